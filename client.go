@@ -145,8 +145,8 @@ func (c *Client) run() error {
 	c.loop.CountPauses(c.pauses.since)
 	if c.recorder != nil {
 		c.loop.OnLate(c.recorder.late)
-		c.loop.BetweenSteps(c.recorder.between)
 		c.recorder.onEnd(func(err error) { c.observed.emitAside(RecorderFailed{err}) })
+		c.recorder.start(c.loop)
 	}
 	if most, checked := invariants.Inbox(); checked {
 		c.loop.CheckInvariants(most)

@@ -105,7 +105,8 @@ type Config struct {
 	clock *clock // tests set a fake one
 	seed  string // tests set it, so that nothing is random
 
-	recordRoom int // tests set a small one; 0: the default
+	recordRoom  int           // tests set a small one; 0: the default
+	recordDelay time.Duration // tests set a negative one, for none; 0: the default
 
 	tickAssumed bool // Tick is not set
 }
@@ -120,6 +121,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.MaxAnswer = orDefault(c.MaxAnswer, max(4<<20, c.MaxRequest))
 	c.ConnectRetry = orDefault(c.ConnectRetry, RetryBoundedExponential(-1, 200*time.Millisecond, 5*time.Second))
 	c.recordRoom = orDefault(c.recordRoom, recordRoom)
+	c.recordDelay = orDefault(c.recordDelay, recordDelay)
 	if c.clock == nil {
 		system := systemClock()
 		c.clock = &system

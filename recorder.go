@@ -1,16 +1,15 @@
 package incumbent
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
 
@@ -29,13 +28,16 @@ type recorder struct {
 	done  chan struct{} // closed when nothing will be written any longer
 	retry chan struct{} // receives when a failed output is tried again
 
-	// takeCheckpoint returns the state of all machines; nil if no checkpoints are written.
-	takeCheckpoint func() (json.RawMessage, error)
-	wanted         atomic.Bool // a checkpoint, before the next step
+	closing chan struct{} // closed by close
+	delay   time.Duration // for how long entries are collected before they are written
+
+	// checkpoints is Loop.Checkpoint; nil if there is no loop.
+	checkpoints func(begin func(seq uint64), take func(engine.Checkpoint)) bool
 
 	mu      sync.Mutex
 	queue   []recorded
-	waiting int      // bytes in the queue, and of the entry that is being written
+	asked   bool     // a checkpoint was asked for, and is not written yet
+	waiting int      // bytes in the queue, and of the entries that are being written
 	gap     *openGap // what was dropped since the last step that had room
 	seen    uint64   // records that the loop made
 	last    uint64   // the seq of the last of them
@@ -50,9 +52,10 @@ type recorder struct {
 
 // recorded is an entry that waits to be written: a step, a note, or a checkpoint's state.
 type recorded struct {
-	step []events.Record
-	note *events.Note
-	size int
+	step       []events.Record
+	note       *events.Note
+	checkpoint *checkpoint
+	size       int
 }
 
 // openGap is a gap that has not ended yet.
@@ -72,6 +75,8 @@ type recordOutput interface {
 	flush() error
 	// due reports whether the segment is so large that another one should follow.
 	due() bool
+	// room returns how many bytes a checkpoint may have.
+	room() int64
 	// rotate ends the segment: the next begin opens another one.
 	rotate() error
 	// discard closes the segment after a failure. It returns false if the output can never
@@ -85,16 +90,29 @@ type recordOutput interface {
 	segment() string
 }
 
+// recordDelay is for how long a recorder collects entries before it writes them: at most so
+// much is lost in a kill of the process. One write for each of them would cost more than
+// all else that a recorder does.
+const recordDelay = 5 * time.Millisecond
+
+// newRecorder begins a recorder's output. It records from start on.
 func newRecorder(out recordOutput, log *logger, now func() int64, room int) (*recorder, error) {
-	r := &recorder{log: log, now: now, room: room, out: out, wake: make(chan struct{}, 1), done: make(chan struct{}), retry: make(chan struct{}, 1)}
+	r := &recorder{log: log, now: now, room: room, out: out, wake: make(chan struct{}, 1), done: make(chan struct{}), closing: make(chan struct{}), retry: make(chan struct{}, 1)}
 	if err := out.begin(0); err != nil {
 		if !out.discard() {
 			return nil, err
 		}
 		r.fail(err)
 	}
-	go r.run()
 	return r, nil
+}
+
+// start starts the goroutine that writes. Loop may be nil.
+func (r *recorder) start(loop *engine.Loop) {
+	if loop != nil {
+		r.checkpoints = loop.Checkpoint
+	}
+	go r.run()
 }
 
 // record takes a step from the loop. It never waits for the writer.
@@ -102,15 +120,15 @@ func (r *recorder) record(step []events.Record) {
 	if len(step) == 0 {
 		return
 	}
+	size := sizeOf(step)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.seen += uint64(len(step))
 	r.last = step[len(step)-1].Seq
-	size := sizeOf(step)
 	switch {
 	case r.err != nil:
-	case r.broken != nil || !r.fits(size):
-		r.drop(step)
+	case r.broken != nil || !r.fits(size) || r.gap != nil && r.checkpoints != nil:
+		r.drop(step) // a checkpoint ends the gap
 	default:
 		r.endGap()
 		r.put(recorded{step: slices.Clone(step), size: size})
@@ -124,25 +142,6 @@ func (r *recorder) late(at, by int64) {
 	const size = 100
 	if r.err == nil && r.broken == nil && r.gap == nil && r.fits(size) {
 		r.put(recorded{note: &events.Note{Late: &events.Late{At: at, By: by}}, size: size})
-	}
-}
-
-// between is called by the loop between two steps. It takes the state of all machines if
-// the writer waits for it.
-func (r *recorder) between() {
-	if !r.wanted.Load() {
-		return
-	}
-	r.wanted.Store(false)
-	state, err := r.takeCheckpoint()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch {
-	case err != nil:
-		r.log.log(zerolog.WarnLevel, "no checkpoint could be taken for the log", func(e *zerolog.Event) { e.Err(err) })
-	case r.err == nil && r.broken == nil && (r.gap == nil || r.waiting == 0):
-		r.endGap()
-		r.put(recorded{note: &events.Note{Checkpoint: &events.Checkpoint{Seq: r.last, State: state}}, size: len(state)})
 	}
 }
 
@@ -189,7 +188,9 @@ func (r *recorder) endGap() {
 func (r *recorder) put(one recorded) {
 	r.queue = append(r.queue, one)
 	r.waiting += one.size
-	r.signal()
+	if len(r.queue) == 1 {
+		r.signal()
+	}
 }
 
 func (r *recorder) signal() {
@@ -208,11 +209,11 @@ func (r *recorder) close() (done <-chan struct{}) {
 		r.endGap()
 	}
 	r.closed = true
-	r.signal()
+	close(r.closing)
 	return r.done
 }
 
-// flushEvery is how many records are buffered at most while more wait.
+// flushEvery is how many records are buffered at most.
 const flushEvery = 256
 
 // run writes; it is the only goroutine that does.
@@ -221,50 +222,56 @@ func (r *recorder) run() {
 	// What remains to be done if Config.Record calls runtime.Goexit.
 	err := errors.New("incumbent: Config.Record ended the goroutine that called it")
 	defer func() { r.end(err) }()
-	pending := uint64(0) // records that the writer has buffered
 	lastTry := false
+	var spare []recorded
 	for {
-		next, more, ok := r.take()
-		if !ok && !lastTry {
-			lastTry = true // of an output that failed
-			r.resume()
-			continue
-		}
-		if !ok {
+		batch := r.take(spare)
+		switch {
+		case len(batch) > 0:
+			if err := r.writeAll(batch); err != nil {
+				r.failed(err)
+			}
+		case lastTry:
 			err = r.finish()
 			return
+		default:
+			lastTry = true // of an output that failed
+			r.resume()
 		}
+		clear(batch)
+		spare = batch[:0]
+	}
+}
+
+// writeAll writes entries, and flushes them.
+func (r *recorder) writeAll(batch []recorded) error {
+	size, records := 0, uint64(0)
+	for i, next := range batch {
 		next = r.dropUnreadable(next)
-		err := r.writeOne(next)
-		pending += uint64(len(next.step))
-		if err == nil && more && pending < flushEvery {
-			r.took(next.size, 0)
+		if err := r.writeOne(next); err != nil {
+			return err
+		}
+		size += next.size
+		records += uint64(len(next.step))
+		if records < flushEvery && i < len(batch)-1 {
 			continue
 		}
-		if err == nil {
-			err = r.out.flush()
+		if err := r.out.flush(); err != nil {
+			return err
 		}
-		if err == nil {
-			r.took(next.size, pending)
-			pending = 0
-			err = r.rotate(next)
-		}
-		if err != nil {
-			pending = 0
-			r.failed(err)
+		r.took(size, records)
+		size, records = 0, 0
+		if err := r.rotate(next); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // writeOne writes an entry.
 func (r *recorder) writeOne(next recorded) error {
-	if next.note != nil && next.note.Checkpoint != nil && r.out.due() {
-		if err := r.out.rotate(); err != nil {
-			return err
-		}
-		if err := r.out.begin(next.note.Checkpoint.Seq); err != nil {
-			return err
-		}
+	if next.checkpoint != nil {
+		return r.writeCheckpoint(next.checkpoint)
 	}
 	return r.out.write(next)
 }
@@ -275,8 +282,8 @@ func (r *recorder) rotate(after recorded) error {
 	switch {
 	case !r.out.due() || len(after.step) == 0:
 		return nil
-	case r.takeCheckpoint != nil:
-		r.wanted.Store(true)
+	case r.checkpoints != nil:
+		r.askCheckpoint()
 		return nil
 	}
 	if err := r.out.rotate(); err != nil {
@@ -296,63 +303,55 @@ func (r *recorder) finish() error {
 	return r.out.end(events.EndClosed)
 }
 
-// dropUnreadable returns a gap instead of a step with a record that is too long for a
-// reader, and every other step unchanged.
-func (r *recorder) dropUnreadable(one recorded) recorded {
-	const escaped = 6 // the most bytes for one byte
-	for i, record := range one.step {
-		if sizeOf(one.step[i:i+1]) < events.MaxLine/escaped {
-			continue
-		}
-		length := events.LineLength(record)
-		if length <= events.MaxLine {
-			continue
-		}
-		gap := events.Gap{From: one.step[0].Seq, To: one.step[len(one.step)-1].Seq, Count: uint64(len(one.step)),
-			Why: fmt.Sprintf("the record %d has up to %d bytes, and a log's line has at most %d", record.Seq, length, events.MaxLine)}
+// take waits for entries, and takes all of them. It gives the queue another list to fill.
+// It returns none if nothing will come any longer.
+func (r *recorder) take(spare []recorded) (batch []recorded) {
+	for waited := false; ; {
 		r.mu.Lock()
-		r.dropped += gap.Count
-		r.gaps++
-		r.mu.Unlock()
-		r.log.log(zerolog.WarnLevel, "a record is too long for the log: the log has a gap", func(e *zerolog.Event) {
-			e.Uint64("from", gap.From).Uint64("to", gap.To).Uint64("dropped", gap.Count).Int("bytes", length)
-		})
-		return recorded{note: &events.Note{Gap: &gap}, size: one.size}
-	}
-	return one
-}
-
-// take waits for the next entry, and reports whether there are more; ok is false if nothing
-// will come any longer.
-func (r *recorder) take() (next recorded, more, ok bool) {
-	for {
-		r.mu.Lock()
-		if len(r.queue) > 0 {
-			next, r.queue[0] = r.queue[0], recorded{}
-			r.queue = r.queue[1:]
-			more = len(r.queue) > 0
+		if len(r.queue) > 0 && (waited || r.closed || r.delay <= 0) {
+			batch, r.queue = r.queue, spare
 			r.mu.Unlock()
-			return next, more, true
+			return batch
 		}
-		closed := r.closed
+		some, closed := len(r.queue) > 0, r.closed
 		r.mu.Unlock()
-		if closed {
-			return recorded{}, false, false
+		switch {
+		case some:
+			r.collect()
+			waited = true
+			continue
+		case closed:
+			return nil
 		}
 		select {
 		case <-r.wake:
+		case <-r.closing:
 		case <-r.retry:
 			r.resume()
 		}
 	}
 }
 
-// took frees the room of an entry that was written.
+// collect waits while entries are collected.
+func (r *recorder) collect() {
+	t := time.NewTimer(r.delay)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-r.closing:
+	}
+}
+
+// took frees the room of entries that were written.
 func (r *recorder) took(size int, written uint64) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.waiting -= size
 	r.written += written
+	roomAgain := r.gap != nil && r.waiting <= r.room/2
+	r.mu.Unlock()
+	if roomAgain {
+		r.askCheckpoint()
+	}
 }
 
 // end ends the recording if err is not nil: nothing more is recorded. The first error

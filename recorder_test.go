@@ -78,7 +78,7 @@ func (w *world) recorded(log, logged io.Writer, room int) *node {
 	n := &node{w: w}
 	var err error
 	n.Client, err = Open(context.Background(), Config{
-		Servers: "192.0.2.1:2181", Record: log, Logger: zerolog.New(logged), clock: &clock{w.now}, recordRoom: room,
+		Servers: "192.0.2.1:2181", Record: log, Logger: zerolog.New(logged), clock: &clock{w.now}, recordRoom: room, recordDelay: -1,
 		Dial: func(context.Context, string, string) (net.Conn, error) { return w.dial(n) },
 	})
 	if err == nil {
@@ -179,7 +179,7 @@ func TestTheLoopNeverWaitsForTheLog(t *testing.T) {
 		}
 		sum, err := engine.Replay(bytes.NewReader(log.bytes.Bytes()), 0, machines.Recipes()...)
 		var gap *events.Gap
-		if !errors.As(err, &gap) || *gap != gaps[0] || sum.Records != gap.From-1 {
+		if !errors.As(err, &gap) || *gap != gaps[0] || sum.Records != after.Records || sum.Engine.Seq() <= gap.To {
 			t.Errorf("a replay compares %d records: %v", sum.Records, err)
 		}
 	})

@@ -2,6 +2,7 @@ package incumbent
 
 import (
 	"errors"
+	"math"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -30,12 +31,14 @@ type RecordOptions struct {
 	Segment int64
 	// Keep is how many bytes all files of the directory may have, those of other clients
 	// and of earlier runs included. If they have more, the oldest are deleted. Default
-	// 256 MiB, at least twice Segment; -1 deletes none.
+	// 256 MiB, at least twice Segment; -1 deletes none. Each file but the first begins with
+	// the state of all machines, unless that has more than an eighth of Keep.
 	Keep int64
 	Sync RecordSync
 	// Ring, if it is set, keeps the last so many records in memory only. They are written
-	// into the directory when a leadership is lost, and by Client.DumpRecord. Whole steps
-	// are kept, so there may be a few more. At most 1,000,000.
+	// into the directory when a leadership is lost, and by Client.DumpRecord. There may be
+	// twice as many, or twice as many as there are handles, because a log begins with the
+	// state of all machines, which is not copied more often. At most 1,000,000.
 	Ring int
 }
 
@@ -88,7 +91,7 @@ func (c *Client) startRecording() (engine.Recorder, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.recorder = r
+		c.recorder, r.delay = r, c.config.recordDelay
 		return r.record, nil
 	}
 	options, err := d.options.withDefaults()
@@ -111,6 +114,7 @@ func (c *Client) startRecording() (engine.Recorder, error) {
 	if c.recorder, err = newRecorder(out, c.log, c.clock.Now, c.config.recordRoom); err != nil {
 		return nil, err
 	}
+	c.recorder.delay = c.config.recordDelay
 	return c.recorder.record, nil
 }
 
@@ -135,6 +139,7 @@ type dirOutput struct {
 	number  int    // of the segment
 	sum     string // of the segment before, if it has an end
 	good    int64  // bytes of the file that are flushed
+	head    int64  // bytes of its checkpoints
 	term    bool   // a term began or ended in what is not flushed
 	checked int64  // when the file was there last
 
@@ -177,7 +182,7 @@ func (o *dirOutput) begin(before uint64) (err error) {
 	if o.number > 1 {
 		h.Start, h.StartAt = time.Now().UTC().Format(time.RFC3339Nano), o.clocks.now()
 	}
-	o.sum, o.good, o.checked = "", 0, o.clocks.at
+	o.sum, o.good, o.head, o.checked = "", 0, 0, o.clocks.at
 	o.mu.Lock()
 	o.name = o.file.Name()
 	o.mu.Unlock()
@@ -189,6 +194,9 @@ func (o *dirOutput) begin(before uint64) (err error) {
 
 func (o *dirOutput) write(one recorded) error {
 	o.term = o.term || o.options.Sync == SyncTerms && hasTerm(one.step)
+	if one.note != nil && one.note.Checkpoint != nil {
+		o.head += int64(len(one.note.Checkpoint.State))
+	}
 	return writeEntry(o.w, &o.clocks, one)
 }
 
@@ -227,7 +235,18 @@ func (o *dirOutput) flush() error {
 	return nil
 }
 
-func (o *dirOutput) due() bool { return o.good >= o.options.Segment }
+// due adds what the segment begins with: it should be much longer than its checkpoint.
+func (o *dirOutput) due() bool { return o.good >= o.options.Segment+2*o.head }
+
+func (o *dirOutput) room() int64 { return o.options.checkpointRoom() }
+
+// checkpointRoom returns how many bytes a checkpoint may have: a directory has several.
+func (o RecordOptions) checkpointRoom() int64 {
+	if o.Keep == -1 {
+		return math.MaxInt64
+	}
+	return o.Keep / 8
+}
 
 func (o *dirOutput) rotate() error { return o.finish(events.EndRotated) }
 

@@ -2,6 +2,7 @@ package incumbent
 
 import (
 	"io"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -38,6 +39,7 @@ func (o *writerOutput) flush() error {
 }
 
 func (o *writerOutput) due() bool            { return false }
+func (o *writerOutput) room() int64          { return math.MaxInt64 }
 func (o *writerOutput) rotate() error        { return nil }
 func (o *writerOutput) discard() bool        { return false }
 func (o *writerOutput) end(why string) error { return o.w.WriteEnd(why) }

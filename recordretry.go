@@ -23,7 +23,7 @@ const retryOutput = 5 * time.Second
 func (r *recorder) fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.queue, r.waiting = nil, 0
+	r.queue, r.waiting, r.asked = nil, 0, false
 	lost := r.seen - r.written - r.dropped
 	r.dropped += lost
 	if r.gap == nil {
@@ -58,11 +58,11 @@ func (r *recorder) resume() {
 		return
 	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.broken = nil
-	r.endGap()
-	if r.takeCheckpoint != nil {
-		r.wanted.Store(true)
+	if r.checkpoints == nil || r.closed {
+		r.endGap() // else a checkpoint does
 	}
+	r.mu.Unlock()
+	r.askCheckpoint()
 	r.log.log(zerolog.WarnLevel, "the flight log is written again", func(e *zerolog.Event) { e.Str("segment", r.out.segment()) })
 }

@@ -4,16 +4,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// ring keeps the last records in memory, and writes them when a leadership is lost.
+// ring keeps the last records in memory, and writes them when a leadership is lost. They are
+// in parts: each but the first of all begins with a checkpoint, so that the oldest part can
+// be forgotten.
 type ring struct {
 	client  *Client
 	path    string
@@ -22,13 +26,23 @@ type ring struct {
 	wake    chan string   // receives why the records are to be written
 	done    chan struct{} // closed when nothing will be written any longer
 
-	mu      sync.Mutex
-	steps   [][]events.Record // the oldest first
+	mu    sync.Mutex
+	parts []*ringPart // at most two, the oldest first
+	least int         // records of a part, before another is begun
+	asked bool        // a checkpoint was asked for, and is not there yet
+}
+
+// ringPart is some records, and the state of all machines before them.
+type ringPart struct {
+	before  uint64            // seq of the last record before
+	state   engine.Checkpoint // unless before is 0
+	steps   [][]events.Record
 	records int
 }
 
 func newRing(path string, o RecordOptions, c *Client) *ring {
-	r := &ring{client: c, path: path, options: o, header: header(*c.config), wake: make(chan string, 1), done: make(chan struct{})}
+	r := &ring{client: c, path: path, options: o, header: header(*c.config), wake: make(chan string, 1), done: make(chan struct{}),
+		parts: []*ringPart{{}}, least: o.Ring}
 	go r.run()
 	return r
 }
@@ -39,17 +53,35 @@ func (r *ring) record(step []events.Record) {
 		return
 	}
 	r.mu.Lock()
-	r.steps = append(r.steps, slices.Clone(step))
-	r.records += len(step)
-	for len(r.steps) > 1 && r.records-len(r.steps[0]) >= r.options.Ring {
-		r.records -= len(r.steps[0])
-		r.steps[0] = nil
-		r.steps = r.steps[1:]
-	}
+	p := r.parts[len(r.parts)-1]
+	p.steps = append(p.steps, slices.Clone(step))
+	p.records += len(step)
+	full := p.records >= r.least && !r.asked
+	r.asked = r.asked || full
 	r.mu.Unlock()
+	if full {
+		r.client.loop.Checkpoint(r.begin, r.take)
+	}
 	if why := lossIn(step); why != "" {
 		r.ask(why)
 	}
+}
+
+// begin begins another part with the checkpoint that the loop takes from now on.
+func (r *ring) begin(seq uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.parts = []*ringPart{r.parts[len(r.parts)-1], {before: seq}}
+}
+
+// take takes that checkpoint from the loop. A part has as many records as there are
+// machines, or more, so that the copies cost little for each record.
+func (r *ring) take(c engine.Checkpoint) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.parts[len(r.parts)-1].state = c
+	r.least = max(r.options.Ring, c.Machines())
+	r.asked = false
 }
 
 func (r *ring) ask(why string) {
@@ -105,7 +137,7 @@ func (r *ring) save(why string) (name string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := r.dump(f, why); err != nil {
+	if err := r.dump(f, why, r.options.checkpointRoom()); err != nil {
 		return f.Name(), errors.Join(err, f.Discard(0))
 	}
 	if r.options.Sync != SyncNever {
@@ -116,17 +148,25 @@ func (r *ring) save(why string) (name string, err error) {
 	return f.Name(), err
 }
 
-// dump writes a log of the records.
-func (r *ring) dump(w io.Writer, why string) error {
+// dump writes a log of the records. A checkpoint has at most so many bytes.
+func (r *ring) dump(w io.Writer, why string, most int64) error {
 	r.mu.Lock()
-	steps := slices.Clone(r.steps)
+	first := *r.parts[0]
+	steps := first.steps
+	if len(r.parts) > 1 {
+		steps = slices.Concat(steps, r.parts[1].steps)
+	}
 	r.mu.Unlock()
 	h := r.header
-	h.Dump, h.GrantedTimeout = why, int64(r.client.granted())
-	if len(steps) > 0 {
-		h.Before = steps[0][0].Seq - 1
-	}
+	h.Dump, h.GrantedTimeout, h.Before = why, int64(r.client.granted()), first.before
 	out, err := events.NewWriter(w, h)
+	if first.before > 0 {
+		for _, note := range checkpointNotes(first.state, most) {
+			if err == nil {
+				err = out.WriteNote(note)
+			}
+		}
+	}
 	for _, step := range steps {
 		for i := range step {
 			if err == nil {
@@ -141,14 +181,14 @@ func (r *ring) dump(w io.Writer, why string) error {
 }
 
 // DumpRecord writes the last records to w, as a flight log, if RecordOptions.Ring is set.
-// Its error is w's. A log that begins in the middle is printed by incumbent replay
-// --print, and not compared.
+// Its error is w's. The log begins with the state of all machines, so incumbent replay
+// compares it.
 func (c *Client) DumpRecord(w io.Writer) error {
 	c.opened()
 	if c.ring == nil {
 		return errors.New("incumbent: DumpRecord needs a Config.Record by RecordIn with RecordOptions.Ring")
 	}
-	if err := c.ring.dump(w, "asked for"); err != nil {
+	if err := c.ring.dump(w, "asked for", math.MaxInt64); err != nil {
 		return fmt.Errorf("incumbent: DumpRecord: %w", err)
 	}
 	return nil

@@ -20,8 +20,8 @@ import (
 type Checkpoint struct {
 	seq      uint64
 	machines []savedMachine
-	timers   []savedTimer // in the order in which they fire
-	err      error        // a model is not plain data
+	timers   []timer // in any order
+	err      error   // a model is not plain data
 }
 
 // savedMachine is a machine of a checkpoint.
@@ -41,6 +41,14 @@ type savedTimer struct {
 	number  uint64
 	since   int64 // when it was set, by the loop's clock
 	at      int64 // when it is due
+}
+
+// inOrder returns the timers in the order in which they fire.
+func (c Checkpoint) inOrder() (all []savedTimer) {
+	for _, one := range slices.SortedFunc(slices.Values(c.timers), earlier) {
+		all = append(all, savedTimer{one.machine, one.number, one.since, one.at})
+	}
+	return all
 }
 
 // modelType is the type of a recipe's models.
@@ -75,14 +83,10 @@ func (m *Machine[M]) save(id events.ID) savedMachine {
 // Checkpoint copies the state of all machines. It must not be called during a Step. The
 // copy takes about as much memory as the models, and a few microseconds for each machine.
 func (e *Engine) Checkpoint() Checkpoint {
-	c := Checkpoint{seq: e.seq, machines: make([]savedMachine, 0, len(e.order)+1)}
-	for _, id := range e.order {
-		c.add(e.machines[id].save(id))
+	k := e.beginCopy()
+	for !e.copySome(k, len(k.order)) {
 	}
-	if e.last != nil && e.last.final() { // its model still decides what is late
-		c.add(e.last.save(events.SessionMachine))
-	}
-	return c
+	return k.Checkpoint
 }
 
 func (c *Checkpoint) add(m savedMachine) {
@@ -94,6 +98,9 @@ func (c *Checkpoint) add(m savedMachine) {
 
 // Seq returns the seq of the last record before the checkpoint.
 func (c Checkpoint) Seq() uint64 { return c.seq }
+
+// Machines returns how many machines the checkpoint has.
+func (c Checkpoint) Machines() int { return len(c.machines) }
 
 // Restore returns an engine that goes on from the checkpoint, with these recipes. If record
 // is set, it keeps records, as in New. The error is a *ChartChangedError or a

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -43,29 +44,53 @@ var (
 // checkpoint always gives the same bytes. Only ReadCheckpoint reads it; programs that are
 // not of the same version should not.
 func (c Checkpoint) MarshalJSON() ([]byte, error) {
+	parts, err := c.Parts(math.MaxInt)
+	if err != nil {
+		return nil, err
+	}
+	return parts[0], nil
+}
+
+// Parts returns the written form in several texts for ReadCheckpoint, each a line of JSON.
+// A text ends with the machine that makes it as long as this many bytes, or longer; each
+// has one machine at least.
+func (c Checkpoint) Parts(length int) (parts [][]byte, err error) {
+	return c.parts(modelWriter{}, length)
+}
+
+func (c Checkpoint) parts(w modelWriter, length int) (parts [][]byte, err error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	head := checkpointHead{checkpointVersion, c.seq, c.recipes(), c.timers, len(c.machines)}
-	w := modelWriter{out: []byte(`{"engine":`)}
+	head := checkpointHead{checkpointVersion, c.seq, c.recipes(), c.inOrder(), len(c.machines)}
+	w.out = []byte(`{"engine":`)
 	w.value(checkpointHeadShape, reflect.ValueOf(head))
 	w.out = append(w.out, `,"machines":[`...)
 	first := map[string]any{} // the first model of each recipe is the example for the others
 	for i, m := range c.machines {
-		if i > 0 {
-			w.out = append(w.out, ',')
-		}
-		w.out = append(w.out, `{"machine":`...)
-		w.value(machineHeadShape, reflect.ValueOf(machineHead{m.id, m.recipe, m.state, m.pending}))
-		w.out = append(w.out, `,"model":`...)
-		w.model(m.is.shape, m.model, first[m.recipe])
+		w.machine(m, first[m.recipe])
 		if first[m.recipe] == nil {
 			first[m.recipe] = m.model
 		}
-		w.out = append(w.out, '}')
+		switch {
+		case i == len(c.machines)-1:
+		case len(w.out) < length:
+			w.out = append(w.out, ',')
+		default:
+			parts = append(parts, events.EscapeForTerminal(append(w.out, "]}"...)))
+			w.out = []byte(`{"machines":[`)
+		}
 	}
-	w.out = append(w.out, "]}"...)
-	return events.EscapeForTerminal(w.out), nil
+	return append(parts, events.EscapeForTerminal(append(w.out, "]}"...))), nil
+}
+
+// machine appends a machine. Example is a model of the same recipe, or nil.
+func (w *modelWriter) machine(m savedMachine, example any) {
+	w.out = append(w.out, `{"machine":`...)
+	w.value(machineHeadShape, reflect.ValueOf(machineHead{m.id, m.recipe, m.state, m.pending}))
+	w.out = append(w.out, `,"model":`...)
+	w.model(m.is.shape, m.model, example)
+	w.out = append(w.out, '}')
 }
 
 // recipes returns the recipes of the machines, sorted by name.
@@ -86,13 +111,13 @@ type BadCheckpointError struct{ Why string }
 
 func (e *BadCheckpointError) Error() string { return "not a checkpoint: " + e.Why }
 
-// ReadCheckpoint reads what MarshalJSON returned, for machines of these recipes. The error
+// ReadCheckpoint reads what Parts or MarshalJSON returned, for machines of these recipes. The error
 // is a *BadCheckpointError, or a *ChartChangedError or *ModelChangedError if another version
 // of the program wrote it. It does not panic and needs memory in proportion to the text,
 // whatever that is.
-func ReadCheckpoint(b []byte, recipes ...Recipe) (Checkpoint, error) {
+func ReadCheckpoint(parts [][]byte, recipes ...Recipe) (Checkpoint, error) {
 	k := checkpointReader{engine: New(false, recipes...)}
-	err := k.read(b)
+	err := k.read(parts)
 	var chart *ChartChangedError
 	var model *ModelChangedError
 	switch {
@@ -115,29 +140,41 @@ type checkpointReader struct {
 	timed  map[timerKey]bool // the timers that machines await
 }
 
-func (k *checkpointReader) read(b []byte) (err error) {
-	if k.modelReader, err = newModelReader(b); err != nil {
-		return err
+func (k *checkpointReader) read(parts [][]byte) (err error) {
+	if len(parts) == 0 {
+		return errors.New("it has no text")
 	}
+	k.modelReader = &modelReader{}
 	var head checkpointHead
-	for _, step := range []func() error{
-		func() error { return k.want('{') },
-		func() error { return k.key("engine") },
-		func() error { return k.value(checkpointHeadShape, reflect.ValueOf(&head).Elem()) },
-		func() error { return k.head(head) },
-		func() error { return k.key("machines") },
-		func() error { return k.want('[') },
-		func() error { return k.all(head.machines) },
-		func() error { return k.want(']') },
-		func() error { return k.want('}') },
-		k.end,
-		k.checkTimers,
-	} {
-		if err := step(); err != nil {
+	for i, part := range parts {
+		steps := []func() error{
+			func() error { return k.key("machines") },
+			func() error { return k.want('[') },
+			k.all,
+			func() error { return k.want(']') },
+			func() error { return k.want('}') },
+			k.end,
+		}
+		if i == 0 {
+			steps = append([]func() error{
+				func() error { return k.key("engine") },
+				func() error { return k.value(checkpointHeadShape, reflect.ValueOf(&head).Elem()) },
+				func() error { return k.head(head) },
+			}, steps...)
+		}
+		if err := k.begin(part); err != nil {
 			return err
 		}
+		for _, step := range steps {
+			if err := step(); err != nil {
+				return err
+			}
+		}
 	}
-	return nil
+	if len(k.machines) != head.machines {
+		return fmt.Errorf("it has %d machines, of %d", len(k.machines), head.machines)
+	}
+	return k.checkTimers()
 }
 
 // head checks the recipes before a model is read: the models of another version cannot be.
@@ -145,7 +182,10 @@ func (k *checkpointReader) head(head checkpointHead) error {
 	if head.version != checkpointVersion {
 		return fmt.Errorf("its version is %d, and this program knows %d", head.version, checkpointVersion)
 	}
-	k.seq, k.timers, k.machines = head.seq, head.timers, []savedMachine{}
+	k.seq, k.machines = head.seq, []savedMachine{}
+	for i, t := range head.timers {
+		k.timers = append(k.timers, timer{t.machine, t.number, t.since, t.at, uint64(i) + 1})
+	}
 	k.makers, k.first, k.ids, k.timed = map[string]maker{}, map[string]any{}, map[events.ID]bool{}, map[timerKey]bool{}
 	for i, r := range head.recipes {
 		if i > 0 && byName(head.recipes[i-1], r) >= 0 {
@@ -160,14 +200,11 @@ func (k *checkpointReader) head(head checkpointHead) error {
 	return nil
 }
 
-func (k *checkpointReader) all(n int) error {
-	for i := 0; k.dec.More(); i++ {
+func (k *checkpointReader) all() error {
+	for k.dec.More() {
 		if err := k.machine(); err != nil {
-			return fmt.Errorf("machine %d: %w", i+1, err)
+			return fmt.Errorf("machine %d: %w", len(k.machines)+1, err)
 		}
-	}
-	if len(k.machines) != n {
-		return fmt.Errorf("it has %d machines, of %d", len(k.machines), n)
 	}
 	return nil
 }

@@ -72,11 +72,8 @@ func writtenLike(t *testing.T, m *everything, example any) string {
 func readModel(text string) (*everything, error) { return readLike(text, nil) }
 
 func readLike(text string, example any) (*everything, error) {
-	r, err := newModelReader([]byte(text))
-	if err != nil {
-		return nil, err
-	}
-	for _, step := range []func() error{func() error { return r.want('{') }, func() error { return r.key("model") }} {
+	r := &modelReader{}
+	for _, step := range []func() error{func() error { return r.begin([]byte(text)) }, func() error { return r.key("model") }} {
 		if err := step(); err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,11 +43,11 @@ func text(t *testing.T, c Checkpoint) string {
 
 func reread(t *testing.T, c Checkpoint) Checkpoint {
 	t.Helper()
-	read, err := ReadCheckpoint([]byte(text(t, c)), toys...)
+	read, err := ReadCheckpoint([][]byte{[]byte(text(t, c))}, toys...)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text(t, c))
 	}
-	if !reflect.DeepEqual(c, read) || text(t, read) != text(t, c) {
+	if !reflect.DeepEqual(c.machines, read.machines) || !reflect.DeepEqual(c.inOrder(), read.inOrder()) || text(t, read) != text(t, c) {
 		t.Errorf("the checkpoint\n%s\nis another after it was read\n%s", text(t, c), text(t, read))
 	}
 	return read
@@ -101,6 +102,66 @@ func TestAClosedSessionIsInTheCheckpoint(t *testing.T) {
 	again.feed(events.SessionMachine, events.Event{Kind: events.CommandClose})
 	again.feed(events.SessionMachine, events.Event{Kind: events.CommandOpen, Recipe: "link"})
 	want(t, "machines of a second session", len(reread(t, again.Checkpoint()).machines), 1)
+}
+
+// A checkpoint that is copied machine by machine while the engine goes on is that of its
+// beginning, whichever machines were stepped, opened or closed since.
+func TestACheckpointIsOfItsBeginning(t *testing.T) {
+	play := []func(*scene){
+		func(s *scene) { s.feed("a", events.Event{Kind: events.ReplyCreate, Request: 1}) },
+		func(s *scene) { s.feed("b", events.Event{Kind: events.TimerFired, Request: 3}) },
+		func(s *scene) { s.feed("c", events.Event{Kind: events.CommandOpen, Recipe: "worker"}) },
+		func(s *scene) { s.feed("a", events.Event{Kind: events.CommandClose, Request: 4}) },
+		func(s *scene) { s.feed("a", events.Event{Kind: events.CommandOpen, Recipe: "worker"}) },
+		func(s *scene) { s.feed("b", events.Event{Kind: events.ReplyStat, Request: 2, Session: 9}) },
+		func(s *scene) { s.feed(events.SessionMachine, events.Event{Kind: events.ConnectionSuspended}) },
+		func(s *scene) { s.feed(events.SessionMachine, events.Event{Kind: events.CommandClose}) },
+	}
+	for pause := range len(play) { // before which steps a machine is copied
+		s := newScene("a", "b")
+		s.feed("a", events.Event{Kind: events.CommandStart, Request: 1})
+		s.feed("b", events.Event{Kind: events.CommandStart, Request: 2})
+		before := text(t, s.Checkpoint())
+		s.copying = s.beginCopy()
+		for i, step := range play {
+			if i >= pause {
+				s.copySome(s.copying, 1)
+			}
+			step(s)
+		}
+		for !s.copySome(s.copying, 1) {
+		}
+		k := s.copying
+		s.copying = nil
+		want(t, "the checkpoint", text(t, k.Checkpoint), before)
+		if text(t, s.Checkpoint()) == before {
+			t.Error("nothing has changed since")
+		}
+	}
+}
+
+// A long checkpoint is in several texts, each with whole machines.
+func TestACheckpointInParts(t *testing.T) {
+	c := halfway(t).Checkpoint()
+	for length, want := range map[int]int{1: 3, len(text(t, c)) * 2 / 5: 2, 1 << 20: 1} {
+		parts, err := c.Parts(length)
+		if err != nil || len(parts) != want {
+			t.Fatalf("%d bytes: %d parts, want %d: %v", length, len(parts), want, err)
+		}
+		read, err := ReadCheckpoint(parts, toys...)
+		if err != nil || !reflect.DeepEqual(read.machines, c.machines) || text(t, read) != text(t, c) {
+			t.Errorf("%d bytes: %v", length, err)
+		}
+		for i := range parts {
+			rest := slices.Delete(slices.Clone(parts), i, i+1)
+			if _, err := ReadCheckpoint(rest, toys...); err == nil {
+				t.Errorf("%d bytes: it is read without part %d", length, i+1)
+			}
+			if _, err := ReadCheckpoint(append(rest, parts[i], parts[i]), toys...); err == nil {
+				t.Errorf("%d bytes: it is read with part %d twice", length, i+1)
+			}
+		}
+	}
 }
 
 func TestTheEmptyCheckpoint(t *testing.T) {
@@ -169,7 +230,7 @@ func TestCheckpointsOfOtherVersions(t *testing.T) {
 	changed := []Recipe{toys[0], NewRecipe(MustCompile(other), func(events.Event) (*worker, error) { return &worker{}, nil })}
 	var chart *ChartChangedError
 	for name, recipes := range map[string][]Recipe{"another chart": changed, "no chart": toys[:1]} {
-		_, err := ReadCheckpoint([]byte(text(t, c)), recipes...)
+		_, err := ReadCheckpoint([][]byte{[]byte(text(t, c))}, recipes...)
 		_, restored := c.Restore(true, recipes...)
 		if !errors.As(err, &chart) || !errors.As(restored, &chart) || chart.Chart != "worker" {
 			t.Errorf("%s: %v, %v", name, err, restored)
@@ -177,7 +238,7 @@ func TestCheckpointsOfOtherVersions(t *testing.T) {
 	}
 	var fields *ModelChangedError
 	text := strings.Replace(text(t, c), modelTypeOf(reflect.TypeFor[worker]()).digest, "0123456789abcdef", 1)
-	if _, err := ReadCheckpoint([]byte(text), toys...); !errors.As(err, &fields) || !strings.Contains(err.Error(), `"worker" have other fields now: the checkpoint has 0123456789abcdef`) {
+	if _, err := ReadCheckpoint([][]byte{[]byte(text)}, toys...); !errors.As(err, &fields) || !strings.Contains(err.Error(), `"worker" have other fields now: the checkpoint has 0123456789abcdef`) {
 		t.Errorf("%v", err)
 	}
 }
@@ -200,10 +261,10 @@ func TestCheckpointOfAModelThatIsNoData(t *testing.T) {
 func TestCheckpointsThatNobodyWroteAreRefused(t *testing.T) {
 	s := halfway(t)
 	c := s.Checkpoint()
-	c.timers = []savedTimer{{"b", 3, 5, 7}, {"a", 3, 5, 9}}
+	c.timers = []timer{{"b", 3, 5, 7, 1}, {"a", 3, 5, 9, 2}}
 	s.feed("a", events.Event{Kind: events.CommandClose})
 	good := text(t, c)
-	if _, err := ReadCheckpoint([]byte(good), toys...); err == nil {
+	if _, err := ReadCheckpoint([][]byte{[]byte(good)}, toys...); err == nil {
 		t.Fatal("worker a's timer was stopped, and runs")
 	}
 	c.timers = c.timers[:1]
@@ -232,12 +293,12 @@ func TestCheckpointsThatNobodyWroteAreRefused(t *testing.T) {
 			bad = good + "}"
 		}
 		var refused error
-		if _, refused = ReadCheckpoint([]byte(bad), toys...); refused == nil || bad == good || !strings.Contains(refused.Error(), x.want) {
+		if _, refused = ReadCheckpoint([][]byte{[]byte(bad)}, toys...); refused == nil || bad == good || !strings.Contains(refused.Error(), x.want) {
 			t.Errorf("%s → %s: %v, want %q", x.old, x.new, refused, x.want)
 		}
 	}
 	for i := range good {
-		if _, err := ReadCheckpoint([]byte(good[:i]), toys...); err == nil {
+		if _, err := ReadCheckpoint([][]byte{[]byte(good[:i])}, toys...); err == nil {
 			t.Fatalf("the first %d bytes are taken for a checkpoint", i)
 		}
 	}

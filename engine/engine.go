@@ -52,6 +52,7 @@ type Engine struct {
 	invariants *invariants // nil: they are not checked
 	bounded    bool        // machines may not tell each other events without an end
 	observer   Observer    // nil: nobody observes
+	copying    *copying    // nil: no checkpoint is being taken
 
 	record  bool
 	seq     uint64
@@ -94,6 +95,9 @@ func (e *Engine) Step(env events.Envelope) []Addressed {
 
 // Records returns the records of the last Step, which are valid until the next.
 func (e *Engine) Records() []events.Record { return e.records }
+
+// Seq returns the seq of the last record.
+func (e *Engine) Seq() uint64 { return e.seq }
 
 // State returns a machine's state, "" if there is no machine of that name.
 func (e *Engine) State(id events.ID) State {
@@ -187,6 +191,7 @@ func (e *Engine) deliver(q queued) {
 // changes nothing.
 func (e *Engine) late(m instance, q queued) {
 	if a, open := m.awaited(q.Event.Request); open && a.kind == q.Event.Kind {
+		e.keep(q.To, m)
 		m.settle(q.Event.Request)
 	}
 	e.note(q, Transition{Row: events.RowLate, From: m.current(), To: m.current()}, nil)
@@ -226,6 +231,7 @@ func (e *Engine) confirm(q queued) bool {
 // step delivers one event to one machine. The event and the outbox are fields of the
 // engine, so that a step does not allocate them.
 func (e *Engine) step(m instance, q queued) {
+	e.keep(q.To, m)
 	e.current, e.box = q, Outbox{effects: e.box.effects[:0], seq: e.seq + 1}
 	event := &e.current.Event
 	if e.session != nil {

@@ -17,3 +17,6 @@ func (r recipe[M]) Looplab() []Edge {
 	}
 	return all
 }
+
+// CopiedAtOnce is copiedAtOnce.
+const CopiedAtOnce = copiedAtOnce

@@ -30,7 +30,6 @@ type Loop struct {
 	clock   Clock
 	record  Recorder
 	paused  func(since int64) time.Duration // nil: the process always runs
-	between func()                          // nil: nothing is done between two steps
 	late    func(at, by int64)              // nil: nobody asks
 
 	mu     sync.Mutex
@@ -41,8 +40,9 @@ type Loop struct {
 	sign   chan struct{} // closed when the loop answers; nil unless one is outstanding
 	asked  atomic.Bool   // a sign is outstanding; each step reads it
 
-	takers []func(Checkpoint) // what waits for a checkpoint
-	wanted atomic.Bool        // there is a taker; read between two steps
+	takers []taker     // they wait for a checkpoint
+	wanted atomic.Bool // there is a taker; read between two steps
+	served []taker     // they get the checkpoint that is being taken
 
 	first      []events.Envelope // envelopes that are stepped before the inbox
 	spareInbox []events.Envelope // the inbox of the turn before, reused for the next
@@ -58,10 +58,6 @@ func NewLoop(e *Engine, x Executor, c Clock, record Recorder) *Loop {
 // timer did: see events.Event.Paused. The function returns that for the time since an
 // instant of the loop's clock. CountPauses is called before Run.
 func (l *Loop) CountPauses(paused func(since int64) time.Duration) { l.paused = paused }
-
-// BetweenSteps has a function called on the loop's goroutine before each step. It is
-// called before Run, and the function must not block.
-func (l *Loop) BetweenSteps(f func()) { l.between = f }
 
 // minLate is from which delay of a timer's event on OnLate's function is called.
 const minLate = int64(100 * time.Millisecond)
@@ -133,49 +129,71 @@ func (l *Loop) SignOfLife() <-chan struct{} {
 	return sign
 }
 
-// Checkpoint has the loop take a checkpoint between two steps, and call take with it on
-// the loop's goroutine: after the records of the step before went to the Recorder, and
-// before those of the next. No machine gets an event, and nothing is recorded. Take must not
-// block: it should leave the encoding to another goroutine. Checkpoint reports whether take
-// will be called; a loop that has ended does not. It is safe for concurrent use, and may be
-// called from the Recorder and from take.
+// Checkpoint has the loop copy the state that all machines have between two steps. It
+// calls begin there, with the seq of the last record: after the records of the step before
+// went to the Recorder, and before those of the next. It calls take when all machines are
+// copied. In the meantime it goes on: it copies a few machines between two steps, and each
+// that is not copied yet before it steps it. So the loop stands still for some tens of
+// microseconds at a time, or for as long as the largest machine takes (BenchmarkCheckpoint).
 //
-// The loop stands still while it copies the models: 10,000 latches take a few dozen milliseconds
-// (BenchmarkCheckpoint).
-func (l *Loop) Checkpoint(take func(Checkpoint)) bool {
+// Both functions are called on the loop's goroutine. They must not block, and leave the
+// encoding to another goroutine. No machine gets an event, and nothing is recorded.
+// Checkpoint reports whether they will be called; a loop that has ended does not. It is
+// safe for concurrent use, and may be called from the Recorder and from both functions.
+func (l *Loop) Checkpoint(begin func(seq uint64), take func(Checkpoint)) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
 		return false
 	}
-	l.takers = append(l.takers, take)
+	l.takers = append(l.takers, taker{begin, take})
 	l.wanted.Store(true)
 	l.Wake()
 	return true
 }
 
-// giveCheckpoint takes a checkpoint if one is wanted. No timer that is due is on its way to
-// a machine then.
-func (l *Loop) giveCheckpoint() {
-	if !l.wanted.Load() {
+// taker waits for a checkpoint.
+type taker struct {
+	begin func(seq uint64)
+	take  func(Checkpoint)
+}
+
+// copiedAtOnce is how many machines the loop copies between two steps.
+const copiedAtOnce = 16
+
+// goOnWithCheckpoint begins a checkpoint if one is wanted, copies a part of it, or gives
+// the whole to whoever waits for it. No timer that is due is on its way to a machine then.
+func (l *Loop) goOnWithCheckpoint() {
+	k := l.engine.copying
+	if k == nil {
+		if !l.wanted.Load() {
+			return
+		}
+		l.mu.Lock()
+		l.served, l.takers = l.takers, nil
+		l.wanted.Store(false)
+		l.mu.Unlock()
+		k = l.engine.beginCopy()
+		k.timers = l.timers.saved()
+		l.engine.copying = k
+		for _, t := range l.served {
+			t.begin(k.seq)
+		}
+	}
+	if !l.engine.copySome(k, copiedAtOnce) {
 		return
 	}
-	l.mu.Lock()
-	takers := l.takers
-	l.takers = nil
-	l.wanted.Store(false)
-	l.mu.Unlock()
-	c := l.engine.Checkpoint()
-	c.timers = l.timers.saved()
-	for _, take := range takers {
-		take(c)
+	l.engine.copying = nil
+	for _, t := range l.served {
+		t.take(k.Checkpoint)
 	}
+	l.served = nil
 }
 
 // Resume sets the timers of a checkpoint from whose engine the loop was made. It is called
 // before Run, in a process whose clock is the one that took the checkpoint.
 func (l *Loop) Resume(c Checkpoint) {
-	for _, t := range c.timers {
+	for _, t := range c.inOrder() {
 		l.timers.set(t.machine, t.number, t.since, t.at)
 	}
 }
@@ -234,15 +252,15 @@ func (l *Loop) turn() bool {
 	l.inbox, l.spareInbox = l.spareInbox, nil
 	l.mu.Unlock()
 	fired := l.fireTimers()
-	l.giveCheckpoint()
+	l.goOnWithCheckpoint()
 	for _, env := range batch {
 		l.step(env)
 		l.fireTimers()
-		l.giveCheckpoint()
+		l.goOnWithCheckpoint()
 	}
 	clear(batch)
 	l.spareInbox = batch[:0]
-	return fired || len(batch) > 0
+	return fired || len(batch) > 0 || l.engine.copying != nil
 }
 
 // fireTimers steps the timers that are due, and reports whether there were any.
@@ -255,9 +273,6 @@ func (l *Loop) fireTimers() bool {
 }
 
 func (l *Loop) step(env events.Envelope) {
-	if l.between != nil {
-		l.between()
-	}
 	env.Event.At = l.clock.Now()
 	for _, a := range l.engine.Step(env) {
 		switch e := a.Effect.(type) {

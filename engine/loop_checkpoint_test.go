@@ -21,11 +21,12 @@ func TestALoopTakesACheckpointBetweenTwoSteps(t *testing.T) {
 			}
 			taken = append(taken, c)
 		}
+		begin := func(seq uint64) { want(t, "the seq at the beginning", seq, uint64(len(s.records))) }
 		record := s.record
 		s.record = func(r []events.Record) {
 			record(r)
 			if r[0].Event.Text == "now" {
-				s.Checkpoint(take)
+				s.Checkpoint(begin, take)
 			}
 		}
 		s.post("w", events.Event{Kind: events.CommandStart, Request: 2})
@@ -38,15 +39,15 @@ func TestALoopTakesACheckpointBetweenTwoSteps(t *testing.T) {
 			t.Fatalf("%d checkpoints were taken, the first at %d of %d records", len(taken), taken[0].Seq(), len(s.records))
 		}
 		records := len(s.records)
-		want(t, "asked of an idle loop", s.Checkpoint(func(c Checkpoint) {
+		want(t, "asked of an idle loop", s.Checkpoint(begin, func(c Checkpoint) {
 			take(c)
-			s.Checkpoint(take)
+			s.Checkpoint(begin, take)
 		}), true)
 		synctest.Wait()
 		want(t, "checkpoints", len(taken), 3)
 		want(t, "records", len(s.records), records)
 		s.end()
-		want(t, "asked of a loop that has ended", s.Checkpoint(take), false)
+		want(t, "asked of a loop that has ended", s.Checkpoint(begin, take), false)
 		synctest.Wait()
 		want(t, "checkpoints", len(taken), 3)
 	})
@@ -56,17 +57,18 @@ func TestALoopTakesACheckpointBetweenTwoSteps(t *testing.T) {
 func TestALoopThatEndsTakesTheCheckpoint(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		s := newStage(bubble{time.Now()})
-		free, taken := make(chan struct{}), 0
+		free, begun, taken := make(chan struct{}), 0, 0
 		s.post("w", events.Event{Kind: events.CommandStart, Request: 2})
 		s.hands.answer = func(events.ID, events.Effect) { <-free }
 		s.run()
 		synctest.Wait()
 		go s.end()
 		synctest.Wait()
-		want(t, "asked", s.Checkpoint(func(Checkpoint) { taken++ }), true)
+		want(t, "asked", s.Checkpoint(func(uint64) { begun++ }, func(Checkpoint) { taken++ }), true)
 		close(free)
 		synctest.Wait()
 		want(t, "checkpoints", taken, 1)
+		want(t, "beginnings", begun, 1)
 	})
 }
 
@@ -85,7 +87,7 @@ func TestALoopGoesOnFromACheckpoint(t *testing.T) {
 		s.run()
 		virtual.Sleep(time.Second / 2)
 		var c Checkpoint
-		s.Checkpoint(func(taken Checkpoint) { c = taken })
+		s.Checkpoint(func(uint64) {}, func(taken Checkpoint) { c = taken })
 		synctest.Wait()
 		s.end()
 		c = reread(t, c)

@@ -24,13 +24,15 @@ type modelReader struct {
 	objects []object // of the present model
 }
 
-func newModelReader(b []byte) (*modelReader, error) {
+// begin begins to read a text, an object.
+func (r *modelReader) begin(b []byte) error {
 	if !utf8.Valid(b) {
-		return nil, errors.New("not UTF-8")
+		return errors.New("not UTF-8")
 	}
-	r := &modelReader{dec: json.NewDecoder(bytes.NewReader(b)), room: maxGrowth * len(b)}
+	r.dec = json.NewDecoder(bytes.NewReader(b))
 	r.dec.UseNumber()
-	return r, nil
+	r.room += maxGrowth * len(b)
+	return r.want('{')
 }
 
 // take takes bytes from the room.

@@ -20,6 +20,7 @@ type modelWriter struct {
 	out     []byte
 	objects []object // the structs of the list
 	numbers map[uintptr]int
+	compare bool // an empty list is written as nil, because no record tells the two apart
 }
 
 // object is a struct behind a pointer of a model.
@@ -75,7 +76,7 @@ func (w *modelWriter) fields(s *shape, v, example reflect.Value) {
 		if example.IsValid() {
 			like = example.Field(i)
 		}
-		if f.like(field, like) {
+		if f.like(field, like) || w.compare && f.empty(field) {
 			continue
 		}
 		w.out = append(append(append(w.out, next, '"'), f.name...), `":`...)
@@ -90,6 +91,12 @@ func (w *modelWriter) fields(s *shape, v, example reflect.Value) {
 		w.out = append(w.out, '{')
 	}
 	w.out = append(w.out, '}')
+}
+
+// empty reports whether a value is a list without elements.
+func (s *shape) empty(v reflect.Value) bool {
+	k := s.typ.Kind()
+	return (k == reflect.Slice || k == reflect.Map) && v.Len() == 0
 }
 
 // like reports whether a value is left out: it is as in the example, or zero.
@@ -140,7 +147,7 @@ func (w *modelWriter) bytes(b []byte) {
 }
 
 func (w *modelWriter) list(s *shape, v reflect.Value) {
-	if v.Kind() == reflect.Slice && v.IsNil() {
+	if v.Kind() == reflect.Slice && (v.IsNil() || w.compare && v.Len() == 0) {
 		w.out = append(w.out, "null"...)
 		return
 	}
@@ -164,7 +171,7 @@ func (s *shape) isBytes() bool {
 }
 
 func (w *modelWriter) pairs(s *shape, v reflect.Value) {
-	if v.IsNil() {
+	if v.IsNil() || w.compare && v.Len() == 0 {
 		w.out = append(w.out, "null"...)
 		return
 	}

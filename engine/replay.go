@@ -49,17 +49,22 @@ func (e *ChartChangedError) Error() string {
 type Replayed struct {
 	Records uint64   // compared and found the same
 	Inputs  uint64   // events from outside among them
+	After   uint64   // seq of the checkpoint with which the replay began, because what was before it is not there
 	Torn    bool     // the last line had no end and was dropped
 	Cut     bool     // the log has no last line that says why it ended: the process was cut off
 	Unknown []string // fields that a newer version wrote
 	Engine  *Engine
 }
 
-// Replay feeds the events of a log to fresh machines and compares every record. It
-// stops after the record with the seq until, unless that is 0. The error is a
-// *Divergence, a *ChartChangedError, an *events.DamagedError, an *events.Gap, or the
-// reader's own. A replay ends at a gap, because the machines' states after it depend on
-// the missing records. All records before the gap were the same then.
+// Replay feeds the events of a log to fresh machines and compares every record, and each
+// checkpoint. It stops after the record with the seq until, unless that is 0. The error is
+// a *Divergence, a *ChartChangedError, an *events.DamagedError, an *events.Gap, or the
+// reader's own; of a checkpoint, also a *BadCheckpointError or *ModelChangedError.
+//
+// The machines' states after a gap depend on the missing records. If a checkpoint follows
+// the gap, the replay goes on from there, and returns the first gap at its end: all other
+// records were the same then. If none does, it ends at the gap. A log whose beginning is
+// missing, and that begins with a checkpoint, has no gap: see Replayed.After.
 func Replay(log io.Reader, until uint64, recipes ...Recipe) (Replayed, error) {
 	read := false
 	s, err := events.NewSegments(func() (string, io.Reader, error) {
@@ -73,17 +78,6 @@ func Replay(log io.Reader, until uint64, recipes ...Recipe) (Replayed, error) {
 		return Replayed{}, err
 	}
 	return ReplaySegments(s, until, recipes...)
-}
-
-// ReplaySegments does the same as Replay, with a log in segments that was not read yet.
-func ReplaySegments(s *events.Segments, until uint64, recipes ...Recipe) (Replayed, error) {
-	if err := sameCharts(s.Header().Charts, recipes); err != nil {
-		return Replayed{}, err
-	}
-	sum, err := ReplayRecords(s.Next, until, recipes...)
-	sum.Torn, sum.Unknown = s.Torn(), s.Unknown()
-	sum.Cut = err == nil && s.End() == nil && s.Header().Version > 1 && (until == 0 || sum.Records < until)
-	return sum, err
 }
 
 // ReplayRecords does the same as Replay, with the records that next returns until its
@@ -118,13 +112,13 @@ func sameCharts(logged map[string]string, recipes []Recipe) error {
 type replayer struct {
 	engine *Engine
 	next   func() (events.Record, error)
-	before uint64 // seq of the checkpoint from which the replay goes on; 0: it begins with the first record
+	seq    uint64 // of the last record that was compared, or of the checkpoint before
 	sum    Replayed
 }
 
 func (p *replayer) play(until uint64) error {
 	var group []events.Record
-	for until == 0 || p.before+p.sum.Records < until {
+	for until == 0 || p.seq < until {
 		r, err := p.next()
 		if err != nil {
 			return ending(group, err)
@@ -178,6 +172,7 @@ func (p *replayer) feed(group []events.Record, input events.Record) error {
 			return err
 		}
 		p.sum.Records++
+		p.seq = got.Seq
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ func ReplayFrom(c Checkpoint, next func() (events.Record, error), until uint64, 
 		return Replayed{}, err
 	}
 	e.bounded = true
-	p := replayer{engine: e, before: c.seq}
+	p := replayer{engine: e, seq: c.seq}
 	p.next = func() (events.Record, error) {
 		p.next = next
 		r, err := next()
@@ -27,7 +27,7 @@ func ReplayFrom(c Checkpoint, next func() (events.Record, error), until uint64, 
 	}
 	defer func() {
 		if broken := recover(); broken != nil {
-			sum, err = p.sum, &BadCheckpointError{fmt.Sprintf("after %d records, a machine panics: %v", p.sum.Records, broken)}
+			sum, err = p.sum, panicked(p.sum.Records, broken)
 		}
 	}()
 	err = p.play(until)

@@ -48,13 +48,8 @@ func (t *timers) next() (at int64, ok bool) {
 	return t.heap.list[0].at, true
 }
 
-// saved returns all timers, in the order in which they fire.
-func (t *timers) saved() (all []savedTimer) {
-	for _, one := range slices.SortedFunc(slices.Values(t.heap.list), earlier) {
-		all = append(all, savedTimer{one.machine, one.number, one.since, one.at})
-	}
-	return all
-}
+// saved returns all timers, in any order.
+func (t *timers) saved() []timer { return slices.Clone(t.heap.list) }
 
 func (t *timers) take() timer { return heap.Pop(&t.heap).(timer) }
 

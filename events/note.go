@@ -32,10 +32,14 @@ type Late struct {
 }
 
 // Checkpoint has the state of all machines after the record Seq, as the engine encodes it:
-// the records that follow can be replayed from there.
+// the records that follow can be replayed from there. A long one is in several lines, one
+// after the other.
 type Checkpoint struct {
 	Seq   uint64          `json:"seq"`
-	State json.RawMessage `json:"state"`
+	Part  int             `json:"part,omitempty"` // from 1, of several; 0 is the only one
+	Of    int             `json:"of,omitempty"`   // how many lines it has, of several
+	State json.RawMessage `json:"state,omitempty"`
+	Why   string          `json:"why,omitempty"` // why there is no State
 }
 
 // End is the last line of a log, or of a segment, that was ended in order.
@@ -82,7 +86,7 @@ func readNote(line []byte) (n Note, unknown []string, err error) {
 			more, t.err = readFields(key, raw, n.Gap, "from", "to", "count", "why")
 		case "checkpoint":
 			n.Checkpoint = &Checkpoint{}
-			more, t.err = readFields(key, raw, n.Checkpoint, "seq", "state")
+			more, t.err = readFields(key, raw, n.Checkpoint, "seq", "part", "of", "state", "why")
 		case "end":
 			n.End = &End{}
 			more, t.err = readFields(key, raw, n.End, "why", "records")

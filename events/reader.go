@@ -23,6 +23,7 @@ type Reader struct {
 	memory memory
 	sums   sums
 	end    *End
+	part   Checkpoint // the last line, if it was a part of a checkpoint
 
 	unknown []string
 }
@@ -118,6 +119,7 @@ func (r *Reader) next2(b []byte) (rec Record, isRecord bool, err error) {
 	if !bytes.HasPrefix(b, []byte(`{"seq":`)) {
 		return rec, false, r.note(b)
 	}
+	r.part = Checkpoint{}
 	rec, unknown, err := r.memory.record(b)
 	if err != nil {
 		return Record{}, false, &DamagedError{Line: r.line, Why: err.Error()}
@@ -152,11 +154,31 @@ func (r *Reader) note(b []byte) error {
 		return &DamagedError{Line: r.line, Why: fmt.Sprintf("the log ends with record %d, and its last line says %d", r.seq, n.End.Records)}
 	case n.End != nil:
 		r.end = n.End
-	case n.Checkpoint != nil && n.Checkpoint.Seq != r.seq:
-		return &DamagedError{Line: r.line, Why: fmt.Sprintf("a checkpoint of record %d stands after record %d", n.Checkpoint.Seq, r.seq)}
+	case n.Checkpoint != nil:
+		if err := r.checkpoint(n.Checkpoint); err != nil {
+			return err
+		}
 	}
 	if r.Notes != nil {
 		r.Notes(n)
+	}
+	return nil
+}
+
+// checkpoint checks that a line of a checkpoint stands in its place.
+func (r *Reader) checkpoint(c *Checkpoint) error {
+	before := r.part
+	r.part = Checkpoint{Seq: c.Seq, Part: c.Part, Of: c.Of}
+	why := ""
+	switch {
+	case c.Seq != r.seq:
+		why = fmt.Sprintf("a checkpoint of record %d stands after record %d", c.Seq, r.seq)
+	case c.Part == 0 && c.Of == 0 || c.Part == 1 && c.Of > 1:
+	case c.Part < 1 || c.Part > c.Of || before.Part+1 != c.Part || before.Of != c.Of:
+		why = fmt.Sprintf("part %d of %d of a checkpoint follows part %d of %d", c.Part, c.Of, before.Part, before.Of)
+	}
+	if why != "" {
+		return &DamagedError{Line: r.line, Why: why}
 	}
 	return nil
 }

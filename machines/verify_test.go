@@ -86,7 +86,7 @@ func FuzzCheckpoint(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text []byte, kind, path string, request uint64) {
-		c, err := engine.ReadCheckpoint(text, Recipes()...)
+		c, err := engine.ReadCheckpoint([][]byte{text}, Recipes()...)
 		if err != nil {
 			return
 		}
@@ -94,7 +94,7 @@ func FuzzCheckpoint(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if read, err := engine.ReadCheckpoint(again, Recipes()...); err != nil || read.Seq() != c.Seq() {
+		if read, err := engine.ReadCheckpoint([][]byte{again}, Recipes()...); err != nil || read.Seq() != c.Seq() {
 			t.Errorf("%v\n%s", err, again)
 		}
 		stat := &events.Stat{Czxid: 7, EphemeralOwner: 1}

@@ -30,7 +30,9 @@ number; #4! goes past the requests that wait. "valid until" is a time since the
 start, too. What is foreign comes out escaped.
 
 A log has a gap where records were dropped, because its file was too slow or a
-record was too long. A replay ends at the first gap; --print goes on behind it.
+record was too long. The replay goes on behind it from the checkpoint that follows;
+if there is none, it ends at the gap, and --print goes on. A log in a directory whose
+first files were deleted begins with a checkpoint, and has no gap.
 
 A log that another version wrote replays if its charts are those of this program.
 --print shows its records in any case, in the words of the version that wrote them.
@@ -39,7 +41,7 @@ Exit codes:
    0  the same
    2  the log is damaged (the line and why), or another version's chart wrote it
    3  not the same: the first divergence is shown
-   6  the same up to a gap: where it is, how many records are missing, and why
+   6  the same but for a gap: where it is, how many records are missing, and why
       (of several runs, the first that is not 0)
   64  the command line is wrong
   66  the file cannot be read`,
@@ -84,6 +86,8 @@ func (a *app) play(l flightLog, o replayOptions) error {
 	same := "the same"
 	var gap *events.Gap
 	switch {
+	case errors.As(err, &gap) && sum.Engine.Seq() > gap.To:
+		same = "the same but for a gap"
 	case errors.As(err, &gap):
 		same = "the same up to a gap"
 	case err != nil && !show && errors.As(err, new(*engine.ChartChangedError)):
@@ -99,13 +103,16 @@ func (a *app) play(l flightLog, o replayOptions) error {
 	case sum.Cut:
 		a.Note("the log has no last line that says why it ended: the program that wrote it was cut off")
 	}
+	if sum.After > 0 {
+		a.Note("the log begins with the checkpoint after record %d: what was before is not there", sum.After)
+	}
 	if len(sum.Unknown) > 0 {
 		a.Note("a newer version wrote the log; this one does not know: %s", cli.Plain(strings.Join(sum.Unknown, ", ")))
 	}
 	for _, m := range states(sum) {
 		a.Out.Line("  %s is %s", cli.Plain(m.ID), m.State)
 	}
-	if gap != nil {
+	if gap != nil && sum.Engine.Seq() < gap.To {
 		err = fmt.Errorf("%w; what stands behind it cannot be replayed, and --print shows it", err)
 	}
 	return cli.Exit(replayCode(err), err)
@@ -126,10 +133,12 @@ func replayCode(err error) int {
 	var changed *engine.ChartChangedError
 	var diverged *engine.Divergence
 	var gap *events.Gap
+	var fields *engine.ModelChangedError
+	var bad *engine.BadCheckpointError
 	switch {
 	case errors.As(err, &gap):
 		return exitGap
-	case errors.As(err, &damaged), errors.As(err, &changed):
+	case errors.As(err, &damaged), errors.As(err, &changed), errors.As(err, &fields), errors.As(err, &bad):
 		return exitDamaged
 	case errors.As(err, &diverged):
 		return exitDiverged
@@ -162,6 +171,7 @@ func replayObject(sum engine.Replayed, took time.Duration, err error) any {
 		Same     bool           `json:"same"`
 		Records  uint64         `json:"records"`
 		Inputs   uint64         `json:"inputs"`
+		After    uint64         `json:"afterCheckpoint,omitempty"` // of this record: what was before is not there
 		Rate     int64          `json:"recordsPerSecond"`
 		Torn     bool           `json:"torn,omitempty"`
 		Cut      bool           `json:"cutOff,omitempty"` // the log does not say why it ended
@@ -171,7 +181,7 @@ func replayObject(sum engine.Replayed, took time.Duration, err error) any {
 		Line     int            `json:"line,omitempty"`
 		Seq      uint64         `json:"seq,omitempty"`
 		Gap      *events.Gap    `json:"gap,omitempty"`
-	}{Same: err == nil, Records: sum.Records, Inputs: sum.Inputs, Rate: int64(rate(sum, took)), Torn: sum.Torn, Cut: sum.Cut || sum.Torn, Unknown: sum.Unknown, Machines: states(sum)}
+	}{Same: err == nil, Records: sum.Records, Inputs: sum.Inputs, After: sum.After, Rate: int64(rate(sum, took)), Torn: sum.Torn, Cut: sum.Cut || sum.Torn, Unknown: sum.Unknown, Machines: states(sum)}
 	if err != nil {
 		o.Error = err.Error()
 	}

@@ -126,7 +126,7 @@ func gapped(t *testing.T) (file string, missing events.Gap) {
 			missing = gap.Gap
 		}
 	}
-	if r := c.Recording(); missing.Count != r.Dropped || r.Gaps != 1 || uint64(bytes.Count(b, []byte(`{"seq":`))) != r.Records {
+	if r := c.Recording(); missing.Count != r.Dropped || r.Gaps != 1 || uint64(bytes.Count(b, []byte("\n"+`{"seq":`))) != r.Records {
 		t.Fatalf("the log has the gap %+v; %+v", missing, r)
 	}
 	return file, missing
@@ -140,13 +140,18 @@ func TestReplayOfALogWithAGap(t *testing.T) {
 
 func testReplayOfAGap(t *testing.T, file string, gap events.Gap) {
 	before := gap.From - 1
+	log, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := bytes.Count(log, []byte("\n"+`{"seq":`))
 	p := start(t, nil, "replay", file).Exits(6)
-	programtest.Contains(t, p.Out.String(), fmt.Sprintf("the same up to a gap: %d records from ", before), "latch-1 is leading")
-	programtest.Contains(t, p.Err.String(), fmt.Sprintf("the log has a gap: %d records are missing, seq %d to %d: Config.Record was too slow for ", gap.Count, gap.From, gap.To), "--print shows it")
+	programtest.Contains(t, p.Out.String(), fmt.Sprintf("the same but for a gap: %d records from ", all))
+	programtest.Contains(t, p.Err.String(), fmt.Sprintf("the log has a gap: %d records are missing, seq %d to %d: Config.Record was too slow for ", gap.Count, gap.From, gap.To))
 
 	out := start(t, nil, "replay", file, "--print").Exits(6).Out.String()
 	programtest.Contains(t, out, fmt.Sprintf("\n%6d ", before), fmt.Sprintf("\n%6d … %d: %d records missing: Config.Record was too slow", gap.From, gap.To, gap.Count),
-		fmt.Sprintf("\n%6d ", gap.To+1), "the same up to a gap: ")
+		fmt.Sprintf("checkpoint of record %d", gap.To), fmt.Sprintf("\n%6d ", gap.To+1), "the same but for a gap: ")
 	out = start(t, nil, "replay", file, "--print", "--until", fmt.Sprint(before)).Exits(0).Out.String()
 	programtest.Contains(t, out, fmt.Sprintf("the same: %d records", before))
 	if strings.Contains(out, "missing") {
@@ -154,12 +159,12 @@ func testReplayOfAGap(t *testing.T, file string, gap events.Gap) {
 	}
 
 	objects := start(t, nil, "replay", file, "--json").Exits(6).Objects()
-	if o := objects[0]; len(objects) != 1 || o["same"] != false || o["records"] != float64(before) || o["gap"].(map[string]any)["count"] != float64(gap.Count) || o["error"] == nil {
+	if o := objects[0]; len(objects) != 1 || o["same"] != false || o["records"] != float64(all) || o["gap"].(map[string]any)["count"] != float64(gap.Count) || o["error"] == nil {
 		t.Errorf("--json: %v", objects)
 	}
 	objects = start(t, nil, "replay", file, "--json", "--print").Exits(6).Objects()
 	shown, isGap := objects[before]["gap"].(map[string]any)
-	if !isGap || shown["to"] != float64(gap.To) || objects[before+1]["seq"] != float64(gap.To+1) || objects[len(objects)-1]["gap"] == nil {
+	if !isGap || shown["to"] != float64(gap.To) || objects[before+1]["checkpoint"] == nil || objects[before+2]["seq"] != float64(gap.To+1) || objects[len(objects)-1]["gap"] == nil {
 		t.Errorf("--json --print: %v and then %v", objects[before], objects[before+1])
 	}
 }
@@ -185,11 +190,14 @@ func testReplayOfAGapAndMore(t *testing.T, file string, gap events.Gap) {
 		code int
 		says string
 	}{
-		"divergence before it":     {with(last, `"row":"`, `"from":"x","row":"`), 3, "first divergence"},
-		"damage before it":         {with(last, `"seq":`, `"sek":`), 2, "log damaged at line"},
-		"damage behind it":         {with(last+2, `"seq":`, `"sek":`), 6, "the log has a gap"},
-		"a gap that does not fit":  {with(last+1, `"count":`, `"count":1`), 2, "cannot follow seq"},
-		"a gap with a hostile why": {with(last+1, "too slow", `\u001b[2J\u202e\nfine`), 6, `\x1b[2J\u202e`},
+		"divergence before it":      {with(last, `"row":"`, `"from":"x","row":"`), 3, "first divergence"},
+		"damage before it":          {with(last, `"seq":`, `"sek":`), 2, "log damaged at line"},
+		"damage behind it":          {with(last+3, `"seq":`, `"sek":`), 2, "log damaged at line"},
+		"divergence behind it":      {with(last+3, `"to":"`, `"to":"x`), 3, "first divergence"},
+		"no checkpoint behind it":   {with(last+2, `"state":`, `"stat":`), 6, "--print shows it"},
+		"a checkpoint that is none": {with(last+2, `"version":1`, `"version":7`), 2, "its version is 7"},
+		"a gap that does not fit":   {with(last+1, `"count":`, `"count":1`), 2, "cannot follow seq"},
+		"a gap with a hostile why":  {with(last+1, "too slow", `\u001b[2J\u202e\nfine`), 6, `\x1b[2J\u202e`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "log")

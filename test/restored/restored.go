@@ -51,7 +51,11 @@ func reread(c engine.Checkpoint, recipes ...engine.Recipe) (engine.Checkpoint, e
 	if err != nil {
 		return c, err
 	}
-	read, err := engine.ReadCheckpoint(text, recipes...)
+	parts, err := c.Parts(len(text) / 3)
+	if err != nil {
+		return c, err
+	}
+	read, err := engine.ReadCheckpoint(parts, recipes...)
 	if err != nil {
 		return c, fmt.Errorf("the checkpoint of seq %d: %w\n%s", c.Seq(), err, text)
 	}
