@@ -162,7 +162,7 @@ type taker struct {
 const copiedAtOnce = 16
 
 // goOnWithCheckpoint begins a checkpoint if one is wanted, copies a part of it, or gives
-// the whole to whoever waits for it. No timer that is due is on its way to a machine then.
+// the whole to those that wait for it. No timer that is due is on its way to a machine then.
 func (l *Loop) goOnWithCheckpoint() {
 	k := l.engine.copying
 	if k == nil {

@@ -95,28 +95,77 @@ func (m *memory) aliased(number string) (string, error) {
 }
 
 // shortPath returns the written form of an event's path.
-func (m *memory) shortPath(path string, seq uint64) string {
+func (m *memory) shortPath(r *Record) string {
+	path := r.Event.Path
 	switch {
-	case strings.HasPrefix(path, "@"):
-		return "@" + path
+	case strings.HasPrefix(path, "@"), strings.HasPrefix(path, "+"):
+		return path[:1] + path
 	case len(path) < minAlias:
 		return path
 	}
 	if of, ok := m.paths.get(path); ok {
 		return "@" + strconv.FormatUint(of, 10)
 	}
-	m.name(path, seq)
+	m.name(path, r.Seq)
+	if asked, _ := m.asked(r); asked.created != "" {
+		if number, ok := strings.CutPrefix(path, asked.created); ok {
+			return "+" + number
+		}
+	}
 	return path
 }
 
 // longPath is the inverse of shortPath.
-func (m *memory) longPath(s string, seq uint64) (string, error) {
-	if rest, ok := strings.CutPrefix(s, "@"); ok {
-		if strings.HasPrefix(rest, "@") {
-			return rest, nil
+func (m *memory) longPath(r *Record) (string, error) {
+	s := r.Event.Path
+	switch {
+	case strings.HasPrefix(s, "@@"), strings.HasPrefix(s, "++"):
+		return s[1:], nil
+	case strings.HasPrefix(s, "@"):
+		return m.aliased(s[1:])
+	case strings.HasPrefix(s, "+"):
+		asked, _ := m.asked(r)
+		if asked.created == "" {
+			return "", fmt.Errorf("%s: the event answers no create", s)
 		}
-		return m.aliased(rest)
+		s = asked.created + s[1:]
 	}
-	m.name(s, seq)
+	m.name(s, r.Seq)
 	return s, nil
+}
+
+// request is what a machine has asked for, as far as the reply's line leaves it out.
+type request struct {
+	seq     uint64 // of the record
+	created string // the path of a create
+}
+
+// requestKey is a machine's request or timer.
+type requestKey struct {
+	machine ID
+	number  uint64
+}
+
+// asked returns the request or timer that an event answers.
+func (m *memory) asked(r *Record) (request, bool) {
+	if r.Event.Request == 0 {
+		return request{}, false
+	}
+	return m.requests.get(requestKey{r.Machine, r.Event.Request})
+}
+
+// ask remembers the request in an effect's text, such as "#4! delete /a".
+func (m *memory) ask(r *Record, text string) {
+	if len(text) < 2 || text[0] != '#' {
+		return
+	}
+	number, at := uint64(0), 1
+	for ; at < len(text) && at < 20 && text[at] >= '0' && text[at] <= '9'; at++ {
+		number = 10*number + uint64(text[at]-'0')
+	}
+	one := request{seq: r.Seq}
+	if rest, ok := strings.CutPrefix(strings.TrimPrefix(text[at:], "!"), " create "); ok {
+		one.created = rest[:ends(rest)]
+	}
+	m.requests.put(requestKey{r.Machine, number}, one)
 }

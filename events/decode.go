@@ -2,6 +2,7 @@ package events
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 )
@@ -13,7 +14,8 @@ type fields struct {
 
 	has map[string]bool // of the fields whose absence has a meaning
 
-	own         bool // the stat's owner is this session
+	since       int64 // the line before
+	own         bool  // the stat's owner is this session
 	of          uint64
 	minus, plus []string
 	into        []int
@@ -24,7 +26,7 @@ type fields struct {
 var optional = map[string]bool{
 	"at": true, "inner": true, "from": true, "kind": true, "to": true, "sent": true, "contact": true, "session": true, "sessionID": true,
 	"timeout": true, "attached": true, "validUntil": true, "askAt": true, "name": true, "recipe": true, "options": true, "tried": true, "of": true,
-	"seq": true, "id": true, "row": true, "children": true, "deadline": true,
+	"seq": true, "id": true, "reply": true, "row": true, "children": true, "deadline": true,
 }
 
 // record reads a line's record, and updates the memory. It returns the names of fields
@@ -56,6 +58,8 @@ func (f *fields) field(key string) {
 	case "inner", "cause":
 		r.Cause = t.uint64()
 		r.Internal = r.Internal || key == "inner"
+	case "req", "reply":
+		r.Event.Request = t.uint64()
 	case "from":
 		r.From = t.string()
 	case "row":
@@ -84,8 +88,8 @@ func (f *fields) answer(key string) bool {
 		e.Kind = Kind(t.string())
 	case "at":
 		e.At = t.int64()
-	case "req":
-		e.Request = t.uint64()
+	case "dt":
+		f.since = t.int64()
 	case "code":
 		e.Code = Code(t.string())
 	case "text":
@@ -262,10 +266,22 @@ var errOwn = errors.New(`the stat's owner is "own", but no session is attached`)
 // fill sets what a line leaves out.
 func (m *memory) fill(f *fields) error {
 	r, e, has := &f.r, &f.r.Event, f.has
-	for _, key := range []string{"seq", "id", "row"} {
+	for _, key := range []string{"seq", "row"} {
 		if !has[key] {
 			return errors.New("no field \"" + key + "\"")
 		}
+	}
+	if !has["id"] {
+		if r.Machine = m.machine; r.Machine == "" {
+			return errors.New(`no field "id"`)
+		}
+	}
+	if has["reply"] {
+		asked, known := m.asked(r)
+		if !known || r.Cause != 0 {
+			return fmt.Errorf("no record before has the request %d of %s", e.Request, r.Machine)
+		}
+		r.Cause = asked.seq
 	}
 	if !has["kind"] {
 		kind, _, _ := strings.Cut(r.Row, " ")
@@ -279,7 +295,7 @@ func (m *memory) fill(f *fields) error {
 	}
 	e.At += m.start
 	if !has["at"] {
-		e.At = m.at
+		e.At = m.at + f.since
 	}
 	m.fillMoments(f)
 	if has["deadline"] {
@@ -344,7 +360,7 @@ func (m *memory) fillMoments(f *fields) {
 // differences.
 func (m *memory) fillNames(f *fields) (err error) {
 	r, e := &f.r, &f.r.Event
-	if e.Path, err = m.longPath(e.Path, r.Seq); err != nil {
+	if e.Path, err = m.longPath(r); err != nil {
 		return err
 	}
 	if err = m.longNames(e.Path, e.Children); err != nil {
@@ -363,6 +379,7 @@ func (m *memory) fillNames(f *fields) (err error) {
 		if err != nil {
 			return err
 		}
+		m.ask(r, form)
 		r.Effects[i] = Written(form)
 	}
 	return nil

@@ -11,16 +11,11 @@ import (
 func (m *memory) appendRecord(b []byte, r *Record) []byte {
 	e := &r.Event
 	b = appendUint(append(b, `{"seq":`...), r.Seq)
-	if e.At != m.at {
-		b = appendInt(append(b, `,"at":`...), e.At-m.start)
+	b = m.appendTime(b, e.At)
+	if r.Machine != m.machine || r.Machine == "" {
+		b = appendString(append(b, `,"id":`...), string(r.Machine))
 	}
-	b = appendString(append(b, `,"id":`...), string(r.Machine))
-	switch {
-	case r.Internal:
-		b = appendUint(append(b, `,"inner":`...), r.Cause)
-	case r.Cause != 0:
-		b = appendUint(append(b, `,"cause":`...), r.Cause)
-	}
+	b = m.appendCause(b, r)
 	if r.From != m.state(r.Machine) {
 		b = appendString(append(b, `,"from":`...), r.From)
 	}
@@ -32,7 +27,7 @@ func (m *memory) appendRecord(b []byte, r *Record) []byte {
 		b = appendString(append(b, `,"to":`...), r.To)
 	}
 	b = m.appendAnswer(b, e)
-	b = m.appendNode(b, e, r.Seq)
+	b = m.appendNode(b, r)
 	b = m.appendSession(b, e)
 	b = m.appendCommand(b, r)
 	if tried, _ := m.tried.get(rowOf(r)); !slices.Equal(tried, r.Tried) {
@@ -44,7 +39,9 @@ func (m *memory) appendRecord(b []byte, r *Record) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendString(b, m.shorten(effect.String()))
+			text := effect.String()
+			m.ask(r, text)
+			b = appendString(b, m.shorten(text))
 		}
 		b = append(b, ']')
 	}
@@ -57,9 +54,33 @@ func (m *memory) appendRecord(b []byte, r *Record) []byte {
 	return b
 }
 
+// appendTime appends when an event was, if not with the one before.
+func (m *memory) appendTime(b []byte, at int64) []byte {
+	switch {
+	case at == m.at:
+		return b
+	case m.machine == "": // there was none before
+		return appendInt(append(b, `,"at":`...), at-m.start)
+	}
+	return appendInt(append(b, `,"dt":`...), at-m.at)
+}
+
+// appendCause appends what has caused a record, and the number of its request.
+func (m *memory) appendCause(b []byte, r *Record) []byte {
+	asked, known := m.asked(r)
+	switch {
+	case r.Internal:
+		b = appendUint(append(b, `,"inner":`...), r.Cause)
+	case known && r.Cause == asked.seq:
+		return appendUint(append(b, `,"reply":`...), r.Event.Request)
+	case r.Cause != 0:
+		b = appendUint(append(b, `,"cause":`...), r.Cause)
+	}
+	return unsigned(b, `,"req":`, r.Event.Request)
+}
+
 // appendAnswer appends what all replies may have.
 func (m *memory) appendAnswer(b []byte, e *Event) []byte {
-	b = unsigned(b, `,"req":`, e.Request)
 	b = phrase(b, `,"code":`, string(e.Code))
 	b = phrase(b, `,"text":`, e.Text)
 	b = signed(b, `,"zxid":`, e.Zxid)
@@ -73,9 +94,10 @@ func (m *memory) appendAnswer(b []byte, e *Event) []byte {
 }
 
 // appendNode appends what an event says about nodes.
-func (m *memory) appendNode(b []byte, e *Event, seq uint64) []byte {
+func (m *memory) appendNode(b []byte, r *Record) []byte {
+	e := &r.Event
 	if e.Path != "" {
-		b = appendString(append(b, `,"path":`...), m.shortPath(e.Path, seq))
+		b = appendString(append(b, `,"path":`...), m.shortPath(r))
 	}
 	b = m.appendChildren(b, e)
 	if e.Stat != nil {

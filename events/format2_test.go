@@ -20,14 +20,17 @@ type random struct {
 	*rand.Rand
 	seq      uint64
 	children []string
+	asked    map[string]uint64 // who has a request, and in which record
 }
 
 func pick[T any](r *random, of ...T) T { return of[r.IntN(len(of))] }
 
+const created = "/jobs/nightly/_c_386db4d5-a52e-4396-b63e-99843bb55e5b-latch-"
+
 const longPath = "/jobs/nightly/_c_386db4d5-a52e-4396-b63e-99843bb55e5b-0000000003"
 
 func (r *random) string() string {
-	return pick(r, "", "a", "@", "@@1", "@1", longPath, "/other"+longPath, "x="+longPath+"; y", "{check "+longPath+"} @2", "\x00\x7f\u202e\"\\\n", "é😀", "=@1 {@2", "//", longPath+"/", "[more]")
+	return pick(r, "", "a", "@", "@@1", "@1", longPath, "/other"+longPath, "x="+longPath+"; y", "{check "+longPath+"} @2", "\x00\x7f\u202e\"\\\n", "é😀", "=@1 {@2", "//", longPath+"/", "[more]", "+", "++1", created+fmt.Sprint(r.IntN(99)))
 }
 
 func (r *random) int() int64 {
@@ -47,7 +50,7 @@ func (r *random) fill(v reflect.Value) {
 		case []byte:
 			f.SetBytes([]byte(r.string()))
 		case events.Effects:
-			f.Set(reflect.ValueOf(events.WrittenEffects(r.string(), "#4 get "+longPath+" watch", r.string())))
+			f.Set(reflect.ValueOf(events.WrittenEffects(r.string(), fmt.Sprintf("#%d get %s watch", 1+r.IntN(3), longPath), fmt.Sprintf("#%d! create %s ephemeral", 4+r.IntN(3), created), r.string())))
 		case map[string]string:
 			f.Set(reflect.ValueOf(pick(r, map[string]string{}, map[string]string{"k": "v", "": r.string()})))
 		case []events.Op:
@@ -87,6 +90,17 @@ func (r *random) record() (rec events.Record) {
 	rec.From, rec.To = pick(r, "", "waiting", "leading"), pick(r, "", "waiting", "leading", "closed")
 	rec.Event.Kind = pick(r, events.CommandOpen, events.CommandStart, events.ConnectionAttached, events.ReplyChildren, events.ReplyChildren, events.ReplyStat, events.TimerFired)
 	rec.Row = pick(r, "", "late", string(rec.Event.Kind), string(rec.Event.Kind)+" [a] > [b]", string(rec.Event.Kind)+" ", r.string())
+	if r.IntN(2) == 0 { // a reply
+		rec.Event.Request, rec.Internal = 1+r.Uint64N(8), false
+		rec.Cause = r.asked[fmt.Sprint(rec.Machine, rec.Event.Request)]
+		rec.Event.Path = created + fmt.Sprint(r.IntN(99))
+	}
+	for _, effect := range rec.Effects.Strings() {
+		number := uint64(0)
+		if n, _ := fmt.Sscanf(effect, "#%d", &number); n == 1 {
+			r.asked[fmt.Sprint(rec.Machine, number)] = rec.Seq
+		}
+	}
 	if rec.Event.Kind == events.ReplyChildren {
 		rec.Event.Path, rec.Event.Children = pick(r, "/l", longPath), r.list()
 	}
@@ -115,15 +129,17 @@ func (r *random) list() []string {
 // Whatever records a log has, they are read as they were written; a field that a writer
 // leaves out follows for the reader from the lines before.
 func TestAnyRecordsAreReadAsTheyWereWritten(t *testing.T) {
-	differences := 0
+	differences, replies, numbers := 0, 0, 0
 	for seed := range uint64(200) {
-		r := &random{Rand: rand.New(rand.NewPCG(seed, 2))}
+		r := &random{Rand: rand.New(rand.NewPCG(seed, 2)), asked: map[string]uint64{}}
 		var records []events.Record
 		for range 60 {
 			records = append(records, r.record())
 		}
 		log := written(t, records...)
 		differences += strings.Count(log, `,"of":`)
+		replies += strings.Count(log, `,"reply":`)
+		numbers += strings.Count(log, `"path":"+`)
 		got, lr, err := read(strings.NewReader(log))
 		if err != nil || len(got) != len(records) || lr.Unknown() != nil {
 			t.Fatalf("seed %d: %d records, %v, unknown %q", seed, len(got), err, lr.Unknown())
@@ -137,8 +153,8 @@ func TestAnyRecordsAreReadAsTheyWereWritten(t *testing.T) {
 			}
 		}
 	}
-	if differences < 500 {
-		t.Errorf("%d lists were written as differences: the test shows little", differences)
+	if differences < 500 || replies < 500 || numbers < 200 {
+		t.Errorf("%d lists were written as differences, %d replies by their requests, %d paths by their numbers: the test shows little", differences, replies, numbers)
 	}
 }
 
@@ -176,6 +192,11 @@ func TestReaderRefuses(t *testing.T) {
 		{"path of a record that has none", swap(`"seq":1,`, `"seq":1,"path":"@7",`), 2, "@7: no record of that number has a path"},
 		{"effect with a path of no record", swap(`"seq":1,`, `"seq":1,"do":["get @x"],`), 2, "@x is no number of a record"},
 		{"difference from no list", swap(`"seq":1,`, `"seq":1,"of":9,"plus":["a"],`), 2, "differs from that of record 9"},
+		{"reply to no request", swap(`"seq":1,`, `"seq":1,"reply":7,`), 2, "no record before has the request 7 of latch"},
+		{"path that nobody created", swap(`"seq":1,`, `"seq":1,"path":"+0000000001",`), 2, "+0000000001: the event answers no create"},
+		{"part of a checkpoint without the first", seal2(log, `{"checkpoint":{"seq":2,"part":2,"of":2,"state":{}}`), 4, "part 2 of 2 of a checkpoint follows part 0 of 0"},
+		{"part of a checkpoint twice", seal2(log, `{"checkpoint":{"seq":2,"part":1,"of":3,"state":{}}`, `{"checkpoint":{"seq":2,"part":1,"of":2,"state":{}}`, `{"checkpoint":{"seq":2,"part":1,"of":1,"state":{}}`), 6, "part 1 of 1"},
+		{"parts of two checkpoints", seal2(log, `{"checkpoint":{"seq":2,"part":1,"of":3,"state":{}}`, `{"checkpoint":{"seq":2,"part":2,"of":2,"state":{}}`), 5, "part 2 of 2 of a checkpoint follows part 1 of 3"},
 		{"own without a session", swap(`"seq":1,`, `"seq":1,"stat":{"own":true},`), 2, "no session is attached"},
 		{"missing line", lines[0] + lines[2], 2, "seq 2 follows 0"},
 		{"line that is no JSON", lines[0] + "{oops}\n", 2, "the line has no checksum"},
@@ -251,7 +272,7 @@ func sum(line string) string {
 // No flipped bit gives another log: what is read is a beginning of what was written, and
 // the reader says that it is no whole log.
 func TestNoFlippedBitIsMissed(t *testing.T) {
-	r := &random{Rand: rand.New(rand.NewPCG(1, 2))}
+	r := &random{Rand: rand.New(rand.NewPCG(1, 2)), asked: map[string]uint64{}}
 	var records []events.Record
 	for range 12 {
 		records = append(records, r.record())
@@ -325,6 +346,9 @@ func TestNotes(t *testing.T) {
 		{Clock: &events.ClockNote{At: 5, Wall: "2026-11-22T23:22:33Z", Jumped: -7}},
 		{Late: &events.Late{At: 6, By: 7}},
 		{Checkpoint: &events.Checkpoint{Seq: 1, State: []byte(`{"a":1}`)}},
+		{Checkpoint: &events.Checkpoint{Seq: 1, Part: 1, Of: 2, State: []byte(`{"a":1}`)}},
+		{Checkpoint: &events.Checkpoint{Seq: 1, Part: 2, Of: 2, State: []byte(`{"b":1}`)}},
+		{Checkpoint: &events.Checkpoint{Seq: 1, Why: "too long"}},
 		{End: &events.End{Why: events.EndClosed, Records: 1}},
 	}
 	var b bytes.Buffer

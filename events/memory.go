@@ -19,6 +19,7 @@ type memory struct {
 	paths              recent[string, uint64] // the record whose event had the path
 	pathsOf            recent[uint64, string]
 	listings           recent[string, listing]
+	requests           recent[requestKey, request]
 }
 
 // rowKey names a row of a chart: the guards that were tried before it follow from it.
