@@ -69,8 +69,9 @@ func writeEntry(w *events.Writer, clocks *clockNotes, one recorded) error {
 // clockNotes decides when a log says what the wall clock is.
 type clockNotes struct {
 	now    func() int64
-	at     int64 // of the last note
-	offset int64 // of the wall clock from the loop's, then
+	at     int64     // of the last note
+	offset int64     // of the wall clock from the loop's, then
+	wall   time.Time // then; it has a reading of Go's clock, which stands still while the machine sleeps
 }
 
 const (
@@ -79,7 +80,7 @@ const (
 )
 
 // begin is called when a header was written: it says what the clocks are.
-func (c *clockNotes) begin() { c.at, c.offset, _ = c.read() }
+func (c *clockNotes) begin() { c.at, c.offset, c.wall = c.read() }
 
 func (c *clockNotes) read() (at, offset int64, wall time.Time) {
 	wall = time.Now()
@@ -87,16 +88,36 @@ func (c *clockNotes) read() (at, offset int64, wall time.Time) {
 	return at, wall.UnixNano() - at, wall
 }
 
-// due returns a note if the last is a minute old, or if the wall clock was set since.
+// due returns a note if the last is a minute old, if the wall clock was set since, or if the machine slept.
 func (c *clockNotes) due() *events.ClockNote {
 	at, offset, wall := c.read()
-	jumped := offset - c.offset
-	if jumped < clockJump && jumped > -clockJump {
-		if at-c.at < clockEvery {
-			return nil
-		}
-		jumped = 0
+	if c.apart(at, offset, wall) {
+		at, offset, wall = c.read() // this goroutine may have stood still between the two readings
 	}
-	c.at, c.offset = at, offset
-	return &events.ClockNote{At: at, Wall: wall.UTC().Format(time.RFC3339Nano), Jumped: jumped}
+	apart := c.apart(at, offset, wall)
+	if !apart && at-c.at < clockEvery {
+		return nil
+	}
+	note := &events.ClockNote{At: at, Wall: wall.UTC().Format(time.RFC3339Nano)}
+	if apart {
+		note.Jumped, note.Slept = beyondJump(offset-c.offset), max(beyondJump(c.slept(at, wall)), 0)
+	}
+	c.at, c.offset, c.wall = at, offset, wall
+	return note
+}
+
+// apart reports whether the clocks went apart since the last note.
+func (c *clockNotes) apart(at, offset int64, wall time.Time) bool {
+	return beyondJump(offset-c.offset) != 0 || beyondJump(c.slept(at, wall)) > 0
+}
+
+// slept returns for how long the loop's clock went on while Go's stood still.
+func (c *clockNotes) slept(at int64, wall time.Time) int64 { return at - c.at - int64(wall.Sub(c.wall)) }
+
+// beyondJump returns n, or 0 if it is too little to count.
+func beyondJump(n int64) int64 {
+	if n < clockJump && n > -clockJump {
+		return 0
+	}
+	return n
 }

@@ -22,6 +22,7 @@ type ClockNote struct {
 	At     int64  `json:"at,string"`
 	Wall   string `json:"wall"`                    // RFC 3339
 	Jumped int64  `json:"jumped,string,omitempty"` // by how much the wall clock was set, nanoseconds
+	Slept  int64  `json:"slept,string,omitempty"`  // for how long the machine slept since the note before, nanoseconds
 }
 
 // Late says that a timer's event came much later than it was due: the loop, or the whole
@@ -77,7 +78,7 @@ func readNote(line []byte) (n Note, unknown []string, err error) {
 		switch key {
 		case "clock":
 			n.Clock = &ClockNote{}
-			more, t.err = readFields(key, raw, n.Clock, "at", "wall", "jumped")
+			more, t.err = readFields(key, raw, n.Clock, "at", "wall", "jumped", "slept")
 		case "late":
 			n.Late = &Late{}
 			more, t.err = readFields(key, raw, n.Late, "at", "by")

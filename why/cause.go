@@ -14,6 +14,8 @@ type Cause string
 const (
 	CauseKilled           Cause = "killed"            // the log ends: the process was killed, or its machine died
 	CausePaused           Cause = "paused"            // the process did not run
+	CauseSlept            Cause = "slept"             // the machine slept
+	CauseClockJump        Cause = "clock-jump"        // the client's clock stood still, or a wall clock was set, while the session ran out
 	CauseConnectionClosed Cause = "connection-closed" // the server, or something before it, closed the connection
 	CauseConnectionBroken Cause = "connection-broken" // the connection broke otherwise: reset, unreachable
 	CauseSilent           Cause = "silent"            // nothing came from the server any more
@@ -31,10 +33,20 @@ const (
 	CauseReturned         Cause = "returned"
 	CauseRevoked          Cause = "revoked"
 	CauseUnhealthy        Cause = "unhealthy"
+	CauseNoRights         Cause = "no-rights"     // an access list or a credential forbids what the client needs
+	CauseTooLarge         Cause = "too-large"     // an answer is larger than the client's buffer
+	CauseRefused          Cause = "refused"       // the ensemble refuses what the client needs, for another reason
 	CauseSessionEnded     Cause = "session-ended" // the client ended its session, to get rid of its nodes
 	CauseGap              Cause = "gap"           // the log does not have it: the recorder dropped records, or ended
 	CauseLeads            Cause = "leads"         // it had not ended when the log did
 	CauseUnknown          Cause = "unknown"
+)
+
+// Causes that end no term, and delay the next one: see Trouble and Move.Also.
+const (
+	CauseGivenUp          Cause = "given-up"          // a participant gave its place up, because it could not use it
+	CauseForgottenRelease Cause = "forgotten-release" // work went on after its term, so that the node stayed
+	CauseBlocked          Cause = "blocked"           // a node without an owner is in the way
 )
 
 // Ending says why a term ended.
@@ -75,6 +87,9 @@ func (h *history) endingOf(t *Term, next *Term) Ending {
 		e.Cause, e.Text = p.cause, p.text
 	case t.Reason == events.ReasonDeleted, t.Reason == events.ReasonNodeGone:
 		h.byDeletion(t, &e)
+	case t.Reason == events.ReasonUnreadable:
+		e.Cause = causeOf(t.stopCode)
+		e.Text = "stepped down: its own node could not be read: " + string(t.stopCode)
 	case t.Reason == events.ReasonNodeChanged:
 		e.Cause, e.Text = CauseChanged, "stepped down: another client changed its node"
 	case t.Reason == events.ReasonSessionOver:
@@ -84,6 +99,7 @@ func (h *history) endingOf(t *Term, next *Term) Ending {
 	case t.Reason == events.ReasonUnconfirmed:
 		h.byDeadline(t, &e)
 	}
+	h.byClock(t, &e)
 	return e
 }
 
@@ -107,28 +123,6 @@ func (t *Term) timeout() time.Duration {
 	return 15 * time.Second
 }
 
-// pausedFor returns the pause of the process that ended the term: what the event says, or a
-// timer that was due in the same moment. A pause of a quarter of the timeout explains a deadline.
-func (t *Term) pausedFor() time.Duration {
-	if t.paused > 0 || t.Reason != events.ReasonUnconfirmed {
-		return t.paused
-	}
-	for _, p := range t.Log.pauses {
-		if p.at >= t.rightUntil() && p.at <= t.StoppedAt && p.long >= t.timeout()/4 && p.at-int64(p.long) <= t.rightUntil() {
-			return p.long
-		}
-	}
-	return 0
-}
-
-func (h *history) byPause(t *Term, e *Ending) {
-	e.Cause, e.Long = CausePaused, t.pausedFor()
-	e.Text = "did not run for " + span(e.Long) + " (stopped, throttled, swapped out, or its machine slept)"
-	if t.stopKind == events.ConnectionSuspended {
-		e.Text += ", and lost its connection"
-	}
-}
-
 // byGap says what a gap hides.
 func (h *history) byGap(t *Term, e *Ending) {
 	g := t.uncertain.gap
@@ -144,6 +138,9 @@ func (h *history) byGap(t *Term, e *Ending) {
 func (h *history) byLogsEnd(t *Term, next *Term, e *Ending) {
 	l := t.Log
 	e.Records = []Ref{t.ref(l.lastSeq)}
+	if h.byLastLine(t, next, e) {
+		return
+	}
 	if why := h.livedOn(t, next); why != "" {
 		e.Cause, e.Text = CauseGap, "has a log that ends at its last record although "+why
 		return
@@ -196,19 +193,4 @@ func (h *history) byTransaction(t *Term, s *session, end *life, e *Ending) {
 	default:
 		e.Cause, e.Text = CauseDeleted, "lost its node: session "+hex(x.Session)+" deleted it, whose log is not here"
 	}
-}
-
-// wroteBetween reports whether a write was sent and committed between two instants.
-func (l *Log) wroteBetween(session, from, to int64) bool {
-	for i := len(l.sights) - 1; i >= 0 && l.sights[i].at > from; i-- {
-		if s := l.sights[i]; s.session == session && s.write && s.sent >= from && s.at <= to {
-			return true
-		}
-	}
-	return false
-}
-
-// wroteAfter reports whether a session had a write committed that was sent after an instant.
-func (l *Log) wroteAfter(session, at int64) bool {
-	return l.wroteBetween(session, at, endless)
 }

@@ -203,7 +203,7 @@ func (l *Log) addNotice(r events.Record, text string) {
 		if unquoted, err := strconv.Unquote(why); err == nil {
 			why = unquoted
 		}
-		l.failures = append(l.failures, failure{r.Seq, r.Event.At, r.Machine, events.Code(code), why})
+		l.failures = append(l.failures, failure{r.Seq, r.Event.At, r.Machine, events.Code(code), why, givesUp(r)})
 	}
 }
 

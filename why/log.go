@@ -9,8 +9,10 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Reader is what Read reads: *events.Reader, or anything else with one client's records in
-// their order. After an *events.Gap it can be called again.
+// Reader is what Read reads: *events.Reader, *events.Segments, or anything else with one client's
+// records in their order. After an *events.Gap it can be called again. If it has a method
+// EachNote(func(events.Note)), Read learns from it of the lines that are no records, if Torn() bool and
+// End() *events.End, how the log ended.
 type Reader interface {
 	Next() (events.Record, error)
 }
@@ -48,6 +50,9 @@ type Log struct {
 	owners      map[string]int64 // by path: the session that owns a node
 	gone        []sighting       // watches and reads that show that a node is gone
 	deletes     []deletion
+	jumps       []jump        // of the wall clock, and times in which the machine slept
+	late        time.Duration // a note of it stands before the next record
+	lastLine    *events.End   // the last line, if the log was ended in order
 }
 
 // brief is what is kept of every record.
@@ -84,6 +89,7 @@ type failure struct {
 	machine events.ID
 	code    events.Code
 	text    string
+	givenUp bool // the machine gave its place up for it
 }
 
 // machine is one machine of the client, as it was opened.
@@ -117,6 +123,7 @@ type loss struct {
 	seq    uint64
 	at     int64
 	code   events.Code
+	end    events.ConnectionEnd // of a connection; "" in logs of older versions
 	text   string
 	paused time.Duration
 }
@@ -140,6 +147,7 @@ func Read(name string, header events.Header, r Reader) (*Log, error) {
 		l.Clock = header.Boot
 	}
 	l.tick, _ = time.ParseDuration(header.Options["tick"])
+	l.takeNotes(r)
 	for {
 		rec, err := r.Next()
 		var gap *events.Gap
@@ -148,9 +156,7 @@ func Read(name string, header events.Header, r Reader) (*Log, error) {
 			l.beginGap(&hole{gap: *gap, before: l.last})
 			continue
 		case errors.Is(err, io.EOF):
-			if t, ok := r.(interface{ Torn() bool }); ok {
-				l.Torn = t.Torn()
-			}
+			l.takeEnd(r)
 			return l, nil
 		case err != nil:
 			return l, fmt.Errorf("%s: %w", name, err)
@@ -181,6 +187,7 @@ func (l *Log) add(r events.Record) {
 	if ev.Paused > 0 {
 		l.pauses = append(l.pauses, pause{r.Seq, ev.At, time.Duration(ev.Paused)})
 	}
+	l.takeLate(r)
 	l.resumeAfterGap(r)
 	if r.Machine == events.SessionMachine {
 		l.addSession(r)
@@ -199,7 +206,7 @@ func (l *Log) add(r events.Record) {
 func (l *Log) addSession(r events.Record) {
 	ev := r.Event
 	s := l.session.current
-	lost := loss{r.Seq, ev.At, ev.Code, ev.Text, time.Duration(ev.Paused)}
+	lost := loss{r.Seq, ev.At, ev.Code, ev.End, ev.Text, time.Duration(ev.Paused)}
 	switch ev.Kind {
 	case events.ConnectionAttached:
 		if r.Row == events.RowLate || r.Row == events.RowIgnored {

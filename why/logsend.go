@@ -1,8 +1,10 @@
 package why
 
 import (
+	"cmp"
 	"time"
 
+	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/why/txnlog"
 )
 
@@ -13,10 +15,37 @@ import (
 // killed: those whose records it had not written yet.
 const mostLost = 2
 
+// byLastLine says what the last line of the log says of its end, and reports whether there is one. The log of a process
+// that was killed has none.
+func (h *history) byLastLine(t, next *Term, e *Ending) bool {
+	end := t.Log.lastLine
+	if end == nil {
+		return false
+	}
+	goes := next == nil && h.endOf(t.Node) == nil
+	switch dump := t.Log.Header.Dump; {
+	case goes && end.Why != events.EndClosed:
+		e.Cause, e.Text = CauseLeads, "still leads where its log ends"
+	case end.Why == events.EndRotated:
+		e.Cause, e.Text = CauseGap, "has a log whose last segments are missing: the last one that is here says that another follows"
+	case dump != "" || end.Why != events.EndClosed:
+		e.Cause, e.Text = CauseGap, "has a log that ends with a dump of the records in memory ("+oneLine(cmp.Or(dump, end.Why))+"), before its term ended"
+	default:
+		e.Cause, e.Text = CauseClosed, "was closed, with its client"
+	}
+	return true
+}
+
+// ended reports whether the log ends in a way that says nothing of its process.
+func (l *Log) ended() bool { return l.lastLine != nil && l.lastLine.Why != events.EndClosed }
+
 // livedOn returns what shows that the process of an open term lived on after its log's end, or
 // that the node did not go as that of a dead process does; "" for nothing.
 func (h *history) livedOn(t, next *Term) string {
 	l, s := t.Log, t.Log.sessionNumbered(t.Session)
+	if l.ended() {
+		return "the log was ended while it ran"
+	}
 	if n := h.requestsAfter(l); n > mostLost {
 		return "its session went on: the ensemble has " + plural(n, "later transaction") + " of it, so the recording ended before, or its end is missing"
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/incumbent-go/incumbent/why/txnlog"
 )
 
-// Words of zkio about the end of a connection.
+// Words of zkio about the end of a connection, in logs that have no code for it.
 const (
 	closedByServer = "closed by the server"
 	wasSilent      = "silent for too long"
@@ -54,15 +54,32 @@ func disconnect(lost *loss) (Cause, string) {
 	if server != "" {
 		server = " (" + oneLine(server) + ")"
 	}
-	switch {
-	case contains(lost.text, wasSilent):
+	switch lost.ended() {
+	case events.ConnectionEndSilent:
 		return CauseSilent, "heard nothing from its server any more" + server + " (a dead link, a server that stood still, or one that was cut off from the ensemble's leader while a write was pending)"
-	case contains(lost.text, noAnswer):
+	case events.ConnectionEndUnanswered:
 		return CauseServerCutOff, "got no answer to a request, although its server sent pings" + server
-	case contains(lost.text, closedByServer):
+	case events.ConnectionEndClosed, events.ConnectionEndNotServing:
 		return CauseConnectionClosed, "lost its connection: closed at the server's end" + server
+	case events.ConnectionEndRefused:
+		return causeOf(lost.code), "was refused by its server: " + oneLine(why) + server
 	}
 	return CauseConnectionBroken, "lost its connection: " + oneLine(why) + server
+}
+
+// ended returns why a connection ended. Logs of older versions have it in words only.
+func (lost *loss) ended() events.ConnectionEnd {
+	switch {
+	case lost.end != "":
+		return lost.end
+	case contains(lost.text, wasSilent):
+		return events.ConnectionEndSilent
+	case contains(lost.text, noAnswer):
+		return events.ConnectionEndUnanswered
+	case contains(lost.text, closedByServer):
+		return events.ConnectionEndClosed
+	}
+	return events.ConnectionEndNetwork
 }
 
 // suspendedAt returns the end of a connection that a record has.
@@ -127,6 +144,10 @@ func (h *history) bySessionsEnd(t *Term, e *Ending) {
 		return
 	}
 	e.Records = append(e.Records, t.ref(root.seq))
+	if t.stopCode == events.AuthFailed {
+		e.Cause, e.Text = CauseNoRights, "lost its session: the ensemble refused its credentials"
+		return
+	}
 	if s != nil && len(s.suspended) > 0 && s.suspended[len(s.suspended)-1].at > s.attached[len(s.attached)-1].at {
 		lost := s.suspended[len(s.suspended)-1]
 		_, how := disconnect(&lost)

@@ -193,9 +193,4 @@ func (h *history) missing(p *Proof, between interval) string {
 }
 
 // who names a participant: by its id, or by its log.
-func (t *Term) who() string {
-	if m := t.Log.machines[t.Machine]; m != nil && m.id != "" {
-		return quoteID(m.id)
-	}
-	return t.Log.Name
-}
+func (t *Term) who() string { return t.Log.nameOf(t.Machine) }

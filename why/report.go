@@ -36,9 +36,20 @@ type Move struct {
 	Path     string
 	From, To *Term // From is nil for the first term of a line, To if nobody followed
 	Ending   Ending
+	NodeEnd  NodeEnd   // what became of the node of From
+	Troubles []Trouble // what kept participants from leading after From
+	Also     []Cause   // what else delayed the move: CauseForgottenRelease, and the causes of Troubles
 	Proofs   []Proof
 	strange  []stranger // places without a log that may have led in between
 	story    []Sentence
+}
+
+// dir returns the directory of the line.
+func (m *Move) dir() string {
+	if m.To != nil {
+		return m.To.Dir
+	}
+	return m.From.Dir
 }
 
 // Sentence is one statement, with the records that show it.

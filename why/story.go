@@ -2,11 +2,11 @@ package why
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/why/txnlog"
 )
 
 // tell writes the sentences of a move.
@@ -20,8 +20,8 @@ func (r *Report) tell(m *Move) {
 	r.tellStrangers(m, add)
 	if m.To != nil {
 		r.tellNext(m, add)
-		r.tellFailures(m, add)
 	}
+	r.tellTroubles(m, add)
 }
 
 type adder func(text string, refs ...Ref)
@@ -45,49 +45,6 @@ func (r *Report) tellEnding(m *Move, add adder) {
 	add(text, e.Records...)
 }
 
-// tellNode says what became of the node, and who ended it.
-func (r *Report) tellNode(m *Move, add adder) {
-	t := m.From
-	if m.To != nil && m.To.Node == t.Node && m.To.Token == t.Token {
-		add("its node stayed, so nobody else could lead")
-		return
-	}
-	node := "node " + shortNode(t.Node)
-	if end := r.h.endOf(t.Node); end != nil {
-		x := end.ended
-		at := fmt.Sprintf("at %s, zxid %s", clockText(x.Time*milli), hex(x.Zxid))
-		switch {
-		case end.by.Kind != txnlog.CloseSession:
-			add(fmt.Sprintf("session %s deleted %s %s", hex(x.Session), node, at))
-		case x.Cxid == 0:
-			add(fmt.Sprintf("the ensemble expired session %s %s, and %s with it", hex(x.Session), at, node))
-		default:
-			add(fmt.Sprintf("its client closed session %s %s, and %s went with it", hex(x.Session), at, node))
-		}
-		return
-	}
-	if c := m.Ending.Cause; c == CauseDeleted || c == CauseEvicted {
-		return // that was said
-	}
-	if len(m.Proofs) > 0 && m.Proofs[0].Certainty == Both && m.Proofs[0].Earlier == t && t.Log != m.To.Log {
-		add("its " + node + " was gone while it still believed: somebody else deleted it, or the session was ended (the ensemble's transaction log has that: --txnlog)")
-		return
-	}
-	s := t.Log.sessionNumbered(t.Session)
-	for i := range t.Log.deletes {
-		if d := &t.Log.deletes[i]; d.path == t.Node && d.zxid != 0 {
-			add(fmt.Sprintf("it deleted its %s at %s", node, r.time(t.Log, d.at)), t.ref(d.seq), t.ref(d.answer))
-			return
-		}
-	}
-	switch {
-	case s != nil && s.lost != nil && m.Ending.Cause != CauseSessionExpired && m.Ending.Cause != CauseSessionRefused && m.Ending.Cause != CauseClosed:
-		add(fmt.Sprintf("its session had expired when it asked again at %s", r.time(t.Log, s.lost.at)), t.ref(s.lost.seq))
-	case s != nil && s.closeAsked != 0 && s.closeAsked >= t.Stopped:
-		add("its "+node+" went with the session that it closed", t.ref(s.closeAsked))
-	}
-}
-
 // tellWork says whether work ran on after the term, and so during the next leader's term.
 func (r *Report) tellWork(m *Move, add adder) {
 	t := m.From
@@ -98,9 +55,11 @@ func (r *Report) tellWork(m *Move, add adder) {
 	long := time.Duration(end - t.StoppedAt)
 	switch {
 	case !known && time.Duration(t.Log.last-t.StoppedAt) > t.timeout():
+		m.Also = append(m.Also, CauseForgottenRelease)
 		add(fmt.Sprintf("its work had not returned by the end of the log, %s after its term: its node stays until Release is called or the work returns", span(time.Duration(t.Log.last-t.StoppedAt))), t.ref(t.Stopped))
 		return
 	case long > t.timeout():
+		m.Also = append(m.Also, CauseForgottenRelease)
 		add(fmt.Sprintf("its work returned %s after its term: a Leadership that was not released, or work that does not watch its context", span(long)), t.ref(t.Stopped))
 	}
 	if m.To == nil || m.To.Log == t.Log {
@@ -186,32 +145,25 @@ func (r *Report) proofText(p Proof) string {
 	return nobody + " (" + string(p.Certainty) + " " + p.How + ")"
 }
 
-// tellFailures says what kept participants from leading between two terms.
-func (r *Report) tellFailures(m *Move, add adder) {
-	said := map[string]bool{}
-	end := r.wall(m.To.Log, m.To.ElectedAt)
-	from := end - int64(time.Minute)
+// tellTroubles says what kept participants from leading between two terms.
+func (r *Report) tellTroubles(m *Move, add adder) {
+	from, to := -endless, endless
+	if m.To != nil {
+		to = r.wall(m.To.Log, m.To.ElectedAt)
+		from = to - int64(time.Minute)
+	}
 	if m.From != nil {
 		from = r.wall(m.From.Log, m.Ending.At)
 	}
-	for _, l := range r.logs {
-		for _, f := range l.failures {
-			if f.code.Transient() || f.machine == events.SessionMachine {
-				continue
-			}
-			at := r.wall(l, f.at)
-			machine := l.machineOf(f.machine)
-			key := l.Name + string(f.code)
-			if at < from || at >= end || said[key] || !inLine(machine.path, m.To.Dir) {
-				continue
-			}
-			said[key] = true
-			add(fmt.Sprintf("meanwhile %s could not lead: %s %s", l.Name, f.code, oneLine(f.text)), Ref{l.Name, f.seq})
+	m.Troubles = r.troubles(m.dir(), from, to)
+	for _, t := range m.Troubles {
+		if !slices.Contains(m.Also, t.Cause) {
+			m.Also = append(m.Also, t.Cause)
 		}
+		s := t.sentence()
+		add("meanwhile "+s.Text, s.Records...)
 	}
 }
-
-func inLine(path, dir string) bool { return path == dir || strings.HasPrefix(dir, path+"/") }
 
 // doubt says what may be wrong with all of it.
 func (r *Report) doubt() {
