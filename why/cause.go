@@ -146,7 +146,7 @@ func (h *history) byLogsEnd(t *Term, next *Term, e *Ending) {
 		return
 	}
 	if next == nil && h.endOf(t.Node) == nil {
-		e.Cause, e.Text = CauseLeads, "still leads where its log ends"
+		e.Cause, e.Text = CauseLeads, "still "+t.holds()+" where its log ends"
 		return
 	}
 	e.Cause, e.Long = CauseKilled, time.Duration(e.At-l.last)

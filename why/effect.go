@@ -176,10 +176,24 @@ func (l *Log) addRequest(r events.Record, text string) {
 	case strings.HasPrefix(rest, "delete "):
 		l.pending[timerKey{r.Machine, n}] = len(l.deletes)
 		l.deletes = append(l.deletes, deletion{seq: r.Seq, at: r.Event.At, path: rest[len("delete "):]})
+	case strings.HasPrefix(rest, "multi {"):
+		l.addCreates(rest[len("multi {"):])
 	case strings.HasPrefix(rest, "timer "):
 		i := strings.LastIndexByte(rest, ' ')
 		if d, err := time.ParseDuration(rest[i+1:]); err == nil {
 			l.timers[timerKey{r.Machine, n}] = r.Event.At + int64(d)
+		}
+	}
+}
+
+// addCreates notes the nodes that a transaction creates, by their names before the ensemble adds a number. (A path with "; "
+// in it is not found: then the node counts as that of another client.)
+func (l *Log) addCreates(ops string) {
+	for _, op := range strings.Split(strings.TrimSuffix(ops, "}"), "; ") {
+		if path, ok := strings.CutPrefix(op, "create "); ok {
+			if i := strings.IndexByte(path, ' '); i >= 0 {
+				l.tried[path[:i]] = true
+			}
 		}
 	}
 }

@@ -1,11 +1,15 @@
 package why
 
-import "time"
+import (
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+)
 
 // Fact is one line of --facts: a term, a node, a session, a move or a proof. Type says which,
 // and only its fields are set. Times are those of the clock that the report shows.
 type Fact struct {
-	Type string `json:"type"` // "verdict", "term", "node", "session", "move", "proof", "doubt"
+	Type string `json:"type"` // "verdict", "term", "node", "session", "move", "trouble", "proof", "doubt"
 
 	Path        string     `json:"path,omitempty"` // the line
 	Log         string     `json:"log,omitempty"`
@@ -24,6 +28,12 @@ type Fact struct {
 	Next      string        `json:"next,omitempty"`
 	NextToken int64         `json:"nextToken,string,omitempty"`
 	Row       string        `json:"row,omitempty"`
+	NodeEnd   NodeEnd       `json:"nodeEnd,omitempty"`        // of a move: what became of the node
+	Also      []Cause       `json:"also,omitempty"`           // of a move: what else delayed it
+	Permits   int           `json:"permits,omitempty"`        // of a term: how many it has; of a move: how many were held with those of the next
+	Maybe     int           `json:"perhapsPermits,omitempty"` // of a move: how many more may have been held
+	Limit     int           `json:"limit,omitempty"`          // of a semaphore
+	Code      events.Code   `json:"code,omitempty"`           // of a trouble
 	Certainty Certainty     `json:"certainty,omitempty"`
 	Between   time.Duration `json:"betweenNanos,omitempty"`
 	Error     time.Duration `json:"errorNanos,omitempty"`
@@ -38,6 +48,12 @@ func (r *Report) Summary() []Fact {
 	all := []Fact{{Type: "verdict", Verdict: r.Verdict, Text: r.Why}}
 	for _, m := range r.Moves {
 		all = append(all, r.moveFact(m))
+		for _, t := range m.Troubles {
+			all = append(all, t.fact())
+		}
+	}
+	for _, t := range r.Troubles {
+		all = append(all, t.fact())
 	}
 	for _, d := range r.Doubts {
 		all = append(all, Fact{Type: "doubt", Text: d.Text, Records: d.Records})
@@ -86,6 +102,9 @@ func (r *Report) termFact(t *Term) Fact {
 	if s := t.Log.sessionNumbered(t.Session); s != nil {
 		f.Session = hex(s.id)
 	}
+	if t.Recipe == "semaphore" {
+		f.Permits, f.Limit = permitsOf(t), t.machine().limit
+	}
 	if t.Stopped != 0 {
 		f.Heard = r.at(t.Log, t.StoppedAt)
 		f.Records = append(f.Records, t.ref(t.Stopped))
@@ -106,12 +125,15 @@ func (r *Report) nodeFact(l *Log, n *node) Fact {
 }
 
 func (r *Report) moveFact(m Move) Fact {
-	f := Fact{Type: "move", Path: m.Path, Story: m.story}
+	f := Fact{Type: "move", Path: m.Path, Story: m.story, NodeEnd: m.NodeEnd, Also: m.Also}
 	if t := m.From; t != nil {
 		f.Log, f.Participant, f.Token = t.Log.Name, t.who(), t.Token
 		f.Cause, f.Long, f.From = m.Ending.Cause, m.Ending.Long, r.at(t.Log, m.Ending.At)
 	}
 	if t := m.To; t != nil {
+		if p := m.Permits; p != nil {
+			f.Permits, f.Maybe, f.Limit, f.Certainty, f.How = p.Held+p.Own, p.Maybe, p.Limit, p.Certainty, p.How
+		}
 		f.Next, f.NextToken, f.Row, f.To = t.who(), t.Token, t.Row, r.at(t.Log, t.ElectedAt)
 	}
 	return f

@@ -14,6 +14,7 @@ type history struct {
 	sessions map[int64]*Log   // by ZooKeeper's id
 	replaced bool             // the ensemble's data were replaced: zxids have no order
 	highest  map[*Log][]int64 // at each sight, the highest zxid seen so far
+	kinds    map[string]nameKind
 }
 
 // life is what the transaction logs say of a node that has a name of its own.
@@ -24,7 +25,7 @@ type life struct {
 }
 
 func newHistory(logs []*Log, txns []txnlog.Txn, ppm int64) *history {
-	h := &history{logs: logs, all: txns, txns: map[int64]txnlog.Txn{}, lives: map[string]*life{}, sessions: map[int64]*Log{}, highest: map[*Log][]int64{}}
+	h := &history{logs: logs, all: txns, txns: map[int64]txnlog.Txn{}, lives: map[string]*life{}, sessions: map[int64]*Log{}, highest: map[*Log][]int64{}, kinds: map[string]nameKind{}}
 	for _, t := range txns {
 		h.txns[t.Zxid] = t
 	}

@@ -45,6 +45,14 @@ func (r *Report) verdictLine() string {
 		TwoAtOnce:     "TWO AT ONCE",
 		CannotTell:    "cannot tell whether two ever led at once",
 	}[r.Verdict]
+	if r.several() {
+		text = map[Verdict]string{
+			NeverProven:   "never more at once than allowed: proven by records and zxids",
+			NeverMeasured: "never more at once than allowed: measured by clocks",
+			TwoAtOnce:     "MORE AT ONCE THAN ALLOWED",
+			CannotTell:    "cannot tell whether more ever held at once than allowed",
+		}[r.Verdict]
+	}
 	if r.Why != "" {
 		text += ": " + r.Why
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -50,9 +51,10 @@ type Log struct {
 	owners      map[string]int64 // by path: the session that owns a node
 	gone        []sighting       // watches and reads that show that a node is gone
 	deletes     []deletion
-	jumps       []jump        // of the wall clock, and times in which the machine slept
-	late        time.Duration // a note of it stands before the next record
-	lastLine    *events.End   // the last line, if the log was ended in order
+	tried       map[string]bool // what transactions were to create
+	jumps       []jump          // of the wall clock, and times in which the machine slept
+	late        time.Duration   // a note of it stands before the next record
+	lastLine    *events.End     // the last line, if the log was ended in order
 }
 
 // brief is what is kept of every record.
@@ -97,6 +99,7 @@ type machine struct {
 	recipe, path, id string
 	opener           events.ID
 	reads            bool // a read-write lock's reading side
+	permits, limit   int  // of a semaphore's acquisition; 0 for other recipes
 	works            int  // pieces of work that run
 	lastTerm         *Term
 }
@@ -139,7 +142,7 @@ type sessionState struct {
 // Read reads one client's records to their end. Its error is an *events.DamagedError, or the
 // reader's own; the Log then has what was read before. It never fails on a gap.
 func Read(name string, header events.Header, r Reader) (*Log, error) {
-	l := &Log{Name: name, Header: header, machines: map[events.ID]*machine{}, listings: map[events.ID]listing{}, open: map[events.ID][]*Term{}, pending: map[timerKey]int{}, seen: map[string]seen{}, owners: map[string]int64{}, nodes: map[string]*node{}, timers: map[timerKey]int64{}}
+	l := &Log{Name: name, Header: header, machines: map[events.ID]*machine{}, listings: map[events.ID]listing{}, open: map[events.ID][]*Term{}, pending: map[timerKey]int{}, seen: map[string]seen{}, owners: map[string]int64{}, nodes: map[string]*node{}, timers: map[timerKey]int64{}, tried: map[string]bool{}}
 	if t, err := time.Parse(time.RFC3339Nano, header.Start); err == nil {
 		l.wall = t.UnixNano()
 	}
@@ -240,6 +243,8 @@ func (l *Log) addEvent(r events.Record) {
 	switch ev.Kind.Current() {
 	case events.CommandOpen:
 		m := &machine{recipe: ev.Recipe, path: ev.Path, id: string(ev.Data), opener: events.ID(ev.Options["opener"]), reads: ev.Options["reads"] == "true"}
+		m.permits, _ = strconv.Atoi(ev.Options["permits"])
+		m.limit, _ = strconv.Atoi(ev.Options["limit"])
 		l.machines[r.Machine] = m
 	case events.WorkReturned:
 		l.workReturned(r)

@@ -25,7 +25,7 @@ func (h *history) byLastLine(t, next *Term, e *Ending) bool {
 	goes := next == nil && h.endOf(t.Node) == nil
 	switch dump := t.Log.Header.Dump; {
 	case goes && end.Why != events.EndClosed:
-		e.Cause, e.Text = CauseLeads, "still leads where its log ends"
+		e.Cause, e.Text = CauseLeads, "still "+t.holds()+" where its log ends"
 	case end.Why == events.EndRotated:
 		e.Cause, e.Text = CauseGap, "has a log whose last segments are missing: the last one that is here says that another follows"
 	case dump != "" || end.Why != events.EndClosed:

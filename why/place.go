@@ -12,8 +12,11 @@ import (
 // line is what queues together: the nodes of one directory whose names are of one kind.
 type line struct {
 	dir, kind string
+	path      string // what the user named: the directory, or what it belongs to
 	terms     []*Term
 	strangers []stranger
+	permits   bool // its terms are a semaphore's permits
+	shared    bool // some of its terms hold together
 }
 
 // stranger is a place in a line of a client without a log.
@@ -48,22 +51,25 @@ func orderOf(path string) int64 {
 	return n
 }
 
-// shares reports whether a term holds together with others of its kind: a reader's.
-func (t *Term) shares() bool {
-	_, s := kindOf(baseOf(t.Node))
-	return s || t.machine().reads
+// kindOf returns the kind of a node's name, and remembers it.
+func (h *history) kindOf(name string) nameKind {
+	if k, known := h.kinds[name]; known {
+		return k
+	}
+	kind, shares := kindOf(name)
+	h.kinds[name] = nameKind{kind, shares}
+	return h.kinds[name]
+}
+
+type nameKind struct {
+	kind   string
+	shares bool
 }
 
 func (t *Term) machine() *machine { return t.Log.machineOf(t.Machine) }
 
-// exclusive reports whether a term excludes others. The permits of a semaphore do not, and the
-// latch that a recipe opens for itself is not the user's.
-func (t *Term) exclusive() bool {
-	return t.Recipe != "semaphore" && t.machine().opener == ""
-}
-
 // conflict reports whether two terms must not be at once.
-func conflict(a, b *Term) bool { return !(a.shares() && b.shares()) }
+func conflict(a, b *Term) bool { return !(a.shares && b.shares) }
 
 // findLines groups the terms of all logs, and finds the strangers in each line.
 func (h *history) findLines() []*line {
@@ -71,16 +77,27 @@ func (h *history) findLines() []*line {
 	var all []*line
 	for _, l := range h.logs {
 		for _, t := range l.terms {
-			if !t.exclusive() {
+			m := t.machine()
+			if m.opener != "" { // a latch that a recipe opens for itself is not the user's
 				continue
 			}
-			kind, _ := kindOf(baseOf(t.Node))
-			key := t.Dir + "\x00" + kind
-			if byKey[key] == nil {
-				byKey[key] = &line{dir: t.Dir, kind: kind}
-				all = append(all, byKey[key])
+			k := h.kindOf(baseOf(t.Node))
+			t.shares = k.shares || m.reads
+			if t.Recipe == "semaphore" {
+				k.kind = "permits" // kazoo's have names without a label
 			}
-			byKey[key].terms = append(byKey[key].terms, t)
+			key := t.Dir + "\x00" + k.kind
+			n := byKey[key]
+			if n == nil {
+				n = &line{dir: t.Dir, kind: k.kind, path: t.Dir, permits: t.Recipe == "semaphore"}
+				if n.permits && m.path != "" {
+					n.path = m.path
+				}
+				byKey[key] = n
+				all = append(all, n)
+			}
+			n.shared = n.shared || t.shares
+			n.terms = append(n.terms, t)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *line) int { return strings.Compare(a.dir+"\x00"+a.kind, b.dir+"\x00"+b.kind) })
@@ -93,7 +110,7 @@ func (h *history) findLines() []*line {
 
 // strangersIn returns the places of clients without a log that may have led.
 func (h *history) strangersIn(n *line) (all []stranger) {
-	if n.terms[0].Recipe == "jobelection" {
+	if n.terms[0].Recipe == "jobelection" || n.permits {
 		return nil
 	}
 	known := map[string]bool{}
@@ -103,12 +120,15 @@ func (h *history) strangersIn(n *line) (all []stranger) {
 		}
 	}
 	add := func(path string, by Ref) {
-		kind, reads := kindOf(baseOf(path))
-		if dirOf(path) != n.dir || kind != n.kind || known[path] || orderOf(path) < 0 {
+		if dirOf(path) != n.dir || known[path] || orderOf(path) < 0 {
+			return
+		}
+		k := h.kindOf(baseOf(path))
+		if k.kind != n.kind {
 			return
 		}
 		known[path] = true
-		s := stranger{path: path, order: orderOf(path), by: by, reads: reads}
+		s := stranger{path: path, order: orderOf(path), by: by, reads: k.shares}
 		for _, l := range h.logs {
 			s.owner = max(s.owner, l.owners[path])
 		}
@@ -146,8 +166,10 @@ func (h *history) mayHaveLed(n *line, s stranger) bool {
 	life := h.lives[s.path]
 	for _, l := range h.logs {
 		for path, own := range l.nodes {
-			kind, reads := kindOf(baseOf(path))
-			if dirOf(path) != n.dir || kind != n.kind || orderOf(path) >= s.order || reads && s.reads {
+			if dirOf(path) != n.dir || orderOf(path) >= s.order {
+				continue
+			}
+			if k := h.kindOf(baseOf(path)); k.kind != n.kind || k.shares && s.reads {
 				continue
 			}
 			if mine := h.lives[path]; life != nil && life.ended != nil && mine != nil && (mine.ended == nil || mine.ended.Zxid > life.ended.Zxid) {

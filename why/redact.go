@@ -70,6 +70,13 @@ func (l *Log) redact(p *pseudonyms) {
 	for _, path := range sortedKeys(l.nodes) {
 		l.nodes[path].path = path
 	}
+	l.tried = rekey(p, l.tried)
+	if l.Header.Dump != "" {
+		l.Header.Dump = "redacted"
+	}
+	if l.lastLine != nil && l.lastLine.Why != events.EndClosed && l.lastLine.Why != events.EndRotated {
+		l.lastLine = &events.End{Why: "redacted", Records: l.lastLine.Records}
+	}
 	l.seen, l.owners = rekey(p, l.seen), rekey(p, l.owners)
 	for i := range l.gone {
 		l.gone[i].path = p.path(l.gone[i].path)

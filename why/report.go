@@ -40,6 +40,7 @@ type Move struct {
 	Troubles []Trouble // what kept participants from leading after From
 	Also     []Cause   // what else delayed the move: CauseForgottenRelease, and the causes of Troubles
 	Proofs   []Proof
+	Permits  *Permits   // of a semaphore: whether there were enough when To began
 	strange  []stranger // places without a log that may have led in between
 	story    []Sentence
 }
@@ -64,11 +65,13 @@ type Report struct {
 	Why     string // what decided the verdict
 	Moves   []Move // those that were asked for, in their order
 	Doubts  []Sentence
-	Earlier int // moves of the lines that were not asked for
-	logs    []*Log
-	h       *history
-	face    face
-	lines   []*line
+	// Troubles are what kept participants from leading, if there is no move that was asked for.
+	Troubles []Trouble
+	Earlier  int // moves of the lines that were not asked for
+	logs     []*Log
+	h        *history
+	face     face
+	lines    []*line
 }
 
 // Explain returns why leadership moved in the lines of these logs. Txns are the ensemble's, as
@@ -89,7 +92,10 @@ func Explain(logs []*Log, txns []txnlog.Txn, o Options) *Report {
 	for i := range r.Moves {
 		r.tell(&r.Moves[i])
 	}
-	r.judge()
+	r.judge(o)
+	if len(r.Moves) == 0 {
+		r.Troubles = r.troubles(func(path string) bool { return o.Path == "" || path == o.Path }, -endless, endless)
+	}
 	r.doubt()
 	return r
 }
@@ -97,7 +103,7 @@ func Explain(logs []*Log, txns []txnlog.Txn, o Options) *Report {
 // under reports whether a line is that of a path: its directory, or below it as a job
 // election's and a semaphore's are.
 func under(path string, n *line) bool {
-	return n.dir == path || len(n.dir) > len(path) && n.dir[:len(path)+1] == path+"/" && n.terms[0].machine().path == path
+	return n.dir == path || n.path == path || len(n.dir) > len(path) && n.dir[:len(path)+1] == path+"/" && n.terms[0].machine().path == path
 }
 
 // sortTerms puts the terms of a line in their order: by token, which grows from each to the
@@ -115,38 +121,6 @@ func (h *history) sortTerms(n *line) {
 	})
 }
 
-// moves returns the changes of leadership in a line.
-func (r *Report) moves(n *line) (all []Move) {
-	var last *Term
-	for i, t := range n.terms {
-		m := Move{Path: n.dir, From: last, To: t}
-		from := int64(-1)
-		if last != nil {
-			m.Ending = r.h.endingOf(last, t)
-			from = orderOf(last.Node)
-		}
-		for j := i - 1; j >= 0; j-- {
-			if conflict(n.terms[j], t) {
-				m.Proofs = append(m.Proofs, r.h.compare(n.terms[j], t))
-			}
-			if !n.terms[j].shares() {
-				break
-			}
-		}
-		m.strange = n.between(from, orderOf(t.Node))
-		all = append(all, m)
-		last = t
-	}
-	if last != nil {
-		m := Move{Path: n.dir, From: last, Ending: r.h.endingOf(last, nil)}
-		if m.Ending.Cause != CauseLeads {
-			m.strange = n.between(orderOf(last.Node), 1<<62)
-			all = append(all, m)
-		}
-	}
-	return all
-}
-
 // when returns the time of a move: when the next began, or else when the last ended.
 func (r *Report) when(m Move) int64 {
 	if m.To != nil {
@@ -161,46 +135,6 @@ func (r *Report) began(m Move) int64 {
 		return r.wall(m.From.Log, m.Ending.At)
 	}
 	return r.when(m)
-}
-
-// judge finds the verdict over all moves that were asked for.
-func (r *Report) judge() {
-	r.Verdict = NeverProven
-	if len(r.Moves) == 0 {
-		r.Verdict, r.Why = CannotTell, "there is no term in the logs that was asked for"
-		return
-	}
-	var unknown string
-	for _, m := range r.Moves {
-		for _, p := range m.Proofs {
-			switch p.Certainty {
-			case Both, Measured:
-				if logsOf(p).holed() {
-					unknown = cmp.Or(unknown, "whether "+p.Earlier.who()+" or "+p.Later.who()+" was first is open: a log has a gap, and only clocks would tell")
-					continue
-				}
-			}
-			switch p.Certainty {
-			case Both:
-				r.Verdict = TwoAtOnce
-				r.Why = p.Earlier.who() + " and " + p.Later.who() + " both had the right to believe" + howLong(p) + " (tokens " + itoa(p.Earlier.Token) + " and " + itoa(p.Later.Token) + ", " + p.How + ")"
-				return
-			case Unknown:
-				unknown = cmp.Or(unknown, "whether "+p.Earlier.who()+" or "+p.Later.who()+" was first is open: "+p.How)
-			case Measured:
-				r.Verdict = NeverMeasured
-			}
-		}
-		if len(m.strange) > 0 {
-			unknown = cmp.Or(unknown, r.missingLog(m))
-		}
-		if m.From != nil && (m.Ending.Cause == CauseUnknown || m.Ending.Cause == CauseGap) {
-			unknown = cmp.Or(unknown, "why "+m.From.who()+" stopped is not in the logs")
-		}
-	}
-	if unknown != "" {
-		r.Verdict, r.Why = CannotTell, unknown
-	}
 }
 
 // logsOf returns the logs of the two terms of a proof.

@@ -18,7 +18,10 @@ func (r *Report) tell(m *Move) {
 		r.tellWork(m, add)
 	}
 	r.tellStrangers(m, add)
-	if m.To != nil {
+	switch {
+	case m.Permits != nil:
+		r.tellPermits(m, add)
+	case m.To != nil:
 		r.tellNext(m, add)
 	}
 	r.tellTroubles(m, add)
@@ -102,7 +105,7 @@ func (r *Report) tellStrangers(m *Move, add adder) {
 // tellNext says who leads next, how it came to that, and how long nobody could.
 func (r *Report) tellNext(m *Move, add adder) {
 	t := m.To
-	text := fmt.Sprintf("%s leads from %s with token %d: %s (row “%s”)", t.who(), r.time(t.Log, t.ElectedAt), t.Token, t.how(), t.Row)
+	text := fmt.Sprintf("%s %s from %s with token %d: %s (row “%s”)", t.who(), t.holds(), r.time(t.Log, t.ElectedAt), t.Token, t.how(), t.Row)
 	add(text, t.ref(t.Elected))
 	for i, p := range m.Proofs {
 		if i == 0 && p.Earlier == m.From {
@@ -155,7 +158,7 @@ func (r *Report) tellTroubles(m *Move, add adder) {
 	if m.From != nil {
 		from = r.wall(m.From.Log, m.Ending.At)
 	}
-	m.Troubles = r.troubles(m.dir(), from, to)
+	m.Troubles = r.troubles(func(path string) bool { return inLine(path, m.dir()) }, from, to)
 	for _, t := range m.Troubles {
 		if !slices.Contains(m.Also, t.Cause) {
 			m.Also = append(m.Also, t.Cause)
@@ -173,6 +176,9 @@ func (r *Report) doubt() {
 	} else if len(r.logs) > 0 {
 		add("times are UTC, each by its own host's clock when its log began: nothing aligns them")
 	}
+	for _, t := range r.Troubles {
+		r.Doubts = append(r.Doubts, t.sentence())
+	}
 	if r.h.clocks.jumped {
 		add("clocks contradict each other: one was set, or runs wrong; the errors of the measured times cover both")
 	}
@@ -182,6 +188,11 @@ func (r *Report) doubt() {
 	for _, l := range r.logs {
 		for _, g := range l.gaps {
 			add(fmt.Sprintf("%s's log has a gap of %s: %s", l.Name, plural(int(g.gap.Count), "record"), oneLine(g.gap.Why)), Ref{l.Name, g.gap.From}, Ref{l.Name, g.gap.To})
+		}
+		for _, j := range l.jumps {
+			if j.by != 0 && j.slept == 0 {
+				add(fmt.Sprintf("%s's wall clock was set by %s at %s, or its loop's clock stood still", l.Name, span(j.by), r.time(l, j.at)), Ref{l.Name, j.seq})
+			}
 		}
 		if l.Torn {
 			add(l.Name+"'s log ends in the midst of a line: the program was cut off, or the file was copied while it was written", Ref{l.Name, l.lastSeq})

@@ -35,6 +35,7 @@ type Term struct {
 	brokenAt   int64   // when belief ended before the stop, by a deadline that was taken away; 0: it was not
 	uncertain  *hole   // the gap that hides its end, or part of it
 	listed     listing // the last listing before the election
+	shares     bool    // it holds together with others of its kind: a reader's
 	workDoneAt int64   // when the last work returned after the stop; 0: it has not, or there was none
 	worksLeft  int     // work that had not returned by the end of the log
 }

@@ -2,6 +2,7 @@ package why
 
 import (
 	"strings"
+	"time"
 
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -40,9 +41,9 @@ func causeOf(code events.Code) Cause {
 // givesUp reports whether a record is that of a participant that gives its place up: by the guard of its row.
 func givesUp(r events.Record) bool { return strings.HasSuffix(r.Row, "[unusable]") }
 
-// troubles returns what kept participants of a line from leading between two instants of the clock that is shown: of
+// troubles returns what kept participants whose paths are concerned from leading between two instants of the clock that is shown: of
 // each log each kind once.
-func (r *Report) troubles(dir string, from, to int64) (all []Trouble) {
+func (r *Report) troubles(concerns func(path string) bool, from, to int64) (all []Trouble) {
 	said := map[string]bool{}
 	for _, l := range r.logs {
 		for _, f := range l.failures {
@@ -55,7 +56,7 @@ func (r *Report) troubles(dir string, from, to int64) (all []Trouble) {
 				t.Cause = CauseGivenUp
 			}
 			key := l.Name + string(t.Cause) + string(f.code)
-			if at < from || at >= to || said[key] || !inLine(m.path, dir) {
+			if at < from || at >= to || said[key] || !concerns(m.path) {
 				continue
 			}
 			said[key] = true
@@ -72,6 +73,11 @@ func (t Trouble) sentence() Sentence {
 		text = t.Log.Name + " gave its place up and queued again, because it could not use it: " + string(t.Code) + " " + oneLine(strings.TrimPrefix(t.Text, givenUpText))
 	}
 	return Sentence{strings.TrimRight(text, " "), []Ref{t.Record}}
+}
+
+func (t Trouble) fact() Fact {
+	at := time.Unix(0, t.at).UTC()
+	return Fact{Type: "trouble", Path: t.Path, Log: t.Log.Name, Participant: t.Participant, From: &at, Cause: t.Cause, Code: t.Code, Text: oneLine(t.Text), Records: []Ref{t.Record}}
 }
 
 // givenUpText is what a failure begins with for which a place is given up. It is left out of a sentence that says so.
