@@ -44,6 +44,7 @@ type Loop struct {
 	wanted atomic.Bool // there is a taker; read between two steps
 	served []taker     // they get the checkpoint that is being taken
 
+	now        int64             // what the clock was when it was read last
 	first      []events.Envelope // envelopes that are stepped before the inbox
 	spareInbox []events.Envelope // the inbox of the turn before, reused for the next
 	timers     timers
@@ -245,17 +246,22 @@ func (l *Loop) Run(ctx context.Context) {
 
 // turn steps all that is due now: timers first, then the inbox, in order. Timers do not
 // wait for the end of a long inbox, because the heartbeat's is one of them. It reports
-// whether there was anything to step.
+// whether there was anything to step. The clock is read once for each event, and once if
+// there is none: to read it is a system call (TestReadsOfTheClock).
 func (l *Loop) turn() bool {
 	l.mu.Lock()
 	batch := l.inbox
 	l.inbox, l.spareInbox = l.spareInbox, nil
 	l.mu.Unlock()
-	fired := l.fireTimers()
 	l.goOnWithCheckpoint()
-	for _, env := range batch {
+	l.now = l.clock.Now()
+	fired := l.fireTimers()
+	for i, env := range batch {
+		if i > 0 || fired { // time has passed: what is due by now comes before the event
+			l.now = l.clock.Now()
+			l.fireTimers()
+		}
 		l.step(env)
-		l.fireTimers()
 		l.goOnWithCheckpoint()
 	}
 	clear(batch)
@@ -263,17 +269,20 @@ func (l *Loop) turn() bool {
 	return fired || len(batch) > 0 || l.engine.copying != nil
 }
 
-// fireTimers steps the timers that are due, and reports whether there were any.
+// fireTimers steps the timers that were due when the clock was read last, and reports
+// whether there were any.
 func (l *Loop) fireTimers() bool {
 	due := l.due()
 	for _, env := range due {
+		l.now = l.clock.Now()
 		l.step(env)
 	}
 	return len(due) > 0
 }
 
+// step steps an envelope at the time that the clock was read last.
 func (l *Loop) step(env events.Envelope) {
-	env.Event.At = l.clock.Now()
+	env.Event.At = l.now
 	for _, a := range l.engine.Step(env) {
 		switch e := a.Effect.(type) {
 		case events.SetTimer:
@@ -292,20 +301,21 @@ func (l *Loop) step(env events.Envelope) {
 	if len(l.first) > 0 {
 		next := l.first[0]
 		l.first = l.first[1:]
+		l.now = l.clock.Now()
 		l.step(next)
 	}
 }
 
 func (l *Loop) due() []events.Envelope {
 	var due []events.Envelope
-	for now := l.clock.Now(); ; {
+	for {
 		at, ok := l.timers.next()
-		if !ok || at > now {
+		if !ok || at > l.now {
 			return due
 		}
 		t := l.timers.take()
-		if l.late != nil && now-at >= minLate {
-			l.late(now, now-at)
+		if l.late != nil && l.now-at >= minLate {
+			l.late(l.now, l.now-at)
 		}
 		ev := events.Event{Kind: events.TimerFired, Request: t.number}
 		if l.paused != nil {
@@ -315,12 +325,14 @@ func (l *Loop) due() []events.Envelope {
 	}
 }
 
+// alarm returns the alarm of the next timer, counted from the reading of the clock in the turn that
+// has found nothing to step.
 func (l *Loop) alarm() (<-chan time.Time, func()) {
 	at, ok := l.timers.next()
 	if !ok {
 		return nil, func() {}
 	}
-	return l.clock.Timer(time.Duration(at - l.clock.Now()))
+	return l.clock.Timer(time.Duration(at - l.now))
 }
 
 // shut has Post refuse envelopes from now on, and steps the rest of the inbox.

@@ -117,11 +117,11 @@ func (s *session) submit(c *call) {
 // advance has the calls sent that may be sent now. s.mu is held.
 func (s *session) advance() {
 	switch {
-	case s.wire == nil || s.closing || s.loopStalled() != nil:
-	case s.a.cfg.ThroughConn:
+	case s.wire == nil || s.closing || !s.lanes.ready():
+	case !s.a.cfg.ThroughConn:
+		s.wire.writer.signal() // which asks itself whether the loop stands still
+	case s.loopStalled(s.a.cfg.Now()) == nil:
 		s.sendThroughConn()
-	case s.lanes.ready():
-		s.wire.writer.signal()
 	}
 }
 
@@ -157,8 +157,8 @@ func (s *session) receive(w *wire, a answer) ([]byte, error) {
 	if s.wire != w {
 		return nil, errOver
 	}
+	s.pauses.heard = s.a.cfg.Now() // once for a frame: to read the clock is a system call
 	out, err := s.process(w, a)
-	s.pauses.heard = s.a.cfg.Now()
 	if err == nil && s.wire == w {
 		err = s.overdue(w, s.pauses.heard)
 	}
@@ -172,7 +172,7 @@ func (s *session) process(w *wire, a answer) ([]byte, error) {
 	case xidWatchEvent:
 		return nil, s.fire(a)
 	case xidPing:
-		w.contacts.ponged(s.a.cfg.Now())
+		w.contacts.ponged(s.pauses.heard)
 		return nil, nil
 	case w.closeXid:
 		s.closed(events.OK, "")
@@ -190,7 +190,7 @@ func (s *session) process(w *wire, a answer) ([]byte, error) {
 		e.Text = s.a.full(c.path) + ": the chroot " + s.a.cfg.Chroot + " has to exist already: create it first"
 	}
 	delete(s.pending, a.xid)
-	w.contacts.note(c.sentAt, s.a.cfg.Now())
+	w.contacts.note(c.sentAt, s.pauses.heard)
 	s.lastZxid = max(s.lastZxid, a.zxid)
 	s.answer(c, e, kept)
 	s.advance()

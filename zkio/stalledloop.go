@@ -59,13 +59,13 @@ func (s *signs) outstanding() bool {
 	}
 }
 
-// loopStalled returns nil if frames may be sent. While the loop stands still it returns a
+// loopStalled returns nil if frames may be sent now. While the loop stands still it returns a
 // channel that is closed when they may be sent again. s.mu is held.
-func (s *session) loopStalled() <-chan struct{} {
+func (s *session) loopStalled(now int64) <-chan struct{} {
 	if s.stalled != nil || s.over {
 		return s.stalled
 	}
-	sign, since := s.a.signs.overdue(s.a.cfg.Now(), int64(s.timeout)/3)
+	sign, since := s.a.signs.overdue(now, int64(s.timeout)/3)
 	if sign == nil {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (a *Adapter) since(at int64) time.Duration {
 // socket shut.
 func (s *session) awaitLoop() (waited bool) {
 	s.mu.Lock()
-	standing := s.loopStalled()
+	standing := s.loopStalled(s.a.cfg.Now())
 	s.mu.Unlock()
 	if standing == nil {
 		return false

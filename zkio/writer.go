@@ -89,10 +89,13 @@ func (s *session) writeBatch(w *wire, batch frame) frame {
 func (s *session) takeBatch(w *wire, batch frame) frame {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.wire != w || s.closing || w.broken() || s.loopStalled() != nil {
+	if s.wire != w || s.closing || !s.lanes.ready() || w.broken() {
 		return batch
 	}
 	now := s.a.cfg.Now()
+	if s.loopStalled(now) != nil {
+		return batch
+	}
 	for len(batch) < maxBatch {
 		c := s.lanes.next()
 		if c == nil {
