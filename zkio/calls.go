@@ -21,6 +21,7 @@ type call struct {
 	data    bool   // the event gets the node's data
 	reads   bool   // it changes nothing: only the machine that sent it needs the reply
 	refusal string // why it cannot be sent at all
+	size    int    // of its frame in bytes, or a little less than this
 
 	request events.Request
 	// deliver passes the reply to the caller. It is called exactly once.
@@ -84,6 +85,7 @@ func (a *Adapter) newCall(id events.ID, r events.Request) *call {
 func (a *Adapter) refuse(c *call, size int) {
 	const overhead = 1024 // headers, the ACL, lengths
 	size += len(c.path) + len(a.cfg.Chroot) + overhead
+	c.size = size
 	switch {
 	case c.refusal != "":
 	case c.kind != events.ReplyMulti && !strings.HasPrefix(c.path, "/"):

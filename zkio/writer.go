@@ -1,6 +1,9 @@
 package zkio
 
-import "math"
+import (
+	"math"
+	"sync"
+)
 
 // writer sends the requests of one connection. The loop only puts calls into the lanes. One
 // goroutine takes what may be sent, in the order of the lanes, and passes it on with one
@@ -19,9 +22,38 @@ const (
 	firstXid int32 = 1 << 30
 	// maxBatch is how many bytes one write takes, if no single request is larger.
 	maxBatch = 64 << 10
-	// maxKept is the largest buffer that is kept for the next batch.
+	// maxKept is the largest buffer that a connection keeps for its next batch.
 	maxKept = 8 << 10
+	// maxShared is the largest buffer that is kept for the next large batch of any connection.
+	maxShared = 2 << 20
 )
+
+// largeBuffers are buffers above maxKept, for the connection that needs one next. A large
+// request is copied once, into a buffer that has room for all of it.
+var largeBuffers sync.Pool // of *frame
+
+// room returns the batch with room for n bytes more.
+func (f frame) room(n int) frame {
+	need := len(f) + n
+	if need <= max(maxKept, cap(f)) {
+		return f
+	}
+	if large, kept := largeBuffers.Get().(*frame); kept && cap(*large) >= need {
+		return append((*large)[:0], f...)
+	}
+	return append(make(frame, 0, need), f...)
+}
+
+// kept returns the buffer of a batch that was written, if the connection keeps it.
+func (f frame) kept() frame {
+	switch {
+	case cap(f) <= maxKept:
+		return f
+	case cap(f) <= maxShared:
+		largeBuffers.Put(&f)
+	}
+	return nil
+}
 
 func newWriter() writer {
 	w := writer{turn: make(chan struct{}, 1), wake: make(chan struct{}, 1), gone: make(chan struct{}), xid: firstXid}
@@ -66,9 +98,7 @@ func (s *session) writeCalls(w *wire) {
 			if len(buffer) == 0 {
 				break
 			}
-			if cap(buffer) > maxKept {
-				buffer = nil
-			}
+			buffer = buffer.kept()
 		}
 	}
 }
@@ -103,7 +133,7 @@ func (s *session) takeBatch(w *wire, batch frame) frame {
 		}
 		c.started = true
 		xid := w.writer.next()
-		batch = s.a.encode(batch, xid, c)
+		batch = s.a.encode(batch.room(c.size), xid, c)
 		s.noteSent(w, c, xid, now)
 	}
 	return batch
