@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/incumbent-go/incumbent/test/selection"
@@ -63,8 +64,8 @@ kill -KILL $child 2>/dev/null
 wait $child
 if [ -n "$0" ]; then rm -rf "$0"; fi`
 
-// Launch starts a server in a directory, with this zoo.cfg and these Java system properties, and does not wait until it
-// serves. With scratch the directory is deleted when the process ends.
+// Launch starts a server in a directory, with this zoo.cfg and these Java system properties or options of java, and does not
+// wait until it serves. With scratch the directory is deleted when the process ends.
 func Launch(dir, config string, properties []string, scratch bool) (*Process, error) {
 	file := filepath.Join(dir, "zoo.cfg")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
@@ -82,7 +83,10 @@ func Launch(dir, config string, properties []string, scratch bool) (*Process, er
 		"-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
 		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dzookeeper.forceSync=no", "-Dzookeeper.preAllocSize=1024"}
 	for _, property := range properties {
-		args = append(args, "-D"+property)
+		if !strings.HasPrefix(property, "-") {
+			property = "-D" + property
+		}
+		args = append(args, property)
 	}
 	args = append(args, "org.apache.zookeeper.server.quorum.QuorumPeerMain", file)
 	p.cmd = exec.Command("sh", args...)

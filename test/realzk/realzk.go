@@ -35,7 +35,8 @@ type Options struct {
 	MaxTimeout time.Duration
 	// Dir is a directory to use, which may hold data already, in "data"; default one of the test's own.
 	Dir string
-	// Properties are further Java system properties, as in "znode.container.checkIntervalMs=1000".
+	// Properties are further Java system properties, as in "znode.container.checkIntervalMs=1000", and options of java
+	// that begin with a dash, as in "-Xmx1g" (default: 256 MB).
 	Properties []string
 }
 
