@@ -29,7 +29,8 @@ func (countedClock) Timer(d time.Duration) (<-chan time.Time, func()) {
 }
 
 // To read the clock that runs while a machine is suspended is a system call: 2 µs on some virtual machines. A put
-// has two events of the loop, one batch to write and one frame to read.
+// has two events of the loop, each with a turn that finds nothing more, one batch to write and one frame to read: six. A
+// wake-up that comes late is one more.
 func TestReadsOfTheClock(t *testing.T) {
 	srv := zkmem.Start(t)
 	ctx, cancel := context.WithTimeout(context.Background(), tape.Within)
@@ -46,6 +47,6 @@ func TestReadsOfTheClock(t *testing.T) {
 	for i := range puts {
 		ok(t, q.Put(ctx, i))
 	}
-	figure(t, "200 puts, one after the other: reads of the clock", int(clock.reads.Load()-before), 7*puts)
+	figure(t, "200 puts, one after the other: reads of the clock", int(clock.reads.Load()-before), 9*puts)
 	ok(t, c.Close(ctx))
 }
