@@ -143,6 +143,7 @@ func (c *Client) run() error {
 	e.Observe(c.meters.stepped)
 	c.loop = engine.NewLoop(e, executor{c}, c.clock, record)
 	c.loop.CountPauses(c.pauses.since)
+	c.loop.OnLag(c.meters.lag.noteTime)
 	if c.recorder != nil {
 		c.loop.OnLate(c.recorder.late)
 		c.recorder.onEnd(func(err error) { c.observed.emitAside(RecorderFailed{err}) })

@@ -22,7 +22,7 @@
 // # Operations
 //
 //   - [Stats]: what a client has counted, and how it is, from [Client.Stats]: [HandleStats], [PhaseStats], [TermStats],
-//     [RecipeStats], [HeartbeatStats], [RequestStats], [QueueStats], with a [Histogram] each where times are counted.
+//     [RecipeStats], [HeartbeatStats], [RequestStats], [LaneStats], [QueueStats], with a [Histogram] each where times are counted.
 //   - [Event]: what Config.Observe gets. Its [Detail] is a [ConnectionChanged], [Queued], [TermBegan], [TermEnded],
 //     [WorkEnded], [WorkOverdue], [Trouble], [Recovered], [Confirmed], [ProcessPaused], [ItemDone], [RecorderFailed] or
 //     [EventsDropped]; a [Place] is the participant that it is about.

@@ -20,6 +20,7 @@ type meters struct {
 	heartbeats  [3]*histogram // by strength: see strengths
 	unconfirmed atomic.Uint64
 	margin      *histogram
+	lag         *histogram // of the loop
 	budget      atomic.Int64
 	requests    [6]operationMeter // by operation: see operations
 	connection  [4]atomic.Uint64  // attached, suspended, lost, refused
@@ -66,7 +67,7 @@ const (
 
 func (m *meters) init(c *Client) {
 	m.client = c
-	m.margin = newHistogram(marginBounds)
+	m.margin, m.lag = newHistogram(marginBounds), newHistogram(lagBounds)
 	for i := range m.heartbeats {
 		m.heartbeats[i] = newHistogram(answerBounds)
 	}

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"slices"
 	"time"
+
+	"github.com/incumbent-go/incumbent/zkio"
 )
 
 // Stats is what a client has counted since Open, and how it is at this moment: see
@@ -36,9 +38,12 @@ type Stats struct {
 	Requests []RequestStats
 	Queues   []QueueStats // of queues that this client has consumers of
 
-	Inbox  int           // events that wait for the loop
-	Pauses uint64        // times in which this process did not run
-	Paused time.Duration // their sum
+	Lanes []LaneStats // of the present session: "urgent", "delete", "normal", in the order of sending
+
+	Inbox   int           // events that wait for the loop
+	LoopLag Histogram     // how long the first event of each batch waited for the loop, in seconds
+	Pauses  uint64        // times in which this process did not run
+	Paused  time.Duration // their sum
 
 	Recording     Recording
 	EventsDropped uint64 // Config.Observe was too slow for them
@@ -97,6 +102,13 @@ type RequestStats struct {
 	Took              Histogram
 }
 
+// LaneStats is how many requests of a lane wait to be sent, and how many of those that were sent
+// have no answer yet. Heartbeats are urgent; the deletions of own nodes have a lane, too.
+type LaneStats struct {
+	Lane             string
+	Waiting, Pending int
+}
+
 // QueueStats is one queue as this client's consumers see it. Took is how long the handler took, in
 // seconds.
 type QueueStats struct {
@@ -116,7 +128,7 @@ func (c *Client) Stats() Stats {
 		Connection: c.Connection(), SessionID: c.SessionID(), Granted: c.SessionTimeout(),
 		Attached: m.connection[0].Load(), Suspended: m.connection[1].Load(), Lost: m.connection[2].Load(), Refused: m.connection[3].Load(),
 		HeartbeatsFailed: m.unconfirmed.Load(), Margin: m.margin.read(),
-		Inbox: c.loop.Waiting(), Recording: c.Recording(), EventsDropped: c.observed.droppedCount(),
+		Inbox: c.loop.Waiting(), LoopLag: m.lag.read(), Recording: c.Recording(), EventsDropped: c.observed.droppedCount(),
 		Version: version(), Go: runtime.Version(),
 	}
 	if a := c.attached.Load(); a != nil {
@@ -128,6 +140,9 @@ func (c *Client) Stats() Stats {
 	for i := range m.requests {
 		r := &m.requests[i]
 		s.Requests = append(s.Requests, RequestStats{operations[i], r.ok.Load(), r.refused.Load(), r.lost.Load(), r.took.read()})
+	}
+	for i, lane := range c.io.Lanes() {
+		s.Lanes = append(s.Lanes, LaneStats{zkio.LaneNames[i], lane.Waiting, lane.Pending})
 	}
 	m.readRare(&s)
 	c.readHandles(&s)

@@ -31,14 +31,18 @@ type Loop struct {
 	record  Recorder
 	paused  func(since int64) time.Duration // nil: the process always runs
 	late    func(at, by int64)              // nil: nobody asks
+	lag     func(time.Duration)             // nil: nobody asks
 
 	mu     sync.Mutex
 	inbox  []events.Envelope
-	most   int // that may wait in the inbox; 0: any number
+	since  int64 // when the first of the inbox was posted, if somebody asks for lags
+	most   int   // that may wait in the inbox; 0: any number
 	closed bool
 	wake   chan struct{}
 	sign   chan struct{} // closed when the loop answers; nil unless one is outstanding
 	asked  atomic.Bool   // a sign is outstanding; each step reads it
+
+	behind int64 // since of the turn, until its first step; 0: none is left to report
 
 	takers []taker     // they wait for a checkpoint
 	wanted atomic.Bool // there is a taker; read between two steps
@@ -68,6 +72,11 @@ const minLate = int64(100 * time.Millisecond)
 // is called before Run, and the function must not block.
 func (l *Loop) OnLate(f func(at, by int64)) { l.late = f }
 
+// OnLag has a function called on the loop's goroutine with how long the first event of each
+// batch waited until the loop took it. OnLag is called before Run, and the function must not
+// block.
+func (l *Loop) OnLag(f func(time.Duration)) { l.lag = f }
+
 // CheckInvariants has the engine check its invariants, and Post panic if more events wait
 // than these. Tests call it, before Run.
 func (l *Loop) CheckInvariants(most int) {
@@ -82,6 +91,9 @@ func (l *Loop) Post(env events.Envelope) bool {
 	if l.closed {
 		l.mu.Unlock()
 		return false
+	}
+	if l.lag != nil && len(l.inbox) == 0 {
+		l.since = l.clock.Now()
 	}
 	l.inbox = append(l.inbox, env)
 	full := l.most > 0 && len(l.inbox) > l.most
@@ -252,6 +264,7 @@ func (l *Loop) turn() bool {
 	l.mu.Lock()
 	batch := l.inbox
 	l.inbox, l.spareInbox = l.spareInbox, nil
+	l.behind, l.since = l.since, 0
 	l.mu.Unlock()
 	l.goOnWithCheckpoint()
 	l.now = l.clock.Now()
@@ -283,6 +296,10 @@ func (l *Loop) fireTimers() bool {
 // step steps an envelope at the time that the clock was read last.
 func (l *Loop) step(env events.Envelope) {
 	env.Event.At = l.now
+	if l.behind != 0 {
+		l.lag(time.Duration(env.Event.At - l.behind))
+		l.behind = 0
+	}
 	for _, a := range l.engine.Step(env) {
 		switch e := a.Effect.(type) {
 		case events.SetTimer:

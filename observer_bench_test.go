@@ -1,0 +1,118 @@
+package incumbent
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// rounds is a latch that resigns and leads again, with a heartbeat in each round, and nothing but an engine below it.
+type rounds struct {
+	*engine.Engine
+	now, n int64
+	own    string
+	asked  map[events.Kind]uint64 // the number of the last request of each kind
+}
+
+func newRounds(observed bool) *rounds {
+	r := &rounds{Engine: engine.New(false, machines.Recipes()...), now: int64(time.Second), asked: map[events.Kind]uint64{}}
+	if observed {
+		c := &Client{handles: map[events.ID]receiver{}, config: &Config{}}
+		c.observed.client = c
+		c.meters.init(c)
+		c.meters.budget.Store(int64(7500 * time.Millisecond))
+		r.Observe(c.meters.stepped)
+	}
+	r.feed(events.SessionMachine, events.Event{Kind: events.CommandOpen, Recipe: "session", Seed: "s"})
+	r.feed("latch-1", events.Event{Kind: events.CommandOpen, Recipe: "latch", Seed: "l", Path: "/l", Data: []byte("me")})
+	r.feed(events.SessionMachine, events.Event{Kind: events.CommandStart, Request: 1})
+	r.feed(events.SessionMachine, events.Event{Kind: events.ConnectionAttached, Session: 1, SessionID: 7, Timeout: int64(15 * time.Second)})
+	r.feed("latch-1", events.Event{Kind: events.CommandStart, Request: 2})
+	r.lead()
+	return r
+}
+
+func (r *rounds) feed(to events.ID, ev events.Event) {
+	r.now += 1000
+	ev.At, ev.SentAt = r.now, r.now-500
+	for _, a := range r.Step(events.Envelope{To: to, Event: ev}) {
+		switch e := a.Effect.(type) {
+		case events.Create:
+			r.asked[events.ReplyCreate], r.own = e.Request, e.Path+"0000000001"
+		case events.Get:
+			r.asked[events.ReplyStat] = e.Request
+		case events.Children:
+			r.asked[events.ReplyChildren] = e.Request
+		case events.Delete:
+			r.asked[events.ReplyDelete] = e.Request
+		case events.Multi:
+			r.asked[events.ReplyMulti] = e.Request
+		}
+	}
+}
+
+func (r *rounds) answer(to events.ID, ev events.Event) {
+	ev.Session, ev.Request = 1, r.asked[ev.Kind]
+	r.feed(to, ev)
+}
+
+func (r *rounds) lead() {
+	r.n++
+	r.answer("latch-1", events.Event{Kind: events.ReplyCreate, Path: r.own, Zxid: r.n})
+	r.answer("latch-1", events.Event{Kind: events.ReplyStat, Path: r.own, Stat: &events.Stat{Czxid: r.n, EphemeralOwner: 7}})
+	r.answer("latch-1", events.Event{Kind: events.ReplyChildren, Path: "/l", Children: []string{r.own[len("/l/"):]}})
+	r.answer(events.SessionMachine, events.Event{Kind: events.ReplyMulti})
+}
+
+func (r *rounds) round() {
+	r.feed("latch-1", events.Event{Kind: events.CommandResign, Request: uint64(100 + r.n)})
+	r.answer("latch-1", events.Event{Kind: events.ReplyDelete, Path: r.own})
+	r.lead()
+}
+
+// BenchmarkObserver is a round with and without the meters that Client.Stats reads, in turns of ten rounds each. It reports
+// the medians, which a machine with other work hardly moves: docs/figures.md.
+func BenchmarkObserver(b *testing.B) {
+	turns := [2]*rounds{newRounds(false), newRounds(true)}
+	var took [2][]float64
+	b.ReportAllocs()
+	for b.Loop() {
+		for i, r := range turns {
+			began := time.Now()
+			for range 10 {
+				r.round()
+			}
+			took[i] = append(took[i], float64(time.Since(began).Nanoseconds())/10)
+		}
+	}
+	for i, r := range turns {
+		if r.State("latch-1") != "leading" {
+			b.Fatalf("the latch is %s", r.State("latch-1"))
+		}
+		slices.Sort(took[i])
+	}
+	without, with := took[0][len(took[0])/2], took[1][len(took[1])/2]
+	b.ReportMetric(without, "ns-without")
+	b.ReportMetric(with, "ns-with")
+	b.ReportMetric(100*(with/without-1), "%-more")
+}
+
+// The meters add no allocation to a round.
+func TestARoundIsCountedWithoutAllocation(t *testing.T) {
+	allocations := func(observed bool) float64 {
+		r := newRounds(observed)
+		defer func() {
+			if r.State("latch-1") != "leading" {
+				t.Errorf("the latch is %s", r.State("latch-1"))
+			}
+		}()
+		return testing.AllocsPerRun(200, r.round)
+	}
+	if without, with := allocations(false), allocations(true); without != with || without == 0 {
+		t.Errorf("%v allocations a round with the meters, %v without", with, without)
+	}
+}
