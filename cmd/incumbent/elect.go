@@ -30,7 +30,7 @@ type elector struct {
 	formerPath           string // of --path, which is no longer there
 	prefix               string // of a plain election
 	recordLast           int
-	http                 string // where the health endpoints are served
+	http                 string // where health and metrics are served
 	try, grace           time.Duration
 	requeue, useSelector bool
 	notify               bool
@@ -103,7 +103,7 @@ func (e *elector) flagsOfBoth(f *pflag.FlagSet) {
 	f.StringVar(&e.record, "record", os.Getenv("INCUMBENT_RECORD"), "write the flight log, for incumbent replay, into this directory (DIR, or DIR/ if it is\nmissing), or to this new file; if that exists, to FILE.1, FILE.2, …; INCUMBENT_RECORD sets the default")
 	f.Lookup("record").DefValue = ""
 	f.IntVar(&e.recordLast, "record-last", 0, "keep only the last so many records, in memory, and write them to --record DIR when\nleadership is lost, or at the signal USR1")
-	f.StringVar(&e.http, "http", "", "serve /livez, /readyz and /leader at this address, such as :4040; without a host, on the loopback only")
+	f.StringVar(&e.http, "http", "", "serve /livez, /readyz, /leader and /metrics at this address, such as :4040; without a host, on the loopback only")
 	f.BoolVar(&e.notify, "notify", false, "tell systemd (Type=notify) when it is connected and leads, and feed its watchdog")
 }
 
@@ -163,7 +163,7 @@ func (e *elector) run(c *cobra.Command) error {
 	if e.recordLast > 0 {
 		defer e.saveAtSignal()()
 	}
-	stopHTTP, err := e.serveHealth()
+	stopHTTP, err := e.serveHTTP()
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"net"
+	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,7 +14,7 @@ import (
 )
 
 func (a *app) watch() *cobra.Command {
-	conn, plains := &connection{}, prefixes{}
+	conn, plains, metricsAt := &connection{}, prefixes{}, ""
 	c := &cobra.Command{
 		Use:   "watch PATH",
 		Short: "print every change of the first in line, until interrupted",
@@ -29,21 +31,25 @@ measured by this program. An error that comes again and again is printed once. I
 PATH may not be listed, the command ends (77); if only the node of the first in line
 may not be read, it goes on.
 
+With --metrics it also answers Prometheus at /metrics: whether anybody is in line, how
+many are, and for how long nobody was. It exports that when no participant runs.
+
 Exit codes:
    0  interrupted, by SIGINT or SIGTERM` + exitCodes,
-		Example: "  incumbent watch /jobs/nightly\n  incumbent watch /jobs/nightly --json\n  incumbent watch /election --prefix n_",
+		Example: "  incumbent watch /jobs/nightly\n  incumbent watch /jobs/nightly --json\n  incumbent watch /election --prefix n_\n  incumbent watch /jobs/nightly --metrics :9141",
 		Args:    exactly("a PATH"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.follow(c.Context(), conn, args[0], plains)
+			return a.follow(c.Context(), conn, args[0], plains, metricsAt)
 		},
 	}
 	conn.flags(c.Flags())
 	plains.flags(c.Flags())
+	c.Flags().StringVar(&metricsAt, "metrics", "", "serve /metrics for Prometheus at this address, such as :9141; without a host, on the\nloopback only")
 	a.JSONFlag(c)
 	return c
 }
 
-func (a *app) follow(ctx context.Context, conn *connection, dir string, plains prefixes) error {
+func (a *app) follow(ctx context.Context, conn *connection, dir string, plains prefixes, metricsAt string) error {
 	if err := incumbent.CheckPath(dir, plains...); err != nil {
 		return cli.Usage("%w", trimLibrary(err))
 	}
@@ -54,13 +60,27 @@ func (a *app) follow(ctx context.Context, conn *connection, dir string, plains p
 		return err
 	}
 	a.Dated = true
+	var listener net.Listener
+	if metricsAt != "" {
+		if listener, err = listen("metrics", metricsAt); err != nil {
+			return err
+		}
+		defer func() { _ = listener.Close() }()
+	}
 	client, err := conn.open(ctx, cfg)
 	if err != nil {
 		return err
 	}
 	defer conn.closeClient(client)
+	looker := &onlooker{client: client, dir: dir, plains: plains, lines: map[lineKey]lineSeen{}}
+	if listener != nil {
+		a.Note("metrics at http://%s/metrics", listener.Addr())
+		mux := http.NewServeMux()
+		mux.Handle("GET /metrics", looker)
+		defer serve(listener, mux)()
+	}
 	ctx, end := untilRefused(ctx, client)
-	err = a.printChanges(ctx, client, dir, plains)
+	err = a.printChanges(ctx, looker)
 	if refused := end(); err == nil {
 		err = failure(refused)
 	}
@@ -68,17 +88,20 @@ func (a *app) follow(ctx context.Context, conn *connection, dir string, plains p
 }
 
 // printChanges prints changes until the context ends, or until the ensemble forbids it to look.
-func (a *app) printChanges(ctx context.Context, client *incumbent.Client, dir string, plains prefixes) error {
+func (a *app) printChanges(ctx context.Context, looker *onlooker) error {
+	client, dir := looker.client, looker.dir
 	defer client.OnConnection(a.printConnection)()
 	printer := changePrinter{app: a, before: map[string]lastChange{}}
-	for change, err := range client.Watch(ctx, dir, plains...) {
+	for change, err := range client.Watch(ctx, dir, looker.plains...) {
 		switch {
 		case errors.Is(err, incumbent.ErrNoAuth) && mayNotList(ctx, client, dir):
 			return failure(err)
 		case err != nil:
 			printer.printError(time.Now(), err)
 		default:
-			printer.print(time.Now(), change)
+			now := time.Now()
+			looker.changed(now, change)
+			printer.print(now, change)
 		}
 		if a.Out.Failed() != nil { // nobody reads any more
 			return nil

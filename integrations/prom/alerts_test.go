@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/incumbent-go/incumbent/integrations/prom"
+	"github.com/incumbent-go/incumbent/metrics"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the dashboard")
@@ -24,7 +24,7 @@ var name = regexp.MustCompile(`\b(?:incumbent|leader_election)_[a-z_]+`)
 
 // exported reports whether a collector exports a series of this name.
 func exported(series string) bool {
-	return slices.ContainsFunc(prom.Metrics(), func(m prom.Metric) bool {
+	return slices.ContainsFunc(metrics.Families(), func(m metrics.Family) bool {
 		return slices.Contains([]string{m.Name, m.Name + "_bucket", m.Name + "_sum", m.Name + "_count"}, series)
 	})
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/integrations/prom"
+	"github.com/incumbent-go/incumbent/metrics"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -128,7 +129,7 @@ func TestScrape(t *testing.T) {
 		t.Errorf("lint: %v %v", problems, err)
 	}
 	text := scraped(t, reg)
-	for _, m := range prom.Metrics() {
+	for _, m := range metrics.Families() {
 		if !strings.Contains(text, "\n"+m.Name+"{") && !strings.Contains(text, "\n"+m.Name+"_bucket{") {
 			t.Errorf("the scrape has no %s", m.Name)
 		}

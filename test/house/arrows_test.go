@@ -23,12 +23,13 @@ var rooms = map[string][]string{
 	"why/txnlog":             nil,
 	"slogger":                nil,
 	"health":                 {"."},
-	"cmd":                    {".", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "why", "why/txnlog", "slogger", "health", "cmd", "internal/segments"},
-	"test":                   {".", "internal/segments", "internal/sources", "internal/invariants", "internal/optimizations", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "why", "why/txnlog", "slogger", "health", "cmd", "test"},
+	"metrics":                {"."},
+	"cmd":                    {".", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "why", "why/txnlog", "slogger", "health", "metrics", "cmd", "internal/segments"},
+	"test":                   {".", "internal/segments", "internal/sources", "internal/invariants", "internal/optimizations", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "why", "why/txnlog", "slogger", "health", "metrics", "cmd", "test"},
 	"events/more":            {"events"},
-	"docs/examples":          {".", "zkio/zkmem", "slogger", "health"},      // programs to copy, in a module of their own
-	"integrations":           {".", "zkio/zkmem", "health"},                 // each in a module of its own
-	"bench":                  {".", "zkio/zkmem", "world", "test", "bench"}, // compares with other libraries, in a module of its own
+	"docs/examples":          {".", "zkio/zkmem", "slogger", "health", "metrics"}, // programs to copy, in a module of their own
+	"integrations":           {".", "zkio/zkmem", "health", "metrics"},            // each in a module of its own
+	"bench":                  {".", "zkio/zkmem", "world", "test", "bench"},       // compares with other libraries, in a module of its own
 }
 
 // room returns the entry of rooms that a folder belongs to; "" for none.
