@@ -7,6 +7,9 @@ require (
 	github.com/go-zookeeper/zk v1.0.4
 	github.com/incumbent-go/incumbent v0.0.0
 	github.com/jonboulle/clockwork v0.5.0
+	github.com/oklog/run v1.2.0
+	go.yaml.in/yaml/v3 v3.0.6
+	golang.org/x/sync v0.17.0
 )
 
 require (

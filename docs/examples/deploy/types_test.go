@@ -1,0 +1,88 @@
+//go:build unix
+
+package deploy
+
+// deployment and budget have the fields of Kubernetes' API that the manifests use, and no other.
+type deployment struct {
+	APIVersion string `yaml:"apiVersion"`
+	Kind       string
+	Metadata   meta
+	Spec       struct {
+		Replicas int
+		Selector selector
+		Strategy struct {
+			Type          string
+			RollingUpdate struct {
+				MaxUnavailable int `yaml:"maxUnavailable"`
+				MaxSurge       int `yaml:"maxSurge"`
+			} `yaml:"rollingUpdate"`
+		}
+		Template struct {
+			Metadata meta
+			Spec     podSpec
+		}
+	}
+}
+
+type budget struct {
+	APIVersion string `yaml:"apiVersion"`
+	Kind       string
+	Metadata   meta
+	Spec       struct {
+		MinAvailable int `yaml:"minAvailable"`
+		Selector     selector
+	}
+}
+
+type meta struct {
+	Name                string
+	Labels, Annotations map[string]string
+}
+
+type selector struct {
+	MatchLabels map[string]string `yaml:"matchLabels"`
+}
+
+type podSpec struct {
+	TerminationGracePeriodSeconds int `yaml:"terminationGracePeriodSeconds"`
+	SecurityContext               struct {
+		RunAsNonRoot   bool `yaml:"runAsNonRoot"`
+		RunAsUser      int  `yaml:"runAsUser"`
+		SeccompProfile struct {
+			Type string
+		} `yaml:"seccompProfile"`
+	} `yaml:"securityContext"`
+	Containers []container
+}
+
+type container struct {
+	Name, Image string
+	Args        []string
+	Env         []struct {
+		Name, Value string
+		ValueFrom   struct {
+			FieldRef struct {
+				FieldPath string `yaml:"fieldPath"`
+			} `yaml:"fieldRef"`
+		} `yaml:"valueFrom"`
+	}
+	Ports []struct {
+		Name          string
+		ContainerPort string `yaml:"containerPort"`
+	}
+	LivenessProbe   probe `yaml:"livenessProbe"`
+	ReadinessProbe  probe `yaml:"readinessProbe"`
+	SecurityContext struct {
+		AllowPrivilegeEscalation bool `yaml:"allowPrivilegeEscalation"`
+		ReadOnlyRootFilesystem   bool `yaml:"readOnlyRootFilesystem"`
+		Capabilities             struct{ Drop []string }
+	} `yaml:"securityContext"`
+	Resources struct{ Requests, Limits map[string]string }
+}
+
+type probe struct {
+	HTTPGet          struct{ Path, Port string } `yaml:"httpGet"`
+	PeriodSeconds    int                         `yaml:"periodSeconds"`
+	TimeoutSeconds   int                         `yaml:"timeoutSeconds"`
+	FailureThreshold int                         `yaml:"failureThreshold"`
+}
