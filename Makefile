@@ -51,6 +51,10 @@ golden: ## write the golden traces and the simulation's digests anew; read the d
 api: ## write the listings of the API in docs/api anew; read the diff before committing it
 	$(GO) test ./test/house -count=1 -run TestTheAPI -rewrite
 
+.PHONY: licences
+licences: ## write THIRD_PARTY.md anew: the licences of what the library and the program link; read the diff before committing it
+	$(GO) test ./test/embed -count=1 -run TestThirdPartyLicences -args -rewrite
+
 .PHONY: charts
 charts: ## draw docs/statecharts from the charts that run
 	$(GO) run ./cmd/gencharts
@@ -83,7 +87,7 @@ chaos: ## MINUTES of kill -9, SIGSTOP and cut links on three real servers, drawn
 	@$(GO) test ./test/chaos -count=1 -timeout 24h -v -run 'TestChaos$$' -args -minutes $(MINUTES) -seed $(SEED) $(ARGS)
 
 .PHONY: lint
-lint: ## gofmt, go vet (also as on macOS and Windows), staticcheck, go mod tidy, of every module; needs make deps
+lint: ## gofmt, actionlint, go vet (also as on macOS and Windows), staticcheck, go mod tidy, of every module; needs make deps
 	@bash scripts/lint
 
 .PHONY: scale

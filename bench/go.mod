@@ -5,13 +5,13 @@ go 1.25
 require (
 	github.com/go-zookeeper/zk v1.0.4
 	github.com/incumbent-go/incumbent v0.0.0
-	golang.org/x/sys v0.29.0
+	golang.org/x/sys v0.41.0
 )
 
 require (
 	github.com/looplab/fsm v1.0.3 // indirect
-	github.com/mattn/go-colorable v0.1.14 // indirect
-	github.com/mattn/go-isatty v0.0.20 // indirect
+	github.com/mattn/go-colorable v0.1.16 // indirect
+	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/rs/zerolog v1.35.1 // indirect
 )
 

@@ -2,7 +2,7 @@
 // something that every instance does. Latch.Run and Selector.Run are such actors as they are: they block, end with their
 // context, and return only when the work has returned and the node is deleted. Copy the function for the group that you use.
 //
-// Every instance warms up before it queues, so whoever leads is warm, and a takeover waits for nothing.
+// Every instance warms up before it queues, so the leader is warm, and a takeover waits for nothing.
 package main
 
 import (

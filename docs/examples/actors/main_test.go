@@ -88,7 +88,7 @@ var groups = map[string]func(*service, context.Context) error{"errgroup": (*serv
 
 // An instance that is not warm is not in line, so the one that is leads, though it came later. When it ends, with all its
 // actors, the other one leads, warm.
-func TestWhoeverLeadsIsWarm(t *testing.T) {
+func TestTheLeaderIsWarm(t *testing.T) {
 	for name, with := range groups {
 		t.Run(name, func(t *testing.T) {
 			srv := zkmem.Start(t)
