@@ -146,7 +146,7 @@ func (m *meters) confirmed(strength int, s engine.Observed) {
 		m.unconfirmed.Add(1)
 	}
 	margin := time.Duration(0)
-	if ev.ValidUntil != 0 {
+	if ev.ValidUntil > ev.SentAt { // else there was no belief when it was sent: an idle client's sync renews none
 		margin = time.Duration(ev.ValidUntil - ev.At)
 		if budget > 0 {
 			m.margin.note(min(float64(margin)/float64(budget), 1))

@@ -38,6 +38,21 @@ func TestStatsHaveTheLagOfTheLoop(t *testing.T) {
 	})
 }
 
+// A client that neither leads nor is next has no belief, so its heartbeats have no margin: they would look like the lowest there is.
+func TestOneThatOnlyWaitsHasNoMargin(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		nodes := []*node{w.start(), w.start(), w.start()}
+		pass(time.Hour)
+		for i, n := range nodes {
+			s := n.Stats()
+			low := s.Margin.Counts[0] + s.Margin.Counts[1] + s.Margin.Counts[2]
+			if low != 0 || (i < 2) != (s.Margin.Count() > 900) || i == 2 && s.Heartbeats[bySync].Took.Count() < 50 {
+				t.Errorf("number %d has the margins %v of %v heartbeats", i, s.Margin.Counts, s.Heartbeats)
+			}
+		}
+	})
+}
+
 // Requests that a silent server does not answer are pending in their lane, and the rest of them waits.
 func TestStatsHaveTheLanes(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
