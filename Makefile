@@ -64,8 +64,10 @@ story-cut-off-follower: ## two leaders at once, and why not here: three real ser
 	@$(GO) test ./test/story -count=1 -timeout 30m -v -run TestNobodyBelievesTwice -full $(ARGS)
 
 SEED ?= 1
+KILLS ?= 1000
+WORLDS ?= 100000
 N    ?= 1000000
-.PHONY: sim soak plants small wire wire-plants mutants
+.PHONY: sim soak plants small kills worlds wire wire-plants mutants
 sim: ## run the simulated world SEED, tell its story, and write each client's log for incumbent replay
 	@$(GO) run ./test/sim/cmd -seed $(SEED) $(ARGS)
 soak: ## run N simulated worlds from seed 1 on; may be stopped, and goes on where it stopped
@@ -76,6 +78,10 @@ wire: ## play the world SEED with real clients on a network in memory, and print
 	@$(GO) test ./test/wire -count=1 -v -run 'TestWorlds$$' -args -seed $(SEED) $(ARGS)
 wire-plants: ## search for every bug planted in the clients (or ARGS='-only EXPR'), and write test/wire/testdata/plants.tsv
 	$(GO) test ./test/wire -count=1 -timeout 6h -v -run TestPlants -args -plants $(ARGS)
+kills: ## kill 1,000 processes that record (or KILLS=n), and replay what each left
+	$(GO) test ./test/process -count=1 -timeout 2h -v -run TestAKilledProcess -args -kills $(KILLS)
+worlds: ## take checkpoints in 100,000 simulated worlds, from the seed SEED on (or WORLDS=n)
+	$(GO) test ./test/sim -count=1 -timeout 6h -v -run 'TestCheckpoints$$' -args -first $(SEED) -worlds $(WORLDS)
 small: ## go through small worlds state by state, all of them; every test run does the smallest
 	$(GO) test ./test/small -count=1 -timeout 12h -v -run TestWorlds -full $(ARGS)
 mutants: ## plant 300 bugs in the source, one at a time, and see which tests find them (or ARGS='-only EXPR', or ARGS=-rest after an interruption)

@@ -3,6 +3,8 @@ package incumbent
 import (
 	"fmt"
 
+	"github.com/rs/zerolog"
+
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -56,6 +58,9 @@ func (r *recorder) writeCheckpoint(k *checkpoint) error {
 	r.asked = false
 	r.mu.Unlock()
 	notes := checkpointNotes(k.state, r.out.room())
+	if why := notes[0].Checkpoint.Why; why != "" {
+		r.log.log(zerolog.WarnLevel, "no checkpoint could be taken for the log", func(e *zerolog.Event) { e.Str("error", why) })
+	}
 	if r.out.due() {
 		if err := r.out.rotate(); err != nil {
 			return err

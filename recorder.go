@@ -90,9 +90,9 @@ type recordOutput interface {
 	segment() string
 }
 
-// recordDelay is for how long a recorder collects entries before it writes them: at most so
-// much is lost in a kill of the process. One write for each of them would cost more than
-// all else that a recorder does.
+// recordDelay is for how long entries are collected before they are written into a
+// directory: so much is lost if the process is killed. One write for each of them would cost
+// more than all else that a recorder does. A writer of the user's own gets them immediately.
 const recordDelay = 5 * time.Millisecond
 
 // newRecorder begins a recorder's output. It records from start on.

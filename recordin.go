@@ -91,7 +91,7 @@ func (c *Client) startRecording() (engine.Recorder, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.recorder, r.delay = r, c.config.recordDelay
+		c.recorder = r
 		return r.record, nil
 	}
 	options, err := d.options.withDefaults()
