@@ -89,7 +89,9 @@ func ReplayRecords(next func() (events.Record, error), until uint64, recipes ...
 	return p.sum, err
 }
 
-func sameCharts(logged map[string]string, recipes []Recipe) error {
+// SameCharts compares the digests of the charts in a log's header with those of recipes. Its error is a
+// *ChartChangedError.
+func SameCharts(logged map[string]string, recipes ...Recipe) error {
 	here := map[string]string{}
 	for _, r := range recipes {
 		here[r.Name()] = r.Digest()

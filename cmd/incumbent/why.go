@@ -10,9 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
-	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/why"
 	"github.com/incumbent-go/incumbent/why/txnlog"
 )
@@ -95,13 +93,9 @@ func (e *explainer) run(args []string) error {
 	if err != nil {
 		return cli.Exit(exitNoInput, err)
 	}
-	var logs []*why.Log
-	for _, f := range files {
-		l, err := e.read(f)
-		if err != nil {
-			return err
-		}
-		logs = append(logs, l)
+	logs, err := e.readAll(files)
+	if err != nil {
+		return err
 	}
 	txns, err := readTxnLogs(e.txnlogs)
 	if err != nil {
@@ -132,25 +126,6 @@ func verdictCode(v why.Verdict) error {
 	return nil
 }
 
-// read reads one log, and replays it.
-func (e *explainer) read(f citedLog) (*why.Log, error) {
-	if !e.noReplay {
-		if err := e.replayed(f); err != nil {
-			return nil, err
-		}
-	}
-	s, end, err := f.open()
-	if err != nil {
-		return nil, logError(f, err)
-	}
-	defer end()
-	l, err := why.Read(f.cite, s.Header(), s)
-	if err != nil {
-		return nil, logError(f, err)
-	}
-	return l, nil
-}
-
 // logError returns the error with the exit code that a reader's error means.
 func logError(f citedLog, err error) error {
 	code := exitNoInput
@@ -159,32 +134,6 @@ func logError(f citedLog, err error) error {
 		code, err = exitDamaged, damaged
 	}
 	return cli.Exit(code, fmt.Errorf("%s: %w", f.file, err))
-}
-
-// replayed replays a log. A gap ends a replay, and a chart of another version prevents it:
-// both are said, and no error.
-func (e *explainer) replayed(f citedLog) error {
-	s, end, err := f.open()
-	if err != nil {
-		return logError(f, err)
-	}
-	defer end()
-	_, err = engine.ReplaySegments(s, 0, machines.Recipes()...)
-	var gap *events.Gap
-	var changed *engine.ChartChangedError
-	var diverged *engine.Divergence
-	switch {
-	case err == nil:
-	case errors.As(err, &gap):
-		e.Note("%s was replayed up to its gap at record %d only", f.file, gap.From)
-	case errors.As(err, &changed):
-		e.Note("%s was not replayed: %s", f.file, changed)
-	case errors.As(err, &diverged):
-		return cli.Exit(exitDiverged, fmt.Errorf("%s does not replay, so it is not explained: %w; --no-replay explains it nevertheless", f.file, diverged))
-	default:
-		return logError(f, err)
-	}
-	return nil
 }
 
 func (e *explainer) print(r *why.Report) error {

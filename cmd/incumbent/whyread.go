@@ -1,0 +1,258 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+
+	"github.com/incumbent-go/incumbent/cmd/internal/cli"
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/why"
+)
+
+// readAll reads all logs, some at a time, and replays each while it is read. The first error, in the order of the logs,
+// counts.
+func (e *explainer) readAll(files []citedLog) ([]*why.Log, error) {
+	reads := make([]logRead, len(files))
+	turns := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var all sync.WaitGroup
+	for i, f := range files {
+		turns <- struct{}{}
+		all.Go(func() {
+			defer func() { <-turns }()
+			reads[i] = readLog(f, !e.noReplay)
+		})
+	}
+	all.Wait()
+	logs := make([]*why.Log, len(files))
+	for i, r := range reads {
+		for _, note := range r.notes {
+			e.Note("%s", note)
+		}
+		if r.err != nil {
+			return nil, r.err
+		}
+		logs[i] = r.log
+	}
+	return logs, nil
+}
+
+// logRead is the result of reading a log.
+type logRead struct {
+	log   *why.Log
+	notes []string // what could not be replayed
+	err   error
+}
+
+// readLog reads a log, and replays it if that is wanted.
+func readLog(f citedLog, replay bool) (r logRead) {
+	s, end, err := f.open()
+	if err != nil {
+		return logRead{err: logError(f, err)}
+	}
+	defer end()
+	p := newPump(s)
+	var diverged error
+	go func() {
+		defer p.close()
+		if replay {
+			r.notes, diverged = p.replay(f.file)
+		}
+		p.drain()
+	}()
+	r.log, err = why.Read(f.cite, s.Header(), &p.feed)
+	p.feed.finish()
+	switch {
+	case diverged != nil:
+		return logRead{err: diverged}
+	case err != nil:
+		return logRead{err: logError(f, err)}
+	}
+	return r
+}
+
+// entry is a line of a log: a record, a note, or an error.
+type entry struct {
+	record events.Record
+	note   *events.Note
+	err    error
+}
+
+// batch is how many entries go from the pump to the feed at once.
+const batch = 256
+
+// pump reads a log, and gives all that it reads to its feed, which another goroutine reads.
+type pump struct {
+	log   *events.Segments
+	feed  feed
+	fill  []entry
+	state *events.Checkpoint // the last checkpoint that was read
+	ended bool
+}
+
+// feed is the end of a pump that why.Read reads.
+type feed struct {
+	full, empty chan []entry
+	left        []entry
+	all         []entry // what left is a part of
+	take        func(events.Note)
+	torn        bool
+	end         *events.End
+}
+
+func newPump(s *events.Segments) *pump {
+	p := &pump{log: s, feed: feed{full: make(chan []entry, 4), empty: make(chan []entry, 6)}}
+	s.Notes = p.note
+	return p
+}
+
+// next reads the next record.
+func (p *pump) next() (events.Record, error) {
+	r, err := p.log.Next()
+	p.put(entry{record: r, err: err})
+	var gap *events.Gap
+	p.ended = err != nil && !errors.As(err, &gap)
+	return r, err
+}
+
+func (p *pump) note(n events.Note) {
+	if n.Checkpoint != nil {
+		p.state = n.Checkpoint
+	}
+	p.put(entry{note: &n})
+}
+
+func (p *pump) put(e entry) {
+	if p.fill == nil {
+		select {
+		case p.fill = <-p.feed.empty:
+		default:
+			p.fill = make([]entry, 0, batch)
+		}
+	}
+	if p.fill = append(p.fill, e); len(p.fill) == batch {
+		p.feed.full <- p.fill
+		p.fill = nil
+	}
+}
+
+// drain reads what nobody replays.
+func (p *pump) drain() {
+	for !p.ended {
+		_, _ = p.next() // the feed has the error
+	}
+}
+
+// close gives what is left to the feed.
+func (p *pump) close() {
+	p.feed.torn, p.feed.end = p.log.Torn(), p.log.End()
+	if len(p.fill) > 0 {
+		p.feed.full <- p.fill
+	}
+	close(p.feed.full)
+}
+
+// replay replays the log. What it cannot replay is noted: another version's charts, and what stands behind a gap, up to
+// a checkpoint. Its error is that the log is not what the machines do; it reads no further then.
+func (p *pump) replay(name string) (notes []string, diverged error) {
+	if err := engine.SameCharts(p.log.Header().Charts, machines.Recipes()...); err != nil {
+		return []string{fmt.Sprintf("%s was not replayed: %s", name, err)}, nil
+	}
+	_, err := engine.ReplayRecords(p.next, 0, machines.Recipes()...)
+	var gap *events.Gap
+	for errors.As(err, &gap) {
+		checkpoint, first, ok := p.findCheckpoint()
+		if !ok {
+			return append(notes, fmt.Sprintf("%s was replayed up to its gap at record %d only", name, gap.From)), nil
+		}
+		from, bad := engine.ReadCheckpoint([][]byte{checkpoint.State}, machines.Recipes()...)
+		if bad != nil {
+			return append(notes, fmt.Sprintf("%s was replayed up to its gap at record %d only: %s", name, gap.From, bad)), nil
+		}
+		_, err = engine.ReplayFrom(from, p.from(first), 0, machines.Recipes()...)
+	}
+	var unlike *engine.Divergence
+	var bad *engine.BadCheckpointError
+	switch {
+	case errors.As(err, &unlike):
+		return notes, cli.Exit(exitDiverged, fmt.Errorf("%s does not replay, so it is not explained: %w; --no-replay explains it nevertheless", name, unlike))
+	case errors.As(err, &bad):
+		return notes, cli.Exit(exitDamaged, fmt.Errorf("%s: %w", name, bad))
+	}
+	return notes, nil
+}
+
+// findCheckpoint reads on to the first record with a checkpoint right before it. It reports false if there is none.
+func (p *pump) findCheckpoint() (c *events.Checkpoint, first events.Record, ok bool) {
+	for p.state = nil; ; {
+		r, err := p.next()
+		switch {
+		case err == nil && p.state != nil && p.state.Seq+1 == r.Seq:
+			return p.state, r, true
+		case p.ended:
+			return nil, r, false
+		}
+	}
+}
+
+// from returns what reads on with a record that was read already.
+func (p *pump) from(first events.Record) func() (events.Record, error) {
+	read := false
+	return func() (events.Record, error) {
+		if !read {
+			read = true
+			return first, nil
+		}
+		return p.next()
+	}
+}
+
+// EachNote has take called with each line that is no record.
+func (f *feed) EachNote(take func(events.Note)) { f.take = take }
+
+// Torn reports whether the last line had no end. It is called at the end.
+func (f *feed) Torn() bool { return f.torn }
+
+// End returns the last line, if the log was ended in order. It is called at the end.
+func (f *feed) End() *events.End { return f.end }
+
+// Next returns the next record, or the error that the pump had.
+func (f *feed) Next() (events.Record, error) {
+	for {
+		if len(f.left) == 0 && !f.more() {
+			return events.Record{}, io.EOF
+		}
+		e := f.left[0]
+		f.left = f.left[1:]
+		switch {
+		case e.note == nil:
+			return e.record, e.err
+		case f.take != nil:
+			f.take(*e.note)
+		}
+	}
+}
+
+// more waits for the next entries.
+func (f *feed) more() bool {
+	if f.all != nil {
+		clear(f.all)
+		select {
+		case f.empty <- f.all[:0]:
+		default:
+		}
+	}
+	f.all = <-f.full
+	f.left = f.all
+	return f.all != nil
+}
+
+// finish takes what the pump has left, until it is closed.
+func (f *feed) finish() {
+	for range f.full {
+	}
+}
