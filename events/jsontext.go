@@ -210,6 +210,9 @@ func (t *text) string() string {
 		return ""
 	}
 	t.at++
+	if s, known := frequent[string(t.b[start:t.at-1])]; known { // the compiler makes no string of the key
+		return s
+	}
 	if plain && utf8.Valid(t.b[start:t.at-1]) {
 		return string(t.b[start : t.at-1])
 	}
@@ -218,6 +221,35 @@ func (t *text) string() string {
 		t.fail("%w", err)
 	}
 	return s
+}
+
+// frequent are strings of most lines, so that a reader makes none of them again.
+var frequent = func() map[string]string {
+	all := map[string]string{}
+	for _, s := range []string{"seq", "id", "inner", "cause", "from", "row", "to", "tried", "deadline", "reason", "do", "kind", "at", "req", "code", "text", "zxid", "sent",
+		"contact", "paused", "path", "children", "of", "minus", "plus", "into", "stat", "data", "session", "sessionID", "timeout", "attached", "validUntil", "askAt",
+		"czxid", "mzxid", "mtime", "ephemeralOwner", "own", "version", "numChildren", "pzxid", "connected", "leading", "waiting", "listing", "verifying"} {
+		all[s] = s
+	}
+	for _, k := range Kinds() {
+		all[string(k)] = string(k)
+	}
+	return all
+}()
+
+// plainNumber reads a number of up to 18 digits. If there is something else, it reads nothing and reports false.
+func (t *text) plainNumber() (n int64, ok bool) {
+	t.space()
+	end := t.at
+	for end < len(t.b) && t.b[end] >= '0' && t.b[end] <= '9' {
+		n = n*10 + int64(t.b[end]-'0')
+		end++
+	}
+	if length := end - t.at; t.err != nil || length == 0 || length > 18 || end == len(t.b) {
+		return 0, false
+	}
+	t.at = end
+	return n, true
 }
 
 // digits returns the text of a number, or of a string of digits.
@@ -246,6 +278,9 @@ func parsed[N any](t *text, parse func(string) (N, error)) (v N) {
 }
 
 func (t *text) int64() int64 {
+	if n, ok := t.plainNumber(); ok {
+		return n
+	}
 	return parsed(t, func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) })
 }
 
@@ -257,6 +292,9 @@ func (t *text) int32() int32 {
 }
 
 func (t *text) uint64() uint64 {
+	if n, ok := t.plainNumber(); ok {
+		return uint64(n)
+	}
 	return parsed(t, func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) })
 }
 
