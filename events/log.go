@@ -75,6 +75,9 @@ func (e *DamagedError) Error() string {
 	if e.File != "" {
 		where += " " + e.File
 	}
+	if e.Line == 0 { // nothing of it could be read
+		return where + " damaged: " + e.Why
+	}
 	return where + " damaged at line " + strconv.Itoa(e.Line) + ": " + e.Why
 }
 

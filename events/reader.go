@@ -87,6 +87,8 @@ func (r *Reader) Next() (Record, error) {
 		case !whole:
 			r.torn = true
 			return Record{}, io.EOF
+		case bytes.HasPrefix(b, []byte(`{"format":`)):
+			return Record{}, &DamagedError{Line: r.line, Why: "another log begins here: two logs were written into one file, so split it before this line"}
 		case r.Header.Version == 1:
 			return r.next1(b)
 		}

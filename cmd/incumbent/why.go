@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -55,7 +56,8 @@ Exit codes:
    4  two had the right to believe at once
    5  cannot tell, and what is missing
   64  the command line is wrong
-  66  a file cannot be read, or is no log`
+  66  a file cannot be read
+  74  the trace cannot be written`
 
 func (a *app) why() *cobra.Command {
 	e := &explainer{app: a}
@@ -70,7 +72,12 @@ func (a *app) why() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return e.run(args) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := e.check(c); err != nil {
+				return err
+			}
+			return e.run(args)
+		},
 	}
 	f := c.Flags()
 	f.StringVar(&e.path, "path", "", "only the moves of this line")
@@ -88,7 +95,25 @@ func (a *app) why() *cobra.Command {
 	return c
 }
 
+// check returns what is wrong with the flags, before anything is read.
+func (e *explainer) check(c *cobra.Command) error {
+	switch {
+	case e.path != "" && (!strings.HasPrefix(e.path, "/") || len(e.path) > 1 && strings.HasSuffix(e.path, "/")):
+		return cli.Usage("--path %q is no path: want one like /jobs/nightly, without a / at its end", e.path)
+	case c.Flags().Changed("path") && e.path == "":
+		return cli.Usage("--path is empty: want one like /jobs/nightly")
+	case c.Flags().Changed("token") && e.token < 1:
+		return cli.Usage("--token %d is no token: want the number that a sentence names, as in \"token 7\"", e.token)
+	}
+	_, err := e.options(nil)
+	return err
+}
+
 func (e *explainer) run(args []string) error {
+	txns, err := readTxnLogs(e.txnlogs)
+	if err != nil {
+		return err
+	}
 	files, err := findLogs(args)
 	if err != nil {
 		return cli.Exit(exitNoInput, err)
@@ -97,9 +122,9 @@ func (e *explainer) run(args []string) error {
 	if err != nil {
 		return err
 	}
-	txns, err := readTxnLogs(e.txnlogs)
-	if err != nil {
-		return err
+	logs, left := why.LeaveOutTwice(logs)
+	for _, l := range left {
+		e.Note("%s is left out: it is of the same client as %s, and has no more records", l.Out.Name, l.For.Name)
 	}
 	o, err := e.options(logs)
 	if err != nil {
@@ -143,7 +168,7 @@ func (e *explainer) print(r *why.Report) error {
 			err = os.WriteFile(e.trace, b, 0o600)
 		}
 		if err != nil {
-			return cli.Exit(exitNoInput, fmt.Errorf("--trace: %w", err))
+			return cli.Exit(exitIO, fmt.Errorf("--trace: %w", err))
 		}
 	}
 	switch {
@@ -176,7 +201,13 @@ func (e *explainer) options(logs []*why.Log) (o why.Options, err error) {
 	o.Around, errs[0] = whenever("around", e.around, day)
 	o.Since, errs[1] = whenever("since", e.since, day)
 	o.Until, errs[2] = whenever("until", e.until, day)
-	return o, cmp.Or(errs[0], errs[1], errs[2])
+	if err := cmp.Or(errs[0], errs[1], errs[2]); err != nil {
+		return o, err
+	}
+	if !o.Since.IsZero() && !o.Until.IsZero() && !o.Since.Before(o.Until) {
+		return o, cli.Usage("--since %s is not before --until %s: nothing is between them", e.since, e.until)
+	}
+	return o, nil
 }
 
 // whenever reads a time, UTC if it has no zone, and of a day if it has none.

@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
-	"github.com/incumbent-go/incumbent/test/seal"
 	"github.com/incumbent-go/incumbent/test/sim"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -124,38 +123,4 @@ func TestWhyFindsTwoAtOnce(t *testing.T) {
 		}
 	}
 	programtest.Contains(t, start(t, nil, "why", dir).Exits(4).Out.String(), "TWO AT ONCE", "both had the right to believe")
-}
-
-func TestWhyRefuses(t *testing.T) {
-	dir := handOver(t)
-	one := filepath.Join(dir, "one.log")
-	b, err := os.ReadFile(one)
-	if err != nil {
-		t.Fatal(err)
-	}
-	damaged, former, tampered := filepath.Join(t.TempDir(), "damaged.log"), filepath.Join(t.TempDir(), "former.log"), filepath.Join(t.TempDir(), "tampered.log")
-	writeFile(t, tampered, seal.Again(bytes.Replace(b, []byte("ephemeral_sequential"), []byte("persistent_sequential"), 1)))
-	writeFile(t, damaged, seal.Again(bytes.Replace(b, []byte(`"seq":5,`), []byte(`"seq":6,`), 1)))
-	writeFile(t, former, seal.Again(regexp.MustCompile(`"latch":"[0-9a-f]+"`).ReplaceAll(b, []byte(`"latch":"0123456789abcdef"`))))
-	empty := t.TempDir()
-	for _, c := range []struct {
-		args []string
-		code int
-		says string
-	}{
-		{nil, 64, "needs a LOG"},
-		{[]string{one, "--around", "noon"}, 64, `--around "noon" is no time`},
-		{[]string{filepath.Join(dir, "missing")}, 66, "no such file"},
-		{[]string{empty}, 66, "has no recorded log"},
-		{[]string{one, "--txnlog", empty}, 66, "has no transaction log"},
-		{[]string{damaged}, 2, "line 6"},
-		{[]string{damaged, "--no-replay"}, 2, "line 6"},
-		{[]string{tampered}, 3, "--no-replay explains it nevertheless"},
-		{[]string{tampered, "--no-replay"}, 0, ""},
-		{[]string{former}, 0, `the chart "latch" changed`},
-		{[]string{filepath.Join(dir, "notes.txt")}, 2, "the header line has no end"},
-	} {
-		p := start(t, nil, append([]string{"why"}, c.args...)...).Exits(c.code)
-		programtest.Contains(t, p.Err.String(), c.says)
-	}
 }

@@ -39,6 +39,7 @@ func findLogs(args []string) (all []citedLog, err error) {
 		}
 		all = append(all, found...)
 	}
+	all = joinSegments(dropTwice(all))
 	names := map[string]int{}
 	for _, l := range all {
 		names[l.cite]++
@@ -52,6 +53,73 @@ func findLogs(args []string) (all []citedLog, err error) {
 		}
 	}
 	return all, nil
+}
+
+// dropTwice leaves out files that were named twice, as a file and with its directory say.
+func dropTwice(all []citedLog) (kept []citedLog) {
+	var seen []os.FileInfo
+	for _, l := range all {
+		info, err := os.Stat(l.file)
+		if err == nil && slices.ContainsFunc(seen, func(o os.FileInfo) bool { return os.SameFile(o, info) }) {
+			continue
+		}
+		if err == nil {
+			seen = append(seen, info)
+		}
+		if err != nil && slices.ContainsFunc(kept, func(o citedLog) bool { return o.file == l.file }) { // a run of a directory
+			continue
+		}
+		kept = append(kept, l)
+	}
+	return kept
+}
+
+// joinSegments makes one log of the files that are segments of one run, whatever their names are.
+func joinSegments(all []citedLog) (joined []citedLog) {
+	type part struct {
+		file   string
+		number int
+	}
+	parts, first := map[string][]part{}, map[string]int{}
+	for _, l := range all {
+		h := l.header()
+		if h == nil || h.Segment == 0 || l.name != "" { // a run of a directory is joined already
+			joined = append(joined, l)
+			continue
+		}
+		if parts[h.Run] == nil {
+			first[h.Run] = len(joined)
+			if h.Host != "" {
+				l.cite = h.Host
+			}
+			joined = append(joined, l)
+		}
+		parts[h.Run] = append(parts[h.Run], part{l.file, h.Segment})
+	}
+	for run, i := range first {
+		slices.SortStableFunc(parts[run], func(a, b part) int { return a.number - b.number })
+		var files []string
+		for _, p := range parts[run] {
+			files = append(files, p.file)
+		}
+		l := &joined[i]
+		l.flightLog, l.file = logOf(segments.Run{Files: files}, ""), files[0]
+		if len(files) > 1 { // so that damage names its file
+			l.flightLog = logOf(segments.Run{Files: files}, l.cite)
+		}
+	}
+	return joined
+}
+
+// header returns the first header of a log, nil if it cannot be read.
+func (l citedLog) header() *events.Header {
+	s, end, err := l.open()
+	if err != nil {
+		return nil
+	}
+	defer end()
+	h := s.Header()
+	return &h
 }
 
 func logFile(file string) citedLog {
@@ -75,8 +143,8 @@ func logsIn(dir string) (found []citedLog, err error) {
 	taken := map[string]bool{}
 	for _, run := range runs {
 		l := citedLog{logOf(run, run.Name), filepath.Join(dir, run.Name), run.Name}
-		if host := l.host(); host != "" {
-			l.cite = host
+		if h := l.header(); h != nil && h.Host != "" {
+			l.cite = h.Host
 		}
 		found = append(found, l)
 		for _, file := range run.Files {
@@ -99,16 +167,6 @@ func logsIn(dir string) (found []citedLog, err error) {
 	return found, nil
 }
 
-// host returns the host that wrote a log, "" if it is not known.
-func (l citedLog) host() string {
-	s, end, err := l.open()
-	if err != nil {
-		return ""
-	}
-	defer end()
-	return s.Header().Host
-}
-
 // isLog reports whether a file is a log, or begins as one does although it is damaged.
 func (l citedLog) isLog() bool {
 	_, end, err := l.open()
@@ -126,10 +184,14 @@ func (l citedLog) isLog() bool {
 	return bytes.Contains(head[:n], []byte(events.Format))
 }
 
-// findTxnLogs returns the transaction logs in a directory, or in version-2 of it.
+// findTxnLogs returns the transaction logs in a directory, or in version-2 of it. A file is one.
 func findTxnLogs(dir string) ([]string, error) {
-	if _, err := os.Stat(dir); err != nil {
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
 		return nil, err
+	case !info.IsDir():
+		return []string{dir}, nil
 	}
 	for _, in := range []string{dir, filepath.Join(dir, "version-2")} {
 		files, err := filepath.Glob(filepath.Join(in, "log.*"))

@@ -29,10 +29,8 @@ func (e *explainer) readAll(files []citedLog) ([]*why.Log, error) {
 	}
 	all.Wait()
 	logs := make([]*why.Log, len(files))
+	e.tellUnreplayed(files, reads)
 	for i, r := range reads {
-		for _, note := range r.notes {
-			e.Note("%s", note)
-		}
 		if r.err != nil {
 			return nil, r.err
 		}
@@ -41,11 +39,31 @@ func (e *explainer) readAll(files []citedLog) ([]*why.Log, error) {
 	return logs, nil
 }
 
+// tellUnreplayed says which logs were not replayed as a whole, each reason once.
+func (e *explainer) tellUnreplayed(files []citedLog, reads []logRead) {
+	var reasons []string
+	names := map[string][]string{}
+	for i, r := range reads {
+		if r.unreplayed != "" && names[r.unreplayed] == nil {
+			reasons = append(reasons, r.unreplayed)
+		}
+		names[r.unreplayed] = append(names[r.unreplayed], files[i].file)
+	}
+	for _, why := range reasons {
+		all := names[why]
+		more := ""
+		if len(all) > 1 {
+			more = fmt.Sprintf(" (and %s like it)", cli.Plural(len(all)-1, "other log"))
+		}
+		e.Note("%s%s was not replayed%s", all[0], more, why)
+	}
+}
+
 // logRead is the result of reading a log.
 type logRead struct {
-	log   *why.Log
-	notes []string // what could not be replayed
-	err   error
+	log        *why.Log
+	unreplayed string // "" or why a part of it could not be replayed
+	err        error
 }
 
 // readLog reads a log, and replays it if that is wanted.
@@ -60,7 +78,7 @@ func readLog(f citedLog, replay bool) (r logRead) {
 	go func() {
 		defer p.close()
 		if replay {
-			r.notes, diverged = p.replay(f.file)
+			r.unreplayed, diverged = p.replay(f.file)
 		}
 		p.drain()
 	}()
@@ -158,20 +176,20 @@ func (p *pump) close() {
 
 // replay replays the log. What it cannot replay is noted: another version's charts, and what stands behind a gap, up to
 // a checkpoint. Its error is that the log is not what the machines do; it reads no further then.
-func (p *pump) replay(name string) (notes []string, diverged error) {
+func (p *pump) replay(name string) (unreplayed string, diverged error) {
 	if err := engine.SameCharts(p.log.Header().Charts, machines.Recipes()...); err != nil {
-		return []string{fmt.Sprintf("%s was not replayed: %s", name, err)}, nil
+		return ": " + err.Error(), nil
 	}
 	_, err := engine.ReplayRecords(p.next, 0, machines.Recipes()...)
 	var gap *events.Gap
 	for errors.As(err, &gap) {
 		checkpoint, first, ok := p.findCheckpoint()
 		if !ok {
-			return append(notes, fmt.Sprintf("%s was replayed up to its gap at record %d only", name, gap.From)), nil
+			return fmt.Sprintf(" behind its gap at record %d", gap.From), nil
 		}
 		from, bad := engine.ReadCheckpoint([][]byte{checkpoint.State}, machines.Recipes()...)
 		if bad != nil {
-			return append(notes, fmt.Sprintf("%s was replayed up to its gap at record %d only: %s", name, gap.From, bad)), nil
+			return fmt.Sprintf(" behind its gap at record %d: %s", gap.From, bad), nil
 		}
 		_, err = engine.ReplayFrom(from, p.from(first), 0, machines.Recipes()...)
 	}
@@ -179,11 +197,11 @@ func (p *pump) replay(name string) (notes []string, diverged error) {
 	var bad *engine.BadCheckpointError
 	switch {
 	case errors.As(err, &unlike):
-		return notes, cli.Exit(exitDiverged, fmt.Errorf("%s does not replay, so it is not explained: %w; --no-replay explains it nevertheless", name, unlike))
+		return "", cli.Exit(exitDiverged, fmt.Errorf("%s does not replay, so it is not explained: %w; --no-replay explains it nevertheless", name, unlike))
 	case errors.As(err, &bad):
-		return notes, cli.Exit(exitDamaged, fmt.Errorf("%s: %w", name, bad))
+		return "", cli.Exit(exitDamaged, fmt.Errorf("%s: %w", name, bad))
 	}
-	return notes, nil
+	return "", nil
 }
 
 // findCheckpoint reads on to the first record with a checkpoint right before it. It reports false if there is none.

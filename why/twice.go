@@ -1,0 +1,42 @@
+package why
+
+// Left is a log that LeaveOutTwice left out.
+type Left struct{ Out, For *Log }
+
+// LeaveOutTwice returns the logs of different clients: of two logs of one client, as a log and its copy or a dump of the
+// same run, it keeps the one with more records. Otherwise a client would be two that lead at once.
+func LeaveOutTwice(logs []*Log) (kept []*Log, left []Left) {
+	for _, l := range logs {
+		same := -1
+		for i, other := range kept {
+			if l.sameClient(other) {
+				same = i
+			}
+		}
+		switch {
+		case same < 0:
+			kept = append(kept, l)
+		case l.Records > kept[same].Records:
+			left = append(left, Left{kept[same], l})
+			kept[same] = l
+		default:
+			left = append(left, Left{l, kept[same]})
+		}
+	}
+	return kept, left
+}
+
+// sameClient reports whether two logs are of one client: by the run, or, in logs of older versions, by a session.
+func (l *Log) sameClient(o *Log) bool {
+	if l.Header.Run != "" && o.Header.Run != "" {
+		return l.Header.Run == o.Header.Run
+	}
+	for _, s := range l.sessions {
+		for _, other := range o.sessions {
+			if s.id == other.id && s.id != 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
