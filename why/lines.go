@@ -12,6 +12,14 @@ const mostLines = 10
 // Without full they are at most ten, of which the last moves are kept; with it, each move is
 // followed by the records that led to it.
 func (r *Report) Lines(full bool) []string {
+	lines := r.lineTexts(full)
+	for i := range lines {
+		lines[i] = harmless(lines[i])
+	}
+	return lines
+}
+
+func (r *Report) lineTexts(full bool) []string {
 	lines := []string{r.verdictLine()}
 	moves := make([]string, len(r.Moves))
 	for i, m := range r.Moves {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // dirOf returns the directory of a node.
@@ -60,6 +61,22 @@ func contains(s, part string) bool { return strings.Contains(s, part) }
 func quote(s string) string { return strconv.QuoteToGraphic(s) }
 
 func hex(n int64) string { return "0x" + strconv.FormatUint(uint64(n), 16) }
+
+// harmless returns a text with everything escaped that a terminal would obey, and nothing else changed.
+func harmless(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return !strconv.IsGraphic(r) }) < 0 && utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if strconv.IsGraphic(r) && r != utf8.RuneError {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, "\\u%04x", r)
+		}
+	}
+	return b.String()
+}
 
 // plural returns "1 record" or "2 records".
 func plural(n int, noun string) string {
