@@ -24,7 +24,7 @@ func TestClockNotes(t *testing.T) {
 		t.Fatalf("after an hour of sleep: %+v", n)
 	}
 	if n := c.due(); n != nil {
-		t.Errorf("the sleep is told twice: %+v", n)
+		t.Errorf("there is a second note of the sleep: %+v", n)
 	}
 	ahead = 0 // the loop's clock lost an hour: the wall clock is ahead of it
 	if n := c.due(); n == nil || n.Slept != 0 || !near(n.Jumped, time.Hour) {

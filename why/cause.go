@@ -15,7 +15,7 @@ const (
 	CauseKilled           Cause = "killed"            // the log ends: the process was killed, or its machine died
 	CausePaused           Cause = "paused"            // the process did not run
 	CauseSlept            Cause = "slept"             // the machine slept
-	CauseClockJump        Cause = "clock-jump"        // the client's clock stood still, or a wall clock was set, while the session ran out
+	CauseClockJump        Cause = "time-jump"         // the client's clock stood still, or a wall clock was set, while the session ran out
 	CauseConnectionClosed Cause = "connection-closed" // the server, or something before it, closed the connection
 	CauseConnectionBroken Cause = "connection-broken" // the connection broke otherwise: reset, unreachable
 	CauseSilent           Cause = "silent"            // nothing came from the server any more

@@ -116,7 +116,7 @@ type causeCase struct {
 	play func(*scene)
 }
 
-// causes has a log for each cause that one log shows: each beside those that it may be taken for.
+// causes has a log for each cause that one log shows, and for those that it may be taken for.
 var causes = []causeCase{
 	{"cut off", CauseKilled, func(s *scene) { s.write(9, 150, 200) }},
 	{"ended with its client", CauseClosed, func(s *scene) { s.end = &events.End{Why: events.EndClosed} }},
@@ -232,7 +232,7 @@ func TestCausesAreToldApart(t *testing.T) {
 	}
 }
 
-// causesElsewhere are told apart by other tests.
+// causesElsewhere are distinguished by other tests.
 var causesElsewhere = map[Cause]string{
 	CauseEvicted: "test/incidents, eviction", CauseLeads: "TestALogThatEndsInATerm", CauseGivenUp: "TestTroubles", CauseForgottenRelease: "test/incidents, forgotten-release", CauseBlocked: "TestTroubles",
 }
@@ -273,7 +273,7 @@ func TestALogThatEndsInATerm(t *testing.T) {
 	}
 }
 
-// What keeps participants from leading is told with its code, also if nobody leads at all.
+// What keeps participants from leading has a code, also if nobody leads at all.
 func TestTroubles(t *testing.T) {
 	var records []events.Record
 	add := func(ev events.Event, row, effect string) {

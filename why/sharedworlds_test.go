@@ -149,7 +149,7 @@ func TestWorldsInWhichSeveralHold(t *testing.T) {
 					t.Errorf("too much was held in %d worlds, and found in %d", seen, found)
 				}
 				if !blind && verdicts[CannotTell]*2 > verdicts[NeverProven]+verdicts[NeverMeasured] {
-					t.Errorf("too little is told: %v", verdicts)
+					t.Errorf("too little is said: %v", verdicts)
 				}
 			})
 		}

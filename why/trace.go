@@ -87,7 +87,11 @@ func phaseOrder(e traceEvent) int {
 	return 1
 }
 
-func micros(ns int64) int64 { return ns / 1000 }
+// micros returns microseconds that JSON readers keep exactly, also when the first one is subtracted.
+func micros(ns int64) int64 {
+	const most = 1 << 52
+	return min(max(ns/1000, -most), most)
+}
 
 // traceLog returns the events of a log, and notes those of the right to believe by term.
 func (r *Report) traceLog(pid int, l *Log, rights map[*Term]traceEvent) (all []traceEvent) {
