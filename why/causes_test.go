@@ -196,6 +196,15 @@ var causes = []causeCase{
 		s.unconfirmed(3000, 0)
 	}},
 	{"not confirmed", CauseUnconfirmed, func(s *scene) { s.unconfirmed(3000, 0) }},
+	{"a check that was refused", CauseNoRights, func(s *scene) {
+		s.session(events.Event{Kind: events.ReplyMulti, At: 900, SentAt: 890, Code: events.NoAuth}, "connected", "connected")
+		s.unconfirmed(3000, 0)
+	}},
+	{"a check that was refused before the last one", CauseUnconfirmed, func(s *scene) {
+		s.session(events.Event{Kind: events.ReplyMulti, At: 150, SentAt: 140, Code: events.NoAuth}, "connected", "connected")
+		s.add(events.SessionMachine, events.Event{Kind: events.ReplyMulti, At: 160, SentAt: 155, Session: 1, Zxid: 9}, "connected", "connected", "valid until 1.1s")
+		s.unconfirmed(3000, 0)
+	}},
 	{"a slow answer", CauseSlowEnsemble, func(s *scene) { s.write(9, 150, 2500); s.unconfirmed(3000, 0) }},
 
 	{"node gone", CauseDeleted, func(s *scene) {

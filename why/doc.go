@@ -9,12 +9,14 @@
 // What it says is only what the records show. If they do not show a thing, it says which log
 // would, and never guesses: see Cause, Proof and Report.Verdict.
 //
-//	log.go      reads one client's records; effect.go what their effects say; terms.go the terms in them
+//	log.go      reads one client's records; effect.go what their effects say; terms.go the terms in them; notes.go other lines
 //	clock.go    how far the clocks of the hosts are apart, with the error; envelope.go between two samples
 //	history.go  what all logs together say of nodes and sessions; place.go the places of clients without a log
-//	cause.go    why a term ended; loss.go those that come by the connection, logsend.go by the log's end
+//	cause.go    why a term ended; loss.go those that come by the connection, logsend.go by the log's end, pauses.go by a clock
+//	trouble.go  what kept participants from leading; nodeend.go what became of a node; twice.go two logs of one client
 //	proof.go    which of two terms was first, and how that is known
-//	report.go   the moves of each line and the verdict; scope.go which of them were asked for
+//	report.go   the report; moves.go the moves of each line and the verdict; permits.go those of a semaphore;
+//	            scope.go which of them were asked for; nothing.go why there is none
 //	story.go    sentences; lines.go the report as lines; text.go times and names in them
 //	facts.go    the same as values for programs; trace.go for trace viewers; redact.go without names
 //

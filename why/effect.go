@@ -74,6 +74,9 @@ func (l *Log) addReply(r events.Record) {
 	default:
 		return
 	}
+	if ev.Code.Refusal() && r.Machine == events.SessionMachine {
+		l.refusals = append(l.refusals, failure{seq: r.Seq, at: ev.At, code: ev.Code})
+	}
 	write := ev.Code == events.OK && (ev.Kind == events.ReplyCreate || ev.Kind == events.ReplyDelete || ev.Kind == events.ReplyMulti)
 	s := l.session.current
 	if ev.Zxid > 0 && s != nil {

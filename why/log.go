@@ -46,6 +46,7 @@ type Log struct {
 	lateness    []pause // timers that fired late although the process ran
 	timers      map[timerKey]int64
 	failures    []failure
+	refusals    []failure // of requests for a confirmation, by the ensemble
 	listings    map[events.ID]listing
 	seen        map[string]seen  // by path
 	owners      map[string]int64 // by path: the session that owns a node

@@ -168,6 +168,12 @@ func (h *history) byDeadline(t *Term, e *Ending) {
 		e.Text = "got no confirmation in time: its own loop was " + span(late) + " late (a busy machine, or a blocked loop)"
 		return
 	}
+	if refused := t.refusedCheck(); refused.seq != 0 {
+		e.Cause = causeOf(refused.code)
+		e.Text = "got no confirmation in time: the ensemble refused the check of a node: " + string(refused.code) + " (may this client read its own node?)"
+		e.Records = append(e.Records, t.ref(refused.seq))
+		return
+	}
 	if long, seq := t.slowAnswer(right); long > 0 {
 		e.Cause, e.Long = CauseSlowEnsemble, long
 		e.Text = "got no confirmation in time: an answer took " + span(long) + " (a slow disk, a stop of the ensemble's leader, or a server or a link that was cut off for a while)"
@@ -212,6 +218,16 @@ func (t *Term) lateLoop() (most time.Duration) {
 		}
 	}
 	return most
+}
+
+// refusedCheck returns the last request for a confirmation that was refused since the deadline was moved last.
+func (t *Term) refusedCheck() (last failure) {
+	for _, f := range t.Log.refusals {
+		if f.seq > t.untilSeq && f.at <= t.StoppedAt {
+			last = f
+		}
+	}
+	return last
 }
 
 // slowAnswer returns how long the slowest answer took that came around the deadline, and was

@@ -108,6 +108,22 @@ var plays = map[string]func(*stage){
 		s.operate(server.Addr(), acl(zk.PermAll))
 		s.anyLeads()
 	},
+	"unreadable-node": func(s *stage) {
+		server, a, b, _ := s.at()
+		s.operate(server.Addr(), func(conn *zk.Conn) error {
+			first, err := firstOf(conn)
+			if err != nil {
+				return err
+			}
+			if _, err := conn.SetACL(first, zk.WorldACL(zk.PermAll&^zk.PermRead), -1); err != nil {
+				return err
+			}
+			_, err = conn.Set(first, nil, -1) // so that the leader reads it again
+			return err
+		})
+		a.says("stopped")
+		b.says("leading")
+	},
 	"hung-writer": func(s *stage) {
 		a, b, _ := s.three()
 		a.obey("hang")

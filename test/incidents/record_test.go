@@ -147,14 +147,23 @@ type quiet struct{}
 
 func (quiet) Printf(string, ...any) {}
 
+// firstOf returns the first node of the line.
+func firstOf(conn *zk.Conn) (string, error) {
+	names, _, err := conn.Children(line)
+	if err != nil {
+		return "", err
+	}
+	slices.SortFunc(names, func(a, b string) int { return bytes.Compare([]byte(a[len(a)-10:]), []byte(b[len(b)-10:])) })
+	return line + "/" + names[0], nil
+}
+
 // deleteFirst deletes the first node of the line.
 func deleteFirst(conn *zk.Conn) error {
-	names, _, err := conn.Children(line)
+	first, err := firstOf(conn)
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(names, func(a, b string) int { return bytes.Compare([]byte(a[len(a)-10:]), []byte(b[len(b)-10:])) })
-	return conn.Delete(line+"/"+names[0], -1)
+	return conn.Delete(first, -1)
 }
 
 func must(t *testing.T, err error) {
