@@ -13,7 +13,8 @@
 //	clock.go    how far the clocks of the hosts are apart, with the error; envelope.go between two samples
 //	history.go  what all logs together say of nodes and sessions; place.go the places of clients without a log
 //	cause.go    why a term ended; loss.go those that come by the connection, logsend.go by the log's end, pauses.go by a clock
-//	trouble.go  what kept participants from leading; nodeend.go what became of a node; twice.go two logs of one client
+//	trouble.go  what kept participants from leading; nodeend.go what became of a node; twice.go two logs of one client;
+//	            headless.go a term whose beginning is missing
 //	proof.go    which of two terms was first, and how that is known
 //	report.go   the report; moves.go the moves of each line and the verdict; permits.go those of a semaphore;
 //	            scope.go which of them were asked for; nothing.go why there is none

@@ -72,3 +72,38 @@ func TestGapsHideAndDoNotMislead(t *testing.T) {
 		t.Errorf("%d moves, of which %d are hidden", moves, hidden)
 	}
 }
+
+// A log whose beginning is missing does not mislead either: what began there is open, and what is behind it is found.
+func TestTailsDoNotMislead(t *testing.T) {
+	n, headless, told := selection.Of(t, "worlds", 40, 150, 600), 0, 0
+	for seed := range uint64(n) {
+		s := newSimulated(t, seed, seed%3 == 0)
+		client := int(seed) % len(s.Clients())
+		logs, records := s.logs(t), s.records[client]
+		cut := 1 + s.dice.IntN(len(records)-1)
+		gap := &events.Gap{From: 1, To: records[cut-1].Seq, Count: uint64(cut), Why: "the segments 1 to 1 are not there"}
+		l, err := Read(logs[client].Name, logs[client].Header, &holed{each{records}, gap})
+		if err != nil || len(l.gaps) != 1 {
+			t.Fatal(err)
+		}
+		logs[client] = l
+		r := Explain(logs, nil, Options{})
+		both := s.twoAtOnce()
+		if never := r.Verdict == NeverProven || r.Verdict == NeverMeasured; both > 0 && never && len(l.headless) > 0 || both <= 0 && r.Verdict == TwoAtOnce {
+			t.Errorf("world %d: %s (%s), and two led at once for %s", seed, r.Verdict, r.Why, both)
+		}
+		if len(l.headless) > 0 {
+			headless++
+			if r.Verdict == NeverProven || r.Verdict == NeverMeasured {
+				told++
+			}
+		}
+		if l.holed() {
+			t.Errorf("world %d: what is missing is before the first record", seed)
+		}
+	}
+	t.Log(n, headless, told)
+	if headless < n/10 {
+		t.Errorf("in %d of %d worlds a term had no beginning", headless, n)
+	}
+}

@@ -46,6 +46,7 @@ type Log struct {
 	lateness    []pause // timers that fired late although the process ran
 	timers      map[timerKey]int64
 	failures    []failure
+	headless    map[events.ID]*headless
 	refusals    []failure // of requests for a confirmation, by the ensemble
 	listings    map[events.ID]listing
 	seen        map[string]seen  // by path
@@ -143,7 +144,7 @@ type sessionState struct {
 // Read reads one client's records to their end. Its error is an *events.DamagedError, or the
 // reader's own; the Log then has what was read before. It never fails on a gap.
 func Read(name string, header events.Header, r Reader) (*Log, error) {
-	l := &Log{Name: name, Header: header, machines: map[events.ID]*machine{}, listings: map[events.ID]listing{}, open: map[events.ID][]*Term{}, pending: map[timerKey]int{}, seen: map[string]seen{}, owners: map[string]int64{}, nodes: map[string]*node{}, timers: map[timerKey]int64{}, tried: map[string]bool{}}
+	l := &Log{Name: name, Header: header, machines: map[events.ID]*machine{}, listings: map[events.ID]listing{}, open: map[events.ID][]*Term{}, pending: map[timerKey]int{}, seen: map[string]seen{}, owners: map[string]int64{}, nodes: map[string]*node{}, timers: map[timerKey]int64{}, tried: map[string]bool{}, headless: map[events.ID]*headless{}}
 	if t, err := time.Parse(time.RFC3339Nano, header.Start); err == nil {
 		l.wall = t.UnixNano()
 	}

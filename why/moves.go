@@ -78,7 +78,7 @@ func (r *Report) judge(o Options) {
 			unknown = cmp.Or(unknown, "why "+m.From.who()+" stopped is not in the logs")
 		}
 	}
-	if unknown != "" {
+	if unknown = cmp.Or(unknown, r.missingTerm()); unknown != "" {
 		r.Verdict, r.Why = CannotTell, unknown
 	}
 }

@@ -144,7 +144,12 @@ type logPair [2]*Log
 
 // holed reports whether records are missing from one of them. What is missing may have moved a deadline, or shown how
 // the clock ran.
-func (l logPair) holed() bool { return len(l[0].gaps) > 0 || len(l[1].gaps) > 0 }
+func (l logPair) holed() bool { return l[0].holed() || l[1].holed() }
+
+// holed reports whether records are missing behind the first one that is there.
+func (l *Log) holed() bool {
+	return slices.ContainsFunc(l.gaps, func(g *hole) bool { return g.before != 0 || g.gap.From > 1 })
+}
 
 // missingLog names the logs that would tell who led between two terms.
 func (r *Report) missingLog(m Move) string {

@@ -177,6 +177,9 @@ func (l *Log) resumeAfterGap(r events.Record) {
 		l.session.newGap = false
 		l.moveDeadline(r, max(r.Event.ValidUntil, l.session.deadline))
 	}
+	if r.From == "leading" && len(l.open[r.Machine]) == 0 && r.Machine != events.SessionMachine {
+		l.addHeadless(r)
+	}
 	if r.From == "" || r.From == "leading" || r.From == "downgrading" {
 		return
 	}

@@ -1,0 +1,51 @@
+package why
+
+import (
+	"slices"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// headless is a term whose beginning is missing: it began in a gap, or before the first segment that is there.
+type headless struct {
+	at   int64  // until when it may have had the right to believe
+	node string // "" if the log does not have its end
+}
+
+// addHeadless notes that a machine leads whose term is not known.
+func (l *Log) addHeadless(r events.Record) {
+	h := l.headless[r.Machine]
+	if h == nil {
+		h = &headless{}
+		l.headless[r.Machine] = h
+	}
+	h.at = max(r.Event.At, r.Event.ValidUntil, l.session.deadline)
+	for _, text := range r.Effects.Strings() {
+		const stopped = "notify stopped "
+		if len(text) > len(stopped) && text[:len(stopped)] == stopped {
+			h.node, _, _, _ = readTerm(text[len(stopped):])
+		}
+	}
+}
+
+// missingTerm names a term whose beginning is missing and which may have been during the moves that were asked for; ""
+// if there is none.
+func (r *Report) missingTerm() string {
+	for _, l := range r.logs {
+		ids := make([]events.ID, 0, len(l.headless))
+		for id := range l.headless {
+			ids = append(ids, id)
+		}
+		slices.Sort(ids)
+		for _, id := range ids {
+			h := l.headless[id]
+			during := func(t *Term) bool {
+				return t != nil && (h.node == "" || dirOf(h.node) == t.Dir) && r.h.clocks.between(l, h.at, t.Log, t.ElectedAt).lo <= 0
+			}
+			if slices.ContainsFunc(r.Moves, func(m Move) bool { return during(m.From) || during(m.To) }) {
+				return l.nameOf(id) + " led in a term whose beginning is missing in its log (it may have had the right to believe until " + r.time(l, h.at) + ")"
+			}
+		}
+	}
+	return ""
+}
