@@ -58,3 +58,22 @@ func TestIncidents(t *testing.T) {
 		})
 	}
 }
+
+// What became of the leader's node is known by a code.
+func TestWhatBecameOfTheNode(t *testing.T) {
+	for name, want := range map[string]why.NodeEnd{"killed": why.NodeExpired, "operators-deletion": why.NodeDeleted, "resigned": why.NodeDeletedByOwn, "cut-briefly": why.NodeStayed, "server-restart": why.NodeStayed} {
+		logs, txns, err := Read(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range why.Explain(logs, txns, why.Options{}).Moves {
+			if m.From == nil {
+				continue
+			}
+			if m.NodeEnd != want {
+				t.Errorf("%s: %q, want %q", name, m.NodeEnd, want)
+			}
+			break
+		}
+	}
+}
