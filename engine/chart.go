@@ -121,6 +121,8 @@ type arrow[M any] struct {
 	when  Guard[M]
 	acts  []act[M]
 	to    State
+
+	number int // among the arrows of its chart
 }
 
 // act is one action of a row, and its name.

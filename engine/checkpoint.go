@@ -123,7 +123,7 @@ func (c Checkpoint) Restore(record bool, recipes ...Recipe) (*Engine, error) {
 
 // makerOf returns the maker of a recipe whose chart and models have these digests.
 func (e *Engine) makerOf(recipe, chart, model string) (maker, error) {
-	maker, ok := e.makers[recipe]
+	maker, ok := e.maker(recipe)
 	switch {
 	case !ok || maker.digest != chart:
 		return maker, &ChartChangedError{recipe, chart, maker.digest}

@@ -7,8 +7,9 @@
 //
 //   - The table is the code. A step tries the rows of (state, kind) in order. The first
 //     whose guard holds is taken: looplab/fsm changes the state, and the row's actions
-//     run. If the state stays, looplab is asked whether it has the row. The same rows, in
-//     the same order, are drawn into docs/statecharts.
+//     run. If the state stays, or looplab has made that change before, it is only asked
+//     whether it has the row. The same rows, in the same order, are drawn into
+//     docs/statecharts.
 //   - Guards and actions are pure. They read their model and the event, and may append
 //     effects. They use no clock, no randomness and no map order.
 //   - Engine.Step is pure as well: the same envelopes give the same effects and

@@ -43,9 +43,11 @@ type WatchFilter interface {
 // Engine is a set of machines that share one session machine. It is pure, and for one
 // goroutine. Only Step changes it.
 type Engine struct {
-	makers   map[string]maker
+	recipes  []Recipe
+	makers   map[string]maker // of the recipes that were used: a client uses few
 	machines map[events.ID]instance
-	order    []events.ID // in order of creation: for All, without map order
+	order    []events.ID // in order of creation: for All, without map order; "" is one that has closed
+	lists    awaitLists
 	session  Stamper
 	last     instance // the session machine, also when it is closed: session is its model
 
@@ -72,11 +74,21 @@ type queued struct {
 // New returns an engine with these recipes. If record is set, Step also keeps a Record
 // of each machine's step for Records.
 func New(record bool, recipes ...Recipe) *Engine {
-	e := &Engine{makers: map[string]maker{}, machines: map[events.ID]instance{}, record: record}
-	for _, r := range recipes {
-		e.makers[r.Name()] = r.bind()
+	return &Engine{recipes: recipes, makers: map[string]maker{}, machines: map[events.ID]instance{}, record: record}
+}
+
+// maker returns the maker of a recipe. If several have one name, it is that of the last.
+func (e *Engine) maker(name string) (made maker, known bool) {
+	if made, known = e.makers[name]; known {
+		return made, true
 	}
-	return e
+	for _, r := range slices.Backward(e.recipes) {
+		if r.Name() == name {
+			e.makers[name] = r.bind()
+			return e.makers[name], true
+		}
+	}
+	return maker{}, false
 }
 
 // Step delivers one envelope, and all events that machines tell each other because of
@@ -86,7 +98,7 @@ func (e *Engine) Step(env events.Envelope) []Addressed {
 	e.queue = append(e.queue[:0], queued{Envelope: env})
 	for i := 0; i < len(e.queue); i++ {
 		e.route(e.queue[i])
-		if e.bounded && len(e.queue) > maxTells*(len(e.order)+1) {
+		if e.bounded && len(e.queue) > maxTells*(len(e.machines)+1) {
 			panic(fmt.Sprintf("engine: machines tell each other more than %d events in one step", len(e.queue)))
 		}
 	}
@@ -128,14 +140,16 @@ func (e *Engine) Awaits(id events.ID) []Awaited {
 }
 
 // Machines returns the machines that are not closed, in order of creation.
-func (e *Engine) Machines() []events.ID { return append([]events.ID(nil), e.order...) }
+func (e *Engine) Machines() []events.ID {
+	return slices.DeleteFunc(slices.Clone(e.order), func(id events.ID) bool { return id == "" })
+}
 
 func (e *Engine) route(q queued) {
 	if q.To != events.All {
 		e.deliver(q)
 		return
 	}
-	for _, id := range append([]events.ID(nil), e.order...) {
+	for _, id := range e.Machines() {
 		if id != events.SessionMachine {
 			q.To = id
 			e.deliver(q)
@@ -232,7 +246,7 @@ func (e *Engine) confirm(q queued) bool {
 // engine, so that a step does not allocate them.
 func (e *Engine) step(m instance, q queued) {
 	e.keep(q.To, m)
-	e.current, e.box = q, Outbox{effects: e.box.effects[:0], seq: e.seq + 1}
+	e.current, e.box = q, Outbox{effects: e.box.effects[:0], seq: e.seq + 1, lists: &e.lists}
 	event := &e.current.Event
 	if e.session != nil {
 		e.session.Stamp(event)
@@ -262,7 +276,7 @@ func (e *Engine) step(m instance, q queued) {
 
 func (e *Engine) open(q queued) {
 	t := Transition{Row: string(events.CommandOpen)}
-	maker, ok := e.makers[q.Event.Recipe]
+	maker, ok := e.maker(q.Event.Recipe)
 	switch {
 	case !ok:
 		e.refuse(q, fmt.Sprintf("no recipe %q in this engine", q.Event.Recipe))
@@ -288,6 +302,7 @@ func (e *Engine) open(q queued) {
 func (e *Engine) add(id events.ID, m instance) {
 	if !m.final() {
 		e.machines[id] = m
+		*m.place() = len(e.order)
 		e.order = append(e.order, id)
 	}
 	if s, ok := m.stamper(); ok && id == events.SessionMachine {
@@ -325,15 +340,26 @@ func commands(k events.Kind) bool {
 	return false
 }
 
+// forget removes a machine that has closed. It leaves a gap in the order, in a time that does not
+// depend on the number of machines. When half of the order is gaps, they are closed.
 func (e *Engine) forget(id events.ID) {
+	m := e.machines[id]
+	if m == nil {
+		return
+	}
 	delete(e.machines, id)
-	for i, other := range e.order {
-		if other == id {
-			e.order = append(e.order[:i], e.order[i+1:]...)
-			return
-		}
+	e.order[*m.place()] = ""
+	if len(e.order) < 2*len(e.machines)+minGaps {
+		return
+	}
+	e.order = e.Machines()
+	for i, id := range e.order {
+		*e.machines[id].place() = i
 	}
 }
+
+// minGaps is how many gaps there are at least before they are closed.
+const minGaps = 16
 
 func (e *Engine) note(q queued, t Transition, effects []events.Effect) {
 	e.seq++

@@ -39,7 +39,7 @@ type held struct {
 // a step costs one comparison more.
 func (e *Engine) CheckInvariants() {
 	e.invariants = &invariants{terms: map[events.ID]held{}, before: map[events.ID]bool{}}
-	for _, id := range e.order {
+	for _, id := range e.Machines() {
 		e.invariants.before[id] = true
 	}
 }
@@ -124,10 +124,10 @@ func bounded(e *Engine, m instance) string {
 	switch {
 	case len(awaits) > maxPending:
 		return fmt.Sprintf("it awaits %d replies and timers, of at most %d", len(awaits), maxPending)
-	case len(e.queue) > maxTells*(len(e.order)+1):
-		return fmt.Sprintf("machines tell each other %d events in one step, of at most %d", len(e.queue), maxTells*(len(e.order)+1))
-	case len(e.box.effects) > maxEffects+len(e.order):
-		return fmt.Sprintf("it asks for %d effects in one step, of at most %d", len(e.box.effects), maxEffects+len(e.order))
+	case len(e.queue) > maxTells*(len(e.machines)+1):
+		return fmt.Sprintf("machines tell each other %d events in one step, of at most %d", len(e.queue), maxTells*(len(e.machines)+1))
+	case len(e.box.effects) > maxEffects+len(e.machines):
+		return fmt.Sprintf("it asks for %d effects in one step, of at most %d", len(e.box.effects), maxEffects+len(e.machines))
 	}
 	for i, a := range awaits {
 		same := func(b await) bool { return b.kind == events.TimerFired && b.name == a.name }

@@ -51,6 +51,7 @@ type Loop struct {
 	now        int64             // what the clock was when it was read last
 	first      []events.Envelope // envelopes that are stepped before the inbox
 	spareInbox []events.Envelope // the inbox of the turn before, reused for the next
+	fired      []events.Envelope // the timers that are due, reused for the next
 	timers     timers
 }
 
@@ -278,9 +279,14 @@ func (l *Loop) turn() bool {
 		l.goOnWithCheckpoint()
 	}
 	clear(batch)
-	l.spareInbox = batch[:0]
+	if cap(batch) <= smallInbox || cap(batch) <= 4*len(batch) { // what many events took is freed after them
+		l.spareInbox = batch[:0]
+	}
 	return fired || len(batch) > 0 || l.engine.copying != nil
 }
+
+// smallInbox is for how many events an inbox is kept in any case.
+const smallInbox = 32
 
 // fireTimers steps the timers that were due when the clock was read last, and reports
 // whether there were any.
@@ -290,7 +296,13 @@ func (l *Loop) fireTimers() bool {
 		l.now = l.clock.Now()
 		l.step(env)
 	}
-	return len(due) > 0
+	fired := len(due) > 0
+	clear(due)
+	if cap(due) > smallInbox {
+		due = nil
+	}
+	l.fired = due[:0]
+	return fired
 }
 
 // step steps an envelope at the time that the clock was read last.
@@ -324,7 +336,7 @@ func (l *Loop) step(env events.Envelope) {
 }
 
 func (l *Loop) due() []events.Envelope {
-	var due []events.Envelope
+	due := l.fired[:0]
 	for {
 		at, ok := l.timers.next()
 		if !ok || at > l.now {

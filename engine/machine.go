@@ -33,12 +33,13 @@ type stepper[M any] struct {
 	acts  []act[M]
 
 	tried []string                // for Transition.Tried, reused in each step
+	moved []bool                  // by arrow: looplab has made its change of state, which led where the chart says
 	news  map[State]events.Effect // the events.Entered of each state that was entered
 	rows  map[[2]string]string    // what Transition.Row says of an arrow and that of a choice behind it
 }
 
 func newStepper[M any](c *Compiled[M]) *stepper[M] {
-	r := &stepper[M]{Compiled: c, rows: map[[2]string]string{}, news: map[State]events.Effect{}}
+	r := &stepper[M]{Compiled: c, rows: map[[2]string]string{}, news: map[State]events.Effect{}, moved: make([]bool, len(c.edges))}
 	r.fsm = fsm.NewFSM(string(c.chart.States[0].Name), c.edges, fsm.Callbacks{
 		// The one hook of looplab that always runs, also for self transitions, and
 		// that runs while its event mutex is not held.
@@ -47,13 +48,14 @@ func newStepper[M any](c *Compiled[M]) *stepper[M] {
 	return r
 }
 
-// edgeList has every arrow of a chart, for looplab, which only reads it.
+// edgeList has every arrow of a chart by its number, for looplab, which only reads it.
 type edgeList []fsm.EventDesc
 
 func edges[M any](c *Compiled[M]) (all edgeList) {
 	for _, s := range c.chart.States {
 		for _, kind := range append(slices.Clone(c.chart.Kinds), AtOnce) {
-			for _, a := range c.arrows[key{s.Name, kind}] {
+			for i, a := range c.arrows[key{s.Name, kind}] {
+				c.arrows[key{s.Name, kind}][i].number = len(all)
 				all = append(all, fsm.EventDesc{Name: a.name, Src: []string{string(s.Name)}, Dst: string(a.to)})
 			}
 		}
@@ -111,9 +113,11 @@ func (r *stepper[M]) act() {
 	}
 }
 
-// fire has looplab take the arrow. Background is the only context with which a looplab
-// machine cannot get stuck in the middle (v1.0.3). If the state stays, looplab has nothing to
-// move: it is only asked whether there is such an arrow, which allocates nothing.
+// fire has looplab take the arrow. The first change of state by each arrow is an Event of
+// looplab's, which shows that it leads where the chart says. Background is the only context
+// with which a looplab machine cannot get stuck in the middle (v1.0.3). An Event allocates
+// five objects, so from then on, and if the state stays, looplab is asked whether it has the
+// arrow, and its state is set.
 func (r *stepper[M]) fire(model *M, a arrow[M], state State, ev events.Event, out *Outbox) {
 	r.model, r.event, r.out, r.acts = model, ev, out, a.acts
 	r.fsm.SetState(string(state))
@@ -127,13 +131,16 @@ func (r *stepper[M]) fire(model *M, a arrow[M], state State, ev events.Event, ou
 }
 
 func (r *stepper[M]) take(a arrow[M], state State) error {
-	if a.to != state {
-		return r.fsm.Event(context.Background(), a.name)
+	if a.to != state && !r.moved[a.number] {
+		err := r.fsm.Event(context.Background(), a.name)
+		r.moved[a.number] = err == nil && r.fsm.Current() == string(a.to)
+		return err
 	}
 	if r.fsm.Cannot(a.name) {
 		return fsm.InvalidEventError{Event: a.name, State: string(state)}
 	}
 	r.act()
+	r.fsm.SetState(string(a.to))
 	return nil
 }
 
@@ -143,6 +150,7 @@ type Machine[M any] struct {
 	stepper *stepper[M]
 	state   State
 	pending pending
+	at      int // the place in the engine's order
 }
 
 // State returns the state of the machine.
@@ -162,11 +170,13 @@ type instance interface {
 	stamper() (Stamper, bool)
 	concerned(path string) bool
 	save(events.ID) savedMachine
+	place() *int
 }
 
 func (m *Machine[M]) chartName() string { return m.stepper.chart.Name }
 func (m *Machine[M]) current() State    { return m.state }
 func (m *Machine[M]) final() bool       { return m.state == m.stepper.chart.Final }
+func (m *Machine[M]) place() *int       { return &m.at }
 
 // entered returns the effect that says which state the machine has entered.
 func (m *Machine[M]) entered() events.Effect {
@@ -210,6 +220,7 @@ func (m *Machine[M]) deliver(ev events.Event, out *Outbox) Transition {
 		m.pending.drop(before, out, func(k events.Kind) bool { return m.stepper.awaits(t.To, k) })
 	}
 	m.mustHaveRows(before, t)
+	m.pending.fit(out.lists)
 	if out.how != 0 {
 		panic(fmt.Sprintf("engine: chart %s: row %q asks for nothing with the modifier %s", m.stepper.chart.Name, t.Row, out.how))
 	}

@@ -23,6 +23,67 @@ type pending struct {
 	open []await
 }
 
+// awaitLists are lists that no machine uses now. Most machines await nothing or one timer while
+// they have nothing to do, and some replies for a moment: they share the lists.
+type awaitLists struct{ short, long [][]await }
+
+const (
+	shortList = 1  // entries of a list
+	longList  = 8  // of a longer one; what is longer still is not shared
+	mostLists = 64 // of a length, that are kept
+)
+
+// grow returns the list with room for one more entry.
+func (l *awaitLists) grow(list []await) []await {
+	switch {
+	case l == nil || len(list) < cap(list) || len(list) >= longList:
+		return list
+	case len(list) < shortList:
+		return l.take(&l.short, shortList)
+	}
+	longer := append(l.take(&l.long, longList), list...)
+	l.put(list)
+	return longer
+}
+
+func (l *awaitLists) take(from *[][]await, length int) []await {
+	last := len(*from) - 1
+	if last < 0 {
+		return make([]await, 0, length)
+	}
+	list := (*from)[last]
+	*from = (*from)[:last]
+	return list
+}
+
+// put takes a list back.
+func (l *awaitLists) put(list []await) {
+	all := &l.short
+	switch cap(list) {
+	case shortList:
+	case longList:
+		all = &l.long
+	default:
+		return
+	}
+	if len(*all) < mostLists {
+		clear(list[:cap(list)])
+		*all = append(*all, list[:0])
+	}
+}
+
+// fit gives a list that is longer than needed back after a step.
+func (d *pending) fit(l *awaitLists) {
+	if l == nil || len(d.open) > shortList || cap(d.open) == len(d.open) {
+		return
+	}
+	longer := d.open
+	if d.open = nil; len(longer) > 0 {
+		d.open = append(l.take(&l.short, shortList), longer...)
+	}
+	l.put(longer)
+}
+
 // mark returns the highest number in use, up to which drop may drop later.
 func (d *pending) mark() uint64 { return d.last }
 
@@ -68,7 +129,8 @@ type Outbox struct {
 	session int64
 	seq     uint64
 	pending *pending
-	how     Modifier // of the next request
+	lists   *awaitLists // nil: none are shared
+	how     Modifier    // of the next request
 	effects []events.Effect
 }
 
@@ -77,7 +139,7 @@ func (o *Outbox) add(e events.Effect) { o.effects = append(o.effects, e) }
 // expect adds an awaited reply or timer, and returns its number.
 func (o *Outbox) expect(kind events.Kind, name string) uint64 {
 	o.pending.last++
-	o.pending.open = append(o.pending.open, await{number: o.pending.last, kind: kind, name: name, cause: o.seq})
+	o.pending.open = append(o.lists.grow(o.pending.open), await{number: o.pending.last, kind: kind, name: name, cause: o.seq})
 	return o.pending.last
 }
 

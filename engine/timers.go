@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"container/heap"
 	"slices"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -31,12 +30,12 @@ type timers struct {
 
 func (t *timers) set(machine events.ID, number uint64, since, at int64) {
 	t.last++
-	heap.Push(&t.heap, timer{machine, number, since, at, t.last})
+	t.heap.push(timer{machine, number, since, at, t.last})
 }
 
 func (t *timers) stop(machine events.ID, number uint64) {
 	if i, running := t.heap.where[timerKey{machine, number}]; running {
-		heap.Remove(&t.heap, i)
+		t.heap.remove(i)
 	}
 }
 
@@ -51,17 +50,14 @@ func (t *timers) next() (at int64, ok bool) {
 // saved returns all timers, in any order.
 func (t *timers) saved() []timer { return slices.Clone(t.heap.list) }
 
-func (t *timers) take() timer { return heap.Pop(&t.heap).(timer) }
+func (t *timers) take() timer { return t.heap.remove(0) }
 
-// timerHeap is a heap.Interface with the index of each timer.
+// timerHeap is a binary heap with the index of each timer. It is no heap.Interface, which
+// would allocate each timer once more.
 type timerHeap struct {
 	list  []timer
 	where map[timerKey]int
 }
-
-func (h *timerHeap) Len() int { return len(h.list) }
-
-func (h *timerHeap) Less(i, j int) bool { return earlier(h.list[i], h.list[j]) < 0 }
 
 // earlier compares timers by when they fire.
 func earlier(a, b timer) int {
@@ -71,25 +67,62 @@ func earlier(a, b timer) int {
 	return cmp.Compare(a.order, b.order)
 }
 
-func (h *timerHeap) Swap(i, j int) {
-	h.list[i], h.list[j] = h.list[j], h.list[i]
-	h.where[h.list[i].key()], h.where[h.list[j].key()] = i, j
-}
-
-func (h *timerHeap) Push(x any) {
-	t := x.(timer)
+func (h *timerHeap) push(t timer) {
 	if h.where == nil {
 		h.where = map[timerKey]int{}
 	}
-	h.where[t.key()] = len(h.list)
 	h.list = append(h.list, t)
+	h.up(len(h.list) - 1)
 }
 
-func (h *timerHeap) Pop() any {
-	last := h.list[len(h.list)-1]
-	h.list = h.list[:len(h.list)-1]
-	delete(h.where, last.key())
-	return last
+// remove removes the timer with an index.
+func (h *timerHeap) remove(i int) timer {
+	gone, end := h.list[i], len(h.list)-1
+	last := h.list[end]
+	h.list[end] = timer{}
+	h.list = h.list[:end]
+	delete(h.where, gone.key())
+	if i < end {
+		h.list[i] = last
+		h.up(h.down(i))
+	}
+	return gone
+}
+
+// up moves a timer in front of those that fire later.
+func (h *timerHeap) up(i int) {
+	t := h.list[i]
+	for i > 0 {
+		parent := (i - 1) / 2
+		if earlier(t, h.list[parent]) > 0 {
+			break
+		}
+		h.place(i, h.list[parent])
+		i = parent
+	}
+	h.place(i, t)
+}
+
+// down moves a timer behind those that fire earlier, and returns its index.
+func (h *timerHeap) down(i int) int {
+	t := h.list[i]
+	for child := 2*i + 1; child < len(h.list); child = 2*i + 1 {
+		if right := child + 1; right < len(h.list) && earlier(h.list[right], h.list[child]) < 0 {
+			child = right
+		}
+		if earlier(t, h.list[child]) < 0 {
+			break
+		}
+		h.place(i, h.list[child])
+		i = child
+	}
+	h.place(i, t)
+	return i
+}
+
+func (h *timerHeap) place(i int, t timer) {
+	h.list[i] = t
+	h.where[t.key()] = i
 }
 
 func (t timer) key() timerKey { return timerKey{t.machine, t.number} }

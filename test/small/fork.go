@@ -21,11 +21,11 @@ func fork(e *engine.Engine) *engine.Engine {
 	for i := range from.NumField() {
 		src, dst := open(from.Field(i)), open(to.Field(i))
 		switch name := from.Type().Field(i).Name; name {
-		case "makers", "record", "seq", "bounded":
+		case "recipes", "makers", "record", "seq", "bounded":
 			dst.Set(src)
 		case "machines", "order", "session", "last":
 			k.copy(dst, src)
-		case "queue", "current", "box", "out", "records", "invariants", "observer": // hold nothing between two steps, or are not checked here
+		case "lists", "queue", "current", "box", "out", "records", "invariants", "observer": // hold nothing between two steps, or are not checked here
 		default:
 			panic(fmt.Sprintf("small: nobody decided how to copy the engine's field %s", name))
 		}

@@ -55,7 +55,7 @@ var fields = map[string]how{
 	"node.owned": value, "node.watched": value,
 
 	"parentMaker.dir": fixed, "parentMaker.highestCreate": call, "parentMaker.lowestCreate": call, "parentMaker.tried": value, "parentMaker.parentExisted": value,
-	"parentMaker.parentFailure": inside, "parentMaker.parentMode": value, "parentMaker.willDisconnect": value,
+	"parentMaker.parentFailure": inside, "parentMaker.containers": value, "parentMaker.willDisconnect": value,
 	"failure.code": value, "failure.path": fixed, "failure.text": fixed, // they are words
 
 	"line.predecessor": name, "line.hidden": value, "line.aheadWatched": value, "line.nextInLine": value, "line.behind": names, "line.purged": value,
@@ -75,7 +75,7 @@ var fields = map[string]how{
 	"health.mostFailures": fixed, "health.failedChecks": value, "health.checkText": fixed, "health.outOfLine": value, // no search checks health
 
 	"agenda.nextIntent": value, "agenda.after": fixed, "agenda.silent": value, "agenda.closing": several, "agenda.moveCommand": some,
-	"agenda.end": value, "agenda.why": fixed,
+	"agenda.end": inside,
 
 	"session.tick": fixed, "session.tickAssumed": fixed, "session.tickLearned": fixed, "session.tickDoubted": fixed, "session.asked": fixed,
 	"session.idleFor": fixed, "session.idle": call, "session.idleSync": call, "session.idleSince": recent, // no search asks while idle
@@ -143,7 +143,7 @@ func decide(t reflect.Type) []how {
 		h, listed := fields[key]
 		switch kind := t.Field(i).Type.Kind(); {
 		case listed:
-		case kind == reflect.Struct:
+		case kind == reflect.Struct, kind == reflect.Pointer && t.Field(i).Type.Elem().Kind() == reflect.Struct:
 			h = inside
 		case kind <= reflect.Uint64 || kind == reflect.String:
 			h = value
@@ -164,6 +164,13 @@ func (s *sheet) model(v reflect.Value, d pending, c *client, oldest int64) {
 		switch h {
 		case fixed:
 		case inside:
+			if f.Kind() == reflect.Pointer {
+				if f.IsNil() {
+					s.word("nothing")
+					continue
+				}
+				f = f.Elem()
+			}
 			s.model(f, d, c, oldest)
 		case holders:
 			s.add(as, int64(f.FieldByName("entries").Len()))
