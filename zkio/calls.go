@@ -24,32 +24,26 @@ type call struct {
 	size    int    // of its frame in bytes, or a little less than this
 
 	request events.Request
-	// deliver passes the reply to the caller. It is called exactly once.
-	deliver func(events.Event, Kept)
+	a       *Adapter
+	keep    bool                     // the data in the reply go to Config.Keep
+	direct  func(events.Event, Kept) // gets the reply to a call of no machine
 
 	// Guarded by session.mu.
-	caller   *caller // nil for a call of no machine
-	order    uint64  // the place among the calls of its session
-	started  bool
-	answered bool
-	sentAt   int64
-	contact  int64 // when the last frame was sent of which the ensemble's leader surely knew by then
+	caller     *caller // nil for a call of no machine
+	nextArming *call   // the next of the calls that arm the same watch
+	order      uint64  // the place among the calls of its session
+	started    bool
+	answered   bool
+	sentAt     int64
+	contact    int64 // when the last frame was sent of which the ensemble's leader surely knew by then
 }
 
 // newCall turns a request of a machine into a call.
 func (a *Adapter) newCall(id events.ID, r events.Request) *call {
 	header := r.Header()
-	c := &call{id: id, number: header.Request, session: header.Session, lane: normal, request: r}
+	c := &call{a: a, id: id, number: header.Request, session: header.Session, lane: normal, request: r, keep: header.Keep}
 	if header.Urgent {
 		c.lane = urgent
-	}
-	c.deliver = func(e events.Event, _ Kept) { a.post(id, e) }
-	if header.Keep {
-		c.deliver = func(e events.Event, kept Kept) {
-			a.cfg.Keep(id, header.Request, kept)
-			e.Data = nil
-			a.post(id, e)
-		}
 	}
 	size := 0
 	switch r := r.(type) {
@@ -79,6 +73,19 @@ func (a *Adapter) newCall(id events.ID, r events.Request) *call {
 	}
 	a.refuse(c, size)
 	return c
+}
+
+// deliver passes the reply to the caller. It is called exactly once.
+func (c *call) deliver(e events.Event, kept Kept) {
+	if c.direct != nil {
+		c.direct(e, kept)
+		return
+	}
+	if c.keep {
+		c.a.cfg.Keep(c.id, c.number, kept)
+		e.Data = nil
+	}
+	c.a.post(c.id, e)
 }
 
 // refuse sets the refusal of a call that cannot be sent.

@@ -109,7 +109,7 @@ func (a *Adapter) ask(ctx context.Context, r events.Request) (events.Event, Kept
 	}
 	c := a.newCall("", r)
 	replied := make(chan outcome, 1)
-	c.deliver = func(e events.Event, kept Kept) { replied <- outcome{e, kept} }
+	c.direct = func(e events.Event, kept Kept) { replied <- outcome{e, kept} }
 	a.submit(c)
 	select {
 	case o := <-replied:

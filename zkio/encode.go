@@ -93,9 +93,10 @@ func validPath(path string, sequential bool) bool {
 	if path == "/" {
 		return true
 	}
-	names := strings.Split(path[1:], "/")
-	for i, name := range names {
-		last := i == len(names)-1
+	for rest, last := path[1:], false; !last; {
+		var name string
+		name, rest, last = strings.Cut(rest, "/")
+		last = !last
 		if name == "." || name == ".." || name == "" && !(last && sequential) {
 			return false
 		}

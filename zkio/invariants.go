@@ -79,19 +79,36 @@ func (w *watches) broken(path string, mostArming int) string {
 		child bool
 	}
 	seen := map[kind]bool{}
-	for _, one := range w.waiters[path] {
-		k, list := kind{one.id, one.child}, w.lists[one.id]
+	for one := range w.waiters[path].all() {
+		k, requests := kind{one.id, one.child}, one.requests()
 		switch {
 		case seen[k]:
 			return fmt.Sprintf("machine %q waits twice for one kind of watch on %s", one.id, path)
-		case !one.armed && len(one.arming) == 0:
+		case !one.armed && requests == 0:
 			return fmt.Sprintf("machine %q waits on %s for a watch that no request sets", one.id, path)
-		case len(one.arming) > mostArming:
-			return fmt.Sprintf("%d requests of machine %q set one watch on %s", len(one.arming), one.id, path)
-		case one.place >= len(list) || list[one.place] != one:
+		case requests > mostArming:
+			return fmt.Sprintf("%d requests of machine %q set one watch on %s", requests, one.id, path)
+		case !w.listed(one):
 			return fmt.Sprintf("a watch of machine %q on %s is not in the machine's list", one.id, path)
 		}
 		seen[k] = true
 	}
 	return ""
+}
+
+// requests returns how many pending requests set a waiter's watch.
+func (w *waiter) requests() (n int) {
+	for c := w.arming; c != nil; c = c.nextArming {
+		n++
+	}
+	return n
+}
+
+// listed reports whether a waiter's neighbours in its machine's list, or the list's
+// beginning, point to it.
+func (w *watches) listed(one *waiter) bool {
+	if one.nextOfID != nil && one.nextOfID.before != one {
+		return false
+	}
+	return one.before == nil && w.machines[one.id] == one || one.before != nil && one.before.nextOfID == one
 }

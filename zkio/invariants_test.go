@@ -23,17 +23,19 @@ func TestBrokenInvariants(t *testing.T) {
 		"refusals of 1 servers":         func(s *session) { s.refused["a:1"] = lastReport{} },
 		"waits twice for one kind": func(s *session) {
 			s.watches.subscribe(s.last)
-			s.watches.waiters["/a"] = append(s.watches.waiters["/a"], s.watches.waiters["/a"][0])
+			again := *s.watches.waiters["/a"]
+			s.watches.waiters["/a"].nextOfPath = &again
 		},
 		"that no request sets": func(s *session) { s.watches.waiter(s.last) },
 		"5 requests of machine \"latch-1\" set one": func(s *session) {
 			for range 5 {
-				s.watches.subscribe(s.last)
+				one := *s.last
+				s.watches.subscribe(&one)
 			}
 		},
 		"is not in the machine's list": func(s *session) {
 			s.watches.subscribe(s.last)
-			s.watches.waiters["/a"][0].place = 1
+			s.watches.machines["latch-1"] = nil
 		},
 	} {
 		s := &session{a: &Adapter{}, lanes: lanes{window: 1}, pending: map[int32]*call{}, callers: callers{}, refused: refusals{}}

@@ -61,7 +61,7 @@ func (l *lanes) drain() []*call {
 	return all
 }
 
-// queue is first in, first out. It frees its memory when it is empty.
+// queue is first in, first out. When it is empty, it keeps its memory only if that is little.
 type queue struct {
 	calls []*call
 	head  int
@@ -75,10 +75,16 @@ func (q *queue) pop() *call {
 	q.calls[q.head] = nil
 	q.head++
 	if q.head == len(q.calls) {
-		q.calls, q.head = nil, 0
+		q.calls, q.head = q.calls[:0], 0
+		if cap(q.calls) > smallQueue {
+			q.calls = nil
+		}
 	}
 	return c
 }
+
+// smallQueue is for how many calls an empty queue keeps room.
+const smallQueue = 8
 
 func (q *queue) remove(c *call) bool {
 	for i := q.head; i < len(q.calls); i++ {

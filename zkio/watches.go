@@ -2,6 +2,7 @@ package zkio
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -24,28 +25,31 @@ const (
 // A machine counts as a waiter from the moment its request is sent: the event can come
 // before the reply. It stays one until the watch fires, or until the request fails.
 type watches struct {
-	waiters map[string][]*waiter    // by path, in order of subscription
-	lists   map[events.ID][]*waiter // by machine, in no order: one may have very many
-	count   uint64
+	waiters  map[string]*waiter    // by path, the first of its list: they are in order of subscription
+	machines map[events.ID]*waiter // by machine, the first of its list
+	count    uint64
 }
 
-// waiter is one machine that watches one path.
+// waiter is one machine that watches one path. There may be very many: so the waiters of a
+// path, those of a machine and their calls are linked, in no lists with memory of their own.
 type waiter struct {
 	id      events.ID
 	path    string
-	child   bool
 	order   uint64
-	place   int     // in its machine's list
-	arming  []*call // requests that are pending
-	armed   bool    // a reply confirmed the watch
-	missing bool    // it was armed on a missing node
+	arming  *call // the requests that are pending: the first, see call.nextArming
+	child   bool
+	armed   bool // a reply confirmed the watch
+	missing bool // it was armed on a missing node
+
+	nextOfPath       *waiter
+	before, nextOfID *waiter // of the machine, in no order
 }
 
 // subscribe notes that a call that wants a watch is sent now.
 func (w *watches) subscribe(c *call) {
 	if c.watch != noWatch {
 		waiter := w.waiter(c)
-		waiter.arming = append(waiter.arming, c)
+		c.nextArming, waiter.arming = waiter.arming, c
 	}
 }
 
@@ -60,29 +64,56 @@ func (w *watches) settle(c *call, code events.Code) {
 		waiter.armed, waiter.missing = true, missing
 	}
 	w.keep(c.path, func(waiter *waiter) bool {
-		waiter.arming = slices.DeleteFunc(waiter.arming, func(other *call) bool { return other == c })
-		if len(waiter.arming) == 0 {
-			waiter.arming = nil // there may be very many that wait
-		}
-		return waiter.armed || len(waiter.arming) > 0
+		waiter.answered(c)
+		return waiter.armed || waiter.arming != nil
 	})
+}
+
+// answered removes a call from those that are pending.
+func (w *waiter) answered(c *call) {
+	for at := &w.arming; *at != nil; at = &(*at).nextArming {
+		if *at == c {
+			*at, c.nextArming = c.nextArming, nil
+			return
+		}
+	}
 }
 
 func (w *watches) waiter(c *call) *waiter {
 	child := c.watch == childWatch
-	for _, known := range w.waiters[c.path] {
+	var last *waiter
+	for known := range w.waiters[c.path].all() {
 		if known.id == c.id && known.child == child {
 			return known
 		}
+		last = known
 	}
 	if w.waiters == nil {
-		w.waiters, w.lists = map[string][]*waiter{}, map[events.ID][]*waiter{}
+		w.waiters, w.machines = map[string]*waiter{}, map[events.ID]*waiter{}
 	}
 	w.count++
-	added := &waiter{id: c.id, path: c.path, child: child, order: w.count, place: len(w.lists[c.id])}
-	w.waiters[c.path] = append(w.waiters[c.path], added)
-	w.lists[c.id] = append(w.lists[c.id], added)
+	added := &waiter{id: c.id, path: c.path, child: child, order: w.count, nextOfID: w.machines[c.id]}
+	if last != nil {
+		last.nextOfPath = added
+	} else {
+		w.waiters[c.path] = added
+	}
+	if added.nextOfID != nil {
+		added.nextOfID.before = added
+	}
+	w.machines[c.id] = added
 	return added
+}
+
+// all returns a waiter and those behind it in the path's list. They may be removed meanwhile.
+func (w *waiter) all() iter.Seq[*waiter] {
+	return func(yield func(*waiter) bool) {
+		for one, next := w, (*waiter)(nil); one != nil; one = next {
+			if next = one.nextOfPath; !yield(one) {
+				return
+			}
+		}
+	}
 }
 
 // fire removes the waiters that an event concerns and returns their machines, each once, in
@@ -101,42 +132,47 @@ func (w *watches) fire(kind events.Kind, path string) []events.ID {
 
 // keep removes the waiters of a path for which hold returns false.
 func (w *watches) keep(path string, hold func(*waiter) bool) {
-	var kept []*waiter
-	for _, waiter := range w.waiters[path] {
-		if hold(waiter) {
-			kept = append(kept, waiter)
+	first := w.waiters[path]
+	kept := &first // what points to the next that is kept
+	for one := range first.all() {
+		if hold(one) {
+			*kept, kept = one, &one.nextOfPath
 			continue
 		}
-		w.unlist(waiter)
+		w.unlist(one)
 	}
-	if len(kept) == 0 {
+	if *kept = nil; first == nil {
 		delete(w.waiters, path)
 		return
 	}
-	w.waiters[path] = kept
+	w.waiters[path] = first
 }
 
 // unlist removes a waiter from its machine's list, in a time that does not depend on the
 // list's length.
 func (w *watches) unlist(gone *waiter) {
-	list := w.lists[gone.id]
-	end := len(list) - 1
-	list[gone.place], list[end].place = list[end], gone.place
-	list[end] = nil
-	if w.lists[gone.id] = list[:end]; end == 0 {
-		delete(w.lists, gone.id)
+	switch {
+	case gone.before != nil:
+		gone.before.nextOfID = gone.nextOfID
+	case gone.nextOfID != nil:
+		w.machines[gone.id] = gone.nextOfID
+	default:
+		delete(w.machines, gone.id)
+	}
+	if gone.nextOfID != nil {
+		gone.nextOfID.before = gone.before
 	}
 }
 
 // forget removes every waiter of a machine that has closed. The server's watch for it fires
 // at some time and concerns no machine; it is not armed again.
 func (w *watches) forget(id events.ID) {
-	for _, known := range slices.Clone(w.lists[id]) {
+	for known := w.machines[id]; known != nil; known = w.machines[id] {
 		w.keep(known.path, func(waiter *waiter) bool {
 			if waiter.id != id {
 				return true
 			}
-			for _, c := range waiter.arming {
+			for c := waiter.arming; c != nil; c = c.nextArming {
 				c.watch = noWatch // it has been sent; its reply arms nothing
 			}
 			return false
@@ -152,8 +188,8 @@ type setWatchesBatch struct{ data, exist, child []string }
 func (w *watches) batches(chroot func(string) string) []setWatchesBatch {
 	const limit = 128 << 10
 	var all []*waiter
-	for _, waiters := range w.waiters {
-		all = append(all, waiters...)
+	for _, list := range w.waiters {
+		all = slices.AppendSeq(all, list.all())
 	}
 	slices.SortFunc(all, func(a, b *waiter) int { return cmp.Compare(a.order, b.order) })
 

@@ -3,7 +3,6 @@ package zkio
 import (
 	"fmt"
 	"math/rand"
-	"slices"
 	"testing"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -12,25 +11,43 @@ import (
 // sound compares the two lists of waiters.
 func (w *watches) sound() error {
 	listed, count := 0, 0
-	for id, list := range w.lists {
-		if len(list) == 0 {
-			return fmt.Errorf("%s has an empty list", id)
+	for id, first := range w.machines {
+		if first == nil || first.before != nil {
+			return fmt.Errorf("the list of %s begins with %+v", id, first)
 		}
-		for place, one := range list {
-			if listed++; one.place != place || one.id != id || !slices.Contains(w.waiters[one.path], one) {
-				return fmt.Errorf("%s has %+v at %d", id, one, place)
+		for one := first; one != nil; one = one.nextOfID {
+			if listed++; !w.listed(one) || one.id != id || !w.waits(one.path, func(other *waiter) bool { return other == one }) {
+				return fmt.Errorf("%s has %+v", id, one)
 			}
 		}
 	}
-	for path, all := range w.waiters {
-		if count += len(all); len(all) == 0 {
+	for path, first := range w.waiters {
+		if first == nil {
 			return fmt.Errorf("nobody waits for %s", path)
+		}
+		last := first
+		for one := range first.all() {
+			count++
+			if one.order < last.order {
+				return fmt.Errorf("%s has %d behind %d", path, one.order, last.order)
+			}
+			last = one
 		}
 	}
 	if listed != count {
 		return fmt.Errorf("%d are listed, and %d wait", listed, count)
 	}
 	return nil
+}
+
+// waits reports whether one of a path's waiters is such.
+func (w *watches) waits(path string, such func(*waiter) bool) bool {
+	for one := range w.waiters[path].all() {
+		if such(one) {
+			return true
+		}
+	}
+	return false
 }
 
 // Machines set watches, get their events, fail or are forgotten in any order: both lists
@@ -57,7 +74,7 @@ func TestWatchesAtRandom(t *testing.T) {
 		case 7:
 			if dice.Intn(4) == 0 {
 				w.forget(id)
-				if len(w.lists[id]) > 0 || slices.ContainsFunc(w.waiters[path], func(one *waiter) bool { return one.id == id }) {
+				if w.machines[id] != nil || w.waits(path, func(one *waiter) bool { return one.id == id }) {
 					t.Fatalf("%s was forgotten, and waits", id)
 				}
 			}

@@ -23,8 +23,9 @@ type wire struct {
 	s      *session
 	server string
 	in     *bufio.Reader
-	buf    []byte // of the answer that is being read
-	out    []byte // what zk.Conn has not read yet of its frame
+	head   [lengthSize + headerSize]byte // of the answer that is being read,
+	buf    []byte                        // and its body
+	out    []byte                        // what zk.Conn has not read yet of its frame
 
 	dialledAt   int64         // when the attempt to connect began
 	offeredID   int64         // session id in the connect request; 0 asks for a new session
@@ -165,11 +166,11 @@ func (w *wire) next() error {
 
 // readAnswer reads one whole frame. It skips a body above the limit.
 func (w *wire) readAnswer() (answer, error) {
-	var head [lengthSize + headerSize]byte
+	head := w.head[:]
 	if _, err := io.ReadFull(w.in, head[:lengthSize]); err != nil {
 		return answer{}, err
 	}
-	size := int64(int32(binary.BigEndian.Uint32(head[:]))) - headerSize
+	size := int64(int32(binary.BigEndian.Uint32(head))) - headerSize
 	if size < 0 {
 		return answer{}, errProtocol
 	}
