@@ -22,7 +22,7 @@ type contender struct {
 }
 
 // intent is what a contender does when its node is gone or its work has returned.
-type intent int
+type intent uint8
 
 const (
 	keepPlace     intent = iota // keep or win back the place
@@ -40,9 +40,7 @@ type agenda struct {
 	silent      bool     // Curator's CloseMode.SILENT
 	closing     []uint64 // the commands that close it
 	moveCommand uint64   // the resign or requeue that is answered when the node is gone
-
-	end events.Code // why the one term of a selector that does not queue again has ended
-	why string
+	end         *failure // why the one term of a selector that does not queue again has ended; nil: it has not
 }
 
 // newContender returns a contender with the options that all of them have.

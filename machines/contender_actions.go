@@ -285,7 +285,7 @@ func (p *contender) quit(ev events.Event, out *engine.Outbox) {
 	p.nextIntent = closeNext
 	p.refuseWaiters(p.code, p.text, out)
 	if p.callsFunction() {
-		p.end, p.why = p.code, p.text
+		p.end = &failure{code: p.code, text: p.text}
 		p.tellEnd(out)
 	}
 }
@@ -361,7 +361,7 @@ func (p *contender) endOnce(code events.Code, why string, out *engine.Outbox) {
 	if p.after != stayOut || p.nextIntent != keepPlace || p.outOfLine {
 		return
 	}
-	p.nextIntent, p.end, p.why = stayOut, code, why
+	p.nextIntent, p.end = stayOut, &failure{code: code, text: why}
 	if p.works == 0 {
 		p.tellEnd(out)
 	}
@@ -369,6 +369,9 @@ func (p *contender) endOnce(code events.Code, why string, out *engine.Outbox) {
 
 // tellEnd notifies the handle of that end.
 func (p *contender) tellEnd(out *engine.Outbox) {
-	out.Notify(events.Notify{What: events.Ended, Code: p.end, Text: p.why})
-	p.end, p.why = events.OK, ""
+	end := failure{}
+	if p.end != nil {
+		end, p.end = *p.end, nil
+	}
+	out.Notify(events.Notify{What: events.Ended, Code: end.code, Text: end.text})
 }

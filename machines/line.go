@@ -15,8 +15,8 @@ type line struct {
 	hidden       bool     // the predecessor may not be read, so the directory is watched
 	aheadWatched bool     // a watch for the end of the predecessor is armed
 	nextInLine   bool     // the predecessor is the only place ahead, and was watched after the own node
-	behind       []string // places with an equal number that were created later
 	purged       bool     // further nodes with the own GUID were deleted
+	behind       []string // places with an equal number that were created later
 	behindCreate uint64   // the listing that was sent right behind the own create; 0: there is none, or it does not count
 }
 
@@ -159,7 +159,8 @@ func (p *place) isBehind(name string) bool {
 // queueUp waits behind another place: it sets one watch, on the predecessor only.
 func (p *place) queueUp(ev events.Event, out *engine.Outbox) {
 	nearest, ahead := p.nearest(ev.Children)
-	p.predecessor = nearest.Name
+	behind := join(p.dir, nearest.Name)
+	p.predecessor = base(behind) // so that the listing's string is not kept as well
 	second := ahead == 1 && nearest.Sequence != p.sequence
 	p.nextInLine = second && p.createdAhead(ev) && len(p.behind) == 0
 	p.clearFailure(out)
@@ -171,8 +172,8 @@ func (p *place) queueUp(ev events.Event, out *engine.Outbox) {
 		p.dropHeartbeats(out)
 	}
 	p.readUnread(ev, out) // before the predecessor: see nextInLine
-	read := p.watchAhead(engine.ForUser, out)
-	out.Notify(events.Notify{What: events.Waiting, Path: p.path(), Token: p.token, Ahead: ahead, Behind: join(p.dir, p.predecessor), Work: read})
+	read := p.watchAhead(behind, engine.ForUser, out)
+	out.Notify(events.Notify{What: events.Waiting, Path: p.path(), Token: p.token, Ahead: ahead, Behind: behind, Work: read})
 	p.checkLater(out)
 }
 
@@ -202,13 +203,15 @@ func (p *place) checkPredecessor(ev events.Event, out *engine.Outbox) {
 }
 
 // watchPredecessor watches the predecessor again, after its data were changed.
-func (p *place) watchPredecessor(ev events.Event, out *engine.Outbox) { p.watchAhead(0, out) }
+func (p *place) watchPredecessor(ev events.Event, out *engine.Outbox) {
+	p.watchAhead(join(p.dir, p.predecessor), 0, out)
+}
 
-// watchAhead sets a data watch on the predecessor, which leaves nothing on the server if the node is
+// watchAhead sets a data watch on the predecessor's path, which leaves nothing on the server if the node is
 // already gone. It returns the number of the read.
-func (p *place) watchAhead(how engine.Modifier, out *engine.Outbox) uint64 {
+func (p *place) watchAhead(path string, how engine.Modifier, out *engine.Outbox) uint64 {
 	p.aheadWatched = false
-	return out.With(engine.Watch | how).Get(join(p.dir, p.predecessor))
+	return out.With(engine.Watch | how).Get(path)
 }
 
 // watchUnread watches the directory in place of a predecessor that may not be read: servers since

@@ -14,30 +14,30 @@ const Revoke = "__REVOKE__"
 type node struct {
 	ownDir     string // the directory of the own node
 	data       []byte // what Curator shows as the participant's id
-	naming     naming
-	read       readPurpose
-	tokenFloor int64 // a token below it is refused
-	owner      int64 // ZooKeeper's id of the session that has to own the node
+	tokenFloor int64  // a token below it is refused
+	owner      int64  // ZooKeeper's id of the session that has to own the node
 	deletions
 
 	count      uint64 // enrolments begun; the GUID is derived from it and the seed
 	guid       string
 	creating   uint64 // the number of the create that is pending; 0: none
-	unknown    bool   // the outcome of the create: it may have created a node
 	own        string // the node's name; "" while there is none or it is not known
 	joined     string // the path that path returned last, which the machine, the session and the handle share
 	token      int64  // its czxid, or inherited
 	sequence   int64
 	inherited  int64 // the token of a writer that became a reader, whatever its node's czxid
 	pinned     int64 // the czxid that the term depends on, where another node may have the same name, or the own one was not read before
-	owned      bool  // the node was read back on this connection, and this session owns it
-	watched    bool  // a watch on it is armed
-	ownerKnown bool  // on this connection, a create or a read has shown that this session owns the node
-	revoked    bool  // its data were Revoke
+	naming     naming
+	read       readPurpose
+	unknown    bool // the outcome of the create: it may have created a node
+	owned      bool // the node was read back on this connection, and this session owns it
+	watched    bool // a watch on it is armed
+	ownerKnown bool // on this connection, a create or a read has shown that this session owns the node
+	revoked    bool // its data were Revoke
 }
 
 // readPurpose says why the own node is read back.
-type readPurpose int
+type readPurpose uint8
 
 const (
 	forStat readPurpose = iota // for its stat

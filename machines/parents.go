@@ -14,13 +14,13 @@ import (
 // one for the create that found a parent missing ([parentMissing], createWithParents).
 type parentMaker struct {
 	dir            string
-	highestCreate  uint64      // the create of the highest missing parent
-	lowestCreate   uint64      // that of the lowest; the numbers between are the others
-	tried          bool        // the parents were created, which is not done twice in a row
-	parentExisted  bool        // a parent existed, or was created, when they were created last
-	parentFailure  failure     // why the lowest parent that could not be created was refused
-	parentMode     events.Mode // the mode of the parents that were created last
-	willDisconnect bool        // the server will end the connection, as old ones do after a request that they do not know
+	highestCreate  uint64   // the create of the highest missing parent
+	lowestCreate   uint64   // that of the lowest; the numbers between are the others
+	parentFailure  *failure // why the lowest parent that could not be created was refused; nil: none was
+	tried          bool     // the parents were created, which is not done twice in a row
+	parentExisted  bool     // a parent existed, or was created, when they were created last
+	containers     bool     // the parents that were created last were to be containers
+	willDisconnect bool     // the server will end the connection, as old ones do after a request that they do not know
 }
 
 // failure is why a request was refused, and on which path.
@@ -47,13 +47,14 @@ func (f *parentMaker) ofParent(ev events.Event) bool {
 // access list. They are containers, which the server deletes when they are empty, unless a machine of
 // this client has learned that the servers know none.
 func (f *parentMaker) makeParents(ev events.Event, out *engine.Outbox) {
-	f.highestCreate, f.tried, f.parentExisted, f.parentFailure = 0, true, false, failure{}
-	f.parentMode = events.Container
-	if ev.NoContainers {
-		f.parentMode = events.Persistent
+	f.highestCreate, f.tried, f.parentExisted, f.parentFailure = 0, true, false, nil
+	f.containers = !ev.NoContainers
+	mode := events.Persistent
+	if f.containers {
+		mode = events.Container
 	}
 	for _, path := range ancestors(f.dir) {
-		f.lowestCreate = out.Create(events.Op{Path: path, Mode: f.parentMode})
+		f.lowestCreate = out.Create(events.Op{Path: path, Mode: mode})
 		f.highestCreate = cmp.Or(f.highestCreate, f.lowestCreate)
 	}
 }
@@ -64,27 +65,27 @@ func (f *parentMaker) makeParents(ev events.Event, out *engine.Outbox) {
 func (f *parentMaker) noteParent(ev events.Event, out *engine.Outbox) {
 	switch ev.Code {
 	case events.OK, events.NodeExists:
-		f.parentFailure = failure{}
+		f.parentFailure = nil
 		f.parentExisted = true
 	case events.NoNode: // the creates below fail only because this one is missing
 		if ev.Request == f.highestCreate {
-			f.parentFailure = failure{ev.Code, ev.Path, ev.Text}
+			f.parentFailure = &failure{ev.Code, ev.Path, ev.Text}
 		}
 	case events.Unimplemented:
-		if f.parentMode == events.Container {
+		if f.containers {
 			f.tried, f.willDisconnect = false, true
 			out.Tell(events.SessionMachine, events.Event{Kind: events.ContainersUnknown, Path: ev.Path})
 			return
 		}
-		f.parentFailure = failure{ev.Code, ev.Path, ev.Text}
+		f.parentFailure = &failure{ev.Code, ev.Path, ev.Text}
 	default:
-		f.parentFailure = failure{ev.Code, ev.Path, ev.Text}
+		f.parentFailure = &failure{ev.Code, ev.Path, ev.Text}
 	}
 }
 
 // resetParents begins an attempt that knows nothing of earlier ones.
 func (f *parentMaker) resetParents() {
-	f.tried, f.parentExisted, f.parentFailure = false, false, failure{}
+	f.tried, f.parentExisted, f.parentFailure = false, false, nil
 }
 
 // rootCause returns the refusal of the own create with its cause, if that is known: a parent that
@@ -92,7 +93,7 @@ func (f *parentMaker) resetParents() {
 func (f *parentMaker) rootCause(ev events.Event) events.Event {
 	switch {
 	case ev.Kind != events.ReplyCreate || ev.Code != events.NoNode:
-	case f.parentFailure.code != events.OK:
+	case f.parentFailure != nil:
 		ev.Code, ev.Path, ev.Text = f.parentFailure.code, f.parentFailure.path, f.parentFailure.text
 	case f.tried && f.parentExisted:
 		ev.Code, ev.Path = events.ParentGone, f.dir

@@ -21,9 +21,23 @@ type place struct {
 	line
 }
 
+// The labels of the lines whose places have one. Machines share them, and do not change them.
+var latchLabels, lockLabels = []string{LatchLabel}, []string{LockLabel}
+
+// lineOf returns the labels of a line whose places have one.
+func lineOf(label string) []string {
+	switch label {
+	case LatchLabel:
+		return latchLabels
+	case LockLabel:
+		return lockLabels
+	}
+	return []string{label}
+}
+
 // newPlace returns a place with the options of LatchRecipe.
 func newPlace(open events.Event, o *options, label string) place {
-	return place{label: label, lineLabels: []string{label}, contender: newContender(open, o), parentMaker: newParentMaker(open.Path), flight: newFlight(open, o)}
+	return place{label: label, lineLabels: lineOf(label), contender: newContender(open, o), parentMaker: newParentMaker(open.Path), flight: newFlight(open, o)}
 }
 
 var live = from{enrolling, listing, waiting, blocked, leading, draining, suspended, verifying, leaving, pausing}

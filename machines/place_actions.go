@@ -1,6 +1,8 @@
 package machines
 
 import (
+	"strings"
+
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -75,6 +77,10 @@ func (p *place) sendCreate(ev events.Event, out *engine.Outbox) {
 func (p *place) noteCreated(ev events.Event, out *engine.Outbox) {
 	p.creating, p.unknown, p.willDisconnect = 0, false, false
 	p.own, p.token, p.ownerKnown = base(ev.Path), ev.Zxid, true
+	p.joined = ev.Path // path returns it, so that no other string has the same name
+	if i := strings.Index(p.own, p.guid); i >= 0 {
+		p.guid = p.own[i:][:len(p.guid)] // the same, without a string of its own
+	}
 	place, _ := ParsePlace(p.own, p.label)
 	p.sequence = place.Sequence
 }

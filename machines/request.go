@@ -177,7 +177,7 @@ func (r *request) protectedUnanswered(ev events.Event) bool { return r.protected
 // existed, none was refused, and they are gone, they are created again immediately, because a request
 // has no back-off: so this has an end.
 func (r *request) wantsParents(ev events.Event) bool {
-	gone := ev.Code == events.NoNode && r.parentExisted && r.parentFailure.code == events.OK
+	gone := ev.Code == events.NoNode && r.parentExisted && r.parentFailure == nil
 	return r.parents && r.rounds <= maxShortLived && (r.parentMissing(ev) || gone)
 }
 
@@ -202,7 +202,7 @@ func (r *request) parentsGone(ev events.Event) bool {
 
 // parentsRefused reports whether the lowest parent cannot be created, not even as a persistent node.
 func (r *request) parentsRefused(ev events.Event) bool {
-	return ev.Request == r.lowestCreate && !(ev.Code == events.Unimplemented && r.parentMode == events.Container)
+	return ev.Request == r.lowestCreate && !(ev.Code == events.Unimplemented && r.containers)
 }
 
 // nodeListed reports whether a listing shows the protected node.

@@ -19,12 +19,12 @@ type retryState struct {
 	text     string
 	failures int
 	failedAt int64
-	quick    int  // terms in a row whose work failed or returned immediately
-	gaveUp   bool // the retry policy gave up
+	quick    int // terms in a row whose work failed or returned immediately
 
 	pauseEnds    int64  // when the policy's last pause would end, which may have been shortened; failures before that do not count
 	retryTimer   uint64 // the timer of a pause that may be ended early; 0: the pause has to last
 	refusedSince int64  // when the first refusal came, since which nothing succeeded; 0: there is none
+	gaveUp       bool   // the retry policy gave up
 }
 
 // newRetryState returns the state of the policy of the option "retry", or of usual.

@@ -99,7 +99,7 @@ func (p *selector) concludeOnce(ev events.Event, out *engine.Outbox) {
 		p.nextIntent = stayOut
 	}
 	if ev.Text != "" {
-		p.end, p.why = events.WorkFailed, ev.Text
+		p.end = &failure{code: events.WorkFailed, text: ev.Text}
 	}
 	p.tellEnd(out)
 }

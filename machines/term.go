@@ -12,8 +12,8 @@ type term struct {
 	leads        bool
 	first        bool        // no place is ahead: only a confirmation is missing
 	rideOut      bool        // a disconnect does not end belief
-	guards       []events.Op // the first operations of guarded writes, where other nodes may have the own node's name
 	heartbeating bool        // heartbeats for the own node were asked for
+	guards       []events.Op // the first operations of guarded writes, where other nodes may have the own node's name
 	works        int         // pieces of work that have not returned yet
 	waiters      []uint64
 	since        int64 // when the term began
