@@ -22,6 +22,9 @@ func (p *participant) await(ctx, work context.Context, op string, undo func(n ui
 // receive waits for what is granted to the n-th command.
 func (p *participant) receive(ctx, work context.Context, op string, n uint64, ch chan reply, undo func(n uint64)) (*Leadership, error) {
 	r, err := p.commands.wait(ctx, p.client, n, ch)
+	if err == nil {
+		p.client.replies.put(ch)
+	}
 	if err == nil && r.grant != nil {
 		return r.grant(work), nil
 	}

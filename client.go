@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -51,6 +52,9 @@ type Client struct {
 
 	invariants *clientInvariants // nil: they are not checked
 
+	phases  map[string]*string // the names of states, for the handles; used by the loop
+	replies replyChannels
+
 	mu           sync.Mutex
 	handles      map[events.ID]receiver
 	handleCounts map[string]int
@@ -88,7 +92,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	}
 	c := &Client{
 		base: ctx, config: &config, clock: *config.clock, log: newLogger(config.Logger, config.Name),
-		handles: map[events.ID]receiver{}, handleCounts: map[string]int{}, reserved: map[string]bool{},
+		phases: map[string]*string{}, handles: map[events.ID]receiver{}, handleCounts: map[string]int{}, reserved: map[string]bool{},
 		ending: make(chan struct{}, 1), closed: make(chan struct{}),
 	}
 	if replaced, found := sources.From(ctx); found {
@@ -141,7 +145,7 @@ func (c *Client) run() error {
 	}
 	e := engine.New(record != nil, machines.Recipes()...)
 	e.Observe(c.meters.stepped)
-	c.loop = engine.NewLoop(e, executor{c}, c.clock, record)
+	c.loop = engine.NewLoop(e, executor{c}, c.loopClock(), record)
 	c.loop.CountPauses(c.pauses.since)
 	c.loop.OnLag(c.meters.lag.noteTime)
 	if c.recorder != nil {
@@ -336,7 +340,7 @@ func (c *Client) register(recipe string, r func(events.ID) receiver, open events
 		return "", asCallError(recipe, open.Path, errClientClosed)
 	}
 	c.handleCounts[recipe]++
-	id := events.ID(fmt.Sprintf("%s-%d", recipe, c.handleCounts[recipe]))
+	id := events.ID(recipe + "-" + strconv.Itoa(c.handleCounts[recipe]))
 	c.handles[id] = r(id)
 	open.Kind, open.Recipe, open.Seed = events.CommandOpen, recipe, c.newSeed()
 	c.post(id, open)

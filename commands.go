@@ -35,6 +35,36 @@ type reply struct {
 	grant func(context.Context) *Leadership
 }
 
+// replyChannels are channels for replies that no command uses. Only a channel whose one
+// reply was received may be put back.
+type replyChannels struct {
+	mu    sync.Mutex
+	spare []chan reply
+}
+
+// mostSpare is how many channels are kept.
+const mostSpare = 16
+
+func (r *replyChannels) get() chan reply {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last := len(r.spare) - 1
+	if last < 0 {
+		return make(chan reply, 1)
+	}
+	ch := r.spare[last]
+	r.spare = r.spare[:last]
+	return ch
+}
+
+func (r *replyChannels) put(ch chan reply) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.spare) < mostSpare {
+		r.spare = append(r.spare, ch)
+	}
+}
+
 // begin posts a command and returns its number and the channel of its reply. It posts
 // nothing to a closed machine: a program that asks it in a loop would fill the log.
 func (c *commands) begin(client *Client, id events.ID, ev events.Event) (uint64, chan reply, error) {
@@ -44,7 +74,7 @@ func (c *commands) begin(client *Client, id events.ID, ev events.Event) (uint64,
 	default:
 	}
 	var ch chan reply
-	ev.Request, ch = c.reserve()
+	ev.Request, ch = c.reserve(&client.replies)
 	if !client.post(id, ev) {
 		c.drop(ev.Request)
 		return 0, nil, ErrClosed
@@ -53,11 +83,11 @@ func (c *commands) begin(client *Client, id events.ID, ev events.Event) (uint64,
 }
 
 // reserve returns a new command's number and the channel of its reply.
-func (c *commands) reserve() (uint64, chan reply) {
+func (c *commands) reserve(from *replyChannels) (uint64, chan reply) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.last++
-	ch := make(chan reply, 1)
+	ch := from.get()
 	c.open = append(c.open, openCommand{c.last, ch})
 	return c.last, ch
 }
@@ -69,7 +99,7 @@ func (c *commands) take(n uint64) (ch chan reply, open bool) {
 		return nil, false
 	}
 	ch = c.open[i].reply
-	if c.open = slices.Delete(c.open, i, i+1); len(c.open) == 0 {
+	if c.open = slices.Delete(c.open, i, i+1); len(c.open) == 0 && cap(c.open) > 1 {
 		c.open = nil
 	}
 	return ch, true
@@ -86,6 +116,7 @@ func (c *commands) ask(ctx context.Context, client *Client, id events.ID, ev eve
 		c.drop(n)
 		return n, err
 	}
+	client.replies.put(ch)
 	return n, r.err
 }
 

@@ -42,7 +42,9 @@ func (c *Client) OnConnection(f func(ConnectionState)) (remove func()) {
 	if f == nil {
 		misuse("needs a function to call")
 	}
-	return c.session.listeners.add(f, c.session.present)
+	one := &listener[ConnectionState]{f: f}
+	one.mail.panicked, one.mail.broken = c.log.logPanic("a connection listener", ""), c.session.commands.broken
+	return c.session.listeners.add(one, c.session.present)
 }
 
 // WaitConnected returns when a server has confirmed the session. If the context ends first,

@@ -121,7 +121,7 @@ func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o 
 	c.handle.init(q.client, q.path)
 	c.meter = q.client.meters.queue(q.path)
 	c.callbacks.panicked = q.client.log.logPanic("OnFailure", q.path)
-	c.handle.remains = func() string { return "its locked item" }
+	c.handle.words = remainWords{&c.handle, "its locked item"}
 	_, err := q.client.register(machines.ConsumerRecipe.Name(), func(id events.ID) receiver {
 		c.handle.id = id
 		c.stopBaseWatch = context.AfterFunc(q.client.base, c.closeWithClient)

@@ -38,7 +38,8 @@ func (r *DeleteRequest) Guaranteed() (*Deletion, error) {
 	}
 	d := &Deletion{command: 1, done: make(chan struct{}), outcome: ErrClosed}
 	d.handle.init(r.client, r.path)
-	d.handle.troubleText, d.handle.remains = "cannot delete for now", func() string { return "the node" }
+	d.handle.troubleText = "cannot delete for now"
+	d.handle.words = remainWords{&d.handle, "the node"}
 	if _, err := r.client.register(machines.DeletionRecipe.Name(), func(id events.ID) receiver {
 		d.handle.id = id
 		return d

@@ -49,12 +49,7 @@ func (c *Client) DoubleBarrier(path string, quantity int, options DoubleBarrierO
 	setRetry(values, options.Retry)
 	b := &DoubleBarrier{}
 	b.handle.init(c, path)
-	b.handle.waitsFor = func() error {
-		if *b.handle.phase.Load() == "waiting" {
-			return fmt.Errorf("fewer than %d members are there", quantity)
-		}
-		return b.handle.phaseInWords()
-	}
+	b.handle.words = barrierWords{&b.handle, quantity}
 	begin := "outside"
 	b.handle.phase.Store(&begin)
 	_, err := c.register(machines.DoubleBarrierRecipe.Name(), func(id events.ID) receiver {

@@ -30,14 +30,11 @@ type handle struct {
 	client      *Client
 	id          events.ID
 	path        string
-	troubleText string        // the log's text for a failure
-	logTrouble  func(error)   // logs a failure
-	remains     func() string // names what a close leaves behind if it gives up waiting
-	overdue     func() error  // what has not returned long after it had to; nil: nothing ever has to
-	waitsFor    func() error  // returns what the machine waits for, if it is connected and nothing failed
+	troubleText string // the log's text for a failure
+	words       handleWords
 	works       workload
 	commands    commands
-	started     chan struct{} // closed when the machine has left latent
+	started     oneEvent // the machine has left latent
 	phase       atomic.Pointer[string]
 
 	mu       sync.Mutex
@@ -48,12 +45,24 @@ type handle struct {
 func (h *handle) init(c *Client, path string) {
 	c.opened()
 	h.client, h.path, h.troubleText = c, path, "cannot go on for now"
-	h.logTrouble = h.logFailure
-	h.remains, h.waitsFor = func() string { return "its node" }, h.phaseInWords
+	h.words = plainWords{h}
 	h.commands.broken = c.invariants.of(&h.id)
-	h.commands.ended, h.started = make(chan struct{}), make(chan struct{})
-	latent := "latent"
-	h.phase.Store(&latent)
+	h.commands.ended = make(chan struct{})
+	h.phase.Store(&latentPhase)
+}
+
+// latentPhase is the phase of a handle that was not started.
+var latentPhase = "latent"
+
+// phase returns the name of a state, the same for all handles. On the loop's goroutine.
+func (c *Client) phase(state string) *string {
+	name := c.phases[state]
+	if name == nil {
+		own := state
+		name = &own
+		c.phases[state] = name
+	}
+	return name
 }
 
 // ask sends a command and waits for its answer, or for the end of the context. Op is the
@@ -119,10 +128,10 @@ func (h *handle) failure() error {
 	h.mu.Lock()
 	trouble := h.trouble
 	h.mu.Unlock()
-	if h.overdue == nil {
+	if h.words == nil { // the zero handle: what called this says so
 		return trouble
 	}
-	overdue := h.overdue()
+	overdue := h.words.overdue()
 	switch {
 	case overdue == nil:
 		return trouble
@@ -137,7 +146,7 @@ func (h *handle) setTrouble(err error) {
 	h.trouble = err
 	h.mu.Unlock()
 	if err != nil {
-		h.logTrouble(err)
+		h.words.logTrouble(err)
 	}
 }
 
@@ -151,7 +160,7 @@ func (h *handle) start(ctx context.Context, op string) error {
 	err := h.ask(ctx, op, events.Event{Kind: events.CommandStart})
 	if err == nil {
 		select { // State says Started when Start has returned
-		case <-h.started:
+		case <-h.started.done():
 		case <-h.client.closed:
 		case <-ctx.Done():
 		}
@@ -177,8 +186,8 @@ func (h *handle) deliver(a events.Answer) { h.commands.answer(a) }
 
 // enter takes the machine's new state; on the loop's goroutine.
 func (h *handle) enter(state string) {
-	if before := h.phase.Swap(&state); *before == "latent" && state != "latent" {
-		close(h.started)
+	if before := h.phase.Swap(h.client.phase(state)); *before == "latent" && state != "latent" {
+		h.started.end()
 	}
 	if state == "closed" {
 		h.client.removeHandle(h.id)

@@ -56,7 +56,7 @@ func (h *handle) limit(ctx context.Context) (limited context.Context, stop func(
 // says what is left, what prevents its deletion, and why the wait ended.
 func (h *handle) unfinished(cause error) error {
 	e := &wordedError{
-		text:   fmt.Sprintf("incumbent: close %s: %s is not deleted yet", h.path, h.remains()),
+		text:   fmt.Sprintf("incumbent: close %s: %s is not deleted yet", h.path, h.words.remains()),
 		causes: []error{ErrNotDeleted},
 	}
 	for _, err := range []error{cmp.Or(h.failure(), h.client.session.absence()), cause} {

@@ -145,7 +145,7 @@ func (c *Client) acquire(ctx context.Context, a acquisition) (*Hold, error) {
 		open.Options[name] = strconv.FormatBool(on)
 	}
 	if a.permits > 0 {
-		h.waitsFor = h.permitsInWords
+		h.words = permitWords{h}
 		open.Options["limit"], open.Options["permits"] = strconv.Itoa(a.limit), strconv.Itoa(a.permits)
 	}
 	if _, err := c.register(a.recipe, func(id events.ID) receiver {

@@ -109,20 +109,18 @@ func (v *clientInvariants) ends(p *participant, t *heldTerm) {
 	delete(v.terms, t)
 }
 
-// pairs returns what checks, for one listener after another, that its calls come in pairs;
-// nil if nothing is checked.
-func (v *clientInvariants) pairs(who *events.ID) func() func(change) {
+// pairs returns what checks that the calls of one listener come in pairs; nil if nothing is
+// checked.
+func (v *clientInvariants) pairs(who *events.ID) func(change) {
 	if v == nil {
 		return nil
 	}
-	return func() func(change) {
-		leads := false
-		return func(c change) {
-			if began := c.lost == nil; began == leads {
-				v.broken(*who, "a call of a listener", "leadership began: %t, and before: %t", began, leads)
-			}
-			leads = !leads
+	leads := false
+	return func(c change) {
+		if began := c.lost == nil; began == leads {
+			v.broken(*who, "a call of a listener", "leadership began: %t, and before: %t", began, leads)
 		}
+		leads = !leads
 	}
 }
 

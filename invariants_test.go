@@ -37,7 +37,7 @@ func TestBrokenInvariants(t *testing.T) {
 			c.invariants.works(&c.deadlines, second)
 		},
 		"leadership began: true, and before: true": func(c *Client, p *participant) {
-			p.listeners.add(func(change) {}, func() (change, bool) { return change{}, true })
+			p.listeners.add(p.listener(Listener{}), func() (change, bool) { return change{}, true })
 			p.listeners.send(change{}, func() {})
 		},
 		"1001 calls wait, of at most 1000": func(c *Client, p *participant) {
@@ -49,13 +49,13 @@ func TestBrokenInvariants(t *testing.T) {
 			}
 		},
 		"command 1 of 1 was not sent, or is answered twice": func(c *Client, p *participant) {
-			n, _ := p.commands.reserve()
+			n, _ := p.commands.reserve(&p.client.replies)
 			p.deliver(events.Answer{Command: n})
 			p.deliver(events.Answer{Command: n})
 		},
 		"command 2 of 2 was not sent": func(c *Client, p *participant) {
-			p.commands.reserve()
-			n, _ := p.commands.reserve()
+			p.commands.reserve(&p.client.replies)
+			n, _ := p.commands.reserve(&p.client.replies)
 			p.commands.drop(n)
 			p.deliver(events.Answer{Command: n}) // the one answer, which nobody awaits
 			p.deliver(events.Answer{Command: n})
@@ -83,7 +83,7 @@ func TestBrokenInvariants(t *testing.T) {
 			if !strings.Contains(said, "broken invariant: "+broken) || !strings.HasPrefix(said, `incumbent.Client(127.0.0.1:1) ("a name"): handle of machine `) {
 				t.Errorf("%q", said)
 			}
-			c.invariants, p.listeners.check, p.listeners.broken, p.commands.broken = nil, nil, nil, nil
+			c.invariants, p.commands.broken = nil, nil
 		})
 	}
 }

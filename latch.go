@@ -65,6 +65,21 @@ func (o LatchOptions) open(path string, config *Config) events.Event {
 	return events.Event{Path: path, Data: []byte(o.ID), Options: options}
 }
 
+// noOptions are the options of all participants that have none.
+var noOptions LatchOptions
+
+// shared returns the options without the ID. Participants without any share theirs: a process may
+// have very many.
+func (o LatchOptions) shared() *LatchOptions {
+	o.ID = ""
+	if o.CloseMode == 0 && o.Retry == (RetryPolicy{}) && o.WorkGrace == 0 && o.TokenFloor == 0 &&
+		o.Healthy == nil && o.HealthInterval == 0 && o.HealthTimeout == 0 && o.HealthFailures == 0 {
+		return &noOptions
+	}
+	kept := o // only here, so that a caller without options allocates none
+	return &kept
+}
+
 // Latch waits in line until it leads, and leads until it is closed, resigns or loses
 // leadership; then it waits again. It is Curator's LeaderLatch, on the same names: Go and
 // Java can be in one line.

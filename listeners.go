@@ -8,29 +8,22 @@ import (
 // listeners passes values to functions, to each at its own pace and in order. A function
 // that is added later gets the present value first.
 type listeners[T any] struct {
-	panicked func(any)
-	broken   func(at, format string, args ...any) // see mailbox
-	check    func() func(T)                       // what checks the calls of one function; nil: nothing does
-
 	mu  sync.Mutex
 	all []*listener[T]
 }
 
+// listener is one of these functions.
 type listener[T any] struct {
 	mail  mailbox
-	check func(T) // may be nil
+	check func(T) // checks the calls; nil: nothing does
 	f     func(T)
 }
 
-// add calls f with the present value, if there is one, and with all later values. Present
-// is called under the lock that tell takes, so that f gets each value once.
-func (l *listeners[T]) add(f func(T), present func() (T, bool)) (remove func()) {
+// add calls the listener's function with the present value, if there is one, and with all later values. Present
+// is called under the lock that tell takes, so that it gets each value once.
+func (l *listeners[T]) add(one *listener[T], present func() (T, bool)) (remove func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	one := &listener[T]{f: f, mail: mailbox{panicked: l.panicked, broken: l.broken}}
-	if l.check != nil {
-		one.check = l.check()
-	}
 	l.all = append(l.all, one)
 	if v, ok := present(); ok {
 		one.put(v)

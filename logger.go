@@ -2,6 +2,7 @@ package incumbent
 
 import (
 	"fmt"
+	"reflect"
 	"runtime/debug"
 
 	"github.com/rs/zerolog"
@@ -17,7 +18,7 @@ type logger struct {
 
 // newLogger returns a logger whose lines name the client, if it has a name.
 func newLogger(out zerolog.Logger, client string) *logger {
-	off := out.GetLevel() == zerolog.Disabled
+	off := out.GetLevel() == zerolog.Disabled || reflect.ValueOf(out).IsZero() // the zero Logger writes nothing
 	if client != "" {
 		out = out.With().Str("client", client).Logger()
 	}

@@ -88,6 +88,9 @@ func checkOptions(options any) error {
 	v := reflect.ValueOf(options)
 	var errs []error
 	for i := range v.NumField() {
+		if v.Field(i).IsZero() { // it says nothing
+			continue
+		}
 		field, value := v.Type().Field(i), v.Field(i)
 		if !field.IsExported() {
 			continue

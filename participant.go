@@ -37,10 +37,10 @@ type Listener struct {
 type participant struct {
 	handle
 
-	prefix    string // precedes the number in the node's name
-	plain     bool   // the name has nothing before the prefix: no GUID
-	name      string // the ID that other participants see
-	options   LatchOptions
+	prefix    string        // precedes the number in the node's name
+	plain     bool          // the name has nothing before the prefix: no GUID
+	name      string        // the ID that other participants see
+	options   *LatchOptions // without the ID
 	byReturn  atomic.Uint64 // the command that the work's return carries; 0: none
 	what      string        // what it leads or holds: see LostError.What
 	queued    string        // the own node that the log has as queued; used by the loop
@@ -84,11 +84,8 @@ type change struct {
 
 func (p *participant) prepare(c *Client, path string, options LatchOptions) {
 	p.init(c, path)
-	p.name, p.options = options.ID, options
-	p.what, p.troubleText, p.remains, p.overdue = whatLeadership, "cannot lead for now", p.leftover, p.overdueWork
-	p.logTrouble, p.waitsFor = p.logLineTrouble, p.placeInWords
-	p.listeners.panicked, p.listeners.broken = c.log.logPanic("a listener", path), c.invariants.of(&p.id)
-	p.listeners.check = c.invariants.pairs(&p.id)
+	p.name, p.options = options.ID, options.shared()
+	p.what, p.troubleText, p.words = whatLeadership, "cannot lead for now", lineWords{p}
 }
 
 // ID is Latch.ID.
@@ -106,14 +103,7 @@ func (p *participant) HasLeadership() bool {
 // AddListener is Latch.AddListener.
 func (p *participant) AddListener(l Listener) (remove func()) {
 	p.client.opened()
-	return p.listeners.add(func(c change) {
-		switch {
-		case c.lost == nil && l.IsLeader != nil:
-			l.IsLeader(c.term)
-		case c.lost != nil && l.NotLeader != nil:
-			l.NotLeader(c.term, c.lost)
-		}
-	}, func() (change, bool) {
+	return p.listeners.add(p.listener(l), func() (change, bool) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if p.term == nil {
@@ -123,8 +113,27 @@ func (p *participant) AddListener(l Listener) (remove func()) {
 	})
 }
 
+// listener returns what calls the functions of a Listener.
+func (p *participant) listener(l Listener) *listener[change] {
+	return &listener[change]{
+		mail:  mailbox{panicked: p.client.log.logPanic("a listener", p.path), broken: p.client.invariants.of(&p.id)},
+		check: p.client.invariants.pairs(&p.id),
+		f: func(c change) {
+			switch {
+			case c.lost == nil && l.IsLeader != nil:
+				l.IsLeader(c.term)
+			case c.lost != nil && l.NotLeader != nil:
+				l.NotLeader(c.term, c.lost)
+			}
+		},
+	}
+}
+
 // Close is Latch.Close.
-func (p *participant) Close(ctx context.Context) error { return p.CloseWith(ctx, p.options.CloseMode) }
+func (p *participant) Close(ctx context.Context) error {
+	p.client.check(ctx)
+	return p.CloseWith(ctx, p.options.CloseMode)
+}
 
 // CloseWith is Close with another mode than the options'.
 func (p *participant) CloseWith(ctx context.Context, mode CloseMode) error {
@@ -247,7 +256,7 @@ func (p *participant) setTerm(t *heldTerm) {
 // loop's goroutine.
 func (p *participant) enterLine(state string) {
 	if p.options.Healthy != nil && p.Phase() == "latent" && state != "closed" {
-		go (&healthChecks{participant: p, options: p.options}).run()
+		go (&healthChecks{participant: p, options: *p.options}).run()
 	}
 	if state != "leaving" {
 		p.refusedAt = 0

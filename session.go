@@ -30,8 +30,7 @@ type sessionHandle struct {
 func newSessionHandle(c *Client) *sessionHandle {
 	h := &sessionHandle{client: c, state: Connecting, changed: make(chan struct{}), logs: connectionLog{client: c}}
 	id := events.SessionMachine
-	broken := c.invariants.of(&id)
-	h.listeners.panicked, h.listeners.broken, h.commands.broken = c.log.logPanic("a connection listener", ""), broken, broken
+	h.commands.broken = c.invariants.of(&id)
 	return h
 }
 

@@ -24,20 +24,21 @@ type heldTerm struct {
 	guards    []events.Op  // the operations of Leadership.Write's guard; nil: the own node exists
 	began     int64        // the loop's clock
 	zkSession int64        // ZooKeeper's id of the session; 0: not known
-	over      atomic.Bool
 	reason    error
+	over      atomic.Bool
 
-	mu       sync.Mutex
-	nodeGone bool                   // ended because its node, or the session, is gone
-	released bool                   // ended because the work under it had returned
-	stopAt   time.Time              // when the work had to end
-	stopped  error                  // why the work was stopped; nil: it may go on
-	works    map[*Leadership]uint64 // that has not returned, numbered in the order in which it was given out
-	given    uint64                 // how often work was given out
-	watch    *deadlineWatch         // the client's; nil before there is work
-	why      string                 // why the work has to return, for people; "": it may go on
-	timer    *time.Timer            // runs while the work has to return and has not; nil: it does not
-	overdue  bool                   // the timer has fired
+	nodeGone bool // under mu: ended because its node, or the session, is gone
+	released bool // under mu: ended because the work under it had returned
+	overdue  bool // under mu: the timer has fired
+
+	mu      sync.Mutex
+	stopAt  time.Time              // when the work had to end
+	stopped error                  // why the work was stopped; nil: it may go on
+	works   map[*Leadership]uint64 // that has not returned, numbered in the order in which it was given out
+	given   uint64                 // how often work was given out
+	watch   *deadlineWatch         // the client's; nil before there is work
+	why     string                 // why the work has to return, for people; "": it may go on
+	timer   *time.Timer            // runs while the work has to return and has not; nil: it does not
 }
 
 // end ends the term. The loop calls it once, on its goroutine.

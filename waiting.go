@@ -109,7 +109,7 @@ func (c *Client) noReply() error {
 // obstacle returns what prevents the handle from going on at this moment: there is no
 // connection, something failed, or it waits for others.
 func (h *handle) obstacle() error {
-	return cmp.Or(h.client.session.absence(), h.failure(), h.waitsFor())
+	return cmp.Or(h.client.session.absence(), h.failure(), h.words.waitsFor())
 }
 
 // phaseInWords returns what the machine does at this moment.

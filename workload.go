@@ -73,3 +73,35 @@ var alreadyClosed = func() <-chan struct{} {
 	close(ch)
 	return ch
 }()
+
+// oneEvent is something that happens once, and that calls may wait for. It has a channel only while
+// they do. Its methods are safe to call from any goroutine.
+type oneEvent struct {
+	mu       sync.Mutex
+	happened bool
+	waits    chan struct{} // nil: no call waits
+}
+
+// end notes that it has happened.
+func (o *oneEvent) end() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.happened = true
+	if o.waits != nil {
+		close(o.waits)
+		o.waits = nil
+	}
+}
+
+// done returns a channel that is closed when it has happened.
+func (o *oneEvent) done() <-chan struct{} {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.happened {
+		return alreadyClosed
+	}
+	if o.waits == nil {
+		o.waits = make(chan struct{})
+	}
+	return o.waits
+}
