@@ -49,6 +49,7 @@ func (e *ChartChangedError) Error() string {
 type Replayed struct {
 	Records uint64   // compared and found the same
 	Inputs  uint64   // events from outside among them
+	Last    uint64   // seq of the last of them
 	After   uint64   // seq of the checkpoint with which the replay began, because what was before it is not there
 	Torn    bool     // the last line had no end and was dropped
 	Cut     bool     // the log has no last line that says why it ended: the process was cut off
@@ -89,9 +90,7 @@ func ReplayRecords(next func() (events.Record, error), until uint64, recipes ...
 	return p.sum, err
 }
 
-// SameCharts compares the digests of the charts in a log's header with those of recipes. Its error is a
-// *ChartChangedError.
-func SameCharts(logged map[string]string, recipes ...Recipe) error {
+func sameCharts(logged map[string]string, recipes []Recipe) error {
 	here := map[string]string{}
 	for _, r := range recipes {
 		here[r.Name()] = r.Digest()
@@ -174,6 +173,7 @@ func (p *replayer) feed(group []events.Record, input events.Record) error {
 			return err
 		}
 		p.sum.Records++
+		p.sum.Last = got.Seq
 		p.seq = got.Seq
 	}
 	return nil

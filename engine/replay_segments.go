@@ -10,7 +10,7 @@ import (
 
 // ReplaySegments does the same as Replay, with a log in segments that was not read yet.
 func ReplaySegments(s *events.Segments, until uint64, recipes ...Recipe) (Replayed, error) {
-	if err := SameCharts(s.Header().Charts, recipes...); err != nil {
+	if err := sameCharts(s.Header().Charts, recipes); err != nil {
 		return Replayed{}, err
 	}
 	p := segmentsReplayer{replayer: replayer{engine: New(true, recipes...)}, log: s, recipes: recipes}

@@ -12,6 +12,8 @@ import (
 type Segments struct {
 	// Notes is called with each line that is neither a record nor a gap, if it is set.
 	Notes func(Note)
+	// Results is called with what Next is about to return, if it is set.
+	Results func(Record, error)
 
 	open    func() (name string, r io.Reader, err error)
 	r       *Reader
@@ -50,6 +52,14 @@ func (s *Segments) Unknown() []string {
 
 // Next returns the next record, as Reader.Next does. Missing segments are a *Gap.
 func (s *Segments) Next() (Record, error) {
+	r, err := s.read()
+	if s.Results != nil {
+		s.Results(r, err)
+	}
+	return r, err
+}
+
+func (s *Segments) read() (Record, error) {
 	for {
 		if s.gap != nil {
 			gap := s.gap

@@ -80,7 +80,7 @@ func TestRecordInADirectory(t *testing.T) {
 	if !regexp.MustCompile(`\n +1 +\+0\.\d{6}s  \d\d:\d\d:\d\d\.\d{6}  session `).MatchString(p) {
 		t.Errorf("no wall clock:\n%s", p)
 	}
-	if err := os.Truncate(files[0], 300); err != nil {
+	if whole, err := os.Stat(files[0]); err != nil || os.Truncate(files[0], whole.Size()*9/10) != nil {
 		t.Fatal(err)
 	}
 	p2 := start(t, nil, "replay", dir).Exits(2)

@@ -108,7 +108,7 @@ type pump struct {
 	log   *events.Segments
 	feed  feed
 	fill  []entry
-	state *events.Checkpoint // the last checkpoint that was read
+	gap   uint64 // the first record that is missing in the last gap; 0: there was none
 	ended bool
 }
 
@@ -124,25 +124,21 @@ type feed struct {
 
 func newPump(s *events.Segments) *pump {
 	p := &pump{log: s, feed: feed{full: make(chan []entry, 4), empty: make(chan []entry, 6)}}
-	s.Notes = p.note
+	s.Notes, s.Results = p.note, p.result
 	return p
 }
 
-// next reads the next record.
-func (p *pump) next() (events.Record, error) {
-	r, err := p.log.Next()
+// result takes what the log returned.
+func (p *pump) result(r events.Record, err error) {
 	p.put(entry{record: r, err: err})
 	var gap *events.Gap
-	p.ended = err != nil && !errors.As(err, &gap)
-	return r, err
+	if errors.As(err, &gap) {
+		p.gap = gap.From
+	}
+	p.ended = err != nil && gap == nil
 }
 
-func (p *pump) note(n events.Note) {
-	if n.Checkpoint != nil {
-		p.state = n.Checkpoint
-	}
-	p.put(entry{note: &n})
-}
+func (p *pump) note(n events.Note) { p.put(entry{note: &n}) }
 
 func (p *pump) put(e entry) {
 	if p.fill == nil {
@@ -161,7 +157,7 @@ func (p *pump) put(e entry) {
 // drain reads what nobody replays.
 func (p *pump) drain() {
 	for !p.ended {
-		_, _ = p.next() // the feed has the error
+		_, _ = p.log.Next() // the feed has the error
 	}
 }
 
@@ -174,59 +170,27 @@ func (p *pump) close() {
 	close(p.feed.full)
 }
 
-// replay replays the log. What it cannot replay is noted: another version's charts, and what stands behind a gap, up to
-// a checkpoint. Its error is that the log is not what the machines do; it reads no further then.
+// replay replays the log, and behind gaps from the checkpoints there. It returns what could not be replayed. Its error is
+// that the log is not what the machines do; it reads no further then.
 func (p *pump) replay(name string) (unreplayed string, diverged error) {
-	if err := engine.SameCharts(p.log.Header().Charts, machines.Recipes()...); err != nil {
-		return ": " + err.Error(), nil
-	}
-	_, err := engine.ReplayRecords(p.next, 0, machines.Recipes()...)
-	var gap *events.Gap
-	for errors.As(err, &gap) {
-		checkpoint, first, ok := p.findCheckpoint()
-		if !ok {
-			return fmt.Sprintf(" behind its gap at record %d", gap.From), nil
-		}
-		from, bad := engine.ReadCheckpoint([][]byte{checkpoint.State}, machines.Recipes()...)
-		if bad != nil {
-			return fmt.Sprintf(" behind its gap at record %d: %s", gap.From, bad), nil
-		}
-		_, err = engine.ReplayFrom(from, p.from(first), 0, machines.Recipes()...)
-	}
+	sum, err := engine.ReplaySegments(p.log, 0, machines.Recipes()...)
 	var unlike *engine.Divergence
 	var bad *engine.BadCheckpointError
+	var chart *engine.ChartChangedError
+	var model *engine.ModelChangedError
 	switch {
 	case errors.As(err, &unlike):
 		return "", cli.Exit(exitDiverged, fmt.Errorf("%s does not replay, so it is not explained: %w; --no-replay explains it nevertheless", name, unlike))
 	case errors.As(err, &bad):
 		return "", cli.Exit(exitDamaged, fmt.Errorf("%s: %w", name, bad))
+	case errors.As(err, &chart):
+		return ": " + err.Error(), nil
+	case errors.As(err, &model):
+		return fmt.Sprintf(" behind its gap at record %d: %s", p.gap, err), nil
+	case p.gap > sum.Last: // no checkpoint follows it
+		return fmt.Sprintf(" behind its gap at record %d", p.gap), nil
 	}
 	return "", nil
-}
-
-// findCheckpoint reads on to the first record with a checkpoint right before it. It reports false if there is none.
-func (p *pump) findCheckpoint() (c *events.Checkpoint, first events.Record, ok bool) {
-	for p.state = nil; ; {
-		r, err := p.next()
-		switch {
-		case err == nil && p.state != nil && p.state.Seq+1 == r.Seq:
-			return p.state, r, true
-		case p.ended:
-			return nil, r, false
-		}
-	}
-}
-
-// from returns what reads on with a record that was read already.
-func (p *pump) from(first events.Record) func() (events.Record, error) {
-	read := false
-	return func() (events.Record, error) {
-		if !read {
-			read = true
-			return first, nil
-		}
-		return p.next()
-	}
 }
 
 // EachNote has take called with each line that is no record.

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -70,10 +69,6 @@ func FlagError(c *cobra.Command, err error) error {
 		if unknown := c.ValidateArgs(args); unknown != nil {
 			return unknown
 		}
-	}
-	var number *strconv.NumError
-	if errors.As(err, &number) && number.Func == "ParseInt" {
-		return Usage("%s: want a whole number: see %s --help", strings.TrimSuffix(err.Error(), ": "+number.Error()), c.CommandPath())
 	}
 	return Usage("%w: see %s --help", err, c.CommandPath())
 }
