@@ -9,7 +9,7 @@ import (
 )
 
 // Formats returns the formats that Draw can write, in the order for help texts. SVG is
-// drawn by cmd/drawing.
+// drawn by drawing.
 func Formats() []string { return []string{"markdown", "mermaid", "dot", "xstate"} }
 
 // Draw returns a description in one of Formats.

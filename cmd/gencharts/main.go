@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/incumbent-go/incumbent/cmd/drawing"
+	"github.com/incumbent-go/incumbent/cmd/gencharts/pages"
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/machines"
 )
@@ -24,7 +24,7 @@ func write(source, target string) error {
 	for _, r := range machines.Recipes() {
 		charts = append(charts, r.Describe())
 	}
-	pages, err := drawing.Pages(source, charts...)
+	files, err := pages.All(source, charts...)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func write(source, target string) error {
 		return err
 	}
 	for _, file := range old {
-		if _, ok := pages[filepath.Base(file)]; !ok {
+		if _, ok := files[filepath.Base(file)]; !ok {
 			if err := os.Remove(file); err != nil {
 				return err
 			}
@@ -42,7 +42,7 @@ func write(source, target string) error {
 	if err := os.MkdirAll(target, 0o755); err != nil {
 		return err
 	}
-	for name, page := range pages {
+	for name, page := range files {
 		if err := os.WriteFile(filepath.Join(target, name), []byte(page), 0o644); err != nil {
 			return err
 		}

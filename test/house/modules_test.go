@@ -34,6 +34,8 @@ var standardHere = map[string][]string{
 	"slogger":    {"log/slog"},
 	"why/txnlog": {"hash/adler32"}, // the servers' checksum
 	"health":     {"net/http", "net/url"},
+	"drawing":    {"html"},
+	"page":       {"compress/gzip", "embed", "encoding/base64", "io/fs", "path", "regexp"}, // its modules, put into one file
 
 	"events":            {"encoding/base64", "hash/crc32"},                                // the flight log's lines
 	"internal/segments": {"compress/gzip", "io/fs", "path/filepath", "regexp", "syscall"}, // its files

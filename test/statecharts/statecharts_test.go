@@ -9,7 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/incumbent-go/incumbent/cmd/drawing"
+	"github.com/incumbent-go/incumbent/cmd/gencharts/pages"
+	"github.com/incumbent-go/incumbent/drawing"
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/machines"
 )
@@ -24,10 +25,10 @@ func draw() (map[string]string, error) {
 	for _, r := range machines.Recipes() {
 		charts = append(charts, r.Describe())
 	}
-	return drawing.Pages(filepath.Join("..", "..", "machines"), charts...)
+	return pages.All(filepath.Join("..", "..", "machines"), charts...)
 }
 
-func pages(t *testing.T) map[string]string {
+func drawn(t *testing.T) map[string]string {
 	t.Helper()
 	all, err := once()
 	if err != nil {
@@ -38,7 +39,7 @@ func pages(t *testing.T) map[string]string {
 
 // The docs are generated, so they can be compared byte for byte, also the pictures.
 func TestDocsAreCurrent(t *testing.T) {
-	want := pages(t)
+	want := drawn(t)
 	for name, page := range want {
 		got, err := os.ReadFile(filepath.Join(docs, name))
 		if err != nil || string(got) != page {
@@ -62,7 +63,7 @@ func TestPagesAreDeterministic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, page := range pages(t) {
+	for name, page := range drawn(t) {
 		if again[name] != page {
 			t.Fatalf("%s came out differently", name)
 		}
@@ -71,7 +72,7 @@ func TestPagesAreDeterministic(t *testing.T) {
 
 // Every row, state and reason is on the page, also those that the picture leaves out.
 func TestPagesTellEverything(t *testing.T) {
-	all := pages(t)
+	all := drawn(t)
 	for _, r := range machines.Recipes() {
 		d := r.Describe()
 		page := all[d.Name+".md"]

@@ -64,7 +64,7 @@ var tableRow = regexp.MustCompile(`^  ([a-z]+(?:[. ][a-z]+)*)? +(\d+)  `)
 func TestTablesAreWhole(t *testing.T) {
 	for _, d := range charts() {
 		found, state, kind, last := map[string]int{}, "", "", 0
-		for text := range strings.Lines(stateByState(d)) {
+		for text := range strings.Lines(StateByState(d)) {
 			text = strings.TrimRight(text, "\n")
 			if utf8.RuneCountInString(text) > 120 {
 				t.Errorf("%s: wider than 120 columns: %s", d.Name, text)
@@ -108,7 +108,7 @@ func TestTablesAreWhole(t *testing.T) {
 // mustIgnore checks what each state says that it ignores.
 func mustIgnore(t *testing.T, d engine.Description) {
 	t.Helper()
-	flat := strings.Join(strings.Fields(stateByState(d)), " ")
+	flat := strings.Join(strings.Fields(StateByState(d)), " ")
 	for i, s := range d.States {
 		_, block, _ := strings.Cut(flat, " "+string(s.Name)+enclosing(d, s.Name)+" "+strings.Join(strings.Fields(s.Doc), " "))
 		if i+1 < len(d.States) {

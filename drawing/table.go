@@ -14,7 +14,8 @@ import (
 // tableWidth is how many columns of a terminal a table fills at most.
 const tableWidth = 120
 
-const howToRead = "In each state, the rows of an event are tried from the top, and the first whose guard holds is taken. " +
+// HowToRead says how StateByState is read.
+const HowToRead = "In each state, the rows of an event are tried from the top, and the first whose guard holds is taken. " +
 	"# is a row's place in the chart. An answer or a timer that a state does not list is late: nobody awaits it any more."
 
 // Table returns a chart's whole table as aligned text, state by state: the rows of
@@ -23,13 +24,13 @@ const howToRead = "In each state, the rows of an event are tried from the top, a
 func Table(d engine.Description) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d states, %d rows\n\n%s\n\n", d.Name, len(d.States), len(d.Rows), d.Doc)
-	fill(&b, "", "", howToRead)
-	b.WriteString("\n" + stateByState(d))
+	fill(&b, "", "", HowToRead)
+	b.WriteString("\n" + StateByState(d))
 	return b.String()
 }
 
-// stateByState returns the table without the words before it.
-func stateByState(d engine.Description) string {
+// StateByState returns the table without the words before it.
+func StateByState(d engine.Description) string {
 	var b strings.Builder
 	grid := widths(d)
 	grid.write(&b, heading)

@@ -75,6 +75,7 @@ const style = `
   .frame-name { font-size: 12px; font-weight: bold; fill: #57606a; }
   .state { fill: #ffffff; stroke: #57606a; stroke-width: 1.5; }
   .state.happy { fill: #d3f2dc; stroke: #1a7f37; stroke-width: 3; }
+  .state.inner { fill: none; stroke-width: 1.5; }
   .name { font-size: 17px; font-weight: bold; text-anchor: middle; }
   .what { font-size: 12px; fill: #424a53; text-anchor: middle; }
   .arrow { fill: none; stroke: #6e7781; stroke-width: 1.5; }
@@ -124,7 +125,7 @@ func (p *pen) state(s engine.StateDoc) {
 	}
 	fmt.Fprintf(p, `<rect class="%s" x="%d" y="%d" width="%d" height="%d" rx="10"/>`+"\n", class, b.x, b.y, b.w, b.h)
 	if s.Name == p.d.Final {
-		fmt.Fprintf(p, `<rect class="%s" x="%d" y="%d" width="%d" height="%d" rx="7" style="fill:none;stroke-width:1.5"/>`+"\n", class, b.x+5, b.y+5, b.w-10, b.h-10)
+		fmt.Fprintf(p, `<rect class="%s inner" x="%d" y="%d" width="%d" height="%d" rx="7"/>`+"\n", class, b.x+5, b.y+5, b.w-10, b.h-10)
 	}
 	doc := p.docs[s.Name]
 	y := b.y + (b.h-nameHeight-len(doc)*docHeight)/2 + 17

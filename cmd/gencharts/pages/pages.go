@@ -1,17 +1,19 @@
-package drawing
+// Package pages has the files of docs/statecharts: for every chart a page and its picture.
+package pages
 
 import (
 	"fmt"
 	"strings"
 
+	"github.com/incumbent-go/incumbent/drawing"
 	"github.com/incumbent-go/incumbent/engine"
 )
 
 const generated = "<!-- Made by go run ./cmd/gencharts from the charts in machines/. Do not edit: change the chart. -->\n\n"
 
-// Pages returns the files of docs/statecharts: for every chart a page and its
+// All returns the files of docs/statecharts: for every chart a page and its
 // picture, and an index. Dir is the folder with the charts' guards and actions.
-func Pages(dir string, charts ...engine.Description) (map[string]string, error) {
+func All(dir string, charts ...engine.Description) (map[string]string, error) {
 	decls, err := read(dir)
 	if err != nil {
 		return nil, err
@@ -38,7 +40,7 @@ rows that only the table has.
 		if err != nil {
 			return nil, err
 		}
-		if files[d.Name+".svg"], err = SVG(d); err != nil {
+		if files[d.Name+".svg"], err = drawing.SVG(d); err != nil {
 			return nil, err
 		}
 		files[d.Name+".md"] = page(d, words)
@@ -56,7 +58,7 @@ func page(d engine.Description, words map[string]string) string {
 	fmt.Fprintf(&b, "%s# %s\n\n%s\n\n![%s](%s.svg)\n\n%s\n", generated, d.Name, d.Doc, d.Name, d.Name, d.SharedList())
 	fmt.Fprintf(&b, "<details><summary>The same picture in Mermaid</summary>\n\n```mermaid\n%s```\n\n</details>\n\n", d.Mermaid())
 	b.WriteString(d.Tables(words))
-	fmt.Fprintf(&b, "\n## State by state\n\n%s `incumbent chart %s --format table` prints the same.\n\n", howToRead, d.Name)
-	fmt.Fprintf(&b, "<details><summary>What each state does</summary>\n\n```text\n%s```\n\n</details>\n", stateByState(d))
+	fmt.Fprintf(&b, "\n## State by state\n\n%s `incumbent chart %s --format table` prints the same.\n\n", drawing.HowToRead, d.Name)
+	fmt.Fprintf(&b, "<details><summary>What each state does</summary>\n\n```text\n%s```\n\n</details>\n", drawing.StateByState(d))
 	return b.String()
 }
