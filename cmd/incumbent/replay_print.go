@@ -46,7 +46,7 @@ func (a *app) printLog(l flightLog, o replayOptions) error {
 			a.Out.Line("%s", gapText(gap))
 		case err != nil:
 			return err
-		case o.noHeartbeats && heartbeat(rec):
+		case o.noHeartbeats && rec.Heartbeat():
 		case a.JSON:
 			a.Out.Object(rec)
 		default:
@@ -65,26 +65,6 @@ func process(h events.Header) string {
 		text += ", the last records: " + h.Dump
 	}
 	return text
-}
-
-// heartbeat reports whether a record is one of a heartbeat that changed nothing: its timer, its
-// confirmation, and the deadline that moved.
-func heartbeat(r events.Record) bool {
-	if r.Machine != events.SessionMachine || r.From != r.To || r.Event.Code != events.OK {
-		return false
-	}
-	for _, effect := range r.Effects.Strings() {
-		if strings.HasPrefix(effect, "notify") || strings.HasPrefix(effect, "tell") || strings.HasPrefix(effect, "answer") {
-			return false
-		}
-	}
-	switch r.Event.Kind {
-	case events.TimerFired:
-		return r.Event.Name == "heartbeat"
-	case events.ReplyMulti, events.ReplySync, events.ReplyStat, events.ConnectionConfirmed:
-		return true
-	}
-	return false
 }
 
 // wallClock returns times of day for instants of the loop's clock.

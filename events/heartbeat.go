@@ -1,0 +1,23 @@
+package events
+
+import "strings"
+
+// Heartbeat reports whether a record is one of a heartbeat that changed nothing: its timer, its
+// confirmation, and the deadline that moved.
+func (r Record) Heartbeat() bool {
+	if r.Machine != SessionMachine || r.From != r.To || r.Event.Code != OK {
+		return false
+	}
+	for _, effect := range r.Effects.Strings() {
+		if strings.HasPrefix(effect, "notify") || strings.HasPrefix(effect, "tell") || strings.HasPrefix(effect, "answer") {
+			return false
+		}
+	}
+	switch r.Event.Kind {
+	case TimerFired:
+		return r.Event.Name == "heartbeat"
+	case ReplyMulti, ReplySync, ReplyStat, ConnectionConfirmed:
+		return true
+	}
+	return false
+}
