@@ -55,6 +55,11 @@ func All() []Incident {
 
 // Read reads the logs of a directory, and the transaction logs in its folder txnlog.
 func Read(dir string) (logs []*why.Log, txns []txnlog.Txn, err error) {
+	return ReadThrough(dir, func(_ events.Header, r why.Reader) why.Reader { return r })
+}
+
+// ReadThrough is Read, and each log's records go through the reader that through returns.
+func ReadThrough(dir string, through func(events.Header, why.Reader) why.Reader) (logs []*why.Log, txns []txnlog.Txn, err error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.log.gz"))
 	if err != nil || len(files) == 0 {
 		return nil, nil, fmt.Errorf("%s has no logs: %w", dir, err)
@@ -68,7 +73,7 @@ func Read(dir string) (logs []*why.Log, txns []txnlog.Txn, err error) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", file, err)
 		}
-		l, err := why.Read(strings.TrimSuffix(filepath.Base(file), ".log.gz"), r.Header, r)
+		l, err := why.Read(strings.TrimSuffix(filepath.Base(file), ".log.gz"), r.Header, through(r.Header, r))
 		if err != nil {
 			return nil, nil, err
 		}

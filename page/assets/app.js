@@ -1,0 +1,315 @@
+// The page: reads its data, draws it, and obeys keys and pointers.
+import './types.js';
+import { Model, isRecord, keyOf, timeOf } from './model.js';
+import { LAYERS, LEFT, chainShapes, clockText, duration, layout, laneOf, shapes } from './picture.js';
+import { byId, element, paint, patterns, say } from './dom.js';
+import { Chart } from './chart.js';
+import { List } from './list.js';
+import { itemText, markMove, showChain, showStory } from './story.js';
+
+/** @typedef {import('./types.js').Rec} Rec */
+/** @typedef {import('./types.js').Txn} Txn */
+
+/** What each key does. */
+const KEYS = [
+  ['← →', 'the record before, the next'], ['↓', 'what caused it'], ['↑', 'what it caused'], ['[ ]', 'the move before, the next'],
+  ['+ − 0', 'zoom in, out, everything'], ['/', 'filter'], ['Esc', 'leave the filter'], ['?', 'these keys'],
+];
+
+class App {
+  constructor() {
+    this.model = new Model();
+    this.lanes = byId('lanes');
+    this.line = /** @type {HTMLSelectElement} */ (byId('line'));
+    this.list = new List(this.model, rec => this.go(rec));
+    this.chart = new Chart(this.model);
+    /** @type {[number, number]} */
+    this.view = [0, 1];
+    /** @type {Rec | Txn | undefined} */
+    this.current = undefined;
+    /** @type {(Rec | Txn)[]} */
+    this.trail = [];
+    this.move = -1;
+  }
+
+  /** @param {import('./types.js').Document} doc */
+  take(doc) {
+    const first = this.model.all.length === 0, end = this.model.bounds()[1], follows = first || this.view[1] >= end - 1;
+    const selected = this.current && keyOf(this.current);
+    this.model.add(doc);
+    const bounds = this.model.bounds();
+    if (first) this.view = bounds;
+    else if (follows) this.view = [this.view[0] <= bounds[0] ? bounds[0] : this.view[0] + bounds[1] - end, bounds[1]];
+    this.lines();
+    showStory(this.model.picture, this.line.value, key => this.goTo(key), i => this.jump(i));
+    this.list.filter();
+    if (first) { this.open(); return; }
+    const again = selected === undefined ? undefined : this.model.find(selected);
+    if (again) this.go(again, true); else this.draw();
+  }
+
+  /** Offers the lines that the logs have. */
+  lines() {
+    const { lines, moves } = this.model.picture, chosen = this.line.value || moves[0]?.line || lines[0] || '';
+    this.line.replaceChildren(...lines.map(dir => {
+      const o = /** @type {HTMLOptionElement} */ (element('option', '', dir));
+      o.value = dir;
+      return o;
+    }));
+    this.line.value = chosen;
+    byId('line-label').hidden = lines.length < 2;
+  }
+
+  /** Selects what the address names, or the first loss. */
+  open() {
+    if (this.goTo(named(location.hash))) return;
+    const i = this.model.picture.moves.findIndex(m => m.cause && m.line === this.line.value);
+    if (i >= 0) { this.move = i; markMove(i); this.goTo(this.key(i), true); }
+    if (!this.current && this.model.all.length) this.go(this.model.all[0]);
+    if (!this.current) this.draw();
+  }
+
+  /** @param {number} i */
+  key(i) { const m = this.model.picture.moves[i]; return `${m.at.log}.${m.at.seq}`; }
+
+  /**
+   * Selects what a key names; false if there is no such thing.
+   * @param {string} key
+   * @param {boolean} [stay]
+   */
+  goTo(key, stay) {
+    const item = this.model.find(key);
+    if (item) this.go(item, stay);
+    return item !== undefined;
+  }
+
+  /**
+   * Selects a record or a transaction.
+   * @param {Rec | Txn} item
+   * @param {boolean} [stay] the view stays
+   */
+  go(item, stay) {
+    this.current = item;
+    const t = timeOf(item), [from, to] = this.view;
+    if (!stay && (t < from || t > to)) this.view = [t - (to - from) / 2, t + (to - from) / 2];
+    const chain = this.model.chain(item);
+    showChain(chain, key => this.goTo(key));
+    this.list.show(isRecord(item) ? item : undefined, chain.map(s => s.item).filter(isRecord));
+    this.chart.show(isRecord(item) ? item : chain.map(s => s.item).find(isRecord));
+    say(byId('where'), `${clockText(t)} UTC  ${itemText(item).slice(0, 200)}`);
+    history.replaceState(null, '', `#${encodeURIComponent(keyOf(item))}`);
+    this.draw();
+  }
+
+  draw() {
+    const view = this.asked(), drawing = shapes(this.model.picture, this.model.logs, view);
+    if (this.current) drawing.push(...chainShapes(this.model.picture, view, this.model.chain(this.current)));
+    this.lanes.setAttribute('height', String(layout(this.model.picture, view).height));
+    this.lanes.replaceChildren(patterns(), ...drawing.map(paint), ...this.states(view));
+  }
+
+  /** @returns {import('./picture.js').View} */
+  asked() { return { from: this.view[0], to: this.view[1], width: this.lanes.clientWidth || 1000, line: this.line.value }; }
+
+  /**
+   * The state of each lane's machine at the selected moment.
+   * @param {import('./picture.js').View} view
+   */
+  states(view) {
+    if (!this.current) return [];
+    const l = layout(this.model.picture, view), t = timeOf(this.current), current = this.current;
+    return l.lanes.map((m, i) => {
+      const log = this.model.picture.logs[m.log].name, all = this.model.byMachine.get(`${log}\n${m.machine}`) ?? [];
+      const exact = isRecord(current) && current.log === log ? current.seq : all.findLast(r => r.t <= t)?.seq ?? 0;
+      return paint({ tag: 'text', layer: 'state', x: 10, y: l.top(i) + 56, text: this.model.stateAt(log, m.machine, exact) });
+    });
+  }
+
+  /**
+   * Goes to a move: the view is what is around it.
+   * @param {number} i
+   */
+  jump(i) {
+    const { moves } = this.model.picture;
+    if (i < 0 || i >= moves.length) return;
+    this.move = i;
+    const m = moves[i], air = Math.max(5e5, (m.to - m.from) * 0.6);
+    if (m.line !== this.line.value) {
+      this.line.value = m.line;
+      showStory(this.model.picture, this.line.value, key => this.goTo(key), n => this.jump(n));
+    }
+    this.view = [m.from - air, m.to + air];
+    markMove(i);
+    if (!this.goTo(this.key(i), true)) this.draw();
+  }
+
+  /** @param {number} by */
+  nextMove(by) {
+    const { moves } = this.model.picture;
+    for (let i = this.move + by; i >= 0 && i < moves.length; i += by) {
+      if (moves[i].line === this.line.value) { this.jump(i); return; }
+    }
+  }
+
+  /**
+   * @param {number} factor
+   * @param {number} [at] the time that stays where it is
+   */
+  zoom(factor, at) {
+    const [from, to] = this.view, middle = at ?? (this.current ? timeOf(this.current) : (from + to) / 2);
+    const span = (to - from) * factor, [first, last] = this.model.bounds();
+    if (span < 100 || factor > 1 && span > 4 * (last - first)) return;
+    const fixed = Math.min(Math.max(middle, from), to);
+    this.view = [fixed - (fixed - from) * factor, fixed + (to - fixed) * factor];
+    this.draw();
+  }
+
+  /** @param {number} by */
+  step(by) { const rec = this.list.step(by); if (rec) this.go(rec); }
+
+  down() {
+    const cause = this.current && this.model.causeOf(this.current);
+    if (!this.current || !cause) return;
+    this.trail.push(this.current);
+    this.go(cause.item);
+  }
+
+  up() {
+    if (!this.current) return;
+    const before = this.trail.pop(), back = before && this.model.causeOf(before);
+    if (before && back && keyOf(back.item) === keyOf(this.current)) { this.go(before); return; }
+    this.trail = [];
+    const result = this.model.resultOf(this.current);
+    if (result) this.go(result);
+  }
+
+  /** @param {KeyboardEvent} event */
+  press(event) {
+    const field = event.target instanceof HTMLInputElement && event.target.type === 'search' || event.target instanceof HTMLSelectElement;
+    if (event.key === 'Escape' && field) { this.list.input.blur(); return; }
+    if (field || event.ctrlKey || event.metaKey || event.altKey || helpDialog().open) return;
+    /** @type {Record<string, () => void>} */
+    const does = {
+      ArrowLeft: () => this.step(-1), ArrowRight: () => this.step(1), ArrowDown: () => this.down(), ArrowUp: () => this.up(),
+      '[': () => this.nextMove(-1), ']': () => this.nextMove(1), '+': () => this.zoom(0.6), '=': () => this.zoom(0.6), '-': () => this.zoom(1.6),
+      0: () => this.everything(), '/': () => this.list.input.focus(), '?': () => helpDialog().showModal(),
+    };
+    if (!Object.hasOwn(does, event.key)) return;
+    event.preventDefault();
+    does[event.key]();
+  }
+
+  everything() { this.view = this.model.bounds(); this.draw(); }
+
+  /** Selects the item at a place of the lanes: the shape, or the record that is nearest in its lane.
+   * @param {MouseEvent} event */
+  point(event) {
+    const key = event.target instanceof Element ? event.target.closest('[data-key]')?.getAttribute('data-key') : undefined;
+    if (key && this.goTo(key, true)) return;
+    const view = this.asked(), l = layout(this.model.picture, view), box = this.lanes.getBoundingClientRect();
+    const y = event.clientY - box.top, t = l.time(event.clientX - box.left);
+    if (event.clientX - box.left < LEFT) return;
+    const near = [...this.model.all, ...this.model.picture.txns].reduce((best, item) => {
+      const n = isRecord(item) ? laneOf(l, this.model.picture, item) : l.lanes.length;
+      const mine = n >= 0 && y >= l.top(n) && y < l.top(n + 1);
+      return mine && (!best || Math.abs(timeOf(item) - t) < Math.abs(timeOf(best) - t)) ? item : best;
+    }, /** @type {Rec | Txn | undefined} */ (undefined));
+    if (near) this.go(near, true);
+  }
+
+  /** Connects the page with its keys, buttons and pointers. */
+  listen() {
+    document.addEventListener('keydown', event => this.press(event));
+    this.lanes.addEventListener('click', event => this.point(event));
+    this.lanes.addEventListener('wheel', event => {
+      if (!event.ctrlKey && !event.shiftKey && Math.abs(event.deltaX) < Math.abs(event.deltaY)) return; // scrolls the page
+      event.preventDefault();
+      const l = layout(this.model.picture, this.asked());
+      if (event.ctrlKey) this.zoom(event.deltaY < 0 ? 0.8 : 1.25, l.time(event.clientX - this.lanes.getBoundingClientRect().left));
+      else this.pan((event.deltaX || event.deltaY) * (this.view[1] - this.view[0]) / (this.lanes.clientWidth - LEFT));
+    }, { passive: false });
+    this.line.addEventListener('change', () => {
+      showStory(this.model.picture, this.line.value, key => this.goTo(key), i => this.jump(i));
+      this.move = -1;
+      this.draw();
+    });
+    addEventListener('resize', () => { this.draw(); this.list.draw(); });
+    addEventListener('hashchange', () => this.goTo(named(location.hash)));
+    /** @type {[string, () => void][]} */
+    const buttons = [['prev-move', () => this.nextMove(-1)], ['next-move', () => this.nextMove(1)], ['zoom-in', () => this.zoom(0.6)],
+      ['zoom-out', () => this.zoom(1.6)], ['zoom-all', () => this.everything()], ['help-open', () => helpDialog().showModal()]];
+    for (const [id, does] of buttons) byId(id).addEventListener('click', does);
+  }
+
+  /** @param {number} by */
+  pan(by) { this.view = [this.view[0] + by, this.view[1] + by]; this.draw(); }
+}
+
+/**
+ * What the address names.
+ * @param {string} hash
+ */
+function named(hash) {
+  try {
+    return decodeURIComponent(hash.slice(1));
+  } catch {
+    return '';
+  }
+}
+
+function helpDialog() { return /** @type {HTMLDialogElement} */ (byId('help')); }
+
+/** Fills in the keys and the legend. */
+function explain() {
+  byId('keys').replaceChildren(...KEYS.map(([key, does]) => {
+    const tr = element('tr');
+    tr.append(element('th', '', key), element('td', '', does));
+    return tr;
+  }));
+  const signs = [...LAYERS.map(l => [l.layer, l.name]), ['late', 'not told yet'], ['work', 'work ran on'], ['pause', 'did not run'], ['nobody', 'nobody may believe'], ['two', 'two may believe'], ['gap', 'records missing']];
+  byId('legend').replaceChildren(...signs.filter(([layer]) => layer !== 'ticks').map(([layer, name]) => {
+    const e = element('span', 'sign'), svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+    svg.setAttribute('width', '26');
+    svg.setAttribute('height', '12');
+    svg.append(paint({ tag: 'rect', layer, x: 0, y: layer === 'link' ? 4 : 0, w: 26, h: layer === 'link' ? 5 : 12 }));
+    e.append(svg, element('span', '', name));
+    return e;
+  }));
+}
+
+/**
+ * The data in the page.
+ * @param {string} text base64 of gzip of JSON
+ * @returns {Promise<import('./types.js').Document>}
+ */
+async function unpack(text) {
+  const bytes = Uint8Array.from(atob(text), c => c.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).json();
+}
+
+/**
+ * Waits for what is recorded from now on.
+ * @param {App} app
+ * @param {string} url
+ */
+function follow(app, url) {
+  const have = app.model.picture.logs.map(l => `${encodeURIComponent(l.name)}.${app.model.logs.get(l.name)?.at(-1)?.seq ?? 0}`).join(',');
+  const source = new EventSource(`${url}?have=${encodeURIComponent(have)}`), state = byId('live-state');
+  source.addEventListener('open', () => { say(state, '● live'); });
+  source.addEventListener('error', () => { say(state, source.readyState === EventSource.CLOSED ? '○ ended' : '○ waits for the server'); });
+  source.addEventListener('document', event => app.take(JSON.parse(event.data)));
+  source.addEventListener('trouble', event => say(state, `○ ${JSON.parse(event.data)}`));
+}
+
+/** Begins. */
+async function start() {
+  const began = performance.now(), app = new App();
+  app.take(await unpack(byId('data').textContent ?? ''));
+  explain();
+  app.listen();
+  const live = document.querySelector('meta[name=live]')?.getAttribute('content');
+  if (live) follow(app, live);
+  document.body.dataset.ready = duration((performance.now() - began) * 1e3);
+}
+
+start().catch(error => { say(byId('verdict'), `The page cannot show its data: ${error}`); });

@@ -1,0 +1,333 @@
+// Facts in, picture out: lanes as shapes. It knows no browser and draws nothing, so a playground can share it.
+import './types.js';
+
+/** @typedef {import('./types.js').Rec} Rec */
+/** @typedef {import('./types.js').Txn} Txn */
+/** @typedef {import('./types.js').Span} Span */
+/** @typedef {import('./types.js').Picture} Picture */
+/**
+ * One shape. A class says which layer it is; key names the item that a click selects.
+ * @typedef {object} Shape
+ * @property {'rect' | 'text' | 'path' | 'circle'} tag
+ * @property {string} layer
+ * @property {number} [x]
+ * @property {number} [y]
+ * @property {number} [w]
+ * @property {number} [h]
+ * @property {string} [d]
+ * @property {string} [text]
+ * @property {string} [title]
+ * @property {string} [key]
+ */
+/** @typedef {{from: number, to: number, width: number, line: string}} View */
+
+export const LEFT = 176;
+const RIGHT = 14;
+const TOP = 34;
+const LANE = 98;
+const MOST_LANES = 60;
+
+/** The layers of a lane: what it is called, its place, and its height. They are never mixed. */
+export const LAYERS = [
+  { layer: 'right', name: 'may believe', y: 8, h: 17 },
+  { layer: 'told', name: 'work told', y: 29, h: 12 },
+  { layer: 'node', name: 'node stands', y: 46, h: 9 },
+  { layer: 'link', name: 'connection', y: 61, h: 5 },
+  { layer: 'ticks', name: 'records', y: 74, h: 12 },
+];
+const RIGHTS = LAYERS[0];
+const TOLD = LAYERS[1];
+const NODE = LAYERS[2];
+const LINK = LAYERS[3];
+const TICKS = LAYERS[4];
+
+/**
+ * A text of at most so many characters.
+ * @param {string} text
+ * @param {number} most
+ */
+export function cut(text, most) { return text.length > most ? `${text.slice(0, most - 1)}…` : text; }
+
+/**
+ * A duration, from microseconds.
+ * @param {number} us
+ */
+export function duration(us) {
+  if (us < 1e3) return `${us.toFixed(0)} µs`;
+  if (us < 1e6) return `${(us / 1e3).toFixed(1)} ms`;
+  if (us < 6e7) return `${(us / 1e6).toFixed(2)} s`;
+  if (us < 3.6e9) return `${Math.floor(us / 6e7)} min ${Math.floor(us % 6e7 / 1e6)} s`;
+  return `${Math.floor(us / 3.6e9)} h ${Math.floor(us % 3.6e9 / 6e7)} min`;
+}
+
+/**
+ * A time of day, UTC.
+ * @param {number} us
+ * @param {number} [digits] of a second's fraction
+ */
+export function clockText(us, digits = 3) {
+  const date = new Date(us / 1e3);
+  if (Number.isNaN(date.getTime())) return '?';
+  const text = date.toISOString().slice(11, 23);
+  return digits === 3 ? text : text.slice(0, digits === 0 ? 8 : 9 + digits);
+}
+
+/** Distances between marks of the axis, in microseconds. */
+const STEPS = [1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7, 3e7, 6e7, 3e8, 6e8, 1.8e9, 3.6e9, 1.08e10, 2.16e10, 8.64e10];
+
+/**
+ * Where the lanes of a picture are, for a view.
+ * @param {Picture} picture
+ * @param {View} view
+ */
+export function layout(picture, view) {
+  const all = picture.machines.map((m, index) => ({ m, index })).filter(({ m }) => view.line === '' || m.line === view.line);
+  all.sort((a, b) => Number(b.m.right.length > 0) - Number(a.m.right.length > 0) || a.index - b.index);
+  const lanes = all.slice(0, MOST_LANES).map(({ m }) => m);
+  const plain = picture.logs.map((_, i) => i).filter(i => !lanes.some(m => m.log === i)).slice(0, Math.max(0, MOST_LANES - lanes.length));
+  for (const log of plain) lanes.push({ log, machine: 'session', who: picture.logs[log].name, line: '', nodes: [], right: [], heard: [], work: [] });
+  const bottom = TOP + lanes.length * LANE;
+  const span = Math.max(1, view.to - view.from), room = Math.max(1, view.width - LEFT - RIGHT);
+  return {
+    lanes, left: all.length - Math.min(all.length, MOST_LANES), bottom, height: bottom + 64,
+    /** @param {number} t */
+    x: t => LEFT + room * (t - view.from) / span,
+    /** @param {number} x */
+    time: x => view.from + (x - LEFT) / room * span,
+    /** @param {number} i */
+    top: i => TOP + i * LANE,
+  };
+}
+
+/** @typedef {ReturnType<typeof layout>} Layout */
+
+/**
+ * The lane of a record, -1 if it has none: its machine's, or else the first of its client.
+ * @param {Layout} l
+ * @param {Picture} picture
+ * @param {Rec} rec
+ */
+export function laneOf(l, picture, rec) {
+  const own = l.lanes.findIndex(m => picture.logs[m.log].name === rec.log && m.machine === rec.machine);
+  return own >= 0 ? own : l.lanes.findIndex(m => picture.logs[m.log].name === rec.log);
+}
+
+/**
+ * The shapes of a picture in a view, those behind first.
+ * @param {Picture} picture
+ * @param {Map<string, Rec[]>} logs
+ * @param {View} view
+ * @returns {Shape[]}
+ */
+export function shapes(picture, logs, view) {
+  const l = layout(picture, view);
+  /** @type {Shape[]} */
+  const out = [];
+  axis(out, l, view);
+  moveBands(out, l, picture, view);
+  l.lanes.forEach((m, i) => lane(out, l, i, picture, m, logs.get(picture.logs[m.log].name) ?? [], view));
+  ensemble(out, l, picture, view);
+  if (l.left > 0) out.push({ tag: 'text', layer: 'note', x: 8, y: l.height - 4, text: `and ${l.left} more participants of this line` });
+  return out;
+}
+
+/**
+ * @param {Shape[]} out
+ * @param {Layout} l
+ * @param {View} view
+ */
+function axis(out, l, view) {
+  const step = STEPS.find(s => l.x(view.from + s) - LEFT > 96) ?? STEPS[STEPS.length - 1];
+  const digits = step < 1e6 ? 3 : 0;
+  for (let t = Math.ceil(view.from / step) * step, n = 0; t <= view.to && n < 400; t += step, n++) {
+    out.push({ tag: 'path', layer: 'grid', d: `M${l.x(t).toFixed(1)} 20V${l.bottom + 40}` });
+    out.push({ tag: 'text', layer: 'axis', x: l.x(t), y: 14, text: clockText(t, digits) });
+  }
+}
+
+/**
+ * The moves: from the end of one right to the beginning of the next.
+ * @param {Shape[]} out
+ * @param {Layout} l
+ * @param {Picture} picture
+ * @param {View} view
+ */
+function moveBands(out, l, picture, view) {
+  for (const m of picture.moves) {
+    if (view.line !== '' && m.line !== view.line || m.from === 0) continue;
+    const a = Math.min(m.from, m.to), b = Math.max(m.from, m.to);
+    const box = clip(l, view, a, b);
+    if (box) out.push({ tag: 'rect', layer: m.two ? 'two' : 'nobody', x: box.x, y: 20, w: box.w, h: l.bottom - 24, title: `${m.two ? 'two had the right' : 'nobody had the right'} for ${duration(b - a)}: ${cut(m.title, 200)}`, key: `${m.at.log}.${m.at.seq}` });
+  }
+}
+
+/**
+ * The part of a time that a view shows; undefined for none.
+ * @param {Layout} l
+ * @param {View} view
+ * @param {number} from
+ * @param {number} to
+ */
+function clip(l, view, from, to) {
+  if (to < view.from || from > view.to) return undefined;
+  const x = Math.max(LEFT, l.x(from));
+  return { x, w: Math.max(1.5, Math.min(view.width - RIGHT, l.x(to)) - x) };
+}
+
+/**
+ * One participant's lane.
+ * @param {Shape[]} out
+ * @param {Layout} l
+ * @param {number} i
+ * @param {Picture} picture
+ * @param {import('./types.js').Participant} m
+ * @param {Rec[]} records
+ * @param {View} view
+ */
+function lane(out, l, i, picture, m, records, view) {
+  const y = l.top(i), client = picture.logs[m.log];
+  const end = records.length ? records[records.length - 1].t : view.from;
+  out.push({ tag: 'rect', layer: i % 2 ? 'lane odd' : 'lane', x: 0, y, w: view.width, h: LANE });
+  out.push({ tag: 'text', layer: 'who', x: 10, y: y + 22, text: cut(m.who, 12), title: cut(`${m.who}, ${m.machine} of ${client.name}`, 400) });
+  out.push({ tag: 'text', layer: 'sub', x: 10, y: y + 38, text: cut(m.machine, 14) });
+  for (const layer of LAYERS) out.push({ tag: 'text', layer: 'layer-name', x: LEFT - 8, y: y + layer.y + layer.h / 2 + 3.5, text: layer.name });
+  /** @param {Span} s @param {string} layer @param {{y: number, h: number}} at @param {string} [label] */
+  const bar = (s, layer, at, label) => {
+    const box = clip(l, view, s.from, s.to || end);
+    if (!box) return;
+    out.push({ tag: 'rect', layer, x: box.x, y: y + at.y, w: box.w, h: at.h, title: cut(`${s.text ?? ''} (${duration((s.to || end) - s.from)})`, 400), key: s.record ? `${client.name}.${s.record}` : undefined });
+    if (label && box.w > label.length * 6.4 + 8) out.push({ tag: 'text', layer: `in-${layer}`, x: box.x + 6, y: y + at.y + at.h / 2 + 4, text: label });
+  };
+  const whole = { y: 3, h: LANE - 8 };
+  for (const s of client.gaps) bar(s, 'gap', whole, 'records missing');
+  const pauses = joined(client.pauses);
+  for (const s of pauses) bar(s, 'pause', whole);
+  for (const s of client.connected) bar(s, 'link', LINK);
+  for (const s of m.nodes) bar(s, s.to ? 'node' : 'node open', NODE);
+  for (const s of m.heard) bar(s, 'told', TOLD);
+  for (const s of m.right) bar(s, 'right', RIGHTS, s.text);
+  m.heard.forEach((told, n) => {
+    const right = m.right[n];
+    if (right && told.to && told.to - right.to > 2e4) bar({ from: right.to, to: told.to, record: told.record, text: 'no right to believe, and the work was not told yet' }, 'late', TOLD, `not told for ${duration(told.to - right.to)}`);
+  });
+  for (const s of m.work) bar(s, 'work', TOLD, cut(s.text ?? '', 60));
+  for (const s of pauses) {
+    const box = clip(l, view, s.from, s.to);
+    if (box && box.w > 60) out.push({ tag: 'text', layer: 'in-pause', x: box.x + 6, y: y + LANE - 8, text: 'did not run' });
+  }
+  ticks(out, l, i, m, records, view);
+  if (client.cut && end >= view.from && end <= view.to) out.push({ tag: 'text', layer: 'ended', x: l.x(end) + 4, y: y + TICKS.y + 10, text: '✕ log ends', title: 'the log ends without a close' });
+}
+
+/**
+ * Spans that overlap as one: two timers may notice the same pause.
+ * @param {Span[]} spans
+ */
+export function joined(spans) {
+  /** @type {Span[]} */
+  const out = [];
+  for (const s of [...spans].sort((a, b) => a.from - b.from)) {
+    const last = out[out.length - 1];
+    if (last && s.from <= last.to) last.to = Math.max(last.to, s.to);
+    else out.push({ ...s });
+  }
+  return out;
+}
+
+/**
+ * Marks of records: high ones for changes of state. At most one for each pixel.
+ * @param {Shape[]} out
+ * @param {Layout} l
+ * @param {number} i
+ * @param {import('./types.js').Participant} m
+ * @param {Rec[]} records
+ * @param {View} view
+ */
+function ticks(out, l, i, m, records, view) {
+  const y = l.top(i) + TICKS.y;
+  let low = '', high = '', lastLow = -9, lastHigh = -9;
+  for (let n = firstAt(records, view.from); n < records.length && records[n].t <= view.to; n++) {
+    const r = records[n], x = l.x(r.t);
+    if (r.machine === m.machine && r.from !== r.to) {
+      if (x - lastHigh >= 1) high += `M${x.toFixed(1)} ${y}v${TICKS.h}`, lastHigh = x;
+    } else if (x - lastLow >= 2) low += `M${x.toFixed(1)} ${y + 7}v5`, lastLow = x;
+  }
+  if (low) out.push({ tag: 'path', layer: 'tick', d: low });
+  if (high) out.push({ tag: 'path', layer: 'tick moved', d: high });
+}
+
+/**
+ * The index of the first record at or after a time.
+ * @param {Rec[]} records
+ * @param {number} t
+ */
+export function firstAt(records, t) {
+  let lo = 0, hi = records.length;
+  while (lo < hi) {
+    const mid = (lo + hi) >> 1;
+    if (records[mid].t < t) lo = mid + 1; else hi = mid;
+  }
+  return lo;
+}
+
+/** The signs of transactions. */
+const SIGNS = new Map([['create', '+'], ['delete', '−'], ['expired', '✕'], ['closed', '◂'], ['opened', '▸'], ['set', '=']]);
+
+/**
+ * The ensemble's lane: each transaction by its zxid. One that only replies show is a bracket: between the request and the answer.
+ * @param {Shape[]} out
+ * @param {Layout} l
+ * @param {Picture} picture
+ * @param {View} view
+ */
+function ensemble(out, l, picture, view) {
+  const y = l.bottom;
+  out.push({ tag: 'rect', layer: 'lane ensemble', x: 0, y, w: view.width, h: 60 });
+  out.push({ tag: 'text', layer: 'who', x: 10, y: y + 22, text: 'ensemble' });
+  out.push({ tag: 'text', layer: 'sub', x: 10, y: y + 38, text: picture.txns.some(x => x.exact) ? 'its own log' : 'by replies' });
+  let lastX = -9, lastLabel = -99;
+  for (const t of picture.txns) {
+    const x = l.x((t.from + t.to) / 2);
+    if (t.to < view.from || t.from > view.to) continue;
+    const key = `@${t.zxid}`, title = cut(`zxid ${t.zxid}: ${t.text}`, 400), important = t.kind === 'expired' || t.kind === 'delete';
+    if (x - lastX < 2 && !important) continue;
+    lastX = x;
+    const [a, b] = [l.x(t.from), l.x(t.to)];
+    if (!t.exact && b - a > 4) out.push({ tag: 'path', layer: 'bracket', d: `M${a.toFixed(1)} ${y + 6}v12m0 -6H${b.toFixed(1)}m0 -6v12` });
+    out.push({ tag: 'circle', layer: `txn ${t.kind}`, x, y: y + 12, w: 5, title, key });
+    const label = `${SIGNS.get(t.kind) ?? ''} ${t.zxid}`;
+    if (x - lastLabel > label.length * 6.2 + 6) {
+      out.push({ tag: 'text', layer: 'zxid', x: x - 4, y: y + 34, text: label, title, key });
+      lastLabel = x;
+    }
+  }
+}
+
+/**
+ * The arrows of a chain of causes, across lanes, and a mark at each of its items.
+ * @param {Picture} picture
+ * @param {View} view
+ * @param {import('./types.js').Step[]} chain
+ * @returns {Shape[]}
+ */
+export function chainShapes(picture, view, chain) {
+  const l = layout(picture, view);
+  const points = chain.map(({ item }) => {
+    if (!('seq' in item)) return { x: l.x((item.from + item.to) / 2), y: l.bottom + 12, lane: l.lanes.length };
+    const n = laneOf(l, picture, item);
+    return { x: l.x(item.t), y: n < 0 ? l.bottom : l.top(n) + TICKS.y + 6, lane: n };
+  });
+  /** @type {Shape[]} */
+  const out = [];
+  if (points.length && points[0].x >= LEFT && points[0].x <= view.width) out.push({ tag: 'path', layer: 'cursor', d: `M${points[0].x.toFixed(1)} 18V${l.bottom + 40}` });
+  for (let i = 1; i < points.length; i++) {
+    const [a, b] = [points[i], points[i - 1]];
+    if (Math.max(a.x, b.x) < LEFT || Math.min(a.x, b.x) > view.width) continue;
+    const lift = a.lane === b.lane ? -16 : 0, mid = (a.x + b.x) / 2;
+    out.push({ tag: 'path', layer: 'cause', d: `M${Math.max(LEFT, a.x).toFixed(1)} ${a.y}C${mid.toFixed(1)} ${a.y + lift} ${mid.toFixed(1)} ${b.y + lift} ${b.x.toFixed(1)} ${b.y}` });
+  }
+  points.forEach((p, i) => {
+    if (p.x >= LEFT && p.x <= view.width) out.push({ tag: 'circle', layer: i === 0 ? 'point selected' : 'point', x: p.x, y: p.y, w: i === 0 ? 5 : 3.5 });
+  });
+  return out;
+}

@@ -1,0 +1,126 @@
+// What is told in words: the verdict, the moves with their sentences, the doubts, and the causes of the selected item.
+import './types.js';
+import { isRecord, keyOf, timeOf } from './model.js';
+import { clockText, duration } from './picture.js';
+import { headText } from './filter.js';
+import { byId, element, say } from './dom.js';
+
+/** @typedef {import('./types.js').Rec} Rec */
+/** @typedef {import('./types.js').Txn} Txn */
+
+/** How many moves are listed at most: the last ones. */
+const MOST_MOVES = 500;
+
+/**
+ * A sentence with a button for each of its records.
+ * @param {import('./types.js').Sentence} sentence
+ * @param {(key: string) => void} go
+ */
+function sentence(sentence, go) {
+  const e = element('span', 'sentence', `${sentence.text}.`);
+  for (const ref of sentence.records ?? []) {
+    const b = element('button', 'ref', `${ref.log}:${ref.seq}`);
+    b.addEventListener('click', event => { event.stopPropagation(); go(`${ref.log}.${ref.seq}`); });
+    e.append(' ', b);
+  }
+  e.append(' ');
+  return e;
+}
+
+/**
+ * Shows verdict, doubts and moves.
+ * @param {import('./types.js').Picture} picture
+ * @param {string} line
+ * @param {(key: string) => void} go
+ * @param {(index: number) => void} jump
+ */
+export function showStory(picture, line, go, jump) {
+  const verdict = byId('verdict');
+  say(verdict, picture.headline);
+  verdict.className = picture.verdict === 'two at once' ? 'bad' : picture.verdict === 'cannot tell' ? 'open' : 'good';
+  byId('doubts').replaceChildren(...picture.doubts.map(d => sentence(d, go)));
+  const items = [];
+  for (let i = Math.max(0, picture.moves.length - MOST_MOVES); i < picture.moves.length; i++) {
+    const m = picture.moves[i];
+    if (line !== '' && m.line !== line) continue;
+    const li = element('li', m.two ? 'two' : '');
+    li.dataset.move = String(i);
+    const head = element('button', 'move');
+    head.append(element('time', '', clockText(m.from)), element('b', '', m.title), element('em', '', m.cause ?? 'first'));
+    if (m.to > m.from) head.append(element('small', '', `nobody for ${duration(m.to - m.from)}`));
+    head.addEventListener('click', () => jump(i));
+    const p = element('p');
+    p.append(...m.story.map(s => sentence(s, go)));
+    li.append(head, p);
+    items.push(li);
+  }
+  const left = Math.max(0, picture.moves.length - MOST_MOVES);
+  if (left) items.unshift(element('li', '', `${left} moves before these are not listed`));
+  byId('story').replaceChildren(...items);
+}
+
+/**
+ * Marks a move.
+ * @param {number} index
+ */
+export function markMove(index) {
+  for (const li of byId('story').children) {
+    const on = li instanceof HTMLElement && li.dataset.move === String(index);
+    li.classList.toggle('selected', on);
+    if (on) li.scrollIntoView({ block: 'nearest' });
+  }
+}
+
+/**
+ * What an item is, in one line.
+ * @param {Rec | Txn} item
+ */
+export function itemText(item) {
+  return isRecord(item) ? headText(item) : `ensemble ${item.zxid} ${item.text}`;
+}
+
+/**
+ * Shows an item and what led to it. Heartbeats that only led on are folded.
+ * @param {import('./types.js').Step[]} chain
+ * @param {(key: string) => void} go
+ */
+export function showChain(chain, go) {
+  const item = chain[0].item;
+  /** @type {[string, string][]} */
+  const rows = [];
+  const add = (/** @type {string} */ name, /** @type {string} */ value) => {
+    if (value !== '') rows.push([name, value]);
+  };
+  if (isRecord(item)) {
+    add('record', `${item.log}:${item.seq}`);
+    add('machine', `${item.machine}: ${item.from && item.from !== item.to ? `${item.from} → ` : ''}${item.to}`);
+    add('row', item.row);
+    add('event', [item.kind, item.facts].filter(s => s).join(': '));
+    add('effects', item.effects.join('\n'));
+  } else {
+    add('transaction', item.zxid);
+    add('what', item.text);
+    add('when', item.exact ? 'exactly then, by the clock of the ensemble’s leader' : `within ${duration(item.to - item.from)}, between the request and its answer`);
+  }
+  const table = element('dl');
+  for (const [name, value] of rows) {
+    const dd = element('dd');
+    say(dd, value, 20000);
+    table.append(element('dt', '', name), dd);
+  }
+  byId('detail').replaceChildren(table);
+  const steps = [];
+  let folded = 0;
+  for (const step of chain) {
+    if (step !== chain[0] && isRecord(step.item) && step.item.beat && chain.indexOf(step) < chain.length - 1) { folded++; continue; }
+    if (folded) steps.push(element('li', 'folded', `${folded} records of heartbeats between`));
+    folded = 0;
+    const li = element('li'), b = element('button', 'step'), ago = timeOf(item) - timeOf(step.item);
+    if (step.how) li.append(element('small', 'how', `← ${step.how}`));
+    b.append(element('time', '', step === chain[0] ? clockText(timeOf(item)) : ago < 0 ? `+${duration(-ago)}` : `−${duration(ago)}`), element('span', '', itemText(step.item)));
+    b.addEventListener('click', () => go(keyOf(step.item)));
+    li.append(b);
+    steps.push(li);
+  }
+  byId('chain').replaceChildren(...steps);
+}

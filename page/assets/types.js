@@ -1,0 +1,49 @@
+// The shapes of the data that Go writes: see page/document.go and why/picture.go. Times are microseconds since 1970.
+
+/** @typedef {{log: string, seq: number}} Ref */
+/** @typedef {{text: string, records?: Ref[]}} Sentence */
+/** @typedef {{from: number, to: number, record?: number, text?: string}} Span */
+/** @typedef {{line: string, from: number, to: number, cause?: string, title: string, story: Sentence[], at: Ref, two?: boolean}} Move */
+/** @typedef {{name: string, clock: [number, number][], cut?: boolean, connected: Span[], pauses: Span[], gaps: Span[]}} Client */
+/** @typedef {{log: number, machine: string, who: string, line: string, nodes: Span[], right: Span[], heard: Span[], work: Span[]}} Participant */
+/** @typedef {{zxid: string, from: number, to: number, kind: string, text: string, exact?: boolean}} Txn */
+/** @typedef {{log?: string, seq?: number, zxid?: string}} End */
+/** @typedef {{effect: End, cause: End, how: string}} Link */
+/**
+ * @typedef {object} Picture
+ * @property {string} verdict
+ * @property {string} headline
+ * @property {string[]} lines
+ * @property {Move[]} moves
+ * @property {Sentence[]} doubts
+ * @property {number} [earlier]
+ * @property {Client[]} logs
+ * @property {Txn[]} txns
+ * @property {Link[]} links
+ * @property {Participant[]} machines
+ */
+/** @typedef {{name: string, otherCharts?: string[], rows: number[]}} Rows */
+/** @typedef {{picture: Picture, charts: Record<string, string>, strings: string[], logs: Rows[]}} Document */
+/**
+ * One record. T is when it happened as it is shown, i its index in the order of all logs.
+ * @typedef {object} Rec
+ * @property {string} log
+ * @property {number} seq
+ * @property {number} at
+ * @property {number} t
+ * @property {number} i
+ * @property {string} machine
+ * @property {string} kind
+ * @property {string} from
+ * @property {string} row
+ * @property {string} to
+ * @property {number} cause
+ * @property {string[]} tried
+ * @property {string[]} effects
+ * @property {string} facts
+ * @property {number} zxid
+ * @property {boolean} beat
+ * @property {boolean} inner
+ */
+/** @typedef {{item: Rec | Txn, how: string}} Step */
+export {};

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LEFT, chainShapes, clockText, duration, joined, laneOf, layout, shapes } from '../../assets/picture.js';
+import { client, documentOf, participant, rec } from './made.mjs';
+
+const S = 1e6;
+const view = { from: 0, to: 10 * S, width: LEFT + 14 + 1000, line: '/jobs' };
+
+function picture() {
+  const alice = participant(0, 'latch-1', { who: 'alice', right: [{ from: S, to: 4 * S, record: 5, text: 'token 5' }], heard: [{ from: S, to: 6 * S, record: 9 }], nodes: [{ from: S, to: 5 * S, record: 4 }], work: [{ from: 6 * S, to: 7 * S, record: 9 }] });
+  const bob = participant(1, 'latch-1', { who: 'bob', nodes: [{ from: 2 * S, to: 0, record: 4 }] });
+  const p = documentOf([client('alice', [[0, 0]], { pauses: [{ from: 3 * S, to: 6 * S }, { from: 5 * S, to: 6 * S }], cut: true }), client('bob', [[0, 0]])], {}, [bob, alice]).picture;
+  p.moves = [{ line: '/jobs', from: 4 * S, to: 5 * S, title: 'alice → bob', story: [], at: { log: 'bob', seq: 4 } }];
+  p.txns = [{ zxid: '0x5', from: 1 * S, to: 1.5 * S, kind: 'create', text: 'create /jobs/a' }, { zxid: '0x9', from: 5 * S, to: 5 * S, kind: 'expired', text: 'session expired', exact: true }];
+  return p;
+}
+const logs = new Map([['alice', [rec({ log: 'alice', seq: 1, t: S, from: 'x', to: 'y', machine: 'latch-1' }), rec({ log: 'alice', seq: 2, t: 9 * S })]], ['bob', []]]);
+const of = (all, layer) => all.filter(s => s.layer.split(' ')[0] === layer && s.tag !== 'text');
+
+test('each layer has its own bars, from its time to its time', () => {
+  const all = shapes(picture(), logs, view), x = t => LEFT + t / S * 100;
+  for (const [layer, from, to] of [['right', 1, 4], ['told', 1, 6], ['late', 4, 6], ['work', 6, 7], ['pause', 3, 6], ['nobody', 4, 5]]) {
+    const [bar, more] = of(all, layer);
+    assert.equal(more, undefined, layer);
+    assert.deepEqual([bar.x, bar.x + bar.w], [x(from * S), x(to * S)], layer);
+  }
+  const heights = ['right', 'told', 'node'].map(layer => { const [b] = of(all, layer); return [b.y, b.y + b.h]; });
+  for (let i = 1; i < heights.length; i++) assert.ok(heights[i][0] >= heights[i - 1][1], 'layers lie on each other');
+});
+
+test('who had a term comes first; a node without an end is open until the log ends', () => {
+  const p = picture(), l = layout(p, view), all = shapes(p, logs, view);
+  assert.deepEqual(l.lanes.map(m => m.who), ['alice', 'bob']);
+  assert.deepEqual(of(all, 'node').map(s => s.layer), ['node', 'node open']);
+  assert.equal(laneOf(l, p, rec({ log: 'bob', machine: 'session' })), 1);
+  assert.equal(laneOf(l, p, rec({ log: 'nobody' })), -1);
+});
+
+test('a transaction that only replies show is a bracket; each has its zxid', () => {
+  const all = shapes(picture(), logs, view);
+  assert.equal(of(all, 'bracket').length, 1);
+  assert.deepEqual(all.filter(s => s.layer === 'zxid').map(s => s.text), ['+ 0x5', '✕ 0x9']);
+  assert.deepEqual(of(all, 'txn').map(s => s.key), ['@0x5', '@0x9']);
+});
+
+test('what is outside the view is not drawn, and a line shows its own participants', () => {
+  const p = picture();
+  assert.deepEqual(shapes(p, logs, { ...view, from: 20 * S, to: 30 * S }).filter(s => ['right', 'told', 'late', 'work', 'nobody', 'txn create'].includes(s.layer) && s.tag !== 'text'), []);
+  assert.deepEqual(layout(p, { ...view, line: '/other' }).lanes.map(m => m.machine), ['session', 'session']);
+});
+
+test('100,000 records take no more shapes than there are pixels', () => {
+  const many = Array.from({ length: 1e5 }, (_, i) => rec({ log: 'alice', seq: i + 1, t: i * 100, machine: 'latch-1', from: 'x', to: i % 2 ? 'x' : 'y' }));
+  const all = shapes(picture(), new Map([['alice', many], ['bob', []]]), view), [low, high] = of(all, 'tick');
+  assert.ok(all.length < 200);
+  assert.ok(low.d.split('M').length < 1100 && high.d.split('M').length < 1100);
+});
+
+test('a chain is arrows from each cause to its effect', () => {
+  const p = picture(), chain = [{ item: rec({ log: 'bob', t: 5 * S }), how: '' }, { item: p.txns[1], how: '' }, { item: logs.get('alice')[0], how: '' }];
+  const all = chainShapes(p, view, chain);
+  assert.equal(all.filter(s => s.layer === 'cause').length, 2);
+  assert.deepEqual(all.filter(s => s.tag === 'circle').map(s => s.layer), ['point selected', 'point', 'point']);
+});
+
+test('spans that overlap are one', () => assert.deepEqual(joined([{ from: 5, to: 6 }, { from: 1, to: 3 }, { from: 2, to: 4 }]).map(s => [s.from, s.to]), [[1, 4], [5, 6]]));
+
+test('times are for people', () => {
+  assert.deepEqual([500, 1500, 2.5e6, 65e6, 3.7e9].map(duration), ['500 µs', '1.5 ms', '2.50 s', '1 min 5 s', '1 h 1 min']);
+  assert.equal(clockText(1795568150725000), '00:55:50.725');
+  assert.equal(clockText(1e300), '?');
+});
