@@ -64,6 +64,26 @@ func (k *Rows) Torn() bool {
 	return ok && t.Torn()
 }
 
+// End returns the log's last line, if the log was ended in order.
+func (k *Rows) End() *events.End {
+	if e, ok := k.r.(interface{ End() *events.End }); ok {
+		return e.End()
+	}
+	return nil
+}
+
+// EachNote has take called with each line that is no record.
+func (k *Rows) EachNote(take func(events.Note)) {
+	switch r := k.r.(type) {
+	case *events.Reader:
+		r.Notes = take
+	case *events.Segments:
+		r.Notes = take
+	case interface{ EachNote(func(events.Note)) }:
+		r.EachNote(take)
+	}
+}
+
 func (k *Rows) add(r events.Record) {
 	kept := row{seq: int64(r.Seq), cause: int64(r.Cause), at: (r.Event.At - k.header.StartAt) / 1000, zxid: r.Event.Zxid,
 		machine: k.once(string(r.Machine)), kind: k.once(string(r.Event.Kind)), from: k.once(r.From), row: k.once(r.Row), to: k.once(r.To),

@@ -12,6 +12,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/page"
 	"github.com/incumbent-go/incumbent/why"
 	"github.com/incumbent-go/incumbent/why/txnlog"
 )
@@ -25,7 +26,9 @@ type explainer struct {
 	txnlogs               []string
 	full, facts, redacted bool
 	noReplay              bool
-	trace                 string
+	trace, html           string
+	rows                  map[*why.Log]*page.Rows // for --html
+	kept                  []*page.Rows            // those of the logs that are explained
 }
 
 const whyHelp = `Explain from recorded logs why leadership moved, and whether two ever had the right
@@ -46,6 +49,10 @@ of records and zxids, "measured" by clocks whose error is smaller than what they
 --around 12:03 shows the moves of that minute, or the nearest one. Times are UTC, as
 12:03, 12:03:30, 2026-11-25T12:03:30Z; without a day, the last day of the logs.
 
+--html writes a page: one file that needs no network, and opens from the disk. It has
+the moves, who might believe and whose node stood, the causes of each record, and the
+charts. With --redact, its records have no effects, paths and texts.
+
 A log is replayed first, so that what it says is what the machines did. A log of a
 version with other charts cannot be: it is explained without that, and a line says so.
 
@@ -57,7 +64,7 @@ Exit codes:
    5  cannot tell, and what is missing
   64  the command line is wrong
   66  a file cannot be read
-  74  the trace cannot be written`
+  73  the file of --trace or --html cannot be written`
 
 func (a *app) why() *cobra.Command {
 	e := &explainer{app: a}
@@ -90,6 +97,7 @@ func (a *app) why() *cobra.Command {
 	f.BoolVar(&e.facts, "facts", false, "print terms, nodes, sessions, moves and proofs, one JSON object a line")
 	f.BoolVar(&e.redacted, "redact", false, "replace paths, ids, hosts and servers by pseudonyms")
 	f.StringVar(&e.trace, "trace", "", "write a trace for Perfetto or chrome://tracing to this file, too")
+	f.StringVar(&e.html, "html", "", "write a page to this file, too: lanes, moves, causes, records and charts")
 	f.BoolVar(&e.noReplay, "no-replay", false, "do not replay the logs first")
 	a.JSONFlag(c)
 	return c
@@ -126,6 +134,9 @@ func (e *explainer) run(args []string) error {
 	for _, l := range left {
 		e.Note("%s is left out: it is of the same client as %s, and has no more records", l.Out.Name, l.For.Name)
 	}
+	for _, l := range logs {
+		e.kept = append(e.kept, e.rows[l])
+	}
 	o, err := e.options(logs)
 	if err != nil {
 		return err
@@ -151,8 +162,11 @@ func verdictCode(v why.Verdict) error {
 	return nil
 }
 
-// logError returns the error with the exit code that a reader's error means.
+// logError returns the error with the exit code that a reader's error means, nil for none.
 func logError(f citedLog, err error) error {
+	if err == nil {
+		return nil
+	}
 	code := exitNoInput
 	var damaged *events.DamagedError
 	if errors.As(err, &damaged) {
@@ -168,8 +182,11 @@ func (e *explainer) print(r *why.Report) error {
 			err = os.WriteFile(e.trace, b, 0o600)
 		}
 		if err != nil {
-			return cli.Exit(exitIO, fmt.Errorf("--trace: %w", err))
+			return cli.Exit(cli.ExitNoOutput, fmt.Errorf("--trace: %w", err))
 		}
+	}
+	if err := e.writePage(r); err != nil {
+		return err
 	}
 	switch {
 	case e.facts:

@@ -50,7 +50,7 @@ func TestWhyRefusesFlags(t *testing.T) {
 		{[]string{one, "--path", ""}, 64, "--path is empty"},
 		{[]string{one, "--token", "0"}, 64, "is no token"},
 		{[]string{one, "--token", "seven"}, 64, "must be an integer"},
-		{[]string{one, "--trace", filepath.Join(dir, "missing", "trace.json")}, 74, "--trace: open "},
+		{[]string{one, "--trace", filepath.Join(dir, "missing", "trace.json")}, 73, "--trace: open "},
 		{[]string{one, "--txnlog", filepath.Join(dir, "missing")}, 66, "--txnlog: "},
 		{[]string{one, "--txnlog", t.TempDir()}, 66, "has no transaction log"},
 		{[]string{one, "--txnlog", one}, 2, "no transaction log: it begins with"},

@@ -11,6 +11,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/page"
 	"github.com/incumbent-go/incumbent/why"
 )
 
@@ -24,17 +25,19 @@ func (e *explainer) readAll(files []citedLog) ([]*why.Log, error) {
 		turns <- struct{}{}
 		all.Go(func() {
 			defer func() { <-turns }()
-			reads[i] = readLog(f, !e.noReplay)
+			reads[i] = e.readLog(f)
 		})
 	}
 	all.Wait()
 	logs := make([]*why.Log, len(files))
 	e.tellUnreplayed(files, reads)
+	e.rows = map[*why.Log]*page.Rows{}
 	for i, r := range reads {
 		if r.err != nil {
 			return nil, r.err
 		}
 		logs[i] = r.log
+		e.rows[r.log] = r.rows
 	}
 	return logs, nil
 }
@@ -62,12 +65,13 @@ func (e *explainer) tellUnreplayed(files []citedLog, reads []logRead) {
 // logRead is the result of reading a log.
 type logRead struct {
 	log        *why.Log
-	unreplayed string // "" or why a part of it could not be replayed
+	rows       *page.Rows // for --html
+	unreplayed string     // "" or why a part of it could not be replayed
 	err        error
 }
 
 // readLog reads a log, and replays it if that is wanted.
-func readLog(f citedLog, replay bool) (r logRead) {
+func (e *explainer) readLog(f citedLog) (r logRead) {
 	s, end, err := f.open()
 	if err != nil {
 		return logRead{err: logError(f, err)}
@@ -77,12 +81,17 @@ func readLog(f citedLog, replay bool) (r logRead) {
 	var diverged error
 	go func() {
 		defer p.close()
-		if replay {
+		if !e.noReplay {
 			r.unreplayed, diverged = p.replay(f.file)
 		}
 		p.drain()
 	}()
-	r.log, err = why.Read(f.cite, s.Header(), &p.feed)
+	var reader why.Reader = &p.feed
+	if e.html != "" {
+		r.rows = e.keep(s.Header(), reader)
+		reader = r.rows
+	}
+	r.log, err = why.Read(f.cite, s.Header(), reader)
 	p.feed.finish()
 	switch {
 	case diverged != nil:
