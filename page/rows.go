@@ -174,3 +174,11 @@ func recipeOf(machine string) string {
 
 // errNoRows refuses a document without the rows of each log.
 var errNoRows = errors.New("page: want the rows of each log of the report, in its order: read each log through page.Keep")
+
+// Last returns the number of the last record, 0 for none.
+func (k *Rows) Last() uint64 {
+	if len(k.rows) == 0 {
+		return 0
+	}
+	return uint64(k.rows[len(k.rows)-1].seq)
+}

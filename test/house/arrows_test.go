@@ -23,11 +23,12 @@ var rooms = map[string][]string{
 	"why/txnlog":             nil,
 	"drawing":                {"engine", "events"},
 	"page":                   {"drawing", "events", "machines", "why"},
+	"page/live":              {"events", "page", "why", "internal/segments"},
 	"slogger":                nil,
 	"health":                 {"."},
 	"metrics":                {"."},
-	"cmd":                    {".", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "why", "why/txnlog", "slogger", "health", "metrics", "drawing", "page", "cmd", "internal/segments"},
-	"test":                   {".", "internal/segments", "internal/sources", "internal/invariants", "internal/optimizations", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "why", "why/txnlog", "slogger", "health", "metrics", "drawing", "page", "cmd", "test"},
+	"cmd":                    {".", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "why", "why/txnlog", "slogger", "health", "metrics", "drawing", "page", "page/live", "cmd", "internal/segments"},
+	"test":                   {".", "internal/segments", "internal/sources", "internal/invariants", "internal/optimizations", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "why", "why/txnlog", "slogger", "health", "metrics", "drawing", "page", "page/live", "cmd", "test"},
 	"events/more":            {"events"},
 	"docs/examples":          {".", "zkio/zkmem", "slogger", "health", "metrics"}, // programs to copy, in a module of their own
 	"integrations":           {".", "zkio/zkmem", "health", "metrics"},            // each in a module of its own

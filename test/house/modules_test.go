@@ -36,6 +36,7 @@ var standardHere = map[string][]string{
 	"health":     {"net/http", "net/url"},
 	"drawing":    {"html"},
 	"page":       {"compress/gzip", "embed", "encoding/base64", "io/fs", "path", "regexp"}, // its modules, put into one file
+	"page/live":  {"crypto/subtle", "net/http", "net/netip", "net/url", "path/filepath", "regexp"},
 
 	"events":            {"encoding/base64", "hash/crc32"},                                // the flight log's lines
 	"internal/segments": {"compress/gzip", "io/fs", "path/filepath", "regexp", "syscall"}, // its files
