@@ -9,7 +9,7 @@ const (
 	exitGap         = 6   // replay: the same up to a gap
 	exitNobody      = 65  // EX_DATAERR: resign found nobody, or more than one
 	exitNoInput     = 66  // EX_NOINPUT
-	exitUnavailable = 69  // EX_UNAVAILABLE: no server answered
+	exitUnavailable = 69  // EX_UNAVAILABLE: no server answered, or an address cannot be listened on
 	exitSystem      = 71  // EX_OSERR
 	exitIO          = 74  // EX_IOERR
 	exitLost        = 75  // EX_TEMPFAIL: leadership was lost
