@@ -164,12 +164,11 @@ func (k *Rows) recipes() map[string]bool {
 	return all
 }
 
-// recipeOf returns the recipe in a machine's name: "latch-1" is a latch's.
+// recipeOf returns the recipe in a machine's name: "latch-1" is a latch's, and so is "latch-semaphore-1-1", which a semaphore
+// opened.
 func recipeOf(machine string) string {
-	if i := strings.LastIndexByte(machine, '-'); i > 0 {
-		return machine[:i]
-	}
-	return machine
+	recipe, _, _ := strings.Cut(machine, "-")
+	return recipe
 }
 
 // errNoRows refuses a document without the rows of each log.

@@ -143,12 +143,15 @@ class App {
     if (!this.goTo(this.key(i), true)) this.draw();
   }
 
-  /** @param {number} by */
+  /**
+   * Goes to the move before or after the selected one, or before or after the selected item.
+   * @param {number} by
+   */
   nextMove(by) {
-    const { moves } = this.model.picture;
-    for (let i = this.move + by; i >= 0 && i < moves.length; i += by) {
-      if (moves[i].line === this.line.value) { this.jump(i); return; }
-    }
+    const { moves } = this.model.picture, mine = moves.map((_, i) => i).filter(i => moves[i].line === this.line.value);
+    const here = this.current && this.move >= 0 && this.key(this.move) === keyOf(this.current), t = this.current ? timeOf(this.current) : 0;
+    const next = by > 0 ? mine.find(i => here ? i > this.move : moves[i].to > t) : mine.findLast(i => here ? i < this.move : moves[i].to < t);
+    if (next !== undefined) this.jump(next);
   }
 
   /**

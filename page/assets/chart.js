@@ -22,7 +22,7 @@ export class Chart {
    * @param {Rec | undefined} rec
    */
   show(rec) {
-    const lit = rec && litBy(rec), source = lit && Object.hasOwn(this.model.charts, lit.recipe) ? this.model.charts[lit.recipe] : undefined;
+    const lit = rec && { ...litBy(rec), to: this.model.stateAt(rec.log, rec.machine, rec.seq) }, source = lit && Object.hasOwn(this.model.charts, lit.recipe) ? this.model.charts[lit.recipe] : undefined;
     byId('chart-box').hidden = source === undefined;
     if (!rec || !lit || source === undefined) return;
     if (this.recipe !== lit.recipe) this.load(lit.recipe, source);

@@ -90,7 +90,7 @@ export function foldHeartbeats(records, open) {
   for (let i = 0; i < records.length;) {
     let j = i;
     while (j < records.length && records[j].beat) j++;
-    if (j - i > 2 && !open.has(records[i].i)) {
+    if (j - i > 1 && !open.has(records[i].i)) {
       lines.push({ fold: records.slice(i, j) });
       i = j;
       continue;

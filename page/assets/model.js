@@ -206,10 +206,9 @@ export class Model {
  * @param {Rec} rec
  */
 export function litBy(rec) {
-  const dash = rec.machine.lastIndexOf('-');
   const moved = rec.row !== 'ignored' && rec.row !== 'late' && rec.row !== 'refused' && rec.row !== 'unknown machine';
   return {
-    recipe: dash > 0 ? rec.machine.slice(0, dash) : rec.machine,
+    recipe: rec.machine.split('-', 1)[0],
     from: rec.from, to: rec.to || rec.from,
     rows: moved ? rec.row.split(' > ') : [],
     kind: rec.kind, tried: rec.tried,

@@ -61,7 +61,7 @@ test('a row lights its arrow, one through a choice two, and failed guards are ma
   assert.deepEqual(lightArrows(litBy(rec({ machine: 'latch-12', kind: 'watch.deleted', from: 'waiting', row: 'watch.deleted [mayTakeOver]', to: 'leading', tried: ['ahead'] })), arrows), ['lit', 'tried', '', '', '']);
   assert.deepEqual(lightArrows(litBy(rec({ kind: 'work.drained', from: 'draining', row: 'work.drained > [mustDelete]', to: 'leaving', tried: ['backsOff'] })), arrows), ['', '', 'lit', 'lit', 'tried']);
   assert.deepEqual(lightArrows(litBy(rec({ kind: 'timer.fired', from: 'waiting', row: 'ignored', to: 'waiting' })), arrows), ['', '', '', '', '']);
-  assert.equal(litBy(rec({ machine: 'latch-12' })).recipe, 'latch');
+  assert.deepEqual(['latch-12', 'latch-semaphore-1-1', 'session'].map(machine => litBy(rec({ machine })).recipe), ['latch', 'latch', 'session']);
 });
 
 test('a participant of a log without a node still has records', () => {
