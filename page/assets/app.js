@@ -1,7 +1,7 @@
 // The page: reads its data, draws it, and obeys keys and pointers.
 import './types.js';
 import { Model, isRecord, keyOf, timeOf } from './model.js';
-import { LAYERS, LEFT, chainShapes, clockText, duration, layout, laneOf, shapes } from './picture.js';
+import { LAYERS, LEFT, chainShapes, clockText, duration, firstAt, layout, laneOf, shapes } from './picture.js';
 import { byId, element, paint, patterns, say } from './dom.js';
 import { Chart } from './chart.js';
 import { List } from './list.js';
@@ -20,6 +20,10 @@ class App {
   constructor() {
     this.model = new Model();
     this.lanes = byId('lanes');
+    this.below = byId('below');
+    this.above = byId('above');
+    this.edition = 0;
+    this.drawn = '';
     this.line = /** @type {HTMLSelectElement} */ (byId('line'));
     this.list = new List(this.model, rec => this.go(rec));
     this.chart = new Chart(this.model);
@@ -37,6 +41,7 @@ class App {
     const first = this.model.all.length === 0, end = this.model.bounds()[1], follows = first || this.view[1] >= end - 1;
     const selected = this.current && keyOf(this.current);
     this.model.add(doc);
+    this.edition++;
     const bounds = this.model.bounds();
     if (first) this.view = bounds;
     else if (follows) this.view = [this.view[0] <= bounds[0] ? bounds[0] : this.view[0] + bounds[1] - end, bounds[1]];
@@ -101,11 +106,16 @@ class App {
     this.draw();
   }
 
+  /** Draws what changed: the lanes if the view did, and always the causes on them. */
   draw() {
-    const view = this.asked(), drawing = shapes(this.model.picture, this.model.logs, view);
-    if (this.current) drawing.push(...chainShapes(this.model.picture, view, this.model.chain(this.current)));
-    this.lanes.setAttribute('height', String(layout(this.model.picture, view).height));
-    this.lanes.replaceChildren(patterns(), ...drawing.map(paint), ...this.states(view));
+    const view = this.asked(), asked = JSON.stringify([view, this.edition]);
+    if (asked !== this.drawn) {
+      this.drawn = asked;
+      this.lanes.setAttribute('height', String(layout(this.model.picture, view).height));
+      this.below.replaceChildren(patterns(), ...shapes(this.model.picture, this.model.logs, view).map(paint));
+    }
+    const chain = this.current ? chainShapes(this.model.picture, view, this.model.chain(this.current)) : [];
+    this.above.replaceChildren(...chain.map(paint), ...this.states(view));
   }
 
   /** @returns {import('./picture.js').View} */
@@ -133,12 +143,12 @@ class App {
     const { moves } = this.model.picture;
     if (i < 0 || i >= moves.length) return;
     this.move = i;
-    const m = moves[i], air = Math.max(5e5, (m.to - m.from) * 0.6);
+    const m = moves[i], first = Math.min(m.from, m.to), last = Math.max(m.from, m.to), air = Math.max(5e5, (last - first) * 0.6);
     if (m.line !== this.line.value) {
       this.line.value = m.line;
       showStory(this.model.picture, this.line.value, key => this.goTo(key), n => this.jump(n));
     }
-    this.view = [m.from - air, m.to + air];
+    this.view = [first - air, last + air];
     markMove(i);
     if (!this.goTo(this.key(i), true)) this.draw();
   }
@@ -212,12 +222,26 @@ class App {
     const view = this.asked(), l = layout(this.model.picture, view), box = this.lanes.getBoundingClientRect();
     const y = event.clientY - box.top, t = l.time(event.clientX - box.left);
     if (event.clientX - box.left < LEFT) return;
-    const near = [...this.model.all, ...this.model.picture.txns].reduce((best, item) => {
-      const n = isRecord(item) ? laneOf(l, this.model.picture, item) : l.lanes.length;
-      const mine = n >= 0 && y >= l.top(n) && y < l.top(n + 1);
-      return mine && (!best || Math.abs(timeOf(item) - t) < Math.abs(timeOf(best) - t)) ? item : best;
-    }, /** @type {Rec | Txn | undefined} */ (undefined));
+    const lane = l.lanes.findIndex((_, i) => y >= l.top(i) && y < l.top(i + 1)), near = lane < 0 ? this.nearestTxn(t) : this.nearestRecord(l, lane, t);
     if (near) this.go(near, true);
+  }
+
+  /** @param {number} t */
+  nearestTxn(t) {
+    const { txns } = this.model.picture;
+    return txns.reduce((best, x) => Math.abs(x.from - t) < Math.abs(best.from - t) ? x : best, txns[0]);
+  }
+
+  /**
+   * The record of a lane that is nearest to a time: of the lane's own machine if one is near.
+   * @param {import('./picture.js').Layout} l
+   * @param {number} lane
+   * @param {number} t
+   */
+  nearestRecord(l, lane, t) {
+    const all = this.model.logs.get(this.model.picture.logs[l.lanes[lane].log].name) ?? [], here = firstAt(all, t);
+    const near = all.slice(Math.max(0, here - 50), here + 50), own = near.filter(r => laneOf(l, this.model.picture, r) === lane);
+    return (own.length ? own : near).sort((a, b) => Math.abs(a.t - t) - Math.abs(b.t - t))[0];
   }
 
   /** Connects the page with its keys, buttons and pointers. */
@@ -269,7 +293,7 @@ function explain() {
     tr.append(element('th', '', key), element('td', '', does));
     return tr;
   }));
-  const signs = [...LAYERS.map(l => [l.layer, l.name]), ['late', 'not told yet'], ['work', 'work ran on'], ['pause', 'did not run'], ['nobody', 'nobody may believe'], ['two', 'two may believe'], ['gap', 'records missing']];
+  const signs = [...LAYERS.map(l => [l.layer, l.name]), ['late', 'not told yet'], ['work', 'work ran on'], ['pause', 'did not run'], ['nobody', 'nobody may believe'], ['open', 'whether two may is open'], ['two', 'two may believe'], ['gap', 'records missing']];
   byId('legend').replaceChildren(...signs.filter(([layer]) => layer !== 'ticks').map(([layer, name]) => {
     const e = element('span', 'sign'), svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
     svg.setAttribute('width', '26');

@@ -157,7 +157,8 @@ function moveBands(out, l, picture, view) {
     if (view.line !== '' && m.line !== view.line || m.from === 0) continue;
     const a = Math.min(m.from, m.to), b = Math.max(m.from, m.to);
     const box = clip(l, view, a, b);
-    if (box) out.push({ tag: 'rect', layer: m.two ? 'two' : 'nobody', x: box.x, y: 20, w: box.w, h: l.bottom - 24, title: `${m.two ? 'two had the right' : 'nobody had the right'} for ${duration(b - a)}: ${cut(m.title, 200)}`, key: `${m.at.log}.${m.at.seq}` });
+    const [layer, what] = m.two ? ['two', 'two had the right'] : m.from > m.to ? ['open', 'whether two had the right is open'] : ['nobody', 'nobody had the right'];
+    if (box) out.push({ tag: 'rect', layer, x: box.x, y: 20, w: box.w, h: l.bottom - 24, title: `${what}, for ${duration(b - a)}: ${cut(m.title, 200)}`, key: `${m.at.log}.${m.at.seq}` });
   }
 }
 
@@ -205,7 +206,11 @@ function lane(out, l, i, picture, m, records, view) {
   for (const s of client.connected) bar(s, 'link', LINK);
   for (const s of m.nodes) bar(s, s.to ? 'node' : 'node open', NODE);
   for (const s of m.heard) bar(s, 'told', TOLD);
-  for (const s of m.right) bar(s, 'right', RIGHTS, s.text);
+  m.right.forEach((s, n) => {
+    const cutOff = client.cut && m.heard[n]?.to === 0 && s.to > end; // the log does not have its end
+    bar(cutOff ? { ...s, to: end } : s, 'right', RIGHTS, s.text);
+    if (cutOff) bar({ ...s, from: end, text: `${s.text ?? ''}, at most: the log ends before` }, 'right maybe', RIGHTS, 'at most');
+  });
   m.heard.forEach((told, n) => {
     const right = m.right[n];
     if (right && told.to && told.to - right.to > 2e4) bar({ from: right.to, to: told.to, record: told.record, text: 'no right to believe, and the work was not told yet' }, 'late', TOLD, `not told for ${duration(told.to - right.to)}`);

@@ -80,7 +80,7 @@ export function itemText(item) {
 }
 
 /**
- * Shows an item and what led to it. Heartbeats that only led on are folded.
+ * Shows an item and what led to it.
  * @param {import('./types.js').Step[]} chain
  * @param {(key: string) => void} go
  */
@@ -109,18 +109,36 @@ export function showChain(chain, go) {
     table.append(element('dt', '', name), dd);
   }
   byId('detail').replaceChildren(table);
-  const steps = [];
-  let folded = 0;
-  for (const step of chain) {
-    if (step !== chain[0] && isRecord(step.item) && step.item.beat && chain.indexOf(step) < chain.length - 1) { folded++; continue; }
-    if (folded) steps.push(element('li', 'folded', `${folded} records of heartbeats between`));
-    folded = 0;
-    const li = element('li'), b = element('button', 'step'), ago = timeOf(item) - timeOf(step.item);
-    if (step.how) li.append(element('small', 'how', `← ${step.how}`));
-    b.append(element('time', '', step === chain[0] ? clockText(timeOf(item)) : ago < 0 ? `+${duration(-ago)}` : `−${duration(ago)}`), element('span', '', itemText(step.item)));
-    b.addEventListener('click', () => go(keyOf(step.item)));
-    li.append(b);
-    steps.push(li);
-  }
-  byId('chain').replaceChildren(...steps);
+  byId('chain').replaceChildren(...foldSteps(chain.map(step => stepLine(step, item, go))));
+}
+
+/** How many steps of a long chain are shown at its beginning, and at its end. */
+const SHOWN = [8, 4];
+
+/**
+ * The steps of a chain, those in the middle of a long one behind a button.
+ * @param {HTMLElement[]} steps
+ */
+function foldSteps(steps) {
+  const [first, last] = SHOWN;
+  if (steps.length <= first + last + 2) return steps;
+  const between = steps.slice(first, -last), li = element('li'), b = element('button', 'folded', `${between.length} steps between`);
+  b.addEventListener('click', () => li.replaceWith(...between));
+  li.append(b);
+  return [...steps.slice(0, first), li, ...steps.slice(-last)];
+}
+
+/**
+ * One step of a chain.
+ * @param {import('./types.js').Step} step
+ * @param {Rec | Txn} item where the chain begins
+ * @param {(key: string) => void} go
+ */
+function stepLine(step, item, go) {
+  const li = element('li'), b = element('button', 'step'), ago = timeOf(item) - timeOf(step.item);
+  if (step.how) li.append(element('small', 'how', `← ${step.how}`));
+  b.append(element('time', '', step.item === item ? clockText(timeOf(item)) : ago < 0 ? `+${duration(-ago)}` : `−${duration(ago)}`), element('span', '', itemText(step.item)));
+  b.addEventListener('click', () => go(keyOf(step.item)));
+  li.append(b);
+  return li;
 }

@@ -63,6 +63,16 @@ test('a chain is arrows from each cause to its effect', () => {
   assert.deepEqual(all.filter(s => s.tag === 'circle').map(s => s.layer), ['point selected', 'point', 'point']);
 });
 
+test('a right whose end the log does not have is certain until the log ends only', () => {
+  const p = picture(), alice = p.machines[1];
+  alice.right = [{ from: S, to: 9.5 * S, text: 'token 5' }];
+  alice.heard = [{ from: S, to: 0 }];
+  p.moves = [{ line: '/jobs', from: 9.5 * S, to: 8 * S, title: 'alice → bob', story: [], at: { log: 'bob', seq: 4 } }];
+  const all = shapes(p, logs, view), x = t => LEFT + t * 100;
+  assert.deepEqual(of(all, 'right').map(s => [s.layer, s.x, s.x + s.w]), [['right', x(1), x(9)], ['right maybe', x(9), x(9.5)]]);
+  assert.deepEqual(of(all, 'open').map(s => [s.x, s.x + s.w]), [[x(8), x(9.5)]]);
+});
+
 test('spans that overlap are one', () => assert.deepEqual(joined([{ from: 5, to: 6 }, { from: 1, to: 3 }, { from: 2, to: 4 }]).map(s => [s.from, s.to]), [[1, 4], [5, 6]]));
 
 test('times are for people', () => {
