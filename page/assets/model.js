@@ -189,7 +189,11 @@ export class Model {
       const mid = (lo + hi) >> 1;
       if (all[mid].seq <= seq) lo = mid + 1; else hi = mid;
     }
-    return lo > 0 ? all[lo - 1].to || all[lo - 1].from : '';
+    for (; lo > 0; lo--) { // what was refused or late names no state
+      const state = all[lo - 1].to || all[lo - 1].from;
+      if (state) return state;
+    }
+    return '';
   }
 
   /** The bounds of everything, with a little air.
