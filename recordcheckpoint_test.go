@@ -95,7 +95,7 @@ func TestWhatIsKeptReplays(t *testing.T) {
 		n := w.recorded(RecordIn(dir, RecordOptions{Segment: 64 << 10, Keep: 128 << 10}), io.Discard, recordRoom)
 		work := n.leads()
 		defer work.Release()
-		n.busyFor(2000)
+		n.busyFor(600)
 		if work.Check() != nil {
 			t.Error(work.Check())
 		}

@@ -50,8 +50,8 @@ var plants = []plant{
 	},
 	{
 		name: "watches of closed machines stay", file: "zkio/watches.go",
-		old: "	for _, known := range slices.Clone(w.lists[id]) {\n",
-		new: "	if planted(…) {\n		return\n	}\n	for _, known := range slices.Clone(w.lists[id]) {\n",
+		old: "	for known := w.machines[id]; known != nil; known = w.machines[id] {\n",
+		new: "	if planted(…) {\n		return\n	}\n	for known := w.machines[id]; known != nil; known = w.machines[id] {\n",
 	},
 	{
 		name: "a reply arms the watch of a closed machine", file: "zkio/watches.go",
@@ -86,7 +86,7 @@ var plants = []plant{
 	{
 		name: "a request is sent again on the next connection", file: "zkio/session.go",
 		old: "	for _, c := range written {\n",
-		new: "	for _, c := range written {\n		if planted(…) && !c.reads {\n			again := *c\n			again.started, again.deliver = false, func(events.Event, Kept) {}\n			time.AfterFunc(s.timeout, func() { s.submit(&again) })\n		}\n",
+		new: "	for _, c := range written {\n		if planted(…) && !c.reads {\n			again := *c\n			again.started, again.direct = false, func(events.Event, Kept) {}\n			time.AfterFunc(s.timeout, func() { s.submit(&again) })\n		}\n",
 	},
 	{
 		name: "belief does not end at the deadline", file: "belief.go",
