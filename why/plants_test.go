@@ -50,7 +50,7 @@ func TestClientsThatBreakThePromise(t *testing.T) {
 // deleted nodes or replaced the data. (Then a leader believes until it hears of that.)
 func TestWorldsFullOfFaults(t *testing.T) {
 	verdicts := map[Verdict]int{}
-	for seed := range int64(selection.Of(t, "worlds", 20, 60, 300)) {
+	for seed := range int64(selection.Of(t, "worlds", 20, 40, 150)) {
 		world := sim.Run(seed+1, sim.Options{Keep: true})
 		r := explainSim(t, world)
 		verdicts[r.Verdict]++

@@ -121,7 +121,7 @@ func TestWorldsInWhichSeveralHold(t *testing.T) {
 		for _, blind := range []bool{false, true} {
 			t.Run(fmt.Sprint(recipe, " blind ", blind), func(t *testing.T) {
 				verdicts, seen, found := map[Verdict]int{}, 0, 0
-				for seed := range uint64(selection.Of(t, "worlds", 10, 30, 150)) {
+				for seed := range uint64(selection.Of(t, "worlds", 10, 20, 60)) {
 					s := newShared(t, seed, recipe, blind)
 					var txns []txnlog.Txn
 					if seed%2 == 0 {
