@@ -26,9 +26,18 @@ type connection struct {
 	verbose                       bool
 }
 
-const exitCodes = `
+// exitCodes are those of every command that connects, and listenExitCodes those of one that can also listen.
+const (
+	exitCodes       = connectExitCodes + rightsExitCodes
+	listenExitCodes = connectExitCodes + `, or the address of
+      --http or --metrics cannot be listened on` + rightsExitCodes
+)
+
+const connectExitCodes = `
   64  the command line is wrong
-  69  no server answered in time (--connect-timeout)
+  69  no server answered in time (--connect-timeout)`
+
+const rightsExitCodes = `
   77  the ensemble does not accept the credentials, or its access lists forbid it
   78  something has to be corrected by hand, such as a chroot of --servers that does
       not exist: the message says what`

@@ -45,7 +45,7 @@ func listen(flag, address string) (net.Listener, error) {
 	}
 	listener, err := net.Listen("tcp", net.JoinHostPort(host, port))
 	if err != nil {
-		return nil, cli.Exit(cli.ExitFailed, fmt.Errorf("--%s: %w", flag, err))
+		return nil, cli.Exit(exitUnavailable, fmt.Errorf("--%s: %w", flag, err))
 	}
 	return listener, nil
 }

@@ -55,6 +55,6 @@ func TestElectRefusesAnAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = taken.Close() }()
-	programtest.Contains(t, elect(t, srv, "true", "--http", taken.Addr().String()).Exits(1).Said(), "address already in use")
+	programtest.Contains(t, elect(t, srv, "true", "--http", taken.Addr().String()).Exits(69).Said(), "address already in use")
 	inLine(t, srv, line, 0)
 }

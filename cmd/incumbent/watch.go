@@ -35,7 +35,7 @@ With --metrics it also answers Prometheus at /metrics: whether anybody is in lin
 many are, and for how long nobody was. It exports that when no participant runs.
 
 Exit codes:
-   0  interrupted, by SIGINT or SIGTERM` + exitCodes,
+   0  interrupted, by SIGINT or SIGTERM` + listenExitCodes,
 		Example: "  incumbent watch /jobs/nightly\n  incumbent watch /jobs/nightly --json\n  incumbent watch /election --prefix n_\n  incumbent watch /jobs/nightly --metrics :9141",
 		Args:    exactly("a PATH"),
 		RunE: func(c *cobra.Command, args []string) error {

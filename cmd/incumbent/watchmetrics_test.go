@@ -155,5 +155,5 @@ func TestWatchRefusesAnAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = taken.Close() }()
-	programtest.Contains(t, start(t, nil, "watch", line, "--metrics", taken.Addr().String()).Exits(1).Said(), "--metrics: ", "address already in use")
+	programtest.Contains(t, start(t, nil, "watch", line, "--metrics", taken.Addr().String()).Exits(69).Said(), "--metrics: ", "address already in use")
 }
