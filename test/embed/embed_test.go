@@ -176,9 +176,9 @@ func mustEnd(t *testing.T, program string) {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	select {
-	case <-ended:
-		if !strings.Contains(said.String(), "terminated") {
-			t.Errorf("the example said %q", said.String())
+	case err := <-ended:
+		if err != nil || !strings.Contains(said.String(), "terminated") {
+			t.Errorf("the example ended with %v and said %q\n\twhy not: a planned stop is no failure of the service", err, said.String())
 		}
 	case <-time.After(time.Minute): // two seconds, as a rule
 		t.Error("the example goes on after SIGTERM while no server can be reached")

@@ -20,8 +20,11 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := lead(ctx, os.Args[1]); err != nil {
+	switch err := lead(ctx, os.Args[1]); {
+	case err != nil && ctx.Err() == nil:
 		log.Fatal(err)
+	case err != nil:
+		log.Print(err) // a signal ended it: systemd and Kubernetes expect the exit code 0 then
 	}
 }
 
