@@ -36,7 +36,7 @@ node's own access lists are checked: do not expose it.
 Session timeouts are between 2 and 20 ticks, unless flags say otherwise; clients
 of this library take the same tick with --tick.
 
-With --control, a test rules the server by HTTP with JSON: see
+With --control, a test controls the server by HTTP with JSON: see
 docs/testing-any-language.md. The address has to be on the loopback, unless
 INCUMBENT_CONTROL_TOKEN holds a token, which each request then has to have.
 

@@ -19,7 +19,7 @@ import (
 const maxBody = 64 << 10
 
 // Check refuses an address that Listen would not accept. Without a token it has to be on the loopback: everybody who
-// reaches it rules the server.
+// reaches it controls the server.
 func Check(addr, token string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
