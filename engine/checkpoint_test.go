@@ -108,12 +108,12 @@ func TestAClosedSessionIsInTheCheckpoint(t *testing.T) {
 // beginning, whichever machines were stepped, opened or closed since.
 func TestACheckpointIsOfItsBeginning(t *testing.T) {
 	play := []func(*scene){
+		func(s *scene) { s.feed("b", events.Event{Kind: events.ReplyStat, Request: 2, Session: 9}) }, // late
 		func(s *scene) { s.feed("a", events.Event{Kind: events.ReplyCreate, Request: 1}) },
 		func(s *scene) { s.feed("b", events.Event{Kind: events.TimerFired, Request: 3}) },
 		func(s *scene) { s.feed("c", events.Event{Kind: events.CommandOpen, Recipe: "worker"}) },
 		func(s *scene) { s.feed("a", events.Event{Kind: events.CommandClose, Request: 4}) },
 		func(s *scene) { s.feed("a", events.Event{Kind: events.CommandOpen, Recipe: "worker"}) },
-		func(s *scene) { s.feed("b", events.Event{Kind: events.ReplyStat, Request: 2, Session: 9}) },
 		func(s *scene) { s.feed(events.SessionMachine, events.Event{Kind: events.ConnectionSuspended}) },
 		func(s *scene) { s.feed(events.SessionMachine, events.Event{Kind: events.CommandClose}) },
 	}
