@@ -1,7 +1,9 @@
 package why
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -31,18 +33,26 @@ func (l *Log) addHeadless(r events.Record) {
 // missingTerm names a term whose beginning is missing and which may have been during the moves that were asked for; ""
 // if there is none.
 func (r *Report) missingTerm() string {
-	for _, l := range r.logs {
-		ids := make([]events.ID, 0, len(l.headless))
-		for id := range l.headless {
-			ids = append(ids, id)
+	return r.eachHeadless(func(l *Log, h *headless) bool {
+		during := func(t *Term) bool {
+			return t != nil && (h.node == "" || dirOf(h.node) == t.Dir) && r.h.clocks.between(l, h.at, t.Log, t.ElectedAt).lo <= 0
 		}
-		slices.Sort(ids)
-		for _, id := range ids {
-			h := l.headless[id]
-			during := func(t *Term) bool {
-				return t != nil && (h.node == "" || dirOf(h.node) == t.Dir) && r.h.clocks.between(l, h.at, t.Log, t.ElectedAt).lo <= 0
-			}
-			if slices.ContainsFunc(r.Moves, func(m Move) bool { return during(m.From) || during(m.To) }) {
+		return slices.ContainsFunc(r.Moves, func(m Move) bool { return during(m.From) || during(m.To) })
+	})
+}
+
+// headlessAt names a term whose beginning is missing and which may be of a line; "" if there is none.
+func (r *Report) headlessAt(path string) string {
+	return r.eachHeadless(func(_ *Log, h *headless) bool {
+		return path == "" || h.node == "" || dirOf(h.node) == path || strings.HasPrefix(h.node, path+"/")
+	})
+}
+
+// eachHeadless names the first term whose beginning is missing and that is wanted.
+func (r *Report) eachHeadless(wanted func(*Log, *headless) bool) string {
+	for _, l := range r.logs {
+		for _, id := range slices.Sorted(maps.Keys(l.headless)) {
+			if h := l.headless[id]; wanted(l, h) {
 				return l.nameOf(id) + " led in a term whose beginning is missing in its log (it may have had the right to believe until " + r.time(l, h.at) + ")"
 			}
 		}

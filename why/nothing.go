@@ -40,7 +40,12 @@ func (r *Report) nothing(o Options) string {
 	for _, n := range r.lines {
 		paths[n.path] = true
 	}
+	headless := r.headlessAt(o.Path)
 	switch known := sortedKeys(paths); {
+	case headless != "":
+		return headless
+	case len(known) == 0 && slices.ContainsFunc(r.logs, func(l *Log) bool { return len(l.gaps) > 0 }):
+		return "there is no term in the logs, and records are missing from them: a term may be among those"
 	case len(known) == 0:
 		return "there is no term in the logs: nobody led and nobody held a lock"
 	case o.Path != "" && !paths[o.Path] && !slices.ContainsFunc(r.lines, func(n *line) bool { return under(o.Path, n) }):

@@ -1,9 +1,11 @@
 package why
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/why/txnlog"
@@ -58,7 +60,7 @@ func (p *pseudonyms) path(path string) string {
 
 func (l *Log) redact(p *pseudonyms) {
 	l.Name = p.name("log", l.Name)
-	for _, id := range slices.Sorted(keysOf(l.machines)) {
+	for _, id := range slices.Sorted(maps.Keys(l.machines)) {
 		m := l.machines[id]
 		m.path, m.id = p.path(m.path), p.name("participant", m.id)
 	}
@@ -76,6 +78,12 @@ func (l *Log) redact(p *pseudonyms) {
 	}
 	if l.lastLine != nil && l.lastLine.Why != events.EndClosed && l.lastLine.Why != events.EndRotated {
 		l.lastLine = &events.End{Why: "redacted", Records: l.lastLine.Records}
+	}
+	for _, id := range slices.Sorted(maps.Keys(l.headless)) {
+		l.headless[id].node = p.path(l.headless[id].node)
+	}
+	for _, g := range l.gaps {
+		g.gap.Why = p.gap(g.gap.Why)
 	}
 	l.seen, l.owners = rekey(p, l.seen), rekey(p, l.owners)
 	for i := range l.gone {
@@ -100,6 +108,19 @@ func (l *Log) redact(p *pseudonyms) {
 	}
 }
 
+// gap keeps of the text about a gap only what is not a name: the error of a write names a file.
+func (p *pseudonyms) gap(why string) string {
+	const names = "the log could not be written for "
+	if rest, failed := strings.CutPrefix(why, names); failed {
+		long, _, _ := strings.Cut(rest, ":")
+		if _, err := time.ParseDuration(long); err == nil {
+			return names + long
+		}
+		return "the log could not be written"
+	}
+	return why
+}
+
 // loss keeps of the text about a connection's end only what is not a name.
 func (p *pseudonyms) loss(text string) string {
 	server, _, found := strings.Cut(text, ": ")
@@ -122,14 +143,4 @@ func rekey[V any](p *pseudonyms, m map[string]V) map[string]V {
 		renamed[p.path(path)] = m[path]
 	}
 	return renamed
-}
-
-func keysOf(m map[events.ID]*machine) func(func(events.ID) bool) {
-	return func(yield func(events.ID) bool) {
-		for id := range m {
-			if !yield(id) {
-				return
-			}
-		}
-	}
 }
