@@ -82,7 +82,10 @@ func joinSegments(all []citedLog) (joined []citedLog) {
 	}
 	parts, first := map[string][]part{}, map[string]int{}
 	for _, l := range all {
-		h := l.header()
+		var h *events.Header
+		if info, err := os.Stat(l.file); l.name != "" || err == nil && info.Mode().IsRegular() { // a pipe is read once
+			h = l.header()
+		}
 		if h == nil || h.Segment == 0 || l.name != "" { // a run of a directory is joined already
 			joined = append(joined, l)
 			continue

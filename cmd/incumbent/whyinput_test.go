@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
@@ -165,6 +166,26 @@ func TestWhyJoinsSegments(t *testing.T) {
 	programtest.Contains(t, p.Out.String(), "gap of 1 record")
 	writeFile(t, filepath.Join(dir, "c.log"), []byte("{\"format\":\"incumbent-log\"}"))
 	programtest.Contains(t, start(t, nil, "why", dir).Exits(2).Err.String(), "c.log")
+}
+
+// A pipe, which can be read only once, is a log like a file.
+func TestWhyReadsAPipe(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join(handOver(t), "one.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	written := make(chan error, 1)
+	go func() { written <- os.WriteFile(pipe, b, 0) }()
+	p := start(t, nil, "why", pipe)
+	p.Exits(0)
+	if err := <-written; err != nil {
+		t.Error(err)
+	}
+	programtest.Contains(t, p.Out.String(), "Never two at once")
 }
 
 // writeSegments writes a run of two records in two segments.
