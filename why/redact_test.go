@@ -36,8 +36,8 @@ func TestRedactedLogsHaveTheSameVerdict(t *testing.T) {
 func TestARedactedGapHasNoNames(t *testing.T) {
 	for why, want := range map[string]string{
 		"the log could not be written for 10.003s: write /srv/secret/x-secret-host-1.jsonl: no space left on device": "the log could not be written for 10.003s",
-		"the log could not be written for secret: x": "the log could not be written",
-		"Config.Record was too slow for 2s":          "Config.Record was too slow for 2s",
+		"the log could not be written for secret: x":                                                                 "the log could not be written",
+		"Config.Record was too slow for 2s":                                                                          "Config.Record was too slow for 2s",
 	} {
 		logs := []*Log{tailOf(t, why)}
 		Redact(logs, nil)

@@ -3,6 +3,13 @@ package why
 // Left is a log that LeaveOutTwice left out.
 type Left struct{ Out, For *Log }
 
+// Unexplained reports whether the log that was left out has records before or behind all of the other one, as dumps of
+// one client at different times have.
+func (l Left) Unexplained() bool {
+	out, kept := l.Out.recs, l.For.recs
+	return len(out) > 0 && len(kept) > 0 && (out[0].seq < kept[0].seq || l.Out.lastSeq > l.For.lastSeq)
+}
+
 // LeaveOutTwice returns the logs of different clients: of two logs of one client, as a log and its copy or a dump of the
 // same run, it keeps the one with more records. Otherwise a client would be two that lead at once.
 func LeaveOutTwice(logs []*Log) (kept []*Log, left []Left) {

@@ -132,7 +132,11 @@ func (e *explainer) run(args []string) error {
 	}
 	logs, left := why.LeaveOutTwice(logs)
 	for _, l := range left {
-		e.Note("%s is left out: it is of the same client as %s, and has no more records", l.Out.Name, l.For.Name)
+		more := ""
+		if l.Unexplained() {
+			more = "; it has others, so explain it alone, too"
+		}
+		e.Note("%s is left out: it is of the same client as %s, and has no more records%s", l.Out.Name, l.For.Name, more)
 	}
 	for _, l := range logs {
 		e.kept = append(e.kept, e.rows[l])
