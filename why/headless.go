@@ -1,6 +1,7 @@
 package why
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +13,27 @@ import (
 type headless struct {
 	at   int64  // until when it may have had the right to believe
 	node string // "" if the log does not have its end
+	goes bool   // it has not ended, as far as a checkpoint and the records behind it show
+}
+
+// takeCheckpoint notes which machines lead behind a gap: a leader may have no record of its own there.
+func (l *Log) takeCheckpoint(c events.Checkpoint) {
+	var state struct {
+		Machines []struct {
+			Machine struct {
+				ID    events.ID `json:"id"`
+				State string    `json:"state"`
+			} `json:"machine"`
+		} `json:"machines"`
+	}
+	if !l.session.afterGap || json.Unmarshal(c.State, &state) != nil { // a replay tells what is wrong with it
+		return
+	}
+	for _, one := range state.Machines {
+		if m := one.Machine; m.State == "leading" && len(l.open[m.ID]) == 0 && l.headless[m.ID] == nil {
+			l.headless[m.ID] = &headless{at: max(l.last, l.Header.StartAt, l.session.deadline), goes: true}
+		}
+	}
 }
 
 // addHeadless notes that a machine leads whose term is not known.
@@ -21,6 +43,7 @@ func (l *Log) addHeadless(r events.Record) {
 		h = &headless{}
 		l.headless[r.Machine] = h
 	}
+	h.goes = r.To == "leading"
 	h.at = max(r.Event.At, r.Event.ValidUntil, l.session.deadline)
 	for _, text := range r.Effects.Strings() {
 		const stopped = "notify stopped "

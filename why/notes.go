@@ -46,6 +46,8 @@ func (l *Log) takeEnd(r Reader) {
 
 func (l *Log) addNote(n events.Note) {
 	switch {
+	case n.Checkpoint != nil:
+		l.takeCheckpoint(*n.Checkpoint)
 	case n.Late != nil:
 		l.late = max(l.late, time.Duration(n.Late.By))
 	case n.Clock != nil && (n.Clock.Jumped != 0 || n.Clock.Slept != 0):

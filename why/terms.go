@@ -142,6 +142,11 @@ func (l *Log) workReturned(r events.Record) {
 // moveDeadline notes a new deadline for all terms of the client.
 func (l *Log) moveDeadline(r events.Record, until int64) {
 	l.session.deadline = until
+	for _, h := range l.headless {
+		if h.goes {
+			h.at = max(h.at, until)
+		}
+	}
 	for _, open := range l.open {
 		for _, t := range open {
 			switch {
