@@ -90,7 +90,7 @@ func (r *Report) judgeMove(m *Move, unknown *string) (two string) {
 		return r.judgePermits(m, unknown)
 	}
 	for _, p := range m.Proofs {
-		first := "whether " + p.Earlier.who() + " or " + p.Later.who() + " was first is open: "
+		first := "whether the term of " + p.Earlier.who() + " ended before " + p.Later.who() + " led is open: "
 		switch {
 		case (p.Certainty == Both || p.Certainty == Measured) && logsOf(p).holed():
 			*unknown = cmp.Or(*unknown, first+"a log has a gap, and only clocks would tell")

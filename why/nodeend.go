@@ -2,6 +2,7 @@ package why
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/why/txnlog"
@@ -72,8 +73,10 @@ func (r *Report) tellTransaction(m *Move, end *life, node string, add adder) {
 		m.NodeEnd = NodeDeleted
 		if s != nil && s.id == x.Session {
 			m.NodeEnd = NodeDeletedByOwn
+			add(fmt.Sprintf("its own session %s deleted %s %s", hex(x.Session), node, at))
+			return
 		}
-		add(fmt.Sprintf("session %s deleted %s %s", hex(x.Session), node, at))
+		add(fmt.Sprintf("session %s%s deleted %s %s", hex(x.Session), r.ofLog(x.Session), node, at))
 	case x.Cxid == 0:
 		m.NodeEnd = NodeExpired
 		add(fmt.Sprintf("the ensemble expired session %s %s, and %s with it", hex(x.Session), at, node))
@@ -81,4 +84,14 @@ func (r *Report) tellTransaction(m *Move, end *life, node string, add adder) {
 		m.NodeEnd = NodeClosed
 		add(fmt.Sprintf("its client closed session %s %s, and %s went with it", hex(x.Session), at, node))
 	}
+}
+
+// ofLog returns " of" and the name of a session's log, "" if that is not here.
+func (r *Report) ofLog(id int64) string {
+	for _, l := range r.logs {
+		if slices.ContainsFunc(l.sessions, func(s *session) bool { return s.id == id }) {
+			return " of " + l.Name
+		}
+	}
+	return ""
 }

@@ -179,7 +179,7 @@ func (h *history) missing(p *Proof, between interval) string {
 	case a.uncertain != nil:
 		return "the log of " + a.who() + " has a gap there"
 	case a.Open() && h.livedOn(a, p.Later) != "":
-		return "the log of " + a.who() + " ends before it was over"
+		return "the log of " + a.who() + " ends before its term did"
 	case h.replaced:
 		return "the ensemble's data were replaced, so zxids and node times say nothing"
 	case !between.known() && len(h.all) == 0:

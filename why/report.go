@@ -68,10 +68,12 @@ type Report struct {
 	// Troubles are what kept participants from leading, if there is no move that was asked for.
 	Troubles []Trouble
 	Earlier  int // moves of the lines that were not asked for
-	logs     []*Log
-	h        *history
-	face     face
-	lines    []*line
+	// nearestTo is the time that was asked for, if no move is in its minute and the nearest is in Moves; 0 otherwise.
+	nearestTo int64
+	logs      []*Log
+	h         *history
+	face      face
+	lines     []*line
 }
 
 // Explain returns why leadership moved in the lines of these logs. Txns are the ensemble's, as

@@ -40,6 +40,27 @@ func (f face) wall(h *history, l *Log, at int64) int64 {
 
 func (r *Report) wall(l *Log, at int64) int64 { return r.face.wall(r.h, l, at) }
 
+// days returns the days of the moves, or of the logs if there are none: times are shown without them.
+func (r *Report) days() string {
+	from, to := endless, -endless
+	for _, m := range r.Moves {
+		from, to = min(from, r.began(m)), max(to, r.when(m))
+	}
+	if len(r.Moves) == 0 {
+		for _, l := range r.logs {
+			from, to = min(from, r.wall(l, l.Header.StartAt)), max(to, r.wall(l, l.last))
+		}
+	}
+	if from > to {
+		return ""
+	}
+	first, last := time.Unix(0, from).UTC().Format(time.DateOnly), time.Unix(0, to).UTC().Format(time.DateOnly)
+	if first == last {
+		return " of " + first
+	}
+	return " from " + first + " to " + last
+}
+
 // time returns the time of day as text.
 func (r *Report) time(l *Log, at int64) string { return clockText(r.wall(l, at)) }
 
@@ -79,7 +100,7 @@ func (r *Report) around(all []Move, at int64) (kept []Move) {
 		}
 	}
 	if len(kept) == 0 && nearest >= 0 {
-		kept = all[nearest : nearest+1]
+		kept, r.nearestTo = all[nearest:nearest+1], at
 	}
 	return kept
 }

@@ -172,9 +172,13 @@ func (r *Report) tellTroubles(m *Move, add adder) {
 func (r *Report) doubt() {
 	add := func(text string, refs ...Ref) { r.Doubts = append(r.Doubts, Sentence{text, refs}) }
 	if r.face.clock >= 0 {
-		add("times are UTC by the clock of the ensemble's leader" + r.hostClocks())
+		add("times are UTC" + r.days() + " by the clock of the ensemble's leader" + r.hostClocks())
 	} else if len(r.logs) > 0 {
-		add("times are UTC, each by its own host's clock when its log began: nothing aligns them")
+		add("times are UTC" + r.days() + ", each by its own host's clock when its log began: nothing aligns them")
+	}
+	if r.nearestTo != 0 {
+		at := time.Unix(0, r.nearestTo).UTC().Format("2006-01-02 15:04:05")
+		add("no move is in the minute from " + at + " UTC: the nearest is shown, and the first line is about it alone")
 	}
 	for _, t := range r.Troubles {
 		r.Doubts = append(r.Doubts, t.sentence())
