@@ -46,7 +46,8 @@ long nobody had the right to believe. A sentence ends with its records, as in
 [host1:43], which "incumbent replay --print host1.log" shows. "Proven" is by the order
 of records and zxids, "measured" by clocks whose error is smaller than what they show.
 
---around 12:03 shows the moves of that minute, or the nearest one. Times are UTC, as
+--around 12:03 shows the moves of that minute, or the nearest one, and a line says so.
+The verdict is about the moves that are shown. Times are UTC, not local, as
 12:03, 12:03:30, 2026-11-25T12:03:30Z; without a day, the last day of the logs.
 
 --html writes a page: one file that needs no network, and opens from the disk. It has

@@ -193,7 +193,7 @@ func (p *pump) replay(name string) (unreplayed string, diverged error) {
 	case errors.As(err, &bad):
 		return "", cli.Exit(exitDamaged, fmt.Errorf("%s: %w", name, bad))
 	case errors.As(err, &chart):
-		return ": " + err.Error(), nil
+		return ": " + err.Error() + "; here it is explained as it was recorded", nil
 	case errors.As(err, &model):
 		return fmt.Sprintf(" behind its gap at record %d: %s", p.gap, err), nil
 	case p.gap > sum.Last: // no checkpoint follows it
