@@ -46,7 +46,7 @@ export function showStory(picture, line, go, jump) {
     const li = element('li', m.two ? 'two' : '');
     li.dataset.move = String(i);
     const head = element('button', 'move');
-    head.append(element('time', '', clockText(m.from)), element('b', '', m.title), element('em', '', m.cause ?? 'first'));
+    head.append(element('time', '', clockText(Math.min(m.from, m.to))), element('b', '', m.title), element('em', '', m.cause ?? 'first'));
     if (m.to > m.from) head.append(element('small', '', `nobody for ${duration(m.to - m.from)}`));
     head.addEventListener('click', () => jump(i));
     const p = element('p');
