@@ -27,7 +27,8 @@ func (a *app) servePages() *cobra.Command {
 		Use:   "serve DIR",
 		Short: "show recorded logs in a browser while they are written",
 		Long: `Show the logs that --record DIR writes as a page: the one of "incumbent why --html",
-drawn again as records come. Nothing is written.
+drawn again as records come. Nothing is written. Files that are not named *.jsonl or
+*.jsonl.gz are not read: use "incumbent why --html" for those.
 
 The address is printed. It has a token that is another one each time: who knows the
 address may read the logs. The server is on the loopback interface, and answers only
