@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -46,7 +47,7 @@ func Handler(c *incumbent.Client, o Options) (http.Handler, error) {
 	case o.LeaderOnly && o.Path == "":
 		return nil, errors.New("health: Options.LeaderOnly needs Options.Path: name the line that has to be led")
 	}
-	h := &checks{client: c, options: o}
+	h := &checks{client: c, options: o, reads: make(chan struct{}, maxReads)}
 	if o.Path != "" {
 		if err := incumbent.CheckPath(o.Path); err != nil {
 			return nil, err
@@ -59,9 +60,25 @@ func Handler(c *incumbent.Client, o Options) (http.Handler, error) {
 	return mux, nil
 }
 
+// maxReads is how many requests for /leader read the line at once: more of them wait. So a flood of them cannot fill the
+// client's queue of requests, in which the participants' own stand, too.
+const maxReads = 4
+
 type checks struct {
 	client  *incumbent.Client
 	options Options
+	reads   chan struct{} // one for each read of the line
+}
+
+// line reads the line, when it is its turn.
+func (h *checks) line(ctx context.Context) (incumbent.Line, error) {
+	select {
+	case h.reads <- struct{}{}:
+		defer func() { <-h.reads }()
+		return h.client.Line(ctx, h.options.Path)
+	case <-ctx.Done():
+		return incumbent.Line{}, fmt.Errorf("%d requests for /leader are being answered, which takes too long: %w", maxReads, ctx.Err())
+	}
 }
 
 // answer writes "ok", or 503 with the reason.
@@ -86,7 +103,7 @@ func (h *checks) lives(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if err := h.client.Probe(ctx); err != nil {
-		return err
+		return fmt.Errorf("the client's loop has not answered for %s: %w", limit, err)
 	}
 	grace := h.options.Grace
 	if grace == 0 {
@@ -137,7 +154,7 @@ func (h *checks) leader(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), timeout(h.client)/3)
 	defer cancel()
-	line, err := h.client.Line(ctx, h.options.Path)
+	line, err := h.line(ctx)
 	if err != nil {
 		answer(w, err)
 		return

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -128,7 +129,9 @@ func TestLeaderOnly(t *testing.T) {
 		withoutAllow bool
 	}{
 		{leads: true, url: "/x", status: 418},
-		{leader: "a", url: "/x%2Fy?q=1", status: 307, to: "https://10.0.0.7:8443/x%2Fy?incumbent-hop=1&q=1"},
+		{leader: "a", url: "/x%2Fy?q=1", status: 307, to: "https://10.0.0.7:8443/x%2Fy?q=1&incumbent-hop=1"},
+		{leader: "a", url: "/x?z=1;2&b=%20&a", status: 307, to: "https://10.0.0.7:8443/x?z=1;2&b=%20&a&incumbent-hop=1"},
+		{leader: "a", url: "/x?z=1;2&incumbent-hop=1", status: 503, retry: "1"},
 		{leader: "a", url: "//evil.example/x", status: 307, to: "https://10.0.0.7:8443//evil.example/x?incumbent-hop=1"},
 		{leader: "a", url: "/x?incumbent-hop=1", status: 503, retry: "1"},
 		{leader: "https://evil.example", url: "/x", status: 503, retry: "1"},
@@ -146,4 +149,42 @@ func TestLeaderOnly(t *testing.T) {
 			t.Errorf("%+v: %d, Location %q, Retry-After %q", c, w.Code, w.Header().Get("Location"), w.Header().Get("Retry-After"))
 		}
 	}
+}
+
+// However many ask who leads, the client has few reads of the line at once, and its own requests do not stand behind them.
+func TestAFloodOfLeaderRequests(t *testing.T) {
+	srv := zkmem.Start(t, zkmem.Options{Tick: time.Second})
+	c, _ := join(t, srv, "one")
+	h, err := health.Handler(c, health.Options{Path: line})
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv.Freeze(zkmem.Outbound) // so reads are not answered
+	var all sync.WaitGroup
+	ctx, cancel := context.WithCancel(t.Context())
+	codes := make(chan int, 200)
+	for range cap(codes) {
+		all.Go(func() {
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/leader", nil))
+			codes <- w.Code
+		})
+	}
+	first := <-codes // the first gave up: the others have asked by then
+	most := 0
+	for _, lane := range c.Stats().Lanes {
+		most = max(most, lane.Waiting+lane.Pending)
+	}
+	cancel()
+	all.Wait()
+	close(codes)
+	for code := range codes {
+		if code != http.StatusServiceUnavailable {
+			t.Errorf("%d without an answer", code)
+		}
+	}
+	if first != http.StatusServiceUnavailable || most > 20 {
+		t.Errorf("%d; %d requests stand in one lane", first, most)
+	}
+	srv.Heal()
 }

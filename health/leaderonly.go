@@ -52,8 +52,10 @@ func location(target func(*http.Request) string, r *http.Request) string {
 		return ""
 	}
 	to := url.URL{Scheme: base.Scheme, Host: base.Host, Path: r.URL.Path, RawPath: r.URL.RawPath}
-	query := r.URL.Query()
-	query.Set(hopParameter, "1")
-	to.RawQuery = query.Encode()
+	to.RawQuery = r.URL.RawQuery // as it was sent: it may be signed, or in a form of its own
+	if to.RawQuery != "" {
+		to.RawQuery += "&"
+	}
+	to.RawQuery += hopParameter + "=1"
 	return to.String()
 }
