@@ -70,6 +70,7 @@ func (s *pageServer) run(ctx context.Context, dir string) error {
 	if err != nil {
 		return cli.Exit(exitUnavailable, fmt.Errorf("--listen: %w", err))
 	}
+	listener = atMost(maxConnections, listener)
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 16,
 		BaseContext: func(net.Listener) context.Context { return ctx }}
 	s.Out.Line("http://%s/%s/", listener.Addr(), token)

@@ -72,12 +72,12 @@ func (a *app) follow(ctx context.Context, conn *connection, dir string, plains p
 		return err
 	}
 	defer conn.closeClient(client)
-	looker := &onlooker{client: client, dir: dir, plains: plains, lines: map[lineKey]lineSeen{}}
+	looker := &onlooker{client: client, dir: dir, plains: plains, lines: map[lineKey]lineSeen{}, reads: make(chan struct{}, 4)}
 	if listener != nil {
 		a.Note("metrics at http://%s/metrics", listener.Addr())
 		mux := http.NewServeMux()
 		mux.Handle("GET /metrics", looker)
-		defer serve(listener, mux)()
+		defer serve(listener, mux, maxWait)()
 	}
 	ctx, end := untilRefused(ctx, client)
 	err = a.printChanges(ctx, looker)

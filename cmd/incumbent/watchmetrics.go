@@ -17,6 +17,7 @@ type onlooker struct {
 	client *incumbent.Client
 	dir    string
 	plains prefixes
+	reads  chan struct{} // one for each scrape that reads the line: more of them wait
 
 	mu    sync.Mutex
 	lines map[lineKey]lineSeen
@@ -78,12 +79,23 @@ func (o *onlooker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	samples := []metrics.Sample{{Name: "incumbent_watch_connected"}}
 	if s := o.client.Connection(); s == incumbent.Connected || s == incumbent.Reconnected {
-		if line, err := o.client.Line(ctx, o.dir, o.plains...); err == nil {
+		if line, err := o.read(ctx); err == nil {
 			samples[0].Value = 1
 			samples = append(samples, o.samples(time.Now(), line)...)
 		}
 	}
 	writeMetrics(w, lineFamilies, samples)
+}
+
+// read reads the line, when it is the scrape's turn.
+func (o *onlooker) read(ctx context.Context) (incumbent.Line, error) {
+	select {
+	case o.reads <- struct{}{}:
+		defer func() { <-o.reads }()
+		return o.client.Line(ctx, o.dir, o.plains...)
+	case <-ctx.Done():
+		return incumbent.Line{}, ctx.Err()
+	}
 }
 
 // samples returns what is exported of a line that was just read.
