@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -60,6 +62,11 @@ func (s *pageServer) run(ctx context.Context, dir string) error {
 	}
 	if host == "" {
 		host = "127.0.0.1"
+	}
+	for _, name := range s.hosts {
+		if _, err := url.Parse("http://" + name + "/"); err != nil || name == "" || strings.ContainsAny(name, "/: *") && net.ParseIP(name) == nil {
+			return cli.Usage("--host takes a name without a port, such as ops.example.com, not %s", cli.Quote(name))
+		}
 	}
 	token := live.NewToken()
 	handler, err := live.Handler(dir, live.Options{Token: token, Hosts: append(s.hosts, host)})

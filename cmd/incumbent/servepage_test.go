@@ -32,6 +32,9 @@ func TestServe(t *testing.T) {
 
 	programtest.Contains(t, start(t, nil, "serve").Exits(64).Err.String(), "needs a DIR")
 	programtest.Contains(t, start(t, nil, "serve", dir, "--listen", "8080").Exits(64).Err.String(), "--listen takes an address")
+	for _, host := range []string{"ops:8080", "", "http://ops", "a b", "*.example.com"} {
+		programtest.Contains(t, start(t, nil, "serve", dir, "--host", host).Exits(64).Err.String(), "--host takes a name")
+	}
 	programtest.Contains(t, start(t, nil, "serve", dir+"/missing").Exits(66).Err.String(), "no such file")
 	programtest.Contains(t, start(t, nil, "serve", dir, "--listen", "192.0.2.1:8080").Exits(69).Err.String(), "--listen: ")
 }

@@ -196,7 +196,7 @@ func list(path string) ([]segment, error) {
 	var all []segment
 	for _, e := range entries {
 		m := form.FindStringSubmatch(e.Name())
-		if m == nil || e.IsDir() {
+		if m == nil || !e.Type().IsRegular() { // a pipe would not end, and a link may lead anywhere
 			continue
 		}
 		info, err := e.Info()

@@ -4,7 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -42,6 +45,19 @@ func Runs(path string) ([]Run, error) {
 		last = s
 	}
 	return runs, nil
+}
+
+// State returns what the segments in a directory look like: another text if one of them grew, came or went.
+func State(path string) (string, error) {
+	all, err := list(path)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	for _, s := range all {
+		fmt.Fprintf(sum, "%q %d %d\n", s.name, s.size, s.info.ModTime().UnixNano())
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // Opener returns what events.NewSegments takes, and a function that closes what is open.

@@ -324,7 +324,7 @@ function follow(app, url) {
   const source = new EventSource(`${url}?have=${encodeURIComponent(have)}`), state = byId('live-state');
   source.addEventListener('open', () => { say(state, '● live'); });
   source.addEventListener('error', () => { say(state, source.readyState === EventSource.CLOSED ? '○ ended' : '○ waits for the server'); });
-  source.addEventListener('document', event => app.take(JSON.parse(event.data)));
+  source.addEventListener('document', event => { say(state, '● live'); app.take(JSON.parse(event.data)); });
   source.addEventListener('trouble', event => say(state, `○ ${JSON.parse(event.data)}`));
 }
 

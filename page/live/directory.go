@@ -1,9 +1,9 @@
 package live
 
 import (
+	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -14,6 +14,9 @@ import (
 	"github.com/incumbent-go/incumbent/why"
 )
 
+// retryAfter is after which time a directory that could not be read is read again, though its files are the same.
+const retryAfter = 10 * time.Second
+
 // directory reads the logs of a directory again when its files have changed.
 type directory struct {
 	path       string
@@ -23,10 +26,12 @@ type directory struct {
 	seen    string // what the files looked like when they were read
 	at      time.Time
 	took    time.Duration
+	failed  error // why nothing could be read
 	report  *why.Report
 	rows    []*page.Rows
 	names   []string
-	edition int // how often the logs were read
+	damage  []string // what is wrong with single logs
+	edition int      // how often the logs were read
 }
 
 // have says, by the log's name, which record is the last that a page has.
@@ -37,6 +42,7 @@ type edition struct {
 	number int
 	doc    *page.Document
 	has    have // what the page has then
+	damage string
 }
 
 // document returns what is recorded and not in after, all of it if after is nil; nil if the page has the last edition.
@@ -50,72 +56,69 @@ func (d *directory) document(after have, edited int) (*edition, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &edition{d.edition, doc, have{}}
+	e := &edition{d.edition, doc, have{}, damages(d.damage)}
 	for i, r := range d.rows {
 		e.has[d.names[i]] = r.Last()
 	}
 	return e, nil
 }
 
-// state returns what the files look like: another text if a file grew, came or went.
-func (d *directory) state() (string, error) {
-	entries, err := os.ReadDir(d.path)
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil { // it has just gone
-			continue
-		}
-		fmt.Fprintf(&b, "%q %d %d\n", e.Name(), info.Size(), info.ModTime().UnixNano())
-	}
-	return b.String(), nil
-}
-
 // changed reports whether there is something to read, and returns what the files look like. After a reading that took
 // long, there is nothing for five times as long.
 func (d *directory) changed() (state string, yes bool, err error) {
-	if d.report != nil && time.Since(d.at) < 5*d.took {
+	began := time.Now()
+	if since := began.Sub(d.at); !d.at.IsZero() && since < 5*d.took {
 		return d.seen, false, nil
 	}
-	state, err = d.state()
-	return state, err == nil && (d.report == nil || state != d.seen), err
+	state, err = segments.State(d.path)
+	if err == nil && (d.at.IsZero() || state != d.seen || d.failed != nil && began.Sub(d.at) > retryAfter) {
+		return state, true, nil
+	}
+	d.at, d.took = time.Now(), time.Since(began) // a directory of many files takes long to look at, too
+	return d.seen, false, err
 }
 
 // refresh reads the logs if they have changed.
 func (d *directory) refresh() error {
 	state, yes, err := d.changed()
-	if err != nil || !yes {
-		return err
-	}
-	began := time.Now()
-	logs, rows, err := d.read()
 	if err != nil {
 		return err
 	}
-	d.report, d.rows, d.seen, d.names = why.Explain(logs, nil, why.Options{}), rows, state, nil
-	for _, l := range logs {
-		d.names = append(d.names, l.Name)
+	if !yes {
+		return d.failed
 	}
-	d.edition++
+	began := time.Now()
+	d.damage = nil
+	logs, rows, err := d.read()
+	d.seen, d.failed = state, err
+	if err == nil {
+		d.report, d.rows, d.names = why.Explain(logs, nil, why.Options{}), rows, nil
+		for _, l := range logs {
+			d.names = append(d.names, l.Name)
+		}
+		d.edition++
+	}
 	d.at = time.Now()
 	d.took = d.at.Sub(began)
-	return nil
+	return err
 }
 
-// read reads all runs. Each is named by its host, or by its files if the host has several.
+// read reads all runs. Each is named by its host, or by its files if the host has several. One that is damaged is read up to
+// there, and one that has no header is left out.
 func (d *directory) read() (logs []*why.Log, rows []*page.Rows, err error) {
 	runs, err := segments.Runs(d.path)
 	if err != nil {
 		return nil, nil, err
 	}
-	left, hosts := d.maxRecords, map[string]int{}
+	left, hosts := newBudget(d.maxRecords), map[string]int{}
 	for _, run := range runs {
-		l, r, err := d.readRun(run, &left)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", filepath.Join(d.path, run.Name), err)
+		l, r, err := d.readRun(run, left)
+		switch {
+		case errors.Is(err, errTooMuch):
+			return nil, nil, err
+		case err != nil:
+			d.damage = append(d.damage, fmt.Sprintf("%s: %v", run.Name, err))
+			continue
 		}
 		logs, rows = append(logs, l), append(rows, r)
 		hosts[l.Header.Host]++
@@ -128,32 +131,32 @@ func (d *directory) read() (logs []*why.Log, rows []*page.Rows, err error) {
 	return logs, rows, nil
 }
 
-func (d *directory) readRun(run segments.Run, left *int) (*why.Log, *page.Rows, error) {
-	open, end := run.Opener()
+func (d *directory) readRun(run segments.Run, left *budget) (*why.Log, *page.Rows, error) {
+	next, end := run.Opener()
 	defer end()
-	s, err := events.NewSegments(open)
+	s, err := events.NewSegments(func() (string, io.Reader, error) {
+		name, r, err := next()
+		return name, &metered{r, left}, err
+	})
 	if err != nil {
 		return nil, nil, err
 	}
-	rows := page.Keep(s.Header(), &bounded{s, left, d.maxRecords}, page.Whole)
+	b := &bounded{Segments: s, left: left}
+	rows := page.Keep(s.Header(), b, page.Whole)
 	l, err := why.Read(run.Name, s.Header(), rows)
+	if b.damage != nil {
+		d.damage = append(d.damage, b.damage.Error())
+	}
 	return l, rows, err
 }
 
-// bounded reads a log until all logs together have too many records.
-type bounded struct {
-	*events.Segments
-	left *int
-	most int
-}
-
-func (b *bounded) Next() (events.Record, error) {
-	if *b.left == 0 {
-		return events.Record{}, fmt.Errorf("the directory has more than %d records: incumbent why --html makes a page of some of its files", b.most)
+// damages returns what is wrong with single logs as one text, "" for nothing.
+func damages(all []string) string {
+	switch n := len(all); {
+	case n == 0:
+		return ""
+	case n > 3:
+		return fmt.Sprintf("%s; and %d more logs", strings.Join(all[:3], "; "), n-3)
 	}
-	r, err := b.Segments.Next()
-	if err == nil {
-		*b.left--
-	}
-	return r, err
+	return strings.Join(all, "; ")
 }

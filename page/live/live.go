@@ -5,12 +5,14 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,12 +31,14 @@ type Options struct {
 	// its logs takes longer than a fifth of that.
 	Poll time.Duration
 	// MaxRecords is how many records all logs of the directory may have: by default 300,000. With more, the page
-	// says so and shows none.
+	// says so and shows none. They may have 1 KiB for each of these, and 1 MiB at least.
 	MaxRecords int
 }
 
-// maxStreams is how many pages may be open at once: each has its logs read again when they grow.
-const maxStreams = 16
+const (
+	maxStreams  = 16          // how many pages may be open at once, and how many may be loaded
+	pageTimeout = time.Minute // in which a page has to be loaded
+)
 
 // NewToken returns a token that nobody can guess.
 func NewToken() string {
@@ -45,6 +49,9 @@ func NewToken() string {
 
 var tokens = regexp.MustCompile(`^[A-Za-z0-9_-]{16,128}$`)
 
+// hostNames are names, and addresses of both kinds.
+var hostNames = regexp.MustCompile(`^[A-Za-z0-9._-]+$|^\[?[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*\]?$`)
+
 // Handler returns a handler of GET /TOKEN/, the page, and GET /TOKEN/events, which is what the page reads while it is
 // open. Mount it with http.StripPrefix under another path. The error says which option is wrong, or that there is no such
 // directory.
@@ -52,7 +59,10 @@ var tokens = regexp.MustCompile(`^[A-Za-z0-9_-]{16,128}$`)
 //   - Another token is 404, another method 405.
 //   - A Host that is neither loopback nor in Options.Hosts is 403: another site's name that leads here is refused.
 //   - So is an Origin that is not the Host, and a stream that another site asks for.
-//   - A seventeenth open page is 503.
+//   - A seventeenth open page is 503, and so is one that is loaded while sixteen are.
+//
+// A log that is damaged is shown up to there, one without a header is left out, and the page says so. Only regular files
+// are read, no links.
 func Handler(dir string, o Options) (http.Handler, error) {
 	switch info, err := os.Stat(dir); {
 	case err != nil:
@@ -61,6 +71,8 @@ func Handler(dir string, o Options) (http.Handler, error) {
 		return nil, errors.New("live: " + dir + " is no directory: want the one that clients record their logs in")
 	case !tokens.MatchString(o.Token):
 		return nil, errors.New("live: Options.Token needs 16 to 128 letters, digits, - and _: NewToken makes one")
+	case slices.ContainsFunc(o.Hosts, func(h string) bool { return !hostNames.MatchString(h) }):
+		return nil, fmt.Errorf("live: Options.Hosts are names or addresses without a port, such as ops.example.com, not %q", o.Hosts)
 	case o.Poll < 0 || o.MaxRecords < 0:
 		return nil, errors.New("live: Options.Poll and Options.MaxRecords must not be below zero")
 	}
@@ -70,17 +82,20 @@ func Handler(dir string, o Options) (http.Handler, error) {
 	if o.MaxRecords == 0 {
 		o.MaxRecords = 300_000
 	}
-	return &server{options: o, logs: &directory{path: dir, maxRecords: o.MaxRecords}, streams: make(chan struct{}, maxStreams)}, nil
+	return &server{options: o, logs: &directory{path: dir, maxRecords: o.MaxRecords}, streams: make(chan struct{}, maxStreams), pages: make(chan struct{}, maxStreams)}, nil
 }
 
 type server struct {
 	options Options
 	logs    *directory
 	streams chan struct{} // one for each open stream
+	pages   chan struct{} // one for each page that is being sent
 }
 
 // ServeHTTP implements http.Handler.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// Not every writer has one. A stream sets another for each message.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(pageTimeout))
 	for name, value := range map[string]string{
 		"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY",
 		"Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin", "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
@@ -105,11 +120,25 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "this page is only read: want GET", http.StatusMethodNotAllowed)
 	case !found:
-		http.Redirect(w, r, token+"/", http.StatusMovedPermanently)
+		w.Header().Set("Location", token+"/") // http.Redirect would not know what http.StripPrefix has cut off
+		w.WriteHeader(http.StatusMovedPermanently)
 	case rest == "events":
 		s.stream(w, r)
+	case !s.enter(w, s.pages):
 	default:
+		defer func() { <-s.pages }()
 		s.page(w)
+	}
+}
+
+// enter takes a slot for a page, or answers that there is none.
+func (s *server) enter(w http.ResponseWriter, slots chan struct{}) bool {
+	select {
+	case slots <- struct{}{}:
+		return true
+	default:
+		http.Error(w, fmt.Sprintf("%d pages are open: close one", maxStreams), http.StatusServiceUnavailable)
+		return false
 	}
 }
 

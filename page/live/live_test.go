@@ -225,8 +225,15 @@ func TestAPageLives(t *testing.T) {
 	// A connection after that has what was sent so far.
 	again := listen(t, events, first.id)
 	_, since := again.document()
-	fresh := listen(t, events, "")
-	_, all := fresh.document()
+	e, err := (&directory{path: dir, maxRecords: 1000}).document(nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := len(e.doc.Logs[0].Rows) / 13
+	for n+since < all { // what was read a moment before Close
+		_, more := again.document()
+		since += more
+	}
 	if n+since != all || n == 0 {
 		t.Errorf("%d records, then %d, of %d", n, since, all)
 	}

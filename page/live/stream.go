@@ -34,13 +34,10 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	select {
-	case s.streams <- struct{}{}:
-		defer func() { <-s.streams }()
-	default:
-		http.Error(w, fmt.Sprintf("%d pages are open: close one", maxStreams), http.StatusServiceUnavailable)
+	if !s.enter(w, s.streams) {
 		return
 	}
+	defer func() { <-s.streams }()
 	w.Header().Set("Content-Type", "text/event-stream")
 	f := &feed{server: s, w: w, control: http.NewResponseController(w), has: has, charts: map[string]bool{}}
 	if r.Method == http.MethodGet && f.send("retry: 2000\n\n") {
@@ -108,7 +105,15 @@ func (f *feed) next() string {
 		}
 		f.charts[name] = true
 	}
-	return message("document", f.has, e.doc)
+	return message("document", f.has, e.doc) + f.damage(e)
+}
+
+// damage says what is wrong with single logs, "" if nothing is: the others are shown.
+func (f *feed) damage(e *edition) string {
+	if e.damage == "" {
+		return ""
+	}
+	return message("trouble", f.has, e.damage)
 }
 
 // message returns an event with a value as JSON, which has no line break.
