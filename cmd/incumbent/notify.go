@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"net"
 	"os"
 	"strconv"
@@ -54,12 +55,31 @@ func newNotifier(alive func() bool) (*notifier, error) {
 		return nil, cli.Exit(cli.ExitFailed, fmt.Errorf("--notify: %w", err))
 	}
 	n := &notifier{conn, make(chan struct{}), make(chan struct{})}
-	usec, _ := strconv.ParseInt(os.Getenv("WATCHDOG_USEC"), 10, 64)
+	every, err := watchdogInterval(os.Getenv("WATCHDOG_USEC"))
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
 	for _, name := range []string{"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"} {
 		_ = os.Unsetenv(name) // they are for this process, not for the command
 	}
-	go n.watchdog(time.Duration(usec)*time.Microsecond/2, alive)
+	go n.watchdog(every, alive)
 	return n, nil
+}
+
+// watchdogInterval returns how often systemd wants a message, 0 for never: half of what it waits, and once a millisecond at most.
+func watchdogInterval(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	usec, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || usec > math.MaxInt64/1000 {
+		return 0, cli.Usage("--notify: WATCHDOG_USEC is %s: want the microseconds that systemd waits for a message", cli.Quote(text))
+	}
+	if usec == 0 {
+		return 0, nil
+	}
+	return max(time.Duration(usec)*time.Microsecond/2, time.Millisecond), nil
 }
 
 func (n *notifier) watchdog(every time.Duration, alive func() bool) {

@@ -66,3 +66,41 @@ func TestNotifyNeedsASocket(t *testing.T) {
 	t.Setenv("NOTIFY_SOCKET", "")
 	programtest.Contains(t, elect(t, zkmem.Start(t), "true", "--notify").Exits(64).Said(), "NOTIFY_SOCKET is not set")
 }
+
+// A wrong socket, or a watchdog's time that cannot be read, is an error before the command queues: systemd would end it later
+// without a word.
+func TestNotifyRefusesWhatItCannotUse(t *testing.T) {
+	dir, err := os.MkdirTemp("", "notify")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	datagram, stream := filepath.Join(dir, "d"), filepath.Join(dir, "s")
+	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: datagram, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = socket.Close() }()
+	other, err := net.Listen("unix", stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close() }()
+	for _, c := range []struct {
+		socket, usec, says string
+		code               int
+	}{
+		{stream, "", "--notify: ", 1},
+		{filepath.Join(dir, "missing"), "", "no such file", 1},
+		{"@" + strings.Repeat("x", 200), "", "--notify: ", 1},
+		{datagram, "soon", "WATCHDOG_USEC is", 64},
+		{datagram, "-1", "WATCHDOG_USEC is", 64},
+		{datagram, "18446744073709551615", "WATCHDOG_USEC is", 64},
+	} {
+		t.Setenv("NOTIFY_SOCKET", c.socket)
+		t.Setenv("WATCHDOG_USEC", c.usec)
+		srv := zkmem.Start(t)
+		programtest.Contains(t, elect(t, srv, "true", "--notify").Exits(c.code).Said(), c.says)
+		inLine(t, srv, line, 0)
+	}
+}
