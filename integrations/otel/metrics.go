@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/metrics"
 )
 
 // producer reads Stats at each collection.
@@ -35,10 +36,13 @@ func (p *producer) Produce(context.Context) ([]metricdata.ScopeMetrics, error) {
 	b.gauge("incumbent.connected", "1", point{v: flag(up)})
 	b.gauge("incumbent.belief.budget", "s", point{v: s.Budget.Seconds()})
 	var leading, draining, ended []point
-	for _, h := range s.Handles {
-		if !h.Holds {
-			line := []attribute.KeyValue{attribute.String("incumbent.path", h.Path), attribute.String("incumbent.recipe", h.Recipe)}
-			leading, draining = append(leading, point{flag(h.Leads), line}), append(draining, point{h.Draining.Seconds(), line})
+	// Participants of one line are one point, and lines have as many names as for Prometheus.
+	for _, one := range metrics.Of(incumbent.Stats{Handles: s.Handles}, metrics.Options{}) {
+		switch one.Name {
+		case "incumbent_leading":
+			leading = append(leading, point{one.Value, line(one)})
+		case "incumbent_draining_seconds":
+			draining = append(draining, point{one.Value, line(one)})
 		}
 	}
 	for _, t := range s.Terms {
@@ -58,6 +62,11 @@ func (p *producer) Produce(context.Context) ([]metricdata.ScopeMetrics, error) {
 	b.counter("incumbent.heartbeats.failed", "{heartbeat}", point{v: float64(s.HeartbeatsFailed)})
 	b.counter("incumbent.process.paused", "s", point{v: s.Paused.Seconds()})
 	return []metricdata.ScopeMetrics{{Scope: instrumentation.Scope{Name: scope}, Metrics: b.metrics}}, nil
+}
+
+// line returns the attributes of a sample with a path and a recipe.
+func line(s metrics.Sample) []attribute.KeyValue {
+	return []attribute.KeyValue{attribute.String("incumbent.path", s.Labels[0]), attribute.String("incumbent.recipe", s.Labels[1])}
 }
 
 // point is a value with its attributes.
