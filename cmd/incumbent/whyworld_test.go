@@ -111,15 +111,16 @@ func newExplainer() *explainer {
 	return &explainer{app: &app{cli.New("incumbent", nil, os.Stdout, os.Stderr)}}
 }
 
-// busyLogs returns a directory with the logs of three participants, one of which resigns each second, and how many
-// records they have.
+// busyLogs returns a directory with the logs of three participants, one of which resigns each second for as long as a
+// world takes actions, and how many records they have.
 func busyLogs(tb testing.TB, want uint64) (dir string, records int) {
 	tb.Helper()
 	w := playWorld(tb, 3, world.Program{Recipe: "latch", Path: "/jobs/x"}, false)
-	for w.Records() < want {
+	for resigned := 0; w.Records() < want; {
 		w.Until(w.Now() + int64(time.Second))
 		for _, c := range w.Clients() {
-			if c.Holds() {
+			if c.Holds() && resigned < 1000 {
+				resigned++
 				if err := w.Add(world.Action{At: w.Now() + 1, Do: world.Resign, Who: c.ID()}); err != nil {
 					tb.Fatal(err)
 				}
