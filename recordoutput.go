@@ -112,7 +112,9 @@ func (c *clockNotes) apart(at, offset int64, wall time.Time) bool {
 }
 
 // slept returns for how long the loop's clock went on while Go's stood still.
-func (c *clockNotes) slept(at int64, wall time.Time) int64 { return at - c.at - int64(wall.Sub(c.wall)) }
+func (c *clockNotes) slept(at int64, wall time.Time) int64 {
+	return at - c.at - int64(wall.Sub(c.wall))
+}
 
 // beyondJump returns n, or 0 if it is too little to count.
 func beyondJump(n int64) int64 {

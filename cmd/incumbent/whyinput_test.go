@@ -5,7 +5,6 @@ package main_test
 import (
 	"bytes"
 	"compress/gzip"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -193,7 +192,7 @@ func writeSegments(t *testing.T, files ...string) {
 	t.Helper()
 	for i, file := range files {
 		var b bytes.Buffer
-		w, err := events.NewWriter(&b, events.Header{Run: strings.Repeat("a", 32), Segment: i + 1, Before: uint64(i), Host: fmt.Sprint("host")})
+		w, err := events.NewWriter(&b, events.Header{Run: strings.Repeat("a", 32), Segment: i + 1, Before: uint64(i), Host: "host"})
 		if err != nil {
 			t.Fatal(err)
 		}
