@@ -73,11 +73,14 @@ func everything(t *tally, level selection.Level, args []string, run func(*tally,
 }
 
 // runModules runs the tests of the module here and, if all packages are meant, of those
-// below it.
+// below it. Packages that are named are run in the modules that they belong to.
 func runModules(t *tally, args []string) error {
-	err := run(t, ".", t.later.leftOut(args))
 	if slices.Contains(args, "./...") {
-		err = cmp.Or(err, runNested(t, ".", args))
+		return cmp.Or(run(t, ".", t.later.leftOut(args)), runNested(t, ".", args))
+	}
+	dirs, err := nested(".")
+	for _, m := range byModule(args, dirs) {
+		err = cmp.Or(run(t, m.dir, m.args), err)
 	}
 	return err
 }

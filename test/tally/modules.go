@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -25,6 +26,34 @@ func runNested(t *tally, root string, args []string) error {
 		err = cmp.Or(err, run(t, dir, args))
 	}
 	return err
+}
+
+// module is the path of the module here; those below it begin with it.
+const module = "github.com/incumbent-go/incumbent"
+
+// inModule is what go test is given in a module's folder.
+type inModule struct {
+	dir  string
+	args []string
+}
+
+// byModule divides the packages among arguments by the nested modules, which are in dirs. The
+// module here gets the arguments if it has packages among them, or no other module has.
+func byModule(args, dirs []string) (all []inModule) {
+	isPackage := func(a string) bool { return a == module || strings.HasPrefix(a, module+"/") }
+	here := args
+	for _, dir := range dirs {
+		path := module + "/" + filepath.ToSlash(dir)
+		isOf := func(a string) bool { return a == path || strings.HasPrefix(a, path+"/") }
+		if slices.ContainsFunc(args, isOf) {
+			all = append(all, inModule{dir, slices.DeleteFunc(slices.Clone(args), func(a string) bool { return isPackage(a) && !isOf(a) })})
+			here = slices.DeleteFunc(slices.Clone(here), isOf)
+		}
+	}
+	if len(all) == 0 || slices.ContainsFunc(here, isPackage) {
+		all = append([]inModule{{".", here}}, all...)
+	}
+	return all
 }
 
 // nested returns the folders below root that are modules of their own.

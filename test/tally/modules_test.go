@@ -60,3 +60,23 @@ func TestNestedModulesAreFound(t *testing.T) {
 		t.Errorf("found %q, %v", dirs, err)
 	}
 }
+
+// Packages are run in the modules that they belong to, and with the other arguments.
+func TestPackagesGoToTheirModules(t *testing.T) {
+	dirs := []string{"bench", filepath.FromSlash("test/browser")}
+	for _, c := range []struct{ args, want string }{
+		{"-count=1", ".: -count=1"},
+		{"-run X " + module + "/why", ".: -run X " + module + "/why"},
+		{"-run X " + module + " " + module + "/test/browser", ".: -run X " + module + " | test/browser: -run X " + module + "/test/browser"},
+		{"-v " + module + "/bench/stats " + module + "/bench " + module + "/benchmark", ".: -v " + module + "/benchmark | bench: -v " + module + "/bench/stats " + module + "/bench"},
+		{"-v " + module + "/bench", "bench: -v " + module + "/bench"},
+	} {
+		var got []string
+		for _, m := range byModule(strings.Fields(c.args), dirs) {
+			got = append(got, filepath.ToSlash(m.dir)+": "+strings.Join(m.args, " "))
+		}
+		if all := strings.Join(got, " | "); all != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.args, all, c.want)
+		}
+	}
+}
