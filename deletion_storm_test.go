@@ -82,7 +82,7 @@ func (c slowConn) Read(p []byte) (int, error) {
 // pauses, whatever its recipe is; the handle or the call says why. Afterwards all is well again within
 // two session timeouts.
 func TestNodesThatAreDeletedAtOnce(t *testing.T) {
-	minutes := selection.Of(t, "virtual minutes of deletions", 2, 2, 10)
+	minutes := selection.Of(t, "virtual minutes of deletions", 2, 2, 6)
 	for name, victim := range victims {
 		for speed, d := range map[string]time.Duration{"before their creation is known": 20 * time.Millisecond, "after all was read": 0} {
 			t.Run(name+", "+speed, func(t *testing.T) {

@@ -25,7 +25,7 @@ func TestNeverTwoBelievers(t *testing.T) {
 	}
 	t.Logf("INCUMBENT_SEED=%d", seed)
 	dice := rand.New(rand.NewPCG(seed, 0))
-	walks, rounds := selection.Of(t, "walks", 3, 6, 12), 150
+	walks, rounds := selection.Of(t, "walks", 3, 5, 8), 150
 	leaders := 0
 	for i := range walks {
 		timeout := []time.Duration{4, 6, 10, 15}[i%4] * time.Second

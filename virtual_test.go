@@ -19,9 +19,9 @@ func TestHeartbeatsKeepALeaderForHours(t *testing.T) {
 	}{
 		{4 * time.Second, 2 * time.Second, 783333 * time.Microsecond, time.Hour},    // by check
 		{4 * time.Second, 0, 533333 * time.Microsecond, time.Hour},                  // by check; a tick of 3 s
-		{15 * time.Second, 2 * time.Second, 3750 * time.Millisecond, 5 * time.Hour}, // by check
-		{40 * time.Second, 2 * time.Second, 5 * time.Second, 5 * time.Hour},         // by sync
-		{40 * time.Second, 0, 10 * time.Second, 5 * time.Hour},                      // by check
+		{15 * time.Second, 2 * time.Second, 3750 * time.Millisecond, 2 * time.Hour}, // by check
+		{40 * time.Second, 2 * time.Second, 5 * time.Second, 2 * time.Hour},         // by sync
+		{40 * time.Second, 0, 10 * time.Second, 2 * time.Hour},                      // by check
 	} {
 		name := fmt.Sprintf("with a timeout of %s and a tick of %s", test.timeout, test.tick)
 		test.lasting = selection.Of(t, name, test.lasting/10, test.lasting/10, test.lasting)
@@ -52,7 +52,7 @@ func TestHeartbeatsKeepALeaderForHours(t *testing.T) {
 // TestBeliefEndsBeforeTheServerGivesUpTheSession shows promise 3: at whatever moment the
 // server falls silent, belief ends at validUntil, and the session expires only later.
 func TestBeliefEndsBeforeTheServerGivesUpTheSession(t *testing.T) {
-	moments := selection.Of(t, "moments", 3, 6, 12)
+	moments := selection.Of(t, "moments", 3, 5, 8)
 	for _, timeout := range []time.Duration{4, 6, 10, 15} {
 		for _, dir := range []zkmem.Direction{zkmem.Inbound, zkmem.Outbound} {
 			for _, ride := range []bool{false, true} {

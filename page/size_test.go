@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/selection"
 	"github.com/incumbent-go/incumbent/test/sim"
 	"github.com/incumbent-go/incumbent/why"
 )
@@ -40,7 +41,8 @@ func (m *many) Next() (events.Record, error) {
 
 // The size that is promised of a page with 100,000 records, no two rounds of which are the same.
 func TestTheSizeOfManyRecords(t *testing.T) {
-	const most, bound = 100_000, 3_000_000
+	most := selection.Of(t, "records", 10_000, 10_000, 100_000)
+	bound := 300_000 + 27*most // 3 MB for all of them
 	logs := sim.Run(1, sim.Options{Keep: true}).Logs
 	longest := slices.MaxFunc(logs, func(a, b []events.Record) int { return cmp.Compare(len(a), len(b)) })
 	var text bytes.Buffer

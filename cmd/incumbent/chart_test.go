@@ -18,7 +18,7 @@ import (
 func TestCharts(t *testing.T) {
 	listed := start(t, nil, "chart").Exits(0).Out.String()
 	objects := start(t, nil, "chart", "--json").Exits(0).Objects()
-	for _, o := range selection.Some(t, "charts", 4, 8, objects) {
+	for i, o := range selection.Some(t, "charts", 4, 8, objects) {
 		name := o["chart"].(string)
 		programtest.Contains(t, listed, name)
 		for format, shape := range map[string]string{"md": "| ", "mermaid": "stateDiagram", "dot": "digraph", "xstate": `"initial": "`, "svg": "<svg", "table": "  event "} {
@@ -26,6 +26,9 @@ func TestCharts(t *testing.T) {
 			programtest.Contains(t, out, shape)
 			if format == "svg" {
 				wellFormed(t, out)
+			}
+			if i > 0 {
+				continue
 			}
 			file := filepath.Join(t.TempDir(), "picture")
 			start(t, nil, "chart", name, "--format", format, "-o", file).Exits(0)

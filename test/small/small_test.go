@@ -32,7 +32,6 @@ var everyTime = []Config{
 	{Participants: 2, Faults: 2, Settled: true, States: 20_000},
 	{Participants: 3, Faults: 1, Settled: true},
 	{Participants: 3, Faults: 1, Settled: true, Hung: true},
-	{Participants: 2, Faults: 2, Settled: true, Kinds: []string{"cut", Refusals[once]}},
 	{Participants: 2, Faults: 1, Settled: true, Plain: true},
 }
 
@@ -48,6 +47,7 @@ var atLeisure = []Config{
 	{Participants: 2, Faults: 1, Settled: true, Every: true},
 	{Participants: 3, Faults: 1, Settled: true},
 	{Participants: 3, Faults: 1, Depth: 40},
+	{Participants: 2, Faults: 2, Settled: true, Kinds: []string{"cut", Refusals[once]}},
 	{Participants: 2, Faults: 2, Settled: true},
 	{Participants: 2, Faults: 2, Settled: true, RideOut: true},
 	{Participants: 2, Faults: 2, Settled: true, Hung: true},
