@@ -38,7 +38,6 @@ func All() []Incident {
 		{"operators-deletion", "an operator deletes the leader's node", []why.Cause{why.CauseDeleted}, open, nil},
 		{"eviction", "a client that records its log evicts the leader", []why.Cause{why.CauseEvicted}, open, nil},
 		{"resigned", "the leader resigns", []why.Cause{why.CauseResigned}, never, nil},
-		{"clock-jump", "the machine's wall clock is an hour ahead while the leader resigns, and right again when the next one does", []why.Cause{why.CauseResigned}, never, nil},
 		{"rolling-restart", "the leader is closed and started again, then the next", []why.Cause{why.CauseClosed}, never, nil},
 		{"forgotten-release", "the leader is closed, and its work does not return for long", []why.Cause{why.CauseClosed}, never, []why.Cause{why.CauseForgottenRelease}},
 		{"unhealthy", "the leader's health check fails", []why.Cause{why.CauseUnhealthy}, never, nil},

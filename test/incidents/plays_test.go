@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -66,15 +65,6 @@ var plays = map[string]func(*stage){
 		a, b, _ := s.three()
 		a.obey("resign")
 		b.says("leading")
-	},
-	"clock-jump": func(s *stage) { // record it alone: it sets the machine's clock, for seconds, and must be root
-		a, b, c := s.three()
-		back := s.setClock(time.Hour)
-		a.obey("resign")
-		b.says("leading")
-		back()
-		b.obey("resign")
-		c.says("leading")
 	},
 	"rolling-restart": func(s *stage) {
 		server, a, b, c := s.at()
@@ -281,25 +271,4 @@ func (g guest) expires() {
 		<-gone
 		return nil
 	})
-}
-
-// setClock sets the machine's wall clock ahead, until back is called.
-func (s *stage) setClock(ahead time.Duration) (back func()) {
-	s.t.Helper()
-	by := func(d time.Duration) {
-		now := syscall.NsecToTimeval(time.Now().Add(d).UnixNano())
-		if err := syscall.Settimeofday(&now); err != nil {
-			s.t.Errorf("the clock cannot be set: %v", err)
-		}
-	}
-	isAhead := true
-	back = func() {
-		if isAhead {
-			isAhead = false
-			by(-ahead)
-		}
-	}
-	s.t.Cleanup(back)
-	by(ahead)
-	return back
 }
