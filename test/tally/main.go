@@ -27,6 +27,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/incumbent-go/incumbent/test/selection"
@@ -73,10 +74,13 @@ func everything(t *tally, level selection.Level, args []string, run func(*tally,
 }
 
 // runModules runs the tests of the module here and, if all packages are meant, of those
-// below it. Packages that are named are run in the modules that they belong to.
+// below it meanwhile, one package at a time: the longest packages of the module here wait
+// for servers more than they compute. Packages that are named are run in the modules that they belong to.
 func runModules(t *tally, args []string) error {
 	if slices.Contains(args, "./...") {
-		return cmp.Or(run(t, ".", t.later.leftOut(args)), runNested(t, ".", args))
+		nested := make(chan error, 1)
+		go func() { nested <- runNested(t, ".", append(slices.Clone(args), "-p", "1")) }()
+		return cmp.Or(run(t, ".", t.later.leftOut(args)), <-nested)
 	}
 	dirs, err := nested(".")
 	for _, m := range byModule(args, dirs) {
@@ -130,6 +134,7 @@ type tally struct {
 	out     io.Writer
 	require bool
 
+	mu       sync.Mutex // held by whoever feeds it: modules are tested at the same time
 	said     map[key][]string
 	running  map[key]bool
 	ended    map[key]bool
@@ -162,15 +167,22 @@ func (t *tally) read(r io.Reader) {
 	lines := bufio.NewReader(r)
 	for {
 		line, err := lines.ReadBytes('\n')
-		var e event
-		if json.Unmarshal(line, &e) == nil {
-			t.take(e)
-		} else if len(line) > 0 {
-			fmt.Fprintf(t.out, "%s", line)
-		}
+		t.line(line)
 		if err != nil {
 			return
 		}
+	}
+}
+
+// line takes a line of what go test tells: an event, or a word of go's own.
+func (t *tally) line(line []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var e event
+	if json.Unmarshal(line, &e) == nil {
+		t.take(e)
+	} else if len(line) > 0 {
+		fmt.Fprintf(t.out, "%s", line)
 	}
 }
 

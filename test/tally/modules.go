@@ -74,6 +74,8 @@ func nested(root string) (dirs []string, err error) {
 
 // leaveOut counts a module that cannot be tested here.
 func (t *tally) leaveOut(dir string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	why := fmt.Sprintf("the module %s (what it depends on cannot be fetched)", filepath.ToSlash(dir))
 	t.skipped++
 	t.notRun[why]++
