@@ -94,7 +94,7 @@ chaos: ## MINUTES of kill -9, SIGSTOP and cut links on three real servers, drawn
 	@$(GO) test ./test/chaos -count=1 -timeout 24h -v -run 'TestChaos$$' -args -minutes $(MINUTES) -seed $(SEED) $(ARGS)
 
 .PHONY: lint
-lint: ## gofmt, actionlint, go vet, staticcheck, go mod tidy, of every module; vet of the main one also as on macOS and Windows; needs make deps
+lint: ## gofmt, actionlint, go vet, staticcheck, go mod tidy, of every module; the main one's types also as on macOS and Windows; needs make deps
 	@bash scripts/lint
 
 .PHONY: scale
