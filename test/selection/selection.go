@@ -31,7 +31,10 @@ const (
 // Sequential are the folders whose tests start no goroutine: the race detector has nothing to find there, and test/house
 // checks that it stays so. What they test is run by several goroutines in other packages.
 func Sequential() []string {
-	return []string{"machines", "test/house", "test/small", "test/statecharts"}
+	return []string{
+		"cmd/gencharts/pages", "drawing", "events", "machines", "page", "test/house", "test/mutate", "test/small",
+		"test/statecharts", "test/tape", "why", "why/txnlog", "world",
+	}
 }
 
 // Variable is the environment variable that holds the level's name.
