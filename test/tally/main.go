@@ -134,7 +134,7 @@ type tally struct {
 	out     io.Writer
 	require bool
 
-	mu       sync.Mutex // held by whoever feeds it: modules are tested at the same time
+	mu       sync.Mutex // held while a line is taken: modules are tested at the same time
 	said     map[key][]string
 	running  map[key]bool
 	ended    map[key]bool
