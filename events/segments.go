@@ -8,7 +8,8 @@ import (
 )
 
 // Segments reads a log that is in several segments, in their order. It checks that they
-// belong together.
+// belong together. Dumps of the same client (see Header.Dump) may overlap: what several have
+// is read once.
 type Segments struct {
 	// Notes is called with each line that is neither a record nor a gap, if it is set.
 	Notes func(Note)
@@ -19,7 +20,8 @@ type Segments struct {
 	r       *Reader
 	name    string
 	first   Header
-	gap     *Gap // to be returned first
+	gap     *Gap   // to be returned first
+	have    uint64 // seq of the last record of the segments before
 	unknown []string
 }
 
@@ -66,18 +68,32 @@ func (s *Segments) read() (Record, error) {
 			s.gap = nil
 			return Record{}, gap
 		}
-		s.r.Notes = s.Notes
+		if s.r.Notes = s.Notes; s.r.seq < s.have {
+			s.r.Notes = nil
+		}
 		rec, err := s.r.Next()
+		if err == nil && rec.Seq <= s.have {
+			continue // a dump before has it
+		}
 		if !errors.Is(err, io.EOF) {
 			return rec, s.named(err)
 		}
-		if end := s.r.End(); s.first.Segment == 0 || end != nil && end.Why != EndRotated {
+		if !s.mayGoOn() {
 			return Record{}, io.EOF
 		}
 		if err := s.next(); err != nil {
 			return Record{}, err
 		}
 	}
+}
+
+// mayGoOn reports whether another segment may follow the one that was read, or another dump.
+func (s *Segments) mayGoOn() bool {
+	if s.first.Dump != "" {
+		return true
+	}
+	end := s.r.End()
+	return s.first.Segment != 0 && (end == nil || end.Why == EndRotated)
 }
 
 // next opens the next segment.
@@ -96,13 +112,14 @@ func (s *Segments) next() error {
 	damaged := func(format string, args ...any) error {
 		return &DamagedError{Line: 1, Why: fmt.Sprintf(format, args...), File: name}
 	}
-	number := 1
+	number, dumps := 1, false
 	if before != nil {
-		last, number = before.seq, before.Header.Segment+1
+		last, number = max(before.seq, s.have), before.Header.Segment+1
+		dumps = h.Dump != "" && before.Header.Dump != ""
 		switch {
 		case h.Run != before.Header.Run:
 			return damaged("the segment is of the run %s, and the one before of %s", h.Run, before.Header.Run)
-		case h.Segment < number:
+		case h.Segment < number && !dumps:
 			return damaged("segment %d follows segment %d", h.Segment, number-1)
 		case h.Segment == number && before.end != nil && h.After != before.sums.stated():
 			return damaged("the segment follows one with the checksum %s, and the one before has %s", h.After, before.sums.stated())
@@ -110,6 +127,7 @@ func (s *Segments) next() error {
 		s.unknown = append(s.unknown, before.Unknown()...)
 	}
 	switch {
+	case h.Before < last && dumps:
 	case h.Before < last:
 		return damaged("the segment begins after record %d, and the one before ends with record %d", h.Before, last)
 	case h.Before > last && h.Dump != "":
@@ -119,7 +137,7 @@ func (s *Segments) next() error {
 	case h.Before > last:
 		s.gap = &Gap{From: last + 1, To: h.Before, Count: h.Before - last, Why: fmt.Sprintf("the segments %d to %d are not there", number, h.Segment-1)}
 	}
-	s.r, s.name = r, name
+	s.r, s.name, s.have = r, name, last
 	return nil
 }
 
