@@ -13,6 +13,8 @@ type history struct {
 	lives    map[string]*life // by path, from the transaction logs
 	sessions map[int64]*Log   // by ZooKeeper's id
 	replaced bool             // the ensemble's data were replaced: zxids have no order
+	several  bool             // or the logs are of several ensembles that have the same servers' names
+	apart    *apart           // the logs may be of different ensembles; nil: they are of one
 	highest  map[*Log][]int64 // at each sight, the highest zxid seen so far
 	kinds    map[string]nameKind
 }
@@ -41,6 +43,7 @@ func newHistory(logs []*Log, txns []txnlog.Txn, ppm int64) *history {
 		h.highest[l] = high
 	}
 	h.readLives()
+	h.findApart()
 	h.replaced = h.wasReplaced()
 	h.clocks = align(logs, h.txns, h.replaced, ppm)
 	return h
@@ -49,7 +52,6 @@ func newHistory(logs []*Log, txns []txnlog.Txn, ppm int64) *history {
 // wasReplaced reports whether the ensemble's data were replaced by others, from a backup say:
 // a client's later write has a lower zxid, or two nodes have the same.
 func (h *history) wasReplaced() bool {
-	created := map[int64]string{}
 	for _, l := range h.logs {
 		last := int64(0)
 		for _, s := range l.sights {
@@ -61,11 +63,17 @@ func (h *history) wasReplaced() bool {
 			}
 			last = s.zxid
 		}
+	}
+	created := map[int64]string{}
+	owner := map[int64]*Log{}
+	for _, l := range h.logs {
 		for path, n := range l.nodes {
 			if other, there := created[n.czxid]; there && other != path && dirOf(other) == dirOf(path) {
+				o := owner[n.czxid]
+				h.several = o != l && !o.saw(l) && !l.saw(o)
 				return true
 			}
-			created[n.czxid] = path
+			created[n.czxid], owner[n.czxid] = path, l
 		}
 	}
 	return false

@@ -29,7 +29,7 @@ func (h *history) byLastLine(t, next *Term, e *Ending) bool {
 	case end.Why == events.EndRotated:
 		e.Cause, e.Text = CauseGap, "has a log whose last segments are missing: the last one that is here says that another follows"
 	case dump != "" || end.Why != events.EndClosed:
-		e.Cause, e.Text = CauseGap, "has a log that ends with a dump of the records in memory ("+oneLine(cmp.Or(dump, end.Why))+"), before its term ended"
+		e.Cause, e.Text = CauseGap, "has a log that ends with a dump of the records in memory ("+oneLine(cmp.Or(end.Why, dump))+"), before its term ended"
 	default:
 		e.Cause, e.Text = CauseClosed, "was closed, with its client"
 	}

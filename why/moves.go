@@ -60,6 +60,10 @@ func (r *Report) conflicts(n *line, i int) (all []Proof) {
 // judge finds the verdict over all moves that were asked for.
 func (r *Report) judge(o Options) {
 	r.Verdict = NeverProven
+	if r.h.apart.sure() {
+		r.Verdict, r.Why = CannotTell, r.h.apart.why()
+		return
+	}
 	if len(r.Moves) == 0 {
 		r.Verdict, r.Why = CannotTell, r.nothing(o)
 		return

@@ -14,6 +14,14 @@ type jump struct {
 	slept time.Duration
 }
 
+// text says what happened to a log's wall clock; the clock of its loop may also have stood still, or run on.
+func (j jump) text(name, at string) string {
+	if j.by < 0 {
+		return name + "'s wall clock was set back by " + span(-j.by) + " at " + at + ", or its loop's clock ran on"
+	}
+	return name + "'s wall clock was set forward by " + span(j.by) + " at " + at + ", or its loop's clock stood still"
+}
+
 // takeNotes has the reader give the lines that are no records to the log.
 func (l *Log) takeNotes(r Reader) {
 	each := func(before func(events.Note)) func(events.Note) {

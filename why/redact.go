@@ -60,6 +60,10 @@ func (p *pseudonyms) path(path string) string {
 
 func (l *Log) redact(p *pseudonyms) {
 	l.Name = p.name("log", l.Name)
+	l.Header.Servers = slices.Clone(l.Header.Servers) // a header may be of several logs
+	for i, s := range l.Header.Servers {
+		l.Header.Servers[i] = p.name("server", s)
+	}
 	for _, id := range slices.Sorted(maps.Keys(l.machines)) {
 		m := l.machines[id]
 		m.path, m.id = p.path(m.path), p.name("participant", m.id)

@@ -98,7 +98,7 @@ func Explain(logs []*Log, txns []txnlog.Txn, o Options) *Report {
 	if len(r.Moves) == 0 {
 		r.Troubles = r.troubles(func(path string) bool { return o.Path == "" || path == o.Path }, -endless, endless)
 	}
-	r.doubt()
+	r.doubt(o)
 	return r
 }
 

@@ -1,7 +1,9 @@
 package why
 
 import (
+	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -76,7 +78,7 @@ func (r *Report) scope(all []Move, o Options) (kept []Move) {
 	for _, m := range all {
 		switch {
 		case o.Token != 0 && (m.From == nil || m.From.Token != o.Token) && (m.To == nil || m.To.Token != o.Token):
-		case r.when(m) < since || r.began(m) >= until:
+		case max(r.began(m), r.when(m)) < since || min(r.began(m), r.when(m)) >= until: // of two at once the next began first
 		default:
 			kept = append(kept, m)
 		}
@@ -91,7 +93,7 @@ func (r *Report) scope(all []Move, o Options) (kept []Move) {
 func (r *Report) around(all []Move, at int64) (kept []Move) {
 	nearest, best := -1, endless
 	for i, m := range all {
-		from, to := r.began(m), r.when(m)
+		from, to := min(r.began(m), r.when(m)), max(r.began(m), r.when(m)) // of two at once the next began first
 		if to >= at && from < at+int64(time.Minute) {
 			kept = append(kept, m)
 		}
@@ -103,6 +105,50 @@ func (r *Report) around(all []Move, at int64) (kept []Move) {
 		kept, r.nearestTo = all[nearest:nearest+1], at
 	}
 	return kept
+}
+
+// noMove says what was in the minute that was asked for and that has no move: who led, or that the logs do not have it.
+func (r *Report) noMove(path string) string {
+	day := func(ns int64) string { return time.Unix(0, ns).UTC().Format("2006-01-02 15:04:05") }
+	text := "no move is in the minute from " + day(r.nearestTo) + " UTC"
+	from, to := r.covered()
+	switch led := r.throughout(path, r.nearestTo, r.nearestTo+int64(time.Minute)); {
+	case r.nearestTo+int64(time.Minute) <= from || r.nearestTo > to:
+		text += ", and no record: the logs are from " + day(from) + " to " + day(to) + " UTC"
+	case len(led) > 3:
+		text += ": throughout, " + strings.Join(led[:3], ", ") + ", and " + plural(len(led)-3, "other")
+	case len(led) > 0:
+		text += ": throughout, " + strings.Join(led, ", ")
+	default:
+		text += ": nobody whose log is here led for all of it"
+	}
+	return text + "; the nearest move is shown, and the first line is about it alone"
+}
+
+// covered returns the times of the first and the last record of all logs.
+func (r *Report) covered() (from, to int64) {
+	from, to = endless, -endless
+	for _, l := range r.logs {
+		if l.Records > 0 {
+			from, to = min(from, r.wall(l, l.first)), max(to, r.wall(l, l.last))
+		}
+	}
+	return from, to
+}
+
+// throughout returns who led, or held, for all of a time.
+func (r *Report) throughout(path string, from, to int64) (all []string) {
+	for _, n := range r.lines {
+		if path != "" && !under(path, n) {
+			continue
+		}
+		for _, t := range n.terms {
+			if r.wall(t.Log, t.ElectedAt) <= from && r.wall(t.Log, t.rightUntil()) >= to {
+				all = append(all, fmt.Sprintf("%s %s (token %d)", t.who(), strings.Replace(strings.Replace(t.holds(), "leads", "led", 1), "holds", "held", 1), t.Token))
+			}
+		}
+	}
+	return all
 }
 
 func abs(n int64) int64 { return max(n, -n) }

@@ -169,7 +169,7 @@ func (r *Report) tellTroubles(m *Move, add adder) {
 }
 
 // doubt says what may be wrong with all of it.
-func (r *Report) doubt() {
+func (r *Report) doubt(o Options) {
 	add := func(text string, refs ...Ref) { r.Doubts = append(r.Doubts, Sentence{text, refs}) }
 	if r.face.clock >= 0 {
 		add("times are UTC" + r.days() + " by the clock of the ensemble's leader" + r.hostClocks())
@@ -177,8 +177,7 @@ func (r *Report) doubt() {
 		add("times are UTC" + r.days() + ", each by its own host's clock when its log began: nothing aligns them")
 	}
 	if r.nearestTo != 0 {
-		at := time.Unix(0, r.nearestTo).UTC().Format("2006-01-02 15:04:05")
-		add("no move is in the minute from " + at + " UTC: the nearest is shown, and the first line is about it alone")
+		add(r.noMove(o.Path))
 	}
 	for _, t := range r.Troubles {
 		r.Doubts = append(r.Doubts, t.sentence())
@@ -186,8 +185,15 @@ func (r *Report) doubt() {
 	if r.h.clocks.jumped {
 		add("clocks contradict each other: one was set, or runs wrong; the errors of the measured times cover both")
 	}
-	if r.h.replaced {
-		add("the ensemble's data were replaced, by a backup or from nothing: zxids and node times were not used")
+	if text := r.h.apart.doubt(r.lines); text != "" {
+		add(text)
+	}
+	if r.h.replaced && !r.h.apart.sure() {
+		or := ""
+		if r.h.several {
+			or = ", or these logs are of several ensembles"
+		}
+		add("the ensemble's data were replaced, by a backup or from nothing" + or + ": zxids and node times were not used")
 	}
 	for _, l := range r.logs {
 		for _, g := range l.gaps {
@@ -195,7 +201,7 @@ func (r *Report) doubt() {
 		}
 		for _, j := range l.jumps {
 			if j.by != 0 && j.slept == 0 {
-				add(fmt.Sprintf("%s's wall clock was set by %s at %s, or its loop's clock stood still", l.Name, span(j.by), r.time(l, j.at)), Ref{l.Name, j.seq})
+				add(j.text(l.Name, r.time(l, j.at)), Ref{l.Name, j.seq})
 			}
 		}
 		if l.Torn {

@@ -43,10 +43,11 @@ func span(d time.Duration) string {
 	switch {
 	case d < 0:
 		return "-" + span(-d)
-	case d >= time.Hour:
+	case d.Round(time.Second) >= time.Hour:
 		return d.Round(time.Second).String()
 	case d >= time.Minute:
-		return fmt.Sprintf("%d min %.0f s", int(d.Minutes()), (d % time.Minute).Seconds())
+		d = d.Round(time.Second)
+		return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
 	case d >= time.Second:
 		return fmt.Sprintf("%.2f s", d.Seconds())
 	case d >= time.Millisecond:
