@@ -29,8 +29,9 @@ func (a *app) servePages() *cobra.Command {
 		Use:   "serve DIR",
 		Short: "show recorded logs in a browser while they are written",
 		Long: `Show the logs that --record DIR writes as a page: the one of "incumbent why --html",
-drawn again as records come. Nothing is written. Files that are not named *.jsonl or
-*.jsonl.gz are not read: use "incumbent why --html" for those.
+drawn again as records come. Nothing is written. Files with other names than --record
+gives them are not read, nor are links and directories. A line here says which, and so
+does the page. For copied logs with other names: "incumbent why --html".
 
 The address is printed. It has a token that is another one each time: who knows the
 address may read the logs. The server is on the loopback interface, and answers only
@@ -80,6 +81,9 @@ func (s *pageServer) run(ctx context.Context, dir string) error {
 	listener = atMost(maxConnections, listener)
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 16,
 		BaseContext: func(net.Listener) context.Context { return ctx }}
+	if others, err := live.Unread(dir); err == nil && others != "" { // the page has the error, too
+		s.Note("%s", others)
+	}
 	s.Out.Line("http://%s/%s/", listener.Addr(), token)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()

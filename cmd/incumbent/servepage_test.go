@@ -16,6 +16,7 @@ func TestServe(t *testing.T) {
 	dir := handOver(t)
 	p := start(t, nil, "serve", dir)
 	p.Prints("http://127.0.0.1:")
+	programtest.Contains(t, p.Err.String(), `Not read: "notes.txt", "one.log", "two.log" (not named as a client names its segments)`)
 	url := strings.TrimSpace(p.Out.String())
 	res, err := http.Get(url)
 	if err != nil {

@@ -35,8 +35,9 @@ const whyHelp = `Explain from recorded logs why leadership moved, and whether tw
 to believe at once.
 
 Each LOG is a file that --record wrote, plain or gzipped, or a directory of such
-files. Give the logs of all participants of the line: why aligns the clocks of their
-hosts by what the logs have in common, and says with which error. --txnlog names the
+files. Give the logs of all participants of the line, and those of one ensemble: why
+aligns the clocks of their hosts by what the logs have in common, and says with which
+error. Dumps of one client are joined, also where they overlap. --txnlog names the
 directory of a server's transaction logs (version-2 of its dataLogDir): it shows who
 deleted what, and when sessions expired. Give it once for each server, or for one.
 
@@ -46,8 +47,9 @@ long nobody had the right to believe. A sentence ends with its records, as in
 [host1:43], which "incumbent replay --print host1.log" shows. "Proven" is by the order
 of records and zxids, "measured" by clocks whose error is smaller than what they show.
 
---around 12:03 shows the moves of that minute, or the nearest one, and a line says so.
-The verdict is about the moves that are shown. Times are UTC, not local, as
+--around 12:03 shows the moves of that minute. If there is none, it shows the nearest,
+and a line says so, and who led throughout. The verdict and the exit code are about the
+moves that are shown. Times are UTC, not local, as
 12:03, 12:03:30, 2026-11-25T12:03:30Z; without a day, the last day of the logs.
 
 --html writes a page: one file that needs no network, and opens from the disk. It has

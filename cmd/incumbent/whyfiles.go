@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -74,11 +75,12 @@ func dropTwice(all []citedLog) (kept []citedLog) {
 	return kept
 }
 
-// joinSegments makes one log of the files that are segments of one run, whatever their names are.
+// joinSegments makes one log of the files that are segments of one run, or dumps of one client, whatever their names are.
 func joinSegments(all []citedLog) (joined []citedLog) {
 	type part struct {
 		file   string
 		number int
+		before uint64
 	}
 	parts, first := map[string][]part{}, map[string]int{}
 	for _, l := range all {
@@ -86,21 +88,21 @@ func joinSegments(all []citedLog) (joined []citedLog) {
 		if info, err := os.Stat(l.file); l.name != "" || err == nil && info.Mode().IsRegular() { // a pipe is read once
 			h = l.header()
 		}
-		if h == nil || h.Segment == 0 || l.name != "" { // a run of a directory is joined already
+		if h == nil || h.Segment == 0 && h.Dump == "" || l.name != "" { // a run of a directory is joined already
 			joined = append(joined, l)
 			continue
 		}
 		if parts[h.Run] == nil {
 			first[h.Run] = len(joined)
-			if h.Host != "" {
+			if h.Host != "" && h.Dump == "" {
 				l.cite = h.Host
 			}
 			joined = append(joined, l)
 		}
-		parts[h.Run] = append(parts[h.Run], part{l.file, h.Segment})
+		parts[h.Run] = append(parts[h.Run], part{l.file, h.Segment, h.Before})
 	}
 	for run, i := range first {
-		slices.SortStableFunc(parts[run], func(a, b part) int { return a.number - b.number })
+		slices.SortStableFunc(parts[run], func(a, b part) int { return cmp.Or(a.number-b.number, cmp.Compare(a.before, b.before)) })
 		var files []string
 		for _, p := range parts[run] {
 			files = append(files, p.file)
@@ -144,7 +146,7 @@ func logsIn(dir string) (found []citedLog, err error) {
 		return nil, err
 	}
 	taken := map[string]bool{}
-	for _, run := range runs {
+	for _, run := range segments.JoinDumps(runs) {
 		l := citedLog{logOf(run, run.Name), filepath.Join(dir, run.Name), run.Name}
 		if h := l.header(); h != nil && h.Host != "" {
 			l.cite = h.Host

@@ -3,12 +3,14 @@ package segments
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,13 +49,96 @@ func Runs(path string) ([]Run, error) {
 	return runs, nil
 }
 
-// State returns what the segments in a directory look like: another text if one of them grew, came or went.
+// JoinDumps makes one run of the dumps of each client: files whose headers have the same run, and say why the last records
+// in memory were written. They are in the order in which they begin, and may overlap.
+func JoinDumps(runs []Run) (joined []Run) {
+	type dump struct {
+		file   string
+		before uint64
+	}
+	dumps, first := map[string][]dump{}, map[string]int{}
+	for _, r := range runs {
+		h := r.dumpHeader()
+		if h == nil {
+			joined = append(joined, r)
+			continue
+		}
+		if dumps[h.Run] == nil {
+			first[h.Run] = len(joined)
+			joined = append(joined, r)
+		}
+		dumps[h.Run] = append(dumps[h.Run], dump{r.Files[0], h.Before})
+	}
+	for run, i := range first {
+		slices.SortStableFunc(dumps[run], func(a, b dump) int { return cmp.Compare(a.before, b.before) })
+		var files []string
+		for _, d := range dumps[run] {
+			files = append(files, d.file)
+		}
+		joined[i].Files = files
+	}
+	return joined
+}
+
+// dumpHeader returns the header of a dump; nil if the run is none, or cannot be read.
+func (r Run) dumpHeader() *events.Header {
+	if len(r.Files) != 1 {
+		return nil
+	}
+	open, end := r.Opener()
+	defer end()
+	_, in, err := open()
+	if err != nil {
+		return nil
+	}
+	log, err := events.NewReader(in)
+	if err != nil || log.Header.Dump == "" || log.Header.Run == "" {
+		return nil
+	}
+	return &log.Header
+}
+
+// Unread is a file of a directory that is in none of its runs.
+type Unread struct {
+	Name string
+	Why  string
+}
+
+// UnreadIn returns the files of a directory that Runs passes over, by their names, and why. A segment that is being compressed,
+// or that is there plain and compressed, is none of them.
+func UnreadIn(path string) (all []Unread, err error) {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		switch kind := e.Type(); {
+		case kind&fs.ModeSymlink != 0:
+			all = append(all, Unread{e.Name(), "a symbolic link"})
+		case kind.IsDir():
+			all = append(all, Unread{e.Name(), "a directory"})
+		case !kind.IsRegular():
+			all = append(all, Unread{e.Name(), "no regular file"})
+		case !form.MatchString(e.Name()):
+			all = append(all, Unread{e.Name(), "not named as a client names its segments"})
+		}
+	}
+	return all, nil
+}
+
+// State returns what a directory looks like: another text if one of its segments grew, came or went, or another file came or
+// went.
 func State(path string) (string, error) {
 	all, err := list(path)
 	if err != nil {
 		return "", err
 	}
+	others, err := UnreadIn(path)
+	if err != nil {
+		return "", err
+	}
 	sum := sha256.New()
+	fmt.Fprintf(sum, "%q\n", others)
 	for _, s := range all {
 		fmt.Fprintf(sum, "%q %d %d\n", s.name, s.size, s.info.ModTime().UnixNano())
 	}

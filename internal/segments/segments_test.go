@@ -1,9 +1,11 @@
 package segments
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,5 +81,31 @@ func TestASegmentThatIsPlainAndCompressed(t *testing.T) {
 	third := create(t, d, 3, "three")
 	if err := third.Discard(0); err != nil || exists(third.Name()) {
 		t.Errorf("nothing of it is good, and it is there: %v", err)
+	}
+}
+
+// What Runs passes over is named, with the reason; what is being compressed, or is there twice, is not.
+func TestWhatIsNotRead(t *testing.T) {
+	path := t.TempDir()
+	const stem = "20261124T234822.000000Z-host-7-000001"
+	for _, name := range []string{stem + plain, stem + compressed, stem + compressed + unfinished, "alice.log", stem + ".json"} {
+		if err := os.WriteFile(filepath.Join(path, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before, err := State(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Mkdir(filepath.Join(path, "old"), 0o700), os.Symlink("alice.log", filepath.Join(path, "z"+plain))); err != nil {
+		t.Fatal(err)
+	}
+	const form = "not named as a client names its segments"
+	want := []Unread{{stem + ".json", form}, {"alice.log", form}, {"old", "a directory"}, {"z" + plain, "a symbolic link"}}
+	if all, err := UnreadIn(path); err != nil || !slices.Equal(all, want) {
+		t.Errorf("%q, %v; want %q", all, err, want)
+	}
+	if after, err := State(path); err != nil || after == before {
+		t.Errorf("the state is the same, %v", err)
 	}
 }

@@ -325,6 +325,7 @@ function follow(app, url) {
   source.addEventListener('open', () => { say(state, '● live'); });
   source.addEventListener('error', () => { say(state, source.readyState === EventSource.CLOSED ? '○ ended' : '○ waits for the server'); });
   source.addEventListener('document', event => { say(state, '● live'); app.take(JSON.parse(event.data)); });
+  source.addEventListener('unread', event => say(byId('unread'), JSON.parse(event.data)));
   source.addEventListener('trouble', event => say(state, `○ ${JSON.parse(event.data)}`));
 }
 

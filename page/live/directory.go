@@ -31,6 +31,7 @@ type directory struct {
 	rows    []*page.Rows
 	names   []string
 	damage  []string // what is wrong with single logs
+	unread  string   // which files were not read, and why
 	edition int      // how often the logs were read
 }
 
@@ -43,6 +44,7 @@ type edition struct {
 	doc    *page.Document
 	has    have // what the page has then
 	damage string
+	unread string
 }
 
 // document returns what is recorded and not in after, all of it if after is nil; nil if the page has the last edition.
@@ -56,7 +58,7 @@ func (d *directory) document(after have, edited int) (*edition, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &edition{d.edition, doc, have{}, damages(d.damage)}
+	e := &edition{d.edition, doc, have{}, damages(d.damage), d.unread}
 	for i, r := range d.rows {
 		e.has[d.names[i]] = r.Last()
 	}
@@ -89,6 +91,11 @@ func (d *directory) refresh() error {
 	}
 	began := time.Now()
 	d.damage = nil
+	others, err := segments.UnreadIn(d.path)
+	if err != nil {
+		return err
+	}
+	d.unread = unread(others)
 	logs, rows, err := d.read()
 	d.seen, d.failed = state, err
 	if err == nil {
@@ -110,7 +117,12 @@ func (d *directory) read() (logs []*why.Log, rows []*page.Rows, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	left, hosts := newBudget(d.maxRecords), map[string]int{}
+	runs = segments.JoinDumps(runs)
+	files := 0
+	for _, run := range runs {
+		files += len(run.Files)
+	}
+	left, hosts := newBudget(d.maxRecords, files), map[string]int{}
 	for _, run := range runs {
 		l, r, err := d.readRun(run, left)
 		switch {
@@ -159,4 +171,34 @@ func damages(all []string) string {
 		return fmt.Sprintf("%s; and %d more logs", strings.Join(all[:3], "; "), n-3)
 	}
 	return strings.Join(all, "; ")
+}
+
+// unread says which files were not read, and why, "" for none. Those with the same reason stand together.
+func unread(all []segments.Unread) string {
+	const most = 5
+	var reasons []string
+	names := map[string][]string{}
+	for _, u := range all[:min(len(all), most)] {
+		if names[u.Why] == nil {
+			reasons = append(reasons, u.Why)
+		}
+		names[u.Why] = append(names[u.Why], cut(u.Name))
+	}
+	var parts []string
+	for _, reason := range reasons {
+		parts = append(parts, strings.Join(names[reason], ", ")+" ("+reason+")")
+	}
+	switch {
+	case len(all) == 0:
+		return ""
+	case len(all) > most:
+		parts = append(parts, fmt.Sprintf("and %d more", len(all)-most))
+	}
+	return "Not read: " + strings.Join(parts, "; ") + ". For copied logs with other names: incumbent why --html."
+}
+
+// Unread says which files of a directory its page does not show, and why; "" for none.
+func Unread(dir string) (string, error) {
+	all, err := segments.UnreadIn(dir)
+	return unread(all), err
 }

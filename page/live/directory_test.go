@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/segments"
 	"github.com/incumbent-go/incumbent/page"
 )
@@ -109,6 +110,88 @@ func TestDamageIsSaid(t *testing.T) {
 			}
 		}
 		logs = len(d.Logs)
+	}
+}
+
+// A page says which files are not read, and why, and no longer when they are gone.
+func TestUnreadFilesAreSaid(t *testing.T) {
+	dir, text := oneLog(t)
+	other := filepath.Join(dir, "alice.log")
+	if err := os.WriteFile(other, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const want = `Not read: "alice.log" (not named as a client names its segments). For copied logs with other names: incumbent why --html.`
+	if said, err := Unread(dir); err != nil || said != want {
+		t.Errorf("%q, %v; want %q", said, err, want)
+	}
+	server := httptest.NewServer(handler(t, dir, Options{}))
+	t.Cleanup(server.Close)
+	stream := listen(t, server.URL+"/"+token+"/events", "")
+	says := func(want string) {
+		t.Helper()
+		if d, _ := stream.document(); len(d.Logs) != 1 {
+			t.Errorf("%d logs", len(d.Logs))
+		}
+		var said string
+		if name, data := stream.next(); name != "unread" || json.Unmarshal([]byte(data), &said) != nil || said != want {
+			t.Errorf("%s: %q, want %q", name, said, want)
+		}
+	}
+	says(want)
+	if err := os.Remove(other); err != nil {
+		t.Fatal(err)
+	}
+	says("")
+	var many []segments.Unread
+	for i := range 7 {
+		many = append(many, segments.Unread{Name: fmt.Sprint(i), Why: []string{"x", "y"}[i%2]})
+	}
+	if said := unread(many); !strings.HasPrefix(said, `Not read: "0", "2", "4" (x); "1", "3" (y); and 2 more.`) {
+		t.Error(said)
+	}
+}
+
+// Dumps of one client that overlap are one log.
+func TestDumpsAreOneLog(t *testing.T) {
+	dir := t.TempDir()
+	for i, from := range []uint64{3, 1} {
+		var b bytes.Buffer
+		w, err := events.NewWriter(&b, events.Header{Run: strings.Repeat("a", 32), Before: from - 1, Dump: "asked for", Host: "host"})
+		for seq := from; err == nil && seq < from+5; seq++ {
+			err = w.Write(events.Record{Seq: seq, Machine: "session", Event: events.Event{Kind: events.TimerFired, At: int64(seq)}, Row: events.RowUnknown})
+		}
+		if err == nil {
+			err = w.WriteEnd("asked for")
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, fmt.Sprintf("20261124T23482%d.000000Z-host-7-000001.jsonl", i)), b.Bytes(), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	e, err := (&directory{path: dir, maxRecords: 1000}).document(nil, 0)
+	if err != nil || len(e.doc.Logs) != 1 || e.damage != "" || e.has["host"] != 7 {
+		t.Errorf("%+v, %v", e, err)
+	}
+}
+
+// Many small logs have room for their headers, which are longer than their records.
+func TestSmallLogsHaveRoom(t *testing.T) {
+	dir, text := oneLog(t)
+	const logs, records = 800, 1
+	short := bytes.Join(bytes.SplitAfter(text, []byte("\n"))[:1+records], nil)
+	for i := range logs {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("20261124T234822.000000Z-other-%d-000001.jsonl", i)), short, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(short)*logs < 1<<20 {
+		t.Fatalf("%d bytes have room anyway", len(short)*logs)
+	}
+	all, _, err := (&directory{path: dir, maxRecords: records*logs + 100}).read()
+	if err != nil || len(all) != logs+1 {
+		t.Errorf("%d logs, %v", len(all), err)
 	}
 }
 

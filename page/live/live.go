@@ -31,7 +31,7 @@ type Options struct {
 	// its logs takes longer than a fifth of that.
 	Poll time.Duration
 	// MaxRecords is how many records all logs of the directory may have: by default 300,000. With more, the page
-	// says so and shows none. They may have 1 KiB for each of these, and 1 MiB at least.
+	// says so and shows none. They may have 1 KiB for each of these, but 1 MiB at least, and 16 KiB for each file.
 	MaxRecords int
 }
 
@@ -62,7 +62,7 @@ var hostNames = regexp.MustCompile(`^[A-Za-z0-9._-]+$|^\[?[0-9A-Fa-f:.]*:[0-9A-F
 //   - A seventeenth open page is 503, and so is one that is loaded while sixteen are.
 //
 // A log that is damaged is shown up to there, one without a header is left out, and the page says so. Only regular files
-// are read, no links.
+// are read, no links; the page names the files that are not read, and says why.
 func Handler(dir string, o Options) (http.Handler, error) {
 	switch info, err := os.Stat(dir); {
 	case err != nil:

@@ -19,7 +19,7 @@ const (
 )
 
 // stream sends what is recorded from now on, as server-sent events: "document" has new records and the picture, "trouble"
-// why there is none. The id of an event is what the page has then, so a browser that connects again goes on there.
+// why there is none, "unread" which files of the directory are not shown. The id of an event is what the page has then, so a browser that connects again goes on there.
 func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
 		http.Error(w, "another site may not ask", http.StatusForbidden)
@@ -53,6 +53,7 @@ type feed struct {
 	has     have
 	charts  map[string]bool // which the page has
 	trouble string
+	unread  string
 	edited  int // the edition that the page has
 }
 
@@ -105,7 +106,16 @@ func (f *feed) next() string {
 		}
 		f.charts[name] = true
 	}
-	return message("document", f.has, e.doc) + f.damage(e)
+	return message("document", f.has, e.doc) + f.damage(e) + f.others(e)
+}
+
+// others says which files are not read, "" if the page has that.
+func (f *feed) others(e *edition) string {
+	if e.unread == f.unread {
+		return ""
+	}
+	f.unread = e.unread
+	return message("unread", f.has, e.unread)
 }
 
 // damage says what is wrong with single logs, "" if nothing is: the others are shown.

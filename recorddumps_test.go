@@ -1,0 +1,48 @@
+package incumbent
+
+import (
+	"testing"
+	"time"
+
+	"github.com/incumbent-go/incumbent/internal/segments"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// Dumps of one client at different times overlap. They are one log, which replays.
+func TestDumpsOfOneClientAreOneLog(t *testing.T) {
+	dir := t.TempDir()
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.recorded(RecordIn(dir, RecordOptions{Ring: 60}), &lines{}, recordRoom)
+		work := n.leads()
+		defer work.Release()
+		for range 4 {
+			n.busyFor(2)
+			if _, err := n.SaveRecord("asked for"); err != nil {
+				t.Error(err)
+			}
+			pass(time.Second)
+		}
+	})
+	dumps := runs(t, dir)
+	all := segments.JoinDumps(dumps)
+	if len(dumps) != 4 || len(all) != 1 || len(all[0].Files) != 4 {
+		t.Fatalf("%d dumps are %+v", len(dumps), all)
+	}
+	seqs, gaps, s := readRun(t, all[0])
+	for i := range seqs[1:] {
+		if seqs[i+1] != seqs[i]+1 {
+			t.Errorf("record %d follows %d", seqs[i+1], seqs[i])
+		}
+	}
+	total := 0
+	for _, d := range dumps {
+		some, _, _ := readRun(t, d)
+		total += len(some)
+	}
+	if len(gaps) > 1 || total <= len(seqs) {
+		t.Errorf("%d records, %d in all dumps together, and %v are missing", len(seqs), total, gaps)
+	}
+	if sum, _, err := replayed(t, all[0]); err != nil || sum.Records != uint64(len(seqs)) || s.End() == nil {
+		t.Errorf("%d of %d records replay: %v", sum.Records, len(seqs), err)
+	}
+}
