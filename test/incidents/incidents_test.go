@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/incumbent-go/incumbent/why"
+	"github.com/incumbent-go/incumbent/why/txnlog"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden texts again")
@@ -74,6 +75,28 @@ func TestWhatBecameOfTheNode(t *testing.T) {
 				t.Errorf("%s: %q, want %q", name, m.NodeEnd, want)
 			}
 			break
+		}
+	}
+}
+
+// Clocks that are aligned by zxids and node times alone stay so when one is set. (All clients ran on one host: their logs have
+// one clock, unless that is taken from them.)
+func TestASetClockIsAligned(t *testing.T) {
+	for _, i := range All() {
+		if i.Name != "clock-set" {
+			continue
+		}
+		logs, txns, err := Read(filepath.Join("testdata", i.Name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range logs {
+			l.Clock = ""
+		}
+		for _, txns := range [][]txnlog.Txn{txns, nil} {
+			if misfit := i.Misfit(why.Explain(logs, txns, why.Options{})); misfit != "" {
+				t.Error(misfit)
+			}
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -130,6 +131,23 @@ var plays = map[string]func(*stage){
 		a.obey("close")
 		b.says("leading")
 	},
+	"clock-set": func(s *stage) {
+		server := s.server()
+		a := s.enterSet("alice", server.Addr(), "leading", 0)
+		b := s.enter("bob", server.Addr(), "waiting")
+		c := s.enter("carol", server.Addr(), "waiting")
+		a.set(time.Hour)
+		a.says("clock set")
+		a.signal(syscall.SIGKILL)
+		b.says("leading")
+		again := s.enterSet("alice", server.Addr(), "waiting", time.Hour)
+		b.leave()
+		c.says("leading")
+		c.leave()
+		again.says("leading")
+		again.set(0)
+		again.says("clock set")
+	},
 	"server-restart": func(s *stage) {
 		server, a, _, _ := s.at()
 		server.Kill(s.t)
@@ -192,15 +210,21 @@ var plays = map[string]func(*stage){
 	},
 }
 
-// at starts a server and three participants. The first leads.
-func (s *stage) at() (server *realzk.Server, a, b, c *actor) {
+// server starts a server.
+func (s *stage) server() *realzk.Server {
 	dir := s.t.TempDir()
-	server = realzk.Start(s.t, realzk.Options{Tick: serversTick, Dir: dir})
+	server := realzk.Start(s.t, realzk.Options{Tick: serversTick, Dir: dir})
 	s.txnlogs = func() []string {
 		files, err := filepath.Glob(filepath.Join(dir, "data", "version-2", "log.*"))
 		must(s.t, err)
 		return files
 	}
+	return server
+}
+
+// at starts a server and three participants. The first leads.
+func (s *stage) at() (server *realzk.Server, a, b, c *actor) {
+	server = s.server()
 	a = s.enter("alice", server.Addr(), "leading")
 	b = s.enter("bob", server.Addr(), "waiting")
 	c = s.enter("carol", server.Addr(), "waiting")

@@ -19,7 +19,9 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/incumbent-go/incumbent/test/incidents/wallclock"
 	"github.com/incumbent-go/incumbent/test/proxy"
+	"github.com/incumbent-go/incumbent/test/realzk"
 	"github.com/incumbent-go/incumbent/why"
 )
 
@@ -48,10 +50,38 @@ type actor struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
 	lines chan string
+
+	offsets io.Writer // of its wall clock; nil if that cannot be set
 }
 
 // enter starts a participant at a server, and returns when it waits or leads.
 func (s *stage) enter(id, server, first string) *actor {
+	s.t.Helper()
+	a := s.actor(id, server)
+	a.start(first)
+	return a
+}
+
+// enterSet is enter for a participant whose wall clock can be set, and is ahead of this machine's when it begins.
+func (s *stage) enterSet(id, server, first string, ahead time.Duration) *actor {
+	s.t.Helper()
+	if !wallclock.Supported {
+		realzk.NotRun(s.t, "an incident of a wall clock that is set (needs Linux on amd64)")
+	}
+	a := s.actor(id, server)
+	read, write, err := os.Pipe()
+	must(s.t, err)
+	s.t.Cleanup(func() { _ = write.Close() })
+	defer read.Close()
+	a.cmd.Env = append(a.cmd.Env, setClock+"=3")
+	a.cmd.ExtraFiles, a.offsets = []*os.File{read}, write
+	a.set(ahead)
+	a.start(first)
+	return a
+}
+
+// actor returns a participant that is not started yet.
+func (s *stage) actor(id, server string) *actor {
 	s.t.Helper()
 	link, err := proxy.New(server)
 	must(s.t, err)
@@ -65,26 +95,39 @@ func (s *stage) enter(id, server, first string) *actor {
 	a.cmd = exec.Command(exe)
 	a.cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %s %s %s", job, id, link.Addr(), sessionTimeout, serversTick, a.log))
 	a.cmd.Stderr = os.Stderr
+	return a
+}
+
+func (a *actor) start(first string) {
+	a.s.t.Helper()
+	t := a.s.t
+	var err error
 	a.in, err = a.cmd.StdinPipe()
-	must(s.t, err)
+	must(t, err)
 	out, err := a.cmd.StdoutPipe()
-	must(s.t, err)
-	must(s.t, a.cmd.Start())
+	must(t, err)
+	must(t, a.cmd.Start())
 	go func() {
 		defer close(a.lines)
 		for in := bufio.NewScanner(out); in.Scan(); {
 			a.lines <- in.Text()
 		}
 	}()
-	s.t.Cleanup(func() {
+	t.Cleanup(func() {
 		_ = a.cmd.Process.Kill()
 		for range a.lines {
 		}
 		_ = a.cmd.Wait()
 	})
-	s.actors = append(s.actors, a)
+	a.s.actors = append(a.s.actors, a)
 	a.says(first)
-	return a
+}
+
+// set sets the participant's wall clock: it is ahead of this machine's from now on.
+func (a *actor) set(ahead time.Duration) {
+	a.s.t.Helper()
+	_, err := fmt.Fprintln(a.offsets, ahead)
+	must(a.s.t, err)
 }
 
 func exists(file string) bool {

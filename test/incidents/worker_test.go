@@ -4,10 +4,12 @@ package incidents
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,14 +19,22 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/test/incidents/wallclock"
 )
 
 // job, in the environment, turns the test binary into a participant: "ID SERVERS TIMEOUT TICK LOG".
 const job = "INCUMBENT_INCIDENT"
 
+// setClock, in the environment, has the test binary run itself as a program whose wall clock can be set. It is the number of
+// the file with the offsets.
+const setClock = "INCUMBENT_INCIDENT_CLOCK"
+
 const line = "/jobs/nightly"
 
 func TestMain(m *testing.M) {
+	if file, err := strconv.Atoi(os.Getenv(setClock)); err == nil {
+		os.Exit(withOwnClock(file))
+	}
 	if words := strings.Fields(os.Getenv(job)); len(words) == 5 {
 		if err := participate(words); err != nil {
 			fmt.Fprintln(os.Stderr, words[0]+":", err)
@@ -33,6 +43,20 @@ func TestMain(m *testing.M) {
 		return
 	}
 	goleak.VerifyTestMain(m)
+}
+
+// withOwnClock runs this program again, with a wall clock of its own, and returns its exit code.
+func withOwnClock(offsets int) int {
+	err := os.Unsetenv(setClock)
+	code := 1
+	if err == nil {
+		code, err = wallclock.Run(os.Args[:1], os.NewFile(uintptr(offsets), "offsets"))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
 }
 
 // hanging is a writer that hangs for good when it is asked to.
@@ -45,7 +69,11 @@ func (h *hanging) Write(b []byte) (int, error) {
 	if h.on.Load() {
 		select {}
 	}
-	return h.File.Write(b)
+	n, err := h.File.Write(b)
+	if bytes.Contains(b, []byte(`"jumped"`)) {
+		fmt.Println("clock set")
+	}
+	return n, err
 }
 
 // participant is one process.
@@ -58,8 +86,8 @@ type participant struct {
 	works  sync.WaitGroup
 }
 
-// participate takes part in the line until its input ends. It says "waiting", "leading", "stopped" and "closed" on standard
-// output. On standard input: "resign", "close", "forget" (the work does not return until its input ends), "sick", "hang"
+// participate takes part in the line until its input ends. It says "waiting", "leading", "stopped", "closed" and, when its
+// log has that its wall clock was set, "clock set" on standard output. On standard input: "resign", "close", "forget" (the work does not return until its input ends), "sick", "hang"
 // (the recorder), and "evict" (the leader).
 func participate(words []string) error {
 	timeout, _ := time.ParseDuration(words[2])
