@@ -192,12 +192,17 @@ function lane(out, l, i, picture, m, records, view) {
   out.push({ tag: 'text', layer: 'who', x: 10, y: y + 22, text: cut(m.who, 12), title: cut(`${m.who}, ${m.machine} of ${client.name}`, 400) });
   out.push({ tag: 'text', layer: 'sub', x: 10, y: y + 38, text: cut(m.machine, 14) });
   for (const layer of LAYERS) out.push({ tag: 'text', layer: 'layer-name', x: LEFT - 8, y: y + layer.y + layer.h / 2 + 3.5, text: layer.name });
-  /** @param {Span} s @param {string} layer @param {{y: number, h: number}} at @param {string} [label] */
-  const bar = (s, layer, at, label) => {
+  /** @param {Span} s @param {string} layer @param {{y: number, h: number}} at @param {(string | undefined)[]} texts the first that has room is shown */
+  const label = (s, layer, at, ...texts) => {
+    const box = clip(l, view, s.from, s.to || end), text = box && texts.find(t => t && box.w > t.length * 6.4 + 8);
+    if (box && text) out.push({ tag: 'text', layer: `in-${layer}`, x: box.x + 6, y: y + at.y + at.h / 2 + 4, text });
+  };
+  /** @param {Span} s @param {string} layer @param {{y: number, h: number}} at @param {(string | undefined)[]} texts */
+  const bar = (s, layer, at, ...texts) => {
     const box = clip(l, view, s.from, s.to || end);
     if (!box) return;
     out.push({ tag: 'rect', layer, x: box.x, y: y + at.y, w: box.w, h: at.h, title: cut(`${s.text ?? ''} (${duration((s.to || end) - s.from)})`, 400), key: s.record ? `${client.name}.${s.record}` : undefined });
-    if (label && box.w > label.length * 6.4 + 8) out.push({ tag: 'text', layer: `in-${layer}`, x: box.x + 6, y: y + at.y + at.h / 2 + 4, text: label });
+    label(s, layer, at, ...texts);
   };
   const whole = { y: 3, h: LANE - 8 };
   for (const s of client.gaps) bar(s, 'gap', whole, 'records missing');
@@ -212,8 +217,9 @@ function lane(out, l, i, picture, m, records, view) {
     if (cutOff) bar({ ...s, from: end, text: `${s.text ?? ''}, at most: the log ends before` }, 'right maybe', RIGHTS, 'at most');
   });
   m.heard.forEach((told, n) => {
-    const right = m.right[n];
-    if (right && told.to && told.to - right.to > 2e4) bar({ from: right.to, to: told.to, record: told.record, text: 'no right to believe, and the work was not told yet' }, 'late', TOLD, `not told for ${duration(told.to - right.to)}`);
+    const right = m.right[n], late = right && told.to && told.to - right.to > 2e4;
+    if (late) bar({ from: right.to, to: told.to, record: told.record, text: 'no right to believe, and the work was not told yet' }, 'late', TOLD, `work not told yet, for ${duration(told.to - right.to)}`, 'not told yet', 'not told');
+    label(late ? { from: told.from, to: right.to } : told, 'told', TOLD, 'work told that it leads', 'work told', 'told');
   });
   for (const s of m.work) bar(s, 'work', TOLD, cut(s.text ?? '', 60));
   for (const s of pauses) {

@@ -28,6 +28,16 @@ test('each layer has its own bars, from its time to its time', () => {
   for (let i = 1; i < heights.length; i++) assert.ok(heights[i][0] >= heights[i - 1][1], 'layers lie on each other');
 });
 
+test('a bar says what the work was told, and not yet, in the words that have room', () => {
+  const said = (v, layer) => shapes(picture(), logs, v).filter(s => s.tag === 'text' && s.layer === `in-${layer}`).map(s => [s.text, s.x]);
+  assert.deepEqual(said(view, 'told'), [['work told that it leads', LEFT + 106]]);
+  assert.deepEqual(said(view, 'late'), [['work not told yet, for 2.00 s', LEFT + 406]]);
+  const wide = { ...view, to: 25 * S };
+  assert.deepEqual(said(wide, 'told'), [['work told', LEFT + 46]]); // it ends where the late bar begins
+  assert.deepEqual(said({ ...view, to: 22 * S }, 'late').map(s => s[0]), ['not told yet']);
+  assert.deepEqual(said({ ...view, to: 300 * S }, 'told'), []);
+});
+
 test('who had a term comes first; a node without an end is open until the log ends', () => {
   const p = picture(), l = layout(p, view), all = shapes(p, logs, view);
   assert.deepEqual(l.lanes.map(m => m.who), ['alice', 'bob']);
