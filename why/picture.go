@@ -34,6 +34,7 @@ type PictureMove struct {
 	Story []Sentence `json:"story"`
 	At    Ref        `json:"at"` // the record to begin with
 	Two   bool       `json:"two,omitempty"`
+	Open  bool       `json:"open,omitempty"` // whether two had the right to believe is not known
 }
 
 // PictureLog is one client. Clock has points of its clock: a reading since the log's start, in
@@ -253,6 +254,7 @@ func (p *painter) move(m Move) PictureMove {
 	}
 	for _, proof := range m.Proofs {
 		pic.Two = pic.Two || proof.Certainty == Both
+		pic.Open = pic.Open || proof.Certainty == Unknown
 	}
 	return pic
 }

@@ -56,7 +56,7 @@ export class Chart {
     const svg = this.box.querySelector('svg');
     if (!svg) return;
     let x = 0, y = 0, { width, height } = this.size;
-    const boxes = [.../** @type {NodeListOf<SVGGElement>} */ (this.box.querySelectorAll('g.lit, g.left, g.tried'))].map(g => g.getBBox());
+    const boxes = [.../** @type {NodeListOf<SVGGElement>} */ (this.box.querySelectorAll('g.lit, g.left'))].map(g => g.getBBox());
     if (!this.whole.checked && boxes.length) {
       const left = Math.min(...boxes.map(b => b.x)) - 30, top = Math.min(...boxes.map(b => b.y)) - 40;
       const right = Math.max(...boxes.map(b => b.x + b.width)) + 30, bottom = Math.max(...boxes.map(b => b.y + b.height)) + 40;

@@ -82,8 +82,12 @@ const STEPS = [1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7, 
  */
 export function layout(picture, view) {
   const all = picture.machines.map((m, index) => ({ m, index })).filter(({ m }) => view.line === '' || m.line === view.line);
-  all.sort((a, b) => Number(b.m.right.length > 0) - Number(a.m.right.length > 0) || a.index - b.index);
-  const lanes = all.slice(0, MOST_LANES).map(({ m }) => m);
+  /** @param {{m: import('./types.js').Participant}} p */
+  const begun = ({ m }) => Math.min(...[...m.nodes, ...m.right].map(s => s.from));
+  /** @param {typeof all[0]} a @param {typeof all[0]} b */
+  const inTime = (a, b) => begun(a) === begun(b) ? a.index - b.index : begun(a) - begun(b);
+  all.sort((a, b) => Number(b.m.right.length > 0) - Number(a.m.right.length > 0) || inTime(a, b));
+  const lanes = all.slice(0, MOST_LANES).sort(inTime).map(({ m }) => m);
   const plain = picture.logs.map((_, i) => i).filter(i => !lanes.some(m => m.log === i)).slice(0, Math.max(0, MOST_LANES - lanes.length));
   for (const log of plain) lanes.push({ log, machine: 'session', who: picture.logs[log].name, line: '', nodes: [], right: [], heard: [], work: [] });
   const bottom = TOP + lanes.length * LANE;
@@ -141,7 +145,7 @@ function axis(out, l, view) {
   const digits = step < 1e6 ? 3 : 0;
   for (let t = Math.ceil(view.from / step) * step, n = 0; t <= view.to && n < 400; t += step, n++) {
     out.push({ tag: 'path', layer: 'grid', d: `M${l.x(t).toFixed(1)} 20V${l.bottom + 40}` });
-    out.push({ tag: 'text', layer: 'axis', x: l.x(t), y: 14, text: clockText(t, digits) });
+    if (l.x(t) < view.width - 48) out.push({ tag: 'text', layer: 'axis', x: l.x(t), y: 14, text: clockText(t, digits) });
   }
 }
 
@@ -157,7 +161,7 @@ function moveBands(out, l, picture, view) {
     if (view.line !== '' && m.line !== view.line || m.from === 0) continue;
     const a = Math.min(m.from, m.to), b = Math.max(m.from, m.to);
     const box = clip(l, view, a, b);
-    const [layer, what] = m.two ? ['two', 'two had the right'] : m.from > m.to ? ['open', 'whether two had the right is open'] : ['nobody', 'nobody had the right'];
+    const [layer, what] = m.two ? ['two', 'two had the right'] : m.open || m.from > m.to ? ['open', 'whether two had the right is open'] : ['nobody', 'nobody had the right'];
     if (box) out.push({ tag: 'rect', layer, x: box.x, y: 20, w: box.w, h: l.bottom - 24, title: `${what}, for ${duration(b - a)}: ${cut(m.title, 200)}`, key: `${m.at.log}.${m.at.seq}` });
   }
 }
@@ -190,7 +194,7 @@ function lane(out, l, i, picture, m, records, view) {
   const end = records.length ? records[records.length - 1].t : view.from;
   out.push({ tag: 'rect', layer: i % 2 ? 'lane odd' : 'lane', x: 0, y, w: view.width, h: LANE });
   out.push({ tag: 'text', layer: 'who', x: 10, y: y + 22, text: cut(m.who, 12), title: cut(`${m.who}, ${m.machine} of ${client.name}`, 400) });
-  out.push({ tag: 'text', layer: 'sub', x: 10, y: y + 38, text: cut(m.machine, 14) });
+  out.push({ tag: 'text', layer: 'sub', x: 10, y: y + 38, text: cut(l.lanes.some(o => o !== m && o.who === m.who) ? `${client.name} ${m.machine}` : m.machine, 16) });
   for (const layer of LAYERS) out.push({ tag: 'text', layer: 'layer-name', x: LEFT - 8, y: y + layer.y + layer.h / 2 + 3.5, text: layer.name });
   /** @param {Span} s @param {string} layer @param {{y: number, h: number}} at @param {(string | undefined)[]} texts the first that has room is shown */
   const label = (s, layer, at, ...texts) => {
@@ -296,7 +300,9 @@ function ensemble(out, l, picture, view) {
   out.push({ tag: 'rect', layer: 'lane ensemble', x: 0, y, w: view.width, h: 60 });
   out.push({ tag: 'text', layer: 'who', x: 10, y: y + 22, text: 'ensemble' });
   out.push({ tag: 'text', layer: 'sub', x: 10, y: y + 38, text: picture.txns.some(x => x.exact) ? 'its own log' : 'by replies' });
-  let lastX = -9, lastLabel = -99;
+  let lastX = -9;
+  /** @type {{x: number, label: string, title: string, key: string, important: boolean}[]} */
+  const labels = [];
   for (const t of picture.txns) {
     const x = l.x((t.from + t.to) / 2);
     if (t.to < view.from || t.from > view.to) continue;
@@ -306,11 +312,26 @@ function ensemble(out, l, picture, view) {
     const [a, b] = [l.x(t.from), l.x(t.to)];
     if (!t.exact && b - a > 4) out.push({ tag: 'path', layer: 'bracket', d: `M${a.toFixed(1)} ${y + 6}v12m0 -6H${b.toFixed(1)}m0 -6v12` });
     out.push({ tag: 'circle', layer: `txn ${t.kind}`, x, y: y + 12, w: 5, title, key });
-    const label = `${SIGNS.get(t.kind) ?? ''} ${t.zxid}`;
-    if (x - lastLabel > label.length * 6.2 + 6) {
-      out.push({ tag: 'text', layer: 'zxid', x: x - 4, y: y + 34, text: label, title, key });
-      lastLabel = x;
-    }
+    labels.push({ x, label: `${SIGNS.get(t.kind) ?? ''} ${t.zxid}`, title, key, important });
+  }
+  place(out, labels, view, y + 34);
+}
+
+/**
+ * Labels of transactions, right of their points, as far as they have room: those that ended a node first.
+ * @param {Shape[]} out
+ * @param {{x: number, label: string, title: string, key: string, important: boolean}[]} labels
+ * @param {View} view
+ * @param {number} y
+ */
+function place(out, labels, view, y) {
+  /** @type {[number, number][]} */
+  const taken = [];
+  for (const { x, label, title, key } of [...labels.filter(t => t.important), ...labels.filter(t => !t.important)]) {
+    const width = label.length * 6.2 + 6, from = x + 3;
+    if (from + width > view.width || taken.some(([a, b]) => from < b && from + width > a)) continue;
+    taken.push([from, from + width]);
+    out.push({ tag: 'text', layer: 'zxid', x: from, y, text: label, title, key });
   }
 }
 

@@ -47,7 +47,8 @@ export function showStory(picture, line, go, jump) {
     li.dataset.move = String(i);
     const head = element('button', 'move');
     head.append(element('time', '', clockText(Math.min(m.from, m.to))), element('b', '', m.title), element('em', '', m.cause ?? 'first'));
-    if (m.to > m.from) head.append(element('small', '', `nobody for ${duration(m.to - m.from)}`));
+    if (m.open) head.append(element('small', '', 'whether two may is open'));
+    else if (m.to > m.from) head.append(element('small', '', `nobody for ${duration(m.to - m.from)}${m.cause === 'killed' ? ' at least' : ''}`));
     head.addEventListener('click', () => jump(i));
     const p = element('p');
     p.append(...m.story.map(s => sentence(s, go)));
@@ -60,14 +61,15 @@ export function showStory(picture, line, go, jump) {
 }
 
 /**
- * Marks a move.
+ * Marks a move, and scrolls the list to it, but not the page: the lanes stay where they are.
  * @param {number} index
  */
 export function markMove(index) {
-  for (const li of byId('story').children) {
-    const on = li instanceof HTMLElement && li.dataset.move === String(index);
+  const list = byId('story'), seen = list.getBoundingClientRect();
+  for (const li of list.children) {
+    const on = li instanceof HTMLElement && li.dataset.move === String(index), box = li.getBoundingClientRect();
     li.classList.toggle('selected', on);
-    if (on) li.scrollIntoView({ block: 'nearest' });
+    if (on && (box.top < seen.top || box.bottom > seen.bottom)) list.scrollTop += box.top - seen.top;
   }
 }
 

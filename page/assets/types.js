@@ -3,7 +3,7 @@
 /** @typedef {{log: string, seq: number}} Ref */
 /** @typedef {{text: string, records?: Ref[]}} Sentence */
 /** @typedef {{from: number, to: number, record?: number, text?: string}} Span */
-/** @typedef {{line: string, from: number, to: number, cause?: string, title: string, story: Sentence[], at: Ref, two?: boolean}} Move */
+/** @typedef {{line: string, from: number, to: number, cause?: string, title: string, story: Sentence[], at: Ref, two?: boolean, open?: boolean}} Move */
 /** @typedef {{name: string, clock: [number, number][], cut?: boolean, connected: Span[], pauses: Span[], gaps: Span[]}} Client */
 /** @typedef {{log: number, machine: string, who: string, line: string, nodes: Span[], right: Span[], heard: Span[], work: Span[]}} Participant */
 /** @typedef {{zxid: string, from: number, to: number, kind: string, text: string, exact?: boolean}} Txn */

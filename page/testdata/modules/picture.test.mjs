@@ -38,7 +38,7 @@ test('a bar says what the work was told, and not yet, in the words that have roo
   assert.deepEqual(said({ ...view, to: 300 * S }, 'told'), []);
 });
 
-test('who had a term comes first; a node without an end is open until the log ends', () => {
+test('who came first is above; a node without an end is open until the log ends', () => {
   const p = picture(), l = layout(p, view), all = shapes(p, logs, view);
   assert.deepEqual(l.lanes.map(m => m.who), ['alice', 'bob']);
   assert.deepEqual(of(all, 'node').map(s => s.layer), ['node', 'node open']);
@@ -49,8 +49,28 @@ test('who had a term comes first; a node without an end is open until the log en
 test('a transaction that only replies show is a bracket; each has its zxid', () => {
   const all = shapes(picture(), logs, view);
   assert.equal(of(all, 'bracket').length, 1);
-  assert.deepEqual(all.filter(s => s.layer === 'zxid').map(s => s.text), ['+ 0x5', '✕ 0x9']);
+  assert.deepEqual(all.filter(s => s.layer === 'zxid').map(s => s.text), ['✕ 0x9', '+ 0x5']);
   assert.deepEqual(of(all, 'txn').map(s => s.key), ['@0x5', '@0x9']);
+});
+
+test('what ended a node has its zxid even where there is little room; none is cut off', () => {
+  const p = picture();
+  p.txns = [{ zxid: '0x8', from: 5 * S, to: 5 * S, kind: 'create', text: '', exact: true }, { zxid: '0x9', from: 5.1 * S, to: 5.1 * S, kind: 'delete', text: '', exact: true }, { zxid: '0xa', from: 9.9 * S, to: 9.9 * S, kind: 'set', text: '', exact: true }];
+  assert.deepEqual(shapes(p, logs, view).filter(s => s.layer === 'zxid').map(s => [s.text, s.x]), [['− 0x9', LEFT + 513]]);
+  for (const s of shapes(p, logs, view).filter(s => s.layer === 'axis')) assert.ok(s.x + s.text.length * 3.5 <= view.width, s.text);
+});
+
+test('lanes are in the order in which their participants came; two of one name say which log they are of', () => {
+  const p = picture(), again = participant(1, 'latch-1', { who: 'alice', right: [{ from: 8 * S, to: 9 * S }], nodes: [{ from: 7 * S, to: 9 * S }] });
+  p.machines = [again, ...p.machines];
+  assert.deepEqual(layout(p, view).lanes.map(m => m.who), ['alice', 'bob', 'alice']);
+  assert.deepEqual(shapes(p, logs, view).filter(s => s.layer === 'sub').map(s => s.text), ['alice latch-1', 'latch-1', 'bob latch-1', 'its own log']);
+});
+
+test('a move of which it is not known whether two had the right is open', () => {
+  const p = picture();
+  p.moves[0].open = true;
+  assert.deepEqual([of(shapes(p, logs, view), 'open').length, of(shapes(p, logs, view), 'nobody').length], [1, 0]);
 });
 
 test('what is outside the view is not drawn, and a line shows its own participants', () => {
