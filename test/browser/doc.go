@@ -3,5 +3,5 @@
 // its libraries.
 //
 //	go test ./...                 in this folder
-//	go test ./... -args -shots /tmp/shots   keeps a picture of each incident's page
+//	go test ./... -args -shots /tmp/shots   keeps a picture of each incident's page; -dark takes them in dark colours
 package browser

@@ -17,7 +17,10 @@ import (
 	"github.com/incumbent-go/incumbent/why"
 )
 
-var shots = flag.String("shots", "", "the folder for a picture of each incident's page")
+var (
+	shots = flag.String("shots", "", "the folder for a picture of each incident's page")
+	dark  = flag.Bool("dark", false, "take the pictures in dark colours")
+)
 
 // incident returns what why says of an incident, and its page.
 func incident(t *testing.T, name string) (*why.Report, []byte) {
@@ -54,7 +57,11 @@ func TestIncidents(t *testing.T) {
 	if *shots == "" && !selection.Full(t, "4 of the incidents' pages") {
 		all = []incidents.Incident{all[0], all[1], all[6], all[12]}
 	}
-	browser := chromium(t)
+	var options []chromedp.ExecAllocatorOption
+	if *dark {
+		options = append(options, chromedp.Flag("blink-settings", "preferredColorScheme=0"))
+	}
+	browser := chromium(t, options...)
 	for _, i := range all {
 		t.Run(i.Name, func(t *testing.T) {
 			report, b := incident(t, i.Name)
