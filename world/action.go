@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // Action is one thing that somebody does to a world. It comes before anything else of
@@ -31,6 +32,7 @@ const (
 	LoseReply = "lose reply" // its next write is carried out, and the reply is lost
 	Expire    = "expire"     // the ensemble ends its session
 	Delete    = "delete"     // an operator deletes the newest of its own nodes
+	Hide      = "hide"       // an operator takes away the right to read it: servers do not tell of its end then
 )
 
 // Actions on a server, and on all of them.
@@ -59,7 +61,7 @@ type actionKind struct {
 var actions = map[string]actionKind{
 	Start: {toClient, false}, Close: {toClient, false}, Resign: {toClient, false}, Kill: {toClient, false}, Freeze: {toClient, true},
 	Cut: {toClient, false}, Mute: {toClient, false}, LoseReply: {toClient, false}, Expire: {toClient, false}, Delete: {toClient, false},
-	Isolate: {toServer, true}, Crash: {toServer, true}, FreezeServer: {toServer, true}, Depose: {toAll, true}, SlowDisk: {toAll, true},
+	Hide: {toClient, false}, Isolate: {toServer, true}, Crash: {toServer, true}, FreezeServer: {toServer, true}, Depose: {toAll, true}, SlowDisk: {toAll, true},
 }
 
 // Outcome is what came of an action.
@@ -153,8 +155,8 @@ func (c *Client) act(d Action) error {
 		return nil
 	case Expire:
 		return c.w.ens.Expire(c.x.id)
-	case Delete:
-		return c.deleteOwn()
+	case Delete, Hide:
+		return c.operateOnOwn(d.Do)
 	}
 	if c.Paused() {
 		return fmt.Errorf("the process is paused until %s", time.Duration(c.paused))
@@ -169,8 +171,8 @@ func (c *Client) act(d Action) error {
 	}
 }
 
-// deleteOwn has an operator delete the newest node of the client's session.
-func (c *Client) deleteOwn() error {
+// operateOnOwn has an operator delete or hide the newest node of the client's session.
+func (c *Client) operateOnOwn(do string) error {
 	tree, newest, path := c.w.ens.committed, int64(0), ""
 	for _, own := range tree.Ephemerals(c.x.id) {
 		if _, stat, err := tree.Get(own); err == nil && stat.Czxid > newest {
@@ -180,7 +182,10 @@ func (c *Client) deleteOwn() error {
 	if path == "" {
 		return errNode
 	}
-	return c.w.ens.deleteByHand(path)
+	if do == Hide {
+		return c.w.ens.byHand(zkmem.Op{Code: zkmem.OpSetACL, Path: path, Version: zkmem.AnyVersion, ACL: []zkmem.ACL{{Perms: zkmem.PermAll &^ zkmem.PermRead, Scheme: "world", ID: "anyone"}}})
+	}
+	return c.w.ens.byHand(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
 }
 
 // closeSession ends the session.

@@ -80,6 +80,9 @@ func (w *World) AddClient(p Process) *Client {
 	c.identities = []zkmem.Auth{{Scheme: "digest", ID: fmt.Sprintf("client-%d:x", c.id)}}
 	d := c.dice.roll(clockDice)
 	c.offset = d.Int64N(int64(time.Hour)) + int64(time.Minute)
+	if w.script.OneClock {
+		c.offset = int64(Epoch)
+	}
 	if p.Drift {
 		c.ppm = d.Int64N(16_000) - 8_000
 	}

@@ -114,6 +114,20 @@ func (c *Client) Believed() events.Deadline { return c.believed }
 // Deadline returns the one that the session machine published last.
 func (c *Client) Deadline() events.Deadline { return c.deadline }
 
+// Begun reports whether the program of a script has begun.
+func (c *Client) Begun() bool { return c.program != nil && c.program.started }
+
+// Main returns the machine that the program of a script uses now, "" for none.
+func (c *Client) Main() events.ID {
+	if c.program == nil {
+		return ""
+	}
+	return c.program.id
+}
+
+// Left reports whether the program of a script closes, or has closed.
+func (c *Client) Left() bool { return c.program != nil && c.program.leaving }
+
 // ID returns the client's number, from 0 on.
 func (c *Client) ID() int { return c.id }
 
@@ -137,6 +151,21 @@ func (c *Conn) Server() *Server { return c.server }
 
 // ID returns the server's number, from 0 on.
 func (s *Server) ID() int { return s.id }
+
+// Name returns what clients have in their list of servers.
+func (s *Server) Name() string { return s.name() }
+
+// Up reports whether the server runs.
+func (s *Server) Up() bool { return s.up }
+
+// Leads reports whether the server leads the ensemble, or believes that it does.
+func (s *Server) Leads() bool { return s.leads }
+
+// Serving reports whether the server answers clients.
+func (s *Server) Serving() bool { return s.serving }
+
+// Isolated reports whether the server reaches no other server.
+func (s *Server) Isolated() bool { return s.isolated }
 
 // Watches returns the number of watches that the server's connections have set.
 func (s *Server) Watches() int { return s.watches.Len() }

@@ -19,6 +19,9 @@ type Program struct {
 	Path    string            `json:"path"`
 	Options map[string]string `json:"options,omitempty"` // of the machine, in addition to those of every handle
 	Waits   bool              `json:"waits,omitempty"`   // it begins with a Start, not by itself
+	Name    string            `json:"name,omitempty"`    // what its nodes say; without it that is the client's number
+	Works   time.Duration     `json:"works,omitempty"`   // how long it leads, holds or is inside before it releases that by itself; 0: it does not
+	Forgets bool              `json:"forgets,omitempty"` // it does not release what was lost, and never works again
 }
 
 // usage says how a recipe is used: by commands to one machine that stays, or by a machine
@@ -49,6 +52,10 @@ func (p Program) check() error {
 		return fmt.Errorf("the recipe %.40q has no program: want one of %s", p.Recipe, strings.Join(Playable(), ", "))
 	case len(p.Path) > 200 || !strings.HasPrefix(p.Path, "/") || strings.HasSuffix(p.Path, "/") || strings.Contains(p.Path, "//"):
 		return fmt.Errorf("the path %.40q: want one like /jobs, of at most 200 bytes", p.Path)
+	case len(p.Name) > 200:
+		return fmt.Errorf("the name %.40q: want at most 200 bytes", p.Name)
+	case p.Works < 0 || p.Works > MaxTime:
+		return fmt.Errorf("work of %s: want at most a day", p.Works)
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Options)) {
 		if name == "retry" || len(name)+len(p.Options[name]) > 200 {
@@ -71,6 +78,7 @@ type program struct {
 	leads            bool
 	wanted           uint64 // the command without an answer that asks for what it wants; 0 is none
 	inside           bool
+	terms            int // how often it has got what it wants
 }
 
 func (w *World) addProgram(p Program) {
@@ -97,7 +105,15 @@ func (u *program) open() {
 	maps.Copy(options, u.more)
 	maps.Copy(options, u.Options)
 	d := NewDice(u.c.w.script.Seed, fmt.Sprint("program ", u.c.id, " call ", u.serial))
-	u.c.Ask(u.id, events.CommandOpen, events.Event{Recipe: u.Recipe, Path: u.Path, Data: fmt.Append(nil, u.c.id, "/", u.id), Seed: newSeed(d), Options: options})
+	u.c.Ask(u.id, events.CommandOpen, events.Event{Recipe: u.Recipe, Path: u.Path, Data: u.data(), Seed: newSeed(d), Options: options})
+}
+
+// data returns what the program's nodes say.
+func (u *program) data() []byte {
+	if u.Name != "" {
+		return []byte(u.Name)
+	}
+	return fmt.Append(nil, u.c.id, "/", u.id)
 }
 
 func (u *program) start() error {
@@ -166,13 +182,31 @@ func (u *program) notice(id events.ID, n events.Notify) {
 	switch n.What {
 	case events.Elected:
 		u.leads = true
-		u.work = u.work || u.acquire == ""
+		if u.acquire == "" {
+			u.began()
+		}
 	case events.Granted:
 		u.c.ForgetCommand(n.Work)
-		u.wanted, u.work = 0, true
+		u.wanted = 0
+		u.began()
 	case events.Stopped:
 		u.leads = false
-		u.c.RunAfter(Between(u.c.dice.roll(programDice), 0, 50*time.Millisecond), u.end)
+		if !u.Forgets {
+			u.c.RunAfter(Between(u.c.dice.roll(programDice), 0, 50*time.Millisecond), u.end)
+		}
+	}
+}
+
+// began begins the work, and ends it after a while if the program does that by itself.
+func (u *program) began() {
+	u.work = u.work || u.acquire != events.CommandEnter
+	u.terms++
+	if term := u.terms; u.Works > 0 {
+		u.c.RunAfter(u.Works, func() {
+			if u.terms == term && (u.leads || u.inside) {
+				_ = u.resign() // it holds something, or the world is about to say that it does not
+			}
+		})
 	}
 }
 
@@ -184,11 +218,16 @@ func (u *program) answered(a events.Answer) {
 	u.wanted = 0
 	if u.inside = u.acquire == events.CommandEnter && a.Code == events.OK; !u.inside {
 		u.again()
+		return
 	}
+	u.began()
 }
 
 // end returns the work.
 func (u *program) end() {
+	if u.Forgets && u.work && !u.leads {
+		return
+	}
 	if u.work {
 		u.work = false
 		u.c.Post(u.id, events.Event{Kind: events.WorkReturned})

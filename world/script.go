@@ -16,9 +16,10 @@ type Script struct {
 	SyncLimit int           `json:"syncLimit"` // and syncLimit, in ticks
 	Timeout   time.Duration `json:"timeout"`   // of sessions
 	RideOut   bool          `json:"rideOut,omitempty"`
-	Layout    Layout        `json:"layout,omitzero"`   // of the ensemble, if it is a special one
-	Clients   []Program     `json:"clients,omitempty"` // the processes, numbered from 0 on
-	Actions   []Action      `json:"actions,omitempty"` // those of one moment in their order
+	OneClock  bool          `json:"oneClock,omitempty"` // all clients have one clock, which shows Epoch when the world begins
+	Layout    Layout        `json:"layout,omitzero"`    // of the ensemble, if it is a special one
+	Clients   []Program     `json:"clients,omitempty"`  // the processes, numbered from 0 on
+	Actions   []Action      `json:"actions,omitempty"`  // those of one moment in their order
 }
 
 // Bounds of a script. A world without an end would never end.
@@ -27,6 +28,9 @@ const (
 	MaxActions = 1000
 	MaxTime    = 24 * time.Hour
 )
+
+// Epoch is what a clock shows when the world begins, if all clients have that clock.
+const Epoch = time.Minute
 
 // New returns a world: an ensemble of three servers, one of which leads, and the clients
 // of the script, with their handles open. Its error says what a script may not have. A nil

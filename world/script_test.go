@@ -23,8 +23,10 @@ type scribe struct {
 }
 
 type line struct {
-	at   int64
-	text []byte
+	at    int64
+	text  []byte
+	kind  events.Kind
+	inner bool
 }
 
 func (s *scribe) Recorded(c *Client, r events.Record) {
@@ -35,7 +37,7 @@ func (s *scribe) Recorded(c *Client, r events.Record) {
 	if err != nil {
 		panic(err)
 	}
-	s.logs[c.ID()] = append(s.logs[c.ID()], line{s.w.Now(), b})
+	s.logs[c.ID()] = append(s.logs[c.ID()], line{s.w.Now(), b, r.Event.Kind, r.Internal})
 }
 
 // play runs a script for a while.
@@ -252,6 +254,8 @@ func TestScriptsThatCannotBePlayed(t *testing.T) {
 		{func(s *Script) { s.Clients[1].Recipe = strings.Repeat("x", 1e6) }, "has no program: want one of doublebarrier, latch, mutex"},
 		{func(s *Script) { s.Clients[1].Path = "jobs" }, "want one like /jobs"},
 		{func(s *Script) { s.Clients[1].Options = map[string]string{"retry": "x"} }, "cannot be set"},
+		{func(s *Script) { s.Clients[1].Name = strings.Repeat("x", 201) }, "want at most 200 bytes"},
+		{func(s *Script) { s.Clients[1].Works = -1 }, "want at most a day"},
 		{func(s *Script) { s.Actions[0].Do = "sing" }, `no action "sing"`},
 		{func(s *Script) { s.Actions[0].At = -1 }, "want 0 to"},
 		{func(s *Script) { s.Actions[0].At = 1 << 62 }, "want 0 to"},

@@ -235,11 +235,11 @@ func (e *Ensemble) Expire(session int64) error {
 	return nil
 }
 
-// deleteByHand has an operator delete a node.
-func (e *Ensemble) deleteByHand(path string) error {
+// byHand has an operator's request carried out.
+func (e *Ensemble) byHand(op zkmem.Op) error {
 	if l := e.leader; l == nil || !l.leads || !l.up {
 		return errNoLeader
 	}
-	e.Operate(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
+	e.Operate(op)
 	return nil
 }
