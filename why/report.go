@@ -29,6 +29,8 @@ type Options struct {
 	// than ntpd's slewing and a bad quartz together. What is asserted about clocks holds
 	// only if they keep to it, and if nobody sets the clock of the ensemble's leader.
 	MaxDrift int64
+	// OwnClocks says that the hosts' clocks are right, so times are shown by them, and not by that of the ensemble's leader.
+	OwnClocks bool
 }
 
 // Move is one change of leadership: from one term to the next of the line.
@@ -70,6 +72,7 @@ type Report struct {
 	Earlier  int // moves of the lines that were not asked for
 	// nearestTo is the time that was asked for, if no move is in its minute and the nearest is in Moves; 0 otherwise.
 	nearestTo int64
+	ownClocks bool // see Options.OwnClocks
 	logs      []*Log
 	h         *history
 	face      face
@@ -82,6 +85,9 @@ func Explain(logs []*Log, txns []txnlog.Txn, o Options) *Report {
 	h := newHistory(logs, txns, cmp.Or(o.MaxDrift, defaultDrift))
 	r := &Report{logs: logs, h: h, lines: h.findLines()}
 	r.face = h.chooseFace()
+	if o.OwnClocks {
+		r.face, r.ownClocks = face{-1}, true
+	}
 	var all []Move
 	for _, n := range r.lines {
 		if o.Path == "" || under(o.Path, n) {

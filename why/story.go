@@ -173,7 +173,7 @@ func (r *Report) doubt(o Options) {
 	add := func(text string, refs ...Ref) { r.Doubts = append(r.Doubts, Sentence{text, refs}) }
 	if r.face.clock >= 0 {
 		add("times are UTC" + r.days() + " by the clock of the ensemble's leader" + r.hostClocks())
-	} else if len(r.logs) > 0 {
+	} else if len(r.logs) > 0 && !r.ownClocks {
 		add("times are UTC" + r.days() + ", each by its own host's clock when its log began: nothing aligns them")
 	}
 	if r.nearestTo != 0 {
