@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/incumbent-go/incumbent/drawing"
 	"github.com/incumbent-go/incumbent/machines"
@@ -96,14 +97,22 @@ func (d *Document) draw(recipes map[string]bool) error {
 		if !recipes[r.Name()] {
 			continue
 		}
-		picture, err := drawing.SVG(r.Describe())
-		if err != nil {
-			return err
+		picture, drawn := pictures.Load(r.Name())
+		if !drawn {
+			svg, err := drawing.SVG(r.Describe())
+			if err != nil {
+				return err
+			}
+			picture = styles.ReplaceAllString(svg, "")
+			pictures.Store(r.Name(), picture)
 		}
-		d.Charts[r.Name()] = styles.ReplaceAllString(picture, "")
+		d.Charts[r.Name()] = picture.(string)
 	}
 	return nil
 }
+
+// pictures has the charts that were drawn, by recipe: they are the same in every document.
+var pictures sync.Map
 
 // JSON returns the document as the page reads it.
 func (d *Document) JSON() ([]byte, error) {
