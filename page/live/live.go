@@ -1,19 +1,10 @@
 package live
 
 import (
-	"crypto/rand"
-	"crypto/subtle"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/netip"
-	"net/url"
 	"os"
-	"regexp"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/incumbent-go/incumbent/page"
@@ -40,18 +31,6 @@ const (
 	pageTimeout = time.Minute // in which a page has to be loaded
 )
 
-// NewToken returns a token that nobody can guess.
-func NewToken() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // it never fails
-	return hex.EncodeToString(b[:])
-}
-
-var tokens = regexp.MustCompile(`^[A-Za-z0-9_-]{16,128}$`)
-
-// hostNames are names, and addresses of both kinds.
-var hostNames = regexp.MustCompile(`^[A-Za-z0-9._-]+$|^\[?[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*\]?$`)
-
 // Handler returns a handler of GET /TOKEN/, the page, and GET /TOKEN/events, which is what the page reads while it is
 // open. Mount it with http.StripPrefix under another path. The error says which option is wrong, or that there is no such
 // directory.
@@ -69,12 +48,12 @@ func Handler(dir string, o Options) (http.Handler, error) {
 		return nil, err
 	case !info.IsDir():
 		return nil, errors.New("live: " + dir + " is no directory: want the one that clients record their logs in")
-	case !tokens.MatchString(o.Token):
-		return nil, errors.New("live: Options.Token needs 16 to 128 letters, digits, - and _: NewToken makes one")
-	case slices.ContainsFunc(o.Hosts, func(h string) bool { return !hostNames.MatchString(h) }):
-		return nil, fmt.Errorf("live: Options.Hosts are names or addresses without a port, such as ops.example.com, not %q", o.Hosts)
 	case o.Poll < 0 || o.MaxRecords < 0:
 		return nil, errors.New("live: Options.Poll and Options.MaxRecords must not be below zero")
+	}
+	access := Access{o.Token, o.Hosts}
+	if err := access.Check(); err != nil {
+		return nil, err
 	}
 	if o.Poll == 0 {
 		o.Poll = 500 * time.Millisecond
@@ -82,11 +61,12 @@ func Handler(dir string, o Options) (http.Handler, error) {
 	if o.MaxRecords == 0 {
 		o.MaxRecords = 300_000
 	}
-	return &server{options: o, logs: &directory{path: dir, maxRecords: o.MaxRecords}, streams: make(chan struct{}, maxStreams), pages: make(chan struct{}, maxStreams)}, nil
+	return &server{options: o, access: access, logs: &directory{path: dir, maxRecords: o.MaxRecords}, streams: make(chan struct{}, maxStreams), pages: make(chan struct{}, maxStreams)}, nil
 }
 
 type server struct {
 	options Options
+	access  Access
 	logs    *directory
 	streams chan struct{} // one for each open stream
 	pages   chan struct{} // one for each page that is being sent
@@ -94,34 +74,12 @@ type server struct {
 
 // ServeHTTP implements http.Handler.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// Not every writer has one. A stream sets another for each message.
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(pageTimeout))
-	for name, value := range map[string]string{
-		"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY",
-		"Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin", "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-	} {
-		w.Header().Set(name, value)
-	}
-	if !s.expected(r.Host) {
-		http.Error(w, "this server is not asked under the name "+cut(r.Host)+": loopback names and those of Options.Hosts are answered", http.StatusForbidden)
-		return
-	}
-	if origin := r.Header.Get("Origin"); origin != "" && !sameOrigin(origin, r.Host) {
-		http.Error(w, "another site may not ask: "+cut(origin), http.StatusForbidden)
-		return
-	}
-	token, rest, found := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	if subtle.ConstantTimeCompare([]byte(token), []byte(s.options.Token)) != 1 || found && rest != "" && rest != "events" {
-		http.Error(w, "not found: the address has a token, which was printed when the server began", http.StatusNotFound)
-		return
-	}
+	rest, admitted := s.access.Admit(w, r, "events")
 	switch {
+	case !admitted:
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "this page is only read: want GET", http.StatusMethodNotAllowed)
-	case !found:
-		w.Header().Set("Location", token+"/") // http.Redirect would not know what http.StripPrefix has cut off
-		w.WriteHeader(http.StatusMovedPermanently)
 	case rest == "events":
 		s.stream(w, r)
 	case !s.enter(w, s.pages):
@@ -140,38 +98,6 @@ func (s *server) enter(w http.ResponseWriter, slots chan struct{}) bool {
 		http.Error(w, fmt.Sprintf("%d pages are open: close one", maxStreams), http.StatusServiceUnavailable)
 		return false
 	}
-}
-
-// cut returns the beginning of a foreign text, for an error.
-func cut(text string) string {
-	if len(text) > 100 {
-		text = text[:100] + "…"
-	}
-	return "\"" + strings.ToValidUTF8(text, "?") + "\""
-}
-
-// expected reports whether a browser may ask under this name. A name that merely leads to a loopback address, as in DNS
-// rebinding, is not expected.
-func (s *server) expected(host string) bool {
-	name := host
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		name = h
-	}
-	name = strings.ToLower(strings.Trim(name, "[]"))
-	if addr, err := netip.ParseAddr(name); err == nil && addr.IsLoopback() || name == "localhost" {
-		return true
-	}
-	for _, h := range s.options.Hosts {
-		if name == strings.ToLower(strings.Trim(h, "[]")) {
-			return true
-		}
-	}
-	return false
-}
-
-func sameOrigin(origin, host string) bool {
-	u, err := url.Parse(origin)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && strings.EqualFold(u.Host, host)
 }
 
 // page serves the page with what is recorded so far.
