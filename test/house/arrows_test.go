@@ -24,11 +24,13 @@ var rooms = map[string][]string{
 	"drawing":                {"engine", "events"},
 	"page":                   {"drawing", "events", "machines", "why"},
 	"page/live":              {"events", "page", "why", "internal/segments"},
+	"play":                   {"events", "machines", "page", "why", "why/txnlog", "world", "zkio/zkmem"},
+	"play/web":               {"page"},
 	"slogger":                nil,
 	"health":                 {"."},
 	"metrics":                {"."},
-	"cmd":                    {".", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "why", "why/txnlog", "slogger", "health", "metrics", "drawing", "page", "page/live", "cmd", "internal/segments"},
-	"test":                   {".", "internal/segments", "internal/sources", "internal/invariants", "internal/optimizations", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "why", "why/txnlog", "slogger", "health", "metrics", "drawing", "page", "page/live", "cmd", "test"},
+	"cmd":                    {".", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "why", "why/txnlog", "slogger", "health", "metrics", "drawing", "page", "page/live", "play", "play/web", "cmd", "internal/segments"},
+	"test":                   {".", "internal/segments", "internal/sources", "internal/invariants", "internal/optimizations", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "why", "why/txnlog", "slogger", "health", "metrics", "drawing", "page", "page/live", "play", "play/web", "cmd", "test"},
 	"events/more":            {"events"},
 	"docs/examples":          {".", "zkio/zkmem", "slogger", "health", "metrics"}, // programs to copy, in a module of their own
 	"integrations":           {".", "zkio/zkmem", "health", "metrics"},            // each in a module of its own

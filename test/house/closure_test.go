@@ -102,11 +102,11 @@ func TestWhatAnEmbeddingProgramLinks(t *testing.T) {
 // has no order, or gets one afterwards; the minds may not range at all.
 func TestNoOrderOfAMap(t *testing.T) {
 	exports := map[string]string{}
-	for _, line := range golist(t, "", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./machines", "./zkio/zkmem") {
+	for _, line := range golist(t, "", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./machines", "./zkio/zkmem", "./play") {
 		pkg, export, _ := strings.Cut(line, " ")
 		exports[pkg] = export
 	}
-	for _, dir := range []string{"machines", "events", "engine", "world"} {
+	for _, dir := range []string{"machines", "events", "engine", "world", "play"} {
 		var trees []*ast.File
 		set := token.NewFileSet()
 		for _, f := range files(t) {
@@ -129,7 +129,7 @@ func TestNoOrderOfAMap(t *testing.T) {
 }
 
 func TestMapLoopsAreFound(t *testing.T) {
-	for _, dir := range []string{"machines", "engine", "world"} {
+	for _, dir := range []string{"machines", "engine", "world", "play"} {
 		f, err := parse(dir+"/x.go", "package x\nfunc f(m map[int]int) (n int) { for _, v := range m { n = n*3 + v }; return }")
 		if err != nil {
 			t.Fatal(err)

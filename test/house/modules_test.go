@@ -37,6 +37,8 @@ var standardHere = map[string][]string{
 	"drawing":    {"html"},
 	"page":       {"compress/gzip", "embed", "encoding/base64", "io/fs", "path", "regexp"}, // its modules, put into one file
 	"page/live":  {"crypto/subtle", "net/http", "net/netip", "net/url", "path/filepath", "regexp"},
+	"play":       {"hash/fnv"},
+	"play/web":   {"embed", "io/fs"}, // as page
 
 	"events":            {"encoding/base64", "hash/crc32"},                                // the flight log's lines
 	"internal/segments": {"compress/gzip", "io/fs", "path/filepath", "regexp", "syscall"}, // its files

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// worlds are the rules of package world: a function of its script and its observer.
+// worlds are the rules of package world, a function of its script and its observer, and of package play, which plays it.
 var worlds = []rule{
 	{
 		name: "world sees nothing of the outside",
 		why:  "the same script must give the same records, byte for byte, natively and in a browser: chance comes from the seed",
 		finds: func(f *file) []finding {
-			if f.test || !f.in("world") {
+			if f.test || !f.in("world", "play") {
 				return nil
 			}
 			return importsOf(f, slices.DeleteFunc(slices.Clone(outside), func(p string) bool { return p == "math/rand/v2" }))
@@ -24,7 +24,7 @@ var worlds = []rule{
 		name: "world throws its own dice",
 		why:  "math/rand/v2 has dice of the whole process, which no seed decides: dice are made with rand.New and rand.NewPCG, in dice.go",
 		finds: func(f *file) []finding {
-			if f.test || !f.in("world") {
+			if f.test || !f.in("world", "play") {
 				return nil
 			}
 			return f.each(func(n ast.Node) string {
@@ -45,7 +45,7 @@ var worlds = []rule{
 		name: "world keeps nothing outside a World",
 		why:  "two worlds run beside each other, and the second of two runs must not know of the first: a package's variables are errors and tables that nobody changes",
 		finds: func(f *file) []finding {
-			if f.test || !f.in("world") {
+			if f.test || !f.in("world", "play") {
 				return nil
 			}
 			return globals(f)
@@ -56,7 +56,7 @@ var worlds = []rule{
 		name: "a variable of world is an error or a table",
 		why:  "whatever else a package's variable is for, it is for being changed",
 		finds: func(f *file) []finding {
-			if f.test || !f.in("world") {
+			if f.test || !f.in("world", "play") {
 				return nil
 			}
 			return unset(f)

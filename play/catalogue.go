@@ -1,0 +1,28 @@
+package play
+
+// Catalogue is all that a page offers.
+type Catalogue struct {
+	Recipes   []string   `json:"recipes"`
+	Names     []string   `json:"names"`
+	Scenarios []Scenario `json:"scenarios"`
+	Deeds     []Verb     `json:"deeds"`
+	Bugs      []Bug      `json:"bugs"`
+	Lessons   []Lesson   `json:"lessons"`
+	Limits    Limits     `json:"limits"`
+}
+
+// Limits are the bounds of a script.
+type Limits struct {
+	Deeds        int   `json:"deeds"`
+	Participants int   `json:"participants"`
+	LinkBytes    int   `json:"linkBytes"`
+	Seed         int64 `json:"seed"`
+	Until        int64 `json:"until"` // microseconds
+	Records      int   `json:"records"`
+}
+
+// NewCatalogue returns all that a page offers.
+func NewCatalogue() Catalogue {
+	return Catalogue{Recipes: Recipes(), Names: names, Scenarios: scenarios, Deeds: verbs, Bugs: bugs, Lessons: Lessons(),
+		Limits: Limits{Deeds: MaxDeeds, Participants: len(names), LinkBytes: MaxLink, Seed: MaxSeed, Until: micros(MaxUntil), Records: MaxRecords}}
+}

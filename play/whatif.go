@@ -1,0 +1,58 @@
+package play
+
+import (
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/page"
+	"github.com/incumbent-go/incumbent/world"
+)
+
+// Before is the other world of a what-if, up to the same moment.
+type Before struct {
+	Document *page.Document `json:"document"` // without records
+	Deeds    []DeedOutcome  `json:"deeds"`
+	Broken   []Broken       `json:"broken"`
+	Digest   string         `json:"digest"`
+	Parts    []Part         `json:"parts"`
+}
+
+// Part says where a participant parts from what it was before.
+type Part struct {
+	Name string `json:"name"`
+	At   int64  `json:"at"`  // 0: it does not
+	Seq  uint64 `json:"seq"` // the first record that is another one, in the world with what was added; 0: it has no more there
+}
+
+// before returns the other world of a what-if.
+func (r *run) before(other *run, s Script) (*Before, error) {
+	doc, err := other.document(nil)
+	if err != nil {
+		return nil, err
+	}
+	doc.Charts, doc.Strings = map[string]string{}, []string{}
+	for i := range doc.Logs {
+		doc.Logs[i].Rows = []int64{}
+	}
+	b := &Before{Document: doc, Deeds: other.deeds(s, TakenOut), Broken: other.violations(), Digest: other.digest(), Parts: []Part{}}
+	for i, name := range r.script.Participants() {
+		b.Parts = append(b.Parts, parts(name, r.records[i], other.records[i]))
+	}
+	return b, nil
+}
+
+// parts compares the records of a participant in two worlds. All clocks show the world's time.
+func parts(name string, now, before []events.Record) Part {
+	at := func(rec events.Record) int64 { return sinceEpoch(rec.Event.At - int64(world.Epoch)) }
+	n := min(len(now), len(before))
+	for i := range n {
+		if !now[i].Equal(before[i]) {
+			return Part{name, min(at(now[i]), at(before[i])), now[i].Seq}
+		}
+	}
+	switch {
+	case len(now) > n:
+		return Part{name, at(now[n]), now[n].Seq}
+	case len(before) > n:
+		return Part{name, at(before[n]), 0}
+	}
+	return Part{Name: name}
+}
