@@ -2,12 +2,12 @@ package play
 
 // Lesson is a script to begin with, and two sentences on what it shows.
 type Lesson struct {
-	ID     string   `json:"id"`
-	Title  string   `json:"title"`
-	Link   string   `json:"link"`
-	Says   []string `json:"says"`
-	Beside string   `json:"beside"` // the lesson with the same deeds, with or without a bug; "" for none
-	Focus  string   `json:"focus"`  // the participant to look at
+	ID          string   `json:"id"`
+	Title       string   `json:"title"`
+	Link        string   `json:"link"`
+	Says        []string `json:"says"`
+	Counterpart string   `json:"counterpart"` // the lesson with the same deeds, with or without a bug; "" for none
+	Focus       string   `json:"focus"`       // the participant to look at
 }
 
 // Lessons returns the lessons, in their order.

@@ -200,8 +200,8 @@ func TestLessons(t *testing.T) {
 		if a.Bug == nil && len(a.Broken) > 0 {
 			t.Errorf("%s: %+v", l.ID, a.Broken)
 		}
-		if a.Bug != nil && (ids[l.Beside].Beside != l.ID || strings.Replace(l.Link, ";bug="+a.Bug.Name, "", 1) != ids[l.Beside].Link) {
-			t.Errorf("%s: beside it is %+v", l.ID, ids[l.Beside])
+		if a.Bug != nil && (ids[l.Counterpart].Counterpart != l.ID || strings.Replace(l.Link, ";bug="+a.Bug.Name, "", 1) != ids[l.Counterpart].Link) {
+			t.Errorf("%s: its counterpart is %+v", l.ID, ids[l.Counterpart])
 		}
 		claims[l.ID](p)
 	}
