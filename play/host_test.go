@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -128,6 +129,10 @@ func TestStepsAreBounded(t *testing.T) {
 	if after.Records != before.Records+1 || after.Now <= before.Now || after.Now > before.Now+5_000_000 {
 		t.Errorf("a step: %d records at %d, then %d at %d", before.Records, before.Now, after.Records, after.Now)
 	}
+	until := after.Now - after.Begin
+	if again := ask(t, new(Host), Request{Link: "1;latch;usual;3;7", Until: &until}); again.Digest != after.Digest || again.Moments != after.Moments || h.runs[0].w.Now() != until*1000 {
+		t.Errorf("a step ends at %d ns, and the world at %d us is another one", h.runs[0].w.Now(), until)
+	}
 	dead := ask(t, h, Request{Link: "1;latch;usual;1;7~5:kill:alice@10", Steps: maxSteps})
 	if dead.Now != dead.Begin+70_000_000 {
 		t.Errorf("a dead world ends at %d", dead.Now-dead.Begin)
@@ -164,5 +169,39 @@ func TestAWorldHasABoundOfRecords(t *testing.T) {
 	a := ask(t, new(Host), Request{Link: busy})
 	if a.Records < MaxRecords || a.Records > MaxRecords+10 || !strings.Contains(a.Stopped, "40000 records") || a.Now >= a.Begin+600_000_000 {
 		t.Errorf("%d records at %d: %q", a.Records, a.Now-a.Begin, a.Stopped)
+	}
+}
+
+// TestAHostKeepsNothingOfAWorld: what was asked before changes no answer.
+func TestAHostKeepsNothingOfAWorld(t *testing.T) {
+	h := new(Host)
+	for _, link := range []string{
+		"1;latch;usual;3;7~8:freeze:alice:9@12", "1;latch;usual;3;7~8:cut:alice@20", "1;latch;usual;3;7~8:freeze:alice:9~15:cut:bob@20", "1;latch;usual;3;7~15:cut:bob@20",
+		"1;latch;usual;3;7@3", "1;latch;usual;3;7~-8:freeze:alice:9@20", "1;latch;usual;3;7~-25:freeze:alice:9@20", "1;latch;usual;3;7;rideout~8:freeze:alice:9@20",
+	} {
+		if text(t, ask(t, h, Request{Link: link})) != text(t, ask(t, new(Host), Request{Link: link})) {
+			t.Errorf("%s: another answer from a host that was asked before", link)
+		}
+	}
+	if len(h.runs) > maxRuns {
+		t.Errorf("a host keeps %d worlds", len(h.runs))
+	}
+}
+
+// TestTransactionsHaveTheirMoment: they are shown when they were committed, to the microsecond.
+func TestTransactionsHaveTheirMoment(t *testing.T) {
+	h := new(Host)
+	a, exact := ask(t, h, Request{Link: "1;latch;usual;3;7~8:delete:alice@20"}), 0
+	for _, x := range a.Document.Picture.Txns {
+		zxid, err := strconv.ParseInt(x.Zxid, 0, 64)
+		if at := sinceEpoch(h.runs[0].commits[zxid]); err != nil || !x.Exact || x.From != at || x.To != at {
+			t.Errorf("%s at %d, and it was committed at %d: %v", x.Text, x.From, at, err)
+		}
+		if x.From%1000 != 0 {
+			exact++
+		}
+	}
+	if exact == 0 {
+		t.Error("no transaction, or all in whole milliseconds")
 	}
 }

@@ -80,7 +80,6 @@ type promises struct {
 	last     int64           // the greatest token of a term that excludes others
 	lastPath string          // and its node
 	asked    []int64         // by participant: when the last request left that was confirmed, by its clock
-	expired  map[int64]bool  // sessions whose end was a deed
 	ended    map[string]bool // nodes that others have ended
 	together map[string]bool // nodes that stood in the barrier with enough others
 }
@@ -88,7 +87,7 @@ type promises struct {
 func newPromises(r *run) *promises {
 	n := len(r.records)
 	p := &promises{run: r, timeout: scenarioNamed(r.script.Scenario).timeout, seen: map[string]bool{}, beliefs: make([]*belief, n), asked: make([]int64, n),
-		expired: map[int64]bool{}, ended: map[string]bool{}, together: map[string]bool{}}
+		ended: map[string]bool{}, together: map[string]bool{}}
 	p.dir, p.labels = lineOf(r.script.Recipe)
 	for _, one := range promisesOf(r.script.Recipe) {
 		p.checked = append(p.checked, one.Name)
@@ -108,20 +107,11 @@ func (p *promises) fail(promise string, who []string, format string, args ...any
 	}
 }
 
-// did notes what a deed did that excuses somebody.
-func (p *promises) did(o world.Outcome) {
-	if o.Why == nil && o.Action.Do == world.Expire {
-		p.expired[p.run.w.Clients()[o.Action.Who].SessionID()] = true
-	}
-}
-
 // committed checks a transaction.
 func (p *promises) committed(proposal *world.Proposal) {
-	gone := deletions(proposal.Txn)
-	for _, path := range gone {
-		byOthers := proposal.Operator || p.expired[proposal.Txn.Session] && proposal.Txn.Code == zkmem.OpCloseSession
-		p.ended[path] = byOthers
-		p.nodeDeleted(path, byOthers)
+	for _, path := range deletions(proposal.Txn) {
+		p.ended[path] = proposal.Operator
+		p.nodeDeleted(path, proposal.Operator)
 	}
 	if proposal.Txn.Code != zkmem.OpError {
 		p.onePlaceEach(proposal.Txn)

@@ -163,9 +163,7 @@ func (r *run) Committed(p *world.Proposal) {
 
 // Done implements world.Observer.
 func (r *run) Done(o world.Outcome) {
-	d := r.done
-	r.did = append(r.did, r.outcome(d[len(r.did)], o))
-	r.promises.did(o)
+	r.did = append(r.did, r.outcome(r.done[len(r.did)], o))
 }
 
 // Notice implements world.Observer.
