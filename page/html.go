@@ -19,6 +19,10 @@ const (
 	Live            // from a server: it may read from that server, and waits for the records to come
 )
 
+// Modules returns the page's modules, its style sheet and its shell, for another page that shares them. They may change in any
+// release.
+func Modules() (fs.FS, error) { return fs.Sub(assets, "assets") }
+
 // HTML returns the page: one file with its script, its style and its data.
 func HTML(d *Document, use Use) ([]byte, error) {
 	data, err := d.JSON()
@@ -47,7 +51,7 @@ func HTML(d *Document, use Use) ([]byte, error) {
 type shell struct{ html, script, style string }
 
 func newShell() (s shell, err error) {
-	dir, err := fs.Sub(assets, "assets")
+	dir, err := Modules()
 	if err != nil {
 		return s, err
 	}

@@ -1,276 +1,10 @@
-// The page: reads its data, draws it, and obeys keys and pointers.
+// The page: reads its data, shows it, and follows what is recorded.
 import './types.js';
-import { Model, isRecord, keyOf, timeOf } from './model.js';
-import { LAYERS, LEFT, chainShapes, clockText, duration, firstAt, layout, laneOf, shapes } from './picture.js';
-import { byId, element, paint, patterns, say } from './dom.js';
-import { Chart } from './chart.js';
-import { List } from './list.js';
-import { itemText, markMove, showChain, showStory } from './story.js';
-
-/** @typedef {import('./types.js').Rec} Rec */
-/** @typedef {import('./types.js').Txn} Txn */
-
-/** What each key does. */
-const KEYS = [
-  ['← →', 'the record before, the next'], ['↓', 'what caused it'], ['↑', 'what it caused'], ['[ ]', 'the move before, the next'],
-  ['+ − 0', 'zoom in, out, everything'], ['/', 'filter'], ['Esc', 'leave the filter'], ['?', 'these keys'],
-];
-
-class App {
-  constructor() {
-    this.model = new Model();
-    this.lanes = byId('lanes');
-    this.below = byId('below');
-    this.above = byId('above');
-    this.edition = 0;
-    this.drawn = '';
-    this.line = /** @type {HTMLSelectElement} */ (byId('line'));
-    this.list = new List(this.model, rec => this.go(rec));
-    this.chart = new Chart(this.model);
-    /** @type {[number, number]} */
-    this.view = [0, 1];
-    /** @type {Rec | Txn | undefined} */
-    this.current = undefined;
-    /** @type {(Rec | Txn)[]} */
-    this.trail = [];
-    this.move = -1;
-  }
-
-  /** @param {import('./types.js').Document} doc */
-  take(doc) {
-    const first = this.model.all.length === 0, end = this.model.bounds()[1], follows = first || this.view[1] >= end - 1;
-    const selected = this.current && keyOf(this.current);
-    this.model.add(doc);
-    this.edition++;
-    const bounds = this.model.bounds();
-    if (first) this.view = bounds;
-    else if (follows) this.view = [this.view[0] <= bounds[0] ? bounds[0] : this.view[0] + bounds[1] - end, bounds[1]];
-    this.lines();
-    showStory(this.model.picture, this.line.value, key => this.goTo(key), i => this.jump(i));
-    this.list.filter();
-    if (first) { this.open(); return; }
-    const again = selected === undefined ? undefined : this.model.find(selected);
-    if (again) this.go(again, true); else this.draw();
-  }
-
-  /** Offers the lines that the logs have. */
-  lines() {
-    const { lines, moves } = this.model.picture, chosen = this.line.value || moves[0]?.line || lines[0] || '';
-    this.line.replaceChildren(...lines.map(dir => {
-      const o = /** @type {HTMLOptionElement} */ (element('option', '', dir));
-      o.value = dir;
-      return o;
-    }));
-    this.line.value = chosen;
-    byId('line-label').hidden = lines.length < 2;
-  }
-
-  /** Selects what the address names, or the first loss. */
-  open() {
-    if (this.goTo(named(location.hash))) return;
-    const i = this.model.picture.moves.findIndex(m => m.cause && m.line === this.line.value);
-    if (i >= 0) { this.move = i; markMove(i); this.goTo(this.key(i), true); }
-    if (!this.current && this.model.all.length) this.go(this.model.all[0]);
-    if (!this.current) this.draw();
-  }
-
-  /** @param {number} i */
-  key(i) { const m = this.model.picture.moves[i]; return `${m.at.log}.${m.at.seq}`; }
-
-  /**
-   * Selects what a key names; false if there is no such thing.
-   * @param {string} key
-   * @param {boolean} [stay]
-   */
-  goTo(key, stay) {
-    const item = this.model.find(key);
-    if (item) this.go(item, stay);
-    return item !== undefined;
-  }
-
-  /**
-   * Selects a record or a transaction.
-   * @param {Rec | Txn} item
-   * @param {boolean} [stay] the view stays
-   */
-  go(item, stay) {
-    this.current = item;
-    const t = timeOf(item), [from, to] = this.view;
-    if (!stay && (t < from || t > to)) this.view = [t - (to - from) / 2, t + (to - from) / 2];
-    const chain = this.model.chain(item);
-    showChain(chain, key => this.goTo(key));
-    this.list.show(isRecord(item) ? item : undefined, chain.map(s => s.item).filter(isRecord));
-    this.chart.show(isRecord(item) ? item : chain.map(s => s.item).find(isRecord));
-    say(byId('where'), `${clockText(t)} UTC  ${itemText(item).slice(0, 200)}`);
-    history.replaceState(null, '', `#${encodeURIComponent(keyOf(item))}`);
-    this.draw();
-  }
-
-  /** Draws what changed: the lanes if the view did, and always the causes on them. */
-  draw() {
-    const view = this.asked(), asked = JSON.stringify([view, this.edition]);
-    if (asked !== this.drawn) {
-      this.drawn = asked;
-      this.lanes.setAttribute('height', String(layout(this.model.picture, view).height));
-      this.below.replaceChildren(patterns(), ...shapes(this.model.picture, this.model.logs, view).map(paint));
-    }
-    const chain = this.current ? chainShapes(this.model.picture, view, this.model.chain(this.current)) : [];
-    this.above.replaceChildren(...chain.map(paint), ...this.states(view));
-  }
-
-  /** @returns {import('./picture.js').View} */
-  asked() { return { from: this.view[0], to: this.view[1], width: this.lanes.clientWidth || 1000, line: this.line.value }; }
-
-  /**
-   * The state of each lane's machine at the selected moment.
-   * @param {import('./picture.js').View} view
-   */
-  states(view) {
-    if (!this.current) return [];
-    const l = layout(this.model.picture, view), t = timeOf(this.current), current = this.current;
-    return l.lanes.map((m, i) => {
-      const log = this.model.picture.logs[m.log].name, all = this.model.byMachine.get(`${log}\n${m.machine}`) ?? [];
-      const exact = isRecord(current) && current.log === log ? current.seq : all.findLast(r => r.t <= t)?.seq ?? 0;
-      return paint({ tag: 'text', layer: 'state', x: 10, y: l.top(i) + 56, text: this.model.stateAt(log, m.machine, exact) });
-    });
-  }
-
-  /**
-   * Goes to a move: the view is what is around it.
-   * @param {number} i
-   */
-  jump(i) {
-    const { moves } = this.model.picture;
-    if (i < 0 || i >= moves.length) return;
-    this.move = i;
-    const m = moves[i], first = Math.min(m.from, m.to), last = Math.max(m.from, m.to), air = Math.max(5e5, (last - first) * 0.6);
-    if (m.line !== this.line.value) {
-      this.line.value = m.line;
-      showStory(this.model.picture, this.line.value, key => this.goTo(key), n => this.jump(n));
-    }
-    this.view = [first - air, last + air];
-    markMove(i);
-    if (!this.goTo(this.key(i), true)) this.draw();
-  }
-
-  /**
-   * Goes to the move before or after the selected one, or before or after the selected item.
-   * @param {number} by
-   */
-  nextMove(by) {
-    const { moves } = this.model.picture, mine = moves.map((_, i) => i).filter(i => moves[i].line === this.line.value);
-    const here = this.current && this.move >= 0 && this.key(this.move) === keyOf(this.current), t = this.current ? timeOf(this.current) : 0;
-    const next = by > 0 ? mine.find(i => here ? i > this.move : moves[i].to > t) : mine.findLast(i => here ? i < this.move : moves[i].to < t);
-    if (next !== undefined) this.jump(next);
-  }
-
-  /**
-   * @param {number} factor
-   * @param {number} [at] the time that stays where it is
-   */
-  zoom(factor, at) {
-    const [from, to] = this.view, middle = at ?? (this.current ? timeOf(this.current) : (from + to) / 2);
-    const span = (to - from) * factor, [first, last] = this.model.bounds();
-    if (span < 100 || factor > 1 && span > 4 * (last - first)) return;
-    const fixed = Math.min(Math.max(middle, from), to);
-    this.view = [fixed - (fixed - from) * factor, fixed + (to - fixed) * factor];
-    this.draw();
-  }
-
-  /** @param {number} by */
-  step(by) { const rec = this.list.step(by); if (rec) this.go(rec); }
-
-  down() {
-    const cause = this.current && this.model.causeOf(this.current);
-    if (!this.current || !cause) return;
-    this.trail.push(this.current);
-    this.go(cause.item);
-  }
-
-  up() {
-    if (!this.current) return;
-    const before = this.trail.pop(), back = before && this.model.causeOf(before);
-    if (before && back && keyOf(back.item) === keyOf(this.current)) { this.go(before); return; }
-    this.trail = [];
-    const result = this.model.resultOf(this.current);
-    if (result) this.go(result);
-  }
-
-  /** @param {KeyboardEvent} event */
-  press(event) {
-    const field = event.target instanceof HTMLInputElement && event.target.type === 'search' || event.target instanceof HTMLSelectElement;
-    if (event.key === 'Escape' && field) { this.list.input.blur(); return; }
-    if (field || event.ctrlKey || event.metaKey || event.altKey || helpDialog().open) return;
-    /** @type {Record<string, () => void>} */
-    const does = {
-      ArrowLeft: () => this.step(-1), ArrowRight: () => this.step(1), ArrowDown: () => this.down(), ArrowUp: () => this.up(),
-      '[': () => this.nextMove(-1), ']': () => this.nextMove(1), '+': () => this.zoom(0.6), '=': () => this.zoom(0.6), '-': () => this.zoom(1.6),
-      0: () => this.everything(), '/': () => this.list.input.focus(), '?': () => helpDialog().showModal(),
-    };
-    if (!Object.hasOwn(does, event.key)) return;
-    event.preventDefault();
-    does[event.key]();
-  }
-
-  everything() { this.view = this.model.bounds(); this.draw(); }
-
-  /** Selects the item at a place of the lanes: the shape, or the record that is nearest in its lane.
-   * @param {MouseEvent} event */
-  point(event) {
-    const key = event.target instanceof Element ? event.target.closest('[data-key]')?.getAttribute('data-key') : undefined;
-    if (key && this.goTo(key, true)) return;
-    const view = this.asked(), l = layout(this.model.picture, view), box = this.lanes.getBoundingClientRect();
-    const y = event.clientY - box.top, t = l.time(event.clientX - box.left);
-    if (event.clientX - box.left < LEFT) return;
-    const lane = l.lanes.findIndex((_, i) => y >= l.top(i) && y < l.top(i + 1)), near = lane < 0 ? this.nearestTxn(t) : this.nearestRecord(l, lane, t);
-    if (near) this.go(near, true);
-  }
-
-  /** @param {number} t */
-  nearestTxn(t) {
-    const { txns } = this.model.picture;
-    return txns.reduce((best, x) => Math.abs(x.from - t) < Math.abs(best.from - t) ? x : best, txns[0]);
-  }
-
-  /**
-   * The record of a lane that is nearest to a time: of the lane's own machine if one is near.
-   * @param {import('./picture.js').Layout} l
-   * @param {number} lane
-   * @param {number} t
-   */
-  nearestRecord(l, lane, t) {
-    const all = this.model.logs.get(this.model.picture.logs[l.lanes[lane].log].name) ?? [], here = firstAt(all, t);
-    const near = all.slice(Math.max(0, here - 50), here + 50), own = near.filter(r => laneOf(l, this.model.picture, r) === lane);
-    return (own.length ? own : near).sort((a, b) => Math.abs(a.t - t) - Math.abs(b.t - t))[0];
-  }
-
-  /** Connects the page with its keys, buttons and pointers. */
-  listen() {
-    document.addEventListener('keydown', event => this.press(event));
-    this.lanes.addEventListener('click', event => this.point(event));
-    this.lanes.addEventListener('wheel', event => {
-      if (!event.ctrlKey && !event.shiftKey && Math.abs(event.deltaX) < Math.abs(event.deltaY)) return; // scrolls the page
-      event.preventDefault();
-      const l = layout(this.model.picture, this.asked());
-      if (event.ctrlKey) this.zoom(event.deltaY < 0 ? 0.8 : 1.25, l.time(event.clientX - this.lanes.getBoundingClientRect().left));
-      else this.pan((event.deltaX || event.deltaY) * (this.view[1] - this.view[0]) / (this.lanes.clientWidth - LEFT));
-    }, { passive: false });
-    this.line.addEventListener('change', () => {
-      showStory(this.model.picture, this.line.value, key => this.goTo(key), i => this.jump(i));
-      this.move = -1;
-      this.draw();
-    });
-    addEventListener('resize', () => { this.draw(); this.list.draw(); });
-    addEventListener('hashchange', () => this.goTo(named(location.hash)));
-    /** @type {[string, () => void][]} */
-    const buttons = [['prev-move', () => this.nextMove(-1)], ['next-move', () => this.nextMove(1)], ['zoom-in', () => this.zoom(0.6)],
-      ['zoom-out', () => this.zoom(1.6)], ['zoom-all', () => this.everything()], ['help-open', () => helpDialog().showModal()]];
-    for (const [id, does] of buttons) byId(id).addEventListener('click', does);
-  }
-
-  /** @param {number} by */
-  pan(by) { this.view = [this.view[0] + by, this.view[1] + by]; this.draw(); }
-}
+import { keyOf } from './model.js';
+import { duration } from './picture.js';
+import { byId, say } from './dom.js';
+import { explain } from './legend.js';
+import { View } from './view.js';
 
 /**
  * What the address names.
@@ -282,26 +16,6 @@ function named(hash) {
   } catch {
     return '';
   }
-}
-
-function helpDialog() { return /** @type {HTMLDialogElement} */ (byId('help')); }
-
-/** Fills in the keys and the legend. */
-function explain() {
-  byId('keys').replaceChildren(...KEYS.map(([key, does]) => {
-    const tr = element('tr');
-    tr.append(element('th', '', key), element('td', '', does));
-    return tr;
-  }));
-  const signs = [...LAYERS.map(l => [l.layer, l.name]), ['late', 'not told yet'], ['work', 'work ran on'], ['pause', 'did not run'], ['nobody', 'nobody may believe'], ['open', 'whether two may is open'], ['two', 'two may believe'], ['gap', 'records missing']];
-  byId('legend').replaceChildren(...signs.filter(([layer]) => layer !== 'ticks').map(([layer, name]) => {
-    const e = element('span', 'sign'), svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
-    svg.setAttribute('width', '26');
-    svg.setAttribute('height', '12');
-    svg.append(paint({ tag: 'rect', layer, x: 0, y: layer === 'link' ? 4 : 0, w: 26, h: layer === 'link' ? 5 : 12 }));
-    e.append(svg, element('span', '', name));
-    return e;
-  }));
 }
 
 /**
@@ -316,7 +30,7 @@ async function unpack(text) {
 
 /**
  * Waits for what is recorded from now on.
- * @param {App} app
+ * @param {View} app
  * @param {string} url
  */
 function follow(app, url) {
@@ -331,10 +45,14 @@ function follow(app, url) {
 
 /** Begins. */
 async function start() {
-  const began = performance.now(), app = new App();
+  const began = performance.now(), app = new View({
+    selected: item => history.replaceState(null, '', `#${encodeURIComponent(keyOf(item))}`),
+    named: () => named(location.hash),
+  });
   app.take(await unpack(byId('data').textContent ?? ''));
   explain();
   app.listen();
+  addEventListener('hashchange', () => app.goTo(named(location.hash)));
   const live = document.querySelector('meta[name=live]')?.getAttribute('content');
   if (live) follow(app, live);
   document.body.dataset.ready = duration((performance.now() - began) * 1e3);

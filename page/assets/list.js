@@ -33,6 +33,17 @@ export class List {
     this.input.addEventListener('input', () => this.filter());
   }
 
+  /**
+   * Lists another model's records from now on.
+   * @param {import('./model.js').Model} model
+   */
+  use(model) {
+    this.model = model;
+    this.open.clear();
+    this.current = undefined;
+    this.causes.clear();
+  }
+
   /** Applies the filter again. */
   filter() {
     const { keep, error } = parseFilter(this.input.value);

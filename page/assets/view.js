@@ -1,0 +1,308 @@
+// The lanes, the list, the causes and the chart as one view that obeys keys and pointers. Pages may add to it.
+import './types.js';
+import { Model, isRecord, keyOf, timeOf } from './model.js';
+import { LEFT, chainShapes, clockText, firstAt, layout, laneOf, shapes } from './picture.js';
+import { byId, element, paint, patterns, say } from './dom.js';
+import { Chart } from './chart.js';
+import { List } from './list.js';
+import { itemText, markMove, showChain, showStory } from './story.js';
+import { helpDialog } from './legend.js';
+
+/** @typedef {import('./types.js').Rec} Rec */
+/** @typedef {import('./types.js').Txn} Txn */
+
+/**
+ * What a page may add to the view. Every part may be missing.
+ * @typedef {object} Hooks
+ * @property {(item: Rec | Txn) => void} [selected] hears of what was selected
+ * @property {(view: import('./picture.js').View) => Extra} [extra] more shapes
+ * @property {() => [number, number]} [bounds] what everything is
+ * @property {() => void} [taken] hears that the model has changed, before anything is drawn
+ * @property {() => string} [named] what to select at first
+ * @property {() => void} [last] a step behind the last record was wanted
+ * @property {Record<string, () => void>} [keys] more keys
+ */
+/** @typedef {{behind: import('./picture.js').Shape[], before: import('./picture.js').Shape[]}} Extra */
+
+/** The lanes with what belongs to them: the list, the causes, the chart, and what is selected. */
+export class View {
+  /** @param {Hooks} [hooks] */
+  constructor(hooks = {}) {
+    this.hooks = hooks;
+    this.model = new Model();
+    this.lanes = byId('lanes');
+    this.below = byId('below');
+    this.above = byId('above');
+    this.edition = 0;
+    this.drawn = '';
+    this.line = /** @type {HTMLSelectElement} */ (byId('line'));
+    this.list = new List(this.model, rec => this.go(rec));
+    this.chart = new Chart(this.model);
+    /** @type {[number, number]} */
+    this.view = [0, 1];
+    /** @type {Rec | Txn | undefined} */
+    this.current = undefined;
+    /** @type {(Rec | Txn)[]} */
+    this.trail = [];
+    this.move = -1;
+  }
+
+  /**
+   * Takes a document: it follows what is shown, or begins anew.
+   * @param {import('./types.js').Document} doc
+   * @param {boolean} [anew]
+   */
+  take(doc, anew) {
+    const first = this.model.all.length === 0, end = this.bounds()[1], follows = first || this.view[1] >= end - 1;
+    const selected = this.current && keyOf(this.current);
+    if (anew) this.begin();
+    this.model.add(doc);
+    this.hooks.taken?.();
+    this.edition++;
+    const bounds = this.bounds();
+    if (first) this.view = bounds;
+    else if (follows) this.view = [this.view[0] <= bounds[0] ? bounds[0] : this.view[0] + bounds[1] - end, bounds[1]];
+    this.lines();
+    showStory(this.model.picture, this.line.value, key => this.goTo(key), i => this.jump(i));
+    this.list.filter();
+    if (first) { this.open(); return; }
+    const again = selected === undefined ? undefined : this.model.find(selected);
+    if (again) this.go(again, true); else this.draw();
+  }
+
+  /** Forgets the records. Charts are kept. */
+  begin() {
+    const charts = this.model.charts;
+    this.model = new Model();
+    this.model.charts = charts;
+    this.list.use(this.model);
+    this.chart.model = this.model;
+    this.trail = [];
+    this.move = -1;
+  }
+
+  /** The bounds of everything. */
+  bounds() { return this.hooks.bounds?.() ?? this.model.bounds(); }
+
+  /** Offers the lines that the logs have. */
+  lines() {
+    const { lines, moves } = this.model.picture, chosen = this.line.value || moves[0]?.line || lines[0] || '';
+    this.line.replaceChildren(...lines.map(dir => {
+      const o = /** @type {HTMLOptionElement} */ (element('option', '', dir));
+      o.value = dir;
+      return o;
+    }));
+    this.line.value = chosen;
+    byId('line-label').hidden = lines.length < 2;
+  }
+
+  /** Selects what the address names, or the first loss. */
+  open() {
+    if (this.goTo(this.hooks.named?.() ?? '')) return;
+    const i = this.model.picture.moves.findIndex(m => m.cause && m.line === this.line.value);
+    if (i >= 0) { this.move = i; markMove(i); this.goTo(this.key(i), true); }
+    if (!this.current && this.model.all.length) this.go(this.model.all[0]);
+    if (!this.current) this.draw();
+  }
+
+  /** @param {number} i */
+  key(i) { const m = this.model.picture.moves[i]; return `${m.at.log}.${m.at.seq}`; }
+
+  /**
+   * Selects what a key names; false if there is no such thing.
+   * @param {string} key
+   * @param {boolean} [stay]
+   */
+  goTo(key, stay) {
+    const item = this.model.find(key);
+    if (item) this.go(item, stay);
+    return item !== undefined;
+  }
+
+  /**
+   * Selects a record or a transaction.
+   * @param {Rec | Txn} item
+   * @param {boolean} [stay] the view stays
+   */
+  go(item, stay) {
+    this.current = item;
+    const t = timeOf(item), [from, to] = this.view;
+    if (!stay && (t < from || t > to)) this.view = [t - (to - from) / 2, t + (to - from) / 2];
+    const chain = this.model.chain(item);
+    showChain(chain, key => this.goTo(key));
+    this.list.show(isRecord(item) ? item : undefined, chain.map(s => s.item).filter(isRecord));
+    this.chart.show(isRecord(item) ? item : chain.map(s => s.item).find(isRecord));
+    say(byId('where'), `${clockText(t)} UTC  ${itemText(item).slice(0, 200)}`);
+    this.hooks.selected?.(item);
+    this.draw();
+  }
+
+  /** Draws what changed: the lanes if the view did, and always the causes on them. */
+  draw() {
+    const view = this.asked(), asked = JSON.stringify([view, this.edition]);
+    if (asked !== this.drawn) {
+      this.drawn = asked;
+      this.lanes.setAttribute('height', String(layout(this.model.picture, view).height));
+      this.below.replaceChildren(patterns(), ...shapes(this.model.picture, this.model.logs, view).map(paint));
+    }
+    const chain = this.current ? chainShapes(this.model.picture, view, this.model.chain(this.current)) : [];
+    const extra = this.hooks.extra?.(view) ?? { behind: [], before: [] };
+    this.above.replaceChildren(...extra.behind.map(paint), ...chain.map(paint), ...this.states(view), ...extra.before.map(paint));
+  }
+
+  /** @returns {import('./picture.js').View} */
+  asked() { return { from: this.view[0], to: this.view[1], width: this.lanes.clientWidth || 1000, line: this.line.value }; }
+
+  /**
+   * The state of each lane's machine at the selected moment.
+   * @param {import('./picture.js').View} view
+   */
+  states(view) {
+    if (!this.current) return [];
+    const l = layout(this.model.picture, view), t = timeOf(this.current), current = this.current;
+    return l.lanes.map((m, i) => {
+      const log = this.model.picture.logs[m.log].name, all = this.model.byMachine.get(`${log}\n${m.machine}`) ?? [];
+      const exact = isRecord(current) && current.log === log ? current.seq : all.findLast(r => r.t <= t)?.seq ?? 0;
+      return paint({ tag: 'text', layer: 'state', x: 10, y: l.top(i) + 56, text: this.model.stateAt(log, m.machine, exact) });
+    });
+  }
+
+  /**
+   * Goes to a move: the view is what is around it.
+   * @param {number} i
+   */
+  jump(i) {
+    const { moves } = this.model.picture;
+    if (i < 0 || i >= moves.length) return;
+    this.move = i;
+    const m = moves[i], first = Math.min(m.from, m.to), last = Math.max(m.from, m.to), air = Math.max(5e5, (last - first) * 0.6);
+    if (m.line !== this.line.value) {
+      this.line.value = m.line;
+      showStory(this.model.picture, this.line.value, key => this.goTo(key), n => this.jump(n));
+    }
+    this.view = [first - air, last + air];
+    markMove(i);
+    if (!this.goTo(this.key(i), true)) this.draw();
+  }
+
+  /**
+   * Goes to the move before or after the selected one, or before or after the selected item.
+   * @param {number} by
+   */
+  nextMove(by) {
+    const { moves } = this.model.picture, mine = moves.map((_, i) => i).filter(i => moves[i].line === this.line.value);
+    const here = this.current && this.move >= 0 && this.key(this.move) === keyOf(this.current), t = this.current ? timeOf(this.current) : 0;
+    const next = by > 0 ? mine.find(i => here ? i > this.move : moves[i].to > t) : mine.findLast(i => here ? i < this.move : moves[i].to < t);
+    if (next !== undefined) this.jump(next);
+  }
+
+  /**
+   * @param {number} factor
+   * @param {number} [at] the time that stays where it is
+   */
+  zoom(factor, at) {
+    const [from, to] = this.view, middle = at ?? (this.current ? timeOf(this.current) : (from + to) / 2);
+    const span = (to - from) * factor, [first, last] = this.bounds();
+    if (span < 100 || factor > 1 && span > 4 * (last - first)) return;
+    const fixed = Math.min(Math.max(middle, from), to);
+    this.view = [fixed - (fixed - from) * factor, fixed + (to - fixed) * factor];
+    this.draw();
+  }
+
+  /** @param {number} by */
+  step(by) {
+    const rec = this.list.step(by);
+    if (by > 0 && (!rec || rec === this.current)) this.hooks.last?.();
+    if (rec) this.go(rec);
+  }
+
+  down() {
+    const cause = this.current && this.model.causeOf(this.current);
+    if (!this.current || !cause) return;
+    this.trail.push(this.current);
+    this.go(cause.item);
+  }
+
+  up() {
+    if (!this.current) return;
+    const before = this.trail.pop(), back = before && this.model.causeOf(before);
+    if (before && back && keyOf(back.item) === keyOf(this.current)) { this.go(before); return; }
+    this.trail = [];
+    const result = this.model.resultOf(this.current);
+    if (result) this.go(result);
+  }
+
+  /** @param {KeyboardEvent} event */
+  press(event) {
+    const field = event.target instanceof HTMLInputElement && !['checkbox', 'range'].includes(event.target.type) || event.target instanceof HTMLSelectElement;
+    if (event.key === 'Escape' && field) { event.target.blur(); return; }
+    if (field || event.ctrlKey || event.metaKey || event.altKey || helpDialog().open) return;
+    /** @type {Record<string, () => void>} */
+    const does = {
+      ArrowLeft: () => this.step(-1), ArrowRight: () => this.step(1), ArrowDown: () => this.down(), ArrowUp: () => this.up(),
+      '[': () => this.nextMove(-1), ']': () => this.nextMove(1), '+': () => this.zoom(0.6), '=': () => this.zoom(0.6), '-': () => this.zoom(1.6),
+      0: () => this.everything(), '/': () => this.list.input.focus(), '?': () => helpDialog().showModal(), ...this.hooks.keys,
+    };
+    if (!Object.hasOwn(does, event.key)) return;
+    event.preventDefault();
+    does[event.key]();
+  }
+
+  everything() { this.view = this.bounds(); this.draw(); }
+
+  /** Selects the item at a place of the lanes: the shape, or the record that is nearest in its lane.
+   * @param {MouseEvent} event */
+  point(event) {
+    const key = event.target instanceof Element ? event.target.closest('[data-key]')?.getAttribute('data-key') : undefined;
+    if (key && this.goTo(key, true)) return;
+    const view = this.asked(), l = layout(this.model.picture, view), box = this.lanes.getBoundingClientRect();
+    const y = event.clientY - box.top, t = l.time(event.clientX - box.left);
+    if (event.clientX - box.left < LEFT) return;
+    const lane = l.lanes.findIndex((_, i) => y >= l.top(i) && y < l.top(i + 1)), near = lane < 0 ? this.nearestTxn(t) : this.nearestRecord(l, lane, t);
+    if (near) this.go(near, true);
+  }
+
+  /** @param {number} t */
+  nearestTxn(t) {
+    const { txns } = this.model.picture;
+    return txns.reduce((best, x) => Math.abs(x.from - t) < Math.abs(best.from - t) ? x : best, txns[0]);
+  }
+
+  /**
+   * The record of a lane that is nearest to a time: of the lane's own machine if one is near.
+   * @param {import('./picture.js').Layout} l
+   * @param {number} lane
+   * @param {number} t
+   */
+  nearestRecord(l, lane, t) {
+    const all = this.model.logs.get(this.model.picture.logs[l.lanes[lane].log].name) ?? [], here = firstAt(all, t);
+    const near = all.slice(Math.max(0, here - 50), here + 50), own = near.filter(r => laneOf(l, this.model.picture, r) === lane);
+    return (own.length ? own : near).sort((a, b) => Math.abs(a.t - t) - Math.abs(b.t - t))[0];
+  }
+
+  /** Connects the page with its keys, buttons and pointers. */
+  listen() {
+    document.addEventListener('keydown', event => this.press(event));
+    this.lanes.addEventListener('click', event => this.point(event));
+    this.lanes.addEventListener('wheel', event => {
+      if (!event.ctrlKey && !event.shiftKey && Math.abs(event.deltaX) < Math.abs(event.deltaY)) return; // scrolls the page
+      event.preventDefault();
+      const l = layout(this.model.picture, this.asked());
+      if (event.ctrlKey) this.zoom(event.deltaY < 0 ? 0.8 : 1.25, l.time(event.clientX - this.lanes.getBoundingClientRect().left));
+      else this.pan((event.deltaX || event.deltaY) * (this.view[1] - this.view[0]) / (this.lanes.clientWidth - LEFT));
+    }, { passive: false });
+    this.line.addEventListener('change', () => {
+      showStory(this.model.picture, this.line.value, key => this.goTo(key), i => this.jump(i));
+      this.move = -1;
+      this.draw();
+    });
+    addEventListener('resize', () => { this.draw(); this.list.draw(); });
+    /** @type {[string, () => void][]} */
+    const buttons = [['prev-move', () => this.nextMove(-1)], ['next-move', () => this.nextMove(1)], ['zoom-in', () => this.zoom(0.6)],
+      ['zoom-out', () => this.zoom(1.6)], ['zoom-all', () => this.everything()], ['help-open', () => helpDialog().showModal()]];
+    for (const [id, does] of buttons) byId(id).addEventListener('click', does);
+  }
+
+  /** @param {number} by */
+  pan(by) { this.view = [this.view[0] + by, this.view[1] + by]; this.draw(); }
+}

@@ -1,0 +1,27 @@
+// Runs worlds in a Worker: what the page asks goes to the program in world.wasm.
+/* global Go, importScripts, play */
+importScripts('wasm_exec.js');
+
+const ready = new Promise(resolve => { globalThis.playReady = resolve; });
+
+async function begin() {
+  const go = new Go(), answer = await fetch('world.wasm');
+  if (!answer.ok) throw new Error(`world.wasm: ${answer.status} ${answer.statusText}`);
+  const { instance } = await WebAssembly.instantiate(await answer.arrayBuffer(), go.importObject);
+  const ended = go.run(instance).then(() => { throw new Error('the program in world.wasm has ended'); });
+  await Promise.race([ready, ended]);
+  ended.catch(error => postMessage({ ended: String(error) }));
+}
+
+const begun = begin();
+begun.then(() => postMessage({ ready: true }), error => postMessage({ ended: String(error) }));
+
+addEventListener('message', async ({ data }) => {
+  await begun;
+  try {
+    const answer = JSON.parse(data.catalogue ? play.catalogue() : play.ask(JSON.stringify(data.ask)));
+    postMessage(answer.error ? { id: data.id, error: answer.error } : { id: data.id, answer });
+  } catch (error) {
+    postMessage({ id: data.id, error: String(error) });
+  }
+});
