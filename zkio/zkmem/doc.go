@@ -10,7 +10,8 @@
 // The package keeps its API from version 1 of the module on, which is not published yet.
 //
 // There are two main types. [Tree] is the data, as a pure type: it applies numbered transactions, without clock,
-// goroutine or lock. [Server] is one Tree served to clients, with sessions, watches and hooks for tests.
+// goroutine or lock. [Server] is one Tree served to clients, with sessions, watches and hooks for tests. A browser (js) gets the
+// Tree alone.
 //
 // # What it does
 //

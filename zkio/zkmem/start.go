@@ -1,3 +1,5 @@
+//go:build !js
+
 package zkmem
 
 // TB is the part of [testing.TB] that Start needs; so a program that imports this package does not get the testing
