@@ -51,15 +51,26 @@ export class Chart {
     this.box.replaceChildren(document.importNode(parsed, true));
   }
 
-  /** Shows the lit part and what is around it, or all of it. */
+  /**
+   * The bounds of what is drawn like this, with a little air.
+   * @param {string} selector
+   */
+  around(selector) {
+    const boxes = [.../** @type {NodeListOf<SVGGElement>} */ (this.box.querySelectorAll(selector))].map(g => g.getBBox());
+    return boxes.length ? {
+      left: Math.min(...boxes.map(b => b.x)) - 30, top: Math.min(...boxes.map(b => b.y)) - 40,
+      right: Math.max(...boxes.map(b => b.x + b.width)) + 30, bottom: Math.max(...boxes.map(b => b.y + b.height)) + 40,
+    } : undefined;
+  }
+
+  /** Shows the lit part and what is around it, without what was tried far away; or all of it. */
   crop() {
     const svg = this.box.querySelector('svg');
     if (!svg) return;
     let x = 0, y = 0, { width, height } = this.size;
-    const boxes = [.../** @type {NodeListOf<SVGGElement>} */ (this.box.querySelectorAll('g.lit, g.left'))].map(g => g.getBBox());
-    if (!this.whole.checked && boxes.length) {
-      const left = Math.min(...boxes.map(b => b.x)) - 30, top = Math.min(...boxes.map(b => b.y)) - 40;
-      const right = Math.max(...boxes.map(b => b.x + b.width)) + 30, bottom = Math.max(...boxes.map(b => b.y + b.height)) + 40;
+    const near = this.around('g.lit, g.left, g.tried'), box = near && near.right - near.left < 900 && near.bottom - near.top < 700 ? near : this.around('g.lit, g.left') ?? near;
+    if (!this.whole.checked && box) {
+      const { left, top, right, bottom } = box;
       width = Math.min(this.size.width, Math.max(right - left, 620));
       height = Math.min(this.size.height, Math.max(bottom - top, 320));
       x = Math.max(0, Math.min((left + right - width) / 2, this.size.width - width));

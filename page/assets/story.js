@@ -65,11 +65,11 @@ export function showStory(picture, line, go, jump) {
  * @param {number} index
  */
 export function markMove(index) {
-  const list = byId('story'), seen = list.getBoundingClientRect();
-  for (const li of list.children) {
-    const on = li instanceof HTMLElement && li.dataset.move === String(index), box = li.getBoundingClientRect();
+  const box = byId('story'), seen = box.getBoundingClientRect();
+  for (const li of box.children) {
+    const on = li instanceof HTMLElement && li.dataset.move === String(index), at = li.getBoundingClientRect();
     li.classList.toggle('selected', on);
-    if (on && (box.top < seen.top || box.bottom > seen.bottom)) list.scrollTop += box.top - seen.top;
+    if (on && (at.top < seen.top || at.bottom > seen.bottom)) box.scrollTop += at.top - seen.top; // the page itself stays where it is
   }
 }
 

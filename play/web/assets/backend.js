@@ -1,7 +1,7 @@
 // Who runs the worlds: the server that the page came from, or a Worker. Both give the same answers.
-import './play-types.js';
+import './answers.js';
 
-/** @typedef {{ask: (q: import('./play-types.js').Question) => Promise<import('./play-types.js').Answer>, catalogue: () => Promise<import('./play-types.js').Catalogue>}} Backend */
+/** @typedef {{ask: (q: import('./answers.js').Question) => Promise<import('./answers.js').Answer>, catalogue: () => Promise<import('./answers.js').Catalogue>}} Backend */
 
 /**
  * Reads an answer of the server: refusals are errors with its words.

@@ -1,8 +1,8 @@
 // Links as text: deeds are added, taken out and marked. What a link means is for the back end to say. It draws nothing.
-import './play-types.js';
+import './answers.js';
 
-/** @typedef {import('./play-types.js').Script} Script */
-/** @typedef {import('./play-types.js').Deed} Deed */
+/** @typedef {import('./answers.js').Script} Script */
+/** @typedef {import('./answers.js').Deed} Deed */
 
 /** Characters of an address that are looked at: the back end refuses links that are shorter than this. */
 const MOST = 5000;

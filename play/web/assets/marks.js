@@ -1,14 +1,14 @@
 // What a playground adds to the lanes, as shapes: deeds, broken promises, a ghost of the world before, where participants part from
 // it, what is after the cursor; and the servers. It knows no browser and draws nothing.
 import './types.js';
-import './play-types.js';
+import './answers.js';
 import { LEFT, cut, duration } from './picture.js';
 
 /** @typedef {import('./picture.js').Shape} Shape */
 /** @typedef {import('./picture.js').Layout} Layout */
 /** @typedef {import('./picture.js').View} PartOfTime */
 /** @typedef {import('./types.js').Picture} Picture */
-/** @typedef {import('./play-types.js').Answer} Answer */
+/** @typedef {import('./answers.js').Answer} Answer */
 
 const HIGH = 94;
 /** Pixels of a letter, at least. */
@@ -113,8 +113,9 @@ function partings(out, a, l, picture, view) {
  * @param {PartOfTime} view
  */
 function breaches(out, a, l, picture, view) {
-  let edge = -1e9;
   const said = new Set();
+  /** @type {Label[]} */
+  const labels = [];
   for (const b of a.broken) {
     const lanes = b.who.map(name => laneNamed(l, picture, name)).filter(i => i >= 0);
     const first = lanes.length ? l.top(Math.min(...lanes)) : 20, last = lanes.length ? l.top(Math.max(...lanes)) + HIGH : l.bottom;
@@ -123,10 +124,37 @@ function breaches(out, a, l, picture, view) {
     if (d === undefined || said.has(place)) continue;
     said.add(place);
     out.push({ tag: 'path', layer: 'breach', d, title: cut(`${b.promise} is broken: ${b.text}`, 400) });
-    const x = l.x(b.at) + 4, text = `✕ ${b.promise}`;
-    if (x < edge) continue;
-    edge = x + text.length * LETTER + 8;
-    out.push({ tag: 'text', layer: 'breach', x: Math.min(x, view.width - text.length * LETTER - 4), y: l.bottom + 54, text, title: cut(b.text, 400) });
+    label(labels, l.x(b.at) + 4, `✕ ${b.promise}`);
+  }
+  writeLabels(out, labels, view, 'breach', l.bottom + 54);
+}
+
+/** @typedef {{x: number, text: string}} Label */
+
+/**
+ * Adds a text at a place, or to the one that is there. What is said there is not said again.
+ * @param {Label[]} labels
+ * @param {number} x
+ * @param {string} text
+ */
+function label(labels, x, text) {
+  const last = labels[labels.length - 1];
+  if (!last || x >= last.x + last.text.length * LETTER + 10) labels.push({ x, text });
+  else if (!last.text.split(', ').includes(text)) last.text += `, ${text}`;
+}
+
+/**
+ * @param {Shape[]} out
+ * @param {Label[]} labels
+ * @param {PartOfTime} view
+ * @param {string} layer
+ * @param {number} y
+ */
+function writeLabels(out, labels, view, layer, y) {
+  const most = Math.max(12, Math.floor((view.width - LEFT) / LETTER));
+  for (const { x, text } of labels) {
+    const shown = cut(text, most);
+    out.push({ tag: 'text', layer, x: Math.max(LEFT, Math.min(x, view.width - shown.length * LETTER)), y, text: shown });
   }
 }
 
@@ -140,7 +168,7 @@ function breaches(out, a, l, picture, view) {
  */
 function deedMarks(out, a, l, picture, view) {
   const done = new Map(a.deeds.map(o => [o.i, o]));
-  /** @type {{x: number, text: string}[]} */
+  /** @type {Label[]} */
   const labels = [];
   a.script.deeds.forEach((deed, n) => {
     const i = laneNamed(l, picture, deed.target ?? ''), d = down(l, view, deed.at, 32, i >= 0 ? l.top(i) + HIGH : l.height - 6);
@@ -150,14 +178,9 @@ function deedMarks(out, a, l, picture, view) {
     const text = `${deed.mark === '-' ? '⌫ ' : ''}${deed.verb}${deed.target ? ` ${deed.target}` : ''}`, x = l.x(deed.at);
     out.push({ tag: 'path', layer: `deed${how}`, d, title: `${text}: ${says}` });
     if (i >= 0) out.push({ tag: 'circle', layer: `deed${how}`, x, y: l.top(i) + 40, w: 4.5, title: `${text}: ${says}` });
-    const last = labels[labels.length - 1];
-    if (last && x < last.x + last.text.length * LETTER + 10) last.text += `, ${text}`;
-    else labels.push({ x: x + 3, text });
+    label(labels, x + 3, text);
   });
-  for (const { x, text } of labels) {
-    const most = Math.max(12, Math.floor((view.width - LEFT) / LETTER)), shown = cut(text, most);
-    out.push({ tag: 'text', layer: 'deed', x: Math.max(LEFT, Math.min(x, view.width - shown.length * LETTER)), y: 30, text: shown });
-  }
+  writeLabels(out, labels, view, 'deed', 30);
 }
 
 const ROW_HIGH = 22;

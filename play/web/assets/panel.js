@@ -1,12 +1,12 @@
 // What stands around the lanes: whom a deed is done to, what was done and what came of it, promises, lessons, and the choice of a world.
-import './play-types.js';
+import './answers.js';
 import { clockText } from './picture.js';
 import { byId, element, say } from './dom.js';
 import { headOf } from './link.js';
 
-/** @typedef {import('./play-types.js').Answer} Answer */
-/** @typedef {import('./play-types.js').Catalogue} Catalogue */
-/** @typedef {import('./play-types.js').Verb} Verb */
+/** @typedef {import('./answers.js').Answer} Answer */
+/** @typedef {import('./answers.js').Catalogue} Catalogue */
+/** @typedef {import('./answers.js').Verb} Verb */
 
 /** The key of each deed. */
 export const VERB_KEYS = new Map([
@@ -45,19 +45,23 @@ function choice(id, options) {
  */
 export function offerWorlds(c) {
   choice('recipe', c.recipes.map(r => [r, r]));
-  choice('scenario', c.scenarios.map(s => [s.name, `${s.name}: ${s.text}`]));
+  choice('scenario', c.scenarios.map(s => [s.name, s.name]));
+  const about = () => { byId('scenario').title = c.scenarios.find(s => s.name === field('scenario').value)?.text ?? ''; };
+  byId('scenario').addEventListener('change', about);
+  about();
   choice('forgets', [['', 'nobody'], .../** @type {[string, string][]} */ (c.names.map(n => [n, n]))]);
   choice('bug', [['', 'none'], .../** @type {[string, string][]} */ (c.bugs.map(b => [b.name, `${b.name}: ${b.text}`]))]);
 }
 
 /**
  * Shows which world it is.
- * @param {import('./play-types.js').Script} s
+ * @param {import('./answers.js').Script} s
  */
 export function showWorld(s) {
   const values = { recipe: s.recipe, scenario: s.scenario, starting: s.starting, waiting: s.names.length - s.starting, seed: s.seed, works: s.works ? s.works / 1e6 : '', forgets: s.forgets, bug: s.bug };
   for (const [id, value] of Object.entries(values)) field(id).value = String(value);
   field('ride-out').checked = s.rideOut;
+  byId('scenario').dispatchEvent(new Event('change'));
 }
 
 /** The head of the link of the world that is chosen. */
@@ -186,7 +190,7 @@ export function showParts(a) {
 /**
  * Shows the promises: those that are broken, with how.
  * @param {Answer} a
- * @param {{title: string, promises: import('./play-types.js').Promised[]} | undefined} beside
+ * @param {{title: string, promises: import('./answers.js').Promised[]} | undefined} beside
  * @param {(t: number) => void} go
  */
 export function showPromises(a, beside, go) {
@@ -224,7 +228,7 @@ export function listLessons(c, open) {
 /**
  * Shows a lesson's two sentences.
  * @param {Catalogue} c
- * @param {import('./play-types.js').Lesson | undefined} lesson
+ * @param {import('./answers.js').Lesson | undefined} lesson
  */
 export function showLesson(c, lesson) {
   byId('lesson-told').hidden = !lesson;
@@ -232,7 +236,7 @@ export function showLesson(c, lesson) {
   if (!lesson) return;
   say(byId('lesson-title'), lesson.title);
   say(byId('lesson-says'), lesson.says.join(' '));
-  const other = c.lessons.find(l => l.id === lesson.beside);
+  const other = c.lessons.find(l => l.id === lesson.counterpart);
   byId('beside').hidden = !other;
   if (other) say(byId('beside'), `beside it: ${other.title}`);
 }

@@ -1,6 +1,6 @@
 // The playground: a world behind the lanes. It has links answered by a back end, and draws the answers.
 import './types.js';
-import './play-types.js';
+import './answers.js';
 import { duration, layout } from './picture.js';
 import { isRecord, keyOf, timeOf } from './model.js';
 import { byId, paint, say } from './dom.js';
@@ -8,11 +8,12 @@ import { explain } from './legend.js';
 import { View } from './view.js';
 import { inWorker, overServer } from './backend.js';
 import { deedText, kept, linkOf, splitAddress, timeless, toggled, undone } from './link.js';
+import { untilNow } from './known.js';
 import { marks, serverRows } from './marks.js';
 import { VERB_KEYS, chosenWorld, field, kindOf, listLessons, moment, offerWorlds, outcome, showDeeds, showLesson, showParts, showPromises, showTargets, showVerbs, showWorld, targetText } from './panel.js';
 
-/** @typedef {import('./play-types.js').Answer} Answer */
-/** @typedef {import('./play-types.js').Verb} Verb */
+/** @typedef {import('./answers.js').Answer} Answer */
+/** @typedef {import('./answers.js').Verb} Verb */
 
 /** The world that is shown when the address names none. */
 const FIRST = '1;latch;usual;3;7@20';
@@ -26,7 +27,7 @@ const FRAME = 40;
 class Play {
   /**
    * @param {import('./backend.js').Backend} back
-   * @param {import('./play-types.js').Catalogue} catalogue
+   * @param {import('./answers.js').Catalogue} catalogue
    */
   constructor(back, catalogue) {
     this.back = back;
@@ -41,10 +42,12 @@ class Play {
     this.asking = false;
     this.turn = Promise.resolve(true);
     this.running = false;
-    /** @type {import('./play-types.js').Lesson | undefined} */
+    /** @type {import('./answers.js').Lesson | undefined} */
     this.lesson = undefined;
-    /** @type {{title: string, answer: Answer} | undefined} */
+    /** @type {{title: string, answer: Answer, ghost: import('./types.js').Picture} | undefined} */
     this.beside = undefined;
+    /** @type {import('./types.js').Picture | undefined} */
+    this.ghost = undefined;
     this.view = new View({
       selected: item => this.selected(item), extra: view => this.extra(view), bounds: () => this.bounds(), keys: this.keys(),
       taken: () => { this.answer = this.next; }, last: () => this.one(),
@@ -95,16 +98,14 @@ class Play {
   take(answer, cursor) {
     const before = this.answer, bounds = before && this.bounds(), other = !before || before.script.head !== answer.script.head;
     const whole = !bounds || other || this.view.view[0] <= bounds[0] + 1 && this.view.view[1] >= bounds[1] - 1;
-    for (const p of answer.participants) { // what is known of pauses, and not only what logs say
-      const log = answer.document.picture.logs.find(l => l.name === p.name);
-      if (log) log.pauses = p.pauses.map(s => ({ from: s.from, to: s.to || answer.now, text: 'the process does not run' }));
-    }
+    const { document } = answer, picture = untilNow(document.picture, answer.participants, answer.now);
+    this.ghost = answer.before && untilNow(answer.before.document.picture, [], answer.now);
     if (timeless(answer.link) !== timeless(this.lesson?.link ?? '')) this.beside = undefined;
     this.next = answer;
     this.scrubbing = true;
     if (before) this.cursor = Math.min(cursor ?? this.cursor, answer.now);
     else this.cursor = answer.now;
-    this.view.take(answer.document, answer.fresh);
+    this.view.take({ ...document, picture }, answer.fresh);
     this.scrubbing = false;
     if (whole) this.view.view = this.bounds();
     if (other) showWorld(answer.script);
@@ -143,8 +144,7 @@ class Play {
     const rows = serverRows(a, l, view, { cursor: this.cursor, target: this.target });
     box.setAttribute('height', String(rows.height));
     box.replaceChildren(...rows.shapes.map(paint));
-    const ghost = a.before?.document.picture ?? this.beside?.answer.document.picture;
-    return marks(a, l, picture, view, { cursor: this.cursor, ghost, focus: this.target });
+    return marks(a, l, picture, view, { cursor: this.cursor, ghost: this.ghost ?? this.beside?.ghost, focus: this.target });
   }
 
   /**
@@ -176,18 +176,35 @@ class Play {
   }
 
   /**
-   * Moves the cursor, and selects the last record until then.
+   * Moves the cursor, and selects the last record of the chosen participant's recipe until then.
    * @param {number} t
    */
   seek(t) {
     const a = this.answer;
     if (!a) return;
     this.cursor = Math.min(Math.max(t, a.begin), a.now);
-    const rec = this.view.model.all.findLast(r => r.t <= this.cursor) ?? this.view.model.all[0];
+    const rec = this.near();
     this.scrubbing = true;
     if (rec) this.view.go(rec, true);
     this.scrubbing = false;
     this.showCursor();
+  }
+
+  /** The last record until the cursor: of the chosen participant's recipe, of anything of it, or of anybody. */
+  near() {
+    const { model } = this.view, log = model.logs.get(this.target) ?? [], upTo = (/** @type {import('./types.js').Rec} */ r) => r.t <= this.cursor;
+    return log.findLast(r => upTo(r) && r.machine !== 'session') ?? log.findLast(upTo) ?? model.all.findLast(upTo) ?? model.all[0];
+  }
+
+  /**
+   * Goes to the next event of the cursor, or to the one before.
+   * @param {number} by
+   */
+  step(by) {
+    const { current, list } = this.view;
+    if (!current || !isRecord(current) || timeOf(current) === this.cursor) { this.view.step(by); return; }
+    const next = by > 0 ? list.kept.find(r => r.t > this.cursor) : list.kept.findLast(r => r.t < this.cursor);
+    if (next) this.view.go(next); else if (by > 0) this.one();
   }
 
   /** @param {string} target */
@@ -238,7 +255,7 @@ class Play {
 
   /**
    * Runs the world again with other deeds.
-   * @param {(deeds: import('./play-types.js').Deed[]) => string[]} make
+   * @param {(deeds: import('./answers.js').Deed[]) => string[]} make
    */
   change(make) {
     return this.ask(a => a ? { link: linkOf(a.script.head, make(a.script.deeds)), until: a.now - a.begin } : {}, this.cursor);
@@ -291,7 +308,7 @@ class Play {
     /** @type {Record<string, () => void>} */
     const all = {
       ' ': () => this.run(), '>': () => this.further(AFTER), Home: () => this.seek(0), End: () => this.seek(Infinity), '~': () => this.choose(''),
-      q: () => field('what-if').click(),
+      q: () => field('what-if').click(), ArrowRight: () => this.step(1), ArrowLeft: () => this.step(-1),
     };
     for (const verb of this.catalogue.deeds) {
       const key = VERB_KEYS.get(verb.verb);
@@ -315,6 +332,7 @@ class Play {
     showLesson(this.catalogue, lesson);
     say(byId('answer'), '');
     if (lesson) this.choose(lesson.focus);
+    this.seek(this.cursor);
     if (selected) this.view.goTo(selected, true);
     await this.besides();
     this.address();
@@ -323,8 +341,9 @@ class Play {
 
   /** Asks for the world beside the lesson's one, whose picture is the ghost. */
   async besides() {
-    const other = this.catalogue.lessons.find(l => l.id === this.lesson?.beside);
-    this.beside = other && { title: other.title, answer: await this.back.ask({ link: other.link }) };
+    const other = this.catalogue.lessons.find(l => l.id === this.lesson?.counterpart);
+    const answer = other && await this.back.ask({ link: other.link });
+    this.beside = other && answer && { title: other.title, answer, ghost: untilNow(answer.document.picture, answer.participants, answer.now) };
     this.panels();
   }
 
@@ -332,9 +351,9 @@ class Play {
   listen() {
     this.view.listen();
     /** @type {[string, () => void][]} */
-    const buttons = [['run', () => this.run()], ['step', () => this.view.step(1)], ['further', () => this.further(AFTER)],
+    const buttons = [['run', () => this.run()], ['step', () => this.step(1)], ['further', () => this.further(AFTER)],
       ['keep', () => void this.change(kept)], ['undo', () => void this.change(undone)],
-      ['beside', () => this.goLesson(this.lesson?.beside ?? '')], ['copy', () => void this.copy()],
+      ['beside', () => this.goLesson(this.lesson?.counterpart ?? '')], ['copy', () => void this.copy()],
       ['world-same', () => void this.ask(a => a ? { link: linkOf(chosenWorld(), a.script.deeds.map(d => d.text)), until: a.now - a.begin } : {}, Infinity)]];
     for (const [id, does] of buttons) byId(id).addEventListener('click', does);
     byId('world').addEventListener('submit', event => { event.preventDefault(); void this.open(`#${chosenWorld()}@20`); });
@@ -374,7 +393,7 @@ class Play {
 
 /**
  * The keys of the playground, for the dialog.
- * @param {import('./play-types.js').Catalogue} c
+ * @param {import('./answers.js').Catalogue} c
  */
 function playKeys(c) {
   const verbs = (/** @type {Verb['to']} */ to) => c.deeds.filter(v => v.to === to).map(v => `${VERB_KEYS.get(v.verb) ?? '–'} ${v.verb}`).join(', ');

@@ -34,7 +34,7 @@
  * @property {Before} [before]
  */
 /** @typedef {{verb: string, to: 'participant' | 'server' | 'ensemble', lasts: boolean, for: number, text: string}} Verb */
-/** @typedef {{id: string, title: string, link: string, says: string[], beside: string, focus: string}} Lesson */
+/** @typedef {{id: string, title: string, link: string, says: string[], counterpart: string, focus: string}} Lesson */
 /**
  * @typedef {object} Catalogue
  * @property {string[]} recipes
