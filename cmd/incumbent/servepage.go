@@ -1,27 +1,13 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"net"
 	"net/http"
-	"net/url"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 	"github.com/incumbent-go/incumbent/page/live"
 )
-
-// pageServer is one run of serve.
-type pageServer struct {
-	*app
-	listen string
-	hosts  []string
-}
 
 func (a *app) servePages() *cobra.Command {
 	s := &pageServer{app: a}
@@ -48,53 +34,15 @@ Exit codes:
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := cli.Interruptible(c.Context())
 			defer stop()
-			return s.run(ctx, args[0])
+			return s.serve(ctx, "", func(who live.Access) (http.Handler, error) {
+				handler, err := live.Handler(args[0], live.Options{Token: who.Token, Hosts: who.Hosts})
+				if others, failed := live.Unread(args[0]); err == nil && failed == nil && others != "" { // the page has the error, too
+					s.Note("%s", others)
+				}
+				return handler, cli.Exit(exitNoInput, err)
+			})
 		},
 	}
-	c.Flags().StringVar(&s.listen, "listen", "127.0.0.1:0", "the address; port 0 is a free one")
-	c.Flags().StringArrayVar(&s.hosts, "host", nil, "a name under which browsers may ask, besides loopback ones; may be repeated")
+	s.flags(c)
 	return c
-}
-
-func (s *pageServer) run(ctx context.Context, dir string) error {
-	host, port, err := net.SplitHostPort(s.listen)
-	if err != nil {
-		return cli.Usage("--listen takes an address, such as 127.0.0.1:8080: %w", err)
-	}
-	if host == "" {
-		host = "127.0.0.1"
-	}
-	for _, name := range s.hosts {
-		if _, err := url.Parse("http://" + name + "/"); err != nil || name == "" || strings.ContainsAny(name, "/: *") && net.ParseIP(name) == nil {
-			return cli.Usage("--host takes a name without a port, such as ops.example.com, not %s", cli.Quote(name))
-		}
-	}
-	token := live.NewToken()
-	handler, err := live.Handler(dir, live.Options{Token: token, Hosts: append(s.hosts, host)})
-	if err != nil {
-		return cli.Exit(exitNoInput, err)
-	}
-	listener, err := net.Listen("tcp", net.JoinHostPort(host, port))
-	if err != nil {
-		return cli.Exit(exitUnavailable, fmt.Errorf("--listen: %w", err))
-	}
-	listener = atMost(maxConnections, listener)
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 16,
-		BaseContext: func(net.Listener) context.Context { return ctx }}
-	if others, err := live.Unread(dir); err == nil && others != "" { // the page has the error, too
-		s.Note("%s", others)
-	}
-	s.Out.Line("http://%s/%s/", listener.Addr(), token)
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
-	select {
-	case err = <-served:
-	case <-ctx.Done():
-		_ = server.Close()
-		err = <-served
-	}
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
-	}
-	return cli.Exit(exitUnavailable, err)
 }

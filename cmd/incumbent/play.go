@@ -1,0 +1,73 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/incumbent-go/incumbent/cmd/internal/cli"
+	"github.com/incumbent-go/incumbent/page/live"
+	"github.com/incumbent-go/incumbent/play"
+)
+
+func (a *app) playWorlds() *cobra.Command {
+	s := &pageServer{app: a}
+	c := &cobra.Command{
+		Use:   "play [LINK]",
+		Short: "play with leadership in a simulated world, in a browser",
+		Long: `Freeze a leader, cut a follower off, lose a reply, and see who may believe what: the
+page plays the product's own machines in a simulated world, and touches nothing else.
+Take a deed out, and the same world runs again: only what it caused is another.
+
+LINK is what stands behind # in the page's address, or the name of a lesson:
+` + lessonList() + `
+The address is printed. It has a token that is another one each time. The server is on
+the loopback interface, and answers only under its names and those of --host.
+
+Exit codes:
+   0  ended by a signal
+  64  the command line is wrong
+  69  the address cannot be listened on`,
+		Example: "  incumbent play\n  incumbent play deaf-leader\n  incumbent play '1;latch;usual;3;7~8.5:freeze:alice:9@30'",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			after := ""
+			if len(args) > 0 {
+				link, err := linkOf(args[0])
+				if err != nil {
+					return err
+				}
+				after = "#" + link
+			}
+			ctx, stop := cli.Interruptible(c.Context())
+			defer stop()
+			return s.serve(ctx, after, func(who live.Access) (http.Handler, error) { return newPlayground(who) })
+		},
+	}
+	s.flags(c)
+	return c
+}
+
+// linkOf returns the link that an argument names.
+func linkOf(arg string) (string, error) {
+	for _, l := range play.Lessons() {
+		if l.ID == arg {
+			return l.Link, nil
+		}
+	}
+	script, err := play.ParseLink(strings.TrimPrefix(arg, "#"))
+	if err != nil {
+		return "", cli.Usage("%w", err)
+	}
+	return script.Link(), nil
+}
+
+// lessonList returns the lessons, a line each.
+func lessonList() string {
+	var b strings.Builder
+	for _, l := range play.Lessons() {
+		b.WriteString("  " + l.ID + strings.Repeat(" ", max(1, 22-len(l.ID))) + strings.ToLower(l.Title[:1]) + l.Title[1:] + "\n")
+	}
+	return b.String()
+}

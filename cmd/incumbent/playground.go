@@ -1,0 +1,105 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"mime"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/incumbent-go/incumbent/page/live"
+	"github.com/incumbent-go/incumbent/play"
+	"github.com/incumbent-go/incumbent/play/web"
+)
+
+const (
+	maxRequest  = 64 << 10         // bytes
+	maxAsking   = 16               // requests that wait for their world
+	readTimeout = 10 * time.Second // of one request
+)
+
+// playground answers the page of play: GET for the page, GET catalogue, POST ask.
+type playground struct {
+	access    live.Access
+	html      []byte
+	catalogue []byte
+	asking    chan struct{}
+
+	mu   sync.Mutex
+	host play.Host
+}
+
+func newPlayground(who live.Access) (http.Handler, error) {
+	if err := who.Check(); err != nil {
+		return nil, err
+	}
+	html, err := web.HTML(web.Server)
+	if err != nil {
+		return nil, err
+	}
+	catalogue, err := json.Marshal(play.NewCatalogue())
+	return &playground{access: who, html: html, catalogue: catalogue, asking: make(chan struct{}, maxAsking)}, err
+}
+
+// ServeHTTP implements http.Handler.
+func (p *playground) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	rest, admitted := p.access.Admit(w, r, "catalogue", "ask")
+	if !admitted {
+		return
+	}
+	if site := r.Header.Get("Sec-Fetch-Site"); rest != "" && site != "" && site != "same-origin" && site != "none" {
+		http.Error(w, "another site may not ask", http.StatusForbidden)
+		return
+	}
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	switch {
+	case rest == "ask" && r.Method != http.MethodPost:
+		w.Header().Set("Allow", "POST")
+		http.Error(w, "worlds are asked for with POST", http.StatusMethodNotAllowed)
+	case rest == "ask":
+		p.ask(w, r)
+	case !reads:
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "this page is only read: want GET", http.StatusMethodNotAllowed)
+	case rest == "catalogue":
+		answer(w, "application/json", p.catalogue)
+	default:
+		w.Header().Del("Content-Security-Policy") // the page has its own
+		answer(w, "text/html; charset=utf-8", p.html)
+	}
+}
+
+// ask answers a request for a world.
+func (p *playground) ask(w http.ResponseWriter, r *http.Request) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		http.Error(w, "want application/json", http.StatusUnsupportedMediaType)
+		return
+	}
+	select {
+	case p.asking <- struct{}{}:
+		defer func() { <-p.asking }()
+	default:
+		http.Error(w, "too many requests at once: ask again", http.StatusServiceUnavailable)
+		return
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(readTimeout)) // not every writer has one
+	request, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+	if err != nil {
+		http.Error(w, "the request cannot be read: it may have 64 KiB", http.StatusRequestEntityTooLarge)
+		return
+	}
+	p.mu.Lock()
+	said, ok := p.host.AskJSON(request)
+	p.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	if !ok {
+		w.WriteHeader(http.StatusBadRequest)
+	}
+	_, _ = w.Write(said)
+}
+
+func answer(w http.ResponseWriter, kind string, body []byte) {
+	w.Header().Set("Content-Type", kind)
+	_, _ = w.Write(body)
+}
