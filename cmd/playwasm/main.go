@@ -1,0 +1,33 @@
+//go:build js && wasm
+
+package main
+
+import (
+	"encoding/json"
+	"syscall/js"
+
+	"github.com/incumbent-go/incumbent/play"
+)
+
+func main() {
+	host := new(play.Host)
+	ask := func(_ js.Value, args []js.Value) any {
+		if len(args) != 1 || args[0].Type() != js.TypeString {
+			return `{"error":"play: want one text, the request"}`
+		}
+		answer, _ := host.AskJSON([]byte(args[0].String()))
+		return string(answer)
+	}
+	catalogue := func(js.Value, []js.Value) any {
+		b, err := json.Marshal(play.NewCatalogue())
+		if err != nil {
+			return `{"error":"play: no catalogue"}`
+		}
+		return string(b)
+	}
+	js.Global().Set("play", map[string]any{"ask": js.FuncOf(ask), "catalogue": js.FuncOf(catalogue)})
+	if ready := js.Global().Get("playReady"); ready.Type() == js.TypeFunction {
+		ready.Invoke()
+	}
+	select {}
+}
