@@ -18,8 +18,8 @@ type Use int
 
 // Uses.
 const (
-	Server Use = iota // what serves the page: it is asked at "ask" and "catalogue" beside the page
-	Static            // a Worker with world.wasm and wasm_exec.js beside the page
+	Server Use = iota // what serves the page: it is asked at "ask" and "catalogue" next to the page
+	Static            // a Worker with world.wasm and wasm_exec.js next to the page
 )
 
 // HTML returns the page: one file with its script and its style. What else it loads comes from where it came from: see Use.

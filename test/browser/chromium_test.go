@@ -147,6 +147,15 @@ func (p *tab) quiet(beginnings ...string) {
 	}
 }
 
+// forgive forgets complaints that say this, and returns how many there were.
+func (p *tab) forgive(text string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before := len(p.trouble)
+	p.trouble = slices.DeleteFunc(p.trouble, func(said string) bool { return strings.Contains(said, text) })
+	return before - len(p.trouble)
+}
+
 // file writes a page to a file, and returns its address.
 func file(t *testing.T, html []byte) string {
 	t.Helper()

@@ -19,7 +19,7 @@ export function untilNow(picture, players, now) {
   const logs = picture.logs.map(l => {
     const p = of(l.name);
     if (!p) return l;
-    const pauses = p.pauses.map(s => ({ from: s.from, to: s.to || now, text: p.dead && !s.to ? 'the process is gone' : 'the process does not run' }));
+    const pauses = p.pauses.filter(s => !p.dead || s.to).map(s => ({ from: s.from, to: s.to || now, text: 'the process does not run' }));
     return p.dead ? { ...l, pauses } : { ...l, pauses, cut: false, connected: l.connected.map((s, i, all) => p.server && i === all.length - 1 ? { ...s, to: now } : s) };
   });
   const machines = picture.machines.map(m => of(picture.logs[m.log].name)?.dead ? { ...m, nodes: closed(m.nodes) }

@@ -8,6 +8,7 @@ import { LEFT, cut, duration } from './picture.js';
 /** @typedef {import('./picture.js').Layout} Layout */
 /** @typedef {import('./picture.js').View} PartOfTime */
 /** @typedef {import('./types.js').Picture} Picture */
+/** @typedef {import('./types.js').Span} Span */
 /** @typedef {import('./answers.js').Answer} Answer */
 
 const HIGH = 94;
@@ -73,7 +74,7 @@ function ghosts(out, ghost, l, picture, view) {
     if (view.line !== '' && m.line !== view.line) continue;
     const i = laneNamed(l, picture, ghost.logs[m.log].name);
     if (i < 0) continue;
-    const bars = (/** @type {import('./types.js').Span[]} */ spans, /** @type {number} */ y, /** @type {number} */ h, /** @type {string} */ what) => {
+    const bars = (/** @type {Span[]} */ spans, /** @type {number} */ y, /** @type {number} */ h, /** @type {string} */ what) => {
       for (const s of spans) {
         const to = s.to || view.to;
         if (to < view.from || s.from > view.to) continue;
@@ -184,8 +185,8 @@ function deedMarks(out, a, l, picture, view) {
 }
 
 const ROW_HIGH = 22;
-/** What a server's bars say, and how high they are. */
-const KINDS = new Map([['leads', 13], ['serves', 6], ['joins', 9], ['isolated', 13], ['frozen', 13], ['down', 9]]);
+/** What a server's bars say, and how high they are; those behind first, so that a leader that is isolated is seen to lead on. */
+const KINDS = new Map([['isolated', 19], ['serves', 6], ['joins', 9], ['leads', 11], ['frozen', 13], ['down', 9]]);
 
 /**
  * The servers, a row each.
@@ -209,7 +210,7 @@ export function serverRows(a, l, view, o) {
       if (to < view.from || span.from > view.to) continue;
       const x = Math.max(LEFT, l.x(span.from)), w = Math.max(1.5, Math.min(view.width - 4, l.x(to)) - x);
       out.push({ tag: 'rect', layer: `server ${span.kind}`, x, y: y + (ROW_HIGH - high) / 2, w, h: high, title: `${s.name}: ${span.kind} for ${duration(to - span.from)}`, key });
-      if (high > 10 && w > span.kind.length * LETTER + 10) out.push({ tag: 'text', layer: `in-server ${span.kind}`, x: x + 5, y: y + 15, text: span.kind, key });
+      if (high > 10 && w > span.kind.length * LETTER + 10) out.push({ tag: 'text', layer: `in-server ${span.kind}`, x: span.kind === 'isolated' ? x + w - span.kind.length * LETTER : x + 5, y: y + 15, text: span.kind, key });
     }
   });
   const height = a.servers.length * ROW_HIGH;

@@ -12,6 +12,7 @@ import { untilNow } from './known.js';
 import { marks, serverRows } from './marks.js';
 import { VERB_KEYS, chosenWorld, field, kindOf, listLessons, moment, offerWorlds, outcome, showDeeds, showLesson, showParts, showPromises, showTargets, showVerbs, showWorld, targetText } from './panel.js';
 
+/** @typedef {import('./types.js').Rec} Rec */
 /** @typedef {import('./answers.js').Answer} Answer */
 /** @typedef {import('./answers.js').Verb} Verb */
 
@@ -102,6 +103,7 @@ class Play {
     this.ghost = answer.before && untilNow(answer.before.document.picture, [], answer.now);
     if (timeless(answer.link) !== timeless(this.lesson?.link ?? '')) this.beside = undefined;
     this.next = answer;
+    window.document.body.dataset.digest = answer.digest;
     this.scrubbing = true;
     if (before) this.cursor = Math.min(cursor ?? this.cursor, answer.now);
     else this.cursor = answer.now;
@@ -192,7 +194,7 @@ class Play {
 
   /** The last record until the cursor: of the chosen participant's recipe, of anything of it, or of anybody. */
   near() {
-    const { model } = this.view, log = model.logs.get(this.target) ?? [], upTo = (/** @type {import('./types.js').Rec} */ r) => r.t <= this.cursor;
+    const { model } = this.view, log = model.logs.get(this.target) ?? [], upTo = (/** @type {Rec} */ r) => r.t <= this.cursor;
     return log.findLast(r => upTo(r) && r.machine !== 'session') ?? log.findLast(upTo) ?? model.all.findLast(upTo) ?? model.all[0];
   }
 

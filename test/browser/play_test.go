@@ -1,0 +1,185 @@
+package browser
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/incumbent-go/incumbent/play"
+)
+
+// pressed presses keys on the page itself, not in a field.
+func (p *tab) pressed(keys string) {
+	p.t.Helper()
+	p.does(`document.activeElement.blur()`)
+	p.keys(keys)
+	p.idle()
+}
+
+// link returns the link in the page's address, without what is selected.
+func (p *tab) link() string {
+	p.t.Helper()
+	link, _, _ := strings.Cut(p.text(`decodeURIComponent(location.hash.slice(1))`), "!")
+	return link
+}
+
+// scrub moves the cursor to a moment of the world.
+func (p *tab) scrub(seconds float64) {
+	p.t.Helper()
+	p.does(fmt.Sprintf(`{ const s = document.querySelector('#scrub'); s.value = %g; s.dispatchEvent(new Event('input')); }`, seconds*1000))
+}
+
+// A world says the same natively, over HTTP and in a Worker's WebAssembly; and the page asks nobody else.
+func TestBackEndsAgree(t *testing.T) {
+	browser := chromium(t)
+	server, static := playServer(t), site(t)
+	links := []string{
+		"1;latch;usual;3+1;7~8.5:freeze:alice:9~14:lose-reply:bob~20:isolate:b:8~31.25:start:dave@60",
+		"1;selector;observers;4;77;rideout~5:depose:8~9:crash:a:4~20:expire:carol@40", "1;mutex;quick;3;12;work=0.5~3:slow-disk:5~6:cut:bob@20",
+		"1;latch;usual;3;7;bug=all-first~8:cut:bob@20",
+	}
+	for _, link := range links {
+		a, err := new(play.Host).Ask(play.Request{Link: link})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, address := range []string{server, static} {
+			p := playing(t, browser, address, link)
+			if got := p.text(`document.body.dataset.digest`); got != a.Digest {
+				t.Errorf("%s has the digest %s at %s, and %s natively", link, got, address, a.Digest)
+			}
+			if p.link() != a.Link {
+				t.Errorf("the address has %s, want %s", p.link(), a.Link)
+			}
+			t.Logf("%s: usable after %s", address, p.text(`document.body.dataset.ready`))
+			p.quiet(address)
+		}
+	}
+}
+
+// Each deed says what it did, or why nothing; it stands in the lanes and in the link, and the link plays it again.
+func TestDeeds(t *testing.T) {
+	browser, address := chromium(t), playServer(t)
+	p := playing(t, browser, address, "1;latch;usual;3+1;7@10")
+	answer := func(how, says string) {
+		t.Helper()
+		p.idle()
+		p.waits(`document.querySelector('#answer').className === '` + how + `'`)
+		if said := p.text(`document.querySelector('#answer').textContent`); !strings.Contains(said, says) {
+			t.Errorf("the page says %q, want %q", said, says)
+		}
+	}
+	p.scrub(8.5)
+	p.pressed("2")
+	p.pressed("f")
+	answer("done", "8.500 freeze bob: nothing of bob's process runs for 9 s")
+	p.pressed("4")
+	p.does(`document.querySelector('#verbs [data-verb=cut]').click()`)
+	answer("nothing", "nothing: ")
+	p.pressed("s")
+	answer("done", "start dave")
+	p.pressed("i")
+	answer("bad", "isolate is done to a server: choose one")
+	p.does(`document.querySelector('#servers [data-key="server b"]').dispatchEvent(new MouseEvent('click', { bubbles: true }))`)
+	p.does(`document.querySelector('#lasts').value = '4'`)
+	p.pressed("i")
+	p.waits(`document.querySelectorAll('#deeds li').length === 4`)
+	link := "1;latch;usual;3+1;7~8.500001:freeze:bob:9~8.500001:cut:dave~8.500001:start:dave~8.500001:isolate:b:4@18.5"
+	if p.link() != link {
+		t.Errorf("the address has %s, want %s", p.link(), link)
+	}
+	p.does(`document.querySelector('#lasts').value = 'long'`)
+	p.pressed("i")
+	p.waits(`document.querySelector('#trouble').textContent.startsWith('Refused: ')`)
+	if said := p.text(`document.querySelector('#trouble').textContent`); !strings.Contains(said, `long`) || p.link() != link {
+		t.Errorf("the page says %q, and its address has %s", said, p.link())
+	}
+	if marks := value[int](p, `document.querySelectorAll('#above circle.deed').length`); marks != 3 {
+		t.Errorf("%d deeds stand in lanes, want 3", marks)
+	}
+	again := playing(t, browser, address, p.link())
+	if a, b := p.text(`document.body.dataset.digest`), again.text(`document.body.dataset.digest`); a != b {
+		t.Errorf("the world that was played has the digest %s, and its link %s", a, b)
+	}
+	again.quiet(address)
+}
+
+// A deed that is taken out leaves a ghost of the world before, and shows where each participant parts from it.
+func TestWhatIf(t *testing.T) {
+	browser, address := chromium(t), playServer(t)
+	p := playing(t, browser, address, "1;latch;usual;3;20~10:freeze:alice:9@25")
+	counts := func(ghost bool) {
+		t.Helper()
+		p.idle()
+		ghosts, parts := value[int](p, `document.querySelectorAll('#above .ghost').length`), value[int](p, `document.querySelectorAll('#above path.parting').length`)
+		if (ghosts > 0) != ghost || (parts > 0) != ghost {
+			t.Errorf("%d bars of the ghost, %d partings", ghosts, parts)
+		}
+	}
+	before := p.text(`document.body.dataset.digest`)
+	counts(false)
+	p.does(`document.querySelector('#deeds input').click()`)
+	p.waits(`!document.querySelector('#if-box').hidden`)
+	counts(true)
+	if said := p.text(`document.querySelector('#parts').textContent`); !strings.Contains(said, "alice parts at 10.") || !strings.Contains(said, "carol") {
+		t.Error(said)
+	}
+	without := p.text(`document.body.dataset.digest`)
+	if want := "1;latch;usual;3;20~-10:freeze:alice:9@25"; p.link() != want || before == without {
+		t.Errorf("%s, digests %s and %s", p.link(), before, without)
+	}
+	p.does(`document.querySelector('#undo').click()`)
+	p.waits(`document.querySelector('#if-box').hidden`)
+	counts(false)
+	if p.text(`document.body.dataset.digest`) != before {
+		t.Error("the world is another one when the deed is back")
+	}
+	p.scrub(12)
+	p.pressed("q")
+	p.pressed("3")
+	p.pressed("k")
+	p.waits(`!document.querySelector('#if-box').hidden && document.querySelectorAll('#deeds .added').length === 1`)
+	counts(true)
+	p.does(`document.querySelector('#keep').click()`)
+	p.waits(`document.querySelector('#if-box').hidden`)
+	if want := "1;latch;usual;3;20~10:freeze:alice:9~12.000001:kill:carol@25"; p.link() != want {
+		t.Errorf("%s, want %s", p.link(), want)
+	}
+	p.quiet(address)
+}
+
+// Whatever a link says, the page answers in words, shows another world, and goes on.
+func TestHostileLinks(t *testing.T) {
+	browser, address := chromium(t), playServer(t)
+	for _, c := range []struct{ link, says string }{
+		{strings.Repeat("~1:cut:alice", 90_000), "4000"},
+		{"1;latch;usual;1000000000;7", "participants"},
+		{"1;latch;usual;3;NaN", "seed"},
+		{"1;latch;usual;3;7~NaN:cut:alice", "NaN"},
+		{"1;latch;usual;3;7~999999:cut:alice", "999999"},
+		{"1;latch;usual;3;7@9e9", "9e9"},
+		{"1;latch;usual;3;7~8:cut:" + markup, "img"},
+		{"2;latch;usual;3;7", "2"},
+		{"__proto__", "__proto__"},
+		{"%", "%"},
+	} {
+		p := open(t, browser, address).shown()
+		p.does(`location.hash = '#' + ` + strconv.Quote(c.link))
+		p.waits(`document.querySelector('#trouble').textContent !== ''`)
+		said := p.text(`document.querySelector('#trouble').textContent`)
+		if !strings.HasPrefix(said, "Refused: ") || !strings.Contains(said, c.says) || len(said) > 1000 {
+			t.Errorf("%.60s: %q, want %q", c.link, said, c.says)
+		}
+		if n := p.text(`document.title + document.querySelectorAll('img, iframe, object, link, body script').length`); n != "incumbent play1" {
+			t.Errorf("the page has %s", n)
+		}
+		p.does(`document.querySelector('#trouble').textContent = ''`)
+		p.pressed("f")
+		p.waits(`document.querySelectorAll('#deeds li').length === 1`)
+		if refused := p.forgive("status of 400"); refused != 1 {
+			t.Errorf("%.60s was refused %d times", c.link, refused)
+		}
+		p.quiet(address)
+	}
+}
