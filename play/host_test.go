@@ -167,7 +167,7 @@ func TestRequestsAreRefusedInWords(t *testing.T) {
 func TestAWorldHasABoundOfRecords(t *testing.T) {
 	busy := "1;mutex;quick;9;7;work=0.01@600"
 	a := ask(t, new(Host), Request{Link: busy})
-	if a.Records < MaxRecords || a.Records > MaxRecords+10 || !strings.Contains(a.Stopped, "40000 records") || a.Now >= a.Begin+600_000_000 {
+	if a.Records < MaxRecords || a.Records > MaxRecords+10 || !strings.Contains(a.Stopped, "20000 records") || a.Now >= a.Begin+600_000_000 {
 		t.Errorf("%d records at %d: %q", a.Records, a.Now-a.Begin, a.Stopped)
 	}
 }

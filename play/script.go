@@ -47,7 +47,7 @@ const (
 	MaxDeeds   = 50
 	MaxSeed    = 999_999_999
 	MaxUntil   = 10 * time.Minute
-	MaxRecords = 40_000 // of a world; it stops there
+	MaxRecords = 20_000 // of a world; it stops there
 )
 
 // Participants returns their names.
