@@ -24,6 +24,13 @@ func (p *tab) link() string {
 	return link
 }
 
+// goes opens another link in the same page.
+func (p *tab) goes(link string) {
+	p.t.Helper()
+	p.does(`location.hash = ` + strconv.Quote("#"+link))
+	p.waits(`decodeURIComponent(location.hash).startsWith(` + strconv.Quote("#"+link+"!") + `)`)
+}
+
 // scrub moves the cursor to a moment of the world.
 func (p *tab) scrub(seconds float64) {
 	p.t.Helper()
@@ -39,22 +46,20 @@ func TestBackEndsAgree(t *testing.T) {
 		"1;selector;observers;4;77;rideout~5:depose:8~9:crash:a:4~20:expire:carol@40", "1;mutex;quick;3;12;work=0.5~3:slow-disk:5~6:cut:bob@20",
 		"1;latch;usual;3;7;bug=all-first~8:cut:bob@20",
 	}
-	for _, link := range links {
-		a, err := new(play.Host).Ask(play.Request{Link: link})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, address := range []string{server, static} {
-			p := playing(t, browser, address, link)
+	for _, address := range []string{server, static} {
+		p := open(t, browser, address).shown()
+		t.Logf("%s: usable after %s", address, p.text(`document.body.dataset.ready`))
+		for _, link := range links {
+			a, err := new(play.Host).Ask(play.Request{Link: link})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.goes(a.Link)
 			if got := p.text(`document.body.dataset.digest`); got != a.Digest {
 				t.Errorf("%s has the digest %s at %s, and %s natively", link, got, address, a.Digest)
 			}
-			if p.link() != a.Link {
-				t.Errorf("the address has %s, want %s", p.link(), a.Link)
-			}
-			t.Logf("%s: usable after %s", address, p.text(`document.body.dataset.ready`))
-			p.quiet(address)
 		}
+		p.quiet(address)
 	}
 }
 
@@ -152,6 +157,10 @@ func TestWhatIf(t *testing.T) {
 // Whatever a link says, the page answers in words, shows another world, and goes on.
 func TestHostileLinks(t *testing.T) {
 	browser, address := chromium(t), playServer(t)
+	p := playing(t, browser, address, "1;latch;usual;1000000000;7")
+	if refused := p.forgive("status of 400"); refused != 1 {
+		t.Errorf("the first link was refused %d times", refused)
+	}
 	for _, c := range []struct{ link, says string }{
 		{strings.Repeat("~1:cut:alice", 90_000), "4000"},
 		{"1;latch;usual;1000000000;7", "participants"},
@@ -164,8 +173,7 @@ func TestHostileLinks(t *testing.T) {
 		{"__proto__", "__proto__"},
 		{"%", "%"},
 	} {
-		p := open(t, browser, address).shown()
-		p.does(`location.hash = '#' + ` + strconv.Quote(c.link))
+		p.does(`document.querySelector('#trouble').textContent = ''; location.hash = '#' + ` + strconv.Quote(c.link))
 		p.waits(`document.querySelector('#trouble').textContent !== ''`)
 		said := p.text(`document.querySelector('#trouble').textContent`)
 		if !strings.HasPrefix(said, "Refused: ") || !strings.Contains(said, c.says) || len(said) > 1000 {
@@ -174,12 +182,52 @@ func TestHostileLinks(t *testing.T) {
 		if n := p.text(`document.title + document.querySelectorAll('img, iframe, object, link, body script').length`); n != "incumbent play1" {
 			t.Errorf("the page has %s", n)
 		}
-		p.does(`document.querySelector('#trouble').textContent = ''`)
-		p.pressed("f")
-		p.waits(`document.querySelectorAll('#deeds li').length === 1`)
 		if refused := p.forgive("status of 400"); refused != 1 {
 			t.Errorf("%.60s was refused %d times", c.link, refused)
 		}
-		p.quiet(address)
 	}
+	p.goes("1;latch;usual;3;9@20")
+	p.pressed("f")
+	p.waits(`document.querySelectorAll('#deeds li').length === 1`)
+	p.quiet(address)
+}
+
+// The world runs by a key, step by step and by its slider. Times are noted only.
+func TestRunning(t *testing.T) {
+	address := playServer(t)
+	p := playing(t, chromium(t), address, "1;latch;usual;3;7~8.5:freeze:alice:9@20")
+	const now = `Number(document.querySelector('#scrub').value)`
+	p.does(`document.querySelector('#speed').value = '20'`)
+	p.scrub(19)
+	p.pressed(" ")
+	p.waits(now + ` > 40000`)
+	p.pressed(" ")
+	p.waits(`document.querySelector('#run').textContent === '▶'`)
+	if ahead := value[float64](p, `Number(document.querySelector('#scrub').max)`); ahead < 40000 || ahead > 600000 {
+		t.Errorf("the world has been run to %g ms", ahead)
+	}
+	p.goes("1;latch;usual;3;7~8.5:freeze:alice:9@20")
+	for _, key := range []string{"\u0303", "\u0303", "\u0303"} { // right
+		before := value[float64](p, `Number(document.querySelector('#count').textContent)`)
+		p.pressed(key)
+		if after := value[float64](p, `Number(document.querySelector('#count').textContent)`); after < before+1 {
+			t.Errorf("a step behind the end makes %g records of %g", after, before)
+		}
+	}
+	p.scrub(8.5)
+	p.pressed("\u0303")
+	if at := value[float64](p, now); at <= 8500 || at > 10000 {
+		t.Errorf("a step from 8.5 s leads to %g ms", at)
+	}
+	if frozen := p.text(`document.querySelector('#where').textContent`); frozen == "" {
+		t.Error("nothing is selected")
+	}
+	took := value[[]float64](p, `Array.from({ length: 60 }, (_, i) => {
+		const began = performance.now(), s = document.querySelector('#scrub');
+		s.value = 20000 * i / 60;
+		s.dispatchEvent(new Event('input'));
+		return performance.now() - began;
+	}).sort((a, b) => a - b)`)
+	t.Logf("usable after %s; moving the cursor takes %.1f ms, %.1f ms at p95", p.text(`document.body.dataset.ready`), took[30], took[56])
+	p.quiet(address)
 }

@@ -9,6 +9,7 @@
 /** @typedef {{name: string, text: string, broken: number}} Promised */
 /** @typedef {{at: number, promise: string, text: string, who: string[]}} Broken */
 /** @typedef {{name: string, at: number, seq: number}} Part */
+/** @typedef {{path: string, owner: string, token: string}} StandingNode */
 /** @typedef {{recipe: string, scenario: string, names: string[], starting: number, seed: number, rideOut: boolean, forgets: string, works: number, bug: string, head: string, deeds: Deed[]}} Script */
 /** @typedef {{document: import('./types.js').Document, deeds: Outcome[], broken: Broken[], digest: string, parts: Part[]}} Before */
 /**
@@ -22,7 +23,7 @@
  * @property {import('./types.js').Document} document
  * @property {Player[]} participants
  * @property {Server[]} servers
- * @property {{path: string, owner: string, token: string}[]} nodes
+ * @property {StandingNode[]} nodes
  * @property {Outcome[]} deeds
  * @property {Promised[]} promises
  * @property {Broken[]} broken

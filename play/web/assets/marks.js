@@ -9,6 +9,7 @@ import { LEFT, cut, duration } from './picture.js';
 /** @typedef {import('./picture.js').View} PartOfTime */
 /** @typedef {import('./types.js').Picture} Picture */
 /** @typedef {import('./types.js').Span} Span */
+/** @typedef {import('./known.js').Standing} Standing */
 /** @typedef {import('./answers.js').Answer} Answer */
 
 const HIGH = 94;
@@ -41,7 +42,7 @@ function down(l, view, t, from, to) {
  * @param {Layout} l
  * @param {Picture} picture
  * @param {PartOfTime} view
- * @param {{cursor: number, ghost?: Picture, focus: string}} o
+ * @param {{cursor: number, ghost?: Picture, second?: Standing[], focus: string}} o
  * @returns {{behind: Shape[], before: Shape[]}}
  */
 export function marks(a, l, picture, view, o) {
@@ -53,6 +54,12 @@ export function marks(a, l, picture, view, o) {
     behind.push({ tag: 'rect', layer: 'veil', x, y: 18, w: Math.max(0, view.width - x), h: l.height - 18 });
   }
   if (o.ghost) ghosts(behind, o.ghost, l, picture, view);
+  for (const s of o.second ?? []) {
+    const i = laneNamed(l, picture, s.name), from = Math.max(LEFT, l.x(s.span.from)), to = Math.min(view.width - 4, l.x(a.now));
+    if (i < 0 || s.span.from > view.to || a.now < view.from || view.line !== '' && s.line !== view.line) continue;
+    behind.push({ tag: 'rect', layer: 'node second', x: from, y: l.top(i) + 57, w: Math.max(1.5, to - from), h: 9, title: cut(`a second node: ${s.span.text}`, 300) });
+    before.push({ tag: 'text', layer: 'second', x: from + 6, y: l.top(i) + 65.5, text: 'a second node stands' });
+  }
   partings(before, a, l, picture, view);
   breaches(before, a, l, picture, view);
   deedMarks(before, a, l, picture, view);

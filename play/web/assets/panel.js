@@ -204,7 +204,7 @@ export function showPromises(a, beside, go) {
       li.append(b);
     }
     const other = beside?.promises.find(x => x.name === p.name);
-    if (other && other.broken !== p.broken) li.append(element('small', '', `“${beside?.title}”: ${other.broken ? `broken ${other.broken} times` : 'kept'}`));
+    if (other && other.broken !== p.broken) li.append(element('small', '', `“${beside?.title}”: ${other.broken ? 'broken' : 'kept'}`));
     return li;
   }));
 }

@@ -8,7 +8,7 @@ import { explain } from './legend.js';
 import { View } from './view.js';
 import { inWorker, overServer } from './backend.js';
 import { deedText, kept, linkOf, splitAddress, timeless, toggled, undone } from './link.js';
-import { untilNow } from './known.js';
+import { untilNow, withNodes } from './known.js';
 import { marks, serverRows } from './marks.js';
 import { VERB_KEYS, chosenWorld, field, kindOf, listLessons, moment, offerWorlds, outcome, showDeeds, showLesson, showParts, showPromises, showTargets, showVerbs, showWorld, targetText } from './panel.js';
 
@@ -49,6 +49,8 @@ class Play {
     this.beside = undefined;
     /** @type {import('./types.js').Picture | undefined} */
     this.ghost = undefined;
+    /** @type {import('./known.js').Standing[]} */
+    this.second = [];
     this.view = new View({
       selected: item => this.selected(item), extra: view => this.extra(view), bounds: () => this.bounds(), keys: this.keys(),
       taken: () => { this.answer = this.next; }, last: () => this.one(),
@@ -99,7 +101,8 @@ class Play {
   take(answer, cursor) {
     const before = this.answer, bounds = before && this.bounds(), other = !before || before.script.head !== answer.script.head;
     const whole = !bounds || other || this.view.view[0] <= bounds[0] + 1 && this.view.view[1] >= bounds[1] - 1;
-    const { document } = answer, picture = untilNow(document.picture, answer.participants, answer.now);
+    const { document } = answer, known = withNodes(document.picture, answer.nodes), picture = untilNow(known.picture, answer.participants, answer.now);
+    this.second = known.second;
     this.ghost = answer.before && untilNow(answer.before.document.picture, [], answer.now);
     if (timeless(answer.link) !== timeless(this.lesson?.link ?? '')) this.beside = undefined;
     this.next = answer;
@@ -146,7 +149,7 @@ class Play {
     const rows = serverRows(a, l, view, { cursor: this.cursor, target: this.target });
     box.setAttribute('height', String(rows.height));
     box.replaceChildren(...rows.shapes.map(paint));
-    return marks(a, l, picture, view, { cursor: this.cursor, ghost: this.ghost ?? this.beside?.ghost, focus: this.target });
+    return marks(a, l, picture, view, { cursor: this.cursor, ghost: this.ghost ?? this.beside?.ghost, second: this.second, focus: this.target });
   }
 
   /**
@@ -187,7 +190,7 @@ class Play {
     this.cursor = Math.min(Math.max(t, a.begin), a.now);
     const rec = this.near();
     this.scrubbing = true;
-    if (rec) this.view.go(rec, true);
+    if (rec && rec !== this.view.current) this.view.go(rec, true); else this.view.draw();
     this.scrubbing = false;
     this.showCursor();
   }
@@ -345,7 +348,7 @@ class Play {
   async besides() {
     const other = this.catalogue.lessons.find(l => l.id === this.lesson?.counterpart);
     const answer = other && await this.back.ask({ link: other.link });
-    this.beside = other && answer && { title: other.title, answer, ghost: untilNow(answer.document.picture, answer.participants, answer.now) };
+    this.beside = other && answer && { title: other.title, answer, ghost: untilNow(withNodes(answer.document.picture, answer.nodes).picture, answer.participants, answer.now) };
     this.panels();
   }
 

@@ -7,7 +7,8 @@ const ready = new Promise(resolve => { globalThis.playReady = resolve; });
 async function begin() {
   const go = new Go(), answer = await fetch('world.wasm');
   if (!answer.ok) throw new Error(`world.wasm: ${answer.status} ${answer.statusText}`);
-  const { instance } = await WebAssembly.instantiate(await answer.arrayBuffer(), go.importObject);
+  const streams = answer.headers.get('Content-Type') === 'application/wasm'; // then it is compiled while it is loaded
+  const { instance } = streams ? await WebAssembly.instantiateStreaming(answer, go.importObject) : await WebAssembly.instantiate(await answer.arrayBuffer(), go.importObject);
   const ended = go.run(instance).then(() => { throw new Error('the program in world.wasm has ended'); });
   await Promise.race([ready, ended]);
   ended.catch(error => postMessage({ ended: String(error) }));

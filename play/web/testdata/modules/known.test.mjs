@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { untilNow } from './known.js';
+import { untilNow, withNodes } from './known.js';
 import { client, participant } from './made.mjs';
 
 const NOW = 900;
@@ -33,4 +33,14 @@ test('the picture that was given stays as it is', () => {
   const before = JSON.stringify(picture);
   untilNow(picture, [player('alice')], NOW);
   assert.equal(JSON.stringify(picture), before);
+});
+
+test('a node of which no reply told stands in its lane, and a second one is told of', () => {
+  const txns = [{ zxid: '0x100000004', from: 20 }, { zxid: '0x10000000a', from: 300 }, { zxid: '0x10000000b', from: 310 }];
+  const nodes = [{ path: '/jobs/x-0', owner: 'alice', token: '4294967300' }, { path: '/jobs/x-1', owner: 'bob', token: '4294967306' }, { path: '/jobs/x-2', owner: 'bob', token: '4294967307' }, { path: '/jobs', owner: '', token: '1' }];
+  const told = { ...picture, txns, machines: [participant(0, 'latch-1', { nodes: [{ from: 20, to: 0, text: 'node 0 (czxid 0x100000004)' }] }), participant(1, 'latch-1', { nodes: [{ from: 20, to: 200, text: 'node 7 (czxid 0x100000002)' }] })] };
+  const { picture: got, second } = withNodes(told, nodes);
+  assert.deepEqual(got.machines[0].nodes.map(s => s.from), [20]);
+  assert.deepEqual(got.machines[1].nodes.map(s => [s.from, s.to]), [[20, 200], [300, 0]]);
+  assert.deepEqual(second.map(s => [s.name, s.line, s.span.from]), [['bob', '/jobs', 310]]);
 });
