@@ -106,13 +106,19 @@ export function layout(picture, view) {
 /** @typedef {ReturnType<typeof layout>} Layout */
 
 /**
+ * The machines of a lane.
+ * @param {import('./types.js').Participant} m
+ */
+export function machinesOf(m) { return m.all ?? [m.machine]; }
+
+/**
  * The lane of a record, -1 if it has none: its machine's, or else the first of its client.
  * @param {Layout} l
  * @param {Picture} picture
  * @param {Rec} rec
  */
 export function laneOf(l, picture, rec) {
-  const own = l.lanes.findIndex(m => picture.logs[m.log].name === rec.log && m.machine === rec.machine);
+  const own = l.lanes.findIndex(m => picture.logs[m.log].name === rec.log && machinesOf(m).includes(rec.machine));
   return own >= 0 ? own : l.lanes.findIndex(m => picture.logs[m.log].name === rec.log);
 }
 
@@ -259,11 +265,11 @@ export function joined(spans) {
  * @param {View} view
  */
 function ticks(out, l, i, m, records, view) {
-  const y = l.top(i) + TICKS.y;
+  const y = l.top(i) + TICKS.y, own = new Set(machinesOf(m));
   let low = '', high = '', lastLow = -9, lastHigh = -9;
   for (let n = firstAt(records, view.from); n < records.length && records[n].t <= view.to; n++) {
     const r = records[n], x = l.x(r.t);
-    if (r.machine === m.machine && r.from !== r.to) {
+    if (own.has(r.machine) && r.from !== r.to) {
       if (x - lastHigh >= 1) high += `M${x.toFixed(1)} ${y}v${TICKS.h}`, lastHigh = x;
     } else if (x - lastLow >= 2) low += `M${x.toFixed(1)} ${y + 7}v5`, lastLow = x;
   }

@@ -1,7 +1,7 @@
 // The lanes, the list, the causes and the chart as one view that obeys keys and pointers. Pages may add to it.
 import './types.js';
 import { Model, isRecord, keyOf, timeOf } from './model.js';
-import { LEFT, chainShapes, clockText, firstAt, layout, laneOf, shapes } from './picture.js';
+import { LEFT, chainShapes, clockText, firstAt, layout, laneOf, machinesOf, shapes } from './picture.js';
 import { byId, element, paint, patterns, say } from './dom.js';
 import { Chart } from './chart.js';
 import { List } from './list.js';
@@ -161,9 +161,13 @@ export class View {
     if (!this.current) return [];
     const l = layout(this.model.picture, view), t = timeOf(this.current), current = this.current;
     return l.lanes.map((m, i) => {
-      const log = this.model.picture.logs[m.log].name, all = this.model.byMachine.get(`${log}\n${m.machine}`) ?? [];
-      const exact = isRecord(current) && current.log === log ? current.seq : all.findLast(r => r.t <= t)?.seq ?? 0;
-      return paint({ tag: 'text', layer: 'state', x: 10, y: l.top(i) + 56, text: this.model.stateAt(log, m.machine, exact) });
+      const log = this.model.picture.logs[m.log].name;
+      const states = machinesOf(m).map(name => {
+        const all = this.model.byMachine.get(`${log}\n${name}`) ?? [];
+        const exact = isRecord(current) && current.log === log ? current.seq : all.findLast(r => r.t <= t)?.seq ?? 0;
+        return this.model.stateAt(log, name, exact);
+      });
+      return paint({ tag: 'text', layer: 'state', x: 10, y: l.top(i) + 56, text: states.findLast(s => s !== '') ?? '' });
     });
   }
 

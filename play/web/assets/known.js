@@ -13,11 +13,12 @@ import './answers.js';
  * @param {import('./answers.js').StandingNode[]} nodes
  * @returns {Standing[]}
  */
-export function untold(picture, nodes) {
+function untold(picture, nodes) {
   return nodes.flatMap(n => {
     const zxid = `0x${BigInt(n.token).toString(16)}`, made = picture.txns.find(x => x.zxid === zxid), line = n.path.slice(0, n.path.lastIndexOf('/'));
     const told = picture.machines.some(m => m.nodes.some(s => s.text?.includes(`(czxid ${zxid})`)));
-    return n.owner === '' || told || !made ? [] : [{ name: n.owner, line, span: { from: made.from, to: 0, text: `${n.path} (czxid ${zxid}), of which no reply told` } }];
+    const tells = picture.machines.some(m => m.line === line && m.nodes.length > 0); // of some recipes' nodes no picture tells
+    return n.owner === '' || told || !made || !tells ? [] : [{ name: n.owner, line, span: { from: made.from, to: 0, text: `${n.path} (czxid ${zxid}), of which no reply told` } }];
   });
 }
 
@@ -27,7 +28,7 @@ export function untold(picture, nodes) {
  * @param {import('./answers.js').StandingNode[]} nodes
  * @returns {{picture: Picture, second: Standing[]}}
  */
-export function withNodes(picture, nodes) {
+function withNodes(picture, nodes) {
   const left = untold(picture, nodes);
   const machines = picture.machines.map(m => {
     const mine = left.findIndex(s => s.name === picture.logs[m.log].name && s.line === m.line);
@@ -46,7 +47,7 @@ export function withNodes(picture, nodes) {
  * @param {number} now
  * @returns {Picture}
  */
-export function untilNow(picture, players, now) {
+function untilNow(picture, players, now) {
   const of = (/** @type {string} */ name) => players.find(p => p.name === name);
   const closed = (/** @type {Span[]} */ spans) => spans.map(s => ({ ...s, to: s.to === 0 ? now : Math.min(s.to, now) }));
   const logs = picture.logs.map(l => {
@@ -59,3 +60,63 @@ export function untilNow(picture, players, now) {
     : { ...m, nodes: closed(m.nodes), right: closed(m.right), heard: closed(m.heard) });
   return { ...picture, logs, machines };
 }
+
+/**
+ * A lane for each participant: those of a line and its parent's are one, and who has none gets one.
+ * @param {Picture} picture
+ * @param {import('./answers.js').Player[]} players
+ * @returns {Picture}
+ */
+function oneLaneEach(picture, players) {
+  const known = picture.machines.filter(m => m.line !== '/' && picture.lines.includes(m.line));
+  const machines = picture.logs.flatMap((l, log) => {
+    const mine = known.filter(m => m.log === log), lines = [...new Set(mine.map(m => m.line))], p = players.find(x => x.name === l.name);
+    if (lines.length === 0) return p?.main ? [{ log, machine: p.main, who: l.name, line: known.length ? known[0].line : '', nodes: [], right: [], heard: [], work: [] }] : [];
+    return lines.map(line => mine.filter(m => m.line === line).reduce(joinLanes));
+  });
+  return { ...picture, machines, lines: known.length ? picture.lines : [] };
+}
+
+/**
+ * Two lanes as one. Terms keep their places: the first right belongs to the first thing that was heard.
+ * @param {import('./types.js').Participant} a
+ * @param {import('./types.js').Participant} b
+ * @returns {import('./types.js').Participant}
+ */
+function joinLanes(a, b) {
+  const most = Math.max(a.right.length, a.heard.length), never = { from: -1, to: -1 };
+  const filled = (/** @type {Span[]} */ spans) => [...spans, ...Array.from({ length: most - spans.length }, () => never)];
+  return {
+    ...b, all: [...(a.all ?? [a.machine]), b.machine], nodes: [...a.nodes, ...b.nodes], work: [...a.work, ...b.work],
+    right: [...filled(a.right), ...b.right], heard: [...filled(a.heard), ...b.heard],
+  };
+}
+
+/**
+ * The headline of a world whose promises are checked.
+ * @param {import('./answers.js').Answer} a
+ * @param {Picture} picture
+ */
+function headline(a, picture) {
+  const names = a.promises.filter(p => p.broken > 0).map(p => p.name);
+  if (names.length) return { verdict: 'two at once', headline: picture.verdict === 'two at once' ? picture.headline : `Broken: ${names.join(', ')}.` };
+  return picture.verdict === 'cannot tell' ? { verdict: 'never', headline: 'No promise is broken.' } : { verdict: picture.verdict, headline: picture.headline };
+}
+
+/**
+ * The picture of an answer as the lanes show it, and nodes that have no place in them.
+ * @param {import('./answers.js').Answer} a
+ * @returns {{picture: Picture, second: Standing[]}}
+ */
+export function known(a) {
+  const { picture, second } = withNodes(oneLaneEach(a.document.picture, a.participants), a.nodes);
+  return { picture: { ...untilNow(picture, a.participants, a.now), ...headline(a, picture) }, second };
+}
+
+/**
+ * The picture of the world before a change: what is known of its participants is in the picture.
+ * @param {Picture} picture
+ * @param {import('./answers.js').Answer} a the answer that it belongs to
+ * @returns {Picture}
+ */
+export function ghostOf(picture, a) { return untilNow(oneLaneEach(picture, a.participants), [], a.now); }

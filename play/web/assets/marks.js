@@ -108,7 +108,7 @@ function partings(out, a, l, picture, view) {
     if (d === undefined) continue;
     const key = p.seq ? `${p.name}.${p.seq}` : undefined;
     out.push({ tag: 'path', layer: 'parting', d, key, title: `${p.name} parts from the world before` });
-    out.push({ tag: 'text', layer: 'parting', x: l.x(p.at) + 4, y: l.top(i) + 91, text: '⑂ parts', key });
+    out.push({ tag: 'text', layer: 'parting', x: l.x(p.at) + 4, y: l.top(i) + 91, text: 'parts here', key });
   }
 }
 

@@ -24,7 +24,7 @@ export function field(id) { return /** @type {HTMLInputElement} */ (byId(id)); }
  * A moment of a world, without the day's zeros: "14.003".
  * @param {number} t
  */
-export function moment(t) { return clockText(t).replace(/^00:(?:00:)?/, ''); }
+export function moment(t) { return clockText(t).replace(/^00:(?:00:)?0?/, ''); }
 
 /**
  * Fills in a choice.
@@ -133,7 +133,8 @@ export function targetText(a, target) {
   if (s) return `${at}${s.up ? s.role : 'down'}${s.isolated ? ', isolated' : ''}${s.frozen ? ', frozen' : ''}; clients: ${s.clients.join(', ') || 'none'}`;
   if (!p) return 'What is done to the ensemble is done to its leader, or to all servers.';
   if (!p.begun) return `${at}waits for “start”`;
-  const how = p.dead ? 'the process is gone' : p.closed ? 'closed' : p.frozen ? `does not run until ${moment(p.until)}` : '';
+  if (p.dead) return `${at}the process is gone`;
+  const how = p.closed ? 'closed' : p.frozen ? `does not run until ${moment(p.until)}` : '';
   const may = p.may > a.now ? `may believe until ${moment(p.may)}${p.token ? ` with token ${p.token}` : ''}` : 'may not believe';
   const machines = Object.entries(p.machines).map(([m, state]) => `${m} ${state}`).join(', ');
   return at + [how, may, machines, p.server ? `at server ${p.server}` : 'at no server', p.session ? `session ${p.session}` : ''].filter(t => t).join('; ');

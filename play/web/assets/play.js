@@ -8,7 +8,7 @@ import { explain } from './legend.js';
 import { View } from './view.js';
 import { inWorker, overServer } from './backend.js';
 import { deedText, kept, linkOf, splitAddress, timeless, toggled, undone } from './link.js';
-import { untilNow, withNodes } from './known.js';
+import { ghostOf, known } from './known.js';
 import { marks, serverRows } from './marks.js';
 import { VERB_KEYS, chosenWorld, field, kindOf, listLessons, moment, offerWorlds, outcome, showDeeds, showLesson, showParts, showPromises, showTargets, showVerbs, showWorld, targetText } from './panel.js';
 
@@ -101,16 +101,16 @@ class Play {
   take(answer, cursor) {
     const before = this.answer, bounds = before && this.bounds(), other = !before || before.script.head !== answer.script.head;
     const whole = !bounds || other || this.view.view[0] <= bounds[0] + 1 && this.view.view[1] >= bounds[1] - 1;
-    const { document } = answer, known = withNodes(document.picture, answer.nodes), picture = untilNow(known.picture, answer.participants, answer.now);
-    this.second = known.second;
-    this.ghost = answer.before && untilNow(answer.before.document.picture, [], answer.now);
+    const { picture, second } = known(answer);
+    this.second = second;
+    this.ghost = answer.before && ghostOf(answer.before.document.picture, answer);
     if (timeless(answer.link) !== timeless(this.lesson?.link ?? '')) this.beside = undefined;
     this.next = answer;
-    window.document.body.dataset.digest = answer.digest;
+    document.body.dataset.digest = answer.digest;
     this.scrubbing = true;
     if (before) this.cursor = Math.min(cursor ?? this.cursor, answer.now);
     else this.cursor = answer.now;
-    this.view.take({ ...document, picture }, answer.fresh);
+    this.view.take({ ...answer.document, picture }, answer.fresh);
     this.scrubbing = false;
     if (whole) this.view.view = this.bounds();
     if (other) showWorld(answer.script);
@@ -348,7 +348,7 @@ class Play {
   async besides() {
     const other = this.catalogue.lessons.find(l => l.id === this.lesson?.counterpart);
     const answer = other && await this.back.ask({ link: other.link });
-    this.beside = other && answer && { title: other.title, answer, ghost: untilNow(withNodes(answer.document.picture, answer.nodes).picture, answer.participants, answer.now) };
+    this.beside = other && answer && { title: other.title, answer, ghost: known(answer).picture };
     this.panels();
   }
 
