@@ -43,7 +43,7 @@ var worlds = []rule{
 	},
 	{
 		name: "world keeps nothing outside a World",
-		why:  "two worlds run beside each other, and the second of two runs must not know of the first: a package's variables are errors and tables that nobody changes",
+		why:  "two worlds run at the same time, and the second of two runs must not know of the first: a package's variables are errors and tables that nobody changes",
 		finds: func(f *file) []finding {
 			if f.test || !f.in("world", "play") {
 				return nil
