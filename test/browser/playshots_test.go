@@ -25,7 +25,7 @@ func TestLessons(t *testing.T) {
 			t.Errorf("%s: %d promises are lit as broken, %d marks", l.ID, broken, marks)
 		}
 		if ghosts := value[int](p, `document.querySelectorAll('#above .ghost').length`); (ghosts > 0) != (l.Counterpart != "") {
-			t.Errorf("%s has %d bars of the lesson beside it, %q", l.ID, ghosts, l.Counterpart)
+			t.Errorf("%s has %d bars of its counterpart, %q", l.ID, ghosts, l.Counterpart)
 		}
 		if *shots != "" {
 			shot(t, p, "lesson-"+l.ID)

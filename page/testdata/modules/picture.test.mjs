@@ -44,6 +44,8 @@ test('who came first is above; a node without an end is open until the log ends'
   assert.deepEqual(of(all, 'node').map(s => s.layer), ['node', 'node open']);
   assert.equal(laneOf(l, p, rec({ log: 'bob', machine: 'session' })), 1);
   assert.equal(laneOf(l, p, rec({ log: 'nobody' })), -1);
+  const two = { ...p, machines: [participant(1, 'mutex-3'), participant(1, 'mutex-2', { all: ['mutex-1', 'mutex-2'] })] }, shared = layout(two, view);
+  assert.deepEqual(['mutex-1', 'mutex-2', 'mutex-3'].map(machine => shared.lanes[laneOf(shared, two, rec({ log: 'bob', machine }))].machine), ['mutex-2', 'mutex-2', 'mutex-3']);
 });
 
 test('a transaction that only replies show is a bracket; each has its zxid', () => {

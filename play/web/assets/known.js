@@ -74,7 +74,7 @@ function oneLaneEach(picture, players) {
     if (lines.length === 0) return p?.main ? [{ log, machine: p.main, who: l.name, line: known.length ? known[0].line : '', nodes: [], right: [], heard: [], work: [] }] : [];
     return lines.map(line => mine.filter(m => m.line === line).reduce(joinLanes));
   });
-  return { ...picture, machines, lines: known.length ? picture.lines : [] };
+  return { ...picture, machines, lines: known.length ? picture.lines.filter(line => line !== '/') : [] };
 }
 
 /**

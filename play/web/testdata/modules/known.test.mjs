@@ -52,6 +52,7 @@ test('the handles of a participant are one lane, and each right keeps what was h
   const machines = [participant(0, 'mutex-1', { right: [{ from: 10, to: 20 }, { from: 30, to: 40 }], heard: [{ from: 10, to: 21 }], nodes: [{ from: 5, to: 40 }] }), participant(1, 'mutex-1'),
     participant(0, 'mutex-2', { right: [{ from: 50, to: 60 }], heard: [{ from: 50, to: 61 }] }), participant(0, 'mutex-1', { line: '/' })];
   const got = ghostOf({ ...picture, machines }, answer(picture, []));
+  assert.deepEqual(ghostOf({ ...picture, machines, lines: ['/', '/jobs'] }, answer(picture, [])).lines, ['/jobs']);
   assert.deepEqual(got.machines.map(m => [m.log, m.machine, m.all]), [[0, 'mutex-2', ['mutex-1', 'mutex-2']], [1, 'mutex-1', undefined]]);
   assert.deepEqual(got.machines[0].right.map(s => s.from), [10, 30, 50]);
   assert.deepEqual(got.machines[0].heard.map(s => s.from), [10, -1, 50]);
