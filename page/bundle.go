@@ -76,6 +76,8 @@ func (b *bundler) write(name string, lines []string) error {
 		case comment:
 			comment = !strings.HasSuffix(bare, "*/")
 			continue
+		case strings.HasPrefix(bare, "/**") && strings.Contains(bare, "*/") && !strings.HasSuffix(bare, "*/"):
+			return fmt.Errorf("%swant nothing behind a comment that begins a line, not %q", at, line)
 		case strings.HasPrefix(bare, "/**"):
 			comment = !strings.HasSuffix(bare, "*/")
 			continue

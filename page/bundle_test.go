@@ -36,6 +36,7 @@ func TestBundleRefuses(t *testing.T) {
 		"export default 1;":                             "want export before function",
 		"export { a };":                                 "want export before function",
 		"const [a, b] = [1, 2];":                        "one name in each declaration",
+		"/** @type {X} */ (x).y = 1;":                   "want nothing behind a comment",
 		"/** never\nends":                               "a comment without an end",
 		"import { x } from './a.js';\nconst x = 1;":     "x is declared in a.js, too",
 		"import { x } from './round.js';\nconst y = 1;": "modules import each other: app.js, round.js, app.js",

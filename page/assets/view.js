@@ -18,6 +18,7 @@ import { helpDialog } from './legend.js';
  * @property {(view: import('./picture.js').View) => Extra} [extra] more shapes
  * @property {() => [number, number]} [bounds] what everything is
  * @property {() => void} [taken] hears that the model has changed, before anything is drawn
+ * @property {() => number} [at] the moment whose states are shown, if it is not the selected item's
  * @property {() => string} [named] what to select at first
  * @property {() => void} [last] a step behind the last record was wanted
  * @property {Record<string, () => void>} [keys] more keys
@@ -159,12 +160,12 @@ export class View {
    */
   states(view) {
     if (!this.current) return [];
-    const l = layout(this.model.picture, view), t = timeOf(this.current), current = this.current;
+    const l = layout(this.model.picture, view), current = this.current, t = this.hooks.at?.() ?? timeOf(current);
     return l.lanes.map((m, i) => {
       const log = this.model.picture.logs[m.log].name;
       const states = machinesOf(m).map(name => {
         const all = this.model.byMachine.get(`${log}\n${name}`) ?? [];
-        const exact = isRecord(current) && current.log === log ? current.seq : all.findLast(r => r.t <= t)?.seq ?? 0;
+        const exact = isRecord(current) && current.log === log && current.t === t ? current.seq : all.findLast(r => r.t <= t)?.seq ?? 0;
         return this.model.stateAt(log, name, exact);
       });
       return paint({ tag: 'text', layer: 'state', x: 10, y: l.top(i) + 56, text: states.findLast(s => s !== '') ?? '' });

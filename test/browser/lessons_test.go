@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,6 +25,9 @@ func TestLessons(t *testing.T) {
 		if listed := value[int](p, `document.querySelectorAll('#lessons li').length`); listed != len(play.Lessons()) {
 			t.Errorf("%d lessons are listed", listed)
 		}
+		if wide := value[int](p, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); wide > 0 {
+			t.Errorf("%s is %d pixels too wide", l.ID, wide)
+		}
 		bug := strings.Contains(l.Link, "bug=")
 		broken, marks := value[int](p, `document.querySelectorAll('#promises .broken').length`), value[int](p, `document.querySelectorAll('#above path.breach').length`)
 		if (broken > 0) != bug || (marks > 0) != bug {
@@ -37,4 +41,27 @@ func TestLessons(t *testing.T) {
 		}
 		p.quiet(address)
 	}
+}
+
+// A click on a lesson opens it, closes the list, and leads to the one with or without the bug.
+func TestALessonIsChosen(t *testing.T) {
+	address := playServer(t)
+	p := open(t, chromium(t), address).shown()
+	if open := value[bool](p, `document.querySelector('#lessons-box').open`); !open {
+		t.Error("the list of lessons is closed, and no world was asked for")
+	}
+	if states := value[[]string](p, `[...document.querySelectorAll('#above text.state')].map(e => e.textContent)`); !slices.Equal(states, []string{"leading", "waiting", "waiting"}) {
+		t.Errorf("at the end the states are %q", states)
+	}
+	p.does(`document.querySelector('[data-lesson=cut-off-follower] button').click()`)
+	p.waits(`document.querySelector('#lesson-title').textContent === 'The cut-off follower'`)
+	if open := value[bool](p, `document.querySelector('#lessons-box').open`); open {
+		t.Error("the list of lessons is still open")
+	}
+	p.idle()
+	p.does(`document.querySelector('#beside').click()`)
+	p.waits(`document.querySelectorAll('#promises .broken').length > 0 && document.querySelector('#bug-note').textContent !== ''`)
+	p.does(`history.back()`)
+	p.waits(`document.querySelector('#lesson-title').textContent === 'The cut-off follower'`)
+	p.quiet(address)
 }

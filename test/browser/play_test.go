@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -194,8 +195,8 @@ func TestHostileLinks(t *testing.T) {
 
 // The world runs by a key, step by step and by its slider. Times are noted only.
 func TestRunning(t *testing.T) {
-	address := playServer(t)
-	p := playing(t, chromium(t), address, "1;latch;usual;3;7~8.5:freeze:alice:9@20")
+	browser, address := chromium(t), playServer(t)
+	p := playing(t, browser, address, "1;latch;usual;3;7~8.5:freeze:alice:9@20")
 	const now = `Number(document.querySelector('#scrub').value)`
 	p.does(`document.querySelector('#speed').value = '20'`)
 	p.scrub(19)
@@ -206,6 +207,7 @@ func TestRunning(t *testing.T) {
 	if ahead := value[float64](p, `Number(document.querySelector('#scrub').max)`); ahead < 40000 || ahead > 600000 {
 		t.Errorf("the world has been run to %g ms", ahead)
 	}
+	sameAsFromItsLink(t, browser, address, p)
 	p.goes("1;latch;usual;3;7~8.5:freeze:alice:9@20")
 	for _, key := range []string{"\u0303", "\u0303", "\u0303"} { // right
 		before := value[float64](p, `Number(document.querySelector('#count').textContent)`)
@@ -230,4 +232,17 @@ func TestRunning(t *testing.T) {
 	}).sort((a, b) => a - b)`)
 	t.Logf("usable after %s; moving the cursor takes %.1f ms, %.1f ms at p95", p.text(`document.body.dataset.ready`), took[30], took[56])
 	p.quiet(address)
+}
+
+// sameAsFromItsLink checks that a page that got its world in parts shows what another gets at once from the link.
+func sameAsFromItsLink(t *testing.T, browser context.Context, address string, p *tab) {
+	t.Helper()
+	p.pressed("0") // everything
+	again := playing(t, browser, address, p.link())
+	for _, shown := range []string{`document.querySelector('#count').textContent`, `document.querySelector('#below').outerHTML`, `document.querySelector('#story').textContent`} {
+		if a, b := p.text(shown), again.text(shown); a != b || a == "" {
+			t.Errorf("%s is another one when %s is opened: %d and %d bytes", shown, p.link(), len(a), len(b))
+		}
+	}
+	again.quiet(address)
 }

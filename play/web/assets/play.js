@@ -52,7 +52,7 @@ class Play {
     /** @type {import('./known.js').Standing[]} */
     this.second = [];
     this.view = new View({
-      selected: item => this.selected(item), extra: view => this.extra(view), bounds: () => this.bounds(), keys: this.keys(),
+      selected: item => this.selected(item), extra: view => this.extra(view), bounds: () => this.bounds(), at: () => this.cursor, keys: this.keys(),
       taken: () => { this.answer = this.next; }, last: () => this.one(),
     });
   }
@@ -381,7 +381,10 @@ class Play {
   /** @param {string} id */
   goLesson(id) {
     const lesson = this.catalogue.lessons.find(l => l.id === id);
-    if (lesson) location.hash = `#${lesson.link}`;
+    if (!lesson) return;
+    const box = /** @type {HTMLDetailsElement} */ (byId('lessons-box'));
+    box.open = false;
+    location.hash = `#${lesson.link}`;
   }
 
   async copy() {
