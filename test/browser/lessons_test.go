@@ -59,7 +59,7 @@ func TestALessonIsChosen(t *testing.T) {
 		t.Error("the list of lessons is still open")
 	}
 	p.idle()
-	p.does(`document.querySelector('#beside').click()`)
+	p.does(`document.querySelector('#counterpart').click()`)
 	p.waits(`document.querySelectorAll('#promises .broken').length > 0 && document.querySelector('#bug-note').textContent !== ''`)
 	p.does(`history.back()`)
 	p.waits(`document.querySelector('#lesson-title').textContent === 'The cut-off follower'`)

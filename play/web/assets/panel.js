@@ -238,6 +238,6 @@ export function showLesson(c, lesson) {
   say(byId('lesson-title'), lesson.title);
   say(byId('lesson-says'), lesson.says.join(' '));
   const other = c.lessons.find(l => l.id === lesson.counterpart);
-  byId('beside').hidden = !other;
-  if (other) say(byId('beside'), `beside it: ${other.title}`);
+  byId('counterpart').hidden = !other;
+  if (other) say(byId('counterpart'), `beside it: ${other.title}`);
 }

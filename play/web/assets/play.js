@@ -358,7 +358,7 @@ class Play {
     /** @type {[string, () => void][]} */
     const buttons = [['run', () => this.run()], ['step', () => this.step(1)], ['further', () => this.further(AFTER)],
       ['keep', () => void this.change(kept)], ['undo', () => void this.change(undone)],
-      ['beside', () => this.goLesson(this.lesson?.counterpart ?? '')], ['copy', () => void this.copy()],
+      ['counterpart', () => this.goLesson(this.lesson?.counterpart ?? '')], ['copy', () => void this.copy()],
       ['world-same', () => void this.ask(a => a ? { link: linkOf(chosenWorld(), a.script.deeds.map(d => d.text)), until: a.now - a.begin } : {}, Infinity)]];
     for (const [id, does] of buttons) byId(id).addEventListener('click', does);
     byId('world').addEventListener('submit', event => { event.preventDefault(); void this.open(`#${chosenWorld()}@20`); });
