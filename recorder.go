@@ -3,7 +3,6 @@ package incumbent
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -35,7 +34,7 @@ type recorder struct {
 	checkpoints func(begin func(seq uint64), take func(engine.Checkpoint)) bool
 
 	mu      sync.Mutex
-	queue   []recorded
+	queue   batch
 	asked   bool     // a checkpoint was asked for, and is not written yet
 	waiting int      // bytes in the queue, and of the entries that are being written
 	gap     *openGap // what was dropped since the last step that had room
@@ -48,14 +47,6 @@ type recorder struct {
 	err     error       // why the recording ended
 	ended   func(error) // is called with err when it is set
 	closed  bool
-}
-
-// recorded is an entry that waits to be written: a step, a note, or a checkpoint's state.
-type recorded struct {
-	step       []events.Record
-	note       *events.Note
-	checkpoint *checkpoint
-	size       int
 }
 
 // openGap is a gap that has not ended yet.
@@ -131,7 +122,7 @@ func (r *recorder) record(step []events.Record) {
 		r.drop(step) // a checkpoint ends the gap
 	default:
 		r.endGap()
-		r.put(recorded{step: slices.Clone(step), size: size})
+		r.put(recorded{step: r.queue.keep(step), size: size})
 	}
 }
 
@@ -186,9 +177,9 @@ func (r *recorder) endGap() {
 }
 
 func (r *recorder) put(one recorded) {
-	r.queue = append(r.queue, one)
+	r.queue.entries = append(r.queue.entries, one)
 	r.waiting += one.size
-	if len(r.queue) == 1 {
+	if len(r.queue.entries) == 1 {
 		r.signal()
 	}
 }
@@ -223,12 +214,12 @@ func (r *recorder) run() {
 	err := errors.New("incumbent: Config.Record ended the goroutine that called it")
 	defer func() { r.end(err) }()
 	lastTry := false
-	var spare []recorded
+	var spare batch
 	for {
-		batch := r.take(spare)
+		next := r.take(spare)
 		switch {
-		case len(batch) > 0:
-			if err := r.writeAll(batch); err != nil {
+		case len(next.entries) > 0:
+			if err := r.writeAll(next.entries); err != nil {
 				r.failed(err)
 			}
 		case lastTry:
@@ -238,22 +229,21 @@ func (r *recorder) run() {
 			lastTry = true // of an output that failed
 			r.resume()
 		}
-		clear(batch)
-		spare = batch[:0]
+		spare = next.emptied()
 	}
 }
 
 // writeAll writes entries, and flushes them.
-func (r *recorder) writeAll(batch []recorded) error {
+func (r *recorder) writeAll(entries []recorded) error {
 	size, records := 0, uint64(0)
-	for i, next := range batch {
+	for i, next := range entries {
 		next = r.dropUnreadable(next)
 		if err := r.writeOne(next); err != nil {
 			return err
 		}
 		size += next.size
 		records += uint64(len(next.step))
-		if records < flushEvery && i < len(batch)-1 {
+		if records < flushEvery && i < len(entries)-1 {
 			continue
 		}
 		if err := r.out.flush(); err != nil {
@@ -305,15 +295,15 @@ func (r *recorder) finish() error {
 
 // take waits for entries, and takes all of them. It gives the queue another list to fill.
 // It returns none if nothing will come any longer.
-func (r *recorder) take(spare []recorded) (batch []recorded) {
+func (r *recorder) take(spare batch) (next batch) {
 	for waited := false; ; {
 		r.mu.Lock()
-		if len(r.queue) > 0 && (waited || r.closed || r.delay <= 0) {
-			batch, r.queue = r.queue, spare
+		if len(r.queue.entries) > 0 && (waited || r.closed || r.delay <= 0) {
+			next, r.queue = r.queue, spare
 			r.mu.Unlock()
-			return batch
+			return next
 		}
-		some, closed := len(r.queue) > 0, r.closed
+		some, closed := len(r.queue.entries) > 0, r.closed
 		r.mu.Unlock()
 		switch {
 		case some:
@@ -321,7 +311,7 @@ func (r *recorder) take(spare []recorded) (batch []recorded) {
 			waited = true
 			continue
 		case closed:
-			return nil
+			return batch{}
 		}
 		select {
 		case <-r.wake:
@@ -362,7 +352,7 @@ func (r *recorder) end(err error) {
 	if err == nil || r.err != nil {
 		return
 	}
-	r.err, r.queue, r.waiting, r.gap = err, nil, 0, nil
+	r.err, r.queue, r.waiting, r.gap = err, batch{}, 0, nil
 	r.log.log(zerolog.ErrorLevel, "recording ended", func(e *zerolog.Event) { e.Err(err) })
 	if r.ended != nil {
 		r.ended(err)

@@ -216,6 +216,7 @@ func (o *dirOutput) flush() error {
 	if err := o.w.Flush(); err != nil {
 		return err
 	}
+	o.clocks.asked = false
 	if o.term || o.options.Sync == SyncAlways {
 		if err := o.file.Sync(); err != nil {
 			return err

@@ -34,6 +34,7 @@ func (o *writerOutput) flush() error {
 	if err := o.w.Flush(); err != nil {
 		return err
 	}
+	o.clocks.asked = false
 	o.last.Store(o.w.Last())
 	return nil
 }
@@ -47,13 +48,13 @@ func (o *writerOutput) safe() uint64         { return o.last.Load() }
 func (o *writerOutput) bytes() uint64        { return o.sink.bytes.Load() }
 func (o *writerOutput) segment() string      { return "" }
 
-// writeEntry writes a step or a note, and before a step what the wall clock is, if that is
-// due.
+// writeEntry writes a step or a note, and before the first step after a flush what the wall
+// clock is, if that is due.
 func writeEntry(w *events.Writer, clocks *clockNotes, one recorded) error {
 	if one.note != nil {
 		return w.WriteNote(*one.note)
 	}
-	if note := clocks.due(); note != nil {
+	if note := clocks.dueOnce(); note != nil {
 		if err := w.WriteNote(events.Note{Clock: note}); err != nil {
 			return err
 		}
@@ -71,6 +72,7 @@ type clockNotes struct {
 	now    func() int64
 	at     int64     // of the last note
 	offset int64     // of the wall clock from the loop's, then
+	asked  bool      // since the last flush: each reading is a call of the system
 	wall   time.Time // then; it has a reading of Go's clock, which stands still while the machine sleeps
 }
 
@@ -86,6 +88,15 @@ func (c *clockNotes) read() (at, offset int64, wall time.Time) {
 	wall = time.Now()
 	at = c.now()
 	return at, wall.UnixNano() - at, wall
+}
+
+// dueOnce does the same as due for the first step after a flush, and returns nil for others.
+func (c *clockNotes) dueOnce() *events.ClockNote {
+	if c.asked {
+		return nil
+	}
+	c.asked = true
+	return c.due()
 }
 
 // due returns a note if the last is a minute old, if the wall clock was set since, or if the machine slept.

@@ -23,7 +23,7 @@ const retryOutput = 5 * time.Second
 func (r *recorder) fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.queue, r.waiting, r.asked = nil, 0, false
+	r.queue, r.waiting, r.asked = batch{}, 0, false
 	lost := r.seen - r.written - r.dropped
 	r.dropped += lost
 	if r.gap == nil {

@@ -1,6 +1,9 @@
 package events
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // memory is what writer and reader of one log, or of one segment, remember of the lines
 // before: a field is left out of a line if it has the value that follows from them. Both
@@ -56,7 +59,8 @@ func (m *recent[K, V]) get(k K) (V, bool) {
 
 func (m *recent[K, V]) put(k K, v V) {
 	if len(m.young) >= maxRecent {
-		m.young, m.old = nil, m.young
+		m.young, m.old = m.old, m.young
+		clear(m.young)
 	}
 	if m.young == nil {
 		m.young = map[K]V{}
@@ -111,10 +115,11 @@ func (m *memory) learn(r *Record) {
 		m.sessionID, m.timeout = e.SessionID, e.Timeout
 	}
 	m.states.put(r.Machine, r.To)
-	if key := rowOf(r); len(r.Tried) > 0 {
+	key := rowOf(r)
+	if before, ok := m.tried.young[key]; ok && len(m.tried.young) < maxRecent && slices.Equal(before, r.Tried) {
+		// it is remembered already
+	} else if _, ok := m.tried.get(key); ok || len(r.Tried) > 0 {
 		m.tried.put(key, r.Tried)
-	} else if _, ok := m.tried.get(key); ok {
-		m.tried.put(key, nil)
 	}
 	if e.Kind == CommandOpen {
 		m.options.put(e.Recipe, e.Options)
