@@ -25,7 +25,7 @@ import (
 // cyclist is set for a process that leads and resigns without a pause.
 const cyclist = "INCUMBENT_TEST_CYCLIST"
 
-// cycle records in a directory, and prints a line each time it has led. It ends
+// cycle records in a directory. Each time it has led, it prints how many records the log has taken. It ends
 // only with an error. Each process has a line of its own: it does not wait for the node of one that was killed.
 func cycle(servers, dir string) error {
 	ctx := context.Background()
@@ -50,7 +50,7 @@ func cycle(servers, dir string) error {
 		if err := l.Close(ctx); err != nil {
 			return err
 		}
-		if _, err := os.Stdout.WriteString("led\n"); err != nil {
+		if _, err := fmt.Println("led", c.Recording().Records); err != nil {
 			return err
 		}
 	}
@@ -70,22 +70,14 @@ func TestAKilledProcessLeavesABeginning(t *testing.T) {
 	if many == 0 {
 		many = selection.Of(t, "kills", 2, 20, 100)
 	}
-	several, dropped, torn, records := 0, 0, 0, uint64(0)
-	for range many {
-		dir := t.TempDir()
-		cmd := exec.Command(exe)
-		cmd.Env = append(os.Environ(), cyclist+"="+srv.Addr()+" "+dir)
-		out, err := cmd.StdoutPipe()
-		ok(t, err)
-		ok(t, cmd.Start())
-		lines := bufio.NewReader(out)
-		for range 1 + dice.IntN(1<<dice.IntN(10)) {
-			if line, err := lines.ReadString('\n'); line != "led\n" {
-				t.Fatalf("it says %q, %v", line, err)
-			}
+	several, dropped, torn, lost, records := 0, 0, 0, 0, uint64(0)
+	for i := range many {
+		cycles := 1 + dice.IntN(1<<dice.IntN(10))
+		if i == many-1 {
+			cycles = 1600 // more than the queue takes, if nothing is written
 		}
-		ok(t, cmd.Process.Kill())
-		_ = cmd.Wait() // killed
+		dir := t.TempDir()
+		taken := kill(t, exe, cyclist+"="+srv.Addr()+" "+dir, cycles)
 		runs, err := segments.Runs(dir)
 		ok(t, err)
 		if len(runs) != 1 {
@@ -94,20 +86,62 @@ func TestAKilledProcessLeavesABeginning(t *testing.T) {
 		open, end := runs[0].Opener()
 		s, err := events.NewSegments(open)
 		ok(t, err)
+		led := 0 // according to the log
+		s.Results = func(r events.Record, _ error) { led = max(led, latchNumber(r.Machine)) }
 		sum, err := engine.ReplaySegments(s, 0, machines.Recipes()...)
 		end()
 		if err != nil || !sum.Cut && !sum.Torn {
 			t.Fatalf("%d records after %d, cut %t, torn %t: %v", sum.Records, sum.After, sum.Cut, sum.Torn, err)
 		}
+		if sum.After+sum.Records < taken {
+			t.Errorf("the log ends with record %d, and Recording said before that it had taken %d", sum.After+sum.Records, taken)
+		}
+		missing := cycles - led
+		if missing > maxLost {
+			t.Errorf("of %d cycles the log has none of the last %d, which the queue cannot hold: at most %d", cycles, missing, maxLost)
+		}
+		lost = max(lost, missing)
 		records += sum.Records
 		several += count(len(runs[0].Files) > 1)
 		dropped += count(sum.After > 0)
 		torn += count(sum.Torn)
 	}
-	t.Logf("of %d processes, %d had begun another segment, %d had dropped the first, %d left a torn line; %d records replay", many, several, dropped, torn, records)
+	t.Logf("of %d processes, %d had begun another segment, %d had dropped the first, %d left a torn line, and %d cycles at most were lost at the end; %d records replay", many, several, dropped, torn, lost, records)
 	if records == 0 {
 		t.Error("nothing was recorded")
 	}
+}
+
+// maxLost is how many cycles may wait in the recorder's queue, which has 8 MiB: each has more than 11 records, of more
+// than 544 bytes.
+const maxLost = (8 << 20) / (11 * 544)
+
+// kill starts a process, and kills it when it has led so many times. It returns how many records its log had taken then.
+func kill(t *testing.T, exe, environment string, cycles int) (taken uint64) {
+	t.Helper()
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), environment)
+	out, err := cmd.StdoutPipe()
+	ok(t, err)
+	ok(t, cmd.Start())
+	lines := bufio.NewReader(out)
+	for range cycles {
+		line, err := lines.ReadString('\n')
+		if n, scan := fmt.Sscanf(line, "led %d\n", &taken); n != 1 {
+			t.Fatalf("it says %q, %v, %v", line, err, scan)
+		}
+	}
+	ok(t, cmd.Process.Kill())
+	_ = cmd.Wait() // killed
+	return taken
+}
+
+// latchNumber returns the number of a latch's machine, such as latch-7, and 0 of others.
+func latchNumber(id events.ID) (n int) {
+	if _, err := fmt.Sscanf(string(id), "latch-%d", &n); err != nil {
+		return 0
+	}
+	return n
 }
 
 func count(is bool) int {
