@@ -132,7 +132,10 @@ func pack(name string) (err error) {
 	if err != nil {
 		return err
 	}
-	w := gzip.NewWriter(out)
+	w, err := gzip.NewWriterLevel(out, gzip.BestSpeed)
+	if err != nil {
+		return errors.Join(err, out.Close(), os.Remove(part))
+	}
 	_, err = io.Copy(w, in)
 	if err = errors.Join(err, w.Close(), out.Sync(), out.Close()); err != nil {
 		return errors.Join(err, os.Remove(part))
