@@ -155,10 +155,10 @@ func (r Run) Opener() (open func() (string, io.Reader, error), end func()) {
 		closers = nil
 	}
 	return func() (string, io.Reader, error) {
-		end()
 		if len(files) == 0 {
-			return "", nil, io.EOF
+			return "", nil, io.EOF // the last file stays open: a replay asks again if a step has no end
 		}
+		end()
 		name := files[0]
 		files = files[1:]
 		f, err := os.Open(name)

@@ -109,3 +109,27 @@ func TestWhatIsNotRead(t *testing.T) {
 		t.Errorf("the state is the same, %v", err)
 	}
 }
+
+// The last file of a run can be read at its end again, when there is no other file.
+func TestTheEndOfTheLastFileIsReadTwice(t *testing.T) {
+	d, err := Open(t.TempDir(), Stem("20261124T234822.000000Z", "host", 7), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := create(t, d, 1, "one")
+	open, end := Run{Name: "x", Files: []string{file.Name()}}.Opener()
+	defer end()
+	_, r, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(r); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := open(); err != io.EOF {
+		t.Error(err)
+	}
+	if n, err := r.Read(make([]byte, 1)); n != 0 || err != io.EOF {
+		t.Errorf("%d, %v", n, err)
+	}
+}
