@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 const (
@@ -52,9 +53,10 @@ func Stem(start, host string, pid int) string {
 
 // File is a segment that is being written.
 type File struct {
-	dir  *Dir
-	file *os.File
-	size int64
+	dir   *Dir
+	file  *os.File
+	size  int64
+	since time.Time // when it was created
 }
 
 // Create creates the segment with this number, for its owner only. Its directory is
@@ -71,7 +73,7 @@ func (d *Dir) Create(number int) (*File, error) {
 	d.mu.Lock()
 	d.current = filepath.Base(name)
 	d.mu.Unlock()
-	return &File{dir: d, file: f}, nil
+	return &File{dir: d, file: f, since: time.Now()}, nil
 }
 
 // Write appends to the segment.
@@ -110,9 +112,10 @@ func (f *File) Discard(good int64) error {
 // deleted then: see Wait.
 func (f *File) Close() error {
 	err := f.file.Close()
+	filled := level(time.Since(f.since))
 	f.dir.packing.Go(func() {
-		_ = pack(f.file.Name()) // the plain file stays then
-		_ = f.dir.drop()        // tried again with the next segment
+		_ = pack(f.file.Name(), filled) // the plain file stays then
+		_ = f.dir.drop()                // tried again with the next segment
 	})
 	return err
 }
@@ -120,8 +123,17 @@ func (f *File) Close() error {
 // Wait waits until what was closed is compressed.
 func (d *Dir) Wait() { d.packing.Wait() }
 
+// level returns how well a file is compressed that took so long to fill. One that is full in less than a minute is
+// compressed fast: the CPU has much else to do.
+func level(filled time.Duration) int {
+	if filled < time.Minute {
+		return gzip.BestSpeed
+	}
+	return gzip.BestCompression
+}
+
 // pack replaces a file by a compressed one.
-func pack(name string) (err error) {
+func pack(name string, level int) (err error) {
 	in, err := os.Open(name)
 	if err != nil {
 		return err
@@ -132,7 +144,7 @@ func pack(name string) (err error) {
 	if err != nil {
 		return err
 	}
-	w, err := gzip.NewWriterLevel(out, gzip.BestSpeed)
+	w, err := gzip.NewWriterLevel(out, level)
 	if err != nil {
 		return errors.Join(err, out.Close(), os.Remove(part))
 	}
