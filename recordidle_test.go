@@ -1,0 +1,52 @@
+package incumbent
+
+import (
+	"io"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/incumbent-go/incumbent/test/selection"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// A leader that only sends heartbeats for a day leaves at most 1 MiB of compressed log. A part of the day is measured, and
+// its bytes are counted for all of it.
+func TestBytesOfAnIdleDay(t *testing.T) {
+	const most = 1 << 20
+	lasting := selection.Of(t, "an idle day", time.Hour, 3*time.Hour, 8*time.Hour)
+	dir := t.TempDir()
+	heartbeats := 0
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.recorded(RecordIn(dir, RecordOptions{}), io.Discard, recordRoom)
+		work := n.leads()
+		defer work.Release()
+		pass(lasting)
+		if work.Check() != nil || n.Recording().Gaps != 0 {
+			t.Errorf("%v, %+v", work.Check(), n.Recording())
+		}
+		counts := w.srv.Counts()
+		heartbeats = counts.ByOp[zkmem.OpSync] + counts.ByOp[zkmem.OpMulti]
+	})
+	size := int64(0)
+	all := runs(t, dir)
+	if len(all) != 1 {
+		t.Fatalf("%d runs", len(all))
+	}
+	for _, file := range all[0].Files {
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size += info.Size()
+	}
+	sum, _, err := replayed(t, all[0])
+	if err != nil || int(sum.Records) < 2*heartbeats || heartbeats < int(lasting/time.Minute) {
+		t.Errorf("%d records of %d heartbeats replay: %v", sum.Records, heartbeats, err)
+	}
+	day := size * int64(24*time.Hour/lasting)
+	t.Logf("%d bytes of %s, %d heartbeats, %d records: %d bytes a day", size, lasting, heartbeats, sum.Records, day)
+	if day > most {
+		t.Errorf("%d bytes a day, of %d", day, most)
+	}
+}
