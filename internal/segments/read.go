@@ -148,6 +148,9 @@ func State(path string) (string, error) {
 // Opener returns what events.NewSegments takes, and a function that closes what is open.
 func (r Run) Opener() (open func() (string, io.Reader, error), end func()) {
 	files, closers := slices.Clone(r.Files), []io.Closer(nil)
+	for len(files) > 1 && empty(files[len(files)-1]) {
+		files = files[:len(files)-1] // the process was killed before it wrote the header
+	}
 	end = func() {
 		for _, c := range closers {
 			_ = c.Close() // it was only read
@@ -172,6 +175,12 @@ func (r Run) Opener() (open func() (string, io.Reader, error), end func()) {
 		}
 		return filepath.Base(name), &unpacked{file: b}, nil
 	}, end
+}
+
+// empty reports whether a file is there and has no bytes.
+func empty(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Size() == 0
 }
 
 // unpacked reads a compressed file. What is wrong with it is damage.

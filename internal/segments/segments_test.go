@@ -133,3 +133,19 @@ func TestTheEndOfTheLastFileIsReadTwice(t *testing.T) {
 		t.Errorf("%d, %v", n, err)
 	}
 }
+
+// A file whose process was killed before it wrote anything is left out behind others.
+func TestAnEmptyFileAtTheEnd(t *testing.T) {
+	d, err := Open(t.TempDir(), Stem("20261124T234822.000000Z", "host", 7), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, end := Run{Name: "x", Files: []string{create(t, d, 1, "one").Name(), create(t, d, 2, "").Name()}}.Opener()
+	defer end()
+	if _, _, err := open(); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := open(); err != io.EOF {
+		t.Error(err)
+	}
+}
