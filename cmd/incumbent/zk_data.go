@@ -18,6 +18,32 @@ type savedNode struct {
 	Path string      `json:"path"`
 	Data []byte      `json:"data,omitempty"` // base64
 	ACL  []zkmem.ACL `json:"acl,omitempty"`  // none is open to everybody
+
+	Container bool  `json:"container,omitempty"` // it is deleted when its last child has been
+	TTLMs     int64 `json:"ttlMs,omitempty"`     // it is deleted when it has had no write for so long, and no child
+}
+
+// create is the operation that makes the node.
+func (n savedNode) create() zkmem.Op {
+	op := zkmem.Op{Code: zkmem.OpCreate, Path: n.Path, Data: n.Data, ACL: n.ACL}
+	switch {
+	case n.Container:
+		op.Code = zkmem.OpCreateContainer
+	case n.TTLMs != 0:
+		op.Code, op.Mode, op.TTL = zkmem.OpCreateTTL, zkmem.TTL, n.TTLMs
+	}
+	if len(op.ACL) == 0 {
+		op.ACL = zkmem.OpenACL()
+	}
+	return op
+}
+
+// hint says what would be right, where that is known.
+func (n savedNode) hint(err error) string {
+	if n.TTLMs > 0 && errors.Is(err, zkmem.Unimplemented) {
+		return ": nodes with a TTL need --ttl"
+	}
+	return ""
 }
 
 const maxSavedLine = 16 << 20
@@ -46,11 +72,8 @@ func loadFrom(srv *zkmem.Server, r io.Reader, name string) (count int, err error
 		if err := json.Unmarshal(lines.Bytes(), &n); err != nil {
 			return count, fmt.Errorf(`%s: line %d: %w: want {"path": "/a", "data": BASE64}`, name, number, err)
 		}
-		if len(n.ACL) == 0 {
-			n.ACL = zkmem.OpenACL()
-		}
-		if _, err := srv.Do(zkmem.Op{Code: zkmem.OpCreate, Path: n.Path, Data: n.Data, ACL: n.ACL}); err != nil {
-			return count, fmt.Errorf("%s: line %d: create %q: %w", name, number, n.Path, err)
+		if _, err := srv.Do(n.create()); err != nil {
+			return count, fmt.Errorf("%s: line %d: create %q: %w%s", name, number, n.Path, err, n.hint(err))
 		}
 		count++
 	}
@@ -92,7 +115,8 @@ func writeNodes(tree *zkmem.Tree, parent string, out *json.Encoder) (int, error)
 			continue
 		}
 		acl, _, _ := tree.ACL(path)
-		if err := out.Encode(savedNode{path, data, acl}); err != nil {
+		container, ttl := tree.Lasting(path)
+		if err := out.Encode(savedNode{path, data, acl, container, ttl}); err != nil {
 			return count, err
 		}
 		below, err := writeNodes(tree, path, out)

@@ -50,6 +50,26 @@ func TestZkLoadsAndSaves(t *testing.T) {
 	programtest.Contains(t, bad.Err.String(), "line 1: create \"a\": zkmem: bad arguments")
 }
 
+// A container and a node with a TTL come back as such, and a server without TTLs says what is missing.
+func TestZkSavesKindsOfNodes(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "nodes")
+	const lines = `{"path":"/c","acl":[{"Perms":31,"Scheme":"world","ID":"anyone"}],"container":true}` + "\n" +
+		`{"path":"/c/plain","acl":[{"Perms":31,"Scheme":"world","ID":"anyone"}]}` + "\n" +
+		`{"path":"/t","data":"eA==","acl":[{"Perms":31,"Scheme":"world","ID":"anyone"}],"ttlMs":3600000}` + "\n"
+	if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	zk := start(t, nil, "zk", "--listen", "127.0.0.1:0", "--json", "--ttl", "--load", file, "--save", file)
+	zk.Prints("\n")
+	zk.Signal(syscall.SIGTERM)
+	zk.Exits(0)
+	if saved, err := os.ReadFile(file); err != nil || string(saved) != lines {
+		t.Errorf("%s%v", saved, err)
+	}
+	bad := start(t, nil, "zk", "--listen", "127.0.0.1:0", "--load", file).Exits(74)
+	programtest.Contains(t, bad.Err.String(), "line 3: create \"/t\"", "nodes with a TTL need --ttl")
+}
+
 func TestZkServesControl(t *testing.T) {
 	zk := start(t, nil, "zk", "--listen", "127.0.0.1:0", "--json", "--control", "127.0.0.1:0", "--tick", "1s", "--max-session-timeout", "3s")
 	zk.Prints("\n")

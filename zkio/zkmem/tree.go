@@ -104,6 +104,19 @@ func (t *Tree) Get(path string) ([]byte, Stat, error) {
 	return n.data, n.fullStat(), nil
 }
 
+// Lasting reports what a server does with a node by itself, which no Stat shows: whether it is a container, and its TTL in
+// milliseconds, 0 if it has none.
+func (t *Tree) Lasting(path string) (container bool, ttl int64) {
+	n := t.node(path)
+	if n == nil || n.stat.EphemeralOwner == 0 || owned(n.stat.EphemeralOwner) {
+		return false, 0
+	}
+	if n.stat.EphemeralOwner == ContainerOwner {
+		return true, 0
+	}
+	return false, n.stat.EphemeralOwner & maxTTL
+}
+
 // Exists reports whether there is a node.
 func (t *Tree) Exists(path string) bool { return t.node(path) != nil }
 
