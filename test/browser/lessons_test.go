@@ -12,6 +12,9 @@ import (
 // Each lesson opens from its link, says its two sentences, and shows what it is about: what breaks is lit with a planted bug,
 // and nothing is without one.
 func TestLessons(t *testing.T) {
+	if !played(t) {
+		return
+	}
 	browser, address := chromium(t), playServer(t)
 	all := *shots != "" || selection.Full(t, "those with a planted bug, and their counterparts, of the lessons")
 	for _, l := range play.Lessons() {
@@ -45,6 +48,9 @@ func TestLessons(t *testing.T) {
 
 // A click on a lesson opens it, closes the list, and leads to the one with or without the bug.
 func TestALessonIsChosen(t *testing.T) {
+	if !played(t) {
+		return
+	}
 	address := playServer(t)
 	p := open(t, chromium(t), address).shown()
 	if open := value[bool](p, `document.querySelector('#lessons-box').open`); !open {
