@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"github.com/incumbent-go/incumbent/play"
-	"github.com/incumbent-go/incumbent/test/selection"
 	"github.com/incumbent-go/incumbent/play/web"
 	"github.com/incumbent-go/incumbent/test/realzk"
+	"github.com/incumbent-go/incumbent/test/selection"
 )
 
 // playServer serves the playground with its worlds, and returns its address.
