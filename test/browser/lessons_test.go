@@ -12,9 +12,6 @@ import (
 // Each lesson opens from its link, says its two sentences, and shows what it is about: what breaks is lit with a planted bug,
 // and nothing is without one.
 func TestLessons(t *testing.T) {
-	if !played(t) {
-		return
-	}
 	browser, address := chromium(t), playServer(t)
 	all := *shots != "" || selection.Full(t, "those with a planted bug, and their counterparts, of the lessons")
 	for _, l := range play.Lessons() {
@@ -48,9 +45,6 @@ func TestLessons(t *testing.T) {
 
 // A click on a lesson opens it, closes the list, and leads to the one with or without the bug.
 func TestALessonIsChosen(t *testing.T) {
-	if !played(t) {
-		return
-	}
 	address := playServer(t)
 	p := open(t, chromium(t), address).shown()
 	if open := value[bool](p, `document.querySelector('#lessons-box').open`); !open {
@@ -69,5 +63,14 @@ func TestALessonIsChosen(t *testing.T) {
 	p.waits(`document.querySelectorAll('#promises .broken').length > 0 && document.querySelector('#bug-note').textContent !== ''`)
 	p.does(`history.back()`)
 	p.waits(`document.querySelector('#lesson-title').textContent === 'The cut-off follower'`)
+	p.quiet(address)
+}
+
+// A link that is opened is shown, also if the page writes its address before it hears of the link.
+func TestAClickIsNotLost(t *testing.T) {
+	address := playServer(t)
+	p := playing(t, chromium(t), address, "1;latch;usual;3;20~10:isolate:b:15@30")
+	p.does(`{ const before = location.hash; document.querySelector('#counterpart').click(); history.replaceState(null, '', before); }`)
+	p.waits(`document.querySelectorAll('#promises .broken').length > 0 && document.querySelector('#bug-note').textContent !== ''`)
 	p.quiet(address)
 }

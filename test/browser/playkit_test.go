@@ -15,7 +15,6 @@ import (
 	"github.com/incumbent-go/incumbent/play"
 	"github.com/incumbent-go/incumbent/play/web"
 	"github.com/incumbent-go/incumbent/test/realzk"
-	"github.com/incumbent-go/incumbent/test/selection"
 )
 
 // playServer serves the playground with its worlds, and returns its address.
@@ -94,11 +93,4 @@ func playing(t *testing.T, browser context.Context, address, link string) *tab {
 func (p *tab) idle() {
 	p.t.Helper()
 	p.waits(`document.querySelector('#world-state').textContent !== '…'`)
-}
-
-// played reports whether this run plays worlds in a browser. The race detector makes them ten times slower, and a page
-// that waits for them has no goroutine to find: they are played without it.
-func played(t *testing.T) bool {
-	t.Helper()
-	return selection.Of(t, "worlds in a browser", 0, 1, 1) == 1
 }

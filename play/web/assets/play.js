@@ -339,15 +339,19 @@ class Play {
     if (lesson) this.choose(lesson.focus);
     this.seek(this.cursor);
     if (selected) this.view.goTo(selected, true);
-    await this.besides();
     this.address();
+    await this.besides(lesson);
     return true;
   }
 
-  /** Asks for the world beside the lesson's one, whose picture is the ghost. */
-  async besides() {
-    const other = this.catalogue.lessons.find(l => l.id === this.lesson?.counterpart);
+  /**
+   * Asks for the world beside a lesson's one, whose picture is the ghost, unless another link is opened meanwhile.
+   * @param {import('./answers.js').Lesson | undefined} lesson
+   */
+  async besides(lesson) {
+    const other = this.catalogue.lessons.find(l => l.id === lesson?.counterpart);
     const answer = other && await this.back.ask({ link: other.link });
+    if (this.lesson !== lesson) return;
     this.beside = other && answer && { title: other.title, answer, ghost: known(answer).picture };
     this.panels();
   }
@@ -363,7 +367,7 @@ class Play {
     for (const [id, does] of buttons) byId(id).addEventListener('click', does);
     byId('world').addEventListener('submit', event => { event.preventDefault(); void this.open(`#${chosenWorld()}@20`); });
     field('scrub').addEventListener('input', () => { if (this.answer) this.seek(this.answer.begin + Number(field('scrub').value) * 1e3); });
-    addEventListener('hashchange', () => void this.open(location.hash));
+    addEventListener('hashchange', event => void this.open(new URL(event.newURL).hash)); // the address may be written again meanwhile
     byId('servers').addEventListener('click', event => {
       const key = event.target instanceof Element ? event.target.closest('[data-key]')?.getAttribute('data-key') : undefined;
       if (key) this.choose(key.split(' ')[1]);
