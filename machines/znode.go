@@ -165,20 +165,35 @@ func parsePlace(name, label string) (Place, bool) {
 	if isKazoo(label) {
 		return parseKazoo(p)
 	}
-	rest := name
-	if strings.HasPrefix(rest, GUIDPrefix) {
-		rest = rest[len(GUIDPrefix):]
-		if len(rest) < guidLength+1 || rest[guidLength] != '-' || !isGUID(rest[:guidLength]) {
-			return p, false
-		}
-		p.GUID, rest = rest[:guidLength], rest[guidLength+1:]
-	}
-	if !strings.HasPrefix(rest, label) {
+	guid, rest, ok := cutGUID(name)
+	if !ok || !strings.HasPrefix(rest, label) {
 		return p, false
 	}
+	p.GUID = guid
 	n, ok := parseSequence(rest[len(label):])
 	p.Sequence = n
 	return p, ok
+}
+
+// cutGUID takes the GUID of Curator's layout off a name; a name without one is left as it is. It reports false if what
+// stands there is no GUID.
+func cutGUID(name string) (guid, rest string, ok bool) {
+	rest, found := strings.CutPrefix(name, GUIDPrefix)
+	if !found {
+		return "", name, true
+	}
+	if len(rest) < guidLength+1 || rest[guidLength] != '-' || !isGUID(rest[:guidLength]) {
+		return "", "", false
+	}
+	return rest[:guidLength], rest[guidLength+1:], true
+}
+
+// WithoutGUID returns a name without the GUID of Curator's layout, for people; another name as it is.
+func WithoutGUID(name string) string {
+	if _, rest, ok := cutGUID(name); ok {
+		return rest
+	}
+	return name
 }
 
 // withGUID returns the name of a protected create with this GUID, or "" if it is not among the
@@ -310,27 +325,6 @@ func guid(seed string, n uint64) string {
 	h[8] = h[8]&0x3f | 0x80
 	s := hex.EncodeToString(h[:16])
 	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
-}
-
-// jitter is a sequence of numbers in [0, 1) that is derived from a seed, and so is the same in a
-// replay.
-type jitter struct{ state, step uint64 }
-
-func newJitter(seed string) jitter {
-	h := sha256.Sum256([]byte(seed + "/dice"))
-	d := jitter{step: 0x9e3779b97f4a7c15}
-	for _, b := range h[:8] {
-		d.state = d.state<<8 | uint64(b)
-	}
-	return d
-}
-
-func (d *jitter) next() float64 {
-	d.state += d.step
-	z := d.state
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return float64((z^z>>31)>>11) / (1 << 53)
 }
 
 // Kinds of line in a directory that can be told apart from outside. Selectors and mutexes create the

@@ -63,6 +63,19 @@ func TestParsePlace(t *testing.T) {
 	}
 }
 
+func TestWithoutGUID(t *testing.T) {
+	for name, want := range map[string]string{
+		"_c_0f1e2d3c-4b5a-4988-8776-655443322110-latch-0000000007": "latch-0000000007",
+		"latch-0000000007":                "latch-0000000007",
+		"_c_no-guid-latch-0000000007":     "_c_no-guid-latch-0000000007",
+		"_c_0f1e2d3c-4b5a-4988-8776-6554": "_c_0f1e2d3c-4b5a-4988-8776-6554",
+	} {
+		if got := WithoutGUID(name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
 func TestLineOrdersByNumber(t *testing.T) {
 	children := []string{"latch-0000000010", "foreign", "_c_" + someGUID + "-latch-0000000009", "latch--2147483648", "latch-2147483647", "lock-0000000000", "latch-0000000009", "latch--000000001"}
 	line, foreign := Line(children, LatchLabel)
