@@ -96,22 +96,13 @@ func (p *promises) apart(b *belief) {
 		if o == nil || o == b || o.excused || !o.believes() || o.shares() && b.shares() {
 			continue
 		}
-		one, two := p.run.name(o.c), p.run.name(b.c)
-		if o.c.ID() > b.c.ID() {
+		one, two := o, b
+		if one.c.ID() > two.c.ID() {
 			one, two = two, one
 		}
-		p.fail(promise, []string{one, two}, "%s and %s may believe at once, with the tokens %s and %s", one, two, token(p.tokenOf(one)), token(p.tokenOf(two)))
+		names := []string{p.run.name(one.c), p.run.name(two.c)}
+		p.fail(promise, names, "%s and %s may believe at once, with the tokens %s and %s", names[0], names[1], token(one.token), token(two.token))
 	}
-}
-
-// tokenOf returns the token of the term of a participant.
-func (p *promises) tokenOf(name string) int64 {
-	for _, b := range p.beliefs {
-		if b != nil && p.run.name(b.c) == name {
-			return b.token
-		}
-	}
-	return 0
 }
 
 // published checks a new deadline.

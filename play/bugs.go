@@ -13,7 +13,6 @@ type Bug struct {
 	Text    string `json:"text"`
 	Promise string `json:"promise"`
 
-	happens string // a bug of package world
 	posting func(*run, *world.Client, events.ID, *events.Event)
 	sent    func(*world.Packet)
 }

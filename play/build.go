@@ -68,7 +68,7 @@ func lineOf(recipe string) (dir string, labels []string) {
 	case "readwrite":
 		return path, []string{machines.ReadLabel, machines.WriteLabel}
 	case "semaphore":
-		return path + "/locks", []string{machines.LockLabel}
+		return machines.SemaphoreLocks(path, false), []string{machines.LockLabel}
 	}
 	return "", nil
 }

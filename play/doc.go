@@ -11,8 +11,8 @@
 //
 //	names.go      recipes, scenarios, participants; verbs.go deeds; bugs.go bugs that are planted by name
 //	script.go     what is played; link.go as text, strictly read; build.go as a script of package world
-//	run.go        a world that runs; servers.go and nodes.go what is kept of it; outcomes.go what deeds did
-//	promises.go   what is checked while it runs; belief.go, line.go and shared.go the checks
+//	run.go        a world that runs; servers.go what is kept of its servers; outcomes.go what deeds did
+//	promises.go   what is checked while it runs; belief.go and shared.go the checks
 //	document.go   the document of a run; view.go how things stand
 //	host.go       answers requests; whatif.go where two worlds part
 //	lessons.go    scripts to begin with; random.go drawn ones; catalogue.go all that a page offers

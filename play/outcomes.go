@@ -9,7 +9,6 @@ import (
 
 // outcome is what a deed did, or why it did nothing.
 type outcome struct {
-	deed Deed
 	says string
 	why  string
 }
@@ -17,7 +16,7 @@ type outcome struct {
 // outcome returns what came of a deed, in words. A pause is kept for the participant's lane.
 func (r *run) outcome(d Deed, o world.Outcome) outcome {
 	if o.Why != nil {
-		return outcome{deed: d, why: o.Why.Error()}
+		return outcome{why: o.Why.Error()}
 	}
 	now := r.w.Now()
 	switch d.Verb {
@@ -26,7 +25,7 @@ func (r *run) outcome(d Deed, o world.Outcome) outcome {
 	case "kill":
 		r.pause(o.Action.Who, now, 0)
 	}
-	return outcome{deed: d, says: r.sentence(d)}
+	return outcome{says: r.sentence(d)}
 }
 
 // pause notes that a process does not run; to 0 is for good.

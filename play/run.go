@@ -118,9 +118,6 @@ func (r *run) ownerOf(session int64) string {
 	return ""
 }
 
-// Happens implements world.Observer.
-func (r *run) Happens(name string) bool { return r.bug != nil && r.bug.happens == name }
-
 // Posting implements world.Observer.
 func (r *run) Posting(c *world.Client, to events.ID, ev *events.Event) bool {
 	if r.bug != nil && r.bug.posting != nil {

@@ -33,7 +33,7 @@ func (p *promises) permitsHeld() {
 	if !p.checks(fewPermits) {
 		return
 	}
-	if n := len(p.run.w.Ensemble().Children(path + "/leases")); n > permits {
+	if n := len(p.run.w.Ensemble().Children(machines.SemaphorePool(path, false))); n > permits {
 		p.fail(fewPermits, nil, "there are %d nodes of permits, of %d", n, permits)
 	}
 	var held []string
@@ -77,8 +77,8 @@ func (p *promises) entered(c *world.Client, id events.ID, state string) {
 // short returns the last part of a path, without the GUID in it.
 func short(path string) string {
 	name := path[strings.LastIndexByte(path, '/')+1:]
-	if rest, guid := strings.CutPrefix(name, machines.GUIDPrefix); guid && len(rest) > 37 {
-		return "…" + rest[37:]
+	if rest := machines.WithoutGUID(name); rest != name {
+		return "…" + rest
 	}
 	return name
 }

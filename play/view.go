@@ -2,8 +2,8 @@ package play
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/incumbent-go/incumbent/world"
@@ -146,6 +146,5 @@ func (r *run) digest() string {
 	for _, c := range r.w.Clients() {
 		h = (h ^ c.Digest()) * 1099511628211
 	}
-	text := strconv.FormatUint(h, 16)
-	return strings.Repeat("0", 16-len(text)) + text
+	return fmt.Sprintf("%016x", h)
 }
