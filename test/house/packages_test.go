@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"go/ast"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/realzk"
 )
 
 func TestEveryPackageSaysWhatItIs(t *testing.T) {
@@ -21,6 +23,22 @@ func TestEveryPackageSaysWhatItIs(t *testing.T) {
 	for dir, ok := range said {
 		if !ok {
 			t.Errorf("%s has no package comment\n\twhy not: whoever opens a room wants to know what it is for, and what it is not", dir)
+		}
+	}
+}
+
+// A program that was built in the checkout is easily committed with everything else.
+func TestNoTrackedFileIsLarge(t *testing.T) {
+	const most = 512 << 10 // bytes; the largest picture has a fifth of that
+	cmd := exec.Command("git", "ls-files", "-z")
+	cmd.Dir = root
+	tracked, err := cmd.Output()
+	if err != nil {
+		realzk.NotRun(t, "the sizes of tracked files (no git, or no checkout)")
+	}
+	for name := range strings.SplitSeq(strings.Trim(string(tracked), "\x00"), "\x00") {
+		if info, err := os.Stat(filepath.Join(root, name)); err == nil && info.Size() > most {
+			t.Errorf("%s has %d bytes, of %d: is it a program that was built?", name, info.Size(), most)
 		}
 	}
 }
