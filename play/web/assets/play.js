@@ -367,7 +367,7 @@ class Play {
     for (const [id, does] of buttons) byId(id).addEventListener('click', does);
     byId('world').addEventListener('submit', event => { event.preventDefault(); void this.open(`#${chosenWorld()}@20`); });
     field('scrub').addEventListener('input', () => { if (this.answer) this.seek(this.answer.begin + Number(field('scrub').value) * 1e3); });
-    addEventListener('hashchange', event => void this.open(new URL(event.newURL).hash)); // the address may be written again meanwhile
+    addEventListener('hashchange', event => void this.open(event.newURL.replace(/^[^#]*/, ''))); // the address may be written again meanwhile
     byId('servers').addEventListener('click', event => {
       const key = event.target instanceof Element ? event.target.closest('[data-key]')?.getAttribute('data-key') : undefined;
       if (key) this.choose(key.split(' ')[1]);
