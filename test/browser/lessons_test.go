@@ -12,6 +12,9 @@ import (
 // Each lesson opens from its link, says its two sentences, and shows what it is about: what breaks is lit with a planted bug,
 // and nothing is without one.
 func TestLessons(t *testing.T) {
+	if !slow(t) {
+		return
+	}
 	browser, address := chromium(t), playServer(t)
 	all := *shots != "" || selection.Full(t, "those with a planted bug, and their counterparts, of the lessons")
 	for _, l := range play.Lessons() {

@@ -40,6 +40,9 @@ func (p *tab) scrub(seconds float64) {
 
 // A world says the same natively, over HTTP and in a Worker's WebAssembly; and the page asks nobody else.
 func TestBackEndsAgree(t *testing.T) {
+	if !slow(t) {
+		return
+	}
 	browser := chromium(t)
 	server, static := playServer(t), site(t)
 	links := []string{
@@ -195,6 +198,9 @@ func TestHostileLinks(t *testing.T) {
 
 // The world runs by a key, step by step and by its slider. Times are noted only.
 func TestRunning(t *testing.T) {
+	if !slow(t) {
+		return
+	}
 	browser, address := chromium(t), playServer(t)
 	p := playing(t, browser, address, "1;latch;usual;3;7~8.5:freeze:alice:9@20")
 	const now = `Number(document.querySelector('#scrub').value)`

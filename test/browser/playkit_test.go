@@ -15,6 +15,7 @@ import (
 	"github.com/incumbent-go/incumbent/play"
 	"github.com/incumbent-go/incumbent/play/web"
 	"github.com/incumbent-go/incumbent/test/realzk"
+	"github.com/incumbent-go/incumbent/test/selection"
 )
 
 // playServer serves the playground with its worlds, and returns its address.
@@ -93,4 +94,11 @@ func playing(t *testing.T, browser context.Context, address, link string) *tab {
 func (p *tab) idle() {
 	p.t.Helper()
 	p.waits(`document.querySelector('#world-state').textContent !== '…'`)
+}
+
+// slow reports whether this run has time for worlds that take the browser long. make quick has not, nor has the race detector: the other
+// tests of the playground have the same goroutines.
+func slow(t *testing.T) bool {
+	t.Helper()
+	return selection.Of(t, "long worlds in a browser", 0, 1, 1) == 1
 }
