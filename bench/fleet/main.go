@@ -22,9 +22,6 @@ const (
 	tick           = 2 * time.Second
 )
 
-// serverHeap is the heap of each server: listings of a long line that wait for their clients are large.
-const serverHeap = "-Xmx3g"
-
 type options struct {
 	servers   int
 	sessions  int
@@ -79,9 +76,6 @@ func (o options) check() error {
 
 func run(ctx context.Context, o options) error {
 	if err := o.check(); err != nil {
-		return err
-	}
-	if err := os.Setenv("_JAVA_OPTIONS", serverHeap); err != nil { // it overrides the command line's
 		return err
 	}
 	var tables strings.Builder

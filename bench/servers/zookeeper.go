@@ -12,6 +12,9 @@ import (
 	"github.com/incumbent-go/incumbent/test/realzk"
 )
 
+// heap is that of each server. Scenarios with many paths or long listings need much more than a server in a test.
+const heap = "-Xmx3g"
+
 // ZooKeeper starts n servers of Debian's ZooKeeper, or of ZOOKEEPER_HOME's: one alone, or an ensemble. It returns when all of
 // them serve. If ZooKeeper is not installed, the error is a MissingError.
 func ZooKeeper(ctx context.Context, n int) (*Group, error) {
@@ -58,7 +61,7 @@ func (g *Group) launch(i int, addrs []string) error {
 	if err := os.WriteFile(filepath.Join(data, "myid"), []byte(strconv.Itoa(i+1)), 0o600); err != nil {
 		return err
 	}
-	p, err := realzk.Launch(dir, config(i, data, addrs), nil, false)
+	p, err := realzk.Launch(dir, config(i, data, addrs), []string{heap}, false)
 	if err != nil {
 		return err
 	}
@@ -80,7 +83,7 @@ func (g *Group) Restart(ctx context.Context) error {
 	}
 	for i, m := range g.members {
 		var err error
-		if g.members[i].Process, err = realzk.Launch(m.dir, m.config, nil, false); err != nil {
+		if g.members[i].Process, err = realzk.Launch(m.dir, m.config, []string{heap}, false); err != nil {
 			return err
 		}
 	}
