@@ -27,7 +27,7 @@ func (s *Server) SlowFsync(by, lasts time.Duration) {
 // quorumDisk returns by how much later the slowest server of the fastest quorum has a proposal
 // on disk, if these servers acknowledge it.
 func (e *Ensemble) quorumDisk(voters []*Server) time.Duration {
-	needed := e.voters()/2 + 1
+	needed := e.Voters()/2 + 1
 	if len(voters) < needed {
 		return 0 // nothing commits
 	}
@@ -47,15 +47,15 @@ func (e *Ensemble) syncLimit() time.Duration {
 // expectAcks has the leader give up every follower that does not have a new proposal on disk
 // in time. It looks when it pings.
 func (s *Server) expectAcks() {
-	e, term := s.ens, s.term
+	e, term := s.ens, s.Term()
 	for _, f := range e.servers {
-		if f == s || f.term != term || f.owes || f.disk < e.syncLimit() {
+		if f == s || f.Term() != term || f.owes || f.disk < e.syncLimit() {
 			continue
 		}
 		f.owes = true
 		e.w.After(e.syncLimit()+Between(f.dice.roll(noticeDice), 0, e.w.script.Tick/2), func() {
 			f.owes = false
-			if s.leads && s.term == term && f.term == term && f.disk >= e.syncLimit() {
+			if s.Leads() && s.Term() == term && f.Term() == term && f.disk >= e.syncLimit() {
 				s.dropFollower(f)
 			}
 		})
@@ -66,10 +66,10 @@ func (s *Server) expectAcks() {
 // when it has what the leader sends on its disk. A leader that has no quorum left gives up.
 func (s *Server) dropFollower(f *Server) {
 	e := s.ens
-	e.w.Log("server %d gives up server %d, whose disk is slow", s.id, f.id)
+	e.w.Log("server %d gives up server %d, whose disk is slow", s.ID(), f.ID())
 	f.stop()
 	e.w.After(f.disk, func() {
-		if !f.serving {
+		if !f.Serving() {
 			f.rejoin()
 		}
 	})
@@ -78,16 +78,16 @@ func (s *Server) dropFollower(f *Server) {
 
 // rejoin makes a server that runs a follower again, if there is a leader.
 func (s *Server) rejoin() {
-	if l := s.ens.leader; s.up && l != nil && l.leads && l != s && !s.isolated && !s.leads {
+	if s.MayRejoin() {
 		s.join()
 	}
 }
 
 // stopWithoutQuorum has a leader give up after a while, if it reaches no quorum then.
 func (s *Server) stopWithoutQuorum(after time.Duration) {
-	e, term := s.ens, s.term
+	e, term := s.ens, s.Term()
 	e.w.After(after, func() {
-		if s.leads && s.term == term && e.connected() <= e.voters()/2 {
+		if s.Leads() && s.Term() == term && !e.HasQuorum() {
 			s.stop()
 			e.reelect(e.w.script.Tick/2 + e.quorumDisk(e.servers))
 		}

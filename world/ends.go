@@ -33,7 +33,7 @@ func endOf(why string) events.ConnectionEnd {
 }
 
 // name returns what clients have in their list of servers.
-func (s *Server) name() string { return string(rune('a' + s.id)) }
+func (s *Server) name() string { return string(rune('a' + s.ID())) }
 
 // address returns what the name resolves to.
-func (s *Server) address() string { return fmt.Sprintf("10.0.0.%d:2181", s.id+1) }
+func (s *Server) address() string { return fmt.Sprintf("10.0.0.%d:2181", s.ID()+1) }

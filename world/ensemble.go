@@ -5,19 +5,18 @@ import (
 	"slices"
 	"time"
 
+	"github.com/incumbent-go/incumbent/internal/quorum"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // Ensemble is three voting servers, perhaps observers, and what they have committed. Every check is held against
 // the committed tree. A server's own tree may lag behind it.
 type Ensemble struct {
+	*quorum.Ensemble
 	w           *World
 	dice        participantDice
-	servers     []*Server
-	leader      *Server // as elected by a quorum; nil while there is none
-	term        int     // counts elections
-	epoch       int64   // the upper half of zxids
-	generation  int     // counts wipes and restores
+	servers     []*Server // by the numbers of their members
+	generation  int       // counts wipes and restores
 	history     []zkmem.Txn
 	committed   *zkmem.Tree
 	backup      *zkmem.Tree // for a restore
@@ -45,10 +44,11 @@ type Proposal struct {
 }
 
 func newEnsemble(w *World) *Ensemble {
-	e := &Ensemble{w: w, dice: participantDice{w: w, name: "ensemble"}, committed: zkmem.NewTree(), lastID: 0x1000, shortest: map[int64]time.Duration{}}
-	for i := range Servers + w.script.Layout.Observers {
-		s := &Server{ens: e, id: i, dice: participantDice{w: w, name: fmt.Sprint("server ", i)}, up: true, tree: zkmem.NewTree(),
-			watches: zkmem.NewWatches[*Conn](), touchedSessions: map[int64]time.Duration{}, observer: i >= Servers}
+	e := &Ensemble{Ensemble: quorum.New(Servers, w.script.Layout.Observers), w: w, dice: participantDice{w: w, name: "ensemble"},
+		committed: zkmem.NewTree(), lastID: 0x1000, shortest: map[int64]time.Duration{}}
+	for i, m := range e.Members() {
+		s := &Server{Member: m, ens: e, dice: participantDice{w: w, name: fmt.Sprint("server ", i)}, tree: zkmem.NewTree(),
+			watches: zkmem.NewWatches[*Conn](), touchedSessions: map[int64]time.Duration{}}
 		s.lag = Between(s.dice.roll(lagDice), 0, usualLag)
 		e.servers = append(e.servers, s)
 	}
@@ -66,13 +66,18 @@ func (t *participantDice) delay() time.Duration {
 	return Between(t.roll(linkDice), 100*time.Microsecond, 3*time.Millisecond)
 }
 
-// connected returns how many servers with a vote the elected leader reaches, itself included.
-func (e *Ensemble) connected() int { return len(e.acknowledging()) }
+// Leader returns the server that a quorum elected last, nil for none.
+func (e *Ensemble) Leader() *Server {
+	if l := e.Ensemble.Leader(); l != nil {
+		return e.servers[l.ID()]
+	}
+	return nil
+}
 
-// acknowledging returns those servers.
+// acknowledging returns the servers with a vote that the elected leader reaches, itself included.
 func (e *Ensemble) acknowledging() (all []*Server) {
 	for _, s := range e.servers {
-		if s.up && s.Votes() && !s.isolated && s.frozen == 0 && e.leader != nil && s.term == e.term {
+		if s.Acknowledges() {
 			all = append(all, s)
 		}
 	}
@@ -82,20 +87,17 @@ func (e *Ensemble) acknowledging() (all []*Server) {
 // elect makes a server the leader of a new epoch.
 func (e *Ensemble) elect(l *Server) {
 	for _, s := range e.servers {
-		if s == l || !s.leads { // a deposed leader does not know it yet
+		if s == l || !s.Leads() { // a deposed leader does not know it yet
 			s.outstanding = nil
 		}
 	}
-	e.term++
-	e.epoch++
-	e.leader = l
+	e.Elect(l.Member)
 	l.catchUp()
-	l.term, l.leads, l.isolated, l.serving = e.term, true, false, true
-	l.proposed, l.zxid = e.committed.Clone(), e.epoch<<32
+	l.proposed, l.zxid = e.committed.Clone(), e.Epoch()<<32
 	l.trackAll()
-	e.w.Log("server %d leads epoch %d", l.id, e.epoch)
+	e.w.Log("server %d leads epoch %d", l.ID(), e.Epoch())
 	for _, s := range e.servers {
-		if s != l && s.up && !s.isolated && !s.leads {
+		if s != l && s.Up() && !s.Isolated() && !s.Leads() {
 			s.join()
 		}
 	}
@@ -103,11 +105,12 @@ func (e *Ensemble) elect(l *Server) {
 
 // survive commits what the leader before had proposed and not committed, up to a random point.
 func (e *Ensemble) survive() {
-	if e.leader == nil {
+	l := e.Leader()
+	if l == nil {
 		return
 	}
-	n := e.dice.roll(electionDice).IntN(len(e.leader.outstanding) + 1)
-	for _, p := range e.leader.outstanding[:n] {
+	n := e.dice.roll(electionDice).IntN(len(l.outstanding) + 1)
+	for _, p := range l.outstanding[:n] {
 		e.record(p)
 	}
 }
@@ -115,7 +118,7 @@ func (e *Ensemble) survive() {
 // propose takes a write at a server that leads, or believes that it leads. It returns nil if
 // the server does not lead any more, or has no zxid left.
 func (s *Server) propose(who zkmem.Caller, op zkmem.Op, origin *Packet, from *Server) *Proposal {
-	if !s.leads {
+	if !s.Leads() {
 		return nil
 	}
 	if s.zxid++; s.zxid&lastCounter == lastCounter {
@@ -137,7 +140,7 @@ func (s *Server) schedule() {
 		return
 	}
 	s.committing = true
-	term := s.term
+	term := s.Term()
 	d := Between(s.dice.roll(diskDice), time.Millisecond, 6*time.Millisecond)
 	if slow := &s.ens.slow; slow.most > 0 {
 		d += Between(s.dice.roll(diskDice), slow.least, slow.most)
@@ -149,7 +152,7 @@ func (s *Server) schedule() {
 	}
 	s.ens.w.After(d, func() {
 		s.run(func() {
-			if s.term == term {
+			if s.Term() == term {
 				s.committing = false
 				s.tryCommit()
 			}
@@ -161,11 +164,11 @@ func (s *Server) schedule() {
 // at about the same time. Without a quorum it waits for one.
 func (s *Server) tryCommit() {
 	e := s.ens
-	if e.leader != s || !s.leads || !s.up || s.isolated || !s.Votes() || e.connected() <= e.voters()/2 {
+	if !s.MayCommit() {
 		return
 	}
 	n := 1 + s.dice.roll(diskDice).IntN(len(s.outstanding)+1)
-	for len(s.outstanding) > 0 && n > 0 && s.leads && s.Votes() {
+	for len(s.outstanding) > 0 && n > 0 && s.Leads() && s.Votes() {
 		p := s.outstanding[0]
 		s.outstanding = s.outstanding[1:]
 		e.commit(p)
@@ -175,23 +178,25 @@ func (s *Server) tryCommit() {
 	s.schedule()
 }
 
-// record makes a proposal part of the history.
-func (e *Ensemble) record(p *Proposal) {
+// record makes a proposal part of the history, and returns its index there.
+func (e *Ensemble) record(p *Proposal) (index int) {
+	index = e.Append()
 	e.history = append(e.history, p.Txn)
 	e.committed.Apply(p.Txn)
 	e.w.observer.Committed(p)
 	if p.activate != nil {
 		p.activate()
 	}
+	return index
 }
 
 // commit commits a proposal at the leader, which sends it to the others.
 func (e *Ensemble) commit(p *Proposal) {
-	e.record(p)
-	e.leader.apply(len(e.history)-1, p)
+	index, l := e.record(p), e.Leader()
+	l.apply(index, p)
 	for _, s := range e.servers {
-		if s != e.leader && s.term == e.term && s.up && s.master == nil {
-			s.replicate(len(e.history)-1, p)
+		if s != l && s.Term() == e.Term() && s.Up() && s.master == nil {
+			s.replicate(index, p)
 		}
 	}
 }
@@ -200,17 +205,16 @@ func (e *Ensemble) commit(p *Proposal) {
 func (s *Server) replicate(index int, p *Proposal) {
 	t := max(s.nextApply, s.ens.w.now+int64(s.dice.delay()+s.lag))
 	s.nextApply = t
-	term := s.term
-	s.arrives(t, term, func() { s.apply(index, p) })
+	s.arrives(t, s.Term(), func() { s.apply(index, p) })
 }
 
 // arrives runs something at a follower when a message from the leader arrives.
 func (s *Server) arrives(t int64, term int, do func()) {
 	s.ens.w.At(t, func() {
 		s.run(func() {
-			if s.term == term && s.up {
+			if s.Term() == term && s.Up() {
 				s.deliver(func() {
-					if s.term == term {
+					if s.Term() == term {
 						do()
 					}
 				})
@@ -221,7 +225,7 @@ func (s *Server) arrives(t int64, term int, do func()) {
 
 // deliver runs what came from the leader, now or when the server is not isolated any more.
 func (s *Server) deliver(do func()) {
-	if s.isolated {
+	if s.Isolated() {
 		s.heldFromLeader = append(s.heldFromLeader, do)
 		return
 	}
@@ -230,8 +234,8 @@ func (s *Server) deliver(do func()) {
 
 // toLeader sends a message from a follower to its leader, in order.
 func (s *Server) toLeader(do func(l *Server)) {
-	l, term := s.ens.leader, s.term
-	if s.leads {
+	l, term := s.ens.Leader(), s.Term()
+	if s.Leads() {
 		do(s)
 		return
 	}
@@ -247,13 +251,13 @@ func (s *Server) toLeader(do func(l *Server)) {
 				return
 			}
 			l.run(func() {
-				if l.leads && l.term == term && s.term == term && l.up && !l.isolated {
+				if l.LeadsTerm(term) && s.Term() == term {
 					do(l)
 				}
 			})
 		})
 	}
-	if s.isolated {
+	if s.Isolated() {
 		s.heldToLeader = append(s.heldToLeader, send)
 		return
 	}
@@ -263,7 +267,7 @@ func (s *Server) toLeader(do func(l *Server)) {
 // fromLeader sends a message from the leader to a follower, behind all that was
 // committed so far.
 func (s *Server) fromLeader(do func()) {
-	if s.leads {
+	if s.Leads() {
 		do()
 		return
 	}
@@ -271,7 +275,7 @@ func (s *Server) fromLeader(do func()) {
 		m.fromLeader(func() { s.arrivesFrom(m, do) })
 		return
 	}
-	s.arrivesFrom(s.ens.leader, do)
+	s.arrivesFrom(s.ens.Leader(), do)
 }
 
 // arrivesFrom sends a message to a server from its leader, or from its observer master.
@@ -281,22 +285,20 @@ func (s *Server) arrivesFrom(sender *Server, do func()) {
 	}
 	t := max(s.nextApply, s.ens.w.now+int64(s.dice.delay()))
 	s.nextApply = t
-	term := s.term
-	s.arrives(t, term, do)
+	s.arrives(t, s.Term(), do)
 }
 
 // replaceData replaces all data: they were wiped, or restored from a backup. There is no
 // leader then: what was sent to a leader that is frozen is not carried out on the other
 // data.
 func (e *Ensemble) replaceData(tree *zkmem.Tree, epoch int64) {
-	e.leader = nil
+	e.Replace(epoch)
 	e.generation++
 	e.history = nil
 	e.committed = tree
-	e.epoch = epoch
 	for _, s := range e.servers {
 		s.stop()
-		s.tree, s.applied = tree.Clone(), 0
+		s.tree = tree.Clone()
 	}
 	e.w.observer.DataReplaced()
 	e.reelect(Between(e.dice.roll(electionDice), 50*time.Millisecond, e.w.script.Tick))
@@ -304,30 +306,25 @@ func (e *Ensemble) replaceData(tree *zkmem.Tree, epoch int64) {
 
 // reelect has the servers that can hear each other choose a leader.
 func (e *Ensemble) reelect(after time.Duration) {
-	term := e.term
+	term := e.Term()
 	e.w.After(after, func() {
-		if e.term != term {
+		if e.Term() != term {
 			return
 		}
-		var able []*Server
-		for _, s := range e.servers {
-			if s.up && s.Votes() && !s.isolated && !s.leads && s.frozen == 0 {
-				able = append(able, s)
-			}
-		}
-		if len(able) <= e.voters()/2 {
+		able := e.Electable()
+		if able == nil {
 			e.reelect(e.w.script.Tick / 2)
 			return
 		}
-		for _, s := range able {
-			s.reset()
+		for _, m := range able {
+			e.servers[m.ID()].reset()
 		}
 		i := e.dice.roll(electionDice).IntN(len(able))
 		e.survive() // perhaps a configuration without the one that was drawn
 		for !able[i].Votes() {
 			i = (i + 1) % len(able)
 		}
-		e.elect(able[i])
+		e.elect(e.servers[able[i].ID()])
 	})
 }
 
@@ -337,7 +334,7 @@ func (e *Ensemble) Operate(op zkmem.Op) { e.Propose(zkmem.Operator(), op) }
 // Propose has a request committed by the leader, if there is one. It comes over no
 // connection.
 func (e *Ensemble) Propose(who zkmem.Caller, op zkmem.Op) {
-	if l := e.leader; l != nil && l.leads && l.up {
+	if l := e.Leader(); l != nil && l.Leads() && l.Up() {
 		l.propose(who, op, nil, nil)
 	}
 }

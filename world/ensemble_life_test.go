@@ -53,7 +53,7 @@ func TestAQuorumOfDisksDecides(t *testing.T) {
 func TestALeaderGivesUpASlowDisk(t *testing.T) {
 	for slow := 1; slow < Servers; slow++ {
 		w, e := life(t)
-		leader, term := e.Leader(), e.term
+		leader, term := e.Leader(), e.Term()
 		by := e.syncLimit() + time.Second
 		for i := range slow {
 			e.Servers()[(leader.ID()+1+i)%Servers].SlowFsync(by, time.Minute)
@@ -61,12 +61,12 @@ func TestALeaderGivesUpASlowDisk(t *testing.T) {
 		written(e, "/one", time.Millisecond)
 		w.Until(w.Now() + int64(e.syncLimit()+w.script.Tick))
 		for i := range slow {
-			if s := e.Servers()[(leader.ID()+1+i)%Servers]; s.serving {
+			if s := e.Servers()[(leader.ID()+1+i)%Servers]; s.Serving() {
 				t.Errorf("with %d slow disks, server %d serves", slow, s.ID())
 			}
 		}
-		if ended := !leader.leads; ended != (slow == 2) || e.term != term {
-			t.Errorf("with %d slow disks, the leader stopped: %t; term %d, was %d", slow, ended, e.term, term)
+		if ended := !leader.Leads(); ended != (slow == 2) || e.Term() != term {
+			t.Errorf("with %d slow disks, the leader stopped: %t; term %d, was %d", slow, ended, e.Term(), term)
 		}
 		w.Until(w.Now() + int64(time.Minute+by+w.script.Tick))
 		if _, err := e.WholeLeader(); err != nil {
@@ -83,7 +83,7 @@ func TestZxidsRunOut(t *testing.T) {
 		if late {
 			e.SkipEpochs(10)
 		}
-		term, sessions := e.term, len(e.Committed().Sessions())
+		term, sessions := e.Term(), len(e.Committed().Sessions())
 		if err := e.ExhaustZxids(3); err != nil {
 			t.Fatal(err)
 		}
@@ -95,8 +95,8 @@ func TestZxidsRunOut(t *testing.T) {
 			}
 			highest = txn.Zxid
 		}
-		if e.Rollovers() != 1 || e.term != term+1 || late != (highest>>32 > lastEpoch-10) {
-			t.Errorf("late epochs %t: %d leaders stopped, term %d after %d, now at %x", late, e.Rollovers(), e.term, term, highest)
+		if e.Rollovers() != 1 || e.Term() != term+1 || late != (highest>>32 > lastEpoch-10) {
+			t.Errorf("late epochs %t: %d leaders stopped, term %d after %d, now at %x", late, e.Rollovers(), e.Term(), term, highest)
 		}
 		if n := len(e.Committed().Sessions()); n != sessions {
 			t.Errorf("%d sessions, want %d", n, sessions)
@@ -114,16 +114,16 @@ func TestARemovedServerServesWithoutAVote(t *testing.T) {
 		if !leads {
 			s = e.Servers()[(s.ID()+1)%Servers]
 		}
-		term := e.term
+		term := e.Term()
 		if err := s.Remove(); err != nil {
 			t.Fatal(err)
 		}
 		w.Until(w.Now() + int64(w.script.Tick*3))
-		if s.Votes() || !s.serving || s.leads || (e.term != term) != leads {
-			t.Errorf("removed leader %t: it votes %t, serves %t, leads %t; term %d, was %d", leads, s.Votes(), s.serving, s.leads, e.term, term)
+		if s.Votes() || !s.Serving() || s.Leads() || (e.Term() != term) != leads {
+			t.Errorf("removed leader %t: it votes %t, serves %t, leads %t; term %d, was %d", leads, s.Votes(), s.Serving(), s.Leads(), e.Term(), term)
 		}
-		if _, err := e.WholeLeader(); err == nil || e.voters() != 2 || !e.Serves() {
-			t.Errorf("an ensemble of %d servers is whole (%v) or does not serve", e.voters(), err)
+		if _, err := e.WholeLeader(); err == nil || e.Voters() != 2 || !e.Serves() {
+			t.Errorf("an ensemble of %d servers is whole (%v) or does not serve", e.Voters(), err)
 		}
 		if err := s.AddBack(); err != nil {
 			t.Fatal(err)

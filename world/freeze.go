@@ -14,33 +14,31 @@ import (
 // freeze freezes a server.
 func (s *Server) freeze(lasts time.Duration) {
 	w := s.ens.w
-	s.frozen = w.now + int64(lasts)
-	w.At(s.frozen, func() {
-		if s.frozen != 0 && w.now >= s.frozen {
+	s.SetFrozen(true)
+	s.thawsAt = w.now + int64(lasts)
+	w.At(s.thawsAt, func() {
+		if s.Frozen() && w.now >= s.thawsAt {
 			s.unfreeze()
 		}
 	})
 }
 
-// Frozen reports whether a server is frozen.
-func (s *Server) Frozen() bool { return s.frozen != 0 }
-
 // unfreeze ends it.
 func (s *Server) unfreeze() {
-	s.frozen = 0
+	s.SetFrozen(false)
 	thaw := s.afterThaw
 	s.afterThaw = nil
 	for _, do := range thaw {
 		s.run(do)
 	}
-	if l := s.ens.leader; l != nil {
+	if l := s.ens.Leader(); l != nil {
 		l.schedule()
 	}
 }
 
 // run runs something at a server, now or when it is not frozen any more.
 func (s *Server) run(do func()) {
-	if s.frozen != 0 {
+	if s.Frozen() {
 		s.afterThaw = append(s.afterThaw, do)
 		return
 	}
@@ -49,7 +47,7 @@ func (s *Server) run(do func()) {
 
 // runThread is run for one of the server's threads, which runs a moment later.
 func (s *Server) runThread(do func()) {
-	if s.frozen == 0 {
+	if !s.Frozen() {
 		do()
 		return
 	}
@@ -71,9 +69,9 @@ func (s *Server) startPings() {
 // pings the others.
 func (s *Server) pingFollowers() {
 	s.runThread(func() {
-		if s.up && s.serving && s.leads {
+		if s.Up() && s.Serving() && s.Leads() {
 			for _, f := range s.ens.servers {
-				if f != s && f.term == s.term && f.up && f.master == nil {
+				if f != s && f.Term() == s.Term() && f.Up() && f.master == nil {
 					s.pingFollower(f)
 				}
 			}
@@ -84,7 +82,7 @@ func (s *Server) pingFollowers() {
 
 // pingFollower is the leader's ping, which asks for a follower's report.
 func (s *Server) pingFollower(f *Server) {
-	if s.isolated {
+	if s.Isolated() {
 		return
 	}
 	f.askReport(s)
@@ -92,13 +90,13 @@ func (s *Server) pingFollower(f *Server) {
 
 // askReport is a ping, from the leader or an observer master.
 func (s *Server) askReport(sender *Server) {
-	term := s.term
+	term := s.Term()
 	s.arrivesFrom(sender, func() { s.reportSessions(term) })
 }
 
 // reportSessions tells the leader which sessions a follower has heard of since its last report.
 func (s *Server) reportSessions(term int) {
-	if s.term != term || len(s.touchedSessions) == 0 {
+	if s.Term() != term || len(s.touchedSessions) == 0 {
 		return
 	}
 	heard := maps.Clone(s.touchedSessions)
@@ -117,7 +115,7 @@ func (s *Server) reportSessions(term int) {
 // expiry is the thread that ends the sessions that have timed out, at the leader.
 func (s *Server) expiry() {
 	s.runThread(func() {
-		if s.up && s.serving && s.leads {
+		if s.Up() && s.Serving() && s.Leads() {
 			s.expireAll()
 		}
 		s.ens.w.After(s.ens.w.script.Tick/2, s.expiry)

@@ -31,7 +31,7 @@ func (x *executor) dial(pause time.Duration) {
 		x.contactGap = int64(x.timeout) / 64
 		x.contacts, x.pinged = []contact{{x.c.Clock(), x.c.Clock()}}, nil
 		seen := x.seen
-		probe := x.probing[server.id]
+		probe := x.probing[server.ID()]
 		if probe {
 			seen = 0
 		}
@@ -61,7 +61,7 @@ func (x *executor) refused(wire *Conn, why string) {
 	if x.over {
 		return
 	}
-	id := wire.server.id
+	id := wire.server.ID()
 	if x.since != 0 && x.c.Clock()-x.since > 2*int64(x.timeout) {
 		x.probing[id] = !x.probing[id]
 	}
@@ -88,9 +88,9 @@ func (x *executor) handshakeFrame(wire *Conn, f frame) {
 		x.expired(x.expiredByPause("the ensemble says that the session has expired"))
 	case f.connectResponse != nil && x.id != 0 && x.id != f.connectResponse.session:
 		x.expired(x.expiredByPause("another session was given out"))
-	case f.connectResponse != nil && x.probing[wire.server.id] && x.w.observer.Happens(BugProbeIgnoresZxid):
+	case f.connectResponse != nil && x.probing[wire.server.ID()] && x.w.observer.Happens(BugProbeIgnoresZxid):
 		x.refused(wire, lags)
-	case f.connectResponse != nil && x.probing[wire.server.id]:
+	case f.connectResponse != nil && x.probing[wire.server.ID()]:
 		wire.submit(func() { wire.server.syncProbe(wire) })
 	case f.synced && f.zxid >= x.lastZxid:
 		x.refused(wire, lagged)

@@ -149,23 +149,8 @@ func (c *Conn) Unclaimed() int { return c.unclaimed }
 // Server returns the server at its other end.
 func (c *Conn) Server() *Server { return c.server }
 
-// ID returns the server's number, from 0 on.
-func (s *Server) ID() int { return s.id }
-
 // Name returns what clients have in their list of servers.
 func (s *Server) Name() string { return s.name() }
-
-// Up reports whether the server runs.
-func (s *Server) Up() bool { return s.up }
-
-// Leads reports whether the server leads the ensemble, or believes that it does.
-func (s *Server) Leads() bool { return s.leads }
-
-// Serving reports whether the server answers clients.
-func (s *Server) Serving() bool { return s.serving }
-
-// Isolated reports whether the server reaches no other server.
-func (s *Server) Isolated() bool { return s.isolated }
 
 // Watches returns the number of watches that the server's connections have set.
 func (s *Server) Watches() int { return s.watches.Len() }
@@ -183,7 +168,7 @@ func (e *Ensemble) Committed() *zkmem.Tree { return e.committed }
 // Proposed returns the leader's tree with everything that was proposed, nil while no
 // server leads.
 func (e *Ensemble) Proposed() *zkmem.Tree {
-	if l := e.leader; l != nil && l.leads {
+	if l := e.Leader(); l != nil && l.Leads() {
 		return l.proposed
 	}
 	return nil
@@ -194,9 +179,6 @@ func (e *Ensemble) Generation() int { return e.generation }
 
 // Servers returns all of them.
 func (e *Ensemble) Servers() []*Server { return e.servers }
-
-// Leader returns the server that a quorum elected last, nil for none.
-func (e *Ensemble) Leader() *Server { return e.leader }
 
 // Now returns the world's time, in nanoseconds from its beginning.
 func (w *World) Now() int64 { return w.now }

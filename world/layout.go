@@ -107,8 +107,8 @@ func (s Script) SessionOptions(retry string) map[string]string {
 func (s *Server) negotiate(asked time.Duration) time.Duration {
 	tick := s.ens.w.script.Tick
 	limits := Limits{2 * tick, 20 * tick}
-	if all := s.ens.w.script.Layout.Limits; s.id < len(all) {
-		limits = all[s.id]
+	if all := s.ens.w.script.Layout.Limits; s.ID() < len(all) {
+		limits = all[s.ID()]
 	}
 	return min(max(asked, limits.Least), limits.Greatest)
 }

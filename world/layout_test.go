@@ -42,7 +42,7 @@ func TestAReportTakesUpToAsLongAsIsSaid(t *testing.T) {
 			}
 			w.Until(int64(2*time.Second + time.Duration(seed)*34*time.Millisecond))
 			session, observer := w.clients[0].x.id, w.ens.servers[Servers]
-			if !observer.Observer() || observer.Behind() != layout.Masters || !observer.serving {
+			if !observer.Observer() || observer.Behind() != layout.Masters || !observer.Serving() {
 				t.Fatalf("%s: the last server is an observer %t, behind another %t", name, observer.Observer(), observer.Behind())
 			}
 			_ = w.clients[0].Kill()                       // it runs, and touches its session no more
@@ -50,7 +50,7 @@ func TestAReportTakesUpToAsLongAsIsSaid(t *testing.T) {
 			const long = time.Hour                        // shows in the tracker
 			begun := w.now
 			observer.touchedSessions[session] = long
-			for w.ens.leader.tracker[session] < int64(long) && w.now < begun+int64(5*time.Second) {
+			for w.ens.Leader().tracker[session] < int64(long) && w.now < begun+int64(5*time.Second) {
 				w.Until(w.now + int64(time.Millisecond))
 			}
 			longest = max(longest, time.Duration(w.now-begun))
@@ -80,7 +80,7 @@ func TestASessionEndsByTheTimeoutOfItsLastTouch(t *testing.T) {
 		}
 	}
 	w.Until(int64(3 * time.Second))
-	leader, session := w.ens.leader, w.clients[0].x.id
+	leader, session := w.ens.Leader(), w.clients[0].x.id
 	for _, timeout := range []time.Duration{8 * time.Second, 4 * time.Second} {
 		leader.validate(session, leader, timeout)
 		if ends := time.Duration(leader.tracker[session] - w.now); ends <= timeout || ends > timeout+time.Second {

@@ -10,12 +10,12 @@ import "time"
 
 // findMaster gives an observer an observer master, if it needs one. Without one it tries again later.
 func (s *Server) findMaster() bool {
-	if !s.observer || !s.ens.w.script.Layout.Masters {
+	if !s.Observer() || !s.ens.w.script.Layout.Masters {
 		return true
 	}
 	var able []*Server
 	for _, m := range s.ens.servers {
-		if !m.observer && !m.leads && m.serving && !m.isolated && m.frozen == 0 && m.term == s.ens.term {
+		if !m.Observer() && !m.Leads() && m.InTerm() {
 			able = append(able, m)
 		}
 	}
@@ -31,7 +31,7 @@ func (s *Server) findMaster() bool {
 func (s *Server) joinLater() {
 	w := s.ens.w
 	w.After(Between(s.dice.roll(electionDice), w.script.Tick/8, w.script.Tick/2), func() {
-		if l := s.ens.leader; !s.serving && s.up && !s.isolated && l != nil && l.leads {
+		if l := s.ens.Leader(); !s.Serving() && s.Up() && !s.Isolated() && l != nil && l.Leads() {
 			s.join()
 		}
 	})
@@ -56,7 +56,7 @@ func (s *Server) dropObservers() {
 // inform has an observer master pass a transaction on to its observers.
 func (s *Server) inform(index int, p *Proposal) {
 	for _, o := range s.ens.servers {
-		if o.master == s && o.term == s.term && o.up {
+		if o.master == s && o.Term() == s.Term() && o.Up() {
 			o.replicate(index, p)
 		}
 	}
@@ -64,19 +64,19 @@ func (s *Server) inform(index int, p *Proposal) {
 
 // toMaster sends a message from an observer to its observer master, in order.
 func (s *Server) toMaster(do func()) {
-	m, term := s.master, s.term
+	m, term := s.master, s.Term()
 	send := func() {
 		t := max(s.nextUp, s.ens.w.now+int64(s.dice.delay()))
 		s.nextUp = t
 		s.ens.w.At(t, func() {
 			m.run(func() {
-				if m.serving && m.term == term && s.term == term && s.master == m {
+				if m.Serving() && m.Term() == term && s.Term() == term && s.master == m {
 					do()
 				}
 			})
 		})
 	}
-	if s.isolated {
+	if s.Isolated() {
 		s.heldToLeader = append(s.heldToLeader, send)
 		return
 	}
@@ -97,16 +97,13 @@ func (e *Ensemble) startMasters() {
 func (s *Server) pingObservers() {
 	s.runThread(func() {
 		for _, o := range s.ens.servers {
-			if o.master == s && s.serving && o.term == s.term && o.up {
+			if o.master == s && s.Serving() && o.Term() == s.Term() && o.Up() {
 				o.askReport(s)
 			}
 		}
 		s.ens.w.After(s.ens.w.script.Tick/2, s.pingObservers)
 	})
 }
-
-// Observer reports whether a server has no vote.
-func (s *Server) Observer() bool { return s.observer }
 
 // Behind reports whether a server is behind an observer master at present.
 func (s *Server) Behind() bool { return s.master != nil }

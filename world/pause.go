@@ -56,7 +56,7 @@ func (x *executor) endedByPause(why string) (text string, paused time.Duration) 
 	} else if paused = x.c.pausedSince(min(x.lastFrameAt, now-int64(x.timeout)/8)); paused < x.timeout*3/5 {
 		return why, 0
 	}
-	return fmt.Sprintf("%s, and lost its connection to %c", events.PauseText(paused), 'a'+x.conn.server.id), paused
+	return fmt.Sprintf("%s, and lost its connection to %c", events.PauseText(paused), 'a'+x.conn.server.ID()), paused
 }
 
 // expiredByPause does the same for a session that the ensemble has ended.

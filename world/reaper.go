@@ -8,8 +8,8 @@ import "github.com/incumbent-go/incumbent/zkio/zkmem"
 // once a minute (ContainerManager). Those of unused that never had a child are reaped, too, as
 // with znode.container.maxNeverUsedIntervalMs, which is off by default.
 func (e *Ensemble) ReapContainers(unused ...string) int {
-	l := e.leader
-	if l == nil || !l.leads || !l.up || l.frozen != 0 {
+	l := e.Leader()
+	if l == nil || !l.Leads() || !l.Up() || l.Frozen() {
 		return 0
 	}
 	paths := l.tree.EmptyContainers()

@@ -3,6 +3,7 @@ package world
 import (
 	"errors"
 
+	"github.com/incumbent-go/incumbent/internal/quorum"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -19,20 +20,6 @@ const configNode = "/zookeeper/config"
 
 var errVotes = errors.New("the server has a vote")
 
-// voters returns how many servers have a vote.
-func (e *Ensemble) voters() int {
-	n := 0
-	for _, s := range e.servers {
-		if s.Votes() {
-			n++
-		}
-	}
-	return n
-}
-
-// Votes reports whether a server is in the configuration, and is no observer.
-func (s *Server) Votes() bool { return !s.nonVoting && !s.observer }
-
 // Remove has a whole ensemble commit a configuration without a server.
 func (s *Server) Remove() error {
 	l, err := s.ens.WholeLeader()
@@ -40,8 +27,8 @@ func (s *Server) Remove() error {
 		return err
 	}
 	return s.ens.configure(l, func() {
-		s.nonVoting = true
-		if s.leads {
+		s.SetRemoved(true)
+		if s.Leads() {
 			s.handOver()
 		}
 	})
@@ -50,23 +37,23 @@ func (s *Server) Remove() error {
 // AddBack has the others commit a configuration with a server that was removed, and that
 // follows the leader.
 func (s *Server) AddBack() error {
-	l := s.ens.leader
+	l := s.ens.Leader()
 	switch {
-	case !s.nonVoting:
+	case !s.Removed():
 		return errVotes
-	case l == nil || !l.leads:
-		return errNoLeader
+	case l == nil || !l.Leads():
+		return quorum.NoLeader
 	case !s.fit():
-		return errNotServing
+		return quorum.NotServing
 	}
-	return s.ens.configure(l, func() { s.nonVoting = false })
+	return s.ens.configure(l, func() { s.SetRemoved(false) })
 }
 
 // configure proposes another configuration, which holds from its commit on.
 func (e *Ensemble) configure(l *Server, activate func()) error {
 	p := l.propose(zkmem.Operator(), zkmem.Op{Code: zkmem.OpSetData, Path: configNode, Version: zkmem.AnyVersion}, nil, nil)
 	if p == nil {
-		return errNoLeader
+		return quorum.NoLeader
 	}
 	p.activate = activate
 	return nil
@@ -74,11 +61,11 @@ func (e *Ensemble) configure(l *Server, activate func()) error {
 
 // handOver ends the term of a leader that was removed.
 func (s *Server) handOver() {
-	e, term := s.ens, s.term
-	e.w.Log("server %d leads no more: it was removed", s.id)
+	e, term := s.ens, s.Term()
+	e.w.Log("server %d leads no more: it was removed", s.ID())
 	e.endTerm(term)
 	e.w.After(Between(s.dice.roll(noticeDice), e.w.script.Tick/2, e.w.script.Tick*3/2), func() {
-		if s.leads && s.term == term {
+		if s.Leads() && s.Term() == term {
 			s.stop()
 			s.rejoin()
 		}
@@ -87,10 +74,10 @@ func (s *Server) handOver() {
 
 // Halt stops a server that was removed, as its operator does.
 func (s *Server) Halt() error {
-	if !s.nonVoting {
+	if !s.Removed() {
 		return errVotes
 	}
-	s.up = false
+	s.SetUp(false)
 	s.stop()
 	return nil
 }

@@ -13,7 +13,7 @@ func TestARestoreLosesWhatAFrozenLeaderWasSent(t *testing.T) {
 	e := play(t, three("latch"), 5*time.Second).w.Ensemble()
 	e.BackUp()
 	before := e.Committed().Zxid()
-	if err := e.leader.Freeze(time.Hour); err != nil {
+	if err := e.Leader().Freeze(time.Hour); err != nil {
 		t.Fatal(err)
 	}
 	e.Operate(zkmem.Op{Code: zkmem.OpCreate, Path: "/late", ACL: zkmem.OpenACL()})

@@ -11,7 +11,7 @@ import (
 
 // connect takes a client's handshake at a server.
 func (s *Server) connect(c *Conn, session, seen int64, wish time.Duration) {
-	if !s.up || !s.serving {
+	if !s.Up() || !s.Serving() {
 		c.closeByServer()
 		return
 	}

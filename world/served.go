@@ -11,13 +11,13 @@ const usualLag = 30 * time.Millisecond
 // Serves reports whether the ensemble serves: it has a leader with a quorum, and commits at
 // its usual speed.
 func (e *Ensemble) Serves() bool {
-	l := e.leader
-	return l != nil && l.leads && l.fit() && e.connected() > e.voters()/2 && e.quorumDisk(e.acknowledging()) == 0 && e.slow.most == 0 && e.w.now >= e.slow.until
+	l := e.Leader()
+	return l != nil && l.Leads() && l.fit() && e.HasQuorum() && e.quorumDisk(e.acknowledging()) == 0 && e.slow.most == 0 && e.w.now >= e.slow.until
 }
 
 // fit reports whether a server takes part in the present term, and nothing delays it.
 func (s *Server) fit() bool {
-	return s.up && s.serving && !s.isolated && s.frozen == 0 && s.term == s.ens.term && s.lag <= usualLag && (s.master == nil || s.master.fit())
+	return s.InTerm() && s.lag <= usualLag && (s.master == nil || s.master.fit())
 }
 
 // Unhindered reports whether nothing is wrong with the process and its link: the process

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/incumbent-go/incumbent/internal/quorum"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -12,28 +13,20 @@ import (
 // Writes and syncs go to the leader. A follower that is isolated goes on for syncLimit
 // ticks, a deposed leader for two ticks more.
 type Server struct {
+	*quorum.Member
 	ens             *Ensemble
 	dice            participantDice
-	id              int
-	up              bool
-	serving         bool
-	leads           bool     // it leads, or believes that it does
-	isolated        bool     // it reaches no other server
-	frozen          int64    // nothing of it runs before then
+	thawsAt         int64    // nothing of it runs before then, if it is frozen
 	afterThaw       []func() // what runs after that, in order
-	term            int      // the election that it takes part in
 	tree            *zkmem.Tree
-	applied         int // how many transactions of the history are in the tree
 	lag             time.Duration
 	disk            time.Duration // by how much longer each write to its disk takes
 	diskUntil       int64
 	owes            bool  // the leader waits for an acknowledgement of it
-	nonVoting       bool  // it is no part of the configuration
 	ahead           int64 // by how many milliseconds its clock is ahead
 	conns           []*Conn
 	watches         *zkmem.Watches[*Conn]
 	touchedSessions map[int64]time.Duration // sessions that it has heard of since the last report, and their timeouts
-	observer        bool                    // it has no vote
 	master          *Server                 // the observer master that it is behind; nil for none
 
 	nextApply, nextUp            int64
@@ -61,8 +54,7 @@ func (s *Server) stop() {
 	for _, c := range slices.Clone(s.conns) {
 		c.closeByServer()
 	}
-	s.serving, s.leads = false, false
-	s.term = -1
+	s.Leave()
 	s.reset()
 }
 
@@ -74,7 +66,7 @@ func (s *Server) reset() {
 	s.committing = false
 	s.nextApply, s.nextUp = 0, 0
 	clear(s.touchedSessions)
-	s.serving, s.leads = false, false
+	s.Look()
 	s.watches = zkmem.NewWatches[*Conn]()
 	s.master = nil
 	s.dropObservers()
@@ -83,40 +75,38 @@ func (s *Server) reset() {
 // join makes a server a follower of the present leader.
 func (s *Server) join() {
 	s.reset()
-	term := s.ens.term
+	term := s.ens.Term()
 	s.ens.w.After(s.dice.delay()*5, func() {
-		if s.frozen != 0 {
+		if s.Frozen() {
 			s.run(s.join)
 			return
 		}
-		if s.ens.term != term || !s.up || s.isolated || s.leads || !s.findMaster() {
+		if !s.MayJoin(term) || !s.findMaster() {
 			return
 		}
-		s.term, s.serving = term, true
+		s.Follow()
 		s.catchUp()
-		if s.ens.leader != nil {
-			s.ens.leader.schedule()
+		if l := s.ens.Leader(); l != nil {
+			l.schedule()
 		}
 	})
 }
 
 // catchUp applies all of the history at once, as after a snapshot.
 func (s *Server) catchUp() {
-	for ; s.applied < len(s.ens.history); s.applied++ {
-		s.tree.Apply(s.ens.history[s.applied])
-	}
+	s.CatchUp(func(index int) { s.tree.Apply(s.ens.history[index]) })
 }
 
 // reconnect ends an isolation. What was held back arrives if the server is still part
 // of the same term; else it joins again.
 func (s *Server) reconnect() {
-	if !s.isolated {
+	if !s.Isolated() {
 		return
 	}
-	s.isolated = false
-	e := s.ens
-	if s.term != e.term || e.leader == nil || !s.serving {
-		if !s.leads && s.up && e.leader != nil && e.leader.leads {
+	s.SetIsolated(false)
+	l := s.ens.Leader()
+	if s.Term() != s.ens.Term() || l == nil || !s.Serving() {
+		if s.MayRejoin() {
 			s.join()
 		}
 		return
@@ -129,20 +119,19 @@ func (s *Server) reconnect() {
 	for _, send := range up {
 		send()
 	}
-	e.leader.schedule()
+	l.schedule()
 }
 
 // apply applies one transaction of the history, then sends watch events, then the answer.
 func (s *Server) apply(index int, p *Proposal) {
 	s.inform(index, p)
-	if index < s.applied {
+	if index < s.Applied() {
 		s.finish(p)
 		return
 	}
-	if index > s.applied {
+	if !s.Apply(index) {
 		return // a snapshot will bring it
 	}
-	s.applied++
 	_, happened := s.tree.Apply(p.Txn)
 	for _, ev := range happened {
 		for _, c := range s.watches.Fire(ev) {
@@ -171,7 +160,7 @@ func (s *Server) finish(p *Proposal) {
 // touch notes that a server has heard of a session: at the leader at once, elsewhere
 // for the next report.
 func (s *Server) touch(c *Conn) {
-	if s.leads {
+	if s.Leads() {
 		s.extend(c.session, c.timeout)
 		return
 	}

@@ -4,44 +4,24 @@ import (
 	"errors"
 	"time"
 
+	"github.com/incumbent-go/incumbent/internal/quorum"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // Faults of servers. Each returns an error that says why nothing happened.
 
 var (
-	errNoLeader   = errors.New("no server leads, as far as the others know")
-	errNotWhole   = errors.New("not all servers are up and connected: with one more down there would be no quorum")
-	errLeads      = errors.New("the server leads")
-	errNotServing = errors.New("the server does not serve")
-	errFrozen     = errors.New("the server is frozen already")
-	errNoBackup   = errors.New("there is no backup")
+	errFrozen   = errors.New("the server is frozen already")
+	errNoBackup = errors.New("there is no backup")
 )
 
 // WholeLeader returns the leader of an ensemble in which every server takes part.
 func (e *Ensemble) WholeLeader() (*Server, error) {
-	switch l := e.leader; {
-	case l == nil || !l.leads || l.isolated:
-		return nil, errNoLeader
-	case e.connected() < Servers:
-		return nil, errNotWhole
-	default:
-		return l, nil
+	l, err := e.Ensemble.WholeLeader()
+	if err != nil {
+		return nil, err
 	}
-}
-
-// CheckFollower returns nil for a follower that serves, in a whole ensemble, and for an observer
-// that serves.
-func (s *Server) CheckFollower() error {
-	switch {
-	case s == s.ens.leader:
-		return errLeads
-	case !s.up || s.isolated || !s.serving:
-		return errNotServing
-	case !s.observer && s.ens.connected() < Servers:
-		return errNotWhole
-	}
-	return nil
+	return e.servers[l.ID()], nil
 }
 
 // Isolate isolates a follower for a while. It goes on answering until it has not heard of
@@ -55,11 +35,11 @@ func (s *Server) Isolate(lasts time.Duration) error {
 }
 
 func (s *Server) isolate(lasts time.Duration) {
-	w, term := s.ens.w, s.term
-	s.isolated = true
+	w, term := s.ens.w, s.Term()
+	s.SetIsolated(true)
 	notices := time.Duration(w.script.SyncLimit)*w.script.Tick - Between(s.dice.roll(noticeDice), 0, w.script.Tick/2)
 	w.After(notices, func() {
-		if s.isolated && s.term == term {
+		if s.Isolated() && s.Term() == term {
 			s.stop()
 		}
 	})
@@ -77,17 +57,17 @@ func (s *Server) Crash(lasts time.Duration) error {
 
 func (s *Server) crash(lasts time.Duration) {
 	w := s.ens.w
-	s.up = false
+	s.SetUp(false)
 	s.stop()
 	w.After(lasts, s.restart)
 }
 
 // restart starts a server; it joins the leader.
 func (s *Server) restart() {
-	if s.up {
+	if s.Up() {
 		return
 	}
-	s.up = true
+	s.SetUp(true)
 	s.rejoin()
 }
 
@@ -110,11 +90,11 @@ func (e *Ensemble) Depose(believes, election, back time.Duration) error {
 	if err != nil {
 		return err
 	}
-	l.isolated = true
+	l.SetIsolated(true)
 	e.reelect(election)
-	term := l.term
+	term := l.Term()
 	e.w.After(believes, func() {
-		if l.leads && l.term == term {
+		if l.Leads() && l.Term() == term {
 			l.stop()
 		}
 	})
@@ -124,7 +104,7 @@ func (e *Ensemble) Depose(believes, election, back time.Duration) error {
 
 // endDeposed ends a deposed leader's isolation.
 func (s *Server) endDeposed(term int) {
-	if s.leads && s.term == term {
+	if s.Leads() && s.Term() == term {
 		s.stop()
 	}
 	s.reconnect()
@@ -148,10 +128,10 @@ func (e *Ensemble) LoseQuorum(lasts, believes time.Duration) error {
 // Freeze freezes a server for less than the others wait for it: nothing of it runs, its
 // connections stay, and what comes in waits.
 func (s *Server) Freeze(lasts time.Duration) error {
-	if s.frozen != 0 {
+	if s.Frozen() {
 		return errFrozen
 	}
-	if s == s.ens.leader {
+	if s == s.ens.Leader() {
 		if _, err := s.ens.WholeLeader(); err != nil {
 			return err
 		}
@@ -181,18 +161,19 @@ func (s *Server) LagBehind(by, lasts time.Duration) {
 func (e *Ensemble) Heal() {
 	e.slow.most = 0
 	for _, s := range e.servers {
-		s.lag, s.disk, s.nonVoting = 0, 0, false
-		if s.leads && s != e.leader || s.leads && s.isolated {
+		s.lag, s.disk = 0, 0
+		s.SetRemoved(false)
+		if s.Deposed() || s.Leads() && s.Isolated() {
 			s.stop()
 		}
-		s.isolated = false
-		s.up = true
+		s.SetIsolated(false)
+		s.SetUp(true)
 	}
 }
 
 // RestartAll has every server begin again, and elects a leader.
 func (e *Ensemble) RestartAll() {
-	e.leader = nil
+	e.LoseLeader()
 	for _, s := range e.servers {
 		s.stop()
 	}
@@ -206,7 +187,7 @@ func (e *Ensemble) Wipe() { e.replaceData(zkmem.NewTree(), 0) }
 func (e *Ensemble) HasBackup() bool { return e.backup != nil }
 
 // BackUp keeps a copy of the data, for restore.
-func (e *Ensemble) BackUp() { e.backup, e.backupEpoch = e.committed.Clone(), e.epoch }
+func (e *Ensemble) BackUp() { e.backup, e.backupEpoch = e.committed.Clone(), e.Epoch() }
 
 // Restore goes back to the backup, with its epoch or with the present one. A server whose files name no epoch takes that of its
 // data (QuorumPeer.loadDataBase, ZooKeeper 3.4 to 3.9), so the epoch is never below the backup's.
@@ -215,7 +196,7 @@ func (e *Ensemble) Restore(epochToo bool) error {
 		return errNoBackup
 	}
 	if !epochToo {
-		e.backupEpoch = max(e.backupEpoch, e.epoch)
+		e.backupEpoch = max(e.backupEpoch, e.Epoch())
 	}
 	e.replaceData(e.backup, e.backupEpoch)
 	e.backup = nil
@@ -224,9 +205,9 @@ func (e *Ensemble) Restore(epochToo bool) error {
 
 // Expire has the leader end a session, as if it had run out.
 func (e *Ensemble) Expire(session int64) error {
-	l := e.leader
-	if l == nil || !l.leads || !l.up {
-		return errNoLeader
+	l := e.Leader()
+	if l == nil || !l.Leads() || !l.Up() {
+		return quorum.NoLeader
 	}
 	if _, known := l.tracker[session]; !known || l.closing[session] {
 		return errSession
@@ -237,8 +218,8 @@ func (e *Ensemble) Expire(session int64) error {
 
 // byHand has an operator's request carried out.
 func (e *Ensemble) byHand(op zkmem.Op) error {
-	if l := e.leader; l == nil || !l.leads || !l.up {
-		return errNoLeader
+	if l := e.Leader(); l == nil || !l.Leads() || !l.Up() {
+		return quorum.NoLeader
 	}
 	e.Operate(op)
 	return nil

@@ -15,7 +15,7 @@ func (s *Server) FreezeThenIsolate(frozen, isolated time.Duration) error {
 	if err := s.checkFreezable(); err != nil {
 		return err
 	}
-	w, term := s.ens.w, s.term
+	w, term := s.ens.w, s.Term()
 	after := Between(s.dice.roll(thawDice), 0, wakeDelay)
 	if OneIn(s.dice.roll(thawDice), 2) {
 		after = 0
@@ -23,25 +23,25 @@ func (s *Server) FreezeThenIsolate(frozen, isolated time.Duration) error {
 	}
 	s.freeze(frozen)
 	if after > 0 {
-		w.At(s.frozen+int64(after), func() { s.cutOff(term, isolated) })
+		w.At(s.thawsAt+int64(after), func() { s.cutOff(term, isolated) })
 	}
 	return nil
 }
 
 // cutOff isolates a follower or an observer of a term, if it may be.
 func (s *Server) cutOff(term int, lasts time.Duration) {
-	others := s.ens.connected()
-	if !s.observer && s.frozen == 0 {
+	others := s.ens.Acknowledging()
+	if !s.Observer() && !s.Frozen() {
 		others--
 	}
-	if s.term == term && s.up && s.serving && !s.isolated && !s.leads && others > Servers/2 {
+	if s.Term() == term && s.Up() && s.Serving() && !s.Isolated() && !s.Leads() && others > Servers/2 {
 		s.isolate(lasts)
 	}
 }
 
 // checkFreezable returns why a follower or an observer cannot be frozen.
 func (s *Server) checkFreezable() error {
-	if s.frozen != 0 {
+	if s.Frozen() {
 		return errFrozen
 	}
 	return s.CheckFollower()
@@ -54,11 +54,11 @@ func (s *Server) FreezeOut(beyond time.Duration) error {
 	if err := s.checkFreezable(); err != nil {
 		return err
 	}
-	w, term := s.ens.w, s.term
+	w, term := s.ens.w, s.Term()
 	lasts := s.ens.patience() + beyond
 	w.At(w.now+int64(lasts), func() { // before the server runs
-		if s.term == term && !s.isolated {
-			s.isolated = true
+		if s.Term() == term && !s.Isolated() {
+			s.SetIsolated(true)
 			w.After(Between(s.dice.roll(thawDice), 0, wakeDelay), func() {
 				s.stop()
 				s.reconnect()
@@ -81,15 +81,15 @@ func (e *Ensemble) FreezeLeaderThenCut(frozen, isolated time.Duration, f *Server
 	if err != nil {
 		return err
 	}
-	if l.frozen != 0 {
+	if l.Frozen() {
 		return errFrozen
 	}
 	if err := f.CheckFollower(); err != nil {
 		return err
 	}
-	term := f.term
+	term := f.Term()
 	l.freeze(frozen)
-	e.w.At(l.frozen+int64(Between(l.dice.roll(thawDice), 0, wakeDelay)), func() { f.cutOff(term, isolated) })
+	e.w.At(l.thawsAt+int64(Between(l.dice.roll(thawDice), 0, wakeDelay)), func() { f.cutOff(term, isolated) })
 	return nil
 }
 

@@ -47,7 +47,7 @@ func (s *Server) expireAll() {
 	}
 	slices.Sort(over)
 	for _, id := range over {
-		s.ens.w.Log("server %d expires session %x", s.id, id)
+		s.ens.w.Log("server %d expires session %x", s.ID(), id)
 		s.expire(id, false)
 	}
 }

@@ -52,8 +52,8 @@ func importsOf(f *file, banned []string) []finding {
 func minds(f *file) bool { return !f.test && f.in("machines", "events", "why", "why/txnlog") }
 
 // pure reports whether a file is in one of these, or in the simulated world, which has
-// random numbers of its own, or plays it.
-func pure(f *file) bool { return minds(f) || !f.test && f.in("world", "play") }
+// random numbers of its own, or plays it, or knows who leads its ensemble.
+func pure(f *file) bool { return minds(f) || !f.test && f.in("world", "play", "internal/quorum") }
 
 var purity = []rule{
 	{
@@ -152,7 +152,7 @@ var purity = []rule{
 		name: "no order of a map",
 		why:  "a map's order differs from run to run, so maps.Keys and its kin are sorted at once: slices.Sorted(maps.Keys(m))",
 		finds: func(f *file) []finding {
-			if f.test || !f.in("machines", "events", "engine", "world", "play", "why", "why/txnlog") {
+			if f.test || !f.in("machines", "events", "engine", "world", "play", "why", "why/txnlog", "internal/quorum") {
 				return nil
 			}
 			return unsorted(f)

@@ -7,13 +7,14 @@ import (
 	"strings"
 )
 
-// worlds are the rules of package world, a function of its script and its observer, and of package play, which plays it.
+// worlds are the rules of package world, a function of its script and its observer, of package play, which plays it, and of
+// package quorum, which is a part of it.
 var worlds = []rule{
 	{
 		name: "world sees nothing of the outside",
 		why:  "the same script must give the same records, byte for byte, natively and in a browser: chance comes from the seed",
 		finds: func(f *file) []finding {
-			if f.test || !f.in("world", "play") {
+			if f.test || !f.in("world", "play", "internal/quorum") {
 				return nil
 			}
 			return importsOf(f, slices.DeleteFunc(slices.Clone(outside), func(p string) bool { return p == "math/rand/v2" }))
@@ -24,7 +25,7 @@ var worlds = []rule{
 		name: "world throws its own dice",
 		why:  "math/rand/v2 has dice of the whole process, which no seed decides: dice are made with rand.New and rand.NewPCG, in dice.go",
 		finds: func(f *file) []finding {
-			if f.test || !f.in("world", "play") {
+			if f.test || !f.in("world", "play", "internal/quorum") {
 				return nil
 			}
 			return f.each(func(n ast.Node) string {
@@ -45,7 +46,7 @@ var worlds = []rule{
 		name: "world keeps nothing outside a World",
 		why:  "two worlds run at the same time, and the second of two runs must not know of the first: a package's variables are errors and tables that nobody changes",
 		finds: func(f *file) []finding {
-			if f.test || !f.in("world", "play") {
+			if f.test || !f.in("world", "play", "internal/quorum") {
 				return nil
 			}
 			return globals(f)
@@ -56,7 +57,7 @@ var worlds = []rule{
 		name: "a variable of world is an error or a table",
 		why:  "whatever else a package's variable is for, it is for being changed",
 		finds: func(f *file) []finding {
-			if f.test || !f.in("world", "play") {
+			if f.test || !f.in("world", "play", "internal/quorum") {
 				return nil
 			}
 			return unset(f)
