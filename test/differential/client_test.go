@@ -41,13 +41,18 @@ func (w *world) owner(session int64) string {
 
 // connect sends a handshake and tells the answer.
 func (c *client) connect(session int64, password []byte, seen int64, timeout int32, name string) string {
+	return c.introduce(session, password, seen, timeout, name, false)
+}
+
+// introduce is connect for a client that may take a read-only server.
+func (c *client) introduce(session int64, password []byte, seen int64, timeout int32, name string, readOnly bool) string {
 	conn, err := net.DialTimeout("tcp", c.w.addr, patience)
 	if err != nil {
 		return err.Error()
 	}
 	c.hangUp()
 	c.conn = conn
-	body := enc{}.i32(0).i64(seen).i32(timeout).i64(session).str(string(password)).flag(false)
+	body := enc{}.i32(0).i64(seen).i32(timeout).i64(session).str(string(password)).flag(readOnly)
 	c.send(body)
 	frame, err := c.read()
 	if err != nil {
@@ -55,6 +60,9 @@ func (c *client) connect(session int64, password []byte, seen int64, timeout int
 		return "EOF"
 	}
 	d := &dec{buf: frame}
+	if len(frame) == 16 {
+		return fmt.Sprintf("a reply header in place of an answer: code %d", int32(binary.BigEndian.Uint32(frame[12:])))
+	}
 	version, granted, id, secret := d.i32(), d.i32(), d.i64(), d.take(int(d.i32()))
 	text := fmt.Sprintf("version %d timeout %d readOnly %v", version, granted, d.take(1)[0])
 	if granted == 0 {
@@ -114,6 +122,11 @@ func (c *client) ask(op int32, body []byte) []string {
 		xid = -4
 	}
 	c.send(append(enc{}.i32(xid).i32(op), body...))
+	return c.await(xid, op)
+}
+
+// await tells all frames up to the reply to a request, in order.
+func (c *client) await(xid, op int32) []string {
 	var told []string
 	for {
 		frame, err := c.read()

@@ -123,7 +123,7 @@ func (d *dec) body(op int32) string {
 		return d.str() + " " + d.stat()
 	case opExists, opSetData, opSetACL:
 		return d.stat()
-	case opGetData:
+	case opGetData, opReconfig:
 		return d.str() + " " + d.stat()
 	case opGetACL:
 		return d.acls() + " " + d.stat()

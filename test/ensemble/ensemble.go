@@ -35,6 +35,8 @@ type Options struct {
 	SyncLimit  int           // default 5 ticks
 	InitLimit  int           // default 10 ticks
 	Properties []string      // further Java system properties
+	Settings   []string      // further lines of zoo.cfg
+	Direct     bool          // servers dial each other without links, as reconfig needs it: it spreads the leader's addresses
 }
 
 // Ensemble is three servers and the links between them.

@@ -37,16 +37,25 @@ var ok = kit.OK
 // client returns a client at some servers. It is closed, and its log replayed, at the end of the test.
 func client(t *testing.T, e *ensemble.Ensemble, at ...*ensemble.Server) (*incumbent.Client, *tape.Tape) {
 	t.Helper()
+	return recorded(t, incumbent.Config{Servers: e.Addrs(at...), SessionTimeout: timeout, Tick: e.Tick(), SyncLimit: e.SyncLimit()})
+}
+
+func recorded(t *testing.T, config incumbent.Config) (*incumbent.Client, *tape.Tape) {
+	t.Helper()
 	log := tape.New(t)
-	return kit.Recorded(t, log, incumbent.Config{
-		Servers: e.Addrs(at...), SessionTimeout: timeout, Tick: e.Tick(), SyncLimit: e.SyncLimit(),
-		ConnectRetry: incumbent.RetryForever(50 * time.Millisecond),
-	}, kit.CloseConnected), log
+	config.ConnectRetry = incumbent.RetryForever(50 * time.Millisecond)
+	return kit.Recorded(t, log, config, kit.CloseConnected), log
 }
 
 func join(t *testing.T, e *ensemble.Ensemble, w *witness, o incumbent.LatchOptions, at ...*ensemble.Server) *node {
 	t.Helper()
 	c, log := client(t, e, at...)
+	return joinBy(t, c, log, w, o)
+}
+
+// joinBy has a latch of a client join the line.
+func joinBy(t *testing.T, c *incumbent.Client, log *tape.Tape, w *witness, o incumbent.LatchOptions) *node {
+	t.Helper()
 	o.Retry = incumbent.RetryForever(50 * time.Millisecond)
 	l, err := c.Latch(line, o)
 	ok(t, err)

@@ -66,6 +66,9 @@ func (s *Server) config() string {
 	fmt.Fprintf(&b, "tickTime=%d\ninitLimit=%d\nsyncLimit=%d\ndataDir=%s\nclientPort=%s\nclientPortAddress=%s\n",
 		o.Tick.Milliseconds(), o.InitLimit, o.SyncLimit, s.data(), port, host)
 	b.WriteString("4lw.commands.whitelist=*\nmaxClientCnxns=0\nadmin.enableServer=false\n")
+	for _, line := range o.Settings {
+		b.WriteString(line + "\n")
+	}
 	for i, other := range s.e.servers {
 		fmt.Fprintf(&b, "server.%d=127.0.0.1:%s:%s\n", other.id, s.portTo(i, quorum), s.portTo(i, election))
 	}
@@ -75,7 +78,7 @@ func (s *Server) config() string {
 // portTo returns the port at which this server dials another: a link's, or for itself its own.
 func (s *Server) portTo(i int, p port) string {
 	addr := s.ports[p]
-	if i != s.id-1 {
+	if i != s.id-1 && !s.e.options.Direct {
 		addr = s.e.links[route{s.id - 1, i, p}].Addr()
 	}
 	_, port, _ := net.SplitHostPort(addr)
@@ -124,6 +127,18 @@ func (s *Server) signal(name string) {
 	s.e.t.Helper()
 	if err := s.process.Signal(name); err != nil {
 		s.e.t.Fatalf("%s to %s: %v", name, s, err)
+	}
+}
+
+// Answers waits until the server's answer to a four-letter word has a text in it.
+func (s *Server) Answers(word, text string) {
+	s.e.t.Helper()
+	err := s.e.until(text+" as the answer to "+word, func() bool {
+		answer, err := realzk.Word(s.client, word)
+		return err == nil && strings.Contains(answer, text)
+	})
+	if err != nil {
+		s.e.t.Fatalf("%s: %v", s, err)
 	}
 }
 

@@ -10,13 +10,17 @@ func (s *Server) now() int64 { return time.Now().Add(s.skew).UnixMilli() }
 // Advance moves the server's clock forward, as if d had passed without a word from any client: the sessions whose timeout
 // ends by then expire in this call, the others that much earlier, nodes get later times, and if d is at least
 // ContainerInterval, containers and nodes that have outlived their TTL are deleted. While the server is stopped, no session
-// expires. A d that is not positive changes nothing.
+// expires. A d that is not positive changes nothing. For a member of an ensemble it is Ensemble.Advance.
 func (s *Server) Advance(d time.Duration) {
 	if d <= 0 {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.member != nil {
+		s.member.ens.advance(d)
+		return
+	}
 	s.skew += d
 	if s.stopped {
 		return

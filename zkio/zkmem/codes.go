@@ -15,6 +15,8 @@ const (
 	Unimplemented           Code = -6
 	OperationTimeout        Code = -7
 	BadArguments            Code = -8
+	NewConfigNoQuorum       Code = -13
+	ReconfigInProgress      Code = -14
 	APIError                Code = -100
 	NoNode                  Code = -101
 	NoAuth                  Code = -102
@@ -41,6 +43,8 @@ var codeNames = map[Code]string{
 	Unimplemented:           "operation not implemented",
 	OperationTimeout:        "operation timeout",
 	BadArguments:            "bad arguments",
+	NewConfigNoQuorum:       "no quorum of the new configuration is connected",
+	ReconfigInProgress:      "another reconfig is not committed yet",
 	APIError:                "API error",
 	NoNode:                  "no such node",
 	NoAuth:                  "not permitted",

@@ -25,6 +25,9 @@ type conn struct {
 	auth     []Auth
 	detached bool
 	use      use
+	queue    []*packet     // at a member of an ensemble: requests that are not answered yet
+	room     chan struct{} // closed when the queue has room again; nil if nobody waits for that
+	ended    bool          // the last reply is on its way
 
 	outMu   sync.Mutex
 	out     [][]byte
@@ -234,6 +237,12 @@ func (s *Server) drop(c *conn) {
 	c.cut()
 	s.detach(c)
 	delete(s.conns, c)
+}
+
+// hangUp ends a connection when everything queued is written. Under Server.mu.
+func (s *Server) hangUp(c *conn) {
+	s.detach(c)
+	c.finish()
 }
 
 // detach removes a connection's watches and session from it. Under Server.mu.

@@ -1,6 +1,7 @@
 package zkmem_test
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -57,4 +58,62 @@ func ExampleServer_Intercept() {
 	// Output:
 	// the client knows: false
 	// the server has it: true
+}
+
+// A follower that is cut off: it answers reads from an old state, until it notices. Its client goes on at another server.
+func ExampleEnsemble() {
+	e, err := zkmem.NewEnsemble(3, zkmem.Options{}) // a test calls zkmem.StartEnsemble(t, 3), which listens, too
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer e.Close()
+	for _, s := range e.Servers() {
+		if err := s.Listen("127.0.0.1:0"); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	cut := e.Followers()[0]
+	conn, _, err := zk.Connect([]string{cut.Addr(), e.Leader().Addr()}, 10*time.Second, zk.WithLogger(quiet{}), zk.WithHostProvider(&inOrder{}))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer conn.Close()
+	conn.Exists("/") // it is connected
+	session := conn.SessionID()
+
+	e.Isolate(cut)
+	e.Leader().Create("/news", nil, zkmem.Persistent)
+	there, _, err := conn.Exists("/news")
+	fmt.Println("cut off:", there, err)
+
+	e.Advance(10 * time.Second) // the follower notices, and ends its connections
+	for there = false; !there; {
+		there, _, _ = conn.Exists("/news")
+	}
+	fmt.Println("at the leader:", there, conn.SessionID() == session)
+	e.Heal()
+	cut.WaitFor(context.Background(), func(v *zkmem.View) bool { return v.Exists("/news") })
+	fmt.Println("healed:", len(e.Followers()), "followers")
+	// Output:
+	// cut off: false <nil>
+	// at the leader: true true
+	// healed: 2 followers
+}
+
+// inOrder has a client try the servers in their order.
+type inOrder struct {
+	servers []string
+	next    int
+}
+
+func (p *inOrder) Init(servers []string) error { p.servers = servers; return nil }
+func (p *inOrder) Len() int                    { return len(p.servers) }
+func (p *inOrder) Connected()                  {}
+func (p *inOrder) Next() (server string, retryStart bool) {
+	server = p.servers[p.next%len(p.servers)]
+	p.next++
+	return server, false
 }

@@ -29,8 +29,14 @@ func (s *Server) fourLetters(c *conn, word string) (answer string, ok bool) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if !s.awaitTurn(c) {
+		return "", true
+	}
 	s.received++
 	c.use.received++
+	if s.mode() == "" {
+		return notServing(word, say), true
+	}
 	return say(), true
 }
 
@@ -43,15 +49,29 @@ func (s *Server) countWord() {
 
 func text(answer string) func() string { return func() string { return answer } }
 
+// notServing returns what a member of an ensemble answers while it serves nobody.
+func notServing(word string, say func() string) string {
+	switch word {
+	case "ruok", "gtmk", "envi":
+		return say()
+	case "isro":
+		return "null"
+	}
+	return "This ZooKeeper instance is not currently serving requests\n"
+}
+
 func (s *Server) mode() string {
-	if s.opts.ReadOnly {
+	switch {
+	case s.member != nil:
+		return s.member.mode()
+	case s.opts.ReadOnly:
 		return "read-only"
 	}
 	return "standalone"
 }
 
 func (s *Server) isro() string {
-	if s.opts.ReadOnly {
+	if s.readOnly() {
 		return "ro"
 	}
 	return "rw"
@@ -69,9 +89,13 @@ func (s *Server) stat() string {
 }
 
 func (s *Server) figures() string {
-	return fmt.Sprintf("Latency min/avg/max: 0/0.0/0\nReceived: %d\nSent: %d\nConnections: %d\nOutstanding: 0\n"+
+	text := fmt.Sprintf("Latency min/avg/max: 0/0.0/0\nReceived: %d\nSent: %d\nConnections: %d\nOutstanding: 0\n"+
 		"Zxid: 0x%x\nMode: %s\nNode count: %d\n",
 		s.received, s.sent, len(s.conns), s.tree.Zxid(), s.mode(), s.nodeCount())
+	if s.member != nil && s.member.Leads() {
+		text += "Proposal sizes last/min/max: -1/-1/-1\n"
+	}
+	return text
 }
 
 func (s *Server) mntr() string {
@@ -79,7 +103,28 @@ func (s *Server) mntr() string {
 		"zk_num_alive_connections\t%d\nzk_outstanding_requests\t0\nzk_znode_count\t%d\nzk_watch_count\t%d\n"+
 		"zk_ephemerals_count\t%d\nzk_global_sessions\t%d\nzk_local_sessions\t0\nzk_approximate_data_size\t%d\nzk_uptime\t%d\n",
 		versionText, s.mode(), s.received, s.sent, len(s.conns), s.nodeCount(), s.watches.Len(),
-		s.tree.EphemeralCount(), len(s.sessions), s.tree.size(), time.Since(s.start).Milliseconds())
+		s.tree.EphemeralCount(), len(s.tree.sessions), s.tree.size(), time.Since(s.start).Milliseconds()) + s.ensembleFigures()
+}
+
+// ensembleFigures returns what mntr shows of the ensemble's leader only.
+func (s *Server) ensembleFigures() string {
+	if s.member == nil || !s.member.Leads() {
+		return ""
+	}
+	followers, observers, removed := 0, 0, 0
+	for _, other := range s.member.ens.servers {
+		switch m := other.member; {
+		case m == s.member || m.Term() != s.member.Term() || !m.InTerm():
+		case m.Observer():
+			observers++
+		case m.Removed():
+			removed++
+		default:
+			followers++
+		}
+	}
+	return fmt.Sprintf("zk_learners\t%d\nzk_synced_followers\t%d\nzk_synced_non_voting_followers\t%d\nzk_synced_observers\t%d\nzk_pending_syncs\t0\n",
+		followers+observers+removed, followers, removed, observers)
 }
 
 func (s *Server) srst() string {
@@ -129,9 +174,13 @@ func (s *Server) conf() string {
 		}
 		return "-1"
 	}
+	number, quorumSettings := 0, ""
+	if m := s.member; m != nil {
+		number, quorumSettings = m.ID()+1, m.settings()
+	}
 	return fmt.Sprintf("clientPort=%s\nsecureClientPort=%s\ndataDir=\ndataDirSize=0\ndataLogDir=\ndataLogSize=0\ntickTime=%d\n"+
-		"maxClientCnxns=0\nminSessionTimeout=%d\nmaxSessionTimeout=%d\nclientPortListenBacklog=-1\nserverId=0\n",
-		port(false), port(true), milliseconds(s.opts.Tick), milliseconds(s.opts.MinSessionTimeout), milliseconds(s.opts.MaxSessionTimeout))
+		"maxClientCnxns=0\nminSessionTimeout=%d\nmaxSessionTimeout=%d\nclientPortListenBacklog=-1\nserverId=%d\n",
+		port(false), port(true), milliseconds(s.opts.Tick), milliseconds(s.opts.MinSessionTimeout), milliseconds(s.opts.MaxSessionTimeout), number) + quorumSettings
 }
 
 func envi() string {

@@ -228,18 +228,18 @@ func (s *Server) Disconnect(id int64) bool {
 	if session == nil || session.conn == nil {
 		return false
 	}
-	s.drop(session.conn)
+	session.conn.srv.drop(session.conn)
 	s.notify()
 	return true
 }
 
 // ExpireSession ends a session immediately, as if it had timed out: its nodes are deleted, its connection is cut. It
-// reports whether there was such a session.
+// reports whether there was such a session, and in an ensemble a leader with a quorum to end it.
 func (s *Server) ExpireSession(id int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	session := s.sessions[id]
-	if session == nil {
+	if session == nil || s.member != nil && !s.member.ens.mayCommit() {
 		return false
 	}
 	s.expire(session)

@@ -5,13 +5,14 @@ package zkmem
 import "time"
 
 // Do carries out one operation as an operator, with all permissions, as a person with zkCli would. It returns its
-// Result, whose Err (of the first failure in a multi) is also the error.
+// Result, whose Err (of the first failure in a multi) is also the error. A member of an ensemble has the leader do it; the error
+// is another one if there is none with a quorum.
 func (s *Server) Do(op Op) (Result, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	result := s.commit(Operator(), op)
+	result, err := s.operate(Operator(), op)
 	s.notify()
-	return result, result.Err.err()
+	return result, err
 }
 
 // Create creates a node that every client may use and returns its path, with the number of a sequential mode.
@@ -54,10 +55,15 @@ func (s *Server) Snapshot() *Tree {
 }
 
 // Restore replaces the tree by a copy of another, as after a restore from backup: the zxid is the other's, all
-// connections are cut, the sessions are those of the other tree, with their whole timeout.
+// connections are cut, the sessions are those of the other tree, with their whole timeout. For a member of an ensemble it
+// replaces the trees of all, which elect a leader then.
 func (s *Server) Restore(tree *Tree) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.member != nil {
+		s.member.ens.restore(tree)
+		return
+	}
 	s.dropAll()
 	for _, session := range s.sessions {
 		session.timer.Stop()

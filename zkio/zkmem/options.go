@@ -39,6 +39,15 @@ type Options struct {
 	// ReadOnly imitates a server cut off from its ensemble: it accepts only clients that ask for such, and refuses to
 	// write.
 	ReadOnly bool
+
+	// SyncLimit is after how many ticks without a word the members of an ensemble give each other up. Default 5.
+	SyncLimit int
+	// ReadOnlyMode has a member of an ensemble that finds no quorum serve clients that ask for a read-only server, as
+	// readonlymode.enabled=true does. A real one waits for two seconds before it does.
+	ReadOnlyMode bool
+	// Reconfig accepts reconfig, as reconfigEnabled=true does. It needs write permission for /zookeeper/config, which is the super
+	// user's: see SuperDigest.
+	Reconfig bool
 }
 
 func (o Options) withDefaults() Options {
@@ -51,6 +60,7 @@ func (o Options) withDefaults() Options {
 	o.MaxFrame = orDefault(o.MaxFrame, 1<<20-1)
 	o.MaxOutbound = orDefault(o.MaxOutbound, 32<<20)
 	o.MaxConnections = orDefault(o.MaxConnections, 20000)
+	o.SyncLimit = orDefault(o.SyncLimit, 5)
 	return o
 }
 

@@ -18,6 +18,7 @@ type rawClient struct {
 	secret  []byte
 	timeout int32
 	xid     int32
+	zxid    int64 // of the last reply
 }
 
 // overPipe connects a raw client by net.Pipe; it has no session yet.
@@ -106,7 +107,7 @@ func (c *rawClient) reply(xid int32) (Code, *decoder, error) {
 	if got := d.int32(); got != xid && got != -2 {
 		return 0, nil, errUnexpected
 	}
-	d.int64()
+	c.zxid = d.int64()
 	return Code(d.int32()), d, nil
 }
 

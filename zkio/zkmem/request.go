@@ -21,6 +21,8 @@ type request struct {
 	deep  []string  // setWatches2: recursive watches
 	auth  Auth      // auth: the scheme and what the client sends
 	bad   bool
+
+	change change // reconfig
 }
 
 // decodeRequest returns false if not even the header is complete.
@@ -61,10 +63,7 @@ func (r *request) body(d *decoder) {
 	case OpCreateSession:
 		d.int32()
 	case OpReconfig:
-		for range 3 {
-			d.textOr("")
-		}
-		d.int64()
+		r.change = change{joining: d.textOr(nullID), leaving: d.textOr(nullID), members: d.textOr(nullID), version: d.int64()}
 	case OpMulti, OpMultiRead:
 		r.op.Ops = decodeMulti(d, r.op.Code == OpMultiRead)
 		if len(r.op.Ops) > 0 {

@@ -13,7 +13,7 @@ func (s *Server) serveHandshake(c *conn, h handshake) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.notify()
-	if c.detached {
+	if !s.awaitTurn(c) {
 		return false
 	}
 	s.counts.Handshakes++
@@ -26,7 +26,7 @@ func (s *Server) serveHandshake(c *conn, h handshake) bool {
 	case Ignore:
 		return true
 	}
-	session, answer := s.connect(c, h)
+	session, answer := s.introduce(c, h)
 	if verdict.Action == CutAfter {
 		s.drop(c)
 		return false
@@ -48,7 +48,7 @@ func (s *Server) serve(c *conn, r request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.notify()
-	if c.detached || c.session == nil {
+	if !s.awaitTurn(c) || c.session == nil {
 		return false
 	}
 	s.counts.add(r.op.Code)
@@ -61,12 +61,22 @@ func (s *Server) serve(c *conn, r request) bool {
 	case Ignore:
 		return true
 	}
+	if s.member != nil {
+		s.member.hear(c.session)
+		return s.member.take(c, &packet{request: r, verdict: verdict})
+	}
 	s.touch(c.session)
+	return s.respond(c, &packet{request: r, verdict: verdict})
+}
+
+// respond answers a request and reports whether the connection goes on.
+func (s *Server) respond(c *conn, p *packet) bool {
+	r, verdict := p.request, p.verdict
 	if verdict.Action == Refuse {
 		s.reply(c, r.op.Code, r.xid, s.tree.Zxid(), verdict.Code, nil)
 		return true
 	}
-	answer := s.answer(c, r)
+	answer := s.answer(c, p)
 	if answer.none {
 		return !answer.last
 	}
@@ -108,9 +118,11 @@ type answer struct {
 }
 
 // answer carries out a request of a connection that has a session. Under Server.mu.
-func (s *Server) answer(c *conn, r request) answer {
-	a := answer{xid: r.xid}
+func (s *Server) answer(c *conn, p *packet) answer {
+	r, a := p.request, answer{xid: p.request.xid}
 	switch {
+	case p.done:
+		s.answerDone(c, p, &a)
 	case r.op.Code == OpPing:
 		a.xid = -2
 	case r.bad && (r.op.Code == OpAuth || r.op.Code == OpSASL):
@@ -121,12 +133,12 @@ func (s *Server) answer(c *conn, r request) answer {
 	case r.op.Code == OpCloseSession:
 		s.endSession(c.session)
 		a.last = true
-	case r.op.Code == OpCreateSession && !r.bad:
+	case r.op.Code == OpCreateSession && !r.bad && s.member == nil:
 		s.introduceAgain(c)
 		a.none = true
 	case !s.supports(r.op.Code):
 		a.code, a.last = Unimplemented, true
-	case s.opts.ReadOnly && (isWrite(r.op.Code) || r.op.Code == OpSync):
+	case s.readOnly() && (isWrite(r.op.Code) || r.op.Code == OpSync):
 		a.code = NotReadOnly
 	case isWrite(r.op.Code):
 		a.code, a.body = s.write(c, r)
@@ -136,6 +148,18 @@ func (s *Server) answer(c *conn, r request) answer {
 		a.code, a.body = s.read(c, r)
 	}
 	return a
+}
+
+// answerDone answers a request with what the ensemble's leader had to decide.
+func (s *Server) answerDone(c *conn, p *packet, a *answer) {
+	a.code, a.body = p.code, p.body
+	switch {
+	case p.request.op.Code == OpCloseSession:
+		a.last = true
+	case p.request.op.Code == OpCreateSession && p.code == OK:
+		s.sendIntroduction(c)
+		a.none = true
+	}
 }
 
 // supports returns false for operations that end the connection.
@@ -165,9 +189,13 @@ func isWrite(op OpCode) bool {
 func (s *Server) write(c *conn, r request) (Code, func(*encoder)) {
 	caller := Caller{Session: c.session.id, Auth: c.auth}
 	switch {
-	case r.op.Code == OpReconfig && !r.bad:
-		s.refuse(caller.Session, ReconfigDisabled)
-		return ReconfigDisabled, nil
+	case r.op.Code == OpReconfig && !r.bad: // a standalone server that has it enabled does not know it either
+		code := ReconfigDisabled
+		if s.opts.Reconfig {
+			code = Unimplemented
+		}
+		s.refuse(caller.Session, code)
+		return code, nil
 	case r.op.Code == OpDeleteContainer: // the server's own; it refuses every path in a client's request
 		s.refuse(caller.Session, BadArguments)
 		return BadArguments, nil

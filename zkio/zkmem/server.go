@@ -15,7 +15,7 @@ import (
 // ErrClosed is returned by calls that need an open server after Close.
 var ErrClosed = errors.New("zkmem: the server is closed")
 
-// Server is a standalone ZooKeeper in memory. All methods are safe to call from anywhere, with two exceptions:
+// Server is a ZooKeeper in memory: a standalone one, or a member of an [Ensemble]. All methods are safe to call from anywhere, with two exceptions:
 // callbacks that run "inside the server" (those of WaitFor, View and OnApply) must not call it, and an interceptor
 // must not call Close.
 type Server struct {
@@ -25,9 +25,10 @@ type Server struct {
 	closed chan struct{}
 	work   sync.WaitGroup // the goroutines of connections and listeners
 	hooks  hooks
+	member *member // of an ensemble; nil for a standalone server
 
-	mu        sync.Mutex // guards everything below; all requests are served under it, one after the other
-	stopped   bool       // by Stop or Close
+	mu        *sync.Mutex // guards everything below; all requests are served under it, one after the other
+	stopped   bool        // by Stop or Close
 	tree      *Tree
 	watches   *Watches[*conn]
 	sessions  map[int64]*session
@@ -50,9 +51,13 @@ type endpoint struct {
 	tls  *tls.Config // nil for none
 }
 
-// New returns a server that serves no client yet: give it a listener or connections.
-func New(o Options) *Server {
+// New returns a standalone server that serves no client yet: give it a listener or connections.
+func New(o Options) *Server { return newServer(o, new(sync.Mutex), 1) }
+
+// newServer returns a server with a number and a lock, which it may share.
+func newServer(o Options, mu *sync.Mutex, number byte) *Server {
 	s := &Server{
+		mu:        mu,
 		opts:      o.withDefaults(),
 		start:     time.Now(),
 		closed:    make(chan struct{}),
@@ -65,7 +70,7 @@ func New(o Options) *Server {
 	}
 	s.tree.extended = s.opts.ExtendedTypes
 	rand.Read(s.secret[:])
-	s.lastID = firstSessionID(s.start)
+	s.lastID = firstSessionID(s.start, number)
 	s.mu.Lock() // the reaper may run before its timer is known here
 	defer s.mu.Unlock()
 	s.reaper = time.AfterFunc(s.opts.ContainerInterval, s.reap)
@@ -201,7 +206,7 @@ func (s *Server) endpoint(secure bool) string {
 }
 
 // Stop closes listeners and connections immediately, as a crash would. The tree stays, and so do the sessions: they
-// time out only while the server runs. See Restart.
+// time out only while the server runs. The others of an ensemble notice that immediately. See Restart.
 func (s *Server) Stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -214,10 +219,14 @@ func (s *Server) stop() {
 		l.Close()
 	}
 	s.dropAll()
-	for _, session := range s.sessions {
-		session.timer.Stop()
-	}
 	s.reaper.Stop()
+	if s.member != nil {
+		s.member.crash()
+	} else {
+		for _, session := range s.sessions {
+			session.timer.Stop()
+		}
+	}
 	s.notify()
 }
 
@@ -228,7 +237,8 @@ func (s *Server) dropAll() {
 }
 
 // Restart lets a stopped server serve again, on the addresses it had. Every session gets its whole timeout again, as
-// after the start of a real server. It fails, after a second, if an address has been taken meanwhile.
+// after the start of a real server. A member of an ensemble joins the others, or waits until they are a quorum. Restart fails, after
+// a second, if an address has been taken meanwhile.
 func (s *Server) Restart() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -260,11 +270,16 @@ func (s *Server) Restart() error {
 		s.work.Add(1)
 		go s.accept(l)
 	}
-	for _, session := range s.sessions {
-		s.touch(session)
-		session.arm()
-	}
 	s.reaper.Reset(s.opts.ContainerInterval)
+	if s.member != nil {
+		s.member.start()
+	} else {
+		for _, session := range s.sessions {
+			s.touch(session)
+			session.arm()
+		}
+	}
+	s.notify()
 	return nil
 }
 
@@ -284,6 +299,15 @@ func (s *Server) Close() {
 // commit prepares and applies one operation and sends the watch events.
 func (s *Server) commit(caller Caller, op Op) Result {
 	return s.apply(s.tree.Prepare(caller, op, s.tree.Zxid()+1, s.now()))
+}
+
+// operate carries out a write that comes over no connection.
+func (s *Server) operate(caller Caller, op Op) (Result, error) {
+	if s.member != nil {
+		return s.member.ens.operate(caller, op)
+	}
+	result := s.commit(caller, op)
+	return result, result.Err.err()
 }
 
 func (s *Server) apply(txn Txn) Result {
@@ -312,14 +336,16 @@ func (s *Server) reap() {
 	if s.stopped {
 		return
 	}
-	s.reapContainers()
+	if s.member == nil || s.member.ens.leader() == s.member {
+		s.reapContainers()
+	}
 	s.reaper.Reset(s.opts.ContainerInterval)
 }
 
 func (s *Server) reapContainers() int {
 	count := 0
 	for _, path := range append(s.tree.EmptyContainers(), s.tree.Expired(s.now())...) {
-		if s.commit(Operator(), Op{Code: OpDeleteContainer, Path: path}).Err == OK {
+		if result, err := s.operate(Operator(), Op{Code: OpDeleteContainer, Path: path}); err == nil && result.Err == OK {
 			count++
 		}
 	}

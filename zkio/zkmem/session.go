@@ -16,12 +16,13 @@ type session struct {
 	timeout  time.Duration
 	deadline time.Time
 	timer    *time.Timer
-	conn     *conn // nil while no connection is attached
+	conn     *conn   // nil while no connection is attached
+	owner    *member // of an ensemble, where its requests come from; nil if the leader does not know it
 }
 
-// firstSessionID returns an id as of a real server whose id is 1: the clock's lower 40 bits above 16 bits of counter.
-func firstSessionID(now time.Time) int64 {
-	return int64(uint64(now.UnixMilli())<<24>>8) | 1<<56
+// firstSessionID returns an id as of a real server with this number: the clock's lower 40 bits above 16 bits of counter.
+func firstSessionID(now time.Time, server byte) int64 {
+	return int64(uint64(now.UnixMilli())<<24>>8 | uint64(server)<<56)
 }
 
 // password returns the password that proves a session's ownership.
@@ -84,7 +85,7 @@ func (session *session) arm() { session.timer.Reset(time.Until(session.deadline)
 func (s *Server) checkExpiry(session *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stopped || s.sessions[session.id] != session {
+	if s.sessions[session.id] != session || s.member == nil && s.stopped || s.member != nil && s.member.ens.closed {
 		return
 	}
 	if time.Now().Before(session.deadline) {
@@ -97,6 +98,10 @@ func (s *Server) checkExpiry(session *session) {
 
 // expire ends a session from the server's side: it cuts the session's connection without a reply.
 func (s *Server) expire(session *session) {
+	if s.member != nil {
+		s.member.ens.expire(session)
+		return
+	}
 	s.endSession(session)
 	if session.conn != nil {
 		s.drop(session.conn)
@@ -105,9 +110,26 @@ func (s *Server) expire(session *session) {
 
 // endSession deletes the session and its nodes. The connection stays.
 func (s *Server) endSession(session *session) {
+	if s.member != nil { // the session of a read-only client
+		delete(s.member.local, session.id)
+		return
+	}
 	session.timer.Stop()
 	delete(s.sessions, session.id)
 	s.commit(Caller{Session: session.id}, Op{Code: OpCloseSession})
+}
+
+// introduce answers a handshake, perhaps after a while.
+func (s *Server) introduce(c *conn, h handshake) (*session, []byte) {
+	if s.member != nil {
+		return s.member.introduce(c, h)
+	}
+	return s.connect(c, h)
+}
+
+// readOnly reports whether the server serves only read-only clients.
+func (s *Server) readOnly() bool {
+	return s.opts.ReadOnly || s.member != nil && s.member.readOnly
 }
 
 // connect answers a handshake. A nil session means that the connection has to be closed after the answer, if any, was
@@ -142,7 +164,12 @@ func (s *Server) connect(c *conn, h handshake) (*session, []byte) {
 func (s *Server) introduceAgain(c *conn) {
 	ms := milliseconds(c.session.timeout)
 	s.commit(Caller{Session: c.session.id}, Op{Code: OpCreateSession, Number: ms})
-	c.send(handshake{modern: true}.reply(ms, c.session.id, s.password(c.session.id), s.opts.ReadOnly))
+	s.sendIntroduction(c)
+}
+
+// sendIntroduction sends the reply to a connection's handshake again.
+func (s *Server) sendIntroduction(c *conn) {
+	c.send(handshake{modern: true}.reply(milliseconds(c.session.timeout), c.session.id, s.password(c.session.id), s.readOnly()))
 	c.use.replied(OpCreateSession, 0, s.tree.Zxid())
 	s.sent++
 }

@@ -43,6 +43,10 @@ type SessionInfo struct {
 // View is a server's state at one instant. It is valid only within the function that gets it.
 type View struct{ s *Server }
 
+// Mode returns what the word srvr calls the server: "standalone", or for a member of an ensemble "leader", "follower",
+// "observer" or "read-only"; "" for a member that serves nobody. One that is deposed is a leader until it notices.
+func (v *View) Mode() string { return v.s.mode() }
+
 // Zxid returns the number of the last transaction.
 func (v *View) Zxid() int64 { return v.s.tree.Zxid() }
 
@@ -155,8 +159,16 @@ func (s *Server) forgetWaiter(w *waiter) {
 	s.waiters = slices.DeleteFunc(s.waiters, func(other *waiter) bool { return other == w })
 }
 
-// notify checks the conditions of the waiters. Under Server.mu.
+// notify checks the conditions of the waiters, of an ensemble those of all members. Under Server.mu.
 func (s *Server) notify() {
+	if s.member != nil {
+		s.member.ens.notify()
+		return
+	}
+	s.checkWaiters()
+}
+
+func (s *Server) checkWaiters() {
 	s.waiters = slices.DeleteFunc(s.waiters, func(w *waiter) bool {
 		if !w.holds(&View{s}) {
 			return false

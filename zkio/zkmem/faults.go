@@ -1,0 +1,152 @@
+//go:build !js
+
+package zkmem
+
+import (
+	"errors"
+	"math"
+	"time"
+)
+
+// Forever is a lag that ends with another call of [Ensemble.Lag], or with [Ensemble.Heal].
+const Forever = time.Duration(math.MaxInt64)
+
+// The faults of an ensemble. Each returns an error if the server cannot have it: it is another ensemble's, or does not run.
+var (
+	errStranger = errors.New("zkmem: the server is no member of this ensemble: take one of Ensemble.Servers")
+	errDown     = errors.New("zkmem: the server is stopped: Restart it first")
+	errNoLeader = errors.New("zkmem: no server leads: heal or restart members first")
+	errAlone    = errors.New("zkmem: the other servers are no quorum without the leader: heal or restart members first")
+	errNegative = errors.New("zkmem: a server cannot apply a transaction before it is committed: want a lag of 0 or more")
+)
+
+// fault does something to a member, and has the others find out what they can.
+func (e *Ensemble) fault(s *Server, do func(m *member)) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case s == nil || s.member == nil || s.member.ens != e:
+		return errStranger
+	case !s.member.Up():
+		return errDown
+	}
+	do(s.member)
+	e.settle()
+	e.flow()
+	e.notify()
+	return nil
+}
+
+// Isolate cuts a member off from all others, which nobody notices at first. A follower goes on answering reads, from an
+// ever older state, and its writes wait. A leader goes on leading and commits nothing. After SyncLimit ticks without a word from
+// the others, a member that is isolated ends its connections, and serves nobody, or read-only clients if Options.ReadOnlyMode is set;
+// those that have lost their leader elect another one. See Reconnect, and Depose for a leader.
+func (e *Ensemble) Isolate(s *Server) error {
+	return e.fault(s, func(m *member) { m.SetIsolated(true) })
+}
+
+// Reconnect ends Isolate for one member. If the others have not given it up it goes on where it was: what was sent in both
+// directions arrives. Else it ends its connections and joins them.
+func (e *Ensemble) Reconnect(s *Server) error {
+	return e.fault(s, func(m *member) { m.reconnect() })
+}
+
+func (m *member) reconnect() {
+	m.SetIsolated(false)
+	if m.Deposed() && !m.Frozen() {
+		m.leave()
+	}
+}
+
+// Freeze has nothing of a member run any more, as if its process were stopped by SIGSTOP: its connections stay, new ones are
+// accepted and not served, and what comes in waits. After SyncLimit ticks the others give it up. See Thaw.
+func (e *Ensemble) Freeze(s *Server) error {
+	return e.fault(s, func(m *member) {
+		if m.thawed == nil {
+			m.SetFrozen(true)
+			m.thawed = make(chan struct{})
+		}
+	})
+}
+
+// Thaw ends Freeze. A leader first commits what waits for it, and then ends the sessions that have timed out
+// meanwhile, as a real one does. A leader that was given up answers what its clients have sent, as if it still led, until it
+// notices that within half a tick. A follower that was given up ends its connections and joins the others.
+func (e *Ensemble) Thaw(s *Server) error { return e.fault(s, func(m *member) { m.thaw() }) }
+
+func (m *member) thaw() {
+	if m.thawed == nil {
+		return
+	}
+	m.wake()
+	if m.tooSilent(time.Now()) && !m.Leads() {
+		m.leave()
+		return
+	}
+	if m.ens.leader() == m && m.Leads() {
+		m.ens.flow()
+		m.ens.expireAll()
+	}
+}
+
+// Lag has a follower apply transactions later by d from now on: those before it, too, if they are not applied yet. Its clients
+// read an older state, and get their answers to writes and syncs that much later. 0 ends it, and applies immediately what was
+// held back. With [Forever] it applies nothing until the next call.
+func (e *Ensemble) Lag(s *Server, d time.Duration) error {
+	if d < 0 {
+		return errNegative
+	}
+	return e.fault(s, func(m *member) { m.lag = d })
+}
+
+// Depose isolates the leader and has the others elect another one immediately, as when the leader's connections to them are cut and
+// only they see it. The deposed one does not know of it: it goes on answering reads and syncs, and commits nothing, for SyncLimit
+// ticks or until Reconnect. Depose returns both.
+func (e *Ensemble) Depose() (deposed, leader *Server, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	l := e.leader()
+	if l == nil || l.Isolated() {
+		return nil, nil, errNoLeader
+	}
+	others := e.followersOf(l)
+	if !e.quorum.Majority(len(others)) {
+		return nil, nil, errAlone
+	}
+	l.SetIsolated(true)
+	for _, m := range others {
+		m.leave()
+	}
+	e.settle()
+	e.flow()
+	e.notify()
+	return l.srv, e.leader().srv, nil
+}
+
+// followersOf returns the members with a vote that would elect another leader without l.
+func (e *Ensemble) followersOf(l *member) []*member {
+	var all []*member
+	for _, s := range e.servers {
+		if m := s.member; m != l && m.Up() && m.Votes() && !m.Isolated() && !m.Frozen() {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// Heal ends every Isolate, Freeze and Lag. A server that is stopped stays so: see [Server.Restart].
+func (e *Ensemble) Heal() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, s := range e.servers {
+		m := s.member
+		m.lag = 0
+		m.reconnect()
+	}
+	for _, s := range e.servers {
+		s.member.thaw()
+	}
+	e.settle()
+	e.flow()
+	e.notify()
+}
