@@ -3,6 +3,7 @@ package differential
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 // members are three servers with one history, real or in memory. Number 0 is the leader when the test begins.
 type members interface {
 	addr(i int) string
+	id(i int) int // in the configuration
 	isolate(i int)
 	heal()
 	stop(i int)
@@ -66,25 +68,28 @@ func (s *scene) say(lines ...string) {
 }
 
 var (
-	ports    = regexp.MustCompile(`:\d+`)
 	versions = regexp.MustCompile(`version=[0-9a-f]+`)
-	lengths  = regexp.MustCompile(`len \d+`)
+	lengths  = regexp.MustCompile(`len \d{3}`)
 	clients  = regexp.MustCompile(`;127\.0\.0\.1:\d+`)
+	ports    = regexp.MustCompile(`127\.0\.0\.1:\d+:\d+`)
+	role     = regexp.MustCompile(`server.N=:PORT:\w+`)
+	numbers  = regexp.MustCompile(`server\.\d`)
 )
 
-// alikeConfig takes out of a line what differs between two configurations of three servers on the loopback: ports, and
-// that the real one does not name those of clients.
+// alikeConfig takes out of a line what differs between two configurations of three servers on the loopback: numbers and ports.
 func alikeConfig(line string) string {
-	if !strings.Contains(line, "server.") {
-		return line
-	}
 	for _, u := range []struct {
 		pattern *regexp.Regexp
 		instead string
-	}{{clients, ""}, {ports, ":PORT"}, {versions, "version=V"}, {lengths, "len N"}} {
+	}{{clients, ""}, {ports, ":PORT"}, {versions, "version=V"}, {lengths, "len N"}, {numbers, "server.N"}} {
 		line = u.pattern.ReplaceAllString(line, u.instead)
 	}
-	return line
+	roles := role.FindAllString(line, -1)
+	slices.Sort(roles) // they stand in the order of the servers' numbers, and either may lead
+	return role.ReplaceAllStringFunc(line, func(string) (next string) {
+		next, roles = roles[0], roles[1:]
+		return next
+	})
 }
 
 // connect connects a client to a member.
@@ -177,9 +182,12 @@ func (s *scene) word(member int, word string) {
 
 // Members that find no quorum serve read-only clients, if they may.
 func TestAReadOnlyMemberAsInARealEnsemble(t *testing.T) {
-	o := ensemble.Options{Properties: []string{"readonlymode.enabled=true"}, Settings: []string{"localSessionsEnabled=true"}}
+	o := ensemble.Options{Properties: []string{"readonlymode.enabled=true"}, Settings: []string{"localSessionsEnabled=true", "localSessionsUpgradingEnabled=true"}}
 	bothEnsembles(t, o, zkmem.Options{ReadOnlyMode: true}, func(s *scene) {
 		s.connect(0, 1, true)
+		s.rebase(0)
+		s.w.clients[0].ask(opCreate, made("/mine", 1)) // a local session of a real server becomes the ensemble's by this
+		s.rebase(0)
 		s.ask(0, opCreate, made("/n", 0))
 		s.stop(0)
 		s.stop(2)
@@ -188,6 +196,8 @@ func TestAReadOnlyMemberAsInARealEnsemble(t *testing.T) {
 		s.word(1, "srvr")
 		s.connect(1, 1, false)
 		s.connect(0, 1, true) // a session of the ensemble
+		s.w.clients[3].session, s.w.clients[3].password = 12345, make([]byte, 16)
+		s.connect(3, 1, true) // a session of nobody
 		s.connect(2, 1, true)
 		if s.w.clients[2].conn == nil {
 			return
@@ -227,14 +237,37 @@ func TestAReconfigAsInARealEnsemble(t *testing.T) {
 		s.ask(1, opGetData, config)
 		s.ask(1, opGetACL, enc{}.str("/zookeeper/config"))
 		s.ask(0, opCreate, made("/n", 0))
+		s.removeAndAdd()
 	})
 }
 
-// refusedReconfigs are bodies that every server refuses, or cannot decode.
+// removeAndAdd has a follower leave the configuration, and join it as an observer.
+func (s *scene) removeAndAdd() {
+	was, err := realzk.Word(s.addr(0), "conf")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	id := fmt.Sprint(s.id(2))
+	spec := regexp.MustCompile(`(?m)^server\.` + id + `=.*$`).FindString(was)
+	s.ask(0, opReconfig, reconfig(null, id, null, -1))
+	s.ask(0, opReconfig, reconfig(null, id, null, -1)) // it is not there any more
+	s.ask(0, opReconfig, reconfig(null, fmt.Sprint(s.id(1)), null, -1))
+	s.connect(2, 2, false)
+	s.ask(2, opSync, enc{}.str("/"))
+	s.ask(2, opGetData, enc{}.str("/zookeeper/config").flag(false))
+	s.ask(2, opCreate, made("/at-removed", 0))
+	s.word(2, "srvr")
+	s.ask(0, opReconfig, reconfig(strings.Replace(spec, ":participant", ":observer", 1), null, null, -1))
+	s.awaitWord(s.t, 2, "srvr", "Mode: observer")
+	s.word(2, "isro")
+}
+
+// refusedReconfigs are bodies that every server refuses. One that cannot be decoded is not among them: it ends the service of a
+// real leader.
 func refusedReconfigs() (list []enc) {
 	const four = "server.4=127.0.0.1:2:3"
 	for _, joining := range []string{four, four + ";4", four + ":king;4", four + ":observer", "server.4", "server.x=127.0.0.1:2:3;4", "4=127.0.0.1:2;4",
-		"server.4=127.0.0.1:2:2;4", "server.4=127.0.0.1:a:3;4", "server.4=127.0.0.1:2:3;4,server.5=127.0.0.1:2:5;6",
+		"server.4=127.0.0.1:2:2;4", "server.4=127.0.0.1:a:3;4", "server.4=10.0.0.4:2:3;4,server.5=10.0.0.4:2:5;10.0.0.4:6",
 		four + ";4,server.5=127.0.0.1:5:6;7,server.6=127.0.0.1:8:9;10"} {
 		if joining == four+";4" {
 			continue // three of four are there: it would be accepted
@@ -248,7 +281,7 @@ func refusedReconfigs() (list []enc) {
 		"server.4=127.0.0.1:2:3;4,server.5=127.0.0.1:5;6"} {
 		list = append(list, reconfig(null, null, all, -1))
 	}
-	return append(list, reconfig(null, "9", null, 5), reconfig(null, "9", null, 0), enc{}.i32(-1), nil)
+	return append(list, reconfig(null, "9", null, 5), reconfig(null, "9", null, 0))
 }
 
 // realMembers is a real ensemble.
@@ -263,6 +296,7 @@ func newRealMembers(e *ensemble.Ensemble) *realMembers {
 }
 
 func (m *realMembers) addr(i int) string { return m.all[i].Addr() }
+func (m *realMembers) id(i int) int      { return m.all[i].ID() }
 func (m *realMembers) isolate(i int)     { m.e.Isolate(m.all[i]) }
 func (m *realMembers) heal()             { m.e.Heal() }
 func (m *realMembers) stop(i int)        { m.all[i].Kill() }
@@ -282,6 +316,7 @@ func newMemMembers(e *zkmem.Ensemble) *memMembers {
 }
 
 func (m *memMembers) addr(i int) string { return m.all[i].Addr() }
+func (m *memMembers) id(i int) int      { return slices.Index(m.e.Servers(), m.all[i]) + 1 }
 func (m *memMembers) isolate(i int)     { _ = m.e.Isolate(m.all[i]) }
 func (m *memMembers) heal()             { m.e.Heal() }
 func (m *memMembers) stop(i int)        { m.all[i].Stop() }

@@ -63,21 +63,27 @@ func (s *Server) config() string {
 	o := s.e.options
 	host, port, _ := net.SplitHostPort(s.client)
 	var b strings.Builder
-	fmt.Fprintf(&b, "tickTime=%d\ninitLimit=%d\nsyncLimit=%d\ndataDir=%s\nclientPort=%s\nclientPortAddress=%s\n",
-		o.Tick.Milliseconds(), o.InitLimit, o.SyncLimit, s.data(), port, host)
+	fmt.Fprintf(&b, "tickTime=%d\ninitLimit=%d\nsyncLimit=%d\ndataDir=%s\n", o.Tick.Milliseconds(), o.InitLimit, o.SyncLimit, s.data())
+	if !o.Direct {
+		fmt.Fprintf(&b, "clientPort=%s\nclientPortAddress=%s\n", port, host)
+	}
 	b.WriteString("4lw.commands.whitelist=*\nmaxClientCnxns=0\nadmin.enableServer=false\n")
 	for _, line := range o.Settings {
 		b.WriteString(line + "\n")
 	}
 	for i, other := range s.e.servers {
-		fmt.Fprintf(&b, "server.%d=127.0.0.1:%s:%s\n", other.id, s.portTo(i, quorum), s.portTo(i, election))
+		fmt.Fprintf(&b, "server.%d=127.0.0.1:%s:%s", other.id, s.portTo(i, quorum), s.portTo(i, election))
+		if o.Direct {
+			b.WriteString(";" + other.client)
+		}
+		b.WriteString("\n")
 	}
 	return b.String()
 }
 
 // portTo returns the port at which this server dials another: a link's, or for itself its own.
 func (s *Server) portTo(i int, p port) string {
-	addr := s.ports[p]
+	addr := s.e.servers[i].ports[p]
 	if i != s.id-1 && !s.e.options.Direct {
 		addr = s.e.links[route{s.id - 1, i, p}].Addr()
 	}

@@ -5,6 +5,7 @@ package zkmem
 import (
 	"fmt"
 	"net"
+	"net/netip"
 	"strconv"
 	"strings"
 )
@@ -83,19 +84,26 @@ func (c configuration) without(leaving ...int64) configuration {
 	return next
 }
 
-// clashes reports whether a server would have an address of another one.
+// clashes reports whether a server would have an address of another one. Those of the loopback are not compared.
 func (c configuration) clashes(id int64, spec serverSpec) bool {
 	for other, s := range c.servers {
 		if other == id {
 			continue
 		}
 		for _, mine := range []string{spec.quorum, spec.election, spec.client} {
-			if host, _, _ := net.SplitHostPort(mine); host != "" && host != "0.0.0.0" && host != "::" && (mine == s.quorum || mine == s.election || mine == s.client) {
+			if isElsewhere(mine) && (mine == s.quorum || mine == s.election || mine == s.client) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// isElsewhere reports whether an address means the same host on every host.
+func isElsewhere(hostPort string) bool {
+	host, _, err := net.SplitHostPort(hostPort)
+	ip, noIP := netip.ParseAddr(host)
+	return err == nil && host != "localhost" && (noIP != nil || !ip.IsUnspecified() && !ip.IsLoopback())
 }
 
 // parseSpec reads host:port:port[:role][;[host:]port], where a role is "participant" or "observer".

@@ -4,7 +4,10 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/incumbent-go/incumbent/test/virtual"
 )
 
 func TestAnEnsembleHasOneHistory(t *testing.T) {
@@ -171,6 +174,10 @@ func TestAMemberThatLagsRefusesClientsFromItsFuture(t *testing.T) {
 
 // A member takes only so many requests of one client that wait for the leader. The others stay in the socket.
 func TestRequestsThatWaitAreBounded(t *testing.T) {
+	virtual.Test(t, requestsThatWaitAreBounded)
+}
+
+func requestsThatWaitAreBounded(t *testing.T) {
 	e, _, followers := three(t, Options{})
 	c := newSession(t, followers[0], time.Minute)
 	do(t, e.Isolate(followers[0]))
@@ -182,7 +189,7 @@ func TestRequestsThatWaitAreBounded(t *testing.T) {
 			c.send(OpCreate, create("/n-", PersistentSequential))
 		}
 	}()
-	served(t, followers[0], OpCreate, maxQueued)
+	synctest.Wait()
 	if n := followers[0].Counts().ByOp[OpCreate]; n != maxQueued {
 		t.Errorf("%d requests wait, of %d", n, maxQueued)
 	}

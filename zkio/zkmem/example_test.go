@@ -3,6 +3,7 @@ package zkmem_test
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -74,8 +75,9 @@ func ExampleEnsemble() {
 			return
 		}
 	}
-	cut := e.Followers()[0]
-	conn, _, err := zk.Connect([]string{cut.Addr(), e.Leader().Addr()}, 10*time.Second, zk.WithLogger(quiet{}), zk.WithHostProvider(&inOrder{}))
+	cut, at := e.Followers()[0], &oneServer{}
+	at.addr.Store(cut.Addr())
+	conn, _, err := zk.Connect([]string{cut.Addr()}, 10*time.Second, zk.WithLogger(quiet{}), zk.WithHostProvider(at))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -89,6 +91,7 @@ func ExampleEnsemble() {
 	there, _, err := conn.Exists("/news")
 	fmt.Println("cut off:", there, err)
 
+	at.addr.Store(e.Leader().Addr())
 	e.Advance(10 * time.Second) // the follower notices, and ends its connections
 	for there = false; !there; {
 		there, _, _ = conn.Exists("/news")
@@ -103,17 +106,10 @@ func ExampleEnsemble() {
 	// healed: 2 followers
 }
 
-// inOrder has a client try the servers in their order.
-type inOrder struct {
-	servers []string
-	next    int
-}
+// oneServer has a client connect to one server only, which the example changes.
+type oneServer struct{ addr atomic.Value }
 
-func (p *inOrder) Init(servers []string) error { p.servers = servers; return nil }
-func (p *inOrder) Len() int                    { return len(p.servers) }
-func (p *inOrder) Connected()                  {}
-func (p *inOrder) Next() (server string, retryStart bool) {
-	server = p.servers[p.next%len(p.servers)]
-	p.next++
-	return server, false
-}
+func (p *oneServer) Init([]string) error                    { return nil }
+func (p *oneServer) Len() int                               { return 1 }
+func (p *oneServer) Connected()                             {}
+func (p *oneServer) Next() (server string, retryStart bool) { return p.addr.Load().(string), false }

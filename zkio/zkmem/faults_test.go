@@ -340,3 +340,71 @@ func TestAnEnsembleIsWiped(t *testing.T) {
 	newSession(t, e.Leader(), time.Minute).mustCreate("/m", Persistent)
 	same(t, e)
 }
+
+// A sync waits for the writes that wait for a quorum before it.
+func TestASyncWaitsForWritesBeforeIt(t *testing.T) {
+	e, leader, followers := three(t, Options{})
+	writer, reader := newSession(t, leader, time.Minute), newSession(t, leader, time.Minute)
+	for _, s := range followers {
+		do(t, e.Freeze(s))
+	}
+	write := writer.send(OpCreate, create("/n", Persistent))
+	served(t, leader, OpCreate, 1)
+	sync := reader.send(OpSync, func(e *encoder) { e.text("/") })
+	exists := reader.send(OpExists, read("/n", false))
+	served(t, leader, OpExists, 1)
+	e.Heal()
+	writer.answers(write, OK)
+	reader.answers(sync, OK)
+	reader.answers(exists, OK)
+}
+
+// A member that starts while the others have not noticed that their leader is cut off does not elect itself.
+func TestNobodyIsElectedWithoutAQuorumThatLooks(t *testing.T) {
+	e, leader, followers := three(t, Options{})
+	do(t, e.Isolate(leader))
+	followers[1].Stop()
+	do(t, followers[1].Restart())
+	mode(t, followers[0], "follower")
+	mode(t, followers[1], "")
+	if e.Leader() != leader {
+		t.Error("another leader")
+	}
+	e.Advance(limit)
+	if l := e.Leader(); l == nil || l == leader {
+		t.Error("no other leader")
+	}
+}
+
+// A deposed leader that was frozen when the others came back notices when it runs again.
+func TestADeposedLeaderNoticesWhenItRuns(t *testing.T) {
+	e, _, _ := three(t, Options{})
+	old, _, err := e.Depose()
+	do(t, err)
+	do(t, e.Freeze(old))
+	do(t, e.Reconnect(old))
+	do(t, e.Thaw(old))
+	e.Advance(time.Millisecond)
+	mode(t, old, "follower")
+}
+
+// What an interceptor refuses at a member does not get to the leader.
+func TestARequestThatAMemberRefuses(t *testing.T) {
+	e, leader, followers := three(t, Options{})
+	c := newSession(t, followers[0], time.Minute)
+	defer followers[0].Intercept(func(r Request) Verdict {
+		if r.Op == OpCreate {
+			return Verdict{Action: Refuse, Code: QuotaExceeded}
+		}
+		return Verdict{}
+	})()
+	c.answers(c.send(OpCreate, create("/n", Persistent)), QuotaExceeded)
+	if has(leader, "/n") {
+		t.Error("it was carried out")
+	}
+	if !leader.Disconnect(c.session) {
+		t.Error("the session is not connected")
+	}
+	c.gone()
+	same(t, e)
+}

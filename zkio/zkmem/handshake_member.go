@@ -80,18 +80,19 @@ func (m *member) findSession(id int64, timeout time.Duration, attach func(*sessi
 }
 
 // introduceReadOnly answers a handshake at a member without a quorum. It creates sessions of its own, which end when it finds
-// one, and takes no session of the ensemble.
+// one, and takes no session of the ensemble: so does a real server that has localSessionsEnabled. Without that, a 3.8.0
+// creates no session at all while it is read-only.
 func (m *member) introduceReadOnly(c *conn, h handshake) (*session, []byte) {
 	if !h.readOnly || h.seen > m.srv.tree.Zxid() {
 		return nil, nil
 	}
 	timeout := m.srv.negotiate(h.timeout)
-	found := m.local[h.session]
+	found, foreign := m.local[h.session], slices.Contains(m.srv.tree.Sessions(), h.session)
 	switch {
-	case found != nil && !hmac.Equal(h.password, m.srv.password(h.session)):
-		return nil, h.expired()
-	case found == nil && h.session != 0:
+	case foreign:
 		return nil, nil
+	case h.session != 0 && (found == nil || !hmac.Equal(h.password, m.srv.password(h.session))):
+		return nil, h.reply(0, 0, make([]byte, 16), true)
 	case found == nil:
 		m.srv.lastID++
 		found = &session{id: m.srv.lastID}
