@@ -9,9 +9,9 @@
 //
 // The package keeps its API from version 1 of the module on, which is not published yet.
 //
-// There are two main types. [Tree] is the data, as a pure type: it applies numbered transactions, without clock,
-// goroutine or lock. [Server] is one Tree served to clients, with sessions, watches and hooks for tests. A browser (js) gets the
-// Tree alone.
+// There are three main types. [Tree] is the data, as a pure type: it applies numbered transactions, without clock,
+// goroutine or lock. [Server] is one Tree served to clients, with sessions, watches and hooks for tests. [Ensemble] is several
+// servers with one history. A browser (js) gets the Tree alone.
 //
 // # What it does
 //
@@ -19,7 +19,7 @@
 // and expiry at tick boundaries, persistent, ephemeral, sequential and container nodes, full Stats, ACLs (world, auth, digest, ip),
 // multi and multiRead, watches in the server's order (one-shot, persistent and recursive), whoAmI, the counts of
 // quotas, and the four-letter words but stmk. As on a real server, nodes with a TTL ([Options].ExtendedTypes) and the
-// super user ([Options].SuperDigest) have to be switched on; and reconfig is refused with ReconfigDisabled. A
+// super user ([Options].SuperDigest) have to be switched on, and so has reconfig in an ensemble ([Options].Reconfig). A
 // differential test runs the same operations against it and against the real server.
 //
 // # What a test can ask of it
@@ -34,10 +34,12 @@
 //   - Report: [Server.WaitFor] waits for a state, [Server.View] shows it, [Server.Counts] counts requests,
 //     [Server.OnApply] passes on the transactions.
 //   - Imitate another server: see [Options].
+//   - Have the members of an ensemble lose each other: [Ensemble.Isolate], [Ensemble.Freeze], [Ensemble.Lag], [Ensemble.Depose].
+//     [Server.Stop] and [Server.Restart] of each in turn are a rolling restart. [Ensemble.Remove] and [Ensemble.Add] reconfigure.
 //
 // # What it is not
 //
-// Not an ensemble, not durable, not fast on purpose, and not safe to expose: it is bounded against broken clients, but an
+// Not durable, not fast on purpose, and not safe to expose: it is bounded against broken clients, but an
 // interceptor or an operator's call may do anything.
 //
 // # Where it differs from ZooKeeper 3.8
@@ -53,6 +55,12 @@
 //   - A path that is echoed comes back as it was sent. A real server gives back replaced or re-encoded what is not in
 //     Unicode's basic plane, or not UTF-8. Neither lets a node have such a name.
 //   - mntr and envi show fewer figures, and latencies are 0.
+//   - An ensemble elects a leader in no time. The member with the longest history wins, of these the one with the highest number.
+//     What a leader had not committed is lost with its term, though a real one's may survive.
+//   - No member listens for the others: the ports in the configuration are made up. It may name servers that do not run.
+//   - A read-only member gives its clients sessions of their own, as a real one with localSessionsEnabled does. A 3.8.0 without
+//     that gives them none.
+//   - A reconfig that cannot be decoded is refused. It ends the service of a real leader of 3.8.0.
 //
 // # Rules of use
 //

@@ -143,6 +143,47 @@ func TestASilentServerEndsTheWork(t *testing.T) {
 	}
 }
 
+func TestARollingRestart(t *testing.T) {
+	e := zkmem.StartEnsemble(t, 3)
+	a := start(t, incumbent.Config{Servers: e.Addr()})
+	last := a.report()
+	for _, srv := range e.Servers() {
+		srv.Stop()
+		if err := srv.Restart(); err != nil {
+			t.Fatal(err)
+		}
+		got := a.report()
+		if got <= last {
+			t.Errorf("sent %d after %d", got, last)
+		}
+		last = got
+	}
+}
+
+func TestAFollowerThatIsCutOffEndsTheWork(t *testing.T) {
+	const tick = 100 * time.Millisecond
+	e := zkmem.StartEnsemble(t, 3, zkmem.Options{Tick: tick})
+	cut := e.Followers()[0]
+	config := incumbent.Config{Servers: cut.Addr(), Tick: tick, SessionTimeout: 4 * tick}
+	due, began := make(chan time.Time, 1), make(chan bool, 100)
+	run(t, config, &Service{Due: due, Send: func(ctx context.Context, _ int) error {
+		began <- true
+		<-ctx.Done()
+		return ctx.Err()
+	}})
+	due <- time.Now()
+	<-began
+	config.Servers = e.Leader().Addr()
+	b := start(t, config)
+	inLine(t, e.Leader(), 2)
+	if err := e.Isolate(cut); err != nil { // until e.Reconnect(cut) or e.Heal()
+		t.Fatal(err)
+	}
+	if got := b.report(); got != 2 {
+		t.Errorf("the next leader sent %d, want 2", got)
+	}
+}
+
 // ensemble returns the address of an empty ZooKeeper: in memory, or below a node of the
 // server that ZOOKEEPER names, as in ZOOKEEPER=127.0.0.1:2181.
 func ensemble(t *testing.T) string {
