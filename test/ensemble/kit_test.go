@@ -37,14 +37,11 @@ var ok = kit.OK
 // client returns a client at some servers. It is closed, and its log replayed, at the end of the test.
 func client(t *testing.T, e *ensemble.Ensemble, at ...*ensemble.Server) (*incumbent.Client, *tape.Tape) {
 	t.Helper()
-	return recorded(t, incumbent.Config{Servers: e.Addrs(at...), SessionTimeout: timeout, Tick: e.Tick(), SyncLimit: e.SyncLimit()})
-}
-
-func recorded(t *testing.T, config incumbent.Config) (*incumbent.Client, *tape.Tape) {
-	t.Helper()
 	log := tape.New(t)
-	config.ConnectRetry = incumbent.RetryForever(50 * time.Millisecond)
-	return kit.Recorded(t, log, config, kit.CloseConnected), log
+	return kit.Recorded(t, log, incumbent.Config{
+		Servers: e.Addrs(at...), SessionTimeout: timeout, Tick: e.Tick(), SyncLimit: e.SyncLimit(),
+		ConnectRetry: incumbent.RetryForever(50 * time.Millisecond),
+	}, kit.CloseConnected), log
 }
 
 func join(t *testing.T, e *ensemble.Ensemble, w *witness, o incumbent.LatchOptions, at ...*ensemble.Server) *node {

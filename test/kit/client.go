@@ -15,13 +15,19 @@ import (
 // to write to log as well; Config.ConnectRetry waits for a millisecond unless it is set.
 func Recorded(t testing.TB, log *tape.Tape, config incumbent.Config, closing func(*incumbent.Client, context.Context) error) *incumbent.Client {
 	t.Helper()
+	return RecordedIn(context.Background(), t, log, config, closing)
+}
+
+// RecordedIn is Recorded for a client that is opened with a context, which may have a clock and seeds for it.
+func RecordedIn(ctx context.Context, t testing.TB, log *tape.Tape, config incumbent.Config, closing func(*incumbent.Client, context.Context) error) *incumbent.Client {
+	t.Helper()
 	if config.Record == nil {
 		config.Record = log
 	}
 	if config.ConnectRetry == (incumbent.RetryPolicy{}) {
 		config.ConnectRetry = incumbent.RetryForever(time.Millisecond)
 	}
-	client, err := incumbent.Open(context.Background(), config)
+	client, err := incumbent.Open(ctx, config)
 	OK(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), tape.Within)
