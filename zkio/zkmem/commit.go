@@ -83,9 +83,6 @@ func (m *member) handle(from *member, c *conn, p *packet) {
 		return
 	}
 	w := &proposal{caller: Caller{Session: session.id, Auth: slices.Clone(c.auth)}, op: r.op, from: from, conn: c, packet: p, change: r.change}
-	if session.owner == nil && !m.Deposed() {
-		session.owner = from
-	}
 	switch op := r.op.Code; {
 	case session.owner != from && !m.Deposed():
 		w.refusal, p.moved = SessionMoved, true

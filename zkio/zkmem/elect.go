@@ -98,7 +98,6 @@ func (e *Ensemble) lead(l *member) {
 	e.quorum.Elect(l.Member)
 	l.zxid = e.quorum.Epoch() << 32
 	for _, session := range e.sessions {
-		session.owner = nil
 		l.srv.touch(session)
 		session.arm()
 	}

@@ -26,10 +26,14 @@ func do(t testing.TB, err error) {
 	}
 }
 
-// mode waits until a server has a mode.
+// mode compares a server's mode. It has it as soon as a fault has returned.
 func mode(t *testing.T, s *Server, want string) {
 	t.Helper()
-	until(t, s, func(v *View) bool { return v.Mode() == want })
+	s.View(func(v *View) {
+		if got := v.Mode(); got != want {
+			t.Errorf("mode %q, want %q", got, want)
+		}
+	})
 }
 
 // served waits until a server has taken so many requests of a kind from its clients.

@@ -24,8 +24,8 @@ func TestAFollowerThatIsCutOff(t *testing.T) {
 	c.send(OpCreate, create("/waits", Persistent))
 	served(t, cut, OpCreate, 2)
 	e.Advance(limit)
-	c.gone()
 	mode(t, cut, "")
+	c.gone()
 	if refused := overPipe(t, cut); true {
 		if _, answered := refused.handshake(0, nil, 0, false); answered {
 			t.Error("a member without a leader serves clients")
@@ -95,6 +95,25 @@ func TestTheLeaderExpiresSessionsOfAFollowerThatIsCutOff(t *testing.T) {
 	})
 }
 
+// A new leader gives each session its whole timeout.
+func TestANewLeaderGivesSessionsTheirWholeTimeout(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		e, leader, followers := three(t, Options{})
+		c := newSession(t, followers[0], 10*time.Second)
+		c.mustCreate("/mine", Ephemeral)
+		virtual.Sleep(9 * time.Second)
+		leader.Stop()
+		virtual.Sleep(9 * time.Second)
+		if !has(e.Leader(), "/mine") {
+			t.Error("it is gone after 9 s")
+		}
+		virtual.Sleep(4 * time.Second)
+		if has(e.Leader(), "/mine") {
+			t.Error("it is there after 13 s")
+		}
+	})
+}
+
 // A leader that is deposed answers reads from an old state, and syncs, as if it led. It commits nothing, and what waits there is lost.
 func TestALeaderThatIsDeposed(t *testing.T) {
 	e, leader, followers := three(t, Options{})
@@ -114,8 +133,8 @@ func TestALeaderThatIsDeposed(t *testing.T) {
 	c.send(OpCreate, create("/waits", Persistent))
 	served(t, old, OpCreate, 1)
 	do(t, e.Reconnect(old))
-	c.gone()
 	mode(t, old, "follower")
+	c.gone()
 	again := c.again(old)
 	again.sees("/n", OK)
 	again.sees("/waits", NoNode)
@@ -208,8 +227,8 @@ func TestNoQuorum(t *testing.T) {
 	for _, s := range followers {
 		s.Stop()
 	}
-	c.gone()
 	mode(t, leader, "")
+	c.gone()
 	if e.Leader() != nil || leader.ExpireSession(c.session) {
 		t.Error("one of three leads")
 	}

@@ -26,8 +26,8 @@ func TestAMemberThatIsFrozen(t *testing.T) {
 	e.Advance(limit) // the leader gives it up
 	c.send(OpExists, read("/n", false))
 	do(t, e.Thaw(frozen))
-	c.gone()
 	mode(t, frozen, "follower")
+	c.gone()
 	if c.again(frozen).session != c.session {
 		t.Error("the session is gone")
 	}
@@ -65,9 +65,9 @@ func TestALeaderThatIsFrozenForTooLong(t *testing.T) {
 		exists := c.send(OpExists, read("/n", false))
 		do(t, e.Thaw(leader))
 		c.answers(exists, NoNode)
-		virtual.Sleep(time.Second) // half a tick
-		c.gone()
+		virtual.Sleep(time.Second + time.Millisecond) // half a tick
 		mode(t, leader, "follower")
+		c.gone()
 		c.again(leader).sees("/n", OK)
 	})
 }

@@ -14,8 +14,8 @@ func TestAReadOnlyMember(t *testing.T) {
 	c := newSession(t, cut, time.Minute)
 	do(t, e.Isolate(cut))
 	e.Advance(limit)
-	c.gone()
 	mode(t, cut, "read-only")
+	c.gone()
 	if _, answered := overPipe(t, cut).handshake(0, nil, 0, false); answered {
 		t.Error("a client that wants to write is served")
 	}

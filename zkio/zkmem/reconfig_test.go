@@ -173,8 +173,8 @@ func TestALeaderThatIsRemoved(t *testing.T) {
 	e, leader, _ := three(t, Options{})
 	c := newSession(t, leader, time.Minute)
 	do(t, e.Remove(leader))
-	c.gone()
 	mode(t, leader, "follower")
+	c.gone()
 	if e.Leader() == leader || e.Leader() == nil {
 		t.Fatal("nobody else leads")
 	}

@@ -17,7 +17,7 @@ type session struct {
 	deadline time.Time
 	timer    *time.Timer
 	conn     *conn   // nil while no connection is attached
-	owner    *member // of an ensemble, where its requests come from; nil if the leader does not know it
+	owner    *member // of an ensemble, where its client was connected last
 }
 
 // firstSessionID returns an id as of a real server with this number: the clock's lower 40 bits above 16 bits of counter.
