@@ -25,6 +25,9 @@ func TestAFollowerThatIsCutOff(t *testing.T) {
 	served(t, cut, OpCreate, 2)
 	e.Advance(limit)
 	mode(t, cut, "")
+	if has(cut, "/n") {
+		t.Error("it has got what was committed without it")
+	}
 	c.gone()
 	if refused := overPipe(t, cut); true {
 		if _, answered := refused.handshake(0, nil, 0, false); answered {
@@ -95,6 +98,23 @@ func TestTheLeaderExpiresSessionsOfAFollowerThatIsCutOff(t *testing.T) {
 	})
 }
 
+// A follower that comes back after an election that it has missed joins the new leader.
+func TestAFollowerThatMissedAnElection(t *testing.T) {
+	e, leader, followers := three(t, Options{})
+	cut := followers[0]
+	c := newSession(t, cut, time.Minute)
+	do(t, e.Isolate(cut))
+	leader.Stop()
+	do(t, leader.Restart())
+	newSession(t, e.Leader(), time.Minute).mustCreate("/n", Persistent)
+	mode(t, cut, "follower")
+	do(t, e.Reconnect(cut))
+	if !has(cut, "/n") {
+		t.Error("it is still in the term before")
+	}
+	c.gone()
+}
+
 // A new leader gives each session its whole timeout.
 func TestANewLeaderGivesSessionsTheirWholeTimeout(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
@@ -130,6 +150,10 @@ func TestALeaderThatIsDeposed(t *testing.T) {
 		t.Errorf("sync at the deposed leader: %v %v", code, err)
 	}
 	c.sees("/n", NoNode)
+	late := newSession(t, followers[0], time.Minute)
+	if late.again(old).session != 0 {
+		t.Error("the deposed leader knows a session that began after its term")
+	}
 	c.send(OpCreate, create("/waits", Persistent))
 	served(t, old, OpCreate, 1)
 	do(t, e.Reconnect(old))

@@ -47,11 +47,11 @@ func TestALeaderThatIsFrozenForAWhile(t *testing.T) {
 		t.Error("a frozen leader has committed something")
 	}
 	do(t, e.Thaw(leader))
-	c.answers(write, OK)
-	c.gone()
 	if !has(leader, "/waits") || has(leader, "/mine") {
 		t.Errorf("the write is there %t, and the session's node %t", has(leader, "/waits"), has(leader, "/mine"))
 	}
+	c.answers(write, OK)
+	c.gone()
 }
 
 // A leader that is frozen for too long is replaced. When it wakes it answers what its clients have sent, until it notices.
