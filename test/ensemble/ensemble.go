@@ -1,6 +1,8 @@
 // Package ensemble runs three real ZooKeeper servers on the loopback, for tests of what an ensemble does and what its
 // network does to it. Where the servers come from, and what happens where there is none, is as in realzk.
 //
+// What needs no real server is tested on zkmem's ensemble, too, in virtual time: see memory_test.go.
+//
 // Servers talk to each other through links of package proxy, two for each ordered pair (for the quorum port and for the
 // election port), so that any direction between any two can be silenced, delayed or cut. Clients reach the servers
 // directly.
