@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"net"
 	"os"
@@ -104,35 +103,6 @@ func (f *zkFlags) check(c *cobra.Command) error {
 		}
 	}
 	return f.loadTLS()
-}
-
-func (f *zkFlags) loadTLS() error {
-	if f.tlsListen == "" {
-		if f.cert+f.key+f.clientCA != "" {
-			return cli.Usage("--tls-cert, --tls-key and --tls-client-ca need --tls-listen")
-		}
-		return nil
-	}
-	if f.cert == "" || f.key == "" {
-		return cli.Usage("--tls-listen needs --tls-cert and --tls-key")
-	}
-	pair, err := tls.LoadX509KeyPair(f.cert, f.key)
-	if err != nil {
-		return cli.Usage("--tls-cert, --tls-key: %w", err)
-	}
-	f.tls = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
-	if f.clientCA == "" {
-		return nil
-	}
-	pem, err := os.ReadFile(f.clientCA)
-	if err != nil {
-		return cli.Usage("--tls-client-ca: %w", err)
-	}
-	f.tls.ClientAuth, f.tls.ClientCAs = tls.RequireAndVerifyClientCert, x509.NewCertPool()
-	if !f.tls.ClientCAs.AppendCertsFromPEM(pem) {
-		return cli.Usage("--tls-client-ca %s: there is no certificate in it", cli.Quote(f.clientCA))
-	}
-	return nil
 }
 
 // controlToken is the environment variable that holds the token, which a command line would show to everybody.
