@@ -29,12 +29,13 @@ func Require(t testing.TB) {
 	if _, err := exec.LookPath("java"); err != nil {
 		NotRun(t, "real ZooKeeper (no java)")
 	}
-	if classPath() == "" {
+	if ClassPath() == "" {
 		NotRun(t, "real ZooKeeper (no zookeeper.jar)")
 	}
 }
 
-func classPath() string {
+// ClassPath returns the class path of the real server, or "" if there is none.
+func ClassPath() string {
 	if home := os.Getenv("ZOOKEEPER_HOME"); home != "" {
 		if jars, _ := filepath.Glob(filepath.Join(home, "lib", "zookeeper-*.jar")); len(jars) > 0 {
 			return filepath.Join(home, "lib", "*")
@@ -79,7 +80,7 @@ func Launch(dir, config string, properties []string, scratch bool) (*Process, er
 	if err := os.WriteFile(p.logPath(), nil, 0o600); err != nil {
 		return nil, err
 	}
-	args := []string{"-c", keeper, remove, p.logPath(), "java", "-cp", classPath(),
+	args := []string{"-c", keeper, remove, p.logPath(), "java", "-cp", ClassPath(),
 		"-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
 		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dzookeeper.forceSync=no", "-Dzookeeper.preAllocSize=1024"}
 	for _, property := range properties {
