@@ -109,6 +109,10 @@ herd: ## what it costs when all candidates watch the leader, beside watching the
 queues: ## items a second through queues, beside Curator's and kazoo's on one real server: the table of docs/queues.md; needs make deps
 	$(GO) test -count=1 -timeout 30m -v ./test/interop -run TestQueuesSideBySide -args -full
 
+.PHONY: foreign
+foreign: ## the tests of kazoo and go-zookeeper against zkmem and a real server: the tables of docs/foreign.md; needs make deps
+	$(GO) test ./test/suites -count=1 -timeout 4h -v -run 'TestSuites$$' -args -full
+
 .PHONY: bench
 bench: ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m $(ARGS) ./...

@@ -1,0 +1,114 @@
+//go:build unix
+
+package suites
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// config is what a suite's harness gives to a server: its zoo.cfg, and the options of java.
+type config struct {
+	Port    string   // clientPort
+	Dir     string   // dataDir
+	Tick    int64    // tickTime, in milliseconds; 0 for the default
+	Servers []string // the lines server.N, sorted; none for a standalone server
+	ID      string   // myid, in an ensemble
+	Super   string   // superDigest
+	TTL     bool     // extendedTypesEnabled
+
+	Reconfig bool // reconfigEnabled
+}
+
+// readConfig reads the arguments of java. The last one is a zoo.cfg.
+func readConfig(args []string) (config, error) {
+	if len(args) == 0 {
+		return config{}, errors.New("no arguments: want those of java, with a zoo.cfg at the end")
+	}
+	text, err := os.ReadFile(args[len(args)-1])
+	if err != nil {
+		return config{}, err
+	}
+	c, err := parseConfig(string(text))
+	if err != nil {
+		return config{}, fmt.Errorf("%s: %w", args[len(args)-1], err)
+	}
+	for _, arg := range args {
+		name, value, _ := strings.Cut(arg, "=")
+		switch name {
+		case "-Dzookeeper.DigestAuthenticationProvider.superDigest":
+			c.Super = value
+		case "-Dzookeeper.extendedTypesEnabled":
+			c.TTL = value == "true"
+		}
+	}
+	if len(c.Servers) == 0 {
+		return c, nil
+	}
+	id, err := os.ReadFile(filepath.Join(c.Dir, "myid"))
+	c.ID = strings.TrimSpace(string(id))
+	return c, err
+}
+
+// parseConfig reads a zoo.cfg.
+func parseConfig(text string) (c config, err error) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		name, value, ok := strings.Cut(line, "=")
+		switch {
+		case line == "" || strings.HasPrefix(line, "#"):
+		case !ok:
+			return c, fmt.Errorf("the line %q is no name=value", line)
+		case name == "clientPort":
+			c.Port = value
+		case name == "dataDir":
+			c.Dir = value
+		case name == "tickTime":
+			if c.Tick, err = strconv.ParseInt(value, 10, 64); err != nil || c.Tick <= 0 {
+				return c, fmt.Errorf("tickTime=%s: want milliseconds, such as 2000", value)
+			}
+		case name == "reconfigEnabled":
+			c.Reconfig = value == "true"
+		case strings.HasPrefix(name, "server."):
+			c.Servers = append(c.Servers, line)
+		}
+	}
+	if c.Port == "" || c.Dir == "" {
+		return c, errors.New("it has no clientPort, or no dataDir")
+	}
+	slices.Sort(c.Servers)
+	return c, nil
+}
+
+// ensemble returns what identifies the server's ensemble: a standalone server is one of its own.
+func (c config) ensemble() string {
+	return cmp.Or(strings.Join(c.Servers, "\n"), c.Dir)
+}
+
+// size returns the number of the ensemble's servers.
+func (c config) size() int { return max(1, len(c.Servers)) }
+
+// newServer returns a server of zkmem with these settings, which is stopped. If reconfig is enabled, it answers as a standalone
+// server does then.
+func (c config) newServer() *zkmem.Server {
+	s := zkmem.New(zkmem.Options{Tick: time.Duration(c.Tick) * time.Millisecond, SuperDigest: c.Super, ExtendedTypes: c.TTL})
+	s.Stop()
+	if c.Reconfig {
+		s.Intercept(func(r zkmem.Request) (v zkmem.Verdict) {
+			if r.Op == zkmem.OpReconfig {
+				v = zkmem.Verdict{Action: zkmem.Refuse, Code: zkmem.Unimplemented}
+			}
+			return v
+		})
+	}
+	return s
+}
