@@ -1,5 +1,6 @@
 """A plugin of pytest: a test that hangs fails after half a minute, and the others still run."""
 import signal
+import threading
 
 import pytest
 
@@ -11,10 +12,19 @@ def late(signum, frame):
 
 
 def bounded():
+    """Interrupts the main thread when the time is over, and again if what follows hangs, too."""
     signal.signal(signal.SIGALRM, late)
-    signal.alarm(SECONDS)
+    main, done = threading.main_thread().ident, threading.Event()
+
+    def watch():
+        while not done.wait(SECONDS):
+            signal.pthread_kill(main, signal.SIGALRM)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
     yield
-    signal.alarm(0)
+    done.set()
+    watcher.join()
 
 
 @pytest.hookimpl(hookwrapper=True)
