@@ -21,12 +21,14 @@ type config struct {
 	Port    string   // clientPort
 	Dir     string   // dataDir
 	Tick    int64    // tickTime, in milliseconds; 0 for the default
+	Sync    int64    // syncLimit, in ticks; 0 for the default
 	Servers []string // the lines server.N, sorted; none for a standalone server
 	ID      string   // myid, in an ensemble
 	Super   string   // superDigest
 	TTL     bool     // extendedTypesEnabled
 
 	Reconfig bool // reconfigEnabled
+	ReadOnly bool // readonlymode.enabled
 }
 
 // readConfig reads the arguments of java. The last one is a zoo.cfg.
@@ -49,6 +51,8 @@ func readConfig(args []string) (config, error) {
 			c.Super = value
 		case "-Dzookeeper.extendedTypesEnabled":
 			c.TTL = value == "true"
+		case "-Dreadonlymode.enabled":
+			c.ReadOnly = value == "true"
 		}
 	}
 	if len(c.Servers) == 0 {
@@ -76,6 +80,10 @@ func parseConfig(text string) (c config, err error) {
 			if c.Tick, err = strconv.ParseInt(value, 10, 64); err != nil || c.Tick <= 0 {
 				return c, fmt.Errorf("tickTime=%s: want milliseconds, such as 2000", value)
 			}
+		case name == "syncLimit":
+			if c.Sync, err = strconv.ParseInt(value, 10, 64); err != nil || c.Sync <= 0 {
+				return c, fmt.Errorf("syncLimit=%s: want ticks, such as 5", value)
+			}
 		case name == "reconfigEnabled":
 			c.Reconfig = value == "true"
 		case strings.HasPrefix(name, "server."):
@@ -94,21 +102,8 @@ func (c config) ensemble() string {
 	return cmp.Or(strings.Join(c.Servers, "\n"), c.Dir)
 }
 
-// size returns the number of the ensemble's servers.
-func (c config) size() int { return max(1, len(c.Servers)) }
-
-// newServer returns a server of zkmem with these settings, which is stopped. If reconfig is enabled, it answers as a standalone
-// server does then.
-func (c config) newServer() *zkmem.Server {
-	s := zkmem.New(zkmem.Options{Tick: time.Duration(c.Tick) * time.Millisecond, SuperDigest: c.Super, ExtendedTypes: c.TTL})
-	s.Stop()
-	if c.Reconfig {
-		s.Intercept(func(r zkmem.Request) (v zkmem.Verdict) {
-			if r.Op == zkmem.OpReconfig {
-				v = zkmem.Verdict{Action: zkmem.Refuse, Code: zkmem.Unimplemented}
-			}
-			return v
-		})
-	}
-	return s
+// options returns the settings of a server of zkmem.
+func (c config) options() zkmem.Options {
+	return zkmem.Options{Tick: time.Duration(c.Tick) * time.Millisecond, SuperDigest: c.Super, ExtendedTypes: c.TTL,
+		SyncLimit: int(c.Sync), Reconfig: c.Reconfig, ReadOnlyMode: c.ReadOnly}
 }

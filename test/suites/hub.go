@@ -8,30 +8,37 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// hub serves zkmem for the processes that a suite's harness takes for servers. Servers of one ensemble share one zkmem, which serves
-// while a majority of their processes runs.
+// hub serves zkmem for the processes that a suite's harness takes for servers. Each stands for a standalone server, or for a member of
+// an ensemble, which runs while its process does.
 type hub struct {
 	listener net.Listener
 	work     sync.WaitGroup
 
 	mu        sync.Mutex
 	conns     map[net.Conn]struct{} // of processes and of their clients; nil when the hub has ended
-	ports     map[string]*ensemble  // by clientPort
+	ports     map[string]*server    // by clientPort
 	ensembles map[string]*ensemble
 	all       []*ensemble // also those that were replaced
 }
 
-// ensemble is the state of servers that have one history. Guarded by hub.mu.
+// ensemble is the servers that have one history, or a standalone one. Guarded by hub.mu.
 type ensemble struct {
-	size, running int
-	dirs          map[string]string // by myid: where each keeps its data
-	server        *zkmem.Server
+	servers map[string]*server // by myid
+	close   func()
+}
+
+// server is one of an ensemble. Guarded by hub.mu.
+type server struct {
+	*zkmem.Server
+	dir       string // where it keeps its data, "" before its first start
+	processes int    // for a moment there may be two: the hub has not seen the former one's end
 }
 
 // newHub starts a hub, which ends with the test.
@@ -41,7 +48,7 @@ func newHub(t testing.TB) *hub {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &hub{listener: l, conns: map[net.Conn]struct{}{}, ports: map[string]*ensemble{}, ensembles: map[string]*ensemble{}}
+	h := &hub{listener: l, conns: map[net.Conn]struct{}{}, ports: map[string]*server{}, ensembles: map[string]*ensemble{}}
 	h.work.Add(1)
 	go h.accept()
 	t.Cleanup(h.close)
@@ -82,8 +89,8 @@ func (h *hub) attend(conn net.Conn) {
 	case o.Server != nil:
 		h.run(conn, in, *o.Server)
 	default:
-		if e := h.at(o.Client); e != nil {
-			e.server.ServeConn(begun{conn, in}) // without a majority zkmem is stopped, and closes it immediately
+		if s := h.at(o.Client); s != nil {
+			s.ServeConn(begun{conn, in})
 		}
 	}
 }
@@ -98,12 +105,12 @@ func (b begun) Read(p []byte) (int, error) { return b.in.Read(p) }
 
 // run counts a server as one that runs until its process ends.
 func (h *hub) run(process net.Conn, in io.Reader, c config) {
-	e, err := h.join(c)
-	defer h.leave(e)
+	s, err := h.join(c)
 	if err != nil {
 		fmt.Fprintf(process, "%v\n", err)
 		return
 	}
+	defer h.leave(s)
 	_, _ = io.WriteString(process, served)
 	_, _ = io.Copy(io.Discard, in) // its end is the process's
 }
@@ -124,48 +131,75 @@ func (h *hub) forget(conn net.Conn) {
 	delete(h.conns, conn)
 }
 
-func (h *hub) at(port string) *ensemble {
+func (h *hub) at(port string) *server {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.ports[port]
 }
 
 // join starts a server.
-func (h *hub) join(c config) (*ensemble, error) {
+func (h *hub) join(c config) (*server, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	e := h.find(c)
-	h.ports[c.Port] = e
-	e.running++
-	if e.hasMajority() {
-		return e, e.server.Restart() // does nothing if it serves
+	s, err := h.find(c)
+	if err != nil {
+		return nil, err
 	}
-	return e, nil
+	if err := s.Restart(); err != nil { // it does nothing if the server runs
+		return nil, err
+	}
+	h.ports[c.Port] = s
+	s.processes++
+	return s, nil
 }
 
 // leave ends a server.
-func (h *hub) leave(e *ensemble) {
+func (h *hub) leave(s *server) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	e.running--
-	if !e.hasMajority() {
-		e.server.Stop()
+	if s.processes--; s.processes == 0 {
+		s.Stop()
 	}
 }
 
-// find returns the ensemble of a server. If the server keeps its data elsewhere than it did, the ensemble is a new one.
-func (h *hub) find(c config) *ensemble {
+// find returns a server. If it keeps its data elsewhere than it did, its ensemble is a new one.
+func (h *hub) find(c config) (*server, error) {
 	e := h.ensembles[c.ensemble()]
-	if e == nil || e.dirs[c.ID] != "" && e.dirs[c.ID] != c.Dir {
-		e = &ensemble{size: c.size(), dirs: map[string]string{}, server: c.newServer()}
+	if e == nil || e.servers[c.ID] != nil && e.servers[c.ID].dir != "" && e.servers[c.ID].dir != c.Dir {
+		var err error
+		if e, err = newEnsemble(c); err != nil {
+			return nil, err
+		}
 		h.ensembles[c.ensemble()] = e
 		h.all = append(h.all, e)
 	}
-	e.dirs[c.ID] = c.Dir
-	return e
+	s := e.servers[c.ID]
+	if s == nil {
+		return nil, fmt.Errorf("myid is %q, and the ensemble has no such server", c.ID)
+	}
+	s.dir = c.Dir
+	return s, nil
 }
 
-func (e *ensemble) hasMajority() bool { return e.running > e.size/2 }
+// newEnsemble returns the servers that a configuration names, which do not run.
+func newEnsemble(c config) (*ensemble, error) {
+	if len(c.Servers) == 0 {
+		s := zkmem.New(c.options())
+		s.Stop()
+		return &ensemble{map[string]*server{"": {Server: s}}, s.Close}, nil
+	}
+	all, err := zkmem.NewEnsemble(len(c.Servers), c.options())
+	if err != nil {
+		return nil, err
+	}
+	e := &ensemble{map[string]*server{}, all.Close}
+	for i, s := range all.Servers() {
+		s.Stop()
+		id, _, _ := strings.Cut(strings.TrimPrefix(c.Servers[i], "server."), "=")
+		e.servers[id] = &server{Server: s}
+	}
+	return e, nil
+}
 
 func (h *hub) close() {
 	h.listener.Close()
@@ -177,6 +211,6 @@ func (h *hub) close() {
 	h.mu.Unlock()
 	h.work.Wait()
 	for _, e := range h.all {
-		e.server.Close()
+		e.close()
 	}
 }

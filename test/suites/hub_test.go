@@ -117,7 +117,7 @@ func (p *process) connect() *zk.Conn {
 	return conn
 }
 
-// Servers of one ensemble have one history, and serve while a majority of their processes runs.
+// Servers of one ensemble have one history, and serve while a quorum of their processes runs.
 func TestProcessesOfAnEnsemble(t *testing.T) {
 	h := newHub(t)
 	all := ensembleOf(t, 3, h.addr())
@@ -154,13 +154,27 @@ func TestProcessesOfAnEnsemble(t *testing.T) {
 func TestAnotherDirectoryIsAnotherEnsemble(t *testing.T) {
 	h := newHub(t)
 	dirs := []string{t.TempDir(), t.TempDir()}
-	for _, c := range []struct{ servers []string }{{nil}, {[]string{"server.1=h:1:2", "server.2=h:3:4"}}} {
-		first := h.find(config{Dir: dirs[0], Servers: c.servers, ID: "1"})
-		again := h.find(config{Dir: dirs[0], Servers: c.servers, ID: "1"})
-		other := h.find(config{Dir: dirs[1], Servers: c.servers, ID: "1"})
+	for _, c := range []struct {
+		id      string
+		servers []string
+	}{{"", nil}, {"1", []string{"server.1=h:1:2", "server.2=h:3:4"}}} {
+		find := func(dir string) *server {
+			s, err := h.find(config{Dir: dir, Servers: c.servers, ID: c.id})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		first, again, other := find(dirs[0]), find(dirs[0]), find(dirs[1])
 		if first != again || first == other {
 			t.Errorf("servers %v: the same %v, another %v", c.servers, first == again, first != other)
 		}
+	}
+}
+
+func TestAServerThatTheEnsembleDoesNotHave(t *testing.T) {
+	if _, err := newHub(t).join(config{Dir: t.TempDir(), Servers: []string{"server.1=h:1:2"}, ID: "2"}); err == nil || !strings.Contains(err.Error(), `myid is "2"`) {
+		t.Error(err)
 	}
 }
 
@@ -172,12 +186,12 @@ func TestConfigurations(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("\ntickTime=2000\ndataDir=" + dir + "\nclientPort=2181\n")
+	write("\ntickTime=2000\nsyncLimit=4\nreconfigEnabled=true\ndataDir=" + dir + "\nclientPort=2181\n")
 	c, err := readConfig([]string{"-cp", "x", "-Dzookeeper.DigestAuthenticationProvider.superDigest=super:D/In=", "-Dzookeeper.extendedTypesEnabled=true", "Main", file})
-	if err != nil || c.Port != "2181" || c.Dir != dir || c.Tick != 2000 || c.Super != "super:D/In=" || !c.TTL || c.size() != 1 {
+	if err != nil || c.Port != "2181" || c.Dir != dir || c.Tick != 2000 || c.Super != "super:D/In=" || !c.TTL || !c.Reconfig || c.Sync != 4 {
 		t.Errorf("%+v %v", c, err)
 	}
-	for text, want := range map[string]string{"tickTime=fast\n": "want milliseconds", "clientPort=1\n": "no dataDir", "what\n": "no name=value",
+	for text, want := range map[string]string{"tickTime=fast\n": "want milliseconds", "syncLimit=0\n": "want ticks", "clientPort=1\n": "no dataDir", "what\n": "no name=value",
 		"clientPort=1\ndataDir=" + dir + "\nserver.1=a:1:2\n": "myid"} {
 		write(text)
 		if _, err := readConfig([]string{file}); err == nil || !strings.Contains(err.Error(), want) {
