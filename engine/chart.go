@@ -102,7 +102,7 @@ type Chart[M any] struct {
 func answers(k events.Kind) bool {
 	switch k {
 	case events.ReplyDelete, events.ReplyStat, events.ReplyChildren,
-		events.ReplyMulti, events.ReplySync, events.TimerFired:
+		events.ReplyMulti, events.ReplySync, events.ReplyWatch, events.TimerFired:
 		return true
 	}
 	return false

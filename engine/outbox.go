@@ -187,6 +187,13 @@ func (o *Outbox) Children(path string) uint64 {
 	return c.Request
 }
 
+// AddWatch sets a recursive watch on a node, which need not exist, and on all below it.
+func (o *Outbox) AddWatch(path string) uint64 {
+	c := o.call(events.ReplyWatch, 0)
+	o.add(events.AddWatch{Call: c, Path: path})
+	return c.Request
+}
+
 // Multi commits all of these operations or none. Unlike Create's, its reply is not
 // awaited in every state, even if it creates an ephemeral node: the chart decides. One
 // of checks alone is a confirmation by the quorum. Modifiers: ForUser, Urgent.

@@ -84,6 +84,15 @@ type Children struct {
 	Watch bool
 }
 
+// AddWatch sets a persistent recursive watch: until the connection ends, the machine gets
+// watch.created, watch.deleted and watch.changed of the node and of all below it. The node
+// need not exist. The code UNIMPLEMENTED says that there can be no such watch, and Text why:
+// the server does not know it, or another watch of the session is on the path.
+type AddWatch struct {
+	Call
+	Path string
+}
+
 // Multi commits all its operations or none. A multi of checks alone is the cheapest
 // confirmation by the quorum.
 type Multi struct {
@@ -233,6 +242,7 @@ func (e Exists) String() string {
 func (e Children) String() string {
 	return words(e.number(), "children", e.Path, flag(e.Watch, "watch"))
 }
+func (e AddWatch) String() string { return words(e.number(), "addwatch", e.Path, "recursive") }
 func (e Multi) String() string {
 	return words(e.number(), "multi", list(e.Ops))
 }

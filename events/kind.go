@@ -42,15 +42,21 @@ const (
 	ReplyChildren Kind = "reply.children"
 	ReplyMulti    Kind = "reply.multi"
 	ReplySync     Kind = "reply.sync"
+	ReplyWatch    Kind = "reply.watch" // to AddWatch
 )
 
-// One-shot watches that fired. Path says where.
+// Watches that fired: one-shot ones, or a recursive one above the node. Path says where.
 const (
 	WatchCreated  Kind = "watch.created"
 	WatchDeleted  Kind = "watch.deleted"
 	WatchChanged  Kind = "watch.changed"  // the node's data was set
 	WatchChildren Kind = "watch.children" // the set of children changed
 )
+
+// WatchReplaced says that a recursive watch of the machine, on Path, may report nothing any
+// more: a one-shot watch of the same session on the same path took its place
+// (ZOOKEEPER-4466).
+const WatchReplaced Kind = "watch.replaced"
 
 // The connection and its session. zkio sends them to the session machine, which sends
 // those that matter on to every recipe.
@@ -120,8 +126,8 @@ func Kinds() []Kind {
 		CommandOpen, CommandStart, CommandAwait, CommandCancel, CommandResign, CommandRequeue, CommandClose,
 		CommandSet, CommandRemove, CommandPut, CommandEnter, CommandLeave, CommandEndSession,
 		WorkReturned, WorkDrained, HealthChecked,
-		ReplyCreate, ReplyDelete, ReplyStat, ReplyChildren, ReplyMulti, ReplySync,
-		WatchCreated, WatchDeleted, WatchChanged, WatchChildren,
+		ReplyCreate, ReplyDelete, ReplyStat, ReplyChildren, ReplyMulti, ReplySync, ReplyWatch,
+		WatchCreated, WatchDeleted, WatchChanged, WatchChildren, WatchReplaced,
 		ConnectionAttached, ConnectionSuspended, ConnectionLost, ConnectionRefused, ConnectionClosed,
 		ConnectionUnconfirmed, ConnectionConfirmed,
 		HeartbeatWanted, HeartbeatUnneeded, ConfirmationWanted, ConfirmationCounts,

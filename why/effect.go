@@ -70,7 +70,7 @@ type seen struct {
 func (l *Log) addReply(r events.Record) {
 	ev := r.Event
 	switch ev.Kind {
-	case events.ReplyCreate, events.ReplyDelete, events.ReplyMulti, events.ReplyStat, events.ReplyChildren, events.ReplySync:
+	case events.ReplyCreate, events.ReplyDelete, events.ReplyMulti, events.ReplyStat, events.ReplyChildren, events.ReplySync, events.ReplyWatch:
 	default:
 		return
 	}
