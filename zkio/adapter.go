@@ -19,6 +19,7 @@ type Adapter struct {
 	acl   []zk.ACL
 	hosts *hosts
 	signs signs
+	trees treeSupport
 	work  sync.WaitGroup // every goroutine that the adapter started
 
 	mu     sync.Mutex
@@ -36,6 +37,9 @@ func New(cfg Config) (*Adapter, error) {
 	a := &Adapter{cfg: cfg, hosts: newHosts(cfg.Servers, cfg.Backoff, spreadOf(cfg.Timeout)), signs: signs{ask: cfg.SignOfLife}}
 	for _, entry := range cfg.ACL {
 		a.acl = append(a.acl, zk.ACL{Perms: entry.Perms, Scheme: entry.Scheme, ID: entry.ID})
+	}
+	if cfg.ThroughConn {
+		a.trees.turnOff("go-zookeeper does not know recursive watches")
 	}
 	for _, text := range cfg.warnings() {
 		cfg.Warn(text)

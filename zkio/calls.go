@@ -63,6 +63,8 @@ func (a *Adapter) newCall(id events.ID, r events.Request) *call {
 	case events.Children:
 		c.kind, c.path, c.reads = events.ReplyChildren, r.Path, true
 		c.watchIf(r.Watch, childWatch)
+	case events.AddWatch:
+		c.kind, c.path, c.reads, c.watch = events.ReplyWatch, r.Path, true, treeWatch
 	case events.Sync:
 		c.kind, c.path, c.reads = events.ReplySync, r.Path, true
 	case events.Multi:

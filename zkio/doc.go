@@ -36,6 +36,10 @@
 // reason as text; SESSIONEXPIRED if its session is not the live one;
 // TOOLARGE if the reply is above Config.MaxAnswer.
 //
+// Recursive watches (AddWatch) end with their connection. One that would harm another watch of
+// the session, or that the ensemble's servers do not know, is not sent: UNIMPLEMENTED, with the
+// reason as text (treewatches.go, treesupport.go).
+//
 // Authentication: digest, x509 and any other scheme that is one message.
 // Kerberos (SASL) is not supported and is refused with an error that says so.
 package zkio

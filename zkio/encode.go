@@ -20,7 +20,16 @@ const (
 	opMulti           int32 = 14
 	opCreateContainer int32 = 19
 	opCreateTTL       int32 = 21
+	opRemoveWatches   int32 = 18
+	opAddWatch        int32 = 106
 	opError           int32 = -1 // in the answer to a multi
+)
+
+// The mode of an addWatch that is persistent and recursive, and the type of a removeWatches
+// that concerns watches of every kind.
+const (
+	modeRecursive    int32 = 1
+	watchesOfAnyKind int32 = 3
 )
 
 // encode appends a call's request as a whole frame.
@@ -41,6 +50,10 @@ func (a *Adapter) encode(f frame, xid int32, c *call) frame {
 		f = f.int32(opExists).string(a.full(r.Path)).bool(c.watch != noWatch)
 	case events.Children:
 		f = f.int32(opChildren).string(a.full(r.Path)).bool(c.watch != noWatch)
+	case events.AddWatch:
+		f = f.int32(opAddWatch).string(a.full(r.Path)).int32(modeRecursive)
+	case removeWatches:
+		f = f.int32(opRemoveWatches).string(a.full(r.path)).int32(watchesOfAnyKind)
 	case events.Sync:
 		f = f.int32(opSync).string(a.full(r.Path))
 	case events.Multi:

@@ -33,10 +33,11 @@ type rig struct {
 	*zkio.Adapter
 	t *testing.T
 
-	mu    sync.Mutex
-	all   []events.Envelope
-	taken int
-	more  chan struct{} // closed and replaced at every arrival
+	mu     sync.Mutex
+	all    []events.Envelope
+	taken  int
+	listed int           // by told
+	more   chan struct{} // closed and replaced at every arrival
 
 	requests uint64
 }

@@ -60,6 +60,7 @@ func openSession(a *Adapter, number int64) (*session, error) {
 		lanes:   lanes{window: a.cfg.Window},
 		pending: map[int32]*call{},
 		callers: callers{},
+		watches: watches{trees: treeWatches{}},
 		timeout: a.cfg.Timeout,
 		refused: refusals{},
 	}
@@ -144,6 +145,7 @@ func (s *session) admitFrame(w *wire, frame []byte) bool {
 
 // noteSent notes that a call's frame is written now, with this number. s.mu is held.
 func (s *session) noteSent(w *wire, c *call, xid int32, now int64) {
+	s.replaceTreeWatch(w, c)
 	s.watches.subscribe(c)
 	s.pending[xid], s.last = c, c
 	c.sentAt, c.contact = now, w.contacts.before(now-int64(s.a.cfg.Lag()))
@@ -170,6 +172,7 @@ func (s *session) receive(w *wire, a answer) ([]byte, error) {
 func (s *session) process(w *wire, a answer) ([]byte, error) {
 	switch a.xid {
 	case xidWatchEvent:
+		w.separates = w.separates || a.zxid > 0
 		return nil, s.fire(a)
 	case xidPing:
 		w.contacts.ponged(s.pauses.heard)
@@ -190,6 +193,9 @@ func (s *session) process(w *wire, a answer) ([]byte, error) {
 		e.Text = s.a.full(c.path) + ": the chroot " + s.a.cfg.Chroot + " has to exist already: create it first"
 	}
 	delete(s.pending, a.xid)
+	if c.watch == treeWatch {
+		s.a.trees.answered(e.Code)
+	}
 	w.contacts.note(c.sentAt, s.pauses.heard)
 	s.lastZxid = max(s.lastZxid, a.zxid)
 	s.answer(c, e, kept)
@@ -298,9 +304,15 @@ func (s *session) detach(end events.ConnectionEnd, text string) {
 	s.wire = nil
 	s.postEvent(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: text, Server: server, End: end, Paused: int64(s.pauses.own)})
 	written := make([]*call, 0, len(s.pending))
+	treeWatchLost := false
 	for _, c := range s.pending {
 		written = append(written, c)
+		treeWatchLost = treeWatchLost || c.watch == treeWatch
 	}
+	if treeWatchLost {
+		s.a.trees.lost()
+	}
+	clear(s.watches.trees)
 	clear(s.pending)
 	slices.SortFunc(written, func(a, b *call) int { return cmp.Compare(a.order, b.order) })
 	for _, c := range written {
@@ -355,6 +367,9 @@ func (s *session) forget(id events.ID) {
 	defer s.mu.Unlock()
 	s.callers.forget(id)
 	s.watches.forget(id)
+	for _, path := range s.watches.trees.forget(id) {
+		s.leave(path)
+	}
 }
 
 // armed returns the watches that a new connection has to set again.

@@ -20,6 +20,9 @@ func (s *session) sendThroughConn() {
 		return
 	}
 	c := s.lanes.next()
+	for c != nil && s.withheld(s.wire, c) { // zk.Conn knows no recursive watches
+		c = s.lanes.next()
+	}
 	if c == nil {
 		return
 	}

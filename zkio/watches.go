@@ -16,6 +16,7 @@ const (
 	dataWatch            // get: spent by a change of the data or by deletion
 	existWatch           // exists: the same, and on a missing node by creation
 	childWatch           // children: spent by a change of the list or by deletion
+	treeWatch            // addWatch: lasts as long as the connection, see treeWatches
 )
 
 // watches has the machines that wait for watches in one session.
@@ -28,6 +29,7 @@ type watches struct {
 	waiters  map[string]*waiter    // by path, the first of its list: they are in order of subscription
 	machines map[events.ID]*waiter // by machine, the first of its list
 	count    uint64
+	trees    treeWatches
 }
 
 // waiter is one machine that watches one path. There may be very many: so the waiters of a
@@ -47,15 +49,26 @@ type waiter struct {
 
 // subscribe notes that a call that wants a watch is sent now.
 func (w *watches) subscribe(c *call) {
-	if c.watch != noWatch {
+	switch c.watch {
+	case noWatch:
+	case treeWatch:
+		w.trees.subscribe(c)
+	default:
 		waiter := w.waiter(c)
 		c.nextArming, waiter.arming = waiter.arming, c
+	}
+	if len(w.trees) > 0 && c.kind == events.ReplyStat {
+		w.trees.reading(c.id, c.path)
 	}
 }
 
 // settle notes the outcome of a call that wanted a watch.
 func (w *watches) settle(c *call, code events.Code) {
-	if c.watch == noWatch {
+	switch c.watch {
+	case noWatch:
+		return
+	case treeWatch:
+		w.trees.settle(c, code)
 		return
 	}
 	missing := c.watch == existWatch && code == events.NoNode
@@ -117,7 +130,7 @@ func (w *waiter) all() iter.Seq[*waiter] {
 }
 
 // fire removes the waiters that an event concerns and returns their machines, each once, in
-// order of subscription.
+// order of subscription; and behind them those that wait for a recursive watch.
 func (w *watches) fire(kind events.Kind, path string) []events.ID {
 	var machines []events.ID
 	w.keep(path, func(waiter *waiter) bool {
@@ -127,6 +140,11 @@ func (w *watches) fire(kind events.Kind, path string) []events.ID {
 		}
 		return !concerns
 	})
+	for _, id := range w.trees.fire(kind, path) {
+		if !slices.Contains(machines, id) {
+			machines = append(machines, id)
+		}
+	}
 	return machines
 }
 

@@ -131,6 +131,9 @@ func (s *session) takeBatch(w *wire, batch frame) frame {
 		if c == nil {
 			break
 		}
+		if s.withheld(w, c) {
+			continue
+		}
 		c.started = true
 		xid := w.writer.next()
 		batch = s.a.encode(batch.room(c.size), xid, c)

@@ -1,0 +1,204 @@
+package zkio
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// treeWatches has the machines that wait for a recursive watch in one connection, by path.
+// A server keeps the watch until the connection ends, and zkio does not set it again: what
+// happened in between could not be told.
+//
+// ZooKeeper before 3.9 keeps one watch for each connection, path and kind, and the last
+// request decides its mode (ZOOKEEPER-4466): a one-shot watch on the path of a recursive one
+// takes its place, and a recursive one takes the place of those on its path, which would be
+// told of no children any more. Watches on other paths do not matter, above or below: for
+// each event the server asks the watches of the node's path and of all paths above it, and
+// sends one event for all.
+type treeWatches map[string][]*treeWaiter
+
+// treeWaiter is one machine that waits for a recursive watch.
+type treeWaiter struct {
+	id     events.ID
+	arming int // requests that are pending
+	armed  bool
+	// changed has the nodes of which a change was posted, and that the machine has not begun
+	// to read since. Further changes of them are not posted: that read will show them. So at
+	// most one for each node waits in the inbox, however often nodes are written.
+	changed map[string]bool
+}
+
+// find returns a machine's waiter, nil if it has none.
+func (t treeWatches) find(path string, id events.ID) *treeWaiter {
+	if i := slices.IndexFunc(t[path], func(w *treeWaiter) bool { return w.id == id }); i >= 0 {
+		return t[path][i]
+	}
+	return nil
+}
+
+// subscribe notes that a call for a recursive watch is sent now.
+func (t treeWatches) subscribe(c *call) {
+	waiter := t.find(c.path, c.id)
+	if waiter == nil {
+		waiter = &treeWaiter{id: c.id, changed: map[string]bool{}}
+		t[c.path] = append(t[c.path], waiter)
+	}
+	waiter.arming++
+}
+
+// settle notes the outcome of such a call. A machine that is no longer listed has been told
+// that its watch was replaced, or has closed.
+func (t treeWatches) settle(c *call, code events.Code) {
+	waiter := t.find(c.path, c.id)
+	if waiter == nil || waiter.arming == 0 {
+		return
+	}
+	waiter.arming--
+	waiter.armed = waiter.armed || code == events.OK
+	if !waiter.armed && waiter.arming == 0 {
+		t.remove(c.path, func(w *treeWaiter) bool { return w == waiter })
+	}
+}
+
+// remove removes the waiters of a path for which gone holds, and returns their machines.
+func (t treeWatches) remove(path string, gone func(*treeWaiter) bool) (ids []events.ID) {
+	kept := slices.DeleteFunc(t[path], func(w *treeWaiter) bool {
+		if !gone(w) {
+			return false
+		}
+		ids = append(ids, w.id)
+		return true
+	})
+	if t[path] = kept; len(kept) == 0 {
+		delete(t, path)
+	}
+	return ids
+}
+
+// replace removes all waiters of a path, and returns their machines.
+func (t treeWatches) replace(path string) []events.ID {
+	return t.remove(path, func(*treeWaiter) bool { return true })
+}
+
+// forget removes the waiters of a machine, and returns the paths that no machine waits for
+// any longer.
+func (t treeWatches) forget(id events.ID) (left []string) {
+	for path := range t {
+		if len(t.remove(path, func(w *treeWaiter) bool { return w.id == id })) > 0 && t[path] == nil {
+			left = append(left, path)
+		}
+	}
+	slices.Sort(left)
+	return left
+}
+
+// reading notes that a machine begins to read a node.
+func (t treeWatches) reading(id events.ID, path string) {
+	for _, list := range t {
+		for _, waiter := range list {
+			if waiter.id == id {
+				delete(waiter.changed, path)
+			}
+		}
+	}
+}
+
+// fire returns the machines that an event concerns, each once, those of the lowest paths
+// first. A recursive watch tells of no changes of children.
+func (t treeWatches) fire(kind events.Kind, path string) (machines []events.ID) {
+	if len(t) == 0 || kind == events.WatchChildren {
+		return nil
+	}
+	for top := path; ; top = parentOf(top) {
+		for _, waiter := range t[top] {
+			if waiter.tell(kind, path) && !slices.Contains(machines, waiter.id) {
+				machines = append(machines, waiter.id)
+			}
+		}
+		if top == "/" || top == "" {
+			return machines
+		}
+	}
+}
+
+// tell reports whether a machine has to get an event.
+func (w *treeWaiter) tell(kind events.Kind, path string) bool {
+	known := w.changed[path]
+	switch kind {
+	case events.WatchDeleted:
+		delete(w.changed, path)
+	case events.WatchChanged:
+		w.changed[path] = true
+		return !known
+	}
+	return true
+}
+
+// parentOf returns the path of a node's parent, of a path that begins with a slash.
+func parentOf(path string) string {
+	if i := strings.LastIndexByte(path, '/'); i > 0 {
+		return path[:i]
+	}
+	return "/"
+}
+
+// removeWatches removes all watches of the connection on a path.
+type removeWatches struct {
+	events.Call
+	path string
+}
+
+func (r removeWatches) String() string { return "remove watches " + r.path }
+
+// leave removes a recursive watch that no machine waits for any longer: a server would go on
+// to send all its events. s.mu is held.
+func (s *session) leave(path string) {
+	if s.wire == nil || s.closing || s.over {
+		return
+	}
+	c := &call{
+		a: s.a, lane: normal, path: path, reads: true, request: removeWatches{path: path},
+		session: s.number, size: len(path) + 1024, direct: func(events.Event, Kept) {},
+	}
+	s.order++
+	c.order = s.order
+	s.lanes.push(c)
+	s.advance()
+}
+
+// withheld answers a call whose turn has come, and that must not be sent, because it would
+// harm another watch of the session, or the server is known not to know it. It reports
+// whether it has. s.mu is held.
+func (s *session) withheld(w *wire, c *call) bool {
+	why := ""
+	switch c.request.(type) {
+	case events.AddWatch:
+		why = s.a.trees.refusal()
+		if why == "" && !w.separates && s.watches.waiters[c.path] != nil {
+			why = "another watch of this session is on the path, and this server may keep only one of them (ZOOKEEPER-4466)"
+		}
+	case removeWatches:
+		if s.watches.waiters[c.path] != nil || s.watches.trees[c.path] != nil {
+			why = "the path is watched again"
+		}
+	}
+	if why == "" {
+		return false
+	}
+	c.started = true // its lane has counted it
+	s.answer(c, c.event(events.Unimplemented, why), Kept{})
+	return true
+}
+
+// replaceTreeWatch tells the machines of a recursive watch that a call with a one-shot watch
+// on the same path is sent now. s.mu is held.
+func (s *session) replaceTreeWatch(w *wire, c *call) {
+	if c.watch == noWatch || c.watch == treeWatch || w.separates || s.watches.trees[c.path] == nil {
+		return
+	}
+	for _, id := range s.watches.trees.replace(c.path) {
+		s.a.post(id, events.Event{Kind: events.WatchReplaced, Session: s.number, Path: c.path})
+	}
+}

@@ -1,0 +1,285 @@
+package zkio_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/realzk"
+	"github.com/incumbent-go/incumbent/test/virtual"
+	"github.com/incumbent-go/incumbent/zkio"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+const cache, other events.ID = "treecache-1", "latch-9"
+
+// askAs executes a request of a machine, and returns its reply.
+func (r *rig) askAs(id events.ID, e events.Request) events.Event {
+	r.t.Helper()
+	r.Execute(id, e)
+	for {
+		got := r.take()
+		if got.To == id && got.Event.Request == e.Header().Request && got.Event.Kind[:6] == "reply." {
+			return got.Event
+		}
+	}
+}
+
+// watchTree asks for a recursive watch of the machine cache.
+func (r *rig) watchTree(path string) events.Event {
+	r.t.Helper()
+	return r.askAs(cache, events.AddWatch{Call: r.call(), Path: path})
+}
+
+// told returns the watch events that were posted since the last call, and before the answer
+// to a sync, as "machine kind path".
+func (r *rig) told() (all []string) {
+	r.t.Helper()
+	r.askAs(machine, events.Sync{Call: r.call(), Path: "/"})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.all[r.listed:] {
+		if strings.HasPrefix(string(e.Event.Kind), "watch.") {
+			all = append(all, string(e.To)+" "+string(e.Event.Kind)+" "+e.Event.Path)
+		}
+	}
+	r.listed = len(r.all)
+	return all
+}
+
+func mustTell(t *testing.T, what string, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: %q, want %q", what, got, want)
+	}
+}
+
+// A recursive watch reports what happens to its node and to all below it, and lasts. A
+// change of a node is posted once until the machine reads the node.
+func TestARecursiveWatch(t *testing.T) {
+	srv := zkmem.Start(t)
+	r, _ := attachedRig(t, srv)
+	if set := r.watchTree("/t"); set.Code != "" || set.Kind != events.ReplyWatch {
+		t.Fatalf("the watch: %+v", set)
+	}
+	for _, path := range []string{"/t", "/tea", "/t/a", "/t/a/b"} {
+		r.ask(events.Create{Call: r.call(), Path: path, Mode: events.Persistent})
+	}
+	mustTell(t, "creates", r.told(), "treecache-1 watch.created /t", "treecache-1 watch.created /t/a", "treecache-1 watch.created /t/a/b")
+	set := func(path string) {
+		r.ask(events.Multi{Call: r.call(), Ops: []events.Op{{Verb: "set", Path: path, Version: -1}}})
+	}
+	set("/t/a")
+	set("/t/a")
+	set("/t/a/b")
+	mustTell(t, "writes", r.told(), "treecache-1 watch.changed /t/a", "treecache-1 watch.changed /t/a/b")
+	r.askAs(other, events.Get{Call: r.call(), Path: "/t/a", Watch: true})
+	set("/t/a")
+	mustTell(t, "a write that another machine watches, too", r.told(), "latch-9 watch.changed /t/a")
+	r.askAs(cache, events.Get{Call: r.call(), Path: "/t/a"})
+	set("/t/a")
+	mustTell(t, "a write behind a read", r.told(), "treecache-1 watch.changed /t/a")
+	r.askAs(other, events.Children{Call: r.call(), Path: "/t/a", Watch: true})
+	r.ask(events.Delete{Call: r.call(), Path: "/t/a/b"})
+	mustTell(t, "a deletion, and a list of children", r.told(), "treecache-1 watch.deleted /t/a/b", "latch-9 watch.children /t/a")
+	r.ask(events.Create{Call: r.call(), Path: "/t/a/b", Mode: events.Persistent})
+	set("/t/a/b")
+	mustTell(t, "another node in its place", r.told(), "treecache-1 watch.created /t/a/b", "treecache-1 watch.changed /t/a/b")
+}
+
+// On a server that may keep one watch for each path, a one-shot watch on the path of the
+// recursive one takes its place: the machine is told when the request is sent. Watches on
+// other paths, above and below, change nothing.
+func TestAOneShotWatchReplacesARecursiveOne(t *testing.T) {
+	srv := zkmem.Start(t)
+	r, _ := attachedRig(t, srv)
+	for _, path := range []string{"/s", "/s/t", "/s/t/a"} {
+		r.ask(events.Create{Call: r.call(), Path: path, Mode: events.Persistent})
+	}
+	r.watchTree("/s/t")
+	for _, path := range []string{"/", "/s", "/s/t/a"} {
+		r.askAs(other, events.Get{Call: r.call(), Path: path, Watch: true})
+		r.askAs(other, events.Children{Call: r.call(), Path: path, Watch: true})
+	}
+	r.askAs(other, events.Get{Call: r.call(), Path: "/s/t"})
+	mustTell(t, "watches on other paths, and a read", r.told())
+	r.askAs(cache, events.AddWatch{Call: r.call(), Path: "/s/t"})
+	mustTell(t, "the same watch again", r.told())
+	r.Execute(other, events.Children{Call: r.call(), Path: "/s/t", Watch: true})
+	mustTell(t, "a watch on the same path", r.told(), "treecache-1 watch.replaced /s/t")
+	r.ask(events.Delete{Call: r.call(), Path: "/s/t/a"})
+	mustTell(t, "a deletion below it", r.told(), "latch-9 watch.deleted /s/t/a", "latch-9 watch.children /s/t")
+	if again := r.watchTree("/s/t"); again.Code != "" {
+		t.Errorf("nobody else watches the path: %+v", again)
+	}
+}
+
+// A recursive watch that would take the place of others is not asked for. The machine can be
+// told while its own request is pending.
+func TestARecursiveWatchReplacesNoOther(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		p := newPipes(t, zkmem.Options{})
+		r, _ := pipedRig(t, p, zkio.Config{})
+		asked, release := 0, make(chan struct{})
+		p.Intercept(func(q zkmem.Request) zkmem.Verdict {
+			if q.Op != zkmem.OpAddWatch {
+				return zkmem.Verdict{}
+			}
+			asked++
+			return zkmem.Verdict{Wait: release}
+		})
+		r.askAs(other, events.Exists{Call: r.call(), Path: "/t", Watch: true})
+		if refused := r.watchTree("/t"); refused.Code != events.Unimplemented || asked != 0 {
+			t.Errorf("with a watch on the path: %+v, and %d requests", refused, asked)
+		}
+		r.Execute(cache, events.AddWatch{Call: r.call(), Path: "/u"})
+		r.Execute(other, events.Exists{Call: r.call(), Path: "/u", Watch: true})
+		if got := r.take(); got.To != cache || got.Event.Kind != events.WatchReplaced {
+			t.Errorf("the first is %s to %s", got.Event.Kind, got.To)
+		}
+		close(release)
+		r.await(events.ReplyWatch)
+		r.ask(events.Create{Call: r.call(), Path: "/u", Mode: events.Persistent})
+		mustTell(t, "a create", r.told(), "treecache-1 watch.replaced /u", "latch-9 watch.created /u")
+	})
+}
+
+// What the server has sets no watch again on the next connection: only the machine can, and
+// reads everything behind it.
+func TestARecursiveWatchEndsWithItsConnection(t *testing.T) {
+	srv := zkmem.Start(t)
+	r, attached := attachedRig(t, srv)
+	r.watchTree("/t")
+	srv.Disconnect(attached.SessionID)
+	r.await(events.ConnectionAttached)
+	r.ask(events.Create{Call: r.call(), Path: "/t", Mode: events.Persistent})
+	mustTell(t, "after a reconnect", r.told())
+	r.watchTree("/t")
+	r.ask(events.Delete{Call: r.call(), Path: "/t"})
+	mustTell(t, "after it was set again", r.told(), "treecache-1 watch.deleted /t")
+}
+
+// A recursive watch of a machine that has closed is removed: the server would go on to send
+// its events. It stays while another machine waits for it.
+func TestARecursiveWatchOfAClosedMachineIsRemoved(t *testing.T) {
+	srv := zkmem.Start(t)
+	r, _ := attachedRig(t, srv)
+	r.watchTree("/t")
+	r.watchTree("/u")
+	r.askAs(other, events.AddWatch{Call: r.call(), Path: "/t"})
+	r.Forget(cache)
+	waitFor(t, srv, "the end of one watch", func(v *zkmem.View) bool { return v.WatchCount() == 2 })
+	r.ask(events.Create{Call: r.call(), Path: "/t", Mode: events.Persistent})
+	mustTell(t, "a create", r.told(), "latch-9 watch.created /t")
+	r.Forget(other)
+	waitFor(t, srv, "the end of all", func(v *zkmem.View) bool { return v.WatchCount() == 0 })
+	r.Execute(cache, events.AddWatch{Call: r.call(), Path: "/t"})
+	r.Forget(cache)
+	r.askAs(other, events.Get{Call: r.call(), Path: "/t", Watch: true})
+	r.ask(events.Delete{Call: r.call(), Path: "/t"})
+	mustTell(t, "a watch behind the removal", r.told(), "latch-9 watch.deleted /t")
+}
+
+// A server that does not know recursive watches is asked once by a client, and one that ends
+// the connection without an answer twice.
+func TestServersThatDoNotKnowRecursiveWatches(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		verdict zkmem.Verdict
+		asked   int
+	}{
+		{"refused", zkmem.Verdict{Action: zkmem.Refuse, Code: zkmem.Unimplemented}, 1},
+		{"cut off", zkmem.Verdict{Action: zkmem.CutBefore}, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			virtual.Test(t, func(t *testing.T) {
+				p := newPipes(t, zkmem.Options{})
+				r, _ := pipedRig(t, p, zkio.Config{})
+				asked := 0
+				p.Intercept(func(q zkmem.Request) zkmem.Verdict {
+					if q.Op != zkmem.OpAddWatch {
+						return zkmem.Verdict{}
+					}
+					asked++
+					return c.verdict
+				})
+				for i := range 4 {
+					set := r.watchTree("/t")
+					if set.Code == events.ConnectionLoss {
+						r.await(events.ConnectionAttached)
+					} else if set.Code != events.Unimplemented {
+						t.Errorf("attempt %d: %+v", i+1, set)
+					}
+				}
+				if asked != c.asked {
+					t.Errorf("the server was asked %d times, want %d", asked, c.asked)
+				}
+			})
+		})
+	}
+}
+
+// A connection that ends while a watch is being set says nothing once one was set.
+func TestALostAnswerDoesNotTurnRecursiveWatchesOff(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		p := newPipes(t, zkmem.Options{})
+		r, _ := pipedRig(t, p, zkio.Config{})
+		r.watchTree("/t")
+		remove := p.Intercept(func(q zkmem.Request) (v zkmem.Verdict) {
+			if q.Op == zkmem.OpAddWatch {
+				v.Action = zkmem.CutAfter
+			}
+			return v
+		})
+		for range 3 {
+			r.watchTree("/t")
+			r.await(events.ConnectionAttached)
+		}
+		remove()
+		if set := r.watchTree("/t"); set.Code != "" {
+			t.Errorf("after three lost answers: %+v", set)
+		}
+	})
+}
+
+// With Config.ThroughConn there is no recursive watch.
+func TestNoRecursiveWatchThroughConn(t *testing.T) {
+	srv := zkmem.Start(t)
+	r := newRig(t, zkio.Config{Servers: []string{srv.Addr()}, ThroughConn: true})
+	r.Execute(events.SessionMachine, events.Connect{Session: 1})
+	r.await(events.ConnectionAttached)
+	if refused := r.watchTree("/t"); refused.Code != events.Unimplemented {
+		t.Errorf("the watch: %+v", refused)
+	}
+	if read := r.ask(events.Exists{Call: r.call(), Path: "/"}); read.Code != "" {
+		t.Errorf("the next request: %+v", read)
+	}
+}
+
+// A real server: what a recursive watch reports, that it is removed, and what becomes of it
+// when a one-shot watch is set on its path.
+func TestRealZooKeeperRecursiveWatch(t *testing.T) {
+	srv := realzk.Start(t, realzk.Options{})
+	r := newRig(t, zkio.Config{Servers: []string{srv.Addr()}})
+	r.Execute(events.SessionMachine, events.Connect{Session: 1})
+	r.await(events.ConnectionAttached)
+	if set := r.watchTree("/t"); set.Code != "" {
+		t.Fatalf("the watch: %+v", set)
+	}
+	for _, path := range []string{"/t", "/t/a"} {
+		r.ask(events.Create{Call: r.call(), Path: path, Mode: events.Persistent})
+	}
+	r.ask(events.Multi{Call: r.call(), Ops: []events.Op{{Verb: "set", Path: "/t/a", Version: -1}}})
+	r.ask(events.Delete{Call: r.call(), Path: "/t/a"})
+	mustTell(t, "writes", r.told(), "treecache-1 watch.created /t", "treecache-1 watch.created /t/a", "treecache-1 watch.changed /t/a", "treecache-1 watch.deleted /t/a")
+	r.Forget(cache)
+	r.ask(events.Create{Call: r.call(), Path: "/t/a", Mode: events.Persistent})
+	mustTell(t, "after it was removed", r.told())
+	r.watchTree("/t")
+	r.askAs(other, events.Children{Call: r.call(), Path: "/t", Watch: true})
+	r.ask(events.Multi{Call: r.call(), Ops: []events.Op{{Verb: "set", Path: "/t/a", Version: -1}}})
+	mustTell(t, "a one-shot watch on its path", r.told(), "treecache-1 watch.replaced /t")
+	r.ask(events.Delete{Call: r.call(), Path: "/t/a"})
+	mustTell(t, "the other watch", r.told(), "latch-9 watch.children /t")
+}
