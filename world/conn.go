@@ -19,6 +19,7 @@ type Conn struct {
 	down         direction
 	serverClosed bool // the server reads and writes nothing any more
 	clientClosed bool // the client reads and writes nothing any more
+	separates    bool // as the client knows by an event: the server keeps watches of different modes apart
 
 	queue     []*Packet // at the server: requests in the order of their arrival
 	unclaimed int       // at the server: watches that it has and the client has forgotten
@@ -87,6 +88,7 @@ func (c *Conn) closeByServer() {
 	c.serverClosed = true
 	c.queue = nil
 	c.server.watches.Drop(c)
+	c.server.treeWatches.Drop(c)
 	c.server.conns = slices.DeleteFunc(c.server.conns, func(o *Conn) bool { return o == c })
 }
 
@@ -126,10 +128,13 @@ func (c *Conn) answerQueue() {
 			a.done = true
 			a.read()
 		}
-		if !a.done {
+		if !a.done || c.serverClosed {
 			return
 		}
 		c.queue = c.queue[1:]
 		c.send(frame{reply: a, zxid: a.zxid})
+		if a.last {
+			c.closeByServer()
+		}
 	}
 }

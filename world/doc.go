@@ -18,7 +18,7 @@
 //	layout.go     special ensembles: limits of session timeouts, other ticks than clients assume
 //	nonvoting.go  observers and observer masters
 //	conn.go       one TCP connection: delays, stalls, cuts; packet.go one request on it
-//	executor.go   what zkio promises; handshake.go, watch_table.go, payloads.go its parts
+//	executor.go   what zkio promises; handshake.go, watch_table.go, treewatch.go, payloads.go its parts
 //	client.go     one process: the loop, pauses, its clock; client_effects.go a step's effects
 //	server_faults.go faults of servers; client_faults.go faults of processes and connections
 //	inspect.go    what can be asked about all of them

@@ -48,7 +48,8 @@ func newEnsemble(w *World) *Ensemble {
 		committed: zkmem.NewTree(), lastID: 0x1000, shortest: map[int64]time.Duration{}}
 	for i, m := range e.Members() {
 		s := &Server{Member: m, ens: e, dice: participantDice{w: w, name: fmt.Sprint("server ", i)}, tree: zkmem.NewTree(),
-			watches: zkmem.NewWatches[*Conn](), touchedSessions: map[int64]time.Duration{}}
+			touchedSessions: map[int64]time.Duration{}}
+		s.newWatches()
 		s.lag = Between(s.dice.roll(lagDice), 0, usualLag)
 		e.servers = append(e.servers, s)
 	}

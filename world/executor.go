@@ -49,6 +49,10 @@ type executor struct {
 	queued         []*Packet // planted: requests that wait for the next connection
 	earlyEvents    []frame
 	watches        watchTable
+
+	treeWatchesWork       bool // a server has set one
+	noTreeWatches         bool // none is asked for any more
+	treeWatchesUnanswered int  // connections that ended while one was being set
 }
 
 // post puts an event into the loop's inbox.
@@ -157,6 +161,9 @@ func (x *executor) accept(a *Packet) {
 		x.queued = append(x.queued, a)
 	case x.conn == nil || x.closing:
 		x.reply(a, events.NotSent, "not connected")
+	case x.treeRefusal(r) != "":
+		a.Conn = nil
+		x.reply(a, events.Unimplemented, x.treeRefusal(r))
 	default:
 		x.send(a)
 	}
@@ -170,6 +177,7 @@ func (x *executor) send(a *Packet) {
 	if x.w.observer.Happens(BugCountsUnanswered) {
 		x.noteContact(now)
 	}
+	x.replaceTreeWatch(a.Request)
 	x.watches.sent(a)
 	x.pending = append(x.pending, a)
 	x.w.observer.Sent(x.c, a)
@@ -228,6 +236,7 @@ func (x *executor) detach(end events.ConnectionEnd, why string) {
 	x.tellSession(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: why, Server: server.name(), End: end, Paused: int64(x.ownPause)})
 	pending := x.pending
 	x.pending = nil
+	x.dropTreeWatches(pending)
 	for _, a := range pending {
 		x.reply(a, events.ConnectionLoss, why)
 	}
@@ -242,6 +251,7 @@ func (x *executor) reply(a *Packet, code events.Code, text string) {
 		return
 	}
 	x.watches.answered(a)
+	x.noteTreeAnswer(a)
 	h := a.Request.Header()
 	ev := events.Event{Request: h.Request, Session: h.Session, Code: code, Text: text, SentAt: a.SentAt, Contact: a.contact,
 		Zxid: a.zxid, Children: a.Children, Stat: a.stat, Data: a.data}
@@ -271,6 +281,8 @@ func ReplyTo(r events.Request) (events.Kind, string) {
 		return events.ReplyChildren, r.Path
 	case events.Sync:
 		return events.ReplySync, r.Path
+	case events.AddWatch:
+		return events.ReplyWatch, r.Path
 	}
 	return events.ReplyMulti, ""
 }
@@ -381,6 +393,9 @@ func (x *executor) checkOverdue(wire *Conn) {
 }
 
 func (x *executor) fire(f frame) {
+	if x.conn != nil {
+		x.conn.separates = x.conn.separates || f.zxid > 0
+	}
 	kind := [...]events.Kind{1: events.WatchCreated, 2: events.WatchDeleted, 3: events.WatchChanged, 4: events.WatchChildren}[f.watch]
 	for _, id := range x.watches.fired(kind, f.path) {
 		x.post(id, events.Event{Kind: kind, Session: x.session, Path: f.path, Zxid: f.zxid})

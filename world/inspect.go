@@ -57,11 +57,17 @@ func (c *Client) Timed(id events.ID, number uint64) bool {
 // Timers returns the number of timers that run.
 func (c *Client) Timers() int { return len(c.timers) }
 
-// Watches returns the number of watches that the process knows of.
-func (c *Client) Watches() int { return len(c.x.watches.all()) }
+// Watches returns the number of watches that the process knows of. A server counts a recursive one
+// twice: it tells of the node and of its children.
+func (c *Client) Watches() int { return len(c.x.watches.all()) + 2*c.x.watches.treePaths() }
 
 // WatchesOf returns the number of paths that a machine watches.
 func (c *Client) WatchesOf(id events.ID) int { return c.x.watches.watched(id) }
+
+// HasTreeWatch reports whether a machine has a recursive watch, or one is being set.
+func (c *Client) HasTreeWatch(id events.ID) bool {
+	return slices.ContainsFunc(c.x.watches.trees, func(w *treeWaiter) bool { return w.id == id })
+}
 
 // Conn returns the connection that is attached, nil for none.
 func (c *Client) Conn() *Conn { return c.x.conn }
@@ -153,7 +159,13 @@ func (c *Conn) Server() *Server { return c.server }
 func (s *Server) Name() string { return s.name() }
 
 // Watches returns the number of watches that the server's connections have set.
-func (s *Server) Watches() int { return s.watches.Len() }
+func (s *Server) Watches() int {
+	n := s.watches.Len()
+	if s.treeWatches != s.watches {
+		n += s.treeWatches.Len()
+	}
+	return n
+}
 
 // ClockAhead returns by how many milliseconds the server's clock is ahead, as set by
 // SetClockAhead.

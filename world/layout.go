@@ -31,6 +31,10 @@ type Layout struct {
 	TickAssumed bool          `json:"tickAssumed,omitempty"`
 	// ObserverMasters is the client's Config.ObserverMasters.
 	ObserverMasters bool `json:"observerMasters,omitempty"`
+	// OneWatch says that servers keep one watch for each connection, path and kind, as before
+	// ZooKeeper 3.9: the last request decides whether it is recursive (ZOOKEEPER-4466). Their
+	// events do not say which transaction fired them (ZOOKEEPER-4655).
+	OneWatch bool `json:"oneWatch,omitempty"`
 	// IdleFor is for how many session timeouts a client that nobody needs hears the leader.
 	IdleFor int `json:"idleFor,omitempty"`
 }

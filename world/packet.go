@@ -19,6 +19,7 @@ type Packet struct {
 
 	// At the server.
 	done   bool
+	last   bool   // the server closes the connection after the answer
 	read   func() // answers a request that needs no quorum
 	result zkmem.Result
 	zxid   int64

@@ -112,6 +112,8 @@ func (s *Server) take(a *Packet) {
 		a.read = func() { s.exists(a, r.Path, r.Watch) }
 	case events.Children:
 		a.read = func() { s.list(a, r) }
+	case events.AddWatch:
+		a.read = func() { s.addWatch(a, r.Path) }
 	}
 	if a.read != nil && c.throttled() {
 		a.read = func() { a.result.Err, a.zxid = throttled, s.tree.Zxid() }
@@ -261,7 +263,7 @@ func (s *Server) setWatches(c *Conn, since int64, all []armed) {
 		}
 		if fired != 0 {
 			deleted[a.path] = deleted[a.path] || fired == zkmem.NodeDeleted
-			c.send(frame{watch: fired, path: a.path, zxid: s.tree.Zxid()})
+			c.send(frame{watch: fired, path: a.path, zxid: s.eventZxid(s.tree.Zxid())})
 			continue
 		}
 		if a.missing {

@@ -26,6 +26,7 @@ type Server struct {
 	ahead           int64 // by how many milliseconds its clock is ahead
 	conns           []*Conn
 	watches         *zkmem.Watches[*Conn]
+	treeWatches     *zkmem.Watches[*Conn]   // recursive ones; with Layout.OneWatch the same table
 	touchedSessions map[int64]time.Duration // sessions that it has heard of since the last report, and their timeouts
 	master          *Server                 // the observer master that it is behind; nil for none
 
@@ -67,7 +68,7 @@ func (s *Server) reset() {
 	s.nextApply, s.nextUp = 0, 0
 	clear(s.touchedSessions)
 	s.Look()
-	s.watches = zkmem.NewWatches[*Conn]()
+	s.newWatches()
 	s.master = nil
 	s.dropObservers()
 }
@@ -134,11 +135,11 @@ func (s *Server) apply(index int, p *Proposal) {
 	}
 	_, happened := s.tree.Apply(p.Txn)
 	for _, ev := range happened {
-		for _, c := range s.watches.Fire(ev) {
+		for _, c := range s.watchers(ev) {
 			if !Readable(ev.ACL, c.x.c.Identity()) {
 				continue
 			}
-			c.send(frame{watch: ev.Type, path: ev.Path, zxid: p.Txn.Zxid})
+			c.send(frame{watch: ev.Type, path: ev.Path, zxid: s.eventZxid(p.Txn.Zxid)})
 		}
 	}
 	s.finish(p)

@@ -10,7 +10,10 @@ import (
 // watchTable has the machines that watch a path in one session, as zkio does: a machine
 // counts from the moment when its request leaves, until the watch fires or the request
 // fails.
-type watchTable struct{ waiters []*waiter }
+type watchTable struct {
+	waiters []*waiter
+	trees   []*treeWaiter
+}
 
 type waiter struct {
 	id      events.ID
@@ -51,6 +54,7 @@ func (m *watchTable) find(id events.ID, path string, child bool) *waiter {
 }
 
 func (m *watchTable) sent(a *Packet) {
+	m.treeSent(a)
 	if path, child, watch := wants(a.Request); watch {
 		w := m.find(a.ID, path, child)
 		w.arming = append(w.arming, a)
@@ -58,6 +62,7 @@ func (m *watchTable) sent(a *Packet) {
 }
 
 func (m *watchTable) answered(a *Packet) {
+	m.treeAnswered(a)
 	path, child, watch := wants(a.Request)
 	if !watch || a.Conn == nil {
 		return
@@ -83,6 +88,11 @@ func (m *watchTable) fired(kind events.Kind, path string) []events.ID {
 		}
 		return concerns
 	})
+	for _, id := range m.treeFired(kind, path) {
+		if !slices.Contains(told, id) {
+			told = append(told, id)
+		}
+	}
 	return told
 }
 
@@ -98,8 +108,13 @@ func (m *watchTable) all() []armed {
 	return list
 }
 
-// watched returns how many paths a machine watches.
+// watched returns how many paths a machine watches, a recursive watch as one.
 func (m *watchTable) watched(id events.ID) (n int) {
+	for _, w := range m.trees {
+		if w.id == id {
+			n++
+		}
+	}
 	for _, w := range m.waiters {
 		if w.id == id {
 			n++

@@ -1,0 +1,193 @@
+package world
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// Recursive watches, at a server, and as zkio keeps them.
+
+// newWatches drops all watches.
+func (s *Server) newWatches() {
+	s.watches = zkmem.NewWatches[*Conn]()
+	if s.treeWatches = s.watches; !s.ens.w.script.Layout.OneWatch {
+		s.treeWatches = zkmem.NewWatches[*Conn]()
+	}
+}
+
+// watchers returns the connections that get an event, each once, and spends their one-shot
+// watches.
+func (s *Server) watchers(e zkmem.Event) []*Conn {
+	all := slices.Clone(s.watches.Fire(e))
+	if s.treeWatches == s.watches {
+		return all
+	}
+	for _, c := range s.treeWatches.Fire(e) {
+		if !slices.Contains(all, c) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// eventZxid returns what an event says of the transaction that fired it.
+func (s *Server) eventZxid(zxid int64) int64 {
+	if s.ens.w.script.Layout.OneWatch {
+		return 0
+	}
+	return zxid
+}
+
+// addWatch takes a request for a recursive watch.
+func (s *Server) addWatch(a *Packet, path string) {
+	a.zxid = s.tree.Zxid()
+	if s.ens.w.observer.Happens(NoTreeWatches) {
+		a.result.Err, a.last = zkmem.Unimplemented, true
+		if OneIn(s.dice.roll(noticeDice), 2) { // such a server gives no answer
+			a.Conn.closeByServer()
+		}
+		return
+	}
+	s.treeWatches.AddLasting(path, zkmem.RecursiveWatch, a.Conn)
+}
+
+// treeWaiter is one machine that waits for a recursive watch.
+type treeWaiter struct {
+	id      events.ID
+	path    string
+	arming  int // requests that are pending
+	armed   bool
+	changed map[string]bool // nodes of which a change was posted, and that it has not begun to read since
+}
+
+// maxUnanswered is how many connections may end while the first recursive watch is being set.
+const maxUnanswered = 2
+
+func (m *watchTable) treeWaiter(id events.ID, path string) *treeWaiter {
+	for _, w := range m.trees {
+		if w.id == id && w.path == path {
+			return w
+		}
+	}
+	return nil
+}
+
+// treePaths returns the number of paths with a recursive watch.
+func (m *watchTable) treePaths() int {
+	paths := map[string]bool{}
+	for _, w := range m.trees {
+		paths[w.path] = true
+	}
+	return len(paths)
+}
+
+// treeSent notes a request that is sent now: one for a recursive watch, or a read.
+func (m *watchTable) treeSent(a *Packet) {
+	switch r := a.Request.(type) {
+	case events.AddWatch:
+		w := m.treeWaiter(a.ID, r.Path)
+		if w == nil {
+			w = &treeWaiter{id: a.ID, path: r.Path, changed: map[string]bool{}}
+			m.trees = append(m.trees, w)
+		}
+		w.arming++
+	case events.Get:
+		for _, w := range m.trees {
+			if w.id == a.ID {
+				delete(w.changed, r.Path)
+			}
+		}
+	}
+}
+
+// treeAnswered notes the outcome of a request for a recursive watch.
+func (m *watchTable) treeAnswered(a *Packet) {
+	r, adds := a.Request.(events.AddWatch)
+	w := m.treeWaiter(a.ID, r.Path)
+	if !adds || w == nil || w.arming == 0 {
+		return
+	}
+	w.arming--
+	w.armed = w.armed || a.Code == events.OK
+	m.trees = slices.DeleteFunc(m.trees, func(w *treeWaiter) bool { return !w.armed && w.arming == 0 })
+}
+
+// treeFired returns the machines that wait for a recursive watch and get an event.
+func (m *watchTable) treeFired(kind events.Kind, path string) (told []events.ID) {
+	for _, w := range m.trees {
+		within := path == w.path || strings.HasPrefix(path, strings.TrimSuffix(w.path, "/")+"/")
+		if within && kind != events.WatchChildren && w.tell(kind, path) {
+			told = append(told, w.id)
+		}
+	}
+	return told
+}
+
+// tell reports whether the machine gets an event: of each node one change until it is read.
+func (w *treeWaiter) tell(kind events.Kind, path string) bool {
+	known := w.changed[path]
+	switch kind {
+	case events.WatchDeleted:
+		delete(w.changed, path)
+	case events.WatchChanged:
+		w.changed[path] = true
+		return !known
+	}
+	return true
+}
+
+// treeRefusal returns why a request for a recursive watch is not sent, "" if it is.
+func (x *executor) treeRefusal(r events.Request) string {
+	w, adds := r.(events.AddWatch)
+	switch {
+	case !adds:
+		return ""
+	case x.noTreeWatches:
+		return "a server of the ensemble does not know recursive watches"
+	case !x.conn.separates && slices.ContainsFunc(x.watches.waiters, func(o *waiter) bool { return o.path == w.Path }):
+		return "another watch of this session is on the path"
+	}
+	return ""
+}
+
+// replaceTreeWatch tells the machines of a recursive watch that a request with a one-shot
+// watch on the same path is sent now.
+func (x *executor) replaceTreeWatch(r events.Request) {
+	path, _, watch := wants(r)
+	if !watch || x.conn.separates {
+		return
+	}
+	x.watches.trees = slices.DeleteFunc(x.watches.trees, func(w *treeWaiter) bool {
+		if w.path != path {
+			return false
+		}
+		x.conn.unclaimed += 2 // a server may keep what is left of it
+		x.post(w.id, events.Event{Kind: events.WatchReplaced, Session: x.session, Path: path})
+		return true
+	})
+}
+
+// noteTreeAnswer notes what an answer, or none, says of the servers.
+func (x *executor) noteTreeAnswer(a *Packet) {
+	if _, adds := a.Request.(events.AddWatch); !adds || a.Conn == nil {
+		return
+	}
+	switch a.Code {
+	case events.OK:
+		x.treeWatchesWork = true
+	case events.Unimplemented:
+		x.noTreeWatches = true
+	}
+}
+
+// dropTreeWatches is called when the connection has ended.
+func (x *executor) dropTreeWatches(pending []*Packet) {
+	x.watches.trees = nil
+	if slices.ContainsFunc(pending, func(a *Packet) bool { _, adds := a.Request.(events.AddWatch); return adds }) {
+		x.treeWatchesUnanswered++
+		x.noTreeWatches = x.noTreeWatches || !x.treeWatchesWork && x.treeWatchesUnanswered >= maxUnanswered
+	}
+}
