@@ -90,7 +90,7 @@ func (m *meters) stepped(s engine.Observed) {
 		m.answered(createOp, s.Event)
 	case events.ReplyDelete:
 		m.answered(deleteOp, s.Event)
-	case events.ReplyStat:
+	case events.ReplyStat, events.ReplyWatch:
 		m.answered(readOp, s.Event)
 	case events.ReplyChildren:
 		m.answered(listOp, s.Event)

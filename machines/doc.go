@@ -31,7 +31,8 @@
 //	leaderwatch.go  who leads a line, from outside
 //	persistent.go   one ephemeral node, created again in every session; persistent_actions.go what its rows do
 //	nodewatch_model.go  watching from outside: membership.go the members of a group, nodewatch.go one node
-//	treecache.go    a node and all below it; treecache_node.go what is known of each, treecache_actions.go what the rows do
+//	treecache.go    a node and all below it; treecache_node.go what is known of each, treecache_watch.go its recursive watch,
+//	                treecache_actions.go what the rows do
 //	number.go       one operation on a number in a node
 //	deletion.go     a node that is deleted, over sessions if need be
 //	barriercall.go  one call at a barrier (barrier.go), which waits until the node is gone, or at a gate

@@ -146,6 +146,16 @@ func (j *judge) before(to events.ID, ev events.Event) {
 		if list, listed := j.asked[to][ev.Request].(events.Children); listed && list.Watch && ev.Code == events.OK {
 			put(j.armed, to, list.Path+"/", true)
 		}
+	case events.ReplyWatch:
+		if ev.Code == events.OK {
+			put(j.armed, to, recursiveWatch, true)
+		}
+	case events.WatchReplaced:
+		delete(j.armed[to], recursiveWatch)
+	case events.ConnectionSuspended: // zkio sets the others again
+		for _, armed := range j.armed {
+			delete(armed, recursiveWatch)
+		}
 	case events.WatchChildren:
 		delete(j.armed[to], ev.Path+"/")
 	case events.WatchDeleted, events.WatchChanged, events.WatchCreated:
@@ -157,6 +167,9 @@ func (j *judge) before(to events.ID, ev events.Event) {
 		delete(j.due[to], ev.Request)
 	}
 }
+
+// recursiveWatch stands among the paths that a machine watches for its recursive watch.
+const recursiveWatch = "recursive"
 
 func put[K comparable, V any](m map[events.ID]map[K]V, id events.ID, k K, v V) {
 	if m[id] == nil {

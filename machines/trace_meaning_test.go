@@ -164,7 +164,7 @@ var (
 // answerKinds are the kinds of answers to requests, by the first word of these.
 var answerKinds = map[string]events.Kind{
 	"timer": events.TimerFired, "create": events.ReplyCreate, "delete": events.ReplyDelete, "get": events.ReplyStat, "exists": events.ReplyStat,
-	"children": events.ReplyChildren, "multi": events.ReplyMulti, "sync": events.ReplySync,
+	"children": events.ReplyChildren, "multi": events.ReplyMulti, "sync": events.ReplySync, "addwatch": events.ReplyWatch,
 }
 
 // requestsOf lists what a golden text says was asked.

@@ -136,6 +136,8 @@ func (c *conversation) note(a engine.Addressed) {
 		add(events.ReplyChildren, e.Request, "", e.Path)
 	case events.Multi:
 		add(events.ReplyMulti, e.Request, "", e.Ops[0].Path)
+	case events.AddWatch:
+		add(events.ReplyWatch, e.Request, "", e.Path)
 	case events.Sync:
 		add(events.ReplySync, e.Request, "", e.Path)
 	}

@@ -1,24 +1,31 @@
 package machines
 
 import (
+	"strings"
+
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
 
 // TreeCacheRecipe makes caches of a node and what is below it: Curator's TreeCache, and its
 // PathChildrenCache at a depth of 1. The data go to the user's handle, past the machine. Options:
-// "depth" (levels below the node; below zero, all), "most" (the maximum of nodes), "retry".
+// "depth" (levels below the node; below zero, all), "most" (the maximum of nodes), "recursive" (a
+// recursive watch may be used), "retry".
 var TreeCacheRecipe = engine.NewRecipe(treeCacheChart, newTreeCache)
 
 // treeWindow is how many reads of one cache are pending at a time, so that a large tree does not delay
 // the client's other requests.
 const treeWindow = 32
 
-// treeCache reads each node, and lists those that can have children, each with a watch. When a watch
-// fires, it reads the node again. The state of each node is data; the chart's states are about all of
-// them together.
+// treeCache reads each node, and lists those that can have children. When a watch fires, it reads the
+// node again. The state of each node is data; the chart's states are about all of them together.
+//
+// One recursive watch, set on each connection before anything is read, reports what happens to all
+// nodes. Where there can be none (AddWatch), each read and each listing leaves a watch of its own. A
+// cache of some levels always works so: a recursive watch would report all that is below them.
 type treeCache struct {
 	standalone
+	treeWatch
 	depth    int
 	maxNodes int // maximum of nodes
 	root     *cachedNode
@@ -37,17 +44,22 @@ func newTreeCache(open events.Event) (*treeCache, error) {
 		t.depth = o.integer("depth", t.depth)
 	}
 	t.maxNodes = max(t.maxNodes, o.integer("most", 100_000))
+	t.wanted = o.flag("recursive") && t.depth < 0
 	t.root = newCachedNode(nil, t.path)
 	return t, o.err
 }
 
-// overfull is the state of a tree with more nodes than the cache may hold.
-const overfull engine.State = "overfull"
+// States of a tree cache.
+const (
+	settingWatch engine.State = "settingwatch" // the recursive watch is being set
+	overfull     engine.State = "overfull"     // there are more nodes than the cache may hold
+)
 
 var (
-	treeStates  = from{reading, watching, absent, suspended, pausing, overfull}
+	treeStates  = from{settingWatch, reading, watching, absent, suspended, pausing, overfull}
 	treeReading = from{reading, watching, pausing}
 	changes     = []events.Kind{events.WatchChanged, events.WatchChildren, events.WatchDeleted}
+	anyTreeNews = append([]events.Kind{events.WatchReplaced}, anyWatch...)
 )
 
 var treeCacheChart = engine.MustCompile(engine.Chart[treeCache]{
@@ -55,7 +67,8 @@ var treeCacheChart = engine.MustCompile(engine.Chart[treeCache]{
 	Doc:  "A node and what is below it. Each node is read once, and again when a watch fires.",
 	States: []engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
-		{Name: reading, Doc: "Nodes are being read and listed, each with a watch, up to 32 at a time."},
+		{Name: settingWatch, Doc: "A recursive watch on the top is being set. Nothing is read before it is."},
+		{Name: reading, Doc: "Nodes are being read and listed, up to 32 at a time: under the recursive watch, or each with a watch of its own."},
 		{Name: watching, Doc: "Everything was read and notified; every node is watched."},
 		{Name: absent, Doc: "The node at the top does not exist; its path is watched."},
 		{Name: suspended, Doc: "There is no connection: the cache may be out of date. On the next one everything is read again, and the handle is notified of the differences."},
@@ -65,25 +78,26 @@ var treeCacheChart = engine.MustCompile(engine.Chart[treeCache]{
 	},
 	Final: closed,
 	Happy: from{latent, reading, watching, closed},
-	Kinds: append([]events.Kind{events.CommandStart, events.CommandClose, events.ReplyStat, events.ReplyChildren, events.TreeRead,
-		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired}, anyWatch...),
+	Kinds: append([]events.Kind{events.CommandStart, events.CommandClose, events.ReplyWatch, events.ReplyStat, events.ReplyChildren, events.TreeRead,
+		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired}, anyTreeNews...),
 	Rows: treeCacheRows(),
 	Ignores: []engine.Ignore{
-		{In: from{latent}, On: append([]events.Kind{events.TreeRead, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, anyWatch...),
+		{In: from{latent}, On: append([]events.Kind{events.TreeRead, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, anyTreeNews...),
 			Why: "nothing was sent before the start"},
-		{In: from{watching, absent, suspended, pausing, overfull}, On: []events.Kind{events.TreeRead}, Why: "only reading ends with it, in the same moment"},
-		{In: from{reading, watching, absent, pausing}, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
+		{In: from{settingWatch, watching, absent, suspended, pausing, overfull}, On: []events.Kind{events.TreeRead}, Why: "only reading ends with it, in the same moment"},
+		{In: from{settingWatch, reading, watching, absent, pausing}, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
+		{In: from{settingWatch}, On: anyWatch, Why: "everything is read once the watch is set"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
-		{In: from{suspended}, On: anyWatch, Why: "everything is read again"},
-		{In: treeReading, On: []events.Kind{events.WatchCreated}, Why: "another machine of the same client watches that"},
+		{In: from{suspended}, On: anyTreeNews, Why: "everything is read again"},
 		{In: from{absent}, On: changes, Why: "only the node's creation matters"},
-		{In: from{overfull}, On: append([]events.Kind{events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, anyWatch...),
+		{In: from{overfull}, On: append([]events.Kind{events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, anyTreeNews...),
 			Why: "nothing is read any more"},
 	},
 })
 
 func treeCacheRows() []engine.Row[treeCache] {
 	rows := []engine.Row[treeCache]{
+		{From: from{latent}, On: on(events.CommandStart), When: (*treeCache).needsWatch, To: settingWatch, Do: (*treeCache).accept, Then: (*treeCache).setWatch},
 		{From: from{latent}, On: on(events.CommandStart), When: (*treeCache).attached, To: reading, Do: (*treeCache).accept, Then: (*treeCache).readTop},
 		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*treeCache).accept},
 		{From: treeStates, On: on(events.CommandStart), To: engine.Stay, Do: (*treeCache).refuseStart},
@@ -91,6 +105,7 @@ func treeCacheRows() []engine.Row[treeCache] {
 	rows = append(rows, lookRows(events.ReplyStat)...)
 	rows = append(rows, engine.Row[treeCache]{From: from{reading}, On: on(events.ReplyStat), To: reading, Do: (*treeCache).noteData, Then: (*treeCache).proceed})
 	rows = append(rows, lookRows(events.ReplyChildren)...)
+	rows = append(rows, treeWatchRows...)
 	return append(rows, []engine.Row[treeCache]{
 		{From: from{reading}, On: on(events.ReplyChildren), When: (*treeCache).overflows, To: overfull, Do: (*treeCache).giveUp},
 		{From: from{reading}, On: on(events.ReplyChildren), To: reading, Do: (*treeCache).noteListing, Then: (*treeCache).proceed},
@@ -103,9 +118,11 @@ func treeCacheRows() []engine.Row[treeCache] {
 		{From: from{absent}, On: on(events.ReplyStat), When: (*treeCache).refused, To: pausing, Do: (*treeCache).failAndBackOff, Then: (*treeCache).keepDue},
 		{From: from{absent}, On: on(events.ReplyStat, events.WatchCreated), To: reading, Do: (*treeCache).readTop},
 
-		{From: from{reading, watching, absent, pausing}, On: on(events.ConnectionSuspended), To: suspended, Do: (*treeCache).noteGap},
-		{From: from{reading, watching, absent, suspended, pausing}, On: on(events.ConnectionLost), To: suspended, Do: (*treeCache).noteGap},
+		{From: from{settingWatch, reading, watching, absent, pausing}, On: on(events.ConnectionSuspended), To: suspended, Do: (*treeCache).noteGap},
+		{From: from{settingWatch, reading, watching, absent, suspended, pausing}, On: on(events.ConnectionLost), To: suspended, Do: (*treeCache).noteGap},
+		{From: from{suspended}, On: on(events.ConnectionAttached), When: (*treeCache).needsWatch, To: settingWatch, Do: (*treeCache).setWatch},
 		{From: from{suspended}, On: on(events.ConnectionAttached), To: reading, Do: (*treeCache).renew, Then: (*treeCache).proceed},
+		{From: from{pausing}, On: on(events.TimerFired), When: (*treeCache).needsWatch, To: settingWatch, Do: (*treeCache).setWatch},
 		{From: from{pausing}, On: on(events.TimerFired), To: reading, Do: (*treeCache).proceed},
 		{From: append(from{latent}, treeStates...), On: on(events.CommandClose), To: closed, Do: (*treeCache).finish},
 	}...)
@@ -116,6 +133,8 @@ func treeCacheRows() []engine.Row[treeCache] {
 func lookRows(reply events.Kind) []engine.Row[treeCache] {
 	return []engine.Row[treeCache]{
 		{From: from{reading}, On: on(reply), When: (*treeCache).nodeDropped, To: reading, Do: (*treeCache).discard, Then: (*treeCache).proceed},
+		{From: from{reading}, On: on(reply), When: (*treeCache).reportedMeanwhile, To: reading, Do: (*treeCache).discard, Then: (*treeCache).proceed},
+		{From: from{reading}, On: on(reply), When: (*treeCache).topGoneUnderWatch, To: absent, Do: (*treeCache).clear, Then: (*treeCache).settle},
 		{From: from{reading}, On: on(reply), When: (*treeCache).topGone, To: absent, Do: (*treeCache).clear, Then: (*treeCache).watchPath},
 		{From: from{reading}, On: on(reply), When: (*treeCache).blocksAll, To: pausing, Do: (*treeCache).failAndBackOff, Then: (*treeCache).keepDue},
 		{From: from{reading}, On: on(reply), When: (*treeCache).noNode, To: reading, Do: (*treeCache).drop, Then: (*treeCache).proceed},
@@ -123,8 +142,11 @@ func lookRows(reply events.Kind) []engine.Row[treeCache] {
 	}
 }
 
-// Watches reports which nodes matter: those that are known.
-func (t *treeCache) Watches(path string) bool { return t.find(path) != nil }
+// Watches reports which nodes matter: those that are known, and all below the top under a recursive
+// watch.
+func (t *treeCache) Watches(path string) bool {
+	return t.find(path) != nil || t.set && strings.HasPrefix(path, join(t.path, ""))
+}
 
 // nodeDropped reports whether an answer is about a node that has left the cache meanwhile.
 func (t *treeCache) nodeDropped(ev events.Event) bool {

@@ -20,6 +20,10 @@ func (t *treeCache) schedule(r read) {
 
 // proceed sends scheduled reads, up to treeWindow at a time. If none is left, everything is read.
 func (t *treeCache) proceed(ev events.Event, out *engine.Outbox) {
+	watch := engine.Watch
+	if t.set {
+		watch = 0
+	}
 	for len(t.due) > 0 && len(t.inFlight) < treeWindow {
 		r := t.due[0]
 		t.due = t.due[1:]
@@ -29,9 +33,9 @@ func (t *treeCache) proceed(ev events.Event, out *engine.Outbox) {
 		case r.of.dead:
 			continue
 		case r.listing:
-			l.request = out.With(engine.Watch).Children(r.of.path)
+			l.request = out.With(watch).Children(r.of.path)
 		default:
-			l.request = out.With(engine.Watch | engine.Data | engine.ForUser).Get(r.of.path)
+			l.request = out.With(watch | engine.Data | engine.ForUser).Get(r.of.path)
 		}
 		t.inFlight = append(t.inFlight, r)
 	}
@@ -96,9 +100,10 @@ func (t *treeCache) tellStale(why events.Code, out *engine.Outbox) {
 	t.told = false
 }
 
-// noteGap handles the end of a connection: changes may be missed.
+// noteGap handles the end of a connection: changes may be missed, and a recursive watch is gone.
 func (t *treeCache) noteGap(ev events.Event, out *engine.Outbox) {
 	t.dropInFlight()
+	t.set, t.refusedHere = false, false
 	t.told = t.seen && !t.gap
 	t.gap = t.seen
 	t.tellStale(events.ConnectionLoss, out)
@@ -125,19 +130,27 @@ func (t *treeCache) readTop(ev events.Event, out *engine.Outbox) {
 	t.proceed(ev, out)
 }
 
-// renew reads all known nodes again, with new watches. A server that is behind what was seen in
-// another session is brought up to date first.
+// renew reads all known nodes again, with new watches.
 func (t *treeCache) renew(ev events.Event, out *engine.Outbox) {
+	t.catchUp(out)
+	t.rereadBelow(t.root)
+}
+
+// catchUp brings a server that is behind what was seen before up to date, before it answers what
+// follows.
+func (t *treeCache) catchUp(out *engine.Outbox) {
 	if t.seen {
 		out.With(engine.Unawaited).Sync(t.path)
 	}
-	t.rereadBelow(t.root)
 }
 
 // rereadBelow schedules reads of a node and of all below it.
 func (t *treeCache) rereadBelow(b *cachedNode) {
 	b.listed = false
 	t.schedule(read{of: b})
+	if b.below.request != 0 { // what is pending leaves no watch
+		t.schedule(read{of: b, listing: true})
+	}
 	for _, kid := range b.children {
 		t.rereadBelow(kid)
 	}
@@ -163,6 +176,9 @@ func (t *treeCache) noteWatch(ev events.Event, out *engine.Outbox) {
 
 // noteData notifies the handle of what a node holds, and lists its children unless a watch on them is
 // armed. Ephemeral nodes have none; the owner of a container, and of a node with a TTL, is below zero.
+// A recursive watch has reported all children that came or went before this answer, so a node without
+// children is not listed, and one that was listed only if their number is another. (No event comes of a
+// child that the client may not read.)
 func (t *treeCache) noteData(ev events.Event, out *engine.Outbox) {
 	b, stat := t.takeAnswer(ev), events.Stat{}
 	if ev.Stat != nil {
@@ -172,7 +188,10 @@ func (t *treeCache) noteData(ev events.Event, out *engine.Outbox) {
 	switch {
 	case stat.EphemeralOwner > 0 || b.level == t.depth:
 		t.prune(b, out)
-	case !b.listed:
+	case t.set && stat.NumChildren == 0:
+		t.prune(b, out)
+		b.listed = true
+	case !b.listed || t.set && int(stat.NumChildren) != len(b.children):
 		t.schedule(read{of: b, listing: true})
 	}
 }
@@ -191,7 +210,9 @@ func (t *treeCache) tell(b *cachedNode, now events.Stat, n events.Notify, out *e
 	if b.czxid != now.Czxid {
 		b.listed = false // another node, so its children are others, too
 	}
+	t.countRefusal(b, -1)
 	b.told, b.refused, b.czxid, b.version = true, n.Code, now.Czxid, now.Version
+	t.countRefusal(b, 1)
 	n.What, n.Path = events.Present, b.path
 	t.seen = true
 	out.Notify(n)
@@ -235,6 +256,7 @@ func (t *treeCache) discard(ev events.Event, out *engine.Outbox) { t.takeAnswer(
 // tellRemoved notifies the handle that a node is gone, and before that the nodes below it.
 func (t *treeCache) tellRemoved(b *cachedNode, out *engine.Outbox) {
 	t.prune(b, out)
+	t.countRefusal(b, -1)
 	b.dead = true
 	t.size--
 	if b.told {
@@ -266,7 +288,7 @@ func (t *treeCache) watchPath(ev events.Event, out *engine.Outbox) {
 // giveUp stops reading, because half a tree would be of no use.
 func (t *treeCache) giveUp(ev events.Event, out *engine.Outbox) {
 	t.dropInFlight()
-	t.root = newCachedNode(nil, t.path)
+	t.root, t.refusals = newCachedNode(nil, t.path), 0
 	t.reportFailure(events.TreeTooLarge, fmt.Sprintf("%s: more than %d nodes", t.path, t.maxNodes), ev, out)
 	t.tellStale(events.TreeTooLarge, out)
 }

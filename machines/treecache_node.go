@@ -95,19 +95,29 @@ func (b *cachedNode) pairChildren(listing []string) iter.Seq2[*cachedNode, strin
 
 // find returns the node with this path, nil if it is not known.
 func (t *treeCache) find(path string) *cachedNode {
+	if b, name := t.nearest(path); name == "" {
+		return b
+	}
+	return nil
+}
+
+// nearest returns the known node that is nearest to a path, from the top down, and the name of the next
+// one: "" if the node at the path itself is known. It returns no node for a path that is not in the tree.
+func (t *treeCache) nearest(path string) (b *cachedNode, name string) {
 	if path == t.path {
-		return t.root
+		return t.root, ""
 	}
 	rest, below := strings.CutPrefix(path, join(t.path, ""))
-	b := t.root
-	for below {
-		var name string
+	if !below {
+		return nil, ""
+	}
+	for b = t.root; below; {
 		name, rest, below = strings.Cut(rest, "/")
 		i, known := b.findChild(name)
 		if !known {
-			return nil
+			return b, name
 		}
 		b = b.children[i]
 	}
-	return b
+	return b, ""
 }
