@@ -18,11 +18,21 @@ type Optimizations struct {
 	// begins one round trip earlier. It is done once the client has read back a node of its own
 	// in the same directory, with the right to do so.
 	OneFlight bool
+	// RecursiveWatches: a TreeCache of a whole tree sets one watch that lasts, and that reports
+	// what happens to all nodes. Without it, and where a server knows no such watch (before
+	// ZooKeeper 3.6), each node has two watches of its own. TreeCache says what differs for
+	// nodes that the client may not read. Without OwnFrames there are none either.
+	RecursiveWatches bool
 }
 
 // oneFlight reports whether participants may enrol in one flight.
 func (c Config) oneFlight() bool {
 	return !c.Disable.OneFlight && !optimizations.Off(optimizations.OneFlight)
+}
+
+// recursiveWatches reports whether tree caches may use a recursive watch.
+func (c Config) recursiveWatches() bool {
+	return !c.Disable.RecursiveWatches && !optimizations.Off(optimizations.RecursiveWatches)
 }
 
 // idleFor is for how many session timeouts after its last use, or its last connection, a

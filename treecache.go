@@ -20,8 +20,8 @@ type TreeCacheOptions struct {
 	// children, as Curator's PathChildrenCache has them. Default: all of them.
 	Depth int
 	// MaxNodes is how many nodes the tree may have, the top one included. If there are
-	// more, the cache stops, with ErrTreeTooLarge. Each takes about 850 bytes of memory,
-	// and its data. Default: 100,000.
+	// more, the cache stops, with ErrTreeTooLarge. Each takes about 500 bytes of memory,
+	// 700 without a recursive watch, and its data. Default: 100,000.
 	MaxNodes int
 	// WithoutData keeps no data in memory: TreeNode.Data is nil. They are read
 	// nevertheless, because the read sets the watch.
@@ -31,8 +31,8 @@ type TreeCacheOptions struct {
 	Retry RetryPolicy
 }
 
-func (o TreeCacheOptions) open() map[string]string {
-	values := map[string]string{}
+func (o TreeCacheOptions) open(recursive bool) map[string]string {
+	values := map[string]string{"recursive": strconv.FormatBool(recursive)}
 	setRetry(values, o.Retry)
 	if o.Depth > 0 {
 		values["depth"] = strconv.Itoa(o.Depth)
@@ -59,10 +59,19 @@ type TreeNode struct {
 // is no connection the view does not change, and Stale reports true. A cache proves
 // nothing: do not use it to decide who leads or holds a lock.
 //
-// It costs one read for each node and one listing for each that can have children (an
-// ephemeral one cannot), at the start and after every outage. Then it costs one read for
-// each change of data, however many were made before it, and one listing and one read when
-// a node is created. At most 32 of its reads are pending at a time.
+// A cache of a whole tree sets one recursive watch, which ZooKeeper has since 3.6. It costs
+// one read for each node and one listing for each that has children, at the start and after
+// every outage. Then it costs one read for each node that is created, changed or deleted,
+// however often that was before the read. At most 32 of its reads are pending at a time. What
+// the client may not read is not reported (since ZooKeeper 3.8.4): such a node is in the
+// cache, with its Err, if it was there when its parent was listed, and it stays there until
+// the parent is listed again.
+//
+// There is no recursive watch with a Depth, with a server that does not know it, while the
+// client watches the top node in another way on a server that may be older than 3.9
+// (ZOOKEEPER-4466), and with Config.Disable.RecursiveWatches. Then each node has two watches
+// on the server. Nodes without children are listed, too, unless they are ephemeral; a node
+// that is created costs a listing of its parent, and one that is deleted, too.
 //
 // All its methods are safe to call from any goroutine, and within the loop over a feed;
 // those that read it never wait for the ensemble.
@@ -101,7 +110,7 @@ func (c *Client) TreeCache(path string, options TreeCacheOptions) (*TreeCache, e
 	_, err := c.register(machines.TreeCacheRecipe.Name(), func(id events.ID) receiver {
 		t.machine.id = id
 		return &t.machine
-	}, events.Event{Path: path, Options: options.open()})
+	}, events.Event{Path: path, Options: options.open(c.config.recursiveWatches())})
 	if err != nil {
 		return nil, err
 	}

@@ -106,8 +106,8 @@ func (t *treeCache) noteExists(ev events.Event, out *engine.Outbox) {
 		t.schedule(read{of: b})
 	}
 	if b.listed {
-		t.schedule(read{of: t.addChild(b, name)})
 		t.retryRefused(b)
+		t.schedule(read{of: t.addChild(b, name)})
 	}
 }
 

@@ -21,12 +21,14 @@ const (
 	OwnFrames Name = "OwnFrames"
 	IdleSyncs Name = "IdleSyncs"
 	OneFlight Name = "OneFlight"
+
+	RecursiveWatches Name = "RecursiveWatches"
 )
 
 var off []Name
 
 // All returns all optimizations, in the order of Config.Disable's fields.
-func All() []Name { return []Name{OwnFrames, IdleSyncs, OneFlight} }
+func All() []Name { return []Name{OwnFrames, IdleSyncs, OneFlight, RecursiveWatches} }
 
 // Off reports whether an optimization is off.
 func Off(n Name) bool { return slices.Contains(off, n) }
