@@ -14,8 +14,9 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// A tree of 1,000 nodes costs one read for each and one listing for each directory;
-// a change of one costs one read, however many are made at the same time.
+// A tree of 1,000 nodes costs one read for each and one listing for each directory, and has one
+// recursive watch on the server; a change of one costs one read, however many are made at the
+// same time. Without the recursive watch each node is listed, and has two watches.
 func TestRequestsOfATreeCache(t *testing.T) {
 	srv := zkmem.Start(t)
 	found(t, srv, "/t")
@@ -27,7 +28,7 @@ func TestRequestsOfATreeCache(t *testing.T) {
 		}
 	}
 	c := open(t, srv)
-	tree := func(depth int) *incumbent.TreeCache {
+	tree := func(c *client, depth int) *incumbent.TreeCache {
 		reset(srv)
 		tree, err := c.TreeCache("/t", incumbent.TreeCacheOptions{Depth: depth})
 		ok(t, err)
@@ -36,12 +37,24 @@ func TestRequestsOfATreeCache(t *testing.T) {
 		return tree
 	}
 	const nodes = 1 + dirs + dirs*each
-	ok(t, tree(1).Close(c.ctx))
+	ok(t, tree(c, 1).Close(c.ctx))
 	figure(t, "a tree cache of a directory with 10 children, read: requests", srv.Counts().Total, 1+dirs+1)
-	ok(t, tree(2).Close(c.ctx))
+	ok(t, tree(c, 2).Close(c.ctx))
 	figure(t, "a tree cache of 1,001 nodes in two levels, read: requests", srv.Counts().Total, nodes+1+dirs)
-	whole := tree(0)
-	figure(t, "a tree cache of 1,001 nodes, the leaves listed too, read: requests", srv.Counts().Total, 2*nodes)
+	plain := open(t, srv, func(config *incumbent.Config) { config.Disable.RecursiveWatches = true })
+	watches := func() (n int) {
+		srv.View(func(v *zkmem.View) { n = v.WatchCount() })
+		return n
+	}
+	before := watches()
+	ok(t, tree(plain, 0).Close(c.ctx))
+	figure(t, "a tree cache of 1,001 nodes without a recursive watch, read: requests", srv.Counts().Total, 2*nodes)
+	figure(t, "a tree cache of 1,001 nodes without a recursive watch: watches", watches()-before, 2*nodes)
+	c = open(t, srv) // the server has watches for the other one, of caches that are closed
+	before = watches()
+	whole := tree(c, 0)
+	figure(t, "a tree cache of 1,001 nodes, read: requests", srv.Counts().Total, nodes+1+dirs+1)
+	figure(t, "a tree cache of 1,001 nodes: watches, as the server counts a recursive one", watches()-before, 2)
 
 	next, stop := iter.Pull2(whole.Changes(c.ctx))
 	defer stop()
@@ -79,14 +92,14 @@ func TestRequestsOfATreeCache(t *testing.T) {
 	_, err = srv.Create("/t/3/7", nil, zkmem.Persistent)
 	ok(t, err)
 	until(incumbent.NodeAdded)
-	ok(t, srv.Set("/t/3", nil)) // its read comes after the listing of the new node
+	ok(t, srv.Set("/t/3", nil)) // its read comes after that of the new node
 	until(incumbent.NodeChanged)
-	figure(t, "a node of a tree cache comes, and its directory changes: requests", srv.Counts().Total, 4)
+	figure(t, "a node of a tree cache comes, and its directory changes: requests", srv.Counts().Total, 2)
 	ok(t, whole.Close(c.ctx))
 }
 
-// The memory of a cache for each node, without its data: its change, the machine's
-// state, and two watches.
+// The memory of a cache for each node, without its data: its change and the machine's
+// state; and, without a recursive watch, two watches.
 func TestMemoryOfATreeCache(t *testing.T) {
 	srv := zkmem.Start(t)
 	paths := []string{"/services"}
@@ -98,11 +111,24 @@ func TestMemoryOfATreeCache(t *testing.T) {
 		}
 	}
 	found(t, srv, paths...)
+	for _, plain := range []bool{false, true} {
+		own, what := memoryOfTree(t, srv, plain), "with a recursive watch"
+		if plain {
+			own, what = own-watchesOf(paths), "with watches of their own"
+		}
+		figure(t, fmt.Sprintf("bytes of heap for each of the %d nodes of a tree cache, %s, without data", len(paths), what), int(own)/len(paths), 2<<10)
+	}
+}
+
+// memoryOfTree returns the memory of a cache of /services, and of the server's watches for it.
+func memoryOfTree(t *testing.T, srv *zkmem.Server, plain bool) int64 {
 	// Without a recorder: its buffers would be counted, too.
 	ctx, cancel := context.WithTimeout(context.Background(), 10*tape.Within)
 	defer cancel()
 	// A session that outlasts what a busy machine does to it: an outage is not asked about.
-	c, err := incumbent.Open(ctx, incumbent.Config{Servers: srv.Addr(), SessionTimeout: 40 * time.Second})
+	config := incumbent.Config{Servers: srv.Addr(), SessionTimeout: 40 * time.Second}
+	config.Disable.RecursiveWatches = plain
+	c, err := incumbent.Open(ctx, config)
 	ok(t, err)
 	defer func() { _ = c.Close(ctx) }() // how it ends is no figure
 	ok(t, c.WaitConnected(ctx))
@@ -111,9 +137,9 @@ func TestMemoryOfATreeCache(t *testing.T) {
 	ok(t, err)
 	ok(t, tree.Start())
 	ok(t, tree.WaitReady(ctx))
-	own := heap() - before - watchesOf(paths)
-	figure(t, fmt.Sprintf("bytes of heap for each of the %d nodes of a tree cache, without data", len(paths)), int(own)/len(paths), 2<<10)
+	own := heap() - before
 	runtime.KeepAlive(tree)
+	return own
 }
 
 // watchesOf returns what the server, which is also in this process, needs for two watches

@@ -313,3 +313,45 @@ func TestTreeCachesAreRefusedWithReasons(t *testing.T) {
 	_, err = c.TreeCache("/t", incumbent.TreeCacheOptions{})
 	is(t, err, incumbent.ErrClosed)
 }
+
+// While the client watches the node at the top in another way, a cache of the whole tree has no
+// recursive watch where the server may keep only one of the two: it misses nothing, whichever
+// comes first.
+func TestATreeCacheOfANodeThatIsWatchedInAnotherWay(t *testing.T) {
+	both(t, func(t *testing.T, e ensemble) {
+		c, dir := connected(t, e), e.dir()
+		_, err := c.Create(dir, []byte("top")).Parents().Do(c.ctx)
+		ok(t, err)
+		e.create(dir+"/a", "1", 0)
+		first := c.readied(dir, incumbent.TreeCacheOptions{})
+		shallow := c.readied(dir, incumbent.TreeCacheOptions{Depth: 1})
+		second := c.readied(dir, incumbent.TreeCacheOptions{})
+		e.create(dir+"/b", "1", 0)
+		e.create(dir+"/b/c", "1", 0)
+		for _, tree := range []*incumbent.TreeCache{first, second} {
+			c.mustComeToHold(tree, dir, "=top /a=1 /b=1 /b/c=1")
+		}
+		e.set(dir+"/b/c", "2")
+		e.remove(dir + "/a")
+		for _, tree := range []*incumbent.TreeCache{first, second} {
+			c.mustComeToHold(tree, dir, "=top /b=1 /b/c=2")
+		}
+		c.mustComeToHold(shallow, dir, "=top /b=1")
+		ok(t, shallow.Close(c.ctx))
+		if text := string(c.tape.Bytes()); strings.Contains(text, "addwatch") != strings.Contains(text, "watch.replaced") {
+			t.Error("a recursive watch was set, and nothing took its place")
+		}
+	})
+}
+
+// mustComeToHold returns when a cache has these nodes.
+func (c *client) mustComeToHold(tree *incumbent.TreeCache, dir, want string) {
+	c.t.Helper()
+	for _, err := range tree.Changes(c.ctx) {
+		ok(c.t, err)
+		if words(tree.All(), dir) == want && !tree.Stale() {
+			return
+		}
+	}
+	c.t.Fatalf("the cache has %q, want %q", words(tree.All(), dir), want)
+}
