@@ -32,6 +32,7 @@ func init() {
 		{"half-open", 6, nil, 4},
 		{"throttled", 8, nil, 40},
 		{"no containers", 8, nil, 2},
+		{"no tree watches", 8, nil, 2},
 		{"other id", 10, nil, 3},
 		{"follower cut off", 3, (*harness).cutFollower, 0},
 		{"follower crash", 6, (*harness).crashFollower, 0},

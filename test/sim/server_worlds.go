@@ -164,9 +164,11 @@ func shapeLearnedTick(p *Plan, d *rand.Rand) {
 	p.Layout.Asked = max(p.Tick, machines.ShortestTimeout(p.Layout.Tick, false)) + world.Between(d, 0, p.Tick/2)
 }
 
-// layout returns the plan's, as the plant changes it.
+// layout returns the plan's, as the plant changes it. In every other world with tree caches, servers keep
+// one watch for each path, as ZooKeeper 3.8 does.
 func (w *harness) layout() world.Layout {
 	l := w.Layout
+	l.OneWatch = slices.Contains(w.OwnDirs, treePath) && w.Seed%2 == 0
 	if w.plant != nil && w.plant.Configured != nil {
 		w.plant.Configured(&l)
 	}

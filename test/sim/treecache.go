@@ -22,7 +22,9 @@ const maxTreeReads = 32
 // treeCacheRole is the role of the tree cache. Its programs hold a tree in memory, while
 // others create, write, delete, replace and hide its nodes. What they are told was true, for
 // each node in the order of the history, and each difference is told once. In a healed world
-// they hold the tree as it is. The checks are in treecache_checks.go.
+// they hold the tree as it is. The checks are in treecache_checks.go. Most use a recursive watch where
+// there can be one. A cache of some levels cannot, and its watches on the top take the place of the others'
+// on servers that keep one for each path.
 var treeCacheRole = &role{
 	recipe:   "treecache",
 	separate: true,
@@ -32,10 +34,10 @@ var treeCacheRole = &role{
 	states: stateTraits{
 		final: []engine.State{"watching", "absent", "overfull", ""},
 		wakes: map[engine.State]waking{
-			"reading": readingTree, "watching": needs(1), "absent": needs(1), "pausing": timed,
+			"settingwatch": settingTreeWatch, "reading": readingTree, "watching": needs(1), "absent": needs(1), "pausing": timed,
 		},
 	},
-	plants: slices.Concat(plantedTrees, plantedTreeNodes),
+	plants: slices.Concat(plantedTrees, plantedTreeNodes, plantedTreeWatches),
 }
 
 type treeCacheProgram struct{ callProgram }
@@ -96,6 +98,9 @@ func (treeCacheProgram) act(u *user, n int) {
 
 func treeOptions(d *rand.Rand) map[string]string {
 	options := map[string]string{}
+	if !world.OneIn(d, 4) {
+		options["recursive"] = "true"
+	}
 	if world.OneIn(d, 3) {
 		options["depth"] = fmt.Sprint(1 + d.IntN(2))
 	}

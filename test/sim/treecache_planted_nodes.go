@@ -38,22 +38,38 @@ func nodeBelow(node any, path string) any {
 
 // treeReading returns the nodes of which a cache awaits an answer, by request.
 func treeReading(model any) map[uint64]any {
-	all, flying := map[uint64]any{}, slice(model, "inFlight")
-	for i := range flying.Len() {
-		all[*field[uint64](flying.Index(i).Interface(), "request")] = pointer(flying.Index(i).Elem(), "of")
+	all, inFlight := map[uint64]any{}, slice(model, "inFlight")
+	for i := range inFlight.Len() {
+		node := pointer(inFlight.Index(i), "of")
+		all[*field[uint64](part(node, lookOf(inFlight.Index(i))), "request")] = node
 	}
 	return all
 }
 
+// lookOf returns the name of the part of a node that a read is about.
+func lookOf(read reflect.Value) string {
+	if read.FieldByName("listing").Bool() {
+		return "below"
+	}
+	return "self"
+}
+
+// part returns a part of a model, to be changed.
+func part(model any, name string) any {
+	v := reflect.ValueOf(model).Elem().FieldByName(name)
+	return reflect.NewAt(v.Type(), v.Addr().UnsafePointer()).Interface()
+}
+
 // notListed takes back that a node's children are to be listed.
 func notListed(model, node any) {
-	below := reflect.ValueOf(node).Elem().FieldByName("below").Addr().UnsafePointer()
 	due := slice(model, "due")
 	kept := reflect.MakeSlice(due.Type(), 0, due.Len())
 	for i := range due.Len() {
-		if due.Index(i).UnsafePointer() != below {
-			kept = reflect.Append(kept, due.Index(i))
+		if r := due.Index(i); lookOf(r) == "below" && r.FieldByName("of").UnsafePointer() == reflect.ValueOf(node).UnsafePointer() {
+			*field[bool](part(node, "below"), "due") = false
+			continue
 		}
+		kept = reflect.Append(kept, due.Index(i))
 	}
 	due.Set(kept)
 }
