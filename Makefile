@@ -39,7 +39,7 @@ OFF ?= all
 plain: ## the door and every recipe on a ZooKeeper in memory, with all of Config.Disable, or OFF=OwnFrames,IdleSyncs
 	@CGO_ENABLED=0 INCUMBENT_REQUIRE= INCUMBENT_PLAIN=$(OFF) INCUMBENT_LEVEL=quick $(GO) test -count=1 $(ARGS) . ./test/suite
 combinations: ## the same, with each combination of Config.Disable
-	@for off in OwnFrames IdleSyncs OneFlight OwnFrames,IdleSyncs OwnFrames,OneFlight IdleSyncs,OneFlight all; do \
+	@for off in OwnFrames IdleSyncs OneFlight RecursiveWatches OwnFrames,IdleSyncs OwnFrames,OneFlight IdleSyncs,OneFlight all; do \
 	echo "without $$off" && $(MAKE) --no-print-directory plain OFF=$$off || exit 1; done
 
 .PHONY: golden
@@ -112,6 +112,10 @@ queues: ## items a second through queues, beside Curator's and kazoo's on one re
 .PHONY: foreign
 foreign: ## the tests of kazoo and go-zookeeper against zkmem and a real server: the tables of docs/foreign.md; needs make deps
 	$(GO) test ./test/suites -count=1 -timeout 4h -v -run 'TestSuites$$' -args -full
+
+.PHONY: caches
+caches: ## what it costs to have 10,000 nodes in memory, ours, Curator's and kazoo's on one real server: the table of docs/operations.md; needs make deps
+	$(GO) test -count=1 -timeout 30m -v ./test/interop -run TestTreeCachesSideBySide -args -full
 
 .PHONY: bench
 bench: ## run the benchmarks
