@@ -75,7 +75,7 @@ func (p *program) compile() {
 	if p.classes, p.err = os.MkdirTemp("", "interop-"); p.err != nil {
 		return
 	}
-	out, err := exec.Command(javac, "-J-Xmx128m", "-cp", p.path(), "-d", p.classes, filepath.Join("java", "Peer.java"), filepath.Join("java", "Group.java"), filepath.Join("java", "Job.java"), filepath.Join("java", "Queues.java")).CombinedOutput()
+	out, err := exec.Command(javac, "-J-Xmx128m", "-cp", p.path(), "-d", p.classes, filepath.Join("java", "Peer.java"), filepath.Join("java", "Group.java"), filepath.Join("java", "Job.java"), filepath.Join("java", "Queues.java"), filepath.Join("java", "Caches.java")).CombinedOutput()
 	if err != nil {
 		p.err = fmt.Errorf("javac: %w\n%s", err, out)
 	}

@@ -10,6 +10,7 @@ import (
 type proxy struct {
 	listener net.Listener
 	to       string
+	traffic  traffic
 	all      sync.WaitGroup
 
 	mu    sync.Mutex
@@ -56,13 +57,14 @@ func (p *proxy) serve(near net.Conn) {
 	p.conns = append(p.conns, near, far)
 	p.mu.Unlock()
 	var both sync.WaitGroup
-	both.Go(func() { p.pass(near, far) })
-	both.Go(func() { p.pass(far, near) })
+	sent := frames{count: &p.traffic.requests}
+	both.Go(func() { p.pass(near, far, func(b []byte) { p.traffic.up.Add(int64(len(b))); sent.add(b) }) })
+	both.Go(func() { p.pass(far, near, func(b []byte) { p.traffic.down.Add(int64(len(b))) }) })
 	both.Wait()
 }
 
 // pass holds back what comes through a hole, and delivers it late.
-func (p *proxy) pass(from, to net.Conn) {
+func (p *proxy) pass(from, to net.Conn, note func([]byte)) {
 	defer from.Close()
 	defer to.Close()
 	b := make([]byte, 64<<10)
@@ -73,6 +75,7 @@ func (p *proxy) pass(from, to net.Conn) {
 		p.mu.Unlock()
 		<-open
 		if n > 0 {
+			note(b[:n])
 			if _, err := to.Write(b[:n]); err != nil {
 				return
 			}

@@ -11,11 +11,13 @@ import time
 
 from kazoo.client import KazooClient
 from kazoo.exceptions import NodeExistsError, NoNodeError, NotEmptyError
+from kazoo.recipe.cache import TreeCache, TreeEvent
 
 said = threading.Lock()
 barriers = {}
 parties = {}
 semaphores = {}
+caches = {}
 
 
 def say(*words):
@@ -59,6 +61,12 @@ def obey(client, words):
     elif verb == "walk":
         say("walk", name, *("=".join(node) for node in sorted(walk(client, words[2], ""))))
         return
+    elif verb == "hold":
+        caches[name], took = hold(client, name, words[2])
+        say("held", name, took, count(caches[name], words[2]))
+        return
+    elif verb == "drop":
+        caches.pop(name).close()
     elif verb == "give":
         semaphores.pop(name).release()
     say("done", verb, name)
@@ -88,6 +96,27 @@ def race(client, path, locked, items, size, one):
         if locked:
             queue.consume()
     return put - begin, time.monotonic_ns() - put
+
+
+def hold(client, name, path):
+    """Keeps a tree in memory: the cache, and the nanoseconds that it took to read it."""
+    cache, ready = TreeCache(client, path), threading.Event()
+
+    def listen(event):
+        if event.event_type == TreeEvent.INITIALIZED:
+            ready.set()
+        elif event.event_type == TreeEvent.NODE_UPDATED and event.event_data.path == path:
+            say("top", name, event.event_data.data.decode())
+
+    cache.listen(listen)
+    begin = time.monotonic_ns()
+    cache.start()
+    ready.wait()
+    return cache, time.monotonic_ns() - begin
+
+
+def count(cache, path):
+    return 1 + sum(count(cache, path + "/" + name) for name in cache.get_children(path))
 
 
 def grow(client, name, path, changes, dice):
