@@ -51,12 +51,12 @@ func newTreeCache(open events.Event) (*treeCache, error) {
 
 // States of a tree cache.
 const (
-	settingWatch engine.State = "settingwatch" // the recursive watch is being set
-	overfull     engine.State = "overfull"     // there are more nodes than the cache may hold
+	arming   engine.State = "arming"   // the recursive watch is being set
+	overfull engine.State = "overfull" // there are more nodes than the cache may hold
 )
 
 var (
-	treeStates  = from{settingWatch, reading, watching, absent, suspended, pausing, overfull}
+	treeStates  = from{arming, reading, watching, absent, suspended, pausing, overfull}
 	treeReading = from{reading, watching, pausing}
 	changes     = []events.Kind{events.WatchChanged, events.WatchChildren, events.WatchDeleted}
 	anyTreeNews = append([]events.Kind{events.WatchReplaced}, anyWatch...)
@@ -67,7 +67,7 @@ var treeCacheChart = engine.MustCompile(engine.Chart[treeCache]{
 	Doc:  "A node and what is below it. Each node is read once, and again when a watch fires.",
 	States: []engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
-		{Name: settingWatch, Doc: "A recursive watch on the top is being set. Nothing is read before it is."},
+		{Name: arming, Doc: "A recursive watch on the top is being set. Nothing is read before it is."},
 		{Name: reading, Doc: "Nodes are being read and listed, up to 32 at a time: under the recursive watch, or each with a watch of its own."},
 		{Name: watching, Doc: "Everything was read and notified; every node is watched."},
 		{Name: absent, Doc: "The node at the top does not exist; its path is watched."},
@@ -84,9 +84,9 @@ var treeCacheChart = engine.MustCompile(engine.Chart[treeCache]{
 	Ignores: []engine.Ignore{
 		{In: from{latent}, On: append([]events.Kind{events.TreeRead, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, anyTreeNews...),
 			Why: "nothing was sent before the start"},
-		{In: from{settingWatch, watching, absent, suspended, pausing, overfull}, On: []events.Kind{events.TreeRead}, Why: "only reading ends with it, in the same moment"},
-		{In: from{settingWatch, reading, watching, absent, pausing}, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
-		{In: from{settingWatch}, On: anyWatch, Why: "everything is read once the watch is set"},
+		{In: from{arming, watching, absent, suspended, pausing, overfull}, On: []events.Kind{events.TreeRead}, Why: "only reading ends with it, in the same moment"},
+		{In: from{arming, reading, watching, absent, pausing}, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
+		{In: from{arming}, On: anyWatch, Why: "everything is read once the watch is set"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
 		{In: from{suspended}, On: anyTreeNews, Why: "everything is read again"},
 		{In: from{absent}, On: changes, Why: "only the node's creation matters"},
@@ -97,7 +97,7 @@ var treeCacheChart = engine.MustCompile(engine.Chart[treeCache]{
 
 func treeCacheRows() []engine.Row[treeCache] {
 	rows := []engine.Row[treeCache]{
-		{From: from{latent}, On: on(events.CommandStart), When: (*treeCache).needsWatch, To: settingWatch, Do: (*treeCache).accept, Then: (*treeCache).setWatch},
+		{From: from{latent}, On: on(events.CommandStart), When: (*treeCache).needsWatch, To: arming, Do: (*treeCache).accept, Then: (*treeCache).setWatch},
 		{From: from{latent}, On: on(events.CommandStart), When: (*treeCache).attached, To: reading, Do: (*treeCache).accept, Then: (*treeCache).readTop},
 		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*treeCache).accept},
 		{From: treeStates, On: on(events.CommandStart), To: engine.Stay, Do: (*treeCache).refuseStart},
@@ -118,11 +118,11 @@ func treeCacheRows() []engine.Row[treeCache] {
 		{From: from{absent}, On: on(events.ReplyStat), When: (*treeCache).refused, To: pausing, Do: (*treeCache).failAndBackOff, Then: (*treeCache).keepDue},
 		{From: from{absent}, On: on(events.ReplyStat, events.WatchCreated), To: reading, Do: (*treeCache).readTop},
 
-		{From: from{settingWatch, reading, watching, absent, pausing}, On: on(events.ConnectionSuspended), To: suspended, Do: (*treeCache).noteGap},
-		{From: from{settingWatch, reading, watching, absent, suspended, pausing}, On: on(events.ConnectionLost), To: suspended, Do: (*treeCache).noteGap},
-		{From: from{suspended}, On: on(events.ConnectionAttached), When: (*treeCache).needsWatch, To: settingWatch, Do: (*treeCache).setWatch},
+		{From: from{arming, reading, watching, absent, pausing}, On: on(events.ConnectionSuspended), To: suspended, Do: (*treeCache).noteGap},
+		{From: from{arming, reading, watching, absent, suspended, pausing}, On: on(events.ConnectionLost), To: suspended, Do: (*treeCache).noteGap},
+		{From: from{suspended}, On: on(events.ConnectionAttached), When: (*treeCache).needsWatch, To: arming, Do: (*treeCache).setWatch},
 		{From: from{suspended}, On: on(events.ConnectionAttached), To: reading, Do: (*treeCache).renew, Then: (*treeCache).proceed},
-		{From: from{pausing}, On: on(events.TimerFired), When: (*treeCache).needsWatch, To: settingWatch, Do: (*treeCache).setWatch},
+		{From: from{pausing}, On: on(events.TimerFired), When: (*treeCache).needsWatch, To: arming, Do: (*treeCache).setWatch},
 		{From: from{pausing}, On: on(events.TimerFired), To: reading, Do: (*treeCache).proceed},
 		{From: append(from{latent}, treeStates...), On: on(events.CommandClose), To: closed, Do: (*treeCache).finish},
 	}...)

@@ -18,10 +18,10 @@ type treeWatch struct {
 // treeWatchRows are the rows for a recursive watch. They stand in front of those for the watches of single
 // nodes.
 var treeWatchRows = []engine.Row[treeCache]{
-	{From: from{settingWatch}, On: on(events.ReplyWatch), When: (*treeCache).transient, To: pausing, Do: (*treeCache).failAndBackOff, Then: (*treeCache).keepDue},
-	{From: from{settingWatch}, On: on(events.ReplyWatch), When: (*treeCache).refused, To: reading, Do: (*treeCache).doWithout, Then: (*treeCache).readAll},
-	{From: from{settingWatch}, On: on(events.ReplyWatch), To: reading, Do: (*treeCache).noteSet, Then: (*treeCache).readAll},
-	{From: from{settingWatch}, On: on(events.WatchReplaced), To: reading, Do: (*treeCache).doWithout, Then: (*treeCache).readAll},
+	{From: from{arming}, On: on(events.ReplyWatch), When: (*treeCache).transient, To: pausing, Do: (*treeCache).failAndBackOff, Then: (*treeCache).keepDue},
+	{From: from{arming}, On: on(events.ReplyWatch), When: (*treeCache).refused, To: reading, Do: (*treeCache).doWithout, Then: (*treeCache).readAll},
+	{From: from{arming}, On: on(events.ReplyWatch), To: reading, Do: (*treeCache).noteSet, Then: (*treeCache).readAll},
+	{From: from{arming}, On: on(events.WatchReplaced), To: reading, Do: (*treeCache).doWithout, Then: (*treeCache).readAll},
 	{From: from{reading, watching}, On: on(events.WatchReplaced), To: reading, Do: (*treeCache).doWithout, Then: (*treeCache).readAll},
 	{From: from{pausing}, On: on(events.WatchReplaced), To: pausing, Do: (*treeCache).doWithout, Then: (*treeCache).scheduleAll},
 	{From: from{absent}, On: on(events.WatchReplaced), To: absent, Do: (*treeCache).doWithout, Then: (*treeCache).watchPath},
