@@ -49,10 +49,7 @@ type executor struct {
 	queued         []*Packet // planted: requests that wait for the next connection
 	earlyEvents    []frame
 	watches        watchTable
-
-	treeWatchesWork       bool // a server has set one
-	noTreeWatches         bool // none is asked for any more
-	treeWatchesUnanswered int  // connections that ended while one was being set
+	trees          treeSupport
 }
 
 // post puts an event into the loop's inbox.

@@ -63,6 +63,13 @@ type treeWaiter struct {
 	changed map[string]bool // nodes of which a change was posted, and that it has not begun to read since
 }
 
+// treeSupport is what a client has learned of its servers.
+type treeSupport struct {
+	works      bool // a server has set a recursive watch
+	off        bool // none is asked for any more
+	unanswered int  // connections that ended while one was being set
+}
+
 // maxUnanswered is how many connections may end while the first recursive watch is being set.
 const maxUnanswered = 2
 
@@ -116,18 +123,18 @@ func (m *watchTable) treeAnswered(a *Packet) {
 }
 
 // treeFired returns the machines that wait for a recursive watch and get an event.
-func (m *watchTable) treeFired(kind events.Kind, path string) (told []events.ID) {
+func (m *watchTable) treeFired(kind events.Kind, path string) (concerned []events.ID) {
 	for _, w := range m.trees {
 		within := path == w.path || strings.HasPrefix(path, strings.TrimSuffix(w.path, "/")+"/")
-		if within && kind != events.WatchChildren && w.tell(kind, path) {
-			told = append(told, w.id)
+		if within && kind != events.WatchChildren && w.wants(kind, path) {
+			concerned = append(concerned, w.id)
 		}
 	}
-	return told
+	return concerned
 }
 
-// tell reports whether the machine gets an event: of each node one change until it is read.
-func (w *treeWaiter) tell(kind events.Kind, path string) bool {
+// wants reports whether the machine gets an event: of each node one change until it is read.
+func (w *treeWaiter) wants(kind events.Kind, path string) bool {
 	known := w.changed[path]
 	switch kind {
 	case events.WatchDeleted:
@@ -145,7 +152,7 @@ func (x *executor) treeRefusal(r events.Request) string {
 	switch {
 	case !adds:
 		return ""
-	case x.noTreeWatches:
+	case x.trees.off:
 		return "a server of the ensemble does not know recursive watches"
 	case !x.conn.separates && slices.ContainsFunc(x.watches.waiters, func(o *waiter) bool { return o.path == w.Path }):
 		return "another watch of this session is on the path"
@@ -153,7 +160,7 @@ func (x *executor) treeRefusal(r events.Request) string {
 	return ""
 }
 
-// replaceTreeWatch tells the machines of a recursive watch that a request with a one-shot
+// replaceTreeWatch notifies the machines of a recursive watch that a request with a one-shot
 // watch on the same path is sent now.
 func (x *executor) replaceTreeWatch(r events.Request) {
 	path, _, watch := wants(r)
@@ -177,9 +184,9 @@ func (x *executor) noteTreeAnswer(a *Packet) {
 	}
 	switch a.Code {
 	case events.OK:
-		x.treeWatchesWork = true
+		x.trees.works = true
 	case events.Unimplemented:
-		x.noTreeWatches = true
+		x.trees.off = true
 	}
 }
 
@@ -187,7 +194,7 @@ func (x *executor) noteTreeAnswer(a *Packet) {
 func (x *executor) dropTreeWatches(pending []*Packet) {
 	x.watches.trees = nil
 	if slices.ContainsFunc(pending, func(a *Packet) bool { _, adds := a.Request.(events.AddWatch); return adds }) {
-		x.treeWatchesUnanswered++
-		x.noTreeWatches = x.noTreeWatches || !x.treeWatchesWork && x.treeWatchesUnanswered >= maxUnanswered
+		x.trees.unanswered++
+		x.trees.off = x.trees.off || !x.trees.works && x.trees.unanswered >= maxUnanswered
 	}
 }

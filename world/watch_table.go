@@ -80,20 +80,20 @@ func (m *watchTable) answered(a *Packet) {
 }
 
 func (m *watchTable) fired(kind events.Kind, path string) []events.ID {
-	var told []events.ID
+	var posted []events.ID
 	m.waiters = slices.DeleteFunc(m.waiters, func(w *waiter) bool {
 		concerns := w.path == path && (kind == events.WatchDeleted || w.child == (kind == events.WatchChildren))
-		if concerns && !slices.Contains(told, w.id) {
-			told = append(told, w.id)
+		if concerns && !slices.Contains(posted, w.id) {
+			posted = append(posted, w.id)
 		}
 		return concerns
 	})
 	for _, id := range m.treeFired(kind, path) {
-		if !slices.Contains(told, id) {
-			told = append(told, id)
+		if !slices.Contains(posted, id) {
+			posted = append(posted, id)
 		}
 	}
-	return told
+	return posted
 }
 
 // all returns the watches that have to be set again, each path and kind once.
