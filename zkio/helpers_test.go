@@ -36,7 +36,7 @@ type rig struct {
 	mu     sync.Mutex
 	all    []events.Envelope
 	taken  int
-	listed int           // by told
+	listed int           // by watchEvents
 	more   chan struct{} // closed and replaced at every arrival
 
 	requests uint64

@@ -9,12 +9,12 @@ import (
 
 // treeWatches has the machines that wait for a recursive watch in one connection, by path.
 // A server keeps the watch until the connection ends, and zkio does not set it again: what
-// happened in between could not be told.
+// happened in between nobody would report.
 //
 // ZooKeeper before 3.9 keeps one watch for each connection, path and kind, and the last
 // request decides its mode (ZOOKEEPER-4466): a one-shot watch on the path of a recursive one
-// takes its place, and a recursive one takes the place of those on its path, which would be
-// told of no children any more. Watches on other paths do not matter, above or below: for
+// takes its place, and a recursive one takes the place of those on its path, which would
+// report no children any more. Watches on other paths do not matter, above or below: for
 // each event the server asks the watches of the node's path and of all paths above it, and
 // sends one event for all.
 type treeWatches map[string][]*treeWaiter
@@ -48,7 +48,7 @@ func (t treeWatches) subscribe(c *call) {
 	waiter.arming++
 }
 
-// settle notes the outcome of such a call. A machine that is no longer listed has been told
+// settle notes the outcome of such a call. A machine that is no longer listed knows
 // that its watch was replaced, or has closed.
 func (t treeWatches) settle(c *call, code events.Code) {
 	waiter := t.find(c.path, c.id)
@@ -106,14 +106,14 @@ func (t treeWatches) reading(id events.ID, path string) {
 }
 
 // fire returns the machines that an event concerns, each once, those of the lowest paths
-// first. A recursive watch tells of no changes of children.
+// first. A recursive watch reports no changes of children.
 func (t treeWatches) fire(kind events.Kind, path string) (machines []events.ID) {
 	if len(t) == 0 || kind == events.WatchChildren {
 		return nil
 	}
 	for top := path; ; top = parentOf(top) {
 		for _, waiter := range t[top] {
-			if waiter.tell(kind, path) && !slices.Contains(machines, waiter.id) {
+			if waiter.wants(kind, path) && !slices.Contains(machines, waiter.id) {
 				machines = append(machines, waiter.id)
 			}
 		}
@@ -123,8 +123,8 @@ func (t treeWatches) fire(kind events.Kind, path string) (machines []events.ID) 
 	}
 }
 
-// tell reports whether a machine has to get an event.
-func (w *treeWaiter) tell(kind events.Kind, path string) bool {
+// wants reports whether a machine has to get an event.
+func (w *treeWaiter) wants(kind events.Kind, path string) bool {
 	known := w.changed[path]
 	switch kind {
 	case events.WatchDeleted:
@@ -192,7 +192,7 @@ func (s *session) withheld(w *wire, c *call) bool {
 	return true
 }
 
-// replaceTreeWatch tells the machines of a recursive watch that a call with a one-shot watch
+// replaceTreeWatch notifies the machines of a recursive watch that a call with a one-shot watch
 // on the same path is sent now. s.mu is held.
 func (s *session) replaceTreeWatch(w *wire, c *call) {
 	if c.watch == noWatch || c.watch == treeWatch || w.separates || s.watches.trees[c.path] == nil {

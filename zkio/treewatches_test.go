@@ -32,9 +32,9 @@ func (r *rig) watchTree(path string) events.Event {
 	return r.askAs(cache, events.AddWatch{Call: r.call(), Path: path})
 }
 
-// told returns the watch events that were posted since the last call, and before the answer
+// watchEvents returns the watch events that were posted since the last call, and before the answer
 // to a sync, as "machine kind path".
-func (r *rig) told() (all []string) {
+func (r *rig) watchEvents() (all []string) {
 	r.t.Helper()
 	r.askAs(machine, events.Sync{Call: r.call(), Path: "/"})
 	r.mu.Lock()
@@ -48,7 +48,7 @@ func (r *rig) told() (all []string) {
 	return all
 }
 
-func mustTell(t *testing.T, what string, got []string, want ...string) {
+func mustPost(t *testing.T, what string, got []string, want ...string) {
 	t.Helper()
 	if !slices.Equal(got, want) {
 		t.Errorf("%s: %q, want %q", what, got, want)
@@ -66,30 +66,30 @@ func TestARecursiveWatch(t *testing.T) {
 	for _, path := range []string{"/t", "/tea", "/t/a", "/t/a/b"} {
 		r.ask(events.Create{Call: r.call(), Path: path, Mode: events.Persistent})
 	}
-	mustTell(t, "creates", r.told(), "treecache-1 watch.created /t", "treecache-1 watch.created /t/a", "treecache-1 watch.created /t/a/b")
+	mustPost(t, "creates", r.watchEvents(), "treecache-1 watch.created /t", "treecache-1 watch.created /t/a", "treecache-1 watch.created /t/a/b")
 	set := func(path string) {
 		r.ask(events.Multi{Call: r.call(), Ops: []events.Op{{Verb: "set", Path: path, Version: -1}}})
 	}
 	set("/t/a")
 	set("/t/a")
 	set("/t/a/b")
-	mustTell(t, "writes", r.told(), "treecache-1 watch.changed /t/a", "treecache-1 watch.changed /t/a/b")
+	mustPost(t, "writes", r.watchEvents(), "treecache-1 watch.changed /t/a", "treecache-1 watch.changed /t/a/b")
 	r.askAs(other, events.Get{Call: r.call(), Path: "/t/a", Watch: true})
 	set("/t/a")
-	mustTell(t, "a write that another machine watches, too", r.told(), "latch-9 watch.changed /t/a")
+	mustPost(t, "a write that another machine watches, too", r.watchEvents(), "latch-9 watch.changed /t/a")
 	r.askAs(cache, events.Get{Call: r.call(), Path: "/t/a"})
 	set("/t/a")
-	mustTell(t, "a write behind a read", r.told(), "treecache-1 watch.changed /t/a")
+	mustPost(t, "a write behind a read", r.watchEvents(), "treecache-1 watch.changed /t/a")
 	r.askAs(other, events.Children{Call: r.call(), Path: "/t/a", Watch: true})
 	r.ask(events.Delete{Call: r.call(), Path: "/t/a/b"})
-	mustTell(t, "a deletion, and a list of children", r.told(), "treecache-1 watch.deleted /t/a/b", "latch-9 watch.children /t/a")
+	mustPost(t, "a deletion, and a list of children", r.watchEvents(), "treecache-1 watch.deleted /t/a/b", "latch-9 watch.children /t/a")
 	r.ask(events.Create{Call: r.call(), Path: "/t/a/b", Mode: events.Persistent})
 	set("/t/a/b")
-	mustTell(t, "another node in its place", r.told(), "treecache-1 watch.created /t/a/b", "treecache-1 watch.changed /t/a/b")
+	mustPost(t, "another node in its place", r.watchEvents(), "treecache-1 watch.created /t/a/b", "treecache-1 watch.changed /t/a/b")
 }
 
 // On a server that may keep one watch for each path, a one-shot watch on the path of the
-// recursive one takes its place: the machine is told when the request is sent. Watches on
+// recursive one takes its place: the machine gets an event when the request is sent. Watches on
 // other paths, above and below, change nothing.
 func TestAOneShotWatchReplacesARecursiveOne(t *testing.T) {
 	srv := zkmem.Start(t)
@@ -103,20 +103,20 @@ func TestAOneShotWatchReplacesARecursiveOne(t *testing.T) {
 		r.askAs(other, events.Children{Call: r.call(), Path: path, Watch: true})
 	}
 	r.askAs(other, events.Get{Call: r.call(), Path: "/s/t"})
-	mustTell(t, "watches on other paths, and a read", r.told())
+	mustPost(t, "watches on other paths, and a read", r.watchEvents())
 	r.askAs(cache, events.AddWatch{Call: r.call(), Path: "/s/t"})
-	mustTell(t, "the same watch again", r.told())
+	mustPost(t, "the same watch again", r.watchEvents())
 	r.Execute(other, events.Children{Call: r.call(), Path: "/s/t", Watch: true})
-	mustTell(t, "a watch on the same path", r.told(), "treecache-1 watch.replaced /s/t")
+	mustPost(t, "a watch on the same path", r.watchEvents(), "treecache-1 watch.replaced /s/t")
 	r.ask(events.Delete{Call: r.call(), Path: "/s/t/a"})
-	mustTell(t, "a deletion below it", r.told(), "latch-9 watch.deleted /s/t/a", "latch-9 watch.children /s/t")
+	mustPost(t, "a deletion below it", r.watchEvents(), "latch-9 watch.deleted /s/t/a", "latch-9 watch.children /s/t")
 	if again := r.watchTree("/s/t"); again.Code != "" {
 		t.Errorf("nobody else watches the path: %+v", again)
 	}
 }
 
-// A recursive watch that would take the place of others is not asked for. The machine can be
-// told while its own request is pending.
+// A recursive watch that would take the place of others is not asked for. The event that its
+// own was replaced can come while the request is pending.
 func TestARecursiveWatchReplacesNoOther(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{})
@@ -141,7 +141,7 @@ func TestARecursiveWatchReplacesNoOther(t *testing.T) {
 		close(release)
 		r.await(events.ReplyWatch)
 		r.ask(events.Create{Call: r.call(), Path: "/u", Mode: events.Persistent})
-		mustTell(t, "a create", r.told(), "treecache-1 watch.replaced /u", "latch-9 watch.created /u")
+		mustPost(t, "a create", r.watchEvents(), "treecache-1 watch.replaced /u", "latch-9 watch.created /u")
 	})
 }
 
@@ -154,10 +154,10 @@ func TestARecursiveWatchEndsWithItsConnection(t *testing.T) {
 	srv.Disconnect(attached.SessionID)
 	r.await(events.ConnectionAttached)
 	r.ask(events.Create{Call: r.call(), Path: "/t", Mode: events.Persistent})
-	mustTell(t, "after a reconnect", r.told())
+	mustPost(t, "after a reconnect", r.watchEvents())
 	r.watchTree("/t")
 	r.ask(events.Delete{Call: r.call(), Path: "/t"})
-	mustTell(t, "after it was set again", r.told(), "treecache-1 watch.deleted /t")
+	mustPost(t, "after it was set again", r.watchEvents(), "treecache-1 watch.deleted /t")
 }
 
 // A recursive watch of a machine that has closed is removed: the server would go on to send
@@ -171,14 +171,14 @@ func TestARecursiveWatchOfAClosedMachineIsRemoved(t *testing.T) {
 	r.Forget(cache)
 	waitFor(t, srv, "the end of one watch", func(v *zkmem.View) bool { return v.WatchCount() == 2 })
 	r.ask(events.Create{Call: r.call(), Path: "/t", Mode: events.Persistent})
-	mustTell(t, "a create", r.told(), "latch-9 watch.created /t")
+	mustPost(t, "a create", r.watchEvents(), "latch-9 watch.created /t")
 	r.Forget(other)
 	waitFor(t, srv, "the end of all", func(v *zkmem.View) bool { return v.WatchCount() == 0 })
 	r.Execute(cache, events.AddWatch{Call: r.call(), Path: "/t"})
 	r.Forget(cache)
 	r.askAs(other, events.Get{Call: r.call(), Path: "/t", Watch: true})
 	r.ask(events.Delete{Call: r.call(), Path: "/t"})
-	mustTell(t, "a watch behind the removal", r.told(), "latch-9 watch.deleted /t")
+	mustPost(t, "a watch behind the removal", r.watchEvents(), "latch-9 watch.deleted /t")
 }
 
 // A server that does not know recursive watches is asked once by a client, and one that ends
@@ -272,14 +272,14 @@ func TestRealZooKeeperRecursiveWatch(t *testing.T) {
 	}
 	r.ask(events.Multi{Call: r.call(), Ops: []events.Op{{Verb: "set", Path: "/t/a", Version: -1}}})
 	r.ask(events.Delete{Call: r.call(), Path: "/t/a"})
-	mustTell(t, "writes", r.told(), "treecache-1 watch.created /t", "treecache-1 watch.created /t/a", "treecache-1 watch.changed /t/a", "treecache-1 watch.deleted /t/a")
+	mustPost(t, "writes", r.watchEvents(), "treecache-1 watch.created /t", "treecache-1 watch.created /t/a", "treecache-1 watch.changed /t/a", "treecache-1 watch.deleted /t/a")
 	r.Forget(cache)
 	r.ask(events.Create{Call: r.call(), Path: "/t/a", Mode: events.Persistent})
-	mustTell(t, "after it was removed", r.told())
+	mustPost(t, "after it was removed", r.watchEvents())
 	r.watchTree("/t")
 	r.askAs(other, events.Children{Call: r.call(), Path: "/t", Watch: true})
 	r.ask(events.Multi{Call: r.call(), Ops: []events.Op{{Verb: "set", Path: "/t/a", Version: -1}}})
-	mustTell(t, "a one-shot watch on its path", r.told(), "treecache-1 watch.replaced /t")
+	mustPost(t, "a one-shot watch on its path", r.watchEvents(), "treecache-1 watch.replaced /t")
 	r.ask(events.Delete{Call: r.call(), Path: "/t/a"})
-	mustTell(t, "the other watch", r.told(), "latch-9 watch.children /t")
+	mustPost(t, "the other watch", r.watchEvents(), "latch-9 watch.children /t")
 }
