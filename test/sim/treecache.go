@@ -34,7 +34,7 @@ var treeCacheRole = &role{
 	states: stateTraits{
 		final: []engine.State{"watching", "absent", "overfull", ""},
 		wakes: map[engine.State]waking{
-			"settingwatch": settingTreeWatch, "reading": readingTree, "watching": needs(1), "absent": needs(1), "pausing": timed,
+			"arming": armingTree, "reading": readingTree, "watching": needs(1), "absent": needs(1), "pausing": timed,
 		},
 	},
 	plants: slices.Concat(plantedTrees, plantedTreeNodes, plantedTreeWatches),

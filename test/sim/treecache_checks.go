@@ -213,9 +213,9 @@ func readingTree(c *client, id events.ID, owed, watches int) bool {
 	return answered(c, id, owed, watches)
 }
 
-// settingTreeWatch is the waking of a cache that sets a recursive watch. It also checks that nothing is read
+// armingTree is the waking of a cache that sets a recursive watch. It also checks that nothing is read
 // before that is set, and that it is asked for once.
-func settingTreeWatch(c *client, id events.ID, owed, watches int) bool {
+func armingTree(c *client, id events.ID, owed, watches int) bool {
 	if owed > 1 {
 		c.w.checks.fail("nothing is read before the watch is set", "client %d: %s sets a recursive watch, and awaits %v", c.ID(), id, c.Engine().Awaits(id))
 	}

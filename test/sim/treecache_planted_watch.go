@@ -15,7 +15,7 @@ func treePosted(name string, keeps func(c *client, id events.ID, ev *events.Even
 
 // plantedTreeWatches are bugs with the recursive watch.
 var plantedTreeWatches = []Plant{
-	treePosted("a watch that takes the recursive one's place is not told", func(_ *client, _ events.ID, ev *events.Event) bool {
+	treePosted("a watch that takes the recursive one's place is not noticed", func(_ *client, _ events.ID, ev *events.Event) bool {
 		return ev.Kind != events.WatchReplaced
 	}),
 	treeAction("a recursive watch is taken to outlast its connection", "noteGap", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
@@ -30,7 +30,7 @@ var plantedTreeWatches = []Plant{
 	treeAction("what was created is not read", "noteExists", ignoring(events.WatchCreated)),
 	treeAction("a change under the recursive watch is not looked at", "noteExists", ignoring(events.WatchChanged)),
 	treeAction("a deletion under the recursive watch is not noted", "noteDeleted", ignoring(events.WatchDeleted)),
-	treeAction("a node is taken to have no children for ever", "noteData", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+	treeAction("a node is taken to have no children", "noteData", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 		if ev.Stat != nil {
 			stat := *ev.Stat
 			stat.NumChildren = 0
