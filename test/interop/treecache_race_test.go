@@ -48,11 +48,14 @@ func TestTreeCachesSideBySide(t *testing.T) {
 		s.theirHolder("CuratorCache", s.javaOf("Caches")),
 		s.theirHolder("kazoo's TreeCache", s.others("python")),
 	}
-	all := make([][]held, len(holders))
+	all, watches := make([][]held, len(holders)), make([]int64, len(holders))
 	for round := range warm + rounds {
 		for turn := range holders {
 			i := (turn + round) % len(holders)
 			h := s.measure(holders[i], fmt.Sprintf("%d-%d", i, round), path, nodes, dirs)
+			if round == 0 { // later, kazoo's server has watches of caches that are closed
+				watches[i] = h.watches
+			}
 			if round >= warm {
 				all[i] = append(all[i], h)
 			}
@@ -71,13 +74,13 @@ func TestTreeCachesSideBySide(t *testing.T) {
 		}
 		t.Logf("%-40s %5d ms %9d %10d %10d %8d | %9d %10d %10d", h.name, m(func(h held) int64 { return h.read.Milliseconds() }),
 			m(func(h held) int64 { return h.traffic[0] }), m(func(h held) int64 { return h.traffic[1] }), m(func(h held) int64 { return h.traffic[2] }),
-			m(func(h held) int64 { return h.watches }),
+			watches[i],
 			m(func(h held) int64 { return h.changes[0] }), m(func(h held) int64 { return h.changes[1] }), m(func(h held) int64 { return h.changes[2] }))
 	}
 	ours := all[0][0]
 	for i, theirs := range all[1:] {
-		if ours.traffic[0] >= theirs[0].traffic[0] || ours.watches > theirs[0].watches {
-			t.Errorf("ours has read the tree with %d requests and %d watches, %s with %d and %d", ours.traffic[0], ours.watches, holders[i+1].name, theirs[0].traffic[0], theirs[0].watches)
+		if ours.traffic[0] >= theirs[0].traffic[0] || watches[0] > watches[i+1] {
+			t.Errorf("ours has read the tree with %d requests and %d watches, %s with %d and %d", ours.traffic[0], watches[0], holders[i+1].name, theirs[0].traffic[0], watches[i+1])
 		}
 	}
 }
