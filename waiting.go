@@ -155,6 +155,6 @@ var phases = map[string]string{
 	"request asking": "no reply has come", "request preparing": "missing parents are being created",
 	"request tracing": "the node is being looked for by its GUID", "request discarding": "the node is being deleted",
 	"semaphore taking": "the permits are being created", "semaphore leaving": "its permits are being deleted",
-	"treecache reading": "the tree is being read", "treecache overfull": "the tree has too many nodes",
+	"treecache arming": "the tree is being read", "treecache reading": "the tree is being read", "treecache overfull": "the tree has too many nodes",
 	"membership listing": "the members are being listed",
 }
