@@ -118,6 +118,7 @@ type arrow[M any] struct {
 	row   int    // its index in the chart's rows
 	name  string // its name in looplab: "reply.children [behind]"
 	guard string
+	tried []string // the guards of the arrows before it, which did not hold if it is taken
 	when  Guard[M]
 	acts  []act[M]
 	to    State
@@ -170,6 +171,7 @@ func compile[M any](c Chart[M]) (*Compiled[M], []string) {
 	k.rows()
 	k.ignores()
 	k.groups()
+	k.tried()
 	k.total()
 	k.choices()
 

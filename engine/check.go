@@ -182,6 +182,17 @@ func (k *checker[M]) groups() {
 	})
 }
 
+// tried sets in each arrow which guards stand before its own.
+func (k *checker[M]) tried() {
+	for _, group := range k.arrows {
+		var guards []string
+		for i := range group {
+			group[i].tried = guards[:len(guards):len(guards)]
+			guards = append(guards, group[i].guard)
+		}
+	}
+}
+
 func (k *checker[M]) total() {
 	k.eachPair(func(s State, kind events.Kind) {
 		if _, ok := k.ignored[key{s, kind}]; ok || len(k.arrows[key{s, kind}]) > 0 || answers(kind) {

@@ -63,6 +63,7 @@ type Engine struct {
 	box     Outbox // the effects of this step
 	out     []Addressed
 	records []events.Record
+	kept    events.Effects // the last piece of memory for the effects of records
 }
 
 type queued struct {
@@ -366,11 +367,25 @@ func (e *Engine) note(q queued, t Transition, effects []events.Effect) {
 	if !e.record {
 		return
 	}
-	r := events.Record{Seq: e.seq, Machine: q.To, Cause: q.cause, Internal: q.internal, Event: q.Event,
-		Tried: slices.Clone(t.Tried), From: string(t.From), Row: t.Row, To: string(t.To)}
+	e.records = append(e.records, events.Record{})
+	r := &e.records[len(e.records)-1] // filled in its place, because it is long
+	r.Seq, r.Machine, r.Cause, r.Internal = e.seq, q.To, q.cause, q.internal
+	r.Event = q.Event
+	r.From, r.Row, r.To, r.Tried = string(t.From), t.Row, string(t.To), t.Tried
 	if len(effects) > 0 {
-		r.Effects = slices.Clone(events.Effects(effects)) // rendered off the loop
+		r.Effects = e.copied(effects)
 		r.Deadline, r.Reason = r.Effects.Facts()
 	}
-	e.records = append(e.records, r)
+}
+
+// copied returns a copy of effects. Several copies share one piece of memory, so that few
+// are allocated.
+func (e *Engine) copied(effects []events.Effect) events.Effects {
+	const piece = 256
+	if cap(e.kept)-len(e.kept) < len(effects) {
+		e.kept = make(events.Effects, 0, max(piece, len(effects)))
+	}
+	from := len(e.kept)
+	e.kept = append(e.kept, effects...)
+	return e.kept[from:len(e.kept):len(e.kept)]
 }

@@ -15,7 +15,7 @@ import (
 type Transition struct {
 	From, To State
 	Row      string   // the arrow that was taken, "kind [guard]", then " > [guard]" or " > else" of a choice; or events.RowIgnored
-	Tried    []string // guards that did not hold; valid until the chart's next step
+	Tried    []string // guards that did not hold; it must not be changed
 }
 
 // stepper has the one looplab object of a chart in one engine. The chart's machines use
@@ -32,14 +32,19 @@ type stepper[M any] struct {
 	out   *Outbox
 	acts  []act[M]
 
-	tried []string                // for Transition.Tried, reused in each step
 	moved []bool                  // by arrow: looplab has made its change of state, which led where the chart says
 	news  map[State]events.Effect // the events.Entered of each state that was entered
-	rows  map[[2]string]string    // what Transition.Row says of an arrow and that of a choice behind it
+	rows  map[[2]int]through      // of an arrow, and that of a choice behind it, by their numbers
+}
+
+// through is what a Transition says of an arrow and that of a choice behind it.
+type through struct {
+	row   string
+	tried []string
 }
 
 func newStepper[M any](c *Compiled[M]) *stepper[M] {
-	r := &stepper[M]{Compiled: c, rows: map[[2]string]string{}, news: map[State]events.Effect{}, moved: make([]bool, len(c.edges))}
+	r := &stepper[M]{Compiled: c, rows: map[[2]int]through{}, news: map[State]events.Effect{}, moved: make([]bool, len(c.edges))}
 	r.fsm = fsm.NewFSM(string(c.chart.States[0].Name), c.edges, fsm.Callbacks{
 		// The one hook of looplab that always runs, also for self transitions, and
 		// that runs while its event mutex is not held.
@@ -65,45 +70,43 @@ func edges[M any](c *Compiled[M]) (all edgeList) {
 
 // step changes one machine by one event: nothing else changes a model.
 func (r *stepper[M]) step(model *M, state State, ev events.Event, out *Outbox) Transition {
-	t := Transition{From: state, To: state, Row: events.RowIgnored, Tried: r.tried[:0]}
-	defer func() { r.tried = t.Tried }()
+	t := Transition{From: state, To: state, Row: events.RowIgnored}
 	for _, a := range r.arrows[key{state, ev.Kind}] {
 		if a.when != nil && !a.when(model, ev) {
-			t.Tried = append(t.Tried, a.guard)
 			continue
 		}
-		t.Row, t.To = a.name, a.to
+		t.Row, t.To, t.Tried = a.name, a.to, a.tried
 		r.fire(model, a, state, ev, out)
 		if r.choice(a.to) {
-			r.choose(model, a.to, ev, out, &t)
+			r.choose(model, a, ev, out, &t)
 		}
 		return t
 	}
 	return t
 }
 
-// choose goes on from a choice, in the same step.
-func (r *stepper[M]) choose(model *M, at State, ev events.Event, out *Outbox, t *Transition) {
-	for _, a := range r.arrows[key{at, AtOnce}] {
+// choose goes on from the choice to which an arrow leads, in the same step.
+func (r *stepper[M]) choose(model *M, to arrow[M], ev events.Event, out *Outbox, t *Transition) {
+	for _, a := range r.arrows[key{to.to, AtOnce}] {
 		if a.when != nil && !a.when(model, ev) {
-			t.Tried = append(t.Tried, a.guard)
 			continue
 		}
-		r.fire(model, a, at, ev, out)
-		t.Row, t.To = r.through(t.Row, a.name), a.to
+		r.fire(model, a, to.to, ev, out)
+		both := r.both(to, a)
+		t.Row, t.Tried, t.To = both.row, both.tried, a.to
 		return
 	}
 }
 
-// through returns the name of an arrow to a choice and of the arrow behind it.
-func (r *stepper[M]) through(arrow, behind string) string {
-	both := [2]string{arrow, behind}
-	row, known := r.rows[both]
+// both returns what a Transition says of an arrow to a choice and of the arrow behind it.
+func (r *stepper[M]) both(to, behind arrow[M]) through {
+	numbers := [2]int{to.number, behind.number}
+	both, known := r.rows[numbers]
 	if !known {
-		row = arrow + " > " + behind
-		r.rows[both] = row
+		both = through{to.name + " > " + behind.name, slices.Concat(to.tried, behind.tried)}
+		r.rows[numbers] = both
 	}
-	return row
+	return both
 }
 
 // act performs the actions of the arrow that is taken.
