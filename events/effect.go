@@ -3,15 +3,17 @@ package events
 import (
 	"bytes"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 )
 
 // Effect is something that a machine wants done. Machines only append effects; an
 // executor performs them later, and the reply comes back as an Event. String returns
-// the effect's one written form: in traces, in the log and in comparisons.
-type Effect interface{ fmt.Stringer }
+// the effect's one written form: in traces, in the log and in comparisons. AppendTo
+// appends it to b, and returns the longer slice.
+type Effect interface {
+	fmt.Stringer
+	AppendTo(b []byte) []byte
+}
 
 // Request is an effect that is sent to the ensemble. Exactly one reply event with the
 // same number answers it.
@@ -229,151 +231,5 @@ type Answer struct {
 	Text    string
 }
 
-func (e Create) String() string {
-	return words(e.number(), "create", e.Path, string(e.Mode), span("ttl", e.TTL), data(e.Data), number("payload", e.Payload))
-}
-func (e Delete) String() string { return words(e.number(), "delete", e.Path) }
-func (e Get) String() string {
-	return words(e.number(), "get", e.Path, flag(e.Data, "data"), flag(e.Watch, "watch"))
-}
-func (e Exists) String() string {
-	return words(e.number(), "exists", e.Path, flag(e.Watch, "watch"))
-}
-func (e Children) String() string {
-	return words(e.number(), "children", e.Path, flag(e.Watch, "watch"))
-}
-func (e AddWatch) String() string { return words(e.number(), "addwatch", e.Path, "recursive") }
-func (e Multi) String() string {
-	return words(e.number(), "multi", list(e.Ops))
-}
-func (e Sync) String() string         { return words(e.number(), "sync", e.Path) }
-func (e Connect) String() string      { return "connect session " + strconv.FormatInt(e.Session, 10) }
-func (e CloseSession) String() string { return "close session " + strconv.FormatInt(e.Session, 10) }
-func (e Abandon) String() string      { return "abandon session " + strconv.FormatInt(e.Session, 10) }
-func (e SetTimer) String() string {
-	return words("#"+strconv.FormatUint(e.Request, 10), "timer", e.Name, e.After.String())
-}
-func (e StopTimer) String() string { return "stop timer #" + strconv.FormatUint(e.Request, 10) }
-func (e Tell) String() string {
-	return words("tell", string(e.To), string(e.Event.Kind), e.Event.Path)
-}
-func (e Deadline) String() string {
-	if e.Until == 0 {
-		return "valid until: unconfirmed"
-	}
-	return "valid until " + time.Duration(e.Until).String()
-}
-func (e Notify) String() string {
-	return words("notify", string(e.What), e.Path, number("token", uint64(e.Token)), number("owner", uint64(e.Owner)), number("work", e.Work), number("try", uint64(e.Try)),
-		number("ahead", uint64(e.Ahead)), assign("behind", e.Behind), e.value(), string(e.Code), quoted(e.Reason.String()), span("paused", e.Paused), quoted(e.Text), flag(e.Silent, "silent"), assign("guards", list(e.Guards)), listed(e.Names))
-}
-
-// value returns the written form of a number, also of 0.
-func (e Notify) value() string {
-	if e.What != Value {
-		return ""
-	}
-	return "value=" + strconv.FormatInt(e.Value, 10)
-}
-func (e Entered) String() string { return "entered " + e.State }
-func (e Answer) String() string {
-	outcome := "ok"
-	if e.Code != OK || e.Text != "" {
-		outcome = words(string(e.Code), quoted(e.Text))
-	}
-	return words("answer", strconv.FormatUint(e.Command, 10), outcome)
-}
-
-// String returns the operation's written form inside a Multi. A create has no version,
-// and any version is not written.
-func (o Op) String() string {
-	version := ""
-	if o.Verb != "create" && o.Version != -1 {
-		version = strconv.Itoa(int(o.Version))
-	}
-	return words(o.Verb, o.Path, string(o.Mode), span("ttl", o.TTL), data(o.Data), assign("version", version), number("payload", o.Payload))
-}
-
-// list returns the written form of operations, "" for none.
-func list(ops []Op) string {
-	if len(ops) == 0 {
-		return ""
-	}
-	all := make([]string, len(ops))
-	for i, op := range ops {
-		all[i] = op.String()
-	}
-	return "{" + strings.Join(all, "; ") + "}"
-}
-
 // Header returns what all requests share, whichever request this is.
 func (c Call) Header() Call { return c }
-
-func (c Call) number() string {
-	mark := ""
-	if c.Urgent {
-		mark += "!"
-	}
-	if c.Keep {
-		mark += "*"
-	}
-	return "#" + strconv.FormatUint(c.Request, 10) + mark
-}
-
-func words(parts ...string) string {
-	kept := parts[:0]
-	for _, p := range parts {
-		if p != "" {
-			kept = append(kept, p)
-		}
-	}
-	return strings.Join(kept, " ")
-}
-
-func flag(on bool, word string) string {
-	if on {
-		return word
-	}
-	return ""
-}
-
-func quoted(s string) string {
-	if s == "" {
-		return ""
-	}
-	return strconv.Quote(s)
-}
-
-func listed(names []string) string {
-	if names == nil {
-		return ""
-	}
-	quotes := make([]string, len(names))
-	for i, n := range names {
-		quotes[i] = strconv.Quote(n)
-	}
-	return "(" + strings.Join(quotes, ",") + ")"
-}
-
-func data(b []byte) string { return assign("data", quoted(string(b))) }
-
-func assign(name, value string) string {
-	if value == "" {
-		return ""
-	}
-	return name + "=" + value
-}
-
-func span(name string, d time.Duration) string {
-	if d == 0 {
-		return ""
-	}
-	return assign(name, d.String())
-}
-
-func number(name string, n uint64) string {
-	if n == 0 {
-		return ""
-	}
-	return name + "=" + strconv.FormatUint(n, 10)
-}
