@@ -14,71 +14,45 @@ import (
 func begins(c byte) bool { return c == ' ' || c == '=' || c == '{' }
 
 // ends returns where a path ends that begins here.
-func ends(s string) int {
-	if i := strings.IndexAny(s, " ;}"); i >= 0 {
-		return i
+func ends[S string | []byte](s S) int {
+	for i := range len(s) {
+		if s[i] == ' ' || s[i] == ';' || s[i] == '}' {
+			return i
+		}
 	}
 	return len(s)
 }
 
-// shorten returns an effect's text with the numbers of paths.
-func (m *memory) shorten(s string) string {
-	var b []byte
-	from := 0
-	for i := 0; i < len(s); i++ {
-		if i > 0 && !begins(s[i-1]) || s[i] != '/' && s[i] != '@' {
+// appendPaths appends an effect's text from a place on, with the numbers of paths.
+func (m *memory) appendPaths(b, text []byte, from int) []byte {
+	for i := from; i < len(text); i++ {
+		if i > 0 && !begins(text[i-1]) || text[i] != '/' && text[i] != '@' {
 			continue
 		}
-		if s[i] == '@' {
-			b = append(append(b, s[from:i]...), '@')
+		if text[i] == '@' {
+			b = append(append(b, text[from:i]...), '@')
 			from = i
 			continue
 		}
-		path := s[i : i+ends(s[i:])]
+		path := text[i : i+ends(text[i:])]
 		if len(path) < minAlias {
 			continue
 		}
-		if seq, ok := m.paths.get(path); ok {
-			b = strconv.AppendUint(append(append(b, s[from:i]...), '@'), seq, 10)
+		if seq, ok := m.pathNumber(path); ok {
+			b = strconv.AppendUint(append(append(b, text[from:i]...), '@'), seq, 10)
 			i += len(path) - 1
 			from = i + 1
 		}
 	}
-	if b == nil {
-		return s
-	}
-	return string(append(b, s[from:]...))
+	return append(b, text[from:]...)
 }
 
-// lengthen is the inverse of shorten.
-func (m *memory) lengthen(s string) (string, error) {
-	if strings.IndexByte(s, '@') < 0 {
-		return s, nil
+// pathNumber returns the number of the record that has a path.
+func (m *memory) pathNumber(path []byte) (seq uint64, ok bool) {
+	if seq, ok = m.paths.young[string(path)]; !ok { // the compiler makes no string of the key
+		seq, ok = m.paths.old[string(path)]
 	}
-	var b []byte
-	from := 0
-	for i := 0; i < len(s); i++ {
-		if i > 0 && !begins(s[i-1]) {
-			continue
-		}
-		switch {
-		case s[i] != '@':
-		case strings.HasPrefix(s[i:], "@@"):
-			b = append(b, s[from:i]...)
-			from = i + 1
-			i++
-		default:
-			number := s[i+1 : i+ends(s[i:])]
-			path, err := m.aliased(number)
-			if err != nil {
-				return "", err
-			}
-			b = append(append(b, s[from:i]...), path...)
-			i += len(number)
-			from = i + 1
-		}
-	}
-	return string(append(b, s[from:]...)), nil
+	return seq, ok
 }
 
 // aliased returns the path that a number stands for.
@@ -94,28 +68,32 @@ func (m *memory) aliased(number string) (string, error) {
 	return path, nil
 }
 
-// shortPath returns the written form of an event's path.
-func (m *memory) shortPath(r *Record) string {
+func appendNumbered(b []byte, seq uint64) []byte {
+	return append(strconv.AppendUint(append(b, '"', '@'), seq, 10), '"')
+}
+
+// appendPath appends the written form of an event's path.
+func (m *memory) appendPath(b []byte, r *Record) []byte {
 	path := r.Event.Path
 	switch {
-	case strings.HasPrefix(path, "@"), strings.HasPrefix(path, "+"):
-		return path[:1] + path
+	case path[0] == '@', path[0] == '+':
+		return appendString(b, path[:1]+path)
 	case len(path) < minAlias:
-		return path
+		return appendString(b, path)
 	}
 	if of, ok := m.paths.get(path); ok {
-		return "@" + strconv.FormatUint(of, 10)
+		return appendNumbered(b, of)
 	}
 	m.name(path, r.Seq)
 	if asked, _ := m.asked(r); asked.created != "" {
 		if number, ok := strings.CutPrefix(path, asked.created); ok {
-			return "+" + number
+			return append(appendText(append(b, '"', '+'), number), '"')
 		}
 	}
-	return path
+	return appendString(b, path)
 }
 
-// longPath is the inverse of shortPath.
+// longPath is the inverse of appendPath.
 func (m *memory) longPath(r *Record) (string, error) {
 	s := r.Event.Path
 	switch {
@@ -132,40 +110,4 @@ func (m *memory) longPath(r *Record) (string, error) {
 	}
 	m.name(s, r.Seq)
 	return s, nil
-}
-
-// request is what a machine has asked for, as far as the reply's line leaves it out.
-type request struct {
-	seq     uint64 // of the record
-	created string // the path of a create
-}
-
-// requestKey is a machine's request or timer.
-type requestKey struct {
-	machine ID
-	number  uint64
-}
-
-// asked returns the request or timer that an event answers.
-func (m *memory) asked(r *Record) (request, bool) {
-	if r.Event.Request == 0 {
-		return request{}, false
-	}
-	return m.requests.get(requestKey{r.Machine, r.Event.Request})
-}
-
-// ask remembers the request in an effect's text, such as "#4! delete /a".
-func (m *memory) ask(r *Record, text string) {
-	if len(text) < 2 || text[0] != '#' {
-		return
-	}
-	number, at := uint64(0), 1
-	for ; at < len(text) && at < 20 && text[at] >= '0' && text[at] <= '9'; at++ {
-		number = 10*number + uint64(text[at]-'0')
-	}
-	one := request{seq: r.Seq}
-	if rest, ok := strings.CutPrefix(strings.TrimPrefix(text[at:], "!"), " create "); ok {
-		one.created = rest[:ends(rest)]
-	}
-	m.requests.put(requestKey{r.Machine, number}, one)
 }

@@ -45,25 +45,26 @@ func (m *memory) appendNames(b []byte, key, dir string, names []string) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendString(b, m.shortName(dir, name))
+		b = m.appendName(b, dir, name)
 	}
 	return append(b, ']')
 }
 
-func (m *memory) shortName(dir, name string) string {
+// appendName appends the written form of a name.
+func (m *memory) appendName(b []byte, dir, name string) []byte {
 	if strings.HasPrefix(name, "@") {
-		return "@" + name
+		return appendString(b, "@"+name)
 	}
-	if len(dir)+1+len(name) < minAlias {
-		return name
+	if len(dir)+1+len(name) >= minAlias {
+		m.text = append(append(append(m.text[:0], dir...), '/'), name...)
+		if seq, ok := m.pathNumber(m.text); ok {
+			return appendNumbered(b, seq)
+		}
 	}
-	if seq, ok := m.paths.get(dir + "/" + name); ok {
-		return "@" + strconv.FormatUint(seq, 10)
-	}
-	return name
+	return appendString(b, name)
 }
 
-// longNames is the inverse of shortName.
+// longNames is the inverse of appendName.
 func (m *memory) longNames(dir string, names []string) error {
 	for i, name := range names {
 		rest, short := strings.CutPrefix(name, "@")

@@ -1,11 +1,6 @@
 package events
 
-import (
-	"errors"
-	"fmt"
-	"strings"
-	"time"
-)
+import "time"
 
 // fields is a line's record before what was left out is filled in.
 type fields struct {
@@ -20,13 +15,14 @@ type fields struct {
 	minus, plus []string
 	into        []int
 	unknown     []string
+	before      triedBefore
 }
 
 // optional are the fields that a line may leave out although they are not zero.
 var optional = map[string]bool{
 	"at": true, "inner": true, "from": true, "kind": true, "to": true, "sent": true, "contact": true, "session": true, "sessionID": true,
 	"timeout": true, "attached": true, "validUntil": true, "askAt": true, "name": true, "recipe": true, "options": true, "tried": true, "of": true,
-	"seq": true, "id": true, "reply": true, "row": true, "children": true, "deadline": true,
+	"seq": true, "id": true, "reply": true, "req": true, "cause": true, "row": true, "children": true, "deadline": true,
 }
 
 // record reads a line's record, and updates the memory. It returns the names of fields
@@ -41,7 +37,7 @@ func (m *memory) record(line []byte) (Record, []string, error) {
 	if f.text.err != nil {
 		return Record{}, nil, f.text.err
 	}
-	m.learn(&f.r)
+	m.learn(&f.r, f.before)
 	return f.r, f.unknown, nil
 }
 
@@ -259,128 +255,4 @@ func (f *fields) more(key string) {
 	value := f.text.raw()
 	f.unknown = append(f.unknown, key)
 	f.r.Unknown += "," + string(appendString(nil, key)) + ":" + string(value)
-}
-
-var errOwn = errors.New(`the stat's owner is "own", but no session is attached`)
-
-// fill sets what a line leaves out.
-func (m *memory) fill(f *fields) error {
-	r, e, has := &f.r, &f.r.Event, f.has
-	for _, key := range []string{"seq", "row"} {
-		if !has[key] {
-			return errors.New("no field \"" + key + "\"")
-		}
-	}
-	if !has["id"] {
-		if r.Machine = m.machine; r.Machine == "" {
-			return errors.New(`no field "id"`)
-		}
-	}
-	if has["reply"] {
-		asked, known := m.asked(r)
-		if !known || r.Cause != 0 {
-			return fmt.Errorf("no record before has the request %d of %s", e.Request, r.Machine)
-		}
-		r.Cause = asked.seq
-	}
-	if !has["kind"] {
-		kind, _, _ := strings.Cut(r.Row, " ")
-		e.Kind = Kind(kind)
-	}
-	if !has["from"] {
-		r.From = m.state(r.Machine)
-	}
-	if !has["to"] {
-		r.To = r.From
-	}
-	e.At += m.start
-	if !has["at"] {
-		e.At = m.at + f.since
-	}
-	m.fillMoments(f)
-	if has["deadline"] {
-		r.Deadline += e.At
-	}
-	if !has["name"] {
-		e.Name = m.expectedName(r)
-	}
-	if !has["recipe"] {
-		e.Recipe = expectedRecipe(r)
-	}
-	if !has["options"] {
-		e.Options = m.expectedOptions(e)
-	}
-	if !has["tried"] {
-		r.Tried, _ = m.tried.get(rowOf(r))
-	} else if len(r.Tried) == 0 {
-		r.Tried = nil
-	}
-	if f.own {
-		if m.sessionID == 0 || e.Stat.EphemeralOwner != 0 {
-			return errOwn
-		}
-		e.Stat.EphemeralOwner = m.sessionID
-	}
-	return m.fillNames(f)
-}
-
-func (m *memory) fillMoments(f *fields) {
-	e, has := &f.r.Event, f.has
-	if has["sent"] {
-		e.SentAt += e.At
-	}
-	k, contact, id, timeout := m.expected(e.Kind, e.SentAt)
-	if !has["session"] {
-		e.Session = k.session
-	}
-	if !has["attached"] {
-		e.Attached = k.attached
-	}
-	if !has["sessionID"] {
-		e.SessionID = id
-	}
-	if !has["timeout"] {
-		e.Timeout = timeout
-	}
-	for _, one := range []struct {
-		key      string
-		v        *int64
-		expected int64
-	}{{"validUntil", &e.ValidUntil, k.validUntil}, {"askAt", &e.AskAt, k.askAt}, {"contact", &e.Contact, contact}} {
-		switch {
-		case !has[one.key]:
-			*one.v = one.expected
-		case !has[one.key+" is none"]:
-			*one.v += e.At
-		}
-	}
-}
-
-// fillNames puts paths in place of their numbers, and lists of children in place of
-// differences.
-func (m *memory) fillNames(f *fields) (err error) {
-	r, e := &f.r, &f.r.Event
-	if e.Path, err = m.longPath(r); err != nil {
-		return err
-	}
-	if err = m.longNames(e.Path, e.Children); err != nil {
-		return err
-	}
-	if f.has["of"] {
-		if err = m.longNames(e.Path, f.plus); err != nil {
-			return err
-		}
-		if e.Children, err = m.listed(e.Path, f.of, f.minus, f.plus, f.into); err != nil {
-			return err
-		}
-	}
-	for i, effect := range r.Effects {
-		form, err := m.lengthen(effect.String())
-		if err != nil {
-			return err
-		}
-		m.ask(r, form)
-		r.Effects[i] = Written(form)
-	}
-	return nil
 }

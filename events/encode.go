@@ -10,13 +10,14 @@ import (
 // appendRecord appends a record as an object without its end.
 func (m *memory) appendRecord(b []byte, r *Record) []byte {
 	e := &r.Event
+	m.meet(r.Machine)
 	b = appendUint(append(b, `{"seq":`...), r.Seq)
 	b = m.appendTime(b, e.At)
 	if r.Machine != m.machine || r.Machine == "" {
 		b = appendString(append(b, `,"id":`...), string(r.Machine))
 	}
 	b = m.appendCause(b, r)
-	if r.From != m.state(r.Machine) {
+	if r.From != m.here.state {
 		b = appendString(append(b, `,"from":`...), r.From)
 	}
 	b = appendString(append(b, `,"row":`...), r.Row)
@@ -30,27 +31,35 @@ func (m *memory) appendRecord(b []byte, r *Record) []byte {
 	b = m.appendNode(b, r)
 	b = m.appendSession(b, e)
 	b = m.appendCommand(b, r)
-	if tried, _ := m.tried.get(rowOf(r)); !slices.Equal(tried, r.Tried) {
+	before := m.triedBefore(r)
+	if !slices.Equal(before.tried, r.Tried) {
 		b = appendArray(b, `,"tried":`, r.Tried)
 	}
+	b = m.appendEffects(b, r)
+	b = phrase(b, `,"reason":`, string(r.Reason))
+	b = append(b, r.Unknown...)
+	m.learn(r, before)
+	return b
+}
+
+// appendEffects appends the effects, and the deadline if it does not follow.
+func (m *memory) appendEffects(b []byte, r *Record) []byte {
 	if len(r.Effects) > 0 {
 		b = append(b, `,"do":[`...)
 		for i, effect := range r.Effects {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			text := effect.String()
-			m.ask(r, text)
-			b = appendString(b, m.shorten(text))
+			m.text = effect.AppendTo(m.text[:0])
+			m.short = m.shorten(m.short[:0], r, m.text)
+			m.ask(r, m.text)
+			b = appendString(b, m.short)
 		}
 		b = append(b, ']')
 	}
-	if r.Deadline != 0 {
-		b = appendInt(append(b, `,"deadline":`...), r.Deadline-e.At)
+	if r.Deadline != 0 && !(m.moved && r.Deadline == r.Event.SentAt+m.lasting) {
+		b = appendInt(append(b, `,"deadline":`...), r.Deadline-r.Event.At)
 	}
-	b = phrase(b, `,"reason":`, string(r.Reason))
-	b = append(b, r.Unknown...)
-	m.learn(r)
 	return b
 }
 
@@ -67,16 +76,25 @@ func (m *memory) appendTime(b []byte, at int64) []byte {
 
 // appendCause appends what has caused a record, and the number of its request.
 func (m *memory) appendCause(b []byte, r *Record) []byte {
+	request := r.Event.Request
+	if r.Internal {
+		b = appendUint(append(b, `,"inner":`...), r.Cause)
+		return unsigned(b, `,"req":`, request)
+	}
+	last, follows := m.answered(&r.Event)
+	if follows && request == last.number && r.Cause == last.seq {
+		return b
+	}
 	asked, known := m.asked(r)
 	switch {
-	case r.Internal:
-		b = appendUint(append(b, `,"inner":`...), r.Cause)
 	case known && r.Cause == asked.seq:
-		return appendUint(append(b, `,"reply":`...), r.Event.Request)
+		return appendUint(append(b, `,"reply":`...), request)
 	case r.Cause != 0:
 		b = appendUint(append(b, `,"cause":`...), r.Cause)
+	case request == 0 && follows:
+		return append(b, `,"req":0`...)
 	}
-	return unsigned(b, `,"req":`, r.Event.Request)
+	return unsigned(b, `,"req":`, request)
 }
 
 // appendAnswer appends what all replies may have.
@@ -97,7 +115,7 @@ func (m *memory) appendAnswer(b []byte, e *Event) []byte {
 func (m *memory) appendNode(b []byte, r *Record) []byte {
 	e := &r.Event
 	if e.Path != "" {
-		b = appendString(append(b, `,"path":`...), m.shortPath(r))
+		b = m.appendPath(append(b, `,"path":`...), r)
 	}
 	b = m.appendChildren(b, e)
 	if e.Stat != nil {

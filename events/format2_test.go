@@ -14,124 +14,13 @@ import (
 	"github.com/incumbent-go/incumbent/test/seal"
 )
 
-// random is a record with few different values, so that much of it follows from the
-// records before.
-type random struct {
-	*rand.Rand
-	seq      uint64
-	children []string
-	asked    map[string]uint64 // who has a request, and in which record
-}
-
-func pick[T any](r *random, of ...T) T { return of[r.IntN(len(of))] }
-
-const created = "/jobs/nightly/_c_386db4d5-a52e-4396-b63e-99843bb55e5b-latch-"
-
-const longPath = "/jobs/nightly/_c_386db4d5-a52e-4396-b63e-99843bb55e5b-0000000003"
-
-func (r *random) string() string {
-	return pick(r, "", "a", "@", "@@1", "@1", longPath, "/other"+longPath, "x="+longPath+"; y", "{check "+longPath+"} @2", "\x00\x7f\u202e\"\\\n", "é😀", "=@1 {@2", "//", longPath+"/", "[more]", "+", "++1", created+fmt.Sprint(r.IntN(99)))
-}
-
-func (r *random) int() int64 {
-	return pick(r, 0, 0, 1, -1, 7, 1<<53-1, 1<<53, -1<<63, 1<<63-1, int64(r.Uint64()))
-}
-
-// fill sets about half of the fields of a struct.
-func (r *random) fill(v reflect.Value) {
-	for i := range v.NumField() {
-		f := v.Field(i)
-		if r.IntN(2) == 0 || v.Type().Field(i).Name == "Unknown" {
-			continue
-		}
-		switch value := f.Interface().(type) {
-		case []string:
-			f.Set(reflect.ValueOf(pick(r, []string{"a"}, []string{"b", "a"}, []string{r.string()})))
-		case []byte:
-			f.SetBytes([]byte(r.string()))
-		case events.Effects:
-			f.Set(reflect.ValueOf(events.WrittenEffects(r.string(), fmt.Sprintf("#%d get %s watch", 1+r.IntN(3), longPath), fmt.Sprintf("#%d! create %s ephemeral", 4+r.IntN(3), created), r.string())))
-		case map[string]string:
-			f.Set(reflect.ValueOf(pick(r, map[string]string{}, map[string]string{"k": "v", "": r.string()})))
-		case []events.Op:
-			ops := make([]events.Op, 1+r.IntN(2))
-			for i := range ops {
-				r.fill(reflect.ValueOf(&ops[i]).Elem())
-			}
-			f.Set(reflect.ValueOf(ops))
-		case *events.Stat:
-			f.Set(reflect.ValueOf(&events.Stat{}))
-			r.fill(f.Elem())
-		case events.Event:
-			r.fill(f)
-		default:
-			switch f.Kind() {
-			case reflect.String:
-				f.SetString(r.string())
-			case reflect.Int32:
-				f.SetInt(int64(int32(r.int())))
-			case reflect.Int64:
-				f.SetInt(r.int())
-			case reflect.Uint64:
-				f.SetUint(uint64(r.int()))
-			case reflect.Bool:
-				f.SetBool(true)
-			default:
-				panic(fmt.Sprintf("no random value of %T", value))
-			}
-		}
-	}
-}
-
-func (r *random) record() (rec events.Record) {
-	r.fill(reflect.ValueOf(&rec).Elem())
-	r.seq++
-	rec.Seq, rec.Machine = r.seq, pick[events.ID](r, "session", "latch-1", "latch-2", "mutex-1")
-	rec.From, rec.To = pick(r, "", "waiting", "leading"), pick(r, "", "waiting", "leading", "closed")
-	rec.Event.Kind = pick(r, events.CommandOpen, events.CommandStart, events.ConnectionAttached, events.ReplyChildren, events.ReplyChildren, events.ReplyStat, events.TimerFired)
-	rec.Row = pick(r, "", "late", string(rec.Event.Kind), string(rec.Event.Kind)+" [a] > [b]", string(rec.Event.Kind)+" ", r.string())
-	if r.IntN(2) == 0 { // a reply
-		rec.Event.Request, rec.Internal = 1+r.Uint64N(8), false
-		rec.Cause = r.asked[fmt.Sprint(rec.Machine, rec.Event.Request)]
-		rec.Event.Path = created + fmt.Sprint(r.IntN(99))
-	}
-	for _, effect := range rec.Effects.Strings() {
-		number := uint64(0)
-		if n, _ := fmt.Sscanf(effect, "#%d", &number); n == 1 {
-			r.asked[fmt.Sprint(rec.Machine, number)] = rec.Seq
-		}
-	}
-	if rec.Event.Kind == events.ReplyChildren {
-		rec.Event.Path, rec.Event.Children = pick(r, "/l", longPath), r.list()
-	}
-	return rec
-}
-
-// list is a list of children that changes a little.
-func (r *random) list() []string {
-	for len(r.children) < 8 {
-		r.children = append(r.children, pick(r, "n-", "@", "_c_386db4d5-a52e-4396-b63e-99843bb55e5b-")+fmt.Sprint(r.IntN(1000)))
-	}
-	is := slices.Clone(r.children)
-	for range r.IntN(3) {
-		is = slices.Insert(is, r.IntN(len(is)+1), pick(r, "n-", "@7")+fmt.Sprint(r.IntN(1000)))
-	}
-	for range r.IntN(3) {
-		is = slices.Delete(is, 0, 1+r.IntN(2))
-	}
-	if r.IntN(9) == 0 {
-		slices.Reverse(is)
-	}
-	r.children = is
-	return is
-}
-
 // Whatever records a log has, they are read as they were written; a field that a writer
 // leaves out follows for the reader from the lines before.
 func TestAnyRecordsAreReadAsTheyWereWritten(t *testing.T) {
-	differences, replies, numbers := 0, 0, 0
+	differences, replies, numbers, causes := 0, 0, 0, 0
+	short := map[string]int{`"# timer `: 0, `"valid until @"`: 0, ` timer deadline @"`: 0, `"stop timer @heartbeat"`: 0}
 	for seed := range uint64(200) {
-		r := &random{Rand: rand.New(rand.NewPCG(seed, 2)), asked: map[string]uint64{}}
+		r := &random{Rand: rand.New(rand.NewPCG(seed, 2)), asked: map[string]uint64{}, numbers: map[events.ID]int{}}
 		var records []events.Record
 		for range 60 {
 			records = append(records, r.record())
@@ -140,6 +29,10 @@ func TestAnyRecordsAreReadAsTheyWereWritten(t *testing.T) {
 		differences += strings.Count(log, `,"of":`)
 		replies += strings.Count(log, `,"reply":`)
 		numbers += strings.Count(log, `"path":"+`)
+		causes += withoutCause(records, log)
+		for form := range short {
+			short[form] += strings.Count(log, form)
+		}
 		got, lr, err := read(strings.NewReader(log))
 		if err != nil || len(got) != len(records) || lr.Unknown() != nil {
 			t.Fatalf("seed %d: %d records, %v, unknown %q", seed, len(got), err, lr.Unknown())
@@ -153,9 +46,24 @@ func TestAnyRecordsAreReadAsTheyWereWritten(t *testing.T) {
 			}
 		}
 	}
-	if differences < 500 || replies < 500 || numbers < 200 {
-		t.Errorf("%d lists were written as differences, %d replies by their requests, %d paths by their numbers: the test shows little", differences, replies, numbers)
+	if differences < 500 || replies < 500 || numbers < 200 || causes < 50 {
+		t.Errorf("%d lists were written as differences, %d replies by their requests, %d without, %d paths by their numbers: the test shows little", differences, replies, causes, numbers)
 	}
+	for form, many := range short {
+		if many < 50 {
+			t.Errorf("%d effects are written as %s: the test shows little", many, form)
+		}
+	}
+}
+
+// withoutCause returns how many lines leave out which request they answer.
+func withoutCause(records []events.Record, log string) (many int) {
+	for i, line := range strings.Split(log, "\n")[1 : 1+len(records)] {
+		if records[i].Event.Request != 0 && !strings.Contains(line, `"req":`) && !strings.Contains(line, `"reply":`) {
+			many++
+		}
+	}
+	return many
 }
 
 func TestReaderRefuses(t *testing.T) {
@@ -191,6 +99,8 @@ func TestReaderRefuses(t *testing.T) {
 		{"another type", swap(`"seq":1,`, `"seq":1,"do":{},`), 2, "invalid character '{'"},
 		{"path of a record that has none", swap(`"seq":1,`, `"seq":1,"path":"@7",`), 2, "@7: no record of that number has a path"},
 		{"effect with a path of no record", swap(`"seq":1,`, `"seq":1,"do":["get @x"],`), 2, "@x is no number of a record"},
+		{"deadline that is not there", swap(`"seq":1,`, `"seq":1,"do":["tell @"],`), 2, `"tell " ends with @, but the record has no deadline`},
+		{"timer that is not there", swap(`"seq":1,`, `"seq":1,"do":["stop timer @x"],`), 2, "stop timer @x: latch has set no timer of that name"},
 		{"difference from no list", swap(`"seq":1,`, `"seq":1,"of":9,"plus":["a"],`), 2, "differs from that of record 9"},
 		{"reply to no request", swap(`"seq":1,`, `"seq":1,"reply":7,`), 2, "no record before has the request 7 of latch"},
 		{"path that nobody created", swap(`"seq":1,`, `"seq":1,"path":"+0000000001",`), 2, "+0000000001: the event answers no create"},
@@ -272,7 +182,7 @@ func sum(line string) string {
 // No flipped bit gives another log: what is read is a beginning of what was written, and
 // the reader says that it is no whole log.
 func TestNoFlippedBitIsMissed(t *testing.T) {
-	r := &random{Rand: rand.New(rand.NewPCG(1, 2)), asked: map[string]uint64{}}
+	r := &random{Rand: rand.New(rand.NewPCG(1, 2)), asked: map[string]uint64{}, numbers: map[events.ID]int{}}
 	var records []events.Record
 	for range 12 {
 		records = append(records, r.record())

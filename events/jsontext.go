@@ -35,11 +35,23 @@ const hexDigits = "0123456789abcdef"
 // appendString appends a JSON string of ASCII and printable characters, so that a
 // terminal shows it and executes nothing in it. Bytes that are not UTF-8 become U+FFFD.
 func appendString[S []byte | string](b []byte, s S) []byte {
-	b = append(b, '"')
+	return append(appendText(append(b, '"'), s), '"')
+}
+
+// asItIs has the bytes that stand for themselves in a string.
+var asItIs = func() (all [256]bool) {
+	for c := ' '; c < 0x7f; c++ {
+		all[c] = c != '"' && c != '\\'
+	}
+	return all
+}()
+
+// appendText appends what stands between the quotes of a string.
+func appendText[S []byte | string](b []byte, s S) []byte {
 	from := 0
 	for i := 0; i < len(s); {
 		c := s[i]
-		if c >= ' ' && c < 0x7f && c != '"' && c != '\\' {
+		if asItIs[c] {
 			i++
 			continue
 		}
@@ -54,7 +66,7 @@ func appendString[S []byte | string](b []byte, s S) []byte {
 		}
 		from = i
 	}
-	return append(append(b, s[from:]...), '"')
+	return append(b, s[from:]...)
 }
 
 // appendEscaped appends an ASCII character that does not stand for itself in a string.

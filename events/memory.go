@@ -16,13 +16,76 @@ type memory struct {
 	stamp              stamped // of the last record that is not of a command.open
 	contact            int64   // of the last reply that had one
 	sessionID, timeout int64   // of the last connection.attached
-	states             recent[ID, string]
+	lasting            int64   // from the SentAt of the last record with a Deadline to the deadline
+	here               *about  // the machine of the record that is being written or read
+	moved              bool    // that record's effects have its Deadline as "valid until @"
+	machines           recent[ID, *about]
 	tried              recent[rowKey, []string]
 	options            recent[string, map[string]string]
 	paths              recent[string, uint64] // the record whose event had the path
 	pathsOf            recent[uint64, string]
 	listings           recent[string, listing]
 	requests           recent[requestKey, request]
+
+	whole       bool   // effects are written as they are
+	text, short []byte // of an effect, reused
+}
+
+// about is what is known of a machine.
+type about struct {
+	state string
+	last  uint64 // the number of its last request or timer
+	asked []lastAsked
+}
+
+// lastAsked is the last request that is answered by a kind of reply, or the last timer of
+// a name.
+type lastAsked struct {
+	kind   Kind
+	name   string // of a timer
+	number uint64
+	seq    uint64 // of the record
+}
+
+// maxAsked is how many of them are remembered for a machine.
+const maxAsked = 16
+
+// meet begins a record of a machine.
+func (m *memory) meet(id ID) {
+	m.moved = false
+	var known bool
+	if m.here, known = m.machines.get(id); !known {
+		m.here = &about{}
+	}
+}
+
+// lastAsked returns the machine's last request that is answered by a kind of reply, or its
+// last timer of a name.
+func (m *memory) lastAsked(kind Kind, name string) (lastAsked, bool) {
+	for _, one := range m.here.asked {
+		if one.kind == kind && one.name == name {
+			return one, true
+		}
+	}
+	return lastAsked{}, false
+}
+
+// answered returns what an event answers if a line does not say it.
+func (m *memory) answered(e *Event) (lastAsked, bool) {
+	if e.Kind == TimerFired {
+		return m.lastAsked(TimerFired, e.Name)
+	}
+	return m.lastAsked(e.Kind, "")
+}
+
+// timerOf returns the name of a timer, if it is the last of its name.
+func (m *memory) timerOf(number uint64) (name string, ok bool) {
+	for _, one := range m.here.asked {
+		if one.kind == TimerFired && one.number == number {
+			return one.name, true
+		}
+	}
+	return "", false
 }
 
 // rowKey names a row of a chart: the guards that were tried before it follow from it.
@@ -91,22 +154,39 @@ func (m *memory) expected(kind Kind, sentAt int64) (k stamped, contact, sessionI
 	return k, contact, sessionID, timeout
 }
 
-// state returns the state that a machine is in if a line does not say it.
-func (m *memory) state(id ID) string {
-	s, _ := m.states.get(id)
-	return s
-}
-
 // minAlias is the length from which a path is written once, and then as @ and the number
 // of that record.
 const minAlias = 12
 
+// triedBefore is what is remembered of the guards before a record's row.
+type triedBefore struct {
+	key          rowKey
+	tried        []string
+	known, young bool
+}
+
+func (m *memory) triedBefore(r *Record) (t triedBefore) {
+	t.key = rowOf(r)
+	if t.tried, t.young = m.tried.young[t.key]; t.young {
+		t.known = true
+		return t
+	}
+	t.tried, t.known = m.tried.old[t.key]
+	return t
+}
+
 // learn updates the memory by a record that was written or read.
-func (m *memory) learn(r *Record) {
+func (m *memory) learn(r *Record, t triedBefore) {
 	e := &r.Event
 	m.at, m.machine = e.At, r.Machine
 	if e.Kind != CommandOpen {
 		m.stamp = stampOf(e)
+	}
+	if m.moved {
+		m.stamp.validUntil = r.Deadline
+	}
+	if r.Deadline != 0 {
+		m.lasting = r.Deadline - e.SentAt
 	}
 	if e.Contact != 0 {
 		m.contact = e.Contact
@@ -114,12 +194,12 @@ func (m *memory) learn(r *Record) {
 	if e.Kind == ConnectionAttached {
 		m.sessionID, m.timeout = e.SessionID, e.Timeout
 	}
-	m.states.put(r.Machine, r.To)
-	key := rowOf(r)
-	if before, ok := m.tried.young[key]; ok && len(m.tried.young) < maxRecent && slices.Equal(before, r.Tried) {
-		// it is remembered already
-	} else if _, ok := m.tried.get(key); ok || len(r.Tried) > 0 {
-		m.tried.put(key, r.Tried)
+	m.here.state = r.To
+	m.machines.put(r.Machine, m.here)
+	switch {
+	case t.young && len(m.tried.young) < maxRecent && slices.Equal(t.tried, r.Tried): // it is remembered already
+	case t.known || len(r.Tried) > 0:
+		m.tried.put(t.key, r.Tried)
 	}
 	if e.Kind == CommandOpen {
 		m.options.put(e.Recipe, e.Options)

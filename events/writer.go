@@ -100,6 +100,6 @@ func appendSum(b []byte, sum uint32) []byte {
 // LineLength returns at most how many bytes a record's line has.
 func LineLength(r Record) int {
 	const more = 512 // fields that only the first line of a log leaves out
-	m := memory{}
+	m := memory{whole: true}
 	return len(m.appendRecord(nil, &r)) + sumLength + more
 }
