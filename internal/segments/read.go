@@ -148,8 +148,8 @@ func State(path string) (string, error) {
 // Opener returns what events.NewSegments takes, and a function that closes what is open.
 func (r Run) Opener() (open func() (string, io.Reader, error), end func()) {
 	files, closers := slices.Clone(r.Files), []io.Closer(nil)
-	for len(files) > 1 && empty(files[len(files)-1]) {
-		files = files[:len(files)-1] // the process was killed before it wrote the header
+	for len(files) > 1 && headless(files[len(files)-1]) {
+		files = files[:len(files)-1] // the process was killed before it had written the header
 	}
 	end = func() {
 		for _, c := range closers {
@@ -177,10 +177,16 @@ func (r Run) Opener() (open func() (string, io.Reader, error), end func()) {
 	}, end
 }
 
-// empty reports whether a file is there and has no bytes.
-func empty(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.Size() == 0
+// headless reports whether a file has nothing, or only the beginning of a header.
+func headless(name string) bool {
+	const begin, longest = `{"format":`, 64 << 10
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, longest))
+	return err == nil && len(b) < longest && bytes.HasPrefix([]byte(begin), b[:min(len(b), len(begin))]) && bytes.IndexByte(b, '\n') < 0
 }
 
 // unpacked reads a compressed file. What is wrong with it is damage.

@@ -134,18 +134,20 @@ func TestTheEndOfTheLastFileIsReadTwice(t *testing.T) {
 	}
 }
 
-// A file whose process was killed before it wrote anything is left out behind others.
-func TestAnEmptyFileAtTheEnd(t *testing.T) {
-	d, err := Open(t.TempDir(), Stem("20261124T234822.000000Z", "host", 7), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	open, end := Run{Name: "x", Files: []string{create(t, d, 1, "one").Name(), create(t, d, 2, "").Name()}}.Opener()
-	defer end()
-	if _, _, err := open(); err != nil {
-		t.Error(err)
-	}
-	if _, _, err := open(); err != io.EOF {
-		t.Error(err)
+// A file whose process was killed before it had written the header is left out behind others. One with something else is not.
+func TestAFileWithoutAHeaderAtTheEnd(t *testing.T) {
+	for text, leftOut := range map[string]bool{"": true, "{": true, `{"format":"incumbent-log","ver`: true, "{\"format\":1}\n": false, "\x00\x00": false, "\x1f\x8b": false, "{}": false} {
+		d, err := Open(t.TempDir(), Stem("20261124T234822.000000Z", "host", 7), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		open, end := Run{Name: "x", Files: []string{create(t, d, 1, "one").Name(), create(t, d, 2, text).Name()}}.Opener()
+		if _, _, err := open(); err != nil {
+			t.Error(err)
+		}
+		if _, _, err := open(); (err == io.EOF) != leftOut {
+			t.Errorf("%q: %v", text, err)
+		}
+		end()
 	}
 }
