@@ -8,7 +8,8 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// sizeOf returns about how many bytes a step takes in memory.
+// sizeOf returns about how many bytes a step takes in memory. The guards in Tried are the
+// chart's own, and take none.
 func sizeOf(step []events.Record) (n int) {
 	const record, stat, word, op = 544, 88, 16, 96
 	for i := range step {
@@ -24,11 +25,9 @@ func sizeOf(step []events.Record) (n int) {
 		for _, effect := range r.Effects {
 			n += effectSize(effect)
 		}
-		for _, words := range [][]string{r.Tried, e.Children} {
-			n += word * len(words)
-			for _, w := range words {
-				n += len(w)
-			}
+		n += word * len(e.Children)
+		for _, name := range e.Children {
+			n += len(name)
 		}
 		for name, value := range e.Options {
 			n += 2*word + len(name) + len(value)
