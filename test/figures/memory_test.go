@@ -69,7 +69,7 @@ type remote struct {
 }
 
 // otherProcess starts this test in another process, which has the server.
-func otherProcess(t *testing.T) *remote {
+func otherProcess(t testing.TB) *remote {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestTheMemoryOfALatch$")
 	cmd.Env, cmd.Stderr = append(os.Environ(), serverHere+"=1"), os.Stderr
@@ -90,7 +90,7 @@ func otherProcess(t *testing.T) *remote {
 const answered = "server: "
 
 // answer returns the server's next line.
-func (r *remote) answer(t *testing.T) string {
+func (r *remote) answer(t testing.TB) string {
 	t.Helper()
 	for r.out.Scan() {
 		if text, its := strings.CutPrefix(r.out.Text(), answered); its {

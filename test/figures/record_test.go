@@ -4,9 +4,11 @@ package figures
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"math"
+	"runtime"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -24,10 +26,11 @@ func (c *counter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// cycles leads and resigns so many times, each time with a latch of its own.
-func cycles(t testing.TB, c *incumbent.Client, n int) {
+// cycles leads and resigns so many times, each time with a latch of its own. It returns how long each took.
+func cycles(t testing.TB, c *incumbent.Client, n int) (took []time.Duration) {
 	t.Helper()
 	for range n {
+		start := time.Now()
 		l, err := c.Latch("/bench-7/latch", incumbent.LatchOptions{})
 		ok(t, err)
 		ok(t, l.Start())
@@ -35,7 +38,9 @@ func cycles(t testing.TB, c *incumbent.Client, n int) {
 		ok(t, err)
 		held.Release()
 		ok(t, l.Close(context.Background()))
+		took = append(took, time.Since(start))
 	}
+	return took
 }
 
 // The flight log of one cycle of a latch: create the node, lead, resign, delete the node.
@@ -95,7 +100,7 @@ func TestBytesOfALineInTheLog(t *testing.T) {
 
 // What a record costs to write: its line is made without reflection.
 func TestAllocationsOfALine(t *testing.T) {
-	const most = 8
+	const most = 0
 	w, err := events.NewWriter(io.Discard, events.Header{})
 	ok(t, err)
 	seq := uint64(0)
@@ -115,34 +120,59 @@ func TestAllocationsOfALine(t *testing.T) {
 	}
 }
 
-// BenchmarkRecordedCycle compares cycles with a flight log and without, in turns. It reports the median times, and the CPU
-// time of the process, which the in-memory server shares.
+// BenchmarkRecordedCycle compares cycles with a flight log in a directory and without, in turns; the server is in another
+// process. A round is a client that is opened, leads 500 times and is closed: its log is written and compressed then. The
+// figures are medians of the rounds' median cycles, of the CPU time that this process took for a cycle, and of the ratios of two
+// rounds that followed each other, with the ends of the interval that has the median of such ratios with 95 %.
 func BenchmarkRecordedCycle(b *testing.B) {
-	const perRound = 100
-	type side struct {
-		c         *incumbent.Client
-		wall, cpu []time.Duration
-	}
-	open := func(record io.Writer) *side {
-		c, err := incumbent.Open(context.Background(), incumbent.Config{Servers: zkmem.Start(b).Addr(), Record: record})
-		ok(b, err)
-		return &side{c: c}
-	}
-	none, recorded := open(nil), open(incumbent.RecordIn(b.TempDir(), incumbent.RecordOptions{}))
+	srv, dir := otherProcess(b), b.TempDir()
+	var none, recorded side
+	none.round(b, srv.addr, nil) // the path is there then, and the code is in the caches
+	none = side{}
 	for b.Loop() {
-		for _, s := range []*side{none, recorded} {
-			before, start := cpuTime(b), time.Now()
-			cycles(b, s.c, perRound)
-			s.wall = append(s.wall, time.Since(start)/perRound)
-			s.cpu = append(s.cpu, (cpuTime(b)-before)/perRound)
+		log := incumbent.RecordIn(dir, incumbent.RecordOptions{})
+		if len(none.wall)%2 == 0 {
+			none.round(b, srv.addr, nil)
+			recorded.round(b, srv.addr, log)
+		} else {
+			recorded.round(b, srv.addr, log)
+			none.round(b, srv.addr, nil)
 		}
 	}
-	ok(b, errors.Join(none.c.Close(context.Background()), recorded.c.Close(context.Background())))
 	b.ReportMetric(0, "ns/op")
-	b.ReportMetric(median(none.wall), "µs/none")
-	b.ReportMetric(median(recorded.wall), "µs/recorded")
-	b.ReportMetric(median(none.cpu), "cpu-µs/none")
-	b.ReportMetric(median(recorded.cpu), "cpu-µs/recorded")
+	report(b, "p50", none.wall, recorded.wall)
+	report(b, "cpu", none.cpu, recorded.cpu)
+}
+
+// side is rounds with a log, or without.
+type side struct{ wall, cpu []time.Duration }
+
+func (s *side) round(b *testing.B, servers string, record io.Writer) {
+	const perRound = 500
+	runtime.GC() // what the round before left
+	before := cpuTime(b)
+	c, err := incumbent.Open(context.Background(), incumbent.Config{Servers: servers, Record: record})
+	ok(b, err)
+	took := cycles(b, c, perRound)
+	ok(b, c.Close(context.Background()))
+	s.cpu = append(s.cpu, (cpuTime(b)-before)/perRound)
+	slices.Sort(took)
+	s.wall = append(s.wall, took[len(took)/2])
+}
+
+// report reports the medians of two sides, and of their ratios round by round.
+func report(b *testing.B, what string, none, recorded []time.Duration) {
+	var ratios []float64
+	for i := range none {
+		ratios = append(ratios, float64(recorded[i])/float64(none[i]))
+	}
+	slices.Sort(ratios)
+	middle, far := len(ratios)/2, int(math.Ceil(0.98*math.Sqrt(float64(len(ratios))))) // of a binomial distribution
+	b.ReportMetric(median(none), what+"-µs/none")
+	b.ReportMetric(median(recorded), what+"-µs/recorded")
+	b.ReportMetric(ratios[middle], what+"-ratio")
+	b.ReportMetric(ratios[max(middle-far, 0)], what+"-ratio-from")
+	b.ReportMetric(ratios[min(middle+far, len(ratios)-1)], what+"-ratio-to")
 }
 
 func cpuTime(b *testing.B) time.Duration {
