@@ -27,7 +27,9 @@ const (
 type Dir struct {
 	path, stem string
 	keep       int64
+	remove     func(path string) error // os.Remove, unless a test watches it
 	packing    sync.WaitGroup
+	tidying    sync.Mutex // held while a segment is compressed, and old ones are deleted
 
 	mu      sync.Mutex
 	current string // the segment that is being written
@@ -37,7 +39,7 @@ type Dir struct {
 // client's segments begin with. If the files of the directory exceed keep bytes, the
 // oldest segments are deleted; 0 keeps all.
 func Open(path, stem string, keep int64) (*Dir, error) {
-	d := &Dir{path: path, stem: stem, keep: keep}
+	d := &Dir{path: path, stem: stem, keep: keep, remove: os.Remove}
 	if err := os.MkdirAll(path, 0o700); err != nil && !full(err) {
 		return nil, err
 	}
@@ -114,6 +116,8 @@ func (f *File) Close() error {
 	err := f.file.Close()
 	filled := level(time.Since(f.since))
 	f.dir.packing.Go(func() {
+		f.dir.tidying.Lock()
+		defer f.dir.tidying.Unlock()
 		_ = pack(f.file.Name(), filled) // the plain file stays then
 		_ = f.dir.drop()                // tried again with the next segment
 	})
@@ -152,21 +156,41 @@ func pack(name string, level int) (err error) {
 	if err = errors.Join(err, w.Close(), out.Sync(), out.Close()); err != nil {
 		return errors.Join(err, os.Remove(part))
 	}
-	if err := os.Rename(part, strings.TrimSuffix(part, unfinished)); err != nil {
+	return replace(name, part)
+}
+
+// replace puts a compressed file in the place of a plain one. If another process has deleted the plain one meanwhile,
+// because there were too many, it deletes the compressed one, too: else an old segment would be there without the next.
+func replace(name, part string) error {
+	packed := strings.TrimSuffix(part, unfinished)
+	if err := os.Rename(part, packed); err != nil {
 		return err
 	}
-	return os.Remove(name)
+	err := os.Remove(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return os.Remove(packed)
+	}
+	return err
 }
 
 // drop deletes the oldest segments while all of them take more than keep bytes. The
 // segment that is being written stays, and so does one that another process may write.
 func (d *Dir) drop() error {
-	if d.keep <= 0 {
-		return nil
+	for d.keep > 0 {
+		again, err := d.dropListed()
+		if !again || err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// dropListed does so with the files that are there now. It returns true if one of them was deleted or compressed by
+// another process meanwhile: the next older file may not be the oldest then.
+func (d *Dir) dropListed() (again bool, err error) {
 	all, err := list(d.path)
 	if err != nil {
-		return err
+		return false, err
 	}
 	d.mu.Lock()
 	current := d.current
@@ -177,18 +201,25 @@ func (d *Dir) drop() error {
 	}
 	for i, s := range all {
 		if total <= d.keep {
-			return nil
+			return false, nil
 		}
 		last := i == len(all)-1 || !slices.ContainsFunc(all[i+1:], func(o segment) bool { return o.stem == s.stem })
 		if s.name == current || last && strings.HasSuffix(s.name, plain) && s.recent() {
 			continue
 		}
-		if err := os.Remove(filepath.Join(d.path, s.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+		if err := d.remove(filepath.Join(d.path, s.name)); err != nil {
+			return errors.Is(err, fs.ErrNotExist), ignoreMissing(err)
 		}
 		total -= s.size
 	}
-	return nil
+	return false, nil
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // segment is one file of a directory.
