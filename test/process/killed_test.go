@@ -105,6 +105,9 @@ func TestAKilledProcessLeavesABeginning(t *testing.T) {
 		several += count(len(runs[0].Files) > 1)
 		dropped += count(sum.After > 0)
 		torn += count(sum.Torn)
+		if (i+1)%100 == 0 {
+			t.Logf("%d processes were killed", i+1)
+		}
 	}
 	t.Logf("of %d processes, %d had begun another segment, %d had dropped the first, %d left a torn line, and %d cycles at most were lost at the end; %d records replay", many, several, dropped, torn, lost, records)
 	if records == 0 {
