@@ -1,6 +1,7 @@
 package events
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -25,8 +26,16 @@ func ends[S string | []byte](s S) int {
 
 // appendPaths appends an effect's text from a place on, with the numbers of paths.
 func (m *memory) appendPaths(b, text []byte, from int) []byte {
+	doubled := bytes.IndexByte(text, '@') >= 0
 	for i := from; i < len(text); i++ {
-		if i > 0 && !begins(text[i-1]) || text[i] != '/' && text[i] != '@' {
+		next := bytes.IndexByte(text[i:], '/')
+		if doubled {
+			next = bytes.IndexAny(text[i:], "/@")
+		}
+		if next < 0 {
+			break
+		}
+		if i += next; i > 0 && !begins(text[i-1]) {
 			continue
 		}
 		if text[i] == '@' {

@@ -33,6 +33,7 @@ type memory struct {
 
 // about is what is known of a machine.
 type about struct {
+	met   bool // it has a record
 	state string
 	last  uint64 // the number of its last request or timer
 	asked []lastAsked
@@ -53,6 +54,9 @@ const maxAsked = 16
 // meet begins a record of a machine.
 func (m *memory) meet(id ID) {
 	m.moved = false
+	if id == m.machine && m.here != nil {
+		return // it has the record before, too
+	}
 	var known bool
 	if m.here, known = m.machines.get(id); !known {
 		m.here = &about{}
@@ -178,6 +182,8 @@ func (m *memory) triedBefore(r *Record) (t triedBefore) {
 // learn updates the memory by a record that was written or read.
 func (m *memory) learn(r *Record, t triedBefore) {
 	e := &r.Event
+	same := r.Machine == m.machine && m.here.met
+	m.here.met = true
 	m.at, m.machine = e.At, r.Machine
 	if e.Kind != CommandOpen {
 		m.stamp = stampOf(e)
@@ -195,7 +201,9 @@ func (m *memory) learn(r *Record, t triedBefore) {
 		m.sessionID, m.timeout = e.SessionID, e.Timeout
 	}
 	m.here.state = r.To
-	m.machines.put(r.Machine, m.here)
+	if !same || len(m.machines.young) >= maxRecent { // else it is there
+		m.machines.put(r.Machine, m.here)
+	}
 	switch {
 	case t.young && len(m.tried.young) < maxRecent && slices.Equal(t.tried, r.Tried): // it is remembered already
 	case t.known || len(r.Tried) > 0:
