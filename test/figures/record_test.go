@@ -121,7 +121,7 @@ func TestAllocationsOfALine(t *testing.T) {
 }
 
 // BenchmarkRecordedCycle compares cycles with a flight log in a directory and without, in turns; the server is in another
-// process. A round is a client that is opened, leads 500 times and is closed: its log is written and compressed then. The
+// process. A round is a client that is opened, leads 2,000 times and is closed: its log is written and compressed then. The
 // figures are medians of the rounds' median cycles, of the CPU time that this process took for a cycle, and of the ratios of two
 // rounds that followed each other, with the ends of the interval that has the median of such ratios with 95 %.
 func BenchmarkRecordedCycle(b *testing.B) {
@@ -148,7 +148,7 @@ func BenchmarkRecordedCycle(b *testing.B) {
 type side struct{ wall, cpu []time.Duration }
 
 func (s *side) round(b *testing.B, servers string, record io.Writer) {
-	const perRound = 500
+	const perRound = 2000
 	runtime.GC() // what the round before left
 	before := cpuTime(b)
 	c, err := incumbent.Open(context.Background(), incumbent.Config{Servers: servers, Record: record})
