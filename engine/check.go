@@ -184,11 +184,14 @@ func (k *checker[M]) groups() {
 
 // tried sets in each arrow which guards stand before its own.
 func (k *checker[M]) tried() {
-	for _, group := range k.arrows {
-		var guards []string
-		for i := range group {
-			group[i].tried = guards[:len(guards):len(guards)]
-			guards = append(guards, group[i].guard)
+	for _, s := range k.chart.States {
+		for _, kind := range append(slices.Clone(k.chart.Kinds), AtOnce) {
+			var guards []string
+			group := k.arrows[key{s.Name, kind}]
+			for i := range group {
+				group[i].tried = guards[:len(guards):len(guards)]
+				guards = append(guards, group[i].guard)
+			}
 		}
 	}
 }
