@@ -27,6 +27,9 @@ func (m *memory) fill(f *fields) error {
 		kind, _, _ := strings.Cut(r.Row, " ")
 		e.Kind = Kind(kind)
 	}
+	if !known[e.Kind.Current()] { // what follows from the lines before depends on it
+		return fmt.Errorf("unknown kind %q", e.Kind)
+	}
 	if err := m.fillCause(f); err != nil {
 		return err
 	}
