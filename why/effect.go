@@ -87,6 +87,8 @@ func (l *Log) addReply(r events.Record) {
 		l.nodes[ev.Path] = &node{ev.Path, r.Machine, r.Seq, ev.At, ev.SentAt, ev.Zxid, s}
 	case ev.Kind == events.ReplyDelete:
 		l.answerDelete(r, write)
+	case ev.Kind == events.ReplyMulti && write:
+		l.answerLeases(r)
 	case ev.Kind == events.ReplyChildren && ev.Code == events.OK:
 		l.addListing(r)
 	case ev.Kind == events.ReplyStat && ev.Code == events.NoNode:
@@ -181,6 +183,7 @@ func (l *Log) addRequest(r events.Record, text string) {
 		l.deletes = append(l.deletes, deletion{seq: r.Seq, at: r.Event.At, path: rest[len("delete "):]})
 	case strings.HasPrefix(rest, "multi {"):
 		l.addCreates(rest[len("multi {"):])
+		l.askLeases(r, n, rest[len("multi {"):])
 	case strings.HasPrefix(rest, "timer "):
 		i := strings.LastIndexByte(rest, ' ')
 		if d, err := time.ParseDuration(rest[i+1:]); err == nil {
@@ -208,6 +211,7 @@ func (l *Log) addNotice(r events.Record, text string) {
 	case events.Elected:
 		if path, token, _, ok := readTerm(rest); ok {
 			l.begin(r, path, token)
+			l.heldLease(r, path, token)
 		}
 	case events.Granted:
 		l.machineOf(r.Machine).works++

@@ -40,6 +40,8 @@ type Log struct {
 	open        map[events.ID][]*Term // the terms that have not ended, by machine
 	pending     map[timerKey]int      // deletes without an answer: where they are in deletes
 	nodes       map[string]*node
+	leases      map[string]*lease     // permits, by path
+	givenBack   map[timerKey][]string // what a semaphore's transactions without an answer delete
 	sights      []sight
 	stamps      []stamp
 	pauses      []pause
@@ -102,7 +104,9 @@ type machine struct {
 	opener           events.ID
 	reads            bool // a read-write lock's reading side
 	permits, limit   int  // of a semaphore's acquisition; 0 for other recipes
+	kazoo            bool // a semaphore on kazoo's names
 	works            int  // pieces of work that run
+	stays            []*stay
 	lastTerm         *Term
 }
 
@@ -144,7 +148,7 @@ type sessionState struct {
 // Read reads one client's records to their end. Its error is an *events.DamagedError, or the
 // reader's own; the Log then has what was read before. It never fails on a gap.
 func Read(name string, header events.Header, r Reader) (*Log, error) {
-	l := &Log{Name: name, Header: header, machines: map[events.ID]*machine{}, listings: map[events.ID]listing{}, open: map[events.ID][]*Term{}, pending: map[timerKey]int{}, seen: map[string]seen{}, owners: map[string]int64{}, nodes: map[string]*node{}, timers: map[timerKey]int64{}, tried: map[string]bool{}, headless: map[events.ID]*headless{}}
+	l := &Log{Name: name, Header: header, machines: map[events.ID]*machine{}, listings: map[events.ID]listing{}, open: map[events.ID][]*Term{}, pending: map[timerKey]int{}, seen: map[string]seen{}, owners: map[string]int64{}, nodes: map[string]*node{}, leases: map[string]*lease{}, givenBack: map[timerKey][]string{}, timers: map[timerKey]int64{}, tried: map[string]bool{}, headless: map[events.ID]*headless{}}
 	if t, err := time.Parse(time.RFC3339Nano, header.Start); err == nil {
 		l.wall = t.UnixNano()
 	}
@@ -199,6 +203,7 @@ func (l *Log) add(r events.Record) {
 	}
 	l.addEvent(r)
 	l.addReply(r)
+	l.addStay(r)
 	for _, text := range r.Effects.Strings() {
 		l.addEffect(r, text)
 	}
@@ -244,7 +249,7 @@ func (l *Log) addEvent(r events.Record) {
 	ev := r.Event
 	switch ev.Kind.Current() {
 	case events.CommandOpen:
-		m := &machine{recipe: ev.Recipe, path: ev.Path, id: string(ev.Data), opener: events.ID(ev.Options["opener"]), reads: ev.Options["reads"] == "true"}
+		m := &machine{recipe: ev.Recipe, path: ev.Path, id: string(ev.Data), opener: events.ID(ev.Options["opener"]), reads: ev.Options["reads"] == "true", kazoo: ev.Options["kazoo"] == "true"}
 		m.permits, _ = strconv.Atoi(ev.Options["permits"])
 		m.limit, _ = strconv.Atoi(ev.Options["limit"])
 		l.machines[r.Machine] = m

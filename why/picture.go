@@ -54,10 +54,11 @@ type PictureMachine struct {
 	Machine string `json:"machine"`
 	Who     string `json:"who"`
 	Line    string `json:"line"`
-	Nodes   []Span `json:"nodes"` // To 0: it stood when the log ended
-	Right   []Span `json:"right"` // when it might believe
-	Heard   []Span `json:"heard"` // from when its work heard that it leads until it heard of the end; To 0: it did not
-	Work    []Span `json:"work"`  // when work ran on after that
+	Nodes   []Span `json:"nodes"`            // To 0: it stood when the log ended
+	Right   []Span `json:"right"`            // when it might believe
+	Heard   []Span `json:"heard"`            // from when its work heard that it leads until it heard of the end; To 0: it did not
+	Work    []Span `json:"work"`             // when work ran on after that
+	Inside  []Span `json:"inside,omitempty"` // of a double barrier: from entering it until it began to leave; To 0: it did not
 }
 
 // Span is a time, and the record that shows it.
@@ -263,7 +264,7 @@ func (p *painter) move(m Move) PictureMove {
 func linesOf(all []PictureMachine) (dirs []string) {
 	for _, terms := range []bool{true, false} {
 		for _, m := range all {
-			if !slices.Contains(dirs, m.Line) && (len(m.Right) > 0) == terms {
+			if !slices.Contains(dirs, m.Line) && (len(m.Right)+len(m.Inside) > 0) == terms {
 				dirs = append(dirs, m.Line)
 			}
 		}

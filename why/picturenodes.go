@@ -2,6 +2,7 @@ package why
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -39,7 +40,7 @@ func (p *painter) findEnds() {
 				p.written[s.zxid][l] = s.seq
 			}
 		}
-		for _, path := range sortedKeys(l.nodes) {
+		for _, path := range append(sortedKeys(l.nodes), sortedKeys(l.leases)...) {
 			if end := p.h.endOf(path); end != nil {
 				p.ended[end.ended.Zxid] = append(p.ended[end.ended.Zxid], "node "+shortNode(path))
 			}
@@ -77,12 +78,7 @@ func (p *painter) machines() (all []PictureMachine) {
 		return &all[i]
 	}
 	for _, l := range p.logs {
-		nodes := make([]*node, 0, len(l.nodes))
-		for _, n := range l.nodes {
-			nodes = append(nodes, n)
-		}
-		slices.SortFunc(nodes, func(a, b *node) int { return cmp.Compare(a.seq, b.seq) })
-		for _, n := range nodes {
+		for _, n := range l.ownNodes() {
 			if l.machineOf(n.machine).opener == "" {
 				m := find(l, n.machine, dirOf(n.path))
 				m.Nodes = append(m.Nodes, p.node(l, n))
@@ -91,6 +87,11 @@ func (p *painter) machines() (all []PictureMachine) {
 		for _, t := range l.terms {
 			if t.machine().opener == "" {
 				p.term(find(l, t.Machine, t.Dir), t)
+			}
+		}
+		for _, id := range slices.Sorted(maps.Keys(l.machines)) {
+			if m := l.machines[id]; len(m.stays) > 0 && m.path != "" {
+				p.stays(find(l, id, m.path), l, m.stays)
 			}
 		}
 	}
@@ -127,6 +128,9 @@ func (p *painter) node(l *Log, n *node) Span {
 func (p *painter) nodeEnd(l *Log, n *node) (at int64, how string) {
 	if end := p.h.endOf(n.path); end != nil {
 		return timeOf(end.ended), "zxid " + hex(end.ended.Zxid) + " of the ensemble's log"
+	}
+	if own := l.leases[n.path]; own != nil && own.gone != 0 {
+		return p.shown(l, own.goneAt), l.Name + " deleted it"
 	}
 	if d, done := p.deleted[n.path]; done {
 		return p.shown(d.log, d.log.rec(d.answer).at), d.log.Name + " deleted it"

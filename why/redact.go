@@ -76,6 +76,10 @@ func (l *Log) redact(p *pseudonyms) {
 	for _, path := range sortedKeys(l.nodes) {
 		l.nodes[path].path = path
 	}
+	l.leases = rekey(p, l.leases)
+	for _, path := range sortedKeys(l.leases) {
+		l.leases[path].path = path
+	}
 	l.tried = rekey(p, l.tried)
 	if l.Header.Dump != "" {
 		l.Header.Dump = "redacted"

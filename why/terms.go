@@ -164,6 +164,7 @@ func (l *Log) moveDeadline(r events.Record, until int64) {
 func (l *Log) beginGap(h *hole) {
 	l.gaps = append(l.gaps, h)
 	l.session.afterGap, l.session.newGap = true, true
+	l.breakStays(h)
 	for _, open := range l.open {
 		for _, t := range open {
 			if t.uncertain == nil {

@@ -148,7 +148,7 @@ func (u *program) close() error {
 	if u.leaving {
 		return errLeaving
 	}
-	u.leaving = true
+	u.leaving, u.inside = true, false
 	if u.id != "" {
 		u.c.Ask(u.id, events.CommandClose, events.Event{})
 	}

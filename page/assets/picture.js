@@ -201,7 +201,8 @@ function lane(out, l, i, picture, m, records, view) {
   out.push({ tag: 'rect', layer: i % 2 ? 'lane odd' : 'lane', x: 0, y, w: view.width, h: LANE });
   out.push({ tag: 'text', layer: 'who', x: 10, y: y + 22, text: cut(m.who, 12), title: cut(`${m.who}, ${m.machine} of ${client.name}`, 400) });
   out.push({ tag: 'text', layer: 'sub', x: 10, y: y + 38, text: cut(l.lanes.some(o => o !== m && o.who === m.who) ? `${client.name} ${m.machine}` : m.machine, 16) });
-  for (const layer of LAYERS) out.push({ tag: 'text', layer: 'layer-name', x: LEFT - 8, y: y + layer.y + layer.h / 2 + 3.5, text: layer.name });
+  const top = m.machine.startsWith('doublebarrier-') ? 'inside' : RIGHTS.name; // a barrier gives no right
+  for (const layer of LAYERS) out.push({ tag: 'text', layer: 'layer-name', x: LEFT - 8, y: y + layer.y + layer.h / 2 + 3.5, text: layer === RIGHTS ? top : layer.name });
   /** @param {Span} s @param {string} layer @param {{y: number, h: number}} at @param {(string | undefined)[]} texts the first that has room is shown */
   const label = (s, layer, at, ...texts) => {
     const box = clip(l, view, s.from, s.to || end), text = box && texts.find(t => t && box.w > t.length * 6.4 + 8);
@@ -221,6 +222,7 @@ function lane(out, l, i, picture, m, records, view) {
   for (const s of client.connected) bar(s, 'link', LINK);
   for (const s of m.nodes) bar(s, s.to ? 'node' : 'node open', NODE);
   for (const s of m.heard) bar(s, 'told', TOLD);
+  for (const s of m.inside ?? []) bar(s, 'inside', RIGHTS, s.text);
   m.right.forEach((s, n) => {
     const cutOff = client.cut && m.heard[n]?.to === 0 && s.to > end; // the log does not have its end
     bar(cutOff ? { ...s, to: end } : s, 'right', RIGHTS, s.text);

@@ -5,7 +5,7 @@
 /** @typedef {{from: number, to: number, record?: number, text?: string}} Span */
 /** @typedef {{line: string, from: number, to: number, cause?: string, title: string, story: Sentence[], at: Ref, two?: boolean, open?: boolean}} Move */
 /** @typedef {{name: string, clock: [number, number][], cut?: boolean, connected: Span[], pauses: Span[], gaps: Span[]}} Client */
-/** @typedef {{log: number, machine: string, who: string, line: string, nodes: Span[], right: Span[], heard: Span[], work: Span[], all?: string[]}} Participant all: machines that share the lane, the last one being machine */
+/** @typedef {{log: number, machine: string, who: string, line: string, nodes: Span[], right: Span[], heard: Span[], work: Span[], inside?: Span[], all?: string[]}} Participant inside: a double barrier; all: machines that share the lane, the last one being machine */
 /** @typedef {{zxid: string, from: number, to: number, kind: string, text: string, exact?: boolean}} Txn */
 /** @typedef {{log?: string, seq?: number, zxid?: string}} End */
 /** @typedef {{effect: End, cause: End, how: string}} Link */

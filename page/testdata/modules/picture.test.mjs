@@ -38,6 +38,15 @@ test('a bar says what the work was told, and not yet, in the words that have roo
   assert.deepEqual(said({ ...view, to: 300 * S }, 'told'), []);
 });
 
+test('a barrier has the times inside it where others have their right', () => {
+  const p = picture();
+  p.machines = [participant(0, 'doublebarrier-1', { nodes: [{ from: S, to: 0 }], inside: [{ from: 2 * S, to: 4 * S, record: 2, text: 'inside' }] }), participant(1, 'latch-1')];
+  const all = shapes(p, logs, view), [bar, more] = of(all, 'inside'), names = all.filter(s => s.layer === 'layer-name').map(s => s.text);
+  assert.equal(more, undefined);
+  assert.deepEqual([bar.x, bar.x + bar.w, bar.key], [LEFT + 200, LEFT + 400, 'alice.2']);
+  assert.deepEqual([names[0], names[5]], ['inside', 'may believe']);
+});
+
 test('who came first is above; a node without an end is open until the log ends', () => {
   const p = picture(), l = layout(p, view), all = shapes(p, logs, view);
   assert.deepEqual(l.lanes.map(m => m.who), ['alice', 'bob']);

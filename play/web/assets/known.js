@@ -57,7 +57,7 @@ function untilNow(picture, players, now) {
     return p.dead ? { ...l, pauses } : { ...l, pauses, cut: false, connected: l.connected.map((s, i, all) => p.server && i === all.length - 1 ? { ...s, to: now } : s) };
   });
   const machines = picture.machines.map(m => of(picture.logs[m.log].name)?.dead ? { ...m, nodes: closed(m.nodes) }
-    : { ...m, nodes: closed(m.nodes), right: closed(m.right), heard: closed(m.heard) });
+    : { ...m, nodes: closed(m.nodes), right: closed(m.right), heard: closed(m.heard), inside: closed(m.inside ?? []) });
   return { ...picture, logs, machines };
 }
 
@@ -87,7 +87,7 @@ function joinLanes(a, b) {
   const most = Math.max(a.right.length, a.heard.length), never = { from: -1, to: -1 };
   const filled = (/** @type {Span[]} */ spans) => [...spans, ...Array.from({ length: most - spans.length }, () => never)];
   return {
-    ...b, all: [...(a.all ?? [a.machine]), b.machine], nodes: [...a.nodes, ...b.nodes], work: [...a.work, ...b.work],
+    ...b, all: [...(a.all ?? [a.machine]), b.machine], nodes: [...a.nodes, ...b.nodes], work: [...a.work, ...b.work], inside: [...a.inside ?? [], ...b.inside ?? []],
     right: [...filled(a.right), ...b.right], heard: [...filled(a.heard), ...b.heard],
   };
 }

@@ -90,6 +90,7 @@ function ghosts(out, ghost, l, picture, view) {
       }
     };
     bars(m.right, 1.5, 5, 'in the other world it may believe:');
+    bars(m.inside ?? [], 1.5, 5, 'in the other world:');
     bars(m.nodes, 56.5, 3, 'in the other world its node stands:');
   }
 }

@@ -23,6 +23,12 @@ test('what is open goes on until now, and no right further', () => {
   assert.equal(logs[0].cut, false);
 });
 
+test('who is inside a barrier is there until now', () => {
+  const inside = [{ from: 40, to: 50 }, { from: 60, to: 0 }], machines = [participant(0, 'doublebarrier-1', { nodes: [{ from: 20, to: 0 }], inside })];
+  assert.deepEqual(shown({ ...picture, machines }, [player('alice')]).machines[0].inside, [{ from: 40, to: 50 }, { from: 60, to: NOW }]);
+  assert.deepEqual(shown({ ...picture, machines }, [player('alice', { dead: true })]).machines[0].inside, inside);
+});
+
 test('of a dead process its log is all there is', () => {
   const { logs, machines } = shown(picture, [player('bob', { dead: true, server: '', pauses: [{ from: 350, to: 0 }, { from: 50, to: 60 }] })]);
   assert.equal(logs[1].cut, true);

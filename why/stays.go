@@ -1,0 +1,54 @@
+package why
+
+import "github.com/incumbent-go/incumbent/events"
+
+// stay is a time in which a program was inside a double barrier, as it knew: from the end of its enter until it began to leave.
+type stay struct {
+	seq   uint64
+	at    int64
+	until int64 // 0: it was inside when the log ended
+}
+
+// inside returns the stay that has no end yet, nil for none.
+func (m *machine) inside() *stay {
+	if n := len(m.stays); n > 0 && m.stays[n-1].until == 0 {
+		return m.stays[n-1]
+	}
+	return nil
+}
+
+// addStay notes that a member has entered, or begins to leave. Without a connection it stays inside.
+func (l *Log) addStay(r events.Record) {
+	if recipeOf(r.Machine) != "doublebarrier" || r.To == "" {
+		return
+	}
+	m := l.machineOf(r.Machine)
+	kind := r.Event.Kind.Current()
+	leaves := kind == events.CommandLeave || kind == events.CommandClose
+	switch open := m.inside(); {
+	case open == nil && r.To == "inside":
+		m.stays = append(m.stays, &stay{seq: r.Seq, at: r.Event.At})
+	case open != nil && (leaves || r.To != "inside" && r.To != "suspended" && r.To != "pausing"):
+		open.until = r.Event.At
+	}
+}
+
+// breakStays ends what is known of stays at a gap: whether a member is inside after it, the next record of its state shows.
+func (l *Log) breakStays(h *hole) {
+	for _, m := range l.machines {
+		if open := m.inside(); open != nil {
+			open.until = max(h.before, open.at)
+		}
+	}
+}
+
+// stays adds the times inside to a participant.
+func (p *painter) stays(m *PictureMachine, l *Log, all []*stay) {
+	for _, s := range all {
+		one := p.span(l, s.at, max(s.until, s.at), s.seq, "inside")
+		if s.until == 0 {
+			one.To = 0
+		}
+		m.Inside = append(m.Inside, one)
+	}
+}
