@@ -1,14 +1,13 @@
 package main
 
 import (
-	"net/http"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
-	"github.com/incumbent-go/incumbent/page/live"
 	"github.com/incumbent-go/incumbent/play"
+	"github.com/incumbent-go/incumbent/play/server"
 )
 
 func (a *app) playWorlds() *cobra.Command {
@@ -42,7 +41,7 @@ Exit codes:
 			}
 			ctx, stop := cli.Interruptible(c.Context())
 			defer stop()
-			return s.serve(ctx, after, func(who live.Access) (http.Handler, error) { return newPlayground(who) })
+			return s.serve(ctx, after, server.Handler)
 		},
 	}
 	s.flags(c)

@@ -2,86 +2,55 @@ package browser
 
 import (
 	"context"
-	"encoding/json"
-	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"sync"
 	"testing"
 
-	"github.com/incumbent-go/incumbent/play"
-	"github.com/incumbent-go/incumbent/play/web"
-	"github.com/incumbent-go/incumbent/test/realzk"
+	"github.com/incumbent-go/incumbent/page/live"
+	"github.com/incumbent-go/incumbent/play/server"
 	"github.com/incumbent-go/incumbent/test/selection"
 )
 
-// playServer serves the playground with its worlds, and returns its address.
-func playServer(t *testing.T) string {
-	t.Helper()
-	html, err := web.HTML(web.Server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	catalogue, err := json.Marshal(play.NewCatalogue())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var mu sync.Mutex
-	var host play.Host
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /play/{$}", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(html) })
-	mux.HandleFunc("GET /play/catalogue", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(catalogue) })
-	mux.HandleFunc("POST /play/ask", func(w http.ResponseWriter, r *http.Request) {
-		asked, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10))
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		answer, ok := host.AskJSON(asked)
-		if !ok {
-			w.WriteHeader(http.StatusBadRequest)
-		}
-		_, _ = w.Write(answer)
-	})
-	server := httptest.NewServer(mux)
-	t.Cleanup(server.Close)
-	return server.URL + "/play/"
-}
+// around is a handler around another one: it may answer some requests itself.
+type around func(http.Handler) http.Handler
 
-// site builds the static site and serves its files. It returns the address.
-func site(t *testing.T) string {
+// served serves what a handler answers, and returns its address.
+func served(t *testing.T, h http.Handler, more []around) string {
 	t.Helper()
-	dir := t.TempDir()
-	files, err := web.Site()
-	if err != nil {
-		t.Fatal(err)
+	for _, wrap := range more {
+		h = wrap(h)
 	}
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join(dir, "world.wasm"), "github.com/incumbent-go/incumbent/cmd/playwasm")
-	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	root, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	support := filepath.Join(string(root[:len(root)-1]), "lib", "wasm", "wasm_exec.js")
-	if files["wasm_exec.js"], err = os.ReadFile(support); err != nil {
-		realzk.NotRun(t, "the site in a browser (no wasm_exec.js in this Go)")
-	}
-	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
 	return server.URL + "/"
+}
+
+// playServer serves the playground with its worlds, and returns its address.
+func playServer(t *testing.T, more ...around) string {
+	t.Helper()
+	access := live.Access{Token: live.NewToken()}
+	h, err := server.Handler(access)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return served(t, h, more) + access.Token + "/"
+}
+
+// siteFiles writes the static site, and returns its folder.
+func siteFiles(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), "go", "run", "github.com/incumbent-go/incumbent/cmd/gensite", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return dir
+}
+
+// site serves the files of a static site, and returns its address.
+func site(t *testing.T, dir string, more ...around) string {
+	t.Helper()
+	return served(t, http.FileServer(http.Dir(dir)), more)
 }
 
 // playing opens a link of the playground, and waits until its world is shown.

@@ -27,11 +27,12 @@ var rooms = map[string][]string{
 	"page/live":              {"events", "page", "why", "internal/segments"},
 	"play":                   {"events", "machines", "page", "why", "why/txnlog", "world", "zkio/zkmem"},
 	"play/web":               {"page"},
+	"play/server":            {"page/live", "play", "play/web"},
 	"slogger":                nil,
 	"health":                 {"."},
 	"metrics":                {"."},
-	"cmd":                    {".", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "why", "why/txnlog", "slogger", "health", "metrics", "drawing", "page", "page/live", "play", "play/web", "cmd", "internal/segments"},
-	"test":                   {".", "internal/segments", "internal/sources", "internal/invariants", "internal/optimizations", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "why", "why/txnlog", "slogger", "health", "metrics", "drawing", "page", "page/live", "play", "play/web", "cmd", "test"},
+	"cmd":                    {".", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "why", "why/txnlog", "slogger", "health", "metrics", "drawing", "page", "page/live", "play", "play/web", "play/server", "cmd", "internal/segments"},
+	"test":                   {".", "internal/segments", "internal/sources", "internal/invariants", "internal/optimizations", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "why", "why/txnlog", "slogger", "health", "metrics", "drawing", "page", "page/live", "play", "play/web", "play/server", "cmd", "test"},
 	"events/more":            {"events"},
 	"docs/examples":          {".", "zkio/zkmem", "slogger", "health", "metrics"}, // programs to copy, in a module of their own
 	"integrations":           {".", "zkio/zkmem", "health", "metrics"},            // each in a module of its own

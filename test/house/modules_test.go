@@ -30,15 +30,16 @@ var standard = strings.Fields(`bufio bytes cmp container/heap container/list con
 
 // standardHere are those that one room, or one file, may import besides.
 var standardHere = map[string][]string{
-	"zkio/zkmem": {"crypto/hmac", "crypto/sha1", "encoding/base64", "net/netip", "syscall"}, // a server, in tests only
-	"slogger":    {"log/slog"},
-	"why/txnlog": {"hash/adler32"}, // the servers' checksum
-	"health":     {"net/http", "net/url"},
-	"drawing":    {"html"},
-	"page":       {"compress/gzip", "embed", "encoding/base64", "io/fs", "path", "regexp"}, // its modules, put into one file
-	"page/live":  {"crypto/subtle", "net/http", "net/netip", "net/url", "path/filepath", "regexp"},
-	"play":       {"hash/fnv"},
-	"play/web":   {"embed", "io/fs"}, // as page
+	"zkio/zkmem":  {"crypto/hmac", "crypto/sha1", "encoding/base64", "net/netip", "syscall"}, // a server, in tests only
+	"slogger":     {"log/slog"},
+	"why/txnlog":  {"hash/adler32"}, // the servers' checksum
+	"health":      {"net/http", "net/url"},
+	"drawing":     {"html"},
+	"page":        {"compress/gzip", "embed", "encoding/base64", "io/fs", "path", "regexp"}, // its modules, put into one file
+	"page/live":   {"crypto/subtle", "net/http", "net/netip", "net/url", "path/filepath", "regexp"},
+	"play":        {"hash/fnv"},
+	"play/web":    {"embed", "io/fs"}, // as page
+	"play/server": {"mime", "net/http"},
 
 	"events":            {"encoding/base64", "hash/crc32"},                                // the flight log's lines
 	"internal/segments": {"compress/gzip", "io/fs", "path/filepath", "regexp", "syscall"}, // its files

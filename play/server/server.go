@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"encoding/json"
@@ -19,7 +19,7 @@ const (
 	readTimeout = 10 * time.Second // of one request
 )
 
-// playground answers the page of play: GET for the page, GET catalogue, POST ask.
+// playground answers the page. Its worlds are played one at a time.
 type playground struct {
 	access    live.Access
 	html      []byte
@@ -30,7 +30,9 @@ type playground struct {
 	host play.Host
 }
 
-func newPlayground(who live.Access) (http.Handler, error) {
+// Handler returns what answers the page of the playground, for those with access: GET for the page, GET catalogue, POST ask. It is
+// safe for concurrent use. The error says what is wrong with the access.
+func Handler(who live.Access) (http.Handler, error) {
 	if err := who.Check(); err != nil {
 		return nil, err
 	}
@@ -89,14 +91,19 @@ func (p *playground) ask(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the request cannot be read: it may have 64 KiB", http.StatusRequestEntityTooLarge)
 		return
 	}
-	p.mu.Lock()
-	said, ok := p.host.AskJSON(request)
-	p.mu.Unlock()
+	said, ok := p.play(request)
 	w.Header().Set("Content-Type", "application/json")
 	if !ok {
 		w.WriteHeader(http.StatusBadRequest)
 	}
 	_, _ = w.Write(said)
+}
+
+// play plays a world. One is played at a time.
+func (p *playground) play(request []byte) (answer []byte, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.host.AskJSON(request)
 }
 
 func answer(w http.ResponseWriter, kind string, body []byte) {

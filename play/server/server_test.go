@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"encoding/json"
@@ -25,7 +25,7 @@ func askWorld(t *testing.T, h http.Handler, token, body string) *httptest.Respon
 // Several pages may ask at once: each gets the answer of its own world.
 func TestSeveralPagesPlay(t *testing.T) {
 	who := live.Access{Token: live.NewToken()}
-	h, err := newPlayground(who)
+	h, err := Handler(who)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestSeveralPagesPlay(t *testing.T) {
 // More requests than may wait are refused, and an access that is none is not served.
 func TestTooManyAsk(t *testing.T) {
 	who := live.Access{Token: live.NewToken()}
-	h, err := newPlayground(who)
+	h, err := Handler(who)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestTooManyAsk(t *testing.T) {
 	if w := askWorld(t, h, who.Token, q); w.Code != 200 {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if _, err := newPlayground(live.Access{Token: "short"}); err == nil {
+	if _, err := Handler(live.Access{Token: "short"}); err == nil {
 		t.Error("a short token is served")
 	}
 }
