@@ -60,7 +60,7 @@ func (k *checker[M]) kinds() {
 	}
 }
 
-func (k *checker[M]) known(s State, where string) {
+func (k *checker[M]) known(s State, where any) {
 	if !k.listed[s] {
 		k.complain("%s names state %q, which States does not list", where, s)
 	}
@@ -68,7 +68,7 @@ func (k *checker[M]) known(s State, where string) {
 
 func (k *checker[M]) rows() {
 	for i, r := range k.chart.Rows {
-		where := k.row(i)
+		var where any = rowName[M]{k, i} // a text only if there is something to complain of: programs compile charts when they start
 		k.trigger(r.On, where)
 		if len(r.From) == 0 {
 			k.complain("%s: starts nowhere", where)
@@ -78,10 +78,10 @@ func (k *checker[M]) rows() {
 		}
 		a := arrow[M]{row: i, when: r.When, to: r.To}
 		if r.When != nil {
-			a.guard = k.nameOf(r.symbols().when, where+": guard")
+			a.guard = k.nameOf(r.symbols().when, where, "guard")
 		}
 		for _, do := range r.steps() {
-			a.acts = append(a.acts, act[M]{k.nameOf(do.symbol, where+": action"), do.do})
+			a.acts = append(a.acts, act[M]{k.nameOf(do.symbol, where, "action"), do.do})
 		}
 		if r.Do == nil && r.Then != nil {
 			k.complain("%s: Then follows nothing: write it as Do", where)
@@ -97,7 +97,7 @@ func (k *checker[M]) rows() {
 }
 
 // trigger checks the kinds on which a row is taken.
-func (k *checker[M]) trigger(on Trigger, where string) {
+func (k *checker[M]) trigger(on Trigger, where any) {
 	if len(on.kinds) == 0 {
 		k.complain("%s: has no On: name the kinds that it is about, or AtOnce", where)
 	}
@@ -125,12 +125,12 @@ func (k *checker[M]) arrow(a arrow[M], from State, on Trigger) {
 }
 
 // nameOf returns a function's name, and complains about a function without one.
-func (k *checker[M]) nameOf(s symbol, where string) string {
+func (k *checker[M]) nameOf(s symbol, where any, what string) string {
 	switch {
 	case strings.Contains(s.name, "[...]"):
-		k.complain("%s %s (%s) has a generic receiver: its name cannot be drawn", where, s.name, s.place)
+		k.complain("%s: %s %s (%s) has a generic receiver: its name cannot be drawn", where, what, s.name, s.place())
 	case strings.Contains(s.name, ".func"), strings.HasSuffix(s.name, "-fm"):
-		k.complain("%s %s (%s) is a closure or bound method: use a method expression such as (*latch).first", where, s.name, s.place)
+		k.complain("%s: %s %s (%s) is a closure or bound method: use a method expression such as (*latch).first", where, what, s.name, s.place())
 	}
 	return s.last()
 }

@@ -36,9 +36,11 @@ func liftAction[M, P any](do Action[P], part func(*M) *P) Action[M] {
 	return func(m *M, ev events.Event, out *Outbox) { do(part(m), ev, out) }
 }
 
-// symbol has what the linker knows about a function: its full name, and where it is
-// declared. It is empty if there is no function.
-type symbol struct{ name, place string }
+// symbol has what the linker knows about a function: its full name, and its address. It is empty if there is no function.
+type symbol struct {
+	name string
+	pc   uintptr
+}
 
 // symbols has the symbols of a row's functions.
 type symbols struct{ when, do, then symbol }
@@ -74,8 +76,15 @@ func symbolOf(f any) symbol {
 	if v.IsNil() {
 		return symbol{}
 	}
-	declared := runtime.FuncForPC(v.Pointer())
-	return symbol{declared.Name(), place(declared.FileLine(v.Pointer()))}
+	return symbol{runtime.FuncForPC(v.Pointer()).Name(), v.Pointer()}
+}
+
+// place returns where the function is declared; "" if there is none.
+func (s symbol) place() string {
+	if s.pc == 0 {
+		return ""
+	}
+	return place(runtime.FuncForPC(s.pc).FileLine(s.pc))
 }
 
 // last returns the part of the name that is drawn.

@@ -32,7 +32,7 @@ func (k *checker[M]) row(i int) string {
 	r := k.chart.Rows[i]
 	at := r.On.place()
 	is := r.symbols()
-	at = cmp.Or(at, is.when.place, is.do.place)
+	at = cmp.Or(at, is.when.place(), is.do.place())
 	what := joined(r.On.kinds, ", ")
 	if len(r.From) > 0 {
 		what += " in " + few(r.From, func(s State) string { return string(s) })
@@ -42,6 +42,14 @@ func (k *checker[M]) row(i int) string {
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s row %d (%s)", at, i+1, strings.TrimSpace(what)))
 }
+
+// rowName is a row's name and place, as a text that is made when it is written.
+type rowName[M any] struct {
+	k *checker[M]
+	i int
+}
+
+func (n rowName[M]) String() string { return n.k.row(n.i) }
 
 // rowsThat returns the names of the first rows for which are holds.
 func (k *checker[M]) rowsThat(are func(Row[M]) bool) string {
