@@ -33,6 +33,11 @@ const rowLength = 13
 // New returns the document of a report. Rows has those of each log, in the order in which the report got them. After
 // says, by the log's name, after which record its rows are wanted; nil wants all.
 func New(r *why.Report, rows []*Rows, after map[string]uint64) (*Document, error) {
+	return NewWithout(r, rows, after, nil)
+}
+
+// NewWithout is New without the pictures of the charts of some recipes: those that the page has.
+func NewWithout(r *why.Report, rows []*Rows, after map[string]uint64, drawn []string) (*Document, error) {
 	d := &Document{Picture: r.Picture(), Charts: map[string]string{}, Logs: []LogRows{}}
 	table := map[string]int64{}
 	used := map[string]bool{}
@@ -42,7 +47,7 @@ func New(r *why.Report, rows []*Rows, after map[string]uint64) (*Document, error
 	for i, l := range d.Picture.Logs {
 		k := rows[i]
 		for recipe := range k.recipes() {
-			used[recipe] = true
+			used[recipe] = !slices.Contains(drawn, recipe)
 		}
 		d.Logs = append(d.Logs, LogRows{l.Name, k.otherCharts(), d.encode(k.rows, int64(after[l.Name]), table)})
 	}

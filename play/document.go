@@ -38,8 +38,9 @@ func (r *run) header() events.Header {
 	}
 }
 
-// document returns what happened as package page draws it: the records after those that the page has.
-func (r *run) document(after map[string]uint64) (*page.Document, error) {
+// document returns what happened as package page draws it: the records after those that the page has, and the charts that it
+// does not have.
+func (r *run) document(after map[string]uint64, drawn []string) (*page.Document, error) {
 	var logs []*why.Log
 	var rows []*page.Rows
 	header := r.header()
@@ -51,7 +52,7 @@ func (r *run) document(after map[string]uint64) (*page.Document, error) {
 		}
 		logs, rows = append(logs, l), append(rows, kept)
 	}
-	doc, err := page.New(why.Explain(logs, r.txns, why.Options{OwnClocks: true}), rows, after)
+	doc, err := page.NewWithout(why.Explain(logs, r.txns, why.Options{OwnClocks: true}), rows, after, drawn)
 	if err != nil {
 		return nil, err
 	}

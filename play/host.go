@@ -129,11 +129,8 @@ func (h *Host) Ask(q Request) (*Answer, error) {
 	if a.Fresh = !r.follows(q.Key); !a.Fresh {
 		after = q.Have
 	}
-	if a.Document, err = r.document(after); err != nil {
+	if a.Document, err = r.document(after, q.Charts); err != nil {
 		return nil, err
-	}
-	for _, name := range q.Charts {
-		delete(a.Document.Charts, name)
 	}
 	if s.WhatIf() {
 		other, err := h.play(s.Before(), time.Duration(r.w.Now()), 0)

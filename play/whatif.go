@@ -2,6 +2,7 @@ package play
 
 import (
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/page"
 	"github.com/incumbent-go/incumbent/world"
 )
@@ -24,11 +25,15 @@ type Part struct {
 
 // before returns the other world of a what-if.
 func (r *run) before(other *run, s Script) (*Before, error) {
-	doc, err := other.document(nil)
+	var charts []string
+	for _, recipe := range machines.Recipes() {
+		charts = append(charts, recipe.Name())
+	}
+	doc, err := other.document(nil, charts)
 	if err != nil {
 		return nil, err
 	}
-	doc.Charts, doc.Strings = map[string]string{}, []string{}
+	doc.Strings = []string{}
 	for i := range doc.Logs {
 		doc.Logs[i].Rows = []int64{}
 	}
