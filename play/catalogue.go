@@ -2,6 +2,7 @@ package play
 
 // Catalogue is all that a page offers.
 type Catalogue struct {
+	First     string     `json:"first"` // the link of the world that is shown if none is named
 	Recipes   []string   `json:"recipes"`
 	Names     []string   `json:"names"`
 	Scenarios []Scenario `json:"scenarios"`
@@ -21,8 +22,11 @@ type Limits struct {
 	Records      int   `json:"records"`
 }
 
+// first is the world to begin with: three in a line, and nothing is done to them.
+const first = "1;latch;usual;3;7@20"
+
 // NewCatalogue returns all that a page offers.
 func NewCatalogue() Catalogue {
-	return Catalogue{Recipes: Recipes(), Names: names, Scenarios: scenarios, Deeds: verbs, Bugs: bugs, Lessons: Lessons(),
+	return Catalogue{First: first, Recipes: Recipes(), Names: names, Scenarios: scenarios, Deeds: verbs, Bugs: bugs, Lessons: Lessons(),
 		Limits: Limits{Deeds: MaxDeeds, Participants: len(names), LinkBytes: MaxLink, Seed: MaxSeed, Until: micros(MaxUntil), Records: MaxRecords}}
 }

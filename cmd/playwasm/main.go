@@ -3,7 +3,6 @@
 package main
 
 import (
-	"encoding/json"
 	"syscall/js"
 
 	"github.com/incumbent-go/incumbent/play"
@@ -18,14 +17,7 @@ func main() {
 		answer, _ := host.AskJSON([]byte(args[0].String()))
 		return string(answer)
 	}
-	catalogue := func(js.Value, []js.Value) any {
-		b, err := json.Marshal(play.NewCatalogue())
-		if err != nil {
-			return `{"error":"play: no catalogue"}`
-		}
-		return string(b)
-	}
-	js.Global().Set("play", map[string]any{"ask": js.FuncOf(ask), "catalogue": js.FuncOf(catalogue)})
+	js.Global().Set("play", map[string]any{"ask": js.FuncOf(ask)})
 	if ready := js.Global().Get("playReady"); ready.Type() == js.TypeFunction {
 		ready.Invoke()
 	}

@@ -2,7 +2,7 @@
 // knows no machine: it edits the text of a link, has it answered, and draws the answer with the modules of package page.
 //
 //	html, err := web.HTML(web.Server)   // what serves it answers "ask" and "catalogue" next to it: see package play
-//	files, err := web.Site()            // a static site: world.wasm and wasm_exec.js belong next to these files
+//	files, err := web.Site()            // a static site, without the program that plays worlds: see cmd/gensite
 //
 //	web.go   the page, and its policy
 //	assets   the modules: link, known and marks know no browser; the others draw; worker.js runs in a Worker

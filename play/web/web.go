@@ -19,7 +19,7 @@ type Use int
 // Uses.
 const (
 	Server Use = iota // what serves the page: it is asked at "ask" and "catalogue" next to the page
-	Static            // a Worker with world.wasm and wasm_exec.js next to the page
+	Static            // a Worker with world.wasm and wasm_exec.js next to the page, and files with what is shown before it runs
 )
 
 // HTML returns the page: one file with its script and its style. What else it loads comes from where it came from: see Use.
@@ -30,13 +30,14 @@ func HTML(use Use) ([]byte, error) {
 	}
 	policy, back := page.Policy(s.script, s.style, page.Live), "server"
 	if use == Static {
-		policy, back = page.Policy(s.script, s.style, page.File)+"; worker-src 'self'", "worker"
+		policy, back = policy+"; worker-src 'self'", "worker"
 	}
 	fill := strings.NewReplacer("{{POLICY}}", policy, "{{STYLE}}", s.style, "{{SCRIPT}}", s.script, "{{BACK}}", back)
 	return []byte(fill.Replace(s.html)), nil
 }
 
-// Site returns the files of the static site by their names, but for world.wasm and wasm_exec.js: the page and its Worker.
+// Site returns the page of the static site and its Worker, by the names of their files. The other files are those that Static
+// names: cmd/gensite writes all of them.
 func Site() (map[string][]byte, error) {
 	html, err := HTML(Static)
 	if err != nil {
@@ -57,7 +58,7 @@ func newShell() (s shell, err error) {
 	if err != nil {
 		return s, err
 	}
-	if s.script, err = page.Bundle(dir, "play.js"); err != nil {
+	if s.script, err = page.Bundle(dir, "start.js"); err != nil {
 		return s, err
 	}
 	for _, part := range []struct {

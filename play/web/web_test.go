@@ -17,7 +17,7 @@ var inPage = regexp.MustCompile(`(?s)content="([^"]*)">\n<meta name="viewport.*<
 
 // The page names nothing outside of it, and its policy allows its own script and style, and to ask where it came from.
 func TestThePolicy(t *testing.T) {
-	for use, wants := range map[Use]struct{ ends, back string }{Server: {"form-action 'none'; connect-src 'self'", "server"}, Static: {"form-action 'none'; worker-src 'self'", "worker"}} {
+	for use, wants := range map[Use]struct{ ends, back string }{Server: {"form-action 'none'; connect-src 'self'", "server"}, Static: {"form-action 'none'; connect-src 'self'; worker-src 'self'", "worker"}} {
 		b, err := HTML(use)
 		if err != nil {
 			t.Fatal(err)
@@ -52,7 +52,7 @@ func TestTheFilesOfTheSite(t *testing.T) {
 // What would read a text as markup or as a program.
 var unsafe = regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|setTimeout\(['"]|srcdoc|createContextualFragment|XMLHttpRequest|import\(|javascript:`)
 
-// A link may say anything: the page has no way to take it for markup. It asks at two places, and its Worker at one.
+// A link may say anything: the page has no way to take it for markup. It asks at three places, two of a server and one for files, and its Worker at one.
 func TestTextsAreNoMarkup(t *testing.T) {
 	s, err := newShell()
 	if err != nil {
@@ -65,7 +65,7 @@ func TestTextsAreNoMarkup(t *testing.T) {
 	if found := unsafe.FindString(s.script + s.html + string(worker)); found != "" || len(s.script) < 10_000 {
 		t.Errorf("the page has %q", found)
 	}
-	if asks := strings.Count(s.script, "fetch("); asks != 2 {
+	if asks := strings.Count(s.script, "fetch("); asks != 3 {
 		t.Errorf("the page asks at %d places", asks)
 	}
 	if asks := strings.Count(string(worker), "fetch("); asks != 1 {

@@ -38,6 +38,7 @@
 /** @typedef {{id: string, title: string, link: string, says: string[], counterpart: string, focus: string}} Lesson */
 /**
  * @typedef {object} Catalogue
+ * @property {string} first
  * @property {string[]} recipes
  * @property {string[]} names
  * @property {{name: string, text: string, servers: string[], timeout: number, tick: number}[]} scenarios

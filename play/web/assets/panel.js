@@ -148,7 +148,7 @@ export function targetText(a, target) {
  */
 export function outcome(a, i) {
   const o = a.deeds.find(x => x.i === i);
-  if (!o) return { how: '', text: a.script.deeds[i]?.mark === '-' ? 'taken out' : 'not yet' };
+  if (!o) return { how: '', text: a.script.deeds[i]?.mark === '-' ? 'taken out' : a.stopped ? `not done: ${a.stopped}` : 'not yet' };
   return o.done ? { how: 'done', text: o.says } : { how: 'nothing', text: `nothing: ${o.why}` };
 }
 
@@ -239,5 +239,5 @@ export function showLesson(c, lesson) {
   say(byId('lesson-says'), lesson.says.join(' '));
   const other = c.lessons.find(l => l.id === lesson.counterpart);
   byId('counterpart').hidden = !other;
-  if (other) say(byId('counterpart'), `beside it: ${other.title}`);
+  if (other) say(byId('counterpart'), `compare: ${other.title}`);
 }

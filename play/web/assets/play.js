@@ -1,31 +1,38 @@
-// The playground: a world behind the lanes. It has links answered by a back end, and draws the answers.
+// A world behind the lanes: it has links answered by a back end, and draws the answers.
 import './types.js';
 import './answers.js';
 import { duration, layout } from './picture.js';
 import { isRecord, keyOf, timeOf } from './model.js';
 import { byId, paint, say } from './dom.js';
-import { explain } from './legend.js';
 import { View } from './view.js';
-import { inWorker, overServer } from './backend.js';
+import { Budget } from './budget.js';
 import { deedText, kept, linkOf, splitAddress, timeless, toggled, undone } from './link.js';
 import { ghostOf, known } from './known.js';
 import { marks, serverRows } from './marks.js';
-import { VERB_KEYS, chosenWorld, field, kindOf, listLessons, moment, offerWorlds, outcome, showDeeds, showLesson, showParts, showPromises, showTargets, showVerbs, showWorld, targetText } from './panel.js';
+import { VERB_KEYS, chosenWorld, field, kindOf, moment, outcome, showDeeds, showLesson, showParts, showPromises, showTargets, showVerbs, showWorld, targetText } from './panel.js';
 
 /** @typedef {import('./types.js').Rec} Rec */
 /** @typedef {import('./answers.js').Answer} Answer */
 /** @typedef {import('./answers.js').Verb} Verb */
 
-/** The world that is shown when the address names none. */
-const FIRST = '1;latch;usual;3;7@20';
 /** How far a world is run behind a deed, so that what comes of it can be seen: microseconds. */
 const AFTER = 1e7;
 /** The least time between two drawings while the world runs: milliseconds. */
 const FRAME = 40;
+/** The most time that passes in one: a hidden page draws none. */
+const LONGEST = 250;
+/** How often the address is written: browsers refuse more than 100 times in 30 s. */
+const WRITES = { most: 40, perSecond: 2 };
 
 /** @typedef {{link?: string, until?: number, steps?: number}} Query a link: another one than before; until: microseconds since the world began */
 
-class Play {
+/**
+ * What an error says.
+ * @param {unknown} error
+ */
+export function words(error) { return error instanceof Error ? error.message : String(error); }
+
+export class Play {
   /**
    * @param {import('./backend.js').Backend} back
    * @param {import('./answers.js').Catalogue} catalogue
@@ -42,6 +49,8 @@ class Play {
     this.scrubbing = false;
     this.asking = false;
     this.turn = Promise.resolve(true);
+    this.writes = new Budget(WRITES.most, WRITES.perSecond);
+    this.writesLater = 0;
     this.running = false;
     /** @type {import('./answers.js').Lesson | undefined} */
     this.lesson = undefined;
@@ -64,20 +73,20 @@ class Play {
    * @returns {Promise<boolean>}
    */
   ask(make, cursor) {
-    this.turn = this.turn.then(() => this.askNow(make(this.answer), cursor));
+    this.turn = this.turn.then(() => this.askNow(make, cursor));
     return this.turn;
   }
 
   /**
-   * @param {Query} q
+   * @param {(a: Answer | undefined) => Query} make
    * @param {number} [cursor]
    */
-  async askNow(q, cursor) {
+  async askNow(make, cursor) {
     this.asking = true;
     say(byId('world-state'), '…');
     const began = performance.now(), a = this.answer, { model } = this.view;
     try {
-      const have = a && Object.fromEntries([...model.logs].map(([name, all]) => [name, all.length]));
+      const q = make(a), have = a && Object.fromEntries([...model.logs].map(([name, all]) => [name, all.length]));
       const answer = await this.back.ask({ link: timeless(a?.link ?? ''), until: q.steps && a ? a.now - a.begin : undefined, ...q, key: a?.key, have, charts: Object.keys(model.charts) });
       this.take(answer, cursor);
       say(byId('world-state'), `${answer.records} records in ${duration((performance.now() - began) * 1e3)}${answer.stopped ? `; ${answer.stopped}` : ''}`);
@@ -86,7 +95,7 @@ class Play {
     } catch (error) {
       this.stop();
       say(byId('world-state'), '');
-      say(byId('trouble'), `Refused: ${error instanceof Error ? error.message : error}`, 600);
+      say(byId('trouble'), `Refused: ${words(error)}`, 600);
       return false;
     } finally {
       this.asking = false;
@@ -169,15 +178,25 @@ class Play {
     field('scrub').value = String(Math.round((this.cursor - a.begin) / 1e3));
   }
 
-  /** Writes the address: the link, and what is selected. */
+  /** Shows the link, and writes the address. */
   address() {
     const a = this.answer;
     if (!a) return;
-    const { current } = this.view, at = current && isRecord(current) ? `!${encodeURIComponent(keyOf(current))}` : '';
-    history.replaceState(null, '', `#${a.link}${at}`);
-    const link = field('link'), address = location.href.split('#', 1)[0];
-    link.value = `${address}#${a.link}`;
+    field('link').value = `${location.href.split('#', 1)[0]}#${a.link}`;
     say(byId('link-size'), `${a.link.length} characters`);
+    this.writeAddress();
+  }
+
+  /** Writes the address, the link and what is selected: now, or as soon as the browser allows it. */
+  writeAddress() {
+    clearTimeout(this.writesLater);
+    const wait = this.writes.take(performance.now()), { current } = this.view;
+    if (wait > 0) {
+      this.writesLater = setTimeout(() => this.writeAddress(), wait);
+      return;
+    }
+    const at = current && isRecord(current) ? `!${encodeURIComponent(keyOf(current))}` : '';
+    history.replaceState(null, '', `#${this.answer?.link}${at}`);
   }
 
   /**
@@ -286,7 +305,7 @@ class Play {
       const a = this.answer;
       if (!this.running || !a) return;
       if (now - last >= FRAME) {
-        const speed = Number(field('speed').value), to = this.cursor + (now - last) * 1e3 * speed, ahead = 1e6 * speed, end = a.begin + this.catalogue.limits.until;
+        const speed = Number(field('speed').value), to = this.cursor + Math.min(now - last, LONGEST) * 1e3 * speed, ahead = 1e6 * speed, end = a.begin + this.catalogue.limits.until;
         last = now;
         if (to + ahead > a.now && !this.asking && !a.stopped && a.now < end) void this.ask(() => ({ until: Math.min(to + 2 * ahead - a.begin, this.catalogue.limits.until) }));
         this.seek(to);
@@ -332,7 +351,7 @@ class Play {
     const { link, selected } = splitAddress(hash);
     this.stop();
     const lesson = this.catalogue.lessons.find(l => timeless(l.link) === timeless(link));
-    if (!await this.ask(() => ({ link: link || FIRST, until: undefined }), Infinity)) return false;
+    if (!await this.ask(() => ({ link: link || this.catalogue.first, until: undefined }), Infinity)) return false;
     this.lesson = lesson;
     showLesson(this.catalogue, lesson);
     say(byId('answer'), '');
@@ -345,15 +364,36 @@ class Play {
   }
 
   /**
-   * Asks for the world beside a lesson's one, whose picture is the ghost, unless another link is opened meanwhile.
+   * Asks for the world of a lesson's counterpart, whose picture is the ghost, unless another link is opened meanwhile.
    * @param {import('./answers.js').Lesson | undefined} lesson
    */
   async besides(lesson) {
     const other = this.catalogue.lessons.find(l => l.id === lesson?.counterpart);
-    const answer = other && await this.back.ask({ link: other.link });
+    /** @type {Play['beside']} */
+    let beside;
+    try {
+      const answer = other && await this.back.ask({ link: other.link });
+      beside = other && answer && { title: other.title, answer, ghost: known(answer).picture };
+    } catch (error) {
+      if (this.lesson === lesson) say(byId('trouble'), `“${other?.title}” cannot be shown next to it: ${words(error)}`, 600);
+    }
     if (this.lesson !== lesson) return;
-    this.beside = other && answer && { title: other.title, answer, ghost: known(answer).picture };
+    this.beside = beside;
     this.panels();
+  }
+
+  /** Says that no world can be played yet, as long as it is so: the one that is shown comes from a file. */
+  async starting() {
+    const note = byId('answer'), text = 'The machines are starting. Look around: what you do is carried out when they run.';
+    note.className = '';
+    say(note, text);
+    try {
+      await this.back.started;
+      document.body.dataset.deeds = duration(performance.now() * 1e3);
+    } catch (error) {
+      say(byId('trouble'), `The machines do not run, so this world can only be looked at: ${words(error)}`, 600);
+    }
+    if (note.textContent === text) say(note, '');
   }
 
   /** Connects buttons and fields. */
@@ -365,7 +405,7 @@ class Play {
       ['counterpart', () => this.goLesson(this.lesson?.counterpart ?? '')], ['copy', () => void this.copy()],
       ['world-same', () => void this.ask(a => a ? { link: linkOf(chosenWorld(), a.script.deeds.map(d => d.text)), until: a.now - a.begin } : {}, Infinity)]];
     for (const [id, does] of buttons) byId(id).addEventListener('click', does);
-    byId('world').addEventListener('submit', event => { event.preventDefault(); void this.open(`#${chosenWorld()}@20`); });
+    byId('world').addEventListener('submit', event => { event.preventDefault(); this.goLink(`${chosenWorld()}@20`); });
     field('scrub').addEventListener('input', () => { if (this.answer) this.seek(this.answer.begin + Number(field('scrub').value) * 1e3); });
     addEventListener('hashchange', event => void this.open(event.newURL.replace(/^[^#]*/, ''))); // the address may be written again meanwhile
     byId('servers').addEventListener('click', event => {
@@ -388,7 +428,17 @@ class Play {
     if (!lesson) return;
     const box = /** @type {HTMLDetailsElement} */ (byId('lessons-box'));
     box.open = false;
-    location.hash = `#${lesson.link}`;
+    this.goLink(lesson.link);
+  }
+
+  /**
+   * Opens a link, and leaves the one before to the browser's way back.
+   * @param {string} link
+   */
+  goLink(link) {
+    const before = location.hash;
+    location.hash = `#${link}`;
+    if (location.hash === before) void this.open(before);
   }
 
   async copy() {
@@ -402,33 +452,3 @@ class Play {
     }
   }
 }
-
-/**
- * The keys of the playground, for the dialog.
- * @param {import('./answers.js').Catalogue} c
- */
-function playKeys(c) {
-  const verbs = (/** @type {Verb['to']} */ to) => c.deeds.filter(v => v.to === to).map(v => `${VERB_KEYS.get(v.verb) ?? '–'} ${v.verb}`).join(', ');
-  return [['space', 'run, stop'], ['>', 'run the world 10 s further'], ['Home End', 'to the beginning, to the end'], ['1 … 9', 'choose a participant'], ['A … E', 'choose a server'], ['~', 'choose the ensemble'],
-    ['participant', verbs('participant')], ['server', verbs('server')], ['ensemble', verbs('ensemble')], ['q', 'deeds are questions: what if']];
-}
-
-/** Begins. */
-async function start() {
-  const back = document.querySelector('meta[name=back]')?.getAttribute('content') === 'worker' ? inWorker() : overServer();
-  const catalogue = await back.catalogue(), play = new Play(back, catalogue);
-  offerWorlds(catalogue);
-  explain(playKeys(catalogue), [['ghost', 'in the other world']]);
-  listLessons(catalogue, id => play.goLesson(id));
-  play.listen();
-  const box = /** @type {HTMLDetailsElement} */ (byId('lessons-box'));
-  box.open = location.hash.length < 2;
-  if (!await play.open(location.hash)) {
-    const why = byId('trouble').textContent ?? '';
-    await play.open('');
-    say(byId('trouble'), why);
-  }
-  document.body.dataset.ready = duration(performance.now() * 1e3);
-}
-
-start().catch(error => { say(byId('verdict'), `The playground cannot begin: ${error instanceof Error ? error.message : error}`); });

@@ -1,11 +1,12 @@
-// Runs worlds in a Worker: what the page asks goes to the program in world.wasm.
+// Runs worlds in a Worker: what the page asks goes to the program in world.wasm, which is loaded and compiled at once.
 /* global Go, importScripts, play */
+const loaded = fetch('world.wasm');
 importScripts('wasm_exec.js');
 
 const ready = new Promise(resolve => { globalThis.playReady = resolve; });
 
 async function begin() {
-  const go = new Go(), answer = await fetch('world.wasm');
+  const go = new Go(), answer = await loaded;
   if (!answer.ok) throw new Error(`world.wasm: ${answer.status} ${answer.statusText}`);
   const streams = answer.headers.get('Content-Type') === 'application/wasm'; // then it is compiled while it is loaded
   const { instance } = streams ? await WebAssembly.instantiateStreaming(answer, go.importObject) : await WebAssembly.instantiate(await answer.arrayBuffer(), go.importObject);
@@ -17,10 +18,13 @@ async function begin() {
 const begun = begin();
 begun.then(() => postMessage({ ready: true }), error => postMessage({ ended: String(error) }));
 
+// A message without an id wants no answer: its world is played for a question to come.
 addEventListener('message', async ({ data }) => {
   await begun;
   try {
-    const answer = JSON.parse(data.catalogue ? play.catalogue() : play.ask(JSON.stringify(data.ask)));
+    const said = play.ask(JSON.stringify(data.ask));
+    if (!data.id) return;
+    const answer = JSON.parse(said);
     postMessage(answer.error ? { id: data.id, error: answer.error } : { id: data.id, answer });
   } catch (error) {
     postMessage({ id: data.id, error: String(error) });
