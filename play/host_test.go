@@ -205,3 +205,23 @@ func TestTransactionsHaveTheirMoment(t *testing.T) {
 		t.Error("no transaction, or all in whole milliseconds")
 	}
 }
+
+// FuzzAsk: whatever is asked, the answer is JSON, and the same if it is asked again; a refusal says why.
+func FuzzAsk(f *testing.F) {
+	f.Add(`{"link":"1;latch;usual;3;7~8.5:freeze:alice:9@30","until":9000000,"steps":2,"have":{"alice":7},"key":"1.x","charts":["latch"]}`)
+	f.Add(`{"link":"1;semaphore;quick;3;7~-8:cut:bob~+8:cut:bob~8:cut:bob@9","have":{"alice":18446744073709551615,"":1},"key":"9000000."}`)
+	for _, l := range Lessons() {
+		f.Add(`{"link":"` + l.Link + `"}`)
+	}
+	f.Fuzz(func(t *testing.T, request string) {
+		h := new(Host)
+		said, ok := h.AskJSON([]byte(request))
+		var a struct{ Error, Digest string }
+		if err := json.Unmarshal(said, &a); err != nil || ok == (a.Error != "") || ok == (a.Digest == "") || len(a.Error) > 700 {
+			t.Fatalf("%t %.300s: %v", ok, said, err)
+		}
+		if again, _ := h.AskJSON([]byte(request)); string(again) != string(said) {
+			t.Errorf("another answer when it is asked again:\n%.300s\n%.300s", said, again)
+		}
+	})
+}
