@@ -1,5 +1,5 @@
-// Command gencharts writes docs/statecharts from the charts in machines/. Run it
-// in the module's root; a test fails while the docs are stale.
+// Command gencharts writes docs/statecharts from the charts in machines/, and the lessons in docs/playground.md from those in
+// play. Run it in the module's root; a test fails while the docs are stale.
 package main
 
 import (
@@ -13,7 +13,11 @@ import (
 )
 
 func main() {
-	if err := write("machines", filepath.Join("docs", "statecharts")); err != nil {
+	err := write("machines", filepath.Join("docs", "statecharts"))
+	if err == nil {
+		err = lessons(filepath.Join("docs", "playground.md"))
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "gencharts:", err)
 		os.Exit(1)
 	}
@@ -48,4 +52,17 @@ func write(source, target string) error {
 		}
 	}
 	return nil
+}
+
+// lessons writes the lessons into a page.
+func lessons(file string) error {
+	old, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	page, err := pages.WithLessons(string(old))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(page), 0o644)
 }

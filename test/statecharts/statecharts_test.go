@@ -46,6 +46,13 @@ func TestDocsAreCurrent(t *testing.T) {
 			t.Errorf("docs/statecharts/%s is stale: run go run ./cmd/gencharts (%v)", name, err)
 		}
 	}
+	playground, err := os.ReadFile(filepath.Join(docs, "..", "playground.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if page, err := pages.WithLessons(string(playground)); err != nil || page != string(playground) {
+		t.Errorf("docs/playground.md has other lessons: run go run ./cmd/gencharts (%v)", err)
+	}
 	files, err := filepath.Glob(filepath.Join(docs, "*"))
 	if err != nil {
 		t.Fatal(err)

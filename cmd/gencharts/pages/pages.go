@@ -3,12 +3,10 @@ package pages
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/incumbent-go/incumbent/drawing"
 	"github.com/incumbent-go/incumbent/engine"
-	"github.com/incumbent-go/incumbent/play"
 )
 
 const generated = "<!-- Made by go run ./cmd/gencharts from the charts in machines/. Do not edit: change the chart. -->\n\n"
@@ -64,24 +62,4 @@ func page(d engine.Description, words map[string]string) string {
 	fmt.Fprintf(&b, "\n## State by state\n\n%s `incumbent chart %s --format table` prints the same.\n\n", drawing.HowToRead, d.Name)
 	fmt.Fprintf(&b, "<details><summary>What each state does</summary>\n\n```text\n%s```\n\n</details>\n", drawing.StateByState(d))
 	return b.String()
-}
-
-// playground says how a recipe can be played, and which lessons are about it; nothing of one that cannot.
-func playground(recipe string) string {
-	if !slices.Contains(play.Recipes(), recipe) {
-		return ""
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "Play it [in a browser](../playground.md): `incumbent play '1;%s;usual;3;7'`, or a lesson:\n\n", recipe)
-	lessons := 0
-	for _, l := range play.Lessons() {
-		if s, err := play.ParseLink(l.Link); err == nil && s.Recipe == recipe {
-			lessons++
-			fmt.Fprintf(&b, "- `incumbent play %s`: %s\n", l.ID, l.Title)
-		}
-	}
-	if lessons == 0 {
-		return strings.Replace(b.String(), ", or a lesson:\n\n", ".\n\n", 1)
-	}
-	return b.String() + "\n"
 }
