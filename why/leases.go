@@ -54,7 +54,7 @@ func (l *Log) answerLeases(r events.Record) {
 	delete(l.givenBack, key)
 }
 
-// heldLease notes the first permit of a term, of which no answer told: the reply to its transaction was lost.
+// heldLease notes the first permit of a term, if no answer named it: the reply to its transaction was lost.
 func (l *Log) heldLease(r events.Record, path string, token int64) {
 	if l.machineOf(r.Machine).recipe == "semaphore" && l.leases[path] == nil {
 		l.leases[path] = &lease{node: node{path, r.Machine, r.Seq, r.Event.At, 0, token, l.session.current}}

@@ -61,8 +61,8 @@ func TestTimesInsideABarrier(t *testing.T) {
 	}
 }
 
-// Permits are created and deleted by transactions: they stand from the answer to the one until the answer to the other. One of
-// which no answer told stands from the term that it gives.
+// Permits are created and deleted by transactions: they stand from the answer to the one until the answer to the other. One that no
+// answer named stands from the term that it gives.
 func TestTimesOfPermits(t *testing.T) {
 	const s, own = "semaphore-1", "/s/leases/_c_00000000-0000-0000-0000-000000000001-lease-"
 	c := &crafted{}
