@@ -52,7 +52,8 @@ func TestBackEndsAgree(t *testing.T) {
 	}
 	for _, address := range []string{server, static} {
 		p := open(t, browser, address).shown()
-		t.Logf("%s: usable after %s", address, p.text(`document.body.dataset.ready`))
+		p.waits(`document.body.dataset.deeds !== undefined`)
+		t.Logf("%s: the first world can be read after %s, and deeds are carried out after %s", address, p.text(`document.body.dataset.ready`), p.text(`document.body.dataset.deeds`))
 		for _, link := range links {
 			a, err := new(play.Host).Ask(play.Request{Link: link})
 			if err != nil {
