@@ -6,13 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/incumbent-go/incumbent/test/selection"
 	"github.com/incumbent-go/incumbent/why"
 )
 
 // moments plays a random script of a recipe, and looks at it at a few moments.
 func moments(t *testing.T, recipe string, look func(what string, a *Answer)) {
 	t.Helper()
-	for seed := range int64(amount(t)) {
+	for seed := range int64(selection.Of(t, "random scripts of "+recipe, 5, 12, 100)) {
 		s := Random(seed)
 		s.Recipe, s.Bug = recipe, ""
 		host := new(Host)
