@@ -19,6 +19,7 @@ import { helpDialog } from './legend.js';
  * @property {() => [number, number]} [bounds] what everything is
  * @property {() => void} [taken] hears that the model has changed, before anything is drawn
  * @property {() => number} [at] the moment whose states are shown, if it is not the selected item's
+ * @property {(log: string, t: number) => boolean} [gone] whether a process has ended by a moment
  * @property {() => string} [named] what to select at first
  * @property {() => void} [last] a step behind the last record was wanted
  * @property {Record<string, () => void>} [keys] more keys
@@ -168,7 +169,7 @@ export class View {
         const exact = isRecord(current) && current.log === log && current.t === t ? current.seq : all.findLast(r => r.t <= t)?.seq ?? 0;
         return this.model.stateAt(log, name, exact);
       });
-      return paint({ tag: 'text', layer: 'state', x: 10, y: l.top(i) + 56, text: states.findLast(s => s !== '') ?? '' });
+      return paint({ tag: 'text', layer: 'state', x: 10, y: l.top(i) + 56, text: this.hooks.gone?.(log, t) ? 'process gone' : states.findLast(s => s !== '') ?? '' });
     });
   }
 

@@ -39,6 +39,12 @@ func TestLessons(t *testing.T) {
 		if ghosts := value[int](p, `document.querySelectorAll('#above .ghost').length`); (ghosts > 0) != (l.Counterpart != "") {
 			t.Errorf("%s has %d bars of its counterpart, %q", l.ID, ghosts, l.Counterpart)
 		}
+		if states := value[[]string](p, `[...document.querySelectorAll('#above text.state')].map(e => e.textContent)`); l.ID == "herd" && (states[0] != "process gone" || states[1] != "leading") {
+			t.Errorf("at the end of the herd the states are %q", states)
+		}
+		if work := value[int](p, `document.querySelectorAll('#below rect.work').length`); l.ID == "forgotten-release" && work == 0 {
+			t.Error("work that is not released does not run on")
+		}
 		if *shots != "" {
 			shot(t, p, "lesson-"+l.ID)
 		}

@@ -57,8 +57,20 @@ function untilNow(picture, players, now) {
     return p.dead ? { ...l, pauses } : { ...l, pauses, cut: false, connected: l.connected.map((s, i, all) => p.server && i === all.length - 1 ? { ...s, to: now } : s) };
   });
   const machines = picture.machines.map(m => of(picture.logs[m.log].name)?.dead ? { ...m, nodes: closed(m.nodes) }
-    : { ...m, nodes: closed(m.nodes), right: closed(m.right), heard: closed(m.heard), inside: closed(m.inside ?? []) });
+    : { ...m, work: workUntil(m, of(picture.logs[m.log].name), now), nodes: closed(m.nodes), right: closed(m.right), heard: closed(m.heard), inside: closed(m.inside ?? []) });
   return { ...picture, logs, machines };
+}
+
+/**
+ * The times in which work ran on. Work that has not returned runs on, also if its log says nothing more.
+ * @param {import('./types.js').Participant} m
+ * @param {import('./answers.js').Player | undefined} p
+ * @param {number} now
+ */
+function workUntil(m, p, now) {
+  const last = m.heard[m.heard.length - 1], drains = p && [...m.all ?? [], m.machine].some(name => p.machines?.[name] === 'draining');
+  if (!drains || !last || last.to <= 0) return m.work;
+  return [...m.work.filter(s => s.from !== last.to), { from: last.to, to: now, record: last.record, text: 'work runs on: it is not released' }];
 }
 
 /**

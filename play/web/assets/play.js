@@ -62,6 +62,7 @@ export class Play {
     this.second = [];
     this.view = new View({
       selected: item => this.selected(item), extra: view => this.extra(view), bounds: () => this.bounds(), at: () => this.cursor, keys: this.keys(),
+      gone: (name, t) => this.answer?.participants.some(p => p.name === name && p.dead && p.pauses.some(s => s.to === 0 && s.from <= t)) ?? false,
       taken: () => { this.answer = this.next; }, last: () => this.one(),
     });
   }

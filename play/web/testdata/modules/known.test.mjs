@@ -29,6 +29,13 @@ test('who is inside a barrier is there until now', () => {
   assert.deepEqual(shown({ ...picture, machines }, [player('alice', { dead: true })]).machines[0].inside, inside);
 });
 
+test('work that has not returned runs on until now', () => {
+  const machines = [participant(0, 'latch-1', { heard: [{ from: 30, to: 50 }, { from: 60, to: 100, record: 7 }], work: [{ from: 50, to: 55 }, { from: 100, to: 120 }] })];
+  const work = state => shown({ ...picture, machines }, [player('alice', { machines: { 'latch-1': state } })]).machines[0].work.map(s => [s.from, s.to]);
+  assert.deepEqual(work('draining'), [[50, 55], [100, NOW]]);
+  assert.deepEqual(work('waiting'), [[50, 55], [100, 120]]);
+});
+
 test('of a dead process its log is all there is', () => {
   const { logs, machines } = shown(picture, [player('bob', { dead: true, server: '', pauses: [{ from: 350, to: 0 }, { from: 50, to: 60 }] })]);
   assert.equal(logs[1].cut, true);
