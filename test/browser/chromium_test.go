@@ -30,6 +30,9 @@ func chromium(t *testing.T, options ...chromedp.ExecAllocatorOption) context.Con
 	}
 	options = append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), append(options, chromedp.ExecPath(path), chromedp.NoSandbox,
 		chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1280, 1000), chromedp.WSURLReadTimeout(2*time.Minute))...)
+	if *dark {
+		options = append(options, chromedp.Flag("blink-settings", "preferredColorScheme=0"))
+	}
 	allocator, end := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(end)
 	ctx, end := chromedp.NewContext(allocator)

@@ -3,5 +3,5 @@
 // its libraries.
 //
 //	go test ./...                 in this folder
-//	go test ./... -args -shots /tmp/shots   keeps a picture of each incident's page and of each lesson; -dark takes dark colours
+//	go test ./... -args -shots /tmp/shots   keeps a picture of each incident's page and of each lesson; -dark shows all pages in dark colours
 package browser

@@ -19,7 +19,7 @@ import (
 
 var (
 	shots = flag.String("shots", "", "the folder for a picture of each incident's page")
-	dark  = flag.Bool("dark", false, "take the pictures in dark colours")
+	dark  = flag.Bool("dark", false, "show all pages in dark colours")
 )
 
 // incident returns what why says of an incident, and its page.
@@ -57,11 +57,7 @@ func TestIncidents(t *testing.T) {
 	if *shots == "" && !selection.Full(t, "4 of the incidents' pages") {
 		all = []incidents.Incident{all[0], all[1], all[6], all[12]}
 	}
-	var options []chromedp.ExecAllocatorOption
-	if *dark {
-		options = append(options, chromedp.Flag("blink-settings", "preferredColorScheme=0"))
-	}
-	browser := chromium(t, options...)
+	browser := chromium(t)
 	for _, i := range all {
 		t.Run(i.Name, func(t *testing.T) {
 			report, b := incident(t, i.Name)
