@@ -2,9 +2,12 @@ package page
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"sync"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/incumbent-go/incumbent/drawing"
 	"github.com/incumbent-go/incumbent/machines"
@@ -119,11 +122,30 @@ func (d *Document) draw(recipes map[string]bool) error {
 // pictures has the charts that were drawn, by recipe: they are the same in every document.
 var pictures sync.Map
 
-// JSON returns the document as the page reads it.
+// JSON returns the document as the page reads it: in ASCII, of which a browser needs one byte a character. If one character
+// were another, it would need two for each, and twice the time to read them.
 func (d *Document) JSON() ([]byte, error) {
 	d.Strings = slices.Clip(d.Strings)
 	if d.Strings == nil {
 		d.Strings = []string{}
 	}
-	return json.Marshal(d)
+	data, err := json.Marshal(d)
+	return ascii(data), err
+}
+
+// ascii returns JSON with an escape for each character that is not in ASCII. Only strings have such characters.
+func ascii(data []byte) []byte {
+	out := make([]byte, 0, len(data))
+	for _, r := range string(data) {
+		switch {
+		case r < utf8.RuneSelf:
+			out = append(out, byte(r))
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -166,5 +167,18 @@ func TestADocumentNeedsTheRowsOfEachLog(t *testing.T) {
 	}
 	if _, err := New(why.Explain(logs, txns, why.Options{}), nil, nil); err == nil || !strings.Contains(err.Error(), "page.Keep") {
 		t.Error(err)
+	}
+}
+
+// The data of a page are in ASCII, and mean the same.
+func TestJSONIsASCII(t *testing.T) {
+	d := &Document{Strings: []string{"alice → bob", "é\u2028", "𝄞 clef", `a "quote" \`, ""}}
+	b, err := d.JSON()
+	if err != nil || bytes.ContainsFunc(b, func(r rune) bool { return r > 126 || r < ' ' }) {
+		t.Errorf("%v\n%q", err, b)
+	}
+	var again Document
+	if err := json.Unmarshal(b, &again); err != nil || !slices.Equal(again.Strings, d.Strings) {
+		t.Errorf("%v: %q, want %q", err, again.Strings, d.Strings)
 	}
 }

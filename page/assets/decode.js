@@ -5,7 +5,8 @@ import './types.js';
 const STRIDE = 13;
 
 /**
- * The records of one log. Seq, at and cause are differences.
+ * The records of one log. Seq, at and cause are differences. T is not known yet: it is a number from the start, and none that V8 would
+ * keep in another way than the times that follow.
  * @param {import('./types.js').Rows} log
  * @param {string[]} strings
  * @returns {import('./types.js').Rec[]}
@@ -13,22 +14,17 @@ const STRIDE = 13;
 export function decodeRows(log, strings) {
   /** @type {import('./types.js').Rec[]} */
   const all = [];
-  const lists = new Map();
+  /** @type {string[][]} */
+  const lists = [];
   /** @param {number} n */
-  const list = n => {
-    const known = lists.get(n);
-    if (known) return known;
-    const parts = strings[n] === '' ? [] : strings[n].split('\n');
-    lists.set(n, parts);
-    return parts;
-  };
+  const list = n => lists[n] ??= strings[n] === '' ? [] : strings[n].split('\n');
   const r = log.rows;
   let seq = 0, at = 0;
   for (let i = 0; i + STRIDE <= r.length; i += STRIDE) {
     seq += r[i];
     at += r[i + 1];
     all.push({
-      log: log.name, seq, at, t: 0, i: 0,
+      log: log.name, seq, at, t: NaN, i: 0,
       machine: strings[r[i + 2]], kind: strings[r[i + 3]], from: strings[r[i + 4]], row: strings[r[i + 5]], to: strings[r[i + 6]],
       cause: r[i + 7] ? seq - r[i + 7] : 0, tried: list(r[i + 8]), effects: list(r[i + 9]), facts: strings[r[i + 10]],
       zxid: r[i + 11], beat: (r[i + 12] & 1) === 1, inner: (r[i + 12] & 2) === 2,
