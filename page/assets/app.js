@@ -1,22 +1,10 @@
 // The page: reads its data, shows it, and follows what is recorded.
 import './types.js';
-import { keyOf } from './model.js';
+import { Address, namedBy } from './address.js';
 import { duration } from './picture.js';
 import { byId, say } from './dom.js';
 import { explain } from './legend.js';
 import { View } from './view.js';
-
-/**
- * What the address names.
- * @param {string} hash
- */
-function named(hash) {
-  try {
-    return decodeURIComponent(hash.slice(1));
-  } catch {
-    return '';
-  }
-}
 
 /**
  * The data in the page.
@@ -24,8 +12,10 @@ function named(hash) {
  * @returns {Promise<import('./types.js').Document>}
  */
 async function unpack(text) {
-  const bytes = Uint8Array.from(atob(text), c => c.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).json();
+  const packed = atob(text), bytes = new Uint8Array(packed.length);
+  for (let i = 0; i < packed.length; i++) bytes[i] = packed.charCodeAt(i);
+  const gunzip = new DecompressionStream('gzip'), writer = gunzip.writable.getWriter();
+  return (await Promise.all([new Response(gunzip.readable).json(), writer.write(bytes), writer.close()]))[0];
 }
 
 /**
@@ -43,19 +33,17 @@ function follow(app, url) {
   source.addEventListener('trouble', event => say(state, `○ ${JSON.parse(event.data)}`));
 }
 
-/** Begins. */
+/** Begins. The page is ready when verdict, moves, lanes, list and chart are there and answer; the time is from when it was opened. */
 async function start() {
-  const began = performance.now(), app = new View({
-    selected: item => history.replaceState(null, '', `#${encodeURIComponent(keyOf(item))}`),
-    named: () => named(location.hash),
-  });
+  const address = new Address(), app = new View({ selected: item => address.write(item), named: () => namedBy(location.hash) });
   app.take(await unpack(byId('data').textContent ?? ''));
   explain();
   app.listen();
-  addEventListener('hashchange', () => app.goTo(named(location.hash)));
+  // The event's own address: the page's may have been written again since.
+  addEventListener('hashchange', event => app.goTo(namedBy(event.newURL)));
   const live = document.querySelector('meta[name=live]')?.getAttribute('content');
   if (live) follow(app, live);
-  document.body.dataset.ready = duration((performance.now() - began) * 1e3);
+  document.body.dataset.ready = duration(performance.now() * 1e3);
 }
 
 start().catch(error => { say(byId('verdict'), `The page cannot show its data: ${error}`); });
