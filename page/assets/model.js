@@ -24,6 +24,21 @@ export function keyOf(item) { return isRecord(item) ? `${item.log}.${item.seq}` 
  */
 export function timeOf(item) { return isRecord(item) ? item.t : item.from; }
 
+/**
+ * The last record of a log, or of a machine, until a time.
+ * @param {Rec[]} records in the order of their times
+ * @param {number} t
+ * @returns {Rec | undefined}
+ */
+export function lastUntil(records, t) {
+  let lo = 0, hi = records.length;
+  while (lo < hi) {
+    const mid = (lo + hi) >> 1;
+    if (records[mid].t <= t) lo = mid + 1; else hi = mid;
+  }
+  return records[lo - 1];
+}
+
 /** @returns {import('./types.js').Picture} */
 function emptyPicture() {
   return { verdict: '', headline: '', lines: [], moves: [], doubts: [], logs: [], txns: [], links: [], machines: [] };
@@ -73,13 +88,15 @@ export class Model {
     this.all = [];
     this.byMachine = new Map();
     for (const client of this.picture.logs) {
+      /** @type {Map<string, Rec[]>} */
+      const machines = new Map();
       for (const rec of this.logs.get(client.name) ?? []) {
         rec.t = shownAt(client.clock, rec.at);
         this.all.push(rec);
-        const key = `${rec.log}\n${rec.machine}`;
-        const own = this.byMachine.get(key);
-        if (own) own.push(rec); else this.byMachine.set(key, [rec]);
+        const own = machines.get(rec.machine);
+        if (own) own.push(rec); else machines.set(rec.machine, [rec]);
       }
+      for (const [name, own] of machines) this.byMachine.set(`${client.name}\n${name}`, own);
     }
     this.all.sort((a, b) => a.t - b.t);
     this.all.forEach((rec, i) => { rec.i = i; });
@@ -189,7 +206,8 @@ export class Model {
       const mid = (lo + hi) >> 1;
       if (all[mid].seq <= seq) lo = mid + 1; else hi = mid;
     }
-    for (; lo > 0; lo--) { // what was refused or late names no state
+    // What was refused or late names no state.
+    for (; lo > 0; lo--) {
       const state = all[lo - 1].to || all[lo - 1].from;
       if (state) return state;
     }

@@ -81,11 +81,9 @@ const STEPS = [1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7, 
  * @param {View} view
  */
 export function layout(picture, view) {
-  const all = picture.machines.map((m, index) => ({ m, index })).filter(({ m }) => view.line === '' || m.line === view.line);
-  /** @param {{m: import('./types.js').Participant}} p */
-  const begun = ({ m }) => Math.min(...[...m.nodes, ...m.right].map(s => s.from));
+  const all = picture.machines.map((m, index) => ({ m, index, begun: begunAt(m) })).filter(({ m }) => view.line === '' || m.line === view.line);
   /** @param {typeof all[0]} a @param {typeof all[0]} b */
-  const inTime = (a, b) => begun(a) === begun(b) ? a.index - b.index : begun(a) - begun(b);
+  const inTime = (a, b) => a.begun === b.begun ? a.index - b.index : a.begun - b.begun;
   all.sort((a, b) => Number(b.m.right.length > 0) - Number(a.m.right.length > 0) || inTime(a, b));
   const lanes = all.slice(0, MOST_LANES).sort(inTime).map(({ m }) => m);
   const plain = picture.logs.map((_, i) => i).filter(i => !lanes.some(m => m.log === i)).slice(0, Math.max(0, MOST_LANES - lanes.length));
@@ -104,6 +102,17 @@ export function layout(picture, view) {
 }
 
 /** @typedef {ReturnType<typeof layout>} Layout */
+
+/**
+ * When a participant's first node or right began.
+ * @param {import('./types.js').Participant} m
+ */
+function begunAt({ nodes, right }) {
+  let first = Infinity;
+  for (const s of nodes) first = Math.min(first, s.from);
+  for (const s of right) first = Math.min(first, s.from);
+  return first;
+}
 
 /**
  * The machines of a lane.
@@ -163,12 +172,13 @@ function axis(out, l, view) {
  * @param {View} view
  */
 function moveBands(out, l, picture, view) {
+  const seen = new Seen();
   for (const m of picture.moves) {
     if (view.line !== '' && m.line !== view.line || m.from === 0) continue;
     const a = Math.min(m.from, m.to), b = Math.max(m.from, m.to);
     const box = clip(l, view, a, b);
     const [layer, what] = m.two ? ['two', 'two had the right'] : m.open || m.from > m.to ? ['open', 'whether two had the right is open'] : ['nobody', 'nobody had the right'];
-    if (box) out.push({ tag: 'rect', layer, x: box.x, y: 20, w: box.w, h: l.bottom - 24, title: `${what}, for ${duration(b - a)}: ${cut(m.title, 200)}`, key: `${m.at.log}.${m.at.seq}` });
+    if (box && !seen.has(layer, box)) out.push({ tag: 'rect', layer, x: box.x, y: 20, w: box.w, h: l.bottom - 24, title: `${what}, for ${duration(b - a)}: ${cut(m.title, 200)}`, key: `${m.at.log}.${m.at.seq}` });
   }
 }
 
@@ -182,7 +192,30 @@ function moveBands(out, l, picture, view) {
 function clip(l, view, from, to) {
   if (to < view.from || from > view.to) return undefined;
   const x = Math.max(LEFT, l.x(from));
-  return { x, w: Math.max(1.5, Math.min(view.width - RIGHT, l.x(to)) - x) };
+  return { x, w: Math.max(NARROW, Math.min(view.width - RIGHT, l.x(to)) - x) };
+}
+
+/** How wide a bar is at least. */
+const NARROW = 1.5;
+
+/** Where the last narrow bar of each layer is. Of those that begin on one pixel, one is drawn: the others could not be seen. */
+class Seen {
+  constructor() {
+    /** @type {Map<string, number>} */
+    this.last = new Map();
+  }
+
+  /**
+   * Whether a bar would lie on one of its layer.
+   * @param {string} layer
+   * @param {{x: number, w: number}} box
+   */
+  has(layer, box) {
+    if (box.w > NARROW) return false;
+    if (Math.abs(box.x - (this.last.get(layer) ?? -9)) < 1) return true;
+    this.last.set(layer, box.x);
+    return false;
+  }
 }
 
 /**
@@ -196,7 +229,7 @@ function clip(l, view, from, to) {
  * @param {View} view
  */
 function lane(out, l, i, picture, m, records, view) {
-  const y = l.top(i), client = picture.logs[m.log];
+  const y = l.top(i), client = picture.logs[m.log], seen = new Seen();
   const end = records.length ? records[records.length - 1].t : view.from;
   out.push({ tag: 'rect', layer: i % 2 ? 'lane odd' : 'lane', x: 0, y, w: view.width, h: LANE });
   out.push({ tag: 'text', layer: 'who', x: 10, y: y + 22, text: cut(m.who, 12), title: cut(`${m.who}, ${m.machine} of ${client.name}`, 400) });
@@ -211,7 +244,7 @@ function lane(out, l, i, picture, m, records, view) {
   /** @param {Span} s @param {string} layer @param {{y: number, h: number}} at @param {(string | undefined)[]} texts */
   const bar = (s, layer, at, ...texts) => {
     const box = clip(l, view, s.from, s.to || end);
-    if (!box) return;
+    if (!box || seen.has(layer, box)) return;
     out.push({ tag: 'rect', layer, x: box.x, y: y + at.y, w: box.w, h: at.h, title: cut(`${s.text ?? ''} (${duration((s.to || end) - s.from)})`, 400), key: s.record ? `${client.name}.${s.record}` : undefined });
     label(s, layer, at, ...texts);
   };
@@ -224,7 +257,8 @@ function lane(out, l, i, picture, m, records, view) {
   for (const s of m.heard) bar(s, 'told', TOLD);
   for (const s of m.inside ?? []) bar(s, 'inside', RIGHTS, s.text);
   m.right.forEach((s, n) => {
-    const cutOff = client.cut && m.heard[n]?.to === 0 && s.to > end; // the log does not have its end
+    // Cut off: the log does not have its end.
+    const cutOff = client.cut && m.heard[n]?.to === 0 && s.to > end;
     bar(cutOff ? { ...s, to: end } : s, 'right', RIGHTS, s.text);
     if (cutOff) bar({ ...s, from: end, text: `${s.text ?? ''}, at most: the log ends before` }, 'right maybe', RIGHTS, 'at most');
   });
@@ -308,6 +342,7 @@ function ensemble(out, l, picture, view) {
   out.push({ tag: 'rect', layer: 'lane ensemble', x: 0, y, w: view.width, h: 60 });
   out.push({ tag: 'text', layer: 'who', x: 10, y: y + 22, text: 'ensemble' });
   out.push({ tag: 'text', layer: 'sub', x: 10, y: y + 38, text: picture.txns.some(x => x.exact) ? 'its own log' : 'by replies' });
+  const seen = new Seen();
   let lastX = -9;
   /** @type {{x: number, label: string, title: string, key: string, important: boolean}[]} */
   const labels = [];
@@ -315,7 +350,7 @@ function ensemble(out, l, picture, view) {
     const x = l.x((t.from + t.to) / 2);
     if (t.to < view.from || t.from > view.to) continue;
     const key = `@${t.zxid}`, title = cut(`zxid ${t.zxid}: ${t.text}`, 400), important = t.kind === 'expired' || t.kind === 'delete';
-    if (x - lastX < 2 && !important) continue;
+    if (important ? seen.has(t.kind, { x, w: 0 }) : x - lastX < 2) continue;
     lastX = x;
     const [a, b] = [l.x(t.from), l.x(t.to)];
     if (!t.exact && b - a > 4) out.push({ tag: 'path', layer: 'bracket', d: `M${a.toFixed(1)} ${y + 6}v12m0 -6H${b.toFixed(1)}m0 -6v12` });
@@ -344,30 +379,42 @@ function place(out, labels, view, y) {
 }
 
 /**
- * The arrows of a chain of causes, across lanes, and a mark at each of its items.
+ * The arrows of a chain of causes, across lanes, and a mark at each of its items: four shapes at most, however long it is.
  * @param {Picture} picture
+ * @param {Layout} l
  * @param {View} view
  * @param {import('./types.js').Step[]} chain
  * @returns {Shape[]}
  */
-export function chainShapes(picture, view, chain) {
-  const l = layout(picture, view);
+export function chainShapes(picture, l, view, chain) {
   const points = chain.map(({ item }) => {
     if (!('seq' in item)) return { x: l.x((item.from + item.to) / 2), y: l.bottom + 12, lane: l.lanes.length };
     const n = laneOf(l, picture, item);
     return { x: l.x(item.t), y: n < 0 ? l.bottom : l.top(n) + TICKS.y + 6, lane: n };
   });
-  /** @type {Shape[]} */
-  const out = [];
-  if (points.length && points[0].x >= LEFT && points[0].x <= view.width) out.push({ tag: 'path', layer: 'cursor', d: `M${points[0].x.toFixed(1)} 18V${l.bottom + 40}` });
+  /** @param {{x: number}} p */
+  const inside = p => p.x >= LEFT && p.x <= view.width;
+  /** @type {Set<string>} */
+  const arrows = new Set(), marks = new Set();
   for (let i = 1; i < points.length; i++) {
     const [a, b] = [points[i], points[i - 1]];
+    if (inside(a)) marks.add(disc(a, 3.5));
     if (Math.max(a.x, b.x) < LEFT || Math.min(a.x, b.x) > view.width) continue;
     const lift = a.lane === b.lane ? -16 : 0, mid = (a.x + b.x) / 2;
-    out.push({ tag: 'path', layer: 'cause', d: `M${Math.max(LEFT, a.x).toFixed(1)} ${a.y}C${mid.toFixed(1)} ${a.y + lift} ${mid.toFixed(1)} ${b.y + lift} ${b.x.toFixed(1)} ${b.y}` });
+    arrows.add(`M${Math.max(LEFT, a.x).toFixed(1)} ${a.y}C${mid.toFixed(1)} ${a.y + lift} ${mid.toFixed(1)} ${b.y + lift} ${b.x.toFixed(1)} ${b.y}`);
   }
-  points.forEach((p, i) => {
-    if (p.x >= LEFT && p.x <= view.width) out.push({ tag: 'circle', layer: i === 0 ? 'point selected' : 'point', x: p.x, y: p.y, w: i === 0 ? 5 : 3.5 });
-  });
+  /** @type {Shape[]} */
+  const out = [], [first] = points;
+  if (first && inside(first)) out.push({ tag: 'path', layer: 'cursor', d: `M${first.x.toFixed(1)} 18V${l.bottom + 40}` });
+  if (arrows.size) out.push({ tag: 'path', layer: 'cause', d: [...arrows].join('') });
+  if (marks.size) out.push({ tag: 'path', layer: 'point', d: [...marks].join('') });
+  if (first && inside(first)) out.push({ tag: 'circle', layer: 'point selected', x: first.x, y: first.y, w: 5 });
   return out;
 }
+
+/**
+ * A disc as a part of a path.
+ * @param {{x: number, y: number}} middle
+ * @param {number} r
+ */
+function disc({ x, y }, r) { return `M${(x - r).toFixed(1)} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`; }

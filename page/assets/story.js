@@ -28,18 +28,20 @@ function sentence(sentence, go) {
 }
 
 /**
- * Shows verdict, doubts and moves.
+ * Shows verdict, doubts and moves. It returns the listed moves by their indexes.
  * @param {import('./types.js').Picture} picture
  * @param {string} line
  * @param {(key: string) => void} go
  * @param {(index: number) => void} jump
+ * @returns {Map<number, HTMLElement>}
  */
 export function showStory(picture, line, go, jump) {
   const verdict = byId('verdict');
   say(verdict, picture.headline);
   verdict.className = picture.verdict === 'two at once' ? 'bad' : picture.verdict === 'cannot tell' ? 'open' : 'good';
   byId('doubts').replaceChildren(...picture.doubts.map(d => sentence(d, go)));
-  const items = [];
+  /** @type {Map<number, HTMLElement>} */
+  const listed = new Map();
   for (let i = Math.max(0, picture.moves.length - MOST_MOVES); i < picture.moves.length; i++) {
     const m = picture.moves[i];
     if (line !== '' && m.line !== line) continue;
@@ -53,24 +55,22 @@ export function showStory(picture, line, go, jump) {
     const p = element('p');
     p.append(...m.story.map(s => sentence(s, go)));
     li.append(head, p);
-    items.push(li);
+    listed.set(i, li);
   }
   const left = Math.max(0, picture.moves.length - MOST_MOVES);
-  if (left) items.unshift(element('li', '', `${left} moves before these are not listed`));
-  byId('story').replaceChildren(...items);
+  byId('story').replaceChildren(...left ? [element('li', '', `${left} moves before these are not listed`)] : [], ...listed.values());
+  return listed;
 }
 
 /**
  * Marks a move, and scrolls the list to it, but not the page: the lanes stay where they are.
+ * @param {Map<number, HTMLElement>} listed
  * @param {number} index
  */
-export function markMove(index) {
-  const box = byId('story'), seen = box.getBoundingClientRect();
-  for (const li of box.children) {
-    const on = li instanceof HTMLElement && li.dataset.move === String(index), at = li.getBoundingClientRect();
-    li.classList.toggle('selected', on);
-    if (on && (at.top < seen.top || at.bottom > seen.bottom)) box.scrollTop += at.top - seen.top; // the page itself stays where it is
-  }
+export function markMove(listed, index) {
+  const box = byId('story'), li = listed.get(index), seen = box.getBoundingClientRect(), at = li?.getBoundingClientRect();
+  if (at && (at.top < seen.top || at.bottom > seen.bottom)) box.scrollTop += at.top - seen.top;
+  for (const [i, other] of listed) other.classList.toggle('selected', i === index);
 }
 
 /**
@@ -111,7 +111,7 @@ export function showChain(chain, go) {
     table.append(element('dt', '', name), dd);
   }
   byId('detail').replaceChildren(table);
-  byId('chain').replaceChildren(...foldSteps(chain.map(step => stepLine(step, item, go))));
+  byId('chain').replaceChildren(...foldSteps(chain, step => stepLine(step, item, go)));
 }
 
 /** How many steps of a long chain are shown at its beginning, and at its end. */
@@ -119,15 +119,16 @@ const SHOWN = [8, 4];
 
 /**
  * The steps of a chain, those in the middle of a long one behind a button.
- * @param {HTMLElement[]} steps
+ * @param {import('./types.js').Step[]} chain
+ * @param {(step: import('./types.js').Step) => HTMLElement} line
  */
-function foldSteps(steps) {
+function foldSteps(chain, line) {
   const [first, last] = SHOWN;
-  if (steps.length <= first + last + 2) return steps;
-  const between = steps.slice(first, -last), li = element('li'), b = element('button', 'folded', `${between.length} steps between`);
-  b.addEventListener('click', () => li.replaceWith(...between));
+  if (chain.length <= first + last + 2) return chain.map(line);
+  const between = chain.slice(first, -last), li = element('li'), b = element('button', 'folded', `${between.length} steps between`);
+  b.addEventListener('click', () => li.replaceWith(...between.map(line)));
   li.append(b);
-  return [...steps.slice(0, first), li, ...steps.slice(-last)];
+  return [...chain.slice(0, first).map(line), li, ...chain.slice(-last).map(line)];
 }
 
 /**

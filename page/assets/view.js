@@ -1,6 +1,6 @@
 // The lanes, the list, the causes and the chart as one view that obeys keys and pointers. Pages may add to it.
 import './types.js';
-import { Model, isRecord, keyOf, timeOf } from './model.js';
+import { Model, isRecord, keyOf, lastUntil, timeOf } from './model.js';
 import { LEFT, chainShapes, clockText, firstAt, layout, laneOf, machinesOf, shapes } from './picture.js';
 import { byId, element, paint, patterns, say } from './dom.js';
 import { Chart } from './chart.js';
@@ -35,6 +35,9 @@ export class View {
     this.lanes = byId('lanes');
     this.below = byId('below');
     this.above = byId('above');
+    this.where = byId('where');
+    /** How wide the lanes are: to ask the browser would make it lay out the page within a step. */
+    this.width = this.lanes.clientWidth;
     this.edition = 0;
     this.drawn = '';
     this.line = /** @type {HTMLSelectElement} */ (byId('line'));
@@ -44,8 +47,12 @@ export class View {
     this.view = [0, 1];
     /** @type {Rec | Txn | undefined} */
     this.current = undefined;
+    /** @type {import('./types.js').Step[]} the selected item and what led to it */
+    this.chain = [];
     /** @type {(Rec | Txn)[]} */
     this.trail = [];
+    /** @type {Map<number, HTMLElement>} */
+    this.listed = new Map();
     this.move = -1;
   }
 
@@ -65,11 +72,18 @@ export class View {
     if (first) this.view = bounds;
     else if (follows) this.view = [this.view[0] <= bounds[0] ? bounds[0] : this.view[0] + bounds[1] - end, bounds[1]];
     this.lines();
-    showStory(this.model.picture, this.line.value, key => this.goTo(key), i => this.jump(i));
+    this.story();
     this.list.filter();
-    if (first) { this.open(); return; }
+    if (first) {
+      // With the page's scroll bar, if it has got one.
+      this.width = this.lanes.clientWidth;
+      this.open();
+      return;
+    }
     const again = selected === undefined ? undefined : this.model.find(selected);
-    if (again) this.go(again, true); else this.draw();
+    if (again) { this.go(again, true); return; }
+    this.chain = this.current ? this.model.chain(this.current) : [];
+    this.draw();
   }
 
   /** Forgets the records. Charts are kept. */
@@ -98,11 +112,14 @@ export class View {
     byId('line-label').hidden = lines.length < 2;
   }
 
+  /** Lists the moves of the line. */
+  story() { this.listed = showStory(this.model.picture, this.line.value, key => this.goTo(key), i => this.jump(i)); }
+
   /** Selects what the address names, or the first loss. */
   open() {
     if (this.goTo(this.hooks.named?.() ?? '')) return;
     const i = this.model.picture.moves.findIndex(m => m.cause && m.line === this.line.value);
-    if (i >= 0) { this.move = i; markMove(i); this.goTo(this.key(i), true); }
+    if (i >= 0) { this.move = i; markMove(this.listed, i); this.goTo(this.key(i), true); }
     if (!this.current && this.model.all.length) this.go(this.model.all[0]);
     if (!this.current) this.draw();
   }
@@ -130,46 +147,48 @@ export class View {
     this.current = item;
     const t = timeOf(item), [from, to] = this.view;
     if (!stay && (t < from || t > to)) this.view = [t - (to - from) / 2, t + (to - from) / 2];
-    const chain = this.model.chain(item);
-    showChain(chain, key => this.goTo(key));
-    this.list.show(isRecord(item) ? item : undefined, chain.map(s => s.item).filter(isRecord));
-    this.chart.show(isRecord(item) ? item : chain.map(s => s.item).find(isRecord));
-    say(byId('where'), `${clockText(t)} UTC  ${itemText(item).slice(0, 200)}`);
+    this.chain = this.model.chain(item);
+    const records = this.chain.map(s => s.item).filter(isRecord);
+    // The list is first, since it may scroll: nothing that was written has to be laid out for it.
+    this.list.show(isRecord(item) ? item : undefined, records);
+    showChain(this.chain, key => this.goTo(key));
+    this.chart.show(records[0]);
+    say(this.where, `${clockText(t)} UTC  ${itemText(item).slice(0, 200)}`);
     this.hooks.selected?.(item);
     this.draw();
   }
 
   /** Draws what changed: the lanes if the view did, and always the causes on them. */
   draw() {
-    const view = this.asked(), asked = JSON.stringify([view, this.edition]);
+    const view = this.asked(), { picture, logs } = this.model, l = layout(picture, view), asked = JSON.stringify([view, this.edition]);
     if (asked !== this.drawn) {
       this.drawn = asked;
-      this.lanes.setAttribute('height', String(layout(this.model.picture, view).height));
-      this.below.replaceChildren(patterns(), ...shapes(this.model.picture, this.model.logs, view).map(paint));
+      this.lanes.setAttribute('height', String(l.height));
+      this.below.replaceChildren(patterns(), ...shapes(picture, logs, view).map(paint));
     }
-    const chain = this.current ? chainShapes(this.model.picture, view, this.model.chain(this.current)) : [];
-    const extra = this.hooks.extra?.(view) ?? { behind: [], before: [] };
-    this.above.replaceChildren(...extra.behind.map(paint), ...chain.map(paint), ...this.states(view), ...extra.before.map(paint));
+    const chain = this.current ? chainShapes(picture, l, view, this.chain) : [], extra = this.hooks.extra?.(view) ?? { behind: [], before: [] };
+    this.above.replaceChildren(...[...extra.behind, ...chain, ...this.states(l), ...extra.before].map(paint));
   }
 
   /** @returns {import('./picture.js').View} */
-  asked() { return { from: this.view[0], to: this.view[1], width: this.lanes.clientWidth || 1000, line: this.line.value }; }
+  asked() { return { from: this.view[0], to: this.view[1], width: this.width || 1000, line: this.line.value }; }
 
   /**
    * The state of each lane's machine at the selected moment.
-   * @param {import('./picture.js').View} view
+   * @param {import('./picture.js').Layout} l
+   * @returns {import('./picture.js').Shape[]}
    */
-  states(view) {
+  states(l) {
     if (!this.current) return [];
-    const l = layout(this.model.picture, view), current = this.current, t = this.hooks.at?.() ?? timeOf(current);
+    const current = this.current, t = this.hooks.at?.() ?? timeOf(current);
     return l.lanes.map((m, i) => {
-      const log = this.model.picture.logs[m.log].name;
-      const states = machinesOf(m).map(name => {
-        const all = this.model.byMachine.get(`${log}\n${name}`) ?? [];
-        const exact = isRecord(current) && current.log === log && current.t === t ? current.seq : all.findLast(r => r.t <= t)?.seq ?? 0;
-        return this.model.stateAt(log, name, exact);
-      });
-      return paint({ tag: 'text', layer: 'state', x: 10, y: l.top(i) + 56, text: this.hooks.gone?.(log, t) ? 'process gone' : states.findLast(s => s !== '') ?? '' });
+      const log = this.model.picture.logs[m.log].name, exact = isRecord(current) && current.log === log && current.t === t ? current.seq : 0;
+      let text = '';
+      for (const name of machinesOf(m).toReversed()) {
+        text = this.model.stateAt(log, name, exact || (lastUntil(this.model.byMachine.get(`${log}\n${name}`) ?? [], t)?.seq ?? 0));
+        if (text) break;
+      }
+      return { tag: 'text', layer: 'state', x: 10, y: l.top(i) + 56, text: this.hooks.gone?.(log, t) ? 'process gone' : text };
     });
   }
 
@@ -184,10 +203,10 @@ export class View {
     const m = moves[i], first = Math.min(m.from, m.to), last = Math.max(m.from, m.to), air = Math.max(5e5, (last - first) * 0.6);
     if (m.line !== this.line.value) {
       this.line.value = m.line;
-      showStory(this.model.picture, this.line.value, key => this.goTo(key), n => this.jump(n));
+      this.story();
     }
     this.view = [first - air, last + air];
-    markMove(i);
+    markMove(this.listed, i);
     if (!this.goTo(this.key(i), true)) this.draw();
   }
 
@@ -298,11 +317,15 @@ export class View {
       else this.pan((event.deltaX || event.deltaY) * (this.view[1] - this.view[0]) / (this.lanes.clientWidth - LEFT));
     }, { passive: false });
     this.line.addEventListener('change', () => {
-      showStory(this.model.picture, this.line.value, key => this.goTo(key), i => this.jump(i));
+      this.story();
       this.move = -1;
       this.draw();
     });
-    addEventListener('resize', () => { this.draw(); this.list.draw(); });
+    new ResizeObserver(() => {
+      if (this.width === this.lanes.clientWidth) return;
+      this.width = this.lanes.clientWidth;
+      this.draw();
+    }).observe(this.lanes);
     /** @type {[string, () => void][]} */
     const buttons = [['prev-move', () => this.nextMove(-1)], ['next-move', () => this.nextMove(1)], ['zoom-in', () => this.zoom(0.6)],
       ['zoom-out', () => this.zoom(1.6)], ['zoom-all', () => this.everything()], ['help-open', () => helpDialog().showModal()]];

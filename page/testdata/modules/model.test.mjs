@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Model, keyOf, lightArrows, litBy } from '../../assets/model.js';
+import { Model, keyOf, lastUntil, lightArrows, litBy } from '../../assets/model.js';
 import { decodeRows, shownAt } from '../../assets/decode.js';
 import { client, documentOf, participant, rec } from './made.mjs';
 
@@ -51,6 +51,12 @@ test('a state is that of the last record of its machine', () => {
   m.add(documentOf([client('a', [[0, 0]])], { a: [rec({ seq: 1, at: 1, to: 'x' }), rec({ seq: 2, at: 2, machine: 'latch-1', to: 'y' }), rec({ seq: 3, at: 3, from: 'x', to: 'z' }), rec({ seq: 4, at: 4, row: 'refused' })] }));
   assert.deepEqual([1, 2, 3, 4].map(seq => m.stateAt('a', 'session', seq)), ['x', 'x', 'z', 'z']);
   assert.equal(m.stateAt('a', 'latch-1', 1), '');
+});
+
+test('the last record until a time, of those in their order', () => {
+  const all = [1, 3, 3, 7].map((t, i) => rec({ seq: i + 1, t }));
+  assert.deepEqual([0, 1, 2.5, 3, 6, 7, 99].map(t => lastUntil(all, t)?.seq), [undefined, 1, 1, 3, 3, 4, 4]);
+  assert.equal(lastUntil([], 5), undefined);
 });
 
 test('a row lights its arrow, one through a choice two, and failed guards are marked', () => {

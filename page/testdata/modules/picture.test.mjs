@@ -97,11 +97,37 @@ test('100,000 records take no more shapes than there are pixels', () => {
   assert.ok(low.d.split('M').length < 1100 && high.d.split('M').length < 1100);
 });
 
+test('20,000 terms, pauses and deletions take no more shapes than there are pixels, and each kind is there', () => {
+  const p = picture(), alice = p.machines[1], each = f => Array.from({ length: 20000 }, (_, i) => f(i * 500)), record = 1;
+  Object.assign(alice, { nodes: each(t => ({ from: t, to: t + 400, record })), right: each(t => ({ from: t, to: t + 300, record })), heard: each(t => ({ from: t, to: t + 350, record })), work: each(t => ({ from: t, to: t + 350, record })) });
+  p.logs[0].pauses = each(t => ({ from: t, to: t + 100 }));
+  p.logs[0].connected = each(t => ({ from: t, to: t + 450 }));
+  p.moves = each(t => ({ line: '/jobs', from: t, to: t + 50, title: '', story: [], at: { log: 'alice', seq: 1 }, two: t % 1000 === 0 }));
+  p.txns = each(t => ({ zxid: `0x${t}`, from: t, to: t, kind: t % 1000 ? 'delete' : 'expired', text: '', exact: true }));
+  const all = shapes(p, logs, view);
+  for (const layer of ['right', 'told', 'node', 'work', 'link', 'pause', 'nobody', 'two', 'txn']) {
+    const n = of(all, layer).length;
+    assert.ok(n >= 400 && n <= 2002, `${layer}: ${n}`);
+  }
+  assert.deepEqual(new Set(of(all, 'txn').map(s => s.layer)), new Set(['txn delete', 'txn expired']));
+  assert.deepEqual(of(shapes(p, logs, { ...view, to: 2000 }), 'right').map(s => s.x), [0, 500, 1000, 1500, 2000].map(t => LEFT + t / 2)); // each, where there is room
+});
+
 test('a chain is arrows from each cause to its effect', () => {
   const p = picture(), chain = [{ item: rec({ log: 'bob', t: 5 * S }), how: '' }, { item: p.txns[1], how: '' }, { item: logs.get('alice')[0], how: '' }];
-  const all = chainShapes(p, view, chain);
-  assert.equal(all.filter(s => s.layer === 'cause').length, 2);
-  assert.deepEqual(all.filter(s => s.tag === 'circle').map(s => s.layer), ['point selected', 'point', 'point']);
+  const all = chainShapes(p, layout(p, view), view, chain), parts = layer => all.find(s => s.layer === layer).d.split('M').slice(1);
+  assert.deepEqual(all.map(s => s.layer), ['cursor', 'cause', 'point', 'point selected']);
+  assert.equal(parts('cause').length, 2);
+  assert.equal(parts('point').length, 2);
+  assert.deepEqual([all[3].x, parts('cause')[0].split('C')[0]], [LEFT + 500, `${(LEFT + 500).toFixed(1)} ${layout(p, view).bottom + 12}`]);
+});
+
+test('a long chain takes four shapes, and one arrow for all on one pixel', () => {
+  const p = picture(), many = n => Array.from({ length: 200 }, (_, i) => ({ item: rec({ log: 'alice', t: 5 * S - i * n }), how: '' }));
+  const parts = n => chainShapes(p, layout(p, view), view, many(n)).map(s => s.d?.split('M').length ?? 0);
+  assert.deepEqual(parts(1e4), [2, 200, 200, 0]);
+  assert.ok(parts(1).every(n => n < 4));
+  assert.deepEqual(chainShapes(p, layout(p, view), { ...view, from: 6 * S, to: 7 * S }, []), []);
 });
 
 test('a right whose end the log does not have is certain until the log ends only', () => {
