@@ -58,7 +58,10 @@ export function showStory(picture, line, go, jump) {
     listed.set(i, li);
   }
   const left = Math.max(0, picture.moves.length - MOST_MOVES);
-  byId('story').replaceChildren(...left ? [element('li', '', `${left} moves before these are not listed`)] : [], ...listed.values());
+  const box = byId('story');
+  // Of a long list, the browser lays out and paints what can be seen.
+  box.classList.toggle('long', listed.size > 50);
+  box.replaceChildren(...left ? [element('li', '', `${left} moves before these are not listed`)] : [], ...listed.values());
   return listed;
 }
 
