@@ -15,6 +15,7 @@ import (
 
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
@@ -56,8 +57,8 @@ type tab struct {
 	trouble  []string
 }
 
-// open opens an address in a new tab.
-func open(t *testing.T, browser context.Context, address string) *tab {
+// open opens an address in a new tab. The scripts run in it before those of the page.
+func open(t *testing.T, browser context.Context, address string, scripts ...string) *tab {
 	t.Helper()
 	p := &tab{t: t}
 	ctx, end := chromedp.NewContext(browser, chromedp.WithListener(p.hear))
@@ -68,6 +69,11 @@ func open(t *testing.T, browser context.Context, address string) *tab {
 	}
 	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
 		t.Fatal(err)
+	}
+	for _, script := range scripts {
+		if _, err := chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := chromedp.Do(ctx, chromedp.Navigate(address)); err != nil {
 		t.Fatal(err)

@@ -166,7 +166,7 @@ func TestAHeldKey(t *testing.T) {
 	_, b := incident(t, "paused")
 	address := file(t, b)
 	p := open(t, chromium(t), address).shown()
-	p.does(`for (let i = 0; i < 600; i++) document.dispatchEvent(new KeyboardEvent('keydown', { key: i % 100 < 70 ? 'ArrowRight' : 'ArrowLeft' }))`)
+	p.does(`for (let i = 0; i < 300; i++) document.dispatchEvent(new KeyboardEvent('keydown', { key: i % 100 < 70 ? 'ArrowRight' : 'ArrowLeft' }))`)
 	p.waits(`decodeURIComponent(location.hash.slice(1)) === ` + selected)
 	p.quiet(address)
 }
