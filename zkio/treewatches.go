@@ -152,6 +152,9 @@ type removeWatches struct {
 
 func (r removeWatches) String() string { return "remove watches " + r.path }
 
+// AppendTo appends the written form.
+func (r removeWatches) AppendTo(b []byte) []byte { return append(b, r.String()...) }
+
 // leave removes a recursive watch that no machine waits for any longer: a server would go on
 // to send all its events. s.mu is held.
 func (s *session) leave(path string) {
