@@ -53,6 +53,9 @@ func html(t *testing.T, report *why.Report, rows []*page.Rows) []byte {
 // Each incident's page has the verdict, every move with its sentences, and a click on each record that is cited selects it. It
 // asks for nothing, and nothing in it fails.
 func TestIncidents(t *testing.T) {
+	if !shows(t) {
+		return
+	}
 	all := incidents.All()
 	if *shots == "" && !selection.Full(t, "4 of the incidents' pages") {
 		all = []incidents.Incident{all[0], all[1], all[6], all[12]}
@@ -106,6 +109,9 @@ func shot(t *testing.T, p *tab, name string) {
 
 // What keys, filters and links do.
 func TestKeys(t *testing.T) {
+	if !shows(t) {
+		return
+	}
 	_, b := incident(t, "paused")
 	address := file(t, b)
 	p := open(t, chromium(t), address+"#bob.23").shown()
@@ -163,6 +169,9 @@ func TestKeys(t *testing.T) {
 // Browsers complain of a page that writes its address at each step, and no longer let it. So while a key is held few are written, and
 // in the end the address names what is selected.
 func TestAHeldKey(t *testing.T) {
+	if !shows(t) {
+		return
+	}
 	_, b := incident(t, "paused")
 	address := file(t, b)
 	p := open(t, chromium(t), address).shown()

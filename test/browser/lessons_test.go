@@ -12,7 +12,7 @@ import (
 // Each lesson opens from its link, says its two sentences, and shows what it is about: what breaks is lit with a planted bug,
 // and nothing is without one.
 func TestLessons(t *testing.T) {
-	if !slow(t) {
+	if !shows(t) {
 		return
 	}
 	browser, address := chromium(t), playServer(t)
@@ -54,6 +54,9 @@ func TestLessons(t *testing.T) {
 
 // A click on a lesson opens it, closes the list, and leads to the one with or without the bug.
 func TestALessonIsChosen(t *testing.T) {
+	if !shows(t) {
+		return
+	}
 	address := playServer(t)
 	p := open(t, chromium(t), address).shown()
 	if open := value[bool](p, `document.querySelector('#lessons-box').open`); !open {
@@ -77,6 +80,9 @@ func TestALessonIsChosen(t *testing.T) {
 
 // A link that is opened is shown, also if the page writes its address before it hears of the link.
 func TestAClickIsNotLost(t *testing.T) {
+	if !shows(t) {
+		return
+	}
 	address := playServer(t)
 	p := playing(t, chromium(t), address, "1;latch;usual;3;20~10:isolate:b:15@30")
 	p.does(`{ const before = location.hash; document.querySelector('#counterpart').click(); history.replaceState(null, '', before); }`)

@@ -69,6 +69,9 @@ func simulated(t *testing.T, seed int64) (b []byte, all []moment) {
 // The state that is lit is the one in which a replay has the machine, at records drawn by chance; and the row that it took
 // is lit.
 func TestTheLitStateIsTheReplayedOne(t *testing.T) {
+	if !shows(t) {
+		return
+	}
 	worlds, each := 2, 100
 	if selection.Full(t, "200 of 1000 records") {
 		worlds, each = 10, 100

@@ -40,7 +40,7 @@ func (p *tab) scrub(seconds float64) {
 
 // A world says the same natively, over HTTP and in a Worker's WebAssembly; and the page asks nobody else.
 func TestBackEndsAgree(t *testing.T) {
-	if !slow(t) {
+	if !shows(t) {
 		return
 	}
 	browser := chromium(t)
@@ -70,6 +70,9 @@ func TestBackEndsAgree(t *testing.T) {
 
 // Each deed says what it did, or why nothing; it stands in the lanes and in the link, and the link plays it again.
 func TestDeeds(t *testing.T) {
+	if !shows(t) {
+		return
+	}
 	browser, address := chromium(t), playServer(t)
 	p := playing(t, browser, address, "1;latch;usual;3+1;7@10")
 	answer := func(how, says string) {
@@ -117,6 +120,9 @@ func TestDeeds(t *testing.T) {
 
 // A deed that is taken out leaves a ghost of the world before, and shows where each participant parts from it.
 func TestWhatIf(t *testing.T) {
+	if !shows(t) {
+		return
+	}
 	browser, address := chromium(t), playServer(t)
 	p := playing(t, browser, address, "1;latch;usual;3;20~10:freeze:alice:9@25")
 	counts := func(ghost bool) {
@@ -161,6 +167,9 @@ func TestWhatIf(t *testing.T) {
 
 // Whatever a link says, the page answers in words, shows another world, and goes on.
 func TestHostileLinks(t *testing.T) {
+	if !shows(t) {
+		return
+	}
 	browser, address := chromium(t), playServer(t)
 	p := playing(t, browser, address, "1;latch;usual;1000000000;7")
 	if refused := p.forgive("status of 400"); refused != 1 {
@@ -199,7 +208,7 @@ func TestHostileLinks(t *testing.T) {
 
 // The world runs by a key, step by step and by its slider. Times are noted only.
 func TestRunning(t *testing.T) {
-	if !slow(t) {
+	if !shows(t) {
 		return
 	}
 	browser, address := chromium(t), playServer(t)

@@ -43,6 +43,9 @@ const starting = `document.querySelector('#answer').textContent.startsWith('The 
 
 // While the machines start, the static site shows the first world and the lessons: the cursor moves, and a deed waits.
 func TestTheSiteBeforeItsMachinesRun(t *testing.T) {
+	if !shows(t) {
+		return
+	}
 	browser, dir := chromium(t), siteFiles(t)
 	letGo := make(chan struct{})
 	address := site(t, dir, held(letGo))
@@ -77,6 +80,9 @@ func TestTheSiteBeforeItsMachinesRun(t *testing.T) {
 
 // A site whose program is missing can be looked at, and says why it cannot be played.
 func TestTheSiteWithoutItsProgram(t *testing.T) {
+	if !shows(t) {
+		return
+	}
 	browser, dir := chromium(t), siteFiles(t)
 	const trouble = `document.querySelector('#trouble').textContent`
 	p := open(t, browser, site(t, dir, without("/world.wasm"))).shown()
@@ -97,6 +103,9 @@ func TestTheSiteWithoutItsProgram(t *testing.T) {
 
 // What may be shown next to a lesson may fail: the page says so, and goes on.
 func TestACounterpartThatCannotBeShown(t *testing.T) {
+	if !shows(t) {
+		return
+	}
 	refusing := func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			body, err := io.ReadAll(r.Body)
