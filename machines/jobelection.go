@@ -27,7 +27,7 @@ func newJobElection(open events.Event) (*jobElection, error) {
 	job := open.Path
 	open.Path = job + "/" + jobDir
 	o := options{values: open.Options}
-	return &jobElection{contender: newContender(open, &o), marker: JobMarker(job), sublatch: sublatch{oneFlight: o.flag("oneFlight")}}, o.err
+	return &jobElection{contender: newContender(open, &o), marker: JobMarker(job), sublatch: sublatch{oneFlight: o.flag("oneFlight"), resume: o.flag("resume")}}, o.err
 }
 
 // States of job elections, in addition to those in states.go.

@@ -9,7 +9,7 @@ import (
 
 // LatchRecipe makes leader latches. A latch keeps its place and its leadership until it is closed,
 // resigns, or loses it. It is Curator's LeaderLatch, on the same names. Options: "rideOut",
-// "tokenFloor", "oneFlight", "retry", "healthFailures". Options of a latch that another machine opens: "opener", "label" for what is
+// "tokenFloor", "oneFlight", "resume", "retry", "healthFailures". Options of a latch that another machine opens: "opener", "label" for what is
 // before the number in the name, and "unwatched" for a node that is not read back.
 var LatchRecipe = engine.NewRecipe(latchChart, newLatch)
 

@@ -18,6 +18,7 @@ type place struct {
 	parentMaker // of the line's directory
 	ownerSearch
 	flight
+	resumption
 	line
 }
 
@@ -37,7 +38,7 @@ func lineOf(label string) []string {
 
 // newPlace returns a place with the options of LatchRecipe.
 func newPlace(open events.Event, o *options, label string) place {
-	return place{label: label, lineLabels: lineOf(label), contender: newContender(open, o), parentMaker: newParentMaker(open.Path), flight: newFlight(open, o)}
+	return place{label: label, lineLabels: lineOf(label), contender: newContender(open, o), parentMaker: newParentMaker(open.Path), flight: newFlight(open, o), resumption: newResumption(o)}
 }
 
 var live = from{enrolling, listing, waiting, blocked, leading, draining, suspended, verifying, leaving, pausing}
@@ -56,7 +57,7 @@ var lineStates = []engine.StateDoc{
 	{Name: latent, Doc: "Not started."},
 	{Name: enrolling, Doc: "The own node is being created, and perhaps the line is listed right behind that. If the line's directory did not exist, its parents are created first, as containers if the server knows them."},
 	{Name: listing, Doc: "The own node is read back with a watch, and the line is listed. If the listing was sent right behind the create, the node is read after it."},
-	{Name: waiting, Doc: "Another place is ahead. Only the predecessor and the own node are watched. Once in a session timeout, a read asks whether the predecessor still exists."},
+	{Name: waiting, Doc: "Another place is ahead. Only the predecessor and the own node are watched. After a reconnect both are read again, if the machine was waiting with several places ahead. Once in a session timeout, a read asks whether the predecessor still exists."},
 	{Name: blocked, Doc: "The predecessor is a persistent node, which no session owns and which is never deleted by itself. An error says so."},
 	{Name: leading, Doc: "The own node is first in line, owned by this session, and confirmed: belief holds until validUntil. It was read back, or is being read back right after its creation on this connection."},
 	{Name: draining, Doc: "Belief has ended, but work that ran under it has not returned. Nothing new begins before it returns."},
@@ -126,6 +127,7 @@ var placeRows = []engine.Row[place]{
 	{From: from{waiting, blocked}, On: on(events.TimerFired), To: engine.Stay, Do: (*place).checkPredecessor},
 
 	// The connection.
+	{From: from{waiting}, On: on(events.ConnectionSuspended), When: (*place).isFurtherBack, To: suspended, Do: (*place).suspendWaiting},
 	{From: from{enrolling, listing, waiting, blocked, verifying}, On: on(events.ConnectionSuspended), To: suspended, Do: (*place).suspend},
 	{From: from{leading}, On: on(events.ConnectionSuspended), When: (*place).ridesOut, To: leading, Do: (*place).dropPending},
 	{From: from{leading}, On: on(events.ConnectionSuspended), To: draining, Do: (*place).stepDownSuspended, Then: (*place).forgetLine},
@@ -150,6 +152,7 @@ var placeRows = []engine.Row[place]{
 	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).detached, To: suspended},
 	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).inFlight, To: verifying},
 	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).createUnknown, To: verifying, Do: (*place).lookUp},
+	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).wasWaiting, To: waiting, Do: (*place).waitAgain},
 	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).hasNode, To: verifying, Do: (*place).reconfirm},
 	{From: from{deciding}, On: on(engine.AtOnce), To: enrolling, Do: (*place).enrol},
 

@@ -55,7 +55,7 @@ func newSemaphore(open events.Event) (*semaphore, error) {
 	s := &semaphore{kazoo: kazoo, tries: o.flag("try"), limit: o.integer("limit", 1), permits: o.integer("permits", 1), locks: SemaphoreLocks(open.Path, kazoo)}
 	open.Path = SemaphorePool(open.Path, kazoo)
 	s.contender = newContender(open, &o)
-	s.after, s.oneFlight = closeNext, o.flag("oneFlight")
+	s.after, s.oneFlight, s.resume = closeNext, o.flag("oneFlight"), o.flag("resume")
 	s.rename()
 	if o.err == nil && (s.permits < 1 || s.permits > s.limit || s.permits > MaxPermits) {
 		return nil, fmt.Errorf("option permits: want at least 1, no more than the limit, and no more than %d", MaxPermits)

@@ -15,6 +15,7 @@ type sublatch struct {
 	opened      uint64 // latches opened
 	openLatches int    // those of them that have not ended yet
 	oneFlight   bool   // they may enrol in one flight
+	resume      bool   // they may wait again without a listing
 }
 
 // openLatch opens a latch in the line of a directory, if none is open yet.
@@ -28,6 +29,9 @@ func (e *sublatch) openLatch(dir string, opener *contender, options map[string]s
 	options["opener"] = opener.id
 	if e.oneFlight {
 		options["oneFlight"] = "true"
+	}
+	if e.resume {
+		options["resume"] = "true"
 	}
 	out.Tell(e.latch, events.Event{
 		Kind: events.CommandOpen, Recipe: latchChart.Name(), Path: dir, Data: opener.data,

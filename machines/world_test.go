@@ -109,7 +109,7 @@ func (w *world) seek(id events.ID) {
 func (w *world) open(recipe string, id events.ID, path string, options map[string]string) {
 	options = maps.Clone(options)
 	if recipe != "session" {
-		options["oneFlight"] = w.oneFlight
+		options["oneFlight"], options["resume"] = w.oneFlight, "true"
 	}
 	w.feed(events.Envelope{To: id, Event: events.Event{Kind: events.CommandOpen, Recipe: recipe, Path: path, Seed: fmt.Sprint(id, w.generation), Options: options}})
 }
