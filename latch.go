@@ -56,6 +56,7 @@ func (o LatchOptions) open(path string, config *Config) events.Event {
 	options := map[string]string{
 		"rideOut":    strconv.FormatBool(config.RideOut),
 		"oneFlight":  strconv.FormatBool(config.oneFlight()),
+		"resume":     "true",
 		"tokenFloor": strconv.FormatInt(o.TokenFloor, 10),
 	}
 	if o.Healthy != nil {
