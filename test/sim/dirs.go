@@ -56,7 +56,7 @@ func (w *harness) openHandle(c *client, r *role, dir, which string, d *rand.Rand
 		u.path = r.dirs.node
 		w.checks.historyOf(u.path)
 	}
-	u.options = map[string]string{"rideOut": fmt.Sprint(w.RideOut), "retry": w.Retry, "oneFlight": fmt.Sprint(w.OneFlight)}
+	u.options = map[string]string{"rideOut": fmt.Sprint(w.RideOut), "retry": w.Retry, "oneFlight": fmt.Sprint(w.OneFlight), "resume": "true"}
 	maps.Copy(u.options, r.program.options(u, d))
 	if w.has("policy ends") && world.OneIn(d, 2) {
 		u.options["retry"] = "times/2/100ms/0s"

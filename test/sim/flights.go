@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"strings"
+
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -9,6 +11,7 @@ import (
 // connections.
 type enrolment struct {
 	create  uint64 // the number of the last create
+	prefix  string // of the paths that it may make, with the enrolment's GUID
 	sentOn  int
 	made    string // the node that it made
 	madeOn  int
@@ -39,12 +42,12 @@ func (k *checks) enrolmentAsked(c *client, a engine.Addressed) {
 	switch r := a.Effect.(type) {
 	case events.Create:
 		if r.Mode == events.EphemeralSequential {
-			e.create, e.sentOn, e.watchOn, e.read = r.Request, c.connections, 0, map[string]int{}
+			e.create, e.prefix, e.sentOn, e.watchOn, e.read = r.Request, r.Path, c.connections, 0, map[string]int{}
 		}
 	case events.Get:
 		switch {
 		case !r.Watch:
-		case c.isOwn(a.From, r.Path):
+		case e.prefix != "" && strings.HasPrefix(r.Path, e.prefix): // it may be gone
 			e.watchOn = c.connections
 		case e.watchOn != c.connections && c.Engine().State(a.From) == "waiting":
 			k.fail("the own node is watched first", "client %d: %s watches %s before its own node", c.ID(), a.From, r.Path)

@@ -15,7 +15,7 @@ import (
 
 // Plants returns the bugs that the simulation has to find.
 func Plants() []Plant {
-	all := slices.Concat(plantedWatches, plantedBeliefs, plantedHeartbeats, plantedTerms, plantedOutcomes, plantedLines, plantedHandles, plantedWrites, plantedCurator, plantedVacancies, plantedRefusals, plantedEnsembles, plantedServers, plantedNodes, plantedFlights)
+	all := slices.Concat(plantedWatches, plantedBeliefs, plantedHeartbeats, plantedTerms, plantedOutcomes, plantedLines, plantedHandles, plantedWrites, plantedCurator, plantedVacancies, plantedRefusals, plantedEnsembles, plantedServers, plantedNodes, plantedFlights, plantedResumptions)
 	for _, r := range roles {
 		all = append(all, r.plants...)
 	}
