@@ -60,7 +60,7 @@ var fields = map[string]how{
 
 	"line.predecessor": name, "line.hidden": value, "line.aheadWatched": value, "line.nextInLine": value, "line.behind": names, "line.purged": value,
 
-	"place.flight": inside, "flight.oneFlight": fixed, "flight.readBack": value, "line.behindCreate": call,
+	"place.flight": inside, "flight.oneFlight": fixed, "flight.readBack": value, "place.resumption": inside, "resumption.resume": fixed, "line.behindCreate": call,
 	"session.readBack": fixed, // it matters only when a latch is opened, which is done once
 
 	// A latch does not ask when its term began.
