@@ -25,7 +25,7 @@ func fork(e *engine.Engine) *engine.Engine {
 			dst.Set(src)
 		case "machines", "order", "session", "last":
 			k.copy(dst, src)
-		case "lists", "copying", "queue", "current", "box", "out", "records", "invariants", "observer": // hold nothing between two steps, or are not checked here
+		case "lists", "copying", "queue", "current", "box", "out", "records", "kept", "invariants", "observer": // hold nothing between two steps, or are not checked here
 		default:
 			panic(fmt.Sprintf("small: nobody decided how to copy the engine's field %s", name))
 		}
