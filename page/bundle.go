@@ -17,6 +17,7 @@ var (
 	importLine  = regexp.MustCompile(`^import (?:\{ \w+(?:, \w+)* \} from )?'(\./[\w.]+\.js)';$`)
 	exported    = regexp.MustCompile(`^export ((?:async )?(?:function|const|class) )`)
 	declared    = regexp.MustCompile(`^(?:export )?(?:async )?(?:function\*?|const|let|class) (\w+)`)
+	typed       = regexp.MustCompile(`/\*\* @type \{[^{}*]*\} \*/ `) // within a line
 	destructure = regexp.MustCompile(`^(?:export )?(?:const|let) [\[{]`)
 )
 
@@ -66,7 +67,7 @@ func (b *bundler) add(name string) error {
 	return b.write(name, lines)
 }
 
-// write appends a module without imports, exports, comments and indentation.
+// write appends a module without imports, exports, comments, types and indentation.
 func (b *bundler) write(name string, lines []string) error {
 	comment := false
 	for i, line := range lines {
@@ -97,7 +98,7 @@ func (b *bundler) write(name string, lines []string) error {
 		if strings.HasPrefix(line, "export ") && !exported.MatchString(line) {
 			return fmt.Errorf("%swant export before function, const or class, not %q", at, line)
 		}
-		b.out.WriteString(exported.ReplaceAllString(bare, "$1") + "\n")
+		b.out.WriteString(exported.ReplaceAllString(typed.ReplaceAllString(bare, ""), "$1") + "\n")
 	}
 	if comment {
 		return fmt.Errorf("page: %s has a comment without an end", name)

@@ -16,12 +16,12 @@ func modules(texts map[string]string) fstest.MapFS {
 
 func TestBundle(t *testing.T) {
 	dir := modules(map[string]string{
-		"app.js": "// begins\nimport './types.js';\nimport { a, b } from './a.js';\nimport { c } from './c.js';\n\nexport async function start() {\n  return a + b + c; // kept\n}\n",
+		"app.js": "// begins\nimport './types.js';\nimport { a, b } from './a.js';\nimport { c } from './c.js';\n\nexport async function start() {\n  return a + /** @type {X | b<c>} */ (b) + c; // kept\n}\n",
 		"a.js":   "import { c } from './c.js';\n/** One. */\nexport const a = c;\n/**\n * Two lines.\n */\nexport class b {\n}\n",
 		"c.js":   "export function c() {}\n", "types.js": "/** @typedef {string} X */\nexport {};\n",
 	})
 	got, err := Bundle(dir, "app.js")
-	want := "function c() {}\nconst a = c;\nclass b {\n}\nasync function start() {\nreturn a + b + c; // kept\n}\n"
+	want := "function c() {}\nconst a = c;\nclass b {\n}\nasync function start() {\nreturn a + (b) + c; // kept\n}\n"
 	if err != nil || got != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
 	}
