@@ -42,13 +42,19 @@ var errNoCommit = errors.New("git has no commit " + oldCommit[:7])
 // test binary only if that is kept here: its folder is that of the checkout's other caches.
 var built = sync.OnceValues(buildOld)
 
-// older returns the older version. A clone without its commit, such as a shallow one, cannot run the test: where everything is
-// required that is a failure.
+// errNoModules says that the modules of the older version cannot be had: they are neither in Go's cache nor to be downloaded.
+var errNoModules = errors.New("the modules that " + oldCommit[:7] + " needs cannot be downloaded")
+
+// older returns the older version. A clone without its commit, such as a shallow one, cannot run the test, nor can a machine
+// without its modules: where everything is required that is a failure.
 func older(t testing.TB) version {
 	t.Helper()
 	program, err := built()
 	if errors.Is(err, errNoCommit) {
 		realzk.NotRun(t, fmt.Sprintf("two versions at once (%v: git fetch --unshallow gets it)", err))
+	}
+	if errors.Is(err, errNoModules) {
+		realzk.NotRun(t, fmt.Sprintf("two versions at once (%v)", err))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -66,6 +72,9 @@ func buildOld() (program string, err error) {
 	if err := extract(dir); err != nil {
 		return "", err
 	}
+	if said, err := goIn(dir, "mod", "download").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: go mod download: %w, %s", errNoModules, err, bytes.TrimSpace(said))
+	}
 	overlay, err := os.CreateTemp("", "upgrade-*.json")
 	if err != nil {
 		return "", err
@@ -76,12 +85,17 @@ func buildOld() (program string, err error) {
 		return "", err
 	}
 	program = filepath.Join(dir, "agent")
-	build := exec.Command("go", "build", "-overlay", overlay.Name(), "-ldflags=-s -w", "-o", program, "./test/upgrade/cmd")
-	build.Dir, build.Env = dir, append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOPROXY=off", "GOWORK=off")
-	if said, err := build.CombinedOutput(); err != nil {
+	if said, err := goIn(dir, "build", "-overlay", overlay.Name(), "-ldflags=-s -w", "-o", program, "./test/upgrade/cmd").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("the agent does not compile with %s: %w\n%s", oldCommit[:7], err, said)
 	}
 	return program, nil
+}
+
+// goIn is a go command in the older version's folder.
+func goIn(dir string, args ...string) *exec.Cmd {
+	cmd := exec.Command("go", args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off")
+	return cmd
 }
 
 // writeOverlay puts the agent that is here into the older version's tree.
