@@ -16,13 +16,13 @@ func (a *app) playWorlds() *cobra.Command {
 		Use:   "play [LINK]",
 		Short: "play with leadership in a simulated world, in a browser",
 		Long: `Freeze a leader, cut a follower off, lose a reply, and see who may believe what: the
-page plays the product's own machines in a simulated world, and touches nothing else.
-Take a deed out, and the same world runs again: only what it caused is another.
+page plays the library's own state machines in a simulated world, and touches nothing else.
+Take a deed out, and the same world runs again: only what it caused is different.
 
 LINK is what stands behind # in the page's address, or the name of a lesson:
 ` + lessonList() + `
-The address is printed. It has a token that is another one each time. The server is on
-the loopback interface, and answers only under its names and those of --host.
+It prints an address: open it in a browser. The address has a new token each time. The
+server is on the loopback interface, and answers only under its names and those of --host.
 
 Exit codes:
    0  ended by a signal
@@ -55,11 +55,23 @@ func linkOf(arg string) (string, error) {
 			return l.Link, nil
 		}
 	}
+	if !strings.Contains(arg, ";") {
+		return "", cli.Usage("play: no lesson %.40q: want a link like 1;latch;usual;3;7, or one of %s", arg, strings.Join(lessonIDs(), ", "))
+	}
 	script, err := play.ParseLink(strings.TrimPrefix(arg, "#"))
 	if err != nil {
 		return "", cli.Usage("%w", err)
 	}
 	return script.Link(), nil
+}
+
+// lessonIDs returns the names by which lessons are opened.
+func lessonIDs() []string {
+	var all []string
+	for _, l := range play.Lessons() {
+		all = append(all, l.ID)
+	}
+	return all
 }
 
 // lessonList returns the lessons, a line each.

@@ -136,6 +136,7 @@ func TestPlayTakesALink(t *testing.T) {
 		p.Exits(0)
 	}
 	programtest.Contains(t, start(t, nil, "play", "1;shout").Exits(64).Err.String(), "want one like 1;latch;usual;3;7")
+	programtest.Contains(t, start(t, nil, "play", "herds").Exits(64).Err.String(), `no lesson "herds": want a link like 1;latch;usual;3;7, or one of cut-off-follower, `)
 	programtest.Contains(t, start(t, nil, "play", "--host", "a b").Exits(64).Err.String(), "--host takes a name")
 	programtest.Contains(t, start(t, nil, "play", "--listen", "192.0.2.1:8080").Exits(69).Err.String(), "--listen: ")
 }
