@@ -23,27 +23,27 @@ func Lessons() []Lesson {
 		}, "", "alice"},
 		{"pause", "A pause, and why only the token helps", "1;latch;usual;3;20~10:freeze:alice:9@25", []string{
 			"Alice's process stands still for 9 s while she leads: her session ends, bob leads with a greater token, and her work hears of nothing before she wakes.",
-			"No library can stop the line of her program that runs next: only a store that refuses a token below the greatest it has seen, or a guarded write.",
+			"No library can stop the line of her program that runs next: it takes a store that refuses a token below the greatest it has seen, or a guarded write (Leadership.Write).",
 		}, "", "alice"},
 		{"lost-create", "The lost create", "1;latch;usual;3;20~10:delete:alice~10.004:lose-reply:alice@25", []string{
 			"Alice's node is deleted, she creates another, and the reply is lost: she cannot know whether the node is there.",
 			"She looks for the GUID in its name when she is connected again, finds the node, and has one place in the line.",
 		}, "lost-create-bug", "alice"},
 		{"herd", "The herd", "1;latch;usual;9;20~10:kill:dave@25", []string{
-			"Nine wait in one line, each watches the node ahead of its own, and the first one dies.",
-			"Its node ends with its session and wakes one participant, heidi, who leads: the seven others hear nothing.",
+			"Nine are in one line, each watches the node ahead of its own, and the process of the first, dave, is killed.",
+			"His node ends with his session, and the ensemble notifies one participant, heidi, who leads: the seven others hear nothing.",
 		}, "", "heidi"},
 		{"session-over", "The session is over", "1;latch;usual;3;20~10:expire:alice@25", []string{
 			"The ensemble ends alice's session: her node is gone with it, and bob, who watches it, leads within milliseconds.",
-			"What belongs to the old session changes nothing in the new one: alice queues again at the tail, with a new node and a greater token.",
+			"No request or reply of the old session has an effect in the new one: alice queues again at the tail, with a new node and a greater token.",
 		}, "", "alice"},
 		{"forgotten-release", "A forgotten Release", "1;latch;usual;3;20;forgets=alice~10:expire:alice~20:close:bob~25:close:carol@40", []string{
 			"Alice's session ends while she leads, and her program does not release the leadership that it has lost.",
 			"No new term begins before the work of the last one has returned: when bob and carol have closed, nobody leads, although alice is connected.",
 		}, "", "alice"},
 		{"deaf-leader", "The deaf leader", "1;latch;usual;3;20~10:hide:alice~11:delete:alice@25", []string{
-			"An operator takes away the right to read alice's node and deletes it: servers tell neither her nor bob of its end.",
-			"Her next heartbeat finds the node gone, within half a session timeout, and bob, who asks for it once in a session timeout, leads after that.",
+			"An operator takes away the right to read alice's node and deletes it: neither her watch nor bob's fires.",
+			"Her next heartbeat finds the node gone, within half a session timeout, and bob leads after his next check of it, which he makes once in a session timeout.",
 		}, "", "alice"},
 		{"cut-off-follower-bug", "The cut-off follower, if reads confirmed", "1;latch;usual;3;20;bug=reads-confirm~10:isolate:b:15@30", []string{
 			"The same cut, and a planted bug: heartbeats are reads, which the cut-off server answers by itself.",
@@ -51,7 +51,7 @@ func Lessons() []Lesson {
 		}, "cut-off-follower", "alice"},
 		{"lost-create-bug", "The lost create, if it counted as refused", "1;latch;usual;3;20;bug=create-refused~10:delete:alice~10.004:lose-reply:alice@25", []string{
 			"The same lost reply, and a planted bug: a create whose reply was lost counts as refused.",
-			"Alice creates a second node, and the first one stands in the line with nobody who knows it: when its turn comes, nobody leads.",
+			"Alice creates a second node, and nobody knows of the first, which stays in the line: when its turn comes, nobody leads.",
 		}, "lost-create", "alice"},
 	}
 }
