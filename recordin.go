@@ -26,7 +26,7 @@ const (
 
 // RecordOptions are the settings of RecordIn. The zero value is a good one.
 type RecordOptions struct {
-	// Segment is after how many bytes another file is begun. Default 16 MiB, at least
+	// Segment is how many bytes a file has before the next one begins. Default 16 MiB, at least
 	// 64 KiB.
 	Segment int64
 	// Keep is how many bytes all files of the directory may have, those of other clients
@@ -35,10 +35,10 @@ type RecordOptions struct {
 	// the state of all machines, unless that has more than an eighth of Keep.
 	Keep int64
 	Sync RecordSync
-	// Ring, if it is set, keeps the last so many records in memory only. They are written
-	// into the directory when a leadership is lost, and by Client.DumpRecord. There may be
-	// twice as many, or twice as many as there are handles, because a log begins with the
-	// state of all machines, which is not copied more often. At most 1,000,000.
+	// Ring, if it is set, is how many of the last records are kept, in memory only. They are
+	// written into the directory when a leadership is lost, and by Client.SaveRecord. Up to
+	// twice as many are kept, or twice the number of handles if that is more, because a log
+	// begins with the state of all machines, which is copied no more often. At most 1,000,000.
 	Ring int
 }
 
