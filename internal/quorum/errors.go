@@ -1,6 +1,6 @@
 package quorum
 
-// Reason is an error: why a fault of a server is not possible now.
+// Reason is an error that says why a fault of a server is not possible now.
 type Reason string
 
 // Error returns the reason as a clause.

@@ -53,7 +53,7 @@ func (m *Member) InTerm() bool {
 	return m.up && m.serving && !m.isolated && !m.frozen && m.term == m.ens.term
 }
 
-// Acknowledges reports whether the elected leader has this server's vote for a proposal.
+// Acknowledges reports whether the elected leader gets this server's acknowledgement of a proposal.
 func (m *Member) Acknowledges() bool {
 	return m.up && m.Votes() && !m.isolated && !m.frozen && m.ens.leader != nil && m.term == m.ens.term
 }
@@ -63,10 +63,10 @@ func (m *Member) MayCommit() bool {
 	return m.ens.leader == m && m.leads && m.up && !m.isolated && m.Votes() && m.ens.HasQuorum()
 }
 
-// LeadsTerm reports whether what members of a term send to the server gets to their leader.
+// LeadsTerm reports whether the server leads a term, and gets what the members of that term send to their leader.
 func (m *Member) LeadsTerm(term int) bool { return m.leads && m.term == term && m.up && !m.isolated }
 
-// MayJoin reports whether the server may become a follower of the leader of a term: it is the present one.
+// MayJoin reports whether the server may become a follower of the leader of a term, which has to be the present one.
 func (m *Member) MayJoin(term int) bool {
 	return m.ens.term == term && m.up && !m.isolated && !m.leads
 }
@@ -91,31 +91,31 @@ func (m *Member) CheckFollower() error {
 	return nil
 }
 
-// SetUp says whether the server runs. One that is down serves nobody: see Leave.
+// SetUp sets whether the server runs. One that is down serves nobody: see Leave.
 func (m *Member) SetUp(up bool) { m.up = up }
 
-// Look says that the server serves nobody, because it looks for a leader. It leads no more.
+// Look notes that the server serves nobody, because it looks for a leader. It no longer leads.
 func (m *Member) Look() { m.serving, m.leads = false, false }
 
-// Leave is Look for a server that takes part in no term any more.
+// Leave is Look for a server that no longer takes part in a term.
 func (m *Member) Leave() {
 	m.Look()
 	m.term = -1
 }
 
-// Follow says that the server follows the present leader, and serves.
+// Follow notes that the server follows the present leader, and serves.
 func (m *Member) Follow() { m.term, m.serving = m.ens.term, true }
 
-// SetIsolated says whether the server reaches no other server. It goes on with what it does until it notices.
+// SetIsolated sets whether the server reaches no other server. It goes on with what it does until it notices.
 func (m *Member) SetIsolated(isolated bool) { m.isolated = isolated }
 
-// SetFrozen says whether nothing of the server runs, although it is up.
+// SetFrozen sets whether nothing of the server runs, although it is up.
 func (m *Member) SetFrozen(frozen bool) { m.frozen = frozen }
 
-// SetRemoved says whether the server is no part of the configuration. It may follow nevertheless.
+// SetRemoved sets whether the server is no part of the configuration. It may follow nevertheless.
 func (m *Member) SetRemoved(removed bool) { m.nonVoting = removed }
 
-// SetObserver says whether the server is an observer.
+// SetObserver sets whether the server is an observer.
 func (m *Member) SetObserver(observer bool) { m.observer = observer }
 
 // Applied returns how many transactions of the history the server has applied.

@@ -10,7 +10,7 @@ type Ensemble struct {
 	absent    int     // votes of the configuration that no member has
 }
 
-// New returns an ensemble of so many servers with a vote, and observers behind them. All are up, and nobody leads.
+// New returns an ensemble of this many servers with a vote, followed by the observers. All are up, and none leads.
 func New(voters, observers int) *Ensemble {
 	e := &Ensemble{}
 	for i := range voters + observers {
@@ -22,7 +22,7 @@ func New(voters, observers int) *Ensemble {
 // Members returns all of them. The slice must not be changed.
 func (e *Ensemble) Members() []*Member { return e.members }
 
-// Leader returns the member that a quorum elected last, nil for none. It may not know of its end yet, or be down.
+// Leader returns the member that a quorum elected last, nil for none. It may be down, or cut off from the others.
 func (e *Ensemble) Leader() *Member { return e.leader }
 
 // Term returns how many elections there were.
@@ -48,7 +48,7 @@ func (e *Ensemble) Voters() int {
 	return n
 }
 
-// Majority reports whether so many votes are a quorum.
+// Majority reports whether this many votes are a quorum.
 func (e *Ensemble) Majority(votes int) bool { return votes > e.Voters()/2 }
 
 // Acknowledging returns how many members acknowledge a proposal of the elected leader, itself included.
@@ -62,10 +62,10 @@ func (e *Ensemble) Acknowledging() int {
 	return n
 }
 
-// HasQuorum reports whether those are a quorum.
+// HasQuorum reports whether the acknowledging members are a quorum.
 func (e *Ensemble) HasQuorum() bool { return e.Majority(e.Acknowledging()) }
 
-// Electable returns the members that could elect one of them now: those that hear each other. It returns none if they
+// Electable returns the members that could elect one of them now: those that run and reach each other. It returns none if they
 // are no quorum.
 func (e *Ensemble) Electable() []*Member {
 	var able []*Member
@@ -88,7 +88,7 @@ func (e *Ensemble) Elect(l *Member) {
 	l.term, l.leads, l.isolated, l.serving = e.term, true, false, true
 }
 
-// LoseLeader says that nobody leads, as far as a quorum knows.
+// LoseLeader notes that a quorum knows of no leader.
 func (e *Ensemble) LoseLeader() { e.leader = nil }
 
 // WholeLeader returns the leader of an ensemble in which every server that could have a vote takes part. The error is
