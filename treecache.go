@@ -23,11 +23,11 @@ type TreeCacheOptions struct {
 	// more, the cache stops, with ErrTreeTooLarge. Each takes about 500 bytes of memory,
 	// 700 without a recursive watch, and its data. Default: 100,000.
 	MaxNodes int
-	// WithoutData keeps no data in memory: TreeNode.Data is nil. They are read
-	// nevertheless, because the read sets the watch.
+	// WithoutData keeps no data in memory: TreeNode.Data is nil. The data are read from
+	// the server nevertheless, because that read also sets the watch.
 	WithoutData bool
-	// Retry paces attempts after a failure. They go on without end: after a policy gives
-	// up, attempts follow every 5 s.
+	// Retry sets the pauses between attempts after a failure. Attempts never end: after a
+	// policy gives up, there is one every 5 s.
 	Retry RetryPolicy
 }
 
@@ -48,7 +48,7 @@ type TreeNode struct {
 	Path string
 	// Node is as it was when its data were read: the Stat may not count later children. Do not change the data.
 	Node
-	Err error // it exists, and cannot be read (ErrNoAuth, say); what is below it is not known
+	Err error // why the node, which exists, cannot be read (such as ErrNoAuth); what is below it is not known
 }
 
 // TreeCache keeps a node and all that is below it in memory: Curator's TreeCache and
@@ -59,22 +59,22 @@ type TreeNode struct {
 // is no connection the view does not change, and Stale reports true. A cache proves
 // nothing: do not use it to decide who leads or holds a lock.
 //
-// A cache of a whole tree sets one recursive watch, which ZooKeeper has since 3.6. It costs
-// one read for each node and one listing for each that has children, at the start and after
-// every outage. Then it costs one read for each node that is created, changed or deleted,
-// however often that was before the read. At most 32 of its reads are pending at a time. What
-// the client may not read is not reported (since ZooKeeper 3.8.4): such a node is in the
-// cache, with its Err, if it was there when its parent was listed, and it stays there until
-// the parent is listed again.
+// A cache of a whole tree sets one recursive watch, which ZooKeeper has since 3.6. At the
+// start and after every outage it costs one read for each node and one listing for each that
+// has children. Then it costs one read for each node that is created, changed or deleted: one
+// read also covers several changes that came before it. At most 32 of its reads are pending at a time. Since
+// ZooKeeper 3.8.4, servers do not report events of nodes that the client may not read: such a
+// node is in the cache, with its Err, if it existed when its parent was listed, and it stays
+// there until the parent is listed again.
 //
-// There is no recursive watch with a Depth, with a server that does not know it, while the
-// client watches the top node in another way on a server that may be older than 3.9
-// (ZOOKEEPER-4466), and with Config.Disable.RecursiveWatches. Then each node has two watches
-// on the server. Nodes without children are listed, too, unless they are ephemeral; a node
-// that is created costs a listing of its parent, and one that is deleted, too.
+// The cache uses no recursive watch in four cases: with a Depth; if the server does not know
+// recursive watches; while the client watches the top node in another way, on a server that
+// may be older than 3.9 (ZOOKEEPER-4466); and with Config.Disable.RecursiveWatches. Then each
+// node has two watches on the server. Nodes without children are listed, too, unless they are
+// ephemeral, and each node that is created or deleted costs a listing of its parent.
 //
-// All its methods are safe to call from any goroutine, and within the loop over a feed;
-// those that read it never wait for the ensemble.
+// All methods are safe to call from any goroutine, also within the loop over a feed. Those
+// that read the cache never wait for the ensemble.
 type TreeCache struct {
 	machine watchHandle
 	data    bool // whether data are kept
@@ -121,7 +121,7 @@ func (c *Client) TreeCache(path string, options TreeCacheOptions) (*TreeCache, e
 // call after Close returns ErrClosed.
 func (t *TreeCache) Start() error { return t.machine.start(context.Background(), "start") }
 
-// Close ends the cache and the loops over its feeds. The nodes read so far stay readable.
+// Close ends the cache and the loops over its feeds. The nodes that were read stay readable.
 // Closing twice, or before Start, is no error; if the context ends first, Close returns its
 // error.
 func (t *TreeCache) Close(ctx context.Context) error { return t.machine.Close(ctx) }
@@ -170,9 +170,9 @@ func (t *TreeCache) complete() bool {
 	}
 }
 
-// Stale reports whether the cache may have missed something: until it is ready; from the
-// end of a connection, or a failure to read, until all has been read after it; and after it
-// was closed or found too many nodes.
+// Stale reports whether the cache may have missed something. It reports true until the cache
+// is ready; after the end of a connection, or a failure to read, until everything has been
+// read again; and after the cache was closed or found too many nodes.
 func (t *TreeCache) Stale() bool {
 	t.machine.client.opened()
 	select {
