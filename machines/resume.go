@@ -20,15 +20,15 @@ type resumption struct {
 func newResumption(o *options) resumption { return resumption{resume: o.flag("resume")} }
 
 // isFurtherBack reports whether a waiting place may wait again behind the same predecessor. The next in
-// line lists the line, which is one listing, so that it can take over without a request again.
-// Heartbeats show which one that is. A place also lists the line where its last listing had something
+// line lists the line, which is one listing, so that it can later take over without a request: it is
+// the one that sends heartbeats. A place also lists the line where its last listing had something
 // to settle: a hidden predecessor, places with the own number, or further nodes with the own GUID,
 // whose deletion may have been lost.
 func (p *place) isFurtherBack(events.Event) bool {
 	return p.resume && p.predecessor != "" && !p.heartbeating && !p.hidden && !p.purged && len(p.behind) == 0
 }
 
-// suspendWaiting is suspend for such a place. It keeps the predecessor's name, and nothing else that it
+// suspendWaiting is suspend for a place that is further back. It keeps the predecessor's name, and nothing else that it
 // has seen.
 func (p *place) suspendWaiting(ev events.Event, out *engine.Outbox) {
 	predecessor := p.predecessor
