@@ -8,13 +8,13 @@ import (
 )
 
 // treeWatches has the machines that wait for a recursive watch in one connection, by path.
-// A server keeps the watch until the connection ends, and zkio does not set it again: what
-// happened in between nobody would report.
+// A server keeps the watch until the connection ends. zkio does not set it again on the next
+// connection, because no server would report what happened in between.
 //
 // ZooKeeper before 3.9 keeps one watch for each connection, path and kind, and the last
 // request decides its mode (ZOOKEEPER-4466): a one-shot watch on the path of a recursive one
-// takes its place, and a recursive one takes the place of those on its path, which would
-// report no children any more. Watches on other paths do not matter, above or below: for
+// replaces it, and a recursive one replaces those on its path, so that changes of children
+// would no longer be reported. Watches on other paths do not matter, above or below: for
 // each event the server asks the watches of the node's path and of all paths above it, and
 // sends one event for all.
 type treeWatches map[string][]*treeWaiter
@@ -24,9 +24,9 @@ type treeWaiter struct {
 	id     events.ID
 	arming int // requests that are pending
 	armed  bool
-	// changed has the nodes of which a change was posted, and that the machine has not begun
-	// to read since. Further changes of them are not posted: that read will show them. So at
-	// most one for each node waits in the inbox, however often nodes are written.
+	// changed has the nodes whose change was posted to the machine, and that it has not begun
+	// to read since. Further changes of them are not posted, because that read will show them.
+	// So the inbox has at most one change for each node, however often nodes are written.
 	changed map[string]bool
 }
 
@@ -155,8 +155,8 @@ func (r removeWatches) String() string { return "remove watches " + r.path }
 // AppendTo appends the written form.
 func (r removeWatches) AppendTo(b []byte) []byte { return append(b, r.String()...) }
 
-// leave removes a recursive watch that no machine waits for any longer: a server would go on
-// to send all its events. s.mu is held.
+// leave removes a recursive watch that no machine waits for any longer: otherwise the server
+// would go on sending all its events. s.mu is held.
 func (s *session) leave(path string) {
 	if s.wire == nil || s.closing || s.over {
 		return
@@ -171,9 +171,9 @@ func (s *session) leave(path string) {
 	s.advance()
 }
 
-// withheld answers a call whose turn has come, and that must not be sent, because it would
-// harm another watch of the session, or the server is known not to know it. It reports
-// whether it has. s.mu is held.
+// withheld reports whether a call must not be sent, because it would replace another watch of
+// the session, or because the server is known not to know it. If so, it has answered the
+// call. s.mu is held.
 func (s *session) withheld(w *wire, c *call) bool {
 	why := ""
 	switch c.request.(type) {
