@@ -14,12 +14,12 @@ import (
 )
 
 // Ensemble is several servers in memory with one history. A write is committed when a quorum of the servers with a vote
-// acknowledges it, and every server applies it by itself, so that one that lags answers reads from an older state. The leader
-// decides which sessions expire. Clients may connect to any server, and come back at another one with the same session.
+// acknowledges it. Each server applies it on its own, so a server that lags answers reads from an older state. The leader
+// decides which sessions expire. A client may connect to any server, and reconnect to another one with the same session.
 //
 // Each member is a [Server], with all that tests can ask of one: [Server.Stop] and [Server.Restart] are the crash and the start of
-// one member, [Server.View] shows what that member has applied, [Server.Do] asks the leader. A fault of the ensemble is one of
-// the methods here. All methods are safe to call from anywhere, with the exceptions that [Server] has.
+// one member, [Server.View] shows what that member has applied, and [Server.Do] has the leader commit an operation. Faults between
+// members are methods of Ensemble: Isolate, Depose, Freeze and Lag. All methods are safe to call from anywhere, with the exceptions that [Server] has.
 type Ensemble struct {
 	opts Options
 	mu   *sync.Mutex // all members'; it guards everything below
@@ -35,9 +35,9 @@ type Ensemble struct {
 // maxServers is how many servers an ensemble may have: each has a byte in the ids of the sessions that it creates.
 const maxServers = 255
 
-// NewEnsemble returns an ensemble of so many servers, one of which leads. They serve no client yet: give each a listener
-// or connections. It uses no goroutine but those of its timers, so it works within testing/synctest. The error says how
-// many servers there may be.
+// NewEnsemble returns an ensemble of size servers, one of which leads. They serve no client yet: call Serve or ServeConn of
+// each. Its only goroutines are those of its timers, so it works within testing/synctest. The error says how many servers
+// there may be.
 func NewEnsemble(size int, o Options) (*Ensemble, error) {
 	e, err := newEnsemble(size, o)
 	if err != nil {
@@ -91,8 +91,8 @@ func (e *Ensemble) Addr() string {
 	return strings.Join(addrs, ",")
 }
 
-// Leader returns the member that a quorum elected last, or nil while there is none. An election takes no time, so after each
-// fault it is the one that leads from then on.
+// Leader returns the member that a quorum elected last, or nil while there is none. An election takes no time, so after a
+// fault that causes one, Leader returns the new leader.
 func (e *Ensemble) Leader() *Server {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -122,8 +122,8 @@ func (e *Ensemble) Config() string {
 	return e.config.String()
 }
 
-// Advance is [Server.Advance] for all members: in this call, those that are cut off notice what they would notice within d,
-// others elect a leader, and the sessions expire whose timeout ends by then.
+// Advance is [Server.Advance] for all members: time goes on by d in this call. Members that are cut off notice it if they would
+// within d, the others elect a leader if they would, and sessions expire whose timeout ends by then.
 func (e *Ensemble) Advance(d time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

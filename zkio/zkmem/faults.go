@@ -37,16 +37,16 @@ func (e *Ensemble) fault(s *Server, do func(m *member)) error {
 	return nil
 }
 
-// Isolate cuts a member off from all others, which nobody notices at first. A follower goes on answering reads, from an
-// ever older state, and its writes wait. A leader goes on leading and commits nothing. After SyncLimit ticks without a word from
-// the others, a member that is isolated ends its connections, and serves nobody, or read-only clients if Options.ReadOnlyMode is set;
-// those that have lost their leader elect another one. See Reconnect, and Depose for a leader.
+// Isolate cuts a member off from all others, which no member notices at first. A follower goes on answering reads, from a
+// state that no longer changes, and its clients' writes wait. A leader goes on leading and commits nothing. After SyncLimit ticks without
+// a message from the others, the isolated member ends its connections, and serves no client, or only read-only ones if
+// Options.ReadOnlyMode is set. If it led, the others elect another leader then. See Reconnect, and Depose for a leader.
 func (e *Ensemble) Isolate(s *Server) error {
 	return e.fault(s, func(m *member) { m.SetIsolated(true) })
 }
 
-// Reconnect ends Isolate for one member. If the others have not given it up it goes on where it was: what was sent in both
-// directions arrives. Else it ends its connections and joins them.
+// Reconnect ends Isolate for one member. If SyncLimit has not passed yet, the member goes on as before: what was sent meanwhile
+// in both directions arrives. Otherwise it ends its connections and joins the others.
 func (e *Ensemble) Reconnect(s *Server) error {
 	return e.fault(s, func(m *member) { m.reconnect() })
 }
@@ -58,8 +58,8 @@ func (m *member) reconnect() {
 	}
 }
 
-// Freeze has nothing of a member run any more, as if its process were stopped by SIGSTOP: its connections stay, new ones are
-// accepted and not served, and what comes in waits. After SyncLimit ticks the others give it up. See Thaw.
+// Freeze stops all work of a member, as if its process were stopped by SIGSTOP: its connections stay, new ones are accepted and
+// not served, and what clients send waits. After SyncLimit ticks the others take it for failed. See Thaw.
 func (e *Ensemble) Freeze(s *Server) error {
 	return e.fault(s, func(m *member) {
 		if m.thawed == nil {
@@ -70,8 +70,9 @@ func (e *Ensemble) Freeze(s *Server) error {
 }
 
 // Thaw ends Freeze. A leader first commits what waits for it, and then ends the sessions that have timed out
-// meanwhile, as a real one does. A leader that was given up answers what its clients have sent, as if it still led, until it
-// notices that within half a tick. A follower that was given up ends its connections and joins the others.
+// meanwhile, as a real one does. If the others have elected another leader, it answers what its clients have sent as if it still
+// led, and notices its end within half a tick. A follower that was frozen for more than SyncLimit ticks ends its connections and
+// joins the others.
 func (e *Ensemble) Thaw(s *Server) error { return e.fault(s, func(m *member) { m.thaw() }) }
 
 func (m *member) thaw() {
@@ -89,9 +90,9 @@ func (m *member) thaw() {
 	}
 }
 
-// Lag has a follower apply transactions later by d from now on: those before it, too, if they are not applied yet. Its clients
-// read an older state, and get their answers to writes and syncs that much later. 0 ends it, and applies immediately what was
-// held back. With [Forever] it applies nothing until the next call.
+// Lag has a follower apply each transaction d after its commit, from now on and also those that it has not applied yet. Its
+// clients read an older state, and get their replies to writes and syncs later by d. 0 ends the lag, and applies immediately what
+// was held back. With [Forever] it applies nothing until the next call.
 func (e *Ensemble) Lag(s *Server, d time.Duration) error {
 	if d < 0 {
 		return errNegative
@@ -99,9 +100,9 @@ func (e *Ensemble) Lag(s *Server, d time.Duration) error {
 	return e.fault(s, func(m *member) { m.lag = d })
 }
 
-// Depose isolates the leader and has the others elect another one immediately, as when the leader's connections to them are cut and
-// only they see it. The deposed one does not know of it: it goes on answering reads and syncs, and commits nothing, for SyncLimit
-// ticks or until Reconnect. Depose returns both.
+// Depose isolates the leader and has the others elect another one immediately, as if its connections to them broke and only
+// they noticed. The deposed leader does not know of it: for SyncLimit ticks, or until Reconnect, it goes on answering reads and syncs,
+// and commits nothing. Depose returns both.
 func (e *Ensemble) Depose() (deposed, leader *Server, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -134,7 +135,7 @@ func (e *Ensemble) followersOf(l *member) []*member {
 	return all
 }
 
-// Heal ends every Isolate, Freeze and Lag. A server that is stopped stays so: see [Server.Restart].
+// Heal ends every Isolate, Depose, Freeze and Lag. A server that is stopped stays stopped: see [Server.Restart].
 func (e *Ensemble) Heal() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

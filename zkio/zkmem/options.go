@@ -36,11 +36,12 @@ type Options struct {
 	// SuperDigest is the identity that may do everything, "user:" and the digest as DigestAuth computes it: what
 	// zookeeper.DigestAuthenticationProvider.superDigest is on a real server. Default none.
 	SuperDigest string
-	// ReadOnly imitates a server cut off from its ensemble: it accepts only clients that ask for such, and refuses to
-	// write.
+	// ReadOnly imitates a server that is cut off from its ensemble: it accepts only clients that ask for a read-only
+	// server, and refuses writes.
 	ReadOnly bool
 
-	// SyncLimit is after how many ticks without a word the members of an ensemble give each other up. Default 5.
+	// SyncLimit is how many ticks the members of an ensemble wait for a message of another one before they take it for
+	// failed. Default 5.
 	SyncLimit int
 	// ReadOnlyMode has a member of an ensemble that finds no quorum serve clients that ask for a read-only server, as
 	// readonlymode.enabled=true does. A real one waits for two seconds before it does.
