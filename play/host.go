@@ -16,17 +16,17 @@ import (
 type Request struct {
 	Link  string            `json:"link"`
 	Until *int64            `json:"until,omitempty"` // microseconds since the world's beginning; without it the link's own
-	Steps int               `json:"steps,omitempty"` // then on, until so many more records were made
+	Steps int               `json:"steps,omitempty"` // how many more records to play after that moment
 	Have  map[string]uint64 `json:"have,omitempty"`  // by participant: the last record that the page has; it gets those behind it
 	Key   string            `json:"key,omitempty"`   // of the answer that Have belongs to
-	// Charts are those whose pictures the page has.
+	// Charts has the charts whose pictures the page has: the answer leaves them out.
 	Charts []string `json:"charts,omitempty"`
 }
 
 // Answer is what a request asks for.
 type Answer struct {
-	Link         string           `json:"link"`  // with Now as its until
-	Key          string           `json:"key"`   // says what has happened so far
+	Link         string           `json:"link"`  // with Now as its end
+	Key          string           `json:"key"`   // identifies what has happened so far: for the next request
 	Fresh        bool             `json:"fresh"` // Document has all records
 	Begin        int64            `json:"begin"`
 	Now          int64            `json:"now"`
@@ -100,11 +100,11 @@ const (
 	maxRuns  = 6           // that a Host keeps
 )
 
-// Host answers requests. It keeps the last worlds, which may go on; its answers do not depend on them. It is not safe for
-// concurrent use.
+// Host answers requests. It keeps the last worlds, so that a request that continues one is quick; its answers do not depend on
+// them. It is not safe for concurrent use. The zero value is ready to use.
 type Host struct{ runs []*run }
 
-// Ask answers a request. The error says what the request may not have.
+// Ask answers a request. The error says what is wrong with the request, and what would be right.
 func (h *Host) Ask(q Request) (*Answer, error) {
 	s, err := ParseLink(q.Link)
 	if err != nil {
@@ -167,7 +167,7 @@ func refusal(err error) []byte {
 	return b
 }
 
-// play returns a world at a moment, and some records on.
+// play returns a world at a moment, or that many records later.
 func (h *Host) play(s Script, until time.Duration, steps int) (*run, error) {
 	i := slices.IndexFunc(h.runs, func(r *run) bool { return r.continues(s, until) })
 	var r *run

@@ -77,7 +77,7 @@ func (r *run) sentence(d Deed) string {
 	}
 }
 
-// length returns a duration in words, "9 s".
+// length returns a duration as text, "9 s".
 func length(d time.Duration) string { return seconds(d) + " s" }
 
 // plural returns a number of things.

@@ -16,7 +16,7 @@ type Script struct {
 	Seed     int64
 	RideOut  bool          // belief outlasts a short disconnect
 	Forgets  string        // a participant whose program does not release what it has lost; "" for none
-	Works    time.Duration // after which a program releases what it holds by itself; 0: it does not
+	Works    time.Duration // after which a program releases what it holds; 0: it does not
 	Bug      string        // a bug that is planted; "" for none
 	Deeds    []Deed        // in their order
 	Until    time.Duration // up to when the world is played

@@ -16,11 +16,11 @@ type Before struct {
 	Parts    []Part         `json:"parts"`
 }
 
-// Part says where a participant parts from what it was before.
+// Part says from when on a participant differs from what it was before.
 type Part struct {
 	Name string `json:"name"`
-	At   int64  `json:"at"`  // 0: it does not
-	Seq  uint64 `json:"seq"` // the first record that is another one, in the world with what was added; 0: it has no more there
+	At   int64  `json:"at"`  // microseconds since 1970; 0: it does not differ
+	Seq  uint64 `json:"seq"` // the first record that differs, in the world after the change; 0: there it has no more records
 }
 
 // before returns the other world of a what-if.

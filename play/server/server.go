@@ -30,8 +30,8 @@ type playground struct {
 	host play.Host
 }
 
-// Handler returns what answers the page of the playground, for those with access: GET for the page, GET catalogue, POST ask. It is
-// safe for concurrent use. The error says what is wrong with the access.
+// Handler returns the HTTP handler of the playground: GET for the page, GET catalogue, POST ask, each under the path of the token. It
+// answers only requests that who admits, and is safe for concurrent use. The error says what is wrong with who.
 func Handler(who live.Access) (http.Handler, error) {
 	if err := who.Check(); err != nil {
 		return nil, err
