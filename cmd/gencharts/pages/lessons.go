@@ -22,7 +22,7 @@ func playground(chart string) string {
 		fmt.Fprintf(&b, "Play it [in a browser](../playground.md): `incumbent play '1;%s;usual;3;7'`.\n", chart)
 	}
 	if len(lessons) == 0 {
-		b.WriteString("The [lessons](../playground.md#lessons) are of other recipes: choose this one on their page, and “same deeds”.\n")
+		b.WriteString("The [lessons](../playground.md#lessons) play other recipes. To play one with this recipe, open it, choose the recipe at the top, and click “same deeds”.\n")
 	} else {
 		b.WriteString("[Lessons](../playground.md#lessons) that show it:\n\n")
 	}
