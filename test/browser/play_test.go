@@ -138,7 +138,7 @@ func TestWhatIf(t *testing.T) {
 	p.does(`document.querySelector('#deeds input').click()`)
 	p.waits(`!document.querySelector('#if-box').hidden`)
 	counts(true)
-	if said := p.text(`document.querySelector('#parts').textContent`); !strings.Contains(said, "alice parts at 10.") || !strings.Contains(said, "carol") {
+	if said := p.text(`document.querySelector('#parts').textContent`); !strings.Contains(said, "alice differs from 10.") || !strings.Contains(said, "carol") {
 		t.Error(said)
 	}
 	without := p.text(`document.body.dataset.digest`)

@@ -178,13 +178,13 @@ export function showDeeds(a, o) {
 }
 
 /**
- * Shows where participants part from the world before.
+ * Shows from when on participants differ from the world before.
  * @param {Answer} a
  */
 export function showParts(a) {
   byId('if-box').hidden = !a.before;
   if (!a.before) return;
-  const parts = a.before.parts.map(p => p.at === 0 ? `${p.name}: the same` : `${p.name} parts at ${moment(p.at)}`);
+  const parts = a.before.parts.map(p => p.at === 0 ? `${p.name}: the same` : `${p.name} differs from ${moment(p.at)} on`);
   say(byId('parts'), `What if: ${parts.join(' · ')}`);
 }
 
