@@ -132,7 +132,7 @@ fleet: ## 10,000 sessions on one ensemble (ARGS="-servers 3"): the tables of doc
 
 SITE := .cache/site
 .PHONY: site play-scripts
-site: ## write the playground as a static site to .cache/site: any server of files may serve it
+site: ## write the playground as a static site to .cache/site: any file server may serve it
 	@$(GO) run ./cmd/gensite $(SITE) && ls -l $(SITE)
 SCRIPTS ?= 10000
 play-scripts: ## play SCRIPTS (10,000) random scripts by hand and by link, and a tenth of them in WebAssembly: the same worlds; needs node
