@@ -165,13 +165,15 @@ func (t *treeCache) blocksAll(ev events.Event) bool {
 
 // overflows reports whether a listing would make more nodes known than the maximum.
 func (t *treeCache) overflows(ev events.Event) bool {
-	size := t.size
+	size := t.size - t.gone
 	for kid, name := range t.about(ev).pairChildren(ev.Children) {
 		switch {
 		case kid == nil:
 			size++
 		case name == "":
 			size -= kid.count()
+		case kid.gone: // there is another one
+			size++
 		}
 	}
 	return size > t.maxNodes

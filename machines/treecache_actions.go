@@ -213,6 +213,7 @@ func (t *treeCache) tell(b *cachedNode, now events.Stat, n events.Notify, out *e
 	t.countRefusal(b, -1)
 	b.told, b.refused, b.czxid, b.version = true, n.Code, now.Czxid, now.Version
 	t.countRefusal(b, 1)
+	t.setGone(b, false)
 	n.What, n.Path = events.Present, b.path
 	t.seen = true
 	out.Notify(n)
@@ -236,6 +237,7 @@ func (t *treeCache) noteListing(ev events.Event, out *engine.Outbox) {
 			t.schedule(read{of: kid})
 		}
 		kid.deleted = false
+		t.setGone(kid, false)
 		kids = append(kids, kid)
 	}
 	b.children, b.listed = kids, true
@@ -257,6 +259,7 @@ func (t *treeCache) discard(ev events.Event, out *engine.Outbox) { t.takeAnswer(
 func (t *treeCache) tellRemoved(b *cachedNode, out *engine.Outbox) {
 	t.prune(b, out)
 	t.countRefusal(b, -1)
+	t.setGone(b, false)
 	b.dead = true
 	t.size--
 	if b.told {
@@ -288,7 +291,7 @@ func (t *treeCache) watchPath(ev events.Event, out *engine.Outbox) {
 // giveUp stops reading, because half a tree would be of no use.
 func (t *treeCache) giveUp(ev events.Event, out *engine.Outbox) {
 	t.dropInFlight()
-	t.root, t.refusals = newCachedNode(nil, t.path), 0
+	t.root, t.refusals, t.gone = newCachedNode(nil, t.path), 0, 0
 	t.reportFailure(events.TreeTooLarge, fmt.Sprintf("%s: more than %d nodes", t.path, t.maxNodes), ev, out)
 	t.tellStale(events.TreeTooLarge, out)
 }

@@ -22,6 +22,7 @@ type cachedNode struct {
 	told    bool // it was read, and the handle was notified
 	listed  bool // its children were listed, and the watch on them may be armed
 	deleted bool // it was deleted: a node that is listed at its path after that is another
+	gone    bool // a recursive watch has reported its deletion, and it was not read since
 	refused events.Code
 	czxid   int64
 	version int32
@@ -56,9 +57,12 @@ func newCachedNode(parent *cachedNode, path string) *cachedNode {
 
 func (b *cachedNode) name() string { return base(b.path) }
 
-// count returns the number of nodes from this one down.
+// count returns the number of nodes from this one down that were not reported as gone.
 func (b *cachedNode) count() int {
 	n := 1
+	if b.gone {
+		n = 0
+	}
 	for _, kid := range b.children {
 		n += kid.count()
 	}

@@ -13,6 +13,7 @@ type treeWatch struct {
 	set         bool // a server has accepted it
 	refusedHere bool // there is none on this connection, so every read sets a watch
 	refusals    int  // known nodes that cannot be read: no watch reports that they can
+	gone        int  // known nodes whose deletion was reported, and that were not read since
 }
 
 // treeWatchRows are the rows for a recursive watch. They stand in front of those for the watches of single
@@ -54,13 +55,25 @@ func (t *treeCache) reportedMeanwhile(ev events.Event) bool {
 // creation.
 func (t *treeCache) topGoneUnderWatch(ev events.Event) bool { return t.set && t.topGone(ev) }
 
-// newNodeOverflows reports whether a recursive watch reports a node that is one too many.
+// newNodeOverflows reports whether a recursive watch reports a node that is one too many. Those that were
+// reported as gone do not count.
 func (t *treeCache) newNodeOverflows(ev events.Event) bool {
-	if !t.set || t.size < t.maxNodes {
+	if !t.set || t.size-t.gone < t.maxNodes {
 		return false
 	}
 	b, name := t.nearest(ev.Path)
-	return name != "" && b.listed
+	return name == "" && b.gone || name != "" && b.listed
+}
+
+// setGone notes that a node was reported as deleted, or that it exists or leaves the cache.
+func (t *treeCache) setGone(b *cachedNode, gone bool) {
+	switch {
+	case gone && !b.gone:
+		t.gone++
+	case !gone && b.gone:
+		t.gone--
+	}
+	b.gone = gone
 }
 
 // setWatch sets the recursive watch. A server that is behind what was seen before is brought up to date
@@ -96,6 +109,7 @@ func (t *treeCache) scheduleAll(events.Event, *engine.Outbox) { t.rereadBelow(t.
 func (t *treeCache) noteExists(ev events.Event, out *engine.Outbox) {
 	b, name := t.nearest(ev.Path)
 	if name == "" {
+		t.setGone(b, false)
 		t.schedule(read{of: b})
 		return
 	}
@@ -127,6 +141,7 @@ func (t *treeCache) noteDeleted(ev events.Event, out *engine.Outbox) {
 	if b == nil {
 		return
 	}
+	t.setGone(b, true)
 	t.schedule(read{of: b})
 	if b.parent != nil {
 		t.retryRefused(b.parent)
