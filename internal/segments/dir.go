@@ -234,12 +234,29 @@ var form = regexp.MustCompile(`^(\d{8}T\d{6}\.\d+Z-.+-\d+)-(\d{6,})(\.jsonl|\.js
 
 // list returns the segments of a directory, the oldest first. If a segment is there plain
 // and compressed, because the process ended between the two, the plain one is taken.
-func list(path string) ([]segment, error) {
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return nil, err
+func list(path string) ([]segment, error) { return listBy(os.ReadDir, path) }
+
+// listBy lists again if a segment has vanished while it listed: it may be there compressed.
+func listBy(readDir func(string) ([]fs.DirEntry, error), path string) (all []segment, err error) {
+	const tries = 10
+	for range tries {
+		entries, err := readDir(path)
+		if err != nil {
+			return nil, err
+		}
+		var vanished bool
+		if all, vanished = segmentsOf(entries); !vanished {
+			break
+		}
 	}
-	var all []segment
+	slices.SortFunc(all, func(a, b segment) int {
+		return cmp.Or(cmp.Compare(a.stem, b.stem), cmp.Compare(a.number, b.number), cmp.Compare(a.name, b.name))
+	})
+	return all, nil
+}
+
+// segmentsOf returns the segments among a directory's entries, and whether one was deleted since.
+func segmentsOf(entries []fs.DirEntry) (all []segment, vanished bool) {
 	for _, e := range entries {
 		m := form.FindStringSubmatch(e.Name())
 		if m == nil || !e.Type().IsRegular() { // a pipe would not end, and a link may lead anywhere
@@ -247,13 +264,11 @@ func list(path string) ([]segment, error) {
 		}
 		info, err := e.Info()
 		if err != nil {
-			continue // it was deleted since
+			vanished = true
+			continue
 		}
 		number, _ := strconv.Atoi(m[2])
 		all = append(all, segment{e.Name(), m[1], number, info.Size(), info})
 	}
-	slices.SortFunc(all, func(a, b segment) int {
-		return cmp.Or(cmp.Compare(a.stem, b.stem), cmp.Compare(a.number, b.number), cmp.Compare(a.name, b.name))
-	})
-	return all, nil
+	return all, vanished
 }

@@ -162,12 +162,12 @@ func (r Run) Opener() (open func() (string, io.Reader, error), end func()) {
 			return "", nil, io.EOF // the last file stays open: a replay asks again if a step has no end
 		}
 		end()
-		name := files[0]
-		files = files[1:]
-		f, err := os.Open(name)
+		f, err := openSegment(files[0])
 		if err != nil {
 			return "", nil, err
 		}
+		name := f.Name()
+		files = files[1:]
 		closers = append(closers, f)
 		b := bufio.NewReader(f)
 		if magic, _ := b.Peek(2); !strings.HasSuffix(name, ".gz") && !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
@@ -175,6 +175,17 @@ func (r Run) Opener() (open func() (string, io.Reader, error), end func()) {
 		}
 		return filepath.Base(name), &unpacked{file: b}, nil
 	}, end
+}
+
+// openSegment opens a segment, which may have been compressed since it was listed.
+func openSegment(name string) (*os.File, error) {
+	f, err := os.Open(name)
+	if bare, isPlain := strings.CutSuffix(name, plain); isPlain && errors.Is(err, fs.ErrNotExist) {
+		if packed, err := os.Open(bare + compressed); err == nil {
+			return packed, nil
+		}
+	}
+	return f, err
 }
 
 // headless reports whether a file has nothing, or only the beginning of a header.

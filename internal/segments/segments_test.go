@@ -3,6 +3,7 @@ package segments
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -81,6 +82,53 @@ func TestASegmentThatIsPlainAndCompressed(t *testing.T) {
 	third := create(t, d, 3, "three")
 	if err := third.Discard(0); err != nil || exists(third.Name()) {
 		t.Errorf("nothing of it is good, and it is there: %v", err)
+	}
+}
+
+// A segment that is compressed while a directory is listed, or before it is opened, is read nevertheless.
+func TestASegmentThatIsCompressedMeanwhile(t *testing.T) {
+	d := openDir(t, 0)
+	first, second := create(t, d, 1, "one"), create(t, d, 2, "two")
+	compress := func(f *File) {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+		d.Wait()
+	}
+	listed := 0
+	all, err := listBy(func(path string) ([]fs.DirEntry, error) {
+		entries, err := os.ReadDir(path)
+		if listed++; listed == 1 {
+			compress(first)
+		}
+		return entries, err
+	}, d.path)
+	if err != nil || listed != 2 || len(all) != 2 || all[0].name != filepath.Base(strings.TrimSuffix(first.Name(), plain))+compressed {
+		t.Fatalf("listed %d times: %+v, %v", listed, all, err)
+	}
+	runs, err := Runs(d.path)
+	if err != nil || len(runs) != 1 {
+		t.Fatal(runs, err)
+	}
+	compress(second)
+	open, end := runs[0].Opener()
+	defer end()
+	for _, want := range []string{"one", "two"} {
+		name, r, err := open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := io.ReadAll(r); err != nil || string(b) != want || !strings.HasSuffix(name, compressed) {
+			t.Errorf("%s: %q, %v", name, b, err)
+		}
+	}
+	if err := os.Remove(filepath.Join(d.path, all[0].name)); err != nil {
+		t.Fatal(err)
+	}
+	again, done := runs[0].Opener()
+	defer done()
+	if _, _, err := again(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a segment that is gone: %v", err)
 	}
 }
 
