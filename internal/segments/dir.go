@@ -33,6 +33,7 @@ type Dir struct {
 
 	mu      sync.Mutex
 	current string // the segment that is being written
+	torn    string // the path of one without anything good that could not be deleted
 }
 
 // Open creates the directory if it is missing. The stem is what the names of this
@@ -65,6 +66,9 @@ type File struct {
 // created again if it has vanished.
 func (d *Dir) Create(number int) (*File, error) {
 	if err := os.MkdirAll(d.path, 0o700); err != nil {
+		return nil, err
+	}
+	if err := d.removeTorn(); err != nil {
 		return nil, err
 	}
 	name := filepath.Join(d.path, fmt.Sprintf("%s-%06d%s", d.stem, number, plain))
@@ -105,9 +109,26 @@ func (f *File) Vanished() bool {
 // good bytes, and deletes a file without any.
 func (f *File) Discard(good int64) error {
 	if good == 0 {
-		return errors.Join(f.file.Close(), os.Remove(f.file.Name()))
+		f.dir.mu.Lock()
+		f.dir.torn = f.file.Name()
+		f.dir.mu.Unlock()
+		return errors.Join(f.file.Close(), f.dir.removeTorn())
 	}
 	return errors.Join(f.file.Truncate(good), f.file.Close())
+}
+
+// removeTorn deletes the segment that could not be deleted before: the next one has its number.
+func (d *Dir) removeTorn() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.torn == "" {
+		return nil
+	}
+	if err := ignoreMissing(d.remove(d.torn)); err != nil {
+		return err
+	}
+	d.torn = ""
+	return nil
 }
 
 // Close closes the segment. It is compressed in the background, and old segments are

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -129,6 +130,28 @@ func TestASegmentThatIsCompressedMeanwhile(t *testing.T) {
 	defer done()
 	if _, _, err := again(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a segment that is gone: %v", err)
+	}
+}
+
+// A segment without anything good in it that could not be deleted, because the disk had failed, is deleted before another one
+// gets its number. A file of anyone else is not.
+func TestASegmentThatCouldNotBeDiscarded(t *testing.T) {
+	d := openDir(t, 0)
+	d.remove = func(path string) error { return &fs.PathError{Op: "remove", Path: path, Err: syscall.EROFS} }
+	torn := create(t, d, 1, "{")
+	if err := torn.Discard(0); !errors.Is(err, syscall.EROFS) {
+		t.Fatal(err)
+	}
+	if _, err := d.Create(1); !errors.Is(err, syscall.EROFS) {
+		t.Errorf("the disk has still failed: %v", err)
+	}
+	d.remove = os.Remove
+	f := create(t, d, 1, "one")
+	if b, err := os.ReadFile(f.Name()); err != nil || string(b) != "one" {
+		t.Errorf("%q, %v", b, err)
+	}
+	if _, err := d.Create(1); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a segment that is being written: %v", err)
 	}
 }
 
