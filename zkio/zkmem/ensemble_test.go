@@ -42,7 +42,7 @@ func TestAnEnsembleHasAtLeastOneServer(t *testing.T) {
 }
 
 func TestFaultsAreOfMembersThatRun(t *testing.T) {
-	e, _, followers := three(t, Options{})
+	e, leader, followers := three(t, Options{})
 	stranger := New(Options{})
 	defer stranger.Close()
 	followers[0].Stop()
@@ -63,6 +63,10 @@ func TestFaultsAreOfMembersThatRun(t *testing.T) {
 	if err := e.Lag(followers[1], -1); !errors.Is(err, errNegative) {
 		t.Errorf("lag of less than nothing: %v", err)
 	}
+	if err := e.Lag(leader, Forever); !errors.Is(err, errLeads) {
+		t.Errorf("lag of the leader: %v", err)
+	}
+	do(t, e.Lag(leader, 0))
 	if _, _, err := e.Depose(); !errors.Is(err, errAlone) {
 		t.Errorf("depose without another quorum: %v", err)
 	}

@@ -17,6 +17,7 @@ var (
 	errDown     = errors.New("zkmem: the server is stopped: Restart it first")
 	errNoLeader = errors.New("zkmem: no server leads: heal or restart members first")
 	errAlone    = errors.New("zkmem: the other servers are no quorum without the leader: heal or restart members first")
+	errLeads    = errors.New("zkmem: the server leads, so it applies a transaction when it is committed: take one of Ensemble.Followers")
 	errNegative = errors.New("zkmem: a server cannot apply a transaction before it is committed: want a lag of 0 or more")
 )
 
@@ -93,11 +94,22 @@ func (m *member) thaw() {
 // Lag has a follower apply each transaction d after its commit, from now on and also those that it has not applied yet. Its
 // clients read an older state, and get their replies to writes and syncs later by d. 0 ends the lag, and applies immediately what
 // was held back. With [Forever] it applies nothing until the next call.
+//
+// A leader cannot lag. A member that lags and is elected applies what it has, and lags again when it follows another one.
 func (e *Ensemble) Lag(s *Server, d time.Duration) error {
 	if d < 0 {
 		return errNegative
 	}
-	return e.fault(s, func(m *member) { m.lag = d })
+	leads := false
+	err := e.fault(s, func(m *member) {
+		if leads = m.Leads() && d > 0; !leads {
+			m.lag = d
+		}
+	})
+	if leads {
+		return errLeads
+	}
+	return err
 }
 
 // Depose isolates the leader and has the others elect another one immediately, as if its connections to them broke and only
