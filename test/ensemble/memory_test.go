@@ -171,6 +171,52 @@ func TestAMemberInMemoryLags(t *testing.T) {
 	})
 }
 
+// A place further back whose predecessor is deleted while it is not connected, or after, comes back at a member that does not know
+// of it yet. It waits there without a listing, however often it gives that member up because no sync is answered, and leads in its turn when the member has caught up.
+func TestAPlaceWaitsAgainAtAMemberThatLags(t *testing.T) {
+	for _, when := range []string{"before", "after"} {
+		t.Run(when, func(t *testing.T) {
+			inMemory(t, func(t *testing.T, m *memory) {
+				stopped, slow := m.Followers()[0], m.Followers()[1]
+				a := m.join("a", m.Leader())
+				first := a.leads()
+				b := m.join("b", m.Leader())
+				b.is("waiting")
+				c := m.join("c", stopped, slow)
+				c.is("waiting")
+				for len(slow.Sessions()) < 3 || c.Phase() != "waiting" {
+					virtual.Sleep(time.Second)
+				}
+				slow.RefuseConnections(true)
+				ok(t, m.Lag(slow, zkmem.Forever))
+				slow.ResetCounts()
+				stopped.Stop()
+				c.is("suspended")
+				if when == "before" {
+					ok(t, b.Close(t.Context()))
+				}
+				slow.RefuseConnections(false)
+				virtual.Sleep(3 * time.Second)
+				if when == "after" {
+					ok(t, b.Close(t.Context()))
+				}
+				virtual.Sleep(30 * time.Second)
+				counts := slow.Counts().ByOp
+				if listings := counts[zkmem.OpGetChildren] + counts[zkmem.OpGetChildren2]; c.Phase() != "waiting" || counts[zkmem.OpGetData] < 2 || listings != 0 {
+					t.Errorf("it is %s after %d listings and %d reads", c.Phase(), listings, counts[zkmem.OpGetData])
+				}
+				ok(t, a.Close(t.Context()))
+				virtual.Sleep(3 * time.Second)
+				if c.Phase() != "waiting" {
+					t.Errorf("it is %s at a member where two places are ahead", c.Phase())
+				}
+				ok(t, m.Lag(slow, 0))
+				m.leadsAfter(c, first)
+			})
+		})
+	}
+}
+
 // Each member in turn is stopped and started again. Sessions go on at other members, and when the first latch is closed, the other
 // leads with a higher token.
 func TestARollingRestartInMemory(t *testing.T) {
