@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Clients write while servers are stopped, cut off, frozen, deposed and lag, one after the other. In the end all members have the
+// Clients write while servers are stopped, cut off, frozen, deposed, removed and lag, one after the other. In the end all members have the
 // same data, and every write that was answered is there, and none twice.
 func TestWhatWasAnsweredSurvivesEveryFault(t *testing.T) {
 	seed := rand.Uint64()
@@ -34,6 +34,9 @@ func TestWhatWasAnsweredSurvivesEveryFault(t *testing.T) {
 	for _, s := range e.Servers() {
 		do(t, s.Restart())
 	}
+	for range 100 { // members that are removed get what is written, too
+		<-tried
+	}
 	close(quit)
 	work.Wait()
 	same(t, e)
@@ -55,7 +58,7 @@ func TestWhatWasAnsweredSurvivesEveryFault(t *testing.T) {
 // fault does one thing to the ensemble.
 func fault(t *testing.T, e *Ensemble, dice *rand.Rand) {
 	s := e.Servers()[dice.IntN(3)]
-	switch dice.IntN(9) {
+	switch dice.IntN(11) {
 	case 0:
 		s.Stop()
 	case 1, 2:
@@ -70,6 +73,10 @@ func fault(t *testing.T, e *Ensemble, dice *rand.Rand) {
 		_, _, _ = e.Depose()
 	case 7:
 		e.Advance(time.Duration(dice.IntN(100)) * time.Millisecond)
+	case 8:
+		_ = e.Remove(s) // there may be no quorum, or none of the new configuration
+	case 9:
+		_ = e.Add(s)
 	default:
 		e.Heal()
 	}
