@@ -132,9 +132,9 @@ func (u *program) start() error {
 	return nil
 }
 
-// ask asks for what the program wants.
+// ask asks for what the program wants, unless it has that or has asked for it.
 func (u *program) ask() {
-	if u.leaving || u.wanted != 0 || u.inside || u.acquire == "" {
+	if u.leaving || u.wanted != 0 || u.leads || u.work || u.inside || u.acquire == "" {
 		return
 	}
 	if u.calls {

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -31,6 +32,43 @@ func TestAProgramReleasesByItself(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A program asks for nothing while it holds what it has asked for, however short its work is: it would hold that for ever.
+func TestAProgramHoldsOneThing(t *testing.T) {
+	for _, recipe := range Playable() {
+		for _, works := range []time.Duration{time.Microsecond, 20 * time.Millisecond} {
+			s := three(recipe)
+			for i := range s.Clients {
+				s.Clients[i].Works = works
+				if recipe == "semaphore" {
+					s.Clients[i].Options = map[string]string{"limit": "3"}
+				}
+			}
+			w, err := New(s, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for w.Now() < at(20*time.Second) {
+				w.Until(w.Now() + at(time.Millisecond))
+				for _, c := range w.Clients() {
+					if held := leading(c, recipe); len(held) > 1 {
+						t.Fatalf("%s, work of %s: client %d holds %v", recipe, works, c.ID(), held)
+					}
+				}
+			}
+		}
+	}
+}
+
+// leading returns the machines of a recipe that lead.
+func leading(c *Client, recipe string) (all []events.ID) {
+	for _, id := range c.Engine().Machines() {
+		if strings.HasPrefix(string(id), recipe) && c.Engine().State(id) == "leading" {
+			all = append(all, id)
+		}
+	}
+	return all
 }
 
 // A program that forgets what it has lost does not lead again, and one that does not forget does.
