@@ -133,7 +133,7 @@ func (h *Host) Ask(q Request) (*Answer, error) {
 		return nil, err
 	}
 	if s.WhatIf() {
-		other, err := h.play(s.Before(), time.Duration(r.w.Now()), 0)
+		other, err := h.play(s.Before(), time.Duration(r.now()), 0)
 		if err != nil {
 			return nil, err
 		}
@@ -212,12 +212,12 @@ func key(s Script, now int64) string {
 func (r *run) follows(k string) bool {
 	micros, _, _ := strings.Cut(k, ".")
 	n, err := strconv.ParseInt(micros, 10, 64)
-	return err == nil && n >= 0 && n <= r.w.Now()/1000 && key(r.script, n*1000) == k
+	return err == nil && n >= 0 && n <= r.now()/1000 && key(r.script, n*1000) == k
 }
 
 // answer returns all but the document.
 func (r *run) answer(s Script) *Answer {
-	now := r.w.Now()
+	now := r.now()
 	s.Until = time.Duration(now)
 	a := &Answer{Link: s.Link(), Key: key(r.script, now), Begin: sinceEpoch(0), Now: sinceEpoch(now), Script: s.view(), Participants: r.participants(), Servers: r.lives(),
 		Nodes: r.nodes(), Deeds: r.deeds(s, Added), Promises: []PromiseOutcome{}, Broken: r.violations(), Bug: r.bug, Records: r.w.Records(), Moments: r.w.Moments(), Digest: r.digest(), Stopped: r.stopped()}

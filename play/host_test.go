@@ -43,6 +43,24 @@ func amount(t *testing.T) int {
 	return selection.Of(t, "random scripts", 10, 40, 200)
 }
 
+// TestAStoppedWorldIsItsLink: a world that has too many records stops within a microsecond, and its link stops there, too.
+func TestAStoppedWorldIsItsLink(t *testing.T) {
+	for _, recipe := range []string{"mutex", "semaphore"} {
+		h := new(Host)
+		stopped := ask(t, h, Request{Link: "1;" + recipe + ";quick;9;7;work=0.000001@600"})
+		if stopped.Stopped == "" {
+			t.Fatalf("%s: the world has %d records, and goes on", recipe, stopped.Records)
+		}
+		if again := ask(t, new(Host), Request{Link: stopped.Link}); text(t, again) != text(t, stopped) {
+			t.Errorf("%s: %s is another world: %d records, and not %d", recipe, stopped.Link, again.Records, stopped.Records)
+		}
+		until := stopped.Now - stopped.Begin
+		if again := ask(t, h, Request{Link: stopped.Link, Until: &until, Key: stopped.Key}); again.Fresh || again.Stopped == "" || again.Digest != stopped.Digest || len(h.runs) != 1 {
+			t.Errorf("%s: until where it stopped, the world is another one: %d records, and not %d", recipe, again.Records, stopped.Records)
+		}
+	}
+}
+
 // TestByHandIsByLink: deeds that are done while the world runs, between steps and stops, give the world of the link, byte for
 // byte; and a page that goes on has the rows of one that begins.
 func TestByHandIsByLink(t *testing.T) {

@@ -90,9 +90,13 @@ func (r *run) step(s Script, records int, within time.Duration) error {
 		return err
 	}
 	r.w.Step(records, end-time.Duration(r.w.Now()))
-	r.w.Until((r.w.Now() + 999) / 1000 * 1000)
+	r.w.Until(r.now())
 	return nil
 }
+
+// now returns the end of the microsecond that the world is in: links and pages know no shorter times, and a world that is
+// stopped may be in the middle of one.
+func (r *run) now() int64 { return (r.w.Now() + 999) / 1000 * 1000 }
 
 // stopped returns why the world goes no further, "" if it does.
 func (r *run) stopped() string {
