@@ -100,3 +100,17 @@ func TestEveryRecipeIsPlayed(t *testing.T) {
 		}
 	}
 }
+
+// TestShortWorkBreaksNothing: programs whose work ends at once take turns by the thousand, and no promise is broken.
+func TestShortWorkBreaksNothing(t *testing.T) {
+	for _, recipe := range Recipes() {
+		s := Script{Recipe: recipe, Scenario: "usual", Starting: 9, Seed: 7, RideOut: true, Works: time.Microsecond, Until: 5 * time.Second}
+		r, err := newRun(s, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.until(s, s.Until); err != nil || len(r.promises.broken) > 0 {
+			t.Errorf("%s: %v, broken %+v", recipe, err, r.promises.broken)
+		}
+	}
+}
