@@ -1,7 +1,6 @@
 package play
 
 import (
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -11,17 +10,6 @@ import (
 
 	"github.com/incumbent-go/incumbent/page"
 )
-
-// Request asks for a world as it is at a moment.
-type Request struct {
-	Link  string            `json:"link"`
-	Until *int64            `json:"until,omitempty"` // microseconds since the world's beginning; without it the link's own
-	Steps int               `json:"steps,omitempty"` // how many more records to play after that moment
-	Have  map[string]uint64 `json:"have,omitempty"`  // by participant: the last record that the page has; it gets those behind it
-	Key   string            `json:"key,omitempty"`   // of the answer that Have belongs to
-	// Charts has the charts whose pictures the page has: the answer leaves them out.
-	Charts []string `json:"charts,omitempty"`
-}
 
 // Answer is what a request asks for.
 type Answer struct {
@@ -142,29 +130,6 @@ func (h *Host) Ask(q Request) (*Answer, error) {
 		}
 	}
 	return a, nil
-}
-
-// AskJSON answers a request that is JSON with JSON: {"error": "…"} for an error.
-func (h *Host) AskJSON(request []byte) (answer []byte, ok bool) {
-	q := Request{}
-	d := json.NewDecoder(strings.NewReader(string(request)))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&q); err != nil {
-		return refusal(fmt.Errorf("play: a request that cannot be read: %w", err)), false
-	}
-	a, err := h.Ask(q)
-	if err != nil {
-		return refusal(err), false
-	}
-	if answer, err = json.Marshal(a); err != nil {
-		return refusal(err), false
-	}
-	return answer, true
-}
-
-func refusal(err error) []byte {
-	b, _ := json.Marshal(map[string]string{"error": strings.ToValidUTF8(err.Error(), "?")}) // a text can be written
-	return b
 }
 
 // play returns a world at a moment, or that many records later.

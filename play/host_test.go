@@ -162,12 +162,20 @@ func TestStepsAreBounded(t *testing.T) {
 
 func TestRequestsAreRefusedInWords(t *testing.T) {
 	for request, want := range map[string]string{
-		`{`:                                  "cannot be read",
-		`{"link": 7}`:                        "cannot be read",
-		`{"link":"1;latch;usual;3;7","x":1}`: `unknown field \"x\"`,
+		`{`:                              "it ends too early: want one JSON object",
+		``:                               "it ends too early: want one JSON object",
+		`[]`:                             "a request cannot be array: want one JSON object",
+		`{"link":"1;latch;usual;3;7"} 7`: "more behind its end",
+		`{"link":"1;latch;usual;3;7"}{}`: "more behind its end",
+		`{"link":"1;latch;usual;3;7","have":{"alice":-1}}`: "have cannot be number -1: want",
+		`{"until":` + strings.Repeat("9", 60_000) + `}`:    "until cannot be number 999",
+		`{"` + strings.Repeat("k", 60_000) + `":1}`:        "unknown field",
+		`{"` + strings.Repeat("\xff", 200) + `":1}`:        "unknown field",
+		`{"link": 7}`:                                             "cannot be read",
+		`{"link":"1;latch;usual;3;7","x":1}`:                      `unknown field \"x\"`,
 		`{"link":"1;latch;usual;3;7","until":-1}`:                 "until -1: want 0 to 600000000",
 		`{"link":"1;latch;usual;3;7","until":600000001}`:          "want 0 to 600000000",
-		`{"link":"1;latch;usual;3;7","until":1e30}`:               "cannot be read",
+		`{"link":"1;latch;usual;3;7","until":1e30}`:               "until cannot be number 1e30: want",
 		`{"link":"1;latch;usual;3;7","steps":10001}`:              "want at most 10000",
 		`{"link":"1;latch;usual;3;7","steps":-1}`:                 "want at most 10000",
 		`{"link":"1;latch;usual;1000000000;7"}`:                   "want 1 to 9",
@@ -175,7 +183,7 @@ func TestRequestsAreRefusedInWords(t *testing.T) {
 		fmt.Sprintf(`{"link":"1;latch;usual;3;7~8:cut:%s"}`, "é"): "want one of alice",
 	} {
 		said, ok := new(Host).AskJSON([]byte(request))
-		if ok || !strings.Contains(string(said), want) || !strings.HasPrefix(string(said), `{"error":"play: `) {
+		if ok || !strings.Contains(string(said), want) || !strings.HasPrefix(string(said), `{"error":"play: `) || len(said) > 500 {
 			t.Errorf("%.80s: %t %.300s, want %q", request, ok, said, want)
 		}
 	}
