@@ -1,7 +1,9 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"mime"
 	"net/http"
@@ -14,9 +16,10 @@ import (
 )
 
 const (
-	maxRequest  = 64 << 10         // bytes
-	maxAsking   = 16               // requests that wait for their world
-	readTimeout = 10 * time.Second // of one request
+	maxRequest   = 64 << 10         // bytes
+	maxAsking    = 16               // requests that wait for their world, or whose answer is being read
+	readTimeout  = 10 * time.Second // of one request
+	writeTimeout = 30 * time.Second // of one answer
 )
 
 // playground answers the page. Its worlds are played one at a time.
@@ -78,6 +81,10 @@ func (p *playground) ask(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "want application/json", http.StatusUnsupportedMediaType)
 		return
 	}
+	request, ok := read(w, r)
+	if !ok {
+		return
+	}
 	select {
 	case p.asking <- struct{}{}:
 		defer func() { <-p.asking }()
@@ -85,13 +92,8 @@ func (p *playground) ask(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "too many requests at once: ask again", http.StatusServiceUnavailable)
 		return
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(readTimeout)) // not every writer has one
-	request, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
-	if err != nil {
-		http.Error(w, "the request cannot be read: it may have 64 KiB", http.StatusRequestEntityTooLarge)
-		return
-	}
-	said, ok := p.play(request)
+	said, ok := p.play(r.Context(), request)
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer has one
 	w.Header().Set("Content-Type", "application/json")
 	if !ok {
 		w.WriteHeader(http.StatusBadRequest)
@@ -99,10 +101,31 @@ func (p *playground) ask(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(said)
 }
 
-// play plays a world. One is played at a time.
-func (p *playground) play(request []byte) (answer []byte, ok bool) {
+// read returns the request's body, or refuses one that is too long or too slow.
+func read(w http.ResponseWriter, r *http.Request) (request []byte, ok bool) {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(readTimeout)) // not every writer has one
+	request, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+	_ = control.SetReadDeadline(time.Time{}) // else its end would look like the client's
+	var long *http.MaxBytesError
+	switch {
+	case err == nil:
+		return request, true
+	case errors.As(err, &long):
+		http.Error(w, "the request cannot be read: it may have 64 KiB", http.StatusRequestEntityTooLarge)
+	default:
+		http.Error(w, "the request cannot be read: want all of it within "+readTimeout.String(), http.StatusRequestTimeout)
+	}
+	return nil, false
+}
+
+// play plays a world, unless nobody waits for it any more. One is played at a time.
+func (p *playground) play(ctx context.Context, request []byte) (answer []byte, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if ctx.Err() != nil {
+		return nil, false
+	}
 	return p.host.AskJSON(request)
 }
 

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -14,7 +16,11 @@ import (
 
 func askWorld(t *testing.T, h http.Handler, token, body string) *httptest.ResponseRecorder {
 	t.Helper()
-	r := httptest.NewRequest(http.MethodPost, "/"+token+"/ask", strings.NewReader(body))
+	return send(t.Context(), h, token, strings.NewReader(body))
+}
+
+func send(ctx context.Context, h http.Handler, token string, body io.Reader) *httptest.ResponseRecorder {
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/"+token+"/ask", body)
 	r.Host = "localhost"
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
@@ -68,5 +74,57 @@ func TestTooManyAsk(t *testing.T) {
 	}
 	if _, err := Handler(live.Access{Token: "short"}); err == nil {
 		t.Error("a short token is served")
+	}
+}
+
+// slow is a body of which nothing comes before it is closed.
+type slow struct {
+	asked chan<- struct{} // gets one when the body is read
+	over  <-chan struct{}
+}
+
+func (s slow) Read([]byte) (int, error) {
+	s.asked <- struct{}{}
+	<-s.over
+	return 0, io.ErrUnexpectedEOF
+}
+
+// Requests that do not come to their end keep nobody from playing, and are refused in words.
+func TestSlowRequests(t *testing.T) {
+	who := live.Access{Token: live.NewToken()}
+	h, err := Handler(who)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked, over := make(chan struct{}), make(chan struct{})
+	var all sync.WaitGroup
+	for range maxAsking {
+		all.Go(func() {
+			if w := send(t.Context(), h, who.Token, slow{asked, over}); w.Code != 408 || !strings.Contains(w.Body.String(), "want all of it within 10s") {
+				t.Errorf("%d %s", w.Code, w.Body)
+			}
+		})
+	}
+	for range maxAsking {
+		<-asked
+	}
+	if w := askWorld(t, h, who.Token, `{"link":"1;latch;usual;3;7@1"}`); w.Code != 200 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	close(over)
+	all.Wait()
+}
+
+// Nothing is played for a client that is gone.
+func TestNobodyWaits(t *testing.T) {
+	who := live.Access{Token: live.NewToken()}
+	h, err := Handler(who)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if w := send(gone, h, who.Token, strings.NewReader(`{"link":"1;latch;usual;3;7@1"}`)); w.Body.Len() > 0 {
+		t.Errorf("%d %.100s", w.Code, w.Body)
 	}
 }
