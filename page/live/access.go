@@ -31,15 +31,25 @@ func NewToken() string {
 
 var tokens = regexp.MustCompile(`^[A-Za-z0-9_-]{16,128}$`)
 
-// hostNames are names, and addresses of both kinds.
-var hostNames = regexp.MustCompile(`^[A-Za-z0-9._-]+$|^\[?[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*\]?$`)
+var hostNames = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+
+// isHost reports whether a browser can ask under a name, or under an address.
+func isHost(h string) bool {
+	inner, opened := strings.CutPrefix(h, "[")
+	inner, closed := strings.CutSuffix(inner, "]")
+	addr, err := netip.ParseAddr(inner)
+	if err != nil {
+		return hostNames.MatchString(h)
+	}
+	return addr.Zone() == "" && opened == closed && (!opened || addr.Is6())
+}
 
 // Check returns which field is wrong, nil for none.
 func (a Access) Check() error {
 	switch {
 	case !tokens.MatchString(a.Token):
 		return errors.New("live: Options.Token needs 16 to 128 letters, digits, - and _: NewToken makes one")
-	case slices.ContainsFunc(a.Hosts, func(h string) bool { return !hostNames.MatchString(h) }):
+	case slices.ContainsFunc(a.Hosts, func(h string) bool { return !isHost(h) }):
 		return fmt.Errorf("live: Options.Hosts are names or addresses without a port, such as ops.example.com, not %q", a.Hosts)
 	}
 	return nil
@@ -58,7 +68,7 @@ func (a Access) Admit(w http.ResponseWriter, r *http.Request, known ...string) (
 		w.Header().Set(name, value)
 	}
 	if !a.expected(r.Host) {
-		http.Error(w, "this server is not asked under the name "+cut(r.Host)+": loopback names and those of Options.Hosts are answered", http.StatusForbidden)
+		http.Error(w, "this server is not asked under the name "+cut(r.Host)+": want a loopback name, or one of Options.Hosts (--host of incumbent)", http.StatusForbidden)
 		return "", false
 	}
 	if origin := r.Header.Get("Origin"); origin != "" && !sameOrigin(origin, r.Host) {
@@ -94,11 +104,13 @@ func (a Access) expected(host string) bool {
 		name = h
 	}
 	name = strings.ToLower(strings.Trim(name, "[]"))
-	if addr, err := netip.ParseAddr(name); err == nil && addr.IsLoopback() || name == "localhost" {
+	addr, err := netip.ParseAddr(name)
+	if err == nil && addr.IsLoopback() || name == "localhost" {
 		return true
 	}
 	for _, h := range a.Hosts {
-		if name == strings.ToLower(strings.Trim(h, "[]")) {
+		h = strings.ToLower(strings.Trim(h, "[]"))
+		if other, wrong := netip.ParseAddr(h); name == h || err == nil && wrong == nil && addr == other { // an address has several texts
 			return true
 		}
 	}

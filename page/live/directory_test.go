@@ -243,6 +243,7 @@ func TestMountedBelow(t *testing.T) {
 // Names under which nobody could ask are refused, and so is a page while sixteen are loaded.
 func TestHostsAndPagesAreChecked(t *testing.T) {
 	for host, good := range map[string]bool{"ops.example.com": true, "::1": true, "[fd00::7]": true, "10.0.0.7": true,
+		"[::1": false, "::1]": false, "[ops]": false, "[10.0.0.7]": false, "fe80::1%lo": false, "1:2:3": false, "é.example": false,
 		"": false, "ops:8080": false, "http://ops": false, "*.example.com": false, "a b": false} {
 		if _, err := Handler(t.TempDir(), Options{Token: token, Hosts: []string{host}}); (err == nil) != good {
 			t.Errorf("%q: %v", host, err)

@@ -70,7 +70,7 @@ type stranger struct {
 }
 
 func TestWhoIsAnswered(t *testing.T) {
-	h := handler(t, t.TempDir(), Options{Hosts: []string{"ops.example.com"}})
+	h := handler(t, t.TempDir(), Options{Hosts: []string{"ops.example.com", "[fd00:0::7]"}})
 	at := "/" + token + "/"
 	for _, s := range []stranger{
 		{"GET", at, "127.0.0.1:8080", nil, 200},
@@ -78,6 +78,8 @@ func TestWhoIsAnswered(t *testing.T) {
 		{"GET", at, "[::1]:8080", nil, 200},
 		{"GET", at, "127.9.9.9", nil, 200},
 		{"GET", at, "OPS.example.com:443", nil, 200},
+		{"GET", at, "[fd00::7]:8080", nil, 200}, // a browser writes addresses in one way
+		{"GET", at, "[fd00::8]:8080", nil, 403},
 		{"GET", "/" + token, "localhost", nil, 301},
 		{"GET", at, "evil.example", nil, 403}, // its name leads to 127.0.0.1
 		{"GET", at, "localhost.evil.example:8080", nil, 403},
