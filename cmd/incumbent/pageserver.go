@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
-	"strings"
+	"net/netip"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,17 +31,9 @@ func (s *pageServer) flags(c *cobra.Command) {
 // serve serves the page until the context ends. It prints the address, with its token and with a text after that. The
 // handler may be made from what says who is answered.
 func (s *pageServer) serve(ctx context.Context, after string, handler func(live.Access) (http.Handler, error)) error {
-	host, port, err := net.SplitHostPort(s.listen)
+	host, port, err := s.address()
 	if err != nil {
-		return cli.Usage("--listen takes an address, such as 127.0.0.1:8080: %w", err)
-	}
-	if host == "" {
-		host = "127.0.0.1"
-	}
-	for _, name := range s.hosts {
-		if _, err := url.Parse("http://" + name + "/"); err != nil || name == "" || strings.ContainsAny(name, "/: *") && net.ParseIP(name) == nil {
-			return cli.Usage("--host takes a name without a port, such as ops.example.com, not %s", cli.Quote(name))
-		}
+		return err
 	}
 	access := live.Access{Token: live.NewToken(), Hosts: append(s.hosts, host)}
 	h, err := handler(access)
@@ -56,7 +47,7 @@ func (s *pageServer) serve(ctx context.Context, after string, handler func(live.
 	listener = atMost(maxConnections, listener)
 	server := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 16,
 		BaseContext: func(net.Listener) context.Context { return ctx }}
-	s.Out.Line("http://%s/%s/%s", listener.Addr(), access.Token, after)
+	s.Out.Line("http://%s/%s/%s", reached(host, listener.Addr()), access.Token, after)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	select {
@@ -69,4 +60,46 @@ func (s *pageServer) serve(ctx context.Context, after string, handler func(live.
 		return nil
 	}
 	return cli.Exit(exitUnavailable, err)
+}
+
+// address returns what --listen names, and what is wrong with it or with --host.
+func (s *pageServer) address() (host, port string, err error) {
+	for _, name := range s.hosts {
+		if !asked(name) {
+			return "", "", cli.Usage("--host takes a name without a port, such as ops.example.com, not %s", cli.Quote(name))
+		}
+	}
+	if host, port, err = net.SplitHostPort(s.listen); err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	switch {
+	case err != nil:
+		return "", "", cli.Usage("--listen takes an address, such as 127.0.0.1:8080: %w", err)
+	case host == "":
+		host = "127.0.0.1"
+	case !asked(host):
+		return "", "", cli.Usage("--listen takes an address, such as 127.0.0.1:8080: a browser cannot ask for the host %s", cli.Quote(host))
+	}
+	return host, port, nil
+}
+
+// asked reports whether a browser may ask under a name.
+func asked(name string) bool {
+	return live.Access{Token: live.NewToken(), Hosts: []string{name}}.Check() == nil
+}
+
+// reached returns the address under which a listener is answered: with the host that was named, not with what that leads to. All
+// addresses of this host are reached by its loopback one.
+func reached(host string, at net.Addr) string {
+	if addr, err := netip.ParseAddr(host); err == nil && addr.IsUnspecified() {
+		host = "127.0.0.1"
+		if addr.Is6() {
+			host = "::1"
+		}
+	}
+	_, port, err := net.SplitHostPort(at.String())
+	if err != nil {
+		return at.String()
+	}
+	return net.JoinHostPort(host, port)
 }
