@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/url"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,7 +20,7 @@ func (a *app) playWorlds() *cobra.Command {
 page plays the library's own state machines in a simulated world, and touches nothing else.
 Take a deed out, and the same world runs again: only what it caused is different.
 
-LINK is what stands behind # in the page's address, or the name of a lesson:
+LINK is the page's address, what stands behind # in it, or the name of a lesson:
 ` + lessonList() + `
 It prints an address: open it in a browser. The address has a new token each time. The
 server is on the loopback interface, and answers only under its names and those of --host.
@@ -29,7 +30,12 @@ Exit codes:
   64  the command line is wrong
   69  the address cannot be listened on`,
 		Example: "  incumbent play\n  incumbent play deaf-leader\n  incumbent play '1;latch;usual;3;7~8.5:freeze:alice:9@30'",
-		Args:    cobra.MaximumNArgs(1),
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return exactly("a LINK")(c, args)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			after := ""
 			if len(args) > 0 {
@@ -48,30 +54,34 @@ Exit codes:
 	return c
 }
 
-// linkOf returns the link that an argument names.
+// linkOf returns the link that an argument names, and behind it the record that was selected in the page: an address may be given
+// as a whole.
 func linkOf(arg string) (string, error) {
+	names := make([]string, 0, len(play.Lessons()))
 	for _, l := range play.Lessons() {
 		if l.ID == arg {
 			return l.Link, nil
 		}
+		names = append(names, l.ID)
 	}
+	if _, behind, found := strings.Cut(arg, "#"); found {
+		arg = behind
+	}
+	if plain, err := url.PathUnescape(arg); err == nil {
+		arg = plain
+	}
+	arg, selected, _ := strings.Cut(arg, "!")
 	if !strings.Contains(arg, ";") {
-		return "", cli.Usage("play: no lesson %.40q: want a link like 1;latch;usual;3;7, or one of %s", arg, strings.Join(lessonIDs(), ", "))
+		return "", cli.Usage("no lesson %s: want one of %s, or a link in quotes, such as '1;latch;usual;3;7'", cli.Quote(arg), strings.Join(names, ", "))
 	}
-	script, err := play.ParseLink(strings.TrimPrefix(arg, "#"))
+	script, err := play.ParseLink(arg)
 	if err != nil {
 		return "", cli.Usage("%w", err)
 	}
-	return script.Link(), nil
-}
-
-// lessonIDs returns the names by which lessons are opened.
-func lessonIDs() []string {
-	var all []string
-	for _, l := range play.Lessons() {
-		all = append(all, l.ID)
+	if selected == "" || len(selected) > 300 {
+		return script.Link(), nil
 	}
-	return all
+	return script.Link() + "!" + url.PathEscape(selected), nil
 }
 
 // lessonList returns the lessons, a line each.

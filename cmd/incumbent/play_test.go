@@ -125,8 +125,10 @@ func TestPlayRefuses(t *testing.T) {
 
 func TestPlayTakesALink(t *testing.T) {
 	for arg, want := range map[string]string{
-		"deaf-leader":                        "/#1;latch;",
-		"#1;latch;usual;3;7~8.50:cut:bob@30": "/#1;latch;usual;3;7~8.5:cut:bob@30",
+		"deaf-leader":                                              "/#1;latch;",
+		"#1;latch;usual;3;7~8.50:cut:bob@30":                       "/#1;latch;usual;3;7~8.5:cut:bob@30",
+		"1;latch;usual;3;7@30!alice%2F43":                          "/#1;latch;usual;3;7@30!alice%2F43", // a record was selected
+		"http://127.0.0.1:7/0123456789abcdef/#1%3Blatch;usual;3;7": "/#1;latch;usual;3;7@20",
 	} {
 		p, address := playing(t, arg)
 		if !strings.Contains(address, want) {
@@ -136,7 +138,29 @@ func TestPlayTakesALink(t *testing.T) {
 		p.Exits(0)
 	}
 	programtest.Contains(t, start(t, nil, "play", "1;shout").Exits(64).Err.String(), "want one like 1;latch;usual;3;7")
-	programtest.Contains(t, start(t, nil, "play", "herds").Exits(64).Err.String(), `no lesson "herds": want a link like 1;latch;usual;3;7, or one of cut-off-follower, `)
+	programtest.Contains(t, start(t, nil, "play", "nope").Exits(64).Err.String(), `no lesson "nope": want one of cut-off-follower, deposed-leader`)
+	programtest.Contains(t, start(t, nil, "play", "1").Exits(64).Err.String(), "a link in quotes, such as '1;latch;usual;3;7'")
+	programtest.Contains(t, start(t, nil, "play", "herd", "pause").Exits(64).Err.String(), `play does not know what to do with "pause"`)
 	programtest.Contains(t, start(t, nil, "play", "--host", "a b").Exits(64).Err.String(), "--host takes a name")
 	programtest.Contains(t, start(t, nil, "play", "--listen", "192.0.2.1:8080").Exits(69).Err.String(), "--listen: ")
+}
+
+// The address that is printed is answered, also if it is listened on at all addresses.
+func TestThePrintedAddressIsAnswered(t *testing.T) {
+	for _, listen := range []string{"127.0.0.1:0", "localhost:0", ":0", "0.0.0.0:0"} {
+		p := start(t, nil, "play", "--listen", listen)
+		p.Prints("http://")
+		if status, body, _ := said(t, request(t, "GET", strings.TrimSpace(p.Out.String())+"catalogue", "")); status != 200 {
+			t.Errorf("--listen %s: %s is answered %d %.200s", listen, p.Out.String(), status, body)
+		}
+		http.DefaultClient.CloseIdleConnections()
+		p.Signal(syscall.SIGTERM)
+		p.Exits(0)
+	}
+	for _, listen := range []string{"127.0.0.1:99999", "127.0.0.1:nope", "[fe80::1%lo]:0", "a b:0", "ü:0", ""} {
+		programtest.Contains(t, start(t, nil, "play", "--listen", listen).Exits(64).Err.String(), "--listen takes an address, such as 127.0.0.1:8080")
+	}
+	for _, host := range []string{"é.example", "ops?x", "[::1", "a%41"} {
+		programtest.Contains(t, start(t, nil, "play", "--host", host).Exits(64).Err.String(), "--host takes a name without a port")
+	}
 }
