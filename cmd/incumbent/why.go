@@ -116,6 +116,9 @@ func (e *explainer) check(c *cobra.Command) error {
 	case c.Flags().Changed("token") && e.token < 1:
 		return cli.Usage("--token %d is no token: want the number that a sentence names, as in \"token 7\"", e.token)
 	}
+	if err := e.checkOutputs(c); err != nil {
+		return err
+	}
 	_, err := e.options(nil)
 	return err
 }
