@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -88,12 +89,12 @@ func (a Access) Admit(w http.ResponseWriter, r *http.Request, known ...string) (
 	return rest, true
 }
 
-// cut returns the beginning of a foreign text, for an error.
+// cut returns the beginning of a foreign text, for an error. What would turn or hide the text around it is escaped.
 func cut(text string) string {
 	if len(text) > 100 {
 		text = text[:100] + "…"
 	}
-	return "\"" + strings.ToValidUTF8(text, "?") + "\""
+	return strconv.Quote(strings.ToValidUTF8(text, "?"))
 }
 
 // expected reports whether a browser may ask under this name. A name that merely leads to a loopback address, as in DNS

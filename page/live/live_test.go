@@ -88,6 +88,7 @@ func TestWhoIsAnswered(t *testing.T) {
 		{"GET", at, "", nil, 403},
 		{"GET", at, "localhost", map[string]string{"Origin": "http://evil.example"}, 403},
 		{"GET", at, "localhost", map[string]string{"Origin": "null"}, 403},
+		{"GET", at, "localhost", map[string]string{"Origin": "http://\u202eevil.example\u0007"}, 403},
 		{"GET", at, "localhost:8080", map[string]string{"Origin": "http://localhost:8081"}, 403},
 		{"GET", at, "localhost:8080", map[string]string{"Origin": "http://localhost:8080"}, 200},
 		{"HEAD", at + "events", "localhost", map[string]string{"Sec-Fetch-Site": "cross-site"}, 403},
@@ -113,7 +114,7 @@ func TestWhoIsAnswered(t *testing.T) {
 		if w.Code != s.code {
 			t.Errorf("%s %s at %q with %v: %d %s, want %d", s.method, s.target, s.host, s.headers, w.Code, w.Body, s.code)
 		}
-		if s.code >= 400 && strings.Contains(w.Body.String(), "<") || w.Header().Get("X-Content-Type-Options") != "nosniff" {
+		if s.code >= 400 && strings.ContainsAny(w.Body.String(), "<\u202e\u0007") || w.Header().Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%v %s", w.Header(), w.Body)
 		}
 	}
