@@ -34,7 +34,7 @@ func TestAProgramReleasesByItself(t *testing.T) {
 	}
 }
 
-// A program asks for nothing while it holds what it has asked for, however short its work is: it would hold that for ever.
+// A program asks for nothing while it holds what it has asked for, however short its work is: nobody would release that.
 func TestAProgramHoldsOneThing(t *testing.T) {
 	for _, recipe := range Playable() {
 		for _, works := range []time.Duration{time.Microsecond, 20 * time.Millisecond} {
