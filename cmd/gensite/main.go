@@ -20,14 +20,23 @@ import (
 const program = "github.com/incumbent-go/incumbent/cmd/playwasm"
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "gensite: want one argument, the directory")
+	dir, err := directory(os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "gensite:", err)
 		os.Exit(64)
 	}
-	if err := write(os.Args[1]); err != nil {
+	if err := write(dir); err != nil {
 		fmt.Fprintln(os.Stderr, "gensite:", err)
 		os.Exit(1)
 	}
+}
+
+// directory returns the one argument.
+func directory(args []string) (string, error) {
+	if len(args) != 1 || args[0] == "" || strings.HasPrefix(args[0], "-") {
+		return "", fmt.Errorf("want one argument, the directory, such as .cache/site, and not %q", args)
+	}
+	return args[0], nil
 }
 
 // write writes the site.

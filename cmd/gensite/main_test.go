@@ -62,3 +62,15 @@ func TestTheSite(t *testing.T) {
 		t.Error("a file is taken for a directory")
 	}
 }
+
+// What is no directory's name is refused: a flag would become one.
+func TestTheDirectoryIsNamed(t *testing.T) {
+	for _, args := range [][]string{nil, {""}, {"--help"}, {"a", "b"}} {
+		if dir, err := directory(args); err == nil || !strings.Contains(err.Error(), "want one argument, the directory") {
+			t.Errorf("%q: %q, %v", args, dir, err)
+		}
+	}
+	if dir, err := directory([]string{"site"}); dir != "site" || err != nil {
+		t.Error(dir, err)
+	}
+}
