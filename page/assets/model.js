@@ -66,19 +66,18 @@ export class Model {
   }
 
   /**
-   * Takes a document: the picture replaces the one before, the rows follow those before.
+   * Takes a document: the picture replaces the one before, the rows follow those before. Logs that it does not have are gone.
    * @param {import('./types.js').Document} doc
    */
   add(doc) {
     this.picture = doc.picture;
     Object.assign(this.charts, doc.charts);
-    for (const rows of doc.logs) {
-      const known = this.logs.get(rows.name) ?? [];
-      const last = known.length ? known[known.length - 1].seq : 0;
+    this.logs = new Map(doc.logs.map(rows => {
+      const known = this.logs.get(rows.name) ?? [], last = known.at(-1)?.seq ?? 0;
       for (const rec of decodeRows(rows, doc.strings)) if (rec.seq > last) known.push(rec);
-      this.logs.set(rows.name, known);
       this.otherCharts.set(rows.name, rows.otherCharts ?? []);
-    }
+      return [rows.name, known];
+    }));
     this.order();
     this.join();
   }

@@ -32,6 +32,15 @@ test('a second document adds what follows, and replaces the picture', () => {
   assert.deepEqual(m.all.map(r => [r.seq, r.t]), [[1, 105], [2, 106], [3, 109]]);
 });
 
+test('a log that has gone takes its records with it: another run may have its name later', () => {
+  const m = new Model(), of = (...names) => names.map(name => client(name, [[0, 0]]));
+  m.add(documentOf(of('host'), { host: [rec({ seq: 1, at: 5 }), rec({ seq: 2, at: 6 })] }));
+  m.add(documentOf(of('run1', 'run2'), { run1: [rec({ seq: 1, at: 5 })], run2: [rec({ seq: 1, at: 50 })] }));
+  m.add(documentOf(of('host'), { host: [rec({ seq: 1, at: 50 }), rec({ seq: 2, at: 60 })] }));
+  assert.deepEqual(m.all.map(r => [r.log, r.seq, r.t]), [['host', 1, 50], ['host', 2, 60]]);
+  assert.deepEqual([...m.logs.keys()], ['host']);
+});
+
 test('a chain goes through another log, and ends where it would repeat', () => {
   const m = new Model(), doc = documentOf([client('a', [[0, 0]]), client('b', [[0, 0]])], {
     a: [rec({ seq: 1, at: 1 }), rec({ seq: 2, at: 2, cause: 1 })], b: [rec({ seq: 1, at: 9, kind: 'watch.deleted' }), rec({ seq: 2, at: 10, cause: 1 })],
