@@ -15,6 +15,10 @@ import (
 	"github.com/incumbent-go/incumbent/page/live"
 )
 
+// maxHeader is how many bytes a request's header may have. An open page names in it which record of each log it has: there is
+// room for some thousands of logs.
+const maxHeader = 1 << 18
+
 // pageServer serves a page to browsers: of serve, and of play.
 type pageServer struct {
 	*app
@@ -45,7 +49,7 @@ func (s *pageServer) serve(ctx context.Context, after string, handler func(live.
 		return cli.Exit(exitUnavailable, fmt.Errorf("--listen: %w", err))
 	}
 	listener = atMost(maxConnections, listener)
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 16,
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: maxHeader,
 		BaseContext: func(net.Listener) context.Context { return ctx }}
 	s.Out.Line("http://%s/%s/%s", reached(host, listener.Addr()), access.Token, after)
 	served := make(chan error, 1)

@@ -26,6 +26,11 @@ func TestServe(t *testing.T) {
 	if err != nil || res.StatusCode != http.StatusOK || !strings.Contains(string(b), "<!doctype html>") {
 		t.Errorf("%v %v %.200s", err, res, b)
 	}
+	// A page of a few thousand logs names all of them.
+	have := strings.Repeat("20261124T234822.000000Z-host-7.123,", 4000)
+	if status, said, _ := said(t, request(t, "HEAD", url+"events", "", "Last-Event-ID", have)); status != http.StatusOK {
+		t.Errorf("%d %.200s", status, said)
+	}
 	http.DefaultClient.CloseIdleConnections()
 	p.Signal(syscall.SIGTERM)
 	p.Exits(0)
