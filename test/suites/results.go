@@ -38,6 +38,16 @@ func (r results) of(test string) outcome {
 	return absent
 }
 
+// without returns those of the tests that did not end so.
+func (r results) without(tests []string, o outcome) (others []string) {
+	for _, test := range tests {
+		if r.of(test) != o {
+			others = append(others, test)
+		}
+	}
+	return others
+}
+
 // count returns how many tests ended so.
 func (r results) count(o outcome) (n int) {
 	for _, one := range r {

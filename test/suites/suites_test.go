@@ -59,11 +59,16 @@ func TestSuites(t *testing.T) {
 			if tests = selection.Some(t, "tests", 0, s.few, tests); len(tests) == 0 {
 				return
 			}
-			all := s.find(t)(t, onZkmem(t), sampleBound, tests)
-			for _, test := range tests {
-				if got := all[test]; all.of(test) != passed {
-					t.Errorf("%s %s against zkmem:\n%s", test, all.of(test), got.said)
-				}
+			run := s.find(t)
+			all := run(t, onZkmem(t), sampleBound, tests)
+			if tests = all.without(tests, passed); len(tests) == 0 {
+				return
+			}
+			// Some of these tests depend on how fast their threads and the machine are: a failure has to happen twice.
+			t.Logf("again: %q", tests)
+			all = run(t, onZkmem(t), sampleBound, tests)
+			for _, test := range all.without(tests, passed) {
+				t.Errorf("%s %s against zkmem:\n%s", test, all.of(test), all[test].said)
 			}
 		})
 	}
