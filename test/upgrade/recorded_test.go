@@ -38,6 +38,10 @@ func TestTheWireIsThatOfTheOlderVersion(t *testing.T) {
 	}
 }
 
+// speeds is how often the older version may play a script until it sends what was recorded. Where a server cuts a connection, it
+// depends on the speed of its goroutines which requests were sent before, and are sent again.
+const speeds = 3
+
 // The recordings are those of the older version: it sends the same today. -rewrite makes them.
 func TestTheRecordingsAreTheOlderVersions(t *testing.T) {
 	some := scripts
@@ -51,13 +55,21 @@ func TestTheRecordingsAreTheOlderVersions(t *testing.T) {
 	t.Parallel()
 	for _, s := range some {
 		t.Run(s.name, func(t *testing.T) {
-			is := record(t, s, func(stage *stage, id string, o agent.Orders) *member { return stage.launch(v, id, o) })
+			play := func() string {
+				return record(t, s, func(stage *stage, id string, o agent.Orders) *member { return stage.launch(v, id, o) })
+			}
 			if *rewrite {
-				ok(t, os.WriteFile(recording(s.name), []byte(is), 0o644))
+				ok(t, os.WriteFile(recording(s.name), []byte(play()), 0o644))
 			}
 			was, err := os.ReadFile(recording(s.name))
 			ok(t, err)
-			for _, d := range differences(strings.Split(string(was), "\n"), strings.Split(is, "\n")) {
+			var differ []difference
+			for range speeds {
+				if differ = differences(strings.Split(string(was), "\n"), strings.Split(play(), "\n")); len(differ) == 0 {
+					return
+				}
+			}
+			for _, d := range differ {
 				t.Errorf("the recording (-) is not what %s sends (+):\n%s", v.name, strings.Join(d, "\n"))
 			}
 		})
