@@ -27,7 +27,7 @@ install: ## build the operators' program, incumbent, and put it where go install
 # test/selection. Real servers keep a package waiting, so prove runs four at a time, also on two cores. It vets nothing, as make
 # lint does, and its binaries have no debug information: they link faster.
 .PHONY: quick test prove race plain combinations
-quick: ## what to run while working: every test without real servers, of the long ones a small part; under a minute
+quick: ## what to run while working: every test without real servers, of the long ones a small part; two to three minutes
 	@CGO_ENABLED=0 INCUMBENT_LEVEL=quick $(GO) run ./test/tally -count=1 $(ARGS) ./...
 test: ## every test of every module, of the longest ones a part, without cgo; the last line names what was not run
 	@CGO_ENABLED=0 INCUMBENT_LEVEL=test $(GO) run ./test/tally -count=1 -ldflags=-w $(ARGS) ./...
