@@ -130,8 +130,11 @@ func (p *place) rewatchOwn(ev events.Event, out *engine.Outbox) {
 // placesAhead returns the places ahead of the own one that it waits for, in the listing's order.
 func (p *place) placesAhead(children []string) iter.Seq[Place] {
 	return func(yield func(Place) bool) {
-		for place := range places(children, p.lineLabels...) {
-			if p.waitsBehind(place) && !yield(place) {
+		for _, name := range children {
+			if surelyBehind(name, p.own) {
+				continue // most of a long line are
+			}
+			if place, ok := ParsePlace(name, p.lineLabels...); ok && p.waitsBehind(place) && !yield(place) {
 				return
 			}
 		}
