@@ -72,8 +72,8 @@ func (t *modelType) copied(model any) any { return t.shape.copied(reflect.ValueO
 func (d pending) copied() pending { return pending{d.last, slices.Clone(d.open)} }
 
 func (m *Machine[M]) save(id events.ID) savedMachine {
-	s := savedMachine{id: id, recipe: m.stepper.Name(), chart: m.stepper.digest, state: m.state,
-		pending: m.pending.copied(), is: m.stepper.modelType}
+	s := savedMachine{id: id, recipe: m.steppers.Name(), chart: m.steppers.digest, state: m.state,
+		pending: m.pending.copied(), is: m.steppers.modelType}
 	if s.is.err == nil {
 		s.model = s.is.copied(m.Model)
 	}

@@ -101,7 +101,7 @@ func TestAChoiceMustHaveRowsForBothHalves(t *testing.T) {
 	c := chooserTable()
 	c.Rows[12].Do = (*worker).stamp // a timer, which ready does not hear
 	chart := MustCompile(c)
-	m := &Machine[worker]{Model: &worker{}, stepper: newStepper(chart), state: asking}
+	m := &Machine[worker]{Model: &worker{}, steppers: newSteppers(chart, nil), state: asking}
 	got := refusal(func() { m.deliver(events.Event{Kind: events.WorkReturned}, &Outbox{}) })
 	if !strings.Contains(got, `chart worker: row "work.returned > else" into ready asks for timer.fired, but that state has no row for it`) {
 		t.Error(got)
@@ -111,12 +111,12 @@ func TestAChoiceMustHaveRowsForBothHalves(t *testing.T) {
 // The log names the arrows of both halves, and looplab holds them: each of its
 // edges is a drawn one.
 func TestLooplabHoldsTheEdgesOfAChoice(t *testing.T) {
-	r := recipe[worker]{Compiled: chooserChart}
+	r := chooserChart
 	held := map[Edge]bool{}
 	for _, e := range r.Looplab() {
 		held[e] = true
 	}
-	drawn := r.Describe().Edges()
+	drawn := Describe(r).Edges()
 	want(t, "edges", len(held), len(drawn))
 	for _, e := range append(drawn, Edge{choosing, "else", ready}, Edge{choosing, "[taken]", asking}) {
 		if !held[e] {

@@ -8,11 +8,11 @@ import (
 
 var arrowOf = regexp.MustCompile(`"([^"]*)" -> "([^"]*)" \[ label = "([^"]*)" \];`)
 
-// Looplab lists the arrows that looplab itself holds for a recipe, read from
+// Looplab lists the arrows that looplab itself holds for a chart, read from
 // its own drawing.
-func (r recipe[M]) Looplab() []Edge {
+func (c *Compiled[M]) Looplab() []Edge {
 	var all []Edge
-	for _, m := range arrowOf.FindAllStringSubmatch(fsm.Visualize(newStepper(r.Compiled).fsm), -1) {
+	for _, m := range arrowOf.FindAllStringSubmatch(fsm.Visualize(newStepper(c).fsm), -1) {
 		all = append(all, Edge{State(m[1]), m[3], State(m[2])})
 	}
 	return all

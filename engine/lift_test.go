@@ -49,21 +49,21 @@ func TestLiftedRows(t *testing.T) {
 	if r := d.Rows[0]; r.Label() != "command.start [loud]" || !slices.Equal(r.Actions, []string{"ring", "echo"}) || d.Model != "tower" {
 		t.Errorf("%s: %s / %v", d.Model, r.Label(), r.Actions)
 	}
-	m := Machine[tower]{Model: &tower{}, stepper: newStepper(c), state: up}
+	m := Machine[tower]{Model: &tower{}, steppers: newSteppers(c, nil), state: up}
 	for _, text := range []string{"loud", "low"} {
 		m.deliver(events.Event{Kind: events.CommandStart, Request: 1, Text: text}, &Outbox{})
 	}
 	if m.Model.bell.rung != 11 {
 		t.Errorf("rung %d times, want once with an echo", m.Model.bell.rung)
 	}
-	changed := recipe[tower]{Compiled: c}.rewire("changed", func(w *Wiring) {
+	changed := recipe[tower]{steppers: newSteppers(c, nil)}.rewire("changed", func(w *Wiring) {
 		for i, action := range w.Actions {
 			if action.Name == "echo" {
 				w.Actions[i].Do = func(model any, _ events.Event, _ *Outbox) { model.(*tower).bell.rung = -1 }
 			}
 		}
 	}).(recipe[tower])
-	m.stepper = newStepper(changed.Compiled)
+	m.steppers = changed.steppers
 	if m.deliver(events.Event{Kind: events.CommandStart, Text: "loud"}, &Outbox{}); m.Model.bell.rung != -1 {
 		t.Errorf("a change of a lifted action left %d", m.Model.bell.rung)
 	}

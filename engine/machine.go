@@ -18,13 +18,11 @@ type Transition struct {
 	Tried    []string // guards that did not hold; it must not be changed
 }
 
-// stepper has the one looplab object of a chart in one engine. The chart's machines use
-// it one after the other: SetState, then Event. That is not atomic, and need not be,
-// because one goroutine uses an engine.
+// stepper has a looplab object of a chart. Machines use it one after the other: SetState,
+// then Event. That is not atomic, and need not be, because one step uses it at a time.
 type stepper[M any] struct {
 	*Compiled[M]
-	fsm       *fsm.FSM
-	modelType *modelType
+	fsm *fsm.FSM
 
 	// Set for the duration of one Step, for looplab's callback.
 	model *M
@@ -32,9 +30,8 @@ type stepper[M any] struct {
 	out   *Outbox
 	acts  []act[M]
 
-	moved []bool                  // by arrow: looplab has made its change of state, which led where the chart says
-	news  map[State]events.Effect // the events.Entered of each state that was entered
-	rows  map[[2]int]through      // of an arrow, and that of a choice behind it, by their numbers
+	moved []bool             // by arrow: looplab has made its change of state, which led where the chart says
+	rows  map[[2]int]through // of an arrow, and that of a choice behind it, by their numbers
 }
 
 // through is what a Transition says of an arrow and that of a choice behind it.
@@ -44,7 +41,7 @@ type through struct {
 }
 
 func newStepper[M any](c *Compiled[M]) *stepper[M] {
-	r := &stepper[M]{Compiled: c, rows: map[[2]int]through{}, news: map[State]events.Effect{}, moved: make([]bool, len(c.edges))}
+	r := &stepper[M]{Compiled: c, rows: map[[2]int]through{}, moved: make([]bool, len(c.edges))}
 	r.fsm = fsm.NewFSM(string(c.chart.States[0].Name), c.edges, fsm.Callbacks{
 		// The one hook of looplab that always runs, also for self transitions, and
 		// that runs while its event mutex is not held.
@@ -149,11 +146,11 @@ func (r *stepper[M]) take(a arrow[M], state State) error {
 
 // Machine is one model with its chart and its state.
 type Machine[M any] struct {
-	Model   *M
-	stepper *stepper[M]
-	state   State
-	pending pending
-	at      int // the place in the engine's order
+	Model    *M
+	steppers *steppers[M]
+	state    State
+	pending  pending
+	at       int // the place in the engine's order
 }
 
 // State returns the state of the machine.
@@ -176,23 +173,16 @@ type instance interface {
 	place() *int
 }
 
-func (m *Machine[M]) chartName() string { return m.stepper.chart.Name }
+func (m *Machine[M]) chartName() string { return m.steppers.chart.Name }
 func (m *Machine[M]) current() State    { return m.state }
-func (m *Machine[M]) final() bool       { return m.state == m.stepper.chart.Final }
+func (m *Machine[M]) final() bool       { return m.state == m.steppers.chart.Final }
 func (m *Machine[M]) place() *int       { return &m.at }
 
 // entered returns the effect that says which state the machine has entered.
-func (m *Machine[M]) entered() events.Effect {
-	effect, known := m.stepper.news[m.state]
-	if !known {
-		effect = events.Entered{State: string(m.state)}
-		m.stepper.news[m.state] = effect
-	}
-	return effect
-}
+func (m *Machine[M]) entered() events.Effect { return m.steppers.news[m.state] }
 
 func (m *Machine[M]) hears(k events.Kind) bool {
-	return slices.Contains(m.stepper.chart.Kinds, k)
+	return slices.Contains(m.steppers.chart.Kinds, k)
 }
 func (m *Machine[M]) awaited(number uint64) (await, bool) {
 	return m.pending.find(number)
@@ -217,15 +207,15 @@ func (m *Machine[M]) deliver(ev events.Event, out *Outbox) Transition {
 		m.pending.done(ev.Request)
 	}
 	before := m.pending.mark()
-	t := m.stepper.step(m.Model, m.state, ev, out)
+	t := m.steppers.step(m.Model, m.state, ev, out)
 	m.state = t.To
 	if t.To != t.From {
-		m.pending.drop(before, out, func(k events.Kind) bool { return m.stepper.awaits(t.To, k) })
+		m.pending.drop(before, out, func(k events.Kind) bool { return m.steppers.awaits(t.To, k) })
 	}
 	m.mustHaveRows(before, t)
 	m.pending.fit(out.lists)
 	if out.how != 0 {
-		panic(fmt.Sprintf("engine: chart %s: row %q asks for nothing with the modifier %s", m.stepper.chart.Name, t.Row, out.how))
+		panic(fmt.Sprintf("engine: chart %s: row %q asks for nothing with the modifier %s", m.steppers.chart.Name, t.Row, out.how))
 	}
 	return t
 }
@@ -234,9 +224,9 @@ func (m *Machine[M]) deliver(ev events.Event, out *Outbox) Transition {
 // state has no row. Golden traces find such rows.
 func (m *Machine[M]) mustHaveRows(before uint64, t Transition) {
 	for _, a := range m.pending.open {
-		if a.number > before && !m.stepper.awaits(m.state, a.kind) {
+		if a.number > before && !m.steppers.awaits(m.state, a.kind) {
 			panic(fmt.Sprintf("engine: chart %s: row %q into %s asks for %s, but that state has no row for it",
-				m.stepper.chart.Name, t.Row, t.To, strings.TrimPrefix(string(a.kind), "reply.")))
+				m.steppers.chart.Name, t.Row, t.To, strings.TrimPrefix(string(a.kind), "reply.")))
 		}
 	}
 }

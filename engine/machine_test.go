@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -139,7 +141,7 @@ func TestThenFollowsDo(t *testing.T) {
 	want(t, "what ran", model.did, []string{"note", "note"})
 }
 
-// The rig is shared by all machines of a chart, so one machine's step must leave
+// A stepper is shared by all machines of a chart, so one machine's step must leave
 // no trace of it.
 func TestMachinesOfOneChartDoNotMix(t *testing.T) {
 	s := newScene("a", "b")
@@ -151,8 +153,8 @@ func TestMachinesOfOneChartDoNotMix(t *testing.T) {
 	want(t, "models", []int{len(model(s, "a").seen), len(model(s, "b").seen)}, []int{2, 1})
 }
 
-// A rig that no longer matches its chart is found out at the first step.
-func TestRigPanicsWhenLooplabDisagrees(t *testing.T) {
+// A stepper that no longer matches its chart is found out at the first step.
+func TestStepperPanicsWhenLooplabDisagrees(t *testing.T) {
 	c := MustCompile(workerTable())
 	r := newStepper(c)
 	model, out := &worker{}, &Outbox{pending: &pending{}}
@@ -224,4 +226,35 @@ func TestForgetStopsTimersAndKeepsOwedCreates(t *testing.T) {
 	out.DropPending()
 	want(t, "effects", out.effects, []events.Effect{events.StopTimer{Request: 2}})
 	want(t, "still awaited", len(out.pending.open), 1)
+}
+
+// Engines step machines of one chart at the same time: each step has a stepper of its own, and
+// uses one of those that are idle.
+func TestEnginesShareSteppers(t *testing.T) {
+	const engines, rounds = 8, 200
+	var all sync.WaitGroup
+	for range engines {
+		all.Go(func() {
+			s := newScene()
+			for i := range rounds {
+				id := events.ID(fmt.Sprint(i))
+				s.feed(id, events.Event{Kind: events.CommandOpen, Recipe: "worker"})
+				s.feed(id, events.Event{Kind: events.CommandStart, Request: 1})
+				s.feed(id, events.Event{Kind: events.ReplyCreate, Request: 1})
+				if got, seen := s.State(id), len(model(s, id).seen); got != holding || seen != 2 {
+					t.Errorf("machine %s is in %s and saw %d events", id, got, seen)
+				}
+			}
+		})
+	}
+	all.Wait()
+	steppers := toys[1].(recipe[worker]).steppers
+	if idle := len(steppers.idle); idle < 1 || idle > engines {
+		t.Errorf("%d steppers are idle after the steps of %d engines", idle, engines)
+	}
+	r := steppers.take()
+	defer steppers.give(r)
+	if other := steppers.take(); other == r {
+		t.Error("two steps got one stepper")
+	}
 }

@@ -48,9 +48,9 @@ func TestModifiersJoin(t *testing.T) {
 
 // A row that gives modifiers to no request is found by its first step.
 func TestModifiersNeedARequest(t *testing.T) {
-	r := newStepper(MustCompile(workerTable()))
+	r := newSteppers(MustCompile(workerTable()), nil)
 	r.arrows[key{ready, events.CommandStart}][0].acts = []act[worker]{{"hesitate", func(_ *worker, _ events.Event, out *Outbox) { out.With(Watch) }}}
-	m := &Machine[worker]{Model: &worker{}, stepper: r, state: ready}
+	m := &Machine[worker]{Model: &worker{}, steppers: r, state: ready}
 	got := refusal(func() { m.deliver(events.Event{Kind: events.CommandStart, Request: 1}, &Outbox{}) })
 	want(t, "refusal", got, `engine: chart worker: row "command.start" asks for nothing with the modifier Watch`)
 }

@@ -16,9 +16,8 @@ type Recipe interface {
 }
 
 type recipe[M any] struct {
-	*Compiled[M]
-	make  func(open events.Event) (*M, error)
-	model *modelType
+	*steppers[M]
+	make func(open events.Event) (*M, error)
 }
 
 // maker makes the machines of one recipe in one engine.
@@ -34,19 +33,14 @@ type maker struct {
 // NewRecipe returns a recipe of a chart and the function that returns its model for a
 // command.open event. The function must be pure.
 func NewRecipe[M any](c *Compiled[M], make func(open events.Event) (*M, error)) Recipe {
-	return recipe[M]{c, make, modelTypeOf(reflect.TypeFor[M]())}
+	return recipe[M]{newSteppers(c, modelTypeOf(reflect.TypeFor[M]())), make}
 }
 
 func (r recipe[M]) Describe() Description { return Describe(r.Compiled) }
 
 func (r recipe[M]) bind() maker {
-	var rig *stepper[M] // made with the first machine: a client uses few recipes
 	machine := func(model *M, state State) *Machine[M] {
-		if rig == nil {
-			rig = newStepper(r.Compiled)
-			rig.modelType = r.model
-		}
-		return &Machine[M]{Model: model, stepper: rig, state: state}
+		return &Machine[M]{Model: model, steppers: r.steppers, state: state}
 	}
 	open := func(open events.Event) (instance, error) {
 		model, err := r.make(open)
@@ -56,9 +50,9 @@ func (r recipe[M]) bind() maker {
 		return machine(model, r.chart.States[0].Name), nil
 	}
 	restore := func(s savedMachine) instance {
-		m := machine(r.model.copied(s.model).(*M), s.state)
+		m := machine(r.modelType.copied(s.model).(*M), s.state)
 		m.pending = s.pending.copied()
 		return m
 	}
-	return maker{open, restore, r.rests, r.digest, r.chart.Final, r.model}
+	return maker{open, restore, r.rests, r.digest, r.chart.Final, r.modelType}
 }

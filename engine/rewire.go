@@ -42,7 +42,7 @@ func (r recipe[M]) rewire(digest string, change func(*Wiring)) Recipe {
 		}
 	}
 	changed.edges = edges(&changed)
-	return recipe[M]{&changed, r.make, r.model}
+	return recipe[M]{newSteppers(&changed, r.modelType), r.make}
 }
 
 func (a arrow[M]) wiring(from State) Wiring {

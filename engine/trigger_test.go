@@ -30,7 +30,7 @@ func TestARowOnSeveralKinds(t *testing.T) {
 		got := newStepper(c).step(model, holding, events.Event{Kind: kind}, out)
 		want(t, "row", got.Row, string(kind))
 		want(t, "what ran", model.did, []string{"note"})
-		if e := (Edge{holding, string(kind), holding}); !slices.Contains(recipe[worker]{Compiled: c}.Looplab(), e) || !slices.Contains(d.Edges(), e) {
+		if e := (Edge{holding, string(kind), holding}); !slices.Contains(c.Looplab(), e) || !slices.Contains(d.Edges(), e) {
 			t.Errorf("looplab or the drawing lacks %s", e)
 		}
 	}
