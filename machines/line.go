@@ -141,6 +141,12 @@ func (p *place) placesAhead(children []string) iter.Seq[Place] {
 	}
 }
 
+// surelyBehind reports whether a name is that of a place with a higher number than the own name's, or of no place. It
+// does not parse them: ten digits that begin with 0 are in the order of their numbers.
+func surelyBehind(name, own string) bool {
+	return !maybeEnded(name) && len(own) >= 10 && name[len(name)-10:] > own[len(own)-10:]
+}
+
 // waitsBehind reports whether the own place waits for this one, which has a lower number, or the same
 // one and was not found to be behind.
 func (p *place) waitsBehind(other Place) bool {

@@ -296,12 +296,6 @@ func (p Place) ended() bool { return p.Sequence >= lastSequence || p.Sequence < 
 // ten characters of a number from 0 to 999,999,999 begin with 0.
 func maybeEnded(name string) bool { return len(name) < 10 || name[len(name)-10] != '0' }
 
-// surelyBehind reports whether a name is that of a place with a higher number than the own name's, or of no place. It
-// does not parse them: ten digits that begin with 0 are in the order of their numbers.
-func surelyBehind(name, own string) bool {
-	return !maybeEnded(name) && len(own) >= 10 && name[len(name)-10:] > own[len(own)-10:]
-}
-
 // join returns a child's full path.
 func join(dir, name string) string {
 	if dir == "/" {
