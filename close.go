@@ -67,7 +67,7 @@ func (c *Client) closeContext(ctx context.Context) (context.Context, context.Can
 	return late, func() { cancel(); release() }
 }
 
-// end closes the session, and then zkio, the loop and the recorder. It runs once at a time:
+// end closes the session, and then zkio, the loop and what records. It runs once at a time:
 // the context of a second call could end the first call's wait.
 func (c *Client) end(ctx context.Context) error {
 	if c.isClosed() {
@@ -86,7 +86,7 @@ func (c *Client) end(ctx context.Context) error {
 	return errors.Join(err, ioErr, stopErr)
 }
 
-// stopped ends the loop and then the recorder, and waits for both until both contexts have
+// stopped ends the loop and then what records, and waits for both until both contexts have
 // ended. A recorder that hangs in Config.Record ends when that returns.
 func (c *Client) stopped(ctx, late context.Context) error {
 	c.stop()
@@ -95,6 +95,9 @@ func (c *Client) stopped(ctx, late context.Context) error {
 	}
 	if c.recorder != nil && !isClosed(ctx, c.recorder.done) && !isClosed(late, c.recorder.done) {
 		return fmt.Errorf("incumbent: the rest of the log could not be written to Config.Record: %w", context.Cause(late))
+	}
+	if c.ring != nil && !isClosed(ctx, c.ring.done) && !isClosed(late, c.ring.done) {
+		return fmt.Errorf("incumbent: the last records could not be written into the directory of RecordIn: %w", context.Cause(late))
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package incumbent
 
 import (
+	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,5 +46,33 @@ func TestDumpsOfOneClientAreOneLog(t *testing.T) {
 	}
 	if sum, _, err := replayed(t, all[0]); err != nil || sum.Records != uint64(len(seqs)) || s.End() == nil {
 		t.Errorf("%d of %d records replay: %v", sum.Records, len(seqs), err)
+	}
+}
+
+// A process may end after Close, so Close waits for the file that a loss had written. Its error says if that takes too long.
+func TestCloseWaitsForTheLastRecords(t *testing.T) {
+	for name, c := range map[string]struct {
+		takes time.Duration
+		says  string
+	}{"soon": {lastMoment / 4, ""}, "a hung disk": {time.Hour, "the last records could not be written"}} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+				n := w.recorded(RecordIn(t.TempDir(), RecordOptions{Ring: 12}), &lines{}, recordRoom)
+				written := make(chan struct{})
+				n.ring.done = written // a file that takes so long
+				time.AfterFunc(c.takes, func() { close(written) })
+				err := n.Close(context.Background())
+				select {
+				case <-written:
+				default:
+					if c.says == "" {
+						t.Error("Close returns before the last records are written")
+					}
+				}
+				if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+					t.Error(err)
+				}
+			})
+		})
 	}
 }
