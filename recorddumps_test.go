@@ -2,6 +2,7 @@ package incumbent
 
 import (
 	"context"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -19,8 +20,9 @@ func TestDumpsOfOneClientAreOneLog(t *testing.T) {
 		defer work.Release()
 		for range 4 {
 			n.busyFor(2)
-			if _, err := n.SaveRecord("asked for"); err != nil {
-				t.Error(err)
+			name, err := n.SaveRecord("asked for")
+			if _, statErr := os.Stat(name); err != nil || statErr != nil {
+				t.Error(err, statErr)
 			}
 			pass(time.Second)
 		}

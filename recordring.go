@@ -138,14 +138,14 @@ func (r *ring) save(why string) (name string, err error) {
 		return "", err
 	}
 	if err := r.dump(f, why, r.options.checkpointRoom()); err != nil {
-		return f.Name(), errors.Join(err, f.Discard(0))
+		return f.Final(), errors.Join(err, f.Discard(0))
 	}
 	if r.options.Sync != SyncNever {
 		err = f.Sync()
 	}
 	err = errors.Join(err, f.Close())
 	dir.Wait()
-	return f.Name(), err
+	return f.Final(), err
 }
 
 // dump writes a log of the records. A checkpoint has at most so many bytes.
@@ -180,9 +180,10 @@ func (r *ring) dump(w io.Writer, why string, most int64) error {
 	return out.WriteEnd(why)
 }
 
-// DumpRecord writes the last records to w, as a flight log, if RecordOptions.Ring is set.
-// Its error is w's. The log begins with the state of all machines, so incumbent replay
-// compares it.
+// DumpRecord writes the last records to w, as a flight log that "incumbent replay" and
+// "incumbent why" read. It returns an error if RecordOptions.Ring is not set, or if w
+// returns one. It blocks only as long as w does, is safe for concurrent use, and works after
+// Close, too.
 func (c *Client) DumpRecord(w io.Writer) error {
 	c.opened()
 	if c.ring == nil {
@@ -194,12 +195,18 @@ func (c *Client) DumpRecord(w io.Writer) error {
 	return nil
 }
 
-// SaveRecord does the same as DumpRecord, into a new file of the directory of RecordIn. It
-// returns the file's path.
+// SaveRecord does the same as DumpRecord, into a new file in the directory of RecordIn, and
+// returns the file's path. The file says why it was written. It returns when the file is
+// compressed, and old files are deleted as RecordOptions.Keep says. Its errors are those of
+// DumpRecord, and the file system's.
 func (c *Client) SaveRecord(why string) (string, error) {
 	c.opened()
 	if c.ring == nil {
 		return "", errors.New("incumbent: SaveRecord needs a Config.Record by RecordIn with RecordOptions.Ring")
 	}
-	return c.ring.save(why)
+	name, err := c.ring.save(why)
+	if err != nil {
+		return "", fmt.Errorf("incumbent: SaveRecord: %w", err)
+	}
+	return name, nil
 }

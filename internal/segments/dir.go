@@ -60,6 +60,7 @@ type File struct {
 	file  *os.File
 	size  int64
 	since time.Time // when it was created
+	final string    // its path once it is compressed; "": it stayed as it was
 }
 
 // Create creates the segment with this number, for its owner only. Its directory is
@@ -89,7 +90,7 @@ func (f *File) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Name returns the file's path.
+// Name returns the path of the file while it is written.
 func (f *File) Name() string { return f.file.Name() }
 
 // Size returns how many bytes were written.
@@ -139,11 +140,17 @@ func (f *File) Close() error {
 	f.dir.packing.Go(func() {
 		f.dir.tidying.Lock()
 		defer f.dir.tidying.Unlock()
-		_ = pack(f.file.Name(), filled) // the plain file stays then
-		_ = f.dir.drop()                // tried again with the next segment
+		if name := f.Name(); pack(name, filled) == nil { // otherwise the plain file stays
+			f.final = strings.TrimSuffix(name, plain) + compressed
+		}
+		_ = f.dir.drop() // tried again with the next segment
 	})
 	return err
 }
+
+// Final returns the path of a segment that was closed: that of the compressed file, or Name if
+// it could not be compressed. It is called after Wait.
+func (f *File) Final() string { return cmp.Or(f.final, f.Name()) }
 
 // Wait waits until what was closed is compressed.
 func (d *Dir) Wait() { d.packing.Wait() }
