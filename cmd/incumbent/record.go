@@ -49,7 +49,7 @@ func (e *elector) saveAtSignal() (end func()) {
 				e.Note("the last records could not be written: %v", trimLibrary(err))
 				continue
 			}
-			e.Note("the last records are in %s", cli.Quote(name))
+			e.Note("the last records are in %s", strconv.Quote(name))
 		}
 	}()
 	return func() {
@@ -77,7 +77,7 @@ func (e *elector) createLog(file string) (*os.File, error) {
 		case errors.Is(err, os.ErrExist): // another program created it in the same moment
 			continue
 		case err == nil:
-			e.Note("%s exists already: this run is recorded in %s", cli.Quote(file), cli.Quote(numbered))
+			e.Note("%s exists already: this run is recorded in %s", strconv.Quote(file), strconv.Quote(numbered))
 		}
 		return f, err
 	}

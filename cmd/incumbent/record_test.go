@@ -97,6 +97,7 @@ func TestTheLastRecordsAreWrittenAtASignal(t *testing.T) {
 	p.Prints("up")
 	p.Signal(syscall.SIGUSR1)
 	p.Notes("the last records are in ")
+	p.Notes(`-000001.jsonl.gz"`)
 	if err := os.WriteFile(enough, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
