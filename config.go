@@ -83,11 +83,12 @@ type Config struct {
 	// gives up, attempts go on every 5 s until Close.
 	ConnectRetry RetryPolicy
 
-	// Record takes the flight log, as JSON Lines: RecordIn returns one that writes into a
+	// Record gets the flight log, as JSON Lines: RecordIn returns one that writes into a
 	// directory, and CreateLog one that is a file. One goroutine of its own calls it, so it
-	// may be slow: up to 8 MiB wait for it. What exceeds them is dropped, and the log has a
-	// gap record in its place. A writer that fails ends the recording, if it is not of
-	// RecordIn. All of this is logged, and Client.Recording reports it.
+	// may be slow: up to 8 MiB of records wait for it. Records above that are dropped, and the
+	// log has a gap line in their place. If a writer that is not of RecordIn returns an error
+	// or panics, the recording ends. All of this is logged, and Client.Recording reports it.
+	// The client does not close the writer.
 	Record io.Writer
 	// Logger is silent by default. Package slogger makes one of a slog.Handler.
 	// docs/operations.md has the lines, their levels and keys.

@@ -26,19 +26,23 @@ const (
 
 // RecordOptions are the settings of RecordIn. The zero value is a good one.
 type RecordOptions struct {
-	// Segment is how many bytes a file has before the next one begins. Default 16 MiB, at least
-	// 64 KiB.
+	// Segment is how many bytes a file has, before it is compressed, when the next one
+	// begins. Twice the bytes of the checkpoints in the file are added. Default 16 MiB, at
+	// least 64 KiB.
 	Segment int64
 	// Keep is how many bytes all files of the directory may have, those of other clients
 	// and of earlier runs included. If they have more, the oldest are deleted. Default
-	// 256 MiB, at least twice Segment; -1 deletes none. Each file but the first begins with
-	// the state of all machines, unless that has more than an eighth of Keep.
+	// 256 MiB, or twice Segment if that is more; at least twice Segment; -1 deletes none.
+	// Each file but the first begins with a checkpoint, the state of all machines, unless
+	// that has more than an eighth of Keep.
 	Keep int64
+	// Sync says when the flight log is forced to the disk. Default SyncNever.
 	Sync RecordSync
-	// Ring, if it is set, is how many of the last records are kept, in memory only. They are
-	// written into the directory when a leadership is lost, and by Client.SaveRecord. Up to
-	// twice as many are kept, or twice the number of handles if that is more, because a log
-	// begins with the state of all machines, which is copied no more often. At most 1,000,000.
+	// Ring, if it is not 0, is how many of the last records are kept, in memory only. They
+	// are written into a new file of the directory when a leadership is lost, and by
+	// Client.SaveRecord. Open does not touch the directory then. Up to twice as many records
+	// are kept, or twice the number of handles if that is more, because the file begins with
+	// a checkpoint, which is copied no more often. At most 1,000,000.
 	Ring int
 }
 
@@ -49,13 +53,18 @@ type RecordDir struct {
 	taken   atomic.Bool
 }
 
-// RecordIn returns a Config.Record that writes the flight log into a directory, in files
-// that only their owner can read: docs/flight-log.md has their names. The directory is
-// created if it is missing. Each client begins files of its own. A file that is long
-// enough is compressed, and the oldest are deleted. If the directory cannot be written, as
-// when the disk is full, records are dropped, and the log goes on in another file as soon
-// as it can. Open returns an error if the directory cannot be used at all, or if an option
-// is wrong.
+// RecordIn returns a value for Config.Record with which a client writes its flight log into
+// a directory: see docs/flight-log.md. Several clients and processes may share the directory,
+// but each client needs a RecordIn of its own.
+//
+// RecordIn checks nothing. Open creates the directory if it is missing. It returns an error
+// if the directory is a file or cannot be created, if an option is wrong, and if another
+// client has the RecordDir.
+//
+// Each client begins a new file, which only its owner can read. A file is compressed when it
+// has ended, and the oldest files of the directory are deleted. If the directory cannot be
+// written, as when the disk is full, leadership goes on. Records are dropped, and every 5 s
+// the client tries another file. Client.Recording and the log say so.
 func RecordIn(dir string, options RecordOptions) *RecordDir {
 	return &RecordDir{path: dir, options: options}
 }

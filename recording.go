@@ -10,7 +10,7 @@ import (
 
 // Recording is the state of the flight recorder's log: see Client.Recording.
 type Recording struct {
-	Segment string // the file that is written now, of a log in a directory
+	Segment string // the path of the file that is written now, of a log in a directory
 	Records uint64 // how many records Config.Record has taken; those still buffered do not count
 	Bytes   uint64 // how many bytes Config.Record has taken, header and notes included
 	Dropped uint64 // how many records are not in the log: for lack of room, too long, lost in a failure, or after Err
@@ -18,8 +18,10 @@ type Recording struct {
 	Err     error  // why the recording ended before the client did, or why a directory cannot be written now; nil otherwise
 }
 
-// Recording returns the state of the log of Config.Record; all fields are zero if
-// Config.Record is nil. A log with Gaps can be replayed up to the first.
+// Recording returns the state of the log of Config.Record. All fields are zero if
+// Config.Record is nil, or if RecordOptions.Ring is set. A log with Gaps is replayed up to
+// each gap, and again from the checkpoint that follows it, if there is one. Recording is safe
+// for concurrent use.
 func (c *Client) Recording() Recording {
 	c.opened()
 	if c.recorder == nil {
@@ -65,8 +67,9 @@ func (s *sink) Write(b []byte) (n int, err error) {
 	return n, err
 }
 
-// CreateLog creates a file for Config.Record that only its owner can read. It refuses a
-// file that exists already, with an os.ErrExist: a log begins in an empty file.
+// CreateLog creates a file for Config.Record that only its owner can read. If the file
+// exists already, it returns an error that wraps os.ErrExist, because a log begins in an empty
+// file. Close the file after Client.Close.
 func CreateLog(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
