@@ -94,7 +94,7 @@ type discardLogger struct{}
 
 func (discardLogger) Printf(string, ...any) {}
 
-// submit takes a call. If it cannot be sent on the present connection, it is answered
+// submit takes a call. If the call cannot be sent on the present connection, it is answered
 // immediately, so that no call of one connection is sent on the next.
 func (s *session) submit(c *call) {
 	s.mu.Lock()
@@ -115,18 +115,18 @@ func (s *session) submit(c *call) {
 	}
 }
 
-// advance has the calls sent that may be sent now. s.mu is held.
+// advance sends the calls that may be sent now, or wakes the writer, which does. s.mu is held.
 func (s *session) advance() {
 	switch {
 	case s.wire == nil || s.closing || !s.lanes.ready():
 	case !s.a.cfg.ThroughConn:
-		s.wire.writer.signal() // which asks itself whether the loop stands still
+		s.wire.writer.signal() // takeBatch checks whether the loop stands still
 	case s.loopStalled(s.a.cfg.Now()) == nil:
 		s.sendThroughConn()
 	}
 }
 
-// admitFrame decides whether a frame of zk.Conn goes to the socket.
+// admitFrame reports whether a frame of zk.Conn may be written to the socket.
 func (s *session) admitFrame(w *wire, frame []byte) bool {
 	b := body{rest: frame[lengthSize:]}
 	xid, op := b.int32(), b.int32()
@@ -143,7 +143,7 @@ func (s *session) admitFrame(w *wire, frame []byte) bool {
 	return s.admitCall(w, xid, frame)
 }
 
-// noteSent notes that a call's frame is written now, with this number. s.mu is held.
+// noteSent notes that a call's frame is written now, with this xid. s.mu is held.
 func (s *session) noteSent(w *wire, c *call, xid int32, now int64) {
 	s.replaceTreeWatch(w, c)
 	s.watches.subscribe(c)

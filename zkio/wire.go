@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// wire is one connection, as zk.Conn sees it: between zk.Conn and the socket.
+// wire is one connection, between zk.Conn and the socket. It is the net.Conn of zk.Conn.
 //
 // What it relies on in go-zookeeper v1.0.4 (TestPinWhatTheWireReliesOn asserts it): the first
 // Write is the connect request; from then on every Write is exactly one frame;
@@ -60,9 +60,9 @@ func newWire(conn net.Conn, s *session, server string) *wire {
 	return &wire{Conn: conn, s: s, server: server, in: bufio.NewReaderSize(conn, 4096), closeXid: xidNone, writer: newWriter()}
 }
 
-// Write passes one frame of zk.Conn on, as soon as the loop does not stand still. It never
-// fails: after a failed Write, zk.Conn can answer a request more often than its channel has
-// room and stop for good. Only Read reports the end of the connection.
+// Write writes one frame of zk.Conn to the socket. While the loop stands still, it waits. It
+// never returns an error: after one, zk.Conn can answer a request more often than the request's
+// channel has room for, and hang. Only Read reports the end of the connection.
 func (w *wire) Write(b []byte) (int, error) {
 	if w.connectSent && isPing(b) {
 		w.s.a.signs.request(w.s.a.cfg.Now())
@@ -107,13 +107,12 @@ func isPing(frame []byte) bool {
 	return b.int32() == opPing
 }
 
-// drainTimeout is how long answers are still awaited when nothing can be written any
-// longer.
+// drainTimeout is for how long answers are still read after a write has failed.
 const drainTimeout = 100 * time.Millisecond
 
-// breakOff ends a connection on which writes fail. A server that closes the connection may
-// have sent the reason: an old one answers a request that it does not know, and closes. So
-// Read goes on until the end of what was sent, and reports it.
+// breakOff ends a connection on which a write failed. A server that closed the connection may
+// have sent the reason before: an old server answers a request that it does not know, and closes
+// the connection. So Read goes on for drainTimeout, until it has read what was sent.
 func (w *wire) breakOff(reason error) {
 	if w.setReason(reason) {
 		time.AfterFunc(drainTimeout, func() { _ = w.Conn.Close() })
@@ -131,8 +130,8 @@ func patchConnect(b []byte, claimed int64) (asked int64) {
 	return int64(binary.BigEndian.Uint64(b[at+8+4:]))
 }
 
-// Read gives zk.Conn the next frame's bytes. The frame itself was read, and its events
-// posted, before its first byte is given.
+// Read gives zk.Conn the bytes of the next frame that is for zk.Conn. Before the first of them
+// it has read the whole frame and posted its events. After an error it has closed the socket.
 func (w *wire) Read(b []byte) (int, error) {
 	if len(w.out) == 0 {
 		if err := w.next(); err != nil {
@@ -165,7 +164,7 @@ func (w *wire) next() error {
 	}
 }
 
-// readAnswer reads one whole frame. It skips a body above the limit.
+// readAnswer reads one whole frame. It skips a body that is larger than Config.MaxAnswer.
 func (w *wire) readAnswer() (answer, error) {
 	head := w.head[:]
 	if _, err := io.ReadFull(w.in, head[:lengthSize]); err != nil {
@@ -189,7 +188,7 @@ func (w *wire) readAnswer() (answer, error) {
 	return a, err
 }
 
-// bodyBuffer returns a buffer for one body. A large one is not kept.
+// bodyBuffer returns a buffer for one body of so many bytes. A large buffer is not kept.
 func (w *wire) bodyBuffer(size int) []byte {
 	const keep = 64 << 10
 	if size > keep {
@@ -201,7 +200,7 @@ func (w *wire) bodyBuffer(size int) []byte {
 	return w.buf[:size]
 }
 
-// Close shuts the socket, and ends the writer. zk.Conn calls it when it stops.
+// Close closes the socket, and ends the writer. zk.Conn calls it when it stops.
 func (w *wire) Close() error {
 	w.ends.Do(func() { close(w.writer.gone) })
 	return w.Conn.Close()

@@ -6,12 +6,12 @@ import (
 )
 
 // writer sends the requests of one connection. The loop only puts calls into the lanes. One
-// goroutine takes what may be sent, in the order of the lanes, and passes it on with one
-// write; what comes meanwhile is in the next one. Only what the write takes leaves the
-// lanes, so a heartbeat never waits for more than one batch.
+// goroutine takes the calls that may be sent, in the order of the lanes, and sends them with
+// one write. Calls that come meanwhile are in the next write. A call stays in its lane until a
+// write takes it, so a heartbeat never waits for more than one batch.
 type writer struct {
-	turn chan struct{} // has one element while nobody writes: zk.Conn writes its pings and the close itself
-	wake chan struct{} // has room for one
+	turn chan struct{} // holds one element while nothing is written: zk.Conn writes its pings and the close itself
+	wake chan struct{} // holds one element if calls may wait
 	gone chan struct{} // closed when the connection can be read no longer
 	xid  int32         // of the last request; guarded by session.mu
 }
@@ -20,11 +20,11 @@ const (
 	// firstXid keeps the numbers of requests apart from those of zk.Conn, which begins with 1
 	// and numbers only its close.
 	firstXid int32 = 1 << 30
-	// maxBatch is how many bytes one write takes, if no single request is larger.
+	// maxBatch is after how many bytes a write takes no further request.
 	maxBatch = 64 << 10
-	// maxKept is the largest buffer that a connection keeps for its next batch.
+	// maxKept is the largest buffer, in bytes, that a connection keeps for its next batch.
 	maxKept = 8 << 10
-	// maxShared is the largest buffer that is kept for the next large batch of any connection.
+	// maxShared is the largest buffer, in bytes, that is kept for a large batch of any connection.
 	maxShared = 2 << 20
 )
 
@@ -32,7 +32,7 @@ const (
 // request is copied once, into a buffer that has room for all of it.
 var largeBuffers sync.Pool // of *frame
 
-// room returns the batch with room for n bytes more.
+// room returns the batch with room for n more bytes.
 func (f frame) room(n int) frame {
 	need := len(f) + n
 	if need <= max(maxKept, cap(f)) {
@@ -44,7 +44,7 @@ func (f frame) room(n int) frame {
 	return append(make(frame, 0, need), f...)
 }
 
-// kept returns the buffer of a batch that was written, if the connection keeps it.
+// kept returns the buffer of a batch that was written, nil if the connection does not keep it.
 func (f frame) kept() frame {
 	switch {
 	case cap(f) <= maxKept:
@@ -61,10 +61,11 @@ func newWriter() writer {
 	return w
 }
 
-// take waits until nobody else writes. A channel, and no mutex: a write may last, and tests in
-// virtual time end only waits that Go can see through.
+// take waits until no other goroutine writes. It is a channel and no mutex, because a write may
+// take long, and testing/synctest does not count a goroutine that waits for a mutex as blocked.
 func (w *writer) take() { <-w.turn }
 
+// free lets the next goroutine write.
 func (w *writer) free() { w.turn <- struct{}{} }
 
 // signal has the goroutine look for calls. It never blocks.
@@ -103,9 +104,9 @@ func (s *session) writeCalls(w *wire) {
 	}
 }
 
-// writeBatch writes what may be sent now. It returns the batch, empty if there was nothing
-// to send or the connection cannot be written to any longer. The socket is taken before
-// the time of sending is, so that no ping is written between.
+// writeBatch writes the calls that may be sent now. It returns the batch, which is empty if
+// there was nothing to send, or if the write failed. It waits for the socket first and reads
+// the clock then, so that no ping is written between the time of sending and the requests.
 func (s *session) writeBatch(w *wire, batch frame) frame {
 	w.writer.take()
 	defer w.writer.free()
