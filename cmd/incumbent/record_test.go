@@ -72,7 +72,7 @@ func TestRecordInADirectory(t *testing.T) {
 		programtest.Contains(t, start(t, nil, "replay", file).Exits(0).Out.String(), "the same: ")
 	}
 	out := start(t, nil, "replay", dir).Exits(0)
-	if strings.Count(out.Out.String(), "the same: ") != 2 || strings.Contains(out.Err.String(), "cut off") {
+	if strings.Count(out.Out.String(), "the same: ") != 2 || strings.Contains(out.Err.String(), "was killed") {
 		t.Errorf("it says\n%s", out.Said())
 	}
 	p := start(t, nil, "replay", dir, "--print").Exits(0).Out.String()
@@ -86,6 +86,20 @@ func TestRecordInADirectory(t *testing.T) {
 	p2 := start(t, nil, "replay", dir).Exits(2)
 	programtest.Contains(t, p2.Said(), "log "+filepath.Base(files[0])+" damaged at line", "the compressed file", "the same: ")
 	programtest.Contains(t, start(t, nil, "replay", t.TempDir()).Exits(66).Err.String(), "has no flight log")
+}
+
+// A log without a last line may be of a program that was killed, or of one that still writes it.
+func TestReplayOfALogThatIsStillWritten(t *testing.T) {
+	srv := zkmem.Start(t)
+	dir := filepath.Join(t.TempDir(), "flight")
+	enough := filepath.Join(t.TempDir(), "enough")
+	p := elect(t, srv, "echo up; until [ -e "+enough+" ]; do sleep 0.1; done", "--record", dir+"/")
+	p.Prints("up")
+	programtest.Contains(t, start(t, nil, "replay", dir).Exits(0).Said(), "the same: ", "was killed, or still runs")
+	if err := os.WriteFile(enough, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.Exits(0)
 }
 
 // The last records are written at a signal. The log says why, and replays.

@@ -99,9 +99,9 @@ func (a *app) play(l flightLog, o replayOptions) error {
 		cli.Plural(sum.Records, "record"), cli.Plural(sum.Inputs, "input"), rate(sum, took))
 	switch {
 	case sum.Torn:
-		a.Note("the last line had no end and was left out: the program that wrote it was cut off")
+		a.Note("the last line had no end and was left out: the program that writes the log was killed, or still runs")
 	case sum.Cut:
-		a.Note("the log has no last line that says why it ended: the program that wrote it was cut off")
+		a.Note("the log has no last line that says why it ended: the program that writes it was killed, or still runs")
 	}
 	if sum.After > 0 {
 		a.Note("the log begins with the checkpoint after record %d: what was before is not there", sum.After)
