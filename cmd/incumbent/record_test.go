@@ -75,6 +75,11 @@ func TestRecordInADirectory(t *testing.T) {
 	if strings.Count(out.Out.String(), "the same: ") != 2 || strings.Contains(out.Err.String(), "was killed") {
 		t.Errorf("it says\n%s", out.Said())
 	}
+	one := start(t, nil, "replay", strings.TrimSuffix(files[1], "-000001.jsonl.gz")).Exits(0).Out.String()
+	if strings.Count(one, "the same: ") != 1 || !strings.HasPrefix(one, strings.TrimSuffix(filepath.Base(files[1]), "-000001.jsonl.gz")+":\n") {
+		t.Errorf("one of two runs:\n%s", one)
+	}
+	programtest.Contains(t, start(t, nil, "replay", dir+"missing").Exits(66).Err.String(), "no such file")
 	p := start(t, nil, "replay", dir, "--print").Exits(0).Out.String()
 	programtest.Contains(t, p, ", by process ", "end: closed, after record ", "heartbeat")
 	if !regexp.MustCompile(`\n +1 +\+0\.\d{6}s  \d\d:\d\d:\d\d\.\d{6}  session `).MatchString(p) {

@@ -23,6 +23,8 @@ func (a *app) replay() *cobra.Command {
 record: the same events must give the same transitions and effects, byte for byte.
 
 A DIR is one of --record DIR: each run in it is replayed, all its segments in order.
+DIR/RUN is one of them: RUN is what the names of its segments begin with, as why names
+a record if several runs are of one host.
 
 --print shows the records, one line each: number, time since the start, wall clock
 (UTC), machine, from --event [guard]--> to, and the effects. #4 is a request or a timer, by its

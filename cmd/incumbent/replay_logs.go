@@ -1,9 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/segments"
@@ -21,9 +24,12 @@ type flightLog struct {
 	open func() (s *events.Segments, end func(), err error)
 }
 
-// logsAt returns the log in a file, or those in a directory.
+// logsAt returns the log in a file, those in a directory, or the one that DIR/RUN names.
 func logsAt(path string) ([]flightLog, error) {
 	info, err := os.Stat(path)
+	if run, is := runNamed(path); is && errors.Is(err, os.ErrNotExist) {
+		return []flightLog{logOf(run, run.Name)}, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -42,6 +48,16 @@ func logsAt(path string) ([]flightLog, error) {
 		all = append(all, logOf(run, run.Name))
 	}
 	return all, nil
+}
+
+// runNamed returns the run that DIR/RUN names: RUN is what the names of its segments begin with.
+func runNamed(path string) (segments.Run, bool) {
+	runs, err := segments.Runs(filepath.Dir(path))
+	i := slices.IndexFunc(runs, func(r segments.Run) bool { return r.Name == filepath.Base(path) })
+	if err != nil || i < 0 {
+		return segments.Run{}, false
+	}
+	return runs[i], true
 }
 
 func logOf(run segments.Run, name string) flightLog {
