@@ -14,7 +14,8 @@ import (
 	"github.com/incumbent-go/incumbent/bench/peer"
 )
 
-// A figure is ranked if others took at most Quiet of the machine in Enough rounds. Only those count then.
+// A round is quiet if other processes took at most the share Quiet of the machine. A figure is ranked if Enough rounds were quiet,
+// and only those count then.
 const (
 	Quiet  = 0.15
 	Enough = 8
@@ -37,11 +38,11 @@ type Scenario struct {
 	Name     string // of package peer
 	N        int
 	Entrants []Entrant
-	// Alone starts a process for each measurement: what is left of an earlier one would count in its memory.
+	// Alone starts a new process for each measurement, because the memory that an earlier one left would be counted with it.
 	Alone bool
 }
 
-// Measurement is what one entrant needed in one round.
+// Measurement is what one entrant used in one round.
 type Measurement struct {
 	Samples map[string][]float64 // nanoseconds, by what was measured
 	CPU     time.Duration        // of the program, for all of the run
@@ -56,7 +57,7 @@ type Round struct {
 	By     map[Entrant]Measurement
 }
 
-// Count is what crossed the network, for all of a run.
+// Count is what crossed the network in a whole run. Requests are without pings; Bytes are those of both directions.
 type Count struct{ Requests, Bytes int64 }
 
 // Result is all rounds of a scenario.
@@ -93,7 +94,7 @@ type Driver struct {
 	paths   int
 }
 
-// Usage returns the CPU time and the memory of a process.
+// Usage returns the CPU time of a process, and how many bytes of its memory are resident.
 func Usage(pid int) (cpu time.Duration, rss int64, err error) {
 	if cpu, err = machine.CPU(pid); err != nil {
 		return 0, 0, err
@@ -156,8 +157,9 @@ func (d *Driver) quit(program string) error {
 	return p.Quit(quitWithin)
 }
 
-// Play plays a scenario: warm rounds that count nothing, then rounds until enough of them were quiet, or Most. If the context
-// ends, it returns what there is, after the round. An entrant that fails is left out from then on, with its earlier rounds.
+// Play plays a scenario: warm rounds, which are not counted, and then rounds until Rounds of them were quiet, or Most were played.
+// If the context ends, Play ends after the present round, and returns the rounds so far. An entrant that fails is left out of all
+// later rounds, and its earlier ones do not count. Result.Failed has its error.
 func (d *Driver) Play(ctx context.Context, s Scenario, warm int) (*Result, error) {
 	result := &Result{Scenario: s, Counts: map[Entrant]Count{}, Failed: map[Entrant]error{}}
 	if s.Alone { // each process is new, and cannot be warm

@@ -1,17 +1,18 @@
-// Package machine looks at what processes use of the machine: the driver with all that it started, and everybody else.
+// Package machine measures what processes use of the machine: CPU time and memory of one process, and which share of the
+// processors was used by processes that the driver did not start.
 package machine
 
 import "time"
 
-// Snapshot is what the processors have done until a moment. All times are sums over the processors.
+// Snapshot is how much CPU time was used until a moment. All times are sums over the processors.
 type Snapshot struct {
 	busy, all time.Duration // since the machine started
 	own       time.Duration // of this process and its descendants, those included that it has awaited
 }
 
-// Others returns which share of the machine other processes took between two snapshots: what was busy and was not used by an own
-// process. Below a second the share is coarse: the machine counts in ticks of 10 ms. The kernel's work for the own processes that
-// it does not account to them counts as others'.
+// Others returns which share of the processors' time other processes took between two snapshots, from 0 to 1: the time in which
+// they were busy, without that of this process and its descendants. Below a second the share is coarse, because the kernel counts
+// in ticks of 10 ms. Work that the kernel does for own processes, and does not count as theirs, counts as that of others.
 func (s Snapshot) Others(later Snapshot) float64 {
 	all := later.all - s.all
 	if all <= 0 {
@@ -21,8 +22,8 @@ func (s Snapshot) Others(later Snapshot) float64 {
 	return max(0, float64(others)/float64(all))
 }
 
-// Busy returns a snapshot of a machine after one second, of which its processors were busy for so many hundredths, with nothing
-// of that for own processes; with 0, one of before that second. It is for tests of what uses snapshots.
+// Busy returns a snapshot for tests: after one second, in which other processes kept the processors busy for so many hundredths.
+// Busy(0) is the snapshot from before that second.
 func Busy(hundredths int) Snapshot {
 	if hundredths == 0 {
 		return Snapshot{}

@@ -15,7 +15,7 @@ import (
 // tick is the unit of /proc/stat.
 const tick = 10 * time.Millisecond
 
-// Take returns a snapshot. Own are this process and its descendants.
+// Take returns a snapshot. Its own processes are this one and its descendants. It reads /proc, and returns an error if it cannot.
 func Take() (Snapshot, error) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -109,7 +109,7 @@ func descendants(parents map[int]int, root int) []int {
 	return found
 }
 
-// CPUOfAll returns how much CPU time a process and its descendants have used. Those that have ended are left out.
+// CPUOfAll returns how much CPU time a process and its descendants have used. Descendants that have ended are left out.
 func CPUOfAll(root int) (sum time.Duration, err error) {
 	parents, err := parents()
 	if err != nil {
@@ -123,7 +123,8 @@ func CPUOfAll(root int) (sum time.Duration, err error) {
 	return sum, nil
 }
 
-// CPU returns how much CPU time a process has used, in nanoseconds and not in ticks.
+// CPU returns how much CPU time a process has used. It is exact to nanoseconds, not to the kernel's ticks. The error is that of
+// a process that does not exist any more.
 func CPU(pid int) (time.Duration, error) {
 	// As clock_getcpuclockid(3) makes it: the clock of a whole process, by its scheduled time.
 	clock := int32(^pid<<3 | 2)
@@ -134,7 +135,7 @@ func CPU(pid int) (time.Duration, error) {
 	return time.Duration(used.Nano()), nil
 }
 
-// RSS returns how much memory a process has resident, in bytes.
+// RSS returns how much memory of a process is resident, in bytes.
 func RSS(pid int) (int64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

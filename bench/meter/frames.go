@@ -40,8 +40,9 @@ func (f *frames) Feed(data []byte) (requests int) {
 	return requests
 }
 
-// ZooKeeper's frames begin with their length and the request's xid. What a client sends first on a connection is no request,
-// and has protocol version 0 where others have their xid. Pings have the xid -2.
+// ZooKeeper counts requests of ZooKeeper's protocol, without pings. A frame begins with its length and the request's xid; pings
+// have the xid -2. The first frame of a connection is the connect request, which is not counted: it has 0, the version of the
+// protocol, in place of an xid.
 func ZooKeeper() Framing {
 	return &frames{
 		size: 8,

@@ -1,5 +1,5 @@
-// Package peer is the conversation between the driver and the programs that it compares: one command on a line of standard
-// input, one answer on a line of standard output. It has both ends of it, and the scenarios that programs in Go play.
+// Package peer is the protocol between the driver and the programs that it compares: one command on a line of standard input,
+// one answer on a line of standard output. It has both sides of it, and the scenarios, as programs in Go play them.
 package peer
 
 import (

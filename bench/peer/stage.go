@@ -19,7 +19,7 @@ const (
 	Clients  = "clients"   // N clients connect, and each leads on a path of its own
 )
 
-// What is measured.
+// The names of samples. All are times, in nanoseconds.
 const (
 	Acquired = "acquire" // from the start until the participant leads
 	Released = "release" // from the call that releases until it returns

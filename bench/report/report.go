@@ -11,7 +11,7 @@ import (
 	"github.com/incumbent-go/incumbent/bench/stats"
 )
 
-// Confidence of the intervals.
+// Confidence is the least confidence of the intervals in the tables.
 const Confidence = 0.95
 
 // Table says how one figure of a scenario is shown.

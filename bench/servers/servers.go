@@ -1,5 +1,5 @@
-// Package servers starts what clients are compared on: real ZooKeeper servers, alone or as an ensemble, and etcd, where Debian's
-// packages are installed. Their data is in memory where the machine has a file system there.
+// Package servers starts the servers on which clients are compared: real ZooKeeper servers, alone or as an ensemble, and etcd, if
+// Debian's packages are installed. Their data is in memory if the machine has a file system in memory.
 package servers
 
 import (
@@ -39,10 +39,10 @@ func (g *Group) Close() {
 	os.RemoveAll(g.dir)
 }
 
-// MissingError says what has to be installed.
+// MissingError is the error of a server that is not installed. It says what to install.
 type MissingError string
 
-// Error says it.
+// Error returns what to install.
 func (e MissingError) Error() string { return string(e) }
 
 // newGroup makes a directory in memory, if there is such a file system.

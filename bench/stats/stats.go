@@ -13,8 +13,8 @@ type Interval struct {
 	Confidence     float64 // that the interval has
 }
 
-// Quantile returns the value below which a part q of the values lies, between two values in proportion. It returns NaN if
-// there are none.
+// Quantile returns the value below which a part q of the values lies, from 0 to 1. Between two values it interpolates linearly. It
+// returns NaN if there are no values.
 func Quantile(values []float64, q float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()
