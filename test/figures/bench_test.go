@@ -14,9 +14,9 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// BenchmarkHandOver is the time from one leader's release to the next one's
-// leading, on a real server, in turns with go-zookeeper's own zk.Lock, so that a
-// disturbance affects both. It reports medians.
+// BenchmarkHandOver measures the time from the release of one leader until the next
+// one leads, on a real server. Rounds of this library and of go-zookeeper's zk.Lock
+// alternate, so that a disturbance affects both. It reports medians.
 func BenchmarkHandOver(b *testing.B) {
 	addr, path := realzk.Shared(b)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)

@@ -28,8 +28,8 @@ func (countedClock) Timer(d time.Duration) (<-chan time.Time, func()) {
 	return t.C, func() { t.Stop() }
 }
 
-// To read the clock that runs while a machine is suspended is a system call: 2 µs on some virtual machines. A put
-// has two events of the loop, each with a turn that finds nothing more, one batch to write and one frame to read: six. A
+// The clock that goes on while the machine is suspended is read by a system call, which takes 2 µs on some virtual machines. A
+// put reads it six times: the loop steps two events, and looks for more after each; one batch is written, and one frame read. A
 // wake-up that comes late is one more.
 func TestReadsOfTheClock(t *testing.T) {
 	srv := zkmem.Start(t)

@@ -1,6 +1,6 @@
-// Package figures tests what the library promises in numbers. The tests count requests,
-// watches and goroutines; -v prints the counts. Benchmarks measure times, which decide no
-// test.
+// Package figures tests what the library promises in numbers: docs/figures.md. The tests
+// count requests, watches, goroutines and bytes, and fail if there are more than promised. -v
+// prints the counts. Benchmarks measure times, which never make a test fail.
 package figures
 
 import (
@@ -127,7 +127,7 @@ func trips(records []events.Record, id events.ID) int {
 
 var ok = kit.OK
 
-// figure prints a number, and fails if it is more than what was promised.
+// figure prints a number, and fails if it is more than what is promised.
 func figure(t testing.TB, what string, got, most int) {
 	t.Helper()
 	t.Logf("%-60s %5d   (at most %d)", what, got, most)
@@ -208,8 +208,8 @@ func TestTakingOverWithoutARequest(t *testing.T) {
 	figure(t, "take-over: requests between the deletion and leading", requestsToLead(second.tape.Records(), id), 0)
 }
 
-// TestTakingOverByAListing: the own watch has fired meanwhile, so the line is listed
-// again.
+// TestTakingOverByAListing: the watch on the own node has fired meanwhile, so the line is
+// listed again.
 func TestTakingOverByAListing(t *testing.T) {
 	srv := zkmem.Start(t)
 	first, second := open(t, srv), open(t, srv)

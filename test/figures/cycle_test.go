@@ -8,8 +8,9 @@ import (
 	"github.com/incumbent-go/incumbent"
 )
 
-// What a latch's start, term and close allocate in the client's process, on a path that exists:
-// what is not allocated need not be collected. The server is in another process.
+// How many objects the start, the term and the close of a latch allocate in the client's
+// process, on a path that exists. The garbage collector has to look at each. The server is in
+// another process.
 func TestMallocsOfACycle(t *testing.T) {
 	const cycles = 300
 	srv := otherProcess(t)

@@ -59,8 +59,8 @@ func (c *client) confirmed() {
 	})
 }
 
-// TestRequestsOfALostCreate: what a name without a GUID costs, where a listing is
-// not enough.
+// TestRequestsOfALostCreate counts what a create costs whose reply was lost, if the name
+// has no GUID, so that a listing does not show which node is the own one.
 func TestRequestsOfALostCreate(t *testing.T) {
 	for _, others := range []int{1, 10} {
 		srv := zkmem.Start(t)

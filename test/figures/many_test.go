@@ -79,8 +79,8 @@ func TestTenThousandLatchesCostNoGoroutineAndLittleMemory(t *testing.T) {
 }
 
 // settledGoroutines returns the number of goroutines once those that carried the last
-// answers and listeners have ended. It gives up after tape.Within, which ends a test that
-// found a leak and is no measurement: on a busy machine a goroutine may run late.
+// answers and listeners have ended. It gives up after tape.Within, so that a test that found
+// a leak ends. That bound measures nothing: on a busy machine a goroutine may run late.
 func settledGoroutines(want int) (n int) {
 	for limit := time.Now().Add(tape.Within); time.Now().Before(limit); runtime.Gosched() {
 		if n = runtime.NumGoroutine(); n <= want+4 {

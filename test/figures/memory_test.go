@@ -19,8 +19,8 @@ import (
 // serverHere is set in the process that has the server.
 const serverHere = "INCUMBENT_FIGURES_SERVER"
 
-// What a latch costs in the memory of its process: the server is in another one. The
-// latches of a client lead, those of a second are next in line, those of a third wait
+// How many bytes of its process's memory a latch takes. The server is in another process. The
+// latches of one client lead, those of a second are next in line, and those of a third wait
 // behind them.
 func TestTheMemoryOfALatch(t *testing.T) {
 	if os.Getenv(serverHere) != "" {

@@ -49,9 +49,9 @@ func TestRequestsOfAReadWriteLock(t *testing.T) {
 }
 
 // TestWhomAReleaseWakes has a writer, ten readers, a writer, ten readers, and a
-// writer in one line. Each release wakes those who hold by it, and nobody else:
-// the readers let go in the order in which they came. In any other a writer would
-// be woken by the one before it as well, and look for the next to watch.
+// writer in one line. Each release wakes those that hold the lock because of it, and no
+// others, if the readers unlock in the order in which they came. In any other order a
+// writer would also be woken by the reader before it, and look for another to watch.
 func TestWhomAReleaseWakes(t *testing.T) {
 	srv := zkmem.Start(t)
 	c := open(t, srv)

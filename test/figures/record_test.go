@@ -43,7 +43,7 @@ func cycles(t testing.TB, c *incumbent.Client, n int) (took []time.Duration) {
 	return took
 }
 
-// The flight log of one cycle of a latch: create the node, lead, resign, delete the node.
+// The bytes of the flight log of one cycle of a latch: create the node, lead, resign, delete the node.
 func TestBytesOfACycleInTheLog(t *testing.T) {
 	const n, most = 200, 2250
 	var size [2]int
@@ -65,7 +65,7 @@ func TestBytesOfACycleInTheLog(t *testing.T) {
 	}
 }
 
-// The flight log of a line of 400 of one client: each lists the children when it enrols, and when it may be next.
+// The bytes of the flight log of a line of 400 latches of one client. Each lists the children when it enrols, and when it may be next.
 func TestBytesOfALineInTheLog(t *testing.T) {
 	const participants, most = 400, 2 << 20
 	log := &counter{}
@@ -98,7 +98,7 @@ func TestBytesOfALineInTheLog(t *testing.T) {
 	}
 }
 
-// What a record costs to write: its line is made without reflection.
+// To write the line of a record allocates nothing: it is encoded without reflection.
 func TestAllocationsOfALine(t *testing.T) {
 	const most = 0
 	w, err := events.NewWriter(io.Discard, events.Header{})
