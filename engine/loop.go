@@ -68,14 +68,15 @@ func (l *Loop) CountPauses(paused func(since int64) time.Duration) { l.paused = 
 // minLate is from which delay of a timer's event on OnLate's function is called.
 const minLate = int64(100 * time.Millisecond)
 
-// OnLate has a function called on the loop's goroutine when a timer's event is taken much
-// later than it was due: at an instant of the loop's clock, by so many nanoseconds. OnLate
-// is called before Run, and the function must not block.
+// OnLate sets a function that the loop calls when it takes a timer's event at least 100 ms
+// later than it was due: at is when, by the loop's clock, and by is how much later, both in
+// nanoseconds. OnLate is called before Run. The function is called on the loop's goroutine,
+// and must not block.
 func (l *Loop) OnLate(f func(at, by int64)) { l.late = f }
 
-// OnLag has a function called on the loop's goroutine with how long the first event of each
-// batch waited until the loop took it. OnLag is called before Run, and the function must not
-// block.
+// OnLag sets a function that the loop calls with how long the first event of each batch
+// waited until the loop took it. OnLag is called before Run. The function is called on the
+// loop's goroutine, and must not block.
 func (l *Loop) OnLag(f func(time.Duration)) { l.lag = f }
 
 // CheckInvariants has the engine check its invariants, and Post panic if more events wait
@@ -86,7 +87,7 @@ func (l *Loop) CheckInvariants(most int) {
 }
 
 // Post appends an envelope to the inbox. It reports whether the loop will step it: a
-// loop that has ended does not.
+// loop that has ended does not. Post never blocks, and is safe for concurrent use.
 func (l *Loop) Post(env events.Envelope) bool {
 	l.mu.Lock()
 	if l.closed {
@@ -119,7 +120,7 @@ func (l *Loop) Waiting() int {
 }
 
 // Wake has the loop check its timers now. They are due by its clock, but it sleeps by
-// Go's timers, which stop while the computer is suspended.
+// Go's timers, which stop while the computer is suspended. Wake is safe for concurrent use.
 func (l *Loop) Wake() {
 	select {
 	case l.wake <- struct{}{}:

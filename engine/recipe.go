@@ -8,9 +8,9 @@ import (
 
 // Recipe creates machines of one chart. New takes recipes.
 type Recipe interface {
-	Name() string
-	Digest() string
-	Describe() Description
+	Name() string          // the chart's, by which logs and command.open name the recipe
+	Digest() string        // of the chart: a log is replayed only by charts with its digests
+	Describe() Description // of the chart, to draw it
 	bind() maker
 	rewire(digest string, change func(*Wiring)) Recipe
 }
@@ -31,7 +31,8 @@ type maker struct {
 }
 
 // NewRecipe returns a recipe of a chart and the function that returns its model for a
-// command.open event. The function must be pure.
+// command.open event. The function must depend on nothing but the event, because a replay calls
+// it again.
 func NewRecipe[M any](c *Compiled[M], make func(open events.Event) (*M, error)) Recipe {
 	return recipe[M]{newSteppers(c, modelTypeOf(reflect.TypeFor[M]())), make}
 }
