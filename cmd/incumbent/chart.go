@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -110,6 +111,6 @@ func (a *app) draw(name, format, file string) error {
 	if err := os.WriteFile(file, []byte(picture), 0o644); err != nil {
 		return cli.Exit(cli.ExitNoOutput, err)
 	}
-	a.Note("%s drawn to %s", name, cli.Quote(file))
+	a.Note("%s drawn to %s", name, strconv.Quote(file))
 	return nil
 }

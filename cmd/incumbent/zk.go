@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -118,7 +119,7 @@ func (a *app) serve(ctx context.Context, f zkFlags) error {
 		if err != nil {
 			return cli.Exit(exitIO, fmt.Errorf("cannot load: %w", err))
 		}
-		a.Note("loaded %s from %s", cli.Plural(count, "node"), cli.Quote(f.load))
+		a.Note("loaded %s from %s", cli.Plural(count, "node"), strconv.Quote(f.load))
 	}
 	if err := srv.Listen(f.listen); err != nil {
 		return cli.Exit(exitUnavailable, fmt.Errorf("cannot listen: %w", err))
@@ -149,7 +150,7 @@ func (a *app) serve(ctx context.Context, f zkFlags) error {
 	if err != nil {
 		return cli.Exit(exitIO, fmt.Errorf("cannot save: %w", err))
 	}
-	a.Note("saved %s in %s", cli.Plural(count, "node"), cli.Quote(f.save))
+	a.Note("saved %s in %s", cli.Plural(count, "node"), strconv.Quote(f.save))
 	return nil
 }
 
