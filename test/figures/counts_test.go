@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -21,6 +22,11 @@ import (
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// longSession is the timeout of the sessions whose requests are counted. A client sends requests of its own
+// after parts of it, heartbeats most of all. None of them is due while a test runs, however slow the
+// machine is: only those that a change of state causes are counted.
+const longSession = time.Hour
 
 // client is a client under a recorder, whose connection a test can cut.
 type client struct {
@@ -38,7 +44,8 @@ func open(t testing.TB, srv *zkmem.Server, change ...func(*incumbent.Config)) *c
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*tape.Within)
 	c := &client{t: t, ctx: ctx, tape: tape.New(t)}
-	config := incumbent.Config{Servers: srv.Addr(), Record: c.tape, Dial: c.dial}
+	srv.SetSessionTimeouts(longSession, longSession)
+	config := incumbent.Config{Servers: srv.Addr(), SessionTimeout: longSession, Record: c.tape, Dial: c.dial}
 	for _, f := range change {
 		f(&config)
 	}
@@ -58,17 +65,42 @@ func open(t testing.TB, srv *zkmem.Server, change ...func(*incumbent.Config)) *c
 // opened has each client of a running test, and its server.
 var opened sync.Map
 
-// reset sets the counts to zero when the server has answered all requests of the test's
-// clients. A record in the log does not say that its requests were sent: one that
-// arrives later would be counted with the next ones.
+// reset sets the counts to zero when the test's clients have nothing more to send.
 func reset(srv *zkmem.Server) {
-	opened.Range(func(c, at any) bool {
-		if c := c.(*client); at == srv {
-			ok(c.t, c.Sync("/").Do(c.ctx))
-		}
-		return true
-	})
+	settle(srv)
 	srv.ResetCounts()
+}
+
+// counts returns the counts since the last reset when the test's clients have nothing more to send: also
+// requests that nobody awaits are counted, and those that a client sends only because of an answer. It sends
+// requests itself: call it once after each reset.
+func counts(srv *zkmem.Server) zkmem.Counts {
+	syncs := settle(srv)
+	counts := srv.Counts()
+	counts.Total -= syncs
+	counts.ByOp[zkmem.OpSync] -= syncs
+	return counts
+}
+
+// settle returns when the test's clients have nothing more to send, and how many requests that took. A record
+// in the log does not say that its requests were sent. Those of a sync are sent after all others, and its answer
+// comes after theirs. An answer may cause more requests, so a round of syncs is the last in which
+// no client has sent anything else.
+func settle(srv *zkmem.Server) (syncs int) {
+	for {
+		before, round := srv.Counts().Total, 0
+		opened.Range(func(c, at any) bool {
+			if c := c.(*client); at == srv {
+				ok(c.t, c.Sync("/").Do(c.ctx))
+				round++
+			}
+			return true
+		})
+		syncs += round
+		if srv.Counts().Total == before+round {
+			return syncs
+		}
+	}
 }
 
 func (c *client) dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -150,7 +182,7 @@ func TestRequestsFromStartToLeading(t *testing.T) {
 	first := open(t, srv)
 	reset(srv)
 	_, id := first.latch("/line", "leading")
-	figure(t, "start to leading on an existing path: requests", srv.Counts().Total, 3)
+	figure(t, "start to leading on an existing path: requests", counts(srv).Total, 3)
 	figure(t, "start to leading on an existing path: round trips", trips(first.tape.Records(), id), 2)
 
 	second := open(t, srv)
@@ -164,7 +196,7 @@ func TestRequestsOnAFreshPath(t *testing.T) {
 		c := open(t, srv)
 		reset(srv)
 		_, id := c.latch(strings.Repeat("/deep", depth), "leading")
-		figure(t, fmt.Sprintf("start to leading on a fresh path of depth %d: requests", depth), srv.Counts().Total, depth+4)
+		figure(t, fmt.Sprintf("start to leading on a fresh path of depth %d: requests", depth), counts(srv).Total, depth+4)
 		figure(t, fmt.Sprintf("start to leading on a fresh path of depth %d: round trips", depth), trips(c.tape.Records(), id), 3)
 	}
 }
@@ -175,10 +207,10 @@ func TestRequestsWithoutContainers(t *testing.T) {
 	c := open(t, srv)
 	reset(srv)
 	c.latch("/a/b/c", "leading")
-	figure(t, "start to leading on a fresh path of depth 3, no containers: requests", srv.Counts().Total, 11)
+	figure(t, "start to leading on a fresh path of depth 3, no containers: requests", counts(srv).Total, 11)
 	reset(srv)
 	_, id := c.latch("/x/y/z", "leading")
-	figure(t, "another fresh path of depth 3 of that client: requests", srv.Counts().Total, 7)
+	figure(t, "another fresh path of depth 3 of that client: requests", counts(srv).Total, 7)
 	figure(t, "another fresh path of depth 3 of that client: round trips", trips(c.tape.Records(), id), 3)
 	suspended := c.tape.Count(func(r events.Record) bool {
 		return r.Machine == events.SessionMachine && r.Event.Kind == events.ConnectionSuspended
@@ -304,7 +336,7 @@ func TestOneDepartureWakesOneOfThirty(t *testing.T) {
 		}
 	}
 	figure(t, "30 waiters, one departure: woken", len(woken), 1)
-	figure(t, "30 waiters, one departure: requests, the deletion included", srv.Counts().Total, 2)
+	figure(t, "30 waiters, one departure: requests, the deletion included", counts(srv).Total, 2)
 }
 
 func TestRequestsOfAReconnect(t *testing.T) {
@@ -334,11 +366,11 @@ func TestRequestsOfAReconnect(t *testing.T) {
 			}
 			return confirmed && back
 		})
-		counts := srv.Counts()
-		writes := counts.ByOp[zkmem.OpCreate] + counts.ByOp[zkmem.OpDelete] + counts.ByOp[zkmem.OpSetData]
-		figure(t, test.who+" back on the same session: requests", counts.Total, test.most)
-		figure(t, test.who+" back on the same session: confirmations", counts.ByOp[zkmem.OpMulti], 2)
+		sent := counts(srv)
+		writes := sent.ByOp[zkmem.OpCreate] + sent.ByOp[zkmem.OpDelete] + sent.ByOp[zkmem.OpSetData]
+		figure(t, test.who+" back on the same session: requests", sent.Total, test.most)
+		figure(t, test.who+" back on the same session: confirmations", sent.ByOp[zkmem.OpMulti], 2)
 		figure(t, test.who+" back on the same session: other writes", writes, 0)
-		t.Logf("%v", counts.ByOp)
+		t.Logf("%v", sent.ByOp)
 	}
 }

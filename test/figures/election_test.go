@@ -27,7 +27,7 @@ func TestRequestsOfAnElection(t *testing.T) {
 	first, second := open(t, srv), open(t, srv)
 	reset(srv)
 	leader, id := first.candidate("/line", "leading")
-	figure(t, "election, start to leading on an existing path: requests", srv.Counts().Total, 3)
+	figure(t, "election, start to leading on an existing path: requests", counts(srv).Total, 3)
 	figure(t, "election, start to leading on an existing path: round trips", trips(first.tape.Records(), id), 2)
 	_, id = second.candidate("/line", "waiting")
 	figure(t, "election, start to an armed follower: round trips", trips(second.tape.Records(), id), 3)
@@ -84,10 +84,10 @@ func TestRequestsOfALostCreate(t *testing.T) {
 		}))
 		reset(srv)
 		c.candidate("/line", "blocked")
-		counts := srv.Counts()
-		figure(t, fmt.Sprintf("election, a lost create among %d others: creates", others), counts.ByOp[zkmem.OpCreate], 1)
-		figure(t, fmt.Sprintf("election, a lost create among %d others: reads of owners", others), counts.ByOp[zkmem.OpExists]-counts.ByOp[zkmem.OpMulti], others+1) // but for the heartbeat's
-		figure(t, fmt.Sprintf("election, a lost create among %d others: all else", others), counts.Total-counts.ByOp[zkmem.OpExists], 7)                             // the heartbeat's first included
+		sent := counts(srv)
+		figure(t, fmt.Sprintf("election, a lost create among %d others: creates", others), sent.ByOp[zkmem.OpCreate], 1)
+		figure(t, fmt.Sprintf("election, a lost create among %d others: reads of owners", others), sent.ByOp[zkmem.OpExists]-sent.ByOp[zkmem.OpMulti], others+1) // but for the heartbeat's
+		figure(t, fmt.Sprintf("election, a lost create among %d others: all else", others), sent.Total-sent.ByOp[zkmem.OpExists], 7)                             // the heartbeat's first included
 	}
 }
 
@@ -114,6 +114,6 @@ func TestRequestsOfARelease(t *testing.T) {
 		held.Release()
 		ok(t, <-closed)
 		c.settled(id, "closed")
-		figure(t, test.what, withoutHeartbeats(srv.Counts()), test.most)
+		figure(t, test.what, withoutHeartbeats(counts(srv)), test.most)
 	}
 }

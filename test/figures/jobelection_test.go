@@ -29,25 +29,26 @@ func TestRequestsOfAJobElection(t *testing.T) {
 	reset(srv)
 	leads := first.stand("/job", "leading")
 	ok(t, srv.WaitFor(first.ctx, func(v *zkmem.View) bool { return len(v.Children("/job/leader/election/latch")) == 0 }))
-	writes := srv.Counts().ByOp[zkmem.OpCreate] + srv.Counts().ByOp[zkmem.OpMulti] + srv.Counts().ByOp[zkmem.OpDelete]
-	figure(t, "a job without a leader, start to leading: requests", srv.Counts().Total, 9)
-	figure(t, "a job without a leader, start to leading: of them writes", writes, 3)
+	sent := counts(srv)
+	figure(t, "a job without a leader, start to leading: requests", sent.Total, 9)
+	figure(t, "a job without a leader, start to leading: of them writes", writes(sent), 3)
 
 	reset(srv)
 	second.stand("/job", "standby")
-	figure(t, "a job with a leader, start to following: requests", srv.Counts().Total, 1)
+	figure(t, "a job with a leader, start to following: requests", counts(srv).Total, 1)
 
 	reset(srv)
 	ok(t, leads.Close(first.ctx))
 	second.settled("jobelection-1", "leading")
 	ok(t, srv.WaitFor(first.ctx, func(v *zkmem.View) bool { return len(v.Children("/job/leader/election/latch")) == 0 }))
-	figure(t, "a leader that leaves, and its successor's election: requests", srv.Counts().Total, 10)
+	figure(t, "a leader that leaves, and its successor's election: requests", counts(srv).Total, 10)
 }
 
 func TestTwoThousandJobsOverOneClient(t *testing.T) {
 	jobs := size(t) / 5
 	srv := zkmem.Start(t)
-	c, err := incumbent.Open(context.Background(), incumbent.Config{Servers: srv.Addr()})
+	srv.SetSessionTimeouts(longSession, longSession)
+	c, err := incumbent.Open(context.Background(), incumbent.Config{Servers: srv.Addr(), SessionTimeout: longSession})
 	ok(t, err)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*tape.Within)
 	defer cancel()
@@ -77,12 +78,13 @@ func TestTwoThousandJobsOverOneClient(t *testing.T) {
 	t.Logf("the heap grew by %d bytes a job in all, the server's nodes among them", (heap()-before)/int64(jobs))
 
 	// One job elects again, and no other job's nodes are touched.
+	ok(t, c.Sync("/").Do(ctx))
 	reset(srv)
 	ok(t, all[7].RemoveLeader(ctx))
 	held, err := all[7].Await(ctx)
 	ok(t, err)
 	held.Release()
-	figure(t, "requests of one job's election among them all, heartbeats included", srv.Counts().Total, 20)
+	figure(t, "requests of one job's election among them all, heartbeats included", counts(srv).Total, 20)
 	runtime.KeepAlive(all)
 	ok(t, c.Close(ctx))
 }

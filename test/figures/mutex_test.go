@@ -62,7 +62,7 @@ func TestRequestsOfAMutex(t *testing.T) {
 	first, second := open(t, srv), open(t, srv)
 	reset(srv)
 	m, h := first.lock("/lock")
-	figure(t, "mutex, acquire: requests", srv.Counts().Total, 3)
+	figure(t, "mutex, acquire: requests", counts(srv).Total, 3)
 	first.settled("mutex-1", "leading") // the log is written a little later
 	figure(t, "mutex, acquire: round trips", trips(first.tape.Records(), "mutex-1"), 2)
 
@@ -71,21 +71,21 @@ func TestRequestsOfAMutex(t *testing.T) {
 	reset(srv)
 	_, held, err := other.TryLock(second.ctx)
 	ok(t, err)
-	counts := srv.Counts()
-	figure(t, "mutex, try-lock on a held lock: requests", counts.Total, 1)
-	figure(t, "mutex, try-lock on a held lock: listings", counts.ByOp[zkmem.OpGetChildren]+counts.ByOp[zkmem.OpGetChildren2], 1)
+	sent := counts(srv)
+	figure(t, "mutex, try-lock on a held lock: requests", sent.Total, 1)
+	figure(t, "mutex, try-lock on a held lock: listings", sent.ByOp[zkmem.OpGetChildren]+sent.ByOp[zkmem.OpGetChildren2], 1)
 	if held {
 		t.Error("held twice")
 	}
 
 	reset(srv)
 	ok(t, h.Unlock(first.ctx))
-	figure(t, "mutex, release: requests", srv.Counts().Total, 1)
+	figure(t, "mutex, release: requests", counts(srv).Total, 1)
 
 	reset(srv)
 	h, held, err = m.TryLock(first.ctx)
 	ok(t, err)
-	figure(t, "mutex, try-lock on a free lock: requests", srv.Counts().Total, 4)
+	figure(t, "mutex, try-lock on a free lock: requests", counts(srv).Total, 4)
 	if !held {
 		t.Error("a free lock was not to be had")
 	}
@@ -127,7 +127,7 @@ func TestOneReleaseWakesOneOfThirty(t *testing.T) {
 		woken := woken(c.tape.Records()[begun:])
 		if n == 0 {
 			figure(t, "30 waiters, one release: woken", len(woken), 1)
-			figure(t, "30 waiters, one release: requests, the deletion included", srv.Counts().Total, 2)
+			figure(t, "30 waiters, one release: requests, the deletion included", counts(srv).Total, 2)
 		}
 		if len(woken) != 1 || !woken[next] {
 			t.Fatalf("release %d woke %v", n, woken)

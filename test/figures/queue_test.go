@@ -30,10 +30,10 @@ func TestRequestsOfAPut(t *testing.T) {
 		}
 		reset(srv)
 		ok(t, q.Put(c.ctx, 1))
-		figure(t, what+"put of one item: requests", srv.Counts().Total, most)
+		figure(t, what+"put of one item: requests", counts(srv).Total, most)
 		reset(srv)
 		ok(t, q.Put(c.ctx, make([]int, 100)...))
-		figure(t, what+"put of 100 items: requests", srv.Counts().Total, most)
+		figure(t, what+"put of 100 items: requests", counts(srv).Total, most)
 	}
 	q := c.queue("/queue", incumbent.QueueBound{})
 	ok(t, q.Put(c.ctx, 0))
@@ -53,7 +53,7 @@ func TestRequestsOfAPut(t *testing.T) {
 	ok(t, after.Close(c.ctx)) // the loop has had its turn with all of them
 	close(gate)
 	ok(t, q.Flush(c.ctx))
-	figure(t, "1000 items in the background, gathered: requests", srv.Counts().Total, 11)
+	figure(t, "1000 items in the background, gathered: requests", counts(srv).Total, 11)
 }
 
 func TestRequestsOfConsuming(t *testing.T) {
@@ -86,9 +86,9 @@ func TestRequestsOfConsuming(t *testing.T) {
 				<-got
 			}
 			ok(t, consumer.Close(c.ctx))
-			counts := srv.Counts()
-			figure(t, fmt.Sprintf("%d items consumed %s: requests", items, test.mode), counts.Total, 3*items)
-			figure(t, fmt.Sprintf("%d items consumed %s: listings", items, test.mode), counts.ByOp[zkmem.OpGetChildren]+counts.ByOp[zkmem.OpGetChildren2], 2)
+			sent := counts(srv)
+			figure(t, fmt.Sprintf("%d items consumed %s: requests", items, test.mode), sent.Total, 3*items)
+			figure(t, fmt.Sprintf("%d items consumed %s: listings", items, test.mode), sent.ByOp[zkmem.OpGetChildren]+sent.ByOp[zkmem.OpGetChildren2], 2)
 			idle(t, c)
 		})
 	}
@@ -161,5 +161,5 @@ func TestRequestsOfConsumersTogether(t *testing.T) {
 	for _, one := range all {
 		ok(t, one.Close(c.ctx))
 	}
-	figure(t, fmt.Sprintf("%d items, %d consumers: requests", items, consumers), srv.Counts().Total, 8*items) // the figure varies: who is faster is chance
+	figure(t, fmt.Sprintf("%d items, %d consumers: requests", items, consumers), counts(srv).Total, 8*items) // the figure varies: who is faster is chance
 }

@@ -20,7 +20,7 @@ func TestRequestsOfAReadWriteLock(t *testing.T) {
 	reset(srv)
 	w, err := l.Lock(first.ctx)
 	ok(t, err)
-	figure(t, "read-write lock, acquire to write: requests", srv.Counts().Total, 3)
+	figure(t, "read-write lock, acquire to write: requests", counts(srv).Total, 3)
 	first.settled("readwrite-1", "leading")
 	figure(t, "read-write lock, acquire to write: round trips", trips(first.tape.Records(), "readwrite-1"), 2)
 
@@ -29,7 +29,7 @@ func TestRequestsOfAReadWriteLock(t *testing.T) {
 	reset(srv)
 	_, held, err := other.TryRLock(second.ctx)
 	ok(t, err)
-	figure(t, "read-write lock, try to read what is written: requests", srv.Counts().Total, 1)
+	figure(t, "read-write lock, try to read what is written: requests", counts(srv).Total, 1)
 	if held {
 		t.Error("a reader and a writer hold at the same time")
 	}
@@ -37,15 +37,15 @@ func TestRequestsOfAReadWriteLock(t *testing.T) {
 	reset(srv)
 	r, err := w.Downgrade(first.ctx)
 	ok(t, err)
-	figure(t, "read-write lock, downgrade: requests", srv.Counts().Total, 2)
+	figure(t, "read-write lock, downgrade: requests", counts(srv).Total, 2)
 	reset(srv)
 	another, err := other.RLock(second.ctx)
 	ok(t, err)
-	figure(t, "read-write lock, acquire to read: requests", srv.Counts().Total, 3)
+	figure(t, "read-write lock, acquire to read: requests", counts(srv).Total, 3)
 	ok(t, another.Unlock(second.ctx))
 	reset(srv)
 	ok(t, r.Unlock(first.ctx))
-	figure(t, "read-write lock, release: requests", srv.Counts().Total, 1)
+	figure(t, "read-write lock, release: requests", counts(srv).Total, 1)
 }
 
 // TestWhomAReleaseWakes has a writer, ten readers, a writer, ten readers, and a

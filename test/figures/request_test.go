@@ -29,9 +29,9 @@ func TestRequestsOfOperations(t *testing.T) {
 		{"multi", func() error { _, err := c.Multi(incumbent.CheckVersion("/n", 1)).Do(c.ctx); return err }, 1},
 		{"delete", func() error { return c.Delete("/n/b").Do(c.ctx) }, 1},
 	} {
-		srv.ResetCounts()
+		reset(srv)
 		ok(t, one.do())
-		figure(t, one.what+": requests", srv.Counts().Total, one.want)
+		figure(t, one.what+": requests", counts(srv).Total, one.want)
 	}
 }
 
@@ -48,23 +48,23 @@ func TestRequestsOfWatchesAndDeletions(t *testing.T) {
 	ok(t, err)
 	_, err, _ = kids()
 	ok(t, err)
-	srv.ResetCounts()
+	reset(srv)
 	ok(t, srv.Set("/n", nil))
 	_, err, _ = next()
 	ok(t, err)
-	figure(t, "a watched node changes: requests", srv.Counts().Total, 1)
-	srv.ResetCounts()
+	figure(t, "a watched node changes: requests", counts(srv).Total, 1)
+	reset(srv)
 	_, err = srv.Create("/m", nil, zkmem.Persistent)
 	ok(t, err)
 	_, err, _ = kids()
 	ok(t, err)
-	figure(t, "watched children change: requests", srv.Counts().Total, 1)
+	figure(t, "watched children change: requests", counts(srv).Total, 1)
 	leave()
-	srv.ResetCounts()
+	reset(srv)
 	d, err := c.Delete("/m").Guaranteed()
 	ok(t, err)
 	ok(t, d.Wait(c.ctx))
-	figure(t, "guaranteed delete: requests, the sync included", srv.Counts().Total, 3)
+	figure(t, "guaranteed delete: requests, the sync included", counts(srv).Total, 3)
 }
 
 func TestRequestsOfNumbers(t *testing.T) {
@@ -73,12 +73,12 @@ func TestRequestsOfNumbers(t *testing.T) {
 	n, err := c.AtomicLong("/n", incumbent.AtomicLongOptions{})
 	ok(t, err)
 	ok(t, n.Set(c.ctx, 1))
-	srv.ResetCounts()
+	reset(srv)
 	_, err = n.Get(c.ctx)
 	ok(t, err)
-	figure(t, "a number, read: requests, the sync included", srv.Counts().Total, 2)
-	srv.ResetCounts()
+	figure(t, "a number, read: requests, the sync included", counts(srv).Total, 2)
+	reset(srv)
 	_, err = n.Add(c.ctx, 1)
 	ok(t, err)
-	figure(t, "a number, added to: requests, the sync included", srv.Counts().Total, 3)
+	figure(t, "a number, added to: requests, the sync included", counts(srv).Total, 3)
 }
