@@ -5,18 +5,20 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/test/tape"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // A tree of 1,000 nodes costs one read for each and one listing for each directory, and has one
-// recursive watch on the server; a change of one costs one read, however many are made at the
-// same time. Without the recursive watch each node is listed, and has two watches.
+// recursive watch on the server; a change of one costs one read. Without the recursive watch each
+// node is listed, and has two watches.
 func TestRequestsOfATreeCache(t *testing.T) {
 	srv := zkmem.Start(t)
 	found(t, srv, "/t")
@@ -56,46 +58,117 @@ func TestRequestsOfATreeCache(t *testing.T) {
 	figure(t, "a tree cache of 1,001 nodes, read: requests", counts(srv).Total, nodes+1+dirs+1)
 	figure(t, "a tree cache of 1,001 nodes: watches, as the server counts a recursive one", watches()-before, 2)
 
-	next, stop := iter.Pull2(whole.Changes(c.ctx))
-	defer stop()
-	until := func(kind incumbent.TreeChangeKind) incumbent.TreeChange {
+	until := follow(c, whole)
+	until(incumbent.TreeReady, "")
+	reset(srv)
+	ok(t, srv.Set("/t/3/7", nil))
+	until(incumbent.NodeChanged, "/t/3/7")
+	figure(t, "a node of a tree cache changes: requests", counts(srv).Total, 1)
+
+	reset(srv)
+	ok(t, srv.Delete("/t/3/7"))
+	until(incumbent.NodeRemoved, "/t/3/7")
+	figure(t, "a node of a tree cache goes: requests", counts(srv).Total, 1)
+
+	reset(srv)
+	_, err := srv.Create("/t/3/7", nil, zkmem.Persistent)
+	ok(t, err)
+	until(incumbent.NodeAdded, "/t/3/7")
+	ok(t, srv.Set("/t/3", nil)) // its read comes after that of the new node
+	until(incumbent.NodeChanged, "/t/3")
+	figure(t, "a node of a tree cache comes, and its directory changes: requests", counts(srv).Total, 2)
+	ok(t, whole.Close(c.ctx))
+}
+
+// follow returns a function that waits for a change of a tree cache.
+func follow(c *client, tree *incumbent.TreeCache) (until func(incumbent.TreeChangeKind, string) incumbent.TreeChange) {
+	next, stop := iter.Pull2(tree.Changes(c.ctx))
+	c.t.Cleanup(stop)
+	return func(kind incumbent.TreeChangeKind, path string) incumbent.TreeChange {
+		c.t.Helper()
 		for {
-			change, err, _ := next()
-			ok(t, err)
-			if change.Kind == kind {
+			change, err, more := next()
+			ok(c.t, err)
+			if !more {
+				c.t.Fatalf("the feed ended before %q was %s", path, kind)
+			}
+			if change.Kind == kind && change.Path == path {
 				return change
 			}
 		}
 	}
-	until(incumbent.TreeReady)
-	reset(srv)
-	ok(t, srv.Set("/t/3/7", nil))
-	until(incumbent.NodeChanged)
-	figure(t, "a node of a tree cache changes: requests", counts(srv).Total, 1)
+}
 
-	reset(srv)
-	herd := make([]zkmem.Op, 100)
-	for i := range herd {
-		herd[i] = zkmem.Op{Code: zkmem.OpSetData, Path: "/t/3/7", Version: zkmem.AnyVersion}
+// 100 writes of a node cost one read if all their events come before that read is sent. If some come while a
+// read of the node is pending, there is one more after it. Both happen here on purpose, because otherwise it would
+// depend on who is faster.
+func TestRequestsOfManyWritesOfOneNode(t *testing.T) {
+	srv := zkmem.Start(t)
+	found(t, srv, "/t", "/t/busy", "/t/idle")
+	const pending = 32 // the most reads that a cache has pending
+	for i := range pending {
+		found(t, srv, fmt.Sprintf("/t/%d", i))
 	}
-	_, err := srv.Do(zkmem.Op{Code: zkmem.OpMulti, Ops: herd})
+	c := open(t, srv)
+	tree, err := c.TreeCache("/t", incumbent.TreeCacheOptions{})
 	ok(t, err)
-	figure(t, "100 writes of one node between two reads: not told one by one", until(incumbent.NodeChanged).Missed.Changes, 99)
-	figure(t, "100 writes of one node between two reads: requests", counts(srv).Total, 2)
+	ok(t, tree.Start())
+	until := follow(c, tree)
+	until(incumbent.TreeReady, "")
+	const many = 100
+	write := func(path string) {
+		op := zkmem.Op{Code: zkmem.OpSetData, Path: path, Version: zkmem.AnyVersion}
+		_, err := srv.Do(zkmem.Op{Code: zkmem.OpMulti, Ops: slices.Repeat([]zkmem.Op{op}, many)})
+		ok(t, err)
+	}
+	missed := func(path string) int { return until(incumbent.NodeChanged, path).Missed.Changes }
 
+	// The server has the read for one more write when the 100 are made, and answers it after their events.
+	asked, answer := make(chan struct{}, 1), make(chan struct{})
+	remove := srv.Intercept(func(r zkmem.Request) (v zkmem.Verdict) {
+		if r.Op == zkmem.OpGetData {
+			asked <- struct{}{}
+			v.Wait = answer
+		}
+		return v
+	})
 	reset(srv)
-	ok(t, srv.Delete("/t/3/7"))
-	until(incumbent.NodeRemoved)
-	figure(t, "a node of a tree cache goes: requests", counts(srv).Total, 1)
+	ok(t, srv.Set("/t/busy", nil))
+	<-asked
+	remove()
+	write("/t/busy")
+	close(answer)
+	figure(t, "100 writes of a node while it is read: not notified one by one", missed("/t/busy"), many)
+	figure(t, "100 writes of a node while it is read: requests, the first read included", counts(srv).Total, 2)
 
+	// The server answers nothing until it has sent all events. So the node is not read before all have come,
+	// because as many reads as there may be are pending.
 	reset(srv)
-	_, err = srv.Create("/t/3/7", nil, zkmem.Persistent)
-	ok(t, err)
-	until(incumbent.NodeAdded)
-	ok(t, srv.Set("/t/3", nil)) // its read comes after that of the new node
-	until(incumbent.NodeChanged)
-	figure(t, "a node of a tree cache comes, and its directory changes: requests", counts(srv).Total, 2)
-	ok(t, whole.Close(c.ctx))
+	srv.Freeze(zkmem.Inbound)
+	for i := range pending {
+		ok(t, srv.Set(fmt.Sprintf("/t/%d", i), nil))
+	}
+	write("/t/idle")
+	srv.Heal()
+	figure(t, "100 writes of a node before it is read: not notified one by one", missed("/t/idle"), many-1)
+	figure(t, "100 writes of a node before it is read: requests", counts(srv).Total-pending, 1)
+	posted := 0
+	c.tape.Until("two reads of /t/idle", func(records []events.Record) bool {
+		reads := 0
+		posted = 0
+		for _, r := range records {
+			switch {
+			case r.Event.Path != "/t/idle":
+			case r.Event.Kind == events.WatchChanged:
+				posted++
+			case r.Event.Kind == events.ReplyStat:
+				reads++
+			}
+		}
+		return reads >= 2 // at the start, and after the writes
+	})
+	figure(t, "100 writes of a node before it is read: events that the machine gets", posted, 1)
+	ok(t, tree.Close(c.ctx))
 }
 
 // The memory of a cache for each node, without its data: its change and the machine's
