@@ -31,7 +31,7 @@ var ok = kit.OK
 // jars are Debian's.
 var jars = []string{"curator-recipes", "curator-framework", "curator-client", "guava", "zookeeper", "slf4j-nop"}
 
-// curator is java/Peer.java, compiled once.
+// curator has the programs of java, compiled once.
 var curator program
 
 type program struct {
@@ -41,7 +41,7 @@ type program struct {
 	err     error
 }
 
-// classPath compiles the Java peer, and returns its class path, or why there is none.
+// classPath compiles the programs of java, and returns its class path, or why there is none.
 func (p *program) classPath(t testing.TB) string {
 	t.Helper()
 	p.once.Do(p.compile)
@@ -75,7 +75,12 @@ func (p *program) compile() {
 	if p.classes, p.err = os.MkdirTemp("", "interop-"); p.err != nil {
 		return
 	}
-	out, err := exec.Command(javac, "-J-Xmx128m", "-cp", p.path(), "-d", p.classes, filepath.Join("java", "Peer.java"), filepath.Join("java", "Group.java"), filepath.Join("java", "Job.java"), filepath.Join("java", "Queues.java"), filepath.Join("java", "Caches.java")).CombinedOutput()
+	sources, err := filepath.Glob(filepath.Join("java", "*.java"))
+	if err != nil {
+		p.err = err
+		return
+	}
+	out, err := exec.Command(javac, append([]string{"-J-Xmx128m", "-cp", p.path(), "-d", p.classes}, sources...)...).CombinedOutput()
 	if err != nil {
 		p.err = fmt.Errorf("javac: %w\n%s", err, out)
 	}

@@ -1,17 +1,13 @@
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.cache.CuratorCache;
 import org.apache.curator.framework.recipes.cache.CuratorCacheListener;
-import org.apache.curator.retry.RetryForever;
 
 /**
- * Curator's newest cache of a tree, for comparisons. Arguments and manners are those of Peer. "hold" keeps
+ * Curator's newest cache of a tree, for comparisons. Commands has the arguments and the form of a command. "hold" keeps
  * the tree at a path and says how many nanoseconds it took to read it; the data of its top are said
  * whenever they change; "drop" ends it.
  */
@@ -20,20 +16,8 @@ public final class Caches {
   private static final Map<String, CuratorCache> caches = new ConcurrentHashMap<>();
 
   public static void main(String[] args) throws Exception {
-    int timeout = Integer.parseInt(args[2]);
-    client = CuratorFrameworkFactory.newClient(args[0], timeout, timeout, new RetryForever(50));
-    client.start();
-    client.blockUntilConnected();
-    say("ready");
-    BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-    for (String line = in.readLine(); line != null; line = in.readLine()) {
-      try {
-        obey(line.split(" "));
-      } catch (Exception e) {
-        say("error " + line + ": " + e);
-      }
-    }
-    Runtime.getRuntime().halt(0);
+    client = Commands.client(args);
+    Commands.run(client, Caches::obey);
   }
 
   private static void obey(String[] words) throws Exception {
@@ -47,7 +31,7 @@ public final class Caches {
             .forInitialized(ready::countDown)
             .forChanges((before, now) -> {
               if (now.getPath().equals(path)) {
-                say("top " + name + " " + new String(now.getData(), StandardCharsets.UTF_8));
+                Commands.say("top " + name + " " + new String(now.getData(), StandardCharsets.UTF_8));
               }
             })
             .build());
@@ -55,19 +39,14 @@ public final class Caches {
         long begin = System.nanoTime();
         cache.start();
         ready.await();
-        say("held " + name + " " + (System.nanoTime() - begin) + " " + cache.size());
+        Commands.say("held " + name + " " + (System.nanoTime() - begin) + " " + cache.size());
         return;
       case "drop":
         caches.remove(name).close();
-        say("done drop " + name);
+        Commands.say("done drop " + name);
         return;
       default:
-        say("error what is " + words[0] + "?");
+        Commands.unknown(words);
     }
-  }
-
-  private static synchronized void say(String line) {
-    System.out.println(line);
-    System.out.flush();
   }
 }

@@ -1,5 +1,3 @@
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.Map;
@@ -10,7 +8,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.atomic.AtomicValue;
 import org.apache.curator.framework.recipes.atomic.DistributedAtomicLong;
 import org.apache.curator.framework.recipes.atomic.PromotedToLock;
@@ -30,8 +27,8 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 
 /**
- * Curator's side of shared barriers, groups, semaphores, numbers and trees. Arguments and manners are those of Peer; a command
- * that waits does so on a thread of its own.
+ * Curator's side of shared barriers, groups, semaphores, numbers and trees. Commands has the arguments and the form of a command. Each
+ * command has a thread of its own, because many of them wait.
  */
 public final class Group {
   private static CuratorFramework client;
@@ -42,27 +39,8 @@ public final class Group {
   private static final Map<String, TreeCache> caches = new ConcurrentHashMap<>();
 
   public static void main(String[] args) throws Exception {
-    int timeout = Integer.parseInt(args[2]);
-    client = CuratorFrameworkFactory.newClient(args[0], timeout, timeout, new RetryForever(50));
-    client.start();
-    client.blockUntilConnected();
-    say("ready");
-    BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-    for (String line = in.readLine(); line != null; line = in.readLine()) {
-      String[] words = line.split(" ");
-      Thread thread = new Thread(() -> attempt(words));
-      thread.setDaemon(true);
-      thread.start();
-    }
-    Runtime.getRuntime().halt(0);
-  }
-
-  private static void attempt(String[] words) {
-    try {
-      obey(words);
-    } catch (Exception e) {
-      say("error " + String.join(" ", words) + ": " + e);
-    }
+    client = Commands.client(args);
+    Commands.runTogether(client, Group::obey);
   }
 
   /** Every command is a verb, a name for the answer, and the rest. */
@@ -92,7 +70,7 @@ public final class Group {
         members.remove(name).close();
         break;
       case "members":
-        say("members " + name + " " + new TreeMap<>(members.get(name).getCurrentMembers()).entrySet().stream()
+        Commands.say("members " + name + " " + new TreeMap<>(members.get(name).getCurrentMembers()).entrySet().stream()
             .map(e -> e.getKey() + "=" + new String(e.getValue(), StandardCharsets.UTF_8)).collect(Collectors.joining(" ")));
         return;
       case "take":
@@ -103,7 +81,7 @@ public final class Group {
         if (got != null) {
           leases.put(name, got);
         }
-        say("tried " + name + " " + (got != null));
+        Commands.say("tried " + name + " " + (got != null));
         return;
       case "give":
         for (Lease lease : leases.remove(name)) {
@@ -123,11 +101,11 @@ public final class Group {
           for (int i = 4; i < words.length; i++) {
             boolean done = count.trySetCount(count.getVersionedValue(), Integer.parseInt(words[i]));
             if (!done) {
-              say("error beaten");
+              Commands.say("error beaten");
               return;
             }
           }
-          say("count " + name + " " + count.getCount() + " " + count.getVersionedValue().getVersion());
+          Commands.say("count " + name + " " + count.getCount() + " " + count.getVersionedValue().getVersion());
         }
         return;
       case "add":
@@ -136,11 +114,11 @@ public final class Group {
         for (int i = 4; i < words.length; i++) {
           AtomicValue<Long> sum = number.add(Long.parseLong(words[i]));
           if (!sum.succeeded()) {
-            say("error beaten");
+            Commands.say("error beaten");
             return;
           }
         }
-        say("sum " + name + " " + number.get().postValue());
+        Commands.say("sum " + name + " " + number.get().postValue());
         return;
       case "grow":
         grow(name, words[2], Integer.parseInt(words[3]), new Random(Long.parseLong(words[4])));
@@ -148,7 +126,7 @@ public final class Group {
       case "walk":
         TreeMap<String, String> tree = new TreeMap<>();
         walk(words[2], "", tree);
-        say(view("walk", name, tree));
+        Commands.say(view("walk", name, tree));
         return;
       case "cache":
         CountDownLatch ready = new CountDownLatch(1);
@@ -164,13 +142,13 @@ public final class Group {
       case "cached":
         TreeMap<String, String> known = new TreeMap<>();
         cached(caches.get(name), caches.get(name).getCurrentData(words[2]), words[2].length(), known);
-        say(view("cached", name, known));
+        Commands.say(view("cached", name, known));
         return;
       default:
-        say("error what is " + words[0] + "?");
+        Commands.unknown(words);
         return;
     }
-    say("done " + words[0] + " " + name);
+    Commands.say("done " + words[0] + " " + name);
   }
 
   /** Makes, sets and deletes nodes below a path, beside others who do the same. */
@@ -218,10 +196,5 @@ public final class Group {
 
   private static InterProcessSemaphoreV2 semaphore(String[] words) {
     return new InterProcessSemaphoreV2(client, words[2], Integer.parseInt(words[3]));
-  }
-
-  private static synchronized void say(String line) {
-    System.out.println(line);
-    System.out.flush();
   }
 }

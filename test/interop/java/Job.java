@@ -1,19 +1,15 @@
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.cache.CuratorCache;
 import org.apache.curator.framework.recipes.cache.CuratorCacheListener;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
-import org.apache.curator.retry.RetryForever;
 import org.apache.zookeeper.CreateMode;
 
 /**
  * One instance of a job that asks of ZooKeeper, by Curator, what ElasticJob's election asks: the same
- * calls on the same paths. Arguments are those of Peer; the command "stand ID JOB" begins.
+ * calls on the same paths. Commands has the arguments and the form of a command; "stand ID JOB" begins.
  */
 public final class Job {
   private static CuratorFramework client;
@@ -21,21 +17,8 @@ public final class Job {
   private static String id, job;
 
   public static void main(String[] args) throws Exception {
-    int timeout = Integer.parseInt(args[2]);
-    client = CuratorFrameworkFactory.newClient(args[0], timeout, timeout, new RetryForever(50));
-    client.start();
-    client.blockUntilConnected();
-    say("ready");
-    BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-    for (String line = in.readLine(); line != null; line = in.readLine()) {
-      String[] words = line.split(" ");
-      try {
-        obey(words);
-      } catch (Exception e) {
-        say("error " + line + ": " + e);
-      }
-    }
-    Runtime.getRuntime().halt(0); // no goodbye: the session is left to expire
+    client = Commands.client(args);
+    Commands.run(client, Job::obey);
   }
 
   private static void obey(String[] words) throws Exception {
@@ -56,16 +39,16 @@ public final class Job {
         elections.submit(Job::electLeader);
         return;
       case "who":
-        say("who " + (hasLeader() ? new String(client.getData().forPath(marker()), StandardCharsets.UTF_8) : "nobody"));
+        Commands.say("who " + (hasLeader() ? new String(client.getData().forPath(marker()), StandardCharsets.UTF_8) : "nobody"));
         return;
       case "remove": // where it leads
         if (hasLeader() && id.equals(new String(client.getData().forPath(marker()), StandardCharsets.UTF_8))) {
           client.delete().deletingChildrenIfNeeded().forPath(marker());
         }
-        say("removed " + id);
+        Commands.say("removed " + id);
         return;
       default:
-        say("error what is " + words[0] + "?");
+        Commands.unknown(words);
     }
   }
 
@@ -84,10 +67,10 @@ public final class Job {
       latch.await();
       if (!hasLeader()) {
         persistEphemeral(marker(), id);
-        say("leader " + id);
+        Commands.say("leader " + id);
       }
     } catch (Exception e) {
-      say("error elect " + id + ": " + e);
+      Commands.say("error elect " + id + ": " + e);
     }
   }
 
@@ -97,10 +80,5 @@ public final class Job {
       client.delete().deletingChildrenIfNeeded().forPath(path);
     }
     client.create().creatingParentsIfNeeded().withMode(CreateMode.EPHEMERAL).forPath(path, value.getBytes(StandardCharsets.UTF_8));
-  }
-
-  private static synchronized void say(String line) {
-    System.out.println(line);
-    System.out.flush();
   }
 }

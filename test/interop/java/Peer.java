@@ -1,5 +1,3 @@
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -10,7 +8,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.stream.Collectors;
 import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.leader.LeaderLatchListener;
 import org.apache.curator.framework.recipes.leader.LeaderSelector;
@@ -19,16 +16,11 @@ import org.apache.curator.framework.recipes.leader.Participant;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.Revoker;
-import org.apache.curator.retry.RetryForever;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 
-/**
- * Curator's side of a shared election. Arguments: the servers to elect on, the servers of the
- * journal, the session timeout in milliseconds, the journal ("-": none). Commands come on standard input, one a line, and
- * what happens is told on standard output; the end of the input is the end of the program.
- */
+/** Curator's side of a shared election. Commands has the arguments and the form of a command. */
 public final class Peer {
   private static CuratorFramework elections;
   private static ZooKeeper journal;
@@ -37,24 +29,12 @@ public final class Peer {
 
   public static void main(String[] args) throws Exception {
     entries = args[3];
-    int timeout = Integer.parseInt(args[2]);
     CountDownLatch there = new CountDownLatch(1);
     journal = new ZooKeeper(args[1], 40000, event -> there.countDown());
     there.await();
-    elections = CuratorFrameworkFactory.newClient(args[0], timeout, timeout, new RetryForever(50));
-    elections.getConnectionStateListenable().addListener((c, state) -> say("connection " + state));
-    elections.start();
-    elections.blockUntilConnected();
-    say("ready");
-    BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-    for (String line = in.readLine(); line != null; line = in.readLine()) {
-      try {
-        obey(line.split(" "));
-      } catch (Exception e) {
-        say("error " + line + ": " + e);
-      }
-    }
-    Runtime.getRuntime().halt(0); // no goodbye: the session is left to expire
+    elections = Commands.client(args);
+    elections.getConnectionStateListenable().addListener((c, state) -> Commands.say("connection " + state));
+    Commands.run(elections, Peer::obey);
   }
 
   private static void obey(String[] words) throws Exception {
@@ -71,23 +51,23 @@ public final class Peer {
         return;
       case "leave":
         members.remove(words[1]).leave();
-        say("left " + words[1]);
+        Commands.say("left " + words[1]);
         return;
       case "close":
         ((Latch) members.get(words[1])).closeFirst();
         return;
       case "line":
-        say("line " + words[1] + " " + members.get(words[1]).line());
+        Commands.say("line " + words[1] + " " + members.get(words[1]).line());
         return;
       case "revoke":
         Revoker.attemptRevoke(elections, words[2]);
-        say("asked " + words[1]);
+        Commands.say("asked " + words[1]);
         return;
       case "has":
-        say("has " + words[1] + " " + members.get(words[1]).leads());
+        Commands.say("has " + words[1] + " " + members.get(words[1]).leads());
         return;
       default:
-        say("error what is " + words[0] + "?");
+        Commands.unknown(words);
     }
   }
 
@@ -99,7 +79,7 @@ public final class Peer {
         return new Mutex(id, path);
       case "revocable":
         Mutex mutex = new Mutex(id, path);
-        mutex.mutex.makeRevocable(m -> say("revoked " + id)); // Curator writes no data then
+        mutex.mutex.makeRevocable(m -> Commands.say("revoked " + id)); // Curator writes no data then
         return mutex;
       case "read":
       case "write":
@@ -110,11 +90,6 @@ public final class Peer {
       default:
         return new Selector(id, path);
     }
-  }
-
-  private static synchronized void say(String line) {
-    System.out.println(line);
-    System.out.flush();
   }
 
   /** One member of a line, and what it writes into the journal. */
@@ -148,7 +123,7 @@ public final class Peer {
     synchronized void enter() {
       if (entries.equals("-")) {
         inside = true;
-        say("leader " + id);
+        Commands.say("leader " + id);
         return;
       }
       try {
@@ -161,9 +136,9 @@ public final class Peer {
         String data = names.isEmpty() ? "" : new String(journal.getData(path + "/" + first, false, null), StandardCharsets.UTF_8);
         write("enter " + id + " " + first + " " + data);
         inside = true;
-        say("leader " + id + " " + first);
+        Commands.say("leader " + id + " " + first);
       } catch (Exception e) {
-        say("error enter " + id + ": " + e);
+        Commands.say("error enter " + id + ": " + e);
       }
     }
 
@@ -177,9 +152,9 @@ public final class Peer {
         if (!entries.equals("-")) {
           write("exit " + id);
         }
-        say("stopped " + id);
+        Commands.say("stopped " + id);
       } catch (Exception e) {
-        say("error exit " + id + ": " + e);
+        Commands.say("error exit " + id + ": " + e);
       }
     }
   }
@@ -220,7 +195,7 @@ public final class Peer {
                 try {
                   latch.close();
                 } catch (Exception e) {
-                  say("error close " + id + ": " + e);
+                  Commands.say("error close " + id + ": " + e);
                 }
               })
           .start();
@@ -351,7 +326,7 @@ public final class Peer {
             lowers = false;
             beside.acquire();
             mutex.release();
-            say("lowered " + id);
+            Commands.say("lowered " + id);
             turns.acquire();
           }
         } catch (Exception e) {

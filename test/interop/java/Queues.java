@@ -1,5 +1,3 @@
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -8,7 +6,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.queue.DistributedDelayQueue;
 import org.apache.curator.framework.recipes.queue.DistributedIdQueue;
 import org.apache.curator.framework.recipes.queue.DistributedPriorityQueue;
@@ -18,10 +15,9 @@ import org.apache.curator.framework.recipes.queue.QueueBuilder;
 import org.apache.curator.framework.recipes.queue.QueueConsumer;
 import org.apache.curator.framework.recipes.queue.QueueSerializer;
 import org.apache.curator.framework.state.ConnectionState;
-import org.apache.curator.retry.RetryForever;
 
 /**
- * Curator's side of shared queues. Arguments and manners are those of Peer. A queue is opened by
+ * Curator's side of shared queues. Commands has the arguments and the form of a command. A queue is opened by
  * "produce" or "consume", with its name, kind and path, and "locked" or "plain".
  */
 public final class Queues {
@@ -32,20 +28,8 @@ public final class Queues {
   private static final Map<String, DistributedIdQueue<String>> ids = new ConcurrentHashMap<>();
 
   public static void main(String[] args) throws Exception {
-    int timeout = Integer.parseInt(args[2]);
-    client = CuratorFrameworkFactory.newClient(args[0], timeout, timeout, new RetryForever(50));
-    client.start();
-    client.blockUntilConnected();
-    say("ready");
-    BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-    for (String line = in.readLine(); line != null; line = in.readLine()) {
-      try {
-        obey(line.split(" "));
-      } catch (Exception e) {
-        say("error " + line + ": " + e);
-      }
-    }
-    Runtime.getRuntime().halt(0);
+    client = Commands.client(args);
+    Commands.run(client, Queues::obey);
   }
 
   private static void obey(String[] words) throws Exception {
@@ -74,13 +58,13 @@ public final class Queues {
         race(name, words[2], words[3], Integer.parseInt(words[4]), Integer.parseInt(words[5]), words[6].equals("one"));
         return;
       case "remove":
-        say("removed " + name + " " + ids.get(name).remove(words[2]));
+        Commands.say("removed " + name + " " + ids.get(name).remove(words[2]));
         return;
       default:
-        say("error what is " + words[0] + "?");
+        Commands.unknown(words);
         return;
     }
-    say("done " + words[0] + " " + name);
+    Commands.say("done " + words[0] + " " + name);
   }
 
   private static void open(String name, QueueConsumer<String> consumer, String kind, String path, String locks) throws Exception {
@@ -127,14 +111,14 @@ public final class Queues {
     fifo.get(name).flushPuts(60, TimeUnit.SECONDS);
     long put = System.nanoTime();
     if (!one) {
-      say("raced " + name + " " + (put - begin) + " 0 true");
+      Commands.say("raced " + name + " " + (put - begin) + " 0 true");
       return;
     }
     open(name + "-consumer", new Counter(left), "fifo", path, locks);
     boolean all = left.await(60, TimeUnit.SECONDS);
     long consumed = System.nanoTime();
     fifo.get(name + "-consumer").close();
-    say("raced " + name + " " + (put - begin) + " " + (consumed - put) + " " + all);
+    Commands.say("raced " + name + " " + (put - begin) + " " + (consumed - put) + " " + all);
   }
 
   /** Counts what it consumes. */
@@ -180,7 +164,7 @@ public final class Queues {
 
     @Override
     public void consumeMessage(String item) {
-      say("item " + name + " " + item);
+      Commands.say("item " + name + " " + item);
     }
 
     @Override
@@ -197,10 +181,5 @@ public final class Queues {
     public String deserialize(byte[] bytes) {
       return new String(bytes, StandardCharsets.UTF_8);
     }
-  }
-
-  private static synchronized void say(String line) {
-    System.out.println(line);
-    System.out.flush();
   }
 }
