@@ -1,5 +1,7 @@
 package zkio
 
+import "slices"
+
 // lanes holds the calls that wait to be sent. Each lane is first in, first out, and has a
 // window of its own: at most so many of its calls are pending. A lane goes before all that
 // come after it here: the heartbeat waits for no other call, and ten thousand handles that
@@ -61,14 +63,23 @@ func (l *lanes) drain() []*call {
 	return all
 }
 
-// queue is first in, first out. When it is empty, it keeps its memory only if that is little.
+// queue is first in, first out. It grows only while half of its calls wait. When it is empty, it
+// keeps its memory only if that is little.
 type queue struct {
 	calls []*call
 	head  int
 }
 
-func (q *queue) len() int     { return len(q.calls) - q.head }
-func (q *queue) push(c *call) { q.calls = append(q.calls, c) }
+func (q *queue) len() int { return len(q.calls) - q.head }
+
+func (q *queue) push(c *call) {
+	if len(q.calls) == cap(q.calls) && q.head > len(q.calls)/2 { // it grows only if it is half full
+		waiting := copy(q.calls, q.calls[q.head:])
+		clear(q.calls[waiting:])
+		q.calls, q.head = q.calls[:waiting], 0
+	}
+	q.calls = append(q.calls, c)
+}
 
 func (q *queue) pop() *call {
 	c := q.calls[q.head]
@@ -89,7 +100,7 @@ const smallQueue = 8
 func (q *queue) remove(c *call) bool {
 	for i := q.head; i < len(q.calls); i++ {
 		if q.calls[i] == c {
-			q.calls = append(q.calls[:i], q.calls[i+1:]...)
+			q.calls = slices.Delete(q.calls, i, i+1)
 			return true
 		}
 	}

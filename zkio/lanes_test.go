@@ -96,3 +96,19 @@ func TestCallersAreForgotten(t *testing.T) {
 		t.Errorf("%+v is still known", all)
 	}
 }
+
+// A lane in which something always waits keeps memory for the calls that wait, and not for those that were sent.
+func TestALaneThatIsNeverEmptyDoesNotGrow(t *testing.T) {
+	var q queue
+	first := &call{order: 1}
+	q.push(first)
+	for n := uint64(2); n < 100_000; n++ {
+		q.push(&call{order: n})
+		if got := q.pop(); got.order != n-1 {
+			t.Fatalf("call %d after %d", got.order, n-2)
+		}
+	}
+	if got := cap(q.calls); got > 64 {
+		t.Errorf("one call waits, in a list for %d", got)
+	}
+}
