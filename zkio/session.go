@@ -170,14 +170,14 @@ func (s *session) receive(w *wire, a answer) ([]byte, error) {
 // process gives an answer's frame to its call, and posts watch events. It returns the stub
 // that zk.Conn reads in place of an answer that it waits for.
 func (s *session) process(w *wire, a answer) ([]byte, error) {
-	switch a.xid {
-	case xidWatchEvent:
+	switch {
+	case a.xid == xidWatchEvent:
 		w.separates = w.separates || a.zxid > 0
 		return nil, s.fire(a)
-	case xidPing:
+	case a.xid == xidPing:
 		w.contacts.ponged(s.pauses.heard)
 		return nil, nil
-	case w.closeXid:
+	case a.xid == w.closeXid && a.xid != xidNone:
 		s.closed(events.OK, "")
 		return stub(a.xid), nil
 	}

@@ -36,7 +36,7 @@ type wire struct {
 	fired       int           // and watch events that came before its end
 	separates   bool          // the server is ZooKeeper 3.9 or later, as its watch events show: it keeps watches of different modes apart
 	handshaken  bool          // the handshake has ended; from here on zk.Conn sets the deadlines
-	closeXid    int32         // of the close request, once seen; guarded by session.mu
+	closeXid    int32         // of the close request, once seen, xidNone before; guarded by session.mu
 	patience    time.Duration // the longest read or write once the handshake is over
 	writer      writer
 
