@@ -1,8 +1,10 @@
 package zkio_test
 
 import (
+	"io"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/test/virtual"
@@ -35,4 +37,24 @@ func TestNoAnswerEndsASessionThatIsNotClosed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A server that goes on sending is not silent, also if no piece of what it sends ends with a frame.
+func TestFramesInPiecesAreNoSilence(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		const cut = 10
+		pong := frame(-2, 5, "")
+		r := badServerRig(t, zkio.Config{}, func(v badServer) {
+			go func() { _, _ = io.Copy(io.Discard, v) }()
+			v.send(pong[:cut])
+			for v.send(append(pong[cut:len(pong):len(pong)], pong[:cut]...)) {
+				virtual.Sleep(time.Second)
+			}
+		})
+		r.await(events.ConnectionAttached)
+		virtual.Sleep(time.Minute)
+		if rest := r.rest(); len(rest) > 0 {
+			t.Errorf("posted: %+v", rest)
+		}
+	})
 }

@@ -151,7 +151,7 @@ func (w *wire) next() error {
 		return w.handshake()
 	}
 	for {
-		if w.in.Buffered() == 0 {
+		if !w.buffered() {
 			w.limitRead()
 		}
 		a, err := w.readAnswer()
@@ -162,6 +162,16 @@ func (w *wire) next() error {
 			return err
 		}
 	}
+}
+
+// buffered reports whether the whole next frame was read from the socket already.
+func (w *wire) buffered() bool {
+	n := w.in.Buffered() - lengthSize
+	if n < 0 {
+		return false
+	}
+	length, err := w.in.Peek(lengthSize)
+	return err == nil && n >= int(int32(binary.BigEndian.Uint32(length)))
 }
 
 // readAnswer reads one whole frame. It skips a body that is larger than Config.MaxAnswer.
