@@ -1,7 +1,11 @@
 package zkio_test
 
 import (
+	"context"
+	"errors"
 	"io"
+	"net"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,6 +13,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/test/virtual"
 	"github.com/incumbent-go/incumbent/zkio"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // No answer is taken for that to a close request that was not sent, whatever its number: the session goes on.
@@ -57,4 +62,61 @@ func TestFramesInPiecesAreNoSilence(t *testing.T) {
 			t.Errorf("posted: %+v", rest)
 		}
 	})
+}
+
+// halfWritten is a connection. When fails is set, its next write takes one half, and fails.
+type halfWritten struct {
+	net.Conn
+	mu     sync.Mutex
+	fails  bool
+	writes int // since then
+}
+
+func (c *halfWritten) Write(b []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.fails {
+		return c.Conn.Write(b)
+	}
+	if c.writes++; c.writes > 1 {
+		return len(b), nil
+	}
+	return len(b) / 2, errors.New("the socket is full")
+}
+
+// Nothing follows one half of a frame: the server would take it for the other half.
+func TestNothingFollowsHalfAFrame(t *testing.T) {
+	for name, next := range map[string]func(*rig){
+		"a ping":  func(*rig) { virtual.Sleep(80 * time.Millisecond) },
+		"a close": func(r *rig) { r.Execute(events.SessionMachine, events.CloseSession{Session: 1}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			virtual.Test(t, func(t *testing.T) {
+				p := newPipes(t, zkmem.Options{})
+				var conn *halfWritten
+				r := newRig(t, zkio.Config{Servers: []string{"mem:2181"}, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+					inner, err := p.dial(ctx, network, address)
+					conn = &halfWritten{Conn: inner}
+					return conn, err
+				}})
+				r.Execute(events.SessionMachine, events.Connect{Session: 1})
+				r.await(events.ConnectionAttached)
+				virtual.Sleep(5*time.Second - 40*time.Millisecond) // pings come every 5 s
+				conn.mu.Lock()
+				conn.fails = true
+				conn.mu.Unlock()
+				r.Execute(machine, events.Create{Call: r.call(), Path: "/n", Data: make([]byte, 100), Mode: events.Ephemeral})
+				synctest.Wait()
+				next(r)
+				if got := r.await(events.ReplyCreate); got.Code != events.ConnectionLoss {
+					t.Errorf("got %+v", got)
+				}
+				conn.mu.Lock()
+				defer conn.mu.Unlock()
+				if conn.writes != 1 {
+					t.Errorf("%d writes", conn.writes)
+				}
+			})
+		})
+	}
 }

@@ -54,6 +54,7 @@ var (
 	errOver     = errors.New("the session is over")
 	errSilent   = errors.New("silent for too long")
 	errClosed   = errors.New("closed by the server")
+	errBroken   = errors.New("the connection is to end")
 )
 
 func newWire(conn net.Conn, s *session, server string) *wire {
@@ -88,8 +89,12 @@ func (w *wire) Write(b []byte) (int, error) {
 }
 
 // put writes whole frames to the socket. The writer was taken. An error ends the
-// connection.
+// connection. Nothing is written after it: the server would take it for the rest of a frame
+// that was written in part.
 func (w *wire) put(frames []byte) error {
+	if w.broken() {
+		return errBroken
+	}
 	if w.handshaken {
 		w.limitWrite()
 	}
