@@ -26,6 +26,7 @@ type options struct {
 	most     int
 	seed     uint64
 	into     string
+	extra    []string // what follows the flags
 }
 
 func main() {
@@ -44,6 +45,7 @@ func main() {
 	if o.most == 0 {
 		o.most = o.rounds + o.rounds/2
 	}
+	o.extra = flag.Args()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, o); err != nil {
@@ -53,15 +55,43 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, o options) error {
+// check returns the part that is played, or what is wrong with the flags: a wrong one must not be found when all was measured.
+func (o options) check() (part, error) {
 	i := slices.IndexFunc(parts(), func(p part) bool { return p.name == o.part })
 	if i < 0 {
-		return fmt.Errorf("no part %q: see -help", o.part)
+		return part{}, fmt.Errorf("-part %q: there is no such part, see -help", o.part)
 	}
 	p := parts()[i]
+	var names []string
+	for _, s := range p.scenarios {
+		names = append(names, s.Name)
+	}
 	p.scenarios = slices.DeleteFunc(p.scenarios, func(s driver.Scenario) bool { return o.scenario != "" && s.Name != o.scenario })
-	if len(p.scenarios) == 0 {
-		return fmt.Errorf("the part %s has no scenario %q", p.name, o.scenario)
+	switch {
+	case len(p.scenarios) == 0:
+		return p, fmt.Errorf("-scenario %q: the part %s has %s", o.scenario, p.name, strings.Join(slices.Compact(names), ", "))
+	case o.rounds < 1:
+		return p, fmt.Errorf("-rounds %d: want at least 1", o.rounds)
+	case o.most < 1:
+		return p, fmt.Errorf("-most %d: want at least 1", o.most)
+	case len(o.extra) > 0:
+		return p, fmt.Errorf("%q: there are flags only, see -help", o.extra[0])
+	case o.into != "":
+		page, err := os.ReadFile(o.into)
+		if err == nil {
+			_, err = between(string(page), p.name, "")
+		}
+		if err != nil {
+			return p, fmt.Errorf("-into: %w", err)
+		}
+	}
+	return p, nil
+}
+
+func run(ctx context.Context, o options) error {
+	p, err := o.check()
+	if err != nil {
+		return err
 	}
 	built, err := build(ctx)
 	if built != nil {
@@ -103,7 +133,7 @@ func between(page, name, text string) (string, error) {
 	before, rest, ok := strings.Cut(page, from)
 	_, after, ends := strings.Cut(rest, to)
 	if !ok || !ends {
-		return "", errors.New("there are no marks " + strings.TrimSpace(from) + " and " + to)
+		return "", errors.New("the file has no marks " + strings.TrimSpace(from) + " and " + to)
 	}
 	return before + from + text + to + after, nil
 }

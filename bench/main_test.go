@@ -50,6 +50,33 @@ func TestThePageHasEveryPart(t *testing.T) {
 	}
 }
 
+// Wrong flags are found before anything is measured.
+func TestBadFlagsAreRefused(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "page.md")
+	if err := os.WriteFile(page, []byte("<!-- part quick -->\n<!-- /part quick -->\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	good := options{part: "quick", rounds: 8, most: 12, into: page}
+	for want, change := range map[string]func(*options){
+		`-part "quik"`:                      func(o *options) { o.part = "quik" },
+		`-scenario "cicle": the part quick`: func(o *options) { o.scenario = "cicle" },
+		"-rounds 0":                         func(o *options) { o.rounds = 0 },
+		"-most -1":                          func(o *options) { o.most = -1 },
+		`"network": there are flags only`:   func(o *options) { o.extra = []string{"network"} },
+		"-into: open":                       func(o *options) { o.into = page + ".not" },
+		"-into: the file has no marks <!-- part scale -->": func(o *options) { o.part = "scale" },
+	} {
+		bad := good
+		change(&bad)
+		if _, err := bad.check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want an error with %s", err, want)
+		}
+	}
+	if p, err := good.check(); err != nil || p.name != "quick" {
+		t.Errorf("%s, %v", p.name, err)
+	}
+}
+
 // Each scenario has a title of its own within its part, the units of its ratios, and no entrant twice.
 func TestPartsAreComplete(t *testing.T) {
 	for _, p := range parts() {
