@@ -63,12 +63,20 @@ func TestTrafficIsSubtracted(t *testing.T) {
 }
 
 func TestBadFlagsAreRefused(t *testing.T) {
-	good := options{servers: 1, sessions: 8, processes: 4}
+	page := filepath.Join(t.TempDir(), "page.md")
+	if err := os.WriteFile(page, []byte("<!-- servers 1 -->\n<!-- /servers 1 -->\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	good := options{servers: 1, sessions: 8, processes: 4, rest: time.Second, within: time.Minute, into: page}
 	for want, change := range map[string]func(*options){
 		"-servers 0":        func(o *options) { o.servers = 0 },
 		"-processes 3":      func(o *options) { o.processes = 3 },
 		"-sessions 9":       func(o *options) { o.sessions = 9 },
 		`-only "elsewhere"`: func(o *options) { o.only = "elsewhere" },
+		"-rest -1s":         func(o *options) { o.rest = -time.Second },
+		"-within 1s":        func(o *options) { o.within = time.Second },
+		"-into: open":       func(o *options) { o.into = page + ".not" },
+		"-into: " + page + ": the file has no marks <!-- servers 3 -->": func(o *options) { o.servers = 3 },
 	} {
 		bad := good
 		change(&bad)
@@ -82,19 +90,12 @@ func TestBadFlagsAreRefused(t *testing.T) {
 }
 
 func TestTablesReplaceThoseOfTheirMarks(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "page.md")
 	page := "a\n<!-- servers 1 -->\nold\n<!-- /servers 1 -->\nb\n"
-	if err := os.WriteFile(file, []byte(page), 0o600); err != nil {
-		t.Fatal(err)
+	got, err := embed(page, "servers 1", "new\n")
+	if want := strings.Replace(page, "old", "new", 1); got != want || err != nil {
+		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
-	if err := embed(file, "servers 1", "new\n"); err != nil {
-		t.Fatal(err)
-	}
-	got, _ := os.ReadFile(file)
-	if want := strings.Replace(page, "old", "new", 1); string(got) != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if err := embed(file, "servers 3", "new\n"); err == nil {
+	if _, err := embed(page, "servers 3", "new\n"); err == nil {
 		t.Error("marks that are not there were found")
 	}
 }

@@ -66,10 +66,18 @@ func (o options) check() error {
 		return fmt.Errorf("-processes %d: want an even number, half of them are killed", o.processes)
 	case o.sessions < o.processes || o.sessions%o.processes != 0:
 		return fmt.Errorf("-sessions %d: want a multiple of the %d processes", o.sessions, o.processes)
+	case o.rest < 0:
+		return fmt.Errorf("-rest %v: want no negative time", o.rest)
+	case o.within <= o.rest:
+		return fmt.Errorf("-within %v: want more than -rest, %v, which is a step, too", o.within, o.rest)
 	case o.only != "" && scenarios[o.only] == nil:
 		return fmt.Errorf("-only %q: want one of %s", o.only, strings.Join(scenarioNames(), ", "))
 	case flag.NArg() > 0:
 		return fmt.Errorf("%q: there are flags only, see -help", flag.Arg(0))
+	case o.into != "": // a wrong file must not be found when all was measured
+		if _, err := o.page(""); err != nil {
+			return fmt.Errorf("-into: %w", err)
+		}
 	}
 	return nil
 }
@@ -103,5 +111,22 @@ func run(ctx context.Context, o options) error {
 	if o.into == "" {
 		return nil
 	}
-	return embed(o.into, fmt.Sprintf("servers %d", o.servers), text)
+	page, err := o.page(text)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(o.into, page, 0o644)
+}
+
+// page returns the page of -into with these tables.
+func (o options) page(text string) ([]byte, error) {
+	old, err := os.ReadFile(o.into)
+	if err != nil {
+		return nil, err
+	}
+	page, err := embed(string(old), fmt.Sprintf("servers %d", o.servers), text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.into, err)
+	}
+	return []byte(page), nil
 }

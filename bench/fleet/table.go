@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"strings"
 	"time"
@@ -38,17 +37,13 @@ func (s *stage) table() string {
 	return b.String()
 }
 
-// embed replaces what stands between the two marks of a name in a file.
-func embed(file, name, text string) error {
-	old, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
+// embed replaces what stands between the two marks of a name in a page.
+func embed(page, name, text string) (string, error) {
 	from, to := "<!-- "+name+" -->\n", "<!-- /"+name+" -->"
-	before, rest, begins := strings.Cut(string(old), from)
+	before, rest, begins := strings.Cut(page, from)
 	_, after, ends := strings.Cut(rest, to)
 	if !begins || !ends {
-		return errors.New(file + " has no marks " + strings.TrimSpace(from) + " and " + to)
+		return "", errors.New("the file has no marks " + strings.TrimSpace(from) + " and " + to)
 	}
-	return os.WriteFile(file, []byte(before+from+text+to+after), 0o644)
+	return before + from + text + to + after, nil
 }
