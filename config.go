@@ -67,7 +67,7 @@ type Config struct {
 
 	// MaxRequest is the most bytes that one request may take: the data of a node, or all
 	// operations of a multi with their data, and in either case 1 KiB for what goes with
-	// them. The client refuses a larger request before it is sent. Raise it only if the
+	// them, and Config.ACL for each node created. The client refuses a larger request before it is sent. Raise it only if the
 	// servers' -Djute.maxbuffer is raised: a server that gets more ends the connection.
 	// Default 1048576 (1 MiB), for servers with their default; that is also the least. At
 	// most 64 MiB.

@@ -15,12 +15,13 @@ import (
 
 // Adapter performs the effects of one loop on one ensemble.
 type Adapter struct {
-	cfg   Config
-	acl   []zk.ACL
-	hosts *hosts
-	signs signs
-	trees treeSupport
-	work  sync.WaitGroup // every goroutine that the adapter started
+	cfg     Config
+	acl     []zk.ACL
+	aclSize int // bytes of it in a request
+	hosts   *hosts
+	signs   signs
+	trees   treeSupport
+	work    sync.WaitGroup // every goroutine that the adapter started
 
 	mu     sync.Mutex
 	live   *session // the session opened last; it may have ended
@@ -37,6 +38,7 @@ func New(cfg Config) (*Adapter, error) {
 	a := &Adapter{cfg: cfg, hosts: newHosts(cfg.Servers, cfg.Backoff, spreadOf(cfg.Timeout)), signs: signs{ask: cfg.SignOfLife}}
 	for _, entry := range cfg.ACL {
 		a.acl = append(a.acl, zk.ACL{Perms: entry.Perms, Scheme: entry.Scheme, ID: entry.ID})
+		a.aclSize += 4 + 4 + len(entry.Scheme) + 4 + len(entry.ID)
 	}
 	if cfg.ThroughConn {
 		a.trees.turnOff("go-zookeeper does not know recursive watches")

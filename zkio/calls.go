@@ -48,7 +48,7 @@ func (a *Adapter) newCall(id events.ID, r events.Request) *call {
 	size := 0
 	switch r := r.(type) {
 	case events.Create:
-		c.kind, c.path, size = events.ReplyCreate, r.Path, len(r.Data)
+		c.kind, c.path, size = events.ReplyCreate, r.Path, len(r.Data)+a.aclSize
 		if _, known := modes[r.Mode]; !known {
 			c.refusal = fmt.Sprintf("mode %q is not known", r.Mode)
 		}
@@ -92,7 +92,7 @@ func (c *call) deliver(e events.Event, kept Kept) {
 
 // refuse sets the refusal of a call that cannot be sent.
 func (a *Adapter) refuse(c *call, size int) {
-	const overhead = 1024 // headers, the ACL, lengths
+	const overhead = 1024 // headers, lengths
 	size += len(c.path) + len(a.cfg.Chroot) + overhead
 	c.size = size
 	switch {
@@ -130,6 +130,9 @@ var singleOnly = map[events.Mode]bool{events.Container: true, events.PersistentT
 func (a *Adapter) checkMulti(c *call, ops []events.Op) (size int) {
 	for _, op := range ops {
 		size += len(op.Path) + len(a.cfg.Chroot) + len(op.Data) + 256
+		if op.Verb == "create" {
+			size += a.aclSize
+		}
 		_, known := modes[op.Mode]
 		switch {
 		case !strings.HasPrefix(op.Path, "/"):

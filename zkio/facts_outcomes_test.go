@@ -27,7 +27,7 @@ func TestFact20_Outcomes(t *testing.T) {
 		{func(c events.Call) events.Request { return events.Create{Call: c, Path: "/x", Mode: "odd"} }, events.NotSent, `mode "odd" is not known`},
 		{func(c events.Call) events.Request {
 			return events.Create{Call: c, Path: "/x", Mode: events.Persistent, Data: big}
-		}, events.NotSent, "the request takes 1049602 bytes, 1048576 are allowed: see Config.MaxRequest"},
+		}, events.NotSent, "the request takes 1049625 bytes, 1048576 are allowed: see Config.MaxRequest"},
 		{func(c events.Call) events.Request { return events.Multi{Call: c} }, events.NotSent, "a multi without operations"},
 		{func(c events.Call) events.Request {
 			return events.Multi{Call: c, Ops: []events.Op{{Verb: "create", Path: "/x", Mode: events.Container}}}

@@ -1,6 +1,7 @@
 package zkio
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -37,5 +38,43 @@ func TestASmallBufferStays(t *testing.T) {
 	f := append(frame(nil).room(1000), make(frame, 1000)...)
 	if cap(f) > 2000 || f.kept() == nil || &f.room(20)[0] != &f[0] {
 		t.Errorf("a batch of 1000 bytes has a buffer of %d, which stays: %t", cap(f), f.kept() != nil)
+	}
+}
+
+// No request is sent that is larger than the limit, above which a server closes the connection: nor if its size is that of a
+// long access list.
+func TestALongAccessListCounts(t *testing.T) {
+	cfg := Config{Servers: []string{"zk1:2181"}, Timeout: 15e9, Now: func() int64 { return 1 }, Post: func(events.Envelope) {}}
+	for i := range 100 {
+		cfg.ACL = append(cfg.ACL, ACL{Perms: PermAll, Scheme: "digest", ID: fmt.Sprintf("user-%d:0123456789abcdef0123456789a=", i)})
+	}
+	a, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent, refused := 0, 0
+	for items := 1; items < 1000; items *= 2 {
+		ops := []events.Op{{Verb: "set", Path: "/marker", Data: []byte("4711")}}
+		for range items {
+			ops = append(ops, events.Op{Verb: "create", Path: "/q/queue-", Mode: events.PersistentSequential, Data: make([]byte, 100)})
+		}
+		data := make([]byte, min(items<<13, a.cfg.MaxRequest-3000))
+		for _, request := range []events.Request{
+			events.Multi{Call: events.Call{Session: 1}, Ops: ops},
+			events.Create{Call: events.Call{Session: 1}, Path: "/n", Data: data, Mode: events.Persistent},
+		} {
+			c := a.newCall("", request)
+			if c.refusal != "" {
+				refused++
+				continue
+			}
+			sent++
+			if size := len(a.encode(nil, 1, c)); size > a.cfg.MaxRequest || size > c.size {
+				t.Errorf("%T of %d items: %d bytes, taken for %d, of at most %d", request, items, size, c.size, a.cfg.MaxRequest)
+			}
+		}
+	}
+	if sent == 0 || refused == 0 {
+		t.Errorf("%d requests are sent, %d are refused", sent, refused)
 	}
 }
