@@ -36,10 +36,11 @@ prove: ## every test with the race detector where goroutines run, then in full w
 race: ## every test with the race detector, of the long ones a small part; needs a C compiler
 	@CGO_ENABLED=1 INCUMBENT_LEVEL=test $(GO) run ./test/tally -race -count=1 $(ARGS) ./...
 OFF ?= all
-plain: ## the door and every recipe on a ZooKeeper in memory, with all of Config.Disable, or OFF=OwnFrames,IdleSyncs
-	@CGO_ENABLED=0 INCUMBENT_REQUIRE= INCUMBENT_PLAIN=$(OFF) INCUMBENT_LEVEL=quick $(GO) test -count=1 $(ARGS) . ./test/suite
+plain: ## the door, every recipe and a few worlds of test/wire on a ZooKeeper in memory, with all of Config.Disable, or OFF=OwnFrames,IdleSyncs
+	@CGO_ENABLED=0 INCUMBENT_REQUIRE= INCUMBENT_PLAIN=$(OFF) INCUMBENT_LEVEL=quick $(GO) test -count=1 $(ARGS) . ./test/suite ./test/wire
 combinations: ## the same, with each combination of Config.Disable
-	@for off in OwnFrames IdleSyncs OneFlight RecursiveWatches OwnFrames,IdleSyncs OwnFrames,OneFlight IdleSyncs,OneFlight all; do \
+	@for off in OwnFrames IdleSyncs OneFlight RecursiveWatches OwnFrames,IdleSyncs OwnFrames,OneFlight IdleSyncs,OneFlight \
+	IdleSyncs,RecursiveWatches OneFlight,RecursiveWatches IdleSyncs,OneFlight,RecursiveWatches all; do \
 	echo "without $$off" && $(MAKE) --no-print-directory plain OFF=$$off || exit 1; done
 
 .PHONY: golden
