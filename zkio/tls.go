@@ -82,8 +82,16 @@ func (t *TLS) client(ctx context.Context, conn net.Conn, host string) (net.Conn,
 	if err != nil {
 		return nil, fmt.Errorf("TLS: %w", err)
 	}
-	return secured, nil
+	return securedConn{secured}, nil
 }
+
+// securedConn is a connection by TLS that ends at once. A tls.Conn would first send an alert, and
+// wait up to five seconds for room in the socket, while the loop waits for the end. The server
+// needs no alert: its protocol has frames, and a request that closes a session.
+type securedConn struct{ *tls.Conn }
+
+// Close closes the socket.
+func (c securedConn) Close() error { return c.NetConn().Close() }
 
 // names lists the hosts of a certificate.
 func names(c *x509.Certificate) string {
