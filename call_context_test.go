@@ -214,6 +214,22 @@ func TestClientCloseWithALoopThatStandsStill(t *testing.T) {
 	})
 }
 
+// The error of a Close that was not done in time has the reason for which its context ended.
+func TestAnUnfinishedCloseHasTheContextsCause(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.start()
+		fine(t, n.WaitConnected(t.Context()))
+		free := n.stopLoop()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := n.Close(ctx); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+			t.Errorf("Close: %v, want the end of the context's time", err)
+		}
+		free()
+		pass(5 * time.Second) // zk.Conn takes a second or two to end
+	})
+}
+
 // A write that was sent, and whose answer the loop did not take before the client was
 // closed, may have been carried out.
 func TestAWriteWhoseAnswerIsNotTakenIsUnknown(t *testing.T) {

@@ -9,11 +9,11 @@ import (
 // outcome of its request.
 const lastMoment = time.Second
 
-// outlive returns a context that ends lastMoment after ctx.
+// outlive returns a context that ends lastMoment after ctx, for the same cause.
 func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
-	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lastMoment, cancel) })
-	return late, func() { stop(); cancel() }
+	late, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lastMoment, func() { cancel(context.Cause(ctx)) }) })
+	return late, func() { stop(); cancel(nil) }
 }
 
 // sleep waits for d; it returns false if ctx ended first.
