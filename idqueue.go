@@ -10,8 +10,8 @@ import (
 )
 
 // IDQueue gives out items in the order of their puts; items that wait can be removed by
-// their id. It is Curator's DistributedIdQueue. In an id "/" and "
-// " count as "_". Ids need not be unique.
+// their id. It is Curator's DistributedIdQueue. In an id "/" and "|" count as "_". Ids need
+// not be unique.
 //
 // All its methods are safe to call from any goroutine.
 type IDQueue[T any] struct{ queue queue[T] }
@@ -77,7 +77,7 @@ func (q *IDQueue[T]) remove(ctx context.Context, name string) (bool, error) {
 			return false, err
 		case refused.Code == events.NodeExists:
 			return false, nil // a consumer has it
-		case refused.Code != events.NoNode:
+		case refused.Code != events.NoNode || len(results) == 0: // a refusal of the whole has no results
 			return false, &Error{refused.Code, refused.Text}
 		case results[0].Code != events.NoNode:
 			return false, nil // it is gone

@@ -84,7 +84,7 @@ func (a *Adapter) decode(c *call, b *body, e *events.Event) (kept Kept) {
 	return kept
 }
 
-// readMulti reads the results up to the closing header. The code of the whole is that of
+// readMulti reads the results, one for each operation, up to the closing header. The code of the whole is that of
 // the operation that failed, and so is the path: the others have the code for "rolled
 // back".
 func (a *Adapter) readMulti(b *body, e *events.Event, ops []events.Op) Kept {
@@ -116,6 +116,7 @@ func (a *Adapter) readMulti(b *body, e *events.Event, ops []events.Op) Kept {
 		}
 		kept.Results = append(kept.Results, r)
 	}
+	b.bad = b.bad || len(kept.Results) != len(ops)
 	if failed != 0 {
 		kept.Stat = nil
 		e.Code, e.Text = code(failed)

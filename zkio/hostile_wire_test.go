@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -117,6 +118,28 @@ func TestNothingFollowsHalfAFrame(t *testing.T) {
 					t.Errorf("%d writes", conn.writes)
 				}
 			})
+		})
+	}
+}
+
+// An answer to a transaction has a result for each of its operations. A connection whose server sends fewer or more ends.
+func TestAnAnswerHasAllResults(t *testing.T) {
+	const check, last = "\x00\x00\x00\x0d\x00\x00\x00\x00\x00", "\xff\xff\xff\xff\x01\xff\xff\xff\xff"
+	for results, want := range map[int]events.Code{0: events.ConnectionLoss, 1: events.ConnectionLoss, 2: events.OK, 3: events.ConnectionLoss} {
+		virtual.Test(t, func(t *testing.T) {
+			r := badServerRig(t, zkio.Config{}, func(v badServer) {
+				for {
+					xid, _, err := v.request()
+					if err != nil || !v.send(frame(xid, 5, strings.Repeat(check, results)+last)) {
+						return
+					}
+				}
+			})
+			r.await(events.ConnectionAttached)
+			op := events.Op{Verb: "check", Path: "/x", Version: -1}
+			if got := r.ask(events.Multi{Call: r.call(), Ops: []events.Op{op, op}}); got.Code != want {
+				t.Errorf("%d results of two operations: %+v", results, got)
+			}
 		})
 	}
 }
