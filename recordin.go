@@ -158,9 +158,6 @@ type dirOutput struct {
 	name  string
 }
 
-// segmentStart is the form of a start in a segment's name.
-const segmentStart = "20060102T150405.000000Z"
-
 func newDirOutput(path string, o RecordOptions, h events.Header, now func() int64, granted func() time.Duration) (*dirOutput, error) {
 	dir, err := openSegments(path, o.Keep, h)
 	if err != nil {
@@ -177,7 +174,7 @@ func openSegments(path string, keep int64, h events.Header) (*segments.Dir, erro
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		return nil, &wordedError{"RecordIn: " + path + " is no directory", []error{os.ErrExist}}
 	}
-	return segments.Open(path, segments.Stem(start.Format(segmentStart), h.Host, h.PID), keep)
+	return segments.Open(path, segments.Stem(start, h.Host, h.PID), keep)
 }
 
 func (o *dirOutput) begin(before uint64) (err error) {

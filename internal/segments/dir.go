@@ -32,6 +32,7 @@ type Dir struct {
 	tidying    sync.Mutex // held while a segment is compressed, and old ones are deleted
 
 	mu      sync.Mutex
+	begun   bool   // a segment was created
 	current string // the segment that is being written
 	torn    string // the path of one without anything good that could not be deleted
 }
@@ -47,11 +48,22 @@ func Open(path, stem string, keep int64) (*Dir, error) {
 	return d, nil
 }
 
-// Stem returns what the names of a client's segments begin with. The start is the time as
-// 20060102T150405.000000Z.
-func Stem(start, host string, pid int) string {
+// startForm is the form of a start in a segment's name.
+const startForm = "20060102T150405.000000Z"
+
+// Stem returns what the names of a client's segments begin with.
+func Stem(start time.Time, host string, pid int) string {
 	safe := regexp.MustCompile(`[^A-Za-z0-9._]+`).ReplaceAllString(host, "_")
-	return fmt.Sprintf("%s-%s-%d", start, cmp.Or(safe, "unknown"), pid)
+	return fmt.Sprintf("%s-%s-%d", start.UTC().Format(startForm), cmp.Or(safe, "unknown"), pid)
+}
+
+// later returns the stem of a client that began a microsecond later.
+func later(stem string) string {
+	start, err := time.Parse(startForm, stem[:min(len(stem), len(startForm))])
+	if err != nil {
+		return stem
+	}
+	return start.Add(time.Microsecond).Format(startForm) + stem[len(startForm):]
 }
 
 // File is a segment that is being written.
@@ -64,7 +76,8 @@ type File struct {
 }
 
 // Create creates the segment with this number, for its owner only. Its directory is
-// created again if it has vanished.
+// created again if it has vanished. If another client of this process began in the same
+// microsecond, the names of this client's segments say that it began later.
 func (d *Dir) Create(number int) (*File, error) {
 	if err := os.MkdirAll(d.path, 0o700); err != nil {
 		return nil, err
@@ -72,15 +85,34 @@ func (d *Dir) Create(number int) (*File, error) {
 	if err := d.removeTorn(); err != nil {
 		return nil, err
 	}
-	name := filepath.Join(d.path, fmt.Sprintf("%s-%06d%s", d.stem, number, plain))
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f, err := d.create(number)
+	for tries := 0; errors.Is(err, fs.ErrExist) && !d.begun && tries < maxAtOnce; tries++ {
+		d.stem = later(d.stem)
+		f, err = d.create(number)
+	}
 	if err != nil {
 		return nil, err
 	}
-	d.mu.Lock()
-	d.current = filepath.Base(name)
-	d.mu.Unlock()
+	d.begun, d.current = true, filepath.Base(f.Name())
 	return &File{dir: d, file: f, since: time.Now()}, nil
+}
+
+// maxAtOnce is how many clients of a process may begin in the same microsecond.
+const maxAtOnce = 1000
+
+// create creates a file that is there neither plain nor compressed.
+func (d *Dir) create(number int) (*os.File, error) {
+	name := filepath.Join(d.path, fmt.Sprintf("%s-%06d", d.stem, number))
+	f, err := os.OpenFile(name+plain, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Lstat(name + compressed); err == nil {
+		return nil, errors.Join(&fs.PathError{Op: "create", Path: name + compressed, Err: fs.ErrExist}, f.Close(), os.Remove(name+plain))
+	}
+	return f, nil
 }
 
 // Write appends to the segment.

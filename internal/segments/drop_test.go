@@ -24,7 +24,7 @@ func numbers(t *testing.T, path string) (all []int) {
 
 func openDir(t *testing.T, keep int64) *Dir {
 	t.Helper()
-	d, err := Open(t.TempDir(), Stem("20261124T234822.000000Z", "host", 7), keep)
+	d, err := Open(t.TempDir(), Stem(begun, "host", 7), keep)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,11 +10,15 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// begun is when the clients of the tests began.
+var begun = time.Date(2026, 11, 24, 23, 48, 22, 0, time.UTC)
 
 func create(t *testing.T, d *Dir, number int, text string) *File {
 	t.Helper()
@@ -36,7 +40,7 @@ func exists(name string) bool {
 // A segment whose process ended while it was compressed is there once.
 func TestASegmentThatIsPlainAndCompressed(t *testing.T) {
 	path := t.TempDir()
-	d, err := Open(path, Stem("20261124T234822.000000Z", "a host/with-marks", 7), 0)
+	d, err := Open(path, Stem(begun, "a host/with-marks", 7), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +187,7 @@ func TestWhatIsNotRead(t *testing.T) {
 
 // The last file of a run can be read at its end again, when there is no other file.
 func TestTheEndOfTheLastFileIsReadTwice(t *testing.T) {
-	d, err := Open(t.TempDir(), Stem("20261124T234822.000000Z", "host", 7), 0)
+	d, err := Open(t.TempDir(), Stem(begun, "host", 7), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +212,7 @@ func TestTheEndOfTheLastFileIsReadTwice(t *testing.T) {
 // A file whose process was killed before it had written the header is left out behind others. One with something else is not.
 func TestAFileWithoutAHeaderAtTheEnd(t *testing.T) {
 	for text, leftOut := range map[string]bool{"": true, "{": true, `{"format":"incumbent-log","ver`: true, "{\"format\":1}\n": false, "\x00\x00": false, "\x1f\x8b": false, "{}": false} {
-		d, err := Open(t.TempDir(), Stem("20261124T234822.000000Z", "host", 7), 0)
+		d, err := Open(t.TempDir(), Stem(begun, "host", 7), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,5 +224,36 @@ func TestAFileWithoutAHeaderAtTheEnd(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 		end()
+	}
+}
+
+// Clients of one process that begin in the same microsecond have files of their own, while those of the others are plain and
+// after they are compressed.
+func TestClientsThatBeginInTheSameMicrosecond(t *testing.T) {
+	path, clients := t.TempDir(), 3
+	for _, compress := range []bool{false, true} {
+		for range clients {
+			d, err := Open(path, Stem(begun, "host", 7), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for number := range 2 {
+				if f := create(t, d, number+1, "one"); compress {
+					if err := f.Close(); err != nil {
+						t.Fatal(err)
+					}
+					d.Wait()
+				}
+			}
+		}
+	}
+	runs, err := Runs(path)
+	if err != nil || len(runs) != 2*clients {
+		t.Fatalf("%d runs, %v", len(runs), err)
+	}
+	for i, r := range runs {
+		if want := Stem(begun.Add(time.Duration(i)*time.Microsecond), "host", 7); r.Name != want || len(r.Files) != 2 {
+			t.Errorf("%+v, want %s", r, want)
+		}
 	}
 }
