@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -135,7 +136,8 @@ func (f *File) Sync() error { return f.file.Sync() }
 func (f *File) Vanished() bool {
 	is, err := f.file.Stat()
 	named, err2 := os.Stat(f.file.Name())
-	return err == nil && (errors.Is(err2, fs.ErrNotExist) || err2 == nil && !os.SameFile(is, named))
+	gone := errors.Is(err2, fs.ErrNotExist) || errors.Is(err2, syscall.ENOTDIR) // a file has the directory's name
+	return err == nil && (gone || err2 == nil && !os.SameFile(is, named))
 }
 
 // Discard closes a file after a failure. It cuts off what was written after the first

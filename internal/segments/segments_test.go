@@ -257,3 +257,19 @@ func TestClientsThatBeginInTheSameMicrosecond(t *testing.T) {
 		}
 	}
 }
+
+// A directory that was replaced by a file has vanished, too.
+func TestAFileInThePlaceOfADirectory(t *testing.T) {
+	d := openDir(t, 0)
+	d.path = filepath.Join(d.path, "sub")
+	f := create(t, d, 1, "one")
+	if f.Vanished() {
+		t.Error("it has vanished")
+	}
+	if err := errors.Join(os.RemoveAll(d.path), os.WriteFile(d.path, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if !f.Vanished() {
+		t.Error("it has not vanished")
+	}
+}
