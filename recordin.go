@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,7 +29,7 @@ const (
 type RecordOptions struct {
 	// Segment is how many bytes a file has, before it is compressed, when the next one
 	// begins. Twice the bytes of the checkpoints in the file are added. Default 16 MiB, at
-	// least 64 KiB.
+	// least 64 KiB, at most 1 TiB.
 	Segment int64
 	// Keep is how many bytes all files of the directory may have, those of other clients
 	// and of earlier runs included. If they have more, the oldest are deleted. Default
@@ -59,7 +60,7 @@ type RecordDir struct {
 //
 // RecordIn checks nothing. Open creates the directory if it is missing. It returns an error
 // if the directory is a file or cannot be created, if an option is wrong, and if another
-// client has the RecordDir.
+// client has the RecordDir. A relative path is one from the working directory of Open.
 //
 // Each client begins a new file, which only its owner can read. A file is compressed when it
 // has ended, and the oldest files of the directory are deleted. If the directory cannot be
@@ -76,8 +77,11 @@ func (d *RecordDir) Write([]byte) (int, error) {
 
 // withDefaults sets what is not given, and refuses what cannot be right.
 func (o RecordOptions) withDefaults() (RecordOptions, error) {
-	const minSegment, maxRing = 64 << 10, 1_000_000
+	const minSegment, maxSegment, maxRing = 64 << 10, 1 << 40, 1_000_000
 	o.Segment = orDefault(o.Segment, 16<<20)
+	if o.Segment > maxSegment {
+		return o, errors.New("RecordOptions.Segment is more than 1 TiB: give less, 16 MiB by default")
+	}
 	o.Keep = orDefault(o.Keep, max(256<<20, 2*o.Segment))
 	switch {
 	case o.Segment < minSegment:
@@ -103,20 +107,36 @@ func (c *Client) startRecording() (engine.Recorder, error) {
 		c.recorder = r
 		return r.record, nil
 	}
-	options, err := d.options.withDefaults()
-	switch {
-	case err != nil:
-		return nil, err
-	case d.path == "":
+	if d == nil || d.path == "" {
 		return nil, errors.New("RecordIn has no directory: name one")
-	case d.taken.Swap(true):
+	}
+	options, err := d.options.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if d.taken.Swap(true) {
 		return nil, errors.New("the RecordDir belongs to another client already: call RecordIn for each")
 	}
-	if options.Ring > 0 {
-		c.ring = newRing(d.path, options, c)
+	record, err := c.recordInto(d.path, options)
+	if err != nil {
+		d.taken.Store(false)
+	}
+	return record, err
+}
+
+// recordInto starts what RecordIn asks for.
+func (c *Client) recordInto(path string, o RecordOptions) (engine.Recorder, error) {
+	path, err := filepath.Abs(path) // the program may go to another directory
+	if err != nil {
+		return nil, err
+	}
+	if o.Ring > 0 {
+		if c.ring, err = newRing(path, o, c); err != nil {
+			return nil, err
+		}
 		return c.ring.record, nil
 	}
-	out, err := newDirOutput(d.path, options, header(*c.config), c.clock.Now, c.granted)
+	out, err := newDirOutput(path, o, header(*c.config), c.clock.Now, c.granted)
 	if err != nil {
 		return nil, err
 	}
@@ -171,8 +191,12 @@ func openSegments(path string, keep int64, h events.Header) (*segments.Dir, erro
 	if err != nil {
 		return nil, err
 	}
-	if info, err := os.Stat(path); err == nil && !info.IsDir() {
-		return nil, &wordedError{"RecordIn: " + path + " is no directory", []error{os.ErrExist}}
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() {
+		return nil, &wordedError{"RecordIn: " + path + " is no directory: name one, or remove it first", []error{os.ErrExist}}
+	}
+	if _, linked := os.Lstat(path); err != nil && linked == nil {
+		return nil, &wordedError{"RecordIn: the symbolic link " + path + " leads to no directory: create that, or remove the link: " + err.Error(), []error{err}}
 	}
 	return segments.Open(path, segments.Stem(start, h.Host, h.PID), keep)
 }

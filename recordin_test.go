@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -247,6 +248,10 @@ func TestOptionsOfRecordInThatAreWrong(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	dangling := file + ".link"
+	if err := os.Symlink(file+".missing", dangling); err != nil {
+		t.Fatal(err)
+	}
 	used := RecordIn(t.TempDir(), RecordOptions{})
 	used.taken.Store(true)
 	for says, d := range map[string]*RecordDir{
@@ -256,6 +261,11 @@ func TestOptionsOfRecordInThatAreWrong(t *testing.T) {
 		"out of range":           RecordIn(t.TempDir(), RecordOptions{Ring: -1}),
 		"is no directory":        RecordIn(file, RecordOptions{}),
 		"no directory: name one": RecordIn("", RecordOptions{}),
+		"RecordIn has no dir":    nil,
+		"more than 1 TiB":        RecordIn(t.TempDir(), RecordOptions{Segment: math.MaxInt64, Keep: math.MaxInt64}),
+		"leads to no directory":  RecordIn(dangling, RecordOptions{}),
+		"name one, or remove it": RecordIn(file, RecordOptions{Ring: 1}),
+		"not a directory":        RecordIn(file+"/sub", RecordOptions{Ring: 1}),
 		"another client already": used,
 	} {
 		c, err := Open(t.Context(), Config{Servers: "192.0.2.1:2181", Record: d})
@@ -268,6 +278,62 @@ func TestOptionsOfRecordInThatAreWrong(t *testing.T) {
 	}
 	if _, err := RecordIn("x", RecordOptions{}).Write(nil); err == nil {
 		t.Error("it can be written to")
+	}
+}
+
+// A RecordDir with which Open failed belongs to no client: when its directory is mended, Open takes it.
+func TestARecordDirAfterOpenFailed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := RecordIn(file, RecordOptions{})
+	open := func() error {
+		c, err := Open(t.Context(), Config{Servers: "192.0.2.1:2181", Record: d})
+		if err == nil {
+			c.Close(t.Context())
+		}
+		return err
+	}
+	for range 2 {
+		if err := open(); err == nil || !strings.Contains(err.Error(), "is no directory") {
+			t.Errorf("%v", err)
+		}
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A log goes on in the directory in which it began, wherever the program goes.
+func TestALogWithARelativePath(t *testing.T) {
+	for name, o := range map[string]RecordOptions{"segments": {Segment: 64 << 10, Keep: -1}, "the last records": {Ring: 10}} {
+		t.Run(name, func(t *testing.T) {
+			here, there := t.TempDir(), t.TempDir()
+			t.Chdir(here)
+			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+				n := w.recorded(RecordIn("log", o), io.Discard, recordRoom)
+				if err := os.Chdir(there); err != nil {
+					t.Fatal(err)
+				}
+				work := n.leads()
+				defer work.Release()
+				n.busyFor(50)
+				if _, err := n.SaveRecord("a test"); o.Ring > 0 && err != nil {
+					t.Error(err)
+				}
+			})
+			entries, err := os.ReadDir(there)
+			if err != nil || len(entries) != 0 {
+				t.Errorf("%v, %v", entries, err)
+			}
+			if all := runs(t, filepath.Join(here, "log")); len(all) != 1 || o.Ring == 0 && len(all[0].Files) < 2 {
+				t.Errorf("%+v", all)
+			}
+		})
 	}
 }
 

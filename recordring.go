@@ -40,11 +40,15 @@ type ringPart struct {
 	records int
 }
 
-func newRing(path string, o RecordOptions, c *Client) *ring {
+// newRing returns an error if the directory cannot be used at all.
+func newRing(path string, o RecordOptions, c *Client) (*ring, error) {
 	r := &ring{client: c, path: path, options: o, header: header(*c.config), wake: make(chan string, 1), done: make(chan struct{}),
 		parts: []*ringPart{{}}, least: o.Ring}
+	if _, err := openSegments(path, o.Keep, r.header); err != nil {
+		return nil, err
+	}
 	go r.run()
-	return r
+	return r, nil
 }
 
 // record takes a step from the loop.
