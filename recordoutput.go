@@ -59,8 +59,12 @@ func writeEntry(w *events.Writer, clocks *clockNotes, one recorded) error {
 			return err
 		}
 	}
-	for i := range one.step {
-		if err := w.Write(one.step[i]); err != nil {
+	return writeRecords(w, one.step)
+}
+
+func writeRecords(w *events.Writer, step []events.Record) error {
+	for i := range step {
+		if err := w.Write(step[i]); err != nil {
 			return err
 		}
 	}

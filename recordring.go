@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -129,8 +130,24 @@ func (r *ring) run() {
 
 func (r *ring) close() { close(r.wake) }
 
+// reasonOf returns why a dump is written, in a length that a header can have. It is not what
+// the last line of another log says.
+func reasonOf(why string) string {
+	const most = 1000
+	switch {
+	case why == "":
+		return "asked for"
+	case why == events.EndClosed || why == events.EndRotated:
+		return "asked for: " + why
+	case len(why) > most:
+		return strings.ToValidUTF8(why[:most], "") + "…"
+	}
+	return why
+}
+
 // save writes the records into a file of their own.
 func (r *ring) save(why string) (name string, err error) {
+	why = reasonOf(why)
 	h := r.header
 	h.Start = time.Now().UTC().Format(time.RFC3339Nano)
 	dir, err := openSegments(r.path, r.options.Keep, h)
@@ -172,10 +189,8 @@ func (r *ring) dump(w io.Writer, why string, most int64) error {
 		}
 	}
 	for _, step := range steps {
-		for i := range step {
-			if err == nil {
-				err = out.Write(step[i])
-			}
+		if err == nil {
+			err = writeStep(out, step)
 		}
 	}
 	if err != nil {
@@ -184,14 +199,25 @@ func (r *ring) dump(w io.Writer, why string, most int64) error {
 	return out.WriteEnd(why)
 }
 
+// writeStep writes a step, or a gap if no reader could read it.
+func writeStep(w *events.Writer, step []events.Record) error {
+	if gap, _ := unreadable(step); gap != nil {
+		return w.WriteNote(events.Note{Gap: gap})
+	}
+	return writeRecords(w, step)
+}
+
 // DumpRecord writes the last records to w, as a flight log that "incumbent replay" and
 // "incumbent why" read. It returns an error if RecordOptions.Ring is not set, or if w
 // returns one. It blocks only as long as w does, is safe for concurrent use, and works after
 // Close, too.
 func (c *Client) DumpRecord(w io.Writer) error {
 	c.opened()
-	if c.ring == nil {
+	switch {
+	case c.ring == nil:
 		return errors.New("incumbent: DumpRecord needs a Config.Record by RecordIn with RecordOptions.Ring")
+	case w == nil:
+		return errors.New("incumbent: DumpRecord needs a writer, as os.Stderr")
 	}
 	if err := c.ring.dump(w, "asked for", math.MaxInt64); err != nil {
 		return fmt.Errorf("incumbent: DumpRecord: %w", err)
@@ -200,7 +226,7 @@ func (c *Client) DumpRecord(w io.Writer) error {
 }
 
 // SaveRecord does the same as DumpRecord, into a new file in the directory of RecordIn, and
-// returns the file's path. The file says why it was written. It returns when the file is
+// returns the file's path. The file says why it was written, in up to 1000 bytes. It returns when the file is
 // compressed, and old files are deleted as RecordOptions.Keep says. Its errors are those of
 // DumpRecord, and the file system's.
 func (c *Client) SaveRecord(why string) (string, error) {

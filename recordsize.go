@@ -61,28 +61,35 @@ func effectSize(effect events.Effect) int {
 	return n
 }
 
+// unreadable returns a gap in the place of a step with a record that is too long for a reader,
+// and the record's length; nil for every other step.
+func unreadable(step []events.Record) (gap *events.Gap, length int) {
+	const escaped = 6 // the most bytes for one byte
+	for i, record := range step {
+		if sizeOf(step[i:i+1]) < events.MaxLine/escaped {
+			continue
+		}
+		if length := events.LineLength(record); length > events.MaxLine {
+			return &events.Gap{From: step[0].Seq, To: step[len(step)-1].Seq, Count: uint64(len(step)),
+				Why: fmt.Sprintf("the record %d has up to %d bytes, and a log's line has at most %d", record.Seq, length, events.MaxLine)}, length
+		}
+	}
+	return nil, 0
+}
+
 // dropUnreadable returns a gap instead of a step with a record that is too long for a
 // reader, and every other step unchanged.
 func (r *recorder) dropUnreadable(one recorded) recorded {
-	const escaped = 6 // the most bytes for one byte
-	for i, record := range one.step {
-		if sizeOf(one.step[i:i+1]) < events.MaxLine/escaped {
-			continue
-		}
-		length := events.LineLength(record)
-		if length <= events.MaxLine {
-			continue
-		}
-		gap := events.Gap{From: one.step[0].Seq, To: one.step[len(one.step)-1].Seq, Count: uint64(len(one.step)),
-			Why: fmt.Sprintf("the record %d has up to %d bytes, and a log's line has at most %d", record.Seq, length, events.MaxLine)}
-		r.mu.Lock()
-		r.dropped += gap.Count
-		r.gaps++
-		r.mu.Unlock()
-		r.log.log(zerolog.WarnLevel, "a record is too long for the log: the log has a gap", func(e *zerolog.Event) {
-			e.Uint64("from", gap.From).Uint64("to", gap.To).Uint64("dropped", gap.Count).Int("bytes", length)
-		})
-		return recorded{note: &events.Note{Gap: &gap}, size: one.size}
+	gap, length := unreadable(one.step)
+	if gap == nil {
+		return one
 	}
-	return one
+	r.mu.Lock()
+	r.dropped += gap.Count
+	r.gaps++
+	r.mu.Unlock()
+	r.log.log(zerolog.WarnLevel, "a record is too long for the log: the log has a gap", func(e *zerolog.Event) {
+		e.Uint64("from", gap.From).Uint64("to", gap.To).Uint64("dropped", gap.Count).Int("bytes", length)
+	})
+	return recorded{note: &events.Note{Gap: gap}, size: one.size}
 }

@@ -238,11 +238,15 @@ func TestClientsThatBeginInTheSameMicrosecond(t *testing.T) {
 				t.Fatal(err)
 			}
 			for number := range 2 {
-				if f := create(t, d, number+1, "one"); compress {
+				f := create(t, d, number+1, "one")
+				if compress {
 					if err := f.Close(); err != nil {
 						t.Fatal(err)
 					}
 					d.Wait()
+				}
+				if kept := f.Final(); !exists(kept) || strings.HasSuffix(kept, compressed) != compress {
+					t.Errorf("it is kept in %s", kept)
 				}
 			}
 		}
