@@ -27,7 +27,7 @@ func (h *history) byLastLine(t, next *Term, e *Ending) bool {
 	case goes && end.Why != events.EndClosed:
 		e.Cause, e.Text = CauseLeads, "still "+t.holds()+" where its log ends"
 	case end.Why == events.EndRotated:
-		e.Cause, e.Text = CauseGap, "has a log whose last segments are missing: the last one that is here says that another follows"
+		e.Cause, e.Text = CauseGap, "has a log that ends with the end of a segment: the process was killed there, or the last segments are missing"
 	case dump != "" || end.Why != events.EndClosed:
 		e.Cause, e.Text = CauseGap, "has a log that ends with a dump of the records in memory ("+oneLine(cmp.Or(end.Why, dump))+"), before its term ended"
 	default:
