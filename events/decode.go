@@ -15,6 +15,7 @@ type fields struct {
 	minus, plus []string
 	into        []int
 	unknown     []string
+	kept        []byte // the unknown fields, as they are in the line
 	before      triedBefore
 }
 
@@ -31,6 +32,7 @@ func (m *memory) record(line []byte) (Record, []string, error) {
 	f := fields{text: text{b: line}, has: map[string]bool{}}
 	f.text.object(f.field)
 	f.text.end()
+	f.r.Unknown = string(f.kept)
 	if f.text.err == nil {
 		f.text.err = m.fill(&f)
 	}
@@ -254,5 +256,5 @@ func (f *fields) op() (o Op) {
 func (f *fields) more(key string) {
 	value := f.text.raw()
 	f.unknown = append(f.unknown, key)
-	f.r.Unknown += "," + string(appendString(nil, key)) + ":" + string(value)
+	f.kept = append(append(appendString(append(f.kept, ','), key), ':'), value...)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -163,16 +164,12 @@ func (t *text) object(member func(key string)) {
 	if t.take('}') {
 		return
 	}
-	var seen [48]string
-	keys := seen[:0]
+	var seen keys
 	for t.err == nil {
 		key := t.string()
-		for _, k := range keys {
-			if k == key {
-				t.fail("the field %q stands there twice", key)
-			}
+		if !seen.add(key) {
+			t.fail("the field %q stands there twice", key)
 		}
-		keys = append(keys, key)
 		t.want(':')
 		if t.err == nil {
 			member(key)
@@ -182,6 +179,30 @@ func (t *text) object(member func(key string)) {
 		}
 		t.want(',')
 	}
+}
+
+// keys are those of an object. They are in a map if there are more than a log's lines have.
+type keys struct {
+	few  [48]string
+	n    int
+	many map[string]bool
+}
+
+// add reports whether the key is new.
+func (k *keys) add(key string) bool {
+	if slices.Contains(k.few[:k.n], key) || k.many[key] {
+		return false
+	}
+	switch {
+	case k.n < len(k.few):
+		k.few[k.n] = key
+		k.n++
+	case k.many == nil:
+		k.many = map[string]bool{key: true}
+	default:
+		k.many[key] = true
+	}
+	return true
 }
 
 // array calls element for each element of an array.
