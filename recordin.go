@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -126,7 +125,7 @@ func (c *Client) startRecording() (engine.Recorder, error) {
 
 // recordInto starts what RecordIn asks for.
 func (c *Client) recordInto(path string, o RecordOptions) (engine.Recorder, error) {
-	path, err := filepath.Abs(path) // the program may go to another directory
+	path, err := segments.Abs(path) // the program may go to another directory
 	if err != nil {
 		return nil, err
 	}

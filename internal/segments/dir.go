@@ -52,6 +52,9 @@ func Open(path, stem string, keep int64) (*Dir, error) {
 // startForm is the form of a start in a segment's name.
 const startForm = "20060102T150405.000000Z"
 
+// Abs returns the absolute path of a directory.
+func Abs(path string) (string, error) { return filepath.Abs(path) }
+
 // Stem returns what the names of a client's segments begin with.
 func Stem(start time.Time, host string, pid int) string {
 	safe := regexp.MustCompile(`[^A-Za-z0-9._]+`).ReplaceAllString(host, "_")
