@@ -209,7 +209,7 @@ func pack(name string, level int) (err error) {
 	}
 	defer in.Close()
 	part := strings.TrimSuffix(name, plain) + compressed + unfinished
-	out, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	out, err := createPart(part)
 	if err != nil {
 		return err
 	}
@@ -224,12 +224,26 @@ func pack(name string, level int) (err error) {
 	return replace(name, part)
 }
 
+// createPart creates an unfinished file. It deletes what is in its place: the rest of a process that was killed, or a link or a
+// pipe, neither of which may be opened.
+func createPart(part string) (*os.File, error) {
+	const flags = os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	out, err := os.OpenFile(part, flags, 0o600)
+	if !errors.Is(err, fs.ErrExist) {
+		return out, err
+	}
+	if err := ignoreMissing(os.Remove(part)); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(part, flags, 0o600)
+}
+
 // replace puts a compressed file in the place of a plain one. If another process has deleted the plain one meanwhile,
 // because there were too many, it deletes the compressed one, too: else an old segment would be there without the next.
 func replace(name, part string) error {
 	packed := strings.TrimSuffix(part, unfinished)
 	if err := os.Rename(part, packed); err != nil {
-		return err
+		return errors.Join(err, os.Remove(part))
 	}
 	err := os.Remove(name)
 	if errors.Is(err, fs.ErrNotExist) {
