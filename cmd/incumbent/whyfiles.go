@@ -145,16 +145,12 @@ func logsIn(dir string) (found []citedLog, err error) {
 	if err != nil {
 		return nil, err
 	}
-	taken := map[string]bool{}
 	for _, run := range segments.JoinDumps(runs) {
 		l := citedLog{logOf(run, run.Name), filepath.Join(dir, run.Name), run.Name}
 		if h := l.header(); h != nil && h.Host != "" {
 			l.cite = h.Host
 		}
 		found = append(found, l)
-		for _, file := range run.Files {
-			taken[file] = true
-		}
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -162,7 +158,7 @@ func logsIn(dir string) (found []citedLog, err error) {
 	}
 	for _, e := range entries {
 		l := logFile(filepath.Join(dir, e.Name()))
-		if e.Type().IsRegular() && !taken[l.file] && l.isLog() {
+		if e.Type().IsRegular() && !segments.Named(e.Name()) && l.isLog() {
 			found = append(found, l)
 		}
 	}

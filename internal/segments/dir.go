@@ -311,8 +311,7 @@ type segment struct {
 
 var form = regexp.MustCompile(`^(\d{8}T\d{6}\.\d+Z-.+-\d+)-(\d{6,})(\.jsonl|\.jsonl\.gz)(\.part)?$`)
 
-// list returns the segments of a directory, the oldest first. If a segment is there plain
-// and compressed, because the process ended between the two, the plain one is taken.
+// list returns the segments of a directory, the oldest first. One that is there plain and compressed is there twice.
 func list(path string) ([]segment, error) { return listBy(os.ReadDir, path) }
 
 // listBy lists again if a segment has vanished while it listed: it may be there compressed.

@@ -33,20 +33,7 @@ func Runs(path string) ([]Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	var runs []Run
-	last := segment{}
-	for _, s := range all {
-		if strings.HasSuffix(s.name, unfinished) || s.stem == last.stem && s.number == last.number {
-			continue
-		}
-		if s.stem != last.stem {
-			runs = append(runs, Run{Name: s.stem})
-		}
-		r := &runs[len(runs)-1]
-		r.Files = append(r.Files, filepath.Join(path, s.name))
-		last = s
-	}
-	return runs, nil
+	return joinFiles(path, all), nil
 }
 
 // JoinDumps makes one run of the dumps of each client: files whose headers have the same run, and say why the last records
@@ -119,12 +106,15 @@ func UnreadIn(path string) (all []Unread, err error) {
 			all = append(all, Unread{e.Name(), "a directory"})
 		case !kind.IsRegular():
 			all = append(all, Unread{e.Name(), "no regular file"})
-		case !form.MatchString(e.Name()):
+		case !Named(e.Name()):
 			all = append(all, Unread{e.Name(), "not named as a client names its segments"})
 		}
 	}
 	return all, nil
 }
+
+// Named reports whether a file's name is that of a segment, or of one that is being compressed.
+func Named(name string) bool { return form.MatchString(name) }
 
 // State returns what a directory looks like: another text if one of its segments grew, came or went, or another file came or
 // went.

@@ -44,7 +44,8 @@ func TestASegmentThatIsPlainAndCompressed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, second := create(t, d, 1, "one"), create(t, d, 2, "two")
+	one := "one\n" + lastLine
+	first, second := create(t, d, 1, one), create(t, d, 2, "two")
 	for _, left := range []string{compressed, compressed + unfinished} {
 		if err := os.WriteFile(strings.TrimSuffix(first.Name(), plain)+left, []byte("half"), 0o600); err != nil {
 			t.Fatal(err)
@@ -63,7 +64,7 @@ func TestASegmentThatIsPlainAndCompressed(t *testing.T) {
 	}
 	open, end := runs[0].Opener()
 	defer end()
-	for _, want := range []string{"one", "two"} {
+	for _, want := range []string{one, "two"} {
 		_, r, err := open()
 		if err != nil {
 			t.Fatal(err)

@@ -1,0 +1,84 @@
+//go:build unix
+
+package main_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// oneRun returns a directory with the log of a client that was closed, the compressed file of it, and its text.
+func oneRun(t *testing.T) (dir, packed string, text []byte) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "flight")
+	elect(t, zkmem.Start(t), "exit 0", "--record", dir+"/").Exits(0)
+	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl.gz"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	f, err := os.Open(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err = io.ReadAll(z); err != nil || !bytes.Contains(text, []byte(`{"end":`)) {
+		t.Fatalf("%s, %v", text, err)
+	}
+	return dir, files[0], text
+}
+
+var rates = regexp.MustCompile(`, \d+ records/s`)
+
+// read returns what replay and why say of a log, both with the exit code 0.
+func read(t *testing.T, log string) (says, notes string) {
+	t.Helper()
+	for _, command := range []string{"replay", "why"} {
+		p := start(t, nil, command, log).Exits(0)
+		says += rates.ReplaceAllString(p.Out.String(), "")
+		notes += p.Err.String()
+	}
+	return says, notes
+}
+
+// A loss of power may leave a segment plain, but torn, and compressed. The whole one is read, and neither is a second log; nor
+// is the rest of a file that was being compressed.
+func TestASegmentThatIsThereTwice(t *testing.T) {
+	dir, packed, text := oneRun(t)
+	want, notes := read(t, dir)
+	if notes != "" {
+		t.Error(notes)
+	}
+	b, err := os.ReadFile(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loose := strings.TrimSuffix(packed, ".gz")
+	twice := func(what string, plain []byte) {
+		t.Helper()
+		writeFile(t, loose, plain)
+		if says, notes := read(t, dir); says != want || notes != "" {
+			t.Errorf("%s:\n%s%s\nwant\n%s", what, says, notes, want)
+		}
+	}
+	twice("nothing", nil)
+	twice("half", text[:len(text)/2])
+	twice("up to a line", text[:bytes.LastIndexByte(text[:len(text)-1], '\n')+1])
+	twice("all", text)
+	if err := os.Remove(packed); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, packed+".part", b[:len(b)*3/4])
+	twice("all, and half of the compressed file", text)
+}

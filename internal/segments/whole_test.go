@@ -1,0 +1,53 @@
+package segments
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	oneSegment = "20261124T234822.000000Z-host-7-000001"
+	lastLine   = `{"end":{"why":"rotated","records":1},"crc":"0"}` + "\n"
+)
+
+// write writes files of a directory, by their names.
+func write(t *testing.T, path string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(path, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// If a segment is there plain and compressed, the plain one is read if it has its last line. Else the host lost its power, and
+// only the compressed one was forced to the disk.
+func TestWhichOfTwoFilesOfASegmentIsRead(t *testing.T) {
+	const header = `{"format":"incumbent-log"}` + "\n"
+	for what, c := range map[string]struct{ text, want string }{
+		"whole":                             {header + lastLine, plain},
+		"whole, and only a last line":       {lastLine, plain},
+		"empty":                             {"", compressed},
+		"half a header":                     {header[:9], compressed},
+		"without its last line":             {header, compressed},
+		"without the end of its last line":  {header + lastLine[:len(lastLine)-1], compressed},
+		"long, and whole":                   {header + strings.Repeat("x", 100<<10) + "\n" + lastLine, plain},
+		"long, and cut off":                 {header + strings.Repeat("x", 100<<10) + "\n", compressed},
+		"zeros in place of its last line":   {header + strings.Repeat("\x00", 100), compressed},
+		"something behind its last line":    {header + lastLine + "{", compressed},
+		"a last line that is within a line": {header + "x" + lastLine, compressed},
+	} {
+		path := t.TempDir()
+		write(t, path, map[string]string{oneSegment + plain: c.text, oneSegment + compressed: "packed"})
+		runs, err := Runs(path)
+		if want := filepath.Join(path, oneSegment+c.want); err != nil || len(runs) != 1 || !slices.Equal(runs[0].Files, []string{want}) {
+			t.Errorf("%s: %+v, %v; want %s", what, runs, err, want)
+		}
+		if all, err := UnreadIn(path); err != nil || all != nil {
+			t.Errorf("%s: %q is not read, %v", what, all, err)
+		}
+	}
+}
