@@ -12,8 +12,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
+
+// leftOver is the name of a file of another process.
+const leftOver = "20261124T234822.000000Z-other-7-000001.jsonl"
 
 // oneRun returns a directory with the log of a client that was closed, the compressed file of it, and its text.
 func oneRun(t *testing.T) (dir, packed string, text []byte) {
@@ -50,6 +54,40 @@ func read(t *testing.T, log string) (says, notes string) {
 		notes += p.Err.String()
 	}
 	return says, notes
+}
+
+// A process that is killed before it has written the header leaves a file that is no log: the others are read, and a line
+// names it. If there is no other, one error does.
+func TestAFileWithoutAHeaderIsLeftOut(t *testing.T) {
+	dir, packed, _ := oneRun(t)
+	want, _ := read(t, dir)
+	programtest.Contains(t, want, "the same: ", "was closed")
+	for _, file := range []string{filepath.Join(dir, leftOver), strings.Replace(packed, "-000001.jsonl.gz", "-000002.jsonl", 1)} {
+		for _, text := range []string{"", `{"format":"incumbent-log","ver`} {
+			writeFile(t, file, []byte(text))
+			says, notes := read(t, dir)
+			if says != want || strings.Count(notes, file+" is left out: it has no header, because its process was killed") != 2 || strings.Count(notes, "\n") != 2 {
+				t.Errorf("%q in %s: %s%s", text, file, says, notes)
+			}
+		}
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writeFile(t, filepath.Join(dir, leftOver), nil)
+	if err := os.Remove(packed); err != nil {
+		t.Fatal(err)
+	}
+	run := filepath.Join(dir, strings.TrimSuffix(leftOver, "-000001.jsonl"))
+	for _, args := range [][]string{{"replay", dir}, {"replay", run}, {"why", dir}} {
+		p := start(t, nil, args...).Exits(66)
+		programtest.Contains(t, p.Err.String(), "has no log that can be read: "+leftOver+" has no header, because its process was killed")
+		if strings.Count(p.Err.String(), "\n") != 1 || p.Out.String() != "" {
+			t.Errorf("%q: %s", args, p.Said())
+		}
+	}
+	writeFile(t, filepath.Join(dir, strings.Replace(leftOver, "-7-", "-8-", 1)), nil)
+	programtest.Contains(t, start(t, nil, "why", dir).Exits(66).Err.String(), leftOver+" (and 1 other file like it) has no header")
 }
 
 // A loss of power may leave a segment plain, but torn, and compressed. The whole one is read, and neither is a second log; nor

@@ -24,7 +24,8 @@ record: the same events must give the same transitions and effects, byte for byt
 
 A DIR is one of --record DIR: each run in it is replayed, all its segments in order.
 DIR/RUN is one of them: RUN is what the names of its segments begin with, as why names
-a record if several runs are of one host.
+a record if several runs are of one host. A file without a header, whose process was
+killed before it had written one, is left out, and a line says so.
 
 --print shows the records, one line each: number, time since the start, wall clock
 (UTC), machine, from --event [guard]--> to, and the effects. #4 is a request or a timer, by its
@@ -50,7 +51,7 @@ Exit codes:
 		Example: "  incumbent replay /tmp/worker.log\n  incumbent replay /tmp/worker.log --until 40 --print",
 		Args:    exactly("a FILE or a DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			logs, err := logsAt(args[0])
+			logs, err := a.logsAt(args[0])
 			if err != nil {
 				return cli.Exit(exitNoInput, err)
 			}

@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/segments"
 )
@@ -24,25 +26,28 @@ type flightLog struct {
 	open func() (s *events.Segments, end func(), err error)
 }
 
-// logsAt returns the log in a file, those in a directory, or the one that DIR/RUN names.
-func logsAt(path string) ([]flightLog, error) {
+// logsAt returns the log in a file, those in a directory, or the one that DIR/RUN names. It leaves out files
+// of the directory without a header, and says so.
+func (a *app) logsAt(path string) ([]flightLog, error) {
 	info, err := os.Stat(path)
-	if run, is := runNamed(path); is && errors.Is(err, os.ErrNotExist) {
-		return []flightLog{logOf(run, run.Name)}, nil
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return runNamed(path, err)
+	case err != nil:
 		return nil, err
-	}
-	if !info.IsDir() {
+	case !info.IsDir():
 		return []flightLog{logOf(segments.Run{Files: []string{path}}, "")}, nil
 	}
-	runs, err := segments.Runs(path)
-	if err != nil {
+	runs, headless, err := segments.RunsIn(path)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if len(runs) == 0 {
+	case len(runs) == 0 && len(headless) > 0:
+		return nil, errHeadless(path, headless)
+	case len(runs) == 0:
 		return nil, fmt.Errorf("%s has no flight log: its files are named START-HOST-PROCESS-NUMBER.jsonl, or .jsonl.gz", path)
 	}
+	a.tellHeadless(headless)
 	var all []flightLog
 	for _, run := range runs {
 		all = append(all, logOf(run, run.Name))
@@ -50,14 +55,39 @@ func logsAt(path string) ([]flightLog, error) {
 	return all, nil
 }
 
-// runNamed returns the run that DIR/RUN names: RUN is what the names of its segments begin with.
-func runNamed(path string) (segments.Run, bool) {
-	runs, err := segments.Runs(filepath.Dir(path))
-	i := slices.IndexFunc(runs, func(r segments.Run) bool { return r.Name == filepath.Base(path) })
-	if err != nil || i < 0 {
-		return segments.Run{}, false
+// tellHeadless says which files are left out because they have no header.
+func (a *app) tellHeadless(files []string) {
+	for _, file := range files {
+		a.Note("%s is left out: it %s", file, segments.NoHeader)
 	}
-	return runs[i], true
+}
+
+// errHeadless says that only files without a header are there.
+func errHeadless(path string, files []string) error {
+	more := ""
+	if n := len(files) - 1; n > 0 {
+		more = fmt.Sprintf(" (and %s like it)", cli.Plural(n, "other file"))
+	}
+	return fmt.Errorf("%s has no log that can be read: %s%s %s", path, filepath.Base(files[0]), more, segments.NoHeader)
+}
+
+// runNamed returns the run that DIR/RUN names: RUN is what the names of its segments begin with. If there is none, its error
+// is the one that is given.
+func runNamed(path string, missing error) ([]flightLog, error) {
+	runs, headless, err := segments.RunsIn(filepath.Dir(path))
+	if err != nil {
+		return nil, missing
+	}
+	for _, run := range runs {
+		if run.Name == filepath.Base(path) {
+			return []flightLog{logOf(run, run.Name)}, nil
+		}
+	}
+	others := func(file string) bool { return !strings.HasPrefix(filepath.Base(file), filepath.Base(path)+"-") }
+	if own := slices.DeleteFunc(headless, others); len(own) > 0 {
+		return nil, errHeadless(path, own)
+	}
+	return nil, missing
 }
 
 func logOf(run segments.Run, name string) flightLog {

@@ -128,10 +128,11 @@ func (e *explainer) run(args []string) error {
 	if err != nil {
 		return err
 	}
-	files, err := findLogs(args)
+	files, headless, err := findLogs(args)
 	if err != nil {
 		return cli.Exit(exitNoInput, err)
 	}
+	e.tellHeadless(headless)
 	logs, err := e.readAll(files)
 	if err != nil {
 		return err

@@ -22,23 +22,27 @@ type citedLog struct {
 }
 
 // findLogs returns the logs in the files that are named, and in the directories that are named: runs of
-// --record DIR, and other files that --record wrote. Its error names a file that cannot be read, or a
-// directory without a log.
-func findLogs(args []string) (all []citedLog, err error) {
+// --record DIR, and other files that --record wrote. Headless has the paths of files in the
+// directories that it leaves out because they have no header. Its error names a file that cannot be read, or a directory
+// without a log.
+func findLogs(args []string) (all []citedLog, headless []string, err error) {
 	for _, arg := range args {
 		info, err := os.Stat(arg)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if !info.IsDir() {
 			all = append(all, logFile(arg))
 			continue
 		}
-		found, err := logsIn(arg)
+		found, without, err := logsIn(arg)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		all = append(all, found...)
+		all, headless = append(all, found...), append(headless, without...)
+	}
+	if len(all) == 0 {
+		return nil, nil, errHeadless(strings.Join(args, ", "), headless)
 	}
 	all = joinSegments(dropTwice(all))
 	names := map[string]int{}
@@ -53,7 +57,7 @@ func findLogs(args []string) (all []citedLog, err error) {
 			all[i].cite = all[i].file
 		}
 	}
-	return all, nil
+	return all, headless, nil
 }
 
 // dropTwice leaves out files that were named twice, as a file and with its directory say.
@@ -140,10 +144,11 @@ func citedName(file string) string {
 	return name
 }
 
-func logsIn(dir string) (found []citedLog, err error) {
-	runs, err := segments.Runs(dir)
+// logsIn returns the logs in a directory, and the paths of its files without a header.
+func logsIn(dir string) (found []citedLog, headless []string, err error) {
+	runs, headless, err := segments.RunsIn(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, run := range segments.JoinDumps(runs) {
 		l := citedLog{logOf(run, run.Name), filepath.Join(dir, run.Name), run.Name}
@@ -154,7 +159,7 @@ func logsIn(dir string) (found []citedLog, err error) {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, e := range entries {
 		l := logFile(filepath.Join(dir, e.Name()))
@@ -162,10 +167,10 @@ func logsIn(dir string) (found []citedLog, err error) {
 			found = append(found, l)
 		}
 	}
-	if len(found) == 0 {
-		return nil, fmt.Errorf("%s has no recorded log: want files that --record wrote", dir)
+	if len(found)+len(headless) == 0 {
+		return nil, nil, fmt.Errorf("%s has no recorded log: want files that --record wrote", dir)
 	}
-	return found, nil
+	return found, headless, nil
 }
 
 // isLog reports whether a file is a log, or begins as one does although it is damaged.

@@ -138,7 +138,7 @@ func BenchmarkWhy(b *testing.B) {
 	b.ReportAllocs()
 	b.ResetTimer()
 	for range b.N {
-		files, err := findLogs([]string{dir})
+		files, _, err := findLogs([]string{dir})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -158,7 +158,7 @@ func TestWhyAllocatesByTheRecord(t *testing.T) {
 	var bytesEach [2]float64
 	for i, want := range []uint64{3000, 12_000} {
 		dir, records := busyLogs(t, want)
-		files, err := findLogs([]string{dir})
+		files, _, err := findLogs([]string{dir})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,11 +29,19 @@ type Run struct {
 
 // Runs returns the logs in a directory, the oldest first.
 func Runs(path string) ([]Run, error) {
+	runs, _, err := RunsIn(path)
+	return runs, err
+}
+
+// RunsIn returns the logs in a directory, the oldest first, and the paths of the files that it leaves out because they have
+// no header.
+func RunsIn(path string) (runs []Run, headless []string, err error) {
 	all, err := list(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return joinFiles(path, all), nil
+	runs, headless = runsOf(path, all)
+	return runs, headless, nil
 }
 
 // JoinDumps makes one run of the dumps of each client: files whose headers have the same run, and say why the last records
@@ -93,24 +101,44 @@ type Unread struct {
 
 // UnreadIn returns the files of a directory that Runs passes over, by their names, and why. A segment that is being compressed,
 // or that is there plain and compressed, is none of them.
-func UnreadIn(path string) (all []Unread, err error) {
+func UnreadIn(path string) ([]Unread, error) {
+	all, err := list(path)
+	if err != nil {
+		return nil, err
+	}
+	return unreadIn(path, all)
+}
+
+// unreadIn does so for a directory with these segments.
+func unreadIn(path string, all []segment) (unread []Unread, err error) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
 		return nil, err
 	}
+	_, headless := runsOf(path, all)
 	for _, e := range entries {
-		switch kind := e.Type(); {
-		case kind&fs.ModeSymlink != 0:
-			all = append(all, Unread{e.Name(), "a symbolic link"})
-		case kind.IsDir():
-			all = append(all, Unread{e.Name(), "a directory"})
-		case !kind.IsRegular():
-			all = append(all, Unread{e.Name(), "no regular file"})
-		case !Named(e.Name()):
-			all = append(all, Unread{e.Name(), "not named as a client names its segments"})
+		if why := unreadBecause(path, e, headless); why != "" {
+			unread = append(unread, Unread{e.Name(), why})
 		}
 	}
-	return all, nil
+	return unread, nil
+}
+
+// unreadBecause returns why an entry of a directory is not read, "" if it is. Headless has the paths of files without a header.
+func unreadBecause(path string, e fs.DirEntry, headless []string) string {
+	switch kind := e.Type(); {
+	case kind&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case kind.IsDir():
+		return "a directory"
+	case !kind.IsRegular():
+		return "no regular file"
+	case !Named(e.Name()):
+		return "not named as a client names its segments"
+	case slices.Contains(headless, filepath.Join(path, e.Name())):
+		return NoHeader
+	}
+	return ""
 }
 
 // Named reports whether a file's name is that of a segment, or of one that is being compressed.
@@ -123,7 +151,7 @@ func State(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	others, err := UnreadIn(path)
+	others, err := unreadIn(path, all)
 	if err != nil {
 		return "", err
 	}
@@ -138,9 +166,6 @@ func State(path string) (string, error) {
 // Opener returns what events.NewSegments takes, and a function that closes what is open.
 func (r Run) Opener() (open func() (string, io.Reader, error), end func()) {
 	files, closers := slices.Clone(r.Files), []io.Closer(nil)
-	for len(files) > 1 && headless(files[len(files)-1]) {
-		files = files[:len(files)-1] // the process was killed before it had written the header
-	}
 	end = func() {
 		for _, c := range closers {
 			_ = c.Close() // it was only read
@@ -176,18 +201,6 @@ func openSegment(name string) (*os.File, error) {
 		}
 	}
 	return f, err
-}
-
-// headless reports whether a file has nothing, or only the beginning of a header.
-func headless(name string) bool {
-	const begin, longest = `{"format":`, 64 << 10
-	f, err := os.Open(name)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, longest))
-	return err == nil && len(b) < longest && bytes.HasPrefix([]byte(begin), b[:min(len(b), len(begin))]) && bytes.IndexByte(b, '\n') < 0
 }
 
 // unpacked reads a compressed file. What is wrong with it is damage.

@@ -210,24 +210,6 @@ func TestTheEndOfTheLastFileIsReadTwice(t *testing.T) {
 	}
 }
 
-// A file whose process was killed before it had written the header is left out behind others. One with something else is not.
-func TestAFileWithoutAHeaderAtTheEnd(t *testing.T) {
-	for text, leftOut := range map[string]bool{"": true, "{": true, `{"format":"incumbent-log","ver`: true, "{\"format\":1}\n": false, "\x00\x00": false, "\x1f\x8b": false, "{}": false} {
-		d, err := Open(t.TempDir(), Stem(begun, "host", 7), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		open, end := Run{Name: "x", Files: []string{create(t, d, 1, "one").Name(), create(t, d, 2, text).Name()}}.Opener()
-		if _, _, err := open(); err != nil {
-			t.Error(err)
-		}
-		if _, _, err := open(); (err == io.EOF) != leftOut {
-			t.Errorf("%q: %v", text, err)
-		}
-		end()
-	}
-}
-
 // Clients of one process that begin in the same microsecond have files of their own, while those of the others are plain and
 // after they are compressed.
 func TestClientsThatBeginInTheSameMicrosecond(t *testing.T) {

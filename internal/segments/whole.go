@@ -1,13 +1,36 @@
 package segments
 
 import (
+	"bufio"
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 )
 
 // This file tells apart what is left of a process that was killed, or whose host lost its power.
+
+// NoHeader is said of a file that is named as a segment, and is in no run.
+const NoHeader = "has no header, because its process was killed before it had written one, or has just begun"
+
+// runsOf returns the runs of segments, in their order, and the paths of files without a header. They are in no run.
+func runsOf(path string, all []segment) (runs []Run, headless []string) {
+	for _, r := range joinFiles(path, all) {
+		var files []string
+		for _, file := range r.Files {
+			if hasHeader(file) {
+				files = append(files, file)
+			} else {
+				headless = append(headless, file)
+			}
+		}
+		if len(files) > 0 {
+			runs = append(runs, Run{r.Name, files})
+		}
+	}
+	return runs, headless
+}
 
 // joinFiles returns the runs of segments, in their order. If a segment is there plain and compressed, because the process
 // ended between the two, it takes the plain one if that is whole, or else the compressed one.
@@ -51,4 +74,20 @@ func whole(name string) bool {
 	}
 	lines, ended := bytes.CutSuffix(b, []byte("\n"))
 	return ended && bytes.HasPrefix(lines[bytes.LastIndexByte(lines, '\n')+1:], []byte(`{"end":`))
+}
+
+// hasHeader reports whether a file has more than nothing, and more than the beginning of a header. A compressed file has, and
+// so has one that cannot be read: its reader says what is wrong with it.
+func hasHeader(name string) bool {
+	const begin, longest = `{"format":`, 64 << 10
+	if strings.HasSuffix(name, compressed) {
+		return true
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	line, err := bufio.NewReaderSize(f, longest).ReadSlice('\n')
+	return err != io.EOF || !strings.HasPrefix(begin, string(line[:min(len(line), len(begin))]))
 }

@@ -3,6 +3,7 @@ package segments
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -48,6 +49,49 @@ func TestWhichOfTwoFilesOfASegmentIsRead(t *testing.T) {
 		}
 		if all, err := UnreadIn(path); err != nil || all != nil {
 			t.Errorf("%s: %q is not read, %v", what, all, err)
+		}
+	}
+}
+
+// A file without a header is in no run, wherever its number is, and is named. One with something else is in its run.
+func TestAFileWithoutAHeaderIsInNoRun(t *testing.T) {
+	const other = "20261124T234823.000000Z-host-8-00000"
+	for text, has := range map[string]bool{
+		"": false, "{": false, `{"format":"incumbent-log","ver`: false, `{"format":1}`: false, "{\"format\":1}\n": true,
+		"{}": true, "\x00\x00": true, "\x1f\x8b": true, "\n": true, `{"format":` + strings.Repeat("1", 64<<10): true,
+	} {
+		for _, number := range []string{"1", "2", "3", "alone"} {
+			path, all := t.TempDir(), []string{"1", "2", "3"}
+			if number == "alone" {
+				number, all = "2", []string{"2"}
+			}
+			write(t, path, map[string]string{oneSegment + plain: lastLine})
+			var files, without []string
+			for _, n := range all {
+				write(t, path, map[string]string{other + n + plain: lastLine})
+				file := filepath.Join(path, other+n+plain)
+				if n == number && !has {
+					without = append(without, file)
+				} else {
+					files = append(files, file)
+				}
+			}
+			write(t, path, map[string]string{other + number + plain: text})
+			want := []Run{{strings.TrimSuffix(oneSegment, "-000001"), []string{filepath.Join(path, oneSegment+plain)}}}
+			if files != nil {
+				want = append(want, Run{strings.TrimSuffix(other, "-00000"), files})
+			}
+			runs, headless, err := RunsIn(path)
+			if err != nil || !reflect.DeepEqual(runs, want) || !slices.Equal(headless, without) {
+				t.Errorf("%.20q as %s of %q: %q, %q, %v", text, number, all, runs, headless, err)
+			}
+			var unread []Unread
+			if !has {
+				unread = []Unread{{other + number + plain, NoHeader}}
+			}
+			if all, err := UnreadIn(path); err != nil || !slices.Equal(all, unread) {
+				t.Errorf("%.20q: %q, %v", text, all, err)
+			}
 		}
 	}
 }
