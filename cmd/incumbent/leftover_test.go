@@ -120,3 +120,18 @@ func TestASegmentThatIsThereTwice(t *testing.T) {
 	writeFile(t, packed+".part", b[:len(b)*3/4])
 	twice("all, and half of the compressed file", text)
 }
+
+// A file can be read under the name that it had before it was compressed.
+func TestASegmentIsReadUnderItsFormerName(t *testing.T) {
+	_, packed, _ := oneRun(t)
+	want, _ := read(t, packed)
+	if says, notes := read(t, strings.TrimSuffix(packed, ".gz")); says != want || notes != "" {
+		t.Errorf("%s%s\nwant\n%s", says, notes, want)
+	}
+	if err := os.Remove(packed); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"replay", "why"} {
+		programtest.Contains(t, start(t, nil, command, strings.TrimSuffix(packed, ".gz")).Exits(66).Err.String(), ".jsonl: no such file")
+	}
+}

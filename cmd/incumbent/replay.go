@@ -24,8 +24,9 @@ record: the same events must give the same transitions and effects, byte for byt
 
 A DIR is one of --record DIR: each run in it is replayed, all its segments in order.
 DIR/RUN is one of them: RUN is what the names of its segments begin with, as why names
-a record if several runs are of one host. A file without a header, whose process was
-killed before it had written one, is left out, and a line says so.
+a record if several runs are of one host. A file X.jsonl that has been compressed since
+is X.jsonl.gz. A file without a header, whose process was killed before it had written
+one, is left out, and a line says so.
 
 --print shows the records, one line each: number, time since the start, wall clock
 (UTC), machine, from --event [guard]--> to, and the effects. #4 is a request or a timer, by its

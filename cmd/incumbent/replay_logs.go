@@ -26,9 +26,10 @@ type flightLog struct {
 	open func() (s *events.Segments, end func(), err error)
 }
 
-// logsAt returns the log in a file, those in a directory, or the one that DIR/RUN names. It leaves out files
-// of the directory without a header, and says so.
+// logsAt returns the log in a file, those in a directory, or the one that DIR/RUN names. It finds a file that has been
+// compressed since it was named. It leaves out files of the directory without a header, and says so.
 func (a *app) logsAt(path string) ([]flightLog, error) {
+	path = segments.Find(path)
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):

@@ -195,12 +195,22 @@ func (r Run) Opener() (open func() (string, io.Reader, error), end func()) {
 // openSegment opens a segment, which may have been compressed since it was listed.
 func openSegment(name string) (*os.File, error) {
 	f, err := os.Open(name)
-	if bare, isPlain := strings.CutSuffix(name, plain); isPlain && errors.Is(err, fs.ErrNotExist) {
-		if packed, err := os.Open(bare + compressed); err == nil {
-			return packed, nil
-		}
+	if found := Find(name); err != nil && found != name {
+		return os.Open(found)
 	}
 	return f, err
+}
+
+// Find returns the path of a log that may have been compressed since it was named: X.jsonl.gz if there is no X.jsonl.
+func Find(name string) string {
+	bare, isPlain := strings.CutSuffix(name, plain)
+	if _, err := os.Lstat(name); !isPlain || !errors.Is(err, fs.ErrNotExist) {
+		return name
+	}
+	if _, err := os.Lstat(bare + compressed); err != nil {
+		return name
+	}
+	return bare + compressed
 }
 
 // unpacked reads a compressed file. What is wrong with it is damage.

@@ -1,6 +1,7 @@
 package segments
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -93,5 +94,25 @@ func TestAFileWithoutAHeaderIsInNoRun(t *testing.T) {
 				t.Errorf("%.20q: %q, %v", text, all, err)
 			}
 		}
+	}
+}
+
+// A segment is found under the name that it had before it was compressed.
+func TestASegmentIsFoundAfterItIsCompressed(t *testing.T) {
+	path := t.TempDir()
+	write(t, path, map[string]string{"a.jsonl.gz": "", "b.jsonl": "", "b.jsonl.gz": "", "c.log.gz": ""})
+	if err := os.Symlink("nowhere", filepath.Join(path, "d.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, path, map[string]string{"d.jsonl.gz": ""})
+	for name, want := range map[string]string{
+		"a.jsonl": "a.jsonl.gz", "a.jsonl.gz": "a.jsonl.gz", "b.jsonl": "b.jsonl", "c.log": "c.log", "d.jsonl": "d.jsonl", "e.jsonl": "e.jsonl",
+	} {
+		if found := Find(filepath.Join(path, name)); found != filepath.Join(path, want) {
+			t.Errorf("%s: %s, want %s", name, found, want)
+		}
+	}
+	if _, err := openSegment(filepath.Join(path, "e.jsonl")); !os.IsNotExist(err) || !strings.Contains(err.(*fs.PathError).Path, "e.jsonl") {
+		t.Error(err)
 	}
 }
