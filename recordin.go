@@ -40,9 +40,10 @@ type RecordOptions struct {
 	Sync RecordSync
 	// Ring, if it is not 0, is how many of the last records are kept, in memory only. They
 	// are written into a new file of the directory when a leadership is lost, and by
-	// Client.SaveRecord. Up to twice as many records are kept, or twice the number of handles
-	// if that is more, because the file begins with a checkpoint, which is copied no more
-	// often. At most 1,000,000.
+	// Client.SaveRecord. Open only tries whether a file can be created, and the log says if
+	// not. Up to twice as many records are kept, or twice the number of handles if that is
+	// more, because the file begins with a checkpoint, which is copied no more often. At most
+	// 1,000,000.
 	Ring int
 }
 

@@ -41,12 +41,17 @@ type ringPart struct {
 	records int
 }
 
-// newRing returns an error if the directory cannot be used at all.
+// newRing returns an error if the directory cannot be used at all. If it cannot be written now, the client's logger says so:
+// it may be writable when a dump is due.
 func newRing(path string, o RecordOptions, c *Client) (*ring, error) {
 	r := &ring{client: c, path: path, options: o, header: header(*c.config), wake: make(chan string, 1), done: make(chan struct{}),
 		parts: []*ringPart{{}}, least: o.Ring}
-	if _, err := openSegments(path, o.Keep, r.header); err != nil {
+	dir, err := openSegments(path, o.Keep, r.header)
+	if err != nil {
 		return nil, err
+	}
+	if err := dir.Try(); err != nil {
+		c.log.log(zerolog.ErrorLevel, "the last records cannot be written: it is tried again when a leadership is lost", func(e *zerolog.Event) { e.Err(err) })
 	}
 	go r.run()
 	return r, nil

@@ -103,6 +103,15 @@ func (d *Dir) Create(number int) (*File, error) {
 	return &File{dir: d, file: f, since: time.Now()}, nil
 }
 
+// Try creates a segment and deletes it. It returns why that cannot be done.
+func (d *Dir) Try() error {
+	f, err := d.Create(1)
+	if err != nil {
+		return err
+	}
+	return f.Discard(0)
+}
+
 // maxAtOnce is how many clients of a process may begin in the same microsecond.
 const maxAtOnce = 1000
 

@@ -5,6 +5,7 @@ package segments
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,5 +81,21 @@ func TestASegmentThatCannotBeCompressed(t *testing.T) {
 		if f.Final() != f.Name() || len(entries) != 2 || err != nil {
 			t.Errorf("%s: it is in %s, of %v, %v", ending, f.Final(), entries, err)
 		}
+	}
+}
+
+// Whether a directory can be written is tried without a trace.
+func TestADirectoryIsTried(t *testing.T) {
+	d := openDir(t, 0)
+	if err := d.Try(); err != nil {
+		t.Error(err)
+	}
+	if entries, err := os.ReadDir(d.path); len(entries) != 0 || err != nil {
+		t.Errorf("%v, %v", entries, err)
+	}
+	d.path = filepath.Join(t.TempDir(), "file")
+	write(t, filepath.Dir(d.path), map[string]string{"file": ""})
+	if err := d.Try(); !errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
 	}
 }

@@ -1,0 +1,63 @@
+package incumbent
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// tooDeep returns a directory in which not even root can create a segment: its path would be too long.
+func tooDeep(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for deeper := dir; ; deeper = filepath.Join(dir, strings.Repeat("d", 30)) {
+		if err := os.MkdirAll(deeper, 0o700); err != nil {
+			return dir
+		}
+		dir = deeper
+	}
+}
+
+// A directory that cannot be written does not keep a client from leading. The log says so at the start, with and without Ring,
+// and again when the last records are lost.
+func TestADirectoryThatCannotBeWrittenAtTheStart(t *testing.T) {
+	for name, o := range map[string]RecordOptions{"segments": {}, "the last records": {Ring: 10}} {
+		t.Run(name, func(t *testing.T) {
+			dir := tooDeep(t)
+			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+				logged := &lines{}
+				n := w.recorded(RecordIn(dir, o), logged, recordRoom)
+				if found := logged.with("cannot be written"); len(found) != 1 || !strings.Contains(found[0], "file name too long") || !strings.Contains(found[0], `"level":"error"`) {
+					t.Errorf("%q", logged.all)
+				}
+				work := n.leads()
+				defer work.Release()
+				n.busyFor(2)
+				if work.Check() != nil {
+					t.Error(work.Check())
+				}
+				if _, err := n.SaveRecord("a test"); o.Ring > 0 && (err == nil || !strings.Contains(err.Error(), "file name too long")) {
+					t.Error(err)
+				}
+			})
+			if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
+				t.Errorf("%v, %v", entries, err)
+			}
+		})
+	}
+}
+
+// Open tries whether the last records can be written, and leaves nothing there.
+func TestTheLastRecordsAreTriedWithoutATrace(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "log")
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		logged := &lines{}
+		w.recorded(RecordIn(dir, RecordOptions{Ring: 10}), logged, recordRoom)
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 || len(logged.with("cannot be written")) != 0 {
+			t.Errorf("%v, %v, %q", entries, err, logged.all)
+		}
+	})
+}
