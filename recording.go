@@ -19,15 +19,19 @@ type Recording struct {
 }
 
 // Recording returns the state of the log of Config.Record. All fields are zero if
-// Config.Record is nil, or if RecordOptions.Ring is set. A log with Gaps is replayed up to
-// each gap, and again from the checkpoint that follows it, if there is one. Recording is safe
-// for concurrent use.
+// Config.Record is nil. If RecordOptions.Ring is set, all fields but Err are zero, and Err is
+// that of the last file, or of Open, which only tries to create one. A log with Gaps is
+// replayed up to each gap, and again from the checkpoint that follows it, if there is one.
+// Recording is safe for concurrent use.
 func (c *Client) Recording() Recording {
 	c.opened()
-	if c.recorder == nil {
-		return Recording{}
+	switch {
+	case c.recorder != nil:
+		return c.recorder.state()
+	case c.ring != nil:
+		return Recording{Err: c.ring.failure()}
 	}
-	return c.recorder.state()
+	return Recording{}
 }
 
 func (r *recorder) state() Recording {

@@ -31,6 +31,7 @@ type ring struct {
 	parts []*ringPart // at most two, the oldest first
 	least int         // records of a part, before another is begun
 	asked bool        // a checkpoint was asked for, and is not there yet
+	err   error       // why the directory could not be written when it was tried last
 }
 
 // ringPart is some records, and the state of all machines before them.
@@ -50,8 +51,9 @@ func newRing(path string, o RecordOptions, c *Client) (*ring, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := dir.Try(); err != nil {
-		c.log.log(zerolog.ErrorLevel, "the last records cannot be written: it is tried again when a leadership is lost", func(e *zerolog.Event) { e.Err(err) })
+	failed := dir.Try()
+	if r.err = failed; failed != nil {
+		c.log.log(zerolog.ErrorLevel, "the last records cannot be written: it is tried again when a leadership is lost", func(e *zerolog.Event) { e.Err(failed) })
 	}
 	go r.run()
 	return r, nil
@@ -150,9 +152,23 @@ func reasonOf(why string) string {
 	return why
 }
 
+// failure returns why the directory could not be written when it was tried last, nil if it could.
+func (r *ring) failure() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
 // save writes the records into a file of their own.
 func (r *ring) save(why string) (name string, err error) {
-	why = reasonOf(why)
+	name, err = r.saveFor(reasonOf(why))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.err = err
+	return name, err
+}
+
+func (r *ring) saveFor(why string) (name string, err error) {
 	h := r.header
 	h.Start = time.Now().UTC().Format(time.RFC3339Nano)
 	dir, err := openSegments(r.path, r.options.Keep, h)

@@ -1,9 +1,12 @@
 package incumbent
 
 import (
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
@@ -36,8 +39,8 @@ func TestADirectoryThatCannotBeWrittenAtTheStart(t *testing.T) {
 				work := n.leads()
 				defer work.Release()
 				n.busyFor(2)
-				if work.Check() != nil {
-					t.Error(work.Check())
+				if err := n.Recording().Err; work.Check() != nil || !errors.Is(err, syscall.ENAMETOOLONG) {
+					t.Errorf("%v, %v", work.Check(), err)
 				}
 				if _, err := n.SaveRecord("a test"); o.Ring > 0 && (err == nil || !strings.Contains(err.Error(), "file name too long")) {
 					t.Error(err)
@@ -58,6 +61,29 @@ func TestTheLastRecordsAreTriedWithoutATrace(t *testing.T) {
 		w.recorded(RecordIn(dir, RecordOptions{Ring: 10}), logged, recordRoom)
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 || len(logged.with("cannot be written")) != 0 {
 			t.Errorf("%v, %v, %q", entries, err, logged.all)
+		}
+	})
+}
+
+// Recording has the error of the last file of the last records, until one can be written again.
+func TestTheErrorOfTheLastRecords(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "log")
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.recorded(RecordIn(dir, RecordOptions{Ring: 10}), io.Discard, recordRoom)
+		if s := n.Recording(); s != (Recording{}) {
+			t.Errorf("%+v", s)
+		}
+		if err := errors.Join(os.Remove(dir), os.WriteFile(dir, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := n.SaveRecord("a test"); err == nil || n.Recording().Err == nil || !errors.Is(err, n.Recording().Err) {
+			t.Errorf("%v, %v", err, n.Recording().Err)
+		}
+		if err := os.Remove(dir); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := n.SaveRecord("a test"); err != nil || n.Recording() != (Recording{}) {
+			t.Errorf("%v, %+v", err, n.Recording())
 		}
 	})
 }
