@@ -159,7 +159,11 @@ func (e *elector) run(c *cobra.Command) error {
 	if err != nil {
 		return interrupted(err)
 	}
-	defer e.closeClient(e.client)
+	defer func() {
+		e.closeClient(e.client)
+		e.tellRecording()
+	}()
+	e.tellRecording()
 	if e.recordLast > 0 {
 		defer e.saveAtSignal()()
 	}

@@ -33,7 +33,19 @@ func (e *elector) recordTo(cfg *incumbent.Config) (end func(), err error) {
 		return nil, cli.Exit(cli.ExitNoOutput, err)
 	}
 	cfg.Record = f
-	return func() { _ = f.Close() }, nil // the recorder tells what could not be written
+	return func() { _ = f.Close() }, nil // tellRecording says what could not be written
+}
+
+// tellRecording says what the flight log lacks, and why it cannot be written.
+func (e *elector) tellRecording() {
+	switch r := e.client.Recording(); {
+	case r.Dropped > 0 && r.Err != nil:
+		e.Note("the flight log lacks %s, because it cannot be written: %v", cli.Plural(r.Dropped, "record"), r.Err)
+	case r.Dropped > 0:
+		e.Note("the flight log lacks %s, and says why", cli.Plural(r.Dropped, "record"))
+	case r.Err != nil:
+		e.Note("the flight log cannot be written: %v", r.Err)
+	}
 }
 
 // saveAtSignal has the last records written at each signal USR1, until the function that it

@@ -125,3 +125,25 @@ func TestTheLastRecordsAreWrittenAtASignal(t *testing.T) {
 	programtest.Contains(t, q.Said(), "the last records: asked for by a signal", "the same: ", "end: asked for by a signal")
 	programtest.Contains(t, elect(t, nil, "echo never", "--record-last", "10").Exits(64).Err.String(), "needs --record DIR")
 }
+
+// A flight log that cannot be written does not keep a command from running. Lines say so at the start and at the end.
+func TestADirectoryThatCannotBeWritten(t *testing.T) {
+	dir := t.TempDir()
+	for { // until not even root can create a log in it: its path is too long
+		deeper := filepath.Join(dir, strings.Repeat("d", 30))
+		if err := os.Mkdir(deeper, 0o700); err != nil {
+			break
+		}
+		dir = deeper
+	}
+	srv := zkmem.Start(t)
+	p := elect(t, srv, "echo up", "--record", dir).Exits(0)
+	programtest.Contains(t, p.Out.String(), "up")
+	if n := len(regexp.MustCompile(`the flight log lacks \d+ records, because it cannot be written: open .*: file name too long`).FindAllString(p.Err.String(), -1)); n != 2 {
+		t.Errorf("it says so %d times:\n%s", n, p.Err.String())
+	}
+	p = elect(t, srv, "echo up", "--record", dir, "--record-last", "10").Exits(0)
+	if n := strings.Count(p.Err.String(), "the flight log cannot be written: open "); n != 2 {
+		t.Errorf("it says so %d times:\n%s", n, p.Err.String())
+	}
+}
