@@ -30,7 +30,7 @@ func (e *elector) recordTo(cfg *incumbent.Config) (end func(), err error) {
 	}
 	f, err := e.createLog(e.record)
 	if err != nil {
-		return nil, cli.Exit(cli.ExitNoOutput, err)
+		return nil, cli.Exit(cli.ExitNoOutput, fmt.Errorf("--record %s: %w", e.record, trimLibrary(err)))
 	}
 	cfg.Record = f
 	return func() { _ = f.Close() }, nil // tellRecording says what could not be written
@@ -80,7 +80,7 @@ func (e *elector) createLog(file string) (*os.File, error) {
 		return f, err
 	}
 	if info, statErr := os.Stat(file); statErr == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("--record %s is no file: name a file", file)
+		return nil, errors.New("it is no file: name a file")
 	}
 	for n := highestNumber(file) + 1; ; n++ {
 		numbered := fmt.Sprintf("%s.%d", file, n)

@@ -46,7 +46,7 @@ func TestALogThatCannotBeCreated(t *testing.T) {
 	for name, file := range map[string]string{"no directory": filepath.Join(dir, "missing", "log"), "a pipe": pipe, "a directory in a file": pipe + "/log/"} {
 		t.Run(name, func(t *testing.T) {
 			p := elect(t, nil, "echo never", "--record", file).Exits(73)
-			programtest.Contains(t, p.Err.String(), file)
+			programtest.Contains(t, p.Err.String(), "incumbent: --record "+file+": ")
 			if _, err := os.Lstat(file + ".1"); err == nil {
 				t.Error("a file was created next to it")
 			}
@@ -124,6 +124,7 @@ func TestTheLastRecordsAreWrittenAtASignal(t *testing.T) {
 	q := start(t, nil, "replay", dir, "--print").Exits(0)
 	programtest.Contains(t, q.Said(), "the last records: asked for by a signal", "the same: ", "end: asked for by a signal")
 	programtest.Contains(t, elect(t, nil, "echo never", "--record-last", "10").Exits(64).Err.String(), "needs --record DIR")
+	programtest.Contains(t, elect(t, nil, "echo never", "--record", dir, "--record-last", "2000000").Exits(64).Err.String(), ": --record-last is out of range: give from 1 to 1000000")
 }
 
 // A flight log that cannot be written does not keep a command from running. Lines say so at the start and at the end.
