@@ -52,6 +52,9 @@ Exit codes:
 		Example: "  incumbent replay /tmp/worker.log\n  incumbent replay /tmp/worker.log --until 40 --print",
 		Args:    exactly("a FILE or a DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if o.noHeartbeats && !o.show {
+				return cli.Usage("--no-heartbeats needs --print: it leaves out records that are printed")
+			}
 			logs, err := a.logsAt(args[0])
 			if err != nil {
 				return cli.Exit(exitNoInput, err)
