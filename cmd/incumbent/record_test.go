@@ -148,3 +148,27 @@ func TestADirectoryThatCannotBeWritten(t *testing.T) {
 		t.Errorf("it says so %d times:\n%s", n, p.Err.String())
 	}
 }
+
+// Several processes record into one directory at the same time.
+func TestProcessesShareADirectory(t *testing.T) {
+	const many = 4
+	srv, dir := zkmem.Start(t), filepath.Join(t.TempDir(), "flight")
+	var all []*programtest.Program
+	for range many {
+		all = append(all, elect(t, srv, "echo up", "--record", dir+"/"))
+	}
+	for _, p := range all {
+		if p.Exits(0); strings.Contains(p.Err.String(), "flight log") {
+			t.Error(p.Err.String())
+		}
+	}
+	p := start(t, nil, "replay", dir).Exits(0)
+	if n := strings.Count(p.Out.String(), "the same: "); n != many || p.Err.String() != "" {
+		t.Errorf("%d runs:\n%s", n, p.Said())
+	}
+	p = start(t, nil, "why", dir).Exits(0)
+	programtest.Contains(t, p.Out.String(), "Never two at once: proven")
+	if p.Err.String() != "" {
+		t.Error(p.Err.String())
+	}
+}
