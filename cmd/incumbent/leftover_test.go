@@ -135,3 +135,22 @@ func TestASegmentIsReadUnderItsFormerName(t *testing.T) {
 		programtest.Contains(t, start(t, nil, command, strings.TrimSuffix(packed, ".gz")).Exits(66).Err.String(), ".jsonl: no such file")
 	}
 }
+
+// All files of a directory, named one by one, are explained as the directory is.
+func TestWhyOfEachFileOfADirectory(t *testing.T) {
+	dir, packed, text := oneRun(t)
+	want := start(t, nil, "why", dir).Exits(0).Out.String()
+	loose := strings.TrimSuffix(packed, ".gz")
+	writeFile(t, filepath.Join(dir, leftOver), nil)
+	for what, plain := range map[string][]byte{"nothing": nil, "half": text[:len(text)/2], "all": text} {
+		writeFile(t, loose, plain)
+		for _, args := range [][]string{{loose, packed}, {packed, loose}} {
+			p := start(t, nil, append([]string{"why", filepath.Join(dir, leftOver)}, args...)...).Exits(0)
+			if notes := p.Err.String(); p.Out.String() != want || strings.Count(notes, "\n") != 1 || !strings.Contains(notes, leftOver+" is left out: it has no header") {
+				t.Errorf("%s, %q:\n%s\nwant\n%s", what, args, p.Said(), want)
+			}
+		}
+	}
+	p := start(t, nil, "why", filepath.Join(dir, leftOver)).Exits(66)
+	programtest.Contains(t, p.Err.String(), "has no log that can be read: "+leftOver+" has no header")
+}

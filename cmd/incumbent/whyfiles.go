@@ -23,14 +23,18 @@ type citedLog struct {
 
 // findLogs returns the logs in the files that are named, and in the directories that are named: runs of
 // --record DIR, and other files that --record wrote. It finds a file that has been compressed since it was named. Headless
-// has the paths of files in the directories that it leaves out because they have no header. Its error names a file that
-// cannot be read, or a directory without a log.
+// has the paths of segments that it leaves out because they have no header. Its error names a file that cannot be read, or a
+// directory without a log.
 func findLogs(args []string) (all []citedLog, headless []string, err error) {
-	for _, arg := range args {
+	for _, arg := range segments.Once(args) {
 		arg = segments.Find(arg)
 		info, err := os.Stat(arg)
 		if err != nil {
 			return nil, nil, err
+		}
+		if info.Mode().IsRegular() && segments.Named(filepath.Base(arg)) && !segments.HasHeader(arg) {
+			headless = append(headless, arg)
+			continue
 		}
 		if !info.IsDir() {
 			all = append(all, logFile(arg))

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -19,7 +20,7 @@ func runsOf(path string, all []segment) (runs []Run, headless []string) {
 	for _, r := range joinFiles(path, all) {
 		var files []string
 		for _, file := range r.Files {
-			if hasHeader(file) {
+			if HasHeader(file) {
 				files = append(files, file)
 			} else {
 				headless = append(headless, file)
@@ -76,9 +77,22 @@ func whole(name string) bool {
 	return ended && bytes.HasPrefix(lines[bytes.LastIndexByte(lines, '\n')+1:], []byte(`{"end":`))
 }
 
-// hasHeader reports whether a file has more than nothing, and more than the beginning of a header. A compressed file has, and
+// Once returns paths of files without one of two segments that are both named, plain and compressed. It keeps the one that
+// Runs takes.
+func Once(paths []string) (kept []string) {
+	for _, path := range paths {
+		loose := strings.TrimSuffix(path, ".gz")
+		twice := Named(filepath.Base(loose)) && slices.Contains(paths, loose) && slices.Contains(paths, loose+".gz")
+		if !twice || whole(loose) == (path == loose) {
+			kept = append(kept, path)
+		}
+	}
+	return kept
+}
+
+// HasHeader reports whether a file has more than nothing, and more than the beginning of a header. A compressed file has, and
 // so has one that cannot be read: its reader says what is wrong with it.
-func hasHeader(name string) bool {
+func HasHeader(name string) bool {
 	const begin, longest = `{"format":`, 64 << 10
 	if strings.HasSuffix(name, compressed) {
 		return true

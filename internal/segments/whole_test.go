@@ -116,3 +116,22 @@ func TestASegmentIsFoundAfterItIsCompressed(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// One of two files of a segment that are both named is left out. Files with other names are not.
+func TestOneOfTwoFilesThatAreNamed(t *testing.T) {
+	path := t.TempDir()
+	whole, torn, copied := filepath.Join(path, oneSegment+plain), filepath.Join(path, oneSegment+"2"+plain), filepath.Join(path, "a"+plain)
+	write(t, path, map[string]string{oneSegment + plain: lastLine, oneSegment + "2" + plain: "{", "a" + plain: "{"})
+	for _, c := range []struct{ paths, want []string }{
+		{[]string{whole, whole + ".gz"}, []string{whole}},
+		{[]string{whole + ".gz", copied, whole}, []string{copied, whole}},
+		{[]string{torn, torn + ".gz"}, []string{torn + ".gz"}},
+		{[]string{torn, whole + ".gz"}, []string{torn, whole + ".gz"}},
+		{[]string{copied + ".gz", copied}, []string{copied + ".gz", copied}},
+		{nil, nil},
+	} {
+		if kept := Once(c.paths); !slices.Equal(kept, c.want) {
+			t.Errorf("%q: %q, want %q", c.paths, kept, c.want)
+		}
+	}
+}
