@@ -82,7 +82,7 @@ func (k *copier) copy(dst, src reflect.Value) {
 }
 
 func (k *copier) pointer(dst, src reflect.Value) {
-	if src.IsNil() || strings.HasPrefix(src.Type().Elem().Name(), "stepper[") {
+	if src.IsNil() || strings.HasPrefix(src.Type().Elem().Name(), "steppers[") {
 		dst.Set(src)
 		return
 	}
