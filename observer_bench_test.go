@@ -112,7 +112,11 @@ func TestARoundIsCountedWithoutAllocation(t *testing.T) {
 		}()
 		return testing.AllocsPerRun(200, r.round)
 	}
-	if without, with := allocations(false), allocations(true); without != with || without == 0 {
-		t.Errorf("%v allocations a round with the meters, %v without", with, without)
+	var without, with float64
+	for range 5 { // goroutines of other tests may allocate meanwhile
+		if without, with = allocations(false), allocations(true); without == with && without > 0 {
+			return
+		}
 	}
+	t.Errorf("%v allocations a round with the meters, %v without", with, without)
 }
