@@ -120,6 +120,9 @@ func (s *Selector) Run(ctx context.Context) error {
 func (s *Selector) outcome(ctx context.Context) error {
 	select {
 	case err := <-s.participant.ending.get():
+		if ctx.Err() != nil { // the work may have returned because of that
+			return errors.Join(s.interrupted(ctx), err)
+		}
 		return err
 	case <-s.participant.commands.ended:
 		select {
@@ -129,13 +132,18 @@ func (s *Selector) outcome(ctx context.Context) error {
 			return s.participant.explain(ctx, "run", ErrClosed)
 		}
 	case <-ctx.Done():
-		s.workMu.Lock()
-		led := s.runs > 0
-		s.workMu.Unlock()
-		err := s.participant.explainRun(ctx, led)
-		s.cancel(context.Cause(ctx))
-		return err
+		return s.interrupted(ctx)
 	}
+}
+
+// interrupted ends the work, because the context of Run has ended, and returns Run's error.
+func (s *Selector) interrupted(ctx context.Context) error {
+	s.workMu.Lock()
+	led := s.runs > 0
+	s.workMu.Unlock()
+	err := s.participant.explainRun(ctx, led)
+	s.cancel(context.Cause(ctx))
+	return err
 }
 
 // Requeue queues a selector that is out of the line again. It reports false if the selector

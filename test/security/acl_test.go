@@ -109,7 +109,7 @@ func lead(ctx context.Context, c *client, recipe, path string, tell func()) erro
 		s, err := c.Selector(path, func(l *incumbent.Leadership) error {
 			tell()
 			<-l.Context().Done()
-			return nil // an error could reach Run before the end of its context does
+			return context.Cause(ctx)
 		}, incumbent.SelectorOptions{LatchOptions: patient})
 		if err != nil {
 			return err
