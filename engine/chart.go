@@ -139,7 +139,7 @@ type Compiled[M any] struct {
 	arrows  map[key][]arrow[M]
 	ignored map[key]string
 	digest  string
-	edges   edgeList // the arrows again; each engine needs them
+	edges   edgeList // the arrows again, for looplab
 }
 
 // MustCompile checks a chart, and panics with everything that is wrong with it, as
