@@ -34,18 +34,21 @@ func TestAnIDThatIsNull(t *testing.T) {
 	}
 }
 
-// The super user may do everything. whoAmI shows users without their digests, and not who is the super user.
+// The super user may do everything. whoAmI shows users without their digests, and the scheme of the super user.
 func TestTheSuperUser(t *testing.T) {
 	s := Start(t, Options{SuperDigest: DigestAuth("root:secret").ID})
 	if _, err := s.Do(Op{Code: OpCreate, Path: "/closed", ACL: []ACL{{PermRead, "world", "anyone"}}}); err != nil {
 		t.Fatal(err)
 	}
-	for who, want := range map[string]Code{"root:secret": OK, "root:guess": NoAuth} {
+	for who, want := range map[string]struct {
+		code  Code
+		shown string
+	}{"root:secret": {OK, "ip pipe;super ;digest root;"}, "root:guess": {NoAuth, "ip pipe;digest root;"}} {
 		c := newSession(t, s, time.Minute)
 		c.ask(OpAuth, digest(who))
 		code, _, err := c.ask(OpSetData, func(e *encoder) { e.text("/closed"); e.bytes(nil); e.int32(-1) })
-		if code != want || err != nil {
-			t.Errorf("%s: %v %v, want %v", who, code, err, want)
+		if code != want.code || err != nil {
+			t.Errorf("%s: %v %v, want %v", who, code, err, want.code)
 		}
 		_, d, err := c.ask(OpWhoAmI, nil)
 		if err != nil {
@@ -55,8 +58,8 @@ func TestTheSuperUser(t *testing.T) {
 		for range d.int32() {
 			shown += fmt.Sprint(d.text(), " ", d.text(), ";")
 		}
-		if shown != "ip pipe;digest root;" {
-			t.Errorf("%s: whoAmI shows %q", who, shown)
+		if shown != want.shown {
+			t.Errorf("%s: whoAmI shows %q, want %q", who, shown, want.shown)
 		}
 	}
 }

@@ -3,7 +3,6 @@
 package zkmem
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -171,9 +170,8 @@ func (s *Server) multiRead(c *conn, ops []Op) func(*encoder) {
 	}
 }
 
-// identities appends what whoAmI shows: users without their digests, and not that one of them is the super user.
+// identities appends what whoAmI shows: users without their digests, and the super user's scheme without a user.
 func (e *encoder) identities(ids []Auth) {
-	ids = slices.DeleteFunc(slices.Clone(ids), func(id Auth) bool { return id.Scheme == "super" })
 	e.int32(int32(len(ids)))
 	for _, id := range ids {
 		user := id.ID
