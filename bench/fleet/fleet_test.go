@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -60,6 +61,21 @@ func TestTrafficIsSubtracted(t *testing.T) {
 	if later.Requests[opList] != 5 {
 		t.Error("the later counts were changed")
 	}
+}
+
+// A process that stands still is killed, and the run ends with an error that says so.
+func TestAProcessThatDoesNotAnswerIsKilled(t *testing.T) {
+	p, err := startProcess(0, 1, 50*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (fleet{p}).look(); err == nil || !strings.Contains(err.Error(), "did not answer within 50ms (-within) and was killed") {
+		t.Errorf("got %v", err)
+	}
+	p.kill()
 }
 
 func TestBadFlagsAreRefused(t *testing.T) {

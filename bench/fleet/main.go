@@ -41,7 +41,7 @@ func main() {
 	flag.IntVar(&o.sessions, "sessions", 10_000, "of all processes together")
 	flag.IntVar(&o.processes, "processes", 4, "of clients; an even number")
 	flag.DurationVar(&o.rest, "rest", 30*time.Second, "how long nothing happens, to see what that costs")
-	flag.DurationVar(&o.within, "within", 5*time.Minute, "how long a step may take at most")
+	flag.DurationVar(&o.within, "within", 5*time.Minute, "how long a step, or an answer of a process, may take at most")
 	flag.StringVar(&o.only, "only", "", "run only this scenario: "+strings.Join(scenarioNames(), ", "))
 	flag.StringVar(&o.into, "into", "", "replace the tables of an ensemble of this size in this file, too")
 	flag.Parse()

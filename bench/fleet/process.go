@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"time"
 
 	"github.com/incumbent-go/incumbent/bench/machine"
 )
@@ -19,10 +20,11 @@ type process struct {
 	cmd      *exec.Cmd
 	in       *json.Encoder
 	out      *bufio.Scanner
-	first, n int // its sessions
+	first, n int           // its sessions
+	within   time.Duration // how long an answer may take at most
 }
 
-func startProcess(first, n int) (*process, error) {
+func startProcess(first, n int, within time.Duration) (*process, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -37,7 +39,7 @@ func startProcess(first, n int) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{cmd: cmd, in: json.NewEncoder(in), out: bufio.NewScanner(out), first: first, n: n}
+	p := &process{cmd: cmd, in: json.NewEncoder(in), out: bufio.NewScanner(out), first: first, n: n, within: within}
 	p.out.Buffer(nil, 1<<20)
 	return p, cmd.Start()
 }
@@ -45,8 +47,14 @@ func startProcess(first, n int) (*process, error) {
 // send gives the process a command, receive reads the answer. Between them others can work, too.
 func (p *process) send(c Command) error { return p.in.Encode(c) }
 
+// A process that does not answer in time is killed, so that it holds up nobody.
 func (p *process) receive() (l Look, err error) {
-	if !p.out.Scan() {
+	late := time.AfterFunc(p.within, func() { _ = p.cmd.Process.Kill() })
+	answered := p.out.Scan()
+	if !late.Stop() {
+		return l, fmt.Errorf("fleet: a process of clients did not answer within %v (-within) and was killed", p.within)
+	}
+	if !answered {
 		return l, errors.Join(errors.New("fleet: a process of clients has ended"), p.out.Err())
 	}
 	if err := json.Unmarshal(p.out.Bytes(), &l); err != nil {

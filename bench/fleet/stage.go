@@ -33,7 +33,7 @@ type step struct {
 func (s *stage) launch(context.Context) error {
 	each := s.sessions / s.processes
 	for i := range s.processes {
-		p, err := startProcess(i*each, each)
+		p, err := startProcess(i*each, each, s.within)
 		if err != nil {
 			return err
 		}
