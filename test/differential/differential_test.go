@@ -108,7 +108,10 @@ func compare(t *testing.T, realAddr, memAddr string, seed uint64, steps int, ful
 	m := &maker{rng: rand.New(rand.NewPCG(seed, 1)), root: fmt.Sprintf("/r%d-%d", seed, rand.IntN(1_000_000)), tame: seed%2 == 0, full: full}
 	var history []played
 	for _, w := range worlds {
-		w.begin(m.root, full)
+		if refused := w.begin(m.root, full); refused != nil {
+			t.Errorf("seed %d: the round has nothing to play with: %q", seed, refused)
+			return false
+		}
 	}
 	for i := range steps {
 		slot := m.rng.IntN(slots)
@@ -146,14 +149,23 @@ func newWorld(addr string) *world {
 }
 
 // begin makes the round's root and notes the zxid, by a client of its own. It leaves no session behind: one that expires
-// in a later round would move the real server's zxid there. With quotas, the round's root and /a in it have one.
-func (w *world) begin(root string, quotas bool) {
+// in a later round would move the real server's zxid there. With quotas, the round's root and /a in it have one. It returns
+// what a server answered that does not let it.
+func (w *world) begin(root string, quotas bool) (refused []string) {
 	c := &client{w: w}
 	c.connect(0, make([]byte, 16), 0, 30000, "begin")
-	c.ask(opCreate, enc{}.str(root).i32(0).acls([]acl{{31, "world", "anyone"}}).i32(0))
-	for _, path := range quotaNodes(root) {
-		if quotas {
-			c.ask(opCreate, enc{}.str(path).str("count=3,bytes=20").acls([]acl{{31, "world", "anyone"}}).i32(0))
+	paths := []string{root}
+	if quotas {
+		paths = append(paths, quotaNodes(root)...)
+	}
+	for _, path := range paths {
+		data := "count=3,bytes=20"
+		if path == root {
+			data = ""
+		}
+		answer := c.ask(opCreate, enc{}.str(path).str(data).acls([]acl{{31, "world", "anyone"}}).i32(0))
+		if !strings.Contains(answer[0], " code 0 ") {
+			refused = append(refused, answer...)
 		}
 	}
 	c.xid++
@@ -164,6 +176,7 @@ func (w *world) begin(root string, quotas bool) {
 	}
 	c.ask(opCloseSession, nil)
 	c.expectEnd()
+	return refused
 }
 
 // perform does a step and tells what every client heard: the others' pings come back after all events that the step

@@ -108,8 +108,8 @@ func (m *maker) write(op int32, alone bool) enc {
 		return append(enc{}.str(m.path()), m.data()...).i32(m.version())
 	case opSetACL:
 		path := m.path()
-		if path == m.root {
-			path += "/a"
+		if path == m.root || path == "/" || strings.HasPrefix(path, "/zookeeper") { // later rounds need them, too
+			path = m.root + "/a"
 		}
 		return enc{}.str(path).acls(m.acls()).i32(m.version())
 	}
