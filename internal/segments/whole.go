@@ -78,9 +78,13 @@ func whole(name string) bool {
 }
 
 // Once returns paths of files without one of two segments that are both named, plain and compressed. It keeps the one that
-// Runs takes.
+// Runs takes. A file that is being compressed is left out if its segment is named, too.
 func Once(paths []string) (kept []string) {
 	for _, path := range paths {
+		if loose, isPart := strings.CutSuffix(path, ".gz"+unfinished); isPart && Named(filepath.Base(loose)) &&
+			(slices.Contains(paths, loose) || slices.Contains(paths, loose+".gz")) {
+			continue
+		}
 		loose := strings.TrimSuffix(path, ".gz")
 		twice := Named(filepath.Base(loose)) && slices.Contains(paths, loose) && slices.Contains(paths, loose+".gz")
 		if !twice || whole(loose) == (path == loose) {

@@ -128,6 +128,10 @@ func TestOneOfTwoFilesThatAreNamed(t *testing.T) {
 		{[]string{torn, torn + ".gz"}, []string{torn + ".gz"}},
 		{[]string{torn, whole + ".gz"}, []string{torn, whole + ".gz"}},
 		{[]string{copied + ".gz", copied}, []string{copied + ".gz", copied}},
+		{[]string{torn, torn + ".gz.part"}, []string{torn}},
+		{[]string{whole + ".gz.part", whole + ".gz"}, []string{whole + ".gz"}},
+		{[]string{whole, torn + ".gz.part"}, []string{whole, torn + ".gz.part"}},
+		{[]string{copied, copied + ".gz.part"}, []string{copied, copied + ".gz.part"}},
 		{nil, nil},
 	} {
 		if kept := Once(c.paths); !slices.Equal(kept, c.want) {
