@@ -57,9 +57,10 @@ func TestHostileIDs(t *testing.T) {
 			}
 			break
 		}
+		t.Run("status", func(t *testing.T) { status(t, p) })
+		ok(t, c.Close(c.ctx)) // the flight recorder's end is written then
 		harmless(t, "the log", c.log.String())
 		harmless(t, "the flight recorder", string(c.tape.Bytes()))
-		t.Run("status", func(t *testing.T) { status(t, p) })
 	})
 }
 

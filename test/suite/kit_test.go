@@ -62,6 +62,28 @@ func (c *client) dial(ctx context.Context, network, address string) (net.Conn, e
 	return conn, err
 }
 
+// log closes the client and returns all that it recorded. Until then the log may lack the end:
+// it is written a little later.
+func (c *client) log() string {
+	c.t.Helper()
+	ok(c.t, c.Close(c.ctx))
+	return string(c.tape.Bytes())
+}
+
+// recorded returns when the tape has all that was recorded before the call: what the client does
+// now is in it, too.
+func (c *client) recorded() {
+	c.t.Helper()
+	path := fmt.Sprintf("/recorded-%d", len(c.tape.Records()))
+	_, err := c.Exists(path).Do(c.ctx)
+	ok(c.t, err)
+	c.tape.Until("the reply about "+path, func(records []events.Record) bool {
+		return slices.ContainsFunc(records, func(r events.Record) bool {
+			return r.Event.Kind == events.ReplyStat && r.Event.Path == path
+		})
+	})
+}
+
 // cut ends the connection and waits until the client has seen it.
 func (c *client) cut() {
 	c.t.Helper()

@@ -206,6 +206,7 @@ func TestOneDeletionWakesOneWaiter(t *testing.T) {
 	first.close()
 	rest[0].lead().Release()
 	for i, l := range rest[1:] {
+		l.c.recorded()
 		if n := l.c.tape.Count(func(r events.Record) bool { return r.Event.Kind == events.WatchDeleted }); n != 0 {
 			t.Errorf("waiter %d was woken %d times", i+1, n)
 		}

@@ -67,7 +67,7 @@ func TestAPersistentNodeIsMadeAgainAndGoesWithItsHandle(t *testing.T) {
 			t.Fatal(left, n.State())
 		}
 		// No log holds what the user wrote.
-		if log := string(c.tape.Bytes()); strings.Contains(log, "two") || strings.Contains(log, "dHdv") {
+		if log := c.log(); strings.Contains(log, "two") || strings.Contains(log, "dHdv") {
 			t.Fatal("the payload is in the log")
 		}
 	})
@@ -135,6 +135,7 @@ func TestAPersistentNodesLostCreate(t *testing.T) {
 	ok(t, n.Start())
 	recv(t, hit, "the create")
 	ok(t, n.WaitPresent(c.ctx))
+	c.recorded()
 	made := c.tape.Count(func(r events.Record) bool {
 		return r.Event.Kind == events.ReplyCreate && r.Event.Code == events.NodeExists
 	})
@@ -279,6 +280,7 @@ func TestDataThatAreTooLarge(t *testing.T) {
 		}
 		ok(t, n.WaitPresent(c.ctx))
 	}
+	c.recorded()
 	if got := c.suspensions(c.tape.Records()); got != 0 {
 		t.Errorf("the connection was lost %d times", got)
 	}

@@ -94,7 +94,7 @@ func TestAQueueKeepsTheOrderOfPuts(t *testing.T) {
 		for _, dir := range []string{"", "-locks", "-producers"} {
 			same(t, e.children(e.dir()+dir), "[]")
 		}
-		if log := string(c.tape.Bytes()); strings.Contains(log, "d\\u0001") {
+		if log := c.log(); strings.Contains(log, "d\\u0001") {
 			t.Fatal("an item is in the log")
 		}
 	})
