@@ -12,7 +12,8 @@ import (
 
 // TestALockWhoseDirectoryIsReaped has two clients lock and unlock on servers that reap empty
 // containers every millisecond, and not once a minute. Every call succeeds. It goes on until the
-// directory, which is two levels deep, was reaped and created again ten times.
+// directory, which is two levels deep, was reaped and created again forty times: now and then both
+// clients rest until it is gone.
 func TestALockWhoseDirectoryIsReaped(t *testing.T) {
 	t.Run("memory", func(t *testing.T) {
 		lockWhileReaped(t, inMemory(t, zkmem.Options{ContainerInterval: time.Millisecond}))
@@ -25,37 +26,37 @@ func TestALockWhoseDirectoryIsReaped(t *testing.T) {
 }
 
 func lockWhileReaped(t *testing.T, e ensemble) {
-	const parent, times = "/reaped", 10
-	var locks []*incumbent.Mutex
+	const parent, times, rounds = "/reaped", 40, 5
 	c := connected(t, e)
-	for _, c := range []*client{c, connected(t, e)} {
-		m, err := c.Mutex(parent+"/lock", incumbent.MutexOptions{})
-		ok(t, err)
-		locks = append(locks, m)
+	mine, others := c.reapedLock(parent), connected(t, e).reapedLock(parent)
+	for range times {
+		for range rounds {
+			second := make(chan error, 1)
+			go func() { second <- others() }()
+			ok(t, errors.Join(mine(), <-second))
+		}
+		for node := new(incumbent.Stat); node != nil; {
+			var err error
+			node, err = c.Exists(parent).Do(c.ctx)
+			ok(t, err)
+		}
 	}
-	seen := map[int64]bool{}
-	once := func(m *incumbent.Mutex) (czxid int64, err error) {
+}
+
+// reapedLock returns a function that holds a lock once. Its error says what failed, or that the
+// parent of the lock's directory is not there while the lock is held.
+func (c *client) reapedLock(parent string) func() error {
+	m, err := c.Mutex(parent+"/lock", incumbent.MutexOptions{})
+	ok(c.t, err)
+	return func() error {
 		h, err := m.Lock(c.ctx)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		node, err := c.Exists(parent).Do(c.ctx)
-		if err == nil && node != nil {
-			czxid = node.Czxid
+		if err == nil && node == nil {
+			err = errors.New("the directory of a lock that is held is not there")
 		}
-		return czxid, errors.Join(err, h.Unlock(c.ctx))
-	}
-	for len(seen) < times {
-		second := make(chan error, 1)
-		go func() {
-			_, err := once(locks[1])
-			second <- err
-		}()
-		czxid, err := once(locks[0])
-		ok(t, errors.Join(err, <-second))
-		if czxid == 0 {
-			t.Fatal("the directory of a lock that is held is not there")
-		}
-		seen[czxid] = true
+		return errors.Join(err, h.Unlock(c.ctx))
 	}
 }
