@@ -87,9 +87,17 @@ func TestStatusCodes(t *testing.T) {
 	statuses(t, "standby, strict", second, strict, 200, 503, 200)
 	statuses(t, "no line", second, health.Options{}, 200, 200, 404)
 
+	suspended := make(chan struct{})
+	once := sync.OnceFunc(func() { close(suspended) })
+	defer first.OnConnection(func(s incumbent.ConnectionState) {
+		if s == incumbent.Suspended {
+			once()
+		}
+	})()
 	srv.Freeze(zkmem.Outbound)
 	statuses(t, "a server that hangs", second, plain, 200, 200, 503)
 	<-held.Context().Done()
+	<-suspended // now or later: the term ends by itself
 	statuses(t, "work outlives its term, within its grace", first, health.Options{Path: line, Grace: time.Hour}, 200, 200, 503)
 	statuses(t, "work outlives its term", first, health.Options{Path: line, Grace: time.Nanosecond, RequireConnection: true}, 503, 503, 503)
 	held.Release()
