@@ -7,7 +7,7 @@ const seed = 1
 const notFinders = "^(TestTraces|TestDigests|TestPlants|TestLivenessPlants)$"
 
 // compilerDependent are tests of allocations that the switches of the mutants add to: the compiler inlines less.
-const compilerDependent = "^TestARoundIsCountedWithoutAllocation$"
+const compilerDependent = "^(TestARoundIsCountedWithoutAllocation|TestAStepIsCountedWithoutAllocation|TestNoEventIsCountedWithAnAllocation)$"
 
 // The stages. Every one is at the level of quick, so the tests of what follows are a small part.
 var (
