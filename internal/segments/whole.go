@@ -81,15 +81,17 @@ func whole(name string) bool {
 // Runs takes. A file that is being compressed is left out if its segment is named, too.
 func Once(paths []string) (kept []string) {
 	for _, path := range paths {
-		if loose, isPart := strings.CutSuffix(path, ".gz"+unfinished); isPart && Named(filepath.Base(loose)) &&
-			(slices.Contains(paths, loose) || slices.Contains(paths, loose+".gz")) {
+		loose, isPart := strings.CutSuffix(path, ".gz"+unfinished)
+		loose = strings.TrimSuffix(loose, ".gz")
+		isPlain, isPacked := slices.Contains(paths, loose), slices.Contains(paths, loose+".gz")
+		switch {
+		case !Named(filepath.Base(loose)):
+		case isPart && (isPlain || isPacked):
+			continue
+		case !isPart && isPlain && isPacked && whole(loose) != (path == loose):
 			continue
 		}
-		loose := strings.TrimSuffix(path, ".gz")
-		twice := Named(filepath.Base(loose)) && slices.Contains(paths, loose) && slices.Contains(paths, loose+".gz")
-		if !twice || whole(loose) == (path == loose) {
-			kept = append(kept, path)
-		}
+		kept = append(kept, path)
 	}
 	return kept
 }
