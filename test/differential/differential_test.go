@@ -150,22 +150,20 @@ func newWorld(addr string) *world {
 
 // begin makes the round's root and notes the zxid, by a client of its own. It leaves no session behind: one that expires
 // in a later round would move the real server's zxid there. With quotas, the round's root and /a in it have one. It returns
-// what a server answered that does not let it.
+// the answers that refused a node.
 func (w *world) begin(root string, quotas bool) (refused []string) {
 	c := &client{w: w}
 	c.connect(0, make([]byte, 16), 0, 30000, "begin")
-	paths := []string{root}
-	if quotas {
-		paths = append(paths, quotaNodes(root)...)
-	}
-	for _, path := range paths {
-		data := "count=3,bytes=20"
-		if path == root {
-			data = ""
-		}
+	create := func(path, data string) {
 		answer := c.ask(opCreate, enc{}.str(path).str(data).acls([]acl{{31, "world", "anyone"}}).i32(0))
 		if !strings.Contains(answer[0], " code 0 ") {
 			refused = append(refused, answer...)
+		}
+	}
+	create(root, "")
+	for _, path := range quotaNodes(root) {
+		if quotas {
+			create(path, "count=3,bytes=20")
 		}
 	}
 	c.xid++

@@ -107,11 +107,14 @@ func (m *maker) write(op int32, alone bool) enc {
 	case opSetData:
 		return append(enc{}.str(m.path()), m.data()...).i32(m.version())
 	case opSetACL:
-		path := m.path()
-		if path == m.root || path == "/" || strings.HasPrefix(path, "/zookeeper") { // later rounds need them, too
-			path = m.root + "/a"
+		path, list := m.path(), m.acls()
+		if path == m.root {
+			path += "/a"
 		}
-		return enc{}.str(path).acls(m.acls()).i32(m.version())
+		if path == "/" || strings.HasPrefix(path, "/zookeeper") { // the rounds that follow need them, too
+			list = []acl{{31, "world", "anyone"}}
+		}
+		return enc{}.str(path).acls(list).i32(m.version())
 	}
 	panic(op)
 }
