@@ -101,7 +101,7 @@ func BenchmarkObserver(b *testing.B) {
 	b.ReportMetric(100*(with/without-1), "%-more")
 }
 
-// The meters add no allocation to a round. Others are shared by many rounds, and are not in each sum.
+// The meters add no allocation to a round. It compares sums of many rounds: some allocations are made once in several of them.
 func TestARoundIsCountedWithoutAllocation(t *testing.T) {
 	const rounds = 200
 	allocations := func(observed bool) float64 {

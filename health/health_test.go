@@ -97,7 +97,7 @@ func TestStatusCodes(t *testing.T) {
 	srv.Freeze(zkmem.Outbound)
 	statuses(t, "a server that hangs", second, plain, 200, 200, 503)
 	<-held.Context().Done()
-	<-suspended // now or later: the term ends by itself
+	<-suspended // the term may have ended before
 	statuses(t, "work outlives its term, within its grace", first, health.Options{Path: line, Grace: time.Hour}, 200, 200, 503)
 	statuses(t, "work outlives its term", first, health.Options{Path: line, Grace: time.Nanosecond, RequireConnection: true}, 503, 503, 503)
 	held.Release()

@@ -11,9 +11,8 @@ import (
 )
 
 // TestALockWhoseDirectoryIsReaped has two clients lock and unlock on servers that reap empty
-// containers every millisecond, and not once a minute. Every call succeeds. It goes on until the
-// directory, which is two levels deep, was reaped and created again forty times: now and then both
-// clients rest until it is gone.
+// containers every millisecond, and not once a minute. Every call succeeds. Forty times both clients
+// rest until the directory, which is two levels deep, was reaped; then they create it again.
 func TestALockWhoseDirectoryIsReaped(t *testing.T) {
 	t.Run("memory", func(t *testing.T) {
 		lockWhileReaped(t, inMemory(t, zkmem.Options{ContainerInterval: time.Millisecond}))

@@ -70,8 +70,8 @@ func (c *client) log() string {
 	return string(c.tape.Bytes())
 }
 
-// recorded returns when the tape has all that was recorded before the call: what the client does
-// now is in it, too.
+// recorded returns when the tape has all that the client recorded before the call. For that it
+// makes a request, whose reply is recorded after it.
 func (c *client) recorded() {
 	c.t.Helper()
 	path := fmt.Sprintf("/recorded-%d", len(c.tape.Records()))
