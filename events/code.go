@@ -1,28 +1,44 @@
 package events
 
 // Code is the outcome of a request, by ZooKeeper's name. The empty code is success. A
-// server's code that is not listed here becomes "SERVER_ERROR", with the number in
-// Event.Text.
+// server's code without a name becomes "SERVER_ERROR", with the number in Event.Text.
+// ServerCodes has the numbers.
 type Code string
 
-// Definite answers of a server.
+// Answers of a server. Those of the first group prove that the request was not carried out.
 const (
-	OK                     Code = ""
-	NoNode                 Code = "NONODE"
-	NodeExists             Code = "NODEEXISTS"
-	NoAuth                 Code = "NOAUTH"
-	AuthFailed             Code = "AUTHFAILED"
-	BadVersion             Code = "BADVERSION"
-	NotEmpty               Code = "NOTEMPTY"
-	BadArguments           Code = "BADARGUMENTS"
-	InvalidACL             Code = "INVALIDACL"
-	Unimplemented          Code = "UNIMPLEMENTED"
-	QuotaExceeded          Code = "QUOTAEXCEEDED"
-	NoChildrenOfEphemerals Code = "NOCHILDRENFOREPHEMERALS"
-	SessionMoved           Code = "SESSIONMOVED"
-	ReadOnly               Code = "NOTREADONLY"
-	Throttled              Code = "THROTTLEDOP"
-	ServerError            Code = "SERVER_ERROR"
+	OK                      Code = ""
+	Unimplemented           Code = "UNIMPLEMENTED"
+	BadArguments            Code = "BADARGUMENTS"
+	NoNode                  Code = "NONODE"
+	NoAuth                  Code = "NOAUTH"
+	BadVersion              Code = "BADVERSION"
+	NoChildrenOfEphemerals  Code = "NOCHILDRENFOREPHEMERALS"
+	NodeExists              Code = "NODEEXISTS"
+	NotEmpty                Code = "NOTEMPTY"
+	InvalidACL              Code = "INVALIDACL"
+	AuthFailed              Code = "AUTHFAILED"
+	SessionMoved            Code = "SESSIONMOVED"
+	ReadOnly                Code = "NOTREADONLY"
+	EphemeralOnLocalSession Code = "EPHEMERALONLOCALSESSION"
+	RequiresSASL            Code = "SESSIONCLOSEDREQUIRESASLAUTH"
+	QuotaExceeded           Code = "QUOTAEXCEEDED"
+	Throttled               Code = "THROTTLEDOP"
+
+	SystemError          Code = "SYSTEMERROR"
+	RuntimeInconsistency Code = "RUNTIMEINCONSISTENCY"
+	DataInconsistency    Code = "DATAINCONSISTENCY"
+	MarshallingError     Code = "MARSHALLINGERROR"
+	OperationTimeout     Code = "OPERATIONTIMEOUT"
+	UnknownSession       Code = "UNKNOWNSESSION"
+	NewConfigNoQuorum    Code = "NEWCONFIGNOQUORUM"
+	ReconfigInProgress   Code = "RECONFIGINPROGRESS"
+	APIError             Code = "APIERROR"
+	InvalidCallback      Code = "INVALIDCALLBACK"
+	NoWatcher            Code = "NOWATCHER"
+	RequestTimeout       Code = "REQUESTTIMEOUT"
+	ReconfigDisabled     Code = "RECONFIGDISABLED"
+	ServerError          Code = "SERVER_ERROR" // a code without a name
 )
 
 // Outcomes of commands.
@@ -70,9 +86,9 @@ const (
 	TooLarge       Code = "TOOLARGE"       // the reply (a list of children, mostly) is larger than the client's buffer
 )
 
-// Unknown reports whether a request with this outcome may have been applied or not.
-// Every other outcome is definite.
-func (c Code) Unknown() bool { return c == ConnectionLoss }
+// Unknown reports whether a request with this outcome may have been applied or not. Only the codes of a list prove that it
+// was not: see outcomes.go.
+func (c Code) Unknown() bool { return !proofs[c] }
 
 // Refusal reports whether the ensemble, or the client library, refuses what this client asks for,
 // and would not refuse another client: its rights, its limits, or its access lists are at fault. The
@@ -80,18 +96,19 @@ func (c Code) Unknown() bool { return c == ConnectionLoss }
 // that has no name here.
 func (c Code) Refusal() bool {
 	switch c {
-	case NoAuth, AuthFailed, InvalidACL, BadArguments, NoChildrenOfEphemerals, QuotaExceeded, Unimplemented, NotSent, TooLarge:
+	case NoAuth, AuthFailed, RequiresSASL, InvalidACL, BadArguments, NoChildrenOfEphemerals, EphemeralOnLocalSession, QuotaExceeded, Unimplemented,
+		NotSent, TooLarge:
 		return true
 	}
 	return false
 }
 
 // Transient reports whether the same request may succeed a little later, although
-// nobody changes anything.
+// nobody changes anything. So it may after an answer that says nothing about the request.
 func (c Code) Transient() bool {
 	switch c {
-	case ConnectionLoss, SessionExpired, SessionMoved, Throttled, ReadOnly, ForeignOwner, Unconfirmed, ParentGone:
+	case SessionExpired, SessionMoved, Throttled, ReadOnly, ForeignOwner, Unconfirmed, ParentGone:
 		return true
 	}
-	return false
+	return c.Unknown()
 }

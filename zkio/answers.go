@@ -1,6 +1,7 @@
 package zkio
 
 import (
+	"strings"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -47,6 +48,8 @@ func (c *call) reply(to *Adapter, a answer) (e events.Event, kept Kept, ok bool)
 	e = c.event(code(a.code))
 	e.Zxid = a.zxid
 	switch {
+	case a.tooLarge && writes(c.request):
+		e.Code, e.Text = events.ServerError, "the reply is above the limit for one message, and cannot be read: see Config.MaxAnswer"
 	case a.tooLarge:
 		e.Code, e.Text = events.TooLarge, "the reply is above the limit for one message: see Config.MaxAnswer"
 	case a.code == 0:
@@ -61,11 +64,28 @@ func (c *call) reply(to *Adapter, a answer) (e events.Event, kept Kept, ok bool)
 	return e, kept, !a.body.bad
 }
 
+// writes reports whether a request changes nodes.
+func writes(r events.Request) bool {
+	switch r.(type) {
+	case events.Create, events.Delete, events.Multi:
+		return true
+	}
+	return false
+}
+
+// created returns the path of a node that a create has made. Another path than the one that was asked for does not follow the
+// protocol.
+func (a *Adapter) created(b *body, asked string) string {
+	path := a.short(b.string())
+	b.bad = b.bad || !strings.HasPrefix(path, asked)
+	return path
+}
+
 // decode reads the body of an answer to a call.
 func (a *Adapter) decode(c *call, b *body, e *events.Event) (kept Kept) {
 	switch r := c.request.(type) {
 	case events.Create:
-		e.Path = a.short(b.string())
+		e.Path = a.created(b, r.Path)
 	case events.Get:
 		kept = Kept{Data: b.bytes(), Stat: b.stat()}
 		if c.data {
@@ -98,7 +118,7 @@ func (a *Adapter) readMulti(b *body, e *events.Event, ops []events.Op) Kept {
 		var r OpResult
 		switch op {
 		case opCreate:
-			r.Path = a.short(b.string())
+			r.Path = a.created(b, ops[min(len(kept.Results), len(ops)-1)].Path)
 			e.Children = append(e.Children, r.Path)
 		case opSetData:
 			r.Stat = b.stat()

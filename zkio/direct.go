@@ -63,11 +63,12 @@ func (a *Adapter) List(ctx context.Context, path string) ([]string, error) {
 //
 // Errors: ErrOtherSession and ErrNotConnected (not sent); *Error (refused: nothing was
 // carried out; the results say which operation it was); ErrOutcomeUnknown if the
-// connection, or ctx, ended before the reply came; only ctx's if the request was withdrawn
+// connection, or ctx, ended before the reply came, or if the reply does not say whether it was
+// carried out (then the *Error has its code); only ctx's if the request was withdrawn
 // before it was sent.
 func (a *Adapter) Commit(ctx context.Context, session int64, ops []events.Op) ([]OpResult, int64, error) {
 	e, kept, err := a.ask(ctx, events.Multi{Call: events.Call{Session: session}, Ops: ops})
-	if e.Code == events.ConnectionLoss {
+	if e.Code.Unknown() {
 		err = fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
 	}
 	return kept.Results, e.Zxid, err

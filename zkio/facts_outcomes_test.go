@@ -56,7 +56,8 @@ func TestFact20_ServerCodes(t *testing.T) {
 		-6: events.Unimplemented, -8: events.BadArguments, -101: events.NoNode, -102: events.NoAuth,
 		-103: events.BadVersion, -108: events.NoChildrenOfEphemerals, -110: events.NodeExists, -111: events.NotEmpty,
 		-112: events.SessionExpired, -114: events.InvalidACL, -115: events.AuthFailed, -118: events.SessionMoved,
-		-119: events.ReadOnly, -125: events.QuotaExceeded, -127: events.Throttled, -13: events.ServerError,
+		-119: events.ReadOnly, -125: events.QuotaExceeded, -127: events.Throttled, -13: events.NewConfigNoQuorum,
+		-1: events.SystemError, -7: events.OperationTimeout, -120: events.EphemeralOnLocalSession, -124: events.RequiresSASL, -126: events.ServerError,
 	}
 	for number, code := range want {
 		remove := srv.Intercept(func(q zkmem.Request) zkmem.Verdict {
@@ -70,7 +71,7 @@ func TestFact20_ServerCodes(t *testing.T) {
 		if got.Code != code || got.SentAt == 0 {
 			t.Errorf("%d: %+v", number, got)
 		}
-		if code == events.ServerError && !strings.Contains(got.Text, "-13") {
+		if code == events.ServerError && !strings.Contains(got.Text, "-126") {
 			t.Errorf("the number is lost: %q", got.Text)
 		}
 	}
