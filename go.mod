@@ -3,7 +3,6 @@ module github.com/incumbent-go/incumbent
 go 1.25
 
 require (
-	github.com/anishathalye/porcupine v1.3.1
 	github.com/cockroachdb/datadriven v1.0.3
 	github.com/go-zookeeper/zk v1.0.4
 	github.com/looplab/fsm v1.0.3

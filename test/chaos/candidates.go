@@ -6,15 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/incumbent-go/incumbent"
-	"github.com/incumbent-go/incumbent/test/story"
 )
 
 // closeTimeout is the limit of a close.
@@ -30,11 +25,6 @@ func join(w *worker) (candidate, error) {
 		return joinLocks(w)
 	case byQueue:
 		return joinQueue(w)
-	case byDeaf:
-		d, err := story.OpenDeaf(o.servers, o.path, o.id, o.session, o.tick)
-		return deaf{d}, err
-	case byLock:
-		return joinLock(o)
 	}
 	return nil, fmt.Errorf("who is %q?", o.kind)
 }
@@ -107,10 +97,10 @@ func (c *ownCandidate) holding() int64 {
 	if held := c.held.Load(); held != nil && held.Check() == nil {
 		return noToken
 	}
-	if c.selector != nil {
-		return tokenless(c.selector.HasLeadership())
+	if c.selector != nil && c.selector.HasLeadership() || c.elector != nil && c.elector.HasLeadership() {
+		return noToken
 	}
-	return tokenless(c.elector.HasLeadership())
+	return 0
 }
 
 func (c *ownCandidate) run(w *worker) {
@@ -155,107 +145,12 @@ func (c *ownCandidate) term(w *worker, held *incumbent.Leadership) bool {
 	c.held.Store(held)
 	defer held.Release()
 	defer w.writing(held)()
-	return w.term(func() bool { return held.Check() == nil }, held.Token(), held.Context().Done())
+	return w.term(held.Context().Done())
 }
 
 func (c *ownCandidate) leave() error { return closeClient(c.client) }
 
-// deaf is this library's latch with its heartbeat switched off. It has the token of its term, and its line is not fenced:
-// what the store takes from it is what a store takes that does not look.
-type deaf struct{ *story.Deaf }
-
-func (d deaf) holding() int64 { return tokenless(d.believes()) }
-
-func (d deaf) believes() bool { return d.Token() != 0 }
-
-func (d deaf) run(w *worker) {
-	for w.awaits(d.believes, true) {
-		token := d.Token()
-		if w.term(func() bool { return token != 0 && d.Token() == token }, token, nil) {
-			d.Resign()
-			w.awaits(d.believes, false)
-		}
-	}
-}
-
-func (d deaf) leave() error { d.Close(); return nil }
-
-// lock is go-zookeeper's Lock, used with care: Lock never tells that it was lost, so belief begins when its Lock call
-// returns and ends at the connection's first word of a disconnect or an expiry. It is given back until that succeeds, and
-// every attempt is made with a lock of its own.
-type lock struct {
-	conn *zk.Conn
-	path string
-	id   string
-
-	mu    sync.Mutex
-	up    bool
-	leads bool
-}
-
+// quiet is the log of the operator's connection.
 type quiet struct{}
 
 func (quiet) Printf(string, ...any) {}
-
-func joinLock(o orders) (candidate, error) {
-	l := &lock{path: o.path, id: o.id}
-	var err error
-	l.conn, _, err = zk.Connect(strings.Split(o.servers, ","), o.session, zk.WithLogger(quiet{}), zk.WithLogInfo(false), zk.WithEventCallback(l.hear))
-	return l, err
-}
-
-func (l *lock) hear(e zk.Event) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch e.State {
-	case zk.StateHasSession:
-		l.up = true
-	case zk.StateDisconnected, zk.StateExpired:
-		l.up, l.leads = false, false
-	}
-}
-
-func (l *lock) holding() int64 { return tokenless(l.believes()) }
-
-func (l *lock) believes() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.leads
-}
-
-func (l *lock) set(leads bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.leads = leads && l.up
-}
-
-func (l *lock) run(w *worker) {
-	for !w.leaving() {
-		held := zk.NewLock(l.conn, l.path, zk.WorldACL(zk.PermAll))
-		if err := held.LockWithData([]byte(l.id)); err != nil {
-			w.rest(again)
-			continue
-		}
-		l.set(true)
-		w.term(l.believes, 0, nil)
-		l.set(false)
-		l.unlock(w, held)
-	}
-}
-
-// unlock gives the lock back. One whose session is over is gone by itself, which Unlock reports as a missing node.
-func (l *lock) unlock(w *worker, held *zk.Lock) {
-	for {
-		switch err := held.Unlock(); err {
-		case nil, zk.ErrNoNode, zk.ErrNotLocked, zk.ErrClosing:
-			return
-		}
-		select {
-		case <-w.ending:
-			return
-		case <-time.After(again):
-		}
-	}
-}
-
-func (l *lock) leave() error { l.conn.Close(); return nil }

@@ -6,23 +6,19 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/anishathalye/porcupine"
 	"go.uber.org/goleak"
 
 	"github.com/incumbent-go/incumbent/test/ensemble"
-	"github.com/incumbent-go/incumbent/test/selection"
-	"github.com/incumbent-go/incumbent/test/story"
 )
 
 var (
 	seed    = flag.Uint64("seed", 1, "what the faults, and the lengths of terms, are drawn from")
-	minutes = flag.Float64("minutes", 0, "how long the faults go on; by default as test/selection says: 90 s or 20 s")
+	minutes = flag.Float64("minutes", 0, "how long the faults go on; 10 s if it is 0")
 	session = flag.Duration("session", 4*time.Second, "the session timeout")
 	only    = flag.String("only", "", "play these lines alone, as in mutex,queue: "+wordsOf(everybody))
 	keep    = flag.Bool("keep", false, "keep the logs of a run that passes, too")
@@ -39,39 +35,20 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// TestChaos is the run. What is asked of this library's lines is everything; of the others, that their violations are
-// found: without them the harness would prove nothing.
+// TestChaos is the run.
 func TestChaos(t *testing.T) {
 	if *minutes < 0 || *session <= 0 {
 		t.Fatalf("-minutes %g -session %s: want times above 0", *minutes, *session)
 	}
 	o := options{seed: *seed, long: time.Duration(*minutes * float64(time.Minute)), kinds: chosen(t), session: *session}
 	if o.long == 0 {
-		o.long = 90 * time.Second
-		if *only == "" { // make chaos plays the recipes, too
-			o.kinds = slices.DeleteFunc(slices.Clone(o.kinds), func(k kind) bool { return slices.Contains(recipes, k) })
-		}
-		if !selection.Full(t, "20 s of 1m30s of faults, to this library's latches alone") {
-			o.long, o.kinds = 20*time.Second, latches
-		}
-	}
-	o.opening = slices.Contains(o.kinds, byDeaf)
-	if slices.Contains(o.kinds, byCurator) {
-		o.classes = story.Compile(t, filepath.Join("java", "Candidate.java"))
+		o.long = 10 * time.Second
 	}
 	o.dir = folder(t, o)
 	all := run(t, o)
-	t.Logf("seed %d, %.0f s of faults, session timeout %s\n\n%s", o.seed, o.long.Seconds(), o.session, tables(all))
+	t.Logf("seed %d, %.0f s of faults, session timeout %s\n\n%s", o.seed, o.long.Seconds(), o.session, table(all))
 	for _, o := range all {
-		if o.kind.promised() {
-			demand(t, o)
-		}
-	}
-	if o.opening && o.session <= 6*time.Second {
-		i := slices.IndexFunc(all, func(o *outcome) bool { return o.kind == byDeaf })
-		if sum, _ := total(all[i].together); sum < time.Second || len(all[i].beyond) == 0 {
-			t.Errorf("with the heartbeat off two believed at once for %s only: the faults, or the looks, do not work", sum)
-		}
+		demand(t, o)
 	}
 }
 
@@ -106,7 +83,7 @@ func folder(t *testing.T, o options) string {
 			os.RemoveAll(dir)
 			return
 		}
-		t.Logf("seed %d. %s has the clients' logs, the plan, what was done when, beliefs, nodes and saves.\n"+
+		t.Logf("seed %d. %s has the clients' logs, the plan, what was done when, beliefs, nodes and writes.\n"+
 			"The same faults once more: make chaos MINUTES=%g SEED=%d ARGS='-session %s -only %s'. One log: go run ./cmd/incumbent replay --print %s/%s-s0-1.log",
 			o.seed, dir, o.long.Minutes(), o.seed, o.session, wordsOf(o.kinds), dir, o.kinds[0].word())
 	})
@@ -118,16 +95,10 @@ func run(t *testing.T, o options) []*outcome {
 	t.Helper()
 	e := ensemble.Start(t, ensemble.Options{})
 	s := set(t, o, e)
-	rest := o.long
-	if o.opening {
-		rest -= s.terms().patient + o.session
-	}
-	p := draw(o.seed, rest, s.terms(), slots, len(o.kinds))
+	p := draw(o.seed, o.long, s.terms(), slots, len(o.kinds))
 	s.write("plan.txt", func(say func(string, ...any)) { say("%s", p) })
-	began := monotonic()
 	s.open()
 	s.play(p)
-	whole := time.Duration(monotonic() - began)
 	s.note("the faults are over")
 	for _, what := range kindsOfFaults() {
 		if p.has(what) != s.counts[what] {
@@ -136,7 +107,7 @@ func run(t *testing.T, o options) []*outcome {
 	}
 	var all []*outcome
 	for _, k := range o.kinds {
-		all = append(all, &outcome{kind: k, whole: whole})
+		all = append(all, &outcome{kind: k})
 	}
 	s.settle(all)
 	s.note("at rest")
@@ -153,7 +124,6 @@ func run(t *testing.T, o options) []*outcome {
 				t.Logf("%s %s says %q", one.kind, h.id, h.errors)
 			}
 		}
-		one.arrivals = s.store.arrivals(one.kind.word())
 	}
 	s.keep(all)
 	history, nodes := s.truth()
@@ -163,15 +133,11 @@ func run(t *testing.T, o options) []*outcome {
 		if !one.borneOut(own) {
 			t.Errorf("%s: seen at rest, and not in the servers' logs: %v", one.kind, one.seen)
 		}
-		one.verdict = judge(one.kind, one.clients, own, one.arrivals, history, o.session)
-		one.linear = words[linearizable(one.clients, time.Minute)]
+		one.verdict = judge(one.kind, one.clients, own, history, o.session)
 	}
 	s.replay()
 	return all
 }
-
-// words are porcupine's.
-var words = map[porcupine.CheckResult]string{porcupine.Ok: "yes", porcupine.Illegal: "no", porcupine.Unknown: "not known"}
 
 // demand holds a line of this library against what is promised.
 func demand(t *testing.T, o *outcome) {
@@ -182,17 +148,13 @@ func demand(t *testing.T, o *outcome) {
 	for _, b := range o.beyond {
 		t.Errorf("%s: %s believed for %s %s, %d-%d", o.kind, b.id, b.span.length(), b.why, b.span.from, b.span.to)
 	}
-	for what, n := range map[string]int{"stale saves were accepted": o.accepted, "tokens were not the node's czxid": o.forged,
-		"second nodes stayed": o.orphans, "tokens shrank": o.shrunk, "nodes too many at rest": o.surplus, "clients out of line at rest": o.missing} {
+	for what, n := range map[string]int{"second nodes stayed": o.orphans, "tokens shrank": o.shrunk, "nodes too many at rest": o.surplus, "clients out of line at rest": o.missing} {
 		if n != 0 {
 			t.Errorf("%s: %d %s", o.kind, n, what)
 		}
 	}
 	if !o.settled {
 		t.Errorf("%s: the line did not come to rest with a leader", o.kind)
-	}
-	if o.linear != "yes" {
-		t.Errorf("%s: is the register linearizable? %s", o.kind, o.linear)
 	}
 	if len(o.left) > 0 {
 		t.Errorf("%s: left over: %v", o.kind, o.left)
@@ -203,8 +165,7 @@ func demand(t *testing.T, o *outcome) {
 	if o.writes == 0 {
 		t.Errorf("%s: nothing was written", o.kind)
 	}
-	saves := slices.ContainsFunc(o.arrivals, func(a arrival) bool { return a.verb == save && a.taken })
-	if o.terms == 0 || o.kind.alternates() && !saves {
-		t.Errorf("%s: %d terms, and did anybody save? %t", o.kind, o.terms, saves)
+	if o.terms == 0 {
+		t.Errorf("%s: nobody ever held anything", o.kind)
 	}
 }

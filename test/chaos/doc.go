@@ -5,8 +5,7 @@
 // The schedule of faults is drawn from one number, the seed, and so is how long each leader wants to lead. When things
 // happen is not: processes, servers and the kernel take the time they take. The same seed repeats the schedule, not the run.
 //
-// The same is done at the same instants to this library, to this library with its heartbeat switched off, to go-zookeeper's
-// Lock and to Apache Curator's LeaderLatch: each has a line of its own, on the same servers, behind the same links. This
-// library's locks, permits, job elections and queues are played with them, and have rules of their own. Its clients
-// at one host share a process, so that a run does not need more processes than a small machine can run.
+// Each recipe with a place has a line of its own, on the same servers, behind the same links. The clients at one host
+// share a process, so that a run does not need more processes than a small machine can run. Test/story does the same
+// faults to go-zookeeper's Lock and to Curator's LeaderLatch.
 package chaos

@@ -11,8 +11,7 @@ import (
 	"github.com/incumbent-go/incumbent/test/proxy"
 )
 
-// open begins every run alike: one client leads each line, all at one follower; the others queue elsewhere; and that
-// follower is cut off from ZooKeeper's leader until it gives up. A client that believes without a heartbeat is misled.
+// open begins every run alike: one client leads each line, all at one follower, and the others queue elsewhere.
 func (s *stage) open() {
 	s.t.Helper()
 	s.must(s.staff(s.slots[0], "hold"))
@@ -20,42 +19,6 @@ func (s *stage) open() {
 		s.until(fmt.Sprintf("%s to lead", k), within, func() bool { return k == byQueue || s.leader(k) != nil })
 	}
 	s.staffRest()
-	if !s.opening {
-		return
-	}
-	<-time.After(s.session / 2) // pause: how long the leaders lead before the fault
-	one := s.exposed()
-	s.begun = time.Now()
-	leader, _ := s.e.Whole()
-	s.note("opening: %s loses %s, where the leaders of slot %d are", leader, one.home, one.number)
-	if one.home == leader {
-		s.e.CutUnseen(leader)
-	} else {
-		s.e.Part(one.home, leader)
-	}
-	<-time.After(s.terms().patient + s.session/2) // pause: how long the fault lasts
-	s.e.Heal()
-	s.e.Whole()
-	s.note("opening: over")
-}
-
-// exposed returns the slot whose client leads without a heartbeat, at a server of its own. It is the first, as a rule; but a
-// machine may have stood still since, and somebody else lead.
-func (s *stage) exposed() (one *slot) {
-	s.t.Helper()
-	for {
-		s.until("somebody to lead without a heartbeat", within, func() bool {
-			one = s.leader(byDeaf)
-			return one != nil
-		})
-		if one.home != nil {
-			return one
-		}
-		for _, h := range one.all() {
-			h.kill()
-		}
-		s.must(s.staff(one, "hold"))
-	}
 }
 
 // staffRest fills the other slots, and returns when everybody is in line.

@@ -18,22 +18,16 @@ import (
 // quietWithin returns how long a line may take to come to rest after the last fault.
 func (s *stage) quietWithin() time.Duration { return 60*time.Second + 4*s.session }
 
-// settle waits until all lines have come to rest, those of others not for long.
+// settle waits until all lines have come to rest.
 func (s *stage) settle(all []*outcome) {
 	s.t.Helper()
 	s.everybody("hold")
-	waiting := func(which func(kind) bool) func() bool {
-		return func() bool {
-			for _, o := range all {
-				if which(o.kind) && !o.settled {
-					o.settled = s.settled(o)
-				}
-			}
-			return !slices.ContainsFunc(all, func(o *outcome) bool { return which(o.kind) && !o.settled })
+	s.holdsWithin(s.quietWithin(), func() bool {
+		for _, o := range all {
+			o.settled = o.settled || s.settled(o)
 		}
-	}
-	s.holdsWithin(s.quietWithin(), waiting(kind.promised))
-	s.holdsWithin(5*s.session, waiting(func(k kind) bool { return !k.promised() }))
+		return !slices.ContainsFunc(all, func(o *outcome) bool { return !o.settled })
+	})
 }
 
 // leave makes every client leave, and checks what is left of them.
@@ -47,12 +41,10 @@ func (s *stage) leave(all []*outcome) {
 				s.t.Errorf("%s %s did not leave: %v", o.kind, h.id, h.errors)
 			}
 		}
-		if o.kind.promised() { // they closed their sessions: the servers hang up, and forget
-			s.holdsWithin(s.session/2, func() bool {
-				o.left = s.remains(o.kind)
-				return len(o.left) == 0
-			})
-		}
+		s.holdsWithin(s.session/2, func() bool { // they closed their sessions: the servers hang up, and forget
+			o.left = s.remains(o.kind)
+			return len(o.left) == 0
+		})
 	}
 	for _, o := range all {
 		for _, one := range s.slots {
@@ -60,16 +52,6 @@ func (s *stage) leave(all []*outcome) {
 			<-one.hands[o.kind].gone
 		}
 	}
-	s.holdsWithin(4*s.session, func() bool { // the sessions of those who ended without a word end by themselves
-		clean := true
-		for _, o := range all {
-			if !o.kind.promised() {
-				o.left = s.remains(o.kind)
-				clean = clean && len(o.left) == 0
-			}
-		}
-		return clean
-	})
 }
 
 // remains returns the nodes and watches of a line.
@@ -167,10 +149,10 @@ func (s *stage) copyLogs(servers [][]string) {
 	}
 }
 
-// replay feeds every log of this library's clients to fresh machines.
+// replay feeds every client's log to fresh machines.
 func (s *stage) replay() {
 	s.t.Helper()
-	for _, k := range ours { // none in those that were not played
+	for _, k := range s.kinds {
 		for _, h := range s.past[k] {
 			f, err := os.Open(h.log)
 			s.must(err)

@@ -19,7 +19,6 @@ type hand struct {
 	said    client
 	open    belief // the belief that is held now
 	holds   bool
-	asked   *call  // not answered yet
 	writing *write // not answered yet
 	idle    bool   // it puts no item until it is to rotate
 	clock   chan int64
@@ -40,7 +39,7 @@ func (h *hand) hear(line string) {
 		fmt.Sscan(line, &word, &at)
 		h.clock <- at
 	case "leads":
-		token := int64(noToken) // Java's say none
+		var token int64
 		fmt.Sscan(line, &word, &at, &token)
 		h.open, h.holds = belief{span{at, at}, max(token, 0)}, true
 	case "holds", "stops":
@@ -48,21 +47,6 @@ func (h *hand) hear(line string) {
 		if word == "stops" {
 			h.said.beliefs = append(h.said.beliefs, h.open)
 			h.holds = false
-		}
-	case "call":
-		var v verb
-		fmt.Sscan(line, &word, &v, &value, &at)
-		h.asked = &call{verb: v, value: value, called: at}
-	case "heard":
-		var answer string
-		fmt.Sscan(line, &word, &answer, &value, &at)
-		if h.asked != nil {
-			h.asked.heard, h.asked.taken = at, answer == "ok"
-			if h.asked.verb == load {
-				h.asked.value = value
-			}
-			h.said.calls = append(h.said.calls, *h.asked)
-			h.asked = nil
 		}
 	case "writes":
 		h.writing = &write{fate: unknown}
@@ -93,11 +77,6 @@ func (h *hand) end() {
 	if h.holds {
 		h.said.beliefs = append(h.said.beliefs, h.open)
 		h.holds = false
-	}
-	if h.asked != nil {
-		h.asked.unknown = true
-		h.said.calls = append(h.said.calls, *h.asked)
-		h.asked = nil
 	}
 	if h.writing != nil {
 		h.said.writes = append(h.said.writes, *h.writing)

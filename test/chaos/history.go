@@ -23,7 +23,6 @@ type client struct {
 	id      string
 	beliefs []belief
 	stopped []span // by SIGSTOP
-	calls   []call
 	writes  []write
 	done    []handled
 	killed  bool
@@ -100,78 +99,15 @@ func shared(all ...[]span) []span {
 	return found
 }
 
-// spans returns the times of beliefs.
-func spans(beliefs []belief) (all []span) {
-	for _, b := range beliefs {
-		all = append(all, b.span)
-	}
-	return all
-}
-
-func total(spans []span) (sum, longest time.Duration) {
-	for _, s := range spans {
-		sum += s.length()
-		longest = max(longest, s.length())
-	}
-	return sum, longest
-}
-
-// covered returns for how long at least one of these held.
-func covered(all ...[]span) (sum time.Duration) {
-	var spans []span
-	for _, some := range all {
-		spans = append(spans, some...)
-	}
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
-	end := int64(0)
-	for _, s := range spans {
-		if s.to > end {
-			sum += time.Duration(s.to - max(s.from, end))
-			end = s.to
-		}
-	}
-	return sum
-}
-
-// arrival is a request as the store took it, in the order in which it did.
-type arrival struct {
-	at    int64
-	id    string
-	verb  verb
-	token int64 // what the client named; 0 where its recipe has none
-	value int64
-	taken bool
-}
-
-// call is a request as its client saw it.
-type call struct {
-	verb           verb
-	value          int64 // to save, or what was loaded
-	called, heard  int64
-	taken, unknown bool // unknown: the client ended before it heard
-}
-
-type verb string
-
-const (
-	load verb = "load" // read the value, and shut out all lower tokens
-	save verb = "save"
-)
-
 // verdict is what is wrong in one line. Everything in it is certain: a case that is not clear is not counted.
 type verdict struct {
 	together []span     // two believed at once what one may have at a time, neither of them stopped
 	asleep   []span     // two did, one of them stopped: no library can prevent that
 	beyond   []trespass // believed without a node, or before it was first in line, or after it was gone
-	stale    int        // saves that came to the store after a request of a later node's owner
-	accepted int        // and were taken
-	forged   int        // tokens that are not the czxid of the client's node
 	orphans  int        // nodes that exist together with another of the same client for longer than a session lasts
 	shrunk   int        // holds whose token is below that of one before
 	terms    int
-	led      time.Duration
-	longest  time.Duration // without anybody who believed
-	ledger                 // what the order of transactions shows
+	ledger   // what the order of transactions shows
 }
 
 // trespass is a belief that does not agree with the life of the client's node.
@@ -182,14 +118,11 @@ type trespass struct {
 }
 
 // judge holds what the clients of one line believed, wrote and handled against what was committed.
-func judge(k kind, clients []client, nodes []node, arrivals []arrival, history []txn, session time.Duration) (v verdict) {
+func judge(k kind, clients []client, nodes []node, history []txn, session time.Duration) (v verdict) {
 	places := slices.DeleteFunc(slices.Clone(nodes), func(n node) bool { return !k.owns(n) })
-	var awake [][]span
 	for _, c := range clients {
-		awake = append(awake, spans(c.awake()))
 		v.terms += len(c.beliefs)
 	}
-	v.led, v.longest = covered(awake...), drought(awake...)
 	if k == byQueue {
 		v.ledger = judgeItems(k, clients, places, history)
 		return v
@@ -201,7 +134,6 @@ func judge(k kind, clients []client, nodes []node, arrivals []arrival, history [
 			v.beyond = append(v.beyond, trespasses(k, c.id, b, places)...)
 		}
 	}
-	v.stale, v.accepted, v.forged = staleSaves(arrivals, places)
 	v.orphans = orphans(nodes, session+expiryLag)
 	return v
 }
@@ -237,34 +169,6 @@ func own(id string, b belief, nodes []node) (mine node, ok bool) {
 	return mine, ok
 }
 
-// staleSaves counts saves by clients whose node is older than that of another client that had written to the store before. It
-// does not ask the store's opinion, and goes by the nodes, not by the tokens that were named: those it checks.
-func staleSaves(arrivals []arrival, nodes []node) (stale, accepted, forged int) {
-	highest := int64(0)
-	for _, a := range arrivals {
-		mine, ok := own(a.id, belief{span: span{a.at, a.at}}, nodes)
-		if a.token != 0 && !slices.ContainsFunc(nodes, func(n node) bool { return n.id == a.id && n.czxid == a.token }) {
-			forged++
-		}
-		token := mine.czxid
-		if a.token != 0 {
-			token = a.token
-		} else if !ok {
-			continue
-		}
-		if a.verb == save && token < highest {
-			stale++
-			if a.taken {
-				accepted++
-			}
-		}
-		if a.taken {
-			highest = max(highest, token)
-		}
-	}
-	return stale, accepted, forged
-}
-
 // expiryLag is how much longer than its timeout a session that a client has given up may last: two ticks of 2 s. A new leader of
 // the ensemble gives every session its whole timeout again, and expires sessions at ticks.
 const expiryLag = 4 * time.Second
@@ -282,20 +186,4 @@ func orphans(nodes []node, lasts time.Duration) (count int) {
 		}
 	}
 	return count
-}
-
-// drought returns the longest time between two beliefs.
-func drought(all ...[]span) (longest time.Duration) {
-	var spans []span
-	for _, some := range all {
-		spans = append(spans, some...)
-	}
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
-	for i, end := 0, int64(0); i < len(spans); i++ {
-		if i > 0 {
-			longest = max(longest, time.Duration(spans[i].from-end))
-		}
-		end = max(end, spans[i].to)
-	}
-	return longest
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// kind is whose code a line is in the hands of, and by which recipe.
+// kind is a recipe, with a line of its own.
 type kind string
 
 const (
@@ -20,31 +20,18 @@ const (
 	byReadWrite kind = "read-write lock"
 	byJob       kind = "job election"
 	byQueue     kind = "queue"
-	byDeaf      kind = "heartbeat off"
-	byLock      kind = "zk.Lock"
-	byCurator   kind = "Curator 5.4"
 )
 
-// latches are this library's elections that others are compared with, recipes are its other recipes with a place. All of
-// them have everything switched on: what is promised is promised of these.
+// latches are the elections whose terms may last, everybody are all recipes with a place.
 var (
-	latches = []kind{byLatch, byRider, bySelector}
-	recipes = []kind{byMutex, bySemaphore, byReadWrite, byJob, byQueue}
-	ours    = slices.Concat(latches, recipes)
+	latches   = []kind{byLatch, byRider, bySelector}
+	everybody = slices.Concat(latches, []kind{byMutex, bySemaphore, byReadWrite, byJob, byQueue})
 )
-
-var everybody = slices.Concat(ours, []kind{byDeaf, byLock, byCurator})
-
-func (k kind) promised() bool { return slices.Contains(ours, k) }
-
-// alternates reports whether one client at a time holds what the line is for, at least now and then: these write to the
-// store, by a token that grows.
-func (k kind) alternates() bool { return k != bySemaphore && k != byQueue }
 
 // word returns the kind as a name of files and nodes.
 func (k kind) word() string {
 	return map[kind]string{byLatch: "latch", byRider: "rider", bySelector: "selector", byMutex: "mutex", bySemaphore: "semaphore",
-		byReadWrite: "readwrite", byJob: "job", byQueue: "queue", byDeaf: "deaf", byLock: "lock", byCurator: "curator"}[k]
+		byReadWrite: "readwrite", byJob: "job", byQueue: "queue"}[k]
 }
 
 // kindOf returns the kind with this word.

@@ -63,7 +63,7 @@ func (s *script) verdict(t *testing.T, k kind) verdict {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return judge(k, s.clients, nodes, nil, s.history, 4*time.Second)
+	return judge(k, s.clients, nodes, s.history, 4*time.Second)
 }
 
 // madeUp is a way in which a story goes, and the rules that it breaks.

@@ -24,7 +24,7 @@ const (
 // lockCandidate takes a lock of this library, works under it and releases it, over and over.
 type lockCandidate struct {
 	client  *incumbent.Client
-	acquire func(context.Context) (*incumbent.Hold, bool, error) // and whether the client is alone then
+	acquire func(context.Context) (*incumbent.Hold, error)
 	held    atomic.Pointer[incumbent.Hold]
 }
 
@@ -38,18 +38,15 @@ func joinLocks(w *worker) (candidate, error) {
 	switch w.kind {
 	case byMutex:
 		mutex, err := client.Mutex(w.path, options)
-		c.acquire = func(ctx context.Context) (*incumbent.Hold, bool, error) {
-			hold, err := mutex.Lock(ctx)
-			return hold, true, err
-		}
+		c.acquire = func(ctx context.Context) (*incumbent.Hold, error) { return mutex.Lock(ctx) }
 		return c, err
 	case byReadWrite:
 		lock, err := client.ReadWriteLock(w.path, options)
 		reads := false // a client begins as a writer
-		c.acquire = func(ctx context.Context) (hold *incumbent.Hold, alone bool, err error) {
-			hold, err = lockSide(ctx, lock, reads)
-			alone, reads = !reads, w.chance.IntN(3) > 0
-			return hold, alone, err
+		c.acquire = func(ctx context.Context) (*incumbent.Hold, error) {
+			hold, err := lockSide(ctx, lock, reads)
+			reads = w.chance.IntN(3) > 0
+			return hold, err
 		}
 		return c, err
 	}
@@ -79,19 +76,19 @@ type permits struct {
 	options   incumbent.SemaphoreOptions
 }
 
-func (p *permits) acquire(ctx context.Context) (*incumbent.Hold, bool, error) {
+func (p *permits) acquire(ctx context.Context) (*incumbent.Hold, error) {
 	if p.chance.IntN(5) == 0 && !p.worker.hold.Load() {
 		p.semaphore.SetLimit(ctx, lowestLimit+p.chance.IntN(3)) // if that fails, the limit is one or the other
 	}
 	hold, err := p.semaphore.Acquire(ctx, 1+p.chance.IntN(2))
 	if !errors.Is(err, incumbent.ErrLimitDiffers) {
-		return hold, false, err
+		return hold, err
 	}
 	limit, agreed := p.semaphore.Agreed(ctx)
 	if agreed == nil {
 		p.semaphore, agreed = p.client.Semaphore(p.path, limit, p.options)
 	}
-	return nil, false, agreed
+	return nil, agreed
 }
 
 func (c *lockCandidate) holding() int64 {
@@ -109,10 +106,10 @@ func (c *lockCandidate) run(w *worker) {
 		cancel()
 	}()
 	for !w.leaving() {
-		hold, alone, err := c.acquire(ctx)
+		hold, err := c.acquire(ctx)
 		switch {
 		case hold != nil:
-			c.work(w, hold, alone)
+			c.work(w, hold)
 		case err != nil && ctx.Err() == nil:
 			w.say("error %v", err)
 			w.rest(again)
@@ -121,14 +118,10 @@ func (c *lockCandidate) run(w *worker) {
 }
 
 // work works under a hold, and ends it.
-func (c *lockCandidate) work(w *worker, hold *incumbent.Hold, alone bool) {
+func (c *lockCandidate) work(w *worker, hold *incumbent.Hold) {
 	c.held.Store(hold)
 	stop := w.writing(hold.Leadership)
-	if alone {
-		w.term(func() bool { return hold.Check() == nil }, hold.Token(), hold.Context().Done())
-	} else {
-		w.stay(hold.Context().Done())
-	}
+	w.term(hold.Context().Done())
 	stop()
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()

@@ -11,8 +11,6 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
-
-	"github.com/incumbent-go/incumbent/test/story"
 )
 
 // nursery starts processes that end with this one, however it ends: the kernel kills a child when the thread that started
@@ -44,7 +42,7 @@ func (n *nursery) start(cmd *exec.Cmd) (err error) {
 
 func (n *nursery) close() { close(n.jobs); <-n.done }
 
-// process is a process of clients: one of each of this library's lines, or one of another line.
+// process is a process of clients: one of each line.
 type process struct {
 	stderr string // the file of its standard error
 	cmd    *exec.Cmd
@@ -54,7 +52,7 @@ type process struct {
 }
 
 // hire starts clients in one process.
-func hire(n *nursery, all []orders, classes, logs string) ([]*hand, error) {
+func hire(n *nursery, all []orders, logs string) ([]*hand, error) {
 	p := &process{gone: make(chan struct{}), hands: map[string]*hand{}}
 	var hands []*hand
 	var texts []string
@@ -63,16 +61,12 @@ func hire(n *nursery, all []orders, classes, logs string) ([]*hand, error) {
 		p.hands[o.kind.word()] = h
 		hands, texts = append(hands, h), append(texts, o.String())
 	}
-	if first := all[0]; first.kind == byCurator {
-		p.cmd = exec.Command("java", "-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", story.ClassPath()+":"+classes, "Candidate", first.String())
-	} else {
-		exe, err := os.Executable()
-		if err != nil {
-			return nil, err
-		}
-		p.cmd = exec.Command(exe)
-		p.cmd.Env = append(os.Environ(), job+"="+strings.Join(texts, "\n"))
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, err
 	}
+	p.cmd = exec.Command(exe)
+	p.cmd.Env = append(os.Environ(), job+"="+strings.Join(texts, "\n"))
 	p.stderr = filepath.Join(logs, all[0].kind.word()+"-"+all[0].id+".stderr")
 	return hands, p.start(n)
 }
@@ -107,7 +101,7 @@ func (p *process) start(n *nursery) error {
 	return nil
 }
 
-// hear hands a line to the client that it is of. Java's clients, and what no client says, have no word before it.
+// hear hands a line to the client that it is of. What no client says goes to all.
 func (p *process) hear(line string) {
 	word, rest, _ := strings.Cut(line, " ")
 	if h := p.hands[word]; h != nil {

@@ -37,12 +37,5 @@ func (s *stage) keep(all []*outcome) {
 			}
 		}
 	})
-	s.write("store.txt", func(say func(string, ...any)) {
-		for _, o := range all {
-			for _, a := range o.arrivals {
-				say("%s %s %d %s token %d value %d taken %t", o.kind.word(), a.id, a.at, a.verb, a.token, a.value, a.taken)
-			}
-		}
-	})
 	s.must(os.WriteFile(filepath.Join(s.dir, "servers.txt"), []byte(s.e.Logs()), 0o600))
 }

@@ -27,12 +27,10 @@ const (
 // options are what a run is.
 type options struct {
 	seed    uint64
-	long    time.Duration // of the faults, the opening among them
+	long    time.Duration // of the faults
 	kinds   []kind
 	session time.Duration
-	opening bool // begin with what misleads a client without a heartbeat: the leaders' follower is cut off
 	dir     string
-	classes string // of java/Candidate.java
 }
 
 // slot is one place for a client of each line. The first three have one server each, where all their clients are; those of
@@ -69,7 +67,6 @@ type stage struct {
 	options
 	t        testing.TB
 	e        *ensemble.Ensemble
-	store    *store
 	clocks   *chronicle
 	nursery  *nursery
 	operator *zk.Conn
@@ -93,12 +90,6 @@ func set(t testing.TB, o options, e *ensemble.Ensemble) *stage {
 		past: map[kind][]*hand{}, counts: map[string]int{}}
 	var err error
 	s.diary, err = os.Create(filepath.Join(o.dir, "diary.txt"))
-	s.must(err)
-	fenced := map[string]bool{}
-	for _, k := range ours {
-		fenced[k.word()] = k.alternates()
-	}
-	s.store, err = openStore(monotonic, fenced)
 	s.must(err)
 	s.operator, _, err = zk.Connect(strings.Split(e.Addrs(), ","), 10*o.session, zk.WithDialer(realzk.Dial), zk.WithLogger(quiet{}), zk.WithLogInfo(false))
 	s.must(err)
@@ -173,39 +164,28 @@ func (s *stage) count(what string) {
 	s.counts[what]++
 }
 
-// staff hires a client for every line in a slot, and has it rotate, or not. This library's share a process.
+// staff hires a client for every line in a slot, all in one process, and has them rotate, or not.
 func (s *stage) staff(one *slot, word string) error {
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	one.hired++
 	chance := rand.New(rand.NewPCG(s.seed, uint64(1+one.number)<<32|uint64(one.hired)))
-	var teams [][]orders
-	var own []orders
+	var all []orders
 	for _, k := range s.kinds {
 		id := fmt.Sprintf("s%d-%d", one.number, one.hired)
-		o := orders{kind: k, id: id, servers: one.servers(), path: k.path(), session: s.session, tick: s.e.Tick(), sync: s.e.SyncLimit(),
-			store: s.store.addr(), seed: chance.Uint64(), log: filepath.Join(s.dir, k.word()+"-"+id+".log")}
-		if k.promised() {
-			own = append(own, o)
-		} else {
-			teams = append(teams, []orders{o})
-		}
+		all = append(all, orders{kind: k, id: id, servers: one.servers(), path: k.path(), session: s.session, tick: s.e.Tick(),
+			sync: s.e.SyncLimit(), seed: chance.Uint64(), log: filepath.Join(s.dir, k.word()+"-"+id+".log")})
 	}
-	if len(own) > 0 {
-		teams = append(teams, own)
+	hands, err := hire(s.nursery, all, s.dir)
+	if err != nil {
+		return err
 	}
-	for _, team := range teams {
-		hands, err := hire(s.nursery, team, s.classes, s.dir)
-		if err != nil {
-			return err
-		}
-		s.mu.Lock()
-		for _, h := range hands {
-			one.hands[h.kind] = h
-			s.past[h.kind] = append(s.past[h.kind], h)
-		}
-		s.mu.Unlock()
+	s.mu.Lock()
+	for _, h := range hands {
+		one.hands[h.kind] = h
+		s.past[h.kind] = append(s.past[h.kind], h)
 	}
+	s.mu.Unlock()
 	for _, h := range one.hands {
 		if err := h.compare(); err != nil {
 			return err
@@ -253,7 +233,6 @@ func (s *stage) strike() {
 		}
 	}
 	s.operator.Close()
-	s.store.close()
 	s.nursery.close()
 	s.diary.Close()
 }
