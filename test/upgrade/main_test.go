@@ -1,6 +1,7 @@
 package upgrade
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -13,6 +14,8 @@ import (
 
 // job, in the environment, turns the test binary into an agent of the present version: the words of its orders.
 const job = "INCUMBENT_UPGRADE_AGENT"
+
+var full = flag.Bool("full", false, "run the older version, too, as make upgrade does; git must have its commit")
 
 func TestMain(m *testing.M) {
 	if words := strings.Fields(os.Getenv(job)); len(words) > 0 {
