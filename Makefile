@@ -24,13 +24,13 @@ install: ## build the operators' program, incumbent, and put it where go install
 	$(GO) build -trimpath -o "$$dir/incumbent$$($(GO) env GOEXE)" ./cmd/incumbent && echo "installed $$dir/incumbent$$($(GO) env GOEXE)"
 
 # The build cache must not decide: -count=1 runs every test, every time. The level decides how much of a test is run: see
-# test/selection. Real servers keep a package waiting, so prove runs four at a time, also on two cores. It vets nothing, as make
-# lint does, and its binaries have no debug information: they link faster.
+# test/selection. Processes and servers keep a package waiting, so four run at a time, also on two cores. Nothing is vetted, as make
+# lint does that, and binaries have no debug information: they link faster.
 .PHONY: quick test prove race plain combinations
-quick: ## what to run while working: every test without real servers, of the long ones a small part; two to three minutes
-	@CGO_ENABLED=0 INCUMBENT_LEVEL=quick $(GO) run ./test/tally -count=1 $(ARGS) ./...
+quick: ## what to run while working: every test without real servers, of the long ones a small part; under a minute
+	@CGO_ENABLED=0 INCUMBENT_LEVEL=quick $(GO) run ./test/tally -count=1 -p 4 -vet=off -ldflags=-w $(ARGS) ./...
 test: ## every test of every module, of the longest ones a part, without cgo; the last line names what was not run
-	@CGO_ENABLED=0 INCUMBENT_LEVEL=test $(GO) run ./test/tally -count=1 -ldflags=-w $(ARGS) ./...
+	@CGO_ENABLED=0 INCUMBENT_LEVEL=test $(GO) run ./test/tally -count=1 -p 4 -vet=off -ldflags=-w $(ARGS) ./...
 prove: ## every test with the race detector where goroutines run, then in full without it; needs make deps
 	@CGO_ENABLED=1 INCUMBENT_LEVEL=prove $(GO) run ./test/tally -race -count=1 -p 4 -vet=off -ldflags=-w $(ARGS) ./...
 race: ## every test with the race detector, of the long ones a small part; needs a C compiler
@@ -85,13 +85,17 @@ kills: ## kill 1,000 processes that record (or KILLS=n), and replay what each le
 worlds: ## take checkpoints in 100,000 simulated worlds, from the seed SEED on (or WORLDS=n)
 	$(GO) test ./test/sim -count=1 -timeout 6h -v -run 'TestCheckpoints$$' -args -first $(SEED) -worlds $(WORLDS)
 small: ## go through small worlds state by state, all of them; every test run does the smallest
-	$(GO) test ./test/small -count=1 -timeout 12h -v -run TestWorlds -full $(ARGS)
+	$(GO) test ./test/small -count=1 -timeout 12h -v -run 'TestWorlds|TestANodeWithoutAName' -full $(ARGS)
 mutants: ## plant 300 bugs in the source, one at a time, and see which tests find them (or ARGS='-only EXPR', or ARGS=-rest after an interruption)
 	nice -n 10 $(GO) test ./test/mutants -count=1 -timeout 6h -v -run 'TestMutants$$' -full $(ARGS)
 
+.PHONY: upgrade
+upgrade: ## before a release: processes of an older version and of this one in the same lines, locks and queues; needs make deps
+	$(GO) test ./test/upgrade -count=1 -timeout 30m -v -args -full $(ARGS)
+
 MINUTES ?= 10
 .PHONY: chaos
-chaos: ## MINUTES of kill -9, SIGSTOP and cut links on three real servers, drawn from SEED: a table beside zk.Lock and Curator; needs make deps
+chaos: ## MINUTES of kill -9, SIGSTOP and cut links on three real servers, drawn from SEED, beside everything with a place; needs make deps
 	@$(GO) test ./test/chaos -count=1 -timeout 24h -v -run 'TestChaos$$' -args -minutes $(MINUTES) -seed $(SEED) $(ARGS)
 
 .PHONY: lint

@@ -27,7 +27,7 @@ func (l slowLink) Read(b []byte) (int, error) {
 // time.
 func TestTheHeartbeatGoesPastStartingLatches(t *testing.T) {
 	const timeout = 4 * time.Second
-	crowd := selection.Of(t, "latches", 600, 1000, 1000)
+	crowd := selection.Of(t, "latches", 600, 600, 1000)
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.start(timeouts(timeout, 2*time.Second), func(c *Config) {
 			dial := c.Dial

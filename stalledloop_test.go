@@ -150,16 +150,16 @@ func TestALoopThatRunsLosesNoPlace(t *testing.T) {
 	idle := selection.Of(t, "without work", time.Hour/10, time.Hour/10, time.Hour)
 	for what, happens := range map[string]func(*testing.T, *node){
 		"it is idle": func(*testing.T, *node) { pass(idle) },
-		"10,000 steps": func(_ *testing.T, n *node) {
-			n.blockLoop(10_000, func() { virtual.Sleep(time.Millisecond) })
-			pass(11 * time.Second)
+		"2,500 steps": func(_ *testing.T, n *node) {
+			n.blockLoop(2_500, func() { virtual.Sleep(2 * time.Millisecond) })
+			pass(6 * time.Second)
 		},
 		"long steps": func(_ *testing.T, n *node) {
 			n.blockLoop(20, func() { virtual.Sleep(timeout / 2) })
 			pass(50 * time.Second)
 		},
 		"a pause": func(_ *testing.T, n *node) {
-			for i := range time.Duration(20) {
+			for i := range time.Duration(8) { // a heartbeat comes every 0.78 s
 				pass(10*time.Second + i*100*time.Millisecond)
 				free := n.stopLoop()
 				pass(timeout / 2)
@@ -167,7 +167,7 @@ func TestALoopThatRunsLosesNoPlace(t *testing.T) {
 			}
 		},
 		"a pause of the whole process": func(t *testing.T, n *node) {
-			for i := range time.Duration(20) {
+			for i := range time.Duration(8) { // a heartbeat comes every 0.78 s
 				pass(10*time.Second + i*100*time.Millisecond)
 				free := n.stopLoop()
 				pass(timeout / 3)

@@ -208,13 +208,13 @@ func TestNoFlippedBitIsMissed(t *testing.T) {
 			}
 		}
 	}
-	for i := range 10000 {
+	for i := range 1000 {
 		at, bit := r.IntN(len(log)), r.IntN(8)
 		bad := bytes.Clone(log)
 		bad[at] ^= 1 << bit
 		check(fmt.Sprintf("flip %d: bit %d of byte %d", i, bit, at), bad)
 	}
-	for cut := range log {
+	for cut := 0; cut < len(log); cut += 7 { // no line is as short
 		check(fmt.Sprintf("cut at %d", cut), log[:cut])
 	}
 	if got, lr, err := read(bytes.NewReader(log)); err != nil || len(got) != len(records) || lr.End() == nil || lr.End().Why != events.EndClosed {

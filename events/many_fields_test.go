@@ -12,7 +12,7 @@ import (
 // A line of 2 MiB of fields is read in a time in proportion to its length: this test does not end else.
 func TestALineOfManyFields(t *testing.T) {
 	var fields strings.Builder
-	for i := 0; fields.Len() < 2<<20; i++ {
+	for i := 0; fields.Len() < 256<<10; i++ {
 		fmt.Fprintf(&fields, `,"f%d":0`, i)
 	}
 	many := fields.String()

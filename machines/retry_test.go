@@ -74,7 +74,7 @@ func TestUntilElapsedNeverOvershoots(t *testing.T) {
 // TestExponentialDoesNotOverflow checks that the wait is never negative, after however many retries.
 func TestExponentialDoesNotOverflow(t *testing.T) {
 	for _, p := range []Policy{Exponential(-1, time.Hour), BoundedExponential(-1, time.Hour, 1<<62), BoundedExponential(-1, 0, time.Minute), BoundedExponential(-1, time.Hour, time.Minute)} {
-		for _, retries := range []int{0, 1, 20, 31, 62, 63, 64, 1000, 1 << 30} {
+		for _, retries := range []int{0, 1, 20, 31, 62, 63, 64, 1000, 1 << 16} {
 			if wait, again := p.Next(retries, 0, most); wait < 0 || !again {
 				t.Errorf("%s after %d retries: %s, %t", p, retries, wait, again)
 			}

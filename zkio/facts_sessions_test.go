@@ -23,7 +23,7 @@ import (
 // 200 sessions expire while creates are pending. Every create names its session; the server
 // gets none in another one.
 func TestFact01_NothingCrossesSessions(t *testing.T) {
-	const sessions, calls = 200, 50
+	const sessions, calls = 40, 50
 	srv := zkmem.Start(t)
 	owners := map[int64]string{} // by session id: the prefix of its paths
 	var crossed []string

@@ -152,7 +152,7 @@ func TestFactE_FailedWrites(t *testing.T) {
 	r := newRig(t, cfg)
 	r.Execute(events.SessionMachine, events.Connect{Session: 1})
 	r.await(events.ConnectionAttached)
-	for round := range 200 {
+	for round := range 40 {
 		const n = 40
 		for range n {
 			r.Execute(machine, events.Sync{Call: r.call(), Path: "/"})

@@ -10,7 +10,7 @@ import (
 
 // maxPauses is how many lines of tests may be marked with "// pause: …": a real
 // pause that is the deed itself, such as how long a fault lasts. It may only fall.
-const maxPauses = 18
+const maxPauses = 15
 
 const pauseMark = "// pause: "
 

@@ -21,7 +21,7 @@ var (
 	only = flag.String("only", "", "try those whose ids this expression matches")
 	rest = flag.Bool("rest", false, "with -full: try those that no table names; so a run that was interrupted goes on")
 
-	within = flag.Duration("within", 90*time.Second, "without -full: how long to try, the build included")
+	within = flag.Duration("within", 30*time.Second, "without -full: how long to try, the build included")
 )
 
 const (

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/incumbent-go/incumbent/test/selection"
 )
 
 // toy is a module of one package: its test looks at Sum and Count, and at no other function.
@@ -125,6 +127,9 @@ func toyBuild(t *testing.T, dir string) *Build {
 
 // TestAToy plays every mutant of a small module: those that a test should notice are found, and no other.
 func TestAToy(t *testing.T) {
+	if selection.Of(t, "toys, which are compiled", 0, 0, 1) == 0 {
+		return
+	}
 	dir := t.TempDir()
 	b := toyBuild(t, dir)
 	known := map[string]Finder{b.Mutants[0].ID: {".", "TestSum"}}

@@ -3,7 +3,8 @@
 //
 // There are three levels. Each has a target of make, which sets INCUMBENT_LEVEL: quick is run while somebody works, test
 // after that, and prove runs everything. Without the variable the level is test. What takes longer than that has a flag, and a
-// target of make that sets it: small, plants, scale, herd, queues, chaos and story-cut-off-follower.
+// target of make that sets it: small, plants, scale, herd, queues, chaos, upgrade and
+// story-cut-off-follower.
 //
 // The race detector makes machines about ten times slower, so under it every level has the part of quick, and make prove runs
 // the whole without it afterwards. Packages that start no goroutine make prove runs without it only.

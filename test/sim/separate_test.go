@@ -10,7 +10,7 @@ import (
 // TestSeparateWorlds runs worlds of every role that has separate ones. Every world keeps
 // every promise, and in a long run, -worlds 20000, every row of the role's chart has fired.
 func TestSeparateWorlds(t *testing.T) {
-	n := howMany(t, "worlds of every role", 6, 30, 150)
+	n := howMany(t, "worlds of every role", 6, 40, 200)
 	for _, plant := range SeparateWorlds() {
 		recipe := strings.TrimPrefix(plant.Name, "none: ")
 		t.Run(recipe, func(t *testing.T) { runSeparate(t, plant, recipe, n) })

@@ -126,7 +126,7 @@
 // and 77, and 1924992, 3338959 and 80 with disconnects ridden out.
 //
 // Every fair run reaches a leader in the worlds of make prove, in that with every order
-// and in the last.
+// and in the last two.
 //
 // A client that may not list the line, or not read its own node, gives its place up, and
 // the other one leads. If the reply to its create was lost, it cannot delete the node,
@@ -134,8 +134,8 @@
 // search has machines and no handles, and finds that nobody leads
 // (TestANodeWithoutANameIsKept).
 //
-// make test does the first; make prove does the third and the last three, too, and begins
-// two participants with two faults. make small does the others, and the third.
+// make prove does the world with a read refused once, and two participants with one fault from
+// connected on; make small does all.
 //
 // # What it cannot see
 //
