@@ -19,6 +19,7 @@ type Adapter struct {
 	acl     []zk.ACL
 	aclSize int // bytes of it in a request
 	hosts   *hosts
+	network network
 	signs   signs
 	trees   treeSupport
 	work    sync.WaitGroup // every goroutine that the adapter started
@@ -35,7 +36,7 @@ func New(cfg Config) (*Adapter, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Adapter{cfg: cfg, hosts: newHosts(cfg.Servers, cfg.Backoff, spreadOf(cfg.Timeout)), signs: signs{ask: cfg.SignOfLife}}
+	a := &Adapter{cfg: cfg, hosts: newHosts(cfg.Servers, cfg), network: systemNetwork(), signs: signs{ask: cfg.SignOfLife}}
 	for _, entry := range cfg.ACL {
 		a.acl = append(a.acl, zk.ACL{Perms: entry.Perms, Scheme: entry.Scheme, ID: entry.ID})
 		a.aclSize += 4 + 4 + len(entry.Scheme) + 4 + len(entry.ID)

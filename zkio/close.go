@@ -132,18 +132,22 @@ func (s *session) watchdogFired() {
 	}
 }
 
-// refuse reports an attempt that failed, and began at since. Refused credentials end the
+// refuse reports an attempt that failed. Refused credentials end the
 // session.
-func (s *session) refuse(server string, why error, since int64) {
+func (s *session) refuse(w *wire, why error) {
+	server := w.server
 	code := events.ConnectionLoss
 	var known refusal
 	if errors.As(why, &known) {
 		code = known.code
 	}
-	text, end, paused := why.Error(), endOf(why), s.attemptPaused(why, since)
+	text, end, paused := why.Error(), endOf(why), s.attemptPaused(why, w)
 	if paused != 0 {
 		end = events.ConnectionEndOwnPause
 		text = events.PauseText(paused) + " while it connected to " + server
+	}
+	if end == events.ConnectionEndSilent && (w.Conn != nil || s.a.cfg.Dial != nil) { // race has noted what could not be dialled
+		s.a.hosts.silent(w.target, w.address, s.a.cfg.Now())
 	}
 	if s.refused.shouldReport(server, text, s.a.cfg.Now()) {
 		s.postEvent(events.Event{Kind: events.ConnectionRefused, Code: code, Text: text, Server: server, End: end, Paused: int64(paused)})

@@ -16,7 +16,9 @@ import (
 // every other zero value has a good default.
 type Config struct {
 	// Servers are "host", "host:port" or "[ipv6]:port". Names are resolved again at every
-	// attempt. ParseServers makes the list from a string.
+	// attempt; if that fails, the addresses of the last answer serve. The addresses of a name are
+	// dialled in one attempt, each with a head start of 300 ms at most. Servers that were silent are tried
+	// last. ParseServers makes the list from a string.
 	Servers []string
 	// Chroot is added before every path sent and removed from every path received: "" or
 	// "/app".
@@ -68,8 +70,9 @@ type Config struct {
 	Warn func(text string)
 
 	// Handshake bounds one attempt: dialling, TLS, the session's handshake, authentication
-	// and the re-arming of watches; and the wait for the reply to a close. Default: a third
-	// of Timeout, 5 s at most.
+	// and the re-arming of watches; and the wait for the reply to a close. A server that is silent is left
+	// earlier if there are others: a round over all of them is a part of Timeout. Default: a
+	// third of Timeout, 5 s at most.
 	Handshake time.Duration
 	// Backoff is the longest pause between two rounds over the servers.
 	// Default: 1 s.

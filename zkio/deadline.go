@@ -2,13 +2,23 @@ package zkio
 
 import "time"
 
-// A socket's deadlines are times of the system's clock, not of the loop's. These bound every
+// A socket's deadlines are times of the system's clock, not of the loop's. limitRead and limitWrite bound every
 // read and write after the handshake; what zk.Conn sets is not used. Both are what zk.Conn
 // would take: two thirds of the session timeout.
 
 func (w *wire) limitRead() { _ = w.Conn.SetReadDeadline(time.Now().Add(w.patience)) }
 
 func (w *wire) limitWrite() { _ = w.Conn.SetWriteDeadline(time.Now().Add(w.patience)) }
+
+// limitGreeting bounds the wait for the server's first answer. What follows it has until the deadline of the
+// handshake: the server is not silent.
+func (w *wire) limitGreeting() {
+	limit := time.Now().Add(w.bound)
+	if limit.After(w.deadline) {
+		limit = w.deadline
+	}
+	_ = w.Conn.SetReadDeadline(limit)
+}
 
 // SetReadDeadline does nothing: see limitRead.
 func (w *wire) SetReadDeadline(time.Time) error { return nil }

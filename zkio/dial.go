@@ -2,17 +2,18 @@ package zkio
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"time"
+
+	"github.com/incumbent-go/incumbent/events"
 )
 
 // dial is zk.Conn's dialer. It chooses the server itself: zk.Conn would resolve names once
 // and pass on addresses instead of names. The connection that it returns is in its
-// handshake, which has one deadline from here on.
+// handshake. The attempt as a whole has one deadline from here on, and each of its steps the bound of hosts.
 func (s *session) dial(_, _ string, _ time.Duration) (net.Conn, error) {
-	server, pause, visit := s.a.hosts.next()
+	target, pause := s.a.hosts.next(s.a.cfg.Now())
 	s.a.signs.request(s.a.cfg.Now())
 	if !s.progress() || !sleep(s.ctx, pause) || s.awaitLoop() && s.ctx.Err() != nil {
 		return nil, errOver
@@ -20,7 +21,9 @@ func (s *session) dial(_, _ string, _ time.Duration) (net.Conn, error) {
 	began := s.a.cfg.Now()
 	ctx, cancel := context.WithTimeout(s.ctx, s.a.cfg.Handshake)
 	defer cancel()
-	conn, err := s.a.dialServer(ctx, server, visit)
+	at := s.resolve(ctx, target)
+	bound := s.a.hosts.bound(target, s.a.cfg.Now())
+	conn, err := s.dialServer(ctx, target, bound, at)
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -31,17 +34,21 @@ func (s *session) dial(_, _ string, _ time.Duration) (net.Conn, error) {
 		return nil, errOver
 	}
 	s.restartWatchdog()
+	deadline, _ := ctx.Deadline()
 	if err == nil {
-		deadline, _ := ctx.Deadline()
 		err = conn.SetDeadline(deadline)
 	}
+	w := newWire(conn, s, target.server)
+	w.target, w.dialledAt, w.bound, w.deadline = target, began, bound, deadline
+	if conn != nil {
+		w.address = remoteAddress(conn)
+	}
 	if err != nil {
-		s.refuse(server, err, began)
+		s.refuse(w, err)
 		return nil, err
 	}
-	s.dialled = newWire(conn, s, server)
-	s.dialled.dialledAt = began
-	return s.dialled, nil
+	s.dialled = w
+	return w, nil
 }
 
 // progress resets the watchdog, because zk.Conn is alive, and reports whether the session
@@ -57,22 +64,24 @@ func (s *session) progress() bool {
 
 // dialServer connects to one server, "host:port" as configured. Its errors name that
 // server.
-func (a *Adapter) dialServer(ctx context.Context, server string, visit int) (net.Conn, error) {
-	host, port, err := net.SplitHostPort(server)
+func (s *session) dialServer(ctx context.Context, t *target, bound time.Duration, at resolved) (net.Conn, error) {
+	conn, err := s.dialTarget(ctx, t, bound, at)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", t.server, withoutAddress(err))
 	}
-	conn, err := a.dialHost(ctx, host, port, visit)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", server, withoutAddress(err))
-	}
-	if a.cfg.TLS == nil {
+	if s.a.cfg.TLS == nil {
 		return conn, nil
 	}
-	secured, err := a.cfg.TLS.client(ctx, conn, host)
+	ctx, cancel := context.WithTimeout(ctx, bound)
+	defer cancel()
+	secured, err := s.a.cfg.TLS.client(ctx, conn, t.host)
 	if err != nil {
 		_ = conn.Close()
-		return nil, fmt.Errorf("%s: %w", server, err)
+		err = fmt.Errorf("%s: %w", t.server, err)
+		if endOf(err) == events.ConnectionEndSilent {
+			s.a.hosts.silent(t, remoteAddress(conn), s.a.cfg.Now())
+		}
+		return nil, err
 	}
 	return secured, nil
 }
@@ -85,23 +94,19 @@ func withoutAddress(err error) error {
 	return err
 }
 
-// dialHost resolves the name again. If it has several addresses, every visit takes the
-// next, so that one dead address does not block the server.
-func (a *Adapter) dialHost(ctx context.Context, host, port string, visit int) (net.Conn, error) {
-	if a.cfg.Dial != nil {
-		return a.cfg.Dial(ctx, "tcp", net.JoinHostPort(host, port))
+// dialTarget connects to one of the addresses of a server.
+func (s *session) dialTarget(ctx context.Context, t *target, bound time.Duration, at resolved) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, bound)
+	defer cancel()
+	if s.a.cfg.Dial != nil {
+		return s.a.cfg.Dial(ctx, "tcp", t.server)
 	}
-	addresses := []string{host}
-	if net.ParseIP(host) == nil {
-		var err error
-		if addresses, err = net.DefaultResolver.LookupHost(ctx, host); err != nil {
-			var dns *net.DNSError
-			if errors.As(err, &dns) && dns.IsNotFound {
-				return nil, fmt.Errorf("no such host: %s does not resolve", host)
-			}
-			return nil, fmt.Errorf("resolving %s: %w", host, err)
-		}
+	if len(at.addresses) == 0 {
+		return nil, at.err
 	}
-	var d net.Dialer
-	return d.DialContext(ctx, "tcp", pickAddress(addresses, visit, port))
+	conn, err := s.race(ctx, t, at.addresses, bound)
+	if err != nil && at.err != nil {
+		return nil, fmt.Errorf("%w; and %v: this was the address that it had", err, at.err)
+	}
+	return conn, err
 }

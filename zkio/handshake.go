@@ -39,13 +39,17 @@ type connectResponse struct {
 // handshake does everything that comes before the first request: it reads the answer to the
 // connect request, authenticates, and arms the session's watches again. Only after that is
 // connection.attached posted, and zk.Conn gets the server's answer, so that nothing can be
-// sent earlier. One deadline, set when the dial began, covers it all.
+// sent earlier. One deadline, set when the dial began, covers it all; the first answer has to come earlier: see limitGreeting.
 func (w *wire) handshake() error {
 	g, err := w.readGreeting()
 	if err != nil {
 		return err
 	}
+	w.s.a.hosts.answered(w.target, w.address)
 	if err := w.accept(g); err != nil {
+		return err
+	}
+	if err := w.Conn.SetDeadline(w.deadline); err != nil {
 		return err
 	}
 	for _, auth := range w.s.a.cfg.Auth {

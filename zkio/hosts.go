@@ -2,52 +2,115 @@ package zkio
 
 import (
 	"math/rand/v2"
-	"net"
 	"sync"
 	"time"
 )
 
 // hosts tries the servers of an adapter in turn, over all its sessions: from a random
 // start, one after the other, with a short random pause after a connection has ended, and a
-// growing one before every further round in which no connection lasted.
+// growing one before every further round in which no connection lasted. In each round it
+// takes those last that were silent when they were tried last.
+//
+// The time that a round takes is a part of the session timeout, however many servers are silent: see
+// bound.
 type hosts struct {
-	mu      sync.Mutex
-	servers []string // host:port
-	longest time.Duration
-	spread  time.Duration // the pause after the end of a connection is shorter than this
+	mu        sync.Mutex
+	targets   []*target
+	longest   time.Duration // the longest pause between two rounds
+	spread    time.Duration // the pause after the end of a connection is shorter than this
+	handshake time.Duration // the longest bound
+	timeout   time.Duration // of the session
 
-	lost      bool           // a connection has ended, and none was tried since
-	nextIndex int            // index of the next server
-	attempts  int            // since the last connection that lasted
-	visits    map[string]int // by server, to take turns among its addresses
-	since     int64          // when the present connection was attached
+	lost      bool      // a connection has ended, and none was tried since
+	nextIndex int       // index of the server behind the one that was tried last
+	left      []*target // the servers that have to be tried in this round
+	rounds    int       // begun since the last connection that lasted
+	tries     uint64    // of addresses
+	since     int64     // when the present connection was attached
+	deadline  int64     // when the session expires, if the last frame was the last that its server knew of
 }
 
-func newHosts(servers []string, longest, spread time.Duration) *hosts {
-	return &hosts{
-		servers: servers, longest: longest, spread: spread,
+func newHosts(servers []string, c Config) *hosts {
+	h := &hosts{
+		longest: c.Backoff, spread: spreadOf(c.Timeout), handshake: c.Handshake,
 		nextIndex: rand.IntN(len(servers)),
-		visits:    map[string]int{},
 	}
+	for _, server := range servers {
+		h.targets = append(h.targets, newTarget(server))
+	}
+	return h
 }
 
-// next returns the server to try, the pause before that, and how often the server was tried
-// before.
-func (h *hosts) next() (server string, pause time.Duration, visit int) {
+// opened notes that a session begins, for which the first connection is made within its timeout.
+func (h *hosts) opened(now int64, timeout time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	server = h.servers[h.nextIndex]
-	h.nextIndex = (h.nextIndex + 1) % len(h.servers)
+	h.timeout, h.deadline = timeout, now+int64(timeout)
+}
+
+// next returns the server to try, and the pause before that.
+func (h *hosts) next(now int64) (t *target, pause time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	if h.lost {
 		h.lost, pause = false, rand.N(h.spread)
 	}
-	if round := h.attempts / len(h.servers); round > 0 && h.attempts%len(h.servers) == 0 {
-		pause = h.pause(round)
+	if len(h.left) == 0 {
+		h.beginRound(now)
+		if h.rounds > 1 {
+			pause = h.pause(h.rounds - 1)
+		}
 	}
-	h.attempts++
-	visit = h.visits[server]
-	h.visits[server]++
-	return server, pause, visit
+	t, h.left = h.left[0], h.left[1:]
+	for i, other := range h.targets {
+		if other == t {
+			h.nextIndex = (i + 1) % len(h.targets)
+		}
+	}
+	return t, pause
+}
+
+// beginRound puts all servers in order, from the next on, and those that were silent last.
+func (h *hosts) beginRound(now int64) {
+	h.rounds++
+	var silent []*target
+	h.left = nil
+	for i := range h.targets {
+		t := h.targets[(h.nextIndex+i)%len(h.targets)]
+		if t.wasSilent(now) {
+			silent = append(silent, t)
+		} else {
+			h.left = append(h.left, t)
+		}
+	}
+	h.left = append(h.left, silent...)
+}
+
+// leastBound is the least bound in the first round, however many servers there are: one step of a
+// handshake with a server that is far away takes less.
+const leastBound = 250 * time.Millisecond
+
+// bound returns how long a server may be silent while it is dialled, in TLS, and before its first
+// answer: half of what is left of the session timeout, divided by the addresses that are left in
+// this round. So there is time for a second round. It is at least leastBound, doubled in each
+// further round, so that servers that are only slow are reached at last; and at most
+// Config.Handshake, which an only address has. Once the session timeout has gone by, another one begins.
+func (h *hosts) bound(t *target, now int64) time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	left := t.places()
+	for _, other := range h.left {
+		left += other.places()
+	}
+	if left == 1 && len(h.targets) == 1 {
+		return h.handshake
+	}
+	budget := time.Duration(h.deadline - now)
+	if budget <= 0 {
+		budget = h.timeout
+	}
+	least := leastBound << min(max(h.rounds-1, 0), 8)
+	return min(h.handshake, max(least, budget/2/time.Duration(left)))
 }
 
 // pause returns a random time between one half and the whole of 20 ms doubled each round,
@@ -61,10 +124,28 @@ func (h *hosts) pause(round int) time.Duration {
 	return d/2 + rand.N(d/2+1)
 }
 
+// attached notes that a connection has become the session's own.
 func (h *hosts) attached(now int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.since = now
+}
+
+// tried notes that an address is dialled now.
+func (h *hosts) tried(t *target, address string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if a := t.find(address); a != nil {
+		h.tries++
+		a.tried = h.tries
+	}
+}
+
+// answered notes that a server has answered, at this address.
+func (h *hosts) answered(t *target, address string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	t.noteAnswer(address)
 }
 
 // spreadOf returns within what time the clients of a server that has ended come to the others,
@@ -74,18 +155,20 @@ func spreadOf(timeout time.Duration) time.Duration {
 	return max(1, min(timeout/30, 500*time.Millisecond))
 }
 
-// detached resets the rounds if the connection lasted: one that is cut immediately, again
-// and again, is paced like one that is refused.
-func (h *hosts) detached(now int64) {
+// detached begins a new round if the connection lasted: one that is cut immediately, again
+// and again, is paced like one that is refused. The last frame came at heard.
+func (h *hosts) detached(now, heard int64, timeout time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.lost = true
+	h.lost, h.timeout, h.deadline = true, timeout, heard+int64(timeout)
 	if now-h.since >= int64(h.longest) {
-		h.attempts = 0
+		h.rounds, h.left = 0, nil
 	}
 }
 
-// pickAddress returns one of a name's addresses.
-func pickAddress(addresses []string, visit int, port string) string {
-	return net.JoinHostPort(addresses[visit%len(addresses)], port)
+// silent notes that a server, or one of its addresses, was silent for too long.
+func (h *hosts) silent(t *target, address string, now int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	t.noteSilence(address, now)
 }

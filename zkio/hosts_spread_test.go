@@ -12,13 +12,13 @@ func TestAfterALostConnectionTheNextIsTriedAtARandomMoment(t *testing.T) {
 	spread := spreadOf(15 * time.Second)
 	early, late := 0, 0
 	for range clients {
-		h := newHosts([]string{"a:1", "b:1", "c:1"}, time.Second, spread)
-		if _, pause, _ := h.next(); pause != 0 {
+		h := newHosts([]string{"a:1", "b:1", "c:1"}, Config{Timeout: 15 * time.Second, Backoff: time.Second, Handshake: 5 * time.Second})
+		if _, pause := h.next(0); pause != 0 {
 			t.Fatalf("the first connection waits for %v", pause)
 		}
 		h.attached(0)
-		h.detached(int64(time.Minute))
-		_, pause, _ := h.next()
+		h.detached(int64(time.Minute), int64(time.Minute), 15*time.Second)
+		_, pause := h.next(0)
 		if pause < 0 || pause >= spread {
 			t.Fatalf("a pause of %v, want less than %v", pause, spread)
 		}
@@ -28,7 +28,7 @@ func TestAfterALostConnectionTheNextIsTriedAtARandomMoment(t *testing.T) {
 		if pause >= spread*3/4 {
 			late++
 		}
-		if _, pause, _ := h.next(); pause != 0 {
+		if _, pause := h.next(0); pause != 0 {
 			t.Fatalf("the second server of the round is tried after %v", pause)
 		}
 	}

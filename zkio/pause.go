@@ -69,15 +69,15 @@ func (s *session) pauseBehindExpiry() time.Duration {
 	return 0
 }
 
-// attemptPaused returns the pause that explains why an attempt to connect, begun at since,
+// attemptPaused returns the pause that explains why an attempt to connect
 // took too long; 0 if none does.
-func (s *session) attemptPaused(why error, since int64) time.Duration {
+func (s *session) attemptPaused(why error, w *wire) time.Duration {
 	var timeout net.Error
 	if !errors.Is(why, errSilent) && !(errors.As(why, &timeout) && timeout.Timeout()) {
 		return 0
 	}
-	paused := s.a.cfg.Paused(since)
-	if events.PauseExplains(paused, time.Duration(s.a.cfg.Now()-since), s.a.cfg.Handshake) {
+	paused := s.a.cfg.Paused(w.dialledAt)
+	if events.PauseExplains(paused, time.Duration(s.a.cfg.Now()-w.dialledAt), w.bound) {
 		return paused
 	}
 	return 0

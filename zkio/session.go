@@ -85,6 +85,7 @@ func openSession(a *Adapter, number int64) (*session, error) {
 	}
 	a.work.Add(1) // quit calls Done
 	s.watchedSince = a.cfg.Now()
+	a.hosts.opened(s.watchedSince, a.cfg.Timeout)
 	s.watchdog = time.AfterFunc(s.watchdogTimeout(), s.watchdogFired)
 	return s, nil
 }
@@ -281,7 +282,7 @@ func (s *session) ended(w *wire, why error) {
 	w.ended = true
 	s.restartWatchdog()
 	if s.wire != w {
-		s.refuse(w.server, why, w.dialledAt)
+		s.refuse(w, why)
 		return
 	}
 	text, end := why.Error(), endOf(why)
@@ -290,7 +291,10 @@ func (s *session) ended(w *wire, why error) {
 		text = events.PauseText(s.pauses.own) + ", and lost its connection to " + w.server
 	}
 	s.rejections.since = s.a.cfg.Now() // after the question that may note a pause: pauseBehindExpiry adds only later ones
-	s.a.hosts.detached(s.rejections.since)
+	s.a.hosts.detached(s.rejections.since, s.pauses.heard, s.timeout)
+	if end == events.ConnectionEndSilent || end == events.ConnectionEndUnanswered {
+		s.a.hosts.silent(w.target, w.address, s.rejections.since)
+	}
 	s.detach(end, text)
 	if s.closing {
 		s.closed(events.ConnectionLoss, s.abandonedText(text))

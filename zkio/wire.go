@@ -27,7 +27,11 @@ type wire struct {
 	buf    []byte                        // and its body
 	out    []byte                        // what zk.Conn has not read yet of its frame
 
+	target      *target       // the server
+	address     string        // of the server, "" if it is not known
 	dialledAt   int64         // when the attempt to connect began
+	bound       time.Duration // how long the server may be silent until its first answer
+	deadline    time.Time     // when the handshake has to have ended
 	offeredID   int64         // session id in the connect request; 0 asks for a new session
 	since       int64         // last zxid seen before this connection
 	probe       bool          // the connect request claims to have seen nothing
@@ -81,6 +85,7 @@ func (w *wire) Write(b []byte) (int, error) {
 			claimed = 0
 		}
 		w.offeredID = patchConnect(b, claimed)
+		w.limitGreeting()
 	} else if !w.s.admitFrame(w, b) {
 		return len(b), nil
 	}
