@@ -63,20 +63,6 @@ func (b *Build) compile(ctx context.Context, dir string) (string, error) {
 	return name, nil
 }
 
-// ahead compiles the test binaries of packages one after the other, so that the next is ready when the tests of one have run. The
-// returned function waits until it has ended. What fails is reported by the call that needs the binary.
-func (b *Build) ahead(ctx context.Context, dirs []string) (wait func()) {
-	var all sync.WaitGroup
-	all.Go(func() {
-		for _, dir := range dirs {
-			if ctx.Err() == nil {
-				_, _ = b.binary(ctx, dir)
-			}
-		}
-	})
-	return all.Wait
-}
-
 // environment returns the environment of a run: that of this process at the level of quick, and no mutant of it. Quick
 // starts no servers, so what INCUMBENT_REQUIRE asks for is left out: a test that needs one would fail.
 func environment() (env []string) {

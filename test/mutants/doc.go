@@ -10,8 +10,7 @@
 // other survivor is a failure.
 //
 // The flags of make mutants ARGS=… are -only EXPR (those whose ids match), -rest (those that no table names: so a run that was
-// interrupted goes on), and those of go test. Without -full, which make mutants gives, mutants that were found before are tried again,
-// as many as fit in the time that -within gives; that needs INCUMBENT_LEVEL=prove, and prints no score.
+// interrupted goes on), and those of go test. Other runs test the tool, on a toy.
 //
 // Golden traces and digests do not count as finders, nor do tests that need a recorded world to stay as it is: they fail whenever
 // the behaviour changes, right or wrong. A test that does not end within ten seconds and five times its time without a mutant is

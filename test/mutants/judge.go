@@ -175,3 +175,15 @@ func (j *Judge) All(ctx context.Context, numbers []int, workers int, try func(co
 	}
 	return nil
 }
+
+// finder returns the stage of the test that found a mutant the last time.
+func (j *Judge) finder(number int) (Stage, bool) {
+	m := j.Mutants[number-1]
+	by := j.Known[m.ID]
+	for _, s := range j.targets[m.Dir].Stages {
+		if s.has(by) {
+			return s, true
+		}
+	}
+	return Stage{}, false
+}

@@ -1,27 +1,19 @@
 package mutants
 
 import (
-	"cmp"
 	"context"
 	"flag"
 	"fmt"
 	"maps"
 	"regexp"
 	"runtime"
-	"slices"
-	"strings"
 	"testing"
-	"time"
-
-	"github.com/incumbent-go/incumbent/test/selection"
 )
 
 var (
 	full = flag.Bool("full", false, "try the whole sample, and write testdata/finders.tsv after each mutant")
 	only = flag.String("only", "", "try those whose ids this expression matches")
 	rest = flag.Bool("rest", false, "with -full: try those that no table names; so a run that was interrupted goes on")
-
-	within = flag.Duration("within", 30*time.Second, "without -full: how long to try, the build included")
 )
 
 const (
@@ -58,44 +50,25 @@ func judged(t *testing.T) map[string]string {
 	return reasons
 }
 
-// TestMutants tries mutants, and every one that survives has to be judged. With -full it tries the whole sample. Else it tries those
-// that were found before, as many as fit in a time that includes the build: fewer on a slow machine, which is no failure. What no
-// test of any stage finds any longer is one. Left out are those that did not end, and those that no binary starts with.
+// TestMutants tries the sample, for make mutants. Every mutant that survives has to be judged.
 func TestMutants(t *testing.T) {
+	if !*full {
+		return
+	}
 	ctx := t.Context()
 	wanted, err := regexp.Compile(*only)
 	if err != nil {
 		t.Fatalf("-only: %v", err)
 	}
-	if !*full {
-		budget := selection.Of(t, "of mutants", 0, 0, *within)
-		if budget == 0 {
-			return
-		}
-		bounded, cancel := context.WithTimeout(ctx, budget)
-		defer cancel()
-		ctx = bounded
-	}
 	t.Setenv("CGO_ENABLED", "0")
 	b, err := NewBuild(ctx, root, t.TempDir(), targets, seed)
-	if ctx.Err() == context.DeadlineExceeded {
-		t.Log("0 mutants: the time was over before they were built")
-		return
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	known, hangs := finders(t)
 	reasons := judged(t)
 	numbers := choose(b.Mutants, func(m *Mutant) bool {
-		before := known[m.ID] != Finder{}
-		switch {
-		case !wanted.MatchString(m.ID):
-			return false
-		case *full:
-			return !*rest || !before && reasons[m.ID] == ""
-		}
-		return before && !hangs[m.ID] && known[m.ID].Test != atStart
+		return wanted.MatchString(m.ID) && (!*rest || known[m.ID] == Finder{} && reasons[m.ID] == "")
 	})
 	if *only != "" && len(numbers) == 0 {
 		t.Fatalf("-only %q matches no id of the sample that is left: an id begins with its file, as in engine/chart.go", *only)
@@ -106,7 +79,7 @@ func TestMutants(t *testing.T) {
 	}
 	scores, open := Scores(verdicts, reasons)
 	t.Logf("%d of %d mutants", len(verdicts), len(numbers))
-	if *full && !*rest { // else it is no score: what was found before was tried alone, or left out
+	if !*rest { // else it is no score: what was found before was left out
 		t.Log("\n" + Table(scores))
 	}
 	for _, v := range open {
@@ -138,31 +111,19 @@ func TestTheTablesAreAboutTheSample(t *testing.T) {
 	}
 }
 
-// choose returns the numbers of the mutants that fit, drawn from each package in turn.
+// choose returns the numbers of the mutants that fit.
 func choose(all []*Mutant, fits func(*Mutant) bool) (numbers []int) {
 	for i, m := range all {
 		if fits(m) {
 			numbers = append(numbers, i+1)
 		}
 	}
-	slices.SortFunc(numbers, func(a, b int) int { return strings.Compare(lot(seed+1, all[a-1]), lot(seed+1, all[b-1])) })
-	drawn, turn := map[string]int{}, map[int]int{}
-	for _, n := range numbers {
-		dir := all[n-1].Dir
-		turn[n] = drawn[dir]
-		drawn[dir]++
-	}
-	slices.SortStableFunc(numbers, func(a, b int) int { return cmp.Compare(turn[a], turn[b]) })
 	return numbers
 }
 
-// try tries mutants: all of them, with each verdict printed and noted at once in the table of finders, or again those that were found.
+// try tries mutants. Each verdict is printed and noted at once in the table of finders.
 func try(ctx context.Context, b *Build, numbers []int, known map[string]Finder, hangs map[string]bool) (verdicts []Verdict, err error) {
 	j := NewJudge(b, maps.Clone(known))
-	if !*full {
-		err = j.Again(ctx, numbers, again, runtime.NumCPU(), func(v Verdict) { verdicts = append(verdicts, v) })
-		return verdicts, err
-	}
 	drawn := map[string]bool{}
 	for _, m := range b.Mutants {
 		drawn[m.ID] = true

@@ -32,6 +32,3 @@ var targets = []Target{
 	{"zkio/zkmem", 30, []Stage{ofZkmem, ofZkio}},
 	{".", 60, []Stage{ofRoot, ofSuite}},
 }
-
-// again is the order in which stages try again what they found: what costs less to build, and finds more, is first.
-var again = []Stage{ofEngine, ofMachines, ofZkmem, ofZkio, ofSeparate, ofWorlds, ofRoot, ofSmall, ofSuite}
