@@ -11,7 +11,6 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/page"
-	"github.com/incumbent-go/incumbent/test/selection"
 	"github.com/incumbent-go/incumbent/test/sim"
 	"github.com/incumbent-go/incumbent/why"
 )
@@ -72,10 +71,7 @@ func TestTheLitStateIsTheReplayedOne(t *testing.T) {
 	if !shows(t) {
 		return
 	}
-	worlds, each := 2, 100
-	if selection.Full(t, "200 of 1000 records") {
-		worlds, each = 10, 100
-	}
+	const worlds, each = 2, 100
 	browser := chromium(t)
 	for seed := range worlds {
 		b, all := simulated(t, int64(seed)+1)

@@ -20,7 +20,7 @@ const enough = 3 * time.Minute
 func program(t *testing.T) string {
 	t.Helper()
 	if !selection.StartsServers(t) {
-		realzk.NotRun(t, "examples in other languages (make quick starts no programs)")
+		realzk.NotRun(t, "examples in other languages (make prove starts them)")
 	}
 	file := filepath.Join(t.TempDir(), "incumbent")
 	run(t, "", nil, "go", "build", "-o", file, "../../cmd/incumbent")

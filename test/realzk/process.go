@@ -24,7 +24,7 @@ type Process struct {
 func Require(t testing.TB) {
 	t.Helper()
 	if !selection.StartsServers(t) {
-		NotRun(t, "real ZooKeeper (make quick starts none)")
+		NotRun(t, "real ZooKeeper (make prove starts it)")
 	}
 	if _, err := exec.LookPath("java"); err != nil {
 		NotRun(t, "real ZooKeeper (no java)")

@@ -94,10 +94,11 @@ func Full(t testing.TB, less string) bool {
 	return false
 }
 
-// StartsServers reports whether tests start real servers: at every level but Quick.
+// StartsServers reports whether tests start real servers: at Prove, and if nothing names a level, as when one package is
+// tested by hand.
 func StartsServers(t testing.TB) bool {
 	t.Helper()
-	return now(t) != Quick
+	return now(t) == Prove || os.Getenv(Variable) == ""
 }
 
 // Of returns how many of all things a test runs: quick or test of them at these levels, and all at Prove.
