@@ -96,7 +96,10 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 		ending: make(chan struct{}, 1), closed: make(chan struct{}),
 	}
 	if replaced, found := sources.From(ctx); found {
-		c.clock, c.seeds = replaced.Clock, replaced.Seed
+		c.seeds = replaced.Seed
+		if replaced.Clock != nil {
+			c.clock = replaced.Clock
+		}
 	}
 	c.deadlines.client, c.outages.client = c, c
 	c.observed.client, c.observed.f, c.observed.mail.panicked = c, config.Observe, c.log.logPanic("Config.Observe", "")

@@ -78,7 +78,7 @@ func TestAServerThatAnswersAtRandom(t *testing.T) {
 				var mu sync.Mutex
 				var serving sync.WaitGroup
 				t.Cleanup(serving.Wait)
-				c, err := Open(t.Context(), Config{Servers: "192.0.2.1:2181", Record: io.Discard, clock: &clock{sinceStart()},
+				c, err := Open(t.Context(), Config{Servers: "192.0.2.1:2181", Record: io.Discard, clock: &clock{sinceStart()}, seed: fmt.Sprintf("%032x", seed),
 					Dial: func(context.Context, string, string) (net.Conn, error) {
 						mu.Lock()
 						own := rand.New(rand.NewPCG(dice.Uint64(), 4))

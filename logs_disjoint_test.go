@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/incumbent-go/incumbent/test/repeat"
 	"github.com/incumbent-go/incumbent/test/selection"
 	"github.com/incumbent-go/incumbent/test/virtual"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
@@ -102,13 +101,9 @@ func (c *claims) count(reasons map[string]int) {
 
 // TestTheLogsHaveOneLeaderAtATime runs three clients through faults and hand-overs at random,
 // pauses of their processes among them. By the lines of all logs there is one leader at a
-// time, and one holder of a lock. INCUMBENT_SEED repeats a run.
+// time, and one holder of a lock.
 func TestTheLogsHaveOneLeaderAtATime(t *testing.T) {
-	seed := rand.Uint64()
-	if given, err := strconv.ParseUint(os.Getenv("INCUMBENT_SEED"), 10, 64); err == nil {
-		seed = given
-	}
-	t.Logf("INCUMBENT_SEED=%d", seed)
+	seed := repeat.Seed(t, 1)
 	dice := rand.New(rand.NewPCG(seed, 1))
 	reasons := map[string]int{}
 	for i := range selection.Of(t, "walks", 2, 6, 10) {

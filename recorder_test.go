@@ -76,11 +76,12 @@ func (l *lines) with(text string) (found []string) {
 func (w *world) recorded(log, logged io.Writer, room int) *node {
 	w.t.Helper()
 	n := &node{w: w}
-	var err error
-	n.Client, err = Open(context.Background(), Config{
+	config := Config{
 		Servers: "192.0.2.1:2181", Record: log, Logger: zerolog.New(logged), clock: &clock{w.now}, recordRoom: room, recordDelay: -1,
 		Dial: func(context.Context, string, string) (net.Conn, error) { return w.dial(n) },
-	})
+	}
+	var err error
+	n.Client, err = Open(w.sources(config), config)
 	if err == nil {
 		n.latch, err = n.Latch("/line", LatchOptions{})
 	}

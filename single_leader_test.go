@@ -3,27 +3,22 @@ package incumbent
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/incumbent-go/incumbent/test/repeat"
 	"github.com/incumbent-go/incumbent/test/selection"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // TestNeverTwoBelievers runs three clients through silence, cuts, refused connections and
 // expiries at random, and then checks every nanosecond: the logs show from when until when
-// each believed. At the end the world is healed, and one leads. INCUMBENT_SEED repeats a
-// run.
+// each believed. At the end the world is healed, and one leads.
 func TestNeverTwoBelievers(t *testing.T) {
-	seed := rand.Uint64()
-	if given, err := strconv.ParseUint(os.Getenv("INCUMBENT_SEED"), 10, 64); err == nil {
-		seed = given
-	}
-	t.Logf("INCUMBENT_SEED=%d", seed)
+	seed := repeat.Seed(t, 1)
 	dice := rand.New(rand.NewPCG(seed, 0))
 	walks, rounds := selection.Of(t, "walks", 3, 5, 8), 150
 	leaders := 0

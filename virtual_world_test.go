@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/sources"
+	"github.com/incumbent-go/incumbent/test/repeat"
 	"github.com/incumbent-go/incumbent/test/tape"
 	"github.com/incumbent-go/incumbent/test/virtual"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
@@ -24,6 +27,9 @@ type world struct {
 	t   *testing.T
 	srv *zkmem.Server
 	now func() int64
+
+	seed  uint64       // of what chance decides in the clients
+	drawn atomic.Int64 // how many seeds they took
 
 	mu    sync.Mutex
 	pipes map[*node]net.Conn
@@ -43,7 +49,7 @@ type node struct {
 func bubble(t *testing.T, o zkmem.Options, test func(*testing.T, *world)) {
 	t.Helper()
 	virtual.Test(t, func(t *testing.T) {
-		w := &world{t: t, srv: zkmem.New(o), now: sinceStart(), pipes: map[*node]net.Conn{}, down: map[*node]bool{}}
+		w := &world{t: t, srv: zkmem.New(o), now: sinceStart(), seed: repeat.Seed(t, 1), pipes: map[*node]net.Conn{}, down: map[*node]bool{}}
 		t.Cleanup(func() {
 			w.srv.Close()
 			synctest.Wait()
@@ -64,7 +70,7 @@ func (w *world) open(change ...func(*Config)) *node {
 		f(&config)
 	}
 	var err error
-	if n.Client, err = Open(context.Background(), config); err != nil {
+	if n.Client, err = Open(w.sources(config), config); err != nil {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() {
@@ -82,6 +88,16 @@ func (w *world) open(change ...func(*Config)) *node {
 		n.tape.Replay()
 	})
 	return n
+}
+
+// sources returns a context with which a client keeps its clock, and takes its seeds from the world unless it has one.
+func (w *world) sources(config Config) context.Context {
+	if config.seed != "" {
+		return context.Background()
+	}
+	return sources.With(context.Background(), sources.Sources{Clock: *config.clock, Seed: func() string {
+		return fmt.Sprintf("%016x%016x", w.seed, w.drawn.Add(1))
+	}})
 }
 
 // start opens a client with a latch in line.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/incumbent-go/incumbent/test/repeat"
 )
 
 // itemOrders are names in the right order, for each kind of queue.
@@ -30,10 +32,11 @@ var foreignItems = map[ItemKind][]string{
 }
 
 func TestItemsKeepTheirOrder(t *testing.T) {
+	dice := rand.New(rand.NewPCG(repeat.Seed(t, 1), 0))
 	for kind, want := range itemOrders {
 		for range 20 {
 			names := append(slices.Clone(want), foreignItems[kind]...)
-			rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+			dice.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 			items, foreign := kind.Backlog(names)
 			var got []string
 			for _, i := range items {

@@ -10,7 +10,7 @@ import (
 
 // Sources are what a client gets in place of its own.
 type Sources struct {
-	Clock engine.Clock
+	Clock engine.Clock  // nil: its own
 	Seed  func() string // called for each machine that is opened
 }
 

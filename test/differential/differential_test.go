@@ -1,7 +1,7 @@
 // Package differential runs the same random operations against zkmem and a real ZooKeeper and compares everything that
 // the clients are told: replies, Stats, errors, watch events and their order.
 //
-// INCUMBENT_DIFF_SEED sets the first seed (a failure prints its own), INCUMBENT_DIFF_ROUNDS the number of rounds,
+// INCUMBENT_SEED sets the first seed (a failure prints its own), INCUMBENT_DIFF_ROUNDS the number of rounds,
 // INCUMBENT_DIFF_STEPS the steps in each, and INCUMBENT_DIFF_HISTORY how many steps a failure prints before its own.
 package differential
 
@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/test/realzk"
+	"github.com/incumbent-go/incumbent/test/repeat"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -35,7 +36,7 @@ func setting(t *testing.T, name string, otherwise int) int {
 }
 
 func TestZkmemAnswersAsTheRealServer(t *testing.T) {
-	seed := setting(t, "INCUMBENT_DIFF_SEED", rand.IntN(1_000_000))
+	seed := repeat.Seed(t, 1)
 	rounds := setting(t, "INCUMBENT_DIFF_ROUNDS", 40)
 	steps := setting(t, "INCUMBENT_DIFF_STEPS", 300)
 	options := realzk.Options{Properties: []string{noReaper}}
@@ -52,7 +53,7 @@ const noReaper = "znode.container.checkIntervalMs=3600000"
 
 // Nodes with a TTL and the super user exist only on servers that have the settings, and change what everything else answers.
 func TestZkmemWithEverySettingAnswersAsTheRealServer(t *testing.T) {
-	seed := setting(t, "INCUMBENT_DIFF_SEED", rand.IntN(1_000_000))
+	seed := repeat.Seed(t, 1_000_001)
 	rounds := setting(t, "INCUMBENT_DIFF_ROUNDS", 40) / 3
 	apache := realzk.Start(t, realzk.Options{Properties: []string{noReaper, "zookeeper.extendedTypesEnabled=true",
 		"zookeeper.DigestAuthenticationProvider.superDigest=" + superDigest}})
@@ -61,16 +62,16 @@ func TestZkmemWithEverySettingAnswersAsTheRealServer(t *testing.T) {
 }
 
 // rehearse plays rounds against both servers until they differ.
-func rehearse(t *testing.T, realAddr, memAddr string, seed, rounds, steps int, full bool) {
+func rehearse(t *testing.T, realAddr, memAddr string, seed uint64, rounds, steps int, full bool) {
 	t.Helper()
 	var seen coverage
 	round := 0
 	for ; round < rounds || seen.meagre() && round < 4*rounds; round++ {
-		if !compare(t, realAddr, memAddr, uint64(seed+round), steps, full, &seen) {
+		if !compare(t, realAddr, memAddr, seed+uint64(round), steps, full, &seen) {
 			return
 		}
 	}
-	t.Logf("seeds %d to %d: no difference in %d steps, %+v", seed, seed+round-1, round*steps, seen)
+	t.Logf("seeds %d to %d: no difference in %d steps, %+v", seed, seed+uint64(round)-1, round*steps, seen)
 	if seen.meagre() && rounds*steps >= 5000 {
 		t.Error("too little happened for the comparison to mean anything")
 	}
@@ -105,7 +106,7 @@ func (c *coverage) add(s step, told string) {
 func compare(t *testing.T, realAddr, memAddr string, seed uint64, steps int, full bool, seen *coverage) bool {
 	t.Helper()
 	worlds := []*world{newWorld(realAddr), newWorld(memAddr)}
-	m := &maker{rng: rand.New(rand.NewPCG(seed, 1)), root: fmt.Sprintf("/r%d-%d", seed, rand.IntN(1_000_000)), tame: seed%2 == 0, full: full}
+	m := &maker{rng: rand.New(rand.NewPCG(seed, 1)), root: rootOf(seed), tame: seed%2 == 0, full: full}
 	var history []played
 	for _, w := range worlds {
 		if refused := w.begin(m.root, full); refused != nil {
@@ -132,6 +133,14 @@ func compare(t *testing.T, realAddr, memAddr string, seed uint64, steps int, ful
 		w.end()
 	}
 	return true
+}
+
+// rootOf returns where a round plays. A server that outlives the test has the roots of earlier runs, too.
+func rootOf(seed uint64) string {
+	if os.Getenv("INCUMBENT_ZK") != "" {
+		return fmt.Sprintf("/r%d-%d", seed, time.Now().UnixNano())
+	}
+	return fmt.Sprint("/r", seed)
 }
 
 // quotaNodes are the nodes that say that a root and /a in it have quotas, and count what is there.

@@ -14,6 +14,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/test/ensemble"
 	"github.com/incumbent-go/incumbent/test/kit"
+	"github.com/incumbent-go/incumbent/test/repeat"
 	"github.com/incumbent-go/incumbent/test/tape"
 )
 
@@ -30,7 +31,7 @@ func TestALeaderThatStoodStillConfirmsNothing(t *testing.T) {
 	const sessions, tries = 80, 3
 	e := ensemble.Start(t, ensemble.Options{})
 	leader, followers := e.Whole()
-	s := &stillness{t: t, e: e, at: followers[0]}
+	s := &stillness{t: t, e: e, at: followers[0], dice: rand.New(rand.NewPCG(repeat.Seed(t, 1), 0))}
 	for range sessions {
 		m := &member{tape: tape.New(t)}
 		m.client = kit.Recorded(t, m.tape, s.config(), kit.CloseConnected)
@@ -38,7 +39,7 @@ func TestALeaderThatStoodStillConfirmsNothing(t *testing.T) {
 	}
 	for try := range tries {
 		s.settleIn(try)
-		through := s.stop(leader, 8200*time.Millisecond+rand.N(600*time.Millisecond))
+		through := s.stop(leader, 8200*time.Millisecond+s.upTo(600*time.Millisecond))
 		if through > 0 {
 			return
 		}
@@ -56,6 +57,12 @@ type stillness struct {
 	at      *ensemble.Server
 	members []*member
 	watches *tape.Tape
+	dice    *rand.Rand
+}
+
+// upTo returns a time below d.
+func (s *stillness) upTo(d time.Duration) time.Duration {
+	return time.Duration(s.dice.Int64N(int64(d)))
 }
 
 type member struct {
@@ -110,7 +117,7 @@ func (s *stillness) stop(leader *ensemble.Server, rest time.Duration) (through i
 	defer cancel()
 	var writes sync.WaitGroup
 	for i, m := range s.members {
-		at := time.NewTimer(4*time.Second + rand.N(rest-4*time.Second))
+		at := time.NewTimer(4*time.Second + s.upTo(rest-4*time.Second))
 		writes.Go(func() {
 			<-at.C // pause: each write has a moment of its own
 			_, answered[i] = m.client.Create(m.path+"-written", nil).Do(ctx)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/test/repeat"
 )
 
 // permits is a semaphore that a test shares with a peer.
@@ -98,10 +99,12 @@ func TestSemaphoresHoldTogetherUnderLoad(t *testing.T) {
 				t.Errorf("%d permits out of %d are held", now, p.limit)
 			}
 		}
-		for range 2 {
+		seed := repeat.Seed(t, 1)
+		for i := range uint64(2) {
 			all.Go(func() {
+				dice := rand.New(rand.NewPCG(seed, i))
 				for range 8 {
-					n := 1 + rand.IntN(3)
+					n := 1 + dice.IntN(3)
 					h, err := p.Acquire(p.ctx, n)
 					if err != nil {
 						t.Error(err)

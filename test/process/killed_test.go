@@ -11,13 +11,13 @@ import (
 	"os"
 	"os/exec"
 	"testing"
-	"time"
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/segments"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/repeat"
 	"github.com/incumbent-go/incumbent/test/selection"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -65,7 +65,7 @@ func TestAKilledProcessLeavesABeginning(t *testing.T) {
 	srv := zkmem.Start(t)
 	exe, err := os.Executable()
 	ok(t, err)
-	dice := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
+	dice := rand.New(rand.NewPCG(repeat.Seed(t, 1), 1))
 	many := *kills
 	if many == 0 {
 		many = selection.Of(t, "kills", 2, 20, 100)

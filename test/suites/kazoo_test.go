@@ -4,7 +4,6 @@ package suites
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -78,8 +77,8 @@ const firstPort, portBlocks, portBlock = 16_384, 112, 32
 // ports returns the first port of a block that is the test's until it ends.
 func ports(t *testing.T) int {
 	t.Helper()
-	for _, i := range rand.Perm(portBlocks) {
-		first := firstPort + i*portBlock
+	for i := range portBlocks {
+		first := firstPort + (os.Getpid()+i)%portBlocks*portBlock // another process begins with another block
 		taken, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", first+portBlock-1))
 		if err != nil {
 			continue

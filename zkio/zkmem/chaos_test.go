@@ -7,13 +7,14 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/incumbent-go/incumbent/test/repeat"
 )
 
 // Clients write while servers are stopped, cut off, frozen, deposed, removed and lag, one after the other. In the end all members have the
 // same data, and every write that was answered is there, and none twice.
 func TestWhatWasAnsweredSurvivesEveryFault(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := repeat.Seed(t, 1)
 	dice := rand.New(rand.NewPCG(seed, 1))
 	e, _, _ := three(t, Options{Tick: 20 * time.Millisecond, MinSessionTimeout: time.Minute, MaxSessionTimeout: time.Minute})
 	writers := make([]*faultWriter, 6)
