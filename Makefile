@@ -148,6 +148,11 @@ play-scripts: ## play SCRIPTS (10,000) random scripts by hand and by link, and a
 fuzz: ## fuzz every target for FUZZTIME (20s)
 	@GO="$(GO)" bash scripts/fuzz "$(FUZZTIME)"
 
+.PHONY: explore
+explore: PART = # all of them; the default above is another target's
+explore: ## MINUTES of new seeds for what CI plays with fixed ones; PART=differential, walks, worlds, fuzz or chaos alone; needs make deps
+	@GO="$(GO)" bash scripts/explore "$(MINUTES)" $(PART)
+
 .PHONY: cover
 cover: ## test coverage by function, and .cache/cover.html
 	@mkdir -p .cache

@@ -9,24 +9,30 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/repeat"
 	"github.com/incumbent-go/incumbent/test/selection"
 )
 
 var walks = flag.Int("walks", 0, "how many random walks to take, if not as many as test/selection says")
 
-// someWalks is how many walks a test takes.
-func someWalks(t *testing.T) int {
-	if *walks > 0 {
-		return *walks
+// someSeeds returns the seeds of the walks that a test takes: from 0 on, or from the seed of test/repeat.
+func someSeeds(t *testing.T) (seeds []int64) {
+	n := *walks
+	if n <= 0 {
+		n = selection.Of(t, "walks", 10, 30, 50)
 	}
-	return selection.Of(t, "walks", 10, 30, 50)
+	first := int64(repeat.Seed(t, 0))
+	for i := range int64(n) {
+		seeds = append(seeds, first+i)
+	}
+	return seeds
 }
 
 // TestRandomWalk feeds thousands of plausible events in an order that nobody
 // thought of, heals the world, demands that everybody gets where they want to,
 // closes everything, and demands that nothing is left.
 func TestRandomWalk(t *testing.T) {
-	for seed := range int64(someWalks(t)) {
+	for _, seed := range someSeeds(t) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			w := newWorld(seed, nil)
 			for range 1500 {

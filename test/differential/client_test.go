@@ -8,9 +8,11 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/incumbent-go/incumbent/test/repeat"
 )
 
-const patience = 20 * time.Second // bounds a read; decides nothing
+const patience = repeat.Enough // bounds a read; decides nothing
 
 // world is one server and the clients that talk to it.
 type world struct {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/test/proxy"
 	"github.com/incumbent-go/incumbent/test/realzk"
+	"github.com/incumbent-go/incumbent/test/repeat"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -27,7 +28,7 @@ import (
 const Size = 3
 
 const (
-	within  = 60 * time.Second       // for the ensemble to become what is waited for
+	within  = repeat.Enough          // for the ensemble to become what is waited for
 	between = 100 * time.Millisecond // looks at it
 )
 

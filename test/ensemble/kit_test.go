@@ -14,13 +14,14 @@ import (
 	"github.com/incumbent-go/incumbent/test/ensemble"
 	"github.com/incumbent-go/incumbent/test/kit"
 	"github.com/incumbent-go/incumbent/test/realzk"
+	"github.com/incumbent-go/incumbent/test/repeat"
 	"github.com/incumbent-go/incumbent/test/tape"
 )
 
 const (
 	line    = "/line"
 	timeout = 3 * time.Second // ten ticks of short
-	enough  = 90 * time.Second
+	enough  = repeat.Enough
 )
 
 // node is one participant's client with a latch in the line, under a recorder, whose work awaits leadership, is watched by

@@ -7,14 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/incumbent-go/incumbent/test/realzk"
+	"github.com/incumbent-go/incumbent/test/repeat"
 	"github.com/incumbent-go/incumbent/test/selection"
 )
 
 // enough bounds an example that hangs.
-const enough = 3 * time.Minute
+const enough = repeat.Enough
 
 // program builds incumbent and returns its path.
 func program(t *testing.T) string {

@@ -18,10 +18,11 @@ import (
 
 	"github.com/incumbent-go/incumbent/test/kit"
 	"github.com/incumbent-go/incumbent/test/realzk"
+	"github.com/incumbent-go/incumbent/test/repeat"
 )
 
 // within bounds every wait. It is no measurement.
-const within = 60 * time.Second
+const within = repeat.Enough
 
 // timeout is the peers' session timeout, unless a test has another.
 const timeout = 3 * time.Second

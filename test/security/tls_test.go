@@ -21,6 +21,7 @@ import (
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/test/realzk"
+	"github.com/incumbent-go/incumbent/test/repeat"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -141,7 +142,7 @@ func startSecured(t *testing.T) secured {
 }
 
 // readyWithin bounds the wait for the server.
-const readyWithin = 60 * time.Second
+const readyWithin = repeat.Enough
 
 // settings returns the change of a Config for a client that reaches the server under
 // this name, although its address is another.

@@ -86,9 +86,7 @@ func TestSuspendedAndBackInTheSameSession(t *testing.T) {
 		held.Release()
 		seen.until(t, "started")
 		c.cut()
-		if first.HasLeadership() || held.Check() == nil {
-			t.Fatal("belief outlived the connection")
-		}
+		// Whether it leads at this moment is luck: the client may have reconnected. That belief ended, its listener says.
 		changes.expect(incumbent.Connected, incumbent.Suspended, incumbent.Reconnected)
 		seen.until(t, "started", "stopped", "started")
 		again := first.lead()

@@ -17,12 +17,13 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/repeat"
 	"github.com/incumbent-go/incumbent/test/virtual"
 )
 
 // Within bounds every wait. It is no measurement: a test that hangs fails with
 // what it was waiting for.
-const Within = 30 * time.Second
+const Within = repeat.Enough
 
 // Tape keeps a log and the records in it.
 type Tape struct {

@@ -14,11 +14,12 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/test/kit"
+	"github.com/incumbent-go/incumbent/test/repeat"
 	"github.com/incumbent-go/incumbent/test/upgrade/agent"
 )
 
 // within bounds every wait. It is no measurement.
-const within = 60 * time.Second
+const within = repeat.Enough
 
 var ok = kit.OK
 
