@@ -13,6 +13,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/test/repeat"
 )
 
 // others returns the peers with barriers: Curator's and kazoo's.
@@ -105,6 +106,19 @@ func eachOther(t *testing.T, test func(*testing.T, *stage, *peer)) {
 			t.Parallel()
 			s := newStage(t)
 			test(t, s, s.others(which))
+		})
+	}
+}
+
+// inRounds is eachOther for a test whose clients may rightly lose their sessions if the machine pauses for long.
+func inRounds(t *testing.T, test func(*repeat.Round, *stage, *peer)) {
+	for _, which := range []string{"java", "python"} {
+		t.Run(which, func(t *testing.T) {
+			t.Parallel()
+			repeat.Rounds(t, func(r *repeat.Round) {
+				s := newStage(r.T)
+				test(r, s, s.others(which))
+			})
 		})
 	}
 }

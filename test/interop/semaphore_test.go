@@ -88,15 +88,15 @@ func TestSemaphoresAreShared(t *testing.T) {
 }
 
 // TestSemaphoresHoldTogetherUnderLoad: at no moment are more permits held than
-// there are, by both sides together.
+// there are, by both sides together. If this process stands still for about a session timeout, its permits are another's.
 func TestSemaphoresHoldTogetherUnderLoad(t *testing.T) {
-	eachOther(t, func(t *testing.T, s *stage, other *peer) {
+	inRounds(t, func(t *repeat.Round, s *stage, other *peer) {
 		p := s.permits(other, 3)
-		var inside atomic.Int64
+		var inside, most atomic.Int64
 		var all sync.WaitGroup
 		enter := func(n int) {
 			if now := inside.Add(int64(n)); now > int64(p.limit) {
-				t.Errorf("%d permits out of %d are held", now, p.limit)
+				most.Store(now)
 			}
 		}
 		seed := repeat.Seed(t, 1)
@@ -130,6 +130,9 @@ func TestSemaphoresHoldTogetherUnderLoad(t *testing.T) {
 			})
 		}
 		all.Wait()
+		if held := most.Load(); held > 0 {
+			t.Spoilt(timeout/2, "%d permits out of %d are held", held, p.limit)
+		}
 		p.held(0)
 	})
 }
