@@ -72,8 +72,8 @@ N    ?= 1000000
 .PHONY: sim soak plants small kills worlds wire wire-plants mutants
 sim: ## run the simulated world SEED, tell its story, and write each client's log for incumbent replay
 	@$(GO) run ./test/sim/cmd -seed $(SEED) $(ARGS)
-soak: ## run N simulated worlds from seed 1 on; may be stopped, and goes on where it stopped
-	@$(GO) run ./test/sim/cmd -soak $(N) $(ARGS)
+soak: ## run N simulated worlds from the seed SEED on
+	$(GO) test ./test/sim -count=1 -timeout 24h -v -run 'TestWorlds$$' -args -worlds $(N) -first $(SEED) $(ARGS)
 plants: ## search for every bug planted in the simulation (or ARGS='-only EXPR'), and write test/sim/testdata/plants.tsv
 	$(GO) test ./test/sim -count=1 -timeout 6h -v -run TestPlants -plants $(ARGS)
 wire: ## play the world SEED with real clients on a network in memory, and print its story

@@ -7,7 +7,7 @@
 //
 //	go test ./test/sim           thousands of worlds, the planted bugs, the digests
 //	make sim SEED=7              one world: its story, and a log for each client
-//	make soak N=1000000          a long run that can be stopped and resumed
+//	make soak N=1000000          a long run, from SEED on
 //	make plants                  search for a world that finds each planted bug
 //
 // A seed gives the same world every time. ARGS='-shrink' makes a failing world smaller
@@ -32,7 +32,7 @@
 //	server_worlds.go worlds of special ensembles: observers, limits of timeouts, other ticks, standstills
 //	coverage.go   every row and fault has to fire in a long run; goals.go rows that cannot
 //	plants.go     what a planted bug is; planted*.go, tamper.go; search.go finds a world for each
-//	many.go       a range of seeds, summed up; soak.go long runs; shrink.go smaller worlds
+//	many.go       a range of seeds, summed up; shrink.go smaller worlds
 //
 // # Adding a recipe
 //
