@@ -111,7 +111,7 @@ func TestWhatIsKeptReplays(t *testing.T) {
 // A checkpoint that is too long for a line is in several. The session, and with it all
 // leaderships, stays while it is taken.
 func TestALongCheckpoint(t *testing.T) {
-	const many = 500
+	const many = 200
 	dir := t.TempDir()
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.recorded(RecordIn(dir, RecordOptions{Segment: 64 << 10, Keep: -1}), io.Discard, recordRoom)
