@@ -46,7 +46,7 @@ func (f *flight) Write(p []byte) (int, error) {
 func TestManyRequestsInTheBackground(t *testing.T) {
 	srv := zkmem.Start(t)
 	found(t, srv, "/n")
-	many := size(t)
+	many := size()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*tape.Within)
 	defer cancel()
 	wire := &flight{}

@@ -223,7 +223,7 @@ type silence struct{}
 
 func (silence) Printf(string, ...any) {}
 
-var full = flag.Bool("full", false, "a hundred candidates, too")
+var full = flag.Bool("full", false, "a hundred candidates, too, and 10,000 latches, requests or nodes")
 
 // TestTheHerd counts the cost of watching the leader in place of the predecessor:
 // docs/herd.md shows the table.

@@ -45,7 +45,7 @@ func TestRequestsOfAJobElection(t *testing.T) {
 }
 
 func TestTwoThousandJobsOverOneClient(t *testing.T) {
-	jobs := size(t) / 5
+	jobs := size() / 5
 	srv := zkmem.Start(t)
 	srv.SetSessionTimeouts(longSession, longSession)
 	c, err := incumbent.Open(context.Background(), incumbent.Config{Servers: srv.Addr(), SessionTimeout: longSession})

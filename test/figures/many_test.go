@@ -11,7 +11,6 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/incumbent-go/incumbent"
-	"github.com/incumbent-go/incumbent/test/selection"
 	"github.com/incumbent-go/incumbent/test/tape"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -44,14 +43,16 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// size returns how many latches, requests or nodes a figure is about.
-func size(t *testing.T) int {
-	t.Helper()
-	return selection.Of(t, "latches, requests or nodes", 2_000, 2_000, 10_000)
+// size returns how many latches, requests or nodes a figure is about. Make scale opens ten thousand of each recipe, too.
+func size() int {
+	if *full {
+		return 10_000
+	}
+	return 2_000
 }
 
 func TestTenThousandLatchesCostNoGoroutineAndLittleMemory(t *testing.T) {
-	many := size(t)
+	many := size()
 	srv := zkmem.Start(t)
 	plain := baseline(t, srv, many)
 	srv.Wipe()

@@ -27,7 +27,7 @@ func TestTheMemoryOfALatch(t *testing.T) {
 		serve(t)
 		return
 	}
-	many := size(t)
+	many := size()
 	srv := otherProcess(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*tape.Within)
 	defer cancel()

@@ -176,7 +176,7 @@ func TestRequestsOfManyWritesOfOneNode(t *testing.T) {
 func TestMemoryOfATreeCache(t *testing.T) {
 	srv := zkmem.Start(t)
 	paths := []string{"/services"}
-	for many := size(t); len(paths) < many; {
+	for many := size(); len(paths) < many; {
 		dir := fmt.Sprintf("/services/service-%03d", len(paths)/100)
 		paths = append(paths, dir)
 		for i := range 99 {
