@@ -27,9 +27,17 @@ type Options struct {
 	// NoContainers and NoCreate2 imitate an older server: it does not know createContainer (before 3.5.3) or create2
 	// (before 3.5), answers Unimplemented and closes the connection.
 	NoContainers, NoCreate2 bool
+	// Unknown has operations that the server does not know, and what it does with them. It may be nil.
+	Unknown map[OpCode]Unknown
+	// ExistsNeedsRead has exists of a node that its caller may not read answered with NoAuth, as by ZooKeeper 3.8.4,
+	// 3.9.2 and later (ZOOKEEPER-2590).
+	ExistsNeedsRead bool
 	// NewSessionIDOnReattach imitates ClickHouse Keeper: a client that reconnects gets a new session, the old one
 	// times out.
 	NewSessionIDOnReattach bool
+	// RefusalVersion is the protocol version in the answer to a handshake that an interceptor refuses, for session -1: 42
+	// imitates ClickHouse Keeper without a leader. Default 0: the answer is that the session has expired.
+	RefusalVersion int32
 	// ExtendedTypes accepts nodes with a TTL, as zookeeper.extendedTypesEnabled=true does. They are deleted at the
 	// next ContainerInterval after they have had no write for their TTL and have no children.
 	ExtendedTypes bool
@@ -49,6 +57,14 @@ type Options struct {
 	// Reconfig accepts reconfig, as reconfigEnabled=true does. It needs write permission for /zookeeper/config, which is the super
 	// user's: see SuperDigest.
 	Reconfig bool
+}
+
+// Unknown is what a server does with an operation that it does not know.
+type Unknown struct {
+	// Close ends the connection, after the answer if there is one.
+	Close bool
+	// Code is the answer. OK stands for none.
+	Code Code
 }
 
 func (o Options) withDefaults() Options {

@@ -76,12 +76,21 @@ func (s *Server) exists(c *conn, r request) (Code, func(*encoder)) {
 	if strings.IndexByte(r.op.Path, 0) >= 0 {
 		return BadArguments, nil
 	}
+	if s.opts.ExistsNeedsRead && !s.mayRead(c, r.op.Path) {
+		return NoAuth, nil
+	}
 	s.watch(c, r, DataWatch)
 	_, stat, err := s.tree.Get(r.op.Path)
 	if err != nil {
 		return NoNode, nil
 	}
 	return OK, func(e *encoder) { e.stat(stat) }
+}
+
+// mayRead reports whether a node is missing, or may be read by a connection's client.
+func (s *Server) mayRead(c *conn, path string) bool {
+	acl, _, err := s.tree.ACL(path)
+	return err != nil || allowed(acl, PermRead, c.auth) == OK
 }
 
 // getACL hides the digests from callers that may not change them.

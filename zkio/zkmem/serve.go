@@ -21,7 +21,7 @@ func (s *Server) serveHandshake(c *conn, h handshake) bool {
 	c.use.received++
 	switch verdict.Action {
 	case Refuse:
-		c.send(h.expired())
+		c.send(h.refused(s.opts.RefusalVersion))
 		return false
 	case Ignore:
 		return true
@@ -125,6 +125,9 @@ func (s *Server) answer(c *conn, p *packet) answer {
 		s.answerDone(c, p, &a)
 	case r.op.Code == OpPing:
 		a.xid = -2
+	case s.opts.lacks(r.op.Code):
+		unknown := s.opts.Unknown[r.op.Code]
+		a.code, a.none, a.last = unknown.Code, unknown.Code == OK, unknown.Close
 	case r.bad && (r.op.Code == OpAuth || r.op.Code == OpSASL):
 		a.none, a.last = true, true
 	case r.op.Code == OpAuth:
@@ -160,6 +163,12 @@ func (s *Server) answerDone(c *conn, p *packet, a *answer) {
 		s.sendIntroduction(c)
 		a.none = true
 	}
+}
+
+// lacks reports whether the options have the operation as one that the server does not know.
+func (o Options) lacks(op OpCode) bool {
+	_, unknown := o.Unknown[op]
+	return unknown
 }
 
 // supports returns false for operations that end the connection.

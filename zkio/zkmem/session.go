@@ -174,4 +174,14 @@ func (s *Server) sendIntroduction(c *conn) {
 	s.sent++
 }
 
+// refused returns the answer of a server that does not serve: a session that has expired, or another protocol version.
+func (h handshake) refused(version int32) []byte {
+	if version == 0 {
+		return h.expired()
+	}
+	answer := h.reply(h.timeout, -1, make([]byte, 16), false)
+	binary.BigEndian.PutUint32(answer[4:], uint32(version)) // behind the length
+	return answer
+}
+
 func (h handshake) expired() []byte { return h.reply(0, 0, make([]byte, 16), false) }
