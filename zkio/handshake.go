@@ -99,11 +99,16 @@ func (w *wire) readGreeting() (connectResponse, error) {
 	const shortest, longest = 4 + 4 + 8 + 4, 1024
 	raw := make([]byte, lengthSize, longest)
 	if _, err := io.ReadFull(w.in, raw); err != nil {
+		var remote *net.OpError
+		if errors.As(err, &remote) && remote.Op == "remote error" { // an alert: by TLS 1.3 it comes this late
+			return connectResponse{}, fmt.Errorf("TLS: the server refused the connection: %w", err)
+		}
 		var timeout net.Error
 		if !errors.As(err, &timeout) || !timeout.Timeout() {
 			w.s.noteRejection(w)
 			return connectResponse{}, notServing("closed the connection in the handshake: " +
-				"it is read-only or not serving, or lags behind what this session has seen" + w.maybeTLS())
+				"it is read-only or not serving, or lags behind what this session has seen, " +
+				"or there are too many connections from this host (maxClientCnxns)" + w.maybeTLS())
 		}
 		return connectResponse{}, err
 	}
@@ -116,7 +121,11 @@ func (w *wire) readGreeting() (connectResponse, error) {
 		return connectResponse{}, err
 	}
 	b := body{rest: raw[lengthSize:]}
-	b.int32() // protocol version
+	if version := b.int32(); version != 0 { // so does ClickHouse Keeper without a quorum
+		w.s.noteRejection(w)
+		return connectResponse{}, notServing(fmt.Sprintf("answered the handshake with protocol version %d: "+
+			"it does not serve", version))
+	}
 	g := connectResponse{raw: raw, timeout: time.Duration(b.int32()) * time.Millisecond, sessionID: b.int64()}
 	b.bytes() // the session's password
 	if len(b.rest) > 0 {

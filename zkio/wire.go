@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"sync"
 	"time"
 )
@@ -86,6 +87,8 @@ func (w *wire) Write(b []byte) (int, error) {
 		}
 		w.offeredID = patchConnect(b, claimed)
 		w.limitGreeting()
+		_ = w.put(withReadOnlyByte(b))
+		return len(b), nil
 	} else if !w.s.admitFrame(w, b) {
 		return len(b), nil
 	}
@@ -138,6 +141,14 @@ func patchConnect(b []byte, claimed int64) (asked int64) {
 	}
 	binary.BigEndian.PutUint64(b[at:], uint64(claimed))
 	return int64(binary.BigEndian.Uint64(b[at+8+4:]))
+}
+
+// withReadOnlyByte returns a connect request with the byte that zk.Conn leaves out: this client takes
+// no server that is read-only. Servers since 3.4 warn of a client that does not send it.
+func withReadOnlyByte(frame []byte) []byte {
+	longer := append(slices.Clone(frame), 0)
+	binary.BigEndian.PutUint32(longer, uint32(len(longer)-lengthSize))
+	return longer
 }
 
 // Read gives zk.Conn the bytes of the next frame that is for zk.Conn. Before the first of them
