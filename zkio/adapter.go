@@ -21,7 +21,7 @@ type Adapter struct {
 	hosts   *hosts
 	network network
 	signs   signs
-	trees   treeSupport
+	known   optional
 	work    sync.WaitGroup // every goroutine that the adapter started
 
 	mu     sync.Mutex
@@ -42,7 +42,7 @@ func New(cfg Config) (*Adapter, error) {
 		a.aclSize += 4 + 4 + len(entry.Scheme) + 4 + len(entry.ID)
 	}
 	if cfg.ThroughConn {
-		a.trees.turnOff("go-zookeeper does not know recursive watches")
+		a.known.turnOff(trees, "go-zookeeper does not know recursive watches")
 	}
 	for _, text := range cfg.warnings() {
 		cfg.Warn(text)

@@ -194,8 +194,8 @@ func (s *session) process(w *wire, a answer) ([]byte, error) {
 		e.Text = s.a.full(c.path) + ": the chroot " + s.a.cfg.Chroot + " has to exist already: create it first"
 	}
 	delete(s.pending, a.xid)
-	if c.watch == treeWatch {
-		s.a.trees.answered(e.Code)
+	if f := featureOf(c.request); f != noFeature {
+		e.Code, e.Text = s.a.known.answered(f, e.Code, e.Text)
 	}
 	w.contacts.note(c.sentAt, s.pauses.heard)
 	s.lastZxid = max(s.lastZxid, a.zxid)
@@ -308,13 +308,15 @@ func (s *session) detach(end events.ConnectionEnd, text string) {
 	s.wire = nil
 	s.postEvent(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: text, Server: server, End: end, Paused: int64(s.pauses.own)})
 	written := make([]*call, 0, len(s.pending))
-	treeWatchLost := false
+	var lost [features]bool
 	for _, c := range s.pending {
 		written = append(written, c)
-		treeWatchLost = treeWatchLost || c.watch == treeWatch
+		lost[featureOf(c.request)] = true
 	}
-	if treeWatchLost {
-		s.a.trees.lost()
+	for f := trees; f < features; f++ {
+		if lost[f] {
+			s.a.known.lost(f)
+		}
 	}
 	clear(s.watches.trees)
 	clear(s.pending)

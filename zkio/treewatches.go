@@ -176,9 +176,11 @@ func (s *session) leave(path string) {
 // call. s.mu is held.
 func (s *session) withheld(w *wire, c *call) bool {
 	why := ""
+	if f := featureOf(c.request); f != noFeature {
+		why = s.a.known.refusal(f)
+	}
 	switch c.request.(type) {
 	case events.AddWatch:
-		why = s.a.trees.refusal()
 		if why == "" && !w.separates && s.watches.waiters[c.path] != nil {
 			why = "another watch of this session is on the path, and this server may keep only one of them (ZOOKEEPER-4466)"
 		}

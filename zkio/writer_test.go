@@ -176,7 +176,7 @@ func TestOwnFramesAreThoseOfZkConn(t *testing.T) {
 		var both [2][]string
 		for i := range both {
 			virtual.Test(t, func(t *testing.T) {
-				p := newPipes(t, zkmem.Options{})
+				p := newPipes(t, zkmem.Options{ExtendedTypes: true})
 				p.Create("/p", nil, zkmem.Persistent)
 				cfg := limits
 				cfg.ThroughConn = i == 1

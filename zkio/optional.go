@@ -1,0 +1,116 @@
+package zkio
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// feature is an operation that not every server knows.
+type feature int
+
+const (
+	noFeature  feature = iota
+	trees              // recursive watches, since ZooKeeper 3.6
+	containers         // since 3.5.3
+	ttls               // nodes with a TTL, since 3.5.3
+	features
+)
+
+func (f feature) String() string {
+	return [...]string{"", "recursive watches", "containers", "nodes with a TTL"}[f]
+}
+
+// featureOf returns which feature a request needs.
+func featureOf(r events.Request) feature {
+	switch r := r.(type) {
+	case events.AddWatch:
+		return trees
+	case events.Create:
+		switch r.Mode {
+		case events.Container:
+			return containers
+		case events.PersistentTTL, events.PersistentSequentialTTL:
+			return ttls
+		}
+	}
+	return noFeature
+}
+
+// optional is what a client has learned of its servers: which features they lack. A server that
+// lacks one refuses the request, by whatever code, and may close the connection after it; or closes
+// it without an answer. So after the first definite refusal, or two connections that ended without an
+// answer, none is asked for any more, by no machine and in no later session, and this side answers
+// UNIMPLEMENTED. An ensemble that is being upgraded has servers of both kinds.
+type optional struct {
+	mu      sync.Mutex // held for no call of others
+	learned [features]struct {
+		off        string // why none is asked for; "": it may be
+		works      bool   // a server has carried out such a request
+		unanswered int    // connections that ended while the first was pending, and answers that say nothing
+	}
+}
+
+// maxUnanswered is how many connections may end so.
+const maxUnanswered = 2
+
+// turnOff keeps a feature from being asked for.
+func (o *optional) turnOff(f feature, why string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.learned[f].off = why
+}
+
+// refusal returns why a feature is not asked for, "" if it is.
+func (o *optional) refusal(f feature) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.learned[f].off
+}
+
+// answered notes a server's answer to a request for a feature. It returns the code and the text of
+// the reply: what the servers do not know is UNIMPLEMENTED, by whatever code they say so.
+func (o *optional) answered(f feature, code events.Code, text string) (events.Code, string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	known := &o.learned[f]
+	switch {
+	case code == events.OK:
+		known.works = true
+	case code == events.Unimplemented:
+		known.off = "a server of the ensemble does not know " + f.String()
+	case code.Unknown():
+		o.unanswered(f)
+	case !known.works && refusesFeature(code):
+		known.off = fmt.Sprintf("a server of the ensemble refused %s with %s", f, code)
+		return events.Unimplemented, known.off
+	}
+	return code, text
+}
+
+// refusesFeature reports whether a definite refusal may be one of the kind of request, and not of this
+// node, this client or this moment.
+func refusesFeature(code events.Code) bool {
+	switch code {
+	case events.NoNode, events.NoAuth, events.NodeExists, events.QuotaExceeded, events.TooLarge,
+		events.NoChildrenOfEphemerals, events.AuthFailed, events.RequiresSASL, events.SessionExpired, events.NotSent:
+		return false
+	}
+	return !code.Transient()
+}
+
+// lost notes that a connection ended while a request for a feature was pending.
+func (o *optional) lost(f feature) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.unanswered(f)
+}
+
+// unanswered notes that a request for a feature got no answer that says anything. o.mu is held.
+func (o *optional) unanswered(f feature) {
+	known := &o.learned[f]
+	if known.unanswered++; !known.works && known.unanswered >= maxUnanswered {
+		known.off = "connections end, or nothing is said, when " + f.String() + " are asked for"
+	}
+}
