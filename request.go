@@ -244,7 +244,8 @@ func (c *Client) Get(path string) *Request[Node] {
 	}}
 }
 
-// Exists reads a node's Stat: nil if there is no such node. It needs no permission.
+// Exists reads a node's Stat: nil if there is no such node. Servers since 3.8.4 and 3.9.2 refuse it with
+// NOAUTH if the node is there and this client may not read it; older ones need no permission.
 func (c *Client) Exists(path string) *Request[*Stat] {
 	return &Request[*Stat]{newRequest(c, "exists", path), func(r Result) *Stat { return r.Stat }}
 }

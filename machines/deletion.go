@@ -6,7 +6,8 @@ import (
 )
 
 // deletion deletes one node, over outages and sessions, until it is gone. It deletes only the node
-// that existed at the first read: one that is created in its place stays.
+// that existed at the first read: one that is created in its place stays. Servers since 3.8.4 and
+// 3.9.2 may refuse to say which node that is, though it may be deleted. Then the one that is there is deleted.
 type deletion struct {
 	standalone
 	command uint64
@@ -57,7 +58,7 @@ var deletionChart = engine.MustCompile(engine.Chart[deletion]{
 		{From: from{reading}, On: on(events.ReplyMulti), To: reading},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*deletion).vanished, To: closed, Do: (*deletion).succeed},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*deletion).transient, To: pausing, Do: (*deletion).failAndBackOff},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*deletion).refused, To: closed, Do: (*deletion).refuse},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*deletion).lookRefused, To: closed, Do: (*deletion).refuse},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*deletion).outdated, To: closed, Do: (*deletion).decline},
 		{From: from{reading}, On: on(events.ReplyStat), To: removing, Do: (*deletion).remove},
 		{From: from{removing}, On: on(events.ReplyMulti), When: (*deletion).gone, To: closed, Do: (*deletion).succeed},
@@ -86,9 +87,15 @@ func (d *deletion) vanished(ev events.Event) bool {
 	return ev.Code == events.NoNode || ev.Code == events.OK && d.target != 0 && ev.Stat.Czxid != d.target
 }
 
+// hidden reports whether the node is there, and this client may not read it (ZOOKEEPER-2590).
+func (d *deletion) hidden(ev events.Event) bool { return ev.Code == events.NoAuth }
+
+// lookRefused reports whether the ensemble refuses the read for good, although the node is not hidden.
+func (d *deletion) lookRefused(ev events.Event) bool { return d.refused(ev) && !d.hidden(ev) }
+
 // outdated reports whether the node has another version than the caller wants to delete.
 func (d *deletion) outdated(ev events.Event) bool {
-	return d.wanted >= 0 && ev.Stat.Version != d.wanted
+	return d.wanted >= 0 && ev.Stat != nil && ev.Stat.Version != d.wanted
 }
 
 // gone reports whether the delete was carried out, or there was nothing to delete.
@@ -113,11 +120,16 @@ func (d *deletion) look(ev events.Event, out *engine.Outbox) {
 	out.Exists(d.path)
 }
 
-// remove deletes the node that was read, unless it has been changed or replaced.
+// remove deletes the node that was read, unless it has been changed or replaced. A hidden one it
+// deletes in the version that was asked for, or in any.
 func (d *deletion) remove(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
-	d.target, d.sent = ev.Stat.Czxid, true
-	out.Multi(events.Op{Verb: "delete", Path: d.path, Version: ev.Stat.Version})
+	version := d.wanted
+	if ev.Stat != nil {
+		d.target, version = ev.Stat.Czxid, ev.Stat.Version
+	}
+	d.sent = true
+	out.Multi(events.Op{Verb: "delete", Path: d.path, Version: version})
 }
 
 // settle notes whether the delete may have been carried out.

@@ -55,9 +55,10 @@ var ownerRows = []engine.Row[election]{
 // mayBeOurs reports whether a listing may show what a create with a lost reply has made.
 func (p *election) mayBeOurs(ev events.Event) bool { return p.recovered(ev) }
 
-// answered reports whether a read says which session owns the node, or that there is none.
+// answered reports whether a read says which session owns the node, or that there is none. A node that this client
+// may not read (NOAUTH, since 3.8.4 and 3.9.2) is another's.
 func answered(ev events.Event) bool {
-	return ev.Code == events.OK && ev.Stat != nil || ev.Code == events.NoNode
+	return ev.Code == events.OK && ev.Stat != nil || ev.Code == events.NoNode || ev.Code == events.NoAuth
 }
 
 // owns reports whether this session owns the node.
