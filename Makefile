@@ -26,7 +26,7 @@ install: ## build the operators' program, incumbent, and put it where go install
 # The build cache must not decide: -count=1 runs every test, every time. The level decides how much of a test is run: see
 # test/selection. Processes and servers keep a package waiting, so four run at a time, also on two cores. Nothing is vetted, as make
 # lint does that, and binaries have no debug information: they link faster.
-.PHONY: quick test prove race plain combinations
+.PHONY: quick test prove race loaded plain combinations
 quick: ## what to run while working: every test without real servers, of the long ones a small part; under a minute
 	@CGO_ENABLED=0 INCUMBENT_LEVEL=quick $(GO) run ./test/tally -count=1 -p 4 -vet=off -ldflags=-w $(ARGS) ./...
 test: ## every test of every module, of the longest ones a part, without cgo; the last line names what was not run
@@ -35,6 +35,9 @@ prove: ## every test with the race detector where goroutines run, then in full w
 	@CGO_ENABLED=1 INCUMBENT_LEVEL=prove $(GO) run ./test/tally -race -count=1 -p 4 -vet=off -ldflags=-w $(ARGS) ./...
 race: ## every test with the race detector, of the long ones a small part; needs a C compiler
 	@CGO_ENABLED=1 INCUMBENT_LEVEL=test $(GO) run ./test/tally -race -count=1 $(ARGS) ./...
+# Four times the limits of .ci/run: its longest step has 35 minutes, a package of test/tally ten.
+loaded: ## the full proof while the machine is busy and test processes are stopped at random (ARGS='-run X'); Linux, needs make deps
+	INCUMBENT_REQUIRE=all $(GO) run ./test/loaded -seed $(SEED) timeout 140m $(MAKE) --no-print-directory prove ARGS='-timeout 40m $(ARGS)'
 OFF ?= all
 plain: ## the door, every recipe and a few worlds of test/wire on a ZooKeeper in memory, with all of Config.Disable, or OFF=OwnFrames,IdleSyncs
 	@CGO_ENABLED=0 INCUMBENT_REQUIRE= INCUMBENT_PLAIN=$(OFF) INCUMBENT_LEVEL=quick $(GO) test -count=1 $(ARGS) . ./test/suite ./test/wire
