@@ -124,7 +124,7 @@ func environment(args []string) []string {
 
 // event is a line of go test -json: see go doc test2json.
 type event struct {
-	Action, Package, Test, ImportPath, Output string
+	Action, Package, Test, ImportPath, FailedBuild, Output string
 }
 
 // key is a test, or with an empty test a package.
@@ -141,6 +141,7 @@ type tally struct {
 	passed   map[key]bool
 	failed   []failure
 	packages map[string]bool // that passed
+	begun    []string        // rounds that tests began again: see again.go
 	skipped  int
 	notRun   map[string]int   // reason: how many tests
 	parts    map[key][]string // tests that ran a part, and of what
@@ -151,7 +152,8 @@ type tally struct {
 // "go test" itself.
 type failure struct {
 	key
-	why string // what go test's own output does not say; may be empty
+	why  string   // what go test's own output does not say; may be empty
+	said []string // the last lines that the test wrote
 }
 
 func newTally(out io.Writer, require bool) *tally {
@@ -161,7 +163,9 @@ func newTally(out io.Writer, require bool) *tally {
 	}
 }
 
-func (t *tally) fail(k key, why string) { t.failed = append(t.failed, failure{k, why}) }
+func (t *tally) fail(k key, why string) {
+	t.failed = append(t.failed, failure{k, why, lastLines(t.said[k])})
+}
 
 func (t *tally) read(r io.Reader) {
 	lines := bufio.NewReader(r)
@@ -191,12 +195,15 @@ func (t *tally) take(e event) {
 	switch e.Action {
 	case "build-output":
 		fmt.Fprint(t.out, e.Output)
+		built := key{e.ImportPath, ""}
+		t.said[built] = append(t.said[built], e.Output)
 	case "run":
 		t.running[k] = true
 	case "output":
 		if _, of, ok := strings.Cut(e.Output, ": "+selection.Prefix); ok {
 			t.parts[k] = append(t.parts[k], strings.TrimSpace(of))
 		}
+		t.takeBegunAgain(k, e.Output)
 		t.said[k] = append(t.said[k], e.Output)
 	case "pass", "fail", "skip":
 		if e.Test == "" {
@@ -250,6 +257,9 @@ func (t *tally) packageEnds(e event) {
 		t.packages[e.Package] = true
 	}
 	if e.Action == "fail" {
+		if e.FailedBuild != "" {
+			t.said[key{e.Package, ""}] = append(t.said[key{e.FailedBuild, ""}], t.said[key{e.Package, ""}]...)
+		}
 		t.packageFails(e.Package)
 	}
 	for _, line := range t.said[key{e.Package, ""}] {
@@ -280,19 +290,16 @@ func (t *tally) packageFails(pkg string) {
 	}
 }
 
-// end writes which failures go test's own output does not show, then the result
+// end writes what failed, with the last lines of each test, which rounds were begun again, then the result
 // and, as the last line, what was not run. Err is what go test ended with. It reports
 // whether nothing failed.
 func (t *tally) end(err error, took time.Duration) bool {
 	if err != nil && len(t.failed) == 0 {
 		t.fail(key{"go test", ""}, err.Error()+", and no package failed")
 	}
-	slices.SortFunc(t.failed, func(a, b failure) int { return cmp.Or(cmp.Compare(a.pkg, b.pkg), cmp.Compare(a.test, b.test)) })
-	for _, f := range t.failed {
-		if f.why != "" {
-			fmt.Fprintf(t.out, "FAIL: %s: %s\n", strings.TrimSpace(f.pkg+" "+f.test), f.why)
-		}
-	}
+	fmt.Fprint(t.out, resultFollows)
+	t.showFailures()
+	t.showBegunAgain()
 	var why []string
 	for r, n := range t.notRun {
 		why = append(why, fmt.Sprintf("%s [%d]", r, n))

@@ -36,7 +36,7 @@ func tell(t *testing.T, require bool, lines string) (text string, good bool) {
 
 func TestTheLastLineSaysWhatWasNotRun(t *testing.T) {
 	got, good := tell(t, false, stream)
-	want := "ok  \tp\t0.01s\n" +
+	want := "ok  \tp\t0.01s\n" + resultFollows +
 		"PASS: 1 passed, 0 failed, 2 not run, in 1 packages and 1.2s\n" +
 		"not run: real ZooKeeper (no java) [2]\n"
 	if got != want || !good {

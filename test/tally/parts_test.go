@@ -43,7 +43,7 @@ var raced = []string{"-race", "-count=1", "-v", "./..."}
 
 func TestTheLastLineSaysHowManyRanAPart(t *testing.T) {
 	text, good, ran := prove(selection.Test, raced, partOfSome)
-	want := "a part: p: TestFew/a 5 of 100 worlds\na part: q: TestHours 1h0m0s of 4h0m0s, virtual\n" +
+	want := resultFollows + "a part: p: TestFew/a 5 of 100 worlds\na part: q: TestHours 1h0m0s of 4h0m0s, virtual\n" +
 		"PASS: 2 passed, 0 failed, 0 not run, in 0 packages and 1s\n" +
 		"not run: nothing; 2 tests ran a part by selection, make prove runs all of them\n"
 	if !good || text != want || len(ran) != 1 {
@@ -57,7 +57,7 @@ func TestWhatRanAPartWithTheRaceDetectorRunsAgainWithoutIt(t *testing.T) {
 	if fmt.Sprint(ran) != fmt.Sprint(want) {
 		t.Errorf("ran %q", ran)
 	}
-	if !good || !strings.HasPrefix(text, "PASS: 2 passed") || !strings.HasSuffix(text, "not run: nothing\n") {
+	if !good || !strings.HasPrefix(text, resultFollows+"PASS: 2 passed") || !strings.HasSuffix(text, "not run: nothing\n") {
 		t.Errorf("good %t\n%s", good, text)
 	}
 }
