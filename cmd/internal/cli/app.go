@@ -37,9 +37,10 @@ func (a *App) Run(root *cobra.Command, args []string) int {
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
 	err := a.Execute(root, args)
-	if err == nil {
-		err = Exit(ExitNoOutput, a.Out.Failed())
+	if unwritten := a.drained(); err == nil {
+		err = unwritten
 	}
+	defer a.Err.drain()
 	if err == nil {
 		return 0
 	}
@@ -93,7 +94,11 @@ func (a *App) JSONFlag(c *cobra.Command) {
 
 // Note prints a line for people on stderr.
 func (a *App) Note(format string, args ...any) {
-	a.Err.Line("%s%s %s", a.stamp(), a.Err.Dim(a.Name+":"), Plain(fmt.Sprintf(format, args...)))
+	_, _ = a.Err.Write(a.note(format, args...)) // Failed has the error
+}
+
+func (a *App) note(format string, args ...any) []byte {
+	return []byte(a.stamp() + a.Err.Dim(a.Name+":") + " " + Plain(fmt.Sprintf(format, args...)) + "\n")
 }
 
 // stamp returns what precedes a line on stderr: the time if lines are dated.
@@ -105,9 +110,18 @@ func (a *App) stamp() string {
 }
 
 // Interruptible returns a context that ends with SIGINT and SIGTERM; a second one
-// ends the program.
+// ends the program. A signal that was ignored when the program was started stays so.
 func Interruptible(ctx context.Context) (context.Context, func()) {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
+	ch := make(chan os.Signal, 1)
+	NotifyUnlessIgnored(ch, os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := context.WithCancel(ctx)
+	context.AfterFunc(ctx, func() { signal.Stop(ch) })
+	go func() {
+		select {
+		case <-ch:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"text/tabwriter"
+	"time"
 
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -19,12 +20,18 @@ type Printer struct {
 	w      io.Writer
 	colour bool
 
+	writing sync.Mutex // one line after the other
+
 	mu     sync.Mutex
+	lines  *lineQueue // nil: Write writes
 	failed error
+	broken chan struct{} // closed by the first failure
 }
 
 // NewPrinter returns a printer that writes to a file.
-func NewPrinter(f *os.File) *Printer { return &Printer{w: f, colour: colours(f)} }
+func NewPrinter(f *os.File) *Printer {
+	return &Printer{w: f, colour: colours(f), broken: make(chan struct{})}
+}
 
 // colours reports whether the file is a terminal that wants colours: no-color.org.
 func colours(f *os.File) bool {
@@ -45,18 +52,62 @@ func (p *Printer) Failed() error {
 	return p.failed
 }
 
+// Broken returns a channel that is closed when a line could not be written.
+func (p *Printer) Broken() <-chan struct{} { return p.broken }
+
+// fail keeps the first error.
+func (p *Printer) fail(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.failed == nil {
+		p.failed = err
+		close(p.broken)
+	}
+}
+
+// queue has a goroutine write the lines from now on.
+func (p *Printer) queue(notice func(dropped int) []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lines == nil {
+		p.lines = newLineQueue(p.w, notice, p.fail)
+	}
+}
+
+// end waits until everything is written, or until the limit. It reports whether everything is.
+func (p *Printer) end(limit <-chan time.Time) bool {
+	p.mu.Lock()
+	lines := p.lines
+	p.mu.Unlock()
+	return lines == nil || lines.end(limit)
+}
+
+// drain waits for the last lines, within a bound.
+func (p *Printer) drain() {
+	limit := time.NewTimer(drainTimeout)
+	defer limit.Stop()
+	p.end(limit.C) // what is left has no reader
+}
+
 // Line formats a text and writes it as a line.
 func (p *Printer) Line(format string, args ...any) {
 	_, _ = fmt.Fprintf(p, format+"\n", args...) // Failed has the error
 }
 
-// Write writes the bytes as they are.
+// Write writes the bytes as they are, or has them written if lines are queued.
 func (p *Printer) Write(b []byte) (int, error) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
+	lines := p.lines
+	p.mu.Unlock()
+	if lines != nil {
+		lines.put(b)
+		return len(b), nil
+	}
+	p.writing.Lock()
+	defer p.writing.Unlock()
 	n, err := p.w.Write(b)
-	if err != nil && p.failed == nil {
-		p.failed = err
+	if err != nil {
+		p.fail(err)
 	}
 	return n, err
 }
