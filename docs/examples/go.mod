@@ -4,7 +4,7 @@ go 1.25
 
 require (
 	github.com/go-co-op/gocron/v2 v2.21.2
-	github.com/go-zookeeper/zk v1.0.4
+	github.com/go-zookeeper/zk v1.0.4 // indirect
 	github.com/incumbent-go/incumbent v0.0.0
 	github.com/jonboulle/clockwork v0.5.0
 	github.com/oklog/run v1.2.0

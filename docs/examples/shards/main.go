@@ -3,10 +3,11 @@
 // several machines; copy it, and put your job into work.
 //
 // The leader is elected on Elastic-Job's nodes, below the job's own. Instances
-// are ephemeral nodes in instances/, and the deal is one node, sharding, which
-// only the leader writes, under its term and on top of the deal that it read. An
-// instance does what the deal says. While a deal changes hands, a shard that moved
-// may be worked on twice for the moment that the news needs; the deal's version
+// are ephemeral nodes in instances/, created again in each session, and the deal is
+// one node, sharding, which only the leader writes, under its term and on top of the
+// deal that it read. An instance does what the deal says, and nothing while it has no
+// connection: others may have its shards then. While a deal changes hands, a shard that
+// moved may be worked on twice for the moment that the news needs; the deal's version
 // grows with every change: hand it to the stores that the work writes to.
 package main
 
@@ -22,10 +23,8 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"strings"
+	"syscall"
 	"time"
-
-	"github.com/go-zookeeper/zk"
 
 	"github.com/incumbent-go/incumbent"
 )
@@ -35,10 +34,10 @@ type deal map[string][]int
 
 // instance is one process of the job.
 type instance struct {
+	client *incumbent.Client
 	job    string // the job's node
 	id     string
 	shards int
-	conn   *zk.Conn // the instance's own node, and what it reads
 	work   func(shards []int, version int32)
 }
 
@@ -48,20 +47,15 @@ func main() {
 	shards := flag.Int("shards", 5, "how many shards the job has")
 	id := flag.String("id", incumbent.JobInstanceID(), "what this instance is called")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	conn, _, err := zk.Connect([]string{*servers}, 15*time.Second)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer conn.Close()
 	client, err := incumbent.Open(ctx, incumbent.Config{Servers: *servers})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer client.Close(context.WithoutCancel(ctx))
-	one := &instance{job: *job, id: *id, shards: *shards, conn: conn, work: work}
-	if err := one.run(ctx, client); err != nil && ctx.Err() == nil {
+	one := &instance{client: client, job: *job, id: *id, shards: *shards, work: work}
+	if err := one.run(ctx); err != nil && ctx.Err() == nil {
 		log.Print(err)
 	}
 }
@@ -70,36 +64,37 @@ func main() {
 // all others.
 func work(shards []int, version int32) { log.Printf("shards %v by deal %d", shards, version) }
 
-// run joins the job, stands for its leadership, and does what the deals say.
-func (i *instance) run(ctx context.Context, client *incumbent.Client) error {
-	if err := i.join(); err != nil {
+// run joins the job, stands for its leadership, and does what the deals say, until the context ends.
+func (i *instance) run(ctx context.Context) error {
+	if err := i.client.WaitConnected(ctx); err != nil {
 		return err
 	}
-	election, err := client.JobElection(i.job, incumbent.LatchOptions{ID: i.id})
+	var refused *incumbent.Error
+	_, err := i.client.Create(i.job+"/sharding", []byte("{}")).Parents().Do(ctx)
+	if err != nil && !(errors.As(err, &refused) && refused.Code == "NODEEXISTS") {
+		return err
+	}
+	own, err := i.client.PersistentNode(i.job+"/instances/"+i.id, nil, incumbent.PersistentNodeOptions{})
+	if err == nil {
+		err = own.Start()
+	}
+	if err != nil {
+		return err
+	}
+	defer own.Close(context.WithoutCancel(ctx))
+	election, err := i.client.JobElection(i.job, incumbent.LatchOptions{ID: i.id})
 	if err != nil {
 		return err
 	}
 	led := make(chan error, 1)
-	go func() { led <- election.Run(ctx, i.rule) }() // in each term, until ctx ends
-	return errors.Join(i.obey(ctx), <-led)
-}
-
-// join makes the job's nodes where they are missing, and the instance's own.
-func (i *instance) join() error {
-	all := zk.WorldACL(zk.PermAll)
-	parts := strings.Split(i.job+"/instances", "/")[1:]
-	path := ""
-	for _, part := range parts {
-		path += "/" + part
-		if _, err := i.conn.Create(path, nil, 0, all); err != nil && !errors.Is(err, zk.ErrNodeExists) {
-			return err
-		}
-	}
-	if _, err := i.conn.Create(i.job+"/sharding", []byte("{}"), 0, all); err != nil && !errors.Is(err, zk.ErrNodeExists) {
-		return err
-	}
-	_, err := i.conn.Create(path+"/"+i.id, nil, zk.FlagEphemeral, all)
-	return err
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	go func() {
+		defer end()
+		led <- election.Run(ctx, i.rule) // in each term, until ctx ends
+	}()
+	i.obey(ctx)
+	return <-led
 }
 
 // rule deals the shards out in one term of this instance. A deal that failed is tried again
@@ -119,34 +114,29 @@ func (i *instance) rule(held *incumbent.Leadership) error {
 
 // deal is one term: every change of the instances is followed by a new deal.
 func (i *instance) deal(held *incumbent.Leadership) error {
-	for {
-		if _, err := i.conn.Sync(i.job); err != nil { // the server may lag behind
-			return err
-		}
-		alive, _, changed, err := i.conn.ChildrenW(i.job + "/instances")
+	for now, err := range i.client.WatchChildren(held.Context(), i.job+"/instances") {
 		if err != nil {
 			return err
 		}
-		data, stat, err := i.conn.Get(i.job + "/sharding")
+		node, err := i.client.Get(i.job + "/sharding").Do(held.Context())
 		if err != nil {
 			return err
 		}
 		last := deal{}
-		if err := json.Unmarshal(data, &last); err != nil {
+		if err := json.Unmarshal(node.Data, &last); err != nil {
 			return fmt.Errorf("%s/sharding: %w", i.job, err)
 		}
-		if next := share(last, alive, i.shards); !maps.EqualFunc(last, next, slices.Equal) {
-			text, _ := json.Marshal(next) // names and numbers
-			if _, err := held.Write(held.Context(), incumbent.SetData(i.job+"/sharding", text, stat.Version)); err != nil {
-				return err
-			}
+		next := share(last, now.Children, i.shards)
+		if maps.EqualFunc(last, next, slices.Equal) {
+			continue
 		}
-		select {
-		case <-changed:
-		case <-held.Context().Done():
-			return nil
+		text, _ := json.Marshal(next) // names and numbers
+		// It is refused if another deal was written since: the server that was read from may lag behind.
+		if _, err := held.Write(held.Context(), incumbent.SetData(i.job+"/sharding", text, node.Stat.Version)); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // share deals so many shards to these instances: each keeps what it has, up to a
@@ -192,26 +182,35 @@ func share(last deal, alive []string, shards int) deal {
 	return next
 }
 
-// obey does what the deals say until the context ends.
-func (i *instance) obey(ctx context.Context) error {
-	for {
-		data, stat, changed, err := i.conn.GetW(i.job + "/sharding")
-		if err != nil {
-			return err
-		}
-		now := deal{}
-		if err := json.Unmarshal(data, &now); err != nil {
-			return fmt.Errorf("%s/sharding: %w", i.job, err)
-		}
-		i.work(now[i.id], stat.Version)
-		select {
-		case event := <-changed:
-			if event.Err != nil { // the connection is gone: others may have our shards soon
-				i.work(nil, stat.Version)
-				return event.Err
+// obey does what the deals say whenever there is a connection, until the context ends.
+func (i *instance) obey(ctx context.Context) {
+	for ctx.Err() == nil && i.client.WaitConnected(ctx) == nil {
+		connected, cut := context.WithCancel(ctx)
+		remove := i.client.OnConnection(func(s incumbent.ConnectionState) {
+			if s != incumbent.Connected && s != incumbent.Reconnected {
+				cut()
 			}
-		case <-ctx.Done():
-			return nil
+		})
+		i.follow(connected)
+		remove()
+		cut()
+	}
+}
+
+// follow does what the deals say until the context ends, and nothing from then on.
+func (i *instance) follow(ctx context.Context) {
+	defer i.work(nil, 0) // others may have our shards soon
+	for node, err := range i.client.WatchNode(ctx, i.job+"/sharding") {
+		now := deal{}
+		if err == nil {
+			err = json.Unmarshal(node.Data, &now)
+		}
+		if err != nil {
+			log.Printf("%s: %s/sharding: %v", i.id, i.job, err)
+			continue
+		}
+		if ctx.Err() == nil {
+			i.work(now[i.id], node.Stat.Version)
 		}
 	}
 }

@@ -5,10 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
-
-	"github.com/go-zookeeper/zk"
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
@@ -63,63 +62,174 @@ func FuzzShare(f *testing.F) {
 	})
 }
 
-// process is one instance in a test: it dies when its sessions expire.
+// process is one instance in a test.
 type process struct {
-	conn   *zk.Conn
 	client *incumbent.Client
 	end    func()
+
+	mu     sync.Mutex
+	shards []int // what it works on
+	more   chan struct{}
+}
+
+func (p *process) work(shards []int, _ int32) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.shards = shards
+	close(p.more)
+	p.more = make(chan struct{})
+}
+
+// worksOn waits until the instance works on so many shards.
+func (p *process) worksOn(t *testing.T, ctx context.Context, count int) {
+	t.Helper()
+	for {
+		p.mu.Lock()
+		now, more := len(p.shards), p.more
+		p.mu.Unlock()
+		if now == count {
+			return
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			t.Fatalf("it works on %d shards, want %d", now, count)
+		}
+	}
 }
 
 func begin(t *testing.T, ctx context.Context, srv *zkmem.Server, id string) *process {
 	t.Helper()
-	conn, _, err := zk.Connect([]string{srv.Addr()}, 15*time.Second, zk.WithLogInfo(false))
-	if err != nil {
-		t.Fatal(err)
-	}
 	client, err := incumbent.Open(ctx, incumbent.Config{Servers: srv.Addr()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
-	one := &instance{job: "/job", id: id, shards: 5, conn: conn, work: func([]int, int32) {}}
+	p := &process{client: client, more: make(chan struct{})}
+	one := &instance{client: client, job: "/job", id: id, shards: 5, work: p.work}
 	go func() {
 		defer close(ended)
-		_ = one.run(ctx, client)
+		_ = one.run(ctx)
 	}()
-	p := &process{conn: conn, client: client}
 	p.end = func() {
 		cancel()
 		<-ended
-		conn.Close()
 		_ = client.Close(context.WithoutCancel(ctx))
 	}
 	t.Cleanup(p.end)
 	return p
 }
 
+// owner is the session of an instance's node, 0 if there is none.
+func owner(v *zkmem.View, id string) int64 {
+	_, stat, err := v.Get("/job/instances/" + id)
+	if err != nil {
+		return 0
+	}
+	return stat.EphemeralOwner
+}
+
+// dealtTo waits until the shards are dealt among so many instances that are there.
+func dealtTo(t *testing.T, ctx context.Context, srv *zkmem.Server, instances int) (now deal) {
+	t.Helper()
+	err := srv.WaitFor(ctx, func(v *zkmem.View) bool {
+		data, _, err := v.Get("/job/sharding")
+		now = deal{}
+		if err != nil || json.Unmarshal(data, &now) != nil || len(now) != instances || len(v.Children("/job/instances")) != instances {
+			return false
+		}
+		shards := 0
+		for _, own := range now {
+			shards += len(own)
+		}
+		return shards == 5
+	})
+	if err != nil {
+		t.Fatalf("no deal among %d: %v (%v)", instances, now, err)
+	}
+	return now
+}
+
+// An instance whose session expired is there again in the next one, and works on its shards, alone or with another.
+func TestAnExpiryIsSurvived(t *testing.T) {
+	for _, ids := range [][]string{{"a"}, {"a", "b"}} {
+		t.Run(fmt.Sprint(len(ids)), func(t *testing.T) {
+			srv := zkmem.Start(t)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			all := map[string]*process{}
+			for i, id := range ids {
+				all[id] = begin(t, ctx, srv, id)
+				dealtTo(t, ctx, srv, i+1)
+			}
+			for range 3 {
+				for _, id := range ids {
+					var session int64
+					srv.View(func(v *zkmem.View) { session = owner(v, id) })
+					srv.ExpireSession(session)
+					if err := srv.WaitFor(ctx, func(v *zkmem.View) bool { now := owner(v, id); return now != 0 && now != session }); err != nil {
+						t.Fatalf("%s is not there again: %v", id, err)
+					}
+				}
+			}
+			for id, own := range dealtTo(t, ctx, srv, len(ids)) {
+				all[id].worksOn(t, ctx, len(own))
+			}
+		})
+	}
+}
+
+// The shards of an instance that was killed are another's when its session ends.
+func TestAKilledInstanceIsReplaced(t *testing.T) {
+	srv := zkmem.Start(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	begin(t, ctx, srv, "a")
+	dealtTo(t, ctx, srv, 1)
+	b := begin(t, ctx, srv, "b")
+	dealtTo(t, ctx, srv, 2)
+	var session int64
+	srv.View(func(v *zkmem.View) { session = owner(v, "a") })
+	srv.Freeze(zkmem.Inbound, session) // it says no more, as the dead
+	srv.ExpireSession(session)
+	err := srv.WaitFor(ctx, func(v *zkmem.View) bool { return owner(v, "a") != session })
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.worksOn(t, ctx, 5)
+}
+
+// In an outage nobody works, because others may have the shards; after it, everybody does again.
+func TestAnOutageIsSurvived(t *testing.T) {
+	srv := zkmem.Start(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	a := begin(t, ctx, srv, "a")
+	dealtTo(t, ctx, srv, 1)
+	b := begin(t, ctx, srv, "b")
+	dealtTo(t, ctx, srv, 2)
+	for range 2 {
+		a.worksOn(t, ctx, 3)
+		b.worksOn(t, ctx, 2)
+		srv.Stop()
+		a.worksOn(t, ctx, 0)
+		b.worksOn(t, ctx, 0)
+		if err := srv.Restart(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.worksOn(t, ctx, 3)
+	b.worksOn(t, ctx, 2)
+}
+
 func TestTheLeaderDealsAndHandsOn(t *testing.T) {
 	srv := zkmem.Start(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	dealt := func(instances int) (now deal) {
+	dealt := func(instances int) deal {
 		t.Helper()
-		err := srv.WaitFor(ctx, func(v *zkmem.View) bool {
-			data, _, err := v.Get("/job/sharding")
-			now = deal{}
-			if err != nil || json.Unmarshal(data, &now) != nil || len(now) != instances || len(v.Children("/job/instances")) != instances {
-				return false
-			}
-			shards := 0
-			for _, own := range now {
-				shards += len(own)
-			}
-			return shards == 5
-		})
-		if err != nil {
-			t.Fatalf("no deal among %d: %v (%v)", instances, now, err)
-		}
-		return now
+		return dealtTo(t, ctx, srv, instances)
 	}
 	all := map[string]*process{"a": begin(t, ctx, srv, "a")}
 	if now := dealt(1); len(now["a"]) != 5 {
