@@ -14,7 +14,8 @@ type Auth struct {
 	Credentials []byte // for digest: "user:password"
 }
 
-// ParseAuth parses "digest:user:password". Its errors do not repeat the input.
+// ParseAuth parses "digest:user:password", and the schemes ip and x509. Others are refused, because a server without a
+// plugin of its own has none of them. Its errors do not repeat the input.
 func ParseAuth(s string) (Auth, error) {
 	auth, err := zkio.ParseAuth(s)
 	if err != nil {

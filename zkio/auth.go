@@ -13,14 +13,35 @@ type Auth struct {
 	Credentials []byte // for digest: "user:password"
 }
 
-// ParseAuth parses "digest:user:password". Its errors do not repeat the input.
+// ParseAuth parses "digest:user:password", and the schemes ip and x509. Others are refused, because a server without a plugin of its
+// own has none of them. Its errors do not repeat the input.
 func ParseAuth(s string) (Auth, error) {
 	scheme, credentials, found := strings.Cut(s, ":")
 	if !found {
 		return Auth{}, errors.New("authentication is written scheme:credentials, like digest:user:password")
 	}
 	auth := Auth{Scheme: scheme, Credentials: []byte(credentials)}
-	return auth, auth.check()
+	if err := auth.check(); err != nil {
+		return Auth{}, err
+	}
+	if err := knownScheme(scheme); err != nil {
+		return Auth{}, err
+	}
+	return auth, nil
+}
+
+// knownScheme says what would be right in place of a scheme that no server has.
+func knownScheme(scheme string) error {
+	switch lower := strings.ToLower(scheme); {
+	case scheme == "digest", scheme == "ip", scheme == "x509":
+		return nil
+	case lower == "digest", lower == "ip", lower == "x509":
+		return fmt.Errorf("authentication schemes are written in lower case, as in %s:…", lower)
+	case lower == "world", lower == "auth", lower == "super":
+		return fmt.Errorf("%s is a scheme of access lists and not of credentials: they are written digest:user:password", lower)
+	}
+	return errors.New("authentication begins with a scheme that no server has: it is written digest:user:password; " +
+		"the scheme of a server's own plugin is set as Auth.Scheme")
 }
 
 func (a Auth) check() error {

@@ -77,6 +77,13 @@ func TestParseAuth(t *testing.T) {
 		"digest::pw":     "written user:password",
 		":user:hunter2":  "without a scheme",
 		"sasl:x:hunter2": `scheme "sasl" is not supported`,
+
+		"bob:hunter2":          "written digest:user:password",
+		"DIGEST:bob:hunter2":   "in lower case, as in digest:…",
+		"Ip:hunter2":           "in lower case, as in ip:…",
+		"world:hunter2":        "world is a scheme of access lists",
+		"super:user:hunter2":   "super is a scheme of access lists",
+		" digest:user:hunter2": "written digest:user:password",
 	} {
 		if _, err := zkio.ParseAuth(in); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%q: %v, want %q", in, err, want)
