@@ -41,6 +41,10 @@ type latchCandidate struct {
 	}
 }
 
+// queues marks the candidates that cannot try without a place in the line.
+func (latchCandidate) queues() {}
+func (*selector) queues()      {}
+
 func (k latchCandidate) await(ctx context.Context) (*incumbent.Leadership, error) {
 	return k.participant.Await(ctx)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/cmd/incumbent/group"
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 )
 
@@ -32,6 +33,8 @@ type elector struct {
 	recordLast           int
 	http                 string // where health and metrics are served
 	try, grace           time.Duration
+	stopTimeout          time.Duration
+	tryOnce              bool // --try 0
 	requeue, useSelector bool
 	notify               bool
 	notifier             *notifier // nil without --notify
@@ -97,9 +100,10 @@ func (e *elector) flagsOfBoth(f *pflag.FlagSet) {
 	host, _ := os.Hostname() // without a name, the id is the process's number
 	f.StringVar(&e.id, "id", fmt.Sprintf("%s/%d", host, os.Getpid()), "what others see of this participant: host/pid by default")
 	f.Lookup("id").DefValue = ""
-	f.DurationVar(&e.try, "try", 0, "give up waiting after this long (default: never)")
+	f.DurationVar(&e.try, "try", 0, "give up waiting after this long; 0s gives up if somebody is in line (default: never)")
 	f.BoolVar(&e.requeue, "requeue", false, "queue again after a loss, instead of exiting")
 	f.DurationVar(&e.grace, "grace", 0, "how much longer the command may take to end after another may lead")
+	f.DurationVar(&e.stopTimeout, "stop-timeout", 20*time.Second, "how long the command may take to end after SIGTERM, before it is killed; 0s: as long as it\nleads")
 	f.StringVar(&e.record, "record", os.Getenv("INCUMBENT_RECORD"), "write the flight log, for incumbent replay, into this directory (DIR, or DIR/ if it is\nmissing), or to this new file; if that exists, to FILE.1, FILE.2, …; INCUMBENT_RECORD sets the default")
 	f.Lookup("record").DefValue = ""
 	f.IntVar(&e.recordLast, "record-last", 0, "keep only the last so many records, in memory, and write them to --record DIR when\nleadership is lost, or at the signal USR1")
@@ -116,6 +120,7 @@ func (e *elector) arguments(c *cobra.Command, args []string) error {
 		return cli.Usage("%s does not know what to do with %q: the command comes after a --", c.Name(), args[1])
 	}
 	e.path, e.command = args[0], args[1:]
+	e.tryOnce = e.try == 0 && c.Flags().Changed("try")
 	return nil
 }
 
@@ -123,8 +128,8 @@ func (e *elector) check(c *cobra.Command) error {
 	switch {
 	case len(e.command) == 0:
 		return cli.Usage("%s needs a command after --, as in: %s", c.Name(), e.usage)
-	case e.try < 0, e.grace < 0:
-		return cli.Usage("--try and --grace take no negative time")
+	case e.try < 0, e.grace < 0, e.stopTimeout < 0:
+		return cli.Usage("--try, --grace and --stop-timeout take no negative time")
 	case e.recordLast < 0:
 		return cli.Usage("--record-last takes a number of records")
 	case e.recordLast > 0 && e.record == "":
@@ -147,7 +152,8 @@ func (e *elector) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	e.Dated = true
+	e.LongRunning()
+	defer group.ReapOrphans()()
 	closeLog, err := e.recordTo(&cfg)
 	if err != nil {
 		return err
@@ -194,7 +200,7 @@ func (e *elector) queue() error {
 		}
 		l, free, err := e.wait()
 		if err != nil {
-			_ = guarded.Kill() // it has no command
+			guarded.killAll() // it has no command
 			return e.leave(err)
 		}
 		code, lost, err := guarded.lead(l)
@@ -248,14 +254,18 @@ func (e *elector) wait() (*incumbent.Leadership, func(), error) {
 		defer timer.Stop()
 	}
 	looking, enough := context.WithCancel(ctx)
-	printed := make(chan struct{})
+	looked := make(chan struct{})
 	go func() {
-		defer close(printed)
+		defer close(looked)
+		if _, queues := e.candidate.(interface{ queues() }); e.tryOnce && queues {
+			e.giveUpBehind(looking, cancel)
+			return
+		}
 		e.printPosition(looking)
 	}()
 	l, err := e.candidate.await(ctx)
 	enough()
-	<-printed
+	<-looked // it prints, which nobody's reading holds up
 	switch {
 	case err == nil && ctx.Err() == nil:
 		return l, free, nil
@@ -269,6 +279,47 @@ func (e *elector) wait() (*incumbent.Leadership, func(), error) {
 	return nil, nil, failure(err)
 }
 
+// tryInterval is the time between two looks of --try 0s at the line.
+const tryInterval = 50 * time.Millisecond
+
+// giveUpBehind ends the wait of --try 0s if somebody else is first in the line when this participant is in it.
+func (e *elector) giveUpBehind(ctx context.Context, cancel context.CancelCauseFunc) {
+	look := time.NewTicker(tryInterval)
+	defer look.Stop()
+	for ctx.Err() == nil {
+		line, err := e.client.Line(ctx, e.path, e.prefixes()...)
+		if first, found := e.firstOf(line); err == nil && found {
+			if first.Owner != e.client.SessionID() {
+				cancel(cli.Exit(exitTimeout, fmt.Errorf("not %s: %s is first in line (--try 0s)", e.doing, cli.Quote(first.ID))))
+			}
+			return
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// firstOf returns the head of the own line, once this participant is in it.
+func (e *elector) firstOf(line incumbent.Line) (first incumbent.Participant, found bool) {
+	for _, p := range line.Participants {
+		if !e.inLine(p) {
+			continue
+		}
+		if first.Path == "" {
+			first = p
+		}
+		found = found || p.Owner == e.client.SessionID()
+	}
+	return first, found
+}
+
+// inLine reports whether a participant queues in the line in which this one does.
+func (e *elector) inLine(p incumbent.Participant) bool {
+	return p.Recipe == e.line && (e.line != "election" || p.Prefix == e.prefix)
+}
+
 // printPosition prints once who else is in the line.
 func (e *elector) printPosition(ctx context.Context) {
 	if p, ok := e.candidate.(*permits); ok {
@@ -280,7 +331,7 @@ func (e *elector) printPosition(ctx context.Context) {
 		return
 	}
 	line.Participants = slices.DeleteFunc(line.Participants, func(p incumbent.Participant) bool {
-		return p.Recipe != e.line || e.line == "election" && p.Prefix != e.prefix
+		return !e.inLine(p)
 	})
 	others := 0
 	for _, p := range line.Participants {

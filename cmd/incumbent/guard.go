@@ -17,7 +17,7 @@ func (a *app) guard() *cobra.Command {
 		Short: "watch over elect's command: started by elect, not by people",
 		RunE: func(*cobra.Command, []string) error {
 			a.Dated = true // its notes are among elect's
-			group.Guard(a.In, os.Stdout, func(s string) { a.Note("guard: %s", s) })
+			group.Guard(a.In, os.Stdout, os.Stderr, func(s string) { a.Note("guard: %s", s) })
 			return nil
 		},
 	}

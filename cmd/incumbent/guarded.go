@@ -3,10 +3,13 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/incumbent-go/incumbent"
@@ -29,13 +32,17 @@ with the defaults, that is 6 to 9 seconds after the connection broke, about a se
 after the ensemble stopped confirming, and immediately if the node is already gone
 (deleted by an operator, or with its session). --grace adds to that time, but then
 two commands may run at a time. A guard, a second process, kills the group also if
-this process is killed, or stopped for too long. A process that leaves the group
-(setsid) is not killed. The group cannot read from a terminal, because it is in the
-background.
+this process is killed, or stopped for too long. If the guard is killed, another one
+takes its place. A process that leaves the group (setsid) is not killed. The group
+cannot read from a terminal, because it is in the background.
 
 Signals: while the command runs, the group gets SIGTERM, SIGINT, SIGHUP and SIGQUIT;
-the program waits for the command's end, and nobody else is next before it. While
-the program waits in line, such a signal has it leave.
+the program waits for the command's end, and nobody else is next before it. After
+SIGTERM the group has --stop-timeout to end, and is killed then. While the program
+waits in line, such a signal has it leave. SIGHUP and SIGINT that are ignored at the
+start (nohup, or & in a script) stay so, for the command, too.
+
+No output holds these times up: lines that nobody reads are dropped and counted.
 
 Exit codes: the command's own, 128 and the signal's number if one killed it, 126 or
 127 if it cannot be started, and
@@ -45,28 +52,31 @@ Exit codes: the command's own, 128 and the signal's number if one killed it, 126
 type guardedCommand struct {
 	*elector
 	*group.Group
-	warned     bool
-	validUntil time.Time // the last ValidUntil that was read
+	validUntil time.Time     // the last ValidUntil that was read
+	stops      chan struct{} // has a value when the group was asked to end, by SIGTERM
 }
+
+// errNoGuard is the end of a command that cannot have a guard.
+var errNoGuard = errors.New("no command is run without its guard")
 
 func (e *elector) newGuarded() (*guardedCommand, error) {
 	g, err := group.New(guardName)
 	if err != nil {
-		return nil, cli.Exit(exitSystem, fmt.Errorf("no command is run without its guard: %w", err))
+		return nil, cli.Exit(exitSystem, fmt.Errorf("%w: %w", errNoGuard, err))
 	}
-	return &guardedCommand{elector: e, Group: g}, nil
+	return &guardedCommand{elector: e, Group: g, stops: make(chan struct{}, 1)}, nil
 }
 
 // lead runs the command in a term, until the command ends, or is ended because the term
 // is over. When it returns, no process of the group is left, and no guard.
 func (g *guardedCommand) lead(l *incumbent.Leadership) (code int, lost bool, err error) {
 	led, lost, err := g.work(l)
-	if killErr := g.Kill(); killErr != nil {
-		return exitSystem, lost, killErr
-	}
+	g.killAll()
 	switch {
+	case errors.Is(err, errNoGuard):
+		return exitSystem, lost, err
 	case err != nil:
-		return group.Failure(err), lost, fmt.Errorf("%s cannot be started: %w", cli.Quote(g.command[0]), err)
+		return group.Failure(err), lost, fmt.Errorf("%s cannot be started: %w%s", cli.Quote(g.command[0]), err, g.shellHint())
 	case led == 0:
 		return 0, true, nil
 	}
@@ -74,9 +84,31 @@ func (g *guardedCommand) lead(l *incumbent.Leadership) (code int, lost bool, err
 	return g.Code(), lost, nil
 }
 
+// killAll kills the group, and returns when no process of it is left. The node stays until then: what still runs may write.
+func (g *guardedCommand) killAll() {
+	for {
+		err := g.Kill()
+		if err == nil {
+			return
+		}
+		g.Note("%v: another may be next only when it has", err)
+	}
+}
+
+// shellHint says how a line of the shell is run, if the command looks like one.
+func (g *guardedCommand) shellHint() string {
+	if len(g.command) == 1 && strings.ContainsAny(g.command[0], " \t\n;|&<>$`") {
+		return "; a line of the shell is run by: -- sh -c " + cli.Quote(g.command[0])
+	}
+	return ""
+}
+
 // work runs the command up to its own end. If leadership was lost before it began, led
 // is 0.
 func (g *guardedCommand) work(l *incumbent.Leadership) (led time.Duration, lost bool, err error) {
+	if err := g.renewGuard(); err != nil {
+		return 0, false, err
+	}
 	g.updateGuard(l)
 	if l.Check() != nil {
 		return 0, true, nil
@@ -87,22 +119,51 @@ func (g *guardedCommand) work(l *incumbent.Leadership) (led time.Duration, lost 
 	if err := g.Run(g.prepare(l)); err != nil {
 		return 0, false, err
 	}
-	g.signals.to(g.Signal)
+	g.signals.to(g.forward)
 	if !none {
-		g.Stop() // one came before the command ran
+		g.forward(syscall.SIGTERM) // one came before the command ran
 	}
 	g.Note("%s %s with token %d, session %s; running %s in process group %d", g.doing, g.path, l.Token(), hex(g.client.SessionID()), cli.Quote(g.command[0]), g.ID())
 	g.notifier.send(fmt.Sprintf("STATUS=%s %s with token %d", g.doing, g.path, l.Token()))
-	lost = g.until(l)
+	lost, err = g.until(l)
 	g.notifier.send("STATUS=" + g.done + " " + g.path)
 	over := time.Now()
 	if lost && g.validUntil.Before(over) { // this process was stopped, and saw the loss late
 		over = g.validUntil
 	}
-	if lost {
-		g.end(l)
+	if lost || err != nil {
+		g.end(l, err)
 	}
-	return max(over.Sub(began), 1), lost, nil
+	return max(over.Sub(began), 1), lost, err
+}
+
+// renewGuard starts another guard, and so another group, if the guard has ended while there was no command.
+func (g *guardedCommand) renewGuard() error {
+	select {
+	case <-g.Gone():
+	default:
+		return nil
+	}
+	g.killAll()
+	next, err := group.New(guardName)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNoGuard, err)
+	}
+	g.Group = next
+	return nil
+}
+
+// forward hands a signal to the group. SIGTERM asks it to end.
+func (g *guardedCommand) forward(s os.Signal) {
+	if s != syscall.SIGTERM {
+		g.Signal(s)
+		return
+	}
+	g.Stop()
+	select {
+	case g.stops <- struct{}{}:
+	default: // it was asked before
+	}
 }
 
 // prepare returns the command with its environment.
@@ -114,18 +175,38 @@ func (g *guardedCommand) prepare(l *incumbent.Leadership) *exec.Cmd {
 	return cmd
 }
 
-// until returns when the command has ended (false) or leadership has (true).
-func (g *guardedCommand) until(l *incumbent.Leadership) bool {
+// until returns when the command has ended, or has not ended in time after SIGTERM (false), or when leadership is over (true). Its
+// error is that the guard is gone and cannot be replaced.
+func (g *guardedCommand) until(l *incumbent.Leadership) (lost bool, err error) {
 	tick := time.NewTicker(g.guardInterval())
 	defer tick.Stop()
+	gone := g.Gone()
+	var replaced <-chan error
+	var stopped <-chan time.Time
 	for {
 		select {
 		case <-g.Done():
-			return l.Check() != nil // the guard may have killed it while this process was stopped
+			return l.Check() != nil, nil // the guard may have killed it while this process was stopped
 		case <-l.Context().Done():
-			return true
+			return true, nil
 		case <-tick.C:
 			g.updateGuard(l)
+		case <-gone:
+			g.Note("the guard is gone: another one takes its place")
+			gone, replaced = nil, g.Replace()
+		case err := <-replaced:
+			if err != nil {
+				return false, fmt.Errorf("%w: the guard is gone, and another one cannot be started: %w", errNoGuard, err)
+			}
+			gone, replaced = g.Gone(), nil
+			g.updateGuard(l)
+		case <-g.stops:
+			if stopped == nil && g.stopTimeout > 0 {
+				stopped = time.After(g.stopTimeout)
+			}
+		case <-stopped:
+			g.Note("killing process group %d: it has not ended %s after SIGTERM (--stop-timeout)", g.ID(), g.stopTimeout)
+			return false, nil
 		}
 	}
 }
@@ -136,21 +217,35 @@ func (g *guardedCommand) guardInterval() time.Duration {
 }
 
 // end ends the command: by SIGTERM first, by SIGKILL at the deadline.
-func (g *guardedCommand) end(l *incumbent.Leadership) {
-	_ = g.Until(g.deadline(l)) // if the guard is gone, it has already killed the group
-	deadline := time.NewTimer(time.Until(g.deadline(l)))
+func (g *guardedCommand) end(l *incumbent.Leadership, why error) {
+	if why == nil {
+		why = reason(l)
+	}
+	until := g.endsBy(l)
+	_ = g.Until(until) // if the guard is gone, it has already killed the group, or this process kills it
+	deadline := time.NewTimer(time.Until(until))
 	defer deadline.Stop()
 	left := "gets SIGTERM and SIGKILL: another may lead already"
-	if d := time.Until(g.deadline(l)); d > 0 {
+	if d := time.Until(until); d > 0 {
 		left = "gets SIGTERM, and SIGKILL after " + cli.Short(d)
 	}
-	g.Note("%v; the command %s", trimLibrary(reason(l)), left)
+	g.Note("%v; the command %s", trimLibrary(why), left)
 	g.Stop()
 	select {
 	case <-g.Done():
 	case <-deadline.C:
-		g.Note("killing process group %d: another may lead from now on", g.ID())
+		g.Note("killing process group %d: its time to end is over", g.ID())
 	}
+}
+
+// endsBy returns when the command is killed that is being ended: --grace after another may lead, or after --stop-timeout if that is
+// earlier.
+func (g *guardedCommand) endsBy(l *incumbent.Leadership) time.Time {
+	deadline := g.deadline(l)
+	if bound := time.Now().Add(g.stopTimeout + g.grace); g.stopTimeout > 0 && bound.Before(deadline) {
+		return bound
+	}
+	return deadline
 }
 
 // reason returns why a term is over.
@@ -171,8 +266,5 @@ func (g *guardedCommand) updateGuard(l *incumbent.Leadership) {
 	if l.Check() == nil {
 		g.validUntil = l.ValidUntil()
 	}
-	if err := g.Until(g.deadline(l)); err != nil && !g.warned {
-		g.warned = true
-		g.Note("the guard is gone (%v): the command goes on if this process is killed", err)
-	}
+	_ = g.Until(g.deadline(l)) // an error means that it is gone, or is killed: until has it replaced
 }

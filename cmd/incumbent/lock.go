@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -42,7 +43,7 @@ func (a *app) lock() *cobra.Command {
 				return err
 			}
 			switch {
-			case e.noWait && e.try != 0:
+			case e.noWait && c.Flags().Changed("try"):
 				return cli.Usage("--no-wait and --try are two ways to say when to give up: give one")
 			case e.permits < 1:
 				return cli.Usage("-n is how many may hold the lock at a time: at least 1")
@@ -82,7 +83,11 @@ func newMutexCandidate(e *elector) (candidate, error) {
 
 func (l *lock) await(ctx context.Context) (_ *incumbent.Leadership, err error) {
 	held := true
-	if l.elector.noWait {
+	flag := "--no-wait"
+	if l.elector.tryOnce {
+		flag = "--try 0s"
+	}
+	if l.elector.noWait || l.elector.tryOnce {
 		l.hold, held, err = l.try(ctx)
 	} else {
 		l.hold, err = l.wait(ctx)
@@ -91,7 +96,7 @@ func (l *lock) await(ctx context.Context) (_ *incumbent.Leadership, err error) {
 	case err != nil:
 		return nil, err
 	case !held:
-		return nil, cli.Exit(exitTimeout, errors.New(l.busy+" (--no-wait)"))
+		return nil, cli.Exit(exitTimeout, fmt.Errorf("%s (%s)", l.busy, flag))
 	}
 	return l.hold.Leadership, nil
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/incumbent-go/incumbent"
@@ -15,10 +16,19 @@ import (
 
 // notifier tells systemd how the service is: see sd_notify(3). The nil notifier tells nobody.
 type notifier struct {
-	conn net.Conn
-	end  chan struct{}
-	over chan struct{}
+	conn     net.Conn
+	messages chan string   // for one goroutine that writes them: systemd that does not read holds nobody up
+	written  chan struct{} // closed when that goroutine has ended
+	end      chan struct{}
+	over     chan struct{}
+	lost     atomic.Uint64 // messages that systemd did not read in time
 }
+
+// maxMessages is how many messages wait for systemd, and maxUnread how long one waits to be read.
+const (
+	maxMessages = 64
+	maxUnread   = time.Second
+)
 
 // notifySystemd begins what --notify asks for, until stop is called.
 func (e *elector) notifySystemd() (stop func(), err error) {
@@ -37,6 +47,9 @@ func (e *elector) notifySystemd() (stop func(), err error) {
 	return func() {
 		remove()
 		e.notifier.stop()
+		if n := e.notifier.lost.Load(); n > 0 {
+			e.Note("systemd did not read %s in time", cli.Plural(n, "message"))
+		}
 	}, nil
 }
 
@@ -54,7 +67,7 @@ func newNotifier(alive func() bool) (*notifier, error) {
 	if err != nil {
 		return nil, cli.Exit(cli.ExitFailed, fmt.Errorf("--notify: %w", err))
 	}
-	n := &notifier{conn, make(chan struct{}), make(chan struct{})}
+	n := &notifier{conn: conn, messages: make(chan string, maxMessages), written: make(chan struct{}), end: make(chan struct{}), over: make(chan struct{})}
 	every, err := watchdogInterval(os.Getenv("WATCHDOG_USEC"))
 	if err != nil {
 		_ = conn.Close()
@@ -63,6 +76,7 @@ func newNotifier(alive func() bool) (*notifier, error) {
 	for _, name := range []string{"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"} {
 		_ = os.Unsetenv(name) // they are for this process, not for the command
 	}
+	go n.write()
 	go n.watchdog(every, alive)
 	return n, nil
 }
@@ -101,11 +115,38 @@ func (n *notifier) watchdog(every time.Duration, alive func() bool) {
 	}
 }
 
-// send sends one message. Systemd that does not read it loses it: the service goes on.
+// send has a message sent. Systemd that does not read it loses it: the service goes on.
 func (n *notifier) send(message string) {
-	if n != nil {
-		_ = n.conn.SetWriteDeadline(time.Now().Add(time.Second))
-		_, _ = n.conn.Write([]byte(message))
+	if n == nil {
+		return
+	}
+	select {
+	case n.messages <- message:
+	default:
+		n.lost.Add(1)
+	}
+}
+
+// write writes the messages. After stop was called it writes those that are left, within maxUnread.
+func (n *notifier) write() {
+	defer close(n.written)
+	for {
+		select {
+		case message := <-n.messages:
+			n.writeBy(time.Now().Add(maxUnread), message)
+		case <-n.over:
+			for limit := time.Now().Add(maxUnread); len(n.messages) > 0; {
+				n.writeBy(limit, <-n.messages)
+			}
+			return
+		}
+	}
+}
+
+func (n *notifier) writeBy(limit time.Time, message string) {
+	_ = n.conn.SetWriteDeadline(limit)
+	if _, err := n.conn.Write([]byte(message)); err != nil {
+		n.lost.Add(1)
 	}
 }
 
@@ -125,7 +166,7 @@ func (n *notifier) stop() {
 	if n != nil {
 		n.send("STOPPING=1")
 		close(n.end)
-		<-n.over
+		<-n.written // and so over is closed
 		_ = n.conn.Close()
 	}
 }

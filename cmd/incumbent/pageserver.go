@@ -35,6 +35,7 @@ func (s *pageServer) flags(c *cobra.Command) {
 // serve serves the page until the context ends. It prints the address, with its token and with a text after that. The
 // handler may be made from what says who is answered.
 func (s *pageServer) serve(ctx context.Context, after string, handler func(live.Access) (http.Handler, error)) error {
+	s.LongRunning()
 	host, port, err := s.address()
 	if err != nil {
 		return err

@@ -43,7 +43,7 @@ type signals struct {
 func catch(ctx context.Context) *signals {
 	s := &signals{ch: make(chan os.Signal, 16)}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
-	signal.Notify(s.ch, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT)
+	cli.NotifyUnlessIgnored(s.ch, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT)
 	go func() {
 		for sig := range s.ch {
 			s.take(sig)

@@ -29,7 +29,9 @@ on stderr, or with --json as objects with the event "connection". A participant
 that comes and goes between two reads may be missed. How long one was first is
 measured by this program. An error that comes again and again is printed once. If
 PATH may not be listed, the command ends (77); if only the node of the first in line
-may not be read, it goes on.
+may not be read, it goes on. It ends if the reader of stdout has gone. A reader that
+does not read holds nothing up: what does not fit into a quarter of a MiB is dropped,
+and a line, or with --json an object with the event "dropped", says how many.
 
 With --metrics it also answers Prometheus at /metrics: whether anybody is in line, how
 many are, and for how long nobody was. It exports that when no participant runs.
@@ -59,7 +61,7 @@ func (a *app) follow(ctx context.Context, conn *connection, dir string, plains p
 	if err != nil {
 		return err
 	}
-	a.Dated = true
+	a.LongRunning()
 	var listener net.Listener
 	if metricsAt != "" {
 		if listener, err = listen("metrics", metricsAt); err != nil {
@@ -68,7 +70,10 @@ func (a *app) follow(ctx context.Context, conn *connection, dir string, plains p
 		defer func() { _ = listener.Close() }()
 	}
 	client, err := conn.open(ctx, cfg)
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil: // interrupted
+		return nil
+	case err != nil:
 		return err
 	}
 	defer conn.closeClient(client)
@@ -79,6 +84,15 @@ func (a *app) follow(ctx context.Context, conn *connection, dir string, plains p
 		mux.Handle("GET /metrics", looker)
 		defer serve(listener, mux, maxWait)()
 	}
+	ctx, unread := context.WithCancel(ctx)
+	defer unread()
+	go func() { // ends with the context
+		select {
+		case <-a.Out.Broken():
+			unread()
+		case <-ctx.Done():
+		}
+	}()
 	ctx, end := untilRefused(ctx, client)
 	err = a.printChanges(ctx, looker)
 	if refused := end(); err == nil {
@@ -102,9 +116,6 @@ func (a *app) printChanges(ctx context.Context, looker *onlooker) error {
 			now := time.Now()
 			looker.changed(now, change)
 			printer.print(now, change)
-		}
-		if a.Out.Failed() != nil { // nobody reads any more
-			return nil
 		}
 	}
 	return nil

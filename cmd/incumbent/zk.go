@@ -112,6 +112,7 @@ const controlToken = "INCUMBENT_CONTROL_TOKEN"
 func (a *app) serve(ctx context.Context, f zkFlags) error {
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
+	a.LongRunning()
 	srv := zkmem.New(f.options)
 	defer srv.Close()
 	if f.load != "" {

@@ -18,6 +18,8 @@ func New(...string) (*Group, error) { return nil, ErrUnsupported }
 // These are never called, because New fails.
 func (*Group) Run(*exec.Cmd) error   { return ErrUnsupported }
 func (*Group) Until(time.Time) error { return ErrUnsupported }
+func (*Group) Gone() <-chan struct{} { return nil }
+func (*Group) Replace() <-chan error { return nil }
 func (*Group) ID() int               { return 0 }
 func (*Group) Done() <-chan struct{} { return nil }
 func (*Group) Code() int             { return 0 }
@@ -26,7 +28,7 @@ func (*Group) Stop()                 {}
 func (*Group) Kill() error           { return ErrUnsupported }
 
 // Guard does nothing.
-func Guard(io.Reader, io.Writer, func(string)) {}
+func Guard(io.Reader, io.Writer, *os.File, func(string)) {}
 
 // Failure returns the exit code of a command that could not be started.
 func Failure(error) int { return 126 }

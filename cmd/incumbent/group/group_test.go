@@ -18,14 +18,14 @@ import (
 // TestMain lets the test binary be a guard.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "guard" {
-		Guard(os.Stdin, os.Stdout, func(string) {})
+		Guard(os.Stdin, os.Stdout, os.Stderr, func(s string) { fmt.Fprintln(os.Stderr, s) })
 		return
 	}
 	goleak.VerifyTestMain(m)
 }
 
 // script runs a shell, whose output ends when nobody of its group is left.
-func script(t *testing.T, text string) (*Group, io.Reader) {
+func script(t *testing.T, text string) (*Group, *os.File) {
 	t.Helper()
 	out, in, err := os.Pipe()
 	if err != nil {
@@ -57,9 +57,25 @@ func read(t *testing.T, r io.Reader, want string) {
 	}
 }
 
-// ends waits until nobody of the group holds its output.
-func ends(t *testing.T, r io.Reader) {
+// limit is the limit of every wait. It decides no test that succeeds.
+const limit = time.Minute
+
+// done waits for the end of the command.
+func done(t *testing.T, g *Group) {
 	t.Helper()
+	select {
+	case <-g.Done():
+	case <-time.After(limit):
+		t.Fatal("the command has not ended")
+	}
+}
+
+// ends waits until nobody of the group holds its output.
+func ends(t *testing.T, r *os.File) {
+	t.Helper()
+	if err := r.SetReadDeadline(time.Now().Add(limit)); err != nil {
+		t.Fatal(err)
+	}
 	if b, err := io.ReadAll(r); err != nil {
 		t.Fatalf("%q: %v", b, err)
 	}
@@ -73,7 +89,7 @@ func TestKillEndsWhatIgnoresSignals(t *testing.T) {
 		t.Fatal(err)
 	}
 	ends(t, out)
-	<-g.Done()
+	done(t, g)
 	if got := g.Code(); got != 128+int(syscall.SIGKILL) {
 		t.Errorf("code %d", got)
 	}
@@ -89,12 +105,25 @@ func TestStopWakesTheStopped(t *testing.T) {
 	g, out := script(t, `echo up; sleep 1000 & wait`)
 	read(t, out, "up\n")
 	g.Signal(syscall.SIGSTOP)
-	var status syscall.WaitStatus
-	if _, err := syscall.Wait4(g.cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
-		t.Fatalf("not stopped: %v %v", status, err)
+	stopped := make(chan error, 1)
+	go func() {
+		var status syscall.WaitStatus
+		_, err := syscall.Wait4(g.cmd.Process.Pid, &status, syscall.WUNTRACED, nil)
+		if err == nil && !status.Stopped() {
+			err = fmt.Errorf("not stopped: %v", status)
+		}
+		stopped <- err
+	}()
+	select {
+	case err := <-stopped:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case <-time.After(limit):
+		t.Fatal("the command was not stopped")
 	}
 	g.Stop()
-	<-g.Done()
+	done(t, g)
 	ends(t, out)
 	if err := g.Until(time.Now().Add(time.Hour)); err != nil {
 		t.Errorf("SIGTERM ended the guard: %v", err)
@@ -103,7 +132,7 @@ func TestStopWakesTheStopped(t *testing.T) {
 
 func TestCodeIsTheCommands(t *testing.T) {
 	g, _ := script(t, "exit 7")
-	<-g.Done()
+	done(t, g)
 	if got := g.Code(); got != 7 {
 		t.Errorf("code %d", got)
 	}
@@ -123,7 +152,7 @@ func TestTheGuardKillsWhenTheTimeHasCome(t *testing.T) {
 func TestTheGuardKillsWhenTheProgramHasDied(t *testing.T) {
 	g, out := script(t, stubborn)
 	read(t, out, "up\n")
-	g.in.Close() // what the end of a process does
+	g.first.in.Close() // what the end of a process does
 	ends(t, out)
 }
 

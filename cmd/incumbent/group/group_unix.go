@@ -3,12 +3,12 @@
 package group
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
+	"runtime"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -16,62 +16,105 @@ import (
 // Group is a guard and, once Run was called, a command and everything that it
 // started.
 type Group struct {
-	guard *exec.Cmd
-	in    io.WriteCloser // the pipe from which the guard reads
+	args  []string
+	first *guard // its number is the group's, so nobody reaps it before Kill
 	cmd   *exec.Cmd
 	done  chan struct{}
+
+	replacing sync.WaitGroup
+	mu        sync.Mutex
+	guard     *guard // the one that watches: the first, or one that replaced it
+	ended     bool   // Kill was called
+	over      bool   // and has ended everything
 }
 
 // New starts a guard: with args, this program calls Guard. It returns when the guard is
 // ready. Call Kill in the end.
 func New(args ...string) (*Group, error) {
-	self, err := os.Executable()
+	first, err := startGuard(args, 0)
 	if err != nil {
 		return nil, err
 	}
-	g := &Group{guard: exec.Command(self, args...), done: make(chan struct{})}
-	g.guard.Stderr = os.Stderr
-	g.guard.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if g.in, err = g.guard.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := g.guard.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := g.guard.Start(); err != nil {
-		return nil, err
-	}
-	if line, err := bufio.NewReader(out).ReadString('\n'); line != ready {
-		_ = g.Kill() // the error says why it did not begin
-		return nil, fmt.Errorf("the guard did not begin: it said %q: %w", line, err)
-	}
-	return g, nil
+	return &Group{args: args, first: first, guard: first, done: make(chan struct{})}, nil
 }
 
-// Run starts the command.
+// Run starts the command. On Linux the kernel kills it when this program ends.
 func (g *Group) Run(cmd *exec.Cmd) error {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: g.ID()}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	g.cmd = cmd
+	cmd.SysProcAttr = attributes(g.ID())
+	started := make(chan error)
 	go func() {
+		// The kernel watches the thread that forks. This one ends after the command has.
+		runtime.LockOSThread()
+		err := start(cmd)
+		if err != nil {
+			runtime.UnlockOSThread()
+			started <- err
+			return
+		}
+		g.cmd = cmd
+		started <- nil
 		defer close(g.done)
-		_ = cmd.Wait() // Code reads cmd.ProcessState
+		_ = wait(cmd) // Code reads cmd.ProcessState
 	}()
-	return nil
+	return <-started
 }
 
 // Until sets the time at which the guard kills the group. It fails if the guard has
-// ended.
+// ended, or does not read: Gone's channel is closed soon.
 func (g *Group) Until(t time.Time) error {
-	_, err := fmt.Fprintf(g.in, "%d\n", ticks()+int64(time.Until(t)))
-	return err
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.guard.until(t)
+}
+
+// Gone returns a channel that is closed when the guard has ended.
+func (g *Group) Gone() <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.guard.gone
+}
+
+// Replace starts another guard in the place of one that has ended. The channel that it returns has the outcome. The new guard
+// knows no time yet: call Until.
+func (g *Group) Replace() <-chan error {
+	outcome := make(chan error, 1)
+	g.replacing.Add(1)
+	go func() {
+		defer g.replacing.Done()
+		outcome <- g.replace()
+	}()
+	return outcome
+}
+
+var errEnded = errors.New("the group has ended")
+
+func (g *Group) replace() error {
+	g.mu.Lock()
+	ended := g.ended
+	g.mu.Unlock()
+	if ended {
+		return errEnded
+	}
+	next, err := startGuard(g.args, g.ID())
+	if err != nil {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ended {
+		next.kill()
+		next.reap()
+		return errEnded
+	}
+	if g.guard != g.first {
+		g.guard.reap()
+	}
+	g.guard = next
+	return nil
 }
 
 // ID returns the number of the process group.
-func (g *Group) ID() int { return g.guard.Process.Pid }
+func (g *Group) ID() int { return g.first.cmd.Process.Pid }
 
 // Done returns a channel that is closed when the command itself has ended. Processes
 // that it started may go on.
@@ -104,17 +147,33 @@ func (g *Group) Stop() {
 // killTimeout is how long killed processes may take to end.
 const killTimeout = 5 * time.Second
 
-// Kill kills the whole group, also the guard, and returns when no process is left in it.
+// Kill kills the whole group, also the guard, and returns when no process is left in it. If it returns an error, some are
+// left, and it can be called again.
 func (g *Group) Kill() error {
-	err := kill(g.ID(), killTimeout)
-	if err != nil {
+	g.mu.Lock()
+	g.ended = true
+	over := g.over
+	g.mu.Unlock()
+	if over {
+		return nil
+	}
+	if err := kill(g.ID(), killTimeout); err != nil {
 		return err
 	}
-	_ = g.in.Close()
-	_ = g.guard.Wait() // it was killed
+	g.replacing.Wait()
+	if err := kill(g.ID(), killTimeout); err != nil { // a guard that was just being started
+		return err
+	}
 	if g.cmd != nil {
 		<-g.done
 	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.over = true
+	if g.guard != g.first {
+		g.guard.reap()
+	}
+	g.first.reap()
 	return nil
 }
 

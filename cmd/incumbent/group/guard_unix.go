@@ -6,32 +6,67 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"os"
 	"os/signal"
 	"strconv"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // ready is the line that a guard writes when it is ready.
 const ready = "ready\n"
 
-// pollInterval is how often the guard reads the clock: timers stop while the computer is
+// pollInterval is how often the guard reads the clock at least: timers stop while the computer is
 // suspended, the clock goes on.
 const pollInterval = 100 * time.Millisecond
 
+// maxLastLine is how long the guard waits for its last line to be written. The kill does not depend on the line.
+const maxLastLine = 50 * time.Millisecond
+
+// joins is the environment variable with the group that a guard joins, in the place of one that is gone.
+const joins = "INCUMBENT_GUARD_JOINS"
+
 // Guard is the guard's own program. It reads lines, each with the time at which it has
 // to kill its group, in nanoseconds of a clock that goes on while the computer is
-// suspended. It kills the group, and so itself, at that time or at the end of the input.
-func Guard(in io.Reader, out io.Writer, say func(string)) {
-	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGTSTP)
+// suspended. It kills the group, and so itself, at that time or at the end of the input,
+// whether its last line, which say writes to errs, can be written or not.
+func Guard(in io.Reader, out io.Writer, errs *os.File, say func(string)) {
+	// The guard starts no process that would inherit it.
+	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGTSTP,
+		syscall.SIGPIPE, syscall.SIGTTOU, syscall.SIGTTIN)
 	group := syscall.Getpgrp()
-	if group != syscall.Getpid() {
+	if group != syscall.Getpid() && os.Getenv(joins) != strconv.Itoa(group) {
 		say("this command is for elect to start, not for people")
 		return
 	}
 	fmt.Fprint(out, ready)
-	say(fmt.Sprintf("killing process group %d: %s", group, watch(in)))
+	why := watch(in)
+	if writable(errs) {
+		within(maxLastLine, func() { say(fmt.Sprintf("killing process group %d: %s", group, why)) })
+	}
 	_ = syscall.Kill(0, syscall.SIGKILL) // it cannot fail: this process is a member
+}
+
+// within returns when f has returned, or after the limit.
+func within(limit time.Duration, f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	select {
+	case <-done:
+	case <-time.After(limit):
+	}
+}
+
+// writable reports whether a line can be written now.
+func writable(f *os.File) bool {
+	fds := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLOUT}}
+	n, err := unix.Poll(fds, 0)
+	return err == nil && n == 1 && fds[0].Revents&unix.POLLOUT != 0
 }
 
 // watch returns when the group has to end, and why.
@@ -45,10 +80,18 @@ func watch(in io.Reader) string {
 			}
 		}
 	}()
-	look := time.NewTicker(pollInterval)
+	look := time.NewTimer(pollInterval)
 	defer look.Stop()
 	until := int64(0)
 	for {
+		pause := pollInterval
+		if until != 0 {
+			pause = min(pause, time.Duration(until-ticks()))
+		}
+		if pause <= 0 {
+			return "another may lead from now on, and the program that ran it did not end it in time"
+		}
+		look.Reset(pause)
 		select {
 		case t, more := <-times:
 			if !more {
@@ -56,9 +99,6 @@ func watch(in io.Reader) string {
 			}
 			until = t
 		case <-look.C:
-			if until != 0 && ticks() >= until {
-				return "another may lead from now on, and the program that ran it did not end it in time"
-			}
 		}
 	}
 }

@@ -43,6 +43,9 @@ func Build(name string) (exit func(code int)) {
 	return exit
 }
 
+// Binary returns the program's file.
+func Binary() string { return binary }
+
 // Patience is the limit of every wait of a test. It decides no test that succeeds.
 const Patience = 60 * time.Second
 
@@ -58,10 +61,33 @@ type Program struct {
 // Start runs the program with these variables added to its environment.
 func Start(t *testing.T, env []string, args ...string) *Program {
 	t.Helper()
+	return StartWith(t, env, nil, nil, args...)
+}
+
+// StartWith runs the program as Start does. If out or errs is not nil, stdout or stderr is that file, and not a transcript.
+func StartWith(t *testing.T, env []string, out, errs *os.File, args ...string) *Program {
+	t.Helper()
 	cmd := exec.Command(binary, args...)
+	if out != nil {
+		cmd.Stdout = out
+	}
+	if errs != nil {
+		cmd.Stderr = errs
+	}
+	return StartCommand(t, cmd, env)
+}
+
+// StartCommand runs a command that runs the program, with these variables added to its environment.
+func StartCommand(t *testing.T, cmd *exec.Cmd, env []string) *Program {
+	t.Helper()
 	cmd.Env = append(append(os.Environ(), "NO_COLOR=1"), env...)
 	p := &Program{t: t, cmd: cmd, Out: newTranscript(), Err: newTranscript(), ended: make(chan struct{})}
-	cmd.Stdout, cmd.Stderr = p.Out, p.Err
+	if cmd.Stdout == nil {
+		cmd.Stdout = p.Out
+	}
+	if cmd.Stderr == nil {
+		cmd.Stderr = p.Err
+	}
 	var err error
 	if p.In, err = cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
@@ -79,6 +105,9 @@ func Start(t *testing.T, env []string, args ...string) *Program {
 	})
 	return p
 }
+
+// Pid returns the number of the program's process.
+func (p *Program) Pid() int { return p.cmd.Process.Pid }
 
 // Wait returns the exit code, when nobody holds the program's output any more:
 // the processes that it started have ended, too.
@@ -116,6 +145,9 @@ func (p *Program) Signal(s os.Signal) {
 
 // Prints waits until stdout holds a text.
 func (p *Program) Prints(text string) { p.t.Helper(); p.await(p.Out, text) }
+
+// PrintsMore waits until stdout holds a text after what it held before.
+func (p *Program) PrintsMore(before, text string) { p.t.Helper(); p.await(p.Out, before+text) }
 
 // Notes waits until stderr holds a text.
 func (p *Program) Notes(text string) { p.t.Helper(); p.await(p.Err, text) }

@@ -1,0 +1,114 @@
+//go:build unix
+
+package group
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// startTimeout is how long a guard may take to be ready.
+const startTimeout = 30 * time.Second
+
+// maxWrite is how long the guard's pipe may be full. It has room for many lines: a guard that reads none of them is stopped.
+const maxWrite = 50 * time.Millisecond
+
+// guard is a guard that was started.
+type guard struct {
+	cmd  *exec.Cmd
+	in   *os.File      // the pipe from which it reads
+	gone chan struct{} // closed when it has ended
+}
+
+// startGuard starts a guard in a group, or in its own if group is 0. It returns when the guard is ready.
+func startGuard(args []string, group int) (*guard, error) {
+	self, name, err := executable()
+	if err != nil {
+		return nil, err
+	}
+	in, toGuard, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	out, fromGuard, err := os.Pipe()
+	if err != nil {
+		_ = toGuard.Close()
+		return nil, err
+	}
+	defer fromGuard.Close()
+	shrink(toGuard)
+	cmd := exec.Command(self, args...)
+	cmd.Args[0] = name
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, fromGuard, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: group}
+	if group != 0 {
+		cmd.Env = append(os.Environ(), joins+"="+strconv.Itoa(group))
+	}
+	if err := start(cmd); err != nil {
+		_ = toGuard.Close()
+		_ = out.Close()
+		return nil, err
+	}
+	_ = fromGuard.Close() // else its end would not be seen
+	g := &guard{cmd, toGuard, make(chan struct{})}
+	if err := g.awaitReady(out); err != nil {
+		g.kill()
+		g.reap()
+		return nil, err
+	}
+	return g, nil
+}
+
+// awaitReady waits for the guard's line, and has its end noticed from then on.
+func (g *guard) awaitReady(out *os.File) error {
+	said := make(chan error, 1)
+	go func() {
+		defer out.Close()
+		defer close(g.gone)
+		r := bufio.NewReader(out)
+		line, err := r.ReadString('\n')
+		if line != ready {
+			said <- fmt.Errorf("the guard did not begin: it said %q: %w", line, err)
+			return
+		}
+		said <- nil
+		_, _ = io.Copy(io.Discard, r) // it says no more, and ends
+	}()
+	limit := time.NewTimer(startTimeout)
+	defer limit.Stop()
+	select {
+	case err := <-said:
+		return err
+	case <-limit.C:
+		return fmt.Errorf("the guard did not begin within %s", startTimeout)
+	}
+}
+
+// until sends the guard the time at which it kills the group. A guard that was stopped is woken. One that does not read
+// is killed, so that another one can take its place.
+func (g *guard) until(t time.Time) error {
+	_ = g.cmd.Process.Signal(syscall.SIGCONT) // an error means that it has ended: the write says so
+	_ = g.in.SetWriteDeadline(time.Now().Add(maxWrite))
+	_, err := fmt.Fprintf(g.in, "%d\n", ticks()+int64(time.Until(t)))
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		g.kill()
+	}
+	return err
+}
+
+func (g *guard) kill() { _ = g.cmd.Process.Kill() } // an error means that it has ended
+
+// reap waits for the end of a guard that was killed.
+func (g *guard) reap() {
+	_ = g.in.Close()
+	_ = wait(g.cmd)
+	<-g.gone
+}
