@@ -202,3 +202,29 @@ func TestTooLateIsTold(t *testing.T) {
 		t.Errorf("ran %v", got)
 	}
 }
+
+// TestAnOutageAndAKill: the ticks of an outage are run after it, and those of a leader that died by the next one.
+func TestAnOutageAndAKill(t *testing.T) {
+	s := newStage(t)
+	s.instance("a", never)
+	s.until(1, "a: leading under token")
+	s.instance("b", never)
+	s.pass(1)
+	s.until(1, "ended 12:01")
+	s.srv.Stop()
+	if err := s.srv.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	s.until(1, "no longer leading")
+	s.until(2, ": leading under token")
+	s.pass(1)
+	s.until(1, "ended 12:02")
+	s.expire() // as that of a process that died
+	s.until(2, "no longer leading")
+	s.until(3, ": leading under token")
+	s.pass(1)
+	s.until(1, "ended 12:03")
+	if got, want := s.ran(), []string{"12:01", "12:02", "12:03"}; !slices.Equal(got, want) {
+		t.Errorf("ran %v, want %v", got, want)
+	}
+}
