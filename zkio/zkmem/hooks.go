@@ -36,6 +36,7 @@ const (
 	CutAfter                // done, but the reply is lost: the connection is cut
 	LoseReply               // done, but the reply is lost; the connection goes on
 	Ignore                  // neither done nor answered; the connection goes on
+	Misreport               // done, but answered with Verdict.Code, as if it was not; the connection goes on
 )
 
 // Verdict is an interceptor's decision. The connection first waits for Delay to pass and Wait to be closed, if given;

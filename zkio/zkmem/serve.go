@@ -86,6 +86,8 @@ func (s *Server) respond(c *conn, p *packet) bool {
 		return false
 	case LoseReply:
 		return !answer.last
+	case Misreport:
+		answer.code = verdict.Code
 	}
 	zxid := s.tree.Zxid()
 	switch {

@@ -23,7 +23,7 @@ const (
 
 var actions = map[string]zkmem.Action{
 	"delay": zkmem.Serve, "refuse": zkmem.Refuse, "cutBefore": zkmem.CutBefore, "cutAfter": zkmem.CutAfter,
-	"loseReply": zkmem.LoseReply, "ignore": zkmem.Ignore,
+	"loseReply": zkmem.LoseReply, "ignore": zkmem.Ignore, "misreport": zkmem.Misreport,
 }
 
 // ops are the names of operations, as ZooKeeper's documentation has them.
@@ -42,7 +42,7 @@ func (h *handler) addRule(_ *http.Request, a ask) (any, error) {
 	r := &rule{ask: a, left: max(a.Times, 1)}
 	action, known := actions[a.Action]
 	if !known {
-		return nil, refuse(http.StatusBadRequest, "action is %q: want delay, loseReply, cutBefore, cutAfter, refuse or ignore", a.Action)
+		return nil, refuse(http.StatusBadRequest, "action is %q: want delay, loseReply, cutBefore, cutAfter, refuse, misreport or ignore", a.Action)
 	}
 	r.verdict = zkmem.Verdict{Action: action, Code: zkmem.Code(a.Code)}
 	if _, known := ops[a.Op]; !known && a.Op != "" {
@@ -51,8 +51,8 @@ func (h *handler) addRule(_ *http.Request, a ask) (any, error) {
 	if a.Times < 0 {
 		return nil, refuse(http.StatusBadRequest, "times is %d: want at least 1", a.Times)
 	}
-	if (a.Action == "refuse") != (a.Code != 0) {
-		return nil, refuse(http.StatusBadRequest, "code is %d with action %q: refuse wants a code of ZooKeeper, such as -4, and no other action has one", a.Code, a.Action)
+	if (a.Action == "refuse" || a.Action == "misreport") != (a.Code != 0) {
+		return nil, refuse(http.StatusBadRequest, "code is %d with action %q: refuse and misreport want a code of ZooKeeper, such as -4, and no other action has one", a.Code, a.Action)
 	}
 	if a.Delay != "" || a.Action == "delay" {
 		delay, err := time.ParseDuration(a.Delay)
