@@ -9,9 +9,13 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// failAndBackOff reports a failure and pauses before the next attempt.
+// failAndBackOff reports a failure and pauses before the next attempt. If the answer to the create does not say whether
+// it was carried out, the node is looked for after the pause.
 func (p *contender) failAndBackOff(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
+	if p.creating != 0 && ev.Request == p.creating {
+		p.unknown = ev.Code.Unknown()
+	}
 	p.creating = 0
 	p.forgetReads(ev, out)
 	code, text := ev.Code, ev.Text

@@ -152,7 +152,7 @@ func (d *deletion) decline(ev events.Event, out *engine.Outbox) {
 
 // answerUnknown answers that the node may be gone.
 func (d *deletion) answerUnknown(ev events.Event, out *engine.Outbox) {
-	out.Answer(d.command, events.OutcomeUnknown, d.path)
+	out.Answer(d.command, events.OutcomeUnknown, d.path+d.lastAnswer(ev))
 }
 
 // withdraw answers that nothing was deleted.

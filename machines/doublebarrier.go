@@ -123,7 +123,7 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).ofParent, To: entering, Do: (*doubleBarrier).noteParent},
 		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).entered, To: counting, Do: (*doubleBarrier).settle, Then: (*doubleBarrier).recount},
 		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).parentMissing, To: entering, Do: (*doubleBarrier).createWithParents},
-		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).createMayExist, To: entering, Do: (*doubleBarrier).lookUp},
+		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).nodeExists, To: entering, Do: (*doubleBarrier).lookUp},
 		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).delayed, To: pausing, Do: (*doubleBarrier).settle, Then: (*doubleBarrier).failByRootCause},
 		{From: from{entering}, On: on(events.ReplyCreate), To: outside, Do: (*doubleBarrier).answerRefused},
 		{From: from{entering}, On: on(events.ReplyMulti), When: (*doubleBarrier).transient, To: pausing, Do: (*doubleBarrier).failAndBackOff},

@@ -49,6 +49,9 @@ func (b *doubleBarrier) answered(ev events.Event) bool {
 // failed reports whether an answer says neither.
 func (b *doubleBarrier) failed(ev events.Event) bool { return !b.answered(ev) }
 
+// nodeExists reports whether a node is at the own path already.
+func (b *doubleBarrier) nodeExists(ev events.Event) bool { return ev.Code == events.NodeExists }
+
 // createMayExist reports whether a create may have created the node, although it was not answered with
 // success.
 func (b *doubleBarrier) createMayExist(ev events.Event) bool {

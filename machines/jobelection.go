@@ -111,7 +111,6 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		{From: from{leaving}, On: on(events.LatchClosed), To: leaving, Do: (*jobElection).noteLatchGone},
 		{From: but(running, leaving), On: on(events.LatchClosed), To: engine.Stay, Do: (*jobElection).noteClosed},
 		{From: from{marking}, On: on(events.ReplyMulti), When: (*jobElection).made, To: looking, Do: (*jobElection).noteMarkerWritten},
-		{From: from{marking}, On: on(events.ReplyMulti), When: (*jobElection).outcomeUnknown, To: looking, Do: (*jobElection).noteResult, Then: (*jobElection).look},
 		{From: from{marking}, On: on(events.ReplyMulti), When: (*jobElection).lostRace, To: looking, Do: (*jobElection).noteLostRace},
 		{From: from{marking}, On: on(events.ReplyMulti), To: pausing, Do: (*jobElection).failAndYield},
 		{From: from{suspended}, On: on(events.ReplyMulti), To: suspended, Do: (*jobElection).settleWrite},

@@ -56,9 +56,6 @@ func (n *node) made(ev events.Event) bool {
 	return ev.Code == events.OK
 }
 
-// outcomeUnknown reports whether the request may or may not have been carried out.
-func (n *node) outcomeUnknown(ev events.Event) bool { return ev.Code.Unknown() }
-
 // ours reports whether the own node was read back and this session owns it. During a term it has to be
 // the node that the term depends on: a restored backup may bring an earlier one back, under a name
 // that came twice.

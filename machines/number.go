@@ -25,9 +25,14 @@ type number struct {
 	value   int64 // that was read last
 	version int32
 	sent    bool // a write was sent and not answered
-	asked   int32
-	node    int64 // the czxid of the node that was to be written
-	made    bool  // this call created the node
+
+	// unanswered says that the outcome of an earlier write was unknown, although the number had not changed then. If
+	// another write comes first later, it may be that one.
+	unanswered bool
+
+	asked int32
+	node  int64 // the czxid of the node that was to be written
+	made  bool  // this call created the node
 }
 
 // The operations on a number.
@@ -95,6 +100,7 @@ var numberChart = engine.MustCompile(engine.Chart[number]{
 		{From: from{creating}, On: on(events.ReplyCreate), To: reading, Do: (*number).noteMade, Then: (*number).look},
 
 		{From: from{writing}, On: on(events.ReplyMulti), When: (*number).done, To: closed, Do: (*number).answerWritten},
+		{From: from{writing}, On: on(events.ReplyMulti), When: (*number).lostRaceToItself, To: closed, Do: (*number).answerUnknown},
 		{From: from{writing}, On: on(events.ReplyMulti), When: (*number).noNode, To: reading, Do: (*number).settle, Then: (*number).look},
 		{From: from{writing}, On: on(events.ReplyMulti), When: (*number).lostRace, To: pausing, Do: (*number).retryLater},
 		{From: from{writing}, On: on(events.ReplyMulti), When: (*number).transient, To: pausing, Do: (*number).settle, Then: (*number).failAndBackOff},
@@ -159,8 +165,13 @@ func (n *number) lostRace(ev events.Event) bool {
 	return ev.Code == events.BadVersion && n.tries > 0
 }
 
+// lostRaceToItself reports whether the write came after another one that may be an earlier one of this call.
+func (n *number) lostRaceToItself(ev events.Event) bool {
+	return n.unanswered && (ev.Code == events.BadVersion || ev.Code == events.NoNode)
+}
+
 // wasSent reports whether the write may have been carried out.
-func (n *number) wasSent(events.Event) bool { return n.sent }
+func (n *number) wasSent(events.Event) bool { return n.sent || n.unanswered }
 
 func (n *number) begin(ev events.Event, out *engine.Outbox) { n.command = ev.Request }
 
@@ -223,8 +234,11 @@ func (n *number) next() int64 {
 
 func (n *number) note(ev events.Event) { n.value, n.version = decode(ev.Data), ev.Stat.Version }
 
-// settle notes that nothing was written.
-func (n *number) settle(ev events.Event, out *engine.Outbox) { n.sent = false }
+// settle notes whether the write may have been carried out.
+func (n *number) settle(ev events.Event, out *engine.Outbox) {
+	n.sent = ev.Code.Unknown()
+	n.unanswered = n.unanswered || n.sent
+}
 
 // retryLater tries again after a pause.
 func (n *number) retryLater(ev events.Event, out *engine.Outbox) {
@@ -277,7 +291,7 @@ func (n *number) reject(ev events.Event, out *engine.Outbox) {
 
 // answerUnknown answers that the write may have been carried out.
 func (n *number) answerUnknown(ev events.Event, out *engine.Outbox) {
-	out.Answer(n.command, events.OutcomeUnknown, n.path)
+	out.Answer(n.command, events.OutcomeUnknown, n.path+n.lastAnswer(ev))
 }
 
 // withdraw answers that nothing was written.

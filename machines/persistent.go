@@ -20,17 +20,20 @@ type persistent struct {
 	paced
 	parentMaker
 
-	owner     int64     // ZooKeeper's id of the session
-	creating  uint64    // the number of the create that is pending; 0: none
-	check     uint64    // the check through the quorum before the node is said to be gone
-	unknown   bool      // the outcome of a create: the node at the path may be ours
-	made      int64     // czxid of the node that this session created; 0: none that is known
-	newest    int64     // the highest czxid of a node that it created
-	version   int32     // of the data of the node
-	stray     int32     // the version that a write of an older session gives the node if it still arrives; 0: none is known
-	otherNode int64     // czxid of another client's node that was seen last
-	oldNodes  []oldNode // nodes that older sessions of this machine may have left at the path
-	told      bool      // the handle was notified that the node is present
+	owner    int64  // ZooKeeper's id of the session
+	creating uint64 // the number of the create that is pending; 0: none
+	check    uint64 // the check through the quorum before the node is said to be gone
+	unknown  bool   // the outcome of a create: the node at the path may be ours
+	made     int64  // czxid of the node that this session created; 0: none that is known
+	newest   int64  // the highest czxid of a node that it created
+	version  int32  // of the data of the node
+	stray    int32  // the version that a write of an older session gives the node if it still arrives; 0: none is known
+	// unanswered says that the outcome of an earlier create in this session was unknown and no node was found: if a
+	// server carries it out late, its node is ours.
+	unanswered bool
+	otherNode  int64     // czxid of another client's node that was seen last
+	oldNodes   []oldNode // nodes that older sessions of this machine may have left at the path
+	told       bool      // the handle was notified that the node is present
 
 	payload uint64 // the number of the user's data that the node should have
 	asked   uint64 // the number of the data in the last create or write
@@ -96,7 +99,7 @@ var persistentChart = engine.MustCompile(engine.Chart[persistent]{
 		{From: from{creating}, On: on(events.ReplyCreate), When: (*persistent).ofParent, To: creating, Do: (*persistent).noteParent},
 		{From: from{creating}, On: on(events.ReplyCreate), When: (*persistent).createDone, To: reading, Do: (*persistent).settle, Then: (*persistent).look},
 		{From: from{creating}, On: on(events.ReplyCreate), When: (*persistent).parentMissing, To: creating, Do: (*persistent).createWithParents},
-		{From: from{creating}, On: on(events.ReplyCreate), When: (*persistent).mayStandAlready, To: reading, Do: (*persistent).look},
+		{From: from{creating}, On: on(events.ReplyCreate), When: (*persistent).standsAlready, To: reading, Do: (*persistent).look},
 		{From: from{creating}, On: on(events.ReplyCreate), To: pausing, Do: (*persistent).giveUp},
 		{From: from{suspended}, On: on(events.ReplyCreate), To: suspended, Do: (*persistent).settle},
 		{From: from{leaving}, On: on(events.ReplyCreate), When: (*persistent).notCreated, To: closed, Do: (*persistent).end},
@@ -185,10 +188,8 @@ func (p *persistent) Watches(path string) bool { return path == p.path }
 // createDone reports whether the create succeeded.
 func (p *persistent) createDone(ev events.Event) bool { return ev.Code == events.OK }
 
-// mayStandAlready reports whether a node exists already, or the create's outcome is unknown.
-func (p *persistent) mayStandAlready(ev events.Event) bool {
-	return ev.Code == events.NodeExists || ev.Code.Unknown()
-}
+// standsAlready reports whether a node exists already.
+func (p *persistent) standsAlready(ev events.Event) bool { return ev.Code == events.NodeExists }
 
 // notCreated reports whether the create surely created nothing.
 func (p *persistent) notCreated(ev events.Event) bool {
@@ -200,7 +201,7 @@ func (p *persistent) notCreated(ev events.Event) bool {
 // what that create has made.
 func (p *persistent) ours(ev events.Event) bool {
 	return ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == p.owner && p.owner != 0 &&
-		(ev.Stat.Czxid == p.made || p.unknown && ev.Stat.Czxid != p.otherNode)
+		(ev.Stat.Czxid == p.made || (p.unknown || p.unanswered) && ev.Stat.Czxid != p.otherNode)
 }
 
 // oursStale reports whether the node is ours and its data are not the user's last.
@@ -212,7 +213,7 @@ func (p *persistent) oursStale(ev events.Event) bool {
 // an earlier node back, or an earlier state of it, or a write of an older session has arrived late.
 func (p *persistent) has(ev events.Event) uint64 {
 	switch {
-	case p.stray != 0 && ev.Stat.Version == p.stray, p.unknown && ev.Stat.Czxid <= p.newest, ev.Stat.Czxid == p.made && ev.Stat.Version < p.version:
+	case p.made == 0 && !p.unknown, p.stray != 0 && ev.Stat.Version == p.stray, p.unknown && ev.Stat.Czxid <= p.newest, ev.Stat.Czxid == p.made && ev.Stat.Version < p.version:
 		return 0
 	case p.unknown: // the create was carried out
 		return p.asked

@@ -38,7 +38,7 @@ func (p *persistent) settle(ev events.Event, out *engine.Outbox) {
 	p.creating = 0
 	switch {
 	case ev.Code == events.OK:
-		p.made, p.version, p.written = ev.Zxid, 0, p.asked
+		p.made, p.version, p.written, p.unanswered = ev.Zxid, 0, p.asked, false
 		p.newest = max(p.newest, p.made)
 	case ev.Code.Unknown():
 		p.unknown = true
@@ -63,7 +63,7 @@ func (p *persistent) note(ev events.Event) {
 	if p.written = p.has(ev); p.written != 0 {
 		p.before = p.written
 	}
-	p.made, p.version, p.unknown, p.oldNodes = ev.Stat.Czxid, ev.Stat.Version, false, nil
+	p.made, p.version, p.unknown, p.unanswered, p.oldNodes = ev.Stat.Czxid, ev.Stat.Version, false, false, nil
 	p.newest = max(p.newest, p.made)
 }
 
@@ -151,6 +151,7 @@ func (p *persistent) loseOwn(ev events.Event, out *engine.Outbox) {
 	if p.made != 0 {
 		p.noteLost(ev)
 	}
+	p.unanswered = p.unanswered || p.unknown
 	p.made, p.unknown = 0, false
 	p.tellAbsent(ev, out)
 }
@@ -159,11 +160,14 @@ func (p *persistent) loseOwn(ev events.Event, out *engine.Outbox) {
 func (p *persistent) noteOccupied(ev events.Event, out *engine.Outbox) {
 	p.loseOwn(ev, out)
 	p.otherNode = ev.Stat.Czxid
-	code := events.Occupied
-	if !ev.Stat.Ephemeral() {
+	code, text := events.Occupied, p.path
+	switch {
+	case !ev.Stat.Ephemeral():
 		code = events.PersistentNode
+	case ev.Stat.EphemeralOwner == p.owner:
+		text += ": this client's session owns it, and this handle did not create it"
 	}
-	p.reportFailure(code, p.path, ev, out)
+	p.reportFailure(code, text, ev, out)
 }
 
 // clear deletes a node that an older session of this machine left, unless somebody has changed it.
@@ -173,6 +177,9 @@ func (p *persistent) clear(ev events.Event, out *engine.Outbox) {
 
 // giveUp ends an attempt. The next one follows after a pause.
 func (p *persistent) giveUp(ev events.Event, out *engine.Outbox) {
+	if p.creating != 0 && ev.Request == p.creating {
+		p.settle(ev, out)
+	}
 	p.creating = 0
 	ev = p.rootCause(ev)
 	p.tellAbsent(ev, out)
@@ -233,7 +240,7 @@ func (p *persistent) keepAsOld() {
 	if p.mayHaveNode(events.Event{}) {
 		p.oldNodes = append(p.oldNodes, oldNode{p.owner, p.made})
 	}
-	p.made, p.unknown, p.creating = 0, false, 0
+	p.made, p.unknown, p.unanswered, p.creating = 0, false, false, 0
 }
 
 // attach notes the session of the new connection.

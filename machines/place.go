@@ -12,6 +12,7 @@ import (
 type place struct {
 	label      string   // what is before the number in the node's name
 	lineLabels []string // the labels of all places in the line, the own one among them
+	refused    bool     // the last create was refused: the next one has the same GUID
 	shared     string   // the label of places that hold together with this one, which does not wait for them
 
 	contender
@@ -89,7 +90,6 @@ var placeRows = []engine.Row[place]{
 	{From: from{enrolling}, On: on(events.ReplyCreate), When: (*place).ofParent, To: enrolling, Do: (*place).noteParent},
 	{From: from{enrolling, verifying}, On: on(events.ReplyCreate), When: (*place).made, To: listing, Do: (*place).noteCreated, Then: (*place).lineUp},
 	{From: from{enrolling, verifying}, On: on(events.ReplyCreate), When: (*place).parentMissing, To: enrolling, Do: (*place).createWithParents},
-	{From: from{enrolling, verifying}, On: on(events.ReplyCreate), When: (*place).outcomeUnknown, To: verifying, Do: (*place).lookUp},
 	{From: from{enrolling, verifying}, On: on(events.ReplyCreate), To: pausing, Do: (*place).giveUp},
 	{From: from{suspended}, On: on(events.ReplyCreate), To: suspended, Do: (*place).settleCreate},
 

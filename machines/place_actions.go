@@ -41,12 +41,16 @@ func (p *place) noteNoneMade(ev events.Event, out *engine.Outbox) {
 	p.creating, p.unknown = 0, false
 }
 
-// enrol begins a new enrolment: a new GUID, and one create under it.
+// enrol begins a new enrolment: a new GUID, and one create under it. After a create that was refused the GUID stays: if the
+// server has carried that one out nevertheless, the listing shows both nodes.
 func (p *place) enrol(ev events.Event, out *engine.Outbox) {
 	p.forgetOwn(out)
 	p.line = line{}
-	p.count++
-	p.guid = p.naming.fresh(p.seed, p.count)
+	if !p.refused {
+		p.count++
+		p.guid = p.naming.fresh(p.seed, p.count)
+	}
+	p.refused = false
 	p.nextIntent = keepPlace
 	p.answerMove(out)
 	p.create(ev, out)
@@ -177,6 +181,7 @@ func (p *place) adoptDelete(ev events.Event, out *engine.Outbox) {
 // giveUp ends an attempt to get a place in line. The next one follows after a pause.
 func (p *place) giveUp(ev events.Event, out *engine.Outbox) {
 	p.line = line{}
+	p.refused = p.creating != 0 && ev.Request == p.creating
 	p.noteUnreadable(ev, out)
 	p.failAndBackOff(p.rootCause(ev), out)
 }

@@ -67,7 +67,7 @@ var requestChart = engine.MustCompile(engine.Chart[request]{
 		{Name: preparing, Doc: "The parents of an unprotected node did not exist. They are being created, as containers if the server knows them. The node is created when they exist."},
 		{Name: tracing, Doc: "The protected node is being looked for by its GUID."},
 		{Name: suspended, Doc: "There is no connection. What was not sent is sent on the next one, and a read is sent again."},
-		{Name: pausing, Doc: "The node could not be looked for. The next attempt follows after a back-off with jitter."},
+		{Name: pausing, Doc: "The answer does not say whether a protected node was created, or the node could not be looked for, or a read was not answered. The next attempt follows after a back-off with jitter."},
 		{Name: discarding, Doc: "The call has ended. The node that it may have created is being looked for and deleted."},
 		{Name: closed, Doc: "The call was answered."},
 	},
@@ -84,6 +84,7 @@ var requestChart = engine.MustCompile(engine.Chart[request]{
 		{From: requestStates, On: on(events.CommandStart), To: engine.Stay, Do: (*request).refuseStart},
 
 		{From: from{asking}, On: on(events.ReplyStat, events.ReplyChildren, events.ReplySync), When: (*request).readUnanswered, To: suspended},
+		{From: from{asking}, On: on(events.ReplyStat, events.ReplyChildren, events.ReplySync), When: (*request).unknown, To: pausing, Do: (*request).failAndBackOff},
 		{From: from{asking}, On: on(events.ReplyStat, events.ReplyChildren, events.ReplySync), To: closed, Do: (*request).conclude},
 		{From: from{asking}, On: on(events.ReplyMulti), When: (*request).unsent, To: suspended},
 		{From: from{asking}, On: on(events.ReplyMulti), When: (*request).unknown, To: closed, Do: (*request).answerUnknown},
@@ -92,6 +93,7 @@ var requestChart = engine.MustCompile(engine.Chart[request]{
 		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).ofParent, To: asking, Do: (*request).noteParent},
 		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).unsent, To: suspended},
 		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).protectedUnanswered, To: suspended, Do: (*request).noteMayExist},
+		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).protectedUnknown, To: pausing, Do: (*request).noteMayExist, Then: (*request).failAndBackOff},
 		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).unknown, To: closed, Do: (*request).answerUnknown},
 		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).protectedWantsParents, To: asking, Do: (*request).createParents, Then: (*request).send},
 		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).wantsParents, To: preparing, Do: (*request).createParents},
@@ -123,15 +125,15 @@ var requestChart = engine.MustCompile(engine.Chart[request]{
 		{From: from{suspended}, On: on(events.ConnectionAttached), When: (*request).mustTrace, To: tracing, Do: (*request).listParent},
 		{From: from{suspended}, On: on(events.ConnectionAttached), To: asking, Do: (*request).ask},
 		{From: from{pausing}, On: on(events.TimerFired), When: (*request).isAbandoned, To: discarding, Do: (*request).listParent},
-		{From: from{pausing}, On: on(events.TimerFired), To: tracing, Do: (*request).listParent},
+		{From: from{pausing}, On: on(events.TimerFired), When: (*request).mustTrace, To: tracing, Do: (*request).listParent},
+		{From: from{pausing}, On: on(events.TimerFired), To: asking, Do: (*request).ask},
 
 		{From: from{asking}, On: on(events.CommandClose), When: (*request).isProtected, To: discarding, Do: (*request).abandon, Then: (*request).listParent},
 		{From: from{asking}, On: on(events.CommandClose), When: (*request).reads, To: closed, Do: (*request).noteClose, Then: (*request).withdraw},
 		{From: from{asking}, On: on(events.CommandClose), To: closed, Do: (*request).noteClose, Then: (*request).answerUnknown},
 		{From: from{tracing}, On: on(events.CommandClose), To: discarding, Do: (*request).abandon, Then: (*request).listParent},
-		{From: from{pausing}, On: on(events.CommandClose), To: pausing, Do: (*request).abandon},
-		{From: from{suspended}, On: on(events.CommandClose), When: (*request).mustTrace, To: suspended, Do: (*request).abandon},
-		{From: from{latent, preparing, suspended}, On: on(events.CommandClose), To: closed, Do: (*request).noteClose, Then: (*request).withdraw},
+		{From: from{suspended, pausing}, On: on(events.CommandClose), When: (*request).mustTrace, To: engine.Stay, Do: (*request).abandon},
+		{From: from{latent, preparing, suspended, pausing}, On: on(events.CommandClose), To: closed, Do: (*request).noteClose, Then: (*request).withdraw},
 		{From: from{discarding}, On: on(events.CommandClose), To: discarding, Do: (*request).noteClose},
 	},
 	Ignores: []engine.Ignore{
@@ -158,20 +160,25 @@ func (r *request) unsent(ev events.Event) bool {
 	return ev.Code == events.NotSent && !ev.Attached
 }
 
-// unknown reports whether the request was sent and not answered.
+// unknown reports whether the request was sent, and no answer says whether it was carried out.
 func (r *request) unknown(ev events.Event) bool { return ev.Code.Unknown() }
 
 // readUnanswered reports whether a read got no answer.
 func (r *request) readUnanswered(ev events.Event) bool {
-	return r.unsent(ev) || r.unknown(ev) || ev.Code == events.SessionExpired
+	return r.unsent(ev) || r.unknown(ev) && !ev.Attached || ev.Code == events.SessionExpired
 }
 
 // isProtected reports whether the request is a protected create.
 func (r *request) isProtected(events.Event) bool { return r.protected }
 
 // protectedUnanswered reports whether the request is a protected create that was sent and not
-// answered.
-func (r *request) protectedUnanswered(ev events.Event) bool { return r.protected && r.unknown(ev) }
+// answered before the connection ended.
+func (r *request) protectedUnanswered(ev events.Event) bool {
+	return r.protectedUnknown(ev) && !ev.Attached
+}
+
+// protectedUnknown reports whether the request is a protected create whose outcome is unknown.
+func (r *request) protectedUnknown(ev events.Event) bool { return r.protected && r.unknown(ev) }
 
 // wantsParents reports whether the create found no parent, and the parents are to be created. If one
 // existed, none was refused, and they are gone, they are created again immediately, because a request
@@ -350,7 +357,7 @@ func (r *request) answerNodeType(out *engine.Outbox) {
 
 // answerUnknown answers that the outcome is not known.
 func (r *request) answerUnknown(ev events.Event, out *engine.Outbox) {
-	r.answer(events.OutcomeUnknown, r.path, out)
+	r.answer(events.OutcomeUnknown, r.path+r.lastAnswer(ev), out)
 	r.end(ev, out)
 }
 

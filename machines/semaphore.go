@@ -142,7 +142,6 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 
 		// Taking permits.
 		{From: from{taking}, On: on(events.ReplyMulti), When: (*semaphore).made, To: confirming, Do: (*semaphore).noteResult, Then: (*semaphore).readBack},
-		{From: from{taking}, On: on(events.ReplyMulti), When: (*semaphore).outcomeUnknown, To: confirming, Do: (*semaphore).lookUp},
 		{From: from{taking}, On: on(events.ReplyMulti), When: (*semaphore).staleDirectory, To: looking, Do: (*semaphore).noteResult, Then: (*semaphore).readPool},
 		{From: from{taking}, On: on(events.ReplyMulti), When: (*semaphore).lostRace, To: deciding, Do: (*semaphore).leaveLine},
 		{From: from{taking}, On: on(events.ReplyMulti), To: pausing, Do: (*semaphore).failAndYield},

@@ -60,6 +60,22 @@ func (s *standalone) failureText(ev events.Event) string {
 	return path + ": " + ev.Text
 }
 
+// lastAnswer returns, for the end of a text, the server's answer that left an outcome unknown: this one, or the last
+// failure. If no answer came, it is empty.
+func (s *standalone) lastAnswer(ev events.Event) string {
+	code := ev.Code
+	if ev.SentAt == 0 || !code.Unknown() {
+		code = s.code
+	}
+	switch {
+	case !code.Unknown(), code == events.ConnectionLoss && ev.SentAt == 0:
+		return ""
+	case code == events.ServerError && ev.Text != "":
+		return ": " + ev.Text
+	}
+	return ": the last answer was " + string(code)
+}
+
 // finish answers the command that ends the machine.
 func (s *standalone) finish(ev events.Event, out *engine.Outbox) {
 	out.Answer(ev.Request, events.OK, "")
