@@ -79,8 +79,8 @@ var (
 	// ErrNodeType: the ensemble does not take nodes of this type; the text says what it
 	// lacks.
 	ErrNodeType = errors.New("incumbent: the ensemble does not take nodes of this type")
-	// ErrOutcomeUnknown: a write was sent, and no reply came: it may or may not have been
-	// committed.
+	// ErrOutcomeUnknown: a write was sent, and no reply came, or one that does not say what became of
+	// it: it may or may not have been committed. The text has the code of such a reply.
 	ErrOutcomeUnknown = zkio.ErrOutcomeUnknown
 	// ErrNoAuth: the ensemble's access lists forbid it to the credentials in Config.Auth. If
 	// the path is that of a node that was to be created, its parent's list does.

@@ -171,8 +171,7 @@ func (r *request) readUnanswered(ev events.Event) bool {
 // isProtected reports whether the request is a protected create.
 func (r *request) isProtected(events.Event) bool { return r.protected }
 
-// protectedUnanswered reports whether the request is a protected create that was sent and not
-// answered before the connection ended.
+// protectedUnanswered reports whether the connection ended before a protected create was answered.
 func (r *request) protectedUnanswered(ev events.Event) bool {
 	return r.protectedUnknown(ev) && !ev.Attached
 }

@@ -30,6 +30,7 @@ const (
 	Cut       = "cut"        // its connection ends
 	Mute      = "mute"       // nothing arrives on its connection any more, either way
 	LoseReply = "lose reply" // its next write is carried out, and the reply is lost
+	Misreport = "misreport"  // its next write is carried out, and answered by a code that says nothing about it
 	Expire    = "expire"     // the ensemble ends its session
 	Delete    = "delete"     // an operator deletes the newest of its own nodes
 	Hide      = "hide"       // an operator takes away the right to read it: servers do not tell of its end then
@@ -60,8 +61,8 @@ type actionKind struct {
 
 var actions = map[string]actionKind{
 	Start: {toClient, false}, Close: {toClient, false}, Resign: {toClient, false}, Kill: {toClient, false}, Freeze: {toClient, true},
-	Cut: {toClient, false}, Mute: {toClient, false}, LoseReply: {toClient, false}, Expire: {toClient, false}, Delete: {toClient, false},
-	Hide: {toClient, false}, Isolate: {toServer, true}, Crash: {toServer, true}, FreezeServer: {toServer, true}, Depose: {toAll, true}, SlowDisk: {toAll, true},
+	Cut: {toClient, false}, Mute: {toClient, false}, LoseReply: {toClient, false}, Misreport: {toClient, false},
+	Expire: {toClient, false}, Delete: {toClient, false}, Hide: {toClient, false}, Isolate: {toServer, true}, Crash: {toServer, true}, FreezeServer: {toServer, true}, Depose: {toAll, true}, SlowDisk: {toAll, true},
 }
 
 // Outcome is what came of an action.
@@ -152,6 +153,12 @@ func (c *Client) act(d Action) error {
 			return errNoConnection
 		}
 		c.x.loseReply = true
+		return nil
+	case Misreport:
+		if c.x.conn == nil {
+			return errNoConnection
+		}
+		c.x.misreport = true
 		return nil
 	case Expire:
 		return c.w.ens.Expire(c.x.id)

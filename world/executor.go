@@ -34,6 +34,7 @@ type executor struct {
 
 	throttledUntil int64 // until when servers refuse its requests
 	loseReply      bool  // the next write is carried out, and its reply is lost
+	misreport      bool  // the next write is carried out, and answered by a code that says nothing about it
 	nextUnanswered bool  // the next server that it dials gets nothing
 	nextUnheard    bool  // what the next server that it dials answers is lost
 	lastZxid       int64
@@ -336,15 +337,13 @@ func (x *executor) take(wire *Conn, f frame) {
 		x.see(f.zxid)
 		a := f.reply
 		x.noteContact(a.SentAt)
-		if a.result.Path != "" {
-			a.path = a.result.Path
-		}
+		a.path = cmp.Or(a.result.Path, a.path)
 		if a.result.Err == 0 {
 			a.Children = append(a.Children, createdNodes(a.result)...)
 			a.stat = cmp.Or(a.stat, lastSetStat(a.result))
 		}
 		a.path = cmp.Or(a.path, a.atFault())
-		x.reply(a, codeOf(a.result), "")
+		x.reply(a, x.reported(a), "")
 	}
 }
 

@@ -123,17 +123,4 @@ func (m *watchTable) watched(id events.ID) (n int) {
 	return n
 }
 
-var codes = map[zkmem.Code]events.Code{
-	zkmem.OK: events.OK, zkmem.NoNode: events.NoNode, zkmem.NoAuth: events.NoAuth, zkmem.BadVersion: events.BadVersion,
-	zkmem.NodeExists: events.NodeExists, zkmem.NotEmpty: events.NotEmpty, zkmem.SessionExpired: events.SessionExpired,
-	zkmem.SessionMoved: events.SessionMoved, zkmem.Unimplemented: events.Unimplemented, zkmem.BadArguments: events.BadArguments,
-	zkmem.NoChildrenForEphemerals: events.NoChildrenOfEphemerals, throttled: events.Throttled,
-}
-
-func codeOf(r zkmem.Result) events.Code {
-	code, known := codes[r.Err]
-	if !known {
-		return events.ServerError
-	}
-	return code
-}
+func codeOf(r zkmem.Result) events.Code { return events.ServerCode(int32(r.Err)) }
