@@ -14,7 +14,8 @@ import (
 // whose name is the prefix and a number and nothing else, as in /election/n_0000000007. It
 // watches the node before its own, and no other node of the line; the lowest number leads.
 // Programs of any make that keep to this can be in one line with it. Their names must be
-// made by the sequence flag.
+// made by the sequence flag. What precedes the prefix does not matter: a name that go-zookeeper
+// or Curator protects by a GUID, as in _c_GUID-n_0000000007, is a place in this line, too.
 //
 // It is used as a Latch is: by Run, or from Await until Close, Resign, or its loss. What a name
 // without a GUID cannot give is given otherwise, or not at all:
@@ -37,7 +38,7 @@ type Election struct{ participant participant }
 // Election returns a participant of the plain election at path. If the directory is missing,
 // it is created. The names of its nodes begin with the prefix, as in "n_"; with an empty one
 // they are only a number. Nodes with other prefixes are other lines, also if one prefix begins
-// with the other. It does nothing before Start. The error says what is wrong with the path or
+// with the other. But a prefix that ends with the other, as an_ with n_, gives places in both. It does nothing before Start. The error says what is wrong with the path or
 // the prefix, or is ErrAlreadyInElection or ErrClosed.
 func (c *Client) Election(path, prefix string, options LatchOptions) (*Election, error) {
 	if err := CheckPath(path, prefix); err != nil {

@@ -5,13 +5,17 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
+// anyVersion is the version of a request that does not depend on one. No other number is: versions wrap, and are
+// negative then.
+const anyVersion = -1
+
 // deletion deletes one node, over outages and sessions, until it is gone. It deletes only the node
 // that existed at the first read: one that is created in its place stays. Servers since 3.8.4 and
 // 3.9.2 may refuse to say which node that is, though it may be deleted. Then the one that is there is deleted.
 type deletion struct {
 	standalone
 	command uint64
-	wanted  int32 // version of the data; -1 is any
+	wanted  int32 // version of the data, or anyVersion
 	target  int64 // czxid of the node; 0: not seen yet
 	sent    bool  // a delete was sent and not answered
 }
@@ -20,7 +24,7 @@ type deletion struct {
 // delete. Options: "retry".
 var DeletionRecipe = engine.NewRecipe(deletionChart, func(open events.Event) (*deletion, error) {
 	o := options{values: open.Options}
-	d := &deletion{standalone: newStandalone(open, &o), wanted: -1}
+	d := &deletion{standalone: newStandalone(open, &o), wanted: anyVersion}
 	for _, op := range open.Ops {
 		d.wanted = op.Version
 	}
@@ -95,7 +99,7 @@ func (d *deletion) lookRefused(ev events.Event) bool { return d.refused(ev) && !
 
 // outdated reports whether the node has another version than the caller wants to delete.
 func (d *deletion) outdated(ev events.Event) bool {
-	return d.wanted >= 0 && ev.Stat != nil && ev.Stat.Version != d.wanted
+	return d.wanted != anyVersion && ev.Stat != nil && ev.Stat.Version != d.wanted
 }
 
 // gone reports whether the delete was carried out, or there was nothing to delete.
@@ -105,7 +109,7 @@ func (d *deletion) gone(ev events.Event) bool {
 
 // written reports whether somebody wrote the node between the read and the delete.
 func (d *deletion) written(ev events.Event) bool {
-	return ev.Code == events.BadVersion && d.wanted < 0
+	return ev.Code == events.BadVersion && d.wanted == anyVersion
 }
 
 // wasSent reports whether the delete may have been carried out.

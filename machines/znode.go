@@ -17,6 +17,7 @@ import (
 const (
 	GUIDPrefix    = "_c_"
 	guidLength    = 36
+	hexLength     = 32 // of a GUID without dashes: kazoo's, and go-zookeeper's
 	LatchLabel    = "latch-"
 	LockLabel     = "lock-"
 	SelectorLabel = LockLabel  // a LeaderSelector's lock is an InterProcessMutex
@@ -84,9 +85,6 @@ func ParseLimit(data []byte) (limit int, ok bool) {
 // FormatLimit returns the data that hold a limit, as kazoo writes them.
 func FormatLimit(limit int) []byte { return []byte(strconv.Itoa(limit)) }
 
-// leases is the kind of permits: all of them hold together.
-var leases = LineKind{Recipe: LeaseLine, Shared: LeaseLabel}
-
 // Permits returns a semaphore's permits in a listing: on Curator's names the oldest first, on kazoo's,
 // which have no numbers, by name. The others are foreign, and still count as permits.
 func Permits(children []string, kazoo bool) (permits []Place, foreign int) {
@@ -146,11 +144,12 @@ type Place struct {
 	Kind     LineKind // of the line; set by Places
 }
 
-// Shares reports whether the place holds together with others that share.
-func (p Place) Shares() bool { return p.Label == p.Kind.Shared }
+// Shares reports whether the place holds together with others that share. In a line without shared places none does, also if
+// its label is empty.
+func (p Place) Shares() bool { return p.Kind.Shared != "" && p.Label == p.Kind.Shared }
 
-// ParsePlace parses a child's name. It reports false if the name has none of the recipe's labels: such
-// children are ignored.
+// ParsePlace parses a child's name. It reports false if the name does not end in one of the recipe's labels and
+// a number: such children are passed over.
 func ParsePlace(name string, labels ...string) (Place, bool) {
 	for _, label := range labels {
 		if p, ok := parsePlace(name, label); ok {
@@ -160,38 +159,72 @@ func ParsePlace(name string, labels ...string) (Place, bool) {
 	return Place{Name: name}, false
 }
 
+// parsePlace parses a name as those read it who share the line: what ends in the label and a number is a
+// place, whatever precedes it. Curator takes what follows the last label, kazoo and go-zookeeper the end.
+// Only its owner needs the GUID. Without a label, a place is a number alone, or behind a GUID.
 func parsePlace(name, label string) (Place, bool) {
-	p := Place{Name: name, Label: label}
-	if isKazoo(label) {
-		return parseKazoo(p)
+	before, n, ok := cutNumber(name, label)
+	if !ok {
+		return Place{Name: name}, false
 	}
-	guid, rest, ok := cutGUID(name)
-	if !ok || !strings.HasPrefix(rest, label) {
-		return p, false
-	}
-	p.GUID = guid
-	n, ok := parseSequence(rest[len(label):])
-	p.Sequence = n
-	return p, ok
+	return Place{Name: name, GUID: guidIn(before, label), Sequence: n, Label: label}, true
 }
 
-// cutGUID takes the GUID of Curator's layout off a name; a name without one is left as it is. It reports false if what
-// stands there is no GUID.
-func cutGUID(name string) (guid, rest string, ok bool) {
-	rest, found := strings.CutPrefix(name, GUIDPrefix)
-	if !found {
-		return "", name, true
+// cutNumber takes the label and the number off the end of a name. The number has ten digits, and is one longer if it is
+// low and negative.
+func cutNumber(name, label string) (before string, number int64, ok bool) {
+	if rest, found := strings.CutPrefix(name, label); found {
+		if n, ok := parseSequence(rest); ok {
+			return "", n, true // also if the label ends like a number
+		}
 	}
-	if len(rest) < guidLength+1 || rest[guidLength] != '-' || !isGUID(rest[:guidLength]) {
-		return "", "", false
+	for digits := 10; digits <= 11 && digits < len(name); digits++ {
+		rest, found := strings.CutSuffix(name[:len(name)-digits], label)
+		if !found || label == "" && !isProtection(rest) {
+			continue
+		}
+		if n, ok := parseSequence(name[len(name)-digits:]); ok {
+			return rest, n, true
+		}
 	}
-	return rest[:guidLength], rest[guidLength+1:], true
+	return "", 0, false
 }
 
-// WithoutGUID returns a name without the GUID of Curator's layout, for people; another name as it is.
+// isProtection reports whether this is what precedes the label in the layouts of Curator and of go-zookeeper, whose GUID
+// has no dashes.
+func isProtection(s string) bool {
+	rest, found := strings.CutPrefix(s, GUIDPrefix)
+	if !found || !strings.HasSuffix(rest, "-") {
+		return false
+	}
+	id := rest[:len(rest)-1]
+	return len(id) == guidLength && isGUID(id) || isHex(id)
+}
+
+// guidIn returns the GUID in what precedes the label, if it is in the form in which this library writes it.
+func guidIn(before, label string) string {
+	switch {
+	case isKazoo(label) && isHex(before):
+		return before[:8] + "-" + before[8:12] + "-" + before[12:16] + "-" + before[16:20] + "-" + before[20:]
+	case !isKazoo(label) && len(before) == len(GUIDPrefix)+guidLength+1 && isProtection(before):
+		return before[len(GUIDPrefix):][:guidLength]
+	}
+	return ""
+}
+
+// plain reports whether nothing precedes the label in the place's name.
+func (p Place) plain() bool {
+	rest, found := strings.CutPrefix(p.Name, p.Label)
+	_, number := parseSequence(rest)
+	return found && number
+}
+
+// WithoutGUID returns a name without the GUID of Curator's layout or go-zookeeper's, for people; another name as it is.
 func WithoutGUID(name string) string {
-	if _, rest, ok := cutGUID(name); ok {
-		return rest
+	for _, length := range []int{guidLength, hexLength} {
+		if cut := len(GUIDPrefix) + length + 1; len(name) >= cut && isProtection(name[:cut]) {
+			return name[cut:]
+		}
 	}
 	return name
 }
@@ -205,23 +238,6 @@ func withGUID(children []string, guid string) string {
 		}
 	}
 	return ""
-}
-
-// parseKazoo is parsePlace for kazoo, which treats every name with this ending as one of its own.
-func parseKazoo(p Place) (Place, bool) {
-	i := strings.LastIndex(p.Name, p.Label)
-	if i < 0 {
-		return p, false
-	}
-	if s := p.Name[:i]; len(s) == guidLength-4 {
-		s = s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
-		if isGUID(s) {
-			p.GUID = s
-		}
-	}
-	n, ok := parseSequence(p.Name[i+len(p.Label):])
-	p.Sequence = n
-	return p, ok
 }
 
 // parseSequence parses what ZooKeeper writes with %010d for an int32.
@@ -251,6 +267,16 @@ func isGUID(s string) bool {
 	return true
 }
 
+// isHex reports whether s is a GUID without dashes.
+func isHex(s string) bool {
+	for i := range len(s) {
+		if !hexDigits[s[i]] {
+			return false
+		}
+	}
+	return len(s) == hexLength
+}
+
 // places returns the places of a listing, in the listing's order.
 func places(children []string, labels ...string) iter.Seq[Place] {
 	return func(yield func(Place) bool) {
@@ -267,7 +293,8 @@ func inOrder(a, b Place) int {
 	return cmp.Or(cmp.Compare(a.Sequence, b.Sequence), strings.Compare(a.Name, b.Name))
 }
 
-// ofGUID returns the places of one enrolment, lowest first.
+// ofGUID returns the places of one enrolment, lowest first: without a GUID, those whose names have nothing but the label
+// and the number.
 func ofGUID(children []string, guid string, labels ...string) []Place {
 	start := guid[:min(8, len(guid))] // in kazoo's names, too
 	var own []Place
@@ -275,7 +302,7 @@ func ofGUID(children []string, guid string, labels ...string) []Place {
 		if !strings.Contains(name, start) {
 			continue // quicker than parsing it
 		}
-		if place, ok := ParsePlace(name, labels...); ok && place.GUID == guid {
+		if place, ok := ParsePlace(name, labels...); ok && place.GUID == guid && (guid != "" || place.plain()) {
 			own = append(own, place)
 		}
 	}
@@ -328,63 +355,6 @@ func guid(seed string, n uint64) string {
 	h[8] = h[8]&0x3f | 0x80
 	s := hex.EncodeToString(h[:16])
 	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
-}
-
-// Kinds of line in a directory that can be told apart from outside. Selectors and mutexes create the
-// same names, in Curator too: they are in one line, and nothing there says which is which.
-const (
-	LatchLine     = "latch"
-	LockLine      = "lock"
-	ReadWriteLine = "readwrite"
-	KazooLine     = "kazoo"
-	ElectionLine  = "election"
-	LeaseLine     = "lease" // permits that are held: their order means nothing
-)
-
-// LineKind is a kind of line, with what is before the number of its places. Shared is "", or the label
-// of places that hold together.
-type LineKind struct{ Recipe, Label, Shared string }
-
-// labels returns one label or two. The one of a plain election may be empty.
-func (k LineKind) labels() []string {
-	if k.Recipe == ElectionLine {
-		return []string{k.Label}
-	}
-	return slices.DeleteFunc([]string{k.Label, k.Shared}, func(l string) bool { return l == "" })
-}
-
-// LabelOf returns what is before the number in the node's name.
-func (k LineKind) LabelOf(path string) string {
-	place, _ := ParsePlace(base(path), k.labels()...)
-	return place.Label
-}
-
-// Lines returns the kinds of line that are known by their names, and those of the plain elections with
-// these prefixes. Each prefix counts once.
-func Lines(prefixes ...string) []LineKind {
-	kinds := []LineKind{{LatchLine, LatchLabel, ""}, {LockLine, LockLabel, ""}, {ReadWriteLine, WriteLabel, ReadLabel}, {KazooLine, KazooLabel, KazooReadLabel}, leases}
-	for _, prefix := range prefixes {
-		if !slices.ContainsFunc(kinds, func(k LineKind) bool { return slices.Contains(k.labels(), prefix) }) {
-			kinds = append(kinds, LineKind{ElectionLine, prefix, ""})
-		}
-	}
-	return kinds
-}
-
-// Places returns the places of every line in a listing: latches first, then locks of all kinds, then
-// the plain elections with these prefixes, each line in queue order. It also returns how many children
-// are in no line.
-func Places(children []string, prefixes ...string) (all []Place, foreign int) {
-	foreign = len(children)
-	for _, kind := range Lines(prefixes...) {
-		line, _ := Line(children, kind.labels()...)
-		for _, p := range line {
-			p.Kind = kind
-			all = append(all, p)
-			foreign--
-		}
-	}
-	return all, foreign
 }
 
 // parent returns the directory of a path.

@@ -42,7 +42,15 @@ func TestParsePlace(t *testing.T) {
 		"latch--2147483648":                    {Sequence: -2147483648},
 		"latch--000000001":                     {Sequence: -1},
 		"_c_" + someGUID + "-latch-0000000007": {GUID: someGUID, Sequence: 7},
-		"_c_" + strings.ToUpper(someGUID) + "-latch-0000000001": {GUID: strings.ToUpper(someGUID), Sequence: 1},
+		"_c_" + strings.ToUpper(someGUID) + "-latch-0000000001":             {GUID: strings.ToUpper(someGUID), Sequence: 1},
+		"_c_" + strings.ReplaceAll(someGUID, "-", "") + "-latch-0000000007": {Sequence: 7}, // go-zookeeper's
+		"xlatch-0000000007":                                        {Sequence: 7},
+		"latch-latch-0000000007":                                   {Sequence: 7},
+		"_c_latch-0000000007":                                      {Sequence: 7},
+		"_c_" + someGUID + "latch-0000000007":                      {Sequence: 7},
+		"_c_" + someGUID[:35] + "-latch--2147483648":               {Sequence: -2147483648},
+		"_c_" + someGUID[:35] + "g-latch-0000000007":               {Sequence: 7},
+		"_c_" + someGUID + "-_c_" + someGUID + "-latch-0000000007": {Sequence: 7},
 	} {
 		want.Name, want.Label = name, LatchLabel
 		if got, ok := ParsePlace(name, LatchLabel); !ok || got != want {
@@ -52,10 +60,8 @@ func TestParsePlace(t *testing.T) {
 	for _, name := range []string{
 		"", "0", "latch", "latch-", "latch-7", "latch-00000000070", "latch-000000007", "latch-+000000007", "latch- 000000007",
 		"latch-2147483648", "latch-9999999999", "latch--2147483649", "latch--00000001", "latch-0x00000007", "latch-0000_00007",
-		"lock-0000000007", "Latch-0000000007", "xlatch-0000000007", "latch-0000000007x",
-		"_c_short", "_c_", "_c_latch-0000000007", "_c_" + someGUID, "_c_" + someGUID + "-", "_c_" + someGUID + "latch-0000000007",
-		"_c_" + someGUID + "-lock-0000000007", "_c_" + someGUID[:35] + "-latch-0000000007", "_c_" + someGUID[:35] + "g-latch-0000000007",
-		"_c_" + strings.ReplaceAll(someGUID, "-", "0") + "-latch-0000000007", "_c_" + someGUID + "-_c_" + someGUID + "-latch-0000000007",
+		"lock-0000000007", "Latch-0000000007", "latch-0000000007x", "latch-0000000007-data", "0000000007",
+		"_c_short", "_c_", "_c_" + someGUID, "_c_" + someGUID + "-", "_c_" + someGUID + "-lock-0000000007",
 	} {
 		if got, ok := ParsePlace(name, LatchLabel); ok {
 			t.Errorf("%q was taken for a place: %+v", name, got)
@@ -63,12 +69,82 @@ func TestParsePlace(t *testing.T) {
 	}
 }
 
+// Names as programs make them, and the recipes in whose lines they are.
+func TestWhoCountsWhichName(t *testing.T) {
+	hex := strings.ReplaceAll(someGUID, "-", "")
+	labels := []string{LatchLabel, LockLabel, WriteLabel, ReadLabel, KazooLabel, KazooReadLabel, LeaseLabel, "n_", ""}
+	for name, want := range map[string][]string{
+		"_c_" + someGUID + "-latch-0000000001":     {LatchLabel},     // Curator's LeaderLatch
+		"_c_" + someGUID + "-lock-0000000001":      {LockLabel},      // its InterProcessMutex, before 5.0 without dashes or with
+		"_c_" + hex + "-lock-0000000001":           {LockLabel},      // go-zookeeper's Lock
+		"_c_" + hex[:31] + "-lock-0000000001":      {LockLabel},      // a fork's
+		"lock-0000000001":                          {LockLabel},      // a program without GUIDs
+		"_c_" + someGUID + "-__WRIT__0000000001":   {WriteLabel},     // Curator's InterProcessReadWriteLock
+		"__READ__0000000001":                       {ReadLabel},      //
+		hex + "__lock__0000000001":                 {KazooLabel},     // kazoo's Lock and WriteLock
+		hex + "__rlock__0000000001":                {KazooReadLabel}, // kazoo's ReadLock
+		"_c_" + someGUID + "-lease-0000000001":     {LeaseLabel},     // Curator's InterProcessSemaphoreV2
+		"n_0000000001":                             {"n_"},           // ZooKeeper's recipe
+		"_c_" + hex + "-n_0000000001":              {"n_"},           // go-zookeeper's protected create
+		"_c_" + someGUID + "-n_0000000001":         {"n_"},           // Curator's
+		"x-n_0000000001":                           {"n_"},           // anything else
+		"0000000001":                               {""},             // Vitess
+		"-000000001":                               {""},             // behind its counter's end
+		"_c_" + hex + "-0000000001":                {""},             // a protected one
+		"_c_" + someGUID + "-0000000001":           {""},             //
+		"_c_" + hex[1:] + "-0000000001":            nil,              // a GUID that is none
+		"00000000001":                              nil,              // no number of the sequence flag
+		"config":                                   nil,              //
+		"n_1":                                      nil,              //
+		"lock-0000000001.bak":                      nil,              //
+		"_c_" + hex + "-lock-00000000010000000002": nil,              //
+	} {
+		var got []string
+		for _, label := range labels {
+			if _, ok := ParsePlace(name, label); ok {
+				got = append(got, label)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q is a place of %q, want %q", name, got, want)
+		}
+	}
+}
+
+// A line without a prefix has one first place, and a child that fits two lines is in the one with the longer label.
+func TestEveryChildIsInOneLine(t *testing.T) {
+	all, foreign := Places([]string{"0000000001", "0000000002", "an_0000000003", "n_0000000004", "x"}, "n_", "an_", "")
+	var got []string
+	for _, p := range all {
+		if p.Shares() {
+			t.Errorf("%q holds together with others", p.Name)
+		}
+		got = append(got, p.Kind.Label+" "+p.Name)
+	}
+	if want := []string{"n_ n_0000000004", "an_ an_0000000003", " 0000000001", " 0000000002"}; !slices.Equal(got, want) || foreign != 1 {
+		t.Errorf("%q, %d foreign", got, foreign)
+	}
+}
+
+// The own nodes of an enrolment without a GUID are those with nothing but the label and the number.
+func TestProtectedNamesAreNeverTheOwnOnesOfAPlainElection(t *testing.T) {
+	children := []string{"_c_" + someGUID + "-n_0000000001", "n_0000000003", "n_0000000002", "x-n_0000000004"}
+	var got []string
+	for _, p := range ofGUID(children, "", "n_") {
+		got = append(got, p.Name)
+	}
+	if want := []string{"n_0000000002", "n_0000000003"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestWithoutGUID(t *testing.T) {
 	for name, want := range map[string]string{
 		"_c_0f1e2d3c-4b5a-4988-8776-655443322110-latch-0000000007": "latch-0000000007",
-		"latch-0000000007":                "latch-0000000007",
-		"_c_no-guid-latch-0000000007":     "_c_no-guid-latch-0000000007",
-		"_c_0f1e2d3c-4b5a-4988-8776-6554": "_c_0f1e2d3c-4b5a-4988-8776-6554",
+		"latch-0000000007": "latch-0000000007",
+		"_c_0f1e2d3c4b5a49888776655443322110-n_0000000007": "n_0000000007",
+		"_c_no-guid-latch-0000000007":                      "_c_no-guid-latch-0000000007",
+		"_c_0f1e2d3c-4b5a-4988-8776-6554":                  "_c_0f1e2d3c-4b5a-4988-8776-6554",
 	} {
 		if got := WithoutGUID(name); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
@@ -150,11 +226,9 @@ func FuzzParsePlace(f *testing.F) {
 			return
 		}
 		again := LatchLabel + fmt.Sprintf("%010d", p.Sequence)
-		if p.GUID != "" {
-			again = GUIDPrefix + p.GUID + "-" + again
-		}
-		if again != name || p.Sequence < -1<<31 || p.Sequence >= 1<<31 {
-			t.Fatalf("%q was read as %+v, which is written %q", name, p, again)
+		before := strings.TrimSuffix(name, again)
+		if before+again != name || p.GUID != "" && before != GUIDPrefix+p.GUID+"-" || p.Sequence < -1<<31 || p.Sequence >= 1<<31 {
+			t.Fatalf("%q was read as %+v, which is written %q", name, p, before+again)
 		}
 	})
 }

@@ -119,7 +119,7 @@ func deletionAnswered(k *checks, d *writeCall, a events.Answer) {
 	switch {
 	case a.Code == events.OK && !k.historyOf(d.path).wasGone(d):
 		k.fail("a deleted node is gone", "%s was told that it is done, and the node has existed since it asked", d)
-	case a.Code == events.BadVersion && d.ops[0].Version < 0:
+	case a.Code == events.BadVersion && d.ops[0].Version == -1:
 		k.fail("a refusal is the ensemble's", "%s was answered %q, and any version would have done", d, a.Code)
 	case a.Code != events.BadVersion:
 		k.checkRefusal(d, a.Code)
