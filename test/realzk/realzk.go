@@ -38,6 +38,8 @@ type Options struct {
 	// Properties are further Java system properties, as in "znode.container.checkIntervalMs=1000", and options of java
 	// that begin with a dash, as in "-Xmx1g" (default: 256 MB).
 	Properties []string
+	// Newest starts NewestRelease instead of the release that ClassPath has. Call RequireNewest first.
+	Newest bool
 }
 
 // Server is a running ZooKeeper.
@@ -112,7 +114,7 @@ func NotRun(t testing.TB, why string) {
 func start(t testing.TB, o Options, dir string) (*Server, error) {
 	t.Helper()
 	if addr := given(); addr != "" {
-		if o.Tick != 0 || o.MaxTimeout != 0 || o.Dir != "" || len(o.Properties) > 0 {
+		if o.Tick != 0 || o.MaxTimeout != 0 || o.Dir != "" || len(o.Properties) > 0 || o.Newest {
 			NotRun(t, "the server of INCUMBENT_ZK has settings of its own")
 		}
 		s := &Server{addr: addr, given: true}
@@ -147,7 +149,11 @@ func (s *Server) serve() error {
 func given() string { return os.Getenv("INCUMBENT_ZK") }
 
 func (s *Server) launch() (err error) {
-	s.process, err = Launch(s.dir, s.config(), s.opts.Properties, s.scratch)
+	classPath := ClassPath()
+	if s.opts.Newest {
+		classPath = newestJars() + ":" + classPath
+	}
+	s.process, err = launch(classPath, s.dir, s.config(), s.opts.Properties, s.scratch)
 	return err
 }
 
