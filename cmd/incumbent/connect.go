@@ -207,7 +207,8 @@ func failure(err error) error {
 		return err
 	case errors.As(err, &refused) && refused.Code == events.NoNode: // a chroot that does not exist
 		return cli.Exit(exitConfig, err)
-	case errors.Is(err, incumbent.ErrNoAuth), errors.Is(err, incumbent.ErrAuthFailed):
+	case errors.Is(err, incumbent.ErrNoAuth), errors.Is(err, incumbent.ErrAuthFailed),
+		errors.As(err, &refused) && refused.Code == events.RequiresSASL:
 		return cli.Exit(exitNoAuth, err)
 	case errors.Is(err, incumbent.ErrNotConnected), errors.Is(err, incumbent.ErrTooSlow), errors.Is(err, incumbent.ErrDeletedAgain), incumbent.Retryable(err):
 		return cli.Exit(exitUnavailable, err)

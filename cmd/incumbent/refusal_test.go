@@ -78,6 +78,23 @@ func TestRefusedCredentialsEndEveryCommandAtOnce(t *testing.T) {
 	}
 }
 
+// So is the answer of an ensemble that demands SASL.
+func TestAnEnsembleThatDemandsSASLEndsEveryCommand(t *testing.T) {
+	const demandsSASL = zkmem.Code(-124)
+	srv := zkmem.Start(t)
+	srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
+		if r.Path != "" {
+			return zkmem.Verdict{Action: zkmem.Refuse, Code: demandsSASL}
+		}
+		return zkmem.Verdict{}
+	})
+	for _, args := range [][]string{{"status", line}, {"resign", line}, {"elect", line, "--", "true"}, {"lock", line, "--", "true"}} {
+		t.Run(args[0], func(t *testing.T) {
+			programtest.Contains(t, start(t, srv, args...).Exits(77).Err.String(), "SASL")
+		})
+	}
+}
+
 func TestWatchEndsWhenCredentialsAreRefusedLater(t *testing.T) {
 	srv := zkmem.Start(t)
 	p := programtest.Start(t, []string{"INCUMBENT_AUTH=digest:bob:hunter2", "INCUMBENT_SERVERS=" + srv.Addr()}, "watch", line)
