@@ -153,8 +153,9 @@ fuzz: ## fuzz every target for FUZZTIME (20s)
 
 .PHONY: explore
 explore: PART = # all of them; the default above is another target's
+explore: RUNS = 0
 explore: ## MINUTES of new seeds for what CI plays with fixed ones; PART=differential, walks, worlds, fuzz or chaos alone; needs make deps
-	@GO="$(GO)" bash scripts/explore "$(MINUTES)" $(PART)
+	@GO="$(GO)" RUNS="$(RUNS)" bash scripts/explore "$(MINUTES)" $(PART)
 
 .PHONY: cover
 cover: ## test coverage by function, and .cache/cover.html
