@@ -230,7 +230,7 @@ func TestHostileRequests(t *testing.T) {
 		{"POST", "/v1/clock", `{"by":"9999999h"}`, nil, 400, "ten years"},
 		{"POST", "/v1/next", `{"op":"bogus","action":"delay"}`, nil, 400, "want an operation"},
 		{"POST", "/v1/next", `{"action":"explode"}`, nil, 400, "want delay, loseReply"},
-		{"POST", "/v1/next", `{"action":"refuse"}`, nil, 400, "wants a code"},
+		{"POST", "/v1/next", `{"action":"refuse"}`, nil, 400, "want a code"},
 		{"POST", "/v1/next", `{"action":"delay"}`, nil, 400, "positive time"},
 		{"POST", "/v1/next", `{"action":"cutAfter","times":-1}`, nil, 400, "at least 1"},
 		{"POST", "/v1/stop", `{"session":"0x1"}`, nil, 400, "it has none"},
