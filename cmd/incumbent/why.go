@@ -14,7 +14,6 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/page"
 	"github.com/incumbent-go/incumbent/why"
-	"github.com/incumbent-go/incumbent/why/txnlog"
 )
 
 // explainer is one run of why.
@@ -124,7 +123,7 @@ func (e *explainer) check(c *cobra.Command) error {
 }
 
 func (e *explainer) run(args []string) error {
-	txns, err := readTxnLogs(e.txnlogs)
+	txns, err := e.readTxnLogs()
 	if err != nil {
 		return err
 	}
@@ -255,31 +254,4 @@ func whenever(flag, text string, day time.Time) (time.Time, error) {
 		}
 	}
 	return time.Time{}, cli.Usage("--%s %q is no time: want 12:03, 12:03:30 or 2026-11-25T12:03:30Z", flag, text)
-}
-
-// readTxnLogs reads the transaction logs of all servers.
-func readTxnLogs(dirs []string) ([]txnlog.Txn, error) {
-	var all [][]txnlog.Txn
-	for _, dir := range dirs {
-		files, err := findTxnLogs(dir)
-		if err != nil {
-			return nil, cli.Exit(exitNoInput, fmt.Errorf("--txnlog: %w", err))
-		}
-		for _, file := range files {
-			b, err := os.ReadFile(file)
-			if err != nil {
-				return nil, cli.Exit(exitNoInput, fmt.Errorf("--txnlog: %w", err))
-			}
-			some, err := txnlog.Parse(b)
-			if err != nil {
-				return nil, cli.Exit(exitDamaged, fmt.Errorf("--txnlog %s: %w", file, err))
-			}
-			all = append(all, some)
-		}
-	}
-	txns, err := txnlog.Merge(all...)
-	if err != nil {
-		return nil, cli.Exit(exitDamaged, fmt.Errorf("--txnlog: %w", err))
-	}
-	return txns, nil
 }

@@ -1,17 +1,22 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/segments"
+	"github.com/incumbent-go/incumbent/why/txnlog"
 )
 
 // citedLog is a log, and the name by which it is cited.
@@ -195,20 +200,81 @@ func (l citedLog) isLog() bool {
 	return bytes.Contains(head[:n], []byte(events.Format))
 }
 
-// findTxnLogs returns the transaction logs in a directory, or in version-2 of it. A file is one.
-func findTxnLogs(dir string) ([]string, error) {
+// findTxnLogs returns the transaction logs in a directory, or in version-2 of it, and the paths of those that it leaves out:
+// only regular files are read, as a pipe would not end, and a link may lead anywhere. A path that is no directory is one log.
+func findTxnLogs(dir string) (files, left []string, err error) {
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, nil, err
 	case !info.IsDir():
-		return []string{dir}, nil
+		return []string{dir}, nil, nil
 	}
 	for _, in := range []string{dir, filepath.Join(dir, "version-2")} {
-		files, err := filepath.Glob(filepath.Join(in, "log.*"))
-		if err != nil || len(files) > 0 {
-			return files, err
+		entries, err := os.ReadDir(in)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, err
+		}
+		for _, e := range entries {
+			switch file := filepath.Join(in, e.Name()); {
+			case !strings.HasPrefix(e.Name(), "log."):
+			case e.Type().IsRegular():
+				files = append(files, file)
+			default:
+				left = append(left, file)
+			}
+		}
+		if len(files) > 0 {
+			return files, left, nil
 		}
 	}
-	return nil, fmt.Errorf("%s has no transaction log: want the directory with a server's files log.*, which is version-2 of its dataLogDir", dir)
+	why := ""
+	if len(left) > 0 {
+		why = fmt.Sprintf("; %s is no regular file", cli.Quote(left[0]))
+	}
+	return nil, nil, fmt.Errorf("%s has no transaction log: want the directory with a server's files log.*, which is version-2 of its dataLogDir%s", dir, why)
+}
+
+// readTxnLogs reads the transaction logs of all servers.
+func (e *explainer) readTxnLogs() ([]txnlog.Txn, error) {
+	var all [][]txnlog.Txn
+	for _, dir := range e.txnlogs {
+		files, left, err := findTxnLogs(dir)
+		if err != nil {
+			return nil, cli.Exit(exitNoInput, fmt.Errorf("--txnlog: %w", err))
+		}
+		for _, file := range left {
+			e.Note("--txnlog: %s is left out: it is no regular file", cli.Quote(file))
+		}
+		for _, file := range files {
+			some, err := readTxnLog(file)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, some)
+		}
+	}
+	txns, err := txnlog.Merge(all...)
+	if err != nil {
+		return nil, cli.Exit(exitDamaged, fmt.Errorf("--txnlog: %w", err))
+	}
+	return txns, nil
+}
+
+// readTxnLog reads one transaction log.
+func readTxnLog(file string) ([]txnlog.Txn, error) {
+	in, err := os.Open(file)
+	if err != nil {
+		return nil, cli.Exit(exitNoInput, fmt.Errorf("--txnlog: %w", err))
+	}
+	defer in.Close()
+	some, err := txnlog.Read(bufio.NewReader(in))
+	var unreadable *fs.PathError
+	if errors.As(err, &unreadable) {
+		return nil, cli.Exit(exitNoInput, fmt.Errorf("--txnlog: %w", err))
+	}
+	if err != nil {
+		return nil, cli.Exit(exitDamaged, fmt.Errorf("--txnlog %s: %w", file, err))
+	}
+	return some, nil
 }

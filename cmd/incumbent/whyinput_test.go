@@ -187,6 +187,25 @@ func TestWhyReadsAPipe(t *testing.T) {
 	programtest.Contains(t, p.Out.String(), "Never two at once")
 }
 
+// In a directory of transaction logs only files are read, and each other is named. What never ends is not read to its end.
+func TestWhyReadsTransactionLogsThatAreFiles(t *testing.T) {
+	one, dir := filepath.Join(handOver(t), "one.log"), t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, "log.1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/dev/zero", filepath.Join(dir, "log.2")); err != nil {
+		t.Fatal(err)
+	}
+	checkWhy(t, []whyCase{
+		{[]string{one, "--txnlog", dir}, 66, "log.1\" is no regular file"},
+		{[]string{one, "--txnlog", "/dev/urandom"}, 2, "no transaction log"},
+	})
+	start(t, nil, "why", one, "--txnlog", "/dev/zero").Exits(0)
+	writeFile(t, filepath.Join(dir, "log.3"), []byte("ZKLG\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00"))
+	p := start(t, nil, "why", one, "--txnlog", dir).Exits(0)
+	programtest.Contains(t, p.Err.String(), "log.1\" is left out: it is no regular file", "log.2\" is left out")
+}
+
 // writeSegments writes a run of two records in two segments.
 func writeSegments(t *testing.T, files ...string) {
 	t.Helper()

@@ -4,9 +4,12 @@
 package txnlog
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"hash/adler32"
+	"io"
 	"slices"
 )
 
@@ -47,32 +50,63 @@ type Change struct {
 	Ephemeral bool
 }
 
-// Parse reads one file. It ends without an error where the server had got to, which may be in
-// the midst of a transaction; a file that a server had only begun has none. The error says
-// which transaction cannot be read, or that the file is no transaction log.
-func Parse(b []byte) ([]Txn, error) {
+// maxBody is how many bytes one transaction may have. A request has at most jute.maxbuffer, 1 MiB by default.
+const maxBody = 64 << 20
+
+// Parse is Read of what is in memory.
+func Parse(b []byte) ([]Txn, error) { return Read(bytes.NewReader(b)) }
+
+// Read reads one file. It ends without an error where the server had got to, which may be in
+// the midst of a transaction; a file that a server had only begun has none. It reads no further
+// than that, and keeps one transaction of at most 64 MiB in memory besides those that it returns. The error says
+// which transaction cannot be read, or that the file is no transaction log, or is the reader's.
+func Read(r io.Reader) ([]Txn, error) {
 	const magic, version = 0x5a4b4c47, 2 // "ZKLG"
-	d := decoder{b: b}
+	head, err := readFull(r, 16)         // and the database's number
+	if err != nil {
+		return nil, err
+	}
+	d := decoder{b: head}
 	if got, v := d.int(), d.int(); got != magic || v != version {
 		if d.err != nil || got == 0 {
 			return nil, nil // killed before it had begun
 		}
 		return nil, fmt.Errorf("no transaction log: it begins with %#x, version %d; want %#x, version %d", uint32(got), v, magic, version)
 	}
-	d.long() // the database's number
 	var all []Txn
 	for {
-		sum, body := d.long(), d.buffer()
-		end := d.take(1)
-		if d.err != nil || len(body) == 0 || end[0] != 'B' || sum != int64(adler32.Checksum(body)) {
+		head, err := readFull(r, 12)
+		if err != nil {
+			return nil, err
+		}
+		d := decoder{b: head}
+		sum, n := d.long(), int(d.int())
+		if d.err != nil || n <= 0 || n > maxBody {
 			return all, nil
 		}
-		t, err := parse(body)
+		body, err := readFull(r, n+1)
+		if err != nil {
+			return nil, err
+		}
+		if len(body) <= n || body[n] != 'B' || sum != int64(adler32.Checksum(body[:n])) {
+			return all, nil
+		}
+		t, err := parse(body[:n])
 		if err != nil {
 			return nil, fmt.Errorf("transaction %#x of kind %d: %w", t.Zxid, t.Kind, err)
 		}
 		all = append(all, t)
 	}
+}
+
+// readFull reads n bytes, or fewer if the file ends.
+func readFull(r io.Reader, n int) ([]byte, error) {
+	var b bytes.Buffer // grows with what there is, not with what a length claims
+	_, err := io.CopyN(&b, r, int64(n))
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return b.Bytes(), err
 }
 
 // Equal reports whether two transactions are the same: a server may have written one twice, and

@@ -2,9 +2,13 @@ package txnlog
 
 import (
 	"encoding/binary"
+	"errors"
 	"hash/adler32"
+	"math"
+	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 )
 
 // file returns a transaction log with these bodies.
@@ -64,6 +68,46 @@ func TestParseRefuses(t *testing.T) {
 		if _, err := Parse(whole[:cut]); err != nil {
 			t.Fatalf("cut at %d: %v", cut, err)
 		}
+	}
+}
+
+// endless is a file of zeros behind some bytes.
+type endless struct {
+	head []byte
+	read int
+}
+
+func (e *endless) Read(b []byte) (int, error) {
+	if e.read += len(b); e.read > 1<<20 {
+		return 0, errors.New("too much is read")
+	}
+	clear(b)
+	n := copy(b, e.head)
+	e.head = e.head[n:]
+	return len(b), nil
+}
+
+// Read reads no further than transactions go, whatever follows and whatever a length claims.
+func TestReadStopsWhereTheTransactionsEnd(t *testing.T) {
+	one := file(txn(2, 7, 3, Delete, text("/a")...))
+	one = one[:len(one)-64]
+	long := binary.BigEndian.AppendUint32(append(slices.Clone(one), 1, 2, 3, 4, 5, 6, 7, 8), math.MaxInt32)
+	for name, c := range map[string]struct {
+		head []byte
+		want int
+	}{
+		"zeros alone":         {nil, 0},
+		"a header":            {file()[:16], 0},
+		"a transaction":       {one, 1},
+		"a length of 2 GiB":   {long, 1},
+		"a length below zero": {binary.BigEndian.AppendUint32(append(slices.Clone(one), 1, 2, 3, 4, 5, 6, 7, 8), 1<<31), 1},
+	} {
+		if all, err := Read(&endless{head: c.head}); err != nil || len(all) != c.want {
+			t.Errorf("%s: %d transactions, want %d: %v", name, len(all), c.want, err)
+		}
+	}
+	if _, err := Read(iotest.ErrReader(errors.New("the disk"))); err == nil || err.Error() != "the disk" {
+		t.Error(err)
 	}
 }
 
