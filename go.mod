@@ -1,6 +1,8 @@
 module github.com/incumbent-go/incumbent
 
-go 1.25
+go 1.26.0
+
+toolchain go1.26.11
 
 require (
 	github.com/cockroachdb/datadriven v1.0.3
@@ -10,7 +12,7 @@ require (
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.1.0
 	go.uber.org/goleak v1.3.0
-	golang.org/x/sys v0.41.0
+	golang.org/x/sys v0.50.0
 )
 
 require (

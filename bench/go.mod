@@ -1,11 +1,13 @@
 module github.com/incumbent-go/incumbent/bench
 
-go 1.25
+go 1.26.0
+
+toolchain go1.26.11
 
 require (
 	github.com/go-zookeeper/zk v1.0.4
 	github.com/incumbent-go/incumbent v0.0.0
-	golang.org/x/sys v0.41.0
+	golang.org/x/sys v0.50.0
 )
 
 require (

@@ -86,7 +86,7 @@ func TestGoVetFindsRequestsThatAreNeverSent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mod := "module example.com/sample\n\ngo 1.25\n\nrequire github.com/incumbent-go/incumbent v0.0.0\n\n" +
+	mod := "module example.com/sample\n\ngo 1.26\n\nrequire github.com/incumbent-go/incumbent v0.0.0\n\n" +
 		"replace github.com/incumbent-go/incumbent => " + filepath.ToSlash(root) + "\n"
 	for name, text := range map[string]string{"go.mod": mod, "go.sum": string(sums), "sample.go": sample} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

@@ -1,6 +1,8 @@
 module github.com/incumbent-go/incumbent/integrations/gocron
 
-go 1.25
+go 1.26.0
+
+toolchain go1.26.11
 
 require (
 	github.com/go-co-op/gocron/v2 v2.21.2
@@ -17,7 +19,7 @@ require (
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/robfig/cron/v3 v3.0.1 // indirect
 	github.com/rs/zerolog v1.35.1 // indirect
-	golang.org/x/sys v0.41.0 // indirect
+	golang.org/x/sys v0.50.0 // indirect
 )
 
 replace github.com/incumbent-go/incumbent => ../..

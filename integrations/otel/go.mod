@@ -2,6 +2,8 @@ module github.com/incumbent-go/incumbent/integrations/otel
 
 go 1.26.0
 
+toolchain go1.26.11
+
 require (
 	github.com/incumbent-go/incumbent v0.0.0
 	go.opentelemetry.io/otel v1.47.0
@@ -24,7 +26,7 @@ require (
 	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
 	go.opentelemetry.io/otel/log v1.47.0 // indirect
 	go.opentelemetry.io/otel/metric v1.47.0 // indirect
-	golang.org/x/sys v0.48.0 // indirect
+	golang.org/x/sys v0.50.0 // indirect
 )
 
 replace github.com/incumbent-go/incumbent => ../..

@@ -2,6 +2,8 @@ module github.com/incumbent-go/incumbent/integrations/prom
 
 go 1.26.0
 
+toolchain go1.26.11
+
 require (
 	github.com/incumbent-go/incumbent v0.0.0
 	github.com/prometheus/client_golang v1.25.0
@@ -21,7 +23,7 @@ require (
 	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect
 	github.com/rs/zerolog v1.35.1 // indirect
-	golang.org/x/sys v0.48.0 // indirect
+	golang.org/x/sys v0.50.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 )
 

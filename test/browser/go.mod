@@ -2,6 +2,8 @@ module github.com/incumbent-go/incumbent/test/browser
 
 go 1.26.0
 
+toolchain go1.26.11
+
 require (
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.23.0
@@ -15,7 +17,7 @@ require (
 	github.com/mattn/go-colorable v0.1.16 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/rs/zerolog v1.35.1 // indirect
-	golang.org/x/sys v0.41.0 // indirect
+	golang.org/x/sys v0.50.0 // indirect
 )
 
 replace github.com/incumbent-go/incumbent => ../..

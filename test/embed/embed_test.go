@@ -76,7 +76,7 @@ func embedder(t *testing.T, root, code string) (dir string) {
 	if lines == nil {
 		t.Fatalf("README.md has no lines for go.mod that match %s", module)
 	}
-	mod := "module example.com/embedder\n\ngo 1.25\n\n" + lines[1] + filepath.ToSlash(root) + "\n"
+	mod := "module example.com/embedder\n\ngo 1.26\n\n" + lines[1] + filepath.ToSlash(root) + "\n"
 	for name, text := range map[string]string{"go.mod": mod, "go.sum": string(sums), "main.go": code} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
