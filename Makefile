@@ -105,6 +105,12 @@ chaos: ## MINUTES of kill -9, SIGSTOP and cut links on three real servers, drawn
 lint: ## gofmt, actionlint, go vet, staticcheck, go mod tidy, of every module; the main one's types also as on macOS and Windows; needs make deps
 	@bash scripts/lint
 
+.PHONY: vulnerabilities outdated
+vulnerabilities: ## known vulnerabilities that the code of every module reaches; asks Go's database, over the network
+	@bash scripts/vulnerabilities
+outdated: ## what every module requires directly and has a newer version
+	@bash scripts/outdated
+
 .PHONY: scale
 scale: ## 100,000 latches opened and closed, 10,000 recipes through an expiry: what is left behind
 	$(GO) test -count=1 -timeout 30m -v ./test/scale -args -full
