@@ -19,8 +19,8 @@ const (
 	PermAll    int32 = 31
 )
 
-// ACL grants Perms to an identity. Schemes: world (ID "anyone"), digest, ip, and auth in requests, which stands for
-// the caller's own identities.
+// ACL grants Perms to an identity. Schemes: world (ID "anyone"), digest, ip, x509 (the subject of a client's
+// certificate, on a server with a listener for TLS), and auth in requests, which stands for the caller's own identities.
 type ACL struct {
 	Perms  int32
 	Scheme string
@@ -64,7 +64,7 @@ func allowed(acl []ACL, perms int32, ids []Auth) Code {
 
 func matches(id Auth, pattern string) bool {
 	switch id.Scheme {
-	case "digest":
+	case "digest", "x509":
 		return id.ID == pattern
 	case "ip":
 		return ipMatches(id.ID, pattern)
@@ -97,8 +97,9 @@ func ipPrefix(pattern string) (netip.Prefix, bool) {
 	return prefix, prefix.IsValid()
 }
 
-// settle checks the list of a request and replaces "auth" by the caller's identities.
-func settle(acl []ACL, ids []Auth) ([]ACL, Code) {
+// settle checks the list of a request and replaces "auth" by the caller's identities. Certificates are known if the
+// server has a listener for TLS.
+func settle(acl []ACL, ids []Auth, certificates bool) ([]ACL, Code) {
 	var settled, seen []ACL
 	for _, a := range acl {
 		if slices.Contains(seen, a) {
@@ -108,7 +109,8 @@ func settle(acl []ACL, ids []Auth) ([]ACL, Code) {
 		switch {
 		case a.ID == nullID && (a.Scheme == "world" || a.Scheme == "digest" || a.Scheme == "ip"):
 			return nil, MarshallingError
-		case a.Scheme == "world" && a.ID == "anyone", a.Scheme == "digest" && validDigest(a.ID):
+		case a.Scheme == "world" && a.ID == "anyone", a.Scheme == "digest" && validDigest(a.ID),
+			certificates && a.Scheme == "x509" && strings.Contains(a.ID, "="):
 			settled = append(settled, a)
 		case a.Scheme == "ip":
 			if _, ok := ipPrefix(a.ID); !ok {
@@ -118,7 +120,7 @@ func settle(acl []ACL, ids []Auth) ([]ACL, Code) {
 		case a.Scheme == "auth":
 			before := len(settled)
 			for _, id := range ids {
-				if id.Scheme == "digest" {
+				if id.Scheme == "digest" || id.Scheme == "x509" {
 					settled = append(settled, ACL{a.Perms, id.Scheme, id.ID})
 				}
 			}

@@ -256,6 +256,15 @@ func (s *Server) detach(c *conn) {
 
 func (c *conn) serve() {
 	c.nc.SetReadDeadline(time.Now().Add(c.srv.opts.HandshakeTimeout))
+	id, ok := identify(c.nc, c.srv.opts.HandshakeTimeout)
+	if !ok {
+		return
+	}
+	c.srv.mu.Lock()
+	if id.ID != "" {
+		c.addAuth(id)
+	}
+	c.srv.mu.Unlock()
 	r := bufio.NewReader(c)
 	if !c.readFirstFrame(r) {
 		return

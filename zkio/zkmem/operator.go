@@ -69,8 +69,7 @@ func (s *Server) Restore(tree *Tree) {
 		session.timer.Stop()
 	}
 	s.sessions = map[int64]*session{}
-	s.tree = tree.Clone()
-	s.tree.extended = s.opts.ExtendedTypes
+	s.adopt(tree)
 	for _, id := range s.tree.Sessions() {
 		timeout, _ := s.tree.SessionTimeout(id)
 		session := s.track(id, time.Duration(timeout)*time.Millisecond)

@@ -204,8 +204,7 @@ func (e *Ensemble) restore(tree *Tree) {
 	e.quorum.Replace(tree.Zxid() >> 32)
 	at := e.servers[0].now()
 	for _, s := range e.servers {
-		s.tree = tree.Clone()
-		s.tree.extended = s.opts.ExtendedTypes
+		s.adopt(tree)
 		s.tree.setConfig(e.config.String(), e.config.version, at)
 	}
 	for _, id := range tree.Sessions() {

@@ -139,6 +139,7 @@ func (s *Server) addEndpoint(l net.Listener, config *tls.Config) bool {
 	}
 	s.listeners[l] = struct{}{}
 	s.addrs = append(s.addrs, endpoint{l.Addr(), config})
+	s.tree.certificates = s.knowsCertificates()
 	s.work.Add(1)
 	return true
 }
@@ -193,6 +194,15 @@ func (s *Server) TLSAddr() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.endpoint(true)
+}
+
+// knowsCertificates reports whether the server has a listener for TLS. Under Server.mu.
+func (s *Server) knowsCertificates() bool { return s.endpoint(true) != "" }
+
+// adopt takes a copy of a tree, with what the server's settings say of it. Under Server.mu.
+func (s *Server) adopt(tree *Tree) {
+	s.tree = tree.Clone()
+	s.tree.extended, s.tree.certificates = s.opts.ExtendedTypes, s.knowsCertificates()
 }
 
 // endpoint returns the first address with or without TLS. Under Server.mu.
