@@ -53,8 +53,10 @@ type Config struct {
 	RideOut bool
 
 	// Auth is presented on every connection. ACL is what new nodes get. Its default is
-	// everything to their creator if Auth is given; else everything to every client, with a
-	// warning in the log.
+	// everything to their creator if the client has an identity: Auth, or a client certificate
+	// in TLS. Without one it is everything to every client, with a warning in the log. If the
+	// ensemble does not know the identity, nothing is created: ErrInvalidACL. Replicas with
+	// different identities need an ACL that has all of them.
 	Auth []Auth
 	ACL  []ACL
 	// TLS encrypts the connection. The host name as configured is verified.

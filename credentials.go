@@ -50,12 +50,12 @@ const (
 	PermAll    = zkio.PermAll    // all of these
 )
 
-// CreatorAll returns the access list that lets the credentials of Config.Auth do
-// everything with a node that they created: the default if there are any.
+// CreatorAll returns the access list that lets the identities of a client, of Config.Auth and
+// of its certificate, do everything with a node that it created: the default if there are any.
 func CreatorAll() []ACL { return aclOf(zkio.CreatorAll) }
 
 // WorldAll returns the access list that lets every client do everything: the default
-// without credentials.
+// without an identity.
 func WorldAll() []ACL { return aclOf(zkio.WorldAll) }
 
 // TLS says how connections are encrypted. The files are read again for every connection, so

@@ -87,6 +87,11 @@ var (
 	ErrNoAuth = errors.New("incumbent: not authorised")
 	// ErrAuthFailed: the ensemble does not accept the credentials.
 	ErrAuthFailed = errors.New("incumbent: the credentials are not accepted")
+	// ErrInvalidACL: the ensemble does not take the access list of a new node. A list that names
+	// the node's creator, as the default with an identity does, needs an identity that the server
+	// knows: a client certificate is none if the server does not ask for it, or if a proxy ends
+	// the encryption. Nothing is created with another list instead.
+	ErrInvalidACL = errors.New("incumbent: the access list is not accepted: one that names its creator needs an identity that the ensemble knows: set Config.Auth or Config.ACL")
 	// ErrPersistentNode: a node that no session owns is in the line, or at the path. It
 	// never goes by itself: delete it.
 	ErrPersistentNode = errors.New("incumbent: a persistent node is in the way; delete it")
@@ -146,6 +151,7 @@ var sentinels = map[events.Code]error{
 	events.ConnectionLoss:  ErrSuspended,
 	events.SessionExpired:  ErrSessionExpired,
 	events.NoAuth:          ErrNoAuth,
+	events.InvalidACL:      ErrInvalidACL,
 	events.AuthFailed:      ErrAuthFailed,
 	events.PersistentNode:  ErrPersistentNode,
 	events.Occupied:        ErrOccupied,
@@ -178,7 +184,6 @@ var codeText = map[events.Code]string{
 	events.NotEmpty:               "the node has children",
 	events.BadVersion:             "the node has another version",
 	events.NoChildrenOfEphemerals: "an ephemeral node cannot have children",
-	events.InvalidACL:             "the access list is not accepted; one that names its creator needs credentials",
 	events.Unimplemented:          "the server does not know this request",
 	events.QuotaExceeded:          "a quota forbids it",
 	events.Throttled:              "the server is overloaded",

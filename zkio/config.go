@@ -36,8 +36,8 @@ type Config struct {
 
 	// Auth is sent on every connection before anything else.
 	Auth []Auth
-	// ACL is given to all nodes created. Nil means CreatorAll if Auth is given, and
-	// WorldAll (with a warning) if it is not.
+	// ACL is given to all nodes created. Nil means CreatorAll if the client has an identity,
+	// which is Auth or a client certificate in TLS, and WorldAll (with a warning) if it has none.
 	ACL []ACL
 	// TLS encrypts the connection when it is not nil.
 	TLS *TLS
@@ -145,7 +145,7 @@ func (c *Config) fill() {
 	c.ThroughConn = c.ThroughConn || optimizations.Off(optimizations.OwnFrames)
 	if c.ACL == nil {
 		c.ACL = WorldAll
-		if len(c.Auth) > 0 {
+		if c.identified() {
 			c.ACL = CreatorAll
 		}
 	}
@@ -175,12 +175,15 @@ func (c *Config) fill() {
 	}
 }
 
+// identified reports whether the client shows the ensemble who it is.
+func (c Config) identified() bool { return len(c.Auth) > 0 || c.TLS.certified() }
+
 // warnings lists settings that are allowed but seldom meant.
 func (c Config) warnings() []string {
 	var texts []string
-	if len(c.Auth) == 0 && worldWritable(c.ACL) {
+	if !c.identified() && worldWritable(c.ACL) {
 		texts = append(texts, "nodes are created without authentication and writable for every client: "+
-			"any client of the ensemble can end or take over an election; set Config.Auth, or Config.ACL")
+			"any client of the ensemble can end or take over an election; set Config.Auth, a client certificate in Config.TLS, or Config.ACL")
 	}
 	for _, auth := range c.Auth {
 		if auth.Scheme == "digest" && c.TLS == nil {

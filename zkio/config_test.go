@@ -36,6 +36,9 @@ func TestNewSaysWhatWouldBeRight(t *testing.T) {
 		"blind": {func(c *zkio.Config) {
 			c.TLS = &zkio.TLS{Config: &tls.Config{InsecureSkipVerify: true}}
 		}, "name the authority"},
+		"old TLS": {func(c *zkio.Config) {
+			c.TLS = &zkio.TLS{Config: &tls.Config{MaxVersion: tls.VersionTLS11}}
+		}, "TLS 1.2 is the least"},
 	}
 	for name, c := range cases {
 		cfg := settings()
@@ -55,6 +58,10 @@ func TestWarnings(t *testing.T) {
 		{func(*zkio.Config) {}, []string{"writable for every client"}},
 		{func(c *zkio.Config) { c.Auth = digest }, []string{"in the clear"}},
 		{func(c *zkio.Config) { c.Auth, c.TLS = digest, &zkio.TLS{} }, nil},
+		{func(c *zkio.Config) {
+			c.TLS = &zkio.TLS{Config: &tls.Config{Certificates: []tls.Certificate{{}}}}
+		}, nil},
+		{func(c *zkio.Config) { c.TLS = &zkio.TLS{} }, []string{"writable for every client"}},
 		{func(c *zkio.Config) { c.ACL = []zkio.ACL{{Perms: zkio.PermRead, Scheme: "world", ID: "anyone"}} }, nil},
 	}
 	for i, c := range cases {

@@ -1,7 +1,9 @@
 package zkio
 
 import (
+	"crypto/tls"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -26,6 +28,39 @@ func TestDefaults(t *testing.T) {
 		}
 		if c.Lag() != 1500*time.Millisecond || c.Paused(0) != 0 {
 			t.Errorf("lag %s, paused %s", c.Lag(), c.Paused(0))
+		}
+	}
+}
+
+// New nodes are for their creator alone if the client has an identity of any kind; a list that is given stays.
+func TestTheDefaultAccessListIsClosedWithAnIdentity(t *testing.T) {
+	certificate := func() (*tls.Certificate, error) { return nil, errors.New("not asked here") }
+	for name, c := range map[string]struct {
+		config Config
+		want   []ACL
+	}{
+		"none":             {Config{}, WorldAll},
+		"TLS only":         {Config{TLS: &TLS{Config: &tls.Config{}}}, WorldAll},
+		"digest":           {Config{Auth: []Auth{{"digest", []byte("u:p")}}}, CreatorAll},
+		"certificate file": {Config{TLS: &TLS{Cert: "c.pem", Key: "k.pem"}}, CreatorAll},
+		"certificate":      {Config{TLS: &TLS{Config: &tls.Config{Certificates: []tls.Certificate{{}}}}}, CreatorAll},
+		"certificate by call": {Config{TLS: &TLS{Config: &tls.Config{
+			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return certificate() }}}}, CreatorAll},
+		"a list": {Config{TLS: &TLS{Cert: "c.pem", Key: "k.pem"}, ACL: WorldAll}, WorldAll},
+	} {
+		c.config.fill()
+		if !slices.Equal(c.config.ACL, c.want) {
+			t.Errorf("%s: %v, want %v", name, c.config.ACL, c.want)
+		}
+	}
+}
+
+// No setting of a user's makes a connection with an older TLS than 1.2.
+func TestTLS12IsTheLeast(t *testing.T) {
+	for given, want := range map[uint16]uint16{0: tls.VersionTLS12, tls.VersionTLS10: tls.VersionTLS12, tls.VersionTLS13: tls.VersionTLS13} {
+		made, err := (&TLS{Config: &tls.Config{MinVersion: given}}).config("h")
+		if err != nil || made.MinVersion != want {
+			t.Errorf("of %x: %+v, %v, want %x", given, made, err, want)
 		}
 	}
 }

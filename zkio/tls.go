@@ -20,7 +20,8 @@ type TLS struct {
 	Cert string // PEM files of the client's certificate and key;
 	Key  string // both or neither
 	// Config, if given, is the base to which the files are added. Its ServerName is used
-	// for all servers; leave it empty to use each server's own name.
+	// for all servers; leave it empty to use each server's own name. TLS 1.2 is the least,
+	// whatever its MinVersion.
 	Config *tls.Config
 }
 
@@ -31,16 +32,25 @@ func (t *TLS) check() error {
 	if t.Config != nil && t.Config.InsecureSkipVerify {
 		return errors.New("TLS: InsecureSkipVerify lets anybody pose as the ensemble: name the authority in CA instead")
 	}
+	if t.Config != nil && t.Config.MaxVersion != 0 && t.Config.MaxVersion < tls.VersionTLS12 {
+		return fmt.Errorf("TLS: MaxVersion is %s: TLS 1.2 is the least", tls.VersionName(t.Config.MaxVersion))
+	}
 	_, err := t.config("")
 	return err
 }
 
+// certified reports whether the client has a certificate of its own.
+func (t *TLS) certified() bool {
+	return t != nil && (t.Cert != "" || t.Config != nil && (len(t.Config.Certificates) > 0 || t.Config.GetClientCertificate != nil))
+}
+
 // config reads the files.
 func (t *TLS) config(host string) (*tls.Config, error) {
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	config := &tls.Config{}
 	if t.Config != nil {
 		config = t.Config.Clone()
 	}
+	config.MinVersion = max(config.MinVersion, tls.VersionTLS12)
 	if config.ServerName == "" {
 		config.ServerName = host
 	}
