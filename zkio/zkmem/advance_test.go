@@ -42,3 +42,19 @@ func TestAdvanceEndsWhatIsDue(t *testing.T) {
 		has(false, false, false)
 	})
 }
+
+// The clock stops where it may not go on: it does not overflow.
+func TestAdvanceIsBounded(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		s := New(Options{})
+		defer s.Close()
+		for range 40 {
+			s.Advance(10 * 365 * 24 * time.Hour)
+		}
+		newSession(t, s, time.Minute).mustCreate("/late", Persistent)
+		_, stat, _ := s.Snapshot().Get("/late")
+		if want := time.Now().Add(MaxAdvance).UnixMilli(); stat.Ctime != want {
+			t.Errorf("created at %d, want %d", stat.Ctime, want)
+		}
+	})
+}

@@ -179,7 +179,7 @@ func (e *Ensemble) advance(d time.Duration) {
 		session.deadline = session.deadline.Add(-d)
 	}
 	for _, s := range e.servers {
-		s.skew += d
+		s.skew += min(d, MaxAdvance-s.skew)
 		if m := s.member; !m.silent.IsZero() {
 			m.silent = m.silent.Add(-d)
 		}

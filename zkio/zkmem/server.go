@@ -23,6 +23,7 @@ type Server struct {
 	start  time.Time
 	secret [16]byte
 	closed chan struct{}
+	failed chan error     // of a listener that has ended by itself
 	work   sync.WaitGroup // the goroutines of connections and listeners
 	hooks  hooks
 	member *member // of an ensemble; nil for a standalone server
@@ -61,6 +62,7 @@ func newServer(o Options, mu *sync.Mutex, number byte) *Server {
 		opts:      o.withDefaults(),
 		start:     time.Now(),
 		closed:    make(chan struct{}),
+		failed:    make(chan error, 1),
 		tree:      NewTree(),
 		watches:   NewWatches[*conn](),
 		sessions:  map[int64]*session{},
@@ -144,10 +146,22 @@ func (s *Server) addEndpoint(l net.Listener, config *tls.Config) bool {
 	return true
 }
 
-// accept goes on after transient errors, as for too many open files.
-func (s *Server) accept(l net.Listener) error {
+// ListenerFailed returns a channel that gets the error of the first listener that ended although the server was not stopped: no
+// client can connect there any more, until a Restart. It is safe to call from anywhere.
+func (s *Server) ListenerFailed() <-chan error { return s.failed }
+
+// accept goes on after transient errors, as for too many open files, for as long as they last.
+func (s *Server) accept(l net.Listener) (err error) {
 	defer s.work.Done()
 	defer s.forget(l)
+	defer func() {
+		if err != nil && s.listens(l) {
+			select {
+			case s.failed <- err:
+			default: // there is an earlier one
+			}
+		}
+	}()
 	for failures := 0; ; {
 		nc, err := l.Accept()
 		if err == nil {
@@ -155,7 +169,10 @@ func (s *Server) accept(l net.Listener) error {
 			go s.ServeConn(nc)
 			continue
 		}
-		failures++
+		var transient interface{ Temporary() bool }
+		if !errors.As(err, &transient) || !transient.Temporary() {
+			failures++
+		}
 		switch {
 		case s.isStopped():
 			return nil
@@ -174,6 +191,14 @@ func (s *Server) forget(l net.Listener) {
 	defer s.mu.Unlock()
 	delete(s.listeners, l)
 	l.Close()
+}
+
+// listens reports whether a listener was not closed by Stop.
+func (s *Server) listens(l net.Listener) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, there := s.listeners[l]
+	return there
 }
 
 func (s *Server) isStopped() bool {
@@ -228,6 +253,7 @@ func (s *Server) stop() {
 	for l := range s.listeners {
 		l.Close()
 	}
+	clear(s.listeners)
 	s.dropAll()
 	s.reaper.Stop()
 	if s.member != nil {
