@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -15,7 +16,7 @@ func loopback(t *testing.T, connections int) net.Listener {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return atMost(connections, l)
+	return atMost(connections, 0, l)
 }
 
 func ask(t *testing.T, l net.Listener) net.Conn {
@@ -51,30 +52,42 @@ func TestASlowReaderIsCutOff(t *testing.T) {
 	}
 }
 
-// Connections are bounded, one more is answered when another has gone, and a listener that is full can be closed.
-func TestConnectionsAreBounded(t *testing.T) {
-	l, began, free := loopback(t, 2), make(chan bool, 3), make(chan bool)
-	stop := serve(l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Connection", "close")
-		began <- true
-		<-free
-	}), time.Minute)
-	first := ask(t, l)
-	ask(t, l)
-	<-began
-	<-began
-	third := ask(t, l)
-	_ = third.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
-	if _, err := bufio.NewReader(third).ReadByte(); err == nil || len(began) > 0 {
-		t.Errorf("a third connection was accepted, of two: %v", err)
+// A client that holds all connections keeps nobody out: for one more, the one that has been idle longest is closed.
+func TestTheLongestIdleConnectionIsClosed(t *testing.T) {
+	l := loopback(t, 2)
+	stop := serve(l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok")) }), time.Minute)
+	defer stop()
+	answered := func(conn net.Conn) error {
+		_, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		return err
 	}
-	free <- true
-	<-began
-	_ = third.SetReadDeadline(time.Time{})
-	close(free)
-	if line, err := bufio.NewReader(third).ReadString('\n'); err != nil || !strings.Contains(line, "200") {
-		t.Errorf("%q, %v", line, err)
+	first, second := ask(t, l), net.Conn(nil)
+	if err := answered(first); err != nil {
+		t.Fatal(err)
 	}
-	_ = first.Close()
-	stop()
+	second = ask(t, l)
+	if err := answered(second); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := first.Write([]byte("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")); err != nil || answered(first) != nil {
+		t.Fatal("the first one is not answered again", err)
+	}
+	if err := answered(ask(t, l)); err != nil {
+		t.Errorf("a third connection, of two: %v", err)
+	}
+	if n, err := second.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("the longest idle one goes on: %d bytes, %v", n, err)
+	}
+	if _, err := first.Write([]byte("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")); err != nil || answered(first) != nil {
+		t.Error("the other one was closed", err)
+	}
+}
+
+// A host is not a matter of chance: without one, an address is on the loopback.
+func TestAnAddressWithoutAHostIsOnTheLoopback(t *testing.T) {
+	for given, want := range map[string]string{":4040": "127.0.0.1:4040", "0.0.0.0:4040": "0.0.0.0:4040", "[::1]:1": "[::1]:1", "x": "x"} {
+		if got := onLoopback(given); got != want {
+			t.Errorf("%s: %s, want %s", given, got, want)
+		}
+	}
 }

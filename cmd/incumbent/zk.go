@@ -43,7 +43,7 @@ INCUMBENT_CONTROL_TOKEN holds a token, which each request then has to have.
 Exit codes:
    0  interrupted, by SIGINT or SIGTERM
   64  the command line is wrong
-  69  an address cannot be listened on
+  69  an address cannot be listened on, or no longer
   74  a file cannot be read or written`,
 		Example: "  incumbent zk --listen 127.0.0.1:2181\n  incumbent zk --listen 127.0.0.1:0 --json --control 127.0.0.1:0",
 		Args:    exactly(),
@@ -55,7 +55,7 @@ Exit codes:
 		},
 	}
 	o := &f.options
-	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:2181", "the address; port 0 takes any free one")
+	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:2181", "the address; without a host it is on the loopback only; port 0 takes any free one")
 	c.Flags().DurationVar(&o.Tick, "tick", 2*time.Second, "tickTime: the unit of all session times")
 	c.Flags().DurationVar(&o.MinSessionTimeout, "min-session-timeout", 0, "minSessionTimeout (default 2 ticks)")
 	c.Flags().DurationVar(&o.MaxSessionTimeout, "max-session-timeout", 0, "maxSessionTimeout (default 20 ticks)")
@@ -93,10 +93,14 @@ func (f *zkFlags) check(c *cobra.Command) error {
 	if o.MaxFrame < 64 {
 		return cli.Usage("--max-frame is %d: give at least 64 bytes", o.MaxFrame)
 	}
-	for _, address := range []struct{ flag, value string }{{"listen", f.listen}, {"tls-listen", f.tlsListen}, {"control", f.control}} {
-		if _, _, err := net.SplitHostPort(address.value); err != nil && (address.value != "" || address.flag == "listen") {
-			return cli.Usage("--%s %s: want host:port, such as 127.0.0.1:2181", address.flag, cli.Quote(address.value))
+	for _, address := range []struct {
+		flag  string
+		value *string
+	}{{"listen", &f.listen}, {"tls-listen", &f.tlsListen}, {"control", &f.control}} {
+		if _, _, err := net.SplitHostPort(*address.value); err != nil && (*address.value != "" || address.flag == "listen") {
+			return cli.Usage("--%s %s: want host:port, such as 127.0.0.1:2181", address.flag, cli.Quote(*address.value))
 		}
+		*address.value = onLoopback(*address.value)
 	}
 	if f.control != "" {
 		if err := control.Check(f.control, os.Getenv(controlToken)); err != nil {
@@ -137,22 +141,27 @@ func (a *app) serve(ctx context.Context, f zkFlags) error {
 			return cli.Exit(exitUnavailable, err)
 		}
 		controlled = "http://" + l.Addr().String()
-		defer control.Serve(l, srv, os.Getenv(controlToken))()
+		defer control.Serve(atMost(maxConnections, maxWait, l), srv, os.Getenv(controlToken))()
 	}
 	a.announce(srv, f, controlled)
-	<-ctx.Done()
+	var failed error
+	select {
+	case <-ctx.Done():
+	case err := <-srv.ListenerFailed():
+		failed = cli.Exit(exitUnavailable, fmt.Errorf("no client can connect any more: %w", err))
+	}
 	before := len(srv.Sessions())
 	srv.Stop()
 	a.Note("closed, with %s", cli.Plural(before, "session"))
 	if f.save == "" {
-		return nil
+		return failed
 	}
 	count, err := save(srv, f.save)
 	if err != nil {
 		return cli.Exit(exitIO, fmt.Errorf("cannot save: %w", err))
 	}
 	a.Note("saved %s in %s", cli.Plural(count, "node"), strconv.Quote(f.save))
-	return nil
+	return failed
 }
 
 // announce says where the server is.

@@ -21,6 +21,7 @@ type handler struct {
 
 	mu        sync.Mutex
 	next      []*rule
+	ahead     time.Duration // how far the clock was moved, in all
 	listeners map[*listener]bool
 }
 
@@ -146,6 +147,12 @@ func (h *handler) advance(_ *http.Request, a ask) (any, error) {
 	if err != nil || by <= 0 || by > maxClock {
 		return nil, refuse(http.StatusBadRequest, "by is %q: want a positive time of at most ten years, such as \"30s\"", a.By)
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if by > zkmem.MaxAdvance-h.ahead {
+		return nil, refuse(http.StatusBadRequest, "by is %q: the clock is %s ahead already, and may be %s at most: start another server", a.By, h.ahead, zkmem.MaxAdvance)
+	}
+	h.ahead += by
 	h.srv.Advance(by)
 	return done, nil
 }

@@ -52,7 +52,7 @@ func loopback(host string) bool {
 func Serve(l net.Listener, srv *zkmem.Server, token string) (end func()) {
 	h := newHandler(srv, token)
 	var conns sync.WaitGroup
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, MaxHeaderBytes: 16 << 10}
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
 	server.ConnState = func(_ net.Conn, state http.ConnState) {
 		switch state {
 		case http.StateNew:
