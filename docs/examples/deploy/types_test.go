@@ -44,7 +44,8 @@ type selector struct {
 }
 
 type podSpec struct {
-	TerminationGracePeriodSeconds int `yaml:"terminationGracePeriodSeconds"`
+	AutomountServiceAccountToken  *bool `yaml:"automountServiceAccountToken"`
+	TerminationGracePeriodSeconds int   `yaml:"terminationGracePeriodSeconds"`
 	SecurityContext               struct {
 		RunAsNonRoot   bool `yaml:"runAsNonRoot"`
 		RunAsUser      int  `yaml:"runAsUser"`
