@@ -15,6 +15,7 @@ var randomNames = map[string]string{
 	"test/security/tls_test.go":    "keys",
 	"zkio/hosts_test.go":           "keys",
 	"zkio/zkmem/tls_test.go":       "keys",
+	"zkio/zkmem/x509_test.go":      "keys",
 	"cmd/incumbent/zk_tls_test.go": "keys",
 }
 
