@@ -212,7 +212,7 @@ func failure(err error) error {
 		return cli.Exit(exitNoAuth, err)
 	case errors.Is(err, incumbent.ErrNotConnected), errors.Is(err, incumbent.ErrTooSlow), errors.Is(err, incumbent.ErrDeletedAgain), incumbent.Retryable(err):
 		return cli.Exit(exitUnavailable, err)
-	case errors.Is(err, incumbent.ErrPersistentNode), errors.Is(err, incumbent.ErrCounterEnd),
+	case errors.Is(err, incumbent.ErrPersistentNode), errors.Is(err, incumbent.ErrInvalidACL), errors.Is(err, incumbent.ErrCounterEnd),
 		errors.Is(err, incumbent.ErrTokenFloor), errors.Is(err, incumbent.ErrLimitDiffers), errors.Is(err, incumbent.ErrTimeoutTooShort):
 		return cli.Exit(exitConfig, err)
 	}

@@ -40,6 +40,7 @@ type elector struct {
 	notifier             *notifier // nil without --notify
 	noWait, setLimit     bool
 	permits              int // of a semaphore
+	acl                  []string
 	command              []string
 
 	client    *incumbent.Client
@@ -106,6 +107,7 @@ func (e *elector) flagsOfBoth(f *pflag.FlagSet) {
 	f.DurationVar(&e.stopTimeout, "stop-timeout", 20*time.Second, "how long the command may take to end after SIGTERM, before it is killed; 0s: as long as it\nleads")
 	f.StringVar(&e.record, "record", os.Getenv("INCUMBENT_RECORD"), "write the flight log, for incumbent replay, into this directory (DIR, or DIR/ if it is\nmissing), or to this new file; if that exists, to FILE.1, FILE.2, …; INCUMBENT_RECORD sets the default")
 	f.Lookup("record").DefValue = ""
+	f.StringArrayVar(&e.acl, "acl", nil, aclUsage)
 	f.IntVar(&e.recordLast, "record-last", 0, "keep only the last so many records, in memory, and write them to --record DIR when\nleadership is lost, or at the signal USR1")
 	f.StringVar(&e.http, "http", "", "serve /livez, /readyz, /leader and /metrics at this address, such as :4040; without a host, on the loopback only")
 	f.BoolVar(&e.notify, "notify", false, "tell systemd (Type=notify) when it is connected and leads, and feed its watchdog")
@@ -152,8 +154,12 @@ func (e *elector) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if cfg.ACL, err = readACL(e.acl); err != nil {
+		return err
+	}
 	e.LongRunning()
 	defer group.ReapOrphans()()
+	e.warnOpen(cfg)
 	closeLog, err := e.recordTo(&cfg)
 	if err != nil {
 		return err
