@@ -292,12 +292,16 @@ func TestAHeldOutputDoesNotKeepAProgramAlive(t *testing.T) {
 	}
 }
 
-// opensSocket waits until a process has a socket. The programs take signals before that.
+// opensSocket waits until a process has a socket, or has ended, because the reader of its output has gone. The programs take
+// signals before that.
 func opensSocket(t *testing.T, pid int) {
 	t.Helper()
-	look := time.NewTicker(10 * time.Millisecond)
+	look, ctx := time.NewTicker(10*time.Millisecond), within(t)
 	defer look.Stop()
 	for {
+		if _, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err != nil {
+			return
+		}
 		files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid)) // the pattern is right
 		for _, file := range files {
 			if to, err := os.Readlink(file); err == nil && strings.HasPrefix(to, "socket:") {
@@ -306,7 +310,7 @@ func opensSocket(t *testing.T, pid int) {
 		}
 		select {
 		case <-look.C:
-		case <-within(t).Done():
+		case <-ctx.Done():
 			t.Fatal("the program opens no socket")
 		}
 	}
