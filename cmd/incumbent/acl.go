@@ -20,7 +20,9 @@ func readACL(given []string) ([]incumbent.ACL, error) {
 	for _, list := range given {
 		open, ended := "", true
 		for _, part := range strings.Split(list, ",") {
-			if !ended {
+			if ended {
+				part = strings.TrimSpace(part)
+			} else {
 				part = open + "," + part
 			}
 			entry, whole, err := readEntry(part)
@@ -113,14 +115,17 @@ func checkEntry(e incumbent.ACL) error {
 	return nil
 }
 
-// warnOpen says once what everybody may do with what is created.
+// mayEnd are the permissions with which a client can delete a node, or can let itself do so.
+const mayEnd = incumbent.PermDelete | incumbent.PermAdmin
+
+// warnOpen says once that everybody may delete what is created.
 func (e *elector) warnOpen(cfg incumbent.Config) {
 	open := cfg.ACL == nil && len(cfg.Auth) == 0 && e.tlsCert == ""
 	for _, entry := range cfg.ACL {
-		open = open || entry.Scheme == "world" && entry.Perms&^incumbent.PermRead != 0
+		open = open || entry.Scheme == "world" && entry.Perms&mayEnd != 0
 	}
 	if open {
-		e.Note("what is created is open: every client of the ensemble may delete it, " +
-			"and so end this; give --auth-file, a certificate, or --acl")
+		e.Note("what is created is open: every client of the ensemble may delete it, and so end what runs here; " +
+			"give --auth-file, --tls-cert, or --acl")
 	}
 }

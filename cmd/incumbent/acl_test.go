@@ -21,7 +21,7 @@ func TestAccessListsOfTheCommandLine(t *testing.T) {
 		{[]string{"x509:CN=ann,O=b:cdrwa"}, []incumbent.ACL{ann}},
 		{[]string{`x509:CN=ann,O=b:cdrwa,x509:CN=a\, b:c:r`}, []incumbent.ACL{ann, bob}},
 		{[]string{"x509:CN=ann,O=b:cdrwa", "creator"}, append([]incumbent.ACL{ann}, incumbent.CreatorAll()...)},
-		{[]string{"creator,world:anyone:r"}, append(incumbent.CreatorAll(), incumbent.ACL{Perms: 1, Scheme: "world", ID: "anyone"})},
+		{[]string{"creator, world:anyone:r"}, append(incumbent.CreatorAll(), incumbent.ACL{Perms: 1, Scheme: "world", ID: "anyone"})},
 		{[]string{sum + ":rd"}, []incumbent.ACL{{Perms: 9, Scheme: "digest", ID: strings.TrimPrefix(sum, "digest:")}}},
 		{[]string{"ip:10.0.0.0/8:cd,auth::a"}, []incumbent.ACL{{Perms: 12, Scheme: "ip", ID: "10.0.0.0/8"}, {Perms: 16, Scheme: "auth"}}},
 	} {
