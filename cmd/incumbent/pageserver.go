@@ -49,7 +49,7 @@ func (s *pageServer) serve(ctx context.Context, after string, handler func(live.
 	if err != nil {
 		return cli.Exit(exitUnavailable, fmt.Errorf("--listen: %w", err))
 	}
-	listener = atMost(maxConnections, maxWait, listener)
+	listener = atMost(maxConnections, 0, listener) // the handler bounds each answer
 	server := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		BaseContext: func(net.Listener) context.Context { return ctx }}
 	s.Out.Line("http://%s/%s/%s", reached(host, listener.Addr()), access.Token, after)
