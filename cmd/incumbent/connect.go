@@ -50,7 +50,7 @@ func (c *connection) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.servers, "servers", servers, "the ensemble, as host:port,host:port/chroot; INCUMBENT_SERVERS sets the default")
 	f.DurationVar(&c.timeout, "timeout", 15*time.Second, "session timeout to ask for")
 	f.DurationVar(&c.tick, "tick", 0, "the ensemble's tickTime; too small a value is unsafe (default 3s, or half of a session\ntimeout that is granted and longer than asked for)")
-	f.DurationVar(&c.connectTimeout, "connect-timeout", 10*time.Second, "how long to wait for the first connection")
+	f.DurationVar(&c.connectTimeout, "connect-timeout", 10*time.Second, "how long to wait for the first connection; 0: without end")
 	f.StringVar(&c.authFile, "auth-file", "", "file with digest:user:password, a line for each credential;\nwithout it, INCUMBENT_AUTH holds one")
 	f.StringVar(&c.tlsCA, "tls-ca", "", "PEM file of authorities; with it, or with a certificate, connections are encrypted")
 	f.StringVar(&c.tlsCert, "tls-cert", "", "PEM file of the own certificate, with --tls-key")
@@ -65,7 +65,7 @@ func (c *connection) config(a *app) (incumbent.Config, error) {
 		name  string
 		value time.Duration
 		least time.Duration
-	}{{"timeout", c.timeout, 1}, {"tick", c.tick, 0}, {"connect-timeout", c.connectTimeout, 1}} {
+	}{{"timeout", c.timeout, 1}, {"tick", c.tick, 0}, {"connect-timeout", c.connectTimeout, 0}} {
 		if d.value < d.least {
 			return cfg, cli.Usage("--%s is %s: give a positive time, such as 10s", d.name, d.value)
 		}
@@ -135,30 +135,51 @@ func (c *connection) credentials(a *app) ([]incumbent.Auth, error) {
 
 // open connects. Its error says in one sentence why there is no connection.
 func (c *connection) open(ctx context.Context, cfg incumbent.Config) (*incumbent.Client, error) {
+	client, err := c.begin(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.await(ctx, client); err != nil {
+		c.closeClient(client)
+		return nil, err
+	}
+	return client, nil
+}
+
+// begin returns a client that connects in the background.
+func (c *connection) begin(ctx context.Context, cfg incumbent.Config) (*incumbent.Client, error) {
 	client, err := incumbent.Open(context.WithoutCancel(ctx), cfg)
 	if err != nil {
 		return nil, cli.Usage("%w", flagNames(err))
 	}
-	limit, cancel := context.WithTimeoutCause(ctx, c.connectTimeout, fmt.Errorf("gave up after %s", c.connectTimeout))
+	return client, nil
+}
+
+// await waits for the first connection, as long as --connect-timeout says. Its error says in one sentence why there is none.
+func (c *connection) await(ctx context.Context, client *incumbent.Client) error {
+	limit, cancel := context.WithCancel(ctx)
+	if c.connectTimeout > 0 {
+		cause := fmt.Errorf("gave up after %s", c.connectTimeout)
+		limit, cancel = context.WithTimeoutCause(ctx, c.connectTimeout, cause)
+	}
 	defer cancel()
-	err = client.WaitConnected(limit)
+	err := client.WaitConnected(limit)
 	if err == nil {
 		err = c.checkChroot(limit, client)
 	}
 	if err == nil {
-		return client, nil
+		return nil
 	}
-	c.closeClient(client)
 	var coded *cli.ExitError
 	switch {
 	case errors.As(err, &coded):
-		return nil, err
+		return err
 	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	case errors.Is(err, incumbent.ErrAuthFailed):
-		return nil, cli.Exit(exitNoAuth, err)
+		return cli.Exit(exitNoAuth, err)
 	}
-	return nil, cli.Exit(exitUnavailable, fmt.Errorf("%w\nName a running ensemble with --servers or INCUMBENT_SERVERS, or start one in memory with: incumbent zk --listen 127.0.0.1:2181", err))
+	return cli.Exit(exitUnavailable, fmt.Errorf("%w\nName a running ensemble with --servers or INCUMBENT_SERVERS, or start one in memory with: incumbent zk --listen 127.0.0.1:2181", err))
 }
 
 // checkChroot returns an error if the chroot of --servers does not exist: every line below it

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -41,9 +43,11 @@ type elector struct {
 	noWait, setLimit     bool
 	permits              int // of a semaphore
 	acl                  []string
+	httpHosts            hostNames
 	command              []string
 
 	client    *incumbent.Client
+	connected atomic.Bool // once; then outages leave the program ready
 	candidate candidate
 	signals   *signals
 }
@@ -110,6 +114,7 @@ func (e *elector) flagsOfBoth(f *pflag.FlagSet) {
 	f.StringArrayVar(&e.acl, "acl", nil, aclUsage)
 	f.IntVar(&e.recordLast, "record-last", 0, "keep only the last so many records, in memory, and write them to --record DIR when\nleadership is lost, or at the signal USR1")
 	f.StringVar(&e.http, "http", "", "serve /livez, /readyz, /leader and /metrics at this address, such as :4040; without a host, on the loopback only")
+	e.httpHosts.flags(f)
 	f.BoolVar(&e.notify, "notify", false, "tell systemd (Type=notify) when it is connected and leads, and feed its watchdog")
 }
 
@@ -136,6 +141,9 @@ func (e *elector) check(c *cobra.Command) error {
 		return cli.Usage("--record-last takes a number of records")
 	case e.recordLast > 0 && e.record == "":
 		return cli.Usage("--record-last needs --record DIR: the records are written there")
+	}
+	if err := e.httpHosts.check(); err != nil {
+		return err
 	}
 	if err := incumbent.CheckPath(e.path); err != nil {
 		return cli.Usage("PATH: %w", trimLibrary(err))
@@ -167,9 +175,9 @@ func (e *elector) run(c *cobra.Command) error {
 	defer closeLog()
 	e.signals = catch(c.Context())
 	defer e.signals.stop()
-	e.client, err = e.open(e.signals.ctx, cfg)
+	e.client, err = e.begin(e.signals.ctx, cfg)
 	if err != nil {
-		return interrupted(err)
+		return err
 	}
 	defer func() {
 		e.closeClient(e.client)
@@ -189,12 +197,47 @@ func (e *elector) run(c *cobra.Command) error {
 		return err
 	}
 	defer stopNotify()
+	if err = e.connect(); err != nil {
+		return interrupted(err)
+	}
 	e.candidate, err = e.newCandidate(e)
 	if err != nil {
 		return failure(err)
 	}
 	defer e.client.OnConnection(e.connectionChanged())()
 	return e.queue()
+}
+
+// connect waits for the first connection. If it waits without end, it says why, once a minute.
+func (e *elector) connect() error {
+	ended, silent := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(silent)
+		for wait := time.Second; e.connectTimeout == 0; wait = time.Minute {
+			select {
+			case <-time.After(wait):
+				e.Note("waiting for the ensemble: %v", e.unready())
+			case <-ended:
+				return
+			}
+		}
+	}()
+	err := e.await(e.signals.ctx, e.client)
+	close(ended)
+	<-silent
+	e.connected.Store(err == nil)
+	return err
+}
+
+// unready returns why the program is not ready: there was no connection yet.
+func (e *elector) unready() error {
+	if e.connected.Load() {
+		return nil
+	}
+	if err := e.client.Err(); err != nil {
+		return trimLibrary(err)
+	}
+	return errors.New("no server has answered yet")
 }
 
 // queue waits and leads until there is a reason to end.

@@ -3,11 +3,13 @@ package main
 import (
 	"net/http"
 
+	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 	"github.com/incumbent-go/incumbent/health"
 	"github.com/incumbent-go/incumbent/metrics"
 )
 
-// serveHTTP serves the endpoints of package health, and /metrics, at --http, until stop is called. They only read.
+// serveHTTP serves the endpoints of package health, and /metrics, at --http, until stop is called. They only read. Before the
+// first connection the program lives, and is not ready.
 func (e *elector) serveHTTP() (stop func(), err error) {
 	if e.http == "" {
 		return func() {}, nil
@@ -23,11 +25,19 @@ func (e *elector) serveHTTP() (stop func(), err error) {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/", handler)
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		if err := e.unready(); err != nil {
+			w.Header().Set("Cache-Control", "no-store")
+			http.Error(w, cli.Plain(err.Error()), http.StatusServiceUnavailable)
+			return
+		}
+		handler.ServeHTTP(w, r)
+	})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
 		writeMetrics(w, metrics.Families(), metrics.Of(e.client.Stats(), metrics.Options{}))
 	})
 	e.Note("health at http://%s", listener.Addr())
-	return serve(listener, mux, maxWait), nil
+	return serve(listener, e.httpHosts.only(e.http, mux), maxWait), nil
 }
 
 // writeMetrics answers a scrape. One whose reader has gone needs no answer.

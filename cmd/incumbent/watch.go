@@ -14,7 +14,7 @@ import (
 )
 
 func (a *app) watch() *cobra.Command {
-	conn, plains, metricsAt := &connection{}, prefixes{}, ""
+	conn, plains, metricsAt, hosts := &connection{}, prefixes{}, "", hostNames{}
 	c := &cobra.Command{
 		Use:   "watch PATH",
 		Short: "print every change of the first in line, until interrupted",
@@ -41,18 +41,23 @@ Exit codes:
 		Example: "  incumbent watch /jobs/nightly\n  incumbent watch /jobs/nightly --json\n  incumbent watch /election --prefix n_\n  incumbent watch /jobs/nightly --metrics :9141",
 		Args:    exactly("a PATH"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.follow(c.Context(), conn, args[0], plains, metricsAt)
+			if err := hosts.check(); err != nil {
+				return err
+			}
+			return a.follow(c.Context(), conn, &onlooker{dir: args[0], plains: plains}, metricsAt, hosts)
 		},
 	}
 	conn.flags(c.Flags())
 	plains.flags(c.Flags())
 	c.Flags().StringVar(&metricsAt, "metrics", "", "serve /metrics for Prometheus at this address, such as :9141; without a host, on the\nloopback only")
+	hosts.flags(c.Flags())
 	a.JSONFlag(c)
 	return c
 }
 
-func (a *app) follow(ctx context.Context, conn *connection, dir string, plains prefixes, metricsAt string) error {
-	if err := incumbent.CheckPath(dir, plains...); err != nil {
+// follow prints the changes of a line, and exports it at metricsAt, if that is not "".
+func (a *app) follow(ctx context.Context, conn *connection, looker *onlooker, metricsAt string, hosts hostNames) error {
+	if err := incumbent.CheckPath(looker.dir, looker.plains...); err != nil {
 		return cli.Usage("%w", trimLibrary(err))
 	}
 	ctx, stop := cli.Interruptible(ctx)
@@ -69,20 +74,23 @@ func (a *app) follow(ctx context.Context, conn *connection, dir string, plains p
 		}
 		defer func() { _ = listener.Close() }()
 	}
-	client, err := conn.open(ctx, cfg)
-	switch {
-	case err != nil && ctx.Err() != nil: // interrupted
-		return nil
-	case err != nil:
+	client, err := conn.begin(ctx, cfg)
+	if err != nil {
 		return err
 	}
 	defer conn.closeClient(client)
-	looker := &onlooker{client: client, dir: dir, plains: plains, lines: map[lineKey]lineSeen{}, reads: make(chan struct{}, 4)}
+	looker.client, looker.lines, looker.reads = client, map[lineKey]lineSeen{}, make(chan struct{}, 4)
 	if listener != nil {
 		a.Note("metrics at http://%s/metrics", listener.Addr())
 		mux := http.NewServeMux()
 		mux.Handle("GET /metrics", looker)
-		defer serve(listener, mux, maxWait)()
+		defer serve(listener, hosts.only(metricsAt, mux), maxWait)()
+	}
+	switch err = conn.await(ctx, client); {
+	case err != nil && ctx.Err() != nil: // interrupted
+		return nil
+	case err != nil:
+		return err
 	}
 	ctx, unread := context.WithCancel(ctx)
 	defer unread()

@@ -20,6 +20,7 @@ import (
 type zkFlags struct {
 	listen, tlsListen, cert, key, clientCA string
 	load, save, control                    string
+	httpHosts                              hostNames
 	options                                zkmem.Options
 	tls                                    *tls.Config
 }
@@ -70,6 +71,7 @@ Exit codes:
 	c.Flags().StringVar(&f.load, "load", "", "create the nodes of this file first; none if it does not exist")
 	c.Flags().StringVar(&f.save, "save", "", "write the nodes to this file at the end")
 	c.Flags().StringVar(&f.control, "control", "", "serve control of the server by HTTP on this address")
+	f.httpHosts.flags(c.Flags())
 	a.JSONFlag(c)
 	return c
 }
@@ -101,6 +103,9 @@ func (f *zkFlags) check(c *cobra.Command) error {
 			return cli.Usage("--%s %s: want host:port, such as 127.0.0.1:2181", address.flag, cli.Quote(*address.value))
 		}
 		*address.value = onLoopback(*address.value)
+	}
+	if err := f.httpHosts.check(); err != nil {
+		return err
 	}
 	if f.control != "" {
 		if err := control.Check(f.control, os.Getenv(controlToken)); err != nil {
@@ -141,7 +146,7 @@ func (a *app) serve(ctx context.Context, f zkFlags) error {
 			return cli.Exit(exitUnavailable, err)
 		}
 		controlled = "http://" + l.Addr().String()
-		defer control.Serve(atMost(maxConnections, maxWait, l), srv, os.Getenv(controlToken))()
+		defer control.Serve(atMost(maxConnections, maxWait, l), srv, os.Getenv(controlToken), func(host string) bool { return f.httpHosts.expected(f.control, host) })()
 	}
 	a.announce(srv, f, controlled)
 	var failed error

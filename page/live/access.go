@@ -68,7 +68,7 @@ func (a Access) Admit(w http.ResponseWriter, r *http.Request, known ...string) (
 	} {
 		w.Header().Set(name, value)
 	}
-	if !a.expected(r.Host) {
+	if !a.Expected(r.Host) {
 		http.Error(w, "this server is not asked under the name "+cut(r.Host)+": want a loopback name, or one of Options.Hosts (--host of incumbent)", http.StatusForbidden)
 		return "", false
 	}
@@ -97,9 +97,9 @@ func cut(text string) string {
 	return strconv.Quote(strings.ToValidUTF8(text, "?"))
 }
 
-// expected reports whether a browser may ask under this name. A name that merely leads to a loopback address, as in DNS
+// Expected reports whether a browser may ask under this name, which is a request's Host. A name that merely leads to a loopback address, as in DNS
 // rebinding, is not expected.
-func (a Access) expected(host string) bool {
+func (a Access) Expected(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		name = h

@@ -33,7 +33,7 @@ func serve(t *testing.T, token string) *remote {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(Serve(l, srv, token))
+	t.Cleanup(Serve(l, srv, token, func(host string) bool { return host == l.Addr().String() || host == "zookeeper.test" }))
 	return &remote{t: t, srv: srv, base: "http://" + l.Addr().String(), token: token,
 		http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
 }
@@ -215,7 +215,7 @@ func TestHostileRequests(t *testing.T) {
 		{"GET", "/v1/../v1/expire", "", nil, 404, "no "},
 		{"GET", "/v1/expire", "", nil, 405, "wants POST"},
 		{"POST", "/v1/state", "{}", nil, 405, "wants GET"},
-		{"POST", "/v1/expire", "{}", host("rebound.example:80"), 403, "want 127.0.0.1"},
+		{"POST", "/v1/expire", "{}", host("rebound.example:80"), 403, "want an address"},
 		{"POST", "/v1/expire", "{}", func(q *http.Request) { q.Header.Set("Content-Type", "text/plain") }, 415, "application/json"},
 		{"POST", "/v1/expire", "[]", nil, 400, "no JSON object"},
 		{"POST", "/v1/expire", "null", nil, 400, "no JSON object"},
@@ -228,6 +228,8 @@ func TestHostileRequests(t *testing.T) {
 		{"POST", "/v1/freeze", `{"direction":"up"}`, nil, 400, `want "in"`},
 		{"POST", "/v1/clock", `{"by":"-1s"}`, nil, 400, "positive"},
 		{"POST", "/v1/clock", `{"by":"9999999h"}`, nil, 400, "ten years"},
+		{"POST", "/v1/clock", `{"by":"0s"}`, nil, 400, "positive"},
+		{"POST", "/v1/clock", `{"by":"soon"}`, nil, 400, "positive"},
 		{"POST", "/v1/next", `{"op":"bogus","action":"delay"}`, nil, 400, "want an operation"},
 		{"POST", "/v1/next", `{"action":"explode"}`, nil, 400, "want delay, loseReply"},
 		{"POST", "/v1/next", `{"action":"refuse"}`, nil, 400, "want a code"},
@@ -247,6 +249,29 @@ func TestHostileRequests(t *testing.T) {
 	}
 }
 
+// The clock is moved by a hundred years at most, in all: a call that goes beyond is refused whole, and says how far it is.
+func TestTheClockIsBounded(t *testing.T) {
+	r := serve(t, "")
+	const decade = `{"by":"87600h"}`
+	for range 10 {
+		r.post("/v1/clock", decade)
+	}
+	for _, beyond := range []string{decade, `{"by":"1ns"}`} {
+		status, said := r.ask(http.MethodPost, "/v1/clock", beyond, nil)
+		if text, _ := said["error"].(string); status != 400 || !strings.Contains(text, "876000h0m0s ahead already, and may be 876000h0m0s at most: start another server") {
+			t.Errorf("%s: %d %q", beyond, status, text)
+		}
+	}
+	if _, err := r.srv.Create("/late", nil, zkmem.Persistent); err != nil {
+		t.Fatal(err)
+	}
+	r.srv.View(func(v *zkmem.View) {
+		if _, stat, err := v.Get("/late"); err != nil || stat.Ctime < time.Now().Add(zkmem.MaxAdvance-time.Hour).UnixMilli() {
+			t.Errorf("created at %d, %v", stat.Ctime, err)
+		}
+	})
+}
+
 // Off the loopback there has to be a token, and with one every request needs it.
 func TestTheToken(t *testing.T) {
 	for _, addr := range []string{"0.0.0.0:0", ":0", "192.0.2.1:80", "nope"} {
@@ -258,6 +283,9 @@ func TestTheToken(t *testing.T) {
 	r := serve(t, "secret")
 	if status, _ := r.ask(http.MethodGet, "/v1/state", "", func(q *http.Request) { q.Host = "zookeeper.test" }); status != 200 {
 		t.Error("with the token:", status)
+	}
+	if status, _ := r.ask(http.MethodGet, "/v1/state", "", func(q *http.Request) { q.Host = "rebound.example" }); status != 403 {
+		t.Error("with the token, for another host:", status)
 	}
 	for _, wrong := range []string{"", "Bearer guess", "secret"} {
 		if status, _ := r.ask(http.MethodGet, "/v1/state", "", func(q *http.Request) { q.Header.Set("Authorization", wrong) }); status != 401 {

@@ -17,7 +17,9 @@ import (
 type handler struct {
 	srv   *zkmem.Server
 	token string
-	end   chan struct{} // closed when the control server ends
+	// expected says whether a request for a host is answered.
+	expected func(host string) bool
+	end      chan struct{} // closed when the control server ends
 
 	mu        sync.Mutex
 	next      []*rule

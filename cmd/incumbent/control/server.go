@@ -48,9 +48,11 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Serve serves control of srv on l in the background. The returned function ends it, and every stream.
-func Serve(l net.Listener, srv *zkmem.Server, token string) (end func()) {
+// Serve serves control of srv on l in the background, for requests whose host is expected. The returned function ends it, and
+// every stream.
+func Serve(l net.Listener, srv *zkmem.Server, token string, expected func(host string) bool) (end func()) {
 	h := newHandler(srv, token)
+	h.expected = expected
 	var conns sync.WaitGroup
 	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
 	server.ConnState = func(_ net.Conn, state http.ConnState) {
@@ -134,22 +136,17 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request) (any, error) {
 	return route.do(h, r, ask)
 }
 
-// admit refuses who may not rule the server. Without a token, a page in a browser must not get here by a name of its own for
-// the loopback, so the request has to be for the loopback.
+// admit refuses who may not rule the server. A page in a browser must not get here by a name of its own for this server, so
+// the request has to be for an expected host.
 func (h *handler) admit(r *http.Request) error {
 	if h.token != "" {
 		got, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		if !bearer || subtle.ConstantTimeCompare([]byte(got), []byte(h.token)) != 1 {
 			return refuse(http.StatusUnauthorized, "want the header Authorization: Bearer TOKEN, with the token that the server was given")
 		}
-		return nil
 	}
-	host := r.Host
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	if !loopback(strings.Trim(host, "[]")) {
-		return refuse(http.StatusForbidden, "the request is for host %q: without a token, want 127.0.0.1 or localhost", r.Host)
+	if !h.expected(r.Host) {
+		return refuse(http.StatusForbidden, "the request is for host %.100q: want an address, as 127.0.0.1, localhost, or a name of --http-host", r.Host)
 	}
 	return nil
 }
