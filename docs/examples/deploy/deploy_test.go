@@ -5,6 +5,7 @@ package deploy
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"debug/elf"
 	"errors"
 	"fmt"
@@ -222,6 +223,50 @@ func TestUnit(t *testing.T) {
 	}
 }
 
+// inLine waits until the program is in its line.
+func inLine(t *testing.T, srv *zkmem.Server) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := srv.WaitFor(ctx, func(v *zkmem.View) bool { return len(v.Children("/jobs/nightly")) == 1 }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The command lines of the unit and of the container wait for an ensemble that is not there: they live, are not ready, and say
+// why. When it has come, they are ready.
+func TestWithoutAnEnsemble(t *testing.T) {
+	unit := regexp.MustCompile(`(?m)^ExecStart=(.*)$`).FindStringSubmatch(read(t, "nightly.service"))[1]
+	var d deployment
+	if err := yaml.NewDecoder(strings.NewReader(read(t, "kubernetes.yaml"))).Decode(&d); err != nil {
+		t.Fatal(err)
+	}
+	state := t.TempDir()
+	for name, args := range map[string][]string{
+		"unit": strings.Fields(strings.NewReplacer("/var/lib/nightly", state, ":4040", ":0", " --notify", "").Replace(unit))[1:],
+		"pod":  strings.Split(strings.Replace(strings.Join(d.Spec.Template.Spec.Containers[0].Args, "\x00"), "0.0.0.0:4040", "127.0.0.1:0", 1), "\x00"),
+	} {
+		addr, err := zkmem.FreeAddr()
+		if err != nil {
+			t.Fatal(err)
+		}
+		base, stop := run(t, built(t), args, []string{"INCUMBENT_SERVERS=" + addr})
+		if lives, ready := get(t, base+"/livez"), get(t, base+"/readyz"); lives != http.StatusOK || ready != http.StatusServiceUnavailable {
+			t.Errorf("%s: /livez is %d and /readyz %d without an ensemble", name, lives, ready)
+		}
+		srv := zkmem.New(zkmem.Options{})
+		if err := srv.Listen(addr); err != nil {
+			t.Fatal(err)
+		}
+		inLine(t, srv)
+		if ready := get(t, base+"/readyz"); ready != http.StatusOK {
+			t.Errorf("%s: /readyz is %d in line", name, ready)
+		}
+		stop()
+		srv.Close()
+	}
+}
+
 // The manifests have no field that these types do not know, and the container's command line runs, with each probe answered.
 func TestManifests(t *testing.T) {
 	decoder := yaml.NewDecoder(strings.NewReader(read(t, "kubernetes.yaml")))
@@ -259,6 +304,7 @@ func TestManifests(t *testing.T) {
 	srv := zkmem.Start(t)
 	args := strings.Split(strings.NewReplacer("$(POD_NAME)", "pod-1", "0.0.0.0:"+port, "127.0.0.1:0").Replace(strings.Join(c.Args, "\x00")), "\x00")
 	base, stop := run(t, built(t), args, append(env, "INCUMBENT_SERVERS="+srv.Addr()))
+	inLine(t, srv)
 	for _, path := range []string{c.LivenessProbe.HTTPGet.Path, c.ReadinessProbe.HTTPGet.Path, d.Spec.Template.Metadata.Annotations["prometheus.io/path"]} {
 		if code := get(t, base+path); code != http.StatusOK {
 			t.Errorf("%s is %d", path, code)
