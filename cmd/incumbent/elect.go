@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -208,38 +207,6 @@ func (e *elector) run(c *cobra.Command) error {
 	return e.queue()
 }
 
-// connect waits for the first connection. If it waits without end, it says why, once a minute.
-func (e *elector) connect() error {
-	ended, silent := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(silent)
-		for wait := time.Second; e.connectTimeout == 0; wait = time.Minute {
-			select {
-			case <-time.After(wait):
-				e.Note("waiting for the ensemble: %v", e.unready())
-			case <-ended:
-				return
-			}
-		}
-	}()
-	err := e.await(e.signals.ctx, e.client)
-	close(ended)
-	<-silent
-	e.connected.Store(err == nil)
-	return err
-}
-
-// unready returns why the program is not ready: there was no connection yet.
-func (e *elector) unready() error {
-	if e.connected.Load() {
-		return nil
-	}
-	if err := e.client.Err(); err != nil {
-		return trimLibrary(err)
-	}
-	return errors.New("no server has answered yet")
-}
-
 // queue waits and leads until there is a reason to end.
 func (e *elector) queue() error {
 	for {
@@ -400,26 +367,4 @@ func (e *elector) prefixes() []string {
 		return []string{e.prefix}
 	}
 	return nil
-}
-
-// connectionTrouble says why the client is not connected.
-func connectionTrouble(c *incumbent.Client) string {
-	if err := c.Err(); err != nil {
-		return trimLibrary(err).Error()
-	}
-	return "the connection was lost" // and there is one again
-}
-
-// connectionChanged returns a listener that prints changes of the connection.
-func (e *elector) connectionChanged() func(incumbent.ConnectionState) {
-	return func(s incumbent.ConnectionState) {
-		switch s {
-		case incumbent.Suspended:
-			e.Note("%s; the session expires %s after the last contact, unless a server answers before", connectionTrouble(e.client), e.client.SessionTimeout())
-		case incumbent.Reconnected:
-			e.Note("connected again")
-		case incumbent.Lost:
-			e.Note("the session is lost: a new one begins as soon as a server answers")
-		}
-	}
 }
