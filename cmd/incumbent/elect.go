@@ -166,7 +166,6 @@ func (e *elector) run(c *cobra.Command) error {
 	}
 	e.LongRunning()
 	defer group.ReapOrphans()()
-	e.warnOpen(cfg)
 	closeLog, err := e.recordTo(&cfg)
 	if err != nil {
 		return err
@@ -182,7 +181,6 @@ func (e *elector) run(c *cobra.Command) error {
 		e.closeClient(e.client)
 		e.tellRecording()
 	}()
-	e.tellRecording()
 	if e.recordLast > 0 {
 		defer e.saveAtSignal()()
 	}
@@ -199,6 +197,8 @@ func (e *elector) run(c *cobra.Command) error {
 	if err = e.connect(); err != nil {
 		return interrupted(err)
 	}
+	e.tellRecording()
+	e.warnOpen(cfg)
 	e.candidate, err = e.newCandidate(e)
 	if err != nil {
 		return failure(err)
