@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -108,7 +109,7 @@ func (c *connection) credentials(a *app) ([]incumbent.Auth, error) {
 		return nil, cli.Usage("--auth-file: %w", err)
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && othersMayRead(info.Mode(), rootOwns(info)) {
 		a.Note("others may read %s: chmod 600 it", cli.Quote(c.authFile))
 	}
 	var all []incumbent.Auth
@@ -131,6 +132,15 @@ func (c *connection) credentials(a *app) ([]incumbent.Auth, error) {
 		return nil, cli.Usage("--auth-file %s holds no credential: write digest:user:password into it", c.authFile)
 	}
 	return all, nil
+}
+
+// othersMayRead reports whether a file with a secret is open to too many. What root owns, its group may read: Kubernetes gives a
+// Secret to a user other than root so, and systemd a credential.
+func othersMayRead(mode fs.FileMode, rootOwns bool) bool {
+	if rootOwns {
+		return mode.Perm()&0o037 != 0
+	}
+	return mode.Perm()&0o077 != 0
 }
 
 // open connects. Its error says in one sentence why there is no connection.
