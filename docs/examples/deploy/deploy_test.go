@@ -23,8 +23,6 @@ import (
 	"testing"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -78,8 +76,8 @@ func built(t *testing.T) string {
 	return filepath.Join(program.dir, "incumbent")
 }
 
-// run runs elect as a file says, but with cat as the command, and returns the address of its health endpoints. Stop sends
-// it SIGTERM and awaits its end.
+// run runs elect as a file says, but with cat as the command, and returns the address of its health endpoints. Stop waits
+// until the command runs, sends SIGTERM to elect, and awaits its end.
 func run(t *testing.T, binary string, args, env []string) (base string, stop func()) {
 	t.Helper()
 	dashes := slices.Index(args, "--")
@@ -89,6 +87,10 @@ func run(t *testing.T, binary string, args, env []string) (base string, stop fun
 	c := exec.Command(binary, append(slices.Clone(args[:dashes+1]), "cat")...)
 	c.Env = append(os.Environ(), env...)
 	stdin, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,6 +119,12 @@ func run(t *testing.T, binary string, args, env []string) (base string, stop fun
 	}()
 	return base, func() {
 		t.Helper()
+		if _, err := io.WriteString(stdin, "echo\n"); err != nil {
+			t.Error(err)
+		}
+		if line, err := bufio.NewReader(stdout).ReadString('\n'); err != nil || line != "echo\n" {
+			t.Errorf("the command does not run: %q, %v", line, err)
+		}
 		_ = c.Process.Signal(syscall.SIGTERM)
 		<-drained
 		_ = stdin.Close()
@@ -124,6 +132,38 @@ func run(t *testing.T, binary string, args, env []string) (base string, stop fun
 		if err := c.Wait(); !errors.As(err, &ended) || ended.ExitCode() != 128+int(syscall.SIGTERM) {
 			t.Errorf("after SIGTERM: %v", err)
 		}
+	}
+}
+
+// local replaces what the files name by what a test has: files in a directory of state, a secret, and a free port.
+func local(t *testing.T, state string) *strings.Replacer {
+	t.Helper()
+	secret := credentials(t)
+	return strings.NewReplacer("/var/lib/nightly/flight", state+"/flight", "/flight/", state+"/flight/",
+		"%d", secret, "/etc/nightly", secret, "0.0.0.0:4040", "127.0.0.1:0", ":4040", ":0", "$(POD_NAME)", "pod-1")
+}
+
+// replaced returns the arguments with what here replaces.
+func replaced(here *strings.Replacer, args []string) []string {
+	return strings.Split(here.Replace(strings.Join(args, "\x00")), "\x00")
+}
+
+// credentials returns a directory with the file auth.
+func credentials(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "auth"), []byte("digest:nightly:secret\n"), 0o400); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// explains runs why on the flight log, which has one term.
+func explains(t *testing.T, binary, flight string) {
+	t.Helper()
+	out, err := exec.Command(binary, "why", flight).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "Never two at once: proven") {
+		t.Errorf("why: %v\n%s", err, out)
 	}
 }
 
@@ -175,9 +215,12 @@ func TestContainerfile(t *testing.T) {
 // The unit's command line runs, is ready, feeds the watchdog, and ends by SIGTERM; systemd-analyze finds nothing in the unit.
 func TestUnit(t *testing.T) {
 	unit := read(t, "nightly.service")
+	if !strings.Contains(unit, "\nLoadCredential=auth:") {
+		t.Error("nothing is loaded as the credential auth")
+	}
 	command := regexp.MustCompile(`(?m)^ExecStart=(.*)$`).FindStringSubmatch(unit)[1]
 	binary, state := built(t), t.TempDir()
-	args := strings.Fields(strings.NewReplacer("/var/lib/nightly", state, ":4040", ":0").Replace(command))
+	args := strings.Fields(local(t, state).Replace(command))
 	dir, err := os.MkdirTemp("", "deploy") // the path of a socket is short
 	if err != nil {
 		t.Fatal(err)
@@ -203,9 +246,7 @@ func TestUnit(t *testing.T) {
 		t.Errorf("/livez is %d", code)
 	}
 	stop()
-	if logs, err := filepath.Glob(state + "/flight/*"); err != nil || len(logs) == 0 {
-		t.Errorf("no flight log: %v %v", logs, err)
-	}
+	explains(t, binary, state+"/flight/")
 
 	tool, err := exec.LookPath("systemd-analyze")
 	switch {
@@ -237,14 +278,10 @@ func inLine(t *testing.T, srv *zkmem.Server) {
 // why. When it has come, they are ready.
 func TestWithoutAnEnsemble(t *testing.T) {
 	unit := regexp.MustCompile(`(?m)^ExecStart=(.*)$`).FindStringSubmatch(read(t, "nightly.service"))[1]
-	var d deployment
-	if err := yaml.NewDecoder(strings.NewReader(read(t, "kubernetes.yaml"))).Decode(&d); err != nil {
-		t.Fatal(err)
-	}
-	state := t.TempDir()
+	here := local(t, t.TempDir())
 	for name, args := range map[string][]string{
-		"unit": strings.Fields(strings.NewReplacer("/var/lib/nightly", state, ":4040", ":0", " --notify", "").Replace(unit))[1:],
-		"pod":  strings.Split(strings.Replace(strings.Join(d.Spec.Template.Spec.Containers[0].Args, "\x00"), "0.0.0.0:4040", "127.0.0.1:0", 1), "\x00"),
+		"unit": strings.Fields(strings.Replace(here.Replace(unit), " --notify", "", 1))[1:],
+		"pod":  replaced(here, readManifests(t).deployment.Spec.Template.Spec.Containers[0].Args),
 	} {
 		addr, err := zkmem.FreeAddr()
 		if err != nil {
@@ -265,53 +302,4 @@ func TestWithoutAnEnsemble(t *testing.T) {
 		stop()
 		srv.Close()
 	}
-}
-
-// The manifests have no field that these types do not know, and the container's command line runs, with each probe answered.
-func TestManifests(t *testing.T) {
-	decoder := yaml.NewDecoder(strings.NewReader(read(t, "kubernetes.yaml")))
-	decoder.KnownFields(true)
-	var d deployment
-	if err := decoder.Decode(&d); err != nil {
-		t.Fatal(err)
-	}
-	var b budget
-	if err := decoder.Decode(&b); err != nil {
-		t.Fatal(err)
-	}
-	if err := decoder.Decode(new(any)); !errors.Is(err, io.EOF) {
-		t.Errorf("there is a third document: %v", err)
-	}
-	app := d.Spec.Template.Metadata.Labels["app"]
-	if d.APIVersion != "apps/v1" || d.Kind != "Deployment" || b.APIVersion != "policy/v1" || b.Kind != "PodDisruptionBudget" ||
-		app == "" || d.Spec.Selector.MatchLabels["app"] != app || b.Spec.Selector.MatchLabels["app"] != app || b.Spec.MinAvailable >= d.Spec.Replicas {
-		t.Errorf("the deployment and its budget do not fit: %+v %+v", d, b)
-	}
-	pod := d.Spec.Template.Spec
-	c := pod.Containers[0]
-	port := d.Spec.Template.Metadata.Annotations["prometheus.io/port"]
-	if len(c.Ports) != 1 || c.Ports[0].ContainerPort != port || !slices.Contains(c.Args, "0.0.0.0:"+port) || pod.TerminationGracePeriodSeconds < 15 {
-		t.Errorf("port %q, and %+v", port, c)
-	}
-	env := []string{"POD_NAME=pod-1"}
-	names := map[string]bool{}
-	for _, e := range c.Env {
-		names[e.Name] = true
-	}
-	if !names["POD_NAME"] || !names["INCUMBENT_SERVERS"] {
-		t.Errorf("the container's environment is %+v", c.Env)
-	}
-	srv := zkmem.Start(t)
-	args := strings.Split(strings.NewReplacer("$(POD_NAME)", "pod-1", "0.0.0.0:"+port, "127.0.0.1:0").Replace(strings.Join(c.Args, "\x00")), "\x00")
-	base, stop := run(t, built(t), args, append(env, "INCUMBENT_SERVERS="+srv.Addr()))
-	inLine(t, srv)
-	for _, path := range []string{c.LivenessProbe.HTTPGet.Path, c.ReadinessProbe.HTTPGet.Path, d.Spec.Template.Metadata.Annotations["prometheus.io/path"]} {
-		if code := get(t, base+path); code != http.StatusOK {
-			t.Errorf("%s is %d", path, code)
-		}
-	}
-	if c.LivenessProbe.HTTPGet.Path != "/livez" || c.LivenessProbe.HTTPGet.Port != c.Ports[0].Name || c.ReadinessProbe.HTTPGet.Port != c.Ports[0].Name {
-		t.Errorf("the probes are %+v and %+v", c.LivenessProbe, c.ReadinessProbe)
-	}
-	stop()
 }

@@ -2,7 +2,7 @@
 
 package deploy
 
-// deployment and budget have the fields of Kubernetes' API that the manifests use, and no other.
+// deployment, budget, claim and policy have the fields of Kubernetes' API that the manifests use, and no other.
 type deployment struct {
 	APIVersion string `yaml:"apiVersion"`
 	Kind       string
@@ -34,6 +34,32 @@ type budget struct {
 	}
 }
 
+type claim struct {
+	APIVersion string `yaml:"apiVersion"`
+	Kind       string
+	Metadata   meta
+	Spec       struct {
+		AccessModes []string `yaml:"accessModes"`
+		Resources   struct{ Requests map[string]string }
+	}
+}
+
+type policy struct {
+	APIVersion string `yaml:"apiVersion"`
+	Kind       string
+	Metadata   meta
+	Spec       struct {
+		PodSelector selector `yaml:"podSelector"`
+		PolicyTypes []string `yaml:"policyTypes"`
+		Ingress     []struct {
+			From []struct {
+				NamespaceSelector selector `yaml:"namespaceSelector"`
+			}
+			Ports []struct{ Protocol, Port string }
+		}
+	}
+}
+
 type meta struct {
 	Name                string
 	Labels, Annotations map[string]string
@@ -49,10 +75,27 @@ type podSpec struct {
 	SecurityContext               struct {
 		RunAsNonRoot   bool `yaml:"runAsNonRoot"`
 		RunAsUser      int  `yaml:"runAsUser"`
+		FSGroup        int  `yaml:"fsGroup"`
 		SeccompProfile struct {
 			Type string
 		} `yaml:"seccompProfile"`
 	} `yaml:"securityContext"`
+	TopologySpreadConstraints []struct {
+		MaxSkew           int      `yaml:"maxSkew"`
+		TopologyKey       string   `yaml:"topologyKey"`
+		WhenUnsatisfiable string   `yaml:"whenUnsatisfiable"`
+		LabelSelector     selector `yaml:"labelSelector"`
+	} `yaml:"topologySpreadConstraints"`
+	Volumes []struct {
+		Name   string
+		Secret *struct {
+			SecretName  string `yaml:"secretName"`
+			DefaultMode int    `yaml:"defaultMode"`
+		}
+		PersistentVolumeClaim *struct {
+			ClaimName string `yaml:"claimName"`
+		} `yaml:"persistentVolumeClaim"`
+	}
 	Containers []container
 }
 
@@ -71,6 +114,11 @@ type container struct {
 		Name          string
 		ContainerPort string `yaml:"containerPort"`
 	}
+	VolumeMounts []struct {
+		Name      string
+		MountPath string `yaml:"mountPath"`
+		ReadOnly  bool   `yaml:"readOnly"`
+	} `yaml:"volumeMounts"`
 	LivenessProbe   probe `yaml:"livenessProbe"`
 	ReadinessProbe  probe `yaml:"readinessProbe"`
 	SecurityContext struct {
