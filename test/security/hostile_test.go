@@ -38,7 +38,7 @@ func TestHostileIDs(t *testing.T) {
 			ok(t, l.Start())
 			c.untilMembers(p, l)
 		}
-		foreign := "\u202e<b>latch-0000000009" // a name may contain it; ids do not come from names
+		foreign := "\u202e<b>latch-000000009" // a name may contain it; ids do not come from names
 		_, err := p.operator.Create(p.line()+"/"+foreign, []byte(hostile[0]), 0, zk.WorldACL(zk.PermAll))
 		ok(t, err)
 		line, err := c.Line(c.ctx, p.line())

@@ -48,7 +48,7 @@ var unreachableRows = []struct {
 		"hardly ever: nobody could read the node when it was created, and since then it was written"},
 	{[]string{"treecache"}, "reply.children [topGoneUnderWatch]", "reading",
 		"hardly ever: nobody could read the node when it was deleted, or its deletion would be reported, and read, first"},
-	{[]string{"deletion"}, "reply.stat [refused]", "reading",
+	{[]string{"deletion"}, "reply.stat [lookRefused]", "reading",
 		"everybody may ask whether a node exists"},
 	{[]string{"producer"}, "connection.lost", "full",
 		"a connection ends, through suspended, before its session does, and programs close their handles before their session"},

@@ -100,7 +100,7 @@ func (w *harness) touchData(path string) bool {
 }
 
 func (w *harness) foreignChild(d *rand.Rand) bool {
-	names := []string{"0", "lock-abc", "latch-", "_c_short", "_c_x-latch-0000000001", "note", "latch-99", "_c_00000000-0000-0000-0000-000000000000-read-0000000000"}
+	names := []string{"0", "lock-abc", "latch-", "_c_short", "_c_x-latch-000000001", "note", "latch-99", "_c_00000000-0000-0000-0000-000000000000-read-0000000000"}
 	w.ens.Operate(zkmem.Op{Code: zkmem.OpCreate, Path: w.anyLine(d) + "/" + names[d.IntN(len(names))], ACL: zkmem.OpenACL()})
 	return true
 }

@@ -219,7 +219,7 @@ func armedAgain(records []events.Record, id events.ID) (n int) {
 func TestForeignChildrenAreIgnoredAndCounted(t *testing.T) {
 	both(t, func(t *testing.T, e ensemble) {
 		founder := connected(t, e).start(e.dir(), "leading")
-		foreign := []string{"0", "lock-abc", "latch-", "latch-12", "_c_short", "_c_short-latch-0000000000", "read-0000000000", "lock-0000000000", "Latch-0000000000"}
+		foreign := []string{"0", "lock-abc", "latch-", "latch-12", "_c_short", "_c_short-latch-000000000", "read-0000000000", "lock-0000000000", "Latch-0000000000"}
 		for _, name := range foreign {
 			e.create(e.dir()+"/"+name, "\x1b[31m<script>", 0)
 		}
