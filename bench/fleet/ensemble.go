@@ -29,7 +29,7 @@ type Server struct {
 func (e *ensemble) look() Server {
 	s := Server{CPU: e.used + e.cpu()}
 	for _, addr := range e.Addrs {
-		answer, err := realzk.Word(addr, "mntr")
+		answer, err := realzk.Probe(addr, "mntr")
 		if err != nil {
 			continue
 		}

@@ -116,7 +116,7 @@ func config(i int, data string, addrs []string) string {
 // serving reports whether all servers serve, and learns their version.
 func (g *Group) serving() bool {
 	for _, addr := range g.Addrs {
-		answer, err := realzk.Word(addr, "srvr")
+		answer, err := realzk.Probe(addr, "srvr")
 		if err != nil || !strings.Contains(answer, "Mode:") {
 			return false
 		}

@@ -140,7 +140,7 @@ func (s *Server) signal(name string) {
 func (s *Server) Answers(word, text string) {
 	s.e.t.Helper()
 	err := s.e.until(text+" as the answer to "+word, func() bool {
-		answer, err := realzk.Word(s.client, word)
+		answer, err := realzk.Probe(s.client, word)
 		return err == nil && strings.Contains(answer, text)
 	})
 	if err != nil {
@@ -150,7 +150,7 @@ func (s *Server) Answers(word, text string) {
 
 // Mode returns "leader" or "follower", or "" if the server does not serve.
 func (s *Server) Mode() string {
-	answer, err := realzk.Word(s.client, "srvr")
+	answer, err := realzk.Probe(s.client, "srvr")
 	if err != nil {
 		return ""
 	}
@@ -161,7 +161,7 @@ func (s *Server) Mode() string {
 
 // Stat returns a figure of the server's mntr, false if it has none.
 func (s *Server) Stat(name string) (int64, bool) {
-	answer, err := realzk.Word(s.client, "mntr")
+	answer, err := realzk.Probe(s.client, "mntr")
 	if err != nil {
 		return 0, false
 	}

@@ -18,12 +18,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/incumbent-go/incumbent/test/repeat"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 const (
-	readyWithin = 60 * time.Second
-	wordWithin  = 2 * time.Second
+	readyWithin = repeat.Enough
+	probeWithin = 2 * time.Second
 	between     = 50 * time.Millisecond
 )
 
@@ -184,7 +185,7 @@ func (s *Server) awaitReady() error {
 	ticker := time.NewTicker(between)
 	defer ticker.Stop()
 	for end := time.Now().Add(readyWithin); time.Now().Before(end); <-ticker.C { // pause: between looks at a server, which reports nothing
-		if answer, err := Word(s.addr, "srvr"); err == nil && strings.Contains(answer, "Mode:") {
+		if answer, err := Probe(s.addr, "srvr"); err == nil && strings.Contains(answer, "Mode:") {
 			return nil
 		}
 		if !s.given && strings.Contains(s.process.Log(), "exiting abnormally") {
@@ -197,14 +198,19 @@ func (s *Server) awaitReady() error {
 	return fmt.Errorf("the real ZooKeeper at %s does not serve:\n%s", s.addr, s.process.Log())
 }
 
-// Word returns a server's answer to a four-letter word. It takes at most two seconds.
-func Word(addr, word string) (string, error) {
-	conn, err := net.DialTimeout("tcp", addr, wordWithin)
+// Word returns a server's answer to a four-letter word.
+func Word(addr, word string) (string, error) { return ask(addr, word, repeat.Enough) }
+
+// Probe is Word for a server that may not serve: it takes at most two seconds.
+func Probe(addr, word string) (string, error) { return ask(addr, word, probeWithin) }
+
+func ask(addr, word string, within time.Duration) (string, error) {
+	conn, err := net.DialTimeout("tcp", addr, within)
 	if err != nil {
 		return "", err
 	}
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(wordWithin))
+	conn.SetDeadline(time.Now().Add(within))
 	if _, err := io.WriteString(conn, word); err != nil {
 		return "", err
 	}

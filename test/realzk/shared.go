@@ -66,7 +66,7 @@ func (quiet) Printf(string, ...any) {}
 
 func connect(t testing.TB, addr string) *zk.Conn {
 	t.Helper()
-	conn, _, err := zk.Connect([]string{addr}, 20*SharedTick, zk.WithLogger(quiet{}), zk.WithLogInfo(false))
+	conn, _, err := zk.Connect([]string{addr}, SharedMaxTimeout, zk.WithLogger(quiet{}), zk.WithLogInfo(false))
 	if err != nil {
 		t.Fatal(err)
 	}

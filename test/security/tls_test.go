@@ -132,7 +132,7 @@ func startSecured(t *testing.T) secured {
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
 	for end := time.Now().Add(readyWithin); ; <-ticker.C { // pause: between looks at a server, which reports nothing
-		if answer, err := realzk.Word(s.plain, "srvr"); err == nil && strings.Contains(answer, "Mode:") {
+		if answer, err := realzk.Probe(s.plain, "srvr"); err == nil && strings.Contains(answer, "Mode:") {
 			return s
 		}
 		if time.Now().After(end) {

@@ -17,6 +17,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/incumbent-go/incumbent/test/realzk"
+	"github.com/incumbent-go/incumbent/test/repeat"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -86,12 +87,12 @@ func (p *process) end(s syscall.Signal) {
 // until waits until a server serves, or does not.
 func (p *process) until(serves bool) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(p.t.Context(), repeat.Enough)
 	defer cancel()
 	ticker := time.NewTicker(10 * time.Millisecond)
 	defer ticker.Stop()
 	for {
-		answer, err := realzk.Word(p.addr, "srvr")
+		answer, err := realzk.Probe(p.addr, "srvr")
 		if (err == nil && strings.Contains(answer, "Mode:")) == serves {
 			return
 		}
