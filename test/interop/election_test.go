@@ -28,7 +28,7 @@ type election struct {
 
 func share(t *testing.T, recipe, label string, handOvers int) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStageOf(t, brief)
 	e := &election{stage: s, recipe: recipe, label: label, handOvers: handOvers, born: map[string]int{}, done: map[string]int{}}
 	e.sides = []*peer{s.java().launch(), s.golang().launch()}
 	faults := []func(*peer){e.crash, e.expire, e.crash, e.expire}

@@ -32,7 +32,7 @@ const (
 )
 
 func newJob(t *testing.T) *job {
-	s := newStage(t)
+	s := newStageOf(t, brief)
 	j := &job{stage: s, path: s.root + "/space/job", proxy: newProxy(t, s.addr), news: make(chan struct{}, 1), done: map[string]int{}}
 	classPath := curator.classPath(t)
 	j.java = s.peer("java")

@@ -24,8 +24,12 @@ import (
 // within bounds every wait. It is no measurement.
 const within = repeat.Enough
 
-// timeout is the peers' session timeout, unless a test has another.
-const timeout = 3 * time.Second
+// timeout is the peers' session timeout, unless a test has another: so long that a pause of the machine ends no session. What waits
+// for the ends of many has brief, which is still three times the longest pause that make loaded makes.
+const (
+	timeout = 12 * time.Second
+	brief   = 6 * time.Second
+)
 
 var ok = kit.OK
 
@@ -128,7 +132,10 @@ type saying struct {
 	at    time.Time
 }
 
-func newStage(t testing.TB) *stage {
+func newStage(t testing.TB) *stage { t.Helper(); return newStageOf(t, timeout) }
+
+// newStageOf is newStage with another timeout.
+func newStageOf(t testing.TB, timeout time.Duration) *stage {
 	t.Helper()
 	addr, root := realzk.Shared(t)
 	conn, err := connect(addr)
