@@ -47,7 +47,7 @@ func both(t *testing.T, test func(*testing.T, place)) {
 	})
 	t.Run("real", func(t *testing.T) {
 		addr, root := realzk.Shared(t)
-		p := place{addr: addr, root: root, tick: realzk.SharedTick, timeout: 20 * realzk.SharedTick}
+		p := place{addr: addr, root: root, tick: realzk.SharedTick, timeout: realzk.SharedMaxTimeout}
 		p.operator = operate(t, p)
 		test(t, p)
 	})

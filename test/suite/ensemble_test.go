@@ -113,7 +113,7 @@ type realOne struct {
 func real(t testing.TB) ensemble {
 	t.Helper()
 	addr, root := realzk.Shared(t)
-	conn, _, err := zk.Connect([]string{addr}, 4*time.Second, zk.WithLogger(silent{}), zk.WithLogInfo(false))
+	conn, _, err := zk.Connect([]string{addr}, realzk.SharedMaxTimeout, zk.WithLogger(silent{}), zk.WithLogInfo(false))
 	ok(t, err)
 	t.Cleanup(conn.Close)
 	return realOne{t, addr, root, conn, realzk.SharedTick}
@@ -126,7 +126,7 @@ func (silent) Printf(string, ...any) {}
 func (r realOne) servers() string        { return r.addr }
 func (r realOne) dir() string            { return r.root + "/suite/line" }
 func (r realOne) tick() time.Duration    { return r.ticking }
-func (r realOne) timeout() time.Duration { return 20 * r.ticking }
+func (r realOne) timeout() time.Duration { return realzk.SharedMaxTimeout }
 
 func (r realOne) create(path, data string, flags int32) string {
 	r.t.Helper()
