@@ -9,18 +9,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
 )
 
 func TestDemo(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "demo.log")
-	began := time.Now()
 	p := programtest.Start(t, nil, "--record", log).Exits(0)
-	if took := time.Since(began); took > 20*time.Second {
-		t.Errorf("took %s", took)
-	}
 	shape := regexp.MustCompile(`(?s)^A ZooKeeper in memory, on 127\.0\.0\.1:\d+;.*
 1\. .*   a leads now, token \d+
    queue: a, b, c

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/test/repeat"
 )
 
 func TestAnInterruptedPlayIsNoSuccess(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), repeat.Enough)
 	defer cancel()
 	changes := 0
 	err := Run(ctx, Options{Log: &bytes.Buffer{}, Tell: func(l Line) {
