@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/test/repeat"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -31,7 +32,7 @@ func (c *noticed) Done() <-chan struct{} {
 // succeeds after they were accepted.
 func TestWaitConnectedReturnsRefusedCredentials(t *testing.T) {
 	srv := zkmem.Start(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), repeat.Enough)
 	t.Cleanup(cancel)
 	answer := make(chan struct{})
 	accept := srv.Intercept(func(r zkmem.Request) zkmem.Verdict {

@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/test/repeat"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // openedBy opens a client of an in-memory server.
 func openedBy(t *testing.T, srv *zkmem.Server) (context.Context, *incumbent.Client) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), repeat.Enough)
 	t.Cleanup(cancel)
 	c, err := incumbent.Open(ctx, incumbent.Config{Servers: srv.Addr()})
 	if err != nil {

@@ -3,16 +3,16 @@ package incumbent_test
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/test/repeat"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // A feed has the vacancy at first, each leader once, and the vacancy at the end.
 func TestWatchTellsLeadersAndVacancies(t *testing.T) {
 	srv := zkmem.Start(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), repeat.Enough)
 	defer cancel()
 	client, err := incumbent.Open(ctx, incumbent.Config{Servers: srv.Addr()})
 	if err != nil {

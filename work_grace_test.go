@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/test/repeat"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -23,7 +24,7 @@ func TestWorkGraceLetsCloseGoOn(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			srv := zkmem.Start(t)
-			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), repeat.Enough)
 			defer cancel()
 			client, err := incumbent.Open(ctx, incumbent.Config{Servers: srv.Addr()})
 			if err != nil {

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/incumbent-go/incumbent/test/repeat"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -97,7 +98,7 @@ func command(t *testing.T, dir, name string, args ...string) string {
 
 // try is command of what may fail.
 func try(t *testing.T, dir, name string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*repeat.Enough) // a compiler may be behind it
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
@@ -180,7 +181,7 @@ func mustEnd(t *testing.T, program string) {
 		if err != nil || !strings.Contains(said.String(), "terminated") {
 			t.Errorf("the example ended with %v and said %q\n\twhy not: a planned stop is no failure of the service", err, said.String())
 		}
-	case <-time.After(time.Minute): // two seconds, as a rule
+	case <-time.After(repeat.Enough): // two seconds, as a rule
 		t.Error("the example goes on after SIGTERM while no server can be reached")
 	}
 }

@@ -86,7 +86,7 @@ func gone(t *testing.T, s *ensemble.Server) {
 	t.Helper()
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
-	for end := time.Now().Add(30 * time.Second); s.Mode() != ""; <-ticker.C { // pause: between looks at a server, which reports nothing
+	for end := time.Now().Add(enough); s.Mode() != ""; <-ticker.C { // pause: between looks at a server, which reports nothing
 		if time.Now().After(end) {
 			t.Fatalf("%s is still a %s", s, s.Mode())
 		}

@@ -144,7 +144,7 @@ func (l *line) hire(id, state string) *worker {
 func (w *worker) dismiss() {
 	w.in.Close()
 	w.signal(syscall.SIGCONT)
-	kill := time.AfterFunc(20*time.Second, func() { w.cmd.Process.Kill() })
+	kill := time.AfterFunc(tape.Within, func() { w.cmd.Process.Kill() })
 	defer kill.Stop()
 	for line := range w.lines {
 		w.t.Logf("%s said %q", w.id, line)

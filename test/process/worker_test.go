@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/test/repeat"
 )
 
 // job, in the environment, turns the test binary into a worker: "ID SERVERS PATH TIMEOUT TICK STORE".
@@ -88,14 +89,14 @@ func work(words []string) error {
 		}
 		held.Release()
 	}
-	closeCtx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	closeCtx, cancel := context.WithTimeout(ctx, repeat.Enough)
 	defer cancel()
 	return client.Close(closeCtx)
 }
 
 // write asks the store to take a write under a token.
 func write(store string, token int64) string {
-	conn, err := net.DialTimeout("tcp", store, 10*time.Second)
+	conn, err := net.DialTimeout("tcp", store, repeat.Enough)
 	if err != nil {
 		return "unreachable"
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/test/kit"
 	"github.com/incumbent-go/incumbent/test/proxy"
+	"github.com/incumbent-go/incumbent/test/repeat"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -32,7 +33,7 @@ func through(t *testing.T, options ...proxy.Option) (l *proxy.Link, near, far ne
 	ok(t, err)
 	t.Cleanup(func() { near.Close(); far.Close() })
 	for _, c := range []net.Conn{near, far} {
-		ok(t, c.SetDeadline(time.Now().Add(10*time.Second)))
+		ok(t, c.SetDeadline(time.Now().Add(repeat.Enough)))
 	}
 	say(t, near, "hello")
 	hear(t, far, "hello")
@@ -61,7 +62,7 @@ func hearNothing(t *testing.T, c net.Conn) {
 	if n, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Fatalf("read %d bytes and %v, want silence", n, err)
 	}
-	ok(t, c.SetReadDeadline(time.Now().Add(10*time.Second)))
+	ok(t, c.SetReadDeadline(time.Now().Add(repeat.Enough)))
 }
 
 func hearTheEnd(t *testing.T, c net.Conn) {
@@ -128,7 +129,7 @@ func TestACutIsToldToBothAndRefuses(t *testing.T) {
 		return // that early
 	}
 	defer again.Close()
-	ok(t, again.SetDeadline(time.Now().Add(10*time.Second)))
+	ok(t, again.SetDeadline(time.Now().Add(repeat.Enough)))
 	hearTheEnd(t, again)
 }
 

@@ -8,6 +8,8 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"github.com/incumbent-go/incumbent/test/repeat"
 )
 
 // rawClient speaks the protocol by hand over any connection.
@@ -144,7 +146,7 @@ func (c *rawClient) gone() {
 }
 
 // enough bounds every wait. It is no measurement: a test that hangs fails with what it waits for.
-const enough = 30 * time.Second
+const enough = repeat.Enough
 
 func bounded(t *testing.T) context.Context {
 	t.Helper()

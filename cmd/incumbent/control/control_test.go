@@ -12,10 +12,11 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/incumbent-go/incumbent/test/repeat"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-const enough = 30 * time.Second // bounds a wait and decides nothing
+const enough = repeat.Enough // bounds a wait and decides nothing
 
 // remote is a server and the HTTP client that rules it.
 type remote struct {
@@ -80,7 +81,7 @@ func (quiet) Printf(string, ...any) {}
 // client connects a client and returns the channel of its states.
 func (r *remote) client() (*zk.Conn, <-chan zk.Event) {
 	r.t.Helper()
-	conn, events, err := zk.Connect([]string{r.srv.Addr()}, 10*time.Second, zk.WithLogInfo(false), zk.WithLogger(quiet{}))
+	conn, events, err := zk.Connect([]string{r.srv.Addr()}, 50*time.Second, zk.WithLogInfo(false), zk.WithLogger(quiet{}))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -134,7 +135,7 @@ func TestControlEndsThings(t *testing.T) {
 		t.Error("expired twice:", status, said)
 	}
 	second := r.session()
-	r.post("/v1/clock", `{"by":"11s"}`)
+	r.post("/v1/clock", `{"by":"51s"}`)
 	r.await(events, zk.StateExpired)
 	r.await(events, zk.StateHasSession)
 	if now := r.session(); now == second || now == id {
