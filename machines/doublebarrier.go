@@ -65,6 +65,7 @@ type readiness struct {
 	readyOlder bool  // it exists, and is older than the own node: another round's
 	readyNewer bool  // it exists, and is newer
 	version    int32 // of its data
+	mayBeLeft  bool  // this member asked for it, or was inside: it may be the last to leave
 }
 
 // awaitedMembers are the members that are waited for while leaving.
@@ -100,7 +101,7 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{Name: inside, Doc: "Entered."},
 		{Name: parting, Doc: "Leaving: the members are being listed, the first time after a check through the quorum."},
 		{Name: emptying, Doc: "Leaving: one of the members that were inside is watched until it is gone."},
-		{Name: withdrawing, Doc: "The own node is being deleted: at the end of a leave, or after an enter or leave that was cancelled."},
+		{Name: withdrawing, Doc: "The own node is being deleted: at the end of a leave, or after an enter or leave that was cancelled. If a ready node is left and no member, that is deleted, too."},
 		{Name: suspended, Doc: "There is no connection. The own node may still exist."},
 		{Name: pausing, Doc: "Something failed, or the own node was deleted again and again while entering, and the handle shows it. The next attempt follows after a back-off with jitter."},
 		{Name: deciding, Doc: "Decides immediately what comes next: after a pause or an outage, or when somebody deleted the own node while entering."},
@@ -183,8 +184,14 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: from{withdrawing}, On: on(events.ReplyCreate), To: withdrawing, Do: (*doubleBarrier).settleAndDelete},
 		{From: from{withdrawing}, On: on(events.ReplyMulti), When: (*doubleBarrier).entered, To: departing, Do: (*doubleBarrier).finishLeave},
 		{From: from{withdrawing}, On: on(events.ReplyMulti), When: (*doubleBarrier).replaced, To: parting, Do: (*doubleBarrier).relook},
-		{From: from{withdrawing}, On: on(events.ReplyMulti, events.TimerFired), To: withdrawing, Do: (*doubleBarrier).deleteOwn},
+		{From: from{withdrawing}, On: on(events.ReplyMulti, events.ReplyStat, events.ReplyChildren), When: (*doubleBarrier).transient, To: withdrawing, Do: (*doubleBarrier).failAndBackOff},
+		{From: from{withdrawing}, On: on(events.ReplyMulti), To: withdrawing, Do: (*doubleBarrier).noteKept, Then: (*doubleBarrier).deleteOwn},
+		{From: from{withdrawing}, On: on(events.TimerFired), To: withdrawing, Do: (*doubleBarrier).deleteOwn},
 		{From: from{withdrawing}, On: on(events.ReplyDelete), When: (*doubleBarrier).failed, To: withdrawing, Do: (*doubleBarrier).failAndBackOff},
+		{From: from{withdrawing}, On: on(events.ReplyDelete), When: (*doubleBarrier).readyMayBeLeft, To: withdrawing, Do: (*doubleBarrier).lookForReady},
+		{From: from{withdrawing}, On: on(events.ReplyStat), To: withdrawing, Do: (*doubleBarrier).noteReady},
+		{From: from{withdrawing}, On: on(events.ReplyChildren), When: (*doubleBarrier).readyIsLeft, To: withdrawing, Do: (*doubleBarrier).deleteReady},
+		{From: from{withdrawing}, On: on(events.ReplyChildren), To: departing, Do: (*doubleBarrier).finishLeave},
 		{From: from{withdrawing}, On: on(events.ReplyDelete), To: departing, Do: (*doubleBarrier).finishLeave},
 
 		{From: but(engaged, withdrawing, suspended, pausing), On: on(events.ConnectionSuspended), To: suspended},

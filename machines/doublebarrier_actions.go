@@ -139,6 +139,7 @@ const maxChecks = 512
 // another client created in between.
 func (b *doubleBarrier) open(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
+	b.mayBeLeft = true
 	b.forgetGone(ev)
 	checks := []string{b.own}
 	for _, name := range b.members(ev.Children) {
@@ -174,7 +175,7 @@ func nextVersion(before int32) int32 {
 // answerEntered answers the enter.
 func (b *doubleBarrier) answerEntered(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
-	b.goal = remain
+	b.goal, b.mayBeLeft = remain, true
 	b.clearFailure(out)
 	out.Answer(b.enters, events.OK, "")
 }
@@ -273,6 +274,7 @@ func (b *doubleBarrier) reportStuckMember(ev events.Event, out *engine.Outbox) {
 func (b *doubleBarrier) deleteWithReady(ev events.Event, out *engine.Outbox) {
 	b.begun = true
 	if b.readyUnknown && (len(b.members(ev.Children)) > 1 || !b.readyOlder && !b.readyNewer) {
+		b.mayBeLeft = false
 		b.deleteOwn(ev, out)
 		return
 	}
@@ -294,6 +296,27 @@ func (b *doubleBarrier) deleteOwn(ev events.Event, out *engine.Outbox) {
 	}
 }
 
+// noteKept notes that the ready node may not be deleted, unless it only is another one.
+func (b *doubleBarrier) noteKept(ev events.Event, out *engine.Outbox) {
+	if !b.moved(ev) {
+		b.mayBeLeft = false
+	}
+}
+
+// lookForReady reads whether a ready node is left without members. The own node is deleted before, so
+// that of several members that give up together the last one sees it.
+func (b *doubleBarrier) lookForReady(ev events.Event, out *engine.Outbox) {
+	out.DropPending()
+	b.readyOlder, b.readyNewer = false, false
+	out.Exists(b.readyPath())
+	out.Children(b.dir)
+}
+
+// deleteReady deletes a ready node without members, unless it was replaced meanwhile.
+func (b *doubleBarrier) deleteReady(ev events.Event, out *engine.Outbox) {
+	out.Multi(events.Op{Verb: "delete", Path: b.readyPath(), Version: b.version})
+}
+
 // settleAndDelete notes that the create was answered, and deletes the own node.
 func (b *doubleBarrier) settleAndDelete(ev events.Event, out *engine.Outbox) {
 	b.creating = 0
@@ -302,10 +325,10 @@ func (b *doubleBarrier) settleAndDelete(ev events.Event, out *engine.Outbox) {
 
 // finishLeave ends a leave, or an enter that was cancelled.
 func (b *doubleBarrier) finishLeave(ev events.Event, out *engine.Outbox) {
-	if ev.Kind == events.ReplyChildren {
+	if ev.Kind == events.ReplyChildren && b.goal == leaveBarrier {
 		b.noteAbsence(ev)
 	}
-	b.own, b.made, b.creating, b.unknown = "", 0, 0, false
+	b.own, b.made, b.creating, b.unknown, b.mayBeLeft = "", 0, 0, false, false
 	if !b.lost {
 		b.clearFailure(out)
 	}

@@ -151,6 +151,15 @@ func (b *doubleBarrier) createUnknown(events.Event) bool { return b.unknown }
 // hasNoGoal reports whether no command waits.
 func (b *doubleBarrier) hasNoGoal(events.Event) bool { return b.goal == nothing && len(b.closing) == 0 }
 
+// readyMayBeLeft reports whether a ready node may be left that no other member deletes.
+func (b *doubleBarrier) readyMayBeLeft(events.Event) bool { return b.mayBeLeft }
+
+// readyIsLeft reports whether a listing shows no members, but there is a ready node.
+func (b *doubleBarrier) readyIsLeft(ev events.Event) bool {
+	others := slices.DeleteFunc(b.members(ev.Children), func(name string) bool { return name == b.own })
+	return ev.Code == events.OK && len(others) == 0 && (b.readyOlder || b.readyNewer)
+}
+
 func (b *doubleBarrier) isInside(events.Event) bool  { return b.goal == remain }
 func (b *doubleBarrier) leavesNow(events.Event) bool { return b.goal == leaveBarrier }
 
