@@ -155,8 +155,11 @@ func (s *Semaphore) SetLimit(ctx context.Context, limit int) error {
 	}
 	pool, data := machines.SemaphorePool(s.path, s.options.Kazoo), machines.FormatLimit(limit)
 	err := s.commit(ctx, SetData(pool, data, AnyVersion))
-	if refused := refusal(err); refused != nil && refused.Code == events.NoNode {
+	for try := 0; try < maxLimitTries && refusedWith(err, events.NoNode); try++ {
 		_, err = s.client.Create(pool, data).Parents().Do(ctx)
+		if refusedWith(err, events.NodeExists) { // a first Acquire was faster
+			err = s.commit(ctx, SetData(pool, data, AnyVersion))
+		}
 	}
 	switch refused := refusal(err); {
 	case errors.Is(err, ErrOutcomeUnknown): // it has a *zkio.Error in it, but is no refusal
@@ -166,6 +169,16 @@ func (s *Semaphore) SetLimit(ctx context.Context, limit int) error {
 		s.limit.Store(int64(limit))
 	}
 	return renamed("set limit", s.path, err)
+}
+
+// maxLimitTries is how often SetLimit creates the directory of the permits, if that is created
+// and deleted by others meanwhile.
+const maxLimitTries = 8
+
+// refusedWith reports whether err is the ensemble's refusal with this code.
+func refusedWith(err error, code events.Code) bool {
+	refused := refusal(err)
+	return refused != nil && refused.Code == code
 }
 
 func (s *Semaphore) commit(ctx context.Context, op Op) error {

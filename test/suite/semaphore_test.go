@@ -363,3 +363,33 @@ func TestSemaphoreAndClose(t *testing.T) {
 		is(t, err, incumbent.ErrClosed)
 	})
 }
+
+// TestSemaphoreLimitBesideTheFirstAcquire lets another client create the permits' directory between
+// the set, which finds none, and the create.
+func TestSemaphoreLimitBesideTheFirstAcquire(t *testing.T) {
+	e := inMemory(t)
+	c, other := connected(t, e), connected(t, e)
+	pool, first := e.dir()+"/leases", make(chan struct{})
+	var once sync.Once
+	t.Cleanup(e.Intercept(func(r zkmem.Request) zkmem.Verdict {
+		if r.Op == zkmem.OpCreate && r.Session == c.SessionID() {
+			once.Do(func() {
+				_, err := other.Create(pool, []byte("3")).Parents().Do(other.ctx)
+				ok(t, err)
+				close(first)
+			})
+		}
+		return zkmem.Verdict{}
+	}))
+	s := c.newSemaphore(e.dir(), 1)
+	ok(t, s.SetLimit(c.ctx, 5))
+	select {
+	case <-first:
+	default:
+		t.Fatal("SetLimit created nothing: the test tests nothing")
+	}
+	agreed, err := s.Agreed(c.ctx)
+	if ok(t, err); agreed != 5 {
+		t.Fatalf("the limit is %d", agreed)
+	}
+}
