@@ -177,8 +177,8 @@ const maxLimitTries = 8
 
 // refusedWith reports whether err is the ensemble's refusal with this code.
 func refusedWith(err error, code events.Code) bool {
-	refused := refusal(err)
-	return refused != nil && refused.Code == code
+	var refused *Error
+	return errors.As(err, &refused) && refused.Code == code || refusal(err) != nil && refusal(err).Code == code
 }
 
 func (s *Semaphore) commit(ctx context.Context, op Op) error {
