@@ -99,7 +99,7 @@ func (s *session) dialTarget(ctx context.Context, t *target, bound time.Duration
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	if s.a.cfg.Dial != nil {
-		return s.a.cfg.Dial(ctx, "tcp", t.server)
+		return s.a.dialByUser(ctx, t.server)
 	}
 	if len(at.addresses) == 0 {
 		return nil, at.err

@@ -15,9 +15,14 @@ const DefaultPort = 2181
 // commas between them, then perhaps a chroot for all of them. It returns every server as
 // host:port, and the chroot ("" for none).
 func ParseServers(s string) (servers []string, chroot string, err error) {
+	defer func() {
+		if err != nil && strings.Contains(s, "@") {
+			err = withoutPassword(s)
+		}
+	}()
 	if scheme, _, ok := strings.Cut(s, "://"); ok && !strings.Contains(scheme, "/") {
 		scheme = scheme[strings.LastIndexByte(scheme, ',')+1:] + "://"
-		return nil, "", fmt.Errorf("servers %q: there is no scheme in a connect string: want %q", s, strings.ReplaceAll(s, scheme, ""))
+		return nil, "", fmt.Errorf("servers %s: there is no scheme in a connect string: want %s", quoted(s), quoted(strings.ReplaceAll(s, scheme, "")))
 	}
 	list := s
 	if at := strings.IndexByte(s, '/'); at >= 0 {
@@ -36,10 +41,29 @@ func ParseServers(s string) (servers []string, chroot string, err error) {
 	return servers, chroot, nil
 }
 
+// quoted returns a part of a connect string in quotes, cut if it is long.
+func quoted(s string) string {
+	const most = 256
+	if len(s) > most {
+		return strconv.Quote(s[:most]) + "…"
+	}
+	return strconv.Quote(s)
+}
+
+// withoutPassword returns the error of a connect string with an @, before which a password may
+// stand: it shows only what follows the last @.
+func withoutPassword(s string) error {
+	return fmt.Errorf("servers %s: no server has a user or a password: write host:port, and give credentials as Auth (what stands before the @ is not shown)",
+		quoted("(hidden)"+s[strings.LastIndexByte(s, '@'):]))
+}
+
 // parseServer returns host:port, with the default port if there is none.
 func parseServer(entry string) (string, error) {
 	wrong := func(why string) (string, error) {
-		return "", fmt.Errorf("server %q: %s", entry, why)
+		return "", fmt.Errorf("server %s: %s", quoted(entry), why)
+	}
+	if strings.Contains(entry, "@") {
+		return "", withoutPassword(entry)
 	}
 	if entry == "" {
 		return wrong("the name is empty: write host:port, with commas between servers")
@@ -73,7 +97,7 @@ func parseServer(entry string) (string, error) {
 		return wrong("this is neither host:port nor [ipv6]:port")
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-		return wrong(fmt.Sprintf("port %q is not a number from 1 to 65535", port))
+		return wrong(fmt.Sprintf("port %s is not a number from 1 to 65535", quoted(port)))
 	}
 	return net.JoinHostPort(host, port), nil
 }
@@ -84,16 +108,16 @@ func parseChroot(chroot string) (string, error) {
 		return "", nil
 	}
 	if !strings.HasPrefix(chroot, "/") {
-		return "", fmt.Errorf("chroot %q: it begins with a slash, like /app", chroot)
+		return "", fmt.Errorf("chroot %s: it begins with a slash, like /app", quoted(chroot))
 	}
 	for _, part := range strings.Split(chroot[1:], "/") {
 		switch {
 		case part == "":
-			return "", fmt.Errorf("chroot %q: there is an empty name in it; write it like /app/elections", chroot)
+			return "", fmt.Errorf("chroot %s: there is an empty name in it; write it like /app/elections", quoted(chroot))
 		case part == "." || part == "..":
-			return "", fmt.Errorf("chroot %q: %q cannot be a node's name", chroot, part)
+			return "", fmt.Errorf("chroot %s: %s cannot be a node's name", quoted(chroot), quoted(part))
 		case strings.ContainsFunc(part, func(r rune) bool { return r <= ' ' || r == ',' || r == 0x7f }):
-			return "", fmt.Errorf("chroot %q: no spaces, commas or control characters", chroot)
+			return "", fmt.Errorf("chroot %s: no spaces, commas or control characters", quoted(chroot))
 		}
 	}
 	return chroot, nil

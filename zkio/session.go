@@ -363,7 +363,7 @@ func (s *session) withdraw(c *call) bool {
 
 // postEvent posts an event about the connection.
 func (s *session) postEvent(e events.Event) {
-	e.Session = s.number
+	e.Session, e.Text = s.number, events.Foreign(e.Text, events.MaxText)
 	s.a.post(events.SessionMachine, e)
 }
 

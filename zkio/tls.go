@@ -10,6 +10,8 @@ import (
 	"net"
 	"os"
 	"strings"
+
+	"github.com/incumbent-go/incumbent/events"
 )
 
 // TLS says how connections are encrypted. The files are read again for every connection, so
@@ -81,10 +83,10 @@ func (t *TLS) client(ctx context.Context, conn net.Conn, host string) (net.Conn,
 		return nil, err
 	}
 	secured := tls.Client(conn, config)
-	err = secured.HandshakeContext(ctx)
+	err = guarded("a function of Config.TLS", func() error { return secured.HandshakeContext(ctx) })
 	var wrong x509.HostnameError
 	if errors.As(err, &wrong) {
-		return nil, fmt.Errorf("TLS: the certificate is for %s, not for %s", names(wrong.Certificate), wrong.Host)
+		return nil, fmt.Errorf("TLS: the certificate is for %s, not for %s", names(wrong.Certificate), events.Foreign(wrong.Host, events.MaxName))
 	}
 	if errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("TLS: closed the connection in the handshake: does it expect TLS on this port? (%w)", err)
@@ -103,7 +105,10 @@ type securedConn struct{ *tls.Conn }
 // Close closes the socket.
 func (c securedConn) Close() error { return c.NetConn().Close() }
 
-// names lists the hosts of a certificate.
+// maxNames is how many hosts of a certificate an error names.
+const maxNames = 8
+
+// names lists the hosts of a certificate, which may be anybody's.
 func names(c *x509.Certificate) string {
 	all := append([]string{}, c.DNSNames...)
 	for _, ip := range c.IPAddresses {
@@ -112,5 +117,13 @@ func names(c *x509.Certificate) string {
 	if len(all) == 0 {
 		return "no host"
 	}
-	return strings.Join(all, ", ")
+	more := ""
+	if len(all) > maxNames {
+		more = fmt.Sprintf(" and %d more", len(all)-maxNames)
+		all = all[:maxNames]
+	}
+	for i, name := range all {
+		all[i] = events.Foreign(name, events.MaxName)
+	}
+	return strings.Join(all, ", ") + more
 }
