@@ -38,7 +38,10 @@ func (h *sessionHandle) notice(n events.Notify) {
 	switch n.What {
 	case events.Connected, events.Suspended, events.Reconnected, events.Lost:
 		state := ConnectionState(n.What)
-		h.listeners.send(state, func() { h.set(state, asError(n.Code, n.Text)) })
+		if state == Lost {
+			n.Text = h.lostText(n)
+		}
+		h.listeners.send(state, func() { h.set(state, h.lostReason(state, asError(n.Code, n.Text))) })
 		h.logs.changed(state, n)
 	case events.Failed:
 		err := asError(n.Code, n.Text)
@@ -61,6 +64,29 @@ func (h *sessionHandle) set(s ConnectionState, why error) {
 	}
 	h.why, h.others = why, nil
 	h.signalChange()
+}
+
+// lostText returns the sentence of a session that is lost, with the reason why the last attempt to
+// connect failed: the ensemble does not say why a session that nobody could use has ended.
+func (h *sessionHandle) lostText(n events.Notify) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	last := connectErrorText(h.why)
+	if h.state != Suspended || last == "" || last == n.Text {
+		return n.Text
+	}
+	return n.Text + "; the last failure: " + last
+}
+
+// lostReason returns the error of a new state. While there was no server, it is the last failure's,
+// too, so that a caller finds its code.
+func (h *sessionHandle) lostReason(state ConnectionState, why error) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if state != Lost || h.state != Suspended || h.why == nil || why == nil {
+		return why
+	}
+	return &wordedError{connectErrorText(why), []error{why, h.why}}
 }
 
 // signalChange wakes the calls that wait for a change. The caller holds the lock.

@@ -130,7 +130,7 @@ func TestErrWithoutAConnection(t *testing.T) {
 	})
 }
 
-// A session without a server is lost with a sentence and without a code.
+// A session without a server is lost with a sentence, the reason of the last failure, and without a code.
 func TestErrOfALostSession(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n, lost := w.start(), make(chan error, 1)
@@ -141,7 +141,8 @@ func TestErrOfALostSession(t *testing.T) {
 		})()
 		w.refuse(n, true)
 		n.cut()
-		if got, want := (<-lost).Error(), "incumbent: not connected to 192.0.2.1:2181: no server for the whole session timeout"; got != want {
+		if got, want := (<-lost).Error(), "incumbent: not connected to 192.0.2.1:2181: no server for the whole session timeout; the last failure: "+
+			"192.0.2.1:2181: no route to host"; got != want {
 			t.Errorf("\n got %s\nwant %s", got, want)
 		}
 		w.refuse(n, false)
