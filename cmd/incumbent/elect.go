@@ -36,6 +36,8 @@ type elector struct {
 	try, grace           time.Duration
 	stopTimeout          time.Duration
 	tryOnce              bool // --try 0
+	passAuth             bool
+	secrets              []string // of this process's environment, which no longer has them
 	requeue, useSelector bool
 	notify               bool
 	notifier             *notifier // nil without --notify
@@ -114,6 +116,7 @@ func (e *elector) flagsOfBoth(f *pflag.FlagSet) {
 	f.IntVar(&e.recordLast, "record-last", 0, "keep only the last so many records, in memory, and write them to --record DIR when\nleadership is lost, or at the signal USR1")
 	f.StringVar(&e.http, "http", "", "serve /livez, /readyz, /leader and /metrics at this address, such as :4040; without a host, on the loopback only")
 	e.httpHosts.flags(f)
+	f.BoolVar(&e.passAuth, "pass-auth", false, "leave INCUMBENT_AUTH and INCUMBENT_CONTROL_TOKEN in the command's environment")
 	f.BoolVar(&e.notify, "notify", false, "tell systemd (Type=notify) when it is connected and leads, and feed its watchdog")
 }
 
@@ -161,6 +164,7 @@ func (e *elector) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	e.secrets = takeSecrets()
 	if cfg.ACL, err = readACL(e.acl); err != nil {
 		return err
 	}
@@ -204,6 +208,7 @@ func (e *elector) run(c *cobra.Command) error {
 		return failure(err)
 	}
 	defer e.client.OnConnection(e.connectionChanged())()
+	defer e.reportOutages()()
 	return e.queue()
 }
 

@@ -56,7 +56,7 @@ func (e *elector) connectionChanged() func(incumbent.ConnectionState) {
 		case incumbent.Reconnected:
 			e.Note("connected again")
 		case incumbent.Lost:
-			e.Note("the session is lost: a new one begins as soon as a server answers")
+			e.Note("the session is lost: %s: a new one begins as soon as a server answers", connectionTrouble(e.client))
 		}
 	}
 }

@@ -172,6 +172,9 @@ func (g *guardedCommand) prepare(l *incumbent.Leadership) *exec.Cmd {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(),
 		"INCUMBENT_TOKEN="+strconv.FormatInt(l.Token(), 10), "INCUMBENT_PATH="+g.path, "INCUMBENT_NODE="+l.Term().Path)
+	if g.passAuth {
+		cmd.Env = append(cmd.Env, g.secrets...)
+	}
 	return cmd
 }
 
