@@ -2,18 +2,12 @@ package zkio_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"math/big"
 	"net"
 	"strings"
 	"testing"
-	"time"
 	"unicode"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -33,20 +27,15 @@ func clean(t *testing.T, text string) {
 
 // TestNamesOfAnUnverifiedCertificateAreCut connects to a server whose certificate has 3,000 names.
 func TestNamesOfAnUnverifiedCertificateAreCut(t *testing.T) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
 	names := []string{strings.ReplaceAll(forged, "\u202e\xff", "")} // a name is ASCII
 	for i := range 3000 {
 		names = append(names, fmt.Sprintf("host%d.%s.example", i, strings.Repeat("x", 40)))
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), DNSNames: names}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	pair, err := tls.LoadX509KeyPair(certificate(t, names...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}})
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{pair}})
 	if err != nil {
 		t.Fatal(err)
 	}
