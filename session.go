@@ -72,7 +72,7 @@ func (h *sessionHandle) lostText(n events.Notify) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	last := connectErrorText(h.why)
-	if h.state != Suspended || last == "" || last == n.Text {
+	if h.state != Suspended || last == "" {
 		return n.Text
 	}
 	return n.Text + "; the last failure: " + last

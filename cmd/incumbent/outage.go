@@ -13,7 +13,7 @@ type outage struct {
 	note   func(format string, args ...any)
 	reason func() string // "": there is a connection
 
-	told  map[string]bool // in this outage
+	seen  map[string]bool // in this outage
 	again time.Time       // when the present reason is printed again
 }
 
@@ -29,15 +29,15 @@ const (
 func (o *outage) look(now time.Time) {
 	why := o.reason()
 	if why == "" {
-		o.told, o.again = nil, time.Time{}
+		o.seen, o.again = nil, time.Time{}
 		return
 	}
 	switch {
-	case o.told == nil: // it is printed when the outage begins
-		o.told, o.again = map[string]bool{why: true}, now.Add(outageAgain)
+	case o.seen == nil: // it is printed when the outage begins
+		o.seen, o.again = map[string]bool{why: true}, now.Add(outageAgain)
 		return
-	case !o.told[why] && len(o.told) < maxReasons:
-		o.told[why] = true
+	case !o.seen[why] && len(o.seen) < maxReasons:
+		o.seen[why] = true
 	case now.Before(o.again):
 		return
 	}
