@@ -170,7 +170,7 @@ type dirOutput struct {
 	good    int64  // bytes of the file that are flushed
 	head    int64  // bytes of its checkpoints
 	term    bool   // a term began or ended in what is not flushed
-	checked int64  // when the file was there last
+	checked int64  // when the file was there last, by the loop's clock
 
 	mu    sync.Mutex
 	last  uint64
@@ -212,7 +212,7 @@ func (o *dirOutput) begin(before uint64) (err error) {
 	if o.number > 1 {
 		h.Start, h.StartAt = time.Now().UTC().Format(time.RFC3339Nano), o.clocks.now()
 	}
-	o.sum, o.good, o.head, o.checked = "", 0, 0, o.clocks.at
+	o.sum, o.good, o.head, o.checked = "", 0, 0, o.clocks.now()
 	o.mu.Lock()
 	o.name = o.file.Name()
 	o.mu.Unlock()
@@ -253,16 +253,28 @@ func (o *dirOutput) flush() error {
 		}
 		o.term = false
 	}
-	if o.clocks.at != o.checked { // about each minute
-		o.checked = o.clocks.at
-		if o.file.Vanished() {
-			return errors.New("the file was deleted or renamed while it was written")
+	if now := o.clocks.now(); now-o.checked >= checkEvery {
+		o.checked = now
+		if err := o.missing(); err != nil {
+			return err
 		}
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.total += uint64(o.file.Size() - o.good)
 	o.good, o.last = o.file.Size(), o.w.Last()
+	return nil
+}
+
+// checkEvery is how often a flush asks whether the file is still there: a question costs two calls of
+// the system.
+const checkEvery = int64(time.Second)
+
+// missing returns an error if nobody can find the file by its name.
+func (o *dirOutput) missing() error {
+	if o.file.Vanished() {
+		return errors.New(o.file.Name() + " was deleted or renamed while it was written")
+	}
 	return nil
 }
 
@@ -289,6 +301,9 @@ func (o *dirOutput) finish(why string) error {
 	if err := o.flush(); err != nil {
 		return err
 	}
+	if err := o.missing(); err != nil {
+		return err
+	}
 	o.sum = o.w.Sum()
 	file := o.file
 	o.file = nil
@@ -312,6 +327,9 @@ func (o *dirOutput) discard() bool {
 
 func (o *dirOutput) end(why string) error {
 	err := o.finish(why)
+	if err != nil {
+		o.discard()
+	}
 	o.dir.Wait()
 	return err
 }
