@@ -50,6 +50,8 @@ type Client struct {
 	observed  observed // what Config.Observe gets
 	meters    meters   // what Stats reports
 
+	callsDropped atomic.Uint64 // of listeners and hooks
+
 	invariants *clientInvariants // nil: they are not checked
 
 	phases  map[string]*string // the names of states, for the handles; used by the loop
@@ -102,7 +104,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 		}
 	}
 	c.deadlines.client, c.outages.client = c, c
-	c.observed.client, c.observed.f, c.observed.mail.panicked = c, config.Observe, c.log.logPanic("Config.Observe", "")
+	c.observed.init(c, config.Observe)
 	c.meters.init(c)
 	if _, checked := invariants.Inbox(); checked {
 		c.invariants = &clientInvariants{client: c, terms: map[*heldTerm]*sighting{}}

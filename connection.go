@@ -36,15 +36,31 @@ func (c *Client) Err() error {
 
 // OnConnection calls f, in order and one call at a time, for every change from now on, and
 // first with the present state if there was a connection before. It runs on a goroutine of
-// its own and may be slow. The returned function removes f.
+// its own and may be slow: if 1,024 changes wait for it, the next one takes the place of the
+// last, and Stats.CallsDropped counts it. The returned function removes f.
 func (c *Client) OnConnection(f func(ConnectionState)) (remove func()) {
 	c.opened()
 	if f == nil {
 		misuse("needs a function to call")
 	}
-	one := &listener[ConnectionState]{f: f}
-	one.mail.panicked, one.mail.broken = c.log.logPanic("a connection listener", ""), c.session.commands.broken
-	return c.session.listeners.add(one, c.session.present)
+	return c.session.listeners.add(c.connectionListener(f), c.session.present)
+}
+
+func (c *Client) connectionListener(f func(ConnectionState)) *listener[ConnectionState] {
+	return &listener[ConnectionState]{mail: mailbox[ConnectionState]{
+		f: f, panicked: c.log.logPanic("a connection listener", ""),
+		most: maxUncalled, dropped: &c.callsDropped, squeeze: newestState,
+	}}
+}
+
+// newestState replaces the last state that waits, which is no longer so.
+func newestState(waiting []ConnectionState, s ConnectionState) []ConnectionState {
+	last := len(waiting) - 1
+	if last > 0 && waiting[last-1] == s {
+		return waiting[:last]
+	}
+	waiting[last] = s
+	return waiting
 }
 
 // WaitConnected returns when a server has confirmed the session. If the context ends first,

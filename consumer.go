@@ -37,7 +37,8 @@ type ConsumerOptions struct {
 	Refresh int
 	// OnFailure is called with each try that failed, on a goroutine of its own, one call at
 	// a time: an error or a panic of the handler, an item that cannot be decoded, one that
-	// may be lost (ErrItemLost, at most once). It may be nil.
+	// may be lost (ErrItemLost, at most once). It may be nil. If 1,024 calls wait for it, more are
+	// dropped, and Stats.CallsDropped counts them.
 	OnFailure func(name string, try int, err error)
 }
 
@@ -55,7 +56,7 @@ type Consumer struct {
 	failed    func(name string, try int, err error)
 	kind      machines.ItemKind
 	meter     *queueMeter
-	callbacks mailbox // calls failed
+	callbacks *calls // calls failed
 
 	// Under mu: data reach no machine and no log.
 	number uint64
@@ -120,7 +121,7 @@ func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o 
 	setRetry(values, q.options.Retry)
 	c.handle.init(q.client, q.path)
 	c.meter = q.client.meters.queue(q.path)
-	c.callbacks.panicked = q.client.log.logPanic("OnFailure", q.path)
+	c.callbacks = q.client.hookCalls("OnFailure", q.path)
 	c.handle.words = remainWords{&c.handle, "its locked item"}
 	_, err := q.client.register(machines.ConsumerRecipe.Name(), func(id events.ID) receiver {
 		c.handle.id = id

@@ -7,12 +7,9 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Bounds of what waits in a client, checked in tests only. They are far above what tests
+// maxKept bounds what waits in a client, checked in tests only. It is far above what tests
 // need, and far below what a queue without an end would reach there.
-const (
-	maxUncalled = 1000 // calls of one function of a user
-	maxKept     = 200  // replies of one machine whose data wait for its notice
-)
+const maxKept = 200 // replies of one machine whose data wait for its notice
 
 // clientInvariants checks what is true of a client's handles, and panics if something is
 // not. It is nil unless tests ask for it: see internal/invariants.

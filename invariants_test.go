@@ -40,14 +40,6 @@ func TestBrokenInvariants(t *testing.T) {
 			p.listeners.add(p.listener(Listener{}), func() (change, bool) { return change{}, true })
 			p.listeners.send(change{}, func() {})
 		},
-		"1001 calls wait, of at most 1000": func(c *Client, p *participant) {
-			shut := make(chan bool)
-			defer close(shut)
-			box := mailbox{broken: c.invariants.of(&p.id)}
-			for range maxUncalled + 2 {
-				box.put(func() { <-shut })
-			}
-		},
 		"command 1 of 1 was not sent, or is answered twice": func(c *Client, p *participant) {
 			n, _ := p.commands.reserve(&p.client.replies)
 			p.deliver(events.Answer{Command: n})

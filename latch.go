@@ -185,7 +185,9 @@ func (l *Latch) CloseWith(ctx context.Context, mode CloseMode) error {
 func (l *Latch) HasLeadership() bool { return l.participant.HasLeadership() }
 
 // AddListener adds a listener: its functions are called at every change of leadership from
-// now on, and for a term that has begun. The returned function removes it.
+// now on, and for a term that has begun. A term that begins and ends while 1,024 calls wait for a
+// slow listener is left out, both calls of it; Stats.CallsDropped counts them. The returned function
+// removes it.
 func (l *Latch) AddListener(listener Listener) (remove func()) {
 	return l.participant.AddListener(listener)
 }

@@ -14,9 +14,8 @@ type listeners[T any] struct {
 
 // listener is one of these functions.
 type listener[T any] struct {
-	mail  mailbox
+	mail  mailbox[T]
 	check func(T) // checks the calls; nil: nothing does
-	f     func(T)
 }
 
 // add calls the listener's function with the present value, if there is one, and with all later values. Present
@@ -49,5 +48,5 @@ func (one *listener[T]) put(v T) {
 	if one.check != nil {
 		one.check(v)
 	}
-	one.mail.put(func() { one.f(v) })
+	one.mail.put(v)
 }

@@ -19,7 +19,7 @@ func TestAListenerFindsTheValueInPlace(t *testing.T) {
 		var present atomic.Int64
 		type call struct{ with, found int64 }
 		var seen []call
-		all.add(&listener[int64]{f: func(v int64) { seen = append(seen, call{v, present.Load()}) }},
+		all.add(&listener[int64]{mail: mailbox[int64]{f: func(v int64) { seen = append(seen, call{v, present.Load()}) }}},
 			func() (int64, bool) { return present.Load(), true })
 		for v := range int64(3) {
 			all.send(v+1, func() {

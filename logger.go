@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime/debug"
+	"sync/atomic"
 
 	"github.com/rs/zerolog"
 )
@@ -11,9 +12,10 @@ import (
 // logger writes to zerolog from a goroutine of its own: a slow sink does not delay the
 // loop.
 type logger struct {
-	mail mailbox
-	out  zerolog.Logger
-	off  bool
+	mail    *calls
+	out     zerolog.Logger
+	off     bool
+	dropped atomic.Uint64 // lines
 }
 
 // newLogger returns a logger whose lines name the client, if it has a name.
@@ -22,7 +24,12 @@ func newLogger(out zerolog.Logger, client string) *logger {
 	if client != "" {
 		out = out.With().Str("client", client).Logger()
 	}
-	return &logger{out: out, off: off, mail: mailbox{panicked: reportLostLine}}
+	l := &logger{out: out, off: off, mail: newCalls(reportLostLine)}
+	l.mail.most, l.mail.dropped = maxUncalled, &l.dropped
+	l.mail.missing = func(n uint64) func() {
+		return func() { l.out.Error().Uint64("lines", n).Msg("Config.Logger was too slow: lines are missing here") }
+	}
+	return l
 }
 
 // lostLine is a writer that refuses each line, because Config.Logger panicked.
@@ -38,7 +45,7 @@ func reportLostLine(p any) {
 	out.WithLevel(zerolog.ErrorLevel).Send()
 }
 
-// log logs a line; fields may be nil. It never blocks.
+// log logs a line; fields may be nil. It never blocks: if the sink does, lines are dropped and counted.
 func (l *logger) log(level zerolog.Level, text string, fields func(*zerolog.Event)) {
 	if l.off || level < l.out.GetLevel() {
 		return
@@ -50,6 +57,13 @@ func (l *logger) log(level zerolog.Level, text string, fields func(*zerolog.Even
 		}
 		e.Msg(text)
 	})
+}
+
+// hookCalls returns what calls a hook. Calls are dropped and counted if it is too slow.
+func (c *Client) hookCalls(what, path string) *calls {
+	box := newCalls(c.log.logPanic(what, path))
+	box.most, box.dropped = maxUncalled, &c.callsDropped
+	return box
 }
 
 // guard calls a user's function. A panic becomes its error, and is logged.

@@ -1,7 +1,7 @@
 package incumbent
 
 import (
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -127,25 +127,26 @@ func (ItemDone) detail()          {}
 func (RecorderFailed) detail()    {}
 func (EventsDropped) detail()     {}
 
-// maxObserved is how many events wait for Config.Observe at most.
-const maxObserved = 1024
-
 // observed passes events to Config.Observe, on a goroutine of its own. It never blocks.
 type observed struct {
 	client *Client
 	f      func(Event) // nil: nobody observes
-	mail   mailbox
+	mail   mailbox[Event]
 	step   stepMark // of the notice that is being delivered; only the loop uses it
 	steps  []stepMark
 
-	mu      sync.Mutex
-	waiting int
-	missed  uint64 // dropped since the last event that had room
-	dropped uint64 // dropped in all
+	dropped atomic.Uint64
 }
 
 // stepMark is the step that an effect is from.
 type stepMark struct{ seq, cause uint64 }
+
+func (o *observed) init(c *Client, f func(Event)) {
+	o.client, o.f = c, f
+	o.mail.f, o.mail.panicked = f, c.log.logPanic("Config.Observe", "")
+	o.mail.most, o.mail.dropped = maxUncalled, &o.dropped
+	o.mail.missing = func(n uint64) Event { return o.event(stepMark{}, EventsDropped{n}) }
+}
 
 func (o *observed) on() bool { return o.f != nil }
 
@@ -159,38 +160,11 @@ func (o *observed) send(mark stepMark, d Detail) {
 	if o.f == nil {
 		return
 	}
-	e := Event{At: wall(0), Client: o.client.config.Name, Seq: mark.seq, Cause: mark.cause, Detail: d}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.waiting >= maxObserved {
-		o.missed++
-		o.dropped++
-		return
-	}
-	if o.missed > 0 {
-		o.put(Event{At: e.At, Client: e.Client, Detail: EventsDropped{o.missed}})
-		o.missed = 0
-	}
-	o.put(e)
+	o.mail.put(o.event(mark, d))
 }
 
-// put queues an event. The caller holds the lock.
-func (o *observed) put(e Event) {
-	o.waiting++
-	o.mail.put(func() {
-		defer func() {
-			o.mu.Lock()
-			o.waiting--
-			o.mu.Unlock()
-		}()
-		o.f(e)
-	})
-}
-
-func (o *observed) droppedCount() uint64 {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.dropped
+func (o *observed) event(mark stepMark, d Detail) Event {
+	return Event{At: wall(0), Client: o.client.config.Name, Seq: mark.seq, Cause: mark.cause, Detail: d}
 }
 
 // mark notes the step of each notice that it makes; the executor gets them in this order.

@@ -116,17 +116,30 @@ func (p *participant) AddListener(l Listener) (remove func()) {
 // listener returns what calls the functions of a Listener.
 func (p *participant) listener(l Listener) *listener[change] {
 	return &listener[change]{
-		mail:  mailbox{panicked: p.client.log.logPanic("a listener", p.path), broken: p.client.invariants.of(&p.id)},
-		check: p.client.invariants.pairs(&p.id),
-		f: func(c change) {
-			switch {
-			case c.lost == nil && l.IsLeader != nil:
-				l.IsLeader(c.term)
-			case c.lost != nil && l.NotLeader != nil:
-				l.NotLeader(c.term, c.lost)
-			}
+		mail: mailbox[change]{
+			f: func(c change) {
+				switch {
+				case c.lost == nil && l.IsLeader != nil:
+					l.IsLeader(c.term)
+				case c.lost != nil && l.NotLeader != nil:
+					l.NotLeader(c.term, c.lost)
+				}
+			},
+			panicked: p.client.log.logPanic("a listener", p.path),
+			most:     maxUncalled, dropped: &p.client.callsDropped, squeeze: withoutPair,
 		},
+		check: p.client.invariants.pairs(&p.id),
 	}
+}
+
+// withoutPair drops a term that begins and ends while there is no room, so that the calls of
+// a listener still come in pairs, and the last one says what is so.
+func withoutPair(waiting []change, c change) []change {
+	if last := len(waiting) - 1; c.lost != nil && waiting[last].lost == nil {
+		waiting[last] = change{} // nothing keeps its term
+		return waiting[:last]
+	}
+	return append(waiting, c)
 }
 
 // Close is Latch.Close.

@@ -25,7 +25,7 @@ type producer struct {
 	bound int
 
 	slots     chan struct{} // one for each background put
-	callbacks mailbox       // calls the callbacks of background puts
+	callbacks *calls        // calls the callbacks of background puts, one for each put
 
 	payloads   map[uint64][]byte // by number, under mu: they reach no machine and no log
 	last       uint64
@@ -47,7 +47,7 @@ type put struct {
 func (p *producer) openProducer(c *Client, path string, bound int, values map[string]string) error {
 	p.init(c, path)
 	p.bound, p.slots, p.payloads, p.puts = bound, make(chan struct{}, maxPutsInFlight), map[uint64][]byte{}, map[uint64]*put{}
-	p.callbacks.panicked = c.log.logPanic("a callback", path)
+	p.callbacks = newCalls(c.log.logPanic("a callback", path))
 	begin := "idle"
 	p.phase.Store(&begin)
 	_, err := c.register(machines.ProducerRecipe.Name(), func(id events.ID) receiver {

@@ -97,7 +97,7 @@ func (r *request) Background(ctx context.Context, f func(Result)) {
 		misuse("needs a function to call: without it a failure would be lost")
 	}
 	wait := r.begin(ctx)
-	box := mailbox{panicked: r.client.log.logPanic("a callback", r.path)}
+	box := newCalls(r.client.log.logPanic("a callback", r.path))
 	go func() {
 		result := wait()
 		box.call(func() { f(result) })

@@ -47,6 +47,8 @@ type Stats struct {
 
 	Recording     Recording
 	EventsDropped uint64 // Config.Observe was too slow for them
+	CallsDropped  uint64 // calls of listeners, OnConnection and OnFailure that were too slow for them
+	LinesDropped  uint64 // Config.Logger was too slow for them
 
 	Version, Go string // of this library, and of Go
 }
@@ -128,7 +130,8 @@ func (c *Client) Stats() Stats {
 		Connection: c.Connection(), SessionID: c.SessionID(), Granted: c.SessionTimeout(),
 		Attached: m.connection[0].Load(), Suspended: m.connection[1].Load(), Lost: m.connection[2].Load(), Refused: m.connection[3].Load(),
 		HeartbeatsFailed: m.unconfirmed.Load(), Margin: m.margin.read(),
-		Inbox: c.loop.Waiting(), LoopLag: m.lag.read(), Recording: c.Recording(), EventsDropped: c.observed.droppedCount(),
+		Inbox: c.loop.Waiting(), LoopLag: m.lag.read(), Recording: c.Recording(),
+		EventsDropped: c.observed.dropped.Load(), CallsDropped: c.callsDropped.Load(), LinesDropped: c.log.dropped.Load(),
 		Version: version(), Go: runtime.Version(),
 	}
 	if a := c.attached.Load(); a != nil {

@@ -74,6 +74,8 @@ func Families() []Family {
 		of("recorder_bytes_total", Counter, "Bytes of the flight recorder's log."),
 		of("recorder_dropped_total", Counter, "Records that are not in the log."),
 		of("observer_dropped_total", Counter, "Events that Config.Observe was too slow for."),
+		of("calls_dropped_total", Counter, "Calls that listeners, OnConnection and OnFailure were too slow for."),
+		of("log_dropped_total", Counter, "Lines that Config.Logger was too slow for."),
 		of("build_info", Gauge, "The versions of the library and of Go; 1.", "version", "goversion"),
 		{MasterStatus, Gauge, "Whether this process is the leader (1) or not (0).", []string{"name"}},
 	}

@@ -40,6 +40,8 @@ func Of(s incumbent.Stats, o Options) []Sample {
 	b.add("recorder_bytes_total", float64(s.Recording.Bytes))
 	b.add("recorder_dropped_total", float64(s.Recording.Dropped))
 	b.add("observer_dropped_total", float64(s.EventsDropped))
+	b.add("calls_dropped_total", float64(s.CallsDropped))
+	b.add("log_dropped_total", float64(s.LinesDropped))
 	b.add("build_info", 1, s.Version, s.Go)
 	return b.samples
 }

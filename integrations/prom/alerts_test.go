@@ -71,7 +71,7 @@ var panels = [][3]string{
 	{"Queues: items", "none", `max by (path) (incumbent_queue_items)`},
 	{"Queues: age of the oldest item", "s", `max by (path) (incumbent_queue_oldest_item_age_seconds)`},
 	{"Queues: deliveries", "ops", `sum by (path, result) (rate(incumbent_queue_deliveries_total[5m]))`},
-	{"Dropped: records, events", "none", `incumbent_recorder_dropped_total or incumbent_observer_dropped_total`},
+	{"Dropped: records, events", "none", `incumbent_recorder_dropped_total or incumbent_observer_dropped_total or incumbent_calls_dropped_total or incumbent_log_dropped_total`},
 }
 
 // dashboard is Grafana's JSON of the panels.

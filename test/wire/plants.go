@@ -105,8 +105,8 @@ var plants = []plant{
 	},
 	{
 		name: "a notice to a listener overtakes another", file: "mailbox.go",
-		old: "	m.queue = append(m.queue, f)\n",
-		new: "	m.queue = append(m.queue, f)\n	if planted(…) && len(m.queue) > 1 {\n		m.queue[0], m.queue[len(m.queue)-1] = f, m.queue[0]\n	}\n",
+		old: "	m.queue = append(m.queue, v)\n",
+		new: "	m.queue = append(m.queue, v)\n	if planted(…) && len(m.queue) > 1 {\n		m.queue[0], m.queue[len(m.queue)-1] = v, m.queue[0]\n	}\n",
 	},
 	{
 		name: "the end of a term does not reach who has it", file: "term.go",
