@@ -28,10 +28,11 @@ func (o PersistentNodeOptions) open() map[string]string {
 // and again (ErrDeletedAgain). It is Curator's PersistentNode in its mode EPHEMERAL.
 //
 // It never writes or deletes a node that another session created: Phase is "occupied" and
-// Err is ErrOccupied until that node is gone. What an older session of this handle left
-// behind is deleted, if its czxid or owner proves that. ZooKeeper compares versions and not
-// owners when it deletes: if the node ends and another client creates its own there, in the
-// very moment in which it is written or deleted here, this is not always noticed.
+// Err is ErrOccupied until that node is gone: it is watched, or its directory if it may not be
+// read. What an older session of this handle left behind is deleted, if its czxid or owner
+// proves that. ZooKeeper compares versions and not owners when it deletes: if the node ends
+// and another client creates its own there, in the very moment in which it is written or
+// deleted here, this is not always noticed.
 //
 // All its methods are safe to call from any goroutine.
 type PersistentNode struct{ handle persistentHandle }

@@ -37,7 +37,7 @@ func (p *barrierCall) noteHidden(ev events.Event, out *engine.Outbox) { p.hidden
 
 // unreadable reports whether the barrier is closed by a node that may not be read.
 func (p *barrierCall) unreadable(ev events.Event) bool {
-	return p.hidden && ev.Code == events.OK && !p.barrierOpen(ev)
+	return p.hidden && ev.Code == events.OK && !p.barrierOpen(ev) || ev.Code == events.NoAuth
 }
 
 // failHidden reports that the node may not be read, and reads it again after a pause.

@@ -68,7 +68,10 @@ func barrierCallRows(affirms, lets engine.Guard[barrierCall], opens, shuts event
 		{From: from{looking}, On: on(events.ReplyStat), When: lets, To: closed, Do: (*barrierCall).succeed},
 		{From: from{looking}, On: on(events.ReplyStat), When: (*barrierCall).transient, To: pausing, Do: (*barrierCall).failAndBackOff},
 		{From: from{looking}, On: on(events.ReplyStat), When: (*barrierCall).denied, To: closed, Do: (*barrierCall).answerRefused},
-		{From: from{looking}, On: on(events.ReplyStat), To: shut, Do: (*barrierCall).remember},
+		{From: from{looking}, On: on(events.ReplyStat), To: shut, Do: (*barrierCall).remember, Then: (*barrierCall).askLater},
+		{From: from{shut}, On: on(events.TimerFired), To: shut, Do: (*barrierCall).askAgain},
+		{From: from{shut}, On: on(events.ReplyStat), When: lets, To: closed, Do: (*barrierCall).succeed},
+		{From: from{shut}, On: on(events.ReplyStat), To: shut, Do: (*barrierCall).askLater},
 		{From: from{shut}, On: on(opens), To: closed, Do: (*barrierCall).succeed},
 		{From: from{looking}, On: on(opens), To: looking, Do: (*barrierCall).look},
 		{From: from{shut, looking}, On: on(shuts, events.WatchChanged), To: looking, Do: (*barrierCall).look},
@@ -159,6 +162,15 @@ func (p *barrierCall) noteNodeSeen(ev events.Event, out *engine.Outbox) {
 func (p *barrierCall) remember(ev events.Event, out *engine.Outbox) {
 	p.failures = 0
 	p.noteSeen(ev)
+}
+
+// askLater asks again later. Another client's access list may forbid to read the node that it creates, or
+// the right to read it is taken away: then no watch says that it was created or deleted.
+func (p *barrierCall) askLater(ev events.Event, out *engine.Outbox) { recheckLater(out) }
+
+// askAgain asks whether the node exists by now.
+func (p *barrierCall) askAgain(ev events.Event, out *engine.Outbox) {
+	out.With(engine.Watch).Exists(p.path)
 }
 
 // noteSeen notes the czxid of the first node that was seen.

@@ -34,9 +34,10 @@ const (
 type doubleBarrier struct {
 	paced
 	parentMaker
-	seed     string
-	quantity int
-	goal     goal
+	foreignNode // the member that is waited for
+	seed        string
+	quantity    int
+	goal        goal
 
 	owner int64 // ZooKeeper's id of the session
 	member
@@ -100,7 +101,7 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{Name: waiting, Doc: "There are too few members. The ready node's creation and the own node are watched; if there is an older ready node, the members too."},
 		{Name: inside, Doc: "Entered."},
 		{Name: parting, Doc: "Leaving: the members are being listed, the first time after a check through the quorum."},
-		{Name: emptying, Doc: "Leaving: one of the members that were inside is watched until it is gone."},
+		{Name: emptying, Doc: "Leaving: one of the members that were inside is watched until it is gone, or the directory if that member may not be read."},
 		{Name: withdrawing, Doc: "The own node is being deleted: at the end of a leave, or after an enter or leave that was cancelled. If a ready node is left and no member, that is deleted, too."},
 		{Name: suspended, Doc: "There is no connection. The own node may still exist."},
 		{Name: pausing, Doc: "Something failed, or the own node was deleted again and again while entering, and the handle shows it. The next attempt follows after a back-off with jitter."},
@@ -143,6 +144,9 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: from{counting}, On: on(events.ReplyChildren), To: waiting, Do: (*doubleBarrier).wait},
 		{From: from{waiting}, On: on(events.ReplyChildren), To: waiting},
 		{From: from{waiting}, On: on(events.ReplyStat), When: (*doubleBarrier).ownGone, To: deciding, Do: (*doubleBarrier).loseOwn},
+		{From: from{waiting}, On: on(events.ReplyStat), When: (*doubleBarrier).readyFound, To: counting, Do: (*doubleBarrier).recount},
+		{From: from{waiting}, On: on(events.ReplyStat), When: (*doubleBarrier).readyAbsent, To: waiting, Do: (*doubleBarrier).askLater},
+		{From: from{waiting}, On: on(events.TimerFired), To: waiting, Do: (*doubleBarrier).askReady},
 		{From: from{waiting}, On: on(events.ReplyStat), When: (*doubleBarrier).answered, To: waiting, Do: (*doubleBarrier).noteOwn},
 		{From: from{waiting}, On: on(events.ReplyStat), To: pausing, Do: (*doubleBarrier).failAndBackOff},
 		{From: from{opening}, On: on(events.ReplyMulti), When: (*doubleBarrier).entered, To: inside, Do: (*doubleBarrier).answerEntered},
@@ -168,8 +172,11 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: from{parting}, On: on(events.ReplyChildren), When: (*doubleBarrier).alone, To: withdrawing, Do: (*doubleBarrier).deleteWithReady},
 		{From: from{parting}, On: on(events.ReplyChildren), To: emptying, Do: (*doubleBarrier).watchOne},
 		{From: from{emptying}, On: on(events.ReplyStat), When: (*doubleBarrier).stillThere, To: emptying, Do: (*doubleBarrier).reportStuckMember},
-		{From: from{emptying}, On: on(events.ReplyStat), When: (*doubleBarrier).answered, To: parting, Do: (*doubleBarrier).relist},
-		{From: from{emptying}, On: on(events.ReplyStat), To: pausing, Do: (*doubleBarrier).failAndBackOff},
+		{From: from{emptying}, On: on(events.ReplyStat), When: (*doubleBarrier).foreignHidden, To: emptying, Do: (*doubleBarrier).watchDirectory},
+		{From: from{emptying}, On: on(events.ReplyChildren), When: (*doubleBarrier).foreignListed, To: emptying},
+		{From: from{emptying}, On: on(events.WatchChildren), To: emptying, Do: (*doubleBarrier).watchDirectory},
+		{From: from{emptying}, On: on(events.ReplyStat, events.ReplyChildren), When: (*doubleBarrier).answered, To: parting, Do: (*doubleBarrier).relist},
+		{From: from{emptying}, On: on(events.ReplyStat, events.ReplyChildren), To: pausing, Do: (*doubleBarrier).failAndBackOff},
 		{From: from{emptying}, On: on(events.ReplyDelete), When: (*doubleBarrier).answered, To: emptying, Do: (*doubleBarrier).noteDeleted},
 		{From: from{emptying}, On: on(events.ReplyDelete), To: pausing, Do: (*doubleBarrier).failAndBackOff},
 		{From: from{emptying}, On: on(events.WatchDeleted), When: (*doubleBarrier).isAwaited, To: parting, Do: (*doubleBarrier).relist},
@@ -232,7 +239,8 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 			Why: "the create was answered before the machine could enter this state"},
 		{In: from{entering, parting, withdrawing, suspended, pausing}, On: anyWatch, Why: "everything is read again"},
 		{In: from{opening}, On: []events.Kind{events.WatchCreated, events.WatchChanged, events.WatchChildren}, Why: "the answer says whether there were enough members"},
-		{In: from{inside, emptying}, On: []events.Kind{events.WatchCreated, events.WatchChildren}, Why: "it matters only while entering"},
+		{In: from{inside}, On: []events.Kind{events.WatchCreated, events.WatchChildren}, Why: "it matters only while entering"},
+		{In: from{emptying}, On: []events.Kind{events.WatchCreated}, Why: "it matters only while entering"},
 		{In: from{inside}, On: []events.Kind{events.WatchChanged}, Why: "the machine does not use the data"},
 		{In: but(engaged, withdrawing, suspended, pausing), On: []events.Kind{events.ConnectionAttached},
 			Why: "a connection ends, through suspended, before the next begins"},

@@ -115,17 +115,6 @@ func (b *doubleBarrier) noteOwn(ev events.Event, out *engine.Outbox) {
 	b.watched = b.watched || ev.Path == b.ownPath()
 }
 
-// wait watches the own node. If there is an old ready node, it watches the members too: Curator's
-// enter under it without creating a new one.
-func (b *doubleBarrier) wait(ev events.Event, out *engine.Outbox) {
-	b.clearFailure(out)
-	b.forgetGone(ev)
-	out.With(engine.Watch).Exists(b.ownPath())
-	if b.readyOlder {
-		out.With(engine.Watch).Children(b.dir)
-	}
-}
-
 // forgetGone forgets the older sessions' nodes that a listing does not show any more.
 func (b *doubleBarrier) forgetGone(ev events.Event) {
 	b.oldNodes = slices.DeleteFunc(b.oldNodes, func(name string) bool { return !slices.Contains(ev.Children, name) })
@@ -252,11 +241,6 @@ func (b *doubleBarrier) noteAbsence(ev events.Event) {
 		b.lost = b.lost || !b.begun
 		b.own, b.made, b.creating, b.unknown = "", 0, 0, false
 	}
-}
-
-// rewatch sets a watch on the member that is waited for.
-func (b *doubleBarrier) rewatch(ev events.Event, out *engine.Outbox) {
-	out.With(engine.Watch).Exists(join(b.dir, b.others[0]))
 }
 
 // noteDeleted notes that this machine deleted the own node.

@@ -75,6 +75,16 @@ func (b *doubleBarrier) ownGone(ev events.Event) bool {
 // and this one was among them. An older ready node is another round's and says nothing.
 func (b *doubleBarrier) readyIsNewer(ev events.Event) bool { return b.readyNewer }
 
+// readyFound reports whether an answer says that there is a ready node.
+func (b *doubleBarrier) readyFound(ev events.Event) bool {
+	return ev.Path == b.readyPath() && ev.Code == events.OK
+}
+
+// readyAbsent reports whether an answer says that there is no ready node.
+func (b *doubleBarrier) readyAbsent(ev events.Event) bool {
+	return ev.Path == b.readyPath() && ev.Code == events.NoNode
+}
+
 // refusedForGood reports whether a refusal is not transient.
 func (b *doubleBarrier) refusedForGood(ev events.Event) bool {
 	return b.failed(ev) && !b.transient(ev)

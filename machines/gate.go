@@ -20,5 +20,7 @@ var gateChart = engine.MustCompile(engine.Chart[barrierCall]{
 	Ignores: barrierCallIgnores(events.WatchCreated, events.WatchDeleted),
 })
 
-// gateOpen reports whether the gate's node exists.
-func (p *barrierCall) gateOpen(ev events.Event) bool { return ev.Code == events.OK }
+// gateOpen reports whether the gate's node exists. One that may not be read does.
+func (p *barrierCall) gateOpen(ev events.Event) bool {
+	return ev.Code == events.OK || ev.Code == events.NoAuth
+}

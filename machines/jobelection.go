@@ -19,6 +19,7 @@ type jobElection struct {
 
 	sublatch // the latch
 	seal
+	foreignNode // the marker of another instance
 
 	version int32 // the marker's, while it is ours
 }
@@ -27,7 +28,7 @@ func newJobElection(open events.Event) (*jobElection, error) {
 	job := open.Path
 	open.Path = job + "/" + jobDir
 	o := options{values: open.Options}
-	return &jobElection{contender: newContender(open, &o), marker: JobMarker(job), sublatch: sublatch{oneFlight: o.flag("oneFlight"), resume: o.flag("resume")}}, o.err
+	return &jobElection{contender: newContender(open, &o), marker: JobMarker(job), foreignNode: foreignNode{foreign: JobMarker(job)}, sublatch: sublatch{oneFlight: o.flag("oneFlight"), resume: o.flag("resume")}}, o.err
 }
 
 // States of job elections, in addition to those in states.go.
@@ -48,7 +49,7 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 	States: []engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
 		{Name: looking, Doc: "The marker is being read, with a watch that is armed even if there is none."},
-		{Name: standby, Doc: "Another instance leads. Its marker is watched, and nothing is sent until it is deleted."},
+		{Name: standby, Doc: "Another instance leads. Its marker is watched, or the directory if the marker may not be read, and nothing is written until it is deleted."},
 		{Name: queueing, Doc: "There is no leader. A latch, a machine of its own, is in line for the right to write the marker."},
 		{Name: checking, Doc: "The latch is held. The marker is read again, and the seals are listed."},
 		{Name: marking, Doc: "The marker is being written. The write commits only while the latch's node exists, and deletes all other seals."},
@@ -70,7 +71,7 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 	Happy: from{latent, looking, leading, draining, deciding, leaving, closed},
 	Kinds: []events.Kind{
 		events.CommandStart, events.CommandAwait, events.CommandCancel, events.CommandResign, events.CommandClose,
-		events.ReplyStat, events.ReplyChildren, events.ReplyMulti, events.WatchCreated, events.WatchDeleted, events.WatchChanged,
+		events.ReplyStat, events.ReplyChildren, events.ReplyMulti, events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.ConfirmationCounts,
 		events.LatchHeld, events.LatchLost, events.LatchFailed, events.LatchClosed, events.NodeGone,
 		events.WorkReturned, events.WorkDrained, events.TimerFired,
@@ -89,8 +90,13 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		{From: from{looking}, On: on(events.ReplyStat), When: (*jobElection).lostMarkerAgain, To: deciding, Do: (*jobElection).loseOwnMarker},
 		{From: from{looking}, On: on(events.ReplyStat), When: (*jobElection).markerAbsentLatchHeld, To: checking, Do: (*jobElection).readUnderLatch},
 		{From: from{looking}, On: on(events.ReplyStat), When: (*jobElection).markerAbsent, To: queueing, Do: (*jobElection).queue},
-		{From: from{looking, checking}, On: on(events.ReplyStat), When: (*jobElection).markerPersistent, To: standby, Do: (*jobElection).followPersistent},
-		{From: from{looking, checking}, On: on(events.ReplyStat), When: (*jobElection).markerPresent, To: standby, Do: (*jobElection).follow},
+		{From: from{looking, checking}, On: on(events.ReplyStat), When: (*jobElection).markerPersistent, To: standby, Do: (*jobElection).followPersistent, Then: (*jobElection).readMarker},
+		{From: from{looking, checking}, On: on(events.ReplyStat), When: (*jobElection).markerPresent, To: standby, Do: (*jobElection).follow, Then: (*jobElection).readMarker},
+		{From: from{looking, checking}, On: on(events.ReplyStat), When: (*jobElection).markerHidden, To: standby, Do: (*jobElection).follow, Then: (*jobElection).readMarker},
+		{From: from{standby}, On: on(events.ReplyStat, events.ReplyChildren), When: (*jobElection).foreignGone, To: looking, Do: (*jobElection).look},
+		{From: from{standby}, On: on(events.ReplyStat), When: (*jobElection).foreignHidden, To: standby, Do: (*jobElection).watchDirectory},
+		{From: from{standby}, On: on(events.ReplyStat, events.ReplyChildren), When: (*jobElection).refused, To: pausing, Do: (*jobElection).failAndYield},
+		{From: from{standby}, On: on(events.ReplyStat, events.ReplyChildren), To: standby},
 		{From: from{checking}, On: on(events.ReplyStat), When: (*jobElection).markerAbsent, To: checking},
 		{From: from{checking}, On: on(events.ReplyChildren), When: (*jobElection).listed, To: marking, Do: (*jobElection).writeMarker},
 		{From: from{checking}, On: on(events.ReplyChildren), To: pausing, Do: (*jobElection).failAndYield},
@@ -117,6 +123,8 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 
 		// Watches on the marker.
 		{From: from{standby, queueing, confirming}, On: on(events.WatchDeleted, events.WatchChanged), To: looking, Do: (*jobElection).look},
+		{From: from{standby}, On: on(events.TimerFired), To: standby, Do: (*jobElection).readMarker},
+		{From: from{standby}, On: on(events.WatchChildren), To: standby, Do: (*jobElection).watchDirectory},
 		{From: from{queueing}, On: on(events.WatchCreated), To: looking, Do: (*jobElection).look},
 		{From: from{leading}, On: on(events.WatchDeleted), To: draining, Do: (*jobElection).endBelief},
 		{From: from{leading}, On: on(events.WatchChanged), To: draining, Do: (*jobElection).forgetSeal, Then: (*jobElection).stepDown},
@@ -183,12 +191,13 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 	},
 	Ignores: []engine.Ignore{
 		{In: from{latent}, On: []events.Kind{
-			events.CommandCancel, events.WatchCreated, events.WatchDeleted, events.WatchChanged,
+			events.CommandCancel, events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren,
 			events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.ConfirmationCounts,
 			events.LatchHeld, events.LatchLost, events.LatchFailed, events.LatchClosed, events.NodeGone, events.WorkReturned, events.WorkDrained},
 			Why: "nothing was sent before the start, and the start event has the session"},
 		{In: from{looking, checking, marking, draining, leaving, suspended, pausing}, On: []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged},
 			Why: "the marker is read, written or deleted by its version before anything is decided"},
+		{In: but(running, standby), On: []events.Kind{events.WatchChildren}, Why: "the directory is watched only while another instance leads"},
 		{In: from{standby, confirming, leading}, On: []events.Kind{events.WatchCreated}, Why: "the marker that is watched exists already"},
 		{In: electing, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{draining, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended}, Why: "nothing is believed, and all is read again"},

@@ -9,8 +9,10 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Watches reports which node matters: the marker.
-func (c *jobElection) Watches(path string) bool { return path == c.marker }
+// Watches reports which nodes matter: the marker, and its directory if that is watched in its place.
+func (c *jobElection) Watches(path string) bool {
+	return path == c.marker || c.watchesDirectory(path)
+}
 
 // listed reports whether the directory of the marker and the seals was listed, or does not exist.
 func (c *jobElection) listed(ev events.Event) bool {
@@ -109,6 +111,7 @@ func (c *jobElection) leavesLatch(events.Event) bool {
 func (c *jobElection) look(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	c.forgetReads(ev, out)
+	c.hidden = false
 	if c.unknown {
 		out.With(engine.Unawaited).Sync(c.ownDir)
 	}
@@ -194,26 +197,6 @@ func (c *jobElection) queue(ev events.Event, out *engine.Outbox) {
 // takeLatchFailure reports the latch's failure as the own one.
 func (c *jobElection) takeLatchFailure(ev events.Event, out *engine.Outbox) {
 	c.announce(ev.Code, ev.Text, ev, out)
-}
-
-// follow leaves the job to another instance.
-func (c *jobElection) follow(ev events.Event, out *engine.Outbox) {
-	c.noteMarkerLost(ev)
-	c.settle(out)
-	c.clearFailure(out)
-}
-
-// followPersistent reports a marker that no session owns, and follows it.
-func (c *jobElection) followPersistent(ev events.Event, out *engine.Outbox) {
-	c.settle(out)
-	c.announcePersistent(ev, out)
-}
-
-// settle drops pending requests and gives up the seal and the latch.
-func (c *jobElection) settle(out *engine.Outbox) {
-	out.DropPending()
-	c.deleteSeal(out)
-	c.closeLatch(out)
 }
 
 // failAndYield reports a failure and pauses, without keeping other instances from the latch.

@@ -23,7 +23,10 @@ func (j *judge) jobElection(c *jobElection, state engine.State, owed map[events.
 	case confirming:
 		return owed[events.ReplyMulti] || owed[events.TimerFired]
 	case standby:
-		return watched
+		if c.hidden { // only the directory's watch fires
+			watched = j.armed[events.ID(c.id)][c.ownDir+"/"] || owed[events.ReplyChildren]
+		}
+		return owed[events.TimerFired] && (watched || owed[events.ReplyStat])
 	case queueing:
 		return watched && c.latch != ""
 	case leaving:

@@ -65,8 +65,8 @@ var leaderWatchChart = engine.MustCompile(engine.Chart[leaderWatch]{
 		{From: from{listing, vacant}, On: on(events.ReplyChildren), When: (*leaderWatch).hasPlaces, To: reading, Do: (*leaderWatch).readLeader},
 		{From: from{listing}, On: on(events.ReplyChildren), To: vacant, Do: (*leaderWatch).watchLine},
 		{From: from{vacant}, On: on(events.ReplyChildren), To: vacant, Do: (*leaderWatch).tellVacancy},
-		{From: from{absent}, On: on(events.ReplyStat), When: (*leaderWatch).noNode, To: absent, Do: (*leaderWatch).tellVacancy},
-		{From: from{absent}, On: on(events.ReplyStat, events.WatchCreated), To: listing, Do: (*leaderWatch).list},
+		{From: from{absent}, On: on(events.ReplyStat), When: (*leaderWatch).noNode, To: absent, Do: (*leaderWatch).tellVacancy, Then: (*leaderWatch).askLater},
+		{From: from{absent}, On: on(events.ReplyStat, events.WatchCreated, events.TimerFired), To: listing, Do: (*leaderWatch).list},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*leaderWatch).noNode, To: listing, Do: (*leaderWatch).list},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*leaderWatch).refused, To: pausing, Do: (*leaderWatch).failAndBackOff},
 		{From: from{reading}, On: on(events.ReplyStat), To: watching, Do: (*leaderWatch).tellLeader},
@@ -126,6 +126,9 @@ func (o *leaderWatch) watchLine(ev events.Event, out *engine.Outbox) {
 func (o *leaderWatch) watchPath(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Watch).Exists(o.dir)
 }
+
+// askLater asks again later: no watch reports the creation of a directory that may not be read.
+func (o *leaderWatch) askLater(ev events.Event, out *engine.Outbox) { recheckLater(out) }
 
 // readLeader reads the first in line, with a watch.
 func (o *leaderWatch) readLeader(ev events.Event, out *engine.Outbox) {

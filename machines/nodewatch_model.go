@@ -17,6 +17,7 @@ type nodeWatch struct {
 	told      bool        // the handle was notified at least once
 	gap       bool        // there was no connection for a while since
 	again     bool        // the handle is notified of the names even if they are the same
+	rechecks  bool        // the handle knows that there is no node, and that is asked again
 }
 
 func newNodeWatch(open events.Event, look events.Kind) (*nodeWatch, error) {
@@ -66,7 +67,9 @@ func nodeWatchChartOf(name, doc string, looking engine.StateDoc, reply events.Ki
 			{From: from{looking.Name}, On: on(reply), When: (*nodeWatch).noNode, To: absent, Do: (*nodeWatch).watchPath},
 			{From: from{looking.Name}, On: on(reply), When: (*nodeWatch).refused, To: pausing, Do: (*nodeWatch).failAndBackOff, Then: (*nodeWatch).tellAgain},
 			{From: from{looking.Name}, On: on(reply), To: watching, Do: (*nodeWatch).tell},
-			{From: from{absent}, On: on(events.ReplyStat), When: (*nodeWatch).noNode, To: absent, Do: (*nodeWatch).tell},
+			{From: from{absent}, On: on(events.ReplyStat), When: (*nodeWatch).stillAbsent, To: absent, Do: (*nodeWatch).askLater},
+			{From: from{absent}, On: on(events.ReplyStat), When: (*nodeWatch).noNode, To: absent, Do: (*nodeWatch).tell, Then: (*nodeWatch).askLater},
+			{From: from{absent}, On: on(events.TimerFired), To: absent, Do: (*nodeWatch).watchPath},
 			{From: from{absent}, On: on(events.ReplyStat), When: (*nodeWatch).refused, To: pausing, Do: (*nodeWatch).failAndBackOff, Then: (*nodeWatch).tellAgain},
 			{From: from{absent}, On: on(events.ReplyStat), To: looking.Name, Do: (*nodeWatch).read},
 
@@ -101,6 +104,7 @@ func (o *nodeWatch) Watches(path string) bool { return path == o.path }
 // read reads what is there, with a watch on the next change.
 func (o *nodeWatch) read(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
+	o.rechecks = false
 	switch {
 	case o.replyKind == events.ReplyStat:
 		out.With(engine.Watch | engine.Data | engine.ForUser).Get(o.path)
@@ -109,6 +113,15 @@ func (o *nodeWatch) read(ev events.Event, out *engine.Outbox) {
 	default:
 		out.With(engine.Watch).Children(o.path)
 	}
+}
+
+// stillAbsent reports whether there is still no node, as the handle knows.
+func (o *nodeWatch) stillAbsent(ev events.Event) bool { return o.rechecks && o.noNode(ev) }
+
+// askLater asks again later: no watch reports the creation of a node that may not be read.
+func (o *nodeWatch) askLater(ev events.Event, out *engine.Outbox) {
+	o.rechecks = true
+	recheckLater(out)
 }
 
 // watchPath watches for the node's creation.

@@ -19,6 +19,7 @@ const (
 type persistent struct {
 	paced
 	parentMaker
+	foreignNode
 
 	owner    int64  // ZooKeeper's id of the session
 	creating uint64 // the number of the create that is pending; 0: none
@@ -58,7 +59,10 @@ type setCommand struct{ command, payload uint64 }
 // payload. Options: "retry".
 var PersistentRecipe = engine.NewRecipe(persistentChart, func(open events.Event) (*persistent, error) {
 	o := options{values: open.Options}
-	return &persistent{paced: newPaced(open, &o), parentMaker: newParentMaker(parent(open.Path)), payload: open.Work}, o.err
+	return &persistent{
+		paced: newPaced(open, &o), parentMaker: newParentMaker(parent(open.Path)),
+		foreignNode: foreignNode{foreign: open.Path}, payload: open.Work,
+	}, o.err
 })
 
 var (
@@ -76,7 +80,7 @@ var persistentChart = engine.MustCompile(engine.Chart[persistent]{
 		{Name: reading, Doc: "The node at the path is being read, with a watch."},
 		{Name: present, Doc: "The node exists, is owned by this session, and is watched."},
 		{Name: writing, Doc: "The node's data are being set, unless somebody has changed them meanwhile."},
-		{Name: occupied, Doc: "Another client's node is at the path. It is watched, and an error says so."},
+		{Name: occupied, Doc: "Another client's node is at the path. It is watched, or its directory if it may not be read, and an error says so."},
 		{Name: clearing, Doc: "A node that an older session of this machine created is being deleted, if it is still the same."},
 		{Name: suspended, Doc: "There is no connection. The node may still exist."},
 		{Name: pausing, Doc: "Something failed, or the node was deleted again and again, and the handle shows it. The next attempt follows after a back-off with jitter."},
@@ -88,7 +92,8 @@ var persistentChart = engine.MustCompile(engine.Chart[persistent]{
 	Happy: from{latent, creating, reading, present, leaving, closed},
 	Kinds: []events.Kind{
 		events.CommandStart, events.CommandAwait, events.CommandCancel, events.CommandSet, events.CommandClose,
-		events.ReplyCreate, events.ReplyStat, events.ReplyMulti, events.WatchCreated, events.WatchDeleted, events.WatchChanged,
+		events.ReplyCreate, events.ReplyStat, events.ReplyChildren, events.ReplyMulti,
+		events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
 	},
 	Rows: []engine.Row[persistent]{
@@ -111,8 +116,15 @@ var persistentChart = engine.MustCompile(engine.Chart[persistent]{
 		{From: from{reading}, On: on(events.ReplyStat), When: (*persistent).ours, To: present, Do: (*persistent).tellPresent},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*persistent).isOldNode, To: clearing, Do: (*persistent).clear},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*persistent).noNode, To: deciding, Do: (*persistent).loseOwn},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*persistent).isHiddenOther, To: occupied, Do: (*persistent).noteHidden, Then: (*persistent).readOccupied},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*persistent).refused, To: pausing, Do: (*persistent).giveUp},
-		{From: from{reading}, On: on(events.ReplyStat), To: occupied, Do: (*persistent).noteOccupied},
+		{From: from{reading}, On: on(events.ReplyStat), To: occupied, Do: (*persistent).noteOccupied, Then: (*persistent).readOccupied},
+		{From: from{occupied}, On: on(events.ReplyStat, events.ReplyChildren), When: (*persistent).foreignGone, To: deciding, Do: (*persistent).loseOwn},
+		{From: from{occupied}, On: on(events.ReplyStat), When: (*persistent).foreignHidden, To: occupied, Do: (*persistent).watchDirectory},
+		{From: from{occupied}, On: on(events.ReplyStat, events.ReplyChildren), When: (*persistent).refused, To: pausing, Do: (*persistent).pauseOccupied},
+		{From: from{occupied}, On: on(events.ReplyStat, events.ReplyChildren), To: occupied},
+		{From: from{occupied}, On: on(events.TimerFired), To: occupied, Do: (*persistent).readOccupied},
+		{From: from{occupied}, On: on(events.WatchChildren), To: occupied, Do: (*persistent).watchDirectory},
 		{From: from{clearing}, On: on(events.ReplyMulti), When: (*persistent).cleared, To: creating, Do: (*persistent).create},
 		{From: from{clearing}, On: on(events.ReplyMulti), When: (*persistent).outdated, To: reading, Do: (*persistent).look},
 		{From: from{clearing}, On: on(events.ReplyMulti), To: pausing, Do: (*persistent).giveUp},
@@ -179,11 +191,13 @@ var persistentChart = engine.MustCompile(engine.Chart[persistent]{
 		{In: append(from{present, writing}, persistentUnsettled...), On: []events.Kind{events.ConnectionAttached},
 			Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{suspended, pausing}, On: []events.Kind{events.ConnectionSuspended}, Why: "everything is read again"},
+		{In: append(from{latent}, but(persistentStates, occupied)...), On: []events.Kind{events.WatchChildren},
+			Why: "the directory is watched only while another client's node is waited for"},
 	},
 })
 
-// Watches reports which nodes matter: the one.
-func (p *persistent) Watches(path string) bool { return path == p.path }
+// Watches reports which nodes matter: the one, and its directory if that is watched in its place.
+func (p *persistent) Watches(path string) bool { return path == p.path || p.watchesDirectory(path) }
 
 // createDone reports whether the create succeeded.
 func (p *persistent) createDone(ev events.Event) bool { return ev.Code == events.OK }
@@ -226,6 +240,11 @@ func (p *persistent) isOldNode(ev events.Event) bool {
 	return ev.Code == events.OK && ev.Stat != nil && slices.ContainsFunc(p.oldNodes, func(r oldNode) bool {
 		return r.owner == ev.Stat.EphemeralOwner && (r.czxid == ev.Stat.Czxid || r.czxid == 0)
 	})
+}
+
+// isHiddenOther reports whether the node may not be read, and is another client's: this machine has none.
+func (p *persistent) isHiddenOther(ev events.Event) bool {
+	return p.foreignHidden(ev) && !p.mayHaveNode(ev) && !p.unanswered
 }
 
 // wrote reports whether the write was carried out.

@@ -52,6 +52,7 @@ func (p *persistent) look(ev events.Event, out *engine.Outbox) {
 		p.settle(ev, out)
 	}
 	out.DropPending()
+	p.hidden = false
 	if p.unknown {
 		out.Multi(events.Check(p.path))
 	}
@@ -168,6 +169,27 @@ func (p *persistent) noteOccupied(ev events.Event, out *engine.Outbox) {
 		text += ": this client's session owns it, and this handle did not create it"
 	}
 	p.reportFailure(code, text, ev, out)
+}
+
+// readOccupied asks whether the other client's node may be read: else no event says that it is deleted.
+func (p *persistent) readOccupied(ev events.Event, out *engine.Outbox) {
+	out.Get(p.path)
+	recheckForeign(p.timeout, &p.jitter, out)
+}
+
+// noteHidden notes another client's node that may not be read.
+func (p *persistent) noteHidden(ev events.Event, out *engine.Outbox) {
+	p.loseOwn(ev, out)
+	p.otherNode = 0
+	p.reportFailure(events.Occupied, p.path, ev, out)
+}
+
+// pauseOccupied reads the node again after a pause, because nothing can be watched that says when it is
+// deleted.
+func (p *persistent) pauseOccupied(ev events.Event, out *engine.Outbox) {
+	out.DropPending()
+	p.reportFailure(events.Occupied, p.path, ev, out)
+	out.Timer(backOffTimer, p.nextPause())
 }
 
 // clear deletes a node that an older session of this machine left, unless somebody has changed it.
