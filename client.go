@@ -199,7 +199,9 @@ func (c executor) Execute(id events.ID, e events.Effect) {
 		c.invariants.published(before)
 	case events.Notify:
 		c.observed.delivering()
-		c.receive(id, func(r receiver) { r.notice(e) })
+		if !c.receive(id, func(r receiver) { r.notice(e) }) {
+			c.logLeftover(e)
+		}
 	case events.Answer:
 		c.receive(id, func(r receiver) { r.answer(e) })
 	case events.Entered:

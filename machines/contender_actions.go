@@ -233,6 +233,7 @@ func (p *contender) forgetReads(ev events.Event, out *engine.Outbox) {
 func (p *contender) lose(ev events.Event, out *engine.Outbox) {
 	out.DropCreates()
 	p.forgetOwn(out)
+	p.mayFollow = false
 	p.endOnce(events.SessionExpired, "the session expired", out)
 	if p.nextIntent == requeue || p.nextIntent == backOff {
 		p.nextIntent = keepPlace
@@ -271,6 +272,7 @@ func (p *contender) closeStepDown(ev events.Event, out *engine.Outbox) {
 // finish answers all commands that wait for the end: the node is gone.
 func (p *contender) finish(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
+	p.searchLeftover(ev, out)
 	p.dropHeartbeats(out)
 	p.answerMove(out)
 	for _, c := range p.closing {

@@ -14,7 +14,7 @@ import (
 func (p *contender) failAndBackOff(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	if p.creating != 0 && ev.Request == p.creating {
-		p.unknown = ev.Code.Unknown()
+		p.noteAttempt(ev)
 	}
 	p.creating = 0
 	p.forgetReads(ev, out)

@@ -25,6 +25,7 @@
 //	election.go     the plain election, on names without a GUID
 //	mutex.go        the mutex: one machine for each acquisition
 //	readwrite.go    the two sides of a read-write lock
+//	leftover.go     what a server creates for an attempt that was given up is deleted
 //	semaphore.go    the semaphore: one machine for each acquisition; semaphore_actions.go what its rows do
 //	jobelection.go  Elastic-Job's election; jobelection_actions.go, jobelection_seal.go what its rows do
 //	standalone.go   what the recipes without a line share; paced.go what those of them share that create nodes again
@@ -54,5 +55,5 @@ import "github.com/incumbent-go/incumbent/engine"
 func Recipes() []engine.Recipe {
 	return []engine.Recipe{SessionRecipe, LatchRecipe, SelectorRecipe, MutexRecipe, ReadWriteRecipe, SemaphoreRecipe, ElectionRecipe, LeaderWatchRecipe, JobElectionRecipe,
 		PersistentRecipe, MembershipRecipe, BarrierRecipe, GateRecipe, DoubleBarrierRecipe, RequestRecipe, ProducerRecipe, ConsumerRecipe,
-		DeletionRecipe, NodewatchRecipe, TreeCacheRecipe, NumberRecipe}
+		DeletionRecipe, NodewatchRecipe, TreeCacheRecipe, NumberRecipe, LeftoverRecipe}
 }

@@ -30,6 +30,8 @@ type node struct {
 	naming     naming
 	read       readPurpose
 	unknown    bool // the outcome of the create: it may have created a node
+	mayFollow  bool // a create under this GUID was answered so, and the server may carry it out after any look
+	named      int  // how many names an attempt at kazoo's permits has
 	owned      bool // the node was read back on this connection, and this session owns it
 	watched    bool // a watch on it is armed
 	ownerKnown bool // on this connection, a create or a read has shown that this session owns the node

@@ -47,6 +47,7 @@ func (p *place) enrol(ev events.Event, out *engine.Outbox) {
 	p.forgetOwn(out)
 	p.line = line{}
 	if !p.refused {
+		p.searchLeftover(ev, out)
 		p.count++
 		p.guid = p.naming.fresh(p.seed, p.count)
 	}
@@ -142,7 +143,8 @@ func (p *place) wake(ev events.Event, out *engine.Outbox) {
 
 // settleCreate notes what a create that returned late has done.
 func (p *place) settleCreate(ev events.Event, out *engine.Outbox) {
-	p.creating, p.unknown = 0, ev.Code.Unknown()
+	p.creating = 0
+	p.noteAttempt(ev)
 	if ev.Code == events.OK {
 		p.noteCreated(ev, out)
 	}

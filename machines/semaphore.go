@@ -57,6 +57,9 @@ func newSemaphore(open events.Event) (*semaphore, error) {
 	s.contender = newContender(open, &o)
 	s.after, s.oneFlight, s.resume = closeNext, o.flag("oneFlight"), o.flag("resume")
 	s.rename()
+	if kazoo {
+		s.named = s.permits
+	}
 	if o.err == nil && (s.permits < 1 || s.permits > s.limit || s.permits > MaxPermits) {
 		return nil, fmt.Errorf("option permits: want at least 1, no more than the limit, and no more than %d", MaxPermits)
 	}

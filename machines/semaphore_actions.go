@@ -3,7 +3,6 @@ package machines
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/incumbent-go/incumbent/engine"
@@ -130,11 +129,7 @@ func (s *semaphore) rename() {
 
 // kazooNames returns the names of the permits in kazoo's layout: 32 digits, without a number.
 func (s *semaphore) kazooNames() []string {
-	names := make([]string, s.permits)
-	for i := range names {
-		names[i] = strings.ReplaceAll(guid(s.guid+"/permit", uint64(i)), "-", "")
-	}
-	return names
+	return kazooPermits(s.guid, s.permits)
 }
 
 // probe reads the permits and lists the line of locks, and writes nothing.
@@ -198,7 +193,8 @@ func (s *semaphore) take(ev events.Event, out *engine.Outbox) {
 // noteResult notes the transaction's outcome. Nothing else is sent while it is pending, so its answer
 // is the only one that may come late.
 func (s *semaphore) noteResult(ev events.Event, out *engine.Outbox) {
-	s.creating, s.unknown = 0, ev.Code.Unknown()
+	s.creating = 0
+	s.noteAttempt(ev)
 	if ev.Code != events.OK {
 		return
 	}

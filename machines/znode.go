@@ -108,6 +108,30 @@ const KazooLabel = "__lock__"
 // KazooReadLabel is the label of kazoo's ReadLock. A WriteLock's is KazooLabel.
 const KazooReadLabel = "__rlock__"
 
+// kazooPermits returns the names of an attempt's permits in kazoo's layout: 32 digits, without a number.
+func kazooPermits(attempt string, permits int) []string {
+	names := make([]string, permits)
+	for i := range names {
+		names[i] = strings.ReplaceAll(guid(attempt+"/permit", uint64(i)), "-", "")
+	}
+	return names
+}
+
+// ofAttempt returns the children that an attempt with this GUID has created, in any recipe's layout. So many of them are
+// kazoo's permits at most.
+func ofAttempt(children []string, guid string, permits int) (names []string) {
+	digits, permitNames := strings.ReplaceAll(guid, "-", ""), kazooPermits(guid, permits)
+	for _, name := range children {
+		switch {
+		case guid == "":
+		case strings.HasPrefix(name, GUIDPrefix+guid+"-"), strings.HasPrefix(name, digits+KazooLabel), strings.HasPrefix(name, digits+KazooReadLabel),
+			slices.Contains(permitNames, name):
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 func isKazoo(label string) bool { return label == KazooLabel || label == KazooReadLabel }
 
 // ownPrefix returns the name that a create asks for: the sequence flag adds the number. A plain name

@@ -83,9 +83,11 @@ func (w *harness) newClient() *client {
 	return c
 }
 
-// recipes returns the product's recipes that have a role, as the plant changes them.
+// recipes returns the product's recipes that have a role, or that machines open, as the plant changes them.
 func (w *harness) recipes() []engine.Recipe {
-	all := slices.DeleteFunc(slices.Clone(machines.Recipes()), func(r engine.Recipe) bool { return r.Name() != "session" && roleOf(r.Name()) == nil })
+	all := slices.DeleteFunc(slices.Clone(machines.Recipes()), func(r engine.Recipe) bool {
+		return r.Name() != "session" && r.Name() != "leftover" && roleOf(r.Name()) == nil
+	})
 	if w.plant == nil || w.plant.Mutations == nil {
 		return all
 	}
