@@ -4,6 +4,7 @@ package zkmem
 
 import (
 	"bufio"
+	"crypto/tls"
 	"io"
 	"net"
 	"sync"
@@ -266,7 +267,7 @@ func (c *conn) serve() {
 	}
 	c.srv.mu.Unlock()
 	r := bufio.NewReader(c)
-	if !c.readFirstFrame(r) {
+	if !c.secure() || !c.readFirstFrame(r) {
 		return
 	}
 	c.nc.SetReadDeadline(time.Time{})
@@ -280,6 +281,20 @@ func (c *conn) serve() {
 			return
 		}
 	}
+}
+
+// secure ends the handshake of TLS, if the connection has one, and reports whether the client is accepted. One that is
+// refused gets an alert with the reason. A close while bytes of the client are unread may destroy the alert, so they are
+// read first, until the client closes or HandshakeTimeout is over.
+func (c *conn) secure() bool {
+	secured, ok := c.nc.(*tls.Conn)
+	if !ok || secured.Handshake() == nil {
+		return true
+	}
+	if half, ok := secured.NetConn().(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+		io.Copy(io.Discard, secured.NetConn())
+	}
+	return false
 }
 
 func (c *conn) next(r io.Reader) ([]byte, error) {

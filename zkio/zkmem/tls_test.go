@@ -6,8 +6,10 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"io"
 	"math/big"
 	"net"
+	"strings"
 	"testing"
 	"time"
 )
@@ -69,5 +71,39 @@ func TestAListenerForTLS(t *testing.T) {
 		if plain.introduce(0, nil, time.Minute); plain.session != 0 {
 			t.Error("a session without TLS, restarted:", restarted)
 		}
+	}
+}
+
+// A client whose certificate is missing gets the reason. The server does not close the connection before the client
+// does, though it has not read all that the client wrote: so the alert cannot be lost.
+func TestARefusedClientGetsTheAlert(t *testing.T) {
+	s := Start(t)
+	pair, pool := selfSigned(t)
+	config := &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAnyClientCert}
+	if err := s.ListenTLS("127.0.0.1:0", config); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		open, err := net.Dial("tcp", s.TLSAddr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		secured := tls.Client(open, &tls.Config{RootCAs: pool, ServerName: "127.0.0.1", MinVersion: tls.VersionTLS13})
+		if err := secured.Handshake(); err != nil {
+			t.Fatal(err)
+		}
+		_, err = secured.Read(make([]byte, 1))
+		if err == nil || !strings.Contains(err.Error(), "tls: certificate required") {
+			t.Fatalf("Read: %v", err)
+		}
+		for range 2 { // the second write fails if the first made the server reset the connection
+			if _, err := open.Write(make([]byte, 1<<10)); err != nil {
+				t.Fatalf("the server reset the connection: %v", err)
+			}
+		}
+		if n, err := open.Read(make([]byte, 1)); n != 0 || err != io.EOF {
+			t.Fatalf("Read after the alert: %v", err)
+		}
+		open.Close()
 	}
 }
