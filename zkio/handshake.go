@@ -108,7 +108,7 @@ func (w *wire) readGreeting() (connectResponse, error) {
 			w.s.noteRejection(w)
 			return connectResponse{}, notServing("closed the connection in the handshake: " +
 				"it is read-only or not serving, or lags behind what this session has seen, " +
-				"or there are too many connections from this host (maxClientCnxns)" + w.maybeTLS())
+				"or there are too many connections from this host (maxClientCnxns), " + w.maybeTLS())
 		}
 		return connectResponse{}, err
 	}
@@ -137,12 +137,12 @@ func (w *wire) readGreeting() (connectResponse, error) {
 	return g, nil
 }
 
-// maybeTLS adds one more possible reason why a server closed the connection.
+// maybeTLS returns one more possible reason why a server closed the connection.
 func (w *wire) maybeTLS() string {
 	if w.s.a.cfg.TLS != nil {
-		return ""
+		return "or it does not accept this client's certificate"
 	}
-	return ", or expects TLS on this port"
+	return "or it expects TLS on this port"
 }
 
 // accept checks whether this is the session that was asked for.

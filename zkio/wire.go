@@ -87,7 +87,7 @@ func (w *wire) Write(b []byte) (int, error) {
 		}
 		w.offeredID = patchConnect(b, claimed)
 		w.limitGreeting()
-		_ = w.put(withReadOnlyByte(b))
+		w.putConnect(withReadOnlyByte(b))
 		return len(b), nil
 	} else if !w.s.admitFrame(w, b) {
 		return len(b), nil
@@ -111,6 +111,23 @@ func (w *wire) put(frames []byte) error {
 		w.breakOff(err)
 	}
 	return err
+}
+
+// putConnect writes the connect request. If the server has closed the connection before, Read goes on for
+// drainTimeout, and says why: an alert of TLS may be there to be read, and a server that is full says nothing.
+func (w *wire) putConnect(frame []byte) {
+	if w.broken() {
+		return
+	}
+	_, err := w.Conn.Write(frame)
+	var timeout net.Error
+	switch {
+	case err == nil:
+	case errors.As(err, &timeout) && timeout.Timeout():
+		w.breakOff(err)
+	default:
+		time.AfterFunc(drainTimeout, func() { _ = w.Conn.Close() })
+	}
 }
 
 // isPing reports whether a frame after the connect request is a ping.
