@@ -130,7 +130,9 @@ func (t *Tree) delete(path string, zxid int64, events *[]Event) Code {
 	if at, ok := slices.BinarySearch(parent.children, name); ok {
 		parent.children = slices.Delete(parent.children, at, at+1)
 	}
-	parent.stat.Pzxid = max(parent.stat.Pzxid, zxid)
+	if !t.keeper {
+		parent.stat.Pzxid = max(parent.stat.Pzxid, zxid)
+	}
 	delete(t.nodes, path)
 	switch owner := n.stat.EphemeralOwner; {
 	case owner == 0:
@@ -157,6 +159,9 @@ func (t *Tree) change(txn Txn, events *[]Event) (Stat, Code) {
 		t.countQuota(txn.Path, 0, len(txn.Data)-len(n.data))
 		n.data = txn.Data
 		n.stat.Version, n.stat.Mzxid, n.stat.Mtime = txn.Version, txn.Zxid, txn.Time
+		if parentPath, _, ok := split(txn.Path); ok && t.keeper {
+			t.node(parentPath).writes++
+		}
 		*events = append(*events, Event{NodeDataChanged, txn.Path, n.acl})
 	case OpSetACL:
 		n.acl = txn.ACL

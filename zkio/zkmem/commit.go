@@ -70,7 +70,7 @@ func (m *member) forwards(r request) bool {
 	case OpSync:
 		return !r.bad
 	}
-	return !m.srv.opts.lacks(r.op.Code) && m.srv.supports(r.op.Code) && isWrite(r.op.Code)
+	return !m.srv.opts.lacks(r.op) && m.srv.supports(r.op.Code) && isWrite(r.op.Code)
 }
 
 // handle takes a request of a client of a member at the leader.

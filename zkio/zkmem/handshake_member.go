@@ -14,7 +14,9 @@ func (m *member) introduce(c *conn, h handshake) (*session, []byte) {
 	switch {
 	case m.readOnly:
 		return m.introduceReadOnly(c, h)
-	case !m.Serving() || h.seen > m.srv.tree.Zxid():
+	case !m.Serving() && m.srv.opts.RefusalVersion != 0:
+		return nil, m.srv.refused(h)
+	case !m.Serving() || m.srv.lagsBehind(h):
 		return nil, nil
 	}
 	timeout := m.srv.negotiate(h.timeout)

@@ -27,7 +27,8 @@ type Options struct {
 	// NoContainers and NoCreate2 imitate an older server: it does not know createContainer (before 3.5.3) or create2
 	// (before 3.5), answers Unimplemented and closes the connection.
 	NoContainers, NoCreate2 bool
-	// Unknown has operations that the server does not know, and what it does with them. It may be nil.
+	// Unknown has operations that the server does not know, alone and in a multi, and what it does with them. It may
+	// be nil.
 	Unknown map[OpCode]Unknown
 	// ExistsNeedsRead has exists of a node that its caller may not read answered with NoAuth, as by ZooKeeper 3.8.4,
 	// 3.9.2 and later (ZOOKEEPER-2590).
@@ -35,9 +36,12 @@ type Options struct {
 	// NewSessionIDOnReattach imitates ClickHouse Keeper: a client that reconnects gets a new session, the old one
 	// times out.
 	NewSessionIDOnReattach bool
-	// RefusalVersion is the protocol version in the answer to a handshake that an interceptor refuses, for session -1: 42
-	// imitates ClickHouse Keeper without a leader. Default 0: the answer is that the session has expired.
+	// RefusalVersion is the protocol version in the answer to a handshake that an interceptor refuses, or that comes to a
+	// member of an ensemble without a quorum, for session -1: 42 imitates ClickHouse Keeper without a leader. Default 0:
+	// the interceptor's answer is that the session has expired, and the member closes the connection.
 	RefusalVersion int32
+	// Keeper imitates what else ClickHouse Keeper does in another way than ZooKeeper, which the function Keeper lists.
+	Keeper bool
 	// ExtendedTypes accepts nodes with a TTL, as zookeeper.extendedTypesEnabled=true does. They are deleted at the
 	// next ContainerInterval after they have had no write for their TTL and have no children.
 	ExtendedTypes bool
@@ -63,7 +67,7 @@ type Options struct {
 type Unknown struct {
 	// Close ends the connection, after the answer if there is one.
 	Close bool
-	// Code is the answer. OK stands for none.
+	// Code is the answer. OK stands for none: without Close, the request is ignored.
 	Code Code
 }
 

@@ -176,6 +176,7 @@ type handshake struct {
 	password []byte
 	readOnly bool // the client would accept a read-only server
 	modern   bool // the client sent that flag, and expects one back
+	keeper   bool // ClickHouse Keeper answers: without the flag, and with an empty password
 }
 
 func decodeHandshake(frame []byte) (handshake, bool) {
@@ -192,12 +193,15 @@ func decodeHandshake(frame []byte) (handshake, bool) {
 }
 
 func (h handshake) reply(timeout int32, session int64, password []byte, readOnly bool) []byte {
+	if h.keeper {
+		password = make([]byte, len(password))
+	}
 	e := newFrame()
 	e.int32(0)
 	e.int32(timeout)
 	e.int64(session)
 	e.bytes(password)
-	if h.modern {
+	if h.modern && !h.keeper {
 		e.bool(readOnly)
 	}
 	return e.frame()

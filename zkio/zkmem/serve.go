@@ -6,6 +6,7 @@ import "slices"
 
 // serveHandshake serves a handshake and reports whether requests may follow.
 func (s *Server) serveHandshake(c *conn, h handshake) bool {
+	h.keeper = s.opts.Keeper
 	verdict := s.hooks.ask(Request{Session: h.session, Op: OpCreateSession})
 	if !verdict.wait(c) || verdict.Action == CutBefore {
 		return false
@@ -21,7 +22,7 @@ func (s *Server) serveHandshake(c *conn, h handshake) bool {
 	c.use.received++
 	switch verdict.Action {
 	case Refuse:
-		c.send(h.refused(s.opts.RefusalVersion))
+		c.send(s.refused(h))
 		return false
 	case Ignore:
 		return true
@@ -73,10 +74,13 @@ func (s *Server) serve(c *conn, r request) bool {
 func (s *Server) respond(c *conn, p *packet) bool {
 	r, verdict := p.request, p.verdict
 	if verdict.Action == Refuse {
-		s.reply(c, r.op.Code, r.xid, s.tree.Zxid(), verdict.Code, nil)
+		s.reply(c, r.op.Code, r.xid, s.refusalZxid(), verdict.Code, nil)
 		return true
 	}
 	answer := s.answer(c, p)
+	if s.opts.Keeper {
+		answer.asKeeper(r.op.Code)
+	}
 	if answer.none {
 		return !answer.last
 	}
@@ -127,8 +131,8 @@ func (s *Server) answer(c *conn, p *packet) answer {
 		s.answerDone(c, p, &a)
 	case r.op.Code == OpPing:
 		a.xid = -2
-	case s.opts.lacks(r.op.Code):
-		unknown := s.opts.Unknown[r.op.Code]
+	case s.opts.lacks(r.op):
+		unknown := s.opts.unknown(r.op)
 		a.code, a.none, a.last = unknown.Code, unknown.Code == OK, unknown.Close
 	case r.bad && (r.op.Code == OpAuth || r.op.Code == OpSASL):
 		a.none, a.last = true, true
@@ -167,10 +171,18 @@ func (s *Server) answerDone(c *conn, p *packet, a *answer) {
 	}
 }
 
-// lacks reports whether the options have the operation as one that the server does not know.
-func (o Options) lacks(op OpCode) bool {
-	_, unknown := o.Unknown[op]
-	return unknown
+// lacks reports whether the options have the operation, or one of a multi's, as one that the server does not know.
+func (o Options) lacks(op Op) bool {
+	_, unknown := o.Unknown[op.Code]
+	return unknown || slices.ContainsFunc(op.Ops, o.lacks)
+}
+
+// unknown returns what the server does with an operation that it lacks.
+func (o Options) unknown(op Op) Unknown {
+	if i := slices.IndexFunc(op.Ops, o.lacks); i >= 0 {
+		return o.Unknown[op.Ops[i].Code]
+	}
+	return o.Unknown[op.Code]
 }
 
 // supports returns false for operations that end the connection.

@@ -70,7 +70,7 @@ func newServer(o Options, mu *sync.Mutex, number byte) *Server {
 		listeners: map[net.Listener]struct{}{},
 		counts:    newCounts(),
 	}
-	s.tree.extended = s.opts.ExtendedTypes
+	s.tree.extended, s.tree.keeper = s.opts.ExtendedTypes, s.opts.Keeper
 	rand.Read(s.secret[:])
 	s.lastID = firstSessionID(s.start, number)
 	s.mu.Lock() // the reaper may run before its timer is known here
@@ -227,7 +227,7 @@ func (s *Server) knowsCertificates() bool { return s.endpoint(true) != "" }
 // adopt takes a copy of a tree, with what the server's settings say of it. Under Server.mu.
 func (s *Server) adopt(tree *Tree) {
 	s.tree = tree.Clone()
-	s.tree.extended, s.tree.certificates = s.opts.ExtendedTypes, s.knowsCertificates()
+	s.tree.extended, s.tree.keeper, s.tree.certificates = s.opts.ExtendedTypes, s.opts.Keeper, s.knowsCertificates()
 }
 
 // endpoint returns the first address with or without TLS. Under Server.mu.

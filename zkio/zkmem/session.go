@@ -135,7 +135,7 @@ func (s *Server) readOnly() bool {
 // connect answers a handshake. A nil session means that the connection has to be closed after the answer, if any, was
 // sent.
 func (s *Server) connect(c *conn, h handshake) (*session, []byte) {
-	if s.opts.ReadOnly && !h.readOnly || h.seen > s.tree.Zxid() {
+	if s.opts.ReadOnly && !h.readOnly || s.lagsBehind(h) {
 		return nil, nil
 	}
 	timeout := s.negotiate(h.timeout)
@@ -159,6 +159,9 @@ func (s *Server) connect(c *conn, h handshake) (*session, []byte) {
 	return found, h.reply(milliseconds(timeout), found.id, s.password(found.id), s.opts.ReadOnly)
 }
 
+// lagsBehind reports whether the client has seen more than the server has.
+func (s *Server) lagsBehind(h handshake) bool { return !h.keeper && h.seen > s.tree.Zxid() }
+
 // introduceAgain carries out a createSession that a client sends as a request: a real server begins the session again and
 // sends the reply to its handshake a second time.
 func (s *Server) introduceAgain(c *conn) {
@@ -175,12 +178,12 @@ func (s *Server) sendIntroduction(c *conn) {
 }
 
 // refused returns the answer of a server that does not serve: a session that has expired, or another protocol version.
-func (h handshake) refused(version int32) []byte {
-	if version == 0 {
+func (s *Server) refused(h handshake) []byte {
+	if s.opts.RefusalVersion == 0 {
 		return h.expired()
 	}
-	answer := h.reply(h.timeout, -1, make([]byte, 16), false)
-	binary.BigEndian.PutUint32(answer[4:], uint32(version)) // behind the length
+	answer := h.reply(milliseconds(s.negotiate(h.timeout)), -1, make([]byte, 16), false)
+	binary.BigEndian.PutUint32(answer[4:], uint32(s.opts.RefusalVersion)) // behind the length
 	return answer
 }
 

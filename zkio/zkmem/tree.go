@@ -24,6 +24,7 @@ type Tree struct {
 	containers   map[string]struct{}           // and nodes with a TTL: the server deletes these by itself
 	extended     bool                          // nodes with a TTL are accepted
 	certificates bool                          // the scheme x509 is known
+	keeper       bool                          // Stats count as ClickHouse Keeper's: see Options.Keeper
 }
 
 // node is one znode. children stays sorted. creates counts the children ever created here: it is the sequence
@@ -33,6 +34,7 @@ type node struct {
 	acl      []ACL
 	stat     Stat // without Cversion, DataLength and NumChildren
 	creates  int32
+	writes   int32 // of children's data, if they count
 	children []string
 }
 
@@ -70,6 +72,7 @@ func (t *Tree) Clone() *Tree {
 		containers:   make(map[string]struct{}, len(t.containers)),
 		extended:     t.extended,
 		certificates: t.certificates,
+		keeper:       t.keeper,
 	}
 	for path, n := range t.nodes {
 		twin := *n
@@ -235,7 +238,7 @@ func (t *Tree) node(path string) *node {
 // created counts once, and once more if it was deleted.
 func (n *node) fullStat() Stat {
 	s := n.stat
-	s.Cversion = n.creates*2 - int32(len(n.children))
+	s.Cversion = n.creates*2 - int32(len(n.children)) + n.writes
 	s.DataLength = int32(len(n.data))
 	s.NumChildren = int32(len(n.children))
 	if !owned(s.EphemeralOwner) {
