@@ -32,7 +32,7 @@ func (p *participant) receive(ctx, work context.Context, op string, n uint64, ch
 	err = p.explain(ctx, op, cmp.Or(err, r.err)) // before undo
 	switch {
 	case answered:
-		return nil, err
+		return nil, p.withList(ctx, err)
 	case p.commands.drop(n):
 		undo(n)
 		return nil, err

@@ -68,7 +68,12 @@ func (p *participant) logClosed() {
 
 // logLineTrouble logs why the participant cannot lead for now.
 func (p *participant) logLineTrouble(err error) {
-	p.client.log.log(p.client.outages.level(p, zerolog.WarnLevel), p.troubleText, func(e *zerolog.Event) { addFailure(p.identity(e), err) })
+	p.client.log.log(p.client.outages.level(p, zerolog.WarnLevel), p.troubleText, func(e *zerolog.Event) {
+		if errors.Is(err, ErrNoAuth) {
+			e.Str("hint", "an access list of the line, or of a node above it, does not admit this client: see Config.ACL")
+		}
+		addFailure(p.identity(e), err)
+	})
 }
 
 // plannedLevel is the level of lines about what goes as planned.

@@ -27,6 +27,7 @@ type Kept struct {
 	Stat     *Stat      // of a multi, the Stat after its last "set"
 	Children []string   // in no order; not to be changed
 	Results  []OpResult // of a multi
+	acl      []ACL      // of a getACL
 }
 
 // view returns the part that recipes use.
@@ -96,6 +97,9 @@ func (a *Adapter) decode(c *call, b *body, e *events.Event) (kept Kept) {
 	case events.Children:
 		e.Children = b.strings()
 		kept = Kept{Children: e.Children, Stat: b.stat()}
+	case getACL:
+		kept.acl = b.acl()
+		b.stat()
 	case events.Sync:
 		b.string()
 	case events.Multi:

@@ -67,6 +67,8 @@ func (a *Adapter) newCall(id events.ID, r events.Request) *call {
 		c.kind, c.path, c.reads, c.watch = events.ReplyWatch, r.Path, true, treeWatch
 	case events.Sync:
 		c.kind, c.path, c.reads = events.ReplySync, r.Path, true
+	case getACL:
+		c.kind, c.path, c.reads = events.ReplyStat, r.path, true
 	case events.Multi:
 		c.kind = events.ReplyMulti
 		size = a.checkMulti(c, r.Ops)

@@ -14,6 +14,7 @@ const (
 	opDelete          int32 = 2
 	opExists          int32 = 3
 	opGet             int32 = 4
+	opGetACL          int32 = 6
 	opSetData         int32 = 5
 	opChildren        int32 = 12 // getChildren2: with the stat
 	opCheck           int32 = 13
@@ -52,6 +53,8 @@ func (a *Adapter) encode(f frame, xid int32, c *call) frame {
 		f = f.int32(opChildren).string(a.full(r.Path)).bool(c.watch != noWatch)
 	case events.AddWatch:
 		f = f.int32(opAddWatch).string(a.full(r.Path)).int32(modeRecursive)
+	case getACL:
+		f = f.int32(opGetACL).string(a.full(r.path))
 	case removeWatches:
 		f = f.int32(opRemoveWatches).string(a.full(r.path)).int32(watchesOfAnyKind)
 	case events.Sync:

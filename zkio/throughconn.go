@@ -90,6 +90,8 @@ func (a *Adapter) sendBy(conn *zk.Conn, r events.Request) (err error) {
 		_, _, err = conn.Exists(a.full(r.Path))
 	case events.Children:
 		_, _, err = conn.Children(a.full(r.Path))
+	case getACL:
+		_, _, err = conn.GetACL(a.full(r.path))
 	case events.Sync:
 		_, err = conn.Sync(a.full(r.Path))
 	case events.Multi:

@@ -219,7 +219,7 @@ func (c *connection) closeClient(client *incumbent.Client) {
 // flagNames returns an error that has the names of flags in place of those of settings.
 func flagNames(err error) error {
 	text := strings.NewReplacer("Config.Servers", "--servers", "Config.SessionTimeout", "--timeout",
-		"set Config.Tick to", "set --tick to", "Config.Tick", "--tick", "Config.TLS", "--tls-ca",
+		"set Config.Tick to", "set --tick to", "Config.Tick", "--tick", "Config.TLS", "--tls-ca", "Config.ACL", "--acl",
 		"Config.Record: RecordOptions.Ring", "--record-last", "Config.Record: RecordIn", "--record").Replace(err.Error())
 	return trimLibrary(errors.New(text))
 }
@@ -238,7 +238,9 @@ func failure(err error) error {
 		return err
 	case errors.As(err, &refused) && refused.Code == events.NoNode: // a chroot that does not exist
 		return cli.Exit(exitConfig, err)
-	case errors.Is(err, incumbent.ErrNoAuth), errors.Is(err, incumbent.ErrAuthFailed),
+	case errors.Is(err, incumbent.ErrNoAuth):
+		return cli.Exit(exitNoAuth, flagNames(err))
+	case errors.Is(err, incumbent.ErrAuthFailed),
 		errors.As(err, &refused) && refused.Code == events.RequiresSASL:
 		return cli.Exit(exitNoAuth, err)
 	case errors.Is(err, incumbent.ErrNotConnected), errors.Is(err, incumbent.ErrTooSlow), errors.Is(err, incumbent.ErrDeletedAgain), incumbent.Retryable(err):
