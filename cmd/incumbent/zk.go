@@ -149,12 +149,7 @@ func (a *app) serve(ctx context.Context, f zkFlags) error {
 		defer control.Serve(atMost(maxConnections, maxWait, l), srv, os.Getenv(controlToken), func(host string) bool { return f.httpHosts.expected(f.control, host) })()
 	}
 	a.announce(srv, f, controlled)
-	var failed error
-	select {
-	case <-ctx.Done():
-	case err := <-srv.ListenerFailed():
-		failed = cli.Exit(exitUnavailable, fmt.Errorf("no client can connect any more: %w", err))
-	}
+	failed := whileListening(ctx, srv)
 	before := len(srv.Sessions())
 	srv.Stop()
 	a.Note("closed, with %s", cli.Plural(before, "session"))
@@ -167,6 +162,16 @@ func (a *app) serve(ctx context.Context, f zkFlags) error {
 	}
 	a.Note("saved %s in %s", cli.Plural(count, "node"), strconv.Quote(f.save))
 	return failed
+}
+
+// whileListening waits until the context ends, and before that for the end of a listener, which is an error.
+func whileListening(ctx context.Context, srv *zkmem.Server) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-srv.ListenerFailed():
+		return cli.Exit(exitUnavailable, fmt.Errorf("no client can connect any more: %w", err))
+	}
 }
 
 // announce says where the server is.
