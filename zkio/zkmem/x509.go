@@ -75,12 +75,14 @@ func relativeName(set asn1.RawValue) string {
 	return strings.Join(names, "+")
 }
 
-// escape puts a backslash before what RFC 2253 gives a meaning.
+// escape puts a backslash before each character that Java escapes, which are more than RFC 2253 asks for: = and # anywhere, and
+// all spaces at both ends.
 func escape(value string) string {
+	inner := strings.TrimLeft(value, " ")
+	first, end := len(value)-len(inner), len(strings.TrimRight(value, " "))
 	var b strings.Builder
 	for i, r := range value {
-		edge := r == ' ' && (i == 0 || i == len(value)-1) || r == '#' && i == 0
-		if edge || strings.ContainsRune(`,+"\<>;`, r) {
+		if r == ' ' && (i < first || i >= end) || strings.ContainsRune(`,=+<>#;"\`, r) {
 			b.WriteByte('\\')
 		}
 		b.WriteRune(r)

@@ -51,10 +51,13 @@ var (
 // A certificate's subject is written as Java's X500Principal.getName writes it, by RFC 2253.
 func TestSubjectsAreWrittenAsJavaDoes(t *testing.T) {
 	for want, sequence := range map[string]pkix.RDNSequence{
-		"CN=ann,O=Example,C=DE":    {rdn(country, "DE"), rdn(organisation, "Example"), rdn(commonName, "ann")},
-		`CN=ann\, b\+c,O=\#1 a\ `:  {rdn(organisation, "#1 a "), rdn(commonName, "ann, b+c")},
-		"CN=ann,DC=example":        {rdn(component, "example"), rdn(commonName, "ann")},
-		"2.5.4.5=#13023132,CN=ann": {rdn(commonName, "ann"), rdn(serialNumber, "12")},
+		"CN=ann,O=Example,C=DE":     {rdn(country, "DE"), rdn(organisation, "Example"), rdn(commonName, "ann")},
+		`CN=ann\, b\+c,O=\#1 a\ `:   {rdn(organisation, "#1 a "), rdn(commonName, "ann, b+c")},
+		`CN=a\=1\#2,O=\ \ b  c\ \ `: {rdn(organisation, "  b  c  "), rdn(commonName, "a=1#2")},
+		`CN=\ \ `:                   {rdn(commonName, "  ")},
+		"CN=größte 安":               {rdn(commonName, "größte 安")},
+		"CN=ann,DC=example":         {rdn(component, "example"), rdn(commonName, "ann")},
+		"2.5.4.5=#13023132,CN=ann":  {rdn(commonName, "ann"), rdn(serialNumber, "12")},
 	} {
 		if _, cert := certificateOf(t, sequence); subject(cert) != want {
 			t.Errorf("%q, want %q", subject(cert), want)
