@@ -13,6 +13,7 @@ var randomNames = map[string]string{
 	"test/story/run.go":            "a path on a server that other runs use, too",
 	"test/story/deaf.go":           "the seeds of clients in processes that do not know each other: names of nodes",
 	"test/security/tls_test.go":    "keys",
+	"test/security/x509_test.go":   "keys",
 	"zkio/hosts_test.go":           "keys",
 	"zkio/zkmem/tls_test.go":       "keys",
 	"zkio/zkmem/x509_test.go":      "keys",
