@@ -60,7 +60,7 @@ type Client struct {
 	mu           sync.Mutex
 	handles      map[events.ID]receiver
 	handleCounts map[string]int
-	reserved     map[string]bool // what a client can have only once: see reserve
+	reserved     map[string]chan struct{} // what a client can have only once: see reserve
 	closing      bool
 	ending       chan struct{} // full while a Close ends the session
 	closed       chan struct{}
@@ -94,7 +94,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	}
 	c := &Client{
 		base: ctx, config: &config, clock: *config.clock, log: newLogger(config.Logger, config.Name),
-		phases: map[string]*string{}, handles: map[events.ID]receiver{}, handleCounts: map[string]int{}, reserved: map[string]bool{},
+		phases: map[string]*string{}, handles: map[events.ID]receiver{}, handleCounts: map[string]int{}, reserved: map[string]chan struct{}{},
 		ending: make(chan struct{}, 1), closed: make(chan struct{}),
 	}
 	if replaced, found := sources.From(ctx); found {
@@ -357,20 +357,46 @@ func (c *Client) register(recipe string, r func(events.ID) receiver, open events
 // reserve reserves what a client can have only once, because the session is all that
 // identifies it there. It returns false if it is reserved already. unreserve undoes it.
 func (c *Client) reserve(place string) bool {
+	_, ok := c.tryReserve(place)
+	return ok
+}
+
+// tryReserve reserves a place, or returns what is closed when it is free.
+func (c *Client) tryReserve(place string) (freed <-chan struct{}, ok bool) {
 	c.opened()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.reserved[place] {
-		return false
+	if freed, taken := c.reserved[place]; taken {
+		return freed, false
 	}
-	c.reserved[place] = true
-	return true
+	c.reserved[place] = make(chan struct{})
+	return nil, true
+}
+
+// reserveWhenFree waits until the place is free. It returns the context's cause, or ErrClosed.
+func (c *Client) reserveWhenFree(ctx context.Context, place string) error {
+	for {
+		freed, ok := c.tryReserve(place)
+		if ok {
+			return nil
+		}
+		select {
+		case <-freed:
+		case <-c.closed:
+			return ErrClosed
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 }
 
 func (c *Client) unreserve(place string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.reserved, place)
+	if freed, taken := c.reserved[place]; taken {
+		close(freed)
+		delete(c.reserved, place)
+	}
 }
 
 // removeHandle removes the handle of a closed machine.

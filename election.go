@@ -47,7 +47,7 @@ func (c *Client) Election(path, prefix string, options LatchOptions) (*Election,
 	if err := checkOptions(options); err != nil {
 		return nil, err
 	}
-	if !c.reserve("election " + path + "/" + prefix) {
+	if !c.reserve(plainPlace(path, prefix)) {
 		return nil, fmt.Errorf("%w: %s/%s", ErrAlreadyInElection, path, prefix)
 	}
 	e := &Election{}
@@ -60,18 +60,21 @@ func (c *Client) Election(path, prefix string, options LatchOptions) (*Election,
 		return e
 	}, open)
 	if err != nil {
-		c.unreserve("election " + path + "/" + prefix)
+		c.unreserve(plainPlace(path, prefix))
 		return nil, err
 	}
 	return e, nil
 }
+
+// plainPlace is the one place that a client has in a line of plain names.
+func plainPlace(path, prefix string) string { return "election " + path + "/" + prefix }
 
 // Prefix returns what precedes the number in the names of the line's nodes.
 func (e *Election) Prefix() string { return e.participant.prefix }
 
 func (e *Election) entered(state string) {
 	if state == "closed" {
-		e.participant.client.unreserve("election " + e.participant.path + "/" + e.participant.prefix)
+		e.participant.client.unreserve(plainPlace(e.participant.path, e.participant.prefix))
 	}
 	e.participant.enterLine(state)
 }

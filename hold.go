@@ -148,14 +148,48 @@ func (c *Client) acquire(ctx context.Context, a acquisition) (*Hold, error) {
 		h.words = permitWords{h}
 		open.Options["limit"], open.Options["permits"] = strconv.Itoa(a.limit), strconv.Itoa(a.permits)
 	}
+	if err := h.takePlace(ctx, a, open); err != nil {
+		return nil, err
+	}
 	if _, err := c.register(a.recipe, func(id events.ID) receiver {
 		h.id = id
 		return h
 	}, open); err != nil {
+		h.freePlace()
 		return nil, asCallError(a.op, a.path, err)
 	}
 	hold, err := h.held(h.await(ctx, context.WithoutCancel(ctx), a.op, h.abandon))
 	return hold, h.asLost(err, ReasonNodeGone)
+}
+
+// takePlace waits until no other acquisition of this client is in the line, if the line has plain names.
+func (h *holdHandle) takePlace(ctx context.Context, a acquisition, open events.Event) error {
+	if !a.options.Plain {
+		return nil
+	}
+	h.plain, h.prefix = true, a.options.Prefix
+	open.Options["prefix"] = a.options.Prefix
+	place := plainPlace(a.path, a.options.Prefix)
+	if a.try {
+		if !h.client.reserve(place) {
+			return &Error{events.Locked, a.path}
+		}
+		return nil
+	}
+	if err := h.client.reserveWhenFree(ctx, place); err != nil {
+		return h.client.explain(ctx, a.op, a.path, err, func() error { return errOwnPlace })
+	}
+	return nil
+}
+
+// errOwnPlace is what a Lock of a plain mutex waits for, before it has a node.
+var errOwnPlace = errors.New("waiting for this client's other place in the line: names without a GUID allow one")
+
+// freePlace lets the next acquisition of this client into a line of plain names.
+func (h *holdHandle) freePlace() {
+	if h.plain {
+		h.client.unreserve(plainPlace(h.path, h.prefix))
+	}
 }
 
 // held returns the Hold of a Leadership that was granted.
@@ -203,4 +237,9 @@ func (h *holdHandle) notice(n events.Notify) {
 
 func (h *holdHandle) answer(a events.Answer) { h.deliver(a) }
 
-func (h *holdHandle) entered(state string) { h.enterLine(state) }
+func (h *holdHandle) entered(state string) {
+	if state == "closed" {
+		h.freePlace()
+	}
+	h.enterLine(state)
+}

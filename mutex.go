@@ -2,6 +2,8 @@ package incumbent
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/incumbent-go/incumbent/machines"
@@ -24,6 +26,15 @@ type MutexOptions struct {
 	// Curator's; a read-write lock in that of its ReadLock and WriteLock. The two lines do
 	// not see each other: all that are to exclude each other have to be in one.
 	Kazoo bool
+	// Plain puts a mutex in the line of the lock of ZooKeeper's recipes page, as many programs have written it by hand:
+	// the nodes' names are Prefix and a number, without a GUID. The owner does what the GUID does elsewhere, as in
+	// Election, and Hold.Write is refused with ErrPlainName for the same reason. So a client has one place in such a
+	// line at a time: a Lock waits for the hold of another Lock of its client, and no node of its own stands in the
+	// line before that; a TryLock is refused then. A read-write lock cannot be plain.
+	Plain bool
+	// Prefix is what precedes the number in the names of a plain mutex, as in "lock-" or "n_". With an empty one the
+	// names are only a number.
+	Prefix string
 	// Revocable makes holds react to Mutex.Revoke, and to Curator's Revoker: see
 	// Hold.Revoked. The client that asks needs the right to write to the own node.
 	Revocable bool
@@ -57,7 +68,26 @@ func (c *Client) Mutex(path string, options MutexOptions) (*Mutex, error) {
 	if err := checkOptions(options); err != nil {
 		return nil, err
 	}
+	if err := options.checkNames(path, true); err != nil {
+		return nil, err
+	}
 	return &Mutex{client: c, path: path, options: options}, nil
+}
+
+// checkNames returns an error if the options of the names contradict each other, or a read-write lock has those of
+// plain names.
+func (o MutexOptions) checkNames(path string, mayBePlain bool) error {
+	switch {
+	case o.Plain && !mayBePlain:
+		return errors.New("incumbent: MutexOptions.Plain is set for a read-write lock: its names say who reads, so it has Curator's or kazoo's")
+	case o.Plain && o.Kazoo:
+		return errors.New("incumbent: MutexOptions.Plain and Kazoo are both set: a mutex is in one line, so set one of them")
+	case o.Prefix != "" && !o.Plain:
+		return fmt.Errorf("incumbent: MutexOptions.Prefix is %q without Plain: set Plain too, or no Prefix", o.Prefix)
+	case o.Plain:
+		return CheckPath(path, o.Prefix)
+	}
+	return nil
 }
 
 // Path returns the lock's directory.
@@ -88,8 +118,11 @@ func (m *Mutex) acquire(ctx context.Context, try bool) (*Hold, error) {
 // Client.Line. Selectors on the same path are among them.
 func (m *Mutex) Participants(ctx context.Context) ([]Participant, error) {
 	label := machines.LockLabel
-	if m.options.Kazoo {
+	switch {
+	case m.options.Kazoo:
 		label = machines.KazooLabel
+	case m.options.Plain:
+		label = m.options.Prefix
 	}
 	line, err := m.client.lineOf(ctx, m.path, label)
 	return line.Participants, err

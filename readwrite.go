@@ -37,6 +37,9 @@ func (c *Client) ReadWriteLock(path string, options MutexOptions) (*ReadWriteLoc
 	if err := checkOptions(options); err != nil {
 		return nil, err
 	}
+	if err := options.checkNames(path, false); err != nil {
+		return nil, err
+	}
 	return &ReadWriteLock{client: c, path: path, options: options}, nil
 }
 

@@ -80,7 +80,7 @@ func (p *place) counterEnds(ev events.Event) bool {
 // hasDuplicates reports whether several places have the own GUID. One look on each connection is
 // enough: the lowest of them is ahead of the others.
 func (p *place) hasDuplicates(ev events.Event) bool {
-	return !p.purged && len(p.duplicates(ev.Children)) > 1
+	return p.naming.unique() && !p.purged && len(p.duplicates(ev.Children)) > 1
 }
 
 // missing reports whether the line does not contain the own node, or does not exist.

@@ -9,8 +9,9 @@ import (
 
 // MutexRecipe makes the acquisitions of a mutex. One machine is one Lock, from the call to the
 // deletion of the node: Curator's InterProcessMutex on the same names, or kazoo's Lock on its own.
-// Options: "try" never waits, "revocable" handles Curator's revocations, "kazoo" uses kazoo's names;
-// and those of LatchRecipe.
+// Options: "try" never waits, "revocable" handles Curator's revocations, "kazoo" uses kazoo's names,
+// "prefix", which may be empty, uses names of a prefix and a number; and those of LatchRecipe. With a
+// prefix, the owner does what the GUID does elsewhere: see ElectionRecipe.
 var MutexRecipe = engine.NewRecipe(mutexChart, newMutex)
 
 // mutex is one acquisition of a mutex.
@@ -22,7 +23,15 @@ func newMutex(open events.Event) (*mutex, error) {
 	if o.flag("kazoo") {
 		label = KazooLabel
 	}
-	return &mutex{newAcquisition(open, &o, label)}, o.err
+	prefix, plain := open.Options["prefix"]
+	if plain {
+		label = prefix
+	}
+	m := &mutex{newAcquisition(open, &o, label)}
+	if plain {
+		m.naming = byOwner
+	}
+	return m, o.err
 }
 
 var mutexChart = engine.MustCompile(engine.Chart[mutex]{
@@ -37,6 +46,6 @@ var mutexChart = engine.MustCompile(engine.Chart[mutex]{
 	},
 	Happy:   from{latent, enrolling, listing, waiting, leading, draining, deciding, leaving, closed},
 	Kinds:   append([]events.Kind{events.CommandAwait}, lineKinds...),
-	Rows:    slices.Concat(engine.Lift(holdRows, (*mutex).asAcquisition), engine.Lift(without(lineRows, blocked), (*mutex).inLine)),
+	Rows:    slices.Concat(engine.Lift(holdRows, (*mutex).asAcquisition), engine.Lift(without(slices.Concat(ownerRows, lineRows), blocked), (*mutex).inLine)),
 	Ignores: holdIgnores,
 })

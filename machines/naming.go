@@ -1,6 +1,8 @@
 package machines
 
 import (
+	"slices"
+
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -43,4 +45,112 @@ func (p *place) askOwners(places []Place, out *engine.Outbox) {
 	for _, place := range places {
 		out.Exists(join(p.dir, place.Name))
 	}
+}
+
+// ownerRows find the own nodes by reading owners. After a create whose reply was lost, they read all
+// nodes that a listing behind a sync shows under the prefix. Before the own node is deleted on another
+// connection than the one on which it was seen, they read that node, and its directory if the node may
+// not be read.
+var ownerRows = []engine.Row[place]{
+	{From: from{verifying, leaving}, On: on(events.ReplyChildren), When: (*place).mayBeOurs, To: engine.Stay, Do: (*place).askOwnersOfAll},
+	{From: from{leaving}, On: on(events.ReplyStat), When: (*place).hidesOwn, To: engine.Stay, Do: (*place).askDirectory},
+	{From: from{leaving}, On: on(events.ReplyStat), When: (*place).namedOnce, To: leaving, Do: (*place).trustName, Then: (*place).deleteOwn},
+	{From: from{leaving}, On: on(events.ReplyStat), When: (*place).namedAgain, To: deciding, Do: (*place).forgetNode},
+	{From: from{verifying, leaving}, On: on(events.ReplyStat), When: (*place).awaitsMoreOwners, To: engine.Stay, Do: (*place).noteOwner},
+	{From: from{verifying}, On: on(events.ReplyStat), When: (*place).foundOurs, To: verifying, Do: (*place).takeLowest, Then: (*place).listLine},
+	{From: from{leaving}, On: on(events.ReplyStat), When: (*place).foundOurs, To: leaving, Do: (*place).takeLowest, Then: (*place).deleteOwn},
+	{From: from{verifying, leaving}, On: on(events.ReplyStat), When: (*place).foundNone, To: deciding, Do: (*place).forgetNode},
+	{From: from{leaving}, On: on(events.ReplyStat), To: leaving, Do: (*place).askAgain},
+}
+
+// mayBeOurs reports whether a listing may show what a create with a lost reply has made.
+func (p *place) mayBeOurs(ev events.Event) bool { return !p.naming.unique() && p.recovered(ev) }
+
+// answered reports whether a read says which session owns the node, or that there is none. A node that this client
+// may not read (NOAUTH, since 3.8.4 and 3.9.2) is another's, unless it has the own name.
+func (p *place) answered(ev events.Event) bool {
+	return ev.Code == events.OK && ev.Stat != nil || ev.Code == events.NoNode || ev.Code == events.NoAuth && !p.mine(ev.Path)
+}
+
+// hidesOwn reports whether the node of the own name may not be read, so that its owner is not known.
+func (p *place) hidesOwn(ev events.Event) bool {
+	return p.unknown && p.mine(ev.Path) && ev.Code == events.NoAuth && p.token != 0
+}
+
+// ofDirectory reports whether a read says when the line's directory was created, or that there is none.
+func (p *place) ofDirectory(ev events.Event) bool {
+	return p.unknown && p.own != "" && ev.Path == p.dir && (ev.Code == events.OK && ev.Stat != nil || ev.Code == events.NoNode)
+}
+
+// namedOnce reports whether the directory is older than the own node. It gives each number once, so the node of the own
+// name is the own one.
+func (p *place) namedOnce(ev events.Event) bool {
+	return p.ofDirectory(ev) && ev.Code == events.OK && ev.Stat.Czxid < p.token
+}
+
+// namedAgain reports whether the directory was deleted after the own node was, and perhaps created again.
+func (p *place) namedAgain(ev events.Event) bool { return p.ofDirectory(ev) && !p.namedOnce(ev) }
+
+// owns reports whether this session owns the node.
+func (p *place) owns(ev events.Event) bool {
+	return ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == p.owner
+}
+
+// awaitsMoreOwners reports whether other reads of owners are still pending after this answer.
+func (p *place) awaitsMoreOwners(ev events.Event) bool {
+	return p.unknown && p.asked > 1 && p.answered(ev)
+}
+
+// foundOurs reports whether the last answer came, and this session owns one of the nodes.
+func (p *place) foundOurs(ev events.Event) bool {
+	return p.unknown && p.asked == 1 && (p.owns(ev) || p.answered(ev) && len(p.ownPlaces) > 0)
+}
+
+// foundNone reports whether the last answer came, and this session owns none of the nodes.
+func (p *place) foundNone(ev events.Event) bool {
+	return p.unknown && p.asked == 1 && p.answered(ev) && !p.foundOurs(ev)
+}
+
+// askOwnersOfAll reads the owner of each node that may be ours.
+func (p *place) askOwnersOfAll(ev events.Event, out *engine.Outbox) {
+	p.askOwners(p.duplicates(ev.Children), out)
+}
+
+// noteOwner notes one answer about an owner.
+func (p *place) noteOwner(ev events.Event, out *engine.Outbox) {
+	p.asked--
+	if p.owns(ev) {
+		place, _ := ParsePlace(base(ev.Path), p.label)
+		p.ownPlaces = append(p.ownPlaces, place)
+	}
+}
+
+// takeLowest keeps the lowest of the own nodes, and deletes the others.
+func (p *place) takeLowest(ev events.Event, out *engine.Outbox) {
+	p.noteOwner(ev, out)
+	slices.SortFunc(p.ownPlaces, inOrder)
+	for _, further := range p.ownPlaces[1:] {
+		out.With(engine.Unawaited).Delete(join(p.dir, further.Name))
+	}
+	lowest := p.ownPlaces[0]
+	p.ownerSearch, p.unknown = ownerSearch{}, false
+	p.own, p.token, p.sequence, p.owned, p.watched, p.ownerKnown = lowest.Name, 0, lowest.Sequence, false, false, true
+}
+
+// askDirectory asks when the line's directory was created.
+func (p *place) askDirectory(ev events.Event, out *engine.Outbox) { out.Exists(p.dir) }
+
+// trustName notes that the node of the own name is the own one.
+func (p *place) trustName(ev events.Event, out *engine.Outbox) {
+	p.unknown, p.ownerKnown = false, true
+}
+
+// forgetNode forgets a node that is gone, or that another session owns.
+func (p *place) forgetNode(ev events.Event, out *engine.Outbox) { p.own, p.unknown = "", false }
+
+// askAgain reads the owners again after a pause, because a read failed.
+func (p *place) askAgain(ev events.Event, out *engine.Outbox) {
+	out.DropPending()
+	p.announce(ev.Code, "read "+ev.Path+": "+string(ev.Code), ev, out)
+	out.Timer(lookAgainTimer, p.backOffForever(ev))
 }

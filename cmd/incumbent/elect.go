@@ -31,6 +31,7 @@ type elector struct {
 	path, id, record     string
 	formerPath           string // of --path, which is no longer there
 	prefix               string // of a plain election
+	plain                bool   // of a lock: its names are the prefix and a number
 	recordLast           int
 	http                 string // where health and metrics are served
 	try, grace           time.Duration

@@ -42,7 +42,12 @@ func (a *app) lock() *cobra.Command {
 			if err := e.arguments(c, args); err != nil {
 				return err
 			}
+			if e.plain = c.Flags().Changed("prefix"); e.plain {
+				e.line = "election"
+			}
 			switch {
+			case e.plain && c.Flags().Changed("permits"):
+				return cli.Usage("--prefix is for a lock and -n for a semaphore: give one")
 			case e.noWait && c.Flags().Changed("try"):
 				return cli.Usage("--no-wait and --try are two ways to say when to give up: give one")
 			case e.permits < 1:
@@ -59,6 +64,7 @@ func (a *app) lock() *cobra.Command {
 	f.BoolVar(&e.noWait, "no-wait", false, "give up immediately if somebody holds the lock or waits for it: one read, no write")
 	f.IntVarP(&e.permits, "permits", "n", 1, "how many may hold the lock at a time; given, also as 1, it makes the lock a semaphore")
 	f.BoolVar(&e.setLimit, "set-limit", false, "store -n as the limit for everybody, whatever it was before")
+	f.StringVar(&e.prefix, "prefix", "", "lock with nodes whose names are this prefix, which may be empty, and a number, as in\nZooKeeper's recipe, and not with Curator's names")
 	e.flagsOfBoth(f)
 	return c
 }
@@ -74,7 +80,7 @@ type lock struct {
 }
 
 func newMutexCandidate(e *elector) (candidate, error) {
-	m, err := e.client.Mutex(e.path, incumbent.MutexOptions{ID: e.id})
+	m, err := e.client.Mutex(e.path, incumbent.MutexOptions{ID: e.id, Plain: e.plain, Prefix: e.prefix})
 	if err != nil {
 		return nil, err
 	}
