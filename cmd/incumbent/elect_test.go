@@ -238,13 +238,13 @@ func wakes(t *testing.T, srv *zkmem.Server, p *programtest.Program, started, up 
 func TestTheGuard(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {
 		t.Run(signal.String(), func(t *testing.T) {
-			srv := zkmem.Start(t, zkmem.Options{Tick: 100e6})
+			srv := zkmem.Start(t, zkmem.Options{Tick: 300e6})
 			fifo := filepath.Join(t.TempDir(), "held")
 			if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			started := time.Now()
-			p := elect(t, srv, `exec 3>"`+fifo+`"; echo up; sleep 1000 & wait`, "--timeout", "2s", "--tick", "100ms")
+			p := elect(t, srv, `exec 3>"`+fifo+`"; echo up; sleep 1000 & wait`, "--timeout", "6s", "--tick", "300ms")
 			held := make(chan string, 1)
 			go func() { // reads until nobody holds the other end
 				b, err := os.ReadFile(fifo)
