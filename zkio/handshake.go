@@ -128,7 +128,7 @@ func (w *wire) readGreeting() (connectResponse, error) {
 	}
 	g := connectResponse{raw: raw, timeout: time.Duration(b.int32()) * time.Millisecond, sessionID: b.int64()}
 	b.bytes() // the session's password
-	if len(b.rest) > 0 {
+	if w.unflagged = len(b.rest) == 0; !w.unflagged {
 		g.readOnly = b.bool()
 	}
 	if b.bad {

@@ -3,6 +3,7 @@ package zkio
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -283,6 +284,10 @@ func (s *session) ended(w *wire, why error) {
 	s.restartWatchdog()
 	if s.wire != w {
 		s.refuse(w, why)
+		return
+	}
+	if s.closing && w.unflagged && w.closeXid != xidNone && errors.Is(why, errClosed) {
+		s.closed(events.OK, "") // this is how ClickHouse Keeper answers the request that closes a session
 		return
 	}
 	text, end := why.Error(), endOf(why)

@@ -259,6 +259,7 @@ func (c *conn) serve() {
 	c.nc.SetReadDeadline(time.Now().Add(c.srv.opts.HandshakeTimeout))
 	id, ok := identify(c.nc, c.srv.opts.HandshakeTimeout)
 	if !ok {
+		c.drain()
 		return
 	}
 	c.srv.mu.Lock()
@@ -267,7 +268,7 @@ func (c *conn) serve() {
 	}
 	c.srv.mu.Unlock()
 	r := bufio.NewReader(c)
-	if !c.secure() || !c.readFirstFrame(r) {
+	if !c.readFirstFrame(r) {
 		return
 	}
 	c.nc.SetReadDeadline(time.Time{})
@@ -283,18 +284,13 @@ func (c *conn) serve() {
 	}
 }
 
-// secure ends the handshake of TLS, if the connection has one, and reports whether the client is accepted. One that is
-// refused gets an alert with the reason. A close while bytes of the client are unread may destroy the alert, so they are
-// read first, until the client closes or HandshakeTimeout is over.
-func (c *conn) secure() bool {
-	secured, ok := c.nc.(*tls.Conn)
-	if !ok || secured.Handshake() == nil {
-		return true
+// drain reads what a client still sends that TLS has refused, until it closes or HandshakeTimeout is over. The client got
+// an alert with the reason: a close while bytes of the client are unread may destroy it.
+func (c *conn) drain() {
+	raw := c.nc.(*tls.Conn).NetConn()
+	if half, ok := raw.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+		io.Copy(io.Discard, raw)
 	}
-	if half, ok := secured.NetConn().(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
-		io.Copy(io.Discard, secured.NetConn())
-	}
-	return false
 }
 
 func (c *conn) next(r io.Reader) ([]byte, error) {
