@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/incumbent-go/incumbent/events"
 )
 
 // Codec encodes a queue's items as bytes and decodes them. It is called on the callers' and
@@ -78,7 +80,8 @@ func unpack[T any](codec Codec[T], data []byte) (items []T, err error) {
 		}
 		item, err := codec.Decode(data[:n:n])
 		if err != nil {
-			return nil, fmt.Errorf("incumbent: decode item %d: %w", len(items), err)
+			text := events.Foreign(err.Error(), events.MaxText) // it may have some of the item, which others wrote
+			return nil, &wordedError{fmt.Sprintf("incumbent: decode item %d: %s", len(items), text), []error{err}}
 		}
 		items, data = append(items, item), data[n:]
 	}

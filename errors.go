@@ -199,10 +199,10 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	s := sentinels[e.Code]
+	s, why := sentinels[e.Code], events.Foreign(e.Text, 2*events.MaxText) // it may have a name that others gave
 	switch {
-	case s != nil && e.Text != "":
-		return fmt.Sprintf("%v: %s", s, e.Text)
+	case s != nil && why != "":
+		return fmt.Sprintf("%v: %s", s, why)
 	case s != nil:
 		return s.Error()
 	}
@@ -210,8 +210,8 @@ func (e *Error) Error() string {
 	if sentence := codeText[e.Code]; sentence != "" {
 		text += " (" + sentence + ")"
 	}
-	if e.Text != "" {
-		text += ": " + e.Text
+	if why != "" {
+		text += ": " + why
 	}
 	return text
 }

@@ -136,7 +136,7 @@ func (s *Semaphore) Agreed(ctx context.Context) (int, error) {
 	}
 	limit, ok := machines.ParseLimit(data)
 	if err == nil && !ok {
-		err = fmt.Errorf("%w: the data of %s are %q", ErrLimitDiffers, pool, data)
+		err = fmt.Errorf("%w: the data of %s are \"%s\"", ErrLimitDiffers, pool, events.Foreign(string(data), events.MaxName))
 	}
 	return limit, renamed("agreed", s.path, err)
 }

@@ -3,10 +3,7 @@ package incumbent
 import (
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/rs/zerolog"
 
@@ -56,7 +53,7 @@ func (p *participant) logQueued(n events.Notify) {
 	p.queued = n.Path
 	p.client.observed.emit(Queued{p.place(n.Path, n.Token, n.Session), n.Ahead, n.Behind})
 	p.client.log.log(p.client.outages.level(p, p.plannedLevel()), "queued", func(e *zerolog.Event) {
-		p.identity(e).Str("node", n.Path).Int("ahead", n.Ahead).Str("behind", printable(n.Behind))
+		p.identity(e).Str("node", n.Path).Int("ahead", n.Ahead).Str("behind", events.Foreign(n.Behind, events.MaxText))
 	})
 }
 
@@ -86,7 +83,7 @@ func (p *participant) plannedLevel() zerolog.Level {
 
 // identity adds which participant a line is about.
 func (p *participant) identity(e *zerolog.Event) *zerolog.Event {
-	return e.Str("path", p.path).Str("id", printable(p.name))
+	return e.Str("path", p.path).Str("id", events.Foreign(p.name, events.MaxText))
 }
 
 // addSession adds the number of a session and ZooKeeper's id of it, as servers and
@@ -117,14 +114,4 @@ func addFailure(e *zerolog.Event, err error) {
 		e.Str("code", string(coded.Code))
 	}
 	e.Err(err)
-}
-
-// printable returns a text that no terminal executes: if it has other characters than those
-// that are printed, they are escaped as in Go.
-func printable(s string) string {
-	if !strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) || r == utf8.RuneError }) {
-		return s
-	}
-	quoted := strconv.Quote(s)
-	return quoted[1 : len(quoted)-1]
 }
