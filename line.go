@@ -2,6 +2,7 @@ package incumbent
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -83,6 +84,24 @@ func (l Line) Blocker() (Participant, bool) {
 	return Participant{}, false
 }
 
+// Forged returns two participants of one line whose order ZooKeeper cannot have made: ahead was created
+// after behind, by their tokens, and has the lower number. Somebody wrote a number by hand, ahead's to
+// be first, or a number far above the others. It returns false if there are none. A node that could
+// not be read is not compared.
+func (l Line) Forged() (ahead, behind Participant, forged bool) {
+	newest := map[string]Participant{} // of those so far, by line
+	for _, p := range l.Participants {
+		if p.Err != nil || p.Token == 0 {
+			continue
+		}
+		if before, known := newest[p.kind()]; known && before.Token > p.Token {
+			return before, p, true
+		}
+		newest[p.kind()] = p
+	}
+	return Participant{}, Participant{}, false
+}
+
 // Line reads the participants of a line from the server that the client is connected to,
 // which may lag behind the ensemble's leader. Nodes that are deleted meanwhile are left
 // out. A directory that does not exist is an empty line, with Missing set. A directory may
@@ -106,12 +125,24 @@ func (c *Client) line(ctx context.Context, path string, pick func(children []str
 			if refused.Code == events.NoNode {
 				return Line{Missing: true}, nil
 			}
-			return Line{}, refused
+			return Line{}, c.withCount(ctx, path, refused)
 		}
 		return Line{}, err
 	}
 	places, foreign := pick(children)
 	return c.readLine(ctx, path, places, foreign)
+}
+
+// withCount adds how many children a directory has that is too large to be listed.
+func (c *Client) withCount(ctx context.Context, path string, refused *Error) error {
+	if refused.Code != events.TooLarge {
+		return refused
+	}
+	stat, err := c.Exists(path).Do(ctx)
+	if err != nil || stat == nil {
+		return refused
+	}
+	return &Error{refused.Code, fmt.Sprintf("%s: it has %d children", refused.Text, stat.NumChildren)}
 }
 
 func (c *Client) readLine(ctx context.Context, path string, places []machines.Place, foreign int) (Line, error) {

@@ -139,6 +139,8 @@ type Leader struct {
 	Token      int64  `json:"token,string"` // of its term; 0 if it does not lead
 	ValidForMS int64  `json:"validForMs"`   // how long its belief lasts without another confirmation
 	First      *First `json:"first"`        // who is first in line; null if the line is empty
+	// Forged says that the order in line is one that ZooKeeper cannot have made: see incumbent.Line.Forged.
+	Forged bool `json:"forged,omitempty"`
 }
 
 // First is the first in line. It does not always lead: see incumbent.Participant.
@@ -167,6 +169,7 @@ func (h *checks) leader(w http.ResponseWriter, r *http.Request) {
 	if first, found := line.First(); found {
 		body.First = &First{first.ID, first.Token}
 	}
+	_, _, body.Forged = line.Forged()
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(body)

@@ -24,6 +24,7 @@ type connection struct {
 	servers, authFile             string
 	timeout, tick, connectTimeout time.Duration
 	tlsCA, tlsCert, tlsKey        string
+	maxAnswer                     int
 	verbose                       bool
 }
 
@@ -56,12 +57,13 @@ func (c *connection) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.tlsCA, "tls-ca", "", "PEM file of authorities; with it, or with a certificate, connections are encrypted")
 	f.StringVar(&c.tlsCert, "tls-cert", "", "PEM file of the own certificate, with --tls-key")
 	f.StringVar(&c.tlsKey, "tls-key", "", "PEM file of its key")
+	f.IntVar(&c.maxAnswer, "max-answer", 0, "the most bytes that one answer of a server may have: more for a directory that cannot be\nlisted (default 4194304)")
 	f.BoolVar(&c.verbose, "verbose", false, "log what the library does to stderr")
 }
 
 // config returns the library's settings for the flags.
 func (c *connection) config(a *app) (incumbent.Config, error) {
-	cfg := incumbent.Config{Servers: c.servers, SessionTimeout: c.timeout, Tick: c.tick}
+	cfg := incumbent.Config{Servers: c.servers, SessionTimeout: c.timeout, Tick: c.tick, MaxAnswer: c.maxAnswer}
 	for _, d := range []struct {
 		name  string
 		value time.Duration
@@ -220,7 +222,7 @@ func (c *connection) closeClient(client *incumbent.Client) {
 func flagNames(err error) error {
 	text := strings.NewReplacer("Config.Servers", "--servers", "Config.SessionTimeout", "--timeout",
 		"set Config.Tick to", "set --tick to", "Config.Tick", "--tick", "Config.TLS", "--tls-ca", "Config.ACL", "--acl",
-		"Config.Record: RecordOptions.Ring", "--record-last", "Config.Record: RecordIn", "--record").Replace(err.Error())
+		"Config.MaxAnswer", "--max-answer", "Config.Record: RecordOptions.Ring", "--record-last", "Config.Record: RecordIn", "--record").Replace(err.Error())
 	return trimLibrary(errors.New(text))
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
+	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -26,7 +28,8 @@ behind a persistent node leads before somebody deletes it: see resign --node.
 A semaphore (lock -n) has its permits in PATH/leases, and those that wait for one in
 PATH/locks.
 
-TOKEN is the node's czxid, which grows from leader to leader. SESSION is the id
+TOKEN is the node's czxid, which grows from leader to leader. An order of numbers
+that contradicts the tokens is named: ZooKeeper cannot have made it. SESSION is the id
 of the ZooKeeper session that owns the node, as in the ensemble's own log. What
 is shown is what the server that answered knows; it may lag a little.
 
@@ -75,6 +78,9 @@ func (a *app) withLine(ctx context.Context, conn *connection, dir string, plains
 	limit, cancel := context.WithTimeoutCause(ctx, conn.connectTimeout, fmt.Errorf("no answer within %s", conn.connectTimeout))
 	defer cancel()
 	line, err := client.Line(limit, dir, plains...)
+	if refused := (*incumbent.Error)(nil); errors.As(err, &refused) && refused.Code == events.TooLarge {
+		err = fmt.Errorf("%w: give more with --max-answer", err)
+	}
 	if err != nil {
 		return failure(err)
 	}
@@ -123,7 +129,8 @@ func lineObject(dir string, line incumbent.Line) any {
 		Blocker      *participant  `json:"blocker,omitempty"` // the persistent node behind which nobody can lead
 		Participants []participant `json:"participants"`
 		Foreign      int           `json:"foreign"`
-	}{dir, len(all) == 0, line.Missing, blocker, all, line.Foreign}
+		Forged       *forgedOrder  `json:"forged,omitempty"` // an order that ZooKeeper cannot have made
+	}{dir, len(all) == 0, line.Missing, blocker, all, line.Foreign, forgedObject(line)}
 }
 
 // positions counts the participants of each line: a directory may have several lines.
@@ -215,6 +222,9 @@ func (a *app) showLine(dir string, line incumbent.Line) {
 		a.Out.Line("%s: vacant, nobody is in line%s", cli.Plain(dir), missing(line))
 	} else {
 		a.Out.Table(a.lineRows(line))
+	}
+	if text := forgedText(line); text != "" {
+		a.Out.Line("  %s", text)
 	}
 	if line.Foreign > 0 {
 		children := "children that belong"

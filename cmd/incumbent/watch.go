@@ -23,6 +23,8 @@ printed, too.
 Only a participant itself knows whether it leads: the first in line may be paused,
 or cut off, or not confirmed yet. Nobody behind a persistent node leads before
 somebody deletes it: that is printed, too, and with --json has the event "blocked".
+An order of numbers that contradicts the tokens, which ZooKeeper cannot have made, is
+printed at the next change, with --json as the event "forged".
 
 The command creates no node, and goes on after reconnects. It prints these as well:
 on stderr, or with --json as objects with the event "connection". A participant
@@ -123,7 +125,9 @@ func (a *app) printChanges(ctx context.Context, looker *onlooker) error {
 		default:
 			now := time.Now()
 			looker.changed(now, change)
-			printer.print(now, change)
+			if printer.print(now, change) {
+				printer.printForged(ctx, looker)
+			}
 		}
 	}
 	return nil
@@ -191,6 +195,7 @@ type changePrinter struct {
 	*app
 	before    map[string]lastChange // by prefix
 	lastError string                // the error that was printed after the last change
+	forged    string                // the order that was printed last; "": none is forged
 }
 
 // changeObject is a change for --json.
@@ -220,19 +225,47 @@ func (t *changePrinter) printError(now time.Time, err error) {
 	t.lastError = text
 }
 
-func (t *changePrinter) print(now time.Time, c incumbent.Change) {
+// printForged reads the line, and prints an order in it that ZooKeeper cannot have made.
+func (t *changePrinter) printForged(ctx context.Context, looker *onlooker) {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	line, err := looker.read(ctx)
+	if err != nil {
+		return // the feed has the error, or the next change is compared
+	}
+	text := forgedText(line)
+	if text == t.forged {
+		return
+	}
+	t.forged = text
+	switch {
+	case text == "":
+	case t.JSON:
+		t.Out.Object(struct {
+			At    time.Time `json:"at"`
+			Event string    `json:"event"`
+			*forgedOrder
+		}{time.Now(), "forged", forgedObject(line)})
+	default:
+		t.Out.Line("%s  %s", time.Now().Format(cli.TimeLayout), text)
+	}
+}
+
+// print prints a change, and reports whether it is one.
+func (t *changePrinter) print(now time.Time, c incumbent.Change) bool {
 	t.lastError = ""
 	last, known := t.before[c.Prefix]
 	next := lastChange{c, now}
 	if known && last.change.Vacant == c.Vacant && last.node().Token == next.node().Token {
-		return // the same again, after an outage
+		return false // the same again, after an outage
 	}
 	t.before[c.Prefix] = next
 	if t.JSON {
 		t.Out.Object(newChangeObject(last, known, next))
-		return
+		return true
 	}
 	t.Out.Line("%s  %s%s", now.Format(cli.TimeLayout), t.text(c), lasted(last, known, now.Sub(last.at)))
+	return true
 }
 
 func newChangeObject(last lastChange, known bool, next lastChange) changeObject {

@@ -39,6 +39,7 @@ var lineFamilies = []metrics.Family{
 	{Name: "incumbent_line_participants", Kind: metrics.Gauge, Help: "Nodes in line, the first included.", Labels: lineLabels},
 	{Name: "incumbent_line_vacant_seconds", Kind: metrics.Gauge, Help: "For how long this program has seen nobody in line.", Labels: lineLabels},
 	{Name: "incumbent_line_changes_total", Kind: metrics.Counter, Help: "Changes of the first in line that this program has seen.", Labels: lineLabels},
+	{Name: "incumbent_line_forged", Kind: metrics.Gauge, Help: "Whether the order in line is one that ZooKeeper cannot have made.", Labels: lineLabels},
 	{Name: "incumbent_watch_connected", Kind: metrics.Gauge, Help: "Whether this program has a connection to the ensemble."},
 }
 
@@ -121,12 +122,13 @@ func (o *onlooker) samples(now time.Time, read incumbent.Line) (all []metrics.Sa
 		line, seen := incumbent.Line{Participants: of[key]}, o.lines[key]
 		_, first := line.First()
 		_, blocked := line.Blocker()
+		_, _, forged := line.Forged()
 		vacant := 0.0
 		if len(of[key]) == 0 && !seen.vacant.IsZero() {
 			vacant = now.Sub(seen.vacant).Seconds()
 		}
 		labels := []string{strings.ToValidUTF8(o.dir, "\uFFFD"), key.recipe, key.prefix}
-		for i, v := range []float64{flag(first), flag(blocked), float64(len(of[key])), vacant, seen.changes} {
+		for i, v := range []float64{flag(first), flag(blocked), float64(len(of[key])), vacant, seen.changes, flag(forged)} {
 			all = append(all, metrics.Sample{Name: lineFamilies[i].Name, Labels: labels, Value: v})
 		}
 	}
