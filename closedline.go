@@ -38,9 +38,9 @@ func (p *participant) withList(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(ctx, maxListRead)
 	defer cancel()
 	path, list, unread := p.client.nearestList(ctx, p.path)
-	admits := fmt.Sprintf("the access list of %s, which may not be read, does not admit this client", printable(path))
+	admits := fmt.Sprintf("the access list of %s, which may not be read, does not admit this client", events.Foreign(path, events.MaxText))
 	if unread == nil {
-		admits = fmt.Sprintf("the access list of %s does not admit this client for this, it has %s", printable(path), listText(list))
+		admits = fmt.Sprintf("the access list of %s does not admit this client for this, it has %s", events.Foreign(path, events.MaxText), listText(list))
 	}
 	return &closedLineError{err, admits + "; an operator has to change it, and every participant has to create with " +
 		"a list that has all of them: Config.ACL"}
@@ -84,7 +84,7 @@ func listText(list []ACL) string {
 				perms += string(letter)
 			}
 		}
-		parts = append(parts, printable(entry.Scheme+":"+id)+":"+perms)
+		parts = append(parts, events.Foreign(entry.Scheme+":"+id, events.MaxText)+":"+perms)
 	}
 	return strings.Join(parts, ", ")
 }
