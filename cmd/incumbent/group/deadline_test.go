@@ -103,6 +103,19 @@ func TestAnotherGuardTakesItsPlace(t *testing.T) {
 	}
 }
 
+// A guard that replaces another knows the time that was set last: the program may be stopped, and say no more.
+func TestAnotherGuardKnowsTheTime(t *testing.T) {
+	g, out := script(t, stubborn)
+	read(t, out, "up\n")
+	_ = g.guard.cmd.Process.Kill() // the test would fail at the next line
+	gone(t, g)
+	_ = g.Until(time.Now()) // it may fail: nobody reads the line
+	if err := <-g.Replace(); err != nil {
+		t.Fatal(err)
+	}
+	ends(t, out)
+}
+
 func gone(t *testing.T, g *Group) {
 	t.Helper()
 	select {

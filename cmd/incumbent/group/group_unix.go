@@ -24,6 +24,7 @@ type Group struct {
 	replacing sync.WaitGroup
 	mu        sync.Mutex
 	guard     *guard // the one that watches: the first, or one that replaced it
+	last      int64  // the last time of Until, by ticks; 0 is none
 	ended     bool   // Kill was called
 	over      bool   // and has ended everything
 }
@@ -31,7 +32,7 @@ type Group struct {
 // New starts a guard: with args, this program calls Guard. It returns when the guard is
 // ready. Call Kill in the end.
 func New(args ...string) (*Group, error) {
-	first, err := startGuard(args, 0)
+	first, err := startGuard(args, 0, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +65,8 @@ func (g *Group) Run(cmd *exec.Cmd) error {
 func (g *Group) Until(t time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.guard.until(t)
+	g.last = ticks() + int64(time.Until(t))
+	return g.guard.until(g.last)
 }
 
 // Gone returns a channel that is closed when the guard has ended.
@@ -75,7 +77,7 @@ func (g *Group) Gone() <-chan struct{} {
 }
 
 // Replace starts another guard in the place of one that has ended. The channel that it returns has the outcome. The new guard
-// knows no time yet: call Until.
+// knows the last time of Until from its beginning: this program may be stopped before it calls Until again.
 func (g *Group) Replace() <-chan error {
 	outcome := make(chan error, 1)
 	g.replacing.Add(1)
@@ -90,12 +92,12 @@ var errEnded = errors.New("the group has ended")
 
 func (g *Group) replace() error {
 	g.mu.Lock()
-	ended := g.ended
+	ended, last := g.ended, g.last
 	g.mu.Unlock()
 	if ended {
 		return errEnded
 	}
-	next, err := startGuard(g.args, g.ID())
+	next, err := startGuard(g.args, g.ID(), last)
 	if err != nil {
 		return err
 	}

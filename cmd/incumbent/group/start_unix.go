@@ -27,8 +27,9 @@ type guard struct {
 	gone chan struct{} // closed when it has ended
 }
 
-// startGuard starts a guard in a group, or in its own if group is 0. It returns when the guard is ready.
-func startGuard(args []string, group int) (*guard, error) {
+// startGuard starts a guard in a group, or in its own if group is 0. If until is not 0, the guard knows this time from its
+// beginning. startGuard returns when the guard is ready.
+func startGuard(args []string, group int, until int64) (*guard, error) {
 	self, name, err := executable()
 	if err != nil {
 		return nil, err
@@ -45,6 +46,9 @@ func startGuard(args []string, group int) (*guard, error) {
 	}
 	defer fromGuard.Close()
 	shrink(toGuard)
+	if until != 0 {
+		_, _ = fmt.Fprintf(toGuard, "%d\n", until) // an empty pipe takes it
+	}
 	cmd := exec.Command(self, args...)
 	cmd.Args[0] = name
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, fromGuard, os.Stderr
@@ -94,10 +98,10 @@ func (g *guard) awaitReady(out *os.File) error {
 
 // until sends the guard the time at which it kills the group. A guard that was stopped is woken. One that does not read
 // is killed, so that another one can take its place.
-func (g *guard) until(t time.Time) error {
+func (g *guard) until(t int64) error {
 	_ = g.cmd.Process.Signal(syscall.SIGCONT) // an error means that it has ended: the write says so
 	_ = g.in.SetWriteDeadline(time.Now().Add(maxWrite))
-	_, err := fmt.Fprintf(g.in, "%d\n", ticks()+int64(time.Until(t)))
+	_, err := fmt.Fprintf(g.in, "%d\n", t)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		g.kill()
 	}
