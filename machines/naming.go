@@ -67,9 +67,9 @@ var ownerRows = []engine.Row[place]{
 func (p *place) mayBeOurs(ev events.Event) bool { return !p.naming.unique() && p.recovered(ev) }
 
 // answered reports whether a read says which session owns the node, or that there is none. A node that this client
-// may not read (NOAUTH, since 3.8.4 and 3.9.2) is another's, unless it has the own name.
+// may not read (NOAUTH, since 3.8.4 and 3.9.2) is another's, unless it has the own name or is the directory.
 func (p *place) answered(ev events.Event) bool {
-	return ev.Code == events.OK && ev.Stat != nil || ev.Code == events.NoNode || ev.Code == events.NoAuth && !p.mine(ev.Path)
+	return ev.Code == events.OK && ev.Stat != nil || ev.Code == events.NoNode || ev.Code == events.NoAuth && !p.mine(ev.Path) && ev.Path != p.dir
 }
 
 // hidesOwn reports whether the node of the own name may not be read, so that its owner is not known.
