@@ -34,8 +34,7 @@ const maxLooks = 6
 
 var leftoverChart = engine.MustCompile(engine.Chart[leftover]{
 	Name: "leftover",
-	Doc: "Deletes what a server creates for an attempt that was given up. The server had answered the create by a code that does " +
-		"not say whether it was carried out, and no listing showed the node then.",
+	Doc:  "Deletes what a server creates late for an attempt that was given up.",
 	States: []engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
 		{Name: listing, Doc: "The directory is listed from time to time. If a node of the attempt is there, and this session owns it, it is deleted."},

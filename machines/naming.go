@@ -54,8 +54,6 @@ func (p *place) askOwners(places []Place, out *engine.Outbox) {
 var ownerRows = []engine.Row[place]{
 	{From: from{verifying, leaving}, On: on(events.ReplyChildren), When: (*place).mayBeOurs, To: engine.Stay, Do: (*place).askOwnersOfAll},
 	{From: from{leaving}, On: on(events.ReplyStat), When: (*place).hidesOwn, To: engine.Stay, Do: (*place).askDirectory},
-	{From: from{leaving}, On: on(events.ReplyStat), When: (*place).namedOnce, To: leaving, Do: (*place).trustName, Then: (*place).deleteOwn},
-	{From: from{leaving}, On: on(events.ReplyStat), When: (*place).namedAgain, To: deciding, Do: (*place).forgetNode},
 	{From: from{verifying, leaving}, On: on(events.ReplyStat), When: (*place).awaitsMoreOwners, To: engine.Stay, Do: (*place).noteOwner},
 	{From: from{verifying}, On: on(events.ReplyStat), When: (*place).foundOurs, To: verifying, Do: (*place).takeLowest, Then: (*place).listLine},
 	{From: from{leaving}, On: on(events.ReplyStat), When: (*place).foundOurs, To: leaving, Do: (*place).takeLowest, Then: (*place).deleteOwn},
@@ -88,12 +86,9 @@ func (p *place) namedOnce(ev events.Event) bool {
 	return p.ofDirectory(ev) && ev.Code == events.OK && ev.Stat.Czxid < p.token
 }
 
-// namedAgain reports whether the directory was deleted after the own node was, and perhaps created again.
-func (p *place) namedAgain(ev events.Event) bool { return p.ofDirectory(ev) && !p.namedOnce(ev) }
-
 // owns reports whether this session owns the node.
 func (p *place) owns(ev events.Event) bool {
-	return ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == p.owner
+	return ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == p.owner && ev.Path != p.dir
 }
 
 // awaitsMoreOwners reports whether other reads of owners are still pending after this answer.
@@ -101,9 +96,9 @@ func (p *place) awaitsMoreOwners(ev events.Event) bool {
 	return p.unknown && p.asked > 1 && p.answered(ev)
 }
 
-// foundOurs reports whether the last answer came, and this session owns one of the nodes.
+// foundOurs reports whether the last answer came, and this session owns one of the nodes, or the own name was given once.
 func (p *place) foundOurs(ev events.Event) bool {
-	return p.unknown && p.asked == 1 && (p.owns(ev) || p.answered(ev) && len(p.ownPlaces) > 0)
+	return p.unknown && p.asked == 1 && (p.owns(ev) || p.namedOnce(ev) || p.answered(ev) && len(p.ownPlaces) > 0)
 }
 
 // foundNone reports whether the last answer came, and this session owns none of the nodes.
@@ -127,6 +122,10 @@ func (p *place) noteOwner(ev events.Event, out *engine.Outbox) {
 
 // takeLowest keeps the lowest of the own nodes, and deletes the others.
 func (p *place) takeLowest(ev events.Event, out *engine.Outbox) {
+	if p.namedOnce(ev) {
+		p.unknown, p.ownerKnown = false, true // the node of the own name is the own one
+		return
+	}
 	p.noteOwner(ev, out)
 	slices.SortFunc(p.ownPlaces, inOrder)
 	for _, further := range p.ownPlaces[1:] {
@@ -139,11 +138,6 @@ func (p *place) takeLowest(ev events.Event, out *engine.Outbox) {
 
 // askDirectory asks when the line's directory was created.
 func (p *place) askDirectory(ev events.Event, out *engine.Outbox) { out.Exists(p.dir) }
-
-// trustName notes that the node of the own name is the own one.
-func (p *place) trustName(ev events.Event, out *engine.Outbox) {
-	p.unknown, p.ownerKnown = false, true
-}
 
 // forgetNode forgets a node that is gone, or that another session owns.
 func (p *place) forgetNode(ev events.Event, out *engine.Outbox) { p.own, p.unknown = "", false }

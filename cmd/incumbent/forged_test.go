@@ -19,19 +19,16 @@ func TestAForgedOrderIsShown(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const gauge = `incumbent_line_forged{path="/jobs/x",recipe="latch",prefix=""} `
-	p := start(t, srv, "watch", line, "--metrics", ":0")
-	url := address(t, p, "metrics at")
-	p.Prints("nobody can lead")
-	wants(t, scrape(t, url), gauge+"0\n")
 	if out := start(t, srv, "status", line, "--json").Exits(0).Objects(); out[0]["forged"] != nil {
 		t.Errorf("%v", out)
 	}
 	if _, err := srv.Create(line+guid+"0000000003", []byte("mallory"), zkmem.Persistent); err != nil {
 		t.Fatal(err)
 	}
+	p := start(t, srv, "watch", line, "--metrics", ":0")
+	url := address(t, p, "metrics at")
 	p.Prints("forged: \"mallory\"'s node ")
-	wants(t, scrape(t, url), gauge+"1\n")
+	wants(t, scrape(t, url), `incumbent_line_forged{path="/jobs/x",recipe="latch",prefix=""} 1`+"\n")
 	programtest.Contains(t, start(t, srv, "status", line).Exits(0).Out.String(), "forged: \"mallory\"'s node ", "latch-0000000007 (token ")
 	out := start(t, srv, "status", line, "--json").Exits(0).Objects()
 	if forged, ok := out[0]["forged"].(map[string]any); !ok || forged["ahead"].(map[string]any)["id"] != "mallory" {

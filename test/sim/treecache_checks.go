@@ -68,7 +68,7 @@ func (treeCacheProgram) noticed(u *user, n events.Notify) {
 	}
 }
 
-// treeConnection checks that something told over another connection than the one before
+// treeConnection checks that a notice from another connection than the one before
 // comes after a notice that something may have been missed.
 func (k *checks) treeConnection(u *user) {
 	g := &u.cache
