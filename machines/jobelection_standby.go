@@ -22,9 +22,10 @@ func (c *jobElection) follow(ev events.Event, out *engine.Outbox) {
 	c.clearFailure(out)
 }
 
-// readMarker asks whether the other instance's marker may be read: else no event says that it is deleted.
+// readMarker asks whether the other instance's marker may be read: else no event says that it is deleted. The watch is set
+// again, too: a server that refused exists has set none.
 func (c *jobElection) readMarker(ev events.Event, out *engine.Outbox) {
-	out.Get(c.marker)
+	out.With(engine.Watch).Get(c.marker)
 	recheckForeign(c.timeout, &c.jitter, out)
 }
 

@@ -56,7 +56,7 @@ func TestAnswersAreToldApart(t *testing.T) {
 	ahead.dir, ahead.predecessor = "/l", "x"
 	elected := func(asked int) *election {
 		p := &election{}
-		p.unknown, p.asked, p.owner = true, asked, 3
+		p.dir, p.unknown, p.asked, p.owner = "/l", true, asked, 3
 		return p
 	}
 	job := &jobElection{}
