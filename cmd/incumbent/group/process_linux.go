@@ -26,6 +26,12 @@ func attributes(group int) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pgid: group, Pdeathsig: syscall.SIGKILL}
 }
 
+// guardAttributes are those of a guard: in the group, or in its own if that is 0. When this program ends, the kernel wakes a
+// guard that was stopped.
+func guardAttributes(group int) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pgid: group, Pdeathsig: syscall.SIGCONT}
+}
+
 // shrink makes a pipe small, so that a reader that does not read is noticed within about 200 lines.
 func shrink(f *os.File) {
 	if raw, err := f.SyscallConn(); err == nil {

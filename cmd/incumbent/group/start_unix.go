@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"syscall"
 	"time"
@@ -52,23 +53,37 @@ func startGuard(args []string, group int, until int64) (*guard, error) {
 	cmd := exec.Command(self, args...)
 	cmd.Args[0] = name
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, fromGuard, os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: group}
+	cmd.SysProcAttr = guardAttributes(group)
 	if group != 0 {
 		cmd.Env = append(os.Environ(), joins+"="+strconv.Itoa(group))
 	}
-	if err := start(cmd); err != nil {
+	g := &guard{cmd, toGuard, make(chan struct{})}
+	if err := g.start(); err != nil {
 		_ = toGuard.Close()
 		_ = out.Close()
 		return nil, err
 	}
 	_ = fromGuard.Close() // else its end would not be seen
-	g := &guard{cmd, toGuard, make(chan struct{})}
 	if err := g.awaitReady(out); err != nil {
 		g.kill()
 		g.reap()
 		return nil, err
 	}
 	return g, nil
+}
+
+// start starts the guard's process on a thread that lives as long as the guard: the kernel watches the thread that forks.
+func (g *guard) start() error {
+	started := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		err := start(g.cmd)
+		started <- err
+		if err == nil {
+			<-g.gone
+		}
+	}()
+	return <-started
 }
 
 // awaitReady waits for the guard's line, and has its end noticed from then on.
