@@ -30,13 +30,6 @@ func (gateProgram) operate(w *harness) {
 
 var plantedGates = []Plant{
 	{Name: "gate: a sync is enough before the read", Shape: func(p *Plan) { inDir(gateDir)(p); p.often(8, "leader deposed") }, Stepped: effectsOf("gate", checkAsSync)},
-	{Name: "gate: the missing node is not watched", Shape: inDir(gateDir), Stepped: effectsOf("gate", func(e events.Effect) events.Effect {
-		if look, ok := e.(events.Exists); ok {
-			look.Watch = false
-			return look
-		}
-		return e
-	})},
 	{Name: "gate: a second look is let through", Shape: inDir(gateDir), Mutations: inOne("gate", func() mutate.Mutation {
 		looks := map[any]int{}
 		return withGuard("gateOpen", func(model any, ev events.Event, holds func(events.Event) bool) bool {
