@@ -37,9 +37,9 @@ func TestTheMemoryOfALatch(t *testing.T) {
 		watches int // of each latch
 		most    int // bytes
 	}{
-		{"leads", 1, 2624},
-		{"is next in line", 2, 2880},
-		{"waits behind it", 2, 2752},
+		{"leads", 1, 2688},
+		{"is next in line", 2, 2944},
+		{"waits behind it", 2, 2816},
 	} {
 		c, err := incumbent.Open(context.Background(), incumbent.Config{Servers: srv.addr})
 		ok(t, err)
