@@ -56,8 +56,6 @@ var unreachableRows = []struct {
 		"everybody may ask whether a node exists, and the check before has met what is wrong for good"},
 }
 
-var lineCharts = []string{"latch", "selector", "mutex", "election"}
-
 // sessionRows are the rows of the session that only one recipe can fire. It has
 // separate worlds, where they have to fire.
 var sessionRows = []struct {
