@@ -27,7 +27,7 @@ install: ## build the operators' program, incumbent, and put it where go install
 # test/selection. Processes and servers keep a package waiting, so four run at a time, also on two cores. Nothing is vetted, as make
 # lint does that, and binaries have no debug information: they link faster.
 .PHONY: quick test prove race loaded plain combinations
-quick: ## what to run while working: every test without real servers, of the long ones a small part; under a minute
+quick: ## what to run while working: every test without real servers, of the long ones a small part; about two minutes
 	@CGO_ENABLED=0 INCUMBENT_LEVEL=quick $(GO) run ./test/tally -count=1 -p 4 -vet=off -ldflags=-w $(ARGS) ./...
 test: ## every test of every module, of the longest ones a part, without cgo; the last line names what was not run
 	@CGO_ENABLED=0 INCUMBENT_LEVEL=test $(GO) run ./test/tally -count=1 -p 4 -vet=off -ldflags=-w $(ARGS) ./...
