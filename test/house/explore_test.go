@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/incumbent-go/incumbent/test/realzk"
 	"github.com/incumbent-go/incumbent/test/repeat"
 )
 
@@ -34,7 +35,7 @@ esac
 func explored(t *testing.T, fake, runs string, args ...string) (said, dir string, err error) {
 	t.Helper()
 	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip("not run: scripts/explore (no bash)")
+		realzk.NotRun(t, "scripts/explore (no bash)")
 	}
 	dir = t.TempDir()
 	for name, text := range map[string]string{"go": fakeGo, "x_test.go": "package some\n\nfunc FuzzIt(f *testing.F) {}\n"} {
