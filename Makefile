@@ -24,7 +24,7 @@ install: ## build the operators' program, incumbent, and put it where go install
 	$(GO) build -trimpath -o "$$dir/incumbent$$($(GO) env GOEXE)" ./cmd/incumbent && echo "installed $$dir/incumbent$$($(GO) env GOEXE)"
 
 # The build cache must not decide: -count=1 runs every test, every time. The level decides how much of a test is run: see
-# test/selection. Processes and servers keep a package waiting, so four run at a time, also on two cores. Nothing is vetted, as make
+# test/selection. Processes and servers keep a package waiting, so several run at a time, also on two cores, the longest first. Nothing is vetted, as make
 # lint does that, and binaries have no debug information: they link faster.
 .PHONY: quick test prove race loaded plain combinations
 quick: ## what to run while working: every test without real servers, of the long ones a small part; about two minutes
@@ -32,7 +32,7 @@ quick: ## what to run while working: every test without real servers, of the lon
 test: ## every test of every module, of the longest ones a part, without cgo; the last line names what was not run
 	@CGO_ENABLED=0 INCUMBENT_LEVEL=test $(GO) run ./test/tally -count=1 -p 4 -vet=off -ldflags=-w $(ARGS) ./...
 prove: ## every test with the race detector where goroutines run, then in full without it; needs make deps
-	@CGO_ENABLED=1 INCUMBENT_LEVEL=prove $(GO) run ./test/tally -race -count=1 -p 4 -vet=off -ldflags=-w $(ARGS) ./...
+	@CGO_ENABLED=1 INCUMBENT_LEVEL=prove $(GO) run ./test/tally -race -count=1 -p 6 -vet=off -ldflags=-w $(ARGS) ./...
 race: ## every test with the race detector, of the long ones a small part; needs a C compiler
 	@CGO_ENABLED=1 INCUMBENT_LEVEL=test $(GO) run ./test/tally -race -count=1 $(ARGS) ./...
 # Four times the limits of .ci/run: its longest step has 35 minutes, a package of test/tally ten.

@@ -38,6 +38,15 @@ func Sequential() []string {
 	}
 }
 
+// Longest are the folders whose tests take longest, the longest first: a run begins with them, so that it does not end with
+// a single package that waits for its servers. The root package is ".".
+func Longest() []string {
+	return []string{
+		"test/interop", "test/ensemble", ".", "cmd/incumbent", "test/differential", "test/sim", "test/wire", "test/browser",
+		"test/small", "test/suite", "zkio", "why",
+	}
+}
+
 // Variable is the environment variable that holds the level's name.
 const Variable = "INCUMBENT_LEVEL"
 

@@ -14,7 +14,6 @@ import (
 // held is what a run with the race detector leaves to the run without it: the packages
 // that start no goroutine.
 type held struct {
-	all      []string // every package of the module, these among them
 	packages []string
 	tests    []key // theirs
 }
@@ -25,11 +24,7 @@ func sequential(args []string) (held, error) {
 	if !slices.Contains(args, "./...") || slices.ContainsFunc(args, choosesTests) {
 		return held{}, nil
 	}
-	all, err := output("go", "list", "./...")
-	if err != nil {
-		return held{}, err
-	}
-	h := held{all: strings.Fields(all)}
+	var h held
 	list := []string{"test", "-json", "-list", "."}
 	for _, dir := range selection.Sequential() {
 		list = append(list, "./"+dir)
@@ -68,20 +63,11 @@ func (h *held) take(listed string) {
 	}
 }
 
-// leftOut returns the arguments with all packages but these in place of ./...
-func (h held) leftOut(args []string) (rest []string) {
-	if len(h.packages) == 0 {
-		return args
-	}
-	for _, a := range args {
-		if a != "./..." {
-			rest = append(rest, a)
-			continue
-		}
-		for _, pkg := range h.all {
-			if !slices.Contains(h.packages, pkg) {
-				rest = append(rest, pkg)
-			}
+// leftOut returns packages without these.
+func (h held) leftOut(packages []string) (rest []string) {
+	for _, pkg := range packages {
+		if !slices.Contains(h.packages, pkg) {
+			rest = append(rest, pkg)
 		}
 	}
 	return rest

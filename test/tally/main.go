@@ -73,20 +73,38 @@ func everything(t *tally, level selection.Level, args []string, run func(*tally,
 	return err
 }
 
-// runModules runs the tests of the module here and, if all packages are meant, of those
-// below it meanwhile, one package at a time: the longest packages of the module here wait
-// for servers more than they compute. Packages that are named are run in the modules that they belong to.
+// runModules runs the tests of the module here and, if all packages are meant, of those below it meanwhile, one package at
+// a time: the longest packages of the module here wait for servers more than they compute. Packages that are named are run
+// in the modules that they belong to, as many modules at a time.
 func runModules(t *tally, args []string) error {
 	if slices.Contains(args, "./...") {
-		nested := make(chan error, 1)
-		go func() { nested <- runNested(t, ".", append(slices.Clone(args), "-p", "1")) }()
-		return cmp.Or(run(t, ".", t.later.leftOut(args)), <-nested)
+		listed, err := output("go", "list", "./...")
+		if err != nil {
+			return err
+		}
+		packages := order(t.later.leftOut(strings.Fields(listed)))
+		return together(
+			func() error { return runNested(t, ".", append(slices.Clone(args), "-p", "1")) },
+			func() error { return run(t, ".", inPlaceOfAll(args, packages)) },
+		)
 	}
 	dirs, err := nested(".")
+	var runs []func() error
 	for _, m := range byModule(args, dirs) {
-		err = cmp.Or(run(t, m.dir, m.args), err)
+		runs = append(runs, func() error { return run(t, m.dir, m.args) })
 	}
-	return err
+	return cmp.Or(err, together(runs...))
+}
+
+// together calls the functions at the same time, and returns the first of their errors.
+func together(run ...func() error) error {
+	errs := make([]error, len(run))
+	var all sync.WaitGroup
+	for i, f := range run {
+		all.Go(func() { errs[i] = f() })
+	}
+	all.Wait()
+	return cmp.Or(errs...)
 }
 
 // run feeds what go test tells, in a module's folder, to the tally.

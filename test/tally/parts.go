@@ -29,7 +29,7 @@ func (t *tally) again(args []string) (again []string, owed []key) {
 	slices.Sort(tests)
 	again = slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "-race" || strings.HasPrefix(a, "./") })
 	again = append(again, "-run", "^("+strings.Join(slices.Compact(tests), "|")+")$")
-	return append(again, slices.Compact(packages)...), owed
+	return append(again, order(slices.Compact(packages))...), owed
 }
 
 // demandRun fails the tests that were to run again and did not.
