@@ -116,19 +116,23 @@ func anOperatorDeletesNodes(t *repeat.Round) {
 }
 
 func TestTheEnsemblesLeaderDiesWhileALatchLeads(t *testing.T) {
+	repeat.Rounds(t, theLeaderDiesWhileALatchLeads)
+}
+
+func theLeaderDiesWhileALatchLeads(t *repeat.Round) {
 	e := ensemble.Start(t, short)
 	zkLeader, followers := e.Whole()
-	w := newWitness(t)
+	w := newWitness(t.T)
 	nodes := map[*ensemble.Server]*node{}
 	for i, s := range append([]*ensemble.Server{zkLeader}, followers...) {
-		n := join(t, e, w, incumbent.LatchOptions{ID: fmt.Sprint(i)}, s)
+		n := join(t.T, e, w, incumbent.LatchOptions{ID: fmt.Sprint(i)}, s)
 		n.is(map[bool]string{true: "leading", false: "waiting"}[i == 0])
 		nodes[s] = n
 	}
 	first := nodes[zkLeader].leads()
 	zkLeader.Kill()
 	nodes[zkLeader].lost(1)
-	if token := nodes[followers[0]].leads(); token <= first {
+	if token := inTurn(t, nodes[followers[0]], nodes[followers[0]], nodes[followers[1]]); token <= first {
 		t.Fatalf("token %d after %d", token, first)
 	}
 	zkLeader.Restart()
@@ -136,17 +140,19 @@ func TestTheEnsemblesLeaderDiesWhileALatchLeads(t *testing.T) {
 	nodes[zkLeader].is("waiting")
 }
 
-func TestASessionExpiresAtACutOffFollower(t *testing.T) {
+func TestASessionExpiresAtACutOffFollower(t *testing.T) { repeat.Rounds(t, aSessionExpiresAtAFollower) }
+
+func aSessionExpiresAtAFollower(t *repeat.Round) {
 	e := ensemble.Start(t, short)
 	zkLeader, followers := e.Whole()
-	w := newWitness(t)
-	a := join(t, e, w, incumbent.LatchOptions{ID: "a"}, followers[0])
+	w := newWitness(t.T)
+	a := join(t.T, e, w, incumbent.LatchOptions{ID: "a"}, followers[0])
 	a.is("leading")
-	b := join(t, e, w, incumbent.LatchOptions{ID: "b"}, zkLeader, followers[1])
+	b := join(t.T, e, w, incumbent.LatchOptions{ID: "b"}, zkLeader, followers[1])
 	b.is("waiting")
 	e.Isolate(followers[0])
 	a.lost(1)
-	b.leads()
+	inTurn(t, b, b)
 	e.Heal()
 	e.Whole()
 	a.is("waiting")
@@ -240,7 +246,7 @@ func refusesBelow(t *testing.T, e *ensemble.Ensemble, floor int64) bool {
 }
 
 func TestSelectorsRotateThroughARollingRestart(t *testing.T) {
-	const clients, each, least = 5, 10, 2
+	const clients, each, least = 5, 4, 2
 	e := ensemble.Start(t, short)
 	w := newWitness(t)
 	var mu sync.Mutex
