@@ -5,6 +5,5 @@
 // here, whose source suits both. The tests then kill, stop and cut off processes of both, and compare the times at which
 // each believed, and what each read of the other's nodes.
 //
-// In any clone, the requests of the present version are compared with those that the older one sent for the same scripts,
-// which testdata/wire has. Each difference has to be listed there, with the reason why both versions understand each other.
+// Only make upgrade runs them.
 package upgrade

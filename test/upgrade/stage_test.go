@@ -82,27 +82,6 @@ func (s *stage) launch(v version, id string, o agent.Orders) *member {
 	return m
 }
 
-// run starts an agent of the present version as a goroutine.
-func (s *stage) run(id string, o agent.Orders) *member {
-	s.t.Helper()
-	m := s.member(id, present.name)
-	in, commands := io.Pipe()
-	lines, out := io.Pipe()
-	m.in = commands
-	ended := make(chan error, 1)
-	go func() { ended <- errors.Join(agent.Run(o, in, out), out.Close()) }()
-	go func() {
-		defer close(m.gone)
-		m.read(lines)
-		if err := <-ended; err != nil {
-			s.hear(m, "error "+err.Error())
-		}
-	}()
-	s.t.Cleanup(m.leave)
-	m.awaitLine("ready")
-	return m
-}
-
 func (s *stage) member(id, version string) *member {
 	m := &member{stage: s, id: id, version: version, gone: make(chan struct{})}
 	s.mu.Lock()
