@@ -21,7 +21,8 @@ import (
 // without a GUID cannot give is given otherwise, or not at all:
 //
 //   - A create whose reply was lost is found by its owner, at one read for each node in the
-//     line. So one client can be in a plain election once: ErrAlreadyInElection.
+//     line. So one client can be in a plain election once: ErrAlreadyInElection. Its program must not create
+//     nodes of such names by other requests of this client: one that existed before may be taken for its own.
 //   - Leadership.Write is refused, with ErrPlainName: a directory that was deleted and
 //     created gives out the same names again, and the guard would take another node for the
 //     own one. The Token has no such weakness.

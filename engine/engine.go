@@ -47,6 +47,7 @@ type Engine struct {
 	makers   map[string]maker // of the recipes that were used: a client uses few
 	machines map[events.ID]instance
 	order    []events.ID // in order of creation: for All, without map order; "" is one that has closed
+	searches []events.ID // those that search, in order of creation
 	lists    awaitLists
 	session  Stamper
 	last     instance // the session machine, also when it is closed: session is its model
@@ -146,11 +147,18 @@ func (e *Engine) Machines() []events.ID {
 }
 
 func (e *Engine) route(q queued) {
-	if q.To != events.All {
+	to := e.searches
+	switch q.To {
+	case events.All:
+		to = e.Machines()
+	case events.Searches:
+		to = slices.Clone(to) // one that ends is forgotten meanwhile
+	default:
 		e.deliver(q)
+		e.tellCreated(q)
 		return
 	}
-	for _, id := range e.Machines() {
+	for _, id := range to {
 		if id != events.SessionMachine {
 			q.To = id
 			e.deliver(q)
@@ -305,6 +313,7 @@ func (e *Engine) add(id events.ID, m instance) {
 		e.machines[id] = m
 		*m.place() = len(e.order)
 		e.order = append(e.order, id)
+		e.noteSearch(id, m)
 	}
 	if s, ok := m.stamper(); ok && id == events.SessionMachine {
 		e.session, e.last = s, m
@@ -350,6 +359,7 @@ func (e *Engine) forget(id events.ID) {
 	}
 	delete(e.machines, id)
 	e.order[*m.place()] = ""
+	e.searches = slices.DeleteFunc(e.searches, func(other events.ID) bool { return other == id })
 	if len(e.order) < 2*len(e.machines)+minGaps {
 		return
 	}

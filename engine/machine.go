@@ -169,6 +169,7 @@ type instance interface {
 	deliver(ev events.Event, out *Outbox) Transition
 	stamper() (Stamper, bool)
 	concerned(path string) bool
+	searches() bool
 	save(events.ID) savedMachine
 	place() *int
 }
@@ -197,6 +198,11 @@ func (m *Machine[M]) stamper() (Stamper, bool) {
 func (m *Machine[M]) concerned(path string) bool {
 	w, ok := any(m.Model).(WatchFilter)
 	return !ok || w.Watches(path)
+}
+
+func (m *Machine[M]) searches() bool {
+	_, ok := any(m.Model).(Searcher)
+	return ok
 }
 
 // deliver steps the machine and updates what is pending: it drops the entry that the

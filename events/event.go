@@ -6,10 +6,11 @@ import "math"
 type ID string
 
 // SessionMachine is the machine that owns the connection; All addresses every
-// other one.
+// other one, and Searches those that search for nodes of attempts that were given up.
 const (
 	SessionMachine ID = "session"
 	All            ID = "*"
+	Searches       ID = "searches"
 )
 
 // Envelope is an event on its way to one machine.

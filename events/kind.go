@@ -110,6 +110,10 @@ const (
 // itself.
 const NodeGone Kind = "node.gone"
 
+// NodeKept says that a node is somebody's: the creates of transaction Zxid were answered, or a machine has taken the node
+// Path for its own. Only machines that search for nodes of attempts that were given up get it.
+const NodeKept Kind = "node.kept"
+
 // QueueNext asks a producer or a consumer, which has finished one thing, to begin the
 // next. The machine sends it to itself.
 const QueueNext Kind = "queue.next"
@@ -133,7 +137,7 @@ func Kinds() []Kind {
 		HeartbeatWanted, HeartbeatUnneeded, ConfirmationWanted, ConfirmationCounts,
 		ContainersUnknown, NodeReadBack,
 		BeliefLapsed,
-		LatchHeld, LatchWaiting, LatchLost, LatchFailed, LatchClosed, NodeGone, QueueNext, TreeRead,
+		LatchHeld, LatchWaiting, LatchLost, LatchFailed, LatchClosed, NodeGone, NodeKept, QueueNext, TreeRead,
 		TimerFired,
 	}
 }

@@ -17,6 +17,7 @@ const (
 type consumer struct {
 	paced // path is the queue
 	directories
+	attempts
 	kind       ItemKind
 	once       bool   // at most once
 	locks      string // the directory of the locks

@@ -302,33 +302,9 @@ func (c *consumer) separateNextLock(ev events.Event, out *engine.Outbox) {
 // noteOutcomeUnknown notes that the outcome of the pending multi is unknown.
 func (c *consumer) noteOutcomeUnknown(ev events.Event, out *engine.Outbox) {
 	c.outcomeUnknown = c.outcomeUnknown || ev.Code.Unknown() || ev.Kind != events.ReplyMulti
-}
-
-// verify reads the lock, to see which consumer owns it.
-func (c *consumer) verify(ev events.Event, out *engine.Outbox) {
-	lock := c.next
-	if lock == nil {
-		lock = &c.held.Item
-	}
-	out.With(engine.Unawaited).Sync(c.path)
-	out.With(engine.Data).Get(join(c.locks, lock.Name))
-}
-
-// confirmLock notes that this consumer created the lock: what was written in the same multi is
-// written.
-func (c *consumer) confirmLock(ev events.Event, out *engine.Outbox) {
 	if c.next != nil {
-		c.holdNext(ev, out)
+		c.noteCode(ev)
 	}
-	c.outcomeUnknown = false
-}
-
-// noteLockFailed notes that a lock was not created, or is gone.
-func (c *consumer) noteLockFailed(ev events.Event, out *engine.Outbox) {
-	if c.next == nil || c.held == nil {
-		c.drop(ev, out)
-	}
-	c.separateNextLock(ev, out)
 }
 
 // takeParked takes up the parked item that has been due for longest.

@@ -12,6 +12,7 @@ func (c *consumer) lose(ev events.Event, out *engine.Outbox) {
 		c.drop(ev, out)
 	}
 	c.forget()
+	c.mayFollow = false
 }
 
 // forget drops the items that were listed and are not held.

@@ -59,6 +59,7 @@ type member struct {
 	watched  bool     // it was seen to exist, with a watch
 	oldNodes []string // names of older sessions' nodes, until they are gone
 	lost     bool     // the node was deleted while the member was inside
+	attempts
 }
 
 // readiness is what is known of the ready node.

@@ -32,6 +32,7 @@ func (b *doubleBarrier) create(ev events.Event, out *engine.Outbox) {
 	for _, name := range b.oldNodes {
 		out.With(engine.Unawaited).Delete(join(b.dir, name))
 	}
+	b.searchOwn(ev, out)
 	b.count++
 	b.own, b.made, b.watched, b.unknown = guid(b.seed, b.count), 0, false, false
 	b.createdAt = ev.At
@@ -53,6 +54,7 @@ func (b *doubleBarrier) sendCreate(out *engine.Outbox) {
 // settle notes the outcome of a create.
 func (b *doubleBarrier) settle(ev events.Event, out *engine.Outbox) {
 	b.creating = 0
+	b.noteCode(ev)
 	switch {
 	case ev.Code == events.OK:
 		b.made = ev.Zxid
@@ -291,6 +293,7 @@ func (b *doubleBarrier) finishLeave(ev events.Event, out *engine.Outbox) {
 	if ev.Kind == events.ReplyChildren && b.goal == leaveBarrier {
 		b.noteAbsence(ev)
 	}
+	b.searchOwn(ev, out)
 	b.own, b.made, b.creating, b.unknown, b.mayBeLeft = "", 0, 0, false, false
 	if !b.lost {
 		b.clearFailure(out)
@@ -304,6 +307,13 @@ func (b *doubleBarrier) finishLeave(ev events.Event, out *engine.Outbox) {
 		return
 	}
 	out.Answer(b.leaves, events.OK, "")
+}
+
+// searchOwn has the server's late create of the own name searched for, which is given up. Nobody else can have the name.
+func (b *doubleBarrier) searchOwn(ev events.Event, out *engine.Outbox) {
+	if b.own != "" {
+		b.search(b.id, b.dir, map[string]string{"name": b.own}, out)
+	}
 }
 
 // departLost ends a leave, or a cancelled enter, with the session.
@@ -365,6 +375,7 @@ func (b *doubleBarrier) keepAsOld() {
 	if b.own != "" {
 		b.oldNodes = append(b.oldNodes, b.own)
 	}
+	b.mayFollow = false
 	b.own, b.made, b.creating, b.unknown = "", 0, 0, false
 }
 

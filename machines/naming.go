@@ -28,8 +28,9 @@ func (n naming) unique() bool { return n == byGUID }
 
 // ownerSearch is the search for the own nodes by their owner, where names have no GUID.
 type ownerSearch struct {
-	asked     int     // reads that are pending
-	ownPlaces []Place // the places that this session owns
+	asked     int      // reads that are pending
+	ownPlaces []Place  // the places that this session owns
+	looked    lineLook // the listing that showed the nodes
 }
 
 // askOwner asks whether this session still owns the own node. What was seen on another connection says
@@ -109,6 +110,7 @@ func (p *place) foundNone(ev events.Event) bool {
 // askOwnersOfAll reads the owner of each node that may be ours.
 func (p *place) askOwnersOfAll(ev events.Event, out *engine.Outbox) {
 	p.askOwners(p.duplicates(ev.Children), out)
+	p.looked = lookOf(ev, p.label)
 }
 
 // noteOwner notes one answer about an owner.
@@ -134,13 +136,18 @@ func (p *place) takeLowest(ev events.Event, out *engine.Outbox) {
 	lowest := p.ownPlaces[0]
 	p.ownerSearch, p.unknown = ownerSearch{}, false
 	p.own, p.token, p.sequence, p.owned, p.watched, p.ownerKnown = lowest.Name, 0, lowest.Sequence, false, false, true
+	p.mayFollow = false
+	tellKept(p.path(), out)
 }
 
 // askDirectory asks when the line's directory was created.
 func (p *place) askDirectory(ev events.Event, out *engine.Outbox) { out.Exists(p.dir) }
 
 // forgetNode forgets a node that is gone, or that another session owns.
-func (p *place) forgetNode(ev events.Event, out *engine.Outbox) { p.own, p.unknown = "", false }
+func (p *place) forgetNode(ev events.Event, out *engine.Outbox) {
+	p.own, p.unknown = "", false
+	p.searchPlain(ev, out)
+}
 
 // askAgain reads the owners again after a pause, because a read failed.
 func (p *place) askAgain(ev events.Event, out *engine.Outbox) {

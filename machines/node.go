@@ -17,6 +17,7 @@ type node struct {
 	tokenFloor int64  // a token below it is refused
 	owner      int64  // ZooKeeper's id of the session that has to own the node
 	deletions
+	attempts
 
 	count      uint64 // enrolments begun; the GUID is derived from it and the seed
 	guid       string
@@ -30,7 +31,6 @@ type node struct {
 	naming     naming
 	read       readPurpose
 	unknown    bool // the outcome of the create: it may have created a node
-	mayFollow  bool // a create under this GUID was answered so, and the server may carry it out after any look
 	named      int  // how many names an attempt at kazoo's permits has
 	owned      bool // the node was read back on this connection, and this session owns it
 	watched    bool // a watch on it is armed

@@ -20,6 +20,7 @@ type persistent struct {
 	paced
 	parentMaker
 	foreignNode
+	attempts
 
 	owner    int64  // ZooKeeper's id of the session
 	creating uint64 // the number of the create that is pending; 0: none
@@ -165,7 +166,7 @@ var persistentChart = engine.MustCompile(engine.Chart[persistent]{
 		{From: from{pausing}, On: on(events.TimerFired), To: reading, Do: (*persistent).look},
 
 		{From: from{present}, On: on(events.CommandClose), To: leaving, Do: (*persistent).closeRemove},
-		{From: append(from{suspended, pausing}, persistentUnsettled...), On: on(events.CommandClose), When: (*persistent).mayHaveNode, To: leaving, Do: (*persistent).close, Then: (*persistent).findToDelete},
+		{From: append(from{suspended, pausing}, persistentUnsettled...), On: on(events.CommandClose), When: (*persistent).mayGetNode, To: leaving, Do: (*persistent).close, Then: (*persistent).findToDelete},
 		{From: append(from{latent, suspended, pausing}, persistentUnsettled...), On: on(events.CommandClose), To: closed, Do: (*persistent).close, Then: (*persistent).end},
 		{From: from{writing}, On: on(events.CommandClose), To: leaving, Do: (*persistent).close, Then: (*persistent).findToDelete},
 		{From: from{leaving}, On: on(events.CommandClose), To: leaving, Do: (*persistent).close},
@@ -285,3 +286,6 @@ func (p *persistent) mayHaveNodeHere(ev events.Event) bool {
 func (p *persistent) mayHaveNode(events.Event) bool {
 	return p.made != 0 || p.unknown || p.creating != 0
 }
+
+// mayGetNode reports whether the machine has or may have a node, or the server may still create one.
+func (p *persistent) mayGetNode(ev events.Event) bool { return p.mayHaveNode(ev) || p.mayFollow }

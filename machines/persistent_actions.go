@@ -36,6 +36,7 @@ func (p *persistent) sendCreate(ev events.Event, out *engine.Outbox) {
 // settle notes the outcome of a create.
 func (p *persistent) settle(ev events.Event, out *engine.Outbox) {
 	p.creating = 0
+	p.noteCode(ev)
 	switch {
 	case ev.Code == events.OK:
 		p.made, p.version, p.written, p.unanswered = ev.Zxid, 0, p.asked, false
@@ -60,7 +61,10 @@ func (p *persistent) look(ev events.Event, out *engine.Outbox) {
 }
 
 // note notes the own node's stat: no other node can be at the path.
-func (p *persistent) note(ev events.Event) {
+func (p *persistent) note(ev events.Event, out *engine.Outbox) {
+	if p.unknown || p.unanswered {
+		tellKept(p.path, out)
+	}
 	if p.written = p.has(ev); p.written != 0 {
 		p.before = p.written
 	}
@@ -70,7 +74,7 @@ func (p *persistent) note(ev events.Event) {
 
 // tellPresent notifies the handle that the node exists, and answers what waited for it.
 func (p *persistent) tellPresent(ev events.Event, out *engine.Outbox) {
-	p.note(ev)
+	p.note(ev, out)
 	p.clearFailure(out)
 	if !p.told {
 		p.told = true
@@ -112,7 +116,7 @@ func (p *persistent) set(ev events.Event, out *engine.Outbox) {
 
 // noteAndWrite notes the own node's stat and writes its data.
 func (p *persistent) noteAndWrite(ev events.Event, out *engine.Outbox) {
-	p.note(ev)
+	p.note(ev, out)
 	p.write(ev, out)
 }
 
@@ -259,10 +263,10 @@ func (p *persistent) lose(ev events.Event, out *engine.Outbox) {
 
 // keepAsOld makes the own node one of an older session's.
 func (p *persistent) keepAsOld() {
-	if p.mayHaveNode(events.Event{}) {
+	if p.mayGetNode(events.Event{}) {
 		p.oldNodes = append(p.oldNodes, oldNode{p.owner, p.made})
 	}
-	p.made, p.unknown, p.unanswered, p.creating = 0, false, false, 0
+	p.made, p.unknown, p.unanswered, p.creating, p.mayFollow = 0, false, false, 0, false
 }
 
 // attach notes the session of the new connection.
@@ -302,7 +306,7 @@ func (p *persistent) findToDelete(ev events.Event, out *engine.Outbox) {
 
 // remove deletes the own node in the version that was just read.
 func (p *persistent) remove(ev events.Event, out *engine.Outbox) {
-	p.note(ev)
+	p.note(ev, out)
 	p.deleteVersion(ev.Stat.Version, out)
 }
 
@@ -311,8 +315,11 @@ func (p *persistent) deleteVersion(version int32, out *engine.Outbox) {
 	out.Multi(events.Op{Verb: "delete", Path: p.path, Version: version})
 }
 
-// end answers the commands that closed the machine.
+// end answers the commands that closed the machine. What the server may still create is searched for.
 func (p *persistent) end(ev events.Event, out *engine.Outbox) {
+	if ev.Kind != events.ConnectionLost {
+		p.searchName(p.id, p.path, ev, out)
+	}
 	for _, c := range p.closing {
 		out.Answer(c, events.OK, "")
 	}

@@ -39,6 +39,9 @@ func (p *place) noneMade(ev events.Event) bool {
 // noteNoneMade notes that the create created nothing, so there is no node to delete.
 func (p *place) noteNoneMade(ev events.Event, out *engine.Outbox) {
 	p.creating, p.unknown = 0, false
+	if ev.Kind == events.ReplyChildren {
+		p.searchPlain(ev, out)
+	}
 }
 
 // enrol begins a new enrolment: a new GUID, and one create under it. After a create that was refused the GUID stays: if the
@@ -59,6 +62,9 @@ func (p *place) enrol(ev events.Event, out *engine.Outbox) {
 
 // create creates the own node under the enrolment's GUID.
 func (p *place) create(ev events.Event, out *engine.Outbox) {
+	if ev.Kind == events.ReplyChildren {
+		p.searchPlain(ev, out)
+	}
 	p.resetParents()
 	p.sendCreate(ev, out)
 }

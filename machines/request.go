@@ -14,6 +14,7 @@ import (
 type request struct {
 	standalone
 	parentMaker
+	attempts
 	ops       []events.Op
 	isMulti   bool     // it is a multi, even of one operation
 	parents   bool     // missing parents are created
@@ -94,10 +95,12 @@ var requestChart = engine.MustCompile(engine.Chart[request]{
 		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).unsent, To: suspended},
 		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).protectedUnanswered, To: suspended, Do: (*request).noteMayExist},
 		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).protectedUnknown, To: pausing, Do: (*request).noteMayExist, Then: (*request).failAndBackOff},
+		{From: from{asking, preparing}, On: on(events.ReplyCreate), When: (*request).parentsUnknown, To: pausing, Do: (*request).failByRootCause},
 		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).unknown, To: closed, Do: (*request).answerUnknown},
 		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).protectedWantsParents, To: asking, Do: (*request).createParents, Then: (*request).send},
 		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).wantsParents, To: preparing, Do: (*request).createParents},
 		{From: from{asking}, On: on(events.ReplyCreate), To: closed, Do: (*request).conclude},
+		{From: from{tracing, suspended, pausing, discarding}, On: on(events.ReplyCreate), To: engine.Stay, Do: (*request).noteAttempt},
 		{From: from{preparing}, On: on(events.ReplyCreate), When: (*request).parentsMade, To: asking, Do: (*request).ask},
 		{From: from{preparing}, On: on(events.ReplyCreate), When: (*request).parentsGone, To: preparing, Do: (*request).createParents},
 		{From: from{preparing}, On: on(events.ReplyCreate), When: (*request).parentsRefused, To: closed, Do: (*request).conclude},
@@ -142,107 +145,8 @@ var requestChart = engine.MustCompile(engine.Chart[request]{
 		{In: from{asking}, On: []events.Kind{events.ConnectionSuspended, events.ConnectionAttached}, Why: "the answer, which always comes, says whether the request was sent"},
 		{In: from{preparing, tracing, discarding, pausing}, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
-		{In: from{tracing, suspended, pausing, discarding}, On: []events.Kind{events.ReplyCreate}, Why: "the node is looked for behind the create"},
 	},
 })
-
-// reads reports whether the request changes nothing, and can be sent again.
-func (r *request) reads(events.Event) bool {
-	switch r.ops[0].Verb {
-	case "get", "exists", "children", "sync":
-		return true
-	}
-	return false
-}
-
-// unsent reports whether the connection ended before the request was sent.
-func (r *request) unsent(ev events.Event) bool {
-	return ev.Code == events.NotSent && !ev.Attached
-}
-
-// unknown reports whether the request was sent, and no answer says whether it was carried out.
-func (r *request) unknown(ev events.Event) bool { return ev.Code.Unknown() }
-
-// readUnanswered reports whether a read got no answer.
-func (r *request) readUnanswered(ev events.Event) bool {
-	return r.unsent(ev) || r.unknown(ev) && !ev.Attached || ev.Code == events.SessionExpired
-}
-
-// isProtected reports whether the request is a protected create.
-func (r *request) isProtected(events.Event) bool { return r.protected }
-
-// protectedUnanswered reports whether the connection ended before a protected create was answered.
-func (r *request) protectedUnanswered(ev events.Event) bool {
-	return r.protectedUnknown(ev) && !ev.Attached
-}
-
-// protectedUnknown reports whether the request is a protected create whose outcome is unknown.
-func (r *request) protectedUnknown(ev events.Event) bool { return r.protected && r.unknown(ev) }
-
-// wantsParents reports whether the create found no parent, and the parents are to be created. If one
-// existed, none was refused, and they are gone, they are created again immediately, because a request
-// has no back-off: so this has an end.
-func (r *request) wantsParents(ev events.Event) bool {
-	gone := ev.Code == events.NoNode && r.parentExisted && r.parentFailure == nil
-	return r.parents && r.rounds <= maxShortLived && (r.parentMissing(ev) || gone)
-}
-
-// protectedWantsParents reports whether wantsParents holds for a protected create, which is sent right
-// behind its parents. If a server that knows no containers ends the connection after the first of
-// them, the node is looked for. An unprotected create would then be answered with "outcome unknown",
-// so it waits until its parents exist.
-func (r *request) protectedWantsParents(ev events.Event) bool {
-	return r.protected && r.wantsParents(ev)
-}
-
-// parentsMade reports whether the lowest parent exists now.
-func (r *request) parentsMade(ev events.Event) bool {
-	return ev.Request == r.lowestCreate && createdOrThere(ev)
-}
-
-// parentsGone reports whether the lowest parent could not be created because one above it, which was
-// there a moment ago, is gone again, and may be created once more.
-func (r *request) parentsGone(ev events.Event) bool {
-	return ev.Request == r.lowestCreate && r.wantsParents(ev)
-}
-
-// parentsRefused reports whether the lowest parent cannot be created, not even as a persistent node.
-func (r *request) parentsRefused(ev events.Event) bool {
-	return ev.Request == r.lowestCreate && !(ev.Code == events.Unimplemented && r.containers)
-}
-
-// nodeListed reports whether a listing shows the protected node.
-func (r *request) nodeListed(ev events.Event) bool { return withGUID(ev.Children, r.guid) != "" }
-
-// node returns the path of the protected node in a listing.
-func (r *request) node(ev events.Event) string {
-	return join(parent(r.path), withGUID(ev.Children, r.guid))
-}
-
-// denied reports whether the ensemble refuses a listing or a delete.
-func (r *request) denied(ev events.Event) bool {
-	return ev.Code != events.OK && ev.Code != events.NoNode
-}
-
-// otherSession reports whether this is another session than the one to which the create belongs.
-func (r *request) otherSession(ev events.Event) bool { return ev.Session != r.session }
-
-// outlivesSession reports whether the node is protected and outlives its session.
-func (r *request) outlivesSession(events.Event) bool {
-	return r.protected && r.ops[0].Mode != events.Ephemeral && r.ops[0].Mode != events.EphemeralSequential
-}
-
-// survivesSession reports whether the request goes on after the end of a session, while the client has
-// another.
-func (r *request) survivesSession(ev events.Event) bool {
-	return ev.Code != events.Closed && (r.session == 0 || r.reads(ev) || r.mayExist && r.outlivesSession(ev))
-}
-
-// mustTrace reports whether a protected create's outcome is unknown, so that its node is looked for.
-func (r *request) mustTrace(events.Event) bool { return r.mayExist }
-
-// isAbandoned reports whether the protected node is to be deleted as soon as it is found.
-func (r *request) isAbandoned(events.Event) bool { return r.abandoned }
 
 // begin notes the call. A write belongs to the present session.
 func (r *request) begin(ev events.Event, out *engine.Outbox) {
@@ -287,7 +191,31 @@ func (r *request) name() string {
 }
 
 // noteMayExist notes that the node may have been created.
-func (r *request) noteMayExist(ev events.Event, out *engine.Outbox) { r.mayExist = true }
+func (r *request) noteMayExist(ev events.Event, out *engine.Outbox) {
+	r.mayExist = true
+	r.noteCode(ev)
+}
+
+// failByRootCause reports why the parents are not known to exist, and pauses before the node is asked for again.
+func (r *request) failByRootCause(ev events.Event, out *engine.Outbox) {
+	r.rounds = 0
+	r.failAndBackOff(r.rootCause(ev), out)
+}
+
+// noteAttempt notes what the answer to a create says, while its node is looked for.
+func (r *request) noteAttempt(ev events.Event, out *engine.Outbox) { r.noteCode(ev) }
+
+// searchDuplicates has nodes of earlier attempts at a protected create searched for, which the server may still create. The
+// one that the caller gets, if any, is the caller's.
+func (r *request) searchDuplicates(ours string, out *engine.Outbox) {
+	options := map[string]string{"guid": r.guid}
+	if r.outlivesSession(events.Event{}) {
+		options["lasting"] = "true"
+	}
+	if _, opened := r.search(r.id, parent(r.path), options, out); opened && ours != "" {
+		tellKept(ours, out)
+	}
+}
 
 // listParent lists the parent, behind a check through the quorum: so it sees whatever was carried out.
 // A sync would not do, because a deposed leader keeps answering it.
@@ -305,6 +233,7 @@ func (r *request) discard(ev events.Event, out *engine.Outbox) {
 
 // adopt answers with the node that was found.
 func (r *request) adopt(ev events.Event, out *engine.Outbox) {
+	r.searchDuplicates(r.node(ev), out)
 	r.answer(events.OK, r.node(ev), out)
 }
 
@@ -341,6 +270,9 @@ func (r *request) conclude(ev events.Event, out *engine.Outbox) {
 	}
 	if code == events.OK && ev.Kind != events.ReplyCreate || r.isMulti {
 		text = "" // of a multi, the results say which node it was
+	}
+	if ev.Kind == events.ReplyCreate {
+		r.searchDuplicates(ev.Path, out)
 	}
 	r.answer(code, text, out)
 }
@@ -392,8 +324,11 @@ func (r *request) answer(code events.Code, text string, out *engine.Outbox) {
 	}
 }
 
-// end answers the commands that wait for the end.
+// end answers the commands that wait for the end. If the caller has given a protected node up, a late one is searched for.
 func (r *request) end(ev events.Event, out *engine.Outbox) {
+	if r.abandoned && ev.Kind != events.ConnectionLost {
+		r.searchDuplicates("", out)
+	}
 	for _, c := range r.closing {
 		out.Answer(c, events.OK, "")
 	}

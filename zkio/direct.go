@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -88,12 +89,20 @@ func (a *Adapter) current() int64 {
 }
 
 // confirm posts that a write was committed, if no machine has sent it. It is posted in the order of the
-// answers, so it is never taken for a confirmation on the next connection. s.mu is held.
+// answers, so it is never taken for a confirmation on the next connection. Machines that search hear of nodes that it has created. s.mu is held.
 func (s *session) confirm(c *call, e events.Event) {
 	write, multi := c.request.(events.Multi)
+	if c.id == "" && e.Code == events.OK && slices.ContainsFunc(write.Ops, createsEphemeral) {
+		s.a.post(events.Searches, events.Event{Kind: events.NodeKept, Session: write.Session, Zxid: e.Zxid})
+	}
 	if c.id == "" && multi && e.Code == events.OK && s.confirmations.Confirmed(e.SentAt, s.timeout) {
 		s.a.post(events.SessionMachine, events.Confirmation(write, e.SentAt, e.Contact, e.Zxid))
 	}
+}
+
+// createsEphemeral reports whether an operation creates a node that the session owns.
+func createsEphemeral(op events.Op) bool {
+	return op.Verb == "create" && (op.Mode == events.Ephemeral || op.Mode == events.EphemeralSequential)
 }
 
 // outcome is a reply for the goroutine that waits for it.

@@ -23,7 +23,7 @@ func fork(e *engine.Engine) *engine.Engine {
 		switch name := from.Type().Field(i).Name; name {
 		case "recipes", "makers", "record", "seq", "bounded":
 			dst.Set(src)
-		case "machines", "order", "session", "last":
+		case "machines", "order", "searches", "session", "last":
 			k.copy(dst, src)
 		case "lists", "copying", "queue", "current", "box", "out", "records", "kept", "invariants", "observer": // hold nothing between two steps, or are not checked here
 		default:

@@ -7,10 +7,16 @@ import "time"
 // Do carries out one operation as an operator, with all permissions, as a person with zkCli would. It returns its
 // Result, whose Err (of the first failure in a multi) is also the error. A member of an ensemble has the leader do it; the error
 // is another one if there is none with a quorum.
-func (s *Server) Do(op Op) (Result, error) {
+func (s *Server) Do(op Op) (Result, error) { return s.DoFor(0, op) }
+
+// DoFor carries out one operation for a client's session, as a server does that carries a request out after it has answered
+// it. The client gets no answer to it. Result and error are as Do's.
+func (s *Server) DoFor(session int64, op Op) (Result, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	result, err := s.operate(Operator(), op)
+	caller := Operator()
+	caller.Session = session
+	result, err := s.operate(caller, op)
 	s.notify()
 	return result, err
 }
