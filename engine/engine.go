@@ -151,8 +151,7 @@ func (e *Engine) route(q queued) {
 	switch q.To {
 	case events.All:
 		to = e.Machines()
-	case events.Searches:
-		to = slices.Clone(to) // one that ends is forgotten meanwhile
+	case events.Searches: // which none ends with
 	default:
 		e.deliver(q)
 		e.tellCreated(q)
