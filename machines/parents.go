@@ -20,6 +20,7 @@ type parentMaker struct {
 	tried          bool     // the parents were created, which is not done twice in a row
 	parentExisted  bool     // a parent existed, or was created, when they were created last
 	containers     bool     // the parents that were created last were to be containers
+	pending        int      // creates of containers that are not answered
 	willDisconnect bool     // the server will end the connection, as old ones do after a request that they do not know
 }
 
@@ -50,8 +51,9 @@ func (f *parentMaker) makeParents(ev events.Event, out *engine.Outbox) {
 	f.highestCreate, f.tried, f.parentExisted, f.parentFailure = 0, true, false, nil
 	f.containers = !ev.NoContainers
 	mode := events.Persistent
+	f.pending = 0
 	if f.containers {
-		mode = events.Container
+		mode, f.pending = events.Container, len(ancestors(f.dir))
 	}
 	for _, path := range ancestors(f.dir) {
 		f.lowestCreate = out.Create(events.Op{Path: path, Mode: mode})
@@ -63,6 +65,7 @@ func (f *parentMaker) makeParents(ev events.Event, out *engine.Outbox) {
 // servers know no containers, it tells the session machine, which stamps that on the events of all
 // machines from then on.
 func (f *parentMaker) noteParent(ev events.Event, out *engine.Outbox) {
+	f.pending = max(0, f.pending-1)
 	switch ev.Code {
 	case events.OK, events.NodeExists:
 		f.parentFailure = nil
@@ -81,6 +84,14 @@ func (f *parentMaker) noteParent(ev events.Event, out *engine.Outbox) {
 	default:
 		f.parentFailure = &failure{ev.Code, ev.Path, ev.Text}
 	}
+}
+
+// hasDisconnected reports whether the end of a connection may be the answer of a server that knows no containers, and forgets
+// what was asked for on it.
+func (f *parentMaker) hasDisconnected() bool {
+	caused := f.willDisconnect || f.pending > 0
+	f.willDisconnect, f.pending = false, 0
+	return caused
 }
 
 // resetParents begins an attempt that knows nothing of earlier ones.

@@ -126,8 +126,7 @@ func (p *place) duplicates(children []string) []Place {
 func (p *place) suspend(ev events.Event, out *engine.Outbox) {
 	p.forgetReads(ev, out)
 	p.line = line{}
-	if p.willDisconnect { // the own request for containers caused it: no reason to give up
-		p.willDisconnect = false
+	if p.hasDisconnected() { // the own request for containers caused it: no reason to give up
 		return
 	}
 	p.endOnce(events.ConnectionLoss, suspendedText(ev), out)

@@ -261,7 +261,7 @@ func (r *request) conclude(ev events.Event, out *engine.Outbox) {
 		ev.Code, ev.Path = events.ParentGone, r.dir
 	}
 	if ev.Kind == events.ReplyCreate && ev.Code == events.Unimplemented && ev.Request != r.lowestCreate {
-		r.answerNodeType(out)
+		r.answerNodeType(ev, out)
 		return
 	}
 	code, text := ev.Code, strings.TrimSpace(cmp.Or(ev.Path, r.path)+" "+ev.Text)
@@ -278,12 +278,12 @@ func (r *request) conclude(ev events.Event, out *engine.Outbox) {
 }
 
 // answerNodeType answers why the servers cannot create a node of this type.
-func (r *request) answerNodeType(out *engine.Outbox) {
-	why := r.path + ": ZooKeeper knows containers since 3.5.3"
+func (r *request) answerNodeType(ev events.Event, out *engine.Outbox) {
+	why := "ZooKeeper knows containers since 3.5.3"
 	if r.ops[0].TTL != 0 {
-		why = r.path + ": nodes with a TTL need 3.5.3 or later, and zookeeper.extendedTypesEnabled=true on every server"
+		why = "nodes with a TTL need 3.5.3 or later, and zookeeper.extendedTypesEnabled=true on every server"
 	}
-	r.answer(events.NodeType, why, out)
+	r.answer(events.NodeType, strings.TrimRight(r.path+": "+why+". "+ev.Text, ". "), out)
 }
 
 // answerUnknown answers that the outcome is not known.

@@ -2,6 +2,8 @@ package zkio
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -38,11 +40,14 @@ func featureOf(r events.Request) feature {
 	return noFeature
 }
 
-// optional is what a client has learned of its servers: which features they lack. A server that
-// lacks one refuses the request, by whatever code, and may close the connection after it; or closes
-// it without an answer. So after the first definite refusal, or two connections that ended without an
-// answer, none is asked for any more, by no machine and in no later session, and this side answers
-// UNIMPLEMENTED. An ensemble that is being upgraded has servers of both kinds.
+// optional is what a client has learned of its servers: which features they lack. A server that lacks one refuses the
+// request, by whatever code, and may close the connection after it; or closes it without an answer. Or it ignores it,
+// and answers what came later. So after the first of these, or two connections that ended without an answer, none is
+// asked for any more, by no machine and in no later session, and this side answers UNIMPLEMENTED. An ensemble that is
+// being upgraded has servers of both kinds.
+//
+// A server whose answer to the handshake has no flag for read-only servers is ClickHouse Keeper, or older than
+// ZooKeeper 3.4: it is asked for none from the start. There, a connection that ends is the end of the session, too.
 type optional struct {
 	mu      sync.Mutex // held for no call of others
 	learned [features]struct {
@@ -60,6 +65,13 @@ func (o *optional) turnOff(f feature, why string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.learned[f].off = why
+}
+
+// turnOffAll keeps every feature from being asked for.
+func (o *optional) turnOffAll(why string) {
+	for f := trees; f < features; f++ {
+		o.turnOff(f, why)
+	}
 }
 
 // refusal returns why a feature is not asked for, "" if it is.
@@ -98,6 +110,36 @@ func refusesFeature(code events.Code) bool {
 		return false
 	}
 	return !code.Transient()
+}
+
+// ignored notes that a server has answered a later request than one for a feature, so it will never answer that.
+func (o *optional) ignored(f feature) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.learned[f].works {
+		o.learned[f].off = "a server of the ensemble does not answer requests for " + f.String()
+	}
+	return o.learned[f].off
+}
+
+// answerIgnored answers requests for features that were sent before the one that the server answers now. A server
+// answers in order, so it has ignored them. s.mu is held.
+func (s *session) answerIgnored(xid int32) {
+	if s.wire.optional == 0 {
+		return
+	}
+	for _, earlier := range slices.Sorted(maps.Keys(s.pending)) {
+		c := s.pending[earlier]
+		f := featureOf(c.request)
+		if earlier >= xid || f == noFeature {
+			continue
+		}
+		if why := s.a.known.ignored(f); why != "" {
+			s.wire.optional--
+			delete(s.pending, earlier)
+			s.answer(c, c.event(events.Unimplemented, why), Kept{})
+		}
+	}
 }
 
 // lost notes that a connection ended while a request for a feature was pending.

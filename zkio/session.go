@@ -150,6 +150,9 @@ func (s *session) noteSent(w *wire, c *call, xid int32, now int64) {
 	s.replaceTreeWatch(w, c)
 	s.watches.subscribe(c)
 	s.pending[xid], s.last = c, c
+	if featureOf(c.request) != noFeature {
+		w.optional++
+	}
 	c.sentAt, c.contact = now, w.contacts.before(now-int64(s.a.cfg.Lag()))
 }
 
@@ -196,8 +199,10 @@ func (s *session) process(w *wire, a answer) ([]byte, error) {
 	}
 	delete(s.pending, a.xid)
 	if f := featureOf(c.request); f != noFeature {
+		w.optional--
 		e.Code, e.Text = s.a.known.answered(f, e.Code, e.Text)
 	}
+	s.answerIgnored(a.xid)
 	w.contacts.note(c.sentAt, s.pauses.heard)
 	s.lastZxid = max(s.lastZxid, a.zxid)
 	s.answer(c, e, kept)
@@ -256,6 +261,10 @@ func (s *session) attach(w *wire, g connectResponse, paced time.Duration, early 
 	s.wire, s.timeout, s.refused, s.rejections = w, paced, refusals{}, rejections{}
 	if !s.a.cfg.ThroughConn {
 		s.a.work.Go(func() { s.writeCalls(w) })
+	}
+	if w.unflagged {
+		s.a.known.turnOffAll("the server answers the handshake as ClickHouse Keeper does, " +
+			"which may end the session of a client that asks for it")
 	}
 	w.checkedAt = s.a.cfg.Now()
 	s.pauses = pauses{heard: w.checkedAt}
