@@ -54,8 +54,9 @@ type Client struct {
 
 	invariants *clientInvariants // nil: they are not checked
 
-	phases  map[string]*string // the names of states, for the handles; used by the loop
-	replies replyChannels
+	phases     map[string]*string // the names of states, for the handles; used by the loop
+	passedOver passedOver         // what was logged of children that lines pass over; used by the loop
+	replies    replyChannels
 
 	mu           sync.Mutex
 	handles      map[events.ID]receiver
@@ -200,7 +201,7 @@ func (c executor) Execute(id events.ID, e events.Effect) {
 	case events.Notify:
 		c.observed.delivering()
 		if !c.receive(id, func(r receiver) { r.notice(e) }) {
-			c.logLeftover(e)
+			c.logOpened(e)
 		}
 	case events.Answer:
 		c.receive(id, func(r receiver) { r.answer(e) })

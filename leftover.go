@@ -6,10 +6,13 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// logLeftover logs that a node of an attempt that was given up is deleted. A machine opens that search, so no handle gets the
-// notice.
-func (c *Client) logLeftover(n events.Notify) {
-	if n.What == events.Warning {
+// logOpened logs the notices of machines that others have opened, which have no handle: that a node of an attempt that
+// was given up is deleted, and what a line passes over.
+func (c *Client) logOpened(n events.Notify) {
+	switch n.What {
+	case events.Warning:
 		c.log.log(zerolog.WarnLevel, n.Text, func(e *zerolog.Event) { e.Str("path", n.Path) })
+	case events.PassedOver:
+		c.logPassedOver(n)
 	}
 }

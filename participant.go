@@ -207,6 +207,8 @@ func (p *participant) noteTerm(n events.Notify) {
 		p.logQueued(n)
 	case events.Granted:
 		p.granted(n)
+	case events.PassedOver:
+		p.client.logPassedOver(n)
 	default:
 		p.noteFailure(n)
 		if n.What == events.Failed && n.Code.Refusal() && p.Phase() == "leaving" {

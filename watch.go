@@ -44,7 +44,7 @@ func watchLines(f *feed[Change], path string, prefixes []string) error {
 		return err
 	}
 	lines := machines.Lines(prefixes...)
-	merger := &changeMerger{feed: f, lines: lines, hasFirst: map[machines.LineKind]bool{}, vacancies: map[machines.LineKind]int{}}
+	merger := &changeMerger{feed: f, lines: lines, prefixes: prefixes, hasFirst: map[machines.LineKind]bool{}, vacancies: map[machines.LineKind]int{}}
 	for _, line := range lines {
 		open := events.Event{Path: path, Options: map[string]string{"label": line.Label, "shared": line.Shared}}
 		if err := f.watch(machines.LeaderWatchRecipe.Name(), open, func(n events.Notify, _ zkio.Kept) { merger.notice(line, n) }); err != nil {
@@ -59,6 +59,7 @@ func watchLines(f *feed[Change], path string, prefixes []string) error {
 type changeMerger struct {
 	feed      *feed[Change]
 	lines     []machines.LineKind
+	prefixes  []string                   // of the plain elections among them
 	hasFirst  map[machines.LineKind]bool // lines that were seen with a node
 	vacancies map[machines.LineKind]int  // how often each line was reported vacant
 }
@@ -78,6 +79,8 @@ func (m *changeMerger) notice(line machines.LineKind, n events.Notify) {
 		m.put(change)
 	case events.Vacant:
 		m.noteVacant(line)
+	case events.PassedOver:
+		m.feed.client.logPassedOver(n, m.prefixes...)
 	}
 }
 

@@ -182,7 +182,7 @@ type Notify struct {
 	Code    Code
 	Text    string   // a sentence for people, or the data of a leader's node: never compared
 	Silent  bool     // close mode: listeners are not called
-	Names   []string // of members
+	Names   []string // of members, or of children that were passed over
 }
 
 // Notice says what a Notify is about.
@@ -198,6 +198,8 @@ const (
 	Failed    Notice = "failed"    // a background failure: Code, Text; the machine tries again, with back-off
 	Revoked   Notice = "revoked"   // another participant asks the holder of a lock to release it
 	Recovered Notice = "recovered" // the failure before is over
+
+	PassedOver Notice = "passedover" // children of a line's directory that are not in the line: Path is the directory, Names one of each kind
 
 	Leader Notice = "leader" // a leaderwatch read the leader: Path, Token, Owner, Text is its id
 	Vacant Notice = "vacant" // a leaderwatch found nobody in line

@@ -105,12 +105,14 @@ func (p *acquisition) probe(ev events.Event, out *engine.Outbox) { out.Children(
 
 // refuseOccupied ends a try that found a place in the line.
 func (p *acquisition) refuseOccupied(ev events.Event, out *engine.Outbox) {
+	p.notifyPassedOver(ev, out)
 	p.refuseWaiters(events.Locked, "", out)
 	p.finish(ev, out)
 }
 
 // refuseBehind ends a try that found the line empty and then another place ahead of its own.
 func (p *acquisition) refuseBehind(ev events.Event, out *engine.Outbox) {
+	p.notifyPassedOver(ev, out)
 	p.nextIntent = closeNext
 	p.refuseWaiters(events.Locked, "", out)
 	p.deleteOwn(ev, out)

@@ -70,6 +70,7 @@ func (p *place) confirmFirst(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	p.readUnread(ev, out)
 	p.askConfirmation(ev, out)
+	p.notifyPassedOver(ev, out)
 }
 
 // noteReadBack notes that this client may read its own nodes in the directory, and tells the session

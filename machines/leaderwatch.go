@@ -120,6 +120,7 @@ func (o *leaderWatch) list(ev events.Event, out *engine.Outbox) {
 // answer.
 func (o *leaderWatch) watchLine(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Watch).Children(o.dir)
+	o.notifyPassedOver(ev, out)
 }
 
 // watchPath watches for the directory's creation.
@@ -132,7 +133,10 @@ func (o *leaderWatch) askLater(ev events.Event, out *engine.Outbox) { recheckLat
 
 // readLeader reads the first in line, with a watch.
 func (o *leaderWatch) readLeader(ev events.Event, out *engine.Outbox) {
-	line, _ := Line(ev.Children, o.kind.labels()...)
+	line, foreign := Line(ev.Children, o.kind.labels()...)
+	if foreign > 0 {
+		o.notifyPassedOver(ev, out)
+	}
 	o.leader = line[0].Name
 	o.readAgain(ev, out)
 }

@@ -167,7 +167,7 @@ func (p *place) isBehind(name string) bool {
 
 // queueUp waits behind another place: it sets one watch, on the predecessor only.
 func (p *place) queueUp(ev events.Event, out *engine.Outbox) {
-	nearest, ahead := p.nearest(ev.Children)
+	nearest, ahead, passed := p.nearest(ev.Children)
 	behind := join(p.dir, nearest.Name)
 	p.predecessor = base(behind) // so that the listing's string is not kept as well
 	second := ahead == 1 && nearest.Sequence != p.sequence
@@ -183,18 +183,28 @@ func (p *place) queueUp(ev events.Event, out *engine.Outbox) {
 	p.readUnread(ev, out) // before the predecessor: see nextInLine
 	read := p.watchAhead(behind, engine.ForUser, out)
 	out.Notify(events.Notify{What: events.Waiting, Path: p.path(), Token: p.token, Ahead: ahead, Behind: behind, Work: read})
+	passed.notify(p.dir, out)
 	p.checkLater(out)
 }
 
-// nearest returns the last of the places ahead of the own one, and how many these are.
-func (p *place) nearest(children []string) (last Place, ahead int) {
-	for place := range p.placesAhead(children) {
-		if ahead == 0 || inOrder(place, last) > 0 {
-			last = place
+// nearest returns the last of the places ahead of the own one, how many these are, and what it has passed over.
+func (p *place) nearest(children []string) (last Place, ahead int, passed passedOver) {
+	for _, name := range children {
+		if surelyBehind(name, p.own) {
+			continue
 		}
-		ahead++
+		place, ok := ParsePlace(name, p.lineLabels...)
+		switch {
+		case !ok:
+			passed.add(name)
+		case p.waitsBehind(place):
+			if ahead == 0 || inOrder(place, last) > 0 {
+				last = place
+			}
+			ahead++
+		}
 	}
-	return last, ahead
+	return last, ahead, passed
 }
 
 // checkLater starts the timer of the next check of the predecessor, which is at most a session timeout
@@ -261,6 +271,7 @@ func (p *place) noteFirst(ev events.Event, out *engine.Outbox) {
 		p.pinned = p.token
 	}
 	p.readUnread(ev, out)
+	p.notifyPassedOver(ev, out)
 }
 
 // tellOpenerWaiting tells an opener that another place is ahead, if the opener does not depend on the
