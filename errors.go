@@ -34,7 +34,8 @@ var (
 	ErrNodeTaken = errors.New("incumbent: this client keeps a node at the path already")
 	// ErrAlreadyInElection: this client is in that plain election already. Only its session
 	// tells its node from others there.
-	ErrAlreadyInElection = errors.New("incumbent: this client is in that election already: without a GUID in the names, one client has one place in a line")
+	ErrAlreadyInElection = errors.New("incumbent: this client has a place in that line of plain names already, and without a GUID only its session tells " +
+		"which node is its own: close that handle or unlock that hold first, open another Client, or use a Latch, or a Mutex that is not Plain")
 	// ErrPlainName: a guarded write needs a node's name with a GUID, which no other node
 	// ever has. A plain election's name comes again when the directory is deleted and
 	// created.
