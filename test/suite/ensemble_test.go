@@ -33,10 +33,13 @@ type ensemble interface {
 	untilGone(path string)
 }
 
-// both runs a test against every implementation.
+// both runs a test against every implementation, and against a server that answers as ClickHouse Keeper does.
 func both(t *testing.T, test func(*testing.T, ensemble)) {
 	t.Run("memory", func(t *testing.T) { test(t, inMemory(t)) })
 	t.Run("real", func(t *testing.T) { test(t, real(t)) })
+	if notOnKeeper[t.Name()] == "" {
+		t.Run("keeper", func(t *testing.T) { test(t, inMemory(t, zkmem.Keeper())) })
+	}
 }
 
 // memory is the in-memory server, with its hooks.
