@@ -2,7 +2,7 @@ package why
 
 import "testing"
 
-// Names of one line are of one kind, whoever has made them.
+// Names of one line are of one kind, from whichever library they are.
 func TestTheKindOfAName(t *testing.T) {
 	for name, want := range map[string]string{
 		"n_0000000007":  "n_",
