@@ -53,7 +53,7 @@ const passedOverHint = "if this is a participant of the same election or lock, i
 	"each other: all have to use one kind of name (the recipe, Prefix, Plain and Kazoo decide)"
 
 // mayQueue reports whether a name may be that of a participant in the line, in a layout that this client does not know
-// or was not told to use. Latches and permits are in lines of their own.
+// or does not use. Latches and permits are in lines of their own.
 func mayQueue(name string) bool {
 	_, _, sequential := machines.CutNumber(name)
 	_, ofOther := machines.ParsePlace(name, machines.LatchLabel, machines.LeaseLabel)

@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ func TestJavaAndGoSelectorsShareALine(t *testing.T) { share(t, "selector", "lock
 type election struct {
 	*stage
 	recipe, label string
+	recipes       map[string]string // by side, where they differ
 	handOvers     int
 	sides         []*peer
 	born          map[string]int
@@ -29,10 +31,20 @@ type election struct {
 func share(t *testing.T, recipe, label string, handOvers int) {
 	t.Parallel()
 	s := newStageOf(t, brief)
-	e := &election{stage: s, recipe: recipe, label: label, handOvers: handOvers, born: map[string]int{}, done: map[string]int{}}
-	e.sides = []*peer{s.java().launch(), s.golang().launch()}
-	faults := []func(*peer){e.crash, e.expire, e.crash, e.expire}
-	e.faults = map[string][]func(*peer){"java": slices.Clone(faults), "go": slices.Clone(faults)}
+	e := &election{stage: s, recipe: recipe, label: label, handOvers: handOvers}
+	e.share(s.java(), s.golang())
+}
+
+// share lets two members of each of two sides lead in turn, while the leaders' processes are killed and their sessions
+// expire.
+func (e *election) share(sides ...*peer) {
+	t, recipe, handOvers := e.t, e.recipe, e.handOvers
+	t.Helper()
+	e.born, e.done, e.faults = map[string]int{}, map[string]int{}, map[string][]func(*peer){}
+	for _, side := range sides {
+		e.sides = append(e.sides, side.launch())
+		e.faults[side.name] = []func(*peer){e.crash, e.expire, e.crash, e.expire}
+	}
 	for range 2 {
 		for _, side := range e.sides {
 			e.enlist(side)
@@ -86,7 +98,7 @@ func (e *election) fault(side *peer) func(*peer) {
 func (e *election) enlist(side *peer) {
 	e.t.Helper()
 	e.born[side.name]++
-	side.join(e.recipe, fmt.Sprintf("%s-%d", side.name, e.born[side.name]))
+	side.join(cmp.Or(e.recipes[side.name], e.recipe), fmt.Sprintf("%s-%d", side.name, e.born[side.name]))
 }
 
 // crash kills the leader's process; both its members come back as new ones.

@@ -236,12 +236,17 @@ func (s *stage) java() *peer {
 	return p
 }
 
-func (s *stage) golang() *peer {
+func (s *stage) golang() *peer { s.t.Helper(); return s.goPeer("go") }
+
+// zk is a program of go-zookeeper, without this library.
+func (s *stage) zk() *peer { s.t.Helper(); return s.goPeer("zk", "zk") }
+
+func (s *stage) goPeer(name string, more ...string) *peer {
 	s.t.Helper()
-	p := s.peer("go")
+	p := s.peer(name)
 	p.command = func() *exec.Cmd {
 		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), peerArguments+"="+strings.Join(p.arguments(), " "))
+		cmd.Env = append(os.Environ(), peerArguments+"="+strings.Join(append(p.arguments(), more...), " "))
 		return cmd
 	}
 	return p

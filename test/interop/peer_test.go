@@ -50,6 +50,7 @@ const brisk = 120 * time.Millisecond
 // goPeer is the process's state.
 type goPeer struct {
 	client  *incumbent.Client
+	theirs  *zkProgram // of the peer that has go-zookeeper's Lock and no client
 	journal *zk.Conn
 	entries string // the journal's directory
 
@@ -81,6 +82,9 @@ func bePeer(args []string) error {
 		return err
 	}
 	timeout := time.Duration(millis) * time.Millisecond
+	if len(args) > 4 {
+		return p.beZkProgram(args[0], timeout)
+	}
 	p.client, err = incumbent.Open(context.Background(), incumbent.Config{
 		Servers: args[0], SessionTimeout: timeout, Tick: timeout / 20, ConnectRetry: incumbent.RetryForever(50 * time.Millisecond),
 	})
@@ -91,6 +95,11 @@ func bePeer(args []string) error {
 	if err := p.client.WaitConnected(context.Background()); err != nil {
 		return err
 	}
+	return p.obeyAll()
+}
+
+// obeyAll says that the peer is ready, and obeys commands until there are no more.
+func (p *goPeer) obeyAll() error {
 	p.say("ready")
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
@@ -130,6 +139,8 @@ func (p *goPeer) obey(words []string) error {
 		return m.try()
 	case words[0] == "has":
 		p.say("has %s %t", m.id, m.leads())
+	case words[0] == "line" && m.peer.theirs != nil:
+		return m.zkRoll()
 	case words[0] == "line":
 		all, err := m.line(context.Background())
 		if err != nil {
@@ -162,6 +173,8 @@ func (p *goPeer) join(recipe, id, path string) error {
 	switch recipe {
 	case "read", "write", "kread", "kwrite":
 		return m.readWrite(incumbent.MutexOptions{ID: id, Kazoo: recipe[0] == 'k', Retry: options.Retry}, strings.HasSuffix(recipe, "read"))
+	case "zk":
+		return m.lockOfGoZookeeper()
 	case "mutex", "kazoo":
 		return m.lock(incumbent.MutexOptions{ID: id, Kazoo: recipe == "kazoo", Revocable: true, Retry: options.Retry})
 	case "election":
