@@ -39,7 +39,7 @@ func (w *harness) openInOwnDirs(c *client) {
 		if r.dirs.own == "" || !slices.Contains(w.OwnDirs, r.dirs.own) {
 			continue
 		}
-		d := w.Dice("home of " + r.recipe)
+		d := w.Dice("home of " + r.title())
 		for i := range 1 + d.IntN(max(r.handles.most, 1)) {
 			if !world.OneIn(d, 5) {
 				w.openHandle(c, r, r.dirs.own, fmt.Sprint("home", i), d)

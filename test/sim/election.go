@@ -2,7 +2,6 @@ package sim
 
 import (
 	"math/rand/v2"
-	"strings"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
@@ -56,7 +55,7 @@ func (n *plainEvents) note(ev events.Event, session int64) {
 	switch {
 	case ev.Kind == events.ConnectionAttached:
 		n.ours = map[string]bool{}
-	case (created || read) && strings.HasPrefix(ev.Path, plainElectionDir+"/"):
+	case (created || read) && isPlainName(ev.Path):
 		n.ours[ev.Path] = true
 	}
 }

@@ -121,7 +121,7 @@ func (k *checks) deletedByOwner(path string, p *world.Proposal) {
 	if k.w.queue != nil && k.w.queue.brokenLocks[path] {
 		return
 	}
-	if strings.HasPrefix(path, plainElectionDir+"/") {
+	if isPlainName(path) {
 		k.plain.ends[plainNode{path, k.owners[path]}] = p.Txn.Zxid
 	}
 	owner, by := k.w.clientOf(k.owners[path]), k.w.clientOf(p.Txn.Session)

@@ -17,11 +17,13 @@ var roles = []*role{
 	barrierRole, consumerRole, deletionRole, doubleBarrierRole, electionRole, gateRole, jobElectionRole,
 	latchRole, membershipRole, mutexRole, nodeWatchRole, numberRole, observerRole, persistentRole, producerRole,
 	readWriteRole, requestRole, selectorRole, semaphoreRole, treeCacheRole,
+	plainMutexRole, // behind the mutex, whose recipe it shares
 }
 
 // role is a recipe's part in the simulation. The file of the recipe has its value.
 type role struct {
 	recipe   string       // the name of its chart
+	name     string       // "": the recipe's
 	separate bool         // it has worlds of its own, and no part in those of the others
 	line     lineTraits   // how its nodes queue; zero if they do not
 	dirs     dirTraits    // its own directories; zero if it queues in those that recipes share
@@ -66,7 +68,10 @@ type stateTraits struct {
 	faults map[engine.State][]string // state faults that strike more often than others
 }
 
-// roleOf returns a recipe's role; nil if it has none.
+// title returns the role's name.
+func (r *role) title() string { return cmp.Or(r.name, r.recipe) }
+
+// roleOf returns a recipe's role, the first of several; nil if it has none.
 func roleOf(recipe string) *role {
 	for _, r := range roles {
 		if r.recipe == recipe {

@@ -20,8 +20,8 @@ func TestRoles(t *testing.T) {
 		t.Errorf("recipes that are not in the list of roles: %s", absent)
 	}
 	for i, r := range roles {
-		if slices.ContainsFunc(roles[:i], func(o *role) bool { return o.recipe == r.recipe }) {
-			t.Errorf("%s has two roles", r.recipe)
+		if slices.ContainsFunc(roles[:i], func(o *role) bool { return o.title() == r.title() }) {
+			t.Errorf("two roles are %s", r.title())
 		}
 		known := chartStates(r.recipe)
 		for _, s := range known {

@@ -10,7 +10,7 @@ func SeparateWorlds() (all []Plant) {
 	for _, r := range roles {
 		if r.separate && !slices.Contains(dirs, r.dirs.own) {
 			dirs = append(dirs, r.dirs.own)
-			all = append(all, Plant{Name: "none: " + r.recipe, Shape: inDir(r.dirs.own)})
+			all = append(all, Plant{Name: "none: " + r.title(), Shape: inDir(r.dirs.own)})
 		}
 	}
 	return all

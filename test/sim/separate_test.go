@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,19 +13,20 @@ import (
 func TestSeparateWorlds(t *testing.T) {
 	n := howMany(t, "worlds of every role", 6, 40, 200)
 	for _, plant := range SeparateWorlds() {
-		recipe := strings.TrimPrefix(plant.Name, "none: ")
-		t.Run(recipe, func(t *testing.T) { runSeparate(t, plant, recipe, n) })
+		title := strings.TrimPrefix(plant.Name, "none: ")
+		at := slices.IndexFunc(roles, func(r *role) bool { return r.title() == title })
+		t.Run(title, func(t *testing.T) { runSeparate(t, plant, roles[at].dirs.own, n) })
 	}
 }
 
-func runSeparate(t *testing.T, plant Plant, recipe string, n int64) {
+func runSeparate(t *testing.T, plant Plant, dir string, n int64) {
 	sum := NewSum(*first)
 	Many(t.Context(), sum, n, Options{Plant: &plant}, nil)
 	for _, r := range sum.Failed {
 		t.Errorf("%s ARGS='-plant %q'", r.Report(), plant.Name)
 	}
 	for _, r := range machines.Recipes() {
-		if role := roleOf(r.Name()); role == nil || role.dirs.own != roleOf(recipe).dirs.own {
+		if !slices.ContainsFunc(roles, func(role *role) bool { return role.recipe == r.Name() && role.dirs.own == dir }) {
 			continue
 		}
 		rows, hit, missing := sum.Cover.chart(r.Describe())
