@@ -39,6 +39,7 @@ func (w *world) calm() {
 	_, _ = w.srv.Create(watchedDir+"/last", nil, zkmem.Persistent)
 	virtual.Sleep(2 * time.Second)
 	w.compare()
+	w.granted()
 	for _, c := range w.clients {
 		c.breakNow()
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/incumbent-go/incumbent"
 )
 
-// believer is a client that believes that it leads, or that it holds the lock.
+// believer is a client, or a neighbour, that believes that it leads, or that it holds the lock.
 type believer struct {
-	c     *client
+	name  string
 	what  string
 	token int64
 }
@@ -22,12 +22,17 @@ func (w *world) believers() (leaders, holders []believer) {
 		c.mu.Unlock()
 		switch {
 		case lead != nil && lead.Check() == nil:
-			leaders = append(leaders, believer{c, "leads", lead.Token()})
+			leaders = append(leaders, believer{c.name, "leads", lead.Token()})
 		case term != nil && c.latch.HasLeadership():
-			leaders = append(leaders, believer{c, "leads", term.Token})
+			leaders = append(leaders, believer{c.name, "leads", term.Token})
 		}
 		if hold != nil && hold.Check() == nil {
-			holders = append(holders, believer{c, "has the lock", hold.Token()})
+			holders = append(holders, believer{c.name, "has the lock", hold.Token()})
+		}
+	}
+	for _, b := range w.neighbours {
+		if held, holds := b.holder(); holds {
+			holders = append(holders, held)
 		}
 	}
 	return leaders, holders
@@ -48,17 +53,17 @@ func (w *world) alone(all []believer) {
 		node, known := w.truth.lifeOf(b.token)
 		switch {
 		case !known:
-			w.fail("belief within the life of the own node", "%s %s with token %d, which is no node's", b.c.name, b.what, b.token)
+			w.fail("belief within the life of the own node", "%s %s with token %d, which is no node's", b.name, b.what, b.token)
 		case node.byOthers:
 			continue
 		case !node.deleted.IsZero():
 			w.fail("belief within the life of the own node", "%s %s with token %d, whose node was deleted %s ago",
-				b.c.name, b.what, b.token, time.Since(node.deleted))
+				b.name, b.what, b.token, time.Since(node.deleted))
 		}
 		sure = append(sure, b)
 	}
 	if len(sure) > 1 {
-		w.fail("one believer", "%s and %s both: %s", sure[0].c.name, sure[1].c.name, sure[0].what)
+		w.fail("one believer", "%s and %s both: %s", sure[0].name, sure[1].name, sure[0].what)
 	}
 }
 

@@ -102,7 +102,7 @@ func (c *client) open() {
 	}
 	var errs [5]error
 	c.latch, errs[0] = c.Latch(lineDir, incumbent.LatchOptions{})
-	c.mutex, errs[1] = c.Mutex(lockDir, incumbent.MutexOptions{})
+	c.mutex, errs[1] = c.Mutex(lockDir, w.plan.lock())
 	c.place, errs[2] = c.PersistentNode(c.ownPlace(), nil, incumbent.PersistentNodeOptions{})
 	c.sum, errs[3] = c.AtomicLong(numberPath, incumbent.AtomicLongOptions{})
 	c.queue, errs[4] = incumbent.NewQueue(c.Client, queueDir, incumbent.QueueOptions[string]{})

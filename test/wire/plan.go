@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/incumbent-go/incumbent"
 )
 
 // tick is the ensemble's tickTime, and Config.Tick.
@@ -24,8 +26,18 @@ type plan struct {
 	roughness   int           // how many frames in a thousand are hit by one kind of fault
 	refuseDials bool
 	old         bool // the server is one before 3.5.3, which ends a connection that asks for a container
+	neighbours  int  // programs without this library that share the lock
+	plain       bool // the lock's names have no GUID
 	outages     []outage
 	acts        []act
+}
+
+// lock returns the options of the mutex. Without a GUID its names are those of the simplest neighbours.
+func (p plan) lock() incumbent.MutexOptions {
+	if p.plain {
+		return incumbent.MutexOptions{Plain: true, Prefix: "lock-"}
+	}
+	return incumbent.MutexOptions{}
 }
 
 // outage is a time in which a server does not reach the ensemble, or a client no server.
@@ -76,6 +88,10 @@ func newPlan(seed uint64) plan {
 		roughness:   []int{5, 15, 40}[d.named("roughness").below(3)],
 		refuseDials: d.named("refuse").chance(500),
 		old:         d.named("old").chance(250),
+		plain:       seed%10 == 2 || seed%10 == 3,
+	}
+	if seed%10 == 2 || seed%10 == 7 {
+		p.neighbours = 1 + d.named("neighbours").below(2)
 	}
 	for i := range d.named("outages").below(4) {
 		o := d.named("outage").about(uint64(i))

@@ -120,6 +120,21 @@ var plants = []plant{
 			"	if planted(…) {\n		defer suspended()\n	} else {\n		suspended()\n	}\n	written",
 	},
 	{
+		name: "names of go-zookeeper are no places", file: "machines/znode.go",
+		old: "	before, n, ok := cutNumber(name, label)\n	if !ok {\n",
+		new: "	before, n, ok := cutNumber(name, label)\n	if planted(…) && before != \"\" && guidIn(before, label) == \"\" {\n		ok = false\n	}\n	if !ok {\n",
+	},
+	{
+		name: "a plain node is own by its name", file: "machines/naming.go",
+		old: "func (p *place) owns(ev events.Event) bool {\n",
+		new: "func (p *place) owns(ev events.Event) bool {\n	if planted(…) {\n		return ev.Code == events.OK && ev.Stat != nil\n	}\n",
+	},
+	{
+		name: "a plain node of a lost reply is given up", file: "machines/naming.go",
+		old: "func (p *place) mayBeOurs(ev events.Event) bool { return !p.naming.unique() && p.recovered(ev) }\n",
+		new: "func (p *place) mayBeOurs(ev events.Event) bool {\n	if planted(…) && !p.naming.unique() && p.recovered(ev) {\n		p.unknown = false\n	}\n	return !p.naming.unique() && p.recovered(ev)\n}\n",
+	},
+	{
 		name: "belief outlasts the session", file: "machines/belief.go",
 		old: "	return min(s.timeout/2, s.sessionLife(sent, contact))\n",
 		new: "	if planted(…) {\n		return 2 * s.timeout\n	}\n	return min(s.timeout/2, s.sessionLife(sent, contact))\n",

@@ -36,7 +36,8 @@ type world struct {
 	seen   *sightings
 	leader *reports
 
-	clients []*client
+	clients    []*client
+	neighbours []*neighbour
 
 	mu     sync.Mutex
 	story  []line
@@ -88,7 +89,11 @@ func (w *world) run() {
 	for _, c := range w.clients {
 		c.open()
 	}
+	w.neighbours = w.newNeighbours()
 	var around sync.WaitGroup
+	for _, b := range w.neighbours {
+		around.Go(func() { b.run(ctx) })
+	}
 	around.Go(func() { w.leader.run(ctx) })
 	around.Go(func() { w.operate(ctx) })
 	around.Go(func() { w.change(ctx) })
@@ -151,8 +156,8 @@ func (w *world) report() string {
 	for _, broken := range w.broken {
 		fmt.Fprintf(&b, "seed %d breaks %q: %s\n", w.plan.seed, broken.check, broken.text)
 	}
-	fmt.Fprintf(&b, "make wire SEED=%d plays it alone. %d clients, session timeout %s, ride out %t, the storm takes %s\n",
-		w.plan.seed, w.plan.clients, w.plan.timeout, w.plan.rideOut, w.plan.storm)
+	fmt.Fprintf(&b, "make wire SEED=%d plays it alone. %d clients, %d neighbours, session timeout %s, ride out %t, plain lock %t, the storm takes %s\n",
+		w.plan.seed, w.plan.clients, w.plan.neighbours, w.plan.timeout, w.plan.rideOut, w.plan.plain, w.plan.storm)
 	for _, o := range w.plan.outages {
 		fmt.Fprintf(&b, "  %s\n", o)
 	}
