@@ -22,6 +22,10 @@ type Stats struct {
 	// 0 before the first connection. If it is below 0, nobody can lead with this timeout.
 	Budget time.Duration
 
+	// OtherHistories counts sessions that began with a lower zxid than this client had seen before: its addresses lead
+	// to another ensemble, or the ensemble was restored or wiped. The log has a warning for each.
+	OtherHistories uint64
+
 	// Attached, Suspended, Lost and Refused count connections that a server confirmed, that were
 	// lost, sessions that ended or must be assumed to be over, and attempts that failed.
 	Attached, Suspended, Lost, Refused uint64
@@ -147,6 +151,7 @@ func (c *Client) Stats() Stats {
 	for i, lane := range c.io.Lanes() {
 		s.Lanes = append(s.Lanes, LaneStats{zkio.LaneNames[i], lane.Waiting, lane.Pending})
 	}
+	s.OtherHistories = c.io.OtherHistories()
 	m.readRare(&s)
 	c.readHandles(&s)
 	return s

@@ -63,6 +63,7 @@ func Families() []Family {
 		of("requests_total", Counter, "Requests by result; refused includes what is usual, as a missing node.", "operation", "result"),
 		of("requests_waiting", Gauge, "Requests that wait to be sent.", "lane"),
 		of("requests_pending", Gauge, "Requests that were sent and have no answer yet.", "lane"),
+		of("other_histories_total", Counter, "Sessions that began with a lower zxid than was seen before: another ensemble, or a restored one."),
 		of("inbox_events", Gauge, "Events that wait for the loop."),
 		of("loop_lag_seconds", Histogram, "How long the first event of each batch waited for the loop."),
 		of("process_pauses_total", Counter, "Times in which this process did not run."),

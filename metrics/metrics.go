@@ -33,6 +33,7 @@ func Of(s incumbent.Stats, o Options) []Sample {
 	b.histogram("belief_margin_ratio", s.Margin)
 	b.requests(s)
 	b.queues(s)
+	b.add("other_histories_total", float64(s.OtherHistories))
 	b.add("inbox_events", float64(s.Inbox))
 	b.histogram("loop_lag_seconds", s.LoopLag)
 	b.add("process_pauses_total", float64(s.Pauses))

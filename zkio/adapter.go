@@ -22,6 +22,7 @@ type Adapter struct {
 	network network
 	signs   signs
 	known   optional
+	history history
 	work    sync.WaitGroup // every goroutine that the adapter started
 
 	mu     sync.Mutex

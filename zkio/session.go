@@ -43,6 +43,7 @@ type session struct {
 	confirmations events.Confirmations
 
 	lastZxid   int64
+	past       past
 	rejections rejections
 	timeout    time.Duration // the shortest that was granted: see paced
 	pauses     pauses
@@ -57,7 +58,7 @@ type session struct {
 // openSession starts a session. It dials the first connection immediately.
 func openSession(a *Adapter, number int64) (*session, error) {
 	s := &session{
-		a: a, number: number,
+		a: a, number: number, past: past{seen: a.history.seen.Load()},
 		lanes:   lanes{window: a.cfg.Window},
 		pending: map[int32]*call{},
 		callers: callers{},
@@ -90,11 +91,6 @@ func openSession(a *Adapter, number int64) (*session, error) {
 	s.watchdog = time.AfterFunc(s.watchdogTimeout(), s.watchdogFired)
 	return s, nil
 }
-
-// discardLogger is a zk.Logger: all that is worth reporting is an event.
-type discardLogger struct{}
-
-func (discardLogger) Printf(string, ...any) {}
 
 // submit takes a call. If the call cannot be sent on the present connection, it is answered
 // immediately, so that no call of one connection is sent on the next.
@@ -205,6 +201,7 @@ func (s *session) process(w *wire, a answer) ([]byte, error) {
 	s.answerIgnored(a.xid)
 	w.contacts.note(c.sentAt, s.pauses.heard)
 	s.lastZxid = max(s.lastZxid, a.zxid)
+	s.noteZxid(a)
 	s.answer(c, e, kept)
 	s.advance()
 	if s.a.cfg.ThroughConn {

@@ -175,7 +175,7 @@ func (w *harness) endCounter(d *rand.Rand) bool {
 // faulty server did at the counter's end.
 func (w *harness) repeatCounter(d *rand.Rand) bool {
 	dir, tree := w.anyLine(d), w.ens.Proposed()
-	if tree == nil || isPlainName(dir + "/") { // a name without a GUID cannot be made twice
+	if tree == nil || isPlainName(dir+"/") { // a name without a GUID cannot be made twice
 		return false
 	}
 	now, highest := tree.Sequence(dir), int64(-1)
