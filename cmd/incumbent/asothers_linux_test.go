@@ -56,7 +56,11 @@ func TestTheGuardIsThisProgramAfterAnUpgrade(t *testing.T) {
 
 // --try 0s tries once: it waits behind nobody, and leads if nobody is in line.
 func TestTryOnce(t *testing.T) {
-	for name, args := range map[string][]string{"elect": {"elect", line}, "selector": {"elect", line, "--selector"}, "lock": {"lock", line}} {
+	for name, args := range map[string][]string{
+		"elect": {"elect", line}, "selector": {"elect", line, "--selector"}, "lock": {"lock", line},
+		"plain election": {"elect", line, "--prefix", "n_"}, "plain election on a latch's names": {"elect", line, "--prefix", "latch-"},
+		"plain lock": {"lock", line, "--prefix", ""}, "plain lock on a lock's names": {"lock", line, "--prefix", "lock-"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			srv := zkmem.Start(t)
 			free := start(t, srv, append(args, "--try", "0s", "--", "echo", "it runs")...).Exits(0)

@@ -337,9 +337,13 @@ func (e *elector) firstOf(line incumbent.Line) (first incumbent.Participant, fou
 	return first, found
 }
 
-// inLine reports whether a participant queues in the line in which this one does.
+// inLine reports whether a participant queues in the line in which this one does. A plain line is that of its prefix,
+// whatever recipe that is of.
 func (e *elector) inLine(p incumbent.Participant) bool {
-	return p.Recipe == e.line && (e.line != "election" || p.Prefix == e.prefix)
+	if e.line == "election" {
+		return p.Prefix == e.prefix
+	}
+	return p.Recipe == e.line
 }
 
 // printPosition prints once who else is in the line.
