@@ -180,7 +180,7 @@ func (b *neighbour) waits() time.Duration {
 	return time.Since(b.queued)
 }
 
-// granted checks in the calm that each client gets the lock, and that no neighbour waits for ever.
+// granted checks in the calm that each client gets the lock, and that no neighbour waits without end.
 func (w *world) granted() {
 	bound := endsWithin*w.plan.timeout + pausesWithin
 	for _, c := range w.clients {
