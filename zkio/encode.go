@@ -73,7 +73,7 @@ var createOps = map[events.Mode]int32{
 }
 
 func (a *Adapter) encodeCreate(f frame, path string, data []byte, mode events.Mode) frame {
-	f = f.string(a.full(path)).buffer(data).int32(int32(len(a.acl)))
+	f = f.string(a.full(path)).bytes(data).int32(int32(len(a.acl)))
 	for _, entry := range a.acl {
 		f = f.int32(entry.Perms).string(entry.Scheme).string(entry.ID)
 	}
@@ -88,7 +88,7 @@ func (a *Adapter) encodeMulti(f frame, ops []events.Op) frame {
 		case "check", "delete":
 			f = f.string(a.full(op.Path)).int32(op.Version)
 		case "set":
-			f = f.string(a.full(op.Path)).buffer(op.Data).int32(op.Version)
+			f = f.string(a.full(op.Path)).bytes(op.Data).int32(op.Version)
 		case "create":
 			f = a.encodeCreate(f, op.Path, op.Data, op.Mode)
 		}

@@ -150,14 +150,8 @@ func (f frame) bool(v bool) frame {
 	return append(f, 0)
 }
 
-// buffer encodes nil as ZooKeeper's null.
-func (f frame) buffer(v []byte) frame {
-	if v == nil {
-		return f.int32(-1)
-	}
-	return f.bytes(v)
-}
-
+// bytes encodes data; nil has length 0, and is not ZooKeeper's null. Curator writes length 0 as well, and programs in Java take
+// a node's data for an object without a look.
 func (f frame) bytes(v []byte) frame { return append(f.int32(int32(len(v))), v...) }
 
 func (f frame) strings(list []string) frame {

@@ -76,11 +76,11 @@ func (a *Adapter) sendBy(conn *zk.Conn, r events.Request) (err error) {
 	case events.Create:
 		switch path := a.full(r.Path); r.Mode {
 		case events.Container:
-			_, err = conn.CreateContainer(path, r.Data, modes[r.Mode], a.acl)
+			_, err = conn.CreateContainer(path, notNull(r.Data), modes[r.Mode], a.acl)
 		case events.PersistentTTL, events.PersistentSequentialTTL:
-			_, err = conn.CreateTTL(path, r.Data, modes[r.Mode], a.acl, r.TTL)
+			_, err = conn.CreateTTL(path, notNull(r.Data), modes[r.Mode], a.acl, r.TTL)
 		default:
-			_, err = conn.Create(path, r.Data, modes[r.Mode], a.acl)
+			_, err = conn.Create(path, notNull(r.Data), modes[r.Mode], a.acl)
 		}
 	case events.Delete:
 		err = conn.Delete(a.full(r.Path), -1)
@@ -111,12 +111,20 @@ func (a *Adapter) opsOf(ops []events.Op) []any {
 		case "delete":
 			requests[i] = &zk.DeleteRequest{Path: path, Version: op.Version}
 		case "set":
-			requests[i] = &zk.SetDataRequest{Path: path, Data: op.Data, Version: op.Version}
+			requests[i] = &zk.SetDataRequest{Path: path, Data: notNull(op.Data), Version: op.Version}
 		case "create":
-			requests[i] = &zk.CreateRequest{Path: path, Data: op.Data, Acl: a.acl, Flags: modes[op.Mode]}
+			requests[i] = &zk.CreateRequest{Path: path, Data: notNull(op.Data), Acl: a.acl, Flags: modes[op.Mode]}
 		}
 	}
 	return requests
+}
+
+// notNull returns data as the own frames have it: zk.Conn would write nil as ZooKeeper's null.
+func notNull(data []byte) []byte {
+	if data == nil {
+		return []byte{}
+	}
+	return data
 }
 
 // reason returns the text of an error of zk.Conn that kept a request from being written.
