@@ -293,12 +293,15 @@ func (s *Server) arrivesFrom(sender *Server, do func()) {
 // leader then: what was sent to a leader that is frozen is not carried out on the other
 // data.
 func (e *Ensemble) replaceData(tree *zkmem.Tree, epoch int64) {
+	e.LoseLeader()
+	for _, s := range e.servers {
+		s.stop() // one that stood still applies what had come for it, and that belongs to the old data
+	}
 	e.Replace(epoch)
 	e.generation++
 	e.history = nil
 	e.committed = tree
 	for _, s := range e.servers {
-		s.stop()
 		s.tree = tree.Clone()
 	}
 	e.w.observer.DataReplaced()
