@@ -132,7 +132,7 @@ func (w *jobs) operate() {
 		w.remove(theMarker)
 	case n < 5 && marker == nil && w.stat(theElection) != nil:
 		w.put(theMarker, []int64{others, others, 0}[w.dice.Intn(3)])
-	case n < 6 && marker != nil:
+	case n < 6 && marker != nil && marker.EphemeralOwner == w.number: // nobody sets another's: docs/elastic-job.md
 		w.set(theMarker)
 	case n < 7:
 		for _, name := range seals(w.server.Children(theElection)) {

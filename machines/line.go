@@ -12,8 +12,8 @@ import (
 // line is what the last listing on this connection showed.
 type line struct {
 	predecessor  string
+	aheadRead    uint64   // the read that arms the watch for the end of the predecessor, until its answer; 0: it is armed
 	hidden       bool     // the predecessor may not be read, so the directory is watched
-	aheadWatched bool     // a watch for the end of the predecessor is armed
 	nextInLine   bool     // the predecessor is the only place ahead, and was watched after the own node
 	purged       bool     // further nodes with the own GUID were deleted
 	behind       []string // places with an equal number that were created later
@@ -49,7 +49,7 @@ func (p *place) unreadable(ev events.Event) bool {
 // aheadExists reports whether the predecessor exists, readable or not. If a watch is armed, a check
 // that was not answered by yes or no changes nothing: the next one comes soon.
 func (p *place) aheadExists(ev events.Event) bool {
-	return p.present(ev) || p.unreadable(ev) || p.aheadWatched && p.ahead(ev.Path) && ev.Code != events.NoNode
+	return p.present(ev) || p.unreadable(ev) || p.aheadRead == 0 && p.ahead(ev.Path) && ev.Code != events.NoNode
 }
 
 // mayTakeOver reports whether promise 5 holds: the only place ahead was deleted, the own node has not
@@ -229,15 +229,17 @@ func (p *place) watchPredecessor(ev events.Event, out *engine.Outbox) {
 // watchAhead sets a data watch on the predecessor's path, which leaves nothing on the server if the node is
 // already gone. It returns the number of the read.
 func (p *place) watchAhead(path string, how engine.Modifier, out *engine.Outbox) uint64 {
-	p.aheadWatched = false
-	return out.With(engine.Watch | how).Get(path)
+	p.aheadRead = out.With(engine.Watch | how).Get(path)
+	return p.aheadRead
 }
 
 // watchUnread watches the directory in place of a predecessor that may not be read: servers since
 // 3.8.4 (and Debian's) drop a watch on such a node without an event. The directory was listed, so it
 // may be read. The request for the predecessor follows: what the listing says does not matter.
 func (p *place) watchUnread(ev events.Event, out *engine.Outbox) {
-	p.aheadWatched = true
+	if ev.Request == p.aheadRead {
+		p.aheadRead = 0
+	}
 	if p.hidden || !p.unreadable(ev) {
 		return
 	}

@@ -31,6 +31,7 @@ type ownerSearch struct {
 	asked     int      // reads that are pending
 	ownPlaces []Place  // the places that this session owns
 	looked    lineLook // the listing that showed the nodes
+	anothers  bool     // another session was seen to own the node of the own name
 }
 
 // askOwner asks whether this session still owns the own node. What was seen on another connection says
@@ -42,7 +43,7 @@ func (p *place) askOwner(ev events.Event, out *engine.Outbox) {
 
 // askOwners asks for the owners of nodes. It does not read their data, which access lists may forbid.
 func (p *place) askOwners(places []Place, out *engine.Outbox) {
-	p.ownerSearch = ownerSearch{asked: len(places)}
+	p.ownerSearch = ownerSearch{asked: len(places), anothers: p.anothers}
 	for _, place := range places {
 		out.Exists(join(p.dir, place.Name))
 	}
@@ -66,14 +67,15 @@ var ownerRows = []engine.Row[place]{
 func (p *place) mayBeOurs(ev events.Event) bool { return !p.naming.unique() && p.recovered(ev) }
 
 // answered reports whether a read says which session owns the node, or that there is none. A node that this client
-// may not read (NOAUTH, since 3.8.4 and 3.9.2) is another's, unless it has the own name or is the directory.
+// may not read (NOAUTH, since 3.8.4 and 3.9.2) is another's, unless it is the directory, or has the own name and was not seen
+// to be another's.
 func (p *place) answered(ev events.Event) bool {
-	return ev.Code == events.OK && ev.Stat != nil || ev.Code == events.NoNode || ev.Code == events.NoAuth && !p.mine(ev.Path) && ev.Path != p.dir
+	return ev.Code == events.OK && ev.Stat != nil || ev.Code == events.NoNode || ev.Code == events.NoAuth && (!p.mine(ev.Path) || p.anothers) && ev.Path != p.dir
 }
 
 // hidesOwn reports whether the node of the own name may not be read, so that its owner is not known.
 func (p *place) hidesOwn(ev events.Event) bool {
-	return p.unknown && p.mine(ev.Path) && ev.Code == events.NoAuth && p.token != 0
+	return p.unknown && p.mine(ev.Path) && ev.Code == events.NoAuth && p.token != 0 && !p.anothers
 }
 
 // ofDirectory reports whether a read says when the line's directory was created, or that there is none.
@@ -145,7 +147,7 @@ func (p *place) askDirectory(ev events.Event, out *engine.Outbox) { out.Exists(p
 
 // forgetNode forgets a node that is gone, or that another session owns.
 func (p *place) forgetNode(ev events.Event, out *engine.Outbox) {
-	p.own, p.unknown = "", false
+	p.own, p.unknown, p.anothers = "", false, false
 	p.searchPlain(ev, out)
 }
 

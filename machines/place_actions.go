@@ -87,7 +87,7 @@ func (p *place) sendCreate(ev events.Event, out *engine.Outbox) {
 // noteCreated notes the node that a create made.
 func (p *place) noteCreated(ev events.Event, out *engine.Outbox) {
 	p.creating, p.unknown, p.willDisconnect = 0, false, false
-	p.own, p.token, p.ownerKnown = base(ev.Path), ev.Zxid, true
+	p.own, p.token, p.ownerKnown, p.anothers = base(ev.Path), ev.Zxid, true, false
 	p.joined = ev.Path // path returns it, so that no other string has the same name
 	if i := strings.Index(p.own, p.guid); i >= 0 {
 		p.guid = p.own[i:][:len(p.guid)] // the same, without a string of its own
@@ -199,7 +199,7 @@ func (p *place) giveUp(ev events.Event, out *engine.Outbox) {
 func (p *place) rejectOwn(ev events.Event, out *engine.Outbox) {
 	code, text := p.rejection(ev)
 	if code == events.ForeignOwner {
-		p.ownerKnown = false // without a GUID, the owner is read again before the node is deleted
+		p.ownerKnown, p.anothers = false, !p.naming.unique() // without a GUID, the owner is read again before the node is deleted
 		p.unknown = p.naming.unique()
 		if p.unknown && p.once() {
 			p.own = "" // nothing follows the deletion: the listing finds both, and both are deleted

@@ -15,7 +15,17 @@ import (
 
 var walks = flag.Int("walks", 0, "how many random walks to take, if not as many as test/selection says")
 
-// someSeeds returns the seeds of the walks that a test takes: from 0 on, or from the seed of test/repeat.
+// kept has seeds that make explore found, each with the fault that it showed.
+var kept = map[string][]int64{
+	"TestRandomWalk": {
+		614850014, // a check without a watch counted as the read that arms the watch on the predecessor
+		479938096, // a node that another session was seen to own was deleted, once it could not be read any more
+	},
+	"TestRandomJobs": {906222742, 740849051}, // the walk had somebody set the data of another's marker
+}
+
+// someSeeds returns the seeds of the walks that a test takes: from 0 on, or from the seed of test/repeat, and those that are
+// kept.
 func someSeeds(t *testing.T) (seeds []int64) {
 	n := *walks
 	if n <= 0 {
@@ -25,7 +35,7 @@ func someSeeds(t *testing.T) (seeds []int64) {
 	for i := range int64(n) {
 		seeds = append(seeds, first+i)
 	}
-	return seeds
+	return append(seeds, kept[t.Name()]...)
 }
 
 // TestRandomWalk feeds thousands of plausible events in an order that nobody

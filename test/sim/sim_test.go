@@ -59,6 +59,17 @@ func TestWorlds(t *testing.T) {
 	}
 }
 
+// TestKeptWorlds plays the worlds that make explore found.
+func TestKeptWorlds(t *testing.T) {
+	for seed, fault := range map[int64]string{
+		998382807: "a server that stood still applied to restored data what had come for it before",
+	} {
+		if r := Run(seed, Options{}); len(r.Broken) > 0 {
+			t.Errorf("%s: %s", fault, r.Report())
+		}
+	}
+}
+
 // TestSameSeed checks that the same seed gives the same records, byte for byte, with any
 // number of processors and with the race detector, and that a replay of each client's log
 // gives the same effects.
