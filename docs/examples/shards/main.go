@@ -2,7 +2,8 @@
 // dead instance's shards on. An instance has none, one or many. Start it on
 // several machines; copy it, and put your job into work.
 //
-// The leader is elected on Elastic-Job's nodes, below the job's own. Instances
+// The leader is elected on ElasticJob's nodes, below the job's own; all else is this program's own layout, so it refuses
+// the path of an ElasticJob job. Instances
 // are ephemeral nodes in instances/, created again in each session, and the deal is
 // one node, sharding, which only the leader writes, under its term and on top of the
 // deal that it read. An instance does what the deal says, and nothing while it has no
@@ -69,6 +70,9 @@ func (i *instance) run(ctx context.Context) error {
 	if err := i.client.WaitConnected(ctx); err != nil {
 		return err
 	}
+	if err := i.mustNotBeElasticJobs(ctx); err != nil {
+		return err
+	}
 	var refused *incumbent.Error
 	_, err := i.client.Create(i.job+"/sharding", []byte("{}")).Parents().Do(ctx)
 	if err != nil && !(errors.As(err, &refused) && refused.Code == "NODEEXISTS") {
@@ -95,6 +99,21 @@ func (i *instance) run(ctx context.Context) error {
 	}()
 	i.obey(ctx)
 	return <-led
+}
+
+// mustNotBeElasticJobs refuses a path that an ElasticJob job has: its Java instances could not read the nodes of this program,
+// and would stop. Such a job has its configuration and its servers below its node, and this layout has neither.
+func (i *instance) mustNotBeElasticJobs(ctx context.Context) error {
+	for _, name := range []string{"config", "servers"} {
+		found, err := i.client.Exists(i.job + "/" + name).Do(ctx)
+		if err != nil {
+			return err
+		}
+		if found != nil {
+			return fmt.Errorf("%s is an ElasticJob job, as it has the node %q: the layout of this program is its own, so give it another path", i.job, name)
+		}
+	}
+	return nil
 }
 
 // rule deals the shards out in one term of this instance. A deal that failed is tried again

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -265,5 +266,29 @@ func TestTheLeaderDealsAndHandsOn(t *testing.T) {
 		if now := dealt(left); now[leader] != nil {
 			t.Errorf("%s is gone, and has %v", leader, now[leader])
 		}
+	}
+}
+
+// A job of ElasticJob would stop at this program's nodes.
+func TestAnElasticJobJobIsRefused(t *testing.T) {
+	for _, theirs := range []string{"config", "servers"} {
+		srv := zkmem.Start(t)
+		client, err := incumbent.Open(t.Context(), incumbent.Config{Servers: srv.Addr()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close(context.WithoutCancel(t.Context()))
+		if _, err := client.Create("/job/"+theirs, nil).Parents().Do(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		err = (&instance{client: client, job: "/job", id: "a", shards: 3}).run(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "/job is an ElasticJob job") {
+			t.Errorf("with %s: %v", theirs, err)
+		}
+		srv.View(func(v *zkmem.View) {
+			if names := v.Children("/job"); !slices.Equal(names, []string{theirs}) {
+				t.Errorf("it made %q", names)
+			}
+		})
 	}
 }
