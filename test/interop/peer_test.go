@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,10 +36,21 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	waitSideBySide()
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
 		curator.remove()
 		os.Exit(code)
 	}))
+}
+
+// waitSideBySide has more parallel tests run at a time than there are processors, unless -parallel says how many: they wait for
+// sessions to expire.
+func waitSideBySide() {
+	flag.Parse()
+	parallel := flag.Lookup("test.parallel")
+	if parallel.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
+		_ = parallel.Value.Set("4")
+	}
 }
 
 // noJournal as the journal's path has peers write none.
