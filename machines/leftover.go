@@ -75,7 +75,7 @@ var leftoverChart = engine.MustCompile(engine.Chart[leftover]{
 		{From: from{listing, suspended}, On: on(events.CommandStart), To: engine.Stay, Do: (*leftover).refuseStart},
 		{From: from{listing, suspended}, On: on(events.NodeKept), To: engine.Stay, Do: (*leftover).keep},
 		{From: from{listing}, On: on(events.TimerFired), When: (*leftover).lookedEnough, To: closed},
-		{From: from{listing}, On: on(events.TimerFired), To: listing, Do: (*leftover).look, Then: (*leftover).lookLater},
+		{From: from{listing}, On: on(events.TimerFired), To: listing, Do: (*leftover).nextLook, Then: (*leftover).lookLater},
 		{From: from{listing}, On: on(events.ReplyChildren), To: engine.Stay, Do: (*leftover).askOwners},
 		{From: from{listing}, On: on(events.ReplyStat), When: (*leftover).ours, To: engine.Stay, Do: (*leftover).remove},
 		{From: from{listing}, On: on(events.ReplyStat), To: engine.Stay},
@@ -138,14 +138,17 @@ func (l *leftover) refuseStart(ev events.Event, out *engine.Outbox) {
 }
 
 // lookLater starts the timer of the next look.
-func (l *leftover) lookLater(ev events.Event, out *engine.Outbox) {
-	out.Timer(lookAgainTimer, l.pause)
+func (l *leftover) lookLater(ev events.Event, out *engine.Outbox) { out.Timer(lookAgainTimer, l.pause) }
+
+// nextLook looks, and makes the next pause longer. A look on a new connection does not.
+func (l *leftover) nextLook(ev events.Event, out *engine.Outbox) {
+	l.looks++
 	l.pause *= 2
+	l.look(ev, out)
 }
 
 // look lists the directory, or reads the one node.
 func (l *leftover) look(ev events.Event, out *engine.Outbox) {
-	l.looks++
 	l.above = l.listed
 	if l.name != "" {
 		out.Exists(join(l.dir, l.name))

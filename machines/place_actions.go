@@ -50,9 +50,7 @@ func (p *place) enrol(ev events.Event, out *engine.Outbox) {
 	p.forgetOwn(out)
 	p.line = line{}
 	if !p.refused {
-		p.searchLeftover(ev, out)
-		p.count++
-		p.guid = p.naming.fresh(p.seed, p.count)
+		p.renew(ev, out)
 	}
 	p.refused = false
 	p.nextIntent = keepPlace
@@ -60,10 +58,19 @@ func (p *place) enrol(ev events.Event, out *engine.Outbox) {
 	p.create(ev, out)
 }
 
-// create creates the own node under the enrolment's GUID.
+// renew draws a new GUID, and has nodes of the last one searched for that the server may still create.
+func (p *place) renew(ev events.Event, out *engine.Outbox) {
+	p.searchLeftover(ev, out)
+	p.count++
+	p.guid = p.naming.fresh(p.seed, p.count)
+}
+
+// create creates the own node under the enrolment's GUID. If a look has shown no node of it, and the server may still create
+// one, it has another GUID.
 func (p *place) create(ev events.Event, out *engine.Outbox) {
-	if ev.Kind == events.ReplyChildren {
+	if p.mayFollow && ev.Kind == events.ReplyChildren {
 		p.searchPlain(ev, out)
+		p.renew(ev, out)
 	}
 	p.resetParents()
 	p.sendCreate(ev, out)
@@ -188,7 +195,7 @@ func (p *place) adoptDelete(ev events.Event, out *engine.Outbox) {
 // giveUp ends an attempt to get a place in line. The next one follows after a pause.
 func (p *place) giveUp(ev events.Event, out *engine.Outbox) {
 	p.line = line{}
-	p.refused = p.creating != 0 && ev.Request == p.creating
+	p.refused = p.creating != 0 && ev.Request == p.creating && !ev.Code.Unknown()
 	p.noteUnreadable(ev, out)
 	p.failAndBackOff(p.rootCause(ev), out)
 }

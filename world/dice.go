@@ -28,6 +28,7 @@ const (
 	thawDice                    // when a thread runs after its server was frozen
 	electionDice                // who is elected, and what survives
 	programDice                 // when a script's program notices the end of its term
+	codeDice                    // by which code that says nothing a write is answered
 	subjects
 )
 

@@ -11,7 +11,7 @@ import (
 type trusting struct{ scribe }
 
 func (*trusting) Posting(_ *Client, _ events.ID, ev *events.Event) bool {
-	if ev.Code == events.OperationTimeout {
+	if ev.Code.Unknown() && ev.SentAt != 0 {
 		ev.Code = events.NotSent
 	}
 	return true

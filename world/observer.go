@@ -60,14 +60,16 @@ type Observer interface {
 
 // Faults whose moments Observer.Happens decides.
 const (
-	CutBeforeSend = "cut before send" // a connection is cut before a request leaves
-	CutAfterSend  = "cut after send"  // a connection is cut after a request has left
-	CutAfterApply = "cut after apply" // a write is carried out, and its reply is lost
-	HalfOpen      = "half-open"       // the next connection is up, and nothing gets to the server
-	Throttled     = "throttled"       // a server refuses a request
-	NoContainers  = "no containers"   // a server does not know containers
-	NoTreeWatches = "no tree watches" // a server does not know recursive watches, and says so or not: it ends the connection
-	OtherID       = "other id"        // a server gives out another session
+	CutBeforeSend  = "cut before send"    // a connection is cut before a request leaves
+	CutAfterSend   = "cut after send"     // a connection is cut after a request has left
+	CutAfterApply  = "cut after apply"    // a write is carried out, and its reply is lost
+	AnsweredByCode = "answered by a code" // a write is carried out, and answered by a code that says nothing about it
+	CarriedOutLate = "carried out late"   // a create is answered so, and carried out later
+	HalfOpen       = "half-open"          // the next connection is up, and nothing gets to the server
+	Throttled      = "throttled"          // a server refuses a request
+	NoContainers   = "no containers"      // a server does not know containers
+	NoTreeWatches  = "no tree watches"    // a server does not know recursive watches, and says so or not: it ends the connection
+	OtherID        = "other id"           // a server gives out another session
 )
 
 // Bugs of the executor or the clock, which Observer.Happens plants.

@@ -144,7 +144,9 @@ func (s *Server) write(a *Packet) {
 			})
 			return
 		}
-		l.propose(zkmem.Caller{Session: session, Auth: a.identities()}, op, a, s)
+		if who := (zkmem.Caller{Session: session, Auth: a.identities()}); !s.postpone(l, a, who, op) {
+			l.propose(who, op, a, s)
+		}
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -150,6 +151,11 @@ func (k *checks) machineClosed(u *user) {
 	}
 }
 
+// isSearched reports whether a machine searches for late nodes of a user's.
+func (k *checks) isSearched(u *user) bool {
+	return slices.ContainsFunc(u.c.Engine().Machines(), func(id events.ID) bool { return strings.HasPrefix(string(id), "leftover-"+string(u.id)+"-") })
+}
+
 // nothingLeftOf checks that a machine that has ended, or is in no round, left no node.
 func (k *checks) nothingLeftOf(u *user) {
 	if k.w.ens.Generation() > 0 || u.c.Ending() || u.c.sessionEnds {
@@ -163,6 +169,9 @@ func (k *checks) nothingLeftOf(u *user) {
 		nodes = []string{u.targetPath()}
 	}
 	for _, path := range nodes {
+		if k.isSearched(u) {
+			continue
+		}
 		if data, stat, err := k.w.ens.Committed().Get(path); err == nil && stat.EphemeralOwner == u.c.SessionID() && u.role.program.owns(u, string(data)) {
 			k.fail("nothing is left", "%s is over, and %s is there", u.name(), path)
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // ensembleFault is something that ensembles do without being broken: slow disks, zxids that run
-// out, containers that are reaped, servers that leave and join. Each has worlds of its own, so
+// out, containers that are reaped, servers that leave and join, codes that say nothing about a write. Each has worlds of its own, so
 // that those of other seeds stay.
 type ensembleFault struct {
 	fault
@@ -40,6 +40,8 @@ func init() {
 		{fault: fault{name: slowDisks, fire: (*harness).slowAllDisks}, times: 4},
 		{fault: fault{name: zxidsEnd, fire: (*harness).exhaustZxids}, times: 6, then: []string{zxidsEnded}},
 		{fault: fault{name: reaped, fire: (*harness).reap}, times: 40, shape: shapeReaped},
+		{fault: fault{name: world.AnsweredByCode, chance: 8}},
+		{fault: fault{name: world.CarriedOutLate, chance: 5}},
 		{fault: fault{name: reconfigure, fire: (*harness).replaceServer}, times: 4, then: []string{removedStops, removedReturns}},
 	}
 }
@@ -72,7 +74,7 @@ func (f ensembleFault) shapeWorld(p *Plan) {
 		f.shape(p)
 	}
 	p.Faults = slices.DeleteFunc(p.Faults, func(Rate) bool { return world.OneIn(d, 2) })
-	p.often(f.times, f.name)
+	p.often(max(f.times, 1), f.name)
 }
 
 // shapeReaped makes worlds in which servers know containers, and lines are often empty.

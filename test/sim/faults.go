@@ -79,13 +79,18 @@ func (w *harness) hit(name string) bool {
 	if w.healed || !w.has(name) {
 		return false
 	}
-	for _, f := range faults {
-		if f.name == name && world.OneIn(w.Dice(name), f.chance) {
-			w.cover.fault(name)
-			return true
-		}
+	i := slices.IndexFunc(faults, func(f fault) bool { return f.name == name })
+	f := ensembleFault{}
+	if i >= 0 {
+		f.fault = faults[i]
+	} else {
+		f, _ = ensembleFaultNamed(name)
 	}
-	return false
+	if !world.OneIn(w.Dice(name), f.chance) {
+		return false
+	}
+	w.cover.fault(name)
+	return true
 }
 
 // startFaults schedules every timed fault of the plan.
@@ -104,7 +109,7 @@ func (w *harness) startFaults() {
 		if r.Fault == leadersWrite && w.has(leadersWrite) {
 			w.scheduleFault(writingFault, r.Every)
 		}
-		if f, ok := ensembleFaultNamed(r.Fault); ok && w.has(r.Fault) {
+		if f, ok := ensembleFaultNamed(r.Fault); ok && f.fire != nil && w.has(r.Fault) {
 			w.scheduleFault(f.fault, r.Every)
 		}
 	}

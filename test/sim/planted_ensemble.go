@@ -3,6 +3,7 @@ package sim
 import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/mutate"
 	"github.com/incumbent-go/incumbent/world"
 )
 
@@ -34,7 +35,32 @@ var plantedEnsembles = []Plant{
 			return e
 		})(c, out)
 	}},
+	{Name: "a create answered by a code counts as refused", Shape: inEnsemble(world.AnsweredByCode), Posted: trustCodes("create")},
+	{Name: "a delete answered by a code counts as refused", Shape: requestsAnsweredByCodes, Posted: trustCodes("delete")},
+	{Name: "a set answered by a code counts as refused", Shape: requestsAnsweredByCodes, Posted: trustCodes("set")},
+	{Name: "a GUID is forgotten before a look", Shape: inEnsemble(world.AnsweredByCode), Mutations: inLines(func() mutate.Mutation { return withGuard("createUnknown", never) })},
+	{Name: "what is created late is left", Shape: inEnsemble(world.CarriedOutLate), Mutations: inOne("leftover", func() mutate.Mutation { return withGuard("ours", never) })},
+	{Name: "a search deletes what is somebody's", Shape: inEnsemble(world.CarriedOutLate), Mutations: inOne("leftover", func() mutate.Mutation {
+		return withGuard("ours", func(_ any, ev events.Event, _ func(events.Event) bool) bool { return ev.Code == events.OK })
+	})},
 	{Name: "a lost connection is dialled at the same server", Shape: inEnsemble(reconfigure), DialsOneServer: true},
+}
+
+// trustCodes takes a code that says nothing about an operation for its refusal.
+func trustCodes(verb string) func(*client, events.ID, *events.Event) bool {
+	return func(c *client, id events.ID, ev *events.Event) bool {
+		u := c.user(id)
+		asked := verb == "create" && ev.Kind == events.ReplyCreate || u != nil && len(u.ops) > 0 && u.ops[0].Verb == verb
+		if asked && ev.Code.Unknown() && ev.Code != events.ConnectionLoss {
+			ev.Code = events.NoAuth
+		}
+		return true
+	}
+}
+
+func requestsAnsweredByCodes(p *Plan) {
+	inEnsemble(world.AnsweredByCode)(p)
+	inDir(requestDir)(p)
 }
 
 // inEnsemble returns the shape of the worlds of such a fault.

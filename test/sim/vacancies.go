@@ -307,6 +307,8 @@ func (v *vacancies) committed(p *world.Proposal) {
 		switch {
 		case p.Operator:
 			v.pathTouched(path)
+		case p.Origin != nil && p.Server == nil: // carried out late
+			v.pathTouched(path)
 		case p.Origin != nil && p.Origin.Conn != nil:
 			c := v.w.program(p.Origin.Conn.Client())
 			if u := c.user(p.Origin.ID); u != nil && u.queues() && strings.HasPrefix(path, u.dir+"/") { // no parent of its line

@@ -42,9 +42,10 @@
 // follows from a fault is free: it lasts up to three units, connections are made
 // again sooner or later, sessions expire or do not.
 //
-// Three more faults are in the worlds that name them (Refusals): an operator forbids a
+// Four more faults are in the worlds that name them (Refusals): an operator forbids a
 // client, without end, to list the line or to read its own node (the heartbeat's check
-// is refused, too), or one such read is refused. At least one client may do everything.
+// is refused, too), one such read is refused, or one create is carried out and answered
+// by a code that says nothing about it. At least one client may do everything.
 // Config.Hung makes worlds in which work never returns.
 //
 // # What is held against every state

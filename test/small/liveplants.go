@@ -15,7 +15,7 @@ var LivenessPlants = []Plant{
 		}
 		return true
 	}},
-	{Name: "the timer of a pause is set and never fires", Kinds: Refusals[once:], Frozen: "back-off"},
+	{Name: "the timer of a pause is set and never fires", Kinds: Refusals[once:byCode], Frozen: "back-off"},
 	{Name: "every listing after a reattach fails", Kinds: []string{"cut"}, Fed: func(c *client, ev *events.Event) bool {
 		if ev.Kind == events.ReplyChildren && c.engine.State(latch) == "verifying" && !c.lostCreate() {
 			failListing(ev)

@@ -49,7 +49,7 @@ var fields = map[string]how{
 	"contender.retryState": inside, "contender.health": inside, "contender.agenda": inside,
 
 	"node.ownDir": fixed, "node.data": fixed, "node.naming": fixed, "node.deletions": inside, "node.read": value, "node.tokenFloor": fixed, "node.owner": zookeeps,
-	"node.count": fixed, "node.guid": uuid, "node.creating": call, "node.unknown": value, "node.mayFollow": value, "node.named": fixed, // no search has kazoo's permits
+	"node.count": fixed, "node.guid": uuid, "node.creating": call, "node.unknown": value, "node.attempts": inside, "attempts.mayFollow": value, "attempts.searches": fixed, "node.named": fixed, // no search has kazoo's permits
 
 	"node.own": name, "node.joined": fixed /* it is made of own */, "node.token": zxid, "node.sequence": fixed /* it stands in own */, "node.inherited": value,
 	"node.pinned": zxid, "node.ownerKnown": fixed, // of plain names

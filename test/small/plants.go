@@ -20,10 +20,10 @@ type Plant struct {
 	Hurries bool // work is told to have returned as soon as its term ends
 	Queues  bool // creates wait for the next connection, whichever session's
 
+	Kinds []string // the faults among which it shows; nil: all
 	// Used by LivenessPlants.
-	Kinds  []string // the faults among which it shows; nil: all
-	Frozen string   // the timer of this name is set, and comes no nearer
-	Busy   bool     // an attempt to connect may fail, however many have failed
+	Frozen string // the timer of this name is set, and comes no nearer
+	Busy   bool   // an attempt to connect may fail, however many have failed
 }
 
 // Plants are the bugs that a search has to find.
@@ -57,6 +57,12 @@ var Plants = []Plant{
 	{Name: "no look-up after a lost create", Fed: func(c *client, ev *events.Event) bool {
 		if ev.Kind == events.ReplyCreate && ev.Code.Unknown() {
 			ev.Code = events.NotSent
+		}
+		return true
+	}},
+	{Name: "an answer that says nothing counts as refused", Kinds: Refusals[byCode:], Fed: func(c *client, ev *events.Event) bool {
+		if ev.Code == events.OperationTimeout {
+			ev.Code = events.NoAuth
 		}
 		return true
 	}},

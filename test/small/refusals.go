@@ -8,8 +8,9 @@ import (
 
 // Refusals are faults that happen only if Config.Kinds names them. With the first two an
 // operator forbids a client to list the line, or to read its own nodes, and never
-// allows it again. With the last, one such read is refused.
-var Refusals = []string{noList: "no list", noRead: "no read", once: "refused once"}
+// allows it again. With the third, one such read is refused. With the last, one create is carried out, and answered by a code
+// that says nothing about it.
+var Refusals = []string{noList: "no list", noRead: "no read", once: "refused once", byCode: "answered by a code"}
 
 // refusal is what access rights do not let a client do.
 type refusal uint8
@@ -19,6 +20,7 @@ const (
 	noList
 	noRead
 	once
+	byCode
 )
 
 // names reports whether a refusal is among the faults.
@@ -35,6 +37,9 @@ func (w *world) refusals(into []step) []step {
 		for r := range c.pending {
 			if w.names(once) && c.link == sound && c.mayServe(w, r) && c.pending[r].readsOwn(c) {
 				into = append(into, step{refuse, uint8(i), uint8(r), true})
+			}
+			if _, creates := c.pending[r].effect.(events.Create); creates && w.names(byCode) && c.link == sound && c.mayServe(w, r) {
+				into = append(into, step{misreport, uint8(i), uint8(r), true})
 			}
 		}
 	}

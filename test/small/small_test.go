@@ -28,6 +28,7 @@ var everyTime = []Config{
 	{Participants: 2, Faults: 2, Settled: true, Kinds: []string{"delete", Refusals[once]}},
 	{Participants: 2, Faults: 1, Settled: true, Kinds: []string{Refusals[noList]}},
 	{Participants: 2, Faults: 1, Settled: true, Kinds: []string{Refusals[noRead]}},
+	{Participants: 2, Faults: 1, Settled: true, Kinds: []string{Refusals[byCode]}},
 	{Participants: 2, Faults: 1, Settled: true, Plain: true},
 }
 
@@ -93,7 +94,7 @@ func tale(t *testing.T, r Result) string {
 // that were forked at every step did what fresh ones do.
 func TestPlants(t *testing.T) {
 	for _, p := range Plants {
-		cfg := Config{Participants: 2, Settled: true, Plant: &p}
+		cfg := Config{Participants: 2, Settled: true, Plant: &p, Kinds: p.Kinds}
 		if p.Alone {
 			cfg.Participants = 1
 		}

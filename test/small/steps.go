@@ -29,10 +29,11 @@ const (
 	resign
 	forbid // arg: what
 	refuse // arg: which request
+	misreport
 )
 
 var actNames = [...]string{"deliver", "serve", "ring", "attach", "catch up", "cut", "resume", "expire", "tick", "work returns",
-	"link", "pause", "lag", "delete", "set", "kill", "resign", "forbid", "refuse"}
+	"link", "pause", "lag", "delete", "set", "kill", "resign", "forbid", "refuse", "answer by a code"}
 
 var linkNames = [...]string{sound: "sound", deaf: "deaf", mute: "mute", cutOff: "cut off"}
 
@@ -273,6 +274,11 @@ func (w *world) do(s step) {
 		w.tick()
 	case serve, refuse:
 		w.serve(i, int(s.arg), s.act == refuse)
+	case misreport:
+		w.serve(i, int(s.arg), false)
+		c := w.touch(i)
+		answer := &c.inbox[len(c.inbox)-1].event
+		answer.Code, answer.Path, answer.Zxid = events.OperationTimeout, "", 0
 	case attach:
 		if s.arg != 3 {
 			w.attach(i, s.arg == 1, s.arg == 2)
