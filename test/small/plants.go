@@ -60,9 +60,9 @@ var Plants = []Plant{
 		}
 		return true
 	}},
-	{Name: "an answer that says nothing counts as refused", Kinds: Refusals[byCode:], Fed: func(c *client, ev *events.Event) bool {
-		if ev.Code == events.OperationTimeout {
-			ev.Code = events.NoAuth
+	{Name: "the GUID is forgotten before the look behind an answer that says nothing", Kinds: Refusals[byCode:], Fed: func(c *client, ev *events.Event) bool {
+		if ev.Kind == events.ReplyChildren && c.model().IsValid() && c.model().FieldByName("unknown").Bool() {
+			ev.Children = nil
 		}
 		return true
 	}},

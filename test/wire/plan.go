@@ -25,6 +25,7 @@ type plan struct {
 	storm       time.Duration // how long faults go on
 	roughness   int           // how many frames in a thousand are hit by one kind of fault
 	refuseDials bool
+	misreports  int  // how many writes in a thousand are answered by a code that says nothing
 	old         bool // the server is one before 3.5.3, which ends a connection that asks for a container
 	neighbours  int  // programs without this library that share the lock
 	plain       bool // the lock's names have no GUID
@@ -87,6 +88,7 @@ func newPlan(seed uint64) plan {
 		storm:       d.named("storm").between(12*time.Second, 30*time.Second),
 		roughness:   []int{5, 15, 40}[d.named("roughness").below(3)],
 		refuseDials: d.named("refuse").chance(500),
+		misreports:  []int{0, 0, 20, 100}[d.named("misreports").below(4)],
 		old:         d.named("old").chance(250),
 		plain:       seed%10 == 2 || seed%10 == 3,
 	}

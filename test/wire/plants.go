@@ -135,6 +135,16 @@ var plants = []plant{
 		new: "func (p *place) mayBeOurs(ev events.Event) bool {\n	if planted(…) && !p.naming.unique() && p.recovered(ev) {\n		p.unknown = false\n	}\n	return !p.naming.unique() && p.recovered(ev)\n}\n",
 	},
 	{
+		name: "a code that says nothing counts as refused", file: "events/code.go",
+		old: "func (c Code) Unknown() bool { return !proofs[c] }\n",
+		new: "func (c Code) Unknown() bool { return !proofs[c] && !(planted(…) && c != ConnectionLoss) }\n",
+	},
+	{
+		name: "what is created late is left", file: "machines/leftover.go",
+		old: "	out.With(engine.Unawaited).Delete(ev.Path)\n	out.Notify",
+		new: "	if planted(…) {\n		return\n	}\n	out.With(engine.Unawaited).Delete(ev.Path)\n	out.Notify",
+	},
+	{
 		name: "belief outlasts the session", file: "machines/belief.go",
 		old: "	return min(s.timeout/2, s.sessionLife(sent, contact))\n",
 		new: "	if planted(…) {\n		return 2 * s.timeout\n	}\n	return min(s.timeout/2, s.sessionLife(sent, contact))\n",

@@ -65,6 +65,7 @@ func play(t *testing.T, seed uint64, always bool) {
 		w.srv = zkmem.New(zkmem.Options{Tick: tick, NoContainers: w.plan.old})
 		virtual.Log(t, w.report)
 		w.srv.OnApply(w.truth.apply)
+		w.srv.Intercept(w.answerByCodes)
 		w.run()
 		switch story := "\n" + w.report(); { // before the end: what hangs is a deadlock there
 		case len(w.broken) > 0:
