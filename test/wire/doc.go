@@ -19,9 +19,10 @@
 // passes, waits (for up to more than a session timeout), or ends its connection: before it, in the middle of it, after
 // it. Each side notices that at a time of its own, so a server may have an old connection of a session and a new one,
 // and frames of the old one may still arrive. Dials are refused, slow, or never answered. Servers are cut off from the
-// ensemble: they answer reads and pings, and no writes. Writes are answered by codes that say nothing about them (codes.go). Clients are cut off from all servers. An operator deletes places
-// and watched directories, ends sessions, restarts the server. Loops and whole processes stand still. Some servers are
-// too old for containers.
+// ensemble: they answer reads and pings, and no writes. Clients are cut off from all servers. Some writes are answered by
+// codes that say nothing about them, and carried out, or not, or later: see codes.go. An operator deletes places and watched
+// directories, ends sessions, restarts the server. Loops and whole processes stand still. Some servers are too old for
+// containers.
 //
 // One zkmem is behind three addresses. Sessions end as an ensemble's leader ends them, which knows of them only by the
 // reports of servers that reach it: see reports.go.
