@@ -84,13 +84,13 @@ func (w *world) run() {
 	for _, path := range []string{"/watched", watchedOne, onceDir, groupDir, shortDir} {
 		_, _ = w.srv.Create(path, nil, zkmem.Persistent)
 	}
+	w.neighbours = w.newNeighbours()
 	for i := range w.plan.clients {
 		w.clients = append(w.clients, w.newClient(i))
 	}
 	for _, c := range w.clients {
 		c.open()
 	}
-	w.neighbours = w.newNeighbours()
 	var around sync.WaitGroup
 	for _, b := range w.neighbours {
 		around.Go(func() { b.run(ctx) })
