@@ -69,7 +69,7 @@ func TestPlacesOfOtherMakers(t *testing.T) {
 				l := must(c.ReadWriteLock("/dir", MutexOptions{}))
 				hold2, held, err := l.TryRLock(within(t, time.Minute))
 				if err != nil || !held {
-					t.Fatalf("TryRLock beside a lock: %t, %v", held, err)
+					t.Fatalf("TryRLock with a lock in the directory: %t, %v", held, err)
 				}
 				if err := hold2.Unlock(context.Background()); err != nil {
 					t.Error(err)
