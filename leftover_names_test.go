@@ -14,8 +14,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// namedAttempts are attempts to create a node whose name others can have, too, or that no session owns. Each ends when the
-// context does.
+// namedAttempts are attempts to create a node whose name others can have, too, or that no session owns. Each ends when
+// the context does.
 var namedAttempts = map[string]struct {
 	dir     string
 	mode    zkmem.Mode // of the node
@@ -77,7 +77,8 @@ func presentUntil(ctx context.Context, p interface {
 	return p.Close(context.WithoutCancel(ctx))
 }
 
-// refuseCreates answers each create in a directory by a code that says nothing, and returns the last path that was asked for.
+// refuseCreates answers each create in a directory by a code that says nothing, and returns the last path that was
+// asked for.
 func (w *world) refuseCreates(dir string) (asked *string, stop func()) {
 	asked = new(string)
 	return asked, w.srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
@@ -90,8 +91,9 @@ func (w *world) refuseCreates(dir string) (asked *string, stop func()) {
 	})
 }
 
-// A server carries out, later than any look of the machine, a create that it has answered by a code that says nothing. The
-// attempt was given up, so the node is deleted, and the log says so. What the client has created for its user stays.
+// A server carries out, later than any look of the machine, a create that it has answered by a code that says nothing.
+// The attempt was given up, so the node is deleted, and the log says so. What the client has created for its user
+// stays.
 func TestALateNodeOfANameThatOthersCanHave(t *testing.T) {
 	for name, c := range namedAttempts {
 		t.Run(name, func(t *testing.T) {
@@ -120,7 +122,8 @@ func TestALateNodeOfANameThatOthersCanHave(t *testing.T) {
 				_, err = w.srv.DoFor(n.SessionID(), zkmem.Op{Code: zkmem.OpCreate2, Path: late, Mode: c.mode, ACL: zkmem.OpenACL()})
 				fine(t, err)
 				pass(bound)
-				if left := w.children(c.dir); len(left) != 2 || !slices.Contains(left, path.Base(before)) || !slices.Contains(left, path.Base(after)) {
+				left := w.children(c.dir)
+				if len(left) != 2 || !slices.Contains(left, path.Base(before)) || !slices.Contains(left, path.Base(after)) {
 					t.Errorf("%v are left, and the user's nodes are %s and %s", left, before, after)
 				}
 				if got := strings.Count(log.String(), "the server created it after all"); got != 1 {

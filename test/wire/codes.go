@@ -7,12 +7,12 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// codesOfNothing are codes that do not say whether a write was carried out. The last has no name. CONNECTIONLOSS is not among
-// them, because checks of logs take it for the end of a connection.
+// codesOfNothing are codes that do not say whether a write was carried out. The last has no name. CONNECTIONLOSS is not
+// among them, because checks of logs take it for the end of a connection.
 var codesOfNothing = []zkmem.Code{-1, -2, -3, -5, -7, -13, -122, -9999}
 
-// answerByCodes has the server answer some writes by a code that says nothing: they were carried out, or not. Some creates of
-// places are carried out later, when the client may have given them up.
+// answerByCodes has the server answer some writes by a code that says nothing: they were carried out, or not. Some
+// creates of places are carried out later, when the client may have given them up.
 func (w *world) answerByCodes(r zkmem.Request) zkmem.Verdict {
 	if !w.storming() || !needsEnsemble(int(r.Op)) {
 		return zkmem.Verdict{}
