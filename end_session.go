@@ -8,12 +8,12 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// endSession ends the client's session if nothing else deletes the node of a participant
-// that leaves its place: the ensemble refuses to delete it, and all behind it would wait
-// forever.
+// endSession ends the client's session if nothing else helps: the ensemble refuses to delete the node of
+// a participant that leaves its place, or the session was once granted a timeout that is too short to lead.
+// All behind it would wait forever.
 // It does nothing while the session is needed: the machine tries again, and each refusal
 // calls endSession. On the loop's goroutine.
-func (c *Client) endSession(path string, refused events.Notify) {
+func (c *Client) endSession(why, path string, refused events.Notify) {
 	c.mu.Lock()
 	needed := c.closing
 	var others []sessionUser
@@ -26,8 +26,11 @@ func (c *Client) endSession(path string, refused events.Notify) {
 	if needed || slices.ContainsFunc(others, sessionUser.needsSession) {
 		return
 	}
-	c.log.log(zerolog.WarnLevel, "the session is ended: only that deletes a node that holds up its line", func(e *zerolog.Event) {
-		addCause(e.Str("path", path), refused)
+	c.log.log(zerolog.WarnLevel, "the session is ended: "+why, func(e *zerolog.Event) {
+		if path != "" {
+			e.Str("path", path)
+		}
+		addCause(e, refused)
 	})
 	c.loop.PostFirst(events.Envelope{To: events.SessionMachine, Event: events.Event{Kind: events.CommandEndSession, Session: refused.Session, Code: refused.Code, Text: refused.Text}})
 }

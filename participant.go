@@ -226,7 +226,7 @@ func (p *participant) deletionRefused(n events.Notify) {
 		p.refusedAt = now
 	}
 	if p.holdsOnce() || p.works.isSealed() || time.Duration(now-p.refusedAt) >= p.client.timeout() {
-		p.client.endSession(p.path, n)
+		p.client.endSession("only that deletes a node that holds up its line", p.path, n)
 	}
 }
 

@@ -103,6 +103,16 @@ func (c Code) Refusal() bool {
 	return false
 }
 
+// Unserved reports whether an answer with this code says that the server does not carry the request out
+// at this moment, whatever client asks. Another server may, or the same one on another connection.
+func (c Code) Unserved() bool {
+	switch c {
+	case SessionMoved, Throttled, ReadOnly:
+		return true
+	}
+	return c.Unknown()
+}
+
 // Transient reports whether the same request may succeed a little later, although
 // nobody changes anything. So it may after an answer that says nothing about the request.
 func (c Code) Transient() bool {

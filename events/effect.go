@@ -130,11 +130,16 @@ type Sync struct {
 
 // Connect opens ZooKeeper session number Session. CloseSession asks the server to end
 // it; connection.closed is the reply. Abandon closes its socket without a request, and
-// refuses what is sent in it from then on.
+// refuses what is sent in it from then on. Leave ends the connection to a server that answered with Code
+// again and again: the session goes on at another one.
 type (
 	Connect      struct{ Session int64 }
 	CloseSession struct{ Session int64 }
 	Abandon      struct{ Session int64 }
+	Leave        struct {
+		Session int64
+		Code    Code
+	}
 )
 
 // SetTimer asks for one timer.fired with this number, After from now.
@@ -219,7 +224,8 @@ const (
 	Suspended   Notice = "SUSPENDED"
 	Reconnected Notice = "RECONNECTED"
 	Lost        Notice = "LOST"
-	Warning     Notice = "warning" // Text is for people: a setting that is not the ensemble's
+	ShortGrant  Notice = "shortgrant" // the session was once granted too short a timeout, and a new one would not be
+	Warning     Notice = "warning"    // Text is for people: a setting that is not the ensemble's
 )
 
 // Entered tells the handle that its machine is in another state now. The engine

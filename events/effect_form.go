@@ -193,6 +193,11 @@ func (e Abandon) AppendTo(b []byte) []byte {
 }
 
 // AppendTo appends the written form.
+func (e Leave) AppendTo(b []byte) []byte {
+	return append(append(strconv.AppendInt(append(b, "leave session "...), e.Session, 10), ' '), e.Code...)
+}
+
+// AppendTo appends the written form.
 func (e SetTimer) AppendTo(b []byte) []byte {
 	f := Call{Request: e.Request}.begin(b, "timer")
 	f.word(e.Name)
@@ -296,6 +301,7 @@ func (e Sync) String() string         { return string(e.AppendTo(nil)) }
 func (e Connect) String() string      { return string(e.AppendTo(nil)) }
 func (e CloseSession) String() string { return string(e.AppendTo(nil)) }
 func (e Abandon) String() string      { return string(e.AppendTo(nil)) }
+func (e Leave) String() string        { return string(e.AppendTo(nil)) }
 func (e SetTimer) String() string     { return string(e.AppendTo(nil)) }
 func (e StopTimer) String() string    { return string(e.AppendTo(nil)) }
 func (e Tell) String() string         { return string(e.AppendTo(nil)) }

@@ -195,6 +195,7 @@ func TestEffectsInWords(t *testing.T) {
 		{events.Connect{Session: 2}, "connect session 2"},
 		{events.CloseSession{Session: 2}, "close session 2"},
 		{events.Abandon{Session: 2}, "abandon session 2"},
+		{events.Leave{Session: 2, Code: events.SessionMoved}, "leave session 2 SESSIONMOVED"},
 		{events.SetTimer{Request: 4, Name: "back-off", After: 1500 * time.Millisecond}, "#4 timer back-off 1.5s"},
 		{events.StopTimer{Request: 4}, "stop timer #4"},
 		{events.Tell{To: "session", Event: events.Event{Kind: events.HeartbeatWanted, Path: "/l/n"}}, "tell session heartbeat.wanted /l/n"},

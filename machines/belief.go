@@ -11,16 +11,16 @@ import (
 
 // period returns the time between two heartbeats, the g of promise 4. Two of them fit into the first
 // belief, however little of the timeout the tick leaves for that. But they do not follow each other
-// closer than the slack, and if there is no room for belief, there is no reason to hurry.
+// closer than the slack or leastPeriod, and if there is no room for belief, there is no reason to hurry.
 func (s *session) period() time.Duration {
 	usual := s.timeout / 4
 	if s.bySync() {
 		usual = s.timeout / 8
 	}
 	if s.room() <= 0 {
-		return usual
+		return max(usual, leastPeriod)
 	}
-	return min(usual, max(s.room()/2, s.slack()))
+	return max(min(usual, max(s.room()/2, s.slack())), leastPeriod)
 }
 
 // room returns how long a session surely exists after its first confirmation, while heartbeats

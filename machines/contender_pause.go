@@ -60,8 +60,17 @@ func (p *contender) backOff(ev events.Event, out *engine.Outbox) {
 		out.Timer(backOffTimer, p.workBackOff())
 	default:
 		p.retryTimer = out.Timer(backOffTimer, p.shorten(p.wait(ev), ev))
-		out.Tell(events.SessionMachine, events.Event{Kind: events.ConfirmationWanted})
+		out.Tell(events.SessionMachine, events.Event{Kind: events.ConfirmationWanted, Code: p.unconfirmedBy()})
 	}
+}
+
+// unconfirmedBy returns the code that keeps the contender from leading, if the server or the session is at
+// fault and another one may not be.
+func (p *contender) unconfirmedBy() events.Code {
+	if p.code.Unserved() || p.code == events.TimeoutTooShort || p.code == events.TooSlow {
+		return p.code
+	}
+	return events.OK
 }
 
 // shorten returns a pause that is no longer than others can wait for this machine: a quarter of the
@@ -71,7 +80,7 @@ func (p *contender) shorten(d time.Duration, ev events.Event) time.Duration {
 	most := 2 * p.timeout
 	switch {
 	case p.mayHaveNode(ev):
-		most = p.timeout / 4
+		most = max(p.timeout/4, leastPause)
 	case p.retry != defaultRetry:
 		return d
 	}
@@ -111,10 +120,10 @@ func (p *contender) backOffForever(ev events.Event) time.Duration {
 }
 
 // unusable reports whether the place, if there is one, has been of no use for a session timeout: what
-// the participant needs for it is refused, and those behind it wait. It is asked after a pause, and the
-// last attempt was refused, too.
+// the participant needs for it is refused, by whatever code, and those behind it wait. It is asked after a
+// pause, and the last attempt was refused, too.
 func (p *contender) unusable(ev events.Event) bool {
-	refused := ev.Kind == events.TimerFired && !p.first && p.code.Refusal()
+	refused := ev.Kind == events.TimerFired && !p.first && (p.code.Refusal() || p.code.Unserved())
 	return refused && p.nextIntent == keepPlace && !p.gaveUp && p.mayHaveNode(ev) &&
 		p.refusedSince != 0 && time.Duration(ev.At-p.refusedSince) >= p.timeout
 }

@@ -48,6 +48,6 @@ func (d *deletions) deletedAgain() bool { return d.shortLived > maxShortLived }
 // timeout after the first that was lost, twice as long after each further one, and up to two session
 // timeouts at most. At least half of it passes. Random is in [0, 1).
 func (d *deletions) recreatePause(random float64) time.Duration {
-	most := d.timeout / 4 << min(max(d.shortLived, 1)-1, 3)
+	most := max(d.timeout/4, leastPause) << min(max(d.shortLived, 1)-1, 3)
 	return most/2 + time.Duration(random*float64(most/2))
 }

@@ -26,7 +26,7 @@ func CountedTimeout(resumed bool, before, granted time.Duration) time.Duration {
 // timeout that counts became shorter.
 func (s *session) grant(granted time.Duration, out *engine.Outbox) (shortened bool) {
 	before, resumed := s.timeout, s.id != 0
-	s.timeout = CountedTimeout(resumed, before, granted)
+	s.timeout, s.granted = CountedTimeout(resumed, before, granted), granted
 	if !resumed {
 		return false
 	}

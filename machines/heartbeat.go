@@ -93,6 +93,7 @@ func (s *session) tellNodeGone(ev events.Event, out *engine.Outbox) {
 // machines whose nodes are gone leave meanwhile, so those count that there were at the first miss.
 func (s *session) noteMissedHeartbeat(ev events.Event, out *engine.Outbox) {
 	s.pendingHeartbeat, s.verifying = 0, 0
+	s.noteUnserved(ev, out)
 	if s.missedHeartbeats++; s.missedHeartbeats == 1 {
 		s.maxMissed = s.heartbeats.size()
 	}

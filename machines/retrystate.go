@@ -23,7 +23,7 @@ type retryState struct {
 
 	pauseEnds    int64  // when the policy's last pause would end, which may have been shortened; failures before that do not count
 	retryTimer   uint64 // the timer of a pause that may be ended early; 0: the pause has to last
-	refusedSince int64  // when the first refusal came, since which nothing succeeded; 0: there is none
+	refusedSince int64  // when the first refusal came, whoever is at fault, since which nothing succeeded; 0: there is none
 	gaveUp       bool   // the retry policy gave up
 }
 
@@ -42,9 +42,9 @@ func (t *retryState) exhausted(events.Event) bool { return t.gaveUp }
 func (t *retryState) reportFailure(code events.Code, text string, ev events.Event, out *engine.Outbox) {
 	t.code, t.text = code, text
 	switch {
-	case code.Refusal() && t.refusedSince == 0:
+	case t.refusedSince == 0 && (code.Refusal() || code.Unserved() && ev.Attached && ev.Code == code):
 		t.refusedSince = ev.At
-	case !code.Refusal() && !code.Unknown(): // what was refused may be granted by now
+	case !code.Refusal() && !code.Unserved(): // what was refused may be granted by now
 		t.refusedSince = 0
 	}
 	out.Notify(events.Notify{What: events.Failed, Session: ev.Session, Code: code, Text: text})

@@ -54,6 +54,7 @@ type session struct {
 	opened         int64         // numbers that were used
 	id             int64         // ZooKeeper's id of it
 	timeout        time.Duration // the shortest that it was granted
+	granted        time.Duration // what it was granted on this connection
 	attached       bool
 	attachedAt     int64 // when the present connection began
 	everConnected  bool  // some session was connected before
@@ -84,6 +85,8 @@ type session struct {
 	maxMissed        int            // how many nodes there were to check at the first of them
 	since            int64          // when the present uninterrupted heartbeats began; 0: there are none
 	heartbeats       heartbeatSet
+
+	unserved
 
 	// The servers were found to know no containers. That stays true for the client's whole life,
 	// over reconnects and sessions. An ensemble that is being upgraded has servers
@@ -241,7 +244,7 @@ func (s *session) attach(ev events.Event, out *engine.Outbox) {
 // unconfirmed forgets all confirmations of the previous connection.
 func (s *session) unconfirmed() {
 	s.quorum, s.confirmed, s.validUntil, s.since, s.pendingHeartbeat, s.verifying, s.missedHeartbeats = false, 0, 0, 0, 0, 0, 0
-	s.paused, s.written = 0, 0
+	s.paused, s.written, s.lastUnserved = 0, 0, 0
 }
 
 // suspend handles the end of a connection.
@@ -312,7 +315,7 @@ func (s *session) extendBelief(ev events.Event, out *engine.Outbox) {
 	if !s.quorum || ev.SentAt <= s.confirmed {
 		return
 	}
-	s.confirmed, s.missedHeartbeats, s.paused = ev.SentAt, 0, 0
+	s.confirmed, s.missedHeartbeats, s.paused, s.lastUnserved = ev.SentAt, 0, 0, 0
 	s.noteWrite(ev)
 	s.validUntil = max(s.validUntil, ev.SentAt+int64(s.beliefSpan(ev.SentAt, ev.Contact)))
 	s.aloneUntil = max(s.aloneUntil, ev.SentAt+int64(s.sessionLife(ev.SentAt, ev.Contact)))
@@ -326,8 +329,12 @@ func (s *session) extendBelief(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// wantConfirmation notes that a machine waits for a confirmation that counts.
-func (s *session) wantConfirmation(events.Event, *engine.Outbox) { s.wanted = true }
+// wantConfirmation notes that a machine waits for a confirmation that counts, and why its last one failed.
+func (s *session) wantConfirmation(ev events.Event, out *engine.Outbox) {
+	s.wanted = true
+	s.noteUnserved(ev, out)
+	s.noteShortGrant(ev, out)
+}
 
 // renew handles a confirmation that comes after the deadline. All belief has ended, and may begin
 // again only after that. So the machine sends itself the confirmation behind the news, and every term

@@ -1,5 +1,14 @@
 package machines
 
+import "time"
+
+// No server's number makes a client faster than this: a server that grants a session timeout of
+// milliseconds, by mistake or not, would get a storm of requests.
+const (
+	leastPause  = 100 * time.Millisecond // the longest pause before the next attempt is no shorter
+	leastPeriod = 25 * time.Millisecond  // between two heartbeats
+)
+
 // The timers' names, as logs show them. A machine has at most one timer of each name.
 const (
 	backOffTimer      = "back-off"      // the pause after a failure, before the next attempt

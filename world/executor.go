@@ -72,6 +72,10 @@ func (x *executor) execute(id events.ID, e events.Effect) {
 		if e.Session == x.session && !x.over {
 			x.end("abandoned")
 		}
+	case events.Leave:
+		if wire := x.conn; e.Session == x.session && wire != nil {
+			x.w.After(0, func() { x.connectionLost(wire, "left: "+string(e.Code)) })
+		}
 	case events.Request:
 		x.submit(id, e)
 	}

@@ -79,6 +79,10 @@ func (a *Adapter) Execute(id events.ID, e events.Effect) {
 		if s := a.session(e.Session); s != nil {
 			s.abandon("abandoned")
 		}
+	case events.Leave:
+		if s := a.session(e.Session); s != nil {
+			s.leaveServer(e.Code)
+		}
 	case events.Request:
 		a.submit(a.newCall(id, e))
 	}

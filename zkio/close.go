@@ -61,6 +61,16 @@ func (s *session) abandon(why string) {
 	s.shut()
 }
 
+// leaveServer ends the connection to a server that goes on to answer with this code. The session goes on at
+// the next server, and this one is tried last.
+func (s *session) leaveServer(code events.Code) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.wire != nil && !s.closing {
+		s.wire.fail(refusal{events.ConnectionLoss, "left: it has answered with " + string(code) + " for a third of the session timeout"})
+	}
+}
+
 // lose ends the session and posts that it is lost. It returns the error for the wire that
 // detected it.
 func (s *session) lose(why string) error {

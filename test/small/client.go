@@ -174,7 +174,7 @@ func (c *client) perform(w *world, a engine.Addressed) {
 		c.answered(e)
 	case events.Connect:
 		c.number, c.over, c.zkid, c.alive, c.seen, c.armed = e.Session, false, 0, false, 0, nil
-	case events.CloseSession, events.Abandon:
+	case events.CloseSession, events.Abandon, events.Leave:
 		w.wrong("client %s: nobody asked to close, and it says %s", c.name(), e)
 	case events.Request:
 		c.submit(w, a.From, e)
