@@ -211,7 +211,7 @@ func (p *participant) noteTerm(n events.Notify) {
 		p.client.logPassedOver(n)
 	default:
 		p.noteFailure(n)
-		if n.What == events.Failed && n.Code.Refusal() && p.Phase() == "leaving" {
+		if n.What == events.Failed && (n.Code.Refusal() || n.Code.Unserved()) && p.Phase() == "leaving" {
 			p.deletionRefused(n)
 		}
 	}
@@ -219,13 +219,14 @@ func (p *participant) noteTerm(n events.Notify) {
 
 // deletionRefused ends the session for a node that the ensemble refuses to delete: at once if
 // the participant ends with it, and after a session timeout if it goes on and its place is
-// only in others' way. On the loop's goroutine.
+// only in others' way, or if a server is at fault. On the loop's goroutine.
 func (p *participant) deletionRefused(n events.Notify) {
 	now := p.client.clock.Now()
 	if p.refusedAt == 0 {
 		p.refusedAt = now
 	}
-	if p.holdsOnce() || p.works.isSealed() || time.Duration(now-p.refusedAt) >= p.client.timeout() {
+	ends := n.Code.Refusal() && (p.holdsOnce() || p.works.isSealed())
+	if ends || time.Duration(now-p.refusedAt) >= p.client.timeout() {
 		p.client.endSession("only that deletes a node that holds up its line", p.path, n)
 	}
 }

@@ -3,6 +3,7 @@ package incumbent
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -132,4 +133,127 @@ func TestATimeoutThatIsNone(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A server refuses each second confirmation: none of them costs the term.
+func TestConfirmationsThatAreRefusedNowAndThen(t *testing.T) {
+	for _, code := range unserved {
+		for _, timeout := range []time.Duration{4 * time.Second, 15 * time.Second, 40 * time.Second} {
+			t.Run(fmt.Sprintf("%d of %s", int(code), timeout), func(t *testing.T) {
+				bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+					a := w.start(timeouts(timeout, 2*time.Second))
+					held, err := a.latch.Await(t.Context())
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer held.Release()
+					pass(10 * time.Second)
+					asked := 0
+					w.srv.Intercept(func(r zkmem.Request) (v zkmem.Verdict) {
+						if r.Op != zkmem.OpMulti && r.Op != zkmem.OpSync {
+							return v
+						}
+						if asked++; asked%2 == 1 {
+							v.Action, v.Code = zkmem.Refuse, code
+						}
+						return v
+					})
+					handshakes := w.srv.Counts().Handshakes
+					if pass(2 * time.Minute); held.Check() != nil {
+						t.Errorf("the term has ended: %v", held.Check())
+					}
+					if asked < 10 || asked > int(8*2*time.Minute/(timeout/4)) {
+						t.Errorf("%d confirmations were asked for", asked)
+					}
+					if more := w.srv.Counts().Handshakes - handshakes; more != 0 {
+						t.Errorf("%d connections more", more)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A connection refuses all multis: a client without a place leaves it, too.
+func TestWritesThatAreRefusedOnOneConnection(t *testing.T) {
+	for _, code := range unserved {
+		t.Run(fmt.Sprint(int(code)), func(t *testing.T) {
+			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+				a := w.open(timeouts(6*time.Second, 2*time.Second))
+				node := must(a.PersistentNode("/kept", []byte("before"), PersistentNodeOptions{}))
+				fails(t, node.Start())
+				fails(t, node.WaitPresent(t.Context()))
+				barrier := must(a.DoubleBarrier("/double", 1, DoubleBarrierOptions{}))
+				queue := must(NewQueue(a.Client, "/queue", QueueOptions[string]{Codec: Text()}))
+				w.refuseMultis(a, code, func(again int) bool { return again == 0 })
+				ctx := within(t, 30*time.Second)
+				fails(t, node.SetData(ctx, []byte("after")))
+				fails(t, barrier.Enter(ctx))
+				fails(t, queue.Put(ctx, "item"))
+			})
+		})
+	}
+}
+
+// All servers refuse everything, for hours: a client goes from one to the next at a pace, and its session is the same.
+func TestServersThatRefuseAllForHours(t *testing.T) {
+	for _, code := range unserved {
+		t.Run(fmt.Sprint(int(code)), func(t *testing.T) {
+			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+				a := w.start(timeouts(6*time.Second, 2*time.Second))
+				must(a.latch.Await(t.Context())).Release()
+				for path, start := range map[string]func(string) error{
+					"/kept": func(path string) error {
+						return must(a.PersistentNode(path, nil, PersistentNodeOptions{})).Start()
+					},
+					"/tree": func(path string) error { return must(a.TreeCache(path, TreeCacheOptions{})).Start() },
+					"/else": func(path string) error { return must(a.Latch(path, LatchOptions{})).Start() },
+				} {
+					fails(t, start(path))
+				}
+				pass(time.Second)
+				session, before := a.SessionID(), w.srv.Counts()
+				end := w.srv.Intercept(func(r zkmem.Request) (v zkmem.Verdict) {
+					if !slices.Contains([]zkmem.OpCode{zkmem.OpCreateSession, zkmem.OpPing, zkmem.OpCloseSession, zkmem.OpSetWatches}, r.Op) {
+						v.Action, v.Code = zkmem.Refuse, code
+					}
+					return v
+				})
+				defer end()
+				pass(time.Hour)
+				after, requests := w.srv.Counts(), 0
+				for op, n := range after.ByOp {
+					requests += n - before.ByOp[op]
+				}
+				if more := after.Handshakes - before.Handshakes; more > 600 || more < 100 {
+					t.Errorf("%d handshakes in an hour\n%s", more, a.tape.Tail(40))
+				}
+				if requests > 6*3600 {
+					t.Errorf("%d requests in an hour", requests)
+				}
+				end()
+				if pass(time.Minute); !a.latch.HasLeadership() {
+					t.Errorf("it does not lead afterwards: %v (session %x, was %x)", a.latch.Err(), a.SessionID(), session)
+				}
+			})
+		})
+	}
+}
+
+// A place whose session was granted too short a timeout is given up: the next in line has another one.
+func TestAPlaceWithAShortTimeout(t *testing.T) {
+	bubble(t, zkmem.Options{Tick: 2 * time.Second}, func(t *testing.T, w *world) {
+		w.srv.SetSessionTimeouts(500*time.Millisecond, 2*time.Second)
+		asked := func(c *Config) { c.SessionTimeout = 6 * time.Second }
+		a := w.start(asked)
+		w.srv.SetSessionTimeouts(4*time.Second, 40*time.Second)
+		b := w.start(asked)
+		if pass(20 * time.Second); !b.latch.HasLeadership() {
+			t.Errorf("nobody leads: %s %v, %s %v", a.latch.Phase(), a.latch.Err(), b.latch.Phase(), b.latch.Err())
+			t.Log(a.tape.Tail(60))
+		}
+		if !errors.Is(a.latch.Err(), ErrTimeoutTooShort) {
+			t.Errorf("it says %v", a.latch.Err())
+		}
+	})
 }

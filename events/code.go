@@ -103,11 +103,11 @@ func (c Code) Refusal() bool {
 	return false
 }
 
-// Unserved reports whether an answer with this code says that the server does not carry the request out
-// at this moment, whatever client asks. Another server may, or the same one on another connection.
+// Unserved reports whether a server that answers with this code is at fault, and not the client or its
+// request. Another server may carry the request out, or the same one on another connection.
 func (c Code) Unserved() bool {
 	switch c {
-	case SessionMoved, Throttled, ReadOnly:
+	case SessionMoved, SessionExpired, Throttled, ReadOnly:
 		return true
 	}
 	return c.Unknown()

@@ -131,7 +131,7 @@ type Sync struct {
 // Connect opens ZooKeeper session number Session. CloseSession asks the server to end
 // it; connection.closed is the reply. Abandon closes its socket without a request, and
 // refuses what is sent in it from then on. Leave ends the connection to a server that answered with Code
-// again and again: the session goes on at another one.
+// again and again; the session goes on at another one.
 type (
 	Connect      struct{ Session int64 }
 	CloseSession struct{ Session int64 }

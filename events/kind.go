@@ -84,6 +84,10 @@ const (
 	ConfirmationCounts Kind = "confirmation.counts"
 )
 
+// NotServed says that a request of a machine failed by Code, and that the server, the connection or the
+// session is at fault: another one may do better. A machine sends it to the session machine.
+const NotServed Kind = "not.served"
+
 // ContainersUnknown says that the servers know no containers. A machine sends it to the
 // session machine when it created parents and the reply was UNIMPLEMENTED.
 const ContainersUnknown Kind = "containers.unknown"
@@ -134,7 +138,7 @@ func Kinds() []Kind {
 		WatchCreated, WatchDeleted, WatchChanged, WatchChildren, WatchReplaced,
 		ConnectionAttached, ConnectionSuspended, ConnectionLost, ConnectionRefused, ConnectionClosed,
 		ConnectionUnconfirmed, ConnectionConfirmed,
-		HeartbeatWanted, HeartbeatUnneeded, ConfirmationWanted, ConfirmationCounts,
+		HeartbeatWanted, HeartbeatUnneeded, ConfirmationWanted, ConfirmationCounts, NotServed,
 		ContainersUnknown, NodeReadBack,
 		BeliefLapsed,
 		LatchHeld, LatchWaiting, LatchLost, LatchFailed, LatchClosed, NodeGone, NodeKept, QueueNext, TreeRead,

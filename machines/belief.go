@@ -25,7 +25,12 @@ func (s *session) period() time.Duration {
 
 // room returns how long a session surely exists after its first confirmation, while heartbeats
 // have not run for a third of the timeout yet.
-func (s *session) room() time.Duration { return s.timeout - s.timeout/3 - s.lag() - s.slack() }
+func (s *session) room() time.Duration { return s.roomOf(s.timeout) }
+
+// roomOf is room for another timeout.
+func (s *session) roomOf(timeout time.Duration) time.Duration {
+	return timeout - timeout/3 - s.lag() - slackOf(timeout)
+}
 
 // bySync reports whether confirmations of leader strength suffice between two of quorum strength. That
 // is so if belief that depends on one ends before another leader can expire the session, even if this
@@ -67,7 +72,9 @@ func (s *session) beliefSpan(sent, contact int64) time.Duration {
 }
 
 // slack returns a margin for the difference of two clocks' rates and for scheduling.
-func (s *session) slack() time.Duration { return s.timeout / 40 }
+func (s *session) slack() time.Duration { return slackOf(s.timeout) }
+
+func slackOf(timeout time.Duration) time.Duration { return timeout / 40 }
 
 // maxSilence returns how long the ensemble's leader may go unheard before it is taken
 // to have stood still. A session does not expire within that time.

@@ -67,8 +67,13 @@ func (p *contender) nowConfirmed(ev events.Event) bool {
 // inconclusive reports whether a check succeeded while the own node's watch had fired, or while no
 // confirmation counts. If none has counted for a session timeout, that is a failure.
 func (p *contender) inconclusive(ev events.Event) bool {
-	settles := ev.AskAt != 0 && (p.askedSince == 0 || time.Duration(ev.At-p.askedSince) < p.timeout)
-	return ev.Code == events.OK && (!p.ownVerified() || settles)
+	return ev.Code == events.OK && (!p.ownVerified() || ev.AskAt != 0 && p.settles(ev))
+}
+
+// settles reports whether the contender waits until a confirmation counts. After a session timeout it asks for
+// one, and what comes of it is a success or a failure.
+func (p *contender) settles(ev events.Event) bool {
+	return p.askedSince == 0 || time.Duration(ev.At-p.askedSince) < p.timeout
 }
 
 // isClosing reports whether the contender is closing.

@@ -55,7 +55,7 @@ func (p *contender) askConfirmation(ev events.Event, out *engine.Outbox) {
 	if p.askedSince == 0 {
 		p.askedSince = ev.At
 	}
-	if ev.AskAt > ev.At {
+	if ev.AskAt > ev.At && p.settles(ev) {
 		out.Timer(confirmTimer, time.Duration(ev.AskAt-ev.At))
 		return
 	}

@@ -60,17 +60,8 @@ func (p *contender) backOff(ev events.Event, out *engine.Outbox) {
 		out.Timer(backOffTimer, p.workBackOff())
 	default:
 		p.retryTimer = out.Timer(backOffTimer, p.shorten(p.wait(ev), ev))
-		out.Tell(events.SessionMachine, events.Event{Kind: events.ConfirmationWanted, Code: p.unconfirmedBy()})
+		out.Tell(events.SessionMachine, events.Event{Kind: events.ConfirmationWanted})
 	}
-}
-
-// unconfirmedBy returns the code that keeps the contender from leading, if the server or the session is at
-// fault and another one may not be.
-func (p *contender) unconfirmedBy() events.Code {
-	if p.code.Unserved() || p.code == events.TimeoutTooShort || p.code == events.TooSlow {
-		return p.code
-	}
-	return events.OK
 }
 
 // shorten returns a pause that is no longer than others can wait for this machine: a quarter of the
@@ -102,7 +93,7 @@ func (p *contender) endPause(ev events.Event, out *engine.Outbox) {
 // wait returns the policy's pause. If the policy gives up, there is no pause, and the contender ends.
 func (p *contender) wait(ev events.Event) time.Duration {
 	d, again := p.attempt(ev)
-	if p.once() && !p.code.Transient() { // the caller got the error, and may call again
+	if p.once() && (!p.code.Transient() || p.refusedForLong(ev)) { // the caller got the error, and may call again
 		d, again = 0, false
 	}
 	p.gaveUp = !again
@@ -119,13 +110,16 @@ func (p *contender) backOffForever(ev events.Event) time.Duration {
 	return p.shorten(d, ev)
 }
 
-// unusable reports whether the place, if there is one, has been of no use for a session timeout: what
-// the participant needs for it is refused, by whatever code, and those behind it wait. It is asked after a
-// pause, and the last attempt was refused, too.
+// unusable reports whether the place, if there is one, has been of no use for a session timeout. It is asked
+// after a pause.
 func (p *contender) unusable(ev events.Event) bool {
-	refused := ev.Kind == events.TimerFired && !p.first && (p.code.Refusal() || p.code.Unserved())
-	return refused && p.nextIntent == keepPlace && !p.gaveUp && p.mayHaveNode(ev) &&
-		p.refusedSince != 0 && time.Duration(ev.At-p.refusedSince) >= p.timeout
+	return ev.Kind == events.TimerFired && !p.first && p.nextIntent == keepPlace && !p.gaveUp && p.refusedForLong(ev)
+}
+
+// refusedForLong reports whether what the participant needs for its place was refused for a session timeout,
+// by whatever code, the last time, too. Those behind it wait.
+func (p *contender) refusedForLong(ev events.Event) bool {
+	return hinders(p.code) && p.mayHaveNode(ev) && p.refusedSince != 0 && time.Duration(ev.At-p.refusedSince) >= p.timeout
 }
 
 // giveUpPlace lets those behind pass: the participant queues again at the tail, after a pause.

@@ -93,7 +93,9 @@ func (s *session) tellNodeGone(ev events.Event, out *engine.Outbox) {
 // machines whose nodes are gone leave meanwhile, so those count that there were at the first miss.
 func (s *session) noteMissedHeartbeat(ev events.Event, out *engine.Outbox) {
 	s.pendingHeartbeat, s.verifying = 0, 0
-	s.noteUnserved(ev, out)
+	if s.noteUnserved(ev, out); ev.Code.Unserved() && !s.heartbeats.empty() {
+		s.scheduleHeartbeat(max(s.period()/4, leastPeriod), out) // belief lasts for two periods
+	}
 	if s.missedHeartbeats++; s.missedHeartbeats == 1 {
 		s.maxMissed = s.heartbeats.size()
 	}

@@ -23,7 +23,7 @@ type retryState struct {
 
 	pauseEnds    int64  // when the policy's last pause would end, which may have been shortened; failures before that do not count
 	retryTimer   uint64 // the timer of a pause that may be ended early; 0: the pause has to last
-	refusedSince int64  // when the first refusal came, whoever is at fault, since which nothing succeeded; 0: there is none
+	refusedSince int64  // when the first refusal came, by whatever code, since which nothing succeeded; 0: there is none
 	gaveUp       bool   // the retry policy gave up
 }
 
@@ -41,13 +41,23 @@ func (t *retryState) exhausted(events.Event) bool { return t.gaveUp }
 // reportFailure shows an error on the handle.
 func (t *retryState) reportFailure(code events.Code, text string, ev events.Event, out *engine.Outbox) {
 	t.code, t.text = code, text
+	unserved := ev.Attached && code.Unserved() && ev.Code == code
 	switch {
-	case t.refusedSince == 0 && (code.Refusal() || code.Unserved() && ev.Attached && ev.Code == code):
+	case t.refusedSince == 0 && (code.Refusal() || unserved || code == events.TimeoutTooShort):
 		t.refusedSince = ev.At
-	case !code.Refusal() && !code.Unserved(): // what was refused may be granted by now
+	case !hinders(code): // what was refused may be granted by now
 		t.refusedSince = 0
 	}
+	if unserved || code == events.TimeoutTooShort || code == events.TooSlow {
+		out.Tell(events.SessionMachine, events.Event{Kind: events.NotServed, Code: code})
+	}
 	out.Notify(events.Notify{What: events.Failed, Session: ev.Session, Code: code, Text: text})
+}
+
+// hinders reports whether a failure keeps this client from its work, and may not keep another one: the rights
+// of this client, its server, or its session's timeout are at fault. An ensemble that is slow is slow for all.
+func hinders(code events.Code) bool {
+	return code.Refusal() || code.Unserved() || code == events.TimeoutTooShort
 }
 
 // attempt asks the policy for the pause before the next attempt. If the policy gives up, there is no

@@ -315,7 +315,7 @@ func (s *session) extendBelief(ev events.Event, out *engine.Outbox) {
 	if !s.quorum || ev.SentAt <= s.confirmed {
 		return
 	}
-	s.confirmed, s.missedHeartbeats, s.paused, s.lastUnserved = ev.SentAt, 0, 0, 0
+	s.confirmed, s.missedHeartbeats, s.paused, s.unserved = ev.SentAt, 0, 0, unserved{}
 	s.noteWrite(ev)
 	s.validUntil = max(s.validUntil, ev.SentAt+int64(s.beliefSpan(ev.SentAt, ev.Contact)))
 	s.aloneUntil = max(s.aloneUntil, ev.SentAt+int64(s.sessionLife(ev.SentAt, ev.Contact)))
@@ -329,12 +329,8 @@ func (s *session) extendBelief(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// wantConfirmation notes that a machine waits for a confirmation that counts, and why its last one failed.
-func (s *session) wantConfirmation(ev events.Event, out *engine.Outbox) {
-	s.wanted = true
-	s.noteUnserved(ev, out)
-	s.noteShortGrant(ev, out)
-}
+// wantConfirmation notes that a machine waits for a confirmation that counts.
+func (s *session) wantConfirmation(events.Event, *engine.Outbox) { s.wanted = true }
 
 // renew handles a confirmation that comes after the deadline. All belief has ended, and may begin
 // again only after that. So the machine sends itself the confirmation behind the news, and every term

@@ -34,7 +34,7 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 	Kinds: []events.Kind{
 		events.CommandStart, events.CommandClose, events.CommandEndSession,
 		events.ConnectionAttached, events.ConnectionRefused, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionClosed,
-		events.ConnectionConfirmed, events.HeartbeatWanted, events.HeartbeatUnneeded, events.ConfirmationWanted, events.BeliefLapsed, events.ContainersUnknown, events.NodeReadBack,
+		events.ConnectionConfirmed, events.HeartbeatWanted, events.HeartbeatUnneeded, events.ConfirmationWanted, events.NotServed, events.BeliefLapsed, events.ContainersUnknown, events.NodeReadBack,
 		events.ReplySync, events.ReplyMulti, events.ReplyStat, events.TimerFired,
 	},
 	Rows: []engine.Row[session]{
@@ -70,6 +70,7 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 		{From: from{connected, suspended, lost}, On: on(events.HeartbeatWanted), To: engine.Stay, Do: (*session).addHeartbeat},
 		{From: from{connected, suspended, lost, resting, ending}, On: on(events.HeartbeatUnneeded), To: engine.Stay, Do: (*session).removeHeartbeat},
 		{From: from{connecting, connected, suspended, lost, resting, ending}, On: on(events.ConfirmationWanted), To: engine.Stay, Do: (*session).wantConfirmation},
+		{From: from{connected}, On: on(events.NotServed), To: connected, Do: (*session).noteUnserved, Then: (*session).noteShortGrant},
 		{From: from{offline, connecting, connected, suspended, lost, resting, ending}, On: on(events.NodeReadBack), To: engine.Stay, Do: (*session).noteReadBack},
 		{From: from{connected}, On: on(events.ContainersUnknown), To: connected, Do: (*session).noteContainersUnknown},
 
@@ -92,6 +93,7 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 		{In: from{offline, connecting, resting, ending}, On: []events.Kind{events.HeartbeatWanted}, Why: "no machine leads without a session"},
 		{In: from{offline, connecting, lost, resting, ending}, On: []events.Kind{events.BeliefLapsed}, Why: "nothing is believed"},
 		{In: from{offline, connecting, suspended, lost, resting, ending}, On: []events.Kind{events.ContainersUnknown}, Why: "a machine leaves the state in which it sent this when the connection ends"},
+		{In: from{offline, connecting, suspended, lost, resting, ending}, On: []events.Kind{events.NotServed}, Why: "the server is left already"},
 		{In: from{offline}, On: []events.Kind{events.ConfirmationWanted}, Why: "no machine has failed before the first session"},
 		{In: from{offline, connecting}, On: []events.Kind{events.HeartbeatUnneeded}, Why: "no machine leads without a session"},
 	},

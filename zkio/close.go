@@ -61,13 +61,13 @@ func (s *session) abandon(why string) {
 	s.shut()
 }
 
-// leaveServer ends the connection to a server that goes on to answer with this code. The session goes on at
-// the next server, and this one is tried last.
+// leaveServer ends the connection to a server that goes on to answer with this code. The session goes on at the next
+// server; this one comes last in the round that begins.
 func (s *session) leaveServer(code events.Code) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.wire != nil && !s.closing {
-		s.wire.fail(refusal{events.ConnectionLoss, "left: it has answered with " + string(code) + " for a third of the session timeout"})
+		s.wire.fail(refusal{events.ConnectionLoss, "left: it goes on to answer with " + string(code) + ", and another server may not"})
 	}
 }
 

@@ -92,7 +92,7 @@ func (c Config) complete() (Config, error) {
 	switch {
 	case len(c.Servers) == 0:
 		return c, errors.New("no servers: name at least one, like \"zk1:2181\"")
-	case c.Timeout < 100*time.Millisecond:
+	case c.Timeout < leastTimeout:
 		return c, fmt.Errorf("the session timeout is %v: a session timeout is at least 100ms, 15s is usual", c.Timeout)
 	case c.Timeout > math.MaxInt32*time.Millisecond:
 		return c, fmt.Errorf("the session timeout is %v: the maximum of ZooKeeper's protocol is %v", c.Timeout, math.MaxInt32*time.Millisecond)

@@ -145,8 +145,8 @@ func (w *wire) maybeTLS() string {
 	return "or it expects TLS on this port"
 }
 
-// leastTimeout is the shortest session timeout that is taken for one, unless the user asks for less: all
-// paces are parts of it, and no server is to set them to microseconds.
+// leastTimeout is the shortest session timeout that is asked for, and that is taken for one: all paces are parts of it,
+// and no server is to set them to microseconds.
 const leastTimeout = 100 * time.Millisecond
 
 // accept checks whether this is the session that was asked for.
@@ -159,7 +159,7 @@ func (w *wire) accept(g connectResponse) error {
 			w.server, g.sessionID, w.offeredID))
 	case g.readOnly:
 		return notServing("it is read-only: it cannot hold a session")
-	case g.timeout < min(leastTimeout, w.s.a.cfg.Timeout):
+	case g.timeout < leastTimeout:
 		return refusal{events.TimeoutTooShort, fmt.Sprintf("the server granted a session timeout of %s, less than %s: that is no session. "+
 			"minSessionTimeout and maxSessionTimeout are in milliseconds: set them on the servers", g.timeout, leastTimeout)}
 	}
