@@ -15,15 +15,16 @@ import (
 
 // Adapter performs the effects of one loop on one ensemble.
 type Adapter struct {
-	cfg     Config
-	acl     []zk.ACL
-	aclSize int // bytes of it in a request
-	hosts   *hosts
-	network network
-	signs   signs
-	known   optional
-	history history
-	work    sync.WaitGroup // every goroutine that the adapter started
+	cfg      Config
+	acl      []zk.ACL
+	aclSize  int // bytes of it in a request
+	hosts    *hosts
+	network  network
+	signs    signs
+	known    optional
+	history  history
+	suspects suspects
+	work     sync.WaitGroup // every goroutine that the adapter started
 
 	mu     sync.Mutex
 	live   *session // the session opened last; it may have ended

@@ -31,6 +31,7 @@ type call struct {
 	// Guarded by session.mu.
 	caller     *caller // nil for a call of no machine
 	nextArming *call   // the next of the calls that arm the same watch
+	unparks    int     // how often it looked whether it may be sent alone
 	order      uint64  // the place among the calls of its session
 	started    bool
 	answered   bool

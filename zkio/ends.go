@@ -1,8 +1,10 @@
 package zkio
 
 import (
+	"cmp"
 	"errors"
 	"net"
+	"slices"
 
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -35,6 +37,46 @@ func endOf(why error) events.ConnectionEnd {
 		return events.ConnectionEndSilent
 	}
 	return events.ConnectionEndNetwork
+}
+
+// detach posts that the connection is gone, then answers all its calls: the outcome of
+// those written is unknown, the others were not sent.
+func (s *session) detach(end events.ConnectionEnd, text string) {
+	server := s.wire.server
+	s.wire = nil
+	s.postEvent(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: text, Server: server, End: end, Paused: int64(s.pauses.own)})
+	written := make([]*call, 0, len(s.pending))
+	var lost [features]bool
+	for _, c := range s.pending {
+		written = append(written, c)
+		lost[featureOf(c.request)] = true
+	}
+	for f := trees; f < features; f++ {
+		if lost[f] {
+			s.a.known.lost(f)
+		}
+	}
+	clear(s.watches.trees)
+	clear(s.pending)
+	slices.SortFunc(written, func(a, b *call) int { return cmp.Compare(a.order, b.order) })
+	for _, c := range written {
+		if end != events.ConnectionEndOwnPause && end != events.ConnectionEndSession && end != events.ConnectionEndRefused {
+			s.a.suspects.ended(c, s.a.cfg.Now())
+		}
+		s.answer(c, c.event(events.ConnectionLoss, c.inFlightText(text)), Kept{})
+	}
+	if s.slot != nil { // it stays in the slot until zk.Conn returns from it
+		s.answer(s.slot, s.slot.event(events.NotSent, text), Kept{})
+	}
+	s.failWaiting(text)
+}
+
+// failWaiting answers all calls that wait in the lanes.
+func (s *session) failWaiting(text string) {
+	for _, c := range append(s.lanes.drain(), s.parked...) {
+		s.answer(c, c.event(events.NotSent, text), Kept{})
+	}
+	s.parked = nil
 }
 
 // remoteAddress returns the address at the other end of a connection, "" if it has none.

@@ -33,7 +33,7 @@ func (s *session) brokenInvariant() string {
 	if s.slot != nil && !s.slot.answered {
 		sent++
 	}
-	inFlight, waiting := 0, 0
+	inFlight, waiting := 0, len(s.parked)
 	for lane, n := range s.lanes.inFlight {
 		if n < 0 || n > s.lanes.window {
 			return fmt.Sprintf("after %s, %d requests of lane %d are pending, of at most %d", s.last, n, lane, s.lanes.window)

@@ -1,7 +1,6 @@
 package zkio
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -34,6 +33,7 @@ type session struct {
 
 	slot    *call // with Config.ThroughConn, the one call that was started and has not written its frame yet
 	lanes   lanes
+	parked  []*call         // suspected: they wait behind all others
 	pending map[int32]*call // by xid: written, not answered
 	last    *call           // submitted, sent or answered last: what a broken invariant names
 	order   uint64
@@ -108,8 +108,7 @@ func (s *session) submit(c *call) {
 		s.answer(c, c.event(events.NotSent, "not connected"), Kept{})
 	default:
 		s.callers.add(c)
-		s.lanes.push(c)
-		s.advance()
+		s.queue(c)
 	}
 }
 
@@ -194,6 +193,7 @@ func (s *session) process(w *wire, a answer) ([]byte, error) {
 		e.Text = s.a.full(c.path) + ": the chroot " + s.a.cfg.Chroot + " has to exist already: create it first"
 	}
 	delete(s.pending, a.xid)
+	s.a.suspects.answered(c)
 	if f := featureOf(c.request); f != noFeature {
 		w.optional--
 		e.Code, e.Text = s.a.known.answered(f, e.Code, e.Text)
@@ -312,42 +312,6 @@ func (s *session) ended(w *wire, why error) {
 	}
 }
 
-// detach posts that the connection is gone, then answers all its calls: the outcome of
-// those written is unknown, the others were not sent.
-func (s *session) detach(end events.ConnectionEnd, text string) {
-	server := s.wire.server
-	s.wire = nil
-	s.postEvent(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: text, Server: server, End: end, Paused: int64(s.pauses.own)})
-	written := make([]*call, 0, len(s.pending))
-	var lost [features]bool
-	for _, c := range s.pending {
-		written = append(written, c)
-		lost[featureOf(c.request)] = true
-	}
-	for f := trees; f < features; f++ {
-		if lost[f] {
-			s.a.known.lost(f)
-		}
-	}
-	clear(s.watches.trees)
-	clear(s.pending)
-	slices.SortFunc(written, func(a, b *call) int { return cmp.Compare(a.order, b.order) })
-	for _, c := range written {
-		s.answer(c, c.event(events.ConnectionLoss, text), Kept{})
-	}
-	if s.slot != nil { // it stays in the slot until zk.Conn returns from it
-		s.answer(s.slot, s.slot.event(events.NotSent, text), Kept{})
-	}
-	s.failWaiting(text)
-}
-
-// failWaiting answers all calls that wait in the lanes.
-func (s *session) failWaiting(text string) {
-	for _, c := range s.lanes.drain() {
-		s.answer(c, c.event(events.NotSent, text), Kept{})
-	}
-}
-
 // answer gives a call its one reply.
 func (s *session) answer(c *call, e events.Event, kept Kept) {
 	if c.answered {
@@ -369,6 +333,10 @@ func (s *session) answer(c *call, e events.Event, kept Kept) {
 func (s *session) withdraw(c *call) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if i := slices.Index(s.parked, c); i >= 0 {
+		s.parked = slices.Delete(s.parked, i, i+1)
+		return true
+	}
 	return s.lanes.withdraw(c)
 }
 
