@@ -13,7 +13,7 @@ import (
 // All behind it would wait forever.
 // It does nothing while the session is needed: the machine tries again, and each refusal
 // calls endSession. On the loop's goroutine.
-func (c *Client) endSession(why, path string, refused events.Notify) {
+func (c *Client) endSession(path string, refused events.Notify) {
 	c.mu.Lock()
 	needed := c.closing
 	var others []sessionUser
@@ -26,12 +26,13 @@ func (c *Client) endSession(why, path string, refused events.Notify) {
 	if needed || slices.ContainsFunc(others, sessionUser.needsSession) {
 		return
 	}
-	c.log.log(zerolog.WarnLevel, "the session is ended: "+why, func(e *zerolog.Event) {
-		if path != "" {
-			e.Str("path", path)
-		}
-		addCause(e, refused)
-	})
+	if refused.What == events.ShortGrant {
+		c.log.log(zerolog.WarnLevel, "the session is ended: its timeout is too short to lead, and a new one's would not be",
+			func(e *zerolog.Event) { addCause(e, refused) })
+	} else {
+		c.log.log(zerolog.WarnLevel, "the session is ended: only that deletes a node that holds up its line",
+			func(e *zerolog.Event) { addCause(e.Str("path", path), refused) })
+	}
 	c.loop.PostFirst(events.Envelope{To: events.SessionMachine, Event: events.Event{Kind: events.CommandEndSession, Session: refused.Session, Code: refused.Code, Text: refused.Text}})
 }
 

@@ -227,7 +227,7 @@ func (p *participant) deletionRefused(n events.Notify) {
 	}
 	ends := n.Code.Refusal() && (p.holdsOnce() || p.works.isSealed())
 	if ends || time.Duration(now-p.refusedAt) >= p.client.timeout() {
-		p.client.endSession("only that deletes a node that holds up its line", p.path, n)
+		p.client.endSession(p.path, n)
 	}
 }
 

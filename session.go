@@ -48,7 +48,7 @@ func (h *sessionHandle) notice(n events.Notify) {
 		h.fail(err)
 		h.logs.failed(n, err)
 	case events.ShortGrant:
-		h.client.endSession("only a new session is free of a timeout that is too short to lead", "", n)
+		h.client.endSession("", n)
 	case events.Warning:
 		h.client.log.log(zerolog.WarnLevel, n.Text, nil)
 	}

@@ -67,7 +67,7 @@ func (s *session) leaveServer(code events.Code) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.wire != nil && !s.closing {
-		s.wire.fail(refusal{events.ConnectionLoss, "left: it goes on to answer with " + string(code) + ", and another server may not"})
+		s.wire.fail(refusal{code, "left: it goes on to answer with " + string(code) + ", and another server may not"})
 	}
 }
 
