@@ -86,6 +86,8 @@ func TestANodeThatIsHiddenLater(t *testing.T) {
 			remove := zkmem.Op{Code: zkmem.OpDelete, Path: "/group/same", Version: zkmem.AnyVersion}
 			closed := zkmem.Op{Code: zkmem.OpSetACL, Path: "/group", Version: zkmem.AnyVersion,
 				ACL: []zkmem.ACL{{Perms: zkmem.PermCreate | zkmem.PermDelete, Scheme: "world", ID: "anyone"}}}
+			w.refuse(a, true) // it would create its node again
+			a.cut()
 			for _, op := range []zkmem.Op{closed, hide, remove} {
 				if _, err := w.srv.Do(op); err != nil {
 					t.Fatal(err)

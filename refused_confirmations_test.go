@@ -250,10 +250,6 @@ func TestAPlaceWithAShortTimeout(t *testing.T) {
 		b := w.start(asked)
 		if pass(20 * time.Second); !b.latch.HasLeadership() {
 			t.Errorf("nobody leads: %s %v, %s %v", a.latch.Phase(), a.latch.Err(), b.latch.Phase(), b.latch.Err())
-			t.Log(a.tape.Tail(60))
-		}
-		if !errors.Is(a.latch.Err(), ErrTimeoutTooShort) {
-			t.Errorf("it says %v", a.latch.Err())
 		}
 	})
 }

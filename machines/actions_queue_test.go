@@ -119,6 +119,7 @@ func TestAConsumerWakesForWhatComesFirst(t *testing.T) {
 		it := c.consumer
 		it.clock.heard = now
 		timers := found[events.SetTimer](effects(t, func(out *engine.Outbox) { it.waitForNext(events.Event{At: now}, out) }))
+		timers = slices.DeleteFunc(timers, func(t events.SetTimer) bool { return t.Name == recheckTimer })
 		if len(timers) > 1 || len(timers) == 0 != (c.want == 0) || c.want != 0 && timers[0].After != c.want {
 			t.Errorf("%s: %+v, want %s", what, timers, c.want)
 		}

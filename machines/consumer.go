@@ -31,6 +31,7 @@ type consumer struct {
 	backlog     []Item          // the items that are believed to exist, the next first
 	locked      map[string]bool // the items that other consumers had locked, if that was listed
 	listedCount int             // children in the last listing
+	recheck     uint64          // the timer of the next question whether there are others
 	listedAt    int64           // when it came; 0: never
 	taken       int             // items taken since
 	stale       bool            // the queue has changed since
@@ -96,7 +97,7 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 	Doc:  "Takes items out of a queue, one at a time, and delivers them.",
 	States: []engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
-		{Name: waiting, Doc: "There is nothing to do now. The queue's children are watched."},
+		{Name: waiting, Doc: "There is nothing to do now. The queue's children are watched, and counted every 5 s."},
 		{Name: listing, Doc: "The queue is being listed, with a watch. If other consumers lock items, their locks are listed first. If a directory did not exist, all that are needed are created first."},
 		{Name: settling, Doc: "One multi writes the outcome of an item and creates the lock of the next one. If a directory did not exist, all that are needed are created first."},
 		{Name: verifying, Doc: "A reply was lost. The lock is being read, to see which consumer owns it."},
@@ -176,6 +177,9 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 		{From: from{working}, On: on(events.WorkReturned), When: (*consumer).lockGone, To: waiting, Do: (*consumer).drop, Then: (*consumer).tellNext},
 		{From: from{working}, On: on(events.WorkReturned), To: waiting, Do: (*consumer).decideOutcome, Then: (*consumer).tellNext},
 
+		{From: from{waiting}, On: on(events.TimerFired), When: (*consumer).recheckDue, To: waiting, Do: (*consumer).ask},
+		{From: from{waiting}, On: on(events.ReplyStat), When: (*consumer).unchanged, To: waiting, Do: (*consumer).askLater},
+		{From: from{waiting}, On: on(events.ReplyStat), To: waiting, Do: (*consumer).noteChange, Then: (*consumer).tellNext},
 		{From: from{waiting}, On: on(events.TimerFired), To: waiting, Do: (*consumer).tellNext},
 		{From: from{waiting}, On: on(events.WatchChildren, events.WatchDeleted), To: waiting, Do: (*consumer).noteChange, Then: (*consumer).tellNext},
 		{From: but(consuming, waiting), On: on(events.WatchChildren, events.WatchDeleted), To: engine.Stay, Do: (*consumer).noteChange},

@@ -125,6 +125,7 @@ func (c *consumer) isParked(name string) bool {
 
 // read reads the item's data for the handle.
 func (c *consumer) read(ev events.Event, out *engine.Outbox) {
+	out.DropPending() // the question whether the queue has changed
 	out.With(engine.Data | engine.ForUser).Get(join(c.path, c.held.Name))
 }
 
@@ -324,17 +325,6 @@ func (c *consumer) unparkAt(i int) *holding {
 	return &h
 }
 
-// earliest returns the index of the parked item that is due first; -1 if none is parked.
-func (c *consumer) earliest() int {
-	best := -1
-	for i, h := range c.parked {
-		if best < 0 || h.due < c.parked[best].due {
-			best = i
-		}
-	}
-	return best
-}
-
 // askTime asks for the time of the ensemble's leader.
 func (c *consumer) askTime(ev events.Event, out *engine.Outbox) { c.outcome = timed }
 
@@ -364,6 +354,7 @@ func (c *consumer) waitForNext(ev events.Event, out *engine.Outbox) {
 	if wait > 0 {
 		out.Timer(nextTimer, wait)
 	}
+	c.askLater(ev, out)
 }
 
 // withdraw notifies the work that another consumer may take its item now.

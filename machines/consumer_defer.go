@@ -182,3 +182,14 @@ func (c *consumer) clearQueueFailure(ev events.Event, out *engine.Outbox) {
 		c.clearFailure(out)
 	}
 }
+
+// earliest returns the index of the parked item that is due first; -1 if none is parked.
+func (c *consumer) earliest() int {
+	best := -1
+	for i, h := range c.parked {
+		if best < 0 || h.due < c.parked[best].due {
+			best = i
+		}
+	}
+	return best
+}

@@ -11,6 +11,7 @@ func (c *consumer) verify(ev events.Event, out *engine.Outbox) {
 	if lock == nil {
 		lock = &c.held.Item
 	}
+	out.DropPending()
 	out.With(engine.Unawaited).Sync(c.path)
 	out.With(engine.Data).Get(join(c.locks, lock.Name))
 }

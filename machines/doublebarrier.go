@@ -44,6 +44,7 @@ type doubleBarrier struct {
 	readiness
 	awaitedMembers
 
+	recheck uint64 // the timer of the next question whether a node still exists
 	enters  uint64 // the enter that waits, or was answered last
 	leaves  uint64 // the leave that waits, or was answered last
 	closing []uint64
@@ -100,7 +101,7 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{Name: counting, Doc: "The ready node is read, with a watch, and the members are listed."},
 		{Name: opening, Doc: "There are enough members. The ready node is being created, on condition that they still exist."},
 		{Name: waiting, Doc: "There are too few members. The ready node's creation and the own node are watched; if there is an older ready node, the members too."},
-		{Name: inside, Doc: "Entered."},
+		{Name: inside, Doc: "Entered. Once in a session timeout, a read asks whether the own node still exists."},
 		{Name: parting, Doc: "Leaving: the members are being listed, the first time after a check through the quorum."},
 		{Name: emptying, Doc: "Leaving: one of the members that were inside is watched until it is gone, or the directory if that member may not be read."},
 		{Name: withdrawing, Doc: "The own node is being deleted: at the end of a leave, or after an enter or leave that was cancelled. If a ready node is left and no member, that is deleted, too."},
@@ -138,7 +139,7 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).ownMissing, To: deciding, Do: (*doubleBarrier).loseOwn},
 		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).refusedForGood, To: withdrawing, Do: (*doubleBarrier).deleteAndRefuse, Then: (*doubleBarrier).deleteOwn},
 		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).refused, To: pausing, Do: (*doubleBarrier).failAndBackOff},
-		{From: from{counting}, On: on(events.ReplyChildren), When: (*doubleBarrier).readyIsNewer, To: inside, Do: (*doubleBarrier).answerEntered},
+		{From: from{counting}, On: on(events.ReplyChildren), When: (*doubleBarrier).readyIsNewer, To: inside, Do: (*doubleBarrier).answerEntered, Then: (*doubleBarrier).askOwnLater},
 		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).quantityReached, To: opening, Do: (*doubleBarrier).open},
 		{From: from{counting}, On: on(events.ReplyChildren), To: waiting, Do: (*doubleBarrier).wait},
 		{From: from{waiting}, On: on(events.ReplyChildren), To: waiting},
@@ -148,17 +149,18 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: from{waiting}, On: on(events.TimerFired), To: waiting, Do: (*doubleBarrier).askReady},
 		{From: from{waiting}, On: on(events.ReplyStat), When: (*doubleBarrier).answered, To: waiting, Do: (*doubleBarrier).noteOwn},
 		{From: from{entering, counting, waiting}, On: on(events.ReplyStat), To: pausing, Do: (*doubleBarrier).failAndBackOff},
-		{From: from{opening}, On: on(events.ReplyMulti), When: (*doubleBarrier).entered, To: inside, Do: (*doubleBarrier).answerEntered},
+		{From: from{opening}, On: on(events.ReplyMulti), When: (*doubleBarrier).entered, To: inside, Do: (*doubleBarrier).answerEntered, Then: (*doubleBarrier).askOwnLater},
 		{From: from{opening}, On: on(events.ReplyMulti), When: (*doubleBarrier).moved, To: counting, Do: (*doubleBarrier).recount},
 		{From: from{opening}, On: on(events.ReplyMulti), When: (*doubleBarrier).refusedForGood, To: withdrawing, Do: (*doubleBarrier).deleteAndRefuse, Then: (*doubleBarrier).deleteOwn},
 		{From: from{opening}, On: on(events.ReplyMulti), To: pausing, Do: (*doubleBarrier).failAndBackOff},
 
-		{From: from{waiting}, On: on(events.WatchCreated), When: (*doubleBarrier).readyAppeared, To: inside, Do: (*doubleBarrier).answerEnteredByWatch},
+		{From: from{waiting}, On: on(events.WatchCreated), When: (*doubleBarrier).readyAppeared, To: inside, Do: (*doubleBarrier).answerEnteredByWatch, Then: (*doubleBarrier).askOwnLater},
 		{From: from{counting, waiting}, On: on(events.WatchCreated, events.WatchChanged, events.WatchChildren), To: counting, Do: (*doubleBarrier).recount},
 		{From: from{counting, opening, waiting}, On: on(events.WatchDeleted), When: (*doubleBarrier).isOwn, To: deciding, Do: (*doubleBarrier).loseOwn},
 		{From: from{counting, opening, waiting}, On: on(events.WatchDeleted), To: counting, Do: (*doubleBarrier).recount},
-		{From: from{inside}, On: on(events.WatchDeleted), When: (*doubleBarrier).isOwn, To: inside, Do: (*doubleBarrier).loseNode},
-		{From: from{inside}, On: on(events.WatchDeleted), To: inside},
+		{From: from{inside}, On: on(events.WatchDeleted, events.ReplyStat), When: (*doubleBarrier).ownDeleted, To: inside, Do: (*doubleBarrier).loseNode},
+		{From: from{inside}, On: on(events.TimerFired), To: inside, Do: (*doubleBarrier).askOwn},
+		{From: from{inside}, On: on(events.ReplyStat), To: inside, Do: (*doubleBarrier).askOwnLater},
 
 		{From: from{inside}, On: on(events.CommandLeave), To: parting, Do: (*doubleBarrier).noteLeave, Then: (*doubleBarrier).list},
 		{From: from{suspended}, On: on(events.CommandLeave), When: (*doubleBarrier).isInside, To: suspended, Do: (*doubleBarrier).noteLeave},
@@ -176,8 +178,8 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: from{emptying}, On: on(events.ReplyDelete), When: (*doubleBarrier).answered, To: emptying, Do: (*doubleBarrier).noteDeleted},
 		{From: from{emptying}, On: on(events.ReplyStat, events.ReplyChildren, events.ReplyDelete), To: pausing, Do: (*doubleBarrier).failAndBackOff},
 		{From: from{emptying}, On: on(events.WatchDeleted), When: (*doubleBarrier).isAwaited, To: parting, Do: (*doubleBarrier).relist},
-		{From: from{emptying}, On: on(events.WatchDeleted), To: emptying},
-		{From: from{emptying}, On: on(events.WatchChanged), To: emptying, Do: (*doubleBarrier).rewatch},
+		{From: from{inside, emptying}, On: on(events.WatchDeleted), To: engine.Stay},
+		{From: from{emptying}, On: on(events.WatchChanged, events.TimerFired), To: emptying, Do: (*doubleBarrier).rewatch},
 
 		{From: but(engaged, withdrawing), On: on(events.CommandCancel), When: (*doubleBarrier).cancelsGoal, To: departing, Do: (*doubleBarrier).giveUp},
 		{From: but(engaged, withdrawing), On: on(events.CommandCancel), To: engine.Stay},
@@ -213,7 +215,7 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 
 		// What comes next: after a pause or an outage, or when somebody deleted the own node while entering.
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).detached, To: suspended},
-		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).isInside, To: inside},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).isInside, To: inside, Do: (*doubleBarrier).askOwn, Then: (*doubleBarrier).askOwnLater},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).leavesNow, To: parting, Do: (*doubleBarrier).list},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).counted, To: counting, Do: (*doubleBarrier).recount},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).inFlight, To: entering},

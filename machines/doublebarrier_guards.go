@@ -116,6 +116,11 @@ func (b *doubleBarrier) isOwn(ev events.Event) bool {
 	return b.own != "" && ev.Path == b.ownPath()
 }
 
+// ownDeleted reports whether the own node is gone, as a watch or an answer says.
+func (b *doubleBarrier) ownDeleted(ev events.Event) bool {
+	return b.isOwn(ev) && (ev.Kind == events.WatchDeleted || b.ownGone(ev))
+}
+
 // isAwaited reports whether an event is about the member that is waited for.
 func (b *doubleBarrier) isAwaited(ev events.Event) bool {
 	return len(b.others) > 0 && ev.Path == join(b.dir, b.others[0])

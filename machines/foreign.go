@@ -44,14 +44,24 @@ func (f *foreignNode) watchesDirectory(path string) bool {
 
 // recheckForeign starts the timer of the next question whether the node is still there, at most a session
 // timeout away: the right to read it may have been taken away after the watch was set.
-func recheckForeign(timeout time.Duration, j *jitter, out *engine.Outbox) {
+func recheckForeign(timeout time.Duration, j *jitter, out *engine.Outbox) (timer uint64) {
 	timeout = max(timeout, recheckPause)
-	out.Timer(recheckTimer, timeout*3/4+time.Duration(j.next()*float64(timeout/4)))
+	return out.Timer(recheckTimer, timeout*3/4+time.Duration(j.next()*float64(timeout/4)))
 }
 
-// recheckPause is how often a machine that waits for a node to be created asks whether it was. Another
-// client's access list may forbid to read the node, and then no watch reports its creation.
+// recheckPause is how often a machine that waits for an event asks whether it has missed it. Another client's
+// access list may forbid to read the node, or may have done so for a while, and then no watch reports what
+// happens to it.
 const recheckPause = 5 * time.Second
 
 // recheckLater starts the timer of the next such question.
-func recheckLater(out *engine.Outbox) { out.Timer(recheckTimer, recheckPause) }
+func recheckLater(out *engine.Outbox) (timer uint64) { return out.Timer(recheckTimer, recheckPause) }
+
+// sameNode reports whether an answer says that a node is as it was read, or says nothing about it: the next
+// answer may.
+func sameNode(read events.Stat, ev events.Event) bool {
+	if ev.Code != events.OK || ev.Stat == nil {
+		return ev.Code.Transient()
+	}
+	return read.Czxid == ev.Stat.Czxid && read.Mzxid == ev.Stat.Mzxid && read.NumChildren == ev.Stat.NumChildren
+}

@@ -17,9 +17,10 @@ type leaderWatch struct {
 	dir  string
 	kind LineKind
 
-	leader string // the node that is read or watched
-	token  int64  // of the leader that was notified last; 0: none
-	told   bool   // the handle was notified since the last connection began
+	leader string      // the node that is read or watched
+	read   events.Stat // of it, as it was read last
+	token  int64       // of the leader that was notified last; 0: none
+	told   bool        // the handle was notified since the last connection began
 }
 
 // LeaderWatchRecipe makes watches of the leader among one recipe's places in a directory. Options:
@@ -41,9 +42,9 @@ var leaderWatchChart = engine.MustCompile(engine.Chart[leaderWatch]{
 		{Name: latent, Doc: "Not started."},
 		{Name: listing, Doc: "The line is being listed."},
 		{Name: reading, Doc: "The first in line is being read, with a watch."},
-		{Name: watching, Doc: "The handle knows the leader, whose node is watched."},
-		{Name: vacant, Doc: "The line is empty; the directory's children are watched."},
-		{Name: absent, Doc: "The directory does not exist; its path is watched."},
+		{Name: watching, Doc: "The handle knows the leader, whose node is watched, and asked for every 5 s."},
+		{Name: vacant, Doc: "The line is empty; the directory's children are watched, and listed every 5 s."},
+		{Name: absent, Doc: "The directory does not exist; its path is watched, and asked for every 5 s."},
 		{Name: suspended, Doc: "There is no connection: the leader is not known."},
 		{Name: pausing, Doc: "A read failed, and the handle shows it. The next attempt follows after a back-off with jitter."},
 		{Name: closed, Doc: "The machine has ended."},
@@ -64,12 +65,16 @@ var leaderWatchChart = engine.MustCompile(engine.Chart[leaderWatch]{
 		{From: from{listing, vacant}, On: on(events.ReplyChildren), When: (*leaderWatch).refused, To: pausing, Do: (*leaderWatch).failAndBackOff},
 		{From: from{listing, vacant}, On: on(events.ReplyChildren), When: (*leaderWatch).hasPlaces, To: reading, Do: (*leaderWatch).readLeader},
 		{From: from{listing}, On: on(events.ReplyChildren), To: vacant, Do: (*leaderWatch).watchLine},
-		{From: from{vacant}, On: on(events.ReplyChildren), To: vacant, Do: (*leaderWatch).tellVacancy},
+		{From: from{vacant}, On: on(events.ReplyChildren), To: vacant, Do: (*leaderWatch).tellVacancy, Then: (*leaderWatch).askLater},
+		{From: from{vacant}, On: on(events.TimerFired), To: vacant, Do: (*leaderWatch).watchLine},
 		{From: from{absent}, On: on(events.ReplyStat), When: (*leaderWatch).noNode, To: absent, Do: (*leaderWatch).tellVacancy, Then: (*leaderWatch).askLater},
 		{From: from{absent}, On: on(events.ReplyStat, events.WatchCreated, events.TimerFired), To: listing, Do: (*leaderWatch).list},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*leaderWatch).noNode, To: listing, Do: (*leaderWatch).list},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*leaderWatch).refused, To: pausing, Do: (*leaderWatch).failAndBackOff},
-		{From: from{reading}, On: on(events.ReplyStat), To: watching, Do: (*leaderWatch).tellLeader},
+		{From: from{reading}, On: on(events.ReplyStat), To: watching, Do: (*leaderWatch).tellLeader, Then: (*leaderWatch).askLater},
+		{From: from{watching}, On: on(events.TimerFired), To: watching, Do: (*leaderWatch).ask},
+		{From: from{watching}, On: on(events.ReplyStat), When: (*leaderWatch).unchanged, To: watching, Do: (*leaderWatch).askLater},
+		{From: from{watching}, On: on(events.ReplyStat), To: listing, Do: (*leaderWatch).list},
 
 		{From: from{watching, vacant, reading}, On: on(events.WatchDeleted), To: listing, Do: (*leaderWatch).list},
 		{From: from{watching, reading}, On: on(events.WatchChanged), To: reading, Do: (*leaderWatch).readAgain},
@@ -128,8 +133,14 @@ func (o *leaderWatch) watchPath(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Watch).Exists(o.dir)
 }
 
-// askLater asks again later: no watch reports the creation of a directory that may not be read.
+// askLater asks again later: no watch reports what happens to a node while it may not be read.
 func (o *leaderWatch) askLater(ev events.Event, out *engine.Outbox) { recheckLater(out) }
+
+// ask asks whether the leader's node is still the same.
+func (o *leaderWatch) ask(ev events.Event, out *engine.Outbox) { out.Exists(join(o.dir, o.leader)) }
+
+// unchanged reports whether an answer says so, or nothing.
+func (o *leaderWatch) unchanged(ev events.Event) bool { return sameNode(o.read, ev) }
 
 // readLeader reads the first in line, with a watch.
 func (o *leaderWatch) readLeader(ev events.Event, out *engine.Outbox) {
@@ -143,12 +154,14 @@ func (o *leaderWatch) readLeader(ev events.Event, out *engine.Outbox) {
 
 // readAgain reads the leader's node again after its data were set.
 func (o *leaderWatch) readAgain(ev events.Event, out *engine.Outbox) {
+	out.DropPending()
 	out.With(engine.Watch | engine.Data).Get(join(o.dir, o.leader))
 }
 
 // tellLeader notifies the handle of a leader, unless it knows that one.
 func (o *leaderWatch) tellLeader(ev events.Event, out *engine.Outbox) {
 	o.clearFailure(out)
+	o.read = *ev.Stat
 	if o.told && o.token == ev.Stat.Czxid {
 		return
 	}

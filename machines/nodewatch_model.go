@@ -17,6 +17,7 @@ type nodeWatch struct {
 	told      bool        // the handle was notified at least once
 	gap       bool        // there was no connection for a while since
 	again     bool        // the handle is notified of the names even if they are the same
+	seen      events.Stat // of the node, as it was read last
 	rechecks  bool        // the handle knows that there is no node, and that is asked again
 }
 
@@ -38,20 +39,15 @@ func nodeWatchChartOf(name, doc string, looking engine.StateDoc, reply events.Ki
 		kinds = append(kinds, reply)
 	}
 	spending = append(spending, events.WatchDeleted)
-	var others []events.Kind
-	for _, kind := range anyWatch {
-		if !slices.Contains(spending, kind) {
-			others = append(others, kind)
-		}
-	}
+	others := slices.DeleteFunc(slices.Clone(anyWatch), func(kind events.Kind) bool { return slices.Contains(spending, kind) })
 	chart := engine.Chart[nodeWatch]{
 		Name: name,
 		Doc:  doc,
 		States: []engine.StateDoc{
 			{Name: latent, Doc: "Not started."},
 			looking,
-			{Name: watching, Doc: "The handle knows what is there, which is watched."},
-			{Name: absent, Doc: "The node does not exist, which the handle knows; its path is watched."},
+			{Name: watching, Doc: "The handle knows what is there, which is watched, and asked for every 5 s."},
+			{Name: absent, Doc: "The node does not exist, which the handle knows; its path is watched, and asked for every 5 s."},
 			{Name: suspended, Doc: "There is no connection: what is there is not known."},
 			{Name: pausing, Doc: "A read failed, and the handle shows it. The next attempt follows after a back-off with jitter."},
 			{Name: closed, Doc: "The machine has ended."},
@@ -66,7 +62,10 @@ func nodeWatchChartOf(name, doc string, looking engine.StateDoc, reply events.Ki
 
 			{From: from{looking.Name}, On: on(reply), When: (*nodeWatch).noNode, To: absent, Do: (*nodeWatch).watchPath},
 			{From: from{looking.Name}, On: on(reply), When: (*nodeWatch).refused, To: pausing, Do: (*nodeWatch).failAndBackOff, Then: (*nodeWatch).tellAgain},
-			{From: from{looking.Name}, On: on(reply), To: watching, Do: (*nodeWatch).tell},
+			{From: from{looking.Name}, On: on(reply), To: watching, Do: (*nodeWatch).tell, Then: (*nodeWatch).noteSeen},
+			{From: from{watching}, On: on(events.TimerFired), To: watching, Do: (*nodeWatch).ask},
+			{From: from{watching}, On: on(events.ReplyStat), When: (*nodeWatch).unchanged, To: watching, Do: (*nodeWatch).recheck},
+			{From: from{watching}, On: on(events.ReplyStat), To: looking.Name, Do: (*nodeWatch).read},
 			{From: from{absent}, On: on(events.ReplyStat), When: (*nodeWatch).stillAbsent, To: absent, Do: (*nodeWatch).askLater},
 			{From: from{absent}, On: on(events.ReplyStat), When: (*nodeWatch).noNode, To: absent, Do: (*nodeWatch).tell, Then: (*nodeWatch).askLater},
 			{From: from{absent}, On: on(events.TimerFired), To: absent, Do: (*nodeWatch).watchPath},
@@ -122,6 +121,34 @@ func (o *nodeWatch) stillAbsent(ev events.Event) bool { return o.rechecks && o.n
 func (o *nodeWatch) askLater(ev events.Event, out *engine.Outbox) {
 	o.rechecks = true
 	recheckLater(out)
+}
+
+// noteSeen notes what was read, and asks again later: no watch reports what happens to a node while it may not
+// be read.
+func (o *nodeWatch) noteSeen(ev events.Event, out *engine.Outbox) {
+	o.seen = events.Stat{}
+	if ev.Stat != nil {
+		o.seen = *ev.Stat
+	}
+	recheckLater(out)
+}
+
+// ask asks whether the node is still the same.
+func (o *nodeWatch) ask(ev events.Event, out *engine.Outbox) { out.Exists(o.path) }
+
+// recheck asks again later.
+func (o *nodeWatch) recheck(ev events.Event, out *engine.Outbox) { recheckLater(out) }
+
+// unchanged reports whether an answer says that the node is the same, or nothing. Of a watch of the children, their
+// number says so, and of one of the data, the last write.
+func (o *nodeWatch) unchanged(ev events.Event) bool {
+	seen := o.seen
+	if ev.Stat != nil && o.replyKind == events.ReplyStat {
+		seen.NumChildren = ev.Stat.NumChildren
+	} else if ev.Stat != nil {
+		seen.Mzxid = ev.Stat.Mzxid
+	}
+	return sameNode(seen, ev)
 }
 
 // watchPath watches for the node's creation.

@@ -87,6 +87,21 @@ func (p *persistent) tellPresent(ev events.Event, out *engine.Outbox) {
 	p.answerSets(p.written, events.OK, "", out)
 }
 
+// askLater starts the timer of the next question whether the own node still exists. A server does not notify a
+// client of the deletion of a node that the client may not read.
+func (p *persistent) askLater(ev events.Event, out *engine.Outbox) {
+	recheckForeign(p.timeout, &p.jitter, out)
+}
+
+// ask asks whether the own node still exists.
+func (p *persistent) ask(ev events.Event, out *engine.Outbox) { out.Exists(p.path) }
+
+// unchanged reports whether an answer says that the own node is as it was, or says nothing about that: it may not
+// be read, but exists.
+func (p *persistent) unchanged(ev events.Event) bool {
+	return p.ours(ev) && ev.Stat.Version == p.version || ev.Code == events.NoAuth || p.transient(ev)
+}
+
 // tellAbsent notifies the handle that the node does not exist, or may not.
 func (p *persistent) tellAbsent(ev events.Event, out *engine.Outbox) {
 	if p.told {
@@ -290,6 +305,7 @@ func (p *persistent) close(ev events.Event, out *engine.Outbox) {
 
 // closeRemove closes the machine and deletes the node in the version that was read last.
 func (p *persistent) closeRemove(ev events.Event, out *engine.Outbox) {
+	out.DropPending()
 	p.close(ev, out)
 	p.deleteVersion(p.version, out)
 }

@@ -80,7 +80,7 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		{Name: probing, Doc: "A try reads whether permits are free and the line is empty. It writes nothing before that."},
 		{Name: queueing, Doc: "A latch, a machine of its own, is in the line of locks for the right to take permits."},
 		{Name: looking, Doc: "The lock is held. The directory of the permits is read, with the limit in its data."},
-		{Name: full, Doc: "The lock is held, and too few permits are free. Their directory is watched, by no other place in the line."},
+		{Name: full, Doc: "The lock is held, and too few permits are free. Their directory is watched, by no other place in the line, and listed again once in a session timeout."},
 		{Name: taking, Doc: "One transaction creates all permits and deletes the lock's node."},
 		{Name: confirming, Doc: "The permits were taken: the first is read back with a watch. After a lost reply they are looked for."},
 		{Name: leading, Doc: "The permits are held: they exist, the first was read back, this session owns it, and it is confirmed. Belief holds until validUntil."},
@@ -140,7 +140,7 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		{From: from{full}, On: on(events.ReplyChildren), When: (*semaphore).enoughPermits, To: taking, Do: (*semaphore).take},
 		{From: from{full}, On: on(events.ReplyChildren), When: (*semaphore).unlisted, To: pausing, Do: (*semaphore).failAndYield},
 		{From: from{full}, On: on(events.ReplyChildren), To: full},
-		{From: from{full}, On: on(events.WatchChildren), To: full, Do: (*semaphore).watchPool},
+		{From: from{full}, On: on(events.WatchChildren, events.TimerFired), To: full, Do: (*semaphore).watchPool},
 		{From: from{full}, On: on(events.WatchChanged, events.WatchDeleted), To: looking, Do: (*semaphore).readPool},
 
 		// Taking permits.

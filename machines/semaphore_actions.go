@@ -165,6 +165,7 @@ func (s *semaphore) notePool(ev events.Event, out *engine.Outbox) {
 func (s *semaphore) watchPool(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	out.With(engine.Watch).Children(s.ownDir)
+	recheckForeign(s.timeout, &s.jitter, out) // the right to read the directory may be gone for a while
 }
 
 // take creates the permits and gives up the place in the line. The transaction commits only while the

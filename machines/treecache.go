@@ -32,9 +32,11 @@ type treeCache struct {
 	size     int    // nodes that are known, read or not yet
 	due      []read // to be sent, in order
 	inFlight []read
-	seen     bool // the handle was notified of a node, in some session
-	told     bool // the handle was notified that everything is read, on this connection
-	gap      bool // there was no connection for a while since
+	seen     bool   // the handle was notified of a node, in some session
+	told     bool   // the handle was notified that everything is read, on this connection
+	gap      bool   // there was no connection for a while since
+	recheck  uint64 // the timer of the next questions
+	swept    int    // the number, in a walk from the top, of the node that is asked for next
 }
 
 func newTreeCache(open events.Event) (*treeCache, error) {
@@ -69,8 +71,8 @@ var treeCacheChart = engine.MustCompile(engine.Chart[treeCache]{
 		{Name: latent, Doc: "Not started."},
 		{Name: arming, Doc: "A recursive watch on the top is being set. Nothing is read before it is."},
 		{Name: reading, Doc: "Nodes are being read and listed, up to 32 at a time: under the recursive watch, or each with a watch of its own."},
-		{Name: watching, Doc: "Everything was read and notified; every node is watched."},
-		{Name: absent, Doc: "The node at the top does not exist; its path is watched."},
+		{Name: watching, Doc: "Everything was read and notified; every node is watched. Every 5 s, up to 32 nodes are asked for, in turn."},
+		{Name: absent, Doc: "The node at the top does not exist; its path is watched, and asked for every 5 s."},
 		{Name: suspended, Doc: "There is no connection: the cache may be out of date. On the next one everything is read again, and the handle is notified of the differences."},
 		{Name: pausing, Doc: "A read failed, and the handle shows it. The remaining reads follow after a back-off with jitter."},
 		{Name: overfull, Doc: "There are more nodes than the cache may hold, and the handle shows that. Nothing is read any more."},
@@ -106,15 +108,16 @@ func treeCacheRows() []engine.Row[treeCache] {
 	rows = append(rows, engine.Row[treeCache]{From: from{reading}, On: on(events.ReplyStat), To: reading, Do: (*treeCache).noteData, Then: (*treeCache).proceed})
 	rows = append(rows, lookRows(events.ReplyChildren)...)
 	rows = append(rows, treeWatchRows...)
+	rows = append(rows, sweepRows...)
 	return append(rows, []engine.Row[treeCache]{
 		{From: from{reading}, On: on(events.ReplyChildren), When: (*treeCache).overflows, To: overfull, Do: (*treeCache).giveUp},
 		{From: from{reading}, On: on(events.ReplyChildren), To: reading, Do: (*treeCache).noteListing, Then: (*treeCache).proceed},
-		{From: from{reading}, On: on(events.TreeRead), To: watching, Do: (*treeCache).settle},
+		{From: from{reading}, On: on(events.TreeRead), To: watching, Do: (*treeCache).settle, Then: (*treeCache).sweepLater},
 
 		{From: from{reading, watching}, On: on(events.WatchChanged, events.WatchChildren, events.WatchDeleted), To: reading, Do: (*treeCache).noteWatch, Then: (*treeCache).proceed},
 		{From: from{pausing}, On: on(events.WatchChanged, events.WatchChildren, events.WatchDeleted), To: pausing, Do: (*treeCache).noteWatch},
 
-		{From: from{absent}, On: on(events.ReplyStat), When: (*treeCache).noNode, To: absent, Do: (*treeCache).settle},
+		{From: from{absent}, On: on(events.ReplyStat), When: (*treeCache).noNode, To: absent, Do: (*treeCache).settle, Then: (*treeCache).sweepLater},
 		{From: from{absent}, On: on(events.ReplyStat), When: (*treeCache).refused, To: pausing, Do: (*treeCache).failAndBackOff, Then: (*treeCache).keepDue},
 		{From: from{absent}, On: on(events.ReplyStat, events.WatchCreated), To: reading, Do: (*treeCache).readTop},
 
@@ -134,7 +137,7 @@ func lookRows(reply events.Kind) []engine.Row[treeCache] {
 	return []engine.Row[treeCache]{
 		{From: from{reading}, On: on(reply), When: (*treeCache).nodeDropped, To: reading, Do: (*treeCache).discard, Then: (*treeCache).proceed},
 		{From: from{reading}, On: on(reply), When: (*treeCache).reportedMeanwhile, To: reading, Do: (*treeCache).discard, Then: (*treeCache).proceed},
-		{From: from{reading}, On: on(reply), When: (*treeCache).topGoneUnderWatch, To: absent, Do: (*treeCache).clear, Then: (*treeCache).settle},
+		{From: from{reading}, On: on(reply), When: (*treeCache).topGoneUnderWatch, To: absent, Do: (*treeCache).clearUnderWatch, Then: (*treeCache).settle},
 		{From: from{reading}, On: on(reply), When: (*treeCache).topGone, To: absent, Do: (*treeCache).clear, Then: (*treeCache).watchPath},
 		{From: from{reading}, On: on(reply), When: (*treeCache).blocksAll, To: pausing, Do: (*treeCache).failAndBackOff, Then: (*treeCache).keepDue},
 		{From: from{reading}, On: on(reply), When: (*treeCache).noNode, To: reading, Do: (*treeCache).drop, Then: (*treeCache).proceed},

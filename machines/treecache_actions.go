@@ -280,7 +280,13 @@ func (t *treeCache) clear(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	t.dropInFlight()
 	t.tellRemoved(t.root, out)
-	t.root, t.size = newCachedNode(nil, t.path), 1
+	t.root, t.size, t.swept = newCachedNode(nil, t.path), 1, 0
+}
+
+// clearUnderWatch is clear where a recursive watch reports the creation of the node at the top.
+func (t *treeCache) clearUnderWatch(ev events.Event, out *engine.Outbox) {
+	t.clear(ev, out)
+	t.sweepLater(ev, out)
 }
 
 // watchPath watches for the creation of the node at the top.

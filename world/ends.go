@@ -37,3 +37,10 @@ func (s *Server) name() string { return string(rune('a' + s.ID())) }
 
 // address returns what the name resolves to.
 func (s *Server) address() string { return fmt.Sprintf("10.0.0.%d:2181", s.ID()+1) }
+
+// leave ends the connection to a server that goes on to answer with a code. The next server is dialled.
+func (x *executor) leave(e events.Leave) {
+	if wire := x.conn; e.Session == x.session && wire != nil {
+		x.w.After(0, func() { x.connectionLost(wire, "left: "+string(e.Code)) })
+	}
+}

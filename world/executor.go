@@ -73,9 +73,7 @@ func (x *executor) execute(id events.ID, e events.Effect) {
 			x.end("abandoned")
 		}
 	case events.Leave:
-		if wire := x.conn; e.Session == x.session && wire != nil {
-			x.w.After(0, func() { x.connectionLost(wire, "left: "+string(e.Code)) })
-		}
+		x.leave(e)
 	case events.Request:
 		x.submit(id, e)
 	}
