@@ -2,6 +2,7 @@ package world
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -43,4 +44,23 @@ func (x *executor) leave(e events.Leave) {
 	if wire := x.conn; e.Session == x.session && wire != nil {
 		x.w.After(0, func() { x.connectionLost(wire, "left: "+string(e.Code)) })
 	}
+}
+
+// connectionLost ends a connection, as the client sees it.
+func (x *executor) connectionLost(wire *Conn, why string) {
+	x.c.Run(func() {
+		if x.conn != wire {
+			return
+		}
+		end := endOf(why)
+		if why, x.ownPause = x.endedByPause(why); x.ownPause != 0 {
+			end = events.ConnectionEndOwnPause
+		}
+		x.detach(end, why)
+		if x.closing {
+			x.closed(events.ConnectionLoss)
+			return
+		}
+		x.dial(Between(x.c.dice.roll(dialDice), 0, 20*time.Millisecond))
+	})
 }

@@ -33,10 +33,11 @@ type executor struct {
 	probing  map[int]bool
 
 	throttledUntil int64 // until when servers refuse its requests
-	loseReply      bool  // the next write is carried out, and its reply is lost
-	misreport      bool  // the next write is carried out, and answered by a code that says nothing about it
-	nextUnanswered bool  // the next server that it dials gets nothing
-	nextUnheard    bool  // what the next server that it dials answers is lost
+	refusing       refusedMultis
+	loseReply      bool // the next write is carried out, and its reply is lost
+	misreport      bool // the next write is carried out, and answered by a code that says nothing about it
+	nextUnanswered bool // the next server that it dials gets nothing
+	nextUnheard    bool // what the next server that it dials answers is lost
 	lastZxid       int64
 	seen           int64         // lastZxid when the connection began
 	lastFrameAt    int64         // when the last frame came, by the client's clock
@@ -206,25 +207,6 @@ func Writes(r events.Request) bool {
 		return true
 	}
 	return false
-}
-
-// connectionLost ends a connection, as the client sees it.
-func (x *executor) connectionLost(wire *Conn, why string) {
-	x.c.Run(func() {
-		if x.conn != wire {
-			return
-		}
-		end := endOf(why)
-		if why, x.ownPause = x.endedByPause(why); x.ownPause != 0 {
-			end = events.ConnectionEndOwnPause
-		}
-		x.detach(end, why)
-		if x.closing {
-			x.closed(events.ConnectionLoss)
-			return
-		}
-		x.dial(Between(x.c.dice.roll(dialDice), 0, 20*time.Millisecond))
-	})
 }
 
 // detach reports that the connection is gone, then answers what it carried.

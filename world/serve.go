@@ -127,8 +127,9 @@ func (s *Server) write(a *Packet) {
 	session := a.Conn.session
 	bare := s.ens.w.observer.Happens(NoContainers) && op.Code == zkmem.OpCreateContainer
 	refused := !bare && a.Conn.throttled()
+	unserved := a.Conn.refuses(op.Code)
 	s.toLeader(func(l *Server) {
-		if owner := l.owner[session]; bare || refused || owner != nil && owner != s || l.closing[session] {
+		if owner := l.owner[session]; bare || refused || unserved != 0 || owner != nil && owner != s || l.closing[session] {
 			a.result.Err = zkmem.SessionMoved
 			switch {
 			case bare:
@@ -137,6 +138,8 @@ func (s *Server) write(a *Packet) {
 				a.result.Err = throttled
 			case l.closing[session]:
 				a.result.Err = zkmem.SessionExpired
+			case unserved != 0:
+				a.result.Err = unserved
 			}
 			code := a.result.Err
 			l.awaitSync(l.zxid, func() {

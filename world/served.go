@@ -26,7 +26,7 @@ func (s *Server) fit() bool {
 // connection that it dials delivers nothing, or if it has seen more than the ensemble has, as
 // after a restored backup.
 func (c *Client) Unhindered() bool {
-	if c.Paused() || c.loopDelay > 0 || c.pauseInStep > 0 || c.w.now < c.x.throttledUntil {
+	if c.Paused() || c.loopDelay > 0 || c.pauseInStep > 0 || c.w.now < c.x.throttledUntil || c.RefusesMultis() {
 		return false
 	}
 	if wire := c.x.conn; wire != nil {

@@ -10,12 +10,12 @@ import (
 // deletionRefused does what the library does if a participant may not delete its node: it ends
 // the session, which deletes the node, unless something depends on the session. If the handle
 // goes on, it waits for a session timeout first.
-func (u *user) deletionRefused() {
+func (u *user) deletionRefused(code events.Code) {
 	now := u.c.Clock()
 	if u.refusedAt == 0 {
 		u.refusedAt = now
 	}
-	goesOn := !u.closing && !u.role.program.callMachines()
+	goesOn := !code.Refusal() || !u.closing && !u.role.program.callMachines()
 	if goesOn && now-u.refusedAt < int64(u.c.w.Timeout) || u.c.needsSession() {
 		return
 	}

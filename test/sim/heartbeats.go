@@ -54,6 +54,9 @@ func (k *checks) nextHeartbeat(c *client, out []engine.Addressed) {
 		if !timer || a.From != events.SessionMachine || t.Name != "heartbeat" || t.After == 0 {
 			continue
 		}
+		if t.After <= max(time.Duration(c.heartbeats.timeout)/16, 25*time.Millisecond) { // the last one was refused
+			continue
+		}
 		if due := c.Clock() + int64(t.After); due > last+c.heartbeats.timeout/4 {
 			k.fail("a confirmation is asked for in every period", "client %d sends its next heartbeat %s after the last request that confirmed, with a timeout of %s",
 				c.ID(), time.Duration(due-last), time.Duration(c.heartbeats.timeout))

@@ -209,8 +209,8 @@ func (u *user) notice(n events.Notify) {
 		u.c.w.checks.stopped(u, n)
 		u.leads = false
 	case events.Failed:
-		if n.Code.Refusal() && u.c.Engine().State(u.id) == "leaving" && u.queues() {
-			u.deletionRefused()
+		if (n.Code.Refusal() || n.Code.Unserved()) && u.c.Engine().State(u.id) == "leaving" && u.queues() {
+			u.deletionRefused(n.Code)
 		}
 	}
 	u.role.program.noticed(u, n)

@@ -132,7 +132,7 @@ func (v *vacancies) isStuck(u *user) bool {
 // that is stuck counts twice.
 func (v *vacancies) refused(line string) (n int) {
 	v.eachParticipant(func(u *user) {
-		if u.line == line && !v.hasRights(u) {
+		if u.line == line && (!v.hasRights(u) || u.c.RefusesMultis()) {
 			n++
 			if v.isStuck(u) {
 				n++

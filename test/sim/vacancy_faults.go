@@ -29,6 +29,8 @@ func init() {
 		{fault: fault{name: "one client may not read its own node", fire: (*harness).hideFromOwner}, recovers: true},
 		{fault: fault{name: "deletion storm", fire: (*harness).storm}, recovers: true},
 		{fault: fault{name: hiddenInLine, fire: (*harness).hideWaiting}, recovers: true, shape: func(p *Plan) { p.Clients = max(p.Clients, 5) }},
+		{fault: fault{name: refusedHere, fire: (*harness).refuseOnConnections}, recovers: true},
+		{fault: fault{name: refusedEverywhere, fire: (*harness).refuseEverywhere}, recovers: true},
 		{fault: fault{name: slowSpell, fire: (*harness).slowSpell}, recovers: true, shape: shapeSlowSpells},
 	}
 }
@@ -38,6 +40,10 @@ const (
 	notDeleting  = "one client may not list or delete"
 	hiddenInLine = "a waiting node is hidden, then deleted"
 	slowSpell    = "slow spell"
+
+	refusedHere       = "transactions are refused on the present connections"
+	refusedEverywhere = "one client's transactions are refused"
+
 	defaultRetry = "bounded/-1/250ms/30s" // the product's
 )
 
@@ -296,4 +302,32 @@ func (s *slowSpells) headSince(line, path string, now int64) int64 {
 func (v *vacancies) isHead(u *user) bool {
 	line, _ := machines.Line(v.w.ens.Children(u.dir), u.role.labels()...)
 	return len(line) > 0 && u.dir+"/"+line[0].Name == v.own[u]
+}
+
+// unservedCodes are codes that are not the client's fault: SYSTEMERROR, SESSIONMOVED, REQUESTTIMEOUT, THROTTLEDOP, and one
+// without a name.
+var unservedCodes = []zkmem.Code{zkmem.SystemError, zkmem.SessionMoved, -122, -127, -99}
+
+// refuseOnConnections has servers refuse the transactions of all clients, by one code, on their present connections.
+func (w *harness) refuseOnConnections(d *rand.Rand) bool {
+	code := unservedCodes[d.IntN(len(unservedCodes))]
+	for _, c := range w.clients {
+		if !c.Dead() {
+			c.RefuseMultis(code, time.Hour)
+			w.vacancies.clientTouched(c)
+		}
+	}
+	return true
+}
+
+// refuseEverywhere has servers refuse the transactions of a client that is in a line, for good. The head goes then, so that
+// the others move up.
+func (w *harness) refuseEverywhere(d *rand.Rand) bool {
+	u := w.anyInLine(d)
+	if u == nil {
+		return false
+	}
+	u.c.RefuseMultisEverywhere(unservedCodes[d.IntN(len(unservedCodes))], world.Between(d, 4*w.Timeout, 8*w.Timeout))
+	w.deleteHeadLater(d, u)
+	return true
 }

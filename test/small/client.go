@@ -174,7 +174,8 @@ func (c *client) perform(w *world, a engine.Addressed) {
 		c.answered(e)
 	case events.Connect:
 		c.number, c.over, c.zkid, c.alive, c.seen, c.armed = e.Session, false, 0, false, 0, nil
-	case events.CloseSession, events.Abandon, events.Leave:
+	case events.Leave: // only plants make servers refuse what they could carry out, and on all connections
+	case events.CloseSession, events.Abandon:
 		w.wrong("client %s: nobody asked to close, and it says %s", c.name(), e)
 	case events.Request:
 		c.submit(w, a.From, e)

@@ -37,8 +37,8 @@ var LivenessPlants = []Plant{
 	{Name: "attempts to connect may all fail", Kinds: []string{"cut"}, Busy: true},
 }
 
-// failListing turns a listing into one that failed for a transient reason.
-func failListing(ev *events.Event) { ev.Code, ev.Children = events.ConnectionLoss, nil }
+// failListing turns a listing into one that failed for a reason that is no refusal, for which no place is given up.
+func failListing(ev *events.Event) { ev.Code, ev.Children = events.ParentGone, nil }
 
 // lostCreate reports whether a client's latch looks for the node of a create whose
 // reply was lost.

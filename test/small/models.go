@@ -89,6 +89,8 @@ var fields = map[string]how{
 	"session.pendingHeartbeat": call, "session.verifying": fixed, // plain names only
 	"session.missedHeartbeats": some, "session.maxMissed": some, "session.since": some, "session.noContainers": value,
 	"session.checkedEntry": inside, "heartbeatEntry.machine": value, "heartbeatEntry.path": name, "heartbeatEntry.owner": fixed /* of plain names */, "session.syncs": value, "session.checkedAt": past, "session.written": past,
+	"session.granted":  fixed, // all servers of a search grant the same
+	"session.unserved": inside, "unserved.firstUnserved": pastTimeout, "unserved.lastUnserved": some, "unserved.left": some,
 	"session.heartbeats": holders, "session.heartbeat": call, "session.deadline": call, "session.elapsed": call,
 }
 
