@@ -27,7 +27,9 @@ func (c *Client) RefuseMultisEverywhere(code zkmem.Code, lasts time.Duration) {
 }
 
 // RefusesMultis reports whether servers refuse a client's transactions on every connection.
-func (c *Client) RefusesMultis() bool { return c.x.refusing.conn == nil && c.w.now < c.x.refusing.until }
+func (c *Client) RefusesMultis() bool {
+	return c.x.refusing.conn == nil && c.w.now < c.x.refusing.until
+}
 
 // refuses returns the code by which an operation is refused on this connection, 0 if it is not.
 func (c *Conn) refuses(op zkmem.OpCode) zkmem.Code {
