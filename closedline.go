@@ -26,7 +26,10 @@ type closedLineError struct {
 	text    string
 }
 
-func (e *closedLineError) Error() string { return e.refusal.Error() + ": " + e.text }
+func (e *closedLineError) Error() string {
+	return events.Foreign(e.refusal.Error()+": "+e.text, maxError)
+}
+
 func (e *closedLineError) Unwrap() error { return e.refusal }
 
 // withList returns the error of a participant that an access list does not admit with that list, if it can be read. Other
@@ -38,9 +41,9 @@ func (p *participant) withList(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(ctx, maxListRead)
 	defer cancel()
 	path, list, unread := p.client.nearestList(ctx, p.path)
-	admits := fmt.Sprintf("the access list of %s, which may not be read, does not admit this client", events.Foreign(path, events.MaxText))
+	admits := fmt.Sprintf("the access list of %s, which may not be read, does not admit this client", shownPath(path))
 	if unread == nil {
-		admits = fmt.Sprintf("the access list of %s does not admit this client for this, it has %s", events.Foreign(path, events.MaxText), listText(list))
+		admits = fmt.Sprintf("the access list of %s does not admit this client for this, it has %s", shownPath(path), listText(list))
 	}
 	return &closedLineError{err, admits + "; an operator has to change it, and every participant has to create with " +
 		"a list that has all of them: Config.ACL"}

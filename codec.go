@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-
-	"github.com/incumbent-go/incumbent/events"
 )
 
 // Codec encodes a queue's items as bytes and decodes them. It is called on the callers' and
@@ -80,8 +78,7 @@ func unpack[T any](codec Codec[T], data []byte) (items []T, err error) {
 		}
 		item, err := codec.Decode(data[:n:n])
 		if err != nil {
-			text := events.Foreign(err.Error(), events.MaxText) // it may have some of the item, which others wrote
-			return nil, &wordedError{fmt.Sprintf("incumbent: decode item %d: %s", len(items), text), []error{err}}
+			return nil, &wordedError{fmt.Sprintf("incumbent: decode item %d: %v", len(items), err), []error{err}} // it may have some of the item, which others wrote
 		}
 		items, data = append(items, item), data[n:]
 	}

@@ -43,7 +43,7 @@ func (l *connectionLog) changed(state ConnectionState, n events.Notify) {
 			addCause(e, n)
 			return
 		}
-		e.Str("server", n.Text).Int64("granted_ms", a.granted.Milliseconds())
+		e.Str("server", shownPath(n.Text)).Int64("granted_ms", a.granted.Milliseconds())
 		if wasAway {
 			e.Int64("away_ms", time.Duration(now-since).Milliseconds())
 		}
@@ -72,6 +72,6 @@ func addCause(e *zerolog.Event, n events.Notify) {
 	if n.Code != "" {
 		e.Str("code", string(n.Code))
 	}
-	e.Str("why", n.Text)
+	e.Str("why", shownPath(n.Text))
 	addPause(e, n.Paused)
 }

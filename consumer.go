@@ -239,7 +239,7 @@ func (c *Consumer) meterItem(ctx context.Context, n events.Notify, err error, to
 // reportFailure logs a failed try and calls OnFailure.
 func (c *Consumer) reportFailure(n events.Notify, err error) {
 	c.handle.client.log.log(zerolog.WarnLevel, "the handler failed", func(e *zerolog.Event) {
-		e.Str("path", n.Path).Int("try", n.Try).Err(err)
+		logErr(e.Str("path", shownPath(n.Path)).Int("try", n.Try), err)
 	})
 	if c.failed != nil {
 		c.callbacks.put(func() { c.failed(c.node(n), n.Try, err) })

@@ -46,7 +46,7 @@ func (t *heldTerm) warn() {
 	t.overdue = true
 	place, err := t.firstWork().place(), t.unreturned()
 	t.holder.client.log.log(zerolog.WarnLevel, "work goes on long after it had to end", func(e *zerolog.Event) {
-		e.Str("path", t.holder.path).Int64("token", t.Token).Str("place", place).Err(err)
+		logErr(e.Str("path", shownPath(t.holder.path)).Int64("token", t.Token).Str("place", place), err)
 	})
 	t.holder.client.observed.emitAside(WorkOverdue{t.place(), err})
 }

@@ -49,7 +49,7 @@ func (c *Client) Election(path, prefix string, options LatchOptions) (*Election,
 		return nil, err
 	}
 	if !c.reserve(plainPlace(path, prefix)) {
-		return nil, fmt.Errorf("%w: %s", ErrAlreadyInElection, plainPlace(path, prefix))
+		return nil, fmt.Errorf("%w: %s", ErrAlreadyInElection, shownPath(plainPlace(path, prefix)))
 	}
 	e := &Election{}
 	e.participant.prepare(c, path, options)

@@ -31,7 +31,7 @@ func (c *Client) endSession(path string, refused events.Notify) {
 			func(e *zerolog.Event) { addCause(e, refused) })
 	} else {
 		c.log.log(zerolog.WarnLevel, "the session is ended: only that deletes a node that holds up its line",
-			func(e *zerolog.Event) { addCause(e.Str("path", path), refused) })
+			func(e *zerolog.Event) { addCause(e.Str("path", shownPath(path)), refused) })
 	}
 	c.loop.PostFirst(events.Envelope{To: events.SessionMachine, Event: events.Event{Kind: events.CommandEndSession, Session: refused.Session, Code: refused.Code, Text: refused.Text}})
 }

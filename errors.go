@@ -263,7 +263,7 @@ func joined(first error, others ...error) error {
 	return e
 }
 
-func (e *wordedError) Error() string   { return e.text }
+func (e *wordedError) Error() string   { return events.Foreign(e.text, maxError) }
 func (e *wordedError) Unwrap() []error { return e.causes }
 
 // refusal returns the *zkio.Error in err as the *Error that users see, nil if there is none.

@@ -34,12 +34,12 @@ func (c *Client) revoke(ctx context.Context, p Participant) error {
 func (c *Client) changeParticipant(ctx context.Context, name string, p Participant, op func(version int32) Op) error {
 	c.check(ctx)
 	if p.Path == "" || p.Token == 0 {
-		return errors.Join(fmt.Errorf("incumbent: the participant %q with token %d has no path or no token: want one that Line or Participants has read", p.Path, p.Token), p.Err)
+		return errors.Join(fmt.Errorf("incumbent: the participant %s with token %d has no path or no token: want one that Line or Participants has read", quotedPath(p.Path), p.Token), p.Err)
 	}
 	session := c.io.Current()
 	_, stat, err := c.read(ctx, p.Path)
 	if err == nil && stat.Czxid != p.Token {
-		return fmt.Errorf("%w: %s is another participant's node by now, with token %d", ErrNotInLine, p.Path, stat.Czxid)
+		return fmt.Errorf("%w: %s is another participant's node by now, with token %d", ErrNotInLine, shownPath(p.Path), stat.Czxid)
 	}
 	if err == nil {
 		_, err = c.commit(ctx, session, op(stat.Version))
@@ -49,9 +49,9 @@ func (c *Client) changeParticipant(ctx context.Context, name string, p Participa
 	case errors.Is(err, ErrOutcomeUnknown), !errors.As(err, &refused): // an unknown outcome has a *zkio.Error, too
 		return renamed(name, p.Path, err)
 	case refused.Code == events.NoNode:
-		return fmt.Errorf("%w: %s is gone", ErrNotInLine, p.Path)
+		return fmt.Errorf("%w: %s is gone", ErrNotInLine, shownPath(p.Path))
 	case refused.Code == events.BadVersion:
-		return fmt.Errorf("%w: %s was changed in the same moment: read the line again", ErrNotInLine, p.Path)
+		return fmt.Errorf("%w: %s was changed in the same moment: read the line again", ErrNotInLine, shownPath(p.Path))
 	}
 	return &Error{refused.Code, p.Path}
 }

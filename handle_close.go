@@ -28,7 +28,7 @@ func (h *handle) end(ctx context.Context, silent bool) error {
 	case errors.Is(err, ErrClosed):
 		return nil
 	case limited.Err() == nil:
-		return fmt.Errorf("incumbent: close %s: %w", h.path, err)
+		return fmt.Errorf("incumbent: close %s: %w", shownPath(h.path), err)
 	}
 	return h.unfinished(context.Cause(limited))
 }

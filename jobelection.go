@@ -70,7 +70,7 @@ func (c *Client) JobElection(job string, options LatchOptions) (*JobElection, er
 		options.ID = JobInstanceID()
 	}
 	if !c.reserve("job " + job) {
-		return nil, fmt.Errorf("%w: %s", ErrJobTaken, job)
+		return nil, fmt.Errorf("%w: %s", ErrJobTaken, shownPath(job))
 	}
 	j := &JobElection{job: job, changed: make(chan struct{})}
 	j.latch.participant.prepare(c, job, options)

@@ -11,7 +11,7 @@ import (
 func (c *Client) logOpened(n events.Notify) {
 	switch n.What {
 	case events.Warning:
-		c.log.log(zerolog.WarnLevel, n.Text, func(e *zerolog.Event) { e.Str("path", n.Path) })
+		c.log.log(zerolog.WarnLevel, n.Text, func(e *zerolog.Event) { e.Str("path", shownPath(n.Path)) })
 	case events.PassedOver:
 		c.logPassedOver(n)
 	}

@@ -84,9 +84,9 @@ func (l *logger) logPanic(what, path string) func(any) {
 		text, stack := fmt.Sprint(p), debug.Stack() // Sprint takes an error's own text
 		l.log(zerolog.ErrorLevel, what+" panicked", func(e *zerolog.Event) {
 			if path != "" {
-				e.Str("path", path)
+				e.Str("path", shownPath(path))
 			}
-			e.Str("panic", text).Bytes("stack", stack)
+			e.Str("panic", shownPath(text)).Bytes("stack", stack)
 		})
 	}
 }

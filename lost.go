@@ -50,16 +50,16 @@ func (e *LostError) Error() string {
 	}
 	text += e.why()
 	if e.detail != "" {
-		text += ": " + e.detail
+		text += ": " + events.Foreign(e.detail, events.MaxText)
 	}
 	return text
 }
 
 func (e *LostError) subject() string {
 	if e.What == whatLock {
-		return "lock " + e.Path
+		return "lock " + shownPath(e.Path)
 	}
-	return e.What + " of " + e.Path
+	return e.What + " of " + shownPath(e.Path)
 }
 
 // why returns the reason's sentence. A lock has no work that returns, and a pause has a

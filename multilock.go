@@ -45,7 +45,7 @@ func NewMultiLock(locks ...Lockable) (*MultiLock, error) {
 	sorted := slices.SortedFunc(slices.Values(locks), func(a, b Lockable) int { return cmp.Compare(a.Path(), b.Path()) })
 	for i, l := range sorted[1:] {
 		if l.Path() == sorted[i].Path() {
-			return nil, fmt.Errorf("incumbent: a multi-lock with %s twice: it would wait for itself", l.Path())
+			return nil, fmt.Errorf("incumbent: a multi-lock with %s twice: it would wait for itself", shownPath(l.Path()))
 		}
 	}
 	return &MultiLock{sorted}, nil

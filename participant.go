@@ -3,7 +3,6 @@ package incumbent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -181,7 +180,7 @@ func (p *participant) returned(ev events.Event, late error) {
 	p.works.end()
 	if errors.Is(late, ErrWorkRunning) {
 		p.client.log.log(zerolog.ErrorLevel, "work is still running after its grace; going on without it", func(e *zerolog.Event) {
-			e.Str("path", p.path).Int64("grace_ms", p.options.WorkGrace.Milliseconds())
+			e.Str("path", shownPath(p.path)).Int64("grace_ms", p.options.WorkGrace.Milliseconds())
 		})
 	}
 	ev.Kind, ev.Request = events.WorkReturned, p.byReturn.Swap(0)
@@ -296,9 +295,9 @@ func (p *participant) leftover() string {
 	defer p.mu.Unlock()
 	switch {
 	case p.node != "":
-		return p.node
+		return shownPath(p.node)
 	case p.name != "":
-		return fmt.Sprintf("the node of %q", p.name)
+		return "the node of " + events.Quote(p.name, events.MaxName)
 	}
 	return "its node"
 }

@@ -61,7 +61,7 @@ func (s *persistentHandle) prepare(c *Client, path string, data []byte, options 
 		return err
 	}
 	if !c.reserve("node " + path) {
-		return fmt.Errorf("%w: %s", ErrNodeTaken, path)
+		return fmt.Errorf("%w: %s", ErrNodeTaken, shownPath(path))
 	}
 	s.init(c, path)
 	s.data.broken = c.invariants.of(&s.id)

@@ -3,9 +3,7 @@ package incumbent
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
@@ -24,9 +22,6 @@ type predecessor struct {
 	token int64
 }
 
-// maxForeignID is how many bytes of another participant's ID an error has.
-const maxForeignID = 64
-
 // noteAhead takes the notice that others are ahead; on the loop's goroutine.
 func (p *participant) noteAhead(n events.Notify) {
 	p.mu.Lock()
@@ -41,25 +36,13 @@ func (p *participant) keep(request uint64, kept zkio.Kept) {
 	if kept.Stat == nil || request < p.before.read {
 		return // it could not be read, or a later read was answered
 	}
-	p.before.read, p.before.id, p.before.token = request, shortened(kept.Data), kept.Stat.Czxid
-}
-
-// shortened returns foreign data, quoted and cut.
-func shortened(data []byte) string {
-	if len(data) <= maxForeignID {
-		return strconv.Quote(string(data))
-	}
-	cut := maxForeignID
-	for cut > maxForeignID-utf8.UTFMax && !utf8.RuneStart(data[cut]) {
-		cut--
-	}
-	return strconv.Quote(string(data[:cut])) + "…"
+	p.before.read, p.before.id, p.before.token = request, events.Quote(string(kept.Data), events.MaxName), kept.Stat.Czxid
 }
 
 // words says who the predecessor is, in a read-write lock with its side.
 func (b predecessor) words(sides bool) string {
 	name := b.path[strings.LastIndexByte(b.path, '/')+1:]
-	who, token := "the node "+strconv.Quote(name), ""
+	who, token := "the node "+quotedPath(name), ""
 	side := ""
 	if sides {
 		side = "a writer, "

@@ -353,7 +353,7 @@ func (r *recorder) end(err error) {
 		return
 	}
 	r.err, r.queue, r.waiting, r.gap = err, batch{}, 0, nil
-	r.log.log(zerolog.ErrorLevel, "recording ended", func(e *zerolog.Event) { e.Err(err) })
+	r.log.log(zerolog.ErrorLevel, "recording ended", func(e *zerolog.Event) { logErr(e, err) })
 	if r.ended != nil {
 		r.ended(err)
 	}

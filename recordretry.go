@@ -33,7 +33,7 @@ func (r *recorder) fail(err error) {
 	r.gap.from, r.gap.to = r.out.safe()+1, r.last
 	r.gap.why = "the log could not be written for %s: " + strings.ReplaceAll(err.Error(), "%", "%%")
 	if r.broken == nil {
-		r.log.log(zerolog.ErrorLevel, "the flight log cannot be written: records are dropped, and it is tried again every 5s", func(e *zerolog.Event) { e.Err(err) })
+		r.log.log(zerolog.ErrorLevel, "the flight log cannot be written: records are dropped, and it is tried again every 5s", func(e *zerolog.Event) { logErr(e, err) })
 	}
 	r.broken = err
 	time.AfterFunc(retryOutput, func() {
@@ -64,5 +64,5 @@ func (r *recorder) resume() {
 	}
 	r.mu.Unlock()
 	r.askCheckpoint()
-	r.log.log(zerolog.WarnLevel, "the flight log is written again", func(e *zerolog.Event) { e.Str("segment", r.out.segment()) })
+	r.log.log(zerolog.WarnLevel, "the flight log is written again", func(e *zerolog.Event) { e.Str("segment", shownPath(r.out.segment())) })
 }

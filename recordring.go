@@ -53,7 +53,7 @@ func newRing(path string, o RecordOptions, c *Client) (*ring, error) {
 	}
 	failed := dir.Try()
 	if r.err = failed; failed != nil {
-		c.log.log(zerolog.ErrorLevel, "the last records cannot be written: it is tried again when a leadership is lost", func(e *zerolog.Event) { e.Err(failed) })
+		c.log.log(zerolog.ErrorLevel, "the last records cannot be written: it is tried again when a leadership is lost", func(e *zerolog.Event) { logErr(e, failed) })
 	}
 	go r.run()
 	return r, nil
@@ -131,7 +131,7 @@ func (r *ring) run() {
 		if err != nil {
 			level, text = zerolog.ErrorLevel, "the last records could not be written"
 		}
-		r.client.log.log(level, text, func(e *zerolog.Event) { e.Str("why", why).Str("segment", name).Err(err) })
+		r.client.log.log(level, text, func(e *zerolog.Event) { logErr(e.Str("why", why).Str("segment", shownPath(name)), err) })
 	}
 }
 

@@ -205,7 +205,7 @@ func (p *participant) logDropped(l *Leadership, err error) {
 		}
 	}
 	p.client.log.log(zerolog.WarnLevel, "the work returned an error that Run does not return", func(e *zerolog.Event) {
-		e.Str("path", p.path).Int64("token", l.term.Token).Err(err)
+		logErr(e.Str("path", shownPath(p.path)).Int64("token", l.term.Token), err)
 	})
 }
 

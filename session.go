@@ -147,7 +147,7 @@ func (h *sessionHandle) wait(ctx context.Context) error {
 			return nil
 		}
 		if errors.Is(why, ErrAuthFailed) {
-			return &wordedError{fmt.Sprintf("incumbent: not connected to %s: %s", h.client.config.Servers, connectErrorText(why)), []error{why}}
+			return &wordedError{h.notConnectedText(connectErrorText(why)), []error{why}}
 		}
 		select {
 		case <-changed:
@@ -195,7 +195,7 @@ func (h *sessionHandle) notConnected(ctx context.Context, why error) error {
 // the reason need not begin with it.
 func (h *sessionHandle) notConnectedText(reason string) string {
 	servers := h.client.config.Servers
-	return fmt.Sprintf("incumbent: not connected to %s: %s", servers, strings.TrimPrefix(reason, servers+": "))
+	return fmt.Sprintf("incumbent: not connected to %s: %s", events.Foreign(servers, events.MaxText), strings.TrimPrefix(reason, servers+": "))
 }
 
 // close closes the session at the ensemble, if there is time for it.

@@ -18,7 +18,7 @@ import (
 func (p *participant) logTerm(t *heldTerm, lost *LostError) {
 	text, level := p.termLine(lost)
 	p.client.log.log(p.client.outages.level(p, level), text, func(e *zerolog.Event) {
-		p.identity(e).Str("node", t.Path).Int64("token", t.Token)
+		p.identity(e).Str("node", shownPath(t.Path)).Int64("token", t.Token)
 		addSession(e, t.Session, t.zkSession)
 		if lost != nil {
 			e.Str("reason", string(lost.Reason)).Str("why", lost.why()).Int64("led_ms", lost.Led.Milliseconds())
@@ -53,7 +53,7 @@ func (p *participant) logQueued(n events.Notify) {
 	p.queued = n.Path
 	p.client.observed.emit(Queued{p.place(n.Path, n.Token, n.Session), n.Ahead, n.Behind})
 	p.client.log.log(p.client.outages.level(p, p.plannedLevel()), "queued", func(e *zerolog.Event) {
-		p.identity(e).Str("node", n.Path).Int("ahead", n.Ahead).Str("behind", events.Foreign(n.Behind, events.MaxText))
+		p.identity(e).Str("node", shownPath(n.Path)).Int("ahead", n.Ahead).Str("behind", shownPath(n.Behind))
 	})
 }
 
@@ -83,7 +83,7 @@ func (p *participant) plannedLevel() zerolog.Level {
 
 // identity adds which participant a line is about.
 func (p *participant) identity(e *zerolog.Event) *zerolog.Event {
-	return e.Str("path", p.path).Str("id", events.Foreign(p.name, events.MaxText))
+	return e.Str("path", shownPath(p.path)).Str("id", shownPath(p.name))
 }
 
 // addSession adds the number of a session and ZooKeeper's id of it, as servers and
@@ -113,5 +113,5 @@ func addFailure(e *zerolog.Event, err error) {
 	if errors.As(err, &coded) {
 		e.Str("code", string(coded.Code))
 	}
-	e.Err(err)
+	logErr(e, err)
 }

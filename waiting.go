@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"github.com/incumbent-go/incumbent/events"
 )
 
 // callError is the error of a call that did not succeed: what was called, on which path, why
@@ -21,15 +23,16 @@ func (e *callError) Error() string {
 	if e.op != "" && e.path != "" {
 		text += " "
 	}
-	parts := []string{text + e.path}
+	path := shownPath(e.path)
+	parts := []string{text + path}
 	for _, reason := range e.reasons {
 		text := withoutPackage(reason)
-		if e.path != "" {
-			text = strings.TrimSuffix(strings.TrimPrefix(text, e.path+": "), ": "+e.path) // it is said already
+		if path != "" {
+			text = strings.TrimSuffix(strings.TrimPrefix(text, path+": "), ": "+path) // it is said already
 		}
 		parts = append(parts, text)
 	}
-	return strings.Join(parts, ": ")
+	return events.Foreign(strings.Join(parts, ": "), maxError)
 }
 
 // Unwrap returns the reasons, for errors.Is and errors.As.

@@ -10,9 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/events"
 )
 
 // Options say when a process is ready, and how long it may take. The zero value is good.
@@ -85,7 +87,7 @@ func (h *checks) line(ctx context.Context) (incumbent.Line, error) {
 func answer(w http.ResponseWriter, err error) {
 	w.Header().Set("Cache-Control", "no-store")
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		http.Error(w, events.Foreign(err.Error(), 3*events.MaxText), http.StatusServiceUnavailable)
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -145,7 +147,7 @@ type Leader struct {
 
 // First is the first in line. It does not always lead: see incumbent.Participant.
 type First struct {
-	ID    string `json:"id"`
+	ID    string `json:"id"` // cut above 1 KiB
 	Token int64  `json:"token,string"`
 }
 
@@ -167,12 +169,25 @@ func (h *checks) leader(w http.ResponseWriter, r *http.Request) {
 		body.Token, body.ValidForMS = handle.Token, handle.ValidFor.Milliseconds()
 	}
 	if first, found := line.First(); found {
-		body.First = &First{first.ID, first.Token}
+		body.First = &First{shortID(first.ID), first.Token}
 	}
 	_, _, body.Forged = line.Forged()
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(body)
+	b, err := json.Marshal(body)
+	if err != nil { // no field can fail
+		answer(w, err)
+		return
+	}
+	_, _ = w.Write(append(events.EscapeForTerminal(b), '\n'))
+}
+
+// shortID cuts an id that its owner has made very long.
+func shortID(id string) string {
+	if len(id) <= events.MaxText {
+		return id
+	}
+	return strings.ToValidUTF8(id[:events.MaxText], "") + "…"
 }
 
 // believes reports whether a participant of this client leads a line.

@@ -1,10 +1,12 @@
 package metrics
 
 import (
-	"strings"
+	"fmt"
+	"hash/fnv"
 	"time"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/events"
 )
 
 // Options are the options of Of. The zero value is good.
@@ -61,10 +63,22 @@ func (b *batch) histogram(name string, h incumbent.Histogram, labels ...string) 
 	b.put(Sample{Name: "incumbent_" + name, Labels: labels, Histogram: &h})
 }
 
-// put adds a sample. A path is any UTF-8, and formats of metrics take nothing else.
+// Label returns text that others may have written, such as a path, as a label's value: printable, and of about 1 KiB
+// at most. What differs from the text has a number at its end, so that no two texts have the same label.
+func Label(text string) string {
+	shown := events.Foreign(text, events.MaxText)
+	if shown == text {
+		return text
+	}
+	sum := fnv.New64a()
+	_, _ = sum.Write([]byte(text)) // it cannot fail
+	return fmt.Sprintf("%s~%016x", shown, sum.Sum64())
+}
+
+// put adds a sample.
 func (b *batch) put(s Sample) {
 	for i, v := range s.Labels {
-		s.Labels[i] = strings.ToValidUTF8(v, "\uFFFD")
+		s.Labels[i] = Label(v)
 	}
 	b.samples = append(b.samples, s)
 }

@@ -187,7 +187,7 @@ func TestPathsOfLabels(t *testing.T) {
 			got[strings.Join(one.Labels, " ")] = one.Value
 		}
 	}
-	if len(got) != 3 || got["/a\uFFFD "] != 3 || got["other "] != 5 || got[""] != 1 {
+	if len(got) != 3 || got[`/a\xff~ee2ae417e6861fd6 `] != 3 || got["other "] != 5 || got[""] != 1 {
 		t.Errorf("%v", got)
 	}
 }

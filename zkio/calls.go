@@ -51,7 +51,7 @@ func (a *Adapter) newCall(id events.ID, r events.Request) *call {
 	case events.Create:
 		c.kind, c.path, size = events.ReplyCreate, r.Path, len(r.Data)+a.aclSize
 		if _, known := modes[r.Mode]; !known {
-			c.refusal = fmt.Sprintf("mode %q is not known", r.Mode)
+			c.refusal = fmt.Sprintf("mode %s is not known", events.Quote(string(r.Mode), events.MaxText))
 		}
 	case events.Delete:
 		c.kind, c.path, c.lane = events.ReplyDelete, r.Path, deletes
@@ -101,7 +101,7 @@ func (a *Adapter) refuse(c *call, size int) {
 	switch {
 	case c.refusal != "":
 	case c.kind != events.ReplyMulti && !strings.HasPrefix(c.path, "/"):
-		c.refusal = fmt.Sprintf("path %q: a path begins with a slash", c.path)
+		c.refusal = fmt.Sprintf("path %s: a path begins with a slash", events.Quote(c.path, events.MaxText))
 	case size > a.cfg.MaxRequest:
 		c.refusal = fmt.Sprintf("the request takes %d bytes, %d are allowed: see Config.MaxRequest", size, a.cfg.MaxRequest)
 	case c.kind != events.ReplyMulti && !validPath(a.full(c.path), c.sequential()):
@@ -139,11 +139,11 @@ func (a *Adapter) checkMulti(c *call, ops []events.Op) (size int) {
 		_, known := modes[op.Mode]
 		switch {
 		case !strings.HasPrefix(op.Path, "/"):
-			c.refusal = fmt.Sprintf("path %q: a path begins with a slash", op.Path)
+			c.refusal = fmt.Sprintf("path %s: a path begins with a slash", events.Quote(op.Path, events.MaxText))
 		case verbs[op.Verb] == 0:
-			c.refusal = fmt.Sprintf("verb %q is none of check, create, delete, set", op.Verb)
+			c.refusal = fmt.Sprintf("verb %s is none of check, create, delete, set", events.Quote(op.Verb, events.MaxText))
 		case op.Verb == "create" && (!known || singleOnly[op.Mode]):
-			c.refusal = fmt.Sprintf("mode %q cannot be made inside a multi", op.Mode)
+			c.refusal = fmt.Sprintf("mode %s cannot be made inside a multi", events.Quote(string(op.Mode), events.MaxText))
 		}
 	}
 	if len(ops) == 0 {

@@ -30,10 +30,10 @@ type Error struct {
 func (e *Error) Error() string {
 	text := string(e.Code)
 	if e.Path != "" {
-		text += fmt.Sprintf(" %q", e.Path)
+		text += " " + events.Quote(e.Path, events.MaxText)
 	}
 	if e.Text != "" {
-		text += ": " + e.Text
+		text += ": " + events.Foreign(e.Text, events.MaxText)
 	}
 	return text
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/incumbent-go/incumbent/events"
 )
 
 // DefaultPort is ZooKeeper's client port, used if a server has none.
@@ -41,13 +43,12 @@ func ParseServers(s string) (servers []string, chroot string, err error) {
 	return servers, chroot, nil
 }
 
-// quoted returns a part of a connect string in quotes, cut if it is long.
+// quoted returns a part of a connect string in quotes, cut if it is long, and without what may be a password.
 func quoted(s string) string {
-	const most = 256
-	if len(s) > most {
-		return strconv.Quote(s[:most]) + "…"
+	if scheme, _, credentials := strings.Cut(s, ":"); credentials && knownScheme(scheme) == nil && scheme != "ip" {
+		return `"` + scheme + `:(hidden)"`
 	}
-	return strconv.Quote(s)
+	return events.Quote(s, 256)
 }
 
 // withoutPassword returns the error of a connect string with an @, before which a password may

@@ -13,6 +13,7 @@ import (
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/cmd/demo/story"
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
+	"github.com/incumbent-go/incumbent/events"
 )
 
 const help = `Show leader election on ZooKeeper, and check it, with nothing else installed: start
@@ -113,7 +114,7 @@ func (a *app) show(ctx context.Context, record string) error {
 }
 
 func (a *app) printStory(l story.Line) {
-	text := cli.Plain(l.Text)
+	text := events.Foreign(l.Text, events.MaxText)
 	switch l.Event {
 	case "chapter":
 		a.Out.Line("")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
+	"github.com/incumbent-go/incumbent/events"
 )
 
 const aclUsage = `who may do what with what is created: creator, world, or SCHEME:ID:PERMS with PERMS of
@@ -33,7 +34,7 @@ func readACL(given []string) ([]incumbent.ACL, error) {
 		}
 		if !ended {
 			return nil, cli.Usage("--acl: %s has no permissions at its end: want creator, world, "+
-				"or SCHEME:ID:PERMS with PERMS of cdrwa", cli.Quote(hideID(open)))
+				"or SCHEME:ID:PERMS with PERMS of cdrwa", events.Quote(hideID(open), events.MaxName))
 		}
 	}
 	return all, nil
@@ -88,11 +89,11 @@ func checkEntry(e incumbent.ACL) error {
 		return cli.Usage("--acl: an entry has no scheme: want SCHEME:ID:PERMS, such as x509:CN=ann:cdrwa")
 	case "world":
 		if e.ID != "anyone" {
-			return cli.Usage("--acl: world has the id %s: want world:anyone:PERMS", cli.Quote(e.ID))
+			return cli.Usage("--acl: world has the id %s: want world:anyone:PERMS", events.Quote(e.ID, events.MaxName))
 		}
 	case "auth":
 		if e.ID != "" {
-			return cli.Usage("--acl: auth has the id %s: want auth::PERMS", cli.Quote(e.ID))
+			return cli.Usage("--acl: auth has the id %s: want auth::PERMS", events.Quote(e.ID, events.MaxName))
 		}
 	case "digest":
 		_, sum, _ := strings.Cut(e.ID, ":")
@@ -104,12 +105,12 @@ func checkEntry(e incumbent.ACL) error {
 		_, noAddr := netip.ParseAddr(e.ID)
 		_, noPrefix := netip.ParsePrefix(e.ID)
 		if noAddr != nil && noPrefix != nil {
-			return cli.Usage("--acl: %s is no address: want ip:ADDRESS:PERMS, such as ip:10.0.0.0/8:r", cli.Quote(e.ID))
+			return cli.Usage("--acl: %s is no address: want ip:ADDRESS:PERMS, such as ip:10.0.0.0/8:r", events.Quote(e.ID, events.MaxName))
 		}
 	case "x509":
 		if !strings.Contains(e.ID, "=") || strings.Contains(strings.ReplaceAll(e.ID, `\,`, ""), ", ") {
 			return cli.Usage("--acl: %s is no subject as the servers compare it: "+
-				"want RFC 2253, without spaces after commas, such as x509:CN=ann,O=b:cdrwa", cli.Quote(e.ID))
+				"want RFC 2253, without spaces after commas, such as x509:CN=ann,O=b:cdrwa", events.Quote(e.ID, events.MaxName))
 		}
 	}
 	return nil

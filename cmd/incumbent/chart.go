@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +10,7 @@ import (
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 	"github.com/incumbent-go/incumbent/drawing"
 	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -111,6 +111,6 @@ func (a *app) draw(name, format, file string) error {
 	if err := os.WriteFile(file, []byte(picture), 0o644); err != nil {
 		return cli.Exit(cli.ExitNoOutput, err)
 	}
-	a.Note("%s drawn to %s", name, strconv.Quote(file))
+	a.Note("%s drawn to %s", name, events.Quote(file, events.MaxText))
 	return nil
 }

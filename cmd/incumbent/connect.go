@@ -112,7 +112,7 @@ func (c *connection) credentials(a *app) ([]incumbent.Auth, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && othersMayRead(info.Mode(), rootOwns(info)) {
-		a.Note("others may read %s: chmod 600 it", cli.Quote(c.authFile))
+		a.Note("others may read %s: chmod 600 it", events.Quote(c.authFile, events.MaxText))
 	}
 	var all []incumbent.Auth
 	lines := bufio.NewScanner(f)
@@ -191,7 +191,7 @@ func (c *connection) await(ctx context.Context, client *incumbent.Client) error 
 	case errors.Is(err, incumbent.ErrAuthFailed):
 		return cli.Exit(exitNoAuth, err)
 	}
-	return cli.Exit(exitUnavailable, fmt.Errorf("%w\nName a running ensemble with --servers or INCUMBENT_SERVERS, or start one in memory with: incumbent zk --listen 127.0.0.1:2181", err))
+	return cli.Exit(exitUnavailable, cli.WithLines(err, "Name a running ensemble with --servers or INCUMBENT_SERVERS, or start one in memory with: incumbent zk --listen 127.0.0.1:2181"))
 }
 
 // checkChroot returns an error if the chroot of --servers does not exist: every line below it
@@ -223,7 +223,7 @@ func flagNames(err error) error {
 	text := strings.NewReplacer("Config.Servers", "--servers", "Config.SessionTimeout", "--timeout",
 		"set Config.Tick to", "set --tick to", "Config.Tick", "--tick", "Config.TLS", "--tls-ca", "Config.ACL", "--acl",
 		"Config.MaxAnswer", "--max-answer", "Config.Record: RecordOptions.Ring", "--record-last", "Config.Record: RecordIn", "--record").Replace(err.Error())
-	return trimLibrary(errors.New(text))
+	return trimLibrary(errors.New(strings.ReplaceAll(text, "\n", "; ")))
 }
 
 // trimLibrary returns an error without the library's name: the program's is before it.

@@ -14,6 +14,7 @@ import (
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/cmd/incumbent/group"
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
+	"github.com/incumbent-go/incumbent/events"
 )
 
 const electHelp = `Queue for leadership and run a command only while leading.
@@ -312,7 +313,7 @@ func (e *elector) giveUpBehind(ctx context.Context, cancel context.CancelCauseFu
 		line, err := e.client.Line(ctx, e.path, e.prefixes()...)
 		if first, found := e.firstOf(line); err == nil && found {
 			if first.Owner != e.client.SessionID() {
-				cancel(cli.Exit(exitTimeout, fmt.Errorf("not %s: %s is first in line (--try 0s)", e.doing, cli.Quote(first.ID))))
+				cancel(cli.Exit(exitTimeout, fmt.Errorf("not %s: %s is first in line (--try 0s)", e.doing, events.Quote(first.ID, events.MaxName))))
 			}
 			return
 		}
@@ -367,7 +368,7 @@ func (e *elector) printPosition(ctx context.Context) {
 	}
 	first, there := line.First()
 	if others > 0 && (!there || first.ID != e.id) {
-		e.Note("waiting in %s as %s: %s in line, %s", e.path, cli.Quote(e.id), cli.Plural(others, "other"), head(line, cli.Plain))
+		e.Note("waiting in %s as %s: %s in line, %s", e.path, events.Quote(e.id, events.MaxName), cli.Plural(others, "other"), head(line, func(s string) string { return s }))
 	}
 }
 

@@ -2,10 +2,8 @@ package main
 
 import (
 	"fmt"
-	"path"
 
 	"github.com/incumbent-go/incumbent"
-	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 )
 
 // forgedOrder is two places whose order ZooKeeper cannot have made, for --json.
@@ -29,5 +27,5 @@ func forgedText(line incumbent.Line) string {
 		return ""
 	}
 	return fmt.Sprintf("forged: %s's node %s (token %s) is ahead of %s's node %s (token %s), and was created after it: ZooKeeper gives no such number; find out who made which, and delete the wrong one",
-		name(ahead), cli.Plain(path.Base(ahead.Path)), token(ahead), name(behind), cli.Plain(path.Base(behind.Path)), token(behind))
+		name(ahead), nodeName(ahead), token(ahead), name(behind), nodeName(behind), token(behind))
 }

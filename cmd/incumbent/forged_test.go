@@ -37,3 +37,22 @@ func TestAForgedOrderIsShown(t *testing.T) {
 	p.Signal(syscall.SIGTERM)
 	p.Exits(0)
 }
+
+// watch notices a forged number ahead of the first in line, while that stays first for who watches its node.
+func TestWatchNoticesAForgedOrderBehindTheFirst(t *testing.T) {
+	srv := zkmem.Start(t)
+	guid := "/_c_00000000-0000-4000-8000-000000000000-latch-"
+	for _, node := range []string{"/jobs", line, line + guid + "0000000007"} {
+		if _, err := srv.Create(node, nil, zkmem.Persistent); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := start(t, srv, "watch", line)
+	p.Prints("persistent")
+	if _, err := srv.Create(line+guid+"0000000003", []byte("mallory"), zkmem.Persistent); err != nil {
+		t.Fatal(err)
+	}
+	p.Prints("forged: \"mallory\"'s node ")
+	p.Signal(syscall.SIGTERM)
+	p.Exits(0)
+}

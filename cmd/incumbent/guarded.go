@@ -15,6 +15,7 @@ import (
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/cmd/incumbent/group"
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
+	"github.com/incumbent-go/incumbent/events"
 )
 
 // underGuard is the part of the help that elect and lock share.
@@ -76,7 +77,7 @@ func (g *guardedCommand) lead(l *incumbent.Leadership) (code int, lost bool, err
 	case errors.Is(err, errNoGuard):
 		return exitSystem, lost, err
 	case err != nil:
-		return group.Failure(err), lost, fmt.Errorf("%s cannot be started: %w%s", cli.Quote(g.command[0]), err, g.shellHint())
+		return group.Failure(err), lost, fmt.Errorf("%s cannot be started: %w%s", events.Quote(g.command[0], events.MaxText), err, g.shellHint())
 	case led == 0:
 		return 0, true, nil
 	}
@@ -98,7 +99,7 @@ func (g *guardedCommand) killAll() {
 // shellHint says how a line of the shell is run, if the command looks like one.
 func (g *guardedCommand) shellHint() string {
 	if len(g.command) == 1 && strings.ContainsAny(g.command[0], " \t\n;|&<>$`") {
-		return "; a line of the shell is run by: -- sh -c " + cli.Quote(g.command[0])
+		return "; a line of the shell is run by: -- sh -c " + events.Quote(g.command[0], events.MaxText)
 	}
 	return ""
 }
@@ -123,7 +124,7 @@ func (g *guardedCommand) work(l *incumbent.Leadership) (led time.Duration, lost 
 	if !none {
 		g.forward(syscall.SIGTERM) // one came before the command ran
 	}
-	g.Note("%s %s with token %d, session %s; running %s in process group %d", g.doing, g.path, l.Token(), hex(g.client.SessionID()), cli.Quote(g.command[0]), g.ID())
+	g.Note("%s %s with token %d, session %s; running %s in process group %d", g.doing, g.path, l.Token(), hex(g.client.SessionID()), events.Quote(g.command[0], events.MaxText), g.ID())
 	g.notifier.send(fmt.Sprintf("STATUS=%s %s with token %d", g.doing, g.path, l.Token()))
 	lost, err = g.until(l)
 	g.notifier.send("STATUS=" + g.done + " " + g.path)

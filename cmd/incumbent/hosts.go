@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
+	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/page/live"
 )
 
@@ -24,7 +25,7 @@ func (h *hostNames) flags(f *pflag.FlagSet) {
 func (h hostNames) check() error {
 	for _, name := range h {
 		if !asked(name) {
-			return cli.Usage("--http-host takes a name without a port, such as ops.example.com, not %s", cli.Quote(name))
+			return cli.Usage("--http-host takes a name without a port, such as ops.example.com, not %s", events.Quote(name, events.MaxName))
 		}
 	}
 	return nil
@@ -51,7 +52,7 @@ func (h hostNames) expected(listened, host string) bool {
 func (h hostNames) only(listened string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !h.expected(listened, r.Host) {
-			http.Error(w, "this server is not asked under the name "+cli.Quote(r.Host)+
+			http.Error(w, "this server is not asked under the name "+events.Quote(r.Host, events.MaxName)+
 				": ask under its address, or start it with --http-host and that name", http.StatusForbidden)
 			return
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
+	"github.com/incumbent-go/incumbent/events"
 )
 
 const lockHelp = `Lock a path and run a command only while holding the lock.
@@ -147,5 +148,5 @@ func (p *permits) print(ctx context.Context) {
 		return
 	}
 	e := p.elector
-	e.Note("waiting for a permit of %s as %s: all %d are held, the oldest by %s with token %d", e.path, cli.Quote(e.id), len(holders), cli.Quote(holders[0].ID), holders[0].Token)
+	e.Note("waiting for a permit of %s as %s: all %d are held, the oldest by %s with token %d", e.path, events.Quote(e.id, events.MaxName), len(holders), events.Quote(holders[0].ID, events.MaxName), holders[0].Token)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
+	"github.com/incumbent-go/incumbent/events"
 )
 
 // notifier tells systemd how the service is: see sd_notify(3). The nil notifier tells nobody.
@@ -88,7 +89,7 @@ func watchdogInterval(text string) (time.Duration, error) {
 	}
 	usec, err := strconv.ParseUint(text, 10, 64)
 	if err != nil || usec > math.MaxInt64/1000 {
-		return 0, cli.Usage("--notify: WATCHDOG_USEC is %s: want the microseconds that systemd waits for a message", cli.Quote(text))
+		return 0, cli.Usage("--notify: WATCHDOG_USEC is %s: want the microseconds that systemd waits for a message", events.Quote(text, events.MaxName))
 	}
 	if usec == 0 {
 		return 0, nil

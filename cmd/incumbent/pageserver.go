@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
+	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/page/live"
 )
 
@@ -71,7 +72,7 @@ func (s *pageServer) serve(ctx context.Context, after string, handler func(live.
 func (s *pageServer) address() (host, port string, err error) {
 	for _, name := range s.hosts {
 		if !asked(name) {
-			return "", "", cli.Usage("--host takes a name without a port, such as ops.example.com, not %s", cli.Quote(name))
+			return "", "", cli.Usage("--host takes a name without a port, such as ops.example.com, not %s", events.Quote(name, events.MaxName))
 		}
 	}
 	if host, port, err = net.SplitHostPort(s.listen); err == nil {
@@ -83,7 +84,7 @@ func (s *pageServer) address() (host, port string, err error) {
 	case host == "":
 		host = "127.0.0.1"
 	case !asked(host):
-		return "", "", cli.Usage("--listen takes an address, such as 127.0.0.1:8080: a browser cannot ask for the host %s", cli.Quote(host))
+		return "", "", cli.Usage("--listen takes an address, such as 127.0.0.1:8080: a browser cannot ask for the host %s", events.Quote(host, events.MaxName))
 	}
 	return host, port, nil
 }

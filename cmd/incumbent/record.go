@@ -12,6 +12,7 @@ import (
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
+	"github.com/incumbent-go/incumbent/events"
 )
 
 // recordTo sets Config.Record as --record and --record-last say. The caller has to call the
@@ -61,7 +62,7 @@ func (e *elector) saveAtSignal() (end func()) {
 				e.Note("the last records could not be written: %v", trimLibrary(err))
 				continue
 			}
-			e.Note("the last records are in %s", strconv.Quote(name))
+			e.Note("the last records are in %s", events.Quote(name, events.MaxText))
 		}
 	}()
 	return func() {
@@ -89,7 +90,7 @@ func (e *elector) createLog(file string) (*os.File, error) {
 		case errors.Is(err, os.ErrExist): // another program created it in the same moment
 			continue
 		case err == nil:
-			e.Note("%s exists already: this run is recorded in %s", strconv.Quote(file), strconv.Quote(numbered))
+			e.Note("%s exists already: this run is recorded in %s", events.Quote(file, events.MaxText), events.Quote(numbered, events.MaxText))
 		}
 		return f, err
 	}

@@ -114,10 +114,10 @@ func (a *app) play(l flightLog, o replayOptions) error {
 		a.Note("the log begins with the checkpoint after record %d: what was before is not there", sum.After)
 	}
 	if len(sum.Unknown) > 0 {
-		a.Note("a newer version wrote the log; this one does not know: %s", cli.Plain(strings.Join(sum.Unknown, ", ")))
+		a.Note("a newer version wrote the log; this one does not know: %s", events.Foreign(strings.Join(sum.Unknown, ", "), events.MaxText))
 	}
 	for _, m := range states(sum) {
-		a.Out.Line("  %s is %s", cli.Plain(m.ID), m.State)
+		a.Out.Line("  %s", oneLine(fmt.Sprintf("%s is %s", m.ID, m.State)))
 	}
 	if gap != nil && sum.Engine.Seq() < gap.To {
 		err = fmt.Errorf("%w; what stands behind it cannot be replayed, and --print shows it", err)

@@ -113,7 +113,7 @@ func logOf(run segments.Run, name string) flightLog {
 func (a *app) playAll(logs []flightLog, o replayOptions) (first error) {
 	for _, l := range logs {
 		if l.name != "" && !a.JSON {
-			a.Out.Line("%s:", l.name)
+			a.Out.Line("%s:", oneLine(l.name))
 		}
 		err := a.play(l, o)
 		switch {

@@ -22,7 +22,7 @@ func (a *app) printLog(l flightLog, o replayOptions) error {
 	h := s.Header()
 	clock := newWallClock(h)
 	if !a.JSON {
-		a.Out.Line("%s, %s, begun %s%s", cli.Plain(h.Library), cli.Plain(h.Go), cli.Plain(h.Start), oneLine(process(h)))
+		a.Out.Line("%s, %s, begun %s%s", events.Foreign(h.Library, events.MaxText), events.Foreign(h.Go, events.MaxText), events.Foreign(h.Start, events.MaxText), oneLine(process(h)))
 	}
 	s.Notes = func(n events.Note) {
 		clock.set(n.Clock)
@@ -125,7 +125,10 @@ func gapText(g *events.Gap) string {
 }
 
 // oneLine makes foreign text harmless, and keeps it on its line.
-func oneLine(s string) string { return strings.ReplaceAll(cli.Plain(s), "\n", `\n`) }
+func oneLine(s string) string { return events.Foreign(s, maxPrinted) }
+
+// maxPrinted is how many bytes a line has at most, and events.MaxText how many each effect in it. With --json nothing is cut.
+const maxPrinted = 32 << 10
 
 func recordLine(r events.Record, clock *wallClock) string {
 	start := clock.start
@@ -143,7 +146,7 @@ func recordLine(r events.Record, clock *wallClock) string {
 	if len(r.Effects) > 0 {
 		shown := make([]string, len(r.Effects))
 		for i, effect := range r.Effects.Strings() {
-			shown[i] = sinceStart(effect, start)
+			shown[i] = events.Foreign(sinceStart(effect, start), events.MaxText)
 		}
 		line += "  | " + strings.Join(shown, "; ")
 	}
@@ -171,7 +174,7 @@ func factsOf(ev events.Event) string {
 	var facts []string
 	for _, fact := range []string{ev.Server, ev.Address, string(ev.End)} {
 		if fact != "" && !slices.Contains(facts, fact) {
-			facts = append(facts, fact)
+			facts = append(facts, events.Foreign(fact, events.MaxText))
 		}
 	}
 	if facts == nil {

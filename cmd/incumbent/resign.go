@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
+	"github.com/incumbent-go/incumbent/events"
 )
 
 // resigner is one run of resign.
@@ -85,7 +85,7 @@ func (r *resigner) run(ctx context.Context, client *incumbent.Client, dir string
 	if r.dry {
 		did = "would delete"
 	}
-	r.Out.Line("%s %s of %s, token %s", did, cli.Plain(p.Path), name(p), token(p))
+	r.Out.Line("%s %s of %s, token %s", did, events.Foreign(p.Path, events.MaxText), name(p), token(p))
 	if r.dry {
 		return nil
 	}
@@ -101,8 +101,8 @@ func (r *resigner) run(ctx context.Context, client *incumbent.Client, dir string
 func (r *resigner) pick(dir string, line incumbent.Line) (incumbent.Participant, error) {
 	var fit []incumbent.Participant
 	for _, p := range line.Participants {
-		byName := r.node == "" && !p.Persistent() || r.node != "" && path.Base(p.Path) == path.Base(r.node)
-		byID := !r.byID || p.Err == nil && p.ID == r.id
+		byName := r.node == "" && !p.Persistent() || r.node != "" && (path.Base(p.Path) == path.Base(r.node) || nodeName(p) == r.node)
+		byID := !r.byID || p.Err == nil && (p.ID == r.id || name(p) == r.id)
 		if byName && byID && (p.First || r.byID || r.node != "") {
 			fit = append(fit, p)
 		}
@@ -110,29 +110,35 @@ func (r *resigner) pick(dir string, line incumbent.Line) (incumbent.Participant,
 	blocker, blocked := line.Blocker()
 	switch {
 	case blocked && !r.byID && r.node == "":
-		return incumbent.Participant{}, fmt.Errorf("%s: %s with --node %s. In line are:%s", dir, blockedBy(blocker), path.Base(blocker.Path), list(line.Participants))
+		return incumbent.Participant{}, cli.WithLines(fmt.Errorf("%s: %s with --node %s. In line are:", dir, blockedBy(blocker), nodeName(blocker)), list(line.Participants)...)
 	case len(fit) == 1:
 		return fit[0], nil
 	case len(line.Participants) == 0:
 		return incumbent.Participant{}, fmt.Errorf("%s is vacant: nobody is in line%s", dir, missing(line))
 	case len(fit) == 0:
-		return incumbent.Participant{}, fmt.Errorf("nobody in %s fits; in line are:%s", dir, list(line.Participants))
+		return incumbent.Participant{}, cli.WithLines(fmt.Errorf("nobody in %s fits; in line are:", dir), list(line.Participants)...)
 	}
-	return incumbent.Participant{}, fmt.Errorf("%d fit; say with --node which one is meant:%s", len(fit), list(fit))
+	return incumbent.Participant{}, cli.WithLines(fmt.Errorf("%d fit; say with --node which one is meant:", len(fit)), list(fit)...)
 }
 
-func list(all []incumbent.Participant) string {
-	var b strings.Builder
-	for _, p := range all {
-		fmt.Fprintf(&b, "\n  --id %s --node %s", name(p), path.Base(p.Path))
+// maxListed is how many participants an error lists.
+const maxListed = 32
+
+func list(all []incumbent.Participant) (lines []string) {
+	for i, p := range all {
+		if i == maxListed {
+			return append(lines, fmt.Sprintf("  and %d more: see incumbent status", len(all)-i))
+		}
+		line := fmt.Sprintf("  --id %s --node %s", name(p), nodeName(p))
 		switch {
 		case p.Persistent():
-			b.WriteString("  (persistent: no session owns it, only --node selects it)")
+			line += "  (persistent: no session owns it, only --node selects it)"
 		case p.First:
-			b.WriteString("  (first)")
+			line += "  (first)"
 		}
+		lines = append(lines, line)
 	}
-	return b.String()
+	return lines
 }
 
 func position(line incumbent.Line, p incumbent.Participant) int {

@@ -3,7 +3,7 @@ package main
 import (
 	"net/http"
 
-	"github.com/incumbent-go/incumbent/cmd/internal/cli"
+	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/health"
 	"github.com/incumbent-go/incumbent/metrics"
 )
@@ -28,7 +28,7 @@ func (e *elector) serveHTTP() (stop func(), err error) {
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		if err := e.unready(); err != nil {
 			w.Header().Set("Cache-Control", "no-store")
-			http.Error(w, cli.Plain(err.Error()), http.StatusServiceUnavailable)
+			http.Error(w, events.Foreign(err.Error(), events.MaxText), http.StatusServiceUnavailable)
 			return
 		}
 		handler.ServeHTTP(w, r)

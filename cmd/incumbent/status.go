@@ -101,14 +101,22 @@ type participant struct {
 }
 
 func participantObject(position int, p incumbent.Participant) participant {
-	o := participant{Position: position, Recipe: p.Recipe, First: p.First, Node: p.Path, ID: p.ID, Token: p.Token, Persistent: p.Persistent()}
+	o := participant{Position: position, Recipe: p.Recipe, First: p.First, Node: cut(p.Path), ID: cut(p.ID), Token: p.Token, Persistent: p.Persistent()}
 	if p.Owner != 0 && !o.Persistent {
 		o.Session = hex(p.Owner)
 	}
 	if p.Err != nil {
-		o.Error = trimLibrary(p.Err).Error()
+		o.Error = events.Foreign(trimLibrary(p.Err).Error(), events.MaxText)
 	}
 	return o
+}
+
+// cut returns others' text for a JSON string, in which nothing has to be replaced: it is only cut.
+func cut(text string) string {
+	if len(text) <= events.MaxText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:events.MaxText], "") + "…"
 }
 
 func lineObject(dir string, line incumbent.Line) any {
@@ -175,7 +183,7 @@ func head(line incumbent.Line, bold func(string) string) string {
 	case !there:
 		return "nobody is first"
 	case p.Err != nil:
-		return fmt.Sprintf("? is first: its node %s cannot be read", path.Base(p.Path))
+		return fmt.Sprintf("? is first: its node %s cannot be read", nodeName(p))
 	}
 	return fmt.Sprintf("%s is first in line with token %s", bold(name(p)), token(p))
 }
@@ -189,7 +197,7 @@ func blockedBy(p incumbent.Participant) string {
 	case p.Prefix == machines.ReadLabel, p.Prefix == machines.KazooReadLabel:
 		what = "no writer can hold the lock"
 	}
-	return fmt.Sprintf("%s: %s's node %s is persistent, no session owns it; delete it", what, name(p), path.Base(p.Path))
+	return fmt.Sprintf("%s: %s's node %s is persistent, no session owns it; delete it", what, name(p), nodeName(p))
 }
 
 // showSemaphore prints where the permits are if the directory is that of a semaphore, which
@@ -201,7 +209,7 @@ func (a *app) showSemaphore(ctx context.Context, client *incumbent.Client, dir s
 		return false
 	}
 	held := cli.Plural(len(permits.Participants), "permit")
-	a.Out.Line("%s: a semaphore, %s held: see incumbent status %s", cli.Plain(dir), held, cli.Plain(below))
+	a.Out.Line("%s: a semaphore, %s held: see incumbent status %s", events.Foreign(dir, events.MaxText), held, events.Foreign(below, events.MaxText))
 	return true
 }
 
@@ -216,10 +224,10 @@ func (a *app) showLine(dir string, line incumbent.Line) {
 		if one.Participants[0].Recipe == machines.LeaseLine {
 			count = ""
 		}
-		a.Out.Line("%s%s: %s%s", cli.Plain(dir), cli.Plain(what), count, head(one, a.Out.Bold))
+		a.Out.Line("%s%s: %s%s", events.Foreign(dir, events.MaxText), events.Foreign(what, events.MaxText), count, head(one, a.Out.Bold))
 	}
 	if len(lines) == 0 {
-		a.Out.Line("%s: vacant, nobody is in line%s", cli.Plain(dir), missing(line))
+		a.Out.Line("%s: vacant, nobody is in line%s", events.Foreign(dir, events.MaxText), missing(line))
 	} else {
 		a.Out.Table(a.lineRows(line))
 	}
@@ -250,7 +258,7 @@ func (a *app) lineRows(line incumbent.Line) [][]string {
 		session, remark := hex(p.Owner), ""
 		switch {
 		case p.Err != nil:
-			session, remark = "-", "unreadable: "+cli.Plain(trimLibrary(p.Err).Error())
+			session, remark = "-", "unreadable: "+events.Foreign(trimLibrary(p.Err).Error(), events.MaxText)
 			if p.First {
 				remark = "first, " + remark
 			}
@@ -260,9 +268,14 @@ func (a *app) lineRows(line incumbent.Line) [][]string {
 		case p.First:
 			remark = "first"
 		}
-		rows = append(rows, []string{strconv.Itoa(at.next(p)), p.Recipe, cli.Plain(path.Base(p.Path)), name(p), token(p), session, remark})
+		rows = append(rows, []string{strconv.Itoa(at.next(p)), p.Recipe, nodeName(p), name(p), token(p), session, remark})
 	}
 	return rows
+}
+
+// nodeName returns the name of a participant's node.
+func nodeName(p incumbent.Participant) string {
+	return events.Foreign(path.Base(p.Path), events.MaxText)
 }
 
 // name returns a participant's id, or a question mark.
@@ -270,7 +283,7 @@ func name(p incumbent.Participant) string {
 	if p.Err != nil {
 		return "?"
 	}
-	return cli.Quote(p.ID)
+	return events.Quote(p.ID, events.MaxName)
 }
 
 func token(p incumbent.Participant) string {

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
+	"github.com/incumbent-go/incumbent/events"
 )
 
 func (a *app) watch() *cobra.Command {
@@ -24,7 +26,7 @@ Only a participant itself knows whether it leads: the first in line may be pause
 or cut off, or not confirmed yet. Nobody behind a persistent node leads before
 somebody deletes it: that is printed, too, and with --json has the event "blocked".
 An order of numbers that contradicts the tokens, which ZooKeeper cannot have made, is
-printed at the next change, with --json as the event "forged".
+printed within 10 seconds, with --json as the event "forged".
 
 The command creates no node, and goes on after reconnects. It prints these as well:
 on stderr, or with --json as objects with the event "connection". A participant
@@ -116,6 +118,7 @@ func (a *app) printChanges(ctx context.Context, looker *onlooker) error {
 	client, dir := looker.client, looker.dir
 	defer client.OnConnection(a.printConnection)()
 	printer := changePrinter{app: a, before: map[string]lastChange{}}
+	go printer.lookForForged(ctx, looker) // ends with the context
 	for change, err := range client.Watch(ctx, dir, looker.plains...) {
 		switch {
 		case errors.Is(err, incumbent.ErrNoAuth) && mayNotList(ctx, client, dir):
@@ -195,7 +198,9 @@ type changePrinter struct {
 	*app
 	before    map[string]lastChange // by prefix
 	lastError string                // the error that was printed after the last change
-	forged    string                // the order that was printed last; "": none is forged
+
+	forging sync.Mutex
+	forged  string // the order that was printed last; "": none is forged
 }
 
 // changeObject is a change for --json.
@@ -213,7 +218,7 @@ type changeObject struct {
 
 // printError prints an error, unless it is the same again.
 func (t *changePrinter) printError(now time.Time, err error) {
-	text := trimLibrary(err).Error()
+	text := events.Foreign(trimLibrary(err).Error(), 2*events.MaxText)
 	switch {
 	case text == t.lastError:
 		return
@@ -225,6 +230,28 @@ func (t *changePrinter) printError(now time.Time, err error) {
 	t.lastError = text
 }
 
+// forgedInterval is how often watch asks whether the line has changed behind its first.
+const forgedInterval = 10 * time.Second
+
+// lookForForged reads the line again when a node was created or deleted in it: one with a forged number changes nothing for the
+// first in line, whose node alone is watched.
+func (t *changePrinter) lookForForged(ctx context.Context, looker *onlooker) {
+	tick := time.NewTicker(forgedInterval)
+	defer tick.Stop()
+	for seen := int64(0); ; {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		stat, err := looker.client.Exists(looker.dir).Do(ctx)
+		if err == nil && stat != nil && stat.Pzxid != seen {
+			seen = stat.Pzxid
+			t.printForged(ctx, looker)
+		}
+	}
+}
+
 // printForged reads the line, and prints an order in it that ZooKeeper cannot have made.
 func (t *changePrinter) printForged(ctx context.Context, looker *onlooker) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
@@ -234,6 +261,8 @@ func (t *changePrinter) printForged(ctx context.Context, looker *onlooker) {
 		return // the feed has the error, or the next change is compared
 	}
 	text := forgedText(line)
+	t.forging.Lock()
+	defer t.forging.Unlock()
 	if text == t.forged {
 		return
 	}
@@ -301,12 +330,12 @@ func (t *changePrinter) text(c incumbent.Change) string {
 	switch {
 	case c.Vacant:
 	case c.Blocker.Path != "":
-		text = cli.Plain(blockedBy(c.Blocker))
+		text = blockedBy(c.Blocker)
 	default:
 		text = t.Out.Bold(name(c.First)) + " is first in line, token " + token(c.First) + ", session " + hex(c.First.Owner)
 	}
 	if c.Recipe == "election" {
-		text += " (election " + cli.Plain(c.Prefix) + ")"
+		text += " (election " + events.Foreign(c.Prefix, events.MaxText) + ")"
 	}
 	return text
 }

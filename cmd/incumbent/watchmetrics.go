@@ -127,7 +127,7 @@ func (o *onlooker) samples(now time.Time, read incumbent.Line) (all []metrics.Sa
 		if len(of[key]) == 0 && !seen.vacant.IsZero() {
 			vacant = now.Sub(seen.vacant).Seconds()
 		}
-		labels := []string{strings.ToValidUTF8(o.dir, "\uFFFD"), key.recipe, key.prefix}
+		labels := []string{metrics.Label(o.dir), key.recipe, metrics.Label(key.prefix)}
 		for i, v := range []float64{flag(first), flag(blocked), float64(len(of[key])), vacant, seen.changes, flag(forged)} {
 			all = append(all, metrics.Sample{Name: lineFamilies[i].Name, Labels: labels, Value: v})
 		}

@@ -230,7 +230,7 @@ func findTxnLogs(dir string) (files, left []string, err error) {
 	}
 	why := ""
 	if len(left) > 0 {
-		why = fmt.Sprintf("; %s is no regular file", cli.Quote(left[0]))
+		why = fmt.Sprintf("; %s is no regular file", events.Quote(left[0], events.MaxText))
 	}
 	return nil, nil, fmt.Errorf("%s has no transaction log: want the directory with a server's files log.*, which is version-2 of its dataLogDir%s", dir, why)
 }
@@ -244,7 +244,7 @@ func (e *explainer) readTxnLogs() ([]txnlog.Txn, error) {
 			return nil, cli.Exit(exitNoInput, fmt.Errorf("--txnlog: %w", err))
 		}
 		for _, file := range left {
-			e.Note("--txnlog: %s is left out: it is no regular file", cli.Quote(file))
+			e.Note("--txnlog: %s is left out: it is no regular file", events.Quote(file, events.MaxText))
 		}
 		for _, file := range files {
 			some, err := readTxnLog(file)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
+	"github.com/incumbent-go/incumbent/events"
 )
 
 // checkOutputs returns what is wrong with the files of --html and --trace, before anything is read: a log is never
@@ -20,11 +21,11 @@ func (e *explainer) checkOutputs(c *cobra.Command) error {
 		case c.Flags().Changed(o.flag) && o.file == "":
 			return cli.Usage("--%s is empty: want the file to write, such as why.%s", o.flag, o.flag)
 		case isEvidence(o.file):
-			return cli.Exit(cli.ExitNoOutput, fmt.Errorf("--%s: %s is a log, and would be overwritten: want another file", o.flag, cli.Quote(o.file)))
+			return cli.Exit(cli.ExitNoOutput, fmt.Errorf("--%s: %s is a log, and would be overwritten: want another file", o.flag, events.Quote(o.file, events.MaxText)))
 		}
 	}
 	if e.html != "" && filepath.Clean(e.html) == filepath.Clean(e.trace) {
-		return cli.Usage("--html and --trace name the same file, %s: want two", cli.Quote(e.html))
+		return cli.Usage("--html and --trace name the same file, %s: want two", events.Quote(e.html, events.MaxText))
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"strconv"
 
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 	"github.com/incumbent-go/incumbent/events"
@@ -36,6 +35,6 @@ func (e *explainer) writePage(r *why.Report) error {
 	if err := os.WriteFile(e.html, b, 0o600); err != nil {
 		return cli.Exit(cli.ExitNoOutput, fmt.Errorf("--html: %w", err))
 	}
-	e.Note("the page is %s", strconv.Quote(e.html))
+	e.Note("the page is %s", events.Quote(e.html, events.MaxText))
 	return nil
 }

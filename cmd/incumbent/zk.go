@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/incumbent-go/incumbent/cmd/incumbent/control"
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
+	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -100,7 +100,7 @@ func (f *zkFlags) check(c *cobra.Command) error {
 		value *string
 	}{{"listen", &f.listen}, {"tls-listen", &f.tlsListen}, {"control", &f.control}} {
 		if _, _, err := net.SplitHostPort(*address.value); err != nil && (*address.value != "" || address.flag == "listen") {
-			return cli.Usage("--%s %s: want host:port, such as 127.0.0.1:2181", address.flag, cli.Quote(*address.value))
+			return cli.Usage("--%s %s: want host:port, such as 127.0.0.1:2181", address.flag, events.Quote(*address.value, events.MaxName))
 		}
 		*address.value = onLoopback(*address.value)
 	}
@@ -129,7 +129,7 @@ func (a *app) serve(ctx context.Context, f zkFlags) error {
 		if err != nil {
 			return cli.Exit(exitIO, fmt.Errorf("cannot load: %w", err))
 		}
-		a.Note("loaded %s from %s", cli.Plural(count, "node"), strconv.Quote(f.load))
+		a.Note("loaded %s from %s", cli.Plural(count, "node"), events.Quote(f.load, events.MaxText))
 	}
 	if err := srv.Listen(f.listen); err != nil {
 		return cli.Exit(exitUnavailable, fmt.Errorf("cannot listen: %w", err))
@@ -160,7 +160,7 @@ func (a *app) serve(ctx context.Context, f zkFlags) error {
 	if err != nil {
 		return cli.Exit(exitIO, fmt.Errorf("cannot save: %w", err))
 	}
-	a.Note("saved %s in %s", cli.Plural(count, "node"), strconv.Quote(f.save))
+	a.Note("saved %s in %s", cli.Plural(count, "node"), events.Quote(f.save, events.MaxText))
 	return failed
 }
 

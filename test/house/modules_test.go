@@ -38,6 +38,7 @@ var standardHere = map[string][]string{
 	"page":        {"compress/gzip", "embed", "encoding/base64", "io/fs", "path", "regexp"}, // its modules, put into one file
 	"page/live":   {"crypto/subtle", "net/http", "net/netip", "net/url", "path/filepath", "regexp"},
 	"play":        {"hash/fnv"},
+	"metrics":     {"hash/fnv"},
 	"play/web":    {"embed", "io/fs"}, // as page
 	"play/server": {"mime", "net/http"},
 

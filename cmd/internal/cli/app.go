@@ -46,7 +46,9 @@ func (a *App) Run(root *cobra.Command, args []string) int {
 	}
 	coded := a.Coded(err)
 	if coded.Err != nil {
-		a.Err.Line("%s%s %s", a.stamp(), a.Err.Red(a.Name+":"), Plain(strings.TrimPrefix(coded.Error(), "incumbent: ")))
+		lines := ErrorLines(coded)
+		lines[0] = a.stamp() + a.Err.Red(a.Name+":") + " " + strings.TrimPrefix(lines[0], "incumbent: ")
+		a.Err.Line("%s", strings.Join(lines, "\n"))
 	}
 	return coded.Code
 }
@@ -98,7 +100,7 @@ func (a *App) Note(format string, args ...any) {
 }
 
 func (a *App) note(format string, args ...any) []byte {
-	return []byte(a.stamp() + a.Err.Dim(a.Name+":") + " " + Plain(fmt.Sprintf(format, args...)) + "\n")
+	return []byte(a.stamp() + a.Err.Dim(a.Name+":") + " " + line(fmt.Sprintf(format, args...)) + "\n")
 }
 
 // stamp returns what precedes a line on stderr: the time if lines are dated.

@@ -1,43 +1,48 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"github.com/incumbent-go/incumbent/events"
 )
 
 // TimeLayout is how times are printed: as in RFC 3339, with milliseconds, and with the zone as numbers.
 const TimeLayout = "2006-01-02T15:04:05.000-07:00"
 
-// longest is the maximal length of a foreign text.
-const longest = 80
+// maxLine is how many bytes a note or an error takes on the screen.
+const maxLine = 3 * events.MaxText
 
-// Quote returns foreign text in quotes, escaped so that a terminal executes nothing in it.
-func Quote(s string) string {
-	if utf8.RuneCountInString(s) > longest {
-		r := []rune(s)
-		return strconv.Quote(string(r[:longest])) + "…"
-	}
-	return strconv.Quote(s)
+// line returns a note or an error on one line: what others wrote in it may be anything.
+func line(text string) string { return events.Foreign(text, maxLine) }
+
+// linesError is an error with further lines.
+type linesError struct {
+	error
+	lines []string
 }
 
-// Plain returns text that may have foreign parts, escaped line by line as in Quote.
-func Plain(s string) string {
-	var b strings.Builder
-	for i, r := range s {
-		switch {
-		case r == '\n' || r == '\t' || r == '"' || r == '\\':
-			b.WriteRune(r)
-		case r == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)):
-			fmt.Fprintf(&b, `\x%02x`, s[i])
-		default:
-			quoted := strconv.QuoteRune(r)
-			b.WriteString(strings.ReplaceAll(quoted[1:len(quoted)-1], `\'`, "'"))
-		}
+// WithLines returns an error with further lines, each of which is printed as a line of its own. The texts of errors and
+// notes are one line otherwise, because a break in them may be somebody else's.
+func WithLines(err error, lines ...string) error { return &linesError{err, lines} }
+
+func (e *linesError) Error() string { return e.error.Error() + e.more() }
+func (e *linesError) Unwrap() error { return e.error }
+func (e *linesError) more() string  { return "\n" + strings.Join(e.lines, "\n") }
+
+// ErrorLines returns an error as it is printed.
+func ErrorLines(err error) []string {
+	var more *linesError
+	if !errors.As(err, &more) {
+		return []string{line(err.Error())}
 	}
-	return b.String()
+	all := []string{line(strings.TrimSuffix(err.Error(), more.more()))}
+	for _, one := range more.lines {
+		all = append(all, line(one))
+	}
+	return all
 }
 
 // Short returns a duration with three figures at most.

@@ -46,8 +46,10 @@ func FuzzArguments(f *testing.F, name string, root func(*cli.App) *cobra.Command
 		if coded.Code != cli.ExitUsage {
 			t.Errorf("%q: exit code %d", args, coded.Code)
 		}
-		if text := cli.Plain(coded.Error()); strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
-			t.Errorf("the error for %q is printed as %q", args, text)
+		for _, text := range cli.ErrorLines(coded) {
+			if strings.ContainsFunc(text, unicode.IsControl) {
+				t.Errorf("the error for %q is printed as %q", args, text)
+			}
 		}
 	})
 }
