@@ -43,7 +43,7 @@ func (c *Client) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("incumbent: close: another Close has not ended: %w", context.Cause(ctx))
 	}
-	return errors.Join(deletions, c.end(ctx))
+	return together(deletions, c.end(ctx))
 }
 
 // unfinishedDeletions returns an error that names the guaranteed deletions that have not
@@ -55,7 +55,7 @@ func unfinishedDeletions(handles []closer) error {
 			errs = append(errs, d.handle.unfinished(nil))
 		}
 	}
-	return errors.Join(errs...)
+	return together(errs...)
 }
 
 // closeContext returns a context for the close of the session. It ends lastMoment after
@@ -83,7 +83,7 @@ func (c *Client) end(ctx context.Context) error {
 	stopErr := c.stopped(ctx, late) // a server that is slow to close the session leaves time for the log
 	c.pauses.stop()
 	c.markClosed()
-	return errors.Join(err, ioErr, stopErr)
+	return together(err, ioErr, stopErr)
 }
 
 // stopped ends the loop and then what records, and waits for both until both contexts have
@@ -128,5 +128,5 @@ func closeAll(ctx context.Context, handles []closer) error {
 		all.Go(func() { errs[i] = h.Close(ctx) })
 	}
 	all.Wait()
-	return errors.Join(errs...)
+	return together(errs...)
 }

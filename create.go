@@ -120,7 +120,7 @@ func (r *CreateRequest) settle() *CreateRequest {
 		{ttl: true, sequential: true}:       events.PersistentSequentialTTL,
 	}[choice{r.ephemeral, r.sequential, r.container, r.ttl != 0}]
 	if !known {
-		r.refuse("%s: a node is ephemeral, a container or has a TTL, and a container is not sequential", r.path)
+		r.refuse("%s: a node is ephemeral, a container or has a TTL, and a container is not sequential", shownPath(r.path))
 	}
 	r.ops[0].Mode, r.ops[0].TTL = mode, r.ttl
 	return r

@@ -1,8 +1,10 @@
 package incumbent
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -200,7 +202,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	s, why := sentinels[e.Code], events.Foreign(e.Text, 2*events.MaxText) // it may have a name that others gave
+	s, why := sentinels[e.Code], events.Foreign(e.Text, events.MaxText+events.MaxPath) // it may have a name that others gave
 	switch {
 	case s != nil && why != "":
 		return fmt.Sprintf("%v: %s", s, why)
@@ -251,6 +253,19 @@ func Retryable(err error) bool {
 type wordedError struct {
 	text   string
 	causes []error
+}
+
+// together returns independent errors as one, on one line: nil for none, and a single one as it is.
+func together(all ...error) error {
+	all = slices.DeleteFunc(slices.Clone(all), func(err error) bool { return err == nil })
+	if len(all) < 2 {
+		return cmp.Or(all...)
+	}
+	texts := make([]string, len(all))
+	for i, err := range all {
+		texts[i] = err.Error()
+	}
+	return &wordedError{strings.Join(texts, "; "), all}
 }
 
 // joined returns an error with the texts of all, one after the other, and the package's name

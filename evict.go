@@ -34,7 +34,7 @@ func (c *Client) revoke(ctx context.Context, p Participant) error {
 func (c *Client) changeParticipant(ctx context.Context, name string, p Participant, op func(version int32) Op) error {
 	c.check(ctx)
 	if p.Path == "" || p.Token == 0 {
-		return errors.Join(fmt.Errorf("incumbent: the participant %s with token %d has no path or no token: want one that Line or Participants has read", quotedPath(p.Path), p.Token), p.Err)
+		return together(fmt.Errorf("incumbent: the participant %s with token %d has no path or no token: want one that Line or Participants has read", quotedPath(p.Path), p.Token), p.Err)
 	}
 	session := c.io.Current()
 	_, stat, err := c.read(ctx, p.Path)

@@ -7,13 +7,13 @@ import (
 )
 
 // maxError is how many bytes an error's text has at most. What a caller adds to it, such as a path, comes on top.
-const maxError = 3 * events.MaxText
+const maxError = 2 * events.MaxText
 
 // shownPath returns a path, or another text that others may have written, for an error or the log.
-func shownPath(path string) string { return events.Foreign(path, events.MaxText) }
+func shownPath(path string) string { return events.Foreign(path, events.MaxPath) }
 
 // quotedPath returns what is perhaps no path, in quotes.
-func quotedPath(path string) string { return events.Quote(path, events.MaxText) }
+func quotedPath(path string) string { return events.Quote(path, events.MaxPath) }
 
 // logErr adds an error to a line of the log.
 func logErr(e *zerolog.Event, err error) *zerolog.Event {

@@ -3,7 +3,6 @@ package incumbent
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 	"runtime"
@@ -108,5 +107,5 @@ func checkOptions(options any) error {
 			errs = append(errs, fmt.Errorf("incumbent: %s is %v: want more, or 0 for the default", name, value.Interface()))
 		}
 	}
-	return errors.Join(errs...)
+	return together(errs...)
 }

@@ -112,7 +112,7 @@ func unlock(ctx context.Context, holds []*Hold) error {
 			errs = append(errs, withLockPath(h.machine.path, err))
 		}
 	}
-	return errors.Join(errs...)
+	return together(errs...)
 }
 
 // MultiHold is all locks of a MultiLock, held until Unlock or until one of them is lost:

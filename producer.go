@@ -206,7 +206,7 @@ func (p *producer) Flush(ctx context.Context) error {
 		failures = append(failures, fmt.Errorf("incumbent: %d more failures of this kind", p.moreErrors))
 	}
 	p.putErrors, p.moreErrors = nil, 0
-	return errors.Join(failures...)
+	return together(failures...)
 }
 
 // Close does what Queue.Close does.

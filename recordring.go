@@ -180,12 +180,12 @@ func (r *ring) saveFor(why string) (name string, err error) {
 		return "", err
 	}
 	if err := r.dump(f, why, r.options.checkpointRoom()); err != nil {
-		return f.Final(), errors.Join(err, f.Discard(0))
+		return f.Final(), together(err, f.Discard(0))
 	}
 	if r.options.Sync != SyncNever {
 		err = f.Sync()
 	}
-	err = errors.Join(err, f.Close())
+	err = together(err, f.Close())
 	dir.Wait()
 	return f.Final(), err
 }

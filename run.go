@@ -28,7 +28,7 @@ func (p *participant) whileOpen(ctx context.Context, wait func(context.Context) 
 	late, cancel := outlive(ctx)
 	defer cancel()
 	if closeErr := p.Close(late); closeErr != nil {
-		err = errors.Join(err, closeErr)
+		err = together(err, closeErr)
 	}
 	return err
 }

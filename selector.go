@@ -121,7 +121,7 @@ func (s *Selector) outcome(ctx context.Context) error {
 	select {
 	case err := <-s.participant.ending.get():
 		if ctx.Err() != nil { // the work may have returned because of that
-			return errors.Join(s.interrupted(ctx), err)
+			return together(s.interrupted(ctx), err)
 		}
 		return err
 	case <-s.participant.commands.ended:

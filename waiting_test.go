@@ -100,7 +100,7 @@ func TestCallsToASilentServer(t *testing.T) {
 		err := endedCall(t, do)
 		text := "incumbent: " + one.called + ": " + one.hangs + ": enough"
 		if path, runs := strings.CutPrefix(one.called, "run "); runs { // it closes, too, and the node may exist
-			text += "\nincumbent: close " + path + ": its node is not deleted yet: enough (it is tried again by itself)"
+			text += "; incumbent: close " + path + ": its node is not deleted yet: enough (it is tried again by itself)"
 		}
 		mustWait(t, err, text)
 		if unknown := strings.Contains(one.hangs, "unknown"); errors.Is(err, ErrOutcomeUnknown) != unknown || errors.Is(err, ErrNotConnected) {

@@ -10,6 +10,7 @@ import (
 // The longest foreign texts, in bytes, as Foreign cuts them.
 const (
 	MaxName = 64   // a name: a host, an id, one name in a certificate
+	MaxPath = 512  // the path of a node
 	MaxText = 1024 // a sentence: why a connection failed
 )
 
