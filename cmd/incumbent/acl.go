@@ -42,10 +42,11 @@ func readACL(given []string) ([]incumbent.ACL, error) {
 
 // hideID returns an entry without what may be a password in it.
 func hideID(entry string) string {
-	if strings.HasPrefix(entry, "digest:") {
-		return "digest:…"
+	scheme, _, found := strings.Cut(entry, ":")
+	if !found || scheme == "x509" || scheme == "ip" {
+		return entry
 	}
-	return entry
+	return scheme + ":…"
 }
 
 // readEntry reads one entry. It is whole if nothing has to follow.
@@ -89,11 +90,11 @@ func checkEntry(e incumbent.ACL) error {
 		return cli.Usage("--acl: an entry has no scheme: want SCHEME:ID:PERMS, such as x509:CN=ann:cdrwa")
 	case "world":
 		if e.ID != "anyone" {
-			return cli.Usage("--acl: world has the id %s: want world:anyone:PERMS", events.Quote(e.ID, events.MaxName))
+			return cli.Usage("--acl: world has another id than anyone: want world:anyone:PERMS")
 		}
 	case "auth":
 		if e.ID != "" {
-			return cli.Usage("--acl: auth has the id %s: want auth::PERMS", events.Quote(e.ID, events.MaxName))
+			return cli.Usage("--acl: auth has an id, and takes none: want auth::PERMS")
 		}
 	case "digest":
 		_, sum, _ := strings.Cut(e.ID, ":")
