@@ -202,8 +202,8 @@ func (c *Consumer) notice(n events.Notify) {
 
 // work calls the handler with one item, and posts the outcome to the machine.
 func (c *Consumer) work(ctx context.Context, n events.Notify, data []byte) {
-	err, began := errGoexit, c.handle.client.clock.Now()
-	defer func() {
+	began := c.handle.client.clock.Now()
+	c.call(ctx, data, n, func(err error) {
 		c.meterItem(ctx, n, err, time.Duration(c.handle.client.clock.Now()-began))
 		returned := events.Event{Kind: events.WorkReturned, Work: n.Work}
 		if err != nil {
@@ -219,8 +219,7 @@ func (c *Consumer) work(ctx context.Context, n events.Notify, data []byte) {
 		c.handle.mu.Unlock()
 		c.handle.works.end()
 		c.handle.client.post(c.handle.id, returned)
-	}()
-	err = c.call(ctx, data, n)
+	})
 }
 
 // meterItem counts an item that the handler has returned from.
@@ -246,9 +245,9 @@ func (c *Consumer) reportFailure(n events.Notify, err error) {
 	}
 }
 
-// call calls the user's function; a panic becomes an error.
-func (c *Consumer) call(ctx context.Context, data []byte, n events.Notify) error {
-	return c.handle.client.log.guard("the handler", n.Path, func() error { return c.handler(ctx, data, c.node(n), n.Try) })
+// call calls the user's function, and then the other one with its error.
+func (c *Consumer) call(ctx context.Context, data []byte, n events.Notify, then func(error)) {
+	c.handle.client.log.guard("the handler", n.Path, func() error { return c.handler(ctx, data, c.node(n), n.Try) }, then)
 }
 
 // node returns the name of a delivery's node.

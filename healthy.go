@@ -3,7 +3,6 @@ package incumbent
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -98,18 +97,14 @@ func (h *healthChecks) dropLate() {
 	}
 }
 
-// errCheckGoexit is the error of a check that neither returns nor panics.
-var errCheckGoexit = errors.New("the check ended its goroutine and did not return")
-
 // begin begins a check.
 func (h *healthChecks) begin(ctx context.Context, limit time.Duration) {
 	limited, release := context.WithTimeout(ctx, limit)
 	result := make(chan error, 1)
 	h.limited, h.release, h.result = limited, release, result
 	go func() {
-		err := errCheckGoexit
-		defer func() { result <- err }()
-		err = h.participant.client.log.guard("the health check", h.participant.path, func() error { return h.options.Healthy(limited) })
+		h.participant.client.log.guard("the health check", h.participant.path, func() error { return h.options.Healthy(limited) },
+			func(err error) { result <- err })
 	}()
 }
 

@@ -221,8 +221,14 @@ func execute(ctx context.Context, l *Latch, f func(*Leadership) error) error {
 	if err != nil {
 		return err
 	}
-	defer held.done(nil)
-	return f(held)
+	result := make(chan error, 1)
+	go func() {
+		defer held.done(nil)
+		l.participant.call(held, func(err error) { result <- err })
+	}()
+	err = <-result
+	<-held.returned
+	return err
 }
 
 // Path returns the path of the job's node.

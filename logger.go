@@ -1,12 +1,15 @@
 package incumbent
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
-	"runtime/debug"
 	"sync/atomic"
 
 	"github.com/rs/zerolog"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/usercode"
 )
 
 // logger writes to zerolog from a goroutine of its own: a slow sink does not delay the
@@ -39,10 +42,13 @@ func (l lostLine) Write([]byte) (int, error) { return 0, l }
 
 // reportLostLine lets zerolog report that Config.Logger panicked, as it reports that a line could
 // not be written: to zerolog.ErrorHandler, or to standard error.
-func reportLostLine(p any) {
-	defer func() { _ = recover() }() // the handler's own panic
-	out := zerolog.New(lostLine{fmt.Errorf("incumbent: Config.Logger panicked, and a line is lost: %v\n%s", p, debug.Stack())})
-	out.WithLevel(zerolog.ErrorLevel).Send()
+func reportLostLine(failed *usercode.Error) {
+	text := fmt.Errorf("incumbent: Config.Logger panicked, and a line is lost: %v\n%s", failed.Panic, failed.Stack)
+	if failed.Panic == nil {
+		text = fmt.Errorf("incumbent: Config.Logger failed, and a line is lost: %w", failed)
+	}
+	out := zerolog.New(lostLine{text})
+	_ = usercode.Call(func() error { out.WithLevel(zerolog.ErrorLevel).Send(); return nil }) // the handler may be a user's
 }
 
 // log logs a line; fields may be nil. It never blocks: if the sink does, lines are dropped and counted.
@@ -66,27 +72,30 @@ func (c *Client) hookCalls(what, path string) *calls {
 	return box
 }
 
-// guard calls a user's function. A panic becomes its error, and is logged.
-func (l *logger) guard(what, path string, f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-			l.logPanic(what, path)(p)
+// guard calls a user's function, and then calls then with its error, on the same goroutine: also if the function panics, which
+// is logged, or ends the goroutine.
+func (l *logger) guard(what, path string, f func() error, then func(error)) {
+	usercode.Run(f, func(err error) {
+		var failed *usercode.Error
+		if errors.As(err, &failed) {
+			l.logPanic(what, path)(failed)
 		}
-	}()
-	return f()
+		then(err)
+	})
 }
 
-// logPanic returns a function that logs a panic of a user's function, with the stack of
-// its own caller: call it while the panic is recovered.
-func (l *logger) logPanic(what, path string) func(any) {
-	return func(p any) {
-		text, stack := fmt.Sprint(p), debug.Stack() // Sprint takes an error's own text
+// logPanic returns a function that logs that a user's function did not return.
+func (l *logger) logPanic(what, path string) func(*usercode.Error) {
+	return func(failed *usercode.Error) {
 		l.log(zerolog.ErrorLevel, what+" panicked", func(e *zerolog.Event) {
 			if path != "" {
 				e.Str("path", shownPath(path))
 			}
-			e.Str("panic", shownPath(text)).Bytes("stack", stack)
+			if failed.Panic == nil {
+				e.Str("panic", failed.Error())
+				return
+			}
+			e.Str("panic", events.Foreign(fmt.Sprint(failed.Panic), events.MaxText)).Bytes("stack", failed.Stack)
 		})
 	}
 }

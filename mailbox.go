@@ -1,8 +1,11 @@
 package incumbent
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
+
+	"github.com/incumbent-go/incumbent/internal/usercode"
 )
 
 // maxUncalled is how many values wait for one listener, hook or logger at most.
@@ -13,7 +16,7 @@ const maxUncalled = 1024
 // function delays no other mailbox.
 type mailbox[T any] struct {
 	f        func(T)
-	panicked func(any)
+	panicked func(*usercode.Error)
 	most     int            // how many values wait; 0: however many are put
 	dropped  *atomic.Uint64 // counts those that were not passed on; nil: nobody asks
 	// squeeze returns what waits when v comes and there is no room. nil: v is dropped.
@@ -30,7 +33,7 @@ type mailbox[T any] struct {
 // calls is a mailbox of functions.
 type calls = mailbox[func()]
 
-func newCalls(panicked func(any)) *calls {
+func newCalls(panicked func(*usercode.Error)) *calls {
 	return &calls{f: func(f func()) { f() }, panicked: panicked}
 }
 
@@ -79,25 +82,16 @@ func (m *mailbox[T]) gap() (v T, missed bool) {
 }
 
 func (m *mailbox[T]) run() {
-	idle := false
-	defer func() {
-		if !idle { // a function ended the goroutine: the rest runs in another
-			if m.panicked != nil {
-				m.panicked("runtime.Goexit: it ended its goroutine, and did not return")
-			}
-			go m.run()
-		}
-	}()
 	for {
 		m.mu.Lock()
 		v, more := m.next()
 		if !more {
-			m.busy, m.queue, idle = false, nil, true
+			m.busy, m.queue = false, nil
 			m.mu.Unlock()
 			return
 		}
 		m.mu.Unlock()
-		m.call(v)
+		m.call(v, m.run)
 	}
 }
 
@@ -110,11 +104,18 @@ func (m *mailbox[T]) next() (v T, more bool) {
 	return v, true
 }
 
-func (m *mailbox[T]) call(v T) {
-	defer func() {
-		if p := recover(); p != nil && m.panicked != nil {
-			m.panicked(p)
+// call passes one value on. If the function ends the goroutine, the rest runs in another.
+func (m *mailbox[T]) call(v T, rest func()) {
+	usercode.Run(func() error { m.f(v); return nil }, func(err error) {
+		var failed *usercode.Error
+		if !errors.As(err, &failed) {
+			return
 		}
-	}()
-	m.f(v)
+		if m.panicked != nil {
+			m.panicked(failed)
+		}
+		if failed.Panic == nil {
+			go rest()
+		}
+	})
 }

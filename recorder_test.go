@@ -216,7 +216,7 @@ func TestALogThatFailsEndsTheRecording(t *testing.T) {
 		"more than there was": {9000, func(b []byte) (int, error) { return len(b) + 1, nil }, "says that it took"},
 		"less than nothing":   {9000, func([]byte) (int, error) { return -1, nil }, "says that it took -1"},
 		"a panic":             {9000, func([]byte) (int, error) { panic("closed") }, "Config.Record panicked: closed"},
-		"no return":           {9000, func([]byte) (int, error) { runtime.Goexit(); return 0, nil }, "ended the goroutine"},
+		"no return":           {9000, func([]byte) (int, error) { runtime.Goexit(); return 0, nil }, "Config.Record ended its goroutine"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {

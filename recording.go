@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"sync/atomic"
+
+	"github.com/incumbent-go/incumbent/internal/usercode"
 )
 
 // Recording is the state of the flight recorder's log: see Client.Recording.
@@ -55,13 +57,11 @@ type sink struct {
 }
 
 func (s *sink) Write(b []byte) (n int, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			n, err = 0, fmt.Errorf("incumbent: Config.Record panicked: %v", p)
-		}
-	}()
-	n, err = s.w.Write(b)
+	err = usercode.Call(func() (err error) { n, err = s.w.Write(b); return err })
+	var failed *usercode.Error
 	switch {
+	case errors.As(err, &failed):
+		return 0, &wordedError{"incumbent: " + failed.By("Config.Record"), []error{failed}}
 	case n < 0 || n > len(b):
 		return 0, fmt.Errorf("incumbent: Config.Record says that it took %d of %d bytes", n, len(b))
 	case n < len(b) && err == nil:

@@ -100,7 +100,7 @@ func (r *request) Background(ctx context.Context, f func(Result)) {
 	box := newCalls(r.client.log.logPanic("a callback", r.path))
 	go func() {
 		result := wait()
-		box.call(func() { f(result) })
+		box.call(func() { f(result) }, func() {})
 	}()
 }
 

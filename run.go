@@ -209,17 +209,12 @@ func (p *participant) logDropped(l *Leadership, err error) {
 	})
 }
 
-// errGoexit is the error of work that neither returns nor panics.
-var errGoexit = errors.New("the work ended its goroutine and did not return")
-
 // call calls the user's function, and then the other one with its error; a panic becomes an
 // error.
 func (p *participant) call(l *Leadership, then func(error)) {
-	err := errGoexit
-	defer func() { then(err) }()
 	recipe, _, _ := strings.Cut(string(p.id), "-")
 	labels := pprof.Labels("incumbent", recipe, "path", p.path, "token", strconv.FormatInt(l.term.Token, 10))
 	pprof.Do(l.ctx, labels, func(context.Context) {
-		err = p.client.log.guard("the work", p.path, func() error { return l.work(l) })
+		p.client.log.guard("the work", p.path, func() error { return l.work(l) }, then)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
@@ -206,7 +207,7 @@ func (s *Selector) begin() {
 		s.participant.client.post(s.participant.id, events.Event{Kind: events.WorkReturned, Work: work})
 		return
 	}
-	err := errGoexit
+	var err error
 	held := t.hold(base, s.participant.client, func(late error) {
 		if late == nil {
 			late = err
@@ -214,15 +215,23 @@ func (s *Selector) begin() {
 		s.participant.returned(events.Event{Work: work, Text: errorText(late)}, late)
 	})
 	held.worksFor(s.work)
+	var begun atomic.Bool
 	run := func() {
-		defer held.done(nil)
-		s.participant.call(held, func(result error) { err = result })
+		if begun.CompareAndSwap(false, true) {
+			defer held.done(nil)
+			s.participant.call(held, func(result error) { err = result })
+		}
 	}
 	if s.executor == nil {
 		go run()
 		return
 	}
-	go s.executor(run)
+	go s.participant.client.log.guard("the executor", s.participant.path, func() error { s.executor(run); return nil }, func(failed error) {
+		if failed != nil && begun.CompareAndSwap(false, true) { // it will not call run any more
+			err = &wordedError{"incumbent: SelectorOptions.Executor: " + failed.Error(), []error{failed}}
+			held.done(nil)
+		}
+	})
 }
 
 func errorText(err error) string {

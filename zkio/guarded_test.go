@@ -5,7 +5,9 @@ import (
 	"net"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/zkio"
@@ -39,5 +41,43 @@ func TestADialThatMisbehavesIsOneFailedAttempt(t *testing.T) {
 			}
 			r.await(events.ConnectionAttached)
 		})
+	}
+}
+
+// onceBrokenConn is a connection of a user whose Read or Write does not return once.
+type onceBrokenConn struct {
+	net.Conn
+	read, write func()
+}
+
+func (c onceBrokenConn) Read(b []byte) (int, error)  { c.read(); return c.Conn.Read(b) }
+func (c onceBrokenConn) Write(b []byte) (int, error) { c.write(); return c.Conn.Write(b) }
+
+// TestAConnectionThatMisbehavesIsReplaced lets the methods of a connection of Config.Dial panic or end their goroutine once.
+func TestAConnectionThatMisbehavesIsReplaced(t *testing.T) {
+	srv := zkmem.Start(t)
+	for name, act := range map[string]func(){"panic": func() { panic("oh") }, "goexit": runtime.Goexit} {
+		for _, method := range []string{"Read", "Write"} {
+			t.Run(method+" "+name, func(t *testing.T) {
+				var done atomic.Bool
+				once := func(of string) func() {
+					return func() {
+						if of == method && done.CompareAndSwap(false, true) {
+							act()
+						}
+					}
+				}
+				r := newRig(t, zkio.Config{Servers: []string{srv.Addr()}, Timeout: 2 * time.Second, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+					var d net.Dialer
+					conn, err := d.DialContext(ctx, network, address)
+					if err != nil {
+						return nil, err
+					}
+					return onceBrokenConn{conn, once("Read"), once("Write")}, nil
+				}})
+				r.Execute(events.SessionMachine, events.Connect{Session: 1})
+				r.await(events.ConnectionAttached)
+			})
+		}
 	}
 }

@@ -51,6 +51,7 @@ func (t *TLS) config(host string) (*tls.Config, error) {
 	config := &tls.Config{}
 	if t.Config != nil {
 		config = t.Config.Clone()
+		guardTLS(config)
 	}
 	config.MinVersion = max(config.MinVersion, tls.VersionTLS12)
 	if config.ServerName == "" {

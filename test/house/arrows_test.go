@@ -8,8 +8,9 @@ import (
 
 // rooms says which rooms of this module the room's code may import.
 var rooms = map[string][]string{
-	".":                      {"engine", "events", "machines", "zkio", "internal/sources", "internal/segments", "internal/invariants", "internal/optimizations"},
+	".":                      {"engine", "events", "machines", "zkio", "internal/sources", "internal/segments", "internal/invariants", "internal/optimizations", "internal/usercode"},
 	"internal/invariants":    nil,
+	"internal/usercode":         nil,
 	"internal/optimizations": nil,
 	"internal/sources":       {"engine"},
 	"internal/segments":      {"events"},
@@ -17,7 +18,7 @@ var rooms = map[string][]string{
 	"machines":               {"engine", "events"},
 	"engine":                 {"events"},
 	"events":                 nil,
-	"zkio":                   {"engine", "events", "internal/invariants", "internal/optimizations"},
+	"zkio":                   {"engine", "events", "internal/invariants", "internal/optimizations", "internal/usercode"},
 	"zkio/zkmem":             {"internal/quorum"},
 	"world":                  {"engine", "events", "machines", "zkio/zkmem", "internal/quorum"},
 	"why":                    {"events", "machines", "why/txnlog"},
