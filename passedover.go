@@ -40,7 +40,7 @@ func (c *Client) logPassedOver(n events.Notify, prefixes ...string) {
 			level, hint = zerolog.WarnLevel, passedOverHint
 		}
 		c.log.log(level, "passed over", func(e *zerolog.Event) {
-			e.Str("path", n.Path).Str("child", events.Foreign(name, maxPassedOverName))
+			e.Str("path", shownPath(n.Path)).Str("child", events.Foreign(name, maxPassedOverName))
 			if hint != "" {
 				e.Str("hint", hint)
 			}

@@ -10,7 +10,7 @@ import (
 var rooms = map[string][]string{
 	".":                      {"engine", "events", "machines", "zkio", "internal/sources", "internal/segments", "internal/invariants", "internal/optimizations", "internal/usercode"},
 	"internal/invariants":    nil,
-	"internal/usercode":         nil,
+	"internal/usercode":      nil,
 	"internal/optimizations": nil,
 	"internal/sources":       {"engine"},
 	"internal/segments":      {"events"},
