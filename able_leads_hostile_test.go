@@ -190,12 +190,15 @@ func TestConfirmationsThatNeverCountAreNotSilent(t *testing.T) {
 }
 
 // dialSlow connects by a link on which each direction takes so long.
-func (w *world) dialSlow(oneWay time.Duration) net.Conn {
+func (w *world) dialSlow(oneWay time.Duration) net.Conn { return dialSlowly(oneWay, w.srv.ServeConn) }
+
+// dialSlowly connects to what serves the other end.
+func dialSlowly(oneWay time.Duration, serve func(net.Conn)) net.Conn {
 	client, near := net.Pipe()
 	far, server := net.Pipe()
 	delayed(far, near, oneWay)
 	delayed(near, far, oneWay)
-	go w.srv.ServeConn(server)
+	go serve(server)
 	return client
 }
 

@@ -40,15 +40,16 @@ type Client struct {
 
 	// The loop publishes both together: until when leadership may be believed, and in which
 	// session.
-	belief    beliefDeadline
-	believed  atomic.Pointer[events.Deadline] // the last that was not "nothing"
-	tick      atomic.Int64                    // the ensemble's, as the session machine knows it, nanoseconds
-	deadlines deadlineWatch
-	pauses    pauseWatch
-	attached  atomic.Pointer[attachment] // the last
-	outages   outages
-	observed  observed // what Config.Observe gets
-	meters    meters   // what Stats reports
+	belief      beliefDeadline
+	believed    atomic.Pointer[events.Deadline] // the last that was not "nothing"
+	tick        atomic.Int64                    // the ensemble's, as the session machine knows it, nanoseconds
+	deadlines   deadlineWatch
+	certificate certificateWatch
+	pauses      pauseWatch
+	attached    atomic.Pointer[attachment] // the last
+	outages     outages
+	observed    observed // what Config.Observe gets
+	meters      meters   // what Stats reports
 
 	callsDropped atomic.Uint64 // of listeners and hooks
 
@@ -104,7 +105,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 			c.clock = replaced.Clock
 		}
 	}
-	c.deadlines.client, c.outages.client = c, c
+	c.deadlines.client, c.outages.client, c.certificate.client = c, c, c
 	c.observed.init(c, config.Observe)
 	c.meters.init(c)
 	if _, checked := invariants.Inbox(); checked {
@@ -127,6 +128,9 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	}
 	if err := c.run(); err != nil {
 		return nil, err
+	}
+	if config.TLS != nil {
+		go c.certificate.watch()
 	}
 	return c, nil
 }

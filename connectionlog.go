@@ -49,6 +49,7 @@ func (l *connectionLog) changed(state ConnectionState, n events.Notify) {
 		}
 	})
 	if up {
+		l.client.certificate.check(certificatePause)
 		l.away = false
 		l.client.outages.reconnected()
 	}

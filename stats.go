@@ -54,6 +54,8 @@ type Stats struct {
 	CallsDropped  uint64 // calls of listeners, OnConnection and OnFailure that were too slow for them
 	LinesDropped  uint64 // Config.Logger was too slow for them
 
+	CertificateEnd time.Time // when the client's own certificate in TLS ends; zero if it has none
+
 	Version, Go string // of this library, and of Go
 }
 
@@ -138,6 +140,7 @@ func (c *Client) Stats() Stats {
 		EventsDropped: c.observed.dropped.Load(), CallsDropped: c.callsDropped.Load(), LinesDropped: c.log.dropped.Load(),
 		Version: version(), Go: runtime.Version(),
 	}
+	_, s.CertificateEnd = c.io.Certificate()
 	if a := c.attached.Load(); a != nil {
 		s.Session, s.Budget = a.session, c.budget()
 	}

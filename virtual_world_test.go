@@ -48,14 +48,22 @@ type node struct {
 // bubble runs a test in virtual time.
 func bubble(t *testing.T, o zkmem.Options, test func(*testing.T, *world)) {
 	t.Helper()
-	virtual.Test(t, func(t *testing.T) {
-		w := &world{t: t, srv: zkmem.New(o), now: sinceStart(), seed: repeat.Seed(t, 1), pipes: map[*node]net.Conn{}, down: map[*node]bool{}}
-		t.Cleanup(func() {
-			w.srv.Close()
-			synctest.Wait()
-		})
-		test(t, w)
+	virtual.Test(t, func(t *testing.T) { test(t, newWorld(t, o)) })
+}
+
+// bubbleWithin runs a test that takes longer in virtual time.
+func bubbleWithin(t *testing.T, limit time.Duration, test func(*testing.T, *world)) {
+	t.Helper()
+	virtual.Within(t, limit, func(t *testing.T) { test(t, newWorld(t, zkmem.Options{})) })
+}
+
+func newWorld(t *testing.T, o zkmem.Options) *world {
+	w := &world{t: t, srv: zkmem.New(o), now: sinceStart(), seed: repeat.Seed(t, 1), pipes: map[*node]net.Conn{}, down: map[*node]bool{}}
+	t.Cleanup(func() {
+		w.srv.Close()
+		synctest.Wait()
 	})
+	return w
 }
 
 // open opens a client. It is closed, and its log replayed, when the test ends.

@@ -77,6 +77,7 @@ func Families() []Family {
 		of("observer_dropped_total", Counter, "Events that Config.Observe was too slow for."),
 		of("calls_dropped_total", Counter, "Calls that listeners, OnConnection and OnFailure were too slow for."),
 		of("log_dropped_total", Counter, "Lines that Config.Logger was too slow for."),
+		of("tls_certificate_expiry_seconds", Gauge, "Until the client's own certificate ends; below 0 it has ended."),
 		of("build_info", Gauge, "The versions of the library and of Go; 1.", "version", "goversion"),
 		{MasterStatus, Gauge, "Whether this process is the leader (1) or not (0).", []string{"name"}},
 	}

@@ -45,6 +45,9 @@ func Of(s incumbent.Stats, o Options) []Sample {
 	b.add("observer_dropped_total", float64(s.EventsDropped))
 	b.add("calls_dropped_total", float64(s.CallsDropped))
 	b.add("log_dropped_total", float64(s.LinesDropped))
+	if !s.CertificateEnd.IsZero() {
+		b.add("tls_certificate_expiry_seconds", time.Until(s.CertificateEnd).Seconds())
+	}
 	b.add("build_info", 1, s.Version, s.Go)
 	return b.samples
 }

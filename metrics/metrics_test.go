@@ -191,3 +191,21 @@ func TestPathsOfLabels(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// How long the client's certificate lasts is exported if it has one.
+func TestTheEndOfACertificate(t *testing.T) {
+	of := func(s incumbent.Stats) (values []float64) {
+		for _, one := range metrics.Of(s, metrics.Options{}) {
+			if one.Name == "incumbent_tls_certificate_expiry_seconds" {
+				values = append(values, one.Value)
+			}
+		}
+		return values
+	}
+	if got := of(incumbent.Stats{}); got != nil {
+		t.Errorf("without a certificate: %v", got)
+	}
+	if got := of(incumbent.Stats{CertificateEnd: time.Now().Add(-time.Hour)}); len(got) != 1 || got[0] > -3600 || got[0] < -4000 {
+		t.Errorf("an hour after its end: %v", got)
+	}
+}

@@ -24,6 +24,7 @@ type Adapter struct {
 	known    optional
 	history  history
 	suspects suspects
+	own      ownCertificate
 	work     sync.WaitGroup // every goroutine that the adapter started
 
 	mu     sync.Mutex
@@ -46,6 +47,7 @@ func New(cfg Config) (*Adapter, error) {
 	if cfg.ThroughConn {
 		a.known.turnOff(trees, "go-zookeeper does not know recursive watches")
 	}
+	a.ReadCertificate()
 	for _, text := range cfg.warnings() {
 		cfg.Warn(text)
 	}

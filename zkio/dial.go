@@ -74,7 +74,7 @@ func (s *session) dialServer(ctx context.Context, t *target, bound time.Duration
 	}
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
-	secured, err := s.a.cfg.TLS.client(ctx, conn, t.host)
+	secured, err := s.a.cfg.TLS.client(ctx, conn, t.host, &s.a.own)
 	if err != nil {
 		_ = conn.Close()
 		err = fmt.Errorf("%s: %w", t.server, err)

@@ -19,7 +19,7 @@ func guardTLS(c *tls.Config) {
 	if now := c.Time; now != nil {
 		c.Time = func() (t time.Time) {
 			if guarded(of+"Time", func() error { t = now(); return nil }) != nil {
-				return time.Now()
+				return wallTime()
 			}
 			return t
 		}

@@ -101,14 +101,14 @@ func (w *wire) readGreeting() (connectResponse, error) {
 	if _, err := io.ReadFull(w.in, raw); err != nil {
 		var remote *net.OpError
 		if errors.As(err, &remote) && remote.Op == "remote error" { // an alert: by TLS 1.3 it comes this late
-			return connectResponse{}, fmt.Errorf("TLS: the server refused the connection: %w", err)
+			return connectResponse{}, w.s.a.own.explain(fmt.Errorf("TLS: the server refused the connection: %w", err))
 		}
 		var timeout net.Error
 		if !errors.As(err, &timeout) || !timeout.Timeout() {
 			w.s.noteRejection(w)
-			return connectResponse{}, notServing("closed the connection in the handshake: " +
+			return connectResponse{}, w.s.a.own.explain(notServing("closed the connection in the handshake: " +
 				"it is read-only or not serving, or lags behind what this session has seen, " +
-				"or there are too many connections from this host (maxClientCnxns), " + w.maybeTLS())
+				"or there are too many connections from this host (maxClientCnxns), " + w.maybeTLS()))
 		}
 		return connectResponse{}, err
 	}

@@ -78,11 +78,12 @@ func (t *TLS) config(host string) (*tls.Config, error) {
 }
 
 // client does the TLS handshake with the server of this name.
-func (t *TLS) client(ctx context.Context, conn net.Conn, host string) (net.Conn, error) {
+func (t *TLS) client(ctx context.Context, conn net.Conn, host string, own *ownCertificate) (net.Conn, error) {
 	config, err := t.config(host)
 	if err != nil {
 		return nil, err
 	}
+	own.noteAll(config)
 	secured := tls.Client(conn, config)
 	err = guarded("a function of Config.TLS", func() error { return secured.HandshakeContext(ctx) })
 	var wrong x509.HostnameError
@@ -90,10 +91,10 @@ func (t *TLS) client(ctx context.Context, conn net.Conn, host string) (net.Conn,
 		return nil, fmt.Errorf("TLS: the certificate is for %s, not for %s", names(wrong.Certificate), events.Foreign(wrong.Host, events.MaxName))
 	}
 	if errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("TLS: closed the connection in the handshake: does it expect TLS on this port? (%w)", err)
+		return nil, own.explain(fmt.Errorf("TLS: closed the connection in the handshake: does it expect TLS on this port? (%w)", err))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("TLS: %w", err)
+		return nil, own.explain(fmt.Errorf("TLS: %w", err))
 	}
 	return securedConn{secured}, nil
 }

@@ -18,7 +18,8 @@ var clockFiles = map[string]string{
 	"recordin.go":     "each segment's header says when it began",
 	"recordring.go":   "the header of a dump says when it began",
 
-	"zkio/deadline.go": "a socket's deadlines are times of day",
+	"zkio/deadline.go":    "a socket's deadlines are times of day",
+	"zkio/certificate.go": "a certificate ends at a time of day",
 }
 
 // chanceFiles may draw random numbers there.
