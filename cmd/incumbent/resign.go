@@ -52,7 +52,7 @@ Exit codes:
 	}
 	f := c.Flags()
 	f.StringVar(&r.id, "id", "", "whose node: the id, exactly (default: that of the first in line)")
-	f.StringVar(&r.node, "node", "", "which node, where an id is not enough")
+	f.StringVar(&r.node, "node", "", "which node, by its name as status shows it, where an id is not enough")
 	f.BoolVar(&r.dry, "dry-run", false, "say what would be deleted, and delete nothing")
 	r.flags(f)
 	r.plains.flags(f)
