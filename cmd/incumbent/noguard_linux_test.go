@@ -100,3 +100,15 @@ func fill(t *testing.T, conn net.Conn) {
 		t.Fatal(err, full)
 	}
 }
+
+// SIGQUIT ends the programs that wait, also if nobody reads what they write.
+func TestQuitEndsWhatNobodyReads(t *testing.T) {
+	srv := zkmem.Start(t)
+	env := []string{"INCUMBENT_AUTH=", "INCUMBENT_SERVERS=" + srv.Addr()}
+	for says, args := range map[string][]string{"vacant": {"watch", line}, "ZooKeeper in memory": {"zk", "--listen", "127.0.0.1:0"}, "http://": {"play", "--listen", "127.0.0.1:0"}} {
+		p := programtest.StartWith(t, env, nil, fullPipe(t), args...)
+		p.Prints(says)
+		p.Signal(syscall.SIGQUIT)
+		p.Exits(0)
+	}
+}
