@@ -100,6 +100,38 @@ func TestLossKillsTheWholeGroup(t *testing.T) {
 	}
 }
 
+// A command that ignores SIGTERM after a cut is killed when its node is found to be gone, however long its session would have lived.
+func TestTheEndOfTheNodeEndsTheTimeToEnd(t *testing.T) {
+	for name, lose := range map[string]func(p *programtest.Program, srv *zkmem.Server){
+		"session expired": func(_ *programtest.Program, srv *zkmem.Server) {
+			_, session := owner(t, srv, line)
+			srv.ExpireSession(session)
+		},
+		"node deleted during the cut": func(p *programtest.Program, srv *zkmem.Server) {
+			node, session := owner(t, srv, line)
+			srv.RefuseConnections(true)
+			srv.Disconnect(session)
+			p.Notes("gets SIGTERM, and SIGKILL after ")
+			if err := srv.Delete(node); err != nil {
+				t.Fatal(err)
+			}
+			srv.RefuseConnections(false)
+		},
+	} {
+		for _, command := range []string{"elect", "lock"} {
+			t.Run(command+" "+name, func(t *testing.T) {
+				t.Parallel()
+				srv := zkmem.Start(t, zkmem.Options{MaxSessionTimeout: time.Hour})
+				p := start(t, srv, command, line, "--timeout", "1h", "--stop-timeout", "0s", "--", "sh", "-c", stubborn)
+				p.Prints("token ")
+				lose(p, srv)
+				p.Exits(75)
+				programtest.Contains(t, p.Err.String(), "gets SIGTERM, and SIGKILL after ", "killing process group", "ended with 137")
+			})
+		}
+	}
+}
+
 func TestLossLetsTheCommandEndInGoodOrder(t *testing.T) {
 	srv := zkmem.Start(t)
 	p := elect(t, srv, `trap "echo told; exit 0" TERM; echo up; sleep 1000 & wait`, "--timeout", "40s")

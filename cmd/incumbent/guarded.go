@@ -220,7 +220,7 @@ func (g *guardedCommand) guardInterval() time.Duration {
 	return max(5*time.Millisecond, min(250*time.Millisecond, g.client.SessionTimeout()/40))
 }
 
-// end ends the command: by SIGTERM first, by SIGKILL at the deadline.
+// end ends the command: by SIGTERM first, by SIGKILL at the deadline, which comes earlier if the own node is found to be gone.
 func (g *guardedCommand) end(l *incumbent.Leadership, why error) {
 	if why == nil {
 		why = reason(l)
@@ -235,11 +235,45 @@ func (g *guardedCommand) end(l *incumbent.Leadership, why error) {
 	}
 	g.Note("%v; the command %s", trimLibrary(why), left)
 	g.Stop()
-	select {
-	case <-g.Done():
-	case <-deadline.C:
-		g.Note("killing process group %d: its time to end is over", g.ID())
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	for gone := g.nodeGone(ctx, l); ; {
+		select {
+		case <-g.Done():
+			return
+		case <-gone:
+			gone = nil
+			if earlier := time.Now().Add(g.grace); earlier.Before(until) {
+				_ = g.Until(earlier) // as above
+				deadline.Reset(g.grace)
+			}
+		case <-deadline.C:
+			g.Note("killing process group %d: its time to end is over", g.ID())
+			return
+		}
 	}
+}
+
+// nodeGone returns a channel that is closed when the own node is found to be gone, or its session, before the time that was known
+// when the term ended: an operator may delete it while this program is not connected.
+func (g *guardedCommand) nodeGone(ctx context.Context, l *incumbent.Leadership) <-chan struct{} {
+	gone := make(chan struct{})
+	go func() {
+		look := time.NewTicker(g.guardInterval())
+		defer look.Stop()
+		for ctx.Err() == nil {
+			stat, err := g.client.Exists(l.Term().Path).Do(ctx)
+			if err == nil && stat == nil || l.AloneUntil().Before(time.Now()) {
+				close(gone)
+				return
+			}
+			select {
+			case <-look.C:
+			case <-ctx.Done():
+			}
+		}
+	}()
+	return gone
 }
 
 // endsBy returns when the command is killed that is being ended: --grace after another may lead, or after --stop-timeout if that is
