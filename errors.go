@@ -94,8 +94,10 @@ var (
 	// ErrInvalidACL: the ensemble does not take the access list of a new node. A list that names
 	// the node's creator, as the default with an identity does, needs an identity that the server
 	// knows: a client certificate is none if the server does not ask for it, or if a proxy ends
-	// the encryption. Nothing is created with another list instead.
-	ErrInvalidACL = errors.New("incumbent: the access list is not accepted: one that names its creator needs an identity that the ensemble knows: set Config.Auth or Config.ACL")
+	// the encryption. A scheme that the servers do not have is refused, too. Nothing is created with
+	// another list instead.
+	ErrInvalidACL = errors.New("incumbent: the access list is not accepted: it names its creator, and the ensemble knows no identity of this client, " +
+		"or it has a scheme or an id that the ensemble does not know: set Config.Auth or Config.ACL")
 	// ErrPersistentNode: a node that no session owns is in the line, or at the path. It
 	// never goes by itself: delete it.
 	ErrPersistentNode = errors.New("incumbent: a persistent node is in the way; delete it")
