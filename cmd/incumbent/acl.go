@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/base64"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/incumbent-go/incumbent"
@@ -123,11 +124,15 @@ const mayEnd = incumbent.PermDelete | incumbent.PermAdmin
 // warnOpen says once that everybody may delete what is created.
 func (e *elector) warnOpen(cfg incumbent.Config) {
 	open := cfg.ACL == nil && len(cfg.Auth) == 0 && e.tlsCert == ""
-	for _, entry := range cfg.ACL {
-		open = open || entry.Scheme == "world" && entry.Perms&mayEnd != 0
-	}
-	if open {
+	if open || slices.ContainsFunc(cfg.ACL, isOpen) {
 		e.Note("what is created is open: every client of the ensemble may delete it, and so end what runs here; " +
 			"give --auth-file, --tls-cert, or --acl")
 	}
+}
+
+// isOpen reports whether an entry lets every client delete the node.
+func isOpen(e incumbent.ACL) bool {
+	prefix, err := netip.ParsePrefix(e.ID)
+	everybody := e.Scheme == "world" || e.Scheme == "ip" && err == nil && prefix.Bits() == 0
+	return everybody && e.Perms&mayEnd != 0
 }

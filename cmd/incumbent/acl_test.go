@@ -53,3 +53,15 @@ func TestAWrongAccessListIsRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatEverybodyMayDeleteIsOpen(t *testing.T) {
+	for given, want := range map[string]bool{
+		"world": true, "world:anyone:d": true, "world:anyone:a": true, "ip:0.0.0.0/0:cdrwa": true, "ip:::/0:d": true, "ip:0.0.0.0/0:r,world:anyone:a": true,
+		"world:anyone:crw": false, "creator": false, "ip:0.0.0.0/0:crw": false, "ip:10.0.0.0/8:d": false, "ip:0.0.0.0:d": false, "x509:CN=0.0.0.0/0:d": false,
+	} {
+		acl, err := readACL([]string{given})
+		if got := slices.ContainsFunc(acl, isOpen); err != nil || got != want {
+			t.Errorf("%s: open %v, %v, want %v", given, got, err, want)
+		}
+	}
+}
