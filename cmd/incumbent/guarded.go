@@ -237,33 +237,39 @@ func (g *guardedCommand) end(l *incumbent.Leadership, why error) {
 	g.Stop()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	look := time.NewTicker(g.guardInterval())
+	defer look.Stop()
 	for gone := g.nodeGone(ctx, l); ; {
 		select {
 		case <-g.Done():
 			return
-		case <-gone:
-			gone = nil
-			if earlier := time.Now().Add(g.grace); earlier.Before(until) {
-				_ = g.Until(earlier) // as above
-				deadline.Reset(g.grace)
-			}
 		case <-deadline.C:
 			g.Note("killing process group %d: its time to end is over", g.ID())
 			return
+		case <-gone:
+			gone = nil
+		case <-look.C:
+			if l.AloneUntil().After(time.Now()) { // else the session may have ended
+				continue
+			}
+		}
+		if earlier := time.Now().Add(g.grace); earlier.Before(until) {
+			until = earlier
+			_ = g.Until(until) // as above
+			deadline.Reset(g.grace)
 		}
 	}
 }
 
-// nodeGone returns a channel that is closed when the own node is found to be gone, or its session, before the time that was known
-// when the term ended: an operator may delete it while this program is not connected.
+// nodeGone returns a channel that is closed when the own node is found to be gone: an operator may delete it while this program is
+// not connected.
 func (g *guardedCommand) nodeGone(ctx context.Context, l *incumbent.Leadership) <-chan struct{} {
 	gone := make(chan struct{})
 	go func() {
 		look := time.NewTicker(g.guardInterval())
 		defer look.Stop()
 		for ctx.Err() == nil {
-			stat, err := g.client.Exists(l.Term().Path).Do(ctx)
-			if err == nil && stat == nil || l.AloneUntil().Before(time.Now()) {
+			if stat, err := g.client.Exists(l.Term().Path).Do(ctx); err == nil && stat == nil {
 				close(gone)
 				return
 			}
