@@ -102,18 +102,20 @@ func TestLossKillsTheWholeGroup(t *testing.T) {
 
 // A command that ignores SIGTERM after a cut is killed when its node is found to be gone, however long its session would have lived.
 func TestTheEndOfTheNodeEndsTheTimeToEnd(t *testing.T) {
-	for name, lose := range map[string]func(p *programtest.Program, srv *zkmem.Server){
-		"session expired": func(_ *programtest.Program, srv *zkmem.Server) {
-			_, session := owner(t, srv, line)
+	for name, lose := range map[string]func(p *programtest.Program, srv *zkmem.Server, node string, session int64){
+		"session expired": func(_ *programtest.Program, srv *zkmem.Server, _ string, session int64) {
 			srv.ExpireSession(session)
+			srv.RefuseConnections(false)
 		},
-		"node deleted during the cut": func(p *programtest.Program, srv *zkmem.Server) {
-			node, session := owner(t, srv, line)
-			srv.RefuseConnections(true)
-			srv.Disconnect(session)
-			p.Notes("gets SIGTERM, and SIGKILL after ")
+		"session expired, and no server answers": func(p *programtest.Program, srv *zkmem.Server, _ string, session int64) {
+			srv.ExpireSession(session)
+			srv.RefuseConnections(false)
+			p.Notes("session is lost")
+			srv.Stop()
+		},
+		"node deleted": func(_ *programtest.Program, srv *zkmem.Server, node string, _ int64) {
 			if err := srv.Delete(node); err != nil {
-				t.Fatal(err)
+				t.Error(err)
 			}
 			srv.RefuseConnections(false)
 		},
@@ -124,9 +126,13 @@ func TestTheEndOfTheNodeEndsTheTimeToEnd(t *testing.T) {
 				srv := zkmem.Start(t, zkmem.Options{MaxSessionTimeout: time.Hour})
 				p := start(t, srv, command, line, "--timeout", "1h", "--stop-timeout", "0s", "--", "sh", "-c", stubborn)
 				p.Prints("token ")
-				lose(p, srv)
+				node, session := owner(t, srv, line)
+				srv.RefuseConnections(true)
+				srv.Disconnect(session)
+				p.Notes("gets SIGTERM, and SIGKILL after ")
+				lose(p, srv, node, session)
 				p.Exits(75)
-				programtest.Contains(t, p.Err.String(), "gets SIGTERM, and SIGKILL after ", "killing process group", "ended with 137")
+				programtest.Contains(t, p.Err.String(), "killing process group", "ended with 137")
 			})
 		}
 	}

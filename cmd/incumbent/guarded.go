@@ -249,7 +249,7 @@ func (g *guardedCommand) end(l *incumbent.Leadership, why error) {
 		case <-gone:
 			gone = nil
 		case <-look.C:
-			if l.AloneUntil().After(time.Now()) { // else the session may have ended
+			if g.client.Connection() != incumbent.Lost && l.AloneUntil().After(time.Now()) { // else the session may have ended
 				continue
 			}
 		}
