@@ -72,7 +72,7 @@ func TestBadCommandLines(t *testing.T) {
 		"zk --max-frame 3":                   "give at least 64 bytes",
 		"zk --tls-listen 127.0.0.1:0":        "needs --tls-cert and --tls-key",
 		"zk --tls-cert /nope":                "need --tls-listen",
-		"zk --control 0.0.0.0:0":             "is not on the loopback: give a token",
+		"zk --control 0.0.0.0:0":             "incumbent: --control: address \"0.0.0.0:0\" is not on the loopback: give a token, or listen on 127.0.0.1 (the token is in INCUMBENT_CONTROL_TOKEN)",
 		"zk --control nope":                  "--control \"nope\": want host:port",
 		"zk 127.0.0.1:2181":                  "does not know what to do with",
 		"status /x\x1b[31m --servers 127.0.0.1:1": "that ZooKeeper does not allow",

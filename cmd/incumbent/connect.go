@@ -28,11 +28,12 @@ type connection struct {
 	verbose                       bool
 }
 
-// exitCodes are those of every command that connects, and listenExitCodes those of one that can also listen.
+// exitCodes are those of every command that connects, and guardExitCodes those of elect and lock.
 const (
-	exitCodes       = connectExitCodes + rightsExitCodes
-	listenExitCodes = connectExitCodes + `, or the address of
-      --http or --metrics cannot be listened on` + rightsExitCodes
+	exitCodes      = connectExitCodes + rightsExitCodes
+	guardExitCodes = connectExitCodes + `, or the address of
+      --http cannot be listened on
+  71  no guard could be started, so no command runs` + rightsExitCodes
 )
 
 const connectExitCodes = `
@@ -221,7 +222,7 @@ func (c *connection) closeClient(client *incumbent.Client) {
 // flagNames returns an error that has the names of flags in place of those of settings.
 func flagNames(err error) error {
 	text := strings.NewReplacer("Config.Servers", "--servers", "Config.SessionTimeout", "--timeout",
-		"set Config.Tick to", "set --tick to", "Config.Tick", "--tick", "Config.TLS", "--tls-ca", "Config.ACL", "--acl",
+		"set Config.Tick to", "set --tick to", "Config.Tick", "--tick", "Config.TLS", "--tls-ca", "Config.ACL", "--acl", "Config.Auth", "--auth-file", "by SetLimit", "by --set-limit",
 		"Config.MaxAnswer", "--max-answer", "Config.Record: RecordOptions.Ring", "--record-last", "Config.Record: RecordIn", "--record").Replace(err.Error())
 	return trimLibrary(errors.New(strings.ReplaceAll(text, "\n", "; ")))
 }
@@ -244,12 +245,12 @@ func failure(err error) error {
 		return cli.Exit(exitNoAuth, flagNames(err))
 	case errors.Is(err, incumbent.ErrAuthFailed),
 		errors.As(err, &refused) && refused.Code == events.RequiresSASL:
-		return cli.Exit(exitNoAuth, err)
+		return cli.Exit(exitNoAuth, flagNames(err))
 	case errors.Is(err, incumbent.ErrNotConnected), errors.Is(err, incumbent.ErrTooSlow), errors.Is(err, incumbent.ErrDeletedAgain), incumbent.Retryable(err):
 		return cli.Exit(exitUnavailable, err)
 	case errors.Is(err, incumbent.ErrPersistentNode), errors.Is(err, incumbent.ErrInvalidACL), errors.Is(err, incumbent.ErrCounterEnd),
 		errors.Is(err, incumbent.ErrTokenFloor), errors.Is(err, incumbent.ErrLimitDiffers), errors.Is(err, incumbent.ErrTimeoutTooShort):
-		return cli.Exit(exitConfig, err)
+		return cli.Exit(exitConfig, flagNames(err))
 	}
 	return cli.Exit(cli.ExitFailed, err)
 }

@@ -22,7 +22,7 @@ const electHelp = `Queue for leadership and run a command only while leading.
 ` + underGuard + `   75  leadership was lost (without --requeue)
   124  --try went by without leadership
   130, 143, …  a signal came while waiting: 128 and its number
-   73  the file of --record cannot be created` + listenExitCodes
+   73  the file of --record cannot be created` + guardExitCodes
 
 // elector is one run of elect, or of lock.
 type elector struct {

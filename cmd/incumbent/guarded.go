@@ -20,8 +20,8 @@ import (
 
 // underGuard is the part of the help that elect and lock share.
 const underGuard = `The command runs in a process group of its own, with these in its environment:
-  INCUMBENT_TOKEN  grows from each to the next: hand it to every store that the
-                   command writes to, and let it refuse what is lower
+  INCUMBENT_TOKEN  grows with each leader or holder: hand it to every store that
+                   the command writes to, and let it refuse what is lower
   INCUMBENT_PATH   the line, as given
   INCUMBENT_NODE   the own node in it
 

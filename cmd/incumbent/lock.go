@@ -25,7 +25,7 @@ A semaphore, also one of -n 1, and a mutex on the same PATH do not see each othe
 ` + underGuard + `   75  the lock was lost (without --requeue)
   124  --try went by, or --no-wait found the lock held, or no permit free
   130, 143, …  a signal came while waiting: 128 and its number
-   73  the file of --record cannot be created` + exitCodes
+   73  the file of --record cannot be created` + guardExitCodes
 
 var holds = action{"incumbent lock /locks/report -- ./report.sh", "lock", "holding", "held", newMutexCandidate}
 

@@ -113,7 +113,7 @@ func TestLockWithSeveralPermits(t *testing.T) {
 	programtest.Contains(t, start(t, srv, "status", line).Exits(0).Out.String(), line+": a semaphore, 2 permits held: see incumbent status "+line+"/leases\n")
 	programtest.Contains(t, start(t, srv, "status", line+"/leases").Exits(0).Out.String(), "2 permits held", `"one"`, `"two"`, "lease ")
 	programtest.Contains(t, lock(t, srv, "echo fourth", "-n", "2", "--no-wait").Exits(124).Err.String(), "no permit of "+line+" is free")
-	programtest.Contains(t, lock(t, srv, "echo fifth", "-n", "3").Exits(78).Err.String(), "give that one, or replace it by SetLimit: the limit is 3 here", `"2" in the data of`)
+	programtest.Contains(t, lock(t, srv, "echo fifth", "-n", "3").Exits(78).Err.String(), "give that one, or replace it by --set-limit: the limit is 3 here", `"2" in the data of`)
 	second.In.Close() // not the one that came first
 	second.Exits(0)
 	third.Exits(0).Prints("third")
@@ -133,4 +133,10 @@ func TestLockKnowsHowManyPermitsThereCanBe(t *testing.T) {
 	} {
 		programtest.Contains(t, lock(t, nil, "true", flags...).Exits(64).Err.String(), want)
 	}
+}
+
+// A list that names the creator needs an identity: the error says by which flags to give one.
+func TestACreatorNeedsAnIdentity(t *testing.T) {
+	err := start(t, zkmem.Start(t), "elect", "/x", "--acl", "creator", "--", "true").Exits(78).Err.String()
+	programtest.Contains(t, err, "set --auth-file or --acl: /x/")
 }

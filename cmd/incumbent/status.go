@@ -239,7 +239,7 @@ func (a *app) showLine(dir string, line incumbent.Line) {
 		if line.Foreign == 1 {
 			children = "child that belongs"
 		}
-		a.Out.Line("  and %d %s to no recipe of this library: ignored", line.Foreign, children)
+		a.Out.Line("  and %d %s to no recipe of this library: ignored; --prefix shows a plain election or lock", line.Foreign, children)
 	}
 }
 

@@ -28,7 +28,7 @@ somebody deletes it: that is printed, too, and with --json has the event "blocke
 An order of numbers that contradicts the tokens, which ZooKeeper cannot have made, is
 printed within 10 seconds, with --json as the event "forged".
 
-The command creates no node, and goes on after reconnects. It prints these as well:
+The command creates no node, and goes on after reconnects. It prints reconnects:
 on stderr, or with --json as objects with the event "connection". A participant
 that comes and goes between two reads may be missed. How long one was first is
 measured by this program. An error that comes again and again is printed once. If
@@ -41,7 +41,8 @@ With --metrics it also answers Prometheus at /metrics: whether anybody is in lin
 many are, and for how long nobody was. It exports that when no participant runs.
 
 Exit codes:
-   0  interrupted, by SIGINT or SIGTERM` + listenExitCodes,
+   0  interrupted, by SIGINT or SIGTERM` + connectExitCodes + `, or the address of
+      --metrics cannot be listened on` + rightsExitCodes,
 		Example: "  incumbent watch /jobs/nightly\n  incumbent watch /jobs/nightly --json\n  incumbent watch /election --prefix n_\n  incumbent watch /jobs/nightly --metrics :9141",
 		Args:    exactly("a PATH"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -233,8 +234,8 @@ func (t *changePrinter) printError(now time.Time, err error) {
 // forgedInterval is how often watch asks whether the line has changed behind its first.
 const forgedInterval = 10 * time.Second
 
-// lookForForged reads the line again when a node was created or deleted in it: one with a forged number changes nothing for the
-// first in line, whose node alone is watched.
+// lookForForged reads the line again when a node was created or deleted in it: one with a forged number changes
+// nothing for the first in line, whose node alone is watched.
 func (t *changePrinter) lookForForged(ctx context.Context, looker *onlooker) {
 	tick := time.NewTicker(forgedInterval)
 	defer tick.Stop()

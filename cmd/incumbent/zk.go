@@ -31,8 +31,8 @@ func (a *app) zk() *cobra.Command {
 		Use:   "zk",
 		Short: "serve an in-memory ZooKeeper, to try things with",
 		Long: `Serve ZooKeeper's protocol from memory until interrupted: one server, for trying
-things out and for tests in any language. Nothing is kept but by --save. Only the
-node's own access lists are checked: do not expose it.
+things out and for tests in any language. Nothing is kept but by --save. Everybody
+who reaches it is served, and only access lists protect nodes: do not expose it.
 
 Session timeouts are between 2 and 20 ticks, unless flags say otherwise; clients
 of this library take the same tick with --tick.
@@ -109,7 +109,7 @@ func (f *zkFlags) check(c *cobra.Command) error {
 	}
 	if f.control != "" {
 		if err := control.Check(f.control, os.Getenv(controlToken)); err != nil {
-			return cli.Usage("--control: %w, in %s", err, controlToken)
+			return cli.Usage("--%w (the token is in %s)", err, controlToken)
 		}
 	}
 	return f.loadTLS()
@@ -132,11 +132,11 @@ func (a *app) serve(ctx context.Context, f zkFlags) error {
 		a.Note("loaded %s from %s", cli.Plural(count, "node"), events.Quote(f.load, events.MaxText))
 	}
 	if err := srv.Listen(f.listen); err != nil {
-		return cli.Exit(exitUnavailable, fmt.Errorf("cannot listen: %w", err))
+		return cli.Exit(exitUnavailable, fmt.Errorf("cannot listen: %w: give another address", err))
 	}
 	if f.tls != nil {
 		if err := srv.ListenTLS(f.tlsListen, f.tls); err != nil {
-			return cli.Exit(exitUnavailable, fmt.Errorf("cannot listen: %w", err))
+			return cli.Exit(exitUnavailable, fmt.Errorf("cannot listen: %w: give another address", err))
 		}
 	}
 	controlled := ""
