@@ -34,14 +34,16 @@ var (
 	// ErrNodeTaken: another handle of the same client keeps a node at the path; the path is
 	// free again when that one is closed.
 	ErrNodeTaken = errors.New("incumbent: this client keeps a node at the path already")
-	// ErrAlreadyInElection: this client is in that plain election already. Only its session
-	// tells its node from others there.
-	ErrAlreadyInElection = errors.New("incumbent: this client has a place in that line of plain names already, and without a GUID only its session tells " +
-		"which node is its own: close that handle or unlock that hold first, open another Client, or use a Latch, or a Mutex that is not Plain")
+	// ErrAlreadyInElection: this client has a place in that line of plain names already, by an Election or a hold of a
+	// plain Mutex. Without a GUID, only the session that owns a node says whose it is.
+	ErrAlreadyInElection = errors.New("incumbent: this client has a place in that line of plain names already, and " +
+		"without a GUID only its session tells which node is its own: close that handle or unlock that hold first, " +
+		"open another Client, or use a Latch, or a Mutex that is not Plain")
 	// ErrPlainName: a guarded write needs a node's name with a GUID, which no other node
-	// ever has. A plain election's name comes again when the directory is deleted and
-	// created.
-	ErrPlainName = errors.New("incumbent: no guarded write under a plain election: its node's name may become another's; use the token, or a Latch")
+	// ever has. The names of an Election and of a plain Mutex come again when the directory is
+	// deleted and created.
+	ErrPlainName = errors.New("incumbent: no guarded write under a plain name, which another node may get later: use the " +
+		"token, or a Latch, or a Mutex that is not Plain")
 	// ErrLeadershipLost: this term of leadership, or this hold of a lock, is over, also if
 	// this side ended it. It is the cause of the cancellation of Leadership.Context. The
 	// error is a *LostError, which says why: see LostReason.
@@ -96,8 +98,8 @@ var (
 	// knows: a client certificate is none if the server does not ask for it, or if a proxy ends
 	// the encryption. A scheme that the servers do not have is refused, too. Nothing is created with
 	// another list instead.
-	ErrInvalidACL = errors.New("incumbent: the access list is not accepted: it names its creator, and the ensemble knows no identity of this client, " +
-		"or it has a scheme or an id that the ensemble does not know: set Config.Auth or Config.ACL")
+	ErrInvalidACL = errors.New("incumbent: the access list is not accepted: it names its creator, and the ensemble " +
+		"knows no identity of this client, or it has a scheme or an id that the ensemble does not know: set Config.Auth or Config.ACL")
 	// ErrPersistentNode: a node that no session owns is in the line, or at the path. It
 	// never goes by itself: delete it.
 	ErrPersistentNode = errors.New("incumbent: a persistent node is in the way; delete it")
@@ -144,8 +146,8 @@ var (
 	// ErrUnhealthy: LatchOptions.Healthy failed several times in a row; the text is its last
 	// error. The participant is out of the line until it succeeds.
 	ErrUnhealthy = errors.New("incumbent: the health check fails")
-	// ErrTimeoutTooShort: the negotiated session timeout leaves no time in which leadership
-	// may be believed.
+	// ErrTimeoutTooShort: the granted session timeout leaves no time in which leadership may be
+	// believed, or is below 100 ms. Ask for a longer one, or set Config.Tick to the servers' tickTime.
 	ErrTimeoutTooShort = errors.New("incumbent: the session timeout is too short for the ensemble's tick")
 )
 

@@ -161,7 +161,7 @@ func (l *Leadership) Release() {
 // name is the term's alone. It protects data in this ensemble and nothing else; for other
 // stores there is the Token.
 //
-// Errors: ErrPlainName under an Election; a *LostError, which is ErrLeadershipLost (nothing
+// Errors: ErrPlainName under an Election or a plain Mutex; a *LostError, which is ErrLeadershipLost (nothing
 // was written); ErrOutcomeUnknown (no reply came: read before you decide); ErrNotConnected and the
 // context's (nothing was sent); an *Error with ZooKeeper's code (nothing was written; the
 // results say which operation was refused).

@@ -50,7 +50,7 @@ func (p Participant) kind() string {
 // Line has a directory's participants in queue order.
 type Line struct {
 	Participants []Participant
-	Foreign      int // children that belong to no recipe: they are ignored
+	Foreign      int // children that belong to no recipe and to no given prefix: they are ignored
 	// Missing says that there is no such directory: nothing has queued there yet, or the
 	// line became empty and the directory was deleted, or the path is mistyped.
 	Missing bool
@@ -105,8 +105,9 @@ func (l Line) Forged() (ahead, behind Participant, forged bool) {
 // Line reads the participants of a line from the server that the client is connected to,
 // which may lag behind the ensemble's leader. Nodes that are deleted meanwhile are left
 // out. A directory that does not exist is an empty line, with Missing set. A directory may
-// hold a line of latches, one of locks, and plain elections: the prefixes given here, as in
-// "n_", say which children are places of plain elections.
+// hold a line of latches, one of locks, and lines of plain names: the prefixes given here, as
+// in "n_", say which children are places of plain elections and plain mutexes. They have the Recipe "election". An empty
+// prefix is that of names that are only a number.
 //
 // Errors: what is wrong with the path or a prefix, ErrNotConnected, the context's, or an
 // *Error.

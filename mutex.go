@@ -27,10 +27,9 @@ type MutexOptions struct {
 	// not see each other: all that are to exclude each other have to be in one.
 	Kazoo bool
 	// Plain puts a mutex in the line of the lock of ZooKeeper's recipes page, as many programs have written it by hand:
-	// the nodes' names are Prefix and a number, without a GUID. The owner does what the GUID does elsewhere, as in
-	// Election, and Hold.Write is refused with ErrPlainName for the same reason. So a client has one place in such a
-	// line at a time: a Lock waits for the hold of another Lock of its client, and no node of its own stands in the
-	// line before that; a TryLock is refused then. A read-write lock cannot be plain.
+	// the nodes' names are Prefix and a number, without a GUID. The client finds its own node by the session that owns
+	// it, as in Election, so it has one place in such a line at a time: while it has one, a Lock waits without a node in
+	// the line, and a TryLock returns false. Hold.Write is refused with ErrPlainName. A read-write lock cannot be plain.
 	Plain bool
 	// Prefix is what precedes the number in the names of a plain mutex, as in "lock-" or "n_". With an empty one the
 	// names are only a number.

@@ -32,8 +32,8 @@ type Change struct {
 // watching goes on; the context's end is not yielded.
 //
 // For a read-write lock the first participant is yielded, and not the readers that hold
-// together with it. The prefixes given here, as in "n_", are those of plain elections in
-// the directory.
+// together with it. The prefixes given here are those of plain elections and plain
+// mutexes in the directory, as for Line.
 func (c *Client) Watch(ctx context.Context, path string, prefixes ...string) iter.Seq2[Change, error] {
 	return stream(ctx, c, func(f *feed[Change]) error { return watchLines(f, path, prefixes) })
 }
