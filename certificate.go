@@ -7,8 +7,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// The log says that the client's own certificate ends from certificateWarning on: at a new connection, but not more than once in
-// certificatePause, and once a day.
+// The log says that the client's own certificate ends from certificateWarning on: at a new connection, but not more
+// than once in certificatePause, and once a day.
 const (
 	certificateWarning = 14 * 24 * time.Hour
 	certificateDay     = 24 * time.Hour

@@ -43,8 +43,8 @@ func (w *world) byTLS(t *testing.T, own tls.Certificate, authorities *x509.CertP
 	}
 }
 
-// A client's own certificate that ends soon is in the log at the start and once a day, and in the Stats; when it has ended,
-// the reason of a failed connection says so.
+// A client's own certificate that ends soon is in the log at the start and once a day, and in the Stats; when it has
+// ended, the reason of a failed connection says so.
 func TestTheEndOfTheOwnCertificate(t *testing.T) {
 	for name, of := range map[string]func(*tls.Config, tls.Certificate){
 		"Certificates": func(c *tls.Config, own tls.Certificate) { c.Certificates = []tls.Certificate{own} },

@@ -9,8 +9,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// What ends in the line's label and a number is a place for TryLock, Lock, Line and Watch, whatever precedes it. What does
-// not is passed over by all of them. A read-write lock in the same directory has labels of its own.
+// What ends in the line's label and a number is a place for TryLock, Lock, Line and Watch, whatever precedes it. What
+// does not is passed over by all of them. A read-write lock in the same directory has labels of its own.
 func TestPlacesOfOtherMakers(t *testing.T) {
 	const hex = "0f1e2d3c4b5a49888776655443322110"
 	const upper = "0F1E2D3C4B5A49888776655443322110"

@@ -241,7 +241,8 @@ func (f *found) enough(t *testing.T, least int) {
 	}
 }
 
-// liar is a connection to a server whose names and data have the evil text where the honest one's have stand-ins of the same length.
+// liar is a connection to a server whose names and data have the evil text where the honest one's have stand-ins of
+// the same length.
 type liar struct {
 	net.Conn
 	frame []byte

@@ -72,8 +72,8 @@ func (c *Client) hookCalls(what, path string) *calls {
 	return box
 }
 
-// guard calls a user's function, and then calls then with its error, on the same goroutine: also if the function panics, which
-// is logged, or ends the goroutine.
+// guard calls a user's function, and then calls then with its error, on the same goroutine: also if the function
+// panics, which is logged, or ends the goroutine.
 func (l *logger) guard(what, path string, f func() error, then func(error)) {
 	usercode.Run(f, func(err error) {
 		var failed *usercode.Error

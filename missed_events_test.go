@@ -53,8 +53,8 @@ func (w *world) child(t *testing.T, dir string, n int) (path string) {
 // missedEvent is a state of a recipe that waits for an event, and the event is dropped.
 type missedEvent struct {
 	name string
-	// set brings the recipe into the state. It returns what makes something happen unseen, and what tells whether the recipe
-	// has found out.
+	// set brings the recipe into the state. It returns what makes something happen unseen, and what tells whether the
+	// recipe has found out.
 	set func(t *testing.T, w *world, n, other *node) (happen func(), found func() bool)
 }
 
@@ -253,8 +253,8 @@ func tree(t *testing.T, w *world, n *node, gone string, o TreeCacheOptions) (fun
 	}
 }
 
-// A server tells nobody what happens to a node while it may not be read, and the watch is spent. A recipe that waits for
-// it finds out by a question of its own, within a session timeout and some seconds.
+// A server tells nobody what happens to a node while it may not be read, and the watch is spent. A recipe that waits
+// for it finds out by a question of its own, within a session timeout and some seconds.
 func TestWhatIsWaitedForIsAskedFor(t *testing.T) {
 	for _, c := range missedEvents {
 		t.Run(c.name, func(t *testing.T) {

@@ -14,8 +14,8 @@ type acquired struct {
 	err  error
 }
 
-// Two users share a plain lock, and neither may read the other's node. A lost reply to the create costs the second neither
-// its place nor its session. So does a lost reply to the delete: the next Lock of the client follows.
+// Two users share a plain lock, and neither may read the other's node. A lost reply to the create costs the second
+// neither its place nor its session. So does a lost reply to the delete: the next Lock of the client follows.
 func TestALostReplyAmongHiddenNodesOfAPlainLock(t *testing.T) {
 	for name, lost := range map[string]zkmem.Action{"cut": zkmem.CutAfter, "answered by nobody": zkmem.LoseReply} {
 		t.Run(name, func(t *testing.T) {

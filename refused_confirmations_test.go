@@ -53,7 +53,8 @@ func TestConfirmationsThatAreRefusedOnOneConnection(t *testing.T) {
 	}
 }
 
-// All servers refuse the confirmations of one session: after a session timeout it gives its place up, and the next leads.
+// All servers refuse the confirmations of one session: after a session timeout it gives its place up, and the next
+// leads.
 func TestConfirmationsThatAreRefusedEverywhere(t *testing.T) {
 	for _, code := range unserved {
 		t.Run(fmt.Sprint(int(code)), func(t *testing.T) {

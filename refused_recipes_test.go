@@ -83,8 +83,8 @@ var refusedRecipes = []refusedRecipe{
 	}},
 }
 
-// A server refuses what a client needs for its place, by any code: within two session timeouts and a half another one has
-// what both want. The client keeps no place that it cannot use.
+// A server refuses what a client needs for its place, by any code: within two session timeouts and a half another one
+// has what both want. The client keeps no place that it cannot use.
 func TestAPlaceOfNoUseIsGivenUpWhateverTheCode(t *testing.T) {
 	refusals := map[string][]zkmem.OpCode{
 		"checks": {zkmem.OpMulti},

@@ -21,8 +21,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// userFunctions returns what a user can give that is called: the fields of Config and of every options struct, and the types of
-// functions that methods take.
+// userFunctions returns what a user can give that is called: the fields of Config and of every options struct, and
+// the types of functions that methods take.
 func userFunctions() []string {
 	var found []string
 	seen := map[reflect.Type]bool{}
@@ -103,7 +103,8 @@ func (m *misbehaviour) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// misuses has a world for each function: it is set, and called at least once. The texts that it returns have to say what happened.
+// misuses has a world for each function: it is set, and called at least once. The texts that it returns have to say
+// what happened.
 var misuses = map[string]func(t *testing.T, w *world, m *misbehaviour, config func(*Config)) string{
 	"Config.Dial": func(_ *testing.T, w *world, m *misbehaviour, config func(*Config)) string {
 		w.open(config, func(c *Config) {
@@ -242,7 +243,8 @@ func consume(t *testing.T, w *world, config func(*Config), o QueueOptions[string
 	return ""
 }
 
-// A function of a user that panics, ends its goroutine or returns nothing is named once, and nothing ends or waits because of it.
+// A function of a user that panics, ends its goroutine or returns nothing is named once, and nothing ends or waits
+// because of it.
 func TestUserFunctionsThatMisbehave(t *testing.T) {
 	all := slices.DeleteFunc(userFunctions(), func(name string) bool { return name == "TLS.Config" }) // zkio has the test
 	if want := slices.Sorted(maps.Keys(misuses)); !slices.Equal(all, want) {

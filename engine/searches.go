@@ -15,8 +15,8 @@ func (e *Engine) noteSearch(id events.ID, m instance) {
 	}
 }
 
-// tellCreated tells the machines that search of a transaction that may have created nodes, whether or not somebody awaits
-// its answer.
+// tellCreated tells the machines that search of a transaction that may have created nodes, whether or not somebody
+// awaits its answer.
 func (e *Engine) tellCreated(q queued) {
 	creates := q.Event.Kind == events.ReplyCreate || q.Event.Kind == events.ReplyMulti
 	if len(e.searches) > 0 && creates && q.Event.Code == events.OK && q.To != events.SessionMachine {

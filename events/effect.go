@@ -204,7 +204,8 @@ const (
 	Revoked   Notice = "revoked"   // another participant asks the holder of a lock to release it
 	Recovered Notice = "recovered" // the failure before is over
 
-	PassedOver Notice = "passedover" // children of a line's directory that are not in the line: Path is the directory, Names one of each kind
+	// PassedOver: children of a line's directory that are not in the line. Path is the directory, Names one of each kind.
+	PassedOver Notice = "passedover"
 
 	Leader Notice = "leader" // a leaderwatch read the leader: Path, Token, Owner, Text is its id
 	Vacant Notice = "vacant" // a leaderwatch found nobody in line

@@ -17,8 +17,8 @@ const (
 // Foreign returns text that others wrote, such as a server's answer, a name in a certificate or an
 // error of the network, for an error or a log: on one line, without characters that a terminal
 // executes, that are invisible or change the direction of writing, and of most bytes at most, without the
-// mark … of a cut; a sentence of more keeps its end, too. What it replaces, it writes as in a Go string: \n, \x1b, \u202e. Text that it returned
-// stays the same.
+// mark … of a cut; a sentence of more keeps its end, too. What it replaces, it writes as in a Go string: \n, \x1b,
+// \u202e. Text that it returned stays the same.
 func Foreign(text string, most int) string {
 	shown, whole := visible(text, most, "")
 	switch {
@@ -43,7 +43,8 @@ func Quote(name string, most int) string {
 	return `"` + shown + `"`
 }
 
-// visible returns the part of a text that is shown, with a backslash before some characters, and whether that is all of it.
+// visible returns the part of a text that is shown, with a backslash before some characters, and whether that is all
+// of it.
 func visible(text string, most int, escaped string) (shown string, whole bool) {
 	plain := len(text) <= most && !strings.ContainsAny(text, escaped)
 	for i := 0; plain && i < len(text); i++ {

@@ -114,8 +114,8 @@ const (
 // itself.
 const NodeGone Kind = "node.gone"
 
-// NodeKept says that a node is somebody's: the creates of transaction Zxid were answered, or a machine has taken the node
-// Path for its own. Only machines that search for nodes of attempts that were given up get it.
+// NodeKept says that a node is somebody's: the creates of transaction Zxid were answered, or a machine has taken the
+// node Path for its own. Only machines that search for nodes of attempts that were given up get it.
 const NodeKept Kind = "node.kept"
 
 // QueueNext asks a producer or a consumer, which has finished one thing, to begin the

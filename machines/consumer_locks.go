@@ -26,8 +26,8 @@ func (c *consumer) confirmLock(ev events.Event, out *engine.Outbox) {
 	c.outcomeUnknown, c.mayFollow = false, false
 }
 
-// noteLockFailed notes that a lock was not created, or is gone. If the server may still create it, it is searched for: nobody
-// else would get the item.
+// noteLockFailed notes that a lock was not created, or is gone. If the server may still create it, it is searched
+// for: nobody else would get the item.
 func (c *consumer) noteLockFailed(ev events.Event, out *engine.Outbox) {
 	if c.next != nil {
 		c.searchName(c.id, join(c.locks, c.next.Name), ev, out)

@@ -42,8 +42,8 @@
 //	request.go      one read or write of a user; request_guards.go
 //	producer.go     puts items into a queue; producer_actions.go what its rows do
 //	consumer.go     takes items out of one; consumer_guards.go, consumer_actions.go; consumer_defer.go items that
-//	                cannot be read or written, consumer_locks.go locks after a lost reply, consumer_end.go the end of its session
-//	                and of the machine
+//	                cannot be read or written, consumer_locks.go locks after a lost reply, consumer_end.go the end
+//	                of its session and of the machine
 //	queue.go        what both share: directories, and the time of the ensemble's leader
 //	znode.go        names and sequence numbers, Curator's layout; znode_queue.go those of queues
 //	retry.go        retry policies as values

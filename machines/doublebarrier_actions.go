@@ -309,7 +309,8 @@ func (b *doubleBarrier) finishLeave(ev events.Event, out *engine.Outbox) {
 	out.Answer(b.leaves, events.OK, "")
 }
 
-// searchOwn has the server's late create of the own name searched for, which is given up. Nobody else can have the name.
+// searchOwn has the server's late create of the own name searched for, which is given up. Nobody else can have the
+// name.
 func (b *doubleBarrier) searchOwn(ev events.Event, out *engine.Outbox) {
 	if b.own != "" {
 		b.search(b.id, b.dir, map[string]string{"name": b.own}, out)

@@ -11,11 +11,11 @@ import (
 
 // LeftoverRecipe makes searches for the nodes of an attempt that a machine has given up, after the server had answered it by a
 // code that does not say whether it was carried out. Such a server may carry it out later than any look of the machine itself:
-// that node would hold up others for as long as the client lives. The machine that gives the attempt up opens the search, when
-// a look has shown no node of it. Path is the directory. Options: "guid" of the attempt, with "permits", how many nodes it
-// names in kazoo's layout, and "lasting" if no session owns them; or "prefix" of names without a GUID; or "name" of the node.
-// Where others can have the same name, "after" is the zxid of that look, and "above" the highest number that it showed. Then
-// a node is somebody's if its creation was answered since.
+// that node would hold up others for as long as the client lives. The machine that gives the attempt up opens the
+// search, when a look has shown no node of it. Path is the directory. Options: "guid" of the attempt, with "permits",
+// how many nodes it names in kazoo's layout, and "lasting" if no session owns them; or "prefix" of names without a
+// GUID; or "name" of the node. Where others can have the same name, "after" is the zxid of that look, and "above" the
+// highest number that it showed. There a node whose creation was answered since is not of the attempt, and stays.
 var LeftoverRecipe = engine.NewRecipe(leftoverChart, func(open events.Event) (*leftover, error) {
 	o := options{values: open.Options}
 	prefix, plain := open.Options["prefix"]
@@ -46,8 +46,8 @@ type leftover struct {
 	looks int
 }
 
-// maxKept is how much a search notes of what is somebody's. A client that writes more meanwhile ends the search: nothing is
-// deleted then.
+// maxKept is how much a search notes of what is somebody's. A client that writes more meanwhile ends the search:
+// nothing is deleted then.
 const maxKept = 10_000
 
 // maxLooks is how often the directory is listed, after pauses of a quarter of the session timeout, a half, and so on: for about
@@ -103,7 +103,7 @@ func (l *leftover) full() bool { return len(l.keptZxids) >= maxKept || len(l.kep
 // Searches says that the engine tells the machine which nodes are somebody's.
 func (l *leftover) Searches() {}
 
-// ours reports whether the session that has made the attempt owns the node, and it is nobody's.
+// ours reports whether the session of the attempt owns the node, and no create of it was answered.
 func (l *leftover) ours(ev events.Event) bool {
 	if ev.Code != events.OK || ev.Stat == nil || ev.Stat.Czxid < l.after || l.full() {
 		return false
@@ -171,7 +171,8 @@ func (l *leftover) askOwners(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// newPlaces returns the places of the line whose owners were not asked for. If the directory was created again, all are new.
+// newPlaces returns the places of the line whose owners were not asked for. If the directory was created again, all
+// are new.
 func (l *leftover) newPlaces(children []string) (names []string) {
 	highest := highestPlace(children, l.prefix)
 	if highest < l.above {
@@ -205,7 +206,8 @@ func (l *leftover) remove(ev events.Event, out *engine.Outbox) {
 
 // attempts are a machine's attempts to create a node that it has given up while the server may carry them out.
 type attempts struct {
-	mayFollow bool   // the last one was answered by a code that does not say whether it was carried out, and no search was opened
+	// mayFollow says that the answer to the last one did not say whether it was carried out, and no search was opened.
+	mayFollow bool
 	searches  uint64 // that were opened
 }
 
@@ -227,8 +229,8 @@ func (a *attempts) search(machine, dir string, options map[string]string, out *e
 	return id, true
 }
 
-// searchName opens a search for the node of an attempt at a path that others can have, too. A look has shown none of this
-// machine's.
+// searchName opens a search for the node of an attempt at a path that others can have, too. A look has shown none of
+// this machine's.
 func (a *attempts) searchName(machine, path string, look events.Event, out *engine.Outbox) {
 	if look.Zxid != 0 {
 		a.search(machine, parent(path), map[string]string{"name": base(path), "after": strconv.FormatInt(look.Zxid, 10)}, out)
@@ -246,8 +248,8 @@ func (n *node) noteAttempt(ev events.Event) {
 	n.noteCode(ev)
 }
 
-// searchLeftover opens the search for nodes of the attempt that is given up, if the server may create one later. If names have
-// no GUID, that was done when a look had shown none.
+// searchLeftover opens the search for nodes of the attempt that is given up, if the server may create one later. If
+// names have no GUID, that was done when a look had shown none.
 func (p *contender) searchLeftover(ev events.Event, out *engine.Outbox) {
 	if !p.naming.unique() || ev.Kind == events.ConnectionLost {
 		return

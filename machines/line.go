@@ -284,8 +284,8 @@ func (p *place) tellOpenerWaiting(out *engine.Outbox) {
 	}
 }
 
-// forgetLine forgets what was seen of the line and of the own node: both are read again after a term. In another session, the
-// next enrolment has another GUID.
+// forgetLine forgets what was seen of the line and of the own node: both are read again after a term. In another
+// session, the next enrolment has another GUID.
 func (p *place) forgetLine(ev events.Event, out *engine.Outbox) {
 	p.noteUnreadable(ev, out)
 	p.owned, p.watched, p.first, p.refused = false, false, false, false

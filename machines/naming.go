@@ -67,8 +67,8 @@ var ownerRows = []engine.Row[place]{
 func (p *place) mayBeOurs(ev events.Event) bool { return !p.naming.unique() && p.recovered(ev) }
 
 // answered reports whether a read says which session owns the node, or that there is none. A node that this client
-// may not read (NOAUTH, since 3.8.4 and 3.9.2) is another's, unless it is the directory, or has the own name and was not seen
-// to be another's.
+// may not read (NOAUTH, since 3.8.4 and 3.9.2) is another's, unless it is the directory, or has the own name and was
+// not seen to be another's.
 func (p *place) answered(ev events.Event) bool {
 	return ev.Code == events.OK && ev.Stat != nil || ev.Code == events.NoNode || ev.Code == events.NoAuth && (!p.mine(ev.Path) || p.anothers) && ev.Path != p.dir
 }

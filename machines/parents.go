@@ -86,8 +86,8 @@ func (f *parentMaker) noteParent(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// hasDisconnected reports whether the end of a connection may be the answer of a server that knows no containers, and forgets
-// what was asked for on it.
+// hasDisconnected reports whether the end of a connection may be the answer of a server that knows no containers, and
+// forgets what was asked for on it.
 func (f *parentMaker) hasDisconnected() bool {
 	caused := f.willDisconnect || f.pending > 0
 	f.willDisconnect, f.pending = false, 0

@@ -65,8 +65,8 @@ func (p *place) renew(ev events.Event, out *engine.Outbox) {
 	p.guid = p.naming.fresh(p.seed, p.count)
 }
 
-// create creates the own node under the enrolment's GUID. If a look has shown no node of it, and the server may still create
-// one, it has another GUID.
+// create creates the own node under the enrolment's GUID. If a look has shown no node of it, and the server may still
+// create one, it has another GUID.
 func (p *place) create(ev events.Event, out *engine.Outbox) {
 	if p.mayFollow && ev.Kind == events.ReplyChildren {
 		p.searchPlain(ev, out)
@@ -206,7 +206,8 @@ func (p *place) giveUp(ev events.Event, out *engine.Outbox) {
 func (p *place) rejectOwn(ev events.Event, out *engine.Outbox) {
 	code, text := p.rejection(ev)
 	if code == events.ForeignOwner {
-		p.ownerKnown, p.anothers = false, !p.naming.unique() // without a GUID, the owner is read again before the node is deleted
+		// Without a GUID, the owner is read again before the node is deleted.
+		p.ownerKnown, p.anothers = false, !p.naming.unique()
 		p.unknown = p.naming.unique()
 		if p.unknown && p.once() {
 			p.own = "" // nothing follows the deletion: the listing finds both, and both are deleted

@@ -205,8 +205,8 @@ func (r *request) failByRootCause(ev events.Event, out *engine.Outbox) {
 // noteAttempt notes what the answer to a create says, while its node is looked for.
 func (r *request) noteAttempt(ev events.Event, out *engine.Outbox) { r.noteCode(ev) }
 
-// searchDuplicates has nodes of earlier attempts at a protected create searched for, which the server may still create. The
-// one that the caller gets, if any, is the caller's.
+// searchDuplicates has nodes of earlier attempts at a protected create searched for, which the server may still
+// create. The one that the caller gets, if any, is the caller's.
 func (r *request) searchDuplicates(ours string, out *engine.Outbox) {
 	options := map[string]string{"guid": r.guid}
 	if r.outlivesSession(events.Event{}) {
@@ -324,7 +324,8 @@ func (r *request) answer(code events.Code, text string, out *engine.Outbox) {
 	}
 }
 
-// end answers the commands that wait for the end. If the caller has given a protected node up, a late one is searched for.
+// end answers the commands that wait for the end. If the caller has given a protected node up, a late one is searched
+// for.
 func (r *request) end(ev events.Event, out *engine.Outbox) {
 	if r.abandoned && ev.Kind != events.ConnectionLost {
 		r.searchDuplicates("", out)

@@ -51,8 +51,8 @@ func (r *request) protectedWantsParents(ev events.Event) bool {
 	return r.protected && r.wantsParents(ev)
 }
 
-// parentsUnknown reports whether the answers do not say whether the parents exist. Nothing was created that the caller asked
-// for.
+// parentsUnknown reports whether the answers do not say whether the parents exist. Nothing was created that the
+// caller asked for.
 func (r *request) parentsUnknown(ev events.Event) bool {
 	return (ev.Request == r.lowestCreate || ev.Code == events.NoNode) && r.rootCause(ev).Code.Unknown()
 }

@@ -23,7 +23,7 @@ type retryState struct {
 
 	pauseEnds    int64  // when the policy's last pause would end, which may have been shortened; failures before that do not count
 	retryTimer   uint64 // the timer of a pause that may be ended early; 0: the pause has to last
-	refusedSince int64  // when the first refusal came, by whatever code, since which nothing succeeded; 0: there is none
+	refusedSince int64  // when the first refusal came since the last success, by whatever code; 0: none
 	gaveUp       bool   // the retry policy gave up
 }
 

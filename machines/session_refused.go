@@ -43,8 +43,8 @@ func (s *session) noteUnserved(ev events.Event, out *engine.Outbox) {
 // pause for so long between two attempts.
 const maxUnservedGap = 15 * time.Second
 
-// noteShortGrant notifies the handle that a machine cannot lead because of a timeout that the session was
-// granted once, and that a session which is granted what this connection was would leave time to lead.
+// noteShortGrant notifies the handle if the session was once granted too short a timeout to lead, and a new session
+// with the timeout that this connection was granted could lead.
 func (s *session) noteShortGrant(ev events.Event, out *engine.Outbox) {
 	if ev.Code.Unserved() || s.granted <= s.timeout || s.roomOf(s.granted) <= 0 {
 		return

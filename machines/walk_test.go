@@ -24,8 +24,8 @@ var kept = map[string][]int64{
 	"TestRandomJobs": {906222742, 740849051}, // the walk had somebody set the data of another's marker
 }
 
-// someSeeds returns the seeds of the walks that a test takes: from 0 on, or from the seed of test/repeat, and those that are
-// kept.
+// someSeeds returns the seeds of the walks that a test takes: from 0 on, or from the seed of test/repeat, and those
+// that are kept.
 func someSeeds(t *testing.T) (seeds []int64) {
 	n := *walks
 	if n <= 0 {

@@ -28,8 +28,8 @@ type stranger struct {
 	reads bool
 }
 
-// kindOf returns the kind of a node's name, as in "latch-", and whether it shares. Plain names are of one kind with and without
-// a GUID.
+// kindOf returns the kind of a node's name, as in "latch-", and whether it shares. Plain names are of one kind with
+// and without a GUID.
 func kindOf(name string) (kind string, shares bool) {
 	all, _ := machines.Places([]string{name})
 	if len(all) == 1 {

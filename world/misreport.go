@@ -34,7 +34,8 @@ func (s *Server) postpone(l *Server, a *Packet, who zkmem.Caller, op zkmem.Op) b
 	code := s.dice.codeThatSaysNothing()
 	l.awaitSync(l.zxid, func() { s.fromLeader(func() { a.refuse(code) }) })
 	s.ens.w.After(Between(s.dice.roll(codeDice), 0, s.ens.w.script.Timeout/2), func() {
-		heard := a.Code == codeOf(zkmem.Result{Err: code}) && a.Code != events.ConnectionLoss // else a look on the next connection has to be right
+		// After the end of a connection, a look on the next one has to be right.
+		heard := a.Code == codeOf(zkmem.Result{Err: code}) && a.Code != events.ConnectionLoss
 		if l := s.ens.Leader(); heard && l != nil && l.Leads() && l.Up() && !l.closing[who.Session] {
 			l.propose(who, op, a, nil)
 		}

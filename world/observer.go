@@ -68,7 +68,7 @@ const (
 	HalfOpen       = "half-open"          // the next connection is up, and nothing gets to the server
 	Throttled      = "throttled"          // a server refuses a request
 	NoContainers   = "no containers"      // a server does not know containers
-	NoTreeWatches  = "no tree watches"    // a server does not know recursive watches, and says so or not: it ends the connection
+	NoTreeWatches  = "no tree watches"    // a server does not know recursive watches, and may end the connection
 	OtherID        = "other id"           // a server gives out another session
 )
 

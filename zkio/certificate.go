@@ -10,7 +10,8 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// ownCertificate has what is known of the client's own certificate, as it was read last. Its methods are safe for concurrent use.
+// ownCertificate has what is known of the client's own certificate, as it was read last. Its methods are safe for
+// concurrent use.
 type ownCertificate struct {
 	mu   sync.Mutex
 	name string    // its subject
@@ -50,8 +51,8 @@ func (o *ownCertificate) noteAll(config *tls.Config) {
 	}
 }
 
-// explain returns the error of a connection by TLS. If the own certificate has ended, the error says so first: the server's own
-// words for it are seldom plain.
+// explain returns the error of a connection by TLS. If the own certificate has ended, the error says so first: the
+// server's own words for it are seldom plain.
 func (o *ownCertificate) explain(err error) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -62,8 +63,8 @@ func (o *ownCertificate) explain(err error) error {
 		o.name, o.end.UTC().Format(time.RFC3339), err)
 }
 
-// Certificate returns the subject of the client's own certificate, and when it ends, as it was presented or read last; a
-// zero time if there is none. It is safe for concurrent use.
+// Certificate returns the subject of the client's own certificate, and when it ends, as it was presented or read
+// last; a zero time if there is none. It is safe for concurrent use.
 func (a *Adapter) Certificate() (name string, end time.Time) {
 	a.own.mu.Lock()
 	defer a.own.mu.Unlock()

@@ -89,7 +89,8 @@ func (a *Adapter) current() int64 {
 }
 
 // confirm posts that a write was committed, if no machine has sent it. It is posted in the order of the
-// answers, so it is never taken for a confirmation on the next connection. Machines that search hear of nodes that it has created. s.mu is held.
+// answers, so it is never taken for a confirmation on the next connection. Machines that search hear of nodes that it
+// has created. s.mu is held.
 func (s *session) confirm(c *call, e events.Event) {
 	write, multi := c.request.(events.Multi)
 	if c.id == "" && e.Code == events.OK && slices.ContainsFunc(write.Ops, createsEphemeral) {

@@ -150,8 +150,8 @@ func (f frame) bool(v bool) frame {
 	return append(f, 0)
 }
 
-// bytes encodes data; nil has length 0, and is not ZooKeeper's null. Curator writes length 0 as well, and programs in Java take
-// a node's data for an object without a look.
+// bytes encodes data; nil has length 0, and is not ZooKeeper's null. Curator writes length 0 as well, and programs in
+// Java take a node's data for an object without a look.
 func (f frame) bytes(v []byte) frame { return append(f.int32(int32(len(v))), v...) }
 
 func (f frame) strings(list []string) frame {

@@ -53,7 +53,8 @@ type onceBrokenConn struct {
 func (c onceBrokenConn) Read(b []byte) (int, error)  { c.read(); return c.Conn.Read(b) }
 func (c onceBrokenConn) Write(b []byte) (int, error) { c.write(); return c.Conn.Write(b) }
 
-// TestAConnectionThatMisbehavesIsReplaced lets the methods of a connection of Config.Dial panic or end their goroutine once.
+// TestAConnectionThatMisbehavesIsReplaced lets the methods of a connection of Config.Dial panic or end their
+// goroutine once.
 func TestAConnectionThatMisbehavesIsReplaced(t *testing.T) {
 	srv := zkmem.Start(t)
 	for name, act := range map[string]func(){"panic": func() { panic("oh") }, "goexit": runtime.Goexit} {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// guardTLS replaces the functions of Config.TLS.Config, which is a copy, by those that return whatever the user's do. The others of
-// tls.Config are for servers.
+// guardTLS replaces the functions of Config.TLS.Config, which is a copy, by those that return whatever the user's do.
+// The others of tls.Config are for servers.
 func guardTLS(c *tls.Config) {
 	const of = "Config.TLS.Config."
 	if c.Rand != nil {
@@ -100,5 +100,6 @@ func (g guardedCache) Get(key string) (s *tls.ClientSessionState, ok bool) {
 }
 
 func (g guardedCache) Put(key string, s *tls.ClientSessionState) {
-	_ = guarded(g.name, func() error { g.cache.Put(key, s); return nil }) // the next connection has no session to resume
+	// If it fails, the next connection has no session to resume.
+	_ = guarded(g.name, func() error { g.cache.Put(key, s); return nil })
 }

@@ -11,10 +11,10 @@ import (
 )
 
 // suspects are large requests that were not answered before their connection ended. A server closes the connection if a
-// request is larger than its jute.maxbuffer, and says nothing; so does a proxy. Such a request would be sent again right
-// after every reconnect, and take the connection from all others without end. So one that was pending at the ends of
-// two connections waits behind all others, for a pause of its own. After two ends more it fails, with an error that
-// names it, and is tried seldom. An answer ends the suspicion.
+// request is larger than its jute.maxbuffer, and says nothing; so does a proxy. Such a request would be sent again
+// right after every reconnect, and take the connection from all others without end. So one that was pending at the
+// ends of two connections waits behind all others, for a pause of its own. After two ends more it fails, with an
+// error that names it, and is tried seldom. An answer ends the suspicion.
 type suspects struct {
 	mu    sync.Mutex // held for no call of others
 	known map[suspect]*ends
@@ -33,8 +33,8 @@ type ends struct {
 }
 
 const (
-	// leastSuspect is the size of the smallest request, in bytes, that is suspected. No server is of use that takes less,
-	// and the requests for places and heartbeats are smaller.
+	// leastSuspect is the size of the smallest request, in bytes, that is suspected. No server is of use that takes
+	// less, and the requests for places and heartbeats are smaller.
 	leastSuspect = 4 << 10
 	maxSuspects  = 256 // that are known at a time
 
@@ -46,7 +46,7 @@ const (
 	maxRefusePause = 10 * time.Minute
 )
 
-// suspectOf returns by what a request is known, and false if it is too small. A multi is known by its largest operation.
+// suspectOf returns the key of a request, and false if it is too small. That of a multi is of its largest operation.
 func suspectOf(c *call) (suspect, bool) {
 	if c.size < leastSuspect {
 		return suspect{}, false

@@ -21,7 +21,8 @@ import (
 	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
 )
 
-// evilArgument is a text that no terminal should get, with a line that looks like one of the program's, and above 4 KiB.
+// evilArgument is a text that no terminal should get, with a line that looks like one of the program's, and above 4
+// KiB.
 var evilArgument = "/\x1b]0;owned\a\u202e\u009b31m\r\nFORGED line\t\u2028\xff\xfe" + strings.Repeat("x", 5<<10)
 
 // searchOutput fails if a text has what a terminal executes, a line of others, one above 4 KiB, or a secret.

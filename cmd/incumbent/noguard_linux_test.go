@@ -15,7 +15,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// If the guard is gone and no other can be started, the command is ended, the node goes, and the exit code is 71: for elect and for lock.
+// If the guard is gone and no other can be started, the command is ended, the node goes, and the exit code is 71: for
+// elect and for lock.
 func TestNoGuardEndsTheCommand(t *testing.T) {
 	for _, command := range []string{"elect", "lock"} {
 		for _, script := range []string{`echo "up $$"; read line`, `trap "" TERM; echo "up $$"; read line`} {
@@ -50,7 +51,8 @@ func TestNoGuardEndsTheCommand(t *testing.T) {
 	}
 }
 
-// systemd that reads nothing holds up neither the command nor the end, and the end says how many messages it did not read.
+// systemd that reads nothing holds up neither the command nor the end, and the end says how many messages it did not
+// read.
 func TestAFullNotifySocketHoldsNothingUp(t *testing.T) {
 	dir, err := os.MkdirTemp("", "notify")
 	if err != nil {

@@ -127,7 +127,8 @@ func gapText(g *events.Gap) string {
 // oneLine makes foreign text harmless, and keeps it on its line.
 func oneLine(s string) string { return events.Foreign(s, maxPrinted) }
 
-// maxPrinted is how many bytes a line has at most, and events.MaxText how many each effect in it. With --json nothing is cut.
+// maxPrinted is how many bytes a line has at most, and events.MaxText how many each effect in it. With --json nothing
+// is cut.
 const maxPrinted = 32 << 10
 
 func recordLine(r events.Record, clock *wallClock) string {

@@ -43,8 +43,8 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// waitSideBySide has more parallel tests run at a time than there are processors, unless -parallel says how many: they wait for
-// sessions to expire.
+// waitSideBySide has more parallel tests run at a time than there are processors, unless -parallel says how many:
+// they wait for sessions to expire.
 func waitSideBySide() {
 	flag.Parse()
 	parallel := flag.Lookup("test.parallel")

@@ -21,8 +21,8 @@ type users struct {
 	ann, bob *incumbent.Client
 }
 
-// onRealServers runs a test on Debian's release, and on the newest one, which refuses exists of a node that its caller may
-// not read.
+// onRealServers runs a test on Debian's release, and on the newest one, which refuses exists of a node that its
+// caller may not read.
 func onRealServers(t *testing.T, test func(u users, newest bool)) {
 	for _, newest := range []bool{false, true} {
 		t.Run(fmt.Sprintf("newest %t", newest), func(t *testing.T) {
@@ -82,7 +82,8 @@ func TestAGuaranteedDeleteOnRealServers(t *testing.T) {
 	})
 }
 
-// Two users hand an election, a plain lock and a fixed name over to each other, though neither may read the other's node.
+// Two users hand an election, a plain lock and a fixed name over to each other, though neither may read the other's
+// node.
 func TestUsersOnRealServersTakeTurns(t *testing.T) {
 	onRealServers(t, func(u users, _ bool) {
 		u.elections()

@@ -38,8 +38,8 @@ func Sequential() []string {
 	}
 }
 
-// Longest are the folders whose tests take longest, the longest first: a run begins with them, so that it does not end with
-// a single package that waits for its servers. The root package is ".".
+// Longest are the folders whose tests take longest, the longest first: a run begins with them, so that it does not
+// end with a single package that waits for its servers. The root package is ".".
 func Longest() []string {
 	return []string{
 		"test/interop", "test/ensemble", ".", "cmd/incumbent", "test/differential", "test/sim", "test/wire", "test/browser",

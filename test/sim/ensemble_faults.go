@@ -11,8 +11,8 @@ import (
 )
 
 // ensembleFault is something that ensembles do without being broken: slow disks, zxids that run
-// out, containers that are reaped, servers that leave and join, codes that say nothing about a write. Each has worlds of its own, so
-// that those of other seeds stay.
+// out, containers that are reaped, servers that leave and join, codes that say nothing about a write. Each has worlds
+// of its own, so that those of other seeds stay.
 type ensembleFault struct {
 	fault
 	then  []string    // what it leads to, which has to happen too

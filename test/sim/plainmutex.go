@@ -10,8 +10,8 @@ import (
 // plainLockDir is the directory of the plain lock.
 const plainLockDir = "/app/plainlock"
 
-// plainMutexRole is the role of the plain mutex. Its programs do what those of the mutex do, on names without a GUID. Each
-// process has one acquisition at a time in a directory of its own, as the library sees to it.
+// plainMutexRole is the role of the plain mutex. Its programs do what those of the mutex do, on names without a GUID.
+// Each process has one acquisition at a time in a directory of its own, as the library sees to it.
 var plainMutexRole = &role{
 	name:     "plain mutex",
 	recipe:   "mutex",

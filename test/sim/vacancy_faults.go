@@ -304,8 +304,8 @@ func (v *vacancies) isHead(u *user) bool {
 	return len(line) > 0 && u.dir+"/"+line[0].Name == v.own[u]
 }
 
-// unservedCodes are codes that are not the client's fault: SYSTEMERROR, SESSIONMOVED, REQUESTTIMEOUT, THROTTLEDOP, and one
-// without a name.
+// unservedCodes are codes that are not the client's fault: SYSTEMERROR, SESSIONMOVED, REQUESTTIMEOUT, THROTTLEDOP,
+// and one without a name.
 var unservedCodes = []zkmem.Code{zkmem.SystemError, zkmem.SessionMoved, -122, -127, -99}
 
 // refuseOnConnections has servers refuse the transactions of all clients, by one code, on their present connections.
@@ -320,8 +320,8 @@ func (w *harness) refuseOnConnections(d *rand.Rand) bool {
 	return true
 }
 
-// refuseEverywhere has servers refuse the transactions of a client that is in a line, for good. The head goes then, so that
-// the others move up.
+// refuseEverywhere has servers refuse the transactions of a client that is in a line, for good. The head goes then,
+// so that the others move up.
 func (w *harness) refuseEverywhere(d *rand.Rand) bool {
 	u := w.anyInLine(d)
 	if u == nil {

@@ -8,8 +8,8 @@ import (
 
 // Refusals are faults that happen only if Config.Kinds names them. With the first two an
 // operator forbids a client to list the line, or to read its own nodes, and never
-// allows it again. With the third, one such read is refused. With the last, one create is carried out, and answered by a code
-// that says nothing about it.
+// allows it again. With the third, one such read is refused. With the last, one create is carried out, and answered
+// by a code that says nothing about it.
 var Refusals = []string{noList: "no list", noRead: "no read", once: "refused once", byCode: "answered by a code"}
 
 // refusal is what access rights do not let a client do.

@@ -1,7 +1,7 @@
 package suite
 
-// notOnKeeper has the tests of what ClickHouse Keeper does in another way, and what that is. There a client that reconnects
-// gets a new session.
+// notOnKeeper has the tests of what ClickHouse Keeper does in another way, and what that is. There a client that
+// reconnects gets a new session.
 var notOnKeeper = map[string]string{
 	"TestSuspendedAndBackInTheSameSession":                 "the session does not outlive its connection",
 	"TestAFewCutsInARowLeaveOneNodeAndOneWatchEach":        "each cut is the end of a session, and so of its node",

@@ -73,9 +73,9 @@ func everything(t *tally, level selection.Level, args []string, run func(*tally,
 	return err
 }
 
-// runModules runs the tests of the module here and, if all packages are meant, of those below it meanwhile, one package at
-// a time: the longest packages of the module here wait for servers more than they compute. Packages that are named are run
-// in the modules that they belong to, as many modules at a time.
+// runModules runs the tests of the module here and, if all packages are meant, of those below it meanwhile, one
+// package at a time: the longest packages of the module here wait for servers more than they compute. Packages that
+// are named are run in the modules that they belong to, as many modules at a time.
 func runModules(t *tally, args []string) error {
 	if slices.Contains(args, "./...") {
 		listed, err := output("go", "list", "./...")

@@ -8,8 +8,8 @@ import (
 	"github.com/incumbent-go/incumbent/test/selection"
 )
 
-// order sorts packages of the module here: those that take longest come first, the others stay as they are. go test begins
-// them in this order, and a long one waits for its servers while the others compute, and not after them.
+// order sorts packages of the module here: those that take longest come first, the others stay as they are. go test
+// begins them in this order, and a long one waits for its servers while the others compute, and not after them.
 func order(packages []string) []string {
 	longest := selection.Longest()
 	rank := func(pkg string) int {

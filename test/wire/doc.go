@@ -9,9 +9,9 @@
 //
 // Two or three clients have a latch in one line, a mutex, a persistent node, feeds of nodes and of children, a queue, a
 // number, single requests, and sometimes more requests at once than may be pending. In some worlds the mutex is plain,
-// or programs without this library share it, with names as go-zookeeper and its forks make them. In the storm, faults happen. In the
-// calm that follows somebody has to lead, and each client has to show what the ensemble has. Then each connection is cut
-// once more, and the clients close while somebody still asks. Nothing may be left.
+// or programs without this library share it, with names as go-zookeeper and its forks make them. In the storm, faults
+// happen. In the calm that follows somebody has to lead, and each client has to show what the ensemble has. Then each
+// connection is cut once more, and the clients close while somebody still asks. Nothing may be left.
 //
 // # Faults
 //
@@ -19,10 +19,10 @@
 // passes, waits (for up to more than a session timeout), or ends its connection: before it, in the middle of it, after
 // it. Each side notices that at a time of its own, so a server may have an old connection of a session and a new one,
 // and frames of the old one may still arrive. Dials are refused, slow, or never answered. Servers are cut off from the
-// ensemble: they answer reads and pings, and no writes. Clients are cut off from all servers. Some writes are answered by
-// codes that say nothing about them, and carried out, or not, or later: see codes.go. An operator deletes places and watched
-// directories, ends sessions, restarts the server. Loops and whole processes stand still. Some servers are too old for
-// containers.
+// ensemble: they answer reads and pings, and no writes. Clients are cut off from all servers. Some writes are
+// answered by codes that say nothing about them, and carried out, or not, or later: see codes.go. An operator deletes
+// places and watched directories, ends sessions, restarts the server. Loops and whole processes stand still. Some
+// servers are too old for containers.
 //
 // One zkmem is behind three addresses. Sessions end as an ensemble's leader ends them, which knows of them only by the
 // reports of servers that reach it: see reports.go.

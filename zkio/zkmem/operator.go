@@ -9,8 +9,8 @@ import "time"
 // is another one if there is none with a quorum.
 func (s *Server) Do(op Op) (Result, error) { return s.DoFor(0, op) }
 
-// DoFor carries out one operation for a client's session, as a server does that carries a request out after it has answered
-// it. The client gets no answer to it. Result and error are as Do's.
+// DoFor carries out one operation for a client's session, as a server does that carries a request out after it has
+// answered it. The client gets no answer to it. Result and error are as Do's.
 func (s *Server) DoFor(session int64, op Op) (Result, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -36,7 +36,8 @@ func alive(group int, _ error) bool {
 // maxPid is the highest number of a process that Linux can have.
 const maxPid = 1 << 22
 
-// aliveByNumber does what alive does without a file: it asks for each number. Zombies of others count until they are reaped.
+// aliveByNumber does what alive does without a file: it asks for each number. Zombies of others count until they are
+// reaped.
 func aliveByNumber(group int) bool {
 	for pid := 1; pid <= maxPid; pid++ {
 		if of, err := syscall.Getpgid(pid); err == nil && of == group && !isOwnZombie(pid) {
@@ -46,7 +47,7 @@ func aliveByNumber(group int) bool {
 	return false
 }
 
-// isOwnZombie reports whether a process is a child of this one that has ended. It stays to be reaped.
+// isOwnZombie reports whether a process is a child of this one that has ended and is not reaped yet.
 func isOwnZombie(pid int) bool {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)

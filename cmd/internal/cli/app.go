@@ -115,7 +115,8 @@ func (a *App) stamp() string {
 // ends the program. A signal that was ignored when the program was started stays so.
 func Interruptible(ctx context.Context) (context.Context, func()) {
 	ch := make(chan os.Signal, 1)
-	NotifyUnlessIgnored(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT) // at SIGQUIT Go would write its stacks, which may block
+	// At SIGQUIT Go would write its stacks, which may block.
+	NotifyUnlessIgnored(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)
 	ctx, cancel := context.WithCancel(ctx)
 	context.AfterFunc(ctx, func() { signal.Stop(ch) })
 	go func() {

@@ -2,14 +2,12 @@
 // dead instance's shards on. An instance has none, one or many. Start it on
 // several machines; copy it, and put your job into work.
 //
-// The leader is elected on ElasticJob's nodes, below the job's own; all else is this program's own layout, so it refuses
-// the path of an ElasticJob job. Instances
-// are ephemeral nodes in instances/, created again in each session, and the deal is
-// one node, sharding, which only the leader writes, under its term and on top of the
-// deal that it read. An instance does what the deal says, and nothing while it has no
-// connection: others may have its shards then. While a deal changes hands, a shard that
-// moved may be worked on twice for the moment that the news needs; the deal's version
-// grows with every change: hand it to the stores that the work writes to.
+// The leader is elected on ElasticJob's nodes, below the job's own; all else is this program's own layout, so it
+// refuses the path of an ElasticJob job. Instances are ephemeral nodes in instances/, created again in each session,
+// and the deal is one node, sharding, which only the leader writes, under its term and on top of the deal that it
+// read. An instance does what the deal says, and nothing while it has no connection: others may have its shards then.
+// While a deal changes hands, a shard that moved may be worked on twice for the moment that the news needs; the
+// deal's version grows with every change: hand it to the stores that the work writes to.
 package main
 
 import (
@@ -101,8 +99,9 @@ func (i *instance) run(ctx context.Context) error {
 	return <-led
 }
 
-// mustNotBeElasticJobs refuses a path that an ElasticJob job has: its Java instances could not read the nodes of this program,
-// and would stop. Such a job has its configuration and its servers below its node, and this layout has neither.
+// mustNotBeElasticJobs refuses a path that an ElasticJob job has: its Java instances could not read the nodes of this
+// program, and would stop. Such a job has its configuration and its servers below its node, and this layout has
+// neither.
 func (i *instance) mustNotBeElasticJobs(ctx context.Context) error {
 	for _, name := range []string{"config", "servers"} {
 		found, err := i.client.Exists(i.job + "/" + name).Do(ctx)
