@@ -37,6 +37,7 @@ type world struct {
 	leader *reports
 
 	clients    []*client
+	attaches   attaches // of sessions to connections
 	neighbours []*neighbour
 
 	mu     sync.Mutex
