@@ -20,7 +20,7 @@ type checks struct {
 	beliefs           []*belief
 	tokens            map[string]token
 	revived           map[string]bool // nodes that came back with a backup
-	hidden            bool            // an access list was changed
+	listChangedAt     int64           // when an access list was changed last; 0: never
 	unreadable        map[string]bool // nodes that their own session may not read
 	deletedUnreadable map[string]bool // nodes that were deleted when nobody could read them: their watchers were not told, and never will be
 	worstBelief       time.Duration   // the longest belief after a deletion by others
@@ -106,7 +106,7 @@ func (k *checks) committed(p *world.Proposal) {
 		}
 		k.permitsCommitted(p)
 	case zkmem.OpSetACL:
-		k.hidden = true
+		k.listChangedAt = k.w.Now()
 		k.unreadable[p.Txn.Path] = !k.ownerReads(p.Txn)
 	}
 	for _, path := range deletions(p.Txn) {

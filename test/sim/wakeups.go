@@ -1,7 +1,10 @@
 package sim
 
 import (
+	"maps"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
@@ -32,10 +35,14 @@ func (k *checks) stepped(c *client) {
 // watch, but where access lists hide nodes: servers leave no watch there, or drop it without an event.
 var questions = map[string]bool{"check ahead": true, "recheck": true, "check permits": true}
 
-// owed returns how many answers and timers a machine awaits. Where nothing was ever hidden, its questions are not among them.
+// afterHidden is the longest time, since access lists were changed last, in which a machine may have no watch but its questions.
+const afterHidden = 30 * time.Second
+
+// owed returns how many answers and timers a machine awaits. Where nothing is hidden, its questions are not among them.
 func (k *checks) owed(c *client, id events.ID) (n int) {
+	hidden := k.listChangedAt > 0 && time.Duration(k.w.Now()-k.listChangedAt) < afterHidden || slices.Contains(slices.Collect(maps.Values(k.unreadable)), true)
 	for _, a := range c.Engine().Awaits(id) {
-		if a.Kind != events.TimerFired || k.hidden || !questions[a.Name] {
+		if a.Kind != events.TimerFired || hidden || !questions[a.Name] {
 			n++
 		}
 	}
