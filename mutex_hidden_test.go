@@ -2,6 +2,7 @@ package incumbent
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,8 +22,16 @@ func TestALostReplyAmongHiddenNodesOfAPlainLock(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, zkmem.Options{ExistsNeedsRead: true}, func(t *testing.T, w *world) {
 				w.plainDirectory(t)
+				var mu sync.Mutex // connections have goroutines of their own
 				lose := map[zkmem.OpCode]bool{}
+				loseNext := func(op zkmem.OpCode) {
+					mu.Lock()
+					defer mu.Unlock()
+					lose[op] = true
+				}
 				w.srv.Intercept(func(r zkmem.Request) (v zkmem.Verdict) {
+					mu.Lock()
+					defer mu.Unlock()
 					if lose[r.Op] {
 						delete(lose, r.Op)
 						v.Action = lost
@@ -48,14 +57,14 @@ func TestALostReplyAmongHiddenNodesOfAPlainLock(t *testing.T) {
 				if ann.err != nil {
 					t.Fatal(ann.err)
 				}
-				lose[zkmem.OpCreate] = true
+				loseNext(zkmem.OpCreate)
 				bob := lock("bob")
 				session := nodes[1].SessionID()
 				pass(3 * ableTimeout)
 				if n := w.children("/plain"); len(n) != 2 || len(bob) != 0 || nodes[1].SessionID() != session {
 					t.Fatalf("in the line are %q; %d have the lock too; the session was %x, and is %x", n, len(bob), session, nodes[1].SessionID())
 				}
-				lose[zkmem.OpDelete] = true
+				loseNext(zkmem.OpDelete)
 				if err := ann.hold.Unlock(context.Background()); err != nil {
 					t.Error(err)
 				}

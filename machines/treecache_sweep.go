@@ -31,18 +31,21 @@ func (t *treeCache) askTop(ev events.Event, out *engine.Outbox) {
 	t.watchPath(ev, out)
 }
 
-// sweep asks for the next nodes, at most treeWindow, in the order of a walk from the top.
+// sweepWindow is for how many nodes a tree cache asks at a time: few, as an idle client is to cost its servers little.
+const sweepWindow = 8
+
+// sweep asks for the next nodes, at most sweepWindow, in the order of a walk from the top.
 func (t *treeCache) sweep(ev events.Event, out *engine.Outbox) {
 	at := 0
 	for _, b := range t.root.from(t.swept, &at, nil) {
 		out.Exists(b.path)
 	}
-	if t.swept += treeWindow; t.swept >= t.size {
+	if t.swept += sweepWindow; t.swept >= t.size {
 		t.swept = 0
 	}
 }
 
-// from appends the next treeWindow nodes, from this one down, whose number in the walk is skip or higher. The number of
+// from appends the next sweepWindow nodes, from this one down, whose number in the walk is skip or higher. The number of
 // the present one is at.
 func (b *cachedNode) from(skip int, at *int, found []*cachedNode) []*cachedNode {
 	if *at >= skip {
@@ -50,7 +53,7 @@ func (b *cachedNode) from(skip int, at *int, found []*cachedNode) []*cachedNode 
 	}
 	*at++
 	for _, kid := range b.children {
-		if len(found) >= treeWindow {
+		if len(found) >= sweepWindow {
 			break
 		}
 		found = kid.from(skip, at, found)

@@ -59,7 +59,7 @@ var plants = []plant{
 		new: "				if !planted(…) {\n					c.watch = noWatch\n				}\n",
 	},
 	{
-		name: "lost replies come in any order", records: true, file: "zkio/session.go",
+		name: "lost replies come in any order", records: true, file: "zkio/ends.go",
 		old: "	slices.SortFunc(written, func(a, b *call) int { return cmp.Compare(a.order, b.order) })\n",
 		new: "	if !planted(…) {\n		slices.SortFunc(written, func(a, b *call) int { return cmp.Compare(a.order, b.order) })\n	}\n",
 	},
