@@ -23,12 +23,13 @@ var SemaphoreRecipe = engine.NewRecipe(semaphoreChart, newSemaphore)
 // semaphore is one acquisition. Its own node is the first of the permits.
 type semaphore struct {
 	contender
-	sublatch        // the latch in the line of locks
-	locks    string // the directory of that line
-	kazoo    bool
-	tries    bool // it never waits behind another place
-	limit    int  // how many permits there are
-	permits  int  // how many are wanted
+	sublatch           // the latch in the line of locks
+	locks       string // the directory of that line
+	kazoo       bool
+	tries       bool // it never waits behind another place
+	latchFailed bool // the latch has failed, and has had no place since
+	limit       int  // how many permits there are
+	permits     int  // how many are wanted
 
 	pool       pool
 	names      []string      // of the own permits, the own node first: those that may still exist

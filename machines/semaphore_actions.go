@@ -147,8 +147,13 @@ func (s *semaphore) queue(ev events.Event, out *engine.Outbox) {
 	s.openLatch(s.locks, &s.contender, options, out)
 }
 
-// readPool reads the limit and the number of permits, with a watch on the limit.
+// readPool reads the limit and the number of permits, with a watch on the limit. A place in the line is no failure: what
+// was refused before it does not count any more.
 func (s *semaphore) readPool(ev events.Event, out *engine.Outbox) {
+	if ev.Kind == events.LatchWaiting || ev.Kind == events.LatchHeld && s.latchFailed {
+		s.latchFailed = false
+		s.clearFailure(out)
+	}
 	out.DropPending()
 	out.With(engine.Watch | engine.Data).Get(s.ownDir)
 }
@@ -163,6 +168,7 @@ func (s *semaphore) notePool(ev events.Event, out *engine.Outbox) {
 
 // watchPool watches for permits that are given back, by any client.
 func (s *semaphore) watchPool(ev events.Event, out *engine.Outbox) {
+	s.clearFailure(out)
 	out.DropPending()
 	out.With(engine.Watch).Children(s.ownDir)
 	recheckForeign(s.timeout, &s.jitter, out) // the right to read the directory may be gone for a while
@@ -282,6 +288,7 @@ func (s *semaphore) checkPermits(ev events.Event, out *engine.Outbox) {
 
 // takeLatchFailure reports the latch's failure as the own one.
 func (s *semaphore) takeLatchFailure(ev events.Event, out *engine.Outbox) {
+	s.latchFailed = true
 	s.announce(ev.Code, ev.Text, ev, out)
 	s.wait(ev)
 }
