@@ -44,7 +44,7 @@ func featureOf(r events.Request) feature {
 // request, by whatever code, and may close the connection after it; or closes it without an answer. Or it ignores it,
 // and answers what came later. So after the first of these, or two connections that ended without an answer, none is
 // asked for any more, by no machine and in no later session, and this side answers UNIMPLEMENTED. An ensemble that is
-// being upgraded has servers of both kinds.
+// being upgraded, or is set back, has servers of both kinds: that one server knows a feature says nothing of the next one.
 //
 // A server whose answer to the handshake has no flag for read-only servers is ClickHouse Keeper, or older than
 // ZooKeeper 3.4: it is asked for none from the start. There, a connection that ends is the end of the session, too.
@@ -52,19 +52,33 @@ type optional struct {
 	mu      sync.Mutex // held for no call of others
 	learned [features]struct {
 		off        string // why none is asked for; "": it may be
-		works      bool   // a server has carried out such a request
-		unanswered int    // connections that ended while the first was pending, and answers that say nothing
+		works      bool   // the server of this connection has carried out such a request
+		worked     bool   // some server has
+		unanswered int    // connections in a row that ended while the first was pending, and answers that say nothing
 	}
 }
 
-// maxUnanswered is how many connections may end so.
-const maxUnanswered = 2
+// maxUnanswered is how many connections may end so, and maxUnansweredLater how many once a server has carried such a request
+// out: then it is more likely that the network is bad.
+const (
+	maxUnanswered      = 2
+	maxUnansweredLater = 5
+)
 
 // turnOff keeps a feature from being asked for.
 func (o *optional) turnOff(f feature, why string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.learned[f].off = why
+}
+
+// connected notes that there is another connection, perhaps with a server of another release.
+func (o *optional) connected() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for f := range o.learned {
+		o.learned[f].works = false
+	}
 }
 
 // turnOffAll keeps every feature from being asked for.
@@ -89,7 +103,7 @@ func (o *optional) answered(f feature, code events.Code, text string) (events.Co
 	known := &o.learned[f]
 	switch {
 	case code == events.OK:
-		known.works = true
+		known.works, known.worked, known.unanswered = true, true, 0
 	case code == events.Unimplemented:
 		known.off = "a server of the ensemble does not know " + f.String()
 	case code.Unknown():
@@ -152,7 +166,11 @@ func (o *optional) lost(f feature) {
 // unanswered notes that a request for a feature got no answer that says anything. o.mu is held.
 func (o *optional) unanswered(f feature) {
 	known := &o.learned[f]
-	if known.unanswered++; !known.works && known.unanswered >= maxUnanswered {
+	most := maxUnanswered
+	if known.worked {
+		most = maxUnansweredLater
+	}
+	if known.unanswered++; !known.works && known.unanswered >= most {
 		known.off = "connections end, or nothing is said, when " + f.String() + " are asked for"
 	}
 }

@@ -259,6 +259,7 @@ func (s *session) attach(w *wire, g connectResponse, paced time.Duration, early 
 	if !s.a.cfg.ThroughConn {
 		s.a.work.Go(func() { s.writeCalls(w) })
 	}
+	s.a.known.connected()
 	if w.unflagged {
 		s.a.known.turnOffAll("the server answers the handshake as ClickHouse Keeper does, " +
 			"which may end the session of a client that asks for it")
