@@ -156,10 +156,6 @@ var plantedWatchers = []Plant{
 	inWatch("an outage is not told", func() mutate.Mutation {
 		return mutate.Mutation{Actions: map[string]acting{"noteGap": func(any, events.Event, *engine.Outbox, func(events.Event)) {}}}
 	}),
-	{Name: "nodewatch: an event of another machine's watch is ignored", Shape: func(p *Plan) { inDir(watchedDir)(p); p.often(20, "ambush") }, Posted: func(c *client, id events.ID, ev *events.Event) bool {
-		u := c.user(id)
-		return u == nil || u.role.recipe != "nodewatch" || ev.Kind != events.WatchCreated || c.Engine().State(id) != "watching"
-	}},
 	inWatch("what is there after an outage is what was there before", func() mutate.Mutation {
 		return mutate.Mutation{Actions: map[string]acting{"tell": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 			if !*field[bool](model, "gap") {

@@ -59,7 +59,7 @@ var fields = map[string]how{
 	"parentMaker.parentFailure": inside, "parentMaker.containers": value, "parentMaker.willDisconnect": value,
 	"failure.code": value, "failure.path": fixed, "failure.text": fixed, // they are words
 
-	"line.predecessor": name, "line.hidden": value, "line.aheadWatched": value, "line.nextInLine": value, "line.behind": names, "line.purged": value,
+	"line.predecessor": name, "line.hidden": value, "line.aheadRead": call, "line.nextInLine": value, "line.behind": names, "line.purged": value,
 
 	"place.flight": inside, "flight.oneFlight": fixed, "flight.readBack": value, "place.resumption": inside, "resumption.resume": fixed, "line.behindCreate": call,
 	"session.readBack": fixed, // it matters only when a latch is opened, which is done once

@@ -94,7 +94,7 @@ func newPlan(seed uint64) plan {
 	}
 	if seed%10 == 2 || seed%10 == 7 {
 		p.neighbours = 1 + d.named("neighbours").below(2)
-		p.misreports = 0 // a neighbour takes such a code for a refusal, and leaves a node in the lock for ever
+		p.misreports = 0 // a neighbour takes such a code for a refusal, and leaves a node in the lock
 	}
 	for i := range d.named("outages").below(4) {
 		o := d.named("outage").about(uint64(i))
