@@ -129,7 +129,7 @@ var plantedBeliefs = []Plant{
 		p.often(8, "stall up", "pause, then a crash", "follower cut off")
 	}},
 	{Name: "an answer after a pause and a standstill counts", Shape: func(p *Plan) {
-		p.often(8, "leader stands still", "pause, then a crash")
+		p.often(30, "leader stands still", "pause, then a crash")
 	}, Mutations: inOne("session", func() mutate.Mutation {
 		return withGuard("uncounted", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			*field[int64](model, "known") = 0
