@@ -45,7 +45,4 @@ var plantedTreeWatches = []Plant{
 			*field[bool](node, "listed") = false
 		}
 	}),
-	treePosted("the creation of a top that is missing is not noticed", func(c *client, id events.ID, ev *events.Event) bool {
-		return ev.Kind != events.WatchCreated || ev.Path != treePath || !c.HasTreeWatch(id)
-	}),
 }

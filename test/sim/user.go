@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -23,7 +24,7 @@ type user struct {
 	oneTerm       bool              // it does not queue again by itself
 	leads         bool
 	sick          bool // its last health check failed
-	givesUp       bool // its place was, or is being, given up for that reason
+	givesUp       bool // its place was, or is being, given up for that reason, or because it was of no use for a session timeout
 	ignoresStop   bool // its work does not return at the end of leadership
 	works         map[uint64]bool
 	awaits        map[uint64]bool
@@ -209,6 +210,7 @@ func (u *user) notice(n events.Notify) {
 		u.c.w.checks.stopped(u, n)
 		u.leads = false
 	case events.Failed:
+		u.givesUp = u.givesUp || strings.HasPrefix(n.Text, "the place is given up: ")
 		if (n.Code.Refusal() || n.Code.Unserved()) && u.c.Engine().State(u.id) == "leaving" && u.queues() {
 			u.deletionRefused(n.Code)
 		}

@@ -75,7 +75,7 @@ func (p Plan) vacancyBound(d delays) time.Duration {
 	if d.untold {
 		ahead += 5 * quarter
 	}
-	return max(ahead, 2*p.Timeout, p.Timeout/3+3*time.Second) + quarter + 2*tick
+	return max(ahead, 2*p.Timeout, p.Timeout/3+3*time.Second) + quarter + 2*tick + tick/2 // a look is half a tick late at most
 }
 
 // start begins to look.

@@ -306,7 +306,7 @@ func (v *vacancies) isHead(u *user) bool {
 
 // unservedCodes are codes that are not the client's fault: SYSTEMERROR, SESSIONMOVED, REQUESTTIMEOUT, THROTTLEDOP,
 // and one without a name.
-var unservedCodes = []zkmem.Code{zkmem.SystemError, zkmem.SessionMoved, -122, -127, -99}
+var unservedCodes = []zkmem.Code{zkmem.SystemError, -122, -127, -99, zkmem.SessionMoved}
 
 // refuseOnConnections has servers refuse the transactions of all clients, by one code, on their present connections.
 func (w *harness) refuseOnConnections(d *rand.Rand) bool {
@@ -320,14 +320,14 @@ func (w *harness) refuseOnConnections(d *rand.Rand) bool {
 	return true
 }
 
-// refuseEverywhere has servers refuse the transactions of a client that is in a line, for good. The head goes then,
-// so that the others move up.
+// refuseEverywhere has all servers refuse the transactions of a client that is in a line, for a while. A session has not
+// moved away from all of them. The head goes then, so that the others move up.
 func (w *harness) refuseEverywhere(d *rand.Rand) bool {
 	u := w.anyInLine(d)
 	if u == nil {
 		return false
 	}
-	u.c.RefuseMultisEverywhere(unservedCodes[d.IntN(len(unservedCodes))], world.Between(d, 4*w.Timeout, 8*w.Timeout))
+	u.c.RefuseMultisEverywhere(unservedCodes[d.IntN(len(unservedCodes)-1)], world.Between(d, 4*w.Timeout, 8*w.Timeout))
 	w.deleteHeadLater(d, u)
 	return true
 }

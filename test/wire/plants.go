@@ -84,7 +84,7 @@ var plants = []plant{
 		new: "		if !planted(…) || e.Code != events.ConnectionLoss {\n			s.lanes.answered(c)\n		}\n",
 	},
 	{
-		name: "a request is sent again on the next connection", file: "zkio/session.go",
+		name: "a request is sent again on the next connection", file: "zkio/ends.go",
 		old: "	for _, c := range written {\n",
 		new: "	for _, c := range written {\n		if planted(…) && !c.reads {\n			again := *c\n			again.started, again.direct = false, func(events.Event, Kept) {}\n			time.AfterFunc(s.timeout, func() { s.submit(&again) })\n		}\n",
 	},
