@@ -70,7 +70,7 @@ func TestResignDeletesABlockerOnlyByItsName(t *testing.T) {
 	node := blocked(t, srv)
 	participant(t, srv, line, "a")
 	p := start(t, srv, "resign", line).Exits(65)
-	programtest.Contains(t, p.Err.String(), line+": nobody can lead: ", "; delete it with --node "+path.Base(node)+". In line are:\n",
+	programtest.Contains(t, p.Err.String(), line+": nobody can lead: ", "; delete it with --node "+path.Base(node)+"\n",
 		`--id "former" --node `+path.Base(node)+"  (persistent: no session owns it, only --node selects it)\n", `--id "a" --node `)
 	start(t, srv, "resign", line, "--id", "former").Exits(65)
 	inLine(t, srv, line, 2)

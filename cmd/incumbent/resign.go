@@ -110,21 +110,23 @@ func (r *resigner) pick(dir string, line incumbent.Line) (incumbent.Participant,
 	blocker, blocked := line.Blocker()
 	switch {
 	case blocked && !r.byID && r.node == "":
-		return incumbent.Participant{}, cli.WithLines(fmt.Errorf("%s: %s with --node %s. In line are:", dir, blockedBy(blocker), nodeName(blocker)), list(line.Participants)...)
+		return incumbent.Participant{}, cli.WithLines(fmt.Errorf("%s: %s with --node %s", dir, blockedBy(blocker), nodeName(blocker)), list("In line are:", line.Participants)...)
 	case len(fit) == 1:
 		return fit[0], nil
 	case len(line.Participants) == 0:
 		return incumbent.Participant{}, fmt.Errorf("%s is vacant: nobody is in line%s", dir, missing(line))
 	case len(fit) == 0:
-		return incumbent.Participant{}, cli.WithLines(fmt.Errorf("nobody in %s fits; in line are:", dir), list(line.Participants)...)
+		return incumbent.Participant{}, cli.WithLines(fmt.Errorf("nobody in %s fits", dir), list("In line are:", line.Participants)...)
 	}
-	return incumbent.Participant{}, cli.WithLines(fmt.Errorf("%d fit; say with --node which one is meant:", len(fit)), list(fit)...)
+	return incumbent.Participant{}, cli.WithLines(fmt.Errorf("%d fit; say with --node which one is meant", len(fit)), list("These fit:", fit)...)
 }
 
 // maxListed is how many participants an error lists.
 const maxListed = 32
 
-func list(all []incumbent.Participant) (lines []string) {
+// list returns the lines of an error that lists participants under a title.
+func list(title string, all []incumbent.Participant) []string {
+	lines := []string{title}
 	for i, p := range all {
 		if i == maxListed {
 			return append(lines, fmt.Sprintf("  and %d more: see incumbent status", len(all)-i))

@@ -114,7 +114,7 @@ var plants = []plant{
 		new: "	t.over.Store(!planted(…))\n",
 	},
 	{
-		name: "lost replies come before the loss of the connection", records: true, file: "zkio/session.go",
+		name: "lost replies come before the loss of the connection", records: true, file: "zkio/ends.go",
 		old: "	s.postEvent(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: text, Server: server, End: end, Paused: int64(s.pauses.own)})\n	written",
 		new: "	suspended := func() {\n		s.postEvent(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: text, Server: server, End: end, Paused: int64(s.pauses.own)})\n	}\n" +
 			"	if planted(…) {\n		defer suspended()\n	} else {\n		suspended()\n	}\n	written",
