@@ -30,6 +30,8 @@ type MutexOptions struct {
 	// the nodes' names are Prefix and a number, without a GUID. The client finds its own node by the session that owns
 	// it, as in Election, so it has one place in such a line at a time: while it has one, a Lock waits without a node in
 	// the line, and a TryLock returns false. Hold.Write is refused with ErrPlainName. A read-write lock cannot be plain.
+	// The program must not create nodes of such names by other requests of this client: after a lost reply, one that
+	// existed before may be taken for the own one.
 	Plain bool
 	// Prefix is what precedes the number in the names of a plain mutex, as in "lock-" or "n_". With an empty one the
 	// names are only a number.

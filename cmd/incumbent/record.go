@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
@@ -49,6 +50,9 @@ func (e *elector) tellRecording() {
 	}
 }
 
+// lastSave is how long the end of the program waits for records that are being written.
+const lastSave = time.Second
+
 // saveAtSignal has the last records written at each signal USR1, until the function that it
 // returns is called.
 func (e *elector) saveAtSignal() (end func()) {
@@ -68,7 +72,10 @@ func (e *elector) saveAtSignal() (end func()) {
 	return func() {
 		signal.Stop(signals)
 		close(signals)
-		<-ended
+		select {
+		case <-ended:
+		case <-time.After(lastSave): // a disk that hangs does not keep the program from its end
+		}
 	}
 }
 
