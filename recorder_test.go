@@ -135,6 +135,7 @@ func TestTheLoopNeverWaitsForTheLog(t *testing.T) {
 		n := w.recorded(log, logged, 32<<10)
 		work := n.leads()
 		defer work.Release()
+		synctest.Wait() // what was recorded is written
 		before := n.Recording()
 		if before.Records == 0 || before.Bytes != uint64(log.bytes.Len()) || before.Dropped+before.Gaps != 0 || before.Err != nil {
 			t.Errorf("all is well: %+v", before)

@@ -86,7 +86,7 @@ var plants = []plant{
 	{
 		name: "a request is sent again on the next connection", file: "zkio/ends.go",
 		old: "	for _, c := range written {\n",
-		new: "	for _, c := range written {\n		if planted(…) && !c.reads {\n			again := *c\n			again.started, again.direct = false, func(events.Event, Kept) {}\n			time.AfterFunc(s.timeout, func() { s.submit(&again) })\n		}\n",
+		new: "	for _, c := range written {\n		if planted(…) && !c.reads {\n			again := *c\n			again.started, again.direct = false, func(events.Event, Kept) {}\n			plantedLater(s.timeout, func() { s.submit(&again) })\n		}\n",
 	},
 	{
 		name: "belief does not end at the deadline", file: "belief.go",

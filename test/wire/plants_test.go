@@ -28,7 +28,7 @@ const (
 	// plantVariable switches a plant on.
 	plantVariable = "INCUMBENT_WIRE_PLANT"
 	// inPackage is added to each package that a plant changes.
-	inPackage = "package %s\n\nimport \"os\"\n\nvar plantedBug = os.Getenv(%q)\n\nfunc planted(name string) bool { return plantedBug == name }\n"
+	inPackage = "package %s\n\nimport (\n\t\"os\"\n\t\"time\"\n)\n\nvar plantedLater = time.AfterFunc\n\nvar plantedBug = os.Getenv(%q)\n\nfunc planted(name string) bool { return plantedBug == name }\n"
 )
 
 // found is a plant, a world that finds it, and the check that fails there.
