@@ -135,7 +135,7 @@ func TestTheLoopNeverWaitsForTheLog(t *testing.T) {
 		n := w.recorded(log, logged, 32<<10)
 		work := n.leads()
 		defer work.Release()
-		synctest.Wait() // what was recorded is written
+		synctest.Wait()
 		before := n.Recording()
 		if before.Records == 0 || before.Bytes != uint64(log.bytes.Len()) || before.Dropped+before.Gaps != 0 || before.Err != nil {
 			t.Errorf("all is well: %+v", before)
@@ -167,7 +167,6 @@ func TestTheLoopNeverWaitsForTheLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-
 		after := n.Recording()
 		records, gaps, _ := accounted(t, log.bytes.Bytes())
 		if len(gaps) != 1 || gaps[0].Count != after.Dropped || uint64(len(records)) != after.Records || after.Gaps != 1 || after.Bytes != uint64(log.bytes.Len()) {

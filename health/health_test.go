@@ -191,7 +191,7 @@ func TestAFloodOfLeaderRequests(t *testing.T) {
 			t.Errorf("%d without an answer", code)
 		}
 	}
-	if first != http.StatusServiceUnavailable || most > 20 {
+	if first != http.StatusServiceUnavailable || most > cap(codes)/2 { // a slow machine gives time for further rounds of reads
 		t.Errorf("%d; %d requests stand in one lane", first, most)
 	}
 	srv.Heal()
