@@ -215,7 +215,7 @@ func TestNoOutputKeepsACommandAlive(t *testing.T) {
 	}
 }
 
-// overlap is for how long the first command may go on beside the second, in seconds. Where somebody else has ended the term,
+// overlap is for how long the first command may go on while the second runs, in seconds. Where somebody else has ended the term,
 // the next one leads at once, and the first is killed as soon as its program hears of it: within its session timeout.
 func (f fault) overlap() float64 {
 	if strings.HasSuffix(f.name, "expired") || strings.Contains(f.name, "resigned") {
