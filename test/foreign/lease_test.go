@@ -102,6 +102,15 @@ type state struct {
 	}
 }
 
+// connected asks until the client has a connection for it.
+func connected(ask func() error) error {
+	err := ask()
+	for limit := time.Now().Add(enough); reconnecting(err) && time.Now().Before(limit); {
+		err = ask()
+	}
+	return err
+}
+
 func TestGo(t *testing.T) {
 	incumbent := program(t)
 	t.Run("the lease ends with the session", func(t *testing.T) {
@@ -127,10 +136,11 @@ func TestGo(t *testing.T) {
 			}
 			break
 		}
-		there, _, err := client.Exists("/lease") // by the client's next session, which may begin only now
-		for limit := time.Now().Add(enough); reconnecting(err) && time.Now().Before(limit); {
-			there, _, err = client.Exists("/lease")
-		}
+		var there bool
+		err := connected(func() (err error) {
+			there, _, err = client.Exists("/lease") // by the client's next session, which may begin only now
+			return err
+		})
 		if err != nil || there {
 			t.Errorf("the lease is there: %t, %v", there, err)
 		}
@@ -142,7 +152,12 @@ func TestGo(t *testing.T) {
 		if _, err := client.Create("/once", []byte("x"), 0, zk.WorldACL(zk.PermAll)); !errors.Is(err, zk.ErrConnectionClosed) {
 			t.Fatal(err)
 		}
-		if data, _, err := client.Get("/once"); err != nil || string(data) != "x" {
+		var data []byte
+		err := connected(func() (err error) {
+			data, _, err = client.Get("/once") // on the next connection, which may begin only now
+			return err
+		})
+		if err != nil || string(data) != "x" {
 			t.Errorf("%q %v", data, err)
 		}
 	})
