@@ -98,7 +98,7 @@ func TestAPlaceOfNoUseIsGivenUpWhateverTheCode(t *testing.T) {
 						a, b := w.open(timeouts(6*time.Second, 2*time.Second)), w.open(timeouts(6*time.Second, 2*time.Second))
 						synctest.Wait()
 						session := a.SessionID()
-						w.srv.Intercept(func(r zkmem.Request) (v zkmem.Verdict) {
+						stop := w.srv.Intercept(func(r zkmem.Request) (v zkmem.Verdict) {
 							if r.Session == session {
 								return refuse(code, ops...)(r)
 							}
@@ -110,6 +110,8 @@ func TestAPlaceOfNoUseIsGivenUpWhateverTheCode(t *testing.T) {
 						if pass(20 * time.Second); !has() {
 							t.Errorf("the other has nothing; the first says %v\n%s", a.Err(), a.tape.Tail(30))
 						}
+						stop() // the first may have left its server a moment ago, and is closed when it has one
+						fails(t, a.WaitConnected(t.Context()))
 					})
 				})
 			}
