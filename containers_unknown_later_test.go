@@ -6,7 +6,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// A server that makes containers says nothing of the next one. If that does not know them, by whatever answer, directories are
+// A server that makes containers says nothing of the next one. If that does not know them, by whatever answer,
+// directories are
 // created as persistent nodes.
 func TestTheNextServerKnowsNoContainers(t *testing.T) {
 	for name, unknown := range map[string]zkmem.Verdict{

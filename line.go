@@ -106,7 +106,8 @@ func (l Line) Forged() (ahead, behind Participant, forged bool) {
 // which may lag behind the ensemble's leader. Nodes that are deleted meanwhile are left
 // out. A directory that does not exist is an empty line, with Missing set. A directory may
 // hold a line of latches, one of locks, and lines of plain names: the prefixes given here, as
-// in "n_", say which children are places of plain elections and plain mutexes. They have the Recipe "election". An empty
+// in "n_", say which children are places of plain elections and plain mutexes. They have the Recipe "election". An
+// empty
 // prefix is that of names that are only a number.
 //
 // Errors: what is wrong with the path or a prefix, ErrNotConnected, the context's, or an

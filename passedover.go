@@ -20,7 +20,8 @@ const (
 )
 
 // logPassedOver logs children that a line passes over, once for each directory and kind of name: in somebody else's
-// layout they may be in that line. Places of plain elections with these prefixes are not logged. On the loop's goroutine.
+// layout they may be in that line. Places of plain elections with these prefixes are not logged. On the loop's
+// goroutine.
 func (c *Client) logPassedOver(n events.Notify, prefixes ...string) {
 	for _, name := range n.Names {
 		if _, known := machines.ParsePlace(name, prefixes...); known {

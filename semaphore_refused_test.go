@@ -9,7 +9,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// A place in a semaphore's line ends what was refused before it. So two refusals minutes apart are no refusal for minutes,
+// A place in a semaphore's line ends what was refused before it. So two refusals minutes apart are no refusal for
+// minutes,
 // and Acquire goes on; and an Acquire that gives up says what it waits for, not what was refused once.
 func TestTwoRefusalsOfASemaphoreWithAPlaceBetweenThem(t *testing.T) {
 	for _, behind := range []string{"permits", "another place"} {

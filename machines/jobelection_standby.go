@@ -22,7 +22,8 @@ func (c *jobElection) follow(ev events.Event, out *engine.Outbox) {
 	c.clearFailure(out)
 }
 
-// readMarker asks whether the other instance's marker may be read: else no event says that it is deleted. The watch is set
+// readMarker asks whether the other instance's marker may be read: else no event says that it is deleted. The watch is
+// set
 // again, too: a server that refused exists has set none.
 func (c *jobElection) readMarker(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Watch).Get(c.marker)

@@ -99,7 +99,8 @@ func (p *place) awaitsMoreOwners(ev events.Event) bool {
 	return p.unknown && p.asked > 1 && p.answered(ev)
 }
 
-// foundOurs reports whether the last answer came, and this session owns one of the nodes, or the own name was given once.
+// foundOurs reports whether the last answer came, and this session owns one of the nodes, or the own name was given
+// once.
 func (p *place) foundOurs(ev events.Event) bool {
 	return p.unknown && p.asked == 1 && (p.owns(ev) || p.namedOnce(ev) || p.answered(ev) && len(p.ownPlaces) > 0)
 }

@@ -147,7 +147,8 @@ func (s *semaphore) queue(ev events.Event, out *engine.Outbox) {
 	s.openLatch(s.locks, &s.contender, options, out)
 }
 
-// readPool reads the limit and the number of permits, with a watch on the limit. A place in the line is no failure: what
+// readPool reads the limit and the number of permits, with a watch on the limit. A place in the line is no failure:
+// what
 // was refused before it does not count any more.
 func (s *semaphore) readPool(ev events.Event, out *engine.Outbox) {
 	if ev.Kind == events.LatchWaiting || ev.Kind == events.LatchHeld && s.latchFailed {

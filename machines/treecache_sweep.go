@@ -45,7 +45,8 @@ func (t *treeCache) sweep(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// from appends the next sweepWindow nodes, from this one down, whose number in the walk is skip or higher. The number of
+// from appends the next sweepWindow nodes, from this one down, whose number in the walk is skip or higher. The number
+// of
 // the present one is at.
 func (b *cachedNode) from(skip int, at *int, found []*cachedNode) []*cachedNode {
 	if *at >= skip {

@@ -44,7 +44,8 @@ func featureOf(r events.Request) feature {
 // request, by whatever code, and may close the connection after it; or closes it without an answer. Or it ignores it,
 // and answers what came later. So after the first of these, or two connections that ended without an answer, none is
 // asked for any more, by no machine and in no later session, and this side answers UNIMPLEMENTED. An ensemble that is
-// being upgraded, or is set back, has servers of both kinds: that one server knows a feature says nothing of the next one.
+// being upgraded, or is set back, has servers of both kinds: that one server knows a feature says nothing of the next
+// one.
 //
 // A server whose answer to the handshake has no flag for read-only servers is ClickHouse Keeper, or older than
 // ZooKeeper 3.4: it is asked for none from the start. There, a connection that ends is the end of the session, too.
@@ -58,7 +59,8 @@ type optional struct {
 	}
 }
 
-// maxUnanswered is how many connections may end so, and maxUnansweredLater how many once a server has carried such a request
+// maxUnanswered is how many connections may end so, and maxUnansweredLater how many once a server has carried such a
+// request
 // out: then it is more likely that the network is bad.
 const (
 	maxUnanswered      = 2

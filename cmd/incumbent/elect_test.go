@@ -100,7 +100,8 @@ func TestLossKillsTheWholeGroup(t *testing.T) {
 	}
 }
 
-// A command that ignores SIGTERM after a cut is killed when its node is found to be gone, however long its session would have lived.
+// A command that ignores SIGTERM after a cut is killed when its node is found to be gone, however long its session
+// would have lived.
 func TestTheEndOfTheNodeEndsTheTimeToEnd(t *testing.T) {
 	for name, lose := range map[string]func(p *programtest.Program, srv *zkmem.Server, node string, session int64){
 		"session expired": func(_ *programtest.Program, srv *zkmem.Server, _ string, session int64) {

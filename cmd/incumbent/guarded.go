@@ -220,7 +220,8 @@ func (g *guardedCommand) guardInterval() time.Duration {
 	return max(5*time.Millisecond, min(250*time.Millisecond, g.client.SessionTimeout()/40))
 }
 
-// end ends the command: by SIGTERM first, by SIGKILL at the deadline, which comes earlier if the own node is found to be gone.
+// end ends the command: by SIGTERM first, by SIGKILL at the deadline, which comes earlier if the own node is found to
+// be gone.
 func (g *guardedCommand) end(l *incumbent.Leadership, why error) {
 	if why == nil {
 		why = reason(l)
@@ -261,7 +262,8 @@ func (g *guardedCommand) end(l *incumbent.Leadership, why error) {
 	}
 }
 
-// nodeGone returns a channel that is closed when the own node is found to be gone: an operator may delete it while this program is
+// nodeGone returns a channel that is closed when the own node is found to be gone: an operator may delete it while
+// this program is
 // not connected.
 func (g *guardedCommand) nodeGone(ctx context.Context, l *incumbent.Leadership) <-chan struct{} {
 	gone := make(chan struct{})

@@ -215,7 +215,8 @@ func TestNoOutputKeepsACommandAlive(t *testing.T) {
 	}
 }
 
-// overlap is for how long the first command may go on while the second runs, in seconds. Where somebody else has ended the term,
+// overlap is for how long the first command may go on while the second runs, in seconds. Where somebody else has ended
+// the term,
 // the next one leads at once, and the first is killed as soon as its program hears of it: within its session timeout.
 func (f fault) overlap() float64 {
 	if strings.HasSuffix(f.name, "expired") || strings.Contains(f.name, "resigned") {
@@ -224,7 +225,8 @@ func (f fault) overlap() float64 {
 	return 0
 }
 
-// inOrder checks that nobody wrote with a lower token after a greater one, but for the overlap, and that both tokens wrote.
+// inOrder checks that nobody wrote with a lower token after a greater one, but for the overlap, and that both tokens
+// wrote.
 func inOrder(t *testing.T, file string, overlap float64) {
 	t.Helper()
 	text, err := os.ReadFile(file)

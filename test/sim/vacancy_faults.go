@@ -320,7 +320,8 @@ func (w *harness) refuseOnConnections(d *rand.Rand) bool {
 	return true
 }
 
-// refuseEverywhere has all servers refuse the transactions of a client that is in a line, for a while. A session has not
+// refuseEverywhere has all servers refuse the transactions of a client that is in a line, for a while. A session has
+// not
 // moved away from all of them. The head goes then, so that the others move up.
 func (w *harness) refuseEverywhere(d *rand.Rand) bool {
 	u := w.anyInLine(d)

@@ -31,11 +31,13 @@ func (k *checks) stepped(c *client) {
 	}
 }
 
-// questions are the timers by which machines ask again for what an event should tell them. They are no reason to be without a
+// questions are the timers by which machines ask again for what an event should tell them. They are no reason to be
+// without a
 // watch, but where access lists hide nodes: servers leave no watch there, or drop it without an event.
 var questions = map[string]bool{"check ahead": true, "recheck": true, "check permits": true}
 
-// afterHidden is the longest time, since access lists were changed last, in which a machine may have no watch but its questions.
+// afterHidden is the longest time, since access lists were changed last, in which a machine may have no watch but its
+// questions.
 const afterHidden = 30 * time.Second
 
 // owed returns how many answers and timers a machine awaits. Where nothing is hidden, its questions are not among them.

@@ -36,7 +36,8 @@ func (a *attaches) note(session int64) {
 }
 
 // answerByCodes has the server answer some writes by a code that says nothing: they were carried out, or not. Some
-// creates of places are carried out later, when the client may have given them up, but never on a later connection of the
+// creates of places are carried out later, when the client may have given them up, but never on a later connection of
+// the
 // session: what the leader has of the earlier one comes before it.
 func (w *world) answerByCodes(r zkmem.Request) zkmem.Verdict {
 	if r.Op == zkmem.OpCreateSession {

@@ -26,7 +26,8 @@ func attributes(group int) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pgid: group, Pdeathsig: syscall.SIGKILL}
 }
 
-// guardAttributes are those of a guard: in the group, or in its own if that is 0. When this program ends, the kernel wakes a
+// guardAttributes are those of a guard: in the group, or in its own if that is 0. When this program ends, the kernel
+// wakes a
 // guard that was stopped.
 func guardAttributes(group int) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pgid: group, Pdeathsig: syscall.SIGCONT}

@@ -72,7 +72,8 @@ func startGuard(args []string, group int, until int64) (*guard, error) {
 	return g, nil
 }
 
-// start starts the guard's process on a thread that lives as long as the guard: the kernel watches the thread that forks.
+// start starts the guard's process on a thread that lives as long as the guard: the kernel watches the thread that
+// forks.
 func (g *guard) start() error {
 	started := make(chan error, 1)
 	go func() {
