@@ -54,7 +54,8 @@ func (w *certificateWatch) check(pause time.Duration) {
 	}
 	w.said, w.ended = now, left <= 0
 	fields := func(e *zerolog.Event) {
-		e.Str("certificate", name).Str("not_after", end.UTC().Format(time.RFC3339)).Float64("days", float64(left/time.Hour)/24)
+		e.Str("certificate", name).Str("not_after", end.UTC().Format(time.RFC3339)).Float64("days",
+			float64(left/time.Hour)/24)
 	}
 	if left <= 0 {
 		w.client.log.log(zerolog.ErrorLevel, "the client's certificate has ended", fields)

@@ -24,7 +24,8 @@ import (
 func certified(t *testing.T, name string, end time.Time) (tls.Certificate, *x509.CertPool) {
 	t.Helper()
 	key := must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: end,
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: end,
 		DNSNames: []string{name}, IsCA: true, BasicConstraintsValid: true, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth}}
 	der := must(x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key))
 	pool := x509.NewCertPool()
@@ -33,9 +34,11 @@ func certified(t *testing.T, name string, end time.Time) (tls.Certificate, *x509
 }
 
 // byTLS has a client reach the server by TLS, with its own certificate, which the server demands.
-func (w *world) byTLS(t *testing.T, own tls.Certificate, authorities *x509.CertPool, of func(*tls.Config, tls.Certificate)) func(*Config) {
+func (w *world) byTLS(t *testing.T, own tls.Certificate, authorities *x509.CertPool, of func(*tls.Config,
+	tls.Certificate)) func(*Config) {
 	server, trusted := certified(t, "zk.example", time.Now().Add(10*365*24*time.Hour))
-	demands := &tls.Config{Certificates: []tls.Certificate{server}, ClientCAs: authorities, ClientAuth: tls.RequireAndVerifyClientCert}
+	demands := &tls.Config{Certificates: []tls.Certificate{server}, ClientCAs: authorities,
+		ClientAuth: tls.RequireAndVerifyClientCert}
 	return func(c *Config) {
 		c.Servers = "zk.example:2281"
 		c.TLS = &TLS{Config: &tls.Config{RootCAs: trusted}}

@@ -43,7 +43,8 @@ func (p *participant) withList(ctx context.Context, err error) error {
 	path, list, unread := p.client.nearestList(ctx, p.path)
 	admits := fmt.Sprintf("the access list of %s, which may not be read, does not admit this client", shownPath(path))
 	if unread == nil {
-		admits = fmt.Sprintf("the access list of %s does not admit this client for this, it has %s", shownPath(path), listText(list))
+		admits = fmt.Sprintf("the access list of %s does not admit this client for this, it has %s", shownPath(path),
+			listText(list))
 	}
 	return &closedLineError{err, admits + "; an operator has to change it, and every participant has to create with " +
 		"a list that has all of them: Config.ACL"}

@@ -78,7 +78,8 @@ func unpack[T any](codec Codec[T], data []byte) (items []T, err error) {
 		}
 		item, err := codec.Decode(data[:n:n])
 		if err != nil {
-			return nil, &wordedError{fmt.Sprintf("incumbent: decode item %d: %v", len(items), err), []error{err}} // it may have some of the item, which others wrote
+			return nil, &wordedError{fmt.Sprintf("incumbent: decode item %d: %v", len(items), err),
+				[]error{err}} // it may have some of the item, which others wrote
 		}
 		items, data = append(items, item), data[n:]
 	}

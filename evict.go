@@ -39,7 +39,8 @@ func (c *Client) changeParticipant(ctx context.Context, name string, p Participa
 	session := c.io.Current()
 	_, stat, err := c.read(ctx, p.Path)
 	if err == nil && stat.Czxid != p.Token {
-		return fmt.Errorf("%w: %s is another participant's node by now, with token %d", ErrNotInLine, shownPath(p.Path), stat.Czxid)
+		return fmt.Errorf("%w: %s is another participant's node by now, with token %d", ErrNotInLine,
+			shownPath(p.Path), stat.Czxid)
 	}
 	if err == nil {
 		_, err = c.commit(ctx, session, op(stat.Version))

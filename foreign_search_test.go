@@ -193,7 +193,8 @@ func (f *found) queue(ctx context.Context, name string, c *Client, maker reflect
 
 // What others wrote is printable, and of 4 KiB at most, in every error, log line and event of a client.
 func TestNoTextOfOthersIsShownAsItIs(t *testing.T) {
-	codes := []zkmem.Code{zkmem.NoAuth, zkmem.NoNode, zkmem.NodeExists, zkmem.BadVersion, zkmem.NotEmpty, zkmem.InvalidACL, -127, -999}
+	codes := []zkmem.Code{zkmem.NoAuth, zkmem.NoNode, zkmem.NodeExists, zkmem.BadVersion, zkmem.NotEmpty,
+		zkmem.InvalidACL, -127, -999}
 	for _, code := range codes {
 		t.Run(fmt.Sprint("every answer is ", code), func(t *testing.T) {
 			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
@@ -275,7 +276,8 @@ func (l *liar) Read(b []byte) (int, error) {
 func TestNoTextOfALyingServerIsShownAsItIs(t *testing.T) {
 	const path, guid = "/l", "_c_00000000-0000-4000-8000-000000000000-"
 	for _, mode := range []zkmem.Mode{zkmem.Persistent, zkmem.PersistentSequential} {
-		for _, name := range []string{guid + "latch-", "latch-", guid + "lock-", "", "__WRIT__", "n_", "qn-", "ready", "instance"} {
+		for _, name := range []string{guid + "latch-", "latch-", guid + "lock-", "", "__WRIT__", "n_", "qn-", "ready",
+			"instance"} {
 			t.Run(fmt.Sprint(name, " ", mode), func(t *testing.T) {
 				bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 					f := &found{t: t}

@@ -152,7 +152,10 @@ func (h *handle) setTrouble(err error) {
 
 // logFailure logs a failure.
 func (h *handle) logFailure(err error) {
-	h.client.log.log(zerolog.WarnLevel, h.troubleText, func(e *zerolog.Event) { addFailure(e.Str("path", shownPath(h.path)), err) })
+	h.client.log.log(zerolog.WarnLevel, h.troubleText, func(e *zerolog.Event) {
+		addFailure(e.Str("path",
+			shownPath(h.path)), err)
+	})
 }
 
 // start sends the start command, and waits until the machine has started.

@@ -39,7 +39,8 @@ func (c *Client) Membership(path, id string, payload []byte, options PersistentN
 		return nil, err
 	}
 	if id == "" || strings.Contains(id, "/") {
-		return nil, fmt.Errorf("incumbent: id %s of a member: want a name without a slash, as in host-a", events.Quote(id, events.MaxName))
+		return nil, fmt.Errorf("incumbent: id %s of a member: want a name without a slash, as in host-a",
+			events.Quote(id, events.MaxName))
 	}
 	m := &Membership{group: path, name: id}
 	if err := m.node.prepare(c, path+"/"+id, payload, options); err != nil {

@@ -22,7 +22,8 @@ var hidden = []zkmem.ACL{{Perms: zkmem.PermAll &^ zkmem.PermRead, Scheme: "world
 func (w *world) whileHidden(t *testing.T, path string, ops ...zkmem.Op) {
 	t.Helper()
 	steps := append([]zkmem.Op{{Code: zkmem.OpSetACL, Path: path, ACL: hidden, Version: zkmem.AnyVersion}}, ops...)
-	for _, op := range append(steps, zkmem.Op{Code: zkmem.OpSetACL, Path: path, ACL: zkmem.OpenACL(), Version: zkmem.AnyVersion}) {
+	for _, op := range append(steps, zkmem.Op{Code: zkmem.OpSetACL, Path: path, ACL: zkmem.OpenACL(),
+		Version: zkmem.AnyVersion}) {
 		if _, err := w.srv.Do(op); err != nil && err != zkmem.NoNode {
 			t.Fatalf("%s: %v", op.Path, err)
 		}

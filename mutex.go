@@ -84,7 +84,8 @@ func (o MutexOptions) checkNames(path string, mayBePlain bool) error {
 	case o.Plain && o.Kazoo:
 		return errors.New("incumbent: MutexOptions.Plain and Kazoo are both set: a mutex is in one line, so set one of them")
 	case o.Prefix != "" && !o.Plain:
-		return fmt.Errorf("incumbent: MutexOptions.Prefix is %s without Plain: set Plain too, or no Prefix", quotedPath(o.Prefix))
+		return fmt.Errorf("incumbent: MutexOptions.Prefix is %s without Plain: set Plain too, or no Prefix",
+			quotedPath(o.Prefix))
 	case o.Plain:
 		return CheckPath(path, o.Prefix)
 	}

@@ -62,7 +62,8 @@ func TestALostReplyAmongHiddenNodesOfAPlainLock(t *testing.T) {
 				session := nodes[1].SessionID()
 				pass(3 * ableTimeout)
 				if n := w.children("/plain"); len(n) != 2 || len(bob) != 0 || nodes[1].SessionID() != session {
-					t.Fatalf("in the line are %q; %d have the lock too; the session was %x, and is %x", n, len(bob), session, nodes[1].SessionID())
+					t.Fatalf("in the line are %q; %d have the lock too; the session was %x, and is %x", n, len(bob), session,
+						nodes[1].SessionID())
 				}
 				loseNext(zkmem.OpDelete)
 				if err := ann.hold.Unlock(context.Background()); err != nil {

@@ -98,7 +98,8 @@ func TestWhatALinePassesOverIsLoggedOnce(t *testing.T) {
 				c := w.open(timeouts(10*time.Second, 2*time.Second), logInto(log))
 				for range 3 {
 					err := recipe.use(c.Client, within(t, time.Minute))
-					if err != nil && !strings.Contains(err.Error(), "this client has a ") && !errors.Is(err, context.DeadlineExceeded) {
+					if err != nil && !strings.Contains(err.Error(), "this client has a ") && !errors.Is(err,
+						context.DeadlineExceeded) {
 						t.Fatal(err)
 					}
 					synctest.Wait()

@@ -49,11 +49,13 @@ func checkNode(path string) error {
 	case !strings.HasPrefix(path, "/"):
 		return fmt.Errorf("incumbent: path %s does not begin with a slash: want /%s", quotedPath(path), shownPath(path))
 	case strings.HasSuffix(path, "/"):
-		return fmt.Errorf("incumbent: path %s ends with a slash: want %s", quotedPath(path), shownPath(strings.TrimRight(path, "/")))
+		return fmt.Errorf("incumbent: path %s ends with a slash: want %s", quotedPath(path),
+			shownPath(strings.TrimRight(path, "/")))
 	}
 	for _, part := range strings.Split(path[1:], "/") {
 		if part == "" || part == "." || part == ".." {
-			return fmt.Errorf("incumbent: path %s has the empty or relative part %q, which ZooKeeper does not allow", quotedPath(path), part)
+			return fmt.Errorf("incumbent: path %s has the empty or relative part %q, which ZooKeeper does not allow",
+				quotedPath(path), part)
 		}
 	}
 	if i := strings.IndexFunc(path, func(r rune) bool {
@@ -81,7 +83,8 @@ func checkNamed(op events.Op) error {
 	case op.Path == "/":
 		return errors.New("incumbent: the root is there already; it can be neither created nor deleted")
 	}
-	return fmt.Errorf("incumbent: path %s ends with a slash: want %s, or a sequential node", quotedPath(op.Path), shownPath(strings.TrimRight(op.Path, "/")))
+	return fmt.Errorf("incumbent: path %s ends with a slash: want %s, or a sequential node", quotedPath(op.Path),
+		shownPath(strings.TrimRight(op.Path, "/")))
 }
 
 func checkPrefix(path, prefix string) error {

@@ -177,7 +177,10 @@ func (p *producer) finish(one *put, err error) {
 		} else {
 			p.moreErrors++
 		}
-		p.client.log.log(zerolog.ErrorLevel, "an item was not put", func(e *zerolog.Event) { addFailure(e.Str("path", shownPath(p.path)), err) })
+		p.client.log.log(zerolog.ErrorLevel, "an item was not put", func(e *zerolog.Event) {
+			addFailure(e.Str("path",
+				shownPath(p.path)), err)
+		})
 	}
 }
 

@@ -59,7 +59,8 @@ func (r *recorder) writeCheckpoint(k *checkpoint) error {
 	r.mu.Unlock()
 	notes := checkpointNotes(k.state, r.out.room())
 	if why := notes[0].Checkpoint.Why; why != "" {
-		r.log.log(zerolog.WarnLevel, "no checkpoint could be taken for the log", func(e *zerolog.Event) { e.Str("error", shownPath(why)) })
+		r.log.log(zerolog.WarnLevel, "no checkpoint could be taken for the log",
+			func(e *zerolog.Event) { e.Str("error", shownPath(why)) })
 	}
 	if r.out.due() {
 		if err := r.out.rotate(); err != nil {

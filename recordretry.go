@@ -64,5 +64,8 @@ func (r *recorder) resume() {
 	}
 	r.mu.Unlock()
 	r.askCheckpoint()
-	r.log.log(zerolog.WarnLevel, "the flight log is written again", func(e *zerolog.Event) { e.Str("segment", shownPath(r.out.segment())) })
+	r.log.log(zerolog.WarnLevel, "the flight log is written again", func(e *zerolog.Event) {
+		e.Str("segment",
+			shownPath(r.out.segment()))
+	})
 }

@@ -131,7 +131,10 @@ func (r *ring) run() {
 		if err != nil {
 			level, text = zerolog.ErrorLevel, "the last records could not be written"
 		}
-		r.client.log.log(level, text, func(e *zerolog.Event) { logErr(e.Str("why", why).Str("segment", shownPath(name)), err) })
+		r.client.log.log(level, text, func(e *zerolog.Event) {
+			logErr(e.Str("why", why).Str("segment",
+				shownPath(name)), err)
+		})
 	}
 }
 

@@ -109,7 +109,8 @@ func TestAShortGrantOfTheTimeout(t *testing.T) {
 func TestATimeoutThatIsNone(t *testing.T) {
 	for _, granted := range []time.Duration{time.Millisecond, 20 * time.Millisecond, 99 * time.Millisecond} {
 		t.Run(granted.String(), func(t *testing.T) {
-			bubble(t, zkmem.Options{Tick: time.Millisecond, MinSessionTimeout: time.Millisecond, MaxSessionTimeout: granted}, func(t *testing.T, w *world) {
+			bubble(t, zkmem.Options{Tick: time.Millisecond, MinSessionTimeout: time.Millisecond,
+				MaxSessionTimeout: granted}, func(t *testing.T, w *world) {
 				n := w.open(timeouts(6*time.Second, 2*time.Second))
 				l, err := n.Latch("/line", LatchOptions{})
 				if err == nil {
@@ -216,7 +217,8 @@ func TestServersThatRefuseAllForHours(t *testing.T) {
 				pass(time.Second)
 				session, before := a.SessionID(), w.srv.Counts()
 				end := w.srv.Intercept(func(r zkmem.Request) (v zkmem.Verdict) {
-					if !slices.Contains([]zkmem.OpCode{zkmem.OpCreateSession, zkmem.OpPing, zkmem.OpCloseSession, zkmem.OpSetWatches}, r.Op) {
+					if !slices.Contains([]zkmem.OpCode{zkmem.OpCreateSession, zkmem.OpPing, zkmem.OpCloseSession,
+						zkmem.OpSetWatches}, r.Op) {
 						v.Action, v.Code = zkmem.Refuse, code
 					}
 					return v

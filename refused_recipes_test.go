@@ -60,7 +60,8 @@ var refusedRecipes = []refusedRecipe{
 		return j.HasLeadership
 	}},
 	{"selector", func(t *testing.T, n *node) func() bool {
-		s := must(n.Selector("/turns", func(l *Leadership) error { <-l.Context().Done(); return nil }, SelectorOptions{AutoRequeue: true}))
+		s := must(n.Selector("/turns", func(l *Leadership) error { <-l.Context().Done(); return nil },
+			SelectorOptions{AutoRequeue: true}))
 		fails(t, s.Start())
 		return s.HasLeadership
 	}},

@@ -226,12 +226,13 @@ func (s *Selector) begin() {
 		go run()
 		return
 	}
-	go s.participant.client.log.guard("the executor", s.participant.path, func() error { s.executor(run); return nil }, func(failed error) {
-		if failed != nil && begun.CompareAndSwap(false, true) { // it will not call run any more
-			err = &wordedError{"incumbent: SelectorOptions.Executor: " + failed.Error(), []error{failed}}
-			held.done(nil)
-		}
-	})
+	go s.participant.client.log.guard("the executor", s.participant.path,
+		func() error { s.executor(run); return nil }, func(failed error) {
+			if failed != nil && begun.CompareAndSwap(false, true) { // it will not call run any more
+				err = &wordedError{"incumbent: SelectorOptions.Executor: " + failed.Error(), []error{failed}}
+				held.done(nil)
+			}
+		})
 }
 
 func errorText(err error) string {

@@ -136,7 +136,8 @@ func (s *Semaphore) Agreed(ctx context.Context) (int, error) {
 	}
 	limit, ok := machines.ParseLimit(data)
 	if err == nil && !ok {
-		err = fmt.Errorf("%w: the data of %s are %s", ErrLimitDiffers, shownPath(pool), events.Quote(string(data), events.MaxName))
+		err = fmt.Errorf("%w: the data of %s are %s", ErrLimitDiffers, shownPath(pool), events.Quote(string(data),
+			events.MaxName))
 	}
 	return limit, renamed("agreed", s.path, err)
 }

@@ -195,7 +195,8 @@ func (h *sessionHandle) notConnected(ctx context.Context, why error) error {
 // the reason need not begin with it.
 func (h *sessionHandle) notConnectedText(reason string) string {
 	servers := h.client.config.Servers
-	return fmt.Sprintf("incumbent: not connected to %s: %s", events.Foreign(servers, events.MaxText), strings.TrimPrefix(reason, servers+": "))
+	return fmt.Sprintf("incumbent: not connected to %s: %s", events.Foreign(servers, events.MaxText),
+		strings.TrimPrefix(reason, servers+": "))
 }
 
 // close closes the session at the ensemble, if there is time for it.

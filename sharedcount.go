@@ -77,7 +77,8 @@ func (s *SharedCount) Watch(ctx context.Context) iter.Seq2[Count, error] {
 			case len(change.Data) == 4:
 				count.Value = int32(binary.BigEndian.Uint32(change.Data))
 			default:
-				err = fmt.Errorf("incumbent: %s holds %d bytes, and a shared count has 4", shownPath(s.number.path), len(change.Data))
+				err = fmt.Errorf("incumbent: %s holds %d bytes, and a shared count has 4", shownPath(s.number.path),
+					len(change.Data))
 			}
 			if !yield(count, err) {
 				return

@@ -27,7 +27,8 @@ func userFunctions() []string {
 	var found []string
 	seen := map[reflect.Type]bool{}
 	called := func(t reflect.Type) bool {
-		return t.Kind() == reflect.Func || t.Kind() == reflect.Interface || t == reflect.TypeFor[zerolog.Logger]() || t == reflect.TypeFor[*tls.Config]()
+		return t.Kind() == reflect.Func || t.Kind() == reflect.Interface || t == reflect.TypeFor[zerolog.Logger]() ||
+			t == reflect.TypeFor[*tls.Config]()
 	}
 	var fields func(t reflect.Type)
 	fields = func(t reflect.Type) {
@@ -156,14 +157,16 @@ var misuses = map[string]func(t *testing.T, w *world, m *misbehaviour, config fu
 	},
 	"SelectorOptions.OnConnection": func(t *testing.T, w *world, m *misbehaviour, config func(*Config)) string {
 		n := w.open(config)
-		s := must(n.Selector("/line", idleWork, SelectorOptions{AutoRequeue: true, OnConnection: func(ConnectionState) error { m.now(); return nil }}))
+		s := must(n.Selector("/line", idleWork, SelectorOptions{AutoRequeue: true,
+			OnConnection: func(ConnectionState) error { m.now(); return nil }}))
 		fails(t, s.Start())
 		pass(time.Second)
 		n.cut()
 		return ""
 	},
 	"SelectorOptions.Executor": func(t *testing.T, w *world, m *misbehaviour, config func(*Config)) string {
-		s := must(w.open(config).Selector("/line", idleWork, SelectorOptions{AutoRequeue: true, Executor: func(run func()) { m.now(); run() }}))
+		s := must(w.open(config).Selector("/line", idleWork, SelectorOptions{AutoRequeue: true,
+			Executor: func(run func()) { m.now(); run() }}))
 		fails(t, s.Start())
 		pass(time.Minute)
 		if !s.HasLeadership() {
@@ -172,15 +175,19 @@ var misuses = map[string]func(t *testing.T, w *world, m *misbehaviour, config fu
 		return ""
 	},
 	"ConsumerOptions.OnFailure": func(t *testing.T, w *world, m *misbehaviour, config func(*Config)) string {
-		return consume(t, w, config, QueueOptions[string]{}, func(Delivery[string]) error { return errNoLuck }, func(string, int, error) { m.now() })
+		return consume(t, w, config, QueueOptions[string]{}, func(Delivery[string]) error { return errNoLuck },
+			func(string, int, error) { m.now() })
 	},
 	"QueueOptions.Codec": func(t *testing.T, w *world, m *misbehaviour, config func(*Config)) string {
-		return consume(t, w, config, QueueOptions[string]{Codec: oddCodec{m}}, func(Delivery[string]) error { return nil }, nil)
+		return consume(t, w, config, QueueOptions[string]{Codec: oddCodec{m}},
+			func(Delivery[string]) error { return nil }, nil)
 	},
-	"func(context.Context, incumbent.Delivery[string]) error": func(t *testing.T, w *world, m *misbehaviour, config func(*Config)) string {
+	"func(context.Context, incumbent.Delivery[string]) error": func(t *testing.T, w *world, m *misbehaviour,
+		config func(*Config)) string {
 		return consume(t, w, config, QueueOptions[string]{}, func(Delivery[string]) error { m.now(); return nil }, nil)
 	},
-	"func(context.Context, incumbent.Delivery[string])": func(t *testing.T, w *world, m *misbehaviour, config func(*Config)) string {
+	"func(context.Context, incumbent.Delivery[string])": func(t *testing.T, w *world, m *misbehaviour,
+		config func(*Config)) string {
 		n := w.open(config)
 		q := must(NewQueue(n.Client, "/q", QueueOptions[string]{Codec: Text()}))
 		c := must(q.AtMostOnce(func(context.Context, Delivery[string]) { m.now() }, ConsumerOptions{}))
@@ -210,7 +217,8 @@ var misuses = map[string]func(t *testing.T, w *world, m *misbehaviour, config fu
 		return fmt.Sprint(err)
 	},
 	"incumbent.Work": func(t *testing.T, w *world, m *misbehaviour, config func(*Config)) string {
-		s := must(w.open(config).Selector("/line", func(l *Leadership) error { m.now(); return idleWork(l) }, SelectorOptions{AutoRequeue: true}))
+		s := must(w.open(config).Selector("/line", func(l *Leadership) error { m.now(); return idleWork(l) },
+			SelectorOptions{AutoRequeue: true}))
 		fails(t, s.Start())
 		pass(time.Minute)
 		if !s.HasLeadership() {
@@ -233,10 +241,12 @@ func (oddCodec) Encode(item string) ([]byte, error)   { return []byte(item), nil
 func (c oddCodec) Decode(data []byte) (string, error) { c.m.now(); return string(data), nil }
 
 // consume puts an item, and handles it.
-func consume(t *testing.T, w *world, config func(*Config), o QueueOptions[string], handler func(Delivery[string]) error, failed func(string, int, error)) string {
+func consume(t *testing.T, w *world, config func(*Config), o QueueOptions[string],
+	handler func(Delivery[string]) error, failed func(string, int, error)) string {
 	n := w.open(config)
 	q := must(NewQueue(n.Client, "/q", o))
-	c := must(q.AtLeastOnce(func(_ context.Context, d Delivery[string]) error { return handler(d) }, ConsumerOptions{OnFailure: failed}))
+	c := must(q.AtLeastOnce(func(_ context.Context, d Delivery[string]) error { return handler(d) },
+		ConsumerOptions{OnFailure: failed}))
 	fails(t, c.Start())
 	fails(t, q.Put(t.Context(), "item"))
 	pass(time.Minute)

@@ -58,7 +58,8 @@ func bubbleWithin(t *testing.T, limit time.Duration, test func(*testing.T, *worl
 }
 
 func newWorld(t *testing.T, o zkmem.Options) *world {
-	w := &world{t: t, srv: zkmem.New(o), now: sinceStart(), seed: repeat.Seed(t, 1), pipes: map[*node]net.Conn{}, down: map[*node]bool{}}
+	w := &world{t: t, srv: zkmem.New(o), now: sinceStart(), seed: repeat.Seed(t, 1), pipes: map[*node]net.Conn{},
+		down: map[*node]bool{}}
 	t.Cleanup(func() {
 		w.srv.Close()
 		synctest.Wait()

@@ -44,7 +44,8 @@ func watchLines(f *feed[Change], path string, prefixes []string) error {
 		return err
 	}
 	lines := machines.Lines(prefixes...)
-	merger := &changeMerger{feed: f, lines: lines, prefixes: prefixes, hasFirst: map[machines.LineKind]bool{}, vacancies: map[machines.LineKind]int{}}
+	merger := &changeMerger{feed: f, lines: lines, prefixes: prefixes, hasFirst: map[machines.LineKind]bool{},
+		vacancies: map[machines.LineKind]int{}}
 	for _, line := range lines {
 		open := events.Event{Path: path, Options: map[string]string{"label": line.Label, "shared": line.Shared}}
 		if err := f.watch(machines.LeaderWatchRecipe.Name(), open, func(n events.Notify, _ zkio.Kept) { merger.notice(line, n) }); err != nil {

@@ -19,7 +19,8 @@ import (
 var LeftoverRecipe = engine.NewRecipe(leftoverChart, func(open events.Event) (*leftover, error) {
 	o := options{values: open.Options}
 	prefix, plain := open.Options["prefix"]
-	l := &leftover{dir: open.Path, guid: o.text("guid", ""), permits: o.integer("permits", 0), lasting: o.flag("lasting"), name: o.text("name", ""),
+	l := &leftover{dir: open.Path, guid: o.text("guid", ""), permits: o.integer("permits", 0),
+		lasting: o.flag("lasting"), name: o.text("name", ""),
 		plain: plain, prefix: prefix, after: o.number("after"), above: o.number("above")}
 	l.listed = l.above
 	return l, o.err
@@ -84,7 +85,8 @@ var leftoverChart = engine.MustCompile(engine.Chart[leftover]{
 		{From: from{listing, suspended}, On: on(events.ConnectionLost), To: closed},
 	},
 	Ignores: []engine.Ignore{
-		{In: from{latent}, On: []events.Kind{events.NodeKept, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost},
+		{In: from{latent}, On: []events.Kind{events.NodeKept, events.ConnectionAttached, events.ConnectionSuspended,
+			events.ConnectionLost},
 			Why: "the start follows immediately, and has the session"},
 		{In: from{listing}, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
@@ -270,7 +272,8 @@ func (p *place) searchPlain(ev events.Event, out *engine.Outbox) {
 	if ev.Kind == events.ReplyChildren {
 		seen = lookOf(ev, p.label)
 	}
-	p.search(p.id, p.dir, map[string]string{"prefix": p.label, "after": strconv.FormatInt(seen.zxid, 10), "above": strconv.FormatInt(seen.highest, 10)}, out)
+	p.search(p.id, p.dir, map[string]string{"prefix": p.label, "after": strconv.FormatInt(seen.zxid, 10),
+		"above": strconv.FormatInt(seen.highest, 10)}, out)
 }
 
 // lineLook is what a listing showed that a later one is compared with.

@@ -70,7 +70,8 @@ func (p *place) mayBeOurs(ev events.Event) bool { return !p.naming.unique() && p
 // may not read (NOAUTH, since 3.8.4 and 3.9.2) is another's, unless it is the directory, or has the own name and was
 // not seen to be another's.
 func (p *place) answered(ev events.Event) bool {
-	return ev.Code == events.OK && ev.Stat != nil || ev.Code == events.NoNode || ev.Code == events.NoAuth && (!p.mine(ev.Path) || p.anothers) && ev.Path != p.dir
+	return ev.Code == events.OK && ev.Stat != nil || ev.Code == events.NoNode || ev.Code == events.NoAuth &&
+		(!p.mine(ev.Path) || p.anothers) && ev.Path != p.dir
 }
 
 // hidesOwn reports whether the node of the own name may not be read, so that its owner is not known.

@@ -79,7 +79,8 @@ func TestRefusedDataAreNeverGivenUpInSilence(t *testing.T) {
 func TestRefusedDataLeaveDataForTheNextNode(t *testing.T) {
 	p := &persistent{owner: 8, made: 12, newest: 12, version: 0, stray: 1, payload: 6, asked: 6, written: 6, before: 6}
 	p.payload, p.asked = 7, 7
-	p.note(events.Event{Stat: &events.Stat{Czxid: 12, Version: 1, EphemeralOwner: 8}}, new(engine.Outbox)) // a late write has changed the node
+	p.note(events.Event{Stat: &events.Stat{Czxid: 12, Version: 1, EphemeralOwner: 8}},
+		new(engine.Outbox)) // a late write has changed the node
 	if p.written != 0 {
 		t.Fatalf("the node has %d", p.written)
 	}

@@ -331,7 +331,8 @@ func (s *semaphore) refuseLocked(ev events.Event, out *engine.Outbox) {
 
 // refuseLimit ends an acquisition whose limit differs from the one in ZooKeeper.
 func (s *semaphore) refuseLimit(ev events.Event, out *engine.Outbox) {
-	s.refuse(events.LimitDisagrees, fmt.Sprintf("the limit is %d here, and %s in the data of %s", s.limit, events.Quote(string(ev.Data), events.MaxName), s.ownDir), ev, out)
+	s.refuse(events.LimitDisagrees, fmt.Sprintf("the limit is %d here, and %s in the data of %s", s.limit,
+		events.Quote(string(ev.Data), events.MaxName), s.ownDir), ev, out)
 }
 
 // refuseGone ends an acquisition whose permit was deleted before it was held.

@@ -117,7 +117,8 @@ func treeCacheRows() []engine.Row[treeCache] {
 		{From: from{reading, watching}, On: on(events.WatchChanged, events.WatchChildren, events.WatchDeleted), To: reading, Do: (*treeCache).noteWatch, Then: (*treeCache).proceed},
 		{From: from{pausing}, On: on(events.WatchChanged, events.WatchChildren, events.WatchDeleted), To: pausing, Do: (*treeCache).noteWatch},
 
-		{From: from{absent}, On: on(events.ReplyStat), When: (*treeCache).noNode, To: absent, Do: (*treeCache).settle, Then: (*treeCache).sweepLater},
+		{From: from{absent}, On: on(events.ReplyStat), When: (*treeCache).noNode, To: absent, Do: (*treeCache).settle,
+			Then: (*treeCache).sweepLater},
 		{From: from{absent}, On: on(events.ReplyStat), When: (*treeCache).refused, To: pausing, Do: (*treeCache).failAndBackOff, Then: (*treeCache).keepDue},
 		{From: from{absent}, On: on(events.ReplyStat, events.WatchCreated), To: reading, Do: (*treeCache).readTop},
 
@@ -137,7 +138,8 @@ func lookRows(reply events.Kind) []engine.Row[treeCache] {
 	return []engine.Row[treeCache]{
 		{From: from{reading}, On: on(reply), When: (*treeCache).nodeDropped, To: reading, Do: (*treeCache).discard, Then: (*treeCache).proceed},
 		{From: from{reading}, On: on(reply), When: (*treeCache).reportedMeanwhile, To: reading, Do: (*treeCache).discard, Then: (*treeCache).proceed},
-		{From: from{reading}, On: on(reply), When: (*treeCache).topGoneUnderWatch, To: absent, Do: (*treeCache).clearUnderWatch, Then: (*treeCache).settle},
+		{From: from{reading}, On: on(reply), When: (*treeCache).topGoneUnderWatch, To: absent,
+			Do: (*treeCache).clearUnderWatch, Then: (*treeCache).settle},
 		{From: from{reading}, On: on(reply), When: (*treeCache).topGone, To: absent, Do: (*treeCache).clear, Then: (*treeCache).watchPath},
 		{From: from{reading}, On: on(reply), When: (*treeCache).blocksAll, To: pausing, Do: (*treeCache).failAndBackOff, Then: (*treeCache).keepDue},
 		{From: from{reading}, On: on(reply), When: (*treeCache).noNode, To: reading, Do: (*treeCache).drop, Then: (*treeCache).proceed},

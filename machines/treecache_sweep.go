@@ -74,7 +74,8 @@ func (t *treeCache) unchanged(ev events.Event) bool {
 		return true
 	}
 	counted := ev.Stat.EphemeralOwner <= 0 && b.level != t.depth && b.listed
-	return ev.Stat.Czxid == b.czxid && ev.Stat.Version == b.version && (!counted || int(ev.Stat.NumChildren) == len(b.children))
+	return ev.Stat.Czxid == b.czxid && ev.Stat.Version == b.version && (!counted ||
+		int(ev.Stat.NumChildren) == len(b.children))
 }
 
 // readSwept reads a node that has changed, and lists its children.

@@ -207,7 +207,8 @@ func TestTheEndOfACertificate(t *testing.T) {
 	if got := of(incumbent.Stats{}); got != nil {
 		t.Errorf("without a certificate: %v", got)
 	}
-	if got := of(incumbent.Stats{CertificateEnd: time.Now().Add(-time.Hour)}); len(got) != 1 || got[0] > -3600 || got[0] < -4000 {
+	if got := of(incumbent.Stats{CertificateEnd: time.Now().Add(-time.Hour)}); len(got) != 1 || got[0] > -3600 ||
+		got[0] < -4000 {
 		t.Errorf("an hour after its end: %v", got)
 	}
 }

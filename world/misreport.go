@@ -18,7 +18,8 @@ func (t *participantDice) codeThatSaysNothing() zkmem.Code {
 // reported returns the code of an answer.
 func (x *executor) reported(a *Packet) events.Code {
 	code := codeOf(a.result)
-	if code != events.OK || !Writes(a.Request) || onlyChecks(a.Request) || !x.misreport && !x.w.observer.Happens(AnsweredByCode) {
+	if code != events.OK || !Writes(a.Request) || onlyChecks(a.Request) || !x.misreport &&
+		!x.w.observer.Happens(AnsweredByCode) {
 		return code
 	}
 	x.misreport = false

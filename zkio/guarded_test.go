@@ -68,14 +68,15 @@ func TestAConnectionThatMisbehavesIsReplaced(t *testing.T) {
 						}
 					}
 				}
-				r := newRig(t, zkio.Config{Servers: []string{srv.Addr()}, Timeout: 2 * time.Second, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
-					var d net.Dialer
-					conn, err := d.DialContext(ctx, network, address)
-					if err != nil {
-						return nil, err
-					}
-					return onceBrokenConn{conn, once("Read"), once("Write")}, nil
-				}})
+				r := newRig(t, zkio.Config{Servers: []string{srv.Addr()}, Timeout: 2 * time.Second,
+					Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+						var d net.Dialer
+						conn, err := d.DialContext(ctx, network, address)
+						if err != nil {
+							return nil, err
+						}
+						return onceBrokenConn{conn, once("Read"), once("Write")}, nil
+					}})
 				r.Execute(events.SessionMachine, events.Connect{Session: 1})
 				r.await(events.ConnectionAttached)
 			})

@@ -28,13 +28,18 @@ var calledTLS = map[string]struct {
 	set  func(*tls.Config, oddUser)
 	call func(*tls.Config) error
 }{
-	"Rand": {func(c *tls.Config, u oddUser) { c.Rand = u }, func(c *tls.Config) error { _, err := c.Rand.Read(nil); return err }},
-	"Time": {func(c *tls.Config, u oddUser) { c.Time = func() (zero time.Time) { u.act(); return zero } }, func(c *tls.Config) error {
-		if c.Time().IsZero() {
-			return nil
-		}
-		return errors.New("the system's time")
+	"Rand": {func(c *tls.Config, u oddUser) { c.Rand = u }, func(c *tls.Config) error {
+		_,
+			err := c.Rand.Read(nil)
+		return err
 	}},
+	"Time": {func(c *tls.Config, u oddUser) { c.Time = func() (zero time.Time) { u.act(); return zero } },
+		func(c *tls.Config) error {
+			if c.Time().IsZero() {
+				return nil
+			}
+			return errors.New("the system's time")
+		}},
 	"GetClientCertificate": {func(c *tls.Config, u oddUser) {
 		c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { u.act(); return nil, nil }
 	}, func(c *tls.Config) error { _, err := c.GetClientCertificate(nil); return err }},
@@ -48,7 +53,11 @@ var calledTLS = map[string]struct {
 	"EncryptedClientHelloRejectionVerify": {func(c *tls.Config, u oddUser) {
 		c.EncryptedClientHelloRejectionVerify = func(tls.ConnectionState) error { u.act(); return nil }
 	}, func(c *tls.Config) error { return c.EncryptedClientHelloRejectionVerify(tls.ConnectionState{}) }},
-	"KeyLogWriter": {func(c *tls.Config, u oddUser) { c.KeyLogWriter = u }, func(c *tls.Config) error { _, err := c.KeyLogWriter.Write(nil); return err }},
+	"KeyLogWriter": {func(c *tls.Config, u oddUser) { c.KeyLogWriter = u }, func(c *tls.Config) error {
+		_,
+			err := c.KeyLogWriter.Write(nil)
+		return err
+	}},
 	"ClientSessionCache": {func(c *tls.Config, u oddUser) { c.ClientSessionCache = u }, func(c *tls.Config) error {
 		c.ClientSessionCache.Put("", nil)
 		if s, ok := c.ClientSessionCache.Get(""); ok || s != nil {
@@ -59,19 +68,22 @@ var calledTLS = map[string]struct {
 }
 
 // serversOnly are functions of a tls.Config that no client calls.
-var serversOnly = []string{"GetCertificate", "GetConfigForClient", "WrapSession", "UnwrapSession", "GetEncryptedClientHelloKeys"}
+var serversOnly = []string{"GetCertificate", "GetConfigForClient", "WrapSession", "UnwrapSession",
+	"GetEncryptedClientHelloKeys"}
 
 // Every function of Config.TLS.Config may panic, end its goroutine and return nothing.
 func TestEveryFunctionOfTLSIsGuarded(t *testing.T) {
 	of := reflect.TypeFor[tls.Config]()
 	for i := range of.NumField() {
 		f := of.Field(i)
-		if f.IsExported() && (f.Type.Kind() == reflect.Func || f.Type.Kind() == reflect.Interface) && !slices.Contains(serversOnly, f.Name) && calledTLS[f.Name].call == nil {
+		if f.IsExported() && (f.Type.Kind() == reflect.Func || f.Type.Kind() == reflect.Interface) &&
+			!slices.Contains(serversOnly, f.Name) && calledTLS[f.Name].call == nil {
 			t.Errorf("tls.Config.%s has no case: guardTLS has to guard it", f.Name)
 		}
 	}
 	for name, one := range calledTLS {
-		for kind, act := range map[string]func(){"panic": func() { panic("oh") }, "goexit": runtime.Goexit, "nil": func() {}} {
+		for kind, act := range map[string]func(){"panic": func() { panic("oh") }, "goexit": runtime.Goexit,
+			"nil": func() {}} {
 			config := &tls.Config{}
 			one.set(config, oddUser{act})
 			guardTLS(config)

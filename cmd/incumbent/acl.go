@@ -107,7 +107,8 @@ func checkEntry(e incumbent.ACL) error {
 		_, noAddr := netip.ParseAddr(e.ID)
 		_, noPrefix := netip.ParsePrefix(e.ID)
 		if noAddr != nil && noPrefix != nil {
-			return cli.Usage("--acl: %s is no address: want ip:ADDRESS:PERMS, such as ip:10.0.0.0/8:r", events.Quote(e.ID, events.MaxName))
+			return cli.Usage("--acl: %s is no address: want ip:ADDRESS:PERMS, such as ip:10.0.0.0/8:r",
+				events.Quote(e.ID, events.MaxName))
 		}
 	case "x509":
 		if !strings.Contains(e.ID, "=") || strings.Contains(strings.ReplaceAll(e.ID, `\,`, ""), ", ") {

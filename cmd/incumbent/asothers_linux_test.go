@@ -58,7 +58,8 @@ func TestTheGuardIsThisProgramAfterAnUpgrade(t *testing.T) {
 func TestTryOnce(t *testing.T) {
 	for name, args := range map[string][]string{
 		"elect": {"elect", line}, "selector": {"elect", line, "--selector"}, "lock": {"lock", line},
-		"plain election": {"elect", line, "--prefix", "n_"}, "plain election on a latch's names": {"elect", line, "--prefix", "latch-"},
+		"plain election": {"elect", line, "--prefix", "n_"}, "plain election on a latch's names": {"elect", line,
+			"--prefix", "latch-"},
 		"plain lock": {"lock", line, "--prefix", ""}, "plain lock on a lock's names": {"lock", line, "--prefix", "lock-"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -313,7 +313,8 @@ func (e *elector) giveUpBehind(ctx context.Context, cancel context.CancelCauseFu
 		line, err := e.client.Line(ctx, e.path, e.prefixes()...)
 		if first, found := e.firstOf(line); err == nil && found {
 			if first.Owner != e.client.SessionID() {
-				cancel(cli.Exit(exitTimeout, fmt.Errorf("not %s: %s is first in line (--try 0s)", e.doing, events.Quote(first.ID, events.MaxName))))
+				cancel(cli.Exit(exitTimeout, fmt.Errorf("not %s: %s is first in line (--try 0s)", e.doing,
+					events.Quote(first.ID, events.MaxName))))
 			}
 			return
 		}
@@ -368,7 +369,8 @@ func (e *elector) printPosition(ctx context.Context) {
 	}
 	first, there := line.First()
 	if others > 0 && (!there || first.ID != e.id) {
-		e.Note("waiting in %s as %s: %s in line, %s", e.path, events.Quote(e.id, events.MaxName), cli.Plural(others, "other"), head(line, func(s string) string { return s }))
+		e.Note("waiting in %s as %s: %s in line, %s", e.path, events.Quote(e.id, events.MaxName), cli.Plural(others,
+			"other"), head(line, func(s string) string { return s }))
 	}
 }
 

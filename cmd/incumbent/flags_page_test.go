@@ -39,7 +39,8 @@ func flagTable(title string, flags []*pflag.Flag) string {
 			name = "`-" + f.Shorthand + "`, " + name
 		}
 		usage := strings.ReplaceAll(strings.ReplaceAll(f.Usage, "\n", " "), "|", "\\|")
-		if def := f.DefValue; def != "" && def != "false" && def != "0" && def != "0s" && def != "[]" && !strings.Contains(usage, "default") {
+		if def := f.DefValue; def != "" && def != "false" && def != "0" && def != "0s" && def != "[]" &&
+			!strings.Contains(usage, "default") {
 			usage += fmt.Sprintf(" (default %s)", def)
 		}
 		text += fmt.Sprintf("| %s | %s |\n", name, usage)
@@ -62,7 +63,10 @@ func TestTheFlagsPageHasEveryFlag(t *testing.T) {
 	(&connection{}).flags(conn)
 	connects := func(f *pflag.Flag) bool { return conn.Lookup(f.Name) != nil }
 	shared := func(f *pflag.Flag) bool {
-		return slices.ContainsFunc(both["lock"], func(other *pflag.Flag) bool { return other.Name == f.Name && other.Usage == f.Usage })
+		return slices.ContainsFunc(both["lock"], func(other *pflag.Flag) bool {
+			return other.Name == f.Name &&
+				other.Usage == f.Usage
+		})
 	}
 	var connFlags []*pflag.Flag
 	conn.VisitAll(func(f *pflag.Flag) { connFlags = append(connFlags, f) })
@@ -76,10 +80,12 @@ func TestTheFlagsPageHasEveryFlag(t *testing.T) {
 		}
 	}
 	text += flagTable("`elect` and `lock`", elected)
-	for _, name := range []string{"elect", "lock", "status", "watch", "resign", "zk", "why", "replay", "serve", "play", "chart"} {
+	for _, name := range []string{"elect", "lock", "status", "watch", "resign", "zk", "why", "replay", "serve",
+		"play", "chart"} {
 		var own []*pflag.Flag
 		for _, f := range both[name] {
-			connected := both[name] != nil && slices.ContainsFunc(both[name], func(o *pflag.Flag) bool { return o.Name == "connect-timeout" })
+			connected := both[name] != nil && slices.ContainsFunc(both[name],
+				func(o *pflag.Flag) bool { return o.Name == "connect-timeout" })
 			if !(connected && connects(f)) && !((name == "elect" || name == "lock") && slices.Contains(names(elected), f.Name)) {
 				own = append(own, f)
 			}

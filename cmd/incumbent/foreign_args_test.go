@@ -56,7 +56,8 @@ func output(t *testing.T, env []string, args ...string) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, programtest.Binary(), args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.Env, cmd.Dir = append(append(os.Environ(), "NO_COLOR=1", "INCUMBENT_AUTH=", "INCUMBENT_SERVERS=127.0.0.1:1"), env...), t.TempDir()
+	cmd.Env, cmd.Dir = append(append(os.Environ(), "NO_COLOR=1", "INCUMBENT_AUTH=",
+		"INCUMBENT_SERVERS=127.0.0.1:1"), env...), t.TempDir()
 	var b bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &b, &b
 	_ = cmd.Run() // its exit code is another test's
@@ -111,7 +112,8 @@ func TestNoArgumentIsShownAsItIs(t *testing.T) {
 // A password in a connect string, or a credential in the wrong place, is not shown.
 func TestNoPasswordOfTheCommandLineIsShown(t *testing.T) {
 	const secret = "S3cret-Passw0rd"
-	for _, servers := range []string{"ann:" + secret + "@127.0.0.1:1", "zookeeper://ann:" + secret + "@127.0.0.1:1/app", "127.0.0.1:1,ann:" + secret + "@h:2181/app",
+	for _, servers := range []string{"ann:" + secret + "@127.0.0.1:1",
+		"zookeeper://ann:" + secret + "@127.0.0.1:1/app", "127.0.0.1:1,ann:" + secret + "@h:2181/app",
 		"digest:ann:" + secret, "127.0.0.1:1,digest:ann:" + secret, "ann:" + secret + "@", "zk://digest:ann:" + secret + "@h\n"} {
 		for _, command := range []string{"status", "watch", "resign", "elect", "lock"} {
 			args := []string{command, "/x", "--connect-timeout", "100ms", "--verbose"}
@@ -121,8 +123,11 @@ func TestNoPasswordOfTheCommandLineIsShown(t *testing.T) {
 			searchOutput(t, command+" "+servers, output(t, []string{"INCUMBENT_SERVERS=" + servers}, args...), secret)
 		}
 	}
-	for _, auth := range []string{"digest:ann:" + secret, "digest:" + secret, "auth:ann:" + secret + ":cdrwa", "world:" + secret + ":r", "Digest:ann:" + secret, "sasl:ann:" + secret} {
-		searchOutput(t, auth, output(t, []string{"INCUMBENT_AUTH=" + auth}, "status", "/x", "--connect-timeout", "100ms", "--verbose"), secret)
-		searchOutput(t, "--acl "+auth, output(t, nil, "elect", "/x", "--connect-timeout", "100ms", "--acl", auth, "--", "true"), secret)
+	for _, auth := range []string{"digest:ann:" + secret, "digest:" + secret, "auth:ann:" + secret + ":cdrwa",
+		"world:" + secret + ":r", "Digest:ann:" + secret, "sasl:ann:" + secret} {
+		searchOutput(t, auth, output(t, []string{"INCUMBENT_AUTH=" + auth}, "status", "/x", "--connect-timeout",
+			"100ms", "--verbose"), secret)
+		searchOutput(t, "--acl "+auth, output(t, nil, "elect", "/x", "--connect-timeout", "100ms", "--acl", auth,
+			"--", "true"), secret)
 	}
 }

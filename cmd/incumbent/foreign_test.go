@@ -85,7 +85,8 @@ func clean(t *testing.T, where, text string) {
 			short(t, where, object)
 			line = line[:min(len(line), 4<<10)]
 		}
-		if !utf8.ValidString(line) || strings.ContainsFunc(line, func(r rune) bool { return !unicode.IsPrint(r) }) || strings.HasPrefix(line, "FORGED") || len(line) > 4<<10 {
+		if !utf8.ValidString(line) || strings.ContainsFunc(line, func(r rune) bool { return !unicode.IsPrint(r) }) ||
+			strings.HasPrefix(line, "FORGED") || len(line) > 4<<10 {
 			t.Errorf("%s: %d bytes: %.1000q", where, len(line), line)
 		}
 	}
@@ -120,7 +121,8 @@ func hostileLine(t *testing.T, srv *zkmem.Server) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{guid + "latch-0000000005", guid + "lock-0000000005", "/n_0000000005", "/n_0000000003", "/n_" + standIn + "0000000001", "/" + standIn, "/\u202e" + long,
+	for _, name := range []string{guid + "latch-0000000005", guid + "lock-0000000005", "/n_0000000005",
+		"/n_0000000003", "/n_" + standIn + "0000000001", "/" + standIn, "/\u202e" + long,
 		"/locks" + guid + "latch-0000000001", "/leases" + guid + "lease-0000000001", "/\u202e" + long + "-latch-0000000002"} {
 		if _, err := srv.Create(line+name, []byte(standIn+long+standIn), zkmem.Persistent); err != nil {
 			t.Fatal(err)
@@ -135,11 +137,14 @@ func TestNoForeignTextIsShownAsItIs(t *testing.T) {
 	servers := liar(t, srv)
 	logs := t.TempDir()
 	commands := [][]string{
-		{"status", line}, {"status", line, "--json"}, {"status", line, "--prefix", "n_"}, {"status", line, "--prefix", "n_", "--json"},
+		{"status", line}, {"status", line, "--json"}, {"status", line, "--prefix", "n_"}, {"status", line, "--prefix",
+			"n_", "--json"},
 		{"status", line + "/locks"}, {"status", line + "/leases", "--json"},
-		{"resign", line}, {"resign", line, "--json"}, {"resign", line, "--id", "nobody"}, {"resign", line, "--prefix", "n_", "--node", "n_0000000005", "--dry-run", "--json"},
+		{"resign", line}, {"resign", line, "--json"}, {"resign", line, "--id", "nobody"}, {"resign", line, "--prefix",
+			"n_", "--node", "n_0000000005", "--dry-run", "--json"},
 	}
-	for _, recipe := range [][]string{{"elect"}, {"elect", "--selector"}, {"elect", "--prefix", "n_"}, {"lock"}, {"lock", "-n", "1"}, {"lock", "-n", "2", "--set-limit"}, {"lock", "--prefix", "n_"}} {
+	for _, recipe := range [][]string{{"elect"}, {"elect", "--selector"}, {"elect", "--prefix", "n_"}, {"lock"},
+		{"lock", "-n", "1"}, {"lock", "-n", "2", "--set-limit"}, {"lock", "--prefix", "n_"}} {
 		for _, try := range []string{"--try=300ms", "--try=0s"} {
 			args := append([]string{recipe[0], line, "--verbose", "--record", logs, try}, recipe[1:]...)
 			commands = append(commands, append(args, "--", "true"))
@@ -168,7 +173,8 @@ func TestNoForeignTextIsShownAsItIs(t *testing.T) {
 // watchClean checks what watch and the servers of elect say.
 func watchClean(t *testing.T, servers string) {
 	env := []string{"INCUMBENT_AUTH=", "INCUMBENT_SERVERS=" + servers}
-	for _, args := range [][]string{{"watch", line}, {"watch", line, "--json"}, {"watch", line, "--prefix", "n_", "--metrics", ":0", "--verbose"}} {
+	for _, args := range [][]string{{"watch", line}, {"watch", line, "--json"}, {"watch", line, "--prefix", "n_",
+		"--metrics", ":0", "--verbose"}} {
 		p := programtest.Start(t, env, args...)
 		p.Prints("owned")
 		p.Prints("forged")
@@ -184,7 +190,8 @@ func watchClean(t *testing.T, servers string) {
 
 // healthClean checks what the servers of elect say.
 func healthClean(t *testing.T, servers string) {
-	p := programtest.Start(t, []string{"INCUMBENT_AUTH=", "INCUMBENT_SERVERS=" + servers}, "elect", "/waits", "--http", ":0", "--", "true")
+	p := programtest.Start(t, []string{"INCUMBENT_AUTH=", "INCUMBENT_SERVERS=" + servers}, "elect", "/waits",
+		"--http", ":0", "--", "true")
 	at := address(t, p, "health at")
 	p.Notes("is first in line")
 	for _, path := range []string{"/leader", "/readyz", "/livez", "/metrics"} {

@@ -77,7 +77,8 @@ func (g *guardedCommand) lead(l *incumbent.Leadership) (code int, lost bool, err
 	case errors.Is(err, errNoGuard):
 		return exitSystem, lost, err
 	case err != nil:
-		return group.Failure(err), lost, fmt.Errorf("%s cannot be started: %w%s", events.Quote(g.command[0], events.MaxText), err, g.shellHint())
+		return group.Failure(err), lost, fmt.Errorf("%s cannot be started: %w%s", events.Quote(g.command[0],
+			events.MaxText), err, g.shellHint())
 	case led == 0:
 		return 0, true, nil
 	}

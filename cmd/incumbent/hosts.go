@@ -25,7 +25,8 @@ func (h *hostNames) flags(f *pflag.FlagSet) {
 func (h hostNames) check() error {
 	for _, name := range h {
 		if !asked(name) {
-			return cli.Usage("--http-host takes a name without a port, such as ops.example.com, not %s", events.Quote(name, events.MaxName))
+			return cli.Usage("--http-host takes a name without a port, such as ops.example.com, not %s",
+				events.Quote(name, events.MaxName))
 		}
 	}
 	return nil

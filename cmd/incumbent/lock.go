@@ -148,5 +148,6 @@ func (p *permits) print(ctx context.Context) {
 		return
 	}
 	e := p.elector
-	e.Note("waiting for a permit of %s as %s: all %d are held, the oldest by %s with token %d", e.path, events.Quote(e.id, events.MaxName), len(holders), events.Quote(holders[0].ID, events.MaxName), holders[0].Token)
+	e.Note("waiting for a permit of %s as %s: all %d are held, the oldest by %s with token %d", e.path,
+		events.Quote(e.id, events.MaxName), len(holders), events.Quote(holders[0].ID, events.MaxName), holders[0].Token)
 }

@@ -113,7 +113,8 @@ func TestLockWithSeveralPermits(t *testing.T) {
 	programtest.Contains(t, start(t, srv, "status", line).Exits(0).Out.String(), line+": a semaphore, 2 permits held: see incumbent status "+line+"/leases\n")
 	programtest.Contains(t, start(t, srv, "status", line+"/leases").Exits(0).Out.String(), "2 permits held", `"one"`, `"two"`, "lease ")
 	programtest.Contains(t, lock(t, srv, "echo fourth", "-n", "2", "--no-wait").Exits(124).Err.String(), "no permit of "+line+" is free")
-	programtest.Contains(t, lock(t, srv, "echo fifth", "-n", "3").Exits(78).Err.String(), "give that one, or replace it by --set-limit: the limit is 3 here", `"2" in the data of`)
+	programtest.Contains(t, lock(t, srv, "echo fifth", "-n", "3").Exits(78).Err.String(),
+		"give that one, or replace it by --set-limit: the limit is 3 here", `"2" in the data of`)
 	second.In.Close() // not the one that came first
 	second.Exits(0)
 	third.Exits(0).Prints("third")

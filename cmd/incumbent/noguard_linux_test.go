@@ -36,12 +36,14 @@ func TestNoGuardEndsTheCommand(t *testing.T) {
 					t.Fatal(err)
 				}
 				h.group = group
-				if err := unix.Prlimit(p.Pid(), unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 4, Max: 4}, nil); err != nil { // no file can be opened
+				if err := unix.Prlimit(p.Pid(), unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 4, Max: 4},
+					nil); err != nil { // no file can be opened
 					t.Fatal(err)
 				}
 				h.signalGuard(syscall.SIGKILL)
 				p.Exits(71)
-				programtest.Contains(t, p.Err.String(), "no command is run without its guard", "the guard is gone, and another one cannot be started")
+				programtest.Contains(t, p.Err.String(), "no command is run without its guard",
+					"the guard is gone, and another one cannot be started")
 				if err := syscall.Kill(child, 0); err != syscall.ESRCH {
 					t.Errorf("the command: %v", err)
 				}
@@ -107,7 +109,8 @@ func fill(t *testing.T, conn net.Conn) {
 func TestQuitEndsWhatNobodyReads(t *testing.T) {
 	srv := zkmem.Start(t)
 	env := []string{"INCUMBENT_AUTH=", "INCUMBENT_SERVERS=" + srv.Addr()}
-	for says, args := range map[string][]string{"vacant": {"watch", line}, "ZooKeeper in memory": {"zk", "--listen", "127.0.0.1:0"}, "http://": {"play", "--listen", "127.0.0.1:0"}} {
+	for says, args := range map[string][]string{"vacant": {"watch", line}, "ZooKeeper in memory": {"zk",
+		"--listen", "127.0.0.1:0"}, "http://": {"play", "--listen", "127.0.0.1:0"}} {
 		p := programtest.StartWith(t, env, nil, fullPipe(t), args...)
 		p.Prints(says)
 		p.Signal(syscall.SIGQUIT)

@@ -89,7 +89,8 @@ func watchdogInterval(text string) (time.Duration, error) {
 	}
 	usec, err := strconv.ParseUint(text, 10, 64)
 	if err != nil || usec > math.MaxInt64/1000 {
-		return 0, cli.Usage("--notify: WATCHDOG_USEC is %s: want the microseconds that systemd waits for a message", events.Quote(text, events.MaxName))
+		return 0, cli.Usage("--notify: WATCHDOG_USEC is %s: want the microseconds that systemd waits for a message",
+			events.Quote(text, events.MaxName))
 	}
 	if usec == 0 {
 		return 0, nil

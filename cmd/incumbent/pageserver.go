@@ -72,7 +72,8 @@ func (s *pageServer) serve(ctx context.Context, after string, handler func(live.
 func (s *pageServer) address() (host, port string, err error) {
 	for _, name := range s.hosts {
 		if !asked(name) {
-			return "", "", cli.Usage("--host takes a name without a port, such as ops.example.com, not %s", events.Quote(name, events.MaxName))
+			return "", "", cli.Usage("--host takes a name without a port, such as ops.example.com, not %s",
+				events.Quote(name, events.MaxName))
 		}
 	}
 	if host, port, err = net.SplitHostPort(s.listen); err == nil {

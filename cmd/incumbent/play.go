@@ -73,7 +73,8 @@ func linkOf(arg string) (string, error) {
 	}
 	arg, selected, _ := strings.Cut(arg, "!")
 	if !strings.Contains(arg, ";") {
-		return "", cli.Usage("no lesson %s: want one of %s, or a link in quotes, such as '1;latch;usual;3;7'", events.Quote(arg, events.MaxName), strings.Join(names, ", "))
+		return "", cli.Usage("no lesson %s: want one of %s, or a link in quotes, such as '1;latch;usual;3;7'",
+			events.Quote(arg, events.MaxName), strings.Join(names, ", "))
 	}
 	script, err := play.ParseLink(arg)
 	if err != nil {

@@ -97,7 +97,8 @@ func (e *elector) createLog(file string) (*os.File, error) {
 		case errors.Is(err, os.ErrExist): // another program created it in the same moment
 			continue
 		case err == nil:
-			e.Note("%s exists already: this run is recorded in %s", events.Quote(file, events.MaxText), events.Quote(numbered, events.MaxText))
+			e.Note("%s exists already: this run is recorded in %s", events.Quote(file, events.MaxText),
+				events.Quote(numbered, events.MaxText))
 		}
 		return f, err
 	}

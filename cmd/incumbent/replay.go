@@ -114,7 +114,8 @@ func (a *app) play(l flightLog, o replayOptions) error {
 		a.Note("the log begins with the checkpoint after record %d: what was before is not there", sum.After)
 	}
 	if len(sum.Unknown) > 0 {
-		a.Note("a newer version wrote the log; this one does not know: %s", events.Foreign(strings.Join(sum.Unknown, ", "), events.MaxText))
+		a.Note("a newer version wrote the log; this one does not know: %s", events.Foreign(strings.Join(sum.Unknown,
+			", "), events.MaxText))
 	}
 	for _, m := range states(sum) {
 		a.Out.Line("  %s", oneLine(fmt.Sprintf("%s is %s", m.ID, m.State)))

@@ -22,7 +22,8 @@ func (a *app) printLog(l flightLog, o replayOptions) error {
 	h := s.Header()
 	clock := newWallClock(h)
 	if !a.JSON {
-		a.Out.Line("%s, %s, begun %s%s", events.Foreign(h.Library, events.MaxText), events.Foreign(h.Go, events.MaxText), events.Foreign(h.Start, events.MaxText), oneLine(process(h)))
+		a.Out.Line("%s, %s, begun %s%s", events.Foreign(h.Library, events.MaxText), events.Foreign(h.Go,
+			events.MaxText), events.Foreign(h.Start, events.MaxText), oneLine(process(h)))
 	}
 	s.Notes = func(n events.Note) {
 		clock.set(n.Clock)

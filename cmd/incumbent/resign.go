@@ -101,7 +101,8 @@ func (r *resigner) run(ctx context.Context, client *incumbent.Client, dir string
 func (r *resigner) pick(dir string, line incumbent.Line) (incumbent.Participant, error) {
 	var fit []incumbent.Participant
 	for _, p := range line.Participants {
-		byName := r.node == "" && !p.Persistent() || r.node != "" && (path.Base(p.Path) == path.Base(r.node) || nodeName(p) == r.node)
+		byName := r.node == "" && !p.Persistent() || r.node != "" && (path.Base(p.Path) == path.Base(r.node) ||
+			nodeName(p) == r.node)
 		byID := !r.byID || p.Err == nil && (p.ID == r.id || name(p) == r.id)
 		if byName && byID && (p.First || r.byID || r.node != "") {
 			fit = append(fit, p)
@@ -110,15 +111,18 @@ func (r *resigner) pick(dir string, line incumbent.Line) (incumbent.Participant,
 	blocker, blocked := line.Blocker()
 	switch {
 	case blocked && !r.byID && r.node == "":
-		return incumbent.Participant{}, cli.WithLines(fmt.Errorf("%s: %s with --node %s", dir, blockedBy(blocker), nodeName(blocker)), list("In line are:", line.Participants)...)
+		return incumbent.Participant{}, cli.WithLines(fmt.Errorf("%s: %s with --node %s", dir, blockedBy(blocker),
+			nodeName(blocker)), list("In line are:", line.Participants)...)
 	case len(fit) == 1:
 		return fit[0], nil
 	case len(line.Participants) == 0:
 		return incumbent.Participant{}, fmt.Errorf("%s is vacant: nobody is in line%s", dir, missing(line))
 	case len(fit) == 0:
-		return incumbent.Participant{}, cli.WithLines(fmt.Errorf("nobody in %s fits", dir), list("In line are:", line.Participants)...)
+		return incumbent.Participant{}, cli.WithLines(fmt.Errorf("nobody in %s fits", dir), list("In line are:",
+			line.Participants)...)
 	}
-	return incumbent.Participant{}, cli.WithLines(fmt.Errorf("%d fit; say with --node which one is meant", len(fit)), list("These fit:", fit)...)
+	return incumbent.Participant{}, cli.WithLines(fmt.Errorf("%d fit; say with --node which one is meant",
+		len(fit)), list("These fit:", fit)...)
 }
 
 // maxListed is how many participants an error lists.

@@ -101,7 +101,8 @@ type participant struct {
 }
 
 func participantObject(position int, p incumbent.Participant) participant {
-	o := participant{Position: position, Recipe: p.Recipe, First: p.First, Node: cut(p.Path), ID: cut(p.ID), Token: p.Token, Persistent: p.Persistent()}
+	o := participant{Position: position, Recipe: p.Recipe, First: p.First, Node: cut(p.Path), ID: cut(p.ID),
+		Token: p.Token, Persistent: p.Persistent()}
 	if p.Owner != 0 && !o.Persistent {
 		o.Session = hex(p.Owner)
 	}
@@ -209,7 +210,8 @@ func (a *app) showSemaphore(ctx context.Context, client *incumbent.Client, dir s
 		return false
 	}
 	held := cli.Plural(len(permits.Participants), "permit")
-	a.Out.Line("%s: a semaphore, %s held: see incumbent status %s", events.Foreign(dir, events.MaxText), held, events.Foreign(below, events.MaxText))
+	a.Out.Line("%s: a semaphore, %s held: see incumbent status %s", events.Foreign(dir, events.MaxText), held,
+		events.Foreign(below, events.MaxText))
 	return true
 }
 
@@ -224,7 +226,8 @@ func (a *app) showLine(dir string, line incumbent.Line) {
 		if one.Participants[0].Recipe == machines.LeaseLine {
 			count = ""
 		}
-		a.Out.Line("%s%s: %s%s", events.Foreign(dir, events.MaxText), events.Foreign(what, events.MaxText), count, head(one, a.Out.Bold))
+		a.Out.Line("%s%s: %s%s", events.Foreign(dir, events.MaxText), events.Foreign(what, events.MaxText), count,
+			head(one, a.Out.Bold))
 	}
 	if len(lines) == 0 {
 		a.Out.Line("%s: vacant, nobody is in line%s", events.Foreign(dir, events.MaxText), missing(line))
@@ -239,7 +242,8 @@ func (a *app) showLine(dir string, line incumbent.Line) {
 		if line.Foreign == 1 {
 			children = "child that belongs"
 		}
-		a.Out.Line("  and %d %s to no recipe of this library: ignored; --prefix shows a plain election or lock", line.Foreign, children)
+		a.Out.Line("  and %d %s to no recipe of this library: ignored; --prefix shows a plain election or lock",
+			line.Foreign, children)
 	}
 }
 

@@ -100,7 +100,8 @@ func (f *zkFlags) check(c *cobra.Command) error {
 		value *string
 	}{{"listen", &f.listen}, {"tls-listen", &f.tlsListen}, {"control", &f.control}} {
 		if _, _, err := net.SplitHostPort(*address.value); err != nil && (*address.value != "" || address.flag == "listen") {
-			return cli.Usage("--%s %s: want host:port, such as 127.0.0.1:2181", address.flag, events.Quote(*address.value, events.MaxName))
+			return cli.Usage("--%s %s: want host:port, such as 127.0.0.1:2181", address.flag,
+				events.Quote(*address.value, events.MaxName))
 		}
 		*address.value = onLoopback(*address.value)
 	}

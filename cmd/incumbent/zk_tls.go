@@ -72,7 +72,8 @@ func readPEM(flag, file, kind string) ([]byte, error) {
 		found = append(found, block.Type)
 	}
 	if len(found) > 0 {
-		return nil, cli.Usage("--%s %s: it has a %s: want a PEM file with a %s", flag, events.Quote(file, events.MaxText), strings.Join(found, " and a "), kind)
+		return nil, cli.Usage("--%s %s: it has a %s: want a PEM file with a %s", flag, events.Quote(file,
+			events.MaxText), strings.Join(found, " and a "), kind)
 	}
 	return nil, cli.Usage("--%s %s: it is no PEM file: want one with a %s", flag, events.Quote(file, events.MaxText), kind)
 }

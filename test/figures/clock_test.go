@@ -47,6 +47,7 @@ func TestReadsOfTheClock(t *testing.T) {
 	for i := range puts {
 		ok(t, q.Put(ctx, i))
 	}
-	figure(t, "200 puts, one after the other: reads of the clock", int(clock.reads.Load()-before), 9*puts+20) // 20 for timers that fire meanwhile
+	figure(t, "200 puts, one after the other: reads of the clock", int(clock.reads.Load()-before),
+		9*puts+20) // 20 for timers that fire meanwhile
 	ok(t, c.Close(ctx))
 }

@@ -45,7 +45,8 @@ func explored(t *testing.T, fake, runs string, args ...string) (said, dir string
 	}
 	cmd := exec.Command("bash", append([]string{"scripts/explore"}, args...)...)
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "GO="+filepath.Join(dir, "go"), "TMPDIR="+dir, "FAKE="+fake, "FAKE_DIR="+dir, "RUNS="+runs)
+	cmd.Env = append(os.Environ(), "GO="+filepath.Join(dir, "go"), "TMPDIR="+dir, "FAKE="+fake, "FAKE_DIR="+dir,
+		"RUNS="+runs)
 	out, err := cmd.CombinedOutput()
 	return string(out), dir, err
 }

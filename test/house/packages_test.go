@@ -121,8 +121,10 @@ func recipe(t *testing.T, target string) (lines []string) {
 func TestEveryLevelHasItsTarget(t *testing.T) {
 	const tally = " $(GO) run ./test/tally "
 	for _, c := range []struct{ target, runs, why string }{
-		{"quick", "@CGO_ENABLED=0 INCUMBENT_LEVEL=quick" + tally + "-count=1 -p 6 -vet=off -ldflags=-w $(ARGS) ./...", "it is for a machine with nothing but Go, and runs all packages"},
-		{"test", "@CGO_ENABLED=0 INCUMBENT_LEVEL=test" + tally + "-count=1 -p 6 -vet=off -ldflags=-w $(ARGS) ./...", "the README promises that it needs nothing but Go, no C compiler and no Java"},
+		{"quick", "@CGO_ENABLED=0 INCUMBENT_LEVEL=quick" + tally + "-count=1 -p 6 -vet=off -ldflags=-w $(ARGS) ./...",
+			"it is for a machine with nothing but Go, and runs all packages"},
+		{"test", "@CGO_ENABLED=0 INCUMBENT_LEVEL=test" + tally + "-count=1 -p 6 -vet=off -ldflags=-w $(ARGS) ./...",
+			"the README promises that it needs nothing but Go, no C compiler and no Java"},
 		{"prove", "@CGO_ENABLED=1 INCUMBENT_LEVEL=prove" + tally + "-race -count=1 -p 6 -vet=off -ldflags=-w $(ARGS) ./...", "it runs everything, with the race detector, too"},
 	} {
 		if got := recipe(t, c.target); !slices.Equal(got, []string{c.runs}) {

@@ -35,16 +35,19 @@ func isPlainName(path string) bool {
 }
 
 var plantedPlainMutexes = []Plant{
-	{Name: "plain mutex: a create whose answer was lost is asked for again", Shape: inDir(plainLockDir), Mutations: inOne("mutex", func() mutate.Mutation {
-		return withGuard("mayBeOurs", never)
-	})},
-	{Name: "plain mutex: every node is taken for its own", Shape: inDir(plainLockDir), Mutations: inOne("mutex", func() mutate.Mutation {
-		return mutate.Mutation{
-			Guards:  map[string]guarding{"foundOurs": anyOwner, "foundNone": never},
-			Actions: map[string]acting{"noteOwner": ignoringOwner, "takeLowest": ignoringOwner},
-		}
-	})},
-	{Name: "plain mutex: its node is left after the work", Shape: inDir(plainLockDir), Mutations: inOne("mutex", func() mutate.Mutation {
-		return withGuard("mayHaveNode", never)
-	})},
+	{Name: "plain mutex: a create whose answer was lost is asked for again", Shape: inDir(plainLockDir),
+		Mutations: inOne("mutex", func() mutate.Mutation {
+			return withGuard("mayBeOurs", never)
+		})},
+	{Name: "plain mutex: every node is taken for its own", Shape: inDir(plainLockDir), Mutations: inOne("mutex",
+		func() mutate.Mutation {
+			return mutate.Mutation{
+				Guards:  map[string]guarding{"foundOurs": anyOwner, "foundNone": never},
+				Actions: map[string]acting{"noteOwner": ignoringOwner, "takeLowest": ignoringOwner},
+			}
+		})},
+	{Name: "plain mutex: its node is left after the work", Shape: inDir(plainLockDir), Mutations: inOne("mutex",
+		func() mutate.Mutation {
+			return withGuard("mayHaveNode", never)
+		})},
 }

@@ -35,14 +35,18 @@ var plantedEnsembles = []Plant{
 			return e
 		})(c, out)
 	}},
-	{Name: "a create answered by a code counts as refused", Shape: inEnsemble(world.AnsweredByCode), Posted: trustCodes("create")},
+	{Name: "a create answered by a code counts as refused", Shape: inEnsemble(world.AnsweredByCode),
+		Posted: trustCodes("create")},
 	{Name: "a delete answered by a code counts as refused", Shape: requestsAnsweredByCodes, Posted: trustCodes("delete")},
 	{Name: "a set answered by a code counts as refused", Shape: requestsAnsweredByCodes, Posted: trustCodes("set")},
-	{Name: "a GUID is forgotten before a look", Shape: inEnsemble(world.AnsweredByCode), Mutations: inLines(func() mutate.Mutation { return withGuard("createUnknown", never) })},
-	{Name: "what is created late is left", Shape: inEnsemble(world.CarriedOutLate), Mutations: inOne("leftover", func() mutate.Mutation { return withGuard("ours", never) })},
-	{Name: "a search deletes what is somebody's", Shape: inEnsemble(world.CarriedOutLate), Mutations: inOne("leftover", func() mutate.Mutation {
-		return withGuard("ours", func(_ any, ev events.Event, _ func(events.Event) bool) bool { return ev.Code == events.OK })
-	})},
+	{Name: "a GUID is forgotten before a look", Shape: inEnsemble(world.AnsweredByCode),
+		Mutations: inLines(func() mutate.Mutation { return withGuard("createUnknown", never) })},
+	{Name: "what is created late is left", Shape: inEnsemble(world.CarriedOutLate), Mutations: inOne("leftover",
+		func() mutate.Mutation { return withGuard("ours", never) })},
+	{Name: "a search deletes what is somebody's", Shape: inEnsemble(world.CarriedOutLate),
+		Mutations: inOne("leftover", func() mutate.Mutation {
+			return withGuard("ours", func(_ any, ev events.Event, _ func(events.Event) bool) bool { return ev.Code == events.OK })
+		})},
 	{Name: "a lost connection is dialled at the same server", Shape: inEnsemble(reconfigure), DialsOneServer: true},
 }
 

@@ -41,7 +41,8 @@ var plantedHandles = []Plant{
 		return e
 	})},
 	{Name: "failures are retried at once", Stepped: editEffects(func(c *client, id events.ID, e events.Effect) events.Effect {
-		if t, ok := e.(events.SetTimer); ok && t.Name != "heartbeat" && t.Name != "check ahead" && t.Name != "recheck" && t.Name != "look again" && t.Name != "deadline" && t.Name != "session-timeout" {
+		if t, ok := e.(events.SetTimer); ok && t.Name != "heartbeat" && t.Name != "check ahead" &&
+			t.Name != "recheck" && t.Name != "look again" && t.Name != "deadline" && t.Name != "session-timeout" {
 			t.After = time.Microsecond
 			return t
 		}

@@ -43,13 +43,15 @@ var plantedVacancies = []Plant{
 // plantedRefusals are about the faults that have worlds of their own.
 var plantedRefusals = []Plant{
 	{Name: "a place that is refused is never given up", Shape: shapedBy(notListing), Mutations: inOne("latch", func() mutate.Mutation { return withGuard("unusable", never) })},
-	{Name: "a client stays with a server that refuses its transactions", Shape: shapedBy(refusedHere), Stepped: editEffects(func(_ *client, _ events.ID, e events.Effect) events.Effect {
-		if _, leaves := e.(events.Leave); leaves {
-			return nil
-		}
-		return e
-	})},
-	{Name: "a place whose confirmations are refused is never given up", Shape: shapedBy(refusedEverywhere), Mutations: inOne("latch", func() mutate.Mutation { return withGuard("unusable", never) })},
+	{Name: "a client stays with a server that refuses its transactions", Shape: shapedBy(refusedHere),
+		Stepped: editEffects(func(_ *client, _ events.ID, e events.Effect) events.Effect {
+			if _, leaves := e.(events.Leave); leaves {
+				return nil
+			}
+			return e
+		})},
+	{Name: "a place whose confirmations are refused is never given up", Shape: shapedBy(refusedEverywhere),
+		Mutations: inOne("latch", func() mutate.Mutation { return withGuard("unusable", never) })},
 	{Name: "lost places are not paced", Shape: shapedBy("deletion storm"), Mutations: inOne("latch", func() mutate.Mutation { return withGuard("backsOff", onlyUnhealthy) })},
 	{Name: "the predecessor is not checked again", Shape: shapedBy(hiddenInLine), Mutations: inOne("latch", neverChecking)},
 	{Name: "a pause with a place is as long as the policy says", Shape: shapedBy(slowSpell), Stepped: editEffects(func(c *client, id events.ID, e events.Effect) events.Effect {

@@ -42,7 +42,8 @@ const afterHidden = 30 * time.Second
 
 // owed returns how many answers and timers a machine awaits. Where nothing is hidden, its questions are not among them.
 func (k *checks) owed(c *client, id events.ID) (n int) {
-	hidden := k.listChangedAt > 0 && time.Duration(k.w.Now()-k.listChangedAt) < afterHidden || slices.Contains(slices.Collect(maps.Values(k.unreadable)), true)
+	hidden := k.listChangedAt > 0 && time.Duration(k.w.Now()-k.listChangedAt) < afterHidden ||
+		slices.Contains(slices.Collect(maps.Values(k.unreadable)), true)
 	for _, a := range c.Engine().Awaits(id) {
 		if a.Kind != events.TimerFired || hidden || !questions[a.Name] {
 			n++

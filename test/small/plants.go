@@ -60,12 +60,13 @@ var Plants = []Plant{
 		}
 		return true
 	}},
-	{Name: "the GUID is forgotten before the look behind an answer that says nothing", Kinds: Refusals[byCode:], Fed: func(c *client, ev *events.Event) bool {
-		if ev.Kind == events.ReplyChildren && c.model().IsValid() && c.model().FieldByName("unknown").Bool() {
-			ev.Children = nil
-		}
-		return true
-	}},
+	{Name: "the GUID is forgotten before the look behind an answer that says nothing", Kinds: Refusals[byCode:],
+		Fed: func(c *client, ev *events.Event) bool {
+			if ev.Kind == events.ReplyChildren && c.model().IsValid() && c.model().FieldByName("unknown").Bool() {
+				ev.Children = nil
+			}
+			return true
+		}},
 	{Name: "nobody else in line is looked at", Fed: func(c *client, ev *events.Event) bool {
 		if ev.Kind == events.ReplyChildren && len(ev.Children) > 1 {
 			for _, name := range ev.Children {

@@ -38,7 +38,8 @@ func (w *world) refusals(into []step) []step {
 			if w.names(once) && c.link == sound && c.mayServe(w, r) && c.pending[r].readsOwn(c) {
 				into = append(into, step{refuse, uint8(i), uint8(r), true})
 			}
-			if _, creates := c.pending[r].effect.(events.Create); creates && w.names(byCode) && c.link == sound && c.mayServe(w, r) {
+			if _, creates := c.pending[r].effect.(events.Create); creates && w.names(byCode) && c.link == sound &&
+				c.mayServe(w, r) {
 				into = append(into, step{misreport, uint8(i), uint8(r), true})
 			}
 		}

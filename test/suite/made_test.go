@@ -37,7 +37,8 @@ func made(t *testing.T, e ensemble, below, scheme string) (lines []string) {
 		}
 		name := drawn.ReplaceAllString(strings.TrimPrefix(path, below), "GUID")
 		lines = append(lines, fmt.Sprint(numbered.ReplaceAllString(name, "N"), " ", kind, " ", length))
-		if got := entries(list); !strings.HasSuffix(got, ":31") || !strings.HasPrefix(got, scheme+":") || strings.Contains(got, ",") {
+		if got := entries(list); !strings.HasSuffix(got, ":31") || !strings.HasPrefix(got, scheme+":") ||
+			strings.Contains(got, ",") {
 			t.Errorf("%s has the access list %s", path, got)
 		}
 		children, _, err := conn.Children(path)

@@ -61,7 +61,8 @@ func (w *world) answerByCodes(r zkmem.Request) zkmem.Verdict {
 			if w.attaches.of(r.Session) != attached {
 				return
 			}
-			_, _ = w.srv.DoFor(r.Session, zkmem.Op{Code: zkmem.OpCreate2, Path: r.Path, Mode: zkmem.EphemeralSequential, ACL: zkmem.OpenACL()})
+			_, _ = w.srv.DoFor(r.Session, zkmem.Op{Code: zkmem.OpCreate2, Path: r.Path, Mode: zkmem.EphemeralSequential,
+				ACL: zkmem.OpenACL()})
 		})
 	}
 	w.tell("%s %s is answered by %d, action %d", r.Op, r.Path, verdict.Code, verdict.Action)

@@ -34,7 +34,8 @@ var neighbourNames = []string{"_c_%s-lock-", "_c_%s-lock-", "lock-", "%s-lock-",
 // newNeighbours returns the neighbours of the world.
 func (w *world) newNeighbours() (all []*neighbour) {
 	for i := range w.plan.neighbours {
-		all = append(all, &neighbour{w: w, name: fmt.Sprint("neighbour ", i), dice: w.dice.named("neighbour").about(uint64(i))})
+		all = append(all, &neighbour{w: w, name: fmt.Sprint("neighbour ", i),
+			dice: w.dice.named("neighbour").about(uint64(i))})
 	}
 	return all
 }
@@ -51,7 +52,8 @@ func (b *neighbour) run(ctx context.Context) {
 		return here, nil
 	}
 	var err error
-	if b.conn, _, err = zk.Connect([]string{"192.0.2.9:2181"}, b.w.plan.timeout, zk.WithDialer(dial), zk.WithLogger(silent{}), zk.WithLogInfo(false)); err != nil {
+	if b.conn, _, err = zk.Connect([]string{"192.0.2.9:2181"}, b.w.plan.timeout, zk.WithDialer(dial),
+		zk.WithLogger(silent{}), zk.WithLogInfo(false)); err != nil {
 		panic(err)
 	}
 	defer b.conn.Close()
