@@ -24,23 +24,23 @@ install: ## build the operators' program, incumbent, and put it where go install
 	$(GO) build -trimpath -o "$$dir/incumbent$$($(GO) env GOEXE)" ./cmd/incumbent && echo "installed $$dir/incumbent$$($(GO) env GOEXE)"
 
 # The build cache must not decide: -count=1 runs every test, every time. The level decides how much of a test is run: see
-# test/selection. Processes and servers keep a package waiting, so several run at a time, also on two cores, the longest first. Nothing is vetted, as make
+# test/kit/selection. Processes and servers keep a package waiting, so several run at a time, also on two cores, the longest first. Nothing is vetted, as make
 # lint does that, and binaries have no debug information: they link faster.
 .PHONY: quick test prove race loaded plain combinations
 quick: ## what to run while working: every test without real servers, of the long ones a small part; about two minutes
-	@CGO_ENABLED=0 INCUMBENT_LEVEL=quick $(GO) run ./test/tally -count=1 -p 6 -vet=off -ldflags=-w $(ARGS) ./...
+	@CGO_ENABLED=0 INCUMBENT_LEVEL=quick $(GO) run ./test/kit/tally -count=1 -p 6 -vet=off -ldflags=-w $(ARGS) ./...
 test: ## every test of every module, of the longest ones a part, without cgo; the last line names what was not run
-	@CGO_ENABLED=0 INCUMBENT_LEVEL=test $(GO) run ./test/tally -count=1 -p 6 -vet=off -ldflags=-w $(ARGS) ./...
+	@CGO_ENABLED=0 INCUMBENT_LEVEL=test $(GO) run ./test/kit/tally -count=1 -p 6 -vet=off -ldflags=-w $(ARGS) ./...
 prove: ## every test with the race detector where goroutines run, then in full without it; needs make deps
-	@CGO_ENABLED=1 INCUMBENT_LEVEL=prove $(GO) run ./test/tally -race -count=1 -p 6 -vet=off -ldflags=-w $(ARGS) ./...
+	@CGO_ENABLED=1 INCUMBENT_LEVEL=prove $(GO) run ./test/kit/tally -race -count=1 -p 6 -vet=off -ldflags=-w $(ARGS) ./...
 race: ## every test with the race detector, of the long ones a small part; needs a C compiler
-	@CGO_ENABLED=1 INCUMBENT_LEVEL=test $(GO) run ./test/tally -race -count=1 $(ARGS) ./...
-# Four times the limits of .ci/run: its longest step has 35 minutes, a package of test/tally ten.
+	@CGO_ENABLED=1 INCUMBENT_LEVEL=test $(GO) run ./test/kit/tally -race -count=1 $(ARGS) ./...
+# Four times the limits of .ci/run: its longest step has 35 minutes, a package of test/kit/tally ten.
 loaded: ## the full proof while the machine is busy and test processes are stopped at random (ARGS='-run X'); Linux, needs make deps
-	INCUMBENT_REQUIRE=all $(GO) run ./test/loaded -seed $(SEED) timeout 140m $(MAKE) --no-print-directory prove ARGS='-timeout 40m $(ARGS)'
+	INCUMBENT_REQUIRE=all $(GO) run ./test/kit/loaded -seed $(SEED) timeout 140m $(MAKE) --no-print-directory prove ARGS='-timeout 40m $(ARGS)'
 OFF ?= all
-plain: ## the door, every recipe and a few worlds of test/wire on a ZooKeeper in memory, with all of Config.Disable, or OFF=OwnFrames,IdleSyncs
-	@CGO_ENABLED=0 INCUMBENT_REQUIRE= INCUMBENT_PLAIN=$(OFF) INCUMBENT_LEVEL=quick $(GO) test -count=1 $(ARGS) . ./test/suite ./test/wire
+plain: ## the door, every recipe and a few worlds of test/worlds/wire on a ZooKeeper in memory, with all of Config.Disable, or OFF=OwnFrames,IdleSyncs
+	@CGO_ENABLED=0 INCUMBENT_REQUIRE= INCUMBENT_PLAIN=$(OFF) INCUMBENT_LEVEL=quick $(GO) test -count=1 $(ARGS) . ./test/servers/suite ./test/worlds/wire
 combinations: ## the same, with each combination of Config.Disable
 	@for off in OwnFrames IdleSyncs OneFlight RecursiveWatches OwnFrames,IdleSyncs OwnFrames,OneFlight IdleSyncs,OneFlight \
 	IdleSyncs,RecursiveWatches OneFlight,RecursiveWatches IdleSyncs,OneFlight,RecursiveWatches all; do \
@@ -50,7 +50,7 @@ combinations: ## the same, with each combination of Config.Disable
 golden: ## write the golden traces and the simulation's digests anew; read the diff before committing it
 	cd machines && $(GO) test -count=1 -run TestTraces -rewrite # in its folder, so that what changed in meaning is printed
 	$(GO) test ./machines -count=1 -run TestTraces
-	$(GO) test ./test/sim -count=1 -run TestDigests -rewrite
+	$(GO) test ./test/worlds/sim -count=1 -run TestDigests -rewrite
 
 .PHONY: api
 api: ## write the listings of the API in docs/api anew; read the diff before committing it
@@ -58,7 +58,7 @@ api: ## write the listings of the API in docs/api anew; read the diff before com
 
 .PHONY: licences
 licences: ## write THIRD_PARTY.md anew: the licences of what the library and the program link; read the diff before committing it
-	$(GO) test ./test/embed -count=1 -run TestThirdPartyLicences -args -rewrite
+	$(GO) test ./test/figures/embed -count=1 -run TestThirdPartyLicences -args -rewrite
 
 .PHONY: charts
 charts: ## draw docs/statecharts from the charts that run
@@ -66,7 +66,7 @@ charts: ## draw docs/statecharts from the charts that run
 
 .PHONY: story-cut-off-follower
 story-cut-off-follower: ## two leaders at once, and why not here: three real servers lose each other; needs make deps
-	@$(GO) test ./test/story -count=1 -timeout 30m -v -run TestNobodyBelievesTwice -full $(ARGS)
+	@$(GO) test ./test/servers/story -count=1 -timeout 30m -v -run TestNobodyBelievesTwice -full $(ARGS)
 
 SEED ?= 1
 KILLS ?= 1000
@@ -74,32 +74,32 @@ WORLDS ?= 100000
 N    ?= 1000000
 .PHONY: sim soak plants small kills worlds wire wire-plants mutants
 sim: ## run the simulated world SEED, tell its story, and write each client's log for incumbent replay
-	@$(GO) run ./test/sim/cmd -seed $(SEED) $(ARGS)
+	@$(GO) run ./test/worlds/sim/cmd -seed $(SEED) $(ARGS)
 soak: ## run N simulated worlds from the seed SEED on
-	$(GO) test ./test/sim -count=1 -timeout 24h -v -run 'TestWorlds$$' -args -worlds $(N) -first $(SEED) $(ARGS)
-plants: ## search for every bug planted in the simulation (or ARGS='-only EXPR'), and write test/sim/testdata/plants.tsv
-	$(GO) test ./test/sim -count=1 -timeout 6h -v -run TestPlants -plants $(ARGS)
+	$(GO) test ./test/worlds/sim -count=1 -timeout 24h -v -run 'TestWorlds$$' -args -worlds $(N) -first $(SEED) $(ARGS)
+plants: ## search for every bug planted in the simulation (or ARGS='-only EXPR'), and write test/worlds/sim/testdata/plants.tsv
+	$(GO) test ./test/worlds/sim -count=1 -timeout 6h -v -run TestPlants -plants $(ARGS)
 wire: ## play the world SEED with real clients on a network in memory, and print its story
-	@$(GO) test ./test/wire -count=1 -v -run 'TestWorlds$$' -args -seed $(SEED) $(ARGS)
-wire-plants: ## search for every bug planted in the clients (or ARGS='-only EXPR'), and write test/wire/testdata/plants.tsv
-	$(GO) test ./test/wire -count=1 -timeout 6h -v -run TestPlants -args -plants $(ARGS)
+	@$(GO) test ./test/worlds/wire -count=1 -v -run 'TestWorlds$$' -args -seed $(SEED) $(ARGS)
+wire-plants: ## search for every bug planted in the clients (or ARGS='-only EXPR'), and write test/worlds/wire/testdata/plants.tsv
+	$(GO) test ./test/worlds/wire -count=1 -timeout 6h -v -run TestPlants -args -plants $(ARGS)
 kills: ## kill 1,000 processes that record (or KILLS=n), and replay what each left
-	$(GO) test ./test/process -count=1 -timeout 2h -v -run TestAKilledProcess -args -kills $(KILLS)
+	$(GO) test ./test/servers/process -count=1 -timeout 2h -v -run TestAKilledProcess -args -kills $(KILLS)
 worlds: ## take checkpoints in 100,000 simulated worlds, from the seed SEED on (or WORLDS=n)
-	$(GO) test ./test/sim -count=1 -timeout 6h -v -run 'TestCheckpoints$$' -args -first $(SEED) -worlds $(WORLDS)
+	$(GO) test ./test/worlds/sim -count=1 -timeout 6h -v -run 'TestCheckpoints$$' -args -first $(SEED) -worlds $(WORLDS)
 small: ## go through small worlds state by state, all of them; every test run does the smallest
-	$(GO) test ./test/small -count=1 -timeout 12h -v -run 'TestWorlds|TestANodeWithoutAName' -full $(ARGS)
+	$(GO) test ./test/worlds/small -count=1 -timeout 12h -v -run 'TestWorlds|TestANodeWithoutAName' -full $(ARGS)
 mutants: ## plant 300 bugs in the source, one at a time, and see which tests find them (or ARGS='-only EXPR', or ARGS=-rest after an interruption)
-	nice -n 10 $(GO) test ./test/mutants -count=1 -timeout 6h -v -run 'TestMutants$$' -full $(ARGS)
+	nice -n 10 $(GO) test ./test/kit/mutants -count=1 -timeout 6h -v -run 'TestMutants$$' -full $(ARGS)
 
 .PHONY: upgrade
 upgrade: ## before a release: processes of an older version and of this one in the same lines, locks and queues; needs make deps
-	$(GO) test ./test/upgrade -count=1 -timeout 30m -v -args -full $(ARGS)
+	$(GO) test ./test/servers/upgrade -count=1 -timeout 30m -v -args -full $(ARGS)
 
 MINUTES ?= 10
 .PHONY: chaos
 chaos: ## MINUTES of kill -9, SIGSTOP and cut links on three real servers, drawn from SEED, beside everything with a place; needs make deps
-	@$(GO) test ./test/chaos -count=1 -timeout 24h -v -run 'TestChaos$$' -args -minutes $(MINUTES) -seed $(SEED) $(ARGS)
+	@$(GO) test ./test/servers/chaos -count=1 -timeout 24h -v -run 'TestChaos$$' -args -minutes $(MINUTES) -seed $(SEED) $(ARGS)
 
 .PHONY: lint
 lint: ## gofmt, actionlint, go vet, staticcheck, go mod tidy, of every module; the main one's types also as on macOS and Windows; needs make deps
@@ -113,7 +113,7 @@ outdated: ## what every module requires directly and has a newer version
 
 .PHONY: scale
 scale: ## 100,000 latches opened and closed, 10,000 recipes through an expiry: what is left behind
-	$(GO) test -count=1 -timeout 30m -v ./test/scale -args -full
+	$(GO) test -count=1 -timeout 30m -v ./test/figures/scale -args -full
 
 .PHONY: herd
 herd: ## what it costs when all candidates watch the leader, beside watching the one before: the table of docs/herd.md
@@ -121,15 +121,15 @@ herd: ## what it costs when all candidates watch the leader, beside watching the
 
 .PHONY: queues
 queues: ## items a second through queues, beside Curator's and kazoo's on one real server: the table of docs/queues.md; needs make deps
-	$(GO) test -count=1 -timeout 30m -v ./test/interop -run TestQueuesSideBySide -args -full
+	$(GO) test -count=1 -timeout 30m -v ./test/servers/interop -run TestQueuesSideBySide -args -full
 
 .PHONY: foreign
 foreign: ## the tests of kazoo and go-zookeeper against zkmem and a real server: the tables of docs/foreign.md; needs make deps
-	$(GO) test ./test/suites -count=1 -timeout 4h -v -run 'TestSuites$$' -args -full
+	$(GO) test ./test/servers/suites -count=1 -timeout 4h -v -run 'TestSuites$$' -args -full
 
 .PHONY: caches
 caches: ## what it costs to have 10,000 nodes in memory, ours, Curator's and kazoo's on one real server: the table of docs/operations.md; needs make deps
-	$(GO) test -count=1 -timeout 30m -v ./test/interop -run TestTreeCachesSideBySide -args -full
+	$(GO) test -count=1 -timeout 30m -v ./test/servers/interop -run TestTreeCachesSideBySide -args -full
 
 .PHONY: bench
 bench: ## run the benchmarks

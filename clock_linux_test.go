@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/incumbent-go/incumbent/test/realzk"
+	"github.com/incumbent-go/incumbent/test/kit/realzk"
 )
 
 // slept is set in the process whose boot clock is an hour ahead.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent"
-	"github.com/incumbent-go/incumbent/test/repeat"
+	"github.com/incumbent-go/incumbent/test/kit/repeat"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/test/selection"
-	"github.com/incumbent-go/incumbent/test/virtual"
+	"github.com/incumbent-go/incumbent/test/kit/selection"
+	"github.com/incumbent-go/incumbent/test/kit/virtual"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 

@@ -13,9 +13,9 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/incumbent-go/incumbent/test/repeat"
-	"github.com/incumbent-go/incumbent/test/selection"
-	"github.com/incumbent-go/incumbent/test/virtual"
+	"github.com/incumbent-go/incumbent/test/kit/repeat"
+	"github.com/incumbent-go/incumbent/test/kit/selection"
+	"github.com/incumbent-go/incumbent/test/kit/virtual"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 

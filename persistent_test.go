@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/incumbent-go/incumbent/test/selection"
+	"github.com/incumbent-go/incumbent/test/kit/selection"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/incumbent-go/incumbent/test/realzk"
+	"github.com/incumbent-go/incumbent/test/kit/realzk"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 

@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/incumbent-go/incumbent/test/repeat"
-	"github.com/incumbent-go/incumbent/test/selection"
+	"github.com/incumbent-go/incumbent/test/kit/repeat"
+	"github.com/incumbent-go/incumbent/test/kit/selection"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 

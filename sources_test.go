@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/internal/sources"
-	"github.com/incumbent-go/incumbent/test/virtual"
+	"github.com/incumbent-go/incumbent/test/kit/virtual"
 )
 
 // A simulation replaces a client's clock and seeds by the context of Open; no other context does.

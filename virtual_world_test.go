@@ -14,9 +14,9 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/sources"
-	"github.com/incumbent-go/incumbent/test/repeat"
-	"github.com/incumbent-go/incumbent/test/tape"
-	"github.com/incumbent-go/incumbent/test/virtual"
+	"github.com/incumbent-go/incumbent/test/kit/repeat"
+	"github.com/incumbent-go/incumbent/test/kit/tape"
+	"github.com/incumbent-go/incumbent/test/kit/virtual"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 

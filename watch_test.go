@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/incumbent-go/incumbent"
-	"github.com/incumbent-go/incumbent/test/repeat"
+	"github.com/incumbent-go/incumbent/test/kit/repeat"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 

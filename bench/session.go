@@ -18,7 +18,7 @@ import (
 	"github.com/incumbent-go/incumbent/bench/peer"
 	"github.com/incumbent-go/incumbent/bench/report"
 	"github.com/incumbent-go/incumbent/bench/servers"
-	"github.com/incumbent-go/incumbent/test/proxy"
+	"github.com/incumbent-go/incumbent/test/kit/proxy"
 )
 
 // session is one run of a part.

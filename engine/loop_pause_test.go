@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/test/virtual"
+	"github.com/incumbent-go/incumbent/test/kit/virtual"
 )
 
 // The event of a timer says for how long the process did not run since the timer was set,

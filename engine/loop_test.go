@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/test/virtual"
+	"github.com/incumbent-go/incumbent/test/kit/virtual"
 )
 
 // bubble is the time of a synctest bubble, which only moves when all wait.

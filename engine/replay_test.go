@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/test/seal"
+	"github.com/incumbent-go/incumbent/test/kit/seal"
 )
 
 // tamper changes the records of the conversation before they are written.

@@ -24,7 +24,7 @@ type WiredAction struct {
 // Rewire returns a recipe whose arrows change has altered, after MustCompile accepted
 // the chart. The original recipe does not change, nor does the result of Describe. The
 // digest distinguishes the logs of the two. Rewire is only for harnesses that plant
-// bugs (package test/mutate).
+// bugs (package test/kit/mutate).
 func Rewire(r Recipe, digest string, change func(*Wiring)) Recipe { return r.rewire(digest, change) }
 
 func (r recipe[M]) rewire(digest string, change func(*Wiring)) Recipe {

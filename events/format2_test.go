@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/test/seal"
+	"github.com/incumbent-go/incumbent/test/kit/seal"
 )
 
 // Whatever records a log has, they are read as they were written; a field that a writer

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/test/seal"
+	"github.com/incumbent-go/incumbent/test/kit/seal"
 )
 
 // entry is what stands in one line of a log behind the header.

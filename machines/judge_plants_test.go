@@ -7,7 +7,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/test/mutate"
+	"github.com/incumbent-go/incumbent/test/kit/mutate"
 )
 
 // plant is a bug that is planted in some recipes, and what a walk says when it finds it.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/test/restored"
+	"github.com/incumbent-go/incumbent/test/worlds/restored"
 )
 
 // inCommon is an effect as a latch's conversation has it, "" for none: the heartbeat

@@ -9,11 +9,11 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/test/repeat"
-	"github.com/incumbent-go/incumbent/test/selection"
+	"github.com/incumbent-go/incumbent/test/kit/repeat"
+	"github.com/incumbent-go/incumbent/test/kit/selection"
 )
 
-var walks = flag.Int("walks", 0, "how many random walks to take, if not as many as test/selection says")
+var walks = flag.Int("walks", 0, "how many random walks to take, if not as many as test/kit/selection says")
 
 // kept has seeds that make explore found, each with the fault that it showed.
 var kept = map[string][]int64{
@@ -24,7 +24,7 @@ var kept = map[string][]int64{
 	"TestRandomJobs": {906222742, 740849051}, // the walk had somebody set the data of another's marker
 }
 
-// someSeeds returns the seeds of the walks that a test takes: from 0 on, or from the seed of test/repeat, and those
+// someSeeds returns the seeds of the walks that a test takes: from 0 on, or from the seed of test/kit/repeat, and those
 // that are kept.
 func someSeeds(t *testing.T) (seeds []int64) {
 	n := *walks

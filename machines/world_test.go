@@ -10,7 +10,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/test/oneserver"
+	"github.com/incumbent-go/incumbent/test/worlds/oneserver"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/test/oneserver"
+	"github.com/incumbent-go/incumbent/test/worlds/oneserver"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/incumbent-go/incumbent/test/repeat"
+	"github.com/incumbent-go/incumbent/test/kit/repeat"
 )
 
 // itemOrders are names in the right order, for each kind of queue.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/invariants"
-	"github.com/incumbent-go/incumbent/test/virtual"
+	"github.com/incumbent-go/incumbent/test/kit/virtual"
 	"github.com/incumbent-go/incumbent/zkio"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/test/realzk"
+	"github.com/incumbent-go/incumbent/test/kit/realzk"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/test/virtual"
+	"github.com/incumbent-go/incumbent/test/kit/virtual"
 	"github.com/incumbent-go/incumbent/zkio"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/test/realzk"
-	"github.com/incumbent-go/incumbent/test/virtual"
+	"github.com/incumbent-go/incumbent/test/kit/realzk"
+	"github.com/incumbent-go/incumbent/test/kit/virtual"
 	"github.com/incumbent-go/incumbent/zkio"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )

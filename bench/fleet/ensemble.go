@@ -9,7 +9,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/bench/machine"
 	"github.com/incumbent-go/incumbent/bench/servers"
-	"github.com/incumbent-go/incumbent/test/realzk"
+	"github.com/incumbent-go/incumbent/test/kit/realzk"
 )
 
 // ensemble is the servers, and what they did.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/bench/servers"
-	"github.com/incumbent-go/incumbent/test/realzk"
+	"github.com/incumbent-go/incumbent/test/kit/realzk"
 )
 
 func TestMain(m *testing.M) {

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/incumbent-go/incumbent/test/realzk"
+	"github.com/incumbent-go/incumbent/test/kit/realzk"
 )
 
 // heap is that of each server. Scenarios with many paths or long listings need much more than a server in a test.

@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/incumbent-go/incumbent/play"
-	"github.com/incumbent-go/incumbent/play/web"
+	"github.com/incumbent-go/incumbent/internal/play"
+	"github.com/incumbent-go/incumbent/internal/play/web"
 )
 
 // program is what becomes world.wasm.

@@ -10,7 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/incumbent-go/incumbent/play"
+	"github.com/incumbent-go/incumbent/internal/play"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

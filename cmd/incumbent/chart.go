@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
-	"github.com/incumbent-go/incumbent/drawing"
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/drawing"
 	"github.com/incumbent-go/incumbent/machines"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
-	"github.com/incumbent-go/incumbent/test/selection"
+	"github.com/incumbent-go/incumbent/test/kit/selection"
 )
 
 func TestCharts(t *testing.T) {

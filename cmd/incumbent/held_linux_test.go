@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
-	"github.com/incumbent-go/incumbent/test/selection"
+	"github.com/incumbent-go/incumbent/test/kit/selection"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 

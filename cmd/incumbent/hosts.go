@@ -10,7 +10,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/page/live"
+	"github.com/incumbent-go/incumbent/internal/page/live"
 )
 
 // hostNames are the names under which an HTTP server of this program answers, besides addresses and loopback names. A page in

@@ -13,7 +13,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/page/live"
+	"github.com/incumbent-go/incumbent/internal/page/live"
 )
 
 // maxHeader is how many bytes a request's header may have. An open page names in it which record of each log it has: there is

@@ -8,8 +8,8 @@ import (
 
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/play"
-	"github.com/incumbent-go/incumbent/play/server"
+	"github.com/incumbent-go/incumbent/internal/play"
+	"github.com/incumbent-go/incumbent/internal/play/server"
 )
 
 func (a *app) playWorlds() *cobra.Command {

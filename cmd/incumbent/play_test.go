@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
-	"github.com/incumbent-go/incumbent/play"
-	"github.com/incumbent-go/incumbent/test/selection"
+	"github.com/incumbent-go/incumbent/internal/play"
+	"github.com/incumbent-go/incumbent/test/kit/selection"
 )
 
 // playing starts play, and returns its address, which ends with a slash.

@@ -19,7 +19,7 @@ import (
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/test/seal"
+	"github.com/incumbent-go/incumbent/test/kit/seal"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 

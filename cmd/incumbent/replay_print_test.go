@@ -18,7 +18,7 @@ import (
 
 // Heartbeats that changed nothing are left out of what is printed, here of a log of a version with other charts.
 func TestReplayPrintsWithoutHeartbeats(t *testing.T) {
-	const file = "../../test/histories/testdata/rideout_15s.jsonl"
+	const file = "../../test/worlds/histories/testdata/rideout_15s.jsonl"
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
-	"github.com/incumbent-go/incumbent/test/seal"
+	"github.com/incumbent-go/incumbent/test/kit/seal"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
-	"github.com/incumbent-go/incumbent/page/live"
+	"github.com/incumbent-go/incumbent/internal/page/live"
 )
 
 func (a *app) servePages() *cobra.Command {

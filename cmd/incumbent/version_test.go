@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
-	"github.com/incumbent-go/incumbent/test/selection"
+	"github.com/incumbent-go/incumbent/test/kit/selection"
 )
 
 // Both programs say what they were built from, and no more than that.

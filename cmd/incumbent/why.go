@@ -12,8 +12,8 @@ import (
 
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/page"
-	"github.com/incumbent-go/incumbent/why"
+	"github.com/incumbent-go/incumbent/internal/page"
+	"github.com/incumbent-go/incumbent/internal/why"
 )
 
 // explainer is one run of why.

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
-	"github.com/incumbent-go/incumbent/test/sim"
+	"github.com/incumbent-go/incumbent/test/worlds/sim"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 

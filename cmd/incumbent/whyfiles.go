@@ -16,7 +16,7 @@ import (
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/segments"
-	"github.com/incumbent-go/incumbent/why/txnlog"
+	"github.com/incumbent-go/incumbent/internal/why/txnlog"
 )
 
 // citedLog is a log, and the name by which it is cited.

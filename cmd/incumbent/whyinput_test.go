@@ -15,7 +15,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/test/seal"
+	"github.com/incumbent-go/incumbent/test/kit/seal"
 )
 
 // whyCase is a command line of why, its exit code, and what it says.

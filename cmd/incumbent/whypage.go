@@ -6,8 +6,8 @@ import (
 
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/page"
-	"github.com/incumbent-go/incumbent/why"
+	"github.com/incumbent-go/incumbent/internal/page"
+	"github.com/incumbent-go/incumbent/internal/why"
 )
 
 // keep returns a reader that keeps the records of a log for the page.

@@ -10,9 +10,9 @@ import (
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/page"
+	"github.com/incumbent-go/incumbent/internal/why"
 	"github.com/incumbent-go/incumbent/machines"
-	"github.com/incumbent-go/incumbent/page"
-	"github.com/incumbent-go/incumbent/why"
 )
 
 // readAll reads all logs, some at a time, and replays each while it is read. The first error, in the order of the logs,

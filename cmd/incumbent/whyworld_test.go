@@ -11,9 +11,9 @@ import (
 
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/why"
+	"github.com/incumbent-go/incumbent/internal/world"
 	"github.com/incumbent-go/incumbent/machines"
-	"github.com/incumbent-go/incumbent/why"
-	"github.com/incumbent-go/incumbent/world"
 )
 
 // recordedWorld is a simulated world that keeps its clients' records. If it is blind, clients see no permits but their own.

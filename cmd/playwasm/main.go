@@ -5,7 +5,7 @@ package main
 import (
 	"syscall/js"
 
-	"github.com/incumbent-go/incumbent/play"
+	"github.com/incumbent-go/incumbent/internal/play"
 )
 
 func main() {

@@ -15,9 +15,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/incumbent-go/incumbent/play"
-	"github.com/incumbent-go/incumbent/test/realzk"
-	"github.com/incumbent-go/incumbent/test/selection"
+	"github.com/incumbent-go/incumbent/internal/play"
+	"github.com/incumbent-go/incumbent/test/kit/realzk"
+	"github.com/incumbent-go/incumbent/test/kit/selection"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

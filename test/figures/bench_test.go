@@ -10,7 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/incumbent-go/incumbent"
-	"github.com/incumbent-go/incumbent/test/realzk"
+	"github.com/incumbent-go/incumbent/test/kit/realzk"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 

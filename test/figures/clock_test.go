@@ -8,7 +8,7 @@ import (
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/internal/sources"
-	"github.com/incumbent-go/incumbent/test/tape"
+	"github.com/incumbent-go/incumbent/test/kit/tape"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 

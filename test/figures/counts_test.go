@@ -17,7 +17,7 @@ import (
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/test/kit"
-	"github.com/incumbent-go/incumbent/test/tape"
+	"github.com/incumbent-go/incumbent/test/kit/tape"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 

@@ -15,8 +15,8 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/incumbent-go/incumbent"
-	"github.com/incumbent-go/incumbent/test/realzk"
-	"github.com/incumbent-go/incumbent/test/tape"
+	"github.com/incumbent-go/incumbent/test/kit/realzk"
+	"github.com/incumbent-go/incumbent/test/kit/tape"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/incumbent-go/incumbent"
-	"github.com/incumbent-go/incumbent/test/tape"
+	"github.com/incumbent-go/incumbent/test/kit/tape"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 

@@ -6,6 +6,14 @@ import (
 	"strings"
 )
 
+var (
+	// product are the rooms that programs import, and the directory of the log.
+	product = []string{".", "engine", "events", "machines", "zkio", "zkio/zkmem", "slogger", "health", "metrics", "internal/segments"}
+	// tools are the rooms behind the programs: no other program can import them.
+	tools = []string{"internal/world", "internal/why", "internal/why/txnlog", "internal/drawing", "internal/page", "internal/page/live",
+		"internal/play", "internal/play/web", "internal/play/server"}
+)
+
 // rooms says which rooms of this module the room's code may import.
 var rooms = map[string][]string{
 	".": {"engine", "events", "machines", "zkio", "internal/sources", "internal/segments",
@@ -21,24 +29,24 @@ var rooms = map[string][]string{
 	"events":                 nil,
 	"zkio":                   {"engine", "events", "internal/invariants", "internal/optimizations", "internal/usercode"},
 	"zkio/zkmem":             {"internal/quorum"},
-	"world":                  {"engine", "events", "machines", "zkio/zkmem", "internal/quorum"},
-	"why":                    {"events", "machines", "why/txnlog"},
-	"why/txnlog":             nil,
-	"drawing":                {"engine", "events"},
-	"page":                   {"drawing", "events", "machines", "why"},
-	"page/live":              {"events", "page", "why", "internal/segments"},
-	"play":                   {"events", "machines", "page", "why", "why/txnlog", "world", "zkio/zkmem"},
-	"play/web":               {"page"},
-	"play/server":            {"page/live", "play", "play/web"},
+	"internal/world":         {"engine", "events", "machines", "zkio/zkmem", "internal/quorum"},
+	"internal/why":           {"events", "machines", "internal/why/txnlog"},
+	"internal/why/txnlog":    nil,
+	"internal/drawing":       {"engine", "events"},
+	"internal/page":          {"internal/drawing", "events", "machines", "internal/why"},
+	"internal/page/live":     {"events", "internal/page", "internal/why", "internal/segments"},
+	"internal/play":          {"events", "machines", "internal/page", "internal/why", "internal/why/txnlog", "internal/world", "zkio/zkmem"},
+	"internal/play/web":      {"internal/page"},
+	"internal/play/server":   {"internal/page/live", "internal/play", "internal/play/web"},
 	"slogger":                nil,
 	"health":                 {".", "events"},
 	"metrics":                {".", "events"},
-	"cmd":                    {".", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "why", "why/txnlog", "slogger", "health", "metrics", "drawing", "page", "page/live", "play", "play/web", "play/server", "cmd", "internal/segments"},
-	"test":                   {".", "internal/segments", "internal/sources", "internal/invariants", "internal/optimizations", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "why", "why/txnlog", "slogger", "health", "metrics", "drawing", "page", "page/live", "play", "play/web", "play/server", "cmd", "test"},
+	"cmd":                    slices.Concat(product, tools, []string{"cmd"}),
+	"test":                   slices.Concat(product, tools, []string{"internal/sources", "internal/invariants", "internal/optimizations", "cmd", "test"}),
 	"events/more":            {"events"},
-	"docs/examples":          {".", "zkio/zkmem", "slogger", "health", "metrics"}, // programs to copy, in a module of their own
-	"integrations":           {".", "zkio/zkmem", "health", "metrics"},            // each in a module of its own
-	"bench":                  {".", "zkio/zkmem", "world", "test", "bench"},       // compares with other libraries, in a module of its own
+	"docs/examples":          {".", "zkio/zkmem", "slogger", "health", "metrics"},    // programs to copy, in a module of their own
+	"integrations":           {".", "zkio/zkmem", "health", "metrics"},               // each in a module of its own
+	"bench":                  {".", "zkio/zkmem", "internal/world", "test", "bench"}, // compares with other libraries, in a module of its own
 }
 
 // room returns the entry of rooms that a folder belongs to; "" for none.

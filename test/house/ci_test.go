@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/incumbent-go/incumbent/test/selection"
+	"github.com/incumbent-go/incumbent/test/kit/selection"
 )
 
-// testStep is a line of .ci/run that runs tests by test/tally: a name, minutes, and what it runs.
+// testStep is a line of .ci/run that runs tests by test/kit/tally: a name, minutes, and what it runs.
 var testStep = regexp.MustCompile(`^step "[^"]*" \d+ (.*make (?:test|prove))$`)
 
 // ciSteps returns the steps of tests in .ci/run: what each runs.
@@ -32,7 +32,7 @@ func ciSteps(t *testing.T) []string {
 	return steps
 }
 
-// One run has nothing but Go; the other runs everything, in full, with everything required. What it does is in test/tally,
+// One run has nothing but Go; the other runs everything, in full, with everything required. What it does is in test/kit/tally,
 // which fails a test that runs a part there, and in the Makefile.
 func TestEveryTestIsRunInFullSomewhere(t *testing.T) {
 	want := []string{"bash scripts/bare make test", "make prove"}
@@ -41,7 +41,7 @@ func TestEveryTestIsRunInFullSomewhere(t *testing.T) {
 	}
 }
 
-const selects = "test/selection"
+const selects = "test/kit/selection"
 
 var sequential = []rule{
 	{
@@ -72,8 +72,8 @@ func startsAGoroutine(n ast.Node) string {
 
 var amounts = []rule{
 	{
-		name: "only test/selection decides how much is run",
-		why:  "a test that plays less for a reason of its own is played in full by nobody: make prove runs again what test/selection made smaller",
+		name: "only test/kit/selection decides how much is run",
+		why:  "a test that plays less for a reason of its own is played in full by nobody: make prove runs again what test/kit/selection made smaller",
 		finds: func(f *file) []finding {
 			if f.dir == selects {
 				return nil
@@ -91,7 +91,7 @@ var amounts = []rule{
 				case "testing.Short":
 					return "asks for testing.Short"
 				case module + "/" + selects + ".Parse", module + "/" + selects + ".Variable":
-					if f.dir != "test/tally" {
+					if f.dir != "test/kit/tally" {
 						return "asks for the level itself"
 					}
 				}
@@ -109,7 +109,7 @@ func TestNobodyShortensATestAlone(t *testing.T) {
 	for path, text := range map[string]string{
 		"x_test.go":             `package x; import "testing"; func f() bool { return testing.Short() }`,
 		"machines/few_test.go":  "//go:build race\n\npackage machines\n",
-		"test/new/some_test.go": `package some; import "` + module + `/test/selection"; var level, _ = selection.Parse("prove")`,
+		"test/new/some_test.go": `package some; import "` + module + `/test/kit/selection"; var level, _ = selection.Parse("prove")`,
 	} {
 		f, err := parse(path, text)
 		if err != nil {

@@ -49,7 +49,7 @@ var linked = []string{
 var heavy = []string{"net/http", "net/rpc", "html/template", "text/template", "testing", "flag", "go/ast", "expvar", "embed", "os/exec", "plugin", "database/sql", "image"}
 
 // harness is the package that plants bugs in charts.
-const harness = module + "/test/mutate"
+const harness = module + "/test/kit/mutate"
 
 // A harness that is somewhere else would not be missed where it must not be.
 func TestTheHarnessIsThere(t *testing.T) {
@@ -59,7 +59,7 @@ func TestTheHarnessIsThere(t *testing.T) {
 	if paths := golist(t, "", "-deps", "./cmd/demo"); slices.Contains(paths, harness) {
 		t.Errorf("the program links %s\n\twhy not: it plants bugs in charts", harness)
 	}
-	if paths := golist(t, "", "-deps", "./test/sim"); !slices.Contains(paths, harness) {
+	if paths := golist(t, "", "-deps", "./test/worlds/sim"); !slices.Contains(paths, harness) {
 		t.Errorf("the simulation does not link %s: then what plants its bugs?", harness)
 	}
 }
@@ -102,11 +102,11 @@ func TestWhatAnEmbeddingProgramLinks(t *testing.T) {
 // has no order, or gets one afterwards; the minds may not range at all.
 func TestNoOrderOfAMap(t *testing.T) {
 	exports := map[string]string{}
-	for _, line := range golist(t, "", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./machines", "./zkio/zkmem", "./play") {
+	for _, line := range golist(t, "", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./machines", "./zkio/zkmem", "./internal/play") {
 		pkg, export, _ := strings.Cut(line, " ")
 		exports[pkg] = export
 	}
-	for _, dir := range []string{"machines", "events", "engine", "world", "play"} {
+	for _, dir := range []string{"machines", "events", "engine", "internal/world", "internal/play"} {
 		var trees []*ast.File
 		set := token.NewFileSet()
 		for _, f := range files(t) {
@@ -129,7 +129,7 @@ func TestNoOrderOfAMap(t *testing.T) {
 }
 
 func TestMapLoopsAreFound(t *testing.T) {
-	for _, dir := range []string{"machines", "engine", "world", "play"} {
+	for _, dir := range []string{"machines", "engine", "internal/world", "internal/play"} {
 		f, err := parse(dir+"/x.go", "package x\nfunc f(m map[int]int) (n int) { for _, v := range m { n = n*3 + v }; return }")
 		if err != nil {
 			t.Fatal(err)
@@ -157,7 +157,7 @@ func mapLoops(t *testing.T, set *token.FileSet, dir string, trees []*ast.File, e
 			if !ok {
 				return true
 			}
-			if _, ok := info.Types[loop.X].Type.Underlying().(*types.Map); ok && !((dir == "engine" || dir == "world") && collects(loop)) {
+			if _, ok := info.Types[loop.X].Type.Underlying().(*types.Map); ok && !((dir == "engine" || dir == "internal/world") && collects(loop)) {
 				found = append(found, loop.Pos())
 			}
 			return true

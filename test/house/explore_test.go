@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/incumbent-go/incumbent/test/realzk"
-	"github.com/incumbent-go/incumbent/test/repeat"
+	"github.com/incumbent-go/incumbent/test/kit/realzk"
+	"github.com/incumbent-go/incumbent/test/kit/repeat"
 )
 
 // fakeGo is a go whose tests end as FAKE says. What it builds only, it builds; what it lists are two fuzz targets.

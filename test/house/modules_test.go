@@ -30,17 +30,17 @@ var standard = strings.Fields(`bufio bytes cmp container/heap container/list con
 
 // standardHere are those that one room, or one file, may import besides.
 var standardHere = map[string][]string{
-	"zkio/zkmem":  {"crypto/hmac", "crypto/sha1", "encoding/asn1", "encoding/base64", "net/netip", "syscall"}, // a server, in tests only
-	"slogger":     {"log/slog"},
-	"why/txnlog":  {"hash/adler32"}, // the servers' checksum
-	"health":      {"net/http", "net/url"},
-	"drawing":     {"html"},
-	"page":        {"compress/gzip", "embed", "encoding/base64", "io/fs", "path", "regexp"}, // its modules, put into one file
-	"page/live":   {"crypto/subtle", "net/http", "net/netip", "net/url", "path/filepath", "regexp"},
-	"play":        {"hash/fnv"},
-	"metrics":     {"hash/fnv"},
-	"play/web":    {"embed", "io/fs"}, // as page
-	"play/server": {"mime", "net/http"},
+	"zkio/zkmem":           {"crypto/hmac", "crypto/sha1", "encoding/asn1", "encoding/base64", "net/netip", "syscall"}, // a server, in tests only
+	"slogger":              {"log/slog"},
+	"internal/why/txnlog":  {"hash/adler32"}, // the servers' checksum
+	"health":               {"net/http", "net/url"},
+	"internal/drawing":     {"html"},
+	"internal/page":        {"compress/gzip", "embed", "encoding/base64", "io/fs", "path", "regexp"}, // its modules, put into one file
+	"internal/page/live":   {"crypto/subtle", "net/http", "net/netip", "net/url", "path/filepath", "regexp"},
+	"internal/play":        {"hash/fnv"},
+	"metrics":              {"hash/fnv"},
+	"internal/play/web":    {"embed", "io/fs"}, // as page
+	"internal/play/server": {"mime", "net/http"},
 
 	"events":            {"encoding/base64", "hash/crc32"},                                // the flight log's lines
 	"internal/segments": {"compress/gzip", "io/fs", "path/filepath", "regexp", "syscall"}, // its files
@@ -85,9 +85,9 @@ func TestRoomsHaveTheirGuests(t *testing.T) {
 		{"health/x.go", "net/http encoding/json " + module, false, nil},
 		{"health/x.go", "log/slog", false, []string{std}},
 		{"health/x.go", "github.com/rs/zerolog", false, []string{guest}},
-		{"world/x.go", module + "/machines " + module + "/zkio/zkmem", false, nil},
-		{"world/x.go", module + "/zkio " + module, false, []string{arrow}},
-		{"world/x.go", "net/http", false, []string{std}},
+		{"internal/world/x.go", module + "/machines " + module + "/zkio/zkmem", false, nil},
+		{"internal/world/x.go", module + "/zkio " + module, false, []string{arrow}},
+		{"internal/world/x.go", "net/http", false, []string{std}},
 		{"leadership.go", "net/http", false, []string{std}},
 		{"leadership.go", "log/slog", false, []string{std}},
 		{"zkio/x.go", "os/exec", false, []string{std}},
@@ -99,7 +99,7 @@ func TestRoomsHaveTheirGuests(t *testing.T) {
 		{"integrations/prometheus/x.go", module + "/machines", true, []string{arrow}},
 		{"integrations/prometheus/x.go", "github.com/prometheus/client_golang", false, []string{stranger}}, // without a go.mod
 		{"bench/x.go", "go.etcd.io/etcd/client/v3 github.com/go-zookeeper/zk", true, nil},
-		{"test/browser/x.go", "github.com/chromedp/chromedp", true, nil},
+		{"test/servers/browser/x.go", "github.com/chromedp/chromedp", true, nil},
 		{"docs/examples/new/x.go", "example.com/any", true, nil},
 		{"recipes/x.go", "", false, []string{"every Go folder is a room"}},
 	} {

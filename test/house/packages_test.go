@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/incumbent-go/incumbent/machines"
-	"github.com/incumbent-go/incumbent/test/realzk"
+	"github.com/incumbent-go/incumbent/test/kit/realzk"
 )
 
 func TestEveryPackageSaysWhatItIs(t *testing.T) {
@@ -119,7 +119,7 @@ func recipe(t *testing.T, target string) (lines []string) {
 
 // A fresh machine may have Go and nothing else, and each level is what its target says.
 func TestEveryLevelHasItsTarget(t *testing.T) {
-	const tally = " $(GO) run ./test/tally "
+	const tally = " $(GO) run ./test/kit/tally "
 	for _, c := range []struct{ target, runs, why string }{
 		{"quick", "@CGO_ENABLED=0 INCUMBENT_LEVEL=quick" + tally + "-count=1 -p 6 -vet=off -ldflags=-w $(ARGS) ./...",
 			"it is for a machine with nothing but Go, and runs all packages"},

@@ -49,11 +49,15 @@ func importsOf(f *file, banned []string) []finding {
 }
 
 // minds reports whether a file is in machines, events or why, whose code is pure.
-func minds(f *file) bool { return !f.test && f.in("machines", "events", "why", "why/txnlog") }
+func minds(f *file) bool {
+	return !f.test && f.in("machines", "events", "internal/why", "internal/why/txnlog")
+}
 
 // pure reports whether a file is in one of these, or in the simulated world, which has
 // random numbers of its own, or plays it, or knows who leads its ensemble.
-func pure(f *file) bool { return minds(f) || !f.test && f.in("world", "play", "internal/quorum") }
+func pure(f *file) bool {
+	return minds(f) || !f.test && f.in("internal/world", "internal/play", "internal/quorum")
+}
 
 var purity = []rule{
 	{
@@ -156,7 +160,7 @@ var purity = []rule{
 		name: "no order of a map",
 		why:  "a map's order differs from run to run, so maps.Keys and its kin are sorted at once: slices.Sorted(maps.Keys(m))",
 		finds: func(f *file) []finding {
-			if f.test || !f.in("machines", "events", "engine", "world", "play", "why", "why/txnlog", "internal/quorum") {
+			if f.test || !f.in("machines", "events", "engine", "internal/world", "internal/play", "internal/why", "internal/why/txnlog", "internal/quorum") {
 				return nil
 			}
 			return unsorted(f)

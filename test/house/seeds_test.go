@@ -9,16 +9,16 @@ import (
 
 // randomNames are the files of tests that draw from crypto/rand, and what for: no other choice of a test is fresh.
 var randomNames = map[string]string{
-	"certificate_test.go":          "the keys of certificates",
-	"test/realzk/shared.go":        "a path on a server that other runs use, too",
-	"test/story/run.go":            "a path on a server that other runs use, too",
-	"test/story/deaf.go":           "the seeds of clients in processes that do not know each other: names of nodes",
-	"test/security/tls_test.go":    "keys",
-	"test/security/x509_test.go":   "keys",
-	"zkio/hosts_test.go":           "keys",
-	"zkio/zkmem/tls_test.go":       "keys",
-	"zkio/zkmem/x509_test.go":      "keys",
-	"cmd/incumbent/zk_tls_test.go": "keys",
+	"certificate_test.go":                "the keys of certificates",
+	"test/kit/realzk/shared.go":          "a path on a server that other runs use, too",
+	"test/servers/story/run.go":          "a path on a server that other runs use, too",
+	"test/servers/story/deaf.go":         "the seeds of clients in processes that do not know each other: names of nodes",
+	"test/servers/security/tls_test.go":  "keys",
+	"test/servers/security/x509_test.go": "keys",
+	"zkio/hosts_test.go":                 "keys",
+	"zkio/zkmem/tls_test.go":             "keys",
+	"zkio/zkmem/x509_test.go":            "keys",
+	"cmd/incumbent/zk_tls_test.go":       "keys",
 }
 
 var seeds = []rule{

@@ -26,7 +26,7 @@ var sleeping = []rule{
 		name: "a bubble has a watchdog",
 		why:  "heartbeats keep virtual time moving, so a test that waits for a lost wake-up hangs in synctest.Test until go test ends; virtual.Test says where it waits and what happened last",
 		finds: func(f *file) []finding {
-			if under(f.dir, "test/virtual") {
+			if under(f.dir, "test/kit/virtual") {
 				return nil
 			}
 			return f.each(func(n ast.Node) string {
@@ -43,7 +43,7 @@ var sleeping = []rule{
 // sleeps finds every line of a test that waits for time alone: time.Sleep, and a
 // receive from a timer that no other case of a select can end.
 func sleeps(f *file) []finding {
-	if !f.test || f.dir == "test/virtual" {
+	if !f.test || f.dir == "test/kit/virtual" {
 		return nil
 	}
 	lines := strings.Split(f.text, "\n")

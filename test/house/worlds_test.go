@@ -14,18 +14,18 @@ var worlds = []rule{
 		name: "world sees nothing of the outside",
 		why:  "the same script must give the same records, byte for byte, natively and in a browser: chance comes from the seed",
 		finds: func(f *file) []finding {
-			if f.test || !f.in("world", "play", "internal/quorum") {
+			if f.test || !f.in("internal/world", "internal/play", "internal/quorum") {
 				return nil
 			}
 			return importsOf(f, slices.DeleteFunc(slices.Clone(outside), func(p string) bool { return p == "math/rand/v2" }))
 		},
-		breach: breach{"world/x.go", `package world; import _ "sync"`},
+		breach: breach{"internal/world/x.go", `package world; import _ "sync"`},
 	},
 	{
 		name: "world throws its own dice",
 		why:  "math/rand/v2 has dice of the whole process, which no seed decides: dice are made with rand.New and rand.NewPCG, in dice.go",
 		finds: func(f *file) []finding {
-			if f.test || !f.in("world", "play", "internal/quorum") {
+			if f.test || !f.in("internal/world", "internal/play", "internal/quorum") {
 				return nil
 			}
 			return f.each(func(n ast.Node) string {
@@ -34,35 +34,35 @@ var worlds = []rule{
 					return ""
 				}
 				name := f.called(call.Fun)
-				if made := name == "math/rand/v2.New" || name == "math/rand/v2.NewPCG"; strings.HasPrefix(name, "math/rand/v2.") && !(made && f.path == "world/dice.go") {
+				if made := name == "math/rand/v2.New" || name == "math/rand/v2.NewPCG"; strings.HasPrefix(name, "math/rand/v2.") && !(made && f.path == "internal/world/dice.go") {
 					return "throws dice with " + name
 				}
 				return ""
 			})
 		},
-		breach: breach{"world/x.go", `package world; import "math/rand/v2"; func f() int { return rand.IntN(3) }`},
+		breach: breach{"internal/world/x.go", `package world; import "math/rand/v2"; func f() int { return rand.IntN(3) }`},
 	},
 	{
 		name: "world keeps nothing outside a World",
 		why:  "two worlds run at the same time, and the second of two runs must not know of the first: a package's variables are errors and tables that nobody changes",
 		finds: func(f *file) []finding {
-			if f.test || !f.in("world", "play", "internal/quorum") {
+			if f.test || !f.in("internal/world", "internal/play", "internal/quorum") {
 				return nil
 			}
 			return globals(f)
 		},
-		breach: breach{"world/x.go", `package world; var table = map[string]int{}; func f() { table["x"]++ }`},
+		breach: breach{"internal/world/x.go", `package world; var table = map[string]int{}; func f() { table["x"]++ }`},
 	},
 	{
 		name: "a variable of world is an error or a table",
 		why:  "whatever else a package's variable is for, it is for being changed",
 		finds: func(f *file) []finding {
-			if f.test || !f.in("world", "play", "internal/quorum") {
+			if f.test || !f.in("internal/world", "internal/play", "internal/quorum") {
 				return nil
 			}
 			return unset(f)
 		},
-		breach: breach{"world/x.go", `package world; var count int`},
+		breach: breach{"internal/world/x.go", `package world; var count int`},
 	},
 }
 

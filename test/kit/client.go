@@ -12,7 +12,7 @@ import (
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/internal/sources"
-	"github.com/incumbent-go/incumbent/test/tape"
+	"github.com/incumbent-go/incumbent/test/kit/tape"
 )
 
 // Recorded opens a client that records on log. The test's end closes it, mostly by

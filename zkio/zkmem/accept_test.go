@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/incumbent-go/incumbent/test/virtual"
+	"github.com/incumbent-go/incumbent/test/kit/virtual"
 )
 
 // scarce is a listener without free files for some tries, which then ends.

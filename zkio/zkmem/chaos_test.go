@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/incumbent-go/incumbent/test/repeat"
+	"github.com/incumbent-go/incumbent/test/kit/repeat"
 )
 
 // Clients write while servers are stopped, cut off, frozen, deposed, removed and lag, one after the other. In the end all members have the

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/incumbent-go/incumbent/test/virtual"
+	"github.com/incumbent-go/incumbent/test/kit/virtual"
 )
 
 // While a member is frozen nothing of it runs. Afterwards it answers what came in, with what it has got meanwhile.

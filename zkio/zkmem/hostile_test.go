@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/incumbent-go/incumbent/test/virtual"
+	"github.com/incumbent-go/incumbent/test/kit/virtual"
 )
 
 func TestBrokenClientsAreCutOffAndHarmNobody(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/incumbent-go/incumbent/test/virtual"
+	"github.com/incumbent-go/incumbent/test/kit/virtual"
 )
 
 // A client that may only read a node gets its ACL without the digests; one that may change the ACL gets all of it.

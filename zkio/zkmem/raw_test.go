@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/incumbent-go/incumbent/test/repeat"
+	"github.com/incumbent-go/incumbent/test/kit/repeat"
 )
 
 // rawClient speaks the protocol by hand over any connection.

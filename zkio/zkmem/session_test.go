@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/incumbent-go/incumbent/test/virtual"
+	"github.com/incumbent-go/incumbent/test/kit/virtual"
 )
 
 func TestTimeoutsAreClampedToTicks(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/incumbent-go/incumbent/test/virtual"
+	"github.com/incumbent-go/incumbent/test/kit/virtual"
 )
 
 // Servers of one ensemble may have different limits. A session that comes back is granted what the limits are by then, and

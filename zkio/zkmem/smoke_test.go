@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-	"github.com/incumbent-go/incumbent/test/repeat"
-	"github.com/incumbent-go/incumbent/test/virtual"
+	"github.com/incumbent-go/incumbent/test/kit/repeat"
+	"github.com/incumbent-go/incumbent/test/kit/virtual"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 

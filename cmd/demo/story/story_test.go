@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/incumbent-go/incumbent"
-	"github.com/incumbent-go/incumbent/test/repeat"
+	"github.com/incumbent-go/incumbent/test/kit/repeat"
 )
 
 func TestAnInterruptedPlayIsNoSuccess(t *testing.T) {

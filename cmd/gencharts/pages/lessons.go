@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/incumbent-go/incumbent/play"
+	"github.com/incumbent-go/incumbent/internal/play"
 )
 
 // sessionLessons are about sessions as much as about their recipe.
@@ -50,7 +50,7 @@ func anchor(title string) string {
 
 // What docs/playground.md has of the lessons stands between these lines.
 const (
-	lessonsBegin = "<!-- lessons: made by go run ./cmd/gencharts. Do not edit: change play/lessons.go. -->\n"
+	lessonsBegin = "<!-- lessons: made by go run ./cmd/gencharts. Do not edit: change internal/play/lessons.go. -->\n"
 	lessonsEnd   = "<!-- /lessons -->\n"
 )
 

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/incumbent-go/incumbent/internal/play"
 	"github.com/incumbent-go/incumbent/machines"
-	"github.com/incumbent-go/incumbent/play"
 )
 
 // Each lesson is on the page of a chart, and has a section of the playground's page, which that links to.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/incumbent-go/incumbent/drawing"
 	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/internal/drawing"
 )
 
 const generated = "<!-- Made by go run ./cmd/gencharts from the charts in machines/. Do not edit: change the chart. -->\n\n"

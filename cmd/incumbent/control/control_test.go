@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/incumbent-go/incumbent/test/repeat"
+	"github.com/incumbent-go/incumbent/test/kit/repeat"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 

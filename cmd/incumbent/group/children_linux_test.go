@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/incumbent-go/incumbent/test/realzk"
+	"github.com/incumbent-go/incumbent/test/kit/realzk"
 )
 
 // The first process of a container, here a subreaper, waits for the orphans of its command, and not for the command.

@@ -1,0 +1,183 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/why"
+)
+
+// Detail says how much of each record is kept.
+type Detail int
+
+// Details.
+const (
+	Whole   Detail = iota // effects, paths and texts, too
+	Unnamed               // only what has no names: for a report that is redacted
+)
+
+// row is what is kept of a record.
+type row struct {
+	seq, cause, at               int64 // at: microseconds since the log's start
+	machine, kind, from, row, to string
+	tried, effects, facts        string
+	zxid                         int64
+	flags                        int64
+}
+
+// Bits of a row's flags.
+const (
+	flagHeartbeat = 1 << iota
+	flagInner
+)
+
+// Rows are the records of one log, for a page. Make one with Keep, and read the log through it.
+type Rows struct {
+	r       why.Reader
+	header  events.Header
+	detail  Detail
+	rows    []row
+	strings map[string]string // so that each is kept once
+}
+
+// Keep returns a reader that keeps what it reads for a page.
+func Keep(header events.Header, r why.Reader, detail Detail) *Rows {
+	return &Rows{r: r, header: header, detail: detail, strings: map[string]string{}}
+}
+
+// Next returns the next record of the reader behind it.
+func (k *Rows) Next() (events.Record, error) {
+	rec, err := k.r.Next()
+	if err == nil {
+		k.add(rec)
+	}
+	return rec, err
+}
+
+// Torn reports whether the log's last line had no end.
+func (k *Rows) Torn() bool {
+	t, ok := k.r.(interface{ Torn() bool })
+	return ok && t.Torn()
+}
+
+// End returns the log's last line, if the log was ended in order.
+func (k *Rows) End() *events.End {
+	if e, ok := k.r.(interface{ End() *events.End }); ok {
+		return e.End()
+	}
+	return nil
+}
+
+// EachNote has take called with each line that is no record.
+func (k *Rows) EachNote(take func(events.Note)) {
+	switch r := k.r.(type) {
+	case *events.Reader:
+		r.Notes = take
+	case *events.Segments:
+		r.Notes = take
+	case interface{ EachNote(func(events.Note)) }:
+		r.EachNote(take)
+	}
+}
+
+func (k *Rows) add(r events.Record) {
+	kept := row{seq: int64(r.Seq), cause: int64(r.Cause), at: (r.Event.At - k.header.StartAt) / 1000, zxid: r.Event.Zxid,
+		machine: k.once(string(r.Machine)), kind: k.once(string(r.Event.Kind)), from: k.once(r.From), row: k.once(r.Row), to: k.once(r.To),
+		tried: k.once(strings.Join(r.Tried, "\n"))}
+	if r.Heartbeat() {
+		kept.flags |= flagHeartbeat
+	}
+	if r.Internal {
+		kept.flags |= flagInner
+	}
+	if k.detail == Whole {
+		kept.effects, kept.facts = k.once(k.effects(r)), k.once(facts(r.Event))
+	}
+	k.rows = append(k.rows, kept)
+}
+
+func (k *Rows) once(s string) string {
+	if known, ok := k.strings[s]; ok {
+		return known
+	}
+	k.strings[s] = s
+	return s
+}
+
+// effects returns a record's effects, a line each. A deadline is given since the log's start.
+func (k *Rows) effects(r events.Record) string {
+	all := r.Effects.Strings()
+	for i, e := range all {
+		if reading, ok := strings.CutPrefix(e, "valid until "); ok {
+			if at, err := time.ParseDuration(reading); err == nil {
+				e = fmt.Sprintf("valid until %+.3f s", (at - time.Duration(k.header.StartAt)).Seconds())
+			}
+		}
+		all[i] = strings.ReplaceAll(e, "\n", `\n`)
+	}
+	return strings.Join(all, "\n")
+}
+
+// facts returns what an event says, as text.
+func facts(ev events.Event) string {
+	var all []string
+	add := func(name, value string) {
+		if value != "" {
+			all = append(all, name+" "+value)
+		}
+	}
+	add("timer", ev.Name)
+	add("code", string(ev.Code))
+	add("path", ev.Path)
+	if ev.Zxid != 0 {
+		add("zxid", "0x"+strconv.FormatInt(ev.Zxid, 16))
+	}
+	add("server", ev.Server)
+	if ev.Address != ev.Server {
+		add("address", ev.Address)
+	}
+	add("end", string(ev.End))
+	if ev.Paused != 0 {
+		add("paused", time.Duration(ev.Paused).String())
+	}
+	if n := len(ev.Children); n > 0 {
+		add("children", strconv.Itoa(n))
+	}
+	if ev.Stat != nil && ev.Stat.EphemeralOwner != 0 {
+		add("owner", "0x"+strconv.FormatUint(uint64(ev.Stat.EphemeralOwner), 16))
+	}
+	add("recipe", ev.Recipe)
+	add("says", ev.Text)
+	return strings.Join(all, ", ")
+}
+
+// recipes returns those of the machines that have records.
+func (k *Rows) recipes() map[string]bool {
+	all := map[string]bool{}
+	for _, r := range k.rows {
+		all[recipeOf(r.machine)] = true
+	}
+	return all
+}
+
+// recipeOf returns the recipe in a machine's name: "latch-1" is a latch's, and so is "latch-semaphore-1-1", which a semaphore
+// opened.
+func recipeOf(machine string) string {
+	recipe, _, _ := strings.Cut(machine, "-")
+	return recipe
+}
+
+// errNoRows refuses a document without the rows of each log.
+var errNoRows = errors.New("page: want the rows of each log of the report, in its order: read each log through page.Keep")
+
+// Last returns the number of the last record, 0 for none.
+func (k *Rows) Last() uint64 {
+	if len(k.rows) == 0 {
+		return 0
+	}
+	return uint64(k.rows[len(k.rows)-1].seq)
+}

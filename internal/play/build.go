@@ -1,0 +1,74 @@
+package play
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/incumbent-go/incumbent/internal/world"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// Recipes returns the recipes that can be played.
+func Recipes() []string { return world.Playable() }
+
+// permits is how many permits a semaphore has.
+const permits = 2
+
+// build returns the script of package world, with the deeds up to a moment. The error is of package world, which refuses
+// nothing that Check allows.
+func (s Script) build(until time.Duration) world.Script {
+	scenario := scenarioNamed(s.Scenario)
+	w := world.Script{Seed: s.Seed, Tick: scenario.tick, SyncLimit: syncLimit, Timeout: scenario.timeout, RideOut: s.RideOut, OneClock: true, Layout: scenario.layout}
+	for i, name := range s.Participants() {
+		p := world.Program{Recipe: s.Recipe, Path: path, Name: name, Waits: i >= s.Starting, Works: s.Works, Forgets: name == s.Forgets}
+		switch s.Recipe {
+		case "readwrite": // the first and every third writes
+			p.Options = map[string]string{"reads": fmt.Sprint(i%3 != 0)}
+		case "semaphore":
+			p.Options = map[string]string{"limit": fmt.Sprint(permits), "permits": "1"}
+		case "doublebarrier":
+			p.Options = map[string]string{"quantity": fmt.Sprint(s.quantity())}
+		}
+		w.Clients = append(w.Clients, p)
+	}
+	for _, d := range s.Deeds {
+		if d.At <= until {
+			w.Actions = append(w.Actions, s.action(d))
+		}
+	}
+	return w
+}
+
+// quantity returns how many have to enter a double barrier: those that begin by themselves, but two at least.
+func (s Script) quantity() int { return max(2, s.Starting) }
+
+// action returns a deed as the world does it.
+func (s Script) action(d Deed) world.Action {
+	a := world.Action{At: int64(d.At), Do: verbNamed(d.Verb).does, For: d.For}
+	for i, name := range s.Participants() {
+		if name == d.Target {
+			a.Who = i
+		}
+	}
+	for i, name := range scenarioNamed(s.Scenario).Servers {
+		if name == d.Target {
+			a.Who = i
+		}
+	}
+	return a
+}
+
+// lineOf returns the directory of the recipe's places, and the labels of their names; none for a recipe without a line.
+func lineOf(recipe string) (dir string, labels []string) {
+	switch recipe {
+	case "latch":
+		return path, []string{machines.LatchLabel}
+	case "selector", "mutex":
+		return path, []string{machines.LockLabel}
+	case "readwrite":
+		return path, []string{machines.ReadLabel, machines.WriteLabel}
+	case "semaphore":
+		return machines.SemaphoreLocks(path, false), []string{machines.LockLabel}
+	}
+	return "", nil
+}

@@ -1,0 +1,204 @@
+package why
+
+import (
+	"github.com/incumbent-go/incumbent/internal/why/txnlog"
+)
+
+// history is what all logs say together.
+type history struct {
+	logs     []*Log
+	clocks   *clocks
+	txns     map[int64]txnlog.Txn
+	all      []txnlog.Txn
+	lives    map[string]*life // by path, from the transaction logs
+	sessions map[int64]*Log   // by ZooKeeper's id
+	replaced bool             // the ensemble's data were replaced: zxids have no order
+	several  bool             // or the logs are of several ensembles that have the same servers' names
+	apart    *apart           // the logs may be of different ensembles; nil: they are of one
+	highest  map[*Log][]int64 // at each sight, the highest zxid seen so far
+	kinds    map[string]nameKind
+}
+
+// life is what the transaction logs say of a node that has a name of its own.
+type life struct {
+	created, ended *txnlog.Txn
+	owner          int64
+	by             *txnlog.Change
+}
+
+func newHistory(logs []*Log, txns []txnlog.Txn, ppm int64) *history {
+	h := &history{logs: logs, all: txns, txns: map[int64]txnlog.Txn{}, lives: map[string]*life{}, sessions: map[int64]*Log{}, highest: map[*Log][]int64{}, kinds: map[string]nameKind{}}
+	for _, t := range txns {
+		h.txns[t.Zxid] = t
+	}
+	for _, l := range logs {
+		for _, s := range l.sessions {
+			h.sessions[s.id] = l
+		}
+		high, top := make([]int64, len(l.sights)), int64(0)
+		for i, s := range l.sights {
+			top = max(top, s.zxid)
+			high[i] = top
+		}
+		h.highest[l] = high
+	}
+	h.readLives()
+	h.findApart()
+	h.replaced = h.wasReplaced()
+	h.clocks = align(logs, h.txns, h.replaced, ppm)
+	return h
+}
+
+// wasReplaced reports whether the ensemble's data were replaced by others, from a backup say:
+// a client's later write has a lower zxid, or two nodes have the same.
+func (h *history) wasReplaced() bool {
+	for _, l := range h.logs {
+		last := int64(0)
+		for _, s := range l.sights {
+			if !s.write {
+				continue
+			}
+			if s.zxid < last {
+				return true
+			}
+			last = s.zxid
+		}
+	}
+	created := map[int64]string{}
+	owner := map[int64]*Log{}
+	for _, l := range h.logs {
+		for path, n := range l.nodes {
+			if other, there := created[n.czxid]; there && other != path && dirOf(other) == dirOf(path) {
+				o := owner[n.czxid]
+				h.several = o != l && !o.saw(l) && !l.saw(o)
+				return true
+			}
+			created[n.czxid], owner[n.czxid] = path, l
+		}
+	}
+	return false
+}
+
+func (h *history) readLives() {
+	bySession := map[int64][]string{}
+	for i := range h.all {
+		t := &h.all[i]
+		for j := range t.Changes {
+			c := &t.Changes[j]
+			switch c.Kind {
+			case txnlog.Create, txnlog.Create2:
+				h.lives[c.Path] = &life{created: t, owner: ownerOf(t, c)}
+				if c.Ephemeral {
+					bySession[t.Session] = append(bySession[t.Session], c.Path)
+				}
+			case txnlog.Delete:
+				h.endLife(c.Path, t, c)
+			case txnlog.CloseSession:
+				for _, path := range bySession[t.Session] {
+					h.endLife(path, t, c)
+				}
+			}
+		}
+	}
+}
+
+func ownerOf(t *txnlog.Txn, c *txnlog.Change) int64 {
+	if c.Ephemeral {
+		return t.Session
+	}
+	return 0
+}
+
+func (h *history) endLife(path string, t *txnlog.Txn, c *txnlog.Change) {
+	if l := h.lives[path]; l != nil && l.ended == nil {
+		l.ended, l.by = t, c
+	}
+}
+
+// endOf returns the transaction that ended a node, nil if none is known.
+func (h *history) endOf(path string) *life {
+	if l := h.lives[path]; l != nil && l.ended != nil {
+		return l
+	}
+	return nil
+}
+
+// deletedBy returns the first log whose client deleted a node of another.
+func (h *history) deletedBy(owner *Log, path string) (*Log, *deletion) {
+	for _, l := range h.logs {
+		if l == owner {
+			continue
+		}
+		for i := range l.deletes {
+			if d := &l.deletes[i]; d.path == path && d.zxid != 0 {
+				return l, d
+			}
+		}
+	}
+	return nil, nil
+}
+
+// leadsTo reports whether what happened at one record of a log came before a record of another
+// one, by the order of zxids: the first client had a write committed that it sent afterwards,
+// and the second had seen the ensemble with that write.
+func (h *history) leadsTo(a *Log, after uint64, at int64, b *Log, before uint64) bool {
+	if h.replaced {
+		return false
+	}
+	zxid := int64(0)
+	for i := firstSight(a, after); i < len(a.sights); i++ {
+		if s := a.sights[i]; s.write && s.seq > after && s.sent >= at {
+			zxid = s.zxid
+			break
+		}
+	}
+	if zxid == 0 {
+		return false
+	}
+	i := firstSight(b, before+1) - 1
+	return i >= 0 && h.highest[b][i] >= zxid
+}
+
+// firstSight returns the index of the first sight at or after a record.
+func firstSight(l *Log, seq uint64) int {
+	lo, hi := 0, len(l.sights)
+	for lo < hi {
+		if mid := (lo + hi) / 2; l.sights[mid].seq < seq {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// sawGone returns the record by which a client knew, at a record of its own, that a node was
+// gone; 0 if it did not.
+func sawGone(l *Log, path string, by uint64) uint64 {
+	for i := len(l.gone) - 1; i >= 0; i-- {
+		if g := l.gone[i]; g.path == path && g.seq <= by {
+			return g.seq
+		}
+	}
+	return 0
+}
+
+// endedItself returns the record at which the client itself asked for the end of the node of a
+// term, after the term: a delete that was carried out or, if the transaction logs say that it
+// was this, the end of the session.
+func (h *history) endedItself(t *Term) uint64 {
+	if t.Stopped == 0 {
+		return 0
+	}
+	for i := range t.Log.deletes {
+		if d := &t.Log.deletes[i]; d.path == t.Node && d.zxid != 0 && d.seq >= t.Stopped {
+			return d.seq
+		}
+	}
+	end := h.endOf(t.Node)
+	s := t.Log.sessionNumbered(t.Session)
+	if end != nil && s != nil && end.by.Kind == txnlog.CloseSession && end.ended.Session == s.id && end.ended.Cxid != 0 && s.closeAsked >= t.Stopped {
+		return s.closeAsked
+	}
+	return 0
+}

@@ -1,0 +1,97 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/why/txnlog"
+)
+
+// NodeEnd says what became of the node of a term that ended; "" if the logs do not show it.
+type NodeEnd string
+
+// What became of a node.
+const (
+	NodeStayed       NodeEnd = "stayed"         // it stands, and the next term is on it
+	NodeExpired      NodeEnd = "expired"        // the ensemble expired the session, and the node with it
+	NodeClosed       NodeEnd = "session-closed" // its client, or somebody, closed the session
+	NodeDeletedByOwn NodeEnd = "deleted-by-own" // its own client deleted it
+	NodeDeleted      NodeEnd = "deleted"        // another client deleted it
+)
+
+// tellNode says what became of the node, and who ended it.
+func (r *Report) tellNode(m *Move, add adder) {
+	t := m.From
+	if m.To != nil && m.To.Node == t.Node && m.To.Token == t.Token {
+		m.NodeEnd = NodeStayed
+		add("its node stayed, so nobody else could lead")
+		return
+	}
+	node := "node " + shortNode(t.Node)
+	if end := r.h.endOf(t.Node); end != nil {
+		r.tellTransaction(m, end, node, add)
+		return
+	}
+	if c := m.Ending.Cause; c == CauseDeleted || c == CauseEvicted {
+		m.NodeEnd = NodeDeleted
+		return // that was said
+	}
+	if len(m.Proofs) > 0 && m.Proofs[0].Certainty == Both && m.Proofs[0].Earlier == t && t.Log != m.To.Log {
+		add("its " + node + " was gone while it still believed: somebody else deleted it, or the session was ended (the ensemble's transaction log has that: --txnlog)")
+		return
+	}
+	s := t.Log.sessionNumbered(t.Session)
+	for i := range t.Log.deletes {
+		if d := &t.Log.deletes[i]; d.path == t.Node && d.zxid != 0 {
+			m.NodeEnd = NodeDeletedByOwn
+			add(fmt.Sprintf("it deleted its %s at %s", node, r.time(t.Log, d.at)), t.ref(d.seq), t.ref(d.answer))
+			return
+		}
+	}
+	switch {
+	case s == nil:
+	case s.lost != nil && s.lost.code == events.SessionExpired && s.closeAsked == 0:
+		m.NodeEnd = NodeExpired
+		switch m.Ending.Cause {
+		case CauseSessionExpired, CauseSessionRefused, CauseClockJump, CauseClosed: // that was said
+		default:
+			add(fmt.Sprintf("its session had expired when it asked again at %s", r.time(t.Log, s.lost.at)), t.ref(s.lost.seq))
+		}
+	case s.closeAsked != 0 && s.closeAsked >= t.Stopped:
+		m.NodeEnd = NodeClosed
+		add("its "+node+" went with the session that it closed", t.ref(s.closeAsked))
+	}
+}
+
+// tellTransaction says what the transaction log has of the node's end.
+func (r *Report) tellTransaction(m *Move, end *life, node string, add adder) {
+	x, s := end.ended, m.From.Log.sessionNumbered(m.From.Session)
+	at := fmt.Sprintf("at %s, zxid %s", clockText(x.Time*milli), hex(x.Zxid))
+	switch {
+	case end.by.Kind != txnlog.CloseSession:
+		m.NodeEnd = NodeDeleted
+		if s != nil && s.id == x.Session {
+			m.NodeEnd = NodeDeletedByOwn
+			add(fmt.Sprintf("its own session %s deleted %s %s", hex(x.Session), node, at))
+			return
+		}
+		add(fmt.Sprintf("session %s%s deleted %s %s", hex(x.Session), r.ofLog(x.Session), node, at))
+	case x.Cxid == 0:
+		m.NodeEnd = NodeExpired
+		add(fmt.Sprintf("the ensemble expired session %s %s, and %s with it", hex(x.Session), at, node))
+	default:
+		m.NodeEnd = NodeClosed
+		add(fmt.Sprintf("its client closed session %s %s, and %s went with it", hex(x.Session), at, node))
+	}
+}
+
+// ofLog returns " of" and the name of a session's log, "" if that is not here.
+func (r *Report) ofLog(id int64) string {
+	for _, l := range r.logs {
+		if slices.ContainsFunc(l.sessions, func(s *session) bool { return s.id == id }) {
+			return " of " + l.Name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,188 @@
+package why
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/incumbent-go/incumbent/internal/why/txnlog"
+)
+
+// Verdict is the answer to: did two ever have the right to believe at once?
+type Verdict string
+
+// Verdicts.
+const (
+	NeverProven   Verdict = "never, proven"
+	NeverMeasured Verdict = "never, measured"
+	TwoAtOnce     Verdict = "two at once"
+	CannotTell    Verdict = "cannot tell"
+)
+
+// Options say what is asked for. The zero value asks for everything.
+type Options struct {
+	Path         string    // only this line's
+	Since, Until time.Time // only moves at or after, and before
+	Around       time.Time // only moves of this minute; if there is none, the nearest
+	Token        int64     // only the moves to and from the term with this token
+	// MaxDrift is by how many millionths two clocks may run apart. 0 means 200, which is more
+	// than ntpd's slewing and a bad quartz together. What is asserted about clocks holds
+	// only if they keep to it, and if nobody sets the clock of the ensemble's leader.
+	MaxDrift int64
+	// OwnClocks says that the hosts' clocks are right, so times are shown by them, and not by that of the ensemble's leader.
+	OwnClocks bool
+}
+
+// Move is one change of leadership: from one term to the next of the line.
+type Move struct {
+	Path     string
+	From, To *Term // From is nil for the first term of a line, To if nobody followed
+	Ending   Ending
+	NodeEnd  NodeEnd   // what became of the node of From
+	Troubles []Trouble // what kept participants from leading after From
+	Also     []Cause   // what else delayed the move: CauseForgottenRelease, and the causes of Troubles
+	Proofs   []Proof
+	Permits  *Permits   // of a semaphore: whether there were enough when To began
+	strange  []stranger // places without a log that may have led in between
+	story    []Sentence
+}
+
+// dir returns the directory of the line.
+func (m *Move) dir() string {
+	if m.To != nil {
+		return m.To.Dir
+	}
+	return m.From.Dir
+}
+
+// Sentence is one statement, with the records that show it.
+type Sentence struct {
+	Text    string `json:"text"`
+	Records []Ref  `json:"records,omitempty"`
+}
+
+// Report is what the logs say.
+type Report struct {
+	Verdict Verdict
+	Why     string // what decided the verdict
+	Moves   []Move // those that were asked for, in their order
+	Doubts  []Sentence
+	// Troubles are what kept participants from leading, if there is no move that was asked for.
+	Troubles []Trouble
+	Earlier  int // moves of the lines that were not asked for
+	// nearestTo is the time that was asked for, if no move is in its minute and the nearest is in Moves; 0 otherwise.
+	nearestTo int64
+	ownClocks bool // see Options.OwnClocks
+	logs      []*Log
+	h         *history
+	face      face
+	lines     []*line
+}
+
+// Explain returns why leadership moved in the lines of these logs. Txns are the ensemble's, as
+// txnlog.Merge returns them; nil for none.
+func Explain(logs []*Log, txns []txnlog.Txn, o Options) *Report {
+	h := newHistory(logs, txns, cmp.Or(o.MaxDrift, defaultDrift))
+	r := &Report{logs: logs, h: h, lines: h.findLines()}
+	r.face = h.chooseFace()
+	if o.OwnClocks {
+		r.face, r.ownClocks = face{-1}, true
+	}
+	var all []Move
+	for _, n := range r.lines {
+		if o.Path == "" || under(o.Path, n) {
+			all = append(all, r.moves(n)...)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Move) int { return cmp.Compare(r.when(a), r.when(b)) })
+	r.Moves = r.scope(all, o)
+	r.Earlier = len(all) - len(r.Moves)
+	for i := range r.Moves {
+		r.tell(&r.Moves[i])
+	}
+	r.judge(o)
+	if len(r.Moves) == 0 {
+		r.Troubles = r.troubles(func(path string) bool { return o.Path == "" || path == o.Path }, -endless, endless)
+	}
+	r.doubt(o)
+	return r
+}
+
+// under reports whether a line is that of a path: its directory, or below it as a job
+// election's and a semaphore's are.
+func under(path string, n *line) bool {
+	return n.dir == path || n.path == path || len(n.dir) > len(path) && n.dir[:len(path)+1] == path+"/" && n.terms[0].machine().path == path
+}
+
+// sortTerms puts the terms of a line in their order: by token, which grows from each to the
+// next, or by time if the ensemble's data were replaced.
+func (h *history) sortTerms(n *line) {
+	f := h.chooseFace()
+	slices.SortStableFunc(n.terms, func(a, b *Term) int {
+		if !h.replaced && a.Token != b.Token {
+			return cmp.Compare(a.Token, b.Token)
+		}
+		if a.Log == b.Log {
+			return cmp.Compare(a.Elected, b.Elected)
+		}
+		return cmp.Compare(f.wall(h, a.Log, a.ElectedAt), f.wall(h, b.Log, b.ElectedAt))
+	})
+}
+
+// when returns the time of a move: when the next began, or else when the last ended.
+func (r *Report) when(m Move) int64 {
+	if m.To != nil {
+		return r.wall(m.To.Log, m.To.ElectedAt)
+	}
+	return r.wall(m.From.Log, m.Ending.At)
+}
+
+// began returns when a move began: with the end of a term, or the beginning of the first.
+func (r *Report) began(m Move) int64 {
+	if m.From != nil {
+		return r.wall(m.From.Log, m.Ending.At)
+	}
+	return r.when(m)
+}
+
+// logsOf returns the logs of the two terms of a proof.
+func logsOf(p Proof) logPair { return logPair{p.Earlier.Log, p.Later.Log} }
+
+type logPair [2]*Log
+
+// holed reports whether records are missing from one of them. What is missing may have moved a deadline, or shown how
+// the clock ran.
+func (l logPair) holed() bool { return l[0].holed() || l[1].holed() }
+
+// holed reports whether records are missing behind the first one that is there.
+func (l *Log) holed() bool {
+	return slices.ContainsFunc(l.gaps, func(g *hole) bool { return g.before != 0 || g.gap.From > 1 })
+}
+
+// missingLog names the logs that would tell who led between two terms.
+func (r *Report) missingLog(m Move) string {
+	s := m.strange[0]
+	owner := ""
+	if s.owner != 0 {
+		owner = " of session " + hex(s.owner)
+	}
+	more := ""
+	if n := len(m.strange) - 1; n > 0 {
+		more = ", and those of " + plural(n, "other place")
+	}
+	return "node " + shortNode(s.path) + owner + " may have led, and its client's log is not here" + more
+}
+
+func howLong(p Proof) string {
+	if p.Error < 0 || p.Between >= 0 {
+		return ""
+	}
+	return " for " + span(-p.Between) + plusMinus(p.Error)
+}
+
+func plusMinus(d time.Duration) string {
+	if d <= 0 {
+		return ""
+	}
+	return " (±" + span(d) + ")"
+}

@@ -1,0 +1,34 @@
+package mutants
+
+// seed is the one of the sample that is judged.
+const seed = 1
+
+// notFinders are tests that fail whenever the behaviour changes, right or wrong: what they compare with was recorded.
+const notFinders = "^(TestTraces|TestDigests|TestPlants|TestLivenessPlants)$"
+
+// compilerDependent are tests of allocations that the switches of the mutants add to: the compiler inlines less.
+const compilerDependent = "^(TestARoundIsCountedWithoutAllocation|TestAStepIsCountedWithoutAllocation|TestNoEventIsCountedWithAnAllocation)$"
+
+// The stages. Every one is at the level of quick, so the tests of what follows are a small part.
+var (
+	ofEngine   = Stage{Dir: "engine", Run: "."}
+	ofMachines = Stage{Dir: "machines", Run: ".", Skip: notFinders}
+	ofSmall    = Stage{Dir: "test/worlds/small", Run: "^(TestWorlds|TestIdling)$"}
+	ofWorlds   = Stage{Dir: "test/worlds/sim", Run: "^TestWorlds$", Args: []string{"-worlds=200"}}
+	ofSeparate = Stage{Dir: "test/worlds/sim", Run: "^TestSeparateWorlds$"}
+	ofZkio     = Stage{Dir: "zkio", Run: "."}
+	ofZkmem    = Stage{Dir: "zkio/zkmem", Run: "."}
+	ofRoot     = Stage{Dir: ".", Run: ".", Skip: compilerDependent}
+	ofSuite    = Stage{Dir: "test/servers/suite", Run: "."} // its half in memory: quick starts no servers
+)
+
+// targets are the packages with mutants. More than half of a sample is in machines and engine, where every decision is made, and
+// the more of it where there is more code. The in-memory server has the least: it serves tests, and test/servers/differential compares it
+// with a real one.
+var targets = []Target{
+	{"engine", 45, []Stage{ofEngine, ofMachines, ofSmall, ofSeparate, ofWorlds}},
+	{"machines", 120, []Stage{ofMachines, ofSmall, ofSeparate, ofWorlds}},
+	{"zkio", 45, []Stage{ofZkio, ofRoot}},
+	{"zkio/zkmem", 30, []Stage{ofZkmem, ofZkio}},
+	{".", 60, []Stage{ofRoot, ofSuite}},
+}

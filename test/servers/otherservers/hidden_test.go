@@ -1,0 +1,154 @@
+package otherservers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/test/kit"
+	"github.com/incumbent-go/incumbent/test/kit/realzk"
+	"github.com/incumbent-go/incumbent/test/kit/tape"
+)
+
+// users are two clients of one real server, of which neither may read what the other creates.
+type users struct {
+	t        *testing.T
+	ctx      context.Context
+	root     string
+	ann, bob *incumbent.Client
+}
+
+// onRealServers runs a test on Debian's release, and on the newest one, which refuses exists of a node that its
+// caller may not read.
+func onRealServers(t *testing.T, test func(u users, newest bool)) {
+	for _, newest := range []bool{false, true} {
+		t.Run(fmt.Sprintf("newest %t", newest), func(t *testing.T) {
+			if newest {
+				realzk.RequireNewest(t)
+			}
+			u := users{t: t, root: "/hidden"}
+			addr := ""
+			if newest {
+				addr = realzk.Start(t, realzk.Options{Newest: true, Tick: time.Second}).Addr()
+			} else {
+				addr, u.root = realzk.Shared(t)
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), tape.Within)
+			t.Cleanup(cancel)
+			u.ctx = ctx
+			u.ann, u.bob = u.open(addr, "ann"), u.open(addr, "bob")
+			anybody, err := incumbent.Open(ctx, incumbent.Config{Servers: addr})
+			ok(t, err)
+			for _, dir := range []string{"/line", "/lock", "/dir"} {
+				_, err := anybody.Create(u.root+dir, nil).Parents().Do(ctx)
+				ok(t, err)
+			}
+			ok(t, anybody.Close(ctx))
+			test(u, newest)
+		})
+	}
+}
+
+func (u users) open(addr, name string) *incumbent.Client {
+	u.t.Helper()
+	c, err := incumbent.Open(u.ctx, incumbent.Config{
+		Servers: addr, Name: name, Auth: []incumbent.Auth{{Scheme: "digest", Credentials: []byte(name + ":pw")}},
+	})
+	ok(u.t, err)
+	u.t.Cleanup(func() { kit.OK(u.t, kit.CloseConnected(c, u.ctx)) })
+	return c
+}
+
+// A guaranteed delete deletes a node that may be deleted and not read.
+func TestAGuaranteedDeleteOnRealServers(t *testing.T) {
+	onRealServers(t, func(u users, newest bool) {
+		for _, version := range []int32{incumbent.AnyVersion, 0} {
+			path := fmt.Sprintf("%s/dir/of-%d", u.root, version)
+			_, err := u.ann.Create(path, []byte("x")).Do(u.ctx)
+			ok(u.t, err)
+			if _, err := u.bob.Exists(path).Do(u.ctx); errors.Is(err, incumbent.ErrNoAuth) != newest {
+				u.t.Errorf("exists: %v", err)
+			}
+			d, err := u.bob.Delete(path).Version(version).Guaranteed()
+			ok(u.t, err)
+			ok(u.t, d.Wait(u.ctx))
+			if stat, err := u.ann.Exists(path).Do(u.ctx); err != nil || stat != nil {
+				u.t.Errorf("the node is there: %v, %v", stat, err)
+			}
+		}
+	})
+}
+
+// Two users hand an election, a plain lock and a fixed name over to each other, though neither may read the other's
+// node.
+func TestUsersOnRealServersTakeTurns(t *testing.T) {
+	onRealServers(t, func(u users, _ bool) {
+		u.elections()
+		u.locks()
+		u.names()
+	})
+}
+
+func (u users) elections() {
+	u.t.Helper()
+	var all []*incumbent.Election
+	for _, c := range []*incumbent.Client{u.ann, u.bob} {
+		e, err := c.Election(u.root+"/line", "n_", incumbent.LatchOptions{})
+		ok(u.t, err)
+		ok(u.t, e.Start())
+		if len(all) == 0 {
+			held, err := e.Await(u.ctx)
+			ok(u.t, err)
+			held.Release()
+		}
+		all = append(all, e)
+	}
+	ok(u.t, all[0].Close(u.ctx))
+	held, err := all[1].Await(u.ctx)
+	ok(u.t, err)
+	held.Release()
+	ok(u.t, all[1].Close(u.ctx))
+}
+
+func (u users) locks() {
+	u.t.Helper()
+	var last *incumbent.Hold
+	for i := range 4 {
+		c := []*incumbent.Client{u.ann, u.bob}[i%2]
+		m, err := c.Mutex(u.root+"/lock", incumbent.MutexOptions{Plain: true})
+		ok(u.t, err)
+		got := make(chan error, 1)
+		var hold *incumbent.Hold
+		go func() {
+			var err error
+			hold, err = m.Lock(u.ctx)
+			got <- err
+		}()
+		if last != nil {
+			ok(u.t, last.Unlock(u.ctx))
+		}
+		ok(u.t, <-got)
+		last = hold
+	}
+	ok(u.t, last.Unlock(u.ctx))
+}
+
+func (u users) names() {
+	u.t.Helper()
+	var all []*incumbent.PersistentNode
+	for _, c := range []*incumbent.Client{u.ann, u.bob} {
+		p, err := c.PersistentNode(u.root+"/dir/name", nil, incumbent.PersistentNodeOptions{})
+		ok(u.t, err)
+		ok(u.t, p.Start())
+		if len(all) == 0 {
+			ok(u.t, p.WaitPresent(u.ctx))
+		}
+		all = append(all, p)
+	}
+	ok(u.t, all[0].Close(u.ctx))
+	ok(u.t, all[1].WaitPresent(u.ctx))
+	ok(u.t, all[1].Close(u.ctx))
+}
