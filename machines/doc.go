@@ -28,6 +28,8 @@
 //	leftover.go     what a server creates for an attempt that was given up is deleted
 //	semaphore.go    the semaphore: one machine for each acquisition; semaphore_actions.go what its rows do
 //	jobelection.go  Elastic-Job's election; jobelection_actions.go, jobelection_seal.go what its rows do
+//	jobnodes.go     ElasticJob's nodes below a job's, and how items are dealt; jobconfig.go, jobyaml.go what a job's
+//	                configuration says
 //	standalone.go   what the recipes without a line share; paced.go what those of them share that create nodes again
 //	leaderwatch.go  who leads a line, from outside
 //	persistent.go   one ephemeral node, created again in every session; persistent_actions.go what its rows do

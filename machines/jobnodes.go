@@ -1,0 +1,155 @@
+package machines
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf16"
+)
+
+// ElasticJob's nodes below a job's node. Those of its election are in znode.go.
+const (
+	jobConfig        = "config"
+	jobServers       = "servers"
+	jobInstances     = "instances"
+	jobSharding      = "sharding"
+	jobLeader        = "leader"
+	jobNecessary     = "leader/sharding/necessary"
+	jobProcessing    = "leader/sharding/processing"
+	jobFailoverItems = "leader/failover/items"
+	jobTrigger       = "trigger"
+)
+
+// The nodes of one item, below sharding/N: the leaf of JobItem.
+const (
+	ItemInstance    = "instance"    // the id of the instance that the item is dealt to
+	ItemRunning     = "running"     // the item runs
+	ItemMisfire     = "misfire"     // it was to run while it ran
+	ItemDisabled    = "disabled"    // an operator has disabled it
+	ItemFailover    = "failover"    // the id of the instance that has taken it over
+	ItemFailovering = "failovering" // the same, and it stays when that instance dies
+)
+
+// The data of a server's node, and the trigger that 2.1.5's console writes into an instance's node.
+const (
+	ServerEnabled  = "ENABLED"
+	ServerDisabled = "DISABLED"
+	LegacyTrigger  = "TRIGGER"
+)
+
+// JobConfigNode returns the path of a job's configuration.
+func JobConfigNode(job string) string { return join(job, jobConfig) }
+
+// JobServer returns the path of a server's node: its data say whether an operator has disabled it.
+func JobServer(job, ip string) string { return join(job, jobServers+"/"+ip) }
+
+// JobInstance returns the path of an instance's node, which exists while the instance lives.
+func JobInstance(job, id string) string { return join(job, jobInstances+"/"+id) }
+
+// JobItem returns the path of an item's node, or of a leaf of it: ItemInstance, ItemRunning, …
+func JobItem(job string, item int, leaf string) string {
+	path := join(job, fmt.Sprintf("%s/%d", jobSharding, item))
+	if leaf == "" {
+		return path
+	}
+	return path + "/" + leaf
+}
+
+// JobNecessary returns the path of the node that says that the items have to be dealt again.
+func JobNecessary(job string) string { return join(job, jobNecessary) }
+
+// JobProcessing returns the path of the node that exists while a leader in Java deals.
+func JobProcessing(job string) string { return join(job, jobProcessing) }
+
+// JobFailoverItem returns the path of the node that offers an item of an instance that has died to the
+// others.
+func JobFailoverItem(job string, item int) string {
+	return join(job, fmt.Sprintf("%s/%d", jobFailoverItems, item))
+}
+
+// JobTrigger returns the path of the node by which a console asks an instance to run its items once.
+func JobTrigger(job, id string) string { return join(job, jobTrigger+"/"+id) }
+
+// instanceIP returns the address of the server that an instance runs on: the part of its id before "@-@".
+func instanceIP(id string) string {
+	ip, _, _ := strings.Cut(id, "@-@")
+	return ip
+}
+
+// strategy says how a job's items are dealt.
+type strategy uint8
+
+const (
+	average    strategy = iota // in the order of the instances
+	odevity                    // in that order or its reverse, as the hash of the job's name is odd or even
+	roundRobin                 // in that order, from the instance on that the hash of the job's name names
+)
+
+const legacyStrategies = "com.dangdang.ddframe.job.lite.api.strategy.impl."
+
+// strategies are the ones that both ElasticJob and this library know: 3.0's types, and 2.1.5's classes.
+var strategies = map[string]strategy{
+	"":               average,
+	"AVG_ALLOCATION": average,
+	"ODEVITY":        odevity,
+	"ROUND_ROBIN":    roundRobin,
+	legacyStrategies + "AverageAllocationJobShardingStrategy":  average,
+	legacyStrategies + "OdevitySortByNameJobShardingStrategy":  odevity,
+	legacyStrategies + "RotateServerByNameJobShardingStrategy": roundRobin,
+}
+
+// KnownStrategy reports whether DealItems knows a job's strategy. An unknown one exists in Java only.
+func KnownStrategy(name string) bool {
+	_, ok := strategies[name]
+	return ok
+}
+
+// DealItems returns the owner of each item of a job, by the job's strategy, as ElasticJob's leader does. Job is
+// the name of the job's node, the instances are in any order. It returns nil if there is no
+// instance, or if the strategy is not known. Where Java fails, because the smallest int is the name's hash,
+// the round robin goes on by its absolute value.
+func DealItems(c JobConfig, job string, instances []string) []string {
+	how, known := strategies[c.Strategy]
+	n := len(instances)
+	if !known || n == 0 {
+		return nil
+	}
+	order := slices.SortedFunc(slices.Values(instances), func(a, b string) int { return compareUTF16(b, a) })
+	hash := javaHash(job)
+	switch {
+	case how == odevity && hash%2 == 0:
+		slices.Reverse(order)
+	case how == roundRobin:
+		first := int(max(hash, -hash) % int64(n))
+		order = append(order[first:], order[:first]...)
+	}
+	owners := make([]string, c.Total)
+	share := c.Total / n
+	for item := range owners {
+		switch {
+		case item < share*n:
+			owners[item] = order[item/share]
+		default:
+			owners[item] = order[item-share*n]
+		}
+	}
+	return owners
+}
+
+// javaHash returns Java's String.hashCode.
+func javaHash(s string) int64 {
+	var hash int32
+	for _, unit := range utf16.Encode([]rune(s)) {
+		hash = 31*hash + int32(unit)
+	}
+	return int64(hash)
+}
+
+// compareUTF16 compares two strings as Java does.
+func compareUTF16(a, b string) int {
+	if c := slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b))); c != 0 {
+		return c
+	}
+	return cmp.Compare(a, b)
+}
