@@ -19,8 +19,11 @@ func fetched(t *testing.T, list, jar string) (dir, said string, err error) {
 		t.Fatal(err)
 	}
 	maven := `#!/bin/sh
-for a in "$@"; do case $a in -DoutputDirectory=*) into=${a#*=} ;; -Dartifact=*) what=${a#*=} ;; esac; done
-name=${what#*:}; printf '%s' '` + jar + `' >"$into/$(echo "$name" | tr : -).jar"
+for a in "$@"; do case $a in *.xml) pom=$a ;; esac; done
+sed -n 's|.*<artifactId>\(.*\)</artifactId><version>\(.*\)</version></artifactItem>|\1-\2|p' "$pom" |
+while read -r name; do
+	printf '%s' '` + jar + `' >"${pom%/*}/$name.jar"
+done
 `
 	for name, text := range map[string]string{"scripts/fetch": string(script), "list": list, "bin/mvn": maven} {
 		path := filepath.Join(dir, name)
@@ -42,12 +45,13 @@ name=${what#*:}; printf '%s' '` + jar + `' >"$into/$(echo "$name" | tr : -).jar"
 func TestDownloadsHaveTheirChecksum(t *testing.T) {
 	sum := fmt.Sprintf("%x", sha256.Sum256([]byte("jar")))
 	line := "ci\tjar\torg.example:thing\t1.2\t" + sum + "\nother\tjar\torg.example:thing\t9\t" + sum + "\n"
+	line += "ci\tjar\torg.example:thing\t1.3\t" + sum + "\n"
 	dir, said, err := fetched(t, "# a comment\n\n"+line, "jar")
 	if err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
 	jars, _ := filepath.Glob(filepath.Join(dir, ".cache", "jars", "*"))
-	if len(jars) != 1 || filepath.Base(jars[0]) != "thing-1.2.jar" {
+	if len(jars) != 2 || filepath.Base(jars[0]) != "thing-1.2.jar" || filepath.Base(jars[1]) != "thing-1.3.jar" {
 		t.Errorf("fetched %q", jars)
 	}
 	dir, said, err = fetched(t, line, "another jar")
