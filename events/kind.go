@@ -122,8 +122,20 @@ const NodeKept Kind = "node.kept"
 // next. The machine sends it to itself.
 const QueueNext Kind = "queue.next"
 
-// TreeRead says that nothing is left to read. A tree cache sends it to itself.
+// TreeRead says that nothing is left to read. A tree cache sends it to itself, and to its opener; with a
+// Code it says to the opener that the cache may be out of date.
 const TreeRead Kind = "tree.read"
+
+// A tree cache that another machine opened sends these to it.
+const (
+	// TreeNode: the node Path was read: Data, Stat; or it cannot be: Code; NONODE: it and all below it are gone.
+	TreeNode   Kind = "tree.node"
+	TreeListed Kind = "tree.listed" // Children are the names of the children of Path; others are gone
+)
+
+// TermBegun says that a term has begun: Ops are the checks that succeed only during it. A job election sends it
+// to its dealer.
+const TermBegun Kind = "term.begun"
 
 // TimerFired says that a timer of the machine ran out. Request is the timer's number.
 const TimerFired Kind = "timer.fired"
@@ -142,6 +154,7 @@ func Kinds() []Kind {
 		ContainersUnknown, NodeReadBack,
 		BeliefLapsed,
 		LatchHeld, LatchWaiting, LatchLost, LatchFailed, LatchClosed, NodeGone, NodeKept, QueueNext, TreeRead,
+		TreeNode, TreeListed, TermBegun,
 		TimerFired,
 	}
 }

@@ -267,7 +267,7 @@ func (c *conversation) attach(t *testing.T, d *datadriven.TestData) string {
 func (c *conversation) event(t *testing.T, to events.ID, d *datadriven.TestData) string {
 	ev := events.Event{Kind: events.Kind(d.CmdArgs[0].Key), Session: 0}
 	stat := events.Stat{EphemeralOwner: c.number}
-	hasStat := ev.Kind == events.ReplyStat
+	hasStat := ev.Kind == events.ReplyStat || ev.Kind == events.TreeNode
 	sequence := ""
 	for _, a := range d.CmdArgs[1:] {
 		value := ""
@@ -305,6 +305,8 @@ func (c *conversation) event(t *testing.T, to events.ID, d *datadriven.TestData)
 			ev.Text = value
 		case "data":
 			ev.Data = []byte(value)
+		case "lines", "checks":
+			severalValues(&ev, a)
 		case "nostat":
 			hasStat = false
 		case "work":

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+
+	"github.com/incumbent-go/incumbent/events"
 )
 
 // unreadable says why a directive cannot be played: it lacks its event, or a number or a duration in it is none. Read as
@@ -65,5 +67,16 @@ func TestADirectiveThatCannotBeReadIsRefused(t *testing.T) {
 		if got := unreadable(&datadriven.TestData{Cmd: cmd, CmdArgs: args}); got != want {
 			t.Errorf("%s: got %q, want %q", line, got, want)
 		}
+	}
+}
+
+// severalValues sets what an argument with several values says: lines of data, or the checks of a term.
+func severalValues(ev *events.Event, a datadriven.CmdArg) {
+	if a.Key == "lines" {
+		ev.Data = []byte(strings.ReplaceAll(strings.Join(a.Vals, "\n"), "_", " "))
+		return
+	}
+	for _, path := range a.Vals {
+		ev.Ops = append(ev.Ops, events.Op{Verb: "check", Path: path, Version: -1})
 	}
 }

@@ -10,7 +10,9 @@ import (
 // TreeCacheRecipe makes caches of a node and what is below it: Curator's TreeCache, and its
 // PathChildrenCache at a depth of 1. The data go to the user's handle, past the machine. Options:
 // "depth" (levels below the node; below zero, all), "most" (the maximum of nodes), "recursive" (a
-// recursive watch may be used), "retry".
+// recursive watch may be used), "retry". With the option "opener" the cache is another machine's, which
+// gets the data, too: TreeNode for a node that was read or is gone, TreeListed for the children that are left,
+// TreeRead when nothing is left to read or, with a code, when the cache may be out of date.
 var TreeCacheRecipe = engine.NewRecipe(treeCacheChart, newTreeCache)
 
 // treeWindow is how many reads of one cache are pending at a time, so that a large tree does not delay
@@ -26,6 +28,7 @@ const treeWindow = 32
 type treeCache struct {
 	standalone
 	treeWatch
+	opener   events.ID // the machine that opened this one; "" if a handle did
 	depth    int
 	maxNodes int // maximum of nodes
 	root     *cachedNode
@@ -42,6 +45,7 @@ type treeCache struct {
 func newTreeCache(open events.Event) (*treeCache, error) {
 	o := options{values: open.Options}
 	t := &treeCache{standalone: newStandalone(open, &o), depth: -1, maxNodes: 1, size: 1}
+	t.opener = events.ID(o.text("opener", ""))
 	if _, ok := open.Options["depth"]; ok {
 		t.depth = o.integer("depth", t.depth)
 	}

@@ -35,13 +35,21 @@ func (t *treeCache) proceed(ev events.Event, out *engine.Outbox) {
 		case r.listing:
 			l.request = out.With(watch).Children(r.of.path)
 		default:
-			l.request = out.With(watch | engine.Data | engine.ForUser).Get(r.of.path)
+			l.request = out.With(watch | t.dataFor()).Get(r.of.path)
 		}
 		t.inFlight = append(t.inFlight, r)
 	}
 	if len(t.inFlight) == 0 {
 		out.Tell(events.ID(t.id), events.Event{Kind: events.TreeRead})
 	}
+}
+
+// dataFor returns who gets the data of a node: the user, or the machine that opened the cache.
+func (t *treeCache) dataFor() engine.Modifier {
+	if t.opener != "" {
+		return engine.Data
+	}
+	return engine.Data | engine.ForUser
 }
 
 // about returns the node that an answer is about, nil if the answer was not asked for.
@@ -94,7 +102,10 @@ func (t *treeCache) keepDue(ev events.Event, out *engine.Outbox) {
 
 // tellStale notifies the handle once that the cache may be out of date.
 func (t *treeCache) tellStale(why events.Code, out *engine.Outbox) {
-	if t.told {
+	switch {
+	case t.opener != "":
+		out.Tell(t.opener, events.Event{Kind: events.TreeRead, Path: t.path, Code: why, Text: t.text})
+	case t.told:
 		out.Notify(events.Notify{What: events.Stale, Path: t.path, Code: why})
 	}
 	t.told = false
@@ -109,9 +120,14 @@ func (t *treeCache) noteGap(ev events.Event, out *engine.Outbox) {
 	t.tellStale(events.ConnectionLoss, out)
 }
 
-// settle notifies the handle that everything is read, once on each connection.
+// settle notifies the handle that everything is read, once on each connection; an opener each time.
 func (t *treeCache) settle(ev events.Event, out *engine.Outbox) {
 	t.clearFailure(out)
+	if t.opener != "" {
+		t.seen = true
+		out.Tell(t.opener, events.Event{Kind: events.TreeRead, Path: t.path})
+		return
+	}
 	if t.told {
 		return
 	}
@@ -185,6 +201,7 @@ func (t *treeCache) noteData(ev events.Event, out *engine.Outbox) {
 		stat = *ev.Stat
 	}
 	t.tell(b, stat, events.Notify{Work: ev.Request}, out)
+	t.tellOpener(b, events.Event{Kind: events.TreeNode, Data: ev.Data, Stat: &stat}, out)
 	switch {
 	case stat.EphemeralOwner > 0 || b.level == t.depth:
 		t.prune(b, out)
@@ -201,6 +218,24 @@ func (t *treeCache) tellUnreadable(ev events.Event, out *engine.Outbox) {
 	b := t.takeAnswer(ev)
 	t.prune(b, out)
 	t.tell(b, events.Stat{}, events.Notify{Code: ev.Code}, out)
+	t.tellOpener(b, events.Event{Kind: events.TreeNode, Code: ev.Code}, out)
+}
+
+// tellOpener tells the machine that opened this one, if one did, something about a node.
+func (t *treeCache) tellOpener(b *cachedNode, ev events.Event, out *engine.Outbox) {
+	if t.opener != "" {
+		ev.Path = b.path
+		out.Tell(t.opener, ev)
+	}
+}
+
+// tellListed tells the opener which children of a node are left.
+func (t *treeCache) tellListed(b *cachedNode, out *engine.Outbox) {
+	var names []string
+	for _, kid := range b.children {
+		names = append(names, kid.name())
+	}
+	t.tellOpener(b, events.Event{Kind: events.TreeListed, Children: names}, out)
 }
 
 // tell notifies the handle of what a read has found. If that was known, listeners are not called
@@ -216,7 +251,9 @@ func (t *treeCache) tell(b *cachedNode, now events.Stat, n events.Notify, out *e
 	t.setGone(b, false)
 	n.What, n.Path = events.Present, b.path
 	t.seen = true
-	out.Notify(n)
+	if t.opener == "" {
+		out.Notify(n)
+	}
 }
 
 // noteListing handles a listing. It reads new nodes, and those that replaced another or could not be
@@ -241,6 +278,7 @@ func (t *treeCache) noteListing(ev events.Event, out *engine.Outbox) {
 		kids = append(kids, kid)
 	}
 	b.children, b.listed = kids, true
+	t.tellListed(b, out)
 }
 
 // drop handles a node that is gone before its directory was listed again.
@@ -250,6 +288,7 @@ func (t *treeCache) drop(ev events.Event, out *engine.Outbox) {
 		b.parent.children = slices.Delete(b.parent.children, i, i+1)
 	}
 	t.tellRemoved(b, out)
+	t.tellOpener(b, events.Event{Kind: events.TreeNode, Code: events.NoNode}, out)
 }
 
 // discard drops an answer that is no longer needed.
@@ -257,18 +296,27 @@ func (t *treeCache) discard(ev events.Event, out *engine.Outbox) { t.takeAnswer(
 
 // tellRemoved notifies the handle that a node is gone, and before that the nodes below it.
 func (t *treeCache) tellRemoved(b *cachedNode, out *engine.Outbox) {
-	t.prune(b, out)
+	t.removeBelow(b, out)
 	t.countRefusal(b, -1)
 	t.setGone(b, false)
 	b.dead = true
 	t.size--
-	if b.told {
+	if b.told && t.opener == "" {
 		out.Notify(events.Notify{What: events.Absent, Path: b.path})
 	}
 }
 
-// prune removes all nodes below one.
+// prune removes all nodes below one that is there.
 func (t *treeCache) prune(b *cachedNode, out *engine.Outbox) {
+	left := len(b.children) > 0
+	t.removeBelow(b, out)
+	if left {
+		t.tellListed(b, out)
+	}
+}
+
+// removeBelow removes all nodes below one.
+func (t *treeCache) removeBelow(b *cachedNode, out *engine.Outbox) {
 	for _, kid := range b.children {
 		t.tellRemoved(kid, out)
 	}
@@ -280,6 +328,7 @@ func (t *treeCache) clear(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	t.dropInFlight()
 	t.tellRemoved(t.root, out)
+	t.tellOpener(t.root, events.Event{Kind: events.TreeNode, Code: events.NoNode}, out)
 	t.root, t.size, t.swept = newCachedNode(nil, t.path), 1, 0
 }
 
