@@ -143,6 +143,15 @@ var (
 	// failed health checks counts, too. The next node is created after a pause, of two
 	// session timeouts at most; a call that waits for a lock or permits ends.
 	ErrDeletedAgain = errors.New("incumbent: the own node was deleted again and again, each time soon after its creation")
+	// ErrJobDisabled: an operator has disabled this server for the job (ElasticJob's node servers/<address> says
+	// DISABLED). This instance neither stands nor leads until it is enabled.
+	ErrJobDisabled = errors.New("incumbent: the server is disabled for the job")
+	// ErrJobConfig: the job's configuration cannot be read, so its items cannot be dealt. The text says what is
+	// wrong. This instance does not stand until that has changed.
+	ErrJobConfig = errors.New("incumbent: the job's configuration cannot be read")
+	// ErrJobStrategy: the job's items are dealt by a strategy that this library does not know: one that only Java has.
+	// This instance does not stand until that has changed.
+	ErrJobStrategy = errors.New("incumbent: the job's items are dealt by a strategy that is not known here")
 	// ErrUnhealthy: LatchOptions.Healthy failed several times in a row; the text is its last
 	// error. The participant is out of the line until it succeeds.
 	ErrUnhealthy = errors.New("incumbent: the health check fails")
@@ -180,6 +189,9 @@ var sentinels = map[events.Code]error{
 	events.TooSlow:         ErrTooSlow,
 	events.DeletedAgain:    ErrDeletedAgain,
 	events.Unhealthy:       ErrUnhealthy,
+	events.JobDisabled:     ErrJobDisabled,
+	events.JobConfig:       ErrJobConfig,
+	events.JobStrategy:     ErrJobStrategy,
 	events.LeadershipLost:  ErrLeadershipLost,
 	events.NodeType:        ErrNodeType,
 }

@@ -42,7 +42,8 @@ func (p *participant) askClose() {
 // endsRun reports whether a failure ends Run: it does not pass by itself.
 func endsRun(code events.Code) bool {
 	switch code {
-	case events.WorkFailed, events.Unhealthy, events.DeletedAgain, events.TooSlow:
+	case events.WorkFailed, events.Unhealthy, events.DeletedAgain, events.TooSlow, events.JobDisabled, events.JobConfig,
+		events.JobStrategy:
 		return false
 	}
 	return !code.Transient()

@@ -74,6 +74,9 @@ const (
 	ItemLost        Code = "ITEMLOST"       // an item was taken at most once, and the reply was lost: nobody may have it
 	TreeTooLarge    Code = "TREETOOLARGE"   // more nodes than the tree cache's maximum
 	LimitDisagrees  Code = "LIMITDISAGREES" // the semaphore's limit in ZooKeeper is another; Text has both
+	JobDisabled     Code = "JOBDISABLED"    // an operator has disabled this server for the job
+	JobConfig       Code = "JOBCONFIG"      // the job's configuration cannot be read
+	JobStrategy     Code = "JOBSTRATEGY"    // the job's items are dealt in a way that this library does not know
 	ParentGone      Code = "PARENTGONE"     // the directory was there and was deleted before the node could be created in it
 )
 

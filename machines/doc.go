@@ -30,6 +30,10 @@
 //	jobelection.go  Elastic-Job's election; jobelection_actions.go, jobelection_seal.go what its rows do
 //	jobnodes.go     ElasticJob's nodes below a job's, and how items are dealt; jobconfig.go, jobyaml.go what a job's
 //	                configuration says
+//	jobdealer.go    a job's leader deals its items; jobdealer_actions.go, jobdealer_plan.go what its rows do,
+//	                jobelection_dealer.go how the election opens it
+//	jobnodes.go     ElasticJob's nodes below a job's, and how items are dealt; jobconfig.go, jobyaml.go what a job's
+//	                configuration says
 //	standalone.go   what the recipes without a line share; paced.go what those of them share that create nodes again
 //	leaderwatch.go  who leads a line, from outside
 //	persistent.go   one ephemeral node, created again in every session; persistent_actions.go what its rows do
@@ -57,6 +61,7 @@ import "github.com/incumbent-go/incumbent/engine"
 // Recipes returns every recipe that a loop or a replay has to know.
 func Recipes() []engine.Recipe {
 	return []engine.Recipe{SessionRecipe, LatchRecipe, SelectorRecipe, MutexRecipe, ReadWriteRecipe, SemaphoreRecipe, ElectionRecipe, LeaderWatchRecipe, JobElectionRecipe,
+		JobDealerRecipe,
 		PersistentRecipe, MembershipRecipe, BarrierRecipe, GateRecipe, DoubleBarrierRecipe, RequestRecipe, ProducerRecipe, ConsumerRecipe,
 		DeletionRecipe, NodewatchRecipe, TreeCacheRecipe, NumberRecipe, LeftoverRecipe}
 }

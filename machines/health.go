@@ -1,6 +1,8 @@
 package machines
 
 import (
+	"time"
+
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -9,12 +11,14 @@ import (
 // not say it.
 const defaultHealthFailures = 3
 
-// health is what the user's health checks have said. A participant without such a check is healthy.
+// health is what the user's health checks, or a job's dealer, have said. A participant without such a check is
+// healthy.
 type health struct {
 	mostFailures int    // checks in a row that have to fail
 	failedChecks int    // checks in a row that have failed
 	checkText    string // why the last one failed
-	outOfLine    bool   // the pause lasts until a check succeeds
+	checkCode    events.Code
+	outOfLine    bool // the pause lasts until a check succeeds
 }
 
 // unhealthy reports whether enough checks in a row have failed.
@@ -35,22 +39,24 @@ func (p *contender) noteHealth(ev events.Event, out *engine.Outbox) {
 		p.becomeUnhealthy(ev, out)
 	default:
 		p.failedChecks++
-		p.checkText = ev.Text
+		p.checkText, p.checkCode = ev.Text, ev.Code
 		if p.unhealthy() { // for another reason than before
-			p.announce(events.Unhealthy, p.checkText, ev, out)
+			p.announce(ev.Code, p.checkText, ev, out)
 		}
 	}
 }
 
 // becomeUnhealthy sets what comes next: the place goes to others, unless the participant ends or
-// leaves the line anyway.
+// leaves the line anyway. A silent check has no result yet: that is no failure.
 func (p *contender) becomeUnhealthy(ev events.Event, out *engine.Outbox) {
 	p.failedChecks++
-	p.checkText = ev.Text
-	p.countDeletion(ev)
-	p.announce(events.Unhealthy, p.checkText, ev, out)
+	if !ev.Silent {
+		p.checkText, p.checkCode = ev.Text, ev.Code
+		p.countDeletion(ev)
+		p.announce(ev.Code, p.checkText, ev, out)
+	}
 	if p.leads {
-		p.endOnce(events.Unhealthy, p.checkText, out)
+		p.endOnce(ev.Code, p.checkText, out)
 	}
 	if p.nextIntent != stayOut && p.nextIntent != closeNext {
 		p.nextIntent = letOthersPass
@@ -75,20 +81,25 @@ func (p *contender) leaveUnhealthy(ev events.Event, out *engine.Outbox) {
 // although others may have come meanwhile.
 func (p *contender) awaitHealth(ev events.Event, out *engine.Outbox) {
 	p.outOfLine = true
-	if p.code != events.Unhealthy {
-		p.announce(events.Unhealthy, p.checkText, ev, out)
+	if p.code != p.checkCode && p.checkCode != events.OK {
+		p.announce(p.checkCode, p.checkText, ev, out)
 	}
 }
 
 // recoverHealth notes a check that succeeded. A participant that has waited for it queues again after
-// a pause, as after a node that did not last.
+// a pause, as after a node that did not last. After the first result there is hardly any.
 func (p *contender) recoverHealth(out *engine.Outbox) {
-	p.failedChecks, p.checkText = 0, ""
-	if p.code == events.Unhealthy {
+	first := p.checkCode == events.OK
+	if !first && p.code == p.checkCode {
 		p.clearFailure(out)
 	}
-	if p.outOfLine {
-		p.outOfLine = false
+	p.failedChecks, p.checkText, p.checkCode = 0, "", events.OK
+	switch {
+	case !p.outOfLine:
+	case first:
+		out.Timer(backOffTimer, time.Duration(p.jitter.next()*float64(p.timeout/16)))
+	default:
 		out.Timer(backOffTimer, p.recreatePause(p.jitter.next()))
 	}
+	p.outOfLine = false
 }

@@ -1,13 +1,18 @@
 package machines
 
 import (
+	"strconv"
+
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
 
 // JobElectionRecipe makes participants of the election of an Elastic-Job job. The instance that owns a
 // node with a fixed name, the marker, leads. The marker is written while a latch is held. Path is the
-// job's node, Data the instance's id. Options: those of LatchRecipe.
+// job's node, Data the instance's id. Options: those of LatchRecipe; "server", the address whose node below servers an
+// operator switches: while its data are DISABLED, this instance neither stands nor leads; "deals", this instance deals
+// the job's items while it leads, and stands only while the job's configuration and strategy are known. With
+// either of them the election opens a dealer (JobDealerRecipe), and closes it.
 var JobElectionRecipe = engine.NewRecipe(jobElectionChart, newJobElection)
 
 // jobElection is one instance that takes part in a job's election. Its own node is the marker, which
@@ -22,13 +27,24 @@ type jobElection struct {
 	foreignNode // the marker of another instance
 
 	version int32 // the marker's, while it is ours
+
+	dealer  events.ID         // the machine that deals, and says whether this instance may stand; "": none is open
+	dealing map[string]string // its options; nil: there is to be none
 }
 
 func newJobElection(open events.Event) (*jobElection, error) {
 	job := open.Path
 	open.Path = job + "/" + jobDir
 	o := options{values: open.Options}
-	return &jobElection{contender: newContender(open, &o), marker: JobMarker(job), foreignNode: foreignNode{foreign: JobMarker(job)}, sublatch: sublatch{oneFlight: o.flag("oneFlight"), resume: o.flag("resume")}}, o.err
+	c := &jobElection{contender: newContender(open, &o), marker: JobMarker(job),
+		foreignNode: foreignNode{foreign: JobMarker(job)},
+		sublatch:    sublatch{oneFlight: o.flag("oneFlight"), resume: o.flag("resume")}}
+	server, deals := o.text("server", ""), o.flag("deals")
+	if server != "" || deals {
+		c.mostFailures = 1
+		c.dealing = map[string]string{"opener": c.id, "server": server, "deals": strconv.FormatBool(deals)}
+	}
+	return c, o.err
 }
 
 // States of job elections, in addition to those in states.go.
@@ -74,11 +90,12 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		events.ReplyStat, events.ReplyChildren, events.ReplyMulti, events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.ConfirmationCounts,
 		events.LatchHeld, events.LatchLost, events.LatchFailed, events.LatchClosed, events.NodeGone,
-		events.WorkReturned, events.WorkDrained, events.TimerFired,
+		events.HealthChecked, events.WorkReturned, events.WorkDrained, events.TimerFired,
 	},
 	Rows: []engine.Row[jobElection]{
-		{From: from{latent}, On: on(events.CommandStart), When: (*jobElection).attached, To: looking, Do: (*jobElection).begin, Then: (*jobElection).look},
-		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*jobElection).begin},
+		{From: from{latent}, On: on(events.CommandStart), When: (*jobElection).attached, To: looking,
+			Do: (*jobElection).beginWithDealer, Then: (*jobElection).look},
+		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*jobElection).beginWithDealer},
 		{From: running, On: on(events.CommandStart), To: engine.Stay, Do: (*jobElection).refuseStart},
 
 		// Who leads?
@@ -107,6 +124,13 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		{From: from{confirming}, On: on(events.TimerFired), To: confirming, Do: (*jobElection).reconfirm},
 		{From: from{confirming}, On: on(events.ReplyMulti), When: (*jobElection).lostRace, To: looking, Do: (*jobElection).lookAndListSeals},
 		{From: from{confirming}, On: on(events.ReplyMulti), To: pausing, Do: (*jobElection).failAndYield},
+
+		// May this instance stand?
+		{From: from{leading}, On: on(events.HealthChecked), When: (*jobElection).failsCheck, To: draining,
+			Do: (*jobElection).stepDownUnhealthy},
+		{From: append(from{suspended, pausing}, electing...), On: on(events.HealthChecked),
+			When: (*jobElection).failsCheck, To: deciding, Do: (*jobElection).withhold},
+		{From: running, On: on(events.HealthChecked), To: engine.Stay, Do: (*jobElection).noteHealth},
 
 		// The latch, and the marker written under it.
 		{From: from{queueing}, On: on(events.LatchHeld), To: checking, Do: (*jobElection).noteHeld, Then: (*jobElection).readUnderLatch},
@@ -162,18 +186,21 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		{From: from{pausing}, On: on(events.TimerFired), To: deciding},
 		{From: from{draining}, On: on(events.WorkDrained), To: deciding},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobElection).mustClean, To: leaving, Do: (*jobElection).clear},
-		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobElection).isClosing, To: closed, Do: (*jobElection).finish},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobElection).isClosing, To: closed,
+			Do: (*jobElection).finishWithDealer},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobElection).backsOff, To: pausing, Do: (*jobElection).pause},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobElection).detached, To: suspended, Do: (*jobElection).answerResign},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobElection).exhaustedWithNode, To: leaving, Do: (*jobElection).quit, Then: (*jobElection).clear},
-		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobElection).exhausted, To: closed, Do: (*jobElection).quit, Then: (*jobElection).finish},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobElection).exhausted, To: closed,
+			Do: (*jobElection).quit, Then: (*jobElection).finishWithDealer},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobElection).inFlight, To: marking},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobElection).unusable, To: leaving, Do: (*jobElection).giveUpPlace, Then: (*jobElection).clear},
 		{From: from{deciding}, On: on(engine.AtOnce), To: looking, Do: (*jobElection).answerResign, Then: (*jobElection).look},
 
 		// Close, and the deletion of the marker.
 		{From: append(from{suspended, pausing}, electing...), On: on(events.CommandClose), When: (*jobElection).hasMarkerOrLatch, To: leaving, Do: (*jobElection).withdraw, Then: (*jobElection).clear},
-		{From: append(from{latent, suspended, pausing}, electing...), On: on(events.CommandClose), To: closed, Do: (*jobElection).withdraw, Then: (*jobElection).finish},
+		{From: append(from{latent, suspended, pausing}, electing...), On: on(events.CommandClose), To: closed,
+			Do: (*jobElection).withdraw, Then: (*jobElection).finishWithDealer},
 		{From: from{leading}, On: on(events.CommandClose), To: draining, Do: (*jobElection).closeStepDown},
 		{From: from{draining, leaving}, On: on(events.CommandClose), To: engine.Stay, Do: (*jobElection).withdraw},
 		{From: from{leaving}, On: on(events.ReplyStat), When: (*jobElection).markerOurs, To: leaving, Do: (*jobElection).deleteMarker},
@@ -186,14 +213,16 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		{From: from{leaving}, On: on(events.ReplyMulti), To: leaving, Do: (*jobElection).clearLater},
 		{From: from{leaving}, On: on(events.TimerFired), To: leaving, Do: (*jobElection).clear},
 		{From: from{leaving}, On: on(events.NodeGone), When: (*jobElection).leavesLatch, To: leaving},
-		{From: from{leaving}, On: on(events.NodeGone), When: (*jobElection).isClosing, To: closed, Do: (*jobElection).finish},
+		{From: from{leaving}, On: on(events.NodeGone), When: (*jobElection).isClosing, To: closed,
+			Do: (*jobElection).finishWithDealer},
 		{From: from{leaving}, On: on(events.NodeGone), To: deciding},
 	},
 	Ignores: []engine.Ignore{
 		{In: from{latent}, On: []events.Kind{
 			events.CommandCancel, events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren,
 			events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.ConfirmationCounts,
-			events.LatchHeld, events.LatchLost, events.LatchFailed, events.LatchClosed, events.NodeGone, events.WorkReturned, events.WorkDrained},
+			events.LatchHeld, events.LatchLost, events.LatchFailed, events.LatchClosed, events.NodeGone,
+			events.HealthChecked, events.WorkReturned, events.WorkDrained},
 			Why: "nothing was sent before the start, and the start event has the session"},
 		{In: from{looking, checking, marking, draining, leaving, suspended, pausing}, On: []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged},
 			Why: "the marker is read, written or deleted by its version before anything is decided"},

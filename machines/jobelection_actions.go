@@ -157,6 +157,7 @@ func (c *jobElection) beginMarkerTerm(ev events.Event, out *engine.Outbox) {
 	c.wantTermHeartbeats(c.termChecks(), out)
 	c.closeLatch(out)
 	c.beginTerm(ev, out)
+	c.tellDealer(events.Event{Kind: events.TermBegun, Ops: c.termChecks()}, out)
 }
 
 // wantTermHeartbeats asks for heartbeats that check the guards of the term, or the marker's name while
@@ -194,8 +195,12 @@ func (c *jobElection) queue(ev events.Event, out *engine.Outbox) {
 	c.openLatch(join(c.ownDir, jobLatch), &c.contender, map[string]string{}, out)
 }
 
-// takeLatchFailure reports the latch's failure as the own one.
+// takeLatchFailure reports the latch's or the dealer's failure as the own one. If it has no code, it has passed.
 func (c *jobElection) takeLatchFailure(ev events.Event, out *engine.Outbox) {
+	if ev.Code == events.OK {
+		c.clearFailure(out)
+		return
+	}
 	c.announce(ev.Code, ev.Text, ev, out)
 }
 

@@ -3,7 +3,6 @@ package machines
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
@@ -210,7 +209,7 @@ func (j *judge) order(out []engine.Addressed) {
 func (j *judge) effect(a engine.Addressed, cause events.Event) {
 	switch e := a.Effect.(type) {
 	case events.Answer:
-		if e.Command == 0 && strings.HasPrefix(string(a.From), "latch-") && j.serves(a.From) {
+		if e.Command == 0 && j.serves(a.From) {
 			return // a command that its opener told has no number, and nobody waits
 		}
 		if _, open := j.open[a.From][e.Command]; !open {

@@ -80,7 +80,12 @@ func (j *judge) sublatch(opener string, e *sublatch) {
 
 // serves reports whether a machine was opened by another.
 func (j *judge) serves(id events.ID) bool {
-	return strings.Contains(string(id), "-jobelection") || strings.Contains(string(id), "-semaphore")
+	for _, opener := range []string{"-jobelection", "-semaphore", "-jobdealer"} {
+		if strings.Contains(string(id), opener) {
+			return true
+		}
+	}
+	return false
 }
 
 // atRest are the states in which a machine without a line waits for its user, or
@@ -94,10 +99,14 @@ func (j *judge) wakes(id events.ID) {
 	if id == events.SessionMachine || j.members[id] != nil || slices.Contains(atRest, state) || j.session != nil && !j.session.attached {
 		return
 	}
-	if len(j.engine.Awaits(id)) == 0 && len(j.armed[id]) == 0 {
+	follows := j.engine.State(treeOf(id)) != "" && slices.Contains(from{following, waiting, dealt}, state)
+	if len(j.engine.Awaits(id)) == 0 && len(j.armed[id]) == 0 && !follows {
 		j.wrong("%s: nothing can wake it in %s", id, state)
 	}
 }
+
+// treeOf returns the tree cache of a dealer.
+func treeOf(dealer events.ID) events.ID { return "treecache-" + dealer }
 
 // heartbeat checks the session machine's timers against who needs them: belief
 // always has a timer that ends it.
