@@ -44,6 +44,8 @@ type checks struct {
 	createdAt        map[string]int64          // path → the transaction that created the node: names may come again
 	createdBy        map[int64]string          // czxid → the handle that created the persistent node
 	groups           []string                  // the members of the group, one state after the other
+	jobRounds        int                       // how often a healed world has changed its job
+	jobRuns          string                    // which item an instance runs, before this transaction
 	treeRounds       int                       // how often a healed world has changed its tree
 }
 
@@ -87,6 +89,7 @@ func (k *checks) committed(p *world.Proposal) {
 	k.persistentCommitted(p.Txn, p)
 	k.writeCommitted(p)
 	k.groupCommitted()
+	k.jobCommitted(p.Txn)
 	for _, path := range deletions(p.Txn) {
 		k.nodeDeleted(path, p)
 		k.checkDeleter(path, p)

@@ -183,10 +183,13 @@ func states(all []engine.State) string {
 	return strings.Join(names, ",")
 }
 
-// Absent returns the recipes that have no place in the simulation yet. Machines open a leftover, and no user.
+// openedByMachines are the recipes that have no role: a client opens the session, and machines open the others.
+var openedByMachines = []string{"session", "leftover", "jobdealer"}
+
+// Absent returns the recipes that have no place in the simulation yet.
 func Absent() (names []string) {
 	for _, r := range machines.Recipes() {
-		if r.Name() != "session" && r.Name() != "leftover" && roleOf(r.Name()) == nil {
+		if !slices.Contains(openedByMachines, r.Name()) && roleOf(r.Name()) == nil {
 			names = append(names, r.Name())
 		}
 	}

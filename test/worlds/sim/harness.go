@@ -86,7 +86,7 @@ func (w *harness) newClient() *client {
 // recipes returns the product's recipes that have a role, or that machines open, as the plant changes them.
 func (w *harness) recipes() []engine.Recipe {
 	all := slices.DeleteFunc(slices.Clone(machines.Recipes()), func(r engine.Recipe) bool {
-		return r.Name() != "session" && r.Name() != "leftover" && roleOf(r.Name()) == nil
+		return !slices.Contains(openedByMachines, r.Name()) && roleOf(r.Name()) == nil
 	})
 	if w.plant == nil || w.plant.Mutations == nil {
 		return all

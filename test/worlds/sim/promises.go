@@ -115,8 +115,10 @@ func public(path string) bool {
 // deletedByOwner checks that nobody deletes another process's node, except by writing
 // a job's marker, which ends what guarded the terms before.
 func (k *checks) deletedByOwner(path string, p *world.Proposal) {
-	if path != machines.JobMarker(jobPath) && slices.Contains(creations(p.Txn), machines.JobMarker(jobPath)) {
-		return
+	for _, job := range []string{jobPath, dealtJob} {
+		if path != machines.JobMarker(job) && slices.Contains(creations(p.Txn), machines.JobMarker(job)) {
+			return
+		}
 	}
 	if k.w.queue != nil && k.w.queue.brokenLocks[path] {
 		return

@@ -17,6 +17,7 @@ var roles = []*role{
 	barrierRole, consumerRole, deletionRole, doubleBarrierRole, electionRole, gateRole, jobElectionRole,
 	latchRole, membershipRole, mutexRole, nodeWatchRole, numberRole, observerRole, persistentRole, producerRole,
 	readWriteRole, requestRole, selectorRole, semaphoreRole, treeCacheRole,
+	jobDealerRole,  // behind the job election, whose recipe it shares
 	plainMutexRole, // behind the mutex, whose recipe it shares
 }
 

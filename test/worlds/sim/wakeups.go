@@ -68,6 +68,10 @@ func (k *checks) wakes(c *client, id events.ID) map[engine.State]waking {
 		return semaphoreLatchWakes
 	case strings.HasPrefix(string(id), "latch-jobelection"):
 		return jobLatchWakes
+	case strings.HasPrefix(string(id), "jobdealer-"):
+		return dealerWakes
+	case strings.HasPrefix(string(id), "treecache-jobdealer-"):
+		return dealerTreeWakes
 	}
 	return nil // the session's timers are checked below
 }
