@@ -35,6 +35,9 @@
 //   - [Selector]: runs a function for one term, then the next in line leads. Curator's LeaderSelector.
 //   - [Election]: a latch on plain names, n_0000000007, as in ZooKeeper's recipes.
 //   - [JobElection]: the leader of an ElasticJob job, together with its Java instances.
+//   - [Job], [JobOptions], [JobMode]: one instance of such a job, which elects, deals the items and runs its own. An
+//     [Item] is what its function gets, [JobConfig] the job's configuration, [JobSchedule] and [Every] when items
+//     run, [JobItem] who has which.
 //   - [LatchOptions], [SelectorOptions], [CloseMode]: their options, and whether Close calls the listeners.
 //   - [Leadership]: for the work under a term: a context, a token, a deadline, guarded writes.
 //   - [Term], [Listener]: one period of leadership, and callbacks for its begin and end.

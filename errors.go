@@ -29,8 +29,12 @@ var (
 	ErrNotLeading = errors.New("incumbent: not leading")
 	// ErrNotInLine: the participant is not in the line, or no longer.
 	ErrNotInLine = errors.New("incumbent: not in the line")
-	// ErrJobTaken: this client has a JobElection for the job already.
-	ErrJobTaken = errors.New("incumbent: this client has a JobElection for the job already: close that one first")
+	// ErrJobTaken: this client has a Job or a JobElection for the job already.
+	ErrJobTaken = errors.New("incumbent: this client has a Job or a JobElection for the job already: close that one " +
+		"first")
+	// ErrJobRemoved: somebody has deleted the node of this instance of the job, as ElasticJob's console does to end
+	// one.
+	ErrJobRemoved = errors.New("incumbent: this instance of the job was shut down")
 	// ErrNodeTaken: another handle of the same client keeps a node at the path; the path is
 	// free again when that one is closed.
 	ErrNodeTaken = errors.New("incumbent: this client keeps a node at the path already")
@@ -194,6 +198,7 @@ var sentinels = map[events.Code]error{
 	events.JobStrategy:     ErrJobStrategy,
 	events.LeadershipLost:  ErrLeadershipLost,
 	events.NodeType:        ErrNodeType,
+	events.JobRemoved:      ErrJobRemoved,
 }
 
 // codeText has the text of codes without a sentinel.

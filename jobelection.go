@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"strings"
@@ -28,8 +29,9 @@ import (
 // A client may have elections for thousands of jobs; none has a goroutine of its own. All
 // methods are safe to call from any goroutine.
 type JobElection struct {
-	job   string
-	latch Latch // what any leadership has; its machine is a job election's
+	job      string
+	reserved bool  // no other handle of the client is for the job
+	latch    Latch // what any leadership has; its machine is a job election's
 
 	mu      sync.Mutex
 	changed chan struct{} // closed at the next change
@@ -72,14 +74,25 @@ func (c *Client) JobElection(job string, options LatchOptions) (*JobElection, er
 	if !c.reserve("job " + job) {
 		return nil, fmt.Errorf("%w: %s", ErrJobTaken, shownPath(job))
 	}
-	j := &JobElection{job: job, changed: make(chan struct{})}
+	j, err := c.newJobElection(job, options, nil, true)
+	if err != nil {
+		c.unreserve("job " + job)
+	}
+	return j, err
+}
+
+// newJobElection opens a machine with more options. If it is the only one of its job by reservation, that ends with it.
+func (c *Client) newJobElection(job string, options LatchOptions, more map[string]string,
+	reserved bool) (*JobElection, error) {
+	j := &JobElection{job: job, reserved: reserved, changed: make(chan struct{})}
 	j.latch.participant.prepare(c, job, options)
+	open := options.open(job, c.config)
+	maps.Copy(open.Options, more)
 	_, err := c.register(machines.JobElectionRecipe.Name(), func(id events.ID) receiver {
 		j.latch.participant.id = id
 		return j
-	}, options.open(job, c.config))
+	}, open)
 	if err != nil {
-		c.unreserve("job " + job)
 		return nil, err
 	}
 	return j, nil
@@ -158,8 +171,13 @@ func (j *JobElection) HasLeader(ctx context.Context) (bool, error) {
 // The instance does not always lead: see Participant.First. Client.Evict takes leadership from it.
 // Errors as of HasLeader.
 func (j *JobElection) First(ctx context.Context) (Participant, bool, error) {
-	path := machines.JobMarker(j.job)
-	data, stat, err := j.latch.participant.client.read(ctx, path)
+	return j.latch.participant.client.jobLeader(ctx, j.job)
+}
+
+// jobLeader reads which instance leads a job.
+func (c *Client) jobLeader(ctx context.Context, job string) (Participant, bool, error) {
+	path := machines.JobMarker(job)
+	data, stat, err := c.read(ctx, path)
 	refused := refusal(err)
 	switch {
 	case err == nil:
@@ -275,7 +293,7 @@ func (j *JobElection) notice(n events.Notify) {
 func (j *JobElection) answer(a events.Answer) { j.latch.answer(a) }
 
 func (j *JobElection) entered(state string) {
-	if state == "closed" {
+	if state == "closed" && j.reserved {
 		j.latch.participant.client.unreserve("job " + j.job)
 	}
 	j.latch.entered(state)

@@ -12,6 +12,7 @@ const (
 	whatLeadership = "leadership"
 	whatLock       = "lock"
 	whatPermits    = "permits"
+	whatItems      = "items"
 )
 
 // LostError is the error of every term of leadership, and of every hold of a lock, that has
@@ -20,7 +21,7 @@ const (
 // permits is ErrLockLost, too.
 type LostError struct {
 	Reason  Reason
-	What    string        // "leadership", "lock" or "permits"
+	What    string        // "leadership", "lock", "permits" or "items"
 	Path    string        // the directory of the line
 	Node    string        // the own node; "" if it was lost before it was held
 	Token   int64         // the own node's czxid; 0 if it was lost before it was held
@@ -76,7 +77,7 @@ func (e *LostError) why() string {
 
 // Is reports whether target is ErrLeadershipLost, or ErrLockLost for a lock or permits.
 func (e *LostError) Is(target error) bool {
-	return target == ErrLeadershipLost || target == ErrLockLost && e.What != whatLeadership
+	return target == ErrLeadershipLost || target == ErrLockLost && e.What != whatLeadership && e.What != whatItems
 }
 
 // lost returns the error of a term that ends now, or whose deadline has passed. This process

@@ -343,7 +343,8 @@ func (e *Engine) unknown(q queued) {
 func commands(k events.Kind) bool {
 	switch k {
 	case events.CommandStart, events.CommandAwait, events.CommandResign, events.CommandRequeue, events.CommandClose,
-		events.CommandSet, events.CommandRemove, events.CommandPut, events.CommandEnter, events.CommandLeave:
+		events.CommandSet, events.CommandRemove, events.CommandPut, events.CommandEnter, events.CommandLeave,
+		events.CommandTrigger:
 		return true
 	}
 	return false
@@ -387,8 +388,7 @@ func (e *Engine) note(q queued, t Transition, effects []events.Effect) {
 	}
 }
 
-// copied returns a copy of effects. Several copies share one piece of memory, so that few
-// are allocated.
+// copied returns a copy of effects. Several copies share one piece of memory, so that few are allocated.
 func (e *Engine) copied(effects []events.Effect) events.Effects {
 	const piece = 256
 	if cap(e.kept)-len(e.kept) < len(effects) {

@@ -77,6 +77,7 @@ const (
 	JobDisabled     Code = "JOBDISABLED"    // an operator has disabled this server for the job
 	JobConfig       Code = "JOBCONFIG"      // the job's configuration cannot be read
 	JobStrategy     Code = "JOBSTRATEGY"    // the job's items are dealt in a way that this library does not know
+	JobRemoved      Code = "JOBREMOVED"     // somebody has deleted the node of a job's instance, which ends it
 	ParentGone      Code = "PARENTGONE"     // the directory was there and was deleted before the node could be created in it
 )
 

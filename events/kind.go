@@ -19,6 +19,7 @@ const (
 	CommandPut     Kind = "command.put"     // put payload number Work and the following ones into a queue
 	CommandEnter   Kind = "command.enter"   // enter a double barrier
 	CommandLeave   Kind = "command.leave"   // leave a double barrier
+	CommandTrigger Kind = "command.trigger" // run a job's items now
 
 	CommandEndSession Kind = "command.endsession" // end ZooKeeper's session and begin the next; it has no answer
 )
@@ -144,7 +145,7 @@ const TimerFired Kind = "timer.fired"
 func Kinds() []Kind {
 	return []Kind{
 		CommandOpen, CommandStart, CommandAwait, CommandCancel, CommandResign, CommandRequeue, CommandClose,
-		CommandSet, CommandRemove, CommandPut, CommandEnter, CommandLeave, CommandEndSession,
+		CommandSet, CommandRemove, CommandPut, CommandEnter, CommandLeave, CommandTrigger, CommandEndSession,
 		WorkReturned, WorkDrained, HealthChecked,
 		ReplyCreate, ReplyDelete, ReplyStat, ReplyChildren, ReplyMulti, ReplySync, ReplyWatch,
 		WatchCreated, WatchDeleted, WatchChanged, WatchChildren, WatchReplaced,

@@ -32,8 +32,9 @@
 //	                configuration says
 //	jobdealer.go    a job's leader deals its items; jobdealer_actions.go, jobdealer_plan.go what its rows do,
 //	                jobelection_dealer.go how the election opens it
-//	jobnodes.go     ElasticJob's nodes below a job's, and how items are dealt; jobconfig.go, jobyaml.go what a job's
-//	                configuration says
+//	jobworker.go    an instance of a job that runs its items; jobview.go what it has read of the job, jobworker_run.go
+//	                how far it has come, jobworker_guards.go, jobworker_actions.go, jobworker_write.go its rows' guards
+//	                and actions
 //	standalone.go   what the recipes without a line share; paced.go what those of them share that create nodes again
 //	leaderwatch.go  who leads a line, from outside
 //	persistent.go   one ephemeral node, created again in every session; persistent_actions.go what its rows do
@@ -63,5 +64,5 @@ func Recipes() []engine.Recipe {
 	return []engine.Recipe{SessionRecipe, LatchRecipe, SelectorRecipe, MutexRecipe, ReadWriteRecipe, SemaphoreRecipe, ElectionRecipe, LeaderWatchRecipe, JobElectionRecipe,
 		JobDealerRecipe,
 		PersistentRecipe, MembershipRecipe, BarrierRecipe, GateRecipe, DoubleBarrierRecipe, RequestRecipe, ProducerRecipe, ConsumerRecipe,
-		DeletionRecipe, NodewatchRecipe, TreeCacheRecipe, NumberRecipe, LeftoverRecipe}
+		JobWorkerRecipe, DeletionRecipe, NodewatchRecipe, TreeCacheRecipe, NumberRecipe, LeftoverRecipe}
 }

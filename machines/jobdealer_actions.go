@@ -123,7 +123,8 @@ func (d *jobDealer) disabled() bool {
 
 // termOver reports whether a write was refused because the term is over: its checks come first.
 func (d *jobDealer) termOver(ev events.Event) bool {
-	return d.changedMeanwhile(ev) && slices.ContainsFunc(d.guards, func(op events.Op) bool { return op.Path == ev.Path })
+	return d.changedMeanwhile(ev) && slices.ContainsFunc(d.guards,
+		func(op events.Op) bool { return op.Path == ev.Path })
 }
 
 // changedMeanwhile reports whether a write was refused because a node that it names is not as it was read.

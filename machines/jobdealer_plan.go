@@ -200,7 +200,7 @@ func (d *jobDealer) create(ops []events.Op, name, data string) []events.Op {
 }
 
 func (d *jobDealer) creation(name, data string) events.Op {
-	return events.Op{Verb: "create", Path: join(d.path, name), Data: []byte(data)}
+	return events.Op{Verb: "create", Path: join(d.path, name), Mode: events.Persistent, Data: []byte(data)}
 }
 
 // deleteAsRead is delete for a node that another instance may write to meanwhile.

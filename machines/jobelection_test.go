@@ -236,9 +236,26 @@ var ways = map[string][]string{
 		"reply.stat code=NONODE", "reply.children children=latch", "reply.multi zxid=20", "L reply.delete", "reply.stat czxid=20 version=1"},
 	"leads semaphore": {"command.await", "L reply.create seq=0", "L reply.children children=own",
 		"reply.stat data=3 version=1", "reply.multi zxid=20", "reply.stat czxid=20"},
+	"waits jobworker": jobWaits,
+	"leads jobworker": append(slices.Clone(jobWaits), jobRuns...),
 	"waits semaphore": {"command.await", "L reply.create seq=0", "L reply.children children=own",
 		"reply.stat data=3 version=1 count=2", "reply.children children=(lease-0,lease-1)"},
 }
+
+// jobWaits leads an instance of a job with two items to where it waits for a trigger, jobRuns from there to where
+// item 0
+// runs.
+var (
+	jobWaits = []string{"command.start", "reply.stat config=shardingTotalCount:2", "reply.stat code=NONODE",
+		"reply.stat data=ENABLED owner=0",
+		"reply.stat code=NONODE", "reply.stat code=NONODE", "reply.create code=NODEEXISTS", "reply.multi zxid=20",
+		"reply.stat czxid=20"}
+	jobRuns = []string{"command.trigger", "reply.stat code=NONODE", "reply.stat code=NONODE",
+		"reply.stat data=me owner=0", "reply.stat data=other owner=0",
+		"reply.children children=instance", "reply.multi zxid=30", "reply.stat czxid=20", "reply.stat code=NONODE",
+		"reply.stat code=NONODE",
+		"reply.stat data=me owner=0"}
+)
 
 // usherAlong plays a script.
 func (c *conversation) usherAlong(t *testing.T, way []string, name string) string {

@@ -126,7 +126,8 @@ func (j *judge) step(to events.ID, ev events.Event) []engine.Addressed {
 func (j *judge) before(to events.ID, ev events.Event) {
 	switch ev.Kind {
 	case events.CommandStart, events.CommandAwait, events.CommandResign, events.CommandRequeue, events.CommandClose,
-		events.CommandSet, events.CommandRemove, events.CommandPut, events.CommandEnter, events.CommandLeave:
+		events.CommandSet, events.CommandRemove, events.CommandPut, events.CommandEnter, events.CommandLeave,
+		events.CommandTrigger:
 		put(j.open, to, ev.Request, ev.Kind)
 	case events.WorkReturned, events.CommandCancel:
 		if ev.Request != 0 { // a writer that wants to read on; who asks what became of a put

@@ -80,7 +80,7 @@ func (j *judge) sublatch(opener string, e *sublatch) {
 
 // serves reports whether a machine was opened by another.
 func (j *judge) serves(id events.ID) bool {
-	for _, opener := range []string{"-jobelection", "-semaphore", "-jobdealer"} {
+	for _, opener := range []string{"-jobelection", "-semaphore", "-jobdealer", "-jobworker"} {
 		if strings.Contains(string(id), opener) {
 			return true
 		}
@@ -90,7 +90,7 @@ func (j *judge) serves(id events.ID) bool {
 
 // atRest are the states in which a machine without a line waits for its user, or
 // for the connection.
-var atRest = from{latent, suspended, closed, outside, inside, idle, working, overfull}
+var atRest = from{latent, suspended, closed, outside, inside, idle, working, overfull, draining}
 
 // wakes checks that a machine outside of every line can be woken: by an answer,
 // a timer or a watch.

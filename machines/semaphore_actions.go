@@ -144,7 +144,7 @@ func (s *semaphore) queue(ev events.Event, out *engine.Outbox) {
 		s.createdAt = ev.At
 	}
 	options := map[string]string{"label": s.lockLabel(), "unwatched": "true"}
-	s.openLatch(s.locks, &s.contender, options, out)
+	s.openLatch(s.locks, s.asOpener(), options, out)
 }
 
 // readPool reads the limit and the number of permits, with a watch on the limit. A place in the line is no failure:

@@ -18,8 +18,17 @@ type sublatch struct {
 	resume      bool   // they may wait again without a listing
 }
 
+// latchOpener is what a sublatch has of its opener.
+type latchOpener struct {
+	id, seed string
+	data     []byte // of the latch's node
+}
+
+// asOpener returns what a sublatch has of the contender.
+func (p *contender) asOpener() latchOpener { return latchOpener{p.id, p.seed, p.data} }
+
 // openLatch opens a latch in the line of a directory, if none is open yet.
-func (e *sublatch) openLatch(dir string, opener *contender, options map[string]string, out *engine.Outbox) {
+func (e *sublatch) openLatch(dir string, opener latchOpener, options map[string]string, out *engine.Outbox) {
 	if e.latch != "" {
 		return
 	}

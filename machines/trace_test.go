@@ -305,7 +305,7 @@ func (c *conversation) event(t *testing.T, to events.ID, d *datadriven.TestData)
 			ev.Text = value
 		case "data":
 			ev.Data = []byte(value)
-		case "lines", "checks":
+		case "lines", "checks", "config":
 			severalValues(&ev, a)
 		case "nostat":
 			hasStat = false

@@ -70,10 +70,17 @@ func TestADirectiveThatCannotBeReadIsRefused(t *testing.T) {
 	}
 }
 
-// severalValues sets what an argument with several values says: lines of data, or the checks of a term.
+// severalValues sets what an argument with several values says: lines of data, a job's configuration, or the checks
+// of a
+// term.
 func severalValues(ev *events.Event, a datadriven.CmdArg) {
 	if a.Key == "lines" {
 		ev.Data = []byte(strings.ReplaceAll(strings.Join(a.Vals, "\n"), "_", " "))
+		return
+	}
+	if a.Key == "config" {
+		ev.Data = []byte("jobName: l\nmonitorExecution: true\nmisfire: " +
+			"true\n" + strings.ReplaceAll(strings.Join(a.Vals, "\n"), ":", ": ") + "\n")
 		return
 	}
 	for _, path := range a.Vals {

@@ -1,0 +1,196 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// jobRun is one Run of a Job, from its call to its return.
+type jobRun struct {
+	job    *Job
+	ctx    context.Context // ends with Run's, or with why Run ends
+	cancel context.CancelCauseFunc
+	worker *jobWorker
+	done   chan struct{}
+
+	mu       sync.Mutex
+	config   JobConfig
+	unusable error         // why there is no configuration
+	version  int           // how often the configuration was read
+	changed  chan struct{} // closed at the next change of the configuration
+	schedule error         // what the user's schedule failed with
+	election *JobElection  // nil: it is not open yet
+}
+
+// newJobRun begins a Run.
+func newJobRun(ctx context.Context, j *Job, f func(context.Context, *Item) error) (*jobRun, error) {
+	r := &jobRun{job: j, done: make(chan struct{}), changed: make(chan struct{}), unusable: errors.New("not read yet")}
+	r.ctx, r.cancel = context.WithCancelCause(ctx)
+	worker, err := newJobWorker(r, f)
+	if err == nil {
+		r.worker = worker
+		err = worker.start(r.ctx, "run")
+	}
+	if err != nil && worker != nil && r.worker != nil && ctx.Err() == nil {
+		r.cancel(err)
+		return nil, err
+	}
+	if r.worker == nil {
+		r.cancel(err)
+		return nil, err
+	}
+	return r, nil
+}
+
+// wait waits until the Run ends, hands over, and returns why it ended: nil if ctx has.
+func (r *jobRun) wait(ctx context.Context) error {
+	defer r.job.ended()
+	defer close(r.done)
+	var all sync.WaitGroup
+	dealing, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stop(nil)
+	all.Go(func() { r.keepSchedule() })
+	all.Go(func() { r.stand(dealing) })
+	select {
+	case <-r.ctx.Done():
+	case <-r.job.client.closed:
+		r.cancel(ErrClosed)
+	}
+	closing := r.closeWorker(ctx)
+	stop(context.Cause(r.ctx)) // the leadership is given up last: it deals the items to others
+	all.Wait()
+	if ctx.Err() != nil {
+		return closing
+	}
+	return together(r.ending(), closing)
+}
+
+// ending returns why Run ends before its context.
+func (r *jobRun) ending() error {
+	why := context.Cause(r.ctx)
+	if failureCode(why) != "" {
+		return why
+	}
+	return asCallError("run", r.job.path, why)
+}
+
+// closeWorker ends the items, and deletes the instance's nodes when they have returned.
+func (r *jobRun) closeWorker(ctx context.Context) error {
+	r.worker.askClose()
+	select {
+	case <-r.worker.works.idle():
+	case <-r.job.client.closed:
+	}
+	late, cancel := outlive(ctx)
+	defer cancel()
+	return r.worker.Close(late)
+}
+
+// setConfig takes the configuration that the machine has read; on the loop's goroutine.
+func (r *jobRun) setConfig(text string) {
+	config, err := parseJobConfig(r.job.path, []byte(text))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.unusable = err
+	if err == nil {
+		r.config = config
+	}
+	r.version++
+	close(r.changed)
+	r.changed = make(chan struct{})
+}
+
+// configNow returns the configuration that was read last.
+func (r *jobRun) configNow() JobConfig {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.config
+}
+
+// nextConfig returns the configuration, why there is none, and a channel that is closed when that changes.
+func (r *jobRun) nextConfig() (JobConfig, error, <-chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.config, r.unusable, r.changed
+}
+
+// keepSchedule triggers the items by the user's schedule, until Run ends.
+func (r *jobRun) keepSchedule() {
+	if r.job.options.Schedule == nil || r.job.options.Mode != JobWorks {
+		return
+	}
+	for r.ctx.Err() == nil {
+		config, unusable, changed := r.nextConfig()
+		var schedule JobSchedule
+		if unusable == nil {
+			schedule = r.scheduleOf(config)
+		}
+		for r.tick(schedule, changed) {
+		}
+	}
+}
+
+// scheduleOf returns the user's schedule for a configuration, nil if there is none.
+func (r *jobRun) scheduleOf(config JobConfig) (schedule JobSchedule) {
+	var err error
+	r.job.client.log.guard("JobOptions.Schedule", r.job.path, func() (err error) {
+		schedule, err = r.job.options.Schedule(config)
+		return err
+	}, func(failed error) { err = failed })
+	if err != nil {
+		err, schedule = fmt.Errorf("incumbent: the schedule of %s: %w", shownPath(r.job.path), err), nil
+		r.job.client.log.log(zerolog.WarnLevel, "the job has no schedule", func(e *zerolog.Event) {
+			logErr(e.Str("path", shownPath(r.job.path)), err)
+		})
+	}
+	r.setSchedule(err)
+	return schedule
+}
+
+func (r *jobRun) setSchedule(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.schedule = err
+}
+
+// tick waits for the next tick and triggers the items. It returns false when the configuration has changed, or Run
+// ends.
+func (r *jobRun) tick(schedule JobSchedule, changed <-chan struct{}) bool {
+	now, next := wall(0), time.Time{}
+	if schedule != nil {
+		r.job.client.log.guard("JobSchedule.Next", r.job.path, func() error {
+			next = schedule.Next(now)
+			return nil
+		}, func(err error) { r.setSchedule(err) })
+	}
+	var due <-chan time.Time // nil: there is no tick
+	if !next.IsZero() {
+		timer := time.NewTimer(next.Sub(now))
+		defer timer.Stop()
+		due = timer.C
+	}
+	select {
+	case <-due:
+		return r.worker.trigger(r.ctx) == nil
+	case <-changed:
+	case <-r.ctx.Done():
+	}
+	return false
+}
+
+// failure returns what keeps the Run from its duty at this moment, nil if nothing does.
+func (r *jobRun) failure() error {
+	r.mu.Lock()
+	schedule, election := r.schedule, r.election
+	r.mu.Unlock()
+	all := []error{r.worker.Err(), schedule}
+	if election != nil {
+		all = append(all, election.latch.participant.failure())
+	}
+	return together(all...)
+}
