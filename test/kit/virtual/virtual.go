@@ -36,10 +36,12 @@ func Within(t *testing.T, bound time.Duration, test func(*testing.T)) {
 	})
 }
 
+// realYear is in the past of every machine. In a bubble it is in the future, as time begins in 2000 there.
+const realYear = 2020
+
 // Sleep lets d of virtual time pass. It panics outside a bubble, where the time would be real.
 func Sleep(d time.Duration) {
-	stack := make([]byte, 256)
-	if bubbleOf(string(stack[:runtime.Stack(stack, false)])) == "" {
+	if time.Now().Year() >= realYear {
 		panic("virtual: Sleep is for bubbles only: wait for the event itself")
 	}
 	time.Sleep(d)
