@@ -65,7 +65,9 @@ func TestTheEndOfTheOwnCertificate(t *testing.T) {
 				end := time.Now().Add(15 * 24 * time.Hour).Truncate(time.Second)
 				own, authorities := certified(t, "ann", end)
 				log, config := logged()
-				n := w.open(config, w.byTLS(t, own, authorities, of))
+				w.srv.SetSessionTimeouts(time.Second, time.Hour)
+				rare := timeouts(time.Hour, 0) // so few pings that days pass soon
+				n := w.open(config, rare, w.byTLS(t, own, authorities, of))
 				fails(t, n.WaitConnected(t.Context()))
 				if got := n.Stats().CertificateEnd; !got.Equal(end) {
 					t.Errorf("Stats has %s, want %s", got, end)

@@ -6,15 +6,16 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/incumbent-go/incumbent/test/kit/selection"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // sampledCodes say nothing about a write, and the last one has no name.
 var sampledCodes = []zkmem.Code{-1, -4, -5, -7, -13, -122, -9999}
 
-// sampled runs a test for each of sampledCodes, with the write done and not done.
+// sampled runs a test for some of sampledCodes, with the write done and not done.
 func sampled(t *testing.T, test func(t *testing.T, w *world, code zkmem.Code, done bool)) {
-	for _, code := range sampledCodes {
+	for _, code := range selection.Some(t, "codes", 1, 2, sampledCodes) {
 		for _, done := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%d/done %t", code, done), func(t *testing.T) {
 				bubble(t, zkmem.Options{}, func(t *testing.T, w *world) { test(t, w, code, done) })

@@ -15,6 +15,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/sources"
 	"github.com/incumbent-go/incumbent/test/kit/repeat"
+	"github.com/incumbent-go/incumbent/test/kit/selection"
 	"github.com/incumbent-go/incumbent/test/kit/tape"
 	"github.com/incumbent-go/incumbent/test/kit/virtual"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
@@ -67,7 +68,7 @@ func newWorld(t *testing.T, o zkmem.Options) *world {
 	return w
 }
 
-// open opens a client. It is closed, and its log replayed, when the test ends.
+// open opens a client. It is closed when the test ends, and its log is replayed, but not under the race detector.
 func (w *world) open(change ...func(*Config)) *node {
 	w.t.Helper()
 	n := &node{w: w, tape: tape.New(w.t)}
@@ -94,7 +95,9 @@ func (w *world) open(change ...func(*Config)) *node {
 		if err := errors.Join(err, n.Close(ctx)); err != nil {
 			w.t.Errorf("Close: %v\n%s", err, n.tape.Tail(20))
 		}
-		n.tape.Replay()
+		if !selection.Raced() { // a replay starts no goroutine
+			n.tape.Replay()
+		}
 	})
 	return n
 }

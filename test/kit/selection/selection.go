@@ -92,6 +92,10 @@ func part(t testing.TB, raced bool) Level {
 	return Quick
 }
 
+// Raced reports whether the race detector is on. Then a test may leave out what runs in its own goroutine alone, if
+// every run without the detector does it: each test also runs without it, as on a fresh machine.
+func Raced() bool { return raced }
+
 // Full reports whether this run leaves nothing out: its level is Prove, and the race detector is off. If it is not, and the
 // test runs less for that reason, the test says what it leaves out.
 func Full(t testing.TB, less string) bool {
