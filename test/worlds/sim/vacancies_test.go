@@ -1,13 +1,17 @@
 package sim
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/incumbent-go/incumbent/test/kit/selection"
+)
 
 // TestVacancyWorlds runs worlds of every fault behind which a line may stay without a leader.
 // If the product recovers from the fault, every world keeps every promise. If not, one of the
 // first worlds shows that, so that vacancyFaults says what is true.
 func TestVacancyWorlds(t *testing.T) {
 	n := howMany(t, "worlds of every fault behind which a line may stay vacant", 4, 20, 100)
-	for _, f := range vacancyFaults {
+	for _, f := range selection.Some(t, "faults", 4, len(vacancyFaults), vacancyFaults) {
 		t.Run(f.name, func(t *testing.T) {
 			p := Plant{Name: "none: " + f.name, Shape: f.shapeWorld}
 			if f.recovers {
