@@ -299,9 +299,7 @@ func TestRunGoesOnWhileUnhealthy(t *testing.T) {
 			t.Errorf("%d terms after the recovery", terms.Load())
 		}
 		cancel()
-		if err := <-ended; !errors.Is(err, context.Canceled) {
-			t.Errorf("Run: %v", err)
-		}
+		fine(t, <-ended)
 	})
 }
 

@@ -126,7 +126,9 @@ func (l *Latch) Start() error { return l.participant.start(context.Background(),
 //     included. A panic is an error.
 //   - When the work returns because its term has ended, Run queues again and calls it in the
 //     next term. Its error is logged, unless the error is that the context has ended.
-//   - When ctx ends, so does the work's context. Run returns the cause of ctx.
+//   - When ctx ends, so does the work's context. If ctx was cancelled, Run returns nil when
+//     the work returned nil or the context's error, else the work's error; that is so for
+//     SIGTERM by signal.NotifyContext. If a deadline ended ctx, its cause is in the error.
 //   - When a failure that does not pass by itself prevents leadership (ErrNoAuth,
 //     ErrPersistentNode, …), Run returns it. Err has the failures that pass: ErrUnhealthy,
 //     ErrTooSlow, ErrDeletedAgain, a lost connection.

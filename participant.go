@@ -53,6 +53,7 @@ type participant struct {
 	failed lateChannel[struct{}] // full after the current failure has changed
 
 	// Under mu.
+	late   error // of work that returned because Run's context had ended
 	before predecessor
 	term   *heldTerm // nil: there is none
 	last   *heldTerm // the present term, or the one before: its work may go on

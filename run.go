@@ -14,24 +14,28 @@ import (
 )
 
 // whileOpen starts the handle, waits until wait returns, and closes the handle when its work
-// has returned, however long that takes.
+// has returned, however long that takes. It returns the errors of wait, of work that returned
+// because ctx ended, and of the close.
 func (p *participant) whileOpen(ctx context.Context, wait func(context.Context) error) error {
 	err := p.start(ctx, "run")
-	if err != nil && (ctx.Err() == nil || errors.Is(err, ErrAlreadyStarted) || errors.Is(err, ErrClosed)) {
-		return err
-	}
-	if err == nil {
+	switch {
+	case err == nil:
 		err = wait(ctx)
+	case ctx.Err() == nil || errors.Is(err, ErrAlreadyStarted) || errors.Is(err, ErrClosed):
+		return err
+	case planned(ctx):
+		err = nil
 	}
 	p.askClose()
 	<-p.works.idle()
 	late, cancel := outlive(ctx)
 	defer cancel()
-	if closeErr := p.Close(late); closeErr != nil {
-		err = together(err, closeErr)
-	}
-	return err
+	return together(err, p.lateError(), p.Close(late))
 }
+
+// planned reports whether a Run that ends with ctx ends as its caller planned: ctx was cancelled, with whatever cause,
+// as signal.NotifyContext does. The end of a deadline is an error.
+func planned(ctx context.Context) bool { return ctx.Err() == context.Canceled }
 
 // askClose begins to close the handle: the contexts of its work end.
 func (p *participant) askClose() {
@@ -107,20 +111,23 @@ func (p *participant) lead(ctx context.Context, work Work) error {
 			}
 		}
 	}
-	return p.runEnd(ctx, ended, led)
-}
-
-// runEnd returns why Run ends with a context: the caller's, or the one that a failure ended.
-func (p *participant) runEnd(ctx, ended context.Context, led bool) error {
-	if ctx.Err() == nil {
+	if ctx.Err() == nil { // a failure has ended it
 		return context.Cause(ended)
 	}
-	return p.explainRun(ctx, led)
+	return p.endedWith(ctx, led)
 }
 
-// explainRun returns the error of a Run whose context has ended: why the participant has not
-// led, or what keeps it from leading at this moment.
-func (p *participant) explainRun(ctx context.Context, led bool) error {
+// endedWith returns the error of a Run whose context has ended: none if that was planned, else why the participant has
+// not led, or what keeps it from leading at this moment. If the end was planned, the log says what kept it from leading.
+func (p *participant) endedWith(ctx context.Context, led bool) error {
+	if planned(ctx) {
+		if why := cmp.Or(p.client.session.absence(), p.failure()); why != nil {
+			p.client.log.log(zerolog.WarnLevel, "Run was cancelled while it could not lead", func(e *zerolog.Event) {
+				logErr(e.Str("path", shownPath(p.path)), why)
+			})
+		}
+		return nil
+	}
 	return p.client.explain(ctx, "run", p.path, context.Cause(ctx), func() error {
 		if led {
 			return cmp.Or(p.client.session.absence(), p.failure())
@@ -190,20 +197,51 @@ func (p *participant) leadOnce(ended context.Context, held *Leadership) (returne
 		if o.leads && ended.Err() == nil {
 			return true, o.err
 		}
-		p.logDropped(held, o.err)
+		if ended.Err() != nil {
+			_ = p.returnedLate(held.ctx, o.err)
+		} else {
+			p.logDropped(held, o.err)
+		}
 	default: // the work's grace is over
 		go func() { p.logDropped(held, (<-result).err) }()
 	}
 	return false, nil
 }
 
+// returnedLate keeps the error of work that returned because Run's context had ended, for Run to return: unless the
+// error is that the context, or the term, has ended. It returns what it kept, or nil.
+func (p *participant) returnedLate(ctx context.Context, err error) error {
+	if saysTheEnd(ctx, err) {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.late = err
+	return err
+}
+
+// lateError returns what returnedLate kept; nil if there is none.
+func (p *participant) lateError() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.late
+}
+
+// saysTheEnd reports whether the error of work under ctx is none, or says that ctx or the term has ended.
+func saysTheEnd(ctx context.Context, err error) bool {
+	for _, end := range []error{nil, ErrLeadershipLost, ctx.Err(), context.Cause(ctx)} {
+		if errors.Is(err, end) {
+			return true
+		}
+	}
+	return false
+}
+
 // logDropped logs an error of work that Run does not return, unless the error is that the
 // term, or the context, has ended.
 func (p *participant) logDropped(l *Leadership, err error) {
-	for _, end := range []error{nil, ErrLeadershipLost, l.ctx.Err(), context.Cause(l.ctx)} {
-		if errors.Is(err, end) {
-			return
-		}
+	if saysTheEnd(l.ctx, err) {
+		return
 	}
 	p.client.log.log(zerolog.WarnLevel, "the work returned an error that Run does not return", func(e *zerolog.Event) {
 		logErr(e.Str("path", shownPath(p.path)).Int64("token", l.term.Token), err)

@@ -88,9 +88,7 @@ func TestRunAfterTheGrace(t *testing.T) {
 		pass(time.Second)
 		mustSay(t, errors.New(log.String()), "after its grace", `"error":"no luck"`)
 		cancel()
-		if err := <-ended; !errors.Is(err, context.Canceled) {
-			t.Errorf("Run: %v, want the context's end", err)
-		}
+		fine(t, <-ended)
 	})
 }
 
@@ -112,9 +110,7 @@ func TestRunAfterWorkThatOnlyChecks(t *testing.T) {
 			t.Errorf("%d calls; it leads: %t", calls, latch.HasLeadership())
 		}
 		cancel()
-		if err := <-ended; !errors.Is(err, context.Canceled) {
-			t.Errorf("Run: %v, want the context's end", err)
-		}
+		fine(t, <-ended)
 	})
 }
 

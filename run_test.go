@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -150,9 +151,7 @@ func TestRunDoesNotLogTheLoss(t *testing.T) {
 				n.evict(t, "/line")
 				pass(time.Minute)
 				cancel(errNoLuck)
-				if err := <-ended; !errors.Is(err, errNoLuck) {
-					t.Errorf("Run: %v, want the context's cause", err)
-				}
+				fine(t, <-ended)
 				if synctest.Wait(); strings.Contains(log.String(), "does not return") {
 					t.Errorf("the loss was logged: %s", log)
 				}
@@ -161,13 +160,13 @@ func TestRunDoesNotLogTheLoss(t *testing.T) {
 	}
 }
 
-// Run returns the cause of its context: before it is in line, in line, and while it leads,
-// when the work has returned.
-func TestRunEndsWithItsContext(t *testing.T) {
+// Run returns why its deadline ended: before it is in line, in line, and while it leads, when the work has returned, with
+// the work's error.
+func TestRunEndsWithItsDeadline(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		log, config := logged()
 		n := w.open(config)
-		ctx, cancel := context.WithCancelCause(t.Context())
+		ctx, cancel := endless(t)
 		leads, waits := must(n.Latch("/line", LatchOptions{ID: "first"})), must(n.Latch("/line", LatchOptions{}))
 		deaf := &deafWork{returns: make(chan struct{})}
 		leading := goRun(ctx, leads, func(l *Leadership) error { _ = deaf.work(l); return errNoLuck })
@@ -175,7 +174,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 		enough, token := errors.New("enough"), leads.participant.term.Token
 		cancel(enough)
 		mustEnd := func(err error, text string) {
-			if !errors.Is(err, enough) || !errors.Is(err, context.Canceled) || err.Error() != "incumbent: run /line: "+text {
+			if !errors.Is(err, enough) || !errors.Is(err, context.DeadlineExceeded) || err.Error() != "incumbent: run /line: "+text {
 				t.Errorf("Run: %v, want the context's cause and %q", err, text)
 			}
 		}
@@ -184,15 +183,17 @@ func TestRunEndsWithItsContext(t *testing.T) {
 		pass(14 * time.Second)
 		log.silent(t)
 		pass(2 * time.Second)
-		log.warned(t, "the work incumbent.TestRunEndsWithItsContext.func1.", "(run_test.go:", "closed")
+		log.warned(t, "the work incumbent.TestRunEndsWithItsDeadline.func1.", "(run_test.go:", "closed")
 		if leads.HasLeadership() || len(w.children("/line")) != 1 || len(leading) != 0 {
 			t.Errorf("while the work runs: it leads: %t, the line has %v, %d Runs returned", leads.HasLeadership(), w.children("/line"), len(leading))
 		}
 		close(deaf.returns)
-		mustEnd(<-leading, "enough")
-		synctest.Wait() // the log is written by another goroutine
-		if len(w.children("/line")) != 0 || !strings.Contains(log.String(), `"error":"no luck"`) {
-			t.Errorf("the line has %v; the log: %s", w.children("/line"), log)
+		err := <-leading
+		if !errors.Is(err, errNoLuck) {
+			t.Errorf("Run: %v, want the work's error, too", err)
+		}
+		if mustEnd(err, "enough; no luck"); len(w.children("/line")) != 0 {
+			t.Errorf("the line has %v", w.children("/line"))
 		}
 	})
 }
@@ -206,7 +207,7 @@ func TestRunHasTheCauseWhateverIsNoticedFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		cause := errors.New("the host shuts down")
-		ctx, cancel := context.WithCancelCause(context.Background())
+		ctx, cancel := endless(t)
 		cancel(cause)
 		for range 100 { // a select with two ready cases takes either
 			s.participant.finishRun(ErrWorkFailed)
@@ -263,4 +264,84 @@ func TestRunEndsWithAFailureThatStays(t *testing.T) {
 			})
 		})
 	}
+}
+
+// endsByHand is a context whose deadline passes when the test says so.
+type endsByHand struct{ context.Context }
+
+func (e endsByHand) Err() error {
+	if e.Context.Err() == nil {
+		return nil
+	}
+	return context.DeadlineExceeded
+}
+
+// endless returns a context with a deadline that passes when end is called with its cause.
+func endless(t *testing.T) (ctx context.Context, end context.CancelCauseFunc) {
+	inner, end := context.WithCancelCause(t.Context())
+	return endsByHand{inner}, end
+}
+
+// A planned end is no error, whatever its cause is. What the work returned is one, unless it only says that the end came.
+func TestRunReturnsNothingWhenItIsCancelled(t *testing.T) {
+	ended := func(l *Leadership) error { return fmt.Errorf("import: %w", untilEnd(l)) }
+	for name, c := range map[string]struct {
+		work Work
+		want error
+	}{
+		"nil":         {func(l *Leadership) error { _ = untilEnd(l); return nil }, nil},
+		"the context": {func(l *Leadership) error { _ = untilEnd(l); return l.Context().Err() }, nil},
+		"the cause":   {ended, nil},
+		"its own":     {func(l *Leadership) error { return errors.Join(errNoLuck, errors.New(untilEnd(l).Error())) }, errNoLuck},
+	} {
+		for _, requeue := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, " requeue ", requeue), func(t *testing.T) {
+				bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+					log, config := logged()
+					n := w.open(config)
+					ctx, cancel := context.WithCancelCause(t.Context())
+					selector, err := n.Selector("/turns", c.work, SelectorOptions{AutoRequeue: requeue})
+					fine(t, err)
+					ended := []<-chan error{
+						goRun(ctx, must(n.Latch("/line", LatchOptions{})), c.work),
+						goRun(ctx, must(n.Latch("/line", LatchOptions{})), c.work), // it waits, so no work of its runs
+					}
+					turns := make(chan error, 1)
+					go func() { turns <- selector.Run(ctx) }()
+					ended = append(ended, turns)
+					pass(time.Minute)
+					cancel(errors.New("SIGTERM"))
+					for i, done := range ended {
+						want := c.want
+						if i == 1 {
+							want = nil
+						}
+						if err := <-done; !errors.Is(err, want) || want != nil && err.Error() == "" {
+							t.Errorf("Run %d: %v, want %v", i, err, want)
+						}
+					}
+					synctest.Wait()
+					log.silent(t)
+				})
+			})
+		}
+	}
+}
+
+// Who cancels a Run that could not lead finds the reason in the log.
+func TestTheLogSaysWhyACancelledRunDidNotLead(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		log, config := logged()
+		up := &atomic.Bool{}
+		n := w.open(config, comesLater(up))
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := goRun(ctx, must(n.Latch("/line", LatchOptions{})), untilEnd)
+		pass(time.Minute)
+		cancel()
+		fine(t, <-ended)
+		synctest.Wait()
+		mustSay(t, errors.New(log.String()), "Run was cancelled while it could not lead", "no route to host")
+		up.Store(true)
+		pass(time.Minute)
+	})
 }

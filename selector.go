@@ -13,8 +13,12 @@ import (
 )
 
 // Work is the function that Latch.Run or a selector calls while it leads. Its return gives
-// leadership up. It must return when its Leadership.Context ends. A selector shows an error,
-// or a panic, in Selector.Err and the log; its next term then waits for a back-off.
+// leadership up. It must return when its Leadership.Context ends.
+//
+// A selector that queues again (AutoRequeue) does so when the work has returned. If the work
+// returned no error, its next term may begin at once, or up to 100 ms after the beginning of
+// a term that was shorter than that. An error, or a panic, is shown in Selector.Err and the
+// log; the next term then waits for a back-off by LatchOptions.Retry.
 type Work func(*Leadership) error
 
 // SelectorOptions are the options of a selector. The zero value is good.
@@ -98,12 +102,14 @@ func (s *Selector) listen() {
 // call after Close returns ErrClosed.
 func (s *Selector) Start() error { return s.participant.start(context.Background(), "start") }
 
-// Run is Start, a wait, and Close in one; the work's contexts derive from ctx. Run returns
-// when ctx ends (its cause is in the error), or when a failure that does not pass by itself
-// prevents leadership (ErrNoAuth, ErrPersistentNode, …, but not ErrTooSlow or
-// ErrDeletedAgain). Without AutoRequeue it also returns after one term, with the work's
-// error, nil included, or with ErrSuspended or ErrSessionExpired if the connection was lost
-// first.
+// Run is Start, a wait, and Close in one; the work's contexts derive from ctx. Run returns:
+//
+//   - When ctx is cancelled: nil if the work returned nil or the context's error, else the
+//     work's error. When a deadline of ctx ends it, the cause of ctx is in the error.
+//   - When a failure that does not pass by itself prevents leadership (ErrNoAuth,
+//     ErrPersistentNode, …, but not ErrTooSlow or ErrDeletedAgain): that failure.
+//   - Without AutoRequeue also after one term: the work's error, nil included, or
+//     ErrSuspended or ErrSessionExpired if the connection was lost first.
 //
 // Run never returns while the work runs: if work goes on for long after Run has to end, the
 // log has a warning, and Err says so. Once the work has returned, Run returns within a second
@@ -122,6 +128,9 @@ func (s *Selector) outcome(ctx context.Context) error {
 	select {
 	case err := <-s.participant.ending.get():
 		if ctx.Err() != nil { // the work may have returned because of that
+			if failureCode(err) == events.WorkFailed && s.participant.lateError() != nil { // the same error
+				err = nil
+			}
 			return together(s.interrupted(ctx), err)
 		}
 		return err
@@ -142,7 +151,7 @@ func (s *Selector) interrupted(ctx context.Context) error {
 	s.workMu.Lock()
 	led := s.runs > 0
 	s.workMu.Unlock()
-	err := s.participant.explainRun(ctx, led)
+	err := s.participant.endedWith(ctx, led)
 	s.cancel(context.Cause(ctx))
 	return err
 }
@@ -208,9 +217,13 @@ func (s *Selector) begin() {
 		return
 	}
 	var err error
-	held := t.hold(base, s.participant.client, func(late error) {
+	var held *Leadership
+	held = t.hold(base, s.participant.client, func(late error) {
 		if late == nil {
 			late = err
+		}
+		if base.Err() != nil {
+			late = s.participant.returnedLate(held.ctx, late)
 		}
 		s.participant.returned(events.Event{Work: work, Text: errorText(late)}, late)
 	})

@@ -56,7 +56,10 @@ func (p *contender) backOff(ev events.Event, out *engine.Outbox) {
 		p.awaitHealth(ev, out)
 	case next == letOthersPass:
 		out.Timer(backOffTimer, p.recreatePause(p.jitter.next()))
-	case next == backOff && p.quick > 0:
+	case next == backOff && p.rest > 0:
+		out.Timer(backOffTimer, p.rest)
+		p.rest = 0
+	case next == backOff && p.workFailed > 0:
 		out.Timer(backOffTimer, p.workBackOff())
 	default:
 		p.retryTimer = out.Timer(backOffTimer, p.shorten(p.wait(ev), ev))

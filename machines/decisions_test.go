@@ -138,9 +138,9 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		{"refused, and then no connection", s.transient(events.Event{Code: events.NoAuth}), false},
 	})
 	never := newRetryState(events.Event{Seed: "x"}, &options{}, Once(time.Second))
-	for never.quick = range 5 {
+	for never.workFailed = range 5 {
 		if d := never.workBackOff(); d <= 0 {
-			t.Errorf("no pause after work that returned at once for the %d. time", never.quick+1)
+			t.Errorf("no pause after work that failed for the %d. time", never.workFailed+1)
 		}
 	}
 	fixed := newRetryState(events.Event{Seed: "x"}, &options{}, NTimes(9, 7*time.Second))

@@ -19,7 +19,9 @@ type retryState struct {
 	text     string
 	failures int
 	failedAt int64
-	quick    int // terms in a row whose work failed or returned immediately
+
+	workFailed int           // terms in a row whose work failed
+	rest       time.Duration // the pause after a short term whose work returned no error; 0: none
 
 	pauseEnds    int64  // when the policy's last pause would end, which may have been shortened; failures before that do not count
 	retryTimer   uint64 // the timer of a pause that may be ended early; 0: the pause has to last
@@ -92,12 +94,12 @@ func (t *retryState) nextPause() time.Duration {
 	return d
 }
 
-// workBackOff returns the pause after work that failed or returned immediately. It follows the policy,
-// but never ends: such work is no reason to leave the line.
+// workBackOff returns the pause after work that failed. It follows the policy, but never ends: such work is no reason to
+// leave the line.
 func (t *retryState) workBackOff() time.Duration {
-	d, again := t.retry.Next(t.quick, 0, t.jitter.next())
+	d, again := t.retry.Next(t.workFailed, 0, t.jitter.next())
 	if !again {
-		d, _ = defaultRetry.Next(t.quick, 0, t.jitter.next())
+		d, _ = defaultRetry.Next(t.workFailed, 0, t.jitter.next())
 	}
 	return d
 }

@@ -26,7 +26,8 @@ func newSelector(open events.Event) (*selector, error) {
 	return p, o.err
 }
 
-// minTerm is how long a term has to last for the next one to follow without a pause.
+// minTerm is how long a term has to last for the next one to follow without a pause. After a shorter one, the pause is
+// what it lacks.
 const minTerm = 100 * time.Millisecond
 
 var selectorChart = engine.MustCompile(engine.Chart[selector]{
@@ -72,7 +73,7 @@ func (p *selector) leavesWithoutNode(ev events.Event) bool {
 }
 
 // conclude ends the term when the user's function has returned, and sets what comes next. A back-off
-// follows work that fails or returns immediately.
+// follows work that fails, a short pause work that returns immediately.
 func (p *selector) conclude(ev events.Event, out *engine.Outbox) {
 	held := p.leads
 	p.works--
@@ -84,11 +85,12 @@ func (p *selector) conclude(ev events.Event, out *engine.Outbox) {
 	case p.nextIntent == closeNext:
 	case p.after == stayOut:
 		p.concludeOnce(ev, out)
-	case held && (ev.Text != "" || ev.At-p.since < int64(minTerm)):
-		p.quick++
-		p.nextIntent = backOff
+	case held && ev.Text != "":
+		p.workFailed, p.rest, p.nextIntent = p.workFailed+1, 0, backOff
+	case held && ev.At-p.since < int64(minTerm):
+		p.workFailed, p.rest, p.nextIntent = 0, minTerm-time.Duration(ev.At-p.since), backOff
 	case held:
-		p.quick, p.nextIntent = 0, requeue
+		p.workFailed, p.rest, p.nextIntent = 0, 0, requeue
 	}
 	p.drain(out)
 }

@@ -178,8 +178,9 @@ func mustEnd(t *testing.T, program string) {
 	go func() { ended <- cmd.Wait() }()
 	select {
 	case err := <-ended:
-		if err != nil || !strings.Contains(said.String(), "terminated") {
-			t.Errorf("the example ended with %v and said %q\n\twhy not: a planned stop is no failure of the service", err, said.String())
+		if err != nil || !strings.Contains(said.String(), "Run was cancelled while it could not lead") {
+			t.Errorf("the example ended with %v and said %q: want exit code 0, as the stop was planned, and why it has not led",
+				err, said.String())
 		}
 	case <-time.After(repeat.Enough): // two seconds, as a rule
 		t.Error("the example goes on after SIGTERM while no server can be reached")
