@@ -95,7 +95,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 		return nil, fmt.Errorf("incumbent: Config.Servers: %w", err)
 	}
 	c := &Client{
-		base: ctx, config: &config, clock: *config.clock, log: newLogger(config.Logger, config.Name),
+		base: ctx, config: &config, clock: *config.clock, log: newLogger(config.logger(), config.Name),
 		phases: map[string]*string{}, handles: map[events.ID]receiver{}, handleCounts: map[string]int{}, reserved: map[string]chan struct{}{},
 		ending: make(chan struct{}, 1), closed: make(chan struct{}),
 	}
@@ -132,6 +132,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	if config.TLS != nil {
 		go c.certificate.watch()
 	}
+	time.AfterFunc(unreachedAfter, c.session.warnUnreached)
 	return c, nil
 }
 

@@ -92,11 +92,15 @@ type Config struct {
 	// or panics, the recording ends. All of this is logged, and Client.Recording reports it.
 	// The client does not close the writer.
 	Record io.Writer
-	// Logger is silent by default. Package slogger makes one of a slog.Handler. Its writer may be
-	// slow: up to 1,024 lines wait for it. Lines above that are dropped, Stats.LinesDropped counts
+	// Logger gets the client's lines. Package slogger makes one of a slog.Handler. Without a Logger,
+	// warnings and errors go to standard error, one line each, unless Silent is set. Its writer may
+	// be slow: up to 1,024 lines wait for it. Lines above that are dropped, Stats.LinesDropped counts
 	// them, and a line in their place says how many they are.
 	// docs/operations.md has the lines, their levels and keys.
 	Logger zerolog.Logger
+	// Silent keeps a client without a Logger from writing to standard error. With a Logger it has no
+	// effect.
+	Silent bool
 	// Name tells several clients apart in the log: each line has it under the key "client".
 	// Without a Name the lines have no such key.
 	Name string

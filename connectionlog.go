@@ -1,11 +1,14 @@
 package incumbent
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio"
 )
 
 // connectionLog writes the log's lines about the connection. The loop calls it.
@@ -66,6 +69,41 @@ func (l *connectionLog) failed(n events.Notify, err error) {
 		return
 	}
 	l.client.log.log(zerolog.WarnLevel, "not connected", func(e *zerolog.Event) { addCause(e, n) })
+}
+
+// unreachedAfter is how long a client may have reached no server before the log says so.
+const unreachedAfter = 2 * time.Second
+
+// warnUnreached logs that no server has been reached yet, with the last failure of each address. A server that neither
+// answers nor refuses is in no other line.
+func (h *sessionHandle) warnUnreached() {
+	h.mu.Lock()
+	reached, failures := h.state != Connecting, append(slices.Clone(h.others), connectErrorText(h.why))
+	h.mu.Unlock()
+	if reached || h.client.isClosed() {
+		return
+	}
+	servers, _, _ := zkio.ParseServers(h.client.config.Servers) // Open has parsed them
+	h.client.log.log(zerolog.WarnLevel, "no server is reached yet", func(e *zerolog.Event) {
+		e.Int64("after_ms", unreachedAfter.Milliseconds()).Str("why", events.Foreign(reasonOfEach(servers, failures), events.MaxText))
+	})
+}
+
+// reasonOfEach returns in one sentence the failures of each server, and which server no failure is known of. Failures
+// begin with the name of their server, or are those of all servers.
+func reasonOfEach(servers, failures []string) string {
+	var reasons []string
+	for _, failure := range failures {
+		if failure != "" {
+			reasons = append(reasons, failure)
+		}
+	}
+	for _, server := range servers {
+		if !slices.ContainsFunc(failures, func(f string) bool { return strings.HasPrefix(f, server+": ") }) {
+			reasons = append(reasons, server+": no answer is known yet")
+		}
+	}
+	return strings.Join(reasons, "; ")
 }
 
 // addCause adds a notice's code, if it has one, and its sentence.

@@ -51,6 +51,7 @@ func (c *Client) Election(path, prefix string, options LatchOptions) (*Election,
 	if !c.reserve(plainPlace(path, prefix)) {
 		return nil, fmt.Errorf("%w: %s", ErrAlreadyInElection, shownPath(plainPlace(path, prefix)))
 	}
+	options.ID = c.idOr(options)
 	e := &Election{}
 	e.participant.prepare(c, path, options)
 	e.participant.prefix, e.participant.plain = prefix, true

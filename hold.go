@@ -124,6 +124,7 @@ type holdHandle struct {
 	revoked        chan struct{} // of the present hold; used by the loop
 	asked          bool          // revoked is closed; used by the loop
 	permits, total int           // of a semaphore: how many are wanted, of how many
+	free           bool          // the place of a plain name was freed
 }
 
 // acquire opens a machine that acquires one hold, and waits for its answer.
@@ -186,9 +187,10 @@ func (h *holdHandle) takePlace(ctx context.Context, a acquisition, open events.E
 var errOwnPlace = errors.New("waiting for this client's other place in the line, because names without a GUID allow one for " +
 	"each client: unlock that hold, or open another Client")
 
-// freePlace lets the next acquisition of this client into a line of plain names.
+// freePlace lets the next acquisition of this client into a line of plain names. A second call does nothing.
 func (h *holdHandle) freePlace() {
-	if h.plain {
+	if h.plain && !h.free {
+		h.free = true
 		h.client.unreserve(plainPlace(h.path, h.prefix))
 	}
 }
@@ -236,7 +238,13 @@ func (h *holdHandle) notice(n events.Notify) {
 	}
 }
 
-func (h *holdHandle) answer(a events.Answer) { h.deliver(a) }
+// answer delivers an answer; on the loop's goroutine. A try that only listed the line has no place when its call returns.
+func (h *holdHandle) answer(a events.Answer) {
+	if a.Code == events.Locked && h.Phase() == "probing" {
+		h.freePlace()
+	}
+	h.deliver(a)
+}
 
 func (h *holdHandle) entered(state string) {
 	if state == "closed" {

@@ -2,7 +2,10 @@ package incumbent
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -12,9 +15,12 @@ import (
 
 // LatchOptions are the options of a latch, selector or election. The zero value is good.
 type LatchOptions struct {
-	// ID is how other participants see this one: a host name, say. It is the node's data,
-	// as Curator's id is. Empty is Curator's default, too.
+	// ID is how other participants see this one: a host name, say. It is the node's data, as
+	// Curator's id is. Empty means host/pid, the name of the host and the number of the process,
+	// or what JobInstanceID returns for a JobElection.
 	ID string
+	// NoID leaves the node without data if ID is empty: Curator's default.
+	NoID bool
 	// CloseMode says whether Close calls the listeners.
 	CloseMode CloseMode
 	// Retry paces attempts after a failure. By default they go on without end, with pauses
@@ -66,13 +72,25 @@ func (o LatchOptions) open(path string, config *Config) events.Event {
 	return events.Event{Path: path, Data: []byte(o.ID), Options: options}
 }
 
+// idOr returns the ID of the options, or the one that a participant without an ID has.
+func (c *Client) idOr(o LatchOptions) string {
+	c.opened()
+	if o.ID != "" || o.NoID || c.config.seed != "" || c.seeds != nil { // where nothing may be random, a process is not named
+		return o.ID
+	}
+	return processID()
+}
+
+// processID names this process: its host and its number.
+var processID = sync.OnceValue(func() string { return fmt.Sprintf("%s/%d", host(), os.Getpid()) })
+
 // noOptions are the options of all participants that have none.
 var noOptions LatchOptions
 
 // shared returns the options without the ID. Participants without any share theirs: a process may
 // have very many.
 func (o LatchOptions) shared() *LatchOptions {
-	o.ID = ""
+	o.ID, o.NoID = "", false
 	if o.CloseMode == 0 && o.Retry == (RetryPolicy{}) && o.WorkGrace == 0 && o.TokenFloor == 0 &&
 		o.Healthy == nil && o.HealthInterval == 0 && o.HealthTimeout == 0 && o.HealthFailures == 0 {
 		return &noOptions
@@ -101,6 +119,7 @@ func (c *Client) Latch(path string, options LatchOptions) (*Latch, error) {
 	if err := checkOptions(options); err != nil {
 		return nil, err
 	}
+	options.ID = c.idOr(options)
 	l := &Latch{}
 	l.participant.prepare(c, path, options)
 	l.participant.prefix = machines.LatchLabel

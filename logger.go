@@ -3,8 +3,10 @@ package incumbent
 import (
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"sync/atomic"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -21,9 +23,21 @@ type logger struct {
 	dropped atomic.Uint64 // lines
 }
 
+// logger returns the Logger, or without one what writes warnings and errors to standard error.
+func (c Config) logger() zerolog.Logger {
+	switch {
+	case !reflect.ValueOf(c.Logger).IsZero():
+		return c.Logger
+	case c.Silent:
+		return zerolog.Nop()
+	}
+	lines := zerolog.ConsoleWriter{Out: os.Stderr, NoColor: true, TimeFormat: time.DateTime}
+	return zerolog.New(lines).Level(zerolog.WarnLevel).With().Timestamp().Logger()
+}
+
 // newLogger returns a logger whose lines name the client, if it has a name.
 func newLogger(out zerolog.Logger, client string) *logger {
-	off := out.GetLevel() == zerolog.Disabled || reflect.ValueOf(out).IsZero() // the zero Logger writes nothing
+	off := out.GetLevel() == zerolog.Disabled
 	if client != "" {
 		out = out.With().Str("client", client).Logger()
 	}

@@ -67,6 +67,7 @@ func (c *Client) Selector(path string, work Work, options SelectorOptions) (*Sel
 	if err := checkOptions(options); err != nil {
 		return nil, err
 	}
+	options.ID = c.idOr(options.LatchOptions)
 	s := &Selector{work: work, requeues: options.AutoRequeue, hook: options.OnConnection, executor: options.Executor}
 	s.participant.prepare(c, path, options.LatchOptions)
 	s.base = c.base

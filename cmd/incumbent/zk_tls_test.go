@@ -3,12 +3,14 @@
 package main_test
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"math/big"
 	"net"
 	"os"
@@ -62,14 +64,17 @@ type quiet struct{}
 
 func (quiet) Printf(string, ...any) {}
 
-// dialTLS returns a client that connects by TLS. Each failure to connect goes to the channel, which has room for the first.
+// dialTLS returns a client that connects by TLS. The first failure to connect goes to the channel, unless there was no time.
 func dialTLS(t *testing.T, addr string, config *tls.Config) (*zk.Conn, <-chan error) {
 	t.Helper()
 	failures := make(chan error, 1)
 	dial := func(network, addr string, timeout time.Duration) (net.Conn, error) {
 		conn, err := tls.DialWithDialer(&net.Dialer{Timeout: timeout}, network, addr, config)
-		if err == nil {
+		switch {
+		case err == nil:
 			return conn, nil
+		case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
+			return nil, err
 		}
 		select {
 		case failures <- err:

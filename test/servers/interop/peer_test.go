@@ -56,8 +56,7 @@ func waitSideBySide() {
 // noJournal as the journal's path has peers write none.
 const noJournal = "-"
 
-// brisk is a term just long enough not to be followed by a pause: work that
-// returns within 100 ms counts as failed.
+// brisk is a term just long enough for the next one to follow at once: terms begin at least 100 ms apart.
 const brisk = 120 * time.Millisecond
 
 // goPeer is the process's state.
