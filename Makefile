@@ -96,6 +96,10 @@ mutants: ## plant 300 bugs in the source, one at a time, and see which tests fin
 upgrade: ## before a release: processes of an older version and of this one in the same lines, locks and queues; needs make deps
 	$(GO) test ./test/servers/upgrade -count=1 -timeout 30m -v -args -full $(ARGS)
 
+.PHONY: elastic-job
+elastic-job: ## ElasticJob's jars and this library in one job, on both servers: kills, expiries, in every order; needs make deps
+	$(GO) test ./test/servers/elasticjob -count=1 -timeout 3h -v -args -full $(ARGS)
+
 MINUTES ?= 10
 .PHONY: chaos
 chaos: ## MINUTES of kill -9, SIGSTOP and cut links on three real servers, drawn from SEED, beside everything with a place; needs make deps
