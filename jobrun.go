@@ -112,11 +112,11 @@ func (r *jobRun) configNow() JobConfig {
 	return r.config
 }
 
-// nextConfig returns the configuration, why there is none, and a channel that is closed when that changes.
-func (r *jobRun) nextConfig() (JobConfig, error, <-chan struct{}) {
+// nextConfig returns the configuration, a channel that is closed when it changes, and why there is none.
+func (r *jobRun) nextConfig() (config JobConfig, changed <-chan struct{}, unusable error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.config, r.unusable, r.changed
+	return r.config, r.changed, r.unusable
 }
 
 // keepSchedule triggers the items by the user's schedule, until Run ends.
@@ -125,7 +125,7 @@ func (r *jobRun) keepSchedule() {
 		return
 	}
 	for r.ctx.Err() == nil {
-		config, unusable, changed := r.nextConfig()
+		config, changed, unusable := r.nextConfig()
 		var schedule JobSchedule
 		if unusable == nil {
 			schedule = r.scheduleOf(config)

@@ -56,9 +56,9 @@ func (p *contender) backOff(ev events.Event, out *engine.Outbox) {
 		p.awaitHealth(ev, out)
 	case next == letOthersPass:
 		out.Timer(backOffTimer, p.recreatePause(p.jitter.next()))
-	case next == backOff && p.rest > 0:
-		out.Timer(backOffTimer, p.rest)
-		p.rest = 0
+	case next == backOff && p.afterShortTerm > 0:
+		out.Timer(backOffTimer, p.afterShortTerm)
+		p.afterShortTerm = 0
 	case next == backOff && p.workFailed > 0:
 		out.Timer(backOffTimer, p.workBackOff())
 	default:

@@ -365,7 +365,7 @@ func (c *jobElection) clearLater(ev events.Event, out *engine.Outbox) {
 func (c *jobElection) rejectMarker(ev events.Event, out *engine.Outbox) {
 	c.noteMarker(ev, out)
 	c.closeLatch(out)
-	c.nextIntent, c.workFailed, c.rest = backOff, 0, 0
+	c.nextIntent, c.workFailed, c.afterShortTerm = backOff, 0, 0
 	c.announce(events.TokenFloor, fmt.Sprintf("token %d of %s is below the floor %d: the ensemble went back in time", c.token, c.marker, c.tokenFloor), ev, out)
 	c.clear(ev, out)
 }

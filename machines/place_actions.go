@@ -219,7 +219,7 @@ func (p *place) rejectOwn(ev events.Event, out *engine.Outbox) {
 // reject gives up a place, reports why, and pauses before the next enrolment.
 func (p *place) reject(code events.Code, text string, ev events.Event, out *engine.Outbox) {
 	p.setIntent(backOff)
-	p.workFailed, p.rest = 0, 0
+	p.workFailed, p.afterShortTerm = 0, 0
 	p.announce(code, text, ev, out)
 	if p.once() { // the hold ends with this
 		p.refuseWaiters(code, text, out)

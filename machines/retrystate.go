@@ -20,8 +20,8 @@ type retryState struct {
 	failures int
 	failedAt int64
 
-	workFailed int           // terms in a row whose work failed
-	rest       time.Duration // the pause after a short term whose work returned no error; 0: none
+	workFailed     int           // terms in a row whose work failed
+	afterShortTerm time.Duration // the pause after a short term whose work returned no error; 0: none
 
 	pauseEnds    int64  // when the policy's last pause would end, which may have been shortened; failures before that do not count
 	retryTimer   uint64 // the timer of a pause that may be ended early; 0: the pause has to last

@@ -86,11 +86,11 @@ func (p *selector) conclude(ev events.Event, out *engine.Outbox) {
 	case p.after == stayOut:
 		p.concludeOnce(ev, out)
 	case held && ev.Text != "":
-		p.workFailed, p.rest, p.nextIntent = p.workFailed+1, 0, backOff
+		p.workFailed, p.afterShortTerm, p.nextIntent = p.workFailed+1, 0, backOff
 	case held && ev.At-p.since < int64(minTerm):
-		p.workFailed, p.rest, p.nextIntent = 0, minTerm-time.Duration(ev.At-p.since), backOff
+		p.workFailed, p.afterShortTerm, p.nextIntent = 0, minTerm-time.Duration(ev.At-p.since), backOff
 	case held:
-		p.workFailed, p.rest, p.nextIntent = 0, 0, requeue
+		p.workFailed, p.afterShortTerm, p.nextIntent = 0, 0, requeue
 	}
 	p.drain(out)
 }

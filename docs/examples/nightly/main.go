@@ -39,7 +39,7 @@ func lead(ctx context.Context, servers string) error { // "zk1:2181,zk2:2181,zk3
 	}
 	err = latch.Run(ctx, func(l *incumbent.Leadership) error { // called in each term until it finishes
 		return importOrders(l.Context(), l.Token()) // must return when the context ends
-	}) // nil if ctx was cancelled, as by SIGTERM, and the work returned nil or that error
+	}) // nil after SIGTERM
 	return errors.Join(err, client.Close(ctx)) // at most a session timeout
 }
 
