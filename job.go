@@ -33,9 +33,8 @@ type JobOptions struct {
 	Server string
 	// Schedule returns when the items run, for the job's configuration: it is called at the start and whenever that
 	// changes. Every(d) is a schedule; the module integrations/quartz reads the job's own cron expression. Nil means
-	// that
-	// only Trigger, and the operators' triggers in ZooKeeper, run the items. An error is in Job.Err, and nothing is
-	// scheduled until the configuration changes.
+	// that only Trigger, and the operators' triggers in ZooKeeper, run the items. An error is in Job.Err, and nothing
+	// is scheduled until the configuration changes.
 	Schedule func(JobConfig) (JobSchedule, error)
 	// Retry paces attempts after a failure. They go on without end: after a policy gives up, attempts follow every 5 s.
 	Retry RetryPolicy
@@ -44,21 +43,16 @@ type JobOptions struct {
 	ItemGrace time.Duration
 }
 
-// Job is one instance of an Apache ShardingSphere ElasticJob job, together with instances in Java. It takes part in
-// the election
-// of the job's leader; while it leads, it deals the items (shards) to the instances by the job's strategy; and it
-// runs the
-// items that it is dealt.
+// Job is one instance of an Apache ShardingSphere ElasticJob job, together with instances in Java. It takes part in the
+// election of the job's leader; while it leads, it deals the items (shards) to the instances by the job's strategy; and
+// it runs the items that it is dealt.
 //
-// ElasticJob of the generations 3.0 (YAML configuration) and 2.1.5 (JSON) is read and written. The job's
-// configuration has
-// to be there: an instance in Java, or ElasticJob's console, writes it.
+// ElasticJob of the generations 3.0 (YAML configuration) and 2.1.5 (JSON) is read and written. The job's configuration
+// has to be there: an instance in Java, or ElasticJob's console, writes it.
 //
 // No item's context outlives the moment from which another instance may be dealt that item: belief ends by the clock,
-// as
-// everywhere in this library. Where the job's monitorExecution is on, a running item has a node that says so, and a
-// leader
-// of this library deals no item while that exists. Where it is off, the items may be dealt while they run, as in
+// as everywhere in this library. Where the job's monitorExecution is on, a running item has a node that says so, and a
+// leader of this library deals no item while that exists. Where it is off, the items may be dealt while they run, as in
 // ElasticJob.
 //
 // All its methods are safe to call from any goroutine.
@@ -74,8 +68,7 @@ type Job struct {
 
 // Job returns one instance of the job whose node is at path, as in "/namespace/job". It does nothing before Run. One
 // client has one Job or JobElection for one job: a second is ErrJobTaken until the first is closed. Other errors say
-// what
-// is wrong with the path or an option, or are ErrClosed.
+// what is wrong with the path or an option, or are ErrClosed.
 func (c *Client) Job(path string, options JobOptions) (*Job, error) {
 	c.opened()
 	if err := cmp.Or(checkPath(path), checkOptions(options), options.check()); err != nil {
@@ -115,27 +108,21 @@ func serverOf(id string) string {
 	return hostAddress()
 }
 
-// Run takes part in the job until ctx ends, and calls f for each item that runs, on goroutines of their own: the
-// items of
-// one instance run together, and one run of them follows the other. With JobDeals no item runs, and f is nil.
+// Run takes part in the job until ctx ends, and calls f for each item that runs, on goroutines of their own: the items
+// of one instance run together, and one run of them follows the other. With JobDeals no item runs, and f is nil.
 //
 // The item's context is the one that f gets. It derives from ctx, and ends when the item may be another instance's; f
-// must
-// return then. An error or a panic of f is logged, and the item counts as run. A trigger that comes while a run goes
-// on, or
-// waits until the items are dealt, is a misfire: if the job's configuration has misfire on, the items run once more
-// directly
-// after it.
+// must return then. An error or a panic of f is logged, and the item counts as run. A trigger that comes while a run
+// goes on, or waits until the items are dealt, is a misfire: if the job's configuration has misfire on, the items run
+// once more directly after it.
 //
-// When ctx ends, so do the items' contexts, and the instance hands over: once the functions have returned, or
-// ItemGrace is
-// over, its nodes are deleted, and then Run returns nil. It may be called again after it has returned.
+// When ctx ends, so do the items' contexts, and the instance hands over: once the functions have returned, or ItemGrace
+// is over, its nodes are deleted, and then Run returns nil. It may be called again after it has returned.
 //
 // Errors: ErrClosed, after Close; ErrAlreadyStarted while another Run runs; ErrJobRemoved if somebody has deleted this
 // instance's node, as ElasticJob's console does to end an instance; what the ensemble refuses permanently (ErrNoAuth,
-// …);
-// ErrNotDeleted, too, if the instance's node is not deleted within a session timeout. Err has the failures that pass:
-// ErrJobConfig, ErrJobStrategy, ErrOccupied, a lost connection.
+// …); ErrNotDeleted, too, if the instance's node is not deleted within a session timeout. Err has the failures that
+// pass: ErrJobConfig, ErrJobStrategy, ErrOccupied, a lost connection.
 func (j *Job) Run(ctx context.Context, f func(ctx context.Context, item *Item) error) error {
 	j.check(ctx)
 	switch {
@@ -185,8 +172,7 @@ func (j *Job) ended() {
 }
 
 // Trigger runs this instance's items now, as a tick of its schedule does, and returns when the trigger is noted.
-// Errors:
-// ErrNotStarted while Run does not run, ErrClosed, the context's.
+// Errors: ErrNotStarted while Run does not run, ErrClosed, the context's.
 func (j *Job) Trigger(ctx context.Context) error {
 	j.check(ctx)
 	r := j.running()
@@ -249,8 +235,7 @@ func (j *Job) HasLeadership() bool {
 
 // Err returns the current failures: ErrJobConfig, ErrJobStrategy, an error of JobOptions.Schedule, what the ensemble
 // refuses, ErrWorkRunning for items that go on long after they had to end, ErrNotConnected; nil if there are none, or
-// Run
-// does not run. The instance goes on trying.
+// Run does not run. The instance goes on trying.
 func (j *Job) Err() error {
 	if r := j.running(); r != nil {
 		return r.failure()
@@ -265,8 +250,7 @@ func (j *Job) First(ctx context.Context) (Participant, bool, error) {
 }
 
 // Config reads the job's configuration. Errors: ErrJobConfig if there is none or it cannot be read as one,
-// ErrNotConnected,
-// the context's, or an *Error.
+// ErrNotConnected, the context's, or an *Error.
 func (j *Job) Config(ctx context.Context) (JobConfig, error) {
 	j.check(ctx)
 	data, _, err := j.client.read(ctx, machines.JobConfigNode(j.path))

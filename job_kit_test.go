@@ -18,8 +18,7 @@ import (
 const jobsPath = "/ns/job"
 
 // yamlJob is a configuration as ElasticJob 3.0 writes it. Unless strategy=… says another, only Java has its strategy:
-// no
-// instance of a test stands, and the test deals.
+// no instance of a test stands, and the test deals.
 func yamlJob(total int, more ...string) string {
 	flags := map[string]string{"strategy": "MINE", "failover": "false", "misfire": "true",
 		"monitorExecution": "true", "disabled": "false"}

@@ -94,8 +94,7 @@ func TestJobSchedule(t *testing.T) {
 }
 
 // Items that an operator disabled, or that others have taken over, do not run, and on a server that an operator
-// disabled
-// none does.
+// disabled none does.
 func TestJobHonoursTheOperator(t *testing.T) {
 	jobBubble(t, yamlJob(3, "failover=true"), func(t *testing.T, w *jobWorld) {
 		a := w.instance("a@-@1", nil, JobOptions{})

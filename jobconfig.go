@@ -57,9 +57,8 @@ type JobSchedule interface {
 	Next(after time.Time) time.Time
 }
 
-// Every returns a schedule whose ticks are the multiples of d since the beginning of the year 1, UTC: so all
-// instances with
-// the same d have the same ticks. It panics if d is not above zero.
+// Every returns a schedule whose ticks are the multiples of d since the beginning of the year 1, UTC: so all instances
+// with the same d have the same ticks. It panics if d is not above zero.
 func Every(d time.Duration) JobSchedule {
 	if d <= 0 {
 		misuse("needs a duration above zero")

@@ -5,8 +5,8 @@ import (
 )
 
 // stand takes part in the job's election until ctx ends. The election's machine deals the items while this instance
-// leads. It does
-// not stand while the configuration or the strategy is not known, or an operator has disabled the server.
+// leads. It does not stand while the configuration or the strategy is not known, or an operator has disabled the
+// server.
 func (r *jobRun) stand(ctx context.Context) {
 	j := r.job
 	options := LatchOptions{ID: j.options.ID, Retry: j.options.Retry}

@@ -12,8 +12,7 @@ import (
 )
 
 // jobWorker is the handle of the machine that registers an instance and runs its items. A run of the items is what a
-// term
-// is elsewhere, and each item is a piece of work under it.
+// term is elsewhere, and each item is a piece of work under it.
 type jobWorker struct {
 	participant
 	turn *jobRun                            // the Run that it is for

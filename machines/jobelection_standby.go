@@ -23,8 +23,7 @@ func (c *jobElection) follow(ev events.Event, out *engine.Outbox) {
 }
 
 // readMarker asks whether the other instance's marker may be read: else no event says that it is deleted. The watch is
-// set
-// again, too: a server that refused exists has set none.
+// set again, too: a server that refused exists has set none.
 func (c *jobElection) readMarker(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Watch).Get(c.marker)
 	recheckForeign(c.timeout, &c.jitter, out)

@@ -242,9 +242,8 @@ var ways = map[string][]string{
 		"reply.stat data=3 version=1 count=2", "reply.children children=(lease-0,lease-1)"},
 }
 
-// jobWaits leads an instance of a job with two items to where it waits for a trigger, jobRuns from there to where
-// item 0
-// runs.
+// jobWaits leads an instance of a job with two items to where it waits for a trigger, jobRuns from there to where item
+// 0 runs.
 var (
 	jobWaits = []string{"command.start", "reply.stat config=shardingTotalCount:2", "reply.stat code=NONODE",
 		"reply.stat data=ENABLED owner=0",

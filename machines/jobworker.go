@@ -5,9 +5,8 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// JobWorkerRecipe makes instances of an Elastic-Job job that run its items. Path is the job's node. Options:
-// "instance" is
-// its id, "ip" its server, "config" only reads the job's configuration and runs nothing; "rideOut", "retry".
+// JobWorkerRecipe makes instances of an Elastic-Job job that run its items. Path is the job's node. Options: "instance"
+// is its id, "ip" its server, "config" only reads the job's configuration and runs nothing; "rideOut", "retry".
 var JobWorkerRecipe = engine.NewRecipe(jobWorkerChart, newJobWorker)
 
 // jobWorker is one instance of a job. Its own node is instances/<id>. A run of its items is what a term is elsewhere:

@@ -60,8 +60,7 @@ func (w *jobWorker) note(ev events.Event, out *engine.Outbox) {
 func (w *jobWorker) noteWatch(ev events.Event, out *engine.Outbox) { w.view.spoil(ev.Path) }
 
 // readAgain makes the nodes be read again whose watches may have missed something: a server sends no event of a node
-// that
-// this client may not read, or could not for a while.
+// that this client may not read, or could not for a while.
 func (w *jobWorker) readAgain(ev events.Event, out *engine.Outbox) {
 	if ev.Name == confirmTimer {
 		return
@@ -132,8 +131,7 @@ func (w *jobWorker) trigger(ev events.Event, out *engine.Outbox) {
 }
 
 // noteTrigger notes a trigger. One that is no misfire reads whether the items have to be dealt, so that the run is by
-// what
-// the server knows now: the events of all that it knew before that read come before the answer.
+// what the server knows now: the events of all that it knew before that read come before the answer.
 func (w *jobWorker) noteTrigger() {
 	if w.due || w.stage != unmarked || w.works > 0 {
 		w.again = true

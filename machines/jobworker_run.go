@@ -86,9 +86,8 @@ func (w *jobWorker) dealt() (items []int) {
 	return items
 }
 
-// ready returns the items that can run now: those that were taken over, or the own ones that are neither disabled,
-// nor taken
-// over by others, nor running.
+// ready returns the items that can run now: those that were taken over, or the own ones that are neither disabled, nor
+// taken over by others, nor running.
 func (w *jobWorker) ready() []int {
 	if len(w.taken) > 0 {
 		return w.taken
@@ -142,8 +141,7 @@ func (w *jobWorker) doubtful() []jobLook {
 }
 
 // readBack returns, besides the own node, the looks that show whether marked items are still this instance's: it was
-// marked before they are read,
-// and a leader that deals looks for marks first.
+// marked before they are read, and a leader that deals looks for marks first.
 func (w *jobWorker) readBack() []jobLook {
 	if len(w.taken) > 0 {
 		return nil
@@ -266,9 +264,8 @@ func (w *jobWorker) noteMisfires() {
 	w.finished = nil
 }
 
-// settleDoubt notes what this session has, once that was read. Marks that it has are deleted: what became of their
-// run is
-// not known.
+// settleDoubt notes what this session has, once that was read. Marks that it has are deleted: what became of their run
+// is not known.
 func (w *jobWorker) settleDoubt() {
 	if !w.doubt || !w.view.valid(w.doubtful()) {
 		return
@@ -296,15 +293,13 @@ func (w *jobWorker) hasMarked(n int) bool {
 }
 
 // lastingMarks reports whether marks outlive the session, as those of 3.0 do while failover is on: by what a dead
-// instance
-// has left, the others know which items to take over.
+// instance has left, the others know which items to take over.
 func (w *jobWorker) lastingMarks() bool {
 	return w.config.Failover && w.config.MonitorExecution && !w.config.Legacy
 }
 
 // noteScan notes the marks that this instance has left in an earlier session, once they were read. They have to be
-// deleted,
-// because a leader does not deal items that run.
+// deleted, because a leader does not deal items that run.
 func (w *jobWorker) noteScan() {
 	if w.token == 0 || w.scanned || w.badConfig != "" || !w.view.valid(w.scan()) {
 		return
@@ -339,8 +334,7 @@ func (w *jobWorker) finishRun() {
 }
 
 // deletions returns the nodes that have to be deleted: of a run that was completed, and of a machine that ends, all
-// that this
-// session has.
+// that this session has.
 func (w *jobWorker) deletions() (paths []string) {
 	for _, n := range w.taken {
 		if w.completed {

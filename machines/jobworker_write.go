@@ -10,8 +10,7 @@ import (
 // What an instance of a job writes.
 
 // registerNodes creates the nodes by which others know the instance: its server's, unless there is one, and its own.
-// The
-// answer to the last one decides.
+// The answer to the last one decides.
 func (w *jobWorker) registerNodes(ev events.Event, out *engine.Outbox) {
 	w.begins(registering, ev, out)
 	server := JobServer(w.job, w.ip)
