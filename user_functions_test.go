@@ -155,6 +155,27 @@ var misuses = map[string]func(t *testing.T, w *world, m *misbehaviour, config fu
 		n.cut()
 		return ""
 	},
+	"JobOptions.Schedule": func(t *testing.T, w *world, m *misbehaviour, config func(*Config)) string {
+		jw := newJobWorld(w, yamlJob(1))
+		i := jw.instance("a@-@1", nil, JobOptions{Schedule: func(JobConfig) (JobSchedule,
+			error) {
+			m.now()
+			return nil, nil
+		}}, config)
+		return fmt.Sprint(i.job.Err())
+	},
+	"func(context.Context, *incumbent.Item) error": func(t *testing.T, w *world, m *misbehaviour,
+		config func(*Config)) string {
+		jw := newJobWorld(w, yamlJob(1))
+		i := jw.instance("a@-@1", func(context.Context, *Item) error { m.now(); return nil }, JobOptions{}, config)
+		jw.deal("a@-@1")
+		i.trigger()
+		i.trigger()
+		if jw.since() != "a@-@10 a@-@10" {
+			t.Error("after the item has failed, it does not run")
+		}
+		return ""
+	},
 	"SelectorOptions.OnConnection": func(t *testing.T, w *world, m *misbehaviour, config func(*Config)) string {
 		n := w.open(config)
 		s := must(n.Selector("/line", idleWork, SelectorOptions{AutoRequeue: true,

@@ -17,7 +17,8 @@ type waitingCall struct {
 // immediate are the calls that do not wait for a connection.
 var immediate = map[string]bool{
 	"Latch.Participants": true, "Latch.First": true, "Election.Participants": true, "Election.First": true, "Selector.Participants": true,
-	"Selector.First": true, "JobElection.First": true, "JobElection.HasLeader": true, "Mutex.Participants": true, "Mutex.Revoke": true,
+	"Selector.First": true, "JobElection.First": true, "Job.First": true, "Job.Config": true, "Job.Items": true,
+	"JobElection.HasLeader": true, "Mutex.Participants": true, "Mutex.Revoke": true,
 	"ReadWriteLock.Participants": true, "ReadWriteLock.Revoke": true, "Semaphore.Agreed": true, "Semaphore.SetLimit": true,
 	"Semaphore.Holders": true, "Semaphore.Waiting": true, "IDQueue.Remove": true, "Client.Line": true, "Client.Members": true,
 	"Client.Evict": true, "Membership.Members": true,
@@ -49,6 +50,7 @@ func lineCalls(t *testing.T, c *Client) []waitingCall {
 	selector := must(c.Selector("/selector", func(*Leadership) error { return nil }, SelectorOptions{}))
 	mutex, locks, semaphore := must(c.Mutex("/mutex", MutexOptions{})), must(c.ReadWriteLock("/rw", MutexOptions{})), must(c.Semaphore("/sem", 5, SemaphoreOptions{}))
 	multi := must(NewMultiLock(mutex))
+	items := must(c.Job("/items", JobOptions{Mode: JobWatches}))
 	holder, sides := mutex.Holder(), locks.Holder()
 	fails(t, errors.Join(latch.Start(), election.Start(), job.Start()))
 	someone := Participant{Path: "/mutex/x", Token: 1}
@@ -64,6 +66,14 @@ func lineCalls(t *testing.T, c *Client) []waitingCall {
 		{name: "JobElection.IsLeaderUntilBlock", called: "is leader until block /job", hangs: "the marker is being read", do: func(ctx context.Context) error { return err(job.IsLeaderUntilBlock(ctx)) }},
 		{name: "JobElection.First", called: "read /job/leader/election/instance", hangs: silence, do: func(ctx context.Context) error { return err2(job.First(ctx)) }},
 		{name: "JobElection.HasLeader", called: "read /job/leader/election/instance", hangs: silence, do: func(ctx context.Context) error { return err(job.HasLeader(ctx)) }},
+		{name: "Job.First", called: "read /items/leader/election/instance", hangs: silence,
+			do: func(ctx context.Context) error {
+				return err2(items.First(ctx))
+			}},
+		{name: "Job.Config", called: "read /items/config", hangs: silence,
+			do: func(ctx context.Context) error { return err(items.Config(ctx)) }},
+		{name: "Job.Items", called: "read /items/config", hangs: silence,
+			do: func(ctx context.Context) error { return err(items.Items(ctx)) }},
 		{name: "JobElection.ExecuteInLeader", called: "execute in leader /job/failover", hangs: enrols, do: func(ctx context.Context) error {
 			return job.ExecuteInLeader(ctx, "failover", func(*Leadership) error { return nil })
 		}},

@@ -144,6 +144,7 @@ var withoutWait = map[string]string{
 	"Hold.Unlock": "TestCallsUnderATerm", "WriteHold.Unlock": "as Hold.Unlock", "WriteHold.Downgrade": "TestCallsUnderATerm",
 	"Holder.Unlock": "as Hold.Unlock", "ReadWriteHolder.Unlock": "as Hold.Unlock", "ReadWriteHolder.RUnlock": "as Hold.Unlock",
 	"MultiHold.Unlock": "as Hold.Unlock",
+	"Job.Run":          "the context's end is no error", "Job.Trigger": "TestJobHandsOver",
 }
 
 // Every method that takes a context is in a table of these tests, or is known not to wait.
