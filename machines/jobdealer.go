@@ -100,7 +100,7 @@ var jobDealerChart = engine.MustCompile(engine.Chart[jobDealer]{
 		{Name: closed, Doc: "The machine has ended."},
 	},
 	Final: closed,
-	Happy: from{latent, following, deciding, gathering, deciding, dealing, deciding, dealt, closed},
+	Happy: from{latent, following, deciding, dealt, closed},
 	Kinds: []events.Kind{events.CommandStart, events.CommandClose, events.ReplyMulti, events.TreeNode,
 		events.TreeListed, events.TreeRead,
 		events.TermBegun, events.ConnectionLost, events.TimerFired},

@@ -77,7 +77,7 @@ var jobWorkerChart = engine.MustCompile(engine.Chart[jobWorker]{
 		{Name: closed, Doc: "The machine has ended."},
 	},
 	Final: closed,
-	Happy: from{latent, deciding, reading, deciding, writing, deciding, working, deciding, leaving, deciding, closed},
+	Happy: from{latent, deciding, closed},
 	Kinds: []events.Kind{
 		events.CommandStart, events.CommandTrigger, events.CommandClose, events.WorkReturned,
 		events.ReplyCreate, events.ReplyDelete, events.ReplyStat, events.ReplyChildren, events.ReplyMulti,
