@@ -148,13 +148,13 @@ var (
 	// session timeouts at most; a call that waits for a lock or permits ends.
 	ErrDeletedAgain = errors.New("incumbent: the own node was deleted again and again, each time soon after its creation")
 	// ErrJobDisabled: an operator has disabled this server for the job (ElasticJob's node servers/<address> says
-	// DISABLED). This instance neither stands nor leads until it is enabled.
+	// DISABLED). Until it is enabled, this instance neither leads nor takes part in the election.
 	ErrJobDisabled = errors.New("incumbent: the server is disabled for the job")
-	// ErrJobConfig: the job's configuration cannot be read, so its items cannot be dealt. The text says what is
-	// wrong. This instance does not stand until that has changed.
+	// ErrJobConfig: the job's configuration cannot be read, or there is none yet, so its items cannot be dealt. The
+	// text says which. While it cannot be read, this instance does not take part in the election.
 	ErrJobConfig = errors.New("incumbent: the job's configuration cannot be read")
 	// ErrJobStrategy: the job's items are dealt by a strategy that this library does not know: one that only Java has.
-	// This instance does not stand until that has changed.
+	// Until that has changed, this instance does not take part in the election.
 	ErrJobStrategy = errors.New("incumbent: the job's items are dealt by a strategy that is not known here")
 	// ErrUnhealthy: LatchOptions.Healthy failed several times in a row; the text is its last
 	// error. The participant is out of the line until it succeeds.

@@ -246,7 +246,7 @@ func TestJobOptions(t *testing.T) {
 		mustBe(t, err, nil)
 		w.deal("b@-@1")
 		items, err := watches.Items(t.Context())
-		if err != nil || len(items) != 1 || items[0] != (JobItem{Instance: "b@-@1", Parameters: "A"}) {
+		if err != nil || len(items) != 1 || items[0] != (JobItem{Instance: "b@-@1", Parameter: "A"}) {
 			t.Error(items, err)
 		}
 		if _, there, err := watches.First(t.Context()); there || err != nil {

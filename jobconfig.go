@@ -9,19 +9,20 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// JobConfig is the configuration of an ElasticJob job, as its node has it.
+// JobConfig is the configuration of an ElasticJob job, as its node has it. The names of ElasticJob's fields are in
+// parentheses.
 type JobConfig struct {
-	Name             string
-	Cron             string         // in Quartz's dialect
-	TimeZone         string         // of Cron, as in "GMT+8:00"; empty: the instance's own
-	Total            int            // of items, which are numbered from 0
-	ItemParameters   map[int]string // by the item's number; an item may have none
-	Parameter        string         // of the job
-	MonitorExecution bool           // an item that runs has a node that says so
-	Failover         bool           // other instances run the items of one that has died
-	Misfire          bool           // items that were to run while they ran run once more
-	Strategy         string         // how the leader deals; empty: average allocation
-	Disabled         bool           // the job begins disabled on a server that is new
+	Name             string         // (jobName)
+	Cron             string         // (cron) in Quartz's dialect
+	TimeZone         string         // (timeZone) of Cron, as in "GMT+8:00"; empty: the instance's own
+	Total            int            // (shardingTotalCount) how many items there are; they are numbered from 0
+	ItemParameters   map[int]string // (shardingItemParameters) by the item's number; an item may have none
+	Parameter        string         // (jobParameter) of the job
+	MonitorExecution bool           // (monitorExecution) an item that runs has a node that says so
+	Failover         bool           // (failover) other instances run the items of one that has died
+	Misfire          bool           // (misfire) items that were to run while they ran run once more
+	Strategy         string         // (jobShardingStrategyType) how the leader deals; empty: average allocation
+	Disabled         bool           // (disabled) the job begins disabled on a server that is new
 }
 
 // parseJobConfig reads what a job's config node has.
@@ -57,8 +58,8 @@ type JobSchedule interface {
 	Next(after time.Time) time.Time
 }
 
-// Every returns a schedule whose ticks are the multiples of d since the beginning of the year 1, UTC: so all instances
-// with the same d have the same ticks. It panics if d is not above zero.
+// Every returns a schedule with a tick at each multiple of d in UTC, as time.Truncate has them, so all instances with the
+// same d have the same ticks. It panics if d is not above zero.
 func Every(d time.Duration) JobSchedule {
 	if d <= 0 {
 		misuse("needs a duration above zero")

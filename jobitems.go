@@ -10,15 +10,15 @@ import (
 
 // JobItem is what is known of one item of a job.
 type JobItem struct {
-	Number     int
-	Instance   string // the id of the instance that it is dealt to; empty: it is not dealt
-	Alive      bool   // that instance's node exists
-	Running    bool   // a node says that it runs
-	Disabled   bool   // an operator has disabled it
-	Misfire    bool   // it was to run while it ran, and will run once more
-	TakenOver  string // the id of the instance that runs it once, because its own has died; empty: none does
-	TakeOver   bool   // it is offered to be taken over
-	Parameters string // from JobConfig.ItemParameters
+	Number    int
+	Instance  string // the id of the instance that it is dealt to; empty: it is not dealt
+	Alive     bool   // that instance's node exists
+	Running   bool   // a node says that it runs
+	Disabled  bool   // an operator has disabled it
+	Misfire   bool   // it was to run while it ran, and will run once more
+	TakenOver string // the id of the instance that runs it once, because its own has died; empty: none does
+	TakeOver  bool   // it is offered to be taken over
+	Parameter string // from JobConfig.ItemParameters
 }
 
 // Items reads who has which item of the job, as the server that the client is connected to knows, one node after the
@@ -41,7 +41,7 @@ func (j *Job) Items(ctx context.Context) ([]JobItem, error) {
 		if items[n], err = j.item(ctx, n); err != nil {
 			return nil, err
 		}
-		items[n].Parameters = config.ItemParameters[n]
+		items[n].Parameter = config.ItemParameters[n]
 		items[n].Alive = slices.Contains(instances, items[n].Instance)
 		items[n].TakeOver = slices.Contains(offers, machines.JobItemName(n))
 	}
