@@ -200,8 +200,13 @@ func (d *jobDealer) idles(events.Event) bool {
 	return !d.deals || d.guards == nil || !d.known || d.gate.code != events.OK || d.config.Total == 0
 }
 
-// mustFlag reports whether items have to be dealt, and the instances cannot see that yet.
-func (d *jobDealer) mustFlag(events.Event) bool { return !d.has(jobNecessary) && d.isStale() }
+// mustFlag reports whether items have to be dealt, or taken over, and the instances cannot see that yet.
+func (d *jobDealer) mustFlag(ev events.Event) bool {
+	if d.has(jobNecessary) { // what runs keeps the items from being dealt, and dead instances' items from nobody
+		return d.mustWait(ev) && len(d.offerOrphans(nil)) > 0
+	}
+	return d.isStale()
+}
 
 // isDealt reports whether nothing says that items have to be dealt.
 func (d *jobDealer) isDealt(events.Event) bool { return !d.has(jobNecessary) }
@@ -220,7 +225,13 @@ func (d *jobDealer) mustWait(events.Event) bool {
 }
 
 // flag says that items have to be dealt.
-func (d *jobDealer) flag(ev events.Event, out *engine.Outbox) { d.write(d.flagOps(), out) }
+func (d *jobDealer) flag(ev events.Event, out *engine.Outbox) {
+	if d.has(jobNecessary) {
+		d.write(d.offerOrphans(nil), out)
+		return
+	}
+	d.write(d.flagOps(), out)
+}
 
 // deal writes the owner of each item.
 func (d *jobDealer) deal(ev events.Event, out *engine.Outbox) { d.write(d.dealOps(), out) }

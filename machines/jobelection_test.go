@@ -248,7 +248,7 @@ var (
 	jobWaits = []string{"command.start", "reply.stat config=shardingTotalCount:2", "reply.stat code=NONODE",
 		"reply.stat data=ENABLED owner=0",
 		"reply.stat code=NONODE", "reply.stat code=NONODE", "reply.create code=NODEEXISTS", "reply.multi zxid=20",
-		"reply.stat czxid=20"}
+		"reply.stat czxid=20", "reply.children children="}
 	jobRuns = []string{"command.trigger", "reply.stat code=NONODE", "reply.stat code=NONODE",
 		"reply.stat data=me owner=0", "reply.stat data=other owner=0",
 		"reply.children children=instance", "reply.multi zxid=30", "reply.stat czxid=20", "reply.stat code=NONODE",

@@ -17,6 +17,9 @@ type jobView struct {
 	readAt  int64          // when the nodes that a watch may have missed were read last
 }
 
+// viewWindow is how many reads are pending at most.
+const viewWindow = 100
+
 // jobLook is one thing that is read of one node.
 type jobLook struct {
 	path string
@@ -76,6 +79,9 @@ func (v *jobView) valid(looks []jobLook) bool {
 // ask sends the looks that have no answer that counts, unless they are pending.
 func (v *jobView) ask(looks []jobLook, out *engine.Outbox) {
 	for _, l := range looks {
+		if len(v.pending) >= viewWindow { // the rest follows
+			break
+		}
 		i, known := v.index[l.key()]
 		if !known {
 			if v.index == nil {

@@ -101,13 +101,13 @@ func (w *jobWorker) reportOnce(code events.Code, text string, ev events.Event, o
 func (w *jobWorker) wait(ev events.Event, out *engine.Outbox) {
 	w.settle(ev, out)
 	w.clearFailure(out)
+	w.closeLatch(out)
 	recheckLater(out)
 }
 
 // rest has nothing to do. A trigger that found no item of this instance is done with.
 func (w *jobWorker) rest(ev events.Event, out *engine.Outbox) {
 	w.wait(ev, out)
-	w.closeLatch(out)
 	w.due, w.again, w.outruns = false, false, 0
 }
 
@@ -143,11 +143,19 @@ func (w *jobWorker) noteTrigger() {
 
 // markMisfire writes that the items that run were to run again: if this instance dies, another one reads it.
 func (w *jobWorker) markMisfire(ev events.Event, out *engine.Outbox) {
-	if !w.config.Misfire || !ev.Attached || w.ending {
+	if !w.config.Misfire || !ev.Attached || w.ending || w.misfired > 0 {
 		return
 	}
-	for _, n := range w.items {
-		out.Create(events.Op{Path: w.item(n, ItemMisfire), Mode: events.Persistent, Data: []byte{}})
+	for range viewWindow {
+		w.markNextMisfire(ev, out)
+	}
+}
+
+// markNextMisfire writes that of the next item.
+func (w *jobWorker) markNextMisfire(ev events.Event, out *engine.Outbox) {
+	if w.misfired < len(w.items) {
+		out.Create(events.Op{Path: w.item(w.items[w.misfired], ItemMisfire), Mode: events.Persistent, Data: []byte{}})
+		w.misfired++
 	}
 }
 
@@ -155,7 +163,7 @@ func (w *jobWorker) markMisfire(ev events.Event, out *engine.Outbox) {
 func (w *jobWorker) run(ev events.Event, out *engine.Outbox) {
 	w.settle(ev, out)
 	w.clearFailure(out)
-	w.leads, w.late, w.works = true, 0, len(w.items)
+	w.leads, w.late, w.works, w.misfired = true, 0, len(w.items), 0
 	switch {
 	case len(w.taken) > 0:
 	case w.due:

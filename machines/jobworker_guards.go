@@ -66,6 +66,11 @@ func (w *jobWorker) mustUnmark(events.Event) bool {
 	return w.stage == over || w.stage == marked && !w.stillMine()
 }
 
+// cannotGoOn reports whether marks have to be deleted although the configuration cannot be used.
+func (w *jobWorker) cannotGoOn(events.Event) bool {
+	return w.badConfig != "" && w.stage != unmarked && w.isMine()
+}
+
 // isTooLate reports whether confirmations come too late, again and again.
 func (w *jobWorker) isTooLate(ev events.Event) bool {
 	return w.isUnconfirmed(ev) && w.late >= maxLateConfirmations

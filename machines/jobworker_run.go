@@ -9,6 +9,7 @@ import (
 // jobRun is how far an instance has come with a run of its items.
 type jobRun struct {
 	due       bool  // a trigger has come, and its run has not begun
+	misfired  int   // how many of the items that run have been written to have misfired
 	again     bool  // a trigger came while a run was due or went on, or a run was cut short: a misfire
 	items     []int // that run, or are marked to run
 	marked    []int // the items whose node running may be this session's
@@ -21,6 +22,7 @@ type jobRun struct {
 	synced    bool // that read is behind a sync
 	write     jobWrite
 	deletes   int // that are pending
+	unsent    int // marks that are deleted after those that are pending
 	outruns   int // writes in a row that came too late
 	late      int // confirmations in a row that came too late to run by
 }
@@ -53,6 +55,20 @@ func JobInstances(job string) string { return join(job, jobInstances) }
 
 // JobOffers returns the directory of the items that instances may take over.
 func JobOffers(job string) string { return join(job, jobFailoverItems) }
+
+// JobItems returns the directory of a job's items.
+func JobItems(job string) string { return join(job, jobSharding) }
+
+// itemNumbers returns the numbers that are among names, sorted.
+func itemNumbers(names []string) (items []int) {
+	for _, name := range names {
+		if n, err := strconv.Atoi(name); err == nil && n >= 0 && strconv.Itoa(n) == name {
+			items = append(items, n)
+		}
+	}
+	slices.Sort(items)
+	return items
+}
 
 // jobFailoverLatch returns that of the line for the right to do so.
 func jobFailoverLatch(job string) string { return join(job, "leader/failover/latch") }
@@ -90,7 +106,7 @@ func (w *jobWorker) dealt() (items []int) {
 // taken over by others, nor running.
 func (w *jobWorker) ready() []int {
 	if len(w.taken) > 0 {
-		return w.taken
+		return slices.DeleteFunc(slices.Clone(w.taken), w.runsElsewhere)
 	}
 	return slices.DeleteFunc(w.dealt(), func(n int) bool {
 		return w.has(n, ItemDisabled) || w.has(n, ItemRunning) || w.config.Failover && w.has(n, ItemFailover)
@@ -105,7 +121,8 @@ func (w *jobWorker) has(n int, leaf string) bool {
 // offered returns the lowest item that other instances may take over, false if there is none.
 func (w *jobWorker) offered() (item int, ok bool) {
 	for _, n := range w.offers() {
-		if top := w.view.at(w.item(n, ""), jobNames); top.exists && !w.has(n, ItemFailover) {
+		if top := w.view.at(w.item(n, ""), jobNames); top.exists && !w.has(n, ItemFailover) &&
+			!w.runsElsewhere(n) {
 			return n, true
 		}
 	}
@@ -113,19 +130,33 @@ func (w *jobWorker) offered() (item int, ok bool) {
 }
 
 // offers returns the items of instances that have died.
-func (w *jobWorker) offers() (items []int) {
-	for _, name := range w.view.at(JobOffers(w.job), jobNames).names {
-		if n, err := strconv.Atoi(name); err == nil && n >= 0 && n < w.config.Total && strconv.Itoa(n) == name {
-			items = append(items, n)
-		}
-	}
-	slices.Sort(items)
-	return items
+func (w *jobWorker) offers() []int {
+	return slices.DeleteFunc(itemNumbers(w.view.at(JobOffers(w.job), jobNames).names), func(n int) bool {
+		return n >= w.config.Total
+	})
 }
 
-// takesOver reports whether the instance takes over items of others.
+// takesOver reports whether the instance takes over items of others: while it has none of its own to run now.
 func (w *jobWorker) takesOver() bool {
-	return w.config.Failover && w.stage == unmarked && !w.wants() && len(w.taken) == 0 && w.enabled()
+	return w.config.Failover && w.stage == unmarked && len(w.taken) == 0 && w.enabled() &&
+		(!w.wants() || w.dealing() || len(w.ready()) == 0)
+}
+
+// marksOf returns the looks that show who has marked items.
+func (w *jobWorker) marksOf(items []int) (looks []jobLook) {
+	for _, n := range items {
+		if w.has(n, ItemRunning) {
+			looks = append(looks, jobLook{w.item(n, ItemRunning), jobData}, jobLook{JobInstances(w.job), jobNames})
+		}
+	}
+	return looks
+}
+
+// runsElsewhere reports whether a live instance has marked an item. The mark of a dead one may have stayed.
+func (w *jobWorker) runsElsewhere(n int) bool {
+	mark := w.view.at(w.item(n, ItemRunning), jobData)
+	return w.has(n, ItemRunning) && mark.exists &&
+		(mark.owner != 0 || slices.Contains(w.view.at(JobInstances(w.job), jobNames).names, mark.data))
 }
 
 // doubtful returns the looks that show what this session has.
@@ -216,6 +247,7 @@ func (w *jobWorker) runNeeds() (looks []jobLook) {
 	switch {
 	case len(w.taken) > 0:
 		names(w.taken)
+		looks = append(looks, w.marksOf(w.taken)...)
 	case w.wants() && !w.enabled():
 		looks = append(looks, w.flags()...) // the answers follow the news that the server is enabled
 	case w.wants():
@@ -224,8 +256,10 @@ func (w *jobWorker) runNeeds() (looks []jobLook) {
 			looks = append(looks, jobLook{w.item(n, ItemInstance), jobData})
 		}
 		names(w.dealt())
-	case w.takesOver():
+	}
+	if w.view.valid(looks) && w.takesOver() {
 		names(w.offers())
+		looks = append(looks, w.marksOf(w.offers())...)
 	}
 	return looks
 }
@@ -305,21 +339,29 @@ func (w *jobWorker) noteScan() {
 		return
 	}
 	w.scanned = true
-	for n := range w.config.Total {
-		if w.lastingMarks() && w.hasMarked(n) {
+	for _, n := range w.itemsThere() {
+		if w.hasMarked(n) {
 			w.marked, w.stage = append(w.marked, n), over
 		}
 	}
 }
 
-// scan returns the looks that show such marks.
+// scan returns the looks that show such marks: of all items that have a node, because the job may have had more, and
+// other options, when they were made.
 func (w *jobWorker) scan() (looks []jobLook) {
-	for n := range w.config.Total {
-		if w.lastingMarks() {
-			looks = append(looks, jobLook{w.item(n, ItemRunning), jobData})
-		}
+	if w.config.Legacy { // its marks end with their session
+		return nil
+	}
+	looks = append(looks, jobLook{JobItems(w.job), jobNames})
+	for _, n := range w.itemsThere() {
+		looks = append(looks, jobLook{w.item(n, ItemRunning), jobData})
 	}
 	return looks
+}
+
+// itemsThere returns the items that had a node when the instance looked for its marks.
+func (w *jobWorker) itemsThere() []int {
+	return itemNumbers(w.view.at(JobItems(w.job), jobNames).names)
 }
 
 // finishRun ends a run whose marks are gone.

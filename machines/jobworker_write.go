@@ -73,8 +73,10 @@ func (w *jobWorker) takeTrigger(ev events.Event, out *engine.Outbox) {
 	w.delete([]string{JobTrigger(w.job, w.instance)}, out)
 }
 
-// delete sends deletes, of which all have to be answered.
+// delete sends deletes, of which all have to be answered. Of many marks, some are deleted later.
 func (w *jobWorker) delete(paths []string, out *engine.Outbox) {
+	w.unsent = max(len(paths)-viewWindow, 0)
+	paths = paths[:len(paths)-w.unsent]
 	w.deletes = len(paths)
 	for _, path := range paths {
 		out.Delete(path)
@@ -85,6 +87,7 @@ func (w *jobWorker) delete(paths []string, out *engine.Outbox) {
 // instance. Without monitorExecution there are no marks, and the leader does not wait.
 func (w *jobWorker) mark(ev events.Event, out *engine.Outbox) {
 	w.items = w.ready()
+	w.closeLatch(out) // others may take items over meanwhile
 	w.begins(markingItems, ev, out)
 	ops, mode, id := []events.Op{events.Check(w.own())}, events.Ephemeral, []byte(w.instance)
 	if w.lastingMarks() {
@@ -94,6 +97,10 @@ func (w *jobWorker) mark(ev events.Event, out *engine.Outbox) {
 		id = []byte{}
 	}
 	for _, n := range w.items {
+		if w.has(n, ItemRunning) { // it was taken over, and the mark is of a dead instance
+			mark := w.view.at(w.item(n, ItemRunning), jobData)
+			ops = append(ops, events.Op{Verb: "delete", Path: w.item(n, ItemRunning), Version: mark.version})
+		}
 		if w.config.MonitorExecution {
 			ops = append(ops, events.Op{Verb: "create", Path: w.item(n, ItemRunning), Mode: mode, Data: id})
 		}
@@ -241,6 +248,8 @@ func (w *jobWorker) doubtWrite() {
 func (w *jobWorker) noteDeleted(ev events.Event, out *engine.Outbox) {
 	w.deletes = 0
 	switch {
+	case w.unsent > 0: // only marks are so many, and they come first
+		w.marked = w.marked[viewWindow:]
 	case w.ending:
 		w.marked, w.taken, w.token = nil, nil, 0
 	case w.write == clearingFlag:
