@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
@@ -60,10 +61,14 @@ type Job struct {
 	client  *Client
 	path    string
 	options JobOptions
+	wall    func() time.Time
 
 	mu      sync.Mutex
 	closed  bool
-	present *jobRun // nil: Run does not run
+	held    bool          // no other Job or JobElection of the client is for the job
+	present *jobRun       // nil: Run does not run
+	last    *jobRun       // its machines may not have ended
+	end     chan struct{} // closed by Close
 }
 
 // Job returns one instance of the job whose node is at path, as in "/namespace/job". It does nothing before Run. One
@@ -82,23 +87,27 @@ func (c *Client) Job(path string, options JobOptions) (*Job, error) {
 	if options.Mode != JobWatches && !c.reserve("job "+path) {
 		return nil, fmt.Errorf("%w: %s", ErrJobTaken, shownPath(path))
 	}
-	return &Job{client: c, path: path, options: options}, nil
+	return &Job{client: c, path: path, options: options, held: options.Mode != JobWatches, end: make(chan struct{}),
+		wall: func() time.Time { return wall(0) }}, nil
 }
 
 // check returns what is wrong with the options, nil if nothing is.
 func (o JobOptions) check() error {
 	switch {
-	case o.Mode > JobWatches:
+	case o.Mode < JobWorks, o.Mode > JobWatches:
 		return fmt.Errorf("incumbent: JobOptions.Mode is %d: want JobWorks, JobDeals or JobWatches", o.Mode)
-	case strings.Contains(o.ID, "/"), strings.ContainsFunc(o.ID, notPrintable), o.ID == ".", o.ID == "..":
+	case o.ID != "" && !isName(o.ID):
 		return fmt.Errorf("incumbent: JobOptions.ID is %q: want the name of a node, as in %q", o.ID, "192.0.2.7@-@4711")
-	case strings.Contains(o.Server, "/"), strings.ContainsFunc(o.Server, notPrintable):
+	case o.Server != "" && !isName(o.Server):
 		return fmt.Errorf("incumbent: JobOptions.Server is %q: want an address, as in %q", o.Server, "192.0.2.7")
 	}
 	return nil
 }
 
-func notPrintable(r rune) bool { return r < ' ' || r == 0x7f }
+// isName reports whether a node may have a name.
+func isName(name string) bool {
+	return !strings.Contains(name, "/") && utf8.ValidString(name) && checkNode("/"+name) == nil
+}
 
 // serverOf returns the address in an instance's id, or this host's.
 func serverOf(id string) string {
@@ -133,6 +142,9 @@ func (j *Job) Run(ctx context.Context, f func(ctx context.Context, item *Item) e
 	case j.options.Mode == JobDeals && f != nil:
 		return errors.New("incumbent: a Job in the mode JobDeals gets no items: give Run no function, or use JobWorks")
 	}
+	if !j.awaitLast(ctx) {
+		return nil
+	}
 	r, err := j.begin(ctx, f)
 	if err != nil {
 		return err
@@ -157,6 +169,24 @@ func (j *Job) begin(ctx context.Context, f func(context.Context, *Item) error) (
 	return r, err
 }
 
+// awaitLast waits until the machines of the last Run have ended: what they still delete would be the next one's. It
+// returns false if the context ends first.
+func (j *Job) awaitLast(ctx context.Context) bool {
+	j.mu.Lock()
+	last, runs := j.last, j.present != nil
+	j.mu.Unlock()
+	if last == nil || runs {
+		return true
+	}
+	select {
+	case <-last.ended:
+	case <-j.end:
+	case <-ctx.Done():
+		return false
+	}
+	return true
+}
+
 // running returns the present Run, nil if there is none.
 func (j *Job) running() *jobRun {
 	j.mu.Lock()
@@ -168,7 +198,31 @@ func (j *Job) running() *jobRun {
 func (j *Job) ended() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.present = nil
+	j.last, j.present = j.present, nil
+	if j.closed {
+		j.release()
+	}
+}
+
+// release lets others of the client be for the job, once the machines have ended. The caller holds the lock.
+func (j *Job) release() {
+	if !j.held {
+		return
+	}
+	j.held = false
+	free := func() { j.client.unreserve("job " + j.path) }
+	if last := j.last; last != nil {
+		select {
+		case <-last.ended:
+		default:
+			go func() {
+				<-last.ended
+				free()
+			}()
+			return
+		}
+	}
+	free()
 }
 
 // Trigger runs this instance's items now, as a tick of its schedule does, and returns when the trigger is noted.
@@ -187,8 +241,14 @@ func (j *Job) Trigger(ctx context.Context) error {
 func (j *Job) Close(ctx context.Context) error {
 	j.check(ctx)
 	j.mu.Lock()
-	first, r := !j.closed, j.present
+	r := j.present
+	if !j.closed {
+		close(j.end)
+	}
 	j.closed = true
+	if r == nil {
+		j.release()
+	}
 	j.mu.Unlock()
 	if r != nil {
 		r.cancel(ErrClosed)
@@ -197,9 +257,6 @@ func (j *Job) Close(ctx context.Context) error {
 		case <-ctx.Done():
 			return j.client.explain(ctx, "close", j.path, context.Cause(ctx), r.worker.obstacle)
 		}
-	}
-	if first && j.options.Mode != JobWatches {
-		j.client.unreserve("job " + j.path)
 	}
 	return nil
 }

@@ -30,6 +30,12 @@ func (r *jobRun) setElection(e *JobElection) {
 	r.election = e
 }
 
+func (r *jobRun) electionNow() *JobElection {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.election
+}
+
 // leads reports whether this instance may be believed to lead.
 func (r *jobRun) leads() bool {
 	r.mu.Lock()

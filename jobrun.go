@@ -17,6 +17,7 @@ type jobRun struct {
 	cancel context.CancelCauseFunc
 	worker *jobWorker
 	done   chan struct{}
+	ended  chan struct{} // closed when the machines have ended, too
 
 	mu       sync.Mutex
 	config   JobConfig
@@ -29,7 +30,7 @@ type jobRun struct {
 
 // newJobRun begins a Run.
 func newJobRun(ctx context.Context, j *Job, f func(context.Context, *Item) error) (*jobRun, error) {
-	r := &jobRun{job: j, done: make(chan struct{}), changed: make(chan struct{}), unusable: errors.New("not read yet")}
+	r := &jobRun{job: j, done: make(chan struct{}), ended: make(chan struct{}), changed: make(chan struct{}), unusable: errors.New("not read yet")}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	worker, err := newJobWorker(r, f)
 	if err == nil {
@@ -49,8 +50,9 @@ func newJobRun(ctx context.Context, j *Job, f func(context.Context, *Item) error
 
 // wait waits until the Run ends, hands over, and returns why it ended: nil if ctx has.
 func (r *jobRun) wait(ctx context.Context) error {
-	defer r.job.ended()
 	defer close(r.done)
+	defer r.job.ended()
+	defer r.end()
 	var all sync.WaitGroup
 	dealing, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
@@ -68,6 +70,32 @@ func (r *jobRun) wait(ctx context.Context) error {
 		return closing
 	}
 	return together(r.ending(), closing)
+}
+
+// end closes ended: now, or when the machines have ended that Run has not waited for.
+func (r *jobRun) end() {
+	machines := []<-chan struct{}{r.worker.commands.ended}
+	if e := r.electionNow(); e != nil {
+		machines = append(machines, e.latch.participant.commands.ended)
+	}
+	wait := func() {
+		for _, ended := range machines {
+			select {
+			case <-ended:
+			case <-r.job.client.closed:
+			}
+		}
+		close(r.ended)
+	}
+	for _, ended := range machines {
+		select {
+		case <-ended:
+		default:
+			go wait()
+			return
+		}
+	}
+	wait()
 }
 
 // ending returns why Run ends before its context.
@@ -161,26 +189,43 @@ func (r *jobRun) setSchedule(err error) {
 // tick waits for the next tick and triggers the items. It returns false when the configuration has changed, or Run
 // ends.
 func (r *jobRun) tick(schedule JobSchedule, changed <-chan struct{}) bool {
-	now, next := wall(0), time.Time{}
+	next := r.nextTick(schedule)
+	for {
+		now := r.job.wall()
+		if !next.IsZero() && !now.Before(next) {
+			return r.worker.trigger(r.ctx) == nil
+		}
+		var look <-chan time.Time // nil: there is no tick
+		if !next.IsZero() {
+			timer := time.NewTimer(min(next.Sub(now), clockLooks))
+			defer timer.Stop()
+			look = timer.C
+		}
+		select {
+		case <-look:
+		case <-changed:
+			return false
+		case <-r.ctx.Done():
+			return false
+		}
+		if again := r.nextTick(schedule); again.Before(next) { // the clock was set back
+			next = again
+		}
+	}
+}
+
+// clockLooks is how often a clock is read while a tick is awaited: it may be set, and the machine may be suspended.
+const clockLooks = 10 * time.Second
+
+// nextTick returns the next tick, the zero time if there is none.
+func (r *jobRun) nextTick(schedule JobSchedule) (next time.Time) {
 	if schedule != nil {
 		r.job.client.log.guard("JobSchedule.Next", r.job.path, func() error {
-			next = schedule.Next(now)
+			next = schedule.Next(r.job.wall())
 			return nil
 		}, func(err error) { r.setSchedule(err) })
 	}
-	var due <-chan time.Time // nil: there is no tick
-	if !next.IsZero() {
-		timer := time.NewTimer(next.Sub(now))
-		defer timer.Stop()
-		due = timer.C
-	}
-	select {
-	case <-due:
-		return r.worker.trigger(r.ctx) == nil
-	case <-changed:
-	case <-r.ctx.Done():
-	}
-	return false
+	return next
 }
 
 // failure returns what keeps the Run from its duty at this moment, nil if nothing does.

@@ -17,6 +17,8 @@ type jobWorker struct {
 	participant
 	turn *jobRun                            // the Run that it is for
 	f    func(context.Context, *Item) error // nil: no items run
+
+	delivering bool // under mu: an item gets the present term at this moment
 }
 
 // newJobWorker opens the machine.
@@ -77,10 +79,12 @@ func (w *jobWorker) deliverItem(n events.Notify) {
 	number := int(n.Work) - 1
 	t := w.presentTerm(n)
 	if !w.works.begin() {
+		w.setDelivering(false)
 		w.client.post(w.id, events.Event{Kind: events.WorkReturned, Work: n.Work})
 		return
 	}
 	held := t.hold(w.turn.ctx, w.client, func(late error) { w.itemReturned(n.Work, late) })
+	w.setDelivering(false)
 	held.worksFor(func(l *Leadership) error {
 		config := w.turn.configNow()
 		return w.f(l.Context(), &Item{Number: number, Parameter: config.ItemParameters[number], Config: config,
@@ -100,6 +104,7 @@ func (w *jobWorker) deliverItem(n events.Notify) {
 func (w *jobWorker) presentTerm(n events.Notify) *heldTerm {
 	w.mu.Lock()
 	t := w.term
+	w.delivering = true
 	w.mu.Unlock()
 	if t == nil {
 		t = &heldTerm{
@@ -111,10 +116,16 @@ func (w *jobWorker) presentTerm(n events.Notify) *heldTerm {
 	return t
 }
 
+func (w *jobWorker) setDelivering(is bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.delivering = is
+}
+
 // itemReturned notes that an item's function has returned, or that its grace is over.
 func (w *jobWorker) itemReturned(work uint64, late error) {
 	w.mu.Lock()
-	if t := w.term; t != nil && t.working() == 0 {
+	if t := w.term; t != nil && t.working() == 0 && !w.delivering {
 		w.term = nil
 	}
 	w.mu.Unlock()

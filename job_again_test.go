@@ -1,0 +1,108 @@
+package incumbent
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// A job whose Close was not awaited can be had again.
+func TestJobClosesLate(t *testing.T) {
+	jobBubble(t, yamlJob(1), func(t *testing.T, w *jobWorld) {
+		returns := make(chan struct{})
+		a := w.instance("a@-@1", func(context.Context, *Item) error { <-returns; return nil }, JobOptions{})
+		w.deal("a@-@1")
+		a.trigger()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		mustBe(t, a.job.Close(ctx), context.DeadlineExceeded)
+		close(returns)
+		mustBe(t, <-a.ended, ErrClosed)
+		mustBe(t, a.job.Close(t.Context()), nil)
+		_, err := a.Job(jobsPath, JobOptions{})
+		mustBe(t, err, nil)
+	})
+}
+
+// A second Run waits until the first has deleted its node.
+func TestJobRunsAgainAfterADelay(t *testing.T) {
+	jobBubble(t, yamlJob(1, "strategy=AVG_ALLOCATION"), func(t *testing.T, w *jobWorld) {
+		a := w.instance("a@-@1", nil, JobOptions{})
+		pass(5 * time.Second)
+		remove := w.srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
+			if r.Op == zkmem.OpDelete && strings.HasPrefix(r.Path, jobsPath+"/instances/") {
+				return zkmem.Verdict{Action: zkmem.Refuse, Code: zkmem.SystemError}
+			}
+			return zkmem.Verdict{}
+		})
+		_ = a.stop() // the node is not deleted yet
+		w.begin(a)
+		pass(10 * time.Second)
+		remove()
+		pass(2 * time.Minute)
+		select {
+		case err := <-a.ended:
+			t.Error("the second Run ended:", err)
+		default:
+		}
+		a.trigger()
+		pass(5 * time.Second)
+		w.mustRun("a@-@10")
+	})
+}
+
+// An item ends with the instance, although others of its run returned while it began.
+func TestJobItemsReturnWhileOthersBegin(t *testing.T) {
+	for range 100 {
+		jobBubble(t, yamlJob(90), func(t *testing.T, w *jobWorld) {
+			returns := make(chan struct{})
+			done := make(chan struct{})
+			a := w.instance("a@-@1", func(ctx context.Context, i *Item) error {
+				if i.Number == 89 {
+					select {
+					case <-ctx.Done():
+					case <-returns:
+						t.Error("context lives")
+					}
+					close(done)
+				}
+				return nil
+			}, JobOptions{})
+			owners := make([]string, 90)
+			for i := range owners {
+				owners[i] = "a@-@1"
+			}
+			w.deal(owners...)
+			a.trigger()
+			w.remove(jobsPath + "/instances/a@-@1")
+			synctest.Wait()
+			close(returns)
+			<-done
+			<-a.ended
+		})
+	}
+}
+
+// A clock that is slowed gives each tick once.
+func TestJobOnASlowClock(t *testing.T) {
+	jobBubble(t, yamlJob(1), func(t *testing.T, w *jobWorld) {
+		w.deal("a@-@1")
+		began := time.Now()
+		n := w.open()
+		j, err := n.Job(jobsPath, JobOptions{ID: "a@-@1", Schedule: func(JobConfig) (JobSchedule, error) {
+			return Every(time.Hour), nil
+		}})
+		mustBe(t, err, nil)
+		j.wall = func() time.Time { return began.Add(time.Since(began) * 999 / 1000).Round(0) }
+		i := &worker{node: n, name: "a@-@1", job: j}
+		w.begin(i)
+		pass(10*time.Hour + 10*time.Minute)
+		if got := strings.Fields(w.since()); len(got) != 10 {
+			t.Errorf("ran %d times in 10 hours", len(got))
+		}
+	})
+}
