@@ -30,7 +30,8 @@ type jobRun struct {
 
 // newJobRun begins a Run.
 func newJobRun(ctx context.Context, j *Job, f func(context.Context, *Item) error) (*jobRun, error) {
-	r := &jobRun{job: j, done: make(chan struct{}), ended: make(chan struct{}), changed: make(chan struct{}), unusable: errors.New("not read yet")}
+	r := &jobRun{job: j, done: make(chan struct{}), ended: make(chan struct{}), changed: make(chan struct{}),
+		unusable: errors.New("not read yet")}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	worker, err := newJobWorker(r, f)
 	if err == nil {

@@ -3,6 +3,7 @@ package incumbent
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"reflect"
 	"sync/atomic"
@@ -23,12 +24,13 @@ type logger struct {
 	dropped atomic.Uint64 // lines
 }
 
-// logger returns the Logger, or without one what writes warnings and errors to standard error.
+// logger returns the Logger, or without one what writes warnings and errors to standard error, unless the flight log
+// goes there.
 func (c Config) logger() zerolog.Logger {
 	switch {
 	case !reflect.ValueOf(c.Logger).IsZero():
 		return c.Logger
-	case c.Silent:
+	case c.Silent, c.Record == io.Writer(os.Stderr): // lines between the records would spoil the log
 		return zerolog.Nop()
 	}
 	lines := zerolog.ConsoleWriter{Out: os.Stderr, NoColor: true, TimeFormat: time.DateTime}
