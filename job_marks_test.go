@@ -165,3 +165,18 @@ func TestJobOffersWhileItemsRun(t *testing.T) {
 		}
 	})
 }
+
+// As many items as a job may have are dealt in one transaction, and run together.
+func TestJobWithManyItems(t *testing.T) {
+	jobBubble(t, yamlJob(500, "strategy=AVG_ALLOCATION", "failover=true"), func(t *testing.T, w *jobWorld) {
+		a := w.instance("a@-@1", nil, JobOptions{})
+		pass(10 * time.Second)
+		w.mustOwn(500, "a@-@1")
+		a.trigger()
+		pass(5 * time.Second)
+		if got := len(strings.Fields(w.since())); got != 500 {
+			t.Errorf("%d items ran", got)
+		}
+		mustBe(t, a.stop(), nil)
+	})
+}

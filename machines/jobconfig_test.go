@@ -105,8 +105,8 @@ func TestConfigsThatAreRefused(t *testing.T) {
 	for _, c := range [][2]string{
 		{"", "the configuration is empty: want ElasticJob's YAML or JSON"},
 		{"{", "the configuration is not ElasticJob 2.1.5's JSON: unexpected end of JSON input"},
-		{"jobName: a", "shardingTotalCount is 0: want 1 to 1000"},
-		{"jobName: a\nshardingTotalCount: 1001", "shardingTotalCount is 1001: want 1 to 1000"},
+		{"jobName: a", "shardingTotalCount is 0: want 1 to 500"},
+		{"jobName: a\nshardingTotalCount: 1001", "shardingTotalCount is 1001: want 1 to 500"},
 		{"shardingTotalCount: 3", "jobName is empty: want the job's name"},
 		{"jobName: a\nshardingTotalCount: 010", `line 2: shardingTotalCount: "010" is not a decimal number, as in 3`},
 		{"jobName: a\nshardingTotalCount: 0x10", `line 2: shardingTotalCount: "0x10" is not a decimal number, as in 3`},
