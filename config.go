@@ -94,8 +94,8 @@ type Config struct {
 	Record io.Writer
 	// Logger gets the client's lines. Package slogger makes one of a slog.Handler. Without a Logger,
 	// warnings and errors go to standard error, one line each, unless Silent is set or Record is
-	// os.Stderr. Its writer may be slow: up to 1,024 lines wait for it. Lines above that are dropped, Stats.LinesDropped counts
-	// them, and a line in their place says how many they are.
+	// os.Stderr. Its writer may be slow: up to 1,024 lines wait for it. Lines above that are dropped,
+	// Stats.LinesDropped counts them, and a line in their place says how many they are.
 	// docs/operations.md has the lines, their levels and keys.
 	Logger zerolog.Logger
 	// Silent keeps a client without a Logger from writing to standard error. With a Logger it has no

@@ -1,6 +1,7 @@
 package incumbent
 
 import (
+	"errors"
 	"context"
 	"slices"
 	"strings"
@@ -147,8 +148,13 @@ func TestJobInstanceIsRemoved(t *testing.T) {
 		a := w.instance("a@-@1", until(time.Hour), JobOptions{})
 		w.deal("a@-@1")
 		a.trigger()
+		begun := time.Now()
 		w.remove(jobsPath + "/instances/a@-@1")
-		mustBe(t, <-a.ended, ErrJobRemoved)
+		err := <-a.ended
+		mustBe(t, err, ErrJobRemoved)
+		if took := time.Since(begun); errors.Is(err, ErrNotDeleted) || took > time.Second {
+			t.Errorf("after %s: %v", took, err)
+		}
 		if got := strings.Join(w.names(jobsPath+"/sharding/0"), " "); got != "instance" {
 			t.Error(got)
 		}
