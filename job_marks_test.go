@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// An item that a dead instance has marked runs on the one that takes it over, whoever leads.
+// An item that a dead instance has marked runs on the one that takes it over, with any leader.
 func TestJobTakesOverAMarkedItem(t *testing.T) {
 	jobBubble(t, yamlJob(2, "failover=true"), func(t *testing.T, w *jobWorld) {
 		b := w.instance("b@-@1", nil, JobOptions{})
