@@ -162,6 +162,22 @@ func TestJobInstanceIsRemoved(t *testing.T) {
 	})
 }
 
+// So it is for one that leads and is idle.
+func TestJobLeaderIsRemoved(t *testing.T) {
+	jobBubble(t, yamlJob(1, "strategy=AVG_ALLOCATION"), func(t *testing.T, w *jobWorld) {
+		a := w.instance("a@-@1", nil, eachSecond)
+		pass(10500 * time.Millisecond)
+		w.mustOwn(1, "a@-@1")
+		begun := time.Now()
+		w.remove(jobsPath + "/instances/a@-@1")
+		err := <-a.ended
+		mustBe(t, err, ErrJobRemoved)
+		if took := time.Since(begun); errors.Is(err, ErrNotDeleted) || took > time.Second {
+			t.Errorf("after %s: %v", took, err)
+		}
+	})
+}
+
 // Two instances with one id are one to ElasticJob: the second waits.
 func TestJobIDIsTaken(t *testing.T) {
 	jobBubble(t, yamlJob(1), func(t *testing.T, w *jobWorld) {

@@ -97,6 +97,8 @@ var jobWorkerChart = engine.MustCompile(engine.Chart[jobWorker]{
 			Do: (*jobWorker).settle},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobWorker).mustRead, To: reading, Do: (*jobWorker).look},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobWorker).isEnding, To: leaving, Do: (*jobWorker).clear},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobWorker).wasRemovedIdle, To: closed,
+			Do: (*jobWorker).noteRemoved, Then: (*jobWorker).end},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobWorker).wasRemoved, To: leaving,
 			Do: (*jobWorker).noteRemoved, Then: (*jobWorker).clear},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobWorker).cannotGoOn, To: writing,

@@ -48,6 +48,11 @@ func (w *jobWorker) wasRemoved(events.Event) bool {
 	return w.token != 0 && !w.view.at(w.own(), jobData).exists
 }
 
+// wasRemovedIdle reports whether the own node is gone, and was all that this instance had.
+func (w *jobWorker) wasRemovedIdle(ev events.Event) bool {
+	return w.wasRemoved(ev) && !w.doubt && len(w.marked) == 0 && len(w.taken) == 0 && w.openLatches == 0
+}
+
 // unregistered reports whether the instance has no node in this session yet.
 func (w *jobWorker) unregistered(events.Event) bool { return w.token == 0 }
 
