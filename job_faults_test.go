@@ -1,8 +1,8 @@
 package incumbent
 
 import (
-	"errors"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
