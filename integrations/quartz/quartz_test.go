@@ -157,7 +157,7 @@ func TestNextIsInTheZone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if at := local.Next(time.Now()); at.Location() != time.Local || at.Sub(time.Now()) > time.Minute {
+	if at := local.Next(time.Now()); at.Location() != time.Local || time.Until(at) > time.Minute {
 		t.Errorf("without a zone it fires at %v", at)
 	}
 }
