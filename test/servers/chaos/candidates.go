@@ -53,6 +53,7 @@ func openClient(o orders) (*incumbent.Client, error) {
 		return nil, err
 	}
 	return incumbent.Open(context.Background(), incumbent.Config{
+		Silent:  true, // what is on standard error fails the test
 		Servers: o.servers, SessionTimeout: o.session, Tick: o.tick, SyncLimit: o.sync, RideOut: o.kind == byRider, Record: log,
 		ConnectRetry: incumbent.RetryForever(100 * time.Millisecond),
 	})
