@@ -114,6 +114,8 @@ type Config struct {
 	clock *clock // tests set a fake one
 	seed  string // tests set it, so that nothing is random
 
+	standardError io.Writer // tests set another one
+
 	recordRoom  int           // tests set a small one; 0: the default
 	recordDelay time.Duration // tests set a negative one, for none; 0: the default
 

@@ -33,7 +33,11 @@ func (c Config) logger() zerolog.Logger {
 	case c.Silent, c.Record == io.Writer(os.Stderr): // lines between the records would spoil the log
 		return zerolog.Nop()
 	}
-	lines := zerolog.ConsoleWriter{Out: os.Stderr, NoColor: true, TimeFormat: time.DateTime}
+	out := c.standardError
+	if out == nil {
+		out = os.Stderr
+	}
+	lines := zerolog.ConsoleWriter{Out: out, NoColor: true, TimeFormat: time.DateTime}
 	return zerolog.New(lines).Level(zerolog.WarnLevel).With().Timestamp().Logger()
 }
 

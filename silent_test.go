@@ -1,9 +1,7 @@
 package incumbent
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"net"
 	"os"
 	"strings"
@@ -14,23 +12,6 @@ import (
 
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
-
-// standardError returns what f writes to standard error.
-func standardError(t *testing.T, f func()) string {
-	t.Helper()
-	before := os.Stderr
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	os.Stderr = w
-	said := make(chan []byte, 1)
-	go func() { all, _ := io.ReadAll(r); said <- all }()
-	f()
-	os.Stderr = before
-	_ = w.Close()
-	return string(<-said)
-}
 
 // refused waits until an attempt to connect has failed.
 func (h *sessionHandle) refused(ctx context.Context) error {
@@ -52,7 +33,7 @@ func (h *sessionHandle) refused(ctx context.Context) error {
 // A program that sets no Logger sees warnings and errors, one line each, and nothing else; one that asks for silence, or
 // sets a Logger, sees nothing on standard error.
 func TestWithoutALoggerWarningsGoToStandardError(t *testing.T) {
-	other := &bytes.Buffer{}
+	other := &sharedLog{}
 	for name, c := range map[string]struct {
 		change func(*Config)
 		says   bool
@@ -65,16 +46,16 @@ func TestWithoutALoggerWarningsGoToStandardError(t *testing.T) {
 		"a level off": {func(c *Config) { c.Logger = zerolog.New(other).Level(zerolog.Disabled) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			said := standardError(t, func() {
-				config := Config{Servers: "127.0.0.1:1", SessionTimeout: 10 * time.Second}
-				c.change(&config)
-				client, err := Open(t.Context(), config)
-				fine(t, err)
-				failed, cancel := context.WithTimeout(t.Context(), time.Minute)
-				defer cancel()
-				fine(t, client.session.refused(failed))
-				_ = client.Close(failed)
-			})
+			standard := &sharedLog{}
+			config := Config{Servers: "127.0.0.1:1", SessionTimeout: 10 * time.Second, standardError: standard}
+			c.change(&config)
+			client, err := Open(t.Context(), config)
+			fine(t, err)
+			failed, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			fine(t, client.session.refused(failed))
+			_ = client.Close(failed)
+			said := standard.String()
 			lines := strings.Split(strings.TrimSpace(said), "\n")
 			if c.says != strings.Contains(said, "127.0.0.1:1: connect: connection refused") ||
 				c.says && len(lines) != 2 || !c.says && said != "" || strings.Contains(said, "INF") {
