@@ -85,7 +85,8 @@ func (h *sessionHandle) warnUnreached() {
 	}
 	servers, _, _ := zkio.ParseServers(h.client.config.Servers) // Open has parsed them
 	h.client.log.log(zerolog.WarnLevel, "no server is reached yet", func(e *zerolog.Event) {
-		e.Int64("after_ms", unreachedAfter.Milliseconds()).Str("why", events.Foreign(reasonOfEach(servers, failures), events.MaxText))
+		e.Int64("after_ms", unreachedAfter.Milliseconds())
+		e.Str("why", events.Foreign(reasonOfEach(servers, failures), events.MaxText))
 	})
 }
 

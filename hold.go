@@ -238,7 +238,8 @@ func (h *holdHandle) notice(n events.Notify) {
 	}
 }
 
-// answer delivers an answer; on the loop's goroutine. A try that only listed the line has no place when its call returns.
+// answer delivers an answer; on the loop's goroutine. A try that only listed the line has no place when its call
+// returns.
 func (h *holdHandle) answer(a events.Answer) {
 	if a.Code == events.Locked && h.Phase() == "probing" {
 		h.freePlace()

@@ -249,7 +249,9 @@ func TestJobOptions(t *testing.T) {
 	jobBubble(t, yamlJob(1), func(t *testing.T, w *jobWorld) {
 		n := w.open()
 		mustBe(t, n.WaitConnected(t.Context()), nil)
-		for _, options := range []JobOptions{{Mode: 7}, {Mode: -1}, {ID: "a\u0085b"}, {ID: "\xff"}, {ID: "a/b"}, {ID: "a\nb"}, {Server: "a/b"}, {ItemGrace: -1}} {
+		for _, options := range []JobOptions{
+			{Mode: 7}, {Mode: -1}, {ID: "a\u0085b"}, {ID: "\xff"}, {ID: "a/b"}, {ID: "a\nb"}, {Server: "a/b"}, {ItemGrace: -1},
+		} {
 			if j, err := n.Job(jobsPath, options); err == nil || j != nil {
 				t.Errorf("%+v: %v", options, err)
 			}

@@ -58,8 +58,8 @@ type JobSchedule interface {
 	Next(after time.Time) time.Time
 }
 
-// Every returns a schedule with a tick at each multiple of d in UTC, as time.Truncate has them, so all instances with the
-// same d have the same ticks. It panics if d is not above zero.
+// Every returns a schedule with a tick at each multiple of d in UTC, as time.Truncate has them, so all instances with
+// the same d have the same ticks. It panics if d is not above zero.
 func Every(d time.Duration) JobSchedule {
 	if d <= 0 {
 		misuse("needs a duration above zero")

@@ -69,7 +69,8 @@ func (c *Client) JobElection(job string, options LatchOptions) (*JobElection, er
 		return nil, errors.New("incumbent: LatchOptions.Healthy: a JobElection does not take it: close the election while the instance is unhealthy")
 	}
 	if options.NoID {
-		return nil, errors.New("incumbent: LatchOptions.NoID: a JobElection does not take it: the marker holds the leading instance's id")
+		return nil, errors.New("incumbent: LatchOptions.NoID: a JobElection does not take it: " +
+			"the marker holds the leading instance's id")
 	}
 	if options.ID == "" {
 		options.ID = JobInstanceID()

@@ -7,8 +7,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// A try of a plain mutex that only listed the line has no place in it when its answer is delivered, so the caller's next
-// try is not behind it. One that has a node keeps its place until that is deleted.
+// A try of a plain mutex that only listed the line has no place in it when its answer is delivered, so the caller's
+// next try is not behind it. One that has a node keeps its place until that is deleted.
 func TestATryOfAPlainMutexLeavesNoPlace(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.open()

@@ -118,7 +118,8 @@ func (p *participant) lead(ctx context.Context, work Work) error {
 }
 
 // endedWith returns the error of a Run whose context has ended: none if that was planned, else why the participant has
-// not led, or what keeps it from leading at this moment. If the end was planned, the log says what kept it from leading.
+// not led, or what keeps it from leading at this moment. If the end was planned, the log says what kept it from
+// leading.
 func (p *participant) endedWith(ctx context.Context, led bool) error {
 	if planned(ctx) {
 		if why := cmp.Or(p.client.session.absence(), p.failure()); why != nil {

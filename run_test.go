@@ -160,8 +160,8 @@ func TestRunDoesNotLogTheLoss(t *testing.T) {
 	}
 }
 
-// Run returns why its deadline ended: before it is in line, in line, and while it leads, when the work has returned, with
-// the work's error.
+// Run returns why its deadline ended: before it is in line, in line, and while it leads, when the work has returned,
+// with the work's error.
 func TestRunEndsWithItsDeadline(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		log, config := logged()
@@ -174,7 +174,8 @@ func TestRunEndsWithItsDeadline(t *testing.T) {
 		enough, token := errors.New("enough"), leads.participant.term.Token
 		cancel(enough)
 		mustEnd := func(err error, text string) {
-			if !errors.Is(err, enough) || !errors.Is(err, context.DeadlineExceeded) || err.Error() != "incumbent: run /line: "+text {
+			if !errors.Is(err, enough) || !errors.Is(err, context.DeadlineExceeded) ||
+				err.Error() != "incumbent: run /line: "+text {
 				t.Errorf("Run: %v, want the context's cause and %q", err, text)
 			}
 		}
@@ -282,7 +283,8 @@ func endless(t *testing.T) (ctx context.Context, end context.CancelCauseFunc) {
 	return endsByHand{inner}, end
 }
 
-// A planned end is no error, whatever its cause is. What the work returned is one, unless it only says that the end came.
+// A planned end is no error, whatever its cause is. What the work returned is one, unless it only says that the end
+// came.
 func TestRunReturnsNothingWhenItIsCancelled(t *testing.T) {
 	ended := func(l *Leadership) error { return fmt.Errorf("import: %w", untilEnd(l)) }
 	for name, c := range map[string]struct {
@@ -292,7 +294,9 @@ func TestRunReturnsNothingWhenItIsCancelled(t *testing.T) {
 		"nil":         {func(l *Leadership) error { _ = untilEnd(l); return nil }, nil},
 		"the context": {func(l *Leadership) error { _ = untilEnd(l); return l.Context().Err() }, nil},
 		"the cause":   {ended, nil},
-		"its own":     {func(l *Leadership) error { return errors.Join(errNoLuck, errors.New(untilEnd(l).Error())) }, errNoLuck},
+		"its own": {func(l *Leadership) error {
+			return errors.Join(errNoLuck, errors.New(untilEnd(l).Error()))
+		}, errNoLuck},
 	} {
 		for _, requeue := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, " requeue ", requeue), func(t *testing.T) {

@@ -30,8 +30,8 @@ func (h *sessionHandle) refused(ctx context.Context) error {
 	}
 }
 
-// A program that sets no Logger sees warnings and errors, one line each, and nothing else; one that asks for silence, or
-// sets a Logger, sees nothing on standard error.
+// A program that sets no Logger sees warnings and errors, one line each, and nothing else; one that asks for silence,
+// or sets a Logger, sees nothing on standard error.
 func TestWithoutALoggerWarningsGoToStandardError(t *testing.T) {
 	other := &sharedLog{}
 	for name, c := range map[string]struct {

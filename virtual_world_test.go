@@ -73,8 +73,9 @@ func (w *world) open(change ...func(*Config)) *node {
 	w.t.Helper()
 	n := &node{w: w, tape: tape.New(w.t)}
 	config := Config{
-		Servers: "192.0.2.1:2181", Silent: true, Record: n.tape, clock: &clock{func() int64 { return w.now() + n.ahead.Load() }},
-		Dial: func(context.Context, string, string) (net.Conn, error) { return w.dial(n) },
+		Servers: "192.0.2.1:2181", Silent: true, Record: n.tape,
+		clock: &clock{func() int64 { return w.now() + n.ahead.Load() }},
+		Dial:  func(context.Context, string, string) (net.Conn, error) { return w.dial(n) },
 	}
 	for _, f := range change {
 		f(&config)

@@ -77,8 +77,10 @@ func lineCalls(t *testing.T, c *Client) []waitingCall {
 		{name: "JobElection.ExecuteInLeader", called: "execute in leader /job/failover", hangs: enrols, do: func(ctx context.Context) error {
 			return job.ExecuteInLeader(ctx, "failover", func(*Leadership) error { return nil })
 		}},
-		{name: "Latch.Run", called: "run /running", hangs: enrols, do: func(ctx context.Context) error { return running.Run(endsByHand{ctx}, untilEnd) }},
-		{name: "Selector.Run", called: "run /selector", hangs: enrols, do: func(ctx context.Context) error { return selector.Run(endsByHand{ctx}) }},
+		{name: "Latch.Run", called: "run /running", hangs: enrols,
+			do: func(ctx context.Context) error { return running.Run(endsByHand{ctx}, untilEnd) }},
+		{name: "Selector.Run", called: "run /selector", hangs: enrols,
+			do: func(ctx context.Context) error { return selector.Run(endsByHand{ctx}) }},
 		{name: "Selector.Participants", called: "list /selector", hangs: silence, do: func(ctx context.Context) error { return err(selector.Participants(ctx)) }},
 		{name: "Selector.First", called: "list /selector", hangs: silence, do: func(ctx context.Context) error { return err2(selector.First(ctx)) }},
 		{name: "Mutex.Lock", called: "lock /mutex", hangs: enrols, do: func(ctx context.Context) error { return err(mutex.Lock(ctx)) }},

@@ -30,8 +30,8 @@ type JobConfig struct {
 	StaticSharding           bool   `json:"staticSharding"`           // owners stay when instances come and go
 }
 
-// MaxJobItems is the highest number of items of a job: all of them are dealt in one transaction, which a server takes up
-// to 1 MiB. It has at most 2 kB an item while the path of the job has up to 180 bytes.
+// MaxJobItems is the highest number of items of a job: all of them are dealt in one transaction, which a server takes
+// up to 1 MiB. It has at most 2 kB an item while the path of the job has up to 180 bytes.
 const MaxJobItems = 500
 
 // ParseJobConfig reads a job's configuration. It reads what ElasticJob writes, and YAML that a person has

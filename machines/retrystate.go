@@ -94,8 +94,8 @@ func (t *retryState) nextPause() time.Duration {
 	return d
 }
 
-// workBackOff returns the pause after work that failed. It follows the policy, but never ends: such work is no reason to
-// leave the line.
+// workBackOff returns the pause after work that failed. It follows the policy, but never ends: such work is no reason
+// to leave the line.
 func (t *retryState) workBackOff() time.Duration {
 	d, again := t.retry.Next(t.workFailed, 0, t.jitter.next())
 	if !again {

@@ -64,7 +64,8 @@ type quiet struct{}
 
 func (quiet) Printf(string, ...any) {}
 
-// dialTLS returns a client that connects by TLS. The first failure to connect goes to the channel, unless there was no time.
+// dialTLS returns a client that connects by TLS. The first failure to connect goes to the channel, unless there was no
+// time.
 func dialTLS(t *testing.T, addr string, config *tls.Config) (*zk.Conn, <-chan error) {
 	t.Helper()
 	failures := make(chan error, 1)

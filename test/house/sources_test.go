@@ -74,7 +74,8 @@ var sources = []rule{
 	},
 	{
 		name: "a library does not print",
-		why:  "what an embedding program writes, and where, is its own affair: a client has Config.Logger, and Config.Silent for the one place that writes without it",
+		why: "what an embedding program writes, and where, is its own affair: a client has Config.Logger, " +
+			"and Config.Silent for the one place that writes without it",
 		finds: func(f *file) []finding {
 			if !library(f) {
 				return nil

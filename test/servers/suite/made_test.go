@@ -15,8 +15,8 @@ import (
 )
 
 // made are the nodes below a directory, a line each: path, kind, and length of the data, or null. All have the
-// access list of one entry of this scheme. Names that are drawn are GUID, and numbers N. A node that is deleted while it is
-// read, as that of a latch that is not needed any more, is left out.
+// access list of one entry of this scheme. Names that are drawn are GUID, and numbers N. A node that is deleted while
+// it is read, as that of a latch that is not needed any more, is left out.
 func made(t *testing.T, e ensemble, below, scheme string) (lines []string) {
 	t.Helper()
 	conn, _, err := zk.Connect([]string{e.servers()}, 20*time.Second, zk.WithLogger(silent{}), zk.WithLogInfo(false))
@@ -237,7 +237,8 @@ func TestEveryNodeThatARecipeMakes(t *testing.T) {
 					c := connected(t, e, func(c *incumbent.Config) { c.Auth = auth })
 					m.do(t, c, at+"/a/b")
 					got, want := "", strings.TrimSpace(m.want)
-					for begun := time.Now(); got != want && time.Since(begun) < repeat.Enough; { // what is not needed any more goes
+					// What is not needed any more goes.
+					for begun := time.Now(); got != want && time.Since(begun) < repeat.Enough; {
 						got = strings.Join(made(t, e, at, scheme), "\n")
 					}
 					if got != want {
