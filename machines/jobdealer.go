@@ -84,15 +84,13 @@ var jobDealerChart = engine.MustCompile(engine.Chart[jobDealer]{
 		{Name: following, Doc: "Another instance leads, or the job's nodes or configuration are not known, or this " +
 			"server is disabled. The nodes are followed."},
 		{Name: flagging, Doc: "The node necessary is being created: instances ask for it before they run items. " +
-			"Items " +
-			"that a dead instance ran are offered to others with it."},
+			"Items that a dead instance ran are offered to others with it."},
 		{Name: gathering, Doc: "Items have to be dealt, in half a second. What runs shows by then, and what changes " +
 			"meanwhile is dealt with it."},
 		{Name: waiting, Doc: "An item runs, or there is no instance that may have one. Nothing is dealt before that " +
 			"changes."},
 		{Name: dealing, Doc: "The owners of all items are being written in one transaction. It fails if an item " +
-			"runs, " +
-			"the configuration has changed, or the term is over."},
+			"runs, the configuration has changed, or the term is over."},
 		{Name: dealt, Doc: "Each item has the owner that it should have."},
 		{Name: pausing, Doc: "A write failed. The election shows it, unless a node had changed meanwhile. The next " +
 			"attempt follows after a back-off with jitter."},

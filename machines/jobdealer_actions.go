@@ -3,7 +3,6 @@ package machines
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/incumbent-go/incumbent/engine"
@@ -129,11 +128,7 @@ func (d *jobDealer) termOver(ev events.Event) bool {
 
 // changedMeanwhile reports whether a write was refused because a node that it names is not as it was read.
 func (d *jobDealer) changedMeanwhile(ev events.Event) bool {
-	switch ev.Code {
-	case events.NodeExists, events.NoNode, events.BadVersion, events.NotEmpty:
-		return true
-	}
-	return false
+	return nodesChanged(ev.Code)
 }
 
 // forgetTerm forgets the checks of a term that is over. They might still succeed after the session's end, which the
@@ -240,13 +235,4 @@ func (d *jobDealer) deal(ev events.Event, out *engine.Outbox) { d.write(d.dealOp
 func (d *jobDealer) write(ops []events.Op, out *engine.Outbox) {
 	d.pending = ops
 	out.Multi(slices.Concat(d.guards, ops)...)
-}
-
-// itemNode returns the path of an item's node, or of a leaf of it, from the job's node on.
-func itemNode(item int, leaf string) string {
-	name := jobSharding + "/" + strconv.Itoa(item)
-	if leaf == "" {
-		return name
-	}
-	return name + "/" + leaf
 }

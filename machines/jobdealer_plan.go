@@ -3,7 +3,6 @@ package machines
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -57,15 +56,7 @@ func (d *jobDealer) addressOf(id string) string {
 }
 
 // items returns the numbers of the items that have a node, sorted.
-func (d *jobDealer) items() (items []int) {
-	for _, name := range d.children(jobSharding) {
-		if n, err := strconv.Atoi(name); err == nil && n >= 0 && strconv.Itoa(n) == name {
-			items = append(items, n)
-		}
-	}
-	slices.Sort(items)
-	return items
-}
+func (d *jobDealer) items() []int { return itemNumbers(d.children(jobSharding)) }
 
 // isStale reports whether an item has another owner than it should have, or a leader in Java has left behind that it
 // deals. Items of a job with static sharding keep their owners.
@@ -130,7 +121,7 @@ func (d *jobDealer) offerOrphans(ops []events.Op) []events.Op {
 
 // offer adds what offers an item to the other instances, if there is failover and none has it.
 func (d *jobDealer) offer(ops []events.Op, item int) []events.Op {
-	name := jobFailoverItems + "/" + strconv.Itoa(item)
+	name := offerNode(item)
 	if !d.config.Failover || d.has(name) || d.has(itemNode(item, ItemFailover)) {
 		return ops
 	}

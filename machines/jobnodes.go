@@ -2,10 +2,12 @@ package machines
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf16"
+
+	"github.com/incumbent-go/incumbent/events"
 )
 
 // ElasticJob's nodes below a job's node. Those of its election are in znode.go.
@@ -14,10 +16,10 @@ const (
 	jobServers       = "servers"
 	jobInstances     = "instances"
 	jobSharding      = "sharding"
-	jobLeader        = "leader"
 	jobNecessary     = "leader/sharding/necessary"
 	jobProcessing    = "leader/sharding/processing"
 	jobFailoverItems = "leader/failover/items"
+	jobFailoverLatch = "leader/failover/latch"
 	jobTrigger       = "trigger"
 )
 
@@ -47,13 +49,36 @@ func JobServer(job, ip string) string { return join(job, jobServers+"/"+ip) }
 // JobInstance returns the path of an instance's node, which exists while the instance lives.
 func JobInstance(job, id string) string { return join(job, jobInstances+"/"+id) }
 
-// JobItem returns the path of an item's node, or of a leaf of it: ItemInstance, ItemRunning, …
-func JobItem(job string, item int, leaf string) string {
-	path := join(job, fmt.Sprintf("%s/%d", jobSharding, item))
-	if leaf == "" {
-		return path
+// JobInstances returns the directory of a job's instances.
+func JobInstances(job string) string { return join(job, jobInstances) }
+
+// JobItems returns the directory of a job's items.
+func JobItems(job string) string { return join(job, jobSharding) }
+
+// JobItemName returns an item's name in ZooKeeper.
+func JobItemName(item int) string { return strconv.Itoa(item) }
+
+// itemNumbers returns the numbers of items that are among names, sorted.
+func itemNumbers(names []string) (items []int) {
+	for _, name := range names {
+		if n, err := strconv.Atoi(name); err == nil && n >= 0 && JobItemName(n) == name {
+			items = append(items, n)
+		}
 	}
-	return path + "/" + leaf
+	slices.Sort(items)
+	return items
+}
+
+// JobItem returns the path of an item's node, or of a leaf of it: ItemInstance, ItemRunning, …
+func JobItem(job string, item int, leaf string) string { return join(job, itemNode(item, leaf)) }
+
+// itemNode returns the same path from the job's node on.
+func itemNode(item int, leaf string) string {
+	name := jobSharding + "/" + JobItemName(item)
+	if leaf == "" {
+		return name
+	}
+	return name + "/" + leaf
 }
 
 // JobNecessary returns the path of the node that says that the items have to be dealt again.
@@ -62,14 +87,22 @@ func JobNecessary(job string) string { return join(job, jobNecessary) }
 // JobProcessing returns the path of the node that exists while a leader in Java deals.
 func JobProcessing(job string) string { return join(job, jobProcessing) }
 
-// JobFailoverItem returns the path of the node that offers an item of an instance that has died to the
-// others.
-func JobFailoverItem(job string, item int) string {
-	return join(job, fmt.Sprintf("%s/%d", jobFailoverItems, item))
-}
+// JobOffers returns the directory of the items that instances may take over.
+func JobOffers(job string) string { return join(job, jobFailoverItems) }
+
+// JobFailoverItem returns the path of the node that offers an item of an instance that has died to the others.
+func JobFailoverItem(job string, item int) string { return join(job, offerNode(item)) }
+
+// offerNode returns the same path from the job's node on.
+func offerNode(item int) string { return jobFailoverItems + "/" + JobItemName(item) }
 
 // JobTrigger returns the path of the node by which a console asks an instance to run its items once.
 func JobTrigger(job, id string) string { return join(job, jobTrigger+"/"+id) }
+
+// nodesChanged reports whether a transaction was refused because a node that it names is not as it was read.
+func nodesChanged(code events.Code) bool {
+	return slices.Contains([]events.Code{events.NodeExists, events.NoNode, events.BadVersion, events.NotEmpty}, code)
+}
 
 // instanceIP returns the address of the server that an instance runs on: the part of its id before "@-@".
 func instanceIP(id string) string {

@@ -112,8 +112,7 @@ func (v *jobView) send(i int, out *engine.Outbox) {
 
 // note notes an answer. A read of a missing node leaves no watch, so another one follows, which does.
 func (v *jobView) note(ev events.Event, out *engine.Outbox) {
-	at, known := slices.BinarySearchFunc(v.pending, ev.Request, func(p pendingRead,
-		n uint64) int {
+	at, known := slices.BinarySearchFunc(v.pending, ev.Request, func(p pendingRead, n uint64) int {
 		return cmp.Compare(p.request, n)
 	})
 	if !known {

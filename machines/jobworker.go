@@ -132,10 +132,10 @@ var jobWorkerChart = engine.MustCompile(engine.Chart[jobWorker]{
 		{From: from{deciding}, On: on(engine.AtOnce), To: idle, Do: (*jobWorker).rest},
 
 		// Reads.
-		{From: from{reading}, On: on(events.ReplyStat, events.ReplyChildren), When: (*jobWorker).unreadable,
+		{From: from{reading}, On: on(events.ReplyStat, events.ReplyChildren), When: (*jobWorker).refusedNode,
 			To: pausing, Do: (*jobWorker).fail},
 		{From: from{reading}, On: on(events.ReplyStat, events.ReplyChildren), To: deciding, Do: (*jobWorker).note},
-		{From: append(from{waiting, idle, queueing}, reading), On: on(jobWatches...), To: deciding,
+		{From: from{waiting, idle, queueing, reading}, On: on(jobWatches...), To: deciding,
 			Do: (*jobWorker).noteWatch},
 		{From: from{working}, On: on(events.WatchDeleted), When: (*jobWorker).isOwn, To: draining,
 			Do: (*jobWorker).stopRemoved},
@@ -151,7 +151,7 @@ var jobWorkerChart = engine.MustCompile(engine.Chart[jobWorker]{
 			Do: (*jobWorker).noteOutrun},
 		{From: from{writing}, On: on(events.ReplyMulti), To: pausing, Do: (*jobWorker).noteOutcomeUnknown,
 			Then: (*jobWorker).fail},
-		{From: from{writing, leaving}, On: on(events.ReplyDelete), When: (*jobWorker).undeleted, To: pausing,
+		{From: from{writing, leaving}, On: on(events.ReplyDelete), When: (*jobWorker).refusedNode, To: pausing,
 			Do: (*jobWorker).fail},
 		{From: from{writing, leaving}, On: on(events.ReplyDelete), When: (*jobWorker).isLast, To: deciding,
 			Do: (*jobWorker).noteDeleted},

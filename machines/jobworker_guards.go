@@ -1,10 +1,6 @@
 package machines
 
-import (
-	"slices"
-
-	"github.com/incumbent-go/incumbent/events"
-)
+import "github.com/incumbent-go/incumbent/events"
 
 // hasNothing reports whether no node of this session may be left, and no latch.
 func (w *jobWorker) hasNothing() bool {
@@ -27,8 +23,8 @@ func (w *jobWorker) mustRead(events.Event) bool {
 	return w.view.pendingReads() || !w.view.valid(w.needs())
 }
 
-// unreadable reports whether a read was refused. That a node is missing is an answer.
-func (w *jobWorker) unreadable(ev events.Event) bool {
+// refusedNode reports whether a read or a delete was refused. That a node is missing is an answer.
+func (w *jobWorker) refusedNode(ev events.Event) bool {
 	return ev.Code != events.OK && ev.Code != events.NoNode
 }
 
@@ -115,17 +111,11 @@ func (w *jobWorker) wrote(ev events.Event) bool { return ev.Code == events.OK }
 // outrun reports whether a write came too late: a node has appeared, has gone or was set. Again and again, that is a
 // failure.
 func (w *jobWorker) outrun(ev events.Event) bool {
-	late := []events.Code{events.NodeExists, events.NoNode, events.BadVersion, events.NotEmpty}
-	return slices.Contains(late, ev.Code) && w.outruns < maxOutruns
+	return nodesChanged(ev.Code) && w.outruns < maxOutruns
 }
 
 // maxOutruns is how many writes in a row may come too late before the next attempt follows after a pause.
 const maxOutruns = 3
-
-// undeleted reports whether a delete was refused.
-func (w *jobWorker) undeleted(ev events.Event) bool {
-	return ev.Code != events.OK && ev.Code != events.NoNode
-}
 
 // isLast reports whether an answer is to the last delete that is pending.
 func (w *jobWorker) isLast(events.Event) bool { return w.deletes == 1 }

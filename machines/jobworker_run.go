@@ -2,7 +2,6 @@ package machines
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -49,32 +48,6 @@ const (
 	clearingFlag    // deletes the node trigger/<id>
 	clearingTrigger // sets the own node's data back
 )
-
-// JobInstances returns the directory of a job's instances.
-func JobInstances(job string) string { return join(job, jobInstances) }
-
-// JobOffers returns the directory of the items that instances may take over.
-func JobOffers(job string) string { return join(job, jobFailoverItems) }
-
-// JobItems returns the directory of a job's items.
-func JobItems(job string) string { return join(job, jobSharding) }
-
-// itemNumbers returns the numbers that are among names, sorted.
-func itemNumbers(names []string) (items []int) {
-	for _, name := range names {
-		if n, err := strconv.Atoi(name); err == nil && n >= 0 && strconv.Itoa(n) == name {
-			items = append(items, n)
-		}
-	}
-	slices.Sort(items)
-	return items
-}
-
-// jobFailoverLatch returns that of the line for the right to do so.
-func jobFailoverLatch(job string) string { return join(job, "leader/failover/latch") }
-
-// JobItemName returns an item's name in ZooKeeper.
-func JobItemName(item int) string { return strconv.Itoa(item) }
 
 // item returns the path of an item's leaf.
 func (w *jobWorker) item(n int, leaf string) string { return JobItem(w.job, n, leaf) }
@@ -289,8 +262,7 @@ func (w *jobWorker) settleDoubt() {
 	}
 	w.marked = slices.DeleteFunc(slices.Clone(w.marked), func(n int) bool { return !w.hasMarked(n) })
 	w.taken = slices.DeleteFunc(slices.Clone(w.taken), func(n int) bool {
-		return w.view.at(w.item(n, ItemFailover),
-			jobStat).owner != w.session
+		return w.view.at(w.item(n, ItemFailover), jobStat).owner != w.session
 	})
 	if w.ending && !w.isMine() {
 		w.token = 0

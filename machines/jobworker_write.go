@@ -41,7 +41,7 @@ func (w *jobWorker) record() []byte {
 func yamlScalar(s string) string {
 	address, _, _ := strings.Cut(s, "@-@")
 	odd := strings.Trim(s, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-@")
-	// an address is no number
+	// What is not quoted has an address in front, so it is no number.
 	if odd == "" && strings.Count(address, ".") == 3 && !strings.HasPrefix(s, "@") && !strings.HasPrefix(s, "-") {
 		return s
 	}
@@ -138,7 +138,7 @@ func (w *jobWorker) unmark(ev events.Event, out *engine.Outbox) {
 // queue opens a latch in the line for the right to take an item over.
 func (w *jobWorker) queue(ev events.Event, out *engine.Outbox) {
 	w.settle(ev, out)
-	w.openLatch(jobFailoverLatch(w.job), latchOpener{w.id, w.seed, []byte(w.instance)}, map[string]string{}, out)
+	w.openLatch(join(w.job, jobFailoverLatch), latchOpener{w.id, w.seed, []byte(w.instance)}, map[string]string{}, out)
 }
 
 // takeLatchFailure reports the latch's failure as the own one.
