@@ -22,7 +22,6 @@ type jobRun struct {
 	mu       sync.Mutex
 	config   JobConfig
 	unusable error         // why there is no configuration
-	version  int           // how often the configuration was read
 	changed  chan struct{} // closed at the next change of the configuration
 	schedule error         // what the user's schedule failed with
 	election *JobElection  // nil: it is not open yet
@@ -33,16 +32,12 @@ func newJobRun(ctx context.Context, j *Job, f func(context.Context, *Item) error
 	r := &jobRun{job: j, done: make(chan struct{}), ended: make(chan struct{}), changed: make(chan struct{}),
 		unusable: errors.New("not read yet")}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
-	worker, err := newJobWorker(r, f)
-	if err == nil {
-		r.worker = worker
-		err = worker.start(r.ctx, "run")
-	}
-	if err != nil && worker != nil && r.worker != nil && ctx.Err() == nil {
+	var err error
+	if r.worker, err = newJobWorker(r, f); err != nil {
 		r.cancel(err)
 		return nil, err
 	}
-	if r.worker == nil {
+	if err = r.worker.start(r.ctx, "run"); err != nil && ctx.Err() == nil { // else wait hands over at once
 		r.cancel(err)
 		return nil, err
 	}
@@ -129,7 +124,6 @@ func (r *jobRun) setConfig(text string) {
 	if err == nil {
 		r.config = config
 	}
-	r.version++
 	close(r.changed)
 	r.changed = make(chan struct{})
 }
@@ -191,6 +185,8 @@ func (r *jobRun) setSchedule(err error) {
 // ends.
 func (r *jobRun) tick(schedule JobSchedule, changed <-chan struct{}) bool {
 	next := r.nextTick(schedule)
+	timer := time.NewTimer(clockLooks)
+	defer timer.Stop()
 	for {
 		now := r.job.wall()
 		if !next.IsZero() && !now.Before(next) {
@@ -198,8 +194,7 @@ func (r *jobRun) tick(schedule JobSchedule, changed <-chan struct{}) bool {
 		}
 		var look <-chan time.Time // nil: there is no tick
 		if !next.IsZero() {
-			timer := time.NewTimer(min(next.Sub(now), clockLooks))
-			defer timer.Stop()
+			timer.Reset(min(next.Sub(now), clockLooks))
 			look = timer.C
 		}
 		select {

@@ -100,7 +100,8 @@ func (w *jobWorker) deliverItem(n events.Notify) {
 	}()
 }
 
-// presentTerm returns the term of the present run, which begins with its first item.
+// presentTerm returns the term of the present run, which begins with its first item. It does not end before
+// setDelivering(false).
 func (w *jobWorker) presentTerm(n events.Notify) *heldTerm {
 	w.mu.Lock()
 	t := w.term
