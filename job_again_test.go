@@ -3,6 +3,7 @@ package incumbent
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -103,6 +104,27 @@ func TestJobOnASlowClock(t *testing.T) {
 		pass(10*time.Hour + 10*time.Minute)
 		if got := strings.Fields(w.since()); len(got) != 10 {
 			t.Errorf("ran %d times in 10 hours", len(got))
+		}
+	})
+}
+
+// A clock that is set back while a tick is awaited brings the tick that comes next by it, and loses none.
+func TestJobOnAClockThatIsSetBack(t *testing.T) {
+	jobBubble(t, yamlJob(1), func(t *testing.T, w *jobWorld) {
+		w.deal("a@-@1")
+		n := w.open()
+		j, err := n.Job(jobsPath, JobOptions{ID: "a@-@1", Schedule: func(JobConfig) (JobSchedule, error) {
+			return Every(time.Hour), nil
+		}})
+		mustBe(t, err, nil)
+		var back atomic.Int64
+		j.wall = func() time.Time { return time.Now().Add(-time.Duration(back.Load())).Round(0) }
+		w.begin(&worker{node: n, name: "a@-@1", job: j})
+		pass(10 * time.Minute)
+		back.Store(int64(20 * time.Minute)) // the tick before is to come again
+		pass(11 * time.Minute)
+		if got := strings.Fields(w.since()); len(got) != 1 {
+			t.Errorf("ran %d times, want the tick that came again", len(got))
 		}
 	})
 }
