@@ -67,7 +67,7 @@ func (c *Client) closeContext(ctx context.Context) (context.Context, context.Can
 	return late, func() { cancel(); release() }
 }
 
-// end closes the session, and then zkio, the loop and what records. It runs once at a time:
+// end closes the session, and then zkio, the loop, what records, and the log. It runs once at a time:
 // the context of a second call could end the first call's wait.
 func (c *Client) end(ctx context.Context) error {
 	if c.isClosed() {
@@ -83,6 +83,7 @@ func (c *Client) end(ctx context.Context) error {
 	stopErr := c.stopped(ctx, late) // a server that is slow to close the session leaves time for the log
 	c.pauses.stop()
 	c.markClosed()
+	c.log.flush()
 	return together(err, ioErr, stopErr)
 }
 

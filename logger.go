@@ -85,6 +85,24 @@ func (l *logger) log(level zerolog.Level, text string, fields func(*zerolog.Even
 	})
 }
 
+// lastLines is how long Close waits for a slow Logger.
+const lastLines = 100 * time.Millisecond
+
+// flush waits until what was logged before is written, or lastLines has passed: the program may end when Close returns.
+func (l *logger) flush() {
+	if l.off || !l.mail.hasRoom() {
+		return
+	}
+	written := make(chan struct{})
+	l.mail.put(func() { close(written) })
+	late := time.NewTimer(lastLines)
+	defer late.Stop()
+	select {
+	case <-written:
+	case <-late.C:
+	}
+}
+
 // hookCalls returns what calls a hook. Calls are dropped and counted if it is too slow.
 func (c *Client) hookCalls(what, path string) *calls {
 	box := newCalls(c.log.logPanic(what, path))

@@ -6,9 +6,11 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/rs/zerolog"
 
+	"github.com/incumbent-go/incumbent/test/kit/virtual"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -19,6 +21,11 @@ func (w *panickingWriter) Write([]byte) (int, error) {
 	w.lines.Add(1)
 	panic("out of disk")
 }
+
+// writerFunc writes by a function.
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 // A logger that panics loses its lines, and does not hide that. The client goes on, also if the
 // error handler panics.
@@ -40,4 +47,37 @@ func TestALoggerThatPanicsIsReported(t *testing.T) {
 		}
 		mustSay(t, errors.New(strings.Join(reported, "")), "incumbent: Config.Logger panicked, and a line is lost: out of disk", "logger_test.go:")
 	})
+}
+
+// What was logged before the end of a client is written when Close returns, unless the Logger is slow: then Close returns
+// a moment later.
+func TestCloseWritesTheLastLines(t *testing.T) {
+	for name, slow := range map[string]bool{"quick": false, "slow": true} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+				log, goes := &sharedLog{}, make(chan struct{})
+				n := w.open(func(c *Config) {
+					c.Logger = zerolog.New(writerFunc(func(p []byte) (int, error) {
+						virtual.Sleep(lastLines / 20)
+						if slow {
+							<-goes
+						}
+						return log.Write(p)
+					}))
+				})
+				pass(time.Second)
+				n.log.log(zerolog.InfoLevel, "the last line", nil)
+				begun := time.Now()
+				fine(t, n.Close(t.Context()))
+				if took := time.Since(begun); took > lastLines+time.Second/2 || slow && took < lastLines {
+					t.Errorf("Close took %s", took)
+				}
+				if written := strings.Contains(log.String(), "the last line"); written == slow {
+					t.Errorf("the last line is written: %t", written)
+				}
+				close(goes)
+				pass(time.Second)
+			})
+		})
+	}
 }

@@ -54,6 +54,13 @@ func (m *mailbox[T]) put(v T) {
 	}
 }
 
+// hasRoom reports whether one more value may wait.
+func (m *mailbox[T]) hasRoom() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.most == 0 || len(m.queue) < m.most
+}
+
 // full makes do without room. The caller holds the lock, and the goroutine runs.
 func (m *mailbox[T]) full(v T) {
 	if m.squeeze == nil {

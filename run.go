@@ -24,7 +24,7 @@ func (p *participant) whileOpen(ctx context.Context, wait func(context.Context) 
 	case ctx.Err() == nil || errors.Is(err, ErrAlreadyStarted) || errors.Is(err, ErrClosed):
 		return err
 	case planned(ctx):
-		err = nil
+		err = p.endedWith(ctx, false)
 	}
 	p.askClose()
 	<-p.works.idle()
