@@ -33,8 +33,8 @@
 //	jobdealer.go    a job's leader deals its items; jobdealer_actions.go, jobdealer_plan.go what its rows do,
 //	                jobelection_dealer.go how the election opens it
 //	jobworker.go    an instance of a job that runs its items; jobview.go what it has read of the job, jobworker_run.go
-//	                how far it has come, jobworker_guards.go, jobworker_actions.go, jobworker_write.go its rows' guards
-//	                and actions
+//	                how far it has come, jobworker_marks.go which items run, jobworker_guards.go,
+//	                jobworker_actions.go, jobworker_write.go its rows' guards and actions
 //	standalone.go   what the recipes without a line share; paced.go what those of them share that create nodes again
 //	leaderwatch.go  who leads a line, from outside
 //	persistent.go   one ephemeral node, created again in every session; persistent_actions.go what its rows do
