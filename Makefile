@@ -120,7 +120,7 @@ scale: ## 100,000 latches opened and closed, 10,000 recipes through an expiry: w
 	$(GO) test -count=1 -timeout 30m -v ./test/figures/scale -args -full
 
 .PHONY: herd
-herd: ## what it costs when all candidates watch the leader, beside watching the one before: the table of docs/herd.md
+herd: ## what it costs when all candidates watch the leader, beside watching the one before: the table of docs/performance.md
 	$(GO) test -count=1 -timeout 10m -v ./test/figures -run TestTheHerd -args -full
 
 .PHONY: queues
@@ -128,7 +128,7 @@ queues: ## items a second through queues, beside Curator's and kazoo's on one re
 	$(GO) test -count=1 -timeout 30m -v ./test/servers/interop -run TestQueuesSideBySide -args -full
 
 .PHONY: foreign
-foreign: ## the tests of kazoo and go-zookeeper against zkmem and a real server: the tables of docs/foreign.md; needs make deps
+foreign: ## the tests of kazoo and go-zookeeper against zkmem and a real server: the tables of docs/proofs.md; needs make deps
 	$(GO) test ./test/servers/suites -count=1 -timeout 4h -v -run 'TestSuites$$' -args -full
 
 .PHONY: caches
@@ -141,11 +141,11 @@ bench: ## run the benchmarks
 
 PART ?= quick
 .PHONY: bench-peers
-bench-peers: ## PART (quick, network, ensemble, scale, recipes) of docs/performance.md: other libraries in turns with this one; needs make deps
+bench-peers: ## PART (quick, network, ensemble, scale, recipes) of bench/results.md: other libraries in turns with this one; needs make deps
 	@cd bench && $(GO) run . -part $(PART) $(ARGS)
 
 .PHONY: fleet
-fleet: ## 10,000 sessions on one ensemble (ARGS="-servers 3"): the tables of docs/scale.md; needs make deps
+fleet: ## 10,000 sessions on one ensemble (ARGS="-servers 3"): the tables of bench/fleet/results.md; needs make deps
 	@cd bench && $(GO) run ./fleet $(ARGS)
 
 SITE := .cache/site

@@ -75,7 +75,7 @@ func (r *rounds) round() {
 }
 
 // BenchmarkObserver is a round with and without the meters that Client.Stats reads, in turns of ten rounds each. It reports
-// the medians, which a machine with other work hardly moves: docs/figures.md.
+// the medians, which a machine with other work hardly moves: docs/performance.md.
 func BenchmarkObserver(b *testing.B) {
 	turns := [2]*rounds{newRounds(false), newRounds(true)}
 	var took [2][]float64

@@ -1,6 +1,6 @@
-// Command bench compares this library with go-zookeeper's Lock, Curator, kazoo and etcd: docs/performance.md has what it prints.
-// It starts servers and programs, has the programs play the same scenarios in turns, and prints tables in Markdown. It needs
-// Linux, and what make deps installs. It is run in its own folder: make bench-peers PART=quick.
+// Command bench compares this library with go-zookeeper's Lock, Curator, kazoo and etcd: bench/results.md has what it
+// prints. It starts servers and programs, has the programs play the same scenarios in turns, and prints tables in
+// Markdown. It needs Linux, and what make deps installs. It is run in its own folder: make bench-peers PART=quick.
 package main
 
 import (

@@ -17,7 +17,7 @@ import (
 )
 
 // A golden trace is a conversation: a command, "----", what the machines did
-// with it. docs/traces.md has the words that a trace may use; make golden
+// with it. docs/contributors.md has the words that a trace may use; make golden
 // writes the answers again.
 
 // TestTraces plays every conversation and replays its records. When all of them
@@ -136,7 +136,7 @@ func newConversation(t *testing.T, fired *coverage) *conversation {
 //	latch reply.create seq=7     is an event for a machine; an answer finds the oldest request of its kind by itself.
 //	                             "own" is the name, or path, of the machine's own node
 //
-// docs/traces.md has the arguments of events.
+// docs/contributors.md has the arguments of events.
 func (c *conversation) say(t *testing.T, d *datadriven.TestData) string {
 	if why := unreadable(d); why != "" {
 		d.Fatalf(t, "%s", why)

@@ -1,6 +1,7 @@
-// Command fleet measures what many sessions cost one ensemble: docs/scale.md has what it prints. It starts the servers and
-// processes with many clients each, has them queue in many lines or in one, and counts requests, bytes, watches and CPU time while
-// they start, rest, lose all servers, and lose half of the sessions at once. It needs Linux, and what make deps installs.
+// Command fleet measures what many sessions cost one ensemble: bench/fleet/results.md has what it prints. It starts
+// the servers and processes with many clients each, has them queue in many lines or in one, and counts requests,
+// bytes, watches and CPU time while they start, rest, lose all servers, and lose half of the sessions at once. It
+// needs Linux, and what make deps installs.
 package main
 
 import (

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The scenarios. docs/performance.md says in a sentence what each measures.
+// The scenarios. bench/results.md says in a sentence what each measures.
 const (
 	Cycle    = "cycle"     // one participant starts, leads and releases, N times
 	HandOver = "hand-over" // in N lines, a leader of one session releases, and a participant of another leads

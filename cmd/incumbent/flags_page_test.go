@@ -119,7 +119,7 @@ func names(flags []*pflag.Flag) (all []string) {
 // Pages that list the flags of a command list all of them.
 func TestPagesThatListFlagsListAll(t *testing.T) {
 	root := (&app{cli.New("incumbent", nil, os.Stdout, os.Stderr)}).root()
-	for page, command := range map[string]string{"../../docs/testing-any-language.md": "zk"} {
+	for page, command := range map[string]string{"../../docs/testing.md": "zk"} {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
@@ -140,7 +140,9 @@ func TestPagesThatListFlagsListAll(t *testing.T) {
 		c.Flags().VisitAll(func(f *pflag.Flag) { known[f.Name] = true })
 	}
 	flags := regexp.MustCompile("incumbent (?:elect|lock|status|watch|resign|zk|why|replay|serve|play|chart)\\b[^`\n]*")
-	for _, page := range []string{"on-call", "operations-guide", "operations", "security", "metrics", "flight-log", "testing-any-language"} {
+	for _, page := range []string{
+		"on-call", "operations-guide", "operations", "security", "metrics", "flight-log", "testing",
+	} {
 		text, err := os.ReadFile("../../docs/" + page + ".md")
 		if err != nil {
 			t.Fatal(err)

@@ -38,7 +38,7 @@ Session timeouts are between 2 and 20 ticks, unless flags say otherwise; clients
 of this library take the same tick with --tick.
 
 With --control, a test controls the server by HTTP with JSON: see
-docs/testing-any-language.md. The address has to be on the loopback, unless
+docs/testing.md. The address has to be on the loopback, unless
 INCUMBENT_CONTROL_TOKEN holds a token, which each request then has to have.
 
 Exit codes:

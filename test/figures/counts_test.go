@@ -1,4 +1,4 @@
-// Package figures tests what the library promises in numbers: docs/figures.md. The tests
+// Package figures tests what the library promises in numbers: docs/performance.md. The tests
 // count requests, watches, goroutines and bytes, and fail if there are more than promised. -v
 // prints the counts. Benchmarks measure times, which never make a test fail.
 package figures

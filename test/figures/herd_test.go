@@ -226,7 +226,7 @@ func (silence) Printf(string, ...any) {}
 var full = flag.Bool("full", false, "a hundred candidates, too, and 10,000 latches, requests or nodes")
 
 // TestTheHerd counts the cost of watching the leader in place of the predecessor:
-// docs/herd.md shows the table.
+// docs/performance.md shows the table.
 func TestTheHerd(t *testing.T) {
 	sizes := []int{5, 30}
 	if *full {

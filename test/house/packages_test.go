@@ -136,7 +136,7 @@ func TestEveryLevelHasItsTarget(t *testing.T) {
 
 // The words of golden traces are the switches of two functions.
 func TestThePageOnTracesHasTheirWords(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "docs", "traces.md"))
+	text, err := os.ReadFile(filepath.Join(root, "docs", "contributors.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestThePageOnTracesHasTheirWords(t *testing.T) {
 	}
 	for _, w := range words {
 		if !regexp.MustCompile("`" + w + "[ =`]").Match(text) {
-			t.Errorf("docs/traces.md does not say what %q means in a golden trace", w)
+			t.Errorf("docs/contributors.md does not say what %q means in a golden trace", w)
 		}
 	}
 }

@@ -1,3 +1,3 @@
-// Package foreign runs the examples of docs/testing-any-language.md, which test clients in other languages against
+// Package foreign runs the examples of docs/testing.md, which test clients in other languages against
 // incumbent zk. Each needs its language and the language's client; make deps installs both.
 package foreign

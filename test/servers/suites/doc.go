@@ -2,5 +2,5 @@
 // harnesses start the servers. A program that stands in for java has a hub in the test serve zkmem instead.
 //
 // As an ordinary test it runs those tests of testdata/sample.tsv, which pass on both, against zkmem. With -full, as make foreign
-// has it, it runs all tests against both and writes the tables of docs/foreign.md.
+// has it, it runs all tests against both and writes the tables of docs/proofs.md.
 package suites

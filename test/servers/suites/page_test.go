@@ -15,7 +15,7 @@ import (
 //go:embed testdata/reasons.tsv
 var reasonTable string
 
-const page = "../../../docs/foreign.md"
+const page = "../../../docs/proofs.md"
 
 // writePage writes the tables into the page and returns what is wrong with the reasons.
 func writePage(t *testing.T, all []comparison) []string {

@@ -13,7 +13,7 @@ import (
 	"github.com/incumbent-go/incumbent/test/kit/selection"
 )
 
-var full = flag.Bool("full", false, "run all tests against zkmem and a real server, and write docs/foreign.md")
+var full = flag.Bool("full", false, "run all tests against zkmem and a real server, and write docs/proofs.md")
 
 // suite runs tests of a library against servers, or all of them if none is named.
 type suite func(t *testing.T, s servers, bound time.Duration, tests []string) results
