@@ -46,6 +46,9 @@ func JobConfigNode(job string) string { return join(job, jobConfig) }
 // JobServer returns the path of a server's node: its data say whether an operator has disabled it.
 func JobServer(job, ip string) string { return join(job, jobServers+"/"+ip) }
 
+// JobServers returns the directory of a job's servers.
+func JobServers(job string) string { return join(job, jobServers) }
+
 // JobInstance returns the path of an instance's node, which exists while the instance lives.
 func JobInstance(job, id string) string { return join(job, jobInstances+"/"+id) }
 

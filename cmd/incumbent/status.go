@@ -28,6 +28,10 @@ behind a persistent node leads before somebody deletes it: see resign --node.
 A semaphore (lock -n) has its permits in PATH/leases, and those that wait for one in
 PATH/locks.
 
+If PATH is the node of an ElasticJob job, who leads it is shown, and each item with the
+instance that has it: whether it runs, is disabled, has misfired, or is taken over. So are
+disabled servers, and whether the items have to be dealt.
+
 TOKEN is the node's czxid, which grows from leader to leader. An order of numbers
 that contradicts the tokens is named: ZooKeeper cannot have made it. SESSION is the id
 of the ZooKeeper session that owns the node, as in the ensemble's own log. What
@@ -42,14 +46,7 @@ Exit codes:
 		Args:    exactly("a PATH"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.withLine(c.Context(), conn, args[0], plains, func(ctx context.Context, client *incumbent.Client, line incumbent.Line) error {
-				if a.JSON {
-					a.Out.Object(lineObject(args[0], line))
-					return nil
-				}
-				if len(line.Participants) > 0 || line.Foreign == 0 || !a.showSemaphore(ctx, client, args[0]) {
-					a.showLine(args[0], line)
-				}
-				return nil
+				return a.showStatus(ctx, client, args[0], line)
 			})
 		},
 	}
@@ -57,6 +54,31 @@ Exit codes:
 	plains.flags(c.Flags())
 	a.JSONFlag(c)
 	return c
+}
+
+// showStatus prints what is at a path: a line, a semaphore or a job.
+func (a *app) showStatus(ctx context.Context, client *incumbent.Client, dir string, line incumbent.Line) error {
+	if len(line.Participants) == 0 && line.Foreign > 0 {
+		job, err := a.job(ctx, client, dir)
+		switch {
+		case err != nil:
+			return failure(err)
+		case job != nil && a.JSON:
+			a.Out.Object(job.object(dir))
+			return nil
+		case job != nil:
+			job.show(a, dir)
+			return nil
+		case !a.JSON && a.showSemaphore(ctx, client, dir):
+			return nil
+		}
+	}
+	if a.JSON {
+		a.Out.Object(lineObject(dir, line))
+		return nil
+	}
+	a.showLine(dir, line)
+	return nil
 }
 
 // withLine connects, reads a line, and calls use with both.
@@ -120,7 +142,19 @@ func cut(text string) string {
 	return strings.ToValidUTF8(text[:events.MaxText], "") + "…"
 }
 
-func lineObject(dir string, line incumbent.Line) any {
+// lineState is a line, for --json.
+type lineState struct {
+	Path         string        `json:"path"`
+	Vacant       bool          `json:"vacant"`
+	Missing      bool          `json:"missing"`
+	Blocker      *participant  `json:"blocker,omitempty"` // the persistent node behind which nobody can lead
+	Participants []participant `json:"participants"`
+	Foreign      int           `json:"foreign"`
+	Forged       *forgedOrder  `json:"forged,omitempty"` // an order that ZooKeeper cannot have made
+	Job          *jobObject    `json:"job,omitempty"`    // of an ElasticJob job, whose leader is the one participant
+}
+
+func lineObject(dir string, line incumbent.Line) lineState {
 	all := []participant{}
 	at := positions{}
 	for _, p := range line.Participants {
@@ -131,15 +165,8 @@ func lineObject(dir string, line incumbent.Line) any {
 		o := participantObject(position(line, p), p)
 		blocker = &o
 	}
-	return struct {
-		Path         string        `json:"path"`
-		Vacant       bool          `json:"vacant"`
-		Missing      bool          `json:"missing"`
-		Blocker      *participant  `json:"blocker,omitempty"` // the persistent node behind which nobody can lead
-		Participants []participant `json:"participants"`
-		Foreign      int           `json:"foreign"`
-		Forged       *forgedOrder  `json:"forged,omitempty"` // an order that ZooKeeper cannot have made
-	}{dir, len(all) == 0, line.Missing, blocker, all, line.Foreign, forgedObject(line)}
+	return lineState{Path: dir, Vacant: len(all) == 0, Missing: line.Missing, Blocker: blocker, Participants: all,
+		Foreign: line.Foreign, Forged: forgedObject(line)}
 }
 
 // positions counts the participants of each line: a directory may have several lines.
