@@ -174,6 +174,10 @@ cover: ## test coverage by function, and .cache/cover.html
 	$(GO) tool cover -func=.cache/cover.out | tail -n 1
 	$(GO) tool cover -html=.cache/cover.out -o .cache/cover.html
 
+.PHONY: release
+release: ## what VERSION (v0.1.0) publishes, in .cache/release/VERSION or DIR, after make prove (PROVE=no for a trial); pushes nothing
+	@GOTOOLCHAIN=$$(sed -n 's/^toolchain //p' go.mod) $(GO) run ./cmd/release -version "$(VERSION)" -dir "$(DIR)" -prove "$(PROVE)"
+
 .PHONY: deps
 deps: ## install what the whole suite needs: Java, ZooKeeper, Curator, JUnit, kazoo, pytest, gcc (Debian, root), linters
 	@bash scripts/deps
