@@ -124,7 +124,7 @@ herd: ## what it costs when all candidates watch the leader, beside watching the
 	$(GO) test -count=1 -timeout 10m -v ./test/figures -run TestTheHerd -args -full
 
 .PHONY: queues
-queues: ## items a second through queues, beside Curator's and kazoo's on one real server: the table of docs/queues.md; needs make deps
+queues: ## items a second through queues, beside Curator's and kazoo's on one real server: the table of bench/queues.md; needs make deps
 	$(GO) test -count=1 -timeout 30m -v ./test/servers/interop -run TestQueuesSideBySide -args -full
 
 .PHONY: foreign
@@ -132,7 +132,7 @@ foreign: ## the tests of kazoo and go-zookeeper against zkmem and a real server:
 	$(GO) test ./test/servers/suites -count=1 -timeout 4h -v -run 'TestSuites$$' -args -full
 
 .PHONY: caches
-caches: ## what it costs to have 10,000 nodes in memory, ours, Curator's and kazoo's on one real server: the table of docs/operations.md; needs make deps
+caches: ## what it costs to have 10,000 nodes in memory, ours, Curator's and kazoo's on one real server: the table of bench/caches.md; needs make deps
 	$(GO) test -count=1 -timeout 30m -v ./test/servers/interop -run TestTreeCachesSideBySide -args -full
 
 .PHONY: bench

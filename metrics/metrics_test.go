@@ -16,7 +16,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// row is a family as docs/metrics.md has it.
+// row is a family as docs/operations.md has it.
 type row struct {
 	kind, help string
 	labels     []string
@@ -26,18 +26,18 @@ type row struct {
 
 var labelOf = regexp.MustCompile("`(\\w+)`(?: \\(([^)]*)\\))?")
 
-// table returns the rows of a section of docs/metrics.md.
+// table returns the rows of a section of docs/operations.md.
 func table(t *testing.T, section string) map[string]row {
 	t.Helper()
-	page, err := os.ReadFile("../docs/metrics.md")
+	page, err := os.ReadFile("../docs/operations.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, text, found := strings.Cut(strings.ReplaceAll(string(page), "\r", ""), "\n## "+section+"\n")
+	_, text, found := strings.Cut(strings.ReplaceAll(string(page), "\r", ""), "\n### "+section+"\n")
 	if !found {
-		t.Fatalf("docs/metrics.md has no section %q", section)
+		t.Fatalf("docs/operations.md has no section %q", section)
 	}
-	text, _, _ = strings.Cut(text, "\n## ")
+	text, _, _ = strings.Cut(text, "\n### ")
 	rows := map[string]row{}
 	for _, line := range strings.Split(text, "\n") {
 		cells := strings.Split(strings.Trim(line, "| "), " | ")
@@ -63,14 +63,14 @@ func table(t *testing.T, section string) map[string]row {
 	return rows
 }
 
-// docs/metrics.md has the families that are exported, with their kinds, labels, values of labels, buckets and
+// docs/operations.md has the families that are exported, with their kinds, labels, values of labels, buckets and
 // sentences, and no other.
 func TestTheTableIsWhatIsExported(t *testing.T) {
 	rows, seen := table(t, "For Prometheus"), map[string]map[string]bool{}
 	for _, f := range metrics.Families() {
 		r, there := rows[f.Name]
 		if !there {
-			t.Errorf("docs/metrics.md has no %s", f.Name)
+			t.Errorf("docs/operations.md has no %s", f.Name)
 		}
 		if r.kind != string(f.Kind) || r.help != f.Help || !slices.Equal(r.labels, f.Labels) {
 			t.Errorf("%s: the table has %q %q %q, the code %q %q %q", f.Name, r.kind, r.labels, r.help, f.Kind, f.Labels, f.Help)
@@ -79,7 +79,7 @@ func TestTheTableIsWhatIsExported(t *testing.T) {
 		delete(rows, f.Name)
 	}
 	for name := range rows {
-		t.Errorf("docs/metrics.md has %s, which is not exported", name)
+		t.Errorf("docs/operations.md has %s, which is not exported", name)
 	}
 	rows = table(t, "For Prometheus")
 	stats := busy(t).Stats()

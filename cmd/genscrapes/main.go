@@ -1,5 +1,5 @@
 // Genscrapes records what Prometheus would scrape from three clients in 40 seconds in which leadership moves, and draws it:
-// the picture of docs/operations-guide.md. `go run ./cmd/genscrapes` writes testdata/run.tsv and the picture again; the test
+// the picture of docs/operations.md. `go run ./cmd/genscrapes` writes testdata/run.tsv and the picture again; the test
 // draws the recorded run again.
 package main
 

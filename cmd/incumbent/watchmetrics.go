@@ -32,7 +32,7 @@ type lineSeen struct {
 	changes float64   // after the first
 }
 
-// lineFamilies are what docs/metrics.md says of incumbent watch --metrics.
+// lineFamilies are what docs/operations.md says of incumbent watch --metrics.
 var lineFamilies = []metrics.Family{
 	{Name: "incumbent_line_leader", Kind: metrics.Gauge, Help: "Whether a participant with a session is first in line; only it knows whether it leads.", Labels: lineLabels},
 	{Name: "incumbent_line_blocked", Kind: metrics.Gauge, Help: "Whether a persistent node is at the head, behind which nobody can lead.", Labels: lineLabels},

@@ -72,17 +72,17 @@ func wants(t *testing.T, text string, lines ...string) {
 	}
 }
 
-// documented fails unless docs/metrics.md has the families of a scrape, with their sentences.
+// documented fails unless docs/operations.md has the families of a scrape, with their sentences.
 func documented(t *testing.T, text string) {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/metrics.md")
+	page, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range regexp.MustCompile(`(?m)^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)$`).FindAllStringSubmatch(text, -1) {
 		row := "(?m)^\\| `" + f[1] + "` \\| " + f[3] + " \\| (`path`, `recipe`, `prefix`|–) \\| – \\| " + regexp.QuoteMeta(f[2]) + " \\|\r?$"
 		if !regexp.MustCompile(row).Match(page) {
-			t.Errorf("docs/metrics.md does not have %q", f[0])
+			t.Errorf("docs/operations.md does not have %q", f[0])
 		}
 	}
 }

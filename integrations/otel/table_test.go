@@ -18,15 +18,15 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// instruments returns the table of docs/metrics.md: by name, the kind, the unit and the attributes.
+// instruments returns the table of docs/operations.md: by name, the kind, the unit and the attributes.
 func instruments(t *testing.T) map[string]string {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/metrics.md")
+	page, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, text, _ := strings.Cut(strings.ReplaceAll(string(page), "\r", ""), "\n## For OpenTelemetry\n")
-	text, _, _ = strings.Cut(text, "\n## ")
+	_, text, _ := strings.Cut(strings.ReplaceAll(string(page), "\r", ""), "\n### For OpenTelemetry\n")
+	text, _, _ = strings.Cut(text, "\n### ")
 	rows := map[string]string{}
 	for _, line := range strings.Split(text, "\n") {
 		if cells := strings.Split(strings.Trim(line, "| "), " | "); len(cells) == 4 && strings.HasPrefix(cells[0], "`") {
@@ -76,8 +76,8 @@ func described(t *testing.T, all metricdata.ResourceMetrics) (rows map[string]st
 	return rows, recipes
 }
 
-// A collection has the instruments of docs/metrics.md, with their units and attributes, and no other. Recipes have the
-// names of their charts.
+// A collection has the instruments of docs/operations.md, with their units and attributes, and no other. Recipes have
+// the names of their charts.
 func TestTheTableIsWhatIsCollected(t *testing.T) {
 	c, err := incumbent.Open(context.Background(), incumbent.Config{Servers: zkmem.Start(t).Addr()})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/incumbent-go/incumbent/integrations/prom"
 )
 
-// register is the example of docs/metrics.md.
+// register is the example of docs/operations.md.
 func register(client *incumbent.Client) error {
 	collector, err := prom.New(client, prom.Options{})
 	if err != nil {
@@ -31,18 +31,19 @@ func text(t *testing.T, file string) string {
 	return strings.ReplaceAll(string(b), "\r\n", "\n")
 }
 
-// The lines for go.mod in docs/metrics.md name this module, and its example is register, which exports a client.
+// The lines for go.mod in docs/operations.md name this module, and its example is register, which exports a client.
 func TestThePageSaysHowToRegister(t *testing.T) {
-	page := text(t, "../../docs/metrics.md")
+	page := text(t, "../../docs/operations.md")
 	module, _, _ := strings.Cut(strings.TrimPrefix(text(t, "go.mod"), "module "), "\n")
 	if want := "```\nrequire " + module + " v0.0.0\nreplace " + module + " => ../incumbent/integrations/prom\n```\n"; !strings.Contains(page, want) {
-		t.Errorf("docs/metrics.md does not have %q", want)
+		t.Errorf("docs/operations.md does not have %q", want)
 	}
-	_, rest, _ := strings.Cut(page, "```go\n")
+	_, rest, _ := strings.Cut(page, "\n## Metrics\n")
+	_, rest, _ = strings.Cut(rest, "```go\n")
 	code, _, _ := strings.Cut(rest, "```")
 	body := "\t" + strings.ReplaceAll(strings.TrimSuffix(code, "\n"), "\n", "\n\t") + "\n"
 	if strings.TrimSpace(code) == "" || !strings.Contains(text(t, "page_test.go"), "error {\n"+body+"\treturn nil\n}\n") {
-		t.Errorf("register is not the example of docs/metrics.md:\n%s", code)
+		t.Errorf("register is not the example of docs/operations.md:\n%s", code)
 	}
 	registry, before := prometheus.NewRegistry(), prometheus.DefaultRegisterer
 	prometheus.DefaultRegisterer = registry
