@@ -31,7 +31,7 @@ func (q *IDQueue[T]) ID(id string) QueueWriter[T] {
 }
 
 // Remove deletes the items of this id that no consumer has locked, and returns their
-// number. It lists the queue: with many items that is expensive, see docs/queues.md. A
+// number. It lists the queue: with many items that is expensive, see docs/recipes.md. A
 // consumer that takes items at most once may get an item while it is removed.
 //
 // Errors: ErrNotConnected, the context's, ErrOutcomeUnknown (one more may have been

@@ -66,7 +66,7 @@ func TestItemsAreTakenApart(t *testing.T) {
 }
 
 // What a listing takes for each name decides how many items a queue may have:
-// docs/queues.md has these numbers.
+// docs/recipes.md has these numbers.
 func TestListingsHaveALimit(t *testing.T) {
 	for _, q := range []struct {
 		kind  ItemKind
@@ -82,7 +82,7 @@ func TestListingsHaveALimit(t *testing.T) {
 		each := 4 + len(name)
 		t.Logf("%-9s %d bytes for each item: %d up to 1 MB, %d up to 4 MiB", q.kind, each, (1<<20-1)/each, 4<<20/each)
 		if each != q.bytes {
-			t.Errorf("%s takes %d bytes, and docs/queues.md says %d", name, each, q.bytes)
+			t.Errorf("%s takes %d bytes, and docs/recipes.md says %d", name, each, q.bytes)
 		}
 	}
 }

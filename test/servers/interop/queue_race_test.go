@@ -15,7 +15,7 @@ import (
 	"github.com/incumbent-go/incumbent/test/kit/realzk"
 )
 
-var full = flag.Bool("full", false, "race in nine rounds, for the table of docs/queues.md")
+var full = flag.Bool("full", false, "race in nine rounds, for the table of bench/queues.md")
 
 // lap is how long it took to put all items of a queue, and then to consume them.
 type lap struct{ put, consume time.Duration }

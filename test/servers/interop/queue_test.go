@@ -217,7 +217,7 @@ func TestCuratorAndGoShareNodesAndIDs(t *testing.T) {
 	java.say("remove i a/b|c")
 	said, _ := s.await(from, "the removal", func(s saying) bool { return s.words[0] == "removed" })
 	if said.words[2] != "0" {
-		t.Errorf("Curator removes %s items by an id with a slash: docs/queues.md says none", said.words[2])
+		t.Errorf("Curator removes %s items by an id with a slash: docs/coming-from-curator.md says none", said.words[2])
 	}
 	removed, err := openShop(t, c, "id", path).remove(ctx, "a/b|c")
 	ok(t, err)
