@@ -15,9 +15,9 @@ import (
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 )
 
-var rewrite = goflag.Bool("rewrite-flags", false, "write docs/flags.md")
+var rewrite = goflag.Bool("rewrite-flags", false, "write docs/api/flags.md")
 
-const flagsPage = "../../docs/flags.md"
+const flagsPage = "../../docs/api/flags.md"
 
 // shownFlags returns the flags of a command that its help shows.
 func shownFlags(c *cobra.Command) (all []*pflag.Flag) {
@@ -70,7 +70,8 @@ func TestTheFlagsPageHasEveryFlag(t *testing.T) {
 	}
 	var connFlags []*pflag.Flag
 	conn.VisitAll(func(f *pflag.Flag) { connFlags = append(connFlags, f) })
-	text := "# Flags of `incumbent`\n\nEvery command's `--help` has them, with examples and exit codes. What the commands do is in [on-call.md](on-call.md).\n" +
+	text := "# Flags of `incumbent`\n\nEvery command's `--help` has them, with examples and exit codes. " +
+		"What the commands do is in [on-call.md](../on-call.md).\n" +
 		"The tables are written by `go test ./cmd/incumbent -run TestTheFlagsPage -rewrite-flags`.\n" +
 		flagTable("`status`, `watch`, `resign`, `elect`, `lock`: the connection", connFlags)
 	var elected []*pflag.Flag
@@ -105,7 +106,8 @@ func TestTheFlagsPageHasEveryFlag(t *testing.T) {
 	}
 	page, err := os.ReadFile(flagsPage)
 	if err != nil || string(page) != text {
-		t.Errorf("docs/flags.md is not that of the commands (%v): go test ./cmd/incumbent -run TestTheFlagsPage -rewrite-flags", err)
+		t.Errorf("docs/api/flags.md is not that of the commands (%v): "+
+			"go test ./cmd/incumbent -run TestTheFlagsPage -rewrite-flags", err)
 	}
 }
 
