@@ -20,15 +20,12 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	switch err := lead(ctx, os.Args[1]); {
-	case err != nil && ctx.Err() == nil:
+	if err := lead(ctx, os.Args[1]); err != nil {
 		log.Fatal(err)
-	case err != nil:
-		log.Print(err) // a signal ended it: systemd and Kubernetes expect the exit code 0 then
 	}
 }
 
-func lead(ctx context.Context, servers string) error { // "zk1:2181,zk2:2181,zk3:2181"
+func lead(ctx context.Context, servers string) error {
 	client, err := incumbent.Open(ctx, incumbent.Config{Servers: servers})
 	if err != nil {
 		return err
@@ -37,14 +34,13 @@ func lead(ctx context.Context, servers string) error { // "zk1:2181,zk2:2181,zk3
 	if err != nil {
 		return err
 	}
-	err = latch.Run(ctx, func(l *incumbent.Leadership) error { // called in each term until it finishes
+	err = latch.Run(ctx, func(l *incumbent.Leadership) error { // called in each term until it returns
 		return importOrders(l.Context(), l.Token()) // must return when the context ends
 	}) // nil after SIGTERM
 	return errors.Join(err, client.Close(ctx)) // at most a session timeout
 }
 
-// importOrders is the job. It gives the token to every store that it writes to, so
-// that a store can refuse a process that was paused.
+// importOrders is the job. It gives the token to every store that it writes to.
 func importOrders(ctx context.Context, token int64) error {
 	log.Printf("leading with token %d", token)
 	return ctx.Err()

@@ -14,7 +14,8 @@ func TestIncumbentIsBuiltByItsPath(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := embedder(t, root, whole(t, root))
+	code, _ := snippet(t, root)
+	dir := embedder(t, root, code)
 	program := filepath.Join(dir, "incumbent")
 	if runtime.GOOS == "windows" {
 		program += ".exe"
