@@ -107,6 +107,43 @@ func TestPagesAreInPlainWords(t *testing.T) {
 	}
 }
 
+// traced is where the happy path of ARCHITECTURE.md is from.
+const traced = "machines/testdata/latch/first_in_line"
+
+// strayLines returns the lines of text that do not follow each other in a golden trace, whatever their indent.
+func strayLines(text, trace string) (stray []string) {
+	rest := strings.Split(trace, "\n")
+	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
+		same := func(other string) bool { return strings.TrimSpace(other) == strings.TrimSpace(line) }
+		if at := slices.IndexFunc(rest, same); at >= 0 {
+			rest = rest[at+1:]
+		} else {
+			stray = append(stray, line)
+		}
+	}
+	return stray
+}
+
+// The happy path that a newcomer reads first is the one that the machine takes.
+func TestTheHappyPathIsATrace(t *testing.T) {
+	trace, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(traced)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, page, _ := strings.Cut(pages(t)["ARCHITECTURE.md"], "]("+traced+")")
+	_, block, _ := strings.Cut(page, "\n```\n")
+	block, _, _ = strings.Cut(block, "\n```\n")
+	if lines := strings.Count(block, "\n") + 1; lines < 10 || lines > 30 {
+		t.Errorf("the happy path has %d lines, want 10 to 30: one screen", lines)
+	}
+	for _, line := range strayLines(block, strings.ReplaceAll(string(trace), "\r\n", "\n")) {
+		t.Errorf("ARCHITECTURE.md has %q, which %s does not have there", line, traced)
+	}
+	if got := strayLines("b\n  a", "a\n\tb\n"); !slices.Equal(got, []string{"  a"}) {
+		t.Errorf("found %q in the breach", got)
+	}
+}
+
 var (
 	fenced   = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
 	spans    = regexp.MustCompile("`[^`\n]*`")
