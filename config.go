@@ -139,7 +139,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	switch {
 	case strings.TrimSpace(c.Servers) == "":
-		return c, errors.New(`incumbent: Config.Servers is empty: name the ensemble, as in "zk1:2181,zk2:2181,zk3:2181/app"`)
+		return c, errors.New(`incumbent: Config.Servers is empty: name the ensemble, as in ` +
+			`"zk1:2181,zk2:2181,zk3:2181/app", or in a test zkmem.Start(t).Addr() ` +
+			`(the Addr of a zkmem.New is empty until it has a listener)`)
 	case c.SessionTimeout < 0:
 		return c, fmt.Errorf("incumbent: Config.SessionTimeout is %s: give a positive time, 15s is a good one", c.SessionTimeout)
 	case c.Tick < 0 || c.Tick > machines.MaxTick:

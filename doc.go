@@ -38,7 +38,8 @@
 //   - [Job], [JobOptions], [JobMode]: one instance of such a job, which elects, deals the items and runs its own. An
 //     [Item] is what its function gets, [JobConfig] the job's configuration, [JobSchedule] and [Every] when items
 //     run, [JobItem] who has which.
-//   - [LatchOptions], [SelectorOptions], [CloseMode]: their options, and whether Close calls the listeners.
+//   - [LatchOptions], [SelectorOptions], [CloseMode]: their options, and whether Close calls the listeners. A
+//     selector has those of a latch: SelectorOptions{LatchOptions: LatchOptions{ID: "a"}}.
 //   - [Leadership]: for the work under a term: a context, a token, a deadline, guarded writes.
 //   - [Term], [Listener]: one period of leadership, and callbacks for its begin and end.
 //   - [Line], [Participant]: the participants in line, and who is first; see [Client.Line] and [Client.Evict].
@@ -68,7 +69,9 @@
 //
 // # Queues
 //
-//   - [Queue], [PriorityQueue], [DelayQueue], [IDQueue]: by order of put, priority, due time, or with ids.
+//   - [Queue], [PriorityQueue], [DelayQueue], [IDQueue]: by order of put, priority, due time, or with ids. [NewQueue],
+//     [NewPriorityQueue], [NewDelayQueue] and [NewIDQueue] make them of a client: they have the type of the items,
+//     which a method of Client cannot have.
 //   - [QueueWriter]: puts items, with a priority, a time or an id.
 //   - [Consumer]: takes items at least once or at most once; [Delivery] is one item. Options: [ConsumerOptions].
 //   - [QueueOptions], [QueueBound], [Codec]: dead letters, limits, encoding.

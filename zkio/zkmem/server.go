@@ -52,7 +52,8 @@ type endpoint struct {
 	tls  *tls.Config // nil for none
 }
 
-// New returns a standalone server that serves no client yet: give it a listener or connections.
+// New returns a standalone server that serves no client yet: give it a listener ([Server.Listen], [Server.Serve])
+// or connections ([Server.ServeConn]). Until then its Addr is "". In a test, [Start] does that, too.
 func New(o Options) *Server { return newServer(o, new(sync.Mutex), 1) }
 
 // newServer returns a server with a number and a lock, which it may share.
