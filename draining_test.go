@@ -64,7 +64,8 @@ func TestAForgottenReleaseIsNamed(t *testing.T) {
 		"the own node was deleted": func(t *testing.T, w *world, n *node) { n.evict(t, "/line") },
 		"resigned":                 func(t *testing.T, _ *world, n *node) { go func() { _ = n.latch.Resign(t.Context()) }() },
 		"closed":                   func(_ *testing.T, _ *world, n *node) { go func() { _ = n.latch.Close(context.Background()) }() },
-		"the connection is suspended": func(_ *testing.T, w *world, n *node) { // and the session expires
+		// The session expires, too.
+		"the connection ended, perhaps with the session": func(_ *testing.T, w *world, n *node) {
 			w.refuse(n, true)
 			n.cut()
 			time.AfterFunc(20*time.Second, func() { w.refuse(n, false) })

@@ -250,10 +250,12 @@ func TestTheLogOfALostConnection(t *testing.T) {
 		if at := end.instant(t, "believed_until"); !at.Equal(cut) || !at.Before(alone) || end.ms("led_ms") != 60000 {
 			t.Errorf("believed until %s, %d ms; want %s, a minute, and before %s", at, end.ms("led_ms"), cut, alone)
 		}
-		if end["why"] != "the connection is suspended" || end["path"] != "/line" || end["node"] != held.Term().Path || int64(end.ms("token")) != held.Token() {
+		if end["why"] != ReasonSuspended.String() || end["path"] != "/line" || end["node"] != held.Term().Path ||
+			int64(end.ms("token")) != held.Token() {
 			t.Errorf("%v", map[string]any(end))
 		}
-		text := fmt.Sprintf("incumbent: leadership of /line (token %d) lost: the connection is suspended", held.Token())
+		text := fmt.Sprintf("incumbent: leadership of /line (token %d) lost: "+
+			"the connection ended, perhaps with the session", held.Token())
 		for name, err := range map[string]error{"cause": context.Cause(held.Context()), "Check": held.Check(), "NotLeader": <-why} {
 			lost := lostErr(t, err, ReasonSuspended)
 			if lost.Error() != text || !lost.BelievedUntil.Equal(cut) || lost.Led != time.Minute || lost.Node != held.Term().Path || errors.Is(err, ErrLockLost) {

@@ -38,7 +38,7 @@ type LostError struct {
 }
 
 // Error says what ended, its path and token, and why: "incumbent: leadership of
-// /jobs/nightly (token 5) lost: the connection is suspended".
+// /jobs/nightly (token 5) lost: the connection ended, perhaps with the session".
 func (e *LostError) Error() string {
 	text := "incumbent: " + e.subject()
 	if e.Token != 0 {

@@ -27,7 +27,7 @@ var reasons = map[Reason]string{
 	ReasonNodeGone:    "the own node is gone",
 	ReasonUnreadable:  "the own node could not be read",
 	ReasonNodeChanged: "the own node was changed",
-	ReasonSuspended:   "the connection is suspended",
+	ReasonSuspended:   "the connection ended, perhaps with the session",
 	ReasonSessionOver: "the session is over",
 	ReasonUnconfirmed: "no confirmation in time",
 	ReasonOwnPause:    "this process did not run for too long",

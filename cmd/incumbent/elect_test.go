@@ -147,7 +147,8 @@ func TestLossLetsTheCommandEndInGoodOrder(t *testing.T) {
 	srv.Disconnect(session)
 	p.Exits(75)
 	programtest.Contains(t, p.Out.String(), "told")
-	programtest.Contains(t, p.Err.String(), "the connection is suspended; the command gets SIGTERM, and SIGKILL after ")
+	programtest.Contains(t, p.Err.String(),
+		"the connection ended, perhaps with the session; the command gets SIGTERM, and SIGKILL after ")
 }
 
 func TestRequeueLeadsAgain(t *testing.T) {
