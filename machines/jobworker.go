@@ -191,6 +191,8 @@ var jobWorkerChart = engine.MustCompile(engine.Chart[jobWorker]{
 			Then: (*jobWorker).settle},
 		{From: from{working}, On: on(events.ConnectionLost), To: draining, Do: (*jobWorker).stop,
 			Then: (*jobWorker).lose},
+		{From: from{reading, suspended}, On: on(events.ConnectionLost), When: (*jobWorker).endsNow, To: deciding,
+			Do: (*jobWorker).lose},
 		{From: append(from{suspended}, jobBusy...), On: on(events.ConnectionLost), To: suspended,
 			Do: (*jobWorker).lose},
 		{From: from{draining, pausing}, On: on(events.ConnectionLost), To: engine.Stay, Do: (*jobWorker).lose},

@@ -18,6 +18,9 @@ func (w *jobWorker) leavesLater(ev events.Event) bool {
 // isEnding reports whether the machine ends.
 func (w *jobWorker) isEnding(events.Event) bool { return w.ending }
 
+// endsNow reports whether the machine ends, and need not read first what the session has: that is over.
+func (w *jobWorker) endsNow(events.Event) bool { return w.ending }
+
 // mustRead reports whether something has to be read before the next decision.
 func (w *jobWorker) mustRead(events.Event) bool {
 	return w.view.pendingReads() || !w.view.valid(w.needs())
