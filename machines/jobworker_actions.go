@@ -262,9 +262,13 @@ func (w *jobWorker) attach(ev events.Event, out *engine.Outbox) {
 	w.session, w.view.readAt = ev.SessionID, ev.At
 }
 
-// noteRemoved ends the machine because somebody has deleted the own node.
+// noteRemoved ends the machine because somebody has deleted the own node. Marks that last are left to the leader, as
+// those of an instance that has died: another instance may have the item by now, and a mark of its own.
 func (w *jobWorker) noteRemoved(ev events.Event, out *engine.Outbox) {
-	w.ending, w.token = true, 0
+	w.ending, w.token, w.completed = true, 0, false
+	if w.lasting {
+		w.marked = nil
+	}
 	w.dropHeartbeats(out)
 	w.closeLatch(out)
 	out.Notify(events.Notify{What: events.Ended, Code: events.JobRemoved, Text: fmt.Sprintf("%s was deleted", w.own())})

@@ -47,9 +47,10 @@ func (w *jobWorker) wasRemoved(events.Event) bool {
 	return w.token != 0 && !w.view.at(w.own(), jobData).exists
 }
 
-// wasRemovedIdle reports whether the own node is gone, and was all that this instance had.
+// wasRemovedIdle reports whether the own node is gone, and was all that this instance had, besides marks that last.
 func (w *jobWorker) wasRemovedIdle(ev events.Event) bool {
-	return w.wasRemoved(ev) && !w.doubt && len(w.marked) == 0 && len(w.taken) == 0 && w.openLatches == 0
+	has := len(w.marked) > 0 && !w.lasting || len(w.taken) > 0 || w.openLatches > 0
+	return w.wasRemoved(ev) && !w.doubt && !has
 }
 
 // unregistered reports whether the instance has no node in this session yet.

@@ -42,7 +42,7 @@ func (w *jobWorker) noteScan() {
 	w.scanned = true
 	for _, n := range w.itemsThere() {
 		if w.hasMarked(n) {
-			w.marked, w.stage = append(w.marked, n), over
+			w.marked, w.stage, w.lasting = append(w.marked, n), over, true
 		}
 	}
 }

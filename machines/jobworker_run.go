@@ -12,6 +12,7 @@ type jobRun struct {
 	again     bool  // a trigger came while a run was due or went on, or a run was cut short: a misfire
 	items     []int // that run, or are marked to run
 	marked    []int // the items whose node running may be this session's
+	lasting   bool  // those nodes outlive the session
 	taken     []int // the items that were taken over and have not run to their end
 	finished  []int // the items of the last run: have they misfired?
 	stage     runStage

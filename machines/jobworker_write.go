@@ -90,7 +90,7 @@ func (w *jobWorker) mark(ev events.Event, out *engine.Outbox) {
 	w.closeLatch(out) // others may take items over meanwhile
 	w.begins(markingItems, ev, out)
 	ops, mode, id := []events.Op{events.Check(w.own())}, events.Ephemeral, []byte(w.instance)
-	if w.lastingMarks() {
+	if w.lasting = w.lastingMarks(); w.lasting {
 		mode = events.Persistent
 	}
 	if w.config.Legacy {
