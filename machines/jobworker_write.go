@@ -172,6 +172,7 @@ func (w *jobWorker) noteWritten(ev events.Event, out *engine.Outbox) {
 	w.outruns = 0
 	switch w.write {
 	case registering:
+		w.token = ev.Zxid // it is read, too, but a close may come first
 		w.view.spoil(w.own())
 	case markingItems:
 		w.stage, w.marked = marked, nil
