@@ -45,8 +45,9 @@ type checks struct {
 	createdBy        map[int64]string          // czxid → the handle that created the persistent node
 	groups           []string                  // the members of the group, one state after the other
 	jobRounds        int                       // how often a healed world has changed its job
-	jobRuns          string                    // which item an instance runs, before this transaction
-	treeRounds       int                       // how often a healed world has changed its tree
+	workedJob        *workedJobState
+	jobRuns          string // which item an instance runs, before this transaction
+	treeRounds       int    // how often a healed world has changed its tree
 }
 
 // Violation is a broken promise.
@@ -67,6 +68,7 @@ func newChecks(w *harness) *checks {
 		written: map[int64]int{}, writtenTokens: map[string]int64{}, writeCalls: map[machineKey]*writeCall{},
 		memberNodes: map[string]*user{}, stoodWithEnough: map[string]bool{}, persistentOwners: map[string]*user{},
 		owners: map[string]int64{}, createdAt: map[string]int64{}, createdBy: map[int64]string{}, groups: []string{""},
+		workedJob: &workedJobState{},
 	}
 }
 
@@ -90,6 +92,7 @@ func (k *checks) committed(p *world.Proposal) {
 	k.writeCommitted(p)
 	k.groupCommitted()
 	k.jobCommitted(p.Txn)
+	k.workDeleted(p)
 	for _, path := range deletions(p.Txn) {
 		k.nodeDeleted(path, p)
 		k.checkDeleter(path, p)
@@ -297,6 +300,7 @@ func (k *checks) dataReplaced() {
 	}
 	k.updateHistories()
 	k.groupCommitted()
+	k.workReplaced()
 	clear(k.tokens)
 	clear(k.writtenTokens)
 	clear(k.ended)

@@ -186,15 +186,10 @@ func states(all []engine.State) string {
 // openedByMachines are the recipes that have no role: a client opens the session, and machines open the others.
 var openedByMachines = []string{"session", "leftover", "jobdealer"}
 
-// unplayed are the recipes that have no role yet. The worker of a job is played with real clients in virtual time, in
-// test/servers/suite, and with ElasticJob's own instances in test/servers/elasticjob.
-var unplayed = []string{"jobworker"}
-
-// Absent returns the recipes that have no place in the simulation, and are not named above.
+// Absent returns the recipes that have no place in the simulation.
 func Absent() (names []string) {
 	for _, r := range machines.Recipes() {
-		known := slices.Contains(openedByMachines, r.Name()) || slices.Contains(unplayed, r.Name())
-		if !known && roleOf(r.Name()) == nil {
+		if !slices.Contains(openedByMachines, r.Name()) && roleOf(r.Name()) == nil {
 			names = append(names, r.Name())
 		}
 	}

@@ -28,6 +28,7 @@ var jobDealerRole = &role{
 	name:     "job dealer",
 	recipe:   "jobelection",
 	separate: true,
+	share:    2,
 	line:     lineTraits{fixedName: true},
 	dirs: dirTraits{own: dealtElection, sub: []string{dealtElection, dealtElection + "/latch"}, node: dealtJob,
 		stays: []string{"latch"}},
@@ -84,20 +85,20 @@ func (w *harness) removeNode(path string) {
 }
 
 // makeJob creates what every job has.
-func (w *harness) makeJob(total int, more string) {
-	for _, path := range []string{"/app", dealtJob, dealtJob + "/servers", dealtJob + "/instances"} {
+func (w *harness) makeJob(job string, total int, more string) {
+	for _, path := range []string{"/app", job, job + "/servers", job + "/instances"} {
 		if w.stateOf(path).stat == nil {
 			w.putNode(path, "")
 		}
 	}
-	w.putNode(machines.JobConfigNode(dealtJob), fmt.Sprintf("jobName: dealt\nshardingTotalCount: %d\n"+
-		"monitorExecution: true\nfailover: %t\n%s", total, total > 2, more))
+	w.putNode(machines.JobConfigNode(job), fmt.Sprintf("jobName: %s\nshardingTotalCount: %d\n"+
+		"monitorExecution: true\nfailover: %t\n%s", base(job), total, total > 2, more))
 }
 
 // changeJob has somebody change the job, or begin or end to run an item.
 func (w *harness) changeJob(d *rand.Rand) {
 	if w.stateOf(machines.JobConfigNode(dealtJob)).stat == nil {
-		w.makeJob(3, "")
+		w.makeJob(dealtJob, 3, "")
 	}
 	for range 1 + d.IntN(3) {
 		item, instance := d.IntN(4), 1+d.IntN(4)
@@ -118,9 +119,9 @@ func (w *harness) changeJob(d *rand.Rand) {
 			w.putNode(server, machines.ServerDisabled)
 		case n == 19:
 			more := []string{"", "staticSharding: true\n", "jobShardingStrategyType: ODEVITY\n"}
-			w.makeJob(1+d.IntN(4), more[d.IntN(3)])
+			w.makeJob(dealtJob, 1+d.IntN(4), more[d.IntN(3)])
 		case n == 20 && world.OneIn(d, 3):
-			w.makeJob(0, []string{"", "jobShardingStrategyType: MINE\n"}[d.IntN(2)])
+			w.makeJob(dealtJob, 0, []string{"", "jobShardingStrategyType: MINE\n"}[d.IntN(2)])
 		case n == 21:
 			w.putNode(machines.JobNecessary(dealtJob), "")
 		case n == 22:
@@ -140,7 +141,7 @@ func (jobDealerProgram) operate(w *harness) {
 	case !w.healed || w.checks.jobRounds > jobRounds:
 	case w.checks.jobRounds == 0:
 		w.checks.jobRounds++
-		w.makeJob(3, "")
+		w.makeJob(dealtJob, 3, "")
 		for item := range 5 {
 			w.removeNode(machines.JobItem(dealtJob, item, machines.ItemRunning))
 		}
@@ -149,7 +150,7 @@ func (jobDealerProgram) operate(w *harness) {
 		}
 		w.putNode(machines.JobInstance(dealtJob, instanceID(1)), "")
 		w.putNode(machines.JobProcessing(dealtJob), "")
-	case w.jobLacks() == "":
+	case w.jobLacks(dealtJob) == "":
 		w.checks.jobRounds++
 		if w.stateOf(machines.JobInstance(dealtJob, instanceID(2))).stat == nil {
 			w.putNode(machines.JobInstance(dealtJob, instanceID(2)), "")
@@ -160,37 +161,34 @@ func (jobDealerProgram) operate(w *harness) {
 }
 
 func (p jobDealerProgram) unsettled(u *user) string {
-	leads := slices.ContainsFunc(u.c.w.usersOf(u.role.recipe), func(o *user) bool {
-		return o.c.Engine().State(o.id) == "leading"
-	})
 	switch why := p.jobElectionProgram.unsettled(u); {
-	case why != "" || !leads:
+	case why != "" || !u.c.w.jobLed():
 		return why
 	case u.c.w.checks.jobRounds <= jobRounds:
-		return "has not seen all changes of the job: " + u.c.w.jobLacks()
+		return "has not seen all changes of the job: " + u.c.w.jobLacks(dealtJob)
 	}
-	return u.c.w.jobLacks()
+	return u.c.w.jobLacks(dealtJob)
 }
 
 // jobLacks returns what the job's nodes lack for each item to have an owner that lives, "" for nothing.
-func (w *harness) jobLacks() string {
-	config, _, err := w.ens.Committed().Get(machines.JobConfigNode(dealtJob))
+func (w *harness) jobLacks(job string) string {
+	config, _, err := w.ens.Committed().Get(machines.JobConfigNode(job))
 	c, wrong := machines.ParseJobConfig(config)
 	if err != nil || wrong != nil {
 		return "the job has no configuration"
 	}
-	for _, path := range []string{machines.JobNecessary(dealtJob), machines.JobProcessing(dealtJob)} {
+	for _, path := range []string{machines.JobNecessary(job), machines.JobProcessing(job)} {
 		if w.stateOf(path).stat != nil {
 			return path + " stays"
 		}
 	}
 	for item := range c.Total {
-		owner, _, err := w.ens.Committed().Get(machines.JobItem(dealtJob, item, machines.ItemInstance))
-		if err != nil || w.stateOf(machines.JobInstance(dealtJob, string(owner))).stat == nil {
+		owner, _, err := w.ens.Committed().Get(machines.JobItem(job, item, machines.ItemInstance))
+		if err != nil || w.stateOf(machines.JobInstance(job, string(owner))).stat == nil {
 			return fmt.Sprintf("item %d belongs to %q", item, owner)
 		}
 	}
-	for _, name := range w.ens.Children(dealtJob + "/sharding") {
+	for _, name := range w.ens.Children(machines.JobItems(job)) {
 		if n, _ := strconv.Atoi(name); n >= c.Total {
 			return fmt.Sprintf("item %s is left of a larger total", name)
 		}
@@ -198,35 +196,41 @@ func (w *harness) jobLacks() string {
 	return ""
 }
 
+// dealtJobs returns the jobs of the world whose items programs deal.
+func (w *harness) dealtJobs() []string {
+	return slices.DeleteFunc([]string{dealtJob, workedJob}, func(job string) bool {
+		return !slices.Contains(w.OwnDirs, job+"/leader/election")
+	})
+}
+
 // jobCommitted checks a transaction of a dealer: its session leads the job, and no instance runs an item.
 func (k *checks) jobCommitted(t zkmem.Txn) {
-	if !slices.Contains(k.w.OwnDirs, dealtElection) {
-		return
-	}
-	dealt := slices.ContainsFunc(creations(t), func(path string) bool {
-		item := strings.HasPrefix(path, dealtJob+"/sharding/")
-		return t.Session != 0 && item && base(path) == machines.ItemInstance
-	})
-	flagged := t.Session != 0 && slices.Contains(creations(t), machines.JobNecessary(dealtJob))
-	if dealt || flagged {
-		_, marker, err := k.w.ens.Committed().Get(machines.JobMarker(dealtJob))
-		if err != nil || marker.EphemeralOwner != t.Session {
-			k.fail("only the leader deals", "session %x deals, and the marker is %v (%v): %s",
-				t.Session, marker, err, brief(t))
+	for _, job := range k.w.dealtJobs() {
+		dealt := slices.ContainsFunc(creations(t), func(path string) bool {
+			item := strings.HasPrefix(path, machines.JobItems(job)+"/")
+			return t.Session != 0 && item && base(path) == machines.ItemInstance
+		})
+		flagged := t.Session != 0 && slices.Contains(creations(t), machines.JobNecessary(job))
+		if dealt || flagged {
+			_, marker, err := k.w.ens.Committed().Get(machines.JobMarker(job))
+			if err != nil || marker.EphemeralOwner != t.Session {
+				k.fail("only the leader deals", "session %x deals, and the marker is %v (%v): %s",
+					t.Session, marker, err, brief(t))
+			}
 		}
+		if dealt && k.jobRuns != "" {
+			k.fail("nothing runs while items are dealt", "%s while %s", brief(t), k.jobRuns)
+		}
+		k.jobRuns = k.w.jobRuns(job)
 	}
-	if dealt && k.jobRuns != "" {
-		k.fail("nothing runs while items are dealt", "%s while %s", brief(t), k.jobRuns)
-	}
-	k.jobRuns = k.w.jobRuns()
 }
 
 // jobRuns returns which item an instance that lives runs, "" if none does.
-func (w *harness) jobRuns() string {
-	for _, name := range w.ens.Children(dealtJob + "/sharding") {
+func (w *harness) jobRuns(job string) string {
+	for _, name := range w.ens.Children(machines.JobItems(job)) {
 		item, _ := strconv.Atoi(name)
-		data, _, err := w.ens.Committed().Get(machines.JobItem(dealtJob, item, machines.ItemRunning))
-		if err == nil && w.stateOf(machines.JobInstance(dealtJob, string(data))).stat != nil {
+		data, _, err := w.ens.Committed().Get(machines.JobItem(job, item, machines.ItemRunning))
+		if err == nil && w.stateOf(machines.JobInstance(job, string(data))).stat != nil {
 			return fmt.Sprintf("%s runs item %d", data, item)
 		}
 	}

@@ -115,7 +115,7 @@ func public(path string) bool {
 // deletedByOwner checks that nobody deletes another process's node, except by writing
 // a job's marker, which ends what guarded the terms before.
 func (k *checks) deletedByOwner(path string, p *world.Proposal) {
-	for _, job := range []string{jobPath, dealtJob} {
+	for _, job := range []string{jobPath, dealtJob, workedJob} {
 		if path != machines.JobMarker(job) && slices.Contains(creations(p.Txn), machines.JobMarker(job)) {
 			return
 		}

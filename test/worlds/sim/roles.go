@@ -19,6 +19,8 @@ var roles = []*role{
 	readWriteRole, requestRole, selectorRole, semaphoreRole, treeCacheRole,
 	jobDealerRole,  // behind the job election, whose recipe it shares
 	plainMutexRole, // behind the mutex, whose recipe it shares
+	jobWorkerRole,
+	workedDealerRole, // behind the job election, whose recipe it shares
 }
 
 // role is a recipe's part in the simulation. The file of the recipe has its value.
@@ -26,6 +28,7 @@ type role struct {
 	recipe   string       // the name of its chart
 	name     string       // "": the recipe's
 	separate bool         // it has worlds of its own, and no part in those of the others
+	share    int64        // its worlds are the shareth part of the others' number; 0 is all
 	line     lineTraits   // how its nodes queue; zero if they do not
 	dirs     dirTraits    // its own directories; zero if it queues in those that recipes share
 	handles  handleTraits // how a process uses its handles

@@ -15,7 +15,7 @@ func TestSeparateWorlds(t *testing.T) {
 	for _, plant := range SeparateWorlds() {
 		title := strings.TrimPrefix(plant.Name, "none: ")
 		at := slices.IndexFunc(roles, func(r *role) bool { return r.title() == title })
-		t.Run(title, func(t *testing.T) { runSeparate(t, plant, roles[at].dirs.own, n) })
+		t.Run(title, func(t *testing.T) { runSeparate(t, plant, roles[at].dirs.own, max(n/max(roles[at].share, 1), 2)) })
 	}
 }
 

@@ -66,7 +66,7 @@ func (k *checks) wakes(c *client, id events.ID) map[engine.State]waking {
 	switch {
 	case strings.HasPrefix(string(id), "latch-semaphore"):
 		return semaphoreLatchWakes
-	case strings.HasPrefix(string(id), "latch-jobelection"):
+	case strings.HasPrefix(string(id), "latch-jobelection"), strings.HasPrefix(string(id), "latch-jobworker"):
 		return jobLatchWakes
 	case strings.HasPrefix(string(id), "jobdealer-"):
 		return dealerWakes
