@@ -40,6 +40,7 @@ func (w *world) calm() {
 	virtual.Sleep(2 * time.Second)
 	w.compare()
 	w.granted()
+	w.worked()
 	for _, c := range w.clients {
 		c.breakNow()
 	}

@@ -43,6 +43,9 @@ func (w *world) look() {
 	leaders, holders := w.believers()
 	w.alone(leaders)
 	w.alone(holders)
+	for item := range jobItems {
+		w.alone(w.workers(item))
+	}
 }
 
 // alone checks that at most one believes, and only while its own node exists. Nobody is to blame whose node an operator

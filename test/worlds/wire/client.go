@@ -26,6 +26,7 @@ type client struct {
 	place  *incumbent.PersistentNode
 	sum    *incumbent.AtomicLong
 	queue  *incumbent.Queue[string]
+	job    *incumbent.Job
 	log    buffer
 
 	stop  context.CancelFunc // ends the users
@@ -44,6 +45,8 @@ type client struct {
 	added    int // additions that succeeded,
 	maybe    int // and those of which nobody knows
 	waiting  map[*call]bool
+	items    map[int]*incumbent.Item // of the job, that run
+	itemRuns uint64
 	closed   time.Time // when Close returned
 }
 
@@ -83,7 +86,11 @@ func (k clock) Timer(d time.Duration) (<-chan time.Time, func()) {
 }
 
 func (w *world) newClient(number int) *client {
-	return &client{w: w, number: number, name: "client " + string(rune('a'+number)), dice: w.dice.named("client").about(uint64(number)), waiting: map[*call]bool{}}
+	return &client{
+		w: w, number: number, name: "client " + string(rune('a'+number)),
+		dice:    w.dice.named("client").about(uint64(number)),
+		waiting: map[*call]bool{}, items: map[int]*incumbent.Item{},
+	}
 }
 
 // open opens the client with all its handles, and starts its users.
@@ -116,7 +123,15 @@ func (c *client) open() {
 	if err := errors.Join(c.latch.Start(), c.place.Start()); err != nil {
 		panic(err)
 	}
-	for _, user := range []func(context.Context, dice){c.leads, c.locks, c.asks, c.adds, c.puts, c.watchesOne, c.watchesDir, c.watchesShortly, c.asksInBulk} {
+	users := []func(context.Context, dice){c.leads, c.locks, c.asks, c.adds, c.puts, c.watchesOne, c.watchesDir,
+		c.watchesShortly, c.asksInBulk}
+	if w.plan.job {
+		if err := c.openJob(); err != nil {
+			panic(err)
+		}
+		users = append(users, c.worksJob, c.triggersJob)
+	}
+	for _, user := range users {
 		c.users.Go(func() { user(ctx, c.dice) })
 	}
 }

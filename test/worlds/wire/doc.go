@@ -10,8 +10,9 @@
 // Two or three clients have a latch in one line, a mutex, a persistent node, feeds of nodes and of children, a queue, a
 // number, single requests, and sometimes more requests at once than may be pending. In some worlds the mutex is plain,
 // or programs without this library share it, with names as go-zookeeper and its forks make them. In the storm, faults
-// happen. In the calm that follows somebody has to lead, and each client has to show what the ensemble has. Then each
-// connection is cut once more, and the clients close while somebody still asks. Nothing may be left.
+// happen. In some worlds the clients are instances of a job, too (job.go): they deal its items and run them. In the
+// calm that follows somebody has to lead, and each client has to show what the ensemble has. Then each connection is
+// cut once more, and the clients close while somebody still asks. Nothing may be left.
 //
 // # Faults
 //
@@ -32,7 +33,8 @@
 // By what the library tells its users, against what the server carried out (truth.go) and what the network saw
 // (sightings.go): belief only within the life of the own node, one believer, tokens that grow, listeners in exact pairs,
 // every call returns, a write is sent at most once and carried out if it was answered, nothing crosses sessions, an item
-// is put once, feeds that show each change, no watch of a closed machine is armed again, somebody leads.
+// is put once, an item of a job runs at one instance at a time and only the leader deals, feeds that show each change,
+// no watch of a closed machine is armed again, somebody leads.
 // Where clients record logs: the log replays, SentAt and Contact are true, lost replies come in order, a heartbeat waits
 // for no other request. A goroutine that is left is a deadlock of the bubble.
 //

@@ -28,6 +28,7 @@ type plan struct {
 	misreports  int  // how many writes in a thousand are answered by a code that says nothing
 	old         bool // the server is one before 3.5.3, which ends a connection that asks for a container
 	neighbours  int  // programs without this library that share the lock
+	job         bool // the clients are instances of a job, too
 	plain       bool // the lock's names have no GUID
 	outages     []outage
 	acts        []act
@@ -90,6 +91,7 @@ func newPlan(seed uint64) plan {
 		refuseDials: d.named("refuse").chance(500),
 		misreports:  []int{0, 0, 20, 100}[d.named("misreports").below(4)],
 		old:         d.named("old").chance(250),
+		job:         seed%10 == 4 || seed%10 == 9,
 		plain:       seed%10 == 2 || seed%10 == 3,
 	}
 	if seed%10 == 2 || seed%10 == 7 {

@@ -149,4 +149,20 @@ var plants = []plant{
 		old: "	return min(s.timeout/2, s.sessionLife(sent, contact))\n",
 		new: "	if planted(…) {\n		return 2 * s.timeout\n	}\n	return min(s.timeout/2, s.sessionLife(sent, contact))\n",
 	},
+	{
+		name: "items run without marks", file: "machines/jobworker_write.go",
+		old: "		if w.config.MonitorExecution {\n			ops",
+		new: "		if w.config.MonitorExecution && !planted(…) {\n			ops",
+	},
+	{
+		name: "the marks of what has run stay", file: "machines/jobworker_run.go",
+		old: "	for _, n := range w.marked {\n		paths = append(paths, w.item(n, ItemRunning))\n",
+		new: "	for _, n := range w.marked {\n		if planted(…) {\n			continue\n		}\n" +
+			"		paths = append(paths, w.item(n, ItemRunning))\n",
+	},
+	{
+		name: "nobody says that a job's items have to be dealt", file: "machines/jobdealer_actions.go",
+		old: "	return d.isStale()\n",
+		new: "	return d.isStale() && !planted(…)\n",
+	},
 }

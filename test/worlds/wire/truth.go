@@ -41,7 +41,11 @@ func (k *truth) apply(txn zkmem.Txn, r zkmem.Result) {
 	now := time.Now()
 	k.committed[txn.Zxid] = now
 	var gone []*life
+	wrong := ""
 	if txn.Code == zkmem.OpMulti {
+		if r.Err == zkmem.OK {
+			wrong = k.dealer(txn)
+		}
 		for i, op := range txn.Ops {
 			op.Zxid, op.Session = txn.Zxid, txn.Session
 			if i < len(r.Results) {
@@ -52,6 +56,9 @@ func (k *truth) apply(txn zkmem.Txn, r zkmem.Result) {
 		gone = k.one(txn, r, r.Err == zkmem.OK, now)
 	}
 	k.mu.Unlock()
+	if wrong != "" {
+		k.w.fail("only the leader deals", "%s", wrong)
+	}
 	for _, l := range gone {
 		k.w.nodeGone(l)
 	}

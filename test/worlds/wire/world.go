@@ -46,6 +46,7 @@ type world struct {
 	failed map[string]bool
 
 	lastToken int64
+	itemsRan  map[int]bool // items of the job that have begun to run
 }
 
 // line is one line of the story. It is written out only if somebody reads it.
@@ -61,7 +62,8 @@ type breach struct{ check, text string }
 // play plays the world of a seed in a bubble of its own. The test fails if a check does, and shows the story.
 func play(t *testing.T, seed uint64, always bool) {
 	virtual.Within(t, time.Hour, func(t *testing.T) {
-		w := &world{plan: newPlan(seed), dice: dice(mix(seed)), start: time.Now(), failed: map[string]bool{}}
+		w := &world{plan: newPlan(seed), dice: dice(mix(seed)), start: time.Now(), failed: map[string]bool{},
+			itemsRan: map[int]bool{}}
 		w.truth, w.seen, w.leader = newTruth(w), newSightings(w), newReports(w)
 		w.srv = zkmem.New(zkmem.Options{Tick: tick, NoContainers: w.plan.old})
 		virtual.Log(t, w.report)
@@ -84,6 +86,9 @@ func (w *world) run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	for _, path := range []string{"/watched", watchedOne, onceDir, groupDir, shortDir} {
 		_, _ = w.srv.Create(path, nil, zkmem.Persistent)
+	}
+	if w.plan.job {
+		w.createJob()
 	}
 	w.neighbours = w.newNeighbours()
 	for i := range w.plan.clients {
@@ -158,8 +163,9 @@ func (w *world) report() string {
 	for _, broken := range w.broken {
 		fmt.Fprintf(&b, "seed %d breaks %q: %s\n", w.plan.seed, broken.check, broken.text)
 	}
-	fmt.Fprintf(&b, "make wire SEED=%d plays it alone. %d clients, %d neighbours, session timeout %s, ride out %t, plain lock %t, the storm takes %s\n",
-		w.plan.seed, w.plan.clients, w.plan.neighbours, w.plan.timeout, w.plan.rideOut, w.plan.plain, w.plan.storm)
+	fmt.Fprintf(&b, "make wire SEED=%d plays it alone. %d clients, %d neighbours, session timeout %s, ride out %t, "+
+		"job %t, plain lock %t, the storm takes %s\n", w.plan.seed, w.plan.clients, w.plan.neighbours,
+		w.plan.timeout, w.plan.rideOut, w.plan.job, w.plan.plain, w.plan.storm)
 	for _, o := range w.plan.outages {
 		fmt.Fprintf(&b, "  %s\n", o)
 	}
