@@ -69,6 +69,13 @@ const (
 	// ReasonUnhealthy: LatchOptions.Healthy failed several times in a row. The own node is
 	// deleted when the work has returned: no other participant leads before.
 	ReasonUnhealthy = Reason(events.ReasonUnhealthy)
+	// ReasonDisabled: an operator has disabled the server that this instance of a Job is on. Its
+	// marker is deleted when the work has returned: no other instance leads before.
+	ReasonDisabled = Reason(events.ReasonDisabled)
+	// ReasonCannotDeal: this instance of a Job cannot deal its items, because the job has no
+	// configuration, or one that cannot be read, or a strategy that only Java has: Job.Err says
+	// which. Its marker is deleted when the work has returned: no other instance leads before.
+	ReasonCannotDeal = Reason(events.ReasonCannotDeal)
 )
 
 // LostReason returns the reason in an error that is ErrLeadershipLost or ErrLockLost, and

@@ -20,6 +20,8 @@ const (
 	ReasonRevoked     Reason = "revoked"      // the holder of a lock released it, after another client had asked for it
 	ReasonLapsed      Reason = "lapsed"       // the work's clock was past the deadline before the loop could end the term
 	ReasonUnhealthy   Reason = "unhealthy"    // the user's health check failed several times in a row
+	ReasonDisabled    Reason = "disabled"     // an operator has disabled the server that the instance of a job is on
+	ReasonCannotDeal  Reason = "cannot-deal"  // the job's configuration or strategy is not known, so its items cannot be dealt
 )
 
 var reasons = map[Reason]string{
@@ -37,6 +39,8 @@ var reasons = map[Reason]string{
 	ReasonRevoked:     "released at another client's request",
 	ReasonLapsed:      "the deadline passed before the client could confirm",
 	ReasonUnhealthy:   "the health check failed",
+	ReasonDisabled:    "an operator has disabled this server",
+	ReasonCannotDeal:  "this instance cannot deal the job's items",
 }
 
 // String returns the reason as a sentence for people, and an unknown code as it is.

@@ -214,6 +214,14 @@ func TestEveryEndHasItsReason(t *testing.T) {
 			t.Errorf("a term that %s ends has the reason %q, want %q", kind, got, want)
 		}
 	}
+	for code, want := range map[events.Code]events.Reason{
+		events.Unhealthy: events.ReasonUnhealthy, events.JobDisabled: events.ReasonDisabled,
+		events.JobConfig: events.ReasonCannotDeal, events.JobStrategy: events.ReasonCannotDeal,
+	} {
+		if got := reason(events.Event{Kind: events.HealthChecked, Code: code}); got != want {
+			t.Errorf("a term that a check with the code %s ends has the reason %q, want %q", code, got, want)
+		}
+	}
 	for _, kind := range []events.Kind{events.ConnectionSuspended, events.ConnectionUnconfirmed} {
 		if got := reason(events.Event{Kind: kind, Paused: 1}); got != events.ReasonOwnPause {
 			t.Errorf("%s after a pause of the process: %q", kind, got)

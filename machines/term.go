@@ -110,6 +110,12 @@ func reason(ev events.Event) events.Reason {
 	case events.WorkReturned:
 		return events.ReasonReturned
 	case events.HealthChecked:
+		switch ev.Code { // a job's dealer says why
+		case events.JobDisabled:
+			return events.ReasonDisabled
+		case events.JobConfig, events.JobStrategy:
+			return events.ReasonCannotDeal
+		}
 		return events.ReasonUnhealthy
 	}
 	return events.Reason(ev.Kind)

@@ -33,6 +33,8 @@ const (
 	CauseReturned         Cause = "returned"
 	CauseRevoked          Cause = "revoked"
 	CauseUnhealthy        Cause = "unhealthy"
+	CauseDisabled         Cause = "disabled"      // an operator disabled the server of a job's instance
+	CauseCannotDeal       Cause = "cannot-deal"   // the configuration or strategy of a job is not known
 	CauseNoRights         Cause = "no-rights"     // an access list or a credential forbids what the client needs
 	CauseTooLarge         Cause = "too-large"     // an answer is larger than the client's buffer
 	CauseRefused          Cause = "refused"       // the ensemble refuses what the client needs, for another reason
@@ -62,11 +64,13 @@ var planned = map[events.Reason]struct {
 	cause Cause
 	text  string
 }{
-	events.ReasonClosed:    {CauseClosed, "was closed"},
-	events.ReasonResigned:  {CauseResigned, "resigned"},
-	events.ReasonReturned:  {CauseReturned, "released it: its work returned"},
-	events.ReasonRevoked:   {CauseRevoked, "released it, because another client had asked for it"},
-	events.ReasonUnhealthy: {CauseUnhealthy, "stepped down: its health check failed"},
+	events.ReasonClosed:     {CauseClosed, "was closed"},
+	events.ReasonResigned:   {CauseResigned, "resigned"},
+	events.ReasonReturned:   {CauseReturned, "released it: its work returned"},
+	events.ReasonRevoked:    {CauseRevoked, "released it, because another client had asked for it"},
+	events.ReasonUnhealthy:  {CauseUnhealthy, "stepped down: its health check failed"},
+	events.ReasonDisabled:   {CauseDisabled, "stepped down: an operator disabled its server"},
+	events.ReasonCannotDeal: {CauseCannotDeal, "stepped down: it could not deal the job's items, because their configuration or strategy was not known"},
 }
 
 // endingOf finds out why a term ended. next is the one that followed, nil for none.

@@ -126,6 +126,12 @@ var causes = []causeCase{
 	{"resigned", CauseResigned, func(s *scene) { s.stop(1, 200, events.CommandResign) }},
 	{"returned", CauseReturned, func(s *scene) { s.stop(1, 200, events.WorkReturned) }},
 	{"revoked", CauseRevoked, func(s *scene) { s.ends(events.Event{Kind: events.WorkReturned, At: 200}, events.ReasonRevoked) }},
+	{"disabled", CauseDisabled, func(s *scene) {
+		s.ends(events.Event{Kind: events.HealthChecked, At: 200, Code: events.JobDisabled}, events.ReasonDisabled)
+	}},
+	{"job without a configuration", CauseCannotDeal, func(s *scene) {
+		s.ends(events.Event{Kind: events.HealthChecked, At: 200, Code: events.JobConfig}, events.ReasonCannotDeal)
+	}},
 	{"unhealthy", CauseUnhealthy, func(s *scene) { s.stop(1, 200, events.HealthChecked) }},
 	{"changed", CauseChanged, func(s *scene) { s.stop(1, 200, events.WatchChanged) }},
 	{"deleted, and the session went on", CauseDeleted, func(s *scene) { s.stop(1, 200, events.WatchDeleted); s.write(9, 300, 310) }},

@@ -28,6 +28,10 @@ func causeOf(code events.Code) Cause {
 		return CauseTooLarge
 	case events.Unhealthy:
 		return CauseUnhealthy
+	case events.JobDisabled:
+		return CauseDisabled
+	case events.JobConfig, events.JobStrategy:
+		return CauseCannotDeal
 	case events.DeletedAgain:
 		return CauseDeleted
 	case events.PersistentNode:
