@@ -86,10 +86,14 @@ func (c *Client) JobElection(job string, options LatchOptions) (*JobElection, er
 }
 
 // newJobElection opens a machine with more options. If it is the only one of its job by reservation, that ends with it.
+// If it is not, it is part of a Job.
 func (c *Client) newJobElection(job string, options LatchOptions, more map[string]string,
 	reserved bool) (*JobElection, error) {
 	j := &JobElection{job: job, reserved: reserved, changed: make(chan struct{})}
 	j.latch.participant.prepare(c, job, options)
+	if !reserved {
+		j.latch.participant.words = jobWords{&j.latch.participant}
+	}
 	open := options.open(job, c.config)
 	maps.Copy(open.Options, more)
 	_, err := c.register(machines.JobElectionRecipe.Name(), func(id events.ID) receiver {

@@ -231,7 +231,10 @@ func (r *jobRun) failure() error {
 	r.mu.Unlock()
 	all := []error{r.worker.Err(), schedule}
 	if election != nil {
-		all = append(all, election.latch.participant.failure())
+		failed := election.latch.participant.failure()
+		if !errors.Is(failed, ErrJobConfig) || !errors.Is(all[0], ErrJobConfig) { // else it is the same
+			all = append(all, failed)
+		}
 	}
 	return together(all...)
 }

@@ -2,12 +2,14 @@ package incumbent
 
 import (
 	"context"
+	"errors"
 	"runtime/pprof"
 	"strconv"
 
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/usercode"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -95,7 +97,7 @@ func (w *jobWorker) deliverItem(n events.Notify) {
 		labels := pprof.Labels("incumbent", "jobworker", "path", w.path, "item", strconv.Itoa(number))
 		pprof.Do(held.ctx, labels, func(context.Context) {
 			w.client.log.guard("the item's function", n.Path, func() error { return held.work(held) },
-				func(err error) { w.logItem(n, err) })
+				func(err error) { w.logItem(held.ctx, n, err) })
 		})
 	}()
 }
@@ -153,9 +155,10 @@ func (w *jobWorker) withdraw(n events.Notify) {
 		})
 }
 
-// logItem logs an item that failed.
-func (w *jobWorker) logItem(n events.Notify, err error) {
-	if err == nil {
+// logItem logs an item that failed. That its context has ended is no failure, and a panic was logged.
+func (w *jobWorker) logItem(ctx context.Context, n events.Notify, err error) {
+	var panicked *usercode.Error
+	if saysTheEnd(ctx, err) || errors.As(err, &panicked) {
 		return
 	}
 	w.client.log.log(zerolog.WarnLevel, "the item failed", func(e *zerolog.Event) {

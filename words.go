@@ -1,6 +1,9 @@
 package incumbent
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // handleWords has what a kind of handle says of itself. A handle has one value of it, and no
 // function for each: a process may have very many handles.
@@ -30,6 +33,19 @@ func (w lineWords) logTrouble(err error) { w.p.logLineTrouble(err) }
 func (w lineWords) remains() string      { return w.p.leftover() }
 func (w lineWords) overdue() error       { return w.p.overdueWork() }
 func (w lineWords) waitsFor() error      { return w.p.placeInWords() }
+
+// jobWords are those of a Job's election. What is wrong with the job's configuration its instance logs.
+type jobWords struct{ p *participant }
+
+func (w jobWords) logTrouble(err error) {
+	if !errors.Is(err, ErrJobConfig) {
+		w.p.logLineTrouble(err)
+	}
+}
+
+func (w jobWords) remains() string { return w.p.leftover() }
+func (w jobWords) overdue() error  { return w.p.overdueWork() }
+func (w jobWords) waitsFor() error { return w.p.placeInWords() }
 
 // permitWords are those of an acquisition of a semaphore's permits.
 type permitWords struct{ h *holdHandle }
