@@ -30,7 +30,8 @@ type JobOptions struct {
 	// ID is the instance's id. Empty is JobInstanceID. Instances with one id are one to ElasticJob.
 	ID string
 	// Server is the address under which an operator enables and disables this host, in the job's node servers. Empty is
-	// what precedes "@-@" in the ID, or this host's address if that has none.
+	// what precedes "@-@" in the ID, or this host's address if that has none. In a job of ElasticJob 2.1.5 it is not
+	// used: the ID has to have the address there.
 	Server string
 	// Schedule returns when the items run, for the job's configuration: it is called at the start and whenever that
 	// changes. Every(d) is a schedule; the module integrations/quartz reads the job's own cron expression. Nil means

@@ -21,7 +21,7 @@ const (
 	ReasonLapsed      Reason = "lapsed"       // the work's clock was past the deadline before the loop could end the term
 	ReasonUnhealthy   Reason = "unhealthy"    // the user's health check failed several times in a row
 	ReasonDisabled    Reason = "disabled"     // an operator has disabled the server that the instance of a job is on
-	ReasonCannotDeal  Reason = "cannot-deal"  // the job's configuration or strategy is not known, so its items cannot be dealt
+	ReasonCannotDeal  Reason = "cannot-deal"  // the configuration or strategy of a job is not known
 )
 
 var reasons = map[Reason]string{

@@ -30,8 +30,8 @@
 //	jobelection.go  Elastic-Job's election; jobelection_actions.go, jobelection_seal.go what its rows do
 //	jobnodes.go     ElasticJob's nodes below a job's, and how items are dealt; jobconfig.go, jobyaml.go what a job's
 //	                configuration says
-//	jobdealer.go    a job's leader deals its items; jobdealer_actions.go, jobdealer_plan.go what its rows do,
-//	                jobelection_dealer.go how the election opens it
+//	jobdealer.go    a job's leader deals its items; jobdealer_actions.go, jobdealer_plan.go, jobdealer_failover.go what
+//	                its rows do, jobelection_dealer.go how the election opens it
 //	jobworker.go    an instance of a job that runs its items; jobview.go what it has read of the job, jobworker_run.go
 //	                how far it has come, jobworker_marks.go which items run, jobworker_guards.go,
 //	                jobworker_actions.go, jobworker_write.go its rows' guards and actions

@@ -64,6 +64,20 @@ func ParseJobConfig(data []byte) (JobConfig, error) {
 	return c, nil
 }
 
+// noJobConfig says that a job has no configuration.
+const noJobConfig = "there is none yet"
+
+// parseJobConfigFor is ParseJobConfig, and refuses a job of 2.1.5 for an instance whose id has no address: such a node
+// ends every instance in Java.
+func parseJobConfigFor(id string, data []byte) (JobConfig, error) {
+	c, err := ParseJobConfig(data)
+	if ip, _, has := strings.Cut(id, "@-@"); err == nil && c.Legacy && (!has || ip == "") {
+		return JobConfig{}, fmt.Errorf("the instance's id %q has no address, which a job of ElasticJob 2.1.5 needs: "+
+			"want one as in %q", id, "192.0.2.7@-@4711")
+	}
+	return c, err
+}
+
 // readYAML sets the fields from a YAML mapping.
 func (c *JobConfig) readYAML(text string) error {
 	fields, err := yamlFields(text)

@@ -10,7 +10,8 @@ import (
 // JobDealerRecipe makes the machine that deals a job's items while its opener, a job election, leads. The election
 // opens it at its start (options "server" and "deals" of JobElectionRecipe) and closes it at its end. Path
 // is the job's node. Options: "opener"; "server", the address of the server whose node says whether an operator
-// has disabled it; "deals", the items are dealt; "noJitter".
+// has disabled it; "instance", the id of this instance, which says that address in a job of 2.1.5; "deals", the items
+// are dealt; "noJitter".
 //
 // It follows the job's nodes by a tree cache of its own, from the start on. So it deals at once when a term begins. It
 // tells the election whether this instance may stand (HealthChecked). Each of its writes has the checks of the
@@ -29,6 +30,7 @@ type jobDealer struct {
 	opener events.ID
 	seed   string
 	server string // whose node is followed; "": none
+	own    string // the id of this instance
 	deals  bool
 	tree   events.ID   // the tree cache that follows the nodes
 	guards []events.Op // the checks of the term; nil: there is none
@@ -37,6 +39,9 @@ type jobDealer struct {
 	config JobConfig
 	unread string // why the configuration cannot be read; "": it was read, or there is none
 	gate   gateState
+
+	held []instanceItems   // what the instances had when everything was read last
+	owed map[string]string // items to be offered, because their owner has died: the one that they were dealt to
 
 	gathered bool        // the time to wait has passed since there is something to deal
 	pending  []events.Op // what is being written
@@ -59,7 +64,8 @@ type gateState struct {
 func newJobDealer(open events.Event) (*jobDealer, error) {
 	o := options{values: open.Options}
 	d := &jobDealer{standalone: newStandalone(open, &o), opener: events.ID(o.text("opener", "")), seed: open.Seed,
-		server: o.text("server", ""), deals: o.flag("deals"), nodes: map[string]jobNode{}}
+		server: o.text("server", ""), own: o.text("instance", ""), deals: o.flag("deals"), nodes: map[string]jobNode{},
+		owed: map[string]string{}}
 	d.tree = events.ID(treeCacheChart.Name() + "-" + d.id)
 	return d, o.err
 }

@@ -43,6 +43,7 @@ func (d *jobDealer) noteNode(ev events.Event, out *engine.Outbox) {
 		d.remove(name)
 	case ev.Code == events.OK && ev.Stat != nil:
 		d.nodes[name] = jobNode{data: string(ev.Data), version: ev.Stat.Version, owned: ev.Stat.Ephemeral()}
+		d.noteOffered(name)
 	default: // it exists, and may not be read
 		d.nodes[name] = jobNode{}
 	}
@@ -81,14 +82,22 @@ func (d *jobDealer) noteNews(ev events.Event, out *engine.Outbox) {
 	if !d.known {
 		return
 	}
+	d.readConfig()
+	d.noteDeaths()
+}
+
+// readConfig reads the job's configuration. Without one there is no job, or no longer: nothing is written then.
+func (d *jobDealer) readConfig() {
 	config, there := d.nodes[jobConfig]
 	d.config, d.unread = JobConfig{}, ""
-	if !there {
-		return
-	}
-	var err error
-	if d.config, err = ParseJobConfig([]byte(config.data)); err != nil {
-		d.unread = err.Error()
+	switch {
+	case there:
+		var err error
+		if d.config, err = parseJobConfigFor(d.own, []byte(config.data)); err != nil {
+			d.unread = err.Error()
+		}
+	case d.deals:
+		d.unread = noJobConfig
 	}
 }
 
@@ -103,7 +112,7 @@ func (d *jobDealer) tellGate(ev events.Event, out *engine.Outbox) {
 		out.Tell(d.opener, events.Event{Kind: events.HealthChecked, Code: events.Unhealthy, Silent: true})
 		return
 	case d.disabled():
-		now.code, now.text = events.JobDisabled, JobServer(d.path, d.server)
+		now.code, now.text = events.JobDisabled, JobServer(d.path, d.serverNow())
 	case d.unread != "":
 		now.code, now.text = events.JobConfig, JobConfigNode(d.path)+": "+d.unread
 	case !KnownStrategy(d.config.Strategy):
@@ -117,8 +126,11 @@ func (d *jobDealer) tellGate(ev events.Event, out *engine.Outbox) {
 
 // disabled reports whether an operator has disabled this server.
 func (d *jobDealer) disabled() bool {
-	return d.server != "" && d.nodes[jobServers+"/"+d.server].data == ServerDisabled
+	return d.server != "" && d.nodes[jobServers+"/"+d.serverNow()].data == ServerDisabled
 }
+
+// serverNow returns the address of the server whose node counts.
+func (d *jobDealer) serverNow() string { return d.config.server(d.server, d.own) }
 
 // termOver reports whether a write was refused because the term is over: its checks come first.
 func (d *jobDealer) termOver(ev events.Event) bool {
@@ -168,6 +180,7 @@ func (d *jobDealer) noteWritten(ev events.Event, out *engine.Outbox) {
 		switch name := d.relative(op.Path); op.Verb {
 		case "create":
 			d.nodes[name] = jobNode{data: string(op.Data)}
+			d.noteOffered(name)
 		case "delete":
 			d.remove(name)
 		}

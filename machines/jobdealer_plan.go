@@ -58,6 +58,9 @@ func (d *jobDealer) addressOf(id string) string {
 // items returns the numbers of the items that have a node, sorted.
 func (d *jobDealer) items() []int { return itemNumbers(d.children(jobSharding)) }
 
+// offers returns the numbers of the items that are offered to be taken over, sorted.
+func (d *jobDealer) offers() []int { return itemNumbers(d.children(jobFailoverItems)) }
+
 // isStale reports whether an item has another owner than it should have, or a leader in Java has left behind that it
 // deals. Items of a job with static sharding keep their owners.
 func (d *jobDealer) isStale() bool {
@@ -76,56 +79,7 @@ func (d *jobDealer) isStale() bool {
 			return true
 		}
 	}
-	items := d.items()
-	return len(items) > 0 && items[len(items)-1] >= d.config.Total
-}
-
-// orphaned reports whether an item runs by its node only: the instance that ran it is dead, and none has taken it over.
-// With failover such nodes outlive their session.
-func (d *jobDealer) orphaned(item int) bool {
-	running, there := d.nodes[itemNode(item, ItemRunning)]
-	return there && !running.owned && !d.alive(running.data) && !d.has(itemNode(item, ItemFailover))
-}
-
-// flagOps returns what says that items have to be dealt, and offers what dead instances ran to others.
-func (d *jobDealer) flagOps() []events.Op {
-	ops := d.create(nil, jobNecessary, "")
-	for item := range d.config.Total {
-		owner, there := d.nodes[itemNode(item, ItemInstance)]
-		if d.config.Legacy && there && !d.alive(owner.data) {
-			ops = d.offer(ops, item)
-		}
-	}
-	return d.offerOrphans(ops)
-}
-
-// offerOrphans adds what offers the items that dead instances ran or had taken over, and ends their nodes that say that
-// they run.
-func (d *jobDealer) offerOrphans(ops []events.Op) []events.Op {
-	for item := range d.config.Total {
-		taken, wasTaken := d.nodes[itemNode(item, ItemFailovering)]
-		wasTaken = wasTaken && !d.alive(taken.data)
-		if !wasTaken && !d.orphaned(item) {
-			continue
-		}
-		ops = d.offer(ops, item)
-		if wasTaken {
-			ops = append(ops, d.deleteAsRead(itemNode(item, ItemFailovering)))
-		}
-		if d.orphaned(item) {
-			ops = append(ops, d.deleteAsRead(itemNode(item, ItemRunning)))
-		}
-	}
-	return ops
-}
-
-// offer adds what offers an item to the other instances, if there is failover and none has it.
-func (d *jobDealer) offer(ops []events.Op, item int) []events.Op {
-	name := offerNode(item)
-	if !d.config.Failover || d.has(name) || d.has(itemNode(item, ItemFailover)) {
-		return ops
-	}
-	return d.create(ops, name, "")
+	return slices.ContainsFunc(append(d.items(), d.offers()...), func(item int) bool { return item >= d.config.Total })
 }
 
 // dealOps returns what gives each item its owner. It fails if an item runs: the node that would say so is created and
@@ -150,6 +104,11 @@ func (d *jobDealer) dealOps() []events.Op {
 	for _, item := range d.items() {
 		if item >= d.config.Total {
 			ops = d.deleteItem(ops, item)
+		}
+	}
+	for _, item := range d.offers() {
+		if item >= d.config.Total {
+			ops = append(ops, d.delete(offerNode(item)))
 		}
 	}
 	return ops

@@ -42,7 +42,8 @@ func newJobElection(open events.Event) (*jobElection, error) {
 	server, deals := o.text("server", ""), o.flag("deals")
 	if server != "" || deals {
 		c.mostFailures = 1
-		c.dealing = map[string]string{"opener": c.id, "server": server, "deals": strconv.FormatBool(deals)}
+		c.dealing = map[string]string{"opener": c.id, "server": server, "instance": string(open.Data),
+			"deals": strconv.FormatBool(deals)}
 	}
 	return c, o.err
 }

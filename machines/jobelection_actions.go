@@ -192,7 +192,7 @@ func (c *jobElection) reconfirm(ev events.Event, out *engine.Outbox) {
 func (c *jobElection) queue(ev events.Event, out *engine.Outbox) {
 	c.noteMarkerLost(ev)
 	c.deleteSeal(out)
-	c.openLatch(join(c.ownDir, jobLatch), c.asOpener(), map[string]string{}, out)
+	c.openLatch(join(c.ownDir, jobLatch), c.asOpener(), c.latchOptions(), out)
 }
 
 // takeLatchFailure reports the latch's or the dealer's failure as the own one. If it has no code, it has passed.

@@ -22,6 +22,15 @@ func (c *jobElection) beginWithDealer(ev events.Event, out *engine.Outbox) {
 // job returns the path of the job's node.
 func (c *jobElection) job() string { return c.ownDir[:len(c.ownDir)-len("/"+jobDir)] }
 
+// latchOptions returns the latch's options. The node of a job whose items are dealt is not created again once it was
+// deleted: then the job was removed.
+func (c *jobElection) latchOptions() map[string]string {
+	if c.dealing["deals"] == "true" {
+		return map[string]string{"root": c.job()}
+	}
+	return map[string]string{}
+}
+
 // tellDealer sends an event to the dealer, if there is one.
 func (c *jobElection) tellDealer(ev events.Event, out *engine.Outbox) {
 	if c.dealer != "" {

@@ -107,6 +107,15 @@ func nodesChanged(code events.Code) bool {
 	return slices.Contains([]events.Code{events.NodeExists, events.NoNode, events.BadVersion, events.NotEmpty}, code)
 }
 
+// server returns the address under which an operator enables and disables an instance: in a job of 2.1.5, whose
+// instances say nothing but their id, the part of that before "@-@".
+func (c JobConfig) server(server, id string) string {
+	if c.Legacy {
+		return instanceIP(id)
+	}
+	return server
+}
+
 // instanceIP returns the address of the server that an instance runs on: the part of its id before "@-@".
 func instanceIP(id string) string {
 	ip, _, _ := strings.Cut(id, "@-@")

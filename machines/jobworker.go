@@ -103,6 +103,8 @@ var jobWorkerChart = engine.MustCompile(engine.Chart[jobWorker]{
 			Do: (*jobWorker).noteRemoved, Then: (*jobWorker).clear},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobWorker).cannotGoOn, To: writing,
 			Do: (*jobWorker).unmark},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobWorker).mustUnregister, To: writing,
+			Do: (*jobWorker).unregister},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobWorker).configUnusable, To: waiting,
 			Do: (*jobWorker).reportConfig},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobWorker).readsConfigOnly, To: idle,

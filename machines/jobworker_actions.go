@@ -67,7 +67,7 @@ func (w *jobWorker) readAgain(ev events.Event, out *engine.Outbox) {
 	}
 	w.view.readAt = ev.At
 	for _, path := range []string{
-		JobConfigNode(w.job), w.own(), JobServer(w.job, w.ip), JobTrigger(w.job, w.instance), JobOffers(w.job),
+		JobConfigNode(w.job), w.own(), w.server(), JobTrigger(w.job, w.instance), JobOffers(w.job),
 		JobNecessary(w.job), JobProcessing(w.job),
 	} {
 		w.view.spoil(path)

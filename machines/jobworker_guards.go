@@ -31,6 +31,12 @@ func (w *jobWorker) refusedNode(ev events.Event) bool {
 	return ev.Code != events.OK && ev.Code != events.NoNode
 }
 
+// mustUnregister reports whether the instance is registered, and cannot read the configuration: what it is dealt would
+// not run. A job whose configuration is missing is being removed, or made.
+func (w *jobWorker) mustUnregister(events.Event) bool {
+	return w.badConfig != "" && w.view.at(JobConfigNode(w.job), jobData).exists && w.token != 0 && w.isMine()
+}
+
 // configUnusable reports whether there is no configuration that can be read.
 func (w *jobWorker) configUnusable(events.Event) bool { return w.badConfig != "" }
 

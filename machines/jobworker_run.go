@@ -42,6 +42,7 @@ type jobWrite uint8
 const (
 	noWrite jobWrite = iota
 	registering
+	unregistering
 	markingItems
 	confirmingRun
 	unmarking
@@ -58,8 +59,11 @@ func (w *jobWorker) own() string { return JobInstance(w.job, w.instance) }
 
 // enabled reports whether no operator has disabled the server.
 func (w *jobWorker) enabled() bool {
-	return w.view.at(JobServer(w.job, w.ip), jobData).data != ServerDisabled
+	return w.view.at(w.server(), jobData).data != ServerDisabled
 }
+
+// server returns the path of the node by which an operator disables the instance.
+func (w *jobWorker) server() string { return JobServer(w.job, w.config.server(w.ip, w.instance)) }
 
 // wants reports whether the own items have to run.
 func (w *jobWorker) wants() bool {
@@ -177,7 +181,7 @@ func (w *jobWorker) needs() (looks []jobLook) {
 	if w.badConfig != "" {
 		return looks
 	}
-	looks = append(looks, jobLook{JobServer(w.job, w.ip), jobData}, jobLook{JobTrigger(w.job, w.instance), jobStat})
+	looks = append(looks, jobLook{w.server(), jobData}, jobLook{JobTrigger(w.job, w.instance), jobStat})
 	if w.config.Failover {
 		looks = append(looks, jobLook{JobOffers(w.job), jobNames})
 	}
@@ -229,10 +233,10 @@ func (w *jobWorker) noteConfig() (changed bool) {
 		return false
 	case !node.exists:
 		changed = w.configRead != ""
-		w.config, w.configRead, w.badConfig = JobConfig{}, "", "there is none yet"
+		w.config, w.configRead, w.badConfig = JobConfig{}, "", noJobConfig
 	case node.data != w.configRead || w.badConfig != "":
 		changed = node.data != w.configRead
-		c, err := ParseJobConfig([]byte(node.data))
+		c, err := parseJobConfigFor(w.instance, []byte(node.data))
 		w.config, w.configRead, w.badConfig = c, node.data, ""
 		if err != nil {
 			w.badConfig = err.Error()

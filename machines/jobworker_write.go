@@ -13,7 +13,7 @@ import (
 // The answer to the last one decides.
 func (w *jobWorker) registerNodes(ev events.Event, out *engine.Outbox) {
 	w.begins(registering, ev, out)
-	server := JobServer(w.job, w.ip)
+	server := w.server()
 	if !w.view.at(server, jobData).exists {
 		state := ServerEnabled
 		switch {
@@ -27,6 +27,14 @@ func (w *jobWorker) registerNodes(ev events.Event, out *engine.Outbox) {
 	}
 	out.Create(events.Op{Path: parent(w.own()), Mode: events.Persistent, Data: []byte{}})
 	out.Multi(events.Op{Verb: "create", Path: w.own(), Mode: events.Ephemeral, Data: w.record()})
+}
+
+// unregister deletes the own node, so that the leader deals the items to others.
+func (w *jobWorker) unregister(ev events.Event, out *engine.Outbox) {
+	w.begins(unregistering, ev, out)
+	w.token = 0 // that it is gone is no removal
+	w.dropHeartbeats(out)
+	w.delete([]string{w.own()}, out)
 }
 
 // record returns the data of the own node, as Java reads them.
@@ -138,7 +146,8 @@ func (w *jobWorker) unmark(ev events.Event, out *engine.Outbox) {
 // queue opens a latch in the line for the right to take an item over.
 func (w *jobWorker) queue(ev events.Event, out *engine.Outbox) {
 	w.settle(ev, out)
-	w.openLatch(join(w.job, jobFailoverLatch), latchOpener{w.id, w.seed, []byte(w.instance)}, map[string]string{}, out)
+	w.openLatch(join(w.job, jobFailoverLatch), latchOpener{w.id, w.seed, []byte(w.instance)},
+		map[string]string{"root": w.job}, out)
 }
 
 // takeLatchFailure reports the latch's failure as the own one.
@@ -253,6 +262,8 @@ func (w *jobWorker) noteDeleted(ev events.Event, out *engine.Outbox) {
 		w.marked = w.marked[viewWindow:]
 	case w.ending:
 		w.marked, w.taken, w.token = nil, nil, 0
+	case w.write == unregistering:
+		w.view.spoil(w.own())
 	case w.write == clearingFlag:
 		w.view.spoil(JobTrigger(w.job, w.instance))
 		if ev.Code == events.OK {

@@ -2,6 +2,8 @@ package machines
 
 import (
 	"cmp"
+	"slices"
+	"strings"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
@@ -14,6 +16,7 @@ import (
 // one for the create that found a parent missing ([parentMissing], createWithParents).
 type parentMaker struct {
 	dir            string
+	root           string   // of the missing parents only those below it are created; "": all are
 	highestCreate  uint64   // the create of the highest missing parent
 	lowestCreate   uint64   // that of the lowest; the numbers between are the others
 	parentFailure  *failure // why the lowest parent that could not be created was refused; nil: none was
@@ -53,12 +56,21 @@ func (f *parentMaker) makeParents(ev events.Event, out *engine.Outbox) {
 	mode := events.Persistent
 	f.pending = 0
 	if f.containers {
-		mode, f.pending = events.Container, len(ancestors(f.dir))
+		mode, f.pending = events.Container, len(f.mayCreate())
 	}
-	for _, path := range ancestors(f.dir) {
+	for _, path := range f.mayCreate() {
 		f.lowestCreate = out.Create(events.Op{Path: path, Mode: mode})
 		f.highestCreate = cmp.Or(f.highestCreate, f.lowestCreate)
 	}
+}
+
+// mayCreate returns the parents that may be created, from the top.
+func (f *parentMaker) mayCreate() []string {
+	all := ancestors(f.dir)
+	if strings.HasPrefix(f.dir, f.root+"/") {
+		all = slices.DeleteFunc(all, func(path string) bool { return len(path) <= len(f.root) })
+	}
+	return all
 }
 
 // noteParent notes why a parent was not created. If one below it exists, that does not matter. If the

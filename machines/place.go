@@ -39,7 +39,10 @@ func lineOf(label string) []string {
 
 // newPlace returns a place with the options of LatchRecipe.
 func newPlace(open events.Event, o *options, label string) place {
-	return place{label: label, lineLabels: lineOf(label), contender: newContender(open, o), parentMaker: newParentMaker(open.Path), flight: newFlight(open, o), resumption: newResumption(o)}
+	p := place{label: label, lineLabels: lineOf(label), contender: newContender(open, o),
+		parentMaker: newParentMaker(open.Path), flight: newFlight(open, o), resumption: newResumption(o)}
+	p.root = o.text("root", "")
+	return p
 }
 
 var live = from{enrolling, listing, waiting, blocked, leading, draining, suspended, verifying, leaving, pausing}

@@ -64,13 +64,14 @@ var planned = map[events.Reason]struct {
 	cause Cause
 	text  string
 }{
-	events.ReasonClosed:     {CauseClosed, "was closed"},
-	events.ReasonResigned:   {CauseResigned, "resigned"},
-	events.ReasonReturned:   {CauseReturned, "released it: its work returned"},
-	events.ReasonRevoked:    {CauseRevoked, "released it, because another client had asked for it"},
-	events.ReasonUnhealthy:  {CauseUnhealthy, "stepped down: its health check failed"},
-	events.ReasonDisabled:   {CauseDisabled, "stepped down: an operator disabled its server"},
-	events.ReasonCannotDeal: {CauseCannotDeal, "stepped down: it could not deal the job's items, because their configuration or strategy was not known"},
+	events.ReasonClosed:    {CauseClosed, "was closed"},
+	events.ReasonResigned:  {CauseResigned, "resigned"},
+	events.ReasonReturned:  {CauseReturned, "released it: its work returned"},
+	events.ReasonRevoked:   {CauseRevoked, "released it, because another client had asked for it"},
+	events.ReasonUnhealthy: {CauseUnhealthy, "stepped down: its health check failed"},
+	events.ReasonDisabled:  {CauseDisabled, "stepped down: an operator disabled its server"},
+	events.ReasonCannotDeal: {CauseCannotDeal, "stepped down: it could not deal the job's items, because the job's " +
+		"configuration or strategy was not known"},
 }
 
 // endingOf finds out why a term ended. next is the one that followed, nil for none.

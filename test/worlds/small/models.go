@@ -55,7 +55,9 @@ var fields = map[string]how{
 	"node.pinned": zxid, "node.ownerKnown": fixed, // of plain names
 	"node.owned": value, "node.watched": value,
 
-	"parentMaker.dir": fixed, "parentMaker.highestCreate": call, "parentMaker.lowestCreate": call, "parentMaker.tried": value, "parentMaker.parentExisted": value,
+	"parentMaker.dir": fixed, "parentMaker.root": fixed,
+	"parentMaker.highestCreate": call, "parentMaker.lowestCreate": call, "parentMaker.tried": value,
+	"parentMaker.parentExisted": value,
 	"parentMaker.parentFailure": inside, "parentMaker.containers": value, "parentMaker.willDisconnect": value,
 	"failure.code": value, "failure.path": fixed, "failure.text": fixed, // they are words
 
