@@ -24,7 +24,8 @@ type OpResult struct {
 	Stat *Stat       // set: the node's new Stat
 }
 
-// AnyVersion makes an operation apply to a node of any version.
+// AnyVersion makes an operation apply to a node of any version. ZooKeeper counts on after 2147483647 at -2147483648, so
+// a node that is written often enough has this version itself for one write: no operation alone can depend on that.
 const AnyVersion int32 = -1
 
 // SetData replaces a node's data if the node has this version.

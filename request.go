@@ -113,6 +113,14 @@ func (r *request) refuse(format string, args ...any) {
 	}
 }
 
+// refuseAnyVersion refuses the version that the server would take for any: a node that was read may have it.
+func (r *request) refuseAnyVersion(version int32) {
+	if version == AnyVersion {
+		r.refuse("%s of %s in version %d: ZooKeeper takes %d for any version: leave Version out if that is meant, "+
+			"or wait until the node is written again", r.op, shownPath(r.path), version, version)
+	}
+}
+
 // begin asks, and returns what waits for the answer.
 func (r *request) begin(ctx context.Context) (wait func() Result) {
 	r.client.check(ctx)
@@ -312,8 +320,10 @@ func (r *SetRequest) Do(ctx context.Context) (Stat, error) {
 
 // Version makes the write depend on the version of the data, Stat.Version of what was read:
 // if they have another one, the error is an *Error with the code BADVERSION.
+// -1 is an error, since the server would take it for any version: leave Version out if that is meant.
 func (r *SetRequest) Version(version int32) *SetRequest {
 	r.client.opened()
+	r.refuseAnyVersion(version)
 	r.ops[0].Version = version
 	return r
 }
@@ -332,9 +342,10 @@ func (c *Client) Delete(path string) *DeleteRequest {
 func (r *DeleteRequest) Do(ctx context.Context) error { return r.run(ctx).Err }
 
 // Version makes the delete depend on the version of the data: if they have another one, the
-// error is an *Error with the code BADVERSION.
+// error is an *Error with the code BADVERSION. -1 is an error, as in SetRequest.Version.
 func (r *DeleteRequest) Version(version int32) *DeleteRequest {
 	r.client.opened()
+	r.refuseAnyVersion(version)
 	r.ops[0].Version = version
 	return r
 }

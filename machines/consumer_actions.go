@@ -150,7 +150,7 @@ func (c *consumer) shift() *holding {
 
 // take deletes an item that is delivered at most once: the consumer that deletes it delivers it.
 func (c *consumer) take(ev events.Event, out *engine.Outbox) {
-	out.Multi(events.Op{Verb: "delete", Path: join(c.path, c.held.Name), Version: c.held.version})
+	out.Multi(InVersion(events.Op{Verb: "delete", Path: join(c.path, c.held.Name), Version: c.held.version})...)
 }
 
 // deliver delivers the item to the user's function.
@@ -238,7 +238,7 @@ func (c *consumer) outcomeOps() []events.Op {
 	gone := []events.Op{{Verb: "delete", Path: item, Version: -1}, {Verb: "delete", Path: lock, Version: -1}}
 	switch c.outcome {
 	case failed:
-		return []events.Op{{Verb: "set", Path: item, Version: c.held.version, Payload: c.held.payload}}
+		return InVersion(events.Op{Verb: "set", Path: item, Version: c.held.version, Payload: c.held.payload})
 	case deadLettered:
 		return append(gone, events.Op{Verb: "create", Path: join(c.dead, c.held.NamePrefix), Mode: events.PersistentSequential, Payload: c.held.payload})
 	case released:

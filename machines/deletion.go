@@ -5,10 +5,6 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// anyVersion is the version of a request that does not depend on one. No other number is: versions wrap, and are
-// negative then.
-const anyVersion = -1
-
 // deletion deletes one node, over outages and sessions, until it is gone. It deletes only the node
 // that existed at the first read: one that is created in its place stays. Servers since 3.8.4 and
 // 3.9.2 may refuse to say which node that is, though it may be deleted. Then the one that is there is deleted.
@@ -128,12 +124,14 @@ func (d *deletion) look(ev events.Event, out *engine.Outbox) {
 // deletes in the version that was asked for, or in any.
 func (d *deletion) remove(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
-	version := d.wanted
-	if ev.Stat != nil {
-		d.target, version = ev.Stat.Czxid, ev.Stat.Version
-	}
 	d.sent = true
-	out.Multi(events.Op{Verb: "delete", Path: d.path, Version: version})
+	op := events.Op{Verb: "delete", Path: d.path, Version: d.wanted}
+	if ev.Stat == nil {
+		out.Multi(op)
+		return
+	}
+	d.target, op.Version = ev.Stat.Czxid, ev.Stat.Version
+	out.Multi(InVersion(op)...)
 }
 
 // settle notes whether the delete may have been carried out.

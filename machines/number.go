@@ -221,7 +221,7 @@ func (n *number) write(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	n.note(ev)
 	n.sent, n.asked, n.node = true, n.version, ev.Stat.Czxid
-	out.Multi(events.Op{Verb: "set", Path: n.path, Data: encode(n.next(), n.width), Version: n.version})
+	out.Multi(InVersion(events.Op{Verb: "set", Path: n.path, Data: encode(n.next(), n.width), Version: n.version})...)
 }
 
 // next returns the new value.
@@ -257,7 +257,7 @@ func (n *number) answerRead(ev events.Event, out *engine.Outbox) {
 
 // answerWritten answers with the number that was written.
 func (n *number) answerWritten(ev events.Event, out *engine.Outbox) {
-	n.value, n.version = n.next(), n.version+1
+	n.value, n.version = n.next(), versionAfter(n.version)
 	n.succeed(ev, out)
 }
 

@@ -140,13 +140,13 @@ func (p *persistent) noteAndWrite(ev events.Event, out *engine.Outbox) {
 func (p *persistent) write(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	p.asked = p.payload
-	out.Multi(events.Op{Verb: "set", Path: p.path, Payload: p.payload, Version: p.version})
+	out.Multi(InVersion(events.Op{Verb: "set", Path: p.path, Payload: p.payload, Version: p.version})...)
 }
 
 // noteWritten reads the node again, because the write has made the watch fire.
 func (p *persistent) noteWritten(ev events.Event, out *engine.Outbox) {
 	p.written, p.before = p.asked, p.asked
-	if p.stray == p.version+1 {
+	if p.stray == versionAfter(p.version) {
 		p.stray = 0 // this write took its place
 	}
 	p.answerSets(p.written, events.OK, "", out)
@@ -271,7 +271,7 @@ func (p *persistent) lose(ev events.Event, out *engine.Outbox) {
 	p.suspend(ev, out)
 	out.DropCreates()
 	if p.made != 0 && p.asked != p.written {
-		p.stray = p.version + 1
+		p.stray = versionAfter(p.version)
 	}
 	p.keepAsOld()
 }

@@ -72,7 +72,11 @@ func TestAGuaranteedDeleteOnRealServers(t *testing.T) {
 			if _, err := u.bob.Exists(path).Do(u.ctx); errors.Is(err, incumbent.ErrNoAuth) != newest {
 				u.t.Errorf("exists: %v", err)
 			}
-			d, err := u.bob.Delete(path).Version(version).Guaranteed()
+			remove := u.bob.Delete(path)
+			if version != incumbent.AnyVersion {
+				remove.Version(version)
+			}
+			d, err := remove.Guaranteed()
 			ok(u.t, err)
 			ok(u.t, d.Wait(u.ctx))
 			if stat, err := u.ann.Exists(path).Do(u.ctx); err != nil || stat != nil {

@@ -103,7 +103,7 @@ func TestAGuaranteedDeleteOfANegativeVersionDeletesNoOther(t *testing.T) {
 				t.Errorf("version 0 was deleted as version %d", version)
 				continue
 			}
-			ok(t, c.Delete(e.dir()).Version(-1).Do(c.ctx))
+			ok(t, c.Delete(e.dir()).Do(c.ctx))
 		}
 	})
 }
