@@ -116,7 +116,8 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	c.tick.Store(int64(config.Tick))
 	auth, acl := config.access()
 	c.io, err = zkio.New(zkio.Config{
-		Servers: servers, Chroot: chroot, Timeout: config.SessionTimeout, Lag: c.reportLag,
+		Servers: servers, Follow: config.FollowEnsemble, Chroot: chroot,
+		Timeout: config.SessionTimeout, Lag: c.reportLag,
 		Auth: auth, ACL: acl, TLS: (*zkio.TLS)(config.TLS), Dial: config.Dial,
 		MaxRequest: config.MaxRequest, MaxAnswer: config.MaxAnswer, ThroughConn: config.Disable.OwnFrames,
 		Now: c.clock.Now, Paused: c.pauses.since, Post: c.onIOEvent, Keep: c.keep,
@@ -131,6 +132,9 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	}
 	if config.TLS != nil {
 		go c.certificate.watch()
+	}
+	if config.FollowEnsemble {
+		go c.follow()
 	}
 	time.AfterFunc(unreachedAfter, c.session.warnUnreached)
 	return c, nil

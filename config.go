@@ -24,6 +24,16 @@ type Config struct {
 	// Servers is ZooKeeper's connect string: "zk1:2181,zk2:2181,[::1]:2181/app".
 	// Names are resolved again at every attempt. A chroot has to exist already.
 	Servers string
+	// FollowEnsemble has the list of servers follow the ensemble, as Curator's EnsembleTracker does: the client watches
+	// /zookeeper/config, whose addresses for clients join those of Servers. A server that the configuration does not
+	// name any more is dropped once one that it names has served a connection; those of Servers stay, and are tried
+	// last then. Without a host of its own, an address for clients is at the host that other servers use. With TLS, the
+	// port is that of Servers, which have to have one port, because the configuration names none for TLS.
+	//
+	// A configuration that names no server, one without an address for clients, or a loopback address (unless the
+	// client's server is on this machine) changes nothing, and the log says so. It is written by whoever may
+	// reconfigure the ensemble, by default by nobody. It costs one read for each connection.
+	FollowEnsemble bool
 
 	// SessionTimeout is what the client asks of the ensemble, which may grant another.
 	// Default 15 s.

@@ -6,7 +6,8 @@ import "github.com/incumbent-go/incumbent/events"
 // negative then.
 const anyVersion = -1
 
-// InVersion returns the operations of a multi that carry out a set or a delete only in the version of op, which was read.
+// InVersion returns the operations of a multi that carry out a set or a delete only in the version of op, which was
+// read.
 // The server takes version -1 for any, although 4294967295 writes bring a node there. Then another set comes first: it
 // brings such a node to version 0, and any other node to a version that the operation does not have.
 func InVersion(op events.Op) []events.Op {

@@ -154,8 +154,11 @@ func (a *Adapter) checkMulti(c *call, ops []events.Op) (size int) {
 
 // full puts the chroot before a path.
 func (a *Adapter) full(path string) string {
-	if path == "/" && a.cfg.Chroot != "" {
+	switch {
+	case path == "/" && a.cfg.Chroot != "":
 		return a.cfg.Chroot
+	case path == ConfigNode && a.cfg.Follow:
+		return path
 	}
 	return a.cfg.Chroot + path
 }

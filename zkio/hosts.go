@@ -2,6 +2,7 @@ package zkio
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 )
@@ -28,6 +29,10 @@ type hosts struct {
 	tries     uint64    // of addresses
 	since     int64     // when the present connection was attached
 	deadline  int64     // when the session expires, if the last frame was the last that its server knew of
+
+	current   *target // the server of the present connection, nil without one
+	address   string  // its address, "" if Config.Dial replaces the network
+	confirmed bool    // a server that the ensemble's configuration names has served a connection
 }
 
 func newHosts(servers []string, c Config) *hosts {
@@ -36,7 +41,9 @@ func newHosts(servers []string, c Config) *hosts {
 		nextIndex: rand.IntN(len(servers)),
 	}
 	for _, server := range servers {
-		h.targets = append(h.targets, newTarget(server))
+		t := newTarget(server)
+		t.seed = true
+		h.targets = append(h.targets, t)
 	}
 	return h
 }
@@ -70,20 +77,24 @@ func (h *hosts) next(now int64) (t *target, pause time.Duration) {
 	return t, pause
 }
 
-// beginRound puts all servers in order, from the next on, and those that were silent last.
+// beginRound puts all servers in order, from the next on, then those that were silent, and last those that the
+// ensemble's configuration does not name.
 func (h *hosts) beginRound(now int64) {
 	h.rounds++
-	var silent []*target
+	var silent, former []*target
 	h.left = nil
 	for i := range h.targets {
 		t := h.targets[(h.nextIndex+i)%len(h.targets)]
-		if t.wasSilent(now) {
+		switch {
+		case h.confirmed && !t.listed:
+			former = append(former, t)
+		case t.wasSilent(now):
 			silent = append(silent, t)
-		} else {
+		default:
 			h.left = append(h.left, t)
 		}
 	}
-	h.left = append(h.left, silent...)
+	h.left = slices.Concat(h.left, silent, former)
 }
 
 // leastBound is the least bound in the first round, however many servers there are: one step of a
@@ -125,10 +136,11 @@ func (h *hosts) pause(round int) time.Duration {
 }
 
 // attached notes that a connection has become the session's own.
-func (h *hosts) attached(now int64) {
+func (h *hosts) attached(t *target, address string, now int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.since = now
+	h.since, h.current, h.address = now, t, address
+	h.prune()
 }
 
 // tried notes that an address is dialled now.
@@ -160,7 +172,7 @@ func spreadOf(timeout time.Duration) time.Duration {
 func (h *hosts) detached(now, heard int64, timeout time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.lost, h.timeout, h.deadline = true, timeout, heard+int64(timeout)
+	h.lost, h.timeout, h.deadline, h.current = true, timeout, heard+int64(timeout), nil
 	if now-h.since >= int64(h.longest) {
 		h.rounds, h.left = 0, nil
 	}

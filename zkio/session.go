@@ -267,7 +267,7 @@ func (s *session) attach(w *wire, g connectResponse, paced time.Duration, early 
 	w.checkedAt = s.a.cfg.Now()
 	s.pauses = pauses{heard: w.checkedAt}
 	s.a.signs.request(w.checkedAt)
-	s.a.hosts.attached(w.checkedAt)
+	s.a.hosts.attached(w.target, w.address, w.checkedAt)
 	s.postEvent(events.Event{
 		Kind: events.ConnectionAttached, SessionID: g.sessionID, Timeout: int64(g.timeout),
 		Server: w.server, Address: remoteAddress(w.Conn), Reattached: w.offeredID != 0,

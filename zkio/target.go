@@ -10,6 +10,7 @@ import (
 // target is a server as configured, with what is known of its addresses. Guarded by hosts.mu, apart from its name.
 type target struct {
 	server, host, port string
+	seed, listed       bool // it was given, the ensemble's configuration names it
 
 	addresses []address // of the last answer of the resolver, in its order; none if Config.Dial replaces the network
 	silentAt  int64     // when the server was silent, if it has no addresses; 0: it has answered since

@@ -51,7 +51,7 @@ func TestNoAdditionIsLostInVersionMinusOne(t *testing.T) {
 	}
 }
 
-// The version after a write in version −1 is told as it is.
+// A write in version −1 returns the version that follows.
 func TestACountInVersionMinusOne(t *testing.T) {
 	srv := inAnyVersion(t, []byte{0, 0, 0, 5})
 	c := open(t, srv)

@@ -1,0 +1,161 @@
+package zkio
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// ConfigNode holds the ensemble's committed configuration. No chroot applies to it if Config.Follow is set.
+const ConfigNode = "/zookeeper/config"
+
+// Follow takes the data of ConfigNode: the servers that they name are tried in place of those that they do not name, as
+// soon as one of them has served a connection. Those of Config.Servers stay: they are tried behind all others. The list
+// holds what is followed. The error says why the data change nothing: they name no server, one without an address for
+// clients, or one that other hosts cannot reach.
+func (a *Adapter) Follow(data []byte) (list []string, err error) {
+	port := ""
+	if a.cfg.TLS != nil {
+		if port, err = a.hosts.seedPort(); err != nil {
+			return nil, err
+		}
+	}
+	list, err = members(data, port, a.hosts.onLoopback())
+	if err == nil {
+		a.hosts.follow(list)
+	}
+	return list, err
+}
+
+// members returns the addresses for clients in a configuration, in its order. If a port is given, it takes the place of
+// those in the configuration, which names no port for TLS.
+func members(data []byte, port string, loopback bool) (list []string, err error) {
+	for line := range strings.Lines(string(data)) {
+		name, spec, _ := strings.Cut(strings.TrimSpace(line), "=")
+		if !strings.HasPrefix(name, "server.") {
+			continue
+		}
+		address, err := member(spec, loopback)
+		if err != nil {
+			return nil, fmt.Errorf("%s=%s: %w", quoted(name), quoted(spec), err)
+		}
+		if host, _, _ := net.SplitHostPort(address); port != "" {
+			address = net.JoinHostPort(host, port)
+		}
+		if !slices.Contains(list, address) {
+			list = append(list, address)
+		}
+	}
+	if len(list) == 0 {
+		return nil, errors.New("it names no server")
+	}
+	return list, nil
+}
+
+// member returns the address for clients in HOST:PORT:PORT[|HOST:PORT:PORT][:ROLE];[HOST:]PORT. Without a host of its
+// own, or with one that stands for all addresses of the server, it is at the first host.
+func member(spec string, loopback bool) (string, error) {
+	between, client, found := strings.Cut(spec, ";")
+	if !found || client == "" {
+		return "", errors.New("it names no port for clients")
+	}
+	if !strings.Contains(client, ":") {
+		client = "0.0.0.0:" + client
+	}
+	address, err := parseServer(client)
+	if err != nil {
+		return "", err
+	}
+	host, port, _ := net.SplitHostPort(address)
+	if everywhere(host) {
+		host = hostBefore(between)
+	}
+	switch {
+	case host == "" || everywhere(host):
+		return "", errors.New("it names no host that a client can reach")
+	case here(host) && !loopback:
+		return "", errors.New("its host is the loopback of whoever reads it")
+	}
+	return parseServer(net.JoinHostPort(host, port))
+}
+
+// hostBefore returns the host at the beginning of HOST:PORT…, where an IPv6 address is in brackets.
+func hostBefore(text string) string {
+	if strings.HasPrefix(text, "[") {
+		host, _, _ := strings.Cut(text[1:], "]")
+		return host
+	}
+	host, _, _ := strings.Cut(text, ":")
+	return host
+}
+
+// everywhere reports whether a host is the address that stands for all of a server's own.
+func everywhere(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsUnspecified()
+}
+
+// here reports whether a host means another machine on each machine.
+func here(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
+}
+
+// seedPort returns the port of Config.Servers. The error says that they have several.
+func (h *hosts) seedPort() (string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	port := ""
+	for _, t := range h.targets {
+		if t.seed && port != "" && t.port != port {
+			return "", errors.New("the servers that were given have several ports, " +
+				"and the configuration names none for TLS")
+		}
+		if t.seed {
+			port = t.port
+		}
+	}
+	return port, nil
+}
+
+// onLoopback reports whether the present connection is to this machine.
+func (h *hosts) onLoopback() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	host, _, err := net.SplitHostPort(h.address)
+	return err == nil && here(host)
+}
+
+// follow makes a list of servers those of the ensemble. What is known of servers that stay, stays known.
+func (h *hosts) follow(list []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, t := range h.targets {
+		t.listed = false
+	}
+	for _, server := range list {
+		i := slices.IndexFunc(h.targets, func(t *target) bool { return t.server == server })
+		if i < 0 {
+			i = len(h.targets)
+			h.targets = append(h.targets, newTarget(server))
+		}
+		h.targets[i].listed = true
+	}
+	h.confirmed = false
+	h.prune()
+}
+
+// prune drops the servers that are neither given nor named by the configuration, once the present server is one that it
+// names: so a configuration that is wrong drops none that serves.
+func (h *hosts) prune() {
+	if h.current == nil || !h.current.listed {
+		return
+	}
+	h.confirmed = true
+	gone := func(t *target) bool { return !t.listed && !t.seed }
+	h.targets = slices.DeleteFunc(h.targets, gone)
+	h.left = slices.DeleteFunc(h.left, gone)
+}
