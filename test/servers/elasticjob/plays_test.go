@@ -163,6 +163,8 @@ type measure struct {
 	step  string
 	took  time.Duration
 	twice int
+
+	reminded bool // a leader in Java had to be reminded, which takes periods
 }
 
 // play starts instances and takes the steps, one after another, with so many whole periods after each.
@@ -179,8 +181,9 @@ func (s *stage) play(order string, periods int, steps []step) (all []measure) {
 }
 
 func (s *stage) note(all *[]measure, name string, begun time.Time, how settled) {
-	m := measure{name, time.UnixMilli(how.first).Sub(begun).Round(10 * time.Millisecond), how.twice}
+	m := measure{name, time.UnixMilli(how.first).Sub(begun).Round(10 * time.Millisecond), how.twice, s.reminded}
+	s.reminded = false
 	*all = append(*all, m)
-	s.t.Logf("%-60s %8s  items twice in a period: %d; at a time, so far, by Java's fault: %d",
-		m.step, m.took, m.twice, how.overlaps)
+	s.t.Logf("%-60s %8s  items twice in a period: %d; so far by Java's fault: at a time %d, flags lost %d",
+		m.step, m.took, m.twice, how.overlaps, s.reminders)
 }

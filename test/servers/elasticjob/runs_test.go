@@ -125,6 +125,10 @@ func (s *stage) whole(what string, after time.Time, periods int) settled {
 		first, reason := s.wholePeriods(after, periods)
 		if reason == "" {
 			reason = s.wholeTree(first)
+			if reason == "" {
+				reason = s.withoutShare()
+				s.remind(reason, first)
+			}
 		}
 		if reason != "" {
 			why = reason
@@ -178,29 +182,58 @@ func (s *stage) wholeTree(since int64) string {
 			return flag + " exists"
 		}
 	}
-	owners := map[string]int{}
 	for item := range s.total {
 		owner, there := s.get(s.node("sharding", strconv.Itoa(item), "instance"))
 		i := s.byID(owner)
 		if !there || i == nil || s.disabled[i.ip] {
 			return fmt.Sprintf("item %d belongs to %q", item, owner)
 		}
-		owners[owner]++
 		for _, r := range s.runs() {
 			if r.item == item && r.begin >= since && r.by != owner {
 				return fmt.Sprintf("item %d ran at %s, and belongs to %s", item, s.called(r.by), s.called(owner))
 			}
 		}
 	}
+	if _, there := s.get(s.node("sharding", strconv.Itoa(s.total))); there {
+		return fmt.Sprintf("there is an item %d", s.total)
+	}
+	return ""
+}
+
+// withoutShare returns which instance has too few items, and what it has.
+func (s *stage) withoutShare() string {
+	owners := map[string]int{}
+	for item := range s.total {
+		owner, _ := s.get(s.node("sharding", strconv.Itoa(item), "instance"))
+		owners[owner]++
+	}
 	for _, i := range s.instances {
 		if share := s.total / max(1, s.able()); i.runs() && !s.disabled[i.ip] && owners[i.id] < share {
 			return fmt.Sprintf("%s has %d items, and the least is %d", s.called(i.id), owners[i.id], share)
 		}
 	}
-	if _, there := s.get(s.node("sharding", strconv.Itoa(s.total))); there {
-		return fmt.Sprintf("there is an item %d", s.total)
-	}
 	return ""
+}
+
+// remind sets the flag necessary again when a leader in Java has left an instance out for three whole periods: after it
+// has dealt, ElasticJob deletes the flag, although an instance may have come meanwhile and set it.
+func (s *stage) remind(reason string, period int64) {
+	leader, _ := s.get(s.node("leader", "election", "instance"))
+	if reason == "" || leader == "" || !s.inJava(leader) {
+		s.leftOut = 0
+		return
+	}
+	if s.leftOut == 0 {
+		s.leftOut = period
+	}
+	if period-s.leftOut < 3*s.period.Milliseconds() {
+		return
+	}
+	s.leftOut = 0
+	s.reminders, s.reminded = s.reminders+1, true
+	if _, there := s.get(s.node("leader", "sharding", "necessary")); !there {
+		s.create(s.node("leader", "sharding", "necessary"), "")
+	}
 }
 
 // able returns how many instances may have items.

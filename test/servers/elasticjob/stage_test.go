@@ -51,6 +51,9 @@ type stage struct {
 	begun      time.Time       // of the last step
 	owners     owners
 	judged     map[[2]run]bool // two runs of an item at a time: whether that is no fault
+	leftOut    int64           // the whole period since which a leader in Java has left an instance out
+	reminders  int             // how often the test set the flag that such a leader had deleted
+	reminded   bool            // it did that in this step
 
 	mu   sync.Mutex
 	said []saying
