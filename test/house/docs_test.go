@@ -43,6 +43,42 @@ func TestThePagesForNewcomersAreShort(t *testing.T) {
 	}
 }
 
+// maxPages and maxPageWords bound the pages in docs, without those that lie in its folders. They only fall: a
+// change that shortens the pages lowers them, to 20 and 45,000 at last.
+const maxPages, maxPageWords = 27, 60_000
+
+// docsFaults returns what is wrong with the number of pages in docs and of their words.
+func docsFaults(all map[string]string, maxPages, maxWords int) (wrong []string) {
+	pages, words := 0, 0
+	for name, text := range all {
+		if path.Dir(name) == "docs" {
+			pages, words = pages+1, words+len(strings.Fields(text))
+		}
+	}
+	if pages > maxPages {
+		wrong = append(wrong, fmt.Sprintf("docs has %d pages, of %d", pages, maxPages))
+	}
+	if words > maxWords {
+		wrong = append(wrong, fmt.Sprintf("the pages in docs have %d words, of %d", words, maxWords))
+	}
+	return wrong
+}
+
+// Nobody finds a fact on forty pages.
+func TestThePagesInDocsDoNotGrow(t *testing.T) {
+	for _, wrong := range docsFaults(pages(t), maxPages, maxPageWords) {
+		t.Errorf("%s\n\twhy not: what is added to a page replaces something there: shorten it, or merge two pages", wrong)
+	}
+	breach := map[string]string{"docs/a.md": "one two", "docs/b.md": "three", "docs/api/c.md": "four", "d.md": "five"}
+	want := []string{"docs has 2 pages, of 1", "the pages in docs have 3 words, of 2"}
+	if got := docsFaults(breach, 1, 2); !slices.Equal(got, want) {
+		t.Errorf("found %q in the breach, want %q", got, want)
+	}
+	if got := docsFaults(breach, 2, 3); got != nil {
+		t.Errorf("found %q in what is within the bounds", got)
+	}
+}
+
 // The front page has what nobody may have to search for.
 func TestTheReadmeHasWhatComesFirst(t *testing.T) {
 	readme := pages(t)["README.md"]
