@@ -30,6 +30,7 @@
 //	vacancies.go  no line is long without a leader; vacancy_faults.go faults that have worlds of their own for it
 //	ensemble_faults.go what ensembles do without being broken; it has worlds of its own, too
 //	server_worlds.go worlds of special ensembles: observers, limits of timeouts, other ticks, standstills
+//	strikes.go    a fault at one write of one process, for package small
 //	coverage.go   every row and fault has to fire in a long run; goals.go rows that cannot
 //	plants.go     what a planted bug is; planted*.go, tamper.go; search.go finds a world for each
 //	many.go       a range of seeds, summed up; shrink.go smaller worlds

@@ -21,6 +21,7 @@ type harness struct {
 	clients     []*client
 	queue       *queueState // nil if the world has no queue
 	checks      *checks
+	struck      strikeState
 	vacancies   *vacancies
 	plant       *Plant
 	healed      bool // the faults are over
@@ -166,7 +167,7 @@ func (w *harness) Happens(name string) bool {
 			return p.DialsOneServer
 		}
 	}
-	return w.hit(name)
+	return w.strikes(name) || w.hit(name)
 }
 
 // Done does nothing: these worlds have no script.
@@ -205,6 +206,7 @@ func (w *harness) Feeding(to *world.Client, env *events.Envelope) {
 }
 
 func (w *harness) Stepped(c *world.Client, out []engine.Addressed) []engine.Addressed {
+	out = w.strikeAt(c, out)
 	w.checks.nextHeartbeat(w.program(c), out)
 	if p := w.plant; p != nil && p.Stepped != nil {
 		return p.Stepped(w.program(c), out)
@@ -236,6 +238,7 @@ func (w *harness) Entered(c *world.Client, id events.ID, state string) {
 func (w *harness) Asked(c *world.Client, a engine.Addressed) { w.checks.asked(w.program(c), a) }
 
 func (w *harness) Sent(c *world.Client, a *world.Packet) {
+	w.strikeSent(a)
 	w.checks.deleteSent(w.program(c), a)
 	w.reapBetween(a.Request)
 	if w.plant != nil && w.plant.Sent != nil {

@@ -262,6 +262,15 @@ var plantedDealers = []Plant{
 		Stepped: dealersMulti(withoutNodes(machines.ItemRunning))},
 	{Name: "job dealer: it leaves what a dead leader began", Shape: inDir(dealtElection),
 		Stepped: dealersMulti(withoutNodes("processing"))},
+	{Name: "job dealer: what was flagged before its term is nobody's to deal", Shape: inDir(dealtElection),
+		Mutations: inOne("jobdealer", func() mutate.Mutation {
+			return mutate.Mutation{Actions: map[string]acting{
+				"noteNode": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+					if length(model, "guards") > 0 || base(ev.Path) != "necessary" {
+						do(ev)
+					}
+				}}}
+		})},
 	{Name: "job dealer: items of a dead instance stay its", Shape: inDir(dealtElection),
 		Mutations: inOne("jobdealer", func() mutate.Mutation { return withGuard("mustFlag", never) })},
 }

@@ -62,6 +62,13 @@ func (workedDealerProgram) options(u *user, _ *rand.Rand) map[string]string {
 	return map[string]string{"server": serverIP(u.c.ID()), "deals": "true"}
 }
 
+// act does nothing where one process is struck: there all is quiet but for the script.
+func (p workedDealerProgram) act(u *user, n int) {
+	if u.c.w.Strike.How == "" {
+		p.jobElectionProgram.act(u, n)
+	}
+}
+
 func (workedDealerProgram) target(*user) string { return machines.JobMarker(workedJob) }
 
 type jobWorkerProgram struct{ handleProgram }
@@ -80,7 +87,7 @@ func (jobWorkerProgram) target(u *user) string {
 // act triggers the items, or changes the job. In a healed world only operate does.
 func (jobWorkerProgram) act(u *user, n int) {
 	switch {
-	case u.c.w.healed:
+	case u.c.w.healed || u.c.w.Strike.How != "":
 	case n < 7:
 		u.c.Ask(u.id, events.CommandTrigger, events.Event{})
 	case n < 11:
@@ -149,9 +156,7 @@ func (jobWorkerProgram) operate(w *harness) {
 	case w.workLacks() == "":
 		k.round, k.since = k.round+1, w.Now()
 		k.begun = map[int]bool{}
-		for _, u := range w.ableWorkers() {
-			u.c.Run(func() { u.c.Ask(u.id, events.CommandTrigger, events.Event{}) })
-		}
+		w.triggerAll()
 	}
 }
 
@@ -178,6 +183,13 @@ func (w *harness) repairJob() {
 		}
 	}
 	w.putNode(machines.JobProcessing(workedJob), "")
+}
+
+// triggerAll has all instances run their items.
+func (w *harness) triggerAll() {
+	for _, u := range w.ableWorkers() {
+		u.c.Run(func() { u.c.Ask(u.id, events.CommandTrigger, events.Event{}) })
+	}
 }
 
 // ableWorkers returns the instances that have not ended.
@@ -269,6 +281,13 @@ var plantedWorkers = []Plant{
 					notLasting(model, func() { do(ev) })
 				}},
 		}
+	}),
+	workerChart("what a lost reply hides is not read", func() mutate.Mutation {
+		return mutate.Mutation{Actions: map[string]acting{
+			"suspend": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+				do(ev)
+				*field[bool](model, "doubt") = false
+			}}}
 	}),
 	workerChart("closing, it waits for a connection after its session", func() mutate.Mutation {
 		return withGuard("endsNow", never)

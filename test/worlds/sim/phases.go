@@ -31,6 +31,8 @@ type Result struct {
 	Logs    [][]events.Record
 	Story   []string
 	Cover   *Coverage
+	Struck  bool // the plan's strike has come
+	Writes  int  // of the process that is struck, until then
 }
 
 // Run runs the world of a seed.
@@ -56,6 +58,7 @@ func Run(seed int64, o Options) (r Result) {
 	w.createGuardedNodes()
 	w.startFaults()
 	w.vacancies.start()
+	w.startScript()
 	w.Until(int64(w.Length))
 	var settled time.Duration
 	if w.checks.clean() {
@@ -68,7 +71,10 @@ func Run(seed int64, o Options) (r Result) {
 }
 
 func (w *harness) result(settled time.Duration) Result {
-	r := Result{Plan: w.Plan, Broken: w.checks.broken, Moments: w.Moments(), Worst: w.checks.worstBelief, Settled: settled, Story: w.story, Cover: w.cover}
+	r := Result{
+		Plan: w.Plan, Broken: w.checks.broken, Moments: w.Moments(), Worst: w.checks.worstBelief, Settled: settled,
+		Story: w.story, Cover: w.cover, Struck: w.struck.has, Writes: w.struck.writes,
+	}
 	r.Cover.Faults[zxidsEnded] += uint64(w.ens.Rollovers())
 	r.Digest = 14695981039346656037
 	for _, c := range w.clients {

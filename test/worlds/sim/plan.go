@@ -26,6 +26,7 @@ type Plan struct {
 	Length    time.Duration // of the first phase
 	Retry     string        // the retry policy of the handles
 	Faults    []Rate
+	Strike    Strike   // at one write of one process
 	Without   []string // faults that the shrinker has taken out
 }
 
