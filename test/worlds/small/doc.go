@@ -17,6 +17,7 @@
 //	trace.go    a counterexample as a person reads it, and its logs
 //	plants.go   bugs planted on purpose: the search must be able to fail
 //	liveplants.go  the same, of bugs that no single state shows
+//	jobs_test.go   a job's leader and workers, killed or cut at each of their writes
 //
 // # What is explored
 //
@@ -89,6 +90,15 @@
 //
 // Time makes no state of its own, because all times are counted from now. At the edge of
 // a search that was cut short, a run without faults has to find a leader.
+//
+// # A job
+//
+// The state of a job's dealer and workers is too large for that search: a tree of nodes, and five machines in a
+// process. jobs_test.go has for them what matters most, in full. In one small world of package sim, whose roles and
+// checks it uses, the leader deals the items of a job to three processes, which run them; the job changes meanwhile.
+// The world is played again for each write that the leader or a worker sends: the process is killed before it or after
+// it, or its connection is cut before it or after it. Each time all items have to be dealt to somebody who lives, to
+// run at one instance at a time, and to be taken over; and no mark and no flag stays.
 //
 // # How it stays small
 //
