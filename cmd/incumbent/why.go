@@ -46,6 +46,10 @@ long nobody had the right to believe. A sentence ends with its records, as in
 [host1:43], which "incumbent replay --print host1.log" shows. "Proven" is by the order
 of records and zxids, "measured" by clocks whose error is smaller than what they show.
 
+Of an ElasticJob job, a move says which items its new leader dealt to which instance, which
+it offered to others because theirs had died, who took them over, and what was refused. The
+log of an instance has what it did itself.
+
 --around 12:03 shows the moves of that minute. If there is none, it shows the nearest,
 and a line says so, and who led throughout. The verdict and the exit code are about the
 moves that are shown. Times are UTC, not local, as

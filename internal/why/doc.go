@@ -16,6 +16,7 @@
 //	trouble.go  what kept participants from leading; nodeend.go what became of a node; twice.go two logs of one client;
 //	            headless.go a term whose beginning is missing
 //	proof.go    which of two terms was first, and how that is known
+//	items.go    how a job's items were dealt and taken over
 //	leases.go   the nodes of permits; stays.go the times inside a double barrier
 //	report.go   the report; moves.go the moves of each line and the verdict; permits.go those of a semaphore;
 //	            scope.go which of them were asked for; nothing.go why there is none

@@ -82,6 +82,9 @@ func (l *Log) addReply(r events.Record) {
 	if ev.Zxid > 0 && s != nil {
 		l.sights = append(l.sights, sight{r.Seq, ev.At, ev.SentAt, ev.Zxid, s.id, write && ev.SentAt > 0})
 	}
+	if ev.Kind == events.ReplyMulti {
+		l.answerItems(r)
+	}
 	switch {
 	case ev.Kind == events.ReplyCreate && write && ev.Path != "":
 		l.nodes[ev.Path] = &node{ev.Path, r.Machine, r.Seq, ev.At, ev.SentAt, ev.Zxid, s}
@@ -184,6 +187,7 @@ func (l *Log) addRequest(r events.Record, text string) {
 	case strings.HasPrefix(rest, "multi {"):
 		l.addCreates(rest[len("multi {"):])
 		l.askLeases(r, n, rest[len("multi {"):])
+		l.askItems(r, n, rest[len("multi {"):])
 	case strings.HasPrefix(rest, "timer "):
 		i := strings.LastIndexByte(rest, ' ')
 		if d, err := time.ParseDuration(rest[i+1:]); err == nil {

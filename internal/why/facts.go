@@ -6,10 +6,12 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Fact is one line of --facts: a term, a node, a session, a move or a proof. Type says which,
-// and only its fields are set. Times are those of the clock that the report shows.
+// Fact is one line of --facts: a term, a node, a session, a move, a proof, or what became of a job's items. Type says
+// which, and only its fields are set. Times are those of the clock that the report shows.
 type Fact struct {
-	Type string `json:"type"` // "verdict", "term", "node", "session", "move", "trouble", "proof", "doubt"
+	// Type is "verdict", "term", "node", "session", "move", "trouble", "proof" or "doubt"; of a job's items "dealt",
+	// "offered", "taken-over" or "refused".
+	Type string `json:"type"`
 
 	Path        string     `json:"path,omitempty"` // the line
 	Log         string     `json:"log,omitempty"`
@@ -40,6 +42,8 @@ type Fact struct {
 	How       string        `json:"how,omitempty"`
 	Story     []Sentence    `json:"story,omitempty"`
 	Text      string        `json:"text,omitempty"`
+	Items     []int         `json:"items,omitempty"` // of a job
+	Owner     string        `json:"owner,omitempty"` // the instance that they were dealt to
 	Records   []Ref         `json:"records,omitempty"`
 }
 
@@ -70,6 +74,7 @@ func (r *Report) Facts() (all []Fact) {
 		}
 	}
 	for _, l := range r.logs {
+		all = append(all, r.itemFacts(l)...)
 		for _, path := range sortedKeys(l.nodes) {
 			all = append(all, r.nodeFact(l, l.nodes[path]))
 		}

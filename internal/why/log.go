@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -40,7 +41,9 @@ type Log struct {
 	open        map[events.ID][]*Term // the terms that have not ended, by machine
 	pending     map[timerKey]int      // deletes without an answer: where they are in deletes
 	nodes       map[string]*node
-	leases      map[string]*lease     // permits, by path
+	leases      map[string]*lease       // permits, by path
+	itemsAsked  map[timerKey]*itemWrite // transactions about a job's items without an answer
+	items       []*itemWrite
 	givenBack   map[timerKey][]string // what a semaphore's transactions without an answer delete
 	sights      []sight
 	stamps      []stamp
@@ -149,6 +152,7 @@ type sessionState struct {
 // reader's own; the Log then has what was read before. It never fails on a gap.
 func Read(name string, header events.Header, r Reader) (*Log, error) {
 	l := &Log{Name: name, Header: header, machines: map[events.ID]*machine{}, listings: map[events.ID]listing{}, open: map[events.ID][]*Term{}, pending: map[timerKey]int{}, seen: map[string]seen{}, owners: map[string]int64{}, nodes: map[string]*node{}, leases: map[string]*lease{}, givenBack: map[timerKey][]string{}, timers: map[timerKey]int64{}, tried: map[string]bool{}, headless: map[events.ID]*headless{}}
+	l.itemsAsked = map[timerKey]*itemWrite{}
 	if t, err := time.Parse(time.RFC3339Nano, header.Start); err == nil {
 		l.wall = t.UnixNano()
 	}
@@ -250,6 +254,7 @@ func (l *Log) addEvent(r events.Record) {
 	switch ev.Kind.Current() {
 	case events.CommandOpen:
 		m := &machine{recipe: ev.Recipe, path: ev.Path, id: string(ev.Data), opener: events.ID(ev.Options["opener"]), reads: ev.Options["reads"] == "true", kazoo: ev.Options["kazoo"] == "true"}
+		m.id = cmp.Or(m.id, ev.Options["instance"])
 		m.permits, _ = strconv.Atoi(ev.Options["permits"])
 		m.limit, _ = strconv.Atoi(ev.Options["limit"])
 		l.machines[r.Machine] = m

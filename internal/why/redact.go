@@ -81,6 +81,7 @@ func (l *Log) redact(p *pseudonyms) {
 		l.leases[path].path = path
 	}
 	l.tried = rekey(p, l.tried)
+	l.redactItems(p)
 	if l.Header.Dump != "" {
 		l.Header.Dump = "redacted"
 	}

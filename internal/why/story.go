@@ -23,6 +23,7 @@ func (r *Report) tell(m *Move) {
 		r.tellPermits(m, add)
 	case m.To != nil:
 		r.tellNext(m, add)
+		r.tellItems(m.To, add)
 	}
 	r.tellTroubles(m, add)
 }
@@ -181,6 +182,11 @@ func (r *Report) doubt(o Options) {
 	}
 	for _, t := range r.Troubles {
 		r.Doubts = append(r.Doubts, t.sentence())
+	}
+	if len(r.Moves) == 0 { // their leader has no log
+		r.eachItemWrite(add, func(l *Log, w *itemWrite) bool {
+			return o.Path == "" || l.machineOf(w.machine).path == o.Path
+		})
 	}
 	if r.h.clocks.jumped {
 		add("clocks contradict each other: one was set, or runs wrong; the errors of the measured times cover both")
