@@ -67,7 +67,7 @@ func docsFaults(all map[string]string, maxPages, maxWords int) (wrong []string) 
 // Nobody finds a fact on forty pages.
 func TestThePagesInDocsDoNotGrow(t *testing.T) {
 	for _, wrong := range docsFaults(pages(t), maxPages, maxPageWords) {
-		t.Errorf("%s\n\twhy not: what is added to a page replaces something there: shorten it, or merge two pages", wrong)
+		t.Errorf("%s\n\twhy not: nobody finds a fact in a book: shorten the page that you add to, or another", wrong)
 	}
 	breach := map[string]string{"docs/a.md": "one two", "docs/b.md": "three", "docs/api/c.md": "four", "d.md": "five"}
 	want := []string{"docs has 2 pages, of 1", "the pages in docs have 3 words, of 2"}
