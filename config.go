@@ -31,8 +31,8 @@ type Config struct {
 	// port is that of Servers, which have to have one port, because the configuration names none for TLS.
 	//
 	// A configuration that names no server, one without an address for clients, or a loopback address (unless the
-	// client's server is on this machine) changes nothing, and the log says so. It is written by whoever may
-	// reconfigure the ensemble, by default by nobody. It costs one read for each connection.
+	// client's server is on this machine) changes nothing, and the log says so. Only a client that may
+	// reconfigure the ensemble writes it, by default none. It costs one read for each connection.
 	FollowEnsemble bool
 
 	// SessionTimeout is what the client asks of the ensemble, which may grant another.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"slices"
 	"strings"
 )
@@ -77,7 +76,7 @@ func member(spec string, loopback bool) (string, error) {
 	case host == "" || everywhere(host):
 		return "", errors.New("it names no host that a client can reach")
 	case here(host) && !loopback:
-		return "", errors.New("its host is the loopback of whoever reads it")
+		return "", errors.New("its host is another machine on each machine")
 	}
 	return parseServer(net.JoinHostPort(host, port))
 }
@@ -94,14 +93,14 @@ func hostBefore(text string) string {
 
 // everywhere reports whether a host is the address that stands for all of a server's own.
 func everywhere(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.IsUnspecified()
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsUnspecified()
 }
 
 // here reports whether a host means another machine on each machine.
 func here(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
 }
 
 // seedPort returns the port of Config.Servers. The error says that they have several.

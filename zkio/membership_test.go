@@ -23,9 +23,9 @@ func TestMembers(t *testing.T) {
 		{"the same twice", "server.1=a:1:2;a:9\nserver.2=a:3:4;a:9", "", false, "a:9"},
 		{"the loopback, from this machine", "server.1=127.0.0.1:1:2;0.0.0.0:9", "", true, "127.0.0.1:9"},
 
-		{"the loopback, from elsewhere", "server.1=127.0.0.1:1:2;0.0.0.0:9", "", false, "! loopback"},
-		{"the loopback by name", "server.1=a:1:2;localhost:9", "", false, "! loopback"},
-		{"one of two is wrong", two + "server.3=[::1]:1:2;[::]:9", "", false, "! loopback"},
+		{"the loopback, from elsewhere", "server.1=127.0.0.1:1:2;0.0.0.0:9", "", false, "! another machine"},
+		{"the loopback by name", "server.1=a:1:2;localhost:9", "", false, "! another machine"},
+		{"one of two is wrong", two + "server.3=[::1]:1:2;[::]:9", "", false, "! another machine"},
 		{"no host at all", "server.1=0.0.0.0:1:2;0.0.0.0:9", "", true, "! no host"},
 		{"no port for clients", "server.1=zk1:2888:3888:participant", "", false, "! no port for clients"},
 		{"no number", "server.1=a:1:2;a:b", "", false, "! not a number"},
