@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/incumbent-go/incumbent/test/kit/realzk"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -47,9 +49,13 @@ type Instance struct {
 	more  chan struct{} // closed with the next line, or the end
 }
 
-// Start starts the program with these arguments, and kills it when the test ends.
+// Start starts the program with these arguments, and kills it when the test ends. On Windows, which has no SIGTERM, it
+// skips the test.
 func Start(t *testing.T, args ...string) *Instance {
 	t.Helper()
+	if runtime.GOOS == "windows" {
+		realzk.NotRun(t, "a program as two processes (on Windows)")
+	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
