@@ -15,8 +15,7 @@ var next = template.Must(template.New("").Parse(
 It is the commit {{.Commit}} with the folder's CHANGELOG.md, built by {{.Toolchain}}.
 {{if .Proved}}make prove passed.{{else}}make prove was skipped (PROVE=no): a trial, publish nothing of it.{{end}}
 Two builds for {{.Twice}} were the same bytes. No tag was made, and nothing was pushed.
-{{range .Early}}
-{{.}} says that nothing is published yet: correct it, commit, and make the release again.
+{{range .Early}}{{.}} says that nothing is published yet: correct it, commit, and make the release again.
 {{end}}
 1. Commit the changelog, and nothing else, unless it is what is committed already:
 
