@@ -49,8 +49,8 @@ func TestALoggerThatPanicsIsReported(t *testing.T) {
 	})
 }
 
-// What was logged before the end of a client is written when Close returns, unless the Logger is slow: then Close returns
-// a moment later.
+// What was logged before the end of a client is written when Close returns, unless the Logger is slow: then Close
+// returns a moment later.
 func TestCloseWritesTheLastLines(t *testing.T) {
 	for name, slow := range map[string]bool{"quick": false, "slow": true} {
 		t.Run(name, func(t *testing.T) {

@@ -279,8 +279,8 @@ func TestAHeldOutputDoesNotKeepAPlaceInLine(t *testing.T) {
 	}
 }
 
-// SIGTERM ends the programs that run for long although nobody reads what they say. One whose reader has gone ends by itself,
-// and at its end no longer takes the signal, which kills it then.
+// SIGTERM ends the programs that run for long although nobody reads what they say. One whose reader has gone ends by
+// itself, and at its end no longer takes the signal, which kills it then.
 func TestAHeldOutputDoesNotKeepAProgramAlive(t *testing.T) {
 	for name, held := range heldOutputs {
 		t.Run(name, func(t *testing.T) {
