@@ -84,7 +84,7 @@ func TestTheReadmeHasWhatComesFirst(t *testing.T) {
 	readme := pages(t)["README.md"]
 	for _, part := range []string{
 		"not published yet", "\nreplace " + module + " => ../incumbent\n",
-		"\ngo run ./cmd/demo ", "\ngo run ./cmd/incumbent play ",
+		"\ngo run ./cmd/demo ", "\nmake test ", "go run ./cmd/incumbent play ",
 		"](docs/promises.md)", "](docs/recipes.md)", "](docs/README.md)", "\n## Limits\n",
 	} {
 		if !strings.Contains(readme, part) {
