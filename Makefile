@@ -35,9 +35,9 @@ prove: ## every test with the race detector where goroutines run, then in full w
 	@CGO_ENABLED=1 INCUMBENT_LEVEL=prove $(GO) run ./test/kit/tally -race -count=1 -p 6 -vet=off -ldflags=-w $(ARGS) ./...
 race: ## every test with the race detector, of the long ones a small part; needs a C compiler
 	@CGO_ENABLED=1 INCUMBENT_LEVEL=test $(GO) run ./test/kit/tally -race -count=1 $(ARGS) ./...
-# Four times the limits of .ci/run: its longest step has 35 minutes, a package of test/kit/tally ten.
+# Four times the limits of .ci/run: its longest step has 35 minutes, a package of test/kit/tally 30.
 loaded: ## the full proof while the machine is busy and test processes are stopped at random (ARGS='-run X'); Linux, needs make deps
-	INCUMBENT_REQUIRE=all $(GO) run ./test/kit/loaded -seed $(SEED) timeout 140m $(MAKE) --no-print-directory prove ARGS='-timeout 40m $(ARGS)'
+	INCUMBENT_REQUIRE=all $(GO) run ./test/kit/loaded -seed $(SEED) timeout 140m $(MAKE) --no-print-directory prove ARGS='-timeout 120m $(ARGS)'
 OFF ?= all
 plain: ## the door, every recipe and a few worlds of test/worlds/wire on a ZooKeeper in memory, with all of Config.Disable, or OFF=OwnFrames,IdleSyncs
 	@CGO_ENABLED=0 INCUMBENT_REQUIRE= INCUMBENT_PLAIN=$(OFF) INCUMBENT_LEVEL=quick $(GO) test -count=1 $(ARGS) . ./test/servers/suite ./test/worlds/wire
