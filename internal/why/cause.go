@@ -173,7 +173,7 @@ func (h *history) byDeletion(t *Term, e *Ending) {
 	switch {
 	case s == nil:
 		e.Text = "lost its node; the log does not show how"
-	case t.Log.wroteAfter(s.id, t.StoppedAt):
+	case t.Log.wroteAfter(s.id, t.StoppedAt), t.Log.ledAgain(t):
 		e.Cause, e.Text = CauseDeleted, "lost its node: another client deleted it, since the session went on (its transaction log has the session: --txnlog)"
 	case s.lost != nil:
 		e.Cause, e.Text = CauseSessionExpired, "lost its session while it was connected: the ensemble ended it"

@@ -51,7 +51,7 @@ func (r *Report) tellNode(m *Move, add adder) {
 	}
 	switch {
 	case s == nil:
-	case s.lost != nil && s.lost.code == events.SessionExpired && s.closeAsked == 0:
+	case s.lost != nil && s.lost.code == events.SessionExpired && s.closeAsked == 0 && !t.Log.ledAgain(t):
 		m.NodeEnd = NodeExpired
 		switch m.Ending.Cause {
 		case CauseSessionExpired, CauseSessionRefused, CauseClockJump, CauseClosed: // that was said
@@ -62,6 +62,13 @@ func (r *Report) tellNode(m *Move, add adder) {
 		m.NodeEnd = NodeClosed
 		add("its "+node+" went with the session that it closed", t.ref(s.closeAsked))
 	}
+}
+
+// ledAgain reports whether a later term began in a term's session: what ended the session later did not end the term.
+func (l *Log) ledAgain(t *Term) bool {
+	return slices.ContainsFunc(l.terms, func(later *Term) bool {
+		return later.Session == t.Session && later.Machine == t.Machine && later.Elected > t.Stopped
+	})
 }
 
 // tellTransaction says what the transaction log has of the node's end.
