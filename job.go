@@ -50,7 +50,7 @@ type JobOptions struct {
 // it runs the items that it is dealt.
 //
 // ElasticJob of the generations 3.0 (YAML configuration) and 2.1.5 (JSON) is read and written. The job's configuration
-// has to be there: an instance in Java, or ElasticJob's console, writes it.
+// has to be there: an instance in Java, ElasticJob's console, or Client.Create writes it, as docs/elastic-job.md says.
 //
 // No item's context outlives the moment from which another instance may be dealt that item: belief ends by the clock,
 // as everywhere in this library. Where the job's monitorExecution is on, a running item has a node that says so, and a
