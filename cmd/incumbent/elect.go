@@ -286,7 +286,7 @@ func (e *elector) wait() (*incumbent.Leadership, func(), error) {
 		}
 		e.printPosition(looking)
 	}()
-	l, err := e.candidate.await(ctx)
+	l, err := e.awaitOn(ctx)
 	enough()
 	<-looked // it prints, which nobody's reading holds up
 	switch {
