@@ -166,7 +166,8 @@ func (a *Adapter) full(path string) string {
 // short takes the chroot off a path.
 func (a *Adapter) short(path string) string {
 	rest, inside := strings.CutPrefix(path, a.cfg.Chroot)
-	if !inside {
+	switch {
+	case !inside, path == ConfigNode && a.cfg.Follow, rest != "" && rest[0] != '/':
 		return path
 	}
 	if rest == "" {

@@ -58,8 +58,11 @@ func members(data []byte, port string, loopback bool) (list []string, err error)
 // own, or with one that stands for all addresses of the server, it is at the first host.
 func member(spec string, loopback bool) (string, error) {
 	between, client, found := strings.Cut(spec, ";")
-	if !found || client == "" {
+	switch {
+	case !found || client == "":
 		return "", errors.New("it names no port for clients")
+	case strings.Contains(client, ";"):
+		return "", errors.New("it names two addresses for clients")
 	}
 	if !strings.Contains(client, ":") {
 		client = "0.0.0.0:" + client
@@ -87,7 +90,11 @@ func hostBefore(text string) string {
 		host, _, _ := strings.Cut(text[1:], "]")
 		return host
 	}
-	host, _, _ := strings.Cut(text, ":")
+	first, _, _ := strings.Cut(text, "|")
+	if strings.Count(first, ":") > 3 { // an IPv6 address without brackets
+		return ""
+	}
+	host, _, _ := strings.Cut(first, ":")
 	return host
 }
 
@@ -99,8 +106,8 @@ func everywhere(host string) bool {
 
 // here reports whether a host means another machine on each machine.
 func here(host string) bool {
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
+	ip, name := net.ParseIP(host), strings.ToLower(strings.TrimSuffix(host, "."))
+	return ip != nil && ip.IsLoopback() || name == "localhost" || strings.HasPrefix(name, "localhost.")
 }
 
 // seedPort returns the port of Config.Servers. The error says that they have several.
@@ -132,8 +139,9 @@ func (h *hosts) onLoopback() bool {
 func (h *hosts) follow(list []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	before := map[*target]bool{}
 	for _, t := range h.targets {
-		t.listed = false
+		before[t], t.listed = t.listed, false
 	}
 	for _, server := range list {
 		i := slices.IndexFunc(h.targets, func(t *target) bool { return t.server == server })
@@ -144,7 +152,15 @@ func (h *hosts) follow(list []string) {
 		h.targets[i].listed = true
 	}
 	h.confirmed = false
+	// While no server serves that a list names, the last two lists stay, and no more.
+	h.drop(func(t *target) bool { return !t.listed && !before[t] && !t.seed && t != h.current })
 	h.prune()
+}
+
+// drop takes servers off the list.
+func (h *hosts) drop(gone func(*target) bool) {
+	h.targets = slices.DeleteFunc(h.targets, gone)
+	h.left = slices.DeleteFunc(h.left, gone)
 }
 
 // prune drops the servers that are neither given nor named by the configuration, once the present server is one that it
@@ -154,7 +170,5 @@ func (h *hosts) prune() {
 		return
 	}
 	h.confirmed = true
-	gone := func(t *target) bool { return !t.listed && !t.seed }
-	h.targets = slices.DeleteFunc(h.targets, gone)
-	h.left = slices.DeleteFunc(h.left, gone)
+	h.drop(func(t *target) bool { return !t.listed && !t.seed })
 }

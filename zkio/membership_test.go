@@ -28,6 +28,9 @@ func TestMembers(t *testing.T) {
 		{"one of two is wrong", two + "server.3=[::1]:1:2;[::]:9", "", false, "! another machine"},
 		{"no host at all", "server.1=0.0.0.0:1:2;0.0.0.0:9", "", true, "! no host"},
 		{"no port for clients", "server.1=zk1:2888:3888:participant", "", false, "! no port for clients"},
+		{"two addresses for clients", "server.1=a:1:2;2181;0.0.0.0:2281", "", false, "! two addresses"},
+		{"IPv6 without brackets", "server.1=fd00:0:0:1:2888:3888;2181", "", false, "! no host"},
+		{"the loopback by a longer name", "server.1=a:1:2;localhost.localdomain.:9", "", false, "! another machine"},
 		{"no number", "server.1=a:1:2;a:b", "", false, "! not a number"},
 		{"nothing", "", "", false, "! no server"},
 		{"a version only", "version=0", "", false, "! no server"},
@@ -86,6 +89,8 @@ func TestTheListOfServers(t *testing.T) {
 	h.follow([]string{"x:1", "y:1"})
 	h.serves("a:1")
 	check("the configuration names none that serves", 0, "a:1", "b:1", "d:1", "x:1", "y:1")
+	h.follow([]string{"y:1", "z:1"})
+	check("once more", 0, "a:1", "b:1", "x:1", "y:1", "z:1")
 	h.follow([]string{"d:1", "a:1"})
 	check("the server in use is named again", 1, "a:1", "d:1", "b:1")
 }
