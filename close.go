@@ -29,6 +29,7 @@ func (c *Client) Close(ctx context.Context) error {
 	}
 	c.mu.Unlock()
 	if c.isClosed() {
+		c.log.flush()
 		return nil
 	}
 	if err := closeAll(ctx, handles); errors.Is(err, ErrWorkRunning) {
@@ -71,6 +72,7 @@ func (c *Client) closeContext(ctx context.Context) (context.Context, context.Can
 // the context of a second call could end the first call's wait.
 func (c *Client) end(ctx context.Context) error {
 	if c.isClosed() {
+		c.log.flush()
 		return nil
 	}
 	err := c.session.close(ctx)

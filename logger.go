@@ -90,11 +90,11 @@ const lastLines = 100 * time.Millisecond
 
 // flush waits until what was logged before is written, or lastLines has passed: the program may end when Close returns.
 func (l *logger) flush() {
-	if l.off || !l.mail.hasRoom() {
+	if l.off {
 		return
 	}
 	written := make(chan struct{})
-	l.mail.put(func() { close(written) })
+	l.mail.putLast(func() { close(written) })
 	late := time.NewTimer(lastLines)
 	defer late.Stop()
 	select {

@@ -44,6 +44,18 @@ func (m *mailbox[T]) put(v T) {
 		m.full(v)
 		return
 	}
+	m.add(v)
+}
+
+// putLast is put, also if there is no room.
+func (m *mailbox[T]) putLast(v T) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.add(v)
+}
+
+// add has a value wait, behind what says how many were dropped. The caller holds the lock.
+func (m *mailbox[T]) add(v T) {
 	if gap, missed := m.gap(); missed {
 		m.queue = append(m.queue, gap)
 	}
@@ -52,13 +64,6 @@ func (m *mailbox[T]) put(v T) {
 		m.busy = true
 		go m.run()
 	}
-}
-
-// hasRoom reports whether one more value may wait.
-func (m *mailbox[T]) hasRoom() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.most == 0 || len(m.queue) < m.most
 }
 
 // full makes do without room. The caller holds the lock, and the goroutine runs.
