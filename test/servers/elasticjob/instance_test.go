@@ -107,6 +107,7 @@ func (i *instance) close() {
 	t.Helper()
 	from := i.stage.now()
 	i.ends.Store(true)
+	i.stage.cutOff[i.id] = true // ElasticJob closes the session before its items have returned
 	_, err := io.WriteString(i.in, "close\n")
 	ok(t, err)
 	i.stage.await(from, i.name+" to be closed", func(s saying) bool { return s.by == i.id && s.words[0] == "closed" })

@@ -46,7 +46,7 @@ type stage struct {
 	total      int           // of items
 	conn       *zk.Conn
 	instances  []*instance
-	cutOff     map[string]bool // ids of instances whose session was ended
+	cutOff     map[string]bool // ids of instances whose session was ended, or that were closed
 	disabled   map[string]bool // addresses of servers
 	begun      time.Time       // of the last step
 	owners     owners
