@@ -196,10 +196,26 @@ func (l *Log) addRequest(r events.Record, text string) {
 	}
 }
 
+// splitOps splits the written form of a transaction at what is between operations, and not inside of data.
+func splitOps(ops string) (all []string) {
+	from, quoted := 0, false
+	for i := 0; i < len(ops); i++ {
+		switch {
+		case quoted && ops[i] == '\\':
+			i++
+		case ops[i] == '"':
+			quoted = !quoted
+		case !quoted && strings.HasPrefix(ops[i:], "; "):
+			all, from = append(all, ops[from:i]), i+2
+		}
+	}
+	return append(all, strings.TrimSuffix(ops[from:], "}"))
+}
+
 // addCreates notes the nodes that a transaction creates, by their names before the ensemble adds a number. (A path with "; "
 // in it is not found: then the node counts as that of another client.)
 func (l *Log) addCreates(ops string) {
-	for _, op := range strings.Split(strings.TrimSuffix(ops, "}"), "; ") {
+	for _, op := range splitOps(ops) {
 		if path, ok := strings.CutPrefix(op, "create "); ok {
 			if i := strings.IndexByte(path, ' '); i >= 0 {
 				l.tried[path[:i]] = true

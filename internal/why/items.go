@@ -63,22 +63,6 @@ func (l *Log) askItems(r events.Record, number uint64, ops string) {
 	}
 }
 
-// splitOps splits the written form of a transaction at what is between operations, and not inside of data.
-func splitOps(ops string) (all []string) {
-	from, quoted := 0, false
-	for i := 0; i < len(ops); i++ {
-		switch {
-		case quoted && ops[i] == '\\':
-			i++
-		case ops[i] == '"':
-			quoted = !quoted
-		case !quoted && strings.HasPrefix(ops[i:], "; "):
-			all, from = append(all, ops[from:i]), i+2
-		}
-	}
-	return append(all, strings.TrimSuffix(ops[from:], "}"))
-}
-
 // createdNode reads an operation that creates a node.
 func createdNode(op string) (path, data string, is bool) {
 	rest, is := strings.CutPrefix(op, "create ")

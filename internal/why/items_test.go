@@ -49,10 +49,9 @@ func takeOver(item int) string {
 	return fmt.Sprintf("create /ns/job/sharding/%d/failover ephemeral data=\"a@-@1\"", item)
 }
 
-// explainJob explains the logs of a job's instances.
-func explainJob(t *testing.T, redact bool, o Options, all ...*crafted) *Report {
+// readAll reads logs, which are called a, b, ….
+func readAll(t *testing.T, all ...*crafted) (logs []*Log) {
 	t.Helper()
-	var logs []*Log
 	for i, c := range all {
 		l, err := Read(string(rune('a'+i)), events.Header{}, &each{c.records})
 		if err != nil {
@@ -60,6 +59,13 @@ func explainJob(t *testing.T, redact bool, o Options, all ...*crafted) *Report {
 		}
 		logs = append(logs, l)
 	}
+	return logs
+}
+
+// explainJob explains the logs of a job's instances.
+func explainJob(t *testing.T, redact bool, o Options, all ...*crafted) *Report {
+	t.Helper()
+	logs := readAll(t, all...)
 	if redact {
 		o.Path = Redact(logs, nil)(o.Path)
 	}

@@ -53,14 +53,9 @@ func TestASessionThatLedAgain(t *testing.T) {
 // explainOnOneHost explains logs that were recorded by one clock.
 func explainOnOneHost(t *testing.T, all ...*crafted) *Report {
 	t.Helper()
-	var logs []*Log
-	for i, c := range all {
-		l, err := Read(string(rune('a'+i)), events.Header{}, &each{c.records})
-		if err != nil {
-			t.Fatal(err)
-		}
+	logs := readAll(t, all...)
+	for _, l := range logs {
 		l.Clock = "the host's"
-		logs = append(logs, l)
 	}
 	return Explain(logs, nil, Options{})
 }

@@ -30,7 +30,7 @@ func (l *Log) askLeases(r events.Record, number uint64, ops string) {
 		return
 	}
 	var gone []string
-	for _, op := range strings.Split(strings.TrimSuffix(ops, "}"), "; ") {
+	for _, op := range splitOps(ops) {
 		if path, is := strings.CutPrefix(op, "delete "); is {
 			gone = append(gone, path)
 		}
