@@ -116,7 +116,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	c.tick.Store(int64(config.Tick))
 	auth, acl := config.access()
 	c.io, err = zkio.New(zkio.Config{
-		Servers: servers, Follow: config.FollowEnsemble, Chroot: chroot,
+		Servers: servers, Unrooted: config.unrooted(), Chroot: chroot,
 		Timeout: config.SessionTimeout, Lag: c.reportLag,
 		Auth: auth, ACL: acl, TLS: (*zkio.TLS)(config.TLS), Dial: config.Dial,
 		MaxRequest: config.MaxRequest, MaxAnswer: config.MaxAnswer, ThroughConn: config.Disable.OwnFrames,

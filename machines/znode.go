@@ -27,6 +27,9 @@ const (
 	LeaseLabel    = "lease-" // a permit of an InterProcessSemaphoreV2
 )
 
+// EnsembleConfig is the node whose data name the ensemble's servers.
+const EnsembleConfig = "/zookeeper/config"
+
 // Elastic-Job's layout, below a job's node.
 const (
 	jobDir      = "leader/election"

@@ -157,17 +157,20 @@ func (a *Adapter) full(path string) string {
 	switch {
 	case path == "/" && a.cfg.Chroot != "":
 		return a.cfg.Chroot
-	case path == ConfigNode && a.cfg.Follow:
+	case a.unrooted(path):
 		return path
 	}
 	return a.cfg.Chroot + path
 }
 
+// unrooted reports whether no chroot applies to a path.
+func (a *Adapter) unrooted(path string) bool { return path != "" && path == a.cfg.Unrooted }
+
 // short takes the chroot off a path.
 func (a *Adapter) short(path string) string {
 	rest, inside := strings.CutPrefix(path, a.cfg.Chroot)
 	switch {
-	case !inside, path == ConfigNode && a.cfg.Follow, rest != "" && rest[0] != '/':
+	case !inside, a.unrooted(path), rest != "" && rest[0] != '/':
 		return path
 	}
 	if rest == "" {

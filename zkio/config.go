@@ -20,8 +20,9 @@ type Config struct {
 	// dialled in one attempt, each with a head start of 300 ms at most. Servers that were silent are tried
 	// last. ParseServers makes the list from a string.
 	Servers []string
-	// Follow says that Adapter.Follow is called: ConfigNode is then at its own path, whatever the chroot.
-	Follow bool
+	// Unrooted is a path that no chroot applies to, "" for none: that of the ensemble's configuration, which
+	// Adapter.Follow takes.
+	Unrooted string
 	// Chroot is added before every path sent and removed from every path received: "" or
 	// "/app".
 	Chroot string

@@ -97,7 +97,7 @@ func TestAConfigurationThatLies(t *testing.T) {
 		"no server at all": {"version=0", "it names no server"},
 	} {
 		t.Run(what, func(t *testing.T) {
-			f := followed(t, "")
+			f := followed(t, "/zoo") // whose first letters the configuration has as well
 			f.says("the servers are those", f.e.Servers()[1].Addr())
 			id := f.SessionID()
 			ok(t, f.e.Leader().Set("/zookeeper/config", []byte(c.config)))
