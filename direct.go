@@ -28,9 +28,9 @@ func (c *Client) list(ctx context.Context, path string) ([]string, error) {
 
 // commit carries operations out, all or none, in the session that was the client's a moment
 // ago.
-func (c *Client) commit(ctx context.Context, session int64, ops ...Op) ([]zkio.OpResult, error) {
+func (c *Client) commit(ctx context.Context, session int64, ops ...events.Op) ([]zkio.OpResult, error) {
 	c.check(ctx)
-	results, _, err := c.io.Commit(ctx, session, opEvents(ops))
+	results, _, err := c.io.Commit(ctx, session, ops)
 	return results, c.sendErr(ctx, "write", ops[0].Path, err)
 }
 

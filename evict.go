@@ -37,17 +37,13 @@ func (c *Client) changeParticipant(ctx context.Context, name string, p Participa
 		return together(fmt.Errorf("incumbent: the participant %s with token %d has no path or no token: want one that Line or Participants has read", quotedPath(p.Path), p.Token), p.Err)
 	}
 	session := c.io.Current()
-	data, stat, err := c.read(ctx, p.Path)
+	_, stat, err := c.read(ctx, p.Path)
 	if err == nil && stat.Czxid != p.Token {
 		return fmt.Errorf("%w: %s is another participant's node by now, with token %d", ErrNotInLine,
 			shownPath(p.Path), stat.Czxid)
 	}
 	if err == nil {
-		ops := []Op{op(stat.Version)}
-		if stat.Version == AnyVersion { // see machines.InVersion
-			ops = []Op{SetData(p.Path, data, AnyVersion), op(0)}
-		}
-		_, err = c.commit(ctx, session, ops...)
+		_, err = c.commit(ctx, session, machines.InVersion(op(stat.Version).event())...)
 	}
 	var refused *zkio.Error
 	switch {

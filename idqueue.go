@@ -61,7 +61,7 @@ func (q *IDQueue[T]) Remove(ctx context.Context, id string) (removed int, err er
 // lock.
 func (q *IDQueue[T]) remove(ctx context.Context, name string) (bool, error) {
 	lock, item := q.queue.options.LockPath+"/"+name, q.queue.path+"/"+name
-	ops := []Op{
+	ops := []events.Op{
 		{Verb: "create", Path: lock, Mode: events.Ephemeral},
 		{Verb: "delete", Path: item, Version: -1},
 		{Verb: "delete", Path: lock, Version: -1},

@@ -183,7 +183,7 @@ func refusedWith(err error, code events.Code) bool {
 }
 
 func (s *Semaphore) commit(ctx context.Context, op Op) error {
-	_, err := s.client.commit(ctx, s.client.io.Current(), op)
+	_, err := s.client.commit(ctx, s.client.io.Current(), op.event())
 	return err
 }
 
