@@ -43,6 +43,12 @@ const (
 // JobConfigNode returns the path of a job's configuration.
 func JobConfigNode(job string) string { return join(job, jobConfig) }
 
+// IsJob reports whether a node with these children is a job's.
+func IsJob(children []string) bool {
+	has := func(name string) bool { return slices.Contains(children, name) }
+	return has(jobConfig) && (has(jobServers) || has(jobInstances) || has(jobSharding))
+}
+
 // JobServer returns the path of a server's node: its data say whether an operator has disabled it.
 func JobServer(job, ip string) string { return join(job, jobServers+"/"+ip) }
 

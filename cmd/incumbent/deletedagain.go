@@ -12,6 +12,8 @@ import (
 // follows after a pause, which the note says once.
 func (e *elector) awaitOn(ctx context.Context) (*incumbent.Leadership, error) {
 	said := false
+	look := time.NewTicker(deletedAgainPause)
+	defer look.Stop()
 	for {
 		l, err := e.candidate.await(ctx)
 		if !errors.Is(err, incumbent.ErrDeletedAgain) {
@@ -21,7 +23,9 @@ func (e *elector) awaitOn(ctx context.Context) (*incumbent.Leadership, error) {
 			e.Note("%v: the next one follows after a pause", trimLibrary(err))
 			said = true
 		}
-		if !pauseOf(ctx, deletedAgainPause) {
+		select {
+		case <-look.C:
+		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
 	}
@@ -29,15 +33,3 @@ func (e *elector) awaitOn(ctx context.Context) (*incumbent.Leadership, error) {
 
 // deletedAgainPause is how often awaitOn asks whether the pause is over.
 const deletedAgainPause = 200 * time.Millisecond
-
-// pauseOf waits, and reports whether the context lasted.
-func pauseOf(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}

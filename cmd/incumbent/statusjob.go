@@ -65,8 +65,7 @@ func (a *app) job(ctx context.Context, client *incumbent.Client, dir string) (*j
 	if err != nil {
 		return nil, err
 	}
-	has := func(name string) bool { return slices.Contains(children, name) }
-	if leader.Path == "" && !(has("config") && (has("servers") || has("instances") || has("sharding"))) {
+	if leader.Path == "" && !machines.IsJob(children) {
 		return nil, nil
 	}
 	return s, s.read(ctx, client, job)
