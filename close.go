@@ -28,8 +28,8 @@ func (c *Client) Close(ctx context.Context) error {
 		}
 	}
 	c.mu.Unlock()
+	defer c.log.flush()
 	if c.isClosed() {
-		c.log.flush()
 		return nil
 	}
 	if err := closeAll(ctx, handles); errors.Is(err, ErrWorkRunning) {
@@ -68,11 +68,10 @@ func (c *Client) closeContext(ctx context.Context) (context.Context, context.Can
 	return late, func() { cancel(); release() }
 }
 
-// end closes the session, and then zkio, the loop, what records, and the log. It runs once at a time:
+// end closes the session, and then zkio, the loop and what records. It runs once at a time:
 // the context of a second call could end the first call's wait.
 func (c *Client) end(ctx context.Context) error {
 	if c.isClosed() {
-		c.log.flush()
 		return nil
 	}
 	err := c.session.close(ctx)
@@ -85,7 +84,6 @@ func (c *Client) end(ctx context.Context) error {
 	stopErr := c.stopped(ctx, late) // a server that is slow to close the session leaves time for the log
 	c.pauses.stop()
 	c.markClosed()
-	c.log.flush()
 	return together(err, ioErr, stopErr)
 }
 

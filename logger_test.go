@@ -77,6 +77,11 @@ func TestCloseWritesTheLastLines(t *testing.T) {
 				}
 				close(goes)
 				pass(time.Second)
+				n.log.log(zerolog.InfoLevel, "behind the end", nil)
+				fine(t, n.Close(t.Context()))
+				if !strings.Contains(log.String(), "behind the end") {
+					t.Error("a second Close does not write the last lines")
+				}
 			})
 		})
 	}
