@@ -30,13 +30,22 @@ type serverSpec struct {
 func newConfiguration(servers []*Server) configuration {
 	c := configuration{servers: map[int64]serverSpec{}}
 	for i, s := range servers {
-		client := s.endpoint(false)
-		if client == "" {
-			client = fmt.Sprintf("0.0.0.0:%d", 2181+i)
-		}
-		c.servers[int64(i+1)] = serverSpec{quorum: fmt.Sprintf("127.0.0.1:%d", 2888+i), election: fmt.Sprintf("127.0.0.1:%d", 3888+i), client: client}
+		c.servers[int64(i+1)] = newSpec(s, i)
 	}
 	return c
+}
+
+// newSpec returns a server's part of a new configuration.
+func newSpec(s *Server, i int) serverSpec {
+	local := func(port int) string { return fmt.Sprintf("127.0.0.1:%d", port+i) }
+	return serverSpec{quorum: local(2888), election: local(3888), client: s.clientAddr()}
+}
+
+// with returns a copy with one server more, or with another part of it.
+func (c configuration) with(id int64, spec serverSpec) configuration {
+	next := c.without()
+	next.servers[id] = spec
+	return next
 }
 
 // String returns the configuration as it stands in configNode.

@@ -57,7 +57,9 @@
 //   - mntr and envi show fewer figures, and latencies are 0.
 //   - An ensemble elects a leader in no time. The member with the longest history wins, of these the one with the highest number.
 //     What a leader had not committed is lost with its term, though a real one's may survive.
-//   - No member listens for the others: the ports in the configuration are made up. It may name servers that do not run.
+//   - No member listens for the others: the ports for that in the configuration are made up. It may name servers that
+//     do not run.
+//   - The configuration names the addresses where clients are served, as its members get them ([Ensemble.Advertise]).
 //   - A read-only member gives its clients sessions of their own, as a real one with localSessionsEnabled does. A 3.8.0 without
 //     that gives them none.
 //   - A reconfig that cannot be decoded is refused. It ends the service of a real leader of 3.8.0.

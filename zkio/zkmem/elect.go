@@ -101,6 +101,9 @@ func (e *Ensemble) lead(l *member) {
 		l.srv.touch(session)
 		session.arm()
 	}
+	if e.moved() && e.quorum.Length() > 0 {
+		e.relist(l)
+	}
 }
 
 // listen notes since when the member does not hear what it serves by.

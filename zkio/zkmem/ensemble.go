@@ -19,7 +19,9 @@ import (
 //
 // Each member is a [Server], with all that tests can ask of one: [Server.Stop] and [Server.Restart] are the crash and the start of
 // one member, [Server.View] shows what that member has applied, and [Server.Do] has the leader commit an operation. Faults between
-// members are methods of Ensemble: Isolate, Depose, Freeze and Lag. All methods are safe to call from anywhere, with the exceptions that [Server] has.
+// members are methods of Ensemble: Isolate, Depose, Freeze and Lag. The node /zookeeper/config names the addresses of
+// the members' listeners, for clients that follow it: see Advertise. All methods are safe to call from anywhere, with
+// the exceptions that [Server] has.
 type Ensemble struct {
 	opts Options
 	mu   *sync.Mutex // all members'; it guards everything below
@@ -68,6 +70,9 @@ func newEnsemble(size int, o Options) (*Ensemble, error) {
 // begin elects the first leader. Under Ensemble.mu.
 func (e *Ensemble) begin() {
 	e.config = newConfiguration(e.servers)
+	for _, s := range e.servers {
+		s.member.named = s.clientAddr()
+	}
 	e.settle()
 	e.config.version = e.leader().zxid
 	at := e.servers[0].now()

@@ -22,6 +22,7 @@ type member struct {
 	silent  time.Time         // since when it does not hear of the leader, or as the leader of a quorum; zero if it does
 	thawed  chan struct{}     // closed when the member is not frozen any more; nil while it is not frozen
 
+	named    string             // its address when the configuration was given that last
 	readOnly bool               // it serves read-only clients, because it has no quorum
 	local    map[int64]*session // the sessions of these clients
 

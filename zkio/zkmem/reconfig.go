@@ -16,6 +16,8 @@ type change struct {
 	joining, leaving string // an incremental one: server.N=spec, and numbers, separated by commas
 	members          string // one that replaces the configuration
 	version          int64  // of the configuration that it is meant for; -1 for any
+
+	by func(configuration) configuration // the ensemble's own change, in place of all these
 }
 
 // Remove has the ensemble commit a configuration without a member. A follower goes on following without a vote, and serves its
@@ -27,9 +29,9 @@ func (e *Ensemble) Remove(s *Server) error {
 
 // Add has the ensemble commit a configuration in which a member that was removed has a vote again.
 func (e *Ensemble) Add(s *Server) error {
-	return e.reconfigure(s, func(id string) change {
-		spec := newConfiguration(e.servers).servers[int64(s.member.ID()+1)]
-		return change{joining: "server." + id + "=" + spec.String(), leaving: nullID, members: nullID, version: -1}
+	return e.reconfigure(s, func(string) change {
+		i := s.member.ID()
+		return change{version: -1, by: func(c configuration) configuration { return c.with(int64(i+1), newSpec(s, i)) }}
 	})
 }
 
@@ -62,7 +64,7 @@ func (e *Ensemble) reconfigured(l *member, p *proposal) (configuration, Code) {
 	switch {
 	case code != OK:
 		return next, code
-	case next.voters() < 2: // standaloneEnabled is true by default
+	case next.voters() < 2 && p.change.by == nil: // standaloneEnabled is true by default
 		return next, BadArguments
 	case !e.synced(next):
 		return next, NewConfigNoQuorum
@@ -106,6 +108,9 @@ func (e *Ensemble) activate() {
 
 // after returns the configuration that a change leads to. A number that is none is a MarshallingError, as on a real server.
 func (c configuration) after(by change) (configuration, Code) {
+	if by.by != nil {
+		return by.by(c), OK
+	}
 	if by.members != nullID {
 		return parseMembers(by.members)
 	}

@@ -53,7 +53,8 @@ func configOf(d *decoder) (text string, version int32) {
 func TestTheConfigurationIsANode(t *testing.T) {
 	e, c := reconfigurable(t)
 	text, version := c.config(false)
-	if text != e.Config() || version != -1 || !strings.HasSuffix(text, "\nversion=100000000") || !strings.HasPrefix(text, "server.1=127.0.0.1:2888:3888:participant;") {
+	if text != e.Config() || version != -1 || !strings.HasSuffix(text, "\nversion=100000000") ||
+		!strings.HasPrefix(text, "server.1=127.0.0.1:2888:3888:participant\n") {
 		t.Errorf("%q, version %d", text, version)
 	}
 }

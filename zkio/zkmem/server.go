@@ -28,22 +28,23 @@ type Server struct {
 	hooks  hooks
 	member *member // of an ensemble; nil for a standalone server
 
-	mu        *sync.Mutex // guards everything below; all requests are served under it, one after the other
-	stopped   bool        // by Stop or Close
-	tree      *Tree
-	watches   *Watches[*conn]
-	sessions  map[int64]*session
-	lastID    int64
-	conns     map[*conn]struct{}
-	listeners map[net.Listener]struct{}
-	addrs     []endpoint
-	skew      time.Duration // how far Advance has moved the clock
-	reaper    *time.Timer
-	counts    Counts
-	received  int64 // packets, since the start or the word srst
-	sent      int64
-	waiters   []*waiter
-	onApply   func(Txn, Result)
+	mu         *sync.Mutex // guards everything below; all requests are served under it, one after the other
+	stopped    bool        // by Stop or Close
+	tree       *Tree
+	watches    *Watches[*conn]
+	sessions   map[int64]*session
+	lastID     int64
+	conns      map[*conn]struct{}
+	listeners  map[net.Listener]struct{}
+	addrs      []endpoint
+	advertised string        // where clients reach it, if Ensemble.Advertise says so
+	skew       time.Duration // how far Advance has moved the clock
+	reaper     *time.Timer
+	counts     Counts
+	received   int64 // packets, since the start or the word srst
+	sent       int64
+	waiters    []*waiter
+	onApply    func(Txn, Result)
 }
 
 // endpoint is where the server listens, now or after a Restart.
@@ -144,6 +145,9 @@ func (s *Server) addEndpoint(l net.Listener, config *tls.Config) bool {
 	s.addrs = append(s.addrs, endpoint{l.Addr(), config})
 	s.tree.certificates = s.knowsCertificates()
 	s.work.Add(1)
+	if s.member != nil {
+		s.member.ens.readdress()
+	}
 	return true
 }
 
