@@ -6,11 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"testing"
-
-	"github.com/incumbent-go/incumbent/test/kit/selection"
 )
 
 // Process is one ZooKeeper server as the operating system sees it. It ends with the test binary, even if that is killed.
@@ -21,46 +17,7 @@ type Process struct {
 	done  *bufio.Reader  // a line for every signal that was sent
 }
 
-// Require skips the test where no server could be started, or fails it where everything is required.
-func Require(t testing.TB) {
-	t.Helper()
-	if !selection.StartsServers(t) {
-		NotRun(t, "real ZooKeeper (make prove starts it)")
-	}
-	if _, err := exec.LookPath("java"); err != nil {
-		NotRun(t, "real ZooKeeper (no java)")
-	}
-	if ClassPath() == "" {
-		NotRun(t, "real ZooKeeper (no zookeeper.jar)")
-	}
-}
-
-// NewestRelease is the newest release that is tried. make deps fetches its jars; what they need is Debian's.
-const NewestRelease = "3.9.5"
-
-// RequireNewest skips the test where the newest release's jars are missing, or fails it where everything is required.
-func RequireNewest(t testing.TB) {
-	t.Helper()
-	Require(t)
-	if !strings.Contains(ClassPath(), "/usr/share/java") || newestJars() == "" {
-		NotRun(t, "ZooKeeper "+NewestRelease+" (no jars: make deps)")
-	}
-}
-
-// newestJars returns the newest release's part of the class path, or "" if it is missing.
-func newestJars() string {
-	_, here, _, _ := runtime.Caller(0)
-	cache := filepath.Join(filepath.Dir(here), "..", "..", "..", ".cache", "jars")
-	var jars []string
-	for _, name := range []string{"zookeeper", "zookeeper-jute"} {
-		jar := filepath.Join(cache, name+"-"+NewestRelease+".jar")
-		if _, err := os.Stat(jar); err != nil {
-			return ""
-		}
-		jars = append(jars, jar)
-	}
-	return strings.Join(jars, ":")
-}
+const debian = "/usr/share/java/zookeeper.jar"
 
 // ClassPath returns the class path of the real server, or "" if there is none.
 func ClassPath() string {
@@ -70,7 +27,6 @@ func ClassPath() string {
 		}
 		return ""
 	}
-	const debian = "/usr/share/java/zookeeper.jar"
 	if _, err := os.Stat(debian); err != nil {
 		return ""
 	}
@@ -93,13 +49,14 @@ kill -KILL $child 2>/dev/null
 wait $child
 if [ -n "$0" ]; then rm -rf "$0"; fi`
 
-// Launch starts a server in a directory, with this zoo.cfg and these Java system properties or options of java, and does not
-// wait until it serves. With scratch the directory is deleted when the process ends.
+// Launch starts a server of the usual release in a directory, with this zoo.cfg and these Java system properties or
+// options of java, and does not wait until it serves. With scratch the directory is deleted when the process ends.
 func Launch(dir, config string, properties []string, scratch bool) (*Process, error) {
-	return launch(ClassPath(), dir, config, properties, scratch)
+	return Usual.Launch(dir, config, properties, scratch)
 }
 
-func launch(classPath, dir, config string, properties []string, scratch bool) (*Process, error) {
+// Launch starts a server as the function Launch does, of this release.
+func (r Release) Launch(dir, config string, properties []string, scratch bool) (*Process, error) {
 	file := filepath.Join(dir, "zoo.cfg")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		return nil, err
@@ -112,7 +69,7 @@ func launch(classPath, dir, config string, properties []string, scratch bool) (*
 	if err := os.WriteFile(p.logPath(), nil, 0o600); err != nil {
 		return nil, err
 	}
-	args := []string{"-c", keeper, remove, p.logPath(), "java", "-cp", classPath,
+	args := []string{"-c", keeper, remove, p.logPath(), "java", "-cp", r.classPath(),
 		"-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
 		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dzookeeper.forceSync=no", "-Dzookeeper.preAllocSize=1024"}
 	for _, property := range properties {

@@ -39,8 +39,8 @@ type Options struct {
 	// Properties are further Java system properties, as in "znode.container.checkIntervalMs=1000", and options of java
 	// that begin with a dash, as in "-Xmx1g" (default: 256 MB).
 	Properties []string
-	// Newest starts NewestRelease instead of the release that ClassPath has. Call RequireNewest first.
-	Newest bool
+	// Release is what the server is. Default Usual.
+	Release Release
 }
 
 // Server is a running ZooKeeper.
@@ -65,6 +65,7 @@ func Start(t testing.TB, o Options) *Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.end("") })
+	o.Release.At(t, s.addr)
 	return s
 }
 
@@ -115,13 +116,13 @@ func NotRun(t testing.TB, why string) {
 func start(t testing.TB, o Options, dir string) (*Server, error) {
 	t.Helper()
 	if addr := given(); addr != "" {
-		if o.Tick != 0 || o.MaxTimeout != 0 || o.Dir != "" || len(o.Properties) > 0 || o.Newest {
+		if o.Tick != 0 || o.MaxTimeout != 0 || o.Dir != "" || len(o.Properties) > 0 || o.Release != Usual {
 			NotRun(t, "the server of INCUMBENT_ZK has settings of its own")
 		}
 		s := &Server{addr: addr, given: true}
 		return s, s.awaitReady()
 	}
-	Require(t)
+	o.Release.Require(t)
 	s := &Server{opts: o, dir: dir, scratch: dir == ""}
 	var err error
 	if s.scratch {
@@ -150,11 +151,7 @@ func (s *Server) serve() error {
 func given() string { return os.Getenv("INCUMBENT_ZK") }
 
 func (s *Server) launch() (err error) {
-	classPath := ClassPath()
-	if s.opts.Newest {
-		classPath = newestJars() + ":" + classPath
-	}
-	s.process, err = launch(classPath, s.dir, s.config(), s.opts.Properties, s.scratch)
+	s.process, err = s.opts.Release.Launch(s.dir, s.config(), s.opts.Properties, s.scratch)
 	return err
 }
 

@@ -18,17 +18,23 @@ const (
 	SharedMaxTimeout = 20 * time.Second
 )
 
-var shared struct {
+type sharedOne struct {
 	sync.Mutex
 	server *Server
 	err    error
 }
 
+var shared = map[Release]*sharedOne{Usual: {}, Newest: {}}
+
+// Shared is that of the usual release.
+func Shared(t testing.TB) (addr, path string) { t.Helper(); return Usual.Shared(t) }
+
 // Shared returns the address of one server for the whole test binary, started by the first test that calls it, and a path
 // for this test alone. The path is created now, and deleted with all below it at the test's end.
-func Shared(t testing.TB) (addr, path string) {
+func (r Release) Shared(t testing.TB) (addr, path string) {
 	t.Helper()
-	addr = sharedServer(t).addr
+	addr = r.sharedServer(t).addr
+	r.At(t, addr)
 	path = "/" + rand.Text()
 	conn := connect(t, addr)
 	if _, err := conn.Create(path, nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
@@ -43,21 +49,22 @@ func Shared(t testing.TB) (addr, path string) {
 	return addr, path
 }
 
-func sharedServer(t testing.TB) *Server {
+func (r Release) sharedServer(t testing.TB) *Server {
 	t.Helper()
-	shared.Lock()
-	defer shared.Unlock()
-	if shared.server == nil && shared.err == nil {
-		o := Options{Tick: SharedTick, MaxTimeout: SharedMaxTimeout}
-		if given() != "" {
+	one := shared[r]
+	one.Lock()
+	defer one.Unlock()
+	if one.server == nil && one.err == nil {
+		o := Options{Tick: SharedTick, MaxTimeout: SharedMaxTimeout, Release: r}
+		if given() != "" && r == Usual {
 			o = Options{}
 		}
-		shared.server, shared.err = start(t, o, "")
+		one.server, one.err = start(t, o, "")
 	}
-	if shared.err != nil {
-		t.Fatal(shared.err)
+	if one.err != nil {
+		t.Fatal(one.err)
 	}
-	return shared.server
+	return one.server
 }
 
 type quiet struct{}

@@ -17,9 +17,8 @@ const tick = 500 * time.Millisecond
 // servers are the two servers.
 var servers = map[string]func(*testing.T) string{
 	"in memory": func(t *testing.T) string { return zkmem.Start(t, zkmem.Options{Tick: tick}).Addr() },
-	"ZooKeeper " + realzk.NewestRelease: func(t *testing.T) string {
-		realzk.RequireNewest(t)
-		return realzk.Start(t, realzk.Options{Tick: tick, Newest: true}).Addr()
+	"ZooKeeper " + string(realzk.Newest): func(t *testing.T) string {
+		return realzk.Start(t, realzk.Options{Tick: tick, Release: realzk.Newest}).Addr()
 	},
 }
 
