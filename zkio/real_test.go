@@ -13,7 +13,12 @@ import (
 // The same requests to a real ZooKeeper: every effect, a watch over a restart, a failed
 // multi, credentials, and an orderly close.
 func TestRealZooKeeper(t *testing.T) {
-	srv := realzk.Start(t, realzk.Options{})
+	realzk.Each(t, func(t *testing.T, release realzk.Release) {
+		allOnRealZooKeeper(t, realzk.Start(t, realzk.Options{Release: release}))
+	})
+}
+
+func allOnRealZooKeeper(t *testing.T, srv *realzk.Server) {
 	r := newRig(t, zkio.Config{
 		Servers: []string{srv.Addr()}, Timeout: 20 * time.Second, Backoff: 100 * time.Millisecond,
 		Auth: []zkio.Auth{{Scheme: "digest", Credentials: []byte("u:p")}},
@@ -76,10 +81,13 @@ func TestRealZooKeeper(t *testing.T) {
 
 // A real server's answer to credentials that it cannot parse.
 func TestRealZooKeeperRefusesCredentials(t *testing.T) {
-	addr, _ := realzk.Shared(t)
-	r := newRig(t, zkio.Config{Servers: []string{addr}, Auth: []zkio.Auth{{Scheme: "wax-seal", Credentials: []byte("x")}}})
-	r.Execute(events.SessionMachine, events.Connect{Session: 1})
-	if lost := r.await(events.ConnectionLost); lost.Code != events.AuthFailed {
-		t.Errorf("lost: %+v", lost)
-	}
+	realzk.Each(t, func(t *testing.T, release realzk.Release) {
+		addr, _ := release.Shared(t)
+		auth := []zkio.Auth{{Scheme: "wax-seal", Credentials: []byte("x")}}
+		r := newRig(t, zkio.Config{Servers: []string{addr}, Auth: auth})
+		r.Execute(events.SessionMachine, events.Connect{Session: 1})
+		if lost := r.await(events.ConnectionLost); lost.Code != events.AuthFailed {
+			t.Errorf("lost: %+v", lost)
+		}
+	})
 }

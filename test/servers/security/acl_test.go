@@ -134,7 +134,7 @@ func lead(ctx context.Context, c *client, recipe, path string, tell func()) erro
 }
 
 // unread waits until a machine is behind a node that it may not read, and the
-// directory is watched in its place.
+// directory is watched in its place. Whether the node is there, newer servers do not say either.
 func (c *client) unread(id events.ID) {
 	c.t.Helper()
 	c.tape.Until("a wait behind an unreadable node", func(records []events.Record) bool {
@@ -143,8 +143,9 @@ func (c *client) unread(id events.ID) {
 			if r.Machine == id && r.Event.Kind == events.ReplyStat && r.Event.Code == events.NoAuth {
 				refused[r.Seq] = true
 			}
-			if r.Machine == id && r.Event.Kind == events.ReplyStat && refused[r.Cause] && r.Event.Code == events.OK {
-				return true // it was asked for after the watch
+			asked := r.Machine == id && r.Event.Kind == events.ReplyStat && refused[r.Cause] // after the watch
+			if asked && (r.Event.Code == events.OK || r.Event.Code == events.NoAuth) {
+				return true
 			}
 		}
 		return false

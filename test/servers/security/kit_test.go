@@ -45,8 +45,8 @@ func both(t *testing.T, test func(*testing.T, place)) {
 		p.directory(t, p.root, zk.WorldACL(zk.PermAll))
 		test(t, p)
 	})
-	t.Run("real", func(t *testing.T) {
-		addr, root := realzk.Shared(t)
+	realzk.Each(t, func(t *testing.T, release realzk.Release) {
+		addr, root := release.Shared(t)
 		p := place{addr: addr, root: root, tick: realzk.SharedTick, timeout: realzk.SharedMaxTimeout}
 		p.operator = operate(t, p)
 		test(t, p)

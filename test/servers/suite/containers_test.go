@@ -17,8 +17,8 @@ func TestALockWhoseDirectoryIsReaped(t *testing.T) {
 	t.Run("memory", func(t *testing.T) {
 		lockWhileReaped(t, inMemory(t, zkmem.Options{ContainerInterval: time.Millisecond}))
 	})
-	t.Run("real", func(t *testing.T) {
-		s := realzk.Start(t, realzk.Options{Tick: realzk.SharedTick, Properties: []string{
+	realzk.Each(t, func(t *testing.T, release realzk.Release) {
+		s := realzk.Start(t, realzk.Options{Release: release, Tick: realzk.SharedTick, Properties: []string{
 			"znode.container.checkIntervalMs=1", "znode.container.maxPerMinute=1000000"}})
 		lockWhileReaped(t, realOne{t, s.Addr(), "", nil, realzk.SharedTick})
 	})

@@ -36,7 +36,7 @@ type ensemble interface {
 // both runs a test against every implementation, and against a server that answers as ClickHouse Keeper does.
 func both(t *testing.T, test func(*testing.T, ensemble)) {
 	t.Run("memory", func(t *testing.T) { test(t, inMemory(t)) })
-	t.Run("real", func(t *testing.T) { test(t, real(t)) })
+	realzk.Each(t, func(t *testing.T, release realzk.Release) { test(t, real(t, release)) })
 	if notOnKeeper[t.Name()] == "" {
 		t.Run("keeper", func(t *testing.T) { test(t, inMemory(t, zkmem.Keeper())) })
 	}
@@ -104,7 +104,7 @@ func (m memory) session(node string) int64 {
 	return stat.EphemeralOwner
 }
 
-// realOne is a real server that all tests of the binary share.
+// realOne is a real server of one release that all tests of the binary share.
 type realOne struct {
 	t       testing.TB
 	addr    string
@@ -113,9 +113,9 @@ type realOne struct {
 	ticking time.Duration
 }
 
-func real(t testing.TB) ensemble {
+func real(t testing.TB, release realzk.Release) ensemble {
 	t.Helper()
-	addr, root := realzk.Shared(t)
+	addr, root := release.Shared(t)
 	conn, _, err := zk.Connect([]string{addr}, realzk.SharedMaxTimeout, zk.WithLogger(silent{}), zk.WithLogInfo(false))
 	ok(t, err)
 	t.Cleanup(conn.Close)

@@ -146,9 +146,13 @@ func TestTypesOfNodes(t *testing.T) {
 	}
 	both(t, func(t *testing.T, e ensemble) { types(t, e, false) })
 	t.Run("memory with TTLs", func(t *testing.T) { types(t, inMemory(t, zkmem.Options{ExtendedTypes: true}), true) })
-	t.Run("real with TTLs", func(t *testing.T) {
-		s := realzk.Start(t, realzk.Options{Tick: realzk.SharedTick, Properties: []string{"zookeeper.extendedTypesEnabled=true"}})
-		types(t, realOne{t, s.Addr(), "", nil, realzk.SharedTick}, true)
+	t.Run("with TTLs", func(t *testing.T) {
+		realzk.Each(t, func(t *testing.T, release realzk.Release) {
+			s := realzk.Start(t, realzk.Options{
+				Release: release, Tick: realzk.SharedTick, Properties: []string{"zookeeper.extendedTypesEnabled=true"},
+			})
+			types(t, realOne{t, s.Addr(), "", nil, realzk.SharedTick}, true)
+		})
 	})
 }
 
