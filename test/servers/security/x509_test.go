@@ -17,6 +17,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/test/kit/realzk"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -91,7 +92,10 @@ func handOver(t *testing.T, path string, one, two *client) {
 // Client certificates on a real server: what one client creates is closed to another and to strangers by default; with a list of
 // all subjects, two of them share a line; and the subject is written as zkmem writes it.
 func TestCertificatesAreIdentities(t *testing.T) {
-	s := startSecured(t)
+	realzk.Each(t, func(t *testing.T, release realzk.Release) { identitiesOn(t, startSecured(t, release)) })
+}
+
+func identitiesOn(t *testing.T, s secured) {
 	ann, bob := s.ours.clientOf("ann", subjectOf("Jobs", "ann")), s.ours.clientOf("bob", subjectOf("Jobs", "bob"))
 	with := func(t *testing.T, own incumbent.TLS, list ...incumbent.ACL) *client {
 		return connected(t, place{}, s.settings(host, own), func(c *incumbent.Config) { c.ACL = list })
