@@ -120,7 +120,10 @@ func TestZkEndsWithItsListener(t *testing.T) {
 	go func() { served <- srv.Serve(l) }()
 	_ = l.Close()
 	var coded *cli.ExitError
-	if err := whileListening(context.Background(), srv); !errors.As(err, &coded) || coded.Code != exitUnavailable || !errors.Is(err, net.ErrClosed) {
+	servers := zkServers{all: []*zkmem.Server{zkmem.New(zkmem.Options{}), srv}}
+	defer servers.all[0].Close()
+	err = whileListening(context.Background(), servers)
+	if !errors.As(err, &coded) || coded.Code != exitUnavailable || !errors.Is(err, net.ErrClosed) {
 		t.Errorf("%v, want exit code %d", err, exitUnavailable)
 	}
 	if err := <-served; !errors.Is(err, net.ErrClosed) {
@@ -128,7 +131,7 @@ func TestZkEndsWithItsListener(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := whileListening(ctx, srv); err != nil {
+	if err := whileListening(ctx, servers); err != nil {
 		t.Error(err)
 	}
 }

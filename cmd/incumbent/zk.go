@@ -19,7 +19,8 @@ import (
 // zkFlags are what the command line of incumbent zk says.
 type zkFlags struct {
 	listen, tlsListen, cert, key, clientCA string
-	load, save, control                    string
+	load, save, control, advertise         string
+	ensemble                               int
 	httpHosts                              hostNames
 	options                                zkmem.Options
 	tls                                    *tls.Config
@@ -30,14 +31,15 @@ func (a *app) zk() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "zk",
 		Short: "serve an in-memory ZooKeeper, to try things with",
-		Long: `Serve ZooKeeper's protocol from memory until interrupted: one server, for trying
-things out and for tests in any language. Nothing is kept but by --save. Everybody
-who reaches it is served, and only access lists protect nodes: do not expose it.
+		Long: `Serve ZooKeeper's protocol from memory until interrupted: one server, or with
+--ensemble several with one history, for trying things out and for tests in any
+language. Nothing is kept but by --save. Everybody who reaches it is served, and
+only access lists protect nodes: do not expose it.
 
 Session timeouts are between 2 and 20 ticks, unless flags say otherwise; clients
 of this library take the same tick with --tick.
 
-With --control, a test controls the server by HTTP with JSON: see
+With --control, a test controls the servers by HTTP with JSON: see
 docs/testing.md. The address has to be on the loopback, unless
 INCUMBENT_CONTROL_TOKEN holds a token, which each request then has to have.
 
@@ -46,8 +48,10 @@ Exit codes:
   64  the command line is wrong
   69  an address cannot be listened on, or no longer
   74  a file cannot be read or written`,
-		Example: "  incumbent zk --listen 127.0.0.1:2181\n  incumbent zk --listen 127.0.0.1:0 --json --control 127.0.0.1:0",
-		Args:    exactly(),
+		Example: "  incumbent zk --listen 127.0.0.1:2181\n" +
+			"  incumbent zk --listen 127.0.0.1:0 --json --control 127.0.0.1:0\n" +
+			"  incumbent zk --ensemble 3 --control 127.0.0.1:8080",
+		Args: exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := f.check(c); err != nil {
 				return err
@@ -57,6 +61,10 @@ Exit codes:
 	}
 	o := &f.options
 	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:2181", "the address; without a host it is on the loopback only; port 0 takes any free one")
+	c.Flags().IntVar(&f.ensemble, "ensemble", 0,
+		"serve an ensemble of this many servers, on ports from that of --listen on; 0: one standalone server")
+	c.Flags().StringVar(&f.advertise, "advertise", "",
+		"with --ensemble: the host that /zookeeper/config has for the servers (default that of --listen)")
 	c.Flags().DurationVar(&o.Tick, "tick", 2*time.Second, "tickTime: the unit of all session times")
 	c.Flags().DurationVar(&o.MinSessionTimeout, "min-session-timeout", 0, "minSessionTimeout (default 2 ticks)")
 	c.Flags().DurationVar(&o.MaxSessionTimeout, "max-session-timeout", 0, "maxSessionTimeout (default 20 ticks)")
@@ -70,7 +78,7 @@ Exit codes:
 	c.Flags().StringVar(&f.clientCA, "tls-client-ca", "", "demand a client certificate of one of these CAs, a PEM file")
 	c.Flags().StringVar(&f.load, "load", "", "create the nodes of this file first; none if it does not exist")
 	c.Flags().StringVar(&f.save, "save", "", "write the nodes to this file at the end")
-	c.Flags().StringVar(&f.control, "control", "", "serve control of the server by HTTP on this address")
+	c.Flags().StringVar(&f.control, "control", "", "serve control of the servers by HTTP on this address")
 	f.httpHosts.flags(c.Flags())
 	a.JSONFlag(c)
 	return c
@@ -105,6 +113,9 @@ func (f *zkFlags) check(c *cobra.Command) error {
 		}
 		*address.value = onLoopback(*address.value)
 	}
+	if err := f.checkEnsemble(); err != nil {
+		return err
+	}
 	if err := f.httpHosts.check(); err != nil {
 		return err
 	}
@@ -123,22 +134,20 @@ func (a *app) serve(ctx context.Context, f zkFlags) error {
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
 	a.LongRunning()
-	srv := zkmem.New(f.options)
-	defer srv.Close()
+	servers, err := newZKServers(f)
+	if err != nil {
+		return err
+	}
+	defer servers.close()
 	if f.load != "" {
-		count, err := load(srv, f.load)
+		count, err := load(servers.all[0], f.load)
 		if err != nil {
 			return cli.Exit(exitIO, fmt.Errorf("cannot load: %w", err))
 		}
 		a.Note("loaded %s from %s", cli.Plural(count, "node"), events.Quote(f.load, events.MaxText))
 	}
-	if err := srv.Listen(f.listen); err != nil {
-		return cli.Exit(exitUnavailable, fmt.Errorf("cannot listen: %w: give another address", err))
-	}
-	if f.tls != nil {
-		if err := srv.ListenTLS(f.tlsListen, f.tls); err != nil {
-			return cli.Exit(exitUnavailable, fmt.Errorf("cannot listen: %w: give another address", err))
-		}
+	if err := servers.listen(f); err != nil {
+		return err
 	}
 	controlled := ""
 	if f.control != "" {
@@ -147,17 +156,18 @@ func (a *app) serve(ctx context.Context, f zkFlags) error {
 			return cli.Exit(exitUnavailable, err)
 		}
 		controlled = "http://" + l.Addr().String()
-		defer control.Serve(atMost(maxConnections, maxWait, l), srv, os.Getenv(controlToken), func(host string) bool { return f.httpHosts.expected(f.control, host) })()
+		defer control.Serve(atMost(maxConnections, maxWait, l), servers.controlled(), os.Getenv(controlToken),
+			func(host string) bool { return f.httpHosts.expected(f.control, host) })()
 	}
-	a.announce(srv, f, controlled)
-	failed := whileListening(ctx, srv)
-	before := len(srv.Sessions())
-	srv.Stop()
+	a.announce(servers, f, controlled)
+	failed := whileListening(ctx, servers)
+	before := len(servers.all[0].Sessions())
+	latest := servers.stop()
 	a.Note("closed, with %s", cli.Plural(before, "session"))
 	if f.save == "" {
 		return failed
 	}
-	count, err := save(srv, f.save)
+	count, err := save(latest, f.save)
 	if err != nil {
 		return cli.Exit(exitIO, fmt.Errorf("cannot save: %w", err))
 	}
@@ -166,31 +176,37 @@ func (a *app) serve(ctx context.Context, f zkFlags) error {
 }
 
 // whileListening waits until the context ends, and before that for the end of a listener, which is an error.
-func whileListening(ctx context.Context, srv *zkmem.Server) error {
+func whileListening(ctx context.Context, servers zkServers) error {
+	failed, stop := servers.failed()
+	defer stop()
 	select {
 	case <-ctx.Done():
 		return nil
-	case err := <-srv.ListenerFailed():
+	case err := <-failed:
 		return cli.Exit(exitUnavailable, fmt.Errorf("no client can connect any more: %w", err))
 	}
 }
 
-// announce says where the server is.
-func (a *app) announce(srv *zkmem.Server, f zkFlags, controlled string) {
+// announce says where the servers are.
+func (a *app) announce(servers zkServers, f zkFlags, controlled string) {
+	addr, tlsAddr := servers.addresses((*zkmem.Server).Addr), servers.addresses((*zkmem.Server).TLSAddr)
 	if a.JSON {
-		line := map[string]any{"address": srv.Addr(), "tickMs": f.options.Tick.Milliseconds()}
+		line := map[string]any{"address": addr, "tickMs": f.options.Tick.Milliseconds()}
 		if controlled != "" {
 			line["control"] = controlled
 		}
 		if f.tls != nil {
-			line["tlsAddress"] = srv.TLSAddr()
+			line["tlsAddress"] = tlsAddr
+		}
+		if servers.ensemble != nil {
+			line["servers"] = servers.listed()
 		}
 		a.Out.Object(line)
 	} else {
-		a.Out.Line("ZooKeeper in memory on %s, tick %s: --servers %s, or", srv.Addr(), f.options.Tick, srv.Addr())
-		a.Out.Line("  export INCUMBENT_SERVERS=%s", srv.Addr())
+		a.Out.Line("ZooKeeper in memory on %s, tick %s: --servers %s, or", addr, f.options.Tick, addr)
+		a.Out.Line("  export INCUMBENT_SERVERS=%s", addr)
 		if f.tls != nil {
-			a.Out.Line("  by TLS: %s", srv.TLSAddr())
+			a.Out.Line("  by TLS: %s", tlsAddr)
 		}
 		if controlled != "" {
 			a.Out.Line("  control: %s", controlled)

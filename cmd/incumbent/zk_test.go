@@ -4,6 +4,8 @@ package main_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -85,4 +87,102 @@ func TestZkServesControl(t *testing.T) {
 	}
 	zk.Signal(syscall.SIGTERM)
 	zk.Exits(0)
+}
+
+// The first line has where the servers of an ensemble are, and a client goes from one to another when it is stopped.
+func TestZkServesAnEnsemble(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "nodes")
+	zk := start(t, nil, "zk", "--ensemble", "3", "--listen", "127.0.0.1:0", "--json",
+		"--control", "127.0.0.1:0", "--save", file)
+	zk.Prints("\n")
+	line := zk.Objects()[0]
+	servers := line["servers"].([]any)
+	addr := func(i int) string { return servers[i].(map[string]any)["address"].(string) }
+	if len(servers) != 3 || line["address"] != addr(0)+","+addr(1)+","+addr(2) {
+		t.Fatal(line)
+	}
+	client, err := incumbent.Open(within(t), incumbent.Config{Servers: line["address"].(string)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := make(chan struct{})
+	client.OnConnection(func(s incumbent.ConnectionState) {
+		if s == incumbent.Reconnected {
+			close(back)
+		}
+	})
+	config, err := client.Get("/zookeeper/config").Do(within(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	programtest.Contains(t, string(config.Data), ";"+addr(0)+"\n", ";"+addr(1)+"\n", ";"+addr(2)+"\n")
+	if _, err := client.Create("/kept", nil).Do(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	control := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
+	answer, err := control.Get(line["control"].(string) + "/v1/state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var state struct{ Sessions []struct{ Server int } }
+	if err := json.NewDecoder(answer.Body).Decode(&state); err != nil || len(state.Sessions) != 1 {
+		t.Fatal(state, err)
+	}
+	body := strings.NewReader(fmt.Sprintf(`{"server":%d}`, state.Sessions[0].Server))
+	stopped, err := control.Post(line["control"].(string)+"/v1/stop", "application/json", body)
+	if err != nil || stopped.StatusCode != http.StatusOK {
+		t.Fatal(stopped, err)
+	}
+	stopped.Body.Close()
+	select {
+	case <-back:
+	case <-within(t).Done():
+		t.Fatal("the client does not find the other servers")
+	}
+	_ = client.Close(within(t))
+	zk.Signal(syscall.SIGTERM)
+	zk.Exits(0)
+	if saved, err := os.ReadFile(file); err != nil || !strings.Contains(string(saved), `"/kept"`) {
+		t.Errorf("%s%v", saved, err)
+	}
+}
+
+// The servers have ports that follow each other, and the configuration the host that is given.
+func TestZkAdvertises(t *testing.T) {
+	zk := start(t, nil, "zk", "--ensemble", "2", "--listen", "0.0.0.0:0", "--advertise", "localhost", "--json")
+	zk.Prints("\n")
+	servers := zk.Objects()[0]["servers"].([]any)
+	_, port, err := net.SplitHostPort(servers[0].(map[string]any)["address"].(string))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := incumbent.Open(within(t), incumbent.Config{Servers: "127.0.0.1:" + port})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := client.Get("/zookeeper/config").Do(within(t))
+	if err != nil || !strings.Contains(string(config.Data), ";localhost:"+port+"\n") {
+		t.Errorf("%s%v", config.Data, err)
+	}
+	_ = client.Close(within(t))
+	zk.Signal(syscall.SIGTERM)
+	zk.Exits(0)
+}
+
+func TestEnsemblesThatZkRefuses(t *testing.T) {
+	for _, test := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"--ensemble", "10"}, "--ensemble is 10: want 1 to 9 servers"},
+		{[]string{"--ensemble", "-1"}, "--ensemble is -1: want 1 to 9 servers"},
+		{[]string{"--advertise", "zk"}, "--advertise needs --ensemble"},
+		{[]string{"--ensemble", "3", "--advertise", "zk:2181"}, "want a host without a port"},
+		{[]string{"--ensemble", "3", "--listen", "127.0.0.1:65534"}, "server 3 would have port 65536"},
+		{[]string{"--ensemble", "3", "--listen", "127.0.0.1:http"}, "want a number as the port"},
+	} {
+		zk := start(t, nil, append([]string{"zk"}, test.args...)...).Exits(64)
+		programtest.Contains(t, zk.Err.String(), test.says)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strings"
 )
 
 // This file has where the clients of an ensemble find its members: what /zookeeper/config says of that.
@@ -20,7 +21,7 @@ import (
 func (e *Ensemble) Advertise(s *Server, hostPort string) error {
 	if hostPort != "" {
 		host, port, err := net.SplitHostPort(hostPort)
-		if err != nil || host == "" || !isPort(port) {
+		if err != nil || host == "" || strings.ContainsAny(host, ";,= \t\r\n") || !isPort(port) {
 			return fmt.Errorf("zkmem: address %q: want host:port, such as 127.0.0.1:2181", hostPort)
 		}
 	}

@@ -121,7 +121,7 @@ func TestAReconfigKeepsItsAddresses(t *testing.T) {
 
 func TestAddressesThatAreNone(t *testing.T) {
 	e, leader, _ := three(t, Options{})
-	for _, addr := range []string{"zk1", ":2181", "zk1:port", "zk1:65536", "zk1:1:2"} {
+	for _, addr := range []string{"zk1", ":2181", "zk1:port", "zk1:65536", "zk1:1:2", "a;b:1", "a\nb:1"} {
 		if err := e.Advertise(leader, addr); err == nil || !strings.Contains(err.Error(), "want host:port") {
 			t.Errorf("%q: %v", addr, err)
 		}

@@ -38,6 +38,7 @@ type SessionInfo struct {
 	Deadline   time.Time // when it expires if its client sends nothing more
 	Addr       string    // of the client; "" while it is not connected
 	Ephemerals []string
+	Server     int // of an ensemble: the number of the member where the client is, or was last; 0 for none
 }
 
 // View is a server's state at one instant. It is valid only within the function that gets it.
@@ -46,6 +47,15 @@ type View struct{ s *Server }
 // Mode returns what the word srvr calls the server: "standalone", or for a member of an ensemble "leader", "follower",
 // "observer" or "read-only"; "" for a member that serves nobody. One that is deposed is a leader until it notices.
 func (v *View) Mode() string { return v.s.mode() }
+
+// Running reports whether the server is not stopped.
+func (v *View) Running() bool { return !v.s.stopped }
+
+// Isolated reports whether the server is a member of an ensemble that is cut off from the others, by Isolate or Depose.
+func (v *View) Isolated() bool { return v.s.member != nil && v.s.member.Isolated() }
+
+// Frozen reports whether the server is a member of an ensemble that stands still: see [Ensemble.Freeze].
+func (v *View) Frozen() bool { return v.s.member != nil && v.s.member.Frozen() }
 
 // Zxid returns the number of the last transaction.
 func (v *View) Zxid() int64 { return v.s.tree.Zxid() }
@@ -88,6 +98,9 @@ func (v *View) Sessions() []SessionInfo {
 		session := v.s.sessions[id]
 		info := SessionInfo{
 			ID: id, Timeout: session.timeout, Deadline: session.deadline, Ephemerals: v.s.tree.Ephemerals(id),
+		}
+		if session.owner != nil {
+			info.Server = session.owner.ID() + 1
 		}
 		if session.conn != nil && session.conn.nc.RemoteAddr() != nil {
 			info.Addr = session.conn.nc.RemoteAddr().String()

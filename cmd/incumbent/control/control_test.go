@@ -29,12 +29,20 @@ type remote struct {
 
 func serve(t *testing.T, token string) *remote {
 	t.Helper()
-	srv := zkmem.Start(t, zkmem.Options{Tick: 100 * time.Millisecond, MaxSessionTimeout: time.Minute})
+	srv := zkmem.Start(t, options)
+	return serveThese(t, srv, Standalone(srv), token)
+}
+
+var options = zkmem.Options{Tick: 100 * time.Millisecond, MaxSessionTimeout: time.Minute}
+
+func serveThese(t *testing.T, srv *zkmem.Server, servers Servers, token string) *remote {
+	t.Helper()
 	l, err := Listen("127.0.0.1:0", token)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(Serve(l, srv, token, func(host string) bool { return host == l.Addr().String() || host == "zookeeper.test" }))
+	expected := func(host string) bool { return host == l.Addr().String() || host == "zookeeper.test" }
+	t.Cleanup(Serve(l, servers, token, expected))
 	return &remote{t: t, srv: srv, base: "http://" + l.Addr().String(), token: token,
 		http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
 }
@@ -206,6 +214,9 @@ func TestControlDecidesTheNextRequests(t *testing.T) {
 func TestHostileRequests(t *testing.T) {
 	r := serve(t, "")
 	host := func(name string) func(*http.Request) { return func(q *http.Request) { q.Host = name } }
+	page := func(origin string) func(*http.Request) {
+		return func(q *http.Request) { q.Header.Set("Origin", origin); q.Header.Del("Content-Type") }
+	}
 	for _, test := range []struct {
 		method, path, body string
 		change             func(*http.Request)
@@ -218,6 +229,11 @@ func TestHostileRequests(t *testing.T) {
 		{"POST", "/v1/state", "{}", nil, 405, "wants GET"},
 		{"POST", "/v1/expire", "{}", host("rebound.example:80"), 403, "want an address"},
 		{"POST", "/v1/expire", "{}", func(q *http.Request) { q.Header.Set("Content-Type", "text/plain") }, 415, "application/json"},
+		{"POST", "/v1/heal", "", page("https://evil.example"), 403, "page in a browser"},
+		{"POST", "/v1/heal", "{}", page("null"), 403, "page in a browser"},
+		{"POST", "/v1/isolate", "{}", nil, 404, "--ensemble 3"},
+		{"POST", "/v1/stop", `{"server":1}`, nil, 400, "standalone server, which has no number"},
+		{"GET", "/v1/state?server=1", "", nil, 400, "standalone server, which has no number"},
 		{"POST", "/v1/expire", "[]", nil, 400, "no JSON object"},
 		{"POST", "/v1/expire", "null", nil, 400, "no JSON object"},
 		{"POST", "/v1/expire", "{", nil, 400, "no JSON object"},

@@ -12,9 +12,13 @@ import (
 type rule struct {
 	ask
 	id      int64 // 0: of any session
+	server  int   // 0: at any server
 	verdict zkmem.Verdict
 	left    int
 }
+
+// ruleFields are those of a request for a rule.
+const ruleFields = "op path session action delay code times server"
 
 const (
 	maxRules = 1000
@@ -55,8 +59,8 @@ func (h *handler) addRule(_ *http.Request, a ask) (any, error) {
 		return nil, refuse(http.StatusBadRequest, "code is %d with action %q: refuse and misreport want a code of ZooKeeper, such as -4, and no other action has one", a.Code, a.Action)
 	}
 	if a.Delay != "" || a.Action == "delay" {
-		delay, err := time.ParseDuration(a.Delay)
-		if err != nil || delay <= 0 || delay > maxDelay {
+		delay, ok := parseDelay(a.Delay)
+		if !ok || delay == 0 {
 			return nil, refuse(http.StatusBadRequest, "delay is %q: want a positive time of at most an hour, such as \"2s\"", a.Delay)
 		}
 		r.verdict.Delay = delay
@@ -68,6 +72,12 @@ func (h *handler) addRule(_ *http.Request, a ask) (any, error) {
 		}
 		r.id = id
 	}
+	if a.Server != nil {
+		if _, err := h.servers.numbered(*a.Server); err != nil {
+			return nil, err
+		}
+		r.server = *a.Server
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.next) >= maxRules {
@@ -77,13 +87,21 @@ func (h *handler) addRule(_ *http.Request, a ask) (any, error) {
 	return done, nil
 }
 
-// decide publishes a request, and takes the first rule that concerns a request. A rule for any operation leaves pings alone.
-func (h *handler) decide(q zkmem.Request) zkmem.Verdict {
+// parseDelay reads a time from 0 to maxDelay.
+func parseDelay(text string) (delay time.Duration, ok bool) {
+	delay, err := time.ParseDuration(text)
+	return delay, err == nil && delay >= 0 && delay <= maxDelay
+}
+
+// decide publishes a request to a server, and takes the first rule that concerns it. A rule for any operation leaves
+// pings alone.
+func (h *handler) decide(server int, q zkmem.Request) zkmem.Verdict {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.publish(q)
+	h.publish(server, q)
 	for i, r := range h.next {
-		if r.Op == "" && q.Op == zkmem.OpPing || r.Op != "" && ops[r.Op] != q.Op ||
+		if r.server != 0 && r.server != server ||
+			r.Op == "" && q.Op == zkmem.OpPing || r.Op != "" && ops[r.Op] != q.Op ||
 			r.Path != "" && r.Path != q.Path || r.id != 0 && r.id != q.Session {
 			continue
 		}

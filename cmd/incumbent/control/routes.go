@@ -13,10 +13,10 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// handler rules one server.
+// handler controls servers.
 type handler struct {
-	srv   *zkmem.Server
-	token string
+	servers Servers
+	token   string
 	// expected says whether a request for a host is answered.
 	expected func(host string) bool
 	end      chan struct{} // closed when the control server ends
@@ -39,14 +39,16 @@ type ask struct {
 	Times     int    `json:"times"`
 	By        string `json:"by"`
 	Refuse    bool   `json:"refuse"`
+	Server    *int   `json:"server"` // of an ensemble; nil for all
 }
 
 // route is what one path does.
 type route struct {
-	method string
-	fields string // of the body
-	stream bool
-	do     func(*handler, *http.Request, ask) (any, error)
+	method   string
+	fields   string // of the body
+	stream   bool
+	ensemble bool // a standalone server does not have it
+	do       func(*handler, *http.Request, ask) (any, error)
 }
 
 var routes map[string]route
@@ -58,22 +60,46 @@ func init() { // paths, which a refusal needs, is made of routes
 		"/v1/requests": {method: http.MethodGet, stream: true},
 		"/v1/expire":   {method: http.MethodPost, fields: "session", do: (*handler).expire},
 		"/v1/cut":      {method: http.MethodPost, fields: "session", do: (*handler).cut},
-		"/v1/freeze":   {method: http.MethodPost, fields: "session direction", do: (*handler).freeze},
+		"/v1/freeze":   {method: http.MethodPost, fields: "session direction server", do: (*handler).freeze},
 		"/v1/heal":     {method: http.MethodPost, do: (*handler).heal},
-		"/v1/refuse":   {method: http.MethodPost, fields: "refuse", do: (*handler).refuseConnections},
-		"/v1/next":     {method: http.MethodPost, fields: "op path session action delay code times", do: (*handler).addRule},
-		"/v1/stop":     {method: http.MethodPost, do: (*handler).stop},
-		"/v1/restart":  {method: http.MethodPost, do: (*handler).restart},
+		"/v1/refuse":   {method: http.MethodPost, fields: "refuse server", do: (*handler).refuseConnections},
+		"/v1/next":     {method: http.MethodPost, fields: ruleFields, do: (*handler).addRule},
+		"/v1/stop":     {method: http.MethodPost, fields: "server", do: (*handler).stop},
+		"/v1/restart":  {method: http.MethodPost, fields: "server", do: (*handler).restart},
 		"/v1/clock":    {method: http.MethodPost, fields: "by", do: (*handler).advance},
 		"/v1/wipe":     {method: http.MethodPost, do: (*handler).wipe},
 	}
+	maps.Copy(routes, faults())
 }
 
-func paths() string { return strings.Join(slices.Sorted(maps.Keys(routes)), ", ") }
+// route returns what a path does.
+func (h *handler) route(path string) (route, error) {
+	r, ok := routes[path]
+	switch {
+	case !ok:
+		return r, refuse(http.StatusNotFound, "no %q: there are %s", path, h.paths())
+	case r.ensemble && h.servers.ensemble == nil:
+		return r, refuse(http.StatusNotFound, "no %q at a standalone server: start one with --ensemble 3", path)
+	}
+	return r, nil
+}
 
-func newHandler(srv *zkmem.Server, token string) *handler {
-	h := &handler{srv: srv, token: token, end: make(chan struct{}), listeners: map[*listener]bool{}}
-	srv.Intercept(h.decide)
+func (h *handler) paths() string {
+	var all []string
+	for _, path := range slices.Sorted(maps.Keys(routes)) {
+		if h.servers.ensemble != nil || !routes[path].ensemble {
+			all = append(all, path)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+func newHandler(servers Servers, token string) *handler {
+	h := &handler{servers: servers, token: token, end: make(chan struct{}), listeners: map[*listener]bool{}}
+	for _, srv := range servers.all {
+		number := servers.number(srv)
+		srv.Intercept(func(q zkmem.Request) zkmem.Verdict { return h.decide(number, q) })
+	}
 	return h
 }
 
@@ -90,15 +116,21 @@ func (a ask) session() (int64, error) {
 
 func (h *handler) expire(_ *http.Request, a ask) (any, error) {
 	id, err := a.session()
-	if err == nil && !h.srv.ExpireSession(id) {
-		err = refuse(http.StatusNotFound, "there is no session %s", a.Session)
+	if err != nil || h.servers.all[0].ExpireSession(id) {
+		return done, err
 	}
-	return done, err
+	for _, s := range h.servers.all[0].Sessions() {
+		if s.ID == id {
+			return nil, refuse(http.StatusConflict,
+				"no leader has a quorum to end session %s: heal or restart servers first", a.Session)
+		}
+	}
+	return nil, refuse(http.StatusNotFound, "there is no session %s", a.Session)
 }
 
 func (h *handler) cut(_ *http.Request, a ask) (any, error) {
 	id, err := a.session()
-	if err == nil && !h.srv.Disconnect(id) {
+	if err == nil && !h.servers.all[0].Disconnect(id) {
 		err = refuse(http.StatusNotFound, "session %s is not connected", a.Session)
 	}
 	return done, err
@@ -118,27 +150,56 @@ func (h *handler) freeze(_ *http.Request, a ask) (any, error) {
 	if directions == nil {
 		return nil, refuse(http.StatusBadRequest, "direction is %q: want \"in\" (what clients send), \"out\", or none for both", a.Direction)
 	}
-	for _, direction := range directions {
-		h.srv.Freeze(direction, sessions...)
+	return h.each(a, func(srv *zkmem.Server) error {
+		for _, direction := range directions {
+			srv.Freeze(direction, sessions...)
+		}
+		return nil
+	})
+}
+
+// each does something to the server that a request names, or to all.
+func (h *handler) each(a ask, do func(*zkmem.Server) error) (any, error) {
+	chosen, err := h.servers.chosen(a)
+	if err != nil {
+		return nil, err
+	}
+	for _, srv := range chosen {
+		if err := do(srv); err != nil {
+			return nil, err
+		}
 	}
 	return done, nil
 }
 
-func (h *handler) heal(*http.Request, ask) (any, error) { h.srv.Heal(); return done, nil }
+func (h *handler) heal(*http.Request, ask) (any, error) {
+	for _, srv := range h.servers.all {
+		srv.Heal()
+	}
+	if h.servers.ensemble != nil {
+		h.servers.ensemble.Heal()
+	}
+	return done, nil
+}
 
 func (h *handler) refuseConnections(_ *http.Request, a ask) (any, error) {
-	h.srv.RefuseConnections(a.Refuse)
-	return done, nil
+	return h.each(a, func(srv *zkmem.Server) error { srv.RefuseConnections(a.Refuse); return nil })
 }
 
-func (h *handler) stop(*http.Request, ask) (any, error) { h.srv.Stop(); return done, nil }
-func (h *handler) wipe(*http.Request, ask) (any, error) { h.srv.Wipe(); return done, nil }
+func (h *handler) stop(_ *http.Request, a ask) (any, error) {
+	return h.each(a, func(srv *zkmem.Server) error { srv.Stop(); return nil })
+}
 
-func (h *handler) restart(*http.Request, ask) (any, error) {
-	if err := h.srv.Restart(); err != nil {
-		return nil, fmt.Errorf("cannot start again: %w", err)
-	}
-	return done, nil
+// wipe empties the server, or all of an ensemble.
+func (h *handler) wipe(*http.Request, ask) (any, error) { h.servers.all[0].Wipe(); return done, nil }
+
+func (h *handler) restart(_ *http.Request, a ask) (any, error) {
+	return h.each(a, func(srv *zkmem.Server) error {
+		if err := srv.Restart(); err != nil {
+			return fmt.Errorf("cannot start again: %w", err)
+		}
+		return nil
+	})
 }
 
 // maxClock bounds how far one call moves the clock.
@@ -155,6 +216,6 @@ func (h *handler) advance(_ *http.Request, a ask) (any, error) {
 		return nil, refuse(http.StatusBadRequest, "by is %q: the clock is %s ahead already, and may be %s at most: start another server", a.By, h.ahead, zkmem.MaxAdvance)
 	}
 	h.ahead += by
-	h.srv.Advance(by)
+	h.servers.all[0].Advance(by) // of a member: of all
 	return done, nil
 }

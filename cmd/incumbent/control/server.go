@@ -11,8 +11,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // maxBody is how many bytes a request may have.
@@ -48,10 +46,10 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Serve serves control of srv on l in the background, for requests whose host is expected. The returned function ends it, and
-// every stream.
-func Serve(l net.Listener, srv *zkmem.Server, token string, expected func(host string) bool) (end func()) {
-	h := newHandler(srv, token)
+// Serve serves control of servers on l in the background, for requests whose host is expected. The returned function
+// ends it, and every stream.
+func Serve(l net.Listener, servers Servers, token string, expected func(host string) bool) (end func()) {
+	h := newHandler(servers, token)
 	h.expected = expected
 	var conns sync.WaitGroup
 	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
@@ -116,9 +114,9 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err := h.admit(r); err != nil {
 		return nil, err
 	}
-	route, ok := routes[r.URL.Path]
-	if !ok {
-		return nil, refuse(http.StatusNotFound, "no %q: there are %s", r.URL.Path, paths())
+	route, err := h.route(r.URL.Path)
+	if err != nil {
+		return nil, err
 	}
 	if r.Method != route.method {
 		w.Header().Set("Allow", route.method)
@@ -129,7 +127,7 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request) (any, error) {
 	}
 	var ask ask
 	if r.Method == http.MethodPost {
-		if err := decode(w, r, route.fields, &ask); err != nil {
+		if err := h.decode(w, r, route.fields, &ask); err != nil {
 			return nil, err
 		}
 	}
@@ -148,20 +146,26 @@ func (h *handler) admit(r *http.Request) error {
 	if !h.expected(r.Host) {
 		return refuse(http.StatusForbidden, "the request is for host %.100q: want an address, as 127.0.0.1, localhost, or a name of --http-host", r.Host)
 	}
+	if http.NewCrossOriginProtection().Check(r) != nil {
+		return refuse(http.StatusForbidden, "the request is of a page in a browser, from %.100q: want a program",
+			r.Header.Get("Origin"))
+	}
 	return nil
 }
 
-// decode reads a body of one JSON object that has no other fields than these.
-func decode(w http.ResponseWriter, r *http.Request, fields string, v *ask) error {
-	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) != "application/json" {
-		return refuse(http.StatusUnsupportedMediaType, "the body is %q: want Content-Type: application/json", r.Header.Get("Content-Type"))
-	}
+// decode reads a body of one JSON object that has no other fields than these. No body is an object without fields, with
+// whatever type: clients in several languages send one of their own.
+func (h *handler) decode(w http.ResponseWriter, r *http.Request, fields string, v *ask) error {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		return refuse(http.StatusRequestEntityTooLarge, "the body: %v: want at most %d bytes", err, maxBody)
 	}
 	if len(body) == 0 {
-		body = []byte("{}")
+		return nil
+	}
+	said := r.Header.Get("Content-Type")
+	if kind, _, _ := strings.Cut(said, ";"); strings.TrimSpace(kind) != "application/json" {
+		return refuse(http.StatusUnsupportedMediaType, "the body has Content-Type %q: want application/json", said)
 	}
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(body, &given); err != nil || given == nil {
@@ -169,7 +173,7 @@ func decode(w http.ResponseWriter, r *http.Request, fields string, v *ask) error
 	}
 	for name := range given {
 		if !strings.Contains(" "+fields+" ", " "+name+" ") {
-			return refuse(http.StatusBadRequest, "%s has no field %q: it has %s", r.URL.Path, name, orNone(fields))
+			return refuse(http.StatusBadRequest, "%s has no field %q: it has %s", r.URL.Path, name, h.shown(fields))
 		}
 	}
 	if err := json.Unmarshal(body, v); err != nil {
@@ -178,7 +182,11 @@ func decode(w http.ResponseWriter, r *http.Request, fields string, v *ask) error
 	return nil
 }
 
-func orNone(fields string) string {
+// shown lists the fields that a body may have. Only an ensemble's has the number of a server.
+func (h *handler) shown(fields string) string {
+	if h.servers.ensemble == nil {
+		fields = strings.TrimSpace(strings.ReplaceAll(" "+fields+" ", " server ", " "))
+	}
 	if fields == "" {
 		return "none"
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,26 +20,81 @@ type sessionState struct {
 	ExpiresMs  int64    `json:"expiresInMs"`
 	Address    string   `json:"address"` // "" while it is not connected
 	Ephemerals []string `json:"ephemerals"`
+	Server     int      `json:"server,omitempty"` // of an ensemble, where the client is, or was last
 }
 
-// state returns the sessions and the counts.
-func (h *handler) state(*http.Request, ask) (any, error) {
-	sessions := []sessionState{}
-	answer := map[string]any{"address": h.srv.Addr(), "tlsAddress": h.srv.TLSAddr()}
-	h.srv.View(func(v *zkmem.View) {
-		for _, s := range v.Sessions() {
-			sessions = append(sessions, sessionState{hexID(s.ID), s.Timeout.Milliseconds(), time.Until(s.Deadline).Milliseconds(),
-				s.Addr, append([]string{}, s.Ephemerals...)})
-		}
+// serverState is one server of an ensemble.
+type serverState struct {
+	Server      int    `json:"server"`
+	Address     string `json:"address"`
+	TLSAddress  string `json:"tlsAddress"`
+	Mode        string `json:"mode"` // "leader", "follower", …; "" while it serves nobody
+	Running     bool   `json:"running"`
+	Isolated    bool   `json:"isolated"`
+	Paused      bool   `json:"paused"`
+	Zxid        int64  `json:"zxid"`
+	Connections int    `json:"connections"`
+}
+
+// totals are the counts of some servers together.
+type totals struct {
+	addresses, tlsAddresses          []string
+	connections, watches, handshakes int
+	zxid                             int64
+	requests                         map[string]int
+	servers                          []serverState
+}
+
+// add adds a server's counts.
+func (t *totals) add(number int, srv *zkmem.Server) {
+	one := serverState{Server: number, Address: srv.Addr(), TLSAddress: srv.TLSAddr()}
+	t.addresses, t.tlsAddresses = append(t.addresses, one.Address), append(t.tlsAddresses, one.TLSAddress)
+	srv.View(func(v *zkmem.View) {
+		one.Mode, one.Running, one.Isolated, one.Paused = v.Mode(), v.Running(), v.Isolated(), v.Frozen()
+		one.Zxid, one.Connections = v.Zxid(), v.Connections()
+		t.watches += v.WatchCount()
 		counts := v.Counts()
-		requests := map[string]int{}
+		t.handshakes += counts.Handshakes
 		for op, n := range counts.ByOp {
-			requests[op.String()] = n
+			t.requests[op.String()] += n
 		}
-		answer["sessions"], answer["connections"], answer["watches"] = sessions, v.Connections(), v.WatchCount()
-		answer["zxid"], answer["requests"], answer["handshakes"] = v.Zxid(), requests, counts.Handshakes
 	})
+	t.connections += one.Connections
+	t.zxid = max(t.zxid, one.Zxid)
+	t.servers = append(t.servers, one)
+}
+
+// state returns the sessions and the counts, of all servers or of the one that the request names.
+func (h *handler) state(r *http.Request, _ ask) (any, error) {
+	number, err := h.servers.queried(r)
+	if err != nil {
+		return nil, err
+	}
+	t := totals{requests: map[string]int{}}
+	for i, srv := range h.servers.all {
+		if number == 0 || number == i+1 {
+			t.add(i+1, srv)
+		}
+	}
+	sessions := []sessionState{}
+	for _, s := range h.servers.all[0].Sessions() {
+		if number == 0 || number == s.Server {
+			sessions = append(sessions, sessionState{hexID(s.ID), s.Timeout.Milliseconds(),
+				time.Until(s.Deadline).Milliseconds(), s.Addr, append([]string{}, s.Ephemerals...), s.Server})
+		}
+	}
+	answer := map[string]any{"address": list(t.addresses), "tlsAddress": list(t.tlsAddresses), "sessions": sessions,
+		"connections": t.connections, "watches": t.watches, "zxid": t.zxid, "requests": t.requests,
+		"handshakes": t.handshakes}
+	if e := h.servers.ensemble; e != nil {
+		answer["servers"], answer["leader"], answer["config"] = t.servers, h.servers.number(e.Leader()), e.Config()
+	}
 	return answer, nil
+}
+
+// list returns the addresses that there are, as a connection string.
+func list(addresses []string) string {
+	return strings.Join(slices.DeleteFunc(addresses, func(addr string) bool { return addr == "" }), ",")
 }
 
 type nodeState struct {
@@ -57,8 +113,12 @@ func (h *handler) tree(r *http.Request, _ ask) (any, error) {
 	if path == "" {
 		path = "/"
 	}
+	srv, err := h.servers.reader(r)
+	if err != nil {
+		return nil, err
+	}
 	nodes := []nodeState{}
-	h.srv.View(func(v *zkmem.View) { nodes = walk(v, path, nodes) })
+	srv.View(func(v *zkmem.View) { nodes = walk(v, path, nodes) })
 	if len(nodes) == 0 {
 		return nil, refuse(http.StatusNotFound, "there is no node %q", path)
 	}
@@ -90,19 +150,24 @@ type requestLine struct {
 	Session string `json:"session"`
 	Xid     int32  `json:"xid"`
 	Dropped int    `json:"dropped,omitempty"` // lines that are missing before this one
+	Server  int    `json:"server,omitempty"`  // of an ensemble, which got it
 }
 
 // listener is a client that reads the stream of requests.
 type listener struct {
 	lines   chan requestLine
+	server  int // 0 for any
 	dropped int // guarded by handler.mu
 }
 
-// publish hands a request to every listener. Under handler.mu.
-func (h *handler) publish(q zkmem.Request) {
+// publish hands a request to every listener that wants those of its server. Under handler.mu.
+func (h *handler) publish(server int, q zkmem.Request) {
 	for l := range h.listeners {
+		if l.server != 0 && l.server != server {
+			continue
+		}
 		select {
-		case l.lines <- requestLine{q.Op.String(), q.Path, hexID(q.Session), q.Xid, l.dropped}:
+		case l.lines <- requestLine{q.Op.String(), q.Path, hexID(q.Session), q.Xid, l.dropped, server}:
 			l.dropped = 0
 		default:
 			l.dropped++
@@ -121,9 +186,13 @@ func (h *handler) listen(l *listener, on bool) {
 	}
 }
 
-// stream writes a line of JSON for each request that the server gets, until the client or the control server ends.
+// stream writes a line of JSON for each request that a server gets, until the client or the control server ends.
 func (h *handler) stream(w http.ResponseWriter, r *http.Request) error {
-	l := &listener{lines: make(chan requestLine, maxBehind)}
+	number, err := h.servers.queried(r)
+	if err != nil {
+		return err
+	}
+	l := &listener{lines: make(chan requestLine, maxBehind), server: number}
 	h.listen(l, true)
 	defer h.listen(l, false)
 	control := http.NewResponseController(w)
