@@ -28,7 +28,8 @@ const (
 	left, width  = 130.0, 680.0
 	laneHeight   = 34.0
 	laneTop      = 56.0
-	marginTop    = 200.0
+	leadersTop   = laneTop + 3*laneHeight
+	marginTop    = 245.0
 	marginHeight = 130.0
 )
 
@@ -43,10 +44,13 @@ func draw(all []point) string {
 	line := func(class string, x1, y1, x2, y2 float64) {
 		fmt.Fprintf(&b, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", class, x1, y1, x2, y2)
 	}
-	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 840 380" font-family="sans-serif" font-size="12">
+	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 840 420" font-family="sans-serif" font-size="12">
 <title>Who leads, and the margin of belief, in forty seconds of scrapes</title>
-<style>.grid{stroke:#ddd}.event{stroke:#c60;stroke-dasharray:3 3}.limit{stroke:#c00}.leads{fill:#2a7}.margin{fill:none;stroke:#247;stroke-width:1.5}</style>
-<rect width="840" height="380" fill="#fff"/>
+<style>text{fill:#1b2430}.paper{fill:#fff}.grid{stroke:#ddd}.event{stroke:#c60;stroke-dasharray:3 3}
+.limit{stroke:#c00}.leads{fill:#2a7}.nobody{fill:#c62828}.margin{fill:none;stroke:#247;stroke-width:1.5}
+@media(prefers-color-scheme:dark){text{fill:#e4e9f0}.paper{fill:#161b22}.grid{stroke:#333c48}
+.event{stroke:#f59e42}.limit{stroke:#ff7b72}.margin{stroke:#79b8ff}.leads{fill:#1f9d63}}</style>
+<rect class="paper" width="840" height="420"/>
 `)
 	for s := 0.0; s <= length.Seconds(); s += 5 {
 		line("grid", x(s), laneTop, x(s), marginTop+marginHeight)
@@ -66,7 +70,20 @@ func draw(all []point) string {
 			fmt.Fprintf(&b, "<rect class=\"leads\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n", x(span[0]), top+6, x(span[1])-x(span[0]), laneHeight-12)
 		}
 	}
-	text(left-10, marginTop-8, "end", "belief_margin")
+	text(left-10, leadersTop+laneHeight/2+4, "end", "leaders now")
+	for _, span := range states(all) {
+		from, to := x(span.from), x(span.to)
+		class, says := "leads", ""
+		if span.leaders == 0 {
+			class, says = "nobody", fmt.Sprintf("nobody for %.1f s", span.to-span.from)
+		}
+		fmt.Fprintf(&b, "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n", class, from,
+			leadersTop+6, to-from, laneHeight-12)
+		if to-from > 10 {
+			text((from+to)/2, leadersTop+laneHeight+8, "middle", says)
+		}
+	}
+	text(left-10, marginTop-18, "end", "belief_margin")
 	for _, share := range []float64{0, .25, .5, .75, 1} {
 		y := marginTop + (1-share)*marginHeight
 		class := "grid"
@@ -101,6 +118,33 @@ func spans(all []point, client string) (found [][2]float64) {
 	}
 	if leads {
 		found[len(found)-1][1] = last
+	}
+	return found
+}
+
+// state is a time in which the same number of clients led.
+type state struct {
+	from, to float64
+	leaders  int
+}
+
+// states returns how many clients led, as a dashboard's state timeline shows it: from one scrape of all to the next.
+func states(all []point) (found []state) {
+	for i := 0; i+2 < len(all); i += 3 {
+		leaders := 0
+		for _, p := range all[i : i+3] {
+			if p.leading {
+				leaders++
+			}
+		}
+		now := all[i].seconds
+		if n := len(found); n > 0 {
+			found[n-1].to = now
+			if found[n-1].leaders == leaders {
+				continue
+			}
+		}
+		found = append(found, state{now, now, leaders})
 	}
 	return found
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -54,11 +55,19 @@ func TestThePictureIsThatOfTheRun(t *testing.T) {
 	}
 }
 
-// A term is drawn from the first scrape that shows it to the first that does not, and a margin is that of the heartbeats between two scrapes.
+// A term is drawn from the first scrape that shows it to the first that does not, a time without a leader likewise,
+// and a margin is that of
+// the heartbeats between two scrapes.
 func TestSpansAndMargins(t *testing.T) {
 	all := read("header\n0\ta\t0\t0\t0\n1000\ta\t1\t.9\t1\n2000\ta\t1\t1.4\t2\n3000\ta\t0\t1.4\t2\n4000\ta\t1\t1.4\t2\n")
 	if got := spans(all, "a"); len(got) != 2 || got[0] != [2]float64{1, 3} || got[1] != [2]float64{4, 4} {
 		t.Errorf("%v", got)
+	}
+	three := read("header\n0\ta\t1\t0\t0\n0\tb\t0\t0\t0\n0\tc\t0\t0\t0\n" +
+		"2000\ta\t0\t0\t0\n2000\tb\t0\t0\t0\n2000\tc\t0\t0\t0\n" +
+		"5000\ta\t0\t0\t0\n5000\tb\t1\t0\t0\n5000\tc\t0\t0\t0\n")
+	if got, want := states(three), []state{{0, 2, 1}, {2, 5, 0}, {5, 5, 1}}; !slices.Equal(got, want) {
+		t.Errorf("the states are %v, want %v", got, want)
 	}
 	if got := margins(all); len(got) != 2 || got[1][0] != 2 || got[1][1] < .49 || got[1][1] > .51 {
 		t.Errorf("%v", got)

@@ -22,7 +22,8 @@ const dashboardFile = "dashboards/incumbent.json"
 type object = map[string]any
 
 // selectors are what LINE, PROCESS and QUEUE stand for: a queue's path is none of the variable's.
-var selectors = strings.NewReplacer("LINE", `job=~"$job",path=~"$path"`, "PROCESS", `job=~"$job"`, "QUEUE", `job=~"$job"`)
+var selectors = strings.NewReplacer("LINE", `job=~"$job",path=~"$path"`, "PROCESS", `job=~"$job"`, "QUEUE",
+	`job=~"$job"`)
 
 var datasource = map[string]string{"type": "prometheus", "uid": "${datasource}"}
 
@@ -45,15 +46,18 @@ func dashboard() ([]byte, error) {
 		x, high = x+width, max(high, height)
 	}
 	return json.MarshalIndent(object{
-		"title": "incumbent", "uid": "incumbent", "schemaVersion": 39, "refresh": "30s", "tags": []string{"incumbent", "zookeeper"},
+		"title": "incumbent", "uid": "incumbent", "schemaVersion": 39, "refresh": "30s", "tags": []string{"incumbent",
+			"zookeeper"},
 		"time":  object{"from": "now-6h", "to": "now"},
 		"links": []any{},
 		"templating": object{"list": []any{
 			object{"name": "datasource", "type": "datasource", "query": "prometheus"},
 			variable("job", "label_values(incumbent_connected, job)"),
 			variable("path", `label_values(incumbent_leading{job=~"$job"}, path)`)}},
-		"annotations": object{"list": []any{object{"name": "Alerts", "enable": true, "iconColor": "red", "datasource": datasource,
-			"expr": `ALERTS{alertname=~"Incumbent.*",alertstate="firing",job=~"$job"}`, "titleFormat": "{{alertname}}", "textFormat": "{{path}} {{instance}}"}}},
+		"annotations": object{"list": []any{object{"name": "Alerts", "enable": true, "iconColor": "red",
+			"datasource":  datasource,
+			"expr":        `ALERTS{alertname=~"Incumbent.*",alertstate="firing",job=~"$job"}`,
+			"titleFormat": "{{alertname}}", "textFormat": "{{path}} {{instance}}"}}},
 		"panels": all,
 	}, "", "  ")
 }
@@ -61,8 +65,9 @@ func dashboard() ([]byte, error) {
 // variable is one of the dashboard's, of which several values can be chosen.
 func variable(name, query string) object {
 	return object{"name": name, "type": "query", "label": name, "datasource": datasource, "definition": query,
-		"query": object{"query": query, "refId": name}, "refresh": 2, "sort": 1, "multi": true, "includeAll": true, "allValue": ".*",
-		"current": object{"text": []string{"All"}, "value": []string{"$__all"}}}
+		"query": object{"query": query, "refId": name}, "refresh": 2, "sort": 1, "multi": true, "includeAll": true,
+		"allValue": ".*",
+		"current":  object{"text": []string{"All"}, "value": []string{"$__all"}}}
 }
 
 // json is Grafana's of one panel.
@@ -72,7 +77,8 @@ func (p panel) json(id int, at object) object {
 	}
 	var targets []any
 	for i, q := range p.queries {
-		targets = append(targets, object{"expr": selectors.Replace(q.expr), "legendFormat": q.legend, "refId": string(rune('A' + i)),
+		targets = append(targets, object{"expr": selectors.Replace(q.expr), "legendFormat": q.legend,
+			"refId":   string(rune('A' + i)),
 			"instant": p.kind == "stat", "range": p.kind != "stat"})
 	}
 	defaults, options := object{"unit": p.unit}, object{}
@@ -89,7 +95,8 @@ func (p panel) json(id int, at object) object {
 		defaults["thresholds"] = object{"mode": "absolute", "steps": colours}
 		defaults["mappings"] = p.mappings()
 	}
-	return object{"id": id, "type": p.kind, "title": p.title, "description": p.about, "datasource": datasource, "gridPos": at,
+	return object{"id": id, "type": p.kind, "title": p.title, "description": p.about, "datasource": datasource,
+		"gridPos":     at,
 		"fieldConfig": object{"defaults": defaults, "overrides": []any{}}, "options": options, "targets": targets}
 }
 
@@ -150,7 +157,8 @@ func TestDashboard(t *testing.T) {
 			}
 			slices.Sort(names)
 			if strings.Contains(q.expr, " or ") && len(slices.Compact(names)) > 1 {
-				t.Errorf("the panel %q joins %q by or, which hides the second where the labels are equal: two queries show both", p.title, names)
+				t.Errorf("the panel %q joins %q by or, which hides the second where the labels are equal: two "+
+					"queries show both", p.title, names)
 			}
 		}
 	}
@@ -184,7 +192,8 @@ func TestEveryQueryShowsSomething(t *testing.T) {
 		}
 		if f.Kind == metrics.Histogram {
 			series, labels = series+"_bucket", labels+`,le="1"`
-			fmt.Fprintf(&b, "      - {series: '%s{%s}', values: '0+1x300'}\n", series, strings.Replace(labels, `le="1"`, `le="+Inf"`, 1))
+			fmt.Fprintf(&b, "      - {series: '%s{%s}', values: '0+1x300'}\n", series, strings.Replace(labels,
+				`le="1"`, `le="+Inf"`, 1))
 		}
 		fmt.Fprintf(&b, "      - {series: '%s{%s}', values: '0+1x300'}\n", series, labels)
 	}
@@ -192,7 +201,8 @@ func TestEveryQueryShowsSomething(t *testing.T) {
 	for _, p := range panels {
 		for _, q := range p.queries {
 			for _, variables := range [][2]string{{".*", ".*"}, {"j", "/p"}} {
-				fmt.Fprintf(&b, "      - {eval_time: 1h, expr: 'count(%s) > bool 0', exp_samples: [{labels: '{}', value: 1}]}\n",
+				fmt.Fprintf(&b, "      - {eval_time: 1h, expr: 'count(%s) > bool 0', exp_samples: [{labels: '{}', "+
+					"value: 1}]}\n",
 					chosen(q.expr, variables[0], variables[1]))
 			}
 		}
@@ -200,11 +210,13 @@ func TestEveryQueryShowsSomething(t *testing.T) {
 	promtest(t, b.String())
 }
 
-// The first row says who leads now and for how long nobody: /p has two processes, one of which led until 100 s; /q has a leader; /new
+// The first row says who leads now and for how long nobody: /p has two processes, one of which led until 100 s; /q has
+// a leader; /new
 // has never had one; two lead /two.
 func TestTheFirstRow(t *testing.T) {
 	series := [][2]string{{`/p",instance="a`, "1x20 0x100"}, {`/p",instance="b`, "0x120"}, {`/q",instance="a`, "1x120"},
-		{`/new",instance="a`, "_x9 0x110"}, {`/two",instance="a`, "1x120"}, {`/two",instance="b`, "1x120"}, {`other",instance="b`, "0x120"}}
+		{`/new",instance="a`, "_x9 0x110"}, {`/two",instance="a`, "1x120"}, {`/two",instance="b`, "1x120"},
+		{`other",instance="b`, "0x120"}}
 	var b strings.Builder
 	b.WriteString("evaluation_interval: 5s\ntests:\n  - interval: 5s\n    input_series:\n")
 	for _, s := range series {
@@ -220,7 +232,8 @@ func TestTheFirstRow(t *testing.T) {
 		{leaders, "/two", map[string]int{"/two": 2}},
 		{nobodyFor, ".*", map[string]int{"/p": 80, "/q": 0, "/new": 135, "/two": 0}},
 	} {
-		fmt.Fprintf(&b, "      - expr: '%s'\n        eval_time: 180s\n        exp_samples:\n", chosen(want.expr, ".*", want.path))
+		fmt.Fprintf(&b, "      - expr: '%s'\n        eval_time: 180s\n        exp_samples:\n", chosen(want.expr, ".*",
+			want.path))
 		for path, v := range want.values {
 			fmt.Fprintf(&b, "          - {labels: '{job=\"j\",path=\"%s\"}', value: %d}\n", path, v)
 		}
