@@ -100,7 +100,7 @@ func (a *App) Note(format string, args ...any) {
 }
 
 func (a *App) note(format string, args ...any) []byte {
-	return []byte(a.stamp() + a.Err.Dim(a.Name+":") + " " + line(fmt.Sprintf(format, args...)) + "\n")
+	return []byte(wrap(a.stamp()+a.Err.Dim(a.Name+":")+" "+line(fmt.Sprintf(format, args...))+"\n", a.Err.width))
 }
 
 // stamp returns what precedes a line on stderr: the time if lines are dated.

@@ -19,6 +19,7 @@ import (
 type Printer struct {
 	w      io.Writer
 	colour bool
+	width  int // of the terminal; 0 if it is none
 
 	writing sync.Mutex // one line after the other
 
@@ -30,7 +31,7 @@ type Printer struct {
 
 // NewPrinter returns a printer that writes to a file.
 func NewPrinter(f *os.File) *Printer {
-	return &Printer{w: f, colour: colours(f), broken: make(chan struct{})}
+	return &Printer{w: f, colour: colours(f), width: widthOf(f), broken: make(chan struct{})}
 }
 
 // colours reports whether the file is a terminal that wants colours: no-color.org.
@@ -89,9 +90,9 @@ func (p *Printer) drain() {
 	p.end(limit.C) // what is left has no reader
 }
 
-// Line formats a text and writes it as a line.
+// Line formats a text and writes it as a line. On a terminal that is too narrow for it, it is broken between words.
 func (p *Printer) Line(format string, args ...any) {
-	_, _ = fmt.Fprintf(p, format+"\n", args...) // Failed has the error
+	_, _ = io.WriteString(p, wrap(fmt.Sprintf(format+"\n", args...), p.width)) // Failed has the error
 }
 
 // Write writes the bytes as they are, or has them written if lines are queued.
@@ -122,8 +123,8 @@ func (p *Printer) Object(v any) {
 	_, _ = p.Write(append(events.EscapeForTerminal(b), '\n')) // Failed has the error
 }
 
-// Table writes rows with aligned columns, the first of them as a heading.
-func (p *Printer) Table(rows [][]string) {
+// Aligned returns rows with aligned columns.
+func Aligned(rows [][]string) (lines []string) {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
@@ -131,8 +132,21 @@ func (p *Printer) Table(rows [][]string) {
 	}
 	_ = w.Flush() // a strings.Builder takes everything
 	for line := range strings.Lines(b.String()) {
-		p.Line("%s", strings.TrimRight(line, " \n"))
+		lines = append(lines, strings.TrimRight(line, " \n"))
 	}
+	return lines
+}
+
+// Table writes rows with aligned columns, the first of them as a heading. None of them is broken.
+func (p *Printer) Table(rows [][]string) {
+	for _, line := range Aligned(rows) {
+		p.Row(line)
+	}
+}
+
+// Row writes a line that is not broken, however narrow the terminal is.
+func (p *Printer) Row(text string) {
+	_, _ = io.WriteString(p, text+"\n") // Failed has the error
 }
 
 func (p *Printer) paint(code, s string) string {
