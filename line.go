@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
@@ -30,6 +31,10 @@ type Participant struct {
 	// A node that could not be read (Err) counts as one that a session owns.
 	First bool
 	Err   error // why the node could not be read; nil if it was
+	// Created is when the node was created, by the clock of the ensemble's leader: since then the participant has been
+	// in line. It
+	// is zero if that is not known: if the node could not be read, or was written to since, and in a Change.
+	Created time.Time
 }
 
 // Persistent reports whether no session owns the node: it is persistent, or a container, or has a
@@ -177,6 +182,9 @@ func (c *Client) readParticipant(ctx context.Context, path string, place machine
 	switch {
 	case err == nil:
 		p.ID, p.Token, p.Owner = string(data), stat.Czxid, stat.EphemeralOwner
+		if stat.Mzxid == stat.Czxid {
+			p.Created = time.UnixMilli(stat.Mtime)
+		}
 	case refused != nil && refused.Code == events.NoNode:
 		return nil, nil
 	case refused != nil && !refused.Code.Transient():

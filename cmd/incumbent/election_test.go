@@ -30,7 +30,9 @@ func TestPlainElection(t *testing.T) {
 
 	programtest.Contains(t, start(t, srv, "status", line).Exits(0).Out.String(), "1 in line", `"a latch"`, "and 2 children that belong to no recipe")
 	out := start(t, srv, "status", line, "--prefix", "n_").Exits(0).Out.String()
-	programtest.Contains(t, out, line+` (latch): 1 in line, "a latch" is first in line`, line+` (election n_): 2 in line, "one" is first in line`, "1  election  n_0000000000", `"one"`, "2  election  n_0000000002", `"two"`)
+	programtest.Contains(t, out, line+` (latch): 1 in line, "a latch" is first in line`,
+		line+` (election n_): 2 in line, "one" is first in line`, `  1  "one"  `, "  n_0000000000\n", `  2  "two"  `,
+		"  n_0000000002\n")
 	if strings.Contains(out, "ignored") {
 		t.Errorf("something is foreign in:\n%s", out)
 	}

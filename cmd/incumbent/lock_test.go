@@ -51,7 +51,8 @@ func TestLockWaitsItsTurnOrNot(t *testing.T) {
 	second := lock(t, srv, "echo second", "--id", "two")
 	inLine(t, srv, line, 2)
 	second.Notes(`1 other in line, "one" is first in line`)
-	programtest.Contains(t, start(t, srv, "status", line).Exits(0).Out.String(), "2 in line", `"one" is first in line`, "lock ")
+	programtest.Contains(t, start(t, srv, "status", line).Exits(0).Out.String(), "2 in line",
+		`"one" is first in line`, "  lock-0")
 
 	srv.ResetCounts()
 	third := lock(t, srv, "echo third", "--no-wait").Exits(124)
@@ -111,7 +112,8 @@ func TestLockWithSeveralPermits(t *testing.T) {
 	third := lock(t, srv, "echo third", "-n", "2", "--id", "three")
 	third.Notes(`all 2 are held, the oldest by "one"`)
 	programtest.Contains(t, start(t, srv, "status", line).Exits(0).Out.String(), line+": a semaphore, 2 permits held: see incumbent status "+line+"/leases\n")
-	programtest.Contains(t, start(t, srv, "status", line+"/leases").Exits(0).Out.String(), "2 permits held", `"one"`, `"two"`, "lease ")
+	programtest.Contains(t, start(t, srv, "status", line+"/leases").Exits(0).Out.String(), "2 permits held", `"one"`,
+		`"two"`, "  lease-0")
 	programtest.Contains(t, lock(t, srv, "echo fourth", "-n", "2", "--no-wait").Exits(124).Err.String(), "no permit of "+line+" is free")
 	programtest.Contains(t, lock(t, srv, "echo fifth", "-n", "3").Exits(78).Err.String(),
 		"give that one, or replace it by --set-limit: the limit is 3 here", `"2" in the data of`)

@@ -42,8 +42,13 @@ func TestStatus(t *testing.T) {
 	out := start(t, srv, "status", line).Exits(0).Out.String()
 	programtest.Contains(t, out, line+`: 4 in line, "\x1b]0;owned\a\x1b[31m<b>red</b>\u202e\n  9  latch  evil" is first in line with token `, `"plain"`,
 		"PERSISTENT: no session owns it", "unreadable: not authorised", "and 2 children that belong to no recipe of this library: ignored")
-	if strings.ContainsAny(out, "\x1b\a\u202e") || strings.Count(out, "\n") != 7 {
+	if strings.ContainsAny(out, "\x1b\a\u202e") || strings.Count(out, "\n") != 14 {
 		t.Errorf("what others wrote came out as it is: %q", out)
+	}
+
+	if lines := strings.Split(out, "\n"); !strings.HasPrefix(lines[1],
+		"  it is connected: its server heard from it in the last ") {
+		t.Errorf("status does not say whether the first is connected: %q", lines[1])
 	}
 
 	objects := start(t, srv, "status", line, "--json").Exits(0).Objects()
@@ -52,7 +57,8 @@ func TestStatus(t *testing.T) {
 	}
 	all := objects[0]["participants"].([]any)
 	first, third, fourth := all[0].(map[string]any), all[2].(map[string]any), all[3].(map[string]any)
-	if first["id"] != hostile || first["first"] != true || !strings.HasPrefix(first["session"].(string), "0x") || first["token"] == 0.0 {
+	if first["id"] != hostile || first["first"] != true || !strings.HasPrefix(first["session"].(string), "0x") ||
+		first["token"] == 0.0 || first["created"] == nil || first["signs"].(map[string]any)["code"] != "connected" {
 		t.Errorf("first: %v", first)
 	}
 	if third["persistent"] != true || third["position"] != 3.0 || fourth["error"] == "" || fourth["persistent"] != nil {

@@ -136,7 +136,8 @@ func TestWatchGoesOnBehindAHiddenNode(t *testing.T) {
 	}
 	p := start(t, srv, "watch", line)
 	p.Notes("not authorised: " + node)
-	programtest.Contains(t, start(t, srv, "status", line).Exits(0).Out.String(), "1 in line, ? is first: its node ", " cannot be read", "first, unreadable: not authorised")
+	programtest.Contains(t, start(t, srv, "status", line).Exits(0).Out.String(), "1 in line, ? is first: its node ",
+		" cannot be read", "unreadable: not authorised")
 	if err := srv.Delete(node); err != nil {
 		t.Fatal(err)
 	}

@@ -93,7 +93,7 @@ func (r *resigner) run(ctx context.Context, client *incumbent.Client, dir string
 	if err != nil {
 		return failure(err)
 	}
-	r.showLine(dir, after)
+	r.showLine(dir, after, nil)
 	return nil
 }
 
@@ -102,7 +102,7 @@ func (r *resigner) pick(dir string, line incumbent.Line) (incumbent.Participant,
 	var fit []incumbent.Participant
 	for _, p := range line.Participants {
 		byName := r.node == "" && !p.Persistent() || r.node != "" && (path.Base(p.Path) == path.Base(r.node) ||
-			nodeName(p) == r.node)
+			nodeName(p) == r.node || shortNode(p) == r.node)
 		byID := !r.byID || p.Err == nil && (p.ID == r.id || name(p) == r.id)
 		if byName && byID && (p.First || r.byID || r.node != "") {
 			fit = append(fit, p)

@@ -7,6 +7,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -32,10 +33,15 @@ If PATH is the node of an ElasticJob job, who leads it is shown, and each item w
 instance that has it: whether it runs, is disabled, has misfired, or is taken over. So are
 disabled servers, and whether the items have to be dealt.
 
-TOKEN is the node's czxid, which grows from leader to leader. An order of numbers
-that contradicts the tokens is named: ZooKeeper cannot have made it. SESSION is the id
-of the ZooKeeper session that owns the node, as in the ensemble's own log. What
-is shown is what the server that answered knows; it may lag a little.
+IN LINE says how long ago the node was created, by the clocks of the ensemble and of this
+host. If the servers answer to "cons" (4lw.commands.whitelist), and without TLS, it is said
+whether the first in line has a connection, and when its server heard from it last.
+Since when the first is first, and a vacant line vacant, is not in ZooKeeper:
+incumbent watch measures it. TOKEN is the node's czxid, which grows from leader to leader.
+An order of numbers that contradicts the tokens is named: ZooKeeper cannot have made
+it. SESSION is the id of the ZooKeeper session that owns the node, as in the ensemble's own
+log. NODE leaves the GUID of a name out; --json has it. What is shown is what the
+server that answered knows; it may lag a little.
 
 Ids are what participants call themselves: they are shown quoted, control
 characters escaped, and shortened (not with --json).
@@ -46,7 +52,7 @@ Exit codes:
 		Args:    exactly("a PATH"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.withLine(c.Context(), conn, args[0], plains, func(ctx context.Context, client *incumbent.Client, line incumbent.Line) error {
-				return a.showStatus(ctx, client, args[0], line)
+				return a.showStatus(ctx, client, args[0], line, conn.asker())
 			})
 		},
 	}
@@ -57,7 +63,8 @@ Exit codes:
 }
 
 // showStatus prints what is at a path: a line, a semaphore or a job.
-func (a *app) showStatus(ctx context.Context, client *incumbent.Client, dir string, line incumbent.Line) error {
+func (a *app) showStatus(ctx context.Context, client *incumbent.Client, dir string, line incumbent.Line,
+	servers *asker) error {
 	if len(line.Participants) == 0 && line.Foreign > 0 {
 		job, err := a.job(ctx, client, dir)
 		switch {
@@ -73,11 +80,16 @@ func (a *app) showStatus(ctx context.Context, client *incumbent.Client, dir stri
 			return nil
 		}
 	}
+	signs := signsOf(line, servers.ask(ctx))
 	if a.JSON {
-		a.Out.Object(lineObject(dir, line))
+		object := lineObject(dir, line)
+		for i, p := range line.Participants {
+			object.Participants[i].Signs = signs[p.Path]
+		}
+		a.Out.Object(object)
 		return nil
 	}
-	a.showLine(dir, line)
+	a.showLine(dir, line, signs)
 	return nil
 }
 
@@ -119,12 +131,17 @@ type participant struct {
 	Token      int64  `json:"token"`
 	Session    string `json:"session,omitempty"`
 	Persistent bool   `json:"persistent,omitempty"`
+	Created    string `json:"created,omitempty"` // when the node was created, by the clock of the ensemble's leader
+	Signs      *signs `json:"signs,omitempty"`   // of the first in line, if the servers say something of its connection
 	Error      string `json:"error,omitempty"`
 }
 
 func participantObject(position int, p incumbent.Participant) participant {
 	o := participant{Position: position, Recipe: p.Recipe, First: p.First, Node: cut(p.Path), ID: cut(p.ID),
 		Token: p.Token, Persistent: p.Persistent()}
+	if !p.Created.IsZero() {
+		o.Created = p.Created.UTC().Format(time.RFC3339Nano)
+	}
 	if p.Owner != 0 && !o.Persistent {
 		o.Session = hex(p.Owner)
 	}
@@ -242,7 +259,8 @@ func (a *app) showSemaphore(ctx context.Context, client *incumbent.Client, dir s
 	return true
 }
 
-func (a *app) showLine(dir string, line incumbent.Line) {
+// showLine prints the lines of a directory, and for the first of each what its signs say, if they are known.
+func (a *app) showLine(dir string, line incumbent.Line, signs map[string]*signs) {
 	lines := split(line)
 	for _, one := range lines {
 		what := ""
@@ -255,14 +273,16 @@ func (a *app) showLine(dir string, line incumbent.Line) {
 		}
 		a.Out.Line("%s%s: %s%s", events.Foreign(dir, events.MaxText), events.Foreign(what, events.MaxText), count,
 			head(one, a.Out.Bold))
+		if first, there := one.First(); there && signs[first.Path] != nil {
+			a.Out.Line("  %s", signs[first.Path].text(a.Out))
+		}
+		a.showRows(one)
 	}
 	if len(lines) == 0 {
 		a.Out.Line("%s: vacant, nobody is in line%s", events.Foreign(dir, events.MaxText), missing(line))
-	} else {
-		a.Out.Table(a.lineRows(line))
 	}
 	if text := forgedText(line); text != "" {
-		a.Out.Line("  %s", text)
+		a.Out.Line("  %s", a.Out.Red(text))
 	}
 	if line.Foreign > 0 {
 		children := "children that belong"
@@ -280,28 +300,6 @@ func missing(line incumbent.Line) string {
 		return ""
 	}
 	return ": there is no such directory. Nobody has queued there, or it was deleted when the last one left, or the path is mistyped"
-}
-
-func (a *app) lineRows(line incumbent.Line) [][]string {
-	rows := [][]string{{"#", "RECIPE", "NODE", "ID", "TOKEN", "SESSION", ""}}
-	at := positions{}
-	for _, p := range line.Participants {
-		session, remark := hex(p.Owner), ""
-		switch {
-		case p.Err != nil:
-			session, remark = "-", "unreadable: "+events.Foreign(trimLibrary(p.Err).Error(), events.MaxText)
-			if p.First {
-				remark = "first, " + remark
-			}
-		case p.Persistent():
-			session, remark = "-", "PERSISTENT: no session owns it, so it never goes: delete it by hand"
-		case p.Recipe == machines.LeaseLine: // all of them hold
-		case p.First:
-			remark = "first"
-		}
-		rows = append(rows, []string{strconv.Itoa(at.next(p)), p.Recipe, nodeName(p), name(p), token(p), session, remark})
-	}
-	return rows
 }
 
 // nodeName returns the name of a participant's node.

@@ -28,6 +28,10 @@ somebody deletes it: that is printed, too, and with --json has the event "blocke
 An order of numbers that contradicts the tokens, which ZooKeeper cannot have made, is
 printed within 10 seconds, with --json as the event "forged".
 
+Every 10 seconds it is asked whether the first in line has a connection, as status does: what
+changes is printed, with --json as the event "signs". While a line is vacant, it is said
+after 10 seconds, and after each doubling, for how long: with --json as the event "still-vacant".
+
 The command creates no node, and goes on after reconnects. It prints reconnects:
 on stderr, or with --json as objects with the event "connection". A participant
 that comes and goes between two reads may be missed. How long one was first is
@@ -49,7 +53,8 @@ Exit codes:
 			if err := hosts.check(); err != nil {
 				return err
 			}
-			return a.follow(c.Context(), conn, &onlooker{dir: args[0], plains: plains}, metricsAt, hosts)
+			return a.follow(c.Context(), conn, &onlooker{dir: args[0], plains: plains, servers: conn.asker()},
+				metricsAt, hosts)
 		},
 	}
 	conn.flags(c.Flags())
@@ -118,8 +123,9 @@ func (a *app) follow(ctx context.Context, conn *connection, looker *onlooker, me
 func (a *app) printChanges(ctx context.Context, looker *onlooker) error {
 	client, dir := looker.client, looker.dir
 	defer client.OnConnection(a.printConnection)()
-	printer := changePrinter{app: a, before: map[string]lastChange{}}
-	go printer.lookForForged(ctx, looker) // ends with the context
+	printer := changePrinter{app: a, before: map[string]lastChange{}, trouble: map[string]string{},
+		said: map[string]time.Time{}}
+	go printer.look(ctx, looker) // ends with the context
 	for change, err := range client.Watch(ctx, dir, looker.plains...) {
 		switch {
 		case errors.Is(err, incumbent.ErrNoAuth) && mayNotList(ctx, client, dir):
@@ -130,7 +136,7 @@ func (a *app) printChanges(ctx context.Context, looker *onlooker) error {
 			now := time.Now()
 			looker.changed(now, change)
 			if printer.print(now, change) {
-				printer.printForged(ctx, looker)
+				printer.printLine(ctx, looker)
 			}
 		}
 	}
@@ -200,8 +206,12 @@ type changePrinter struct {
 	before    map[string]lastChange // by prefix
 	lastError string                // the error that was printed after the last change
 
-	forging sync.Mutex
-	forged  string // the order that was printed last; "": none is forged
+	mu      sync.Mutex           // of before and those that follow
+	seen    int64                // the transaction that changed the line last when it was read
+	line    incumbent.Line       // as it was read then
+	forged  string               // the order that was printed last; "": none is forged
+	trouble map[string]string    // the code of the signs that were printed last, by node
+	said    map[string]time.Time // when it was said last that a line is still vacant, by prefix
 }
 
 // changeObject is a change for --json.
@@ -231,58 +241,10 @@ func (t *changePrinter) printError(now time.Time, err error) {
 	t.lastError = text
 }
 
-// forgedInterval is how often watch asks whether the line has changed behind its first.
-const forgedInterval = 10 * time.Second
-
-// lookForForged reads the line again when a node was created or deleted in it: one with a forged number changes
-// nothing for the first in line, whose node alone is watched.
-func (t *changePrinter) lookForForged(ctx context.Context, looker *onlooker) {
-	tick := time.NewTicker(forgedInterval)
-	defer tick.Stop()
-	for seen := int64(0); ; {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-		stat, err := looker.client.Exists(looker.dir).Do(ctx)
-		if err == nil && stat != nil && stat.Pzxid != seen {
-			seen = stat.Pzxid
-			t.printForged(ctx, looker)
-		}
-	}
-}
-
-// printForged reads the line, and prints an order in it that ZooKeeper cannot have made.
-func (t *changePrinter) printForged(ctx context.Context, looker *onlooker) {
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
-	defer cancel()
-	line, err := looker.read(ctx)
-	if err != nil {
-		return // the feed has the error, or the next change is compared
-	}
-	text := forgedText(line)
-	t.forging.Lock()
-	defer t.forging.Unlock()
-	if text == t.forged {
-		return
-	}
-	t.forged = text
-	switch {
-	case text == "":
-	case t.JSON:
-		t.Out.Object(struct {
-			At    time.Time `json:"at"`
-			Event string    `json:"event"`
-			*forgedOrder
-		}{time.Now(), "forged", forgedObject(line)})
-	default:
-		t.Out.Line("%s  %s", time.Now().Format(cli.TimeLayout), text)
-	}
-}
-
 // print prints a change, and reports whether it is one.
 func (t *changePrinter) print(now time.Time, c incumbent.Change) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.lastError = ""
 	last, known := t.before[c.Prefix]
 	next := lastChange{c, now}

@@ -14,10 +14,11 @@ import (
 
 // onlooker exports a line that it only looks at. Its methods are safe for concurrent use.
 type onlooker struct {
-	client *incumbent.Client
-	dir    string
-	plains prefixes
-	reads  chan struct{} // one for each scrape that reads the line: more of them wait
+	client  *incumbent.Client
+	dir     string
+	plains  prefixes
+	servers *asker
+	reads   chan struct{} // one for each scrape that reads the line: more of them wait
 
 	mu    sync.Mutex
 	lines map[lineKey]lineSeen
