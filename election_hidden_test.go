@@ -35,7 +35,7 @@ func (w *world) plainDirectory(t *testing.T) {
 func TestALostReplyAmongHiddenNodes(t *testing.T) {
 	for name, lost := range map[string]zkmem.Action{"cut": zkmem.CutAfter, "carried out, and answered by nobody": zkmem.LoseReply} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, zkmem.Options{ExistsNeedsRead: true}, func(t *testing.T, w *world) {
+			bubble(t, zkmem.Options{Release: zkmem.Release39}, func(t *testing.T, w *world) {
 				w.plainDirectory(t)
 				_, first := w.standing(t, "ann")
 				done := false
@@ -80,7 +80,7 @@ func TestALostReplyAmongHiddenNodes(t *testing.T) {
 func TestAHiddenOwnNodeIsDeleted(t *testing.T) {
 	for _, closes := range []bool{false, true} {
 		t.Run(map[bool]string{false: "given up", true: "closed"}[closes], func(t *testing.T) {
-			bubble(t, zkmem.Options{ExistsNeedsRead: true}, func(t *testing.T, w *world) {
+			bubble(t, zkmem.Options{Release: zkmem.Release39}, func(t *testing.T, w *world) {
 				w.plainDirectory(t)
 				n, first := w.standing(t, "ann")
 				session, own := n.SessionID(), w.children("/plain")[0]
@@ -110,7 +110,7 @@ func TestAHiddenOwnNodeIsDeleted(t *testing.T) {
 
 // The same, and the directory was created again meanwhile: the node of the own name is another's, and stays.
 func TestAHiddenNodeOfTheSameNameIsNotDeleted(t *testing.T) {
-	bubble(t, zkmem.Options{ExistsNeedsRead: true}, func(t *testing.T, w *world) {
+	bubble(t, zkmem.Options{Release: zkmem.Release39}, func(t *testing.T, w *world) {
 		w.plainDirectory(t)
 		n, first := w.standing(t, "ann")
 		own := "/plain/" + w.children("/plain")[0]

@@ -2,7 +2,6 @@ package incumbent
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,9 +11,9 @@ import (
 
 // Two users share names, and neither may read the other's nodes: servers send them no event of these.
 func betweenUsers(t *testing.T, test func(t *testing.T, ann, bob *node, w *world)) {
-	for _, existsNeedsRead := range []bool{false, true} {
-		t.Run(fmt.Sprintf("exists needs read %t", existsNeedsRead), func(t *testing.T) {
-			bubble(t, zkmem.Options{ExistsNeedsRead: existsNeedsRead}, func(t *testing.T, w *world) {
+	for _, release := range []zkmem.Release{zkmem.Release38, zkmem.Release39} {
+		t.Run(string(release), func(t *testing.T) {
+			bubble(t, zkmem.Options{Release: release}, func(t *testing.T, w *world) {
 				for _, dir := range []string{"/dir", "/job", "/job/leader", "/job/leader/election", "/job/leader/election/latch"} {
 					if _, err := w.srv.Do(zkmem.Op{Code: zkmem.OpCreate, Path: dir, ACL: zkmem.OpenACL()}); err != nil {
 						t.Fatal(err)

@@ -20,7 +20,7 @@ type acquired struct {
 func TestALostReplyAmongHiddenNodesOfAPlainLock(t *testing.T) {
 	for name, lost := range map[string]zkmem.Action{"cut": zkmem.CutAfter, "answered by nobody": zkmem.LoseReply} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, zkmem.Options{ExistsNeedsRead: true}, func(t *testing.T, w *world) {
+			bubble(t, zkmem.Options{Release: zkmem.Release39}, func(t *testing.T, w *world) {
 				w.plainDirectory(t)
 				var mu sync.Mutex // connections have goroutines of their own
 				lose := map[zkmem.OpCode]bool{}

@@ -55,7 +55,7 @@ var everybody = []events.ID{"latch", "latch-2", "selector", "selector-2", "elect
 // emptyWorld has no machines yet. The plant may be nil.
 func emptyWorld(seed int64, p *plant) *world {
 	w := &world{judge: newJudge(p), dice: rand.New(rand.NewSource(seed)), now: int64(time.Second),
-		server: oneserver.New(100), watches: zkmem.NewWatches[events.ID](),
+		server: oneserver.New(100), watches: zkmem.NewWatches[events.ID](zkmem.Release38),
 		works: map[events.ID]int{}, tokens: map[string]int64{}, timeout: 15 * time.Second, oneFlight: fmt.Sprint(seed%5 != 4)}
 	w.server.Open(others)
 	return w

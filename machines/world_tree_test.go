@@ -88,7 +88,7 @@ func (w *world) stat(path string) *events.Stat { return w.server.Stat(path) }
 // expire ends the session at the server; its nodes go at once or later.
 func (w *world) expire() {
 	w.alive = false
-	w.watches = zkmem.NewWatches[events.ID]()
+	w.watches = zkmem.NewWatches[events.ID](zkmem.Release38)
 	if w.calm || w.dice.Intn(2) == 0 {
 		w.reap()
 	}

@@ -12,9 +12,9 @@ import (
 
 // newWatches drops all watches.
 func (s *Server) newWatches() {
-	s.watches = zkmem.NewWatches[*Conn]()
+	s.watches = zkmem.NewWatches[*Conn](zkmem.Release38)
 	if s.treeWatches = s.watches; !s.ens.w.script.Layout.OneWatch {
-		s.treeWatches = zkmem.NewWatches[*Conn]()
+		s.treeWatches = zkmem.NewWatches[*Conn](zkmem.Release38)
 	}
 }
 

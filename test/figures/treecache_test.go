@@ -219,7 +219,7 @@ func memoryOfTree(t *testing.T, srv *zkmem.Server, plain bool) int64 {
 // on each path.
 func watchesOf(paths []string) int64 {
 	before := heap()
-	table := zkmem.NewWatches[*int]()
+	table := zkmem.NewWatches[*int](zkmem.Release39)
 	for _, path := range paths {
 		table.Add(zkmem.DataWatch, strings.Clone(path), nil)
 		table.Add(zkmem.ChildWatch, strings.Clone(path), nil)

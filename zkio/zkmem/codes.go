@@ -31,6 +31,7 @@ const (
 	NotReadOnly             Code = -119
 	NoWatcher               Code = -121
 	ReconfigDisabled        Code = -123
+	SessionRequiresAuth     Code = -124 // see Options.EnforceAuth
 	QuotaExceeded           Code = -125
 )
 
@@ -59,6 +60,7 @@ var codeNames = map[Code]string{
 	NotReadOnly:             "the server is read-only",
 	NoWatcher:               "no such watcher",
 	ReconfigDisabled:        "reconfig is disabled",
+	SessionRequiresAuth:     "the session is closed, because the server requires an authentication",
 	QuotaExceeded:           "quota exceeded",
 }
 

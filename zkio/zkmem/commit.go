@@ -51,7 +51,7 @@ func (m *member) take(c *conn, p *packet) bool {
 		return m.srv.respond(c, p)
 	}
 	c.queue = append(c.queue, p)
-	if p.verdict.Action != Refuse && m.forwards(p.request) {
+	if p.verdict.Action != Refuse && !m.srv.lacksAuth(c, p.request) && m.forwards(p.request) {
 		p.waits = true
 		m.toLeader(func(l *member) { l.handle(m, c, p) })
 	}
@@ -82,13 +82,17 @@ func (m *member) handle(from *member, c *conn, p *packet) {
 		})
 		return
 	}
+	if r.spare {
+		m.await(func() { from.deliver(delivery{behind: func() { c.complete(p, MarshallingError, nil) }}) })
+		return
+	}
 	w := &proposal{caller: Caller{Session: session.id, Auth: slices.Clone(c.auth)}, op: r.op, from: from, conn: c, packet: p, change: r.change}
 	switch op := r.op.Code; {
 	case session.owner != from && !m.Deposed():
 		w.refusal, p.moved = SessionMoved, true
 	case r.bad:
 		w.refusal = MarshallingError
-	case op == OpDeleteContainer: // the server's own; it refuses every path in a client's request
+	case op == OpDeleteContainer && m.srv.old(): // the server's own; it refuses every path in a client's request
 		w.refusal = BadArguments
 	case op == OpReconfig && !m.ens.opts.Reconfig:
 		w.refusal = ReconfigDisabled

@@ -108,10 +108,16 @@ func (c *conn) send(frame []byte) {
 	c.wakeWriter()
 }
 
-// sendWatchEvent sends a watch event.
-func (c *conn) sendWatchEvent(event Event) {
+// unnumbered is the zxid of a watch event that does not name its transaction.
+const unnumbered = -1
+
+// sendWatchEvent sends a watch event of the transaction with this zxid. Before 3.9 no event says it.
+func (c *conn) sendWatchEvent(zxid int64, event Event) {
+	if c.srv.old() {
+		zxid = unnumbered
+	}
 	e := newFrame()
-	e.replyHeader(-1, -1, OK)
+	e.replyHeader(-1, zxid, OK)
 	e.int32(int32(event.Type))
 	e.int32(3) // the client is connected
 	e.text(event.Path)
@@ -277,7 +283,7 @@ func (c *conn) serve() {
 		if err != nil || !c.srv.hooks.pass(c, Inbound) {
 			return
 		}
-		request, ok := decodeRequest(frame)
+		request, ok := decodeRequest(frame, c.srv.opts.Release)
 		if !ok || !c.srv.serve(c, request) {
 			return
 		}

@@ -15,12 +15,27 @@
 //
 // # What it does
 //
-// It does all of a standalone ZooKeeper 3.8 that a client of leader election uses: sessions with re-attachment
-// and expiry at tick boundaries, persistent, ephemeral, sequential and container nodes, full Stats, ACLs (world, auth, digest, ip),
-// multi and multiRead, watches in the server's order (one-shot, persistent and recursive), whoAmI, the counts of
-// quotas, and the four-letter words but stmk. As on a real server, nodes with a TTL ([Options].ExtendedTypes) and the
-// super user ([Options].SuperDigest) have to be switched on, and so has reconfig in an ensemble ([Options].Reconfig). A
-// differential test runs the same operations against it and against the real server.
+// It does all of a standalone ZooKeeper 3.9, or 3.8.0 ([Options].Release), that a client of leader election uses:
+// sessions with re-attachment and expiry at tick boundaries, persistent, ephemeral, sequential and container nodes,
+// full Stats, ACLs (world, auth, digest, ip), multi and multiRead, watches in the server's order (one-shot, persistent
+// and recursive), whoAmI, the counts of quotas, and the four-letter words but stmk. As on a real server, nodes with a
+// TTL ([Options].ExtendedTypes) and the super user ([Options].SuperDigest) have to be switched on, and so has reconfig
+// in an ensemble ([Options].Reconfig). Clients with a certificate have its identity ([Server.ListenTLS]), and a server
+// may require one ([Options].EnforceAuth). A differential test runs the same operations against it and against the real
+// server of its release.
+//
+// # What its releases do in their own way
+//
+//   - exists of a node that may not be read is refused by 3.9, and answered by 3.8.0 ([Options].ExistsNeedsRead).
+//   - A watch event names its transaction in 3.9.
+//   - Watches of different modes on one path live side by side in 3.9. In 3.8.0 the last one replaces the others.
+//   - checkWatches and removeWatches know the modes in 3.9, and only the own watches.
+//   - In a multi, 3.9 answers create2 and createContainer as such, and refuses the whole for bad flags or a null
+//     access list.
+//   - A client may send deleteContainer to 3.9, for any node that no session owns. A check alone ends its connection,
+//     and is not answered by 3.8.0.
+//   - A write that cannot be decoded uses up no zxid in 3.9, unless it is a multi.
+//   - A recursive watch counts once in 3.9. wchs and wchc leave out who has removed all watches.
 //
 // # What a test can ask of it
 //
@@ -42,16 +57,15 @@
 // Not durable, not fast on purpose, and not safe to expose: it is bounded against broken clients, but an
 // interceptor or an operator's call may do anything.
 //
-// # Where it differs from ZooKeeper 3.8
+// # Where it differs from ZooKeeper
 //
 //   - No SASL: a token gets the empty answer of a server without a login. Quotas are counted and not enforced, which is
 //     ZooKeeper's default.
 //   - A multiRead with a write in it, or with a path that is null, is refused without the body that a real server sends
-//     behind the error.
+//     behind the error. So is a multi with such a path, for which 3.8.0 uses up a zxid without naming it.
 //   - Lists of children are sorted; a dying session's nodes are deleted in sorted order. A real server has no order there.
 //   - The sequence counter stays at 2147483647 and gives out duplicates, as on the real server; within one multi it goes
 //     on to negative numbers. A real server may do so for requests that merely overlap, too.
-//   - A check outside a multi is answered without a body.
 //   - A path that is echoed comes back as it was sent. A real server gives back replaced or re-encoded what is not in
 //     Unicode's basic plane, or not UTF-8. Neither lets a node have such a name.
 //   - mntr and envi show fewer figures, and latencies are 0.
@@ -62,7 +76,8 @@
 //   - The configuration names the addresses where clients are served, as its members get them ([Ensemble.Advertise]).
 //   - A read-only member gives its clients sessions of their own, as a real one with localSessionsEnabled does. A 3.8.0 without
 //     that gives them none.
-//   - A reconfig that cannot be decoded is refused. It ends the service of a real leader of 3.8.0.
+//   - A reconfig that cannot be decoded is refused. It ends the service of a real leader of 3.8.0. Members are
+//     compared with 3.8.0 only.
 //
 // # Rules of use
 //

@@ -11,8 +11,13 @@ import (
 	"time"
 )
 
-// versionText names the release that this server imitates, and the day of that release, as monitors expect it.
-const versionText = "3.8.0-zkmem, built on 2022-02-25 08:49 UTC"
+// version names the release that this server imitates, and the day of that release, as monitors expect it.
+func (s *Server) version() string {
+	if s.old() {
+		return "3.8.0-zkmem, built on 2022-02-25 08:49 UTC"
+	}
+	return "3.9.5-zkmem, built on 2026-02-11 20:18 UTC"
+}
 
 // fourLetters answers one of ZooKeeper's four-letter words; ok is false for anything else, a handshake's length above all.
 func (s *Server) fourLetters(c *conn, word string) (answer string, ok bool) {
@@ -21,7 +26,7 @@ func (s *Server) fourLetters(c *conn, word string) (answer string, ok bool) {
 		"srvr": s.srvr, "stat": s.stat, "mntr": s.mntr, "srst": s.srst,
 		"wchs": s.wchs, "wchc": s.wchc, "wchp": s.wchp,
 		"cons": s.cons, "crst": s.crst, "dump": s.dump,
-		"conf": s.conf, "envi": envi, "dirs": text("datadir_size: 0\nlogdir_size: 0\n"),
+		"conf": s.conf, "envi": s.envi, "dirs": text("datadir_size: 0\nlogdir_size: 0\n"),
 	}
 	say := words[word]
 	if say == nil {
@@ -81,11 +86,11 @@ func (s *Server) isro() string {
 func (s *Server) nodeCount() int { return s.tree.Len() + 1 }
 
 func (s *Server) srvr() string {
-	return fmt.Sprintf("Zookeeper version: %s\n%s", versionText, s.figures())
+	return fmt.Sprintf("Zookeeper version: %s\n%s", s.version(), s.figures())
 }
 
 func (s *Server) stat() string {
-	return fmt.Sprintf("Zookeeper version: %s\nClients:\n%s\n%s", versionText, s.clients(true), s.figures())
+	return fmt.Sprintf("Zookeeper version: %s\nClients:\n%s\n%s", s.version(), s.clients(true), s.figures())
 }
 
 func (s *Server) figures() string {
@@ -102,7 +107,7 @@ func (s *Server) mntr() string {
 	return fmt.Sprintf("zk_version\t%s\nzk_server_state\t%s\nzk_packets_received\t%d\nzk_packets_sent\t%d\n"+
 		"zk_num_alive_connections\t%d\nzk_outstanding_requests\t0\nzk_znode_count\t%d\nzk_watch_count\t%d\n"+
 		"zk_ephemerals_count\t%d\nzk_global_sessions\t%d\nzk_local_sessions\t0\nzk_approximate_data_size\t%d\nzk_uptime\t%d\n",
-		versionText, s.mode(), s.received, s.sent, len(s.conns), s.nodeCount(), s.watches.Len(),
+		s.version(), s.mode(), s.received, s.sent, len(s.conns), s.nodeCount(), s.watches.Len(),
 		s.tree.EphemeralCount(), len(s.tree.sessions), s.tree.size(), time.Since(s.start).Milliseconds()) + s.ensembleFigures()
 }
 
@@ -183,12 +188,13 @@ func (s *Server) conf() string {
 		port(false), port(true), milliseconds(s.opts.Tick), milliseconds(s.opts.MinSessionTimeout), milliseconds(s.opts.MaxSessionTimeout), number) + quorumSettings
 }
 
-func envi() string {
+func (s *Server) envi() string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
-	return fmt.Sprintf("Environment:\nzookeeper.version=%s\nhost.name=%s\nos.name=%s\nos.arch=%s\n", versionText, host, runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("Environment:\nzookeeper.version=%s\nhost.name=%s\nos.name=%s\nos.arch=%s\n", s.version(),
+		host, runtime.GOOS, runtime.GOARCH)
 }
 
 // size returns what a real server calls the approximate size of its data: the bytes of all paths and all data.

@@ -10,7 +10,7 @@ import (
 // A persistent watch gets every event of its node and of its children's names, a recursive one every event of its node and all
 // below, but no NodeChildrenChanged.
 func TestWatchesThatLast(t *testing.T) {
-	w := NewWatches[string]()
+	w := NewWatches[string](Release38)
 	w.AddLasting("/a", PersistentWatch, "node")
 	w.AddLasting("/a", RecursiveWatch, "tree")
 	w.AddLasting("/", RecursiveWatch, "all")
@@ -42,7 +42,7 @@ func TestWatchesThatLast(t *testing.T) {
 
 // As on ZooKeeper 3.8, a one-shot watch replaces one that lasts, and is replaced by it.
 func TestTheLastWatchOnAPathDecidesItsMode(t *testing.T) {
-	w := NewWatches[string]()
+	w := NewWatches[string](Release38)
 	changed := Event{Type: NodeDataChanged, Path: "/a"}
 	w.AddLasting("/a", RecursiveWatch, "me")
 	w.Add(DataWatch, "/a", "me")

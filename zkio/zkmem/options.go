@@ -2,10 +2,19 @@
 
 package zkmem
 
-import "time"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
 
-// Options are the options of a server. The zero value is a standalone ZooKeeper 3.8 with its defaults.
+// Options are the options of a server. The zero value is a standalone ZooKeeper 3.9 with its defaults.
 type Options struct {
+	// Release is the release that the server imitates. Default Release39; with Keeper, NoContainers or NoCreate2, which
+	// imitate older servers, Release38. New panics if it is none of the constants.
+	Release Release
 	// Tick is the unit of all session times: a session expires at the first tick
 	// boundary after its timeout. Default 2 s, as in ZooKeeper's sample file.
 	Tick time.Duration
@@ -30,8 +39,8 @@ type Options struct {
 	// Unknown has operations that the server does not know, alone and in a multi, and what it does with them. It may
 	// be nil.
 	Unknown map[OpCode]Unknown
-	// ExistsNeedsRead has exists of a node that its caller may not read answered with NoAuth, as by ZooKeeper 3.8.4,
-	// 3.9.2 and later (ZOOKEEPER-2590).
+	// ExistsNeedsRead has Release38 answer exists of a node that its caller may not read with NoAuth, as do 3.8.4 and
+	// the later ones of 3.8 (ZOOKEEPER-2590). Release39 always does.
 	ExistsNeedsRead bool
 	// NewSessionIDOnReattach imitates ClickHouse Keeper: a client that reconnects gets a new session, the old one
 	// times out.
@@ -48,6 +57,10 @@ type Options struct {
 	// SuperDigest is the identity that may do everything, "user:" and the digest as DigestAuth computes it: what
 	// zookeeper.DigestAuthenticationProvider.superDigest is on a real server. Default none.
 	SuperDigest string
+	// EnforceAuth has the schemes of which a client must have proven an identity: what enforce.auth.schemes is with
+	// enforce.auth.enabled=true. Other requests are refused with SessionRequiresAuth, and the connection ends. They are
+	// digest, ip, x509 and sasl, of which zkmem knows no login. New panics at another one. Default none.
+	EnforceAuth []string
 	// ReadOnly imitates a server that is cut off from its ensemble: it accepts only clients that ask for a read-only
 	// server, and refuses writes.
 	ReadOnly bool
@@ -72,6 +85,12 @@ type Unknown struct {
 }
 
 func (o Options) withDefaults() Options {
+	if o.Release == "" && (o.Keeper || o.NoContainers || o.NoCreate2) {
+		o.Release = Release38
+	}
+	o.Release = cmp.Or(o.Release, Release39)
+	mustBeRelease(o.Release)
+	mustBeSchemes(o.EnforceAuth)
 	o.Tick = orDefault(o.Tick, 2*time.Second)
 	o.MinSessionTimeout = orDefault(o.MinSessionTimeout, 2*o.Tick)
 	o.MaxSessionTimeout = orDefault(o.MaxSessionTimeout, max(20*o.Tick, o.MinSessionTimeout))
@@ -91,3 +110,27 @@ func orDefault[T int | time.Duration](v, otherwise T) T {
 	}
 	return v
 }
+
+// old reports whether the server imitates 3.8.
+func (s *Server) old() bool { return s.opts.Release == Release38 }
+
+// mustBeRelease panics unless the release is one of the constants.
+func mustBeRelease(r Release) {
+	if r != Release38 && r != Release39 {
+		panic(fmt.Sprintf("zkmem: Options.Release is %q: it is one of %q and %q", string(r), string(Release39),
+			string(Release38)))
+	}
+}
+
+// mustBeSchemes panics unless each is a scheme in which an identity can be proven. ZooKeeper does not start otherwise.
+func mustBeSchemes(schemes []string) {
+	for _, scheme := range schemes {
+		if !slices.Contains(Schemes(), scheme) {
+			panic(fmt.Sprintf("zkmem: Options.EnforceAuth has %q: it may have %s", scheme,
+				strings.Join(Schemes(), ", ")))
+		}
+	}
+}
+
+// Schemes returns the schemes in which an identity can be proven to a server, for Options.EnforceAuth.
+func Schemes() []string { return []string{"digest", "ip", "sasl", "x509"} }

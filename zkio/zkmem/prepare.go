@@ -275,7 +275,7 @@ func (d *draft) deleteContainer(op Op) Txn {
 		return d.refuse(NoNode)
 	case n.children > 0:
 		return d.refuse(NotEmpty)
-	case n.owner == 0 || owned(n.owner):
+	case owned(n.owner):
 		return d.refuse(BadVersion)
 	}
 	parent, _ := d.get(parentPath)

@@ -76,7 +76,7 @@ func (s *Server) exists(c *conn, r request) (Code, func(*encoder)) {
 	if strings.IndexByte(r.op.Path, 0) >= 0 {
 		return BadArguments, nil
 	}
-	if s.opts.ExistsNeedsRead && !s.mayRead(c, r.op.Path) {
+	if (s.opts.ExistsNeedsRead || !s.old()) && !s.mayRead(c, r.op.Path) {
 		return NoAuth, nil
 	}
 	s.watch(c, r, DataWatch)
@@ -121,16 +121,16 @@ func (s *Server) setWatches(c *conn, r request) {
 		_, stat, err := s.tree.Get(path)
 		switch {
 		case err != nil:
-			c.sendWatchEvent(Event{Type: NodeDeleted, Path: path})
+			c.sendWatchEvent(unnumbered, Event{Type: NodeDeleted, Path: path})
 		case stat.Mzxid > r.since:
-			c.sendWatchEvent(Event{Type: NodeDataChanged, Path: path})
+			c.sendWatchEvent(unnumbered, Event{Type: NodeDataChanged, Path: path})
 		default:
 			s.watches.Add(DataWatch, path, c)
 		}
 	}
 	for _, path := range r.exist {
 		if s.tree.Exists(path) {
-			c.sendWatchEvent(Event{Type: NodeCreated, Path: path})
+			c.sendWatchEvent(unnumbered, Event{Type: NodeCreated, Path: path})
 		} else {
 			s.watches.Add(DataWatch, path, c)
 		}
@@ -139,9 +139,9 @@ func (s *Server) setWatches(c *conn, r request) {
 		_, stat, err := s.tree.Get(path)
 		switch {
 		case err != nil:
-			c.sendWatchEvent(Event{Type: NodeDeleted, Path: path})
+			c.sendWatchEvent(unnumbered, Event{Type: NodeDeleted, Path: path})
 		case stat.Pzxid > r.since:
-			c.sendWatchEvent(Event{Type: NodeChildrenChanged, Path: path})
+			c.sendWatchEvent(unnumbered, Event{Type: NodeChildrenChanged, Path: path})
 		default:
 			s.watches.Add(ChildWatch, path, c)
 		}
@@ -194,14 +194,44 @@ func (e *encoder) identities(ids []Auth) {
 
 // pickWatches checks or removes a connection's watches of one kind, or of any.
 func (s *Server) pickWatches(c *conn, r request) Code {
-	const anyKind WatchKind = 3
-	if r.kind < ChildWatch || r.kind > anyKind {
+	const anyKind, persistent, recursive WatchKind = 3, 4, 5
+	last := recursive
+	if s.old() {
+		last = anyKind
+	}
+	if r.kind < ChildWatch || r.kind > last {
 		return MarshallingError
 	}
-	if r.op.Code == OpCheckWatches && r.op.Path != "" && !strings.Contains(r.op.Path, "/") {
-		return MarshallingError // a real server fails to find the parent
-	}
 	found := false
+	switch {
+	case s.old():
+		if r.op.Code == OpCheckWatches && r.op.Path != "" && !strings.Contains(r.op.Path, "/") {
+			return MarshallingError // a real server fails to find the parent
+		}
+		found = s.pickOld(c, r, anyKind)
+	case r.kind == anyKind:
+		for _, kind := range []WatchKind{ChildWatch, DataWatch} {
+			if r.op.Code == OpRemoveWatches {
+				found = s.watches.Remove(kind, r.op.Path, c) || found
+			} else {
+				found = s.watches.Has(kind, r.op.Path, c) || found
+			}
+		}
+	case r.kind == persistent:
+		found = s.pickMode(c, r, PersistentWatch, ChildWatch, DataWatch)
+	case r.kind == recursive:
+		found = s.pickMode(c, r, RecursiveWatch, DataWatch)
+	default:
+		found = s.pickMode(c, r, OneShotWatch, r.kind)
+	}
+	if !found {
+		return NoWatcher
+	}
+	return OK
+}
+
+// pickOld is pickWatches on 3.8, which knows no modes.
+func (s *Server) pickOld(c *conn, r request, anyKind WatchKind) (found bool) {
 	for _, kind := range []WatchKind{ChildWatch, DataWatch} {
 		switch {
 		case r.kind != kind && r.kind != anyKind:
@@ -211,8 +241,17 @@ func (s *Server) pickWatches(c *conn, r request) Code {
 			found = s.watches.Count(kind, r.op.Path) > 0 || found
 		}
 	}
-	if !found {
-		return NoWatcher
+	return found
+}
+
+// pickMode checks or removes a connection's watches of one mode.
+func (s *Server) pickMode(c *conn, r request, mode WatchMode, kinds ...WatchKind) (found bool) {
+	for _, kind := range kinds {
+		if r.op.Code == OpRemoveWatches {
+			found = s.watches.removeMode(kind, r.op.Path, mode, c) || found
+		} else {
+			found = s.watches.modes(kind, r.op.Path, c).has(mode) || found
+		}
 	}
-	return OK
+	return found
 }

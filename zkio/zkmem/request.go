@@ -21,31 +21,50 @@ type request struct {
 	deep  []string  // setWatches2: recursive watches
 	auth  Auth      // auth: the scheme and what the client sends
 	bad   bool
+	spare bool // it is bad, and uses up no zxid
 
 	change change // reconfig
 }
 
-// decodeRequest returns false if not even the header is complete.
-func decodeRequest(frame []byte) (request, bool) {
+// decodeRequest reads a request as a release does. It returns false if not even the header is complete.
+func decodeRequest(frame []byte, release Release) (request, bool) {
 	d := &decoder{buf: frame}
 	r := request{xid: d.int32()}
 	r.op.Code = OpCode(d.int32())
 	if d.bad {
 		return request{}, false
 	}
-	r.body(d)
-	r.bad = d.bad
+	r.body(d, release)
+	r.bad = d.bad || d.null
+	r.spare = r.usesNoZxid(d, release)
 	return r, true
 }
 
-func (r *request) body(d *decoder) {
+// usesNoZxid reports whether a real server refuses the request before it takes a zxid for it.
+func (r *request) usesNoZxid(d *decoder, release Release) bool {
+	switch {
+	case release == Release38:
+		return false
+	case r.op.Code == OpMulti:
+		return r.spare
+	case r.op.Code == OpDeleteContainer:
+		return r.bad
+	}
+	return d.bad
+}
+
+func (r *request) body(d *decoder, release Release) {
 	switch r.op.Code {
 	case OpExists, OpGetData, OpGetChildren, OpGetChildren2:
 		r.op.Path, r.watch = d.text(), d.bool()
 	case OpGetACL, OpSync, OpGetEphemerals, OpCountDescendants:
 		r.op.Path = d.text()
 	case OpCheckWatches:
-		r.op.Path, r.kind = d.text(), WatchKind(d.int32())
+		if release == Release38 {
+			r.op.Path, r.kind = d.text(), WatchKind(d.int32())
+			return
+		}
+		r.op.Path, r.kind = d.textOr(""), WatchKind(d.int32())
 	case OpRemoveWatches:
 		r.op.Path, r.kind = d.textOr(""), WatchKind(d.int32())
 	case OpSetWatches:
@@ -65,7 +84,9 @@ func (r *request) body(d *decoder) {
 	case OpReconfig:
 		r.change = change{joining: d.textOr(nullID), leaving: d.textOr(nullID), members: d.textOr(nullID), version: d.int64()}
 	case OpMulti, OpMultiRead:
-		r.op.Ops = decodeMulti(d, r.op.Code == OpMultiRead)
+		if r.op.Ops, r.spare = decodeMulti(d, r.op.Code == OpMultiRead, release); r.spare {
+			d.bad = true
+		}
 		if len(r.op.Ops) > 0 {
 			r.op.Path = r.op.Ops[0].Path
 		}
@@ -84,6 +105,8 @@ func decodeWrite(op *Op, d *decoder) {
 		}
 	case OpDelete, OpCheck:
 		op.Path, op.Version = d.text(), d.int32()
+	case OpDeleteContainer:
+		op.Path = d.text()
 	case OpSetData:
 		op.Path, op.Data, op.Version = d.text(), d.bytes(), d.int32()
 	case OpSetACL:
@@ -92,14 +115,14 @@ func decodeWrite(op *Op, d *decoder) {
 }
 
 // decodeMulti reads operations that are all writes, or all reads. The watch flag of a read counts for nothing there.
-func decodeMulti(d *decoder, reads bool) []Op {
-	var ops []Op
+// spare reports that it stopped at an operation which a real server of 3.9 fails to make, although it could read it.
+func decodeMulti(d *decoder, reads bool, release Release) (ops []Op, spare bool) {
 	for !d.bad {
 		op := Op{Code: OpCode(d.int32())}
 		done := d.bool()
 		d.int32() // an error code, unused in requests
 		if done || d.bad {
-			return ops
+			return ops, false
 		}
 		switch op.Code {
 		case OpGetData, OpGetChildren:
@@ -108,8 +131,11 @@ func decodeMulti(d *decoder, reads bool) []Op {
 			d.bad = d.bad || !reads
 		case OpCreate, OpCreate2, OpCreateContainer:
 			decodeWrite(&op, d)
-			op.Code = createdInMulti(op.Mode)
-			d.bad = d.bad || reads
+			d.bad = d.bad || reads || release != Release38 && (op.Mode < Persistent || op.Mode > SequentialTTL)
+			if !d.bad && release != Release38 && (op.ACL == nil || timed(op)) {
+				return ops, true
+			}
+			op.Code = createdInMulti(op, release)
 		case OpCreateTTL, OpDelete, OpSetData, OpCheck:
 			decodeWrite(&op, d)
 			d.bad = d.bad || reads
@@ -118,16 +144,19 @@ func decodeMulti(d *decoder, reads bool) []Op {
 		}
 		ops = append(ops, op)
 	}
-	return ops
+	return ops, false
 }
 
-// createdInMulti returns the real operation of a create within a multi: there the mode decides, as in ZooKeeper, not
-// the operation.
-func createdInMulti(mode Mode) OpCode {
-	if mode == modeContainer {
+// createdInMulti returns the real operation of a create within a multi. There the mode decides; on 3.9 it decides only
+// about containers.
+func createdInMulti(op Op, release Release) OpCode {
+	switch {
+	case op.Mode == modeContainer:
 		return OpCreateContainer
+	case release == Release38:
+		return OpCreate
 	}
-	return OpCreate
+	return op.Code
 }
 
 // encodeResult appends the body of the reply to a write.

@@ -95,7 +95,7 @@ func (s *Server) respond(c *conn, p *packet) bool {
 	}
 	zxid := s.tree.Zxid()
 	switch {
-	case r.op.Code == OpAuth, r.op.Code == OpSASL:
+	case r.op.Code == OpAuth, r.op.Code == OpSASL, answer.code == SessionRequiresAuth:
 		zxid = 0
 	case answer.code == Unimplemented && answer.last:
 		zxid = -1
@@ -129,6 +129,8 @@ func (s *Server) answer(c *conn, p *packet) answer {
 	switch {
 	case p.done:
 		s.answerDone(c, p, &a)
+	case s.lacksAuth(c, r):
+		a.code, a.last = SessionRequiresAuth, true
 	case r.op.Code == OpPing:
 		a.xid = -2
 	case s.opts.lacks(r.op):
@@ -151,6 +153,7 @@ func (s *Server) answer(c *conn, p *packet) answer {
 		a.code = NotReadOnly
 	case isWrite(r.op.Code):
 		a.code, a.body = s.write(c, r)
+		a.none = r.op.Code == OpCheck && a.code == OK // a real server of 3.8 fails to write the answer
 	case r.bad:
 		a.code = MarshallingError
 	default:
@@ -159,10 +162,20 @@ func (s *Server) answer(c *conn, p *packet) answer {
 	return a
 }
 
+// lacksAuth reports whether a request needs an identity that its client has not proven yet.
+func (s *Server) lacksAuth(c *conn, r request) bool {
+	if len(s.opts.EnforceAuth) == 0 || r.op.Code == OpAuth || r.op.Code == OpSASL {
+		return false
+	}
+	return !slices.ContainsFunc(c.auth, func(id Auth) bool { return slices.Contains(s.opts.EnforceAuth, id.Scheme) })
+}
+
 // answerDone answers a request with what the ensemble's leader had to decide.
 func (s *Server) answerDone(c *conn, p *packet, a *answer) {
 	a.code, a.body = p.code, p.body
 	switch {
+	case p.request.op.Code == OpCheck && p.code == OK: // as alone
+		a.none = true
 	case p.request.op.Code == OpCloseSession:
 		a.last = true
 	case p.request.op.Code == OpCreateSession && p.code == OK:
@@ -188,6 +201,8 @@ func (o Options) unknown(op Op) Unknown {
 // supports returns false for operations that end the connection.
 func (s *Server) supports(op OpCode) bool {
 	switch op {
+	case OpCheck: // alone; since 3.9 it is part of a multi only
+		return s.old()
 	case OpCreateContainer:
 		return !s.opts.NoContainers
 	case OpCreate2:
@@ -219,11 +234,13 @@ func (s *Server) write(c *conn, r request) (Code, func(*encoder)) {
 		}
 		s.refuse(caller.Session, code)
 		return code, nil
-	case r.op.Code == OpDeleteContainer: // the server's own; it refuses every path in a client's request
+	case r.op.Code == OpDeleteContainer && s.old(): // the server's own; it refuses every path in a client's request
 		s.refuse(caller.Session, BadArguments)
 		return BadArguments, nil
 	case r.bad:
-		s.refuse(caller.Session, MarshallingError)
+		if !r.spare {
+			s.refuse(caller.Session, MarshallingError)
+		}
 		return MarshallingError, nil
 	}
 	result := s.commit(caller, r.op)

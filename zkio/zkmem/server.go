@@ -59,14 +59,15 @@ func New(o Options) *Server { return newServer(o, new(sync.Mutex), 1) }
 
 // newServer returns a server with a number and a lock, which it may share.
 func newServer(o Options, mu *sync.Mutex, number byte) *Server {
+	o = o.withDefaults()
 	s := &Server{
 		mu:        mu,
-		opts:      o.withDefaults(),
+		opts:      o,
 		start:     time.Now(),
 		closed:    make(chan struct{}),
 		failed:    make(chan error, 1),
 		tree:      NewTree(),
-		watches:   NewWatches[*conn](),
+		watches:   NewWatches[*conn](o.Release),
 		sessions:  map[int64]*session{},
 		conns:     map[*conn]struct{}{},
 		listeners: map[net.Listener]struct{}{},
@@ -356,7 +357,7 @@ func (s *Server) apply(txn Txn) Result {
 	for _, event := range events {
 		for _, c := range s.watches.Fire(event) {
 			if allowed(event.ACL, PermRead, c.auth) == OK {
-				c.sendWatchEvent(event)
+				c.sendWatchEvent(txn.Zxid, event)
 			}
 		}
 	}

@@ -24,29 +24,38 @@ const (
 	RecursiveWatch  WatchMode = 1
 )
 
+// modes is a set of modes, which one watcher has on one path.
+type modes uint8
+
+func (m WatchMode) only() modes { return 1 << (m + 1) }
+
+func (m modes) has(mode WatchMode) bool { return m&mode.only() != 0 }
+
 // Watches is a table of watches, each of a watcher W (a connection, for a server). Pure like [Tree].
 //
-// A watcher has one watch of each kind on a path. The last call decides its mode, as on ZooKeeper 3.8: a one-shot
-// watch replaces a persistent one. ZooKeeper 3.9 keeps both.
+// As on ZooKeeper 3.8, a watcher has one watch of each kind on a path, and the last call decides its mode: a one-shot
+// watch replaces a persistent one. As on 3.9, it has one of each mode, and a recursive watch is a data watch only.
 type Watches[W comparable] struct {
 	data, child watchTable[W]
-	lasting     int // watches of other modes than OneShotWatch
+	apart       bool // as on 3.9
+	lasting     int  // watches of other modes than OneShotWatch
 	recursive   int
 }
 
-// watchTable has the watches of one kind. A watcher that was in it stays in paths, without a path, until Drop.
+// watchTable has the watches of one kind. A watcher whose watches were spent, on 3.8 also one whose watches were
+// removed, stays in paths, without a path, until Drop.
 type watchTable[W comparable] struct {
 	watchers map[string][]W
-	paths    map[W]map[string]WatchMode
+	paths    map[W]map[string]modes
 }
 
-// NewWatches returns an empty table.
-func NewWatches[W comparable]() *Watches[W] {
-	return &Watches[W]{data: newWatchTable[W](), child: newWatchTable[W]()}
+// NewWatches returns an empty table of a release.
+func NewWatches[W comparable](r Release) *Watches[W] {
+	return &Watches[W]{data: newWatchTable[W](), child: newWatchTable[W](), apart: r != Release38}
 }
 
 func newWatchTable[W comparable]() watchTable[W] {
-	return watchTable[W]{watchers: map[string][]W{}, paths: map[W]map[string]WatchMode{}}
+	return watchTable[W]{watchers: map[string][]W{}, paths: map[W]map[string]modes{}}
 }
 
 func (t *Watches[W]) table(kind WatchKind) *watchTable[W] {
@@ -60,52 +69,66 @@ func (t *Watches[W]) table(kind WatchKind) *watchTable[W] {
 func (t *Watches[W]) Add(kind WatchKind, path string, w W) { t.add(kind, path, OneShotWatch, w) }
 
 // AddLasting does what an addWatch request does: it arms watches of both kinds, in the mode PersistentWatch or
-// RecursiveWatch.
+// RecursiveWatch; on 3.9 a recursive one is a data watch only.
 func (t *Watches[W]) AddLasting(path string, mode WatchMode, w W) {
 	t.add(DataWatch, path, mode, w)
-	t.add(ChildWatch, path, mode, w)
+	if mode != RecursiveWatch || !t.apart {
+		t.add(ChildWatch, path, mode, w)
+	}
 }
 
-// add arms a watch, or changes the mode of the one that is armed.
+// add arms a watch. On 3.8 it changes the mode of the one that is armed.
 func (t *Watches[W]) add(kind WatchKind, path string, mode WatchMode, w W) {
-	table := t.table(kind)
-	was, armed := table.paths[w][path]
-	if armed {
-		t.count(was, -1)
-	} else {
+	table, now := t.table(kind), mode.only()
+	if t.apart {
+		now |= table.paths[w][path]
+	}
+	t.set(table, path, w, now)
+}
+
+// set replaces the modes that a watcher has on a path, of which at least one is left.
+func (t *Watches[W]) set(table *watchTable[W], path string, w W, now modes) {
+	was := table.paths[w][path]
+	if was == 0 {
 		table.watchers[path] = append(table.watchers[path], w)
 	}
 	if table.paths[w] == nil {
-		table.paths[w] = map[string]WatchMode{}
+		table.paths[w] = map[string]modes{}
 	}
-	table.paths[w][path] = mode
-	t.count(mode, 1)
+	table.paths[w][path] = now
+	t.count(was, -1)
+	t.count(now, 1)
 }
 
-func (t *Watches[W]) count(mode WatchMode, by int) {
-	if mode != OneShotWatch {
+func (t *Watches[W]) count(m modes, by int) {
+	if m.has(PersistentWatch) {
 		t.lasting += by
 	}
-	if mode == RecursiveWatch {
+	if m.has(RecursiveWatch) {
+		t.lasting += by
 		t.recursive += by
 	}
 }
 
-// Has reports whether a watch is armed.
-func (t *Watches[W]) Has(kind WatchKind, path string, w W) bool {
-	_, armed := t.table(kind).paths[w][path]
-	return armed
+// Has reports whether a watch of any mode is armed.
+func (t *Watches[W]) Has(kind WatchKind, path string, w W) bool { return t.modes(kind, path, w) != 0 }
+
+func (t *Watches[W]) modes(kind WatchKind, path string, w W) modes {
+	return t.table(kind).paths[w][path]
 }
 
-// Remove disarms a watch of any mode and reports whether it was armed.
+// Remove disarms a watcher's watches of one kind on a path, of any mode, and reports whether one was armed.
 func (t *Watches[W]) Remove(kind WatchKind, path string, w W) bool {
 	table := t.table(kind)
-	mode, armed := table.paths[w][path]
-	if !armed {
+	was := table.paths[w][path]
+	if was == 0 {
 		return false
 	}
-	t.count(mode, -1)
+	t.count(was, -1)
 	delete(table.paths[w], path)
+	if t.apart && len(table.paths[w]) == 0 {
+		delete(table.paths, w)
+	}
 	list := slices.DeleteFunc(table.watchers[path], func(other W) bool { return other == w })
 	if len(list) == 0 {
 		delete(table.watchers, path)
@@ -113,6 +136,20 @@ func (t *Watches[W]) Remove(kind WatchKind, path string, w W) bool {
 		table.watchers[path] = list
 	}
 	return true
+}
+
+// removeMode disarms a watch of one mode, and reports whether it was armed.
+func (t *Watches[W]) removeMode(kind WatchKind, path string, mode WatchMode, w W) bool {
+	was := t.modes(kind, path, w)
+	switch left := was &^ mode.only(); left {
+	case was:
+		return false
+	case 0:
+		return t.Remove(kind, path, w)
+	default:
+		t.set(t.table(kind), path, w, left)
+		return true
+	}
 }
 
 // Drop disarms all watches of one watcher.
@@ -156,13 +193,14 @@ func (t *Watches[W]) take(kind WatchKind, e Event) []W {
 	}
 	var taken, left []W
 	for _, w := range table.watchers[e.Path] {
-		mode := table.paths[w][e.Path]
-		if mode != RecursiveWatch || e.Type != NodeChildrenChanged {
+		armed := table.paths[w][e.Path]
+		if armed != RecursiveWatch.only() || e.Type != NodeChildrenChanged {
 			taken = append(taken, w)
 		}
-		if mode == OneShotWatch {
+		if lasts := armed &^ OneShotWatch.only(); lasts == 0 {
 			delete(table.paths[w], e.Path)
 		} else {
+			table.paths[w][e.Path] = lasts
 			left = append(left, w)
 		}
 	}
@@ -176,7 +214,7 @@ func (t *Watches[W]) take(kind WatchKind, e Event) []W {
 	for path := e.Path; path != "/"; {
 		path = orRoot(path[:strings.LastIndexByte(path, '/')])
 		for _, w := range table.watchers[path] {
-			if table.paths[w][path] == RecursiveWatch && !slices.Contains(taken, w) {
+			if table.paths[w][path].has(RecursiveWatch) && !slices.Contains(taken, w) {
 				taken = append(taken, w)
 			}
 		}

@@ -7,10 +7,11 @@ import (
 	"io"
 )
 
-// decoder reads ZooKeeper's encoding (jute). The first mistake sets bad for good; what is read afterwards is zero.
+// decoder reads ZooKeeper's encoding (jute). The first mistake sets bad for good; what is read afterwards is zero. null
+// reports that a text was null that must not be.
 type decoder struct {
-	buf []byte
-	bad bool
+	buf       []byte
+	bad, null bool
 }
 
 func (d *decoder) take(n int) []byte {
@@ -52,7 +53,14 @@ func (d *decoder) bytes() []byte {
 }
 
 // text returns a string that must not be null.
-func (d *decoder) text() string { return string(d.take(int(d.int32()))) }
+func (d *decoder) text() string {
+	text := d.textOr(nullID)
+	if text == nullID {
+		d.null = true
+		return ""
+	}
+	return text
+}
 
 // count returns the length of a list whose items take at least size bytes each; null is an empty list.
 func (d *decoder) count(size int) int {
@@ -75,8 +83,13 @@ func (d *decoder) texts() []string {
 	return list
 }
 
+// acls returns an access list; nil stands for ZooKeeper's null.
 func (d *decoder) acls() []ACL {
+	null := len(d.buf) >= 4 && int32(binary.BigEndian.Uint32(d.buf)) == -1
 	list := make([]ACL, d.count(12))
+	if null {
+		return nil
+	}
 	for i := range list {
 		list[i] = ACL{Perms: d.int32(), Scheme: d.textOr(""), ID: d.textOr(nullID)}
 	}

@@ -128,7 +128,7 @@ func TestAHandshakeOfAnotherVersion(t *testing.T) {
 
 // Servers since 3.8.4 and 3.9.2: exists of a node that may not be read is refused. A guaranteed delete deletes it.
 func TestAGuaranteedDeleteOfAHiddenNode(t *testing.T) {
-	srv := zkmem.Start(t, zkmem.Options{ExistsNeedsRead: true})
+	srv := zkmem.Start(t, zkmem.Options{Release: zkmem.Release39})
 	if _, err := srv.Create("/dir", nil, zkmem.Persistent); err != nil {
 		t.Fatal(err)
 	}

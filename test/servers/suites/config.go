@@ -104,6 +104,7 @@ func (c config) ensemble() string {
 
 // options returns the settings of a server of zkmem.
 func (c config) options() zkmem.Options {
-	return zkmem.Options{Tick: time.Duration(c.Tick) * time.Millisecond, SuperDigest: c.Super, ExtendedTypes: c.TTL,
+	return zkmem.Options{Release: zkmem.Release38, Tick: time.Duration(c.Tick) * time.Millisecond,
+		SuperDigest: c.Super, ExtendedTypes: c.TTL,
 		SyncLimit: int(c.Sync), Reconfig: c.Reconfig, ReadOnlyMode: c.ReadOnly}
 }

@@ -1,5 +1,6 @@
 // Package suites runs the tests of other libraries, kazoo and go-zookeeper, against zkmem and against a real ZooKeeper. Their own
-// harnesses start the servers. A program that stands in for java has a hub in the test serve zkmem instead.
+// harnesses start the servers; one line of go-zookeeper's is changed. A program that stands in for java has a hub in
+// the test serve zkmem.
 //
 // As an ordinary test it runs those tests of testdata/sample.tsv, which pass on both, against zkmem. With -full, as make foreign
 // has it, it runs all tests against both and writes the tables of docs/proofs.md.

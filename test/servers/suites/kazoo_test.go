@@ -15,7 +15,7 @@ import (
 	"github.com/incumbent-go/incumbent/test/kit/realzk"
 )
 
-// version is the release that suites are given. zkmem imitates it, and Debian has it.
+// version is the release that suites are given, zkmem.Release38: Debian has it.
 const version = "3.8.0"
 
 // kazoo is the suite of the kazoo that python3 has here.
