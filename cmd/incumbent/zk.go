@@ -79,6 +79,7 @@ Exit codes:
 	c.Flags().StringVar(&f.load, "load", "", "create the nodes of this file first; none if it does not exist")
 	c.Flags().StringVar(&f.save, "save", "", "write the nodes to this file at the end")
 	c.Flags().StringVar(&f.control, "control", "", "serve control of the servers by HTTP on this address")
+	f.releaseFlags(c.Flags())
 	f.httpHosts.flags(c.Flags())
 	a.JSONFlag(c)
 	return c
@@ -114,6 +115,9 @@ func (f *zkFlags) check(c *cobra.Command) error {
 		*address.value = onLoopback(*address.value)
 	}
 	if err := f.checkEnsemble(); err != nil {
+		return err
+	}
+	if err := f.checkRelease(); err != nil {
 		return err
 	}
 	if err := f.httpHosts.check(); err != nil {
