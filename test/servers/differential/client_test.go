@@ -151,7 +151,7 @@ func (c *client) tell(frame []byte, op int32) string {
 		return fmt.Sprintf("event zxid %d code %d type %d state %d %s", zxid, code, d.i32(), d.i32(), d.str())
 	}
 	text := fmt.Sprintf("reply xid %d zxid %d code %d", xid, zxid, code)
-	if code == 0 {
+	if code == 0 && xid != -2 {
 		text += " " + d.body(op)
 	}
 	if len(d.buf) > 0 {

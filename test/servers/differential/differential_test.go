@@ -43,9 +43,10 @@ func TestZkmemAnswersAsTheRealServer(t *testing.T) {
 	if os.Getenv("INCUMBENT_ZK") != "" {
 		options = realzk.Options{} // it is used as it is
 	}
-	apache := realzk.Start(t, options)
-	mem := zkmem.Start(t, zkmem.Options{ContainerInterval: time.Hour})
-	rehearse(t, apache.Addr(), mem.Addr(), seed, rounds, steps, false)
+	onReleases(t, func(t *testing.T, r release) {
+		apache, mem := r.start(t, options, zkmem.Options{ContainerInterval: time.Hour})
+		rehearse(t, apache.Addr(), mem.Addr(), seed, rounds, steps, false)
+	})
 }
 
 // noReaper keeps a real server from deleting containers by itself, which moves its zxid in the middle of a round.
@@ -55,10 +56,12 @@ const noReaper = "znode.container.checkIntervalMs=3600000"
 func TestZkmemWithEverySettingAnswersAsTheRealServer(t *testing.T) {
 	seed := repeat.Seed(t, 1_000_001)
 	rounds := setting(t, "INCUMBENT_DIFF_ROUNDS", 40) / 3
-	apache := realzk.Start(t, realzk.Options{Properties: []string{noReaper, "zookeeper.extendedTypesEnabled=true",
-		"zookeeper.DigestAuthenticationProvider.superDigest=" + superDigest}})
-	mem := zkmem.Start(t, zkmem.Options{ExtendedTypes: true, ContainerInterval: time.Hour, SuperDigest: superDigest})
-	rehearse(t, apache.Addr(), mem.Addr(), seed, rounds, setting(t, "INCUMBENT_DIFF_STEPS", 300), true)
+	onReleases(t, func(t *testing.T, r release) {
+		apache, mem := r.start(t, realzk.Options{Properties: []string{noReaper, "zookeeper.extendedTypesEnabled=true",
+			"zookeeper.DigestAuthenticationProvider.superDigest=" + superDigest}},
+			zkmem.Options{ExtendedTypes: true, ContainerInterval: time.Hour, SuperDigest: superDigest})
+		rehearse(t, apache.Addr(), mem.Addr(), seed, rounds, setting(t, "INCUMBENT_DIFF_STEPS", 300), true)
+	})
 }
 
 // rehearse plays rounds against both servers until they differ.

@@ -12,14 +12,19 @@ import (
 // TestIdentitiesAreShownAsByTheRealServer proves identities, and compares what whoAmI and an ACL of scheme "auth" make of
 // them.
 func TestIdentitiesAreShownAsByTheRealServer(t *testing.T) {
-	apache := realzk.Start(t, realzk.Options{Properties: []string{"zookeeper.DigestAuthenticationProvider.superDigest=" + superDigest}})
-	mem := zkmem.Start(t, zkmem.Options{SuperDigest: superDigest})
-	for i, proven := range [][]string{{}, {"u1:p"}, {superUser}, {"u1:p", superUser}, {superUser, superUser}, {"nocolon"}, {"u1:p:q"}, {":"}, {""}} {
-		got := [2]string{identities(apache.Addr(), i, proven), identities(mem.Addr(), i, proven)}
-		if got[0] != got[1] {
-			t.Error(played{number: i, name: fmt.Sprintf("whoAmI and an ACL after %q", proven), real: got[0], mem: got[1]}.differs())
+	onReleases(t, func(t *testing.T, r release) {
+		digest := "zookeeper.DigestAuthenticationProvider.superDigest=" + superDigest
+		apache, mem := r.start(t, realzk.Options{Properties: []string{digest}},
+			zkmem.Options{SuperDigest: superDigest})
+		for i, proven := range [][]string{{}, {"u1:p"}, {superUser}, {"u1:p", superUser}, {superUser, superUser},
+			{"nocolon"}, {"u1:p:q"}, {":"}, {""}} {
+			got := [2]string{identities(apache.Addr(), i, proven), identities(mem.Addr(), i, proven)}
+			if got[0] != got[1] {
+				t.Error(played{number: i, name: fmt.Sprintf("whoAmI and an ACL after %q", proven), real: got[0],
+					mem: got[1]}.differs())
+			}
 		}
-	}
+	})
 }
 
 func identities(addr string, number int, proven []string) string {

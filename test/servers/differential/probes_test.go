@@ -67,19 +67,22 @@ func multiProbes() (list []probe) {
 // TestOddRequestsAreAnsweredAsByTheRealServer compares what is answered, and whether the connection goes on: a ping follows
 // each request.
 func TestOddRequestsAreAnsweredAsByTheRealServer(t *testing.T) {
-	apache, mem := realzk.Start(t, realzk.Options{}), zkmem.Start(t)
-	differ := 0
-	for _, p := range probes() {
-		var got [2]string
-		for side, addr := range []string{apache.Addr(), mem.Addr()} {
-			got[side] = p.play(addr)
+	onReleases(t, func(t *testing.T, r release) {
+		apache, mem := r.start(t, realzk.Options{}, zkmem.Options{})
+		differ := 0
+		for _, p := range probes() {
+			var got [2]string
+			for side, addr := range []string{apache.Addr(), mem.Addr()} {
+				got[side] = p.play(addr)
+			}
+			if got[0] != got[1] {
+				differ++
+				t.Errorf("operation %d with %q:\n  ZooKeeper: %s\n  zkmem:     %s", p.op, []byte(p.body), got[0],
+					got[1])
+			}
 		}
-		if got[0] != got[1] {
-			differ++
-			t.Errorf("operation %d with %q:\n  ZooKeeper: %s\n  zkmem:     %s", p.op, []byte(p.body), got[0], got[1])
-		}
-	}
-	t.Logf("%d requests, %d answered otherwise", len(probes()), differ)
+		t.Logf("%d requests, %d answered otherwise", len(probes()), differ)
+	})
 }
 
 // play returns the codes and lengths of what a server answers, until the ping behind the request, and how it ends.

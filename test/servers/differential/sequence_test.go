@@ -44,39 +44,42 @@ func nearTheEnd(t *testing.T) string {
 
 // TestTheSequenceEndsAsOnTheRealServer walks both servers over the end of the counter, one create at a time.
 func TestTheSequenceEndsAsOnTheRealServer(t *testing.T) {
-	apache := realzk.Start(t, realzk.Options{Dir: nearTheEnd(t), Properties: []string{"zookeeper.snapshot.trust.empty=true"}})
-	mem := zkmem.Start(t)
-	for _, path := range []string{"/q", "/q/first"} {
-		if _, err := mem.Create(path, nil, zkmem.Persistent); err != nil {
+	onReleases(t, func(t *testing.T, r release) {
+		properties := []string{"zookeeper.snapshot.trust.empty=true"}
+		apache, mem := r.start(t, realzk.Options{Dir: nearTheEnd(t), Properties: properties}, zkmem.Options{})
+		for _, path := range []string{"/q", "/q/first"} {
+			if _, err := mem.Create(path, nil, zkmem.Persistent); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := mem.SetSequence("/q", math.MaxInt32-2); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if err := mem.SetSequence("/q", math.MaxInt32-2); err != nil {
-		t.Fatal(err)
-	}
-	var told [2]string
-	for side, addr := range []string{apache.Addr(), mem.Addr()} {
-		w := newWorld(addr)
-		c := w.clients[0]
-		c.connect(0, make([]byte, 16), 0, 30000, "me")
-		var lines []string
-		for _, name := range []string{"a-", "a-", "a-", "a-", "b-", "b-"} {
-			body := enc{}.str("/q/" + name).i32(-1).acls([]acl{{31, "world", "anyone"}}).i32(3)
-			lines = append(lines, withoutZxid(c.ask(opCreate, body)))
+		var told [2]string
+		for side, addr := range []string{apache.Addr(), mem.Addr()} {
+			w := newWorld(addr)
+			c := w.clients[0]
+			c.connect(0, make([]byte, 16), 0, 30000, "me")
+			var lines []string
+			for _, name := range []string{"a-", "a-", "a-", "a-", "b-", "b-"} {
+				body := enc{}.str("/q/" + name).i32(-1).acls([]acl{{31, "world", "anyone"}}).i32(3)
+				lines = append(lines, withoutZxid(c.ask(opCreate, body)))
+			}
+			pair := enc{}
+			for _, name := range []string{"c-", "d-"} {
+				pair = append(pair.i32(opCreate).flag(false).i32(-1),
+					enc{}.str("/q/"+name).i32(-1).acls([]acl{{31, "world", "anyone"}}).i32(3)...)
+			}
+			lines = append(lines, withoutZxid(c.ask(opMulti, pair.i32(-1).flag(true).i32(-1))))
+			lines = append(lines, withoutZxid(c.ask(opGetChildren, enc{}.str("/q").flag(false))))
+			told[side] = strings.Join(lines, "\n")
+			w.end()
 		}
-		pair := enc{}
-		for _, name := range []string{"c-", "d-"} {
-			pair = append(pair.i32(opCreate).flag(false).i32(-1), enc{}.str("/q/"+name).i32(-1).acls([]acl{{31, "world", "anyone"}}).i32(3)...)
+		if told[0] != told[1] {
+			t.Fatal(played{name: "creates past the end of /q's counter", real: told[0], mem: told[1]}.differs())
 		}
-		lines = append(lines, withoutZxid(c.ask(opMulti, pair.i32(-1).flag(true).i32(-1))))
-		lines = append(lines, withoutZxid(c.ask(opGetChildren, enc{}.str("/q").flag(false))))
-		told[side] = strings.Join(lines, "\n")
-		w.end()
-	}
-	if told[0] != told[1] {
-		t.Fatal(played{name: "creates past the end of /q's counter", real: told[0], mem: told[1]}.differs())
-	}
-	t.Log(told[0])
+		t.Log(told[0])
+	})
 }
 
 func withoutZxid(lines []string) string {

@@ -16,17 +16,18 @@ import (
 // later, and one of 20 ticks that came back for 2 does not.
 func TestATimeoutIsRenegotiatedAsOnTheRealServer(t *testing.T) {
 	const tick = 500 * time.Millisecond
-	apache := realzk.Start(t, realzk.Options{Tick: tick})
-	mem := zkmem.Start(t, zkmem.Options{Tick: tick})
-	var lines [2]string
-	for side, addr := range []string{apache.Addr(), mem.Addr()} {
-		lines[side] = renegotiate(newWorld(addr))
-	}
-	const ended = "/shortened, /sixTicks"
-	if lines[0] != lines[1] || !strings.HasSuffix(lines[0], ended) {
-		t.Errorf("the real server:\n%s\nzkmem:\n%s\nwant at the end: %s", lines[0], lines[1], ended)
-	}
-	t.Log(lines[0])
+	onReleases(t, func(t *testing.T, r release) {
+		apache, mem := r.start(t, realzk.Options{Tick: tick}, zkmem.Options{Tick: tick})
+		var lines [2]string
+		for side, addr := range []string{apache.Addr(), mem.Addr()} {
+			lines[side] = renegotiate(newWorld(addr))
+		}
+		const ended = "/shortened, /sixTicks"
+		if lines[0] != lines[1] || !strings.HasSuffix(lines[0], ended) {
+			t.Errorf("the real server:\n%s\nzkmem:\n%s\nwant at the end: %s", lines[0], lines[1], ended)
+		}
+		t.Log(lines[0])
+	})
 }
 
 // renegotiate returns what the clients were lines, and which nodes were deleted until that of the session of six
