@@ -36,6 +36,8 @@ type ensemble interface {
 // both runs a test against every implementation, and against a server that answers as ClickHouse Keeper does.
 func both(t *testing.T, test func(*testing.T, ensemble)) {
 	t.Run("memory", func(t *testing.T) { test(t, inMemory(t)) })
+	t.Run("memory as "+string(zkmem.Release38),
+		func(t *testing.T) { test(t, inMemory(t, zkmem.Options{Release: zkmem.Release38})) })
 	realzk.Each(t, func(t *testing.T, release realzk.Release) { test(t, real(t, release)) })
 	if notOnKeeper[t.Name()] == "" {
 		t.Run("keeper", func(t *testing.T) { test(t, inMemory(t, zkmem.Keeper())) })
