@@ -52,7 +52,11 @@ func (f *follower) says(parts ...string) {
 
 func followed(t *testing.T, chroot string) *follower {
 	t.Helper()
-	e := zkmem.StartEnsemble(t, 3)
+	return followedOf(t, zkmem.StartEnsemble(t, 3), chroot)
+}
+
+func followedOf(t *testing.T, e *zkmem.Ensemble, chroot string) *follower {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), tape.Within)
 	t.Cleanup(cancel)
 	f := &follower{client: &client{t: t, ctx: ctx, tape: tape.New(t)}, e: e, lines: make(chan string, 1000)}
@@ -87,6 +91,64 @@ func TestTheListFollowsTheEnsemble(t *testing.T) {
 			}
 		})
 	}
+}
+
+// All three servers are replaced, one at a time. A client that was given one of the first goes on in the same session,
+// with the same place and token, at servers which only the configuration has named.
+func TestTheListFollowsWhenAllServersAreReplaced(t *testing.T) {
+	e := zkmem.StartEnsemble(t, 6)
+	all := e.Servers()
+	for _, s := range all[3:] {
+		ok(t, e.Remove(s))
+		s.Stop()
+	}
+	f := followedOf(t, e, "")
+	f.says(list(all[:3]))
+	l := f.latch("/line", "a")
+	before, id := f.lead(l), f.SessionID()
+	for i, old := range all[:3] {
+		ok(t, all[i+3].Restart())
+		ok(t, e.Add(all[i+3]))
+		f.says(list(all[i : i+4]))
+		ok(t, e.Remove(old))
+		f.says(list(all[i+1 : i+4]))
+		old.Stop()
+		at := func(v *zkmem.View) bool {
+			sessions := v.Sessions()
+			return len(sessions) == 1 && sessions[0].Addr != "" && sessions[0].Server > i+1
+		}
+		if err := all[i+3].WaitFor(f.ctx, at); err != nil {
+			t.Fatalf("after the end of server %d: %v", i+1, err)
+		}
+	}
+	<-before.Context().Done()
+	before.Release()
+	after := f.lead(l)
+	defer after.Release()
+	if f.SessionID() != id || after.Token() != before.Token() {
+		t.Errorf("session %x and token %d, and then %x and %d", id, before.Token(), f.SessionID(), after.Token())
+	}
+}
+
+// list is what the log has when these are the servers.
+func list(servers []*zkmem.Server) string {
+	var addrs []string
+	for _, s := range servers {
+		addrs = append(addrs, s.Addr())
+	}
+	return `"servers":"` + strings.Join(addrs, ",") + `"`
+}
+
+// An address that changes is followed, too.
+func TestTheListFollowsAnAddress(t *testing.T) {
+	f := followed(t, "")
+	all := f.e.Servers()
+	f.says(list(all))
+	another, err := zkmem.FreeAddr()
+	ok(t, err)
+	ok(t, all[2].Listen(another))
+	ok(t, f.e.Advertise(all[2], another))
+	f.says(strings.Replace(list(all), all[2].Addr(), another, 1))
 }
 
 // A configuration that lies changes nothing: the client returns to its server, in the same session.
