@@ -84,6 +84,14 @@ const style = `
   .label { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; font-size: 12px; paint-order: stroke; stroke: #ffffff; stroke-width: 3px; }
   .label.happy { fill: #116329; font-weight: bold; }
   .label.shared { fill: #57606a; }
+  .paper { fill: #ffffff; }
+  @media (prefers-color-scheme: dark) {
+    text { fill: #e4e9ef; } .doc, .what, .frame-name, .label.shared { fill: #a9b4c0; } .paper { fill: #0d1117; }
+    .frame { fill: #161b22; stroke: #6e7781; } .state { fill: #0d1117; stroke: #a9b4c0; }
+    .state.happy { fill: #12331d; stroke: #3fb950; } .state.inner { fill: none; }
+    .arrow { stroke: #8b949e; } .arrow.happy { stroke: #3fb950; }
+    .label { stroke: #0d1117; } .label.happy { fill: #56d364; }
+  }
 `
 
 func (p *pen) head() {
@@ -94,7 +102,7 @@ func (p *pen) head() {
 		fmt.Fprintf(p, `  <marker id="%s" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="11" markerHeight="11" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 10 5 0 10z" fill="%s"/></marker>`+"\n", a.name, a.color)
 	}
 	p.WriteString("</defs>\n")
-	fmt.Fprintf(p, `<rect width="100%%" height="100%%" fill="#ffffff"/>`+"\n")
+	fmt.Fprintf(p, `<rect class="paper" width="100%%" height="100%%"/>`+"\n")
 	p.text("title", margin, 40, p.d.Name)
 	p.text("doc", margin, 63, p.d.Summary())
 }
