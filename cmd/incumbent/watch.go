@@ -28,7 +28,7 @@ somebody deletes it: that is printed, too, and with --json has the event "blocke
 An order of numbers that contradicts the tokens, which ZooKeeper cannot have made, is
 printed within 10 seconds, with --json as the event "forged".
 
-Every 10 seconds it is asked whether the first in line has a connection, as status does: what
+Every 5 seconds it is asked whether the first in line has a connection, as status does: what
 changes is printed, with --json as the event "signs". While a line is vacant, it is said
 after 10 seconds, and after each doubling, for how long: with --json as the event "still-vacant".
 

@@ -8,10 +8,14 @@ import (
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 )
 
-// lookInterval is how often watch looks at what no watch of a node tells: whether the line has changed behind its
-// first, and whether
-// that has a connection.
-const lookInterval = 10 * time.Second
+const (
+	// lookInterval is how often watch looks at what no watch of a node tells: whether the line has changed behind its
+	// first, and whether that has a connection. It is less than half of a usual session timeout, so that a first in line
+	// that is silent is named before its session ends.
+	lookInterval = 5 * time.Second
+	// vacantAfter is after how long it is said that a line is still vacant.
+	vacantAfter = 10 * time.Second
+)
 
 // look reads the line again and again. One with a forged number changes nothing for the first in line, whose node
 // alone is watched.
@@ -111,14 +115,14 @@ func (t *changePrinter) printSigns(p incumbent.Participant, s *signs) {
 	t.Out.Line("%s  %s: %s", time.Now().Format(cli.TimeLayout), t.Out.Bold(name(p)), s.text(t.Out))
 }
 
-// printVacant says of each line that is vacant for how long it has been: after lookInterval, and whenever that has
+// printVacant says of each line that is vacant for how long it has been: after vacantAfter, and whenever that has
 // doubled.
 func (t *changePrinter) printVacant(now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for prefix, last := range t.before {
 		since := now.Sub(last.at)
-		if !last.change.Vacant || since < lookInterval || t.said[prefix].After(last.at) &&
+		if !last.change.Vacant || since < vacantAfter || t.said[prefix].After(last.at) &&
 			since < 2*t.said[prefix].Sub(last.at) {
 			continue
 		}
