@@ -24,7 +24,7 @@ export function decodeRows(log, strings) {
     seq += r[i];
     at += r[i + 1];
     all.push({
-      log: log.name, seq, at, t: NaN, i: 0,
+      log: log.name, who: log.name, seq, at, t: NaN, i: 0,
       machine: strings[r[i + 2]], kind: strings[r[i + 3]], from: strings[r[i + 4]], row: strings[r[i + 5]], to: strings[r[i + 6]],
       cause: r[i + 7] ? seq - r[i + 7] : 0, tried: list(r[i + 8]), effects: list(r[i + 9]), facts: strings[r[i + 10]],
       zxid: r[i + 11], beat: (r[i + 12] & 1) === 1, inner: (r[i + 12] & 2) === 2,

@@ -10,7 +10,7 @@ const WORD = /(-?)(?:([a-z]+)(:|>=|<=|>|<|=))?(?:"([^"]*)"|(\S+))/g;
 
 /** @type {Record<string, (r: Rec) => string>} */
 const FIELDS = {
-  who: r => `${r.log} ${r.machine}`,
+  who: r => `${r.who} ${r.log} ${r.machine}`,
   kind: r => r.kind,
   row: r => r.row,
   state: r => `${r.from} ${r.to}`,
@@ -69,7 +69,7 @@ function testOf(whole, name, compare, value) {
 export function headText(r) {
   const moved = r.row === 'late' || r.row === 'ignored' || r.row === 'unknown machine' ? `${r.from} (${r.kind}: ${r.row})`
     : r.from && r.from !== r.to ? `${r.from} ─ ${r.row} → ${r.to}` : r.from ? `${r.from}: ${r.row}` : `${r.row} → ${r.to}`;
-  return `${r.log} ${r.seq} ${r.machine} ${moved}`;
+  return `${r.who} ${r.seq} ${r.machine} ${moved}`;
 }
 
 /**

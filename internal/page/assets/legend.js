@@ -21,12 +21,12 @@ export function explain(keys = [], more = []) {
     tr.append(element('th', '', key), element('td', '', does));
     return tr;
   }));
-  const signs = [...LAYERS.map(l => [l.layer, l.name]), ['late', 'not told yet'], ['work', 'work ran on'], ['pause', 'did not run'], ['nobody', 'nobody may believe'], ['open', 'whether two may is open'], ['two', 'two may believe'], ['gap', 'records missing'], ...more];
+  const signs = [...LAYERS.map(l => [l.layer, l.name]), ['late', 'not told yet'], ['work', 'work ran on'], ['pause', 'did not run'], ['nobody', 'nobody may believe'], ['open', 'whether two may is open'], ['two', 'two may believe'], ['gap', 'records missing'], ['cause', 'what led to it'], ...more];
   byId('legend').replaceChildren(...signs.filter(([layer]) => layer !== 'ticks').map(([layer, name]) => {
     const e = element('span', 'sign'), svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
     svg.setAttribute('width', '26');
     svg.setAttribute('height', '12');
-    svg.append(paint({ tag: 'rect', layer, x: 0, y: layer === 'link' ? 4 : 0, w: 26, h: layer === 'link' ? 5 : 12 }));
+    svg.append(layer === 'cause' ? paint({ tag: 'path', layer: 'cause', d: 'M1 10C9 -3 17 -3 25 10' }) : paint({ tag: 'rect', layer, x: 0, y: layer === 'link' ? 4 : 0, w: 26, h: layer === 'link' ? 5 : 12 }));
     e.append(svg, element('span', '', name));
     return e;
   }));

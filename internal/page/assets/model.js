@@ -1,6 +1,7 @@
 // What the page knows: records of all logs in one order, transactions, and what caused what. It draws nothing.
 import './types.js';
 import { decodeRows, shownAt } from './decode.js';
+import { logNames } from './picture.js';
 
 /** @typedef {import('./types.js').Rec} Rec */
 /** @typedef {import('./types.js').Txn} Txn */
@@ -63,6 +64,8 @@ export class Model {
     this.results = new Map();
     /** @type {Map<string, Rec[]>} */
     this.byMachine = new Map();
+    /** @type {Map<string, string>} what each log is called */
+    this.names = new Map();
   }
 
   /**
@@ -86,11 +89,14 @@ export class Model {
   order() {
     this.all = [];
     this.byMachine = new Map();
-    for (const client of this.picture.logs) {
+    const names = logNames(this.picture);
+    this.names = new Map(this.picture.logs.map((l, i) => [l.name, names[i]]));
+    for (const [i, client] of this.picture.logs.entries()) {
       /** @type {Map<string, Rec[]>} */
       const machines = new Map();
       for (const rec of this.logs.get(client.name) ?? []) {
         rec.t = shownAt(client.clock, rec.at);
+        rec.who = names[i];
         this.all.push(rec);
         const own = machines.get(rec.machine);
         if (own) own.push(rec); else machines.set(rec.machine, [rec]);

@@ -2,8 +2,9 @@
 import './types.js';
 import { isRecord, keyOf, timeOf } from './model.js';
 import { clockText, duration } from './picture.js';
+import { causeText, summaries } from './summary.js';
 import { headText } from './filter.js';
-import { byId, element, say } from './dom.js';
+import { byId, element, plain, say } from './dom.js';
 
 /** @typedef {import('./types.js').Rec} Rec */
 /** @typedef {import('./types.js').Txn} Txn */
@@ -14,12 +15,14 @@ const MOST_MOVES = 500;
 /**
  * A sentence with a button for each of its records.
  * @param {import('./types.js').Sentence} sentence
+ * @param {Map<string, string>} names what the logs are called
  * @param {(key: string) => void} go
  */
-function sentence(sentence, go) {
+function sentence(sentence, names, go) {
   const e = element('span', 'sentence', `${sentence.text}.`);
   for (const ref of sentence.records ?? []) {
-    const b = element('button', 'ref', `${ref.log}:${ref.seq}`);
+    const b = element('button', 'ref', `${names.get(ref.log) ?? ref.log}:${ref.seq}`);
+    b.title = plain(`${ref.log}:${ref.seq}`, 400);
     b.addEventListener('click', event => { event.stopPropagation(); go(`${ref.log}.${ref.seq}`); });
     e.append(' ', b);
   }
@@ -30,16 +33,17 @@ function sentence(sentence, go) {
 /**
  * Shows verdict, doubts and moves. It returns the listed moves by their indexes.
  * @param {import('./types.js').Picture} picture
+ * @param {Map<string, string>} names what the logs are called
  * @param {string} line
  * @param {(key: string) => void} go
  * @param {(index: number) => void} jump
  * @returns {Map<number, HTMLElement>}
  */
-export function showStory(picture, line, go, jump) {
+export function showStory(picture, names, line, go, jump) {
   const verdict = byId('verdict');
   say(verdict, picture.headline);
   verdict.className = picture.verdict === 'two at once' ? 'bad' : picture.verdict === 'cannot tell' ? 'open' : 'good';
-  byId('doubts').replaceChildren(...picture.doubts.map(d => sentence(d, go)));
+  byId('doubts').replaceChildren(...picture.doubts.map(d => sentence(d, names, go)));
   /** @type {Map<number, HTMLElement>} */
   const listed = new Map();
   for (let i = Math.max(0, picture.moves.length - MOST_MOVES); i < picture.moves.length; i++) {
@@ -53,7 +57,7 @@ export function showStory(picture, line, go, jump) {
     else if (m.to > m.from) head.append(element('small', '', `nobody for ${duration(m.to - m.from)}${m.cause === 'killed' ? ' at least' : ''}`));
     head.addEventListener('click', () => jump(i));
     const p = element('p');
-    p.append(...m.story.map(s => sentence(s, go)));
+    p.append(...m.story.map(s => sentence(s, names, go)));
     li.append(head, p);
     listed.set(i, li);
   }
@@ -63,6 +67,36 @@ export function showStory(picture, line, go, jump) {
   box.classList.toggle('long', listed.size > 50);
   box.replaceChildren(...left ? [element('li', '', `${left} moves before these are not listed`)] : [], ...listed.values());
   return listed;
+}
+
+/** How many lines are listed at most. */
+const MOST_LINES = 300;
+
+/**
+ * Shows each line in short, with a button that chooses it. A page without a place for that has none.
+ * @param {import('./types.js').Picture} picture
+ * @param {number} end the last moment that is known
+ * @param {string} chosen
+ * @param {(line: string) => void} choose
+ */
+export function showSummary(picture, end, chosen, choose) {
+  const box = document.getElementById('lines'), all = summaries(picture, end);
+  if (!box) return;
+  byId('lines-box').hidden = all.length === 0;
+  say(byId('lines-title'), `At the end of these logs, ${clockText(end, 0)} UTC`);
+  box.replaceChildren(...all.slice(0, MOST_LINES).map(s => {
+    const tr = element('tr', s.line === chosen ? 'chosen' : ''), line = element('td'), b = element('button', 'line', s.line || '/');
+    b.ariaPressed = String(s.line === chosen);
+    b.title = plain(s.line, 400);
+    b.addEventListener('click', () => choose(s.line));
+    line.append(b);
+    const nobody = s.leads && s.now.length === 0 && s.since > 0, says = s.now.length ? `${s.now.join(', ')} ${s.leads ? 'leads' : 'holds'}` : s.leads ? 'nobody leads' : 'free';
+    const since = s.since > 0 ? `${nobody || s.now.length ? 'since ' : 'from '}${clockText(s.since, 0)}, for ${duration(end - s.since)}` : '';
+    tr.append(line, element('td', nobody || s.now.length > 1 && s.leads ? 'bad' : 'now', says), element('td', '', since), element('td', '', String(s.moves)),
+      element('td', '', s.leads ? `${duration(s.longest)} (${duration(s.total)} in all)` : '–'),
+      element('td', s.verdict === 'two' ? 'bad' : s.verdict === 'open' ? 'open' : '', s.verdict === 'two' ? 'TWO AT ONCE' : s.verdict === 'open' ? 'cannot tell' : 'never two'));
+    return tr;
+  }));
 }
 
 /**
@@ -87,9 +121,10 @@ export function itemText(item) {
 /**
  * Shows an item and what led to it.
  * @param {import('./types.js').Step[]} chain
+ * @param {string} cause of the move that the item begins; "" for none
  * @param {(key: string) => void} go
  */
-export function showChain(chain, go) {
+export function showChain(chain, cause, go) {
   const item = chain[0].item;
   /** @type {[string, string][]} */
   const rows = [];
@@ -114,24 +149,33 @@ export function showChain(chain, go) {
     table.append(element('dt', '', name), dd);
   }
   byId('detail').replaceChildren(table);
-  byId('chain').replaceChildren(...foldSteps(chain, step => stepLine(step, item, go)));
+  const named = cause ? [element('li', 'named', `The cause: ${causeText(cause)} (${cause})`)] : [];
+  byId('chain').replaceChildren(...named, ...foldSteps(chain, step => stepLine(step, item, go)));
 }
 
 /** How many steps of a long chain are shown at its beginning, and at its end. */
 const SHOWN = [8, 4];
 
 /**
- * The steps of a chain, those in the middle of a long one behind a button.
+ * The steps of a chain. Heartbeats, and those in the middle of a long one, are behind buttons.
  * @param {import('./types.js').Step[]} chain
  * @param {(step: import('./types.js').Step) => HTMLElement} line
  */
 function foldSteps(chain, line) {
-  const [first, last] = SHOWN;
-  if (chain.length <= first + last + 2) return chain.map(line);
-  const between = chain.slice(first, -last), li = element('li'), b = element('button', 'folded', `${between.length} steps between`);
-  b.addEventListener('click', () => li.replaceWith(...between.map(line)));
-  li.append(b);
-  return [...chain.slice(0, first).map(line), li, ...chain.slice(-last).map(line)];
+  /** @type {import('./types.js').Step[][]} those in a row are shown, or behind one button */
+  const runs = [];
+  const [first, last] = SHOWN, long = chain.length > first + last + 2;
+  const hidden = chain.map(({ item }, i) => i > 0 && isRecord(item) && item.beat || long && i >= first && i < chain.length - last);
+  chain.forEach((step, i) => {
+    if (i > 0 && hidden[i] === hidden[i - 1]) runs[runs.length - 1].push(step); else runs.push([step]);
+  });
+  return runs.flatMap(steps => {
+    if (!hidden[chain.indexOf(steps[0])] || steps.length === 1 && !(isRecord(steps[0].item) && steps[0].item.beat)) return steps.map(line);
+    const beats = steps.every(({ item }) => isRecord(item) && item.beat), li = element('li'), b = element('button', 'folded', `${steps.length} ${beats ? steps.length === 1 ? 'heartbeat' : 'records of heartbeats' : 'steps'} between`);
+    b.addEventListener('click', () => li.replaceWith(...steps.map(line)));
+    li.append(b);
+    return [li];
+  });
 }
 
 /**

@@ -28,6 +28,7 @@
  * One record. T is when it happened as it is shown, i its index in the order of all logs.
  * @typedef {object} Rec
  * @property {string} log
+ * @property {string} who what the log is called
  * @property {number} seq
  * @property {number} at
  * @property {number} t

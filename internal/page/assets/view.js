@@ -1,11 +1,11 @@
 // The lanes, the list, the causes and the chart as one view that obeys keys and pointers. Pages may add to it.
 import './types.js';
 import { Model, isRecord, keyOf, lastUntil, timeOf } from './model.js';
-import { LEFT, chainShapes, clockText, firstAt, layout, laneOf, machinesOf, shapes } from './picture.js';
+import { chainShapes, clockText, firstAt, layout, laneOf, machinesOf, shapes } from './picture.js';
 import { byId, element, paint, patterns, say } from './dom.js';
 import { Chart } from './chart.js';
 import { List } from './list.js';
-import { itemText, markMove, showChain, showStory } from './story.js';
+import { itemText, markMove, showChain, showStory, showSummary } from './story.js';
 import { helpDialog } from './legend.js';
 
 /** @typedef {import('./types.js').Rec} Rec */
@@ -21,6 +21,7 @@ import { helpDialog } from './legend.js';
  * @property {() => number} [at] the moment whose states are shown, if it is not the selected item's
  * @property {(log: string, t: number) => boolean} [gone] whether a process has ended by a moment
  * @property {() => string} [named] what to select at first
+ * @property {boolean} [unfolded] logs without a part in the line have lanes, too
  * @property {() => void} [last] a step behind the last record was wanted
  * @property {Record<string, () => void>} [keys] more keys
  */
@@ -54,6 +55,8 @@ export class View {
     /** @type {Map<number, HTMLElement>} */
     this.listed = new Map();
     this.move = -1;
+    /** Whether logs without a part in the line have lanes, too. */
+    this.unfolded = hooks.unfolded ?? false;
   }
 
   /**
@@ -100,6 +103,24 @@ export class View {
   /** The bounds of everything. */
   bounds() { return this.hooks.bounds?.() ?? this.model.bounds(); }
 
+  /** Shows each line in short, and whether there is anything to show. */
+  summary() {
+    const { picture, all } = this.model;
+    document.body.classList.toggle('empty', picture.logs.length === 0);
+    showSummary(picture, all.at(-1)?.t ?? 0, this.line.value, line => this.choose(line));
+  }
+
+  /**
+   * Chooses a line.
+   * @param {string} line
+   */
+  choose(line) {
+    this.line.value = line;
+    this.story();
+    this.move = -1;
+    this.draw();
+  }
+
   /** Offers the lines that the logs have. */
   lines() {
     const { lines, moves } = this.model.picture, chosen = this.line.value || moves[0]?.line || lines[0] || '';
@@ -113,7 +134,10 @@ export class View {
   }
 
   /** Lists the moves of the line. */
-  story() { this.listed = showStory(this.model.picture, this.line.value, key => this.goTo(key), i => this.jump(i)); }
+  story() {
+    this.listed = showStory(this.model.picture, this.model.names, this.line.value, key => this.goTo(key), i => this.jump(i));
+    this.summary();
+  }
 
   /** Selects what the address names, or the first loss. */
   open() {
@@ -151,11 +175,20 @@ export class View {
     const records = this.chain.map(s => s.item).filter(isRecord);
     // The list is first, since it may scroll: nothing that was written has to be laid out for it.
     this.list.show(isRecord(item) ? item : undefined, records);
-    showChain(this.chain, key => this.goTo(key));
+    showChain(this.chain, this.causeAt(item), key => this.goTo(key));
     this.chart.show(records[0]);
     say(this.where, `${clockText(t)} UTC  ${itemText(item).slice(0, 200)}`);
     this.hooks.selected?.(item);
     this.draw();
+  }
+
+  /**
+   * The cause of the move that an item begins; "" if it begins none, or if the move has no cause.
+   * @param {Rec | Txn} item
+   */
+  causeAt(item) {
+    const { moves } = this.model.picture, key = keyOf(item), i = this.move >= 0 && this.key(this.move) === key ? this.move : moves.findIndex((_, n) => this.key(n) === key);
+    return moves[i]?.cause ?? '';
   }
 
   /** Draws what changed: the lanes if the view did, and always the causes on them. */
@@ -164,6 +197,8 @@ export class View {
     if (asked !== this.drawn) {
       this.drawn = asked;
       this.lanes.setAttribute('height', String(l.height));
+      this.lanes.setAttribute('viewBox', `0 0 ${view.width} ${l.height}`);
+      this.fold(l);
       this.below.replaceChildren(patterns(), ...shapes(picture, logs, view).map(paint));
     }
     const chain = this.current ? chainShapes(picture, l, view, this.chain) : [], extra = this.hooks.extra?.(view) ?? { behind: [], before: [] };
@@ -171,24 +206,41 @@ export class View {
   }
 
   /** @returns {import('./picture.js').View} */
-  asked() { return { from: this.view[0], to: this.view[1], width: this.width || 1000, line: this.line.value }; }
+  asked() { return { from: this.view[0], to: this.view[1], width: this.width || 1000, line: this.line.value, unfolded: this.unfolded }; }
 
   /**
-   * The state of each lane's machine at the selected moment.
+   * Says which logs are folded, and offers to unfold them.
+   * @param {import('./picture.js').Layout} l
+   */
+  fold(l) {
+    const button = document.getElementById('unfold');
+    if (!button) return;
+    button.hidden = !l.folded && !this.unfolded || this.hooks.unfolded === true;
+    say(button, l.folded ? `${l.folded} more ${l.folded === 1 ? 'log has' : 'logs have'} no part in ${this.line.value}: show ${l.folded === 1 ? 'it' : 'them'}` : 'fold the logs without a part in this line');
+  }
+
+  /**
+   * Who has the right at the selected moment, and the state of each lane's machine. They are not the same: a stopped process is still
+   * in the state in which it led.
    * @param {import('./picture.js').Layout} l
    * @returns {import('./picture.js').Shape[]}
    */
   states(l) {
     if (!this.current) return [];
-    const current = this.current, t = this.hooks.at?.() ?? timeOf(current);
-    return l.lanes.map((m, i) => {
-      const log = this.model.picture.logs[m.log].name, exact = isRecord(current) && current.log === log && current.t === t ? current.seq : 0;
-      let text = '';
+    const current = this.current, t = this.hooks.at?.() ?? timeOf(current), { picture, all } = this.model, end = all[all.length - 1]?.t ?? 0;
+    return l.lanes.flatMap((m, i) => {
+      const { name: log, pauses } = picture.logs[m.log], exact = isRecord(current) && current.log === log && current.t === t ? current.seq : 0;
+      let state = '';
       for (const name of machinesOf(m).toReversed()) {
-        text = this.model.stateAt(log, name, exact || (lastUntil(this.model.byMachine.get(`${log}\n${name}`) ?? [], t)?.seq ?? 0));
-        if (text) break;
+        state = this.model.stateAt(log, name, exact || (lastUntil(this.model.byMachine.get(`${log}\n${name}`) ?? [], t)?.seq ?? 0));
+        if (state) break;
       }
-      return { tag: 'text', layer: 'state', x: 10, y: l.top(i) + 56, text: this.hooks.gone?.(log, t) ? 'process gone' : text };
+      const has = m.right.some(s => s.from <= t && (t < s.to || t === s.to && t >= end)), barrier = m.machine.startsWith('doublebarrier-'), plain = m.machine === 'session' || barrier;
+      const gone = this.hooks.gone?.(log, t), ended = picture.logs[m.log].cut && t > (this.model.logs.get(log)?.at(-1)?.t ?? t), stopped = pauses.some(s => s.from <= t && t < s.to);
+      const text = gone ? 'process gone' : plain ? state : has ? 'has the right' : 'no right', more = gone || plain ? '' : ended ? 'its log has ended' : stopped ? 'did not run' : `machine: ${state}`;
+      const layer = plain ? 'state' : has && !gone ? 'state yes' : 'state no';
+      if (l.narrow) return [{ tag: 'text', layer: `${layer} end`, x: l.x(this.view[1]), y: l.top(i) + 17, text }];
+      return [{ tag: 'text', layer, x: 10, y: l.top(i) + 58, text }, { tag: 'text', layer: 'machine', x: 10, y: l.top(i) + 73, text: state || gone ? more : '' }];
     });
   }
 
@@ -282,7 +334,7 @@ export class View {
     if (key && this.goTo(key, true)) return;
     const view = this.asked(), l = layout(this.model.picture, view), box = this.lanes.getBoundingClientRect();
     const y = event.clientY - box.top, t = l.time(event.clientX - box.left);
-    if (event.clientX - box.left < LEFT) return;
+    if (event.clientX - box.left < l.left) return;
     const lane = l.lanes.findIndex((_, i) => y >= l.top(i) && y < l.top(i + 1)), near = lane < 0 ? this.nearestTxn(t) : this.nearestRecord(l, lane, t);
     if (near) this.go(near, true);
   }
@@ -314,11 +366,11 @@ export class View {
       event.preventDefault();
       const l = layout(this.model.picture, this.asked());
       if (event.ctrlKey) this.zoom(event.deltaY < 0 ? 0.8 : 1.25, l.time(event.clientX - this.lanes.getBoundingClientRect().left));
-      else this.pan((event.deltaX || event.deltaY) * (this.view[1] - this.view[0]) / (this.lanes.clientWidth - LEFT));
+      else this.pan((event.deltaX || event.deltaY) * (this.view[1] - this.view[0]) / (this.lanes.clientWidth - l.left));
     }, { passive: false });
-    this.line.addEventListener('change', () => {
-      this.story();
-      this.move = -1;
+    this.line.addEventListener('change', () => this.choose(this.line.value));
+    document.getElementById('unfold')?.addEventListener('click', () => {
+      this.unfolded = !this.unfolded;
       this.draw();
     });
     new ResizeObserver(() => {

@@ -39,7 +39,8 @@ func TestLessons(t *testing.T) {
 		if ghosts := value[int](p, `document.querySelectorAll('#above .ghost').length`); (ghosts > 0) != (l.Counterpart != "") {
 			t.Errorf("%s has %d bars of its counterpart, %q", l.ID, ghosts, l.Counterpart)
 		}
-		if states := value[[]string](p, `[...document.querySelectorAll('#above text.state')].map(e => e.textContent)`); l.ID == "herd" && (states[0] != "process gone" || states[1] != "leading") {
+		if states := value[[]string](p, `[...document.querySelectorAll('#above text.state')].map(e => `+
+			`e.textContent)`); l.ID == "herd" && (states[0] != "process gone" || states[1] != "has the right") {
 			t.Errorf("at the end of the herd the states are %q", states)
 		}
 		if work := value[int](p, `document.querySelectorAll('#below rect.work').length`); l.ID == "forgotten-release" && work == 0 {
@@ -62,7 +63,8 @@ func TestALessonIsChosen(t *testing.T) {
 	if open := value[bool](p, `document.querySelector('#lessons-box').open`); !open {
 		t.Error("the list of lessons is closed, and no world was asked for")
 	}
-	if states := value[[]string](p, `[...document.querySelectorAll('#above text.state')].map(e => e.textContent)`); !slices.Equal(states, []string{"leading", "waiting", "waiting"}) {
+	if states := value[[]string](p, `[...document.querySelectorAll('#above text.state')].map(e => `+
+		`e.textContent)`); !slices.Equal(states, []string{"has the right", "no right", "no right"}) {
 		t.Errorf("at the end the states are %q", states)
 	}
 	p.does(`document.querySelector('[data-lesson=cut-off-follower] button').click()`)

@@ -1,7 +1,7 @@
 // Made-up parts of documents.
 const COLUMNS = ['machine', 'kind', 'from', 'row', 'to'];
 
-export const rec = o => ({ log: 'a', seq: 1, at: 0, t: 0, i: 0, machine: 'session', kind: 'timer.fired', from: '', row: 'timer.fired', to: '', cause: 0, tried: [], effects: [], facts: '', zxid: 0, beat: false, inner: false, ...o });
+export const rec = o => ({ log: 'a', who: o.log ?? 'a', seq: 1, at: 0, t: 0, i: 0, machine: 'session', kind: 'timer.fired', from: '', row: 'timer.fired', to: '', cause: 0, tried: [], effects: [], facts: '', zxid: 0, beat: false, inner: false, ...o });
 
 export const client = (name, clock, o = {}) => ({ name, clock, connected: [], pauses: [], gaps: [], ...o });
 

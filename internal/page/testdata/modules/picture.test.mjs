@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LEFT, chainShapes, clockText, duration, joined, laneOf, layout, shapes } from '../../assets/picture.js';
+import { LEFT, chainShapes, clockText, duration, fit, joined, laneOf, layout, logNames, shapes } from '../../assets/picture.js';
 import { client, documentOf, participant, rec } from './made.mjs';
 
 const S = 1e6;
@@ -146,4 +146,62 @@ test('times are for people', () => {
   assert.deepEqual([500, 1500, 2.5e6, 65e6, 3.7e9].map(duration), ['500 µs', '1.5 ms', '2.50 s', '1 min 5 s', '1 h 1 min']);
   assert.equal(clockText(1795568150725000), '00:55:50.725');
   assert.equal(clockText(1e300), '?');
+});
+
+test('logs without a part in the line are folded, unless they are asked for, or nobody has a part', () => {
+  const p = picture();
+  p.logs.push(client('other', [[0, 0]]));
+  assert.deepEqual([layout(p, view).lanes.length, layout(p, view).folded], [2, 1]);
+  const all = layout(p, { ...view, unfolded: true });
+  assert.deepEqual([all.lanes.map(m => m.who), all.folded], [['alice', 'bob', 'other'], 0]);
+  assert.equal(layout({ ...p, machines: [] }, view).lanes.length, 3);
+});
+
+test('a recorded run is called by the id of its participant, or without its time stamp', () => {
+  const p = picture(), run = '20261126T165820.366495Z-host1-15336';
+  p.logs = ['alice', `logs/${run}`, run, `svc/${run}`, run].map(name => client(name, [[0, 0]]));
+  p.machines = [participant(0, 'latch-1', { who: 'zoe' }), participant(1, 'latch-1', { who: 'bob' }), participant(2, 'latch-1', { who: 'bob' })];
+  assert.deepEqual(logNames(p), ['alice', 'bob', 'bob (2)', 'svc', 'host1-15336']);
+});
+
+test('a name is cut where the names of the layers begin, however wide its letters are', () => {
+  assert.equal(fit('alice', 108, 15), 'alice');
+  assert.ok(fit('WWWWWWWWWWWW', 108, 15).length <= 9);
+  assert.ok(fit('iiiiiiiiiiiiiiiiii', 108, 15).length === 18);
+  assert.match(fit('host-a/billing-service', 108, 15), /^host-a.*…$/);
+});
+
+test('what is wrong has a chip that is never clipped; of two in one place, the longer one', () => {
+  const p = picture(), chips = v => shapes(p, logs, v).filter(s => s.layer.startsWith('chip'));
+  const [chip, more] = chips(view);
+  assert.equal(more, undefined);
+  assert.ok(chip.x >= LEFT && chip.x + chip.w <= view.width);
+  p.moves.push({ ...p.moves[0], from: 9.9 * S, to: 10 * S + 1e5, title: 'bob → carol' });
+  for (const c of chips({ ...view, from: 3.9 * S, to: 9.95 * S })) assert.ok(c.x + c.w <= view.width);
+  p.moves = [{ ...p.moves[0], two: true, from: 4 * S, to: 4 * S + 270 }, { ...p.moves[0], from: 4 * S, to: 4.5 * S }];
+  const said = shapes(p, logs, view).filter(s => s.layer.startsWith('in-chip')).map(s => s.text), [band] = of(shapes(p, logs, view), 'two');
+  assert.deepEqual(said, ['TWO for 270 µs']);
+  assert.ok(band.w >= 3, 'two at once for a moment cannot be seen');
+});
+
+test('a log that ends at the edge says so left of it', () => {
+  const at = v => shapes(picture(), logs, v).find(s => s.layer.startsWith('ended'));
+  assert.equal(at(view).layer, 'ended');
+  assert.equal(at({ ...view, to: 9.2 * S }).layer, 'ended left');
+});
+
+test('on a phone names are above the bars, and nothing is right of the view', () => {
+  const small = { ...view, width: 350 }, l = layout(picture(), small), all = shapes(picture(), logs, small);
+  assert.equal(l.narrow, true);
+  assert.deepEqual([of(all, 'link').length, of(all, 'tick').length, of(all, 'layer-name').length], [0, 0, 0]);
+  const name = all.find(s => s.layer === 'who' && s.text === 'alice'), [bar] = of(all, 'right');
+  assert.ok(name.y < bar.y);
+  for (const s of all) assert.ok((s.x ?? 0) + (s.w ?? 0) <= 351, JSON.stringify(s));
+});
+
+test('heartbeats are no part of the arrows of causes', () => {
+  const p = picture(), l = layout(p, view), step = (seq, beat) => ({ item: rec({ log: 'alice', seq, t: seq * S, beat, machine: 'latch-1' }), how: '' });
+  const arrows = chain => (chainShapes(p, l, view, chain).find(s => s.layer === 'cause')?.d ?? '').split('M').length - 1;
+  assert.equal(arrows([step(8, false), step(7, true), step(6, true), step(2, false)]), 1);
+  assert.equal(arrows([step(8, true), step(2, false)]), 1); // the selected one is shown
 });

@@ -2,7 +2,7 @@
 // it, what is after the cursor; and the servers. It knows no browser and draws nothing.
 import './types.js';
 import './answers.js';
-import { LEFT, cut, duration } from './picture.js';
+import { cut, duration } from './picture.js';
 
 /** @typedef {import('./picture.js').Shape} Shape */
 /** @typedef {import('./picture.js').Layout} Layout */
@@ -12,7 +12,6 @@ import { LEFT, cut, duration } from './picture.js';
 /** @typedef {import('./known.js').Standing} Standing */
 /** @typedef {import('./answers.js').Answer} Answer */
 
-const HIGH = 94;
 /** Pixels of a letter, at least. */
 const LETTER = 6.3;
 
@@ -48,17 +47,17 @@ function down(l, view, t, from, to) {
 export function marks(a, l, picture, view, o) {
   /** @type {{behind: Shape[], before: Shape[]}} */
   const { behind, before } = { behind: [], before: [] }, focus = laneNamed(l, picture, o.focus);
-  if (focus >= 0) behind.push({ tag: 'rect', layer: 'focus', x: 1, y: l.top(focus) + 1, w: view.width - 2, h: HIGH });
+  if (focus >= 0) behind.push({ tag: 'rect', layer: 'focus', x: 1, y: l.top(focus) + 1, w: view.width - 2, h: (l.lane - 4) });
   if (o.cursor < view.to) {
-    const x = Math.max(LEFT, l.x(o.cursor));
+    const x = Math.max(l.left, l.x(o.cursor));
     behind.push({ tag: 'rect', layer: 'veil', x, y: 18, w: Math.max(0, view.width - x), h: l.height - 18 });
   }
   if (o.ghost) ghosts(behind, o.ghost, l, picture, view);
   for (const s of o.second ?? []) {
-    const i = laneNamed(l, picture, s.name), from = Math.max(LEFT, l.x(s.span.from)), to = Math.min(view.width - 4, l.x(a.now));
+    const i = laneNamed(l, picture, s.name), from = Math.max(l.left, l.x(s.span.from)), to = Math.min(view.width - 4, l.x(a.now));
     if (i < 0 || s.span.from > view.to || a.now < view.from || view.line !== '' && s.line !== view.line) continue;
-    behind.push({ tag: 'rect', layer: 'node second', x: from, y: l.top(i) + 57, w: Math.max(1.5, to - from), h: 9, title: cut(`a second node: ${s.span.text}`, 300) });
-    before.push({ tag: 'text', layer: 'second', x: from + 6, y: l.top(i) + 65.5, text: 'a second node stands' });
+    behind.push({ tag: 'rect', layer: 'node second', x: from, y: l.top(i) + l.at.node.y + 11, w: Math.max(1.5, to - from), h: 9, title: cut(`a second node: ${s.span.text}`, 300) });
+    before.push({ tag: 'text', layer: 'second', x: from + 6, y: l.top(i) + l.at.node.y + 19.5, text: 'a second node stands' });
   }
   partings(before, a, l, picture, view);
   breaches(before, a, l, picture, view);
@@ -85,13 +84,13 @@ function ghosts(out, ghost, l, picture, view) {
       for (const s of spans) {
         const to = s.to || view.to;
         if (to < view.from || s.from > view.to) continue;
-        const x = Math.max(LEFT, l.x(s.from)), end = Math.min(view.width - 4, l.x(to));
+        const x = Math.max(l.left, l.x(s.from)), end = Math.min(view.width - 4, l.x(to));
         out.push({ tag: 'rect', layer: 'ghost', x, y: l.top(i) + y, w: Math.max(1.5, end - x), h, title: cut(`${what} ${s.text ?? ''}`, 200) });
       }
     };
-    bars(m.right, 1.5, 5, 'in the other world it may believe:');
-    bars(m.inside ?? [], 1.5, 5, 'in the other world:');
-    bars(m.nodes, 56.5, 3, 'in the other world its node stands:');
+    bars(m.right, l.at.right.y - 6.5, 5, 'in the other world it may believe:');
+    bars(m.inside ?? [], l.at.right.y - 6.5, 5, 'in the other world:');
+    bars(m.nodes, l.at.node.y + 10.5, 3, 'in the other world its node stands:');
   }
 }
 
@@ -105,11 +104,11 @@ function ghosts(out, ghost, l, picture, view) {
  */
 function partings(out, a, l, picture, view) {
   for (const p of a.before?.parts ?? []) {
-    const i = laneNamed(l, picture, p.name), d = p.at > 0 && i >= 0 ? down(l, view, p.at, l.top(i), l.top(i) + HIGH) : undefined;
+    const i = laneNamed(l, picture, p.name), d = p.at > 0 && i >= 0 ? down(l, view, p.at, l.top(i), l.top(i) + (l.lane - 4)) : undefined;
     if (d === undefined) continue;
     const key = p.seq ? `${p.name}.${p.seq}` : undefined;
     out.push({ tag: 'path', layer: 'parting', d, key, title: `${p.name} parts from the world before` });
-    out.push({ tag: 'text', layer: 'parting', x: l.x(p.at) + 4, y: l.top(i) + 91, text: 'parts here', key });
+    out.push({ tag: 'text', layer: 'parting', x: l.x(p.at) + 4, y: l.top(i) + l.lane - 7, text: 'parts here', key });
   }
 }
 
@@ -127,7 +126,7 @@ function breaches(out, a, l, picture, view) {
   const labels = [];
   for (const b of a.broken) {
     const lanes = b.who.map(name => laneNamed(l, picture, name)).filter(i => i >= 0);
-    const first = lanes.length ? l.top(Math.min(...lanes)) : 20, last = lanes.length ? l.top(Math.max(...lanes)) + HIGH : l.bottom;
+    const first = lanes.length ? l.top(Math.min(...lanes)) : 20, last = lanes.length ? l.top(Math.max(...lanes)) + (l.lane - 4) : l.bottom;
     const d = down(l, view, b.at, first, Math.max(last, l.bottom + 44));
     const place = d === undefined ? '' : `${l.x(b.at).toFixed(0)} ${b.promise}`;
     if (d === undefined || said.has(place)) continue;
@@ -135,7 +134,7 @@ function breaches(out, a, l, picture, view) {
     out.push({ tag: 'path', layer: 'breach', d, title: cut(`${b.promise} is broken: ${b.text}`, 400) });
     label(labels, l.x(b.at) + 4, `✕ ${b.promise}`);
   }
-  writeLabels(out, labels, view, 'breach', l.bottom + 54);
+  writeLabels(out, labels, l, view, 'breach', l.bottom + 54);
 }
 
 /** @typedef {{x: number, text: string}} Label */
@@ -155,15 +154,16 @@ function label(labels, x, text) {
 /**
  * @param {Shape[]} out
  * @param {Label[]} labels
+ * @param {Layout} l
  * @param {PartOfTime} view
  * @param {string} layer
  * @param {number} y
  */
-function writeLabels(out, labels, view, layer, y) {
-  const most = Math.max(12, Math.floor((view.width - LEFT) / LETTER));
+function writeLabels(out, labels, l, view, layer, y) {
+  const most = Math.max(12, Math.floor((view.width - l.left) / LETTER));
   for (const { x, text } of labels) {
     const shown = cut(text, most);
-    out.push({ tag: 'text', layer, x: Math.max(LEFT, Math.min(x, view.width - shown.length * LETTER)), y, text: shown });
+    out.push({ tag: 'text', layer, x: Math.max(l.left, Math.min(x, view.width - shown.length * LETTER)), y, text: shown });
   }
 }
 
@@ -180,16 +180,16 @@ function deedMarks(out, a, l, picture, view) {
   /** @type {Label[]} */
   const labels = [];
   a.script.deeds.forEach((deed, n) => {
-    const i = laneNamed(l, picture, deed.target ?? ''), d = down(l, view, deed.at, 32, i >= 0 ? l.top(i) + HIGH : l.height - 6);
+    const i = laneNamed(l, picture, deed.target ?? ''), d = down(l, view, deed.at, 32, i >= 0 ? l.top(i) + (l.lane - 4) : l.height - 6);
     if (d === undefined) return;
     const outcome = done.get(n), how = deed.mark === '-' ? ' out' : outcome && !outcome.done ? ' nothing' : '';
     const says = deed.mark === '-' ? 'taken out' : outcome ? (outcome.done ? outcome.says : `nothing: ${outcome.why}`) : 'not yet';
     const text = `${deed.mark === '-' ? '⌫ ' : ''}${deed.verb}${deed.target ? ` ${deed.target}` : ''}`, x = l.x(deed.at);
     out.push({ tag: 'path', layer: `deed${how}`, d, title: `${text}: ${says}` });
-    if (i >= 0) out.push({ tag: 'circle', layer: `deed${how}`, x, y: l.top(i) + 40, w: 4.5, title: `${text}: ${says}` });
+    if (i >= 0) out.push({ tag: 'circle', layer: `deed${how}`, x, y: l.top(i) + l.at.told.y + 11, w: 4.5, title: `${text}: ${says}` });
     label(labels, x + 3, text);
   });
-  writeLabels(out, labels, view, 'deed', 30);
+  writeLabels(out, labels, l, view, 'deed', 30);
 }
 
 const ROW_HIGH = 22;
@@ -216,13 +216,13 @@ export function serverRows(a, l, view, o) {
     for (const span of spans) {
       const to = Math.min(span.to || a.now, a.now), high = KINDS.get(span.kind) ?? 9;
       if (to < view.from || span.from > view.to) continue;
-      const x = Math.max(LEFT, l.x(span.from)), w = Math.max(1.5, Math.min(view.width - 4, l.x(to)) - x);
+      const x = Math.max(l.left, l.x(span.from)), w = Math.max(1.5, Math.min(view.width - 4, l.x(to)) - x);
       out.push({ tag: 'rect', layer: `server ${span.kind}`, x, y: y + (ROW_HIGH - high) / 2, w, h: high, title: `${s.name}: ${span.kind} for ${duration(to - span.from)}`, key });
       if (high > 10 && w > span.kind.length * LETTER + 10) out.push({ tag: 'text', layer: `in-server ${span.kind}`, x: span.kind === 'isolated' ? x + w - span.kind.length * LETTER : x + 5, y: y + 15, text: span.kind, key });
     }
   });
   const height = a.servers.length * ROW_HIGH;
-  if (o.cursor < view.to) out.push({ tag: 'rect', layer: 'veil', x: Math.max(LEFT, l.x(o.cursor)), y: 0, w: Math.max(0, view.width - Math.max(LEFT, l.x(o.cursor))), h: height });
+  if (o.cursor < view.to) out.push({ tag: 'rect', layer: 'veil', x: Math.max(l.left, l.x(o.cursor)), y: 0, w: Math.max(0, view.width - Math.max(l.left, l.x(o.cursor))), h: height });
   for (const deed of a.script.deeds) {
     const i = a.servers.findIndex(s => s.name === deed.target), d = i < 0 && deed.target ? undefined : down(l, view, deed.at, 0, i < 0 ? height : (i + 1) * ROW_HIGH);
     if (d !== undefined) out.push({ tag: 'path', layer: deed.mark === '-' ? 'deed out' : 'deed', d, title: deed.text });

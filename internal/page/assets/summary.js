@@ -1,0 +1,73 @@
+// What one wants to know first of each line: who has the right, or since when nobody has, and what was worst. It knows no browser.
+import './types.js';
+import { hasLeaders } from './picture.js';
+
+/** @typedef {import('./types.js').Picture} Picture */
+/**
+ * A line in short. Times are microseconds.
+ * @typedef {object} LineSummary
+ * @property {string} line
+ * @property {string[]} now who has the right at the end
+ * @property {number} since when the right of the first of those began, or when nobody had it any more; 0 if nobody ever had it
+ * @property {boolean} leads whether somebody should always lead: false for locks
+ * @property {number} moves
+ * @property {number} longest how long nobody had the right at most
+ * @property {number} total how long nobody had it in all
+ * @property {'two' | 'open' | 'apart'} verdict whether two had the right at once
+ */
+
+/**
+ * The lines of a picture, those in trouble first: two at once, nobody now, unknown, and then the longest time without a leader.
+ * @param {Picture} picture
+ * @param {number} end the last moment that is known
+ * @returns {LineSummary[]}
+ */
+export function summaries(picture, end) {
+  const all = picture.lines.map(line => summaryOf(picture, line, end));
+  /** @param {LineSummary} s */
+  const trouble = s => s.verdict === 'two' ? 3 : s.leads && s.since > 0 && s.now.length === 0 ? 2 : s.verdict === 'open' ? 1 : 0;
+  return all.map((s, i) => ({ s, i })).sort((a, b) => trouble(b.s) - trouble(a.s) || b.s.longest - a.s.longest || a.i - b.i).map(({ s }) => s);
+}
+
+/**
+ * @param {Picture} picture
+ * @param {string} line
+ * @param {number} end
+ * @returns {LineSummary}
+ */
+function summaryOf(picture, line, end) {
+  const rights = picture.machines.filter(m => m.line === line).flatMap(m => m.right.map(s => ({ who: m.who, from: s.from, to: s.to || end }))).sort((a, b) => a.from - b.from);
+  const moves = picture.moves.filter(m => m.line === line), leads = hasLeaders(picture, line);
+  let until = rights[0]?.from ?? 0, longest = 0, total = 0;
+  for (const s of [...rights, { from: end, to: end }]) {
+    const gap = Math.min(s.from, end) - until;
+    if (gap > 0 && rights.length) {
+      longest = Math.max(longest, gap);
+      total += gap;
+    }
+    until = Math.max(until, Math.min(s.to, end));
+  }
+  const now = rights.filter(s => s.from <= end && s.to >= end);
+  const last = rights.reduce((most, s) => Math.max(most, Math.min(s.to, end)), 0);
+  return {
+    line, leads, moves: moves.length, longest: leads ? longest : 0, total: leads ? total : 0,
+    now: [...new Set(now.map(s => s.who))], since: now[0]?.from ?? last,
+    verdict: moves.some(m => m.two) ? 'two' : moves.some(m => m.open) ? 'open' : 'apart',
+  };
+}
+
+/** What causes are called: what did not work, and whose it was. */
+const CAUSES = new Map([
+  ['killed', 'its process died'], ['paused', 'its process did not run'], ['slept', 'its machine slept'], ['time-jump', 'its clock stood still while time passed'],
+  ['connection-closed', 'its server closed the connection'], ['connection-broken', 'its connection broke'], ['silent', 'its server was silent'],
+  ['server-cut-off', 'its server was cut off from the ensemble'], ['slow-ensemble', 'the ensemble answered too late'], ['slow-loop', 'its process was too slow'],
+  ['unconfirmed', 'no confirmation came in time'], ['session-expired', 'the ensemble ended its session'], ['session-refused', 'its session had expired'],
+  ['deleted', 'somebody deleted its node'], ['evicted', 'another client deleted its node'], ['changed', 'somebody wrote to its node'],
+  ['closed', 'it was closed'], ['resigned', 'it resigned'], ['returned', 'its work returned'], ['revoked', 'it was asked to release'],
+]);
+
+/**
+ * A cause in words; its own name if it is a new one.
+ * @param {string} cause
+ */
+export function causeText(cause) { return CAUSES.get(cause) ?? cause; }

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { causeText, summaries } from '../../assets/summary.js';
+import { client, documentOf, participant } from './made.mjs';
+
+const S = 1e6;
+
+function picture() {
+  const on = (log, line, machine, ...right) => participant(log, machine, { who: `${'abc'[log]}`, line, right: right.map(([from, to]) => ({ from: from * S, to: to * S })) });
+  const p = documentOf([client('a', [[0, 0]]), client('b', [[0, 0]]), client('c', [[0, 0]])], {}, [
+    on(0, '/led', 'latch-1', [1, 4]), on(1, '/led', 'latch-1', [6, 12]), on(2, '/led', 'latch-1', [12, 99]),
+    on(0, '/nobody', 'election-2', [1, 3]), on(1, '/nobody', 'election-2', [4, 10]), on(0, '/two', 'selector-1', [1, 9]), on(1, '/two', 'selector-1', [8, 99]),
+    on(0, '/lock', 'mutex-1', [1, 2]), on(1, '/lock', 'mutex-1', [9, 10]), on(0, '/never', 'latch-9'),
+  ]).picture;
+  p.lines = ['/led', '/nobody', '/two', '/lock', '/never'];
+  const move = (line, more) => ({ line, from: S, to: S, title: '', story: [], at: { log: 'a', seq: 1 }, ...more });
+  p.moves = [move('/led'), move('/led', { open: true }), move('/two', { two: true }), move('/nobody')];
+  return p;
+}
+
+test('a line in short says who leads since when, or nobody, and for how long nobody did', () => {
+  const all = new Map(summaries(picture(), 20 * S).map(s => [s.line, s]));
+  const { now, since, longest, total, moves, verdict } = all.get('/led');
+  assert.deepEqual([now, since, longest, total, moves, verdict], [['c'], 12 * S, 2 * S, 2 * S, 2, 'open']);
+  const nobody = all.get('/nobody');
+  assert.deepEqual([nobody.now, nobody.since, nobody.longest, nobody.total], [[], 10 * S, 10 * S, 11 * S]);
+  assert.deepEqual([all.get('/two').verdict, all.get('/two').now, all.get('/two').total], ['two', ['b'], 0]);
+  const lock = all.get('/lock'), never = all.get('/never');
+  assert.deepEqual([lock.leads, lock.longest, lock.total, lock.now], [false, 0, 0, []]); // a lock may be free
+  assert.deepEqual([never.leads, never.since, never.now, never.longest], [true, 0, [], 0]);
+});
+
+test('lines in trouble are above', () => {
+  assert.deepEqual(summaries(picture(), 20 * S).map(s => s.line), ['/two', '/nobody', '/led', '/lock', '/never']);
+});
+
+test('a cause is said in words, a new one by its own name', () => {
+  assert.equal(causeText('paused'), 'its process did not run');
+  assert.equal(causeText('silent'), 'its server was silent');
+  assert.equal(causeText('constructor'), 'constructor');
+});
