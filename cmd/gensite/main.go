@@ -72,6 +72,11 @@ func pages() (map[string][]byte, error) {
 	if files["first.json"], err = world(catalogue.First); err != nil {
 		return nil, err
 	}
+	for i, link := range catalogue.Duel {
+		if files[fmt.Sprintf("duel-%d.json", i)], err = world(link); err != nil {
+			return nil, err
+		}
+	}
 	for _, l := range catalogue.Lessons {
 		if files["lesson-"+l.ID+".json"], err = world(l.Link); err != nil {
 			return nil, err

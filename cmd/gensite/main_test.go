@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,10 +27,13 @@ func TestWhatThePageShowsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	links := map[string]string{"first.json": offered.First}
+	for i, link := range offered.Duel {
+		links[fmt.Sprintf("duel-%d.json", i)] = link
+	}
 	for _, l := range offered.Lessons {
 		links["lesson-"+l.ID+".json"] = l.Link
 	}
-	if len(links) != 1+len(play.Lessons()) || offered.First == "" {
+	if len(links) != 3+len(play.Lessons()) || offered.First == "" {
 		t.Errorf("%d worlds, the first is %q", len(links), offered.First)
 	}
 	for name, link := range links {

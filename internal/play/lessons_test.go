@@ -1,6 +1,7 @@
 package play
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -255,6 +256,26 @@ func TestEveryVerbSaysWhatItDid(t *testing.T) {
 		}
 		if so, known := shows[v.Verb]; known && !so {
 			t.Errorf("%s does not show: %+v %+v %+v", v.Verb, alice, b, c)
+		}
+	}
+}
+
+// The two worlds that the playground opens with differ as it says, whenever alice's server is cut off: two lead in the
+// second, and
+// never in the first.
+func TestTheTwoWorldsAtFirst(t *testing.T) {
+	links := duel()
+	for at := 2; at <= 38; at += 4 {
+		for i, link := range links {
+			head, _, _ := strings.Cut(link, "@")
+			a, err := new(Host).Ask(Request{Link: fmt.Sprintf("%s~%d:isolate:b:15@%d", head, at, at+18)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			two := slices.ContainsFunc(a.Broken, func(b Broken) bool { return b.Promise == oneLeader })
+			if two != (i == 1) {
+				t.Errorf("a cut at %d s: %s has two leaders: %v", at, link, two)
+			}
 		}
 	}
 }

@@ -39,6 +39,7 @@
 /**
  * @typedef {object} Catalogue
  * @property {string} first
+ * @property {string[]} duel
  * @property {string[]} recipes
  * @property {string[]} names
  * @property {{name: string, text: string, servers: string[], timeout: number, tick: number}[]} scenarios

@@ -91,6 +91,7 @@ export function inWorker() {
     /** @type {Catalogue} */
     const c = await stored('catalogue.json');
     files.set(c.first, 'first.json');
+    c.duel.forEach((link, i) => files.set(link, `duel-${i}.json`));
     for (const l of c.lessons) files.set(l.link, `lesson-${l.id}.json`);
     return c;
   };
