@@ -17,23 +17,6 @@ type Process struct {
 	done  *bufio.Reader  // a line for every signal that was sent
 }
 
-const debian = "/usr/share/java/zookeeper.jar"
-
-// ClassPath returns the class path of the real server, or "" if there is none.
-func ClassPath() string {
-	if home := os.Getenv("ZOOKEEPER_HOME"); home != "" {
-		if jars, _ := filepath.Glob(filepath.Join(home, "lib", "zookeeper-*.jar")); len(jars) > 0 {
-			return filepath.Join(home, "lib", "*")
-		}
-		return ""
-	}
-	if _, err := os.Stat(debian); err != nil {
-		return ""
-	}
-	// The manifest leaves out two of netty's jars that its own server port needs; what is not there is not missed.
-	return debian + ":/usr/share/java/slf4j-simple.jar:/usr/share/java/netty-codec.jar:/usr/share/java/netty-resolver.jar"
-}
-
 // keeper runs the command ($2…) in the background, with its output to the file $1. It reads signals, one on each line, sends
 // them to the command, and writes a line for each. TERM ends it too, and so does the end of its input, which means KILL.
 // $0 is a directory to delete in the end, or empty.
@@ -69,7 +52,7 @@ func (r Release) Launch(dir, config string, properties []string, scratch bool) (
 	if err := os.WriteFile(p.logPath(), nil, 0o600); err != nil {
 		return nil, err
 	}
-	args := []string{"-c", keeper, remove, p.logPath(), "java", "-cp", r.classPath(),
+	args := []string{"-c", keeper, remove, p.logPath(), "java", "-cp", r.ClassPath(),
 		"-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
 		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dzookeeper.forceSync=no", "-Dzookeeper.preAllocSize=1024"}
 	for _, property := range properties {

@@ -1,9 +1,9 @@
 // Package realzk starts a real standalone ZooKeeper on the loopback, for tests.
 //
 // Where it comes from, first match: INCUMBENT_ZK=host:port is a running server, used as it is (tests that must restart it
-// are then not run); ZOOKEEPER_HOME is an unpacked Apache distribution; else Debian's jars in /usr/share/java. Without any,
-// or without java, the test is skipped with the words "not run", and fails with the same words where INCUMBENT_REQUIRE=all.
-// Nothing is ever installed.
+// are then not run); ZOOKEEPER_HOME is an unpacked Apache distribution; INCUMBENT_ZK_RELEASE is a release whose jars make
+// servers has fetched; else Debian's jars in /usr/share/java. Without any, or without java, the test is skipped with the
+// words "not run", and fails with the same words where INCUMBENT_REQUIRE=all. Nothing is ever installed.
 //
 // A server ends with the test binary, even if that is killed: a shell script reads from a pipe of the binary.
 package realzk

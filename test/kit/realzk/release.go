@@ -18,15 +18,16 @@ type Release string
 
 // The releases that every full proof starts.
 const (
-	// Usual is the release of INCUMBENT_ZK or ZOOKEEPER_HOME if one is set, else Debian's: 3.8.0 on Debian 12.
+	// Usual is the release of INCUMBENT_ZK or ZOOKEEPER_HOME if one is set, else that of INCUMBENT_ZK_RELEASE, else
+	// Debian's: 3.8.0 on Debian 12.
 	Usual Release = ""
 	// Newest is the newest release that is tried. make deps fetches its jars; what they need is Debian's.
 	Newest Release = "3.9.5"
 )
 
-// Expected is the environment variable that names the usual release, such as 3.6.4. A server of another release is then
-// an error.
-const Expected = "INCUMBENT_ZK_RELEASE"
+// Variable is the environment variable that names the usual release, such as 3.6.4. Its jars are those that make servers
+// has fetched, if they are there, and a server of another release is an error.
+const Variable = "INCUMBENT_ZK_RELEASE"
 
 // met begins the line that a test logs when it has a server; the server's own word for its release follows.
 const met = "met ZooKeeper "
@@ -38,12 +39,12 @@ func Met(line string) string {
 	return release
 }
 
-// Each runs a test on the usual release, as "real", and on the newest one, as "newest". Where INCUMBENT_ZK or
-// ZOOKEEPER_HOME names the server, the usual release is the only one.
+// Each runs a test on the usual release, as "real", and on the newest one, as "newest". Where a variable names the usual
+// release, it is the only one.
 func Each(t *testing.T, test func(t *testing.T, r Release)) {
 	t.Helper()
 	t.Run("real", func(t *testing.T) { test(t, Usual) })
-	if given() == "" && os.Getenv("ZOOKEEPER_HOME") == "" {
+	if given() == "" && home() == "" && os.Getenv(Variable) == "" {
 		t.Run("newest", func(t *testing.T) { test(t, Newest) })
 	}
 }
@@ -68,13 +69,57 @@ func (r Release) Require(t testing.TB) {
 	if _, err := exec.LookPath("java"); err != nil {
 		NotRun(t, "real ZooKeeper (no java)")
 	}
-	if ClassPath() == "" {
+	if r.ClassPath() != "" {
+		return
+	}
+	if r == Usual {
 		NotRun(t, "real ZooKeeper (no zookeeper.jar)")
 	}
-	if r != Usual && (!strings.HasPrefix(ClassPath(), debian) || r.jars() == "") {
-		NotRun(t, fmt.Sprintf("ZooKeeper %s (no jars: make deps)", r))
-	}
+	NotRun(t, fmt.Sprintf("ZooKeeper %s (no jars: make deps)", r))
 }
+
+// ClassPath returns the class path of the usual release, or "" if it is missing.
+func ClassPath() string { return Usual.ClassPath() }
+
+// ClassPath returns the class path of the release, or "" if it is missing.
+func (r Release) ClassPath() string {
+	if r == Usual && home() != "" {
+		if jars, _ := filepath.Glob(filepath.Join(home(), "lib", "zookeeper-*.jar")); len(jars) > 0 {
+			return filepath.Join(home(), "lib", "*")
+		}
+		return ""
+	}
+	if named := Release(os.Getenv(Variable)); r == Usual && named != Usual && named.jars() != "" {
+		return named.ClassPath()
+	}
+	own := debian + "/zookeeper.jar"
+	if r != Usual {
+		own = r.jars()
+	}
+	if _, err := os.Stat(debian + "/zookeeper.jar"); err != nil || own == "" {
+		return ""
+	}
+	if r == Usual {
+		// The manifest has what it needs, but for two of netty's jars and a logger; what is not there is not missed.
+		return own + ":" + debian + "/slf4j-simple.jar:" + debian + "/netty-codec.jar:" + debian + "/netty-resolver.jar"
+	}
+	all := []string{own}
+	for _, name := range needed {
+		all = append(all, filepath.Join(debian, name+".jar"))
+	}
+	return strings.Join(all, ":")
+}
+
+const debian = "/usr/share/java"
+
+// needed are the jars that every release needs besides its own. Debian's are taken.
+var needed = []string{
+	"slf4j-api", "slf4j-simple", "netty-common", "netty-buffer", "netty-codec", "netty-handler", "netty-resolver",
+	"netty-transport", "netty-transport-native-unix-common", "netty-transport-native-epoll", "metrics-core", "snappy-java",
+	"commons-io",
+}
+
+func home() string { return os.Getenv("ZOOKEEPER_HOME") }
 
 // jars returns the release's part of the class path, or "" if it is missing.
 func (r Release) jars() string {
@@ -89,13 +134,6 @@ func (r Release) jars() string {
 		jars = append(jars, jar)
 	}
 	return strings.Join(jars, ":")
-}
-
-func (r Release) classPath() string {
-	if r == Usual {
-		return ClassPath()
-	}
-	return r.jars() + ":" + ClassPath()
 }
 
 // Version is the number of a release: 3.8.6 is {3, 8, 6}.
@@ -131,7 +169,7 @@ func (r Release) confirmed(answer string) (v Version, err error) {
 	}
 	want := string(r)
 	if r == Usual {
-		want = os.Getenv(Expected)
+		want = os.Getenv(Variable)
 	}
 	if want != "" && v.String() != want {
 		return v, fmt.Errorf("the server is ZooKeeper %s, want %s", v, want)

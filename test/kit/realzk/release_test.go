@@ -20,7 +20,7 @@ func TestTheReleaseIsTheOneThatWasAskedFor(t *testing.T) {
 		{Newest, "", "is ZooKeeper 3.6.4, want " + string(Newest), answer},
 		{Usual, "", "does not say its release", "This ZooKeeper instance is not currently serving requests\n"},
 	} {
-		t.Setenv(Expected, c.expected)
+		t.Setenv(Variable, c.expected)
 		v, err := c.release.confirmed(c.answer)
 		switch {
 		case c.fails == "" && (err != nil || v != Version{3, 6, 4}):

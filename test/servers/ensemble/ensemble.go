@@ -34,12 +34,13 @@ const (
 
 // Options are the settings of an ensemble. The zero value has ZooKeeper's own.
 type Options struct {
-	Tick       time.Duration // tickTime, default 2 s; sessions are 2–20 ticks
-	SyncLimit  int           // default 5 ticks
-	InitLimit  int           // default 10 ticks
-	Properties []string      // further Java system properties
-	Settings   []string      // further lines of zoo.cfg
-	Direct     bool          // servers dial each other without links, as reconfig needs it: it spreads the leader's addresses
+	Tick       time.Duration  // tickTime, default 2 s; sessions are 2–20 ticks
+	SyncLimit  int            // default 5 ticks
+	InitLimit  int            // default 10 ticks
+	Properties []string       // further Java system properties
+	Settings   []string       // further lines of zoo.cfg
+	Release    realzk.Release // what the servers are
+	Direct     bool           // servers dial each other without links, as reconfig needs it: it spreads the leader's addresses
 }
 
 // Ensemble is three servers and the links between them.
@@ -67,7 +68,7 @@ const (
 // Start starts an ensemble and returns when it has a leader and two followers. It ends with the test.
 func Start(t testing.TB, o Options) *Ensemble {
 	t.Helper()
-	realzk.Require(t)
+	o.Release.Require(t)
 	if o.Tick == 0 {
 		o.Tick = 2 * time.Second
 	}
@@ -82,12 +83,15 @@ func Start(t testing.TB, o Options) *Ensemble {
 	if err := e.start(); err != nil {
 		t.Fatalf("the ensemble does not start: %v\n%s", err, e.Logs())
 	}
+	for _, s := range e.servers {
+		o.Release.At(t, s.client)
+	}
 	return e
 }
 
 func (e *Ensemble) start() error {
 	for i := range e.servers {
-		s := &Server{e: e, id: i + 1, dir: filepath.Join(e.dir, fmt.Sprint(i+1))}
+		s := &Server{e: e, id: i + 1, release: e.options.Release, dir: filepath.Join(e.dir, fmt.Sprint(i+1))}
 		for _, addr := range []*string{&s.client, &s.ports[quorum], &s.ports[election]} {
 			var err error
 			if *addr, err = zkmem.FreeAddr(); err != nil {

@@ -19,6 +19,7 @@ type Server struct {
 	dir     string
 	client  string    // where clients dial
 	ports   [2]string // where the others do, before any link
+	release realzk.Release
 	process *realzk.Process
 }
 
@@ -92,7 +93,7 @@ func (s *Server) portTo(i int, p port) string {
 }
 
 func (s *Server) launch() (err error) {
-	s.process, err = realzk.Launch(s.dir, s.config(), s.e.options.Properties, false)
+	s.process, err = s.release.Launch(s.dir, s.config(), s.e.options.Properties, false)
 	return err
 }
 
@@ -122,6 +123,9 @@ func (s *Server) Restart() {
 		s.e.t.Fatal(err)
 	}
 }
+
+// Become has the next Restart start another release.
+func (s *Server) Become(r realzk.Release) { s.release = r }
 
 // Pause stops the process (SIGSTOP), and Resume has it go on.
 func (s *Server) Pause() { s.e.t.Helper(); s.signal("STOP") }
