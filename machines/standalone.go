@@ -61,13 +61,15 @@ func (s *standalone) failureText(ev events.Event) string {
 }
 
 // lastAnswer returns, for the end of a text, the server's answer that left an outcome unknown: this one, or the last
-// failure. If no answer came, it is empty.
+// failure. If no answer came, it is why the connection ended, if that is known.
 func (s *standalone) lastAnswer(ev events.Event) string {
 	code := ev.Code
 	if ev.SentAt == 0 || !code.Unknown() {
 		code = s.code
 	}
 	switch {
+	case code == events.ConnectionLoss && ev.Code == code && ev.Text != "": // the end of the connection, and why
+		return ": " + ev.Text
 	case !code.Unknown(), code == events.ConnectionLoss && ev.SentAt == 0:
 		return ""
 	case code == events.ServerError && ev.Text != "":

@@ -44,7 +44,10 @@ func endOf(why error) events.ConnectionEnd {
 func (s *session) detach(end events.ConnectionEnd, text string) {
 	server := s.wire.server
 	s.wire = nil
-	s.postEvent(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: text, Server: server, End: end, Paused: int64(s.pauses.own)})
+	s.postEvent(events.Event{
+		Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: s.largestInFlight().endText(text),
+		Server: server, End: end, Paused: int64(s.pauses.own),
+	})
 	written := make([]*call, 0, len(s.pending))
 	var lost [features]bool
 	for _, c := range s.pending {

@@ -36,7 +36,9 @@ const (
 	// leastSuspect is the size of the smallest request, in bytes, that is suspected. No server is of use that takes
 	// less, and the requests for places and heartbeats are smaller.
 	leastSuspect = 4 << 10
-	maxSuspects  = 256 // that are known at a time
+	// likelySuspect is the size from which a request is named as the probable reason of the first end.
+	likelySuspect = 100_000
+	maxSuspects   = 256 // that are known at a time
 
 	pauseFrom  = 2 // so many ends are followed by a pause, of suspectPause,
 	refuseFrom = 4 // and so many by an error, for refusePause
@@ -163,5 +165,29 @@ func (c *call) inFlightText(text string) string {
 	if c.size < leastSuspect {
 		return text
 	}
+	if c.size >= likelySuspect {
+		return c.endText(text)
+	}
 	return fmt.Sprintf("%s, with a request of %d bytes in flight", text, c.size)
+}
+
+// endText adds the probable reason to the text of the end of a connection, if a request was in flight that is large
+// enough to be it.
+func (c *call) endText(text string) string {
+	if c == nil || c.size < likelySuspect {
+		return text
+	}
+	key, _ := suspectOf(c)
+	return fmt.Sprintf("%s (probably because the request to %s %s has %d bytes: "+
+		"a server closes the connection at more than its jute.maxbuffer)", text, key.verb, key.path, c.size)
+}
+
+// largestInFlight returns the largest request that is pending, nil if there is none. s.mu is held.
+func (s *session) largestInFlight() (largest *call) {
+	for _, c := range s.pending {
+		if largest == nil || c.size > largest.size {
+			largest = c
+		}
+	}
+	return largest
 }

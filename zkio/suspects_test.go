@@ -1,6 +1,7 @@
 package zkio
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -56,5 +57,30 @@ func TestASuspectedMulti(t *testing.T) {
 	}}})
 	if !large || key != (suspect{"create", "/q/queue-", 9000}) {
 		t.Errorf("%v %t", key, large)
+	}
+}
+
+// The end of a connection names a request of 100 KB or more as its probable reason, and mentions one of 4 KiB.
+func TestTheEndNamesALargeRequest(t *testing.T) {
+	const size = "the request to create /big has 100000 bytes"
+	of := func(size int) *call { return &call{kind: events.ReplyCreate, path: "/big", size: size} }
+	for _, c := range []struct {
+		call      *call
+		end, said string
+	}{
+		{of(100_000), size, size},
+		{of(99_999), "", "a request of 99999 bytes in flight"},
+		{of(100), "", ""},
+	} {
+		s := &session{pending: map[int32]*call{1: of(10), 2: c.call, 3: of(20)}}
+		end, said := s.largestInFlight().endText("gone"), c.call.inFlightText("gone")
+		for text, want := range map[string]string{end: c.end, said: c.said} {
+			if !strings.HasPrefix(text, "gone") || !strings.Contains(text, want) || want == "" && text != "gone" {
+				t.Errorf("%q, want %q", text, want)
+			}
+		}
+	}
+	if text := new(session).largestInFlight().endText("gone"); text != "gone" {
+		t.Errorf("without a request: %q", text)
 	}
 }
