@@ -212,7 +212,12 @@ var codeText = map[events.Code]string{
 	events.Unimplemented:          "the server does not know this request",
 	events.QuotaExceeded:          "a quota forbids it",
 	events.Throttled:              "the server is overloaded",
-	events.NotSent:                "not sent",
+	events.RequiresSASL: "the servers demand a login (enforce.auth.enabled, sessionRequireClientSASLAuth): " +
+		"set Config.Auth to a scheme that they take; SASL is not supported",
+	events.EphemeralOnLocalSession: "the servers' sessions are local, and own no ephemeral nodes " +
+		"(localSessionsEnabled): " +
+		"set localSessionsUpgradingEnabled=true on the servers",
+	events.NotSent: "not sent",
 }
 
 // Error is a refusal with ZooKeeper's or the recipe's own code. If there is a sentinel for

@@ -249,7 +249,9 @@ func failure(err error) error {
 	case errors.Is(err, incumbent.ErrNotConnected), errors.Is(err, incumbent.ErrTooSlow), errors.Is(err, incumbent.ErrDeletedAgain), incumbent.Retryable(err):
 		return cli.Exit(exitUnavailable, err)
 	case errors.Is(err, incumbent.ErrPersistentNode), errors.Is(err, incumbent.ErrInvalidACL), errors.Is(err, incumbent.ErrCounterEnd),
-		errors.Is(err, incumbent.ErrTokenFloor), errors.Is(err, incumbent.ErrLimitDiffers), errors.Is(err, incumbent.ErrTimeoutTooShort):
+		errors.Is(err, incumbent.ErrTokenFloor), errors.Is(err, incumbent.ErrLimitDiffers),
+		errors.Is(err, incumbent.ErrTimeoutTooShort),
+		refused != nil && (refused.Code == events.EphemeralOnLocalSession || refused.Code == events.QuotaExceeded):
 		return cli.Exit(exitConfig, flagNames(err))
 	}
 	return cli.Exit(cli.ExitFailed, err)
