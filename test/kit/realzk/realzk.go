@@ -39,6 +39,8 @@ type Options struct {
 	// Properties are further Java system properties, as in "znode.container.checkIntervalMs=1000", and options of java
 	// that begin with a dash, as in "-Xmx1g" (default: 256 MB).
 	Properties []string
+	// Settings are further lines of zoo.cfg. A later line of the same setting wins.
+	Settings []string
 	// Release is what the server is. Default Usual.
 	Release Release
 }
@@ -116,7 +118,7 @@ func NotRun(t testing.TB, why string) {
 func start(t testing.TB, o Options, dir string) (*Server, error) {
 	t.Helper()
 	if addr := given(); addr != "" {
-		if o.Tick != 0 || o.MaxTimeout != 0 || o.Dir != "" || len(o.Properties) > 0 || o.Release != Usual {
+		if o.Tick != 0 || o.MaxTimeout != 0 || o.Dir != "" || len(o.Properties) > 0 || len(o.Settings) > 0 || o.Release != Usual {
 			NotRun(t, "the server of INCUMBENT_ZK has settings of its own")
 		}
 		s := &Server{addr: addr, given: true}
@@ -166,7 +168,8 @@ func (s *Server) config() string {
 		longest = 20 * tick
 	}
 	return fmt.Sprintf("tickTime=%d\nmaxSessionTimeout=%d\ndataDir=%s\nclientPort=%s\nclientPortAddress=%s\n4lw.commands.whitelist=*\n"+
-		"maxClientCnxns=0\nadmin.enableServer=false\n", tick.Milliseconds(), longest.Milliseconds(), filepath.Join(s.dir, "data"), port, host)
+		"maxClientCnxns=0\nadmin.enableServer=false\n%s\n", tick.Milliseconds(), longest.Milliseconds(), filepath.Join(s.dir, "data"),
+		port, host, strings.Join(s.opts.Settings, "\n"))
 }
 
 // end ends the process, if there is one, and waits for it.

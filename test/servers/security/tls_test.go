@@ -33,6 +33,8 @@ type authority struct {
 	key  *ecdsa.PrivateKey
 	cert *x509.Certificate
 	last int64
+
+	ended bool // what it issues from now on has ended already
 }
 
 func newAuthority(t testing.TB, dir, name string) *authority {
@@ -56,9 +58,13 @@ func (a *authority) file() string { return filepath.Join(a.dir, a.name+".pem") }
 
 func (a *authority) template(name string) *x509.Certificate {
 	a.last++
+	until := time.Now().Add(time.Hour)
+	if a.ended {
+		until = time.Now().Add(-time.Minute)
+	}
 	return &x509.Certificate{
 		SerialNumber: big.NewInt(a.last), Subject: pkix.Name{CommonName: name}, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: until,
 	}
 }
 
@@ -105,6 +111,12 @@ type secured struct {
 // startSecured uses Debian's netty and PEM files, which ZooKeeper reads since 3.5.
 func startSecured(t *testing.T, release realzk.Release) secured {
 	t.Helper()
+	return startSecuredFor(t, release, host)
+}
+
+// startSecuredFor is startSecured with a certificate for this host.
+func startSecuredFor(t *testing.T, release realzk.Release, host string) secured {
+	t.Helper()
 	release.Require(t)
 	if os.Getenv("INCUMBENT_ZK") != "" {
 		realzk.NotRun(t, "the server of INCUMBENT_ZK has settings of its own")
@@ -129,12 +141,19 @@ func startSecured(t *testing.T, release realzk.Release) secured {
 	}, false)
 	ok(t, err)
 	t.Cleanup(func() { process.End("") })
+	served(t, process, s.plain)
+	release.At(t, s.plain)
+	return s
+}
+
+// served waits until a server serves.
+func served(t *testing.T, process *realzk.Process, addr string) {
+	t.Helper()
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
 	for end := time.Now().Add(readyWithin); ; <-ticker.C { // pause: between looks at a server, which reports nothing
-		if answer, err := realzk.Probe(s.plain, "srvr"); err == nil && strings.Contains(answer, "Mode:") {
-			release.At(t, s.plain)
-			return s
+		if answer, err := realzk.Probe(addr, "srvr"); err == nil && strings.Contains(answer, "Mode:") {
+			return
 		}
 		if time.Now().After(end) {
 			t.Fatalf("the server does not serve:\n%s", process.Log())
