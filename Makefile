@@ -96,6 +96,11 @@ mutants: ## plant 300 bugs in the source, one at a time, and see which tests fin
 upgrade: ## before a release: processes of an older version and of this one in the same lines, locks and queues; needs make deps
 	$(GO) test ./test/servers/upgrade -count=1 -timeout 30m -v -args -full $(ARGS)
 
+.PHONY: servers
+servers: ## the tests that meet a server, and rolling upgrades, on six releases of ZooKeeper: the table of docs/proofs.md (ARGS='-only 3.6.4,suite'); needs make deps
+	@bash scripts/fetch servers
+	$(GO) test ./test/servers/releases -count=1 -timeout 12h -v -run 'TestReleases$$' -args -full $(ARGS)
+
 .PHONY: elastic-job
 elastic-job: ## ElasticJob's jars and this library in one job, on both servers: kills, expiries, in every order; needs make deps
 	$(GO) test ./test/servers/elasticjob -count=1 -timeout 3h -v -args -full $(ARGS)

@@ -1,9 +1,9 @@
 // Package realzk starts a real standalone ZooKeeper on the loopback, for tests.
 //
 // Where it comes from, first match: INCUMBENT_ZK=host:port is a running server, used as it is (tests that must restart it
-// are then not run); ZOOKEEPER_HOME is an unpacked Apache distribution; INCUMBENT_ZK_RELEASE is a release whose jars make
-// servers has fetched; else Debian's jars in /usr/share/java. Without any, or without java, the test is skipped with the
-// words "not run", and fails with the same words where INCUMBENT_REQUIRE=all. Nothing is ever installed.
+// are then not run); ZOOKEEPER_HOME is an unpacked Apache distribution; INCUMBENT_ZK_RELEASE is a release whose jars
+// make servers has fetched; else Debian's jars in /usr/share/java. Without any, or without java, the test is skipped
+// with the words "not run", and fails with the same words where INCUMBENT_REQUIRE=all. Nothing is ever installed.
 //
 // A server ends with the test binary, even if that is killed: a shell script reads from a pipe of the binary.
 package realzk
@@ -118,7 +118,8 @@ func NotRun(t testing.TB, why string) {
 func start(t testing.TB, o Options, dir string) (*Server, error) {
 	t.Helper()
 	if addr := given(); addr != "" {
-		if o.Tick != 0 || o.MaxTimeout != 0 || o.Dir != "" || len(o.Properties) > 0 || len(o.Settings) > 0 || o.Release != Usual {
+		own := o.Tick != 0 || o.MaxTimeout != 0 || o.Dir != "" || len(o.Properties) > 0 || len(o.Settings) > 0
+		if own || o.Release != Usual {
 			NotRun(t, "the server of INCUMBENT_ZK has settings of its own")
 		}
 		s := &Server{addr: addr, given: true}
@@ -168,8 +169,8 @@ func (s *Server) config() string {
 		longest = 20 * tick
 	}
 	return fmt.Sprintf("tickTime=%d\nmaxSessionTimeout=%d\ndataDir=%s\nclientPort=%s\nclientPortAddress=%s\n4lw.commands.whitelist=*\n"+
-		"maxClientCnxns=0\nadmin.enableServer=false\n%s\n", tick.Milliseconds(), longest.Milliseconds(), filepath.Join(s.dir, "data"),
-		port, host, strings.Join(s.opts.Settings, "\n"))
+		"maxClientCnxns=0\nadmin.enableServer=false\n%s\n", tick.Milliseconds(), longest.Milliseconds(),
+		filepath.Join(s.dir, "data"), port, host, strings.Join(s.opts.Settings, "\n"))
 }
 
 // end ends the process, if there is one, and waits for it.

@@ -25,8 +25,8 @@ const (
 	Newest Release = "3.9.5"
 )
 
-// Variable is the environment variable that names the usual release, such as 3.6.4. Its jars are those that make servers
-// has fetched, if they are there, and a server of another release is an error.
+// Variable is the environment variable that names the usual release, such as 3.6.4. Its jars are those that make
+// servers has fetched, or Debian's, and a server of another release is an error.
 const Variable = "INCUMBENT_ZK_RELEASE"
 
 // met begins the line that a test logs when it has a server; the server's own word for its release follows.
@@ -39,8 +39,8 @@ func Met(line string) string {
 	return release
 }
 
-// Each runs a test on the usual release, as "real", and on the newest one, as "newest". Where a variable names the usual
-// release, it is the only one.
+// Each runs a test on the usual release, as "real", and on the newest one, as "newest". Where a variable names the
+// usual release, it is the only one.
 func Each(t *testing.T, test func(t *testing.T, r Release)) {
 	t.Helper()
 	t.Run("real", func(t *testing.T) { test(t, Usual) })
@@ -89,52 +89,61 @@ func (r Release) ClassPath() string {
 		}
 		return ""
 	}
-	if named := Release(os.Getenv(Variable)); r == Usual && named != Usual && named.jars() != "" {
+	if named := Release(os.Getenv(Variable)); r == Usual && named != Usual {
 		return named.ClassPath()
 	}
-	own := debian + "/zookeeper.jar"
-	if r != Usual {
-		own = r.jars()
-	}
-	if _, err := os.Stat(debian + "/zookeeper.jar"); err != nil || own == "" {
-		return ""
-	}
-	if r == Usual {
+	if r == Usual || r.debians() {
+		if _, err := os.Stat(debian + "/zookeeper.jar"); err != nil {
+			return ""
+		}
 		// The manifest has what it needs, but for two of netty's jars and a logger; what is not there is not missed.
-		return own + ":" + debian + "/slf4j-simple.jar:" + debian + "/netty-codec.jar:" + debian + "/netty-resolver.jar"
+		return strings.Join(under(debian, "zookeeper", "slf4j-simple", "netty-codec", "netty-resolver"), ":")
 	}
-	all := []string{own}
-	for _, name := range needed {
-		all = append(all, filepath.Join(debian, name+".jar"))
+	own := under(fetched(), "zookeeper-"+string(r))
+	if !slices.Contains(withoutJute, r) {
+		own = append(own, under(fetched(), "zookeeper-jute-"+string(r))...)
 	}
-	return strings.Join(all, ":")
+	for _, jar := range append(own, debian+"/slf4j-simple.jar") {
+		if _, err := os.Stat(jar); err != nil {
+			return ""
+		}
+	}
+	return strings.Join(append(own, under(debian, needed...)...), ":")
 }
 
 const debian = "/usr/share/java"
 
+// withoutJute are releases whose serialization is in the same jar.
+var withoutJute = []Release{"3.4.14"}
+
+// debians reports whether Debian's packages have the release.
+func (r Release) debians() bool {
+	_, err := os.Stat(debian + "/zookeeper-" + string(r) + ".jar")
+	return err == nil
+}
+
+// fetched returns the folder into which make deps and make servers fetch jars.
+func fetched() string {
+	_, here, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(here), "..", "..", "..", ".cache", "jars")
+}
+
+// under returns the paths of jars in a folder.
+func under(folder string, names ...string) (jars []string) {
+	for _, name := range names {
+		jars = append(jars, filepath.Join(folder, name+".jar"))
+	}
+	return jars
+}
+
 // needed are the jars that every release needs besides its own. Debian's are taken.
 var needed = []string{
 	"slf4j-api", "slf4j-simple", "netty-common", "netty-buffer", "netty-codec", "netty-handler", "netty-resolver",
-	"netty-transport", "netty-transport-native-unix-common", "netty-transport-native-epoll", "metrics-core", "snappy-java",
-	"commons-io",
+	"netty-transport", "netty-transport-native-unix-common", "netty-transport-native-epoll", "metrics-core",
+	"snappy-java", "commons-io", "log4j-1.2",
 }
 
 func home() string { return os.Getenv("ZOOKEEPER_HOME") }
-
-// jars returns the release's part of the class path, or "" if it is missing.
-func (r Release) jars() string {
-	_, here, _, _ := runtime.Caller(0)
-	cache := filepath.Join(filepath.Dir(here), "..", "..", "..", ".cache", "jars")
-	var jars []string
-	for _, name := range []string{"zookeeper", "zookeeper-jute"} {
-		jar := filepath.Join(cache, name+"-"+string(r)+".jar")
-		if _, err := os.Stat(jar); err != nil {
-			return ""
-		}
-		jars = append(jars, jar)
-	}
-	return strings.Join(jars, ":")
-}
 
 // Version is the number of a release: 3.8.6 is {3, 8, 6}.
 type Version [3]int

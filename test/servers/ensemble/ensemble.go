@@ -40,7 +40,7 @@ type Options struct {
 	Properties []string       // further Java system properties
 	Settings   []string       // further lines of zoo.cfg
 	Release    realzk.Release // what the servers are
-	Direct     bool           // servers dial each other without links, as reconfig needs it: it spreads the leader's addresses
+	Direct     bool           // servers dial each other without links: reconfig spreads the leader's addresses
 }
 
 // Ensemble is three servers and the links between them.
