@@ -31,6 +31,7 @@ var parts = []part{
 	{name: "interop", folder: "test/servers/interop"},
 	{name: "ensemble", folder: "test/servers/ensemble"},
 	{name: "process", folder: "test/servers/process"},
+	{name: "reconfig", folder: "test/servers/releases", run: "^TestTheListFollowsReconfig$"},
 	{name: rolled, folder: "test/servers/releases", run: "^TestARollingUpgrade$", args: func(release string) []string {
 		return []string{"-to", next(release)}
 	}},
