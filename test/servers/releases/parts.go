@@ -27,7 +27,7 @@ var parts = []part{
 	{name: "suite", folder: "test/servers/suite"},
 	{name: "zkio", folder: "zkio", run: "^TestRealZooKeeper"},
 	{name: "security", folder: "test/servers/security"},
-	{name: "hidden nodes", folder: "test/servers/otherservers", run: "RealServers"},
+	{name: "otherservers", folder: "test/servers/otherservers", run: "RealServers"},
 	{name: "interop", folder: "test/servers/interop"},
 	{name: "ensemble", folder: "test/servers/ensemble"},
 	{name: "process", folder: "test/servers/process"},
