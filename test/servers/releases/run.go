@@ -81,8 +81,8 @@ func run(p part, release string, bound time.Duration) (o outcome, text string, e
 	if p.run != "" {
 		args = append(args, "-run", p.run)
 	}
-	if names := lacking(release, p.name); len(names) > 0 {
-		args = append(args, "-skip", "^("+strings.Join(names, "|")+")$")
+	if tests := lacking(release, p.name); tests != "" {
+		args = append(args, "-skip", tests)
 	}
 	args = append(args, "./"+p.folder)
 	if p.args != nil {

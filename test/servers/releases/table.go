@@ -88,13 +88,17 @@ func table(all []outcome) string {
 		b.WriteString("\n")
 	}
 	for _, release := range releases {
-		var tests []string
-		for _, l := range lacks[release] {
-			tests = append(tests, "`"+l.test+"`")
+		for i, l := range lacks[release] {
+			switch {
+			case i == 0:
+				fmt.Fprintf(&b, "\nNot run on %s: without %s", release, l.why)
+			case l.why != lacks[release][i-1].why:
+				fmt.Fprintf(&b, "; without %s", l.why)
+			}
+			fmt.Fprintf(&b, " `%s`", l.test)
 		}
-		if len(tests) > 0 {
-			why := lacks[release][0].why
-			fmt.Fprintf(&b, "\n%s has no %s, so these were not run: %s.\n", release, why, strings.Join(tests, ", "))
+		if len(lacks[release]) > 0 {
+			b.WriteString(".\n")
 		}
 	}
 	return b.String()
