@@ -26,15 +26,17 @@ install: ## build the operators' program, incumbent, and put it where go install
 # The build cache must not decide: -count=1 runs every test, every time. The level decides how much of a test is run: see
 # test/kit/selection. Processes and servers keep a package waiting, so several run at a time, also on two cores, the longest first. Nothing is vetted, as make
 # lint does that, and binaries have no debug information: they link faster.
+# The race detector needs cgo. What a test builds must do without: else everything is compiled once more.
+PURE := -exec="env CGO_ENABLED=0"
 .PHONY: quick test prove race loaded plain combinations
 quick: ## what to run while working: every test without real servers, of the long ones a small part; about two minutes
 	@CGO_ENABLED=0 INCUMBENT_LEVEL=quick $(GO) run ./test/kit/tally -count=1 -p 6 -vet=off -ldflags=-w $(ARGS) ./...
 test: ## every test of every module, of the longest ones a part, without cgo; the last line names what was not run
 	@CGO_ENABLED=0 INCUMBENT_LEVEL=test $(GO) run ./test/kit/tally -count=1 -p 6 -vet=off -ldflags=-w $(ARGS) ./...
 prove: ## every test with the race detector where goroutines run, then in full without it; needs make deps
-	@CGO_ENABLED=1 INCUMBENT_LEVEL=prove $(GO) run ./test/kit/tally -race -count=1 -p 6 -vet=off -ldflags=-w $(ARGS) ./...
+	@CGO_ENABLED=1 INCUMBENT_LEVEL=prove $(GO) run ./test/kit/tally -race $(PURE) -count=1 -p 6 -vet=off -ldflags=-w $(ARGS) ./...
 race: ## every test with the race detector, of the long ones a small part; needs a C compiler
-	@CGO_ENABLED=1 INCUMBENT_LEVEL=test $(GO) run ./test/kit/tally -race -count=1 $(ARGS) ./...
+	@CGO_ENABLED=1 INCUMBENT_LEVEL=test $(GO) run ./test/kit/tally -race $(PURE) -count=1 $(ARGS) ./...
 # Four times the limits of .ci/run: its longest step has 35 minutes, a package of test/kit/tally 30.
 loaded: ## the full proof while the machine is busy and test processes are stopped at random (ARGS='-run X'); Linux, needs make deps
 	INCUMBENT_REQUIRE=all $(GO) run ./test/kit/loaded -seed $(SEED) timeout 140m $(MAKE) --no-print-directory prove ARGS='-timeout 120m $(ARGS)'

@@ -120,13 +120,14 @@ func recipe(t *testing.T, target string) (lines []string) {
 
 // A fresh machine may have Go and nothing else, and each level is what its target says.
 func TestEveryLevelHasItsTarget(t *testing.T) {
-	const tally = " $(GO) run ./test/kit/tally "
+	const tally, all = " $(GO) run ./test/kit/tally ", "-count=1 -p 6 -vet=off -ldflags=-w $(ARGS) ./..."
 	for _, c := range []struct{ target, runs, why string }{
-		{"quick", "@CGO_ENABLED=0 INCUMBENT_LEVEL=quick" + tally + "-count=1 -p 6 -vet=off -ldflags=-w $(ARGS) ./...",
+		{"quick", "@CGO_ENABLED=0 INCUMBENT_LEVEL=quick" + tally + all,
 			"it is for a machine with nothing but Go, and runs all packages"},
-		{"test", "@CGO_ENABLED=0 INCUMBENT_LEVEL=test" + tally + "-count=1 -p 6 -vet=off -ldflags=-w $(ARGS) ./...",
+		{"test", "@CGO_ENABLED=0 INCUMBENT_LEVEL=test" + tally + all,
 			"the README promises that it needs nothing but Go, no C compiler and no Java"},
-		{"prove", "@CGO_ENABLED=1 INCUMBENT_LEVEL=prove" + tally + "-race -count=1 -p 6 -vet=off -ldflags=-w $(ARGS) ./...", "it runs everything, with the race detector, too"},
+		{"prove", "@CGO_ENABLED=1 INCUMBENT_LEVEL=prove" + tally + "-race $(PURE) " + all,
+			"it runs everything, with the race detector, too"},
 	} {
 		if got := recipe(t, c.target); !slices.Equal(got, []string{c.runs}) {
 			t.Errorf("make %s runs %q, want %q\n\twhy not: %s", c.target, got, c.runs, c.why)

@@ -7,7 +7,7 @@
 // story-cut-off-follower.
 //
 // The race detector makes machines about ten times slower, so under it every level has the part of quick, and make prove runs
-// the whole without it afterwards. Packages that start no goroutine make prove runs without it only.
+// the whole without it afterwards. Packages that start no goroutine, or test programs, make prove runs without it only.
 //
 // A test that runs a part says so in its output. Command tally counts these lines and names them at the end, and a line that
 // is left after make prove is a failure. A selection is no skip: the test runs.
@@ -35,6 +35,16 @@ func Sequential() []string {
 	return []string{
 		"cmd/gencharts/pages", "internal/drawing", "events", "machines", "internal/page", "test/house", "test/kit/mutate", "test/worlds/small",
 		"test/house/statecharts", "test/kit/tape", "internal/why", "internal/why/txnlog", "internal/world",
+	}
+}
+
+// Programs are the folders whose tests run programs that go build made, or count what a build brings, and hardly any
+// code of the product in their own process: the race detector has nothing to find there either, and make prove runs
+// them without it only.
+func Programs() []string {
+	return []string{
+		"cmd/demo", "cmd/gensite", "cmd/genscrapes", "cmd/incumbentvet", "cmd/playwasm", "cmd/release",
+		"test/figures/embed", "test/kit/mutants", "test/kit/systems",
 	}
 }
 

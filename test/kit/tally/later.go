@@ -12,7 +12,7 @@ import (
 )
 
 // held is what a run with the race detector leaves to the run without it: the packages
-// that start no goroutine.
+// that start no goroutine, and those that test programs.
 type held struct {
 	packages []string
 	tests    []key // theirs
@@ -26,7 +26,7 @@ func sequential(args []string) (held, error) {
 	}
 	var h held
 	list := []string{"test", "-json", "-list", "."}
-	for _, dir := range selection.Sequential() {
+	for _, dir := range append(selection.Sequential(), selection.Programs()...) {
 		list = append(list, "./"+dir)
 	}
 	listed, err := output("go", list...)
