@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/incumbent-go/incumbent/test/kit/selection"
 )
 
 // eachSecond is a schedule of one tick a second.
@@ -64,7 +66,7 @@ func (w *jobWorld) mustOwn(items int, who ...string) {
 
 // Items are dealt to the instances that there are, and each runs once in each period, whatever comes and goes.
 func TestJobDealsAndRuns(t *testing.T) {
-	for _, failover := range []string{"false", "true"} {
+	for _, failover := range selection.Some(t, "jobs", 1, 1, []string{"true", "false"}) {
 		jobBubble(t, yamlJob(3, "strategy=AVG_ALLOCATION", "failover="+failover), func(t *testing.T, w *jobWorld) {
 			a := w.instance("a@-@1", until(300*time.Millisecond), eachSecond)
 			w.eachPeriod(3)

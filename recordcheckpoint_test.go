@@ -13,6 +13,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/segments"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/kit/selection"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -111,7 +112,7 @@ func TestWhatIsKeptReplays(t *testing.T) {
 // A checkpoint that is too long for a line is in several. The session, and with it all
 // leaderships, stays while it is taken.
 func TestALongCheckpoint(t *testing.T) {
-	const many = 200
+	many := selection.Of(t, "latches", 100, 100, 200)
 	dir := t.TempDir()
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.recorded(RecordIn(dir, RecordOptions{Segment: 64 << 10, Keep: -1}), io.Discard, recordRoom)

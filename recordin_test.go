@@ -20,6 +20,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/segments"
 	"github.com/incumbent-go/incumbent/test/kit/realzk"
+	"github.com/incumbent-go/incumbent/test/kit/selection"
 	"github.com/incumbent-go/incumbent/test/kit/virtual"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -102,12 +103,13 @@ func inDir(t *testing.T, dir string, o RecordOptions) (*recorder, *lines) {
 
 // A log is in several segments. They are one log, and only the newest are kept.
 func TestSegmentsAreOneLog(t *testing.T) {
+	many := uint64(selection.Of(t, "records", 500, 500, 2000))
 	for name, keep := range map[string]int64{"all": -1, "some": 128 << 10} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "new", "dir")
 			virtual.Test(t, func(t *testing.T) {
 				r, _ := inDir(t, dir, RecordOptions{Segment: 64 << 10, Keep: keep, Sync: SyncAlways})
-				for seq := range uint64(2000) {
+				for seq := range many {
 					r.record(step(seq+1, 1000))
 					if seq%50 == 0 { // each segment is closed before the next is long
 						synctest.Wait()
@@ -120,10 +122,10 @@ func TestSegmentsAreOneLog(t *testing.T) {
 				t.Fatalf("%d runs", len(all))
 			}
 			seqs, gaps, s := readRun(t, all[0])
-			if s.End() == nil || s.End().Why != events.EndClosed || seqs[len(seqs)-1] != 2000 {
+			if s.End() == nil || s.End().Why != events.EndClosed || seqs[len(seqs)-1] != many {
 				t.Errorf("it ends with %d: %+v", seqs[len(seqs)-1], s.End())
 			}
-			if keep == -1 && (len(seqs) != 2000 || len(gaps) != 0 || len(all[0].Files) < 20) {
+			if keep == -1 && (len(seqs) != int(many) || len(gaps) != 0 || len(all[0].Files) < int(many/100)) {
 				t.Errorf("%d records, the gaps %v, %d files", len(seqs), gaps, len(all[0].Files))
 			}
 			if keep != -1 && (len(gaps) != 1 || gaps[0].From != 1 || gaps[0].To+1 != seqs[0] || !strings.Contains(gaps[0].Why, "are not there")) {

@@ -85,7 +85,7 @@ func TestAPlaceInEveryVariation(t *testing.T) {
 	for name, gain := range placesGained {
 		gained[name] = gain
 	}
-	for _, name := range selection.Some(t, "places", 2, 4, slices.Sorted(maps.Keys(gained))) {
+	for _, name := range selection.Some(t, "places", 1, 2, slices.Sorted(maps.Keys(gained))) {
 		gain := gained[name]
 		for kind, v := range variations {
 			for _, done := range []bool{true, false} {
