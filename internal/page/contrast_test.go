@@ -2,7 +2,10 @@ package page
 
 import (
 	"io/fs"
+	"maps"
 	"math"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -19,7 +22,8 @@ var (
 		"ink":  {"paper", "card", "select", "odd", "grid"},
 		"soft": {"paper", "card", "odd"}, "two-ink": {"paper", "card", "select"}, "right-text": {"card", "odd"},
 		"late-ink": {"paper", "card"}, "work-ink": {"card", "select"}, "accent": {"card", "paper", "odd", "select"},
-		"cause": {"card"}, "right-ink": {"right"}, "chip-ink": {"chip"}, "card": {"two-ink", "work-ink"},
+		"cause": {"card"}, "right-ink": {"right"}, "chip-ink": {"chip"}, "card": {"two-ink", "work-ink", "late-ink"},
+		"ghost": {"card"}, "deed": {"card", "paper"},
 	}
 )
 
@@ -49,7 +53,26 @@ func contrast(t *testing.T, a, b string) float64 {
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// Text has enough contrast on what it is written on, on a light page and on a dark one.
+// schemes returns the colours of a style sheet on a light page and on a dark one.
+func schemes(t *testing.T, css string) map[string]map[string]string {
+	t.Helper()
+	light, dark, found := strings.Cut(css, "prefers-color-scheme: dark")
+	if !found {
+		t.Fatal("there is no dark page")
+	}
+	all := map[string]map[string]string{}
+	for name, part := range map[string]string{"light": light, "dark": dark} {
+		all[name] = map[string]string{}
+		for _, m := range variable.FindAllStringSubmatch(part, -1) {
+			if _, known := all[name][m[1]]; !known {
+				all[name][m[1]] = m[2]
+			}
+		}
+	}
+	return all
+}
+
+// Text has enough contrast on what it is written on, on a light page and on a dark one, and in the playground.
 func TestContrast(t *testing.T) {
 	dir, err := Modules()
 	if err != nil {
@@ -59,15 +82,13 @@ func TestContrast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	light, dark, found := strings.Cut(string(css), "prefers-color-scheme: dark")
-	if !found {
-		t.Fatal("there is no dark page")
+	play, err := os.ReadFile(filepath.Join("..", "play", "web", "assets", "play.css"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	for name, part := range map[string]string{"light": light, "dark": dark} {
-		colours := map[string]string{}
-		for _, m := range variable.FindAllStringSubmatch(part, -1) {
-			colours[m[1]] = m[2]
-		}
+	more := schemes(t, string(play))
+	for name, colours := range schemes(t, string(css)) {
+		maps.Copy(colours, more[name])
 		for text, grounds := range texts {
 			for _, ground := range grounds {
 				if c := contrast(t, colours[text], colours[ground]); c < leastContrast {
