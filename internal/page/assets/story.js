@@ -2,7 +2,7 @@
 import './types.js';
 import { isRecord, keyOf, timeOf } from './model.js';
 import { clockText, duration } from './picture.js';
-import { causeText, summaries } from './summary.js';
+import { causeText, howBad, summaries } from './summary.js';
 import { headText } from './filter.js';
 import { byId, element, plain, say } from './dom.js';
 
@@ -42,7 +42,7 @@ function sentence(sentence, names, go) {
 export function showStory(picture, names, line, go, jump) {
   const verdict = byId('verdict');
   say(verdict, picture.headline);
-  verdict.className = picture.verdict === 'two at once' ? 'bad' : picture.verdict === 'cannot tell' ? 'open' : 'good';
+  verdict.className = howBad(picture);
   byId('doubts').replaceChildren(...picture.doubts.map(d => sentence(d, names, go)));
   /** @type {Map<number, HTMLElement>} */
   const listed = new Map();

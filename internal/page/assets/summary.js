@@ -56,6 +56,16 @@ function summaryOf(picture, line, end) {
   };
 }
 
+/**
+ * How bad it is what the headline says: its colour. Work of two at once is not good, who else may have had the right.
+ * @param {Picture} picture
+ * @returns {'bad' | 'open' | 'good'}
+ */
+export function howBad({ verdict, work, writes }) {
+  if (verdict === 'two at once') return 'bad';
+  return [verdict, work].includes('cannot tell') || work === 'two worked' || writes === 'out of a term' ? 'open' : 'good';
+}
+
 /** What causes are called: what did not work, and whose it was. */
 const CAUSES = new Map([
   ['killed', 'its process died'], ['paused', 'its process did not run'], ['slept', 'its machine slept'], ['time-jump', 'its clock stood still while time passed'],

@@ -13,6 +13,8 @@
  * @typedef {object} Picture
  * @property {string} verdict
  * @property {string} headline
+ * @property {string} [work] whether two worked at once, if the logs have work
+ * @property {string} [writes] whether guarded writes stayed in their terms, if the logs have some
  * @property {string[]} lines
  * @property {Move[]} moves
  * @property {Sentence[]} doubts

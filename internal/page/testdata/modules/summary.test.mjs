@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { causeText, summaries } from '../../assets/summary.js';
+import { causeText, howBad, summaries } from '../../assets/summary.js';
 import { client, documentOf, participant } from './made.mjs';
 
 const S = 1e6;
@@ -38,4 +38,12 @@ test('a cause is said in words, a new one by its own name', () => {
   assert.equal(causeText('paused'), 'its process did not run');
   assert.equal(causeText('silent'), 'its server was silent');
   assert.equal(causeText('constructor'), 'constructor');
+});
+
+test('a headline is green only if nothing is wrong', () => {
+  const of = o => howBad({ ...picture(), verdict: 'never, proven', ...o });
+  assert.equal(of({}), 'good');
+  assert.equal(of({ work: 'never', writes: 'in their terms' }), 'good');
+  assert.equal(of({ verdict: 'two at once', work: 'two worked' }), 'bad');
+  for (const o of [{ verdict: 'cannot tell' }, { work: 'two worked' }, { work: 'cannot tell' }, { writes: 'out of a term' }]) assert.equal(of(o), 'open', JSON.stringify(o));
 });
