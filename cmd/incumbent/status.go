@@ -279,7 +279,11 @@ func (a *app) showLine(dir string, line incumbent.Line, signs map[string]*signs)
 		a.showRows(one)
 	}
 	if len(lines) == 0 {
-		a.Out.Line("%s: vacant, nobody is in line%s", events.Foreign(dir, events.MaxText), missing(line))
+		since := missing(line)
+		if since == "" {
+			since = ": since when is not in ZooKeeper, incumbent watch measures it"
+		}
+		a.Out.Line("%s: vacant, nobody is in line%s", events.Foreign(dir, events.MaxText), since)
 	}
 	if text := forgedText(line); text != "" {
 		a.Out.Line("  %s", a.Out.Red(text))
