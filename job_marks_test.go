@@ -1,6 +1,7 @@
 package incumbent
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -179,4 +180,77 @@ func TestJobWithManyItems(t *testing.T) {
 		}
 		mustBe(t, a.stop(), nil)
 	})
+}
+
+// An instance that loses its session while it runs an item that it has taken over, and is back under its own id before
+// a leader has seen it gone, offers the item again. One instance runs it from its beginning, and nothing is left of it.
+func TestJobTakesOverWhatItHadTakenOver(t *testing.T) {
+	for _, others := range []int{0, 1} {
+		jobBubble(t, yamlJob(2, "failover=true"), func(t *testing.T, w *jobWorld) {
+			a := w.instance("a@-@1", until(time.Hour), JobOptions{})
+			w.deal("dead@-@1", "dead@-@1")
+			w.make(jobsPath+"/leader/failover/items/1", "")
+			pass(10 * time.Second)
+			w.mustRun("a@-@11")
+			a.lasts = nil
+			for range others {
+				w.instance("b@-@1", nil, JobOptions{})
+			}
+			w.srv.ExpireSession(a.SessionID())
+			pass(time.Minute)
+			if got := w.since(); got != "a@-@11" && (others == 0 || got != "b@-@11") {
+				t.Errorf("with %d others, %q ran", others, got)
+			}
+			w.mustBeDone(1)
+		})
+	}
+}
+
+// What an instance finds of its own is offered once: not if it is offered already, or taken over by another, or of an
+// item that the job does not have any more.
+func TestJobOffersAgainWhatItShould(t *testing.T) {
+	for what, test := range map[string]struct {
+		item      int
+		more, ran string
+	}{
+		"nothing":          {1, "", "a@-@11"},
+		"an offer":         {1, "/leader/failover/items/1", "a@-@11"},
+		"an item too many": {2, "", ""},
+	} {
+		jobBubble(t, yamlJob(2, "failover=true"), func(t *testing.T, w *jobWorld) {
+			w.deal("dead@-@1", "dead@-@1", "dead@-@1")
+			w.make(fmt.Sprintf("%s/sharding/%d/failovering", jobsPath, test.item), "a@-@1")
+			if test.more != "" {
+				w.make(jobsPath+test.more, "")
+			}
+			w.instance("a@-@1", nil, JobOptions{})
+			pass(10 * time.Second)
+			if got := w.since(); got != test.ran {
+				t.Errorf("%s: %q ran, want %q", what, got, test.ran)
+			}
+			w.mustBeDone(test.item)
+		})
+	}
+	jobBubble(t, yamlJob(2, "failover=true"), func(t *testing.T, w *jobWorld) {
+		w.deal("dead@-@1", "dead@-@1")
+		w.make(jobsPath+"/sharding/1/failovering", "a@-@1")
+		w.make(jobsPath+"/sharding/1/failover", "java@-@1")
+		w.instance("a@-@1", nil, JobOptions{})
+		pass(10 * time.Second)
+		w.mustRun("")
+		if got := strings.Join(w.names(jobsPath+"/sharding/1"), " "); got != "failover failovering instance" {
+			t.Error("of an item that another has taken over, there is", got)
+		}
+	})
+}
+
+// mustBeDone fails the test unless an item has nothing but its owner, and nothing is offered.
+func (w *jobWorld) mustBeDone(item int) {
+	w.t.Helper()
+	if got := strings.Join(w.names(fmt.Sprintf("%s/sharding/%d", jobsPath, item)), " "); got != "instance" {
+		w.t.Error("of the item there is", got)
+	}
+	if got := w.names(jobsPath + "/leader/failover/items"); len(got) != 0 {
+		w.t.Error("offered:", got)
+	}
 }

@@ -117,6 +117,8 @@ var jobWorkerChart = engine.MustCompile(engine.Chart[jobWorker]{
 			Do: (*jobWorker).takeTrigger},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobWorker).mustUnmark, To: writing,
 			Do: (*jobWorker).unmark},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobWorker).mustOffer, To: writing,
+			Do: (*jobWorker).offer},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobWorker).mayRun, To: working, Do: (*jobWorker).run},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobWorker).confirmsLater, To: waiting,
 			Do: (*jobWorker).awaitConfirmation},

@@ -53,6 +53,7 @@ func (w *jobWorker) note(ev events.Event, out *engine.Outbox) {
 	}
 	w.settleDoubt()
 	w.noteScan()
+	w.noteSought()
 	w.noteMisfires()
 }
 
@@ -251,6 +252,7 @@ func (w *jobWorker) lose(ev events.Event, out *engine.Outbox) {
 	w.view.forget()
 	w.token, w.marked, w.taken, w.doubt, w.write = 0, nil, nil, false, noWrite
 	w.scanned, w.again = false, false // others have the items by now
+	w.sought, w.orphans = false, nil
 	if w.works == 0 {
 		w.completed = false
 		w.finishRun()

@@ -1,6 +1,11 @@
 package machines
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
 
 // The nodes that say that items run, and whose they are.
 
@@ -58,6 +63,91 @@ func (w *jobWorker) scan() (looks []jobLook) {
 		looks = append(looks, jobLook{w.item(n, ItemRunning), jobData})
 	}
 	return looks
+}
+
+// seek returns the looks that show what this instance had taken over in an earlier session, which no leader has offered
+// to others: the instance was back under its own id before one saw it gone.
+func (w *jobWorker) seek() (looks []jobLook) {
+	looks = append(looks, jobLook{JobItems(w.job), jobNames})
+	for _, n := range w.itemsThere() {
+		looks = append(looks, jobLook{w.item(n, ""), jobNames})
+	}
+	if !w.view.valid(looks) {
+		return looks
+	}
+	for _, n := range w.itemsThere() {
+		if w.has(n, ItemFailovering) {
+			looks = append(looks, jobLook{w.item(n, ItemFailovering), jobData})
+		}
+	}
+	return looks
+}
+
+// seeks reports whether the instance has to look for such items. Those of 2.1.5 have no node that stays.
+func (w *jobWorker) seeks() bool { return w.config.Failover && !w.config.Legacy && !w.sought }
+
+// noteSought notes those items, once they were read, and afterwards which of them are still to be offered.
+func (w *jobWorker) noteSought() {
+	if w.token == 0 || w.badConfig != "" || !w.scanned {
+		return
+	}
+	if !w.seeks() || !w.view.valid(w.seek()) {
+		if w.view.valid(w.orphanLooks()) {
+			w.orphans = w.stillOrphans(w.orphans)
+		}
+		return
+	}
+	w.sought, w.orphans = true, w.stillOrphans(w.itemsThere())
+}
+
+// stillOrphans returns those of some items that were read as taken over by this instance, in an earlier session, and by
+// nobody since.
+func (w *jobWorker) stillOrphans(items []int) []int {
+	return slices.DeleteFunc(slices.Clone(items), func(n int) bool {
+		return !w.has(n, ItemFailovering) || w.has(n, ItemFailover) ||
+			w.view.at(w.item(n, ItemFailovering), jobData).data != w.instance
+	})
+}
+
+// orphanLooks returns the looks that show whether items are to be offered again.
+func (w *jobWorker) orphanLooks() (looks []jobLook) {
+	for _, n := range w.orphans {
+		looks = append(looks, jobLook{w.item(n, ""), jobNames}, jobLook{w.item(n, ItemFailovering), jobData})
+	}
+	return looks
+}
+
+// mustOffer reports whether an item is to be offered again.
+func (w *jobWorker) mustOffer(events.Event) bool { return len(w.orphans) > 0 }
+
+// offer offers an item again, as a leader would that sees the instance gone. An item that the job does not have any
+// more, or without failover, is only cleared.
+func (w *jobWorker) offer(ev events.Event, out *engine.Outbox) {
+	n, offers := w.orphans[0], w.view.at(JobOffers(w.job), jobNames)
+	w.begins(offering, ev, out)
+	taken := w.view.at(w.item(n, ItemFailovering), jobData)
+	ops := []events.Op{
+		events.Check(w.own()),
+		{Verb: "delete", Path: w.item(n, ItemFailovering), Version: taken.version},
+	}
+	if w.config.Failover && n < w.config.Total && !slices.Contains(offers.names, JobItemName(n)) {
+		if !offers.exists {
+			for _, dir := range []string{"leader", parent(jobFailoverItems), jobFailoverItems} {
+				out.Create(events.Op{Path: join(w.job, dir), Mode: events.Persistent, Data: []byte{}})
+			}
+		}
+		op := events.Op{Verb: "create", Path: JobFailoverItem(w.job, n), Mode: events.Persistent, Data: []byte{}}
+		ops = append(ops, op)
+	}
+	out.Multi(ops...)
+}
+
+// spoilOrphan has what an offer depended on, and what it has changed, be read again.
+func (w *jobWorker) spoilOrphan() {
+	w.view.spoil(JobOffers(w.job))
+	for _, l := range w.orphanLooks()[:2] { // those of the first
+		w.view.spoil(l.path)
+	}
 }
 
 // itemsThere returns the items that had a node when the instance looked for its marks.

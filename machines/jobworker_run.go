@@ -16,10 +16,12 @@ type jobRun struct {
 	taken     []int // the items that were taken over and have not run to their end
 	finished  []int // the items of the last run: have they misfired?
 	stage     runStage
-	completed bool // all items of the run have returned under belief
-	scanned   bool // the marks of earlier sessions are known
-	doubt     bool // what this session has of marked, taken and the own node has to be read
-	synced    bool // that read is behind a sync
+	completed bool  // all items of the run have returned under belief
+	scanned   bool  // the marks of earlier sessions are known
+	sought    bool  // and what was taken over in one
+	orphans   []int // the items that were, and have to be offered again
+	doubt     bool  // what this session has of marked, taken and the own node has to be read
+	synced    bool  // that read is behind a sync
 	write     jobWrite
 	deletes   int // that are pending
 	unsent    int // marks that are deleted after those that are pending
@@ -47,6 +49,7 @@ const (
 	confirmingRun
 	unmarking
 	takingOver
+	offering        // of an item that this instance had taken over in an earlier session
 	clearingFlag    // deletes the node trigger/<id>
 	clearingTrigger // sets the own node's data back
 )
@@ -204,7 +207,11 @@ func (w *jobWorker) runNeeds() (looks []jobLook) {
 	if !w.scanned {
 		return w.scan()
 	}
+	if w.seeks() {
+		return w.seek()
+	}
 	names(w.finished)
+	looks = append(looks, w.orphanLooks()...)
 	switch {
 	case len(w.taken) > 0:
 		names(w.taken)

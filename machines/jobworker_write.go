@@ -198,6 +198,9 @@ func (w *jobWorker) noteWritten(ev events.Event, out *engine.Outbox) {
 		w.closeLatch(out)
 		w.view.spoil(JobOffers(w.job))
 		w.view.spoil(w.item(w.taken[0], ""))
+	case offering:
+		w.spoilOrphan()
+		w.orphans = w.orphans[1:]
 	case clearingTrigger:
 		w.view.spoil(w.own())
 		w.noteTrigger()
@@ -223,6 +226,9 @@ func (w *jobWorker) noteOutrun(ev events.Event, out *engine.Outbox) {
 	if w.write == takingOver {
 		w.closeLatch(out)
 		w.view.spoil(JobOffers(w.job))
+	}
+	if w.write == offering {
+		w.spoilOrphan()
 	}
 	if w.stage == marked { // the own node is gone
 		w.stage = over
