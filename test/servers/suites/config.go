@@ -4,6 +4,7 @@ package suites
 
 import (
 	"cmp"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"os"
@@ -29,6 +30,38 @@ type config struct {
 
 	Reconfig bool // reconfigEnabled
 	ReadOnly bool // readonlymode.enabled
+
+	SecurePort           string // secureClientPort, "" for none
+	KeyStore, TrustStore store  // ssl.keyStore and ssl.trustStore
+	ClientAuth           string // ssl.clientAuth
+}
+
+// store is a file with certificates or a key.
+type store struct{ Location, Password string }
+
+// secure returns the settings of secureClientPort. As a real server, it demands a certificate of clients by default.
+func (c config) secure() (*tls.Config, error) {
+	keys, err := readKeyStore(c.KeyStore.Location, c.KeyStore.Password)
+	if err != nil {
+		return nil, fmt.Errorf("ssl.keyStore: %w", err)
+	}
+	if len(keys.pairs) == 0 {
+		return nil, fmt.Errorf("ssl.keyStore: %s has no private key", c.KeyStore.Location)
+	}
+	secure := &tls.Config{Certificates: keys.pairs, ClientAuth: tls.RequireAndVerifyClientCert}
+	switch c.ClientAuth {
+	case "none":
+		secure.ClientAuth = tls.NoClientCert
+		return secure, nil
+	case "want":
+		secure.ClientAuth = tls.VerifyClientCertIfGiven
+	}
+	trusted, err := readKeyStore(c.TrustStore.Location, c.TrustStore.Password)
+	if err != nil {
+		return nil, fmt.Errorf("ssl.trustStore: %w", err)
+	}
+	secure.ClientCAs = trusted.trusted
+	return secure, nil
 }
 
 // readConfig reads the arguments of java. The last one is a zoo.cfg.
@@ -74,6 +107,18 @@ func parseConfig(text string) (c config, err error) {
 			return c, fmt.Errorf("the line %q is no name=value", line)
 		case name == "clientPort":
 			c.Port = value
+		case name == "secureClientPort":
+			c.SecurePort = value
+		case name == "ssl.keyStore.location":
+			c.KeyStore.Location = value
+		case name == "ssl.keyStore.password":
+			c.KeyStore.Password = value
+		case name == "ssl.trustStore.location":
+			c.TrustStore.Location = value
+		case name == "ssl.trustStore.password":
+			c.TrustStore.Password = value
+		case name == "ssl.clientAuth":
+			c.ClientAuth = value
 		case name == "dataDir":
 			c.Dir = value
 		case name == "tickTime":

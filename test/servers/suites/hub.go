@@ -4,6 +4,7 @@ package suites
 
 import (
 	"bufio"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -37,8 +38,10 @@ type ensemble struct {
 // server is one of an ensemble. Guarded by hub.mu.
 type server struct {
 	*zkmem.Server
-	dir       string // where it keeps its data, "" before its first start
-	processes int    // for a moment there may be two: the hub has not seen the former one's end
+	dir       string          // where it keeps its data, "" before its first start
+	secure    *tls.Config     // of secureClientPort, as of its last start; nil for none
+	ensemble  *zkmem.Ensemble // nil for a standalone server
+	processes int             // for a moment there may be two: the hub has not seen the former one's end
 }
 
 // newHub starts a hub, which ends with the test.
@@ -89,10 +92,20 @@ func (h *hub) attend(conn net.Conn) {
 	case o.Server != nil:
 		h.run(conn, in, *o.Server)
 	default:
-		if s := h.at(o.Client); s != nil {
-			s.ServeConn(begun{conn, in})
-		}
+		h.serve(begun{conn, in}, o)
 	}
+}
+
+// serve serves a client of a server.
+func (h *hub) serve(client net.Conn, o opening) {
+	s, secure := h.at(o.Client)
+	if s == nil {
+		return
+	}
+	if o.Secure {
+		client = tls.Server(client, secure)
+	}
+	s.ServeConn(client)
 }
 
 // begun is a connection of which a part was read.
@@ -131,10 +144,14 @@ func (h *hub) forget(conn net.Conn) {
 	delete(h.conns, conn)
 }
 
-func (h *hub) at(port string) *server {
+// at returns the server with a clientPort, nil if there is none, and the settings of its secureClientPort.
+func (h *hub) at(port string) (*server, *tls.Config) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.ports[port]
+	if s := h.ports[port]; s != nil {
+		return s, s.secure
+	}
+	return nil, nil
 }
 
 // join starts a server.
@@ -147,6 +164,18 @@ func (h *hub) join(c config) (*server, error) {
 	}
 	if err := s.Restart(); err != nil { // it does nothing if the server runs
 		return nil, err
+	}
+	if c.SecurePort != "" {
+		secure, err := c.secure()
+		if err != nil {
+			return nil, err
+		}
+		s.secure = secure
+	}
+	if s.ensemble != nil {
+		if err := s.ensemble.Advertise(s.Server, net.JoinHostPort("127.0.0.1", c.Port)); err != nil {
+			return nil, err
+		}
 	}
 	h.ports[c.Port] = s
 	s.processes++
@@ -196,7 +225,7 @@ func newEnsemble(c config) (*ensemble, error) {
 	for i, s := range all.Servers() {
 		s.Stop()
 		id, _, _ := strings.Cut(strings.TrimPrefix(c.Servers[i], "server."), "=")
-		e.servers[id] = &server{Server: s}
+		e.servers[id] = &server{Server: s, ensemble: all}
 	}
 	return e, nil
 }

@@ -130,6 +130,15 @@ func TestProcessesOfAnEnsemble(t *testing.T) {
 	if _, err := one.Create("/a", []byte("x"), 0, zk.WorldACL(zk.PermAll)); err != nil {
 		t.Fatal(err)
 	}
+	config, _, err := one.Get("/zookeeper/config")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range all {
+		if named := strings.Contains(string(config), ";"+p.addr+"\n"); named != (i < 2) {
+			t.Errorf("the configuration names %s: %v\n%s", p.addr, named, config)
+		}
+	}
 	all[1].end(syscall.SIGKILL)
 	all[0].until(false)
 	all[2].start()

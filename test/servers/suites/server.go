@@ -15,10 +15,12 @@ import (
 // hubVariable is the environment variable that holds the hub's address. A test binary that finds it stands in for java.
 const hubVariable = "INCUMBENT_SUITES_HUB"
 
-// opening is the first line of a connection to the hub, as JSON: a server starts, or a client has connected to the server at a port.
+// opening is the first line of a connection to the hub, as JSON: a server starts, or a client has connected to the
+// server at a port.
 type opening struct {
 	Server *config
-	Client string
+	Client string // clientPort
+	Secure bool   // the client has connected to secureClientPort
 }
 
 // served is the hub's answer to a server that starts.
@@ -31,11 +33,15 @@ func beServer(hub string, args []string) error {
 	if err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", c.Port))
+	listeners, err := c.listen()
+	defer func() {
+		for _, l := range listeners {
+			l.Close()
+		}
+	}()
 	if err != nil {
 		return err
 	}
-	defer l.Close()
 	conn, err := dialHub(hub, opening{Server: &c})
 	if err != nil {
 		return err
@@ -45,17 +51,34 @@ func beServer(hub string, args []string) error {
 	if line, err := answers.ReadString('\n'); err != nil || line != served {
 		return fmt.Errorf("the hub does not serve port %s: %s (%v)", c.Port, strings.TrimSpace(line), err)
 	}
-	go func() {
-		for {
-			client, err := l.Accept()
-			if err != nil {
-				return
+	for i, l := range listeners {
+		go func() {
+			for {
+				client, err := l.Accept()
+				if err != nil {
+					return
+				}
+				go passOn(client, hub, opening{Client: c.Port, Secure: i > 0})
 			}
-			go passOn(client, hub, c.Port)
-		}
-	}()
+		}()
+	}
 	_, _ = answers.ReadByte() // nothing more comes
 	return errors.New("the hub has ended")
+}
+
+// listen listens on clientPort, and behind that on secureClientPort if there is one.
+func (c config) listen() (listeners []net.Listener, err error) {
+	for _, port := range []string{c.Port, c.SecurePort} {
+		if port == "" {
+			continue
+		}
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", port))
+		if err != nil {
+			return listeners, err
+		}
+		listeners = append(listeners, l)
+	}
+	return listeners, nil
 }
 
 func dialHub(hub string, o opening) (net.Conn, error) {
@@ -71,9 +94,9 @@ func dialHub(hub string, o opening) (net.Conn, error) {
 }
 
 // passOn passes bytes between a client and the hub until one of them closes its connection.
-func passOn(client net.Conn, hub, port string) {
+func passOn(client net.Conn, hub string, o opening) {
 	defer client.Close()
-	server, err := dialHub(hub, opening{Client: port})
+	server, err := dialHub(hub, o)
 	if err != nil {
 		return
 	}
