@@ -1,4 +1,4 @@
-"""pytest with kazoo: what a service does when its session ends, and when a reply is lost."""
+"""pytest with kazoo: what a service does when its session ends, a reply is lost, or its server fails."""
 import threading
 
 import pytest
@@ -49,3 +49,38 @@ def test_a_list_of_the_creator(client):
     acls, _ = client.get_acls("/mine")
     assert [a.id.scheme for a in acls] == ["digest"]
     assert client.server_version()[:2] == (3, 8)
+
+
+@pytest.fixture
+def ensemble():
+    s = Server("--ensemble", "3", "--tick", "100ms", "--max-session-timeout", "1m")
+    yield s
+    s.close()
+
+
+@pytest.mark.parametrize("fault", ["stop", "isolate", "depose"])
+def test_the_session_goes_on_at_another_server(ensemble, fault):
+    c = KazooClient(ensemble.address)
+    c.start(30)
+    try:
+        suspended, back = threading.Event(), threading.Event()
+
+        def listen(state):
+            if state == KazooState.SUSPENDED:
+                suspended.set()
+            elif suspended.is_set() and state == KazooState.CONNECTED:
+                back.set()
+
+        c.add_listener(listen)
+        (before,) = ensemble.get("/v1/state")["sessions"]
+        one = {} if fault == "depose" else {"server": before["server"]}
+        ensemble.post("/v1/" + fault, **one)
+        assert suspended.wait(30) and back.wait(30)
+        (after,) = ensemble.get("/v1/state")["sessions"]
+        assert after["id"] == before["id"]
+        if one:
+            assert after["server"] != before["server"]
+        c.retry(c.create, "/after")
+    finally:
+        c.stop()
+        c.close()
