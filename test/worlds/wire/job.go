@@ -155,7 +155,9 @@ func (w *world) unrun() string {
 func (w *world) leftOfRuns() string {
 	paths := []string{machines.JobNecessary(jobPath), machines.JobProcessing(jobPath)}
 	for item := range jobItems {
-		paths = append(paths, machines.JobItem(jobPath, item, machines.ItemRunning))
+		for _, leaf := range []string{machines.ItemRunning, machines.ItemFailover, machines.ItemFailovering} {
+			paths = append(paths, machines.JobItem(jobPath, item, leaf))
+		}
 	}
 	for _, path := range paths {
 		if _, there := w.truth.nodeAt(path); there {
