@@ -16,7 +16,9 @@ import (
 
 // Document is what a page shows. Make one with New.
 type Document struct {
-	Picture why.Picture       `json:"picture"`
+	Picture why.Picture `json:"picture"`
+	// the directory that is served, whose logs these are; "" if it is none
+	Dir     string            `json:"dir,omitempty"`
 	Charts  map[string]string `json:"charts"`  // by recipe: the picture of its chart
 	Strings []string          `json:"strings"` // which the rows name by their indexes
 	Logs    []LogRows         `json:"logs"`

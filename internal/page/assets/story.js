@@ -69,6 +69,15 @@ export function showStory(picture, names, line, go, jump) {
   return listed;
 }
 
+/**
+ * Says in which directory there is no log yet.
+ * @param {string} dir
+ */
+export function sayDir(dir) {
+  say(byId('no-logs-title'), `No log in ${dir} yet`, 400);
+  say(byId('no-logs-dir'), dir, 400);
+}
+
 /** How many lines are listed at most. */
 const MOST_LINES = 300;
 

@@ -25,7 +25,7 @@
  * @property {Participant[]} machines
  */
 /** @typedef {{name: string, otherCharts?: string[], rows: number[]}} Rows */
-/** @typedef {{picture: Picture, charts: Record<string, string>, strings: string[], logs: Rows[]}} Document */
+/** @typedef {{picture: Picture, dir?: string, charts: Record<string, string>, strings: string[], logs: Rows[]}} Document */
 /**
  * One record. T is when it happened as it is shown, i its index in the order of all logs.
  * @typedef {object} Rec

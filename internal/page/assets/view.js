@@ -5,7 +5,7 @@ import { chainShapes, clockText, firstAt, layout, laneOf, machinesOf, shapes } f
 import { byId, element, paint, patterns, say } from './dom.js';
 import { Chart } from './chart.js';
 import { List } from './list.js';
-import { itemText, markMove, showChain, showStory, showSummary } from './story.js';
+import { itemText, markMove, sayDir, showChain, showStory, showSummary } from './story.js';
 import { helpDialog } from './legend.js';
 
 /** @typedef {import('./types.js').Rec} Rec */
@@ -69,6 +69,7 @@ export class View {
     const selected = this.current && keyOf(this.current);
     if (anew) this.begin();
     this.model.add(doc);
+    if (doc.dir) sayDir(doc.dir);
     this.hooks.taken?.();
     this.edition++;
     const bounds = this.bounds();

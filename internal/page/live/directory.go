@@ -55,6 +55,9 @@ func (d *directory) document(after have, edited int) (*edition, error) {
 		return nil, err
 	}
 	doc, err := page.New(d.report, d.rows, after)
+	if doc != nil {
+		doc.Dir = events.Foreign(d.path, events.MaxText)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -33,8 +33,22 @@ func TestLive(t *testing.T) {
 	}
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
+	empty := t.TempDir()
+	none, err := live.Handler(empty, live.Options{Token: token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nothing := httptest.NewServer(none)
+	t.Cleanup(nothing.Close)
 	browser := chromium(t, chromedp.Flag("host-resolver-rules", "MAP evil.test 127.0.0.1"))
 	address := server.URL + "/" + token + "/"
+	e := open(t, browser, nothing.URL+"/"+token+"/").shown()
+	if said := e.text(`document.querySelector('#no-logs').innerText`); !strings.Contains(said,
+		"No log in "+empty+" yet") ||
+		!strings.Contains(said, "--record "+empty+" -- ./job") {
+		t.Errorf("a directory without a log is served as %q", said)
+	}
+	e.leaves()
 	p := open(t, browser, address).shown()
 	p.waits(`document.querySelector('#live-state').textContent === '● live'`)
 
@@ -63,8 +77,14 @@ func TestLive(t *testing.T) {
 	if said := refused.text(`document.body.textContent`); !strings.Contains(said, `is not asked under the name "evil.test`) {
 		t.Errorf("%.300s", said)
 	}
+	p.leaves()
+}
+
+// leaves goes to an empty page: the stream ends, so that the server can.
+func (p *tab) leaves() {
+	p.t.Helper()
 	p.does(`document.querySelector('meta[name=live]').remove()`)
-	if err := chromedp.Do(p.ctx, chromedp.Navigate("about:blank")); err != nil { // the stream ends, so that the server can
-		t.Fatal(err)
+	if err := chromedp.Do(p.ctx, chromedp.Navigate("about:blank")); err != nil {
+		p.t.Fatal(err)
 	}
 }
