@@ -177,7 +177,9 @@ func (l *Leadership) Write(ctx context.Context, ops ...Op) ([]OpResult, error) {
 	if guards == nil {
 		guards = []events.Op{CheckVersion(l.term.Path, AnyVersion).event()}
 	}
-	results, _, err := l.client.io.Commit(ctx, l.term.Session, slices.Concat(guards, opEvents(ops)))
+	sent := l.client.clock.Now()
+	results, zxid, err := l.client.io.Commit(ctx, l.term.Session, slices.Concat(guards, opEvents(ops)))
+	l.recordWrite(sent, zxid, err)
 	if len(results) >= len(guards) {
 		for _, r := range results[:len(guards)] {
 			if r.Code == events.NoNode || r.Code == events.BadVersion {
@@ -196,4 +198,21 @@ func (l *Leadership) Write(ctx context.Context, ops ...Op) ([]OpResult, error) {
 		return opResults(results), &Error{refused.Code, refused.Path}
 	}
 	return opResults(results), l.client.explain(ctx, "write", l.term.Path, err, l.client.noReply)
+}
+
+// recordWrite notes a guarded write in the log, if it was sent.
+func (l *Leadership) recordWrite(sent, zxid int64, err error) {
+	var refused *zkio.Error
+	unknown := errors.Is(err, ErrOutcomeUnknown)
+	if l.client.recorder == nil || err != nil && !unknown && !errors.As(err, &refused) {
+		return
+	}
+	w := events.Write{At: l.client.clock.Now(), Sent: sent, Path: l.term.Path, Token: l.term.Token}
+	switch {
+	case err == nil:
+		w.Zxid = zxid
+	case !unknown:
+		w.Refused = refused.Code
+	}
+	l.client.recorder.note(events.Note{Write: &w}, 150+len(w.Path))
 }

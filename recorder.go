@@ -127,12 +127,15 @@ func (r *recorder) record(step []events.Record) {
 }
 
 // late takes from the loop that a timer's event came late.
-func (r *recorder) late(at, by int64) {
+func (r *recorder) late(at, by int64) { r.note(events.Note{Late: &events.Late{At: at, By: by}}, 100) }
+
+// note takes a line that is no record, of about this size in memory, unless records are being dropped. It is safe for
+// concurrent use, and does nothing after close.
+func (r *recorder) note(n events.Note, size int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	const size = 100
-	if r.err == nil && r.broken == nil && r.gap == nil && r.fits(size) {
-		r.put(recorded{note: &events.Note{Late: &events.Late{At: at, By: by}}, size: size})
+	if r.err == nil && r.broken == nil && r.gap == nil && !r.closed && r.fits(size) {
+		r.put(recorded{note: &n, size: size})
 	}
 }
 

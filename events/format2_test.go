@@ -255,6 +255,8 @@ func TestNotes(t *testing.T) {
 	notes := []events.Note{
 		{Clock: &events.ClockNote{At: 5, Wall: "2026-11-22T23:22:33Z", Jumped: -7}},
 		{Late: &events.Late{At: 6, By: 7}},
+		{Write: &events.Write{At: 8, Sent: 7, Path: "/l/a\"b", Token: 5, Zxid: 1 << 60}},
+		{Write: &events.Write{At: 8, Path: "/l/n", Token: 5, Refused: events.NoNode}},
 		{Checkpoint: &events.Checkpoint{Seq: 1, State: []byte(`{"a":1}`)}},
 		{Checkpoint: &events.Checkpoint{Seq: 1, Part: 1, Of: 2, State: []byte(`{"a":1}`)}},
 		{Checkpoint: &events.Checkpoint{Seq: 1, Part: 2, Of: 2, State: []byte(`{"b":1}`)}},

@@ -13,6 +13,7 @@ type Note struct {
 	Late       *Late       `json:"late,omitempty"`
 	Gap        *Gap        `json:"gap,omitempty"`
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
+	Write      *Write      `json:"write,omitempty"`
 	End        *End        `json:"end,omitempty"`
 }
 
@@ -30,6 +31,17 @@ type ClockNote struct {
 type Late struct {
 	At int64 `json:"at,string"` // when the loop took the event
 	By int64 `json:"by,string"` // nanoseconds after it was due
+}
+
+// Write is a guarded write of a term, with its answer: it is sent beside the machines. Without an answer it has neither Zxid
+// nor Refused.
+type Write struct {
+	At      int64  `json:"at,string"`             // when the answer came
+	Sent    int64  `json:"sent,string,omitempty"` // before the write was sent
+	Path    string `json:"path"`                  // the node of the term
+	Token   int64  `json:"token,string"`
+	Zxid    int64  `json:"zxid,string,omitempty"` // of the transaction, if it was committed
+	Refused Code   `json:"refused,omitempty"`     // why nothing was written
 }
 
 // Checkpoint has the state of all machines after the record Seq, as the engine encodes it:
@@ -57,7 +69,7 @@ const (
 
 // count returns how many fields are set.
 func (n Note) count() (set int) {
-	for _, is := range []bool{n.Clock != nil, n.Late != nil, n.Gap != nil, n.Checkpoint != nil, n.End != nil} {
+	for _, is := range []bool{n.Clock != nil, n.Late != nil, n.Gap != nil, n.Checkpoint != nil, n.Write != nil, n.End != nil} {
 		if is {
 			set++
 		}
@@ -88,6 +100,9 @@ func readNote(line []byte) (n Note, unknown []string, err error) {
 		case "checkpoint":
 			n.Checkpoint = &Checkpoint{}
 			more, t.err = readFields(key, raw, n.Checkpoint, "seq", "part", "of", "state", "why")
+		case "write":
+			n.Write = &Write{}
+			more, t.err = readFields(key, raw, n.Write, "at", "sent", "path", "token", "zxid", "refused")
 		case "end":
 			n.End = &End{}
 			more, t.err = readFields(key, raw, n.End, "why", "records")

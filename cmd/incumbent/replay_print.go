@@ -108,6 +108,8 @@ func noteLine(n events.Note, c *wallClock) string {
 		text = "the wall clock is " + n.Clock.Wall
 	case n.Late != nil:
 		text = fmt.Sprintf("%+11.6fs  the loop was %s late", time.Duration(n.Late.At-c.start).Seconds(), time.Duration(n.Late.By))
+	case n.Write != nil:
+		text = fmt.Sprintf("%+11.6fs  %s", time.Duration(n.Write.At-c.start).Seconds(), writeText(n.Write))
 	case n.Checkpoint != nil && n.Checkpoint.Why != "":
 		text = fmt.Sprintf("no checkpoint of record %d: %s", n.Checkpoint.Seq, n.Checkpoint.Why)
 	case n.Checkpoint != nil && n.Checkpoint.Of > 1:
@@ -118,6 +120,18 @@ func noteLine(n events.Note, c *wallClock) string {
 		text = fmt.Sprintf("end: %s, after record %d", n.End.Why, n.End.Records)
 	}
 	return oneLine("     . " + text)
+}
+
+// writeText is what is printed for a guarded write.
+func writeText(w *events.Write) string {
+	text := fmt.Sprintf("a guarded write with token %d of %s ", w.Token, events.Quote(w.Path, events.MaxText))
+	switch {
+	case w.Zxid != 0:
+		return text + fmt.Sprintf("was committed, zxid %#x", w.Zxid)
+	case w.Refused != "":
+		return text + "was refused: " + string(w.Refused)
+	}
+	return text + "got no answer"
 }
 
 // gapText is the line that is printed in place of a gap's records.
