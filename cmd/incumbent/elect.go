@@ -34,7 +34,8 @@ type elector struct {
 	prefix               string // of a plain election
 	plain                bool   // of a lock: its names are the prefix and a number
 	recordLast           int
-	http                 string // where health and metrics are served
+	commands             *commandLog // nil without --record
+	http                 string      // where health and metrics are served
 	try, grace           time.Duration
 	stopTimeout          time.Duration
 	tryOnce              bool // --try 0

@@ -11,14 +11,24 @@ import (
 // guardName is the hidden command that elect starts next to the command that it runs.
 const guardName = "guard"
 
+// noteFlag has a guard note the kill in the log of commands.
+const noteFlag = "note"
+
 func (a *app) guard() *cobra.Command {
-	return &cobra.Command{
+	var notes bool
+	c := &cobra.Command{
 		Use: guardName, Hidden: true, Args: cobra.NoArgs,
 		Short: "watch over elect's command: started by elect, not by people",
 		RunE: func(*cobra.Command, []string) error {
 			a.Dated = true // its notes are among elect's
-			group.Guard(a.In, os.Stdout, os.Stderr, func(s string) { a.Note("guard: %s", s) })
+			var note func(group.Kill)
+			if notes {
+				note = noteKill
+			}
+			group.Guard(a.In, os.Stdout, os.Stderr, func(s string) { a.Note("guard: %s", s) }, note)
 			return nil
 		},
 	}
+	c.Flags().BoolVar(&notes, noteFlag, false, "")
+	return c
 }

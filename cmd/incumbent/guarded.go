@@ -61,11 +61,20 @@ type guardedCommand struct {
 var errNoGuard = errors.New("no command is run without its guard")
 
 func (e *elector) newGuarded() (*guardedCommand, error) {
-	g, err := group.New(guardName)
+	g, err := e.newGroup()
 	if err != nil {
 		return nil, cli.Exit(exitSystem, fmt.Errorf("%w: %w", errNoGuard, err))
 	}
 	return &guardedCommand{elector: e, Group: g, stops: make(chan struct{}, 1)}, nil
+}
+
+// newGroup starts a guard, which has the log of commands, if there is one.
+func (e *elector) newGroup() (*group.Group, error) {
+	args := []string{guardName}
+	if e.commands != nil {
+		args = append(args, "--"+noteFlag)
+	}
+	return group.New(e.commands.guards(), args...)
 }
 
 // lead runs the command in a term, until the command ends, or is ended because the term
@@ -73,6 +82,7 @@ func (e *elector) newGuarded() (*guardedCommand, error) {
 func (g *guardedCommand) lead(l *incumbent.Leadership) (code int, lost bool, err error) {
 	led, lost, err := g.work(l)
 	g.killAll()
+	g.noteEnd(led, err)
 	switch {
 	case errors.Is(err, errNoGuard):
 		return exitSystem, lost, err
@@ -84,6 +94,16 @@ func (g *guardedCommand) lead(l *incumbent.Leadership) (code int, lost bool, err
 	}
 	g.Note("%s for %s; the command ended with %d", g.done, cli.Short(led), g.Code())
 	return g.Code(), lost, nil
+}
+
+// noteEnd notes that no process of the group is left, if the command was begun.
+func (g *guardedCommand) noteEnd(led time.Duration, err error) {
+	switch {
+	case led > 0:
+		g.commands.add(events.CommandLine{What: events.CommandEnded, Group: g.ID(), Code: g.Code()})
+	case err != nil && !errors.Is(err, errNoGuard):
+		g.commands.add(events.CommandLine{What: events.CommandMissing, Group: g.ID(), Why: err.Error()})
+	}
 }
 
 // killAll kills the group, and returns when no process of it is left. The node stays until then: what still runs may write.
@@ -118,6 +138,7 @@ func (g *guardedCommand) work(l *incumbent.Leadership) (led time.Duration, lost 
 	began := time.Now()
 	none := g.signals.hold()
 	defer g.signals.to(nil)
+	g.commands.add(events.CommandLine{What: events.CommandBegan, Group: g.ID(), Node: l.Term().Path, Token: l.Token()})
 	if err := g.Run(g.prepare(l)); err != nil {
 		return 0, false, err
 	}
@@ -135,6 +156,7 @@ func (g *guardedCommand) work(l *incumbent.Leadership) (led time.Duration, lost 
 	}
 	if lost || err != nil {
 		g.end(l, err)
+		g.commands.add(events.CommandLine{What: events.CommandKilled, Group: g.ID(), Why: "it was not to run any longer"})
 	}
 	return max(over.Sub(began), 1), lost, err
 }
@@ -147,7 +169,7 @@ func (g *guardedCommand) renewGuard() error {
 		return nil
 	}
 	g.killAll()
-	next, err := group.New(guardName)
+	next, err := g.newGroup()
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNoGuard, err)
 	}

@@ -28,14 +28,32 @@ func (e *elector) recordTo(cfg *incumbent.Config) (end func(), err error) {
 			return nil, cli.Exit(cli.ExitNoOutput, fmt.Errorf("--record %s: %w", e.record, err))
 		}
 		cfg.Record = incumbent.RecordIn(e.record, incumbent.RecordOptions{Ring: e.recordLast})
-		return func() {}, nil
+		return e.recordCommands(e.record), nil
 	}
 	f, err := e.createLog(e.record)
 	if err != nil {
 		return nil, cli.Exit(cli.ExitNoOutput, fmt.Errorf("--record %s: %w", e.record, trimLibrary(err)))
 	}
 	cfg.Record = f
-	return func() { _ = f.Close() }, nil // tellRecording says what could not be written
+	endCommands := e.recordCommands(f.Name())
+	return func() {
+		endCommands()
+		_ = f.Close() // tellRecording says what could not be written
+	}, nil
+}
+
+// recordCommands begins the log of commands beside the flight log. Without it, all else goes on. The caller has to call the
+// function that it returns when no command runs any longer.
+func (e *elector) recordCommands(record string) (end func()) {
+	var err error
+	if e.commands, err = newCommandLog(record); err != nil {
+		e.Note("when the command ends will not be recorded: %v", err)
+	}
+	return func() {
+		if err := e.commands.close(); err != nil {
+			e.Note("%v", err)
+		}
+	}
 }
 
 // tellRecording says what the flight log lacks, and why it cannot be written.

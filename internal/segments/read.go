@@ -133,6 +133,8 @@ func unreadBecause(path string, e fs.DirEntry, headless []string) string {
 		return "a directory"
 	case !kind.IsRegular():
 		return "no regular file"
+	case isCommands(e):
+		return ""
 	case !Named(e.Name()):
 		return "not named as a client names its segments"
 	case slices.Contains(headless, filepath.Join(path, e.Name())):
@@ -155,8 +157,17 @@ func State(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	ran, err := CommandsIn(path)
+	if err != nil {
+		return "", err
+	}
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%q\n", others)
+	for _, name := range ran {
+		if info, err := os.Stat(name); err == nil {
+			fmt.Fprintf(sum, "%q %d\n", name, info.Size())
+		}
+	}
 	for _, s := range all {
 		fmt.Fprintf(sum, "%q %d %d\n", s.name, s.size, s.info.ModTime().UnixNano())
 	}

@@ -13,7 +13,7 @@ import (
 type Group struct{}
 
 // New fails.
-func New(...string) (*Group, error) { return nil, ErrUnsupported }
+func New(*os.File, ...string) (*Group, error) { return nil, ErrUnsupported }
 
 // These are never called, because New fails.
 func (*Group) Run(*exec.Cmd) error   { return ErrUnsupported }
@@ -28,7 +28,10 @@ func (*Group) Stop()                 {}
 func (*Group) Kill() error           { return ErrUnsupported }
 
 // Guard does nothing.
-func Guard(io.Reader, io.Writer, *os.File, func(string)) {}
+func Guard(io.Reader, io.Writer, *os.File, func(string), func(Kill)) {}
+
+// Now returns 0: there is no such clock here.
+func Now() int64 { return 0 }
 
 // Failure returns the exit code of a command that could not be started.
 func Failure(error) int { return 126 }

@@ -18,7 +18,7 @@ import (
 // TestMain lets the test binary be a guard.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "guard" {
-		Guard(os.Stdin, os.Stdout, os.Stderr, func(s string) { fmt.Fprintln(os.Stderr, s) })
+		Guard(os.Stdin, os.Stdout, os.Stderr, func(s string) { fmt.Fprintln(os.Stderr, s) }, nil)
 		return
 	}
 	goleak.VerifyTestMain(m)
@@ -32,7 +32,7 @@ func script(t *testing.T, text string) (*Group, *os.File) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { out.Close() })
-	g, err := New("guard")
+	g, err := New(nil, "guard")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func TestWatchSaysWhy(t *testing.T) {
 }
 
 func TestFailure(t *testing.T) {
-	g, err := New("guard")
+	g, err := New(nil, "guard")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 // started.
 type Group struct {
 	args  []string
+	notes *os.File
 	first *guard // its number is the group's, so nobody reaps it before Kill
 	cmd   *exec.Cmd
 	done  chan struct{}
@@ -30,13 +31,13 @@ type Group struct {
 }
 
 // New starts a guard: with args, this program calls Guard. It returns when the guard is
-// ready. Call Kill in the end.
-func New(args ...string) (*Group, error) {
-	first, err := startGuard(args, 0, 0)
+// ready. Call Kill in the end. The guard has the file of notes, if it is not nil, as its file number Noted.
+func New(notes *os.File, args ...string) (*Group, error) {
+	first, err := startGuard(args, notes, 0, 0)
 	if err != nil {
 		return nil, err
 	}
-	return &Group{args: args, first: first, guard: first, done: make(chan struct{})}, nil
+	return &Group{args: args, notes: notes, first: first, guard: first, done: make(chan struct{})}, nil
 }
 
 // Run starts the command. On Linux the kernel kills it when this program ends.
@@ -69,6 +70,9 @@ func (g *Group) Until(t time.Time) error {
 	return g.guard.until(g.last)
 }
 
+// Now returns the time of the clock by which guards kill: nanoseconds, the same in all processes of the host.
+func Now() int64 { return ticks() }
+
 // Gone returns a channel that is closed when the guard has ended.
 func (g *Group) Gone() <-chan struct{} {
 	g.mu.Lock()
@@ -97,7 +101,7 @@ func (g *Group) replace() error {
 	if ended {
 		return errEnded
 	}
-	next, err := startGuard(g.args, g.ID(), last)
+	next, err := startGuard(g.args, g.notes, g.ID(), last)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ const ready = "ready\n"
 // suspended, the clock goes on.
 const pollInterval = 100 * time.Millisecond
 
-// maxLastLine is how long the guard waits for its last line to be written. The kill does not depend on the line.
+// maxLastLine is how long the guard waits for its last line and its note to be written. The kill does not depend on them.
 const maxLastLine = 50 * time.Millisecond
 
 // joins is the environment variable with the group that a guard joins, in the place of one that is gone.
@@ -31,8 +31,8 @@ const joins = "INCUMBENT_GUARD_JOINS"
 // Guard is the guard's own program. It reads lines, each with the time at which it has
 // to kill its group, in nanoseconds of a clock that goes on while the computer is
 // suspended. It kills the group, and so itself, at that time or at the end of the input,
-// whether its last line, which say writes to errs, can be written or not.
-func Guard(in io.Reader, out io.Writer, errs *os.File, say func(string)) {
+// whether its last line, which say writes to errs, and its note can be written or not. Note may be nil.
+func Guard(in io.Reader, out io.Writer, errs *os.File, say func(string), note func(Kill)) {
 	// The guard starts no process that would inherit it.
 	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGTSTP,
 		syscall.SIGPIPE, syscall.SIGTTOU, syscall.SIGTTIN)
@@ -42,23 +42,34 @@ func Guard(in io.Reader, out io.Writer, errs *os.File, say func(string)) {
 		return
 	}
 	fmt.Fprint(out, ready)
-	why := watch(in)
-	if writable(errs) {
-		within(maxLastLine, func() { say(fmt.Sprintf("killing process group %d: %s", group, why)) })
+	kill := Kill{group, watch(in)}
+	var last []func()
+	if note != nil {
+		last = append(last, func() { note(kill) })
 	}
+	if writable(errs) {
+		last = append(last, func() { say(fmt.Sprintf("killing process group %d: %s", group, kill.Why)) })
+	}
+	within(maxLastLine, last...)
 	_ = syscall.Kill(0, syscall.SIGKILL) // it cannot fail: this process is a member
 }
 
-// within returns when f has returned, or after the limit.
-func within(limit time.Duration, f func()) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		f()
-	}()
-	select {
-	case <-done:
-	case <-time.After(limit):
+// within calls functions at once, and returns when all have returned, or after the limit.
+func within(limit time.Duration, all ...func()) {
+	done := make(chan struct{}, len(all))
+	for _, f := range all {
+		go func() {
+			f()
+			done <- struct{}{}
+		}()
+	}
+	over := time.After(limit)
+	for range all {
+		select {
+		case <-done:
+		case <-over:
+			return
+		}
 	}
 }
 

@@ -30,7 +30,7 @@ type guard struct {
 
 // startGuard starts a guard in a group, or in its own if group is 0. If until is not 0, the guard knows this time from its
 // beginning. startGuard returns when the guard is ready.
-func startGuard(args []string, group int, until int64) (*guard, error) {
+func startGuard(args []string, notes *os.File, group int, until int64) (*guard, error) {
 	self, name, err := executable()
 	if err != nil {
 		return nil, err
@@ -54,6 +54,9 @@ func startGuard(args []string, group int, until int64) (*guard, error) {
 	cmd.Args[0] = name
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, fromGuard, os.Stderr
 	cmd.SysProcAttr = guardAttributes(group)
+	if notes != nil {
+		cmd.ExtraFiles = []*os.File{notes}
+	}
 	if group != 0 {
 		cmd.Env = append(os.Environ(), joins+"="+strconv.Itoa(group))
 	}
