@@ -1,6 +1,7 @@
 package incumbent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -183,6 +184,7 @@ func (p *participant) returned(ev events.Event, late error) {
 		p.client.log.log(zerolog.ErrorLevel, "work is still running after its grace; going on without it", func(e *zerolog.Event) {
 			e.Str("path", shownPath(p.path)).Int64("grace_ms", p.options.WorkGrace.Milliseconds())
 		})
+		ev.Text = cmp.Or(ev.Text, events.WorkStillRuns)
 	}
 	ev.Kind, ev.Request = events.WorkReturned, p.byReturn.Swap(0)
 	p.client.post(p.id, ev)

@@ -33,7 +33,7 @@ type Late struct {
 	By int64 `json:"by,string"` // nanoseconds after it was due
 }
 
-// Write is a guarded write of a term, with its answer: it is sent beside the machines. Without an answer it has neither Zxid
+// Write is a guarded write of a term, with its answer: no machine sends it. Without an answer it has neither Zxid
 // nor Refused.
 type Write struct {
 	At      int64  `json:"at,string"`             // when the answer came

@@ -5,10 +5,13 @@ package main_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"syscall"
 	"testing"
 
+	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/segments"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
@@ -71,6 +74,55 @@ func TestTheLogOfCommands(t *testing.T) {
 			if name == "it ends" && last.Code != 7 {
 				t.Errorf("%+v", last)
 			}
+		})
+	}
+}
+
+// stopGuard stops the first guard of a command, whose number is the group's.
+func stopGuard(t *testing.T, p *programtest.Program) {
+	t.Helper()
+	found := regexp.MustCompile(`in process group (\d+)`).FindStringSubmatch(p.Err.String())
+	if found == nil {
+		t.Fatal(p.Said())
+	}
+	pid, err := strconv.Atoi(found[1])
+	if err == nil {
+		err = syscall.Kill(pid, syscall.SIGSTOP)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A command that the guard has killed did not work while the next one did, though elect noticed late. If elect and the guard are
+// stopped, both worked.
+func TestWhyKnowsWhenACommandEnded(t *testing.T) {
+	for name, c := range map[string]struct {
+		guard bool // is stopped, too
+		code  int
+		says  string
+	}{
+		"the guard kills": {false, 0, "The guard ended alice's command "},
+		"nobody kills":    {true, 7, "and both worked for "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv, dir := zkmem.Start(t, zkmem.Options{Tick: 300e6}), filepath.Join(t.TempDir(), "logs")+"/"
+			flags := []string{"--timeout", "3s", "--tick", "300ms", "--record", dir}
+			alice := elect(t, srv, "echo up; sleep 1000", append(flags, "--id", "alice")...)
+			alice.Prints("up")
+			bob := elect(t, srv, "echo up; sleep 1000", append(flags, "--id", "bob")...)
+			inLine(t, srv, line, 2)
+			alice.Signal(syscall.SIGSTOP)
+			if c.guard {
+				stopGuard(t, alice)
+			}
+			bob.Prints("up")
+			alice.Signal(syscall.SIGCONT)
+			alice.Exits(75)
+			bob.Signal(syscall.SIGTERM)
+			bob.Wait()
+			p := start(t, nil, "why", dir).Exits(c.code)
+			programtest.Contains(t, p.Out.String(), c.says)
 		})
 	}
 }

@@ -7,6 +7,9 @@ const (
 	exitTwo         = 4   // why: two had the right to believe at once
 	exitCannotTell  = 5   // why: the logs do not show it
 	exitGap         = 6   // replay: the same up to a gap
+	exitTwoWorked   = 7   // why: never two with the right, and two worked at once
+	exitLateWrite   = 8   // why: a guarded write was committed out of its term
+	exitWorkOpen    = 9   // why: never two with the right; whether two worked is not recorded
 	exitNobody      = 65  // EX_DATAERR: resign found nobody, or more than one
 	exitNoInput     = 66  // EX_NOINPUT
 	exitUnavailable = 69  // EX_UNAVAILABLE: no server answered, or an address cannot be listened on

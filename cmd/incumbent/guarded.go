@@ -138,7 +138,7 @@ func (g *guardedCommand) work(l *incumbent.Leadership) (led time.Duration, lost 
 	began := time.Now()
 	none := g.signals.hold()
 	defer g.signals.to(nil)
-	g.commands.add(events.CommandLine{What: events.CommandBegan, Group: g.ID(), Node: l.Term().Path, Token: l.Token()})
+	g.commands.begin(events.CommandLine{Group: g.ID(), Node: l.Term().Path, Token: l.Token()})
 	if err := g.Run(g.prepare(l)); err != nil {
 		return 0, false, err
 	}

@@ -167,7 +167,7 @@ func TestProcessesShareADirectory(t *testing.T) {
 		t.Errorf("%d runs:\n%s", n, p.Said())
 	}
 	p = start(t, nil, "why", dir).Exits(0)
-	programtest.Contains(t, p.Out.String(), "Never two at once: proven")
+	programtest.Contains(t, p.Out.String(), "Never two with the right at once: proven")
 	if p.Err.String() != "" {
 		t.Error(p.Err.String())
 	}

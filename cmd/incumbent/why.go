@@ -40,7 +40,10 @@ error. Dumps of one client are joined, also where they overlap. --txnlog names t
 directory of a server's transaction logs (version-2 of its dataLogDir): it shows who
 deleted what, and when sessions expired. Give it once for each server, or for one.
 
-The first line is the verdict. Each further line is one move: who led, until when, why
+The first line has three verdicts: whether two had the right to lead at once, whether
+two worked at once, and what became of guarded writes (Leadership.Write). When work
+ended is in the log; of the commands of elect and lock it is in the files *.commands,
+which --record writes next to the logs: give them, too. Each further line is one move: who led, until when, why
 that ended, what became of the node, who leads next and by which transition, and how
 long nobody had the right to believe. A sentence ends with its records, as in
 [host1:43], which "incumbent replay --print host1.log" shows. "Proven" is by the order
@@ -63,11 +66,14 @@ A log is replayed first, so that what it says is what the machines did. A log of
 version with other charts cannot be: it is explained without that, and a line says so.
 
 Exit codes:
-   0  explained, and never two at once
+   0  explained: never two with the right, and no two at work as far as that is recorded
    2  a log is damaged (the line and why)
    3  a log does not replay
    4  two had the right to believe at once
    5  cannot tell, and what is missing
+   7  never two with the right, or cannot tell, and two worked at once
+   8  a guarded write was committed out of its term
+   9  never two with the right; whether two worked at once is not recorded
   64  the command line is wrong
   66  a file cannot be read
   73  the file of --trace or --html cannot be written`
@@ -155,23 +161,33 @@ func (e *explainer) run(args []string) error {
 	if err != nil {
 		return err
 	}
+	if o.Commands, err = e.readCommands(args); err != nil {
+		return err
+	}
 	if e.redacted {
-		o.Path = why.Redact(logs, txns)(o.Path)
+		o.Redact(why.Redact(logs, txns))
 	}
 	r := why.Explain(logs, txns, o)
 	if err := e.print(r); err != nil {
 		return err
 	}
-	return verdictCode(r.Verdict)
+	return verdictCode(r)
 }
 
-// verdictCode returns the error whose exit code a verdict means, nil for 0. It was printed.
-func verdictCode(v why.Verdict) error {
-	switch v {
-	case why.TwoAtOnce:
+// verdictCode returns the error whose exit code the verdicts mean, nil for 0: what is shown comes before what is not. They
+// were printed.
+func verdictCode(r *why.Report) error {
+	switch {
+	case r.Verdict == why.TwoAtOnce:
 		return &cli.ExitError{Code: exitTwo}
-	case why.CannotTell:
+	case r.Work == why.WorkTwo:
+		return &cli.ExitError{Code: exitTwoWorked}
+	case r.Writes.Verdict == why.WritesLate:
+		return &cli.ExitError{Code: exitLateWrite}
+	case r.Verdict == why.CannotTell:
 		return &cli.ExitError{Code: exitCannotTell}
+	case r.Work == why.WorkUnknown:
+		return &cli.ExitError{Code: exitWorkOpen}
 	}
 	return nil
 }

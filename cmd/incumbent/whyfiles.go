@@ -32,6 +32,9 @@ type citedLog struct {
 // directory without a log.
 func findLogs(args []string) (all []citedLog, headless []string, err error) {
 	for _, arg := range segments.Once(args) {
+		if segments.IsCommands(arg) {
+			continue
+		}
 		arg = segments.Find(arg)
 		info, err := os.Stat(arg)
 		if err != nil {

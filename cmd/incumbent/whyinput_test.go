@@ -138,7 +138,7 @@ func TestWhyTakesALogOnce(t *testing.T) {
 	}
 	for _, args := range [][]string{{dir, other}, {other, dir}} {
 		p := start(t, nil, append([]string{"why"}, args...)...).Exits(0)
-		programtest.Contains(t, p.Out.String(), "Never two at once")
+		programtest.Contains(t, p.Out.String(), "Never two with the right at once")
 		programtest.Contains(t, p.Err.String(), "copy is left out: it is of the same client as one")
 	}
 	writeFile(t, filepath.Join(dir, "log.1"), []byte("ZKLG\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00"))
@@ -184,7 +184,7 @@ func TestWhyReadsAPipe(t *testing.T) {
 	if err := <-written; err != nil {
 		t.Error(err)
 	}
-	programtest.Contains(t, p.Out.String(), "Never two at once")
+	programtest.Contains(t, p.Out.String(), "Never two with the right at once")
 }
 
 // In a directory of transaction logs only files are read, and each other is named. What never ends is not read to its end.

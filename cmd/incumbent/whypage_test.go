@@ -16,7 +16,7 @@ func TestWhyWritesAPage(t *testing.T) {
 	dir := handOver(t)
 	file := filepath.Join(t.TempDir(), "why.html")
 	p := start(t, nil, "why", dir, "--html", file).Exits(0)
-	programtest.Contains(t, p.Out.String(), "Never two at once: proven")
+	programtest.Contains(t, p.Out.String(), "Never two with the right at once: proven")
 	programtest.Contains(t, p.Err.String(), "the page is ")
 	b, err := os.ReadFile(file)
 	if err != nil || !bytes.HasPrefix(b, []byte("<!doctype html>")) || !bytes.Contains(b, []byte("default-src 'none'")) {

@@ -5,16 +5,19 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
+	"time"
 )
 
-// commands is what the name of a log of commands ends with. It stands beside the segments of the client whose terms the
+// commands is what the name of a log of commands ends with. It stands next to the segments of the client whose terms the
 // commands run in.
 const commands = ".commands"
 
-// CommandsOf returns the path of the log of commands beside a log that is one file.
+// CommandsOf returns the path of the log of commands next to a log that is one file.
 func CommandsOf(log string) string { return log + commands }
+
+// IsCommands reports whether a file's name is that of a log of commands.
+func IsCommands(name string) bool { return strings.HasSuffix(name, commands) }
 
 // CommandsIn returns the paths of the logs of commands in a directory, in the order of their names.
 func CommandsIn(dir string) (all []string, err error) {
@@ -27,13 +30,27 @@ func CommandsIn(dir string) (all []string, err error) {
 	return all, err
 }
 
-func isCommands(e fs.DirEntry) bool {
-	return e.Type().IsRegular() && strings.HasSuffix(e.Name(), commands)
+// CommandsNextTo returns the paths of the logs of commands of the process that wrote a segment; none for another file.
+func CommandsNextTo(file string) (all []string, err error) {
+	m := form.FindStringSubmatch(filepath.Base(file))
+	if m == nil {
+		return nil, nil
+	}
+	found, err := CommandsIn(filepath.Dir(file))
+	for _, name := range found {
+		if strings.HasSuffix(name, "-"+processOf(m[1])+commands) {
+			all = append(all, name)
+		}
+	}
+	return all, err
 }
 
-// CreateCommands creates the log of commands beside a log at path: a directory, in which its name begins with the stem, or a
-// file. Only its owner can read it, and all who write append. In a directory it deletes logs of commands that were
-// written last before the oldest segment that is there.
+func isCommands(e fs.DirEntry) bool {
+	return e.Type().IsRegular() && IsCommands(e.Name())
+}
+
+// CreateCommands creates the log of commands next to a log at path: a directory, in which its name begins with the stem, or a
+// file. Only its owner can read it, and all who write append. In a directory it deletes old logs of commands.
 func CreateCommands(path, stem string) (*os.File, error) {
 	name := CommandsOf(path)
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -47,17 +64,34 @@ func CreateCommands(path, stem string) (*os.File, error) {
 	return os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
+// dropCommands deletes the logs of commands of processes without segments, if nothing was added to them since the oldest
+// segment's client began.
 func dropCommands(dir string) error {
 	segments, err := list(dir)
 	if err != nil || len(segments) == 0 {
 		return err
 	}
-	oldest := slices.MinFunc(segments, func(a, b segment) int { return a.info.ModTime().Compare(b.info.ModTime()) })
+	writers := map[string]bool{}
+	for _, s := range segments {
+		writers[processOf(s.stem)] = true
+	}
+	start, _, _ := strings.Cut(segments[0].stem, "-")
+	oldest, err := time.Parse(startForm, start)
+	if err != nil {
+		return err
+	}
 	all, err := CommandsIn(dir)
 	for _, name := range all {
-		if info, failed := os.Stat(name); failed == nil && info.ModTime().Before(oldest.info.ModTime()) {
+		info, failed := os.Stat(name)
+		if failed == nil && info.ModTime().Before(oldest) && !writers[processOf(strings.TrimSuffix(filepath.Base(name), commands))] {
 			err = errors.Join(err, ignoreMissing(os.Remove(name)))
 		}
 	}
 	return err
+}
+
+// processOf returns the host and the process in a stem.
+func processOf(stem string) string {
+	_, process, _ := strings.Cut(stem, "-")
+	return process
 }

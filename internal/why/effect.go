@@ -234,7 +234,7 @@ func (l *Log) addNotice(r events.Record, text string) {
 			l.heldLease(r, path, token)
 		}
 	case events.Granted:
-		l.machineOf(r.Machine).works++
+		l.workBegan(r)
 	case events.Stopped:
 		if path, token, tail, ok := readTerm(rest); ok {
 			l.end(r, path, token, tail)

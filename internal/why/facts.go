@@ -9,8 +9,8 @@ import (
 // Fact is one line of --facts: a term, a node, a session, a move, a proof, or what became of a job's items. Type says
 // which, and only its fields are set. Times are those of the clock that the report shows.
 type Fact struct {
-	// Type is "verdict", "term", "node", "session", "move", "trouble", "proof" or "doubt"; of a job's items "dealt",
-	// "offered", "taken-over" or "refused".
+	// Type is "verdict", "work-verdict", "writes-verdict", "term", "node", "session", "move", "work", "trouble", "proof" or
+	// "doubt"; of a job's items "dealt", "offered", "taken-over" or "refused".
 	Type string `json:"type"`
 
 	Path        string     `json:"path,omitempty"` // the line
@@ -25,6 +25,9 @@ type Fact struct {
 	Zxid        string     `json:"zxid,omitempty"`  // of the end
 
 	Verdict   Verdict       `json:"verdict,omitempty"`
+	Work      WorkVerdict   `json:"work,omitempty"`      // of a work-verdict, and of the work of two terms
+	Both      time.Duration `json:"bothNanos,omitempty"` // of work: for how long both worked
+	Writes    *Writes       `json:"writes,omitempty"`    // of a writes-verdict
 	Cause     Cause         `json:"cause,omitempty"`
 	Long      time.Duration `json:"longNanos,omitempty"`
 	Next      string        `json:"next,omitempty"`
@@ -50,8 +53,17 @@ type Fact struct {
 // Summary returns the verdict, the moves that were asked for and the doubts.
 func (r *Report) Summary() []Fact {
 	all := []Fact{{Type: "verdict", Verdict: r.Verdict, Text: r.Why}}
+	if r.Work != WorkNone {
+		all = append(all, Fact{Type: "work-verdict", Work: r.Work, Text: r.WorkWhy})
+	}
+	if r.Writes.Verdict != WritesNone {
+		all = append(all, Fact{Type: "writes-verdict", Writes: &r.Writes, Text: r.Writes.text()})
+	}
 	for _, m := range r.Moves {
 		all = append(all, r.moveFact(m))
+		for _, o := range m.Work {
+			all = append(all, o.fact(m.Path))
+		}
 		for _, t := range m.Troubles {
 			all = append(all, t.fact())
 		}
@@ -125,6 +137,22 @@ func (r *Report) nodeFact(l *Log, n *node) Fact {
 	if end := r.h.endOf(n.path); end != nil {
 		t := time.UnixMilli(end.ended.Time).UTC()
 		f.To, f.Zxid = &t, hex(end.ended.Zxid)
+	}
+	return f
+}
+
+// fact is about the work of two terms. Between is from the end of the earlier work to the beginning of the later term.
+func (o Overlap) fact(path string) Fact {
+	f := Fact{Type: "work", Path: path, Participant: o.Earlier.who(), Token: o.Earlier.Token, Next: o.Later.who(), NextToken: o.Later.Token,
+		Work: WorkAlone, Both: o.Both, Error: o.Error, Text: o.Open}
+	switch {
+	case o.Both > 0:
+		f.Work = WorkTwo
+	case o.Open != "":
+		f.Work = WorkUnknown
+	}
+	if o.Known {
+		f.Between = o.After
 	}
 	return f
 }

@@ -48,10 +48,10 @@ func (r *Report) lineTexts(full bool) []string {
 // verdictLine is the first line.
 func (r *Report) verdictLine() string {
 	text := map[Verdict]string{
-		NeverProven:   "never two at once: proven by records and zxids",
-		NeverMeasured: "never two at once: measured by clocks",
+		NeverProven:   "never two with the right at once: proven by records and zxids",
+		NeverMeasured: "never two with the right at once: measured by clocks",
 		TwoAtOnce:     "TWO AT ONCE",
-		CannotTell:    "cannot tell whether two ever led at once",
+		CannotTell:    "cannot tell whether two ever had the right at once",
 	}[r.Verdict]
 	if r.several() {
 		text = map[Verdict]string{
@@ -64,7 +64,13 @@ func (r *Report) verdictLine() string {
 	if r.Why != "" {
 		text += ": " + r.Why
 	}
-	return capital(text) + "."
+	text = capital(text) + "."
+	for _, more := range []string{r.WorkWhy, r.Writes.text()} {
+		if more != "" {
+			text += " " + strings.ToUpper(more[:1]) + more[1:] + "."
+		}
+	}
+	return text
 }
 
 // line is one move as a paragraph.
@@ -104,7 +110,7 @@ func (r Ref) String() string { return fmt.Sprintf("%s:%d", r.Log, r.Seq) }
 func capital(s string) string {
 	first, _, _ := strings.Cut(s, " ")
 	switch first {
-	case "it", "its", "nobody", "whether", "the", "times", "both", "session", "meanwhile", "against", "as", "clocks", "and", "never", "cannot", "no", "these":
+	case "it", "its", "nobody", "whether", "the", "times", "both", "session", "meanwhile", "against", "as", "clocks", "and", "never", "cannot", "no", "these", "when", "a", "records":
 		return strings.ToUpper(s[:1]) + s[1:]
 	}
 	return s

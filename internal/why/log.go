@@ -62,6 +62,7 @@ type Log struct {
 	jumps       []jump          // of the wall clock, and times in which the machine slept
 	late        time.Duration   // a note of it stands before the next record
 	lastLine    *events.End     // the last line, if the log was ended in order
+	writes      []events.Write  // guarded ones
 }
 
 // brief is what is kept of every record.
@@ -109,6 +110,7 @@ type machine struct {
 	permits, limit   int  // of a semaphore's acquisition; 0 for other recipes
 	kazoo            bool // a semaphore on kazoo's names
 	works            int  // pieces of work that run
+	stints           []stint
 	stays            []*stay
 	lastTerm         *Term
 }

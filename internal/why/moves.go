@@ -9,8 +9,10 @@ func (r *Report) moves(n *line) (all []Move) {
 		return r.permitMoves(n)
 	}
 	var last *Term
+	var lingering []*Term // terms before the last whose work may run on
 	for i, t := range n.terms {
 		m := Move{Path: n.path, To: t, Proofs: r.conflicts(n, i)}
+		m.Work, lingering = r.h.worksBefore(t, last, lingering)
 		from := int64(-1)
 		if last != nil {
 			from = orderOf(last.Node)
@@ -99,7 +101,7 @@ func (r *Report) judgeMove(m *Move, unknown *string) (two string) {
 		case (p.Certainty == Both || p.Certainty == Measured) && logsOf(p).holed():
 			*unknown = cmp.Or(*unknown, first+"a log has a gap, and only clocks would tell")
 		case p.Certainty == Both:
-			return p.Earlier.who() + " and " + p.Later.who() + " both had the right to believe" + howLong(p) + " (tokens " + itoa(p.Earlier.Token) + " and " + itoa(p.Later.Token) + ", " + p.How + ")"
+			return p.Earlier.who() + " and " + p.Later.who() + " both had the right to believe" + howLong(p) + " (tokens " + itoa(p.Earlier.Token) + " and " + itoa(p.Later.Token) + ", " + p.How + ")" + m.byHand(p)
 		case p.Certainty == Unknown:
 			*unknown = cmp.Or(*unknown, first+p.How)
 		case p.Certainty == Measured:
@@ -107,4 +109,12 @@ func (r *Report) judgeMove(m *Move, unknown *string) (two string) {
 		}
 	}
 	return ""
+}
+
+// byHand says why two had the right when a node was deleted while its client led, "" if it was not.
+func (m *Move) byHand(p Proof) string {
+	if c := m.Ending.Cause; p.Earlier != m.From || c != CauseDeleted && c != CauseEvicted {
+		return ""
+	}
+	return "; this is inherent to deleting the node of a leader by hand: the next may lead at once, and the former hears of it a moment later"
 }

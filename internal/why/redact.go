@@ -29,6 +29,16 @@ func Redact(logs []*Log, txns []txnlog.Txn) func(path string) string {
 	return p.path
 }
 
+// Redact replaces the paths in options by the function that the other Redact returned.
+func (o *Options) Redact(path func(string) string) {
+	o.Path = path(o.Path)
+	for _, lines := range o.Commands {
+		for i := range lines {
+			lines[i].Node = path(lines[i].Node)
+		}
+	}
+}
+
 type pseudonyms struct {
 	known map[string]string
 	count map[string]int
@@ -82,6 +92,9 @@ func (l *Log) redact(p *pseudonyms) {
 	}
 	l.tried = rekey(p, l.tried)
 	l.redactItems(p)
+	for i := range l.writes {
+		l.writes[i].Path = p.path(l.writes[i].Path)
+	}
 	if l.Header.Dump != "" {
 		l.Header.Dump = "redacted"
 	}

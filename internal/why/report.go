@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/why/txnlog"
 )
 
@@ -29,6 +30,8 @@ type Options struct {
 	// than ntpd's slewing and a bad quartz together. What is asserted about clocks holds
 	// only if they keep to it, and if nobody sets the clock of the ensemble's leader.
 	MaxDrift int64
+	// Commands are the logs of the commands that elect and lock ran, as events.ReadCommandLines returns them.
+	Commands [][]events.CommandLine
 	// OwnClocks says that the hosts' clocks are right, so times are shown by them, and not by that of the ensemble's leader.
 	OwnClocks bool
 }
@@ -42,6 +45,7 @@ type Move struct {
 	Troubles []Trouble // what kept participants from leading after From
 	Also     []Cause   // what else delayed the move: CauseForgottenRelease, and the causes of Troubles
 	Proofs   []Proof
+	Work     []Overlap  // of To and earlier terms, of those whose work is recorded
 	Permits  *Permits   // of a semaphore: whether there were enough when To began
 	strange  []stranger // places without a log that may have led in between
 	story    []Sentence
@@ -65,6 +69,9 @@ type Sentence struct {
 type Report struct {
 	Verdict Verdict
 	Why     string // what decided the verdict
+	Work    WorkVerdict
+	WorkWhy string // what decided it
+	Writes  Writes
 	Moves   []Move // those that were asked for, in their order
 	Doubts  []Sentence
 	// Troubles are what kept participants from leading, if there is no move that was asked for.
@@ -75,6 +82,7 @@ type Report struct {
 	ownClocks bool // see Options.OwnClocks
 	logs      []*Log
 	h         *history
+	strange   []events.CommandLine // commands of terms that are in no log
 	face      face
 	lines     []*line
 }
@@ -84,6 +92,7 @@ type Report struct {
 func Explain(logs []*Log, txns []txnlog.Txn, o Options) *Report {
 	h := newHistory(logs, txns, cmp.Or(o.MaxDrift, defaultDrift))
 	r := &Report{logs: logs, h: h, lines: h.findLines()}
+	r.strange = h.commandsOf(o.Commands)
 	r.face = h.chooseFace()
 	if o.OwnClocks {
 		r.face, r.ownClocks = face{-1}, true
@@ -101,6 +110,8 @@ func Explain(logs []*Log, txns []txnlog.Txn, o Options) *Report {
 		r.tell(&r.Moves[i])
 	}
 	r.judge(o)
+	r.judgeWork()
+	r.Writes = r.writes()
 	if len(r.Moves) == 0 {
 		r.Troubles = r.troubles(func(path string) bool { return o.Path == "" || path == o.Path }, -endless, endless)
 	}

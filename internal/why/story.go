@@ -17,6 +17,9 @@ func (r *Report) tell(m *Move) {
 		r.tellNode(m, add)
 		r.tellWork(m, add)
 	}
+	for _, o := range m.Work {
+		r.tellOverlap(o, o.Earlier == m.From, add)
+	}
 	r.tellStrangers(m, add)
 	switch {
 	case m.Permits != nil:
@@ -65,13 +68,6 @@ func (r *Report) tellWork(m *Move, add adder) {
 	case long > t.timeout():
 		m.Also = append(m.Also, CauseForgottenRelease)
 		add(fmt.Sprintf("its work returned %s after its term: a Leadership that was not released, or work that does not watch its context", span(long)), t.ref(t.Stopped))
-	}
-	if m.To == nil || m.To.Log == t.Log {
-		return
-	}
-	after := r.h.clocks.between(m.To.Log, m.To.ElectedAt, t.Log, end)
-	if after.lo > 0 && after.known() {
-		add(fmt.Sprintf("as far as its log shows, its work ran on for %s%s during the next leader's term: only a token, a guarded write or the guard of elect kept the data safe", span(time.Duration(after.mid())), plusMinus(time.Duration(after.width()/2))))
 	}
 }
 
@@ -190,6 +186,13 @@ func (r *Report) doubt(o Options) {
 	}
 	if r.h.clocks.jumped {
 		add("clocks contradict each other: one was set, or runs wrong; the errors of the measured times cover both")
+	}
+	for i, c := range r.strange {
+		if i == 3 {
+			add(fmt.Sprintf("and so did %s more", plural(len(r.strange)-3, "command")))
+			break
+		}
+		add(fmt.Sprintf("a command ran in the term of node %s with token %d, whose log is not here", shortNode(c.Node), c.Token))
 	}
 	if text := r.h.apart.doubt(r.lines); text != "" {
 		add(text)

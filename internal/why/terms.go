@@ -37,6 +37,7 @@ type Term struct {
 	listed     listing // the last listing before the election
 	shares     bool    // it holds together with others of its kind: a reader's
 	workDoneAt int64   // when the last work returned after the stop; 0: it has not, or there was none
+	next       *Term   // of the machine
 	worksLeft  int     // work that had not returned by the end of the log
 }
 
@@ -69,7 +70,10 @@ func (l *Log) begin(r events.Record, path string, token int64) {
 		t.Session = s.number
 	}
 	if m.recipe == "selector" { // its function is called without being granted
-		m.works++
+		l.workBegan(r)
+	}
+	if m.lastTerm != nil {
+		m.lastTerm.next = t
 	}
 	m.lastTerm = t
 	l.terms = append(l.terms, t)
@@ -133,6 +137,7 @@ func reasonOf(kind events.Kind, paused time.Duration, effects []string) events.R
 func (l *Log) workReturned(r events.Record) {
 	m := l.machineOf(r.Machine)
 	m.works = max(m.works-1, 0)
+	m.workEnded(r)
 	if t := m.lastTerm; t != nil && t.Stopped != 0 && t.worksLeft > 0 {
 		t.worksLeft--
 		t.workDoneAt = r.Event.At
@@ -165,6 +170,7 @@ func (l *Log) beginGap(h *hole) {
 	l.gaps = append(l.gaps, h)
 	l.session.afterGap, l.session.newGap = true, true
 	l.breakStays(h)
+	l.breakWork()
 	for _, open := range l.open {
 		for _, t := range open {
 			if t.uncertain == nil {

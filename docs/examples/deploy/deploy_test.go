@@ -162,7 +162,7 @@ func credentials(t *testing.T) string {
 func explains(t *testing.T, binary, flight string) {
 	t.Helper()
 	out, err := exec.Command(binary, "why", flight).CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "Never two at once: proven") {
+	if err != nil || !strings.Contains(string(out), "Never two with the right at once: proven") {
 		t.Errorf("why: %v\n%s", err, out)
 	}
 }

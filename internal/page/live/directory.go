@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -102,7 +104,7 @@ func (d *directory) refresh() error {
 	logs, rows, err := d.read()
 	d.seen, d.failed = state, err
 	if err == nil {
-		d.report, d.rows, d.names = why.Explain(logs, nil, why.Options{}), rows, nil
+		d.report, d.rows, d.names = why.Explain(logs, nil, why.Options{Commands: d.commands()}), rows, nil
 		for _, l := range logs {
 			d.names = append(d.names, l.Name)
 		}
@@ -111,6 +113,25 @@ func (d *directory) refresh() error {
 	d.at = time.Now()
 	d.took = d.at.Sub(began)
 	return err
+}
+
+// commands reads the logs of the commands that elect and lock ran, each up to what is wrong with it.
+func (d *directory) commands() (all [][]events.CommandLine) {
+	files, _ := segments.CommandsIn(d.path) // an error was said of the runs
+	for _, name := range files {
+		in, err := os.Open(name)
+		if err != nil { // it has been deleted since
+			continue
+		}
+		const most = 1 << 20
+		lines, err := events.ReadCommandLines(io.LimitReader(in, most))
+		if err != nil {
+			d.damage = append(d.damage, fmt.Sprintf("%s: %v", filepath.Base(name), err))
+		}
+		all = append(all, lines)
+		_ = in.Close() // it was only read
+	}
+	return all
 }
 
 // read reads all runs. Each is named by its host, or by its files if the host has several. One that is damaged is read up to
