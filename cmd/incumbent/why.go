@@ -40,12 +40,13 @@ error. Dumps of one client are joined, also where they overlap. --txnlog names t
 directory of a server's transaction logs (version-2 of its dataLogDir): it shows who
 deleted what, and when sessions expired. Give it once for each server, or for one.
 
-The first line has three verdicts: whether two had the right to lead at once, whether
-two worked at once, and what became of guarded writes (Leadership.Write). When work
-ended is in the log; of the commands of elect and lock it is in the files *.commands,
-which --record writes next to the logs: give them, too. Each further line is one move: who led, until when, why
-that ended, what became of the node, who leads next and by which transition, and how
-long nobody had the right to believe. A sentence ends with its records, as in
+The first line has up to three verdicts: whether two had the right to lead at once,
+whether two worked at once, and what became of guarded writes (Leadership.Write). When
+work ended is in the log; of the commands of elect and lock it is in the files
+*.commands, which --record writes next to the logs: give them, too. Each further line
+is one move: who led, until when, why that ended, what became of the node, who leads
+next and by which transition, and how long nobody had the right to believe. A sentence
+ends with its records, as in
 [host1:43], which "incumbent replay --print host1.log" shows. "Proven" is by the order
 of records and zxids, "measured" by clocks whose error is smaller than what they show.
 

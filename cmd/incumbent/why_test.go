@@ -61,7 +61,7 @@ func TestWhy(t *testing.T) {
 			types = append(types, kind)
 		}
 	}
-	if want := []string{"term", "node", "session", "verdict", "move", "doubt", "proof"}; !slices.Equal(types, want) {
+	if want := []string{"term", "node", "session", "verdict", "work-verdict", "move", "work", "doubt", "proof"}; !slices.Equal(types, want) {
 		t.Errorf("%q, want %q", types, want)
 	}
 
