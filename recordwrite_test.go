@@ -65,7 +65,8 @@ func TestGuardedWritesAreRecorded(t *testing.T) {
 		if i == 1 {
 			refused = events.NodeExists
 		}
-		if w.Path != held.Term().Path || w.Token != held.Token() || w.Sent < from || w.At < w.Sent || w.At > to || (w.Zxid > held.Token()) != committed || w.Refused != refused {
+		if w.Path != held.Term().Path || w.Token != held.Token() || w.Sent < from || w.At < w.Sent || w.At > to ||
+			(w.Zxid > held.Token()) != committed || w.Refused != refused {
 			t.Errorf("%d: %+v", i, w)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 // CommandFormat is what each line of a log of commands begins with.
 const CommandFormat = "incumbent-command"
 
-// CommandLine is one line of the log of the commands that a program runs while it leads. The program and its guard, another
-// process, append to the same file, so the guard's last line stays if the program has died, or is stopped.
+// CommandLine is one line of the log of the commands that a program runs while it leads. The program and its guard,
+// another process, append to the same file, so the guard's last line stays if the program has died, or is stopped.
 type CommandLine struct {
 	Format string      `json:"format"` // CommandFormat
 	What   CommandStep `json:"what"`
@@ -53,8 +53,8 @@ func (c CommandLine) Line() []byte {
 	return b
 }
 
-// ReadCommandLines reads a log of commands up to its first line that cannot be read. The error says what is wrong there; the
-// lines before it are returned as well. A last line without an end is left out.
+// ReadCommandLines reads a log of commands up to its first line that cannot be read. The error says what is wrong
+// there; the lines before it are returned as well. A last line without an end is left out.
 func ReadCommandLines(r io.Reader) (all []CommandLine, err error) {
 	s := bufio.NewReaderSize(r, maxCommandLine)
 	for number := 1; ; number++ {
@@ -70,7 +70,8 @@ func ReadCommandLines(r io.Reader) (all []CommandLine, err error) {
 			return all, &DamagedError{Line: number, Why: err.Error()}
 		}
 		if c.Format != CommandFormat {
-			return all, &DamagedError{Line: number, Why: fmt.Sprintf("its format is %s, want %q", Quote(c.Format, MaxText), CommandFormat)}
+			return all, &DamagedError{Line: number, Why: fmt.Sprintf("its format is %s, want %q", Quote(c.Format,
+				MaxText), CommandFormat)}
 		}
 		all = append(all, c)
 	}

@@ -69,7 +69,8 @@ const (
 
 // count returns how many fields are set.
 func (n Note) count() (set int) {
-	for _, is := range []bool{n.Clock != nil, n.Late != nil, n.Gap != nil, n.Checkpoint != nil, n.Write != nil, n.End != nil} {
+	for _, is := range []bool{n.Clock != nil, n.Late != nil, n.Gap != nil, n.Checkpoint != nil, n.Write != nil,
+		n.End != nil} {
 		if is {
 			set++
 		}

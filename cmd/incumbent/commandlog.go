@@ -10,8 +10,9 @@ import (
 	"github.com/incumbent-go/incumbent/internal/segments"
 )
 
-// commandLog writes when commands began and ended, next to the flight log: incumbent why compares it with the terms. The guard
-// appends to the same file. A disk that hangs holds nothing up: what does not fit into the queue is dropped.
+// commandLog writes when commands began and ended, next to the flight log: incumbent why compares it with the terms.
+// The guard appends to the same file. A disk that hangs holds nothing up: what does not fit into the queue is
+// dropped.
 type commandLog struct {
 	file  *os.File
 	host  string

@@ -41,17 +41,19 @@ func commandSteps(t *testing.T, dir string) (steps []events.CommandStep, all []e
 	return steps, all
 }
 
-// The log of commands has when each command began and ended, and who killed it. The guard's line is there although elect was
-// killed, or is stopped.
+// The log of commands has when each command began and ended, and who killed it. The guard's line is there although
+// elect was killed, or is stopped.
 func TestTheLogOfCommands(t *testing.T) {
 	for name, c := range map[string]struct {
 		script string
 		ends   os.Signal
 		want   []events.CommandStep
 	}{
-		"it ends":         {"exit 7", nil, []events.CommandStep{events.CommandBegan, events.CommandEnded}},
-		"it is stopped":   {"echo up; sleep 1000", syscall.SIGTERM, []events.CommandStep{events.CommandBegan, events.CommandEnded}},
-		"elect is killed": {"echo up; sleep 1000", syscall.SIGKILL, []events.CommandStep{events.CommandBegan, events.CommandGuarded}},
+		"it ends": {"exit 7", nil, []events.CommandStep{events.CommandBegan, events.CommandEnded}},
+		"it is stopped": {"echo up; sleep 1000", syscall.SIGTERM, []events.CommandStep{events.CommandBegan,
+			events.CommandEnded}},
+		"elect is killed": {"echo up; sleep 1000", syscall.SIGKILL, []events.CommandStep{events.CommandBegan,
+			events.CommandGuarded}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "logs") + "/"
@@ -68,7 +70,8 @@ func TestTheLogOfCommands(t *testing.T) {
 				t.Fatalf("%q, want %q", steps, c.want)
 			}
 			first, last := all[0], all[1]
-			if first.Token == 0 || first.Node == "" || first.Group != last.Group || first.At > last.At || first.Wall == "" || first.Host == "" {
+			if first.Token == 0 || first.Node == "" || first.Group != last.Group || first.At > last.At ||
+				first.Wall == "" || first.Host == "" {
 				t.Errorf("%+v, then %+v", first, last)
 			}
 			if name == "it ends" && last.Code != 7 {
@@ -94,8 +97,8 @@ func stopGuard(t *testing.T, p *programtest.Program) {
 	}
 }
 
-// A command that the guard has killed did not work while the next one did, though elect noticed late. If elect and the guard are
-// stopped, both worked.
+// A command that the guard has killed did not work while the next one did, though elect noticed late. If elect and
+// the guard are stopped, both worked.
 func TestWhyKnowsWhenACommandEnded(t *testing.T) {
 	for name, c := range map[string]struct {
 		guard bool // is stopped, too

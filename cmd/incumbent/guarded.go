@@ -156,7 +156,8 @@ func (g *guardedCommand) work(l *incumbent.Leadership) (led time.Duration, lost 
 	}
 	if lost || err != nil {
 		g.end(l, err)
-		g.commands.add(events.CommandLine{What: events.CommandKilled, Group: g.ID(), Why: "it was not to run any longer"})
+		g.commands.add(events.CommandLine{What: events.CommandKilled, Group: g.ID(),
+			Why: "it was not to run any longer"})
 	}
 	return max(over.Sub(began), 1), lost, err
 }

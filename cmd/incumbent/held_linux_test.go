@@ -107,7 +107,8 @@ func (h holder) guards() (pids []int) {
 	for _, file := range all {
 		text, _ := os.ReadFile(file) // none: it has ended
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		if group, err := syscall.Getpgid(pid); err == nil && group == h.group && strings.Contains(string(text), "\x00guard\x00") {
+		if group, err := syscall.Getpgid(pid); err == nil && group == h.group && strings.Contains(string(text),
+			"\x00guard\x00") {
 			pids = append(pids, pid)
 		}
 	}

@@ -42,8 +42,8 @@ func (e *elector) recordTo(cfg *incumbent.Config) (end func(), err error) {
 	}, nil
 }
 
-// recordCommands begins the log of commands next to the flight log. Without it, all else goes on. The caller has to call the
-// function that it returns when no command runs any longer.
+// recordCommands begins the log of commands next to the flight log. Without it, all else goes on. The caller has to
+// call the function that it returns when no command runs any longer.
 func (e *elector) recordCommands(record string) (end func()) {
 	var err error
 	if e.commands, err = newCommandLog(record); err != nil {

@@ -175,8 +175,8 @@ func (e *explainer) run(args []string) error {
 	return verdictCode(r)
 }
 
-// verdictCode returns the error whose exit code the verdicts mean, nil for 0: what is shown comes before what is not. They
-// were printed.
+// verdictCode returns the error whose exit code the verdicts mean, nil for 0: what is shown comes before what is not.
+// They were printed.
 func verdictCode(r *why.Report) error {
 	switch {
 	case r.Verdict == why.TwoAtOnce:

@@ -45,7 +45,8 @@ func TestWhy(t *testing.T) {
 	dir := handOver(t)
 	one, two := filepath.Join(dir, "one.log"), filepath.Join(dir, "two.log")
 	p := start(t, nil, "why", dir).Exits(0)
-	programtest.Contains(t, p.Out.String(), "Never two with the right at once: proven", "one (token ", "was closed", "two leads from ", "[two:", line+": ")
+	programtest.Contains(t, p.Out.String(), "Never two with the right at once: proven", "one (token ", "was closed",
+		"two leads from ", "[two:", line+": ")
 	if n := strings.Count(p.Out.String(), "\n"); n > 10 {
 		t.Errorf("%d lines", n)
 	}
@@ -61,7 +62,8 @@ func TestWhy(t *testing.T) {
 			types = append(types, kind)
 		}
 	}
-	if want := []string{"term", "node", "session", "verdict", "work-verdict", "move", "work", "doubt", "proof"}; !slices.Equal(types, want) {
+	if want := []string{"term", "node", "session", "verdict", "work-verdict", "move", "work", "doubt",
+		"proof"}; !slices.Equal(types, want) {
 		t.Errorf("%q, want %q", types, want)
 	}
 

@@ -11,8 +11,8 @@ import (
 	"github.com/incumbent-go/incumbent/internal/segments"
 )
 
-// readCommands reads the logs of commands that are named, that are in the directories that are named, and that are next to the
-// files. One that is damaged is read up to there.
+// readCommands reads the logs of commands that are named, that are in the directories that are named, and that are
+// next to the files. One that is damaged is read up to there.
 func (e *explainer) readCommands(args []string) (all [][]events.CommandLine, err error) {
 	var files []string
 	for _, arg := range args {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// commands is what the name of a log of commands ends with. It stands next to the segments of the client whose terms the
-// commands run in.
+// commands is what the name of a log of commands ends with. It stands next to the segments of the client whose terms
+// the commands run in.
 const commands = ".commands"
 
 // CommandsOf returns the path of the log of commands next to a log that is one file.
@@ -49,8 +49,9 @@ func isCommands(e fs.DirEntry) bool {
 	return e.Type().IsRegular() && IsCommands(e.Name())
 }
 
-// CreateCommands creates the log of commands next to a log at path: a directory, in which its name begins with the stem, or a
-// file. Only its owner can read it, and all who write append. In a directory it deletes old logs of commands.
+// CreateCommands creates the log of commands next to a log at path: a directory, in which its name begins with the
+// stem, or a file. Only its owner can read it, and all who write append. In a directory it deletes old logs of
+// commands.
 func CreateCommands(path, stem string) (*os.File, error) {
 	name := CommandsOf(path)
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -64,8 +65,8 @@ func CreateCommands(path, stem string) (*os.File, error) {
 	return os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// dropCommands deletes the logs of commands of processes without segments, if nothing was added to them since the oldest
-// segment's client began.
+// dropCommands deletes the logs of commands of processes without segments, if nothing was added to them since the
+// oldest segment's client began.
 func dropCommands(dir string) error {
 	segments, err := list(dir)
 	if err != nil || len(segments) == 0 {
@@ -83,7 +84,8 @@ func dropCommands(dir string) error {
 	all, err := CommandsIn(dir)
 	for _, name := range all {
 		info, failed := os.Stat(name)
-		if failed == nil && info.ModTime().Before(oldest) && !writers[processOf(strings.TrimSuffix(filepath.Base(name), commands))] {
+		if failed == nil && info.ModTime().Before(oldest) && !writers[processOf(strings.TrimSuffix(filepath.Base(name),
+			commands))] {
 			err = errors.Join(err, ignoreMissing(os.Remove(name)))
 		}
 	}

@@ -9,8 +9,8 @@ import (
 // Fact is one line of --facts: a term, a node, a session, a move, a proof, or what became of a job's items. Type says
 // which, and only its fields are set. Times are those of the clock that the report shows.
 type Fact struct {
-	// Type is "verdict", "work-verdict", "writes-verdict", "term", "node", "session", "move", "work", "trouble", "proof" or
-	// "doubt"; of a job's items "dealt", "offered", "taken-over" or "refused".
+	// Type is "verdict", "work-verdict", "writes-verdict", "term", "node", "session", "move", "work", "trouble",
+	// "proof" or "doubt"; of a job's items "dealt", "offered", "taken-over" or "refused".
 	Type string `json:"type"`
 
 	Path        string     `json:"path,omitempty"` // the line
@@ -143,8 +143,9 @@ func (r *Report) nodeFact(l *Log, n *node) Fact {
 
 // fact is about the work of two terms. Between is from the end of the earlier work to the beginning of the later term.
 func (o Overlap) fact(path string) Fact {
-	f := Fact{Type: "work", Path: path, Participant: o.Earlier.who(), Token: o.Earlier.Token, Next: o.Later.who(), NextToken: o.Later.Token,
-		Work: WorkAlone, Both: o.Both, Error: o.Error, Text: o.Open}
+	f := Fact{Type: "work", Path: path, Participant: o.Earlier.who(), Token: o.Earlier.Token, Next: o.Later.who(),
+		NextToken: o.Later.Token,
+		Work:      WorkAlone, Both: o.Both, Error: o.Error, Text: o.Open}
 	switch {
 	case o.Both > 0:
 		f.Work = WorkTwo

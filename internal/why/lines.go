@@ -110,7 +110,8 @@ func (r Ref) String() string { return fmt.Sprintf("%s:%d", r.Log, r.Seq) }
 func capital(s string) string {
 	first, _, _ := strings.Cut(s, " ")
 	switch first {
-	case "it", "its", "nobody", "whether", "the", "times", "both", "session", "meanwhile", "against", "as", "clocks", "and", "never", "cannot", "no", "these", "when", "a", "records":
+	case "it", "its", "nobody", "whether", "the", "times", "both", "session", "meanwhile", "against", "as", "clocks",
+		"and", "never", "cannot", "no", "these", "when", "a", "records":
 		return strings.ToUpper(s[:1]) + s[1:]
 	}
 	return s

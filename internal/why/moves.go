@@ -101,7 +101,8 @@ func (r *Report) judgeMove(m *Move, unknown *string) (two string) {
 		case (p.Certainty == Both || p.Certainty == Measured) && logsOf(p).holed():
 			*unknown = cmp.Or(*unknown, first+"a log has a gap, and only clocks would tell")
 		case p.Certainty == Both:
-			return p.Earlier.who() + " and " + p.Later.who() + " both had the right to believe" + howLong(p) + " (tokens " + itoa(p.Earlier.Token) + " and " + itoa(p.Later.Token) + ", " + p.How + ")" + m.byHand(p)
+			return p.Earlier.who() + " and " + p.Later.who() + " both had the right to believe" + howLong(p) +
+				" (tokens " + itoa(p.Earlier.Token) + " and " + itoa(p.Later.Token) + ", " + p.How + ")" + m.byHand(p)
 		case p.Certainty == Unknown:
 			*unknown = cmp.Or(*unknown, first+p.How)
 		case p.Certainty == Measured:
@@ -116,5 +117,5 @@ func (m *Move) byHand(p Proof) string {
 	if c := m.Ending.Cause; p.Earlier != m.From || c != CauseDeleted && c != CauseEvicted {
 		return ""
 	}
-	return "; this is inherent to deleting the node of a leader by hand: the next may lead at once, and the former hears of it a moment later"
+	return "; this is inherent to deleting a leader's node by hand: the next leads before the former hears of it"
 }

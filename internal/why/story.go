@@ -192,7 +192,8 @@ func (r *Report) doubt(o Options) {
 			add(fmt.Sprintf("and so did %s more", plural(len(r.strange)-3, "command")))
 			break
 		}
-		add(fmt.Sprintf("a command ran in the term of node %s with token %d, whose log is not here", shortNode(c.Node), c.Token))
+		add(fmt.Sprintf("a command ran in the term of node %s with token %d, whose log is not here", shortNode(c.Node),
+			c.Token))
 	}
 	if text := r.h.apart.doubt(r.lines); text != "" {
 		add(text)

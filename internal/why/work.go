@@ -9,8 +9,8 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// stint is a time in which work of a machine ran: its function, or a Leadership that was not released, or the command that
-// elect or lock ran. Times are readings of the log's clock.
+// stint is a time in which work of a machine ran: its function, or a Leadership that was not released, or the command
+// that elect or lock ran. Times are readings of the log's clock.
 type stint struct {
 	from, to int64
 	seq      uint64             // of the record that ended it; 0: none did
@@ -66,8 +66,8 @@ func (s stint) without(pauses []pause) (all []stint) {
 	return append(all, s)
 }
 
-// stints returns when work ran under a term. Of a command it is what the log of commands says. A work that had not ended by
-// the end of the log is returned up to there.
+// stints returns when work ran under a term. Of a command it is what the log of commands says. A work that had not
+// ended by the end of the log is returned up to there.
 func (h *history) stints(t *Term) (all []stint) {
 	released := t.worked()
 	n := len(released)
@@ -95,8 +95,8 @@ func (h *history) stints(t *Term) (all []stint) {
 // electProgram is what the path of the program ends with whose work is a command.
 const electProgram = "/cmd/incumbent"
 
-// worked returns when work was given out under a term and had not returned. Work that had not ended by the end of the log
-// is returned up to there.
+// worked returns when work was given out under a term and had not returned. Work that had not ended by the end of the
+// log is returned up to there.
 func (t *Term) worked() (all []stint) {
 	end := endless
 	if t.next != nil {
@@ -139,7 +139,8 @@ func (h *history) commandsOf(files [][]events.CommandLine) (strange []events.Com
 					strange = append(strange, line)
 				} else {
 					at := t.Log.reading(line)
-					h.commands[t] = append(h.commands[t], stint{from: at, to: max(at, t.Log.last), open: true, command: line.What})
+					h.commands[t] = append(h.commands[t], stint{from: at, to: max(at, t.Log.last), open: true,
+						command: line.What})
 				}
 				running[line.Group] = t
 				continue
@@ -245,12 +246,13 @@ func (h *history) addOverlap(o *Overlap, s, other stint) {
 		o.Both += time.Duration(max(long, 1))
 		o.Error = max(o.Error, time.Duration(after.width()/2))
 	case s.to > s.from || s.open:
-		o.Open = cmp.Or(o.Open, "the clocks do not show whether the work of "+a.who()+" had ended when that of "+b.who()+" began")
+		o.Open = cmp.Or(o.Open,
+			"the clocks do not show whether the work of "+a.who()+" had ended when that of "+b.who()+" began")
 	}
 }
 
-// sawTheEnd reports whether a term began after it had seen that the node was gone which the earlier client had deleted when
-// its work had ended.
+// sawTheEnd reports whether a term began after it had seen that the node was gone which the earlier client had
+// deleted when its work had ended.
 func (h *history) sawTheEnd(a, b *Term, s stint) bool {
 	if s.open || s.command != "" && s.command != events.CommandEnded {
 		return false
@@ -259,7 +261,8 @@ func (h *history) sawTheEnd(a, b *Term, s stint) bool {
 	if asked == 0 || s.seq > asked || a.Recipe == "jobelection" {
 		return false
 	}
-	return sawGone(b.Log, a.Node, b.Elected) != 0 || b.listed.dir == a.Dir && b.listed.seq > 0 && !inListing(b.listed, a.Node) && b.Token > a.Token
+	return sawGone(b.Log, a.Node, b.Elected) != 0 || b.listed.dir == a.Dir && b.listed.seq > 0 && !inListing(b.listed,
+		a.Node) && b.Token > a.Token
 }
 
 // diedWith reports whether work without an end ended with its process, at the end of the log.

@@ -38,8 +38,8 @@ type Writes struct {
 	Unanswered int           `json:"unanswered"` // what became of them is not known
 }
 
-// worksBefore compares the work of a term with that of those before it whose work may run on: the last, and those of lingering.
-// It returns those that may linger on.
+// worksBefore compares the work of a term with that of those before it whose work may run on: the last, and those of
+// lingering. It returns those that may linger on.
 func (h *history) worksBefore(t, last *Term, lingering []*Term) (all []Overlap, kept []*Term) {
 	if last != nil {
 		lingering = append(lingering, last)
@@ -83,7 +83,8 @@ func (r *Report) judgeWork() {
 	switch {
 	case two > 0:
 		r.Work = WorkTwo
-		r.WorkWhy = fmt.Sprintf("two worked at once for %s%s: check what tokens %d and %d wrote", span(worst.Both), plusMinus(worst.Error), worst.Earlier.Token, worst.Later.Token)
+		r.WorkWhy = fmt.Sprintf("two worked at once for %s%s: check what tokens %d and %d wrote", span(worst.Both),
+			plusMinus(worst.Error), worst.Earlier.Token, worst.Later.Token)
 		if two > 1 {
 			r.WorkWhy += fmt.Sprintf(" (and %s like that)", plural(two-1, "other pair"))
 		}
@@ -189,7 +190,8 @@ func (r *Report) tellOverlap(o Overlap, last bool, add adder) {
 	}
 	both := ""
 	if o.Both > 0 {
-		both = fmt.Sprintf(", and both worked for %s%s: check what tokens %d and %d wrote", span(o.Both), plusMinus(o.Error), o.Earlier.Token, o.Later.Token)
+		both = fmt.Sprintf(", and both worked for %s%s: check what tokens %d and %d wrote", span(o.Both),
+			plusMinus(o.Error), o.Earlier.Token, o.Later.Token)
 	}
 	switch late := -o.After; {
 	case o.Open != "" && !last && o.Both == 0: // it was said of the move before
@@ -201,6 +203,7 @@ func (r *Report) tellOverlap(o Overlap, last bool, add adder) {
 	case o.After >= 0 && o.command != "":
 		add(fmt.Sprintf("%s ended %s before %s led", what, span(o.After), next))
 	case o.After < 0 && (late > 50*time.Millisecond || o.Both > 0):
-		add(fmt.Sprintf("%s ran on for %s after %s led%s", what, span(late), next, cmp.Or(both, ": "+next+" did not work then, as far as its log shows")))
+		add(fmt.Sprintf("%s ran on for %s after %s led%s", what, span(late), next, cmp.Or(both,
+			": "+next+" did not work then, as far as its log shows")))
 	}
 }

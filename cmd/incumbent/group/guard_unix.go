@@ -22,7 +22,8 @@ const ready = "ready\n"
 // suspended, the clock goes on.
 const pollInterval = 100 * time.Millisecond
 
-// maxLastLine is how long the guard waits for its last line and its note to be written. The kill does not depend on them.
+// maxLastLine is how long the guard waits for its last line and its note to be written. The kill does not depend on
+// them.
 const maxLastLine = 50 * time.Millisecond
 
 // joins is the environment variable with the group that a guard joins, in the place of one that is gone.
