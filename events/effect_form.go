@@ -2,7 +2,9 @@ package events
 
 import (
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // form is the written form of an effect or of an operation: words with a space between two.
@@ -36,13 +38,6 @@ func (f *form) word(s string) {
 func (f *form) flag(on bool, word string) {
 	if on {
 		f.key(word)
-	}
-}
-
-func (f *form) assign(name, value string) {
-	if value != "" {
-		f.key(name)
-		f.b = append(f.b, value...)
 	}
 }
 
@@ -83,6 +78,61 @@ func (f *form) ops(name string, all []Op) {
 	f.b = append(f.b, '}')
 }
 
+// path appends a path. One with a character that ends words, or that a terminal would obey, is quoted: CutPath reads both.
+func (f *form) path(p string) {
+	if p != "" {
+		f.key("")
+		f.b = appendPathForm(f.b, p)
+	}
+}
+
+func appendPathForm(b []byte, p string) []byte {
+	for i := range len(p) {
+		if c := p[i]; c >= utf8.RuneSelf || endsPath(rune(c)) {
+			return appendOddPath(b, p)
+		}
+	}
+	return append(b, p...)
+}
+
+// appendOddPath appends a path that may have to be quoted.
+func appendOddPath(b []byte, p string) []byte {
+	if strings.IndexFunc(p, endsPath) < 0 && utf8.ValidString(p) {
+		return append(b, p...)
+	}
+	return strconv.AppendQuote(b, p)
+}
+
+// endsPath reports whether a path with this character is quoted.
+func endsPath(r rune) bool {
+	return r <= ' ' || r == '"' || r == ';' || r == '{' || r == '}' || r >= utf8.RuneSelf && !strconv.IsPrint(r) || r == 0x7f
+}
+
+// CutPath reads the path at the beginning of a part of a written form, and returns what follows it without the space before.
+// It returns false if there is none.
+func CutPath(form string) (path, rest string, ok bool) {
+	if strings.HasPrefix(form, `"`) {
+		quoted, err := strconv.QuotedPrefix(form)
+		if err != nil {
+			return "", form, false
+		}
+		if path, err = strconv.Unquote(quoted); err != nil {
+			return "", form, false
+		}
+		rest = form[len(quoted):]
+	} else {
+		end := strings.IndexFunc(form, endsPath)
+		if end < 0 {
+			end = len(form)
+		}
+		path, rest = form[:end], form[end:]
+	}
+	if path == "" || path[0] != '/' || rest != "" && rest[0] != ' ' && rest[0] != ';' && rest[0] != '}' {
+		return "", form, false
+	}
+	return path, strings.TrimPrefix(rest, " "), true
+}
+
 // names appends a list, also an empty one.
 func (f *form) names(all []string) {
 	if all == nil {
@@ -115,7 +165,7 @@ func (c Call) begin(b []byte, verb string) form {
 // AppendTo appends the written form.
 func (e Create) AppendTo(b []byte) []byte {
 	f := e.begin(b, "create")
-	f.word(e.Path)
+	f.path(e.Path)
 	f.word(string(e.Mode))
 	f.span("ttl=", e.TTL)
 	f.quoted("data=", string(e.Data))
@@ -126,14 +176,14 @@ func (e Create) AppendTo(b []byte) []byte {
 // AppendTo appends the written form.
 func (e Delete) AppendTo(b []byte) []byte {
 	f := e.begin(b, "delete")
-	f.word(e.Path)
+	f.path(e.Path)
 	return f.b
 }
 
 // AppendTo appends the written form.
 func (e Get) AppendTo(b []byte) []byte {
 	f := e.begin(b, "get")
-	f.word(e.Path)
+	f.path(e.Path)
 	f.flag(e.Data, "data")
 	f.flag(e.Watch, "watch")
 	return f.b
@@ -142,7 +192,7 @@ func (e Get) AppendTo(b []byte) []byte {
 // AppendTo appends the written form.
 func (e Exists) AppendTo(b []byte) []byte {
 	f := e.begin(b, "exists")
-	f.word(e.Path)
+	f.path(e.Path)
 	f.flag(e.Watch, "watch")
 	return f.b
 }
@@ -150,7 +200,7 @@ func (e Exists) AppendTo(b []byte) []byte {
 // AppendTo appends the written form.
 func (e Children) AppendTo(b []byte) []byte {
 	f := e.begin(b, "children")
-	f.word(e.Path)
+	f.path(e.Path)
 	f.flag(e.Watch, "watch")
 	return f.b
 }
@@ -158,7 +208,7 @@ func (e Children) AppendTo(b []byte) []byte {
 // AppendTo appends the written form.
 func (e AddWatch) AppendTo(b []byte) []byte {
 	f := e.begin(b, "addwatch")
-	f.word(e.Path)
+	f.path(e.Path)
 	f.word("recursive")
 	return f.b
 }
@@ -173,7 +223,7 @@ func (e Multi) AppendTo(b []byte) []byte {
 // AppendTo appends the written form.
 func (e Sync) AppendTo(b []byte) []byte {
 	f := e.begin(b, "sync")
-	f.word(e.Path)
+	f.path(e.Path)
 	return f.b
 }
 
@@ -216,7 +266,7 @@ func (e Tell) AppendTo(b []byte) []byte {
 	f := begin(b, "tell")
 	f.word(string(e.To))
 	f.word(string(e.Event.Kind))
-	f.word(e.Event.Path)
+	f.path(e.Event.Path)
 	return f.b
 }
 
@@ -232,13 +282,16 @@ func (e Deadline) AppendTo(b []byte) []byte {
 func (e Notify) AppendTo(b []byte) []byte {
 	f := begin(b, "notify")
 	f.word(string(e.What))
-	f.word(e.Path)
+	f.path(e.Path)
 	f.number("token=", uint64(e.Token))
 	f.number("owner=", uint64(e.Owner))
 	f.number("work=", e.Work)
 	f.number("try=", uint64(e.Try))
 	f.number("ahead=", uint64(e.Ahead))
-	f.assign("behind=", e.Behind)
+	if e.Behind != "" {
+		f.key("behind=")
+		f.b = appendPathForm(f.b, e.Behind)
+	}
 	if e.What == Value { // also of 0
 		f.key("value=")
 		f.b = strconv.AppendInt(f.b, e.Value, 10)
@@ -278,7 +331,7 @@ func (w Written) AppendTo(b []byte) []byte { return append(b, w...) }
 // and any version is not written.
 func (o *Op) appendTo(b []byte) []byte {
 	f := begin(b, o.Verb)
-	f.word(o.Path)
+	f.path(o.Path)
 	f.word(string(o.Mode))
 	f.span("ttl=", o.TTL)
 	f.quoted("data=", string(o.Data))

@@ -84,14 +84,16 @@ func (l *Log) addReply(r events.Record) {
 	}
 	if ev.Kind == events.ReplyMulti {
 		l.answerItems(r)
+		l.answerDelete(r, write)
+		if write {
+			l.answerLeases(r)
+		}
 	}
 	switch {
 	case ev.Kind == events.ReplyCreate && write && ev.Path != "":
 		l.nodes[ev.Path] = &node{ev.Path, r.Machine, r.Seq, ev.At, ev.SentAt, ev.Zxid, s}
 	case ev.Kind == events.ReplyDelete:
 		l.answerDelete(r, write)
-	case ev.Kind == events.ReplyMulti && write:
-		l.answerLeases(r)
 	case ev.Kind == events.ReplyChildren && ev.Code == events.OK:
 		l.addListing(r)
 	case ev.Kind == events.ReplyStat && ev.Code == events.NoNode:
@@ -130,70 +132,133 @@ func (l *Log) addListing(r events.Record) {
 
 func (l *Log) answerDelete(r events.Record, done bool) {
 	key := timerKey{r.Machine, r.Event.Request}
-	i, asked := l.pending[key]
-	if !asked {
-		return
+	for _, i := range l.pending[key] {
+		l.deletes[i].answer = r.Seq
+		if done {
+			l.deletes[i].zxid = r.Event.Zxid
+		}
 	}
 	delete(l.pending, key)
-	l.deletes[i].answer = r.Seq
-	if done {
-		l.deletes[i].zxid = r.Event.Zxid
-	}
 }
 
-// addEffect notes what an effect says. The written form is that of events.Effect.
+// addEffect notes what an effect says. The written form is that of events.Effect. One that cannot be read is counted.
 func (l *Log) addEffect(r events.Record, text string) {
+	read := true
 	switch {
 	case strings.HasPrefix(text, "valid until"):
-		l.moveDeadline(r, readDeadline(text))
+		var until int64
+		if until, read = readDeadline(text); read {
+			l.moveDeadline(r, until)
+		}
 	case strings.HasPrefix(text, "notify "):
-		l.addNotice(r, text[len("notify "):])
+		read = l.addNotice(r, text[len("notify "):])
 	case strings.HasPrefix(text, "#"):
-		l.addRequest(r, text)
+		read = l.addRequest(r, text)
 	case strings.HasPrefix(text, "stop timer #"):
-		if n, err := strconv.ParseUint(text[len("stop timer #"):], 10, 64); err == nil {
+		var n uint64
+		if n, read = readNumber(text[len("stop timer #"):]); read {
 			delete(l.timers, timerKey{r.Machine, n})
 		}
 	case strings.HasPrefix(text, "close session "):
 		if s := l.session.current; s != nil {
 			s.closeAsked = r.Seq
 		}
+	default:
+		first, _, _ := strings.Cut(text, " ")
+		read = otherEffects[first]
+	}
+	if !read {
+		l.unread = append(l.unread, r.Seq)
 	}
 }
 
-// readDeadline returns the reading of the clock in "valid until 1m2.5s", 0 for none.
-func readDeadline(text string) int64 {
+// otherEffects are the first words of effects that say nothing about terms.
+var otherEffects = map[string]bool{"connect": true, "abandon": true, "leave": true, "tell": true, "entered": true, "answer": true}
+
+func readNumber(text string) (uint64, bool) {
+	n, err := strconv.ParseUint(text, 10, 64)
+	return n, err == nil
+}
+
+// readDeadline returns the reading of the clock in "valid until 1m2.5s", 0 for "valid until: unconfirmed".
+func readDeadline(text string) (int64, bool) {
+	if text == "valid until: unconfirmed" {
+		return 0, true
+	}
 	d, err := time.ParseDuration(strings.TrimPrefix(text, "valid until "))
-	if err != nil {
-		return 0
-	}
-	return int64(d)
+	return int64(d), err == nil
 }
 
-// addRequest notes deletes and timers.
-func (l *Log) addRequest(r events.Record, text string) {
-	number, rest, ok := strings.Cut(text, " ")
+// requests are the verbs of requests that say nothing about terms.
+var requests = map[string]bool{"create": true, "get": true, "exists": true, "children": true, "addwatch": true, "sync": true}
+
+// addRequest notes deletes and timers. It returns false for a request that it cannot read.
+func (l *Log) addRequest(r events.Record, text string) bool {
+	number, rest, _ := strings.Cut(text, " ")
+	n, ok := readNumber(strings.Trim(number, "#!*"))
 	if !ok {
-		return
+		return false
 	}
-	n, err := strconv.ParseUint(strings.Trim(number, "#!*"), 10, 64)
-	if err != nil {
-		return
-	}
-	switch {
-	case strings.HasPrefix(rest, "delete "):
-		l.pending[timerKey{r.Machine, n}] = len(l.deletes)
-		l.deletes = append(l.deletes, deletion{seq: r.Seq, at: r.Event.At, path: rest[len("delete "):]})
-	case strings.HasPrefix(rest, "multi {"):
-		l.addCreates(rest[len("multi {"):])
-		l.askLeases(r, n, rest[len("multi {"):])
-		l.askItems(r, n, rest[len("multi {"):])
-	case strings.HasPrefix(rest, "timer "):
-		i := strings.LastIndexByte(rest, ' ')
-		if d, err := time.ParseDuration(rest[i+1:]); err == nil {
+	switch verb, what, _ := strings.Cut(rest, " "); verb {
+	case "delete":
+		path, ok := readPath(what)
+		if ok {
+			l.askDelete(r, n, path)
+		}
+		return ok
+	case "multi":
+		ops, ok := strings.CutPrefix(what, "{")
+		if !ok {
+			return false
+		}
+		return l.addCreates(ops) && l.askDeletes(r, n, ops) && l.askLeases(r, n, ops) && l.askItems(r, n, ops)
+	case "timer":
+		d, err := time.ParseDuration(what[strings.LastIndexByte(what, ' ')+1:])
+		if err == nil {
 			l.timers[timerKey{r.Machine, n}] = r.Event.At + int64(d)
 		}
+		return err == nil
+	default:
+		return requests[verb]
 	}
+}
+
+// askDelete notes that a node is to be deleted by a request.
+func (l *Log) askDelete(r events.Record, n uint64, path string) {
+	key := timerKey{r.Machine, n}
+	l.pending[key] = append(l.pending[key], len(l.deletes))
+	l.deletes = append(l.deletes, deletion{seq: r.Seq, at: r.Event.At, path: path})
+}
+
+// askDeletes notes which nodes a transaction is to delete.
+func (l *Log) askDeletes(r events.Record, n uint64, ops string) bool {
+	for _, op := range splitOps(ops) {
+		what, is := strings.CutPrefix(op, "delete ")
+		if !is {
+			continue
+		}
+		path, ok := readPath(what)
+		if !ok {
+			return false
+		}
+		l.askDelete(r, n, path)
+	}
+	return true
+}
+
+// readPath reads the path that a request or an operation begins with. In logs of older versions one with a space is not quoted.
+func readPath(form string) (string, bool) {
+	path, rest, ok := events.CutPath(form)
+	if ok && rest != "" && !strings.HasPrefix(rest, "version=") && !strings.HasPrefix(form, `"`) && !isMode(rest) {
+		return form, true
+	}
+	return path, ok
+}
+
+// isMode reports whether what follows a path is a node's mode.
+func isMode(rest string) bool {
+	word, _, _ := strings.Cut(rest, " ")
+	return strings.HasPrefix(word, "persistent") || strings.HasPrefix(word, "ephemeral") || word == "container"
 }
 
 // splitOps splits the written form of a transaction at what is between operations, and not inside of data.
@@ -212,45 +277,77 @@ func splitOps(ops string) (all []string) {
 	return append(all, strings.TrimSuffix(ops[from:], "}"))
 }
 
-// addCreates notes the nodes that a transaction creates, by their names before the ensemble adds a number. (A path with "; "
-// in it is not found: then the node counts as that of another client.)
-func (l *Log) addCreates(ops string) {
+// addCreates notes the nodes that a transaction creates, by their names before the ensemble adds a number. It returns false if
+// it cannot read one.
+func (l *Log) addCreates(ops string) bool {
 	for _, op := range splitOps(ops) {
-		if path, ok := strings.CutPrefix(op, "create "); ok {
-			if i := strings.IndexByte(path, ' '); i >= 0 {
-				l.tried[path[:i]] = true
-			}
+		what, is := strings.CutPrefix(op, "create ")
+		if !is {
+			continue
 		}
+		path, _, ok := events.CutPath(what)
+		if !ok {
+			return false
+		}
+		l.tried[path] = true
 	}
+	return true
 }
 
-// addNotice notes what a handle learns.
-func (l *Log) addNotice(r events.Record, text string) {
+// addNotice notes what a handle learns. It returns false if it cannot read it.
+func (l *Log) addNotice(r events.Record, text string) bool {
 	what, rest, _ := strings.Cut(text, " ")
 	switch events.Notice(what) {
 	case events.Elected:
-		if path, token, _, ok := readTerm(rest); ok {
+		path, token, _, ok := readTerm(rest)
+		if ok {
 			l.begin(r, path, token)
 			l.heldLease(r, path, token)
 		}
+		return ok
 	case events.Granted:
 		l.workBegan(r)
 	case events.Stopped:
-		if path, token, tail, ok := readTerm(rest); ok {
+		path, token, tail, ok := readTerm(rest)
+		if ok {
 			l.end(r, path, token, tail)
 		}
+		return ok
 	case events.Failed:
 		code, why, _ := strings.Cut(rest, " ")
 		if unquoted, err := strconv.Unquote(why); err == nil {
 			why = unquoted
 		}
 		l.failures = append(l.failures, failure{r.Seq, r.Event.At, r.Machine, events.Code(code), why, givesUp(r)})
+	default:
+		return notices[events.Notice(what)]
 	}
+	return true
 }
 
-// readTerm reads "PATH token=N …". A path may contain spaces, so the last " token=" that has a
-// number behind it counts.
+// notices are those that say nothing about terms.
+var notices = map[events.Notice]bool{
+	events.Waiting: true, events.Ended: true, events.Revoked: true, events.Recovered: true, events.PassedOver: true, events.Leader: true,
+	events.Vacant: true, events.Present: true, events.Absent: true, events.Members: true, events.Value: true, events.Settled: true,
+	events.Stale: true, events.Delivered: true, events.Withdrawn: true, events.Connected: true, events.Suspended: true,
+	events.Reconnected: true, events.Lost: true, events.ShortGrant: true, events.Warning: true,
+}
+
+// readTerm reads "PATH token=N …".
 func readTerm(text string) (path string, token int64, tail string, ok bool) {
+	path, rest, ok := events.CutPath(text)
+	number, isToken := strings.CutPrefix(rest, "token=")
+	if !ok || !isToken {
+		return readFormerTerm(text)
+	}
+	number, tail, _ = strings.Cut(number, " ")
+	token, err := strconv.ParseInt(number, 10, 64)
+	return path, token, tail, err == nil
+}
+
+// readFormerTerm does so in logs of older versions, in which a path with spaces is not quoted: the last " token=" that has a
+// number behind it counts.
+func readFormerTerm(text string) (path string, token int64, tail string, ok bool) {
 	const mark = " token="
 	head := text
 	if i := strings.IndexByte(text, '"'); i >= 0 { // behind it are sentences

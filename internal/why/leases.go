@@ -25,17 +25,20 @@ func (m *machine) pool() string {
 }
 
 // askLeases notes which nodes a semaphore's transaction deletes.
-func (l *Log) askLeases(r events.Record, number uint64, ops string) {
+func (l *Log) askLeases(r events.Record, number uint64, ops string) bool {
 	if l.machineOf(r.Machine).pool() == "" {
-		return
+		return true
 	}
 	var gone []string
 	for _, op := range splitOps(ops) {
-		if path, is := strings.CutPrefix(op, "delete "); is {
-			gone = append(gone, path)
+		if what, is := strings.CutPrefix(op, "delete "); is {
+			if path, ok := readPath(what); ok { // else askDeletes has said so
+				gone = append(gone, path)
+			}
 		}
 	}
 	l.givenBack[timerKey{r.Machine, number}] = gone
+	return true
 }
 
 // answerLeases notes the permits that a transaction created, and those that it deleted.

@@ -39,7 +39,7 @@ type Log struct {
 	machines    map[events.ID]*machine
 	terms       []*Term
 	open        map[events.ID][]*Term // the terms that have not ended, by machine
-	pending     map[timerKey]int      // deletes without an answer: where they are in deletes
+	pending     map[timerKey][]int    // deletes without an answer: where they are in deletes
 	nodes       map[string]*node
 	leases      map[string]*lease       // permits, by path
 	itemsAsked  map[timerKey]*itemWrite // transactions about a job's items without an answer
@@ -63,6 +63,7 @@ type Log struct {
 	late        time.Duration   // a note of it stands before the next record
 	lastLine    *events.End     // the last line, if the log was ended in order
 	writes      []events.Write  // guarded ones
+	unread      []uint64        // records with an effect that could not be read
 }
 
 // brief is what is kept of every record.
@@ -153,7 +154,7 @@ type sessionState struct {
 // Read reads one client's records to their end. Its error is an *events.DamagedError, or the
 // reader's own; the Log then has what was read before. It never fails on a gap.
 func Read(name string, header events.Header, r Reader) (*Log, error) {
-	l := &Log{Name: name, Header: header, machines: map[events.ID]*machine{}, listings: map[events.ID]listing{}, open: map[events.ID][]*Term{}, pending: map[timerKey]int{}, seen: map[string]seen{}, owners: map[string]int64{}, nodes: map[string]*node{}, leases: map[string]*lease{}, givenBack: map[timerKey][]string{}, timers: map[timerKey]int64{}, tried: map[string]bool{}, headless: map[events.ID]*headless{}}
+	l := &Log{Name: name, Header: header, machines: map[events.ID]*machine{}, listings: map[events.ID]listing{}, open: map[events.ID][]*Term{}, pending: map[timerKey][]int{}, seen: map[string]seen{}, owners: map[string]int64{}, nodes: map[string]*node{}, leases: map[string]*lease{}, givenBack: map[timerKey][]string{}, timers: map[timerKey]int64{}, tried: map[string]bool{}, headless: map[events.ID]*headless{}}
 	l.itemsAsked = map[timerKey]*itemWrite{}
 	if t, err := time.Parse(time.RFC3339Nano, header.Start); err == nil {
 		l.wall = t.UnixNano()
