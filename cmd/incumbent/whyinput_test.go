@@ -164,7 +164,36 @@ func TestWhyJoinsSegments(t *testing.T) {
 	p := start(t, nil, "why", "--json", second).Exits(5)
 	programtest.Contains(t, p.Out.String(), "gap of 1 record")
 	writeFile(t, filepath.Join(dir, "c.log"), []byte("{\"format\":\"incumbent-log\"}"))
-	programtest.Contains(t, start(t, nil, "why", dir).Exits(2).Err.String(), "c.log")
+	programtest.Contains(t, start(t, nil, "why", dir).Exits(5).Err.String(), "c.log")
+	programtest.Contains(t, start(t, nil, "why", filepath.Join(dir, "c.log")).Exits(2).Err.String(), "c.log")
+}
+
+// A damaged log is read up to the damage, compressed or not, and takes the proof away. The others are explained.
+func TestWhyReadsUpToDamage(t *testing.T) {
+	plain, err := os.ReadFile(filepath.Join(handOver(t), "two.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write(plain); err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+	changed := bytes.Replace(plain, []byte("reply.create [made]"), []byte("reply.create [mode]"), 1)
+	for name, b := range map[string][]byte{"two.jsonl.gz": packed.Bytes()[:packed.Len()*9/10], "two.log": changed, "none.jsonl.gz": {0x1f, 0x8b}} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			one, err := os.ReadFile(filepath.Join(handOver(t), "one.log"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			writeFile(t, filepath.Join(dir, "one.log"), one)
+			writeFile(t, filepath.Join(dir, name), b)
+			p := start(t, nil, "why", filepath.Join(dir, "one.log"), filepath.Join(dir, name), "--html", filepath.Join(dir, "page.html")).Exits(5)
+			programtest.Contains(t, p.Out.String(), "log is damaged", "one leads from ")
+			programtest.Contains(t, p.Err.String(), name, "it is read up to there")
+		})
+	}
 }
 
 // A pipe, which can be read only once, is a log like a file.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
@@ -32,14 +33,31 @@ func (e *explainer) readAll(files []citedLog) ([]*why.Log, error) {
 	logs := make([]*why.Log, len(files))
 	e.tellUnreplayed(files, reads)
 	e.rows = map[*why.Log]*page.Rows{}
+	some := slices.ContainsFunc(reads, func(r logRead) bool { return r.log != nil && r.log.Records > 0 })
 	for i, r := range reads {
-		if r.err != nil {
+		var damaged *events.DamagedError
+		if r.err != nil && (!errors.As(r.err, &damaged) || !some) {
 			return nil, r.err
+		}
+		if r.err != nil {
+			e.Note("%v; it is read up to there", r.err)
+			r.spare(files[i], damaged, e.html != "")
 		}
 		logs[i] = r.log
 		e.rows[r.log] = r.rows
 	}
 	return logs, nil
+}
+
+// spare keeps what was read of a damaged log: of another, nothing.
+func (r *logRead) spare(f citedLog, damaged *events.DamagedError, rows bool) {
+	if r.log == nil {
+		r.log = why.Unreadable(f.cite, damaged.Error())
+	}
+	r.log.Damage = damaged.Error()
+	if rows && r.rows == nil {
+		r.rows = page.Keep(r.log.Header, why.NoRecords{}, page.Whole)
+	}
 }
 
 // tellUnreplayed says which logs were not replayed as a whole, each reason once.
@@ -97,7 +115,7 @@ func (e *explainer) readLog(f citedLog) (r logRead) {
 	case diverged != nil:
 		return logRead{err: diverged}
 	case err != nil:
-		return logRead{err: logError(f, err)}
+		r.err = logError(f, err)
 	}
 	return r
 }

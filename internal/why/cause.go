@@ -165,7 +165,7 @@ func (h *history) byDeletion(t *Term, e *Ending) {
 		h.byTransaction(t, s, end, e)
 		return
 	}
-	if l, d := h.deletedBy(t.Log, t.Node); l != nil {
+	if l, d := h.deletedBy(t); l != nil {
 		e.Cause, e.Text = CauseEvicted, "lost its node: "+l.Name+" deleted it"
 		e.Records = append(e.Records, Ref{l.Name, d.seq})
 		return

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -119,6 +120,7 @@ func (l *Log) addStamp(r events.Record) {
 func (l *Log) addListing(r events.Record) {
 	ev := r.Event
 	l.listings[r.Machine] = listing{r.Seq, ev.At, ev.Path, ev.Children}
+	l.noteAbsent(ev.Path, ev.Children)
 	for _, name := range ev.Children {
 		path := ev.Path + "/" + name
 		s, there := l.seen[path]
@@ -127,6 +129,26 @@ func (l *Log) addListing(r events.Record) {
 		}
 		s.last, s.lastAt = r.Seq, ev.At
 		l.seen[path] = s
+	}
+}
+
+// noteAbsent notes between which numbers of a listing it has no node.
+func (l *Log) noteAbsent(dir string, children []string) {
+	var orders []int64
+	for _, name := range children {
+		if n := orderOf(name); n >= 0 {
+			orders = append(orders, n)
+		}
+	}
+	slices.Sort(orders)
+	for i := 1; i < len(orders); i++ {
+		span := [2]int64{orders[i-1], orders[i]}
+		if all := l.absent[dir]; span[1]-span[0] > 1 && (len(all) == 0 || all[len(all)-1] != span) {
+			if l.absent == nil {
+				l.absent = map[string][][2]int64{}
+			}
+			l.absent[dir] = append(all, span)
+		}
 	}
 }
 
@@ -211,7 +233,9 @@ func (l *Log) addRequest(r events.Record, text string) bool {
 		if !ok {
 			return false
 		}
-		return l.addCreates(ops) && l.askDeletes(r, n, ops) && l.askLeases(r, n, ops) && l.askItems(r, n, ops)
+		l.askLeases(r, n, ops)
+		l.askItems(r, n, ops)
+		return l.addCreates(ops) && l.askDeletes(r, n, ops)
 	case "timer":
 		d, err := time.ParseDuration(what[strings.LastIndexByte(what, ' ')+1:])
 		if err == nil {

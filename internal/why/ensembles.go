@@ -129,3 +129,11 @@ func (a *apart) doubt(lines []*line) string {
 func (a *apart) groupOf(l *Log) int {
 	return slices.IndexFunc(a.groups, func(group []*Log) bool { return slices.Contains(group, l) })
 }
+
+// between reports whether two logs may be of different ensembles.
+func (a *apart) between(one, other *Log) bool {
+	if a == nil {
+		return false
+	}
+	return !slices.ContainsFunc(a.groups, func(g []*Log) bool { return slices.Contains(g, one) && slices.Contains(g, other) })
+}

@@ -1,6 +1,9 @@
 package why
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/incumbent-go/incumbent/internal/why/txnlog"
 )
 
@@ -124,19 +127,25 @@ func (h *history) endOf(path string) *life {
 	return nil
 }
 
-// deletedBy returns the first log whose client deleted a node of another.
-func (h *history) deletedBy(owner *Log, path string) (*Log, *deletion) {
+// deletedBy returns the first log whose client deleted the node of another's term.
+func (h *history) deletedBy(t *Term) (*Log, *deletion) {
 	for _, l := range h.logs {
-		if l == owner {
+		if l == t.Log {
 			continue
 		}
 		for i := range l.deletes {
-			if d := &l.deletes[i]; d.path == path && d.zxid != 0 {
+			if d := &l.deletes[i]; d.path == t.Node && d.zxid > t.Token && !l.ledFrom(t, d.zxid) {
 				return l, d
 			}
 		}
 	}
 	return nil, nil
+}
+
+// ledFrom reports whether the client led on a node of the same path later than in a term, and before a transaction: then it
+// is its own that it deleted, as the leaders of a job do.
+func (l *Log) ledFrom(t *Term, zxid int64) bool {
+	return slices.ContainsFunc(l.terms, func(o *Term) bool { return o.Node == t.Node && o.Token > t.Token && o.Token < zxid })
 }
 
 // leadsTo reports whether what happened at one record of a log came before a record of another
@@ -184,6 +193,23 @@ func sawGone(l *Log, path string, by uint64) uint64 {
 	return 0
 }
 
+// deleted returns the delete of the node that the client sent at or after a record of the term, and that was carried out; nil
+// for none. The nodes of all leaders of a job have one path, so it is none of a later term.
+func (t *Term) deleted(from uint64) *deletion {
+	all := t.Log.deletes
+	i, _ := slices.BinarySearchFunc(all, from, func(d deletion, seq uint64) int { return cmp.Compare(d.seq, seq) })
+	for ; i < len(all); i++ {
+		d := &all[i]
+		if t.next != nil && t.next.Node == t.Node && t.next.Token != t.Token && d.seq >= t.next.Elected {
+			return nil
+		}
+		if d.path == t.Node && d.zxid != 0 {
+			return d
+		}
+	}
+	return nil
+}
+
 // endedItself returns the record at which the client itself asked for the end of the node of a
 // term, after the term: a delete that was carried out or, if the transaction logs say that it
 // was this, the end of the session.
@@ -191,10 +217,8 @@ func (h *history) endedItself(t *Term) uint64 {
 	if t.Stopped == 0 {
 		return 0
 	}
-	for i := range t.Log.deletes {
-		if d := &t.Log.deletes[i]; d.path == t.Node && d.zxid != 0 && d.seq >= t.Stopped {
-			return d.seq
-		}
+	if d := t.deleted(t.Stopped); d != nil {
+		return d.seq
 	}
 	end := h.endOf(t.Node)
 	s := t.Log.sessionNumbered(t.Session)

@@ -66,16 +66,12 @@ func (l *Log) askItems(r events.Record, number uint64, ops string) {
 // createdNode reads an operation that creates a node.
 func createdNode(op string) (path, data string, is bool) {
 	rest, is := strings.CutPrefix(op, "create ")
-	rest, text, _ := strings.Cut(rest, " data=")
+	path, rest, ok := events.CutPath(rest)
+	mode, text, _ := strings.Cut(rest, " data=")
 	if unquoted, err := strconv.Unquote(text); err == nil {
 		data = unquoted
 	}
-	for _, mode := range []string{" " + string(events.Persistent), " " + string(events.Ephemeral)} {
-		if path, found := strings.CutSuffix(rest, mode); found {
-			return path, data, is
-		}
-	}
-	return "", "", false
+	return path, data, is && ok && (mode == string(events.Persistent) || mode == string(events.Ephemeral))
 }
 
 // itemOf returns which item of a job a node is of, and its name there. An offer has none.

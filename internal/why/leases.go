@@ -25,9 +25,9 @@ func (m *machine) pool() string {
 }
 
 // askLeases notes which nodes a semaphore's transaction deletes.
-func (l *Log) askLeases(r events.Record, number uint64, ops string) bool {
+func (l *Log) askLeases(r events.Record, number uint64, ops string) {
 	if l.machineOf(r.Machine).pool() == "" {
-		return true
+		return
 	}
 	var gone []string
 	for _, op := range splitOps(ops) {
@@ -38,7 +38,6 @@ func (l *Log) askLeases(r events.Record, number uint64, ops string) bool {
 		}
 	}
 	l.givenBack[timerKey{r.Machine, number}] = gone
-	return true
 }
 
 // answerLeases notes the permits that a transaction created, and those that it deleted.

@@ -25,6 +25,7 @@ type Log struct {
 	Header  events.Header
 	Records int
 	Torn    bool   // the last line had no end
+	Damage  string // why the rest of it could not be read, which the caller of Read sets; "": all was
 	Clock   string // logs with the same non-empty Clock were written on one clock: the same host, since its start
 
 	wall        int64 // of Header.Start, nanoseconds since 1970; 0 if unknown
@@ -58,12 +59,14 @@ type Log struct {
 	owners      map[string]int64 // by path: the session that owns a node
 	gone        []sighting       // watches and reads that show that a node is gone
 	deletes     []deletion
-	tried       map[string]bool // what transactions were to create
-	jumps       []jump          // of the wall clock, and times in which the machine slept
-	late        time.Duration   // a note of it stands before the next record
-	lastLine    *events.End     // the last line, if the log was ended in order
-	writes      []events.Write  // guarded ones
-	unread      []uint64        // records with an effect that could not be read
+	tried       map[string]bool       // what transactions were to create
+	jumps       []jump                // of the wall clock, and times in which the machine slept
+	late        time.Duration         // a note of it stands before the next record
+	lastLine    *events.End           // the last line, if the log was ended in order
+	writes      []events.Write        // guarded ones
+	absent      map[string][][2]int64 // by directory: between which two numbers of a listing it has no node
+	nodesEnded  map[string]bool       // what endedNodes returns
+	unread      []uint64              // records with an effect that could not be read
 }
 
 // brief is what is kept of every record.
@@ -180,6 +183,19 @@ func Read(name string, header events.Header, r Reader) (*Log, error) {
 		l.add(rec)
 	}
 }
+
+// Unreadable returns the log of a file of which nothing can be read, and why.
+func Unreadable(name, why string) *Log {
+	l, _ := Read(name, events.Header{}, NoRecords{}) // it ends immediately
+	l.Damage = why
+	return l
+}
+
+// NoRecords is a Reader that is at its end.
+type NoRecords struct{}
+
+// Next returns io.EOF.
+func (NoRecords) Next() (events.Record, error) { return events.Record{}, io.EOF }
 
 // Span returns the times of the first and the last record, by the host's own clock when the log
 // began.

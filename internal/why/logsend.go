@@ -37,12 +37,17 @@ func (h *history) byLastLine(t, next *Term, e *Ending) bool {
 }
 
 // ended reports whether the log ends in a way that says nothing of its process.
-func (l *Log) ended() bool { return l.lastLine != nil && l.lastLine.Why != events.EndClosed }
+func (l *Log) ended() bool {
+	return l.Damage != "" || l.lastLine != nil && l.lastLine.Why != events.EndClosed
+}
 
 // livedOn returns what shows that the process of an open term lived on after its log's end, or
 // that the node did not go as that of a dead process does; "" for nothing.
 func (h *history) livedOn(t, next *Term) string {
 	l, s := t.Log, t.Log.sessionNumbered(t.Session)
+	if l.Damage != "" {
+		return "the rest of it could not be read"
+	}
 	if l.ended() {
 		return "the log was ended while it ran"
 	}

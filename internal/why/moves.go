@@ -13,16 +13,14 @@ func (r *Report) moves(n *line) (all []Move) {
 	for i, t := range n.terms {
 		m := Move{Path: n.path, To: t, Proofs: r.conflicts(n, i)}
 		m.Work, lingering = r.h.worksBefore(t, last, lingering)
-		from := int64(-1)
 		if last != nil {
-			from = orderOf(last.Node)
 			if conflict(last, t) {
 				m.From, m.Ending = last, r.h.endingOf(last, t)
 			} else {
 				all = r.addEnd(all, n, last)
 			}
 		}
-		m.strange = n.between(from, orderOf(t.Node))
+		m.strange = r.h.between(n, last, t)
 		all = append(all, m)
 		last = t
 	}
@@ -31,7 +29,7 @@ func (r *Report) moves(n *line) (all []Move) {
 	}
 	before := len(all)
 	if all = r.addEnd(all, n, last); len(all) > before {
-		all[before].strange = n.between(orderOf(last.Node), 1<<62)
+		all[before].strange = r.h.between(n, last, nil)
 	}
 	return all
 }
@@ -84,9 +82,11 @@ func (r *Report) judge(o Options) {
 			unknown = cmp.Or(unknown, "why "+m.From.who()+" stopped is not in the logs")
 		}
 	}
-	if unknown = cmp.Or(unknown, r.missingTerm()); unknown != "" {
+	if unknown = cmp.Or(unknown, r.missingTerm(), r.unreadable()); unknown != "" {
 		r.Verdict, r.Why = CannotTell, unknown
+		return
 	}
+	r.Why = r.assumption()
 }
 
 // judgeMove returns why two had the right at once in a move, "" if that is not shown. It sets unknown to the first thing
@@ -101,8 +101,7 @@ func (r *Report) judgeMove(m *Move, unknown *string) (two string) {
 		case (p.Certainty == Both || p.Certainty == Measured) && logsOf(p).holed():
 			*unknown = cmp.Or(*unknown, first+"a log has a gap, and only clocks would tell")
 		case p.Certainty == Both:
-			return p.Earlier.who() + " and " + p.Later.who() + " both had the right to believe" + howLong(p) +
-				" (tokens " + itoa(p.Earlier.Token) + " and " + itoa(p.Later.Token) + ", " + p.How + ")" + m.byHand(p)
+			return p.both() + m.byHand(p) + r.unlessApart(p)
 		case p.Certainty == Unknown:
 			*unknown = cmp.Or(*unknown, first+p.How)
 		case p.Certainty == Measured:
@@ -110,6 +109,77 @@ func (r *Report) judgeMove(m *Move, unknown *string) (two string) {
 		}
 	}
 	return ""
+}
+
+// unreadable says what of the logs could not be read, "" if all was.
+func (r *Report) unreadable() string {
+	for _, l := range r.logs {
+		switch n := len(l.unread); {
+		case l.Damage != "":
+			return l.Name + "'s log is damaged (" + oneLine(l.Damage) + "): what follows was not read"
+		case n > 0:
+			return plural(n, "record") + " of " + l.Name + " could not be read, the first is " + Ref{l.Name, l.unread[0]}.String()
+		case r.goneMeanwhile(l):
+			return "records are missing from " + l.Name + "'s log, and it may have led meanwhile"
+		}
+	}
+	return ""
+}
+
+// goneMeanwhile reports whether records are missing from a log during the moves that were asked for, and its client was in one
+// of their lines.
+func (r *Report) goneMeanwhile(l *Log) bool {
+	for _, g := range l.gaps {
+		if g.before == 0 && g.gap.From <= 1 {
+			continue
+		}
+		for i := range r.Moves {
+			m := &r.Moves[i]
+			from, to := r.began(*m), r.when(*m)
+			if l.queued(m.Path) && r.wall(l, g.before) <= max(from, to) && (g.after == 0 || r.wall(l, g.after) >= min(from, to)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// queued reports whether a client was in a line, as far as its log shows.
+func (l *Log) queued(path string) bool {
+	for _, m := range l.machines {
+		if m.path == path || m.path == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// assumption says what the verdict takes for granted, "" for nothing: of a log that just ends, that its process did.
+func (r *Report) assumption() string {
+	for _, m := range r.Moves {
+		if m.assumesDeath() {
+			return "if " + m.From.who() + " died where its log ends"
+		}
+	}
+	return ""
+}
+
+// assumesDeath reports whether a term is taken for that of a process that was killed: its log just ends. A log that was cut
+// there looks the same, and the reads of a process that lived on are in no transaction log.
+func (m *Move) assumesDeath() bool { return m.From != nil && m.Ending.Cause == CauseKilled }
+
+// both says which two had the right to believe at once.
+func (p Proof) both() string {
+	return p.Earlier.who() + " and " + p.Later.who() + " both had the right to believe" + howLong(p) + " (tokens " +
+		itoa(p.Earlier.Token) + " and " + itoa(p.Later.Token) + ", " + p.How + ")"
+}
+
+// unlessApart says what it takes that two logs are of one ensemble, "" if they surely are.
+func (r *Report) unlessApart(p Proof) string {
+	if !r.h.apart.between(p.Earlier.Log, p.Later.Log) {
+		return ""
+	}
+	return "; that is so only if their logs are of one ensemble"
 }
 
 // byHand says why two had the right when a node was deleted while its client led, "" if it was not.

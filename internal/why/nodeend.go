@@ -6,7 +6,6 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/why/txnlog"
-	"github.com/incumbent-go/incumbent/machines"
 )
 
 // NodeEnd says what became of the node of a term that ended; "" if the logs do not show it.
@@ -43,12 +42,10 @@ func (r *Report) tellNode(m *Move, add adder) {
 		return
 	}
 	s := t.Log.sessionNumbered(t.Session)
-	for i := range t.Log.deletes {
-		if d := &t.Log.deletes[i]; d.path == t.Node && d.zxid != 0 {
-			m.NodeEnd = NodeDeletedByOwn
-			add(fmt.Sprintf("it deleted its %s at %s", node, r.time(t.Log, d.at)), t.ref(d.seq), t.ref(d.answer))
-			return
-		}
+	if d := t.deleted(t.Elected); d != nil {
+		m.NodeEnd = NodeDeletedByOwn
+		add(fmt.Sprintf("it deleted its %s at %s", node, r.time(t.Log, d.at)), t.ref(d.seq), t.ref(d.answer))
+		return
 	}
 	switch {
 	case s == nil:
@@ -59,8 +56,6 @@ func (r *Report) tellNode(m *Move, add adder) {
 		default:
 			add(fmt.Sprintf("its session had expired when it asked again at %s", r.time(t.Log, s.lost.at)), t.ref(s.lost.seq))
 		}
-	case t.Recipe == machines.JobElectionRecipe.Name() && m.Ending.Cause != CauseClosed:
-		// the others' markers have the same path, and a leader that steps down deletes its own in a multi
 	case s.closeAsked != 0 && s.closeAsked >= t.Stopped:
 		m.NodeEnd = NodeClosed
 		add("its "+node+" went with the session that it closed", t.ref(s.closeAsked))

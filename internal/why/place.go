@@ -1,6 +1,7 @@
 package why
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +27,8 @@ type stranger struct {
 	owner int64 // the session; 0 if unknown
 	by    Ref   // who saw it
 	reads bool
+	log   *Log  // of its client, which ends, or has a gap, before the node has gone; nil: it is not here
+	from  int64 // the log's last record before that
 }
 
 // kindOf returns the kind of a node's name, as in "latch-", and whether it shares. Plain names are of one kind with
@@ -151,6 +154,8 @@ func (h *history) strangersIn(n *line) (all []stranger) {
 	for _, path := range sortedKeys(h.lives) {
 		add(path, Ref{})
 	}
+	all = append(all, h.unendedIn(n)...)
+	all = append(all, h.unseenIn(n)...)
 	slices.SortFunc(all, func(a, b stranger) int { return int(min(max(a.order-b.order, -1), 1)) })
 	return all
 }
@@ -210,12 +215,132 @@ func (h *history) outlives(l *Log, n *node) bool {
 	return true
 }
 
-// between returns the strangers whose places were between two others, by their numbers.
-func (n *line) between(after, before int64) (all []stranger) {
-	for _, s := range n.strangers {
-		if s.order > after && s.order < before {
-			all = append(all, s)
+// unendedIn returns the places whose clients' logs end before they show the end of the node: it may have led afterwards.
+func (h *history) unendedIn(n *line) (all []stranger) {
+	for _, l := range h.logs {
+		ended := l.endedNodes()
+		for path, own := range l.nodes {
+			if ended[path] || dirOf(path) != n.dir || orderOf(path) < 0 || h.kindOf(baseOf(path)).kind != n.kind || !l.leaves(own) {
+				continue
+			}
+			as := &Term{Log: l, Node: path, ElectedAt: own.at, Session: own.session.number}
+			if l.Damage == "" && (h.diedInTerm(l, path) || h.livedOn(as, nil) == "") {
+				continue
+			}
+			all = append(all, stranger{path: path, order: orderOf(path), owner: own.session.id, by: Ref{l.Name, l.lastSeq},
+				reads: h.kindOf(baseOf(path)).shares, log: l, from: l.last})
 		}
+	}
+	return all
+}
+
+// leaves reports whether a node's session was there at the end of the log.
+func (l *Log) leaves(n *node) bool {
+	s := n.session
+	return !l.closed && s != nil && s.lost == nil && s.closeAsked == 0 && s == l.session.current
+}
+
+// endedNodes returns the nodes whose end a log shows itself.
+func (l *Log) endedNodes() map[string]bool {
+	if l.nodesEnded != nil {
+		return l.nodesEnded
+	}
+	ended := map[string]bool{}
+	for _, d := range l.deletes {
+		ended[d.path] = ended[d.path] || d.zxid != 0
+	}
+	for _, g := range l.gone {
+		ended[g.path] = true
+	}
+	for _, t := range l.terms {
+		if t.Reason == events.ReasonNodeGone || t.Reason == events.ReasonDeleted {
+			ended[t.Node] = true
+		}
+	}
+	l.nodesEnded = ended
+	return ended
+}
+
+// diedInTerm reports whether the log ends in a term on a node: what became of that is the term's own story.
+func (h *history) diedInTerm(l *Log, path string) bool {
+	return slices.ContainsFunc(l.terms, func(t *Term) bool { return t.Node == path && t.Open() })
+}
+
+// unseenIn returns the numbers between those of two terms that no node has which the logs show: somebody created it, and may
+// have led. If the transaction logs are here, they have all nodes.
+func (h *history) unseenIn(n *line) (all []stranger) {
+	if len(n.terms) < 2 || len(h.all) > 0 || n.shared || h.replaced {
+		return nil
+	}
+	taken := map[int64]bool{}
+	note := func(path string) {
+		if dirOf(path) == n.dir {
+			taken[orderOf(path)] = true
+		}
+	}
+	for _, l := range h.logs {
+		for path := range l.nodes {
+			note(path)
+		}
+		for path := range l.seen {
+			note(path)
+		}
+		for path := range l.tried {
+			if dirOf(path) == n.dir { // what a transaction creates has no known number
+				return nil
+			}
+		}
+	}
+	for i, t := range n.terms[1:] {
+		last := orderOf(n.terms[i].Node)
+		for order := last + 1; order < orderOf(t.Node) && len(all) < maxUnseen; order++ {
+			if !taken[order] && !h.absent(n, order) {
+				all = append(all, stranger{path: fmt.Sprintf("%s/%010d", n.dir, order), order: order})
+			}
+		}
+	}
+	return all
+}
+
+// maxUnseen is how many places are named at most of which nothing is known but a number.
+const maxUnseen = 100
+
+// absent reports whether a listing shows that a node had gone while one ahead of it was there: it did not lead.
+func (h *history) absent(n *line, order int64) bool {
+	for _, l := range h.logs {
+		for _, span := range l.absent[n.dir] {
+			if span[0] < order && order < span[1] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// between returns the strangers whose places were between those of two terms, by their numbers. Last may be nil, and so may
+// next.
+func (h *history) between(n *line, last, next *Term) (all []stranger) {
+	after, before := int64(-1), int64(1<<62)
+	if last != nil {
+		after = orderOf(last.Node)
+	}
+	if next != nil {
+		before = orderOf(next.Node)
+	}
+	for _, s := range n.strangers {
+		switch {
+		case s.order > after && s.order < before:
+		case s.log != nil && s.order == after && last.Stopped != 0: // it may have led again
+		default:
+			continue
+		}
+		if s.log != nil && next != nil && h.clocks.between(s.log, s.from, next.Log, next.ElectedAt).hi < 0 {
+			continue // its log is there until later
+		}
+		if s.log != nil && next == nil {
+			continue
+		}
+		all = append(all, s)
 	}
 	return all
 }

@@ -98,6 +98,9 @@ func (l *Log) redact(p *pseudonyms) {
 	if l.Header.Dump != "" {
 		l.Header.Dump = "redacted"
 	}
+	if l.Damage != "" {
+		l.Damage = "redacted"
+	}
 	if l.lastLine != nil && l.lastLine.Why != events.EndClosed && l.lastLine.Why != events.EndRotated {
 		l.lastLine = &events.End{Why: "redacted", Records: l.lastLine.Records}
 	}
@@ -107,7 +110,7 @@ func (l *Log) redact(p *pseudonyms) {
 	for _, g := range l.gaps {
 		g.gap.Why = p.gap(g.gap.Why)
 	}
-	l.seen, l.owners = rekey(p, l.seen), rekey(p, l.owners)
+	l.seen, l.owners, l.absent = rekey(p, l.seen), rekey(p, l.owners), rekey(p, l.absent)
 	for i := range l.gone {
 		l.gone[i].path = p.path(l.gone[i].path)
 	}

@@ -173,6 +173,9 @@ func (l *Log) holed() bool {
 // missingLog names the logs that would tell who led between two terms.
 func (r *Report) missingLog(m Move) string {
 	s := m.strange[0]
+	if s.log != nil {
+		return "node " + shortNode(s.path) + " of " + s.log.Name + " may have led behind the end of its log"
+	}
 	owner := ""
 	if s.owner != 0 {
 		owner = " of session " + hex(s.owner)

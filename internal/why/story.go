@@ -91,6 +91,10 @@ func (r *Report) tellStrangers(m *Move, add adder) {
 		if s.by.Log != "" {
 			refs = []Ref{s.by}
 		}
+		if s.log != nil {
+			add(fmt.Sprintf("node %s of %s may have led then: its log ends before", shortNode(s.path), s.log.Name), refs...)
+			continue
+		}
 		owner := "its session is not known"
 		if s.owner != 0 {
 			owner = "session " + hex(s.owner)
@@ -105,7 +109,13 @@ func (r *Report) tellNext(m *Move, add adder) {
 	text := fmt.Sprintf("%s %s from %s with token %d: %s (row “%s”)", t.who(), t.holds(), r.time(t.Log, t.ElectedAt), t.Token, t.how(), t.Row)
 	add(text, t.ref(t.Elected))
 	for i, p := range m.Proofs {
-		if i == 0 && p.Earlier == m.From {
+		switch {
+		case i != 0 || p.Earlier != m.From:
+		case len(m.strange) > 0 && (p.Certainty == Proven || p.Certainty == Measured):
+			add("whether anybody had the right to believe in between is not known", p.Records...)
+		case m.assumesDeath() && p.Certainty == Measured:
+			add(r.proofText(p)+", if "+m.From.who()+" died where its log ends", p.Records...)
+		default:
 			add(r.proofText(p), p.Records...)
 		}
 		if i > 0 && p.Certainty != Proven {
@@ -213,6 +223,12 @@ func (r *Report) doubt(o Options) {
 			if j.by != 0 && j.slept == 0 {
 				add(j.text(l.Name, r.time(l, j.at)), Ref{l.Name, j.seq})
 			}
+		}
+		if l.Damage != "" {
+			add(l.Name+"'s log is damaged: it was read up to there ("+oneLine(l.Damage)+")", Ref{l.Name, l.lastSeq})
+		}
+		if n := len(l.unread); n > 0 {
+			add(fmt.Sprintf("%s of %s could not be read: another version wrote it, or it is damaged", plural(n, "record"), l.Name), Ref{l.Name, l.unread[0]})
 		}
 		if l.Torn {
 			add(l.Name+"'s log ends in the midst of a line: the program was cut off, or the file was copied while it was written", Ref{l.Name, l.lastSeq})

@@ -114,11 +114,16 @@ func (s *simulated) twoAtOnce() (most time.Duration) {
 
 // newSimulated plays a world of three latches, with faults that strike the one that leads.
 func newSimulated(t testing.TB, seed uint64, blind bool) *simulated {
+	return newSimulatedAt(t, seed, blind, "/jobs/x", [3]string{})
+}
+
+// newSimulatedAt is newSimulated in another line, and with names of the participants.
+func newSimulatedAt(t testing.TB, seed uint64, blind bool, path string, names [3]string) *simulated {
 	s := &simulated{blind: blind, dice: rand.New(rand.NewPCG(seed, 18)), records: map[int][]events.Record{}}
 	tick := time.Duration(200+s.dice.IntN(1800)) * time.Millisecond
 	script := world.Script{Seed: int64(seed), Tick: tick, SyncLimit: 3 + s.dice.IntN(5), Timeout: tick * time.Duration(3+s.dice.IntN(12)), RideOut: s.dice.IntN(5) == 0}
-	for range 3 {
-		script.Clients = append(script.Clients, world.Program{Recipe: "latch", Path: "/jobs/x"})
+	for _, name := range names {
+		script.Clients = append(script.Clients, world.Program{Recipe: "latch", Path: path, Name: name})
 		s.skew = append(s.skew, s.dice.Int64N(int64(2*time.Hour))-int64(time.Hour))
 	}
 	w, err := world.New(script, s)
@@ -187,15 +192,20 @@ func (e *each) Next() (events.Record, error) {
 // logs returns what Read makes of the clients' records.
 func (s *simulated) logs(t testing.TB) (all []*Log) {
 	for _, c := range s.Clients() {
-		startAt := s.ahead(c)
-		h := events.Header{Start: time.Unix(1_800_000_000, s.skew[c.ID()]).UTC().Format(time.RFC3339Nano), StartAt: startAt}
-		l, err := Read(fmt.Sprint("client", c.ID()), h, &each{s.records[c.ID()]})
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, l)
+		all = append(all, s.log(t, c, len(s.records[c.ID()])))
 	}
 	return all
+}
+
+// log returns what Read makes of the first records of a client.
+func (s *simulated) log(t testing.TB, c *world.Client, most int) *Log {
+	startAt := s.ahead(c)
+	h := events.Header{Start: time.Unix(1_800_000_000, s.skew[c.ID()]).UTC().Format(time.RFC3339Nano), StartAt: startAt}
+	l, err := Read(fmt.Sprint("client", c.ID()), h, &each{s.records[c.ID()][:most]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
 }
 
 // right are the causes that say what happened, or less than that and nothing else.

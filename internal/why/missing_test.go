@@ -1,0 +1,150 @@
+package why
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/incumbent-go/incumbent/internal/why/txnlog"
+	"github.com/incumbent-go/incumbent/test/kit/selection"
+)
+
+// spared is what is left of the logs of a world: some are missing, some are cut, some are of another ensemble.
+type spared struct {
+	*simulated
+	logs  []*Log
+	lacks string // what is missing, for a failure
+	of    map[*Log]int
+	until map[int]int64 // until when a client's log is there, by the world's clock
+}
+
+func spare(t *testing.T, seed uint64) *spared {
+	t.Helper()
+	dice := rand.New(rand.NewPCG(seed, 38))
+	path := "/jobs/" + odd[dice.IntN(len(odd))]
+	var names [3]string
+	for i := range names {
+		names[i] = fmt.Sprint(odd[dice.IntN(len(odd))], i)
+	}
+	s := &spared{simulated: newSimulatedAt(t, seed, false, path, names), of: map[*Log]int{}, until: map[int]int64{}}
+	for _, c := range s.Clients() {
+		all := len(s.records[c.ID()])
+		kept, damage := all, ""
+		switch dice.IntN(8) {
+		case 0, 1:
+			s.lacks += fmt.Sprintf(", client%d's log", c.ID())
+			continue
+		case 2, 3:
+			kept = 1 + dice.IntN(all)
+			s.lacks += fmt.Sprintf(", records of client%d from %d of %d on", c.ID(), kept, all)
+		case 4:
+			kept, damage = 1+dice.IntN(all), "a line was changed"
+			s.lacks += fmt.Sprintf(", records of client%d from %d of %d on, which are damaged", c.ID(), kept, all)
+		}
+		l := s.log(t, c, kept)
+		l.Damage, l.Header.Servers = damage, []string{"zk1:2181"}
+		s.logs, s.of[l], s.until[c.ID()] = append(s.logs, l), c.ID(), l.last-s.ahead(c)
+		if kept == all && damage == "" {
+			s.until[c.ID()] = endless
+		}
+	}
+	if dice.IntN(4) == 0 {
+		for _, l := range newSimulatedAt(t, seed+1000, false, path, names).logs(t)[:1] {
+			l.Name, l.Header.Servers = "foreign", []string{"other:2181"}
+			s.logs = append(s.logs, l)
+			s.lacks += ", and there is one of another ensemble"
+		}
+	}
+	dice.Shuffle(len(s.logs), func(i, j int) { s.logs[i], s.logs[j] = s.logs[j], s.logs[i] })
+	return s
+}
+
+// missed returns a term that no log has, and that began between the first and the last of those that one has.
+func (s *spared) missed() string {
+	first, last := endless, -endless
+	has := func(b *belief) bool {
+		until, there := s.until[b.client]
+		return there && b.from <= until
+	}
+	for _, b := range s.beliefs {
+		if has(b) {
+			first, last = min(first, b.from), max(last, b.from)
+		}
+	}
+	for _, b := range s.beliefs {
+		if !has(b) && b.from > first && b.from < last {
+			return fmt.Sprintf("the term of client%d with token %d is in no log", b.client, b.token)
+		}
+	}
+	return ""
+}
+
+// ledBetween returns who led between two terms of a move, of whom it says that nobody did; "" for nobody.
+func (s *spared) ledBetween(m *Move) string {
+	if len(m.Proofs) == 0 || len(m.strange) > 0 || m.From == nil || m.To == nil || m.Proofs[0].Earlier != m.From {
+		return ""
+	}
+	p := m.Proofs[0]
+	if p.Certainty != Proven && p.Certainty != Measured || p.Error < 0 || p.Between <= p.Error {
+		return ""
+	}
+	clients := s.Clients()
+	a, known := s.of[m.From.Log]
+	b, knownToo := s.of[m.To.Log]
+	if !known || !knownToo {
+		return ""
+	}
+	from, to := m.Ending.At-s.ahead(clients[a])+1, m.To.ElectedAt-s.ahead(clients[b])-1
+	for _, led := range s.beliefs {
+		if led.from < to && led.till > from {
+			return fmt.Sprintf("client%d led with token %d", led.client, led.token)
+		}
+	}
+	return ""
+}
+
+// Whatever is missing, cut, damaged or foreign: what is stated is what was so in the world, or it is said that it is not known.
+func TestWhatIsMissingMakesNothingFalse(t *testing.T) {
+	said, missing := map[Verdict]int{}, 0
+	for seed := range uint64(selection.Of(t, "worlds", 100, 400, 3000)) {
+		s := spare(t, seed)
+		var txns []txnlog.Txn
+		if seed%3 == 0 {
+			txns = s.txns
+		}
+		r := Explain(s.logs, txns, Options{})
+		said[r.Verdict]++
+		assumes := strings.HasPrefix(r.Why, "if ")
+		never := r.Verdict == NeverProven || r.Verdict == NeverMeasured
+		both := s.twoAtOnce()
+		fail := func(what string) {
+			t.Errorf("world %d (missing: %s): %s\n%s", seed, strings.TrimPrefix(s.lacks, ", "), what, strings.Join(r.Lines(true), "\n"))
+		}
+		if s.missed() != "" {
+			missing++
+		}
+		switch {
+		case never && !assumes && both > 0:
+			fail(fmt.Sprintf("two led for %s", both))
+		case r.Verdict == TwoAtOnce && both <= 0 && !strings.HasSuffix(r.Why, "only if their logs are of one ensemble"):
+			fail("two never led at once")
+		case r.Verdict == NeverProven && !assumes && s.missed() != "":
+			fail(s.missed())
+		}
+		for i := range r.Moves {
+			if m := &r.Moves[i]; !m.assumesDeath() {
+				if who := s.ledBetween(m); who != "" {
+					fail(who + " where nobody is said to have led: " + m.line())
+				}
+			}
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	t.Logf("%v, a term is missing in %d", said, missing)
+	if said[CannotTell] == 0 || said[NeverProven] == 0 || said[NeverMeasured] == 0 || missing == 0 {
+		t.Errorf("%v, a term is missing in %d: all should occur", said, missing)
+	}
+}
