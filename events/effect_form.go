@@ -78,7 +78,8 @@ func (f *form) ops(name string, all []Op) {
 	f.b = append(f.b, '}')
 }
 
-// path appends a path. One with a character that ends words, or that a terminal would obey, is quoted: CutPath reads both.
+// path appends a path. One with a character that ends words, or that a terminal would obey, is quoted: CutPath reads
+// both.
 func (f *form) path(p string) {
 	if p != "" {
 		f.key("")
@@ -105,11 +106,12 @@ func appendOddPath(b []byte, p string) []byte {
 
 // endsPath reports whether a path with this character is quoted.
 func endsPath(r rune) bool {
-	return r <= ' ' || r == '"' || r == ';' || r == '{' || r == '}' || r >= utf8.RuneSelf && !strconv.IsPrint(r) || r == 0x7f
+	return r <= ' ' || r == '"' || r == ';' || r == '{' || r == '}' || r >= utf8.RuneSelf && !strconv.IsPrint(r) ||
+		r == 0x7f
 }
 
-// CutPath reads the path at the beginning of a part of a written form, and returns what follows it without the space before.
-// It returns false if there is none.
+// CutPath reads the path at the beginning of a part of a written form, and returns what follows it without the space
+// before. It returns false if there is none.
 func CutPath(form string) (path, rest string, ok bool) {
 	if strings.HasPrefix(form, `"`) {
 		quoted, err := strconv.QuotedPrefix(form)

@@ -180,7 +180,8 @@ func TestWhyReadsUpToDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	changed := bytes.Replace(plain, []byte("reply.create [made]"), []byte("reply.create [mode]"), 1)
-	for name, b := range map[string][]byte{"two.jsonl.gz": packed.Bytes()[:packed.Len()*9/10], "two.log": changed, "none.jsonl.gz": {0x1f, 0x8b}} {
+	for name, b := range map[string][]byte{"two.jsonl.gz": packed.Bytes()[:packed.Len()*9/10], "two.log": changed,
+		"none.jsonl.gz": {0x1f, 0x8b}} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			one, err := os.ReadFile(filepath.Join(handOver(t), "one.log"))
@@ -189,7 +190,8 @@ func TestWhyReadsUpToDamage(t *testing.T) {
 			}
 			writeFile(t, filepath.Join(dir, "one.log"), one)
 			writeFile(t, filepath.Join(dir, name), b)
-			p := start(t, nil, "why", filepath.Join(dir, "one.log"), filepath.Join(dir, name), "--html", filepath.Join(dir, "page.html")).Exits(5)
+			p := start(t, nil, "why", filepath.Join(dir, "one.log"), filepath.Join(dir, name), "--html",
+				filepath.Join(dir, "page.html")).Exits(5)
 			programtest.Contains(t, p.Out.String(), "log is damaged", "one leads from ")
 			programtest.Contains(t, p.Err.String(), name, "it is read up to there")
 		})

@@ -195,7 +195,8 @@ func (l *Log) addEffect(r events.Record, text string) {
 }
 
 // otherEffects are the first words of effects that say nothing about terms.
-var otherEffects = map[string]bool{"connect": true, "abandon": true, "leave": true, "tell": true, "entered": true, "answer": true}
+var otherEffects = map[string]bool{"connect": true, "abandon": true, "leave": true, "tell": true, "entered": true,
+	"answer": true}
 
 func readNumber(text string) (uint64, bool) {
 	n, err := strconv.ParseUint(text, 10, 64)
@@ -212,7 +213,8 @@ func readDeadline(text string) (int64, bool) {
 }
 
 // requests are the verbs of requests that say nothing about terms.
-var requests = map[string]bool{"create": true, "get": true, "exists": true, "children": true, "addwatch": true, "sync": true}
+var requests = map[string]bool{"create": true, "get": true, "exists": true, "children": true, "addwatch": true,
+	"sync": true}
 
 // addRequest notes deletes and timers. It returns false for a request that it cannot read.
 func (l *Log) addRequest(r events.Record, text string) bool {
@@ -270,7 +272,8 @@ func (l *Log) askDeletes(r events.Record, n uint64, ops string) bool {
 	return true
 }
 
-// readPath reads the path that a request or an operation begins with. In logs of older versions one with a space is not quoted.
+// readPath reads the path that a request or an operation begins with. In logs of older versions one with a space is
+// not quoted.
 func readPath(form string) (string, bool) {
 	path, rest, ok := events.CutPath(form)
 	if ok && rest != "" && !strings.HasPrefix(rest, "version=") && !strings.HasPrefix(form, `"`) && !isMode(rest) {
@@ -301,8 +304,8 @@ func splitOps(ops string) (all []string) {
 	return append(all, strings.TrimSuffix(ops[from:], "}"))
 }
 
-// addCreates notes the nodes that a transaction creates, by their names before the ensemble adds a number. It returns false if
-// it cannot read one.
+// addCreates notes the nodes that a transaction creates, by their names before the ensemble adds a number. It returns
+// false if it cannot read one.
 func (l *Log) addCreates(ops string) bool {
 	for _, op := range splitOps(ops) {
 		what, is := strings.CutPrefix(op, "create ")
@@ -351,9 +354,11 @@ func (l *Log) addNotice(r events.Record, text string) bool {
 
 // notices are those that say nothing about terms.
 var notices = map[events.Notice]bool{
-	events.Waiting: true, events.Ended: true, events.Revoked: true, events.Recovered: true, events.PassedOver: true, events.Leader: true,
-	events.Vacant: true, events.Present: true, events.Absent: true, events.Members: true, events.Value: true, events.Settled: true,
-	events.Stale: true, events.Delivered: true, events.Withdrawn: true, events.Connected: true, events.Suspended: true,
+	events.Waiting: true, events.Ended: true, events.Revoked: true, events.Recovered: true, events.PassedOver: true,
+	events.Leader: true,
+	events.Vacant: true, events.Present: true, events.Absent: true, events.Members: true, events.Value: true,
+	events.Settled: true,
+	events.Stale:   true, events.Delivered: true, events.Withdrawn: true, events.Connected: true, events.Suspended: true,
 	events.Reconnected: true, events.Lost: true, events.ShortGrant: true, events.Warning: true,
 }
 
@@ -369,8 +374,8 @@ func readTerm(text string) (path string, token int64, tail string, ok bool) {
 	return path, token, tail, err == nil
 }
 
-// readFormerTerm does so in logs of older versions, in which a path with spaces is not quoted: the last " token=" that has a
-// number behind it counts.
+// readFormerTerm does so in logs of older versions, in which a path with spaces is not quoted: the last " token="
+// that has a number behind it counts.
 func readFormerTerm(text string) (path string, token int64, tail string, ok bool) {
 	const mark = " token="
 	head := text

@@ -135,5 +135,8 @@ func (a *apart) between(one, other *Log) bool {
 	if a == nil {
 		return false
 	}
-	return !slices.ContainsFunc(a.groups, func(g []*Log) bool { return slices.Contains(g, one) && slices.Contains(g, other) })
+	return !slices.ContainsFunc(a.groups, func(g []*Log) bool {
+		return slices.Contains(g, one) && slices.Contains(g,
+			other)
+	})
 }

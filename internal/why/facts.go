@@ -9,8 +9,8 @@ import (
 // Fact is one line of --facts: a term, a node, a session, a move, a proof, or what became of a job's items. Type says
 // which, and only its fields are set. Times are those of the clock that the report shows.
 type Fact struct {
-	// Type is "verdict", "work-verdict", "writes-verdict", "term", "node", "session", "move", "work", "trouble",
-	// "proof" or "doubt"; of a job's items "dealt", "offered", "taken-over" or "refused".
+	// Type is "verdict", "work-verdict", "writes-verdict", "summary", "term", "node", "session", "move", "work",
+	// "trouble", "proof" or "doubt"; of a job's items "dealt", "offered", "taken-over" or "refused".
 	Type string `json:"type"`
 
 	Path        string     `json:"path,omitempty"` // the line
@@ -28,6 +28,7 @@ type Fact struct {
 	Work      WorkVerdict   `json:"work,omitempty"`      // of a work-verdict, and of the work of two terms
 	Both      time.Duration `json:"bothNanos,omitempty"` // of work: for how long both worked
 	Writes    *Writes       `json:"writes,omitempty"`    // of a writes-verdict
+	Summary   *LineSummary  `json:"summary,omitempty"`   // of a summary
 	Cause     Cause         `json:"cause,omitempty"`
 	Long      time.Duration `json:"longNanos,omitempty"`
 	Next      string        `json:"next,omitempty"`
@@ -58,6 +59,9 @@ func (r *Report) Summary() []Fact {
 	}
 	if r.Writes.Verdict != WritesNone {
 		all = append(all, Fact{Type: "writes-verdict", Writes: &r.Writes, Text: r.Writes.text()})
+	}
+	for i := range r.Summaries {
+		all = append(all, Fact{Type: "summary", Path: r.Summaries[i].Path, Summary: &r.Summaries[i]})
 	}
 	for _, m := range r.Moves {
 		all = append(all, r.moveFact(m))

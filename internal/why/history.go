@@ -142,10 +142,13 @@ func (h *history) deletedBy(t *Term) (*Log, *deletion) {
 	return nil, nil
 }
 
-// ledFrom reports whether the client led on a node of the same path later than in a term, and before a transaction: then it
-// is its own that it deleted, as the leaders of a job do.
+// ledFrom reports whether the client led on a node of the same path later than in a term, and before a transaction:
+// then it is its own that it deleted, as the leaders of a job do.
 func (l *Log) ledFrom(t *Term, zxid int64) bool {
-	return slices.ContainsFunc(l.terms, func(o *Term) bool { return o.Node == t.Node && o.Token > t.Token && o.Token < zxid })
+	return slices.ContainsFunc(l.terms, func(o *Term) bool {
+		return o.Node == t.Node && o.Token > t.Token &&
+			o.Token < zxid
+	})
 }
 
 // leadsTo reports whether what happened at one record of a log came before a record of another
@@ -193,8 +196,8 @@ func sawGone(l *Log, path string, by uint64) uint64 {
 	return 0
 }
 
-// deleted returns the delete of the node that the client sent at or after a record of the term, and that was carried out; nil
-// for none. The nodes of all leaders of a job have one path, so it is none of a later term.
+// deleted returns the delete of the node that the client sent at or after a record of the term, and that was carried
+// out; nil for none. The nodes of all leaders of a job have one path, so it is none of a later term.
 func (t *Term) deleted(from uint64) *deletion {
 	all := t.Log.deletes
 	i, _ := slices.BinarySearchFunc(all, from, func(d deletion, seq uint64) int { return cmp.Compare(d.seq, seq) })

@@ -25,7 +25,7 @@ func explainAll(tb testing.TB, logs []*Log, txns []txnlog.Txn, o Options) []stri
 	}
 	r.Lines(true)
 	lines := r.Lines(false)
-	if len(lines) == 0 || len(lines) > 10 {
+	if len(lines) == 0 || len(lines) > mostLines {
 		tb.Fatalf("%d lines", len(lines))
 	}
 	for _, line := range lines {

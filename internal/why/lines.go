@@ -3,14 +3,15 @@ package why
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
-// mostLines is how many lines Lines returns without full.
-const mostLines = 10
+// mostLines is how many lines Lines returns without full: what a small terminal shows.
+const mostLines = 24
 
-// Lines returns the report as text: the verdict first, then a line for each move and each doubt.
-// Without full they are at most ten, of which the last moves are kept; with it, each move is
-// followed by the records that led to it.
+// Lines returns the report as text: the verdicts, the summary, then a line for each move and each doubt. Without full
+// they are at most mostLines, of which the last moves are kept; with it, each move is followed by the records that
+// led to it.
 func (r *Report) Lines(full bool) []string {
 	lines := r.lineTexts(full)
 	for i := range lines {
@@ -20,7 +21,7 @@ func (r *Report) Lines(full bool) []string {
 }
 
 func (r *Report) lineTexts(full bool) []string {
-	lines := []string{r.verdictLine()}
+	lines := append([]string{r.verdictLine()}, r.summaryLines()...)
 	moves := make([]string, len(r.Moves))
 	for i, m := range r.Moves {
 		moves[i] = m.line()
@@ -37,12 +38,70 @@ func (r *Report) lineTexts(full bool) []string {
 		return append(lines, doubts...)
 	}
 	doubts = doubts[:min(len(doubts), 3)]
-	if room := mostLines - 1 - len(doubts); len(moves) > room {
+	if room := min(mostMoves, mostLines-len(lines)-len(doubts)); len(moves) > room {
 		left := len(moves) - (room - 1)
 		lines = append(lines, fmt.Sprintf("(%s before these: --full, --around or --token shows them)", plural(left, "move")))
 		moves = moves[left:]
 	}
 	return append(append(lines, moves...), doubts...)
+}
+
+// Bounds of what is shown without full.
+const (
+	mostMoves   = 8
+	mostInTable = 8
+)
+
+// summaryLines returns the summary of a line as sentences, of several as a table.
+func (r *Report) summaryLines() (lines []string) {
+	if len(r.Summaries) == 1 {
+		for _, text := range r.Summaries[0].text(false) {
+			lines = append(lines, text+".")
+		}
+		return lines
+	}
+	if len(r.Summaries) == 0 {
+		return nil
+	}
+	rows := [][]string{{"line", "leader", "since", "moves", "longest without", "verdict"}}
+	for i, s := range r.Summaries {
+		if i == mostInTable {
+			break
+		}
+		rows = append(rows, s.row())
+	}
+	lines = table(rows)
+	if more := len(r.Summaries) - mostInTable; more > 0 {
+		lines = append(lines, fmt.Sprintf("(%s more: --json has them, --path shows one)", plural(more, "line")))
+	}
+	for _, text := range r.Summaries[0].text(true) { // of the one in the worst trouble
+		if len(lines) >= mostLines-mostMoves-4 {
+			break
+		}
+		lines = append(lines, text+".")
+	}
+	return lines
+}
+
+// table aligns the cells of rows.
+func table(rows [][]string) (lines []string) {
+	wide := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			wide[i] = max(wide[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range rows {
+		var b strings.Builder
+		for i, cell := range row {
+			b.WriteString(cell)
+			if i < len(row)-1 {
+				b.WriteString(strings.Repeat(" ", wide[i]-utf8.RuneCountInString(cell)+2))
+			}
+		}
+		lines = append(lines, b.String())
+	}
+	return lines
 }
 
 // verdictLine is the first line.
@@ -61,7 +120,11 @@ func (r *Report) verdictLine() string {
 			CannotTell:    "cannot tell whether more ever held at once than allowed",
 		}[r.Verdict]
 	}
-	if r.Why != "" {
+	switch {
+	case r.Why == "":
+	case strings.HasPrefix(r.Why, assumes):
+		text += ", " + r.Why
+	default:
 		text += ": " + r.Why
 	}
 	text = capital(text) + "."

@@ -157,7 +157,11 @@ type sessionState struct {
 // Read reads one client's records to their end. Its error is an *events.DamagedError, or the
 // reader's own; the Log then has what was read before. It never fails on a gap.
 func Read(name string, header events.Header, r Reader) (*Log, error) {
-	l := &Log{Name: name, Header: header, machines: map[events.ID]*machine{}, listings: map[events.ID]listing{}, open: map[events.ID][]*Term{}, pending: map[timerKey][]int{}, seen: map[string]seen{}, owners: map[string]int64{}, nodes: map[string]*node{}, leases: map[string]*lease{}, givenBack: map[timerKey][]string{}, timers: map[timerKey]int64{}, tried: map[string]bool{}, headless: map[events.ID]*headless{}}
+	l := &Log{Name: name, Header: header, machines: map[events.ID]*machine{}, listings: map[events.ID]listing{},
+		open: map[events.ID][]*Term{}, pending: map[timerKey][]int{}, seen: map[string]seen{},
+		owners: map[string]int64{}, nodes: map[string]*node{}, leases: map[string]*lease{},
+		givenBack: map[timerKey][]string{}, timers: map[timerKey]int64{}, tried: map[string]bool{},
+		headless: map[events.ID]*headless{}}
 	l.itemsAsked = map[timerKey]*itemWrite{}
 	if t, err := time.Parse(time.RFC3339Nano, header.Start); err == nil {
 		l.wall = t.UnixNano()

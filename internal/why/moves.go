@@ -118,7 +118,8 @@ func (r *Report) unreadable() string {
 		case l.Damage != "":
 			return l.Name + "'s log is damaged (" + oneLine(l.Damage) + "): what follows was not read"
 		case n > 0:
-			return plural(n, "record") + " of " + l.Name + " could not be read, the first is " + Ref{l.Name, l.unread[0]}.String()
+			return plural(n, "record") + " of " + l.Name + " could not be read, the first is " + Ref{l.Name,
+				l.unread[0]}.String()
 		case r.goneMeanwhile(l):
 			return "records are missing from " + l.Name + "'s log, and it may have led meanwhile"
 		}
@@ -126,8 +127,8 @@ func (r *Report) unreadable() string {
 	return ""
 }
 
-// goneMeanwhile reports whether records are missing from a log during the moves that were asked for, and its client was in one
-// of their lines.
+// goneMeanwhile reports whether records are missing from a log during the moves that were asked for, and its client
+// was in one of their lines.
 func (r *Report) goneMeanwhile(l *Log) bool {
 	for _, g := range l.gaps {
 		if g.before == 0 && g.gap.From <= 1 {
@@ -136,7 +137,8 @@ func (r *Report) goneMeanwhile(l *Log) bool {
 		for i := range r.Moves {
 			m := &r.Moves[i]
 			from, to := r.began(*m), r.when(*m)
-			if l.queued(m.Path) && r.wall(l, g.before) <= max(from, to) && (g.after == 0 || r.wall(l, g.after) >= min(from, to)) {
+			if l.queued(m.Path) && r.wall(l, g.before) <= max(from, to) && (g.after == 0 || r.wall(l,
+				g.after) >= min(from, to)) {
 				return true
 			}
 		}
@@ -154,18 +156,21 @@ func (l *Log) queued(path string) bool {
 	return false
 }
 
+// assumes is what an assumption begins with.
+const assumes = "if "
+
 // assumption says what the verdict takes for granted, "" for nothing: of a log that just ends, that its process did.
 func (r *Report) assumption() string {
 	for _, m := range r.Moves {
 		if m.assumesDeath() {
-			return "if " + m.From.who() + " died where its log ends"
+			return assumes + m.From.who() + " died where its log ends"
 		}
 	}
 	return ""
 }
 
-// assumesDeath reports whether a term is taken for that of a process that was killed: its log just ends. A log that was cut
-// there looks the same, and the reads of a process that lived on are in no transaction log.
+// assumesDeath reports whether a term is taken for that of a process that was killed: its log just ends. A log that
+// was cut there looks the same, and the reads of a process that lived on are in no transaction log.
 func (m *Move) assumesDeath() bool { return m.From != nil && m.Ending.Cause == CauseKilled }
 
 // both says which two had the right to believe at once.

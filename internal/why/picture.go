@@ -17,6 +17,8 @@ type Picture struct {
 	Lines    []string         `json:"lines"`    // directories with terms, or with nodes if there are no terms
 	Moves    []PictureMove    `json:"moves"`
 	Doubts   []Sentence       `json:"doubts"`
+	Work     WorkVerdict      `json:"work,omitempty"`
+	Summary  []LineSummary    `json:"summary"`           // of each line with moves, those in trouble first
 	Earlier  int              `json:"earlier,omitempty"` // moves that were not asked for
 	Logs     []PictureLog     `json:"logs"`
 	Txns     []PictureTxn     `json:"txns"` // in the order of their zxids
@@ -120,7 +122,8 @@ type deletedBy struct {
 // Picture returns the report as values that a page draws.
 func (r *Report) Picture() Picture {
 	p := &painter{Report: r, knots: map[*Log][][2]int64{}, index: map[*Log]int{}}
-	pic := Picture{Verdict: r.Verdict, Headline: r.verdictLine(), Doubts: capitals(r.Doubts, 0), Earlier: r.Earlier, Logs: []PictureLog{}}
+	pic := Picture{Verdict: r.Verdict, Work: r.Work, Summary: some(r.Summaries), Headline: r.verdictLine(),
+		Doubts: capitals(r.Doubts, 0), Earlier: r.Earlier, Logs: []PictureLog{}}
 	for i, l := range r.logs {
 		p.index[l] = i
 		p.knots[l] = p.knotsOf(l)

@@ -215,19 +215,22 @@ func (h *history) outlives(l *Log, n *node) bool {
 	return true
 }
 
-// unendedIn returns the places whose clients' logs end before they show the end of the node: it may have led afterwards.
+// unendedIn returns the places whose clients' logs end before they show the end of the node: it may have led
+// afterwards.
 func (h *history) unendedIn(n *line) (all []stranger) {
 	for _, l := range h.logs {
 		ended := l.endedNodes()
 		for path, own := range l.nodes {
-			if ended[path] || dirOf(path) != n.dir || orderOf(path) < 0 || h.kindOf(baseOf(path)).kind != n.kind || !l.leaves(own) {
+			if ended[path] || dirOf(path) != n.dir || orderOf(path) < 0 || h.kindOf(baseOf(path)).kind != n.kind ||
+				!l.leaves(own) {
 				continue
 			}
 			as := &Term{Log: l, Node: path, ElectedAt: own.at, Session: own.session.number}
 			if l.Damage == "" && (h.diedInTerm(l, path) || h.livedOn(as, nil) == "") {
 				continue
 			}
-			all = append(all, stranger{path: path, order: orderOf(path), owner: own.session.id, by: Ref{l.Name, l.lastSeq},
+			all = append(all, stranger{path: path, order: orderOf(path), owner: own.session.id, by: Ref{l.Name,
+				l.lastSeq},
 				reads: h.kindOf(baseOf(path)).shares, log: l, from: l.last})
 		}
 	}
@@ -266,8 +269,8 @@ func (h *history) diedInTerm(l *Log, path string) bool {
 	return slices.ContainsFunc(l.terms, func(t *Term) bool { return t.Node == path && t.Open() })
 }
 
-// unseenIn returns the numbers between those of two terms that no node has which the logs show: somebody created it, and may
-// have led. If the transaction logs are here, they have all nodes.
+// unseenIn returns the numbers between those of two terms that no node has which the logs show: somebody created it,
+// and may have led. If the transaction logs are here, they have all nodes.
 func (h *history) unseenIn(n *line) (all []stranger) {
 	if len(n.terms) < 2 || len(h.all) > 0 || n.shared || h.replaced {
 		return nil
@@ -317,8 +320,8 @@ func (h *history) absent(n *line, order int64) bool {
 	return false
 }
 
-// between returns the strangers whose places were between those of two terms, by their numbers. Last may be nil, and so may
-// next.
+// between returns the strangers whose places were between those of two terms, by their numbers. Last may be nil, and
+// so may next.
 func (h *history) between(n *line, last, next *Term) (all []stranger) {
 	after, before := int64(-1), int64(1<<62)
 	if last != nil {

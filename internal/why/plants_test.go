@@ -57,7 +57,7 @@ func TestWorldsFullOfFaults(t *testing.T) {
 		if r.Verdict == TwoAtOnce && !nodesWereDeleted(world) {
 			t.Errorf("world %d: %s", seed+1, r.Why)
 		}
-		if lines := r.Lines(false); len(lines) > 10 {
+		if lines := r.Lines(false); len(lines) > mostLines {
 			t.Errorf("world %d: %d lines", seed+1, len(lines))
 		}
 		r.Lines(true)

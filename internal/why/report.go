@@ -72,8 +72,10 @@ type Report struct {
 	Work    WorkVerdict
 	WorkWhy string // what decided it
 	Writes  Writes
-	Moves   []Move // those that were asked for, in their order
-	Doubts  []Sentence
+	// Summaries are the lines with moves that were asked for: those in trouble first.
+	Summaries []LineSummary
+	Moves     []Move // those that were asked for, in their order
+	Doubts    []Sentence
 	// Troubles are what kept participants from leading, if there is no move that was asked for.
 	Troubles []Trouble
 	Earlier  int // moves of the lines that were not asked for
@@ -112,6 +114,7 @@ func Explain(logs []*Log, txns []txnlog.Txn, o Options) *Report {
 	r.judge(o)
 	r.judgeWork()
 	r.Writes = r.writes()
+	r.Summaries = r.summarize(o)
 	if len(r.Moves) == 0 {
 		r.Troubles = r.troubles(func(path string) bool { return o.Path == "" || path == o.Path }, -endless, endless)
 	}

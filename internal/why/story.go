@@ -92,7 +92,8 @@ func (r *Report) tellStrangers(m *Move, add adder) {
 			refs = []Ref{s.by}
 		}
 		if s.log != nil {
-			add(fmt.Sprintf("node %s of %s may have led then: its log ends before", shortNode(s.path), s.log.Name), refs...)
+			add(fmt.Sprintf("node %s of %s may have led then: its log ends before", shortNode(s.path), s.log.Name),
+				refs...)
 			continue
 		}
 		owner := "its session is not known"
@@ -228,7 +229,8 @@ func (r *Report) doubt(o Options) {
 			add(l.Name+"'s log is damaged: it was read up to there ("+oneLine(l.Damage)+")", Ref{l.Name, l.lastSeq})
 		}
 		if n := len(l.unread); n > 0 {
-			add(fmt.Sprintf("%s of %s could not be read: another version wrote it, or it is damaged", plural(n, "record"), l.Name), Ref{l.Name, l.unread[0]})
+			add(fmt.Sprintf("%s of %s could not be read: another version wrote it, or it is damaged", plural(n,
+				"record"), l.Name), Ref{l.Name, l.unread[0]})
 		}
 		if l.Torn {
 			add(l.Name+"'s log ends in the midst of a line: the program was cut off, or the file was copied while it was written", Ref{l.Name, l.lastSeq})

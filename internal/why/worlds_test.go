@@ -101,10 +101,13 @@ func (s *simulated) Notice(c *world.Client, _ events.ID, n events.Notify) {
 }
 
 // twoAtOnce reports whether two clients had the right at once, and for how long at most.
-func (s *simulated) twoAtOnce() (most time.Duration) {
+func (s *simulated) twoAtOnce() (most time.Duration) { return s.twoBefore(endless) }
+
+// twoBefore does so for the time before an instant.
+func (s *simulated) twoBefore(end int64) (most time.Duration) {
 	for i, a := range s.beliefs {
 		for _, b := range s.beliefs[:i] {
-			if both := min(a.till, b.till) - max(a.from, b.from); a.client != b.client {
+			if both := min(a.till, b.till, end) - max(a.from, b.from); a.client != b.client {
 				most = max(most, time.Duration(both))
 			}
 		}

@@ -1,0 +1,334 @@
+package why
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// LineSummary is one line at a glance: who leads at the end of the logs, for how long nobody led, who was skipped, and what to
+// do. Times are those of the clock that the report shows.
+type LineSummary struct {
+	Path    string      `json:"path"`
+	AsOf    time.Time   `json:"asOf"` // the last record of all logs
+	Verdict Verdict     `json:"verdict"`
+	Work    WorkVerdict `json:"work,omitempty"`
+
+	Leader      string     `json:"leader,omitempty"` // who leads at the end; "" if nobody does, as far as the logs show
+	Token       int64      `json:"token,string,omitempty"`
+	Since       *time.Time `json:"since,omitempty"`
+	NobodySince *time.Time `json:"nobodySince,omitempty"`
+	InTheWay    *InTheWay  `json:"inTheWay,omitempty"` // why nobody leads; nil if the logs do not show it
+
+	Moves       int           `json:"moves"`                 // those that were asked for
+	Gaps        int           `json:"gaps"`                  // how often nobody had the right to lead
+	Without     time.Duration `json:"withoutNanos"`          // for how long in all
+	Longest     time.Duration `json:"longestNanos"`          // the longest of them
+	LongestFrom *time.Time    `json:"longestFrom,omitempty"` // when that began
+	Skipped     []Skipped     `json:"skipped,omitempty"`
+	Do          []Advice      `json:"do,omitempty"`
+}
+
+// InTheWay is the node for which nobody leads.
+type InTheWay struct {
+	Node        string `json:"node"`
+	Session     string `json:"session,omitempty"`
+	Participant string `json:"participant,omitempty"`
+	Host        string `json:"host,omitempty"`
+	PID         int    `json:"pid,omitempty"`
+	Why         string `json:"why"`
+}
+
+// Skipped is a participant that was ahead in the line when another one began to lead.
+type Skipped struct {
+	Participant string    `json:"participant"`
+	At          time.Time `json:"at"`
+	For         string    `json:"for"` // who led
+	Cause       Cause     `json:"cause"`
+	Why         string    `json:"why"`
+}
+
+// summarize returns the lines with moves that were asked for: those in trouble first.
+func (r *Report) summarize(o Options) (all []LineSummary) {
+	end := r.lastRecord()
+	byPath := map[string][]Move{}
+	var paths []string
+	for _, m := range r.Moves {
+		if byPath[m.Path] == nil {
+			paths = append(paths, m.Path)
+		}
+		byPath[m.Path] = append(byPath[m.Path], m)
+	}
+	for _, path := range paths {
+		all = append(all, r.summarizeLine(path, byPath[path], end, o))
+	}
+	slices.SortStableFunc(all, func(a, b LineSummary) int {
+		return cmp.Or(cmp.Compare(b.trouble(), a.trouble()), cmp.Compare(b.Longest, a.Longest), cmp.Compare(a.Path, b.Path))
+	})
+	return all
+}
+
+// trouble is how bad it is.
+func (s LineSummary) trouble() int {
+	switch {
+	case s.Verdict == TwoAtOnce:
+		return 4
+	case s.Work == WorkTwo:
+		return 3
+	case s.NobodySince != nil:
+		return 2
+	case s.Verdict == CannotTell:
+		return 1
+	}
+	return 0
+}
+
+func (r *Report) lastRecord() (end int64) {
+	end = -endless
+	for _, l := range r.logs {
+		if l.Records > 0 {
+			end = max(end, r.wall(l, l.last))
+		}
+	}
+	return end
+}
+
+func at(ns int64) *time.Time {
+	t := time.Unix(0, ns).UTC()
+	return &t
+}
+
+func (r *Report) summarizeLine(path string, moves []Move, end int64, o Options) LineSummary {
+	part := *r
+	part.Moves, part.Work, part.WorkWhy = moves, WorkNone, ""
+	part.judge(o)
+	part.judgeWork()
+	s := LineSummary{Path: path, AsOf: *at(end), Verdict: part.Verdict, Work: part.Work, Moves: len(moves)}
+	last := moves[len(moves)-1]
+	if last.Permits == nil {
+		r.sumGaps(&s, moves)
+		r.findLeader(&s, last, end)
+	}
+	for _, m := range moves {
+		s.Skipped = append(s.Skipped, r.skipped(m)...)
+	}
+	s.Do = r.advise(&s, &part)
+	return s
+}
+
+// sumGaps sums up for how long nobody had the right to lead.
+func (r *Report) sumGaps(s *LineSummary, moves []Move) {
+	for _, m := range moves {
+		if m.From == nil || m.To == nil || len(m.strange) > 0 {
+			continue
+		}
+		from, to := r.wall(m.From.Log, m.Ending.At), r.wall(m.To.Log, m.To.ElectedAt)
+		s.addGap(from, to)
+	}
+}
+
+func (s *LineSummary) addGap(from, to int64) {
+	long := time.Duration(to - from)
+	if long <= 0 {
+		return
+	}
+	s.Gaps++
+	s.Without += long
+	if long > s.Longest {
+		s.Longest, s.LongestFrom = long, at(from)
+	}
+}
+
+// findLeader finds who leads at the end of the logs, or since when nobody does.
+func (r *Report) findLeader(s *LineSummary, last Move, end int64) {
+	if t := last.To; t != nil {
+		if r.h.endingOf(t, nil).Cause == CauseLeads && r.wall(t.Log, t.rightUntil()) >= end {
+			s.Leader, s.Token, s.Since = t.who(), t.Token, at(r.wall(t.Log, t.ElectedAt))
+			return
+		}
+		last = Move{Path: last.Path, From: t, Ending: r.h.endingOf(t, nil)}
+	}
+	if last.From == nil || !r.isLast(last.From) {
+		return
+	}
+	from := r.wall(last.From.Log, last.Ending.At)
+	if from >= end {
+		return
+	}
+	s.NobodySince = at(from)
+	s.addGap(from, end)
+	s.InTheWay = r.inTheWay(last)
+}
+
+// isLast reports whether no term of the line follows.
+func (r *Report) isLast(t *Term) bool {
+	for _, n := range r.lines {
+		if i := slices.Index(n.terms, t); i >= 0 {
+			return i == len(n.terms)-1
+		}
+	}
+	return true
+}
+
+// inTheWay finds the node for which nobody leads: that of the last term, if the logs do not show that it has gone.
+func (r *Report) inTheWay(m Move) *InTheWay {
+	t := m.From
+	if r.h.endOf(t.Node) != nil || t.Log.endedNodes()[t.Node] || r.seenGone(t.Node) {
+		return nil
+	}
+	b := &InTheWay{Node: t.Node, Participant: t.who(), Host: t.Log.Header.Host, PID: t.Log.Header.PID}
+	s := t.Log.sessionNumbered(t.Session)
+	if s != nil {
+		b.Session = hex(s.id)
+	}
+	switch {
+	case s != nil && (s.lost != nil || s.closed != 0):
+		return nil
+	case t.worksLeft > 0 && t.Stopped != 0:
+		b.Why = "its work has not returned, or its Leadership was not released"
+	case t.Log.lastLine == nil && t.Open():
+		b.Why = "its log just ends: if the process is dead, its session has yet to expire"
+	default:
+		b.Why = "it has not been deleted"
+	}
+	return b
+}
+
+func (r *Report) seenGone(node string) bool {
+	return slices.ContainsFunc(r.logs, func(l *Log) bool { return sawGone(l, node, l.lastSeq) != 0 })
+}
+
+// skipped returns who was in line ahead of the one that leads next, and did not lead.
+func (r *Report) skipped(m Move) (all []Skipped) {
+	if m.From == nil || m.To == nil || m.Permits != nil || m.To.shares {
+		return nil
+	}
+	first, before := orderOf(m.From.Node), orderOf(m.To.Node)
+	for _, l := range r.logs {
+		for path, n := range l.nodes {
+			order := orderOf(path)
+			if order <= first || order >= before || dirOf(path) != m.To.Dir || r.h.kindOf(baseOf(path)).kind != r.h.kindOf(baseOf(m.To.Node)).kind || l.ledOn(path) {
+				continue
+			}
+			if cause, why := r.whySkipped(l, n, m.To); why != "" {
+				all = append(all, Skipped{l.nameOf(n.machine), *at(r.wall(m.To.Log, m.To.ElectedAt)), m.To.who(), cause, why})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b Skipped) int { return cmp.Compare(a.Participant, b.Participant) })
+	return all
+}
+
+func (l *Log) ledOn(path string) bool {
+	return slices.ContainsFunc(l.terms, func(t *Term) bool { return t.Node == path })
+}
+
+// whySkipped says why the participant on a node did not lead, "" if it left the line by itself, or later.
+func (r *Report) whySkipped(l *Log, n *node, next *Term) (Cause, string) {
+	s := n.session
+	began := r.wall(next.Log, next.ElectedAt)
+	for _, d := range l.deletes {
+		if d.path == n.path && d.zxid != 0 {
+			return "", ""
+		}
+	}
+	if s == nil || s.closeAsked != 0 || r.wall(l, n.at) > began {
+		return "", ""
+	}
+	var lost *loss
+	for i := range s.suspended {
+		if r.wall(l, s.suspended[i].at) <= began+int64(s.timeout) {
+			lost = &s.suspended[i]
+		}
+	}
+	switch {
+	case lost != nil && lost.paused > 0:
+		return CausePaused, "its process did not run for " + span(lost.paused)
+	case lost != nil:
+		cause, text := disconnect(lost)
+		return cause, "it " + text
+	case s.lost != nil && r.wall(l, s.lost.at) <= began+int64(s.timeout):
+		return CauseSessionExpired, "the ensemble had ended its session"
+	case r.wall(l, l.last) <= began:
+		return CauseKilled, "its log ends at " + r.time(l, l.last) + ": its process was killed, or its machine died"
+	}
+	return CauseUnknown, "its log does not show why"
+}
+
+// text returns the summary as sentences.
+func (s LineSummary) text(path bool) (lines []string) {
+	clock := func(t *time.Time) string { return clockText(t.UnixNano()) }
+	of := ""
+	if path {
+		of = s.Path + ": "
+	}
+	switch {
+	case s.Leader != "":
+		lines = append(lines, fmt.Sprintf("%s%s leads since %s with token %d (as of %s)", of, s.Leader, clock(s.Since), s.Token, clock(&s.AsOf)))
+	case s.NobodySince != nil:
+		text := fmt.Sprintf("%sNOBODY LEADS since %s, for %s (as of %s)", of, clock(s.NobodySince), span(s.AsOf.Sub(*s.NobodySince)), clock(&s.AsOf))
+		if s.InTheWay != nil {
+			text += ": " + s.InTheWay.text()
+		}
+		lines = append(lines, text)
+	}
+	if s.Gaps > 0 {
+		lines = append(lines, fmt.Sprintf("%swithout a leader: %s in %s, the longest %s from %s", of, span(s.Without), plural(s.Gaps, "gap"), span(s.Longest), clock(s.LongestFrom)))
+	}
+	for i, one := range s.Skipped {
+		if i == maxSkipped {
+			lines = append(lines, fmt.Sprintf("%sskipped: %d more (--json has them)", of, len(s.Skipped)-i))
+			break
+		}
+		lines = append(lines, fmt.Sprintf("%sskipped: %s was ahead of %s at %s, and did not lead: %s", of, one.Participant, one.For, clock(&one.At), one.Why))
+	}
+	for _, a := range s.Do {
+		lines = append(lines, of+"do: "+a.String())
+	}
+	return lines
+}
+
+// maxSkipped is how many participants a summary names that were skipped.
+const maxSkipped = 3
+
+func (b InTheWay) text() string {
+	text := "node " + shortNode(b.Node) + " of " + b.Participant
+	if b.Session != "" {
+		text += " (session " + b.Session
+		if b.PID != 0 {
+			text += ", process " + itoa(int64(b.PID)) + " on " + oneLine(b.Host)
+		}
+		text += ")"
+	}
+	return text + " is ahead of all: " + b.Why
+}
+
+// row returns the cells of a table of lines.
+func (s LineSummary) row() []string {
+	leader, since := "not known", ""
+	switch {
+	case s.Leader != "":
+		leader, since = s.Leader, clockText(s.Since.UnixNano())
+	case s.NobodySince != nil:
+		leader, since = "NOBODY", clockText(s.NobodySince.UnixNano())
+	}
+	verdict := string(s.Verdict)
+	if s.Work == WorkTwo {
+		verdict += ", two worked"
+	}
+	longest := "-"
+	if s.Longest > 0 {
+		longest = span(s.Longest)
+	}
+	return []string{cut(oneLine(s.Path)), leader, since, itoa(int64(s.Moves)), longest, verdict}
+}
+
+// cut returns the end of a long path, which says more than its beginning.
+func cut(path string) string {
+	const most = 40
+	if r := []rune(path); len(r) > most {
+		return "…" + string(r[len(r)-most+1:])
+	}
+	return path
+}
