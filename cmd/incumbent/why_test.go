@@ -47,7 +47,7 @@ func TestWhy(t *testing.T) {
 	p := start(t, nil, "why", dir).Exits(0)
 	programtest.Contains(t, p.Out.String(), "Never two with the right at once: proven", "one (token ", "was closed",
 		"two leads from ", "[two:", line+": ")
-	if n := strings.Count(p.Out.String(), "\n"); n > 10 {
+	if n := strings.Count(p.Out.String(), "\n"); n > 24 {
 		t.Errorf("%d lines", n)
 	}
 	programtest.Contains(t, start(t, nil, "why", one, two, "--full").Exits(0).Out.String(), "reply.create [made]", "    two:")
@@ -62,7 +62,7 @@ func TestWhy(t *testing.T) {
 			types = append(types, kind)
 		}
 	}
-	if want := []string{"term", "node", "session", "verdict", "work-verdict", "move", "work", "doubt",
+	if want := []string{"term", "node", "session", "verdict", "work-verdict", "summary", "move", "work", "doubt",
 		"proof"}; !slices.Equal(types, want) {
 		t.Errorf("%q, want %q", types, want)
 	}

@@ -20,7 +20,8 @@ type history struct {
 	apart    *apart           // the logs may be of different ensembles; nil: they are of one
 	highest  map[*Log][]int64 // at each sight, the highest zxid seen so far
 	kinds    map[string]nameKind
-	commands map[*Term][]stint // that elect or lock ran
+	places   map[string][]place // what placesIn returns
+	commands map[*Term][]stint  // that elect or lock ran
 }
 
 // life is what the transaction logs say of a node that has a name of its own.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -19,6 +20,7 @@ type LineSummary struct {
 	Token       int64      `json:"token,string,omitempty"`
 	Since       *time.Time `json:"since,omitempty"`
 	NobodySince *time.Time `json:"nobodySince,omitempty"`
+	Left        bool       `json:"left,omitempty"`     // the last leader left on purpose, and nothing is known to be in the way
 	InTheWay    *InTheWay  `json:"inTheWay,omitempty"` // why nobody leads; nil if the logs do not show it
 
 	Moves       int           `json:"moves"`                 // those that were asked for
@@ -76,7 +78,7 @@ func (s LineSummary) trouble() int {
 		return 4
 	case s.Work == WorkTwo:
 		return 3
-	case s.NobodySince != nil:
+	case s.NobodySince != nil && !s.Left:
 		return 2
 	case s.Verdict == CannotTell:
 		return 1
@@ -156,9 +158,11 @@ func (r *Report) findLeader(s *LineSummary, last Move, end int64) {
 	if from >= end {
 		return
 	}
-	s.NobodySince = at(from)
-	s.addGap(from, end)
-	s.InTheWay = r.inTheWay(last)
+	s.NobodySince, s.InTheWay = at(from), r.inTheWay(last)
+	_, onPurpose := planned[last.From.Reason]
+	if s.Left = onPurpose && s.InTheWay == nil; !s.Left {
+		s.addGap(from, end)
+	}
 }
 
 // isLast reports whether no term of the line follows.
@@ -205,19 +209,48 @@ func (r *Report) skipped(m Move) (all []Skipped) {
 		return nil
 	}
 	first, before := orderOf(m.From.Node), orderOf(m.To.Node)
-	for _, l := range r.logs {
-		for path, n := range l.nodes {
-			order := orderOf(path)
-			if order <= first || order >= before || dirOf(path) != m.To.Dir || r.h.kindOf(baseOf(path)).kind != r.h.kindOf(baseOf(m.To.Node)).kind || l.ledOn(path) {
-				continue
-			}
-			if cause, why := r.whySkipped(l, n, m.To); why != "" {
-				all = append(all, Skipped{l.nameOf(n.machine), *at(r.wall(m.To.Log, m.To.ElectedAt)), m.To.who(), cause, why})
-			}
+	kind := r.h.kindOf(baseOf(m.To.Node)).kind
+	places := r.h.placesIn(m.To.Dir)
+	i, _ := slices.BinarySearchFunc(places, first+1, func(p place, order int64) int { return cmp.Compare(p.order, order) })
+	for _, p := range places[i:] {
+		if p.order >= before {
+			break
+		}
+		if r.h.kindOf(baseOf(p.node.path)).kind != kind || p.log.ledOn(p.node.path) {
+			continue
+		}
+		if cause, why := r.whySkipped(p.log, p.node, m.To); why != "" {
+			all = append(all, Skipped{p.log.nameOf(p.node.machine), *at(r.wall(m.To.Log, m.To.ElectedAt)), m.To.who(), cause, why})
 		}
 	}
 	slices.SortFunc(all, func(a, b Skipped) int { return cmp.Compare(a.Participant, b.Participant) })
 	return all
+}
+
+// place is a node that a client created.
+type place struct {
+	order int64
+	log   *Log
+	node  *node
+}
+
+// placesIn returns the nodes in a directory, by their numbers.
+func (h *history) placesIn(dir string) []place {
+	if h.places == nil {
+		h.places = map[string][]place{}
+		for _, l := range h.logs {
+			for path, n := range l.nodes {
+				in := dirOf(path)
+				h.places[in] = append(h.places[in], place{orderOf(path), l, n})
+			}
+		}
+		for _, all := range h.places {
+			slices.SortFunc(all, func(a, b place) int {
+				return cmp.Or(cmp.Compare(a.order, b.order), strings.Compare(a.node.path, b.node.path))
+			})
+		}
+	}
+	return h.places[dir]
 }
 
 func (l *Log) ledOn(path string) bool {
@@ -266,6 +299,8 @@ func (s LineSummary) text(path bool) (lines []string) {
 	switch {
 	case s.Leader != "":
 		lines = append(lines, fmt.Sprintf("%s%s leads since %s with token %d (as of %s)", of, s.Leader, clock(s.Since), s.Token, clock(&s.AsOf)))
+	case s.Left:
+		lines = append(lines, fmt.Sprintf("%sNobody leads since %s: the last leader left on purpose, and nobody followed (as of %s)", of, clock(s.NobodySince), clock(&s.AsOf)))
 	case s.NobodySince != nil:
 		text := fmt.Sprintf("%sNOBODY LEADS since %s, for %s (as of %s)", of, clock(s.NobodySince), span(s.AsOf.Sub(*s.NobodySince)), clock(&s.AsOf))
 		if s.InTheWay != nil {
@@ -274,17 +309,17 @@ func (s LineSummary) text(path bool) (lines []string) {
 		lines = append(lines, text)
 	}
 	if s.Gaps > 0 {
-		lines = append(lines, fmt.Sprintf("%swithout a leader: %s in %s, the longest %s from %s", of, span(s.Without), plural(s.Gaps, "gap"), span(s.Longest), clock(s.LongestFrom)))
+		lines = append(lines, fmt.Sprintf("%sWithout a leader: %s in %s, the longest %s from %s", of, span(s.Without), plural(s.Gaps, "gap"), span(s.Longest), clock(s.LongestFrom)))
 	}
 	for i, one := range s.Skipped {
 		if i == maxSkipped {
-			lines = append(lines, fmt.Sprintf("%sskipped: %d more (--json has them)", of, len(s.Skipped)-i))
+			lines = append(lines, fmt.Sprintf("%sSkipped: %d more (--json has them)", of, len(s.Skipped)-i))
 			break
 		}
-		lines = append(lines, fmt.Sprintf("%sskipped: %s was ahead of %s at %s, and did not lead: %s", of, one.Participant, one.For, clock(&one.At), one.Why))
+		lines = append(lines, fmt.Sprintf("%sSkipped: %s was ahead of %s at %s, and did not lead: %s", of, one.Participant, one.For, clock(&one.At), one.Why))
 	}
 	for _, a := range s.Do {
-		lines = append(lines, of+"do: "+a.String())
+		lines = append(lines, of+"Do: "+a.String())
 	}
 	return lines
 }
