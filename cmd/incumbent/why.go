@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ type explainer struct {
 	*app
 	path                  string
 	around, since, until  string
+	clock                 string
 	token                 int64
 	txnlogs               []string
 	full, facts, redacted bool
@@ -54,9 +56,15 @@ Of an ElasticJob job, a move says which items its new leader dealt to which inst
 it offered to others because theirs had died, who took them over, and what was refused. The
 log of an instance has what it did itself.
 
+Then comes a summary: who leads where the logs end, or since when nobody does and which
+node of whose process is in the way; for how long nobody led; who was skipped and why; and
+what to do. Several lines are a table, those in trouble first.
+
 --around 12:03 shows the moves of that minute. If there is none, it shows the nearest,
 and a line says so, and who led throughout. The verdict and the exit code are about the
-moves that are shown. Times are UTC, not local, as
+moves that are shown; the time may be that of any host's clock. Times are shown by the
+clock that most hosts agree on, with that of the ensemble's leader as one of them; --clock
+names another. They are UTC, not local, as
 12:03, 12:03:30, 2026-11-25T12:03:30Z; without a day, the last day of the logs.
 
 --html writes a page: one file that needs no network, and opens from the disk. It has
@@ -104,6 +112,7 @@ func (a *app) why() *cobra.Command {
 	f.StringVar(&e.around, "around", "", "only the moves of this minute, or the nearest")
 	f.StringVar(&e.since, "since", "", "only moves at or after this time")
 	f.StringVar(&e.until, "until", "", "only moves before this time")
+	f.StringVar(&e.clock, "clock", "", "show times by the clock of this log or host, or of the \"ensemble\"")
 	f.Int64Var(&e.token, "token", 0, "only the moves to and from the term with this token")
 	f.StringArrayVar(&e.txnlogs, "txnlog", nil, "a directory with a server's transaction logs; may be repeated")
 	f.BoolVar(&e.full, "full", false, "print every move, with the records that led to it")
@@ -165,6 +174,9 @@ func (e *explainer) run(args []string) error {
 	if o.Commands, err = e.readCommands(args); err != nil {
 		return err
 	}
+	if o.Clock, err = e.clockOf(logs); err != nil {
+		return err
+	}
 	if e.redacted {
 		o.Redact(why.Redact(logs, txns))
 	}
@@ -173,6 +185,16 @@ func (e *explainer) run(args []string) error {
 		return err
 	}
 	return verdictCode(r)
+}
+
+// clockOf returns the name in --clock, if there is a log of it.
+func (e *explainer) clockOf(logs []*why.Log) (string, error) {
+	known := why.ClockNames(logs)
+	if e.clock != "" && !slices.Contains(known, e.clock) {
+		return "", cli.Usage("--clock %s: there is no such log or host: want one of %s", events.Quote(e.clock, events.MaxName),
+			strings.Join(known, ", "))
+	}
+	return e.clock, nil
 }
 
 // verdictCode returns the error whose exit code the verdicts mean, nil for 0: what is shown comes before what is not.

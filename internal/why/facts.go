@@ -139,7 +139,7 @@ func (r *Report) nodeFact(l *Log, n *node) Fact {
 		f.Session = hex(n.session.id)
 	}
 	if end := r.h.endOf(n.path); end != nil {
-		t := time.UnixMilli(end.ended.Time).UTC()
+		t := time.UnixMilli(end.ended.Time).Add(time.Duration(r.face.shift)).UTC()
 		f.To, f.Zxid = &t, hex(end.ended.Zxid)
 	}
 	return f

@@ -31,7 +31,7 @@ func spare(t *testing.T, seed uint64) *spared {
 	for _, c := range s.Clients() {
 		all := len(s.records[c.ID()])
 		kept, damage := all, ""
-		switch dice.IntN(8) {
+		switch dice.IntN(16) {
 		case 0, 1:
 			s.lacks += fmt.Sprintf(", client%d's log", c.ID())
 			continue

@@ -1,6 +1,11 @@
 package why
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/incumbent-go/incumbent/events"
+)
 
 // moves returns the changes of leadership in a line: from each term to the next. Where several hold together, the end
 // of one is a move of its own.
@@ -82,7 +87,7 @@ func (r *Report) judge(o Options) {
 			unknown = cmp.Or(unknown, "why "+m.From.who()+" stopped is not in the logs")
 		}
 	}
-	if unknown = cmp.Or(unknown, r.missingTerm(), r.unreadable()); unknown != "" {
+	if unknown = cmp.Or(unknown, r.missingTerm(), r.unreadable(), r.outlived()); unknown != "" {
 		r.Verdict, r.Why = CannotTell, unknown
 		return
 	}
@@ -127,6 +132,31 @@ func (r *Report) unreadable() string {
 	return ""
 }
 
+// outlived says which log ends in a term before others of the line do: what came of the term is not known. "" if none does.
+func (r *Report) outlived() string {
+	for i := range r.Moves {
+		if m := &r.Moves[i]; m.To != nil && r.endsEarly(m.To, m.Path) {
+			return m.To.Log.Name + "'s log ends while " + m.To.who() + " " + m.To.holds() + ", and others go on"
+		}
+	}
+	return ""
+}
+
+// endsEarly reports whether a term goes on where its log ends, and another client's log in the line may be longer by more than a
+// session timeout.
+func (r *Report) endsEarly(t *Term, path string) bool {
+	if !t.Open() || r.h.endingOf(t, nil).Cause != CauseLeads {
+		return false
+	}
+	return slices.ContainsFunc(r.logs, func(l *Log) bool {
+		if l == t.Log || !l.queued(path) || l.Records == 0 {
+			return false
+		}
+		longer := r.h.clocks.between(t.Log, t.Log.last, l, l.last)
+		return !longer.known() || longer.mid() > int64(t.timeout())
+	})
+}
+
 // goneMeanwhile reports whether records are missing from a log during the moves that were asked for, and its client
 // was in one of their lines.
 func (r *Report) goneMeanwhile(l *Log) bool {
@@ -148,8 +178,8 @@ func (r *Report) goneMeanwhile(l *Log) bool {
 
 // queued reports whether a client was in a line, as far as its log shows.
 func (l *Log) queued(path string) bool {
-	for _, m := range l.machines {
-		if m.path == path || m.path == "" {
+	for id, m := range l.machines {
+		if id != events.SessionMachine && (m.path == path || m.path == "") { // one that was opened before the log begins has none
 			return true
 		}
 	}

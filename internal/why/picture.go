@@ -280,4 +280,6 @@ func linesOf(all []PictureMachine) (dirs []string) {
 }
 
 // timeOf returns a transaction's time in microseconds.
-func timeOf(t *txnlog.Txn) int64 { return time.UnixMilli(t.Time).UnixMicro() }
+func (p *painter) timeOf(t *txnlog.Txn) int64 {
+	return time.UnixMilli(t.Time).UnixMicro() + p.face.shift/int64(time.Microsecond)
+}

@@ -36,7 +36,7 @@ func (p *painter) txns() (all []PictureTxn) {
 
 // exactTxn returns a transaction of the ensemble's log, nil if it does not concern the picture.
 func (p *painter) exactTxn(t *txnlog.Txn, dirs map[string]bool) *PictureTxn {
-	x := &PictureTxn{Zxid: hex(t.Zxid), From: timeOf(t), To: timeOf(t), Exact: true, zxid: t.Zxid}
+	x := &PictureTxn{Zxid: hex(t.Zxid), From: p.timeOf(t), To: p.timeOf(t), Exact: true, zxid: t.Zxid}
 	_, ours := p.h.sessions[t.Session]
 	session := "session " + hex(t.Session)
 	switch {
@@ -143,7 +143,7 @@ func (p *painter) endedSession(l *Log, t *txnlog.Txn) (PictureEnd, string) {
 			return PictureEnd{Log: l.Name, Seq: s.closeAsked}, "its request"
 		}
 	}
-	return p.lastHeard(l, t.Session, timeOf(t)), "the last answer that the client got before"
+	return p.lastHeard(l, t.Session, p.timeOf(t)), "the last answer that the client got before"
 }
 
 // lastHeard returns the record of the last answer in a session before a time.

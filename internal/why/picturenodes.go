@@ -127,7 +127,7 @@ func (p *painter) node(l *Log, n *node) Span {
 // nodeEnd returns when a node went, and how that is known; 0 if it stood, as far as the logs show.
 func (p *painter) nodeEnd(l *Log, n *node) (at int64, how string) {
 	if end := p.h.endOf(n.path); end != nil {
-		return timeOf(end.ended), "zxid " + hex(end.ended.Zxid) + " of the ensemble's log"
+		return p.timeOf(end.ended), "zxid " + hex(end.ended.Zxid) + " of the ensemble's log"
 	}
 	if own := l.leases[n.path]; own != nil && own.gone != 0 {
 		return p.shown(l, own.goneAt), l.Name + " deleted it"

@@ -69,7 +69,7 @@ func (p *pseudonyms) path(path string) string {
 }
 
 func (l *Log) redact(p *pseudonyms) {
-	l.Name = p.name("log", l.Name)
+	l.Name, l.Header.Host, l.Header.PID = p.name("log", l.Name), p.name("host", l.Header.Host), 0
 	l.Header.Servers = slices.Clone(l.Header.Servers) // a header may be of several logs
 	for i, s := range l.Header.Servers {
 		l.Header.Servers[i] = p.name("server", s)

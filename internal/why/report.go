@@ -32,6 +32,8 @@ type Options struct {
 	MaxDrift int64
 	// Commands are the logs of the commands that elect and lock ran, as events.ReadCommandLines returns them.
 	Commands [][]events.CommandLine
+	// Clock is by whose clock times are shown: the name of a log or of a host, or "ensemble"; "" is what most hosts agree on.
+	Clock string
 	// OwnClocks says that the hosts' clocks are right, so times are shown by them, and not by that of the ensemble's leader.
 	OwnClocks bool
 }
@@ -81,7 +83,8 @@ type Report struct {
 	Earlier  int // moves of the lines that were not asked for
 	// nearestTo is the time that was asked for, if no move is in its minute and the nearest is in Moves; 0 otherwise.
 	nearestTo int64
-	ownClocks bool // see Options.OwnClocks
+	elsewhere string // by whose clock the time that was asked for has a move; "": by the one that is shown
+	ownClocks bool   // see Options.OwnClocks
 	logs      []*Log
 	h         *history
 	strange   []events.CommandLine // commands of terms that are in no log
@@ -95,9 +98,9 @@ func Explain(logs []*Log, txns []txnlog.Txn, o Options) *Report {
 	h := newHistory(logs, txns, cmp.Or(o.MaxDrift, defaultDrift))
 	r := &Report{logs: logs, h: h, lines: h.findLines()}
 	r.strange = h.commandsOf(o.Commands)
-	r.face = h.chooseFace()
+	r.face = h.chooseReference(logs, o.Clock)
 	if o.OwnClocks {
-		r.face, r.ownClocks = face{-1}, true
+		r.face, r.ownClocks = face{clock: -1}, true
 	}
 	var all []Move
 	for _, n := range r.lines {

@@ -9,9 +9,21 @@ import (
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-// face is the clock that is shown: that of the ensemble's leader in one epoch, or each host's
-// own if the logs do not show any.
-type face struct{ clock int }
+// face is the clock that is shown: that of the ensemble's leader in one epoch, set forward by shift so that it is that of hosts, or
+// each host's own if the logs do not show any.
+type face struct {
+	clock int
+	shift int64
+	whose string // "" is the clock of the ensemble's leader
+}
+
+// name says whose clock it is, "" for that of the ensemble's leader.
+func (f face) name() string {
+	if f.whose == "" || strings.HasPrefix(f.whose, "which ") {
+		return f.whose
+	}
+	return "of " + f.whose
+}
 
 // chooseFace chooses the epoch with the most samples.
 func (h *history) chooseFace() face {
@@ -27,14 +39,14 @@ func (h *history) chooseFace() face {
 			best, most = id, n
 		}
 	}
-	return face{best}
+	return face{clock: best}
 }
 
 // wall returns the time of day when a log's clock showed at, in nanoseconds since 1970.
 func (f face) wall(h *history, l *Log, at int64) int64 {
 	if f.clock >= 0 {
 		if got := h.clocks.read(l, at)[f.clock]; got != anywhere {
-			return got.mid()
+			return got.mid() + f.shift
 		}
 	}
 	return l.wall + at - l.Header.StartAt
@@ -101,10 +113,30 @@ func (r *Report) around(all []Move, at int64) (kept []Move) {
 			nearest, best = i, far
 		}
 	}
+	if len(kept) == 0 {
+		kept = r.aroundElsewhere(all, at)
+	}
 	if len(kept) == 0 && nearest >= 0 {
 		kept, r.nearestTo = all[nearest:nearest+1], at
 	}
 	return kept
+}
+
+// aroundElsewhere returns the moves of a minute by the clock of a host, or of the ensemble's leader, that shows another time.
+func (r *Report) aroundElsewhere(all []Move, at int64) (kept []Move) {
+	for _, c := range r.h.hostAheads(r.logs, r.face) {
+		for _, m := range all {
+			from, to := min(r.began(m), r.when(m))+c.ahead, max(r.began(m), r.when(m))+c.ahead
+			if to >= at && from < at+int64(time.Minute) {
+				kept = append(kept, m)
+			}
+		}
+		if len(kept) > 0 {
+			r.elsewhere = c.whose
+			return kept
+		}
+	}
+	return nil
 }
 
 // noMove says what was in the minute that was asked for and that has no move: who led, or that the logs do not have it.

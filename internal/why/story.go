@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -180,7 +181,10 @@ func (r *Report) tellTroubles(m *Move, add adder) {
 func (r *Report) doubt(o Options) {
 	add := func(text string, refs ...Ref) { r.Doubts = append(r.Doubts, Sentence{text, refs}) }
 	if r.face.clock >= 0 {
-		add("times are UTC" + r.days() + " by the clock of the ensemble's leader" + r.hostClocks())
+		add("times are UTC" + r.days() + " by the clock " + cmp.Or(r.face.name(), "of the ensemble's leader") + r.hostClocks())
+		if r.elsewhere != "" {
+			add("the time that was asked for is that of the clock of " + r.elsewhere)
+		}
 	} else if len(r.logs) > 0 && !r.ownClocks {
 		add("times are UTC" + r.days() + ", each by its own host's clock when its log began: nothing aligns them")
 	}
@@ -242,17 +246,13 @@ func (r *Report) doubt(o Options) {
 func (r *Report) hostClocks() string {
 	var all []string
 	for _, l := range r.logs {
-		if l.wall == 0 {
-			continue
-		}
-		at := r.h.clocks.read(l, l.Header.StartAt)[r.face.clock]
-		if !at.known() {
+		if l.wall != 0 && !r.h.clocks.read(l, l.Header.StartAt)[r.face.clock].known() {
 			all = append(all, l.Name+" cannot be aligned")
-			continue
 		}
-		ahead := l.wall - at.mid()
-		if abs(ahead) > at.width()/2+milli {
-			all = append(all, fmt.Sprintf("%s's own clock was %s ahead (±%s) when its log began", l.Name, span(time.Duration(ahead)), span(time.Duration(at.width()/2))))
+	}
+	for _, a := range r.h.hostAheads(r.logs, r.face) {
+		if abs(a.ahead) > a.width/2+milli {
+			all = append(all, a.text())
 		}
 	}
 	if len(all) == 0 {

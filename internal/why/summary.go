@@ -145,6 +145,9 @@ func (s *LineSummary) addGap(from, to int64) {
 // findLeader finds who leads at the end of the logs, or since when nobody does.
 func (r *Report) findLeader(s *LineSummary, last Move, end int64) {
 	if t := last.To; t != nil {
+		if r.endsEarly(t, last.Path) {
+			return
+		}
 		if r.h.endingOf(t, nil).Cause == CauseLeads && r.wall(t.Log, t.rightUntil()) >= end {
 			s.Leader, s.Token, s.Since = t.who(), t.Token, at(r.wall(t.Log, t.ElectedAt))
 			return
