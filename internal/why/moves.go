@@ -145,7 +145,7 @@ func (r *Report) outlived() string {
 // endsEarly reports whether a term goes on where its log ends, and another client's log in the line may be longer by more than a
 // session timeout.
 func (r *Report) endsEarly(t *Term, path string) bool {
-	if !t.Open() || r.h.endingOf(t, nil).Cause != CauseLeads {
+	if !t.Open() || !r.isLast(t) || r.h.endingOf(t, nil).Cause != CauseLeads {
 		return false
 	}
 	return slices.ContainsFunc(r.logs, func(l *Log) bool {
