@@ -191,7 +191,8 @@ func (e *explainer) run(args []string) error {
 func (e *explainer) clockOf(logs []*why.Log) (string, error) {
 	known := why.ClockNames(logs)
 	if e.clock != "" && !slices.Contains(known, e.clock) {
-		return "", cli.Usage("--clock %s: there is no such log or host: want one of %s", events.Quote(e.clock, events.MaxName),
+		return "", cli.Usage("--clock %s: there is no such log or host: want one of %s", events.Quote(e.clock,
+			events.MaxName),
 			strings.Join(known, ", "))
 	}
 	return e.clock, nil

@@ -358,7 +358,8 @@ var notices = map[events.Notice]bool{
 	events.Leader: true,
 	events.Vacant: true, events.Present: true, events.Absent: true, events.Members: true, events.Value: true,
 	events.Settled: true,
-	events.Stale:   true, events.Delivered: true, events.Withdrawn: true, events.Connected: true, events.Suspended: true,
+	events.Stale:   true, events.Delivered: true, events.Withdrawn: true, events.Connected: true,
+	events.Suspended:   true,
 	events.Reconnected: true, events.Lost: true, events.ShortGrant: true, events.Warning: true,
 }
 

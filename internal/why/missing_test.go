@@ -89,7 +89,7 @@ func (s *spared) missed() string {
 	return ""
 }
 
-// ledBetween returns who led between two terms of a move, of whom it says that nobody did; "" for nobody.
+// ledBetween returns who led between two terms of a move that says that nobody did; "" for nobody.
 func (s *spared) ledBetween(m *Move) string {
 	if len(m.Proofs) == 0 || len(m.strange) > 0 || m.From == nil || m.To == nil || m.Proofs[0].Earlier != m.From {
 		return ""

@@ -3,6 +3,7 @@ package why
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -132,28 +133,40 @@ func (r *Report) unreadable() string {
 	return ""
 }
 
-// outlived says which log ends in a term before others of the line do: what came of the term is not known. "" if none does.
+// outlived says which log ends in a term before others of the line do: what came of the term is not known. "" if none
+// does.
 func (r *Report) outlived() string {
 	for i := range r.Moves {
 		if m := &r.Moves[i]; m.To != nil && r.endsEarly(m.To, m.Path) {
 			return m.To.Log.Name + "'s log ends while " + m.To.who() + " " + m.To.holds() + ", and others go on"
 		}
 	}
+	for _, n := range r.lines {
+		if !slices.ContainsFunc(r.Moves, func(m Move) bool { return m.dir() == n.dir }) {
+			continue
+		}
+		for _, s := range n.strangers {
+			if s.log != nil && r.othersGoOn(s.log, s.log.session.current.timeout, n.path) {
+				return s.log.Name + "'s log ends while its node " + shortNode(s.path) + " is in line, and others go on"
+			}
+		}
+	}
 	return ""
 }
 
-// endsEarly reports whether a term goes on where its log ends, and another client's log in the line may be longer by more than a
-// session timeout.
+// endsEarly reports whether a term goes on where its log ends, and another's log goes on for longer.
 func (r *Report) endsEarly(t *Term, path string) bool {
-	if !t.Open() || !r.isLast(t) || r.h.endingOf(t, nil).Cause != CauseLeads {
-		return false
-	}
+	return t.Open() && r.isLast(t) && r.h.endingOf(t, nil).Cause == CauseLeads && r.othersGoOn(t.Log, t.timeout(), path)
+}
+
+// othersGoOn reports whether the log of another client in a line may be longer, by more than a session timeout.
+func (r *Report) othersGoOn(than *Log, timeout time.Duration, path string) bool {
 	return slices.ContainsFunc(r.logs, func(l *Log) bool {
-		if l == t.Log || !l.queued(path) || l.Records == 0 {
+		if l == than || !l.queued(path) || l.Records == 0 {
 			return false
 		}
-		longer := r.h.clocks.between(t.Log, t.Log.last, l, l.last)
-		return !longer.known() || longer.mid() > int64(t.timeout())
+		longer := r.h.clocks.between(than, than.last, l, l.last)
+		return !longer.known() || longer.mid() > int64(timeout)
 	})
 }
 
@@ -179,7 +192,8 @@ func (r *Report) goneMeanwhile(l *Log) bool {
 // queued reports whether a client was in a line, as far as its log shows.
 func (l *Log) queued(path string) bool {
 	for id, m := range l.machines {
-		if id != events.SessionMachine && (m.path == path || m.path == "") { // one that was opened before the log begins has none
+		if id != events.SessionMachine && (m.path == path ||
+			m.path == "") { // one that was opened before the log begins has none
 			return true
 		}
 	}

@@ -16,8 +16,8 @@ type ahead struct {
 // leaders is whose clock it is that stamps the nodes.
 const leaders = "the ensemble's leader"
 
-// hostAheads returns by how much the hosts' own clocks, and that of the ensemble's leader, are ahead of the clock that is shown:
-// those that can be aligned.
+// hostAheads returns by how much the hosts' own clocks, and that of the ensemble's leader, are ahead of the clock
+// that is shown: those that can be aligned.
 func (h *history) hostAheads(logs []*Log, f face) (all []ahead) {
 	if f.clock < 0 {
 		return nil
@@ -38,8 +38,8 @@ func (h *history) hostAheads(logs []*Log, f face) (all []ahead) {
 // agrees is how far apart clocks may be that agree with each other.
 const agrees = int64(2 * time.Second)
 
-// chooseReference chooses the clock that is shown: what most hosts agree on, with that of the ensemble's leader as one of them; or
-// the one that is asked for. Wanted is the name of a log or of a host, or "ensemble"; "" is none.
+// chooseReference chooses the clock that is shown: what most hosts agree on, with that of the ensemble's leader as
+// one of them; or the one that is asked for. Wanted is the name of a log or of a host, or "ensemble"; "" is none.
 func (h *history) chooseReference(logs []*Log, wanted string) face {
 	f := h.chooseFace()
 	votes := h.hostAheads(logs, f)
@@ -47,7 +47,8 @@ func (h *history) chooseReference(logs []*Log, wanted string) face {
 		return f
 	}
 	for _, l := range logs {
-		if at := h.clocks.read(l, l.Header.StartAt)[f.clock]; (l.Name == wanted || l.Header.Host == wanted) && wanted != "" && at.known() {
+		if at := h.clocks.read(l, l.Header.StartAt)[f.clock]; (l.Name == wanted || l.Header.Host == wanted) &&
+			wanted != "" && at.known() {
 			f.shift, f.whose = l.wall-at.mid(), wanted
 			return f
 		}

@@ -25,8 +25,8 @@ func hourApart(t *testing.T, hours ...int64) []*Log {
 	return logs
 }
 
-// Times are shown by the clock that most agree on, be it that of hosts or of the ensemble's leader, or by the one that is named; and
-// a time of any of them finds its moves.
+// Times are shown by the clock that most agree on, be it that of hosts or of the ensemble's leader, or by the one
+// that is named; and a time of any of them finds its moves.
 func TestTheClockThatMostAgreeOn(t *testing.T) {
 	for _, c := range []struct {
 		hours  []int64
@@ -36,7 +36,8 @@ func TestTheClockThatMostAgreeOn(t *testing.T) {
 		around int64 // of the first move, in hours after its time as shown
 	}{
 		{[]int64{0, 1, 0}, "", 0, "client1's own clock was 1h0m0s ahead", 1},
-		{[]int64{1, 1, 1}, "", 1, "by the clock which 3 hosts agree on; the clock of the ensemble's leader was 1h0m0s behind", -1},
+		{[]int64{1, 1, 1}, "", 1,
+			"by the clock which 3 hosts agree on; the clock of the ensemble's leader was 1h0m0s behind", -1},
 		{[]int64{-1, -1, -1}, "ensemble", 0, "client0's own clock was 1h0m0s behind", -1},
 		{[]int64{0, 5, 0}, "client1", 5, "by the clock of client1; ", -5},
 		{[]int64{0, 5, 0}, "hostclient1", 5, "client0's own clock was 5h0m0s behind", -5},
@@ -44,7 +45,8 @@ func TestTheClockThatMostAgreeOn(t *testing.T) {
 		logs := hourApart(t, c.hours...)
 		r := Explain(logs, nil, Options{Clock: c.clock})
 		text := strings.Join(r.Lines(true), "\n")
-		if got := time.Duration(r.face.shift).Round(time.Hour); got != time.Duration(c.shift)*time.Hour || !strings.Contains(text, c.says) {
+		if got := time.Duration(r.face.shift).Round(time.Hour); got != time.Duration(c.shift)*time.Hour ||
+			!strings.Contains(text, c.says) {
 			t.Errorf("%v, %q: set forward by %s, want %d h and %q\n%s", c.hours, c.clock, got, c.shift, c.says, text)
 		}
 		at := time.Unix(0, r.when(r.Moves[0])).Add(time.Duration(c.around)*time.Hour - 10*time.Second)

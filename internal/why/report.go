@@ -32,7 +32,8 @@ type Options struct {
 	MaxDrift int64
 	// Commands are the logs of the commands that elect and lock ran, as events.ReadCommandLines returns them.
 	Commands [][]events.CommandLine
-	// Clock is by whose clock times are shown: the name of a log or of a host, or "ensemble"; "" is what most hosts agree on.
+	// Clock is by whose clock times are shown: the name of a log or of a host, or "ensemble"; "" is what most hosts
+	// agree on.
 	Clock string
 	// OwnClocks says that the hosts' clocks are right, so times are shown by them, and not by that of the ensemble's leader.
 	OwnClocks bool

@@ -9,8 +9,8 @@ import (
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-// face is the clock that is shown: that of the ensemble's leader in one epoch, set forward by shift so that it is that of hosts, or
-// each host's own if the logs do not show any.
+// face is the clock that is shown: that of the ensemble's leader in one epoch, set forward by shift so that it is
+// that of hosts, or each host's own if the logs do not show any.
 type face struct {
 	clock int
 	shift int64
@@ -122,7 +122,8 @@ func (r *Report) around(all []Move, at int64) (kept []Move) {
 	return kept
 }
 
-// aroundElsewhere returns the moves of a minute by the clock of a host, or of the ensemble's leader, that shows another time.
+// aroundElsewhere returns the moves of a minute by the clock of a host, or of the ensemble's leader, that shows
+// another time.
 func (r *Report) aroundElsewhere(all []Move, at int64) (kept []Move) {
 	for _, c := range r.h.hostAheads(r.logs, r.face) {
 		for _, m := range all {

@@ -181,7 +181,8 @@ func (r *Report) tellTroubles(m *Move, add adder) {
 func (r *Report) doubt(o Options) {
 	add := func(text string, refs ...Ref) { r.Doubts = append(r.Doubts, Sentence{text, refs}) }
 	if r.face.clock >= 0 {
-		add("times are UTC" + r.days() + " by the clock " + cmp.Or(r.face.name(), "of the ensemble's leader") + r.hostClocks())
+		add("times are UTC" + r.days() + " by the clock " + cmp.Or(r.face.name(), "of the ensemble's leader") +
+			r.hostClocks())
 		if r.elsewhere != "" {
 			add("the time that was asked for is that of the clock of " + r.elsewhere)
 		}

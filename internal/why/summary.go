@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// LineSummary is one line at a glance: who leads at the end of the logs, for how long nobody led, who was skipped, and what to
-// do. Times are those of the clock that the report shows.
+// LineSummary is one line at a glance: who leads at the end of the logs, for how long nobody led, who was skipped,
+// and what to do. Times are those of the clock that the report shows.
 type LineSummary struct {
 	Path    string      `json:"path"`
 	AsOf    time.Time   `json:"asOf"` // the last record of all logs
@@ -20,7 +20,7 @@ type LineSummary struct {
 	Token       int64      `json:"token,string,omitempty"`
 	Since       *time.Time `json:"since,omitempty"`
 	NobodySince *time.Time `json:"nobodySince,omitempty"`
-	Left        bool       `json:"left,omitempty"`     // the last leader left on purpose, and nothing is known to be in the way
+	Left        bool       `json:"left,omitempty"`     // the last leader left on purpose, and nothing is in the way
 	InTheWay    *InTheWay  `json:"inTheWay,omitempty"` // why nobody leads; nil if the logs do not show it
 
 	Moves       int           `json:"moves"`                 // those that were asked for
@@ -53,7 +53,6 @@ type Skipped struct {
 
 // summarize returns the lines with moves that were asked for: those in trouble first.
 func (r *Report) summarize(o Options) (all []LineSummary) {
-	end := r.lastRecord()
 	byPath := map[string][]Move{}
 	var paths []string
 	for _, m := range r.Moves {
@@ -63,10 +62,11 @@ func (r *Report) summarize(o Options) (all []LineSummary) {
 		byPath[m.Path] = append(byPath[m.Path], m)
 	}
 	for _, path := range paths {
-		all = append(all, r.summarizeLine(path, byPath[path], end, o))
+		all = append(all, r.summarizeLine(path, byPath[path], o))
 	}
 	slices.SortStableFunc(all, func(a, b LineSummary) int {
-		return cmp.Or(cmp.Compare(b.trouble(), a.trouble()), cmp.Compare(b.Longest, a.Longest), cmp.Compare(a.Path, b.Path))
+		return cmp.Or(cmp.Compare(b.trouble(), a.trouble()), cmp.Compare(b.Longest, a.Longest), cmp.Compare(a.Path,
+			b.Path))
 	})
 	return all
 }
@@ -86,10 +86,11 @@ func (s LineSummary) trouble() int {
 	return 0
 }
 
-func (r *Report) lastRecord() (end int64) {
-	end = -endless
+// lastRecord returns the time of the last record of the logs whose clocks can be compared with that of a log.
+func (r *Report) lastRecord(of *Log) int64 {
+	end := r.wall(of, of.last)
 	for _, l := range r.logs {
-		if l.Records > 0 {
+		if l.Records > 0 && r.h.clocks.between(of, of.last, l, l.last).known() {
 			end = max(end, r.wall(l, l.last))
 		}
 	}
@@ -101,13 +102,18 @@ func at(ns int64) *time.Time {
 	return &t
 }
 
-func (r *Report) summarizeLine(path string, moves []Move, end int64, o Options) LineSummary {
+func (r *Report) summarizeLine(path string, moves []Move, o Options) LineSummary {
 	part := *r
 	part.Moves, part.Work, part.WorkWhy = moves, WorkNone, ""
 	part.judge(o)
 	part.judgeWork()
-	s := LineSummary{Path: path, AsOf: *at(end), Verdict: part.Verdict, Work: part.Work, Moves: len(moves)}
 	last := moves[len(moves)-1]
+	t := last.To
+	if t == nil {
+		t = last.From
+	}
+	end := r.lastRecord(t.Log)
+	s := LineSummary{Path: path, AsOf: *at(end), Verdict: part.Verdict, Work: part.Work, Moves: len(moves)}
 	if last.Permits == nil {
 		r.sumGaps(&s, moves)
 		r.findLeader(&s, last, end)
@@ -214,7 +220,10 @@ func (r *Report) skipped(m Move) (all []Skipped) {
 	first, before := orderOf(m.From.Node), orderOf(m.To.Node)
 	kind := r.h.kindOf(baseOf(m.To.Node)).kind
 	places := r.h.placesIn(m.To.Dir)
-	i, _ := slices.BinarySearchFunc(places, first+1, func(p place, order int64) int { return cmp.Compare(p.order, order) })
+	i, _ := slices.BinarySearchFunc(places, first+1, func(p place, order int64) int {
+		return cmp.Compare(p.order,
+			order)
+	})
 	for _, p := range places[i:] {
 		if p.order >= before {
 			break
@@ -223,7 +232,8 @@ func (r *Report) skipped(m Move) (all []Skipped) {
 			continue
 		}
 		if cause, why := r.whySkipped(p.log, p.node, m.To); why != "" {
-			all = append(all, Skipped{p.log.nameOf(p.node.machine), *at(r.wall(m.To.Log, m.To.ElectedAt)), m.To.who(), cause, why})
+			all = append(all, Skipped{p.log.nameOf(p.node.machine), *at(r.wall(m.To.Log, m.To.ElectedAt)), m.To.who(),
+				cause, why})
 		}
 	}
 	slices.SortFunc(all, func(a, b Skipped) int { return cmp.Compare(a.Participant, b.Participant) })
@@ -301,25 +311,31 @@ func (s LineSummary) text(path bool) (lines []string) {
 	}
 	switch {
 	case s.Leader != "":
-		lines = append(lines, fmt.Sprintf("%s%s leads since %s with token %d (as of %s)", of, s.Leader, clock(s.Since), s.Token, clock(&s.AsOf)))
+		lines = append(lines, fmt.Sprintf("%s%s leads since %s with token %d (as of %s)", of, s.Leader, clock(s.Since),
+			s.Token, clock(&s.AsOf)))
 	case s.Left:
-		lines = append(lines, fmt.Sprintf("%sNobody leads since %s: the last leader left on purpose, and nobody followed (as of %s)", of, clock(s.NobodySince), clock(&s.AsOf)))
+		lines = append(lines,
+			fmt.Sprintf("%sNobody leads since %s: the last leader left on purpose, and nobody followed (as of %s)", of,
+				clock(s.NobodySince), clock(&s.AsOf)))
 	case s.NobodySince != nil:
-		text := fmt.Sprintf("%sNOBODY LEADS since %s, for %s (as of %s)", of, clock(s.NobodySince), span(s.AsOf.Sub(*s.NobodySince)), clock(&s.AsOf))
+		text := fmt.Sprintf("%sNOBODY LEADS since %s, for %s (as of %s)", of, clock(s.NobodySince),
+			span(s.AsOf.Sub(*s.NobodySince)), clock(&s.AsOf))
 		if s.InTheWay != nil {
 			text += ": " + s.InTheWay.text()
 		}
 		lines = append(lines, text)
 	}
 	if s.Gaps > 0 {
-		lines = append(lines, fmt.Sprintf("%sWithout a leader: %s in %s, the longest %s from %s", of, span(s.Without), plural(s.Gaps, "gap"), span(s.Longest), clock(s.LongestFrom)))
+		lines = append(lines, fmt.Sprintf("%sWithout a leader: %s in %s, the longest %s from %s", of, span(s.Without),
+			plural(s.Gaps, "gap"), span(s.Longest), clock(s.LongestFrom)))
 	}
 	for i, one := range s.Skipped {
 		if i == maxSkipped {
 			lines = append(lines, fmt.Sprintf("%sSkipped: %d more (--json has them)", of, len(s.Skipped)-i))
 			break
 		}
-		lines = append(lines, fmt.Sprintf("%sSkipped: %s was ahead of %s at %s, and did not lead: %s", of, one.Participant, one.For, clock(&one.At), one.Why))
+		lines = append(lines, fmt.Sprintf("%sSkipped: %s was ahead of %s at %s, and did not lead: %s", of,
+			one.Participant, one.For, clock(&one.At), one.Why))
 	}
 	for _, a := range s.Do {
 		lines = append(lines, of+"Do: "+a.String())

@@ -17,7 +17,8 @@ func (c *crafted) on(t *testing.T, name string) *Log {
 	return l
 }
 
-// The node of a leader that did not release stands ahead of all: the summary names it, its process, and how to end that.
+// The node of a leader that did not release stands ahead of all: the summary names it, its process, and how to end
+// that.
 func TestASummaryNamesWhatIsInTheWay(t *testing.T) {
 	a, b := newCrafted(1, 100), newCrafted(2, 2000)
 	a.stop(1, 1100, events.CommandClose)
@@ -29,11 +30,16 @@ func TestASummaryNamesWhatIsInTheWay(t *testing.T) {
 		t.Fatalf("%+v", r.Summaries)
 	}
 	s := r.Summaries[0]
-	if s.Leader != "" || s.NobodySince == nil || s.AsOf.Sub(*s.NobodySince) != 6100*time.Millisecond || s.InTheWay == nil || s.InTheWay.PID != 4711 || s.Gaps != 2 || s.Longest != 6100*time.Millisecond || s.Without != 7*time.Second {
+	if s.Leader != "" || s.NobodySince == nil || s.AsOf.Sub(*s.NobodySince) != 6100*time.Millisecond ||
+		s.InTheWay == nil || s.InTheWay.PID != 4711 || s.Gaps != 2 || s.Longest != 6100*time.Millisecond ||
+		s.Without != 7*time.Second {
 		t.Errorf("%+v", s)
 	}
 	text := strings.Join(r.Lines(false)[1:], "\n")
-	for _, want := range []string{"NOBODY LEADS since 00:00:02.900, for 6.10 s", "node 2 of bob (session 0x66, process 4711 on host-bob) is ahead of all: its work has not returned", "Without a leader: 7.00 s in 2 gaps, the longest 6.10 s from 00:00:02.900", "Do: end the process, and its node goes: kill 4711    # on host-bob"} {
+	for _, want := range []string{"NOBODY LEADS since 00:00:02.900, for 6.10 s",
+		"node 2 of bob (session 0x66, process 4711 on host-bob) is ahead of all: its work has not returned",
+		"Without a leader: 7.00 s in 2 gaps, the longest 6.10 s from 00:00:02.900",
+		"Do: end the process, and its node goes: kill 4711    # on host-bob"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
@@ -45,10 +51,15 @@ func TestASummarySaysWhoWasSkipped(t *testing.T) {
 	a, c := newCrafted(1, 100), newCrafted(3, 5000)
 	a.stop(1, 1100, events.CommandClose)
 	b := &crafted{own: "/l/_c_00000000-0000-0000-0000-000000000002-latch-0000000002"}
-	b.add(events.SessionMachine, events.Event{Kind: events.ConnectionAttached, At: 150, Session: 1, SessionID: 102, Timeout: 4000 * ms}, "connecting", "connected")
-	b.add("latch-1", events.Event{Kind: events.ReplyCreate, At: 200, SentAt: 190, Session: 1, Zxid: 2, Path: b.own}, "enrolling", "listing")
-	b.add(events.SessionMachine, events.Event{Kind: events.ConnectionSuspended, At: 4000, Session: 1, Code: events.ConnectionLoss, End: events.ConnectionEndSilent, Text: "zk2:2181: silent for too long"}, "connected", "suspended")
-	b.add(events.SessionMachine, events.Event{Kind: events.ConnectionLost, At: 6000, Session: 1, Code: events.SessionExpired}, "suspended", "resting")
+	b.add(events.SessionMachine, events.Event{Kind: events.ConnectionAttached, At: 150, Session: 1, SessionID: 102,
+		Timeout: 4000 * ms}, "connecting", "connected")
+	b.add("latch-1", events.Event{Kind: events.ReplyCreate, At: 200, SentAt: 190, Session: 1, Zxid: 2, Path: b.own},
+		"enrolling", "listing")
+	b.add(events.SessionMachine, events.Event{Kind: events.ConnectionSuspended, At: 4000, Session: 1,
+		Code: events.ConnectionLoss, End: events.ConnectionEndSilent, Text: "zk2:2181: silent for too long"},
+		"connected", "suspended")
+	b.add(events.SessionMachine, events.Event{Kind: events.ConnectionLost, At: 6000, Session: 1,
+		Code: events.SessionExpired}, "suspended", "resting")
 	l, err := Read("bob", events.Header{}, &each{b.records})
 	if err != nil {
 		t.Fatal(err)
@@ -57,10 +68,12 @@ func TestASummarySaysWhoWasSkipped(t *testing.T) {
 	c.add("latch-1", events.Event{Kind: events.TimerFired, At: 5500, ValidUntil: 0}, "leading", "leading")
 	r := Explain([]*Log{a.on(t, "alice"), l, c.on(t, "carol")}, nil, Options{})
 	s := r.Summaries[0]
-	if len(s.Skipped) != 1 || s.Skipped[0].Participant != "bob" || s.Skipped[0].For != "carol" || s.Skipped[0].Cause != CauseSilent {
+	if len(s.Skipped) != 1 || s.Skipped[0].Participant != "bob" || s.Skipped[0].For != "carol" ||
+		s.Skipped[0].Cause != CauseSilent {
 		t.Errorf("%+v", s.Skipped)
 	}
-	if text := strings.Join(r.Lines(false), "\n"); !strings.Contains(text, "Skipped: bob was ahead of carol at 00:00:05.000, and did not lead: it heard nothing from its server any more (zk2:2181)") {
+	if text := strings.Join(r.Lines(false), "\n"); !strings.Contains(text,
+		"Skipped: bob was ahead of carol at 00:00:05.000, and did not lead: it heard nothing from its server any more") {
 		t.Error(text)
 	}
 	if s.Leader != "carol" || s.Token != 3 || s.NobodySince != nil {
@@ -87,7 +100,9 @@ func TestSeveralLinesAreATable(t *testing.T) {
 		logs = append(logs, c.on(t, fmt.Sprint("host", i)))
 	}
 	lines := Explain(logs, nil, Options{}).Lines(false)
-	if len(lines) > mostLines || !strings.HasPrefix(lines[1], "line ") || !strings.HasPrefix(lines[2], "/jobs/07  NOBODY") || !strings.HasPrefix(lines[3], "/jobs/00  host0 ") || !strings.HasPrefix(lines[10], "(4 lines more") {
+	if len(lines) > mostLines || !strings.HasPrefix(lines[1], "line ") || !strings.HasPrefix(lines[2],
+		"/jobs/07  NOBODY") || !strings.HasPrefix(lines[3], "/jobs/00  host0 ") || !strings.HasPrefix(lines[10],
+		"(4 lines more") {
 		t.Error(strings.Join(lines, "\n"))
 	}
 }
