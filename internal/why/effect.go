@@ -1,7 +1,6 @@
 package why
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -129,26 +128,6 @@ func (l *Log) addListing(r events.Record) {
 		}
 		s.last, s.lastAt = r.Seq, ev.At
 		l.seen[path] = s
-	}
-}
-
-// noteAbsent notes between which numbers of a listing it has no node.
-func (l *Log) noteAbsent(dir string, children []string) {
-	var orders []int64
-	for _, name := range children {
-		if n := orderOf(name); n >= 0 {
-			orders = append(orders, n)
-		}
-	}
-	slices.Sort(orders)
-	for i := 1; i < len(orders); i++ {
-		span := [2]int64{orders[i-1], orders[i]}
-		if all := l.absent[dir]; span[1]-span[0] > 1 && (len(all) == 0 || all[len(all)-1] != span) {
-			if l.absent == nil {
-				l.absent = map[string][][2]int64{}
-			}
-			l.absent[dir] = append(all, span)
-		}
 	}
 }
 

@@ -147,7 +147,7 @@ func (r *Report) outlived() string {
 		}
 		for _, s := range n.strangers {
 			if s.log != nil && r.othersGoOn(s.log, s.log.session.current.timeout, n.path) {
-				return s.log.Name + "'s log ends while its node " + shortNode(s.path) + " is in line, and others go on"
+				return s.log.Name + "'s log ends while its node " + s.name() + " is in line, and others go on"
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package why
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,6 +28,14 @@ type stranger struct {
 	reads bool
 	log   *Log  // of its client, which ends, or has a gap, before the node has gone; nil: it is not here
 	from  int64 // the log's last record before that
+}
+
+// name returns the node's number in its line.
+func (s stranger) name() string {
+	if s.path == "" { // nothing else is known of it
+		return itoa(s.order)
+	}
+	return shortNode(s.path)
 }
 
 // kindOf returns the kind of a node's name, as in "latch-", and whether it shares. Plain names are of one kind with
@@ -298,7 +305,7 @@ func (h *history) unseenIn(n *line) (all []stranger) {
 		last := orderOf(n.terms[i].Node)
 		for order := last + 1; order < orderOf(t.Node) && len(all) < maxUnseen; order++ {
 			if !taken[order] && !h.absent(n, order) {
-				all = append(all, stranger{path: fmt.Sprintf("%s/%010d", n.dir, order), order: order})
+				all = append(all, stranger{order: order})
 			}
 		}
 	}
@@ -346,4 +353,24 @@ func (h *history) between(n *line, last, next *Term) (all []stranger) {
 		all = append(all, s)
 	}
 	return all
+}
+
+// noteAbsent notes between which numbers of a listing it has no node.
+func (l *Log) noteAbsent(dir string, children []string) {
+	var orders []int64
+	for _, name := range children {
+		if n := orderOf(name); n >= 0 {
+			orders = append(orders, n)
+		}
+	}
+	slices.Sort(orders)
+	for i := 1; i < len(orders); i++ {
+		span := [2]int64{orders[i-1], orders[i]}
+		if all := l.absent[dir]; span[1]-span[0] > 1 && (len(all) == 0 || all[len(all)-1] != span) {
+			if l.absent == nil {
+				l.absent = map[string][][2]int64{}
+			}
+			l.absent[dir] = append(all, span)
+		}
+	}
 }

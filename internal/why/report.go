@@ -181,7 +181,7 @@ func (l *Log) holed() bool {
 func (r *Report) missingLog(m Move) string {
 	s := m.strange[0]
 	if s.log != nil {
-		return "node " + shortNode(s.path) + " of " + s.log.Name + " may have led behind the end of its log"
+		return "node " + s.name() + " of " + s.log.Name + " may have led behind the end of its log"
 	}
 	owner := ""
 	if s.owner != 0 {
@@ -191,7 +191,7 @@ func (r *Report) missingLog(m Move) string {
 	if n := len(m.strange) - 1; n > 0 {
 		more = ", and those of " + plural(n, "other place")
 	}
-	return "node " + shortNode(s.path) + owner + " may have led, and its client's log is not here" + more
+	return "node " + s.name() + owner + " may have led, and its client's log is not here" + more
 }
 
 func howLong(p Proof) string {
