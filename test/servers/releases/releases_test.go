@@ -73,6 +73,7 @@ func TestReleases(t *testing.T) {
 			})
 		}
 	}
+	ok(t, os.WriteFile(results, []byte(format(all)), 0o600))
 	after, err := between(string(before), table(all))
 	ok(t, err)
 	ok(t, os.WriteFile(page, []byte(after), 0o600))
@@ -112,6 +113,14 @@ func TestOnlyWhatMetAServerCounts(t *testing.T) {
 	}
 	if _, err := o.read(strings.NewReader("no JSON")); err == nil {
 		t.Error("what is no JSON was read")
+	}
+	for _, bad := range []string{
+		"3.6.4\tsuite\t1\n", "3.6.4\tsuite\tx\t0\t\t1\t\n",
+		"3.6.5\tsuite\t1\t0\t\t1\t\n", "3.6.4\tother\t1\t0\t\t1\t\n",
+	} {
+		if _, err := parse(bad); err == nil {
+			t.Errorf("%q was read", bad)
+		}
 	}
 }
 

@@ -23,6 +23,10 @@ func parse(text string) (all []outcome, err error) {
 		}
 		o := outcome{release: f[0], part: f[1], passed: n[0], silent: n[1], said: f[6]}
 		o.took = time.Duration(n[2]) * time.Second
+		known := slices.ContainsFunc(parts, func(p part) bool { return p.name == o.part })
+		if !known || !slices.Contains(releases, o.release) {
+			return nil, fmt.Errorf("%q: want one of the releases %q and of their parts", line, releases)
+		}
 		if f[4] != "" {
 			o.failed = strings.Split(f[4], " ")
 		}
