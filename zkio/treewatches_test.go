@@ -55,63 +55,98 @@ func mustPost(t *testing.T, what string, got []string, want ...string) {
 	}
 }
 
+// onReleases runs a test with the options of a server of each release.
+func onReleases(t *testing.T, test func(t *testing.T, o zkmem.Options)) {
+	t.Helper()
+	for _, r := range []zkmem.Release{zkmem.Release38, zkmem.Release39} {
+		t.Run(string(r), func(t *testing.T) { test(t, zkmem.Options{Release: r}) })
+	}
+}
+
 // A recursive watch reports what happens to its node and to all below it, and lasts. A
 // change of a node is posted once until the machine reads the node.
 func TestARecursiveWatch(t *testing.T) {
-	srv := zkmem.Start(t)
-	r, _ := attachedRig(t, srv)
-	if set := r.watchTree("/t"); set.Code != "" || set.Kind != events.ReplyWatch {
-		t.Fatalf("the watch: %+v", set)
-	}
-	for _, path := range []string{"/t", "/tea", "/t/a", "/t/a/b"} {
-		r.ask(events.Create{Call: r.call(), Path: path, Mode: events.Persistent})
-	}
-	mustPost(t, "creates", r.watchEvents(), "treecache-1 watch.created /t", "treecache-1 watch.created /t/a", "treecache-1 watch.created /t/a/b")
-	set := func(path string) {
-		r.ask(events.Multi{Call: r.call(), Ops: []events.Op{{Verb: "set", Path: path, Version: -1}}})
-	}
-	set("/t/a")
-	set("/t/a")
-	set("/t/a/b")
-	mustPost(t, "writes", r.watchEvents(), "treecache-1 watch.changed /t/a", "treecache-1 watch.changed /t/a/b")
-	r.askAs(other, events.Get{Call: r.call(), Path: "/t/a", Watch: true})
-	set("/t/a")
-	mustPost(t, "a write that another machine watches, too", r.watchEvents(), "latch-9 watch.changed /t/a")
-	r.askAs(cache, events.Get{Call: r.call(), Path: "/t/a"})
-	set("/t/a")
-	mustPost(t, "a write behind a read", r.watchEvents(), "treecache-1 watch.changed /t/a")
-	r.askAs(other, events.Children{Call: r.call(), Path: "/t/a", Watch: true})
-	r.ask(events.Delete{Call: r.call(), Path: "/t/a/b"})
-	mustPost(t, "a deletion, and a list of children", r.watchEvents(), "treecache-1 watch.deleted /t/a/b", "latch-9 watch.children /t/a")
-	r.ask(events.Create{Call: r.call(), Path: "/t/a/b", Mode: events.Persistent})
-	set("/t/a/b")
-	mustPost(t, "another node in its place", r.watchEvents(), "treecache-1 watch.created /t/a/b", "treecache-1 watch.changed /t/a/b")
+	onReleases(t, func(t *testing.T, o zkmem.Options) {
+		srv := zkmem.Start(t, o)
+		r, _ := attachedRig(t, srv)
+		if set := r.watchTree("/t"); set.Code != "" || set.Kind != events.ReplyWatch {
+			t.Fatalf("the watch: %+v", set)
+		}
+		for _, path := range []string{"/t", "/tea", "/t/a", "/t/a/b"} {
+			r.ask(events.Create{Call: r.call(), Path: path, Mode: events.Persistent})
+		}
+		mustPost(t, "creates", r.watchEvents(), "treecache-1 watch.created /t", "treecache-1 watch.created /t/a",
+			"treecache-1 watch.created /t/a/b")
+		set := func(path string) {
+			r.ask(events.Multi{Call: r.call(), Ops: []events.Op{{Verb: "set", Path: path, Version: -1}}})
+		}
+		set("/t/a")
+		set("/t/a")
+		set("/t/a/b")
+		mustPost(t, "writes", r.watchEvents(), "treecache-1 watch.changed /t/a", "treecache-1 watch.changed /t/a/b")
+		r.askAs(other, events.Get{Call: r.call(), Path: "/t/a", Watch: true})
+		set("/t/a")
+		mustPost(t, "a write that another machine watches, too", r.watchEvents(), "latch-9 watch.changed /t/a")
+		r.askAs(cache, events.Get{Call: r.call(), Path: "/t/a"})
+		set("/t/a")
+		mustPost(t, "a write behind a read", r.watchEvents(), "treecache-1 watch.changed /t/a")
+		r.askAs(other, events.Children{Call: r.call(), Path: "/t/a", Watch: true})
+		r.ask(events.Delete{Call: r.call(), Path: "/t/a/b"})
+		mustPost(t, "a deletion, and a list of children", r.watchEvents(), "treecache-1 watch.deleted /t/a/b",
+			"latch-9 watch.children /t/a")
+		r.ask(events.Create{Call: r.call(), Path: "/t/a/b", Mode: events.Persistent})
+		set("/t/a/b")
+		mustPost(t, "another node in its place", r.watchEvents(), "treecache-1 watch.created /t/a/b",
+			"treecache-1 watch.changed /t/a/b")
+	})
 }
 
 // On a server that may keep one watch for each path, a one-shot watch on the path of the
 // recursive one takes its place: the machine gets an event when the request is sent. Watches on
 // other paths, above and below, change nothing.
 func TestAOneShotWatchReplacesARecursiveOne(t *testing.T) {
-	srv := zkmem.Start(t)
+	onReleases(t, func(t *testing.T, o zkmem.Options) {
+		srv := zkmem.Start(t, o)
+		r, _ := attachedRig(t, srv)
+		for _, path := range []string{"/s", "/s/t", "/s/t/a"} {
+			r.ask(events.Create{Call: r.call(), Path: path, Mode: events.Persistent})
+		}
+		r.watchTree("/s/t")
+		for _, path := range []string{"/", "/s", "/s/t/a"} {
+			r.askAs(other, events.Get{Call: r.call(), Path: path, Watch: true})
+			r.askAs(other, events.Children{Call: r.call(), Path: path, Watch: true})
+		}
+		r.askAs(other, events.Get{Call: r.call(), Path: "/s/t"})
+		mustPost(t, "watches on other paths, and a read", r.watchEvents())
+		r.askAs(cache, events.AddWatch{Call: r.call(), Path: "/s/t"})
+		mustPost(t, "the same watch again", r.watchEvents())
+		r.Execute(other, events.Children{Call: r.call(), Path: "/s/t", Watch: true})
+		mustPost(t, "a watch on the same path", r.watchEvents(), "treecache-1 watch.replaced /s/t")
+		r.ask(events.Delete{Call: r.call(), Path: "/s/t/a"})
+		mustPost(t, "a deletion below it", r.watchEvents(), "latch-9 watch.deleted /s/t/a",
+			"latch-9 watch.children /s/t")
+		if again := r.watchTree("/s/t"); again.Code != "" {
+			t.Errorf("nobody else watches the path: %+v", again)
+		}
+	})
+}
+
+// On a server that keeps watches of different modes apart, a one-shot watch on the path of the recursive one leaves it
+// as it is, from the first event on, by which the client knows that.
+func TestAOneShotWatchBesideARecursiveOne(t *testing.T) {
+	srv := zkmem.Start(t, zkmem.Options{Release: zkmem.Release39})
 	r, _ := attachedRig(t, srv)
-	for _, path := range []string{"/s", "/s/t", "/s/t/a"} {
-		r.ask(events.Create{Call: r.call(), Path: path, Mode: events.Persistent})
-	}
-	r.watchTree("/s/t")
-	for _, path := range []string{"/", "/s", "/s/t/a"} {
-		r.askAs(other, events.Get{Call: r.call(), Path: path, Watch: true})
-		r.askAs(other, events.Children{Call: r.call(), Path: path, Watch: true})
-	}
-	r.askAs(other, events.Get{Call: r.call(), Path: "/s/t"})
-	mustPost(t, "watches on other paths, and a read", r.watchEvents())
-	r.askAs(cache, events.AddWatch{Call: r.call(), Path: "/s/t"})
-	mustPost(t, "the same watch again", r.watchEvents())
-	r.Execute(other, events.Children{Call: r.call(), Path: "/s/t", Watch: true})
-	mustPost(t, "a watch on the same path", r.watchEvents(), "treecache-1 watch.replaced /s/t")
-	r.ask(events.Delete{Call: r.call(), Path: "/s/t/a"})
-	mustPost(t, "a deletion below it", r.watchEvents(), "latch-9 watch.deleted /s/t/a", "latch-9 watch.children /s/t")
-	if again := r.watchTree("/s/t"); again.Code != "" {
-		t.Errorf("nobody else watches the path: %+v", again)
+	r.watchTree("/t")
+	r.ask(events.Create{Call: r.call(), Path: "/t", Mode: events.Persistent})
+	mustPost(t, "a create", r.watchEvents(), "treecache-1 watch.created /t")
+	r.askAs(other, events.Get{Call: r.call(), Path: "/t", Watch: true})
+	for _, want := range [][]string{{"latch-9 watch.changed /t", "treecache-1 watch.changed /t"},
+		{"treecache-1 watch.changed /t"}} {
+		r.askAs(cache, events.Get{Call: r.call(), Path: "/t"})
+		r.ask(events.Multi{Call: r.call(), Ops: []events.Op{{Verb: "set", Path: "/t", Version: -1}}})
+		got := r.watchEvents()
+		slices.Sort(got)
+		mustPost(t, "a write", got, want...)
 	}
 }
 
@@ -164,22 +199,26 @@ func TestARecursiveWatchEndsWithItsConnection(t *testing.T) {
 // A recursive watch of a machine that has closed is removed: the server would go on to send
 // its events. It stays while another machine waits for it.
 func TestARecursiveWatchOfAClosedMachineIsRemoved(t *testing.T) {
-	srv := zkmem.Start(t)
-	r, _ := attachedRig(t, srv)
-	r.watchTree("/t")
-	r.watchTree("/u")
-	r.askAs(other, events.AddWatch{Call: r.call(), Path: "/t"})
-	r.Forget(cache)
-	waitFor(t, srv, "the end of one watch", func(v *zkmem.View) bool { return v.WatchCount() == 2 })
-	r.ask(events.Create{Call: r.call(), Path: "/t", Mode: events.Persistent})
-	mustPost(t, "a create", r.watchEvents(), "latch-9 watch.created /t")
-	r.Forget(other)
-	waitFor(t, srv, "the end of all", func(v *zkmem.View) bool { return v.WatchCount() == 0 })
-	r.Execute(cache, events.AddWatch{Call: r.call(), Path: "/t"})
-	r.Forget(cache)
-	r.askAs(other, events.Get{Call: r.call(), Path: "/t", Watch: true})
-	r.ask(events.Delete{Call: r.call(), Path: "/t"})
-	mustPost(t, "a watch behind the removal", r.watchEvents(), "latch-9 watch.deleted /t")
+	onReleases(t, func(t *testing.T, o zkmem.Options) {
+		srv := zkmem.Start(t, o)
+		r, _ := attachedRig(t, srv)
+		r.watchTree("/t")
+		r.watchTree("/u")
+		r.askAs(other, events.AddWatch{Call: r.call(), Path: "/t"})
+		r.Forget(cache)
+		left := map[zkmem.Release]int{zkmem.Release38: 2,
+			zkmem.Release39: 1}[o.Release] // 3.8 counts it as a watch of children, too
+		waitFor(t, srv, "the end of one watch", func(v *zkmem.View) bool { return v.WatchCount() == left })
+		r.ask(events.Create{Call: r.call(), Path: "/t", Mode: events.Persistent})
+		mustPost(t, "a create", r.watchEvents(), "latch-9 watch.created /t")
+		r.Forget(other)
+		waitFor(t, srv, "the end of all", func(v *zkmem.View) bool { return v.WatchCount() == 0 })
+		r.Execute(cache, events.AddWatch{Call: r.call(), Path: "/t"})
+		r.Forget(cache)
+		r.askAs(other, events.Get{Call: r.call(), Path: "/t", Watch: true})
+		r.ask(events.Delete{Call: r.call(), Path: "/t"})
+		mustPost(t, "a watch behind the removal", r.watchEvents(), "latch-9 watch.deleted /t")
+	})
 }
 
 // A server that does not know recursive watches is asked once by a client, and one that ends
