@@ -66,8 +66,16 @@ func TestSubjectsAreWrittenAsJavaDoes(t *testing.T) {
 }
 
 // A client with a certificate has its subject as identity: what it creates for its creator is closed to another.
-func TestAClientCertificateIsAnIdentity(t *testing.T) {
-	s := Start(t)
+func TestAClientCertificateIsAnIdentity(t *testing.T) { certificates(t, Options{}) }
+
+// The identity is one that a server may require. A client without a certificate proves another.
+func TestACertificateIsTheIdentityThatIsRequired(t *testing.T) {
+	certificates(t, Options{EnforceAuth: []string{"x509", "digest"}})
+}
+
+func certificates(t *testing.T, o Options) {
+	t.Helper()
+	s := Start(t, o)
 	pair, pool := selfSigned(t)
 	ann, annCert := certificateOf(t, pkix.RDNSequence{rdn(organisation, "b"), rdn(commonName, "ann")})
 	bob, bobCert := certificateOf(t, pkix.RDNSequence{rdn(commonName, "bob")})
@@ -90,8 +98,17 @@ func TestAClientCertificateIsAnIdentity(t *testing.T) {
 		}
 		return code
 	}
+	without := func() *rawClient {
+		c := newSession(t, s, time.Minute)
+		if len(o.EnforceAuth) > 0 {
+			c.hears(SessionRequiresAuth, OpPing, nil)
+			c = newSession(t, s, time.Minute)
+			c.hears(OK, OpAuth, func(e *encoder) { e.int32(0); e.text("digest"); e.text("bob:pw") })
+		}
+		return c
+	}
 	named := ACL{PermAll, "x509", "CN=ann,O=b"}
-	if code := create(newSession(t, s, time.Minute), "/before", named); code != InvalidACL {
+	if code := create(without(), "/before", named); code != InvalidACL {
 		t.Errorf("without a listener for TLS: %v", code)
 	}
 	if err := s.ListenTLS("127.0.0.1:0", config); err != nil {
@@ -107,7 +124,7 @@ func TestAClientCertificateIsAnIdentity(t *testing.T) {
 		c.introduce(0, nil, time.Minute)
 		return c
 	}
-	one, two, plain := dial(ann), dial(bob), newSession(t, s, time.Minute)
+	one, two, plain := dial(ann), dial(bob), without()
 	if code := create(one, "/line", ACL{PermAll, "auth", ""}); code != OK {
 		t.Fatal(code)
 	}
