@@ -76,8 +76,7 @@
 //   - The configuration names the addresses where clients are served, as its members get them ([Ensemble.Advertise]).
 //   - A read-only member gives its clients sessions of their own, as a real one with localSessionsEnabled does. A 3.8.0 without
 //     that gives them none.
-//   - A reconfig that cannot be decoded is refused. It ends the service of a real leader of 3.8.0. Members are
-//     compared with 3.8.0 only.
+//   - A reconfig that cannot be decoded is refused. It ends the service of a real leader of 3.8.0.
 //
 // # Rules of use
 //

@@ -25,11 +25,19 @@ type members interface {
 
 const ensembleTick = 400 * time.Millisecond
 
-// bothEnsembles plays the same scene on a real ensemble and on zkmem's, and compares what the clients heard.
+// bothEnsembles plays the same scene on a real ensemble of each release and on zkmem's, and compares what the clients
+// heard.
 func bothEnsembles(t *testing.T, o ensemble.Options, mem zkmem.Options, play func(*scene)) {
 	t.Helper()
-	o.Tick, o.SyncLimit, mem.Tick, mem.SyncLimit = ensembleTick, 20, ensembleTick, 20
+	onReleases(t, func(t *testing.T, r release) { r.ensembles(t, o, mem, play) })
+}
+
+func (r release) ensembles(t *testing.T, o ensemble.Options, mem zkmem.Options, play func(*scene)) {
+	t.Helper()
+	o.Release, o.Tick, o.SyncLimit, mem.Tick, mem.SyncLimit = r.Release, ensembleTick, 20, ensembleTick, 20
 	apache := ensemble.Start(t, o)
+	leader, _ := apache.Whole()
+	mem.Release = r.imitated(t, leader.Addr())
 	var lines [2][]string
 	for side, m := range []members{newRealMembers(apache), newMemMembers(zkmem.StartEnsemble(t, 3, mem))} {
 		s := &scene{members: m, t: t, w: newWorld("")}
