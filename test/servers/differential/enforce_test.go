@@ -13,10 +13,10 @@ import (
 func TestAServerThatRequiresAnIdentityRefusesAsTheRealServer(t *testing.T) {
 	onReleases(t, func(t *testing.T, r release) {
 		for _, schemes := range []string{"digest", "sasl", "sasl,ip"} {
-			apache, mem := r.start(t, realzk.Options{Properties: []string{noReaper,
+			apache, mem := r.start(t, realzk.Options{MaxTimeout: lasting, Properties: []string{noReaper,
 				"zookeeper.enforce.auth.enabled=true", "zookeeper.enforce.auth.schemes=" + schemes,
 				"zookeeper.authProvider.sasl=org.apache.zookeeper.server.auth.SASLAuthenticationProvider"}},
-				zkmem.Options{EnforceAuth: strings.Split(schemes, ",")})
+				zkmem.Options{EnforceAuth: strings.Split(schemes, ","), MaxSessionTimeout: lasting})
 			var heard [2]string
 			for side, addr := range []string{apache.Addr(), mem.Addr()} {
 				heard[side] = strings.Join(withoutIdentity(newWorld(addr)), "\n")
@@ -35,7 +35,7 @@ func withoutIdentity(w *world) (heard []string) {
 	c := w.clients[0]
 	connect := func() {
 		c.hangUp()
-		heard = append(heard, c.connect(0, make([]byte, 16), 0, 30000, "me"))
+		heard = append(heard, c.connect(0, make([]byte, 16), 0, lastingMs, "me"))
 	}
 	ask := func(op int32, body enc) {
 		heard = append(heard, opNames[op])

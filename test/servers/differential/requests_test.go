@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/incumbent-go/incumbent/test/kit/realzk"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
@@ -18,11 +19,18 @@ type asked struct {
 	body enc
 }
 
+// lasting is the timeout of a session that is left behind by a test: its end would use up a zxid.
+const (
+	lasting   = time.Hour
+	lastingMs = int32(lasting / time.Millisecond)
+)
+
 // TestTheRequestsThatReleasesAnswerInTheirOwnWay asks for everything in which releases differ, and for much in which
 // they do not. All that a client gets is compared: replies, Stats, zxids, events, and whether the connection goes on.
 func TestTheRequestsThatReleasesAnswerInTheirOwnWay(t *testing.T) {
 	onReleases(t, func(t *testing.T, r release) {
-		apache, mem := r.start(t, realzk.Options{Properties: []string{noReaper}}, zkmem.Options{})
+		apache, mem := r.start(t, realzk.Options{Properties: []string{noReaper}, MaxTimeout: lasting},
+			zkmem.Options{MaxSessionTimeout: lasting})
 		requests, differ := 0, 0
 		for number, group := range groups(r.imitated(t, apache.Addr())) {
 			root := rootOf(uint64(number))
@@ -63,7 +71,7 @@ func (a asked) silent() bool { return a.op == opCheck }
 // ends what is heard. An answer after which the server hangs up is followed by nothing else.
 func (a asked) do(c *client) (heard []string) {
 	if c.conn == nil {
-		heard = append(heard, c.connect(0, make([]byte, 16), 0, 30000, fmt.Sprintf("session%d", len(c.w.names))))
+		heard = append(heard, c.connect(0, make([]byte, 16), 0, lastingMs, fmt.Sprintf("session%d", len(c.w.names))))
 	}
 	c.xid++
 	xid := c.xid
