@@ -48,7 +48,7 @@ def test_a_list_of_the_creator(client):
     client.create("/mine", acl=CREATOR_ALL_ACL)  # kazoo sends an ID that is null
     acls, _ = client.get_acls("/mine")
     assert [a.id.scheme for a in acls] == ["digest"]
-    assert client.server_version()[:2] == (3, 8)
+    assert client.server_version()[:2] == (3, 9)
 
 
 @pytest.fixture
