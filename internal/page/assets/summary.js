@@ -14,6 +14,8 @@ import { hasLeaders } from './picture.js';
  * @property {number} longest how long nobody had the right at most
  * @property {number} total how long nobody had it in all
  * @property {'two' | 'open' | 'apart'} verdict whether two had the right at once
+ * @property {boolean} worked whether two worked at once, as far as it was recorded
+ * @property {boolean} left whether the last leader left on purpose
  */
 
 /**
@@ -25,7 +27,7 @@ import { hasLeaders } from './picture.js';
 export function summaries(picture, end) {
   const all = picture.lines.map(line => summaryOf(picture, line, end));
   /** @param {LineSummary} s */
-  const trouble = s => s.verdict === 'two' ? 3 : s.leads && s.since > 0 && s.now.length === 0 ? 2 : s.verdict === 'open' ? 1 : 0;
+  const trouble = s => s.verdict === 'two' ? 4 : s.worked ? 3 : s.leads && s.since > 0 && s.now.length === 0 && !s.left ? 2 : s.verdict === 'open' ? 1 : 0;
   return all.map((s, i) => ({ s, i })).sort((a, b) => trouble(b.s) - trouble(a.s) || b.s.longest - a.s.longest || a.i - b.i).map(({ s }) => s);
 }
 
@@ -47,13 +49,34 @@ function summaryOf(picture, line, end) {
     }
     until = Math.max(until, Math.min(s.to, end));
   }
+  const said = picture.summary?.find(s => s.path === line);
   const now = rights.filter(s => s.from <= end && s.to >= end);
   const last = rights.reduce((most, s) => Math.max(most, Math.min(s.to, end)), 0);
   return {
     line, leads, moves: moves.length, longest: leads ? longest : 0, total: leads ? total : 0,
     now: [...new Set(now.map(s => s.who))], since: now[0]?.from ?? last,
+    worked: said?.work === 'two worked', left: said?.left === true,
     verdict: moves.some(m => m.two) ? 'two' : moves.some(m => m.open) ? 'open' : 'apart',
   };
+}
+
+/** How many participants are named that were skipped. */
+const MOST_SKIPPED = 3;
+
+/**
+ * What is in the way of a leader, who was skipped, and what to do about a line.
+ * @param {Picture} picture
+ * @param {string} line
+ * @returns {{name: string, text: string, command: string}[]}
+ */
+export function adviceOf(picture, line) {
+  const said = picture.summary?.find(s => s.path === line), way = said?.inTheWay, skipped = said?.skipped ?? [];
+  const who = way ? [way.participant, way.host && `at ${way.host}`].filter(s => s).join(' ') : '';
+  return [
+    ...way ? [{ name: 'In the way', text: `${who ? `the node of ${who}` : way.node}: ${way.why}`, command: '' }] : [],
+    ...skipped.slice(0, MOST_SKIPPED).map(s => ({ name: 'Skipped', text: `${s.participant} was ahead of ${s.for}, and did not lead: ${s.why}`, command: '' })),
+    ...(said?.do ?? []).map(d => ({ name: 'Do', text: d.text, command: d.command ?? '' })),
+  ];
 }
 
 /**

@@ -10,6 +10,16 @@
 /** @typedef {{log?: string, seq?: number, zxid?: string}} End */
 /** @typedef {{effect: End, cause: End, how: string}} Link */
 /**
+ * What why says of a line in short: see why/summary.go.
+ * @typedef {object} Said
+ * @property {string} path
+ * @property {string} [work]
+ * @property {boolean} [left] the last leader left on purpose
+ * @property {{node: string, participant?: string, host?: string, why: string}} [inTheWay]
+ * @property {{participant: string, for: string, why: string}[]} [skipped]
+ * @property {{text: string, command?: string}[]} [do]
+ */
+/**
  * @typedef {object} Picture
  * @property {string} verdict
  * @property {string} headline
@@ -17,6 +27,7 @@
  * @property {string} [writes] whether guarded writes stayed in their terms, if the logs have some
  * @property {string[]} lines
  * @property {Move[]} moves
+ * @property {Said[]} [summary]
  * @property {Sentence[]} doubts
  * @property {number} [earlier]
  * @property {Client[]} logs

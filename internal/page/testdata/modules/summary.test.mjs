@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { causeText, howBad, summaries } from '../../assets/summary.js';
+import { adviceOf, causeText, howBad, summaries } from '../../assets/summary.js';
 import { client, documentOf, participant } from './made.mjs';
 
 const S = 1e6;
@@ -46,4 +46,19 @@ test('a headline is green only if nothing is wrong', () => {
   assert.equal(of({ work: 'never', writes: 'in their terms' }), 'good');
   assert.equal(of({ verdict: 'two at once', work: 'two worked' }), 'bad');
   for (const o of [{ verdict: 'cannot tell' }, { work: 'two worked' }, { work: 'cannot tell' }, { writes: 'out of a term' }]) assert.equal(of(o), 'open', JSON.stringify(o));
+});
+
+test('what why says of a line is shown: what is in the way, who was skipped, what to do, and whether two worked', () => {
+  const p = { ...picture(), summary: [
+    { path: '/nobody', left: true }, { path: '/led', work: 'two worked' },
+    { path: '/two', inTheWay: { node: 'latch-1', participant: 'dave', host: 'h4', why: 'was not released' }, skipped: [1, 2, 3, 4].map(n => ({ participant: `p${n}`, for: 'bob', why: 'silent' })), do: [{ text: 'end dave', command: 'kill 7' }] },
+  ] };
+  assert.deepEqual(adviceOf(p, '/never'), []);
+  const all = adviceOf(p, '/two');
+  assert.deepEqual(all.map(a => a.name), ['In the way', 'Skipped', 'Skipped', 'Skipped', 'Do']);
+  assert.equal(all[0].text, 'the node of dave at h4: was not released');
+  assert.equal(all[4].command, 'kill 7');
+  const of = new Map(summaries(p, 20 * S).map(s => [s.line, s]));
+  assert.deepEqual([of.get('/led').worked, of.get('/nobody').left, of.get('/two').worked], [true, true, false]);
+  assert.deepEqual(summaries(p, 20 * S).map(s => s.line).slice(0, 2), ['/two', '/led']); // who left on purpose is no trouble
 });
