@@ -233,7 +233,7 @@ func (h *history) unendedIn(n *line) (all []stranger) {
 				continue
 			}
 			as := &Term{Log: l, Node: path, ElectedAt: own.at, Session: own.session.number}
-			if l.Damage == "" && (h.diedInTerm(l, path) || h.livedOn(as, nil) == "") {
+			if l.Damage == "" && (h.diedInTerm(l, path) || h.wasSeenGone(path) && h.livedOn(as, nil) == "") {
 				continue
 			}
 			all = append(all, stranger{path: path, order: orderOf(path), owner: own.session.id, by: Ref{l.Name,
@@ -269,6 +269,11 @@ func (l *Log) endedNodes() map[string]bool {
 	}
 	l.nodesEnded = ended
 	return ended
+}
+
+// wasSeenGone reports whether a log shows that a node has gone.
+func (h *history) wasSeenGone(path string) bool {
+	return h.endOf(path) != nil || slices.ContainsFunc(h.logs, func(l *Log) bool { return sawGone(l, path, l.lastSeq) != 0 })
 }
 
 // diedInTerm reports whether the log ends in a term on a node: what became of that is the term's own story.

@@ -88,13 +88,13 @@ func (s LineSummary) trouble() int {
 
 // lastRecord returns the time of the last record of the logs whose clocks can be compared with that of a log.
 func (r *Report) lastRecord(of *Log) int64 {
-	end := r.wall(of, of.last)
+	later := int64(0)
 	for _, l := range r.logs {
-		if l.Records > 0 && r.h.clocks.between(of, of.last, l, l.last).known() {
-			end = max(end, r.wall(l, l.last))
+		if after := r.h.clocks.between(of, of.last, l, l.last); l.Records > 0 && after.known() {
+			later = max(later, after.mid())
 		}
 	}
-	return end
+	return r.wall(of, of.last) + later
 }
 
 func at(ns int64) *time.Time {
@@ -131,8 +131,10 @@ func (r *Report) sumGaps(s *LineSummary, moves []Move) {
 		if m.From == nil || m.To == nil || len(m.strange) > 0 {
 			continue
 		}
-		from, to := r.wall(m.From.Log, m.Ending.At), r.wall(m.To.Log, m.To.ElectedAt)
-		s.addGap(from, to)
+		if long := r.h.clocks.between(m.From.Log, m.Ending.At, m.To.Log, m.To.ElectedAt); long.known() {
+			from := r.wall(m.From.Log, m.Ending.At)
+			s.addGap(from, from+long.mid())
+		}
 	}
 }
 
@@ -187,7 +189,7 @@ func (r *Report) isLast(t *Term) bool {
 // inTheWay finds the node for which nobody leads: that of the last term, if the logs do not show that it has gone.
 func (r *Report) inTheWay(m Move) *InTheWay {
 	t := m.From
-	if r.h.endOf(t.Node) != nil || t.Log.endedNodes()[t.Node] || r.seenGone(t.Node) {
+	if t.Log.endedNodes()[t.Node] || r.h.wasSeenGone(t.Node) {
 		return nil
 	}
 	b := &InTheWay{Node: t.Node, Participant: t.who(), Host: t.Log.Header.Host, PID: t.Log.Header.PID}
@@ -206,10 +208,6 @@ func (r *Report) inTheWay(m Move) *InTheWay {
 		b.Why = "it has not been deleted"
 	}
 	return b
-}
-
-func (r *Report) seenGone(node string) bool {
-	return slices.ContainsFunc(r.logs, func(l *Log) bool { return sawGone(l, node, l.lastSeq) != 0 })
 }
 
 // skipped returns who was in line ahead of the one that leads next, and did not lead.
