@@ -13,7 +13,16 @@ import (
 // BenchmarkExplain reads and explains about 100,000 records of three participants, one of which
 // leads most of the time.
 func BenchmarkExplain(b *testing.B) {
-	files, records := benchmarkLogs(b, 100_000)
+	benchmarkExplain(b, world.Program{Recipe: "latch", Path: "/jobs/x"}, 100_000)
+}
+
+// BenchmarkExplainLocks does so with the records of three clients that lock again and again.
+func BenchmarkExplainLocks(b *testing.B) {
+	benchmarkExplain(b, world.Program{Recipe: "mutex", Path: "/locks/x", Works: time.Millisecond}, 300_000)
+}
+
+func benchmarkExplain(b *testing.B, p world.Program, want int) {
+	files, records := benchmarkLogs(b, p, want)
 	b.ReportAllocs()
 	b.ResetTimer()
 	for range b.N {
@@ -37,12 +46,15 @@ func BenchmarkExplain(b *testing.B) {
 }
 
 // benchmarkLogs returns the logs of a world that runs until it has as many records.
-func benchmarkLogs(b *testing.B, want int) (files [][]byte, records int) {
+func benchmarkLogs(b *testing.B, p world.Program, want int) (files [][]byte, records int) {
 	s := &simulated{records: map[int][]events.Record{}}
 	script := world.Script{Seed: 1, Tick: 2 * time.Second, SyncLimit: 5, Timeout: 8 * time.Second}
 	for i := range 3 {
-		script.Clients = append(script.Clients, world.Program{Recipe: "latch", Path: "/jobs/x"})
-		script.Actions = append(script.Actions, world.Action{At: int64(i+1) * int64(20*time.Minute), Do: world.Resign, Who: i})
+		script.Clients = append(script.Clients, p)
+		if p.Recipe == "latch" {
+			script.Actions = append(script.Actions, world.Action{At: int64(i+1) * int64(20*time.Minute),
+				Do: world.Resign, Who: i})
+		}
 	}
 	w, err := world.New(script, s)
 	if err != nil {

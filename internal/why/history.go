@@ -189,9 +189,16 @@ func firstSight(l *Log, seq uint64) int {
 // sawGone returns the record by which a client knew, at a record of its own, that a node was
 // gone; 0 if it did not.
 func sawGone(l *Log, path string, by uint64) uint64 {
-	for i := len(l.gone) - 1; i >= 0; i-- {
-		if g := l.gone[i]; g.path == path && g.seq <= by {
-			return g.seq
+	if l.goneSeqs == nil {
+		l.goneSeqs = map[string][]uint64{}
+		for _, g := range l.gone {
+			l.goneSeqs[g.path] = append(l.goneSeqs[g.path], g.seq)
+		}
+	}
+	all := l.goneSeqs[path]
+	for i := len(all) - 1; i >= 0; i-- {
+		if all[i] <= by {
+			return all[i]
 		}
 	}
 	return 0

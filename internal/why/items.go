@@ -137,10 +137,11 @@ func (w *itemWrite) leads(t *Term) bool {
 
 // tellItems says what a term's leader has dealt, and who has taken over or was refused what until the next leads.
 func (r *Report) tellItems(t *Term, add adder) {
-	job, from, to := t.machine().path, r.wall(t.Log, t.ElectedAt), r.nextLed(t)
+	job := t.machine().path
 	if t.Recipe != machines.JobElectionRecipe.Name() || job == "" {
 		return
 	}
+	from, to := r.wall(t.Log, t.ElectedAt), r.nextLed(t)
 	r.eachItemWrite(add, func(l *Log, w *itemWrite) bool {
 		m, at := l.machineOf(w.machine), r.wall(l, w.at)
 		if m.recipe == machines.JobDealerRecipe.Name() {

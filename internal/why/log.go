@@ -65,6 +65,7 @@ type Log struct {
 	lastLine    *events.End           // the last line, if the log was ended in order
 	writes      []events.Write        // guarded ones
 	absent      map[string][][2]int64 // by directory: between which two numbers of a listing it has no node
+	goneSeqs    map[string][]uint64   // the records in gone, by path: see sawGone
 	nodesEnded  map[string]bool       // what endedNodes returns
 	unread      []uint64              // records with an effect that could not be read
 }

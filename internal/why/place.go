@@ -273,7 +273,10 @@ func (l *Log) endedNodes() map[string]bool {
 
 // wasSeenGone reports whether a log shows that a node has gone.
 func (h *history) wasSeenGone(path string) bool {
-	return h.endOf(path) != nil || slices.ContainsFunc(h.logs, func(l *Log) bool { return sawGone(l, path, l.lastSeq) != 0 })
+	return h.endOf(path) != nil || slices.ContainsFunc(h.logs, func(l *Log) bool {
+		return sawGone(l, path,
+			l.lastSeq) != 0
+	})
 }
 
 // diedInTerm reports whether the log ends in a term on a node: what became of that is the term's own story.

@@ -111,6 +111,7 @@ func (l *Log) redact(p *pseudonyms) {
 		g.gap.Why = p.gap(g.gap.Why)
 	}
 	l.seen, l.owners, l.absent = rekey(p, l.seen), rekey(p, l.owners), rekey(p, l.absent)
+	l.goneSeqs, l.nodesEnded = nil, nil // they have paths
 	for i := range l.gone {
 		l.gone[i].path = p.path(l.gone[i].path)
 	}
