@@ -28,6 +28,7 @@ type explainer struct {
 	full, facts, redacted bool
 	noReplay              bool
 	trace, html           string
+	progress              progress
 	rows                  map[*why.Log]*page.Rows // for --html
 	kept                  []*page.Rows            // those of the logs that are explained
 }
@@ -152,10 +153,14 @@ func (e *explainer) run(args []string) error {
 		return cli.Exit(exitNoInput, err)
 	}
 	e.tellHeadless(headless)
+	if e.Err.IsTerminal() {
+		defer e.progress.begin(func(text string) { e.Note("%s", text) })()
+	}
 	logs, err := e.readAll(files)
 	if err != nil {
 		return err
 	}
+	e.progress.ended.Store(true)
 	logs, left := why.LeaveOutTwice(logs)
 	for _, l := range left {
 		more := ""

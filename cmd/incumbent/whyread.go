@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 	"github.com/incumbent-go/incumbent/engine"
@@ -96,6 +97,7 @@ func (e *explainer) readLog(f citedLog) (r logRead) {
 	}
 	defer end()
 	p := newPump(s)
+	p.records = &e.progress.records
 	var diverged error
 	go func() {
 		defer p.close()
@@ -132,11 +134,12 @@ const batch = 256
 
 // pump reads a log, and gives all that it reads to its feed, which another goroutine reads.
 type pump struct {
-	log   *events.Segments
-	feed  feed
-	fill  []entry
-	gap   uint64 // the first record that is missing in the last gap; 0: there was none
-	ended bool
+	log     *events.Segments
+	feed    feed
+	records *atomic.Int64 // counts those that were read; nil: nobody does
+	fill    []entry
+	gap     uint64 // the first record that is missing in the last gap; 0: there was none
+	ended   bool
 }
 
 // feed is the end of a pump that why.Read reads.
@@ -158,6 +161,9 @@ func newPump(s *events.Segments) *pump {
 // result takes what the log returned.
 func (p *pump) result(r events.Record, err error) {
 	p.put(entry{record: r, err: err})
+	if err == nil && p.records != nil {
+		p.records.Add(1)
+	}
 	var gap *events.Gap
 	if errors.As(err, &gap) {
 		p.gap = gap.From

@@ -46,6 +46,9 @@ func colours(f *os.File) bool {
 // HasColour reports whether the printer writes colours.
 func (p *Printer) HasColour() bool { return p.colour }
 
+// IsTerminal reports whether the printer writes to a terminal that says how wide it is.
+func (p *Printer) IsTerminal() bool { return p.width > 0 }
+
 // Failed returns the error of the first line that could not be written.
 func (p *Printer) Failed() error {
 	p.mu.Lock()
