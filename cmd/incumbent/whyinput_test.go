@@ -85,8 +85,8 @@ func TestWhyRefusesFiles(t *testing.T) {
 	checkWhy(t, []whyCase{
 		{[]string{filepath.Join(dir, "missing")}, 66, "no such file"},
 		{[]string{t.TempDir()}, 66, "has no recorded log"},
-		{[]string{damaged}, 2, "line 6"},
-		{[]string{damaged, "--no-replay"}, 2, "line 6"},
+		{[]string{damaged}, 5, "line 6"},
+		{[]string{damaged, "--no-replay"}, 5, "line 6"},
 		{[]string{tampered}, 3, "--no-replay explains it nevertheless"},
 		{[]string{tampered, "--no-replay"}, 0, ""},
 		{[]string{file("former.log", seal.Again(regexp.MustCompile(`"latch":"[0-9a-f]+"`).ReplaceAll(b, []byte(`"latch":"0123456789abcdef"`))))}, 0, `the chart "latch" changed`},
@@ -95,11 +95,12 @@ func TestWhyRefusesFiles(t *testing.T) {
 		{[]string{file("noise.log", noise)}, 2, "not a log header"},
 		{[]string{file("foreign.log", []byte("{\"format\":\"journal\",\"version\":1}\n"))}, 2, `format is "journal"`},
 		{[]string{file("newer.log", []byte("{\"format\":\"incumbent-log\",\"version\":9}\n"))}, 2, "version 9"},
-		{[]string{file("two.log", append(bytes.TrimRight(b[:bytes.LastIndex(b[:len(b)-1], []byte("\n"))+1], " "), b...))}, 2, "another log begins here"},
+		{[]string{file("two.log", append(bytes.TrimRight(b[:bytes.LastIndex(b[:len(b)-1], []byte("\n"))+1], " "),
+			b...))}, 5, "another log begins here"},
 		{[]string{file("header.log", append(header, '\n'))}, 5, "nobody led and nobody held a lock"},
 		{[]string{file("long.log", append(append(header, '\n'), bytes.Repeat([]byte("x"), events.MaxLine+10)...))}, 2, "line is longer than"},
 		{[]string{file("zeros.log", make([]byte, events.MaxLine+10))}, 2, "line is longer than"},
-		{[]string{file("cut.log.gz", zipped.Bytes()[:zipped.Len()/2])}, 2, "the compressed file"},
+		{[]string{file("cut.log.gz", zipped.Bytes()[:zipped.Len()/2])}, 5, "the compressed file"},
 		{[]string{file("torn.log.gz", zipped.Bytes()[:20])}, 2, "the compressed file"},
 	})
 }

@@ -72,6 +72,9 @@ func (r *Report) judge(o Options) {
 	}
 	if len(r.Moves) == 0 {
 		r.Verdict, r.Why = CannotTell, r.nothing(o)
+		if unread := r.unreadable(); unread != "" && len(r.lines) == 0 {
+			r.Why = unread // there may have been terms
+		}
 		return
 	}
 	unknown := ""
