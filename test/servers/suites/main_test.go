@@ -18,7 +18,7 @@ const guard = "guard"
 // TestMain runs the tests, unless this program was started as a guard, or in place of java.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == guard {
-		group.Guard(os.Stdin, os.Stdout, os.Stderr, func(string) {})
+		group.Guard(os.Stdin, os.Stdout, os.Stderr, func(string) {}, nil)
 		return
 	}
 	if hub := os.Getenv(hubVariable); hub != "" {

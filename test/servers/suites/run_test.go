@@ -16,7 +16,7 @@ import (
 // killed, and so is everything if the command takes longer than the bound.
 func run(t *testing.T, bound time.Duration, dir string, env []string, command ...string) string {
 	t.Helper()
-	g, err := group.New(guard)
+	g, err := group.New(nil, guard)
 	if err != nil {
 		t.Fatal(err)
 	}
