@@ -1,6 +1,9 @@
 package why
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Advice is what to do now.
 type Advice struct {
@@ -57,7 +60,8 @@ func (r *Report) advise(s *LineSummary, part *Report) (all []Advice) {
 	case s.Work == WorkTwo:
 		all = append(all, Advice{Text: part.checkTokens()})
 	}
-	if b := s.InTheWay; b != nil && s.NobodySince != nil {
+	if b := s.InTheWay; b != nil && s.NobodySince != nil &&
+		s.AsOf.Sub(*s.NobodySince) > part.lastTimeout() { // else it may be going
 		all = append(all, b.advice())
 	}
 	for i := len(part.Moves) - 1; i >= 0; i-- {
@@ -75,6 +79,15 @@ func (r *Report) advise(s *LineSummary, part *Report) (all []Advice) {
 		return append(all, one)
 	}
 	return all
+}
+
+// lastTimeout returns the session timeout of the last term.
+func (r *Report) lastTimeout() time.Duration {
+	last := r.Moves[len(r.Moves)-1]
+	if last.To != nil {
+		return last.To.timeout()
+	}
+	return last.From.timeout()
 }
 
 // checkTokens names the tokens of work that ran at once.
