@@ -115,9 +115,13 @@ var plants = []plant{
 	},
 	{
 		name: "lost replies come before the loss of the connection", records: true, file: "zkio/ends.go",
-		old: "	s.postEvent(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: text, Server: server, End: end, Paused: int64(s.pauses.own)})\n	written",
-		new: "	suspended := func() {\n		s.postEvent(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: text, Server: server, End: end, Paused: int64(s.pauses.own)})\n	}\n" +
-			"	if planted(…) {\n		defer suspended()\n	} else {\n		suspended()\n	}\n	written",
+		old: "	s.postEvent(events.Event{\n		Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, " +
+			"Text: s.largestInFlight().endText(text),\n" +
+			"		Server: server, End: end, Paused: int64(s.pauses.own),\n	})\n",
+		new: "	suspended := events.Event{\n		Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, " +
+			"Text: s.largestInFlight().endText(text),\n" +
+			"		Server: server, End: end, Paused: int64(s.pauses.own),\n	}\n" +
+			"	if planted(…) {\n		defer s.postEvent(suspended)\n	} else {\n		s.postEvent(suspended)\n	}\n",
 	},
 	{
 		name: "names of go-zookeeper are no places", file: "machines/znode.go",
