@@ -26,6 +26,9 @@ func (a *Adapter) Follow(data []byte) (list []string, err error) {
 	return list, err
 }
 
+// maxMembers is how many servers an ensemble has at most: the number of each is one byte of the ids of its sessions.
+const maxMembers = 255
+
 // members returns the addresses for clients in a configuration, in its order. If a port is given, it takes the place of
 // those in the configuration, which names no port for TLS.
 func members(data []byte, port string, loopback bool) (list []string, err error) {
@@ -43,6 +46,9 @@ func members(data []byte, port string, loopback bool) (list []string, err error)
 		}
 		if !slices.Contains(list, address) {
 			list = append(list, address)
+		}
+		if len(list) > maxMembers {
+			return nil, fmt.Errorf("it names more than %d servers", maxMembers)
 		}
 	}
 	if len(list) == 0 {
@@ -97,14 +103,20 @@ func hostBefore(text string) string {
 
 // everywhere reports whether a host is the address that stands for all of a server's own.
 func everywhere(host string) bool {
-	ip := net.ParseIP(host)
+	ip := ipOf(host)
 	return ip != nil && ip.IsUnspecified()
 }
 
 // here reports whether a host means another machine on each machine.
 func here(host string) bool {
-	ip, name := net.ParseIP(host), strings.ToLower(strings.TrimSuffix(host, "."))
+	ip, name := ipOf(host), strings.ToLower(strings.TrimSuffix(host, "."))
 	return ip != nil && ip.IsLoopback() || name == "localhost" || strings.HasPrefix(name, "localhost.")
+}
+
+// ipOf returns a host that is an IP address, without the zone that an IPv6 address may have, and nil for a name.
+func ipOf(host string) net.IP {
+	address, _, _ := strings.Cut(host, "%")
+	return net.ParseIP(address)
 }
 
 // seedPort returns the port of Config.Servers. The error says that they have several.

@@ -1,6 +1,7 @@
 package zkio
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -31,6 +32,8 @@ func TestMembers(t *testing.T) {
 		{"two addresses for clients", "server.1=a:1:2;2181;0.0.0.0:2281", "", false, "! two addresses"},
 		{"IPv6 without brackets", "server.1=fd00:0:0:1:2888:3888;2181", "", false, "! no host"},
 		{"the loopback by a longer name", "server.1=a:1:2;localhost.localdomain.:9", "", false, "! another machine"},
+		{"the loopback with a zone", "server.1=a:1:2;[::1%lo]:9", "", false, "! another machine"},
+		{"no host, with a zone", "server.1=[::%lo]:1:2;[::%lo]:9", "", true, "! no host"},
 		{"no number", "server.1=a:1:2;a:b", "", false, "! not a number"},
 		{"nothing", "", "", false, "! no server"},
 		{"a version only", "version=0", "", false, "! no server"},
@@ -43,6 +46,21 @@ func TestMembers(t *testing.T) {
 		case !wrong && (err != nil || strings.Join(list, " ") != c.want):
 			t.Errorf("%s: %v, %v: want %s", c.what, list, err, c.want)
 		}
+	}
+}
+
+// As many servers as an ensemble may have are taken, and no more.
+func TestTooManyMembers(t *testing.T) {
+	var b strings.Builder
+	for i := range maxMembers + 1 {
+		list, err := members([]byte(b.String()), "", false)
+		if i > 0 && (err != nil || len(list) != i) {
+			t.Fatalf("%d servers: %d, %v", i, len(list), err)
+		}
+		fmt.Fprintf(&b, "server.%d=h%d:1:2;2181\n", i+1, i+1)
+	}
+	if list, err := members([]byte(b.String()), "", false); err == nil || !strings.Contains(err.Error(), "more than") {
+		t.Errorf("%d servers, %v: want an error", len(list), err)
 	}
 }
 
