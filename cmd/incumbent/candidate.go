@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/pflag"
 
@@ -97,7 +98,7 @@ func (s *selector) await(ctx context.Context) (*incumbent.Leadership, error) {
 	case err := <-s.ended:
 		return nil, err
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return nil, errors.Join(context.Cause(ctx), s.Err())
 	}
 }
 

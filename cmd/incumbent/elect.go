@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -298,9 +299,19 @@ func (e *elector) wait() (*incumbent.Leadership, func(), error) {
 	}
 	free()
 	if cause := context.Cause(ctx); cause != context.Canceled {
-		return nil, nil, interrupted(cause)
+		return nil, nil, interrupted(tried(cause, err))
 	}
 	return nil, nil, failure(err)
+}
+
+// tried adds to the end of --try what the servers had refused last, if they did.
+func tried(cause, err error) error {
+	var ended *cli.ExitError
+	var refused *incumbent.Error
+	if errors.As(cause, &ended) && ended.Code == exitTimeout && errors.As(err, &refused) {
+		return cli.Exit(exitTimeout, fmt.Errorf("%w: %w", ended.Err, flagNames(refused)))
+	}
+	return cause
 }
 
 // tryInterval is the time between two looks of --try 0s at the line.

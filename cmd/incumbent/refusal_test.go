@@ -95,6 +95,24 @@ func TestAnEnsembleThatDemandsSASLEndsEveryCommand(t *testing.T) {
 	}
 }
 
+// A server that refuses each request for a while is named as the reason for which --try went by.
+func TestTryEndsWithTheLastRefusal(t *testing.T) {
+	const overloaded = zkmem.Code(-127)
+	srv := zkmem.Start(t)
+	srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
+		if r.Path != "" {
+			return zkmem.Verdict{Action: zkmem.Refuse, Code: overloaded}
+		}
+		return zkmem.Verdict{}
+	})
+	for _, args := range [][]string{{"elect"}, {"elect", "--requeue"}, {"lock"}} {
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			p := start(t, srv, append(args, line, "--try", "2s", "--", "true")...).Exits(124)
+			programtest.Contains(t, p.Err.String(), "after 2s (--try): THROTTLEDOP (the server is overloaded): ")
+		})
+	}
+}
+
 func TestWatchEndsWhenCredentialsAreRefusedLater(t *testing.T) {
 	srv := zkmem.Start(t)
 	p := programtest.Start(t, []string{"INCUMBENT_AUTH=digest:bob:hunter2", "INCUMBENT_SERVERS=" + srv.Addr()}, "watch", line)
