@@ -55,7 +55,7 @@ func (s *session) detach(end events.ConnectionEnd, text string) {
 		lost[featureOf(c.request)] = true
 	}
 	for f := trees; f < features; f++ {
-		if lost[f] {
+		if lost[f] && mayRefuse(end) {
 			s.a.known.lost(f)
 		}
 	}

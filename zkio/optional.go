@@ -158,6 +158,16 @@ func (s *session) answerIgnored(xid int32) {
 	}
 }
 
+// mayRefuse reports whether a connection may have ended because its server does not know a request. A server that was
+// silent, or a pause of this process, ends one whatever was asked.
+func mayRefuse(end events.ConnectionEnd) bool {
+	switch end {
+	case events.ConnectionEndClosed, events.ConnectionEndNetwork, events.ConnectionEndUnanswered:
+		return true
+	}
+	return false
+}
+
 // lost notes that a connection ended while a request for a feature was pending.
 func (o *optional) lost(f feature) {
 	o.mu.Lock()
