@@ -170,6 +170,7 @@ func (s *session) receive(w *wire, a answer) ([]byte, error) {
 // process gives an answer's frame to its call, and posts watch events. It returns the stub
 // that zk.Conn reads in place of an answer that it waits for.
 func (s *session) process(w *wire, a answer) ([]byte, error) {
+	w.login = w.login || events.ServerCode(a.code) == events.RequiresSASL
 	switch {
 	case a.xid == xidWatchEvent:
 		w.separates = w.separates || a.zxid > 0
@@ -177,7 +178,7 @@ func (s *session) process(w *wire, a answer) ([]byte, error) {
 	case a.xid == xidPing:
 		w.contacts.ponged(s.pauses.heard)
 		return nil, nil
-	case a.xid == w.closeXid && a.xid != xidNone:
+	case a.xid == w.closeXid && a.xid != xidNone && !w.login:
 		s.closed(events.OK, "")
 		return stub(a.xid), nil
 	}

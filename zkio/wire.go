@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/incumbent-go/incumbent/events"
 )
 
 // wire is one connection, between zk.Conn and the socket. It is the net.Conn of zk.Conn.
@@ -41,6 +43,7 @@ type wire struct {
 	fired       int           // and watch events that came before its end
 	separates   bool          // the server is ZooKeeper 3.9 or later, as its watch events show: it keeps watches of different modes apart
 	optional    int           // requests for features that are pending
+	login       bool          // an answer said that the server demands a login, after which it closes the connection
 	unflagged   bool          // the answer to the connect request had no flag for read-only servers, as ClickHouse Keeper's
 	handshaken  bool          // the handshake has ended; from here on zk.Conn sets the deadlines
 	closeXid    int32         // of the close request, once seen, xidNone before; guarded by session.mu
@@ -63,6 +66,10 @@ var (
 	errClosed   = errors.New("closed by the server")
 	errBroken   = errors.New("the connection is to end")
 )
+
+// errLogin is why a server closed a connection after it had answered so: to any request, or to a ping.
+var errLogin = refusal{events.RequiresSASL, string(events.RequiresSASL) + ": the server demands a login " +
+	"(enforce.auth.enabled, sessionRequireClientSASLAuth), and closed the connection"}
 
 func newWire(conn net.Conn, s *session, server string) *wire {
 	return &wire{Conn: conn, s: s, server: server, in: bufio.NewReaderSize(conn, 4096), closeXid: xidNone, writer: newWriter()}
@@ -290,6 +297,8 @@ func (w *wire) why(err error) error {
 		err = w.reason
 	case errors.Is(err, errOver):
 		return err
+	case w.login:
+		err = errLogin
 	case errors.As(err, &timeout) && timeout.Timeout():
 		err = errSilent
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
