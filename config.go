@@ -32,8 +32,9 @@ type Config struct {
 	//
 	// A configuration that names no server, one without an address for clients, or a loopback address (unless the
 	// client's server is on this machine) changes nothing, and the log says so. Only a client that may
-	// reconfigure the ensemble writes it, by default none. It costs one read for each connection. All requests of the
-	// client for /zookeeper/config are for this node, also under a chroot.
+	// reconfigure the ensemble writes it, by default none. A server that only the configuration names, and that has not
+	// served this client yet, is not believed that the session has expired before its timeout has gone by. It costs one
+	// read for each connection. All requests of the client for /zookeeper/config are for this node, also under a chroot.
 	FollowEnsemble bool
 
 	// SessionTimeout is what the client asks of the ensemble, which may grant another.

@@ -12,7 +12,7 @@ const (
 	ConnectionEndOwnPause   ConnectionEnd = "own-pause"   // this process did not run for too long
 	ConnectionEndProtocol   ConnectionEnd = "protocol"    // what came is not ZooKeeper's protocol
 	ConnectionEndNotServing ConnectionEnd = "not-serving" // the server closed it in the handshake, is read-only, or lags behind what this session has seen
-	ConnectionEndRefused    ConnectionEnd = "refused"     // the ensemble refused the handshake (see Event.Code), or a login is missing
+	ConnectionEndRefused    ConnectionEnd = "refused"     // the ensemble refused the handshake, or a login is missing
 	ConnectionEndSession    ConnectionEnd = "session"     // this side ended it, together with its session
 	ConnectionEndNetwork    ConnectionEnd = "network"     // an error of the network: of a dial, a read, a write or TLS
 )

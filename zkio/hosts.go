@@ -77,11 +77,11 @@ func (h *hosts) next(now int64) (t *target, pause time.Duration) {
 	return t, pause
 }
 
-// beginRound puts all servers in order, from the next on, then those that were silent, and last those that the
-// ensemble's configuration does not name.
+// beginRound puts all servers in order, from the next on, then those of which only the ensemble's configuration says
+// that they are of this ensemble, then those that were silent, and last those that the configuration does not name.
 func (h *hosts) beginRound(now int64) {
 	h.rounds++
-	var silent, former []*target
+	var unproven, silent, former []*target
 	h.left = nil
 	for i := range h.targets {
 		t := h.targets[(h.nextIndex+i)%len(h.targets)]
@@ -90,11 +90,13 @@ func (h *hosts) beginRound(now int64) {
 			former = append(former, t)
 		case t.wasSilent(now):
 			silent = append(silent, t)
+		case t.unproven():
+			unproven = append(unproven, t)
 		default:
 			h.left = append(h.left, t)
 		}
 	}
-	h.left = slices.Concat(h.left, silent, former)
+	h.left = slices.Concat(h.left, unproven, silent, former)
 }
 
 // leastBound is the least bound in the first round, however many servers there are: one step of a
@@ -135,11 +137,20 @@ func (h *hosts) pause(round int) time.Duration {
 	return d/2 + rand.N(d/2+1)
 }
 
+// doubts reports whether a server is not believed that the session has expired: only the ensemble's configuration says
+// that it is of this ensemble, and the session's timeout has not gone by since the last frame. A configuration that
+// lies, and names a server of another ensemble, so ends no session.
+func (h *hosts) doubts(t *target, now int64) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return t.unproven() && now < h.deadline
+}
+
 // attached notes that a connection has become the session's own.
 func (h *hosts) attached(t *target, address string, now int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.since, h.current, h.address = now, t, address
+	h.since, h.current, h.address, t.served = now, t, address, true
 	h.prune()
 }
 

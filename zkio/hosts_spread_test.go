@@ -16,7 +16,7 @@ func TestAfterALostConnectionTheNextIsTriedAtARandomMoment(t *testing.T) {
 		if _, pause := h.next(0); pause != 0 {
 			t.Fatalf("the first connection waits for %v", pause)
 		}
-		h.attached(nil, "", 0)
+		h.attached(h.targets[0], "", 0)
 		h.detached(int64(time.Minute), int64(time.Minute), 15*time.Second)
 		_, pause := h.next(0)
 		if pause < 0 || pause >= spread {

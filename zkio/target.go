@@ -11,6 +11,7 @@ import (
 type target struct {
 	server, host, port string
 	seed, listed       bool // it was given, the ensemble's configuration names it
+	served             bool // it has served a connection of this client
 
 	addresses []address // of the last answer of the resolver, in its order; none if Config.Dial replaces the network
 	silentAt  int64     // when the server was silent, if it has no addresses; 0: it has answered since
@@ -36,6 +37,9 @@ func newTarget(server string) *target {
 	}
 	return t
 }
+
+// unproven reports whether nothing but the ensemble's configuration says that the server is of this ensemble.
+func (t *target) unproven() bool { return !t.seed && !t.served }
 
 // places returns how many attempts the server can take: one for each address.
 func (t *target) places() int { return max(1, len(t.addresses)) }

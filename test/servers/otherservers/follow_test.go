@@ -151,6 +151,37 @@ func TestTheListFollowsAnAddress(t *testing.T) {
 	f.says(strings.Replace(list(all), all[2].Addr(), another, 1))
 }
 
+// A configuration may name a server of another ensemble, which does not know the session. It does not end it.
+func TestAConfigurationThatNamesAnotherEnsemble(t *testing.T) {
+	other := zkmem.StartEnsemble(t, 3)
+	for range 3 { // so that its transactions have higher numbers than those that the client has seen
+		deposed, _, err := other.Depose()
+		ok(t, err)
+		ok(t, other.Reconnect(deposed))
+		_, err = other.Leader().Create("/n-", nil, zkmem.PersistentSequential)
+		ok(t, err)
+	}
+	foreign := other.Leader()
+	f := followed(t, "")
+	f.says("the servers are those")
+	id := f.SessionID()
+	config := "server.1=127.0.0.1:1:2:participant;" + foreign.Addr()
+	ok(t, f.e.Leader().Set("/zookeeper/config", []byte(config)))
+	f.says("the servers are those", foreign.Addr())
+	for _, s := range f.e.Servers() {
+		s.Stop()
+	}
+	before := foreign.Counts().Handshakes
+	ok(t, foreign.WaitFor(f.ctx, func(v *zkmem.View) bool { return v.Counts().Handshakes > before }))
+	for _, s := range f.e.Servers() {
+		ok(t, s.Restart())
+	}
+	f.says("RECONNECTED")
+	if f.SessionID() != id {
+		t.Errorf("session %x became %x", id, f.SessionID())
+	}
+}
+
 // A configuration that lies changes nothing: the client returns to its server, in the same session.
 func TestAConfigurationThatLies(t *testing.T) {
 	for what, c := range map[string]struct{ config, says string }{
