@@ -27,7 +27,7 @@ const (
 // modes is a set of modes, which one watcher has on one path.
 type modes uint8
 
-func (m WatchMode) only() modes { return 1 << (m + 1) }
+func (m WatchMode) only() modes { return modes(1) << (m + 1) }
 
 func (m modes) has(mode WatchMode) bool { return m&mode.only() != 0 }
 
