@@ -154,8 +154,8 @@ func (w *wire) accept(g connectResponse) error {
 	expired := g.sessionID == 0 || g.timeout <= 0 || w.offeredID != 0 && w.offeredID != g.sessionID
 	switch {
 	case expired && w.offeredID != 0 && w.s.a.hosts.doubts(w.target, w.s.a.cfg.Now()):
-		return notServing("it does not know the session, before the end of its timeout. It is not believed, because only " +
-			"the ensemble's configuration (FollowEnsemble) says that it is of this ensemble")
+		return notServing("it does not know the session, before the end of its timeout. It is not believed, because " +
+			"only the ensemble's configuration (FollowEnsemble) says that it is of this ensemble")
 	case g.sessionID == 0 || g.timeout <= 0:
 		return w.s.expire("the ensemble says that the session has expired")
 	case w.offeredID != 0 && w.offeredID != g.sessionID:
