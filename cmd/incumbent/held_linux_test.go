@@ -191,18 +191,19 @@ func TestNoOutputKeepsACommandAlive(t *testing.T) {
 	for _, r := range selection.Some(t, "faults with a held output", 8, 20, runs) {
 		t.Run(r.program+" "+r.output+" "+r.name, func(t *testing.T) {
 			t.Parallel()
-			srv := zkmem.Start(t, zkmem.Options{Tick: 100e6})
+			srv := zkmem.Start(t, zkmem.Options{Tick: 100e6, MaxSessionTimeout: time.Minute})
 			file := filepath.Join(t.TempDir(), "lines")
 			env := []string{"INCUMBENT_AUTH=", "INCUMBENT_SERVERS=" + srv.Addr(), "F=" + file}
-			args := func(script string) []string {
-				return []string{r.program, line, "--timeout", "3s", "--tick", "100ms", "--stop-timeout", "300ms", "--", "sh", "-c", script}
+			args := func(timeout, script string) []string {
+				return []string{r.program, line, "--timeout", timeout, "--tick", "100ms", "--stop-timeout", "300ms",
+					"--", "sh", "-c", script}
 			}
-			a := holder{programtest.StartWith(t, env, nil, heldOutputs[r.output](t), args(r.script)...), t, srv, 0}
+			a := holder{programtest.StartWith(t, env, nil, heldOutputs[r.output](t), args("2s", r.script)...), t, srv, 0}
 			a.Prints(".\n")
 			if _, err := fmt.Sscanf(a.Out.String(), "up %d.", &a.group); err != nil {
 				t.Fatal(a.Said())
 			}
-			b := programtest.Start(t, env, args(successor)...)
+			b := programtest.Start(t, env, args("1m", successor)...) // which no pause of the machine ends
 			inLine(t, srv, line, 2)
 			r.happens(a)
 			b.Exits(0)
