@@ -185,8 +185,7 @@ func TestAFeedOfMembersSurvivesOutagesAndExpiries(t *testing.T) {
 	ok(t, m.WaitPresent(c.ctx))
 	seen := onlooker.follow(e.dir())
 	seen.until("a")
-	onlooker.cut()
-	seen.again("a")
+	seen.again("a", onlooker.cut)
 	// Its own session ends: changes in the meantime are reported afterwards.
 	e.ExpireSession(e.Sessions()[0].ID)
 	e.create(e.dir()+"/operator", "", 0)
@@ -315,8 +314,13 @@ func (c *client) follow(dir string) *follower {
 // until waits until the newest entry is this one.
 func (f *follower) until(want string) { f.t.Helper(); f.wait(want, 0) }
 
-// again waits for a further entry, and for it to be this one.
-func (f *follower) again(want string) { f.t.Helper(); f.wait(want, len(f.all())+1) }
+// again does something, and waits for a further entry, which may come meanwhile, and for it to be this one.
+func (f *follower) again(want string, do func()) {
+	f.t.Helper()
+	least := len(f.all()) + 1
+	do()
+	f.wait(want, least)
+}
 
 func (f *follower) wait(want string, least int) {
 	f.t.Helper()
