@@ -233,7 +233,10 @@ func TestAWriteThatCannotBeRead(t *testing.T) {
 func TestAServerNamesItsRelease(t *testing.T) {
 	on(t, func(t *testing.T, old bool, s *Server, _, _ *rawClient) {
 		want := "Zookeeper version: " + either(old, "3.8.0", "3.9.5") + "-"
-		if got := s.srvr(); !strings.HasPrefix(got, want) {
+		s.mu.Lock()
+		got := s.srvr()
+		s.mu.Unlock()
+		if !strings.HasPrefix(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	})
