@@ -32,10 +32,19 @@ func closedPipe(t *testing.T) *os.File {
 func fullPipe(t *testing.T) *os.File {
 	t.Helper()
 	_, in := pipe(t)
+	raw, err := in.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, size := range []int{4096, 1} {
-		for err := error(nil); err == nil; {
-			if err = in.SetWriteDeadline(time.Now().Add(time.Millisecond)); err == nil {
-				_, err = in.Write(make([]byte, size))
+		for full := false; !full; {
+			// Without a deadline, which may have passed before anything is written.
+			if err := raw.Write(func(fd uintptr) bool {
+				_, err := syscall.Write(int(fd), make([]byte, size))
+				full = err != nil
+				return true
+			}); err != nil {
+				t.Fatal(err)
 			}
 		}
 	}

@@ -69,10 +69,19 @@ func fullPipe(t *testing.T) *os.File {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { out.Close(); in.Close() })
+	raw, err := in.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for size := 4096; size > 0; size /= 4096 {
-		for err := error(nil); err == nil; {
-			if err = in.SetWriteDeadline(time.Now().Add(time.Millisecond)); err == nil {
-				_, err = in.Write(make([]byte, size))
+		for full := false; !full; {
+			// Without a deadline, which may have passed before anything is written.
+			if err := raw.Write(func(fd uintptr) bool {
+				_, err := syscall.Write(int(fd), make([]byte, size))
+				full = err != nil
+				return true
+			}); err != nil {
+				t.Fatal(err)
 			}
 		}
 	}
