@@ -18,47 +18,8 @@ import (
 )
 
 // heldOutputs are files to which no line can be written.
-var heldOutputs = map[string]func(*testing.T) *os.File{"full pipe": fullPipe, "closed pipe": closedPipe, "held terminal": heldTerminal}
-
-// closedPipe is the end of a pipe that nobody reads any more.
-func closedPipe(t *testing.T) *os.File {
-	t.Helper()
-	out, in := pipe(t)
-	out.Close()
-	return in
-}
-
-// fullPipe is the end of a pipe that has no room for another byte.
-func fullPipe(t *testing.T) *os.File {
-	t.Helper()
-	_, in := pipe(t)
-	raw, err := in.SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, size := range []int{4096, 1} {
-		for full := false; !full; {
-			// Without a deadline, which may have passed before anything is written.
-			if err := raw.Write(func(fd uintptr) bool {
-				_, err := syscall.Write(int(fd), make([]byte, size))
-				full = err != nil
-				return true
-			}); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	return in
-}
-
-func pipe(t *testing.T) (out, in *os.File) {
-	t.Helper()
-	out, in, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { out.Close(); in.Close() })
-	return out, in
+var heldOutputs = map[string]func(*testing.T) *os.File{
+	"full pipe": programtest.FullPipe, "closed pipe": programtest.ClosedPipe, "held terminal": heldTerminal,
 }
 
 // heldTerminal is a terminal whose output was stopped, as by Ctrl-S.

@@ -111,7 +111,7 @@ func TestQuitEndsWhatNobodyReads(t *testing.T) {
 	env := []string{"INCUMBENT_AUTH=", "INCUMBENT_SERVERS=" + srv.Addr()}
 	for says, args := range map[string][]string{"vacant": {"watch", line}, "ZooKeeper in memory": {"zk",
 		"--listen", "127.0.0.1:0"}, "http://": {"play", "--listen", "127.0.0.1:0"}} {
-		p := programtest.StartWith(t, env, nil, fullPipe(t), args...)
+		p := programtest.StartWith(t, env, nil, programtest.FullPipe(t), args...)
 		p.Prints(says)
 		p.Signal(syscall.SIGQUIT)
 		p.Exits(0)

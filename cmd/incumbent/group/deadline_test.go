@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
 )
 
 // maxLate is how late a guard may be. A machine that is busy is later now and then, but not each time.
@@ -17,7 +19,9 @@ const (
 
 // The guard kills at its time, never before it, also if nobody reads its last line.
 func TestTheGuardKillsAtItsTime(t *testing.T) {
-	for name, held := range map[string]func(*testing.T) *os.File{"read": nil, "full pipe": fullPipe, "closed pipe": closedPipe} {
+	for name, held := range map[string]func(*testing.T) *os.File{
+		"read": nil, "full pipe": programtest.FullPipe, "closed pipe": programtest.ClosedPipe,
+	} {
 		t.Run(name, func(t *testing.T) {
 			if held != nil {
 				before := os.Stderr
@@ -47,45 +51,6 @@ func TestTheGuardKillsAtItsTime(t *testing.T) {
 			t.Errorf("the group was killed %s after its time, and no earlier in %d attempts", late, attempts)
 		})
 	}
-}
-
-// closedPipe is the end of a pipe that nobody reads any more.
-func closedPipe(t *testing.T) *os.File {
-	t.Helper()
-	out, in, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out.Close()
-	t.Cleanup(func() { in.Close() })
-	return in
-}
-
-// fullPipe is the end of a pipe that has no room for another byte.
-func fullPipe(t *testing.T) *os.File {
-	t.Helper()
-	out, in, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { out.Close(); in.Close() })
-	raw, err := in.SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for size := 4096; size > 0; size /= 4096 {
-		for full := false; !full; {
-			// Without a deadline, which may have passed before anything is written.
-			if err := raw.Write(func(fd uintptr) bool {
-				_, err := syscall.Write(int(fd), make([]byte, size))
-				full = err != nil
-				return true
-			}); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	return in
 }
 
 // A guard that was killed is replaced, and the new one ends the group when the program has died.
@@ -167,7 +132,7 @@ func TestAStoppedGuardHoldsNobodyUp(t *testing.T) {
 	g, out = script(t, stubborn)
 	read(t, out, "up\n")
 	g.first.in.Close()
-	g.first.in = fullPipe(t) // as if it had read nothing for long
+	g.first.in = programtest.FullPipe(t) // as if it had read nothing for long
 	if err := g.Until(time.Now().Add(time.Hour)); err == nil {
 		t.Fatal("a full pipe took a line")
 	}
