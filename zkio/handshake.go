@@ -151,15 +151,11 @@ const leastTimeout = 100 * time.Millisecond
 
 // accept checks whether this is the session that was asked for.
 func (w *wire) accept(g connectResponse) error {
-	expired := g.sessionID == 0 || g.timeout <= 0 || w.offeredID != 0 && w.offeredID != g.sessionID
 	switch {
-	case expired && w.offeredID != 0 && w.s.a.hosts.doubts(w.target, w.s.a.cfg.Now()):
-		return notServing("it does not know the session, before the end of its timeout. It is not believed, because " +
-			"only the ensemble's configuration (FollowEnsemble) says that it is of this ensemble")
 	case g.sessionID == 0 || g.timeout <= 0:
-		return w.s.expire("the ensemble says that the session has expired")
+		return w.expired("the ensemble says that the session has expired")
 	case w.offeredID != 0 && w.offeredID != g.sessionID:
-		return w.s.expire(fmt.Sprintf("%s gave session 0x%x instead of 0x%x: the old one counts as expired",
+		return w.expired(fmt.Sprintf("%s gave session 0x%x instead of 0x%x: the old one counts as expired",
 			w.server, g.sessionID, w.offeredID))
 	case g.readOnly:
 		return notServing("it is read-only: it cannot hold a session")
@@ -168,6 +164,15 @@ func (w *wire) accept(g connectResponse) error {
 			"minSessionTimeout and maxSessionTimeout are in milliseconds: set them on the servers", g.timeout, leastTimeout)}
 	}
 	return nil
+}
+
+// expired ends the session, unless the server that does not know it is doubted: see hosts.doubts.
+func (w *wire) expired(text string) error {
+	if w.offeredID != 0 && w.s.a.hosts.doubts(w.target, w.s.a.cfg.Now()) {
+		return notServing("it does not know the session, before the end of its timeout. It is not believed, because " +
+			"only the ensemble's configuration (FollowEnsemble) says that it is of this ensemble")
+	}
+	return w.s.expire(text)
 }
 
 // authenticate sends one credential and waits for the reply.
