@@ -32,8 +32,8 @@ type Participant struct {
 	First bool
 	Err   error // why the node could not be read; nil if it was
 	// Created is when the node was created, by the clock of the ensemble's leader: since then the participant has been
-	// in line. It
-	// is zero if that is not known: if the node could not be read, or was written to since, and in a Change.
+	// in line. It is zero if that is not known: if the node could not be read, or was written to since, and in a
+	// Change.
 	Created time.Time
 }
 

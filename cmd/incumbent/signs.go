@@ -103,13 +103,12 @@ func connectionsOf(ctx context.Context, server string) (string, error) {
 }
 
 // listedConnection is one line of the answer, as ServerCnxn.dumpConnectionInfo writes it.
-var listedConnection = regexp.MustCompile(`(?m)^ ` +
-	`?/\S+\[\d+\]\(.*\bsid=0x([0-9a-f]{1,16}),.*\bto=(\d{1,9}),.*\blresp=(\d{1,18}),`)
+var listedConnection = regexp.MustCompile(`(?m)^ ?` +
+	`/\S+\[\d+\]\(.*\bsid=0x([0-9a-f]{1,16}),.*\bto=(\d{1,9}),.*\blresp=(\d{1,18}),`)
 
 // readConnections reads a server's list of connections, and reports whether it is one. The times in it are by the
-// server's own clock, of
-// which the youngest answer to anybody is the best reading: a session is silent since the server's last answer to it,
-// before that one.
+// server's own clock, of which the youngest answer to anybody is the best reading: a session is silent since the
+// server's last answer to it, before that one.
 func readConnections(text string) (map[int64]contact, bool) {
 	type answered struct{ timeout, at int64 }
 	all, now := map[int64]answered{}, int64(0)
