@@ -170,7 +170,9 @@ func (s *session) receive(w *wire, a answer) ([]byte, error) {
 // process gives an answer's frame to its call, and posts watch events. It returns the stub
 // that zk.Conn reads in place of an answer that it waits for.
 func (s *session) process(w *wire, a answer) ([]byte, error) {
-	w.login = w.login || events.ServerCode(a.code) == events.RequiresSASL
+	if a.xid != xidWatchEvent {
+		w.login = events.ServerCode(a.code) == events.RequiresSASL
+	}
 	switch {
 	case a.xid == xidWatchEvent:
 		w.separates = w.separates || a.zxid > 0
