@@ -49,7 +49,7 @@ func (p *participant) granted(n events.Notify) {
 	p.mu.Lock()
 	t := p.term
 	p.mu.Unlock()
-	if !p.works.begin() {
+	if !p.works.Begin() {
 		p.commands.deliver(n.Work, reply{err: ErrClosed})
 		p.client.post(p.id, events.Event{Kind: events.WorkReturned, Work: n.Work})
 		return

@@ -204,7 +204,7 @@ func TestTheHookGoesWithItsSelector(t *testing.T) {
 	}
 	s.hook = func(ConnectionState) error { return nil }
 	s.listen()
-	if n := len(c.session.listeners.all); n != 0 {
+	if n := c.session.listeners.Len(); n != 0 {
 		t.Errorf("%d hooks are left", n)
 	}
 	var both sync.WaitGroup // for the race detector

@@ -1,6 +1,10 @@
 package incumbent
 
-import "context"
+import (
+	"context"
+
+	"github.com/incumbent-go/incumbent/internal/async"
+)
 
 // ConnectionState is the state of the connection, in Curator's words.
 type ConnectionState string
@@ -43,13 +47,13 @@ func (c *Client) OnConnection(f func(ConnectionState)) (remove func()) {
 	if f == nil {
 		misuse("needs a function to call")
 	}
-	return c.session.listeners.add(c.connectionListener(f), c.session.present)
+	return c.session.listeners.Add(c.connectionListener(f), c.session.present)
 }
 
-func (c *Client) connectionListener(f func(ConnectionState)) *listener[ConnectionState] {
-	return &listener[ConnectionState]{mail: mailbox[ConnectionState]{
-		f: f, panicked: c.log.logPanic("a connection listener", ""),
-		most: maxUncalled, dropped: &c.callsDropped, squeeze: newestState,
+func (c *Client) connectionListener(f func(ConnectionState)) *async.Listener[ConnectionState] {
+	return &async.Listener[ConnectionState]{Mail: async.Mailbox[ConnectionState]{
+		Func: f, Panicked: c.log.logPanic("a connection listener", ""),
+		Max: async.MaxUncalled, Dropped: &c.callsDropped, Squeeze: newestState,
 	}}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/async"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 )
@@ -56,7 +57,7 @@ type Consumer struct {
 	failed    func(name string, try int, err error)
 	kind      machines.ItemKind
 	meter     *queueMeter
-	callbacks *calls // calls failed
+	callbacks *async.Calls // calls failed
 
 	// Under mu: data reach no machine and no log.
 	number uint64
@@ -173,14 +174,14 @@ func (c *Consumer) Close(ctx context.Context) error {
 }
 
 // needsSession reports whether the handler runs.
-func (c *Consumer) needsSession() bool { return c.handle.works.running() }
+func (c *Consumer) needsSession() bool { return c.handle.works.Running() }
 
 // notice takes the machine's notices; on the loop's goroutine.
 func (c *Consumer) notice(n events.Notify) {
 	c.handle.noteTrouble(n)
 	switch n.What {
 	case events.Delivered:
-		c.handle.works.begin()
+		c.handle.works.Begin()
 		ctx, cancel := context.WithCancelCause(c.handle.client.base)
 		c.handle.mu.Lock()
 		data := c.data
@@ -189,7 +190,7 @@ func (c *Consumer) notice(n events.Notify) {
 		go c.work(ctx, n, data)
 	case events.Failed:
 		if lost := asError(n.Code, ""); n.Code == events.ItemLost && c.failed != nil {
-			c.callbacks.put(func() { c.failed(n.Path[len(c.handle.path)+1:], 1, lost) })
+			c.callbacks.Put(func() { c.failed(n.Path[len(c.handle.path)+1:], 1, lost) })
 		}
 	case events.Withdrawn:
 		c.handle.mu.Lock()
@@ -217,7 +218,7 @@ func (c *Consumer) work(ctx context.Context, n events.Notify, data []byte) {
 		c.cancel(nil)
 		c.cancel = nil
 		c.handle.mu.Unlock()
-		c.handle.works.end()
+		c.handle.works.End()
 		c.handle.client.post(c.handle.id, returned)
 	})
 }
@@ -241,7 +242,7 @@ func (c *Consumer) reportFailure(n events.Notify, err error) {
 		logErr(e.Str("path", shownPath(n.Path)).Int("try", n.Try), err)
 	})
 	if c.failed != nil {
-		c.callbacks.put(func() { c.failed(c.node(n), n.Try, err) })
+		c.callbacks.Put(func() { c.failed(c.node(n), n.Try, err) })
 	}
 }
 

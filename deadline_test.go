@@ -134,10 +134,10 @@ func TestWorkStopsAtTheDeadlineThoughTheLoopHangs(t *testing.T) {
 				t.Errorf("%s: the cause is %+v, want that it lapsed at %s", name, lost, until)
 			}
 		}
-		if pass(grace - 1); !n.latch.participant.works.running() {
+		if pass(grace - 1); !n.latch.participant.works.Running() {
 			t.Error("its grace was over too early")
 		}
-		if pass(1); n.latch.participant.works.running() {
+		if pass(1); n.latch.participant.works.Running() {
 			t.Error("its grace did not begin at the deadline")
 		}
 		if lost != 0 || n.latch.participant.Phase() != "leading" {

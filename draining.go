@@ -86,7 +86,7 @@ func (t *heldTerm) unreturned() error {
 	default:
 		text = fmt.Sprintf("the Leadership with token %d that was given out at %s%s is not released: call its Release", t.Token, l.place(), ended)
 	}
-	if t.holder.holdsOnce() || t.holder.works.isSealed() {
+	if t.holder.holdsOnce() || t.holder.works.IsSealed() {
 		then = "its node is not deleted, and Close waits"
 	}
 	text = fmt.Sprintf("incumbent: %s: %s; until then %s", t.holder.path, text, then)
@@ -101,12 +101,12 @@ func (t *heldTerm) unreturned() error {
 // ErrWorkRunning.
 func (p *participant) unreleased() error {
 	t := p.lastTerm()
-	if t == nil || !p.works.running() {
+	if t == nil || !p.works.Running() {
 		return nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.stopped == nil && !p.works.isSealed() {
+	if t.stopped == nil && !p.works.IsSealed() {
 		return nil
 	}
 	if err := t.unreturned(); err != nil {

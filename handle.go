@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/async"
 )
 
 // State is a handle's state as Curator names it.
@@ -32,9 +33,9 @@ type handle struct {
 	path        string
 	troubleText string // the log's text for a failure
 	words       handleWords
-	works       workload
+	works       async.Workload
 	commands    commands
-	started     oneEvent // the machine has left latent
+	started     async.OneEvent // the machine has left latent
 	phase       atomic.Pointer[string]
 
 	mu       sync.Mutex
@@ -163,7 +164,7 @@ func (h *handle) start(ctx context.Context, op string) error {
 	err := h.ask(ctx, op, events.Event{Kind: events.CommandStart})
 	if err == nil {
 		select { // State says Started when Start has returned
-		case <-h.started.done():
+		case <-h.started.Done():
 		case <-h.client.closed:
 		case <-ctx.Done():
 		}
@@ -190,7 +191,7 @@ func (h *handle) deliver(a events.Answer) { h.commands.answer(a) }
 // enter takes the machine's new state; on the loop's goroutine.
 func (h *handle) enter(state string) {
 	if before := h.phase.Swap(h.client.phase(state)); *before == "latent" && state != "latent" {
-		h.started.end()
+		h.started.Set()
 	}
 	if state == "closed" {
 		h.client.removeHandle(h.id)

@@ -40,11 +40,11 @@ func (h *handle) limit(ctx context.Context) (limited context.Context, stop func(
 	go func() {
 		for limited.Err() == nil {
 			select {
-			case <-h.works.idle():
+			case <-h.works.Idle():
 			case <-limited.Done():
 				return
 			}
-			if sleep(limited, h.client.closingTime()) && !h.works.running() {
+			if sleep(limited, h.client.closingTime()) && !h.works.Running() {
 				cancel(ErrNotDeleted)
 			}
 		}

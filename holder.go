@@ -1,6 +1,10 @@
 package incumbent
 
-import "context"
+import (
+	"context"
+
+	"github.com/incumbent-go/incumbent/internal/async"
+)
 
 // Holder lets a chain of calls lock again what it holds: the first Lock acquires the mutex,
 // those after it return the same Hold immediately, and the last Unlock releases it. Pass it
@@ -10,13 +14,13 @@ import "context"
 // All its methods are safe to call from any goroutine.
 type Holder struct {
 	mutex *Mutex
-	guard contextMutex // guards the fields below
+	guard async.ContextMutex // guards the fields below
 	depth int
 	hold  *Hold
 }
 
 // Holder returns a holder that holds nothing yet.
-func (m *Mutex) Holder() *Holder { return &Holder{mutex: m, guard: newContextMutex()} }
+func (m *Mutex) Holder() *Holder { return &Holder{mutex: m, guard: async.NewContextMutex()} }
 
 // Lock is Mutex.Lock for the first call, and counts for the others, which find the lock
 // held. Each needs its Unlock. If the hold was lost, it returns ErrLockLost until
@@ -45,10 +49,10 @@ func (h *Holder) check(ctx context.Context) {
 
 func (h *Holder) enter(ctx context.Context, op string, acquire func() (*Hold, bool, error)) (*Hold, bool, error) {
 	h.check(ctx)
-	if err := h.guard.lock(ctx); err != nil {
-		return nil, false, h.mutex.client.explain(ctx, op, h.mutex.path, err, h.guard.why)
+	if err := h.guard.Lock(ctx); err != nil {
+		return nil, false, h.mutex.client.explain(ctx, op, h.mutex.path, err, notAsked(h.guard))
 	}
-	defer h.guard.unlock()
+	defer h.guard.Unlock()
 	if h.depth > 0 {
 		if err := h.hold.Check(); err != nil {
 			return nil, false, err
@@ -67,8 +71,8 @@ func (h *Holder) enter(ctx context.Context, op string, acquire func() (*Hold, bo
 // ErrNotHeld.
 func (h *Holder) Unlock(ctx context.Context) error {
 	h.check(ctx)
-	h.guard.wait()
-	defer h.guard.unlock()
+	h.guard.Wait()
+	defer h.guard.Unlock()
 	switch h.depth {
 	case 0:
 		return ErrNotHeld

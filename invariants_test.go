@@ -37,8 +37,8 @@ func TestBrokenInvariants(t *testing.T) {
 			c.invariants.works(&c.deadlines, second)
 		},
 		"leadership began: true, and before: true": func(c *Client, p *participant) {
-			p.listeners.add(p.listener(Listener{}), func() (change, bool) { return change{}, true })
-			p.listeners.send(change{}, func() {})
+			p.listeners.Add(p.listener(Listener{}), func() (change, bool) { return change{}, true })
+			p.listeners.Send(change{}, func() {})
 		},
 		"command 1 of 1 was not sent, or is answered twice": func(c *Client, p *participant) {
 			n, _ := p.commands.reserve(&p.client.replies)

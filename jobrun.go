@@ -107,7 +107,7 @@ func (r *jobRun) ending() error {
 func (r *jobRun) closeWorker(ctx context.Context) error {
 	r.worker.askClose()
 	select {
-	case <-r.worker.works.idle():
+	case <-r.worker.works.Idle():
 	case <-r.job.client.closed:
 	}
 	late, cancel := outlive(ctx)

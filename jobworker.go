@@ -80,7 +80,7 @@ func (w *jobWorker) entered(state string) {
 func (w *jobWorker) deliverItem(n events.Notify) {
 	number := int(n.Work) - 1
 	t := w.presentTerm(n)
-	if !w.works.begin() {
+	if !w.works.Begin() {
 		w.setDelivering(false)
 		w.client.post(w.id, events.Event{Kind: events.WorkReturned, Work: n.Work})
 		return

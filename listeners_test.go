@@ -1,38 +1,12 @@
 package incumbent
 
 import (
-	"slices"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/incumbent-go/incumbent/test/kit/virtual"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
-
-// A listener is called with a new value only after that is the present one, however long it
-// takes to set.
-func TestAListenerFindsTheValueInPlace(t *testing.T) {
-	virtual.Test(t, func(t *testing.T) {
-		var all listeners[int64]
-		var present atomic.Int64
-		type call struct{ with, found int64 }
-		var seen []call
-		all.add(&listener[int64]{mail: mailbox[int64]{f: func(v int64) { seen = append(seen, call{v, present.Load()}) }}},
-			func() (int64, bool) { return present.Load(), true })
-		for v := range int64(3) {
-			all.send(v+1, func() {
-				synctest.Wait() // a listener that was called before has returned
-				present.Store(v + 1)
-			})
-			synctest.Wait()
-		}
-		if want := []call{{0, 0}, {1, 1}, {2, 2}, {3, 3}}; !slices.Equal(seen, want) {
-			t.Errorf("called with, and found as the present value: %v, want %v", seen, want)
-		}
-	})
-}
 
 // Connection and HasLeadership, called by a listener, say the same as what the listener
 // was called with.
@@ -101,7 +75,7 @@ func TestAClosedSelectorLeavesNoListener(t *testing.T) {
 					}
 					synctest.Wait()
 				}
-				if left := len(n.Client.session.listeners.all); left != 0 {
+				if left := n.Client.session.listeners.Len(); left != 0 {
 					t.Errorf("100 selectors were closed, and the client keeps %d listeners", left)
 				}
 				before := called

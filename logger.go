@@ -12,13 +12,14 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/async"
 	"github.com/incumbent-go/incumbent/internal/usercode"
 )
 
 // logger writes to zerolog from a goroutine of its own: a slow sink does not delay the
 // loop.
 type logger struct {
-	mail    *calls
+	mail    *async.Calls
 	out     zerolog.Logger
 	off     bool
 	dropped atomic.Uint64 // lines
@@ -47,9 +48,9 @@ func newLogger(out zerolog.Logger, client string) *logger {
 	if client != "" {
 		out = out.With().Str("client", client).Logger()
 	}
-	l := &logger{out: out, off: off, mail: newCalls(reportLostLine)}
-	l.mail.most, l.mail.dropped = maxUncalled, &l.dropped
-	l.mail.missing = func(n uint64) func() {
+	l := &logger{out: out, off: off, mail: async.NewCalls(reportLostLine)}
+	l.mail.Max, l.mail.Dropped = async.MaxUncalled, &l.dropped
+	l.mail.Missing = func(n uint64) func() {
 		return func() { l.out.Error().Uint64("lines", n).Msg("Config.Logger was too slow: lines are missing here") }
 	}
 	return l
@@ -76,7 +77,7 @@ func (l *logger) log(level zerolog.Level, text string, fields func(*zerolog.Even
 	if l.off || level < l.out.GetLevel() {
 		return
 	}
-	l.mail.put(func() {
+	l.mail.Put(func() {
 		e := l.out.WithLevel(level)
 		if fields != nil {
 			fields(e)
@@ -94,7 +95,7 @@ func (l *logger) flush() {
 		return
 	}
 	written := make(chan struct{})
-	l.mail.putLast(func() { close(written) })
+	l.mail.PutLast(func() { close(written) })
 	late := time.NewTimer(lastLines)
 	defer late.Stop()
 	select {
@@ -104,9 +105,9 @@ func (l *logger) flush() {
 }
 
 // hookCalls returns what calls a hook. Calls are dropped and counted if it is too slow.
-func (c *Client) hookCalls(what, path string) *calls {
-	box := newCalls(c.log.logPanic(what, path))
-	box.most, box.dropped = maxUncalled, &c.callsDropped
+func (c *Client) hookCalls(what, path string) *async.Calls {
+	box := async.NewCalls(c.log.logPanic(what, path))
+	box.Max, box.Dropped = async.MaxUncalled, &c.callsDropped
 	return box
 }
 

@@ -86,23 +86,3 @@ func TestCloseWritesTheLastLines(t *testing.T) {
 		})
 	}
 }
-
-// A value that is put last waits behind all others, also if there is no room.
-func TestTheLastValueNeedsNoRoom(t *testing.T) {
-	goes, got := make(chan struct{}), make(chan int, 10)
-	m := &mailbox[int]{most: 2, f: func(n int) { <-goes; got <- n }, missing: func(n uint64) int { return -int(n) }}
-	for n := range 10 {
-		m.put(n)
-	}
-	m.putLast(10)
-	close(goes)
-	var all []int
-	for n := range got {
-		if all = append(all, n); n == 10 {
-			break
-		}
-	}
-	if want := all[len(all)-2]; want >= 0 {
-		t.Errorf("%v: the last value hides that others were dropped", all)
-	}
-}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/async"
 )
 
 // Event is one of the rarer things that happen to a client: see Config.Observe.
@@ -131,7 +132,7 @@ func (EventsDropped) detail()     {}
 type observed struct {
 	client *Client
 	f      func(Event) // nil: nobody observes
-	mail   mailbox[Event]
+	mail   async.Mailbox[Event]
 	step   stepMark // of the notice that is being delivered; only the loop uses it
 	steps  []stepMark
 
@@ -143,9 +144,9 @@ type stepMark struct{ seq, cause uint64 }
 
 func (o *observed) init(c *Client, f func(Event)) {
 	o.client, o.f = c, f
-	o.mail.f, o.mail.panicked = f, c.log.logPanic("Config.Observe", "")
-	o.mail.most, o.mail.dropped = maxUncalled, &o.dropped
-	o.mail.missing = func(n uint64) Event { return o.event(stepMark{}, EventsDropped{n}) }
+	o.mail.Func, o.mail.Panicked = f, c.log.logPanic("Config.Observe", "")
+	o.mail.Max, o.mail.Dropped = async.MaxUncalled, &o.dropped
+	o.mail.Missing = func(n uint64) Event { return o.event(stepMark{}, EventsDropped{n}) }
 }
 
 func (o *observed) on() bool { return o.f != nil }
@@ -160,7 +161,7 @@ func (o *observed) send(mark stepMark, d Detail) {
 	if o.f == nil {
 		return
 	}
-	o.mail.put(o.event(mark, d))
+	o.mail.Put(o.event(mark, d))
 }
 
 func (o *observed) event(mark stepMark, d Detail) Event {

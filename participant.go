@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/async"
 )
 
 // CloseMode says whether the listeners are called when Close ends a term.
@@ -47,7 +48,7 @@ type participant struct {
 	waits     waits
 	refusedAt int64 // when the deletion of the node was first refused, since the place is being left; 0: it was not
 
-	listeners listeners[change]
+	listeners async.Listeners[change]
 
 	sides  bool                  // a read-write lock's: an error says whether the predecessor reads or writes
 	ending lateChannel[error]    // why Run returns
@@ -104,7 +105,7 @@ func (p *participant) HasLeadership() bool {
 // AddListener is Latch.AddListener.
 func (p *participant) AddListener(l Listener) (remove func()) {
 	p.client.opened()
-	return p.listeners.add(p.listener(l), func() (change, bool) {
+	return p.listeners.Add(p.listener(l), func() (change, bool) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if p.term == nil {
@@ -115,10 +116,10 @@ func (p *participant) AddListener(l Listener) (remove func()) {
 }
 
 // listener returns what calls the functions of a Listener.
-func (p *participant) listener(l Listener) *listener[change] {
-	return &listener[change]{
-		mail: mailbox[change]{
-			f: func(c change) {
+func (p *participant) listener(l Listener) *async.Listener[change] {
+	return &async.Listener[change]{
+		Mail: async.Mailbox[change]{
+			Func: func(c change) {
 				switch {
 				case c.lost == nil && l.IsLeader != nil:
 					l.IsLeader(c.term)
@@ -126,10 +127,10 @@ func (p *participant) listener(l Listener) *listener[change] {
 					l.NotLeader(c.term, c.lost)
 				}
 			},
-			panicked: p.client.log.logPanic("a listener", p.path),
-			most:     maxUncalled, dropped: &p.client.callsDropped, squeeze: withoutPair,
+			Panicked: p.client.log.logPanic("a listener", p.path),
+			Max:      async.MaxUncalled, Dropped: &p.client.callsDropped, Squeeze: withoutPair,
 		},
-		check: p.client.invariants.pairs(&p.id),
+		Check: p.client.invariants.pairs(&p.id),
 	}
 }
 
@@ -170,16 +171,16 @@ func (p *participant) holdsOnce() bool { return p.what != whatLeadership }
 
 // seal prevents new work: the loop may notify the handle of a term while the handle is
 // being closed, and a Close that reports no work must stay right.
-func (p *participant) seal() { p.works.seal() }
+func (p *participant) seal() { p.works.Seal() }
 
 // needsSession reports whether the end of the present session would take something from the
 // user: a term, or work that has not returned.
 func (p *participant) needsSession() bool {
-	return p.leads() || p.works.running()
+	return p.leads() || p.works.Running()
 }
 
 func (p *participant) returned(ev events.Event, late error) {
-	p.works.end()
+	p.works.End()
 	if errors.Is(late, ErrWorkRunning) {
 		p.client.log.log(zerolog.ErrorLevel, "work is still running after its grace; going on without it", func(e *zerolog.Event) {
 			e.Str("path", shownPath(p.path)).Int64("grace_ms", p.options.WorkGrace.Milliseconds())
@@ -199,7 +200,7 @@ func (p *participant) noteTerm(n events.Notify) {
 			began: p.client.clock.Now(), zkSession: p.client.attachment(n.Session).id,
 		}
 		p.client.invariants.begins(t)
-		p.listeners.send(change{term: t.Term}, func() { p.setTerm(t) })
+		p.listeners.Send(change{term: t.Term}, func() { p.setTerm(t) })
 		p.logTerm(t, nil)
 		p.observeBegin(t)
 	case events.Stopped:
@@ -227,7 +228,7 @@ func (p *participant) deletionRefused(n events.Notify) {
 	if p.refusedAt == 0 {
 		p.refusedAt = now
 	}
-	ends := n.Code.Refusal() && (p.holdsOnce() || p.works.isSealed())
+	ends := n.Code.Refusal() && (p.holdsOnce() || p.works.IsSealed())
 	if ends || time.Duration(now-p.refusedAt) >= p.client.timeout() {
 		p.client.endSession(p.path, n)
 	}
@@ -247,7 +248,7 @@ func (p *participant) endTerm(n events.Notify) {
 	if n.Silent {
 		p.setTerm(nil)
 	} else {
-		p.listeners.send(change{t.Term, lost}, func() { p.setTerm(nil) })
+		p.listeners.Send(change{t.Term, lost}, func() { p.setTerm(nil) })
 	}
 	p.logTerm(t, lost)
 	p.client.meters.termEnded(p, lost)

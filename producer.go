@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/async"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -25,7 +26,7 @@ type producer struct {
 	bound int
 
 	slots     chan struct{} // one for each background put
-	callbacks *calls        // calls the callbacks of background puts, one for each put
+	callbacks *async.Calls  // calls the callbacks of background puts, one for each put
 
 	payloads   map[uint64][]byte // by number, under mu: they reach no machine and no log
 	last       uint64
@@ -47,7 +48,7 @@ type put struct {
 func (p *producer) openProducer(c *Client, path string, bound int, values map[string]string) error {
 	p.init(c, path)
 	p.bound, p.slots, p.payloads, p.puts = bound, make(chan struct{}, maxPutsInFlight), map[uint64][]byte{}, map[uint64]*put{}
-	p.callbacks = newCalls(c.log.logPanic("a callback", path))
+	p.callbacks = async.NewCalls(c.log.logPanic("a callback", path))
 	begin := "idle"
 	p.phase.Store(&begin)
 	_, err := c.register(machines.ProducerRecipe.Name(), func(id events.ID) receiver {
@@ -168,7 +169,7 @@ func (p *producer) finish(one *put, err error) {
 	<-p.slots
 	switch {
 	case one.callback != nil:
-		p.callbacks.put(func() { one.callback(err) })
+		p.callbacks.Put(func() { one.callback(err) })
 	case err != nil:
 		p.mu.Lock()
 		defer p.mu.Unlock()

@@ -1,6 +1,10 @@
 package incumbent
 
-import "context"
+import (
+	"context"
+
+	"github.com/incumbent-go/incumbent/internal/async"
+)
 
 // ReadWriteHolder lets a chain of calls lock again what it holds, as Holder does for a
 // mutex. The first Lock or RLock acquires, those after it count, and the last Unlock or
@@ -13,7 +17,7 @@ import "context"
 // All its methods are safe to call from any goroutine.
 type ReadWriteHolder struct {
 	lock  *ReadWriteLock
-	guard contextMutex
+	guard async.ContextMutex
 
 	writes, reads int // calls that are open
 	hold          *Hold
@@ -22,7 +26,7 @@ type ReadWriteHolder struct {
 
 // Holder returns a holder that holds nothing yet.
 func (l *ReadWriteLock) Holder() *ReadWriteHolder {
-	return &ReadWriteHolder{lock: l, guard: newContextMutex()}
+	return &ReadWriteHolder{lock: l, guard: async.NewContextMutex()}
 }
 
 // check does what Client.check does.
@@ -70,10 +74,10 @@ func (h *ReadWriteHolder) TryRLock(ctx context.Context) (*Hold, bool, error) {
 
 func (h *ReadWriteHolder) enter(ctx context.Context, reads, try bool) (*Hold, bool, error) {
 	h.check(ctx)
-	if err := h.guard.lock(ctx); err != nil {
-		return nil, false, h.lock.client.explain(ctx, lockOp(reads, try), h.lock.path, err, h.guard.why)
+	if err := h.guard.Lock(ctx); err != nil {
+		return nil, false, h.lock.client.explain(ctx, lockOp(reads, try), h.lock.path, err, notAsked(h.guard))
 	}
-	defer h.guard.unlock()
+	defer h.guard.Unlock()
 	count := &h.writes
 	if reads {
 		count = &h.reads
@@ -98,8 +102,8 @@ func (h *ReadWriteHolder) enter(ctx context.Context, reads, try bool) (*Hold, bo
 // Hold returns what is held at this moment; nil if that is nothing.
 func (h *ReadWriteHolder) Hold() *Hold {
 	h.check(context.Background())
-	h.guard.wait()
-	defer h.guard.unlock()
+	h.guard.Wait()
+	defer h.guard.Unlock()
 	if h.writes+h.reads == 0 {
 		return nil
 	}
@@ -111,8 +115,8 @@ func (h *ReadWriteHolder) Hold() *Hold {
 // returns the error, too. One too many is ErrNotHeld.
 func (h *ReadWriteHolder) Unlock(ctx context.Context) error {
 	h.check(ctx)
-	h.guard.wait()
-	defer h.guard.unlock()
+	h.guard.Wait()
+	defer h.guard.Unlock()
 	if h.writes == 0 {
 		return ErrNotHeld
 	}
@@ -133,8 +137,8 @@ func (h *ReadWriteHolder) Unlock(ctx context.Context) error {
 // holder writes. One too many is ErrNotHeld.
 func (h *ReadWriteHolder) RUnlock(ctx context.Context) error {
 	h.check(ctx)
-	h.guard.wait()
-	defer h.guard.unlock()
+	h.guard.Wait()
+	defer h.guard.Unlock()
 	if h.reads == 0 {
 		return ErrNotHeld
 	}

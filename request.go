@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/async"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 )
@@ -97,10 +98,10 @@ func (r *request) Background(ctx context.Context, f func(Result)) {
 		misuse("needs a function to call: without it a failure would be lost")
 	}
 	wait := r.begin(ctx)
-	box := newCalls(r.client.log.logPanic("a callback", r.path))
+	box := async.NewCalls(r.client.log.logPanic("a callback", r.path))
 	go func() {
 		result := wait()
-		box.call(func() { f(result) }, func() {})
+		box.Call(func() { f(result) }, func() {})
 	}()
 }
 

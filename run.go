@@ -27,7 +27,7 @@ func (p *participant) whileOpen(ctx context.Context, wait func(context.Context) 
 		err = p.endedWith(ctx, false)
 	}
 	p.askClose()
-	<-p.works.idle()
+	<-p.works.Idle()
 	late, cancel := outlive(ctx)
 	defer cancel()
 	return together(err, p.lateError(), p.Close(late))

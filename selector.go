@@ -213,7 +213,7 @@ func (s *Selector) begin() {
 	s.runs++
 	work, base := s.runs, s.base
 	s.workMu.Unlock()
-	if !s.participant.works.begin() {
+	if !s.participant.works.Begin() {
 		s.participant.client.post(s.participant.id, events.Event{Kind: events.WorkReturned, Work: work})
 		return
 	}

@@ -11,12 +11,13 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/async"
 )
 
 // sessionHandle is the client's handle of the session machine.
 type sessionHandle struct {
 	client    *Client
-	listeners listeners[ConnectionState]
+	listeners async.Listeners[ConnectionState]
 	commands  commands
 	logs      connectionLog
 
@@ -41,7 +42,7 @@ func (h *sessionHandle) notice(n events.Notify) {
 		if state == Lost {
 			n.Text = h.lostText(n)
 		}
-		h.listeners.send(state, func() { h.set(state, h.lostReason(state, asError(n.Code, n.Text))) })
+		h.listeners.Send(state, func() { h.set(state, h.lostReason(state, asError(n.Code, n.Text))) })
 		h.logs.changed(state, n)
 	case events.Failed:
 		err := asError(n.Code, n.Text)

@@ -11,12 +11,13 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/incumbent-go/incumbent/internal/async"
 	"github.com/incumbent-go/incumbent/test/kit/virtual"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // manyCalls are more than wait for a slow function.
-const manyCalls = 5*maxUncalled + 1
+const manyCalls = 5*async.MaxUncalled + 1
 
 // A listener that hangs keeps whole pairs waiting, no more than the bound, and at last hears what is so.
 func TestASlowListenerGetsPairs(t *testing.T) {
@@ -33,20 +34,18 @@ func TestASlowListenerGetsPairs(t *testing.T) {
 				}
 			},
 		})
-		p.listeners.add(one, func() (change, bool) { return change{}, false })
+		p.listeners.Add(one, func() (change, bool) { return change{}, false })
 		for token := int64(1); token <= manyCalls; token++ {
-			p.listeners.send(change{term: Term{Token: token}}, func() {})
+			p.listeners.Send(change{term: Term{Token: token}}, func() {})
 			if synctest.Wait(); token < manyCalls {
-				p.listeners.send(change{term: Term{Token: token}, lost: errors.New("lost")}, func() {})
+				p.listeners.Send(change{term: Term{Token: token}, lost: errors.New("lost")}, func() {})
 			}
 		}
-		one.mail.mu.Lock()
-		waiting := len(one.mail.queue)
-		one.mail.mu.Unlock()
+		waiting := one.Mail.Waiting()
 		close(release)
 		synctest.Wait()
 		calls := len(begun) + len(ended)
-		if waiting > maxUncalled+2 || len(begun) != len(ended)+1 || begun[len(begun)-1] != manyCalls {
+		if waiting > async.MaxUncalled+2 || len(begun) != len(ended)+1 || begun[len(begun)-1] != manyCalls {
 			t.Errorf("%d calls waited; %d begins, the last %d, and %d ends", waiting, len(begun), begun[len(begun)-1], len(ended))
 		}
 		if dropped := c.callsDropped.Load(); dropped == 0 || int(dropped)+calls != 2*manyCalls-1 {
@@ -66,11 +65,11 @@ func TestASlowOnConnectionGetsTheNewestState(t *testing.T) {
 			virtual.Test(t, func(t *testing.T) {
 				c := atRest(t)
 				release, seen := make(chan bool), []ConnectionState{}
-				var all listeners[ConnectionState]
+				var all async.Listeners[ConnectionState]
 				one := c.connectionListener(func(s ConnectionState) { <-release; seen = append(seen, s) })
-				all.add(one, func() (ConnectionState, bool) { return "", false })
+				all.Add(one, func() (ConnectionState, bool) { return "", false })
 				sent := 0
-				send := func(s ConnectionState) { sent++; all.send(s, func() {}) }
+				send := func(s ConnectionState) { sent++; all.Send(s, func() {}) }
 				for range manyCalls {
 					send(Suspended)
 					send(Reconnected)
@@ -80,7 +79,7 @@ func TestASlowOnConnectionGetsTheNewestState(t *testing.T) {
 				}
 				close(release)
 				synctest.Wait()
-				if len(seen) > maxUncalled+1 || seen[len(seen)-1] != last[len(last)-1] {
+				if len(seen) > async.MaxUncalled+1 || seen[len(seen)-1] != last[len(last)-1] {
 					t.Errorf("%d states, the last %s, want %s", len(seen), seen[len(seen)-1], last[len(last)-1])
 				}
 				for i := 1; i < len(seen); i++ {
@@ -138,7 +137,7 @@ func TestASlowHookIsBounded(t *testing.T) {
 		box, release := c.hookCalls("OnFailure", "/queue"), make(chan bool)
 		called := 0
 		for range manyCalls {
-			box.put(func() { <-release; called++ })
+			box.Put(func() { <-release; called++ })
 		}
 		close(release)
 		synctest.Wait()

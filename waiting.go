@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/async"
 )
 
 // callError is the error of a call that did not succeed: what was called, on which path, why
@@ -103,6 +104,16 @@ func renamed(op, path string, err error) error {
 
 // notBegun is why a call whose context had ended before has done nothing.
 func notBegun() error { return errors.New("its context had ended before the call") }
+
+// notAsked returns why a holder's call has not asked for its lock yet.
+func notAsked(guard async.ContextMutex) func() error {
+	return func() error {
+		if guard.Held() {
+			return errors.New("another call of the same holder has not returned")
+		}
+		return notBegun()
+	}
+}
 
 // noReply is why a request that no machine sends has no result.
 func (c *Client) noReply() error {

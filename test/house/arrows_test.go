@@ -17,7 +17,8 @@ var (
 // rooms says which rooms of this module the room's code may import.
 var rooms = map[string][]string{
 	".": {"engine", "events", "machines", "zkio", "internal/sources", "internal/segments",
-		"internal/invariants", "internal/optimizations", "internal/usercode"},
+		"internal/async", "internal/invariants", "internal/optimizations", "internal/usercode"},
+	"internal/async":         {"internal/usercode"},
 	"internal/invariants":    nil,
 	"internal/usercode":      nil,
 	"internal/optimizations": nil,

@@ -104,7 +104,7 @@ var plants = []plant{
 		new: "			e.Data = c.payload(id, e.Payload, true)\n		}\n		if planted(…) {\n			c.io.Execute(id, e)\n		}\n",
 	},
 	{
-		name: "a notice to a listener overtakes another", file: "mailbox.go",
+		name: "a notice to a listener overtakes another", file: "internal/async/mailbox.go",
 		old: "	m.queue = append(m.queue, v)\n",
 		new: "	m.queue = append(m.queue, v)\n	if planted(…) && len(m.queue) > 1 {\n		m.queue[0], m.queue[len(m.queue)-1] = v, m.queue[0]\n	}\n",
 	},

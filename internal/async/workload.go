@@ -1,18 +1,18 @@
-package incumbent
+package async
 
 import "sync"
 
-// workload counts the pieces of work that run under one handle, and signals when none does.
+// Workload counts the pieces of work that run under one handle, and signals when none does.
 // Its methods are safe to call from any goroutine.
-type workload struct {
+type Workload struct {
 	mu     sync.Mutex
 	count  int
 	sealed bool          // no new work may begin
 	none   chan struct{} // closed when the last piece returns; nil while no call waits for that
 }
 
-// begin counts one more piece of work. After seal it returns false, and counts nothing.
-func (w *workload) begin() bool {
+// Begin counts one more piece of work. After seal it returns false, and counts nothing.
+func (w *Workload) Begin() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.sealed {
@@ -22,8 +22,8 @@ func (w *workload) begin() bool {
 	return true
 }
 
-// end counts one piece of work that has returned.
-func (w *workload) end() {
+// End counts one piece of work that has returned.
+func (w *Workload) End() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.count--
@@ -33,30 +33,30 @@ func (w *workload) end() {
 	}
 }
 
-// seal prevents new work.
-func (w *workload) seal() {
+// Seal prevents new work.
+func (w *Workload) Seal() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.sealed = true
 }
 
-// isSealed reports whether seal was called.
-func (w *workload) isSealed() bool {
+// IsSealed reports whether seal was called.
+func (w *Workload) IsSealed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.sealed
 }
 
-// running reports whether there is work that has not returned.
-func (w *workload) running() bool {
+// Running reports whether there is work that has not returned.
+func (w *Workload) Running() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.count > 0
 }
 
-// idle returns a channel that is closed when no work runs; it is closed already if none
+// Idle returns a channel that is closed when no work runs; it is closed already if none
 // runs now.
-func (w *workload) idle() <-chan struct{} {
+func (w *Workload) Idle() <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.count == 0 {
@@ -74,16 +74,16 @@ var alreadyClosed = func() <-chan struct{} {
 	return ch
 }()
 
-// oneEvent is something that happens once, and that calls may wait for. It has a channel only while
+// OneEvent is something that happens once, and that calls may wait for. It has a channel only while
 // they do. Its methods are safe to call from any goroutine.
-type oneEvent struct {
+type OneEvent struct {
 	mu       sync.Mutex
 	happened bool
 	waits    chan struct{} // nil: no call waits
 }
 
-// end notes that it has happened.
-func (o *oneEvent) end() {
+// Set notes that it has happened.
+func (o *OneEvent) Set() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.happened = true
@@ -93,8 +93,8 @@ func (o *oneEvent) end() {
 	}
 }
 
-// done returns a channel that is closed when it has happened.
-func (o *oneEvent) done() <-chan struct{} {
+// Done returns a channel that is closed when it has happened.
+func (o *OneEvent) Done() <-chan struct{} {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.happened {
