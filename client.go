@@ -30,7 +30,7 @@ type Client struct {
 	loop    *engine.Loop
 	io      *zkio.Adapter
 	clock   engine.Clock
-	seeds   func() string // of the machines; nil: random
+	sources sources.Sources // of simulations and tests; zero in programs
 	session *sessionHandle
 	stop    func()        // ends the loop, and then the recorder
 	ended   chan struct{} // closed when the loop has ended
@@ -94,16 +94,15 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("incumbent: Config.Servers: %w", err)
 	}
+	replaced, _ := sources.From(ctx)
 	c := &Client{
-		base: ctx, config: &config, clock: *config.clock, log: newLogger(config.logger(), config.Name),
+		base: ctx, config: &config, log: newLogger(config.logger(replaced.StandardError), config.Name),
 		phases: map[string]*string{}, handles: map[events.ID]receiver{}, handleCounts: map[string]int{}, reserved: map[string]chan struct{}{},
 		ending: make(chan struct{}, 1), closed: make(chan struct{}),
 	}
-	if replaced, found := sources.From(ctx); found {
-		c.seeds = replaced.Seed
-		if replaced.Clock != nil {
-			c.clock = replaced.Clock
-		}
+	c.sources, c.clock = replaced, replaced.Clock
+	if c.clock == nil {
+		c.clock = systemClock()
 	}
 	c.deadlines.client, c.outages.client, c.certificate.client = c, c, c
 	c.observed.init(c, config.Observe)
@@ -137,6 +136,9 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 		go c.follow()
 	}
 	time.AfterFunc(unreachedAfter, c.session.warnUnreached)
+	if replaced.Opened != nil {
+		replaced.Opened(c.step)
+	}
 	return c, nil
 }
 
@@ -263,11 +265,8 @@ func (c *Client) post(id events.ID, ev events.Event) bool {
 }
 
 func (c *Client) newSeed() string {
-	switch {
-	case c.seeds != nil:
-		return c.seeds()
-	case c.config.seed != "":
-		return c.config.seed
+	if c.sources.Seed != nil {
+		return c.sources.Seed()
 	}
 	return newSeed()
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/sources"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -69,8 +70,8 @@ func (s *blockedWriter) Write(b []byte) (int, error) {
 func TestCloseWithALogThatBlocks(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		log := &blockedWriter{freed: make(chan struct{})}
-		c, err := Open(context.Background(), Config{
-			Servers: "192.0.2.1:2181", Record: log, clock: &clock{w.now},
+		c, err := Open(sources.With(context.Background(), w.sources(&node{})), Config{
+			Servers: "192.0.2.1:2181", Record: log,
 			Dial: func(context.Context, string, string) (net.Conn, error) {
 				client, server := net.Pipe()
 				go w.srv.ServeConn(server)

@@ -123,14 +123,6 @@ type Config struct {
 	// be read at any time.
 	Observe func(Event)
 
-	clock *clock // tests set a fake one
-	seed  string // tests set it, so that nothing is random
-
-	standardError io.Writer // tests set another one
-
-	recordRoom  int           // tests set a small one; 0: the default
-	recordDelay time.Duration // tests set a negative one, for none; 0: the default
-
 	tickAssumed bool // Tick is not set
 }
 
@@ -143,12 +135,6 @@ func (c Config) withDefaults() (Config, error) {
 	c.MaxRequest = orDefault(c.MaxRequest, 1<<20)
 	c.MaxAnswer = orDefault(c.MaxAnswer, max(4<<20, c.MaxRequest))
 	c.ConnectRetry = orDefault(c.ConnectRetry, RetryBoundedExponential(-1, 200*time.Millisecond, 5*time.Second))
-	c.recordRoom = orDefault(c.recordRoom, recordRoom)
-	c.recordDelay = orDefault(c.recordDelay, recordDelay)
-	if c.clock == nil {
-		system := systemClock()
-		c.clock = &system
-	}
 	switch {
 	case strings.TrimSpace(c.Servers) == "":
 		return c, errors.New(`incumbent: Config.Servers is empty: name the ensemble, as in ` +

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/incumbent-go/incumbent/internal/sources"
 	"github.com/incumbent-go/incumbent/test/kit/selection"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -74,12 +75,14 @@ func invent(dice *rand.Rand, xid int32) []byte {
 func TestAServerThatAnswersAtRandom(t *testing.T) {
 	for seed := range uint64(selection.Of(t, "seeds", 3, 6, 12)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			bubble(t, zkmem.Options{}, func(t *testing.T, _ *world) {
+			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 				dice := rand.New(rand.NewPCG(seed, 3))
 				var mu sync.Mutex
 				var serving sync.WaitGroup
 				t.Cleanup(serving.Wait)
-				c, err := Open(t.Context(), Config{Servers: "192.0.2.1:2181", Record: io.Discard, clock: &clock{sinceStart()}, seed: fmt.Sprintf("%032x", seed),
+				from := w.sources(&node{})
+				from.Seed = func() string { return fmt.Sprintf("%032x", seed) }
+				c, err := Open(sources.With(t.Context(), from), Config{Servers: "192.0.2.1:2181", Record: io.Discard,
 					Dial: func(context.Context, string, string) (net.Conn, error) {
 						mu.Lock()
 						own := rand.New(rand.NewPCG(dice.Uint64(), 4))

@@ -75,7 +75,7 @@ func (o LatchOptions) open(path string, config *Config) events.Event {
 // idOr returns the ID of the options, or the one that a participant without an ID has.
 func (c *Client) idOr(o LatchOptions) string {
 	c.opened()
-	random := c.config.seed == "" && c.seeds == nil // else a process is not named
+	random := c.sources.Seed == nil // else a process is not named
 	if o.ID != "" || o.NoID || !random {
 		return o.ID
 	}

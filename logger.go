@@ -27,18 +27,17 @@ type logger struct {
 
 // logger returns the Logger, or without one what writes warnings and errors to standard error, unless the flight log
 // goes there.
-func (c Config) logger() zerolog.Logger {
+func (c Config) logger(standardError io.Writer) zerolog.Logger {
 	switch {
 	case !reflect.ValueOf(c.Logger).IsZero():
 		return c.Logger
 	case c.Silent, c.Record == io.Writer(os.Stderr): // lines between the records would spoil the log
 		return zerolog.Nop()
 	}
-	out := c.standardError
-	if out == nil {
-		out = os.Stderr
+	if standardError == nil {
+		standardError = os.Stderr
 	}
-	lines := zerolog.ConsoleWriter{Out: out, NoColor: true, TimeFormat: time.DateTime}
+	lines := zerolog.ConsoleWriter{Out: standardError, NoColor: true, TimeFormat: time.DateTime}
 	return zerolog.New(lines).Level(zerolog.WarnLevel).With().Timestamp().Logger()
 }
 

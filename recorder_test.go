@@ -19,6 +19,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/sources"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/test/kit/selection"
 	"github.com/incumbent-go/incumbent/test/kit/virtual"
@@ -77,20 +78,17 @@ func (w *world) recorded(log, logged io.Writer, room int) *node {
 	w.t.Helper()
 	n := &node{w: w}
 	config := Config{
-		Servers: "192.0.2.1:2181", Record: log, Logger: zerolog.New(logged), clock: &clock{w.now}, recordRoom: room, recordDelay: -1,
+		Servers: "192.0.2.1:2181", Record: log, Logger: zerolog.New(logged),
 		Dial: func(context.Context, string, string) (net.Conn, error) { return w.dial(n) },
 	}
 	var err error
-	n.Client, err = Open(w.sources(config), config)
-	if err == nil {
-		n.latch, err = n.Latch("/line", LatchOptions{})
-	}
-	if err == nil {
-		err = n.latch.Start()
-	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	from := w.sources(n)
+	from.RecordRoom, from.RecordDelay = room, -1
+	n.Client, err = Open(sources.With(context.Background(), from), config)
+	fine(w.t, err)
+	n.latch, err = n.Latch("/line", LatchOptions{})
+	fine(w.t, err)
+	fine(w.t, n.latch.Start())
 	w.t.Cleanup(func() {
 		if err := n.Close(context.Background()); err != nil {
 			w.t.Error(err)

@@ -12,17 +12,17 @@ import (
 )
 
 // header describes this program and its settings. It holds no secret.
-func header(c Config) events.Header {
+func (c *Client) header() events.Header {
 	h := events.Header{
 		Library: "incumbent " + version(),
 		Go:      runtime.Version(),
 		Charts:  map[string]string{},
-		Options: c.options(),
+		Options: c.config.options(),
 		Start:   time.Now().UTC().Format(time.RFC3339Nano),
 		StartAt: c.clock.Now(),
 
-		Run: newSeed(), Name: c.Name, Host: host(), Boot: bootID(), PID: os.Getpid(), Clock: clockName(),
-		Servers: serversOf(c.Servers), AskedTimeout: int64(c.SessionTimeout),
+		Run: newSeed(), Name: c.config.Name, Host: host(), Boot: bootID(), PID: os.Getpid(), Clock: clockName(),
+		Servers: serversOf(c.config.Servers), AskedTimeout: int64(c.config.SessionTimeout),
 	}
 	h.Program, h.ProgramVersion = program()
 	for _, r := range machines.Recipes() {

@@ -100,7 +100,8 @@ func (o RecordOptions) withDefaults() (RecordOptions, error) {
 func (c *Client) startRecording() (engine.Recorder, error) {
 	d, isDir := c.config.Record.(*RecordDir)
 	if !isDir {
-		r, err := newRecorder(newWriterOutput(c.config.Record, header(*c.config), c.clock.Now), c.log, c.clock.Now, c.config.recordRoom)
+		out := newWriterOutput(c.config.Record, c.header(), c.clock.Now)
+		r, err := newRecorder(out, c.log, c.clock.Now, c.recordRoom())
 		if err != nil {
 			return nil, err
 		}
@@ -124,6 +125,9 @@ func (c *Client) startRecording() (engine.Recorder, error) {
 	return record, err
 }
 
+// recordRoom returns how many bytes of records may wait for Config.Record.
+func (c *Client) recordRoom() int { return orDefault(c.sources.RecordRoom, recordRoom) }
+
 // recordInto starts what RecordIn asks for.
 func (c *Client) recordInto(path string, o RecordOptions) (engine.Recorder, error) {
 	path, err := segments.Abs(path) // the program may go to another directory
@@ -136,14 +140,14 @@ func (c *Client) recordInto(path string, o RecordOptions) (engine.Recorder, erro
 		}
 		return c.ring.record, nil
 	}
-	out, err := newDirOutput(path, o, header(*c.config), c.clock.Now, c.granted)
+	out, err := newDirOutput(path, o, c.header(), c.clock.Now, c.granted)
 	if err != nil {
 		return nil, err
 	}
-	if c.recorder, err = newRecorder(out, c.log, c.clock.Now, c.config.recordRoom); err != nil {
+	if c.recorder, err = newRecorder(out, c.log, c.clock.Now, c.recordRoom()); err != nil {
 		return nil, err
 	}
-	c.recorder.delay = c.config.recordDelay
+	c.recorder.delay = orDefault(c.sources.RecordDelay, recordDelay)
 	return c.recorder.record, nil
 }
 

@@ -45,8 +45,11 @@ type ringPart struct {
 // newRing returns an error if the directory cannot be used at all. If it cannot be written now, the client's logger says so:
 // it may be writable when a dump is due.
 func newRing(path string, o RecordOptions, c *Client) (*ring, error) {
-	r := &ring{client: c, path: path, options: o, header: header(*c.config), wake: make(chan string, 1), done: make(chan struct{}),
-		parts: []*ringPart{{}}, least: o.Ring}
+	r := &ring{
+		client: c, path: path, options: o, header: c.header(),
+		wake: make(chan string, 1), done: make(chan struct{}),
+		parts: []*ringPart{{}}, least: o.Ring,
+	}
 	dir, err := openSegments(path, o.Keep, r.header)
 	if err != nil {
 		return nil, err

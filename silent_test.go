@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/incumbent-go/incumbent/internal/sources"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -47,9 +48,9 @@ func TestWithoutALoggerWarningsGoToStandardError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			standard := &sharedLog{}
-			config := Config{Servers: "127.0.0.1:1", SessionTimeout: 10 * time.Second, standardError: standard}
+			config := Config{Servers: "127.0.0.1:1", SessionTimeout: 10 * time.Second}
 			c.change(&config)
-			client, err := Open(t.Context(), config)
+			client, err := Open(sources.With(t.Context(), sources.Sources{StandardError: standard}), config)
 			fine(t, err)
 			failed, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()

@@ -12,7 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/sources"
 	"github.com/incumbent-go/incumbent/test/kit/repeat"
 	"github.com/incumbent-go/incumbent/test/kit/selection"
@@ -44,6 +43,7 @@ type node struct {
 	tape  *tape.Tape
 	latch *Latch
 	ahead atomic.Int64 // how far its clock ran on while the process stood still
+	step  func(func()) // has its loop call a function
 }
 
 // bubble runs a test in virtual time.
@@ -74,14 +74,13 @@ func (w *world) open(change ...func(*Config)) *node {
 	n := &node{w: w, tape: tape.New(w.t)}
 	config := Config{
 		Servers: "192.0.2.1:2181", Silent: true, Record: n.tape,
-		clock: &clock{func() int64 { return w.now() + n.ahead.Load() }},
-		Dial:  func(context.Context, string, string) (net.Conn, error) { return w.dial(n) },
+		Dial: func(context.Context, string, string) (net.Conn, error) { return w.dial(n) },
 	}
 	for _, f := range change {
 		f(&config)
 	}
 	var err error
-	if n.Client, err = Open(w.sources(config), config); err != nil {
+	if n.Client, err = Open(sources.With(context.Background(), w.sources(n)), config); err != nil {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() {
@@ -103,14 +102,13 @@ func (w *world) open(change ...func(*Config)) *node {
 	return n
 }
 
-// sources returns a context with which a client keeps its clock, and takes its seeds from the world unless it has one.
-func (w *world) sources(config Config) context.Context {
-	if config.seed != "" {
-		return context.Background()
+// sources returns what a client takes its time and its seeds from.
+func (w *world) sources(n *node) sources.Sources {
+	return sources.Sources{
+		Clock:  clock{func() int64 { return w.now() + n.ahead.Load() }},
+		Seed:   func() string { return fmt.Sprintf("%016x%016x", w.seed, w.drawn.Add(1)) },
+		Opened: func(step func(func())) { n.step = step },
 	}
-	return sources.With(context.Background(), sources.Sources{Clock: *config.clock, Seed: func() string {
-		return fmt.Sprintf("%016x%016x", w.seed, w.drawn.Add(1))
-	}})
 }
 
 // start opens a client with a latch in line.
@@ -193,21 +191,11 @@ func timeouts(session, tick time.Duration) func(*Config) {
 	return func(c *Config) { c.SessionTimeout, c.Tick = session, tick }
 }
 
-// blockedHandle is a handle that keeps the loop in a step.
-type blockedHandle struct{ wait func() }
-
-func (h *blockedHandle) notice(events.Notify) {}
-func (h *blockedHandle) answer(events.Answer) { h.wait() }
-func (h *blockedHandle) entered(string)       {}
-
 // blockLoop makes the loop run this number of steps, one behind the other, with a wait in
 // each.
 func (n *node) blockLoop(steps int, wait func()) {
-	n.mu.Lock()
-	n.handles["halt-1"] = &blockedHandle{wait}
-	n.mu.Unlock()
 	for range steps {
-		n.post("halt-1", events.Event{Kind: events.CommandClose, Request: 1})
+		n.step(wait)
 	}
 	synctest.Wait()
 }
@@ -219,7 +207,6 @@ func (n *node) stopLoop() (free func()) {
 	return sync.OnceFunc(func() {
 		close(freed)
 		synctest.Wait()
-		n.removeHandle("halt-1")
 	})
 }
 

@@ -1,17 +1,28 @@
-// Package sources replaces the clock and the random numbers of a client, for simulations that run the real door. The
-// context that incumbent.Open gets carries them. A program outside this module cannot import the package.
+// Package sources replaces the clock, the random numbers and the standard error of a client, and stops its loop, for
+// simulations and tests that run the real door. The context that incumbent.Open gets carries them. A program outside
+// this module cannot import the package.
 package sources
 
 import (
 	"context"
+	"io"
+	"time"
 
 	"github.com/incumbent-go/incumbent/engine"
 )
 
 // Sources are what a client gets in place of its own.
 type Sources struct {
-	Clock engine.Clock  // nil: its own
-	Seed  func() string // called for each machine that is opened
+	Clock         engine.Clock  // nil: its own
+	Seed          func() string // called for each machine that is opened; nil: its own
+	StandardError io.Writer     // nil: the process's
+
+	RecordRoom  int           // bytes of records that wait for Config.Record; 0: the default
+	RecordDelay time.Duration // for which records are collected; 0: the default; below 0: none
+
+	// Opened is called by Open, unless it is nil. The function step makes the client's loop call f in a step of its own,
+	// and does not wait for that. f may block: the loop stands still until it returns.
+	Opened func(step func(f func()))
 }
 
 type key struct{}
