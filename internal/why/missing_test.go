@@ -117,7 +117,7 @@ func (s *spared) ledBetween(m *Move) string {
 // not known.
 func TestWhatIsMissingMakesNothingFalse(t *testing.T) {
 	said, missing := map[Verdict]int{}, 0
-	for seed := range uint64(selection.Of(t, "worlds", 100, 400, 3000)) {
+	for seed := range uint64(selection.Of(t, "worlds", 100, 200, 800)) {
 		s := spare(t, seed)
 		var txns []txnlog.Txn
 		if seed%3 == 0 {

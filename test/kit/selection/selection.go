@@ -38,13 +38,14 @@ func Sequential() []string {
 	}
 }
 
-// Programs are the folders whose tests run programs that go build made, or count what a build brings, and hardly any
-// code of the product in their own process: the race detector has nothing to find there either, and make prove runs
-// them without it only.
+// Programs are the folders whose tests run programs that go build made, measure, or compare the in-memory ZooKeeper
+// with the real one: other packages run the same code under the race detector, and make prove runs these only
+// without it.
 func Programs() []string {
 	return []string{
 		"cmd/demo", "cmd/gensite", "cmd/genscrapes", "cmd/incumbentvet", "cmd/playwasm", "cmd/release",
-		"test/figures/embed", "test/kit/mutants", "test/kit/systems",
+		"test/figures", "test/figures/embed", "test/figures/scale", "test/kit/mutants", "test/kit/systems",
+		"test/servers/differential",
 	}
 }
 

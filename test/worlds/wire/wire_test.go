@@ -27,7 +27,7 @@ func TestWorlds(t *testing.T) {
 	}
 	n := *worlds
 	if n == 0 {
-		n = selection.Of(t, "worlds", int64(8), 60, 250)
+		n = selection.Of(t, "worlds", int64(8), 24, 100)
 	}
 	for seed := *first; seed < *first+n; seed++ {
 		t.Run(strconv.FormatInt(seed, 10), func(t *testing.T) {
