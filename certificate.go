@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"github.com/incumbent-go/incumbent/internal/clock"
 )
 
 // The log says that the client's own certificate ends from certificateWarning on: at a new connection, but not more
@@ -42,7 +44,7 @@ func (w *certificateWatch) watch() {
 // check logs that the certificate ends soon, unless that was said within this time.
 func (w *certificateWatch) check(pause time.Duration) {
 	name, end := w.client.io.Certificate()
-	now := wall(0)
+	now := clock.Wall(0)
 	left := end.Sub(now)
 	if end.IsZero() || left > certificateWarning {
 		return

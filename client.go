@@ -15,6 +15,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/internal/invariants"
 	"github.com/incumbent-go/incumbent/internal/sources"
 	"github.com/incumbent-go/incumbent/machines"
@@ -45,7 +46,7 @@ type Client struct {
 	tick        atomic.Int64                    // the ensemble's, as the session machine knows it, nanoseconds
 	deadlines   deadlineWatch
 	certificate certificateWatch
-	pauses      pauseWatch
+	pauses      clock.Pauses
 	attached    atomic.Pointer[attachment] // the last
 	outages     outages
 	observed    observed // what Config.Observe gets
@@ -102,7 +103,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	}
 	c.sources, c.clock = replaced, replaced.Clock
 	if c.clock == nil {
-		c.clock = systemClock()
+		c.clock = clock.System()
 	}
 	c.deadlines.client, c.outages.client, c.certificate.client = c, c, c
 	c.observed.init(c, config.Observe)
@@ -110,8 +111,8 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	if _, checked := invariants.Inbox(); checked {
 		c.invariants = &clientInvariants{client: c, terms: map[*heldTerm]*sighting{}}
 	}
-	c.pauses.clock, c.pauses.timeout = c.clock, c.timeout
-	c.pauses.noticed = c.meters.pausedFor
+	c.pauses.Clock, c.pauses.Timeout = c.clock, c.timeout
+	c.pauses.Noticed = c.meters.pausedFor
 	c.tick.Store(int64(config.Tick))
 	auth, acl := config.access()
 	c.io, err = zkio.New(zkio.Config{
@@ -119,7 +120,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 		Timeout: config.SessionTimeout, Lag: c.reportLag,
 		Auth: auth, ACL: acl, TLS: (*zkio.TLS)(config.TLS), Dial: config.Dial,
 		MaxRequest: config.MaxRequest, MaxAnswer: config.MaxAnswer, ThroughConn: config.Disable.OwnFrames,
-		Now: c.clock.Now, Paused: c.pauses.since, Post: c.onIOEvent, Keep: c.keep,
+		Now: c.clock.Now, Paused: c.pauses.Since, Post: c.onIOEvent, Keep: c.keep,
 		SignOfLife: func() <-chan struct{} { return c.loop.SignOfLife() },
 		Warn:       func(text string) { c.log.log(zerolog.WarnLevel, text, nil) },
 	})
@@ -162,8 +163,8 @@ func (c *Client) run() error {
 	}
 	e := engine.New(record != nil, machines.Recipes()...)
 	e.Observe(c.meters.stepped)
-	c.loop = engine.NewLoop(e, executor{c}, c.loopClock(), record)
-	c.loop.CountPauses(c.pauses.since)
+	c.loop = engine.NewLoop(e, executor{c}, clock.ForLoop(c.clock), record)
+	c.loop.CountPauses(c.pauses.Since)
 	c.loop.OnLag(c.meters.lag.noteTime)
 	if c.recorder != nil {
 		c.loop.OnLate(c.recorder.late)
@@ -173,7 +174,7 @@ func (c *Client) run() error {
 	if most, checked := invariants.Inbox(); checked {
 		c.loop.CheckInvariants(most)
 	}
-	c.pauses.start()
+	c.pauses.Start()
 	ctx, cancel := context.WithCancel(context.Background())
 	c.stop, c.ended = cancel, make(chan struct{})
 	go func() {

@@ -82,7 +82,7 @@ func (c *Client) end(ctx context.Context) error {
 		ioErr = c.io.Close(late) // zk.Conn can take a second to end, as long as ctx may last
 	}
 	stopErr := c.stopped(ctx, late) // a server that is slow to close the session leaves time for the log
-	c.pauses.stop()
+	c.pauses.Stop()
 	c.markClosed()
 	return together(err, ioErr, stopErr)
 }

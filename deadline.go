@@ -3,6 +3,8 @@ package incumbent
 import (
 	"sync"
 	"time"
+
+	"github.com/incumbent-go/incumbent/events"
 )
 
 // deadlineWatch stops the work under all terms of a client when their deadline has passed,
@@ -83,4 +85,26 @@ func (w *deadlineWatch) setTimer() {
 		return
 	}
 	w.timer.Reset(next)
+}
+
+// lapseEvent returns the session machine's event for when a reader has found that the last
+// deadline had passed.
+func (c *Client) lapseEvent(session int64) events.Event {
+	ev := events.Event{Kind: events.BeliefLapsed, Session: session}
+	if last := c.belief.published(session); last != nil {
+		ev.Paused = int64(c.pauses.Since(last.at))
+	}
+	return ev
+}
+
+// lapsed returns why work is stopped at the deadline of a session: the pause of this process
+// that explains it, if one does. The machine ends the term later, for the same reason.
+func (c *Client) lapsed(session int64) (why Reason, paused time.Duration) {
+	if last := c.belief.published(session); last != nil {
+		paused = c.pauses.Since(last.at)
+		if events.PauseExplains(paused, time.Duration(c.clock.Now()-last.at), time.Duration(last.until-last.at)) {
+			return ReasonOwnPause, paused
+		}
+	}
+	return ReasonLapsed, 0
 }

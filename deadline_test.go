@@ -8,6 +8,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/test/kit/virtual"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
@@ -260,14 +261,14 @@ func TestNothingWatchesDeadlinesWithoutWork(t *testing.T) {
 // the check and its result.
 func TestALookDoesNotStopTheNextTerm(t *testing.T) {
 	c := &Client{closed: make(chan struct{})}
-	now := systemClock().Now
-	c.clock = clock{func() int64 {
+	now := clock.System().Now
+	c.clock = clock.Of(func() int64 {
 		if c.deadlines.mu.TryLock() {
 			c.deadlines.mu.Unlock()
 			t.Error("the horizon is asked without the lock")
 		}
 		return now()
-	}}
+	})
 	c.deadlines.client = c
 	c.attached.Store(&attachment{granted: time.Hour, counted: time.Hour})
 	c.loop = engine.NewLoop(engine.New(false, machines.Recipes()...), nil, c.clock, nil)
@@ -310,13 +311,13 @@ func TestALookDoesNotStopTheNextTerm(t *testing.T) {
 func TestAServerThatGrantsNoTimeMakesNobodyBusy(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		c, asked := &Client{closed: make(chan struct{})}, 0
-		now := sinceStart()
-		c.clock = clock{func() int64 {
+		now := clock.SinceStart()
+		c.clock = clock.Of(func() int64 {
 			if asked++; asked > 10000 {
 				panic("the clock was asked ten thousand times within a second")
 			}
 			return now()
-		}}
+		})
 		c.deadlines.client = c
 		c.attached.Store(&attachment{granted: 1, counted: 1})
 		c.belief.publish(events.Deadline{Session: 1, Until: now() + int64(time.Hour)}, now())

@@ -58,7 +58,7 @@ func TestHandlesCountWithTheShortestTimeout(t *testing.T) {
 		if got := n.SessionTimeout(); got != 12*time.Second {
 			t.Fatalf("the last server granted %s", got)
 		}
-		if period := n.pauses.period(); period != counts/40 {
+		if period := n.pauses.Period(); period != counts/40 {
 			t.Errorf("the watch for pauses has a period of %s, want a fortieth of %s", period, counts)
 		}
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
@@ -87,7 +88,8 @@ func atRest(t *testing.T) *Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Client{config: &config, closed: make(chan struct{}), log: newLogger(config.Logger, config.Name), clock: &clock{func() int64 { return 1 }}}
+	c := &Client{config: &config, closed: make(chan struct{}), log: newLogger(config.Logger, config.Name),
+		clock: clock.Of(func() int64 { return 1 })}
 	c.deadlines.client, c.outages.client = c, c
 	c.invariants = &clientInvariants{client: c, terms: map[*heldTerm]*sighting{}}
 	return c

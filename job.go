@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -89,7 +90,7 @@ func (c *Client) Job(path string, options JobOptions) (*Job, error) {
 		return nil, fmt.Errorf("%w: %s", ErrJobTaken, shownPath(path))
 	}
 	return &Job{client: c, path: path, options: options, held: options.Mode != JobWatches, end: make(chan struct{}),
-		wall: func() time.Time { return wall(0) }}, nil
+		wall: func() time.Time { return clock.Wall(0) }}, nil
 }
 
 // check returns what is wrong with the options, nil if nothing is.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/clock"
 )
 
 // What a LostError is about.
@@ -89,7 +90,7 @@ func (c *Client) lost(t *heldTerm, reason Reason, paused time.Duration) *LostErr
 		Reason: reason, What: t.holder.what, Path: t.holder.path,
 		Node: t.Path, Token: t.Token, Session: t.Session, Paused: paused,
 		Led:           time.Duration(max(until-t.began, 0)),
-		BelievedUntil: wall(until - now),
+		BelievedUntil: clock.Wall(until - now),
 	}
 }
 
@@ -107,7 +108,7 @@ func (h *holdHandle) asLost(err error, reason Reason) error {
 	if !ok || refused.Code != events.LeadershipLost {
 		return err
 	}
-	lost := &LostError{Reason: reason, What: h.what, Path: h.path, BelievedUntil: wall(0)}
+	lost := &LostError{Reason: reason, What: h.what, Path: h.path, BelievedUntil: clock.Wall(0)}
 	if reason == ReasonUnconfirmed {
 		lost.detail = refused.Text
 	}

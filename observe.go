@@ -6,6 +6,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/async"
+	"github.com/incumbent-go/incumbent/internal/clock"
 )
 
 // Event is one of the rarer things that happen to a client: see Config.Observe.
@@ -165,7 +166,7 @@ func (o *observed) send(mark stepMark, d Detail) {
 }
 
 func (o *observed) event(mark stepMark, d Detail) Event {
-	return Event{At: wall(0), Client: o.client.config.Name, Seq: mark.seq, Cause: mark.cause, Detail: d}
+	return Event{At: clock.Wall(0), Client: o.client.config.Name, Seq: mark.seq, Cause: mark.cause, Detail: d}
 }
 
 // mark notes the step of each notice that it makes; the executor gets them in this order.

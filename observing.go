@@ -7,6 +7,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -65,7 +66,7 @@ func (t *heldTerm) observeReturn(late error) {
 	ended := WorkEnded{Place: t.place(), Overran: errors.Is(late, ErrWorkRunning)}
 	t.mu.Lock()
 	if t.stopped != nil {
-		ended.Late = instant().Sub(t.stopAt)
+		ended.Late = clock.Instant().Sub(t.stopAt)
 	}
 	t.mu.Unlock()
 	t.holder.client.observed.emitAside(ended)

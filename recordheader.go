@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -21,7 +22,7 @@ func (c *Client) header() events.Header {
 		Start:   time.Now().UTC().Format(time.RFC3339Nano),
 		StartAt: c.clock.Now(),
 
-		Run: newSeed(), Name: c.config.Name, Host: host(), Boot: bootID(), PID: os.Getpid(), Clock: clockName(),
+		Run: newSeed(), Name: c.config.Name, Host: host(), Boot: bootID(), PID: os.Getpid(), Clock: clock.Name(),
 		Servers: serversOf(c.config.Servers), AskedTimeout: int64(c.config.SessionTimeout),
 	}
 	h.Program, h.ProgramVersion = program()

@@ -18,6 +18,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/internal/segments"
 	"github.com/incumbent-go/incumbent/test/kit/realzk"
 	"github.com/incumbent-go/incumbent/test/kit/selection"
@@ -72,7 +73,7 @@ func step(seq uint64, bytes int) []events.Record {
 
 // recorderTo is a recorder without a client.
 func recorderTo(w io.Writer, log *logger, room int) (*recorder, error) {
-	now := sinceStart()
+	now := clock.SinceStart()
 	r, err := newRecorder(newWriterOutput(w, events.Header{}, now), log, now, room)
 	if err == nil {
 		r.start(nil)
@@ -87,7 +88,7 @@ func inDir(t *testing.T, dir string, o RecordOptions) (*recorder, *lines) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now, logged := sinceStart(), &lines{}
+	now, logged := clock.SinceStart(), &lines{}
 	h := events.Header{Start: time.Now().UTC().Format(time.RFC3339Nano), Host: "host", PID: 7, Run: "r"}
 	out, err := newDirOutput(dir, o, h, now, func() time.Duration { return 0 })
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/internal/sources"
 	"github.com/incumbent-go/incumbent/test/kit/virtual"
 )
@@ -19,7 +20,7 @@ func TestSourcesComeWithTheContextOfOpen(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		const years = 365 * 24 * time.Hour
 		start := time.Now()
-		ahead := clock{func() int64 { return int64(time.Since(start) + 200*years) }}
+		ahead := clock.Of(func() int64 { return int64(time.Since(start) + 200*years) })
 		simulated := sources.With(context.Background(), sources.Sources{Clock: ahead, Seed: func() string { return "drawn" }})
 		for _, c := range []struct {
 			ctx  context.Context

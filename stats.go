@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
@@ -228,7 +229,7 @@ func (p *participant) stats() HandleStats {
 	t, last := p.term, p.last
 	p.mu.Unlock()
 	if t != nil {
-		s.Token, s.Began = t.Token, wall(t.began-now)
+		s.Token, s.Began = t.Token, clock.Wall(t.began-now)
 		if s.Leads {
 			s.ValidFor = time.Duration(max(p.client.belief.until(t.Session)-now, 0))
 		}
@@ -244,7 +245,7 @@ func (t *heldTerm) draining() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.stopped != nil && len(t.works) > 0 {
-		return instant().Sub(t.stopAt)
+		return clock.Instant().Sub(t.stopAt)
 	}
 	return 0
 }

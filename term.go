@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/clock"
 )
 
 // Term is one uninterrupted period of leadership.
@@ -67,7 +68,7 @@ func (t *heldTerm) stop(reason error) {
 		return
 	}
 	t.stopped = reason
-	t.stopAt = instant()
+	t.stopAt = clock.Instant()
 	for l := range t.works {
 		l.stop(reason)
 	}

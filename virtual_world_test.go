@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/internal/sources"
 	"github.com/incumbent-go/incumbent/test/kit/repeat"
 	"github.com/incumbent-go/incumbent/test/kit/selection"
@@ -59,7 +60,7 @@ func bubbleWithin(t *testing.T, limit time.Duration, test func(*testing.T, *worl
 }
 
 func newWorld(t *testing.T, o zkmem.Options) *world {
-	w := &world{t: t, srv: zkmem.New(o), now: sinceStart(), seed: repeat.Seed(t, 1), pipes: map[*node]net.Conn{},
+	w := &world{t: t, srv: zkmem.New(o), now: clock.SinceStart(), seed: repeat.Seed(t, 1), pipes: map[*node]net.Conn{},
 		down: map[*node]bool{}}
 	t.Cleanup(func() {
 		w.srv.Close()
@@ -105,7 +106,7 @@ func (w *world) open(change ...func(*Config)) *node {
 // sources returns what a client takes its time and its seeds from.
 func (w *world) sources(n *node) sources.Sources {
 	return sources.Sources{
-		Clock:  clock{func() int64 { return w.now() + n.ahead.Load() }},
+		Clock:  clock.Of(func() int64 { return w.now() + n.ahead.Load() }),
 		Seed:   func() string { return fmt.Sprintf("%016x%016x", w.seed, w.drawn.Add(1)) },
 		Opened: func(step func(func())) { n.step = step },
 	}

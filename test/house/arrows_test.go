@@ -9,6 +9,8 @@ import (
 var (
 	// product are the rooms that programs import, and the directory of the log.
 	product = []string{".", "engine", "events", "machines", "zkio", "zkio/zkmem", "slogger", "health", "metrics", "internal/segments"}
+	// leaves are the rooms behind the door that only the door imports.
+	leaves = []string{"internal/async", "internal/clock"}
 	// tools are the rooms behind the programs: no other program can import them.
 	tools = []string{"internal/world", "internal/why", "internal/why/txnlog", "internal/drawing", "internal/page", "internal/page/live",
 		"internal/play", "internal/play/web", "internal/play/server"}
@@ -16,9 +18,10 @@ var (
 
 // rooms says which rooms of this module the room's code may import.
 var rooms = map[string][]string{
-	".": {"engine", "events", "machines", "zkio", "internal/sources", "internal/segments",
-		"internal/async", "internal/invariants", "internal/optimizations", "internal/usercode"},
+	".": slices.Concat(leaves, []string{"engine", "events", "machines", "zkio", "internal/sources", "internal/segments",
+		"internal/invariants", "internal/optimizations", "internal/usercode"}),
 	"internal/async":         {"internal/usercode"},
+	"internal/clock":         {"engine"},
 	"internal/invariants":    nil,
 	"internal/usercode":      nil,
 	"internal/optimizations": nil,
@@ -83,7 +86,8 @@ var guests = []guest{
 	{"github.com/go-zookeeper/zk", func(f *file) bool { return f.dir == "zkio" }, "zkio is the only pair of hands: what it does not see is neither recorded nor replayed"},
 	{"github.com/looplab/fsm", func(f *file) bool { return f.path == "engine/machine.go" }, "looplab has traps enough for one file: see its comments there"},
 	{"github.com/rs/zerolog", func(f *file) bool { return f.in(".", "slogger") || under(f.dir, "cmd") }, "the loop does not log: the flight recorder tells what happened"},
-	{"golang.org/x/sys", func(f *file) bool { return f.dir == "." || under(f.dir, "cmd") }, "the operating system is the door's: the rooms behind it run anywhere"},
+	{"golang.org/x/sys", func(f *file) bool { return f.dir == "internal/clock" || under(f.dir, "cmd") },
+		"the operating system is the clock's: the other rooms run anywhere"},
 }
 
 var arrows = []rule{

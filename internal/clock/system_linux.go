@@ -1,15 +1,15 @@
-package incumbent
+package clock
 
 import "golang.org/x/sys/unix"
 
-// systemClock returns CLOCK_BOOTTIME: it goes on while the machine is suspended, so that
+// System returns CLOCK_BOOTTIME: it goes on while the machine is suspended, so that
 // after a suspension the deadline has passed. If the kernel does not have it (before
-// 2.6.39), systemClock returns Go's own clock.
-func systemClock() clock {
+// 2.6.39), System returns Go's own clock.
+func System() Clock {
 	if _, ok := bootTime(); !ok {
-		return clock{sinceStart()}
+		return Clock{SinceStart()}
 	}
-	return clock{func() int64 { t, _ := bootTime(); return t }}
+	return Clock{func() int64 { t, _ := bootTime(); return t }}
 }
 
 func bootTime() (int64, bool) {
@@ -20,8 +20,8 @@ func bootTime() (int64, bool) {
 	return ts.Nano(), true
 }
 
-// clockName returns what systemClock reads.
-func clockName() string {
+// Name returns what System reads.
+func Name() string {
 	if _, ok := bootTime(); ok {
 		return "boottime"
 	}

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package incumbent
+package clock
 
 import (
 	"sync"
@@ -11,14 +11,14 @@ import (
 // to count as a suspension.
 const jump = time.Second
 
-// systemClock returns Go's monotonic clock, plus the time that the machine slept as the
+// System returns Go's monotonic clock, plus the time that the machine slept as the
 // wall clock shows it: the monotonic one stops there. A wall clock that is set forward by
 // hand ends belief early, which is harmless: the next confirmation renews it.
-func systemClock() clock {
+func System() Clock {
 	var mu sync.Mutex
 	start := time.Now()
 	last, slept := start, time.Duration(0)
-	return clock{func() int64 {
+	return Clock{func() int64 {
 		mu.Lock()
 		defer mu.Unlock()
 		now := time.Now()
@@ -31,5 +31,5 @@ func systemClock() clock {
 	}}
 }
 
-// clockName returns what systemClock reads.
-func clockName() string { return "monotonic" }
+// Name returns what System reads.
+func Name() string { return "monotonic" }

@@ -1,4 +1,4 @@
-package incumbent
+package clock
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ func TestTheClockGoesOnWhileTheMachineIsSuspended(t *testing.T) {
 		afterAnHourAsleep(t)
 		return
 	}
-	clock := systemClock()
+	clock := System()
 	for range 1000 {
 		before := clockReads(t, unix.CLOCK_BOOTTIME)
 		got := time.Duration(clock.Now())
