@@ -15,6 +15,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/belief"
 	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/internal/invariants"
 	"github.com/incumbent-go/incumbent/internal/sources"
@@ -41,7 +42,7 @@ type Client struct {
 
 	// The loop publishes both together: until when leadership may be believed, and in which
 	// session.
-	belief      beliefDeadline
+	belief      belief.Deadline
 	believed    atomic.Pointer[events.Deadline] // the last that was not "nothing"
 	tick        atomic.Int64                    // the ensemble's, as the session machine knows it, nanoseconds
 	deadlines   deadlineWatch
@@ -205,8 +206,8 @@ func (c executor) Execute(id events.ID, e events.Effect) {
 		if e.Until != 0 || e.Alone != 0 {
 			c.believed.Store(&e)
 		}
-		before := c.belief.now.Load()
-		if c.belief.publish(e, c.clock.Now()) {
+		before := c.belief.Present()
+		if c.belief.Publish(e, c.clock.Now()) {
 			c.loop.PostFirst(events.Envelope{To: events.SessionMachine, Event: c.lapseEvent(e.Session)})
 		}
 		c.invariants.published(before)
@@ -373,7 +374,7 @@ func (c *Client) removeHandle(id events.ID) {
 }
 
 // believes reports whether the deadline of this session is in the future.
-func (c *Client) believes(session int64) bool { return c.belief.holds(session, c.clock.Now) }
+func (c *Client) believes(session int64) bool { return c.belief.Holds(session, c.clock.Now) }
 
 // timeout returns the session timeout that all waits and paces of handles count with: the one
 // that the session machine counts with, the shortest that was granted to the session. Before

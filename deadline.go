@@ -32,7 +32,7 @@ func (w *deadlineWatch) add(t *heldTerm) {
 	first := len(w.terms) == 0 || w.session != t.Session
 	w.terms[t], w.session = true, t.Session
 	w.client.invariants.works(w, t)
-	if first || w.client.belief.until(t.Session) == 0 {
+	if first || w.client.belief.Until(t.Session) == 0 {
 		w.setTimer()
 	}
 }
@@ -78,7 +78,7 @@ func (w *deadlineWatch) setTimer() {
 	next := max(w.client.timeout()/8, time.Millisecond) // a server may grant anything
 	now := w.client.clock.Now()
 	for t := range w.terms {
-		next = min(next, time.Duration(w.client.belief.until(t.Session)-now))
+		next = min(next, time.Duration(w.client.belief.Until(t.Session)-now))
 	}
 	if w.timer == nil {
 		w.timer = time.AfterFunc(next, w.stopLapsed)
@@ -91,8 +91,8 @@ func (w *deadlineWatch) setTimer() {
 // deadline had passed.
 func (c *Client) lapseEvent(session int64) events.Event {
 	ev := events.Event{Kind: events.BeliefLapsed, Session: session}
-	if last := c.belief.published(session); last != nil {
-		ev.Paused = int64(c.pauses.Since(last.at))
+	if last := c.belief.Published(session); last != nil {
+		ev.Paused = int64(c.pauses.Since(last.At))
 	}
 	return ev
 }
@@ -100,9 +100,9 @@ func (c *Client) lapseEvent(session int64) events.Event {
 // lapsed returns why work is stopped at the deadline of a session: the pause of this process
 // that explains it, if one does. The machine ends the term later, for the same reason.
 func (c *Client) lapsed(session int64) (why Reason, paused time.Duration) {
-	if last := c.belief.published(session); last != nil {
-		paused = c.pauses.Since(last.at)
-		if events.PauseExplains(paused, time.Duration(c.clock.Now()-last.at), time.Duration(last.until-last.at)) {
+	if last := c.belief.Published(session); last != nil {
+		paused = c.pauses.Since(last.At)
+		if events.PauseExplains(paused, time.Duration(c.clock.Now()-last.At), time.Duration(last.Until-last.At)) {
 			return ReasonOwnPause, paused
 		}
 	}

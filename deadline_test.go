@@ -286,7 +286,7 @@ func TestALookDoesNotStopTheNextTerm(t *testing.T) {
 	}()
 	holder := &participant{handle: handle{client: c}, options: &noOptions}
 	for i := range 20000 {
-		c.belief.publish(events.Deadline{Session: 1, Until: now() + int64(time.Hour)}, now())
+		c.belief.Publish(events.Deadline{Session: 1, Until: now() + int64(time.Hour)}, now())
 		term := &heldTerm{Term: Term{Session: 1, Token: int64(i)}, holder: holder}
 		l := term.hold(context.Background(), c, func(error) {})
 		if i%2 == 0 {
@@ -295,7 +295,7 @@ func TestALookDoesNotStopTheNextTerm(t *testing.T) {
 		if err := l.Context().Err(); err != nil {
 			t.Errorf("term %d was stopped as it began", i)
 		}
-		c.belief.publish(events.Deadline{Session: 1}, now())
+		c.belief.Publish(events.Deadline{Session: 1}, now())
 		term.end(&LostError{})
 		l.Release()
 	}
@@ -320,7 +320,7 @@ func TestAServerThatGrantsNoTimeMakesNobodyBusy(t *testing.T) {
 		})
 		c.deadlines.client = c
 		c.attached.Store(&attachment{granted: 1, counted: 1})
-		c.belief.publish(events.Deadline{Session: 1, Until: now() + int64(time.Hour)}, now())
+		c.belief.Publish(events.Deadline{Session: 1, Until: now() + int64(time.Hour)}, now())
 		term := &heldTerm{Term: Term{Session: 1}, holder: &participant{handle: handle{client: c}, options: &noOptions}}
 		l := term.hold(context.Background(), c, func(error) {})
 		pass(time.Second)

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/belief"
 )
 
 // maxKept bounds what waits in a client, checked in tests only. It is far above what tests
@@ -42,11 +43,11 @@ func (v *clientInvariants) of(who *events.ID) func(at, format string, args ...an
 
 // published checks that a deadline that a reader found to be in the past is not replaced by
 // a later one. Before is the deadline that the loop has just replaced.
-func (v *clientInvariants) published(before *sessionDeadline) {
-	if v == nil || before == nil || !before.passed {
+func (v *clientInvariants) published(before *belief.SessionDeadline) {
+	if v == nil || before == nil || !before.Passed {
 		return
 	}
-	if after := v.client.belief.now.Load(); after.Session == before.Session && after.Until != 0 && !after.passed {
+	if after := v.client.belief.Present(); after.Session == before.Session && after.Until != 0 && !after.Passed {
 		v.broken(events.SessionMachine, "effect deadline", "belief returns after its deadline had passed")
 	}
 }
@@ -59,7 +60,7 @@ func (v *clientInvariants) read(t *heldTerm) {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	seen, until := v.terms[t], v.client.belief.until(t.Session)
+	seen, until := v.terms[t], v.client.belief.Until(t.Session)
 	switch {
 	case seen == nil || t.over.Load():
 		return

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/belief"
 	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/zkio"
 )
@@ -15,8 +16,9 @@ import (
 func TestBrokenInvariants(t *testing.T) {
 	for broken, breakIt := range map[string]func(*Client, *participant){
 		"belief returns after its deadline had passed": func(c *Client, _ *participant) {
-			c.belief.now.Store(&sessionDeadline{Deadline: events.Deadline{Session: 1, Until: 20}})
-			c.invariants.published(&sessionDeadline{events.Deadline{Session: 1, Until: 10}, true})
+			c.belief.Publish(events.Deadline{Session: 1, Until: 20}, 0)
+			before := belief.SessionDeadline{Deadline: events.Deadline{Session: 1, Until: 10}, Passed: true}
+			c.invariants.published(&before)
 		},
 		"ValidUntil moves back by 5 ns": func(c *Client, p *participant) { readDeadlines(c, p, 10, 20, 15) },
 		"belief returns within":         func(c *Client, p *participant) { readDeadlines(c, p, 10, 0, 20) },
@@ -104,7 +106,7 @@ func readDeadlines(c *Client, p *participant, untils ...int64) {
 	term := termOf(p, 7)
 	c.invariants.begins(term)
 	for _, until := range untils {
-		c.belief.now.Store(&sessionDeadline{Deadline: events.Deadline{Session: 1, Until: until}})
+		c.belief.Publish(events.Deadline{Session: 1, Until: until}, 0)
 		(&Leadership{client: c, term: term}).ValidUntil()
 	}
 }

@@ -99,7 +99,7 @@ func (l *Leadership) Term() Term {
 func (l *Leadership) ValidUntil() time.Time {
 	l.opened()
 	l.client.invariants.read(l.term)
-	until := l.client.belief.until(l.term.Session)
+	until := l.client.belief.Until(l.term.Session)
 	now, left := time.Now(), -time.Nanosecond
 	if until != 0 && !l.term.over.Load() {
 		left = time.Duration(until - l.client.clock.Now())

@@ -85,7 +85,7 @@ func (e *LostError) Is(target error) bool {
 // did not run for as long as paused says, if that is why.
 func (c *Client) lost(t *heldTerm, reason Reason, paused time.Duration) *LostError {
 	now := c.clock.Now()
-	until := c.belief.end(t.Session, now)
+	until := c.belief.End(t.Session, now)
 	return &LostError{
 		Reason: reason, What: t.holder.what, Path: t.holder.path,
 		Node: t.Path, Token: t.Token, Session: t.Session, Paused: paused,

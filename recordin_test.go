@@ -75,19 +75,18 @@ func step(seq uint64, bytes int) []events.Record {
 func recorderTo(w io.Writer, log *logger, room int) (*recorder, error) {
 	now := clock.SinceStart()
 	r, err := newRecorder(newWriterOutput(w, events.Header{}, now), log, now, room)
-	if err == nil {
-		r.start(nil)
+	if err != nil {
+		return nil, err
 	}
-	return r, err
+	r.start(nil)
+	return r, nil
 }
 
 // inDir is a recorder without a client that writes into a directory.
 func inDir(t *testing.T, dir string, o RecordOptions) (*recorder, *lines) {
 	t.Helper()
 	o, err := o.withDefaults()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fine(t, err)
 	now, logged := clock.SinceStart(), &lines{}
 	h := events.Header{Start: time.Now().UTC().Format(time.RFC3339Nano), Host: "host", PID: 7, Run: "r"}
 	out, err := newDirOutput(dir, o, h, now, func() time.Duration { return 0 })

@@ -98,21 +98,21 @@ func atMostOne(t *testing.T, nodes []*node) (n int) {
 	return n
 }
 
-// belief is a period in which a client believed.
-type belief struct {
+// believed is a period in which a client believed.
+type believed struct {
 	who         int
 	from, until int64
 	token       int64
 }
 
-func (b belief) String() string {
+func (b believed) String() string {
 	return fmt.Sprintf("client %d from %s until %s", b.who, time.Duration(b.from), time.Duration(b.until))
 }
 
 // checkDisjoint checks that no two beliefs overlap and that tokens grow, and counts
 // the terms.
 func checkDisjoint(t *testing.T, nodes []*node) (terms int) {
-	var all []belief
+	var all []believed
 	for i, n := range nodes {
 		of := beliefs(t, i, n)
 		for j := range of {
@@ -132,11 +132,11 @@ func checkDisjoint(t *testing.T, nodes []*node) (terms int) {
 }
 
 // beliefs reads a client's log: a term held and now < the deadline, as Check does.
-func beliefs(t *testing.T, who int, n *node) (all []belief) {
+func beliefs(t *testing.T, who int, n *node) (all []believed) {
 	var token, since, deadline int64
 	end := func(at int64) {
 		if until := min(at, deadline); token != 0 && until > since {
-			all = append(all, belief{who, since, until, token})
+			all = append(all, believed{who, since, until, token})
 		}
 		since = at
 	}

@@ -99,7 +99,7 @@ func TestOthersLeadWhenALoopStandsStill(t *testing.T) {
 func stopUntilOvertaken(t *testing.T, w *world, a, b *node, happens func(*node, context.Context)) {
 	timeout, tick := a.config.SessionTimeout, a.config.Tick
 	session, place := a.session(), a.ownPath()
-	last, until := w.contacts(session), a.belief.until(1)
+	last, until := w.contacts(session), a.belief.Until(1)
 	free, began := a.stopLoop(), time.Now()
 	defer free()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -231,7 +231,7 @@ func (p *participant) stats() HandleStats {
 	if t != nil {
 		s.Token, s.Began = t.Token, clock.Wall(t.began-now)
 		if s.Leads {
-			s.ValidFor = time.Duration(max(p.client.belief.until(t.Session)-now, 0))
+			s.ValidFor = time.Duration(max(p.client.belief.Until(t.Session)-now, 0))
 		}
 	}
 	if last != nil {

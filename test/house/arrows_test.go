@@ -10,7 +10,7 @@ var (
 	// product are the rooms that programs import, and the directory of the log.
 	product = []string{".", "engine", "events", "machines", "zkio", "zkio/zkmem", "slogger", "health", "metrics", "internal/segments"}
 	// leaves are the rooms behind the door that only the door imports.
-	leaves = []string{"internal/async", "internal/clock"}
+	leaves = []string{"internal/async", "internal/belief", "internal/clock"}
 	// tools are the rooms behind the programs: no other program can import them.
 	tools = []string{"internal/world", "internal/why", "internal/why/txnlog", "internal/drawing", "internal/page", "internal/page/live",
 		"internal/play", "internal/play/web", "internal/play/server"}
@@ -21,6 +21,7 @@ var rooms = map[string][]string{
 	".": slices.Concat(leaves, []string{"engine", "events", "machines", "zkio", "internal/sources", "internal/segments",
 		"internal/invariants", "internal/optimizations", "internal/usercode"}),
 	"internal/async":         {"internal/usercode"},
+	"internal/belief":        {"events"},
 	"internal/clock":         {"engine"},
 	"internal/invariants":    nil,
 	"internal/usercode":      nil,

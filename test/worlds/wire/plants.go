@@ -89,7 +89,7 @@ var plants = []plant{
 		new: "	for _, c := range written {\n		if planted(…) && !c.reads {\n			again := *c\n			again.started, again.direct = false, func(events.Event, Kept) {}\n			plantedLater(s.timeout, func() { s.submit(&again) })\n		}\n",
 	},
 	{
-		name: "belief does not end at the deadline", file: "belief.go",
+		name: "belief does not end at the deadline", file: "internal/belief/belief.go",
 		old: "		case clock() < v.Until:\n",
 		new: "		case clock() < v.Until || planted(…):\n",
 	},

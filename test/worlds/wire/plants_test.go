@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -206,7 +207,8 @@ func buildPlanted(t *testing.T) string {
 		pkg := filepath.ToSlash(filepath.Dir(file))
 		if !packages[pkg] {
 			packages[pkg] = true
-			add(pkg+"/planted_bug.go", fmt.Sprintf(inPackage, strings.Replace(pkg, ".", "incumbent", 1), plantVariable))
+			add(pkg+"/planted_bug.go", fmt.Sprintf(inPackage, strings.Replace(path.Base(pkg), ".", "incumbent", 1),
+				plantVariable))
 		}
 	}
 	overlay, err := json.Marshal(map[string]any{"Replace": replace})
