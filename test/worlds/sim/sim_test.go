@@ -205,7 +205,7 @@ func TestShrink(t *testing.T) {
 		plant  string
 		faults int // that the bug needs
 	}
-	for _, c := range selection.Some(t, "bugs", 1, 2, []small{
+	for _, c := range selection.Some(t, "bugs", 1, 1, []small{
 		{"CURATOR-171", 1},
 		{"CURATOR-604", 2},
 		{"CURATOR-653", 2},
