@@ -59,7 +59,7 @@ func TestJobRunsAgainAfterADelay(t *testing.T) {
 
 // An item ends with the instance, although others of its run returned while it began.
 func TestJobItemsReturnWhileOthersBegin(t *testing.T) {
-	for range selection.Of(t, "jobs", 10, 10, 100) {
+	for range selection.Of(t, "jobs", 3, 10, 50) {
 		jobBubble(t, yamlJob(90), func(t *testing.T, w *jobWorld) {
 			returns := make(chan struct{})
 			done := make(chan struct{})
@@ -102,7 +102,7 @@ func TestJobOnASlowClock(t *testing.T) {
 		j.wall = func() time.Time { return began.Add(time.Since(began) * 999 / 1000).Round(0) }
 		i := &worker{node: n, name: "a@-@1", job: j}
 		w.begin(i)
-		hours := selection.Of(t, "hours", 2, 2, 10)
+		hours := selection.Of(t, "hours", 1, 2, 6)
 		pass(time.Duration(hours)*time.Hour + 10*time.Minute)
 		if got := strings.Fields(w.since()); len(got) != hours {
 			t.Errorf("ran %d times in %d hours", len(got), hours)

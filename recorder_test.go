@@ -254,7 +254,7 @@ func TestALogThatFailsEndsTheRecording(t *testing.T) {
 // TestEveryRecordIsInTheLogOrInOneGap: whenever the writer blocks, and for how long, a log
 // can be read, and every record is written, or in exactly one gap, with its whole step.
 func TestEveryRecordIsInTheLogOrInOneGap(t *testing.T) {
-	gapped, seeds := 0, selection.Of(t, "writers", 12, 30, 150)
+	gapped, seeds := 0, selection.Of(t, "writers", 6, 20, 80)
 	for seed := range uint64(seeds) {
 		virtual.Test(t, func(t *testing.T) {
 			dice := rand.New(rand.NewPCG(seed, 4))

@@ -147,7 +147,7 @@ func stopUntilOvertaken(t *testing.T, w *world, a, b *node, happens func(*node, 
 // of a timeout, or a clock that is half of a timeout ahead afterwards.
 func TestALoopThatRunsLosesNoPlace(t *testing.T) {
 	const timeout = 4 * time.Second
-	idle := selection.Of(t, "without work", time.Hour/10, time.Hour/10, time.Hour)
+	idle := selection.Of(t, "without work", time.Hour/30, time.Hour/10, time.Hour)
 	for what, happens := range map[string]func(*testing.T, *node){
 		"it is idle": func(*testing.T, *node) { pass(idle) },
 		"2,500 steps": func(_ *testing.T, n *node) {
