@@ -135,7 +135,9 @@ func gapped(t *testing.T) (file string, missing events.Gap) {
 
 func TestReplayOfALogWithAGap(t *testing.T) {
 	file, gap := gapped(t)
-	tests := map[string]func(*testing.T, string, events.Gap){"alone": testReplayOfAGap, "and more": testReplayOfAGapAndMore}
+	tests := map[string]func(*testing.T, string, events.Gap){
+		"alone": testReplayOfAGap, "and more": testReplayOfAGapAndMore,
+	}
 	for _, name := range selection.Some(t, "kinds of faults", 1, 2, []string{"alone", "and more"}) {
 		t.Run(name, func(t *testing.T) { tests[name](t, file, gap) })
 	}

@@ -44,7 +44,8 @@ func Sequential() []string {
 func Programs() []string {
 	return []string{
 		"cmd/demo", "cmd/gensite", "cmd/genscrapes", "cmd/incumbentvet", "cmd/playwasm", "cmd/release",
-		"internal/play/web", "test/figures", "test/figures/embed", "test/figures/scale", "test/kit/mutants", "test/kit/systems",
+		"internal/play/web", "test/figures", "test/figures/embed", "test/figures/scale",
+		"test/kit/mutants", "test/kit/systems",
 		"test/servers/differential",
 	}
 }
