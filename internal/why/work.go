@@ -82,8 +82,8 @@ func (h *history) stints(t *Term) (all []stint) {
 	}
 	commands := strings.HasSuffix(t.Log.Header.Program, electProgram)
 	for _, s := range released {
-		if s.earlier = commands && !s.open; commands {
-			s.command = events.CommandBegan
+		if commands { // the guard may have ended the command long before
+			s.earlier, s.command = true, events.CommandBegan
 			all = append(all, s)
 			continue
 		}
