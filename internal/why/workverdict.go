@@ -83,8 +83,8 @@ func (r *Report) judgeWork() {
 	switch {
 	case two > 0:
 		r.Work = WorkTwo
-		r.WorkWhy = fmt.Sprintf("two worked at once for %s%s: check what tokens %d and %d wrote", span(worst.Both),
-			plusMinus(worst.Error), worst.Earlier.Token, worst.Later.Token)
+		r.WorkWhy = fmt.Sprintf("two worked at once for %s: check what tokens %d and %d wrote", worst.long(),
+			worst.Earlier.Token, worst.Later.Token)
 		if two > 1 {
 			r.WorkWhy += fmt.Sprintf(" (and %s like that)", plural(two-1, "other pair"))
 		}
@@ -93,6 +93,15 @@ func (r *Report) judgeWork() {
 	case r.Work == WorkAlone:
 		r.WorkWhy = "no two worked at once, as far as their work is recorded"
 	}
+}
+
+// long says for how long both worked: at least so long if the end of one is not known.
+func (o Overlap) long() string {
+	text := span(o.Both) + plusMinus(o.Error)
+	if o.Open != "" {
+		return "at least " + text
+	}
+	return text
 }
 
 // writes counts guarded writes, and finds one that was committed out of its term.
@@ -190,8 +199,8 @@ func (r *Report) tellOverlap(o Overlap, last bool, add adder) {
 	}
 	both := ""
 	if o.Both > 0 {
-		both = fmt.Sprintf(", and both worked for %s%s: check what tokens %d and %d wrote", span(o.Both),
-			plusMinus(o.Error), o.Earlier.Token, o.Later.Token)
+		both = fmt.Sprintf(", and both worked for %s: check what tokens %d and %d wrote", o.long(), o.Earlier.Token,
+			o.Later.Token)
 	}
 	switch late := -o.After; {
 	case o.Open != "" && !last && o.Both == 0: // it was said of the move before
