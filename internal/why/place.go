@@ -191,12 +191,17 @@ func (h *history) mayHaveLed(n *line, s stranger) bool {
 			if mine := h.lives[path]; life != nil && life.ended != nil && mine != nil && (mine.ended == nil || mine.ended.Zxid > life.ended.Zxid) {
 				return false
 			}
-			if h.outlives(l, own) {
+			if h.outlives(l, own) && !n.passed(own.path) {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// passed reports whether a place behind a node led: the node had gone by then.
+func (n *line) passed(path string) bool {
+	return slices.ContainsFunc(n.terms, func(t *Term) bool { return orderOf(t.Node) > orderOf(path) && !t.shares })
 }
 
 // outlives reports whether a node was there when its client's log ended, as far as that shows.
