@@ -33,26 +33,33 @@ var advice = map[Cause]struct{ text, command string }{
 	CauseConnectionBroken: {"look at the network between the client and that server", ""},
 	CauseSilent: {"look at the link to that server, and whether it was cut off from the ensemble's leader",
 		""},
-	CauseServerCutOff:   {"look at that server's own log: did it lose the ensemble's leader?", ""},
-	CauseSlowEnsemble:   {"look at the disks and the load of the servers", ""},
-	CauseSlowLoop:       {"look at the CPU of the process, and for a callback that blocks", "top    # on %s"},
-	CauseUnconfirmed:    {"look at the ensemble's logs of that moment", ""},
-	CauseSessionExpired: {"look at the servers' clocks and logs: somebody may have ended the session by hand", ""},
-	CauseSessionRefused: {"look at what cut the client off from the ensemble", ""},
-	CauseDeleted:        {"find out who deleted the node: --txnlog has the session", ""},
-	CauseEvicted:        {"ask who evicted it", ""},
-	CauseChanged:        {"find out who wrote to the node", ""},
-	CauseUnhealthy:      {"look at its health check", ""},
-	CauseCannotDeal:     {"look at the job's configuration and strategy", ""},
-	CauseNoRights:       {"correct access lists and credentials", ""},
-	CauseTooLarge:       {"look at the size of the node, or of the directory", ""},
-	CauseRefused:        {"look up the code in the servers' logs", ""},
-	CauseSessionEnded:   {"look at its rights: it could not delete its node", ""},
-	CauseGap:            {"look at the disk of --record, and take --txnlog", ""},
+	CauseServerCutOff:     {"look at that server's own log: did it lose the ensemble's leader?", ""},
+	CauseSlowEnsemble:     {"look at the disks and the load of the servers", ""},
+	CauseSlowLoop:         {"look at the CPU of the process, and for a callback that blocks", "top    # on %s"},
+	CauseUnconfirmed:      {"look at the ensemble's logs of that moment", ""},
+	CauseSessionExpired:   {"look at the servers' clocks and logs: somebody may have ended the session by hand", ""},
+	CauseSessionRefused:   {"look at what cut the client off from the ensemble", ""},
+	CauseDeleted:          {"find out who deleted the node: --txnlog has the session", ""},
+	CauseEvicted:          {"ask who evicted it", ""},
+	CauseChanged:          {"find out who wrote to the node", ""},
+	CauseUnhealthy:        {"look at its health check", ""},
+	CauseCannotDeal:       {"look at the job's configuration and strategy", ""},
+	CauseNoRights:         {"correct access lists and credentials", ""},
+	CauseTooLarge:         {"look at the size of the node, or of the directory", ""},
+	CauseRefused:          {"look up the code in the servers' logs", ""},
+	CauseSessionEnded:     {"look at its rights: it could not delete its node", ""},
+	CauseUnknown:          {"take --txnlog: it has who ended the node", ""},
+	CauseGivenUp:          {"correct what was refused, such as access lists", ""},
+	CauseBlocked:          {"delete the node that is in the way", ""},
+	CauseForgottenRelease: {"have the work return when its context ends, and call Release", ""},
+	CauseGap:              {"look at the disk of --record, and take --txnlog", ""},
 }
 
-// advise returns what to do about a line: first what cannot wait, then the cause of the last end that was not on
-// purpose.
+// mostAdvice is how many causes a summary gives advice about.
+const mostAdvice = 4
+
+// advise returns what to do about a line: first what cannot wait, then about each cause of the last end that was not
+// on purpose, then about clocks.
 func (r *Report) advise(s *LineSummary, part *Report) (all []Advice) {
 	switch {
 	case s.Verdict == TwoAtOnce:
@@ -64,19 +71,35 @@ func (r *Report) advise(s *LineSummary, part *Report) (all []Advice) {
 		s.AsOf.Sub(*s.NobodySince) > part.lastTimeout() { // else it may be going
 		all = append(all, b.advice())
 	}
-	for i := len(part.Moves) - 1; i >= 0; i-- {
-		m := part.Moves[i]
-		a, known := advice[m.Ending.Cause]
-		if m.From == nil || !known {
+	for i := len(s.Terms) - 1; i >= 0; i-- {
+		if some := s.Terms[i].advice(all); len(some) > 0 {
+			all = append(all, some...)
+			break
+		}
+	}
+	for _, c := range s.Clocks {
+		all = append(all, Advice{Cause: CauseWrongClock, Text: "look at the time service of " + c.Host + ": " + c.Text})
+	}
+	return all
+}
+
+// advice returns what to do about the causes of a term's end that are not on purpose, and that have no advice yet.
+func (l Led) advice(given []Advice) (all []Advice) {
+	said := map[Cause]bool{}
+	for _, a := range given {
+		said[a.Cause] = true
+	}
+	for _, b := range l.Why {
+		a, known := advice[b.Cause]
+		if !known || said[b.Cause] || len(all) == mostAdvice {
 			continue
 		}
-		host := m.From.Log.Header.Host
-		one := Advice{Cause: m.Ending.Cause, Text: a.text + " (" + m.From.who() + " at " + r.time(m.From.Log,
-			m.Ending.At) + ")"}
-		if a.command != "" && host != "" {
+		said[b.Cause] = true
+		one := Advice{Cause: b.Cause, Text: a.text + " (" + b.Participant + " at " + clockText(b.at) + ")"}
+		if host := b.log.Header.Host; a.command != "" && host != "" {
 			one.Command = fmt.Sprintf(a.command, oneLine(host))
 		}
-		return append(all, one)
+		all = append(all, one)
 	}
 	return all
 }

@@ -49,6 +49,7 @@ const (
 	CauseGivenUp          Cause = "given-up"          // a participant gave its place up, because it could not use it
 	CauseForgottenRelease Cause = "forgotten-release" // work went on after its term, so that the node stayed
 	CauseBlocked          Cause = "blocked"           // a node without an owner is in the way
+	CauseWrongClock       Cause = "wrong-clock"       // a host's wall clock is wrong: it moves nothing, and misleads
 )
 
 // Ending says why a term ended.

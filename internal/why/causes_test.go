@@ -250,6 +250,7 @@ func TestCausesAreToldApart(t *testing.T) {
 // causesElsewhere are distinguished by other tests.
 var causesElsewhere = map[Cause]string{
 	CauseEvicted: "test/servers/incidents, eviction", CauseLeads: "TestALogThatEndsInATerm", CauseGivenUp: "TestTroubles", CauseForgottenRelease: "test/servers/incidents, forgotten-release", CauseBlocked: "TestTroubles",
+	CauseWrongClock: "test/servers/incidents, clock-ahead-and-silent-link",
 }
 
 // Every cause has a test and a line in the runbook.

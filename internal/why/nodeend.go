@@ -37,7 +37,7 @@ func (r *Report) tellNode(m *Move, add adder) {
 		m.NodeEnd = NodeDeleted
 		return // that was said
 	}
-	if len(m.Proofs) > 0 && m.Proofs[0].Certainty == Both && m.Proofs[0].Earlier == t && t.Log != m.To.Log {
+	if r.goneEarly(m) {
 		add("its " + node + " was gone while it still believed: somebody else deleted it, or the session was ended (the ensemble's transaction log has that: --txnlog)")
 		return
 	}
@@ -60,6 +60,14 @@ func (r *Report) tellNode(m *Move, add adder) {
 		m.NodeEnd = NodeClosed
 		add("its "+node+" went with the session that it closed", t.ref(s.closeAsked))
 	}
+}
+
+// goneEarly reports whether the node of a term was gone while its client still believed, and the logs do not show who
+// ended it.
+func (r *Report) goneEarly(m *Move) bool {
+	c := m.Ending.Cause
+	return m.NodeEnd == "" && c != CauseDeleted && c != CauseEvicted && r.h.endOf(m.From.Node) == nil &&
+		len(m.Proofs) > 0 && m.Proofs[0].Certainty == Both && m.Proofs[0].Earlier == m.From && m.From.Log != m.To.Log
 }
 
 // ledAgain reports whether a later term began in a term's session: what ended the session later did not end the term.

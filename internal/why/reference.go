@@ -96,3 +96,34 @@ func ClockNames(logs []*Log) (all []string) {
 	slices.Sort(all)
 	return slices.Compact(all)
 }
+
+// ClockOff is a host's wall clock that is wrong.
+type ClockOff struct {
+	Host  string        `json:"host"`       // the log of a client there, or the ensemble's leader
+	Ahead time.Duration `json:"aheadNanos"` // less than 0: it was behind
+	Text  string        `json:"text"`
+}
+
+// clocksOff returns the clocks of clients in a line that differ from the one that is shown, or that were set, by more
+// than clocks do that agree.
+func (r *Report) clocksOff(path string) (all []ClockOff) {
+	inLine := map[string]bool{leaders: true}
+	for _, l := range r.logs {
+		inLine[l.Name] = l.queued(path)
+	}
+	for _, a := range r.h.hostAheads(r.logs, r.face) {
+		if inLine[a.whose] && abs(a.ahead) > agrees+a.width/2 {
+			all = append(all, ClockOff{a.whose, time.Duration(a.ahead), a.text()})
+			inLine[a.whose] = false // one sentence is enough
+		}
+	}
+	for _, l := range r.logs {
+		for _, j := range l.jumps {
+			if inLine[l.Name] && j.slept == 0 && abs(int64(j.by)) > agrees {
+				all = append(all, ClockOff{l.Name, j.by, j.text(l.Name, r.time(l, j.at))})
+				inLine[l.Name] = false
+			}
+		}
+	}
+	return all
+}

@@ -64,7 +64,12 @@ func (r *Report) tellWork(m *Move, add adder) {
 	switch {
 	case !known && time.Duration(t.Log.last-t.StoppedAt) > t.timeout():
 		m.Also = append(m.Also, CauseForgottenRelease)
-		add(fmt.Sprintf("its work had not returned by the end of the log, %s after its term: its node stays until Release is called or the work returns", span(time.Duration(t.Log.last-t.StoppedAt))), t.ref(t.Stopped))
+		text := "its work had not returned by the end of the log, " + span(time.Duration(t.Log.last-t.StoppedAt)) +
+			" after its term"
+		if m.NodeEnd == "" {
+			text += ": its node stays until Release is called or the work returns"
+		}
+		add(text, t.ref(t.Stopped))
 		return
 	case long > t.timeout():
 		m.Also = append(m.Also, CauseForgottenRelease)

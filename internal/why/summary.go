@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -29,6 +28,9 @@ type LineSummary struct {
 	Longest     time.Duration `json:"longestNanos"`          // the longest of them
 	LongestFrom *time.Time    `json:"longestFrom,omitempty"` // when that began
 	Skipped     []Skipped     `json:"skipped,omitempty"`
+	Terms       []Led         `json:"terms,omitempty"`   // the last mostLed
+	Clocks      []ClockOff    `json:"clocks,omitempty"`  // of hosts in the line that are wrong
+	Unknown     string        `json:"unknown,omitempty"` // why it is not known who leads at the end
 	Do          []Advice      `json:"do,omitempty"`
 }
 
@@ -40,15 +42,6 @@ type InTheWay struct {
 	Host        string `json:"host,omitempty"`
 	PID         int    `json:"pid,omitempty"`
 	Why         string `json:"why"`
-}
-
-// Skipped is a participant that was ahead in the line when another one began to lead.
-type Skipped struct {
-	Participant string    `json:"participant"`
-	At          time.Time `json:"at"`
-	For         string    `json:"for"` // who led
-	Cause       Cause     `json:"cause"`
-	Why         string    `json:"why"`
 }
 
 // summarize returns the lines with moves that were asked for: those in trouble first.
@@ -115,12 +108,14 @@ func (r *Report) summarizeLine(path string, moves []Move, o Options) LineSummary
 	end := r.lastRecord(t.Log)
 	s := LineSummary{Path: path, AsOf: *at(end), Verdict: part.Verdict, Work: part.Work, Moves: len(moves)}
 	if last.Permits == nil {
+		r.sumTerms(&s, moves)
 		r.sumGaps(&s, moves)
 		r.findLeader(&s, last, end)
 	}
 	for _, m := range moves {
 		s.Skipped = append(s.Skipped, r.skipped(m)...)
 	}
+	s.Clocks = r.clocksOff(path)
 	s.Do = r.advise(&s, &part)
 	return s
 }
@@ -154,6 +149,7 @@ func (s *LineSummary) addGap(from, to int64) {
 func (r *Report) findLeader(s *LineSummary, last Move, end int64) {
 	if t := last.To; t != nil {
 		if r.endsEarly(t, last.Path) {
+			s.Unknown = t.Log.Name + "'s log ends while " + t.who() + " " + t.holds() + ", and others go on"
 			return
 		}
 		if r.h.endingOf(t, nil).Cause == CauseLeads && r.wall(t.Log, t.rightUntil()) >= end {
@@ -165,13 +161,18 @@ func (r *Report) findLeader(s *LineSummary, last Move, end int64) {
 	if last.From == nil || !r.isLast(last.From) {
 		return
 	}
+	if len(last.strange) > 0 {
+		s.Unknown = r.missingLog(last)
+		return
+	}
 	from := r.wall(last.From.Log, last.Ending.At)
 	if from >= end {
 		return
 	}
 	s.NobodySince, s.InTheWay = at(from), r.inTheWay(last)
 	_, onPurpose := planned[last.From.Reason]
-	if s.Left = onPurpose && s.InTheWay == nil; !s.Left {
+	s.Left = onPurpose && s.InTheWay == nil && len(last.Troubles) == 0
+	if !s.Left {
 		s.addGap(from, end)
 	}
 }
@@ -210,96 +211,6 @@ func (r *Report) inTheWay(m Move) *InTheWay {
 	return b
 }
 
-// skipped returns who was in line ahead of the one that leads next, and did not lead.
-func (r *Report) skipped(m Move) (all []Skipped) {
-	if m.From == nil || m.To == nil || m.Permits != nil || m.To.shares {
-		return nil
-	}
-	first, before := orderOf(m.From.Node), orderOf(m.To.Node)
-	kind := r.h.kindOf(baseOf(m.To.Node)).kind
-	places := r.h.placesIn(m.To.Dir)
-	i, _ := slices.BinarySearchFunc(places, first+1, func(p place, order int64) int {
-		return cmp.Compare(p.order,
-			order)
-	})
-	for _, p := range places[i:] {
-		if p.order >= before {
-			break
-		}
-		if r.h.kindOf(baseOf(p.node.path)).kind != kind || p.log.ledOn(p.node.path) {
-			continue
-		}
-		if cause, why := r.whySkipped(p.log, p.node, m.To); why != "" {
-			all = append(all, Skipped{p.log.nameOf(p.node.machine), *at(r.wall(m.To.Log, m.To.ElectedAt)), m.To.who(),
-				cause, why})
-		}
-	}
-	slices.SortFunc(all, func(a, b Skipped) int { return cmp.Compare(a.Participant, b.Participant) })
-	return all
-}
-
-// place is a node that a client created.
-type place struct {
-	order int64
-	log   *Log
-	node  *node
-}
-
-// placesIn returns the nodes in a directory, by their numbers.
-func (h *history) placesIn(dir string) []place {
-	if h.places == nil {
-		h.places = map[string][]place{}
-		for _, l := range h.logs {
-			for path, n := range l.nodes {
-				in := dirOf(path)
-				h.places[in] = append(h.places[in], place{orderOf(path), l, n})
-			}
-		}
-		for _, all := range h.places {
-			slices.SortFunc(all, func(a, b place) int {
-				return cmp.Or(cmp.Compare(a.order, b.order), strings.Compare(a.node.path, b.node.path))
-			})
-		}
-	}
-	return h.places[dir]
-}
-
-func (l *Log) ledOn(path string) bool {
-	return slices.ContainsFunc(l.terms, func(t *Term) bool { return t.Node == path })
-}
-
-// whySkipped says why the participant on a node did not lead, "" if it left the line by itself, or later.
-func (r *Report) whySkipped(l *Log, n *node, next *Term) (Cause, string) {
-	s := n.session
-	began := r.wall(next.Log, next.ElectedAt)
-	for _, d := range l.deletes {
-		if d.path == n.path && d.zxid != 0 {
-			return "", ""
-		}
-	}
-	if s == nil || s.closeAsked != 0 || r.wall(l, n.at) > began {
-		return "", ""
-	}
-	var lost *loss
-	for i := range s.suspended {
-		if r.wall(l, s.suspended[i].at) <= began+int64(s.timeout) {
-			lost = &s.suspended[i]
-		}
-	}
-	switch {
-	case lost != nil && lost.paused > 0:
-		return CausePaused, "its process did not run for " + span(lost.paused)
-	case lost != nil:
-		cause, text := disconnect(lost)
-		return cause, "it " + text
-	case s.lost != nil && r.wall(l, s.lost.at) <= began+int64(s.timeout):
-		return CauseSessionExpired, "the ensemble had ended its session"
-	case r.wall(l, l.last) <= began:
-		return CauseKilled, "its log ends at " + r.time(l, l.last) + ": its process was killed, or its machine died"
-	}
-	return CauseUnknown, "its log does not show why"
-}
-
 // text returns the summary as sentences.
 func (s LineSummary) text(path bool) (lines []string) {
 	clock := func(t *time.Time) string { return clockText(t.UnixNano()) }
@@ -323,9 +234,17 @@ func (s LineSummary) text(path bool) (lines []string) {
 		}
 		lines = append(lines, text)
 	}
+	if s.Unknown != "" {
+		lines = append(lines, of+"Cannot tell who leads now: "+s.Unknown)
+	}
+	lines = append(lines, s.ledLines(of)...)
 	if s.Gaps > 0 {
-		lines = append(lines, fmt.Sprintf("%sWithout a leader: %s in %s, the longest %s from %s", of, span(s.Without),
-			plural(s.Gaps, "gap"), span(s.Longest), clock(s.LongestFrom)))
+		text := fmt.Sprintf("%sWithout a leader: %s in %s, the longest %s from %s", of, span(s.Without),
+			plural(s.Gaps, "gap"), span(s.Longest), clock(s.LongestFrom))
+		if s.open() {
+			text += ", as far as the logs show"
+		}
+		lines = append(lines, text)
 	}
 	for i, one := range s.Skipped {
 		if i == maxSkipped {
@@ -335,10 +254,18 @@ func (s LineSummary) text(path bool) (lines []string) {
 		lines = append(lines, fmt.Sprintf("%sSkipped: %s was ahead of %s at %s, and did not lead: %s", of,
 			one.Participant, one.For, clock(&one.At), one.Why))
 	}
+	for _, c := range s.Clocks {
+		lines = append(lines, of+"Clock: "+c.Text)
+	}
 	for _, a := range s.Do {
 		lines = append(lines, of+"Do: "+a.String())
 	}
 	return lines
+}
+
+// open reports whether the logs do not show all of who led when.
+func (s LineSummary) open() bool {
+	return s.Unknown != "" || slices.ContainsFunc(s.Terms, func(l Led) bool { return l.Unknown != "" })
 }
 
 // maxSkipped is how many participants a summary names that were skipped.

@@ -1,0 +1,196 @@
+package why
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Because is one cause of the end of a term, or of what else was wrong between then and the next.
+type Because struct {
+	Participant string `json:"participant"` // the one that had it
+	Cause       Cause  `json:"cause"`
+	Text        string `json:"text"` // a sentence
+	log         *Log
+	at          int64 // by the clock that is shown
+}
+
+// reasons returns why a term ended, and what else was wrong from a session timeout before that until the next began:
+// each cause of each participant once.
+func (r *Report) reasons(m Move) (all []Because) {
+	add := func(b Because) {
+		if b.Participant != "" && !slices.ContainsFunc(all, func(a Because) bool {
+			return a.Cause == b.Cause && a.Participant == b.Participant
+		}) {
+			all = append(all, b)
+		}
+	}
+	t := m.From
+	add(Because{t.who(), m.Ending.Cause, t.who() + " " + plain(m.Ending.Text), t.Log, r.wall(t.Log, m.Ending.At)})
+	r.ownReasons(m, add)
+	for _, s := range r.skipped(m) {
+		add(Because{s.Participant, s.Cause, s.Participant + " was skipped: " + plain(s.Why), s.log,
+			s.At.UnixNano()})
+	}
+	for _, trouble := range m.Troubles {
+		add(Because{trouble.Participant, trouble.Cause, plain(trouble.sentence().Text), trouble.Log, trouble.at})
+	}
+	for _, l := range r.logs {
+		if l != t.Log && l.Records > 0 && l.queued(m.Path) {
+			r.othersReasons(m, l, add)
+		}
+	}
+	return all
+}
+
+// plain returns a sentence without what it adds in parentheses.
+func plain(text string) string {
+	text, _, _ = strings.Cut(text, " (")
+	return text
+}
+
+// period is the time in which what is wrong counts for a move, by a log's clock.
+type period struct{ from, to int64 }
+
+// during returns the time in which what is wrong with a client counts for a move: from a session timeout before the
+// term ended, or from its end if that did not come by the connection. Nothing counts that began before the term did.
+// It returns false if the clocks do not tell.
+func (r *Report) during(m Move, l *Log) (p period, began int64, known bool) {
+	known = true
+	show := func(of *Log, at int64) int64 {
+		if r.h.clocks.ids[of] == r.h.clocks.ids[l] {
+			return at
+		}
+		shows := r.h.clocks.read(of, at)[r.h.clocks.ids[l]]
+		known = known && shows.known()
+		return shows.mid()
+	}
+	began = show(m.From.Log, m.From.ElectedAt)
+	p = period{show(m.From.Log, m.Ending.At), l.last}
+	if isOfConnection(m.Ending.Cause) {
+		p.from -= int64(m.From.timeout())
+	}
+	if m.To != nil {
+		p.to = show(m.To.Log, m.To.ElectedAt)
+	}
+	return p, began, known
+}
+
+// ownReasons finds what else was wrong with the client of a term.
+func (r *Report) ownReasons(m Move, add func(Because)) {
+	t, c := m.From, m.Ending.Cause
+	who := t.who()
+	own, _, _ := r.during(m, t.Log)
+	if r.goneEarly(&m) {
+		add(Because{who, CauseUnknown, who + "'s node was gone while it still believed: another client deleted it, or " +
+			"ended its session", t.Log, r.wall(t.Log, m.Ending.At)})
+	}
+	if m.NodeEnd == NodeDeleted && c != CauseDeleted && c != CauseEvicted {
+		add(Because{who, CauseDeleted, "another client deleted " + who + "'s node " + shortNode(t.Node), t.Log,
+			r.wall(t.Log, m.Ending.At)})
+	}
+	if slices.Contains(m.Also, CauseForgottenRelease) {
+		add(Because{who, CauseForgottenRelease, who + "'s work went on long after its term", t.Log,
+			r.wall(t.Log, t.StoppedAt)})
+	}
+	if !isOfConnection(c) && t.Stopped != 0 && t.paused == 0 {
+		own.to += int64(t.timeout())
+		r.addLosses(t.Log, who, own, t.ElectedAt, t.Session, add)
+	}
+}
+
+// isOfConnection reports whether a cause has the end of the connection or of the process in it: what the connection
+// does then is no cause of its own.
+func isOfConnection(c Cause) bool {
+	switch c {
+	case CauseClosed, CauseResigned, CauseReturned, CauseRevoked, CauseUnhealthy, CauseDisabled, CauseCannotDeal,
+		CauseDeleted, CauseEvicted, CauseChanged, CauseNoRights, CauseTooLarge, CauseRefused:
+		return false
+	}
+	return true
+}
+
+// addLosses adds why connections of a client ended in a period, and reports whether any did. Session is the number of
+// the one that counts, 0 for any.
+func (r *Report) addLosses(l *Log, who string, p period, began, session int64, add func(Because)) (any bool) {
+	for _, s := range l.sessions {
+		if session != 0 && s.number != session {
+			continue
+		}
+		for i := range s.suspended {
+			lost := &s.suspended[i]
+			cause, text := disconnect(lost)
+			from := lost.at - int64(lost.paused)
+			switch {
+			case lost.paused > 0:
+				cause, text = CausePaused, "did not run for "+span(lost.paused)
+			case cause == CauseSilent || cause == CauseServerCutOff:
+				from = l.lastAnswer(lost.at)
+			}
+			if from >= began && from <= p.to && lost.at >= p.from {
+				any = true
+				add(Because{who, cause, who + " " + plain(text), l, r.wall(l, lost.at)})
+			}
+		}
+	}
+	return any
+}
+
+// othersReasons finds what was wrong with another client in the line.
+func (r *Report) othersReasons(m Move, l *Log, add func(Because)) {
+	p, began, known := r.during(m, l)
+	who := l.participantIn(m.Path)
+	if !known || who == "" || r.addLosses(l, who, p, began, 0, add) {
+		return
+	}
+	timeout := m.From.timeout()
+	if m.To != nil && l == m.To.Log {
+		if long := l.longestPause(p.from, p.to, timeout/4); long.long > 0 {
+			add(Because{who, CausePaused, who + " did not run for " + span(long.long), l, r.wall(l, long.at)})
+		}
+	}
+	if s := l.slowestAnswer(p.from, p.to, timeout/8); s.at != 0 && s.sent >= began {
+		add(Because{who, CauseSlowEnsemble, "an answer to " + who + " took " + span(time.Duration(s.at-s.sent)), l,
+			r.wall(l, s.at)})
+	}
+}
+
+// participantIn returns the name of a client's participant in a line, "" for none.
+func (l *Log) participantIn(path string) string {
+	for _, id := range slices.Sorted(maps.Keys(l.machines)) {
+		if m := l.machines[id]; m.path == path && m.opener == "" {
+			return l.nameOf(id)
+		}
+	}
+	return ""
+}
+
+// longestPause returns the longest pause of a process that touches a time, of those of a length at least.
+func (l *Log) longestPause(from, to int64, least time.Duration) (most pause) {
+	for _, p := range l.pauses {
+		if p.at >= from && p.at-int64(p.long) <= to && p.long >= max(least, most.long) {
+			most = p
+		}
+	}
+	return most
+}
+
+// slowestAnswer returns the slowest answer to a write that came between two instants, of those that took a time at
+// least while the client ran.
+func (l *Log) slowestAnswer(from, to int64, least time.Duration) (most sight) {
+	i, _ := slices.BinarySearchFunc(l.sights, from, func(s sight, at int64) int { return cmp.Compare(s.at, at) })
+	for _, s := range l.sights[i:] {
+		if s.at > to {
+			break
+		}
+		if !s.write || s.sent == 0 || s.at-s.sent < int64(least) || s.at-s.sent <= most.at-most.sent {
+			continue
+		}
+		if l.longestPause(s.sent, s.at, least/2).long == 0 {
+			most = s
+		}
+	}
+	return most
+}

@@ -1,0 +1,122 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Led is one term of a line at a glance: who led when, and why that ended.
+type Led struct {
+	Leader  string        `json:"leader"`
+	Token   int64         `json:"token,string"`
+	From    time.Time     `json:"from"`
+	Until   *time.Time    `json:"until,omitempty"`        // the end of the right; nil: it goes on, or that is not known
+	Why     []Because     `json:"why,omitempty"`          // the cause of the end first, then what else was wrong then
+	Without time.Duration `json:"withoutNanos,omitempty"` // how long nobody had the right after it
+	Unknown string        `json:"unknown,omitempty"`      // what the logs do not show of its end, and of what followed
+	term    *Term
+}
+
+// mostLed is how many terms a summary has at most: the last.
+const mostLed = 50
+
+// sumTerms lists the terms of the moves that were asked for, the last of them with what ended them.
+func (r *Report) sumTerms(s *LineSummary, moves []Move) {
+	moves = moves[max(0, len(moves)-mostLed):]
+	for _, m := range moves {
+		if m.From != nil {
+			i := slices.IndexFunc(s.Terms, func(l Led) bool { return l.term == m.From })
+			if i < 0 {
+				i, s.Terms = len(s.Terms), append(s.Terms, r.led(m.From))
+			}
+			r.endLed(&s.Terms[i], m)
+		}
+		if m.To != nil {
+			s.Terms = append(s.Terms, r.led(m.To))
+		}
+		if m.From == nil && len(m.strange) > 0 && len(s.Terms) > 1 {
+			s.Terms[len(s.Terms)-2].Unknown = r.missingLog(m)
+		}
+	}
+	s.Terms = s.Terms[max(0, len(s.Terms)-mostLed):]
+}
+
+func (r *Report) led(t *Term) Led {
+	return Led{Leader: t.who(), Token: t.Token, From: *at(r.wall(t.Log, t.ElectedAt)), term: t}
+}
+
+// endLed says when and why a term ended.
+func (r *Report) endLed(l *Led, m Move) {
+	l.Until, l.Why = at(r.wall(m.From.Log, m.Ending.At)), r.reasons(m)
+	switch {
+	case len(m.strange) > 0:
+		l.Unknown = r.missingLog(m)
+	case m.Ending.Cause == CauseUnknown || m.Ending.Cause == CauseGap:
+		l.Unknown = "why " + l.Leader + " stopped is not in the logs"
+	}
+	if m.To == nil || len(m.strange) > 0 {
+		return
+	}
+	long := r.h.clocks.between(m.From.Log, m.Ending.At, m.To.Log, m.To.ElectedAt)
+	if long.known() && long.mid() > 0 {
+		l.Without = time.Duration(long.mid())
+	}
+}
+
+// mostLedLines is how many terms a summary has in text.
+const mostLedLines = 4
+
+// ledLines returns the last terms as sentences.
+func (s LineSummary) ledLines(of string) (lines []string) {
+	shown := s.Terms[max(0, len(s.Terms)-mostLedLines):]
+	for _, l := range shown {
+		if l.Until == nil { // the first line says who leads
+			continue
+		}
+		lines = append(lines, of+l.text())
+	}
+	return lines
+}
+
+// text returns a term that has ended as a sentence.
+func (l Led) text() string {
+	text := fmt.Sprintf("Led: %s (token %d) from %s until %s", l.Leader, l.Token, clockText(l.From.UnixNano()),
+		clockText(l.Until.UnixNano()))
+	if l.Without > 0 {
+		text += ", then nobody for " + span(l.Without)
+	}
+	for i, one := range joined(l.Why) {
+		if i == 0 {
+			text += "; why: " + one
+		} else {
+			text += "; also: " + one
+		}
+	}
+	if l.Unknown != "" {
+		text += "; cannot tell: " + l.Unknown
+	}
+	return text
+}
+
+// joined returns the sentences of reasons: one for each cause.
+func joined(all []Because) (texts []string) {
+	at := map[Cause]int{}
+	var others [][]string
+	for _, b := range all {
+		i, said := at[b.Cause]
+		if !said {
+			at[b.Cause] = len(texts)
+			texts, others = append(texts, b.Text), append(others, nil)
+			continue
+		}
+		others[i] = append(others[i], b.Participant)
+	}
+	for i, names := range others {
+		if len(names) > 0 {
+			texts[i] += " (the same: " + strings.Join(names[:min(3, len(names))], ", ") + ")"
+		}
+	}
+	return texts
+}

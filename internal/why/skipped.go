@@ -1,0 +1,108 @@
+package why
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Skipped is a participant that was ahead in the line when another one began to lead.
+type Skipped struct {
+	Participant string    `json:"participant"`
+	At          time.Time `json:"at"`
+	For         string    `json:"for"` // who led
+	Cause       Cause     `json:"cause"`
+	Why         string    `json:"why"`
+	log         *Log
+}
+
+// skipped returns who was in line ahead of the one that leads next, and did not lead.
+func (r *Report) skipped(m Move) (all []Skipped) {
+	if m.From == nil || m.To == nil || m.Permits != nil || m.To.shares {
+		return nil
+	}
+	first, before := orderOf(m.From.Node), orderOf(m.To.Node)
+	kind := r.h.kindOf(baseOf(m.To.Node)).kind
+	places := r.h.placesIn(m.To.Dir)
+	i, _ := slices.BinarySearchFunc(places, first+1, func(p place, order int64) int {
+		return cmp.Compare(p.order,
+			order)
+	})
+	for _, p := range places[i:] {
+		if p.order >= before {
+			break
+		}
+		if r.h.kindOf(baseOf(p.node.path)).kind != kind || p.log.ledOn(p.node.path) {
+			continue
+		}
+		if cause, why := r.whySkipped(p.log, p.node, m.To); why != "" {
+			all = append(all, Skipped{p.log.nameOf(p.node.machine), *at(r.wall(m.To.Log, m.To.ElectedAt)), m.To.who(),
+				cause, why, p.log})
+		}
+	}
+	slices.SortFunc(all, func(a, b Skipped) int { return cmp.Compare(a.Participant, b.Participant) })
+	return all
+}
+
+// place is a node that a client created.
+type place struct {
+	order int64
+	log   *Log
+	node  *node
+}
+
+// placesIn returns the nodes in a directory, by their numbers.
+func (h *history) placesIn(dir string) []place {
+	if h.places == nil {
+		h.places = map[string][]place{}
+		for _, l := range h.logs {
+			for path, n := range l.nodes {
+				in := dirOf(path)
+				h.places[in] = append(h.places[in], place{orderOf(path), l, n})
+			}
+		}
+		for _, all := range h.places {
+			slices.SortFunc(all, func(a, b place) int {
+				return cmp.Or(cmp.Compare(a.order, b.order), strings.Compare(a.node.path, b.node.path))
+			})
+		}
+	}
+	return h.places[dir]
+}
+
+func (l *Log) ledOn(path string) bool {
+	return slices.ContainsFunc(l.terms, func(t *Term) bool { return t.Node == path })
+}
+
+// whySkipped says why the participant on a node did not lead, "" if it left the line by itself, or later.
+func (r *Report) whySkipped(l *Log, n *node, next *Term) (Cause, string) {
+	s := n.session
+	began := r.wall(next.Log, next.ElectedAt)
+	for _, d := range l.deletes {
+		if d.path == n.path && d.zxid != 0 {
+			return "", ""
+		}
+	}
+	if s == nil || s.closeAsked != 0 || r.wall(l, n.at) > began {
+		return "", ""
+	}
+	var lost *loss
+	for i := range s.suspended {
+		if r.wall(l, s.suspended[i].at) <= began+int64(s.timeout) {
+			lost = &s.suspended[i]
+		}
+	}
+	switch {
+	case lost != nil && lost.paused > 0:
+		return CausePaused, "its process did not run for " + span(lost.paused)
+	case lost != nil:
+		cause, text := disconnect(lost)
+		return cause, "it " + text
+	case s.lost != nil && r.wall(l, s.lost.at) <= began+int64(s.timeout):
+		return CauseSessionExpired, "the ensemble had ended its session"
+	case r.wall(l, l.last) <= began:
+		return CauseKilled, "its log ends at " + r.time(l, l.last) + ": its process was killed, or its machine died"
+	}
+	return CauseUnknown, "its log does not show why"
+}
