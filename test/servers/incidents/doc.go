@@ -8,4 +8,8 @@
 //
 // What has to be said of each incident stands in incidents.go: the cause of the first loss, and the verdicts that are
 // right. A recording that does not fit is not kept.
+//
+// Those in testdata/two have two causes at once, or work that outlived its right. Each has a file truth.json of what
+// was done and of what the driver saw of the participants' work, written while it was recorded. The summary of why is
+// compared with that: who led when, why that ended, whether two worked, for how long nobody led, and what to do.
 package incidents

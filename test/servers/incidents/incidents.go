@@ -102,6 +102,23 @@ func ReadThrough(dir string, through func(events.Header, why.Reader) why.Reader)
 	return logs, txns, err
 }
 
+// ReadCommands reads the logs of the commands that elect ran, of a directory.
+func ReadCommands(dir string) (all [][]events.CommandLine, err error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.commands.gz"))
+	for _, file := range files {
+		b, err := unzip(file)
+		if err != nil {
+			return nil, err
+		}
+		lines, err := events.ReadCommandLines(bytes.NewReader(b))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		all = append(all, lines)
+	}
+	return all, err
+}
+
 func unzip(file string) ([]byte, error) {
 	f, err := os.Open(file)
 	if err != nil {

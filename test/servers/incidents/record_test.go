@@ -14,11 +14,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/incumbent-go/incumbent/internal/segments"
 	"github.com/incumbent-go/incumbent/internal/why"
 	"github.com/incumbent-go/incumbent/test/kit/proxy"
 	"github.com/incumbent-go/incumbent/test/kit/realzk"
@@ -39,6 +41,7 @@ type stage struct {
 	dir     string
 	actors  []*actor
 	txnlogs func() []string // the servers' files, when it is over
+	seen    observer
 }
 
 // actor is a participant in a process of its own, behind a link of its own.
@@ -52,6 +55,7 @@ type actor struct {
 	lines chan string
 
 	offsets io.Writer // of its wall clock; nil if that cannot be set
+	command bool      // it is elect with a command
 }
 
 // enter starts a participant at a server, and returns when it waits or leads.
@@ -110,7 +114,9 @@ func (a *actor) start(first string) {
 	go func() {
 		defer close(a.lines)
 		for in := bufio.NewScanner(out); in.Scan(); {
-			a.lines <- in.Text()
+			if what := a.s.seen.hear(a, in.Text()); what != "" {
+				a.lines <- what
+			}
 		}
 	}()
 	t.Cleanup(func() {
@@ -120,7 +126,9 @@ func (a *actor) start(first string) {
 		_ = a.cmd.Wait()
 	})
 	a.s.actors = append(a.s.actors, a)
-	a.says(first)
+	if first != "" {
+		a.says(first)
+	}
 }
 
 // set sets the participant's wall clock: it is ahead of this machine's from now on.
@@ -221,7 +229,13 @@ func (s *stage) keep(into string) {
 	must(s.t, os.RemoveAll(into))
 	must(s.t, os.MkdirAll(filepath.Join(into, "txnlog"), 0o755))
 	for _, a := range s.actors {
+		if s.seen.hidden[a] {
+			continue
+		}
 		zip(s.t, a.log, filepath.Join(into, filepath.Base(a.log)+".gz"))
+		if commands := segments.CommandsOf(a.log); exists(commands) {
+			zip(s.t, commands, filepath.Join(into, a.id+".commands.gz"))
+		}
 	}
 	for i, file := range s.txnlogs() {
 		zip(s.t, file, filepath.Join(into, "txnlog", fmt.Sprintf("%d-%s.gz", i+1, filepath.Base(file))))
@@ -231,7 +245,7 @@ func (s *stage) keep(into string) {
 func zip(t *testing.T, from, to string) {
 	b, err := os.ReadFile(from)
 	must(t, err)
-	if filepath.Ext(from) != ".log" {
+	if strings.HasPrefix(filepath.Base(from), "log.") {
 		b = append(bytes.TrimRight(b, "\x00"), make([]byte, 16)...) // servers fill their files with zeros
 	}
 	var zipped bytes.Buffer

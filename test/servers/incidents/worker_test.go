@@ -86,9 +86,10 @@ type participant struct {
 	works  sync.WaitGroup
 }
 
-// participate takes part in the line until its input ends. It says "waiting", "leading", "stopped", "closed" and, when its
-// log has that its wall clock was set, "clock set" on standard output. On standard input: "resign", "close", "forget" (the work does not return until its input ends), "sick", "hang"
-// (the recorder), and "evict" (the leader).
+// participate takes part in the line until its input ends. It says "waiting", "refused", "leading", "working" (often),
+// "stopped" and, when its log has that its wall clock was set, "clock set" on standard output. On standard input:
+// "resign", "close", "stubborn" (the work does not return until its input ends), "forget" (so, and it is closed),
+// "sick", "hang" (the recorder), and "evict" (the leader).
 func participate(words []string) error {
 	timeout, _ := time.ParseDuration(words[2])
 	tick, _ := time.ParseDuration(words[3])
@@ -114,8 +115,8 @@ func participate(words []string) error {
 		return err
 	}
 	p.latch.AddListener(incumbent.Listener{
-		IsLeader:  func(incumbent.Term) { fmt.Println("leading") },
-		NotLeader: func(incumbent.Term, error) { fmt.Println("stopped") },
+		IsLeader:  func(incumbent.Term) { say("leading") },
+		NotLeader: func(incumbent.Term, error) { say("stopped") },
 	})
 	if words[0] != "operator" {
 		if err := p.latch.Start(); err != nil {
@@ -147,10 +148,15 @@ func participate(words []string) error {
 func (p *participant) sayWhenWaiting(ctx context.Context) {
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
+	refused := false
 	for ctx.Err() == nil {
 		if p.latch.Phase() == "waiting" || p.latch.Phase() == "latent" {
 			fmt.Println("waiting")
 			return
+		}
+		if p.latch.Err() != nil && !refused {
+			refused = true
+			fmt.Println("refused")
 		}
 		select {
 		case <-ctx.Done():
@@ -170,16 +176,30 @@ func (p *participant) work(ctx context.Context) {
 			p.idle(ctx)
 			continue
 		}
-		<-held.Context().Done()
+		for held.Context().Err() == nil {
+			say("working")
+			p.idle(held.Context())
+		}
 		for p.forget.Load() && ctx.Err() == nil {
+			say("working")
 			p.idle(ctx)
 		}
 		held.Release()
 	}
 }
 
+// say prints what the participant does, and when by a clock that goes on in a pause and that nobody sets.
+func say(what string) {
+	uptime, err := os.ReadFile("/proc/uptime")
+	if err != nil {
+		uptime = []byte("0 0") // not on Linux: the driver's clock has to do
+	}
+	at, _, _ := strings.Cut(string(uptime), " ")
+	fmt.Println(what + " @" + at)
+}
+
 func (p *participant) idle(ctx context.Context) {
-	timer := time.NewTimer(50 * time.Millisecond)
+	timer := time.NewTimer(20 * time.Millisecond)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
@@ -196,6 +216,8 @@ func (p *participant) obey(ctx context.Context, command string) error {
 	case "forget":
 		p.forget.Store(true)
 		go p.latch.Close(ctx)
+	case "stubborn":
+		p.forget.Store(true)
 	case "return":
 		p.forget.Store(false)
 	case "sick":
