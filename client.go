@@ -115,11 +115,11 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	c.pauses.Clock, c.pauses.Timeout = c.clock, c.timeout
 	c.pauses.Noticed = c.meters.pausedFor
 	c.tick.Store(int64(config.Tick))
-	auth, acl := config.access()
+	login, auth, acl := config.access()
 	c.io, err = zkio.New(zkio.Config{
 		Servers: servers, Unrooted: config.unrooted(), Chroot: chroot,
 		Timeout: config.SessionTimeout, Lag: c.reportLag,
-		Auth: auth, ACL: acl, TLS: (*zkio.TLS)(config.TLS), Dial: config.Dial,
+		SASL: login, Auth: auth, ACL: acl, TLS: (*zkio.TLS)(config.TLS), Dial: config.Dial,
 		MaxRequest: config.MaxRequest, MaxAnswer: config.MaxAnswer, ThroughConn: config.Disable.OwnFrames,
 		Now: c.clock.Now, Paused: c.pauses.Since, Post: c.onIOEvent, Keep: c.keep,
 		SignOfLife: func() <-chan struct{} { return c.loop.SignOfLife() },

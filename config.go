@@ -64,8 +64,11 @@ type Config struct {
 	// default belief ends at the disconnect, or at ValidUntil if that is first.
 	RideOut bool
 
+	// SASL logs in on every connection, before anything else is sent. A refusal is ErrAuthFailed.
+	// Nil is no login. It does not protect the connection: set TLS, too.
+	SASL Mechanism
 	// Auth is presented on every connection. ACL is what new nodes get. Its default is
-	// everything to their creator if the client has an identity: Auth, or a client certificate
+	// everything to their creator if the client has an identity: SASL, Auth, or a client certificate
 	// in TLS. Without one it is everything to every client, with a warning in the log. If the
 	// ensemble does not know the identity, nothing is created: ErrInvalidACL. Replicas with
 	// different identities need an ACL that has all of them.

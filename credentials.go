@@ -1,6 +1,7 @@
 package incumbent
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 
@@ -32,6 +33,53 @@ func (a Auth) Format(f fmt.State, verb rune) { zkio.Auth(a).Format(f, verb) }
 
 // MarshalText returns what String does, for encoders.
 func (a Auth) MarshalText() ([]byte, error) { return zkio.Auth(a).MarshalText() }
+
+// Mechanism is a SASL mechanism with one identity, for Config.SASL. It logs in every connection of a client. Its
+// methods are called on goroutines of their own, for several connections at a time.
+//
+// An error of Start or Next is a refusal: the session ends, with ErrAuthFailed. An error of SASLTransient, and any
+// error after the context has ended, is none: the connection ends, and the next server is tried, in the same session.
+// Errors are logged: they must not have a secret.
+type Mechanism interface {
+	// Name returns the name of the mechanism, and of the identity if that is not secret, for messages. It is called
+	// once.
+	Name() string
+	// Start begins the login of one connection, and returns its first token, which may be empty. It is called
+	// before the client asks the server for its session: if Start fails, the server does not hear of the client, so that
+	// the session can expire. What needs others, such as a ticket of a KDC, belongs here. ctx ends with the time for
+	// the connection's handshake (5 s, or a third of the session timeout if that is less), or with the session. A call
+	// that goes on after that is given up, and its result dropped.
+	Start(ctx context.Context, server SASLServer) (SASLExchange, []byte, error)
+}
+
+// SASLExchange is the client's side of one connection's login.
+type SASLExchange interface {
+	// Next takes a token of the server, nil for ZooKeeper's null, and returns the next one for it. If done is
+	// true, nothing is sent: the server has accepted the client, and the client the server. Next is not called after
+	// a refusal of the server. One without a login for clients answers the first token with null.
+	Next(ctx context.Context, token []byte) (answer []byte, done bool, err error)
+}
+
+// SASLServer is the server that a connection is logged in to.
+type SASLServer struct {
+	Host    string // as configured: a name that was not resolved, or an IP address
+	Port    string
+	Address string // "ip:port" that the connection is to; "" if Config.Dial does not say
+}
+
+// SASLTransient returns an error for a Mechanism of one's own, with the text of err: the login failed for a reason that
+// may pass, such as a KDC that does not answer.
+func SASLTransient(err error) error { return zkio.SASLTransient(err) }
+
+// mechanism is a Mechanism as zkio has it.
+type mechanism struct{ of Mechanism }
+
+func (m mechanism) Name() string { return m.of.Name() }
+
+func (m mechanism) Start(ctx context.Context, server zkio.SASLServer) (zkio.SASLExchange, []byte, error) {
+	exchange, token, err := m.of.Start(ctx, SASLServer(server))
+	return exchange, token, err
+}
 
 // ACL is one entry of the access list of new nodes: an identity and its permissions.
 type ACL struct {
@@ -78,8 +126,11 @@ func aclOf(list []zkio.ACL) []ACL {
 	return all
 }
 
-// access returns credentials and access list as zkio has them.
-func (c Config) access() (auth []zkio.Auth, acl []zkio.ACL) {
+// access returns login, credentials and access list as zkio has them.
+func (c Config) access() (login zkio.Mechanism, auth []zkio.Auth, acl []zkio.ACL) {
+	if c.SASL != nil {
+		login = mechanism{of: c.SASL}
+	}
 	for _, one := range c.Auth {
 		auth = append(auth, zkio.Auth(one))
 	}
@@ -89,5 +140,5 @@ func (c Config) access() (auth []zkio.Auth, acl []zkio.ACL) {
 	for _, one := range c.ACL {
 		acl = append(acl, zkio.ACL(one))
 	}
-	return auth, acl
+	return login, auth, acl
 }

@@ -16,6 +16,7 @@
 //     [RecordOptions] ([RecordSync]) makes a [RecordDir], a directory for it.
 //     [Optimizations] can be turned off.
 //   - [Auth], [ACL], [TLS]: who the client is, who may use its nodes, how the connection is encrypted.
+//   - [Mechanism]: logs in by SASL, one [SASLExchange] for each connection to a [SASLServer].
 //   - [ConnectionState]: connected, suspended, reconnected or lost; see [Client.OnConnection].
 //   - [RetryPolicy]: how attempts are paced; see [RetryForever] and the functions next to it.
 //
@@ -119,7 +120,7 @@
 //
 // A process that is paused believes that it leads while it is paused. Pass
 // [Leadership.Token] to every store that the work writes to and let the store refuse
-// lower ones, or write with [Leadership.Write]. Kerberos (SASL) is not supported. This
+// lower ones, or write with [Leadership.Write]. Kerberos needs a [Mechanism] from elsewhere. This
 // is no service for many short critical sections.
 //
 // # Rules for callers

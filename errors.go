@@ -213,7 +213,7 @@ var codeText = map[events.Code]string{
 	events.QuotaExceeded:          "a quota forbids it",
 	events.Throttled:              "the server is overloaded",
 	events.RequiresSASL: "the servers demand a login (enforce.auth.enabled, sessionRequireClientSASLAuth): " +
-		"set Config.Auth to a scheme that they take; SASL is not supported",
+		"set Config.SASL to a mechanism that they take (Config.Auth, if they enforce another scheme than sasl)",
 	events.EphemeralOnLocalSession: "the servers' sessions are local, and own no ephemeral nodes " +
 		"(localSessionsEnabled): " +
 		"set localSessionsUpgradingEnabled=true on the servers",

@@ -120,6 +120,11 @@ var misuses = map[string]func(t *testing.T, w *world, m *misbehaviour, config fu
 		pass(time.Minute)
 		return ""
 	},
+	"Config.SASL": func(_ *testing.T, w *world, m *misbehaviour, config func(*Config)) string {
+		w.open(config, func(c *Config) { c.SASL = oddMechanism{m} })
+		pass(time.Minute)
+		return ""
+	},
 	"Config.Observe": func(_ *testing.T, w *world, m *misbehaviour, config func(*Config)) string {
 		w.start(config, func(c *Config) { c.Observe = func(Event) { m.now() } })
 		return ""
@@ -253,6 +258,19 @@ var misuses = map[string]func(t *testing.T, w *world, m *misbehaviour, config fu
 func idleWork(l *Leadership) error {
 	<-l.Context().Done()
 	return nil
+}
+
+// oddMechanism is a mechanism whose Next misbehaves.
+type oddMechanism struct{ m *misbehaviour }
+
+func (oddMechanism) Name() string { return "ODD" }
+
+func (o oddMechanism) Start(context.Context, SASLServer) (SASLExchange, []byte, error) {
+	return o, nil, nil
+}
+
+func (o oddMechanism) Next(context.Context, []byte) (answer []byte, done bool, err error) {
+	return nil, !o.m.now(), nil
 }
 
 // oddCodec is a codec whose Decode misbehaves.

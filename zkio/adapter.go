@@ -15,17 +15,18 @@ import (
 
 // Adapter performs the effects of one loop on one ensemble.
 type Adapter struct {
-	cfg      Config
-	acl      []zk.ACL
-	aclSize  int // bytes of it in a request
-	hosts    *hosts
-	network  network
-	signs    signs
-	known    optional
-	history  history
-	suspects suspects
-	own      ownCertificate
-	work     sync.WaitGroup // every goroutine that the adapter started
+	cfg       Config
+	acl       []zk.ACL
+	aclSize   int // bytes of it in a request
+	hosts     *hosts
+	network   network
+	signs     signs
+	known     optional
+	history   history
+	suspects  suspects
+	own       ownCertificate
+	mechanism string         // the name of Config.SASL
+	work      sync.WaitGroup // every goroutine that the adapter started
 
 	mu     sync.Mutex
 	live   *session // the session opened last; it may have ended
@@ -39,7 +40,12 @@ func New(cfg Config) (*Adapter, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Adapter{cfg: cfg, hosts: newHosts(cfg.Servers, cfg), network: systemNetwork(), signs: signs{ask: cfg.SignOfLife}}
+	mechanism, err := cfg.checkSASL()
+	if err != nil {
+		return nil, err
+	}
+	a := &Adapter{cfg: cfg, mechanism: mechanism, hosts: newHosts(cfg.Servers, cfg), network: systemNetwork()}
+	a.signs.ask = cfg.SignOfLife
 	for _, entry := range cfg.ACL {
 		a.acl = append(a.acl, zk.ACL{Perms: entry.Perms, Scheme: entry.Scheme, ID: entry.ID})
 		a.aclSize += 4 + 4 + len(entry.Scheme) + 4 + len(entry.ID)

@@ -49,7 +49,7 @@ func (a Auth) check() error {
 	case "":
 		return errors.New("authentication without a scheme: it is written digest:user:password")
 	case "sasl", "kerberos", "gssapi":
-		return fmt.Errorf("authentication scheme %q is not supported: use digest, or client certificates (TLS)", a.Scheme)
+		return fmt.Errorf("authentication scheme %q is not one message: a SASL login is Config.SASL", a.Scheme)
 	case "digest":
 		user, _, found := strings.Cut(string(a.Credentials), ":")
 		if !found || user == "" {

@@ -37,10 +37,12 @@ type Config struct {
 	// the first request of the connection is sent. Default 1.5 s, for a tick of 3 s.
 	Lag func() time.Duration
 
-	// Auth is sent on every connection before anything else.
+	// SASL logs in on every connection before anything else. Nil is no login.
+	SASL Mechanism
+	// Auth is sent on every connection before any request.
 	Auth []Auth
 	// ACL is given to all nodes created. Nil means CreatorAll if the client has an identity,
-	// which is Auth or a client certificate in TLS, and WorldAll (with a warning) if it has none.
+	// which is SASL, Auth or a client certificate in TLS, and WorldAll (with a warning) if it has none.
 	ACL []ACL
 	// TLS encrypts the connection when it is not nil.
 	TLS *TLS
@@ -179,14 +181,15 @@ func (c *Config) fill() {
 }
 
 // identified reports whether the client shows the ensemble who it is.
-func (c Config) identified() bool { return len(c.Auth) > 0 || c.TLS.certified() }
+func (c Config) identified() bool { return c.SASL != nil || len(c.Auth) > 0 || c.TLS.certified() }
 
 // warnings lists settings that are allowed but seldom meant.
 func (c Config) warnings() []string {
 	var texts []string
 	if !c.identified() && worldWritable(c.ACL) {
 		texts = append(texts, "nodes are created without authentication and writable for every client: "+
-			"any client of the ensemble can end or take over an election; set Config.Auth, a client certificate in Config.TLS, or Config.ACL")
+			"any client of the ensemble can end or take over an election; set Config.Auth, Config.SASL, "+
+			"a client certificate in Config.TLS, or Config.ACL")
 	}
 	for _, auth := range c.Auth {
 		if auth.Scheme == "digest" && c.TLS == nil {

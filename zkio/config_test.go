@@ -30,7 +30,7 @@ func TestNewSaysWhatWouldBeRight(t *testing.T) {
 		"now":     {func(c *zkio.Config) { c.Now = nil }, "the loop's clock"},
 		"post":    {func(c *zkio.Config) { c.Post = nil }, "the loop's inbox"},
 		"chroot":  {func(c *zkio.Config) { c.Chroot = "app" }, "begins with a slash"},
-		"auth":    {func(c *zkio.Config) { c.Auth = []zkio.Auth{{Scheme: "sasl"}} }, "not supported"},
+		"auth":    {func(c *zkio.Config) { c.Auth = []zkio.Auth{{Scheme: "sasl"}} }, "is Config.SASL"},
 		"key":     {func(c *zkio.Config) { c.TLS = &zkio.TLS{Cert: "c.pem"} }, "two files"},
 		"ca":      {func(c *zkio.Config) { c.TLS = &zkio.TLS{CA: "/nowhere/ca.pem"} }, "/nowhere/ca.pem"},
 		"blind": {func(c *zkio.Config) {

@@ -24,6 +24,12 @@ func (s *session) dial(_, _ string, _ time.Duration) (net.Conn, error) {
 	at := s.resolve(ctx, target)
 	bound := s.a.hosts.bound(target, s.a.cfg.Now())
 	conn, err := s.dialServer(ctx, target, bound, at)
+	var sasl *login
+	if err == nil {
+		if sasl, err = s.startLogin(ctx, target, conn); err != nil {
+			_ = conn.Close()
+		}
+	}
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,7 +45,7 @@ func (s *session) dial(_, _ string, _ time.Duration) (net.Conn, error) {
 		err = conn.SetDeadline(deadline)
 	}
 	w := newWire(conn, s, target.server)
-	w.target, w.dialledAt, w.bound, w.deadline = target, began, bound, deadline
+	w.target, w.dialledAt, w.bound, w.deadline, w.sasl = target, began, bound, deadline, sasl
 	if conn != nil {
 		w.address = remoteAddress(conn)
 	}

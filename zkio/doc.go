@@ -41,5 +41,5 @@
 // reason as text (treewatches.go, treesupport.go).
 //
 // Authentication: digest, x509 and any other scheme that is one message.
-// Kerberos (SASL) is not supported and is refused with an error that says so.
+// A SASL login is Config.SASL, a Mechanism; Auth refuses it with an error that says so.
 package zkio

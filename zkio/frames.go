@@ -10,6 +10,7 @@ const (
 	opSync       int32 = 9
 	opPing       int32 = 11
 	opAuth       int32 = 100
+	opSASL       int32 = 102
 	opSetWatches int32 = 101
 	opClose      int32 = -11
 

@@ -37,7 +37,7 @@ type connectResponse struct {
 }
 
 // handshake does everything that comes before the first request: it reads the answer to the
-// connect request, authenticates, and arms the session's watches again. Only after that is
+// connect request, logs in, authenticates, and arms the session's watches again. Only after that is
 // connection.attached posted, and zk.Conn gets the server's answer, so that nothing can be
 // sent earlier. One deadline, set when the dial began, covers it all; the first answer has to come earlier: see limitGreeting.
 func (w *wire) handshake() error {
@@ -50,6 +50,9 @@ func (w *wire) handshake() error {
 		return err
 	}
 	if err := w.Conn.SetDeadline(w.deadline); err != nil {
+		return err
+	}
+	if err := w.logIn(); err != nil {
 		return err
 	}
 	for _, auth := range w.s.a.cfg.Auth {

@@ -76,7 +76,7 @@ func TestParseAuth(t *testing.T) {
 		"digest:hunter2": "written user:password",
 		"digest::pw":     "written user:password",
 		":user:hunter2":  "without a scheme",
-		"sasl:x:hunter2": `scheme "sasl" is not supported`,
+		"sasl:x:hunter2": `scheme "sasl" is not one message`,
 
 		"bob:hunter2":          "written digest:user:password",
 		"DIGEST:bob:hunter2":   "in lower case, as in digest:…",

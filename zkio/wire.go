@@ -37,6 +37,7 @@ type wire struct {
 	deadline    time.Time     // when the handshake has to have ended
 	offeredID   int64         // session id in the connect request; 0 asks for a new session
 	since       int64         // last zxid seen before this connection
+	sasl        *login        // nil: there is none
 	probe       bool          // the connect request claims to have seen nothing
 	connectSent bool          // the connect request was written
 	armed       int           // watches set again in the handshake,
@@ -69,7 +70,7 @@ var (
 
 // errLogin is why a server closed a connection after it had answered so: to any request, or to a ping.
 var errLogin = refusal{events.RequiresSASL, string(events.RequiresSASL) + ": the server demands a login " +
-	"(enforce.auth.enabled, sessionRequireClientSASLAuth), and closed the connection"}
+	"(enforce.auth.enabled, sessionRequireClientSASLAuth: set Config.SASL, or Config.Auth), and closed the connection"}
 
 func newWire(conn net.Conn, s *session, server string) *wire {
 	return &wire{Conn: conn, s: s, server: server, in: bufio.NewReaderSize(conn, 4096), closeXid: xidNone, writer: newWriter()}

@@ -1,0 +1,169 @@
+package zkio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/usercode"
+)
+
+// Mechanism is a SASL mechanism with one identity: incumbent.Mechanism, which has the rules.
+type Mechanism interface {
+	Name() string
+	Start(ctx context.Context, server SASLServer) (SASLExchange, []byte, error)
+}
+
+// SASLExchange is the client's side of one connection's login.
+type SASLExchange interface {
+	Next(ctx context.Context, token []byte) (answer []byte, done bool, err error)
+}
+
+// SASLServer is the server that a connection is logged in to: its host and port as configured, and "ip:port", "" if it
+// is not known.
+type SASLServer struct {
+	Host, Port, Address string
+}
+
+// transient is an error of a mechanism that is no refusal.
+type transient struct{ error }
+
+func (t transient) Unwrap() error { return t.error }
+
+// SASLTransient returns an error for a Mechanism: the login failed for a reason that may pass, such as a KDC that does
+// not answer. It has the text of err.
+func SASLTransient(err error) error {
+	if err == nil {
+		return nil
+	}
+	return transient{err}
+}
+
+// maxTokens is how many tokens a login may take. Those of ZooKeeper's servers take three at most.
+const maxTokens = 16
+
+// login is the login of one connection.
+type login struct {
+	exchange SASLExchange
+	token    []byte // to be sent
+}
+
+// checkSASL returns the name of the mechanism, "" if there is none, or what is wrong with it.
+func (c Config) checkSASL() (name string, err error) {
+	if c.SASL == nil {
+		return "", nil
+	}
+	err = guarded("the mechanism of Config.SASL", func() error { name = c.SASL.Name(); return nil })
+	return events.Foreign(name, events.MaxPath), err
+}
+
+// callMechanism calls a function of the mechanism, which gets as long as the context. Its error is a refusal, or one
+// that ends only the connection, and wraps none of the mechanism's: a timeout of a KDC is not one of the server.
+func (s *session) callMechanism(ctx context.Context, f func() error) error {
+	done := make(chan error, 1)
+	s.a.work.Go(func() { // tracked: Close waits for it, as long as its own context lasts
+		usercode.Run(f, func(err error) { done <- named("the mechanism", err) })
+	})
+	var err error
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		err = transient{errors.New("there was no time left for it")}
+	}
+	var passing transient
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &passing) || ctx.Err() != nil:
+		return errors.New(s.loginText("failed, and is tried again: " + err.Error()))
+	}
+	return s.loginRefused("failed: " + err.Error())
+}
+
+// loginRefused returns the error of a login with which the session ends.
+func (s *session) loginRefused(why string) error { return refusal{events.AuthFailed, s.loginText(why)} }
+
+func (s *session) loginText(what string) string {
+	return events.Foreign("the SASL login by "+s.a.mechanism+" "+what, events.MaxText)
+}
+
+// startLogin has the mechanism begin the login of a connection. It returns nil if there is no mechanism.
+func (s *session) startLogin(ctx context.Context, t *target, conn net.Conn) (*login, error) {
+	if s.a.cfg.SASL == nil {
+		return nil, nil
+	}
+	server := SASLServer{Host: t.host, Port: t.port, Address: remoteAddress(conn)}
+	begun := make(chan *login, 1) // not a variable: a call that was given up may still return
+	err := s.callMechanism(ctx, func() error {
+		exchange, token, err := s.a.cfg.SASL.Start(ctx, server)
+		if err == nil && isNil(exchange) {
+			err = errors.New("Start returned neither an exchange nor an error")
+		}
+		begun <- &login{exchange, token}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.server, err)
+	}
+	return <-begun, nil
+}
+
+// logIn sends tokens, and answers those of the server, until the mechanism is done. The answer to the last token says
+// whether the server has accepted it.
+func (w *wire) logIn() error {
+	if w.sasl == nil {
+		return nil
+	}
+	ctx, cancel := context.WithDeadline(w.s.ctx, w.deadline)
+	defer cancel()
+	for xid := int32(1); xid <= maxTokens; xid++ { // zk.Conn sends nothing yet: all numbers are free
+		reply, err := w.sendToken(xid)
+		if err != nil {
+			return err
+		}
+		if done, err := w.nextToken(ctx, reply); done || err != nil {
+			return err
+		}
+	}
+	return w.s.loginRefused(fmt.Sprintf("did not end after %d tokens", maxTokens))
+}
+
+// sendToken sends the token, and returns the server's.
+func (w *wire) sendToken(xid int32) ([]byte, error) {
+	_, a, err := w.exchange(newFrame(xid, opSASL).bytes(w.sasl.token).finish(), xid)
+	if err != nil {
+		return nil, err
+	}
+	if a.code != 0 {
+		c, text := code(a.code)
+		return nil, w.s.loginRefused(fmt.Sprintf("was refused by the server (%s%s)", c, withColon(text)))
+	}
+	reply := a.body.bytes()
+	if a.body.bad {
+		return nil, errProtocol
+	}
+	return reply, nil
+}
+
+// nextToken has the mechanism answer a token of the server.
+func (w *wire) nextToken(ctx context.Context, reply []byte) (done bool, err error) {
+	type step struct {
+		token []byte
+		done  bool
+	}
+	steps := make(chan step, 1)
+	exchange := w.sasl.exchange
+	err = w.s.callMechanism(ctx, func() error {
+		token, done, err := exchange.Next(ctx, reply)
+		steps <- step{token, done}
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	next := <-steps
+	w.sasl.token = next.token
+	return next.done, nil
+}
