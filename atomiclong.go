@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/incumbent-go/incumbent/internal/fault"
 )
 
 // AtomicLongOptions are the options of an atomic long. The zero value is good.
@@ -109,7 +111,7 @@ func (a *AtomicLong) change(ctx context.Context, op, task string, options map[st
 	case !errors.Is(err, errLostRace):
 		return value, err
 	case a.lock == nil:
-		return 0, fmt.Errorf("%w: %s, %d times", ErrConflict, shownPath(a.number.path), a.conflicts+1)
+		return 0, fmt.Errorf("%w: %s, %d times", ErrConflict, fault.Path(a.number.path), a.conflicts+1)
 	}
 	hold, err := a.lock.Lock(ctx)
 	if err != nil {

@@ -60,8 +60,8 @@ func (w *certificateWatch) check(pause time.Duration) {
 			float64(left/time.Hour)/24)
 	}
 	if left <= 0 {
-		w.client.log.log(zerolog.ErrorLevel, "the client's certificate has ended", fields)
+		w.client.log.Log(zerolog.ErrorLevel, "the client's certificate has ended", fields)
 		return
 	}
-	w.client.log.log(zerolog.WarnLevel, "the client's certificate ends soon", fields)
+	w.client.log.Log(zerolog.WarnLevel, "the client's certificate ends soon", fields)
 }

@@ -17,7 +17,9 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/belief"
 	"github.com/incumbent-go/incumbent/internal/clock"
+	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/invariants"
+	"github.com/incumbent-go/incumbent/internal/journal"
 	"github.com/incumbent-go/incumbent/internal/sources"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
@@ -28,7 +30,7 @@ import (
 type Client struct {
 	base    context.Context // what the work of selectors started without a context derives from
 	config  *Config         // behind a pointer: fmt shows no secret of it, whatever handle is printed
-	log     *logger
+	log     *journal.Logger
 	loop    *engine.Loop
 	io      *zkio.Adapter
 	clock   engine.Clock
@@ -98,7 +100,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	}
 	replaced, _ := sources.From(ctx)
 	c := &Client{
-		base: ctx, config: &config, log: newLogger(config.logger(replaced.StandardError), config.Name),
+		base: ctx, config: &config, log: journal.New(config.logger(replaced.StandardError), config.Name),
 		phases: map[string]*string{}, handles: map[events.ID]receiver{}, handleCounts: map[string]int{}, reserved: map[string]chan struct{}{},
 		ending: make(chan struct{}, 1), closed: make(chan struct{}),
 	}
@@ -123,7 +125,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 		MaxRequest: config.MaxRequest, MaxAnswer: config.MaxAnswer, ThroughConn: config.Disable.OwnFrames,
 		Now: c.clock.Now, Paused: c.pauses.Since, Post: c.onIOEvent, Keep: c.keep,
 		SignOfLife: func() <-chan struct{} { return c.loop.SignOfLife() },
-		Warn:       func(text string) { c.log.log(zerolog.WarnLevel, text, nil) },
+		Warn:       func(text string) { c.log.Log(zerolog.WarnLevel, text, nil) },
 	})
 	if err != nil {
 		return nil, fmt.Errorf("incumbent: %w", err)
@@ -347,7 +349,7 @@ func (c *Client) SessionID() int64 {
 }
 
 // errClientClosed is ErrClosed, of a handle that is made too late.
-var errClientClosed = &wordedError{"the client is closed", []error{ErrClosed}}
+var errClientClosed = fault.Because("the client is closed", ErrClosed)
 
 // register opens a machine of a recipe and gives it a name.
 func (c *Client) register(recipe string, r func(events.ID) receiver, open events.Event) (events.ID, error) {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"github.com/incumbent-go/incumbent/internal/fault"
 )
 
 // Close closes every handle, awaits the work under it, and then ends the session. If work
@@ -28,7 +30,7 @@ func (c *Client) Close(ctx context.Context) error {
 		}
 	}
 	c.mu.Unlock()
-	defer c.log.flush()
+	defer c.log.Flush()
 	if c.isClosed() {
 		return nil
 	}
@@ -44,7 +46,7 @@ func (c *Client) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("incumbent: close: another Close has not ended: %w", context.Cause(ctx))
 	}
-	return together(deletions, c.end(ctx))
+	return fault.Together(deletions, c.end(ctx))
 }
 
 // unfinishedDeletions returns an error that names the guaranteed deletions that have not
@@ -56,7 +58,7 @@ func unfinishedDeletions(handles []closer) error {
 			errs = append(errs, d.handle.unfinished(nil))
 		}
 	}
-	return together(errs...)
+	return fault.Together(errs...)
 }
 
 // closeContext returns a context for the close of the session. It ends lastMoment after
@@ -84,7 +86,7 @@ func (c *Client) end(ctx context.Context) error {
 	stopErr := c.stopped(ctx, late) // a server that is slow to close the session leaves time for the log
 	c.pauses.Stop()
 	c.markClosed()
-	return together(err, ioErr, stopErr)
+	return fault.Together(err, ioErr, stopErr)
 }
 
 // stopped ends the loop and then what records, and waits for both until both contexts have
@@ -129,5 +131,5 @@ func closeAll(ctx context.Context, handles []closer) error {
 		all.Go(func() { errs[i] = h.Close(ctx) })
 	}
 	all.Wait()
-	return together(errs...)
+	return fault.Together(errs...)
 }

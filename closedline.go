@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
@@ -27,7 +28,7 @@ type closedLineError struct {
 }
 
 func (e *closedLineError) Error() string {
-	return events.Foreign(e.refusal.Error()+": "+e.text, maxError)
+	return events.Foreign(e.refusal.Error()+": "+e.text, fault.MaxText)
 }
 
 func (e *closedLineError) Unwrap() error { return e.refusal }
@@ -41,9 +42,9 @@ func (p *participant) withList(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(ctx, maxListRead)
 	defer cancel()
 	path, list, unread := p.client.nearestList(ctx, p.path)
-	admits := fmt.Sprintf("the access list of %s, which may not be read, does not admit this client", shownPath(path))
+	admits := fmt.Sprintf("the access list of %s, which may not be read, does not admit this client", fault.Path(path))
 	if unread == nil {
-		admits = fmt.Sprintf("the access list of %s does not admit this client for this, it has %s", shownPath(path),
+		admits = fmt.Sprintf("the access list of %s does not admit this client for this, it has %s", fault.Path(path),
 			listText(list))
 	}
 	return &closedLineError{err, admits + "; an operator has to change it, and every participant has to create with " +

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/incumbent-go/incumbent/internal/fault"
 )
 
 // Codec encodes a queue's items as bytes and decodes them. It is called on the callers' and
@@ -78,8 +80,8 @@ func unpack[T any](codec Codec[T], data []byte) (items []T, err error) {
 		}
 		item, err := codec.Decode(data[:n:n])
 		if err != nil {
-			return nil, &wordedError{fmt.Sprintf("incumbent: decode item %d: %v", len(items), err),
-				[]error{err}} // it may have some of the item, which others wrote
+			return nil, fault.Because(fmt.Sprintf("incumbent: decode item %d: %v", len(items), err),
+				err) // it may have some of the item, which others wrote
 		}
 		items, data = append(items, item), data[n:]
 	}

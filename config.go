@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -226,4 +228,20 @@ func newSeed() string {
 	b := make([]byte, 16)
 	_, _ = rand.Read(b) // never fails: crypto/rand ends the program instead
 	return hex.EncodeToString(b)
+}
+
+// logger returns the Logger, or without one what writes warnings and errors to standard error, unless the flight log
+// goes there.
+func (c Config) logger(standardError io.Writer) zerolog.Logger {
+	switch {
+	case !reflect.ValueOf(c.Logger).IsZero():
+		return c.Logger
+	case c.Silent, c.Record == io.Writer(os.Stderr): // lines between the records would spoil the log
+		return zerolog.Nop()
+	}
+	if standardError == nil {
+		standardError = os.Stderr
+	}
+	lines := zerolog.ConsoleWriter{Out: standardError, NoColor: true, TimeFormat: time.DateTime}
+	return zerolog.New(lines).Level(zerolog.WarnLevel).With().Timestamp().Logger()
 }

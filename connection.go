@@ -52,7 +52,7 @@ func (c *Client) OnConnection(f func(ConnectionState)) (remove func()) {
 
 func (c *Client) connectionListener(f func(ConnectionState)) *async.Listener[ConnectionState] {
 	return &async.Listener[ConnectionState]{Mail: async.Mailbox[ConnectionState]{
-		Func: f, Panicked: c.log.logPanic("a connection listener", ""),
+		Func: f, Panicked: c.log.LogPanic("a connection listener", ""),
 		Max: async.MaxUncalled, Dropped: &c.callsDropped, Squeeze: newestState,
 	}}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
@@ -40,13 +41,13 @@ func (l *connectionLog) changed(state ConnectionState, n events.Notify) {
 		level = zerolog.WarnLevel
 	}
 	wasAway, since, a := l.away, l.since, l.client.attachment(n.Session)
-	l.client.log.log(level, "connection", func(e *zerolog.Event) {
+	l.client.log.Log(level, "connection", func(e *zerolog.Event) {
 		addSession(e.Str("state", string(state)), n.Session, a.id)
 		if !up {
 			addCause(e, n)
 			return
 		}
-		e.Str("server", shownPath(n.Text)).Int64("granted_ms", a.granted.Milliseconds())
+		e.Str("server", fault.Path(n.Text)).Int64("granted_ms", a.granted.Milliseconds())
 		if wasAway {
 			e.Int64("away_ms", time.Duration(now-since).Milliseconds())
 		}
@@ -63,12 +64,12 @@ func (l *connectionLog) changed(state ConnectionState, n events.Notify) {
 func (l *connectionLog) failed(n events.Notify, err error) {
 	if n.Code == events.TimeoutTooShort {
 		granted := l.client.timeout() // as the notice
-		l.client.log.log(zerolog.WarnLevel, "not safe to lead", func(e *zerolog.Event) {
+		l.client.log.Log(zerolog.WarnLevel, "not safe to lead", func(e *zerolog.Event) {
 			addFailure(e.Int64("granted_ms", granted.Milliseconds()), err)
 		})
 		return
 	}
-	l.client.log.log(zerolog.WarnLevel, "not connected", func(e *zerolog.Event) { addCause(e, n) })
+	l.client.log.Log(zerolog.WarnLevel, "not connected", func(e *zerolog.Event) { addCause(e, n) })
 }
 
 // unreachedAfter is how long a client may have reached no server before the log says so.
@@ -84,7 +85,7 @@ func (h *sessionHandle) warnUnreached() {
 		return
 	}
 	servers, _, _ := zkio.ParseServers(h.client.config.Servers) // Open has parsed them
-	h.client.log.log(zerolog.WarnLevel, "no server is reached yet", func(e *zerolog.Event) {
+	h.client.log.Log(zerolog.WarnLevel, "no server is reached yet", func(e *zerolog.Event) {
 		e.Int64("after_ms", unreachedAfter.Milliseconds())
 		e.Str("why", events.Foreign(reasonOfEach(servers, failures), events.MaxText))
 	})
@@ -112,6 +113,6 @@ func addCause(e *zerolog.Event, n events.Notify) {
 	if n.Code != "" {
 		e.Str("code", string(n.Code))
 	}
-	e.Str("why", shownPath(n.Text))
+	e.Str("why", fault.Path(n.Text))
 	addPause(e, n.Paused)
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/async"
+	"github.com/incumbent-go/incumbent/internal/fault"
+	"github.com/incumbent-go/incumbent/internal/journal"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 )
@@ -238,8 +240,8 @@ func (c *Consumer) meterItem(ctx context.Context, n events.Notify, err error, to
 
 // reportFailure logs a failed try and calls OnFailure.
 func (c *Consumer) reportFailure(n events.Notify, err error) {
-	c.handle.client.log.log(zerolog.WarnLevel, "the handler failed", func(e *zerolog.Event) {
-		logErr(e.Str("path", shownPath(n.Path)).Int("try", n.Try), err)
+	c.handle.client.log.Log(zerolog.WarnLevel, "the handler failed", func(e *zerolog.Event) {
+		journal.AddErr(e.Str("path", fault.Path(n.Path)).Int("try", n.Try), err)
 	})
 	if c.failed != nil {
 		c.callbacks.Put(func() { c.failed(c.node(n), n.Try, err) })
@@ -248,7 +250,8 @@ func (c *Consumer) reportFailure(n events.Notify, err error) {
 
 // call calls the user's function, and then the other one with its error.
 func (c *Consumer) call(ctx context.Context, data []byte, n events.Notify, then func(error)) {
-	c.handle.client.log.guard("the handler", n.Path, func() error { return c.handler(ctx, data, c.node(n), n.Try) }, then)
+	c.handle.client.log.Guard("the handler", n.Path, func() error { return c.handler(ctx, data, c.node(n), n.Try) },
+		then)
 }
 
 // node returns the name of a delivery's node.
@@ -286,3 +289,10 @@ func (c *Consumer) Phase() string { return c.handle.Phase() }
 // (ErrNotConnected); nil if there is neither. The handle goes on trying, with pauses between
 // its attempts.
 func (c *Consumer) Err() error { return c.handle.Err() }
+
+// hookCalls returns what calls a hook. Calls are dropped and counted if it is too slow.
+func (c *Client) hookCalls(what, path string) *async.Calls {
+	box := async.NewCalls(c.log.LogPanic(what, path))
+	box.Max, box.Dropped = async.MaxUncalled, &c.callsDropped
+	return box
+}

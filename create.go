@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/fault"
 )
 
 // maxTTL is the longest TTL that ZooKeeper can encode: 40 bits of milliseconds.
@@ -120,7 +121,8 @@ func (r *CreateRequest) settle() *CreateRequest {
 		{ttl: true, sequential: true}:       events.PersistentSequentialTTL,
 	}[choice{r.ephemeral, r.sequential, r.container, r.ttl != 0}]
 	if !known {
-		r.refuse("%s: a node is ephemeral, a container or has a TTL, and a container is not sequential", shownPath(r.path))
+		r.refuse("%s: a node is ephemeral, a container or has a TTL, and a container is not sequential",
+			fault.Path(r.path))
 	}
 	r.ops[0].Mode, r.ops[0].TTL = mode, r.ttl
 	return r

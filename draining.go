@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"github.com/incumbent-go/incumbent/internal/fault"
+	"github.com/incumbent-go/incumbent/internal/journal"
 )
 
 // A term that has ended is followed by nothing while work under it has not returned: no new
@@ -45,8 +48,8 @@ func (t *heldTerm) warn() {
 	}
 	t.overdue = true
 	place, err := t.firstWork().place(), t.unreturned()
-	t.holder.client.log.log(zerolog.WarnLevel, "work goes on long after it had to end", func(e *zerolog.Event) {
-		logErr(e.Str("path", shownPath(t.holder.path)).Int64("token", t.Token).Str("place", place), err)
+	t.holder.client.log.Log(zerolog.WarnLevel, "work goes on long after it had to end", func(e *zerolog.Event) {
+		journal.AddErr(e.Str("path", fault.Path(t.holder.path)).Int64("token", t.Token).Str("place", place), err)
 	})
 	t.holder.client.observed.emitAside(WorkOverdue{t.place(), err})
 }
@@ -93,7 +96,7 @@ func (t *heldTerm) unreturned() error {
 	if more := len(t.works) - 1; more > 0 {
 		text += fmt.Sprintf(" (the same for %d more)", more)
 	}
-	return &wordedError{text: text, causes: []error{ErrWorkRunning}}
+	return fault.Because(text, ErrWorkRunning)
 }
 
 // unreleased returns an error that names work which has to return, or a Leadership or Hold

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 )
@@ -49,7 +50,7 @@ func (c *Client) Election(path, prefix string, options LatchOptions) (*Election,
 		return nil, err
 	}
 	if !c.reserve(plainPlace(path, prefix)) {
-		return nil, fmt.Errorf("%w: %s", ErrAlreadyInElection, shownPath(plainPlace(path, prefix)))
+		return nil, fmt.Errorf("%w: %s", ErrAlreadyInElection, fault.Path(plainPlace(path, prefix)))
 	}
 	options.ID = c.idOr(options)
 	e := &Election{}

@@ -6,6 +6,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/fault"
 )
 
 // endSession ends the client's session if nothing else helps: the ensemble refuses to delete the node of
@@ -27,11 +28,12 @@ func (c *Client) endSession(path string, refused events.Notify) {
 		return
 	}
 	if refused.What == events.ShortGrant {
-		c.log.log(zerolog.WarnLevel, "the session is ended: its timeout is too short to lead, and a new one's would not be",
+		c.log.Log(zerolog.WarnLevel,
+			"the session is ended: its timeout is too short to lead, and a new one's would not be",
 			func(e *zerolog.Event) { addCause(e, refused) })
 	} else {
-		c.log.log(zerolog.WarnLevel, "the session is ended: only that deletes a node that holds up its line",
-			func(e *zerolog.Event) { addCause(e.Str("path", shownPath(path)), refused) })
+		c.log.Log(zerolog.WarnLevel, "the session is ended: only that deletes a node that holds up its line",
+			func(e *zerolog.Event) { addCause(e.Str("path", fault.Path(path)), refused) })
 	}
 	c.loop.PostFirst(events.Envelope{To: events.SessionMachine, Event: events.Event{Kind: events.CommandEndSession, Session: refused.Session, Code: refused.Code, Text: refused.Text}})
 }

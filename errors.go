@@ -1,10 +1,8 @@
 package incumbent
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -274,38 +272,6 @@ func Retryable(err error) bool {
 	}
 	return false
 }
-
-// wordedError is several errors with one text.
-type wordedError struct {
-	text   string
-	causes []error
-}
-
-// together returns independent errors as one, on one line: nil for none, and a single one as it is.
-func together(all ...error) error {
-	all = slices.DeleteFunc(slices.Clone(all), func(err error) bool { return err == nil })
-	if len(all) < 2 {
-		return cmp.Or(all...)
-	}
-	texts := make([]string, len(all))
-	for i, err := range all {
-		texts[i] = err.Error()
-	}
-	return &wordedError{strings.Join(texts, "; "), all}
-}
-
-// joined returns an error with the texts of all, one after the other, and the package's name
-// before the first only.
-func joined(first error, others ...error) error {
-	e := &wordedError{text: first.Error(), causes: append([]error{first}, others...)}
-	for _, err := range others {
-		e.text += ": " + withoutPackage(err)
-	}
-	return e
-}
-
-func (e *wordedError) Error() string   { return events.Foreign(e.text, maxError) }
-func (e *wordedError) Unwrap() []error { return e.causes }
 
 // refusal returns the *zkio.Error in err as the *Error that users see, nil if there is none.
 func refusal(err error) *Error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 )
@@ -34,13 +35,14 @@ func (c *Client) revoke(ctx context.Context, p Participant) error {
 func (c *Client) changeParticipant(ctx context.Context, name string, p Participant, op func(version int32) Op) error {
 	c.check(ctx)
 	if p.Path == "" || p.Token == 0 {
-		return together(fmt.Errorf("incumbent: the participant %s with token %d has no path or no token: want one that Line or Participants has read", quotedPath(p.Path), p.Token), p.Err)
+		return fault.Together(fmt.Errorf("incumbent: the participant %s with token %d has no path or no token: "+
+			"want one that Line or Participants has read", fault.Quoted(p.Path), p.Token), p.Err)
 	}
 	session := c.io.Current()
 	_, stat, err := c.read(ctx, p.Path)
 	if err == nil && stat.Czxid != p.Token {
 		return fmt.Errorf("%w: %s is another participant's node by now, with token %d", ErrNotInLine,
-			shownPath(p.Path), stat.Czxid)
+			fault.Path(p.Path), stat.Czxid)
 	}
 	if err == nil {
 		_, err = c.commit(ctx, session, machines.InVersion(op(stat.Version).event())...)
@@ -50,9 +52,10 @@ func (c *Client) changeParticipant(ctx context.Context, name string, p Participa
 	case errors.Is(err, ErrOutcomeUnknown), !errors.As(err, &refused): // an unknown outcome has a *zkio.Error, too
 		return renamed(name, p.Path, err)
 	case refused.Code == events.NoNode:
-		return fmt.Errorf("%w: %s is gone", ErrNotInLine, shownPath(p.Path))
+		return fmt.Errorf("%w: %s is gone", ErrNotInLine, fault.Path(p.Path))
 	case refused.Code == events.BadVersion:
-		return fmt.Errorf("%w: %s was changed in the same moment: read the line again", ErrNotInLine, shownPath(p.Path))
+		return fmt.Errorf("%w: %s was changed in the same moment: read the line again", ErrNotInLine,
+			fault.Path(p.Path))
 	}
 	return &Error{refused.Code, p.Path}
 }

@@ -35,12 +35,12 @@ func (c *Client) follow() {
 		}
 		if text := strings.Join(list, ","); err == nil && text != said {
 			said = text
-			c.log.log(zerolog.InfoLevel, "the servers are those of the ensemble's configuration",
+			c.log.Log(zerolog.InfoLevel, "the servers are those of the ensemble's configuration",
 				func(e *zerolog.Event) { e.Str("servers", text) })
 		}
 		if err != nil && err.Error() != said {
 			said = err.Error()
-			c.log.log(zerolog.WarnLevel, "the ensemble's configuration does not change the list of servers",
+			c.log.Log(zerolog.WarnLevel, "the ensemble's configuration does not change the list of servers",
 				func(e *zerolog.Event) { e.Str("error", err.Error()) })
 		}
 	}

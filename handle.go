@@ -13,6 +13,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/async"
+	"github.com/incumbent-go/incumbent/internal/fault"
 )
 
 // State is a handle's state as Curator names it.
@@ -154,9 +155,9 @@ func (h *handle) setTrouble(err error) {
 
 // logFailure logs a failure.
 func (h *handle) logFailure(err error) {
-	h.client.log.log(zerolog.WarnLevel, h.troubleText, func(e *zerolog.Event) {
+	h.client.log.Log(zerolog.WarnLevel, h.troubleText, func(e *zerolog.Event) {
 		addFailure(e.Str("path",
-			shownPath(h.path)), err)
+			fault.Path(h.path)), err)
 	})
 }
 
@@ -233,7 +234,7 @@ func (h *handle) lateOutcome(ctx context.Context, o oneCommand, err error) error
 		case withdrawn:
 			return err
 		case h.commands.drop(o.number):
-			return joined(ErrOutcomeUnknown, err)
+			return fault.Joined(ErrOutcomeUnknown, err)
 		}
 		return (<-o.replied).err // it came in the same moment
 	}

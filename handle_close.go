@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/fault"
 )
 
 // end sends the close command, and waits until the machine has closed, or until ctx ends.
@@ -28,7 +29,7 @@ func (h *handle) end(ctx context.Context, silent bool) error {
 	case errors.Is(err, ErrClosed):
 		return nil
 	case limited.Err() == nil:
-		return fmt.Errorf("incumbent: close %s: %w", shownPath(h.path), err)
+		return fmt.Errorf("incumbent: close %s: %w", fault.Path(h.path), err)
 	}
 	return h.unfinished(context.Cause(limited))
 }
@@ -55,20 +56,20 @@ func (h *handle) limit(ctx context.Context) (limited context.Context, stop func(
 // unfinished returns the error of a close that gave up waiting for its machine. It
 // says what is left, what prevents its deletion, and why the wait ended.
 func (h *handle) unfinished(cause error) error {
-	e := &wordedError{
-		text:   fmt.Sprintf("incumbent: close %s: %s is not deleted yet", h.path, h.words.remains()),
-		causes: []error{ErrNotDeleted},
+	e := &fault.Worded{
+		Text:   fmt.Sprintf("incumbent: close %s: %s is not deleted yet", h.path, h.words.remains()),
+		Causes: []error{ErrNotDeleted},
 	}
 	for _, err := range []error{cmp.Or(h.failure(), h.client.session.absence()), cause} {
 		if err != nil && err != ErrNotDeleted {
-			e.text += ": " + withoutPackage(err)
-			e.causes = append(e.causes, err)
+			e.Text += ": " + fault.WithoutPackage(err)
+			e.Causes = append(e.Causes, err)
 		}
 	}
 	if h.client.isClosing() {
-		e.text += " (the client is closed: it is not tried again)"
+		e.Text += " (the client is closed: it is not tried again)"
 	} else {
-		e.text += " (it is tried again by itself)"
+		e.Text += " (it is tried again by itself)"
 	}
 	return e
 }

@@ -103,7 +103,7 @@ func (h *healthChecks) begin(ctx context.Context, limit time.Duration) {
 	result := make(chan error, 1)
 	h.limited, h.release, h.result = limited, release, result
 	go func() {
-		h.participant.client.log.guard("the health check", h.participant.path,
+		h.participant.client.log.Guard("the health check", h.participant.path,
 			func() error { return h.options.Healthy(limited) },
 			func(err error) { result <- err })
 	}()

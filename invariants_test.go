@@ -8,6 +8,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/belief"
 	"github.com/incumbent-go/incumbent/internal/clock"
+	"github.com/incumbent-go/incumbent/internal/journal"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
@@ -90,7 +91,7 @@ func atRest(t *testing.T) *Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Client{config: &config, closed: make(chan struct{}), log: newLogger(config.Logger, config.Name),
+	c := &Client{config: &config, closed: make(chan struct{}), log: journal.New(config.Logger, config.Name),
 		clock: clock.Of(func() int64 { return 1 })}
 	c.deadlines.client, c.outages.client = c, c
 	c.invariants = &clientInvariants{client: c, terms: map[*heldTerm]*sighting{}}

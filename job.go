@@ -12,6 +12,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/clock"
+	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -87,7 +88,7 @@ func (c *Client) Job(path string, options JobOptions) (*Job, error) {
 		return nil, asCallError("job", path, errClientClosed)
 	}
 	if options.Mode != JobWatches && !c.reserve("job "+path) {
-		return nil, fmt.Errorf("%w: %s", ErrJobTaken, shownPath(path))
+		return nil, fmt.Errorf("%w: %s", ErrJobTaken, fault.Path(path))
 	}
 	return &Job{client: c, path: path, options: options, held: options.Mode != JobWatches, end: make(chan struct{}),
 		wall: func() time.Time { return clock.Wall(0) }}, nil
@@ -316,7 +317,7 @@ func (j *Job) Config(ctx context.Context) (JobConfig, error) {
 	refused := refusal(err)
 	switch {
 	case refused != nil && refused.Code == events.NoNode:
-		return JobConfig{}, asError(events.JobConfig, shownPath(refused.Text)+": there is none yet")
+		return JobConfig{}, asError(events.JobConfig, fault.Path(refused.Text)+": there is none yet")
 	case refused != nil:
 		return JobConfig{}, refused
 	case err != nil:

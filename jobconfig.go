@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -29,7 +30,7 @@ type JobConfig struct {
 func parseJobConfig(path string, data []byte) (JobConfig, error) {
 	c, err := machines.ParseJobConfig(data)
 	if err != nil {
-		return JobConfig{}, asError(events.JobConfig, shownPath(machines.JobConfigNode(path))+": "+err.Error())
+		return JobConfig{}, asError(events.JobConfig, fault.Path(machines.JobConfigNode(path))+": "+err.Error())
 	}
 	return JobConfig{
 		Name: c.Name, Cron: c.Cron, TimeZone: c.TimeZone, Total: c.Total,

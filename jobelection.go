@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -76,7 +77,7 @@ func (c *Client) JobElection(job string, options LatchOptions) (*JobElection, er
 		options.ID = JobInstanceID()
 	}
 	if !c.reserve("job " + job) {
-		return nil, fmt.Errorf("%w: %s", ErrJobTaken, shownPath(job))
+		return nil, fmt.Errorf("%w: %s", ErrJobTaken, fault.Path(job))
 	}
 	j, err := c.newJobElection(job, options, nil, true)
 	if err != nil {

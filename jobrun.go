@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"github.com/incumbent-go/incumbent/internal/fault"
+	"github.com/incumbent-go/incumbent/internal/journal"
 )
 
 // jobRun is one Run of a Job, from its call to its return.
@@ -65,7 +68,7 @@ func (r *jobRun) wait(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return closing
 	}
-	return together(r.ending(), closing)
+	return fault.Together(r.ending(), closing)
 }
 
 // end closes ended: now, or when the machines have ended that Run has not waited for.
@@ -161,14 +164,14 @@ func (r *jobRun) keepSchedule() {
 // scheduleOf returns the user's schedule for a configuration, nil if there is none.
 func (r *jobRun) scheduleOf(config JobConfig) (schedule JobSchedule) {
 	var err error
-	r.job.client.log.guard("JobOptions.Schedule", r.job.path, func() (err error) {
+	r.job.client.log.Guard("JobOptions.Schedule", r.job.path, func() (err error) {
 		schedule, err = r.job.options.Schedule(config)
 		return err
 	}, func(failed error) { err = failed })
 	if err != nil {
-		err, schedule = fmt.Errorf("incumbent: the schedule of %s: %w", shownPath(r.job.path), err), nil
-		r.job.client.log.log(zerolog.WarnLevel, "the job has no schedule", func(e *zerolog.Event) {
-			logErr(e.Str("path", shownPath(r.job.path)), err)
+		err, schedule = fmt.Errorf("incumbent: the schedule of %s: %w", fault.Path(r.job.path), err), nil
+		r.job.client.log.Log(zerolog.WarnLevel, "the job has no schedule", func(e *zerolog.Event) {
+			journal.AddErr(e.Str("path", fault.Path(r.job.path)), err)
 		})
 	}
 	r.setSchedule(err)
@@ -216,7 +219,7 @@ const clockLooks = 10 * time.Second
 // nextTick returns the next tick, the zero time if there is none.
 func (r *jobRun) nextTick(schedule JobSchedule) (next time.Time) {
 	if schedule != nil {
-		r.job.client.log.guard("JobSchedule.Next", r.job.path, func() error {
+		r.job.client.log.Guard("JobSchedule.Next", r.job.path, func() error {
 			next = schedule.Next(r.job.wall())
 			return nil
 		}, func(err error) { r.setSchedule(err) })
@@ -236,5 +239,5 @@ func (r *jobRun) failure() error {
 			all = append(all, failed)
 		}
 	}
-	return together(all...)
+	return fault.Together(all...)
 }

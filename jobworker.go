@@ -9,6 +9,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/fault"
+	"github.com/incumbent-go/incumbent/internal/journal"
 	"github.com/incumbent-go/incumbent/internal/usercode"
 	"github.com/incumbent-go/incumbent/machines"
 )
@@ -96,7 +98,7 @@ func (w *jobWorker) deliverItem(n events.Notify) {
 		defer held.done(nil)
 		labels := pprof.Labels("incumbent", "jobworker", "path", w.path, "item", strconv.Itoa(number))
 		pprof.Do(held.ctx, labels, func(context.Context) {
-			w.client.log.guard("the item's function", n.Path, func() error { return held.work(held) },
+			w.client.log.Guard("the item's function", n.Path, func() error { return held.work(held) },
 				func(err error) { w.logItem(held.ctx, n, err) })
 		})
 	}()
@@ -149,7 +151,7 @@ func (w *jobWorker) withdraw(n events.Notify) {
 	if lost.Reason.Planned() {
 		level = zerolog.InfoLevel
 	}
-	w.client.log.log(w.client.outages.level(&w.participant, level), "the job's items have to end",
+	w.client.log.Log(w.client.outages.level(&w.participant, level), "the job's items have to end",
 		func(e *zerolog.Event) {
 			addSession(w.identity(e).Str("why", lost.why()), t.Session, t.zkSession)
 		})
@@ -161,7 +163,7 @@ func (w *jobWorker) logItem(ctx context.Context, n events.Notify, err error) {
 	if saysTheEnd(ctx, err) || errors.As(err, &panicked) {
 		return
 	}
-	w.client.log.log(zerolog.WarnLevel, "the item failed", func(e *zerolog.Event) {
-		logErr(e.Str("path", shownPath(w.path)).Int("item", int(n.Work)-1), err)
+	w.client.log.Log(zerolog.WarnLevel, "the item failed", func(e *zerolog.Event) {
+		journal.AddErr(e.Str("path", fault.Path(w.path)).Int("item", int(n.Work)-1), err)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/fault"
 )
 
 // logOpened logs the notices of machines that others have opened, which have no handle: that a node of an attempt that
@@ -11,7 +12,7 @@ import (
 func (c *Client) logOpened(n events.Notify) {
 	switch n.What {
 	case events.Warning:
-		c.log.log(zerolog.WarnLevel, n.Text, func(e *zerolog.Event) { e.Str("path", shownPath(n.Path)) })
+		c.log.Log(zerolog.WarnLevel, n.Text, func(e *zerolog.Event) { e.Str("path", fault.Path(n.Path)) })
 	case events.PassedOver:
 		c.logPassedOver(n)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/incumbent-go/incumbent/internal/journal"
 	"github.com/incumbent-go/incumbent/test/kit/virtual"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -58,7 +59,7 @@ func TestCloseWritesTheLastLines(t *testing.T) {
 				log, goes := &sharedLog{}, make(chan struct{})
 				n := w.open(func(c *Config) {
 					c.Logger = zerolog.New(writerFunc(func(p []byte) (int, error) {
-						virtual.Sleep(lastLines / 20)
+						virtual.Sleep(journal.LastLines / 20)
 						if slow {
 							<-goes
 						}
@@ -66,10 +67,11 @@ func TestCloseWritesTheLastLines(t *testing.T) {
 					}))
 				})
 				pass(time.Second)
-				n.log.log(zerolog.InfoLevel, "the last line", nil)
+				n.log.Log(zerolog.InfoLevel, "the last line", nil)
 				begun := time.Now()
 				fine(t, n.Close(t.Context()))
-				if took := time.Since(begun); took > lastLines+time.Second/2 || slow && took < lastLines {
+				if took := time.Since(begun); took > journal.LastLines+time.Second/2 || slow &&
+					took < journal.LastLines {
 					t.Errorf("Close took %s", took)
 				}
 				if written := strings.Contains(log.String(), "the last line"); written == slow {
@@ -77,7 +79,7 @@ func TestCloseWritesTheLastLines(t *testing.T) {
 				}
 				close(goes)
 				pass(time.Second)
-				n.log.log(zerolog.InfoLevel, "behind the end", nil)
+				n.log.Log(zerolog.InfoLevel, "behind the end", nil)
 				fine(t, n.Close(t.Context()))
 				if !strings.Contains(log.String(), "behind the end") {
 					t.Error("a second Close does not write the last lines")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/clock"
+	"github.com/incumbent-go/incumbent/internal/fault"
 )
 
 // What a LostError is about.
@@ -59,9 +60,9 @@ func (e *LostError) Error() string {
 
 func (e *LostError) subject() string {
 	if e.What == whatLock {
-		return "lock " + shownPath(e.Path)
+		return "lock " + fault.Path(e.Path)
 	}
-	return e.What + " of " + shownPath(e.Path)
+	return e.What + " of " + fault.Path(e.Path)
 }
 
 // why returns the reason's sentence. A lock has no work that returns, and a pause has a

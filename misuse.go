@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/incumbent-go/incumbent/internal/fault"
 )
 
 // opened panics if Open did not return the Client. A handle that no client made has such a
@@ -107,5 +109,5 @@ func checkOptions(options any) error {
 			errs = append(errs, fmt.Errorf("incumbent: %s is %v: want more, or 0 for the default", name, value.Interface()))
 		}
 	}
-	return together(errs...)
+	return fault.Together(errs...)
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
+
+	"github.com/incumbent-go/incumbent/internal/fault"
 )
 
 // Lockable is what a MultiLock consists of: a *Mutex, permits of a Semaphore (Permits), a
@@ -45,7 +47,8 @@ func NewMultiLock(locks ...Lockable) (*MultiLock, error) {
 	sorted := slices.SortedFunc(slices.Values(locks), func(a, b Lockable) int { return cmp.Compare(a.Path(), b.Path()) })
 	for i, l := range sorted[1:] {
 		if l.Path() == sorted[i].Path() {
-			return nil, fmt.Errorf("incumbent: a multi-lock with %s twice: it would wait for itself", shownPath(l.Path()))
+			return nil, fmt.Errorf("incumbent: a multi-lock with %s twice: it would wait for itself",
+				fault.Path(l.Path()))
 		}
 	}
 	return &MultiLock{sorted}, nil
@@ -112,7 +115,7 @@ func unlock(ctx context.Context, holds []*Hold) error {
 			errs = append(errs, withLockPath(h.machine.path, err))
 		}
 	}
-	return together(errs...)
+	return fault.Together(errs...)
 }
 
 // MultiHold is all locks of a MultiLock, held until Unlock or until one of them is lost:

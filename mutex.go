@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -85,7 +86,7 @@ func (o MutexOptions) checkNames(path string, mayBePlain bool) error {
 		return errors.New("incumbent: MutexOptions.Plain and Kazoo are both set: a mutex is in one line, so set one of them")
 	case o.Prefix != "" && !o.Plain:
 		return fmt.Errorf("incumbent: MutexOptions.Prefix is %s without Plain: set Plain too, or no Prefix",
-			quotedPath(o.Prefix))
+			fault.Quoted(o.Prefix))
 	case o.Plain:
 		return CheckPath(path, o.Prefix)
 	}

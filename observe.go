@@ -145,7 +145,7 @@ type stepMark struct{ seq, cause uint64 }
 
 func (o *observed) init(c *Client, f func(Event)) {
 	o.client, o.f = c, f
-	o.mail.Func, o.mail.Panicked = f, c.log.logPanic("Config.Observe", "")
+	o.mail.Func, o.mail.Panicked = f, c.log.LogPanic("Config.Observe", "")
 	o.mail.Max, o.mail.Dropped = async.MaxUncalled, &o.dropped
 	o.mail.Missing = func(n uint64) Event { return o.event(stepMark{}, EventsDropped{n}) }
 }

@@ -191,7 +191,7 @@ func (o *outages) logBegin(lost *LostError) {
 		}
 	}
 	participants := len(now.affected)
-	o.client.log.log(zerolog.WarnLevel, "outage", func(e *zerolog.Event) {
+	o.client.log.Log(zerolog.WarnLevel, "outage", func(e *zerolog.Event) {
 		e.Int("participants", participants).Int("led", led)
 		if lost != nil {
 			e.Str("reason", string(lost.Reason)).Str("why", lost.why())
@@ -220,7 +220,7 @@ func (o *outages) logEnd() {
 	}
 	took := time.Duration(o.client.clock.Now() - now.since)
 	participants, unsettled := len(now.affected), now.unsettled
-	o.client.log.log(level, "outage over", func(e *zerolog.Event) {
+	o.client.log.Log(level, "outage over", func(e *zerolog.Event) {
 		e.Int("participants", participants).Int("leading", counts["leading"]).Int("queued", counts["queued"]).
 			Int("ended", counts["ended"]).Int("unsettled", unsettled).Int64("outage_ms", took.Milliseconds())
 		if unsettled > 0 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/async"
+	"github.com/incumbent-go/incumbent/internal/fault"
 )
 
 // CloseMode says whether the listeners are called when Close ends a term.
@@ -127,7 +128,7 @@ func (p *participant) listener(l Listener) *async.Listener[change] {
 					l.NotLeader(c.term, c.lost)
 				}
 			},
-			Panicked: p.client.log.logPanic("a listener", p.path),
+			Panicked: p.client.log.LogPanic("a listener", p.path),
 			Max:      async.MaxUncalled, Dropped: &p.client.callsDropped, Squeeze: withoutPair,
 		},
 		Check: p.client.invariants.pairs(&p.id),
@@ -182,9 +183,10 @@ func (p *participant) needsSession() bool {
 func (p *participant) returned(ev events.Event, late error) {
 	p.works.End()
 	if errors.Is(late, ErrWorkRunning) {
-		p.client.log.log(zerolog.ErrorLevel, "work is still running after its grace; going on without it", func(e *zerolog.Event) {
-			e.Str("path", shownPath(p.path)).Int64("grace_ms", p.options.WorkGrace.Milliseconds())
-		})
+		p.client.log.Log(zerolog.ErrorLevel, "work is still running after its grace; going on without it",
+			func(e *zerolog.Event) {
+				e.Str("path", fault.Path(p.path)).Int64("grace_ms", p.options.WorkGrace.Milliseconds())
+			})
 		ev.Text = cmp.Or(ev.Text, events.WorkStillRuns)
 	}
 	ev.Kind, ev.Request = events.WorkReturned, p.byReturn.Swap(0)
@@ -299,7 +301,7 @@ func (p *participant) leftover() string {
 	defer p.mu.Unlock()
 	switch {
 	case p.node != "":
-		return shownPath(p.node)
+		return fault.Path(p.node)
 	case p.name != "":
 		return "the node of " + events.Quote(p.name, events.MaxName)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -39,8 +40,8 @@ func (c *Client) logPassedOver(n events.Notify, prefixes ...string) {
 		if mayQueue(name) {
 			level, hint = zerolog.WarnLevel, passedOverHint
 		}
-		c.log.log(level, "passed over", func(e *zerolog.Event) {
-			e.Str("path", shownPath(n.Path)).Str("child", events.Foreign(name, maxPassedOverName))
+		c.log.Log(level, "passed over", func(e *zerolog.Event) {
+			e.Str("path", fault.Path(n.Path)).Str("child", events.Foreign(name, maxPassedOverName))
 			if hint != "" {
 				e.Str("hint", hint)
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -31,7 +32,8 @@ func checkPath(path string) error {
 	case path == "/":
 		return errors.New("incumbent: the path is the root: a line needs a directory of its own, as in /jobs/nightly")
 	case strings.Trim(path, "/") == "":
-		return fmt.Errorf("incumbent: path %s has no name in it: a line needs a directory of its own, as in /jobs/nightly", quotedPath(path))
+		return fmt.Errorf("incumbent: path %s has no name in it: a line needs a directory of its own, as in "+
+			"/jobs/nightly", fault.Quoted(path))
 	}
 	if strings.HasPrefix(path, "/zookeeper/") || path == "/zookeeper" {
 		return errors.New("incumbent: /zookeeper is the ensemble's own: name another directory, as in /jobs/nightly")
@@ -47,21 +49,23 @@ func checkNode(path string) error {
 	case path == "/":
 		return nil
 	case !strings.HasPrefix(path, "/"):
-		return fmt.Errorf("incumbent: path %s does not begin with a slash: want /%s", quotedPath(path), shownPath(path))
+		return fmt.Errorf("incumbent: path %s does not begin with a slash: want /%s", fault.Quoted(path),
+			fault.Path(path))
 	case strings.HasSuffix(path, "/"):
-		return fmt.Errorf("incumbent: path %s ends with a slash: want %s", quotedPath(path),
-			shownPath(strings.TrimRight(path, "/")))
+		return fmt.Errorf("incumbent: path %s ends with a slash: want %s", fault.Quoted(path),
+			fault.Path(strings.TrimRight(path, "/")))
 	}
 	for _, part := range strings.Split(path[1:], "/") {
 		if part == "" || part == "." || part == ".." {
 			return fmt.Errorf("incumbent: path %s has the empty or relative part %q, which ZooKeeper does not allow",
-				quotedPath(path), part)
+				fault.Quoted(path), part)
 		}
 	}
 	if i := strings.IndexFunc(path, func(r rune) bool {
 		return r < ' ' || r >= 0x7f && r <= 0x9f || r >= 0xd800 && r <= 0xf8ff || r >= 0xfff0
 	}); i >= 0 {
-		return fmt.Errorf("incumbent: path %s has a character at byte %d that ZooKeeper does not allow", quotedPath(path), i)
+		return fmt.Errorf("incumbent: path %s has a character at byte %d that ZooKeeper does not allow",
+			fault.Quoted(path), i)
 	}
 	return nil
 }
@@ -83,19 +87,22 @@ func checkNamed(op events.Op) error {
 	case op.Path == "/":
 		return errors.New("incumbent: the root is there already; it can be neither created nor deleted")
 	}
-	return fmt.Errorf("incumbent: path %s ends with a slash: want %s, or a sequential node", quotedPath(op.Path),
-		shownPath(strings.TrimRight(op.Path, "/")))
+	return fmt.Errorf("incumbent: path %s ends with a slash: want %s, or a sequential node", fault.Quoted(op.Path),
+		fault.Path(strings.TrimRight(op.Path, "/")))
 }
 
 func checkPrefix(path, prefix string) error {
 	switch {
 	case strings.Contains(prefix, "/"):
-		return fmt.Errorf("incumbent: the prefix %s has a slash in it: put the directory into the path", quotedPath(prefix))
+		return fmt.Errorf("incumbent: the prefix %s has a slash in it: put the directory into the path",
+			fault.Quoted(prefix))
 	case strings.HasPrefix(prefix, machines.GUIDPrefix):
-		return fmt.Errorf("incumbent: the prefix %s begins like a name with a GUID: use a Latch or Selector, or another prefix", quotedPath(prefix))
+		return fmt.Errorf("incumbent: the prefix %s begins like a name with a GUID: use a Latch or Selector, or "+
+			"another prefix", fault.Quoted(prefix))
 	}
 	if err := checkPath(path + "/" + prefix + "0"); err != nil {
-		return fmt.Errorf("incumbent: the prefix %s has a character in it that ZooKeeper does not allow", quotedPath(prefix))
+		return fmt.Errorf("incumbent: the prefix %s has a character in it that ZooKeeper does not allow",
+			fault.Quoted(prefix))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -61,7 +62,7 @@ func (s *persistentHandle) prepare(c *Client, path string, data []byte, options 
 		return err
 	}
 	if !c.reserve("node " + path) {
-		return fmt.Errorf("%w: %s", ErrNodeTaken, shownPath(path))
+		return fmt.Errorf("%w: %s", ErrNodeTaken, fault.Path(path))
 	}
 	s.init(c, path)
 	s.data.broken = c.invariants.of(&s.id)

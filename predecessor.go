@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 )
@@ -42,7 +43,7 @@ func (p *participant) keep(request uint64, kept zkio.Kept) {
 // words says who the predecessor is, in a read-write lock with its side.
 func (b predecessor) words(sides bool) string {
 	name := b.path[strings.LastIndexByte(b.path, '/')+1:]
-	who, token := "the node "+quotedPath(name), ""
+	who, token := "the node "+fault.Quoted(name), ""
 	side := ""
 	if sides {
 		side = "a writer, "

@@ -10,6 +10,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/async"
+	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -48,7 +49,7 @@ type put struct {
 func (p *producer) openProducer(c *Client, path string, bound int, values map[string]string) error {
 	p.init(c, path)
 	p.bound, p.slots, p.payloads, p.puts = bound, make(chan struct{}, maxPutsInFlight), map[uint64][]byte{}, map[uint64]*put{}
-	p.callbacks = async.NewCalls(c.log.logPanic("a callback", path))
+	p.callbacks = async.NewCalls(c.log.LogPanic("a callback", path))
 	begin := "idle"
 	p.phase.Store(&begin)
 	_, err := c.register(machines.ProducerRecipe.Name(), func(id events.ID) receiver {
@@ -92,7 +93,7 @@ func (p *producer) put(ctx context.Context, op string, nodes [][]byte, options m
 	case err == nil:
 		return p.explain(ctx, op, r.err)
 	case ctx.Err() == nil:
-		return asCallError(op, p.path, joined(err, ErrOutcomeUnknown))
+		return asCallError(op, p.path, fault.Joined(err, ErrOutcomeUnknown))
 	}
 	why := p.obstacle() // before the put is taken back
 	return p.client.explain(ctx, op, p.path, p.latePut(ctx, n, ch), func() error { return why })
@@ -178,9 +179,9 @@ func (p *producer) finish(one *put, err error) {
 		} else {
 			p.moreErrors++
 		}
-		p.client.log.log(zerolog.ErrorLevel, "an item was not put", func(e *zerolog.Event) {
+		p.client.log.Log(zerolog.ErrorLevel, "an item was not put", func(e *zerolog.Event) {
 			addFailure(e.Str("path",
-				shownPath(p.path)), err)
+				fault.Path(p.path)), err)
 		})
 	}
 }
@@ -210,7 +211,7 @@ func (p *producer) Flush(ctx context.Context) error {
 		failures = append(failures, fmt.Errorf("incumbent: %d more failures of this kind", p.moreErrors))
 	}
 	p.putErrors, p.moreErrors = nil, 0
-	return together(failures...)
+	return fault.Together(failures...)
 }
 
 // Close does what Queue.Close does.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -114,7 +115,8 @@ func (q *queue[T]) open(c *Client, path string, kind machines.ItemKind, o QueueO
 		return err
 	}
 	if o.LockPath == path || o.DeadLetterPath == path || o.LockPath == o.DeadLetterPath {
-		return fmt.Errorf("incumbent: the queue %s, its locks %s and its dead letters %s share a directory: give each its own", shownPath(path), shownPath(o.LockPath), shownPath(o.DeadLetterPath))
+		return fmt.Errorf("incumbent: the queue %s, its locks %s and its dead letters %s share a directory: "+
+			"give each its own", fault.Path(path), fault.Path(o.LockPath), fault.Path(o.DeadLetterPath))
 	}
 	if o.Bound.set && o.Bound.items < 1 {
 		return fmt.Errorf("incumbent: a queue bounded at %d items: want at least 1", o.Bound.items)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/fault"
 )
 
 // checkpoint is an entry of a log: the state of all machines at its place. The loop copies
@@ -59,8 +60,8 @@ func (r *recorder) writeCheckpoint(k *checkpoint) error {
 	r.mu.Unlock()
 	notes := checkpointNotes(k.state, r.out.room())
 	if why := notes[0].Checkpoint.Why; why != "" {
-		r.log.log(zerolog.WarnLevel, "no checkpoint could be taken for the log",
-			func(e *zerolog.Event) { e.Str("error", shownPath(why)) })
+		r.log.Log(zerolog.WarnLevel, "no checkpoint could be taken for the log",
+			func(e *zerolog.Event) { e.Str("error", fault.Path(why)) })
 	}
 	if r.out.due() {
 		if err := r.out.rotate(); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/journal"
 )
 
 // recordRoom is about how many bytes of records may wait for the log's writer.
@@ -19,7 +20,7 @@ const recordRoom = 8 << 20
 // waits for it: if there is no room, whole steps are dropped, and the log has a gap record
 // in their place.
 type recorder struct {
-	log   *logger
+	log   *journal.Logger
 	now   func() int64
 	room  int
 	out   recordOutput
@@ -87,7 +88,7 @@ type recordOutput interface {
 const recordDelay = 5 * time.Millisecond
 
 // newRecorder begins a recorder's output. It records from start on.
-func newRecorder(out recordOutput, log *logger, now func() int64, room int) (*recorder, error) {
+func newRecorder(out recordOutput, log *journal.Logger, now func() int64, room int) (*recorder, error) {
 	r := &recorder{log: log, now: now, room: room, out: out, wake: make(chan struct{}, 1), done: make(chan struct{}), closing: make(chan struct{}), retry: make(chan struct{}, 1)}
 	if err := out.begin(0); err != nil {
 		if !out.discard() {
@@ -155,7 +156,8 @@ func (r *recorder) drop(step []events.Record) {
 	if r.gap == nil {
 		r.gap = &openGap{from: first, since: r.now(), why: "Config.Record was too slow for %s"}
 		r.gaps++
-		r.log.log(zerolog.WarnLevel, "Config.Record is too slow: records are dropped", func(e *zerolog.Event) { e.Uint64("from", first) })
+		r.log.Log(zerolog.WarnLevel, "Config.Record is too slow: records are dropped",
+			func(e *zerolog.Event) { e.Uint64("from", first) })
 	}
 	r.gap.to = last
 	r.dropped += uint64(len(step))
@@ -174,7 +176,7 @@ func (r *recorder) endGap() {
 	gap := events.Gap{From: r.gap.from, To: r.gap.to, Count: r.gap.to - r.gap.from + 1, Why: fmt.Sprintf(r.gap.why, lasted)}
 	r.gap = nil
 	r.put(recorded{note: &events.Note{Gap: &gap}})
-	r.log.log(zerolog.WarnLevel, "Config.Record has room again: the log has a gap", func(e *zerolog.Event) {
+	r.log.Log(zerolog.WarnLevel, "Config.Record has room again: the log has a gap", func(e *zerolog.Event) {
 		e.Uint64("from", gap.From).Uint64("to", gap.To).Uint64("dropped", gap.Count).Int64("lasted_ms", lasted.Milliseconds())
 	})
 }
@@ -356,7 +358,7 @@ func (r *recorder) end(err error) {
 		return
 	}
 	r.err, r.queue, r.waiting, r.gap = err, batch{}, 0, nil
-	r.log.log(zerolog.ErrorLevel, "recording ended", func(e *zerolog.Event) { logErr(e, err) })
+	r.log.Log(zerolog.ErrorLevel, "recording ended", func(e *zerolog.Event) { journal.AddErr(e, err) })
 	if r.ended != nil {
 		r.ended(err)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/journal"
 	"github.com/incumbent-go/incumbent/internal/sources"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/test/kit/selection"
@@ -260,7 +261,7 @@ func TestEveryRecordIsInTheLogOrInOneGap(t *testing.T) {
 			dice := rand.New(rand.NewPCG(seed, 4))
 			log := &slowFile{dice: rand.New(rand.NewPCG(seed, 5))}
 			const room = 20000
-			r, err := recorderTo(log, newLogger(zerolog.Nop(), ""), room)
+			r, err := recorderTo(log, journal.New(zerolog.Nop(), ""), room)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -326,7 +327,7 @@ func (l *slowFile) Write(b []byte) (int, error) {
 func TestALogThatTakesNothingOfALargeRecord(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		log := &failingFile{left: 1000, then: func([]byte) (int, error) { return 0, nil }}
-		r, err := recorderTo(log, newLogger(zerolog.Nop(), ""), recordRoom)
+		r, err := recorderTo(log, journal.New(zerolog.Nop(), ""), recordRoom)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -344,7 +345,7 @@ func TestALogThatTakesNothingOfALargeRecord(t *testing.T) {
 // A step that is larger than all the room is written when nothing else waits.
 func TestAStepLargerThanTheRoomIsRecorded(t *testing.T) {
 	var log bytes.Buffer
-	r, err := recorderTo(&log, newLogger(zerolog.Nop(), ""), 1000)
+	r, err := recorderTo(&log, journal.New(zerolog.Nop(), ""), 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -367,7 +368,7 @@ func TestTheSizeOfAStepCountsPaths(t *testing.T) {
 func TestARecordLongerThanALine(t *testing.T) {
 	var log bytes.Buffer
 	logged := &lines{}
-	r, err := recorderTo(&log, newLogger(zerolog.New(logged), ""), recordRoom)
+	r, err := recorderTo(&log, journal.New(zerolog.New(logged), ""), recordRoom)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/segments"
 )
 
@@ -197,10 +198,12 @@ func openSegments(path string, keep int64, h events.Header) (*segments.Dir, erro
 	}
 	info, err := os.Stat(path)
 	if err == nil && !info.IsDir() {
-		return nil, &wordedError{"RecordIn: " + path + " is no directory: name one, or remove it first", []error{os.ErrExist}}
+		return nil, fault.Because("RecordIn: "+path+" is no directory: name one, or remove it first", os.ErrExist)
 	}
 	if _, linked := os.Lstat(path); err != nil && linked == nil {
-		return nil, &wordedError{"RecordIn: the symbolic link " + path + " leads to no directory: create that, or remove the link: " + err.Error(), []error{err}}
+		return nil,
+			fault.Because("RecordIn: the symbolic link "+path+" leads to no directory: create that, or remove "+
+				"the link: "+err.Error(), err)
 	}
 	return segments.Open(path, segments.Stem(start, h.Host, h.PID), keep)
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/clock"
+	"github.com/incumbent-go/incumbent/internal/journal"
 	"github.com/incumbent-go/incumbent/internal/segments"
 	"github.com/incumbent-go/incumbent/test/kit/realzk"
 	"github.com/incumbent-go/incumbent/test/kit/selection"
@@ -72,31 +73,30 @@ func step(seq uint64, bytes int) []events.Record {
 }
 
 // recorderTo is a recorder without a client.
-func recorderTo(w io.Writer, log *logger, room int) (*recorder, error) {
+func recorderTo(w io.Writer, log *journal.Logger, room int) (*recorder, error) {
 	now := clock.SinceStart()
 	r, err := newRecorder(newWriterOutput(w, events.Header{}, now), log, now, room)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		r.start(nil)
 	}
-	r.start(nil)
-	return r, nil
+	return r, err
 }
 
 // inDir is a recorder without a client that writes into a directory.
 func inDir(t *testing.T, dir string, o RecordOptions) (*recorder, *lines) {
 	t.Helper()
 	o, err := o.withDefaults()
-	fine(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	now, logged := clock.SinceStart(), &lines{}
 	h := events.Header{Start: time.Now().UTC().Format(time.RFC3339Nano), Host: "host", PID: 7, Run: "r"}
 	out, err := newDirOutput(dir, o, h, now, func() time.Duration { return 0 })
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := newRecorder(out, newLogger(zerolog.New(logged), ""), now, recordRoom)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, err := newRecorder(out, journal.New(zerolog.New(logged), ""), now, recordRoom)
+	fine(t, err)
 	r.start(nil)
 	return r, logged
 }

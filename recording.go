@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync/atomic"
 
+	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/usercode"
 )
 
@@ -61,7 +62,7 @@ func (s *sink) Write(b []byte) (n int, err error) {
 	var failed *usercode.Error
 	switch {
 	case errors.As(err, &failed):
-		return 0, &wordedError{"incumbent: " + failed.By("Config.Record"), []error{failed}}
+		return 0, fault.Because("incumbent: "+failed.By("Config.Record"), failed)
 	case n < 0 || n > len(b):
 		return 0, fmt.Errorf("incumbent: Config.Record says that it took %d of %d bytes", n, len(b))
 	case n < len(b) && err == nil:
@@ -77,7 +78,9 @@ func (s *sink) Write(b []byte) (n int, err error) {
 func CreateLog(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
-		return nil, &wordedError{fmt.Sprintf("incumbent: log %s exists already: name another file, or remove it first", path), []error{err}}
+		return nil,
+			fault.Because(fmt.Sprintf("incumbent: log %s exists already: name another file, or remove it first",
+				path), err)
 	}
 	return f, err
 }

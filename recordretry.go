@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"github.com/incumbent-go/incumbent/internal/fault"
+	"github.com/incumbent-go/incumbent/internal/journal"
 )
 
 // failed is called when the output failed. Only a directory can be used again.
@@ -33,7 +36,9 @@ func (r *recorder) fail(err error) {
 	r.gap.from, r.gap.to = r.out.safe()+1, r.last
 	r.gap.why = "the log could not be written for %s: " + strings.ReplaceAll(err.Error(), "%", "%%")
 	if r.broken == nil {
-		r.log.log(zerolog.ErrorLevel, "the flight log cannot be written: records are dropped, and it is tried again every 5s", func(e *zerolog.Event) { logErr(e, err) })
+		r.log.Log(zerolog.ErrorLevel,
+			"the flight log cannot be written: records are dropped, and it is tried again every 5s",
+			func(e *zerolog.Event) { journal.AddErr(e, err) })
 	}
 	r.broken = err
 	time.AfterFunc(retryOutput, func() {
@@ -64,8 +69,8 @@ func (r *recorder) resume() {
 	}
 	r.mu.Unlock()
 	r.askCheckpoint()
-	r.log.log(zerolog.WarnLevel, "the flight log is written again", func(e *zerolog.Event) {
+	r.log.Log(zerolog.WarnLevel, "the flight log is written again", func(e *zerolog.Event) {
 		e.Str("segment",
-			shownPath(r.out.segment()))
+			fault.Path(r.out.segment()))
 	})
 }

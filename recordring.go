@@ -14,6 +14,8 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/fault"
+	"github.com/incumbent-go/incumbent/internal/journal"
 )
 
 // ring keeps the last records in memory, and writes them when a leadership is lost. They are
@@ -56,7 +58,9 @@ func newRing(path string, o RecordOptions, c *Client) (*ring, error) {
 	}
 	failed := dir.Try()
 	if r.err = failed; failed != nil {
-		c.log.log(zerolog.ErrorLevel, "the last records cannot be written: it is tried again when a leadership is lost", func(e *zerolog.Event) { logErr(e, failed) })
+		c.log.Log(zerolog.ErrorLevel,
+			"the last records cannot be written: it is tried again when a leadership is lost",
+			func(e *zerolog.Event) { journal.AddErr(e, failed) })
 	}
 	go r.run()
 	return r, nil
@@ -134,9 +138,9 @@ func (r *ring) run() {
 		if err != nil {
 			level, text = zerolog.ErrorLevel, "the last records could not be written"
 		}
-		r.client.log.log(level, text, func(e *zerolog.Event) {
-			logErr(e.Str("why", why).Str("segment",
-				shownPath(name)), err)
+		r.client.log.Log(level, text, func(e *zerolog.Event) {
+			journal.AddErr(e.Str("why", why).Str("segment",
+				fault.Path(name)), err)
 		})
 	}
 }
@@ -186,12 +190,12 @@ func (r *ring) saveFor(why string) (name string, err error) {
 		return "", err
 	}
 	if err := r.dump(f, why, r.options.checkpointRoom()); err != nil {
-		return f.Final(), together(err, f.Discard(0))
+		return f.Final(), fault.Together(err, f.Discard(0))
 	}
 	if r.options.Sync != SyncNever {
 		err = f.Sync()
 	}
-	err = together(err, f.Close())
+	err = fault.Together(err, f.Close())
 	dir.Wait()
 	return f.Final(), err
 }

@@ -88,7 +88,7 @@ func (r *recorder) dropUnreadable(one recorded) recorded {
 	r.dropped += gap.Count
 	r.gaps++
 	r.mu.Unlock()
-	r.log.log(zerolog.WarnLevel, "a record is too long for the log: the log has a gap", func(e *zerolog.Event) {
+	r.log.Log(zerolog.WarnLevel, "a record is too long for the log: the log has a gap", func(e *zerolog.Event) {
 		e.Uint64("from", gap.From).Uint64("to", gap.To).Uint64("dropped", gap.Count).Int("bytes", length)
 	})
 	return recorded{note: &events.Note{Gap: gap}, size: one.size}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/async"
+	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 )
@@ -98,7 +99,7 @@ func (r *request) Background(ctx context.Context, f func(Result)) {
 		misuse("needs a function to call: without it a failure would be lost")
 	}
 	wait := r.begin(ctx)
-	box := async.NewCalls(r.client.log.logPanic("a callback", r.path))
+	box := async.NewCalls(r.client.log.LogPanic("a callback", r.path))
 	go func() {
 		result := wait()
 		box.Call(func() { f(result) }, func() {})
@@ -118,7 +119,7 @@ func (r *request) refuse(format string, args ...any) {
 func (r *request) refuseAnyVersion(version int32) {
 	if version == AnyVersion {
 		r.refuse("%s of %s in version %d: ZooKeeper takes %d for any version: leave Version out if that is meant, "+
-			"or wait until the node is written again", r.op, shownPath(r.path), version, version)
+			"or wait until the node is written again", r.op, fault.Path(r.path), version, version)
 	}
 }
 
@@ -292,7 +293,7 @@ func (c *Client) Multi(ops ...Op) *Request[[]OpResult] {
 			r.refuse("verb %s of an operation of a multi: want create, set, delete or check", events.Quote(op.Verb,
 				events.MaxName))
 		case op.Mode == events.Container || op.Mode == events.PersistentTTL || op.Mode == events.PersistentSequentialTTL:
-			r.refuse("%s: containers and nodes with a TTL cannot be made inside a multi", shownPath(op.Path))
+			r.refuse("%s: containers and nodes with a TTL cannot be made inside a multi", fault.Path(op.Path))
 		}
 	}
 	return &Request[[]OpResult]{r, func(r Result) []OpResult { return r.Results }}

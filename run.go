@@ -11,6 +11,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/fault"
+	"github.com/incumbent-go/incumbent/internal/journal"
 )
 
 // whileOpen starts the handle, waits until wait returns, and closes the handle when its work
@@ -30,7 +32,7 @@ func (p *participant) whileOpen(ctx context.Context, wait func(context.Context) 
 	<-p.works.Idle()
 	late, cancel := outlive(ctx)
 	defer cancel()
-	return together(err, p.lateError(), p.Close(late))
+	return fault.Together(err, p.lateError(), p.Close(late))
 }
 
 // planned reports whether a Run that ends with ctx ends as its caller planned: ctx was cancelled, with whatever cause,
@@ -123,8 +125,8 @@ func (p *participant) lead(ctx context.Context, work Work) error {
 func (p *participant) endedWith(ctx context.Context, led bool) error {
 	if planned(ctx) {
 		if why := cmp.Or(p.client.session.absence(), p.failure()); why != nil {
-			p.client.log.log(zerolog.WarnLevel, "Run was cancelled while it could not lead", func(e *zerolog.Event) {
-				logErr(e.Str("path", shownPath(p.path)), why)
+			p.client.log.Log(zerolog.WarnLevel, "Run was cancelled while it could not lead", func(e *zerolog.Event) {
+				journal.AddErr(e.Str("path", fault.Path(p.path)), why)
 			})
 		}
 		return nil
@@ -244,8 +246,8 @@ func (p *participant) logDropped(l *Leadership, err error) {
 	if saysTheEnd(l.ctx, err) {
 		return
 	}
-	p.client.log.log(zerolog.WarnLevel, "the work returned an error that Run does not return", func(e *zerolog.Event) {
-		logErr(e.Str("path", shownPath(p.path)).Int64("token", l.term.Token), err)
+	p.client.log.Log(zerolog.WarnLevel, "the work returned an error that Run does not return", func(e *zerolog.Event) {
+		journal.AddErr(e.Str("path", fault.Path(p.path)).Int64("token", l.term.Token), err)
 	})
 }
 
@@ -255,6 +257,6 @@ func (p *participant) call(l *Leadership, then func(error)) {
 	recipe, _, _ := strings.Cut(string(p.id), "-")
 	labels := pprof.Labels("incumbent", recipe, "path", p.path, "token", strconv.FormatInt(l.term.Token, 10))
 	pprof.Do(l.ctx, labels, func(context.Context) {
-		p.client.log.guard("the work", p.path, func() error { return l.work(l) }, then)
+		p.client.log.Guard("the work", p.path, func() error { return l.work(l) }, then)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 )
@@ -132,7 +133,7 @@ func (s *Selector) outcome(ctx context.Context) error {
 			if failureCode(err) == events.WorkFailed && s.participant.lateError() != nil { // the same error
 				err = nil
 			}
-			return together(s.interrupted(ctx), err)
+			return fault.Together(s.interrupted(ctx), err)
 		}
 		return err
 	case <-s.participant.commands.ended:
@@ -240,10 +241,10 @@ func (s *Selector) begin() {
 		go run()
 		return
 	}
-	go s.participant.client.log.guard("the executor", s.participant.path,
+	go s.participant.client.log.Guard("the executor", s.participant.path,
 		func() error { s.executor(run); return nil }, func(failed error) {
 			if failed != nil && begun.CompareAndSwap(false, true) { // it will not call run any more
-				err = &wordedError{"incumbent: SelectorOptions.Executor: " + failed.Error(), []error{failed}}
+				err = fault.Because("incumbent: SelectorOptions.Executor: "+failed.Error(), failed)
 				held.done(nil)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -136,7 +137,7 @@ func (s *Semaphore) Agreed(ctx context.Context) (int, error) {
 	}
 	limit, ok := machines.ParseLimit(data)
 	if err == nil && !ok {
-		err = fmt.Errorf("%w: the data of %s are %s", ErrLimitDiffers, shownPath(pool), events.Quote(string(data),
+		err = fmt.Errorf("%w: the data of %s are %s", ErrLimitDiffers, fault.Path(pool), events.Quote(string(data),
 			events.MaxName))
 	}
 	return limit, renamed("agreed", s.path, err)

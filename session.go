@@ -12,6 +12,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/async"
+	"github.com/incumbent-go/incumbent/internal/fault"
 )
 
 // sessionHandle is the client's handle of the session machine.
@@ -51,7 +52,7 @@ func (h *sessionHandle) notice(n events.Notify) {
 	case events.ShortGrant:
 		h.client.endSession("", n)
 	case events.Warning:
-		h.client.log.log(zerolog.WarnLevel, n.Text, nil)
+		h.client.log.Log(zerolog.WarnLevel, n.Text, nil)
 	}
 }
 
@@ -89,7 +90,7 @@ func (h *sessionHandle) lostReason(state ConnectionState, why error) error {
 	if state != Lost || h.state != Suspended || h.why == nil || why == nil {
 		return why
 	}
-	return &wordedError{connectErrorText(why), []error{why, h.why}}
+	return fault.Because(connectErrorText(why), why, h.why)
 }
 
 // signalChange wakes the calls that wait for a change. The caller holds the lock.
@@ -121,7 +122,7 @@ func connectErrorText(err error) string {
 	case errors.As(err, &e) && (e.Code == events.ConnectionLoss || e.Code == "") && e.Text != "":
 		return e.Text
 	}
-	return withoutPackage(err)
+	return fault.WithoutPackage(err)
 }
 
 func (h *sessionHandle) current() ConnectionState {
@@ -148,7 +149,7 @@ func (h *sessionHandle) wait(ctx context.Context) error {
 			return nil
 		}
 		if errors.Is(why, ErrAuthFailed) {
-			return &wordedError{h.notConnectedText(connectErrorText(why)), []error{why}}
+			return fault.Because(h.notConnectedText(connectErrorText(why)), why)
 		}
 		select {
 		case <-changed:
@@ -168,9 +169,9 @@ func (h *sessionHandle) absence() error {
 	case h.state == Connected || h.state == Reconnected:
 		return nil
 	case h.why == nil:
-		return &wordedError{h.notConnectedText("no server has answered yet"), []error{ErrNotConnected}}
+		return fault.Because(h.notConnectedText("no server has answered yet"), ErrNotConnected)
 	}
-	return &wordedError{h.notConnectedText(connectErrorText(h.why)), []error{ErrNotConnected, h.why}}
+	return fault.Because(h.notConnectedText(connectErrorText(h.why)), ErrNotConnected, h.why)
 }
 
 func (h *sessionHandle) notConnected(ctx context.Context, why error) error {
@@ -181,7 +182,8 @@ func (h *sessionHandle) notConnected(ctx context.Context, why error) error {
 		why = h.why
 	}
 	if why == nil {
-		return &wordedError{fmt.Sprintf("%s: %v", h.notConnectedText("no server has answered yet"), cause), []error{ErrNotConnected, cause, ctx.Err()}}
+		return fault.Because(fmt.Sprintf("%s: %v", h.notConnectedText("no server has answered yet"), cause),
+			ErrNotConnected, cause, ctx.Err())
 	}
 	said := []string{connectErrorText(why)}
 	for _, other := range h.others {
@@ -189,7 +191,8 @@ func (h *sessionHandle) notConnected(ctx context.Context, why error) error {
 			said = append(said, other)
 		}
 	}
-	return &wordedError{fmt.Sprintf("%s (%v)", h.notConnectedText(strings.Join(said, "; ")), cause), []error{ErrNotConnected, why, cause, ctx.Err()}}
+	return fault.Because(fmt.Sprintf("%s (%v)", h.notConnectedText(strings.Join(said, "; ")), cause),
+		ErrNotConnected, why, cause, ctx.Err())
 }
 
 // notConnectedText returns a sentence with the name of the ensemble. If that is one server,

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"iter"
 	"strconv"
+
+	"github.com/incumbent-go/incumbent/internal/fault"
 )
 
 // SharedCount is a number in a node that many processes read, write and watch: Curator's
@@ -77,7 +79,7 @@ func (s *SharedCount) Watch(ctx context.Context) iter.Seq2[Count, error] {
 			case len(change.Data) == 4:
 				count.Value = int32(binary.BigEndian.Uint32(change.Data))
 			default:
-				err = fmt.Errorf("incumbent: %s holds %d bytes, and a shared count has 4", shownPath(s.number.path),
+				err = fmt.Errorf("incumbent: %s holds %d bytes, and a shared count has 4", fault.Path(s.number.path),
 					len(change.Data))
 			}
 			if !yield(count, err) {

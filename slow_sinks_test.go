@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/internal/async"
+	"github.com/incumbent-go/incumbent/internal/journal"
 	"github.com/incumbent-go/incumbent/test/kit/virtual"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -111,19 +112,19 @@ func (w *heldWriter) Write(p []byte) (int, error) {
 func TestASlowLoggerSaysWhatItDropped(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		w := &heldWriter{release: make(chan bool)}
-		l := newLogger(zerolog.New(w), "")
+		l := journal.New(zerolog.New(w), "")
 		for range manyCalls {
-			l.log(zerolog.InfoLevel, "a line", nil)
+			l.Log(zerolog.InfoLevel, "a line", nil)
 			synctest.Wait()
 		}
 		close(w.release)
 		synctest.Wait()
-		dropped := int(l.dropped.Load())
+		dropped := int(l.Dropped.Load())
 		gap := w.lines[len(w.lines)-1]
 		if dropped == 0 || len(w.lines)-1+dropped != manyCalls || !strings.Contains(gap, fmt.Sprintf(`"lines":%d`, dropped)) {
 			t.Errorf("%d lines, %d dropped, of %d; the last: %s", len(w.lines), dropped, manyCalls, gap)
 		}
-		l.log(zerolog.InfoLevel, "the next", nil)
+		l.Log(zerolog.InfoLevel, "the next", nil)
 		if synctest.Wait(); !strings.Contains(w.lines[len(w.lines)-1], "the next") || len(w.lines)+dropped != manyCalls+2 {
 			t.Errorf("after the gap: %s", w.lines[len(w.lines)-1])
 		}
@@ -161,7 +162,7 @@ func TestAListenerThatEndsItsGoroutineIsLogged(t *testing.T) {
 		n.cut()
 		synctest.Wait()
 		n.callsDropped.Add(3)
-		n.log.dropped.Add(2)
+		n.log.Dropped.Add(2)
 		if s := n.Stats(); s.CallsDropped != 3 || s.LinesDropped != 2 {
 			t.Errorf("Stats has %d and %d, want 3 and 2", s.CallsDropped, s.LinesDropped)
 		}

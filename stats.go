@@ -138,8 +138,9 @@ func (c *Client) Stats() Stats {
 		Attached: m.connection[0].Load(), Suspended: m.connection[1].Load(), Lost: m.connection[2].Load(), Refused: m.connection[3].Load(),
 		HeartbeatsFailed: m.unconfirmed.Load(), Margin: m.margin.read(),
 		Inbox: c.loop.Waiting(), LoopLag: m.lag.read(), Recording: c.Recording(),
-		EventsDropped: c.observed.dropped.Load(), CallsDropped: c.callsDropped.Load(), LinesDropped: c.log.dropped.Load(),
-		Version: version(), Go: runtime.Version(),
+		EventsDropped: c.observed.dropped.Load(), CallsDropped: c.callsDropped.Load(),
+		LinesDropped: c.log.Dropped.Load(),
+		Version:      version(), Go: runtime.Version(),
 	}
 	_, s.CertificateEnd = c.io.Certificate()
 	if a := c.attached.Load(); a != nil {

@@ -8,6 +8,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/fault"
+	"github.com/incumbent-go/incumbent/internal/journal"
 )
 
 // The log's lines about a participant. All but closed have the level that outages gives
@@ -17,8 +19,8 @@ import (
 // logTerm logs that a term began, or why it ended.
 func (p *participant) logTerm(t *heldTerm, lost *LostError) {
 	text, level := p.termLine(lost)
-	p.client.log.log(p.client.outages.level(p, level), text, func(e *zerolog.Event) {
-		p.identity(e).Str("node", shownPath(t.Path)).Int64("token", t.Token)
+	p.client.log.Log(p.client.outages.level(p, level), text, func(e *zerolog.Event) {
+		p.identity(e).Str("node", fault.Path(t.Path)).Int64("token", t.Token)
 		addSession(e, t.Session, t.zkSession)
 		if lost != nil {
 			e.Str("reason", string(lost.Reason)).Str("why", lost.why()).Int64("led_ms", lost.Led.Milliseconds())
@@ -52,20 +54,21 @@ func (p *participant) logQueued(n events.Notify) {
 	}
 	p.queued = n.Path
 	p.client.observed.emit(Queued{p.place(n.Path, n.Token, n.Session), n.Ahead, n.Behind})
-	p.client.log.log(p.client.outages.level(p, p.plannedLevel()), "queued", func(e *zerolog.Event) {
-		p.identity(e).Str("node", shownPath(n.Path)).Int("ahead", n.Ahead).Str("behind", shownPath(n.Behind))
+	p.client.log.Log(p.client.outages.level(p, p.plannedLevel()), "queued", func(e *zerolog.Event) {
+		p.identity(e).Str("node", fault.Path(n.Path)).Int("ahead", n.Ahead).Str("behind", fault.Path(n.Behind))
 	})
 }
 
 // logClosed logs that a participant that was started has closed.
 func (p *participant) logClosed() {
 	err := p.Err()
-	p.client.log.log(p.client.outages.level(p, p.plannedLevel()), "closed", func(e *zerolog.Event) { addFailure(p.identity(e), err) })
+	p.client.log.Log(p.client.outages.level(p, p.plannedLevel()), "closed",
+		func(e *zerolog.Event) { addFailure(p.identity(e), err) })
 }
 
 // logLineTrouble logs why the participant cannot lead for now.
 func (p *participant) logLineTrouble(err error) {
-	p.client.log.log(p.client.outages.level(p, zerolog.WarnLevel), p.troubleText, func(e *zerolog.Event) {
+	p.client.log.Log(p.client.outages.level(p, zerolog.WarnLevel), p.troubleText, func(e *zerolog.Event) {
 		if errors.Is(err, ErrNoAuth) {
 			e.Str("hint", "an access list of the line, or of a node above it, does not admit this client: see Config.ACL")
 		}
@@ -83,7 +86,7 @@ func (p *participant) plannedLevel() zerolog.Level {
 
 // identity adds which participant a line is about.
 func (p *participant) identity(e *zerolog.Event) *zerolog.Event {
-	return e.Str("path", shownPath(p.path)).Str("id", shownPath(p.name))
+	return e.Str("path", fault.Path(p.path)).Str("id", fault.Path(p.name))
 }
 
 // addSession adds the number of a session and ZooKeeper's id of it, as servers and
@@ -113,5 +116,5 @@ func addFailure(e *zerolog.Event, err error) {
 	if errors.As(err, &coded) {
 		e.Str("code", string(coded.Code))
 	}
-	logErr(e, err)
+	journal.AddErr(e, err)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/journal"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
@@ -23,7 +24,7 @@ type cacheWithoutMachine struct {
 
 func newCacheWithoutMachine() *cacheWithoutMachine {
 	t := &TreeCache{data: true, tree: map[string]*cachedNode{}, ready: make(chan struct{}), stale: true, readers: map[*feed[TreeChange]]bool{}}
-	t.machine.init(&Client{closed: make(chan struct{}), log: newLogger(zerolog.Nop(), "")}, "/t")
+	t.machine.init(&Client{closed: make(chan struct{}), log: journal.New(zerolog.Nop(), "")}, "/t")
 	t.machine.onNotice = t.onNotice
 	return &cacheWithoutMachine{TreeCache: t}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/async"
+	"github.com/incumbent-go/incumbent/internal/fault"
 )
 
 // callError is the error of a call that did not succeed: what was called, on which path, why
@@ -24,16 +25,16 @@ func (e *callError) Error() string {
 	if e.op != "" && e.path != "" {
 		text += " "
 	}
-	path := shownPath(e.path)
+	path := fault.Path(e.path)
 	parts := []string{text + path}
 	for _, reason := range e.reasons {
-		text := withoutPackage(reason)
+		text := fault.WithoutPackage(reason)
 		if path != "" {
 			text = strings.TrimSuffix(strings.TrimPrefix(text, path+": "), ": "+path) // it is said already
 		}
 		parts = append(parts, text)
 	}
-	return events.Foreign(strings.Join(parts, ": "), maxError)
+	return events.Foreign(strings.Join(parts, ": "), fault.MaxText)
 }
 
 // Unwrap returns the reasons, for errors.Is and errors.As.
@@ -43,9 +44,6 @@ func (e *callError) Unwrap() []error {
 	}
 	return append(slices.Clone(e.reasons), e.ended)
 }
-
-// withoutPackage returns an error's text without the package's name at its beginning.
-func withoutPackage(err error) string { return strings.TrimPrefix(err.Error(), "incumbent: ") }
 
 // named are the errors without a path of their own: explain adds it.
 var named = []error{ErrClosed, ErrAlreadyStarted, ErrNotStarted, ErrNotLeading, ErrInside, ErrOutside, ErrNotConnected, ErrOutcomeUnknown}

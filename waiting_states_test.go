@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -169,7 +170,7 @@ func TestACloseSaysOnceThatThereIsNoConnection(t *testing.T) {
 
 // Credentials that are refused are no reason to try again.
 func TestRefusedCredentialsAreNotRetryable(t *testing.T) {
-	refused := asCallError("lock", "/m", &wordedError{"not connected", []error{ErrNotConnected, ErrAuthFailed}})
+	refused := asCallError("lock", "/m", fault.Because("not connected", ErrNotConnected, ErrAuthFailed))
 	if Retryable(refused) || !Retryable(asCallError("lock", "/m", ErrNotConnected)) {
 		t.Error("wrong")
 	}

@@ -10,7 +10,7 @@ var (
 	// product are the rooms that programs import, and the directory of the log.
 	product = []string{".", "engine", "events", "machines", "zkio", "zkio/zkmem", "slogger", "health", "metrics", "internal/segments"}
 	// leaves are the rooms behind the door that only the door imports.
-	leaves = []string{"internal/async", "internal/belief", "internal/clock"}
+	leaves = []string{"internal/async", "internal/belief", "internal/clock", "internal/fault", "internal/journal"}
 	// tools are the rooms behind the programs: no other program can import them.
 	tools = []string{"internal/world", "internal/why", "internal/why/txnlog", "internal/drawing", "internal/page", "internal/page/live",
 		"internal/play", "internal/play/web", "internal/play/server"}
@@ -23,6 +23,8 @@ var rooms = map[string][]string{
 	"internal/async":         {"internal/usercode"},
 	"internal/belief":        {"events"},
 	"internal/clock":         {"engine"},
+	"internal/fault":         {"events"},
+	"internal/journal":       {"events", "internal/async", "internal/fault", "internal/usercode"},
 	"internal/invariants":    nil,
 	"internal/usercode":      nil,
 	"internal/optimizations": nil,
@@ -86,7 +88,11 @@ type guest struct {
 var guests = []guest{
 	{"github.com/go-zookeeper/zk", func(f *file) bool { return f.dir == "zkio" }, "zkio is the only pair of hands: what it does not see is neither recorded nor replayed"},
 	{"github.com/looplab/fsm", func(f *file) bool { return f.path == "engine/machine.go" }, "looplab has traps enough for one file: see its comments there"},
-	{"github.com/rs/zerolog", func(f *file) bool { return f.in(".", "slogger") || under(f.dir, "cmd") }, "the loop does not log: the flight recorder tells what happened"},
+	{"github.com/rs/zerolog", func(f *file) bool {
+		return f.in(".", "slogger") || f.in(leaves...) || under(f.dir,
+			"cmd")
+	},
+		"the loop does not log: the flight recorder tells what happened"},
 	{"golang.org/x/sys", func(f *file) bool { return f.dir == "internal/clock" || under(f.dir, "cmd") },
 		"the operating system is the clock's: the other rooms run anywhere"},
 }

@@ -11,7 +11,7 @@ var prose = []rule{
 		name: "a handle learns codes from a notice, never its sentence",
 		why:  "a better sentence must not break a branch: a notice has a Code, a Reason, a Path and a Value for programs",
 		finds: func(f *file) []finding {
-			if f.dir != "." || f.test {
+			if f.dir != "." && !f.in(leaves...) || f.test {
 				return nil
 			}
 			return f.each(reads)
@@ -22,7 +22,7 @@ var prose = []rule{
 		name: "a handle takes nothing out of a sentence",
 		why:  "what stands in a notice's Text is for people; a field of its own says what a program needs",
 		finds: func(f *file) []finding {
-			if f.dir != "." || f.test {
+			if f.dir != "." && !f.in(leaves...) || f.test {
 				return nil
 			}
 			return f.each(cuts)

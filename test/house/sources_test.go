@@ -84,7 +84,7 @@ var sources = []rule{
 			prints := f.each(func(n ast.Node) string {
 				switch name := f.called(n); name {
 				case "os.Stderr":
-					if f.path == "logger.go" {
+					if f.path == "config.go" {
 						return ""
 					}
 					return "uses " + name
