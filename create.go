@@ -1,11 +1,15 @@
 package incumbent
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/fault"
+	"github.com/incumbent-go/incumbent/zkio"
 )
 
 // maxTTL is the longest TTL that ZooKeeper can encode: 40 bits of milliseconds.
@@ -126,4 +130,171 @@ func (r *CreateRequest) settle() *CreateRequest {
 	}
 	r.ops[0].Mode, r.ops[0].TTL = mode, r.ttl
 	return r
+}
+
+// Op is one operation of Client.Multi or Leadership.Write: SetData, CreateNode, DeleteNode
+// and CheckVersion return one.
+type Op struct {
+	Verb    string      // "set", "create", "delete" or "check"
+	Path    string      // the node
+	Mode    events.Mode // create: the type of node, as in CreateNode
+	Data    []byte      // set, create
+	Version int32       // set, delete, check: the version that the node must have, or AnyVersion
+}
+
+// OpResult is the outcome of one operation of Client.Multi or Leadership.Write.
+type OpResult struct {
+	Code events.Code // why it was refused, in ZooKeeper's words; empty if it was not
+	Path string      // create: the node's real path
+	Stat *Stat       // set: the node's new Stat
+}
+
+// AnyVersion makes an operation apply to a node of any version. ZooKeeper counts on after 2147483647 at -2147483648, so
+// a node that is written often enough has this version itself for one write: no operation alone can depend on that.
+const AnyVersion int32 = -1
+
+// SetData replaces a node's data if the node has this version.
+func SetData(path string, data []byte, version int32) Op {
+	return Op{Verb: "set", Path: path, Data: data, Version: version}
+}
+
+// CreateNode creates a persistent node, with the access list of Config.ACL.
+func CreateNode(path string, data []byte) Op {
+	return Op{Verb: "create", Path: path, Mode: events.Persistent, Data: data}
+}
+
+// DeleteNode deletes a node if it has this version.
+func DeleteNode(path string, version int32) Op {
+	return Op{Verb: "delete", Path: path, Version: version}
+}
+
+// CheckVersion makes the whole write depend on a node's version.
+func CheckVersion(path string, version int32) Op {
+	return Op{Verb: "check", Path: path, Version: version}
+}
+
+// event returns the operation as machines and zkio have it.
+func (o Op) event() events.Op {
+	return events.Op{Verb: o.Verb, Path: o.Path, Mode: o.Mode, Data: o.Data, Version: o.Version}
+}
+
+func opEvents(ops []Op) []events.Op {
+	all := make([]events.Op, len(ops))
+	for i, op := range ops {
+		all[i] = op.event()
+	}
+	return all
+}
+
+// opResults returns results as users see them; nil if there are none.
+func opResults(results []zkio.OpResult) []OpResult {
+	if results == nil {
+		return nil
+	}
+	all := make([]OpResult, len(results))
+	for i, r := range results {
+		all[i] = OpResult{r.Code, r.Path, (*Stat)(r.Stat)}
+	}
+	return all
+}
+
+// checkOp returns what is wrong with the path of one operation of a multi.
+func checkOp(op events.Op) error {
+	if op.Verb != "create" {
+		return checkNode(op.Path)
+	}
+	return cmp.Or(checkParent(op.Path), checkNamed(op))
+}
+
+// Requests that handles send without a machine: each is sent once, and only the caller uses
+// the reply.
+
+// read returns a node's data and stat.
+func (c *Client) read(ctx context.Context, path string) ([]byte, events.Stat, error) {
+	c.check(ctx)
+	data, stat, err := c.io.Read(ctx, path)
+	return data, stat, c.sendErr(ctx, "read", path, err)
+}
+
+// list returns the names of a node's children in no order.
+func (c *Client) list(ctx context.Context, path string) ([]string, error) {
+	c.check(ctx)
+	children, err := c.io.List(ctx, path)
+	return children, c.sendErr(ctx, "list", path, err)
+}
+
+// commit carries operations out, all or none, in the session that was the client's a moment
+// ago.
+func (c *Client) commit(ctx context.Context, session int64, ops ...events.Op) ([]zkio.OpResult, error) {
+	c.check(ctx)
+	results, _, err := c.io.Commit(ctx, session, ops)
+	return results, c.sendErr(ctx, "write", ops[0].Path, err)
+}
+
+// sendErr returns the error of such a request, with what its caller has to know.
+func (c *Client) sendErr(ctx context.Context, op, path string, err error) error {
+	return c.explain(ctx, op, path, c.notSentErr(err), c.noReply)
+}
+
+// notSentErr returns why a request could not be sent, in terms that its caller knows: not
+// of sessions, and with ErrClosed for a closed client.
+func (c *Client) notSentErr(err error) error {
+	other := errors.Is(err, zkio.ErrOtherSession)
+	if !other && !errors.Is(err, ErrNotConnected) {
+		return err
+	}
+	select {
+	case <-c.closed:
+		return ErrClosed
+	default:
+	}
+	if other {
+		return fmt.Errorf("%w (%v)", ErrNotConnected, err)
+	}
+	return err
+}
+
+// reserve reserves what a client can have only once, because the session is all that
+// identifies it there. It returns false if it is reserved already. unreserve undoes it.
+func (c *Client) reserve(place string) bool {
+	_, ok := c.tryReserve(place)
+	return ok
+}
+
+// tryReserve reserves a place, or returns what is closed when it is free.
+func (c *Client) tryReserve(place string) (freed <-chan struct{}, ok bool) {
+	c.opened()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if freed, taken := c.reserved[place]; taken {
+		return freed, false
+	}
+	c.reserved[place] = make(chan struct{})
+	return nil, true
+}
+
+// reserveWhenFree waits until the place is free. It returns the context's cause, or ErrClosed.
+func (c *Client) reserveWhenFree(ctx context.Context, place string) error {
+	for {
+		freed, ok := c.tryReserve(place)
+		if ok {
+			return nil
+		}
+		select {
+		case <-freed:
+		case <-c.closed:
+			return ErrClosed
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (c *Client) unreserve(place string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if freed, taken := c.reserved[place]; taken {
+		close(freed)
+		delete(c.reserved, place)
+	}
 }

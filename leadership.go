@@ -3,11 +3,14 @@ package incumbent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/clock"
+	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
@@ -215,4 +218,111 @@ func (l *Leadership) recordWrite(sent, zxid int64, err error) {
 		w.Refused = refused.Code
 	}
 	l.client.recorder.note(events.Note{Write: &w}, 150+len(w.Path))
+}
+
+// What a LostError is about.
+const (
+	whatLeadership = "leadership"
+	whatLock       = "lock"
+	whatPermits    = "permits"
+	whatItems      = "items"
+)
+
+// LostError is the error of every term of leadership, and of every hold of a lock, that has
+// ended: the cause of its context, the error of Check, Write and Unlock, and what
+// Listener.NotLeader gets. errors.As finds it. It is ErrLeadershipLost; that of a lock or of
+// permits is ErrLockLost, too.
+type LostError struct {
+	Reason  Reason
+	What    string        // "leadership", "lock", "permits" or "items"
+	Path    string        // the directory of the line
+	Node    string        // the own node; "" if it was lost before it was held
+	Token   int64         // the own node's czxid; 0 if it was lost before it was held
+	Session int64         // the number of the client's ZooKeeper session, from 1
+	Paused  time.Duration // for how long this process did not run, with ReasonOwnPause; else 0
+	Led     time.Duration // from the beginning of the term until BelievedUntil
+	// BelievedUntil is the instant until which it was believed, by this machine's wall clock:
+	// if the clock ended it, the deadline, however much later the process noticed. It is not
+	// after Leadership.AloneUntil, except after a deletion of the own node: that is noticed
+	// when the server reports it.
+	BelievedUntil time.Time
+
+	detail string // of the failure, for people
+}
+
+// Error says what ended, its path and token, and why: "incumbent: leadership of
+// /jobs/nightly (token 5) lost: the connection ended, perhaps with the session".
+func (e *LostError) Error() string {
+	text := "incumbent: " + e.subject()
+	if e.Token != 0 {
+		text += fmt.Sprintf(" (token %d)", e.Token)
+	}
+	if e.Reason.Planned() {
+		text += " ended: "
+	} else {
+		text += " lost: "
+	}
+	text += e.why()
+	if e.detail != "" {
+		text += ": " + events.Foreign(e.detail, events.MaxText)
+	}
+	return text
+}
+
+func (e *LostError) subject() string {
+	if e.What == whatLock {
+		return "lock " + fault.Path(e.Path)
+	}
+	return e.What + " of " + fault.Path(e.Path)
+}
+
+// why returns the reason's sentence. A lock has no work that returns, and a pause has a
+// length.
+func (e *LostError) why() string {
+	switch {
+	case e.What != whatLeadership && e.Reason == ReasonReturned:
+		return "released"
+	case e.Reason == ReasonOwnPause && e.Paused > 0:
+		return events.PauseText(e.Paused)
+	}
+	return e.Reason.String()
+}
+
+// Is reports whether target is ErrLeadershipLost, or ErrLockLost for a lock or permits.
+func (e *LostError) Is(target error) bool {
+	return target == ErrLeadershipLost || target == ErrLockLost && e.What != whatLeadership && e.What != whatItems
+}
+
+// lost returns the error of a term that ends now, or whose deadline has passed. This process
+// did not run for as long as paused says, if that is why.
+func (c *Client) lost(t *heldTerm, reason Reason, paused time.Duration) *LostError {
+	now := c.clock.Now()
+	until := c.belief.End(t.Session, now)
+	return &LostError{
+		Reason: reason, What: t.holder.what, Path: t.holder.path,
+		Node: t.Path, Token: t.Token, Session: t.Session, Paused: paused,
+		Led:           time.Duration(max(until-t.began, 0)),
+		BelievedUntil: clock.Wall(until - now),
+	}
+}
+
+// lostByClock returns the error of a term whose deadline has passed, before the loop ends it:
+// a pause of this process is named if it explains that.
+func (c *Client) lostByClock(t *heldTerm) *LostError {
+	why, paused := c.lapsed(t.Session)
+	return c.lost(t, why, paused)
+}
+
+// asLost returns the LostError of a hold that was lost before the caller had it, for the
+// machine's refusal; every other error as it is.
+func (h *holdHandle) asLost(err error, reason Reason) error {
+	refused, ok := err.(*Error)
+	if !ok || refused.Code != events.LeadershipLost {
+		return err
+	}
+	lost := &LostError{Reason: reason, What: h.what, Path: h.path, BelievedUntil: clock.Wall(0)}
+	if reason == ReasonUnconfirmed {
+		lost.detail = refused.Text
+	}
+	return lost
 }

@@ -2,12 +2,16 @@ package incumbent
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio"
 )
 
 // Participant is a place in a line, as another client reads it.
@@ -214,4 +218,154 @@ func (p *participant) First(ctx context.Context) (Participant, bool, error) {
 	line, err := p.client.lineOf(ctx, p.path, p.prefix)
 	first, ok := line.First()
 	return first, ok, err
+}
+
+// Change is a change of the first in a line, as a client outside the line sees it.
+type Change struct {
+	Recipe string // the line, as in Participant.Recipe: a directory may hold one of each, and several elections
+	Prefix string // its prefix, as in Participant.Prefix; for a read-write lock, its writers'
+	Vacant bool   // the line is empty
+	// First is the first in line, which does not always lead: see Participant.First. It is zero if Vacant or blocked.
+	First Participant
+	// Blocker is the persistent node at the head of the line, if there is one: nobody behind it
+	// leads before somebody deletes it, with Client.Evict or by hand. Its Path is empty if
+	// there is none. Behind a persistent reader of a lock, other readers can hold, and
+	// a persistent permit of a semaphore takes one permit away.
+	Blocker Participant
+}
+
+// Watch returns a feed of the first in a line, now and whenever it changes, vacancies and
+// persistent nodes included, until the context ends or the loop over it is left. It creates no
+// node and survives reconnects and expiries. After those it yields the first again: it may
+// have missed a change. A line that was never used is yielded as one vacancy of Recipe "".
+//
+// It misses participants that come and go between two reads, and changes while the loop's body
+// runs, except for the last of them. An error (no permission, say) is yielded too, and
+// watching goes on; the context's end is not yielded.
+//
+// For a read-write lock the first participant is yielded, and not the readers that hold
+// together with it. The prefixes given here are those of plain elections and plain
+// mutexes in the directory, as for Line.
+func (c *Client) Watch(ctx context.Context, path string, prefixes ...string) iter.Seq2[Change, error] {
+	return stream(ctx, c, func(f *feed[Change]) error { return watchLines(f, path, prefixes) })
+}
+
+// watchLines starts watching every line of a directory.
+func watchLines(f *feed[Change], path string, prefixes []string) error {
+	if err := CheckPath(path, prefixes...); err != nil {
+		return err
+	}
+	lines := machines.Lines(prefixes...)
+	merger := &changeMerger{feed: f, lines: lines, prefixes: prefixes, hasFirst: map[machines.LineKind]bool{},
+		vacancies: map[machines.LineKind]int{}}
+	for _, line := range lines {
+		open := events.Event{Path: path, Options: map[string]string{"label": line.Label, "shared": line.Shared}}
+		if err := f.watch(machines.LeaderWatchRecipe.Name(), open,
+			func(n events.Notify, _ zkio.Kept) { merger.notice(line, n) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// changeMerger merges the notices of the machines that watch a directory's lines. Only the
+// loop's goroutine uses it.
+type changeMerger struct {
+	feed      *feed[Change]
+	lines     []machines.LineKind
+	prefixes  []string                   // of the plain elections among them
+	hasFirst  map[machines.LineKind]bool // lines that were seen with a node
+	vacancies map[machines.LineKind]int  // how often each line was reported vacant
+}
+
+func (m *changeMerger) notice(line machines.LineKind, n events.Notify) {
+	switch n.What {
+	case events.Leader:
+		m.hasFirst[line] = true
+		head := Participant{Recipe: line.Recipe, Prefix: line.LabelOf(n.Path), Path: n.Path, ID: n.Text,
+			Token: n.Token, Owner: n.Owner}
+		change := Change{Recipe: line.Recipe, Prefix: line.Label}
+		if head.Persistent() {
+			change.Blocker = head
+		} else {
+			head.First = true
+			change.First = head
+		}
+		m.put(change)
+	case events.Vacant:
+		m.noteVacant(line)
+	case events.PassedOver:
+		m.feed.client.logPassedOver(n, m.prefixes...)
+	}
+}
+
+// noteVacant notes that a line is empty. Most kinds of line never exist in a directory:
+// their vacancy is worth yielding only when all are vacant.
+func (m *changeMerger) noteVacant(line machines.LineKind) {
+	m.vacancies[line]++
+	if m.hasFirst[line] {
+		m.put(Change{Recipe: line.Recipe, Prefix: line.Label, Vacant: true})
+		return
+	}
+	for _, other := range m.lines {
+		if m.hasFirst[other] || m.vacancies[other] < m.vacancies[line] {
+			return
+		}
+	}
+	m.put(Change{Vacant: true})
+}
+
+func (m *changeMerger) put(c Change) {
+	m.feed.put(feedItem[Change]{key: c.Recipe + " " + c.Prefix, value: c})
+}
+
+// Evict deletes a participant's node, as an operator does to move leadership. Its owner, if
+// it is of this library or a recent Curator, stops leading and queues again at the tail.
+// Work under way there ends only when it reacts, and the next in line may lead before that.
+// Evict deletes a persistent node, too, which blocks its line: see Line.Blocker.
+//
+// Pass a participant that Line returned. Its node is read again, and is deleted only if it
+// is still the same one: the same token, not changed since.
+//
+// Errors: ErrNotInLine if it is not there any longer, ErrNotConnected, the context's,
+// ErrOutcomeUnknown, or an *Error.
+func (c *Client) Evict(ctx context.Context, p Participant) error {
+	return c.changeParticipant(ctx, "evict", p, func(version int32) Op { return DeleteNode(p.Path, version) })
+}
+
+// revoke writes Curator's "__REVOKE__" to a participant's node.
+func (c *Client) revoke(ctx context.Context, p Participant) error {
+	return c.changeParticipant(ctx, "revoke", p, func(version int32) Op {
+		return SetData(p.Path, []byte(machines.Revoke), version)
+	})
+}
+
+// changeParticipant applies an operation to a participant's node if it is still the one of p: the node
+// is read, and the operation depends on what was read.
+func (c *Client) changeParticipant(ctx context.Context, name string, p Participant, op func(version int32) Op) error {
+	c.check(ctx)
+	if p.Path == "" || p.Token == 0 {
+		return fault.Together(fmt.Errorf("incumbent: the participant %s with token %d has no path or no token: "+
+			"want one that Line or Participants has read", fault.Quoted(p.Path), p.Token), p.Err)
+	}
+	session := c.io.Current()
+	_, stat, err := c.read(ctx, p.Path)
+	if err == nil && stat.Czxid != p.Token {
+		return fmt.Errorf("%w: %s is another participant's node by now, with token %d", ErrNotInLine,
+			fault.Path(p.Path), stat.Czxid)
+	}
+	if err == nil {
+		_, err = c.commit(ctx, session, machines.InVersion(op(stat.Version).event())...)
+	}
+	var refused *zkio.Error
+	switch {
+	case errors.Is(err, ErrOutcomeUnknown), !errors.As(err, &refused): // an unknown outcome has a *zkio.Error, too
+		return renamed(name, p.Path, err)
+	case refused.Code == events.NoNode:
+		return fmt.Errorf("%w: %s is gone", ErrNotInLine, fault.Path(p.Path))
+	case refused.Code == events.BadVersion:
+		return fmt.Errorf("%w: %s was changed in the same moment: read the line again", ErrNotInLine,
+			fault.Path(p.Path))
+	}
+	return &Error{refused.Code, p.Path}
 }

@@ -1,9 +1,12 @@
 package incumbent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/incumbent-go/incumbent/internal/fault"
@@ -137,3 +140,194 @@ func (m *Mutex) Participants(ctx context.Context) ([]Participant, error) {
 //
 // Pass a participant that Participants returned. Errors as those of Client.Evict.
 func (m *Mutex) Revoke(ctx context.Context, p Participant) error { return m.client.revoke(ctx, p) }
+
+// Lockable is what a MultiLock consists of: a *Mutex, permits of a Semaphore (Permits), a
+// side of a ReadWriteLock (Reader, Writer), or any other type that gives a Hold. Locks are
+// told apart, and ordered, by their paths.
+type Lockable interface {
+	Path() string
+	Lock(ctx context.Context) (*Hold, error)
+	TryLock(ctx context.Context) (*Hold, bool, error)
+}
+
+// MultiLock is several locks as one: all are held, or none. It is Curator's
+// InterProcessMultiLock, with one budget of time for all.
+//
+// The locks are taken one after the other, in the order of their paths, not in the order in
+// which they were given: so two callers with locks in common never wait for each other in a
+// circle. That holds for all callers that take them through a MultiLock and whose clients
+// have the same chroot.
+//
+// All its methods are safe to call from any goroutine.
+type MultiLock struct{ locks []Lockable }
+
+// NewMultiLock returns one lock of several, of one client or of many. The error says that
+// there is none, that one is nil, or that two have one path: those would wait for each
+// other. Lock finds out whether a lock can be held at all (more permits than the limit:
+// ErrPermits).
+func NewMultiLock(locks ...Lockable) (*MultiLock, error) {
+	if len(locks) == 0 {
+		return nil, errors.New("incumbent: a multi-lock has no locks: give at least one")
+	}
+	for i, l := range locks {
+		if l == nil {
+			return nil, fmt.Errorf("incumbent: lock %d of a multi-lock is nil: want a Mutex, a Semaphore's Permits, "+
+				"or a side of a ReadWriteLock", i)
+		}
+	}
+	sorted := slices.SortedFunc(slices.Values(locks), func(a, b Lockable) int {
+		return cmp.Compare(a.Path(), b.Path())
+	})
+	for i, l := range sorted[1:] {
+		if l.Path() == sorted[i].Path() {
+			return nil, fmt.Errorf("incumbent: a multi-lock with %s twice: it would wait for itself",
+				fault.Path(l.Path()))
+		}
+	}
+	return &MultiLock{sorted}, nil
+}
+
+// Lock waits until all locks are held. The context bounds the wait for all of them
+// together, and nothing else. At the first failure it asks for no more, releases what it
+// holds, and returns the error with the lock's path: see Mutex.Lock. Nothing is left
+// behind. If one is lost during the wait for the next, that is a failure, too:
+// ErrLockLost.
+func (m *MultiLock) Lock(ctx context.Context) (*MultiHold, error) {
+	hold, _, err := m.acquire(ctx, func(ctx context.Context, l Lockable) (*Hold, bool, error) {
+		h, err := l.Lock(ctx)
+		return h, err == nil, err
+	})
+	return hold, err
+}
+
+// TryLock is Lock without a wait for others: it returns false, with no error, if one of the
+// locks is not free; those before it were held for a moment.
+func (m *MultiLock) TryLock(ctx context.Context) (*MultiHold, bool, error) {
+	return m.acquire(ctx, func(ctx context.Context, l Lockable) (*Hold, bool, error) { return l.TryLock(ctx) })
+}
+
+// acquire takes one lock after the other. The wait for the next ends when one that is held
+// already is lost.
+func (m *MultiLock) acquire(ctx context.Context, lock func(context.Context, Lockable) (*Hold, bool, error),
+) (*MultiHold, bool, error) {
+	if len(m.locks) == 0 {
+		misuse("was called on a zero value: NewMultiLock makes what can be locked")
+	}
+	needContext(ctx)
+	hold := newMultiHold(context.WithoutCancel(ctx))
+	wait, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	context.AfterFunc(hold.ctx, func() { end(context.Cause(hold.ctx)) })
+	for _, l := range m.locks {
+		h, held, err := lock(wait, l)
+		lost := hold.Check()
+		switch {
+		case err == nil && held:
+			hold.add(h)
+			continue
+		case err != nil && lost != nil:
+			err = lost
+		case err != nil:
+			err = withLockPath(l.Path(), err)
+		}
+		_ = hold.Unlock(ctx) // a lost one is unlocked, too
+		return nil, false, err
+	}
+	if err := hold.Check(); err != nil {
+		_ = hold.Unlock(ctx)
+		return nil, false, err
+	}
+	return hold, true, nil
+}
+
+// unlock releases the last one first, so that no other client gets a lock whose successor
+// in the order is not free yet.
+func unlock(ctx context.Context, holds []*Hold) error {
+	var errs []error
+	for _, h := range slices.Backward(holds) {
+		if err := h.Unlock(ctx); err != nil {
+			errs = append(errs, withLockPath(h.machine.path, err))
+		}
+	}
+	return fault.Together(errs...)
+}
+
+// MultiHold is all locks of a MultiLock, held until Unlock or until one of them is lost:
+// then Context ends, and the work under it has to stop. The others stay held until Unlock.
+//
+// All its methods are safe to call from any goroutine.
+type MultiHold struct {
+	holds    []*Hold
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	unlocked atomic.Bool
+}
+
+func newMultiHold(ctx context.Context) *MultiHold {
+	m := &MultiHold{}
+	m.ctx, m.cancel = context.WithCancelCause(ctx)
+	return m
+}
+
+// add adds one more lock, before any other goroutine has the hold.
+func (m *MultiHold) add(h *Hold) {
+	m.holds = append(m.holds, h)
+	context.AfterFunc(h.Context(), func() { m.cancel(withLockPath(h.machine.path, context.Cause(h.Context()))) })
+}
+
+// withLockPath adds the lock's path to an error, unless the error has it.
+func withLockPath(path string, err error) error {
+	if e, explained := err.(*callError); explained {
+		return &callError{op: "multi-lock", reasons: []error{e}}
+	}
+	if lost, ok := err.(*LostError); ok && lost.Path == path {
+		return &callError{op: "multi-lock", reasons: []error{lost}}
+	}
+	return &callError{op: "multi-lock", path: path, reasons: []error{err}}
+}
+
+// Context returns a context that ends when one of the locks is lost, with a cause that is
+// ErrLockLost and names the lock. It has the values of the context with which the
+// locks were asked for.
+func (m *MultiHold) Context() context.Context {
+	m.opened()
+	return m.ctx
+}
+
+func (m *MultiHold) opened() {
+	if m.cancel == nil {
+		misuse("was called on a zero value: MultiLock.Lock makes one that is held")
+	}
+}
+
+// Check returns nil while all locks may be believed to be held. Otherwise its error is
+// ErrLockLost and names the lock that was lost: see Leadership.Check. Once it has
+// returned an error it never returns nil again.
+func (m *MultiHold) Check() error {
+	m.opened()
+	for _, h := range m.holds {
+		if err := h.Check(); err != nil {
+			return withLockPath(h.machine.path, err)
+		}
+	}
+	return nil
+}
+
+// Holds returns the holds of the single locks, in the order of their paths: each has a
+// Token for the stores that it protects. Do not unlock them one by one.
+func (m *MultiHold) Holds() []*Hold { return slices.Clone(m.holds) }
+
+// Unlock releases all locks, and returns when others may hold them. It has to be called
+// once, also after one was lost.
+//
+// Errors: ErrNotHeld for a second call; or what Hold.Unlock returned for some, joined, each
+// with its path. All others are released nevertheless.
+func (m *MultiHold) Unlock(ctx context.Context) error {
+	m.opened()
+	needContext(ctx)
+	if !m.unlocked.CompareAndSwap(false, true) {
+		return ErrNotHeld
+	}
+	m.cancel(context.Canceled)
+	return unlock(ctx, m.holds)
+}

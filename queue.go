@@ -3,6 +3,9 @@ package incumbent
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -189,3 +192,164 @@ func (q *Queue[T]) Phase() string { return q.queue.Phase() }
 // (ErrNotConnected); nil if there is neither. The handle goes on trying, with pauses between
 // its attempts.
 func (q *Queue[T]) Err() error { return q.queue.Err() }
+
+// QueueWriter puts items into a queue, with a priority, a time or an id.
+type QueueWriter[T any] struct {
+	queue   *queue[T]
+	options map[string]string
+}
+
+// check does what Client.check does.
+func (s QueueWriter[T]) check(ctx context.Context) {
+	var c *Client
+	if s.queue != nil {
+		c = s.queue.client
+	}
+	c.check(ctx)
+}
+
+// Put puts items, each into a node of its own: all of them or none, in this order. It
+// returns nil when they are there. If no reply comes, the outcome is read after the next
+// connection, also in another session: nothing is put twice.
+//
+// If the context ends first, items that still wait are not put: the error is the context's.
+// Items that are under way may yet be put: the error is ErrOutcomeUnknown, too. Other
+// errors: ErrQueueFull, ErrClosed, ErrOutcomeUnknown (the producer's own node was deleted
+// by another client while a reply was missing, or the handle was closed), ErrCounterEnd, or
+// an *Error for what the ensemble, or this side, refuses.
+func (s QueueWriter[T]) Put(ctx context.Context, items ...T) error {
+	s.check(ctx)
+	nodes, err := s.nodes(items, 1)
+	if err != nil || len(nodes) == 0 {
+		return err
+	}
+	return s.queue.put(ctx, "put", nodes, s.options)
+}
+
+// PutTogether puts items into one node: one consumer gets them all, one after the other. In
+// other respects it is Put.
+func (s QueueWriter[T]) PutTogether(ctx context.Context, items ...T) error {
+	s.check(ctx)
+	nodes, err := s.nodes(items, len(items))
+	if err != nil || len(nodes) == 0 {
+		return err
+	}
+	return s.queue.put(ctx, "put together", nodes, s.options)
+}
+
+// PutLater puts one item in the background, after all that were put before. Done is called
+// with the outcome, nil for success, on a goroutine of its own, one call at a time; if done
+// is nil, the next Flush and the log have the failure.
+//
+// PutLater waits, until the context ends, while a thousand items are pending. Its own error
+// says why the item was not accepted at all.
+func (s QueueWriter[T]) PutLater(ctx context.Context, item T, done func(error)) error {
+	s.check(ctx)
+	nodes, err := s.nodes([]T{item}, 1)
+	if err != nil {
+		return err
+	}
+	return s.queue.putLater(ctx, nodes, s.options, done)
+}
+
+// nodes encodes the items for nodes of each items.
+func (s QueueWriter[T]) nodes(items []T, each int) (nodes [][]byte, err error) {
+	if id, named := s.options["id"]; named {
+		if id == "" {
+			return nil, fmt.Errorf("incumbent: an item's id is empty")
+		}
+		if err := checkPath(s.queue.path + "/" + machines.NamePrefixOf(id)); err != nil {
+			return nil, err
+		}
+	}
+	if year, never := s.options["year"]; never {
+		return nil, fmt.Errorf("incumbent: an item is due in the year %s: want 1970 to 9999", year)
+	}
+	for len(items) > 0 {
+		node, err := pack(s.queue.options.Codec, items[:each])
+		if err != nil {
+			return nil, err
+		}
+		nodes, items = append(nodes, node), items[each:]
+	}
+	return nodes, nil
+}
+
+// Codec encodes a queue's items as bytes and decodes them. It is called on the callers' and
+// the handlers' goroutines, concurrently.
+type Codec[T any] interface {
+	Encode(T) ([]byte, error)
+	Decode([]byte) (T, error)
+}
+
+// JSON returns the default codec of queues: encoding/json.
+func JSON[T any]() Codec[T] { return jsonCodec[T]{} }
+
+type jsonCodec[T any] struct{}
+
+func (jsonCodec[T]) Encode(item T) ([]byte, error) { return json.Marshal(item) }
+func (jsonCodec[T]) Decode(data []byte) (item T, err error) {
+	err = json.Unmarshal(data, &item)
+	return item, err
+}
+
+// Text returns the codec of plain strings, unchanged.
+func Text() Codec[string] { return textCodec{} }
+
+type textCodec struct{}
+
+func (textCodec) Encode(item string) ([]byte, error) { return []byte(item), nil }
+func (textCodec) Decode(data []byte) (string, error) { return string(data), nil }
+
+// The format of a queue's node, Curator's: a version, items that each begin with a mark and
+// their length, and an end mark. What follows the end is ignored.
+const (
+	packVersion = 0x00010001
+	packItem    = 1
+	packEnd     = 2
+)
+
+// pack encodes items as the data of one node.
+func pack[T any](codec Codec[T], items []T) ([]byte, error) {
+	data := binary.BigEndian.AppendUint32(nil, packVersion)
+	for i, item := range items {
+		one, err := codec.Encode(item)
+		if err != nil {
+			return nil, fmt.Errorf("incumbent: encode item %d: %w", i, err)
+		}
+		data = binary.BigEndian.AppendUint32(append(data, packItem), uint32(len(one)))
+		data = append(data, one...)
+	}
+	return append(data, packEnd), nil
+}
+
+// errPack is the error for a node that no queue wrote.
+var errPack = errors.New("incumbent: the node's data are not in the format of a queue's item")
+
+// unpack decodes the items of one node.
+func unpack[T any](codec Codec[T], data []byte) (items []T, err error) {
+	if len(data) < 4 || binary.BigEndian.Uint32(data) != packVersion {
+		return nil, errPack
+	}
+	for data = data[4:]; len(data) > 0; {
+		mark := data[0]
+		data = data[1:]
+		if mark == packEnd {
+			return items, nil
+		}
+		if mark != packItem || len(data) < 4 {
+			return nil, errPack
+		}
+		n := binary.BigEndian.Uint32(data)
+		if data = data[4:]; uint64(n) > uint64(len(data)) {
+			return nil, errPack
+		}
+		item, err := codec.Decode(data[:n:n])
+		if err != nil {
+			return nil, fault.Because(fmt.Sprintf("incumbent: decode item %d: %v", len(items), err),
+				err) // it may have some of the item, which others wrote
+		}
+		items, data = append(items, item), data[n:]
+	}
+	return nil, errPack
+}

@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/async"
 	"github.com/incumbent-go/incumbent/internal/fault"
+	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio"
 )
 
 // callError is the error of a call that did not succeed: what was called, on which path, why
@@ -176,4 +179,162 @@ var phases = map[string]string{
 	"semaphore taking": "the permits are being created", "semaphore leaving": "its permits are being deleted",
 	"treecache arming": "the tree is being read", "treecache reading": "the tree is being read", "treecache overfull": "the tree has too many nodes",
 	"membership listing": "the members are being listed",
+}
+
+// handleWords has what a kind of handle says of itself. A handle has one value of it, and no
+// function for each: a process may have very many handles.
+type handleWords interface {
+	// logTrouble logs a failure.
+	logTrouble(error)
+	// remains names what a close leaves behind if it gives up waiting.
+	remains() string
+	// overdue returns what has not returned long after it had to; nil if nothing has to.
+	overdue() error
+	// waitsFor returns what the machine waits for, if it is connected and nothing failed.
+	waitsFor() error
+}
+
+// plainWords are those of a handle that is no participant in a line.
+type plainWords struct{ h *handle }
+
+func (w plainWords) logTrouble(err error) { w.h.logFailure(err) }
+func (w plainWords) remains() string      { return "its node" }
+func (w plainWords) overdue() error       { return nil }
+func (w plainWords) waitsFor() error      { return w.h.phaseInWords() }
+
+// lineWords are those of a participant in a line.
+type lineWords struct{ p *participant }
+
+func (w lineWords) logTrouble(err error) { w.p.logLineTrouble(err) }
+func (w lineWords) remains() string      { return w.p.leftover() }
+func (w lineWords) overdue() error       { return w.p.overdueWork() }
+func (w lineWords) waitsFor() error      { return w.p.placeInWords() }
+
+// jobWords are those of a Job's election. What is wrong with the job's configuration its instance logs.
+type jobWords struct{ p *participant }
+
+func (w jobWords) logTrouble(err error) {
+	if !errors.Is(err, ErrJobConfig) {
+		w.p.logLineTrouble(err)
+	}
+}
+
+func (w jobWords) remains() string { return w.p.leftover() }
+func (w jobWords) overdue() error  { return w.p.overdueWork() }
+func (w jobWords) waitsFor() error { return w.p.placeInWords() }
+
+// permitWords are those of an acquisition of a semaphore's permits.
+type permitWords struct{ h *holdHandle }
+
+func (w permitWords) logTrouble(err error) { w.h.logLineTrouble(err) }
+func (w permitWords) remains() string      { return w.h.leftover() }
+func (w permitWords) overdue() error       { return w.h.overdueWork() }
+func (w permitWords) waitsFor() error      { return w.h.permitsInWords() }
+
+// barrierWords are those of a double barrier for so many members.
+type barrierWords struct {
+	h        *handle
+	quantity int
+}
+
+func (w barrierWords) logTrouble(err error) { w.h.logFailure(err) }
+func (w barrierWords) remains() string      { return "its node" }
+func (w barrierWords) overdue() error       { return nil }
+
+func (w barrierWords) waitsFor() error {
+	if *w.h.phase.Load() == "waiting" {
+		return fmt.Errorf("fewer than %d members are there", w.quantity)
+	}
+	return w.h.phaseInWords()
+}
+
+// remainWords are those of a handle whose close leaves something else behind than a node of its own.
+type remainWords struct {
+	h    *handle
+	what string
+}
+
+func (w remainWords) logTrouble(err error) { w.h.logFailure(err) }
+func (w remainWords) remains() string      { return w.what }
+func (w remainWords) overdue() error       { return nil }
+func (w remainWords) waitsFor() error      { return w.h.phaseInWords() }
+
+// predecessor is the place that a participant waits behind: as the machine's notice has it,
+// and as the reply to the machine's read had it. Either may come first.
+type predecessor struct {
+	path    string // of the node
+	ahead   int    // places ahead of the own one, this one included
+	request uint64 // the number of the read
+
+	read  uint64 // the read that the two below are of
+	id    string // the node's data, shortened
+	token int64
+}
+
+// noteAhead takes the notice that others are ahead; on the loop's goroutine.
+func (p *participant) noteAhead(n events.Notify) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.before.path, p.before.ahead, p.before.request = n.Behind, n.Ahead, n.Work
+}
+
+// keep takes the predecessor's data. zkio calls it.
+func (p *participant) keep(request uint64, kept zkio.Kept) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if kept.Stat == nil || request < p.before.read {
+		return // it could not be read, or a later read was answered
+	}
+	p.before.read, p.before.id, p.before.token = request, events.Quote(string(kept.Data), events.MaxName),
+		kept.Stat.Czxid
+}
+
+// words says who the predecessor is, in a read-write lock with its side.
+func (b predecessor) words(sides bool) string {
+	name := b.path[strings.LastIndexByte(b.path, '/')+1:]
+	who, token := "the node "+fault.Quoted(name), ""
+	side := ""
+	if sides {
+		side = "a writer, "
+		if _, reads := machines.ParsePlace(name, machines.ReadLabel, machines.KazooReadLabel); reads {
+			side = "a reader, "
+		}
+	}
+	if b.read == b.request {
+		token = fmt.Sprintf(" (token %d)", b.token)
+		if b.id != `""` {
+			who = b.id
+		}
+	}
+	text := "waiting behind " + side + who + token
+	if b.ahead > 1 {
+		text += fmt.Sprintf(" and %d more", b.ahead-1)
+	}
+	return text
+}
+
+// placeInWords returns what a participant waits for.
+func (p *participant) placeInWords() error {
+	if left := p.unreleased(); left != nil {
+		return left
+	}
+	p.mu.Lock()
+	before := p.before
+	p.mu.Unlock()
+	if *p.phase.Load() != "waiting" || before.path == "" {
+		return p.phaseInWords()
+	}
+	return errors.New(before.words(p.sides))
+}
+
+// permitsInWords returns what an acquisition of a semaphore's permits waits for.
+func (h *holdHandle) permitsInWords() error {
+	if left := h.unreleased(); left != nil {
+		return left
+	}
+	switch *h.phase.Load() {
+	case "queueing", "looking", "full":
+		return fmt.Errorf("waiting for %d of %d permits", h.permits, h.total)
+	}
+	return h.phaseInWords()
 }

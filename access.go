@@ -3,8 +3,16 @@ package incumbent
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
+	"strings"
+	"sync"
+	"time"
 
+	"github.com/rs/zerolog"
+
+	"github.com/incumbent-go/incumbent/internal/clock"
+	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
@@ -141,4 +149,154 @@ func (c Config) access() (login zkio.Mechanism, auth []zkio.Auth, acl []zkio.ACL
 		acl = append(acl, zkio.ACL(one))
 	}
 	return login, auth, acl
+}
+
+// The log says that the client's own certificate ends from certificateWarning on: at a new connection, but not more
+// than once in certificatePause, and once a day.
+const (
+	certificateWarning = 14 * 24 * time.Hour
+	certificateDay     = 24 * time.Hour
+	certificatePause   = time.Hour // and how often the files are read again
+)
+
+// certificateWatch says that the client's own certificate ends.
+type certificateWatch struct {
+	client *Client
+
+	mu    sync.Mutex
+	said  time.Time
+	ended bool // the last line said that it has ended
+}
+
+// watch reads the certificate's files again and again until the client is closed, and says when it ends.
+func (w *certificateWatch) watch() {
+	tick := time.NewTicker(certificatePause)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			w.client.io.ReadCertificate()
+			w.check(certificateDay)
+		case <-w.client.closed:
+			return
+		}
+	}
+}
+
+// check logs that the certificate ends soon, unless that was said within this time.
+func (w *certificateWatch) check(pause time.Duration) {
+	name, end := w.client.io.Certificate()
+	now := clock.Wall(0)
+	left := end.Sub(now)
+	if end.IsZero() || left > certificateWarning {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if ended := left <= 0; !w.said.IsZero() && now.Sub(w.said) < pause && ended == w.ended {
+		return
+	}
+	w.said, w.ended = now, left <= 0
+	fields := func(e *zerolog.Event) {
+		e.Str("certificate", name).Str("not_after", end.UTC().Format(time.RFC3339)).Float64("days",
+			float64(left/time.Hour)/24)
+	}
+	if left <= 0 {
+		w.client.log.Log(zerolog.ErrorLevel, "the client's certificate has ended", fields)
+		return
+	}
+	w.client.log.Log(zerolog.WarnLevel, "the client's certificate ends soon", fields)
+}
+
+// RetryPolicy is how long to wait before a retry, and when to give up. It is a plain value:
+// comparable, printable, without state. The zero value stands for the default of the option
+// that it is assigned to.
+//
+//	policy                               wait before retry n               retries  total time
+//	RetryForever(i)                      i                                 no end   no end
+//	RetryNTimes(n, i)                    i                                 n        n·i
+//	RetryOnce(i)                         i                                 1        i
+//	RetryUntilElapsed(d, i)              i, the last one shortened         by time  at most d
+//	RetryExponential(n, base)            random in [0, base·2^n)           n        less than base·(2^(n+1)−2)
+//	RetryBoundedExponential(n, base, c)  random in [0, min(c, base·2^n))   n        less than n·c
+//
+// RetryNTimes(3, i) is at most four attempts. An n below zero means no end in the last two.
+// Every other number or time below zero is a mistake: the function that takes the policy
+// returns an error.
+type RetryPolicy struct{ policy machines.Policy }
+
+// String returns the policy in one word, as the recorder's log has it.
+func (p RetryPolicy) String() string { return p.policy.String() }
+
+// setRetry puts a policy into a machine's options; without one the machine uses its own.
+func setRetry(options map[string]string, retry RetryPolicy) {
+	if retry != (RetryPolicy{}) {
+		options["retry"] = retry.String()
+	}
+}
+
+// RetryForever retries after the same interval, always.
+func RetryForever(interval time.Duration) RetryPolicy {
+	return RetryPolicy{machines.Forever(interval)}
+}
+
+// RetryNTimes retries n times after the same interval: n+1 attempts in all.
+func RetryNTimes(n int, interval time.Duration) RetryPolicy {
+	return RetryPolicy{machines.NTimes(n, interval)}
+}
+
+// RetryOnce retries one time.
+func RetryOnce(interval time.Duration) RetryPolicy { return RetryPolicy{machines.Once(interval)} }
+
+// RetryUntilElapsed retries until d has passed since the first failure; no retry begins
+// later than that.
+func RetryUntilElapsed(d, interval time.Duration) RetryPolicy {
+	return RetryPolicy{machines.UntilElapsed(d, interval)}
+}
+
+// RetryExponential retries n times (below zero: without end) after a random
+// wait below base doubled with each retry: full jitter.
+func RetryExponential(n int, base time.Duration) RetryPolicy {
+	return RetryPolicy{machines.Exponential(n, base)}
+}
+
+// RetryBoundedExponential is RetryExponential with a cap on the wait.
+func RetryBoundedExponential(n int, base, most time.Duration) RetryPolicy {
+	return RetryPolicy{machines.BoundedExponential(n, base, most)}
+}
+
+// unrooted returns the path that no chroot applies to: no ensemble has its configuration below one.
+func (c Config) unrooted() string {
+	if c.FollowEnsemble {
+		return machines.EnsembleConfig
+	}
+	return ""
+}
+
+// follow makes the servers of the ensemble's configuration the client's, now and whenever it changes, until the client
+// closes. Each outcome is logged once in a row.
+func (c *Client) follow() {
+	said := ""
+	for change, err := range c.WatchNode(context.Background(), machines.EnsembleConfig) {
+		if errors.Is(err, ErrClosed) {
+			return
+		}
+		var list []string
+		switch {
+		case err == nil && change.Exists:
+			list, err = c.io.Follow(change.Data)
+		case err == nil:
+			err = errors.New("there is no " + machines.EnsembleConfig)
+		}
+		if text := strings.Join(list, ","); err == nil && text != said {
+			said = text
+			c.log.Log(zerolog.InfoLevel, "the servers are those of the ensemble's configuration",
+				func(e *zerolog.Event) { e.Str("servers", text) })
+		}
+		if err != nil && err.Error() != said {
+			said = err.Error()
+			c.log.Log(zerolog.WarnLevel, "the ensemble's configuration does not change the list of servers",
+				func(e *zerolog.Event) { e.Str("error", err.Error()) })
+		}
+	}
 }
