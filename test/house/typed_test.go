@@ -27,7 +27,8 @@ func exports(t *testing.T) map[string]string {
 	t.Helper()
 	if exported == nil {
 		exported = map[string]string{}
-		for _, line := range golist(t, "", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", ".", "./zkio/zkmem") {
+		for _, line := range golist(t, "", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}",
+			".", "./zkio/zkmem", "./health", "./metrics", "./slogger", "./internal/...", "./cmd/incumbent") {
 			pkg, export, _ := strings.Cut(line, " ")
 			exported[pkg] = export
 		}
@@ -67,7 +68,10 @@ func checkTrees(t *testing.T, set *token.FileSet, dir string, trees []*ast.File)
 	all := exports(t)
 	lookup := func(p string) (io.ReadCloser, error) { return os.Open(all[p]) }
 	config := types.Config{Importer: importer.ForCompiler(set, "gc", lookup)}
-	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}}
+	info := &types.Info{
+		Types: map[ast.Expr]types.TypeAndValue{},
+		Defs:  map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
+	}
 	pkg, err := config.Check(strings.TrimSuffix(module+"/"+dir, "/."), set, trees, info)
 	if err != nil {
 		t.Fatal(err)
