@@ -249,15 +249,15 @@ func (e *explainer) print(r *why.Report) error {
 	}
 	switch {
 	case e.facts:
-		for _, f := range r.Facts() {
+		for f := range r.EachFact() {
 			e.Out.Object(f)
 		}
 	case e.JSON:
-		for _, f := range r.Summary() {
+		for f := range r.EachOfSummary() {
 			e.Out.Object(f)
 		}
 	default:
-		for _, line := range r.Lines(e.full) {
+		for line := range r.EachLine(e.full) {
 			e.Out.Line("%s", oneLine(line))
 		}
 	}

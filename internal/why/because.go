@@ -1,11 +1,11 @@
 package why
 
 import (
-	"cmp"
-	"maps"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/incumbent-go/incumbent/events"
 )
 
 // Because is one cause of the end of a term, or of what else was wrong between then and the next.
@@ -159,12 +159,16 @@ func (r *Report) othersReasons(m Move, l *Log, add func(Because)) {
 
 // participantIn returns the name of a client's participant in a line, "" for none.
 func (l *Log) participantIn(path string) string {
-	for _, id := range slices.Sorted(maps.Keys(l.machines)) {
-		if m := l.machines[id]; m.path == path && m.opener == "" {
-			return l.nameOf(id)
+	first := events.ID("")
+	for id, m := range l.machines {
+		if m.path == path && m.opener == "" && (first == "" || id < first) {
+			first = id
 		}
 	}
-	return ""
+	if first == "" {
+		return ""
+	}
+	return l.nameOf(first)
 }
 
 // longestPause returns the longest pause of a process that touches a time, of those of a length at least.
@@ -180,8 +184,8 @@ func (l *Log) longestPause(from, to int64, least time.Duration) (most pause) {
 // slowestAnswer returns the slowest answer to a write that came between two instants, of those that took a time at
 // least while the client ran.
 func (l *Log) slowestAnswer(from, to int64, least time.Duration) (most sight) {
-	i, _ := slices.BinarySearchFunc(l.sights, from, func(s sight, at int64) int { return cmp.Compare(s.at, at) })
-	for _, s := range l.sights[i:] {
+	for i := l.sights.first(func(s *sight) bool { return s.at >= from }); i < l.sights.len(); i++ {
+		s := *l.sights.at(i)
 		if s.at > to {
 			break
 		}

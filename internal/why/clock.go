@@ -93,7 +93,8 @@ const milli = int64(1_000_000)
 
 // byStamps aligns by the times of nodes.
 func (c *clocks) byStamps(l *Log) {
-	for _, s := range l.stamps {
+	for i := range l.stamps.len() {
+		s := l.stamps.at(i)
 		ahead := interval{s.millis*milli - s.at, endless}
 		if s.sent > 0 {
 			ahead.hi = (s.millis+1)*milli - s.sent
@@ -104,7 +105,8 @@ func (c *clocks) byStamps(l *Log) {
 
 // byTransactions aligns by the times of transactions that the client asked for.
 func (c *clocks) byTransactions(l *Log, txns map[int64]txnlog.Txn) {
-	for _, s := range l.sights {
+	for i := range l.sights.len() {
+		s := l.sights.at(i)
 		if t, there := txns[s.zxid]; there && s.write && t.Session == s.session {
 			c.link(c.ids[l], c.epoch(s.zxid), s.at, interval{t.Time*milli - s.at, (t.Time+1)*milli - s.sent})
 		}
@@ -114,15 +116,15 @@ func (c *clocks) byTransactions(l *Log, txns map[int64]txnlog.Txn) {
 // write is a sight of a committed write.
 type write struct {
 	log *Log
-	sight
+	*sight
 }
 
 // byOrder aligns by the order of committed writes.
 func (c *clocks) byOrder(logs []*Log) {
 	var all []write
 	for _, l := range logs {
-		for _, s := range l.sights {
-			if s.write {
+		for i := range l.sights.len() {
+			if s := l.sights.at(i); s.write {
 				all = append(all, write{l, s})
 			}
 		}
@@ -160,9 +162,15 @@ func (c *clocks) readClock(from int, at int64) []interval {
 			break
 		}
 	}
+	if len(c.readings) == maxReadings { // those that are asked for again are asked for soon
+		clear(c.readings)
+	}
 	c.readings[key] = shows
 	return shows
 }
+
+// maxReadings is how many readings are kept at most.
+const maxReadings = 10_000
 
 // spread follows each pair of clocks once, and reports whether anything became narrower.
 func (c *clocks) spread(shows []interval, broken map[int]bool) (changed bool) {

@@ -78,7 +78,7 @@ func TestAWriteThatWasSentBeforeTheEndProvesNothing(t *testing.T) {
 // passed.
 func TestANodesTimeIsRoundedDown(t *testing.T) {
 	l := newCrafted(1, 100).read(t, "a")
-	l.stamps = []stamp{{at: 5*ms + 900_000, sent: 5*ms + 900_000, zxid: 1, millis: 5}} // the clocks are the same
+	l.stamps.add(stamp{at: 5*ms + 900_000, sent: 5*ms + 900_000, zxid: 1, millis: 5}) // the clocks are the same
 	c := align([]*Log{l}, nil, false, defaultDrift)
 	if got := c.read(l, 5*ms+900_000)[c.epochs[0]]; got.lo > 5*ms+900_000 || got.hi < 5*ms+900_000 || got.width() > ms {
 		t.Errorf("%+v", got)

@@ -60,12 +60,6 @@ type listing struct {
 	children []string
 }
 
-// seen says between which records a node was in listings.
-type seen struct {
-	first, last uint64
-	lastAt      int64
-}
-
 // addReply notes what a reply says of zxids, nodes and times.
 func (l *Log) addReply(r events.Record) {
 	ev := r.Event
@@ -80,7 +74,7 @@ func (l *Log) addReply(r events.Record) {
 	write := ev.Code == events.OK && (ev.Kind == events.ReplyCreate || ev.Kind == events.ReplyDelete || ev.Kind == events.ReplyMulti)
 	s := l.session.current
 	if ev.Zxid > 0 && s != nil {
-		l.sights = append(l.sights, sight{r.Seq, ev.At, ev.SentAt, ev.Zxid, s.id, write && ev.SentAt > 0})
+		l.sights.add(sight{r.Seq, ev.At, ev.SentAt, ev.Zxid, s.id, write && ev.SentAt > 0})
 	}
 	if ev.Kind == events.ReplyMulti {
 		l.answerItems(r)
@@ -113,23 +107,27 @@ func (l *Log) addStamp(r events.Record) {
 	if own := l.nodes[ev.Path]; own != nil && own.czxid == ev.Stat.Mzxid && own.sent > 0 {
 		st.at, st.sent = own.at, own.sent
 	}
-	l.stamps = append(l.stamps, st)
+	l.stamps.add(st)
 }
 
 func (l *Log) addListing(r events.Record) {
 	ev := r.Event
 	l.listings[r.Machine] = listing{r.Seq, ev.At, ev.Path, ev.Children}
 	l.noteAbsent(ev.Path, ev.Children)
+	in := l.seen[ev.Path]
+	if in == nil && len(ev.Children) > 0 {
+		in = map[string]uint64{}
+		l.seen[ev.Path] = in
+	}
 	for _, name := range ev.Children {
-		path := ev.Path + "/" + name
-		s, there := l.seen[path]
-		if !there {
-			s.first = r.Seq
+		if _, there := in[name]; !there {
+			in[name] = r.Seq
 		}
-		s.last, s.lastAt = r.Seq, ev.At
-		l.seen[path] = s
 	}
 }
+
+// listedFirst returns the first record whose listing has a node, 0 for none.
+func (l *Log) listedFirst(path string) uint64 { return l.seen[dirOf(path)][baseOf(path)] }
 
 func (l *Log) answerDelete(r events.Record, done bool) {
 	key := timerKey{r.Machine, r.Event.Request}
@@ -232,7 +230,7 @@ func (l *Log) addRequest(r events.Record, text string) bool {
 func (l *Log) askDelete(r events.Record, n uint64, path string) {
 	key := timerKey{r.Machine, n}
 	l.pending[key] = append(l.pending[key], len(l.deletes))
-	l.deletes = append(l.deletes, deletion{seq: r.Seq, at: r.Event.At, path: path})
+	l.deletes = append(l.deletes, deletion{seq: r.Seq, at: r.Event.At, path: l.kept(path)})
 }
 
 // askDeletes notes which nodes a transaction is to delete.
@@ -295,7 +293,7 @@ func (l *Log) addCreates(ops string) bool {
 		if !ok {
 			return false
 		}
-		l.tried[path] = true
+		l.tried[strings.Clone(path)] = true
 	}
 	return true
 }
@@ -307,6 +305,7 @@ func (l *Log) addNotice(r events.Record, text string) bool {
 	case events.Elected:
 		path, token, _, ok := readTerm(rest)
 		if ok {
+			path = l.kept(path)
 			l.begin(r, path, token)
 			l.heldLease(r, path, token)
 		}
@@ -340,6 +339,15 @@ var notices = map[events.Notice]bool{
 	events.Stale:   true, events.Delivered: true, events.Withdrawn: true, events.Connected: true,
 	events.Suspended:   true,
 	events.Reconnected: true, events.Lost: true, events.ShortGrant: true, events.Warning: true,
+}
+
+// kept returns a path that is a part of an effect, without the rest of the effect: that of the node, if the client has
+// created it.
+func (l *Log) kept(path string) string {
+	if n := l.nodes[path]; n != nil {
+		return n.path
+	}
+	return strings.Clone(path)
 }
 
 // readTerm reads "PATH token=N …".

@@ -53,7 +53,7 @@ func (l *Log) meets(o *Log) bool {
 // saw reports whether a client saw a node or a session of another one.
 func (l *Log) saw(o *Log) bool {
 	for path, n := range o.nodes {
-		if _, there := l.seen[path]; there || n.session != nil && n.session.id != 0 && l.owners[path] == n.session.id {
+		if l.listedFirst(path) != 0 || n.session != nil && n.session.id != 0 && l.owners[path] == n.session.id {
 			return true
 		}
 	}
@@ -72,17 +72,18 @@ func (h *history) findApart() {
 		session int64
 	}
 	by := map[int64]author{}
-	for i, group := range groups {
+	for g, group := range groups {
 		for _, l := range group {
-			for _, s := range l.sights {
+			for i := range l.sights.len() {
+				s := l.sights.at(i)
 				if !s.write {
 					continue
 				}
-				if other, there := by[s.zxid]; there && other.group != i && other.session != s.session {
+				if other, there := by[s.zxid]; there && other.group != g && other.session != s.session {
 					h.apart.zxid = s.zxid
 					return
 				}
-				by[s.zxid] = author{i, s.session}
+				by[s.zxid] = author{g, s.session}
 			}
 		}
 	}

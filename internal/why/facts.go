@@ -1,6 +1,8 @@
 package why
 
 import (
+	"iter"
+	"slices"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -52,7 +54,36 @@ type Fact struct {
 }
 
 // Summary returns the verdict, the moves that were asked for and the doubts.
-func (r *Report) Summary() []Fact {
+func (r *Report) Summary() []Fact { return slices.Collect(r.EachOfSummary()) }
+
+// EachOfSummary is Summary without a list of all of them: there may be many.
+func (r *Report) EachOfSummary() iter.Seq[Fact] {
+	return func(yield func(Fact) bool) {
+		if !yieldAll(r.verdictFacts(), yield) {
+			return
+		}
+		for _, m := range r.Moves {
+			if !yieldAll(r.factsOfMove(m), yield) {
+				return
+			}
+		}
+		var rest []Fact
+		for _, t := range r.Troubles {
+			rest = append(rest, t.fact())
+		}
+		for _, d := range r.Doubts {
+			rest = append(rest, Fact{Type: "doubt", Text: d.Text, Records: d.Records})
+		}
+		yieldAll(rest, yield)
+	}
+}
+
+// yieldAll yields all facts, and reports whether more are wanted.
+func yieldAll(all []Fact, yield func(Fact) bool) bool {
+	return !slices.ContainsFunc(all, func(f Fact) bool { return !yield(f) })
+}
+
+func (r *Report) verdictFacts() []Fact {
 	all := []Fact{{Type: "verdict", Verdict: r.Verdict, Text: r.Why}}
 	if r.Work != WorkNone {
 		all = append(all, Fact{Type: "work-verdict", Work: r.Work, Text: r.WorkWhy})
@@ -63,53 +94,76 @@ func (r *Report) Summary() []Fact {
 	for i := range r.Summaries {
 		all = append(all, Fact{Type: "summary", Path: r.Summaries[i].Path, Summary: &r.Summaries[i]})
 	}
-	for _, m := range r.Moves {
-		all = append(all, r.moveFact(m))
-		for _, o := range m.Work {
-			all = append(all, o.fact(m.Path))
-		}
-		for _, t := range m.Troubles {
-			all = append(all, t.fact())
-		}
+	return all
+}
+
+// factsOfMove returns a move, and what delayed it.
+func (r *Report) factsOfMove(m Move) []Fact {
+	all := []Fact{r.moveFact(m)}
+	for _, o := range m.Work {
+		all = append(all, o.fact(m.Path))
 	}
-	for _, t := range r.Troubles {
+	for _, t := range m.Troubles {
 		all = append(all, t.fact())
-	}
-	for _, d := range r.Doubts {
-		all = append(all, Fact{Type: "doubt", Text: d.Text, Records: d.Records})
 	}
 	return all
 }
 
 // Facts returns all that the sentences were made of: the terms of every line, the nodes and
 // sessions of every log, then the moves that were asked for with their proofs.
-func (r *Report) Facts() (all []Fact) {
-	for _, n := range r.lines {
-		for _, t := range n.terms {
-			all = append(all, r.termFact(t))
-		}
-	}
-	for _, l := range r.logs {
-		all = append(all, r.itemFacts(l)...)
-		for _, path := range sortedKeys(l.nodes) {
-			all = append(all, r.nodeFact(l, l.nodes[path]))
-		}
-		for _, s := range l.sessions {
-			f := Fact{Type: "session", Log: l.Name, Session: hex(s.id), Long: s.timeout, From: r.at(l, s.attached[0].at)}
-			if s.lost != nil {
-				f.To, f.Text = r.at(l, s.lost.at), oneLine(s.lost.text)
+func (r *Report) Facts() []Fact { return slices.Collect(r.EachFact()) }
+
+// EachFact is Facts without a list of all of them: there may be many.
+func (r *Report) EachFact() iter.Seq[Fact] {
+	return func(yield func(Fact) bool) {
+		for _, n := range r.lines {
+			for _, t := range n.terms {
+				if !yield(r.termFact(t)) {
+					return
+				}
 			}
-			all = append(all, f)
+		}
+		for _, l := range r.logs {
+			if !r.logFacts(l, yield) {
+				return
+			}
+		}
+		for f := range r.EachOfSummary() {
+			if !yield(f) {
+				return
+			}
+		}
+		for _, m := range r.Moves {
+			for _, p := range m.Proofs {
+				if !yield(Fact{Type: "proof", Path: m.Path, Token: p.Earlier.Token, NextToken: p.Later.Token,
+					Certainty: p.Certainty, Between: p.Between, Error: p.Error, How: p.How, Records: p.Records}) {
+					return
+				}
+			}
 		}
 	}
-	summary := r.Summary()
-	for _, m := range r.Moves {
-		for _, p := range m.Proofs {
-			summary = append(summary, Fact{Type: "proof", Path: m.Path, Token: p.Earlier.Token, NextToken: p.Later.Token,
-				Certainty: p.Certainty, Between: p.Between, Error: p.Error, How: p.How, Records: p.Records})
+}
+
+// logFacts yields what a log has of a job's items, of nodes and of sessions. It reports whether more is wanted.
+func (r *Report) logFacts(l *Log, yield func(Fact) bool) bool {
+	if !yieldAll(r.itemFacts(l), yield) {
+		return false
+	}
+	for _, path := range sortedKeys(l.nodes) {
+		if !yield(r.nodeFact(l, l.nodes[path])) {
+			return false
 		}
 	}
-	return append(all, summary...)
+	for _, s := range l.sessions {
+		f := Fact{Type: "session", Log: l.Name, Session: hex(s.id), Long: s.timeout, From: r.at(l, s.attached[0].at)}
+		if s.lost != nil {
+			f.To, f.Text = r.at(l, s.lost.at), oneLine(s.lost.text)
+		}
+		if !yield(f) {
+			return false
+		}
+	}
+	return true
 }
 
 func (r *Report) at(l *Log, at int64) *time.Time {
@@ -163,7 +217,7 @@ func (o Overlap) fact(path string) Fact {
 }
 
 func (r *Report) moveFact(m Move) Fact {
-	f := Fact{Type: "move", Path: m.Path, Story: m.story, NodeEnd: m.NodeEnd, Also: m.Also}
+	f := Fact{Type: "move", Path: m.Path, Story: r.story(m), NodeEnd: m.NodeEnd, Also: m.Also}
 	if t := m.From; t != nil {
 		f.Log, f.Participant, f.Token = t.Log.Name, t.who(), t.Token
 		f.Cause, f.Long, f.From = m.Ending.Cause, m.Ending.Long, r.at(t.Log, m.Ending.At)

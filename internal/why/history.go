@@ -40,9 +40,9 @@ func newHistory(logs []*Log, txns []txnlog.Txn, ppm int64) *history {
 		for _, s := range l.sessions {
 			h.sessions[s.id] = l
 		}
-		high, top := make([]int64, len(l.sights)), int64(0)
-		for i, s := range l.sights {
-			top = max(top, s.zxid)
+		high, top := make([]int64, l.sights.len()), int64(0)
+		for i := range high {
+			top = max(top, l.sights.at(i).zxid)
 			high[i] = top
 		}
 		h.highest[l] = high
@@ -59,7 +59,8 @@ func newHistory(logs []*Log, txns []txnlog.Txn, ppm int64) *history {
 func (h *history) wasReplaced() bool {
 	for _, l := range h.logs {
 		last := int64(0)
-		for _, s := range l.sights {
+		for i := range l.sights.len() {
+			s := l.sights.at(i)
 			if !s.write {
 				continue
 			}
@@ -160,8 +161,8 @@ func (h *history) leadsTo(a *Log, after uint64, at int64, b *Log, before uint64)
 		return false
 	}
 	zxid := int64(0)
-	for i := firstSight(a, after); i < len(a.sights); i++ {
-		if s := a.sights[i]; s.write && s.seq > after && s.sent >= at {
+	for i := firstSight(a, after); i < a.sights.len(); i++ {
+		if s := a.sights.at(i); s.write && s.seq > after && s.sent >= at {
 			zxid = s.zxid
 			break
 		}
@@ -175,15 +176,7 @@ func (h *history) leadsTo(a *Log, after uint64, at int64, b *Log, before uint64)
 
 // firstSight returns the index of the first sight at or after a record.
 func firstSight(l *Log, seq uint64) int {
-	lo, hi := 0, len(l.sights)
-	for lo < hi {
-		if mid := (lo + hi) / 2; l.sights[mid].seq < seq {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo
+	return l.sights.first(func(s *sight) bool { return s.seq >= seq })
 }
 
 // sawGone returns the record by which a client knew, at a record of its own, that a node was

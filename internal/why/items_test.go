@@ -169,8 +169,9 @@ func TestAJobsItemsBelongToATerm(t *testing.T) {
 	a.multi(aWorker, 600, events.OK, "", takeOver(0))
 	r := explainJob(t, false, Options{Token: 20}, a, b)
 	var first, second []string
-	for _, m := range explainJob(t, false, Options{}, a, b).Moves {
-		for _, s := range m.story {
+	whole := explainJob(t, false, Options{}, a, b)
+	for _, m := range whole.Moves {
+		for _, s := range whole.story(m) {
 			switch {
 			case m.To != nil && m.To.Token == 20:
 				first = append(first, s.Text)

@@ -2,6 +2,8 @@ package why
 
 import (
 	"fmt"
+	"iter"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -12,38 +14,42 @@ const mostLines = 24
 // Lines returns the report as text: the verdicts, the summary, then a line for each move and each doubt. Without full
 // they are at most mostLines, of which the last moves are kept; with it, each move is followed by the records that
 // led to it.
-func (r *Report) Lines(full bool) []string {
-	lines := r.lineTexts(full)
-	for i := range lines {
-		lines[i] = harmless(lines[i])
+func (r *Report) Lines(full bool) []string { return slices.Collect(r.EachLine(full)) }
+
+// EachLine is Lines without a list of all of them: with full there are many.
+func (r *Report) EachLine(full bool) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		r.eachLine(full, func(text string) bool { return yield(harmless(text)) })
 	}
-	return lines
 }
 
-func (r *Report) lineTexts(full bool) []string {
+func (r *Report) eachLine(full bool, yield func(string) bool) {
 	lines := append([]string{r.verdictLine()}, r.summaryLines()...)
-	moves := make([]string, len(r.Moves))
-	for i, m := range r.Moves {
-		moves[i] = m.line()
-	}
 	var doubts []string
 	for _, d := range r.Doubts {
 		doubts = append(doubts, capital(d.String())+".")
 	}
-	if full {
-		for i, m := range r.Moves {
-			lines = append(lines, moves[i])
-			lines = append(lines, r.chains(m)...)
-		}
-		return append(lines, doubts...)
+	moves := r.Moves
+	if !full {
+		doubts = doubts[:min(len(doubts), 3)]
 	}
-	doubts = doubts[:min(len(doubts), 3)]
-	if room := min(mostMoves, mostLines-len(lines)-len(doubts)); len(moves) > room {
+	if room := min(mostMoves, mostLines-len(lines)-len(doubts)); !full && len(moves) > room {
 		left := len(moves) - (room - 1)
 		lines = append(lines, fmt.Sprintf("(%s before these: --full, --around or --token shows them)", plural(left, "move")))
 		moves = moves[left:]
 	}
-	return append(append(lines, moves...), doubts...)
+	all := func(some []string) bool {
+		return !slices.ContainsFunc(some, func(text string) bool { return !yield(text) })
+	}
+	if !all(lines) {
+		return
+	}
+	for _, m := range moves {
+		if !yield(r.line(m)) || full && !all(r.chains(m)) {
+			return
+		}
+	}
+	all(doubts)
 }
 
 // Bounds of what is shown without full.
@@ -137,10 +143,10 @@ func (r *Report) verdictLine() string {
 }
 
 // line is one move as a paragraph.
-func (m Move) line() string {
+func (r *Report) line(m Move) string {
 	var b strings.Builder
 	b.WriteString(m.Path + ": ")
-	for i, s := range m.story {
+	for i, s := range r.story(m) {
 		if i > 0 {
 			b.WriteByte(' ')
 		}

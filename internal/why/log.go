@@ -33,7 +33,7 @@ type Log struct {
 	lastSeq     uint64
 	closed      bool // the session machine has ended
 	tick        time.Duration
-	recs        []brief
+	recs        briefs
 	gaps        []*hole
 	session     sessionState
 	sessions    []*session
@@ -46,8 +46,8 @@ type Log struct {
 	itemsAsked  map[timerKey]*itemWrite // transactions about a job's items without an answer
 	items       []*itemWrite
 	givenBack   map[timerKey][]string // what a semaphore's transactions without an answer delete
-	sights      []sight
-	stamps      []stamp
+	sights      blocks[sight]
+	stamps      blocks[stamp]
 	pauses      []pause
 	lateness    []pause // timers that fired late although the process ran
 	timers      map[timerKey]int64
@@ -55,9 +55,9 @@ type Log struct {
 	headless    map[events.ID]*headless
 	refusals    []failure // of requests for a confirmation, by the ensemble
 	listings    map[events.ID]listing
-	seen        map[string]seen  // by path
-	owners      map[string]int64 // by path: the session that owns a node
-	gone        []sighting       // watches and reads that show that a node is gone
+	seen        map[string]map[string]uint64 // by directory and name: the first record whose listing has a node
+	owners      map[string]int64             // by path: the session that owns a node
+	gone        []sighting                   // watches and reads that show that a node is gone
 	deletes     []deletion
 	tried       map[string]bool       // what transactions were to create
 	jumps       []jump                // of the wall clock, and times in which the machine slept
@@ -68,15 +68,6 @@ type Log struct {
 	goneSeqs    map[string][]uint64   // the records in gone, by path: see sawGone
 	nodesEnded  map[string]bool       // what endedNodes returns
 	unread      []uint64              // records with an effect that could not be read
-}
-
-// brief is what is kept of every record.
-type brief struct {
-	seq, cause uint64
-	at         int64
-	machine    events.ID
-	kind       events.Kind
-	row        string
 }
 
 // hole is a gap in the log.
@@ -159,7 +150,7 @@ type sessionState struct {
 // reader's own; the Log then has what was read before. It never fails on a gap.
 func Read(name string, header events.Header, r Reader) (*Log, error) {
 	l := &Log{Name: name, Header: header, machines: map[events.ID]*machine{}, listings: map[events.ID]listing{},
-		open: map[events.ID][]*Term{}, pending: map[timerKey][]int{}, seen: map[string]seen{},
+		open: map[events.ID][]*Term{}, pending: map[timerKey][]int{}, seen: map[string]map[string]uint64{},
 		owners: map[string]int64{}, nodes: map[string]*node{}, leases: map[string]*lease{},
 		givenBack: map[timerKey][]string{}, timers: map[timerKey]int64{}, tried: map[string]bool{},
 		headless: map[events.ID]*headless{}}
@@ -220,7 +211,7 @@ func (l *Log) add(r events.Record) {
 	if n := len(l.gaps); n > 0 && l.gaps[n-1].after == 0 {
 		l.gaps[n-1].after = ev.At
 	}
-	l.recs = append(l.recs, brief{r.Seq, r.Cause, ev.At, r.Machine, ev.Kind.Current(), r.Row})
+	l.recs.add(brief{r.Seq, r.Cause, ev.At, r.Machine, ev.Kind.Current(), r.Row})
 	if ev.Paused > 0 {
 		l.pauses = append(l.pauses, pause{r.Seq, ev.At, time.Duration(ev.Paused)})
 	}
@@ -235,8 +226,9 @@ func (l *Log) add(r events.Record) {
 	for _, text := range r.Effects.Strings() {
 		l.addEffect(r, text)
 	}
-	if r.Machine == events.SessionMachine && r.To == "closed" {
-		l.closed = true
+	if r.To == "closed" {
+		delete(l.listings, r.Machine) // what a term needs of it, it has
+		l.closed = l.closed || r.Machine == events.SessionMachine
 	}
 }
 
@@ -309,21 +301,7 @@ func (l *Log) machineOf(id events.ID) *machine {
 }
 
 // rec returns what is kept of a record; its seq is 0 if there is none.
-func (l *Log) rec(seq uint64) brief {
-	lo, hi := 0, len(l.recs)
-	for lo < hi {
-		mid := (lo + hi) / 2
-		if l.recs[mid].seq < seq {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	if lo < len(l.recs) && l.recs[lo].seq == seq {
-		return l.recs[lo]
-	}
-	return brief{}
-}
+func (l *Log) rec(seq uint64) brief { return l.recs.numbered(seq) }
 
 // chain returns a record and those that caused it, back to what came from outside.
 func (l *Log) chain(seq uint64) (all []brief) {

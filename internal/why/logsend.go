@@ -103,10 +103,10 @@ func (h *history) goneAtOddTime(t *Term, s *session, next *Term) string {
 
 // requestsAfter returns how many transactions the last session asked for after the log's end.
 func (h *history) requestsAfter(l *Log) (n int) {
-	if len(l.sessions) == 0 || len(l.sights) == 0 || h.replaced {
+	if len(l.sessions) == 0 || l.sights.len() == 0 || h.replaced {
 		return 0
 	}
-	id, last := l.sessions[len(l.sessions)-1].id, h.highest[l][len(l.sights)-1]
+	id, last := l.sessions[len(l.sessions)-1].id, h.highest[l][l.sights.len()-1]
 	for _, t := range h.all {
 		if t.Session == id && t.Zxid > last && t.Cxid != 0 && t.Kind != txnlog.CreateSession {
 			n++

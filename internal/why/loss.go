@@ -104,9 +104,9 @@ func (s *session) nextSuspended(at int64) *loss {
 
 // lastAnswer returns when the last answer came before an instant.
 func (l *Log) lastAnswer(at int64) int64 {
-	for i := len(l.sights) - 1; i >= 0; i-- {
-		if l.sights[i].at < at {
-			return l.sights[i].at
+	for i := l.sights.len() - 1; i >= 0; i-- {
+		if s := l.sights.at(i); s.at < at {
+			return s.at
 		}
 	}
 	return l.first
@@ -126,8 +126,8 @@ func (h *history) expiredBefore(t *Term, s *session, lost *loss) bool {
 	if s.lost == nil || s.lost.code != events.SessionExpired || s.closeAsked != 0 {
 		return false
 	}
-	for i := len(t.Log.sights) - 1; i >= 0; i-- {
-		w := t.Log.sights[i]
+	for i := t.Log.sights.len() - 1; i >= 0; i-- {
+		w := t.Log.sights.at(i)
 		if w.session == s.id && w.write && w.at <= lost.at {
 			return s.lost.at-w.sent < int64(s.timeout)*95/100
 		}
@@ -234,8 +234,8 @@ func (t *Term) refusedCheck() (last failure) {
 // asked for before it: so long that it could not count.
 func (t *Term) slowAnswer(right int64) (most time.Duration, seq uint64) {
 	s := t.Log.sessionNumbered(t.Session)
-	for i := firstSight(t.Log, t.untilSeq+1); s != nil && i < len(t.Log.sights); i++ {
-		w := t.Log.sights[i]
+	for i := firstSight(t.Log, t.untilSeq+1); s != nil && i < t.Log.sights.len(); i++ {
+		w := t.Log.sights.at(i)
 		if w.session != s.id || w.sent > right {
 			break
 		}

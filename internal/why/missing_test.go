@@ -146,7 +146,7 @@ func TestWhatIsMissingMakesNothingFalse(t *testing.T) {
 		for i := range r.Moves {
 			if m := &r.Moves[i]; !m.assumesDeath() {
 				if who := s.ledBetween(m); who != "" {
-					fail(who + " where nobody is said to have led: " + m.line())
+					fail(who + " where nobody is said to have led: " + r.line(*m))
 				}
 			}
 		}

@@ -8,11 +8,11 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// moves returns the changes of leadership in a line: from each term to the next. Where several hold together, the end
+// addMoves adds the changes of leadership in a line: from each term to the next. Where several hold together, the end
 // of one is a move of its own.
-func (r *Report) moves(n *line) (all []Move) {
+func (r *Report) addMoves(all []Move, n *line) []Move {
 	if n.permits {
-		return r.permitMoves(n)
+		return r.addPermitMoves(all, n)
 	}
 	var last *Term
 	var lingering []*Term // terms before the last whose work may run on
@@ -182,7 +182,7 @@ func (r *Report) goneMeanwhile(l *Log) bool {
 		}
 		for i := range r.Moves {
 			m := &r.Moves[i]
-			from, to := r.began(*m), r.when(*m)
+			from, to := m.began, m.when
 			if l.queued(m.Path) && r.wall(l, g.before) <= max(from, to) && (g.after == 0 || r.wall(l,
 				g.after) >= min(from, to)) {
 				return true

@@ -65,8 +65,8 @@ func (h *history) byClock(t *Term, e *Ending) {
 
 // lastWrite returns when the last write was asked for that was answered before an instant, and when that was; 0 for none.
 func (l *Log) lastWrite(session, before int64) (asked, answered int64) {
-	for i := len(l.sights) - 1; i >= 0; i-- {
-		if w := l.sights[i]; w.session == session && w.write && w.at <= before {
+	for i := l.sights.len() - 1; i >= 0; i-- {
+		if w := l.sights.at(i); w.session == session && w.write && w.at <= before {
 			return w.sent, w.at
 		}
 	}
@@ -75,8 +75,8 @@ func (l *Log) lastWrite(session, before int64) (asked, answered int64) {
 
 // wroteBetween reports whether a write was sent and committed between two instants.
 func (l *Log) wroteBetween(session, from, to int64) bool {
-	for i := len(l.sights) - 1; i >= 0 && l.sights[i].at > from; i-- {
-		if s := l.sights[i]; s.session == session && s.write && s.sent >= from && s.at <= to {
+	for i := l.sights.len() - 1; i >= 0 && l.sights.at(i).at > from; i-- {
+		if s := l.sights.at(i); s.session == session && s.write && s.sent >= from && s.at <= to {
 			return true
 		}
 	}

@@ -22,8 +22,8 @@ type Permits struct {
 // permitsOf returns how many permits a term has. A log whose beginning is missing does not say it: one at least.
 func permitsOf(t *Term) int { return max(t.machine().permits, 1) }
 
-// permitMoves returns the beginnings and the ends of the terms of a semaphore.
-func (r *Report) permitMoves(n *line) (all []Move) {
+// addPermitMoves adds the beginnings and the ends of the terms of a semaphore.
+func (r *Report) addPermitMoves(all []Move, n *line) []Move {
 	var held []*Term // those whose end was not shown to be before the last beginning
 	strangers := r.h.strangePermits(n)
 	for _, t := range n.terms {
@@ -102,9 +102,9 @@ func (h *history) strangePermits(n *line) int {
 	}
 	seen := map[string]bool{}
 	for _, l := range h.logs {
-		for path := range l.seen {
-			if dirOf(path) == n.dir && h.kindOf(baseOf(path)).shares {
-				seen[baseOf(path)] = true
+		for name := range l.seen[n.dir] {
+			if h.kindOf(name).shares {
+				seen[name] = true
 			}
 		}
 	}

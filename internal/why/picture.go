@@ -164,17 +164,17 @@ const micro = int64(1000)
 
 // knotsOf returns points of a log's clock. Their times never go back.
 func (p *painter) knotsOf(l *Log) (all [][2]int64) {
-	step := max(1, len(l.recs)/maxKnots)
+	step := max(1, l.recs.len()/maxKnots)
 	last := int64(0)
 	add := func(at int64) {
 		last = max(last, p.Report.wall(l, at)/micro)
 		all = append(all, [2]int64{(at - l.Header.StartAt) / micro, last})
 	}
-	for i := 0; i < len(l.recs); i += step {
-		add(l.recs[i].at)
+	for i := 0; i < l.recs.len(); i += step {
+		add(l.recs.at(i).at)
 	}
-	if n := len(l.recs); n > 0 && (n-1)%step != 0 {
-		add(l.recs[n-1].at)
+	if n := l.recs.len(); n > 0 && (n-1)%step != 0 {
+		add(l.recs.at(n - 1).at)
 	}
 	return some(all)
 }
@@ -237,7 +237,7 @@ func (p *painter) connectedUntil(l *Log, s *session, a attach) int64 {
 }
 
 func (p *painter) move(m Move) PictureMove {
-	pic := PictureMove{Line: m.Path, Story: capitals(m.story, 1), Title: "nobody"}
+	pic := PictureMove{Line: m.Path, Story: capitals(p.story(m), 1), Title: "nobody"}
 	if t := m.From; t != nil {
 		pic.Title, pic.Cause, pic.From, pic.At = t.who(), m.Ending.Cause, p.shown(t.Log, m.Ending.At), t.ref(cmp.Or(t.Stopped, t.Log.lastSeq))
 	}

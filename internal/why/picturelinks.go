@@ -148,8 +148,8 @@ func (p *painter) endedSession(l *Log, t *txnlog.Txn) (PictureEnd, string) {
 
 // lastHeard returns the record of the last answer in a session before a time.
 func (p *painter) lastHeard(l *Log, session, before int64) PictureEnd {
-	for i := len(l.sights) - 1; i >= 0; i-- {
-		if s := l.sights[i]; s.session == session && p.shown(l, s.at) <= before {
+	for i := l.sights.len() - 1; i >= 0; i-- {
+		if s := l.sights.at(i); s.session == session && p.shown(l, s.at) <= before {
 			return PictureEnd{Log: l.Name, Seq: s.seq}
 		}
 	}

@@ -32,8 +32,8 @@ func (p *painter) findEnds() {
 				p.deleted[d.path] = deletedBy{l, d}
 			}
 		}
-		for _, s := range l.sights {
-			if s.write {
+		for i := range l.sights.len() {
+			if s := l.sights.at(i); s.write {
 				if p.written[s.zxid] == nil {
 					p.written[s.zxid] = map[*Log]uint64{}
 				}

@@ -134,7 +134,7 @@ func (h *history) strangersIn(n *line) (all []stranger) {
 		}
 	}
 	add := func(path string, by Ref) {
-		if dirOf(path) != n.dir || known[path] || orderOf(path) < 0 {
+		if known[path] || orderOf(path) < 0 {
 			return
 		}
 		k := h.kindOf(baseOf(path))
@@ -154,12 +154,14 @@ func (h *history) strangersIn(n *line) (all []stranger) {
 		}
 	}
 	for _, l := range h.logs {
-		for _, path := range sortedKeys(l.seen) {
-			add(path, Ref{l.Name, l.seen[path].first})
+		for _, name := range sortedKeys(l.seen[n.dir]) {
+			add(inDir(n.dir, name), Ref{l.Name, l.seen[n.dir][name]})
 		}
 	}
 	for _, path := range sortedKeys(h.lives) {
-		add(path, Ref{})
+		if dirOf(path) == n.dir {
+			add(path, Ref{})
+		}
 	}
 	all = append(all, h.unendedIn(n)...)
 	all = append(all, h.unseenIn(n)...)
@@ -305,8 +307,8 @@ func (h *history) unseenIn(n *line) (all []stranger) {
 		for path := range l.nodes {
 			note(path)
 		}
-		for path := range l.seen {
-			note(path)
+		for name := range l.seen[n.dir] {
+			taken[orderOf(name)] = true
 		}
 		for path := range l.tried {
 			if dirOf(path) == n.dir { // what a transaction creates has no known number

@@ -1,10 +1,6 @@
 package why
 
-import (
-	"cmp"
-	"slices"
-	"time"
-)
+import "time"
 
 // Certainty says how it is known that two terms were one after the other.
 type Certainty string
@@ -153,11 +149,11 @@ func (h *history) overlaps(p *Proof) bool {
 	a, b := p.Earlier, p.Later
 	right := a.rightUntil()
 	// The last record of the earlier one within its right.
-	i, _ := slices.BinarySearchFunc(a.Log.recs, right, func(r brief, at int64) int { return cmp.Compare(r.at, at) })
+	i := a.Log.recs.since(right)
 	if i == 0 {
 		return false
 	}
-	last := a.Log.recs[i-1].seq
+	last := a.Log.recs.at(i - 1).seq
 	if a.Stopped != 0 {
 		last = min(last, a.Stopped-1)
 	}

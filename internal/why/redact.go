@@ -110,7 +110,7 @@ func (l *Log) redact(p *pseudonyms) {
 	for _, g := range l.gaps {
 		g.gap.Why = p.gap(g.gap.Why)
 	}
-	l.seen, l.owners, l.absent = rekey(p, l.seen), rekey(p, l.owners), rekey(p, l.absent)
+	l.seen, l.owners, l.absent = rekeySeen(p, l.seen), rekey(p, l.owners), rekey(p, l.absent)
 	l.goneSeqs, l.nodesEnded = nil, nil // they have paths
 	for i := range l.gone {
 		l.gone[i].path = p.path(l.gone[i].path)
@@ -161,6 +161,21 @@ func (p *pseudonyms) loss(text string) string {
 		}
 	}
 	return server + "failed"
+}
+
+// rekeySeen is rekey of what is by directory and name.
+func rekeySeen(p *pseudonyms, m map[string]map[string]uint64) map[string]map[string]uint64 {
+	renamed := map[string]map[string]uint64{}
+	for _, dir := range sortedKeys(m) {
+		for _, name := range sortedKeys(m[dir]) {
+			path := p.path(inDir(dir, name))
+			if renamed[dirOf(path)] == nil {
+				renamed[dirOf(path)] = map[string]uint64{}
+			}
+			renamed[dirOf(path)][baseOf(path)] = m[dir][name]
+		}
+	}
+	return renamed
 }
 
 func rekey[V any](p *pseudonyms, m map[string]V) map[string]V {

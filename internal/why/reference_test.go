@@ -49,9 +49,9 @@ func TestTheClockThatMostAgreeOn(t *testing.T) {
 			!strings.Contains(text, c.says) {
 			t.Errorf("%v, %q: set forward by %s, want %d h and %q\n%s", c.hours, c.clock, got, c.shift, c.says, text)
 		}
-		at := time.Unix(0, r.when(r.Moves[0])).Add(time.Duration(c.around)*time.Hour - 10*time.Second)
+		at := time.Unix(0, r.Moves[0].when).Add(time.Duration(c.around)*time.Hour - 10*time.Second)
 		near := Explain(logs, nil, Options{Clock: c.clock, Around: at})
-		if len(near.Moves) == 0 || near.nearestTo != 0 || near.when(near.Moves[0]) != r.when(r.Moves[0]) {
+		if len(near.Moves) == 0 || near.nearestTo != 0 || near.Moves[0].when != r.Moves[0].when {
 			t.Errorf("%v, %q: around %s there are %d moves", c.hours, c.clock, at, len(near.Moves))
 		}
 	}

@@ -51,7 +51,9 @@ type Move struct {
 	Work     []Overlap  // of To and earlier terms, of those whose work is recorded
 	Permits  *Permits   // of a semaphore: whether there were enough when To began
 	strange  []stranger // places without a log that may have led in between
-	story    []Sentence
+
+	began int64 // with the end of From, or the beginning of the first; by the clock that is shown, as the next
+	when  int64 // To began, or else From ended
 }
 
 // dir returns the directory of the line.
@@ -103,17 +105,20 @@ func Explain(logs []*Log, txns []txnlog.Txn, o Options) *Report {
 	if o.OwnClocks {
 		r.face, r.ownClocks = face{clock: -1}, true
 	}
-	var all []Move
+	all := make([]Move, 0, r.maxMoves(o))
 	for _, n := range r.lines {
 		if o.Path == "" || under(o.Path, n) {
-			all = append(all, r.moves(n)...)
+			all = r.addMoves(all, n)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Move) int { return cmp.Compare(r.when(a), r.when(b)) })
+	for i := range all {
+		r.date(&all[i])
+	}
+	slices.SortStableFunc(all, func(a, b Move) int { return cmp.Compare(a.when, b.when) })
 	r.Moves = r.scope(all, o)
 	r.Earlier = len(all) - len(r.Moves)
 	for i := range r.Moves {
-		r.tell(&r.Moves[i])
+		r.tell(&r.Moves[i], func(string, ...Ref) {}) // for what the move has of it
 	}
 	r.judge(o)
 	r.judgeWork()
@@ -124,6 +129,19 @@ func Explain(logs []*Log, txns []txnlog.Txn, o Options) *Report {
 	}
 	r.doubt(o)
 	return r
+}
+
+// maxMoves returns how many moves the lines that were asked for may have.
+func (r *Report) maxMoves(o Options) (most int) {
+	for _, n := range r.lines {
+		if o.Path == "" || under(o.Path, n) {
+			most += len(n.terms) + 1
+			if n.permits || n.shared {
+				most += len(n.terms)
+			}
+		}
+	}
+	return most
 }
 
 // under reports whether a line is that of a path: its directory, or below it as a job
@@ -147,20 +165,18 @@ func (h *history) sortTerms(n *line) {
 	})
 }
 
-// when returns the time of a move: when the next began, or else when the last ended.
-func (r *Report) when(m Move) int64 {
-	if m.To != nil {
-		return r.wall(m.To.Log, m.To.ElectedAt)
-	}
-	return r.wall(m.From.Log, m.Ending.At)
-}
-
-// began returns when a move began: with the end of a term, or the beginning of the first.
-func (r *Report) began(m Move) int64 {
+// date sets the times of a move.
+func (r *Report) date(m *Move) {
 	if m.From != nil {
-		return r.wall(m.From.Log, m.Ending.At)
+		m.began = r.wall(m.From.Log, m.Ending.At)
+		m.when = m.began
 	}
-	return r.when(m)
+	if m.To != nil {
+		m.when = r.wall(m.To.Log, m.To.ElectedAt)
+	}
+	if m.From == nil {
+		m.began = m.when
+	}
 }
 
 // logsOf returns the logs of the two terms of a proof.

@@ -32,7 +32,7 @@ func (h *history) chooseFace() face {
 		n := 0
 		for other := range h.clocks.n {
 			if e := h.clocks.edges[[2]int{id, other}]; e != nil {
-				n += len(e.samples)
+				n += e.added
 			}
 		}
 		if n > most || n == most && best >= 0 && id < best {
@@ -58,7 +58,7 @@ func (r *Report) wall(l *Log, at int64) int64 { return r.face.wall(r.h, l, at) }
 func (r *Report) days() string {
 	from, to := endless, -endless
 	for _, m := range r.Moves {
-		from, to = min(from, r.began(m)), max(to, r.when(m))
+		from, to = min(from, m.began), max(to, m.when)
 	}
 	if len(r.Moves) == 0 {
 		for _, l := range r.logs {
@@ -80,6 +80,9 @@ func (r *Report) time(l *Log, at int64) string { return clockText(r.wall(l, at))
 
 // scope returns the moves that were asked for.
 func (r *Report) scope(all []Move, o Options) (kept []Move) {
+	if o.Token == 0 && o.Since.IsZero() && o.Until.IsZero() && o.Around.IsZero() {
+		return all
+	}
 	var since, until int64 = -endless, endless
 	if !o.Since.IsZero() {
 		since = o.Since.UnixNano()
@@ -90,7 +93,7 @@ func (r *Report) scope(all []Move, o Options) (kept []Move) {
 	for _, m := range all {
 		switch {
 		case o.Token != 0 && (m.From == nil || m.From.Token != o.Token) && (m.To == nil || m.To.Token != o.Token):
-		case max(r.began(m), r.when(m)) < since || min(r.began(m), r.when(m)) >= until: // of two at once the next began first
+		case max(m.began, m.when) < since || min(m.began, m.when) >= until: // of two at once the next began first
 		default:
 			kept = append(kept, m)
 		}
@@ -105,7 +108,7 @@ func (r *Report) scope(all []Move, o Options) (kept []Move) {
 func (r *Report) around(all []Move, at int64) (kept []Move) {
 	nearest, best := -1, endless
 	for i, m := range all {
-		from, to := min(r.began(m), r.when(m)), max(r.began(m), r.when(m)) // of two at once the next began first
+		from, to := min(m.began, m.when), max(m.began, m.when) // of two at once the next began first
 		if to >= at && from < at+int64(time.Minute) {
 			kept = append(kept, m)
 		}
@@ -127,7 +130,7 @@ func (r *Report) around(all []Move, at int64) (kept []Move) {
 func (r *Report) aroundElsewhere(all []Move, at int64) (kept []Move) {
 	for _, c := range r.h.hostAheads(r.logs, r.face) {
 		for _, m := range all {
-			from, to := min(r.began(m), r.when(m))+c.ahead, max(r.began(m), r.when(m))+c.ahead
+			from, to := min(m.began, m.when)+c.ahead, max(m.began, m.when)+c.ahead
 			if to >= at && from < at+int64(time.Minute) {
 				kept = append(kept, m)
 			}

@@ -10,9 +10,15 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// tell writes the sentences of a move.
-func (r *Report) tell(m *Move) {
-	add := func(text string, refs ...Ref) { m.story = append(m.story, Sentence{text, refs}) }
+// story returns the sentences of a move. They are not kept: of most moves nobody asks for them.
+func (r *Report) story(m Move) (all []Sentence) {
+	m.Also = nil
+	r.tell(&m, func(text string, refs ...Ref) { all = append(all, Sentence{text, refs}) })
+	return all
+}
+
+// tell tells the sentences of a move, and sets what else the move has of them.
+func (r *Report) tell(m *Move, add adder) {
 	if m.From != nil {
 		r.tellEnding(m, add)
 		r.tellNode(m, add)

@@ -127,8 +127,7 @@ func (r *Report) sumGaps(s *LineSummary, moves []Move) {
 			continue
 		}
 		if long := r.h.clocks.between(m.From.Log, m.Ending.At, m.To.Log, m.To.ElectedAt); long.known() {
-			from := r.wall(m.From.Log, m.Ending.At)
-			s.addGap(from, from+long.mid())
+			s.addGap(m.began, m.began+long.mid())
 		}
 	}
 }

@@ -87,12 +87,19 @@ func (l *Log) end(r events.Record, path string, token int64, _ string) {
 		if t.Token != token || t.Node != path {
 			continue
 		}
-		l.open[r.Machine] = slices.Delete(l.open[r.Machine], i, i+1)
+		l.closeTerm(r.Machine, i)
 		t.Stopped, t.StoppedAt, t.uncertain = r.Seq, ev.At, nil
 		t.stopKind, t.stopCode, t.paused = ev.Kind.Current(), ev.Code, time.Duration(ev.Paused)
 		t.Reason = cmp.Or(r.Reason, reasonOf(t.stopKind, t.paused, r.Effects.Strings()))
 		t.worksLeft = l.machineOf(r.Machine).works
 		return
+	}
+}
+
+// closeTerm takes a term out of those that have not ended.
+func (l *Log) closeTerm(id events.ID, i int) {
+	if l.open[id] = slices.Delete(l.open[id], i, i+1); len(l.open[id]) == 0 {
+		delete(l.open, id)
 	}
 }
 

@@ -16,6 +16,9 @@ func dirOf(path string) string {
 	return "/"
 }
 
+// inDir returns the path of a node in a directory.
+func inDir(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" + name }
+
 // baseOf returns a node's name in its directory.
 func baseOf(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 

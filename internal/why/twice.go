@@ -6,8 +6,8 @@ type Left struct{ Out, For *Log }
 // Unexplained reports whether the log that was left out has records before or behind all of the other one, as dumps of
 // one client at different times have.
 func (l Left) Unexplained() bool {
-	out, kept := l.Out.recs, l.For.recs
-	return len(out) > 0 && len(kept) > 0 && (out[0].seq < kept[0].seq || l.Out.lastSeq > l.For.lastSeq)
+	out, kept := &l.Out.recs, &l.For.recs
+	return out.len() > 0 && kept.len() > 0 && (out.at(0).seq < kept.at(0).seq || l.Out.lastSeq > l.For.lastSeq)
 }
 
 // LeaveOutTwice returns the logs of different clients: of two logs of one client, as a log and its copy or a dump of the

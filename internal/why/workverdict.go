@@ -161,8 +161,8 @@ func (h *history) lateWrite(t, next *Term, w events.Write) string {
 	if next == nil || next.Node == t.Node {
 		return ""
 	}
-	for i := firstSight(next.Log, next.Elected+1); i < len(next.Log.sights); i++ {
-		if s := next.Log.sights[i]; s.write && s.sent >= next.ElectedAt {
+	for i := firstSight(next.Log, next.Elected+1); i < next.Log.sights.len(); i++ {
+		if s := next.Log.sights.at(i); s.write && s.sent >= next.ElectedAt {
 			if s.zxid < w.Zxid {
 				return what + next.who() + " led (whose write has zxid " + hex(s.zxid) + ")"
 			}

@@ -271,7 +271,8 @@ func (y *tally) takeStrike(seed uint64, s *simulated, r *Report, hit strike, unt
 		y.causes[hit.action.Do+" → "+string(m.Ending.Cause)]++
 		if !slices.Contains(right[hit.action.Do], m.Ending.Cause) {
 			y.wrong++
-			y.misses = append(y.misses, fmt.Sprintf("world %d, %s: %s: %s", seed, hit.action.Do, m.Ending.Cause, m.line()))
+			y.misses = append(y.misses, fmt.Sprintf("world %d, %s: %s: %s", seed, hit.action.Do, m.Ending.Cause,
+				r.line(m)))
 		}
 		return
 	}
