@@ -15,8 +15,11 @@ type Led struct {
 	Until   *time.Time    `json:"until,omitempty"`        // the end of the right; nil: it goes on, or that is not known
 	Why     []Because     `json:"why,omitempty"`          // the cause of the end first, then what else was wrong then
 	Without time.Duration `json:"withoutNanos,omitempty"` // how long nobody had the right after it
+	Error   time.Duration `json:"errorNanos,omitempty"`   // by how much Without may be wrong
 	Unknown string        `json:"unknown,omitempty"`      // what the logs do not show of its end, and of what followed
+	If      string        `json:"if,omitempty"`           // what Until and Without take for granted
 	term    *Term
+	ended   int64 // the end of the right, by the log's clock
 }
 
 // mostLed is how many terms a summary has at most: the last.
@@ -43,12 +46,41 @@ func (r *Report) sumTerms(s *LineSummary, moves []Move) {
 	s.Terms = s.Terms[max(0, len(s.Terms)-mostLed):]
 }
 
+// inTheirOrder returns the moves of a line in the order of its terms, which clocks that cannot be aligned do not show.
+func (r *Report) inTheirOrder(moves []Move) []Move {
+	place := map[*Term]int{}
+	for _, n := range r.lines {
+		if n.path != moves[0].Path {
+			continue
+		}
+		if len(place) > 0 {
+			return moves // several lines have this path: only clocks can order them
+		}
+		for i, t := range n.terms {
+			place[t] = i
+		}
+	}
+	of := func(m Move) int {
+		if m.To == nil {
+			return 2*place[m.From] + 1 // behind the move to it
+		}
+		return 2 * place[m.To]
+	}
+	moves = slices.Clone(moves)
+	slices.SortStableFunc(moves, func(a, b Move) int { return of(a) - of(b) })
+	return moves
+}
+
 func (r *Report) led(t *Term) Led {
 	return Led{Leader: t.who(), Token: t.Token, From: *at(r.wall(t.Log, t.ElectedAt)), term: t}
 }
 
+// oneEnsemble is what is taken for granted of two logs that may be of different ensembles.
+const oneEnsemble = "the logs of both are of one ensemble"
+
 // endLed says when and why a term ended.
 func (r *Report) endLed(l *Led, m Move) {
+	l.ended = m.Ending.At
 	l.Until, l.Why = at(r.wall(m.From.Log, m.Ending.At)), r.reasons(m)
 	switch {
 	case len(m.strange) > 0:
@@ -56,12 +88,18 @@ func (r *Report) endLed(l *Led, m Move) {
 	case m.Ending.Cause == CauseUnknown || m.Ending.Cause == CauseGap:
 		l.Unknown = "why " + l.Leader + " stopped is not in the logs"
 	}
+	switch {
+	case m.To != nil && r.h.apart.between(m.From.Log, m.To.Log):
+		l.If = oneEnsemble
+	case m.assumesDeath():
+		l.If = l.Leader + " died where its log ends"
+	}
 	if m.To == nil || len(m.strange) > 0 {
 		return
 	}
 	long := r.h.clocks.between(m.From.Log, m.Ending.At, m.To.Log, m.To.ElectedAt)
 	if long.known() && long.mid() > 0 {
-		l.Without = time.Duration(long.mid())
+		l.Without, l.Error = time.Duration(long.mid()), time.Duration(long.width()/2)
 	}
 }
 
@@ -85,7 +123,10 @@ func (l Led) text() string {
 	text := fmt.Sprintf("Led: %s (token %d) from %s until %s", l.Leader, l.Token, clockText(l.From.UnixNano()),
 		clockText(l.Until.UnixNano()))
 	if l.Without > 0 {
-		text += ", then nobody for " + span(l.Without)
+		text += ", then nobody for " + span(l.Without) + plusMinus(l.Error)
+	}
+	if l.If != "" {
+		text += ", if " + l.If
 	}
 	for i, one := range joined(l.Why) {
 		if i == 0 {

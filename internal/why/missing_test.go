@@ -113,6 +113,12 @@ func (s *spared) ledBetween(m *Move) string {
 	return ""
 }
 
+// whole reports whether all of a client's log is here: where it ends, the client died.
+func (s *spared) whole(l *Log) bool {
+	client, known := s.of[l]
+	return known && s.until[client] == endless
+}
+
 // Whatever is missing, cut, damaged or foreign: what is stated is what was so in the world, or it is said that it is
 // not known.
 func TestWhatIsMissingMakesNothingFalse(t *testing.T) {
@@ -144,10 +150,15 @@ func TestWhatIsMissingMakesNothingFalse(t *testing.T) {
 			fail(s.missed())
 		}
 		for i := range r.Moves {
-			if m := &r.Moves[i]; !m.assumesDeath() {
+			if m := &r.Moves[i]; !m.assumesDeath() || s.whole(m.From.Log) {
 				if who := s.ledBetween(m); who != "" {
 					fail(who + " where nobody is said to have led: " + r.line(*m))
 				}
+			}
+		}
+		for _, line := range r.Summaries {
+			if wrong := s.wrongSummary(line); wrong != "" {
+				fail(wrong)
 			}
 		}
 		if t.Failed() {

@@ -148,10 +148,19 @@ func (r *Report) outlived() string {
 		if !slices.ContainsFunc(r.Moves, func(m Move) bool { return m.dir() == n.dir }) {
 			continue
 		}
-		for _, s := range n.strangers {
-			if s.log != nil && r.othersGoOn(s.log, s.log.session.current.timeout, n.path) {
-				return s.log.Name + "'s log ends while its node " + s.name() + " is in line, and others go on"
-			}
+		if why := r.waitsOn(n); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// waitsOn says which log ends while its client's node is in a line and others go on, so that it may have led since; ""
+// if none does.
+func (r *Report) waitsOn(n *line) string {
+	for _, s := range n.strangers {
+		if s.log != nil && r.othersGoOn(s.log, s.log.session.current.timeout, n.path) {
+			return s.log.Name + "'s log ends while its node " + s.name() + " is in line, and others go on"
 		}
 	}
 	return ""

@@ -100,6 +100,7 @@ func (r *Report) summarizeLine(path string, moves []Move, o Options) LineSummary
 	part.Moves, part.Work, part.WorkWhy = moves, WorkNone, ""
 	part.judge(o)
 	part.judgeWork()
+	moves = r.inTheirOrder(moves)
 	last := moves[len(moves)-1]
 	t := last.To
 	if t == nil {
@@ -107,6 +108,10 @@ func (r *Report) summarizeLine(path string, moves []Move, o Options) LineSummary
 	}
 	end := r.lastRecord(t.Log)
 	s := LineSummary{Path: path, AsOf: *at(end), Verdict: part.Verdict, Work: part.Work, Moves: len(moves)}
+	if r.h.apart.sure() { // what is compared across them is wrong
+		s.Unknown = r.h.apart.why()
+		return s
+	}
 	if last.Permits == nil {
 		r.sumTerms(&s, moves)
 		r.sumGaps(&s, moves)
@@ -151,17 +156,23 @@ func (r *Report) findLeader(s *LineSummary, last Move, end int64) {
 			s.Unknown = t.Log.Name + "'s log ends while " + t.who() + " " + t.holds() + ", and others go on"
 			return
 		}
-		if r.h.endingOf(t, nil).Cause == CauseLeads && r.wall(t.Log, t.rightUntil()) >= end {
+		ending := r.h.endingOf(t, nil)
+		switch {
+		case ending.Cause != CauseLeads:
+		case r.wall(t.Log, t.rightUntil()) >= end:
 			s.Leader, s.Token, s.Since = t.who(), t.Token, at(r.wall(t.Log, t.ElectedAt))
 			return
+		default:
+			s.Unknown = t.Log.Name + "'s log ends at " + r.time(t.Log, t.Log.last) + " while " + t.who() + " " +
+				t.holds() + ": it does so still, unless its process is dead"
+			return
 		}
-		last = Move{Path: last.Path, From: t, Ending: r.h.endingOf(t, nil)}
+		last = Move{Path: last.Path, From: t, Ending: ending}
 	}
 	if last.From == nil || !r.isLast(last.From) {
 		return
 	}
-	if len(last.strange) > 0 {
-		s.Unknown = r.missingLog(last)
+	if s.Unknown = r.mayLeadNow(last); s.Unknown != "" {
 		return
 	}
 	from := r.wall(last.From.Log, last.Ending.At)
@@ -174,6 +185,17 @@ func (r *Report) findLeader(s *LineSummary, last Move, end int64) {
 	if !s.Left {
 		s.addGap(from, end)
 	}
+}
+
+// mayLeadNow says who may lead behind the last term, although no log shows it; "" if nobody may.
+func (r *Report) mayLeadNow(last Move) string {
+	if len(last.strange) > 0 {
+		return r.missingLog(last)
+	}
+	if i := slices.IndexFunc(r.lines, func(n *line) bool { return slices.Contains(n.terms, last.From) }); i >= 0 {
+		return r.waitsOn(r.lines[i])
+	}
+	return ""
 }
 
 // isLast reports whether no term of the line follows.
@@ -202,8 +224,6 @@ func (r *Report) inTheWay(m Move) *InTheWay {
 		return nil
 	case t.worksLeft > 0 && t.Stopped != 0:
 		b.Why = "its work has not returned, or its Leadership was not released"
-	case t.Log.lastLine == nil && t.Open():
-		b.Why = "its log just ends: if the process is dead, its session has yet to expire"
 	default:
 		b.Why = "it has not been deleted"
 	}

@@ -66,6 +66,9 @@ const maxLingering = 16
 
 // judgeWork finds the verdict about work over all moves that were asked for.
 func (r *Report) judgeWork() {
+	if r.h.apart.sure() {
+		return // work in different ensembles is not at once in any line
+	}
 	var worst Overlap
 	two, open := 0, ""
 	for _, m := range r.Moves {
