@@ -12,6 +12,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/internal/clock"
+	"github.com/incumbent-go/incumbent/internal/digestmd5"
+	"github.com/incumbent-go/incumbent/internal/journal"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 )
@@ -78,6 +80,41 @@ type SASLServer struct {
 // SASLTransient returns an error for a Mechanism of one's own, with the text of err: the login failed for a reason that
 // may pass, such as a KDC that does not answer.
 func SASLTransient(err error) error { return zkio.SASLTransient(err) }
+
+// DigestMD5 returns the mechanism DIGEST-MD5 (RFC 2831) for a user and a password, for servers with a
+// DigestLoginModule. The identity of the client is sasl:user. Printed with any verb or marshalled, it is its name and
+// the user only.
+//
+// The password does not travel, but who reads a login can guess at it, and nothing protects what follows. Set TLS, too.
+func DigestMD5(user, password string) Mechanism {
+	return digestMD5{digestmd5.Client{User: user, Password: password}}
+}
+
+type digestMD5 struct{ digestmd5.Client }
+
+func (d digestMD5) Start(context.Context, SASLServer) (SASLExchange, []byte, error) {
+	return d.Begin(), nil, nil
+}
+
+// checkSASL returns what is wrong with the user of Config.SASL, nil if nothing is.
+func (c Config) checkSASL() error {
+	d, ok := c.SASL.(digestMD5)
+	if !ok {
+		return nil
+	}
+	if err := d.Check(); err != nil {
+		return fmt.Errorf("incumbent: Config.SASL: %w", err)
+	}
+	return nil
+}
+
+// warnOfSASL warns of a login that does not protect what it is about.
+func (c Config) warnOfSASL(log *journal.Logger) {
+	if _, ok := c.SASL.(digestMD5); ok && c.TLS == nil {
+		log.Log(zerolog.WarnLevel, "the login by DIGEST-MD5 can be read, so its password can be guessed at, "+
+			"and nothing protects what follows: set Config.TLS", nil)
+	}
+}
 
 // mechanism is a Mechanism as zkio has it.
 type mechanism struct{ of Mechanism }

@@ -133,6 +133,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	if err := c.run(); err != nil {
 		return nil, err
 	}
+	config.warnOfSASL(c.log)
 	if config.TLS != nil {
 		go c.certificate.watch()
 	}

@@ -152,7 +152,7 @@ func (c Config) withDefaults() (Config, error) {
 	case c.SyncLimit < 0 || c.SyncLimit > 1<<16:
 		return c, fmt.Errorf("incumbent: Config.SyncLimit is %d: give the ensemble's syncLimit, 5 by default", c.SyncLimit)
 	}
-	return c, cmp.Or(c.checkTick(), checkOptions(c), c.checkMessages())
+	return c, cmp.Or(c.checkTick(), checkOptions(c), c.checkMessages(), c.checkSASL())
 }
 
 // checkTick returns why the tick and the session timeout do not fit together, nil if they

@@ -13,16 +13,17 @@ var (
 	leaves = []string{"internal/async", "internal/belief", "internal/clock", "internal/fault", "internal/journal"}
 	// tools are the rooms behind the programs: no other program can import them.
 	tools = []string{"internal/world", "internal/why", "internal/why/txnlog", "internal/drawing", "internal/page", "internal/page/live",
-		"internal/play", "internal/play/web", "internal/play/server"}
+		"internal/digestmd5", "internal/play", "internal/play/web", "internal/play/server"}
 )
 
 // rooms says which rooms of this module the room's code may import.
 var rooms = map[string][]string{
 	".": slices.Concat(leaves, []string{"engine", "events", "machines", "zkio", "internal/sources", "internal/segments",
-		"internal/invariants", "internal/optimizations", "internal/usercode"}),
+		"internal/digestmd5", "internal/invariants", "internal/optimizations", "internal/usercode"}),
 	"internal/async":         {"internal/usercode"},
 	"internal/belief":        {"events"},
 	"internal/clock":         {"engine"},
+	"internal/digestmd5":     nil,
 	"internal/fault":         {"events"},
 	"internal/journal":       {"events", "internal/async", "internal/fault", "internal/usercode"},
 	"internal/invariants":    nil,
@@ -35,7 +36,7 @@ var rooms = map[string][]string{
 	"engine":                 {"events"},
 	"events":                 nil,
 	"zkio":                   {"engine", "events", "internal/invariants", "internal/optimizations", "internal/usercode"},
-	"zkio/zkmem":             {"internal/quorum"},
+	"zkio/zkmem":             {"internal/digestmd5", "internal/quorum"},
 	"internal/world":         {"engine", "events", "machines", "zkio/zkmem", "internal/quorum"},
 	"internal/why":           {"events", "machines", "internal/why/txnlog"},
 	"internal/why/txnlog":    nil,

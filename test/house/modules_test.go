@@ -31,6 +31,7 @@ var standard = strings.Fields(`bufio bytes cmp container/heap container/list con
 // standardHere are those that one room, or one file, may import besides.
 var standardHere = map[string][]string{
 	"zkio/zkmem":           {"crypto/hmac", "crypto/sha1", "encoding/asn1", "encoding/base64", "net/netip", "syscall"}, // a server, in tests only
+	"internal/digestmd5":   {"crypto/md5", "crypto/subtle"},
 	"slogger":              {"log/slog"},
 	"internal/why/txnlog":  {"hash/adler32"}, // the servers' checksum
 	"health":               {"net/http", "net/url"},

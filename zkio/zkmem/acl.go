@@ -20,7 +20,8 @@ const (
 )
 
 // ACL grants Perms to an identity. Schemes: world (ID "anyone"), digest, ip, x509 (the subject of a client's
-// certificate, on a server with a listener for TLS), and auth in requests, which stands for the caller's own identities.
+// certificate, on a server with a listener for TLS), sasl (the user, on a server with Options.SASLUsers), and auth in
+// requests, which stands for the caller's own identities.
 type ACL struct {
 	Perms  int32
 	Scheme string
@@ -64,7 +65,7 @@ func allowed(acl []ACL, perms int32, ids []Auth) Code {
 
 func matches(id Auth, pattern string) bool {
 	switch id.Scheme {
-	case "digest", "x509":
+	case "digest", "x509", "sasl":
 		return id.ID == pattern
 	case "ip":
 		return ipMatches(id.ID, pattern)
@@ -97,9 +98,11 @@ func ipPrefix(pattern string) (netip.Prefix, bool) {
 	return prefix, prefix.IsValid()
 }
 
-// settle checks the list of a request and replaces "auth" by the caller's identities. Certificates are known if the
-// server has a listener for TLS.
-func settle(acl []ACL, ids []Auth, certificates bool) ([]ACL, Code) {
+// schemes are those of access lists that not every server knows.
+type schemes struct{ x509, sasl bool }
+
+// settle checks the list of a request and replaces "auth" by the caller's identities.
+func settle(acl []ACL, ids []Auth, known schemes) ([]ACL, Code) {
 	var settled, seen []ACL
 	for _, a := range acl {
 		if slices.Contains(seen, a) {
@@ -110,7 +113,8 @@ func settle(acl []ACL, ids []Auth, certificates bool) ([]ACL, Code) {
 		case a.ID == nullID && (a.Scheme == "world" || a.Scheme == "digest" || a.Scheme == "ip"):
 			return nil, MarshallingError
 		case a.Scheme == "world" && a.ID == "anyone", a.Scheme == "digest" && validDigest(a.ID),
-			certificates && a.Scheme == "x509" && strings.Contains(a.ID, "="):
+			known.x509 && a.Scheme == "x509" && strings.Contains(a.ID, "="),
+			known.sasl && a.Scheme == "sasl" && validPrincipal(a.ID):
 			settled = append(settled, a)
 		case a.Scheme == "ip":
 			if _, ok := ipPrefix(a.ID); !ok {
@@ -120,7 +124,7 @@ func settle(acl []ACL, ids []Auth, certificates bool) ([]ACL, Code) {
 		case a.Scheme == "auth":
 			before := len(settled)
 			for _, id := range ids {
-				if id.Scheme == "digest" || id.Scheme == "x509" {
+				if id.Scheme == "digest" || id.Scheme == "x509" || id.Scheme == "sasl" {
 					settled = append(settled, ACL{a.Perms, id.Scheme, id.ID})
 				}
 			}
@@ -135,6 +139,12 @@ func settle(acl []ACL, ids []Auth, certificates bool) ([]ACL, Code) {
 		return nil, InvalidACL
 	}
 	return settled, OK
+}
+
+// validPrincipal reports whether an ID may be that of a Kerberos principal, "name", "name@realm" or "name/host@realm".
+func validPrincipal(id string) bool {
+	name, realm, found := strings.Cut(id, "@")
+	return id != nullID && (!found || strings.Count(name, "/") < 2 && !strings.ContainsAny(realm, "/@"))
 }
 
 // validDigest reports whether an ID has two parts; as in Java, empty parts at the end do not count.

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/incumbent-go/incumbent/internal/digestmd5"
 )
 
 // conn is one client's connection: a reader (the goroutine of ServeConn), which serves the requests, and a writer.
@@ -24,6 +26,7 @@ type conn struct {
 	// Guarded by Server.mu.
 	session  *session
 	auth     []Auth
+	login    *digestmd5.Server // nil before its first token
 	detached bool
 	use      use
 	queue    []*packet     // at a member of an ensemble: requests that are not answered yet

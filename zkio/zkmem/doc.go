@@ -17,12 +17,12 @@
 //
 // It does all of a standalone ZooKeeper 3.9, or 3.8.0 ([Options].Release), that a client of leader election uses:
 // sessions with re-attachment and expiry at tick boundaries, persistent, ephemeral, sequential and container nodes,
-// full Stats, ACLs (world, auth, digest, ip), multi and multiRead, watches in the server's order (one-shot, persistent
-// and recursive), whoAmI, the counts of quotas, and the four-letter words but stmk. As on a real server, nodes with a
-// TTL ([Options].ExtendedTypes) and the super user ([Options].SuperDigest) have to be switched on, and so has reconfig
-// in an ensemble ([Options].Reconfig). Clients with a certificate have its identity ([Server.ListenTLS]), and a server
-// may require one ([Options].EnforceAuth). A differential test runs the same operations against it and against the real
-// server of its release.
+// full Stats, ACLs (world, auth, digest, ip, sasl), multi and multiRead, watches in the server's order (one-shot,
+// persistent and recursive), whoAmI, the counts of quotas, and the four-letter words but stmk. As on a real server,
+// nodes with a TTL ([Options].ExtendedTypes) and the super user ([Options].SuperDigest) have to be switched on, and so
+// has reconfig in an ensemble ([Options].Reconfig). Clients with a certificate have its identity ([Server.ListenTLS]),
+// and a server may require one ([Options].EnforceAuth). A differential test runs the same operations against it and
+// against the real server of its release.
 //
 // # What its releases do in their own way
 //
@@ -59,8 +59,8 @@
 //
 // # Where it differs from ZooKeeper
 //
-//   - No SASL: a token gets the empty answer of a server without a login. Quotas are counted and not enforced, which is
-//     ZooKeeper's default.
+//   - SASL is DIGEST-MD5, and no Kerberos. A real server accepts an unknown user with the password of the user who has
+//     logged in before it, which this one refuses. Quotas are counted and not enforced, which is ZooKeeper's default.
 //   - A multiRead with a write in it, or with a path that is null, is refused without the body that a real server sends
 //     behind the error. So is a multi with such a path, for which 3.8.0 uses up a zxid without naming it.
 //   - Lists of children are sorted; a dying session's nodes are deleted in sorted order. A real server has no order there.

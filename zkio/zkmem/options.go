@@ -59,8 +59,13 @@ type Options struct {
 	SuperDigest string
 	// EnforceAuth has the schemes of which a client must have proven an identity: what enforce.auth.schemes is with
 	// enforce.auth.enabled=true. Other requests are refused with SessionRequiresAuth, and the connection ends. They are
-	// digest, ip, x509 and sasl, of which zkmem knows no login. New panics at another one. Default none.
+	// digest, ip, x509 and sasl (with which sessionRequireClientSASLAuth=true is the same). New panics at another one.
+	// Default none.
 	EnforceAuth []string
+	// SASLUsers has the passwords of the users who can log in by SASL's DIGEST-MD5: what the section Server of a JAAS
+	// file is, with a DigestLoginModule. Their identity is of the scheme sasl. Default none: a token is answered as by a
+	// server without a login.
+	SASLUsers map[string]string
 	// ReadOnly imitates a server that is cut off from its ensemble: it accepts only clients that ask for a read-only
 	// server, and refuses writes.
 	ReadOnly bool

@@ -198,7 +198,7 @@ func (d *draft) create(op Op) Txn {
 	if !ok {
 		return d.refuse(BadArguments)
 	}
-	acl, code := settle(op.ACL, d.caller.Auth, d.tree.certificates)
+	acl, code := settle(op.ACL, d.caller.Auth, d.tree.schemes)
 	if code != OK {
 		return d.refuse(code)
 	}
@@ -322,7 +322,7 @@ func (d *draft) setACL(op Op) Txn {
 	if !validPath(op.Path) {
 		return d.refuse(BadArguments)
 	}
-	acl, code := settle(op.ACL, d.caller.Auth, d.tree.certificates)
+	acl, code := settle(op.ACL, d.caller.Auth, d.tree.schemes)
 	if code != OK {
 		return d.refuse(code)
 	}

@@ -23,8 +23,6 @@ func (s *Server) read(c *conn, r request) (Code, func(*encoder)) {
 		return s.addWatch(c, r)
 	case OpWhoAmI:
 		return OK, func(e *encoder) { e.identities(c.auth) }
-	case OpSASL: // without a login, a real server answers so, too
-		return OK, func(e *encoder) { e.bytes(nil) }
 	case OpMultiRead:
 		return OK, s.multiRead(c, r.op.Ops)
 	case OpCheckWatches, OpRemoveWatches:

@@ -20,6 +20,7 @@ type request struct {
 	stay  []string  // setWatches2: persistent watches
 	deep  []string  // setWatches2: recursive watches
 	auth  Auth      // auth: the scheme and what the client sends
+	token string    // sasl
 	bad   bool
 	spare bool // it is bad, and uses up no zxid
 
@@ -75,7 +76,7 @@ func (r *request) body(d *decoder, release Release) {
 	case OpAddWatch:
 		r.op.Path, r.mode = d.textOr(""), WatchMode(d.int32())
 	case OpSASL:
-		d.text()
+		r.token = d.text()
 	case OpAuth:
 		d.int32()
 		r.auth = Auth{Scheme: d.textOr(""), ID: d.textOr(nullID)}

@@ -2,7 +2,11 @@
 
 package zkmem
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/incumbent-go/incumbent/internal/digestmd5"
+)
 
 // serveHandshake serves a handshake and reports whether requests may follow.
 func (s *Server) serveHandshake(c *conn, h handshake) bool {
@@ -107,7 +111,7 @@ func (s *Server) respond(c *conn, p *packet) bool {
 func (s *Server) reply(c *conn, op OpCode, xid int32, zxid int64, code Code, body func(*encoder)) {
 	e := newFrame()
 	e.replyHeader(xid, zxid, code)
-	if code == OK && body != nil {
+	if body != nil && (code == OK || op == OpSASL) {
 		body(e)
 	}
 	c.send(e.frame())
@@ -141,6 +145,8 @@ func (s *Server) answer(c *conn, p *packet) answer {
 	case r.op.Code == OpAuth:
 		a.code = c.addIdentity(r)
 		a.last = a.code != OK
+	case r.op.Code == OpSASL:
+		s.logIn(c, r.token, &a)
 	case r.op.Code == OpCloseSession:
 		s.endSession(c.session)
 		a.last = true
@@ -268,6 +274,27 @@ func (c *conn) addIdentity(r request) Code {
 		return OK
 	}
 	return AuthFailed
+}
+
+// logIn answers a token of a client's login. A server without users answers null, as a real one without a login does.
+func (s *Server) logIn(c *conn, token string, a *answer) {
+	var reply []byte
+	a.body = func(e *encoder) { e.bytes(reply) }
+	if len(s.opts.SASLUsers) == 0 {
+		return
+	}
+	if c.login == nil {
+		c.login = digestmd5.NewServer(s.opts.SASLUsers)
+	}
+	reply, user, err := c.login.Next([]byte(token))
+	switch {
+	case err != nil:
+		if a.code, a.last = AuthFailed, true; slices.Contains(s.opts.EnforceAuth, "sasl") {
+			a.code = SessionRequiresAuth
+		}
+	case user != "":
+		c.addAuth(Auth{"sasl", user})
+	}
 }
 
 func (c *conn) addAuth(id Auth) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"time"
 )
@@ -144,7 +145,7 @@ func (s *Server) addEndpoint(l net.Listener, config *tls.Config) bool {
 	}
 	s.listeners[l] = struct{}{}
 	s.addrs = append(s.addrs, endpoint{l.Addr(), config})
-	s.tree.certificates = s.knowsCertificates()
+	s.tree.schemes = s.schemes()
 	s.work.Add(1)
 	if s.member != nil {
 		s.member.ens.readdress()
@@ -227,13 +228,16 @@ func (s *Server) TLSAddr() string {
 	return s.endpoint(true)
 }
 
-// knowsCertificates reports whether the server has a listener for TLS. Under Server.mu.
-func (s *Server) knowsCertificates() bool { return s.endpoint(true) != "" }
+// schemes returns the schemes that the server knows: x509 with a listener for TLS, sasl with a login. Under Server.mu.
+func (s *Server) schemes() schemes {
+	login := len(s.opts.SASLUsers) > 0 || slices.Contains(s.opts.EnforceAuth, "sasl")
+	return schemes{x509: s.endpoint(true) != "", sasl: login}
+}
 
 // adopt takes a copy of a tree, with what the server's settings say of it. Under Server.mu.
 func (s *Server) adopt(tree *Tree) {
 	s.tree = tree.Clone()
-	s.tree.extended, s.tree.keeper, s.tree.certificates = s.opts.ExtendedTypes, s.opts.Keeper, s.knowsCertificates()
+	s.tree.extended, s.tree.keeper, s.tree.schemes = s.opts.ExtendedTypes, s.opts.Keeper, s.schemes()
 }
 
 // endpoint returns the first address with or without TLS. Under Server.mu.

@@ -17,14 +17,14 @@ const ContainerOwner int64 = math.MinInt64
 //
 // A Tree is not safe for concurrent use.
 type Tree struct {
-	zxid         int64
-	nodes        map[string]*node
-	sessions     map[int64]int32               // session → timeout in milliseconds
-	ephemerals   map[int64]map[string]struct{} // session → its nodes
-	containers   map[string]struct{}           // and nodes with a TTL: the server deletes these by itself
-	extended     bool                          // nodes with a TTL are accepted
-	certificates bool                          // the scheme x509 is known
-	keeper       bool                          // Stats count as ClickHouse Keeper's: see Options.Keeper
+	zxid       int64
+	nodes      map[string]*node
+	sessions   map[int64]int32               // session → timeout in milliseconds
+	ephemerals map[int64]map[string]struct{} // session → its nodes
+	containers map[string]struct{}           // and nodes with a TTL: the server deletes these by itself
+	extended   bool                          // nodes with a TTL are accepted
+	schemes    schemes                       // of access lists, that not every server knows
+	keeper     bool                          // Stats count as ClickHouse Keeper's: see Options.Keeper
 }
 
 // node is one znode. children stays sorted. creates counts the children ever created here: it is the sequence
@@ -65,14 +65,14 @@ func NewTree() *Tree {
 // Clone returns an independent copy.
 func (t *Tree) Clone() *Tree {
 	c := &Tree{
-		zxid:         t.zxid,
-		nodes:        make(map[string]*node, len(t.nodes)),
-		sessions:     make(map[int64]int32, len(t.sessions)),
-		ephemerals:   make(map[int64]map[string]struct{}, len(t.ephemerals)),
-		containers:   make(map[string]struct{}, len(t.containers)),
-		extended:     t.extended,
-		certificates: t.certificates,
-		keeper:       t.keeper,
+		zxid:       t.zxid,
+		nodes:      make(map[string]*node, len(t.nodes)),
+		sessions:   make(map[int64]int32, len(t.sessions)),
+		ephemerals: make(map[int64]map[string]struct{}, len(t.ephemerals)),
+		containers: make(map[string]struct{}, len(t.containers)),
+		extended:   t.extended,
+		schemes:    t.schemes,
+		keeper:     t.keeper,
 	}
 	for path, n := range t.nodes {
 		twin := *n

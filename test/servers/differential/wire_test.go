@@ -139,6 +139,8 @@ func (d *dec) body(op int32) string {
 		return fmt.Sprint(d.i32())
 	case opWhoAmI:
 		return d.identities()
+	case opSASL:
+		return d.str()
 	}
 	return ""
 }
