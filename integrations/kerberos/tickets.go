@@ -1,0 +1,227 @@
+package kerberos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jcmturner/gokrb5/v8/messages"
+	"github.com/jcmturner/gokrb5/v8/types"
+)
+
+// credential is a ticket with its key.
+type credential struct {
+	ticket           messages.Ticket
+	key              types.EncryptionKey
+	begin, end, till time.Time // till: it can be renewed until then
+}
+
+// leeway is how long before its end a ticket is no longer used, at most.
+const leeway = 10 * time.Second
+
+// usable reports whether a server would take the ticket now, and a moment later.
+func (c credential) usable(now time.Time) bool {
+	return now.Add(min(leeway, c.end.Sub(c.begin)/10)).Before(c.end)
+}
+
+// due returns when the ticket has to be renewed: Java's client does it after four fifths of its time, too.
+func (c credential) due() time.Time { return c.begin.Add(c.end.Sub(c.begin) / 5 * 4) }
+
+// source is where tickets come from: a KDC, by a keytab or a cache, or a test's.
+type source interface {
+	name() string // of the client's principal
+	// login returns a ticket of the KDC's own, by which others are had.
+	login() (credential, error)
+	// renew returns one that ends later than old.
+	renew(old credential) (credential, error)
+	ticket(tgt credential, to service) (credential, error)
+}
+
+// unanswered is the error of a KDC that does not answer: it may pass.
+type unanswered struct{ error }
+
+func (u unanswered) Unwrap() error { return u.error }
+
+var errClosed = errors.New("the mechanism is closed")
+
+// retryAtMost and retryAtLeast bound the pause after a renewal that failed, which is a tenth of what is left of the
+// ticket.
+const (
+	retryAtMost  = time.Minute
+	retryAtLeast = time.Second
+)
+
+// tickets holds the tickets of one principal.
+type tickets struct {
+	from source
+	turn chan struct{} // holds a value while a KDC is asked: gokrb5's configuration is for one goroutine
+
+	mu       sync.Mutex
+	tgt      credential
+	services map[service]credential
+	flights  map[service]*flight
+	timer    *time.Timer
+	closed   bool
+	work     sync.WaitGroup
+}
+
+// flight is a ticket that is being asked for. Who waits for it may give up; what comes of it is kept.
+type flight struct {
+	done   chan struct{}
+	ticket credential
+	err    error
+}
+
+func newTickets(from source) *tickets {
+	return &tickets{
+		from: from, turn: make(chan struct{}, 1), services: map[service]credential{}, flights: map[service]*flight{},
+	}
+}
+
+// get returns a ticket for a service.
+func (t *tickets) get(ctx context.Context, to service) (credential, error) {
+	f, err := t.begin(to)
+	if err != nil {
+		return credential{}, err
+	}
+	select {
+	case <-f.done:
+		return f.ticket, f.err
+	case <-ctx.Done():
+		return credential{}, unanswered{fmt.Errorf("no KDC has answered in time for a ticket for %s", to)}
+	}
+}
+
+// begin returns a flight that has ended, if there is a ticket already, or one that is under way.
+func (t *tickets) begin(to service) (*flight, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return nil, errClosed
+	}
+	if f := t.flights[to]; f != nil {
+		return f, nil
+	}
+	f := &flight{done: make(chan struct{})}
+	if held := t.services[to]; held.usable(time.Now()) {
+		f.ticket = held
+		close(f.done)
+		return f, nil
+	}
+	t.flights[to] = f
+	t.work.Go(func() { t.fly(f, to) })
+	return f, nil
+}
+
+// fly gets a ticket for a service.
+func (t *tickets) fly(f *flight, to service) {
+	t.turn <- struct{}{}
+	defer func() { <-t.turn }()
+	f.ticket, f.err = t.fetch(to)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if f.err == nil {
+		t.services[to] = f.ticket
+	}
+	delete(t.flights, to)
+	close(f.done)
+}
+
+// fetch asks for a ticket, first with the TGT that there is. A refusal of one with an old TGT is asked again with a
+// new one: the KDC may have new keys.
+func (t *tickets) fetch(to service) (credential, error) {
+	t.mu.Lock()
+	tgt := t.tgt
+	t.mu.Unlock()
+	if tgt.usable(time.Now()) {
+		c, err := t.from.ticket(tgt, to)
+		var passing unanswered
+		if err == nil || errors.As(err, &passing) {
+			return c, err
+		}
+	}
+	tgt, err := t.from.login()
+	if err != nil {
+		return credential{}, err
+	}
+	t.hold(tgt)
+	return t.from.ticket(tgt, to)
+}
+
+// hold keeps a TGT, and sets the timer of its renewal.
+func (t *tickets) hold(tgt credential) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.tgt = tgt
+	t.renewAt(tgt.due())
+}
+
+// renewAt sets the timer. t.mu is locked.
+func (t *tickets) renewAt(at time.Time) {
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+	if !t.closed {
+		t.timer = time.AfterFunc(time.Until(at), t.renewal)
+	}
+}
+
+// renewal is called by the timer.
+func (t *tickets) renewal() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.closed {
+		t.work.Go(t.renew)
+	}
+}
+
+// renew replaces the TGT, and with it the tickets of all services. If that fails, it is tried again while the old TGT
+// lasts, and then by the next login.
+func (t *tickets) renew() {
+	t.turn <- struct{}{}
+	defer func() { <-t.turn }()
+	t.mu.Lock()
+	old := t.tgt
+	var held []service
+	for to := range t.services {
+		held = append(held, to)
+	}
+	t.mu.Unlock()
+	tgt, err := t.from.renew(old)
+	if err != nil {
+		t.retry(old)
+		return
+	}
+	t.hold(tgt)
+	for _, to := range held {
+		c, err := t.from.ticket(tgt, to)
+		t.mu.Lock()
+		if err == nil {
+			t.services[to] = c
+		}
+		t.mu.Unlock() // if it failed, the old one is used to its end
+	}
+}
+
+// retry sets the timer after a renewal that failed.
+func (t *tickets) retry(old credential) {
+	left := time.Until(old.end)
+	if left <= 0 {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.renewAt(time.Now().Add(max(retryAtLeast, min(retryAtMost, left/10))))
+}
+
+func (t *tickets) close() {
+	t.mu.Lock()
+	t.closed = true
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+	t.mu.Unlock()
+	t.work.Wait()
+}

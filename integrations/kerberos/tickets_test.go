@@ -1,0 +1,155 @@
+package kerberos
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/incumbent-go/incumbent/test/kit/virtual"
+)
+
+// scripted is a KDC of the test's: its tickets last as long as it says, and it can fail.
+type scripted struct {
+	lasts   time.Duration
+	fails   error
+	refuses int           // so many tickets for servers
+	slow    time.Duration // for each answer
+	logins  int
+	renewed int
+	tickets int
+}
+
+func (s *scripted) name() string { return "alice@" + testRealm }
+
+func (s *scripted) answer(count *int) (credential, error) {
+	virtual.Sleep(s.slow)
+	if s.fails != nil {
+		return credential{}, s.fails
+	}
+	*count++
+	now := time.Now()
+	return credential{begin: now, end: now.Add(s.lasts)}, nil
+}
+
+func (s *scripted) login() (credential, error)           { return s.answer(&s.logins) }
+func (s *scripted) renew(credential) (credential, error) { return s.answer(&s.renewed) }
+
+func (s *scripted) ticket(credential, service) (credential, error) {
+	if s.refuses > 0 {
+		s.refuses--
+		return credential{}, errors.New("refused")
+	}
+	return s.answer(&s.tickets)
+}
+
+var (
+	toLocalhost = service{name: "zookeeper/localhost"}
+	noAnswer    = unanswered{errors.New("no KDC answers")}
+)
+
+// Tickets are renewed after four fifths of their time, also while nobody logs in, and a KDC that is away for less
+// than the rest is not missed.
+func TestTicketsAreRenewed(t *testing.T) {
+	virtual.Within(t, 100*time.Hour, func(t *testing.T) {
+		s := &scripted{lasts: time.Hour}
+		k := newTickets(s)
+		defer k.close()
+		first, err := k.get(t.Context(), toLocalhost)
+		if err != nil {
+			t.Fatal(err)
+		}
+		virtual.Sleep(47 * time.Minute)
+		if s.renewed != 0 {
+			t.Error("renewed before four fifths")
+		}
+		virtual.Sleep(2 * time.Minute)
+		second, _ := k.get(t.Context(), toLocalhost)
+		if s.renewed != 1 || s.tickets != 2 || !second.end.After(first.end) || s.logins != 1 {
+			t.Errorf("%+v", s)
+		}
+		s.fails = noAnswer
+		virtual.Sleep(55 * time.Minute)
+		if _, err := k.get(t.Context(), toLocalhost); err != nil {
+			t.Error("a ticket that still lasts is not used:", err)
+		}
+		s.fails = nil
+		virtual.Sleep(2 * time.Minute)
+		if s.renewed != 2 || s.logins != 1 {
+			t.Errorf("after the KDC is back: %+v", s)
+		}
+	})
+}
+
+// After the end of the tickets nothing is tried until somebody logs in.
+func TestTicketsThatEnd(t *testing.T) {
+	virtual.Within(t, 100*time.Hour, func(t *testing.T) {
+		s := &scripted{lasts: time.Hour}
+		k := newTickets(s)
+		defer k.close()
+		if _, err := k.get(t.Context(), toLocalhost); err != nil {
+			t.Fatal(err)
+		}
+		s.fails = noAnswer
+		virtual.Sleep(2 * time.Hour)
+		if _, err := k.get(t.Context(), toLocalhost); !isUnanswered(err) {
+			t.Error(err)
+		}
+		s.fails = nil
+		virtual.Sleep(24 * time.Hour)
+		if s.renewed != 0 {
+			t.Errorf("%+v", s)
+		}
+		if _, err := k.get(t.Context(), toLocalhost); err != nil || s.logins != 2 {
+			t.Errorf("%v, %+v", err, s)
+		}
+	})
+}
+
+// Who waits may give up, and what the KDC answers later is kept. Two that wait ask once.
+func TestASlowKDC(t *testing.T) {
+	virtual.Within(t, 100*time.Hour, func(t *testing.T) {
+		s := &scripted{lasts: time.Hour, slow: 5 * time.Second}
+		k := newTickets(s)
+		defer k.close()
+		for range 2 {
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+			_, err := k.get(ctx, toLocalhost)
+			if !isUnanswered(err) || !says(err, "in time for a ticket for zookeeper/localhost") {
+				t.Error(err)
+			}
+			cancel()
+		}
+		if _, err := k.get(t.Context(), toLocalhost); err != nil || s.logins != 1 || s.tickets != 1 {
+			t.Errorf("%v, %+v", err, s)
+		}
+	})
+}
+
+// A refusal of a ticket that was had before is asked again with a new one, and once only.
+func TestARefusedTicket(t *testing.T) {
+	virtual.Within(t, 100*time.Hour, func(t *testing.T) {
+		s := &scripted{lasts: time.Hour}
+		k := newTickets(s)
+		if _, err := k.get(t.Context(), toLocalhost); err != nil {
+			t.Fatal(err)
+		}
+		s.refuses = 1
+		if _, err := k.get(t.Context(), service{name: "zookeeper/other"}); err != nil || s.logins != 2 {
+			t.Errorf("%v, %+v", err, s)
+		}
+		s.refuses = 2
+		_, err := k.get(t.Context(), service{name: "zookeeper/third"})
+		if err == nil || isUnanswered(err) || s.logins != 3 {
+			t.Errorf("%v, %+v", err, s)
+		}
+		k.close()
+		if _, err := k.get(t.Context(), toLocalhost); !errors.Is(err, errClosed) {
+			t.Error(err)
+		}
+		virtual.Sleep(24 * time.Hour)
+		if s.renewed != 0 {
+			t.Error("renewed after the close")
+		}
+	})
+}
