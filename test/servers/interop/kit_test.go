@@ -225,13 +225,13 @@ type peer struct {
 }
 
 // java and golang create peers; launch starts them.
-func (s *stage) java() *peer {
+func (s *stage) java(properties ...string) *peer {
 	s.t.Helper()
 	classPath := curator.classPath(s.t)
 	p := s.peer("java")
 	p.command = func() *exec.Cmd {
-		return exec.Command("java", append([]string{"-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
-			"-cp", classPath, "Peer"}, p.arguments()...)...)
+		options := []string{"-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp", classPath}
+		return exec.Command("java", slices.Concat(options, properties, []string{"Peer"}, p.arguments())...)
 	}
 	return p
 }

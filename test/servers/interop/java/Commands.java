@@ -1,10 +1,14 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.function.Consumer;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.api.ACLProvider;
 import org.apache.curator.retry.RetryForever;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.data.ACL;
 
 /**
  * What the programs here share. Their arguments are the servers, the servers of the journal, the session timeout in
@@ -19,10 +23,30 @@ final class Commands {
 
   private Commands() {}
 
-  /** Returns a client with the program's arguments, not started. */
+  /** Returns a client with the program's arguments, not started. With -Dcreator=all, what it creates is its user's alone. */
   static CuratorFramework client(String[] args) {
     int timeout = Integer.parseInt(args[2]);
-    return CuratorFrameworkFactory.newClient(args[0], timeout, timeout, new RetryForever(50));
+    CuratorFrameworkFactory.Builder builder =
+        CuratorFrameworkFactory.builder()
+            .connectString(args[0])
+            .sessionTimeoutMs(timeout)
+            .connectionTimeoutMs(timeout)
+            .retryPolicy(new RetryForever(50));
+    if ("all".equals(System.getProperty("creator"))) {
+      builder.aclProvider(new CreatorAll());
+    }
+    return builder.build();
+  }
+
+  /** The access list of every node, also of the directories that a recipe creates. */
+  private static final class CreatorAll implements ACLProvider {
+    public List<ACL> getDefaultAcl() {
+      return ZooDefs.Ids.CREATOR_ALL_ACL;
+    }
+
+    public List<ACL> getAclForPath(String path) {
+      return getDefaultAcl();
+    }
   }
 
   /** Starts the client and carries out all commands, one after another. It does not return. */
