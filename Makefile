@@ -42,7 +42,7 @@ loaded: ## the full proof while the machine is busy and test processes are stopp
 	INCUMBENT_REQUIRE=all $(GO) run ./test/kit/loaded -seed $(SEED) timeout 140m $(MAKE) --no-print-directory prove ARGS='-timeout 120m $(ARGS)'
 OFF ?= all
 plain: ## the door, every recipe and a few worlds of test/worlds/wire on a ZooKeeper in memory, with all of Config.Disable, or OFF=OwnFrames,IdleSyncs
-	@CGO_ENABLED=0 INCUMBENT_REQUIRE= INCUMBENT_PLAIN=$(OFF) INCUMBENT_LEVEL=quick $(GO) test -count=1 $(ARGS) . ./test/servers/suite ./test/worlds/wire
+	@CGO_ENABLED=0 INCUMBENT_REQUIRE= INCUMBENT_PLAIN=$(OFF) INCUMBENT_LEVEL=quick $(GO) test -count=1 $(ARGS) . ./test/door ./test/servers/suite ./test/worlds/wire
 combinations: ## the same, with each combination of Config.Disable
 	@for off in OwnFrames IdleSyncs OneFlight RecursiveWatches OwnFrames,IdleSyncs OwnFrames,OneFlight IdleSyncs,OneFlight \
 	IdleSyncs,RecursiveWatches OneFlight,RecursiveWatches IdleSyncs,OneFlight,RecursiveWatches all; do \

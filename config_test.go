@@ -111,3 +111,17 @@ func TestObserverMastersAreTold(t *testing.T) {
 		_ = c.Close(t.Context()) // there is no server
 	}
 }
+
+// Without a MaxAnswer, replies may be as large as requests, and 4 MiB at least.
+func TestSizesThatAreNotSet(t *testing.T) {
+	for _, config := range []Config{
+		{}, {MaxRequest: 0xfffff}, {MaxRequest: 1 << 20, MaxAnswer: 1 << 20}, {MaxRequest: 64 << 20},
+		{MaxRequest: 64 << 20, MaxAnswer: 1 << 30},
+	} {
+		config.Servers = "127.0.0.1:1"
+		got, err := config.withDefaults()
+		if err != nil || got.MaxAnswer < got.MaxRequest || got.MaxAnswer < 4<<20 && config.MaxAnswer == 0 {
+			t.Errorf("%+v: %d, %d: %v", config, got.MaxRequest, got.MaxAnswer, err)
+		}
+	}
+}

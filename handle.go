@@ -261,8 +261,9 @@ func (h *handle) lateOutcome(ctx context.Context, o oneCommand, err error) error
 	return err
 }
 
-// step has the loop call f in a step of its own, which answers a command to a machine that was never opened.
-func (c *Client) step(f func()) {
+// step has the loop call f in a step of its own, which answers a command to a machine that was never opened. It returns
+// false if the loop has ended.
+func (c *Client) step(f func()) bool {
 	c.mu.Lock()
 	c.handleCounts["step"]++
 	id := events.ID("step-" + strconv.Itoa(c.handleCounts["step"]))
@@ -271,7 +272,7 @@ func (c *Client) step(f func()) {
 		c.removeHandle(id)
 	})
 	c.mu.Unlock()
-	c.post(id, events.Event{Kind: events.CommandClose, Request: 1})
+	return c.post(id, events.Event{Kind: events.CommandClose, Request: 1})
 }
 
 // stepped is a handle without a machine, whose one command the loop answers by calling it.

@@ -90,8 +90,13 @@ func (c *Client) Job(path string, options JobOptions) (*Job, error) {
 	if options.Mode != JobWatches && !c.reserve("job "+path) {
 		return nil, fmt.Errorf("%w: %s", ErrJobTaken, fault.Path(path))
 	}
-	return &Job{client: c, path: path, options: options, held: options.Mode != JobWatches, end: make(chan struct{}),
-		wall: func() time.Time { return clock.Wall(0) }}, nil
+	now := c.sources.Wall
+	if now == nil {
+		now = func() time.Time { return clock.Wall(0) }
+	}
+	return &Job{
+		client: c, path: path, options: options, held: options.Mode != JobWatches, end: make(chan struct{}), wall: now,
+	}, nil
 }
 
 // check returns what is wrong with the options, nil if nothing is.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/internal/sources"
+	"github.com/incumbent-go/incumbent/test/kit/link"
 	"github.com/incumbent-go/incumbent/test/kit/repeat"
 	"github.com/incumbent-go/incumbent/test/kit/selection"
 	"github.com/incumbent-go/incumbent/test/kit/tape"
@@ -43,8 +44,10 @@ type node struct {
 	w     *world
 	tape  *tape.Tape
 	latch *Latch
-	ahead atomic.Int64 // how far its clock ran on while the process stood still
-	step  func(func()) // has its loop call a function
+	ahead atomic.Int64      // how far its clock ran on while the process stood still
+	step  func(func()) bool // has its loop call a function, unless it has ended
+	wall  func() time.Time  // for a job's schedule; nil: the bubble's
+	base  context.Context   // of Open; nil: one that does not end
 }
 
 // bubble runs a test in virtual time.
@@ -72,7 +75,16 @@ func newWorld(t *testing.T, o zkmem.Options) *world {
 // open opens a client. It is closed when the test ends, and its log is replayed, but not under the race detector.
 func (w *world) open(change ...func(*Config)) *node {
 	w.t.Helper()
-	n := &node{w: w, tape: tape.New(w.t)}
+	return w.openNode(&node{w: w}, change...)
+}
+
+// openNode is open for a node that has something already.
+func (w *world) openNode(n *node, change ...func(*Config)) *node {
+	w.t.Helper()
+	n.tape = tape.New(w.t)
+	if n.base == nil {
+		n.base = context.Background()
+	}
 	config := Config{
 		Servers: "192.0.2.1:2181", Silent: true, Record: n.tape,
 		Dial: func(context.Context, string, string) (net.Conn, error) { return w.dial(n) },
@@ -81,7 +93,7 @@ func (w *world) open(change ...func(*Config)) *node {
 		f(&config)
 	}
 	var err error
-	if n.Client, err = Open(sources.With(context.Background(), w.sources(n)), config); err != nil {
+	if n.Client, err = Open(sources.With(n.base, w.sources(n)), config); err != nil {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() {
@@ -108,7 +120,8 @@ func (w *world) sources(n *node) sources.Sources {
 	return sources.Sources{
 		Clock:  clock.Of(func() int64 { return w.now() + n.ahead.Load() }),
 		Seed:   func() string { return fmt.Sprintf("%016x%016x", w.seed, w.drawn.Add(1)) },
-		Opened: func(step func(func())) { n.step = step },
+		Opened: func(step func(func()) bool) { n.step = step },
+		Wall:   n.wall,
 	}
 }
 
@@ -133,7 +146,7 @@ func (w *world) dial(n *node) (net.Conn, error) {
 	if w.down[n] {
 		return nil, errors.New("no route to host")
 	}
-	w.pipes[n] = w.dialSlow(0) // and no bare pipe: a socket has room for what a slow server has not read
+	w.pipes[n] = link.Dial(0, w.srv.ServeConn) // and no bare pipe: a socket has room for what a slow server has not read
 	return w.pipes[n], nil
 }
 
@@ -227,4 +240,20 @@ func (l *sharedLog) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.String()
+}
+
+// fine ends the test if there is an error.
+func fine(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// must returns a value that comes without an error.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

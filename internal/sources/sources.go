@@ -13,16 +13,18 @@ import (
 
 // Sources are what a client gets in place of its own.
 type Sources struct {
-	Clock         engine.Clock  // nil: its own
-	Seed          func() string // called for each machine that is opened; nil: its own
-	StandardError io.Writer     // nil: the process's
+	Clock         engine.Clock     // nil: its own
+	Seed          func() string    // called for each machine that is opened; nil: its own
+	Wall          func() time.Time // for a Job's schedule; nil: the machine's
+	StandardError io.Writer        // nil: the process's
 
 	RecordRoom  int           // bytes of records that wait for Config.Record; 0: the default
 	RecordDelay time.Duration // for which records are collected; 0: the default; below 0: none
 
 	// Opened is called by Open, unless it is nil. The function step makes the client's loop call f in a step of its own,
-	// and does not wait for that. f may block: the loop stands still until it returns.
-	Opened func(step func(f func()))
+	// and does not wait for that. f may block: the loop stands still until it returns. step returns false if the loop
+	// has ended.
+	Opened func(step func(f func()) bool)
 }
 
 type key struct{}

@@ -9,7 +9,7 @@ import (
 
 // randomNames are the files of tests that draw from crypto/rand, and what for: no other choice of a test is fresh.
 var randomNames = map[string]string{
-	"certificate_test.go":                "the keys of certificates",
+	"test/door/certificate_test.go":      "the keys of certificates",
 	"test/kit/realzk/shared.go":          "a path on a server that other runs use, too",
 	"test/servers/story/run.go":          "a path on a server that other runs use, too",
 	"test/servers/story/deaf.go":         "the seeds of clients in processes that do not know each other: names of nodes",

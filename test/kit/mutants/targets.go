@@ -19,6 +19,7 @@ var (
 	ofZkio     = Stage{Dir: "zkio", Run: "."}
 	ofZkmem    = Stage{Dir: "zkio/zkmem", Run: "."}
 	ofRoot     = Stage{Dir: ".", Run: ".", Skip: compilerDependent}
+	ofDoor     = Stage{Dir: "test/door", Run: "."}
 	ofSuite    = Stage{Dir: "test/servers/suite", Run: "."} // its half in memory: quick starts no servers
 )
 
@@ -28,7 +29,7 @@ var (
 var targets = []Target{
 	{"engine", 45, []Stage{ofEngine, ofMachines, ofSmall, ofSeparate, ofWorlds}},
 	{"machines", 120, []Stage{ofMachines, ofSmall, ofSeparate, ofWorlds}},
-	{"zkio", 45, []Stage{ofZkio, ofRoot}},
+	{"zkio", 45, []Stage{ofZkio, ofDoor}},
 	{"zkio/zkmem", 30, []Stage{ofZkmem, ofZkio}},
-	{".", 60, []Stage{ofRoot, ofSuite}},
+	{".", 60, []Stage{ofRoot, ofDoor, ofSuite}},
 }

@@ -12,8 +12,9 @@ import (
 
 // What takes longest is begun first; the others keep their order.
 func TestTheLongestPackagesAreBegunFirst(t *testing.T) {
-	given := []string{module + "/a", module + "/test/servers/ensemble", module, module + "/b", module + "/test/servers/interop"}
-	want := []string{module + "/test/servers/interop", module + "/test/servers/ensemble", module, module + "/a", module + "/b"}
+	interop, ensemble := module+"/test/servers/interop", module+"/test/servers/ensemble"
+	given := []string{module + "/a", ensemble, module + "/test/door", module + "/b", interop}
+	want := []string{interop, ensemble, module + "/test/door", module + "/a", module + "/b"}
 	if got := order(given); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
