@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/incumbent-go/incumbent"
@@ -126,49 +130,59 @@ func ExampleLatch_AddListener() {
 	// incumbent: leadership of /jobs/nightly (token 5) ended: closed
 }
 
-func ExampleJobElection() {
-	servers, stop := ensemble()
-	defer stop()
+// A leader whose database is gone lets the next participant lead. It stays out of the line
+// until its check succeeds.
+func ExampleLatchOptions_healthy() {
+	srv := zkmem.New(zkmem.Options{})
+	if err := srv.Listen("127.0.0.1:0"); err != nil {
+		panic(err)
+	}
+	defer srv.Close()
 	ctx := context.Background()
-	client := open(ctx, servers)
-	defer client.Close(ctx)
-
-	job, err := client.JobElection("/my-namespace/my-job", incumbent.LatchOptions{ID: "10.0.0.1@-@4711"})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	if err := job.ElectLeader(ctx); err != nil { // now there is a leader
-		fmt.Println(err)
-		return
-	}
-	first, _, _ := job.First(ctx)
-	fmt.Println("the first is", first.ID)
-
-	leads, _ := job.IsLeaderUntilBlock(ctx)
-	fmt.Println("this instance leads:", leads)
-
-	held, err := job.Await(ctx)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	_, err = held.Write(held.Context(), incumbent.CreateNode("/my-namespace/my-job/sharding", nil)) // by the leader, or not at all
-	fmt.Println("written:", err == nil)
-	held.Release()
-
-	err = job.ExecuteInLeader(ctx, "leader/failover/latch", func(*incumbent.Leadership) error {
-		fmt.Println("one instance at a time")
+	var down atomic.Bool
+	ping := func(context.Context) error {
+		if down.Load() {
+			return errors.New("the database does not answer")
+		}
 		return nil
-	})
-	fmt.Println("executed:", err == nil)
+	}
+	a, b := open(ctx, srv.Addr()), open(ctx, srv.Addr())
+	defer a.Close(ctx)
+	defer b.Close(ctx)
+	first, err := a.Latch("/jobs", incumbent.LatchOptions{Healthy: ping, HealthInterval: 10 * time.Millisecond})
+	if err != nil {
+		panic(err)
+	}
+	second, err := b.Latch("/jobs", incumbent.LatchOptions{})
+	if err != nil {
+		panic(err)
+	}
+	if err := first.Start(); err != nil {
+		panic(err)
+	}
+	leadership, err := first.Await(ctx)
+	if err != nil {
+		panic(err)
+	}
+	if err := second.Start(); err != nil {
+		panic(err)
+	}
 
+	down.Store(true)
+	<-leadership.Context().Done()
+	fmt.Println(incumbent.LostReason(context.Cause(leadership.Context())))
+	fmt.Println(first.Err())
+	leadership.Release() // the work has returned: now the place is given up
+	next, err := second.Await(ctx)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("the second leads")
+	next.Release()
 	// Output:
-	// the first is 10.0.0.1@-@4711
-	// this instance leads: true
-	// written: true
-	// one instance at a time
-	// executed: true
+	// the health check failed
+	// incumbent: the health check fails: the database does not answer
+	// the second leads
 }
 
 func ExampleSelector() {
@@ -199,105 +213,75 @@ func ExampleSelector() {
 	// <nil>
 }
 
-func ExampleMutex() {
-	servers, stop := ensemble()
-	defer stop()
+// Five participants, each with a client of its own as in five processes, lead one after
+// another. The server's list of watches shows which participant watched which.
+func ExampleElection() {
+	srv := zkmem.New(zkmem.Options{})
+	if err := srv.Listen("127.0.0.1:0"); err != nil {
+		panic(err)
+	}
+	defer srv.Close()
 	ctx := context.Background()
-	client := open(ctx, servers)
-	defer client.Close(ctx)
-
-	mutex, err := client.Mutex("/locks/report", incumbent.MutexOptions{ID: "host-a"})
-	if err != nil {
-		panic(err)
-	}
-	wait, cancel := context.WithTimeout(ctx, time.Minute) // bounds the wait, not the hold
-	hold, err := mutex.Lock(wait)
-	cancel()
-	if err != nil {
-		panic(err) // nothing is left behind
-	}
-	// The work ends with hold.Context(), which ends when the lock is lost.
-	fmt.Println("held:", hold.Check() == nil)
-
-	_, held, err := mutex.TryLock(ctx) // one read, and no write: another client has it
-	fmt.Println("held twice:", held, err)
-
-	// ErrLeadershipLost would mean that another client may have held the lock meanwhile.
-	fmt.Println("unlocked:", hold.Unlock(ctx))
-	// Output:
-	// held: true
-	// held twice: false <nil>
-	// unlocked: <nil>
-}
-
-func ExampleSemaphore() {
-	servers, stop := ensemble()
-	defer stop()
-	ctx := context.Background()
-	client := open(ctx, servers)
-	defer client.Close(ctx)
-
-	semaphore, err := client.Semaphore("/permits/database", 10, incumbent.SemaphoreOptions{ID: "host-a"})
-	if err != nil {
-		panic(err)
-	}
-	hold, err := semaphore.Acquire(ctx, 8) // all of them together, or none
-	if err != nil {
-		panic(err)
-	}
-	// The work ends with hold.Context(), which ends when a permit is lost.
-	fmt.Println("held:", hold.Check() == nil)
-
-	_, held, err := semaphore.TryAcquire(ctx, 3) // two reads, and no write: there are two left
-	fmt.Println("more than there are:", held, err)
-
-	other, err := client.Semaphore("/permits/database", 12, incumbent.SemaphoreOptions{})
-	if err != nil {
-		panic(err)
-	}
-	_, err = other.Acquire(ctx, 1)
-	fmt.Println("another limit is agreed:", errors.Is(err, incumbent.ErrLimitDiffers))
-
-	fmt.Println("given back:", hold.Unlock(ctx))
-	// Output:
-	// held: true
-	// more than there are: false <nil>
-	// another limit is agreed: true
-	// given back: <nil>
-}
-
-func ExampleHolder() {
-	servers, stop := ensemble()
-	defer stop()
-	ctx := context.Background()
-	client := open(ctx, servers)
-	defer client.Close(ctx)
-
-	mutex, err := client.Mutex("/locks/report", incumbent.MutexOptions{})
-	if err != nil {
-		panic(err)
-	}
-	inner := func(holder *incumbent.Holder) {
-		hold, err := holder.Lock(ctx) // held already: no request
+	var candidates []*incumbent.Election
+	for i, id := range []string{"a", "b", "c", "d", "e"} {
+		client := open(ctx, srv.Addr())
+		defer client.Close(ctx)
+		candidate, err := client.Election("/election", "n_", incumbent.LatchOptions{ID: id})
 		if err != nil {
 			panic(err)
 		}
-		fmt.Println("inside:", hold.Check() == nil)
-		_ = holder.Unlock(ctx)
+		if err := candidate.Start(); err != nil {
+			panic(err)
+		}
+		candidates = append(candidates, candidate)
+		// In line, and watching: every participant watches its own node and the one before.
+		armed := func(v *zkmem.View) bool { return v.WatchCount() == 2*i+1 }
+		if err := srv.WaitFor(ctx, armed); err != nil {
+			panic(err)
+		}
 	}
-	holder := mutex.Holder()
-	hold, err := holder.Lock(ctx)
+	for _, candidate := range candidates {
+		leadership, err := candidate.Await(ctx)
+		if err != nil {
+			panic(err)
+		}
+		line, _ := candidate.Participants(ctx)
+		node := strings.TrimPrefix(leadership.Term().Path, "/election/")
+		fmt.Printf("%s leads with %s, watched by [%s]\n", candidate.ID(), node, watchers(srv.Addr(), line))
+		leadership.Release()
+		_ = candidate.Close(ctx)
+	}
+	// Output:
+	// a leads with n_0000000000, watched by [b]
+	// b leads with n_0000000001, watched by [c]
+	// c leads with n_0000000002, watched by [d]
+	// d leads with n_0000000003, watched by [e]
+	// e leads with n_0000000004, watched by []
+}
+
+// watchers asks the server which participants watch the leader's node, apart from its
+// owner: "wchp" answers with paths, and below each the sessions that watch it.
+func watchers(server string, line []incumbent.Participant) string {
+	conn, err := net.Dial("tcp", server)
 	if err != nil {
 		panic(err)
 	}
-	inner(holder)
-	fmt.Println("still held:", hold.Check() == nil)
-	_ = holder.Unlock(ctx)
-	fmt.Println("still held:", hold.Check() == nil)
-	// Output:
-	// inside: true
-	// still held: true
-	// still held: false
+	defer conn.Close()
+	fmt.Fprint(conn, "wchp")
+	text, _ := io.ReadAll(conn)
+	_, after, _ := strings.Cut(string(text), line[0].Path+"\n")
+	var ids []string
+	for session := range strings.Lines(after) {
+		if !strings.HasPrefix(session, "\t") {
+			break // the next path
+		}
+		for _, p := range line[1:] {
+			if strings.TrimSpace(session) == fmt.Sprintf("0x%x", p.Owner) {
+				ids = append(ids, p.ID)
+			}
+		}
+	}
+	return strings.Join(ids, " ")
 }
 
 func ExampleLeadership() {
