@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/incumbent-go/incumbent/test/kit/logread"
 	"github.com/incumbent-go/incumbent/test/kit/virtual"
 )
 
@@ -82,7 +83,7 @@ func TestARotationNoticesThatTheLogIsGone(t *testing.T) {
 		pass(2 * retryOutput)
 		r.record(step(3, 10))
 		<-r.close()
-		if seqs, gaps, _ := readRun(t, runs(t, dir)[0]); !slices.Equal(seqs, []uint64{3}) || len(gaps) == 0 {
+		if seqs, gaps, _ := logread.Run(t, logread.Runs(t, dir)[0]); !slices.Equal(seqs, []uint64{3}) || len(gaps) == 0 {
 			t.Errorf("%v, %v", seqs, gaps)
 		}
 	})

@@ -1,16 +1,13 @@
 package incumbent
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,46 +18,10 @@ import (
 	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/internal/journal"
 	"github.com/incumbent-go/incumbent/internal/segments"
-	"github.com/incumbent-go/incumbent/test/kit/realzk"
+	"github.com/incumbent-go/incumbent/test/kit/logread"
 	"github.com/incumbent-go/incumbent/test/kit/selection"
 	"github.com/incumbent-go/incumbent/test/kit/virtual"
-	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
-
-// runs are the logs in a directory.
-func runs(t *testing.T, dir string) []segments.Run {
-	t.Helper()
-	all, err := segments.Runs(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
-// readRun reads a run to its end.
-func readRun(t *testing.T, run segments.Run) (seqs []uint64, gaps []events.Gap, s *events.Segments) {
-	t.Helper()
-	open, end := run.Opener()
-	defer end()
-	s, err := events.NewSegments(open)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		rec, err := s.Next()
-		var gap *events.Gap
-		switch {
-		case errors.Is(err, io.EOF):
-			return seqs, gaps, s
-		case errors.As(err, &gap):
-			gaps = append(gaps, *gap)
-		case err != nil:
-			t.Fatal(err)
-		default:
-			seqs = append(seqs, rec.Seq)
-		}
-	}
-}
 
 // step is a step of one record with a path of so many bytes, which gzip cannot shorten much.
 func step(seq uint64, bytes int) []events.Record {
@@ -117,11 +78,11 @@ func TestSegmentsAreOneLog(t *testing.T) {
 				}
 				<-r.close()
 			})
-			all := runs(t, dir)
+			all := logread.Runs(t, dir)
 			if len(all) != 1 {
 				t.Fatalf("%d runs", len(all))
 			}
-			seqs, gaps, s := readRun(t, all[0])
+			seqs, gaps, s := logread.Run(t, all[0])
 			if s.End() == nil || s.End().Why != events.EndClosed || seqs[len(seqs)-1] != many {
 				t.Errorf("it ends with %d: %+v", seqs[len(seqs)-1], s.End())
 			}
@@ -151,7 +112,7 @@ func TestSegmentsThatDoNotFit(t *testing.T) {
 		}
 		<-r.close()
 	})
-	run := runs(t, dir)[0]
+	run := logread.Runs(t, dir)[0]
 	if len(run.Files) < 4 {
 		t.Fatalf("%d files", len(run.Files))
 	}
@@ -198,8 +159,8 @@ func TestADirectoryThatFails(t *testing.T) {
 		if after.Err != nil || after.Gaps != 1 || after.Dropped != 2 || after.Records != 3 || len(logged.with("is written again")) != 1 {
 			t.Errorf("%+v, %q", after, logged.all)
 		}
-		all := runs(t, dir)
-		seqs, gaps, s := readRun(t, all[0])
+		all := logread.Runs(t, dir)
+		seqs, gaps, s := logread.Run(t, all[0])
 		if !slices.Equal(seqs, []uint64{1, 2, 5}) || len(gaps) != 1 || gaps[0].From != 3 || gaps[0].To != 4 || !strings.Contains(gaps[0].Why, "could not be written for 5s") || s.End() == nil {
 			t.Errorf("%v, %v, %+v", seqs, gaps, s.End())
 		}
@@ -221,180 +182,9 @@ func TestADirectoryThatVanishes(t *testing.T) {
 		pass(time.Minute)
 		r.record(step(3, 10))
 		<-r.close()
-		seqs, gaps, _ := readRun(t, runs(t, dir)[0])
+		seqs, gaps, _ := logread.Run(t, logread.Runs(t, dir)[0])
 		if !slices.Equal(seqs, []uint64{3}) || len(gaps) == 0 || len(logged.with("deleted or renamed")) != 1 {
 			t.Errorf("%v, %v, %q", seqs, gaps, logged.all)
 		}
 	})
-}
-
-// A leader whose log is a pipe that nobody reads stays the leader, and the log says what it
-// lacks.
-func TestAPipeThatNobodyReads(t *testing.T) {
-	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		log, logged := &blockingFile{}, &lines{}
-		n := w.recorded(log, logged, 8<<10)
-		work := n.leads()
-		defer work.Release()
-		log.hang()
-		pass(time.Hour)
-		if work.Check() != nil || n.Recording().Dropped == 0 {
-			t.Errorf("%v, %+v", work.Check(), n.Recording())
-		}
-		log.open()
-	})
-}
-
-func TestOptionsOfRecordInThatAreWrong(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	dangling := file + ".link"
-	if err := os.Symlink(file+".missing", dangling); err != nil {
-		t.Fatal(err)
-	}
-	used := RecordIn(t.TempDir(), RecordOptions{})
-	used.taken.Store(true)
-	for says, d := range map[string]*RecordDir{
-		"less than 64 KiB":       RecordIn(t.TempDir(), RecordOptions{Segment: 1}),
-		"less than two segments": RecordIn(t.TempDir(), RecordOptions{Keep: 1}),
-		"Sync is unknown":        RecordIn(t.TempDir(), RecordOptions{Sync: 9}),
-		"out of range":           RecordIn(t.TempDir(), RecordOptions{Ring: -1}),
-		"is no directory":        RecordIn(file, RecordOptions{}),
-		"no directory: name one": RecordIn("", RecordOptions{}),
-		"RecordIn has no dir":    nil,
-		"more than 1 TiB":        RecordIn(t.TempDir(), RecordOptions{Segment: math.MaxInt64, Keep: math.MaxInt64}),
-		"leads to no directory":  RecordIn(dangling, RecordOptions{}),
-		"name one, or remove it": RecordIn(file, RecordOptions{Ring: 1}),
-		"not a directory":        RecordIn(file+"/sub", RecordOptions{Ring: 1}),
-		"another client already": used,
-	} {
-		c, err := Open(t.Context(), Config{Servers: "192.0.2.1:2181", Record: d})
-		if err == nil {
-			c.Close(t.Context())
-		}
-		if err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%v, want %s", err, says)
-		}
-	}
-	if _, err := RecordIn("x", RecordOptions{}).Write(nil); err == nil {
-		t.Error("it can be written to")
-	}
-}
-
-// A RecordDir with which Open failed belongs to no client: when its directory is mended, Open takes it.
-func TestARecordDirAfterOpenFailed(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	d := RecordIn(file, RecordOptions{})
-	open := func() error {
-		c, err := Open(t.Context(), Config{Servers: "192.0.2.1:2181", Record: d})
-		if err == nil {
-			c.Close(t.Context())
-		}
-		return err
-	}
-	for range 2 {
-		if err := open(); err == nil || !strings.Contains(err.Error(), "is no directory") {
-			t.Errorf("%v", err)
-		}
-	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
-	if err := open(); err != nil {
-		t.Error(err)
-	}
-}
-
-// A log goes on in the directory in which it began, wherever the program goes.
-func TestALogWithARelativePath(t *testing.T) {
-	for name, o := range map[string]RecordOptions{"segments": {Segment: 64 << 10, Keep: -1}, "the last records": {Ring: 10}} {
-		t.Run(name, func(t *testing.T) {
-			here, there := t.TempDir(), t.TempDir()
-			t.Chdir(here)
-			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-				n := w.recorded(RecordIn("log", o), io.Discard, recordRoom)
-				if err := os.Chdir(there); err != nil {
-					t.Fatal(err)
-				}
-				work := n.leads()
-				defer work.Release()
-				n.busyFor(50)
-				if _, err := n.SaveRecord("a test"); o.Ring > 0 && err != nil {
-					t.Error(err)
-				}
-			})
-			entries, err := os.ReadDir(there)
-			if err != nil || len(entries) != 0 {
-				t.Errorf("%v, %v", entries, err)
-			}
-			if all := runs(t, filepath.Join(here, "log")); len(all) != 1 || o.Ring == 0 && len(all[0].Files) < 2 {
-				t.Errorf("%+v", all)
-			}
-		})
-	}
-}
-
-// A full disk does not keep a service from starting.
-func TestAFullDiskAtTheStart(t *testing.T) {
-	if info, err := os.Stat("/dev/full"); err != nil || info.Mode()&os.ModeDevice == 0 {
-		realzk.NotRun(t, "a full disk (there is no /dev/full)")
-	}
-	f, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		logged := &lines{}
-		n := w.recorded(f, logged, recordRoom)
-		work := n.leads()
-		defer work.Release()
-		pass(time.Minute)
-		if work.Check() != nil || !errors.Is(n.Recording().Err, syscall.ENOSPC) || len(logged.with("recording ended")) != 1 {
-			t.Errorf("%v, %+v, %q", work.Check(), n.Recording(), logged.all)
-		}
-	})
-}
-
-// The last records of a leader that loses its leadership are written by themselves.
-func TestTheLastRecordsAreWrittenAtALoss(t *testing.T) {
-	dir := t.TempDir()
-	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		logged := &lines{}
-		n := w.recorded(RecordIn(dir, RecordOptions{Ring: 12}), logged, recordRoom)
-		work := n.leads()
-		n.busyFor(3)
-		var b strings.Builder
-		if err := n.DumpRecord(&b); err != nil || strings.Count(b.String(), `{"seq":`) < 12 || strings.Count(b.String(), `{"seq":`) > 30 {
-			t.Errorf("%v\n%s", err, b.String())
-		}
-		if len(runs(t, dir)) != 0 {
-			t.Error("it is written while nothing happens")
-		}
-		n.w.srv.Freeze(zkmem.Outbound)
-		pass(time.Minute)
-		n.w.srv.Heal()
-		<-work.Context().Done()
-		work.Release()
-		if found := logged.with("the last records were written"); len(found) == 0 || !strings.Contains(found[0], "was lost") {
-			t.Errorf("%q", logged.all)
-		}
-	})
-	all := runs(t, dir)
-	if len(all) == 0 {
-		t.Fatal("nothing was written")
-	}
-	seqs, gaps, s := readRun(t, all[0])
-	if len(seqs) < 12 || len(seqs) > 40 || len(gaps) != 1 || gaps[0].To+1 != seqs[0] || !strings.Contains(s.Header().Dump, "was lost") || s.End().Why != s.Header().Dump {
-		t.Errorf("%v, %v, %+v", seqs, gaps, s.Header())
-	}
-	sum, notes, err := replayed(t, all[0])
-	if err != nil || len(notes) != 1 || sum.After != notes[0].Seq || sum.Records != uint64(len(seqs)) {
-		t.Errorf("%d of %d records replay after %d: %v", sum.Records, len(seqs), sum.After, err)
-	}
 }

@@ -108,7 +108,7 @@ func (w *world) openNode(n *node, change ...func(*Config)) *node {
 		if err := errors.Join(err, n.Close(ctx)); err != nil {
 			w.t.Errorf("Close: %v\n%s", err, n.tape.Tail(20))
 		}
-		if !selection.Raced() { // a replay starts no goroutine
+		if !selection.Raced() && config.Record == n.tape { // a replay starts no goroutine
 			n.tape.Replay()
 		}
 	})

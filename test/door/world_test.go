@@ -246,6 +246,20 @@ func (n *node) machines() (count int) {
 	return count
 }
 
+// believesUntil returns the deadline of belief that the client recorded last, by its clock.
+func (n *node) believesUntil() (until int64) {
+	for _, r := range n.tape.Records() {
+		for _, effect := range r.Effects.Strings() {
+			if text, is := strings.CutPrefix(effect, "valid until "); is {
+				at, err := time.ParseDuration(strings.Fields(text)[0])
+				fine(n.w.t, err)
+				until = int64(at)
+			}
+		}
+	}
+	return until
+}
+
 // sharedLog is a log that a test reads while the client writes to it.
 type sharedLog struct {
 	mu   sync.Mutex

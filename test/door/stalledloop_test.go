@@ -1,4 +1,4 @@
-package incumbent
+package door_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/test/kit/selection"
 	"github.com/incumbent-go/incumbent/test/kit/virtual"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
@@ -55,7 +56,7 @@ var duringStandstill = map[string]func(*node, context.Context){
 	"its server is away": func(n *node, ctx context.Context) {
 		n.w.refuse(n, true)
 		n.cutAsync()
-		virtual.Sleep(n.config.SessionTimeout * 3 / 4)
+		virtual.Sleep(n.SessionTimeout() * 3 / 4)
 		n.w.refuse(n, false)
 	},
 	"it is asked for reads": func(n *node, ctx context.Context) {
@@ -81,11 +82,14 @@ func TestOthersLeadWhenALoopStandsStill(t *testing.T) {
 				t.Run(fmt.Sprintf("%s, T=%s, %s", what, timeout, phase), func(t *testing.T) {
 					bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 						log := &sharedLog{}
-						a := w.start(timeouts(timeout, 2*time.Second), func(c *Config) { c.Logger, c.RideOut = zerolog.New(log), true })
+						a := w.start(timeouts(timeout, 2*time.Second),
+							func(c *incumbent.Config) { c.Logger, c.RideOut = zerolog.New(log), true })
 						b := w.start(timeouts(timeout, 2*time.Second))
 						pass(time.Minute + phase)
 						stopUntilOvertaken(t, w, a, b, happens)
-						if lines := loopLines(log); len(lines) != 2 || !strings.Contains(lines[0], "has not answered for") || !strings.Contains(lines[1], "answers again") {
+						if lines := loopLines(log); len(lines) != 2 ||
+							!strings.Contains(lines[0], "has not answered for") ||
+							!strings.Contains(lines[1], "answers again") {
 							t.Errorf("the log says %q", lines)
 						}
 					})
@@ -97,17 +101,19 @@ func TestOthersLeadWhenALoopStandsStill(t *testing.T) {
 
 // stopUntilOvertaken has the loop of a, which leads, stand until b has led for a while.
 func stopUntilOvertaken(t *testing.T, w *world, a, b *node, happens func(*node, context.Context)) {
-	timeout, tick := a.config.SessionTimeout, a.config.Tick
+	timeout, tick := a.SessionTimeout(), 2*time.Second
 	session, place := a.session(), a.ownPath()
-	last, until := w.contacts(session), a.belief.Until(1)
+	last := w.contacts(session)
 	free, began := a.stopLoop(), time.Now()
 	defer free()
+	pass(10 * time.Millisecond) // the log is written some milliseconds later
+	until := a.believesUntil()
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	all.Go(func() { happens(a, ctx) })
 	ended := false
 	believes := func() {
-		first, second := a.latch.participant.HasLeadership(), b.latch.participant.HasLeadership()
+		first, second := a.latch.HasLeadership(), b.latch.HasLeadership()
 		if first && second {
 			t.Error("two believe")
 		}
@@ -116,7 +122,8 @@ func stopUntilOvertaken(t *testing.T, w *world, a, b *node, happens func(*node, 
 		}
 		if second && !ended {
 			ended = true
-			t.Logf("b leads after %s, the last contact of the session was after %s", time.Since(began), last().Sub(began))
+			t.Logf("b leads after %s, the last contact of the session was after %s", time.Since(began),
+				last().Sub(began))
 		}
 	}
 	for time.Since(began) < 2*timeout+2*tick {
@@ -124,7 +131,7 @@ func stopUntilOvertaken(t *testing.T, w *world, a, b *node, happens func(*node, 
 		believes()
 	}
 	pass(timeout)
-	if !b.latch.participant.HasLeadership() || !ended {
+	if !b.latch.HasLeadership() || !ended {
 		t.Errorf("b does not lead %s after a's loop stood still", time.Since(began))
 	}
 	if contact := last().Sub(began); contact > timeout*2/3 {
@@ -137,8 +144,10 @@ func stopUntilOvertaken(t *testing.T, w *world, a, b *node, happens func(*node, 
 		pass(50 * time.Millisecond)
 		believes()
 	}
-	if a.latch.participant.Phase() != "waiting" || a.ownPath() == place || a.Connection() != Reconnected || !b.latch.participant.HasLeadership() {
-		t.Errorf("in the end a is %s as %s, %s; b leads: %t", a.latch.participant.Phase(), a.ownPath(), a.Connection(), b.latch.participant.HasLeadership())
+	if a.latch.Phase() != "waiting" || a.ownPath() == place || a.Connection() != incumbent.Reconnected ||
+		!b.latch.HasLeadership() {
+		t.Errorf("in the end a is %s as %s, %s; b leads: %t", a.latch.Phase(), a.ownPath(), a.Connection(),
+			b.latch.HasLeadership())
 	}
 }
 
@@ -186,12 +195,15 @@ func TestALoopThatRunsLosesNoPlace(t *testing.T) {
 					session, place := n.session(), n.ownPath()
 					happens(t, n)
 					pass(10 * time.Second)
-					if n.session() != session || n.ownPath() != place || session == 0 || n.Connection() != Connected {
-						t.Errorf("session %x became %x, %s became %s; %s", session, n.session(), place, n.ownPath(), n.Connection())
+					if n.session() != session || n.ownPath() != place || session == 0 ||
+						n.Connection() != incumbent.Connected {
+						t.Errorf("session %x became %x, %s became %s; %s", session, n.session(), place, n.ownPath(),
+							n.Connection())
 					}
 				}
-				if w.srv.Counts().Handshakes != 3 || !first.latch.participant.HasLeadership() || second.latch.participant.HasLeadership() {
-					t.Errorf("%d handshakes; the first leads: %t", w.srv.Counts().Handshakes, first.latch.participant.HasLeadership())
+				if w.srv.Counts().Handshakes != 3 || !first.latch.HasLeadership() || second.latch.HasLeadership() {
+					t.Errorf("%d handshakes; the first leads: %t", w.srv.Counts().Handshakes,
+						first.latch.HasLeadership())
 				}
 			})
 		})

@@ -1,4 +1,4 @@
-package incumbent
+package door_test
 
 import (
 	"context"
@@ -8,10 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/incumbent-go/incumbent/engine"
-	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/internal/optimizations"
-	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -21,17 +19,15 @@ func TestStatsHaveTheLagOfTheLoop(t *testing.T) {
 		n := w.start()
 		pass(time.Hour)
 		before := n.Stats().LoopLag
-		if slow := before.Counts[len(before.Counts)-1] + before.Counts[len(before.Counts)-2]; slow != 0 || before.Count() < 900 || before.Sum != 0 {
+		if slow := before.Counts[len(before.Counts)-1] + before.Counts[len(before.Counts)-2]; slow != 0 ||
+			before.Count() < 900 || before.Sum != 0 {
 			t.Fatalf("an hour in which nothing hangs: %v", before)
 		}
-		n.Client.mu.Lock()
-		hangs := hangingReceiver{n.Client.handles["latch-1"], make(chan struct{})}
-		n.Client.handles["latch-1"] = hangs
-		n.Client.mu.Unlock()
+		free := n.stopLoop()
 		n.cutAsync()
 		synctest.Wait()
 		pass(time.Second)
-		close(hangs.until)
+		free()
 		pass(time.Minute)
 		if lag := n.Stats().LoopLag; lag.Counts[7]-before.Counts[7] != 1 || lag.Sum < .5 || lag.Sum > 1 {
 			t.Errorf("a second in which the loop hangs: %v", lag)
@@ -39,7 +35,8 @@ func TestStatsHaveTheLagOfTheLoop(t *testing.T) {
 	})
 }
 
-// A client that neither leads nor is next has no belief, so its heartbeats have no margin: they would look like the lowest there is.
+// A client that neither leads nor is next has no belief, so its heartbeats have no margin: they would look like the
+// lowest there is.
 func TestOneThatOnlyWaitsHasNoMargin(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		nodes := []*node{w.start(), w.start(), w.start()}
@@ -48,7 +45,7 @@ func TestOneThatOnlyWaitsHasNoMargin(t *testing.T) {
 			s := n.Stats()
 			low := s.Margin.Counts[0] + s.Margin.Counts[1] + s.Margin.Counts[2]
 			if low != 0 || (i < 2) != (s.Margin.Count() > 900) ||
-				i == 2 && !optimizations.Off(optimizations.IdleSyncs) && s.Heartbeats[bySync].Took.Count() < 50 {
+				i == 2 && !optimizations.Off(optimizations.IdleSyncs) && syncs(s) < 50 {
 				t.Errorf("number %d has the margins %v of %v heartbeats", i, s.Margin.Counts, s.Heartbeats)
 			}
 		}
@@ -59,33 +56,35 @@ func TestOneThatOnlyWaitsHasNoMargin(t *testing.T) {
 func TestStatsHaveTheLanes(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.start()
-		want := []LaneStats{{"urgent", 0, 0}, {"delete", 0, 0}, {"normal", 0, 0}}
+		want := []incumbent.LaneStats{{Lane: "urgent"}, {Lane: "delete"}, {Lane: "normal"}}
 		if got := n.Stats().Lanes; !slices.Equal(got, want) {
 			t.Fatalf("nothing is asked for: %v", got)
 		}
 		w.srv.Freeze(zkmem.Outbound)
 		for range 70 {
-			n.Exists("/line").Background(context.Background(), func(Result) {})
+			n.Exists("/line").Background(context.Background(), func(incumbent.Result) {})
 		}
 		synctest.Wait()
-		want[2] = LaneStats{"normal", 6, 64}
+		want[2] = incumbent.LaneStats{Lane: "normal", Waiting: 6, Pending: 64}
 		if got := n.Stats().Lanes; !slices.Equal(got, want) {
 			t.Errorf("70 reads: %v, want %v", got, want)
 		}
 		w.srv.Heal()
 		pass(time.Minute)
-		want[2] = LaneStats{"normal", 0, 0}
+		want[2] = incumbent.LaneStats{Lane: "normal"}
 		if got := n.Stats().Lanes; !slices.Equal(got, want) {
 			t.Errorf("after the answers: %v", got)
 		}
 	})
 }
 
-// The listing of the locks of other consumers is none of the queue: it changes neither its items nor the age of the oldest.
+// The listing of the locks of other consumers is none of the queue: it changes neither its items nor the age of the
+// oldest.
 func TestStatsOfAQueueWithLocks(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n, other := w.open(), w.open()
-		q, err := NewQueue(n.Client, "/q", QueueOptions[string]{Codec: Text(), LockPath: "/locks"})
+		q, err := incumbent.NewQueue(n.Client, "/q",
+			incumbent.QueueOptions[string]{Codec: incumbent.Text(), LockPath: "/locks"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +104,10 @@ func TestStatsOfAQueueWithLocks(t *testing.T) {
 		if err := other.Delete("/q/" + names[0]).Do(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		c, err := q.AtLeastOnce(func(context.Context, Delivery[string]) error { return errors.New("not yet") }, ConsumerOptions{Tries: -1})
+		c, err := q.AtLeastOnce(func(context.Context,
+			incumbent.Delivery[string]) error {
+			return errors.New("not yet")
+		}, incumbent.ConsumerOptions{Tries: -1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +115,7 @@ func TestStatsOfAQueueWithLocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		pass(10 * time.Minute)
-		listings := n.Stats().Requests[listOp].OK
+		listings := requests(n.Stats(), "list").OK
 		if s := n.Stats().Queues[0]; s.Items != 2 || s.Oldest < 9*time.Minute {
 			t.Errorf("after %d listings: %+v", listings, s)
 		}
@@ -123,21 +125,8 @@ func TestStatsOfAQueueWithLocks(t *testing.T) {
 	})
 }
 
-// No kind of event that the meters count allocates, and none of those that they do not.
-func TestNoEventIsCountedWithAnAllocation(t *testing.T) {
-	c := &Client{handles: map[events.ID]receiver{}, config: &Config{}}
-	c.observed.client = c
-	c.meters.init(c)
-	c.meters.budget.Store(int64(time.Second))
-	for _, kind := range events.Kinds() {
-		for _, machine := range []events.ID{events.SessionMachine, "latch-1", events.ID(machines.ConsumerRecipe.Name() + "-1")} {
-			step := engine.Observed{Machine: machine, Event: &events.Event{Kind: kind, At: 5e8, SentAt: 4e8, ValidUntil: 9e8}, Seq: 7}
-			if n := testing.AllocsPerRun(50, func() { c.meters.stepped(step) }); n != 0 {
-				t.Errorf("%s of %s: %v allocations", kind, machine, n)
-			}
-		}
-	}
-	if c.meters.lag.noteTime(time.Millisecond); testing.AllocsPerRun(50, func() { c.meters.lag.noteTime(time.Second) }) != 0 {
-		t.Error("the loop's lag is counted with an allocation")
-	}
+// syncs returns how many heartbeats were syncs.
+func syncs(s incumbent.Stats) uint64 {
+	i := slices.IndexFunc(s.Heartbeats, func(h incumbent.HeartbeatStats) bool { return h.Strength == "sync" })
+	return s.Heartbeats[i].Took.Count()
 }

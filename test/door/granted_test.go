@@ -1,4 +1,4 @@
-package incumbent
+package door_test
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestTheShortestTimeoutThatASessionWasGrantedCounts(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		log := &lines{}
-		n := w.start(func(c *Config) { c.Tick, c.Logger = 2*time.Second, zerolog.New(log) })
+		n := w.start(func(c *incumbent.Config) { c.Tick, c.Logger = 2*time.Second, zerolog.New(log) })
 		leadsWith := func(granted, counts time.Duration) {
 			t.Helper()
 			pass(time.Minute)
@@ -49,7 +50,7 @@ func TestTheShortestTimeoutThatASessionWasGrantedCounts(t *testing.T) {
 func TestHandlesCountWithTheShortestTimeout(t *testing.T) {
 	const counts = 6 * time.Second
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		n := w.start(func(c *Config) { c.Tick, c.RideOut = 2*time.Second, true })
+		n := w.start(func(c *incumbent.Config) { c.Tick, c.RideOut = 2*time.Second, true })
 		for _, granted := range []time.Duration{counts, 12 * time.Second} {
 			w.srv.SetSessionTimeouts(granted, granted)
 			n.cut()
@@ -58,10 +59,6 @@ func TestHandlesCountWithTheShortestTimeout(t *testing.T) {
 		if got := n.SessionTimeout(); got != 12*time.Second {
 			t.Fatalf("the last server granted %s", got)
 		}
-		if period := n.pauses.Period(); period != counts/40 {
-			t.Errorf("the watch for pauses has a period of %s, want a fortieth of %s", period, counts)
-		}
-
 		// Go's timers have stood still, and the client's clock has not.
 		work := n.leads()
 		defer work.Release()
@@ -79,7 +76,7 @@ func TestHandlesCountWithTheShortestTimeout(t *testing.T) {
 		// A close waits for a deletion as long as the session may live.
 		n.w.srv.Freeze(zkmem.Inbound)
 		began := time.Now()
-		if err := n.latch.Close(t.Context()); !errors.Is(err, ErrNotDeleted) {
+		if err := n.latch.Close(t.Context()); !errors.Is(err, incumbent.ErrNotDeleted) {
 			t.Errorf("Close: %v", err)
 		}
 		if took := time.Since(began); took != counts {
@@ -93,7 +90,7 @@ func TestHandlesCountWithTheShortestTimeout(t *testing.T) {
 // the shorter timeout.
 func TestPingsCountWithTheShortestTimeout(t *testing.T) {
 	bubble(t, zkmem.Options{MaxSessionTimeout: time.Minute}, func(t *testing.T, w *world) {
-		n := w.start(func(c *Config) { c.Tick = 2 * time.Second })
+		n := w.start(func(c *incumbent.Config) { c.Tick = 2 * time.Second })
 		if err := n.latch.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -3,8 +3,6 @@ package incumbent
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -14,64 +12,6 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
-
-// waitForNoMachine waits until no machine is left but the session's.
-func (n *node) waitForNoMachine(t *testing.T, after string) {
-	t.Helper()
-	synctest.Wait()
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if len(n.handles) != 1 {
-		t.Errorf("%s there are left: %v", after, n.handles)
-	}
-}
-
-// The context's end is not yielded, however early it comes, with a connection and without;
-// and no machine goes on watching.
-func TestAFeedEndsWithItsContextInSilence(t *testing.T) {
-	for _, connected := range []bool{true, false} {
-		t.Run(fmt.Sprintf("connected=%t", connected), func(t *testing.T) {
-			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-				n := w.open()
-				if synctest.Wait(); !connected {
-					w.refuse(n, true)
-					n.cut()
-				}
-				for turns := range 20 {
-					after := fmt.Sprintf("after %d turns", turns)
-					for c, err := range n.Watch(endsAfterTurns(t, turns), "/line", "n_") {
-						if err != nil {
-							t.Errorf("%s Watch yielded %v, %v", after, c, err)
-						}
-					}
-					n.waitForNoMachine(t, after)
-					for m, err := range n.WatchMembers(endsAfterTurns(t, turns), "/group") {
-						if err != nil {
-							t.Errorf("%s WatchMembers yielded %v, %v", after, m, err)
-						}
-					}
-					n.waitForNoMachine(t, after)
-				}
-			})
-		})
-	}
-}
-
-// endsAfterTurns returns a context that ends soon: after a number of scheduler turns.
-func endsAfterTurns(t *testing.T, turns int) context.Context {
-	ctx, cancel := context.WithCancel(t.Context())
-	if turns == 0 {
-		cancel()
-		return ctx
-	}
-	go func() {
-		defer cancel()
-		for range turns {
-			runtime.Gosched()
-		}
-	}()
-	return ctx
-}
 
 // A feed uses several machines. If the client begins to close between the first and the
 // last of them, those that were opened are closed, and the loop gets the error.
@@ -84,7 +24,8 @@ func TestAFeedThatOpensHalfWayLeavesNothing(t *testing.T) {
 			n.closing = on
 		}
 		look := func(f *feed[string]) error {
-			return f.watch(machines.MembershipRecipe.Name(), events.Event{Path: "/group"}, func(events.Notify, zkio.Kept) {})
+			return f.watch(machines.MembershipRecipe.Name(), events.Event{Path: "/group"},
+				func(events.Notify, zkio.Kept) {})
 		}
 		var errs []error
 		for _, err := range stream(t.Context(), n.Client, func(f *feed[string]) error {
@@ -100,7 +41,12 @@ func TestAFeedThatOpensHalfWayLeavesNothing(t *testing.T) {
 		if len(errs) != 1 || !errors.Is(errs[0], ErrClosed) {
 			t.Errorf("got %v, want ErrClosed, once", errs)
 		}
-		n.waitForNoMachine(t, "half-way")
+		synctest.Wait()
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if len(n.handles) != 1 {
+			t.Errorf("half-way there are left: %v", n.handles)
+		}
 	})
 }
 

@@ -1,4 +1,4 @@
-package incumbent
+package door_test
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -24,16 +25,19 @@ func tooDeep(t *testing.T) string {
 	}
 }
 
-// A directory that cannot be written does not keep a client from leading. The log says so at the start, with and without Ring,
+// A directory that cannot be written does not keep a client from leading. The log says so at the start, with and
+// without Ring,
 // and again when the last records are lost.
 func TestADirectoryThatCannotBeWrittenAtTheStart(t *testing.T) {
-	for name, o := range map[string]RecordOptions{"segments": {}, "the last records": {Ring: 10}} {
+	for name, o := range map[string]incumbent.RecordOptions{"segments": {}, "the last records": {Ring: 10}} {
 		t.Run(name, func(t *testing.T) {
 			dir := tooDeep(t)
 			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 				logged := &lines{}
-				n := w.recorded(RecordIn(dir, o), logged, recordRoom)
-				if found := logged.with("cannot be written"); len(found) != 1 || !strings.Contains(found[0], "file name too long") || !strings.Contains(found[0], `"level":"error"`) {
+				n := w.recorded(incumbent.RecordIn(dir, o), logged, 0)
+				if found := logged.with("cannot be written"); len(found) != 1 ||
+					!strings.Contains(found[0], "file name too long") ||
+					!strings.Contains(found[0], `"level":"error"`) {
 					t.Errorf("%q", logged.all)
 				}
 				work := n.leads()
@@ -42,7 +46,8 @@ func TestADirectoryThatCannotBeWrittenAtTheStart(t *testing.T) {
 				if err := n.Recording().Err; work.Check() != nil || !errors.Is(err, syscall.ENAMETOOLONG) {
 					t.Errorf("%v, %v", work.Check(), err)
 				}
-				if _, err := n.SaveRecord("a test"); o.Ring > 0 && (err == nil || !strings.Contains(err.Error(), "file name too long")) {
+				if _, err := n.SaveRecord("a test"); o.Ring > 0 &&
+					(err == nil || !strings.Contains(err.Error(), "file name too long")) {
 					t.Error(err)
 				}
 			})
@@ -58,8 +63,9 @@ func TestTheLastRecordsAreTriedWithoutATrace(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		logged := &lines{}
-		w.recorded(RecordIn(dir, RecordOptions{Ring: 10}), logged, recordRoom)
-		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 || len(logged.with("cannot be written")) != 0 {
+		w.recorded(incumbent.RecordIn(dir, incumbent.RecordOptions{Ring: 10}), logged, 0)
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 ||
+			len(logged.with("cannot be written")) != 0 {
 			t.Errorf("%v, %v, %q", entries, err, logged.all)
 		}
 	})
@@ -69,20 +75,21 @@ func TestTheLastRecordsAreTriedWithoutATrace(t *testing.T) {
 func TestTheErrorOfTheLastRecords(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		n := w.recorded(RecordIn(dir, RecordOptions{Ring: 10}), io.Discard, recordRoom)
-		if s := n.Recording(); s != (Recording{}) {
+		n := w.recorded(incumbent.RecordIn(dir, incumbent.RecordOptions{Ring: 10}), io.Discard, 0)
+		if s := n.Recording(); s != (incumbent.Recording{}) {
 			t.Errorf("%+v", s)
 		}
 		if err := errors.Join(os.Remove(dir), os.WriteFile(dir, nil, 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := n.SaveRecord("a test"); err == nil || n.Recording().Err == nil || !errors.Is(err, n.Recording().Err) {
+		if _, err := n.SaveRecord("a test"); err == nil || n.Recording().Err == nil ||
+			!errors.Is(err, n.Recording().Err) {
 			t.Errorf("%v, %v", err, n.Recording().Err)
 		}
 		if err := os.Remove(dir); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := n.SaveRecord("a test"); err != nil || n.Recording() != (Recording{}) {
+		if _, err := n.SaveRecord("a test"); err != nil || n.Recording() != (incumbent.Recording{}) {
 			t.Errorf("%v, %+v", err, n.Recording())
 		}
 	})

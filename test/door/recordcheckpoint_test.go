@@ -1,4 +1,4 @@
-package incumbent
+package door_test
 
 import (
 	"errors"
@@ -9,37 +9,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/segments"
-	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/kit/logread"
 	"github.com/incumbent-go/incumbent/test/kit/selection"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
-
-// replayed replays a run, and returns the lines of checkpoints in it, too.
-func replayed(t *testing.T, run segments.Run) (sum engine.Replayed, notes []events.Checkpoint, err error) {
-	t.Helper()
-	open, end := run.Opener()
-	defer end()
-	s, err := events.NewSegments(open)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Notes = func(n events.Note) {
-		if n.Checkpoint != nil {
-			notes = append(notes, *n.Checkpoint)
-		}
-	}
-	sum, err = engine.ReplaySegments(s, 0, machines.Recipes()...)
-	return sum, notes, err
-}
 
 // busyFor has a client do work of many kinds while it leads, for so many rounds.
 func (n *node) busyFor(rounds int) {
 	n.w.t.Helper()
 	for range rounds {
-		l, err := n.Latch("/other", LatchOptions{})
+		l, err := n.Latch("/other", incumbent.LatchOptions{})
 		if err == nil {
 			err = l.Start()
 		}
@@ -66,7 +48,7 @@ func (n *node) busyFor(rounds int) {
 func TestSegmentsBeginWithCheckpoints(t *testing.T) {
 	dir := t.TempDir()
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		n := w.recorded(RecordIn(dir, RecordOptions{Segment: 64 << 10, Keep: -1}), io.Discard, recordRoom)
+		n := w.recorded(incumbent.RecordIn(dir, incumbent.RecordOptions{Segment: 64 << 10, Keep: -1}), io.Discard, 0)
 		work := n.leads()
 		defer work.Release()
 		n.busyFor(150)
@@ -74,18 +56,20 @@ func TestSegmentsBeginWithCheckpoints(t *testing.T) {
 			t.Error(work.Check())
 		}
 	})
-	run := runs(t, dir)[0]
-	whole, notes, err := replayed(t, run)
+	run := logread.Runs(t, dir)[0]
+	whole, notes, err := logread.Replay(t, run)
 	if err != nil || whole.After != 0 || len(run.Files) < 5 || len(notes) != len(run.Files)-1 {
 		t.Fatalf("%d files, %d checkpoints, after %d: %v", len(run.Files), len(notes), whole.After, err)
 	}
 	for i := range run.Files[1:] {
-		sum, rest, err := replayed(t, segments.Run{Name: "x", Files: run.Files[i+1:]})
-		if err != nil || sum.After != notes[i].Seq || sum.After+sum.Records != whole.Records || len(rest) != len(notes)-i {
+		sum, rest, err := logread.Replay(t, segments.Run{Name: "x", Files: run.Files[i+1:]})
+		if err != nil || sum.After != notes[i].Seq || sum.After+sum.Records != whole.Records ||
+			len(rest) != len(notes)-i {
 			t.Errorf("from file %d on: after %d, %d records of %d: %v", i+2, sum.After, sum.Records, whole.Records, err)
 		}
 	}
-	if _, _, err := replayed(t, segments.Run{Name: "x", Files: append(run.Files[:1:1], run.Files[2:]...)}); !errors.As(err, new(*events.Gap)) {
+	if _, _, err := logread.Replay(t,
+		segments.Run{Name: "x", Files: append(run.Files[:1:1], run.Files[2:]...)}); !errors.As(err, new(*events.Gap)) {
 		t.Errorf("without the second file: %v", err)
 	}
 }
@@ -94,7 +78,8 @@ func TestSegmentsBeginWithCheckpoints(t *testing.T) {
 func TestWhatIsKeptReplays(t *testing.T) {
 	dir := t.TempDir()
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		n := w.recorded(RecordIn(dir, RecordOptions{Segment: 64 << 10, Keep: 128 << 10}), io.Discard, recordRoom)
+		n := w.recorded(incumbent.RecordIn(dir, incumbent.RecordOptions{Segment: 64 << 10, Keep: 128 << 10}),
+			io.Discard, 0)
 		work := n.leads()
 		defer work.Release()
 		n.busyFor(600)
@@ -102,8 +87,8 @@ func TestWhatIsKeptReplays(t *testing.T) {
 			t.Error(work.Check())
 		}
 	})
-	run := runs(t, dir)[0]
-	sum, notes, err := replayed(t, run)
+	run := logread.Runs(t, dir)[0]
+	sum, notes, err := logread.Replay(t, run)
 	if err != nil || sum.After == 0 || sum.Records < 100 || notes[0].Seq != sum.After {
 		t.Errorf("%d files, after %d, %d records: %v", len(run.Files), sum.After, sum.Records, err)
 	}
@@ -115,11 +100,11 @@ func TestALongCheckpoint(t *testing.T) {
 	many := selection.Of(t, "latches", 100, 100, 200)
 	dir := t.TempDir()
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		n := w.recorded(RecordIn(dir, RecordOptions{Segment: 64 << 10, Keep: -1}), io.Discard, recordRoom)
+		n := w.recorded(incumbent.RecordIn(dir, incumbent.RecordOptions{Segment: 64 << 10, Keep: -1}), io.Discard, 0)
 		work := n.leads()
 		defer work.Release()
 		for i := range many {
-			l, err := n.Latch(fmt.Sprint("/many/", i, strings.Repeat("-", 900)), LatchOptions{})
+			l, err := n.Latch(fmt.Sprint("/many/", i, strings.Repeat("-", 900)), incumbent.LatchOptions{})
 			if err == nil {
 				err = l.Start()
 			}
@@ -133,35 +118,16 @@ func TestALongCheckpoint(t *testing.T) {
 			t.Error(work.Check())
 		}
 	})
-	run := runs(t, dir)[0]
-	_, notes, err := replayed(t, run)
+	run := logread.Runs(t, dir)[0]
+	_, notes, err := logread.Replay(t, run)
 	last := notes[len(notes)-1]
 	several := slices.ContainsFunc(notes, func(c events.Checkpoint) bool { return c.Of > 1 && c.Part == c.Of })
 	if err != nil || !several || last.Part != last.Of {
-		t.Errorf("%d files, %d notes, the last is part %d of %d: %v", len(run.Files), len(notes), last.Part, last.Of, err)
+		t.Errorf("%d files, %d notes, the last is part %d of %d: %v", len(run.Files), len(notes), last.Part, last.Of,
+			err)
 	}
-	sum, _, err := replayed(t, segments.Run{Name: "x", Files: run.Files[len(run.Files)-1:]})
+	sum, _, err := logread.Replay(t, segments.Run{Name: "x", Files: run.Files[len(run.Files)-1:]})
 	if err != nil || sum.After == 0 || sum.Engine.Seq() == 0 {
 		t.Errorf("the last file alone: %d records after %d: %v", sum.Records, sum.After, err)
-	}
-}
-
-// A checkpoint that would take more than its share of the directory is left out, and the
-// log says so.
-func TestACheckpointThatIsLeftOut(t *testing.T) {
-	e := engine.New(true, machines.Recipes()...)
-	e.Step(events.Envelope{To: events.SessionMachine, Event: events.Event{Kind: events.CommandOpen, Recipe: "session"}})
-	c := e.Checkpoint()
-	text, err := c.MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
-	notes := checkpointNotes(c, int64(len(text))-1)
-	if one := notes[0].Checkpoint; len(notes) != 1 || one.State != nil || one.Seq != 1 || !strings.Contains(one.Why, "an eighth of RecordOptions.Keep") {
-		t.Errorf("%+v", notes)
-	}
-	notes = checkpointNotes(c, int64(len(text)))
-	if one := notes[0].Checkpoint; len(notes) != 1 || string(one.State) != string(text) || one.Why != "" || one.Of != 0 {
-		t.Errorf("%+v", notes)
 	}
 }

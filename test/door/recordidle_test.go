@@ -1,4 +1,4 @@
-package incumbent
+package door_test
 
 import (
 	"io"
@@ -8,11 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/test/kit/logread"
 	"github.com/incumbent-go/incumbent/test/kit/selection"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// inexact returns a clock that is ahead of another one by up to a fifth of a millisecond, differently at each reading, as real
+// inexact returns a clock that is ahead of another one by up to a fifth of a millisecond, differently at each reading,
+// as real
 // readings are: exact times would be compressed to nothing.
 func inexact(now func() int64) func() int64 {
 	var mu sync.Mutex
@@ -25,7 +28,8 @@ func inexact(now func() int64) func() int64 {
 	}
 }
 
-// A leader that only sends heartbeats for a day leaves at most 1 MB of compressed log. A part of the day is measured, and
+// A leader that only sends heartbeats for a day leaves at most 1 MB of compressed log. A part of the day is measured,
+// and
 // its bytes are counted for all of it. In a single hour the beginning of the file weighs a twentieth more.
 func TestBytesOfAnIdleDay(t *testing.T) {
 	most := int64(1_000_000)
@@ -37,7 +41,7 @@ func TestBytesOfAnIdleDay(t *testing.T) {
 	heartbeats := 0
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		w.now = inexact(w.now)
-		n := w.recorded(RecordIn(dir, RecordOptions{}), io.Discard, recordRoom)
+		n := w.recorded(incumbent.RecordIn(dir, incumbent.RecordOptions{}), io.Discard, 0)
 		work := n.leads()
 		defer work.Release()
 		pass(lasting)
@@ -48,7 +52,7 @@ func TestBytesOfAnIdleDay(t *testing.T) {
 		heartbeats = counts.ByOp[zkmem.OpSync] + counts.ByOp[zkmem.OpMulti]
 	})
 	size := int64(0)
-	all := runs(t, dir)
+	all := logread.Runs(t, dir)
 	if len(all) != 1 {
 		t.Fatalf("%d runs", len(all))
 	}
@@ -59,7 +63,7 @@ func TestBytesOfAnIdleDay(t *testing.T) {
 		}
 		size += info.Size()
 	}
-	sum, _, err := replayed(t, all[0])
+	sum, _, err := logread.Replay(t, all[0])
 	if err != nil || int(sum.Records) < 2*heartbeats || heartbeats < int(lasting/time.Minute) {
 		t.Errorf("%d records of %d heartbeats replay: %v", sum.Records, heartbeats, err)
 	}

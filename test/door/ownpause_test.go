@@ -1,4 +1,4 @@
-package incumbent
+package door_test
 
 import (
 	"context"
@@ -7,30 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
-
-// The watch ends with its client.
-func TestTheWatchEndsWithItsClient(t *testing.T) {
-	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		n := w.start()
-		ran := n.pauses.LastRan
-		before := ran()
-		pass(time.Minute)
-		if ran() == before {
-			t.Error("it does not run while the client is open")
-		}
-		if err := n.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		before = ran()
-		pass(time.Minute)
-		if ran() != before {
-			t.Error("it runs, and the client is closed")
-		}
-	})
-}
 
 // A leader's process does not run for 3 s: all that is said of the end of its term names that,
 // to a tenth of a second. AloneUntil stays what it was: the session may go on.
@@ -39,7 +19,7 @@ func TestAnOwnPauseEndsATerm(t *testing.T) {
 		bubble(t, zkmem.Options{Tick: 400 * time.Millisecond}, func(t *testing.T, w *world) {
 			n := w.start(timeouts(4*time.Second, 400*time.Millisecond))
 			why := make(chan error, 1)
-			n.latch.AddListener(Listener{NotLeader: func(_ Term, err error) { why <- err }})
+			n.latch.AddListener(incumbent.Listener{NotLeader: func(_ incumbent.Term, err error) { why <- err }})
 			held, err := n.latch.Await(context.Background())
 			if err != nil {
 				t.Fatal(err)

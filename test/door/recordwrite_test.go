@@ -1,4 +1,4 @@
-package incumbent
+package door_test
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -15,14 +16,14 @@ import (
 // The log has what became of each guarded write: committed, refused, or not known. It has none that was not sent.
 func TestGuardedWritesAreRecorded(t *testing.T) {
 	var log bytes.Buffer
-	var held *Leadership
+	var held *incumbent.Leadership
 	var from, to int64
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		n := w.recorded(&log, &lines{}, recordRoom)
+		n := w.recorded(&log, &lines{}, 0)
 		held = n.leads()
-		from = n.clock.Now()
+		from = w.now()
 		for _, committed := range []bool{true, false} { // then the node exists
-			if _, err := held.Write(t.Context(), CreateNode("/data", nil)); (err == nil) != committed {
+			if _, err := held.Write(t.Context(), incumbent.CreateNode("/data", nil)); (err == nil) != committed {
 				t.Fatal(err)
 			}
 		}
@@ -34,14 +35,14 @@ func TestGuardedWritesAreRecorded(t *testing.T) {
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
-		if _, err := held.Write(ctx, CreateNode("/late", nil)); !errors.Is(err, ErrOutcomeUnknown) {
+		if _, err := held.Write(ctx, incumbent.CreateNode("/late", nil)); !errors.Is(err, incumbent.ErrOutcomeUnknown) {
 			t.Fatal(err)
 		}
 		end()
-		if _, err := held.Write(ctx, CreateNode("/unsent", nil)); err == nil {
+		if _, err := held.Write(ctx, incumbent.CreateNode("/unsent", nil)); err == nil {
 			t.Fatal("a write was sent although its context had ended")
 		}
-		to = n.clock.Now()
+		to = w.now()
 		held.Release()
 	})
 	r, err := events.NewReader(&log)

@@ -4,102 +4,15 @@ import (
 	"context"
 	"errors"
 	"net"
-	"runtime"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/internal/sources"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
-
-// A second Close while the first one's closeSession is pending waits for it: it must not
-// abandon the session that is just being closed.
-func TestCloseTwiceAtOnce(t *testing.T) {
-	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		n := w.open()
-		synctest.Wait()
-		answer := make(chan struct{})
-		defer w.srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
-			if r.Op == zkmem.OpCloseSession {
-				return zkmem.Verdict{Wait: answer}
-			}
-			return zkmem.Verdict{}
-		})()
-		errs := make(chan error, 2)
-		for range 2 {
-			go func() { errs <- n.Close(context.Background()) }()
-			synctest.Wait()
-		}
-		select {
-		case err := <-errs:
-			t.Errorf("a Close returned before the session was closed: %v", err)
-		default:
-		}
-		close(answer)
-		for range 2 {
-			if err := <-errs; err != nil {
-				t.Error(err)
-			}
-		}
-		if left := w.srv.Sessions(); len(left) != 0 {
-			t.Errorf("%d sessions are left", len(left))
-		}
-	})
-}
-
-// blockedWriter is a writer of a log that takes its header and then blocks until it is freed.
-type blockedWriter struct {
-	freed chan struct{}
-	begun bool
-}
-
-func (s *blockedWriter) Write(b []byte) (int, error) {
-	if s.begun {
-		<-s.freed
-	}
-	s.begun = true
-	return len(b), nil
-}
-
-// Close returns with its context although the log's writer blocks.
-func TestCloseWithALogThatBlocks(t *testing.T) {
-	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		log := &blockedWriter{freed: make(chan struct{})}
-		c, err := Open(sources.With(context.Background(), w.sources(&node{})), Config{
-			Servers: "192.0.2.1:2181", Record: log,
-			Dial: func(context.Context, string, string) (net.Conn, error) {
-				client, server := net.Pipe()
-				go w.srv.ServeConn(server)
-				return client, nil
-			},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		synctest.Wait()
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		if err := c.Close(ctx); !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Close: %v, want the context's end", err)
-		} else if !strings.Contains(err.Error(), "the rest of the log could not be written to Config.Record") {
-			t.Errorf("Close does not say what is left: %v", err)
-		}
-		select {
-		case <-c.ended:
-		default:
-			t.Error("the loop waits for the log")
-		}
-		close(log.freed)
-		if err := c.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-}
 
 // slowHandle is a handle that blocks the loop once it is asked to.
 type slowHandle struct{ held, freed chan struct{} }
@@ -116,7 +29,8 @@ func (b slowHandle) answer(events.Answer) {
 func TestNoWorkBeginsOnceClosed(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		first, second := w.open(), w.open()
-		leader, err := first.Selector("/line", func(l *Leadership) error { <-l.Context().Done(); return nil }, SelectorOptions{})
+		leader, err := first.Selector("/line", func(l *Leadership) error { <-l.Context().Done(); return nil },
+			SelectorOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +48,8 @@ func TestNoWorkBeginsOnceClosed(t *testing.T) {
 			synctest.Wait()
 		}
 		b := slowHandle{make(chan struct{}), make(chan struct{})}
-		id, err := second.register(machines.LatchRecipe.Name(), func(events.ID) receiver { return b }, events.Event{Path: "/other"})
+		id, err := second.register(machines.LatchRecipe.Name(), func(events.ID) receiver { return b },
+			events.Event{Path: "/other"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,7 +142,8 @@ func TestWorkGraceOfAGrantTakenLate(t *testing.T) {
 		if err := l.Start(); err != nil {
 			t.Fatal(err)
 		}
-		_, granted, err := l.participant.commands.begin(n.Client, l.participant.id, events.Event{Kind: events.CommandAwait})
+		_, granted, err := l.participant.commands.begin(n.Client, l.participant.id,
+			events.Event{Kind: events.CommandAwait})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,71 +154,6 @@ func TestWorkGraceOfAGrantTakenLate(t *testing.T) {
 		r.grant(context.Background()) // and never released
 		if err := <-closed; err != nil {
 			t.Error(err)
-		}
-	})
-}
-
-// An executor may block, as a pool without room does: the loop goes on.
-func TestExecutorMayBlock(t *testing.T) {
-	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		n := w.open()
-		room, full := make(chan struct{}), make(chan struct{})
-		s, err := n.Selector("/line", func(*Leadership) error { return nil }, SelectorOptions{Executor: func(run func()) {
-			close(full)
-			<-room
-			run()
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ran := make(chan error)
-		go func() { ran <- s.Run(context.Background()) }()
-		<-full
-		pass(time.Minute)
-		if !s.participant.HasLeadership() {
-			t.Error("the heartbeat did not go on")
-		}
-		close(room)
-		if err := <-ran; err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-// Work that ends its goroutine, as t.FailNow does, has ended. A listener that does so is
-// called with the next change nevertheless.
-func TestGoexit(t *testing.T) {
-	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		s, err := w.open().Selector("/line", func(*Leadership) error { runtime.Goexit(); return nil }, SelectorOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		stopped := make(chan struct{})
-		s.participant.AddListener(Listener{IsLeader: func(Term) { runtime.Goexit() }, NotLeader: func(Term, error) { close(stopped) }})
-		if err := s.Run(context.Background()); !errors.Is(err, ErrWorkFailed) {
-			t.Errorf("Run: %v, want %v", err, ErrWorkFailed)
-		}
-		<-stopped
-	})
-}
-
-// TestAClosedHandleAsksNobody: calls of it in a loop fill no log.
-func TestAClosedHandleAsksNobody(t *testing.T) {
-	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		n := w.start()
-		if err := n.latch.participant.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		synctest.Wait()
-		before := len(n.tape.Records())
-		for range 100 {
-			if _, err := n.latch.Await(t.Context()); !errors.Is(err, ErrClosed) {
-				t.Fatal(err)
-			}
-		}
-		synctest.Wait()
-		if after := len(n.tape.Records()); after != before {
-			t.Errorf("%d records of a closed handle", after-before)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package incumbent
+package door_test
 
 import (
 	"bytes"
@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/kit/logread"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -25,11 +27,11 @@ func (l left) inDir(t *testing.T) (records, after uint64, cut bool) {
 			t.Fatal(err)
 		}
 	}
-	all := runs(t, dir)
+	all := logread.Runs(t, dir)
 	if len(all) != 1 {
 		t.Fatalf("%d runs", len(all))
 	}
-	sum, _, err := replayed(t, all[0])
+	sum, _, err := logread.Replay(t, all[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,29 +72,32 @@ func readSegment(t *testing.T, file string) (s segment) {
 	return s
 }
 
-// A process that is killed between two segments leaves the first with its last line, plain or compressed or both, and of the
+// A process that is killed between two segments leaves the first with its last line, plain or compressed or both, and
+// of the
 // second nothing, or no record. That is the log of a process that was cut off, with all that the first segment has.
 func TestAKillBetweenTwoSegments(t *testing.T) {
 	dir := t.TempDir()
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		n := w.recorded(RecordIn(dir, RecordOptions{Segment: 64 << 10, Keep: -1}), io.Discard, recordRoom)
+		n := w.recorded(incumbent.RecordIn(dir, incumbent.RecordOptions{Segment: 64 << 10, Keep: -1}), io.Discard, 0)
 		work := n.leads()
 		defer work.Release()
 		n.busyFor(100)
 	})
-	files := runs(t, dir)[0].Files
+	files := logread.Runs(t, dir)[0].Files
 	if len(files) < 3 {
 		t.Fatalf("%d files", len(files))
 	}
 	closed, next := readSegment(t, files[0]), readSegment(t, files[1])
 	lines := strings.Split(strings.TrimSpace(string(closed.plain)), "\n")
-	if end := lines[len(lines)-1]; !strings.Contains(end, events.EndRotated) || !strings.Contains(next.head, `{"checkpoint":`) {
+	if end := lines[len(lines)-1]; !strings.Contains(end, events.EndRotated) ||
+		!strings.Contains(next.head, `{"checkpoint":`) {
 		t.Fatalf("the first segment ends with %s, the second begins with\n%s", end, next.head)
 	}
 	records := uint64(strings.Count(string(closed.plain), `{"seq":`))
 	before := map[string]left{
-		"plain":                {closed.name: closed.plain},
-		"half compressed":      {closed.name: closed.plain, closed.name + ".gz.part": closed.small[:len(closed.small)/2]},
+		"plain": {closed.name: closed.plain},
+		"half compressed": {closed.name: closed.plain, closed.name +
+			".gz.part": closed.small[:len(closed.small)/2]},
 		"plain and compressed": {closed.name: closed.plain, closed.name + ".gz": closed.small},
 		"compressed":           {closed.name + ".gz": closed.small},
 	}
@@ -115,7 +120,8 @@ func TestAKillBetweenTwoSegments(t *testing.T) {
 			}
 			got, after, cut := all.inDir(t)
 			if got != records || after != 0 || !cut {
-				t.Errorf("%s, and then %s: %d records of %d replay after %d, cut off %t", name, then, got, records, after, cut)
+				t.Errorf("%s, and then %s: %d records of %d replay after %d, cut off %t", name, then, got, records,
+					after, cut)
 			}
 		}
 	}

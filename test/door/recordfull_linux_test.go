@@ -1,4 +1,4 @@
-package incumbent
+package door_test
 
 import (
 	"errors"
@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/test/kit/logread"
 	"github.com/incumbent-go/incumbent/test/kit/realzk"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -38,7 +40,7 @@ func TestADiskThatBecomesFull(t *testing.T) {
 	}
 	logged := &lines{}
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		n := w.recorded(RecordIn(dir, RecordOptions{}), logged, recordRoom)
+		n := w.recorded(incumbent.RecordIn(dir, incumbent.RecordOptions{}), logged, 0)
 		work := n.leads()
 		defer work.Release()
 		n.busyFor(50)
@@ -49,9 +51,10 @@ func TestADiskThatBecomesFull(t *testing.T) {
 		if err := os.Remove(other); err != nil {
 			t.Fatal(err)
 		}
-		pass(2 * retryOutput)
+		pass(10 * time.Second)
 		n.busyFor(5)
-		if again := n.Recording(); work.Check() != nil || again.Err != nil || again.Gaps != 1 || again.Records <= full.Records {
+		if again := n.Recording(); work.Check() != nil || again.Err != nil || again.Gaps != 1 ||
+			again.Records <= full.Records {
 			t.Errorf("%v, %+v, then %+v", work.Check(), full, again)
 		}
 		pass(time.Second)
@@ -59,15 +62,16 @@ func TestADiskThatBecomesFull(t *testing.T) {
 	if len(logged.with("cannot be written")) != 1 || len(logged.with("is written again")) != 1 {
 		t.Errorf("%q", logged.all)
 	}
-	all := runs(t, dir)
+	all := logread.Runs(t, dir)
 	if len(all) != 1 {
 		t.Fatalf("%d runs", len(all))
 	}
-	seqs, gaps, s := readRun(t, all[0])
-	if len(gaps) != 1 || !strings.Contains(gaps[0].Why, "no space left on device") || s.End() == nil || seqs[0] != 1 || uint64(len(seqs))+gaps[0].Count != seqs[len(seqs)-1] {
+	seqs, gaps, s := logread.Run(t, all[0])
+	if len(gaps) != 1 || !strings.Contains(gaps[0].Why, "no space left on device") || s.End() == nil || seqs[0] != 1 ||
+		uint64(len(seqs))+gaps[0].Count != seqs[len(seqs)-1] {
 		t.Errorf("%d records, the gaps %v, the end %+v", len(seqs), gaps, s.End())
 	}
-	sum, notes, _ := replayed(t, all[0])
+	sum, notes, _ := logread.Replay(t, all[0])
 	if len(notes) == 0 || sum.Records != uint64(len(seqs)) {
 		t.Errorf("%d of %d records replay, with %d checkpoints", sum.Records, len(seqs), len(notes))
 	}

@@ -1,4 +1,4 @@
-package incumbent
+package door_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -17,17 +17,17 @@ import (
 // observedBy collects what Config.Observe gets.
 type observedBy struct {
 	mu  sync.Mutex
-	all []Event
+	all []incumbent.Event
 }
 
-func (o *observedBy) take(e Event) {
+func (o *observedBy) take(e incumbent.Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.all = append(o.all, e)
 }
 
 // details returns the details of one type, in order, with their events.
-func details[T Detail](o *observedBy) (found []T, of []Event) {
+func details[T incumbent.Detail](o *observedBy) (found []T, of []incumbent.Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, e := range o.all {
@@ -38,33 +38,43 @@ func details[T Detail](o *observedBy) (found []T, of []Event) {
 	return found, of
 }
 
+// requests returns what was counted of an operation.
+func requests(s incumbent.Stats, operation string) incumbent.RequestStats {
+	return s.Requests[slices.IndexFunc(s.Requests,
+		func(r incumbent.RequestStats) bool { return r.Operation == operation })]
+}
+
 // An hour of leadership: a heartbeat each eighth or quarter of the timeout, each counted and observed.
 func TestStatsCountAnHour(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		var o observedBy
-		n := w.start(func(c *Config) { c.Observe, c.Name = o.take, "one" })
+		n := w.start(func(c *incumbent.Config) { c.Observe, c.Name = o.take, "one" })
 		pass(time.Hour)
 		s := n.Stats()
-		confirmed, _ := details[Confirmed](&o)
-		beats := s.Heartbeats[bySync].Took.Count() + s.Heartbeats[byCheck].Took.Count() + s.Heartbeats[byWrite].Took.Count()
+		confirmed, _ := details[incumbent.Confirmed](&o)
+		var beats uint64
+		for _, h := range s.Heartbeats {
+			beats += h.Took.Count()
+		}
 		if beats < 900 || beats != uint64(len(confirmed)) || s.HeartbeatsFailed != 0 {
 			t.Errorf("%d heartbeats, %d observed, %d failed", beats, len(confirmed), s.HeartbeatsFailed)
 		}
 		if low := s.Margin.Counts[0] + s.Margin.Counts[1] + s.Margin.Counts[2]; low != 0 || s.Margin.Count() < 900 {
 			t.Errorf("margins %v", s.Margin.Counts)
 		}
-		if s.Budget != 7500*time.Millisecond || s.Granted != 15*time.Second || s.Connection != Connected || s.Attached != 1 || s.SessionID != n.SessionID() {
+		if s.Budget != 7500*time.Millisecond || s.Granted != 15*time.Second || s.Connection != incumbent.Connected ||
+			s.Attached != 1 || s.SessionID != n.SessionID() {
 			t.Errorf("%+v", s)
 		}
 		h := s.Handles[0]
-		if len(s.Handles) != 1 || !h.Leads || h.Path != "/line" || h.Recipe != "latch" || h.Token == 0 || h.Phase != "leading" || h.ValidFor <= 0 || h.ValidFor > s.Budget {
+		if len(s.Handles) != 1 || !h.Leads || h.Path != "/line" || h.Recipe != "latch" || h.Token == 0 ||
+			h.Phase != "leading" || h.ValidFor <= 0 || h.ValidFor > s.Budget {
 			t.Errorf("%+v", h)
 		}
-		if !slices.Contains(s.Phases, PhaseStats{"latch", "leading", 1}) {
+		if !slices.Contains(s.Phases, incumbent.PhaseStats{Recipe: "latch", Phase: "leading", Count: 1}) {
 			t.Errorf("%+v", s.Phases)
 		}
-		create := s.Requests[createOp]
-		if create.Operation != "create" || create.OK+create.Refused == 0 || s.Requests[listOp].OK == 0 {
+		if create := requests(s, "create"); create.OK+create.Refused == 0 || requests(s, "list").OK == 0 {
 			t.Errorf("%+v", s.Requests)
 		}
 	})
@@ -74,7 +84,7 @@ func TestStatsCountAnHour(t *testing.T) {
 func TestEventsOfTerms(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		var o observedBy
-		n := w.start(func(c *Config) { c.Observe = o.take })
+		n := w.start(func(c *incumbent.Config) { c.Observe = o.take })
 		held, err := n.latch.Await(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -83,9 +93,10 @@ func TestEventsOfTerms(t *testing.T) {
 		pass(time.Second)
 		held.Release()
 		pass(time.Minute)
-		began, at := details[TermBegan](&o)
-		ended, endAt := details[TermEnded](&o)
-		if len(began) != 2 || len(ended) != 1 || ended[0].Lost.Reason != ReasonSuspended || ended[0].Place != began[0].Place {
+		began, at := details[incumbent.TermBegan](&o)
+		ended, endAt := details[incumbent.TermEnded](&o)
+		if len(began) != 2 || len(ended) != 1 || ended[0].Lost.Reason != incumbent.ReasonSuspended ||
+			ended[0].Place != began[0].Place {
 			t.Fatalf("%+v %+v", began, ended)
 		}
 		rows := map[uint64]events.Record{}
@@ -100,19 +111,23 @@ func TestEventsOfTerms(t *testing.T) {
 		if r := rows[endAt[0].Seq]; r.Machine != "latch-1" || r.From != "leading" {
 			t.Errorf("the term ended in step %d: %+v", endAt[0].Seq, r)
 		}
-		if work, _ := details[WorkEnded](&o); len(work) != 1 || work[0].Late < time.Second || work[0].Overran {
+		if work, _ := details[incumbent.WorkEnded](&o); len(work) != 1 || work[0].Late < time.Second ||
+			work[0].Overran {
 			t.Errorf("%+v", work)
 		}
-		changes, _ := details[ConnectionChanged](&o)
-		var states []ConnectionState
+		changes, _ := details[incumbent.ConnectionChanged](&o)
+		var states []incumbent.ConnectionState
 		for _, c := range changes {
 			states = append(states, c.To)
 		}
-		if !slices.Equal(states, []ConnectionState{Connected, Suspended, Reconnected}) || changes[1].Err == nil || changes[2].From != Suspended {
+		if !slices.Equal(states, []incumbent.ConnectionState{incumbent.Connected, incumbent.Suspended,
+			incumbent.Reconnected}) || changes[1].Err == nil || changes[2].From != incumbent.Suspended {
 			t.Errorf("%+v", changes)
 		}
 		s := n.Stats()
-		if !slices.Equal(s.Terms, []TermStats{{"/line", "latch", ReasonSuspended, 1}}) || s.Suspended != 1 || s.Attached != 2 {
+		if !slices.Equal(s.Terms,
+			[]incumbent.TermStats{{Path: "/line", Recipe: "latch", Reason: incumbent.ReasonSuspended, Count: 1}}) ||
+			s.Suspended != 1 || s.Attached != 2 {
 			t.Errorf("%+v", s.Terms)
 		}
 		if len(s.Recipes) != 1 || s.Recipes[0].Led.Count() != 1 {
@@ -126,8 +141,8 @@ func TestAnObserverThatHangs(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		var o observedBy
 		release := make(chan struct{})
-		n := w.start(func(c *Config) {
-			c.Observe = func(e Event) {
+		n := w.start(func(c *incumbent.Config) {
+			c.Observe = func(e incumbent.Event) {
 				<-release
 				o.take(e)
 			}
@@ -139,7 +154,7 @@ func TestAnObserverThatHangs(t *testing.T) {
 		}
 		close(release)
 		pass(time.Minute)
-		gaps, _ := details[EventsDropped](&o)
+		gaps, _ := details[incumbent.EventsDropped](&o)
 		if len(gaps) != 1 || gaps[0].Count != s.EventsDropped {
 			t.Errorf("%+v, and %d were dropped", gaps, s.EventsDropped)
 		}
@@ -151,9 +166,9 @@ func TestStatsOfATakeover(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		var o observedBy
 		first := w.start()
-		second := w.start(func(c *Config) { c.Observe = o.take })
+		second := w.start(func(c *incumbent.Config) { c.Observe = o.take })
 		pass(time.Minute)
-		queued, _ := details[Queued](&o)
+		queued, _ := details[incumbent.Queued](&o)
 		if len(queued) != 1 || queued[0].Ahead != 1 || queued[0].Behind != first.ownPath() {
 			t.Fatalf("%+v", queued)
 		}
@@ -176,7 +191,7 @@ func TestStatsOfATakeover(t *testing.T) {
 		if len(s.Recipes) != 1 || s.Recipes[0].Takeover.Count() != 1 || !s.Handles[0].Leads {
 			t.Errorf("%+v %+v", s.Recipes, s.Handles)
 		}
-		began, _ := details[TermBegan](&o)
+		began, _ := details[incumbent.TermBegan](&o)
 		if len(began) != 1 || began[0].Takeover >= time.Second || began[0].Waited < time.Minute {
 			t.Errorf("%+v", began)
 		}
@@ -190,18 +205,18 @@ func TestStatsOfATakeover(t *testing.T) {
 func TestStatsOfAQueue(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.open()
-		q, err := NewQueue(n.Client, "/q", QueueOptions[string]{Codec: Text()})
+		q, err := incumbent.NewQueue(n.Client, "/q", incumbent.QueueOptions[string]{Codec: incumbent.Text()})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var fail atomic.Bool
 		fail.Store(true)
-		c, err := q.AtLeastOnce(func(context.Context, Delivery[string]) error {
+		c, err := q.AtLeastOnce(func(context.Context, incumbent.Delivery[string]) error {
 			if fail.Load() {
 				return errors.New("not yet")
 			}
 			return nil
-		}, ConsumerOptions{Tries: -1})
+		}, incumbent.ConsumerOptions{Tries: -1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,36 +236,6 @@ func TestStatsOfAQueue(t *testing.T) {
 	})
 }
 
-// After maxStatPaths, terms are counted under one path.
-func TestPathsAreBounded(t *testing.T) {
-	var m meters
-	m.init(&Client{})
-	for i := range maxStatPaths + 5 {
-		p := &participant{}
-		p.id, p.path, p.what = "latch-1", "/line"+string(rune('a'+i%26))+string(rune(0x4e00+i)), whatLeadership
-		m.termEnded(p, &LostError{Reason: ReasonClosed})
-	}
-	var s Stats
-	m.readRare(&s)
-	if len(s.Terms) != maxStatPaths+1 {
-		t.Errorf("%d paths", len(s.Terms))
-	}
-	if i := slices.IndexFunc(s.Terms, func(one TermStats) bool { return one.Path == "other" }); i < 0 || s.Terms[i].Count != 5 {
-		t.Error("the rest is not counted under other")
-	}
-}
-
-// hangingReceiver keeps the loop waiting in each notice.
-type hangingReceiver struct {
-	receiver
-	until chan struct{}
-}
-
-func (h hangingReceiver) notice(n events.Notify) {
-	<-h.until
-	h.receiver.notice(n)
-}
-
 // Probe fails while the loop hangs in a step, and not before or afterwards.
 func TestALoopThatHangsFailsTheProbe(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
@@ -258,36 +243,16 @@ func TestALoopThatHangsFailsTheProbe(t *testing.T) {
 		if err := n.Probe(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		n.Client.mu.Lock()
-		hangs := hangingReceiver{n.Client.handles["latch-1"], make(chan struct{})}
-		n.Client.handles["latch-1"] = hangs
-		n.Client.mu.Unlock()
-		n.cutAsync()
+		free := n.stopLoop()
 		pass(time.Second)
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, context.Canceled)
 		defer cancel()
 		if err := n.Probe(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("Probe of a loop that hangs: %v", err)
 		}
-		close(hangs.until)
+		free()
 		if err := n.Probe(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})
-}
-
-// A step allocates nothing more because it is counted.
-func TestAStepIsCountedWithoutAllocation(t *testing.T) {
-	c := &Client{handles: map[events.ID]receiver{}}
-	c.observed.client = c
-	c.meters.init(c)
-	c.meters.budget.Store(int64(time.Second))
-	ev := &events.Event{Kind: events.ReplySync, At: 5e8, SentAt: 4e8, ValidUntil: 9e8}
-	step := engine.Observed{Machine: events.SessionMachine, Event: ev, Seq: 7}
-	if n := testing.AllocsPerRun(100, func() { c.meters.stepped(step) }); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
-	if c.meters.heartbeats[bySync].read().Count() != 101 {
-		t.Error("the step was not counted")
-	}
 }

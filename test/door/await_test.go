@@ -1,4 +1,4 @@
-package incumbent
+package door_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/optimizations"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
@@ -25,57 +26,14 @@ func givenUp(t *testing.T, times int, wait func(context.Context) error) {
 	synctest.Wait()
 }
 
-// An Await whose context has ended leaves nothing with the handle or its machine, and is
-// granted nothing when the handle leads later: neither if another participant led meanwhile
-// nor if there was no connection.
-func TestAwaitsGivenUpLeaveNothing(t *testing.T) {
-	const times = 300
-	for name, cutOff := range map[string]bool{"another leads": false, "without a connection": true} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-				first, second := w.start(), w.start()
-				if cutOff {
-					w.refuse(second, true)
-					second.cut()
-				}
-				givenUp(t, times, func(ctx context.Context) error {
-					_, err := second.latch.Await(ctx)
-					return err
-				})
-				second.latch.participant.commands.mu.Lock()
-				open := len(second.latch.participant.commands.open)
-				second.latch.participant.commands.mu.Unlock()
-				if open != 0 {
-					t.Errorf("%d Awaits were given up, and the handle waits for the answers to %d", times, open)
-				}
-				if err := first.latch.participant.Close(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				w.refuse(second, false)
-				if pass(time.Minute); !second.latch.participant.HasLeadership() {
-					t.Fatalf("it does not lead: %s", second.latch.participant.Phase())
-				}
-				if granted := second.tape.Effects("latch-1", "notify granted"); granted != 0 {
-					t.Errorf("%d Awaits were given up, and the machine grants leadership to %d", times, granted)
-				}
-				held, err := second.latch.Await(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
-				held.Release()
-			})
-		})
-	}
-}
-
 // A Lock whose context has ended leaves no handle, no machine and no node.
 func TestLocksGivenUpLeaveNothing(t *testing.T) {
 	const times = 50
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		first, second := w.open(), w.open()
 		synctest.Wait()
-		mutex := func(n *node) *Mutex {
-			m, err := n.Mutex("/locks/a", MutexOptions{})
+		mutex := func(n *node) *incumbent.Mutex {
+			m, err := n.Mutex("/locks/a", incumbent.MutexOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +51,8 @@ func TestLocksGivenUpLeaveNothing(t *testing.T) {
 		second.waitForNoMachine(t, "after Locks that were given up")
 		w.srv.View(func(v *zkmem.View) {
 			if places := v.Children("/locks/a"); len(places) != 1 {
-				t.Errorf("%d Locks were given up, and %d nodes are in the line: want the holder's alone", times, len(places))
+				t.Errorf("%d Locks were given up, and %d nodes are in the line: want the holder's alone", times,
+					len(places))
 			}
 		})
 		if err := held.Unlock(t.Context()); err != nil {
@@ -136,23 +95,25 @@ func TestTheFirstLockOfAClientThatWasIdleForLongWaitsForATick(t *testing.T) {
 		most []time.Duration
 		off  bool
 	}{
-		"since it connected":                {[]time.Duration{time.Minute}, []time.Duration{0}, false},
-		"again":                             {[]time.Duration{4 * timeout / 10, 4 * time.Minute, long, time.Second, 19 * timeout}, []time.Duration{0, 0, tick, 0, 0}, false},
-		"without this optimization, always": {[]time.Duration{time.Minute, time.Second}, []time.Duration{tick, 0}, true},
+		"since it connected": {[]time.Duration{time.Minute}, []time.Duration{0}, false},
+		"again": {[]time.Duration{4 * timeout / 10, 4 * time.Minute, long, time.Second,
+			19 * timeout}, []time.Duration{0, 0, tick, 0, 0}, false},
+		"without this optimization, always": {[]time.Duration{time.Minute, time.Second}, []time.Duration{tick, 0},
+			true},
 	} {
 		if optimizations.Off(optimizations.IdleSyncs) && !c.off {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
 			bubble(t, zkmem.Options{Tick: tick}, func(t *testing.T, w *world) {
-				n := w.open(func(config *Config) {
+				n := w.open(func(config *incumbent.Config) {
 					config.SessionTimeout, config.Tick, config.Disable.IdleSyncs = timeout, tick, c.off
 				})
 				fine(t, n.WaitConnected(t.Context()))
 				for i, idle := range c.idle {
 					pass(idle)
 					begun := time.Now()
-					held := must(must(n.Client.Mutex("/lock", MutexOptions{})).Lock(t.Context()))
+					held := must(must(n.Client.Mutex("/lock", incumbent.MutexOptions{})).Lock(t.Context()))
 					if took := time.Since(begun); took > c.most[i]+10*time.Millisecond || took < c.most[i]-tick/2 {
 						t.Errorf("after %s the lock took %s, want %s", idle, took, c.most[i])
 					}
@@ -166,7 +127,8 @@ func TestTheFirstLockOfAClientThatWasIdleForLongWaitsForATick(t *testing.T) {
 	}
 }
 
-// A client that nobody needs sends four syncs in each session timeout, for twenty of them, and then only pings. A client
+// A client that nobody needs sends four syncs in each session timeout, for twenty of them, and then only pings. A
+// client
 // whose requests show that the leader runs sends none.
 func TestWhatAClientThatNobodyNeedsSends(t *testing.T) {
 	const timeout = 15 * time.Second
@@ -182,7 +144,7 @@ func TestWhatAClientThatNobodyNeedsSends(t *testing.T) {
 			}
 			return zkmem.Verdict{}
 		})
-		n := w.open(func(c *Config) { c.SessionTimeout = timeout })
+		n := w.open(func(c *incumbent.Config) { c.SessionTimeout = timeout })
 		fine(t, n.WaitConnected(t.Context()))
 		synctest.Wait()
 		others = 0
