@@ -63,8 +63,8 @@ func (c *Client) Close(ctx context.Context) error {
 func unfinishedDeletions(handles []closer) error {
 	var errs []error
 	for _, h := range handles {
-		if d, ok := h.(*Deletion); ok && !d.isOver() {
-			errs = append(errs, d.handle.unfinished(nil))
+		if d, ok := h.(interface{ leftUndone() error }); ok {
+			errs = append(errs, d.leftUndone())
 		}
 	}
 	return fault.Together(errs...)

@@ -333,3 +333,9 @@ func (i *Item) opened() {
 		misuse("was called on an Item that Job.Run has not given out")
 	}
 }
+
+// listed notes what was read of the queue; on the loop's goroutine.
+func (c *Consumer) listed(reply *events.Event) {
+	head, items := c.kind.FirstPut(reply.Children)
+	c.meter.listed(head, items, reply.At)
+}

@@ -129,6 +129,14 @@ func (d *Deletion) isOver() bool {
 	}
 }
 
+// leftUndone returns an error that names the deletion, nil if it has ended.
+func (d *Deletion) leftUndone() error {
+	if d.isOver() {
+		return nil
+	}
+	return d.handle.unfinished(nil)
+}
+
 // answer is called by the loop: the answer to the start is the outcome, and comes at the
 // end.
 func (d *Deletion) answer(a events.Answer) {

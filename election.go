@@ -163,3 +163,7 @@ func (e *Election) Err() error { return e.participant.Err() }
 
 func (e *Election) seal()              { e.participant.seal() }
 func (e *Election) needsSession() bool { return e.participant.needsSession() }
+
+var _ inLine = (*Election)(nil)
+
+func (e *Election) asParticipant() *participant { return &e.participant }

@@ -353,13 +353,3 @@ const (
 	// which. Its marker is deleted when the work has returned: no other instance leads before.
 	ReasonCannotDeal = Reason(events.ReasonCannotDeal)
 )
-
-// LostReason returns the reason in an error that is ErrLeadershipLost or ErrLockLost, and
-// "" if there is none.
-func LostReason(err error) Reason {
-	var lost *LostError
-	if errors.As(err, &lost) {
-		return lost.Reason
-	}
-	return ""
-}

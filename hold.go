@@ -9,6 +9,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/async"
+	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -332,4 +333,22 @@ func (h *Holder) Unlock(ctx context.Context) error {
 	}
 	h.depth--
 	return nil
+}
+
+var _ inLine = (*holdHandle)(nil)
+
+func (h *holdHandle) asParticipant() *participant { return &h.participant }
+
+// asLost returns the LostError of a hold that was lost before the caller had it, for the
+// machine's refusal; every other error as it is.
+func (h *holdHandle) asLost(err error, reason Reason) error {
+	refused, ok := err.(*Error)
+	if !ok || refused.Code != events.LeadershipLost {
+		return err
+	}
+	lost := &LostError{Reason: reason, What: h.what, Path: h.path, BelievedUntil: clock.Wall(0)}
+	if reason == ReasonUnconfirmed {
+		lost.detail = refused.Text
+	}
+	return lost
 }

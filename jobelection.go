@@ -355,3 +355,7 @@ func (r *jobRun) leads() bool {
 	defer r.mu.Unlock()
 	return r.election != nil && r.election.HasLeadership()
 }
+
+var _ inLine = (*JobElection)(nil)
+
+func (j *JobElection) asParticipant() *participant { return &j.latch.participant }

@@ -14,6 +14,15 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
+// Work is the function that Latch.Run or a selector calls while it leads. Its return gives
+// leadership up. It must return when its Leadership.Context ends.
+//
+// A selector that queues again (AutoRequeue) does so when the work has returned. If the work
+// returned no error, its next term may begin at once, or up to 100 ms after the beginning of
+// a term that was shorter than that. An error, or a panic, is shown in Selector.Err and the
+// log; the next term then waits for a back-off by LatchOptions.Retry.
+type Work func(*Leadership) error
+
 // Leadership is one term's leadership, as the work under it uses it.
 // All its methods are safe to call from any goroutine.
 type Leadership struct {
@@ -313,16 +322,12 @@ func (c *Client) lostByClock(t *heldTerm) *LostError {
 	return c.lost(t, why, paused)
 }
 
-// asLost returns the LostError of a hold that was lost before the caller had it, for the
-// machine's refusal; every other error as it is.
-func (h *holdHandle) asLost(err error, reason Reason) error {
-	refused, ok := err.(*Error)
-	if !ok || refused.Code != events.LeadershipLost {
-		return err
+// LostReason returns the reason in an error that is ErrLeadershipLost or ErrLockLost, and
+// "" if there is none.
+func LostReason(err error) Reason {
+	var lost *LostError
+	if errors.As(err, &lost) {
+		return lost.Reason
 	}
-	lost := &LostError{Reason: reason, What: h.what, Path: h.path, BelievedUntil: clock.Wall(0)}
-	if reason == ReasonUnconfirmed {
-		lost.detail = refused.Text
-	}
-	return lost
+	return ""
 }

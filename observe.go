@@ -299,9 +299,3 @@ func (l *connectionLog) observe(state ConnectionState, n events.Notify, now int6
 func (c *Client) budget() time.Duration {
 	return machines.FirstBelief(c.timeout(), time.Duration(c.tick.Load()), c.config.ObserverMasters)
 }
-
-func (l *Latch) asParticipant() *participant       { return &l.participant }
-func (e *Election) asParticipant() *participant    { return &e.participant }
-func (s *Selector) asParticipant() *participant    { return &s.participant }
-func (j *JobElection) asParticipant() *participant { return &j.latch.participant }
-func (h *holdHandle) asParticipant() *participant  { return &h.participant }

@@ -34,6 +34,54 @@ type Listener struct {
 	NotLeader func(Term, error) // why: a *LostError, which is ErrLeadershipLost
 }
 
+// LatchOptions are the options of a latch, selector or election. The zero value is good.
+type LatchOptions struct {
+	// ID is how other participants see this one: a host name, say. It is the node's data, as
+	// Curator's id is. Empty means host/pid, the name of the host and the number of the process,
+	// or what JobInstanceID returns for a JobElection.
+	ID string
+	// NoID leaves the node without data if ID is empty: Curator's default.
+	NoID bool
+	// CloseMode says whether Close calls the listeners.
+	CloseMode CloseMode
+	// Retry paces attempts after a failure. By default they go on without end, with pauses
+	// of up to 30 s; a policy that gives up closes the handle.
+	Retry RetryPolicy
+	// WorkGrace is how long work may go on after its context has ended. After that the node
+	// is deleted, or a new term begins, although the work has not returned: the log has an
+	// error, and two pieces of work may then run together. Zero, the default, means no
+	// limit. If work runs when Close is called, its time counts from Close.
+	WorkGrace time.Duration
+	// TokenFloor refuses leadership with a token below it. Store the highest token that was
+	// ever used and pass it here: then an ensemble that was restored from an older backup
+	// is detected.
+	TokenFloor int64
+
+	// Healthy says whether this participant can do the work: nil if it can. After several
+	// failures in a row, a leader resigns and a waiting participant leaves the line: others get
+	// past. The participant stays out, and Err is ErrUnhealthy with the check's error, until a check
+	// succeeds. Then it queues again at the tail, after a pause of up to two session timeouts.
+	// If all participants are unhealthy, nobody leads.
+	//
+	// Checks run one at a time, on goroutines of their own, from Start until the handle has
+	// closed; the context ends with the time of the check. A panic is a failure. A check that
+	// hangs fails again at each interval.
+	//
+	// Healthy cannot free a line from work that hangs. The term ends, and so does the work's
+	// context, but the node stays until the work has returned or WorkGrace is over.
+	Healthy func(context.Context) error
+	// HealthInterval is the time from the beginning of one check to that of the next: by
+	// default, a third of the session timeout.
+	HealthInterval time.Duration
+	// HealthTimeout is how long a check may take: by default, HealthInterval.
+	HealthTimeout time.Duration
+	// HealthFailures is how many checks in a row have to fail: by default, 3.
+	HealthFailures int
+}
+
+// noOptions are the options of all participants that have none.
+var noOptions LatchOptions
+
 // participant is what the handles of participants in a line share: a handle, the term that
 // is held, the work under it, and the listeners.
 type participant struct {
@@ -318,4 +366,14 @@ type inLine interface {
 	asParticipant() *participant
 }
 
-var _, _, _, _, _ inLine = (*Latch)(nil), (*Election)(nil), (*Selector)(nil), (*JobElection)(nil), (*holdHandle)(nil)
+// shared returns the options without the ID. Participants without any share theirs: a process may
+// have very many.
+func (o LatchOptions) shared() *LatchOptions {
+	o.ID, o.NoID = "", false
+	if o.CloseMode == 0 && o.Retry == (RetryPolicy{}) && o.WorkGrace == 0 && o.TokenFloor == 0 &&
+		o.Healthy == nil && o.HealthInterval == 0 && o.HealthTimeout == 0 && o.HealthFailures == 0 {
+		return &noOptions
+	}
+	kept := o // only here, so that a caller without options allocates none
+	return &kept
+}

@@ -212,3 +212,11 @@ func checkOptions(options any) error {
 	}
 	return fault.Together(errs...)
 }
+
+// checkOp returns what is wrong with the path of one operation of a multi.
+func checkOp(op events.Op) error {
+	if op.Verb != "create" {
+		return checkNode(op.Path)
+	}
+	return cmp.Or(checkParent(op.Path), checkNamed(op))
+}

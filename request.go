@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/async"
@@ -14,25 +13,6 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 )
-
-// Stat is what ZooKeeper has about a node, apart from its data.
-type Stat struct {
-	Czxid, Mzxid   int64     // transactions that created the node, and that wrote its data last
-	Ctime, Mtime   time.Time // when those were, by the ensemble's clock, in UTC
-	Version        int32     // how often its data were written
-	Cversion       int32     // how often children were created or deleted
-	Aversion       int32     // how often its access list was changed
-	EphemeralOwner int64     // ZooKeeper's id of the session that owns it; 0 for every other type of node
-	DataLength     int32     // bytes
-	NumChildren    int32
-	Pzxid          int64 // transaction that created or deleted a child last
-}
-
-// Node is the result of a read of a node.
-type Node struct {
-	Data []byte // foreign bytes, as a rule: escape them before showing them
-	Stat Stat
-}
 
 // Result is the outcome of a request in the background. Err says whether it succeeded; the
 // kind of request determines which other fields are set.

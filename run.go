@@ -385,3 +385,13 @@ func (h *healthChecks) post(err error) {
 
 // healthFailures returns HealthFailures or its default.
 func (o LatchOptions) healthFailures() int { return cmp.Or(o.HealthFailures, defaultHealthFailures) }
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	if text := err.Error(); text != "" {
+		return text
+	}
+	return "(an error without text)"
+}

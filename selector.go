@@ -13,15 +13,6 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// Work is the function that Latch.Run or a selector calls while it leads. Its return gives
-// leadership up. It must return when its Leadership.Context ends.
-//
-// A selector that queues again (AutoRequeue) does so when the work has returned. If the work
-// returned no error, its next term may begin at once, or up to 100 ms after the beginning of
-// a term that was shorter than that. An error, or a panic, is shown in Selector.Err and the
-// log; the next term then waits for a back-off by LatchOptions.Retry.
-type Work func(*Leadership) error
-
 // SelectorOptions are the options of a selector. The zero value is good.
 type SelectorOptions struct {
 	LatchOptions
@@ -250,16 +241,6 @@ func (s *Selector) begin() {
 		})
 }
 
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
-	if text := err.Error(); text != "" {
-		return text
-	}
-	return "(an error without text)"
-}
-
 func (s *Selector) entered(state string) {
 	s.participant.enterLine(state)
 	s.participant.mu.Lock()
@@ -329,3 +310,7 @@ func (s *Selector) Err() error { return s.participant.Err() }
 
 func (s *Selector) seal()              { s.participant.seal() }
 func (s *Selector) needsSession() bool { return s.participant.needsSession() }
+
+var _ inLine = (*Selector)(nil)
+
+func (s *Selector) asParticipant() *participant { return &s.participant }

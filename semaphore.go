@@ -220,3 +220,23 @@ func (p permits) Lock(ctx context.Context) (*Hold, error) { return p.Acquire(ctx
 func (p permits) TryLock(ctx context.Context) (*Hold, bool, error) {
 	return p.TryAcquire(ctx, p.n)
 }
+
+// permitWords are those of an acquisition of a semaphore's permits.
+type permitWords struct{ h *holdHandle }
+
+func (w permitWords) logTrouble(err error) { w.h.logLineTrouble(err) }
+func (w permitWords) remains() string      { return w.h.leftover() }
+func (w permitWords) overdue() error       { return w.h.overdueWork() }
+func (w permitWords) waitsFor() error      { return w.h.permitsInWords() }
+
+// permitsInWords returns what an acquisition of a semaphore's permits waits for.
+func (h *holdHandle) permitsInWords() error {
+	if left := h.unreleased(); left != nil {
+		return left
+	}
+	switch *h.phase.Load() {
+	case "queueing", "looking", "full":
+		return fmt.Errorf("waiting for %d of %d permits", h.permits, h.total)
+	}
+	return h.phaseInWords()
+}

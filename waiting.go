@@ -223,14 +223,6 @@ func (w jobWords) remains() string { return w.p.leftover() }
 func (w jobWords) overdue() error  { return w.p.overdueWork() }
 func (w jobWords) waitsFor() error { return w.p.placeInWords() }
 
-// permitWords are those of an acquisition of a semaphore's permits.
-type permitWords struct{ h *holdHandle }
-
-func (w permitWords) logTrouble(err error) { w.h.logLineTrouble(err) }
-func (w permitWords) remains() string      { return w.h.leftover() }
-func (w permitWords) overdue() error       { return w.h.overdueWork() }
-func (w permitWords) waitsFor() error      { return w.h.permitsInWords() }
-
 // barrierWords are those of a double barrier for so many members.
 type barrierWords struct {
 	h        *handle
@@ -325,16 +317,4 @@ func (p *participant) placeInWords() error {
 		return p.phaseInWords()
 	}
 	return errors.New(before.words(p.sides))
-}
-
-// permitsInWords returns what an acquisition of a semaphore's permits waits for.
-func (h *holdHandle) permitsInWords() error {
-	if left := h.unreleased(); left != nil {
-		return left
-	}
-	switch *h.phase.Load() {
-	case "queueing", "looking", "full":
-		return fmt.Errorf("waiting for %d of %d permits", h.permits, h.total)
-	}
-	return h.phaseInWords()
 }
