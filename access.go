@@ -196,7 +196,9 @@ const (
 
 // certificateWatch says that the client's own certificate ends.
 type certificateWatch struct {
-	client *Client
+	io     *zkio.Adapter
+	log    *journal.Logger
+	closed <-chan struct{} // when the client is closed
 
 	mu    sync.Mutex
 	said  time.Time
@@ -210,9 +212,9 @@ func (w *certificateWatch) watch() {
 	for {
 		select {
 		case <-tick.C:
-			w.client.io.ReadCertificate()
+			w.io.ReadCertificate()
 			w.check(certificateDay)
-		case <-w.client.closed:
+		case <-w.closed:
 			return
 		}
 	}
@@ -220,7 +222,7 @@ func (w *certificateWatch) watch() {
 
 // check logs that the certificate ends soon, unless that was said within this time.
 func (w *certificateWatch) check(pause time.Duration) {
-	name, end := w.client.io.Certificate()
+	name, end := w.io.Certificate()
 	now := clock.Wall(0)
 	left := end.Sub(now)
 	if end.IsZero() || left > certificateWarning {
@@ -237,10 +239,10 @@ func (w *certificateWatch) check(pause time.Duration) {
 			float64(left/time.Hour)/24)
 	}
 	if left <= 0 {
-		w.client.log.Log(zerolog.ErrorLevel, "the client's certificate has ended", fields)
+		w.log.Log(zerolog.ErrorLevel, "the client's certificate has ended", fields)
 		return
 	}
-	w.client.log.Log(zerolog.WarnLevel, "the client's certificate ends soon", fields)
+	w.log.Log(zerolog.WarnLevel, "the client's certificate ends soon", fields)
 }
 
 // RetryPolicy is how long to wait before a retry, and when to give up. It is a plain value:

@@ -274,3 +274,17 @@ func (c *Client) timeout() time.Duration {
 	}
 	return c.config.SessionTimeout
 }
+
+// opened panics if Open did not return the Client. A handle that no client made has such a
+// Client: nil.
+func (c *Client) opened() {
+	if c == nil || c.closed == nil {
+		misuse("was called on a zero value or without a client: Open makes a Client, and the Client makes handles")
+	}
+}
+
+// check calls opened, and panics if the context is nil.
+func (c *Client) check(ctx context.Context) {
+	c.opened()
+	needContext(ctx)
+}

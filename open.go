@@ -48,7 +48,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	if c.clock == nil {
 		c.clock = clock.System()
 	}
-	c.deadlines.client, c.outages.client, c.certificate.client = c, c, c
+	c.deadlines.client, c.outages.client = c, c
 	c.observed.init(c, config.Observe)
 	c.meters.init(c)
 	if _, checked := invariants.Inbox(); checked {
@@ -74,6 +74,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 		return nil, err
 	}
 	config.warnOfSASL(c.log)
+	c.certificate.io, c.certificate.log, c.certificate.closed = c.io, c.log, c.closed
 	if config.TLS != nil {
 		go c.certificate.watch()
 	}

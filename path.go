@@ -113,20 +113,6 @@ func checkPrefix(path, prefix string) error {
 	return nil
 }
 
-// opened panics if Open did not return the Client. A handle that no client made has such a
-// Client: nil.
-func (c *Client) opened() {
-	if c == nil || c.closed == nil {
-		misuse("was called on a zero value or without a client: Open makes a Client, and the Client makes handles")
-	}
-}
-
-// check calls opened, and panics if the context is nil.
-func (c *Client) check(ctx context.Context) {
-	c.opened()
-	needContext(ctx)
-}
-
 func needContext(ctx context.Context) {
 	if ctx == nil {
 		misuse("needs a context: context.Background() will do")
@@ -139,7 +125,7 @@ func misuse(text string) { panic("incumbent: " + exportedCall() + " " + text) }
 
 // ownPackage is what the names of this package's functions begin with, as the runtime has
 // them.
-var ownPackage = reflect.TypeFor[Client]().PkgPath() + "."
+var ownPackage = reflect.TypeFor[Error]().PkgPath() + "."
 
 // exportedCall returns the function or method of this package that a program called, as
 // "Mutex.Lock", or only "Background" if the type of the method is not exported.

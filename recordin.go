@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/segments"
@@ -95,69 +94,6 @@ func (o RecordOptions) withDefaults() (RecordOptions, error) {
 		return o, errors.New("RecordOptions.Ring is out of range: give from 1 to 1000000 records, 0 to write all of them")
 	}
 	return o, nil
-}
-
-// startRecording starts what Config.Record asks for.
-func (c *Client) startRecording() (engine.Recorder, error) {
-	d, isDir := c.config.Record.(*RecordDir)
-	if !isDir {
-		out := newWriterOutput(c.config.Record, c.header(), c.clock.Now)
-		r, err := newRecorder(out, c.log, c.clock.Now, c.recordRoom())
-		if err != nil {
-			return nil, err
-		}
-		c.recorder = r
-		return r.record, nil
-	}
-	if d == nil || d.path == "" {
-		return nil, errors.New("RecordIn has no directory: name one")
-	}
-	options, err := d.options.withDefaults()
-	if err != nil {
-		return nil, err
-	}
-	if d.taken.Swap(true) {
-		return nil, errors.New("the RecordDir belongs to another client already: call RecordIn for each")
-	}
-	record, err := c.recordInto(d.path, options)
-	if err != nil {
-		d.taken.Store(false)
-	}
-	return record, err
-}
-
-// recordRoom returns how many bytes of records may wait for Config.Record.
-func (c *Client) recordRoom() int { return orDefault(c.sources.RecordRoom, recordRoom) }
-
-// recordInto starts what RecordIn asks for.
-func (c *Client) recordInto(path string, o RecordOptions) (engine.Recorder, error) {
-	path, err := segments.Abs(path) // the program may go to another directory
-	if err != nil {
-		return nil, err
-	}
-	if o.Ring > 0 {
-		if c.ring, err = newRing(path, o, c); err != nil {
-			return nil, err
-		}
-		return c.ring.record, nil
-	}
-	out, err := newDirOutput(path, o, c.header(), c.clock.Now, c.granted)
-	if err != nil {
-		return nil, err
-	}
-	if c.recorder, err = newRecorder(out, c.log, c.clock.Now, c.recordRoom()); err != nil {
-		return nil, err
-	}
-	c.recorder.delay = orDefault(c.sources.RecordDelay, recordDelay)
-	return c.recorder.record, nil
-}
-
-// granted returns the session timeout that a server granted, 0 before.
-func (c *Client) granted() time.Duration {
-	if a := c.attached.Load(); a != nil {
-		return a.granted
-	}
-	return 0
 }
 
 // dirOutput writes segments into a directory.

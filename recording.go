@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
-	"sync/atomic"
+	"time"
 
+	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/internal/fault"
-	"github.com/incumbent-go/incumbent/internal/usercode"
+	"github.com/incumbent-go/incumbent/internal/segments"
 )
 
 // Recording is the state of the flight recorder's log: see Client.Recording.
@@ -50,28 +52,6 @@ func (r *recorder) state() Recording {
 	return s
 }
 
-// sink is Config.Record as the recorder calls it: it counts bytes, and turns a panic or a
-// wrong count into an error.
-type sink struct {
-	w     io.Writer
-	bytes atomic.Uint64
-}
-
-func (s *sink) Write(b []byte) (n int, err error) {
-	err = usercode.Call(func() (err error) { n, err = s.w.Write(b); return err })
-	var failed *usercode.Error
-	switch {
-	case errors.As(err, &failed):
-		return 0, fault.Because("incumbent: "+failed.By("Config.Record"), failed)
-	case n < 0 || n > len(b):
-		return 0, fmt.Errorf("incumbent: Config.Record says that it took %d of %d bytes", n, len(b))
-	case n < len(b) && err == nil:
-		err = io.ErrShortWrite
-	}
-	s.bytes.Add(uint64(n))
-	return n, err
-}
-
 // CreateLog creates a file for Config.Record that only its owner can read. If the file
 // exists already, it returns an error that wraps os.ErrExist, because a log begins in an empty
 // file. Close the file after Client.Close.
@@ -83,4 +63,106 @@ func CreateLog(path string) (*os.File, error) {
 				path), err)
 	}
 	return f, err
+}
+
+// startRecording starts what Config.Record asks for.
+func (c *Client) startRecording() (engine.Recorder, error) {
+	d, isDir := c.config.Record.(*RecordDir)
+	if !isDir {
+		out := newWriterOutput(c.config.Record, c.header(), c.clock.Now)
+		r, err := newRecorder(out, c.log, c.clock.Now, c.recordRoom())
+		if err != nil {
+			return nil, err
+		}
+		c.recorder = r
+		return r.record, nil
+	}
+	if d == nil || d.path == "" {
+		return nil, errors.New("RecordIn has no directory: name one")
+	}
+	options, err := d.options.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if d.taken.Swap(true) {
+		return nil, errors.New("the RecordDir belongs to another client already: call RecordIn for each")
+	}
+	record, err := c.recordInto(d.path, options)
+	if err != nil {
+		d.taken.Store(false)
+	}
+	return record, err
+}
+
+// recordRoom returns how many bytes of records may wait for Config.Record.
+func (c *Client) recordRoom() int { return orDefault(c.sources.RecordRoom, recordRoom) }
+
+// recordInto starts what RecordIn asks for.
+func (c *Client) recordInto(path string, o RecordOptions) (engine.Recorder, error) {
+	path, err := segments.Abs(path) // the program may go to another directory
+	if err != nil {
+		return nil, err
+	}
+	if o.Ring > 0 {
+		if c.ring, err = newRing(path, o, ringUse{
+			header: c.header(), log: c.log, granted: c.granted,
+			checkpoint: func(begin func(uint64), take func(engine.Checkpoint)) bool {
+				return c.loop.Checkpoint(begin, take) // there is no loop yet
+			},
+		}); err != nil {
+			return nil, err
+		}
+		return c.ring.record, nil
+	}
+	out, err := newDirOutput(path, o, c.header(), c.clock.Now, c.granted)
+	if err != nil {
+		return nil, err
+	}
+	if c.recorder, err = newRecorder(out, c.log, c.clock.Now, c.recordRoom()); err != nil {
+		return nil, err
+	}
+	c.recorder.delay = orDefault(c.sources.RecordDelay, recordDelay)
+	return c.recorder.record, nil
+}
+
+// granted returns the session timeout that a server granted, 0 before.
+func (c *Client) granted() time.Duration {
+	if a := c.attached.Load(); a != nil {
+		return a.granted
+	}
+	return 0
+}
+
+// DumpRecord writes the last records to w, as a flight log that "incumbent replay" and
+// "incumbent why" read. It returns an error if RecordOptions.Ring is not set, or if w
+// returns one. It blocks only as long as w does, is safe for concurrent use, and works after
+// Close, too.
+func (c *Client) DumpRecord(w io.Writer) error {
+	c.opened()
+	switch {
+	case c.ring == nil:
+		return errors.New("incumbent: DumpRecord needs a Config.Record by RecordIn with RecordOptions.Ring")
+	case w == nil:
+		return errors.New("incumbent: DumpRecord needs a writer, as os.Stderr")
+	}
+	if err := c.ring.dump(w, "asked for", math.MaxInt64); err != nil {
+		return fmt.Errorf("incumbent: DumpRecord: %w", err)
+	}
+	return nil
+}
+
+// SaveRecord does the same as DumpRecord, into a new file in the directory of RecordIn, and
+// returns the file's path. The file says why it was written, in up to 1000 bytes. It returns when the file is
+// compressed, and old files are deleted as RecordOptions.Keep says. Its errors are those of
+// DumpRecord, and the file system's.
+func (c *Client) SaveRecord(why string) (string, error) {
+	c.opened()
+	if c.ring == nil {
+		return "", errors.New("incumbent: SaveRecord needs a Config.Record by RecordIn with RecordOptions.Ring")
+	}
+	name, err := c.ring.save(why)
+	if err != nil {
+		return "", fmt.Errorf("incumbent: SaveRecord: %w", err)
+	}
+	return name, nil
 }

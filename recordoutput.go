@@ -1,12 +1,16 @@
 package incumbent
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"math"
 	"sync/atomic"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/fault"
+	"github.com/incumbent-go/incumbent/internal/usercode"
 )
 
 // writerOutput is a Config.Record of the user's own: one log in one piece.
@@ -137,4 +141,26 @@ func beyondJump(n int64) int64 {
 		return 0
 	}
 	return n
+}
+
+// sink is Config.Record as the recorder calls it: it counts bytes, and turns a panic or a
+// wrong count into an error.
+type sink struct {
+	w     io.Writer
+	bytes atomic.Uint64
+}
+
+func (s *sink) Write(b []byte) (n int, err error) {
+	err = usercode.Call(func() (err error) { n, err = s.w.Write(b); return err })
+	var failed *usercode.Error
+	switch {
+	case errors.As(err, &failed):
+		return 0, fault.Because("incumbent: "+failed.By("Config.Record"), failed)
+	case n < 0 || n > len(b):
+		return 0, fmt.Errorf("incumbent: Config.Record says that it took %d of %d bytes", n, len(b))
+	case n < len(b) && err == nil:
+		err = io.ErrShortWrite
+	}
+	s.bytes.Add(uint64(n))
+	return n, err
 }

@@ -1,10 +1,8 @@
 package incumbent
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -22,10 +20,9 @@ import (
 // in parts: each but the first of all begins with a checkpoint, so that the oldest part can
 // be forgotten.
 type ring struct {
-	client  *Client
+	ringUse
 	path    string
 	options RecordOptions
-	header  events.Header
 	wake    chan string   // receives why the records are to be written
 	done    chan struct{} // closed when nothing will be written any longer
 
@@ -34,6 +31,14 @@ type ring struct {
 	least int         // records of a part, before another is begun
 	asked bool        // a checkpoint was asked for, and is not there yet
 	err   error       // why the directory could not be written when it was tried last
+}
+
+// ringUse is what a ring uses of its client.
+type ringUse struct {
+	header     events.Header
+	log        *journal.Logger
+	granted    func() time.Duration
+	checkpoint func(begin func(seq uint64), take func(engine.Checkpoint)) bool // Loop.Checkpoint
 }
 
 // ringPart is some records, and the state of all machines before them.
@@ -46,9 +51,9 @@ type ringPart struct {
 
 // newRing returns an error if the directory cannot be used at all. If it cannot be written now, the client's logger says so:
 // it may be writable when a dump is due.
-func newRing(path string, o RecordOptions, c *Client) (*ring, error) {
+func newRing(path string, o RecordOptions, use ringUse) (*ring, error) {
 	r := &ring{
-		client: c, path: path, options: o, header: c.header(),
+		ringUse: use, path: path, options: o,
 		wake: make(chan string, 1), done: make(chan struct{}),
 		parts: []*ringPart{{}}, least: o.Ring,
 	}
@@ -58,7 +63,7 @@ func newRing(path string, o RecordOptions, c *Client) (*ring, error) {
 	}
 	failed := dir.Try()
 	if r.err = failed; failed != nil {
-		c.log.Log(zerolog.ErrorLevel,
+		r.log.Log(zerolog.ErrorLevel,
 			"the last records cannot be written: it is tried again when a leadership is lost",
 			func(e *zerolog.Event) { journal.AddErr(e, failed) })
 	}
@@ -79,7 +84,7 @@ func (r *ring) record(step []events.Record) {
 	r.asked = r.asked || full
 	r.mu.Unlock()
 	if full {
-		r.client.loop.Checkpoint(r.begin, r.take)
+		r.checkpoint(r.begin, r.take)
 	}
 	if why := lossIn(step); why != "" {
 		r.ask(why)
@@ -138,7 +143,7 @@ func (r *ring) run() {
 		if err != nil {
 			level, text = zerolog.ErrorLevel, "the last records could not be written"
 		}
-		r.client.log.Log(level, text, func(e *zerolog.Event) {
+		r.log.Log(level, text, func(e *zerolog.Event) {
 			journal.AddErr(e.Str("why", why).Str("segment",
 				fault.Path(name)), err)
 		})
@@ -210,7 +215,7 @@ func (r *ring) dump(w io.Writer, why string, most int64) error {
 	}
 	r.mu.Unlock()
 	h := r.header
-	h.Dump, h.GrantedTimeout, h.Before = why, int64(r.client.granted()), first.before
+	h.Dump, h.GrantedTimeout, h.Before = why, int64(r.granted()), first.before
 	out, err := events.NewWriter(w, h)
 	if first.before > 0 {
 		for _, note := range checkpointNotes(first.state, most) {
@@ -236,38 +241,4 @@ func writeStep(w *events.Writer, step []events.Record) error {
 		return w.WriteNote(events.Note{Gap: gap})
 	}
 	return writeRecords(w, step)
-}
-
-// DumpRecord writes the last records to w, as a flight log that "incumbent replay" and
-// "incumbent why" read. It returns an error if RecordOptions.Ring is not set, or if w
-// returns one. It blocks only as long as w does, is safe for concurrent use, and works after
-// Close, too.
-func (c *Client) DumpRecord(w io.Writer) error {
-	c.opened()
-	switch {
-	case c.ring == nil:
-		return errors.New("incumbent: DumpRecord needs a Config.Record by RecordIn with RecordOptions.Ring")
-	case w == nil:
-		return errors.New("incumbent: DumpRecord needs a writer, as os.Stderr")
-	}
-	if err := c.ring.dump(w, "asked for", math.MaxInt64); err != nil {
-		return fmt.Errorf("incumbent: DumpRecord: %w", err)
-	}
-	return nil
-}
-
-// SaveRecord does the same as DumpRecord, into a new file in the directory of RecordIn, and
-// returns the file's path. The file says why it was written, in up to 1000 bytes. It returns when the file is
-// compressed, and old files are deleted as RecordOptions.Keep says. Its errors are those of
-// DumpRecord, and the file system's.
-func (c *Client) SaveRecord(why string) (string, error) {
-	c.opened()
-	if c.ring == nil {
-		return "", errors.New("incumbent: SaveRecord needs a Config.Record by RecordIn with RecordOptions.Ring")
-	}
-	name, err := c.ring.save(why)
-	if err != nil {
-		return "", fmt.Errorf("incumbent: SaveRecord: %w", err)
-	}
-	return name, nil
 }

@@ -215,19 +215,6 @@ func (h *sessionHandle) close(ctx context.Context) error {
 	return err
 }
 
-// ConnectionState is the state of the connection, in Curator's words.
-type ConnectionState string
-
-// The states. Suspended says nothing yet about the session. Lost says that the session has
-// to be taken for dead. Connected comes once, for the first connection.
-const (
-	Connecting  ConnectionState = "CONNECTING" // before the first connection; listeners never get it
-	Connected   ConnectionState = "CONNECTED"
-	Suspended   ConnectionState = "SUSPENDED"
-	Reconnected ConnectionState = "RECONNECTED"
-	Lost        ConnectionState = "LOST"
-)
-
 // Connection returns the state at this moment; Lost once the client is closed.
 func (c *Client) Connection() ConnectionState {
 	c.opened()

@@ -1,0 +1,140 @@
+package incumbent
+
+import (
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// Event is one of the rarer things that happen to a client: see Config.Observe.
+type Event struct {
+	At         time.Time // by this machine's wall clock
+	Client     string    // Config.Name
+	Seq, Cause uint64    // of the step in the flight recorder's log; 0 if no step of the loop belongs to the event
+	Detail     Detail
+}
+
+// Detail says what happened: a ConnectionChanged, Queued, TermBegan, TermEnded, WorkEnded,
+// WorkOverdue, Trouble, Recovered, Confirmed, ProcessPaused, ItemDone, RecorderFailed or
+// EventsDropped. More types may come with any release: a switch needs a default.
+type Detail interface{ detail() }
+
+// ConnectionChanged is a new state of the connection.
+type ConnectionChanged struct {
+	From, To  ConnectionState
+	For       time.Duration // how long it was in the state From
+	Server    string        // that is connected now; "" if none is
+	Session   int64         // the number of the client's ZooKeeper session, from 1
+	SessionID int64         // ZooKeeper's id of it, 0 if it is not known
+	Granted   time.Duration // the session timeout, if it is connected
+	Err       error         // why there is no connection; nil if there is one
+	Paused    time.Duration // for how long this process did not run, if that is why
+}
+
+// Place says which participant an event is about.
+type Place struct {
+	Path, Recipe, ID string // the line's directory, such as "latch", and what LatchOptions.ID says
+	Node             string // the own node
+	Token            int64  // its czxid
+	Session          int64  // the number of the client's ZooKeeper session
+	SessionID        int64  // ZooKeeper's id of it, 0 if it is not known
+}
+
+// Queued is a participant that has others ahead of it.
+type Queued struct {
+	Place  Place
+	Ahead  int
+	Behind string // the node that it waits for
+}
+
+// TermBegan is the beginning of a term of leadership, or of a hold of a lock.
+type TermBegan struct {
+	Place    Place
+	Waited   time.Duration // since the own node was asked for
+	Takeover time.Duration // since the deletion of the node ahead was seen; 0 if none was
+}
+
+// TermEnded is the end of a term: Lost has the reason, BelievedUntil and Led.
+type TermEnded struct {
+	Place Place
+	Lost  *LostError
+}
+
+// WorkEnded is the return of one piece of work under a term.
+type WorkEnded struct {
+	Place   Place
+	Late    time.Duration // how long it went on after it had to end; 0 if it returned before
+	Overran bool          // its LatchOptions.WorkGrace had ended: the participant went on without it
+}
+
+// WorkOverdue is work that goes on long after it had to end.
+type WorkOverdue struct {
+	Place Place
+	Err   error // an ErrWorkRunning that names the work
+}
+
+// Trouble is a failure of a handle, which goes on trying.
+type Trouble struct {
+	Path, Recipe string
+	Err          error
+}
+
+// Recovered is the end of a Trouble.
+type Recovered struct {
+	Path, Recipe string
+	For          time.Duration // since the first failure
+}
+
+// Confirmed is the answer to a heartbeat.
+type Confirmed struct {
+	Strength string        // "sync", "check", or "write": another request that the quorum committed
+	Took     time.Duration // from the sending of the request to its answer
+	Margin   time.Duration // what was left of belief when it came; 0 if there was none
+	Budget   time.Duration // how long belief lasts after the sending of a request that confirms
+	Code     events.Code   // why it confirmed nothing; "" if it did
+}
+
+// ProcessPaused is a time in which this process did not run: it was stopped, its machine or
+// container was suspended, or it got no CPU.
+type ProcessPaused struct{ For time.Duration }
+
+// ItemDone is an item of a queue that was handed to the handler of a Consumer.
+type ItemDone struct {
+	Path   string // the queue's
+	Try    int
+	Took   time.Duration
+	Result string // "done", "failed", or "withdrawn": another consumer may have it
+}
+
+// RecorderFailed is the end of the recording: Config.Record failed.
+type RecorderFailed struct{ Err error }
+
+// EventsDropped says how many events were dropped before this one: Config.Observe was too slow.
+type EventsDropped struct{ Count uint64 }
+
+func (ConnectionChanged) detail() {}
+func (Queued) detail()            {}
+func (TermBegan) detail()         {}
+func (TermEnded) detail()         {}
+func (WorkEnded) detail()         {}
+func (WorkOverdue) detail()       {}
+func (Trouble) detail()           {}
+func (Recovered) detail()         {}
+func (Confirmed) detail()         {}
+func (ProcessPaused) detail()     {}
+func (ItemDone) detail()          {}
+func (RecorderFailed) detail()    {}
+func (EventsDropped) detail()     {}
+
+// ConnectionState is the state of the connection, in Curator's words.
+type ConnectionState string
+
+// The states. Suspended says nothing yet about the session. Lost says that the session has
+// to be taken for dead. Connected comes once, for the first connection.
+const (
+	Connecting  ConnectionState = "CONNECTING" // before the first connection; listeners never get it
+	Connected   ConnectionState = "CONNECTED"
+	Suspended   ConnectionState = "SUSPENDED"
+	Reconnected ConnectionState = "RECONNECTED"
+	Lost        ConnectionState = "LOST"
+)
