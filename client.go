@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -287,4 +288,39 @@ func (c *Client) opened() {
 func (c *Client) check(ctx context.Context) {
 	c.opened()
 	needContext(ctx)
+}
+
+// metersUse returns what the client's meters use of it.
+func (c *Client) metersUse() metersUse {
+	return metersUse{observed: &c.observed, believable: c.budget, listed: c.listed, vacated: c.vacated}
+}
+
+// listed notes what a consumer has read of its queue: the answer that ends listing, after one with the locks. The
+// items of a DelayQueue wait on purpose, so the age of its first one is not counted.
+func (c *Client) listed(s engine.Observed) {
+	if s.Event.Code != events.OK || s.State == "listing" || !strings.HasPrefix(string(s.Machine), consumerPrefix) {
+		return
+	}
+	c.mu.Lock()
+	consumer, known := c.handles[s.Machine].(interface{ listed(*events.Event) })
+	c.mu.Unlock()
+	if known {
+		consumer.listed(s.Event)
+	}
+}
+
+var consumerPrefix = machines.ConsumerRecipe.Name() + "-"
+
+// vacated notes that the node ahead of a participant was deleted.
+func (c *Client) vacated(s engine.Observed) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if one, known := c.handles[s.Machine].(inLine); known {
+		one.asParticipant().waits.vacated = s.Event.At
+	}
+}
+
+// budget returns how long belief lasts after a confirmation, as far as the granted timeout allows.
+func (c *Client) budget() time.Duration {
+	return machines.FirstBelief(c.timeout(), time.Duration(c.tick.Load()), c.config.ObserverMasters)
 }

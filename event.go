@@ -1,9 +1,14 @@
 package incumbent
 
 import (
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/async"
+	"github.com/incumbent-go/incumbent/internal/clock"
+	"github.com/incumbent-go/incumbent/internal/journal"
 )
 
 // Event is one of the rarer things that happen to a client: see Config.Observe.
@@ -138,3 +143,69 @@ const (
 	Reconnected ConnectionState = "RECONNECTED"
 	Lost        ConnectionState = "LOST"
 )
+
+// observed passes events to Config.Observe, on a goroutine of its own. It never blocks.
+type observed struct {
+	name  string      // of the client
+	f     func(Event) // nil: nobody observes
+	mail  async.Mailbox[Event]
+	step  stepMark // of the notice that is being delivered; only the loop uses it
+	steps []stepMark
+
+	dropped atomic.Uint64
+}
+
+// stepMark is the step that an effect is from.
+type stepMark struct{ seq, cause uint64 }
+
+func (o *observed) init(name string, log *journal.Logger, f func(Event)) {
+	o.name, o.f = name, f
+	o.mail.Func, o.mail.Panicked = f, log.LogPanic("Config.Observe", "")
+	o.mail.Max, o.mail.Dropped = async.MaxUncalled, &o.dropped
+	o.mail.Missing = func(n uint64) Event { return o.event(stepMark{}, EventsDropped{n}) }
+}
+
+func (o *observed) on() bool { return o.f != nil }
+
+// emit passes an event about something that the loop has just done; only the loop calls it.
+func (o *observed) emit(d Detail) { o.send(o.step, d) }
+
+// emitAside passes an event that belongs to no step.
+func (o *observed) emitAside(d Detail) { o.send(stepMark{}, d) }
+
+func (o *observed) send(mark stepMark, d Detail) {
+	if o.f == nil {
+		return
+	}
+	o.mail.Put(o.event(mark, d))
+}
+
+func (o *observed) event(mark stepMark, d Detail) Event {
+	return Event{At: clock.Wall(0), Client: o.name, Seq: mark.seq, Cause: mark.cause, Detail: d}
+}
+
+// mark notes the step of each notice that it makes; the executor gets them in this order.
+func (o *observed) mark(seq, cause uint64, effects []events.Effect) {
+	for _, e := range effects {
+		if _, notice := e.(events.Notify); notice {
+			o.steps = append(o.steps, stepMark{seq, cause})
+		}
+	}
+}
+
+// delivering takes the mark of the notice that is delivered next.
+func (o *observed) delivering() {
+	if len(o.steps) == 0 {
+		return
+	}
+	o.step = o.steps[0]
+	if o.steps = o.steps[1:]; len(o.steps) == 0 {
+		o.steps = nil
+	}
+}
+
+// recipeOf returns the name of the recipe of a machine.
+func recipeOf(id events.ID) string {
+	recipe, _, _ := strings.Cut(string(id), "-")
+	return recipe
+}

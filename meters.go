@@ -1,14 +1,12 @@
 package incumbent
 
 import (
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/machines"
 )
 
 // maxStatPaths is how many paths Stats counts terms and items for. Those of further paths are counted
@@ -18,7 +16,7 @@ const maxStatPaths = 1000
 // meters counts what Client.Stats reports. The loop notes steps in it, without a lock and without an
 // allocation; what is rare is under a lock.
 type meters struct {
-	client      *Client
+	metersUse
 	heartbeats  [3]*histogram // by strength: see strengths
 	unconfirmed atomic.Uint64
 	margin      *histogram
@@ -67,8 +65,15 @@ const (
 	byWrite = 2
 )
 
-func (m *meters) init(c *Client) {
-	m.client = c
+// metersUse is what meters use of their client.
+type metersUse struct {
+	observed        *observed
+	believable      func() time.Duration  // how long belief lasts after a confirmation
+	listed, vacated func(engine.Observed) // take what a consumer has read, and that a node ahead was deleted
+}
+
+func (m *meters) init(use metersUse) {
+	m.metersUse = use
 	m.margin, m.lag = newHistogram(marginBounds), newHistogram(lagBounds)
 	for i := range m.heartbeats {
 		m.heartbeats[i] = newHistogram(answerBounds)
@@ -82,9 +87,8 @@ func (m *meters) init(c *Client) {
 
 // stepped notes a step. The loop calls it.
 func (m *meters) stepped(s engine.Observed) {
-	c := m.client
-	if c.observed.on() {
-		c.observed.mark(s.Seq, s.Cause, s.Effects)
+	if m.observed.on() {
+		m.observed.mark(s.Seq, s.Cause, s.Effects)
 	}
 	session := s.Machine == events.SessionMachine
 	switch s.Event.Kind {
@@ -96,7 +100,7 @@ func (m *meters) stepped(s engine.Observed) {
 		m.answered(readOp, s.Event)
 	case events.ReplyChildren:
 		m.answered(listOp, s.Event)
-		c.listed(s)
+		m.listed(s)
 	case events.ReplyMulti:
 		m.answered(multiOp, s.Event)
 		if session {
@@ -110,7 +114,7 @@ func (m *meters) stepped(s engine.Observed) {
 	case events.ConnectionConfirmed:
 		m.confirmed(byWrite, s)
 	case events.WatchDeleted:
-		c.vacated(s)
+		m.vacated(s)
 	case events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionRefused:
 		if session {
 			m.connected(s.Event)
@@ -154,8 +158,8 @@ func (m *meters) confirmed(strength int, s engine.Observed) {
 			m.margin.note(min(float64(margin)/float64(budget), 1))
 		}
 	}
-	if m.client.observed.on() {
-		m.client.observed.send(stepMark{s.Seq, s.Cause}, Confirmed{strengths[strength], took, max(margin, 0), budget, ev.Code})
+	if m.observed.on() {
+		m.observed.send(stepMark{s.Seq, s.Cause}, Confirmed{strengths[strength], took, max(margin, 0), budget, ev.Code})
 	}
 }
 
@@ -164,7 +168,7 @@ func (m *meters) connected(ev *events.Event) {
 	switch ev.Kind {
 	case events.ConnectionAttached:
 		m.connection[0].Add(1)
-		m.budget.Store(int64(m.client.budget()))
+		m.budget.Store(int64(m.believable()))
 	case events.ConnectionSuspended:
 		m.connection[1].Add(1)
 	case events.ConnectionLost:
@@ -174,16 +178,15 @@ func (m *meters) connected(ev *events.Event) {
 	}
 }
 
-// termEnded counts the end of a term. Holds of locks are counted together, without their paths.
-func (m *meters) termEnded(p *participant, lost *LostError) {
+// termEnded counts the end of a term. Holds of locks are counted together: without a path.
+func (m *meters) termEnded(recipe, path string, lost *LostError) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	path := ""
-	if !p.holdsOnce() {
-		path = m.counted(p.path)
+	if path != "" {
+		path = m.counted(path)
 	}
-	m.terms[termKey{path, p.recipe(), lost.Reason}]++
-	of(m.led, p.recipe(), ledBounds).noteTime(lost.Led)
+	m.terms[termKey{path, recipe, lost.Reason}]++
+	of(m.led, recipe, ledBounds).noteTime(lost.Led)
 }
 
 // tookOver counts a takeover: the time from the deletion of the node ahead to the term.
@@ -220,7 +223,7 @@ func (m *meters) pausedFor(d time.Duration) {
 	m.pauses++
 	m.paused += d
 	m.mu.Unlock()
-	m.client.observed.emitAside(ProcessPaused{d})
+	m.observed.emitAside(ProcessPaused{d})
 }
 
 // Histogram is a distribution of values: durations in seconds, or shares from 0 to 1.
@@ -310,22 +313,6 @@ func (m *meters) queue(path string) *queueMeter {
 	}
 	return q
 }
-
-// listed notes what a consumer has read of its queue: the answer that ends listing, after one with the locks. The
-// items of a DelayQueue wait on purpose, so the age of its first one is not counted.
-func (c *Client) listed(s engine.Observed) {
-	if s.Event.Code != events.OK || s.State == "listing" || !strings.HasPrefix(string(s.Machine), consumerPrefix) {
-		return
-	}
-	c.mu.Lock()
-	consumer, known := c.handles[s.Machine].(interface{ listed(*events.Event) })
-	c.mu.Unlock()
-	if known {
-		consumer.listed(s.Event)
-	}
-}
-
-var consumerPrefix = machines.ConsumerRecipe.Name() + "-"
 
 func (q *queueMeter) listed(head string, items int, now int64) {
 	q.mu.Lock()

@@ -22,8 +22,7 @@ func newRounds(observed bool) *rounds {
 	r := &rounds{Engine: engine.New(false, machines.Recipes()...), now: int64(time.Second), asked: map[events.Kind]uint64{}}
 	if observed {
 		c := &Client{handles: map[events.ID]receiver{}, config: &Config{}}
-		c.observed.client = c
-		c.meters.init(c)
+		c.meters.init(c.metersUse())
 		c.meters.budget.Store(int64(7500 * time.Millisecond))
 		r.Observe(c.meters.stepped)
 	}

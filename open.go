@@ -49,8 +49,8 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 		c.clock = clock.System()
 	}
 	c.deadlines.client, c.outages.client = c, c
-	c.observed.init(c, config.Observe)
-	c.meters.init(c)
+	c.observed.init(config.Name, c.log, config.Observe)
+	c.meters.init(c.metersUse())
 	if _, checked := invariants.Inbox(); checked {
 		c.invariants = &clientInvariants{client: c, terms: map[*heldTerm]*sighting{}}
 	}

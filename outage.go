@@ -366,3 +366,22 @@ func addCause(e *zerolog.Event, n events.Notify) {
 	e.Str("why", fault.Path(n.Text))
 	addPause(e, n.Paused)
 }
+
+// observe reports a new state of the connection.
+func (l *connectionLog) observe(state ConnectionState, n events.Notify, now int64) {
+	a, up := l.client.attachment(n.Session), state == Connected || state == Reconnected
+	changed := ConnectionChanged{From: l.before, To: state, Session: n.Session, SessionID: a.id, Paused: n.Paused}
+	if l.before == "" {
+		changed.From = Connecting
+	}
+	if l.at != 0 {
+		changed.For = time.Duration(now - l.at)
+	}
+	if up {
+		changed.Server, changed.Granted = n.Text, a.granted
+	} else {
+		changed.Err = asError(n.Code, n.Text)
+	}
+	l.before, l.at = state, now
+	l.client.observed.emit(changed)
+}

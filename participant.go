@@ -301,7 +301,11 @@ func (p *participant) endTerm(n events.Notify) {
 		p.listeners.Send(change{t.Term, lost}, func() { p.setTerm(nil) })
 	}
 	p.logTerm(t, lost)
-	p.client.meters.termEnded(p, lost)
+	path := p.path
+	if p.holdsOnce() {
+		path = ""
+	}
+	p.client.meters.termEnded(p.recipe(), path, lost)
 	p.client.observed.emit(TermEnded{t.place(), lost})
 }
 
@@ -319,28 +323,6 @@ func (p *participant) setTerm(t *heldTerm) {
 	if t != nil {
 		p.last, p.node = t, t.Path
 	}
-}
-
-// enterLine is enter, and forgets the node: a new enrolment creates another one. On the
-// loop's goroutine.
-func (p *participant) enterLine(state string) {
-	if p.options.Healthy != nil && p.Phase() == "latent" && state != "closed" {
-		go (&healthChecks{participant: p, options: *p.options}).run()
-	}
-	if state != "leaving" {
-		p.refusedAt = 0
-	}
-	if state == "closed" && p.Phase() != "latent" {
-		p.logClosed()
-	}
-	if state == "enrolling" {
-		p.waits = waits{since: p.client.clock.Now()}
-		p.mu.Lock()
-		p.node = ""
-		p.mu.Unlock()
-	}
-	p.enter(state)
-	p.client.outages.entered(p, state)
 }
 
 // leftover names what a close leaves behind if it gives up waiting.
@@ -376,4 +358,34 @@ func (o LatchOptions) shared() *LatchOptions {
 	}
 	kept := o // only here, so that a caller without options allocates none
 	return &kept
+}
+
+// endsRun reports whether a failure ends Run: it does not pass by itself.
+func endsRun(code events.Code) bool {
+	switch code {
+	case events.WorkFailed, events.Unhealthy, events.DeletedAgain, events.TooSlow, events.JobDisabled, events.JobConfig,
+		events.JobStrategy:
+		return false
+	}
+	return !code.Transient()
+}
+
+// finishRun lets Run return; the first reason counts.
+func (p *participant) finishRun(err error) {
+	select {
+	case p.ending.get() <- err:
+	default:
+	}
+}
+
+// noteFailure takes the machine's notices about failures; on the loop's goroutine.
+func (p *participant) noteFailure(n events.Notify) {
+	p.noteTrouble(n)
+	select {
+	case p.failed.get() <- struct{}{}:
+	default:
+	}
+	if n.What == events.Failed && endsRun(n.Code) {
+		p.finishRun(asError(n.Code, n.Text))
+	}
 }

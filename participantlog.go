@@ -267,3 +267,29 @@ func (c *Client) logOpened(n events.Notify) {
 		c.logPassedOver(n)
 	}
 }
+
+// place returns what events say of the participant.
+func (p *participant) place(node string, token, session int64) Place {
+	return Place{Path: p.path, Recipe: p.recipe(), ID: p.name, Node: node, Token: token,
+		Session: session, SessionID: p.client.attachment(session).id}
+}
+
+// observeBegin reports that a term began.
+func (p *participant) observeBegin(t *heldTerm) {
+	began := TermBegan{Place: t.place()}
+	if p.waits.since != 0 {
+		began.Waited = time.Duration(t.began - p.waits.since)
+	}
+	if p.waits.vacated != 0 {
+		began.Takeover = time.Duration(t.began - p.waits.vacated)
+		p.client.meters.tookOver(p.recipe(), began.Takeover)
+	}
+	p.waits = waits{}
+	p.client.observed.emit(began)
+}
+
+// waits has when a participant's wait began, by the loop's clock, which alone uses it.
+type waits struct {
+	since   int64 // when the own node was asked for
+	vacated int64 // when the node ahead was seen to be deleted; 0: it was not
+}

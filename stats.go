@@ -157,13 +157,13 @@ func (c *Client) Stats() Stats {
 		s.Lanes = append(s.Lanes, LaneStats{zkio.LaneNames[i], lane.Waiting, lane.Pending})
 	}
 	s.OtherHistories = c.io.OtherHistories()
-	m.readRare(&s)
+	m.readRare(&s, c.clock.Now())
 	c.readHandles(&s)
 	return s
 }
 
-// readRare reads what is under the lock.
-func (m *meters) readRare(s *Stats) {
+// readRare reads what is under the lock, at an instant of the loop's clock.
+func (m *meters) readRare(s *Stats, now int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s.Pauses, s.Paused = m.pauses, m.paused
@@ -191,7 +191,7 @@ func (m *meters) readRare(s *Stats) {
 		s.Recipes = append(s.Recipes, r)
 	}
 	for _, path := range slices.Sorted(maps.Keys(m.queues)) {
-		s.Queues = append(s.Queues, m.queues[path].read(path, m.client.clock.Now()))
+		s.Queues = append(s.Queues, m.queues[path].read(path, now))
 	}
 }
 

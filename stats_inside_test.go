@@ -13,14 +13,13 @@ import (
 // After maxStatPaths, terms are counted under one path.
 func TestPathsAreBounded(t *testing.T) {
 	var m meters
-	m.init(&Client{})
+	m.init((&Client{}).metersUse())
 	for i := range maxStatPaths + 5 {
-		p := &participant{}
-		p.id, p.path, p.what = "latch-1", "/line"+string(rune('a'+i%26))+string(rune(0x4e00+i)), whatLeadership
-		m.termEnded(p, &LostError{Reason: ReasonClosed})
+		path := "/line" + string(rune('a'+i%26)) + string(rune(0x4e00+i))
+		m.termEnded("latch", path, &LostError{Reason: ReasonClosed})
 	}
 	var s Stats
-	m.readRare(&s)
+	m.readRare(&s, 0)
 	if len(s.Terms) != maxStatPaths+1 {
 		t.Errorf("%d paths", len(s.Terms))
 	}
@@ -44,8 +43,7 @@ func (h hangingReceiver) notice(n events.Notify) {
 // A step allocates nothing more because it is counted.
 func TestAStepIsCountedWithoutAllocation(t *testing.T) {
 	c := &Client{handles: map[events.ID]receiver{}}
-	c.observed.client = c
-	c.meters.init(c)
+	c.meters.init(c.metersUse())
 	c.meters.budget.Store(int64(time.Second))
 	ev := &events.Event{Kind: events.ReplySync, At: 5e8, SentAt: 4e8, ValidUntil: 9e8}
 	step := engine.Observed{Machine: events.SessionMachine, Event: ev, Seq: 7}
@@ -60,8 +58,7 @@ func TestAStepIsCountedWithoutAllocation(t *testing.T) {
 // No kind of event that the meters count allocates, and none of those that they do not.
 func TestNoEventIsCountedWithAnAllocation(t *testing.T) {
 	c := &Client{handles: map[events.ID]receiver{}, config: &Config{}}
-	c.observed.client = c
-	c.meters.init(c)
+	c.meters.init(c.metersUse())
 	c.meters.budget.Store(int64(time.Second))
 	for _, kind := range events.Kinds() {
 		for _, machine := range []events.ID{events.SessionMachine, "latch-1",

@@ -2,6 +2,7 @@ package incumbent
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -232,4 +233,21 @@ func (c *Client) lapsed(session int64) (why Reason, paused time.Duration) {
 		}
 	}
 	return ReasonLapsed, 0
+}
+
+func (t *heldTerm) place() Place {
+	place := t.holder.place(t.Path, t.Token, t.Session)
+	place.SessionID = t.zkSession
+	return place
+}
+
+// observeReturn reports that work has returned, or is no longer waited for.
+func (t *heldTerm) observeReturn(late error) {
+	ended := WorkEnded{Place: t.place(), Overran: errors.Is(late, ErrWorkRunning)}
+	t.mu.Lock()
+	if t.stopped != nil {
+		ended.Late = clock.Instant().Sub(t.stopAt)
+	}
+	t.mu.Unlock()
+	t.holder.client.observed.emitAside(ended)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/async"
@@ -317,4 +318,29 @@ func (p *participant) placeInWords() error {
 		return p.phaseInWords()
 	}
 	return errors.New(before.words(p.sides))
+}
+
+// recipe returns the name of the handle's recipe.
+func (h *handle) recipe() string { return recipeOf(h.id) }
+
+// observeTrouble reports the failure of a handle that was just noted.
+func (h *handle) observeTrouble() {
+	h.mu.Lock()
+	if h.failedAt == 0 {
+		h.failedAt = h.client.clock.Now()
+	}
+	err := h.trouble
+	h.mu.Unlock()
+	h.client.observed.emit(Trouble{h.path, h.recipe(), err})
+}
+
+// observeRecovery reports the end of a handle's failures.
+func (h *handle) observeRecovery() {
+	h.mu.Lock()
+	since := h.failedAt
+	h.failedAt = 0
+	h.mu.Unlock()
+	if since != 0 {
+		h.client.observed.emit(Recovered{h.path, h.recipe(), time.Duration(h.client.clock.Now() - since)})
+	}
 }
