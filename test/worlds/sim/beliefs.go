@@ -41,7 +41,7 @@ func (k *checks) elected(u *user, n events.Notify) {
 		k.fail("a confirmation before every term", "%s was elected, and no write was acknowledged on this connection", u.name())
 	}
 	k.w.vacancies.believed(u)
-	k.hasLed[b.path] = true
+	k.hasLed[b.path] = b
 	if floor, _ := strconv.ParseInt(u.options["tokenFloor"], 10, 64); b.token < floor {
 		k.fail("no token below the floor", "%s was elected with token %x, and its floor is %x", u.name(), b.token, floor)
 	}
@@ -161,6 +161,7 @@ func (k *checks) beliefAfterDeletion(b *belief) {
 // confirmed on this connection, and never comes back within a term.
 func (k *checks) deadline(c *client, old events.Deadline) {
 	d := c.Deadline()
+	c.alone[d.Session] = max(c.alone[d.Session], d.Alone)
 	if d.Until == 0 {
 		return
 	}

@@ -27,7 +27,7 @@ type checks struct {
 	nodesAsked        map[string]int
 	wokenBy           map[string]map[string]bool // deleted node → the machines that its deletion woke
 	ended             map[string]int64           // node → the transaction that deleted it
-	hasLed            map[string]bool            // nodes by which somebody has led
+	hasLed            map[string]*belief         // nodes by which somebody has led, and the term of it that began last
 	othersChanged     bool                       // somebody changed a line without the product
 	writes            int64                      // how many guarded writes were asked for
 	written           map[int64]int              // guarded write → how often it was committed
@@ -64,7 +64,8 @@ type token struct {
 func newChecks(w *harness) *checks {
 	return &checks{
 		w: w, plain: newPlainDeletes(), tokens: map[string]token{}, revived: map[string]bool{}, unreadable: map[string]bool{}, deletedUnreadable: map[string]bool{},
-		nodesAsked: map[string]int{}, wokenBy: map[string]map[string]bool{}, ended: map[string]int64{}, hasLed: map[string]bool{},
+		nodesAsked: map[string]int{}, wokenBy: map[string]map[string]bool{}, ended: map[string]int64{},
+		hasLed:  map[string]*belief{},
 		written: map[int64]int{}, writtenTokens: map[string]int64{}, writeCalls: map[machineKey]*writeCall{},
 		memberNodes: map[string]*user{}, stoodWithEnough: map[string]bool{}, persistentOwners: map[string]*user{},
 		owners: map[string]int64{}, createdAt: map[string]int64{}, createdBy: map[int64]string{}, groups: []string{""},

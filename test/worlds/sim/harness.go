@@ -54,6 +54,7 @@ type client struct {
 	oldReply   map[events.ID]events.Event // for a planted bug
 	mistaken   map[events.ID]mistakenNode // for a planted bug
 
+	alone       map[int64]int64 // session → until when it was ever said to be sure
 	enrolments  map[events.ID]*enrolment
 	connections int // how many the loop knew of
 
@@ -76,7 +77,11 @@ func newHarness(plan Plan, o Options) *harness {
 }
 
 func (w *harness) newClient() *client {
-	c := &client{Client: w.AddClient(world.Process{Recipes: w.recipes(), Drift: w.has("drift")}), w: w, electedBy: map[events.ID]events.Event{}, created: map[string]events.ID{}, enrolments: map[events.ID]*enrolment{}, parentsMade: map[string]bool{}}
+	c := &client{
+		Client: w.AddClient(world.Process{Recipes: w.recipes(), Drift: w.has("drift")}), w: w,
+		electedBy: map[events.ID]events.Event{}, created: map[string]events.ID{}, alone: map[int64]int64{},
+		enrolments: map[events.ID]*enrolment{}, parentsMade: map[string]bool{},
+	}
 	if w.has("drift") {
 		w.cover.fault("drift")
 	}

@@ -28,6 +28,7 @@ var plantedServers = []Plant{
 		})
 	})},
 	{Name: "a tick that is a fifth too small, and no slack", Shape: shapeTooSmallTick, Mutations: withoutSlack},
+	{Name: "AloneUntil counts a whole timeout from the request", Mutations: aloneForATimeout},
 	{Name: "an observer behind an observer master reports in one step", Shape: shapeMasters, Mutations: anyAnswer, Configured: func(l *world.Layout) { l.ObserverMasters = false }},
 	{Name: "the tick is a tenth of the real one", Shape: inServers(smallerTick), Configured: func(l *world.Layout) { l.Tick /= 10 }},
 	{Name: "a granted timeout teaches no tick", Shape: inServers(learnedTick), Configured: func(l *world.Layout) { l.TickAssumed = false }},
@@ -62,6 +63,23 @@ func shapeTooSmallTick(p *Plan) {
 	p.Faults = slices.DeleteFunc(p.Faults, func(r Rate) bool { return r.Fault == "pause within a step" })
 	p.often(20, pauseBetweenCut)
 }
+
+// aloneForATimeout says that a session is sure for a whole timeout after a request was sent, as if the ensemble's
+// leader had heard of it then.
+var aloneForATimeout = inOne("session", func() mutate.Mutation {
+	return mutate.Mutation{Actions: map[string]acting{
+		"extendBelief": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+			before := *field[int64](model, "confirmed")
+			do(ev)
+			sent := *field[int64](model, "confirmed")
+			if sent == before {
+				return
+			}
+			alone := field[int64](model, "aloneUntil")
+			*alone = max(*alone, sent+int64(*field[time.Duration](model, "timeout")))
+			out.Deadline(*field[int64](model, "number"), *field[int64](model, "validUntil"), *alone)
+		}}}
+})
 
 // withoutSlack has belief, and the time in which the session is said to be sure, last for the slack longer.
 var withoutSlack = inOne("session", func() mutate.Mutation {

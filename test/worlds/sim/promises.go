@@ -30,31 +30,30 @@ func (k *checks) ownEndFirst(b *belief) {
 	}
 }
 
-// sessionExpired is called when the ensemble ended a session, and with it a node by
-// which somebody led. It checks AloneUntil: nobody else can have led before.
+// sessionExpired is called when the ensemble ended a session, and with it a node by which somebody led. It checks
+// every AloneUntil that was published for the session, whether or not the term has ended since: nobody else can have
+// led before.
 func (k *checks) sessionExpired(path string) {
-	for _, c := range k.w.clients {
-		for _, u := range c.users {
-			b := u.term
-			if b == nil || b.path != path || b.isReplaced(k) || b.ended || c.Believed().Session != b.session {
-				continue
-			}
-			alone := c.Believed().Alone
-			if k.w.planted(func(p *Plant) bool { return p.IgnoresPauses }) {
-				life := k.w.Timeout - k.w.Timeout/3 - k.w.Tick/2 - k.w.Timeout/40
-				alone = max(alone, c.Believed().Until+int64(life-k.w.Timeout/2))
-			}
-			if left := time.Duration(alone - c.Clock()); left > 0 && !c.shortenedUnheard() {
-				k.fail("AloneUntil", "%s was promised to be alone for %s more, and %s is gone with its session", u.name(), left, path)
-			}
-		}
+	b := k.hasLed[path]
+	if b == nil || b.isReplaced(k) {
+		return
+	}
+	c := b.u.c
+	alone := c.alone[b.session]
+	if k.w.planted(func(p *Plant) bool { return p.IgnoresPauses }) {
+		life := k.w.Timeout - k.w.Timeout/3 - k.w.Tick/2 - k.w.Timeout/40
+		alone = max(alone, c.Believed().Until+int64(life-k.w.Timeout/2))
+	}
+	if left := time.Duration(alone - c.Clock()); left > 0 && !c.shortenedUnheard() {
+		k.fail("AloneUntil", "%s was promised to be alone for %s more, and %s is gone with its session",
+			b.u.name(), left, path)
 	}
 }
 
 // placeKept checks that nobody gives up a place by which it has not led, except to
 // close, because it is unhealthy, or because of an error that says so.
 func (k *checks) placeKept(path string, p *world.Proposal) {
-	if p.Operator || k.overtaken(path, p) || k.othersChanged || p.Txn.Code != zkmem.OpDelete || k.hasLed[path] {
+	if p.Operator || k.overtaken(path, p) || k.othersChanged || p.Txn.Code != zkmem.OpDelete || k.hasLed[path] != nil {
 		return
 	}
 	for _, c := range k.w.clients {

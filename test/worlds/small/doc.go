@@ -53,7 +53,8 @@
 //
 // At most one believes, whether or not its loop had its turn. Belief lies within
 // the life of the own node, which this session owns and which is first in line;
-// who was robbed by an operator believes until the news can have come. Tokens
+// who was robbed by an operator believes until the news can have come. (Sessions end
+// after half a timeout here, sooner than on servers, so AloneUntil is not checked.) Tokens
 // grow. Started and stopped alternate; nothing new begins while work runs. Once
 // all is quiet each has one node at the most. Every answer and timer that a
 // machine awaits is on its way, and every state that waits has a watch, an answer

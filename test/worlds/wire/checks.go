@@ -75,6 +75,29 @@ func (w *world) nodeGone(l *life) {
 	if l.owner != 0 {
 		w.look()
 	}
+	if l.ended && !l.byOthers && !w.seen.closed(l.owner) {
+		w.promisedAlone(l)
+	}
+}
+
+// promisedAlone checks AloneUntil when the ensemble has ended a session, and with it a node by which somebody led or
+// held the lock, whether or not the term has ended since: nobody else can have led before.
+func (w *world) promisedAlone(l *life) {
+	for _, c := range w.clients {
+		c.mu.Lock()
+		lead, hold := c.lead, c.hold
+		c.mu.Unlock()
+		if hold != nil && hold.Token() == l.czxid {
+			lead = hold.Leadership
+		}
+		if lead == nil || lead.Token() != l.czxid {
+			continue
+		}
+		if left := time.Until(lead.AloneUntil()); left > 0 {
+			w.fail("AloneUntil", "%s was promised to be alone for %s more, and %s is gone with its session",
+				c.name, left, l.path)
+		}
+	}
 }
 
 // began checks the beginning of a term: tokens grow.

@@ -94,6 +94,12 @@ var plants = []plant{
 		new: "		case clock() < v.Until || planted(…):\n",
 	},
 	{
+		name: "AloneUntil counts a whole timeout from now", file: "leadership.go",
+		old: "		left = time.Duration(d.Alone - l.client.clock.Now())\n",
+		new: "		left = time.Duration(d.Alone - l.client.clock.Now())\n" +
+			"		if planted(…) {\n			left = l.client.timeout()\n		}\n",
+	},
+	{
 		name: "an ended context does not end the wait", file: "commands.go",
 		old: "	case <-ctx.Done():\n		return reply{}, context.Cause(ctx)\n	}\n",
 		new: "	case <-ctx.Done():\n		if !planted(…) {\n			return reply{}, context.Cause(ctx)\n		}\n		select {\n		case <-c.ended:\n		case <-client.closed:\n		}\n	}\n",

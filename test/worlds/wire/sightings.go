@@ -15,6 +15,7 @@ type sightings struct {
 	sessions map[*link]int64        // that a server confirmed
 	zxids    []map[int64]int64      // by client and session: the highest that a reply brought
 	last     map[int64]time.Time    // by session: when its client read a reply last
+	closes   map[int64]bool         // sessions that a client asked to close
 	sends    map[string][]int64     // by path of onceDir: the sessions in which a request for it was sent
 	over     []map[string]time.Time // by client: paths that it watches no longer, and since when
 }
@@ -26,7 +27,10 @@ type sighting struct {
 }
 
 func newSightings(w *world) *sightings {
-	s := &sightings{w: w, frames: make([][]sighting, w.plan.clients), sessions: map[*link]int64{}, sends: map[string][]int64{}, last: map[int64]time.Time{}}
+	s := &sightings{
+		w: w, frames: make([][]sighting, w.plan.clients), sessions: map[*link]int64{}, last: map[int64]time.Time{},
+		closes: map[int64]bool{}, sends: map[string][]int64{},
+	}
 	for range w.plan.clients {
 		s.zxids = append(s.zxids, map[int64]int64{})
 		s.over = append(s.over, map[string]time.Time{})
@@ -42,6 +46,8 @@ func (l *link) leaves(frame []byte, op int, now time.Time) (arrived func()) {
 		s.claims(l, frame)
 	case op == opSetWatches:
 		s.rearms(l, frame, now)
+	case op == opClose:
+		s.closing(l)
 	case needsEnsemble(op):
 		s.asks(l, frame)
 	}
@@ -143,4 +149,18 @@ func (s *sightings) sentIn(path string) []int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.sends[path]
+}
+
+// closing notes that a client asks for the end of its session.
+func (s *sightings) closing(l *link) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closes[s.sessions[l]] = true
+}
+
+// closed reports whether a client asked for the end of this session.
+func (s *sightings) closed(session int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closes[session]
 }

@@ -29,6 +29,7 @@ type life struct {
 	version  int32
 	deleted  time.Time // zero: it exists
 	byOthers bool      // it was deleted by an operator
+	ended    bool      // it was deleted with its session
 }
 
 func newTruth(w *world) *truth {
@@ -87,6 +88,9 @@ func (k *truth) one(txn zkmem.Txn, r zkmem.Result, ok bool, now time.Time) (gone
 		gone = k.delete(gone, txn.Path, txn.Session == 0, now)
 	case zkmem.OpCloseSession:
 		for _, path := range txn.Ephemerals {
+			if l := k.nodes[path]; l != nil {
+				l.ended = true
+			}
 			gone = k.delete(gone, path, k.killed[txn.Session], now)
 		}
 	}
