@@ -16,6 +16,7 @@ import (
 	"github.com/incumbent-go/incumbent/internal/belief"
 	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/internal/fault"
+	"github.com/incumbent-go/incumbent/internal/flightlog"
 	"github.com/incumbent-go/incumbent/internal/journal"
 	"github.com/incumbent-go/incumbent/internal/sources"
 	"github.com/incumbent-go/incumbent/machines"
@@ -36,8 +37,8 @@ type Client struct {
 	stop    func()        // ends the loop, and then the recorder
 	ended   chan struct{} // closed when the loop has ended
 
-	recorder *recorder // nil if nothing is written all the time
-	ring     *ring     // nil unless the last records are kept in memory
+	recorder *flightlog.Recorder // nil if nothing is written all the time
+	ring     *flightlog.Ring     // nil unless the last records are kept in memory
 
 	// The loop publishes both together: until when leadership may be believed, and in which
 	// session.

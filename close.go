@@ -105,10 +105,10 @@ func (c *Client) stopped(ctx, late context.Context) error {
 	if !isClosed(ctx, c.ended) && !isClosed(late, c.ended) {
 		return fmt.Errorf("incumbent: the client's loop has not ended: %w", context.Cause(late))
 	}
-	if c.recorder != nil && !isClosed(ctx, c.recorder.done) && !isClosed(late, c.recorder.done) {
+	if c.recorder != nil && !isClosed(ctx, c.recorder.Done) && !isClosed(late, c.recorder.Done) {
 		return fmt.Errorf("incumbent: the rest of the log could not be written to Config.Record: %w", context.Cause(late))
 	}
-	if c.ring != nil && !isClosed(ctx, c.ring.done) && !isClosed(late, c.ring.done) {
+	if c.ring != nil && !isClosed(ctx, c.ring.Done) && !isClosed(late, c.ring.Done) {
 		return fmt.Errorf("incumbent: the last records could not be written into the directory of RecordIn: %w", context.Cause(late))
 	}
 	return nil

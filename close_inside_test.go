@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -215,4 +216,33 @@ func TestNobodyIsElectedByTheClientsEnd(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A process may end after Close, so Close waits for the file that a loss had written. Its error says if that takes too
+// long.
+func TestCloseWaitsForTheLastRecords(t *testing.T) {
+	for name, c := range map[string]struct {
+		takes time.Duration
+		says  string
+	}{"soon": {lastMoment / 4, ""}, "a hung disk": {time.Hour, "the last records could not be written"}} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+				n := w.start(func(c *Config) { c.Record = RecordIn(t.TempDir(), RecordOptions{Ring: 12}) })
+				written := make(chan struct{})
+				n.ring.Done = written // a file that takes so long
+				time.AfterFunc(c.takes, func() { close(written) })
+				err := n.Close(context.Background())
+				select {
+				case <-written:
+				default:
+					if c.says == "" {
+						t.Error("Close returns before the last records are written")
+					}
+				}
+				if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+					t.Error(err)
+				}
+			})
+		})
+	}
 }

@@ -224,7 +224,7 @@ func (l *Leadership) recordWrite(sent, zxid int64, err error) {
 	case !unknown:
 		w.Refused = refused.Code
 	}
-	l.client.recorder.note(events.Note{Write: &w}, 150+len(w.Path))
+	l.client.recorder.Note(events.Note{Write: &w}, 150+len(w.Path))
 }
 
 // lost returns the error of a term that ends now, or whose deadline has passed. This process

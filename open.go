@@ -103,9 +103,9 @@ func (c *Client) run() error {
 	c.loop.CountPauses(c.pauses.Since)
 	c.loop.OnLag(c.meters.lag.noteTime)
 	if c.recorder != nil {
-		c.loop.OnLate(c.recorder.late)
-		c.recorder.onEnd(func(err error) { c.observed.emitAside(RecorderFailed{err}) })
-		c.recorder.start(c.loop)
+		c.loop.OnLate(c.recorder.Late)
+		c.recorder.OnEnd(func(err error) { c.observed.emitAside(RecorderFailed{err}) })
+		c.recorder.Start(c.loop)
 	}
 	if most, checked := invariants.Inbox(); checked {
 		c.loop.CheckInvariants(most)
@@ -118,10 +118,10 @@ func (c *Client) run() error {
 		c.loop.Run(ctx)
 		c.outages.close()
 		if c.recorder != nil {
-			c.recorder.close()
+			c.recorder.Close()
 		}
 		if c.ring != nil {
-			c.ring.close()
+			c.ring.Close()
 		}
 	}()
 	c.session = newSessionHandle(c)

@@ -6,12 +6,98 @@ import (
 	"io"
 	"math"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/internal/fault"
+	"github.com/incumbent-go/incumbent/internal/flightlog"
 	"github.com/incumbent-go/incumbent/internal/segments"
 )
+
+// RecordSync says when the flight log is forced to the disk. It is for the loss of power:
+// what was written survives the end of the process in any case.
+type RecordSync int
+
+// The values of RecordSync.
+const (
+	SyncNever  RecordSync = iota // the operating system decides
+	SyncTerms                    // when a term begins or ends
+	SyncAlways                   // after each write
+)
+
+// RecordOptions are the settings of RecordIn. The zero value is a good one.
+type RecordOptions struct {
+	// Segment is how many bytes a file has, before it is compressed, when the next one
+	// begins. Twice the bytes of the checkpoints in the file are added. Default 16 MiB, at
+	// least 64 KiB, at most 1 TiB.
+	Segment int64
+	// Keep is how many bytes all files of the directory may have, those of other clients
+	// and of earlier runs included. If they have more, the oldest are deleted. Default
+	// 256 MiB, or twice Segment if that is more; at least twice Segment; -1 deletes none.
+	// Each file but the first begins with a checkpoint, the state of all machines, unless
+	// that has more than an eighth of Keep.
+	Keep int64
+	// Sync says when the flight log is forced to the disk. Default SyncNever.
+	Sync RecordSync
+	// Ring, if it is not 0, is how many of the last records are kept, in memory only. They
+	// are written into a new file of the directory when a leadership is lost, and by
+	// Client.SaveRecord. Open only tries whether a file can be created, and the log says if
+	// not. Up to twice as many records are kept, or twice the number of handles if that is
+	// more, because the file begins with a checkpoint, which is copied no more often. At most
+	// 1,000,000.
+	Ring int
+}
+
+// RecordDir is a directory for the flight log of one client: see RecordIn.
+type RecordDir struct {
+	path    string
+	options RecordOptions
+	taken   atomic.Bool
+}
+
+// RecordIn returns a value for Config.Record with which a client writes its flight log into
+// a directory: see docs/flight-log.md. Several clients and processes may share the directory,
+// but each client needs a RecordIn of its own.
+//
+// RecordIn checks nothing. Open creates the directory if it is missing. It returns an error
+// if the directory is a file or cannot be created, if an option is wrong, and if another
+// client has the RecordDir. A relative path is one from the working directory of Open.
+//
+// Each client begins a new file, which only its owner can read. A file is compressed when it
+// has ended, and the oldest files of the directory are deleted. If the directory cannot be
+// written, as when the disk is full, leadership goes on. Records are dropped, and every 5 s
+// the client tries another file. Client.Recording and the log say so.
+func RecordIn(dir string, options RecordOptions) *RecordDir {
+	return &RecordDir{path: dir, options: options}
+}
+
+// Write always fails: Open takes a RecordDir in another way.
+func (d *RecordDir) Write([]byte) (int, error) {
+	return 0, errors.New("incumbent: a RecordDir is only for Config.Record")
+}
+
+// withDefaults sets what is not given, and refuses what cannot be right.
+func (o RecordOptions) withDefaults() (RecordOptions, error) {
+	const minSegment, maxSegment, maxRing = 64 << 10, 1 << 40, 1_000_000
+	o.Segment = orDefault(o.Segment, 16<<20)
+	if o.Segment > maxSegment {
+		return o, errors.New("RecordOptions.Segment is more than 1 TiB: give less, 16 MiB by default")
+	}
+	o.Keep = orDefault(o.Keep, max(256<<20, 2*o.Segment))
+	switch {
+	case o.Segment < minSegment:
+		return o, errors.New("RecordOptions.Segment is less than 64 KiB: give 64 KiB or more, 16 MiB by default")
+	case o.Keep != -1 && o.Keep < 2*o.Segment:
+		return o, errors.New("RecordOptions.Keep is less than two segments: give more, or -1 to keep all")
+	case o.Sync < SyncNever || o.Sync > SyncAlways:
+		return o, errors.New("RecordOptions.Sync is unknown: give SyncNever, SyncTerms or SyncAlways")
+	case o.Ring < 0 || o.Ring > maxRing:
+		return o, errors.New("RecordOptions.Ring is out of range: give from 1 to 1000000 records, " +
+			"0 to write all of them")
+	}
+	return o, nil
+}
 
 // Recording is the state of the flight recorder's log: see Client.Recording.
 type Recording struct {
@@ -32,24 +118,11 @@ func (c *Client) Recording() Recording {
 	c.opened()
 	switch {
 	case c.recorder != nil:
-		return c.recorder.state()
+		return Recording(c.recorder.State())
 	case c.ring != nil:
-		return Recording{Err: c.ring.failure()}
+		return Recording{Err: c.ring.Failure()}
 	}
 	return Recording{}
-}
-
-func (r *recorder) state() Recording {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := Recording{Segment: r.out.segment(), Records: r.written, Bytes: r.out.bytes(), Dropped: r.dropped, Gaps: r.gaps, Err: r.err}
-	switch {
-	case r.err != nil:
-		s.Dropped = r.seen - r.written
-	case r.broken != nil:
-		s.Err = r.broken
-	}
-	return s
 }
 
 // CreateLog creates a file for Config.Record that only its owner can read. If the file
@@ -69,13 +142,13 @@ func CreateLog(path string) (*os.File, error) {
 func (c *Client) startRecording() (engine.Recorder, error) {
 	d, isDir := c.config.Record.(*RecordDir)
 	if !isDir {
-		out := newWriterOutput(c.config.Record, c.header(), c.clock.Now)
-		r, err := newRecorder(out, c.log, c.clock.Now, c.recordRoom())
+		out := flightlog.NewWriterOutput(c.config.Record, c.header(), c.clock.Now)
+		r, err := flightlog.New(out, c.log, c.clock.Now, c.recordRoom())
 		if err != nil {
 			return nil, err
 		}
 		c.recorder = r
-		return r.record, nil
+		return r.Record, nil
 	}
 	if d == nil || d.path == "" {
 		return nil, errors.New("RecordIn has no directory: name one")
@@ -95,7 +168,7 @@ func (c *Client) startRecording() (engine.Recorder, error) {
 }
 
 // recordRoom returns how many bytes of records may wait for Config.Record.
-func (c *Client) recordRoom() int { return orDefault(c.sources.RecordRoom, recordRoom) }
+func (c *Client) recordRoom() int { return orDefault(c.sources.RecordRoom, flightlog.Room) }
 
 // recordInto starts what RecordIn asks for.
 func (c *Client) recordInto(path string, o RecordOptions) (engine.Recorder, error) {
@@ -104,25 +177,25 @@ func (c *Client) recordInto(path string, o RecordOptions) (engine.Recorder, erro
 		return nil, err
 	}
 	if o.Ring > 0 {
-		if c.ring, err = newRing(path, o, ringUse{
-			header: c.header(), log: c.log, granted: c.granted,
-			checkpoint: func(begin func(uint64), take func(engine.Checkpoint)) bool {
+		if c.ring, err = flightlog.NewRing(path, o.ofDir(), flightlog.RingUse{
+			Header: c.header(), Log: c.log, Granted: c.granted,
+			Checkpoint: func(begin func(uint64), take func(engine.Checkpoint)) bool {
 				return c.loop.Checkpoint(begin, take) // there is no loop yet
 			},
 		}); err != nil {
 			return nil, err
 		}
-		return c.ring.record, nil
+		return c.ring.Record, nil
 	}
-	out, err := newDirOutput(path, o, c.header(), c.clock.Now, c.granted)
+	out, err := flightlog.NewDirOutput(path, o.ofDir(), c.header(), c.clock.Now, c.granted)
 	if err != nil {
 		return nil, err
 	}
-	if c.recorder, err = newRecorder(out, c.log, c.clock.Now, c.recordRoom()); err != nil {
+	if c.recorder, err = flightlog.New(out, c.log, c.clock.Now, c.recordRoom()); err != nil {
 		return nil, err
 	}
-	c.recorder.delay = orDefault(c.sources.RecordDelay, recordDelay)
-	return c.recorder.record, nil
+	c.recorder.Delay = orDefault(c.sources.RecordDelay, flightlog.Delay)
+	return c.recorder.Record, nil
 }
 
 // granted returns the session timeout that a server granted, 0 before.
@@ -145,7 +218,7 @@ func (c *Client) DumpRecord(w io.Writer) error {
 	case w == nil:
 		return errors.New("incumbent: DumpRecord needs a writer, as os.Stderr")
 	}
-	if err := c.ring.dump(w, "asked for", math.MaxInt64); err != nil {
+	if err := c.ring.Dump(w, "asked for", math.MaxInt64); err != nil {
 		return fmt.Errorf("incumbent: DumpRecord: %w", err)
 	}
 	return nil
@@ -160,9 +233,14 @@ func (c *Client) SaveRecord(why string) (string, error) {
 	if c.ring == nil {
 		return "", errors.New("incumbent: SaveRecord needs a Config.Record by RecordIn with RecordOptions.Ring")
 	}
-	name, err := c.ring.save(why)
+	name, err := c.ring.Save(why)
 	if err != nil {
 		return "", fmt.Errorf("incumbent: SaveRecord: %w", err)
 	}
 	return name, nil
+}
+
+// ofDir returns the options as the recorder has them.
+func (o RecordOptions) ofDir() flightlog.DirOptions {
+	return flightlog.DirOptions{Segment: o.Segment, Keep: o.Keep, Sync: flightlog.Sync(o.Sync), Ring: o.Ring}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -151,7 +152,7 @@ func TestASlowHookIsBounded(t *testing.T) {
 // A function that ends its goroutine does not end the others' calls, and the log says so.
 func TestAListenerThatEndsItsGoroutineIsLogged(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		logged := &lines{}
+		logged := &sinkLines{}
 		var calls atomic.Int32
 		n := w.start(func(c *Config) { c.Logger = zerolog.New(logged) })
 		n.OnConnection(func(ConnectionState) {
@@ -170,4 +171,29 @@ func TestAListenerThatEndsItsGoroutineIsLogged(t *testing.T) {
 			t.Errorf("%d calls, and the log: %s", calls.Load(), logged.with(""))
 		}
 	})
+}
+
+// sinkLines are the lines of a log.
+type sinkLines struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (l *sinkLines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, string(b))
+	return len(b), nil
+}
+
+// with returns the lines that have a text.
+func (l *sinkLines) with(text string) (found []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, line := range l.all {
+		if strings.Contains(line, text) {
+			found = append(found, line)
+		}
+	}
+	return found
 }

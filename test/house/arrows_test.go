@@ -10,7 +10,8 @@ var (
 	// product are the rooms that programs import, and the directory of the log.
 	product = []string{".", "engine", "events", "machines", "zkio", "zkio/zkmem", "slogger", "health", "metrics", "internal/segments"}
 	// leaves are the rooms behind the door that only the door imports.
-	leaves = []string{"internal/async", "internal/belief", "internal/clock", "internal/fault", "internal/journal"}
+	leaves = []string{"internal/async", "internal/belief", "internal/clock", "internal/fault", "internal/flightlog",
+		"internal/journal"}
 	// tools are the rooms behind the programs: no other program can import them.
 	tools = []string{"internal/world", "internal/why", "internal/why/txnlog", "internal/drawing", "internal/page", "internal/page/live",
 		"internal/digestmd5", "internal/play", "internal/play/web", "internal/play/server"}
@@ -20,11 +21,13 @@ var (
 var rooms = map[string][]string{
 	".": slices.Concat(leaves, []string{"engine", "events", "machines", "zkio", "internal/sources", "internal/segments",
 		"internal/digestmd5", "internal/invariants", "internal/optimizations", "internal/usercode"}),
-	"internal/async":         {"internal/usercode"},
-	"internal/belief":        {"events"},
-	"internal/clock":         {"engine"},
-	"internal/digestmd5":     nil,
-	"internal/fault":         {"events"},
+	"internal/async":     {"internal/usercode"},
+	"internal/belief":    {"events"},
+	"internal/clock":     {"engine"},
+	"internal/digestmd5": nil,
+	"internal/fault":     {"events"},
+	"internal/flightlog": {"engine", "events", "internal/fault", "internal/journal", "internal/segments",
+		"internal/usercode"},
 	"internal/journal":       {"events", "internal/async", "internal/fault", "internal/usercode"},
 	"internal/invariants":    nil,
 	"internal/usercode":      nil,

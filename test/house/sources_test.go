@@ -13,11 +13,11 @@ var clockFiles = map[string]string{
 	"internal/clock/clock.go":        "is the source of time",
 	"internal/clock/system_other.go": "is the source of time where there is no CLOCK_BOOTTIME",
 
-	"leadership.go":   "ValidUntil gives the deadline as a time of day",
-	"recordheader.go": "the log's header says when the log began",
-	"recordoutput.go": "the log's notes say what the wall clock is",
-	"recordin.go":     "each segment's header says when it began",
-	"recordring.go":   "the header of a dump says when it began",
+	"leadership.go":                "ValidUntil gives the deadline as a time of day",
+	"recordheader.go":              "the log's header says when the log began",
+	"internal/flightlog/output.go": "the log's notes say what the wall clock is",
+	"internal/flightlog/dir.go":    "each segment's header says when it began",
+	"internal/flightlog/ring.go":   "the header of a dump says when it began",
 
 	"zkio/deadline.go":    "a socket's deadlines are times of day",
 	"zkio/certificate.go": "a certificate ends at a time of day",

@@ -1,4 +1,4 @@
-package incumbent
+package flightlog
 
 import (
 	"fmt"
@@ -16,15 +16,15 @@ import (
 	"github.com/incumbent-go/incumbent/internal/journal"
 )
 
-// ring keeps the last records in memory, and writes them when a leadership is lost. They are
+// Ring keeps the last records in memory, and writes them when a leadership is lost. They are
 // in parts: each but the first of all begins with a checkpoint, so that the oldest part can
 // be forgotten.
-type ring struct {
-	ringUse
+type Ring struct {
+	RingUse
 	path    string
-	options RecordOptions
+	options DirOptions
 	wake    chan string   // receives why the records are to be written
-	done    chan struct{} // closed when nothing will be written any longer
+	Done    chan struct{} // closed when nothing will be written any longer
 
 	mu    sync.Mutex
 	parts []*ringPart // at most two, the oldest first
@@ -33,12 +33,12 @@ type ring struct {
 	err   error       // why the directory could not be written when it was tried last
 }
 
-// ringUse is what a ring uses of its client.
-type ringUse struct {
-	header     events.Header
-	log        *journal.Logger
-	granted    func() time.Duration
-	checkpoint func(begin func(seq uint64), take func(engine.Checkpoint)) bool // Loop.Checkpoint
+// RingUse is what a ring uses of its client.
+type RingUse struct {
+	Header     events.Header
+	Log        *journal.Logger
+	Granted    func() time.Duration
+	Checkpoint func(begin func(seq uint64), take func(engine.Checkpoint)) bool // Loop.Checkpoint
 }
 
 // ringPart is some records, and the state of all machines before them.
@@ -49,21 +49,22 @@ type ringPart struct {
 	records int
 }
 
-// newRing returns an error if the directory cannot be used at all. If it cannot be written now, the client's logger says so:
+// NewRing returns an error if the directory cannot be used at all. If it cannot be written now, the client's logger
+// says so:
 // it may be writable when a dump is due.
-func newRing(path string, o RecordOptions, use ringUse) (*ring, error) {
-	r := &ring{
-		ringUse: use, path: path, options: o,
-		wake: make(chan string, 1), done: make(chan struct{}),
+func NewRing(path string, o DirOptions, use RingUse) (*Ring, error) {
+	r := &Ring{
+		RingUse: use, path: path, options: o,
+		wake: make(chan string, 1), Done: make(chan struct{}),
 		parts: []*ringPart{{}}, least: o.Ring,
 	}
-	dir, err := openSegments(path, o.Keep, r.header)
+	dir, err := openSegments(path, o.Keep, r.Header)
 	if err != nil {
 		return nil, err
 	}
 	failed := dir.Try()
 	if r.err = failed; failed != nil {
-		r.log.Log(zerolog.ErrorLevel,
+		r.Log.Log(zerolog.ErrorLevel,
 			"the last records cannot be written: it is tried again when a leadership is lost",
 			func(e *zerolog.Event) { journal.AddErr(e, failed) })
 	}
@@ -71,8 +72,8 @@ func newRing(path string, o RecordOptions, use ringUse) (*ring, error) {
 	return r, nil
 }
 
-// record takes a step from the loop.
-func (r *ring) record(step []events.Record) {
+// Record takes a step from the loop.
+func (r *Ring) Record(step []events.Record) {
 	if len(step) == 0 {
 		return
 	}
@@ -84,7 +85,7 @@ func (r *ring) record(step []events.Record) {
 	r.asked = r.asked || full
 	r.mu.Unlock()
 	if full {
-		r.checkpoint(r.begin, r.take)
+		r.Checkpoint(r.begin, r.take)
 	}
 	if why := lossIn(step); why != "" {
 		r.ask(why)
@@ -92,7 +93,7 @@ func (r *ring) record(step []events.Record) {
 }
 
 // begin begins another part with the checkpoint that the loop takes from now on.
-func (r *ring) begin(seq uint64) {
+func (r *Ring) begin(seq uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.parts = []*ringPart{r.parts[len(r.parts)-1], {before: seq}}
@@ -100,7 +101,7 @@ func (r *ring) begin(seq uint64) {
 
 // take takes that checkpoint from the loop. A part has as many records as there are
 // machines, or more, so that the copies cost little for each record.
-func (r *ring) take(c engine.Checkpoint) {
+func (r *Ring) take(c engine.Checkpoint) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.parts[len(r.parts)-1].state = c
@@ -108,7 +109,7 @@ func (r *ring) take(c engine.Checkpoint) {
 	r.asked = false
 }
 
-func (r *ring) ask(why string) {
+func (r *Ring) ask(why string) {
 	select {
 	case r.wake <- why:
 	default: // a dump is about to be written already
@@ -135,22 +136,23 @@ func lossIn(step []events.Record) string {
 }
 
 // run writes dumps.
-func (r *ring) run() {
-	defer close(r.done)
+func (r *Ring) run() {
+	defer close(r.Done)
 	for why := range r.wake {
-		name, err := r.save(why)
+		name, err := r.Save(why)
 		level, text := zerolog.WarnLevel, "the last records were written"
 		if err != nil {
 			level, text = zerolog.ErrorLevel, "the last records could not be written"
 		}
-		r.log.Log(level, text, func(e *zerolog.Event) {
+		r.Log.Log(level, text, func(e *zerolog.Event) {
 			journal.AddErr(e.Str("why", why).Str("segment",
 				fault.Path(name)), err)
 		})
 	}
 }
 
-func (r *ring) close() { close(r.wake) }
+// Close ends the ring. Done is closed when nothing more is written. It is called once.
+func (r *Ring) Close() { close(r.wake) }
 
 // reasonOf returns why a dump is written, in a length that a header can have. It is not what
 // the last line of another log says.
@@ -167,15 +169,15 @@ func reasonOf(why string) string {
 	return why
 }
 
-// failure returns why the directory could not be written when it was tried last, nil if it could.
-func (r *ring) failure() error {
+// Failure returns why the directory could not be written when it was tried last, nil if it could.
+func (r *Ring) Failure() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.err
 }
 
-// save writes the records into a file of their own.
-func (r *ring) save(why string) (name string, err error) {
+// Save writes the records into a file of their own.
+func (r *Ring) Save(why string) (name string, err error) {
 	name, err = r.saveFor(reasonOf(why))
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -183,8 +185,8 @@ func (r *ring) save(why string) (name string, err error) {
 	return name, err
 }
 
-func (r *ring) saveFor(why string) (name string, err error) {
-	h := r.header
+func (r *Ring) saveFor(why string) (name string, err error) {
+	h := r.Header
 	h.Start = time.Now().UTC().Format(time.RFC3339Nano)
 	dir, err := openSegments(r.path, r.options.Keep, h)
 	if err != nil {
@@ -194,10 +196,10 @@ func (r *ring) saveFor(why string) (name string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := r.dump(f, why, r.options.checkpointRoom()); err != nil {
+	if err := r.Dump(f, why, r.options.checkpointRoom()); err != nil {
 		return f.Final(), fault.Together(err, f.Discard(0))
 	}
-	if r.options.Sync != SyncNever {
+	if r.options.Sync != syncNever {
 		err = f.Sync()
 	}
 	err = fault.Together(err, f.Close())
@@ -205,8 +207,8 @@ func (r *ring) saveFor(why string) (name string, err error) {
 	return f.Final(), err
 }
 
-// dump writes a log of the records. A checkpoint has at most so many bytes.
-func (r *ring) dump(w io.Writer, why string, most int64) error {
+// Dump writes a log of the records. A checkpoint has at most so many bytes.
+func (r *Ring) Dump(w io.Writer, why string, most int64) error {
 	r.mu.Lock()
 	first := *r.parts[0]
 	steps := first.steps
@@ -214,8 +216,8 @@ func (r *ring) dump(w io.Writer, why string, most int64) error {
 		steps = slices.Concat(steps, r.parts[1].steps)
 	}
 	r.mu.Unlock()
-	h := r.header
-	h.Dump, h.GrantedTimeout, h.Before = why, int64(r.granted()), first.before
+	h := r.Header
+	h.Dump, h.GrantedTimeout, h.Before = why, int64(r.Granted()), first.before
 	out, err := events.NewWriter(w, h)
 	if first.before > 0 {
 		for _, note := range checkpointNotes(first.state, most) {

@@ -1,4 +1,4 @@
-package incumbent
+package flightlog
 
 import (
 	"bytes"
@@ -68,7 +68,7 @@ func TestEveryRecordIsInTheLogOrInOneGap(t *testing.T) {
 				for _, record := range records {
 					step[record.Seq] = seq
 				}
-				r.record(records)
+				r.Record(records)
 				clear(records) // the engine uses them again
 				if dice.IntN(3) == 0 {
 					virtual.Sleep(time.Duration(dice.IntN(200)) * time.Millisecond)
@@ -78,7 +78,7 @@ func TestEveryRecordIsInTheLogOrInOneGap(t *testing.T) {
 				}
 				r.mu.Unlock()
 			}
-			<-r.close()
+			<-r.Close()
 			records, gaps, last := logread.Whole(t, log.Bytes())
 			var missing uint64
 			for _, gap := range gaps {
@@ -87,7 +87,7 @@ func TestEveryRecordIsInTheLogOrInOneGap(t *testing.T) {
 					t.Fatalf("seed %d: the gap %v cuts a step", seed, gap)
 				}
 			}
-			state := r.state()
+			state := r.State()
 			if last != seq || state.Records != uint64(len(records)) || state.Dropped != missing || state.Gaps != uint64(len(gaps)) || state.Bytes != uint64(log.Len()) {
 				t.Fatalf("seed %d: %d records up to %d of %d, the gaps %v; %+v", seed, len(records), last, seq, gaps, state)
 			}
@@ -129,16 +129,16 @@ func (s *shortFile) Write(b []byte) (int, error) {
 func TestALogThatTakesNothingOfALargeRecord(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		log := &shortFile{left: 1000}
-		r, err := recorderTo(log, journal.New(zerolog.Nop(), ""), recordRoom)
+		r, err := recorderTo(log, journal.New(zerolog.Nop(), ""), Room)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, path := range []string{"/small", strings.Repeat("x", 1<<20)} {
-			r.record([]events.Record{{Seq: uint64(i + 1), Event: events.Event{Kind: events.CommandStart, Path: path}}})
+			r.Record([]events.Record{{Seq: uint64(i + 1), Event: events.Event{Kind: events.CommandStart, Path: path}}})
 			synctest.Wait()
 		}
-		<-r.close()
-		if state := r.state(); !errors.Is(state.Err, io.ErrShortWrite) || state.Records != 1 || state.Dropped != 1 {
+		<-r.Close()
+		if state := r.State(); !errors.Is(state.Err, io.ErrShortWrite) || state.Records != 1 || state.Dropped != 1 {
 			t.Errorf("%+v", state)
 		}
 	})
@@ -151,8 +151,8 @@ func TestAStepLargerThanTheRoomIsRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.record([]events.Record{{Seq: 1, Event: events.Event{Kind: events.CommandStart, Children: make([]string, 1000)}}})
-	<-r.close()
+	r.Record([]events.Record{{Seq: 1, Event: events.Event{Kind: events.CommandStart, Children: make([]string, 1000)}}})
+	<-r.Close()
 	if records, gaps, _ := logread.Whole(t, log.Bytes()); len(records) != 1 || len(gaps) != 0 {
 		t.Errorf("%d records, the gaps %v", len(records), gaps)
 	}
@@ -170,19 +170,19 @@ func TestTheSizeOfAStepCountsPaths(t *testing.T) {
 func TestARecordLongerThanALine(t *testing.T) {
 	var log bytes.Buffer
 	logged := &lines{}
-	r, err := recorderTo(&log, journal.New(zerolog.New(logged), ""), recordRoom)
+	r, err := recorderTo(&log, journal.New(zerolog.New(logged), ""), Room)
 	if err != nil {
 		t.Fatal(err)
 	}
 	record := func(seq uint64, path string) events.Record {
 		return events.Record{Seq: seq, Event: events.Event{Kind: events.CommandStart, Path: path}}
 	}
-	r.record([]events.Record{record(1, "/")})
-	r.record([]events.Record{record(2, "/"), record(3, strings.Repeat("\x01", events.MaxLine/6)), record(4, "/")})
-	r.record([]events.Record{record(5, strings.Repeat("x", events.MaxLine/2))})
-	<-r.close()
+	r.Record([]events.Record{record(1, "/")})
+	r.Record([]events.Record{record(2, "/"), record(3, strings.Repeat("\x01", events.MaxLine/6)), record(4, "/")})
+	r.Record([]events.Record{record(5, strings.Repeat("x", events.MaxLine/2))})
+	<-r.Close()
 	records, gaps, last := logread.Whole(t, log.Bytes())
-	state := r.state()
+	state := r.State()
 	if len(records) != 2 || len(gaps) != 1 || gaps[0].From != 2 || gaps[0].To != 4 || last != 5 || state.Records != 2 || state.Dropped != 3 || state.Gaps != 1 {
 		t.Errorf("the records %v, the gaps %v; %+v", records, gaps, state)
 	}

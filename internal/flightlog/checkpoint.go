@@ -1,4 +1,4 @@
-package incumbent
+package flightlog
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ type checkpoint struct {
 }
 
 // askCheckpoint asks the loop for a checkpoint, unless one is on its way.
-func (r *recorder) askCheckpoint() {
+func (r *Recorder) askCheckpoint() {
 	r.mu.Lock()
 	asked := r.asked || r.checkpoints == nil
 	r.asked = true
@@ -36,7 +36,7 @@ func (r *recorder) askCheckpoint() {
 
 // beginCheckpoint takes the place of a checkpoint from the loop: what follows can be
 // replayed from there. It ends a gap.
-func (r *recorder) beginCheckpoint(k *checkpoint, seq uint64) {
+func (r *Recorder) beginCheckpoint(k *checkpoint, seq uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err != nil || r.broken != nil || r.gap != nil && r.waiting > r.room/2 {
@@ -50,7 +50,7 @@ func (r *recorder) beginCheckpoint(k *checkpoint, seq uint64) {
 
 // writeCheckpoint writes a checkpoint, at the head of another segment if the present one is
 // long enough.
-func (r *recorder) writeCheckpoint(k *checkpoint) error {
+func (r *Recorder) writeCheckpoint(k *checkpoint) error {
 	if err := r.out.flush(); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
-package incumbent
+package flightlog
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -34,31 +35,28 @@ func step(seq uint64, bytes int) []events.Record {
 }
 
 // recorderTo is a recorder without a client.
-func recorderTo(w io.Writer, log *journal.Logger, room int) (*recorder, error) {
+func recorderTo(w io.Writer, log *journal.Logger, room int) (*Recorder, error) {
 	now := clock.SinceStart()
-	r, err := newRecorder(newWriterOutput(w, events.Header{}, now), log, now, room)
+	r, err := New(NewWriterOutput(w, events.Header{}, now), log, now, room)
 	if err == nil {
-		r.start(nil)
+		r.Start(nil)
 	}
 	return r, err
 }
 
 // inDir is a recorder without a client that writes into a directory.
-func inDir(t *testing.T, dir string, o RecordOptions) (*recorder, *lines) {
+func inDir(t *testing.T, dir string, o DirOptions) (*Recorder, *lines) {
 	t.Helper()
-	o, err := o.withDefaults()
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Segment, o.Keep = cmp.Or(o.Segment, 16<<20), cmp.Or(o.Keep, 256<<20)
 	now, logged := clock.SinceStart(), &lines{}
 	h := events.Header{Start: time.Now().UTC().Format(time.RFC3339Nano), Host: "host", PID: 7, Run: "r"}
-	out, err := newDirOutput(dir, o, h, now, func() time.Duration { return 0 })
+	out, err := NewDirOutput(dir, o, h, now, func() time.Duration { return 0 })
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := newRecorder(out, journal.New(zerolog.New(logged), ""), now, recordRoom)
-	fine(t, err)
-	r.start(nil)
+	r, err := New(out, journal.New(zerolog.New(logged), ""), now, Room)
+	whole(t, err)
+	r.Start(nil)
 	return r, logged
 }
 
@@ -69,14 +67,14 @@ func TestSegmentsAreOneLog(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "new", "dir")
 			virtual.Test(t, func(t *testing.T) {
-				r, _ := inDir(t, dir, RecordOptions{Segment: 64 << 10, Keep: keep, Sync: SyncAlways})
+				r, _ := inDir(t, dir, DirOptions{Segment: 64 << 10, Keep: keep, Sync: syncAlways})
 				for seq := range many {
-					r.record(step(seq+1, 1000))
+					r.Record(step(seq+1, 1000))
 					if seq%50 == 0 { // each segment is closed before the next is long
 						synctest.Wait()
 					}
 				}
-				<-r.close()
+				<-r.Close()
 			})
 			all := logread.Runs(t, dir)
 			if len(all) != 1 {
@@ -105,12 +103,12 @@ func TestSegmentsAreOneLog(t *testing.T) {
 func TestSegmentsThatDoNotFit(t *testing.T) {
 	dir := t.TempDir()
 	virtual.Test(t, func(t *testing.T) {
-		r, _ := inDir(t, dir, RecordOptions{Segment: 64 << 10, Keep: -1})
+		r, _ := inDir(t, dir, DirOptions{Segment: 64 << 10, Keep: -1})
 		for seq := range uint64(300) {
-			r.record(step(seq+1, 1000))
+			r.Record(step(seq+1, 1000))
 			synctest.Wait()
 		}
-		<-r.close()
+		<-r.Close()
 	})
 	run := logread.Runs(t, dir)[0]
 	if len(run.Files) < 4 {
@@ -139,23 +137,23 @@ func TestSegmentsThatDoNotFit(t *testing.T) {
 func TestADirectoryThatFails(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		r, logged := inDir(t, dir, RecordOptions{})
-		r.record(step(1, 10))
-		r.record(step(2, 10))
+		r, logged := inDir(t, dir, DirOptions{})
+		r.Record(step(1, 10))
+		r.Record(step(2, 10))
 		synctest.Wait()
 		out := r.out.(*dirOutput)
 		out.file.Discard(out.good) // as if the disk failed: the file takes nothing any longer
-		r.record(step(3, 10))
+		r.Record(step(3, 10))
 		synctest.Wait()
-		during := r.state()
+		during := r.State()
 		if during.Err == nil || during.Gaps != 1 || during.Dropped != 1 || len(logged.with("cannot be written")) != 1 {
 			t.Fatalf("%+v, %q", during, logged.all)
 		}
-		r.record(step(4, 10))
-		pass(retryOutput)
-		r.record(step(5, 10))
-		<-r.close()
-		after := r.state()
+		r.Record(step(4, 10))
+		elapse(retryOutput)
+		r.Record(step(5, 10))
+		<-r.Close()
+		after := r.State()
 		if after.Err != nil || after.Gaps != 1 || after.Dropped != 2 || after.Records != 3 || len(logged.with("is written again")) != 1 {
 			t.Errorf("%+v, %q", after, logged.all)
 		}
@@ -171,20 +169,34 @@ func TestADirectoryThatFails(t *testing.T) {
 func TestADirectoryThatVanishes(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "log")
-		r, logged := inDir(t, dir, RecordOptions{})
-		r.record(step(1, 10))
+		r, logged := inDir(t, dir, DirOptions{})
+		r.Record(step(1, 10))
 		synctest.Wait()
 		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)
 		}
-		pass(2 * time.Minute)
-		r.record(step(2, 10))
-		pass(time.Minute)
-		r.record(step(3, 10))
-		<-r.close()
+		elapse(2 * time.Minute)
+		r.Record(step(2, 10))
+		elapse(time.Minute)
+		r.Record(step(3, 10))
+		<-r.Close()
 		seqs, gaps, _ := logread.Run(t, logread.Runs(t, dir)[0])
 		if !slices.Equal(seqs, []uint64{3}) || len(gaps) == 0 || len(logged.with("deleted or renamed")) != 1 {
 			t.Errorf("%v, %v, %q", seqs, gaps, logged.all)
 		}
 	})
+}
+
+// elapse lets time pass, and what is due then happen.
+func elapse(d time.Duration) {
+	virtual.Sleep(d)
+	synctest.Wait()
+}
+
+// whole fails if there is an error.
+func whole(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

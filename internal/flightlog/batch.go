@@ -1,4 +1,4 @@
-package incumbent
+package flightlog
 
 import "github.com/incumbent-go/incumbent/events"
 

@@ -1,4 +1,4 @@
-package incumbent
+package flightlog
 
 import (
 	"fmt"
@@ -79,7 +79,7 @@ func unreadable(step []events.Record) (gap *events.Gap, length int) {
 
 // dropUnreadable returns a gap instead of a step with a record that is too long for a
 // reader, and every other step unchanged.
-func (r *recorder) dropUnreadable(one recorded) recorded {
+func (r *Recorder) dropUnreadable(one recorded) recorded {
 	gap, length := unreadable(one.step)
 	if gap == nil {
 		return one

@@ -1,4 +1,4 @@
-package incumbent
+package flightlog
 
 import (
 	"strings"
@@ -11,7 +11,7 @@ import (
 )
 
 // failed is called when the output failed. Only a directory can be used again.
-func (r *recorder) failed(err error) {
+func (r *Recorder) failed(err error) {
 	if !r.out.discard() {
 		r.end(err)
 		return
@@ -23,7 +23,7 @@ func (r *recorder) failed(err error) {
 const retryOutput = 5 * time.Second
 
 // fail drops what waits, and all that follows until the output can be written to again.
-func (r *recorder) fail(err error) {
+func (r *Recorder) fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.queue, r.waiting, r.asked = batch{}, 0, false
@@ -50,7 +50,7 @@ func (r *recorder) fail(err error) {
 }
 
 // resume tries the output again.
-func (r *recorder) resume() {
+func (r *Recorder) resume() {
 	r.mu.Lock()
 	broken, before := r.broken, r.out.safe()
 	r.mu.Unlock()

@@ -1,11 +1,10 @@
-package incumbent
+package flightlog
 
 import (
 	"errors"
 	"math"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -13,93 +12,26 @@ import (
 	"github.com/incumbent-go/incumbent/internal/segments"
 )
 
-// RecordSync says when the flight log is forced to the disk. It is for the loss of power:
-// what was written survives the end of the process in any case.
-type RecordSync int
+// Sync says when a file is forced to the disk.
+type Sync int
 
-// The values of RecordSync.
 const (
-	SyncNever  RecordSync = iota // the operating system decides
-	SyncTerms                    // when a term begins or ends
-	SyncAlways                   // after each write
+	syncNever  Sync = iota // the operating system decides
+	syncTerms              // when a term begins or ends
+	syncAlways             // after each write
 )
 
-// RecordOptions are the settings of RecordIn. The zero value is a good one.
-type RecordOptions struct {
-	// Segment is how many bytes a file has, before it is compressed, when the next one
-	// begins. Twice the bytes of the checkpoints in the file are added. Default 16 MiB, at
-	// least 64 KiB, at most 1 TiB.
-	Segment int64
-	// Keep is how many bytes all files of the directory may have, those of other clients
-	// and of earlier runs included. If they have more, the oldest are deleted. Default
-	// 256 MiB, or twice Segment if that is more; at least twice Segment; -1 deletes none.
-	// Each file but the first begins with a checkpoint, the state of all machines, unless
-	// that has more than an eighth of Keep.
-	Keep int64
-	// Sync says when the flight log is forced to the disk. Default SyncNever.
-	Sync RecordSync
-	// Ring, if it is not 0, is how many of the last records are kept, in memory only. They
-	// are written into a new file of the directory when a leadership is lost, and by
-	// Client.SaveRecord. Open only tries whether a file can be created, and the log says if
-	// not. Up to twice as many records are kept, or twice the number of handles if that is
-	// more, because the file begins with a checkpoint, which is copied no more often. At most
-	// 1,000,000.
-	Ring int
-}
-
-// RecordDir is a directory for the flight log of one client: see RecordIn.
-type RecordDir struct {
-	path    string
-	options RecordOptions
-	taken   atomic.Bool
-}
-
-// RecordIn returns a value for Config.Record with which a client writes its flight log into
-// a directory: see docs/flight-log.md. Several clients and processes may share the directory,
-// but each client needs a RecordIn of its own.
-//
-// RecordIn checks nothing. Open creates the directory if it is missing. It returns an error
-// if the directory is a file or cannot be created, if an option is wrong, and if another
-// client has the RecordDir. A relative path is one from the working directory of Open.
-//
-// Each client begins a new file, which only its owner can read. A file is compressed when it
-// has ended, and the oldest files of the directory are deleted. If the directory cannot be
-// written, as when the disk is full, leadership goes on. Records are dropped, and every 5 s
-// the client tries another file. Client.Recording and the log say so.
-func RecordIn(dir string, options RecordOptions) *RecordDir {
-	return &RecordDir{path: dir, options: options}
-}
-
-// Write always fails: Open takes a RecordDir in another way.
-func (d *RecordDir) Write([]byte) (int, error) {
-	return 0, errors.New("incumbent: a RecordDir is only for Config.Record")
-}
-
-// withDefaults sets what is not given, and refuses what cannot be right.
-func (o RecordOptions) withDefaults() (RecordOptions, error) {
-	const minSegment, maxSegment, maxRing = 64 << 10, 1 << 40, 1_000_000
-	o.Segment = orDefault(o.Segment, 16<<20)
-	if o.Segment > maxSegment {
-		return o, errors.New("RecordOptions.Segment is more than 1 TiB: give less, 16 MiB by default")
-	}
-	o.Keep = orDefault(o.Keep, max(256<<20, 2*o.Segment))
-	switch {
-	case o.Segment < minSegment:
-		return o, errors.New("RecordOptions.Segment is less than 64 KiB: give 64 KiB or more, 16 MiB by default")
-	case o.Keep != -1 && o.Keep < 2*o.Segment:
-		return o, errors.New("RecordOptions.Keep is less than two segments: give more, or -1 to keep all")
-	case o.Sync < SyncNever || o.Sync > SyncAlways:
-		return o, errors.New("RecordOptions.Sync is unknown: give SyncNever, SyncTerms or SyncAlways")
-	case o.Ring < 0 || o.Ring > maxRing:
-		return o, errors.New("RecordOptions.Ring is out of range: give from 1 to 1000000 records, 0 to write all of them")
-	}
-	return o, nil
+// DirOptions are the settings of a directory, as RecordOptions has them: all of them are set.
+type DirOptions struct {
+	Segment, Keep int64
+	Sync          Sync
+	Ring          int
 }
 
 // dirOutput writes segments into a directory.
 type dirOutput struct {
 	dir     *segments.Dir
-	options RecordOptions
+	options DirOptions
 	header  events.Header
 	granted func() time.Duration
 	clocks  clockNotes
@@ -119,7 +51,11 @@ type dirOutput struct {
 	name  string
 }
 
-func newDirOutput(path string, o RecordOptions, h events.Header, now func() int64, granted func() time.Duration) (*dirOutput, error) {
+// NewDirOutput returns an output that writes files into a directory. Granted returns the session timeout that a server
+// granted, 0 before. The error says what is wrong with the path.
+func NewDirOutput(
+	path string, o DirOptions, h events.Header, now func() int64, granted func() time.Duration,
+) (Output, error) {
 	dir, err := openSegments(path, o.Keep, h)
 	if err != nil {
 		return nil, err
@@ -166,7 +102,7 @@ func (o *dirOutput) begin(before uint64) (err error) {
 }
 
 func (o *dirOutput) write(one recorded) error {
-	o.term = o.term || o.options.Sync == SyncTerms && hasTerm(one.step)
+	o.term = o.term || o.options.Sync == syncTerms && hasTerm(one.step)
 	if one.note != nil && one.note.Checkpoint != nil {
 		o.head += int64(len(one.note.Checkpoint.State))
 	}
@@ -190,7 +126,7 @@ func (o *dirOutput) flush() error {
 		return err
 	}
 	o.clocks.asked = false
-	if o.term || o.options.Sync == SyncAlways {
+	if o.term || o.options.Sync == syncAlways {
 		if err := o.file.Sync(); err != nil {
 			return err
 		}
@@ -227,7 +163,7 @@ func (o *dirOutput) due() bool { return o.good >= o.options.Segment+2*o.head }
 func (o *dirOutput) room() int64 { return o.options.checkpointRoom() }
 
 // checkpointRoom returns how many bytes a checkpoint may have: a directory has several.
-func (o RecordOptions) checkpointRoom() int64 {
+func (o DirOptions) checkpointRoom() int64 {
 	if o.Keep == -1 {
 		return math.MaxInt64
 	}

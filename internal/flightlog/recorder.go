@@ -1,4 +1,6 @@
-package incumbent
+// Package flightlog writes the flight log of a client: into a writer of the user's own, into a directory, or the last
+// records when they are asked for.
+package flightlog
 
 import (
 	"errors"
@@ -13,23 +15,23 @@ import (
 	"github.com/incumbent-go/incumbent/internal/journal"
 )
 
-// recordRoom is about how many bytes of records may wait for the log's writer.
-const recordRoom = 8 << 20
+// Room is about how many bytes of records may wait for the log's writer.
+const Room = 8 << 20
 
-// recorder writes the flight recorder's log from a goroutine of its own. The loop never
+// Recorder writes the flight recorder's log from a goroutine of its own. The loop never
 // waits for it: if there is no room, whole steps are dropped, and the log has a gap record
 // in their place.
-type recorder struct {
+type Recorder struct {
 	log   *journal.Logger
 	now   func() int64
 	room  int
-	out   recordOutput
+	out   Output
 	wake  chan struct{} // full if there may be something to write
-	done  chan struct{} // closed when nothing will be written any longer
+	Done  chan struct{} // closed when nothing will be written any longer
 	retry chan struct{} // receives when a failed output is tried again
 
 	closing chan struct{} // closed by close
-	delay   time.Duration // for how long entries are collected before they are written
+	Delay   time.Duration // for how long entries are collected before they are written
 
 	// checkpoints is Loop.Checkpoint; nil if there is no loop.
 	checkpoints func(begin func(seq uint64), take func(engine.Checkpoint)) bool
@@ -57,8 +59,8 @@ type openGap struct {
 	why      string // with a verb for how long
 }
 
-// recordOutput is where a recorder writes.
-type recordOutput interface {
+// Output is where a recorder writes.
+type Output interface {
 	// begin opens the next segment, if none is open.
 	begin(before uint64) error
 	// write writes an entry, without flushing it.
@@ -82,14 +84,17 @@ type recordOutput interface {
 	segment() string
 }
 
-// recordDelay is for how long entries are collected before they are written into a
+// Delay is for how long entries are collected before they are written into a
 // directory: so much is lost if the process is killed. One write for each of them would cost
 // more than all else that a recorder does. A writer of the user's own gets them immediately.
-const recordDelay = 5 * time.Millisecond
+const Delay = 5 * time.Millisecond
 
-// newRecorder begins a recorder's output. It records from start on.
-func newRecorder(out recordOutput, log *journal.Logger, now func() int64, room int) (*recorder, error) {
-	r := &recorder{log: log, now: now, room: room, out: out, wake: make(chan struct{}, 1), done: make(chan struct{}), closing: make(chan struct{}), retry: make(chan struct{}, 1)}
+// New begins a recorder's output. It records from start on.
+func New(out Output, log *journal.Logger, now func() int64, room int) (*Recorder, error) {
+	r := &Recorder{
+		log: log, now: now, room: room, out: out, wake: make(chan struct{}, 1), Done: make(chan struct{}),
+		closing: make(chan struct{}), retry: make(chan struct{}, 1),
+	}
 	if err := out.begin(0); err != nil {
 		if !out.discard() {
 			return nil, err
@@ -99,16 +104,16 @@ func newRecorder(out recordOutput, log *journal.Logger, now func() int64, room i
 	return r, nil
 }
 
-// start starts the goroutine that writes. Loop may be nil.
-func (r *recorder) start(loop *engine.Loop) {
+// Start starts the goroutine that writes. Loop may be nil.
+func (r *Recorder) Start(loop *engine.Loop) {
 	if loop != nil {
 		r.checkpoints = loop.Checkpoint
 	}
 	go r.run()
 }
 
-// record takes a step from the loop. It never waits for the writer.
-func (r *recorder) record(step []events.Record) {
+// Record takes a step from the loop. It never waits for the writer.
+func (r *Recorder) Record(step []events.Record) {
 	if len(step) == 0 {
 		return
 	}
@@ -127,12 +132,12 @@ func (r *recorder) record(step []events.Record) {
 	}
 }
 
-// late takes from the loop that a timer's event came late.
-func (r *recorder) late(at, by int64) { r.note(events.Note{Late: &events.Late{At: at, By: by}}, 100) }
+// Late takes from the loop that a timer's event came late.
+func (r *Recorder) Late(at, by int64) { r.Note(events.Note{Late: &events.Late{At: at, By: by}}, 100) }
 
-// note takes a line that is no record, of about this size in memory, unless records are being dropped. It is safe for
+// Note takes a line that is no record, of about this size in memory, unless records are being dropped. It is safe for
 // concurrent use, and does nothing after close.
-func (r *recorder) note(n events.Note, size int) {
+func (r *Recorder) Note(n events.Note, size int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err == nil && r.broken == nil && r.gap == nil && !r.closed && r.fits(size) {
@@ -143,7 +148,7 @@ func (r *recorder) note(n events.Note, size int) {
 // fits reports whether a step may wait. After a gap, half of the room has to be free first:
 // so a writer that is a little too slow causes few long gaps, not many short ones. A step
 // that is larger than all the room waits alone.
-func (r *recorder) fits(size int) bool {
+func (r *Recorder) fits(size int) bool {
 	room := r.room
 	if r.gap != nil {
 		room /= 2
@@ -151,7 +156,7 @@ func (r *recorder) fits(size int) bool {
 	return r.waiting == 0 || r.waiting+size <= room
 }
 
-func (r *recorder) drop(step []events.Record) {
+func (r *Recorder) drop(step []events.Record) {
 	first, last := step[0].Seq, step[len(step)-1].Seq
 	if r.gap == nil {
 		r.gap = &openGap{from: first, since: r.now(), why: "Config.Record was too slow for %s"}
@@ -164,7 +169,7 @@ func (r *recorder) drop(step []events.Record) {
 }
 
 // endGap queues the gap before the step that follows it.
-func (r *recorder) endGap() {
+func (r *Recorder) endGap() {
 	if r.gap == nil {
 		return
 	}
@@ -181,7 +186,7 @@ func (r *recorder) endGap() {
 	})
 }
 
-func (r *recorder) put(one recorded) {
+func (r *Recorder) put(one recorded) {
 	r.queue.entries = append(r.queue.entries, one)
 	r.waiting += one.size
 	if len(r.queue.entries) == 1 {
@@ -189,16 +194,16 @@ func (r *recorder) put(one recorded) {
 	}
 }
 
-func (r *recorder) signal() {
+func (r *Recorder) signal() {
 	select {
 	case r.wake <- struct{}{}:
 	default:
 	}
 }
 
-// close ends the recorder when the queue is written. It returns a channel that is closed
+// Close ends the recorder when the queue is written. It returns a channel that is closed
 // then, which is never if the writer does not return. Nothing may be recorded after it.
-func (r *recorder) close() (done <-chan struct{}) {
+func (r *Recorder) Close() (done <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err == nil && r.broken == nil {
@@ -206,15 +211,15 @@ func (r *recorder) close() (done <-chan struct{}) {
 	}
 	r.closed = true
 	close(r.closing)
-	return r.done
+	return r.Done
 }
 
 // flushEvery is how many records are buffered at most.
 const flushEvery = 256
 
 // run writes; it is the only goroutine that does.
-func (r *recorder) run() {
-	defer close(r.done)
+func (r *Recorder) run() {
+	defer close(r.Done)
 	// What remains to be done if Config.Record calls runtime.Goexit.
 	err := errors.New("incumbent: Config.Record ended the goroutine that called it")
 	defer func() { r.end(err) }()
@@ -239,7 +244,7 @@ func (r *recorder) run() {
 }
 
 // writeAll writes entries, and flushes them.
-func (r *recorder) writeAll(entries []recorded) error {
+func (r *Recorder) writeAll(entries []recorded) error {
 	size, records := 0, uint64(0)
 	for i, next := range entries {
 		next = r.dropUnreadable(next)
@@ -264,7 +269,7 @@ func (r *recorder) writeAll(entries []recorded) error {
 }
 
 // writeOne writes an entry.
-func (r *recorder) writeOne(next recorded) error {
+func (r *Recorder) writeOne(next recorded) error {
 	if next.checkpoint != nil {
 		return r.writeCheckpoint(next.checkpoint)
 	}
@@ -273,7 +278,7 @@ func (r *recorder) writeOne(next recorded) error {
 
 // rotate begins another segment if the present one is long enough. If there are
 // checkpoints, it only asks for one: the next segment begins with it.
-func (r *recorder) rotate(after recorded) error {
+func (r *Recorder) rotate(after recorded) error {
 	switch {
 	case !r.out.due() || len(after.step) == 0:
 		return nil
@@ -288,7 +293,7 @@ func (r *recorder) rotate(after recorded) error {
 }
 
 // finish writes the end of the log.
-func (r *recorder) finish() error {
+func (r *Recorder) finish() error {
 	r.mu.Lock()
 	broken := r.broken
 	r.mu.Unlock()
@@ -300,10 +305,10 @@ func (r *recorder) finish() error {
 
 // take waits for entries, and takes all of them. It gives the queue another list to fill.
 // It returns none if nothing will come any longer.
-func (r *recorder) take(spare batch) (next batch) {
+func (r *Recorder) take(spare batch) (next batch) {
 	for waited := false; ; {
 		r.mu.Lock()
-		if len(r.queue.entries) > 0 && (waited || r.closed || r.delay <= 0) {
+		if len(r.queue.entries) > 0 && (waited || r.closed || r.Delay <= 0) {
 			next, r.queue = r.queue, spare
 			r.mu.Unlock()
 			return next
@@ -328,8 +333,8 @@ func (r *recorder) take(spare batch) (next batch) {
 }
 
 // collect waits while entries are collected.
-func (r *recorder) collect() {
-	t := time.NewTimer(r.delay)
+func (r *Recorder) collect() {
+	t := time.NewTimer(r.Delay)
 	defer t.Stop()
 	select {
 	case <-t.C:
@@ -338,7 +343,7 @@ func (r *recorder) collect() {
 }
 
 // took frees the room of entries that were written.
-func (r *recorder) took(size int, written uint64) {
+func (r *Recorder) took(size int, written uint64) {
 	r.mu.Lock()
 	r.waiting -= size
 	r.written += written
@@ -351,7 +356,7 @@ func (r *recorder) took(size int, written uint64) {
 
 // end ends the recording if err is not nil: nothing more is recorded. The first error
 // counts.
-func (r *recorder) end(err error) {
+func (r *Recorder) end(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err == nil || r.err != nil {
@@ -364,8 +369,8 @@ func (r *recorder) end(err error) {
 	}
 }
 
-// onEnd has a function called when the recording ends by an error, which may be now. It must not block.
-func (r *recorder) onEnd(f func(error)) {
+// OnEnd has a function called when the recording ends by an error, which may be now. It must not block.
+func (r *Recorder) OnEnd(f func(error)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ended = f; r.err != nil {

@@ -1,8 +1,7 @@
-package incumbent
+package flightlog
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"github.com/incumbent-go/incumbent/internal/segments"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/test/kit/logread"
-	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // A checkpoint that would take more than its share of the directory is left out, and the
@@ -40,45 +38,16 @@ func TestACheckpointThatIsLeftOut(t *testing.T) {
 	}
 }
 
-// A process may end after Close, so Close waits for the file that a loss had written. Its error says if that takes too
-// long.
-func TestCloseWaitsForTheLastRecords(t *testing.T) {
-	for name, c := range map[string]struct {
-		takes time.Duration
-		says  string
-	}{"soon": {lastMoment / 4, ""}, "a hung disk": {time.Hour, "the last records could not be written"}} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-				n := w.start(func(c *Config) { c.Record = RecordIn(t.TempDir(), RecordOptions{Ring: 12}) })
-				written := make(chan struct{})
-				n.ring.done = written // a file that takes so long
-				time.AfterFunc(c.takes, func() { close(written) })
-				err := n.Close(context.Background())
-				select {
-				case <-written:
-				default:
-					if c.says == "" {
-						t.Error("Close returns before the last records are written")
-					}
-				}
-				if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
-					t.Error(err)
-				}
-			})
-		})
-	}
-}
-
 // A record that is too long for a reader is a gap in a dump, too.
 func TestADumpWithARecordThatIsTooLong(t *testing.T) {
-	r := &ring{least: 10, parts: []*ringPart{{}}}
-	r.granted = func() time.Duration { return 0 }
-	r.record(step(1, 10))
-	r.record([]events.Record{{Seq: 2, Machine: "m-1", Row: "command.start",
+	r := &Ring{least: 10, parts: []*ringPart{{}}}
+	r.Granted = func() time.Duration { return 0 }
+	r.Record(step(1, 10))
+	r.Record([]events.Record{{Seq: 2, Machine: "m-1", Row: "command.start",
 		Event: events.Event{Kind: events.CommandStart, Text: strings.Repeat("\x00", events.MaxLine/2)}}})
-	r.record(step(3, 10))
+	r.Record(step(3, 10))
 	var b bytes.Buffer
-	if err := r.dump(&b, "a test", 1<<20); err != nil {
+	if err := r.Dump(&b, "a test", 1<<20); err != nil {
 		t.Fatal(err)
 	}
 	name := filepath.Join(t.TempDir(), "log")

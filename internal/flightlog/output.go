@@ -1,4 +1,4 @@
-package incumbent
+package flightlog
 
 import (
 	"errors"
@@ -22,7 +22,8 @@ type writerOutput struct {
 	last   atomic.Uint64
 }
 
-func newWriterOutput(w io.Writer, h events.Header, now func() int64) *writerOutput {
+// NewWriterOutput returns an output that writes one log in one piece.
+func NewWriterOutput(w io.Writer, h events.Header, now func() int64) Output {
 	return &writerOutput{sink: &sink{w: w}, header: h, clocks: clockNotes{now: now}}
 }
 

@@ -1,4 +1,4 @@
-package incumbent
+package flightlog
 
 import (
 	"os"
@@ -29,14 +29,16 @@ func TestALogThatIsGoneIsNoticed(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for when, check := range map[string]func(*testing.T, *recorder, *lines){"at its end": goneAtTheEnd, "after a second": goneAfterASecond} {
+			for when, check := range map[string]func(*testing.T, *Recorder, *lines){
+				"at its end": goneAtTheEnd, "after a second": goneAfterASecond,
+			} {
 				t.Run(when, func(t *testing.T) {
 					virtual.Test(t, func(t *testing.T) {
 						dir := filepath.Join(t.TempDir(), "log")
-						r, logged := inDir(t, dir, RecordOptions{})
-						r.record(step(1, 10))
+						r, logged := inDir(t, dir, DirOptions{})
+						r.Record(step(1, 10))
 						synctest.Wait()
-						if err := vanish(dir, r.state().Segment); err != nil {
+						if err := vanish(dir, r.State().Segment); err != nil {
 							t.Fatal(err)
 						}
 						check(t, r, logged)
@@ -47,42 +49,42 @@ func TestALogThatIsGoneIsNoticed(t *testing.T) {
 	}
 }
 
-func goneAtTheEnd(t *testing.T, r *recorder, logged *lines) {
-	<-r.close()
+func goneAtTheEnd(t *testing.T, r *Recorder, logged *lines) {
+	<-r.Close()
 	synctest.Wait() // the log is written by another goroutine
-	if s := r.state(); s.Err == nil || len(logged.with("deleted or renamed")) != 1 {
+	if s := r.State(); s.Err == nil || len(logged.with("deleted or renamed")) != 1 {
 		t.Errorf("%+v, %q", s, logged.all)
 	}
 }
 
-func goneAfterASecond(t *testing.T, r *recorder, logged *lines) {
-	pass(time.Second)
-	r.record(step(2, 10))
+func goneAfterASecond(t *testing.T, r *Recorder, logged *lines) {
+	elapse(time.Second)
+	r.Record(step(2, 10))
 	synctest.Wait()
-	if s := r.state(); s.Err == nil || len(logged.with("deleted or renamed")) != 1 {
+	if s := r.State(); s.Err == nil || len(logged.with("deleted or renamed")) != 1 {
 		t.Errorf("%+v, %q", s, logged.all)
 	}
-	<-r.close()
+	<-r.Close()
 }
 
 // A rotation notices that the file is gone: what follows is in a file that is there.
 func TestARotationNoticesThatTheLogIsGone(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "log")
-		r, logged := inDir(t, dir, RecordOptions{Segment: 64 << 10})
-		r.record(step(1, 10))
+		r, logged := inDir(t, dir, DirOptions{Segment: 64 << 10})
+		r.Record(step(1, 10))
 		synctest.Wait()
 		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)
 		}
-		r.record(step(2, 64<<10))
+		r.Record(step(2, 64<<10))
 		synctest.Wait()
-		if s := r.state(); s.Err == nil || len(logged.with("deleted or renamed")) != 1 {
+		if s := r.State(); s.Err == nil || len(logged.with("deleted or renamed")) != 1 {
 			t.Errorf("%+v, %q", s, logged.all)
 		}
-		pass(2 * retryOutput)
-		r.record(step(3, 10))
-		<-r.close()
+		elapse(2 * retryOutput)
+		r.Record(step(3, 10))
+		<-r.Close()
 		if seqs, gaps, _ := logread.Run(t, logread.Runs(t, dir)[0]); !slices.Equal(seqs, []uint64{3}) || len(gaps) == 0 {
 			t.Errorf("%v, %v", seqs, gaps)
 		}
