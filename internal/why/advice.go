@@ -130,6 +130,10 @@ func (r *Report) checkTokens() string {
 // advice says how the node goes.
 func (b InTheWay) advice() Advice {
 	a := Advice{Cause: CauseForgottenRelease, Text: "end the process, and its node goes"}
+	if b.waits {
+		a = Advice{Cause: CauseBlocked,
+			Text: "see why it does not lead: if its process stands still, end that, and its node goes"}
+	}
 	if b.PID != 0 && b.Host != "" {
 		a.Command = fmt.Sprintf("kill %d    # on %s", b.PID, oneLine(b.Host))
 	}

@@ -21,7 +21,7 @@
 //	report.go   the report; moves.go the moves of each line and the verdict; permits.go those of a semaphore;
 //	            scope.go which of them were asked for; nothing.go why there is none
 //	summary.go  a line at a glance; led.go its terms; because.go all that was wrong when one ended;
-//	            skipped.go who did not lead although it was ahead; advice.go what to do
+//	            skipped.go who did not lead although it was ahead; waiting.go who waits; advice.go what to do
 //	story.go    sentences; lines.go the report as lines; text.go times and names in them
 //	facts.go    the same as values for programs; trace.go for trace viewers; redact.go without names
 //

@@ -42,6 +42,7 @@ type InTheWay struct {
 	Host        string `json:"host,omitempty"`
 	PID         int    `json:"pid,omitempty"`
 	Why         string `json:"why"`
+	waits       bool   // it is behind the last leader's, and does not lead
 }
 
 // summarize returns the lines with moves that were asked for: those in trouble first.
@@ -181,6 +182,10 @@ func (r *Report) findLeader(s *LineSummary, last Move, end int64) {
 	}
 	s.NobodySince, s.InTheWay = at(from), r.inTheWay(last)
 	_, onPurpose := planned[last.From.Reason]
+	first := r.firstWaiting(last.From)
+	if s.InTheWay == nil && first != nil {
+		s.InTheWay = r.waitingAhead(first)
+	}
 	s.Left = onPurpose && s.InTheWay == nil && len(last.Troubles) == 0
 	if !s.Left {
 		s.addGap(from, end)

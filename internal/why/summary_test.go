@@ -81,6 +81,35 @@ func TestASummarySaysWhoWasSkipped(t *testing.T) {
 	}
 }
 
+// Somebody waits, and nobody leads: the last leader's leave is not all of it. The summary names who is first in line.
+func TestASummaryNamesWhoWaits(t *testing.T) {
+	a := newCrafted(1, 100)
+	a.stop(1, 1100, events.CommandClose)
+	for _, end := range []int64{1200, 9000} {
+		b := &crafted{own: "/l/_c_00000000-0000-0000-0000-000000000002-latch-0000000002"}
+		b.add(events.SessionMachine, events.Event{Kind: events.ConnectionAttached, At: 150, Session: 1, SessionID: 102,
+			Timeout: 4000 * ms}, "connecting", "connected")
+		b.add("latch-1", events.Event{Kind: events.ReplyCreate, At: 200, SentAt: 190, Session: 1, Zxid: 2, Path: b.own},
+			"enrolling", "listing")
+		b.add("latch-1", events.Event{Kind: events.WatchDeleted, At: 1150, Path: a.own}, "waiting", "listing")
+		b.add("latch-1", events.Event{Kind: events.TimerFired, At: end}, "listing", "listing")
+		l, err := Read("bob", events.Header{Host: "host-bob", PID: 4711}, &each{b.records})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Clock = "this"
+		r := Explain([]*Log{a.on(t, "alice"), l}, nil, Options{})
+		s, text := r.Summaries[0], strings.Join(r.Lines(false), "\n")
+		if s.NobodySince == nil || s.Left || s.InTheWay == nil || s.InTheWay.Participant != "bob" {
+			t.Errorf("until %d: %+v\n%s", end, s, text)
+		}
+		const kill = "Do: see why it does not lead: if its process stands still, end that, and its node goes: kill 4711"
+		if long := end > 1100+4000; strings.Contains(text, kill) != long {
+			t.Errorf("until %d it says what to do: %t\n%s", end, !long, text)
+		}
+	}
+}
+
 // Several lines are a table: trouble on top, and nothing of it is longer than a terminal.
 func TestSeveralLinesAreATable(t *testing.T) {
 	var logs []*Log
