@@ -42,6 +42,7 @@ var doubles = map[string]double{
 			s.because(0, "", disconnected...)
 			s.todo(why.CausePaused)
 			s.todo(disconnected...)
+			s.seen.truth.CannotTell = "whether alice's work ran for a moment when its process went on"
 			s.ends(b)
 		},
 	},

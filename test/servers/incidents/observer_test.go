@@ -129,8 +129,27 @@ func (s *stage) because(term int, of string, is ...why.Cause) {
 // todo notes causes about one of which something has to be done.
 func (s *stage) todo(is ...why.Cause) { s.seen.truth.Do = append(s.seen.truth.Do, is) }
 
-// ends ends the incident: all processes are killed at once. The participant leads then, nil for none.
+// interrupt notes that a process is about to stand still. A command that it runs may go on.
+func (o *observer) interrupt(a *actor) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if n := len(o.spells[a]); n > 0 && o.spells[a][n-1].stopped == 0 && !o.spells[a][n-1].interrupted {
+		o.spells[a][n-1].interrupted, o.spells[a][n-1].interruptedAt = true, uptime()
+	}
+}
+
+// elections returns how often a participant has led.
+func (o *observer) elections(a *actor) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.spells[a])
+}
+
+// ends ends the incident: all processes are killed at once. The participant leads then, nil for none; its log has that.
 func (s *stage) ends(leads *actor) {
+	if leads != nil {
+		s.logs(leads, s.seen.elections(leads))
+	}
 	s.seen.leads, s.seen.over = leads, uptime()
 	s.seen.truth.Over = time.Now().UTC().Format(time.RFC3339Nano)
 	for _, a := range s.actors {
