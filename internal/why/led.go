@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,28 +47,28 @@ func (r *Report) sumTerms(s *LineSummary, moves []Move) {
 	s.Terms = s.Terms[max(0, len(s.Terms)-mostLed):]
 }
 
-// inTheirOrder returns the moves of a line in the order of its terms, which clocks that cannot be aligned do not show.
+// inTheirOrder returns the moves of a line in the order of its terms' tokens, which clocks that cannot be aligned do
+// not show.
 func (r *Report) inTheirOrder(moves []Move) []Move {
-	place := map[*Term]int{}
-	for _, n := range r.lines {
-		if n.path != moves[0].Path {
-			continue
-		}
-		if len(place) > 0 {
-			return moves // several lines have this path: only clocks can order them
-		}
-		for i, t := range n.terms {
-			place[t] = i
-		}
-	}
-	of := func(m Move) int {
+	of := func(m Move) (t *Term, end int) {
 		if m.To == nil {
-			return 2*place[m.From] + 1 // behind the move to it
+			return m.From, 1 // behind the move to it
 		}
-		return 2 * place[m.To]
+		return m.To, 0
+	}
+	order := func(a, b Move) int {
+		s, ends := of(a)
+		t, endsToo := of(b)
+		if s.Token != t.Token || s == t || s.Log != t.Log {
+			return cmp.Or(cmp.Compare(s.Token, t.Token), ends-endsToo)
+		}
+		return cmp.Compare(s.Elected, t.Elected)
+	}
+	if r.h.replaced || slices.IsSortedFunc(moves, order) {
+		return moves
 	}
 	moves = slices.Clone(moves)
-	slices.SortStableFunc(moves, func(a, b Move) int { return of(a) - of(b) })
+	slices.SortStableFunc(moves, order)
 	return moves
 }
 
