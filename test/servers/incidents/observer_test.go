@@ -28,7 +28,9 @@ type observer struct {
 	hidden map[*actor]bool // their logs are not kept
 	both   bool            // two may have the right at once, since a leader's node was deleted
 	over   float64
-	last   map[*actor]float64
+	logged map[*actor]int // how many elections its log has
+
+	changed *sync.Cond // logged has grown
 }
 
 // spell is a time between "leading" and "stopped".
@@ -65,7 +67,7 @@ func (o *observer) hear(a *actor, line string) string {
 	defer o.mu.Unlock()
 	if o.spells == nil {
 		o.spells, o.worked = map[*actor][]*spell{}, map[*actor][][2]float64{}
-		o.last, o.hidden = map[*actor]float64{}, map[*actor]bool{}
+		o.logged, o.hidden = map[*actor]int{}, map[*actor]bool{}
 	}
 	n := len(o.spells[a])
 	switch what {
@@ -74,6 +76,11 @@ func (o *observer) hear(a *actor, line string) string {
 			break // its work came first
 		}
 		o.spells[a] = append(o.spells[a], &spell{who: a, from: at, last: at})
+	case "logged":
+		if o.logged[a]++; o.changed != nil {
+			o.changed.Broadcast()
+		}
+		return ""
 	case "stopped":
 		if n > 0 && o.spells[a][n-1].stopped == 0 {
 			o.spells[a][n-1].stop(at)
@@ -138,17 +145,22 @@ func (o *observer) interrupt(a *actor) {
 	}
 }
 
-// elections returns how often a participant has led.
-func (o *observer) elections(a *actor) int {
+// awaitLog waits until a participant's log has each of its elections.
+func (o *observer) awaitLog(a *actor) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return len(o.spells[a])
+	for o.logged[a] < len(o.spells[a]) {
+		if o.changed == nil {
+			o.changed = sync.NewCond(&o.mu)
+		}
+		o.changed.Wait()
+	}
 }
 
 // ends ends the incident: all processes are killed at once. The participant leads then, nil for none; its log has that.
 func (s *stage) ends(leads *actor) {
-	if leads != nil {
-		s.logs(leads, s.seen.elections(leads))
+	if leads != nil && !leads.command {
+		s.seen.awaitLog(leads)
 	}
 	s.seen.leads, s.seen.over = leads, uptime()
 	s.seen.truth.Over = time.Now().UTC().Format(time.RFC3339Nano)

@@ -3,7 +3,6 @@
 package incidents
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -49,26 +47,6 @@ func (s *stage) whoLeads() *actor {
 		}()
 	}
 	return <-led
-}
-
-// logs waits until a participant's log has a number of elections.
-func (s *stage) logs(a *actor, elections int) {
-	ticker := time.NewTicker(10 * time.Millisecond)
-	defer ticker.Stop()
-	timeout := time.NewTimer(patience)
-	defer timeout.Stop()
-	for {
-		b, err := os.ReadFile(a.log)
-		must(s.t, err)
-		if bytes.Count(b, []byte("notify elected")) >= elections {
-			return
-		}
-		select {
-		case <-ticker.C:
-		case <-timeout.C:
-			s.t.Fatalf("the log of %s does not have that it leads", a.id)
-		}
-	}
 }
 
 // inLine waits until a number of participants are in the line.

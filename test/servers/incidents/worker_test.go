@@ -73,6 +73,9 @@ func (h *hanging) Write(b []byte) (int, error) {
 	if bytes.Contains(b, []byte(`"jumped"`)) {
 		fmt.Println("clock set")
 	}
+	for range bytes.Count(b, []byte("notify elected")) {
+		fmt.Println("logged")
+	}
 	return n, err
 }
 
@@ -87,7 +90,7 @@ type participant struct {
 }
 
 // participate takes part in the line until its input ends. It says "waiting", "refused", "leading", "working" (often),
-// "stopped" and, when its log has that its wall clock was set, "clock set" on standard output. On standard input:
+// "stopped" and, when its log has it, "logged" (an election) and "clock set" on standard output. On standard input:
 // "resign", "close", "stubborn" (the work does not return until its input ends), "forget" (so, and it is closed),
 // "sick", "hang" (the recorder), and "evict" (the leader).
 func participate(words []string) error {
