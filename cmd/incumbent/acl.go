@@ -124,10 +124,10 @@ const mayEnd = incumbent.PermDelete | incumbent.PermAdmin
 
 // warnOpen says once that everybody may delete what is created.
 func (e *elector) warnOpen(cfg incumbent.Config) {
-	open := cfg.ACL == nil && len(cfg.Auth) == 0 && e.tlsCert == ""
+	open := cfg.ACL == nil && cfg.SASL == nil && len(cfg.Auth) == 0 && e.tlsCert == ""
 	if open || slices.ContainsFunc(cfg.ACL, isOpen) {
 		e.Note("what is created is open: every client of the ensemble may delete it, and so end what runs here; " +
-			"give --auth-file, --tls-cert, or --acl")
+			"give --auth-file, --sasl, --tls-cert, or --acl")
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 // connection has the flags of every command that connects to an ensemble.
 type connection struct {
 	servers, authFile             string
+	sasl                          saslFlags
 	timeout, tick, connectTimeout time.Duration
 	tlsCA, tlsCert, tlsKey        string
 	maxAnswer                     int
@@ -55,6 +56,7 @@ func (c *connection) flags(f *pflag.FlagSet) {
 	f.DurationVar(&c.tick, "tick", 0, "the ensemble's tickTime; too small a value is unsafe (default 3s, or half of a session\ntimeout that is granted and longer than asked for)")
 	f.DurationVar(&c.connectTimeout, "connect-timeout", 10*time.Second, "how long to wait for the first connection; 0: without end")
 	f.StringVar(&c.authFile, "auth-file", "", "file with digest:user:password, a line for each credential;\nwithout it, INCUMBENT_AUTH holds one")
+	c.sasl.flags(f)
 	f.StringVar(&c.tlsCA, "tls-ca", "", "PEM file of authorities; with it, or with a certificate, connections are encrypted")
 	f.StringVar(&c.tlsCert, "tls-cert", "", "PEM file of the own certificate, with --tls-key")
 	f.StringVar(&c.tlsKey, "tls-key", "", "PEM file of its key")
@@ -85,6 +87,9 @@ func (c *connection) config(a *app) (incumbent.Config, error) {
 		cfg.Logger = zerolog.New(zerolog.ConsoleWriter{Out: a.Err, NoColor: !a.Err.HasColour(), TimeFormat: cli.TimeLayout}).Hook(zerolog.HookFunc(addTime))
 	}
 	var err error
+	if cfg.SASL, err = c.sasl.mechanism(a); err != nil {
+		return cfg, err
+	}
 	cfg.Auth, err = c.credentials(a)
 	return cfg, err
 }
@@ -112,9 +117,7 @@ func (c *connection) credentials(a *app) ([]incumbent.Auth, error) {
 		return nil, cli.Usage("--auth-file: %w", err)
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && othersMayRead(info.Mode(), rootOwns(info)) {
-		a.Note("others may read %s: chmod 600 it", events.Quote(c.authFile, events.MaxText))
-	}
+	a.noteIfOthersMayRead(f)
 	var all []incumbent.Auth
 	lines := bufio.NewScanner(f)
 	for n := 1; lines.Scan(); n++ {
@@ -135,6 +138,13 @@ func (c *connection) credentials(a *app) ([]incumbent.Auth, error) {
 		return nil, cli.Usage("--auth-file %s holds no credential: write digest:user:password into it", c.authFile)
 	}
 	return all, nil
+}
+
+// noteIfOthersMayRead says that a file with a secret is open to too many, if it is.
+func (a *app) noteIfOthersMayRead(f *os.File) {
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && othersMayRead(info.Mode(), rootOwns(info)) {
+		a.Note("others may read %s: chmod 600 it", events.Quote(f.Name(), events.MaxText))
+	}
 }
 
 // othersMayRead reports whether a file with a secret is open to too many. What root owns, its group may read: Kubernetes gives a
@@ -223,6 +233,7 @@ func (c *connection) closeClient(client *incumbent.Client) {
 func flagNames(err error) error {
 	text := strings.NewReplacer("Config.Servers", "--servers", "Config.SessionTimeout", "--timeout",
 		"set Config.Tick to", "set --tick to", "Config.Tick", "--tick", "Config.TLS", "--tls-ca", "Config.ACL", "--acl", "Config.Auth", "--auth-file", "by SetLimit", "by --set-limit",
+		"Config.SASL", "--sasl",
 		"Config.MaxAnswer", "--max-answer", "Config.Record: RecordOptions.Ring", "--record-last", "Config.Record: RecordIn", "--record").Replace(err.Error())
 	return trimLibrary(errors.New(strings.ReplaceAll(text, "\n", "; ")))
 }

@@ -3,6 +3,7 @@
 package main_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,10 +21,12 @@ func TestTheCommandDoesNotInheritSecrets(t *testing.T) {
 			if pass {
 				args = append(args, "--pass-auth")
 			}
-			env := []string{"INCUMBENT_AUTH=digest:ann:SECRETPW", "INCUMBENT_CONTROL_TOKEN=SECRETTOKEN", "INCUMBENT_SERVERS=" + zkmem.Start(t).Addr()}
+			secrets := []string{"INCUMBENT_AUTH=digest:ann:SECRETPW", "INCUMBENT_SASL_PASSWORD=SECRETPW",
+				"INCUMBENT_CONTROL_TOKEN=SECRETTOKEN"}
+			env := append(slices.Clone(secrets), "INCUMBENT_SERVERS="+zkmem.Start(t).Addr())
 			out := programtest.Start(t, env, append(args, "--", "sh", "-c", script)...).Exits(0).Out.String()
 			programtest.Contains(t, out, "INCUMBENT_TOKEN=")
-			for _, secret := range []string{"INCUMBENT_AUTH=digest:ann:SECRETPW", "INCUMBENT_CONTROL_TOKEN=SECRETTOKEN"} {
+			for _, secret := range secrets {
 				if strings.Contains(out, secret) != pass {
 					t.Errorf("%s, --pass-auth %v: %s is in the environment: %v", verb, pass, secret, !pass)
 				}
