@@ -86,7 +86,8 @@ func private(path, scheme, id string) func(*encoder) {
 // A server without users does not know the scheme, one that only demands a login does.
 func TestTheSchemeSASLIsKnownWithALogin(t *testing.T) {
 	newSession(t, Start(t), time.Minute).hears(InvalidACL, OpCreate, private("/a", "sasl", "bob"))
-	s := Start(t, Options{SASLUsers: map[string]string{"bob": "b"}})
+	s := New(Options{SASLUsers: map[string]string{"bob": "b"}}) // without a listener
+	defer s.Close()
 	c := newSession(t, s, time.Minute)
 	c.hears(InvalidACL, OpCreate, private("/a", "auth", ""))
 	for i, id := range []string{"bob", "a/b@C", "", "a/b"} {

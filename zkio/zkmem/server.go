@@ -74,7 +74,7 @@ func newServer(o Options, mu *sync.Mutex, number byte) *Server {
 		listeners: map[net.Listener]struct{}{},
 		counts:    newCounts(),
 	}
-	s.tree.extended, s.tree.keeper = s.opts.ExtendedTypes, s.opts.Keeper
+	s.tree.extended, s.tree.keeper, s.tree.schemes = s.opts.ExtendedTypes, s.opts.Keeper, s.schemes()
 	rand.Read(s.secret[:])
 	s.lastID = firstSessionID(s.start, number)
 	s.mu.Lock() // the reaper may run before its timer is known here

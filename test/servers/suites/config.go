@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +31,9 @@ type config struct {
 
 	Reconfig bool // reconfigEnabled
 	ReadOnly bool // readonlymode.enabled
+
+	SASL  bool              // an authProvider is that of SASL
+	Users map[string]string // of the JAAS file, with SASL
 
 	SecurePort           string // secureClientPort, "" for none
 	KeyStore, TrustStore store  // ssl.keyStore and ssl.trustStore
@@ -80,6 +84,13 @@ func readConfig(args []string) (config, error) {
 	for _, arg := range args {
 		name, value, _ := strings.Cut(arg, "=")
 		switch name {
+		case "-Djava.security.auth.login.config":
+			if !c.SASL {
+				continue
+			}
+			if c.Users, err = readUsers(value); err != nil {
+				return config{}, err
+			}
 		case "-Dzookeeper.DigestAuthenticationProvider.superDigest":
 			c.Super = value
 		case "-Dzookeeper.extendedTypesEnabled":
@@ -94,6 +105,24 @@ func readConfig(args []string) (config, error) {
 	id, err := os.ReadFile(filepath.Join(c.Dir, "myid"))
 	c.ID = strings.TrimSpace(string(id))
 	return c, err
+}
+
+// user is an option of a DigestLoginModule: user_bob="password".
+var user = regexp.MustCompile(`\buser_([^\s="]+)="([^"]*)"`)
+
+// readUsers returns the users of the section Server of a JAAS file.
+func readUsers(file string) (map[string]string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	users := map[string]string{}
+	_, section, _ := strings.Cut(string(text), "Server {")
+	section, _, _ = strings.Cut(section, "}")
+	for _, found := range user.FindAllStringSubmatch(section, -1) {
+		users[found[1]] = found[2]
+	}
+	return users, nil
 }
 
 // parseConfig reads a zoo.cfg.
@@ -131,6 +160,8 @@ func parseConfig(text string) (c config, err error) {
 			}
 		case name == "reconfigEnabled":
 			c.Reconfig = value == "true"
+		case strings.HasPrefix(name, "authProvider."):
+			c.SASL = c.SASL || strings.HasSuffix(value, ".SASLAuthenticationProvider")
 		case strings.HasPrefix(name, "server."):
 			c.Servers = append(c.Servers, line)
 		}
@@ -150,6 +181,6 @@ func (c config) ensemble() string {
 // options returns the settings of a server of zkmem.
 func (c config) options() zkmem.Options {
 	return zkmem.Options{Release: zkmem.Release38, Tick: time.Duration(c.Tick) * time.Millisecond,
-		SuperDigest: c.Super, ExtendedTypes: c.TTL,
+		SuperDigest: c.Super, ExtendedTypes: c.TTL, SASLUsers: c.Users,
 		SyncLimit: int(c.Sync), Reconfig: c.Reconfig, ReadOnlyMode: c.ReadOnly}
 }

@@ -5,6 +5,7 @@ package suites
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -207,6 +208,17 @@ func TestConfigurations(t *testing.T) {
 		if _, err := readConfig([]string{file}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
+	}
+	write("clientPort=1\ndataDir=" + dir +
+		"\nauthProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider\n")
+	jaas := filepath.Join(dir, "jaas.conf")
+	if err := os.WriteFile(jaas, []byte("Server {\n  X required\n  user_ann=\"a b\" user_bob=\"\";\n};\n"+
+		"Client {\n  X required user_carol=\"c\";\n};\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err = readConfig([]string{"-Djava.security.auth.login.config=" + jaas, file})
+	if err != nil || !maps.Equal(c.options().SASLUsers, map[string]string{"ann": "a b", "bob": ""}) {
+		t.Errorf("%+v %v", c, err)
 	}
 	if _, err := readConfig(nil); err == nil {
 		t.Error("no error without arguments")
