@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,34 +19,15 @@ import (
 var saslUsers = map[string]string{"bob": "bobsecret", "jörg": "größer", "łukasz": "zażółć",
 	"山田": "パスワード🔑", "q": `q\"q`}
 
-// jaas writes a JAAS file with the users, and returns the property that names it.
-func jaas(t *testing.T, users map[string]string) string {
-	t.Helper()
-	var b strings.Builder
-	b.WriteString("Server {\n  org.apache.zookeeper.server.auth.DigestLoginModule required")
-	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
-	for user, password := range users {
-		fmt.Fprintf(&b, "\n  \"user_%s\"=\"%s\"", user, quote.Replace(password))
-	}
-	b.WriteString(";\n};\n")
-	file := filepath.Join(t.TempDir(), "jaas.conf")
-	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return "java.security.auth.login.config=" + file
-}
-
-const withSASL = "zookeeper.authProvider.sasl=org.apache.zookeeper.server.auth.SASLAuthenticationProvider"
-
 // TestALoginIsAnsweredAsByTheRealServer plays logins that succeed, and each way in which one fails, on a server that
 // demands a login and on one that does not.
 func TestALoginIsAnsweredAsByTheRealServer(t *testing.T) {
 	onReleases(t, func(t *testing.T, r release) {
 		for _, demanded := range []bool{false, true} {
-			o := realzk.Options{MaxTimeout: lasting, Properties: []string{noReaper, withSASL, jaas(t, saslUsers)}}
+			o := realzk.Options{MaxTimeout: lasting, Properties: append(realzk.SASL(t, saslUsers), noReaper)}
 			m := zkmem.Options{MaxSessionTimeout: lasting, SASLUsers: saslUsers}
 			if demanded {
-				o.Properties = append(o.Properties, "zookeeper.sessionRequireClientSASLAuth=true")
+				o.Properties = append(o.Properties, realzk.RequireSASL)
 				m.EnforceAuth = []string{"sasl"}
 			}
 			apache, mem := r.start(t, o, m)

@@ -114,8 +114,8 @@ func startSecured(t *testing.T, release realzk.Release) secured {
 	return startSecuredFor(t, release, host)
 }
 
-// startSecuredFor is startSecured with a certificate for this host.
-func startSecuredFor(t *testing.T, release realzk.Release, host string) secured {
+// startSecuredFor is startSecured with a certificate for this host, and with further properties.
+func startSecuredFor(t *testing.T, release realzk.Release, host string, properties ...string) secured {
 	t.Helper()
 	release.Require(t)
 	if os.Getenv("INCUMBENT_ZK") != "" {
@@ -134,11 +134,11 @@ func startSecuredFor(t *testing.T, release realzk.Release, host string) secured 
 	_, port, _ := net.SplitHostPort(s.tls)
 	config := fmt.Sprintf("tickTime=200\ndataDir=%s\nclientPort=%s\nclientPortAddress=127.0.0.1\nsecureClientPort=%s\n"+
 		"secureClientPortAddress=127.0.0.1\n4lw.commands.whitelist=*\nadmin.enableServer=false\n", filepath.Join(dir, "data"), plain, port)
-	process, err := release.Launch(dir, config, []string{
+	process, err := release.Launch(dir, config, append(properties,
 		"zookeeper.serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory",
-		"zookeeper.ssl.keyStore.location=" + both, "zookeeper.ssl.keyStore.type=PEM",
-		"zookeeper.ssl.trustStore.location=" + s.ours.file(), "zookeeper.ssl.trustStore.type=PEM",
-	}, false)
+		"zookeeper.ssl.keyStore.location="+both, "zookeeper.ssl.keyStore.type=PEM",
+		"zookeeper.ssl.trustStore.location="+s.ours.file(), "zookeeper.ssl.trustStore.type=PEM",
+	), false)
 	ok(t, err)
 	t.Cleanup(func() { process.End("") })
 	served(t, process, s.plain)
