@@ -120,7 +120,7 @@
 //
 // A process that is paused believes that it leads while it is paused. Pass
 // [Leadership.Token] to every store that the work writes to and let the store refuse
-// lower ones, or write with [Leadership.Write]. Kerberos needs a [Mechanism] from elsewhere. This
+// lower ones, or write with [Leadership.Write]. Kerberos is the module integrations/kerberos. This
 // is no service for many short critical sections.
 //
 // # Rules for callers

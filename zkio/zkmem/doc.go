@@ -59,7 +59,7 @@
 //
 // # Where it differs from ZooKeeper
 //
-//   - SASL is DIGEST-MD5, and no Kerberos. A real server accepts an unknown user with the password of the user who has
+//   - SASL is DIGEST-MD5, and no Kerberos. A real 3.8.0 accepts an unknown user with the password of the one who has
 //     logged in before it, which this one refuses. Quotas are counted and not enforced, which is ZooKeeper's default.
 //   - A multiRead with a write in it, or with a path that is null, is refused without the body that a real server sends
 //     behind the error. So is a multi with such a path, for which 3.8.0 uses up a zxid without naming it.

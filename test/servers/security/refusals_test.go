@@ -191,6 +191,14 @@ var refusing = map[string]func(t *testing.T, on *refusers, r refusal, elect elec
 			elect("--servers", s.Addr())
 		}
 	},
+	"the servers refuse the login": func(t *testing.T, on *refusers, _ refusal, elect electing) {
+		on.has(t, realzk.Version{3, 6, 0})
+		s := realzk.Start(t, realzk.Options{Release: on.Release,
+			Properties: append(realzk.SASL(t, saslUsers), realzk.RequireSASL)})
+		file := filepath.Join(t.TempDir(), "password")
+		ok(t, os.WriteFile(file, []byte("wrong\n"), 0o600))
+		elect("--servers", s.Addr(), "--sasl", "digest:bob", "--sasl-password-file", file)
+	},
 	"the servers do not know the scheme": func(t *testing.T, on *refusers, _ refusal, elect electing) {
 		file := filepath.Join(t.TempDir(), "auth")
 		ok(t, os.WriteFile(file, []byte("x509:ann\n"), 0o600))
