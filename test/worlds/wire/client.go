@@ -100,6 +100,9 @@ func (c *client) open() {
 		Servers: "zk0:2181,zk1:2181,zk2:2181", SessionTimeout: w.plan.timeout, Tick: tick, RideOut: w.plan.rideOut,
 		Dial: func(ctx context.Context, _, address string) (net.Conn, error) { return w.dial(ctx, c, address) },
 	}
+	if w.plan.login {
+		config.SASL = incumbent.DigestMD5(user, password)
+	}
 	if w.plan.records {
 		config.Record = &c.log
 	}

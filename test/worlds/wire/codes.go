@@ -44,6 +44,9 @@ func (w *world) answerByCodes(r zkmem.Request) zkmem.Verdict {
 		w.attaches.note(r.Session)
 		return zkmem.Verdict{}
 	}
+	if r.Op == zkmem.OpSASL {
+		return w.refuseLogins(r)
+	}
 	if !w.storming() || !needsEnsemble(int(r.Op)) {
 		return zkmem.Verdict{}
 	}

@@ -23,7 +23,7 @@
 // ensemble: they answer reads and pings, and no writes. Clients are cut off from all servers. Some writes are
 // answered by codes that say nothing about them, and carried out, or not, or later: see codes.go. An operator deletes
 // places and watched directories, ends sessions, restarts the server. Loops and whole processes stand still. Some
-// servers are too old for containers.
+// servers are too old for containers. In further worlds the server demands a login by SASL, and refuses some.
 //
 // One zkmem is behind three addresses. Sessions end as an ensemble's leader ends them, which knows of them only by the
 // reports of servers that reach it: see reports.go.
@@ -49,7 +49,7 @@
 // # What is not modelled
 //
 // Servers with different states: reads are as old as the network makes them, no older. The pause of an ensemble's leader, a
-// wipe, a restore, TLS, authentication and more than one session timeout in a world. The simulation has those.
+// wipe, a restore, TLS, credentials and more than one session timeout in a world. The simulation has those.
 //
 // # Planted bugs
 //

@@ -11,16 +11,19 @@ const (
 	opPing       = 11
 	opSetWatches = 101
 	opAuth       = 100
+	opSASL       = 102
 	opClose      = -11
 	opReconnect  = 0 // the first frame of a connection, which has no number
 )
 
 // reads are the operations that a server answers without the ensemble.
-var reads = map[int]bool{opPing: true, opSetWatches: true, opAuth: true, 3: true, 4: true, 8: true, 12: true}
+var reads = map[int]bool{opPing: true, opSetWatches: true, opAuth: true, opSASL: true,
+	3: true, 4: true, 8: true, 12: true}
 
 // opNames are the names of operations in ZooDefs.OpCode.
 var opNames = map[int]string{opReconnect: "connect", 1: "create", 2: "delete", 3: "exists", 4: "getData", 5: "setData", 8: "getChildren", opSync: "sync", opPing: "ping",
-	12: "getChildren2", 13: "check", 14: "multi", 15: "create2", 19: "createContainer", opAuth: "auth", opSetWatches: "setWatches", opClose: "closeSession"}
+	12: "getChildren2", 13: "check", 14: "multi", 15: "create2", 19: "createContainer", opAuth: "auth",
+	opSetWatches: "setWatches", opClose: "closeSession", opSASL: "sasl"}
 
 // what says what a frame is: the operation and the path of a request, or what a server sends.
 func what(up bool, frame []byte, first bool) string {
@@ -29,7 +32,7 @@ func what(up bool, frame []byte, first bool) string {
 		switch name := opNames[op]; {
 		case name == "":
 			return "to the server (operation " + strconv.Itoa(op) + ")"
-		case op == opReconnect, op == opPing, op == 14, op == opAuth, op == opSetWatches, op == opClose:
+		case op == opReconnect, op == opPing, op == 14, op == opAuth, op == opSASL, op == opSetWatches, op == opClose:
 			return "to the server (" + name + ")"
 		default:
 			return "to the server (" + name + " " + stringAt(frame, 12) + ")"

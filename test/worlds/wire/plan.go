@@ -30,6 +30,7 @@ type plan struct {
 	neighbours  int  // programs without this library that share the lock
 	job         bool // the clients are instances of a job, too
 	plain       bool // the lock's names have no GUID
+	login       bool // the server demands a login, see loggingIn
 	outages     []outage
 	acts        []act
 }
@@ -40,6 +41,12 @@ func (p plan) lock() incumbent.MutexOptions {
 		return incumbent.MutexOptions{Plain: true, Prefix: "lock-"}
 	}
 	return incumbent.MutexOptions{}
+}
+
+// loggingIn returns the plan for a server that demands a login by SASL. Neighbours have none.
+func (p plan) loggingIn() plan {
+	p.login, p.neighbours = true, 0
+	return p
 }
 
 // outage is a time in which a server does not reach the ensemble, or a client no server.

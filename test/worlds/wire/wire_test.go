@@ -37,6 +37,16 @@ func TestWorlds(t *testing.T) {
 	}
 }
 
+// TestWorldsThatLogIn plays the same worlds where the server demands a login, which the storm cuts, delays and refuses.
+func TestWorldsThatLogIn(t *testing.T) {
+	for seed := range selection.Of(t, "worlds", int64(3), 8, 40) {
+		t.Run(strconv.FormatInt(seed+1, 10), func(t *testing.T) {
+			t.Parallel()
+			playPlan(t, newPlan(uint64(seed+1)).loggingIn(), false)
+		})
+	}
+}
+
 // given reports whether the command line has a flag.
 func given(name string) (is bool) {
 	flag.Visit(func(f *flag.Flag) { is = is || f.Name == name })

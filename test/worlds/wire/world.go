@@ -59,13 +59,20 @@ type line struct {
 // breach is a check that failed.
 type breach struct{ check, text string }
 
-// play plays the world of a seed in a bubble of its own. The test fails if a check does, and shows the story.
-func play(t *testing.T, seed uint64, always bool) {
+// play plays the world of a seed.
+func play(t *testing.T, seed uint64, always bool) { playPlan(t, newPlan(seed), always) }
+
+// playPlan plays a world in a bubble of its own. The test fails if a check does, and shows the story.
+func playPlan(t *testing.T, p plan, always bool) {
 	virtual.Within(t, time.Hour, func(t *testing.T) {
-		w := &world{plan: newPlan(seed), dice: dice(mix(seed)), start: time.Now(), failed: map[string]bool{},
+		w := &world{plan: p, dice: dice(mix(p.seed)), start: time.Now(), failed: map[string]bool{},
 			itemsRan: map[int]bool{}}
 		w.truth, w.seen, w.leader = newTruth(w), newSightings(w), newReports(w)
-		w.srv = zkmem.New(zkmem.Options{Tick: tick, NoContainers: w.plan.old})
+		options := zkmem.Options{Tick: tick, NoContainers: w.plan.old}
+		if w.plan.login {
+			options.EnforceAuth, options.SASLUsers = []string{"sasl"}, map[string]string{user: password}
+		}
+		w.srv = zkmem.New(options)
 		virtual.Log(t, w.report)
 		w.srv.OnApply(w.truth.apply)
 		w.srv.Intercept(w.answerByCodes)
