@@ -87,7 +87,7 @@ func (c *connection) config(a *app) (incumbent.Config, error) {
 		cfg.Logger = zerolog.New(zerolog.ConsoleWriter{Out: a.Err, NoColor: !a.Err.HasColour(), TimeFormat: cli.TimeLayout}).Hook(zerolog.HookFunc(addTime))
 	}
 	var err error
-	if cfg.SASL, err = c.sasl.mechanism(a); err != nil {
+	if cfg.SASL, err = c.sasl.mechanism(a.noteIfOthersMayRead); err != nil {
 		return cfg, err
 	}
 	cfg.Auth, err = c.credentials(a)

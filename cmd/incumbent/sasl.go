@@ -27,8 +27,9 @@ func (s *saslFlags) flags(f *pflag.FlagSet) {
 		" holds it")
 }
 
-// mechanism returns the mechanism, nil for none. Its errors repeat nothing that may be a password.
-func (s *saslFlags) mechanism(a *app) (incumbent.Mechanism, error) {
+// mechanism returns the mechanism, nil for none. Its errors repeat nothing that may be a password. It calls opened with
+// the file of a password.
+func (s *saslFlags) mechanism(opened func(*os.File)) (incumbent.Mechanism, error) {
 	switch {
 	case s.identity == "" && s.passwordFile != "":
 		return nil, cli.Usage("--sasl-password-file goes with --sasl: give --sasl digest:USER, too")
@@ -40,7 +41,7 @@ func (s *saslFlags) mechanism(a *app) (incumbent.Mechanism, error) {
 		return nil, cli.Usage("--sasl is written digest:USER, and USER has no colon: the password is in "+
 			"--sasl-password-file, or in %s", saslPassword)
 	}
-	password, err := s.password(a)
+	password, err := s.password(opened)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +49,7 @@ func (s *saslFlags) mechanism(a *app) (incumbent.Mechanism, error) {
 }
 
 // password reads the password.
-func (s *saslFlags) password(a *app) (string, error) {
+func (s *saslFlags) password(opened func(*os.File)) (string, error) {
 	if s.passwordFile == "" {
 		if password := os.Getenv(saslPassword); password != "" {
 			return password, nil
@@ -60,7 +61,7 @@ func (s *saslFlags) password(a *app) (string, error) {
 		return "", cli.Usage("--sasl-password-file: %w", err)
 	}
 	defer f.Close()
-	a.noteIfOthersMayRead(f)
+	opened(f)
 	text, err := io.ReadAll(io.LimitReader(f, maxSecretFile+1))
 	password := strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
 	switch {
