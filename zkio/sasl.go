@@ -99,7 +99,7 @@ func (s *session) startLogin(ctx context.Context, t *target, conn net.Conn) (*lo
 	err := s.callMechanism(ctx, func() error {
 		exchange, token, err := s.a.cfg.SASL.Start(ctx, server)
 		if err == nil && isNil(exchange) {
-			err = errors.New("Start returned neither an exchange nor an error")
+			err = errors.New("its Start returned neither an exchange nor an error")
 		}
 		begun <- &login{exchange, token}
 		return err
