@@ -46,20 +46,12 @@ type node struct {
 	latch *Latch
 	ahead atomic.Int64      // how far its clock ran on while the process stood still
 	step  func(func()) bool // has its loop call a function, unless it has ended
-	wall  func() time.Time  // for a job's schedule; nil: the bubble's
-	base  context.Context   // of Open; nil: one that does not end
 }
 
 // bubble runs a test in virtual time.
 func bubble(t *testing.T, o zkmem.Options, test func(*testing.T, *world)) {
 	t.Helper()
 	virtual.Test(t, func(t *testing.T) { test(t, newWorld(t, o)) })
-}
-
-// bubbleWithin runs a test that takes longer in virtual time.
-func bubbleWithin(t *testing.T, limit time.Duration, test func(*testing.T, *world)) {
-	t.Helper()
-	virtual.Within(t, limit, func(t *testing.T) { test(t, newWorld(t, zkmem.Options{})) })
 }
 
 func newWorld(t *testing.T, o zkmem.Options) *world {
@@ -75,16 +67,7 @@ func newWorld(t *testing.T, o zkmem.Options) *world {
 // open opens a client. It is closed when the test ends, and its log is replayed, but not under the race detector.
 func (w *world) open(change ...func(*Config)) *node {
 	w.t.Helper()
-	return w.openNode(&node{w: w}, change...)
-}
-
-// openNode is open for a node that has something already.
-func (w *world) openNode(n *node, change ...func(*Config)) *node {
-	w.t.Helper()
-	n.tape = tape.New(w.t)
-	if n.base == nil {
-		n.base = context.Background()
-	}
+	n := &node{w: w, tape: tape.New(w.t)}
 	config := Config{
 		Servers: "192.0.2.1:2181", Silent: true, Record: n.tape,
 		Dial: func(context.Context, string, string) (net.Conn, error) { return w.dial(n) },
@@ -93,7 +76,7 @@ func (w *world) openNode(n *node, change ...func(*Config)) *node {
 		f(&config)
 	}
 	var err error
-	if n.Client, err = Open(sources.With(n.base, w.sources(n)), config); err != nil {
+	if n.Client, err = Open(sources.With(context.Background(), w.sources(n)), config); err != nil {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() {
@@ -121,7 +104,6 @@ func (w *world) sources(n *node) sources.Sources {
 		Clock:  clock.Of(func() int64 { return w.now() + n.ahead.Load() }),
 		Seed:   func() string { return fmt.Sprintf("%016x%016x", w.seed, w.drawn.Add(1)) },
 		Opened: func(step func(func()) bool) { n.step = step },
-		Wall:   n.wall,
 	}
 }
 
@@ -172,37 +154,10 @@ func (n *node) cutAsync() {
 	}
 }
 
-// session returns ZooKeeper's id of the session that owns the latch's node, 0 if there is
-// none.
-func (n *node) session() (id int64) {
-	for _, s := range n.w.srv.Sessions() {
-		for _, path := range s.Ephemerals {
-			if n.latch != nil && path == n.ownPath() {
-				id = s.ID
-			}
-		}
-	}
-	return id
-}
-
-// ownPath is the path of the node made last.
-func (n *node) ownPath() (path string) {
-	for _, r := range n.tape.Records() {
-		if r.Machine == "latch-1" && r.To == "listing" && r.Event.Kind == "reply.create" {
-			path = r.Event.Path
-		}
-	}
-	return path
-}
-
 // pass lets virtual time pass.
 func pass(d time.Duration) {
 	virtual.Sleep(d)
 	synctest.Wait()
-}
-
-func timeouts(session, tick time.Duration) func(*Config) {
-	return func(c *Config) { c.SessionTimeout, c.Tick = session, tick }
 }
 
 // blockLoop makes the loop run this number of steps, one behind the other, with a wait in

@@ -20,11 +20,6 @@ func (w *panickingWriter) Write([]byte) (int, error) {
 	panic("out of disk")
 }
 
-// writerFunc writes by a function.
-type writerFunc func([]byte) (int, error)
-
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
-
 // A logger that panics loses its lines, and does not hide that. The client goes on, also if the
 // error handler panics.
 func TestALoggerThatPanicsIsReported(t *testing.T) {

@@ -10,6 +10,61 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
+// After maxStatPaths, terms are counted under one path.
+func TestPathsAreBounded(t *testing.T) {
+	var m meters
+	m.init((&Client{}).metersUse())
+	for i := range maxStatPaths + 5 {
+		path := "/line" + string(rune('a'+i%26)) + string(rune(0x4e00+i))
+		m.termEnded("latch", path, &LostError{Reason: ReasonClosed})
+	}
+	var s Stats
+	m.readRare(&s, 0)
+	if len(s.Terms) != maxStatPaths+1 {
+		t.Errorf("%d paths", len(s.Terms))
+	}
+	if i := slices.IndexFunc(s.Terms, func(one TermStats) bool { return one.Path == "other" }); i < 0 ||
+		s.Terms[i].Count != 5 {
+		t.Error("the rest is not counted under other")
+	}
+}
+
+// A step allocates nothing more because it is counted.
+func TestAStepIsCountedWithoutAllocation(t *testing.T) {
+	c := &Client{handles: map[events.ID]receiver{}}
+	c.meters.init(c.metersUse())
+	c.meters.budget.Store(int64(time.Second))
+	ev := &events.Event{Kind: events.ReplySync, At: 5e8, SentAt: 4e8, ValidUntil: 9e8}
+	step := engine.Observed{Machine: events.SessionMachine, Event: ev, Seq: 7}
+	if n := testing.AllocsPerRun(100, func() { c.meters.stepped(step) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	if c.meters.heartbeats[bySync].read().Count() != 101 {
+		t.Error("the step was not counted")
+	}
+}
+
+// No kind of event that the meters count allocates, and none of those that they do not.
+func TestNoEventIsCountedWithAnAllocation(t *testing.T) {
+	c := &Client{handles: map[events.ID]receiver{}, config: &Config{}}
+	c.meters.init(c.metersUse())
+	c.meters.budget.Store(int64(time.Second))
+	for _, kind := range events.Kinds() {
+		for _, machine := range []events.ID{events.SessionMachine, "latch-1",
+			events.ID(machines.ConsumerRecipe.Name() + "-1")} {
+			step := engine.Observed{Machine: machine,
+				Event: &events.Event{Kind: kind, At: 5e8, SentAt: 4e8, ValidUntil: 9e8}, Seq: 7}
+			if n := testing.AllocsPerRun(50, func() { c.meters.stepped(step) }); n != 0 {
+				t.Errorf("%s of %s: %v allocations", kind, machine, n)
+			}
+		}
+	}
+	if c.meters.lag.noteTime(time.Millisecond); testing.AllocsPerRun(50,
+		func() { c.meters.lag.noteTime(time.Second) }) != 0 {
+		t.Error("the loop's lag is counted with an allocation")
+	}
+}
+
 // rounds is a latch that resigns and leads again, with a heartbeat in each round, and nothing but an engine below it.
 type rounds struct {
 	*engine.Engine
@@ -19,7 +74,8 @@ type rounds struct {
 }
 
 func newRounds(observed bool) *rounds {
-	r := &rounds{Engine: engine.New(false, machines.Recipes()...), now: int64(time.Second), asked: map[events.Kind]uint64{}}
+	r := &rounds{Engine: engine.New(false, machines.Recipes()...), now: int64(time.Second),
+		asked: map[events.Kind]uint64{}}
 	if observed {
 		c := &Client{handles: map[events.ID]receiver{}, config: &Config{}}
 		c.meters.init(c.metersUse())
@@ -27,9 +83,11 @@ func newRounds(observed bool) *rounds {
 		r.Observe(c.meters.stepped)
 	}
 	r.feed(events.SessionMachine, events.Event{Kind: events.CommandOpen, Recipe: "session", Seed: "s"})
-	r.feed("latch-1", events.Event{Kind: events.CommandOpen, Recipe: "latch", Seed: "l", Path: "/l", Data: []byte("me")})
+	r.feed("latch-1", events.Event{Kind: events.CommandOpen, Recipe: "latch", Seed: "l", Path: "/l",
+		Data: []byte("me")})
 	r.feed(events.SessionMachine, events.Event{Kind: events.CommandStart, Request: 1})
-	r.feed(events.SessionMachine, events.Event{Kind: events.ConnectionAttached, Session: 1, SessionID: 7, Timeout: int64(15 * time.Second)})
+	r.feed(events.SessionMachine,
+		events.Event{Kind: events.ConnectionAttached, Session: 1, SessionID: 7, Timeout: int64(15 * time.Second)})
 	r.feed("latch-1", events.Event{Kind: events.CommandStart, Request: 2})
 	r.lead()
 	return r
@@ -62,7 +120,8 @@ func (r *rounds) answer(to events.ID, ev events.Event) {
 func (r *rounds) lead() {
 	r.n++
 	r.answer("latch-1", events.Event{Kind: events.ReplyCreate, Path: r.own, Zxid: r.n})
-	r.answer("latch-1", events.Event{Kind: events.ReplyStat, Path: r.own, Stat: &events.Stat{Czxid: r.n, EphemeralOwner: 7}})
+	r.answer("latch-1", events.Event{Kind: events.ReplyStat, Path: r.own,
+		Stat: &events.Stat{Czxid: r.n, EphemeralOwner: 7}})
 	r.answer("latch-1", events.Event{Kind: events.ReplyChildren, Path: "/l", Children: []string{r.own[len("/l/"):]}})
 	r.answer(events.SessionMachine, events.Event{Kind: events.ReplyMulti})
 }
@@ -73,7 +132,8 @@ func (r *rounds) round() {
 	r.lead()
 }
 
-// BenchmarkObserver is a round with and without the meters that Client.Stats reads, in turns of ten rounds each. It reports
+// BenchmarkObserver is a round with and without the meters that Client.Stats reads, in turns of ten rounds each. It
+// reports
 // the medians, which a machine with other work hardly moves: docs/performance.md.
 func BenchmarkObserver(b *testing.B) {
 	turns := [2]*rounds{newRounds(false), newRounds(true)}
@@ -100,7 +160,8 @@ func BenchmarkObserver(b *testing.B) {
 	b.ReportMetric(100*(with/without-1), "%-more")
 }
 
-// The meters add no allocation to a round. It compares sums of many rounds: some allocations are made once in several of them.
+// The meters add no allocation to a round. It compares sums of many rounds: some allocations are made once in several
+// of them.
 func TestARoundIsCountedWithoutAllocation(t *testing.T) {
 	const rounds = 200
 	allocations := func(observed bool) float64 {
