@@ -14,7 +14,7 @@ var clockFiles = map[string]string{
 	"internal/clock/system_other.go": "is the source of time where there is no CLOCK_BOOTTIME",
 
 	"leadership.go":                "ValidUntil gives the deadline as a time of day",
-	"recordheader.go":              "the log's header says when the log began",
+	"recording.go":                 "the log's header says when the log began",
 	"internal/flightlog/output.go": "the log's notes say what the wall clock is",
 	"internal/flightlog/dir.go":    "each segment's header says when it began",
 	"internal/flightlog/ring.go":   "the header of a dump says when it began",
