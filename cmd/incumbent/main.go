@@ -3,6 +3,10 @@
 // draws the state machines. Without a command it prints its help.
 package main
 
-import "os"
+import (
+	"os"
 
-func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+	"github.com/incumbent-go/incumbent/cmd/incumbent/program"
+)
+
+func main() { os.Exit(program.Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }

@@ -16,13 +16,13 @@ const smallKnot = 12
 // knots are the packages with a larger one, and how large it may be. A ceiling only falls. It is at most knotSlack
 // above what there is. The goal is 25.
 var knots = map[string]int{
-	"cmd/incumbent":  43,
-	"zkio":           40,
-	"internal/why":   40,
-	"internal/world": 33,
-	"zkio/zkmem":     24,
-	"engine":         23,
-	"machines":       14,
+	"cmd/incumbent/program": 43,
+	"zkio":                  40,
+	"internal/why":          40,
+	"internal/world":        33,
+	"zkio/zkmem":            24,
+	"engine":                23,
+	"machines":              14,
 }
 
 const knotSlack = 3
@@ -30,7 +30,7 @@ const knotSlack = 3
 // A knot is files of which each uses names that each other one declares, directly or by way of others. It is read,
 // tested and moved as a whole.
 func TestNoKnotOfFilesGrows(t *testing.T) {
-	dirs := slices.Concat(product, tools, leaves, []string{"cmd/incumbent"})
+	dirs := slices.Concat(product, tools, leaves, []string{"cmd/incumbent/program"})
 	for dir := range knots {
 		if !slices.Contains(dirs, dir) {
 			t.Errorf("a ceiling for %s, whose files nobody looks at", dir)

@@ -28,7 +28,7 @@ func exports(t *testing.T) map[string]string {
 	if exported == nil {
 		exported = map[string]string{}
 		for _, line := range golist(t, "", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}",
-			".", "./zkio/zkmem", "./health", "./metrics", "./slogger", "./internal/...", "./cmd/incumbent") {
+			".", "./zkio/zkmem", "./health", "./metrics", "./slogger", "./internal/...", "./cmd/incumbent/program") {
 			pkg, export, _ := strings.Cut(line, " ")
 			exported[pkg] = export
 		}

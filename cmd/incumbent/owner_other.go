@@ -1,8 +1,0 @@
-//go:build !unix
-
-package main
-
-import "os"
-
-// rootOwns reports false: there is no such owner here.
-func rootOwns(os.FileInfo) bool { return false }

@@ -1,0 +1,8 @@
+//go:build !unix
+
+package program
+
+import "os"
+
+// rootOwns reports false: there is no such owner here.
+func rootOwns(os.FileInfo) bool { return false }

@@ -1,0 +1,317 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/cmd/internal/cli"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+func (a *app) watch() *cobra.Command {
+	conn, plains, metricsAt, hosts := &connection{}, prefixes{}, "", hostNames{}
+	c := &cobra.Command{
+		Use:   "watch PATH",
+		Short: "print every change of the first in line, until interrupted",
+		Long: `Print who is first in line, and every change, until interrupted. An empty line is
+printed, too.
+Only a participant itself knows whether it leads: the first in line may be paused,
+or cut off, or not confirmed yet. Nobody behind a persistent node leads before
+somebody deletes it: that is printed, too, and with --json has the event "blocked".
+An order of numbers that contradicts the tokens, which ZooKeeper cannot have made, is
+printed within 10 seconds, with --json as the event "forged".
+
+Every 5 seconds it is asked whether the first in line has a connection, as status does: what
+changes is printed, with --json as the event "signs". While a line is vacant, it is said
+after 10 seconds, and after each doubling, for how long: with --json as the event "still-vacant".
+
+The command creates no node, and goes on after reconnects. It prints reconnects:
+on stderr, or with --json as objects with the event "connection". A participant
+that comes and goes between two reads may be missed. How long one was first is
+measured by this program. An error that comes again and again is printed once. If
+PATH may not be listed, the command ends (77); if only the node of the first in line
+may not be read, it goes on. It ends if the reader of stdout has gone. A reader that
+does not read holds nothing up: what does not fit into a quarter of a MiB is dropped,
+and a line, or with --json an object with the event "dropped", says how many.
+
+With --metrics it also answers Prometheus at /metrics: whether anybody is in line, how
+many are, and for how long nobody was. It exports that when no participant runs.
+
+Exit codes:
+   0  interrupted, by SIGINT or SIGTERM` + connectExitCodes + `, or the address of
+      --metrics cannot be listened on` + rightsExitCodes,
+		Example: "  incumbent watch /jobs/nightly\n  incumbent watch /jobs/nightly --json\n  incumbent watch /election --prefix n_\n  incumbent watch /jobs/nightly --metrics :9141",
+		Args:    exactly("a PATH"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := hosts.check(); err != nil {
+				return err
+			}
+			return a.follow(c.Context(), conn, &onlooker{dir: args[0], plains: plains, servers: conn.asker()},
+				metricsAt, hosts)
+		},
+	}
+	conn.flags(a, c.Flags())
+	plains.flags(c.Flags())
+	c.Flags().StringVar(&metricsAt, "metrics", "", "serve /metrics for Prometheus at this address, such as :9141; without a host, on the\nloopback only")
+	hosts.flags(c.Flags())
+	a.JSONFlag(c)
+	return c
+}
+
+// follow prints the changes of a line, and exports it at metricsAt, if that is not "".
+func (a *app) follow(ctx context.Context, conn *connection, looker *onlooker, metricsAt string, hosts hostNames) error {
+	if err := incumbent.CheckPath(looker.dir, looker.plains...); err != nil {
+		return cli.Usage("%w", trimLibrary(err))
+	}
+	ctx, stop := cli.Interruptible(ctx)
+	defer stop()
+	cfg, err := conn.config(a)
+	if err != nil {
+		return err
+	}
+	a.LongRunning()
+	var listener net.Listener
+	if metricsAt != "" {
+		if listener, err = listen("metrics", metricsAt); err != nil {
+			return err
+		}
+		defer func() { _ = listener.Close() }()
+	}
+	client, err := conn.begin(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer conn.closeClient(client)
+	looker.client, looker.lines, looker.reads = client, map[lineKey]lineSeen{}, make(chan struct{}, 4)
+	if listener != nil {
+		a.Note("metrics at http://%s/metrics", listener.Addr())
+		mux := http.NewServeMux()
+		mux.Handle("GET /metrics", looker)
+		defer serve(listener, hosts.only(metricsAt, mux), maxWait)()
+	}
+	switch err = conn.await(ctx, client); {
+	case err != nil && ctx.Err() != nil: // interrupted
+		return nil
+	case err != nil:
+		return err
+	}
+	ctx, unread := context.WithCancel(ctx)
+	defer unread()
+	go func() { // ends with the context
+		select {
+		case <-a.Out.Broken():
+			unread()
+		case <-ctx.Done():
+		}
+	}()
+	ctx, end := untilRefused(ctx, client)
+	err = a.printChanges(ctx, looker)
+	if refused := end(); err == nil {
+		err = failure(refused)
+	}
+	return err
+}
+
+// printChanges prints changes until the context ends, or until the ensemble forbids it to look.
+func (a *app) printChanges(ctx context.Context, looker *onlooker) error {
+	client, dir := looker.client, looker.dir
+	defer client.OnConnection(a.printConnection)()
+	printer := changePrinter{app: a, before: map[string]lastChange{}, trouble: map[string]string{},
+		said: map[string]time.Time{}}
+	go printer.look(ctx, looker) // ends with the context
+	for change, err := range client.Watch(ctx, dir, looker.plains...) {
+		switch {
+		case errors.Is(err, incumbent.ErrNoAuth) && mayNotList(ctx, client, dir):
+			return failure(err)
+		case err != nil:
+			printer.printError(time.Now(), err)
+		default:
+			now := time.Now()
+			looker.changed(now, change)
+			if printer.print(now, change) {
+				printer.printLine(ctx, looker)
+			}
+		}
+	}
+	return nil
+}
+
+// mayNotList reports whether the ensemble forbids to list a directory. If it does not, only the node
+// of one participant is hidden, and the next one may be readable.
+func mayNotList(ctx context.Context, client *incumbent.Client, dir string) bool {
+	_, err := client.Children(dir).Do(ctx)
+	return errors.Is(err, incumbent.ErrNoAuth)
+}
+
+// untilRefused returns a context that also ends when a client that was connected loses the
+// connection, and the ensemble refuses its credentials then. The function that it returns ends
+// the context, and returns the refusal, if there was one.
+func untilRefused(ctx context.Context, client *incumbent.Client) (context.Context, func() error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	remove := client.OnConnection(func(s incumbent.ConnectionState) {
+		if s != incumbent.Suspended && s != incumbent.Lost {
+			return
+		}
+		if err := client.WaitConnected(ctx); errors.Is(err, incumbent.ErrAuthFailed) {
+			cancel(err)
+		}
+	})
+	return ctx, func() error {
+		remove()
+		cancel(nil)
+		if err := context.Cause(ctx); errors.Is(err, incumbent.ErrAuthFailed) {
+			return err
+		}
+		return nil
+	}
+}
+
+// printConnection prints that the connection is lost, because the first in line that was
+// printed last may no longer be first, and that there is one again.
+func (a *app) printConnection(s incumbent.ConnectionState) {
+	switch {
+	case s == incumbent.Connected: // so it was from the beginning
+	case a.JSON:
+		a.Out.Object(map[string]any{"at": time.Now(), "event": "connection", "state": s})
+	case s == incumbent.Suspended:
+		a.Note("the connection is lost: who is first is not known until a server answers")
+	case s == incumbent.Reconnected:
+		a.Note("connected again: what has changed meanwhile follows")
+	}
+}
+
+// lastChange is the last change of a line that was printed, and when.
+type lastChange struct {
+	change incumbent.Change
+	at     time.Time
+}
+
+// node returns the node at the head of the line, whether a session owns it or not.
+func (l lastChange) node() incumbent.Participant {
+	if l.change.Blocker.Path != "" {
+		return l.change.Blocker
+	}
+	return l.change.First
+}
+
+type changePrinter struct {
+	*app
+	before    map[string]lastChange // by prefix
+	lastError string                // the error that was printed after the last change
+
+	mu      sync.Mutex           // of before and those that follow
+	seen    int64                // the transaction that changed the line last when it was read
+	line    incumbent.Line       // as it was read then
+	forged  string               // the order that was printed last; "": none is forged
+	trouble map[string]string    // the code of the signs that were printed last, by node
+	said    map[string]time.Time // when it was said last that a line is still vacant, by prefix
+}
+
+// changeObject is a change for --json.
+type changeObject struct {
+	At      time.Time    `json:"at"`
+	Event   string       `json:"event"` // "first", "vacant" or "blocked"
+	Recipe  string       `json:"recipe,omitempty"`
+	Prefix  string       `json:"prefix,omitempty"` // of a plain election
+	First   *participant `json:"first,omitempty"`
+	Blocker *participant `json:"blocker,omitempty"` // the persistent node behind which nobody can lead
+	// Of the change before: who was first, or the persistent node.
+	Previous    *participant `json:"previous,omitempty"`
+	PreviousFor *int64       `json:"previousMs,omitempty"`
+}
+
+// printError prints an error, unless it is the same again.
+func (t *changePrinter) printError(now time.Time, err error) {
+	text := events.Foreign(trimLibrary(err).Error(), 2*events.MaxText)
+	switch {
+	case text == t.lastError:
+		return
+	case t.JSON:
+		t.Out.Object(map[string]any{"at": now, "event": "error", "error": text})
+	default:
+		t.Note("%s", text)
+	}
+	t.lastError = text
+}
+
+// print prints a change, and reports whether it is one.
+func (t *changePrinter) print(now time.Time, c incumbent.Change) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.lastError = ""
+	last, known := t.before[c.Prefix]
+	next := lastChange{c, now}
+	if known && last.change.Vacant == c.Vacant && last.node().Token == next.node().Token {
+		return false // the same again, after an outage
+	}
+	t.before[c.Prefix] = next
+	if t.JSON {
+		t.Out.Object(newChangeObject(last, known, next))
+		return true
+	}
+	t.Out.Line("%s  %s%s", now.Format(cli.TimeLayout), t.text(c), lasted(last, known, now.Sub(last.at)))
+	return true
+}
+
+func newChangeObject(last lastChange, known bool, next lastChange) changeObject {
+	c := next.change
+	o := changeObject{At: next.at, Event: "first", Recipe: c.Recipe}
+	if c.Recipe == "election" {
+		o.Prefix = c.Prefix
+	}
+	p := participantObject(1, next.node())
+	switch {
+	case c.Vacant:
+		o.Event = "vacant"
+	case c.Blocker.Path != "":
+		o.Event, o.Blocker = "blocked", &p
+	default:
+		o.First = &p
+	}
+	if known {
+		ms := next.at.Sub(last.at).Milliseconds()
+		o.PreviousFor = &ms
+		if !last.change.Vacant {
+			p := participantObject(0, last.node())
+			p.First = false
+			o.Previous = &p
+		}
+	}
+	return o
+}
+
+// text says what is now.
+func (t *changePrinter) text(c incumbent.Change) string {
+	text := "vacant: nobody is in line"
+	switch {
+	case c.Vacant:
+	case c.Blocker.Path != "":
+		text = blockedBy(c.Blocker)
+	default:
+		text = t.Out.Bold(name(c.First)) + " is first in line, token " + token(c.First) + ", session " + hex(c.First.Owner)
+	}
+	if c.Recipe == "election" {
+		text += " (election " + events.Foreign(c.Prefix, events.MaxText) + ")"
+	}
+	return text
+}
+
+// lasted says what was before, and for how long.
+func lasted(last lastChange, known bool, d time.Duration) string {
+	switch {
+	case !known:
+		return ""
+	case last.change.Vacant:
+		return "; vacant for " + cli.Short(d) + " before"
+	case last.change.Blocker.Path != "":
+		return "; blocked for " + cli.Short(d) + " before"
+	}
+	return "; " + name(last.change.First) + " was first for " + cli.Short(d)
+}
