@@ -8,6 +8,7 @@ require (
 	github.com/incumbent-go/incumbent v0.0.0
 	github.com/jcmturner/gofork v1.7.6
 	github.com/jcmturner/gokrb5/v8 v8.4.4
+	github.com/spf13/pflag v1.1.0
 	go.uber.org/goleak v1.3.0
 )
 
@@ -22,10 +23,12 @@ require (
 
 require (
 	github.com/go-zookeeper/zk v1.0.4 // indirect
+	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/looplab/fsm v1.0.3 // indirect
 	github.com/mattn/go-colorable v0.1.16 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/rs/zerolog v1.35.1 // indirect
+	github.com/spf13/cobra v1.10.2 // indirect
 	golang.org/x/sys v0.50.0 // indirect
 )
 

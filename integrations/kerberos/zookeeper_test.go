@@ -147,8 +147,20 @@ func TestAClientOfARealServer(t *testing.T) {
 	if c.SessionID() != first {
 		t.Error("the session is another")
 	}
+	if _, err := c.Create("/alice/session", nil).Ephemeral().Do(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	watcher, _ := open(t, local(t, server.Addr()), alice, 10*time.Second)
 	link.Cut()
 	await(t, changes, incumbent.Lost)
+	for change, err := range watcher.WatchNode(within(t), "/alice/session") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !change.Exists {
+			break // the server has ended the session, too
+		}
+	}
 	link.Heal()
 	await(t, changes, incumbent.Reconnected)
 	if c.SessionID() == first {
@@ -159,6 +171,7 @@ func TestAClientOfARealServer(t *testing.T) {
 	}
 	waitsForAKDC(t, k, local(t, server.Addr()))
 	refusals(t, k, local(t, server.Addr()))
+	k.program(local(t, server.Addr()))
 }
 
 // observed is a mechanism whose logins are seen to begin.

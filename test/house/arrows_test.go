@@ -55,9 +55,10 @@ var rooms = map[string][]string{
 	"cmd":                    slices.Concat(product, tools, []string{"cmd"}),
 	"test":                   slices.Concat(product, tools, []string{"internal/sources", "internal/invariants", "internal/optimizations", "cmd", "test"}),
 	"events/more":            {"events"},
-	"docs/examples":          {".", "zkio/zkmem", "slogger", "health", "metrics"},    // programs to copy, in a module of their own
-	"integrations":           {".", "zkio/zkmem", "health", "metrics"},               // each in a module of its own
-	"bench":                  {".", "zkio/zkmem", "internal/world", "test", "bench"}, // compares with other libraries, in a module of its own
+	// Modules of their own:
+	"docs/examples": {".", "zkio/zkmem", "slogger", "health", "metrics"},             // programs to copy
+	"integrations":  {".", "zkio/zkmem", "health", "metrics", "cmd", "integrations"}, // a module each
+	"bench":         {".", "zkio/zkmem", "internal/world", "test", "bench"},          // compares with other libraries
 }
 
 // room returns the entry of rooms that a folder belongs to; "" for none.

@@ -1,0 +1,46 @@
+// Command incumbent is the operators' program with a login by Kerberos: each command that connects has --principal and
+// --keytab, besides all that it has in the root module. Install it in its place.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/cmd/incumbent/program"
+	"github.com/incumbent-go/incumbent/integrations/kerberos"
+)
+
+func main() { os.Exit(program.Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, login)) }
+
+// login is the program's login by Kerberos. A command that could use the cache could do all that the program may do.
+var login = program.Login{Flags: flags, Variables: []string{"KRB5CCNAME"}}
+
+// flags adds the flags to those of a command.
+func flags(f *pflag.FlagSet) func() (incumbent.Mechanism, error) {
+	var o kerberos.Options
+	f.StringVar(&o.Principal, "principal", "",
+		"log in by Kerberos as name@REALM, with --keytab or the tickets of kinit (KRB5CCNAME); KRB5_CONFIG\n"+
+			"names the configuration")
+	f.StringVar(&o.Keytab, "keytab", "", "file with the key of --principal")
+	f.StringVar(&o.ServerPrincipal, "server-principal", "",
+		"principal of all servers, as name/host@REALM (default zookeeper/ and the host in --servers)")
+	f.BoolVar(&o.Canonical, "canonicalize", false,
+		"take the host that the domain name system has for the server's address")
+	f.BoolVar(&o.Mutual, "mutual", false, "have the server answer with its own proof, too")
+	return func() (incumbent.Mechanism, error) {
+		if o.Principal == "" {
+			if o != (kerberos.Options{}) {
+				return nil, fmt.Errorf("the flags of Kerberos go with --principal: give --principal name@REALM, too")
+			}
+			return nil, nil
+		}
+		m, err := kerberos.New(o)
+		if err != nil {
+			return nil, err
+		}
+		return m, nil
+	}
+}
