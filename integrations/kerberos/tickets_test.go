@@ -3,6 +3,7 @@ package kerberos
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -11,6 +12,12 @@ import (
 
 // scripted is a KDC of the test's: its tickets last as long as it says, and it can fail.
 type scripted struct {
+	mu sync.Mutex
+	script
+}
+
+// script is what it does, and what it has done.
+type script struct {
 	lasts   time.Duration
 	fails   error
 	refuses int           // so many tickets for servers
@@ -22,8 +29,24 @@ type scripted struct {
 
 func (s *scripted) name() string { return "alice@" + testRealm }
 
+// have changes what the KDC does.
+func (s *scripted) have(change func(*script)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.script)
+}
+
+// done returns what the KDC has done.
+func (s *scripted) done() script {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.script
+}
+
 func (s *scripted) answer(count *int) (credential, error) {
-	virtual.Sleep(s.slow)
+	virtual.Sleep(s.done().slow)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.fails != nil {
 		return credential{}, s.fails
 	}
@@ -36,8 +59,13 @@ func (s *scripted) login() (credential, error)           { return s.answer(&s.lo
 func (s *scripted) renew(credential) (credential, error) { return s.answer(&s.renewed) }
 
 func (s *scripted) ticket(credential, service) (credential, error) {
-	if s.refuses > 0 {
-		s.refuses--
+	refused := false
+	s.have(func(s *script) {
+		if refused = s.refuses > 0; refused {
+			s.refuses--
+		}
+	})
+	if refused {
 		return credential{}, errors.New("refused")
 	}
 	return s.answer(&s.tickets)
@@ -52,7 +80,7 @@ var (
 // than the rest is not missed.
 func TestTicketsAreRenewed(t *testing.T) {
 	virtual.Within(t, 100*time.Hour, func(t *testing.T) {
-		s := &scripted{lasts: time.Hour}
+		s := &scripted{script: script{lasts: time.Hour}}
 		k := newTickets(s)
 		defer k.close()
 		first, err := k.get(t.Context(), toLocalhost)
@@ -60,23 +88,23 @@ func TestTicketsAreRenewed(t *testing.T) {
 			t.Fatal(err)
 		}
 		virtual.Sleep(47 * time.Minute)
-		if s.renewed != 0 {
+		if s.done().renewed != 0 {
 			t.Error("renewed before four fifths")
 		}
 		virtual.Sleep(2 * time.Minute)
 		second, _ := k.get(t.Context(), toLocalhost)
-		if s.renewed != 1 || s.tickets != 2 || !second.end.After(first.end) || s.logins != 1 {
-			t.Errorf("%+v", s)
+		if s.done().renewed != 1 || s.done().tickets != 2 || !second.end.After(first.end) || s.done().logins != 1 {
+			t.Errorf("%+v", s.done())
 		}
-		s.fails = noAnswer
+		s.have(func(s *script) { s.fails = noAnswer })
 		virtual.Sleep(55 * time.Minute)
 		if _, err := k.get(t.Context(), toLocalhost); err != nil {
 			t.Error("a ticket that still lasts is not used:", err)
 		}
-		s.fails = nil
+		s.have(func(s *script) { s.fails = nil })
 		virtual.Sleep(2 * time.Minute)
-		if s.renewed != 2 || s.logins != 1 {
-			t.Errorf("after the KDC is back: %+v", s)
+		if s.done().renewed != 2 || s.done().logins != 1 {
+			t.Errorf("after the KDC is back: %+v", s.done())
 		}
 	})
 }
@@ -84,24 +112,24 @@ func TestTicketsAreRenewed(t *testing.T) {
 // After the end of the tickets nothing is tried until somebody logs in.
 func TestTicketsThatEnd(t *testing.T) {
 	virtual.Within(t, 100*time.Hour, func(t *testing.T) {
-		s := &scripted{lasts: time.Hour}
+		s := &scripted{script: script{lasts: time.Hour}}
 		k := newTickets(s)
 		defer k.close()
 		if _, err := k.get(t.Context(), toLocalhost); err != nil {
 			t.Fatal(err)
 		}
-		s.fails = noAnswer
+		s.have(func(s *script) { s.fails = noAnswer })
 		virtual.Sleep(2 * time.Hour)
 		if _, err := k.get(t.Context(), toLocalhost); !isUnanswered(err) {
 			t.Error(err)
 		}
-		s.fails = nil
+		s.have(func(s *script) { s.fails = nil })
 		virtual.Sleep(24 * time.Hour)
-		if s.renewed != 0 {
-			t.Errorf("%+v", s)
+		if s.done().renewed != 0 {
+			t.Errorf("%+v", s.done())
 		}
-		if _, err := k.get(t.Context(), toLocalhost); err != nil || s.logins != 2 {
-			t.Errorf("%v, %+v", err, s)
+		if _, err := k.get(t.Context(), toLocalhost); err != nil || s.done().logins != 2 {
+			t.Errorf("%v, %+v", err, s.done())
 		}
 	})
 }
@@ -109,7 +137,7 @@ func TestTicketsThatEnd(t *testing.T) {
 // Who waits may give up, and what the KDC answers later is kept. Two that wait ask once.
 func TestASlowKDC(t *testing.T) {
 	virtual.Within(t, 100*time.Hour, func(t *testing.T) {
-		s := &scripted{lasts: time.Hour, slow: 5 * time.Second}
+		s := &scripted{script: script{lasts: time.Hour, slow: 5 * time.Second}}
 		k := newTickets(s)
 		defer k.close()
 		for range 2 {
@@ -120,8 +148,8 @@ func TestASlowKDC(t *testing.T) {
 			}
 			cancel()
 		}
-		if _, err := k.get(t.Context(), toLocalhost); err != nil || s.logins != 1 || s.tickets != 1 {
-			t.Errorf("%v, %+v", err, s)
+		if _, err := k.get(t.Context(), toLocalhost); err != nil || s.done().logins != 1 || s.done().tickets != 1 {
+			t.Errorf("%v, %+v", err, s.done())
 		}
 	})
 }
@@ -129,26 +157,26 @@ func TestASlowKDC(t *testing.T) {
 // A refusal of a ticket that was had before is asked again with a new one, and once only.
 func TestARefusedTicket(t *testing.T) {
 	virtual.Within(t, 100*time.Hour, func(t *testing.T) {
-		s := &scripted{lasts: time.Hour}
+		s := &scripted{script: script{lasts: time.Hour}}
 		k := newTickets(s)
 		if _, err := k.get(t.Context(), toLocalhost); err != nil {
 			t.Fatal(err)
 		}
-		s.refuses = 1
-		if _, err := k.get(t.Context(), service{name: "zookeeper/other"}); err != nil || s.logins != 2 {
-			t.Errorf("%v, %+v", err, s)
+		s.have(func(s *script) { s.refuses = 1 })
+		if _, err := k.get(t.Context(), service{name: "zookeeper/other"}); err != nil || s.done().logins != 2 {
+			t.Errorf("%v, %+v", err, s.done())
 		}
-		s.refuses = 2
+		s.have(func(s *script) { s.refuses = 2 })
 		_, err := k.get(t.Context(), service{name: "zookeeper/third"})
-		if err == nil || isUnanswered(err) || s.logins != 3 {
-			t.Errorf("%v, %+v", err, s)
+		if err == nil || isUnanswered(err) || s.done().logins != 3 {
+			t.Errorf("%v, %+v", err, s.done())
 		}
 		k.close()
 		if _, err := k.get(t.Context(), toLocalhost); !errors.Is(err, errClosed) {
 			t.Error(err)
 		}
 		virtual.Sleep(24 * time.Hour)
-		if s.renewed != 0 {
+		if s.done().renewed != 0 {
 			t.Error("renewed after the close")
 		}
 	})
