@@ -15,8 +15,11 @@ type Led struct {
 	From    time.Time     `json:"from"`
 	Until   *time.Time    `json:"until,omitempty"`        // the end of the right; nil: it goes on, or that is not known
 	Why     []Because     `json:"why,omitempty"`          // the cause of the end first, then what else was wrong then
+	AtMost  bool          `json:"untilAtMost,omitempty"`  // the right ended at Until or before
 	Without time.Duration `json:"withoutNanos,omitempty"` // how long nobody had the right after it
 	Error   time.Duration `json:"errorNanos,omitempty"`   // by how much Without may be wrong
+	Least   time.Duration `json:"leastNanos,omitempty"`   // Without is at least so long
+	Most    time.Duration `json:"mostNanos,omitempty"`    // and at most, which is also known if Without is not; 0: it is not
 	Unknown string        `json:"unknown,omitempty"`      // what the logs do not show of its end, and of what followed
 	If      string        `json:"if,omitempty"`           // what Until and Without take for granted
 	term    *Term
@@ -95,13 +98,23 @@ func (r *Report) endLed(l *Led, m Move) {
 	case m.assumesDeath():
 		l.If = l.Leader + " died where its log ends"
 	}
-	if m.To == nil || len(m.strange) > 0 {
+	l.AtMost = m.assumesDeath()
+	if m.To != nil {
+		l.follow(r.h.gapBounds(m.From, m.To), len(m.strange) > 0)
+	}
+}
+
+// follow sets for how long nobody had the right after a term. Open: somebody may have had it meanwhile.
+func (l *Led) follow(gap interval, open bool) {
+	if gap.hi >= endless || gap.hi <= 0 {
 		return
 	}
-	long := r.h.clocks.between(m.From.Log, m.Ending.At, m.To.Log, m.To.ElectedAt)
-	if long.known() && long.mid() > 0 {
-		l.Without, l.Error = time.Duration(long.mid()), time.Duration(long.width()/2)
+	l.Most = time.Duration(gap.hi)
+	if open || gap.mid() <= 0 || !gap.known() {
+		return
 	}
+	l.Without, l.Error = time.Duration(gap.mid()), time.Duration(gap.width()/2)
+	l.Least = time.Duration(max(gap.lo, 0))
 }
 
 // mostLedLines is how many terms a summary has in text.
@@ -121,10 +134,14 @@ func (s LineSummary) ledLines(of string) (lines []string) {
 
 // text returns a term that has ended as a sentence.
 func (l Led) text() string {
-	text := fmt.Sprintf("Led: %s (token %d) from %s until %s", l.Leader, l.Token, clockText(l.From.UnixNano()),
+	until := "until "
+	if l.AtMost {
+		until = "until at most "
+	}
+	text := fmt.Sprintf("Led: %s (token %d) from %s %s%s", l.Leader, l.Token, clockText(l.From.UnixNano()), until,
 		clockText(l.Until.UnixNano()))
 	if l.Without > 0 {
-		text += ", then nobody for " + span(l.Without) + plusMinus(l.Error)
+		text += ", then nobody for " + between(l.Least, l.Most)
 	}
 	if l.If != "" {
 		text += ", if " + l.If

@@ -53,13 +53,9 @@ func (h *history) compare(a, b *Term) Proof {
 	p := Proof{Earlier: a, Later: b, Certainty: Unknown, Error: -1}
 	end := a.endBounds()
 	if a.Open() && h.livedOn(a, b) != "" {
-		end.hi = endless // it went on, and the log does not have until when
+		end.hi = endless // as in gapBounds
 	}
-	between := interval{-endless, endless}
-	if end.hi < endless {
-		between.lo = h.clocks.between(a.Log, end.hi, b.Log, b.ElectedAt).lo
-	}
-	between.hi = h.clocks.between(a.Log, end.lo, b.Log, b.ElectedAt).hi
+	between := h.gapBounds(a, b)
 	if between.known() {
 		p.Between = time.Duration(between.mid())
 		p.Error = time.Duration(between.width() / 2)

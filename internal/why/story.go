@@ -163,7 +163,7 @@ func (r *Report) proofText(p Proof) string {
 	}
 	nobody := "nobody had the right to believe in between"
 	if p.Error >= 0 && p.Between > p.Error {
-		nobody = "nobody had the right to believe for " + span(p.Between) + plusMinus(p.Error)
+		nobody = "nobody had the right to believe for " + between(p.Between-p.Error, p.Between+p.Error)
 	}
 	return nobody + " (" + string(p.Certainty) + " " + p.How + ")"
 }

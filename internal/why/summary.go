@@ -27,11 +27,13 @@ type LineSummary struct {
 	Without     time.Duration `json:"withoutNanos"`          // for how long in all
 	Longest     time.Duration `json:"longestNanos"`          // the longest of them
 	LongestFrom *time.Time    `json:"longestFrom,omitempty"` // when that began
-	Skipped     []Skipped     `json:"skipped,omitempty"`
-	Terms       []Led         `json:"terms,omitempty"`   // the last mostLed
-	Clocks      []ClockOff    `json:"clocks,omitempty"`  // of hosts in the line that are wrong
-	Unknown     string        `json:"unknown,omitempty"` // why it is not known who leads at the end
-	Do          []Advice      `json:"do,omitempty"`
+	// Bounds are between which times Without and Longest are.
+	Bounds  GapBounds  `json:"gapBounds"`
+	Skipped []Skipped  `json:"skipped,omitempty"`
+	Terms   []Led      `json:"terms,omitempty"`   // the last mostLed
+	Clocks  []ClockOff `json:"clocks,omitempty"`  // of hosts in the line that are wrong
+	Unknown string     `json:"unknown,omitempty"` // why it is not known who leads at the end
+	Do      []Advice   `json:"do,omitempty"`
 }
 
 // InTheWay is the node for which nobody leads.
@@ -126,28 +128,83 @@ func (r *Report) summarizeLine(path string, moves []Move, o Options) LineSummary
 	return s
 }
 
+// GapBounds are for how long at least and at most nobody led, in all and in the longest gap.
+type GapBounds struct {
+	Least        time.Duration `json:"leastNanos"`
+	Most         time.Duration `json:"mostNanos"`
+	LongestLeast time.Duration `json:"longestLeastNanos"`
+	LongestMost  time.Duration `json:"longestMostNanos"`
+	// Open is for how long at most nobody led in times of which the logs do not show whether somebody did. The others
+	// do not count them.
+	Open time.Duration `json:"openNanos,omitempty"`
+	// Endless reports whether such a time has no upper bound in the logs.
+	Endless bool `json:"endless,omitempty"`
+}
+
 // sumGaps sums up for how long nobody had the right to lead.
 func (r *Report) sumGaps(s *LineSummary, moves []Move) {
 	for _, m := range moves {
-		if m.From == nil || m.To == nil || len(m.strange) > 0 {
+		if m.From == nil || m.To == nil {
 			continue
 		}
-		if long := r.h.clocks.between(m.From.Log, m.Ending.At, m.To.Log, m.To.ElectedAt); long.known() {
-			s.addGap(m.began, m.began+long.mid())
+		gap := r.h.gapBounds(m.From, m.To)
+		switch {
+		case len(m.strange) == 0 && gap.known():
+			s.addGap(m.began, gap)
+		case gap.hi >= endless:
+			s.Bounds.Endless = true
+		default:
+			s.Bounds.Open += time.Duration(max(gap.hi, 0))
 		}
 	}
 }
 
-func (s *LineSummary) addGap(from, to int64) {
-	long := time.Duration(to - from)
+// addGap adds a time in which nobody led, whose length is known up to bounds.
+func (s *LineSummary) addGap(from int64, gap interval) {
+	long := time.Duration(gap.mid())
 	if long <= 0 {
 		return
 	}
+	least, most := time.Duration(max(gap.lo, 0)), time.Duration(gap.hi)
 	s.Gaps++
 	s.Without += long
+	s.Bounds.Least += least
+	s.Bounds.Most += most
 	if long > s.Longest {
 		s.Longest, s.LongestFrom = long, at(from)
+		s.Bounds.LongestLeast, s.Bounds.LongestMost = least, most
 	}
+}
+
+// withoutText says for how long nobody led, "" if somebody always did.
+func (s LineSummary) withoutText() string {
+	b := s.Bounds
+	text := ""
+	switch {
+	case s.Gaps == 0 && b.Open == 0 && !b.Endless:
+		return ""
+	case s.Gaps > 1:
+		text = fmt.Sprintf("%s in %s, the longest %s from %s", between(b.Least, b.Most), plural(s.Gaps, "gap"),
+			between(b.LongestLeast, b.LongestMost), clockText(s.LongestFrom.UnixNano()))
+	case s.Gaps == 1:
+		text = fmt.Sprintf("%s in 1 gap, from %s", between(b.Least, b.Most), clockText(s.LongestFrom.UnixNano()))
+	}
+	open := ""
+	switch {
+	case b.Endless:
+		open = "cannot tell for how long"
+	case b.Open > 0:
+		open = "cannot tell, at most " + span(b.Open)
+	}
+	switch {
+	case text != "" && open != "":
+		text += "; of other times: " + open
+	case open != "":
+		text = open
+	case s.open():
+		text += ", as far as the logs show"
+	}
+	return "Without a leader: " + text
 }
 
 // findLeader finds who leads at the end of the logs, or since when nobody does.
@@ -188,7 +245,11 @@ func (r *Report) findLeader(s *LineSummary, last Move, end int64) {
 	}
 	s.Left = onPurpose && s.InTheWay == nil && len(last.Troubles) == 0
 	if !s.Left {
-		s.addGap(from, end)
+		gap := interval{end - from, end - from}
+		if last.assumesDeath() {
+			gap.hi = max(gap.hi, end-r.wall(last.From.Log, max(last.From.Log.last, last.From.ElectedAt)))
+		}
+		s.addGap(from, gap)
 	}
 }
 
@@ -262,13 +323,8 @@ func (s LineSummary) text(path bool) (lines []string) {
 		lines = append(lines, of+"Cannot tell who leads now: "+s.Unknown)
 	}
 	lines = append(lines, s.ledLines(of)...)
-	if s.Gaps > 0 {
-		text := fmt.Sprintf("%sWithout a leader: %s in %s, the longest %s from %s", of, span(s.Without),
-			plural(s.Gaps, "gap"), span(s.Longest), clock(s.LongestFrom))
-		if s.open() {
-			text += ", as far as the logs show"
-		}
-		lines = append(lines, text)
+	if text := s.withoutText(); text != "" {
+		lines = append(lines, of+text)
 	}
 	for i, one := range s.Skipped {
 		if i == maxSkipped {
@@ -323,6 +379,9 @@ func (s LineSummary) row() []string {
 	longest := "-"
 	if s.Longest > 0 {
 		longest = span(s.Longest)
+		if b := s.Bounds; b.LongestMost-b.LongestLeast > 2*smallError {
+			longest = span(b.LongestLeast) + " to " + span(b.LongestMost)
+		}
 	}
 	return []string{cut(oneLine(s.Path)), leader, since, itoa(int64(s.Moves)), longest, verdict}
 }

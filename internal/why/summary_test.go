@@ -135,3 +135,22 @@ func TestSeveralLinesAreATable(t *testing.T) {
 		t.Error(strings.Join(lines, "\n"))
 	}
 }
+
+// A time that is known up to bounds is said with both: as one number with a small error, and as a range otherwise.
+func TestATimeWithBounds(t *testing.T) {
+	for _, c := range []struct {
+		least, most time.Duration
+		want        string
+	}{
+		{2540 * time.Millisecond, 4480 * time.Millisecond, "at least 2.54 s, at most 4.48 s"},
+		{2440 * time.Millisecond, 2441 * time.Millisecond, "2.44 s"},
+		{2440 * time.Millisecond, 2500 * time.Millisecond, "2.47 s (±30.0 ms)"},
+		{0, 41 * time.Millisecond, "at most 41.0 ms"},
+		{-time.Second, time.Second, "at most 1.00 s"},
+		{time.Second, -1, "at least 1.00 s"},
+	} {
+		if got := between(c.least, c.most); got != c.want {
+			t.Errorf("%v to %v: %q, want %q", c.least, c.most, got, c.want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package incidents
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -24,6 +25,7 @@ type answers struct {
 	Leader  string
 	Without time.Duration `json:"withoutNanos"`
 	Longest time.Duration `json:"longestNanos"`
+	Bounds  why.GapBounds `json:"gapBounds"`
 	Unknown string
 	Terms   []struct {
 		Leader  string
@@ -220,12 +222,17 @@ func (truth Truth) wrongGaps(a answers) (all []string) {
 // wrongLongest compares the sum and the longest of the times in which nobody led.
 func (truth Truth) wrongLongest(a answers) (all []string) {
 	for _, c := range []struct {
-		name string
-		got  time.Duration
-		want [2]float64
-	}{{"in all", a.Without, truth.Nobody.Total}, {"at most", a.Longest, truth.Nobody.Longest}} {
-		if s := slack.Seconds(); c.got.Seconds() < c.want[0]-s || c.got.Seconds() > c.want[1]+s {
+		name             string
+		got, least, most time.Duration
+		want             [2]float64
+	}{{"in all", a.Without, a.Bounds.Least, a.Bounds.Most, truth.Nobody.Total},
+		{"at most", a.Longest, a.Bounds.LongestLeast, a.Bounds.LongestMost, truth.Nobody.Longest}} {
+		s := slack.Seconds()
+		if c.got.Seconds() < c.want[0]-s || c.got.Seconds() > c.want[1]+s {
 			all = append(all, fmt.Sprintf("%s nobody led for %v, want %v s", c.name, c.got, c.want))
+		}
+		if c.least > c.got || c.most < c.got || c.least.Seconds() > c.want[1]+s || c.most.Seconds() < c.want[0]-s {
+			all = append(all, fmt.Sprintf("%s nobody led for %v to %v, want %v s", c.name, c.least, c.most, c.want))
 		}
 	}
 	return all
@@ -264,8 +271,9 @@ func wrongText(s why.LineSummary, text string) (all []string) {
 		if l.Until == nil {
 			continue
 		}
-		want[fmt.Sprintf("Led: %s (token %d) from %s until %s", l.Leader, l.Token, clock(l.From),
-			clock(*l.Until))] = true
+		until := map[bool]string{true: "until at most"}[l.AtMost]
+		want[fmt.Sprintf("Led: %s (token %d) from %s %s %s", l.Leader, l.Token, clock(l.From),
+			cmp.Or(until, "until"), clock(*l.Until))] = true
 		said := map[why.Cause]bool{}
 		for _, b := range l.Why {
 			if want[b.Text] = !said[b.Cause]; said[b.Cause] { // of one that several had, one sentence is enough
@@ -286,7 +294,13 @@ func wrongText(s why.LineSummary, text string) (all []string) {
 		want["Do: "+d.String()] = true
 	}
 	if s.Gaps > 0 {
-		want[fmt.Sprintf("Without a leader: %.2f s in ", s.Without.Seconds())] = s.Without > time.Second
+		b := s.Bounds
+		if b.Least > time.Second && b.Most-b.Least > 200*time.Millisecond {
+			want[fmt.Sprintf("Without a leader: at least %.2f s, at most %.2f s in ", b.Least.Seconds(),
+				b.Most.Seconds())] = true
+		} else {
+			want[fmt.Sprintf("Without a leader: %.2f s", s.Without.Seconds())] = b.Least > time.Second
+		}
 		want["from "+clock(*s.LongestFrom)] = true
 	}
 	want[map[why.WorkVerdict]string{why.WorkTwo: "Two worked at once", why.WorkAlone: "No two worked at once",
