@@ -12,7 +12,7 @@ type Cause string
 
 // Causes.
 const (
-	CauseKilled           Cause = "killed"            // the log ends: the process was killed, or its machine died
+	CauseKilled           Cause = "killed"            // the log ends without a close: the process was killed, or so
 	CausePaused           Cause = "paused"            // the process did not run
 	CauseSlept            Cause = "slept"             // the machine slept
 	CauseClockJump        Cause = "time-jump"         // the client's clock stood still, or a wall clock was set, while the session ran out
@@ -156,8 +156,11 @@ func (h *history) byLogsEnd(t *Term, next *Term, e *Ending) {
 		return
 	}
 	e.Cause, e.Long = CauseKilled, time.Duration(e.At-l.last)
-	e.Text = "has a log that ends without a close: the process was killed, or its machine died"
+	e.Text = "has a log that ends without a close: " + logJustEnds
 }
+
+// logJustEnds is what a log without a close may mean.
+const logJustEnds = "its process was killed or stopped, its machine died, or the log was copied while it ran"
 
 // byDeletion finds out who deleted the node of a term that heard of it.
 func (h *history) byDeletion(t *Term, e *Ending) {

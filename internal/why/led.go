@@ -19,7 +19,7 @@ type Led struct {
 	Without time.Duration `json:"withoutNanos,omitempty"` // how long nobody had the right after it
 	Error   time.Duration `json:"errorNanos,omitempty"`   // by how much Without may be wrong
 	Least   time.Duration `json:"leastNanos,omitempty"`   // Without is at least so long
-	Most    time.Duration `json:"mostNanos,omitempty"`    // and at most, which is also known if Without is not; 0: it is not
+	Most    time.Duration `json:"mostNanos,omitempty"`    // and at most; 0: that is not known
 	Unknown string        `json:"unknown,omitempty"`      // what the logs do not show of its end, and of what followed
 	If      string        `json:"if,omitempty"`           // what Until and Without take for granted
 	term    *Term

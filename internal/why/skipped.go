@@ -11,10 +11,12 @@ import (
 type Skipped struct {
 	Participant string    `json:"participant"`
 	At          time.Time `json:"at"`
-	For         string    `json:"for"` // who led
-	Cause       Cause     `json:"cause"`
-	Why         string    `json:"why"`
-	log         *Log
+	// Until is when its node went, if the servers' transaction logs have that. It went before At in any case.
+	Until *time.Time `json:"until,omitempty"`
+	For   string     `json:"for"` // who led
+	Cause Cause      `json:"cause"`
+	Why   string     `json:"why"`
+	log   *Log
 }
 
 // skipped returns who was in line ahead of the one that leads next, and did not lead.
@@ -37,12 +39,25 @@ func (r *Report) skipped(m Move) (all []Skipped) {
 			continue
 		}
 		if cause, why := r.whySkipped(p.log, p.node, m.To); why != "" {
-			all = append(all, Skipped{p.log.nameOf(p.node.machine), *at(r.wall(m.To.Log, m.To.ElectedAt)), m.To.who(),
-				cause, why, p.log})
+			one := Skipped{Participant: p.log.nameOf(p.node.machine), At: *at(r.wall(m.To.Log, m.To.ElectedAt)),
+				For: m.To.who(), Cause: cause, Why: why, log: p.log}
+			if end := r.h.endOf(p.node.path); end != nil {
+				one.Until = at(min(end.ended.Time*milli+r.face.shift, one.At.UnixNano()))
+			}
+			all = append(all, one)
 		}
 	}
 	slices.SortFunc(all, func(a, b Skipped) int { return cmp.Compare(a.Participant, b.Participant) })
 	return all
+}
+
+// text says until when it was ahead, and why it did not lead.
+func (s Skipped) text() string {
+	until := "its node went, before " + clockText(s.At.UnixNano())
+	if s.Until != nil {
+		until = "its node went at " + clockText(s.Until.UnixNano())
+	}
+	return s.Participant + " was ahead of " + s.For + " until " + until + ", and did not lead: " + s.Why
 }
 
 // place is a node that a client created.
@@ -102,7 +117,7 @@ func (r *Report) whySkipped(l *Log, n *node, next *Term) (Cause, string) {
 	case s.lost != nil && r.wall(l, s.lost.at) <= began+int64(s.timeout):
 		return CauseSessionExpired, "the ensemble had ended its session"
 	case r.wall(l, l.last) <= began:
-		return CauseKilled, "its log ends at " + r.time(l, l.last) + ": its process was killed, or its machine died"
+		return CauseKilled, "its log ends at " + r.time(l, l.last) + ": " + logJustEnds
 	}
 	return CauseUnknown, "its log does not show why"
 }

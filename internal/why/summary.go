@@ -331,8 +331,7 @@ func (s LineSummary) text(path bool) (lines []string) {
 			lines = append(lines, fmt.Sprintf("%sSkipped: %d more (--json has them)", of, len(s.Skipped)-i))
 			break
 		}
-		lines = append(lines, fmt.Sprintf("%sSkipped: %s was ahead of %s at %s, and did not lead: %s", of,
-			one.Participant, one.For, clock(&one.At), one.Why))
+		lines = append(lines, of+"Skipped: "+one.text())
 	}
 	for _, c := range s.Clocks {
 		lines = append(lines, of+"Clock: "+c.Text)

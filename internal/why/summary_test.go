@@ -73,7 +73,7 @@ func TestASummarySaysWhoWasSkipped(t *testing.T) {
 		t.Errorf("%+v", s.Skipped)
 	}
 	if text := strings.Join(r.Lines(false), "\n"); !strings.Contains(text,
-		"Skipped: bob was ahead of carol at 00:00:05.000, and did not lead: it heard nothing from its server any more") {
+		"Skipped: bob was ahead of carol until its node went, before 00:00:05.000, and did not lead: it heard nothing") {
 		t.Error(text)
 	}
 	if s.Leader != "carol" || s.Token != 3 || s.NobodySince != nil {
