@@ -141,7 +141,8 @@ func (r *Report) unreadable() string {
 func (r *Report) outlived() string {
 	for i := range r.Moves {
 		if m := &r.Moves[i]; m.To != nil && r.endsEarly(m.To, m.Path) {
-			return m.To.Log.Name + "'s log ends while " + m.To.who() + " " + m.To.holds() + ", and others go on"
+			return m.To.Log.Name + "'s log ends while " + m.To.who() + " " + m.To.holds() + ", and others go on" +
+				r.txnsWouldShow()
 		}
 	}
 	for _, n := range r.lines {
@@ -160,7 +161,8 @@ func (r *Report) outlived() string {
 func (r *Report) waitsOn(n *line) string {
 	for _, s := range n.strangers {
 		if s.log != nil && r.othersGoOn(s.log, s.log.session.current.timeout, n.path) {
-			return s.log.Name + "'s log ends while its node " + s.name() + " is in line, and others go on"
+			return s.log.Name + "'s log ends while its node " + s.name() + " is in line, and others go on" +
+				r.txnsWouldShow()
 		}
 	}
 	return ""
@@ -219,7 +221,8 @@ const assumes = "if "
 func (r *Report) assumption() string {
 	for _, m := range r.Moves {
 		if m.assumesDeath() {
-			return assumes + m.From.who() + " died where its log ends"
+			return assumes + m.From.who() + " died where its log ends, without a close, at " +
+				r.time(m.From.Log, m.From.Log.last) + " (if it ran on, the logs do not show until when it led)"
 		}
 	}
 	return ""

@@ -197,7 +197,8 @@ func (l *Log) holed() bool {
 func (r *Report) missingLog(m Move) string {
 	s := m.strange[0]
 	if s.log != nil {
-		return "node " + s.name() + " of " + s.log.Name + " may have led behind the end of its log"
+		return s.log.Name + "'s log does not show when its node " + s.name() + " went, and it may have led behind " +
+			r.time(s.log, s.from) + r.txnsWouldShow()
 	}
 	owner := ""
 	if s.owner != 0 {
@@ -207,7 +208,16 @@ func (r *Report) missingLog(m Move) string {
 	if n := len(m.strange) - 1; n > 0 {
 		more = ", and those of " + plural(n, "other place")
 	}
-	return "node " + s.name() + owner + " may have led, and its client's log is not here" + more
+	return "node " + s.name() + owner + " may have led, and its client's log is not here" + more +
+		"; that log would show it"
+}
+
+// txnsWouldShow says what to give if the servers' transaction logs are not there.
+func (r *Report) txnsWouldShow() string {
+	if len(r.h.all) > 0 {
+		return ""
+	}
+	return "; the servers' transaction logs would show when it went (--txnlog DIR)"
 }
 
 func howLong(p Proof) string {
