@@ -2,6 +2,7 @@ package why
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -19,6 +20,9 @@ func (a Advice) String() string {
 	}
 	return a.Text + ": " + a.Command
 }
+
+// commandNote is what separates a command from where to run it.
+const commandNote = "    # on "
 
 // advice is what docs/on-call.md says to do about each cause that is not on purpose. %s is the host.
 var advice = map[Cause]struct{ text, command string }{
@@ -55,6 +59,15 @@ var advice = map[Cause]struct{ text, command string }{
 	CauseGap:              {"look at the disk of --record, and take --txnlog", ""},
 }
 
+// adviceAt is what to do about a cause if the server is known. WHO is the participant, SERVER the server's address.
+var adviceAt = map[Cause]string{
+	CauseConnectionClosed: "was the server at SERVER restarted? Otherwise look at the network between it and WHO",
+	CauseConnectionBroken: "look at the network between WHO and the server at SERVER",
+	CauseSilent: "look at the link of WHO to SERVER, and whether the server there was cut off from the ensemble's " +
+		"leader",
+	CauseServerCutOff: "look at the log of the server at SERVER: did it lose the ensemble's leader?",
+}
+
 // mostAdvice is how many causes a summary gives advice about.
 const mostAdvice = 4
 
@@ -65,7 +78,7 @@ func (r *Report) advise(s *LineSummary, part *Report) (all []Advice) {
 	case s.Verdict == TwoAtOnce:
 		all = append(all, Advice{Text: "compare what both wrote while both had the right to lead"})
 	case s.Work == WorkTwo:
-		all = append(all, Advice{Text: part.checkTokens()})
+		all = append(part.workThatMayRun(), Advice{Text: part.checkTokens()})
 	}
 	if b := s.InTheWay; b != nil && s.NobodySince != nil &&
 		s.AsOf.Sub(*s.NobodySince) > part.lastTimeout() { // else it may be going
@@ -95,7 +108,11 @@ func (l Led) advice(given []Advice) (all []Advice) {
 			continue
 		}
 		said[b.Cause] = true
-		one := Advice{Cause: b.Cause, Text: a.text + " (" + b.Participant + " at " + clockText(b.at) + ")"}
+		text := a.text
+		if b.Server != "" && adviceAt[b.Cause] != "" {
+			text = strings.NewReplacer("WHO", b.Participant, "SERVER", b.Server).Replace(adviceAt[b.Cause])
+		}
+		one := Advice{Cause: b.Cause, Text: text + " (" + b.Participant + " at " + clockText(b.at) + ")"}
 		if host := b.log.Header.Host; a.command != "" && host != "" {
 			one.Command = fmt.Sprintf(a.command, oneLine(host))
 		}
@@ -111,6 +128,25 @@ func (r *Report) lastTimeout() time.Duration {
 		return last.To.timeout()
 	}
 	return last.From.timeout()
+}
+
+// workThatMayRun says to look whether work still runs that went on in a later term, and whose end is not recorded.
+func (r *Report) workThatMayRun() (all []Advice) {
+	for i := len(r.Moves) - 1; i >= 0 && len(all) == 0; i-- {
+		for _, o := range r.Moves[i].Work {
+			if o.Both == 0 || o.Open == "" {
+				continue
+			}
+			a, h := Advice{Text: "look whether the work of " + o.Earlier.who() + " still runs, and stop it"},
+				o.Earlier.Log.Header
+			if h.PID != 0 && h.Host != "" {
+				a.Command = fmt.Sprintf("ps -p %d    # on %s", h.PID, oneLine(h.Host))
+			}
+			all = append(all, a)
+			break
+		}
+	}
+	return all
 }
 
 // checkTokens names the tokens of work that ran at once.

@@ -12,7 +12,8 @@ import (
 type Because struct {
 	Participant string `json:"participant"` // the one that had it
 	Cause       Cause  `json:"cause"`
-	Text        string `json:"text"` // a sentence
+	Text        string `json:"text"`             // a sentence
+	Server      string `json:"server,omitempty"` // of a connection that did not work
 	log         *Log
 	at          int64 // by the clock that is shown
 }
@@ -28,14 +29,16 @@ func (r *Report) reasons(m Move) (all []Because) {
 		}
 	}
 	t := m.From
-	add(Because{t.who(), m.Ending.Cause, t.who() + " " + plain(m.Ending.Text), t.Log, r.wall(t.Log, m.Ending.At)})
+	add(Because{Participant: t.who(), Cause: m.Ending.Cause, Text: t.who() + " " + plain(m.Ending.Text),
+		Server: t.Log.serverAfter(t.Session, m.Ending.At), log: t.Log, at: r.wall(t.Log, m.Ending.At)})
 	r.ownReasons(m, add)
 	for _, s := range r.skipped(m) {
-		add(Because{s.Participant, s.Cause, s.Participant + " was skipped: " + plain(s.Why), s.log,
-			s.At.UnixNano()})
+		add(Because{Participant: s.Participant, Cause: s.Cause, Text: s.Participant + " was skipped: " + plain(s.Why),
+			Server: s.server, log: s.log, at: s.At.UnixNano()})
 	}
 	for _, trouble := range m.Troubles {
-		add(Because{trouble.Participant, trouble.Cause, plain(trouble.sentence().Text), trouble.Log, trouble.at})
+		add(Because{Participant: trouble.Participant, Cause: trouble.Cause, Text: plain(trouble.sentence().Text),
+			log: trouble.Log, at: trouble.at})
 	}
 	for _, l := range r.logs {
 		if l != t.Log && l.Records > 0 && l.queued(m.Path) {
@@ -84,16 +87,16 @@ func (r *Report) ownReasons(m Move, add func(Because)) {
 	who := t.who()
 	own, _, _ := r.during(m, t.Log)
 	if r.goneEarly(&m) {
-		add(Because{who, CauseUnknown, who + "'s node was gone while it still believed: another client deleted it, or " +
-			"ended its session", t.Log, r.wall(t.Log, m.Ending.At)})
+		add(Because{Participant: who, Cause: CauseUnknown, Text: who + "'s node was gone while it still believed: " +
+			"another client deleted it, or ended its session", log: t.Log, at: r.wall(t.Log, m.Ending.At)})
 	}
 	if m.NodeEnd == NodeDeleted && c != CauseDeleted && c != CauseEvicted {
-		add(Because{who, CauseDeleted, "another client deleted " + who + "'s node " + shortNode(t.Node), t.Log,
-			r.wall(t.Log, m.Ending.At)})
+		add(Because{Participant: who, Cause: CauseDeleted, Text: "another client deleted " + who + "'s node " +
+			shortNode(t.Node), log: t.Log, at: r.wall(t.Log, m.Ending.At)})
 	}
 	if slices.Contains(m.Also, CauseForgottenRelease) {
-		add(Because{who, CauseForgottenRelease, who + "'s work went on long after its term", t.Log,
-			r.wall(t.Log, t.StoppedAt)})
+		add(Because{Participant: who, Cause: CauseForgottenRelease, Text: who + "'s work went on long after its term",
+			log: t.Log, at: r.wall(t.Log, t.StoppedAt)})
 	}
 	if !isOfConnection(c) && t.Stopped != 0 && t.paused == 0 {
 		own.to += int64(t.timeout())
@@ -131,7 +134,8 @@ func (r *Report) addLosses(l *Log, who string, p period, began, session int64, a
 			}
 			if from >= began && from <= p.to && lost.at >= p.from {
 				any = true
-				add(Because{who, cause, who + " " + plain(text), l, r.wall(l, lost.at)})
+				add(Because{Participant: who, Cause: cause, Text: who + " " + plain(text), Server: lost.server(), log: l,
+					at: r.wall(l, lost.at)})
 			}
 		}
 	}
@@ -148,12 +152,13 @@ func (r *Report) othersReasons(m Move, l *Log, add func(Because)) {
 	timeout := m.From.timeout()
 	if m.To != nil && l == m.To.Log {
 		if long := l.longestPause(p.from, p.to, timeout/4); long.long > 0 {
-			add(Because{who, CausePaused, who + " did not run for " + span(long.long), l, r.wall(l, long.at)})
+			add(Because{Participant: who, Cause: CausePaused, Text: who + " did not run for " + span(long.long), log: l,
+				at: r.wall(l, long.at)})
 		}
 	}
 	if s := l.slowestAnswer(p.from, p.to, timeout/8); s.at != 0 && s.sent >= began {
-		add(Because{who, CauseSlowEnsemble, "an answer to " + who + " took " + span(time.Duration(s.at-s.sent)), l,
-			r.wall(l, s.at)})
+		add(Because{Participant: who, Cause: CauseSlowEnsemble, Text: "an answer to " + who + " took " +
+			span(time.Duration(s.at-s.sent)), log: l, at: r.wall(l, s.at)})
 	}
 }
 

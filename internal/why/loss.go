@@ -47,12 +47,10 @@ func (h *history) byDisconnect(t *Term, e *Ending) {
 
 // disconnect names the end of a connection.
 func disconnect(lost *loss) (Cause, string) {
-	server, why, found := strings.Cut(lost.text, ": ")
-	if !found {
-		server, why = "", lost.text
-	}
+	why, server := lost.text, lost.server()
 	if server != "" {
-		server = " (" + oneLine(server) + ")"
+		_, why, _ = strings.Cut(lost.text, ": ")
+		server = " (" + server + ")"
 	}
 	switch lost.ended() {
 	case events.ConnectionEndSilent:
@@ -65,6 +63,26 @@ func disconnect(lost *loss) (Cause, string) {
 		return causeOf(lost.code), "was refused by its server: " + oneLine(why) + server
 	}
 	return CauseConnectionBroken, "lost its connection: " + oneLine(why) + server
+}
+
+// server returns the address of the server whose connection ended, "" if it is not recorded.
+func (lost *loss) server() string {
+	server, _, found := strings.Cut(lost.text, ": ")
+	if !found {
+		return ""
+	}
+	return oneLine(server)
+}
+
+// serverAfter returns the address of the server whose connection was the first of a session to end from an instant on,
+// "" if none did.
+func (l *Log) serverAfter(session, at int64) string {
+	if s := l.sessionNumbered(session); s != nil {
+		if lost := s.nextSuspended(at); lost != nil {
+			return lost.server()
+		}
+	}
+	return ""
 }
 
 // ended returns why a connection ended. Logs of older versions have it in words only.

@@ -12,11 +12,12 @@ type Skipped struct {
 	Participant string    `json:"participant"`
 	At          time.Time `json:"at"`
 	// Until is when its node went, if the servers' transaction logs have that. It went before At in any case.
-	Until *time.Time `json:"until,omitempty"`
-	For   string     `json:"for"` // who led
-	Cause Cause      `json:"cause"`
-	Why   string     `json:"why"`
-	log   *Log
+	Until  *time.Time `json:"until,omitempty"`
+	For    string     `json:"for"` // who led
+	Cause  Cause      `json:"cause"`
+	Why    string     `json:"why"`
+	log    *Log
+	server string // of the connection that did not work
 }
 
 // skipped returns who was in line ahead of the one that leads next, and did not lead.
@@ -38,9 +39,9 @@ func (r *Report) skipped(m Move) (all []Skipped) {
 		if r.h.kindOf(baseOf(p.node.path)).kind != kind || p.log.ledOn(p.node.path) {
 			continue
 		}
-		if cause, why := r.whySkipped(p.log, p.node, m.To); why != "" {
+		if cause, why, server := r.whySkipped(p.log, p.node, m.To); why != "" {
 			one := Skipped{Participant: p.log.nameOf(p.node.machine), At: *at(r.wall(m.To.Log, m.To.ElectedAt)),
-				For: m.To.who(), Cause: cause, Why: why, log: p.log}
+				For: m.To.who(), Cause: cause, Why: why, log: p.log, server: server}
 			if end := r.h.endOf(p.node.path); end != nil {
 				one.Until = at(min(end.ended.Time*milli+r.face.shift, one.At.UnixNano()))
 			}
@@ -90,17 +91,18 @@ func (l *Log) ledOn(path string) bool {
 	return slices.ContainsFunc(l.terms, func(t *Term) bool { return t.Node == path })
 }
 
-// whySkipped says why the participant on a node did not lead, "" if it left the line by itself, or later.
-func (r *Report) whySkipped(l *Log, n *node, next *Term) (Cause, string) {
+// whySkipped says why the participant on a node did not lead, "" if it left the line by itself, or later, and the
+// server whose connection did not work.
+func (r *Report) whySkipped(l *Log, n *node, next *Term) (c Cause, why, server string) {
 	s := n.session
 	began := r.wall(next.Log, next.ElectedAt)
 	for _, d := range l.deletes {
 		if d.path == n.path && d.zxid != 0 {
-			return "", ""
+			return "", "", ""
 		}
 	}
 	if s == nil || s.closeAsked != 0 || r.wall(l, n.at) > began {
-		return "", ""
+		return "", "", ""
 	}
 	var lost *loss
 	for i := range s.suspended {
@@ -110,14 +112,14 @@ func (r *Report) whySkipped(l *Log, n *node, next *Term) (Cause, string) {
 	}
 	switch {
 	case lost != nil && lost.paused > 0:
-		return CausePaused, "its process did not run for " + span(lost.paused)
+		return CausePaused, "its process did not run for " + span(lost.paused), ""
 	case lost != nil:
 		cause, text := disconnect(lost)
-		return cause, "it " + text
+		return cause, "it " + text, lost.server()
 	case s.lost != nil && r.wall(l, s.lost.at) <= began+int64(s.timeout):
-		return CauseSessionExpired, "the ensemble had ended its session"
+		return CauseSessionExpired, "the ensemble had ended its session", ""
 	case r.wall(l, l.last) <= began:
-		return CauseKilled, "its log ends at " + r.time(l, l.last) + ": " + logJustEnds
+		return CauseKilled, "its log ends at " + r.time(l, l.last) + ": " + logJustEnds, ""
 	}
-	return CauseUnknown, "its log does not show why"
+	return CauseUnknown, "its log does not show why", ""
 }

@@ -86,8 +86,8 @@ func (r *Report) judgeWork() {
 	switch {
 	case two > 0:
 		r.Work = WorkTwo
-		r.WorkWhy = fmt.Sprintf("two worked at once for %s: check what tokens %d and %d wrote", worst.long(),
-			worst.Earlier.Token, worst.Later.Token)
+		r.WorkWhy = fmt.Sprintf("two worked at once for %s%s: check what tokens %d and %d wrote", worst.long(),
+			worst.mayRun(), worst.Earlier.Token, worst.Later.Token)
 		if two > 1 {
 			r.WorkWhy += fmt.Sprintf(" (and %s like that)", plural(two-1, "other pair"))
 		}
@@ -105,6 +105,14 @@ func (o Overlap) long() string {
 		return "at least " + text
 	}
 	return text
+}
+
+// mayRun says that the end of the earlier work is not recorded, "" if it is.
+func (o Overlap) mayRun() string {
+	if o.Open == "" {
+		return ""
+	}
+	return " (the end of " + o.Earlier.who() + "'s work is not recorded, it may still run)"
 }
 
 // writes counts guarded writes, and finds one that was committed out of its term.
