@@ -24,11 +24,17 @@ func (r *Report) EachLine(full bool) iter.Seq[string] {
 }
 
 func (r *Report) eachLine(full bool, yield func(string) bool) {
-	lines := append([]string{r.verdictLine()}, r.summaryLines()...)
+	lines := []string{r.verdictLine()}
 	var doubts []string
 	for _, d := range r.Doubts {
-		doubts = append(doubts, capital(d.String())+".")
+		text := capital(d.String()) + "."
+		if strings.HasPrefix(d.Text, timesAre) {
+			lines = append(lines, text)
+			continue
+		}
+		doubts = append(doubts, text)
 	}
+	lines = append(lines, r.summaryLines()...)
 	moves := r.Moves
 	if !full {
 		doubts = doubts[:min(len(doubts), 3)]
@@ -62,7 +68,7 @@ const (
 func (r *Report) summaryLines() (lines []string) {
 	if len(r.Summaries) == 1 {
 		for _, text := range r.Summaries[0].text(false) {
-			lines = append(lines, text+".")
+			lines = append(lines, stopped(text))
 		}
 		return lines
 	}
@@ -84,10 +90,21 @@ func (r *Report) summaryLines() (lines []string) {
 		if len(lines) >= mostLines-mostMoves-4 {
 			break
 		}
-		lines = append(lines, text+".")
+		lines = append(lines, stopped(text))
 	}
 	return lines
 }
+
+// stopped returns a sentence with its full stop. A command at its end has none, so that it can be copied.
+func stopped(text string) string {
+	if strings.Contains(text, commandNote) {
+		return text
+	}
+	return text + "."
+}
+
+// timesAre is what the sentence about the clock begins with.
+const timesAre = "times are UTC"
 
 // table aligns the cells of rows.
 func table(rows [][]string) (lines []string) {

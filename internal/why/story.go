@@ -192,13 +192,13 @@ func (r *Report) tellTroubles(m *Move, add adder) {
 func (r *Report) doubt(o Options) {
 	add := func(text string, refs ...Ref) { r.Doubts = append(r.Doubts, Sentence{text, refs}) }
 	if r.face.clock >= 0 {
-		add("times are UTC" + r.days() + " by the clock " + cmp.Or(r.face.name(), "of the ensemble's leader") +
+		add(timesAre + r.days() + " by the clock " + cmp.Or(r.face.name(), "of the ensemble's leader") +
 			r.hostClocks())
 		if r.elsewhere != "" {
 			add("the time that was asked for is that of the clock of " + r.elsewhere)
 		}
 	} else if len(r.logs) > 0 && !r.ownClocks {
-		add("times are UTC" + r.days() + ", each by its own host's clock when its log began: nothing aligns them")
+		add(timesAre + r.days() + ", each by its own host's clock when its log began: nothing aligns them")
 	}
 	if r.nearestTo != 0 {
 		add(r.noMove(o.Path))

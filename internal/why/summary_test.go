@@ -129,8 +129,9 @@ func TestSeveralLinesAreATable(t *testing.T) {
 		logs = append(logs, c.on(t, fmt.Sprint("host", i)))
 	}
 	lines := Explain(logs, nil, Options{}).Lines(false)
-	if len(lines) > mostLines || !strings.HasPrefix(lines[1], "line ") || !strings.HasPrefix(lines[2],
-		"/jobs/07  NOBODY") || !strings.HasPrefix(lines[3], "/jobs/00  host0 ") || !strings.HasPrefix(lines[10],
+	if len(lines) > mostLines || !strings.HasPrefix(lines[1], "Times are UTC") || !strings.HasPrefix(lines[2],
+		"line ") || !strings.HasPrefix(lines[3], "/jobs/07  NOBODY") || !strings.HasPrefix(lines[4],
+		"/jobs/00  host0 ") || !strings.HasPrefix(lines[11],
 		"(4 lines more") {
 		t.Error(strings.Join(lines, "\n"))
 	}

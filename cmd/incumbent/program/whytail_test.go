@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -98,7 +99,8 @@ func TestWhyJoinsDumps(t *testing.T) {
 	dir, _ := busyLogs(t, 1500)
 	file := filepath.Join(dir, "client1.log")
 	h, records := recordsOf(t, file)
-	moves := func(out string) string { return out[:strings.LastIndex(out, "\nTimes are UTC")] } // behind them, logs are in the order of their names
+	clocks := regexp.MustCompile(`(?m)^Times are UTC.*\n`) // which has logs in the order of their names
+	moves := func(out string) string { return clocks.ReplaceAllString(out, "") }
 	wantCode, want, _ := whyOf(t, dir, "--full")
 	h.Run, h.Dump = strings.Repeat("c", 32), "asked for"
 	third := len(records) / 3
