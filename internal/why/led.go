@@ -22,6 +22,7 @@ type Led struct {
 	Most    time.Duration `json:"mostNanos,omitempty"`    // and at most; 0: that is not known
 	Unknown string        `json:"unknown,omitempty"`      // what the logs do not show of its end, and of what followed
 	If      string        `json:"if,omitempty"`           // what Until and Without take for granted
+	Text    string        `json:"text,omitempty"`         // a term that has ended as a sentence
 	term    *Term
 	ended   int64 // the end of the right, by the log's clock
 }
@@ -48,6 +49,11 @@ func (r *Report) sumTerms(s *LineSummary, moves []Move) {
 		}
 	}
 	s.Terms = s.Terms[max(0, len(s.Terms)-mostLed):]
+	for i := range s.Terms {
+		if l := &s.Terms[i]; l.Until != nil {
+			l.Text = l.text()
+		}
+	}
 }
 
 // inTheirOrder returns the moves of a line in the order of its terms' tokens, which clocks that cannot be aligned do
@@ -127,7 +133,7 @@ func (s LineSummary) ledLines(of string) (lines []string) {
 		if l.Until == nil { // the first line says who leads
 			continue
 		}
-		lines = append(lines, of+l.text())
+		lines = append(lines, of+l.Text)
 	}
 	return lines
 }

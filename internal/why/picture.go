@@ -35,8 +35,10 @@ type PictureMove struct {
 	Title string     `json:"title"` // "alice → bob"
 	Story []Sentence `json:"story"`
 	At    Ref        `json:"at"` // the record to begin with
-	Two   bool       `json:"two,omitempty"`
-	Open  bool       `json:"open,omitempty"` // whether two had the right to believe is not known
+	// Nobody says for how long nobody had the right, "" if that is not known.
+	Nobody string `json:"nobody,omitempty"`
+	Two    bool   `json:"two,omitempty"`
+	Open   bool   `json:"open,omitempty"` // whether two had the right to believe is not known
 }
 
 // PictureLog is one client. Clock has points of its clock: a reading since the log's start, in
@@ -245,6 +247,7 @@ func (p *painter) move(m Move) PictureMove {
 	case t != nil:
 		pic.Title += " → " + t.who()
 		pic.To, pic.At = p.shown(t.Log, t.ElectedAt), t.ref(t.Elected)
+		pic.Nobody = p.nobody(m)
 	case m.Ending.Cause == CauseLeads:
 		pic.Title += " leads"
 	default:

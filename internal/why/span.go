@@ -36,3 +36,15 @@ func between(least, most time.Duration) string {
 	}
 	return "at least " + span(least) + ", at most " + span(most)
 }
+
+// nobody says for how long nobody had the right in a move, "" if the logs do not show it.
+func (r *Report) nobody(m Move) string {
+	if m.From == nil || m.To == nil || m.Permits != nil || len(m.strange) > 0 {
+		return ""
+	}
+	gap := r.h.gapBounds(m.From, m.To)
+	if !gap.known() || gap.mid() <= 0 {
+		return ""
+	}
+	return "nobody for " + between(time.Duration(gap.lo), time.Duration(gap.hi))
+}

@@ -28,12 +28,13 @@ type LineSummary struct {
 	Longest     time.Duration `json:"longestNanos"`          // the longest of them
 	LongestFrom *time.Time    `json:"longestFrom,omitempty"` // when that began
 	// Bounds are between which times Without and Longest are.
-	Bounds  GapBounds  `json:"gapBounds"`
-	Skipped []Skipped  `json:"skipped,omitempty"`
-	Terms   []Led      `json:"terms,omitempty"`   // the last mostLed
-	Clocks  []ClockOff `json:"clocks,omitempty"`  // of hosts in the line that are wrong
-	Unknown string     `json:"unknown,omitempty"` // why it is not known who leads at the end
-	Do      []Advice   `json:"do,omitempty"`
+	Bounds    GapBounds  `json:"gapBounds"`
+	WithoutIs string     `json:"without,omitempty"` // the sentence of all that
+	Skipped   []Skipped  `json:"skipped,omitempty"`
+	Terms     []Led      `json:"terms,omitempty"`   // the last mostLed
+	Clocks    []ClockOff `json:"clocks,omitempty"`  // of hosts in the line that are wrong
+	Unknown   string     `json:"unknown,omitempty"` // why it is not known who leads at the end
+	Do        []Advice   `json:"do,omitempty"`
 }
 
 // InTheWay is the node for which nobody leads.
@@ -123,6 +124,7 @@ func (r *Report) summarizeLine(path string, moves []Move, o Options) LineSummary
 	for _, m := range moves {
 		s.Skipped = append(s.Skipped, r.skipped(m)...)
 	}
+	s.WithoutIs = s.withoutText()
 	s.Clocks = r.clocksOff(path)
 	s.Do = r.advise(&s, &part)
 	return s
@@ -323,8 +325,8 @@ func (s LineSummary) text(path bool) (lines []string) {
 		lines = append(lines, of+"Cannot tell who leads now: "+s.Unknown)
 	}
 	lines = append(lines, s.ledLines(of)...)
-	if text := s.withoutText(); text != "" {
-		lines = append(lines, of+text)
+	if s.WithoutIs != "" {
+		lines = append(lines, of+s.WithoutIs)
 	}
 	for i, one := range s.Skipped {
 		if i == maxSkipped {

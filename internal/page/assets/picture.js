@@ -240,7 +240,7 @@ function moveBands(out, l, picture, view) {
     if (!box || seen.has(layer, box)) continue;
     const least = m.two ? 3 : 0; // a short one has to be seen, too
     out.push({ tag: 'rect', layer, x: box.x, y: 20, w: Math.max(least, box.w), h: l.bottom - 24, title: `${what}, for ${duration(b - a)}: ${cut(m.title, 200)}`, key });
-    if (m.two || b - a > 1e5 && hasLeaders(picture, m.line)) bands.push({ layer, a, b, text: `${m.two ? 'TWO' : layer === 'open' ? 'two?' : 'nobody'} for ${duration(b - a)}`, key });
+    if (m.two || b - a > 1e5 && hasLeaders(picture, m.line)) bands.push({ layer, a, b, text: layer === 'nobody' && m.nobody || `${m.two ? 'TWO' : layer === 'open' ? 'two?' : 'nobody'} for ${duration(b - a)}`, key });
   }
   return chipsOf(bands, l, view);
 }

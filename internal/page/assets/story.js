@@ -54,7 +54,7 @@ export function showStory(picture, names, line, go, jump) {
     const head = element('button', 'move');
     head.append(element('time', '', clockText(Math.min(m.from, m.to))), element('b', '', m.title), element('em', '', m.cause ?? 'first'));
     if (m.open) head.append(element('small', '', 'whether two may is open'));
-    else if (m.to > m.from) head.append(element('small', '', `nobody for ${duration(m.to - m.from)}${m.cause === 'killed' ? ' at least' : ''}`));
+    else if (m.nobody) head.append(element('small', '', m.nobody));
     head.addEventListener('click', () => jump(i));
     const p = element('p');
     p.append(...m.story.map(s => sentence(s, names, go)));

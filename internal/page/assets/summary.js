@@ -53,7 +53,7 @@ function summaryOf(picture, line, end) {
   const now = rights.filter(s => s.from <= end && s.to >= end);
   const last = rights.reduce((most, s) => Math.max(most, Math.min(s.to, end)), 0);
   return {
-    line, leads, moves: moves.length, longest: leads ? longest : 0, total: leads ? total : 0,
+    line, leads, moves: moves.length, longest: leads ? (said?.longestNanos ?? longest * 1000) / 1000 : 0, total: leads ? (said?.withoutNanos ?? total * 1000) / 1000 : 0,
     now: [...new Set(now.map(s => s.who))], since: now[0]?.from ?? last,
     worked: said?.work === 'two worked', left: said?.left === true,
     verdict: moves.some(m => m.two) ? 'two' : moves.some(m => m.open) ? 'open' : 'apart',
@@ -62,6 +62,18 @@ function summaryOf(picture, line, end) {
 
 /** How many participants are named that were skipped. */
 const MOST_SKIPPED = 3;
+
+/** How many terms are told: the last. */
+const MOST_TERMS = 4;
+
+/**
+ * A sentence with its first word as a name: "Led: …".
+ * @param {string} text
+ */
+function named(text) {
+  const [name, ...rest] = text.split(': ');
+  return { name, text: rest.join(': '), command: '' };
+}
 
 /**
  * What is in the way of a leader, who was skipped, and what to do about a line.
@@ -73,6 +85,7 @@ export function adviceOf(picture, line) {
   const said = picture.summary?.find(s => s.path === line), way = said?.inTheWay, skipped = said?.skipped ?? [];
   const who = way ? [way.participant, way.host && `at ${way.host}`].filter(s => s).join(' ') : '';
   return [
+    ...(said?.terms ?? []).slice(-MOST_TERMS).flatMap(t => t.text ? [named(t.text)] : []), ...said?.without ? [named(said.without)] : [],
     ...way ? [{ name: 'In the way', text: `${who ? `the node of ${who}` : way.node}: ${way.why}`, command: '' }] : [],
     ...skipped.slice(0, MOST_SKIPPED).map(s => ({ name: 'Skipped', text: `${s.participant} was ahead of ${s.for}, and did not lead: ${s.why}`, command: '' })),
     ...(said?.do ?? []).map(d => ({ name: 'Do', text: d.text, command: d.command ?? '' })),

@@ -3,7 +3,7 @@
 /** @typedef {{log: string, seq: number}} Ref */
 /** @typedef {{text: string, records?: Ref[]}} Sentence */
 /** @typedef {{from: number, to: number, record?: number, text?: string}} Span */
-/** @typedef {{line: string, from: number, to: number, cause?: string, title: string, story: Sentence[], at: Ref, two?: boolean, open?: boolean}} Move */
+/** @typedef {{line: string, from: number, to: number, cause?: string, title: string, story: Sentence[], at: Ref, nobody?: string, two?: boolean, open?: boolean}} Move */
 /** @typedef {{name: string, clock: [number, number][], cut?: boolean, connected: Span[], pauses: Span[], gaps: Span[]}} Client */
 /** @typedef {{log: number, machine: string, who: string, line: string, nodes: Span[], right: Span[], heard: Span[], work: Span[], inside?: Span[], all?: string[]}} Participant inside: a double barrier; all: machines that share the lane, the last one being machine */
 /** @typedef {{zxid: string, from: number, to: number, kind: string, text: string, exact?: boolean}} Txn */
@@ -16,6 +16,10 @@
  * @property {string} [work]
  * @property {boolean} [left] the last leader left on purpose
  * @property {{node: string, participant?: string, host?: string, why: string}} [inTheWay]
+ * @property {number} [longestNanos]
+ * @property {number} [withoutNanos] for how long nobody led in all
+ * @property {string} [without] the same as a sentence
+ * @property {{text?: string}[]} [terms] who led when
  * @property {{participant: string, for: string, why: string}[]} [skipped]
  * @property {{text: string, command?: string}[]} [do]
  */

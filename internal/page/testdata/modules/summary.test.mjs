@@ -62,3 +62,10 @@ test('what why says of a line is shown: what is in the way, who was skipped, wha
   assert.deepEqual([of.get('/led').worked, of.get('/nobody').left, of.get('/two').worked], [true, true, false]);
   assert.deepEqual(summaries(p, 20 * S).map(s => s.line).slice(0, 2), ['/two', '/led']); // who left on purpose is no trouble
 });
+
+test('who led and for how long nobody did are the words and numbers of why', () => {
+  const p = { ...picture(), summary: [{ path: '/led', longestNanos: 3e9, withoutNanos: 4e9, without: 'Without a leader: at least 2 s', terms: [{ text: 'Led: a from 1: of old' }, ...[2, 3, 4, 5].map(n => ({ text: `Led: a from ${n}` })), {}] }] };
+  assert.deepEqual(adviceOf(p, '/led').map(a => `${a.name}|${a.text}`), ['Led|a from 3', 'Led|a from 4', 'Led|a from 5', 'Without a leader|at least 2 s']);
+  const { longest, total } = summaries(p, 20 * S).find(s => s.line === '/led');
+  assert.deepEqual([longest, total], [3 * S, 4 * S]);
+});
