@@ -131,6 +131,11 @@ func Explain(logs []*Log, txns []txnlog.Txn, o Options) *Report {
 	return r
 }
 
+// Open reports whether the logs do not show all that was asked for.
+func (r *Report) Open() bool {
+	return r.Verdict == CannotTell || slices.ContainsFunc(r.Summaries, LineSummary.open)
+}
+
 // maxMoves returns how many moves the lines that were asked for may have.
 func (r *Report) maxMoves(o Options) (most int) {
 	for _, n := range r.lines {

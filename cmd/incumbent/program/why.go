@@ -189,6 +189,9 @@ func (e *explainer) run(args []string) error {
 	if err := e.print(r); err != nil {
 		return err
 	}
+	if near := txnLogsNear(args); near != "" && len(e.txnlogs) == 0 && r.Open() {
+		e.Note("the servers' transaction logs in %s were not read: add --txnlog %s", near, near)
+	}
 	return verdictCode(r)
 }
 

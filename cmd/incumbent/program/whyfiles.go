@@ -4,12 +4,14 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -213,6 +215,7 @@ func findTxnLogs(dir string) (files, left []string, err error) {
 	case !info.IsDir():
 		return []string{dir}, nil, nil
 	}
+	var other []string
 	for _, in := range []string{dir, filepath.Join(dir, "version-2")} {
 		entries, err := os.ReadDir(in)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -220,7 +223,8 @@ func findTxnLogs(dir string) (files, left []string, err error) {
 		}
 		for _, e := range entries {
 			switch file := filepath.Join(in, e.Name()); {
-			case !strings.HasPrefix(e.Name(), "log."):
+			case !isTxnLogName(e.Name()):
+				other = append(other, e.Name())
 			case e.Type().IsRegular():
 				files = append(files, file)
 			default:
@@ -231,11 +235,52 @@ func findTxnLogs(dir string) (files, left []string, err error) {
 			return files, left, nil
 		}
 	}
-	why := ""
-	if len(left) > 0 {
+	why := "; it is empty"
+	switch {
+	case len(left) > 0:
 		why = fmt.Sprintf("; %s is no regular file", events.Quote(left[0], events.MaxText))
+	case len(other) > 0:
+		why = fmt.Sprintf("; it has %s", events.Quote(strings.Join(other[:min(3, len(other))], ", "), events.MaxText))
 	}
-	return nil, nil, fmt.Errorf("%s has no transaction log: want the directory with a server's files log.*, which is version-2 of its dataLogDir%s", dir, why)
+	return nil, nil, fmt.Errorf("%s has no transaction log: want the directory with a server's files log.*, plain or "+
+		".gz, which is version-2 of its dataLogDir%s", dir, why)
+}
+
+// txnLogName is the name of a server's transaction log: with the number of a server before it, and gzipped, as people
+// collect them.
+var txnLogName = regexp.MustCompile(`^([0-9]+-)?log\.[0-9a-f]+(\.gz)?$`)
+
+func isTxnLogName(name string) bool {
+	return strings.HasPrefix(name, "log.") || txnLogName.MatchString(name)
+}
+
+// txnLogsNear returns a directory in or next to the logs that are named and that has transaction logs, "" if none has.
+func txnLogsNear(args []string) string {
+	for _, arg := range args {
+		dir := arg
+		if info, err := os.Stat(arg); err != nil {
+			continue
+		} else if !info.IsDir() {
+			dir = filepath.Dir(arg)
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			if e.Type().IsRegular() && txnLogName.MatchString(e.Name()) {
+				return dir
+			}
+			if !e.IsDir() {
+				continue
+			}
+			near := filepath.Join(dir, e.Name())
+			if files, _, err := findTxnLogs(near); err == nil && txnLogName.MatchString(filepath.Base(files[0])) {
+				return near
+			}
+		}
+	}
+	return ""
 }
 
 // readTxnLogs reads the transaction logs of all servers.
@@ -271,7 +316,15 @@ func readTxnLog(file string) ([]txnlog.Txn, error) {
 		return nil, cli.Exit(exitNoInput, fmt.Errorf("--txnlog: %w", err))
 	}
 	defer in.Close()
-	some, err := txnlog.Read(bufio.NewReader(in))
+	plain := bufio.NewReader(in)
+	if head, _ := plain.Peek(2); string(head) == "\x1f\x8b" {
+		unpacked, err := gzip.NewReader(plain)
+		if err != nil {
+			return nil, cli.Exit(exitDamaged, fmt.Errorf("--txnlog %s: %w", file, err))
+		}
+		plain = bufio.NewReader(unpacked)
+	}
+	some, err := txnlog.Read(plain)
 	var unreadable *fs.PathError
 	if errors.As(err, &unreadable) {
 		return nil, cli.Exit(exitNoInput, fmt.Errorf("--txnlog: %w", err))
