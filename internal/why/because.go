@@ -14,9 +14,20 @@ type Because struct {
 	Cause       Cause  `json:"cause"`
 	Text        string `json:"text"`             // a sentence
 	Server      string `json:"server,omitempty"` // of a connection that did not work
+	Role        Role   `json:"role,omitempty"`
 	log         *Log
 	at          int64 // by the clock that is shown
 }
+
+// Role is what a cause did to a term and to the time after it.
+type Role string
+
+// Roles.
+const (
+	RoleEnded   Role = "ended"   // it ended the term
+	RoleDelayed Role = "delayed" // the next term came later by it
+	RoleNeither Role = ""        // it was wrong then, and did neither
+)
 
 // reasons returns why a term ended, and what else was wrong from a session timeout before that until the next began:
 // each cause of each participant once.
@@ -30,15 +41,15 @@ func (r *Report) reasons(m Move) (all []Because) {
 	}
 	t := m.From
 	add(Because{Participant: t.who(), Cause: m.Ending.Cause, Text: t.who() + " " + plain(m.Ending.Text),
-		Server: t.Log.serverAfter(t.Session, m.Ending.At), log: t.Log, at: r.wall(t.Log, m.Ending.At)})
+		Server: t.Log.serverAfter(t.Session, m.Ending.At), log: t.Log, at: r.wall(t.Log, m.Ending.At), Role: RoleEnded})
 	r.ownReasons(m, add)
 	for _, s := range r.skipped(m) {
 		add(Because{Participant: s.Participant, Cause: s.Cause, Text: s.Participant + " was skipped: " + plain(s.Why),
-			Server: s.server, log: s.log, at: s.At.UnixNano()})
+			Server: s.server, log: s.log, at: s.At.UnixNano(), Role: RoleDelayed})
 	}
 	for _, trouble := range m.Troubles {
 		add(Because{Participant: trouble.Participant, Cause: trouble.Cause, Text: plain(trouble.sentence().Text),
-			log: trouble.Log, at: trouble.at})
+			log: trouble.Log, at: trouble.at, Role: RoleDelayed})
 	}
 	for _, l := range r.logs {
 		if l != t.Log && l.Records > 0 && l.queued(m.Path) {
@@ -88,20 +99,53 @@ func (r *Report) ownReasons(m Move, add func(Because)) {
 	own, _, _ := r.during(m, t.Log)
 	if r.goneEarly(&m) {
 		add(Because{Participant: who, Cause: CauseUnknown, Text: who + "'s node was gone while it still believed: " +
-			"another client deleted it, or ended its session", log: t.Log, at: r.wall(t.Log, m.Ending.At)})
+			"another client deleted it, or ended its session", log: t.Log, at: r.wall(t.Log, m.Ending.At),
+			Role: RoleEnded})
 	}
 	if m.NodeEnd == NodeDeleted && c != CauseDeleted && c != CauseEvicted {
 		add(Because{Participant: who, Cause: CauseDeleted, Text: "another client deleted " + who + "'s node " +
-			shortNode(t.Node), log: t.Log, at: r.wall(t.Log, m.Ending.At)})
+			shortNode(t.Node), log: t.Log, at: r.wall(t.Log, m.Ending.At), Role: RoleEnded})
 	}
 	if slices.Contains(m.Also, CauseForgottenRelease) {
 		add(Because{Participant: who, Cause: CauseForgottenRelease, Text: who + "'s work went on long after its term",
-			log: t.Log, at: r.wall(t.Log, t.StoppedAt)})
+			log: t.Log, at: r.wall(t.Log, t.StoppedAt), Role: m.roleOfWork()})
 	}
 	if !isOfConnection(c) && t.Stopped != 0 && t.paused == 0 {
 		own.to += int64(t.timeout())
-		r.addLosses(t.Log, who, own, t.ElectedAt, t.Session, add)
+		after, role := m.unansweredDelete(), RoleDelayed
+		if m.NodeEnd == NodeDeletedByOwn || t.deleted(t.Stopped) != nil {
+			role = RoleNeither
+		}
+		r.addLosses(t.Log, who, own, t.ElectedAt, t.Session, func(b Because) {
+			b.Text, b.Role = b.Text+after, role
+			add(b)
+		})
 	}
+}
+
+// roleOfWork says what work did that went on after its term: the node stays for it, unless the session's end took the
+// node.
+func (m *Move) roleOfWork() Role {
+	s := m.From.Log.sessionNumbered(m.From.Session)
+	if m.NodeEnd == NodeExpired || m.NodeEnd == NodeClosed || s != nil && m.NodeEnd == "" && m.To != nil &&
+		!m.From.Log.wroteAfter(s.id, m.From.StoppedAt) {
+		return RoleNeither
+	}
+	return RoleDelayed
+}
+
+// unansweredDelete says what became of the node of a term if its client deleted it and got no answer, "" if it did not.
+func (m *Move) unansweredDelete() string {
+	t := m.From
+	if !slices.ContainsFunc(t.Log.deletes, func(d deletion) bool {
+		return d.path == t.Node && d.zxid == 0 && !d.denied && d.seq >= t.Stopped
+	}) || t.deleted(t.Stopped) != nil || m.NodeEnd == NodeDeletedByOwn {
+		return ""
+	}
+	if m.NodeEnd == NodeExpired {
+		return ", so the deletion of its node was not answered, and the node stayed until the session expired"
+	}
+	return ", so the deletion of its node was not answered, and the node may have stayed until the session ended"
 }
 
 // isOfConnection reports whether a cause has the end of the connection or of the process in it: what the connection
@@ -146,6 +190,13 @@ func (r *Report) addLosses(l *Log, who string, p period, began, session int64, a
 func (r *Report) othersReasons(m Move, l *Log, add func(Because)) {
 	p, began, known := r.during(m, l)
 	who := l.participantIn(m.Path)
+	if m.To != nil && l == m.To.Log {
+		asIs := add
+		add = func(b Because) {
+			b.Role = RoleDelayed
+			asIs(b)
+		}
+	}
 	if !known || who == "" || r.addLosses(l, who, p, began, 0, add) {
 		return
 	}

@@ -50,6 +50,7 @@ type deletion struct {
 	path   string
 	answer uint64 // the seq of the answer; 0: none came
 	zxid   int64  // if it was carried out
+	denied bool   // the ensemble answered, and did not carry it out
 }
 
 // listing is what the last listing of a line by a machine showed.
@@ -132,7 +133,7 @@ func (l *Log) listedFirst(path string) uint64 { return l.seen[dirOf(path)][baseO
 func (l *Log) answerDelete(r events.Record, done bool) {
 	key := timerKey{r.Machine, r.Event.Request}
 	for _, i := range l.pending[key] {
-		l.deletes[i].answer = r.Seq
+		l.deletes[i].answer, l.deletes[i].denied = r.Seq, !done && !r.Event.Code.Transient()
 		if done {
 			l.deletes[i].zxid = r.Event.Zxid
 		}

@@ -152,11 +152,17 @@ func (l Led) text() string {
 	if l.If != "" {
 		text += ", if " + l.If
 	}
-	for i, one := range joined(l.Why) {
-		if i == 0 {
-			text += "; why: " + one
-		} else {
-			text += "; also: " + one
+	for _, role := range []Role{RoleEnded, RoleDelayed, RoleNeither} {
+		first := true
+		for _, one := range joined(l.Why) {
+			if one.Role != role {
+				continue
+			}
+			text += "; "
+			if first {
+				text += roleNames[role] + ": "
+			}
+			text, first = text+one.Text, false
 		}
 	}
 	if l.Unknown != "" {
@@ -165,23 +171,26 @@ func (l Led) text() string {
 	return text
 }
 
-// joined returns the sentences of reasons: one for each cause.
-func joined(all []Because) (texts []string) {
+// roleNames are what stands before the causes of a role.
+var roleNames = map[Role]string{RoleEnded: "why", RoleDelayed: "the next came later", RoleNeither: "also wrong then"}
+
+// joined returns reasons with one sentence for each cause, and the first role that it had.
+func joined(all []Because) (some []Because) {
 	at := map[Cause]int{}
 	var others [][]string
 	for _, b := range all {
 		i, said := at[b.Cause]
 		if !said {
-			at[b.Cause] = len(texts)
-			texts, others = append(texts, b.Text), append(others, nil)
+			at[b.Cause] = len(some)
+			some, others = append(some, b), append(others, nil)
 			continue
 		}
 		others[i] = append(others[i], b.Participant)
 	}
 	for i, names := range others {
 		if len(names) > 0 {
-			texts[i] += " (the same: " + strings.Join(names[:min(3, len(names))], ", ") + ")"
+			some[i].Text += " (the same: " + strings.Join(names[:min(3, len(names))], ", ") + ")"
 		}
 	}
-	return texts
+	return some
 }
