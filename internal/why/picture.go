@@ -286,3 +286,15 @@ func linesOf(all []PictureMachine) (dirs []string) {
 func (p *painter) timeOf(t *txnlog.Txn) int64 {
 	return time.UnixMilli(t.Time).UnixMicro() + p.face.shift/int64(time.Microsecond)
 }
+
+// nobody says for how long nobody had the right in a move, "" if the logs do not show it.
+func (r *Report) nobody(m Move) string {
+	if m.From == nil || m.To == nil || m.Permits != nil || len(m.strange) > 0 {
+		return ""
+	}
+	gap := r.h.gapBounds(m.From, m.To)
+	if !gap.known() || gap.mid() <= 0 {
+		return ""
+	}
+	return "nobody for " + between(time.Duration(gap.lo), time.Duration(gap.hi))
+}

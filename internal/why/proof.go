@@ -186,3 +186,19 @@ func (h *history) missing(p *Proof, between interval) string {
 
 // who names a participant: by its id, or by its log.
 func (t *Term) who() string { return t.Log.nameOf(t.Machine) }
+
+// gapBounds returns for how long at least and at most nobody had the right to lead between two terms: from the end of
+// the right of one, which may be known up to bounds, to the beginning of the next. It is less than 0 for terms that
+// overlap.
+func (h *history) gapBounds(a, b *Term) interval {
+	end := a.endBounds()
+	if a.Open() && h.livedOn(a, b) != "" {
+		end.hi = endless // it went on, and the log does not have until when
+	}
+	between := interval{-endless, endless}
+	if end.hi < endless {
+		between.lo = h.clocks.between(a.Log, end.hi, b.Log, b.ElectedAt).lo
+	}
+	between.hi = h.clocks.between(a.Log, end.lo, b.Log, b.ElectedAt).hi
+	return between
+}

@@ -106,3 +106,22 @@ func quoteID(s string) string {
 	}
 	return s
 }
+
+// smallError is the error up to which a duration is shown with it, and not as two bounds.
+const smallError = 50 * time.Millisecond
+
+// between returns a duration that is known up to bounds, for people.
+func between(least, most time.Duration) string {
+	half := (most - least) / 2
+	switch {
+	case most < least: // there is no upper bound
+		return "at least " + span(least)
+	case span(least) == span(most):
+		return span(most)
+	case least <= 0:
+		return "at most " + span(most)
+	case half <= smallError:
+		return span(least+half) + plusMinus(half)
+	}
+	return "at least " + span(least) + ", at most " + span(most)
+}
