@@ -231,10 +231,3 @@ func howLong(p Proof) string {
 	}
 	return " for " + span(-p.Between) + plusMinus(p.Error)
 }
-
-func plusMinus(d time.Duration) string {
-	if d <= 0 {
-		return ""
-	}
-	return " (±" + span(d) + ")"
-}

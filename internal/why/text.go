@@ -125,3 +125,11 @@ func between(least, most time.Duration) string {
 	}
 	return "at least " + span(least) + ", at most " + span(most)
 }
+
+// plusMinus returns an error in parentheses, "" for none.
+func plusMinus(d time.Duration) string {
+	if d <= 0 {
+		return ""
+	}
+	return " (±" + span(d) + ")"
+}
