@@ -126,6 +126,11 @@ outdated: ## what every module requires directly and has a newer version
 scale: ## 100,000 latches opened and closed, 10,000 recipes through an expiry: what is left behind
 	$(GO) test -count=1 -timeout 30m -v ./test/figures/scale -args -full
 
+RECORDS ?= 1000000
+.PHONY: large-logs
+large-logs: ## what incumbent why takes for RECORDS (1,000,000) of busy locks: the figure of docs/performance.md
+	$(GO) test -count=1 -timeout 30m -v ./cmd/incumbent -run TestWhyKeepsLittle -args -records $(RECORDS)
+
 .PHONY: herd
 herd: ## what it costs when all candidates watch the leader, beside watching the one before: the table of docs/performance.md
 	$(GO) test -count=1 -timeout 10m -v ./test/figures -run TestTheHerd -args -full

@@ -144,6 +144,7 @@ func (e *explainer) check(c *cobra.Command) error {
 }
 
 func (e *explainer) run(args []string) error {
+	defer collectOften()()
 	txns, err := e.readTxnLogs()
 	if err != nil {
 		return err

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -16,6 +18,16 @@ import (
 	"github.com/incumbent-go/incumbent/internal/why"
 	"github.com/incumbent-go/incumbent/machines"
 )
+
+// collectOften has the garbage collector run when the heap has grown by a half, not to twice what it was: large logs
+// are read. GOGC says otherwise. It returns what ends that.
+func collectOften() (end func()) {
+	if os.Getenv("GOGC") != "" {
+		return func() {}
+	}
+	before := debug.SetGCPercent(50)
+	return func() { debug.SetGCPercent(before) }
+}
 
 // readAll reads all logs, some at a time, and replays each while it is read. The first error, in the order of the logs,
 // counts.

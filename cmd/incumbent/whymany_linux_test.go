@@ -1,0 +1,115 @@
+package main_test
+
+import (
+	"bufio"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/world"
+	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/kit/selection"
+)
+
+var manyRecords = flag.Int("records", 0, "explain logs of busy locks with so many records: make large-logs")
+
+// busyLocks is a simulated world whose clients' records go to files.
+type busyLocks struct {
+	world.Idle
+	*world.World
+	tb    testing.TB
+	files map[int]*events.Writer
+	n     int
+}
+
+func (w *busyLocks) Recorded(c *world.Client, r events.Record) {
+	w.n++
+	if err := w.files[c.ID()].Write(r); err != nil {
+		w.tb.Fatal(err)
+	}
+}
+
+// newBusyLocks has twelve clients take four locks again and again, one of them with readers and one with two permits.
+// The logs are in the directory.
+func newBusyLocks(tb testing.TB, dir string, records int) {
+	tb.Helper()
+	script := world.Script{Seed: 7, Tick: 2 * time.Second, SyncLimit: 5, Timeout: 8 * time.Second}
+	for i := range 12 {
+		p := world.Program{Recipe: "mutex", Path: fmt.Sprintf("/locks/x%d", i%4), Works: time.Millisecond}
+		switch i % 4 {
+		case 1:
+			p.Recipe, p.Options = "readwrite", map[string]string{"reads": fmt.Sprint(i > 4)}
+		case 2:
+			p.Recipe, p.Options = "semaphore", map[string]string{"limit": "2"}
+		}
+		script.Clients = append(script.Clients, p)
+	}
+	w := &busyLocks{tb: tb, files: map[int]*events.Writer{}}
+	var err error
+	if w.World, err = world.New(script, w); err != nil {
+		tb.Fatal(err)
+	}
+	charts := map[string]string{}
+	for _, r := range machines.Recipes() {
+		charts[r.Name()] = r.Digest()
+	}
+	var ends []func() error
+	for _, c := range w.Clients() {
+		file, err := os.Create(filepath.Join(dir, fmt.Sprintf("client%d.log", c.ID())))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		out := bufio.NewWriter(file)
+		w.files[c.ID()], err = events.NewWriter(out, events.Header{Start: "2026-11-25T00:00:00Z",
+			StartAt: c.Clock() - w.Now(), Charts: charts})
+		if err != nil {
+			tb.Fatal(err)
+		}
+		ends = append(ends, w.files[c.ID()].Flush, out.Flush, file.Close)
+	}
+	for w.n < records {
+		w.Step(1000, time.Hour)
+	}
+	for _, end := range ends {
+		if err := end(); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+// What why keeps of a record is little. Its CPU time is noted only.
+func TestWhyKeepsLittleOfManyRecords(t *testing.T) {
+	records := *manyRecords
+	if records == 0 {
+		records = selection.Of(t, "records", 20_000, 20_000, 100_000)
+	}
+	dir := t.TempDir()
+	newBusyLocks(t, dir, records)
+	why := exec.CommandContext(t.Context(), programtest.Binary(), "why", dir)
+	why.Env = append(os.Environ(), "GOGC=")
+	said, err := why.Output()
+	var exit *exec.ExitError
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 5) // 5: cannot tell {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/locks/x0 ", "/locks/x1 ", "/locks/x2 ", "/locks/x3 "} {
+		if !strings.Contains(string(said), "\n"+path) {
+			t.Errorf("no line %sin\n%s", path, said)
+		}
+	}
+	peak := why.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
+	if most := int64(50<<20 + 440*records); peak > most {
+		t.Errorf("%d records took %d MB, want %d MB at most", records, peak>>20, most>>20)
+	}
+	t.Logf("%d records: %.1f s of CPU, %d MB", records,
+		(why.ProcessState.UserTime() + why.ProcessState.SystemTime()).Seconds(), peak>>20)
+}
