@@ -18,6 +18,7 @@ type Picture struct {
 	Moves    []PictureMove    `json:"moves"`
 	Doubts   []Sentence       `json:"doubts"`
 	Work     WorkVerdict      `json:"work,omitempty"`
+	Writes   WritesVerdict    `json:"writes,omitempty"`
 	Summary  []LineSummary    `json:"summary"`           // of each line with moves, those in trouble first
 	Earlier  int              `json:"earlier,omitempty"` // moves that were not asked for
 	Logs     []PictureLog     `json:"logs"`
@@ -124,8 +125,8 @@ type deletedBy struct {
 // Picture returns the report as values that a page draws.
 func (r *Report) Picture() Picture {
 	p := &painter{Report: r, knots: map[*Log][][2]int64{}, index: map[*Log]int{}}
-	pic := Picture{Verdict: r.Verdict, Work: r.Work, Summary: some(r.Summaries), Headline: r.verdictLine(),
-		Doubts: capitals(r.Doubts, 0), Earlier: r.Earlier, Logs: []PictureLog{}}
+	pic := Picture{Verdict: r.Verdict, Work: r.Work, Writes: r.Writes.Verdict, Summary: some(r.Summaries),
+		Headline: r.verdictLine(), Doubts: capitals(r.Doubts, 0), Earlier: r.Earlier, Logs: []PictureLog{}}
 	for i, l := range r.logs {
 		p.index[l] = i
 		p.knots[l] = p.knotsOf(l)

@@ -128,6 +128,9 @@ func TestGuardedWritesInTheirTerms(t *testing.T) {
 		if r.Writes.Verdict != want || r.Writes.Committed != 1 || r.Writes.Refused != 1 {
 			t.Errorf("zxid %d: %+v, want %q", zxid, r.Writes, want)
 		}
+		if p := r.Picture(); p.Writes != want || !strings.Contains(strings.ToLower(p.Headline), "guarded write") {
+			t.Errorf("zxid %d: a picture has %q and %q, want %q", zxid, p.Writes, p.Headline, want)
+		}
 	}
 }
 
