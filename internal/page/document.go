@@ -1,8 +1,10 @@
 package page
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"sync"
@@ -61,7 +63,7 @@ func NewWithout(r *why.Report, rows []*Rows, after map[string]uint64, drawn []st
 
 // encode returns the rows after a record as numbers.
 func (d *Document) encode(rows []row, after int64, table map[string]int64) []int64 {
-	all := []int64{}
+	all := make([]int64, 0, rowLength*len(rows))
 	index := func(s string) int64 {
 		i, known := table[s]
 		if !known {
@@ -127,18 +129,30 @@ var pictures sync.Map
 // JSON returns the document as the page reads it: in ASCII, of which a browser needs one byte a character. If one character
 // were another, it would need two for each, and twice the time to read them.
 func (d *Document) JSON() ([]byte, error) {
+	var out bytes.Buffer
+	err := d.writeJSON(&out)
+	return out.Bytes(), err
+}
+
+// writeJSON writes what JSON returns.
+func (d *Document) writeJSON(w io.Writer) error {
 	d.Strings = slices.Clip(d.Strings)
 	if d.Strings == nil {
 		d.Strings = []string{}
 	}
 	data, err := json.Marshal(d)
-	return ascii(data), err
+	if err != nil {
+		return err
+	}
+	return writeASCII(w, data)
 }
 
-// ascii returns JSON with an escape for each character that is not in ASCII. Only strings have such characters.
-func ascii(data []byte) []byte {
-	out := make([]byte, 0, len(data))
-	for _, r := range string(data) {
+// writeASCII writes JSON with an escape for each character that is not in ASCII. Only strings have such characters.
+func writeASCII(w io.Writer, data []byte) error {
+	const block = 1 << 16
+	out := make([]byte, 0, block)
+	for len(data) > 0 {
+		r, n := utf8.DecodeRune(data)
 		switch {
 		case r < utf8.RuneSelf:
 			out = append(out, byte(r))
@@ -148,6 +162,13 @@ func ascii(data []byte) []byte {
 		default:
 			out = fmt.Appendf(out, `\u%04x`, r)
 		}
+		if data = data[n:]; len(out) < block-16 && len(data) > 0 {
+			continue
+		}
+		if _, err := w.Write(out); err != nil {
+			return err
+		}
+		out = out[:0]
 	}
-	return out
+	return nil
 }

@@ -25,14 +25,10 @@ func Modules() (fs.FS, error) { return fs.Sub(assets, "assets") }
 
 // HTML returns the page: one file with its script, its style and its data.
 func HTML(d *Document, use Use) ([]byte, error) {
-	data, err := d.JSON()
-	if err != nil {
-		return nil, err
-	}
 	var zipped bytes.Buffer
 	z, err := gzip.NewWriterLevel(&zipped, gzip.BestCompression)
 	if err == nil {
-		_, err = z.Write(data)
+		err = d.writeJSON(z)
 	}
 	if err == nil {
 		err = z.Close()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -42,17 +43,59 @@ type Rows struct {
 	detail  Detail
 	rows    []row
 	strings map[string]string // so that each is kept once
+	budget  *Budget
 }
+
+// Budget is how many records several logs may have together, so that their rows are kept: with more of them, none are.
+// It is safe for concurrent use.
+type Budget struct {
+	Most int
+	read atomic.Int64
+}
+
+// Spent reports whether the logs have more records than that.
+func (b *Budget) Spent() bool { return b != nil && b.read.Load() > int64(b.Most) }
 
 // Keep returns a reader that keeps what it reads for a page.
 func Keep(header events.Header, r why.Reader, detail Detail) *Rows {
 	return &Rows{r: r, header: header, detail: detail, strings: map[string]string{}}
 }
 
+// Within has rows kept only if the logs have no more records than the budget allows. It returns k.
+func (k *Rows) Within(b *Budget) *Rows {
+	k.budget = b
+	return k
+}
+
+// KeepPart keeps the records of a part of a log. It reads up to its end, or up to what cannot be read.
+func KeepPart(header events.Header, r why.Reader, detail Detail, part why.Part) *Rows {
+	k := Keep(header, r, detail)
+	for {
+		rec, err := r.Next()
+		var gap *events.Gap
+		switch {
+		case errors.As(err, &gap):
+		case err != nil || rec.Seq > part.To:
+			k.r = why.NoRecords{} // what it remembers is large
+			return k
+		case rec.Seq >= part.From:
+			k.add(rec)
+		}
+	}
+}
+
 // Next returns the next record of the reader behind it.
 func (k *Rows) Next() (events.Record, error) {
 	rec, err := k.r.Next()
-	if err == nil {
+	if err != nil {
+		return rec, err
+	}
+	if k.budget != nil {
+		k.budget.read.Add(1)
+	}
+	if k.budget.Spent() {
+		k.rows, k.strings = nil, map[string]string{}
+	} else {
 		k.add(rec)
 	}
 	return rec, err

@@ -126,7 +126,8 @@ type deletedBy struct {
 func (r *Report) Picture() Picture {
 	p := &painter{Report: r, knots: map[*Log][][2]int64{}, index: map[*Log]int{}}
 	pic := Picture{Verdict: r.Verdict, Work: r.Work, Writes: r.Writes.Verdict, Summary: some(r.Summaries),
-		Headline: r.verdictLine(), Doubts: capitals(r.Doubts, 0), Earlier: r.Earlier, Logs: []PictureLog{}}
+		Headline: r.verdictLine(), Doubts: append(r.LeftOut(), capitals(r.Doubts, 0)...), Earlier: r.Earlier,
+		Logs: []PictureLog{}}
 	for i, l := range r.logs {
 		p.index[l] = i
 		p.knots[l] = p.knotsOf(l)
@@ -135,10 +136,12 @@ func (r *Report) Picture() Picture {
 	for _, l := range r.logs {
 		pic.Logs = append(pic.Logs, p.log(l))
 	}
-	pic.Machines = some(p.machines())
+	pic.Machines = some(p.window.keptOf(p.machines()))
 	pic.Lines = some(linesOf(pic.Machines))
 	for _, m := range r.Moves {
-		pic.Moves = append(pic.Moves, p.move(m))
+		if p.window.has(m) {
+			pic.Moves = append(pic.Moves, p.move(m))
+		}
 	}
 	pic.Moves = some(pic.Moves)
 	pic.Txns = some(p.txns())

@@ -27,7 +27,7 @@ func (p *painter) txns() (all []PictureTxn) {
 		}
 	}
 	for i := range p.h.all {
-		if x := p.exactTxn(&p.h.all[i], dirs); x != nil {
+		if x := p.exactTxn(&p.h.all[i], dirs); x != nil && p.window.hasSpan(x.From, x.To) {
 			all = append(all, *x)
 		}
 	}
@@ -78,7 +78,11 @@ func (p *painter) exactTxn(t *txnlog.Txn, dirs map[string]bool) *PictureTxn {
 // answeredTxns returns the creates and deletes that the clients had carried out.
 func (p *painter) answeredTxns() (all []PictureTxn) {
 	add := func(l *Log, zxid, from, to int64, kind, path string) {
-		all = append(all, PictureTxn{Zxid: hex(zxid), From: p.shown(l, cmp.Or(from, to)), To: p.shown(l, to), Kind: kind, Text: kind + " " + oneLine(path), zxid: zxid})
+		from, to = p.shown(l, cmp.Or(from, to)), p.shown(l, to)
+		if p.window.hasSpan(from, to) {
+			all = append(all, PictureTxn{Zxid: hex(zxid), From: from, To: to, Kind: kind,
+				Text: kind + " " + oneLine(path), zxid: zxid})
+		}
 	}
 	for _, l := range p.logs {
 		for _, n := range l.nodes {
@@ -105,6 +109,9 @@ func (p *painter) links(txns []PictureTxn) (all []PictureLink) {
 	}
 	for _, l := range p.logs {
 		for _, g := range l.gone {
+			if !p.window.hasRecord(p.index[l], g.seq) {
+				continue
+			}
 			if cause, how := p.whyGone(l, g, shown); how != "" {
 				all = append(all, PictureLink{PictureEnd{Log: l.Name, Seq: g.seq}, cause, how})
 			}

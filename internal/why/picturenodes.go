@@ -33,7 +33,7 @@ func (p *painter) findEnds() {
 			}
 		}
 		for i := range l.sights.len() {
-			if s := l.sights.at(i); s.write {
+			if s := l.sights.at(i); s.write && p.window.hasRecord(p.index[l], s.seq) {
 				if p.written[s.zxid] == nil {
 					p.written[s.zxid] = map[*Log]uint64{}
 				}
@@ -79,13 +79,16 @@ func (p *painter) machines() (all []PictureMachine) {
 	}
 	for _, l := range p.logs {
 		for _, n := range l.ownNodes() {
-			if l.machineOf(n.machine).opener == "" {
+			if l.machineOf(n.machine).opener != "" {
+				continue
+			}
+			if s := p.node(l, n); p.window.hasSpan(s.From, s.To) {
 				m := find(l, n.machine, dirOf(n.path))
-				m.Nodes = append(m.Nodes, p.node(l, n))
+				m.Nodes = append(m.Nodes, s)
 			}
 		}
 		for _, t := range l.terms {
-			if t.machine().opener == "" {
+			if t.machine().opener == "" && p.window.hasTerm(p.index[l], t) {
 				p.term(find(l, t.Machine, t.Dir), t)
 			}
 		}

@@ -93,6 +93,7 @@ type Report struct {
 	strange   []events.CommandLine // commands of terms that are in no log
 	face      face
 	lines     []*line
+	window    *Window // what Picture has; nil: all
 }
 
 // Explain returns why leadership moved in the lines of these logs. Txns are the ensemble's, as

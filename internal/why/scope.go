@@ -2,6 +2,7 @@ package why
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -188,3 +189,148 @@ func (r *Report) throughout(path string, from, to int64) (all []string) {
 }
 
 func abs(n int64) int64 { return max(n, -n) }
+
+// Window is the part of a report that a page shows, if the logs have too many records for all of it.
+type Window struct {
+	Parts []Part // of each log, in the order in which the report got them
+	Left  int    // how many records are left out
+
+	from, to int64 // by the clock that is shown
+}
+
+// Part names the records of a log from one to another. To is less than From if there are none.
+type Part struct{ From, To uint64 }
+
+// margin is how much of the time before the first move that was asked for is shown, and behind the last.
+const margin = int64(time.Minute)
+
+// Narrow has Picture leave out all but a time with at most so many records, and returns it: the end of that of the
+// moves that were asked for. It returns nil, and changes nothing, if the logs have no more records than that.
+func (r *Report) Narrow(most int) *Window {
+	all := 0
+	for _, l := range r.logs {
+		all += l.Records
+	}
+	if all <= most {
+		return nil
+	}
+	w := &Window{from: -endless, to: endless}
+	if r.Earlier > 0 {
+		w.from, w.to = r.asked()
+	}
+	begin, end := r.covered()
+	lo, hi := max(begin, w.from), min(end, w.to)+1
+	if r.count(w.from, w.to) > most {
+		for w.from = lo; lo < hi; { // the first time from which there are not too many
+			if w.from = lo + (hi-lo)/2; r.count(w.from, w.to) > most {
+				lo = w.from + 1
+			} else {
+				hi = w.from
+			}
+		}
+		w.from = hi
+	}
+	w.Left = all - r.count(w.from, w.to)
+	for _, l := range r.logs {
+		first, last := r.indexes(l, w.from, w.to)
+		p := Part{From: math.MaxUint64}
+		if first < last {
+			p = Part{l.recs.at(first).seq, l.recs.at(last - 1).seq}
+		}
+		w.Parts = append(w.Parts, p)
+	}
+	r.window = w
+	return w
+}
+
+// asked returns the time of the moves that were asked for.
+func (r *Report) asked() (from, to int64) {
+	from, to = endless, -endless
+	for _, m := range r.Moves {
+		from, to = min(from, m.began, m.when), max(to, m.began, m.when)
+	}
+	return from - margin, to + margin
+}
+
+// count returns how many records the logs have in a time.
+func (r *Report) count(from, to int64) (n int) {
+	for _, l := range r.logs {
+		first, last := r.indexes(l, from, to)
+		n += max(0, last-first)
+	}
+	return n
+}
+
+// indexes returns which records of a log are in a time: from the first, up to the one before the last.
+func (r *Report) indexes(l *Log, from, to int64) (first, last int) {
+	return l.recs.first(func(p *packed) bool { return r.wall(l, p.at) >= from }),
+		l.recs.first(func(p *packed) bool { return r.wall(l, p.at) > to })
+}
+
+// LeftOut says what the window of Narrow leaves out, and how to see it; nothing if there is none.
+func (r *Report) LeftOut() (said []Sentence) {
+	if r.window == nil {
+		return nil
+	}
+	moves := 0
+	for _, m := range r.Moves {
+		if !r.window.has(m) {
+			moves++
+		}
+	}
+	from, to := r.covered()
+	from, to = max(from, r.window.from), min(to, r.window.to)
+	return []Sentence{{Text: fmt.Sprintf("The page has what was from %s to %s: %s and %s of another time are left out, "+
+		"which --around, --since, --until, --token or --path shows", clockText(from), clockText(to),
+		plural(r.window.Left, "record"), plural(moves, "move"))}}
+}
+
+// has reports whether a move is in the window: all are in none.
+func (w *Window) has(m Move) bool {
+	return w == nil || max(m.began, m.when) >= w.from && min(m.began, m.when) <= w.to
+}
+
+// hasSpan reports whether a time by the clock that is shown, in microseconds, is in the window. To 0 is no end.
+func (w *Window) hasSpan(from, to int64) bool {
+	return w == nil || (to == 0 || to >= w.from/micro) && from <= w.to/micro
+}
+
+// kept leaves out the spans that are not in the window.
+func (w *Window) kept(all []Span) []Span {
+	if w == nil {
+		return all
+	}
+	left := all[:0]
+	for _, s := range all {
+		if w.hasSpan(s.From, s.To) {
+			left = append(left, s)
+		}
+	}
+	return left
+}
+
+// keptOf leaves out of participants what is not in the window, and those that have nothing in it.
+func (w *Window) keptOf(all []PictureMachine) []PictureMachine {
+	if w == nil {
+		return all
+	}
+	left := all[:0]
+	for _, m := range all {
+		m.Nodes, m.Right, m.Heard, m.Work, m.Inside = w.kept(m.Nodes), w.kept(m.Right), w.kept(m.Heard),
+			w.kept(m.Work), w.kept(m.Inside)
+		if len(m.Nodes)+len(m.Right)+len(m.Heard)+len(m.Work)+len(m.Inside) > 0 {
+			left = append(left, m)
+		}
+	}
+	return left
+}
+
+// hasRecord reports whether a record of a log is in the window.
+func (w *Window) hasRecord(log int, seq uint64) bool {
+	return w == nil || seq >= w.Parts[log].From && seq <= w.Parts[log].To
+}
+
+// hasTerm reports whether a term of a log is in the window.
+func (w *Window) hasTerm(log int, t *Term) bool {
+	return w == nil || t.Elected <= w.Parts[log].To && (t.Stopped == 0 || t.Stopped >= w.Parts[log].From)
+}

@@ -31,6 +31,9 @@ type explainer struct {
 	progress              progress
 	rows                  map[*why.Log]*page.Rows // for --html
 	kept                  []*page.Rows            // those of the logs that are explained
+	budget                page.Budget
+	files                 map[*why.Log]citedLog
+	logs                  []*why.Log // those that are explained
 }
 
 const whyHelp = `Explain from recorded logs why leadership moved, and whether two ever had the right
@@ -170,9 +173,11 @@ func (e *explainer) run(args []string) error {
 		}
 		e.Note("%s is left out: it is of the same client as %s, and has no more records%s", l.Out.Name, l.For.Name, more)
 	}
+	e.logs = logs
 	for _, l := range logs {
 		e.kept = append(e.kept, e.rows[l])
 	}
+	e.rows = nil
 	o, err := e.options(logs)
 	if err != nil {
 		return err
@@ -187,13 +192,21 @@ func (e *explainer) run(args []string) error {
 		o.Redact(why.Redact(logs, txns))
 	}
 	r := why.Explain(logs, txns, o)
+	d, err := e.document(r)
+	if err != nil {
+		return err
+	}
 	if err := e.print(r); err != nil {
 		return err
 	}
 	if near := txnLogsNear(args); near != "" && len(e.txnlogs) == 0 && r.Open() {
 		e.Note("the servers' transaction logs in %s were not read: add --txnlog %s", near, near)
 	}
-	return verdictCode(r)
+	verdict := verdictCode(r) // behind which the report is not needed, and may be large
+	if err := e.writePage(d); err != nil {
+		return err
+	}
+	return verdict
 }
 
 // clockOf returns the name in --clock, if there is a log of it.
@@ -247,9 +260,6 @@ func (e *explainer) print(r *why.Report) error {
 		if err != nil {
 			return cli.Exit(cli.ExitNoOutput, fmt.Errorf("--trace: %w", err))
 		}
-	}
-	if err := e.writePage(r); err != nil {
-		return err
 	}
 	switch {
 	case e.facts:

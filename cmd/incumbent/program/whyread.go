@@ -45,7 +45,7 @@ func (e *explainer) readAll(files []citedLog) ([]*why.Log, error) {
 	all.Wait()
 	logs := make([]*why.Log, len(files))
 	e.tellUnreplayed(files, reads)
-	e.rows = map[*why.Log]*page.Rows{}
+	e.rows, e.files = map[*why.Log]*page.Rows{}, map[*why.Log]citedLog{}
 	some := slices.ContainsFunc(reads, func(r logRead) bool { return r.log != nil && r.log.Records > 0 })
 	for i, r := range reads {
 		var damaged *events.DamagedError
@@ -57,7 +57,7 @@ func (e *explainer) readAll(files []citedLog) ([]*why.Log, error) {
 			r.spare(files[i], damaged, e.html != "")
 		}
 		logs[i] = r.log
-		e.rows[r.log] = r.rows
+		e.rows[r.log], e.files[r.log] = r.rows, files[i]
 	}
 	return logs, nil
 }
