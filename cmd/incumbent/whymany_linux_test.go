@@ -98,7 +98,7 @@ func TestWhyKeepsLittleOfManyRecords(t *testing.T) {
 	why.Env = append(os.Environ(), "GOGC=")
 	said, err := why.Output()
 	var exit *exec.ExitError
-	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 5) // 5: cannot tell {
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 5) { // 5: cannot tell
 		t.Fatal(err)
 	}
 	for _, path := range []string{"/locks/x0 ", "/locks/x1 ", "/locks/x2 ", "/locks/x3 "} {
