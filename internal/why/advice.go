@@ -159,7 +159,7 @@ func (r *Report) checkTokens() string {
 			}
 		}
 	}
-	return fmt.Sprintf("check what tokens %d and %d wrote at once: a store that compares them has refused the lower",
+	return fmt.Sprintf("check what tokens %d and %d wrote at once: a store that compares them refuses the lower",
 		worst.Earlier.Token, worst.Later.Token)
 }
 

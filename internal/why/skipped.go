@@ -16,6 +16,7 @@ type Skipped struct {
 	For    string     `json:"for"` // who led
 	Cause  Cause      `json:"cause"`
 	Why    string     `json:"why"`
+	Text   string     `json:"text"` // all of it as a sentence
 	log    *Log
 	server string // of the connection that did not work
 }
@@ -45,6 +46,7 @@ func (r *Report) skipped(m Move) (all []Skipped) {
 			if end := r.h.endOf(p.node.path); end != nil {
 				one.Until = at(min(end.ended.Time*milli+r.face.shift, one.At.UnixNano()))
 			}
+			one.Text = one.text()
 			all = append(all, one)
 		}
 	}

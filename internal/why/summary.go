@@ -333,7 +333,7 @@ func (s LineSummary) text(path bool) (lines []string) {
 			lines = append(lines, fmt.Sprintf("%sSkipped: %d more (--json has them)", of, len(s.Skipped)-i))
 			break
 		}
-		lines = append(lines, of+"Skipped: "+one.text())
+		lines = append(lines, of+"Skipped: "+one.Text)
 	}
 	for _, c := range s.Clocks {
 		lines = append(lines, of+"Clock: "+c.Text)

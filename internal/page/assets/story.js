@@ -2,7 +2,7 @@
 import './types.js';
 import { isRecord, keyOf, timeOf } from './model.js';
 import { clockText, duration } from './picture.js';
-import { adviceOf, causeText, howBad, summaries } from './summary.js';
+import { adviceOf, causeText, howBad, summaries, withoutText } from './summary.js';
 import { headText } from './filter.js';
 import { byId, element, plain, say } from './dom.js';
 
@@ -102,7 +102,7 @@ export function showSummary(picture, end, chosen, choose) {
     const nobody = s.leads && s.now.length === 0 && s.since > 0, says = s.now.length ? `${s.now.join(', ')} ${s.leads ? 'leads' : 'holds'}` : s.leads ? 'nobody leads' : 'free';
     const since = s.since > 0 ? `${nobody || s.now.length ? 'since ' : 'from '}${clockText(s.since, 0)}, for ${duration(end - s.since)}` : '';
     tr.append(line, element('td', nobody && !s.left || s.now.length > 1 && s.leads ? 'bad' : 'now', says), element('td', '', since), element('td', '', String(s.moves)),
-      element('td', '', s.leads ? `${duration(s.longest)} (${duration(s.total)} in all)` : '–'),
+      element('td', '', s.leads ? withoutText(s) : '–'),
       element('td', s.verdict === 'two' ? 'bad' : s.verdict === 'open' || s.worked ? 'open' : '', `${s.verdict === 'two' ? 'TWO AT ONCE' : s.verdict === 'open' ? 'cannot tell' : 'never two'}${s.worked ? ', TWO WORKED' : ''}`));
     return tr;
   }));

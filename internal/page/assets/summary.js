@@ -1,6 +1,6 @@
 // What one wants to know first of each line: who has the right, or since when nobody has, and what was worst. It knows no browser.
 import './types.js';
-import { hasLeaders } from './picture.js';
+import { duration, hasLeaders } from './picture.js';
 
 /** @typedef {import('./types.js').Picture} Picture */
 /**
@@ -13,6 +13,7 @@ import { hasLeaders } from './picture.js';
  * @property {number} moves
  * @property {number} longest how long nobody had the right at most
  * @property {number} total how long nobody had it in all
+ * @property {import('./types.js').Said['gapBounds']} [bounds] of both, as why has them
  * @property {'two' | 'open' | 'apart'} verdict whether two had the right at once
  * @property {boolean} worked whether two worked at once, as far as it was recorded
  * @property {boolean} left whether the last leader left on purpose
@@ -54,10 +55,21 @@ function summaryOf(picture, line, end) {
   const last = rights.reduce((most, s) => Math.max(most, Math.min(s.to, end)), 0);
   return {
     line, leads, moves: moves.length, longest: leads ? (said?.longestNanos ?? longest * 1000) / 1000 : 0, total: leads ? (said?.withoutNanos ?? total * 1000) / 1000 : 0,
+    bounds: leads ? said?.gapBounds : undefined,
     now: [...new Set(now.map(s => s.who))], since: now[0]?.from ?? last,
     worked: said?.work === 'two worked', left: said?.left === true,
     verdict: moves.some(m => m.two) ? 'two' : moves.some(m => m.open) ? 'open' : 'apart',
   };
+}
+
+/**
+ * How long nobody had the right, with both bounds if they differ in what is shown.
+ * @param {Pick<LineSummary, 'longest' | 'total' | 'bounds'>} s
+ */
+export function withoutText({ longest, total, bounds: b }) {
+  const both = (/** @type {number} */ least, /** @type {number} */ most) => duration(least) === duration(most) ? duration(most) : `${duration(least)} to ${duration(most)}`;
+  return b ? `${both(b.longestLeastNanos / 1000, b.longestMostNanos / 1000)} (${both(b.leastNanos / 1000, b.mostNanos / 1000)} in all)`
+    : `${duration(longest)} (${duration(total)} in all)`;
 }
 
 /** How many participants are named that were skipped. */
@@ -87,7 +99,7 @@ export function adviceOf(picture, line) {
   return [
     ...(said?.terms ?? []).slice(-MOST_TERMS).flatMap(t => t.text ? [named(t.text)] : []), ...said?.without ? [named(said.without)] : [],
     ...way ? [{ name: 'In the way', text: `${who ? `the node of ${who}` : way.node}: ${way.why}`, command: '' }] : [],
-    ...skipped.slice(0, MOST_SKIPPED).map(s => ({ name: 'Skipped', text: `${s.participant} was ahead of ${s.for}, and did not lead: ${s.why}`, command: '' })),
+    ...skipped.slice(0, MOST_SKIPPED).map(s => ({ name: 'Skipped', text: s.text, command: '' })),
     ...(said?.do ?? []).map(d => ({ name: 'Do', text: d.text, command: d.command ?? '' })),
   ];
 }

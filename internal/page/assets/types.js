@@ -20,7 +20,8 @@
  * @property {number} [withoutNanos] for how long nobody led in all
  * @property {string} [without] the same as a sentence
  * @property {{text?: string}[]} [terms] who led when
- * @property {{participant: string, for: string, why: string}[]} [skipped]
+ * @property {{leastNanos: number, mostNanos: number, longestLeastNanos: number, longestMostNanos: number}} [gapBounds]
+ * @property {{text: string}[]} [skipped]
  * @property {{text: string, command?: string}[]} [do]
  */
 /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adviceOf, causeText, howBad, summaries } from '../../assets/summary.js';
+import { adviceOf, causeText, howBad, summaries, withoutText } from '../../assets/summary.js';
 import { client, documentOf, participant } from './made.mjs';
 
 const S = 1e6;
@@ -51,12 +51,13 @@ test('a headline is green only if nothing is wrong', () => {
 test('what why says of a line is shown: what is in the way, who was skipped, what to do, and whether two worked', () => {
   const p = { ...picture(), summary: [
     { path: '/nobody', left: true }, { path: '/led', work: 'two worked' },
-    { path: '/two', inTheWay: { node: 'latch-1', participant: 'dave', host: 'h4', why: 'was not released' }, skipped: [1, 2, 3, 4].map(n => ({ participant: `p${n}`, for: 'bob', why: 'silent' })), do: [{ text: 'end dave', command: 'kill 7' }] },
+    { path: '/two', inTheWay: { node: 'latch-1', participant: 'dave', host: 'h4', why: 'was not released' }, skipped: [1, 2, 3, 4].map(n => ({ text: `p${n} was ahead of bob` })), do: [{ text: 'end dave', command: 'kill 7' }] },
   ] };
   assert.deepEqual(adviceOf(p, '/never'), []);
   const all = adviceOf(p, '/two');
   assert.deepEqual(all.map(a => a.name), ['In the way', 'Skipped', 'Skipped', 'Skipped', 'Do']);
   assert.equal(all[0].text, 'the node of dave at h4: was not released');
+  assert.equal(all[1].text, 'p1 was ahead of bob');
   assert.equal(all[4].command, 'kill 7');
   const of = new Map(summaries(p, 20 * S).map(s => [s.line, s]));
   assert.deepEqual([of.get('/led').worked, of.get('/nobody').left, of.get('/two').worked], [true, true, false]);
@@ -68,4 +69,7 @@ test('who led and for how long nobody did are the words and numbers of why', () 
   assert.deepEqual(adviceOf(p, '/led').map(a => `${a.name}|${a.text}`), ['Led|a from 3', 'Led|a from 4', 'Led|a from 5', 'Without a leader|at least 2 s']);
   const { longest, total } = summaries(p, 20 * S).find(s => s.line === '/led');
   assert.deepEqual([longest, total], [3 * S, 4 * S]);
+  assert.equal(withoutText({ longest, total }), '3.00 s (4.00 s in all)');
+  const bounds = { leastNanos: 1e9, mostNanos: 5e9, longestLeastNanos: 2e9, longestMostNanos: 2e9 };
+  assert.equal(withoutText({ longest, total, bounds }), '2.00 s (1.00 s to 5.00 s in all)');
 });
