@@ -70,11 +70,11 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("incumbent: %w", err)
 	}
+	c.certificate.io, c.certificate.log, c.certificate.closed = c.io, c.log, c.closed // which the loop uses
 	if err := c.run(); err != nil {
 		return nil, err
 	}
 	config.warnOfSASL(c.log)
-	c.certificate.io, c.certificate.log, c.certificate.closed = c.io, c.log, c.closed
 	if config.TLS != nil {
 		go c.certificate.watch()
 	}
