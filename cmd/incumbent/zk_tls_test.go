@@ -21,6 +21,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
 )
 
@@ -112,6 +113,38 @@ func TestZkServesTLS(t *testing.T) {
 	}
 	_, failures := dialTLS(t, line["tlsAddress"].(string), &tls.Config{})
 	programtest.Contains(t, failure(t, failures), "certificate")
+	server.Signal(syscall.SIGTERM)
+	server.Exits(0)
+}
+
+// status asks servers by TLS for their connections.
+func TestStatusHasSignsByTLS(t *testing.T) {
+	cert, key, _, _ := selfSigned(t)
+	server := start(t, nil, "zk", "--listen", "127.0.0.1:0", "--json", "--tls-listen", "127.0.0.1:0",
+		"--tls-cert", cert, "--tls-key", key)
+	server.Prints("\n")
+	addr := server.Objects()[0]["tlsAddress"].(string)
+	c, err := incumbent.Open(t.Context(), incumbent.Config{Servers: addr, TLS: &incumbent.TLS{CA: cert}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	latch, err := c.Latch(line, incumbent.LatchOptions{})
+	if err == nil {
+		err = latch.Start()
+	}
+	var held *incumbent.Leadership
+	if err == nil {
+		held, err = latch.Await(within(t))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := start(t, nil, "status", line, "--servers", addr, "--tls-ca", cert, "--json").Exits(0).Out.String()
+	programtest.Contains(t, out, `"code":"connected"`)
+	held.Release()
+	if err := c.Close(within(t)); err != nil {
+		t.Error(err)
+	}
 	server.Signal(syscall.SIGTERM)
 	server.Exits(0)
 }

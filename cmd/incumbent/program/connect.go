@@ -66,6 +66,14 @@ func (c *connection) flags(a *app, f *pflag.FlagSet) {
 	f.BoolVar(&c.verbose, "verbose", false, "log what the library does to stderr")
 }
 
+// tls returns how connections are encrypted, nil if they are not.
+func (c *connection) tls() *zkio.TLS {
+	if c.tlsCA+c.tlsCert == "" {
+		return nil
+	}
+	return &zkio.TLS{CA: c.tlsCA, Cert: c.tlsCert, Key: c.tlsKey}
+}
+
 // config returns the library's settings for the flags.
 func (c *connection) config(a *app) (incumbent.Config, error) {
 	cfg := incumbent.Config{Servers: c.servers, SessionTimeout: c.timeout, Tick: c.tick, MaxAnswer: c.maxAnswer}
@@ -81,9 +89,7 @@ func (c *connection) config(a *app) (incumbent.Config, error) {
 	if (c.tlsCert == "") != (c.tlsKey == "") {
 		return cfg, cli.Usage("--tls-cert and --tls-key go together: give both or neither")
 	}
-	if c.tlsCA+c.tlsCert != "" {
-		cfg.TLS = &incumbent.TLS{CA: c.tlsCA, Cert: c.tlsCert, Key: c.tlsKey}
-	}
+	cfg.TLS = (*incumbent.TLS)(c.tls())
 	cfg.Logger = zerolog.Nop()
 	if c.verbose {
 		cfg.Logger = zerolog.New(zerolog.ConsoleWriter{Out: a.Err, NoColor: !a.Err.HasColour(), TimeFormat: cli.TimeLayout}).Hook(zerolog.HookFunc(addTime))

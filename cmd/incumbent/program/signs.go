@@ -18,18 +18,18 @@ import (
 )
 
 // asker asks the servers which sessions they have connections of.
-type asker struct{ servers []string }
+type asker struct {
+	servers []string
+	tls     *zkio.TLS // nil: in the clear
+}
 
-// asker returns one for the servers of the flags. With TLS it asks none.
+// asker returns one for the servers of the flags.
 func (c *connection) asker() *asker {
-	if c.tlsCA+c.tlsCert != "" {
-		return &asker{}
-	}
 	servers, _, err := zkio.ParseServers(c.servers)
 	if err != nil {
 		return &asker{} // the client has the error
 	}
-	return &asker{servers}
+	return &asker{servers, c.tls()}
 }
 
 // contact is what a server says of a session's connection.
@@ -57,7 +57,7 @@ func (a *asker) ask(ctx context.Context) *contacts {
 	listed := false
 	for _, server := range a.servers {
 		wait.Go(func() {
-			text, err := connectionsOf(ctx, server)
+			text, err := a.connectionsOf(ctx, server)
 			mu.Lock()
 			defer mu.Unlock()
 			of, ok := readConnections(text)
@@ -84,7 +84,7 @@ func (a *asker) ask(ctx context.Context) *contacts {
 }
 
 // connectionsOf returns a server's answer to "cons".
-func connectionsOf(ctx context.Context, server string) (string, error) {
+func (a *asker) connectionsOf(ctx context.Context, server string) (string, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", server)
 	if err != nil {
 		return "", err
@@ -92,6 +92,12 @@ func connectionsOf(ctx context.Context, server string) (string, error) {
 	defer conn.Close()
 	if limit, ok := ctx.Deadline(); ok {
 		if err := conn.SetDeadline(limit); err != nil {
+			return "", err
+		}
+	}
+	if a.tls != nil {
+		host, _, _ := net.SplitHostPort(server) // as ParseServers wrote it
+		if conn, err = a.tls.Secure(ctx, conn, host); err != nil {
 			return "", err
 		}
 	}

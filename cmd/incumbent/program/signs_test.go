@@ -117,10 +117,10 @@ func answering(t *testing.T, text string) string {
 func TestAllServersAreAsked(t *testing.T) {
 	old := strings.Replace(listing, "lresp=27055151", "lresp=1", 1)
 	closed := answering(t, "")
-	if known := (&asker{[]string{closed}}).ask(t.Context()); known != nil {
+	if known := (&asker{servers: []string{closed}}).ask(t.Context()); known != nil {
 		t.Errorf("a server that lists nothing knows %v", known)
 	}
-	known := (&asker{[]string{answering(t, old), answering(t, listing), closed, "127.0.0.1:1"}}).ask(t.Context())
+	known := (&asker{servers: []string{answering(t, old), answering(t, listing), closed, "127.0.0.1:1"}}).ask(t.Context())
 	if known == nil || known.of[0x100019cc54e0000].silent != 3723*time.Millisecond || !known.untold ||
 		len(known.silent) != 1 || known.silent[0] != "127.0.0.1:1" {
 		t.Errorf("%v", known)
@@ -139,7 +139,7 @@ func TestARealServerListsConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := incumbent.Participant{Recipe: "latch", Owner: c.SessionID(), Token: 1, First: true}
-	servers := &asker{[]string{s.Addr()}}
+	servers := &asker{servers: []string{s.Addr()}}
 	if signs := servers.ask(t.Context()).signs(p); signs == nil || signs.Code != signConnected || signs.Timeout < 1000 {
 		t.Errorf("a session that is connected has the signs %v", signs)
 	}

@@ -34,7 +34,7 @@ instance that has it: whether it runs, is disabled, has misfired, or is taken ov
 disabled servers, and whether the items have to be dealt.
 
 IN LINE says how long ago the node was created, by the clocks of the ensemble and of this
-host. If the servers answer to "cons" (4lw.commands.whitelist), and without TLS, it is said
+host. If the servers answer to "cons" (4lw.commands.whitelist), it is said
 whether the first in line has a connection, and when its server heard from it last.
 Since when the first is first, and a vacant line vacant, is not in ZooKeeper:
 incumbent watch measures it. TOKEN is the node's czxid, which grows from leader to leader.

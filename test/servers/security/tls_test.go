@@ -10,6 +10,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"math/big"
 	"net"
 	"os"
@@ -22,6 +23,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/test/kit/realzk"
 	"github.com/incumbent-go/incumbent/test/kit/repeat"
+	"github.com/incumbent-go/incumbent/zkio"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -181,6 +183,23 @@ func (s secured) settings(name string, tls incumbent.TLS) func(*incumbent.Config
 	}
 }
 
+// connectionsOf returns what the server answers to "cons" by TLS.
+func connectionsOf(t *testing.T, s secured, settings *zkio.TLS) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), readyWithin)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.tls)
+	ok(t, err)
+	defer conn.Close()
+	secure, err := settings.Secure(ctx, conn, host)
+	ok(t, err)
+	_, err = io.WriteString(secure, "cons")
+	ok(t, err)
+	text, err := io.ReadAll(secure)
+	ok(t, err)
+	return string(text)
+}
+
 // refusedBy returns why a client does not get its connection.
 func refusedBy(t *testing.T, change func(*incumbent.Config)) string {
 	t.Helper()
@@ -214,6 +233,9 @@ func tlsTo(t *testing.T, s secured) {
 		l := c.latch("/tls/line")
 		held := c.lead(l)
 		ok(t, held.Check())
+		if text := connectionsOf(t, s, (*zkio.TLS)(&whole)); !strings.Contains(text, fmt.Sprintf("sid=0x%x,", c.SessionID())) {
+			t.Errorf("the session %x is not among\n%s", c.SessionID(), text)
+		}
 		held.Release()
 		ok(t, l.Close(c.ctx))
 	})
