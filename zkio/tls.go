@@ -80,7 +80,7 @@ func (t *TLS) config(host string) (*tls.Config, error) {
 // Secure does the TLS handshake with the server of this name, as for a client: for programs that ask a server for more
 // than a client does. It reads the files, and may be called from any goroutine. After an error the connection is of
 // no use.
-func (t *TLS) Secure(ctx context.Context, conn net.Conn, host string) (net.Conn, error) {
+func Secure(ctx context.Context, conn net.Conn, host string, t *TLS) (net.Conn, error) {
 	return t.client(ctx, conn, host, new(ownCertificate))
 }
 

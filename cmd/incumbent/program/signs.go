@@ -97,7 +97,7 @@ func (a *asker) connectionsOf(ctx context.Context, server string) (string, error
 	}
 	if a.tls != nil {
 		host, _, _ := net.SplitHostPort(server) // as ParseServers wrote it
-		if conn, err = a.tls.Secure(ctx, conn, host); err != nil {
+		if conn, err = zkio.Secure(ctx, conn, host, a.tls); err != nil {
 			return "", err
 		}
 	}

@@ -191,7 +191,7 @@ func connectionsOf(t *testing.T, s secured, settings *zkio.TLS) string {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.tls)
 	ok(t, err)
 	defer conn.Close()
-	secure, err := settings.Secure(ctx, conn, host)
+	secure, err := zkio.Secure(ctx, conn, host, settings)
 	ok(t, err)
 	_, err = io.WriteString(secure, "cons")
 	ok(t, err)
