@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -304,9 +305,10 @@ func TestALoginHasABound(t *testing.T) {
 				m, srv := twoTokens()
 				never := make(chan struct{})
 				defer close(never)
-				calls, next := 0, m.next
+				var calls atomic.Int32
+				next := m.next
 				hang := func() {
-					if calls++; calls == 1 {
+					if calls.Add(1) == 1 {
 						<-never
 					}
 				}
