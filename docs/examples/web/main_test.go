@@ -19,11 +19,18 @@ func TestMain(m *testing.M) { instances.Main(m, main) }
 const line = "/services/web"
 
 // client has a bound on each answer, so that nothing hangs.
-var client = &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
+var client = &http.Client{Timeout: time.Minute, Transport: &http.Transport{
+	DisableKeepAlives: true, ExpectContinueTimeout: time.Minute,
+}}
 
 // order sends five bytes, and returns the token of the answer.
 func order(addr string, body io.Reader) (token int64, err error) {
-	resp, err := client.Post("http://"+addr+"/orders", "text/plain", body)
+	req, err := http.NewRequest(http.MethodPost, "http://"+addr+"/orders", body)
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Expect", "100-continue") // the body is read when the handler asks for it
+	resp, err := client.Do(req)
 	if err != nil {
 		return 0, err
 	}
@@ -74,7 +81,7 @@ func TestRequestsEndWithTheTerm(t *testing.T) {
 		_, err := order(addr, body)
 		answered <- err
 	}()
-	if _, err := io.WriteString(rest, "bre"); err != nil { // returns when the request has begun
+	if _, err := io.WriteString(rest, "bre"); err != nil { // returns when its handler has begun
 		t.Fatal(err)
 	}
 	resp, err := client.Get("http://" + addr + "/orders/new")
