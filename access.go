@@ -86,7 +86,7 @@ func SASLTransient(err error) error { return zkio.SASLTransient(err) }
 //
 // The password does not travel, but who reads a login can guess at it, and nothing protects what follows. Set TLS, too.
 func DigestMD5(user, password string) Mechanism {
-	return digestMD5{digestmd5.Client{User: user, Password: password}}
+	return digestMD5{digestmd5.NewClient(user, password)}
 }
 
 type digestMD5 struct{ digestmd5.Client }

@@ -12,14 +12,20 @@ import (
 )
 
 // Client is a user who logs in. Printed with any verb or marshalled, it is the user only.
-type Client struct{ User, Password string }
+type Client struct {
+	User     string
+	password *string // of a private field fmt calls no method, but of a pointer to a text it prints only the address
+}
+
+// NewClient returns a user with a password.
+func NewClient(user, password string) Client { return Client{user, &password} }
 
 // Check returns what is wrong with the user or the password, nil if nothing is. Its errors have neither.
 func (c Client) Check() error {
 	switch {
 	case c.User == "":
 		return errors.New("DIGEST-MD5 needs the name of a user")
-	case !utf8.ValidString(c.User), !utf8.ValidString(c.Password):
+	case !utf8.ValidString(c.User), !utf8.ValidString(*c.password):
 		return errors.New("user and password of DIGEST-MD5 are written in UTF-8")
 	case strings.ContainsFunc(c.User, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return errors.New("the user of DIGEST-MD5 has a control character in it")
@@ -78,12 +84,12 @@ func (e *Exchange) answer(challenge []byte) ([]byte, error) {
 	case limited && !slices.ContainsFunc(strings.Split(offered, ","), isAuth):
 		return nil, fmt.Errorf("the server demands the protection %.40q: this client has only auth; "+
 			"use TLS to protect connections", offered)
-	case !utf && (!isLatin(user) || !isLatin(e.client.Password)):
+	case !utf && (!isLatin(user) || !isLatin(*e.client.password)):
 		return nil, errors.New("the server takes only names and passwords of ISO 8859-1: " +
 			"it does not offer charset=utf-8")
 	}
-	d := digest{user: user, realm: found["realm"], password: e.client.Password, nonce: found["nonce"], cnonce: e.cnonce,
-		count: once, uri: uri, qop: "auth"}
+	d := digest{user: user, realm: found["realm"], password: *e.client.password,
+		nonce: found["nonce"], cnonce: e.cnonce, count: once, uri: uri, qop: "auth"}
 	proof, expect, err := d.proofs()
 	if err != nil {
 		return nil, err

@@ -55,17 +55,17 @@ func TestLogin(t *testing.T) {
 		"d,e=f": " x ", "empty": "",
 	}
 	for user, password := range users {
-		name, client, server := play(Client{user, password}.Begin(), NewServer(users))
+		name, client, server := play(NewClient(user, password).Begin(), NewServer(users))
 		if name != user || client != nil || server != nil {
 			t.Errorf("%s: %q, client %v, server %v", user, name, client, server)
 		}
-		for _, wrong := range []Client{{user, password + "x"}, {user + "x", password}} {
+		for _, wrong := range []Client{NewClient(user, password+"x"), NewClient(user+"x", password)} {
 			if name, _, server := play(wrong.Begin(), NewServer(users)); name != "" || server == nil {
 				t.Errorf("%s: a wrong one is accepted as %q", user, name)
 			}
 		}
 	}
-	name, client, server := play(Client{"bob", "bobsecret"}.Begin(), NewServer(nil))
+	name, client, server := play(NewClient("bob", "bobsecret").Begin(), NewServer(nil))
 	if name != "" || client != nil || server == nil {
 		t.Errorf("a server without users: %q, client %v, server %v", name, client, server)
 	}
@@ -92,14 +92,14 @@ func TestAClientRefuses(t *testing.T) {
 		if challenge == "null" {
 			token = nil
 		}
-		answer, done, err := Client{"ann", "Łódź"}.Begin().Next(context.Background(), token)
+		answer, done, err := NewClient("ann", "Łódź").Begin().Next(context.Background(), token)
 		if err == nil || done || answer != nil || !strings.Contains(err.Error(), want) ||
 			strings.Contains(err.Error(), "Łódź") {
 			t.Errorf("%q: %q %t %v, want %q", challenge, answer, done, err, want)
 		}
 	}
 	for _, proof := range []string{"", "rspauth=", "rspauth=" + strings.Repeat("0", 32), "x"} {
-		c := Client{"ann", "pw"}.Begin()
+		c := NewClient("ann", "pw").Begin()
 		challenge := []byte(begin + `charset=utf-8,algorithm=md5-sess,qop="auth-int, auth"`)
 		if _, _, err := c.Next(context.Background(), challenge); err != nil {
 			t.Fatal(err)
@@ -113,7 +113,7 @@ func TestAClientRefuses(t *testing.T) {
 // A server without charset=utf-8 gets names in ISO 8859-1, and no realm if it names none.
 func TestAnOldChallenge(t *testing.T) {
 	challenge := []byte(`nonce="n",algorithm=md5-sess`)
-	answer, _, err := Client{"Jürgen", "größer"}.Begin().Next(context.Background(), challenge)
+	answer, _, err := NewClient("Jürgen", "größer").Begin().Next(context.Background(), challenge)
 	if err != nil || !strings.HasPrefix(string(answer), "username=\"J\xfcrgen\",nonce=\"n\",nc=00000001,cnonce=") {
 		t.Errorf("%q %v", answer, err)
 	}
@@ -121,7 +121,7 @@ func TestAnOldChallenge(t *testing.T) {
 	if _, _, err := s.Next(nil); err != nil {
 		t.Fatal(err)
 	}
-	c := Client{"Jürgen", "größer"}.Begin()
+	c := NewClient("Jürgen", "größer").Begin()
 	answer, _, err = c.Next(context.Background(), []byte(`realm="zk-sasl-md5",nonce="`+s.nonce+`",algorithm=md5-sess`))
 	if err != nil {
 		t.Fatal(err)
@@ -137,7 +137,7 @@ func TestAServerRefuses(t *testing.T) {
 	for _, key := range []string{
 		"username", "nonce", "cnonce", "digest-uri", "response", "realm", "charset", "qop",
 	} {
-		s, c := NewServer(users), Client{"bob", "b"}.Begin()
+		s, c := NewServer(users), NewClient("bob", "b").Begin()
 		challenge, _, _ := s.Next(nil)
 		answer, _, _ := c.Next(context.Background(), challenge)
 		changed := strings.Replace(string(answer), key+"=", key+"=x,other=", 1)
@@ -155,23 +155,37 @@ func TestAServerRefuses(t *testing.T) {
 
 // No way to print a client shows its password.
 func TestAClientIsPrintedWithoutItsPassword(t *testing.T) {
-	c := Client{"bob", "hunter2"}
+	c := NewClient("bob", "hunter2")
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
 		if got := fmt.Sprintf(verb, c); got != "DIGEST-MD5 (bob)" {
 			t.Errorf("%s: %s", verb, got)
 		}
 	}
+	type holder struct{ private Client }
+	begun := c.Begin()
+	if _, _, err := begun.Next(context.Background(), []byte(`realm="r",nonce="n",algorithm=md5-sess`)); err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%p", "%w", "%!"} {
+		for _, value := range []any{c, &c, holder{c}, &holder{c}, []holder{{c}}, begun, *begun,
+			struct{ e *Exchange }{begun}} {
+			got := fmt.Errorf(verb, value).Error()
+			if strings.Contains(got, "hunter2") || strings.Contains(strings.ToLower(got), "68756e74657232") {
+				t.Errorf("%s of %T: %s", verb, value, got)
+			}
+		}
+	}
 	if got, err := json.Marshal(c); err != nil || string(got) != `"DIGEST-MD5 (bob)"` {
 		t.Errorf("%s %v", got, err)
 	}
-	for want, c := range map[string]Client{"name of a user": {"", "hunter2"}, "UTF-8": {"bob", "hunter2\xff"},
-		"control": {"b\nb", "hunter2"}} {
+	for want, c := range map[string]Client{"name of a user": NewClient("", "hunter2"),
+		"UTF-8": NewClient("bob", "hunter2\xff"), "control": NewClient("b\nb", "hunter2")} {
 		err := c.Check()
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	if err := (Client{"Jürgen", ""}).Check(); err != nil {
+	if err := NewClient("Jürgen", "").Check(); err != nil {
 		t.Error(err)
 	}
 }

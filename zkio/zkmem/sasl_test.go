@@ -13,7 +13,7 @@ import (
 // logIn logs in, and returns the code that ended it: OK if the server proved that it knows the password, too.
 func (c *rawClient) logIn(user, password string) Code {
 	c.t.Helper()
-	login := digestmd5.Client{User: user, Password: password}.Begin()
+	login := digestmd5.NewClient(user, password).Begin()
 	token := []byte{}
 	for {
 		code, d, err := c.ask(OpSASL, func(e *encoder) { e.bytes(token) })

@@ -113,7 +113,7 @@ func (c *saslClient) hear(line string) {
 // logIn logs in. In its answer to the challenge, one text is replaced by another.
 func (c *saslClient) logIn(user, password, old, by string) {
 	challenge := c.token(nil)
-	answer, _, err := digestmd5.Client{User: user, Password: password}.Begin().Next(context.Background(), challenge)
+	answer, _, err := digestmd5.NewClient(user, password).Begin().Next(context.Background(), challenge)
 	if err != nil {
 		c.hear(err.Error())
 		return
