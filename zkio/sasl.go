@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/usercode"
@@ -86,7 +87,7 @@ func (s *session) callMechanism(ctx context.Context, f func() error) error {
 func (s *session) loginRefused(why string) error { return refusal{events.AuthFailed, s.loginText(why)} }
 
 func (s *session) loginText(what string) string {
-	return events.Foreign("the SASL login by "+s.a.mechanism+" "+what, events.MaxText)
+	return events.Foreign(strings.TrimSpace("the SASL login by "+s.a.mechanism+" "+what), events.MaxText)
 }
 
 // startLogin has the mechanism begin the login of a connection. It returns nil if there is no mechanism.
@@ -134,11 +135,16 @@ func (w *wire) logIn() error {
 func (w *wire) sendToken(xid int32) ([]byte, error) {
 	_, a, err := w.exchange(newFrame(xid, opSASL).bytes(w.sasl.token).finish(), xid)
 	if err != nil {
+		w.loggingIn = true
 		return nil, err
 	}
-	if a.code != 0 {
-		c, text := code(a.code)
-		return nil, w.s.loginRefused(fmt.Sprintf("was refused by the server (%s%s)", c, withColon(text)))
+	switch c, text := code(a.code); {
+	case a.code == 0:
+	case c == events.AuthFailed, c == events.RequiresSASL, c == events.Unimplemented, c == events.ServerError:
+		return nil, w.s.loginRefused(fmt.Sprintf("was refused by the server (%s%s): check the user and the password "+
+			"(or ticket); the servers' log says why", c, withColon(text)))
+	default: // such as THROTTLEDOP, or SESSIONMOVED: they say nothing of the login
+		return nil, errors.New(w.s.loginText(fmt.Sprintf("failed, and is tried again: the server answered with %s", c)))
 	}
 	reply := a.body.bytes()
 	if a.body.bad {

@@ -192,6 +192,9 @@ func TestALoginComesBeforeAllElse(t *testing.T) {
 	})
 }
 
+// checkIt ends the text of a refusal.
+const checkIt = ": check the user and the password (or ticket); the servers' log says why"
+
 // Each refusal ends the session with AUTHFAILED, and says who refused and why. No token is in its text.
 func TestALoginIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -200,7 +203,7 @@ func TestALoginIsRefused(t *testing.T) {
 	}{
 		"by the server, first": {func(_ *mechanism, s *saslServer) {
 			s.next = func(string) ([]byte, int32) { return nil, requiresLogin }
-		}, "was refused by the server (SESSIONCLOSEDREQUIRESASLAUTH)"},
+		}, "was refused by the server (SESSIONCLOSEDREQUIRESASLAUTH)" + checkIt},
 		"by the server, last": {func(_ *mechanism, s *saslServer) {
 			s.next = func(token string) ([]byte, int32) {
 				if token == "hello" {
@@ -208,7 +211,13 @@ func TestALoginIsRefused(t *testing.T) {
 				}
 				return nil, -115
 			}
-		}, "was refused by the server (AUTHFAILED)"},
+		}, "was refused by the server (AUTHFAILED)" + checkIt},
+		"a login that is not known": {func(_ *mechanism, s *saslServer) {
+			s.next = func(string) ([]byte, int32) { return nil, -6 }
+		}, "was refused by the server (UNIMPLEMENTED)" + checkIt},
+		"by a code without a name": {func(_ *mechanism, s *saslServer) {
+			s.next = func(string) ([]byte, int32) { return nil, -999 }
+		}, "was refused by the server (SERVER_ERROR: the server answered with code -999)" + checkIt},
 		"by the client, first": {func(m *mechanism, _ *saslServer) {
 			m.start = func(context.Context, zkio.SASLServer) ([]byte, error) { return nil, errors.New("no ticket") }
 		}, "failed: no ticket"},

@@ -38,6 +38,7 @@ type wire struct {
 	offeredID   int64         // session id in the connect request; 0 asks for a new session
 	since       int64         // last zxid seen before this connection
 	sasl        *login        // nil: there is none
+	loggingIn   bool          // the connection ended, or was silent, while an answer to a token was awaited
 	probe       bool          // the connect request claims to have seen nothing
 	connectSent bool          // the connect request was written
 	armed       int           // watches set again in the handshake,
@@ -304,6 +305,9 @@ func (w *wire) why(err error) error {
 		err = errSilent
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		err = errClosed
+	}
+	if w.loggingIn {
+		err = fmt.Errorf("in %s: %w", w.s.loginText(""), err)
 	}
 	return fmt.Errorf("%s: %w", w.server, err)
 }
