@@ -113,6 +113,10 @@ func isAuth(qop string) bool { return strings.EqualFold(strings.TrimSpace(qop), 
 
 // verify checks the proof of the server that it knows the password, too.
 func (e *Exchange) verify(token []byte) error {
+	if token == nil { // so does a server that serves clients without a login, too, after a wrong password
+		return errors.New("the server did not accept the login: check the user and the password " +
+			"(it may have allowSaslFailedClients)")
+	}
 	found, err := parse(token)
 	if err != nil {
 		return fmt.Errorf("the server's proof: %w", err)

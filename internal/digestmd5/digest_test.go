@@ -110,6 +110,18 @@ func TestAClientRefuses(t *testing.T) {
 	}
 }
 
+// A server that has allowSaslFailedClients answers a wrong password with null, which is no proof of another server.
+func TestANullInPlaceOfTheProof(t *testing.T) {
+	c := NewClient("ann", "pw").Begin()
+	if _, _, err := c.Next(context.Background(), []byte(`nonce="n",algorithm=md5-sess`)); err != nil {
+		t.Fatal(err)
+	}
+	_, done, err := c.Next(context.Background(), nil)
+	if !done || err == nil || !strings.HasPrefix(err.Error(), "the server did not accept the login: check the user") {
+		t.Errorf("%t %v", done, err)
+	}
+}
+
 // A server without charset=utf-8 gets names in ISO 8859-1, and no realm if it names none.
 func TestAnOldChallenge(t *testing.T) {
 	challenge := []byte(`nonce="n",algorithm=md5-sess`)
