@@ -109,10 +109,15 @@ func (c Config) checkSASL() error {
 
 // warnOfSASL warns of a login that does not protect what it is about.
 func (c Config) warnOfSASL(log *journal.Logger) {
-	if _, ok := c.SASL.(digestMD5); ok && c.TLS == nil {
-		log.Log(zerolog.WarnLevel, "the login by DIGEST-MD5 can be read, so its password can be guessed at, "+
-			"and nothing protects what follows: set Config.TLS", nil)
+	if c.SASL == nil || c.TLS != nil {
+		return
 	}
+	text := "nothing protects what follows the login by SASL: set Config.TLS"
+	if _, ok := c.SASL.(digestMD5); ok {
+		text = "the login by DIGEST-MD5 can be read, so its password can be guessed at, " +
+			"and nothing protects what follows: set Config.TLS"
+	}
+	log.Log(zerolog.WarnLevel, text, nil)
 }
 
 // mechanism is a Mechanism as zkio has it.
@@ -142,7 +147,7 @@ const (
 	PermAll    = zkio.PermAll    // all of these
 )
 
-// CreatorAll returns the access list that lets the identities of a client, of Config.Auth and
+// CreatorAll returns the access list that lets the identities of a client, of Config.SASL, of Config.Auth and
 // of its certificate, do everything with a node that it created: the default if there are any.
 func CreatorAll() []ACL { return aclOf(zkio.CreatorAll) }
 

@@ -105,6 +105,19 @@ func TestALoginIsRefused(t *testing.T) {
 	}
 }
 
+// Nothing protects what follows a login by any mechanism: without TLS, a warning says so.
+func TestALoginWithoutTLSIsWarnedOf(t *testing.T) {
+	type another struct{ incumbent.Mechanism }
+	bubble(t, demandsLogin, func(t *testing.T, w *world) {
+		log, config := logged()
+		w.open(config, func(c *incumbent.Config) { c.SASL = another{incumbent.DigestMD5("bob", "bobsecret")} })
+		pass(time.Second)
+		if !strings.Contains(log.String(), "nothing protects what follows the login by SASL: set Config.TLS") {
+			t.Errorf("no warning:\n%s", log.String())
+		}
+	})
+}
+
 // dialing returns a way to the server for a client that is not one of the world's.
 func dialing(w *world) func(context.Context, string, string) (net.Conn, error) {
 	return func(context.Context, string, string) (net.Conn, error) { return w.dialSlow(0), nil }
