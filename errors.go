@@ -89,7 +89,8 @@ var (
 	// ErrOutcomeUnknown: a write was sent, and no reply came, or one that does not say what became of
 	// it: it may or may not have been committed. The text has the code of such a reply.
 	ErrOutcomeUnknown = zkio.ErrOutcomeUnknown
-	// ErrNoAuth: the ensemble's access lists forbid it to the credentials in Config.Auth. If
+	// ErrNoAuth: the ensemble's access lists forbid it to the client's identities: of Config.SASL,
+	// Config.Auth and the client's certificate. If
 	// the path is that of a node that was to be created, its parent's list does. A call that
 	// waits for a place in a line returns that list with it, if it may be read.
 	ErrNoAuth = errors.New("incumbent: not authorised")

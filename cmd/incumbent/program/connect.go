@@ -244,6 +244,7 @@ func (c *connection) closeClient(client *incumbent.Client) {
 func flagNames(err error) error {
 	text := strings.NewReplacer("Config.Servers", "--servers", "Config.SessionTimeout", "--timeout",
 		"set Config.Tick to", "set --tick to", "Config.Tick", "--tick", "Config.TLS", "--tls-ca", "Config.ACL", "--acl", "Config.Auth", "--auth-file", "by SetLimit", "by --set-limit",
+		"set Config.SASL to a mechanism that they take", "log in by a mechanism that they take, with --sasl",
 		"Config.SASL", "--sasl",
 		"Config.MaxAnswer", "--max-answer", "Config.Record: RecordOptions.Ring", "--record-last", "Config.Record: RecordIn", "--record").Replace(err.Error())
 	return trimLibrary(errors.New(strings.ReplaceAll(text, "\n", "; ")))
@@ -251,6 +252,12 @@ func flagNames(err error) error {
 
 // trimLibrary returns an error without the library's name: the program's is before it.
 func trimLibrary(err error) error { return errors.New(strings.TrimPrefix(err.Error(), "incumbent: ")) }
+
+// demandsLogin reports whether an error says that the servers demand a login.
+func demandsLogin(err error) bool {
+	var refused *incumbent.Error
+	return errors.As(err, &refused) && refused.Code == events.RequiresSASL
+}
 
 // failure gives an error of the library its exit code.
 func failure(err error) error {
@@ -265,8 +272,7 @@ func failure(err error) error {
 		return cli.Exit(exitConfig, err)
 	case errors.Is(err, incumbent.ErrNoAuth):
 		return cli.Exit(exitNoAuth, flagNames(err))
-	case errors.Is(err, incumbent.ErrAuthFailed),
-		errors.As(err, &refused) && refused.Code == events.RequiresSASL:
+	case errors.Is(err, incumbent.ErrAuthFailed), demandsLogin(err):
 		return cli.Exit(exitNoAuth, flagNames(err))
 	case errors.Is(err, incumbent.ErrNotConnected), errors.Is(err, incumbent.ErrTooSlow), errors.Is(err, incumbent.ErrDeletedAgain), incumbent.Retryable(err):
 		return cli.Exit(exitUnavailable, err)
