@@ -130,7 +130,8 @@ func TestWhatIsNoRefusalOfALogin(t *testing.T) {
 				}
 				r := saslRig(t, m, srv)
 				e := r.await(events.ConnectionRefused, events.ConnectionLost)
-				if e.Kind != events.ConnectionRefused || e.Code != events.ConnectionLoss || e.Text != "zk.example:2181: "+want {
+				if e.Kind != events.ConnectionRefused || e.Code != events.ConnectionLoss ||
+					e.Text != "zk.example:2181: "+want {
 					t.Errorf("%s %s %q, want %q", e.Kind, e.Code, e.Text, want)
 				}
 				r.await(events.ConnectionAttached)

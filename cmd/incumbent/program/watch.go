@@ -130,6 +130,8 @@ func (a *app) printChanges(ctx context.Context, looker *onlooker) error {
 		switch {
 		case errors.Is(err, incumbent.ErrNoAuth) && mayNotList(ctx, client, dir):
 			return failure(err)
+		case demandsLogin(err):
+			return failure(err)
 		case err != nil:
 			printer.printError(time.Now(), err)
 		default:
