@@ -143,8 +143,8 @@ func TestAnExpiredCache(t *testing.T) {
 	}
 }
 
-// answering is a KDC that answers every request so.
-func answering(t *testing.T, answer []byte) string {
+// answering is a KDC that answers every request by TCP so.
+func answering(t *testing.T, answer func(request []byte) []byte) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -158,8 +158,10 @@ func answering(t *testing.T, answer []byte) string {
 			if err != nil {
 				return
 			}
-			conn.Read(make([]byte, 1<<16))
-			conn.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(answer))), answer...))
+			request := make([]byte, 1<<16)
+			n, _ := conn.Read(request)
+			reply := answer(request[min(n, 4):n]) // after the length
+			conn.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(reply))), reply...))
 			conn.Close()
 		}
 	}()
@@ -195,7 +197,7 @@ func TestErrorsOfAKDC(t *testing.T) {
 
 func checkAnswer(t *testing.T, answer []byte, want string, passes bool) {
 	t.Helper()
-	f := newFiles(t, answering(t, answer), time.Now())
+	f := newFiles(t, answering(t, func([]byte) []byte { return answer }), time.Now())
 	m, err := New(Options{Keytab: f.keytab, Principal: "alice", Conf: f.conf})
 	if err != nil {
 		t.Fatal(err)

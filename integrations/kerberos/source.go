@@ -106,9 +106,9 @@ func (r realm) known(name string) error {
 }
 
 // with calls a function with a client of gokrb5's, which does not outlive it: a client renews tickets on goroutines
-// of its own.
+// of its own. It does not ask for FAST, for which Active Directory has an answer that gokrb5 does not take.
 func (r realm) with(keys *keytab.Keytab, f func(*client.Client) error) (err error) {
-	cl := client.NewWithKeytab(r.client.name, r.client.realm, keys, r.cfg)
+	cl := client.NewWithKeytab(r.client.name, r.client.realm, keys, r.cfg, client.DisablePAFXFAST(true))
 	defer cl.Destroy()
 	defer func() {
 		if p := recover(); p != nil { // a message with wrong lengths, which anybody could have sent
