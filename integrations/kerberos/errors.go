@@ -41,6 +41,11 @@ func explain(err error) error {
 		return nil
 	}
 	text := err.Error()
+	var theirs krberror.Krberror
+	_ = errors.As(err, &theirs)
+	if theirs.RootCause == krberror.NetworkingError { // its text may have an error of the KDC by UDP before it
+		return unanswered{fmt.Errorf("no KDC answers: %s", last(text))}
+	}
 	if found := code.FindStringSubmatch(text); found != nil {
 		n, _ := strconv.ParseInt(found[1], 10, 32)
 		return explainCode(int32(n))
@@ -48,16 +53,11 @@ func explain(err error) error {
 	if strings.Contains(text, "clock skew") {
 		return errors.New(skewed)
 	}
-	var theirs krberror.Krberror
-	if errors.As(err, &theirs) {
-		switch theirs.RootCause {
-		case krberror.NetworkingError:
-			return unanswered{fmt.Errorf("no KDC answers: %s", last(text))}
-		case krberror.DecryptingError:
-			return errors.New("the key is not the principal's: it does not decrypt the KDC's answer: make a new keytab")
-		case krberror.EncodingError: // of a message, which anybody could have sent
-			return unanswered{fmt.Errorf("the KDC's answer cannot be read: %s", last(text))}
-		}
+	switch theirs.RootCause {
+	case krberror.DecryptingError:
+		return errors.New("the key is not the principal's: it does not decrypt the KDC's answer: make a new keytab")
+	case krberror.EncodingError: // of a message, which anybody could have sent
+		return unanswered{fmt.Errorf("the KDC's answer cannot be read: %s", last(text))}
 	}
 	return err
 }

@@ -1,10 +1,13 @@
 package kerberos
 
 import (
+	"net"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/jcmturner/gokrb5/v8/crypto"
+	"github.com/jcmturner/gokrb5/v8/iana/errorcode"
 	"github.com/jcmturner/gokrb5/v8/iana/flags"
 	"github.com/jcmturner/gokrb5/v8/iana/keyusage"
 	"github.com/jcmturner/gokrb5/v8/iana/msgtype"
@@ -58,5 +61,42 @@ func TestALoginWithoutFAST(t *testing.T) {
 	t.Cleanup(m.Close)
 	if tgt, err := m.tickets.from.login(); err != nil || !tgt.usable(time.Now()) {
 		t.Error(tgt.end, err)
+	}
+}
+
+// A KDC whose answer is too big for UDP, and that does not answer by TCP, may do so later.
+func TestAnAnswerTooBigForUDP(t *testing.T) {
+	refusal := messages.NewKRBError(ticketGranting(testRealm), testRealm, errorcode.KRB_ERR_RESPONSE_TOO_BIG, "")
+	raw, err := refusal.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		request := make([]byte, 1<<16)
+		for {
+			_, from, err := conn.ReadFrom(request)
+			if err != nil {
+				return
+			}
+			_, _ = conn.WriteTo(raw, from) // if it fails, the client says so
+		}
+	}()
+	t.Cleanup(func() { conn.Close(); <-done })
+	addr := conn.LocalAddr().String()
+	f := newFiles(t, addr, time.Now())
+	f.write(f.conf, []byte(strings.Replace(krb5conf(addr), "udp_preference_limit = 1", "udp_preference_limit = 1400", 1)))
+	m, err := New(Options{Keytab: f.keytab, Principal: "alice", Conf: f.conf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	if _, err := m.tickets.from.login(); !isUnanswered(err) || !says(err, "no KDC answers: dial tcp "+addr) {
+		t.Errorf("%v (%T)", err, err)
 	}
 }
