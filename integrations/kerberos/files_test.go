@@ -209,31 +209,31 @@ func checkAnswer(t *testing.T, answer []byte, want string, passes bool) {
 	}
 }
 
-// names is a domain name system.
+// names is a domain name system. An empty answer is a failure that may pass.
 type names struct{ addr, host map[string][]string }
 
-func (n names) LookupAddr(_ context.Context, a string) ([]string, error) {
-	return n.addr[a], missing(n.addr[a])
-}
+func (n names) LookupAddr(_ context.Context, a string) ([]string, error) { return answer(n.addr[a]) }
+func (n names) LookupHost(_ context.Context, h string) ([]string, error) { return answer(n.host[h]) }
 
-func (n names) LookupHost(_ context.Context, h string) ([]string, error) {
-	return n.host[h], missing(n.host[h])
-}
-
-func missing(found []string) error {
-	if found == nil {
-		return errors.New("no such host")
+func answer(found []string) ([]string, error) {
+	switch {
+	case found == nil:
+		return nil, &net.DNSError{Err: "no such host", IsNotFound: true}
+	case len(found) == 0:
+		return nil, &net.DNSError{Err: "server misbehaving", IsTemporary: true}
 	}
-	return nil
+	return found, nil
 }
 
 // The server's principal is by the configured name, or by the canonical one if both ways lead to the same address.
 func TestServerPrincipals(t *testing.T) {
 	dns := names{
 		addr: map[string][]string{
-			"10.0.0.1": {"zk1.example.org."}, "10.0.0.2": {"forged.example.org."}, "10.0.0.3": {"unknown.example.org."},
+			"10.0.0.1": {"ZK1.example.org."}, "10.0.0.2": {"forged.example.org."}, "10.0.0.3": {"unknown.example.org."},
+			"10.0.0.5": {"busy.example.org."}, "10.0.0.6": {},
 		},
-		host: map[string][]string{"zk1.example.org": {"fd00::1", "10.0.0.1"}, "forged.example.org": {"10.9.9.9"}},
+		host: map[string][]string{"ZK1.example.org.": {"fd00::1", "10.0.0.1"}, "forged.example.org.": {"10.9.9.9"},
+			"busy.example.org.": {}},
 	}
 	for _, c := range []struct {
 		o                   Options
@@ -245,6 +245,9 @@ func TestServerPrincipals(t *testing.T) {
 		{Options{Canonical: true}, "zk", "10.0.0.3:2181", "zookeeper/zk"},
 		{Options{Canonical: true}, "zk", "10.0.0.4:2181", "zookeeper/zk"},
 		{Options{Canonical: true}, "zk", "", "zookeeper/zk"},
+		{Options{Canonical: true}, "zk", "10.0.0.5:2181", "no answer"},
+		{Options{Canonical: true}, "zk", "10.0.0.6:2181", "no answer"},
+		{Options{}, "ZK.Example.org.", "10.0.0.6:2181", "zookeeper/zk.example.org"},
 		{Options{Service: "zk"}, "10.0.0.1", "10.0.0.1:2181", "zk/10.0.0.1"},
 		{Options{ServerPrincipal: "zookeeper/all@A.TEST"}, "zk", "10.0.0.1:2181", "zookeeper/all@A.TEST"},
 	} {
@@ -256,8 +259,10 @@ func TestServerPrincipals(t *testing.T) {
 		}
 		m.dns = dns
 		server := incumbent.SASLServer{Host: c.host, Address: c.address}
-		if got := m.service(t.Context(), server).String(); got != c.want {
-			t.Errorf("%+v: %s", c, got)
+		got, err := m.service(t.Context(), server)
+		failed := isUnanswered(err) && says(err, "no canonical name of "+c.address+": lookup")
+		if failed != (c.want == "no answer") || !failed && got.String() != c.want {
+			t.Errorf("%+v: %s, %v", c, got, err)
 		}
 	}
 }

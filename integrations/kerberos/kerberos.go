@@ -38,7 +38,8 @@ type Options struct {
 	ServerPrincipal string
 	// Canonical takes the host name that the domain name system has for the server's address, as Java's client does
 	// unless zookeeper.sasl.client.canonicalize.hostname is false. By default it is the name in Config.Servers. If
-	// the address has no name, or the name another address, it is that one, too.
+	// the address has no name, or the name another address, it is that one, too. A domain name system that does not
+	// answer is a failure that may pass.
 	Canonical bool
 	// Mutual demands an AP_REP of the server, as kazoo does and Java's client does not. Without it, the server still
 	// has to sign with the key of its ticket.
@@ -79,18 +80,26 @@ func (m *Mechanism) Close() { m.tickets.close() }
 
 // Start is for incumbent: it begins the login of a connection.
 func (m *Mechanism) Start(ctx context.Context, server incumbent.SASLServer) (incumbent.SASLExchange, []byte, error) {
-	to := m.service(ctx, server)
+	to, err := m.service(ctx, server)
+	if err != nil {
+		return nil, nil, transient(err)
+	}
 	ticket, err := m.tickets.get(ctx, to)
-	var passing unanswered
-	switch {
-	case errors.As(err, &passing):
-		return nil, nil, incumbent.SASLTransient(err)
-	case err != nil:
-		return nil, nil, err
+	if err != nil {
+		return nil, nil, transient(err)
 	}
 	e, token, err := initiate(ticket, m.name, m.opts.Mutual)
 	if err != nil {
 		return nil, nil, fmt.Errorf("no token for %s: %w", to, err)
 	}
 	return e, token, nil
+}
+
+// transient returns an error for incumbent, which may pass if no KDC or name server has answered.
+func transient(err error) error {
+	var passing unanswered
+	if errors.As(err, &passing) {
+		return incumbent.SASLTransient(err)
+	}
+	return err
 }

@@ -2,6 +2,8 @@ package kerberos
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net"
 	"slices"
 	"strings"
@@ -34,31 +36,44 @@ type resolver interface {
 	LookupHost(ctx context.Context, host string) ([]string, error)
 }
 
-// service returns the principal of a server.
-func (m *Mechanism) service(ctx context.Context, server incumbent.SASLServer) service {
+// service returns the principal of a server. Hosts in principals are in lower case and end without a dot.
+func (m *Mechanism) service(ctx context.Context, server incumbent.SASLServer) (service, error) {
 	if m.opts.ServerPrincipal != "" {
-		return parsePrincipal(m.opts.ServerPrincipal)
+		return parsePrincipal(m.opts.ServerPrincipal), nil
 	}
 	host := server.Host
 	if m.opts.Canonical {
-		host = m.canonical(ctx, server)
+		var err error
+		if host, err = m.canonical(ctx, server); err != nil {
+			return service{}, fmt.Errorf("no canonical name of %s: %w", server.Address, err)
+		}
 	}
-	return service{name: m.opts.Service + "/" + host}
+	return service{name: m.opts.Service + "/" + strings.ToLower(strings.TrimSuffix(host, "."))}, nil
 }
 
-// canonical returns the name of the server's address, if that name has the address.
-func (m *Mechanism) canonical(ctx context.Context, server incumbent.SASLServer) string {
+// canonical returns the name of the server's address, if that name has the address. Its error may pass: with another
+// name, the KDC would refuse.
+func (m *Mechanism) canonical(ctx context.Context, server incumbent.SASLServer) (string, error) {
 	ip, _, err := net.SplitHostPort(server.Address)
 	if err != nil {
-		return server.Host
+		return server.Host, nil
 	}
 	names, err := m.dns.LookupAddr(ctx, ip)
-	if err != nil || len(names) == 0 {
-		return server.Host
+	if len(names) == 0 {
+		return server.Host, unlessMissing(err)
 	}
-	name := strings.TrimSuffix(names[0], ".")
-	if addresses, err := m.dns.LookupHost(ctx, name); err != nil || !slices.Contains(addresses, ip) {
-		return server.Host
+	addresses, err := m.dns.LookupHost(ctx, names[0])
+	if !slices.Contains(addresses, ip) {
+		return server.Host, unlessMissing(err)
 	}
-	return name
+	return names[0], nil
+}
+
+// unlessMissing returns the error of a domain name system, nil if it says that there is no such name.
+func unlessMissing(err error) error {
+	var theirs *net.DNSError
+	if err == nil || errors.As(err, &theirs) && theirs.IsNotFound {
+		return nil
+	}
+	return unanswered{err}
 }

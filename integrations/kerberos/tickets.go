@@ -39,7 +39,7 @@ type source interface {
 	ticket(tgt credential, to service) (credential, error)
 }
 
-// unanswered is the error of a KDC that does not answer: it may pass.
+// unanswered is the error of a KDC or a domain name system that does not answer: it may pass.
 type unanswered struct{ error }
 
 func (u unanswered) Unwrap() error { return u.error }
