@@ -58,10 +58,11 @@ type exchange struct {
 	auth         types.Authenticator
 	mine, theirs uint64 // sequence numbers
 	name         string
+	accepted     func() // is called when the server has
 }
 
 // initiate makes the first token of a login: an AP_REQ.
-func initiate(c credential, name string, mutual bool) (*exchange, []byte, error) {
+func initiate(c credential, name string, mutual bool, accepted func()) (*exchange, []byte, error) {
 	if notAES(c.key.KeyType) {
 		return nil, nil, fmt.Errorf("cipher %d of its session key is old: give the server an AES key", c.key.KeyType)
 	}
@@ -80,7 +81,7 @@ func initiate(c credential, name string, mutual bool) (*exchange, []byte, error)
 		return nil, nil, err
 	}
 	number := uint64(auth.SeqNumber)
-	e := &exchange{next: offer, key: c.key, auth: auth, mine: number, theirs: number, name: name}
+	e := &exchange{next: offer, key: c.key, auth: auth, mine: number, theirs: number, name: name, accepted: accepted}
 	if mutual {
 		e.next = reply
 		types.SetFlag(&request.APOptions, flags.APOptionMutualRequired)
@@ -110,6 +111,7 @@ func (e *exchange) Next(_ context.Context, token []byte) (answer []byte, done bo
 		if len(token) > 0 {
 			return nil, false, errors.New("the server goes on after the login's end")
 		}
+		e.accepted()
 		return nil, true, nil
 	}
 	if token == nil {

@@ -49,8 +49,9 @@ type Options struct {
 // Mechanism is SASL's GSSAPI for one principal. It is safe for concurrent use, and by several clients.
 //
 // It keeps the tickets in memory, and renews them when four fifths of their time have passed, also while no connection
-// needs them, so that a connection that is lost later can be logged in without a KDC. A KDC that does not answer is a
-// failure that may pass. All others are refusals: the session ends, with ErrAuthFailed.
+// needs them, so that a connection that is lost later can be logged in without a KDC. A ticket
+// with which a login did not end well is replaced before the next one, once a minute: the server may have a new key.
+// A KDC that does not answer is a failure that may pass. All others are refusals: the session ends, with ErrAuthFailed.
 type Mechanism struct {
 	opts    Options
 	name    string // principal@REALM
@@ -88,7 +89,7 @@ func (m *Mechanism) Start(ctx context.Context, server incumbent.SASLServer) (inc
 	if err != nil {
 		return nil, nil, transient(err)
 	}
-	e, token, err := initiate(ticket, m.name, m.opts.Mutual)
+	e, token, err := initiate(ticket, m.name, m.opts.Mutual, func() { m.tickets.login(to, false) })
 	if err != nil {
 		return nil, nil, fmt.Errorf("no token for %s: %w", to, err)
 	}

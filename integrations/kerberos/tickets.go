@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -60,37 +62,77 @@ type tickets struct {
 
 	mu       sync.Mutex
 	tgt      credential
-	services map[service]credential
+	services map[service]*held
 	flights  map[service]*flight
 	timer    *time.Timer
 	closed   bool
 	work     sync.WaitGroup
 }
 
+// held is the ticket of a service.
+type held struct {
+	credential
+	asked time.Time // when a KDC was asked for it
+	open  bool      // the login that was begun last has not ended with the server's consent
+}
+
+// doubtful reports whether the server may have refused the ticket: it may have a new key.
+func (h *held) doubtful(now time.Time) bool { return h.open && now.Sub(h.asked) >= askAgain }
+
+// askAgain is how long a KDC is not asked again for a ticket that a server has refused.
+const askAgain = time.Minute
+
 // flight is a ticket that is being asked for. Who waits for it may give up; what comes of it is kept.
 type flight struct {
 	done   chan struct{}
 	ticket credential
 	err    error
+	old    credential // that could be used, if there is one
+}
+
+// bound returns a context for the wait, which leaves time to use the old ticket.
+func (f *flight) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	end, bounded := ctx.Deadline()
+	if !bounded || f.old.end.IsZero() {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, time.Until(end)/2)
 }
 
 func newTickets(from source) *tickets {
 	return &tickets{
-		from: from, turn: make(chan struct{}, 1), services: map[service]credential{}, flights: map[service]*flight{},
+		from: from, turn: make(chan struct{}, 1), services: map[service]*held{}, flights: map[service]*flight{},
 	}
 }
 
-// get returns a ticket for a service.
+// get returns a ticket for a service, and begins a login with it.
 func (t *tickets) get(ctx context.Context, to service) (credential, error) {
 	f, err := t.begin(to)
 	if err != nil {
 		return credential{}, err
 	}
+	ctx, cancel := f.bound(ctx)
+	defer cancel()
 	select {
 	case <-f.done:
-		return f.ticket, f.err
 	case <-ctx.Done():
+		if f.old.usable(time.Now()) {
+			return f.old, nil
+		}
 		return credential{}, unanswered{fmt.Errorf("no KDC has answered in time for a ticket for %s", to)}
+	}
+	if f.err == nil {
+		t.login(to, true)
+	}
+	return f.ticket, f.err
+}
+
+// login keeps whether the last login with the ticket of a service is open, or has ended with the server's consent.
+func (t *tickets) login(to service, open bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if h := t.services[to]; h != nil {
+		h.open = open
 	}
 }
 
@@ -105,10 +147,15 @@ func (t *tickets) begin(to service) (*flight, error) {
 		return f, nil
 	}
 	f := &flight{done: make(chan struct{})}
-	if held := t.services[to]; held.usable(time.Now()) {
-		f.ticket = held
-		close(f.done)
-		return f, nil
+	now := time.Now()
+	old := t.services[to]
+	if old != nil && old.usable(now) {
+		if !old.doubtful(now) {
+			f.ticket = old.credential
+			close(f.done)
+			return f, nil
+		}
+		f.old = old.credential
 	}
 	t.flights[to] = f
 	t.work.Go(func() { t.fly(f, to) })
@@ -122,8 +169,13 @@ func (t *tickets) fly(f *flight, to service) {
 	f.ticket, f.err = t.fetch(to)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if f.err == nil {
-		t.services[to] = f.ticket
+	now := time.Now()
+	switch old := t.services[to]; {
+	case f.err == nil:
+		t.services[to] = &held{credential: f.ticket, asked: now}
+	case old != nil && old.usable(now): // the server may not have refused it: the connection may have been lost
+		old.asked = now
+		f.ticket, f.err = old.credential, nil
 	}
 	delete(t.flights, to)
 	close(f.done)
@@ -184,10 +236,7 @@ func (t *tickets) renew() {
 	defer func() { <-t.turn }()
 	t.mu.Lock()
 	old := t.tgt
-	var held []service
-	for to := range t.services {
-		held = append(held, to)
-	}
+	have := slices.Collect(maps.Keys(t.services))
 	t.mu.Unlock()
 	tgt, err := t.from.renew(old)
 	if err != nil {
@@ -195,11 +244,11 @@ func (t *tickets) renew() {
 		return
 	}
 	t.hold(tgt)
-	for _, to := range held {
+	for _, to := range have {
 		c, err := t.from.ticket(tgt, to)
 		t.mu.Lock()
 		if err == nil {
-			t.services[to] = c
+			t.services[to] = &held{credential: c, asked: time.Now()}
 		}
 		t.mu.Unlock() // if it failed, the old one is used to its end
 	}

@@ -181,3 +181,39 @@ func TestARefusedTicket(t *testing.T) {
 		}
 	})
 }
+
+// A ticket with which the last login did not end well is asked for anew, once a minute, and used if no KDC answers.
+func TestATicketThatAServerRefused(t *testing.T) {
+	virtual.Within(t, 100*time.Hour, func(t *testing.T) {
+		s := &scripted{script: script{lasts: time.Hour}}
+		k := newTickets(s)
+		defer k.close()
+		login := func(pause time.Duration, accepted bool, want int) {
+			t.Helper()
+			virtual.Sleep(pause)
+			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+			defer cancel()
+			if _, err := k.get(ctx, toLocalhost); err != nil || s.done().tickets != want || ctx.Err() != nil {
+				t.Errorf("%v, %v, %+v, want %d tickets", err, ctx.Err(), s.done(), want)
+			}
+			if accepted {
+				k.login(toLocalhost, false)
+			}
+		}
+		login(0, true, 1)
+		login(2*time.Minute, false, 1)
+		login(time.Second, false, 2)
+		login(time.Second, false, 2)
+		login(time.Minute, true, 3)
+		login(2*time.Minute, false, 3)
+		s.have(func(s *script) { s.fails = noAnswer })
+		login(time.Second, false, 3)
+		s.have(func(s *script) { s.fails, s.slow = nil, 5*time.Second })
+		login(time.Second, false, 3) // a KDC has been asked a second ago
+		login(time.Minute, false, 3) // it has not answered yet
+		login(10*time.Second, false, 4)
+		if s.done().logins != 1 {
+			t.Errorf("%+v", s.done())
+		}
+	})
+}
