@@ -49,7 +49,7 @@ func (u unanswered) Unwrap() error { return u.error }
 var errClosed = errors.New("the mechanism is closed")
 
 // retryAtMost and retryAtLeast bound the pause after a renewal that failed, which is a tenth of what is left of the
-// ticket.
+// ticket. No renewal follows another within retryAtLeast.
 const (
 	retryAtMost  = time.Minute
 	retryAtLeast = time.Second
@@ -210,13 +210,14 @@ func (t *tickets) hold(tgt credential) {
 	t.renewAt(tgt.due())
 }
 
-// renewAt sets the timer. t.mu is locked.
+// renewAt sets the timer, which is not due at once: a KDC whose clock is behind gives tickets that are due. t.mu is
+// locked.
 func (t *tickets) renewAt(at time.Time) {
 	if t.timer != nil {
 		t.timer.Stop()
 	}
 	if !t.closed {
-		t.timer = time.AfterFunc(time.Until(at), t.renewal)
+		t.timer = time.AfterFunc(max(retryAtLeast, time.Until(at)), t.renewal)
 	}
 }
 
@@ -262,7 +263,7 @@ func (t *tickets) retry(old credential) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.renewAt(time.Now().Add(max(retryAtLeast, min(retryAtMost, left/10))))
+	t.renewAt(time.Now().Add(min(retryAtMost, left/10)))
 }
 
 func (t *tickets) close() {

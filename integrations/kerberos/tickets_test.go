@@ -22,6 +22,7 @@ type script struct {
 	fails   error
 	refuses int           // so many tickets for servers
 	slow    time.Duration // for each answer
+	behind  time.Duration // its clock
 	logins  int
 	renewed int
 	tickets int
@@ -52,7 +53,7 @@ func (s *scripted) answer(count *int) (credential, error) {
 	}
 	*count++
 	now := time.Now()
-	return credential{begin: now, end: now.Add(s.lasts)}, nil
+	return credential{begin: now.Add(-s.behind), end: now.Add(s.lasts)}, nil
 }
 
 func (s *scripted) login() (credential, error)           { return s.answer(&s.logins) }
@@ -214,6 +215,22 @@ func TestATicketThatAServerRefused(t *testing.T) {
 		login(10*time.Second, false, 4)
 		if s.done().logins != 1 {
 			t.Errorf("%+v", s.done())
+		}
+	})
+}
+
+// Tickets that are due at once are renewed once a second.
+func TestTicketsOfAKDCWhoseClockIsBehind(t *testing.T) {
+	virtual.Within(t, 100*time.Hour, func(t *testing.T) {
+		s := &scripted{script: script{lasts: time.Hour, behind: 5 * time.Hour}}
+		k := newTickets(s)
+		defer k.close()
+		if _, err := k.get(t.Context(), toLocalhost); err != nil {
+			t.Fatal(err)
+		}
+		virtual.Sleep(10*time.Second + 500*time.Millisecond)
+		if got := s.done().renewed; got != 10 {
+			t.Errorf("renewed %d times in 10 s", got)
 		}
 	})
 }
