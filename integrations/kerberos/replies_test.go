@@ -2,7 +2,9 @@ package kerberos
 
 import (
 	"net"
+	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -99,4 +101,37 @@ func TestAnAnswerTooBigForUDP(t *testing.T) {
 	if _, err := m.tickets.from.login(); !isUnanswered(err) || !says(err, "no KDC answers: dial tcp "+addr) {
 		t.Errorf("%v (%T)", err, err)
 	}
+}
+
+// A login that was refused is asked again after a minute, or with another keytab: a KDC may lock a principal.
+func TestARefusedLogin(t *testing.T) {
+	refusal := messages.NewKRBError(ticketGranting(testRealm), testRealm, errorcode.KDC_ERR_CLIENT_REVOKED, "")
+	raw, err := refusal.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked atomic.Int32
+	f := newFiles(t, answering(t, func([]byte) []byte { asked.Add(1); return raw }), time.Now())
+	m, err := New(Options{Keytab: f.keytab, Principal: "alice", Conf: f.conf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	k := m.tickets.from.(byKeytab)
+	login := func(want int32) {
+		t.Helper()
+		if _, err := k.login(); !says(err, "is locked") || asked.Load() != want {
+			t.Errorf("%v, asked %d times, want %d", err, asked.Load(), want)
+		}
+		if _, err := k.renew(credential{}); !says(err, "is locked") || asked.Load() != want {
+			t.Errorf("renewed: %v, asked %d times, want %d", err, asked.Load(), want)
+		}
+	}
+	login(1)
+	k.refused.at = time.Now().Add(-rememberRefusal)
+	login(2)
+	if err := os.Chtimes(f.keytab, time.Time{}, time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	login(3)
 }

@@ -171,11 +171,23 @@ func fromReply(t messages.Ticket, part messages.EncKDCRepPart) credential {
 // byKeytab logs in with the key in a file.
 type byKeytab struct {
 	realm
-	file string
+	file    string
+	refused *refusal // the last one
 }
 
+// refusal is one of a login, which is remembered for a while, but not for another file: each login with a wrong key
+// brings the principal closer to being locked.
+type refusal struct {
+	err     error
+	at      time.Time
+	changed time.Time // the file
+}
+
+// rememberRefusal is how long.
+const rememberRefusal = time.Minute
+
 func newKeytab(r realm, file string) (source, error) {
-	k := byKeytab{r, file}
+	k := byKeytab{r, file, &refusal{}}
 	if err := k.complete(); err != nil {
 		return nil, err
 	}
@@ -205,8 +217,27 @@ func (k byKeytab) keys() (keys *keytab.Keytab, err error) {
 	return nil, fmt.Errorf("it has no key of %s", k.name())
 }
 
-// login asks for a TGT. It offers the ciphers of which the file has a key.
-func (k byKeytab) login() (c credential, err error) {
+// login asks for a TGT, unless it was refused just now. It is for one goroutine at a time.
+func (k byKeytab) login() (credential, error) {
+	var changed time.Time
+	if info, err := os.Stat(k.file); err == nil { // if not, the file cannot be read either
+		changed = info.ModTime()
+	}
+	last := k.refused
+	if last.err != nil && changed.Equal(last.changed) && time.Since(last.at) < rememberRefusal {
+		return credential{}, last.err
+	}
+	c, err := k.logIn()
+	*last = refusal{}
+	var passing unanswered
+	if err != nil && !errors.As(err, &passing) {
+		*last = refusal{err, time.Now(), changed}
+	}
+	return c, err
+}
+
+// logIn asks for a TGT. It offers the ciphers of which the file has a key.
+func (k byKeytab) logIn() (c credential, err error) {
 	keys, err := k.keys()
 	if err != nil {
 		return credential{}, err
