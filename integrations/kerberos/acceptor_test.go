@@ -3,6 +3,7 @@ package kerberos
 import (
 	"bytes"
 	"context"
+	"reflect"
 	"testing"
 	"time"
 
@@ -20,6 +21,8 @@ import (
 	"github.com/jcmturner/gokrb5/v8/keytab"
 	"github.com/jcmturner/gokrb5/v8/messages"
 	"github.com/jcmturner/gokrb5/v8/types"
+
+	"github.com/incumbent-go/incumbent"
 )
 
 // acceptor is a server's side of the exchange, which can do what the JDK's does not.
@@ -281,5 +284,27 @@ func TestOldCiphers(t *testing.T) {
 	c.key.KeyType = etypeID.RC4_HMAC
 	if _, _, err := initiate(c, "alice@"+testRealm, false, nil); !says(err, "an AES key") {
 		t.Error(err)
+	}
+}
+
+// A server that has had the same ticket at the same time before refuses only this login.
+func TestAReplay(t *testing.T) {
+	for number, passes := range map[int32]bool{errorcode.KRB_AP_ERR_REPEAT: true, errorcode.KRB_AP_ERR_MODIFIED: false} {
+		refusal := messages.NewKRBError(ticketGranting(testRealm), testRealm, number, "")
+		raw, err := refusal.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := newAcceptor(t)
+		e, token, err := initiate(a.issue(), "alice@"+testRealm, true, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.accept(token)
+		_, _, err = e.Next(t.Context(), frame([]byte{3, 0}, raw))
+		transient := reflect.TypeOf(err) == reflect.TypeOf(incumbent.SASLTransient(err))
+		if !says(err, "the server refuses the ticket: the server says (") || transient != passes {
+			t.Errorf("%v (%T)", err, err)
+		}
 	}
 }

@@ -23,7 +23,7 @@ var meanings = map[int32]string{
 	errorcode.KDC_ERR_ETYPE_NOSUPP:        "the KDC has no cipher in common with the client",
 	errorcode.KDC_ERR_CLIENT_REVOKED:      "the client's principal is locked",
 	errorcode.KDC_ERR_KEY_EXPIRED:         "the client's key has expired: change it",
-	errorcode.KDC_ERR_PREAUTH_FAILED:      "the key is not the principal's: make a new keytab",
+	errorcode.KDC_ERR_PREAUTH_FAILED:      wrongKey,
 	errorcode.KRB_AP_ERR_TKT_EXPIRED:      "the ticket has expired",
 	errorcode.KRB_AP_ERR_TKT_NYV:          "the ticket is not valid yet: compare this host's clock with the KDC's",
 	errorcode.KRB_AP_ERR_SKEW:             skewed,
@@ -32,8 +32,10 @@ var meanings = map[int32]string{
 
 const skewed = "clock skew: the clocks of this host and the KDC differ by more than is permitted, 5 minutes by default"
 
-// passing are errors of a KDC that has troubles of its own.
-var passing = []int32{errorcode.KDC_ERR_SVC_UNAVAILABLE, errorcode.KRB_ERR_GENERIC}
+const wrongKey = "the key is not the principal's"
+
+// passing are errors of a KDC that has troubles of its own, or that has had the same message before: the next is another.
+var passing = []int32{errorcode.KDC_ERR_SVC_UNAVAILABLE, errorcode.KRB_ERR_GENERIC, errorcode.KRB_AP_ERR_REPEAT}
 
 // explain says what an error of gokrb5 means, and whether it may pass.
 func explain(err error) error {
@@ -54,10 +56,22 @@ func explain(err error) error {
 		return errors.New(skewed)
 	}
 	switch theirs.RootCause {
-	case krberror.DecryptingError:
-		return errors.New("the key is not the principal's: it does not decrypt the KDC's answer: make a new keytab")
+	case krberror.DecryptingError: // with the key of a ticket: anybody could have sent the message
+		return unanswered{errors.New("the KDC's answer cannot be decrypted")}
 	case krberror.EncodingError: // of a message, which anybody could have sent
 		return unanswered{fmt.Errorf("the KDC's answer cannot be read: %s", last(text))}
+	}
+	return err
+}
+
+// explainLogin is explain for a login with a keytab.
+func explainLogin(err error) error {
+	var theirs krberror.Krberror
+	if errors.As(err, &theirs) && theirs.RootCause == krberror.DecryptingError {
+		return errors.New(wrongKey + ", it does not decrypt the KDC's answer: make a new keytab")
+	}
+	if err = explain(err); err != nil && strings.HasPrefix(err.Error(), wrongKey) {
+		return fmt.Errorf("%w: make a new keytab", err)
 	}
 	return err
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/jcmturner/gokrb5/v8/iana/nametype"
 	"github.com/jcmturner/gokrb5/v8/messages"
 	"github.com/jcmturner/gokrb5/v8/types"
+
+	"github.com/incumbent-go/incumbent"
 )
 
 // What is before a message of Kerberos in a token of GSSAPI (RFC 4121, 4.1), and the flags of a wrap token (4.2.2).
@@ -172,8 +174,13 @@ func unframe(token []byte) ([]byte, error) {
 	}
 	var refusal messages.KRBError
 	if err := refusal.Unmarshal(inner[2:]); err == nil {
-		why := strings.ReplaceAll(explainCode(refusal.ErrorCode).Error(), "KDC", "server")
-		return nil, fmt.Errorf("the server refuses the ticket: %s", why)
+		why := explainCode(refusal.ErrorCode)
+		text := "the server refuses the ticket: " + strings.ReplaceAll(why.Error(), "KDC", "server")
+		var passing unanswered
+		if errors.As(why, &passing) {
+			return nil, incumbent.SASLTransient(errors.New(text))
+		}
+		return nil, errors.New(text)
 	}
 	return nil, errors.New("the server's token is no AP_REP")
 }

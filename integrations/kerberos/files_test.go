@@ -180,6 +180,7 @@ func TestErrorsOfAKDC(t *testing.T) {
 		errorcode.KRB_AP_ERR_TKT_NYV:      {"the ticket is not valid yet", false},
 		errorcode.KDC_ERR_SVC_UNAVAILABLE: {"the KDC says (29)", true},
 		errorcode.KRB_ERR_GENERIC:         {"the KDC says (60)", true},
+		errorcode.KRB_AP_ERR_REPEAT:       {"the KDC says (34)", true},
 		errorcode.KDC_ERR_POLICY:          {"the KDC says (12)", false},
 	} {
 		refusal := messages.NewKRBError(ticketGranting(testRealm), testRealm, number, "")

@@ -19,7 +19,7 @@ import (
 )
 
 // asReply answers an AS_REQ with a ticket, as Active Directory does: of FAST it says that it knows it, and no more.
-func asReply(t *testing.T, raw []byte) []byte {
+func asReply(t *testing.T, raw []byte, password string) []byte {
 	t.Helper()
 	must := func(err error) {
 		if err != nil {
@@ -29,7 +29,7 @@ func asReply(t *testing.T, raw []byte) []byte {
 	var request messages.ASReq
 	must(request.Unmarshal(raw))
 	keys := keytab.New()
-	must(keys.AddEntry("alice", testRealm, "secret", time.Unix(1, 0), 1, aes))
+	must(keys.AddEntry("alice", testRealm, password, time.Unix(1, 0), 1, aes))
 	key, kvno, err := keys.GetEncryptionKey(request.ReqBody.CName, testRealm, 1, aes)
 	must(err)
 	c := newAcceptor(t).issue()
@@ -55,7 +55,7 @@ func asReply(t *testing.T, raw []byte) []byte {
 
 // The answer of Active Directory to a login with a keytab is taken.
 func TestALoginWithoutFAST(t *testing.T) {
-	f := newFiles(t, answering(t, func(request []byte) []byte { return asReply(t, request) }), time.Now())
+	f := newFiles(t, answering(t, func(request []byte) []byte { return asReply(t, request, "secret") }), time.Now())
 	m, err := New(Options{Keytab: f.keytab, Principal: "alice", Conf: f.conf})
 	if err != nil {
 		t.Fatal(err)
@@ -134,4 +134,53 @@ func TestARefusedLogin(t *testing.T) {
 		t.Fatal(err)
 	}
 	login(3)
+}
+
+// tgsReply answers a TGS_REQ with what the client's key does not decrypt.
+func tgsReply(t *testing.T) []byte {
+	t.Helper()
+	c, other := newAcceptor(t).issue(), newAcceptor(t).issue()
+	sealed, err := crypto.GetEncryptedData([]byte("hello"), other.key, keyusage.TGS_REP_ENCPART_SESSION_KEY, 0)
+	if err != nil {
+		t.Error(err)
+	}
+	reply := messages.TGSRep{KDCRepFields: messages.KDCRepFields{
+		PVNO: 5, MsgType: msgtype.KRB_TGS_REP, CRealm: testRealm, CName: c.ticket.SName, Ticket: c.ticket, EncPart: sealed,
+	}}
+	answer, err := reply.Marshal()
+	if err != nil {
+		t.Error(err)
+	}
+	return answer
+}
+
+// Only a login with a keytab can have a wrong one. An answer by the key of a ticket anybody could have sent.
+func TestWrongKeys(t *testing.T) {
+	f := newFiles(t, answering(t, func(request []byte) []byte {
+		if request[0] == 0x60|msgtype.KRB_AS_REQ {
+			return asReply(t, request, "another")
+		}
+		return tgsReply(t)
+	}), time.Now().Add(time.Hour))
+	for want, o := range map[string]Options{
+		"it does not decrypt the KDC's answer: make a new keytab": {Keytab: f.keytab, Principal: "alice"},
+		"the KDC's answer cannot be decrypted":                    {Cache: f.cache},
+	} {
+		o.Conf = f.conf
+		m, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(m.Close)
+		if _, err = m.tickets.get(t.Context(), toLocalhost); !says(err, want) || isUnanswered(err) != (o.Cache != "") {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	refusal := messages.NewKRBError(ticketGranting(testRealm), testRealm, errorcode.KDC_ERR_PREAUTH_FAILED, "")
+	if err := explain(refusal); !says(err, wrongKey) || says(err, "keytab") {
+		t.Error(err)
+	}
+	if err := explainLogin(refusal); !says(err, wrongKey) || !says(err, ": make a new keytab") {
+		t.Error(err)
+	}
 }

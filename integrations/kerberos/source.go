@@ -268,7 +268,7 @@ func (k byKeytab) logIn() (c credential, err error) {
 		return err
 	})
 	if err != nil {
-		return credential{}, fmt.Errorf("no login of %s with the keytab %s: %w", k.name(), k.file, explain(err))
+		return credential{}, fmt.Errorf("no login of %s with the keytab %s: %w", k.name(), k.file, explainLogin(err))
 	}
 	return c, nil
 }
