@@ -1,6 +1,7 @@
 package kerberos
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -20,7 +21,7 @@ func runProgram(t *testing.T, binary string, k *kdc, args ...string) (string, in
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-// The second build leads with a keytab and with tickets of kinit, and its command does not get them.
+// The second build leads with a keytab and with tickets of kinit, and its command does not get those that it uses.
 func (k *kdc) program(servers string) {
 	t := k.t
 	t.Helper()
@@ -33,12 +34,21 @@ func (k *kdc) program(servers string) {
 	run := func(command string, args ...string) (string, int) {
 		return runProgram(t, binary, k, slices.Concat([]string{command}, alice, args)...)
 	}
-	out, code := run("elect", "--keytab", k.path("client.keytab"), "--", "sh", "-c",
-		"echo token $INCUMBENT_TOKEN, cache $KRB5CCNAME.")
-	if code != 0 || !strings.Contains(out, "token ") || !strings.Contains(out, ", cache .") {
-		t.Errorf("elect: %d\n%s", code, out)
+	if err := os.Chmod(k.path("client.keytab"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const echo = "echo token $INCUMBENT_TOKEN, cache $KRB5CCNAME."
+	out, code := run("elect", "--keytab", k.path("client.keytab"), "--", "sh", "-c", echo)
+	if code != 0 || !strings.Contains(out, "token ") || !strings.Contains(out, ", cache "+k.path("cache")+".") {
+		t.Errorf("elect with a keytab: %d\n%s", code, out)
+	}
+	if !strings.Contains(out, "others may read ") {
+		t.Errorf("elect with a keytab that others may read:\n%s", out)
 	}
 	k.kinit("alice")
+	if out, code = run("elect", "--", "sh", "-c", echo); code != 0 || !strings.Contains(out, ", cache .") {
+		t.Errorf("elect with a cache: %d\n%s", code, out)
+	}
 	if out, code = run("status", "--mutual"); code != 0 {
 		t.Errorf("status: %d\n%s", code, out)
 	}

@@ -98,7 +98,7 @@ func (c *connection) config(a *app) (incumbent.Config, error) {
 	if cfg.SASL, err = c.sasl.mechanism(a.noteIfOthersMayRead); err != nil {
 		return cfg, err
 	}
-	if cfg.SASL, err = c.logins.mechanism(cfg.SASL); err != nil {
+	if cfg.SASL, err = c.logins.mechanism(cfg.SASL, a.noteIfOthersMayRead); err != nil {
 		return cfg, err
 	}
 	cfg.Auth, err = c.credentials(a)

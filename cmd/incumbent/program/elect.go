@@ -125,7 +125,7 @@ func (e *elector) flagsOfBoth(f *pflag.FlagSet) {
 	f.StringVar(&e.http, "http", "", "serve /livez, /readyz, /leader and /metrics at this address, such as :4040; without a host, on the loopback only")
 	e.httpHosts.flags(f)
 	f.BoolVar(&e.passAuth, "pass-auth", false,
-		"leave INCUMBENT_AUTH, INCUMBENT_SASL_PASSWORD and INCUMBENT_CONTROL_TOKEN in the command's\nenvironment")
+		"leave "+variablesOf(e.app.logins)+"INCUMBENT_AUTH, INCUMBENT_SASL_PASSWORD and INCUMBENT_CONTROL_TOKEN\nin the command's environment")
 	f.BoolVar(&e.notify, "notify", false, "tell systemd (Type=notify) when it is connected and leads, and feed its watchdog")
 }
 
@@ -173,7 +173,7 @@ func (e *elector) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	e.secrets = takeSecrets(slices.Concat(secretVariables, variablesOf(e.app.logins)))
+	e.secrets = takeSecrets(slices.Concat(secretVariables, e.connection.logins.variables))
 	if cfg.ACL, err = readACL(e.acl); err != nil {
 		return err
 	}

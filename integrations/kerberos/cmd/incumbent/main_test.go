@@ -41,6 +41,9 @@ func TestTheFlags(t *testing.T) {
 			t.Errorf("%s --help: %d\n%s", command, code, text)
 		}
 	}
+	if _, text := run(t, "elect", "--help"); !strings.Contains(text, "leave KRB5CCNAME, INCUMBENT_AUTH") {
+		t.Errorf("the help of --pass-auth:\n%s", text)
+	}
 	conf := filepath.Join(t.TempDir(), "krb5.conf")
 	text := "[libdefaults]\n default_realm = A.TEST\n[realms]\n A.TEST = {\n  kdc = 127.0.0.1:1\n }\n"
 	if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
