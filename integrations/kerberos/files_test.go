@@ -100,6 +100,10 @@ func TestWrongFiles(t *testing.T) {
 		"the keytab " + broken:               {Keytab: broken, Principal: "alice"},
 		"default_tgs_enctypes has no AES":    {Keytab: f.keytab, Principal: "alice", Conf: weak},
 		"the principal \"alice@A@B\": want":  {Keytab: f.keytab, Principal: "alice@A@B"},
+		"principal \"zookeeper\": want name": {Keytab: f.keytab, Principal: "alice", ServerPrincipal: "zookeeper"},
+		"principal \"zk/a@\": want name/h":   {Keytab: f.keytab, Principal: "alice", ServerPrincipal: "zk/a@"},
+		"principal \"zk/a@A@B\": want name":  {Keytab: f.keytab, Principal: "alice", ServerPrincipal: "zk/a@A@B"},
+		"principal \"/host\": want name/hos": {Keytab: f.keytab, Principal: "alice", ServerPrincipal: "/host"},
 		"the principal \"@INCUMBENT.TEST\":": {Keytab: f.keytab, Principal: "@INCUMBENT.TEST"},
 	} {
 		_, err := New(o)

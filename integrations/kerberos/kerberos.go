@@ -65,6 +65,9 @@ func New(o Options) (*Mechanism, error) {
 	if o.Service == "" {
 		o.Service = "zookeeper"
 	}
+	if s := parsePrincipal(o.ServerPrincipal); o.ServerPrincipal != "" && !s.whole(o.ServerPrincipal) {
+		return nil, fmt.Errorf("kerberos: the server's principal %q: want name/host@REALM, or name/host", o.ServerPrincipal)
+	}
 	from, err := newSource(o)
 	if err != nil {
 		return nil, fmt.Errorf("kerberos: %w", err)

@@ -30,6 +30,13 @@ func parsePrincipal(s string) service {
 	return service{name, realm}
 }
 
+// whole reports whether the principal, which was split from a text, has a name, a host, and, after an @, a realm.
+func (s service) whole(text string) bool {
+	name, host, _ := strings.Cut(s.name, "/")
+	return name != "" && host != "" && !strings.ContainsAny(host, "/") && !strings.ContainsAny(s.realm, "@/") &&
+		s.String() == text
+}
+
 // resolver is net.DefaultResolver, or a test's.
 type resolver interface {
 	LookupAddr(ctx context.Context, addr string) ([]string, error)
