@@ -49,9 +49,10 @@ type Options struct {
 // Mechanism is SASL's GSSAPI for one principal. It is safe for concurrent use, and by several clients.
 //
 // It keeps the tickets in memory, and renews them when four fifths of their time have passed, also while no connection
-// needs them, so that a connection that is lost later can be logged in without a KDC. A ticket
-// with which a login did not end well is replaced before the next one, once a minute: the server may have a new key.
-// A KDC that does not answer is a failure that may pass. All others are refusals: the session ends, with ErrAuthFailed.
+// needs them, so that only the first login to a server needs a KDC. A ticket with which a login did not end well is
+// replaced before the next one, at most once a minute: the server may have a new key. A KDC or a domain name system that
+// does not answer is a failure that may pass. All others are refusals: the session ends, with ErrAuthFailed. A refusal of
+// a login with a keytab is remembered for a minute, or until the file changes: a KDC may lock a principal.
 type Mechanism struct {
 	opts    Options
 	name    string // principal@REALM
