@@ -34,7 +34,8 @@ const skewed = "clock skew: the clocks of this host and the KDC differ by more t
 
 const wrongKey = "the key is not the principal's"
 
-// passing are errors of a KDC that has troubles of its own, or that has had the same message before: the next is another.
+// passing are errors of a KDC that has troubles of its own, or that has had the same message before: the next is
+// another.
 var passing = []int32{errorcode.KDC_ERR_SVC_UNAVAILABLE, errorcode.KRB_ERR_GENERIC, errorcode.KRB_AP_ERR_REPEAT}
 
 // explain says what an error of gokrb5 means, and whether it may pass.

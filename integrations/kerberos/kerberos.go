@@ -50,9 +50,9 @@ type Options struct {
 //
 // It keeps the tickets in memory, and renews them when four fifths of their time have passed, also while no connection
 // needs them, so that only the first login to a server needs a KDC. A ticket with which a login did not end well is
-// replaced before the next one, at most once a minute: the server may have a new key. A KDC or a domain name system that
-// does not answer is a failure that may pass. All others are refusals: the session ends, with ErrAuthFailed. A refusal of
-// a login with a keytab is remembered for a minute, or until the file changes: a KDC may lock a principal.
+// replaced before the next one, at most once a minute: the server may have a new key. A KDC or a domain name system
+// that does not answer is a failure that may pass. All others are refusals: the session ends, with ErrAuthFailed. A
+// refusal of a login with a keytab is remembered for a minute, or until the file changes: a KDC may lock a principal.
 type Mechanism struct {
 	opts    Options
 	name    string // principal@REALM
@@ -67,7 +67,8 @@ func New(o Options) (*Mechanism, error) {
 		o.Service = "zookeeper"
 	}
 	if s := parsePrincipal(o.ServerPrincipal); o.ServerPrincipal != "" && !s.whole(o.ServerPrincipal) {
-		return nil, fmt.Errorf("kerberos: the server's principal %q: want name/host@REALM, or name/host", o.ServerPrincipal)
+		return nil, fmt.Errorf("kerberos: the server's principal %q: want name/host@REALM, or name/host",
+			o.ServerPrincipal)
 	}
 	from, err := newSource(o)
 	if err != nil {

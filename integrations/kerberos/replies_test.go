@@ -92,7 +92,8 @@ func TestAnAnswerTooBigForUDP(t *testing.T) {
 	t.Cleanup(func() { conn.Close(); <-done })
 	addr := conn.LocalAddr().String()
 	f := newFiles(t, addr, time.Now())
-	f.write(f.conf, []byte(strings.Replace(krb5conf(addr), "udp_preference_limit = 1", "udp_preference_limit = 1400", 1)))
+	const limit = "udp_preference_limit = 1"
+	f.write(f.conf, []byte(strings.Replace(krb5conf(addr), limit, limit+"400", 1)))
 	m, err := New(Options{Keytab: f.keytab, Principal: "alice", Conf: f.conf})
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +146,8 @@ func tgsReply(t *testing.T) []byte {
 		t.Error(err)
 	}
 	reply := messages.TGSRep{KDCRepFields: messages.KDCRepFields{
-		PVNO: 5, MsgType: msgtype.KRB_TGS_REP, CRealm: testRealm, CName: c.ticket.SName, Ticket: c.ticket, EncPart: sealed,
+		PVNO: 5, MsgType: msgtype.KRB_TGS_REP, CRealm: testRealm, CName: c.ticket.SName, Ticket: c.ticket,
+		EncPart: sealed,
 	}}
 	answer, err := reply.Marshal()
 	if err != nil {

@@ -183,7 +183,7 @@ func TestARefusedTicket(t *testing.T) {
 	})
 }
 
-// A ticket with which the last login did not end well is asked for anew, once a minute, and used if no KDC answers.
+// A ticket with which the last login did not end well is asked for again, once a minute, and used if no KDC answers.
 func TestATicketThatAServerRefused(t *testing.T) {
 	virtual.Within(t, 100*time.Hour, func(t *testing.T) {
 		s := &scripted{script: script{lasts: time.Hour}}

@@ -125,7 +125,8 @@ func (e *elector) flagsOfBoth(f *pflag.FlagSet) {
 	f.StringVar(&e.http, "http", "", "serve /livez, /readyz, /leader and /metrics at this address, such as :4040; without a host, on the loopback only")
 	e.httpHosts.flags(f)
 	f.BoolVar(&e.passAuth, "pass-auth", false,
-		"leave "+variablesOf(e.app.logins)+"INCUMBENT_AUTH, INCUMBENT_SASL_PASSWORD and INCUMBENT_CONTROL_TOKEN\nin the command's environment")
+		"leave "+variablesOf(e.app.logins)+
+			"INCUMBENT_AUTH, INCUMBENT_SASL_PASSWORD and INCUMBENT_CONTROL_TOKEN\nin the command's environment")
 	f.BoolVar(&e.notify, "notify", false, "tell systemd (Type=notify) when it is connected and leads, and feed its watchdog")
 }
 

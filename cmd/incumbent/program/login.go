@@ -22,8 +22,8 @@ type Login struct {
 type Identity struct {
 	// Mechanism is nil if no flag asks for the login.
 	Mechanism incumbent.Mechanism
-	// Variables of the environment are for the program alone: without --pass-auth, the command of elect and lock has none
-	// of them.
+	// Variables of the environment are for the program alone: without --pass-auth, the command of elect and lock has
+	// none of them.
 	Variables []string
 	// Secrets are files that nobody else should read: the program says so if others may.
 	Secrets []string
