@@ -126,7 +126,7 @@ type deletedBy struct {
 func (r *Report) Picture() Picture {
 	p := &painter{Report: r, knots: map[*Log][][2]int64{}, index: map[*Log]int{}}
 	pic := Picture{Verdict: r.Verdict, Work: r.Work, Writes: r.Writes.Verdict, Summary: some(r.Summaries),
-		Headline: r.verdictLine(), Doubts: append(r.LeftOut(), capitals(r.Doubts, 0)...), Earlier: r.Earlier,
+		Headline: r.verdictLine(), Doubts: some(append(r.LeftOut(), capitals(r.Doubts, 0)...)), Earlier: r.Earlier,
 		Logs: []PictureLog{}}
 	for i, l := range r.logs {
 		p.index[l] = i

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -64,5 +65,19 @@ func TestAWindowIsAboutWhatWasAskedFor(t *testing.T) {
 	}
 	if w.to > r.Moves[len(r.Moves)-1].when+margin {
 		t.Errorf("the window ends %v, a minute and more after the last move", time.Unix(0, w.to))
+	}
+}
+
+// Scripts read lists: what there is nothing of is an empty one, and not null.
+func TestAPictureHasNoNull(t *testing.T) {
+	s := newSimulated(t, 3, false)
+	r := Explain(s.logs(t), nil, Options{})
+	r.Doubts = nil
+	pic, err := json.Marshal(r.Picture())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at := strings.Index(string(pic), ":null"); at >= 0 {
+		t.Errorf("null in %s", pic[max(0, at-60):at+5])
 	}
 }
