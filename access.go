@@ -45,9 +45,8 @@ func (a Auth) MarshalText() ([]byte, error) { return zkio.Auth(a).MarshalText() 
 // Mechanism is a SASL mechanism with one identity, for Config.SASL. It logs in every connection of a client. Its
 // methods are called on goroutines of their own, for several connections at a time.
 //
-// An error of Start or Next is a refusal. A session that has begun then goes on at the next server, and ends, with
-// ErrAuthFailed, when all have refused; one that has not begun ends with the first refusal. An error of SASLTransient,
-// and any error after the context has ended, is none: the next server is tried in any case.
+// An error of Start or Next is a refusal: the session ends, with ErrAuthFailed. An error of SASLTransient, and any
+// error after the context has ended, is none: the connection ends, and the next server is tried, in the same session.
 // Errors are logged: they must not have a secret.
 type Mechanism interface {
 	// Name returns the name of the mechanism, and of the identity if that is not secret, for messages. It is called

@@ -142,8 +142,8 @@ func (s *session) watchdogFired() {
 	}
 }
 
-// refuse reports an attempt that failed. Refused credentials end a session that has not begun, and one that has if no
-// server is left that may take them: see hosts.refused.
+// refuse reports an attempt that failed. Refused credentials end the
+// session.
 func (s *session) refuse(w *wire, why error) {
 	server := w.server
 	code := events.ConnectionLoss
@@ -159,14 +159,10 @@ func (s *session) refuse(w *wire, why error) {
 	if end == events.ConnectionEndSilent && (w.Conn != nil || s.a.cfg.Dial != nil) { // race has noted what could not be dialled
 		s.a.hosts.silent(w.target, w.address, s.a.cfg.Now())
 	}
-	over := code == events.AuthFailed && (s.a.hosts.refused(w.target, s.a.cfg.Now()) || !s.begun)
-	if code == events.AuthFailed && !over { // the next server may take them: who waits for a connection goes on to
-		code = events.ConnectionLoss
-	}
 	if s.refused.shouldReport(server, text, s.a.cfg.Now()) {
 		s.postEvent(events.Event{Kind: events.ConnectionRefused, Code: code, Text: text, Server: server, End: end, Paused: int64(paused)})
 	}
-	if over {
+	if code == events.AuthFailed {
 		s.lost(code, why.Error(), 0)
 	}
 }

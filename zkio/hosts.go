@@ -81,9 +81,6 @@ func (h *hosts) next(now int64) (t *target, pause time.Duration) {
 // that they are of this ensemble, then those that were silent, and last those that the configuration does not name.
 func (h *hosts) beginRound(now int64) {
 	h.rounds++
-	for _, t := range h.targets {
-		t.refused = false
-	}
 	var unproven, silent, former []*target
 	h.left = nil
 	for i := range h.targets {
@@ -149,20 +146,11 @@ func (h *hosts) doubts(t *target, now int64) bool {
 	return t.unproven() && now < h.deadline
 }
 
-// refused notes that a server has refused the client's login or credentials, and reports whether a session is to end
-// with that: if every server has refused in this round, or the session's timeout has gone by since the last frame.
-func (h *hosts) refused(t *target, now int64) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	t.refused = true
-	return now >= h.deadline || !slices.ContainsFunc(h.targets, func(t *target) bool { return !t.refused })
-}
-
 // attached notes that a connection has become the session's own.
 func (h *hosts) attached(t *target, address string, now int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.since, h.current, h.address, t.served, t.refused = now, t, address, true, false
+	h.since, h.current, h.address, t.served = now, t, address, true
 	h.prune()
 }
 

@@ -83,7 +83,7 @@ func (s *session) callMechanism(ctx context.Context, f func() error) error {
 	return s.loginRefused("failed: " + err.Error())
 }
 
-// loginRefused returns the error of a login that was refused, with which the session can end: see hosts.refused.
+// loginRefused returns the error of a login with which the session ends.
 func (s *session) loginRefused(why string) error { return refusal{events.AuthFailed, s.loginText(why)} }
 
 func (s *session) loginText(what string) string {

@@ -28,7 +28,6 @@ type session struct {
 	over     bool  // nothing is dialled, sent or posted any longer
 	closing  bool  // the close request was sent
 	quitting bool  // conn is being closed
-	begun    bool  // a server has granted it: a connection was attached
 	dialled  *wire // the newest connection, in its handshake or later
 	wire     *wire // the attached connection; nil while suspended
 
@@ -259,7 +258,7 @@ func (s *session) attach(w *wire, g connectResponse, paced time.Duration, early 
 		return errOver
 	}
 	s.watchdog.Stop()
-	s.wire, s.begun, s.timeout, s.refused, s.rejections = w, true, paced, refusals{}, rejections{}
+	s.wire, s.timeout, s.refused, s.rejections = w, paced, refusals{}, rejections{}
 	if !s.a.cfg.ThroughConn {
 		s.a.work.Go(func() { s.writeCalls(w) })
 	}

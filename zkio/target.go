@@ -12,7 +12,6 @@ type target struct {
 	server, host, port string
 	seed, listed       bool // it was given, the ensemble's configuration names it
 	served             bool // it has served a connection of this client
-	refused            bool // it has refused the client's login or credentials in this round
 
 	addresses []address // of the last answer of the resolver, in its order; none if Config.Dial replaces the network
 	silentAt  int64     // when the server was silent, if it has no addresses; 0: it has answered since
