@@ -124,9 +124,8 @@ func (e *elector) flagsOfBoth(f *pflag.FlagSet) {
 	f.IntVar(&e.recordLast, "record-last", 0, "keep only the last so many records, in memory, and write them to --record DIR when\nleadership is lost, or at the signal USR1")
 	f.StringVar(&e.http, "http", "", "serve /livez, /readyz, /leader and /metrics at this address, such as :4040; without a host, on the loopback only")
 	e.httpHosts.flags(f)
-	f.BoolVar(&e.passAuth, "pass-auth", false,
-		"leave "+variablesOf(e.app.logins)+
-			"INCUMBENT_AUTH, INCUMBENT_SASL_PASSWORD and INCUMBENT_CONTROL_TOKEN\nin the command's environment")
+	f.BoolVar(&e.passAuth, "pass-auth", false, "leave "+variablesOf(e.app.logins)+
+		"INCUMBENT_AUTH, INCUMBENT_SASL_PASSWORD and INCUMBENT_CONTROL_TOKEN\nin the command's environment")
 	f.BoolVar(&e.notify, "notify", false, "tell systemd (Type=notify) when it is connected and leads, and feed its watchdog")
 }
 
