@@ -142,6 +142,7 @@ type loss struct {
 type sessionState struct {
 	current  *session
 	deadline int64 // until when the client may believe; 0: not at all
+	granted  int64 // the same, by the records of all machines
 	afterGap bool
 	newGap   bool // no record has had a deadline since
 }
@@ -208,6 +209,9 @@ func (l *Log) add(r events.Record) {
 	}
 	l.Records++
 	l.last, l.lastSeq = ev.At, r.Seq
+	if ev.ValidUntil > 0 {
+		l.session.granted = ev.ValidUntil
+	}
 	if n := len(l.gaps); n > 0 && l.gaps[n-1].after == 0 {
 		l.gaps[n-1].after = ev.At
 	}

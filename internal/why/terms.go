@@ -153,7 +153,7 @@ func (l *Log) workReturned(r events.Record) {
 
 // moveDeadline notes a new deadline for all terms of the client.
 func (l *Log) moveDeadline(r events.Record, until int64) {
-	l.session.deadline = until
+	l.session.deadline, l.session.granted = until, until
 	for _, h := range l.headless {
 		if h.goes {
 			h.at = max(h.at, until)
