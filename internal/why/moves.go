@@ -160,7 +160,14 @@ func (r *Report) outlived() string {
 // if none does.
 func (r *Report) waitsOn(n *line) string {
 	for _, s := range n.strangers {
-		if s.log != nil && r.othersGoOn(s.log, s.log.session.current.timeout, n.path) {
+		if s.log == nil {
+			continue
+		}
+		tolerance := s.log.session.current.timeout
+		if s.log.ended() { // its process went on
+			tolerance = 0
+		}
+		if r.othersGoOn(s.log, tolerance, n.path) {
 			return s.log.Name + "'s log ends while its node " + s.name() + " is in line, and others go on" +
 				r.txnsWouldShow()
 		}

@@ -22,6 +22,10 @@ type LineSummary struct {
 	Left        bool       `json:"left,omitempty"`     // the last leader left on purpose, and nothing is in the way
 	InTheWay    *InTheWay  `json:"inTheWay,omitempty"` // why nobody leads; nil if the logs do not show it
 
+	// Holders are who holds a permit or a shared lock at the end of its log, of a line in which several may hold at once:
+	// nobody leads there.
+	Holders []string `json:"holders,omitempty"`
+
 	Moves       int           `json:"moves"`                 // those that were asked for
 	Gaps        int           `json:"gaps"`                  // how often nobody had the right to lead
 	Without     time.Duration `json:"withoutNanos"`          // for how long in all
@@ -116,7 +120,9 @@ func (r *Report) summarizeLine(path string, moves []Move, o Options) LineSummary
 		s.Unknown = r.h.apart.why()
 		return s
 	}
-	if last.Permits == nil {
+	if n := r.lineAt(path); n != nil && (n.permits || n.shared) {
+		s.Holders = r.holders(n)
+	} else {
 		r.sumTerms(&s, moves)
 		r.sumGaps(&s, moves)
 		r.findLeader(&s, last, end)
@@ -209,95 +215,6 @@ func (s LineSummary) withoutText() string {
 	return "Without a leader: " + text
 }
 
-// findLeader finds who leads at the end of the logs, or since when nobody does.
-func (r *Report) findLeader(s *LineSummary, last Move, end int64) {
-	if t := last.To; t != nil {
-		if r.endsEarly(t, last.Path) {
-			s.Unknown = t.Log.Name + "'s log ends while " + t.who() + " " + t.holds() + ", and others go on"
-			return
-		}
-		ending := r.h.endingOf(t, nil)
-		switch {
-		case ending.Cause != CauseLeads:
-		case r.wall(t.Log, t.rightUntil()) >= end:
-			s.Leader, s.Token, s.Since = t.who(), t.Token, at(r.wall(t.Log, t.ElectedAt))
-			return
-		default:
-			s.Unknown = t.Log.Name + "'s log ends at " + r.time(t.Log, t.Log.last) + " while " + t.who() + " " +
-				t.holds() + ": it does so still, unless its process is dead"
-			return
-		}
-		last = Move{Path: last.Path, From: t, Ending: ending}
-	}
-	if last.From == nil || !r.isLast(last.From) {
-		return
-	}
-	if s.Unknown = r.mayLeadNow(last); s.Unknown != "" {
-		return
-	}
-	from := r.wall(last.From.Log, last.Ending.At)
-	if from >= end {
-		return
-	}
-	s.NobodySince, s.InTheWay = at(from), r.inTheWay(last)
-	_, onPurpose := planned[last.From.Reason]
-	first := r.firstWaiting(last.From)
-	if s.InTheWay == nil && first != nil {
-		s.InTheWay = r.waitingAhead(first)
-	}
-	s.Left = onPurpose && s.InTheWay == nil && len(last.Troubles) == 0
-	if !s.Left {
-		gap := interval{end - from, end - from}
-		if last.assumesDeath() {
-			gap.hi = max(gap.hi, end-r.wall(last.From.Log, max(last.From.Log.last, last.From.ElectedAt)))
-		}
-		s.addGap(from, gap)
-	}
-}
-
-// mayLeadNow says who may lead behind the last term, although no log shows it; "" if nobody may.
-func (r *Report) mayLeadNow(last Move) string {
-	if len(last.strange) > 0 {
-		return r.missingLog(last)
-	}
-	if i := slices.IndexFunc(r.lines, func(n *line) bool { return slices.Contains(n.terms, last.From) }); i >= 0 {
-		return r.waitsOn(r.lines[i])
-	}
-	return ""
-}
-
-// isLast reports whether no term of the line follows.
-func (r *Report) isLast(t *Term) bool {
-	for _, n := range r.lines {
-		if i := slices.Index(n.terms, t); i >= 0 {
-			return i == len(n.terms)-1
-		}
-	}
-	return true
-}
-
-// inTheWay finds the node for which nobody leads: that of the last term, if the logs do not show that it has gone.
-func (r *Report) inTheWay(m Move) *InTheWay {
-	t := m.From
-	if t.Log.endedNodes()[t.Node] || r.h.wasSeenGone(t.Node) {
-		return nil
-	}
-	b := &InTheWay{Node: t.Node, Participant: t.who(), Host: t.Log.Header.Host, PID: t.Log.Header.PID}
-	s := t.Log.sessionNumbered(t.Session)
-	if s != nil {
-		b.Session = hex(s.id)
-	}
-	switch {
-	case s != nil && (s.lost != nil || s.closed != 0):
-		return nil
-	case t.worksLeft > 0 && t.Stopped != 0:
-		b.Why = "its work has not returned, or its Leadership was not released"
-	default:
-		b.Why = "it has not been deleted"
-	}
-	return b
-}
-
 // text returns the summary as sentences.
 func (s LineSummary) text(path bool) (lines []string) {
 	clock := func(t *time.Time) string { return clockText(t.UnixNano()) }
@@ -320,6 +237,9 @@ func (s LineSummary) text(path bool) (lines []string) {
 			text += ": " + s.InTheWay.text()
 		}
 		lines = append(lines, text)
+	}
+	for _, h := range s.Holders {
+		lines = append(lines, of+h)
 	}
 	if s.Unknown != "" {
 		lines = append(lines, of+"Cannot tell who leads now: "+s.Unknown)

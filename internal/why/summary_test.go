@@ -24,7 +24,7 @@ func TestASummaryNamesWhatIsInTheWay(t *testing.T) {
 	a.stop(1, 1100, events.CommandClose)
 	b.working(2000)
 	b.stop(2, 2900, events.ConnectionUnconfirmed)
-	b.add("latch-1", events.Event{Kind: events.TimerFired, At: 9000}, "draining", "draining")
+	b.add("latch-1", events.Event{Kind: events.TimerFired, At: 9000, ValidUntil: 9500 * ms}, "draining", "draining")
 	r := Explain([]*Log{a.on(t, "alice"), b.on(t, "bob")}, nil, Options{})
 	if len(r.Summaries) != 1 {
 		t.Fatalf("%+v", r.Summaries)
