@@ -149,7 +149,7 @@ func (r *Report) outlived() string {
 		if !slices.ContainsFunc(r.Moves, func(m Move) bool { return m.dir() == n.dir }) {
 			continue
 		}
-		if why := r.waitsOn(n); why != "" {
+		if why := cmp.Or(r.waitsOn(n), r.cutBefore(n)); why != "" {
 			return why
 		}
 	}
@@ -231,6 +231,10 @@ func (r *Report) assumption() string {
 			return assumes + m.From.who() + " died where its log ends, without a close, at " +
 				r.time(m.From.Log, m.From.Log.last) + " (if it ran on, the logs do not show until when it led)"
 		}
+	}
+	if l := r.assumedDead(); l != nil {
+		return assumes + l.Name + " died where its log ends, without a close, at " + r.time(l, l.last) +
+			", while its node was in line (if it ran on, it may have led)"
 	}
 	return ""
 }

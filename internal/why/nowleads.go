@@ -1,6 +1,9 @@
 package why
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // findLeader finds who leads at the end of the logs, or since when nobody does.
 func (r *Report) findLeader(s *LineSummary, last Move, end int64) {
@@ -93,7 +96,7 @@ func (r *Report) mayLeadNow(last Move) string {
 		return r.missingLog(last)
 	}
 	if i := slices.IndexFunc(r.lines, func(n *line) bool { return slices.Contains(n.terms, last.From) }); i >= 0 {
-		return r.waitsOn(r.lines[i])
+		return cmp.Or(r.waitsOn(r.lines[i]), r.cutBefore(r.lines[i]))
 	}
 	return ""
 }
