@@ -239,7 +239,7 @@ func (h *history) addOverlap(o *Overlap, s, other stint) {
 	before := h.clocks.between(b.Log, other.to, a.Log, s.from) // or the earlier one when the later one has
 	switch {
 	case after.lo >= 0 || before.lo >= 0 && !other.open || h.sawTheEnd(a, b, s):
-	case s.earlier:
+	case s.earlier || s.open && s.command != "":
 		o.Open = cmp.Or(o.Open, "when the command of "+a.who()+" ended is not recorded")
 	case after.hi < 0 && before.hi < 0:
 		long := min(-after.mid(), -before.mid(), s.to-s.from, other.to-other.from)

@@ -70,6 +70,9 @@ func TestWorkAtOnce(t *testing.T) {
 		"its end is not recorded": {returned: 3000, lines: func(a, b *crafted) lines {
 			return lines{commandLine(events.CommandBegan, 150, a, 1)}
 		}, want: WorkUnknown, says: "when the command of alice ended is not recorded"},
+		"its end is not recorded, and it was not released": {lines: func(a, b *crafted) lines {
+			return lines{commandLine(events.CommandBegan, 150, a, 1)}
+		}, want: WorkUnknown, says: "when the command of alice ended is not recorded"},
 		"its end was before it was released": {returned: 1150, lines: func(a, b *crafted) lines {
 			return lines{commandLine(events.CommandBegan, 150, a, 1)}
 		}, want: WorkAlone},
