@@ -104,14 +104,14 @@ type ClockOff struct {
 	Text  string        `json:"text"`
 }
 
-// clocksOff returns the clocks of clients in a line that differ from the one that is shown, or that were set, by more
+// clocksOff returns the clocks of clients in a line that differ from what most hosts agree on, whichever is shown, or that were set, by more
 // than clocks do that agree.
 func (r *Report) clocksOff(path string) (all []ClockOff) {
 	inLine := map[string]bool{leaders: true}
 	for _, l := range r.logs {
 		inLine[l.Name] = l.queued(path)
 	}
-	for _, a := range r.h.hostAheads(r.logs, r.face) {
+	for _, a := range r.h.hostAheads(r.logs, r.h.chooseReference(r.logs, "")) {
 		if inLine[a.whose] && abs(a.ahead) > agrees+a.width/2 {
 			all = append(all, ClockOff{a.whose, time.Duration(a.ahead), a.text()})
 			inLine[a.whose] = false // one sentence is enough
