@@ -22,7 +22,7 @@ type Led struct {
 	Most    time.Duration `json:"mostNanos,omitempty"`    // and at most; 0: that is not known
 	Unknown string        `json:"unknown,omitempty"`      // what the logs do not show of its end, and of what followed
 	If      string        `json:"if,omitempty"`           // what Until and Without take for granted
-	Text    string        `json:"text,omitempty"`         // a term that has ended as a sentence
+	Text    string        `json:"text,omitempty"`         // a term that has ended, or may have, as a sentence
 	term    *Term
 	ended   int64 // the end of the right, by the log's clock
 }
@@ -50,7 +50,7 @@ func (r *Report) sumTerms(s *LineSummary, moves []Move) {
 	}
 	s.Terms = s.Terms[max(0, len(s.Terms)-mostLed):]
 	for i := range s.Terms {
-		if l := &s.Terms[i]; l.Until != nil {
+		if l := &s.Terms[i]; l.Until != nil || l.Unknown != "" {
 			l.Text = l.text()
 		}
 	}
@@ -91,6 +91,10 @@ const oneEnsemble = "the logs of both are of one ensemble"
 // endLed says when and why a term ended.
 func (r *Report) endLed(l *Led, m Move) {
 	l.ended = m.Ending.At
+	if m.From.Open() && m.Ending.Cause == CauseGap {
+		l.Why, l.Unknown = r.reasons(m), "until when is not in its log"
+		return
+	}
 	l.Until, l.Why = at(r.wall(m.From.Log, m.Ending.At)), r.reasons(m)
 	switch {
 	case len(m.strange) > 0:
@@ -130,7 +134,7 @@ const mostLedLines = 4
 func (s LineSummary) ledLines(of string) (lines []string) {
 	shown := s.Terms[max(0, len(s.Terms)-mostLedLines):]
 	for _, l := range shown {
-		if l.Until == nil { // the first line says who leads
+		if l.Text == "" { // the first line says who leads
 			continue
 		}
 		lines = append(lines, of+l.Text)
@@ -144,8 +148,10 @@ func (l Led) text() string {
 	if l.AtMost {
 		until = "until at most "
 	}
-	text := fmt.Sprintf("Led: %s (token %d) from %s %s%s", l.Leader, l.Token, clockText(l.From.UnixNano()), until,
-		clockText(l.Until.UnixNano()))
+	text := fmt.Sprintf("Led: %s (token %d) from %s", l.Leader, l.Token, clockText(l.From.UnixNano()))
+	if l.Until != nil {
+		text += " " + until + clockText(l.Until.UnixNano())
+	}
 	if l.Without > 0 {
 		text += ", then nobody for " + between(l.Least, l.Most)
 	}

@@ -37,7 +37,8 @@ func (r *Report) skipped(m Move) (all []Skipped) {
 		if p.order >= before {
 			break
 		}
-		if r.h.kindOf(baseOf(p.node.path)).kind != kind || p.log.ledOn(p.node.path) {
+		mayHaveLed := slices.ContainsFunc(m.strange, func(s stranger) bool { return s.path == p.node.path })
+		if r.h.kindOf(baseOf(p.node.path)).kind != kind || p.log.ledOn(p.node.path) || mayHaveLed {
 			continue
 		}
 		if cause, why, server := r.whySkipped(p.log, p.node, m.To); why != "" {

@@ -110,6 +110,18 @@ func TestASummaryNamesWhoWaits(t *testing.T) {
 	}
 }
 
+// The end of a term whose log was cut is no fact: the summary does not say until when it was.
+func TestATermWhoseLogWasCutHasNoEnd(t *testing.T) {
+	a, b := newCrafted(1, 100), newCrafted(2, 2000)
+	cut := a.on(t, "alice")
+	cut.Damage = "a line was changed"
+	s := Explain([]*Log{cut, b.on(t, "bob")}, nil, Options{}).Summaries[0]
+	if len(s.Terms) != 2 || s.Terms[0].Until != nil || s.Terms[0].Without != 0 ||
+		!strings.HasSuffix(s.Terms[0].Text, "cannot tell: until when is not in its log") {
+		t.Errorf("%+v", s.Terms)
+	}
+}
+
 // Several lines are a table: trouble on top, and nothing of it is longer than a terminal.
 func TestSeveralLinesAreATable(t *testing.T) {
 	var logs []*Log
