@@ -33,8 +33,8 @@ func (c *cutReader) Next() (events.Record, error) {
 const aroundTruth = 50 * time.Millisecond
 
 // leads returns who led at an instant by a truth, "" for nobody or if that is about a change.
-func (t Truth) leads(at time.Time) string {
-	for _, l := range t.Terms {
+func (truth Truth) leads(at time.Time) string {
+	for _, l := range truth.Terms {
 		from, err := instant(l.From)
 		until := at.Add(time.Hour)
 		if l.Until != nil && err == nil {
@@ -48,36 +48,36 @@ func (t Truth) leads(at time.Time) string {
 }
 
 // wrongOf returns what a report says of the end of its logs that is not so in the truth.
-func (t Truth) wrongOf(r *why.Report) string {
+func (truth Truth) wrongOf(r *why.Report) string {
 	for _, s := range r.Summaries {
-		switch who := t.leads(s.AsOf); {
+		switch who := truth.leads(s.AsOf); {
 		case s.Leader != "" && who != "" && !strings.HasPrefix(s.Leader, who):
 			return fmt.Sprintf("%s leads at %v, and not %s", who, s.AsOf, s.Leader)
 		case s.NobodySince != nil && who != "":
 			return fmt.Sprintf("%s leads at %v, where nobody is said to", who, s.AsOf)
 		case s.Verdict != why.NeverProven || s.Unknown != "" || r.Why != "":
 		default:
-			return t.untold(s)
+			return truth.missingTerm(s)
 		}
 	}
 	return ""
 }
 
-// untold returns a term that is missing in a summary that leaves nothing open.
-func (t Truth) untold(s why.LineSummary) string {
+// missingTerm returns a term that is missing in a summary that leaves nothing open.
+func (truth Truth) missingTerm(s why.LineSummary) string {
 	if len(s.Terms) == 0 {
 		return ""
 	}
-	for _, l := range t.Terms {
+	for _, l := range truth.Terms {
 		from, err := instant(l.From)
 		if err != nil || from.Before(s.Terms[0].From) || from.Add(aroundTruth).After(s.AsOf) {
 			continue
 		}
-		told := false
+		named := false
 		for _, led := range s.Terms {
-			told = told || led.From.Sub(from).Abs() < aroundTruth
+			named = named || led.From.Sub(from).Abs() < aroundTruth
 		}
-		if !told {
+		if !named {
 			return fmt.Sprintf("%s led from %s, which is not said, and all is said to be proven", l.Leader, l.From)
 		}
 	}
@@ -86,8 +86,8 @@ func (t Truth) untold(s why.LineSummary) string {
 
 // alone reports whether terms were too short for another client to see their nodes, as those of an incident in which
 // nobody else can read the line are.
-func (t Truth) alone() bool {
-	return len(t.Why) > 0 && slices.ContainsFunc(t.Why, func(w Reason) bool { return slices.Contains(w.Is, why.CauseNoRights) })
+func (truth Truth) alone() bool {
+	return len(truth.Why) > 0 && slices.ContainsFunc(truth.Why, func(w Reason) bool { return slices.Contains(w.Is, why.CauseNoRights) })
 }
 
 // Whatever logs of an incident are missing, and wherever one is cut: who leads at the end, and that nobody does, is only
