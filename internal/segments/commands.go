@@ -2,6 +2,7 @@ package segments
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,8 +17,27 @@ const commands = ".commands"
 // CommandsOf returns the path of the log of commands next to a log that is one file.
 func CommandsOf(log string) string { return log + commands }
 
-// IsCommands reports whether a file's name is that of a log of commands.
-func IsCommands(name string) bool { return strings.HasSuffix(name, commands) }
+// IsCommands reports whether a file's name is that of a log of commands, plain or gzipped.
+func IsCommands(name string) bool {
+	return strings.HasSuffix(strings.TrimSuffix(name, packedEnding), commands)
+}
+
+// packedEnding is what the name of a gzipped file ends with.
+const packedEnding = ".gz"
+
+// OpenCommands opens a log of commands, plain or gzipped.
+func OpenCommands(file string) (io.ReadCloser, error) {
+	in, err := os.Open(file)
+	if err != nil || !strings.HasSuffix(file, packedEnding) {
+		return in, err
+	}
+	return packedCommands{&unpacked{file: in}, in}, nil
+}
+
+type packedCommands struct {
+	io.Reader
+	io.Closer
+}
 
 // CommandsIn returns the paths of the logs of commands in a directory, in the order of their names.
 func CommandsIn(dir string) (all []string, err error) {
@@ -38,7 +58,7 @@ func CommandsNextTo(file string) (all []string, err error) {
 	}
 	found, err := CommandsIn(filepath.Dir(file))
 	for _, name := range found {
-		if strings.HasSuffix(name, "-"+processOf(m[1])+commands) {
+		if strings.HasSuffix(strings.TrimSuffix(name, packedEnding), "-"+processOf(m[1])+commands) {
 			all = append(all, name)
 		}
 	}
@@ -84,8 +104,8 @@ func dropCommands(dir string) error {
 	all, err := CommandsIn(dir)
 	for _, name := range all {
 		info, failed := os.Stat(name)
-		if failed == nil && info.ModTime().Before(oldest) && !writers[processOf(strings.TrimSuffix(filepath.Base(name),
-			commands))] {
+		if failed == nil && info.ModTime().Before(oldest) && !writers[processOf(strings.TrimSuffix(
+			strings.TrimSuffix(filepath.Base(name), packedEnding), commands))] {
 			err = errors.Join(err, ignoreMissing(os.Remove(name)))
 		}
 	}

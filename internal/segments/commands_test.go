@@ -1,6 +1,9 @@
 package segments
 
 import (
+	"bytes"
+	"compress/gzip"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,5 +50,33 @@ func TestOldLogsOfCommandsAreDeleted(t *testing.T) {
 	}
 	if others, err := UnreadIn(dir); err != nil || len(others) != 1 {
 		t.Errorf("%+v, %v: only the segment has no header", others, err)
+	}
+}
+
+// A log of commands may be gzipped.
+func TestALogOfCommandsMayBeGzipped(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "a"+commands+packedEnding)
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write([]byte("what it says")); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := CommandsIn(dir); err != nil || !slices.Equal(found, []string{name}) {
+		t.Fatal(found, err)
+	}
+	in, err := OpenCommands(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if got, err := io.ReadAll(in); err != nil || string(got) != "what it says" {
+		t.Errorf("%q %v", got, err)
 	}
 }

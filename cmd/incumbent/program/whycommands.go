@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 	"github.com/incumbent-go/incumbent/events"
@@ -46,8 +47,11 @@ func commandsAt(arg string) (files []string, err error) {
 	if segments.IsCommands(path) {
 		return []string{path}, nil
 	}
-	if near := segments.CommandsOf(path); isRegular(near) {
-		return []string{near}, nil
+	loose := strings.TrimSuffix(path, ".gz")
+	for _, near := range []string{segments.CommandsOf(path), segments.CommandsOf(loose), segments.CommandsOf(loose) + ".gz"} {
+		if isRegular(near) {
+			return []string{near}, nil
+		}
 	}
 	return segments.CommandsNextTo(path)
 }
@@ -58,7 +62,7 @@ func isRegular(file string) bool {
 }
 
 func readCommandFile(file string) ([]events.CommandLine, error) {
-	in, err := os.Open(file)
+	in, err := segments.OpenCommands(file)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -119,7 +118,7 @@ func (d *directory) refresh() error {
 func (d *directory) commands() (all [][]events.CommandLine) {
 	files, _ := segments.CommandsIn(d.path) // an error was said of the runs
 	for _, name := range files {
-		in, err := os.Open(name)
+		in, err := segments.OpenCommands(name)
 		if err != nil { // it has been deleted since
 			continue
 		}
