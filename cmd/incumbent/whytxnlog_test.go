@@ -38,6 +38,24 @@ func TestWhyReadsTransactionLogsThatWereCollected(t *testing.T) {
 	})
 }
 
+// A gzipped transaction log that is damaged is read up to there: that is said, and nothing is proven any more.
+func TestWhyReadsADamagedTransactionLogUpToTheDamage(t *testing.T) {
+	from := filepath.Join("..", "..", "test", "servers", "incidents", "testdata", "two", "killed-and-next-at-a-stopped-server")
+	files, err := filepath.Glob(filepath.Join(from, "txnlog", "*.gz"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	whole, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := filepath.Join(t.TempDir(), "log.1.gz")
+	writeFile(t, cut, whole[:len(whole)/2])
+	p := start(t, nil, "why", from, "--no-replay", "--txnlog", cut).Exits(5)
+	programtest.Contains(t, p.Err.String(), "log.1.gz\" is damaged: unexpected EOF; it is read up to there")
+	programtest.Contains(t, p.Out.String(), "a transaction log is damaged: what follows was not read")
+}
+
 // If the logs do not show all, and transaction logs are near them, a note says what to add.
 func TestWhySaysWhereTransactionLogsAre(t *testing.T) {
 	dir := handOver(t)

@@ -91,11 +91,19 @@ func (r *Report) judge(o Options) {
 			unknown = cmp.Or(unknown, "why "+m.From.who()+" stopped is not in the logs")
 		}
 	}
-	if unknown = cmp.Or(unknown, r.missingTerm(), r.unreadable(), r.outlived()); unknown != "" {
+	if unknown = cmp.Or(unknown, r.missingTerm(), r.unreadable(), r.outlived(), o.cutTxns()); unknown != "" {
 		r.Verdict, r.Why = CannotTell, unknown
 		return
 	}
 	r.Why = r.assumption()
+}
+
+// cutTxns says that a transaction log is damaged, "" if none is.
+func (o Options) cutTxns() string {
+	if !o.TxnsCut {
+		return ""
+	}
+	return "a transaction log is damaged: what follows was not read"
 }
 
 // judgeMove returns why two had the right at once in a move, "" if that is not shown. It sets unknown to the first thing

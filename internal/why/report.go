@@ -30,6 +30,8 @@ type Options struct {
 	// than ntpd's slewing and a bad quartz together. What is asserted about clocks holds
 	// only if they keep to it, and if nobody sets the clock of the ensemble's leader.
 	MaxDrift int64
+	// TxnsCut is whether a transaction log is damaged and was read up to there.
+	TxnsCut bool
 	// Commands are the logs of the commands that elect and lock ran, as events.ReadCommandLines returns them.
 	Commands [][]events.CommandLine
 	// Clock is by whose clock times are shown: the name of a log or of a host, or "ensemble"; "" is what most hosts

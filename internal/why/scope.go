@@ -105,6 +105,14 @@ func (r *Report) scope(all []Move, o Options) (kept []Move) {
 	return r.around(kept, o.Around.UnixNano())
 }
 
+// NoneAround returns the time that Options.Around asked for if no move is in that minute, by any host's clock; else zero.
+func (r *Report) NoneAround() time.Time {
+	if r.nearestTo == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, r.nearestTo).UTC()
+}
+
 // around returns the moves of a minute; if there is none, the nearest.
 func (r *Report) around(all []Move, at int64) (kept []Move) {
 	nearest, best := -1, endless

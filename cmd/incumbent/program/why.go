@@ -25,6 +25,7 @@ type explainer struct {
 	clock                 string
 	token                 int64
 	txnlogs               []string
+	txnsCut               bool // one of them is damaged
 	full, facts, redacted bool
 	noReplay              bool
 	trace, html           string
@@ -188,10 +189,14 @@ func (e *explainer) run(args []string) error {
 	if o.Clock, err = e.clockOf(logs); err != nil {
 		return err
 	}
+	o.TxnsCut = e.txnsCut
 	if e.redacted {
 		o.Redact(why.Redact(logs, txns))
 	}
 	r := why.Explain(logs, txns, o)
+	if err := e.outside(logs, r); err != nil {
+		return err
+	}
 	d, err := e.document(r)
 	if err != nil {
 		return err
@@ -207,6 +212,29 @@ func (e *explainer) run(args []string) error {
 		return err
 	}
 	return verdict
+}
+
+// outside returns an error if the time in --around is before all records of the logs, or after them.
+func (e *explainer) outside(logs []*why.Log, r *why.Report) error {
+	var from, to time.Time
+	for _, l := range logs {
+		first, last := l.Span()
+		if l.Records == 0 {
+			continue
+		}
+		if from.IsZero() || first.Before(from) {
+			from = first
+		}
+		if last.After(to) {
+			to = last
+		}
+	}
+	at := r.NoneAround()
+	if at.IsZero() || from.IsZero() || !at.Add(time.Minute).Before(from) && !at.After(to) {
+		return nil
+	}
+	const form = "2006-01-02 15:04:05"
+	return cli.Usage("--around %s is outside the logs: they are from %s to %s UTC", e.around, from.Format(form), to.Format(form))
 }
 
 // clockOf returns the name in --clock, if there is a log of it.

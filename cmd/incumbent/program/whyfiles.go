@@ -295,9 +295,13 @@ func (e *explainer) readTxnLogs() ([]txnlog.Txn, error) {
 			e.Note("--txnlog: %s is left out: it is no regular file", events.Quote(file, events.MaxText))
 		}
 		for _, file := range files {
-			some, err := readTxnLog(file)
+			some, cut, err := readTxnLog(file)
 			if err != nil {
 				return nil, err
+			}
+			if cut != nil {
+				e.Note("--txnlog: %s is damaged: %v; it is read up to there", events.Quote(file, events.MaxText), cut)
+				e.txnsCut = true
 			}
 			all = append(all, some)
 		}
@@ -309,28 +313,44 @@ func (e *explainer) readTxnLogs() ([]txnlog.Txn, error) {
 	return txns, nil
 }
 
-// readTxnLog reads one transaction log.
-func readTxnLog(file string) ([]txnlog.Txn, error) {
+// upToDamage reads a gzipped file, and ends where that is damaged.
+type upToDamage struct {
+	packed  io.Reader
+	damaged error
+}
+
+func (u *upToDamage) Read(p []byte) (int, error) {
+	n, err := u.packed.Read(p)
+	var unreadable *fs.PathError
+	if err != nil && !errors.Is(err, io.EOF) && !errors.As(err, &unreadable) {
+		u.damaged, err = err, io.EOF
+	}
+	return n, err
+}
+
+// readTxnLog reads one transaction log: a gzipped one that is damaged up to there, and cut says what is wrong with it.
+func readTxnLog(file string) (some []txnlog.Txn, cut, err error) {
 	in, err := os.Open(file)
 	if err != nil {
-		return nil, cli.Exit(exitNoInput, fmt.Errorf("--txnlog: %w", err))
+		return nil, nil, cli.Exit(exitNoInput, fmt.Errorf("--txnlog: %w", err))
 	}
 	defer in.Close()
-	plain := bufio.NewReader(in)
+	plain, packed := bufio.NewReader(in), &upToDamage{}
 	if head, _ := plain.Peek(2); string(head) == "\x1f\x8b" {
 		unpacked, err := gzip.NewReader(plain)
 		if err != nil {
-			return nil, cli.Exit(exitDamaged, fmt.Errorf("--txnlog %s: %w", file, err))
+			return nil, nil, cli.Exit(exitDamaged, fmt.Errorf("--txnlog %s: %w", file, err))
 		}
-		plain = bufio.NewReader(unpacked)
+		packed.packed = unpacked
+		plain = bufio.NewReader(packed)
 	}
-	some, err := txnlog.Read(plain)
+	some, err = txnlog.Read(plain)
 	var unreadable *fs.PathError
 	if errors.As(err, &unreadable) {
-		return nil, cli.Exit(exitNoInput, fmt.Errorf("--txnlog: %w", err))
+		return nil, nil, cli.Exit(exitNoInput, fmt.Errorf("--txnlog: %w", err))
 	}
 	if err != nil {
-		return nil, cli.Exit(exitDamaged, fmt.Errorf("--txnlog %s: %w", file, err))
+		return nil, nil, cli.Exit(exitDamaged, fmt.Errorf("--txnlog %s: %w", file, err))
 	}
-	return some, nil
+	return some, packed.damaged, nil
 }
