@@ -40,7 +40,8 @@ func TestWhyReadsTransactionLogsThatWereCollected(t *testing.T) {
 
 // A gzipped transaction log that is damaged is read up to there: that is said, and nothing is proven any more.
 func TestWhyReadsADamagedTransactionLogUpToTheDamage(t *testing.T) {
-	from := filepath.Join("..", "..", "test", "servers", "incidents", "testdata", "two", "killed-and-next-at-a-stopped-server")
+	from := filepath.Join("..", "..", "test", "servers", "incidents", "testdata", "two",
+		"killed-and-next-at-a-stopped-server")
 	files, err := filepath.Glob(filepath.Join(from, "txnlog", "*.gz"))
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)

@@ -20,7 +20,8 @@ func TestASummaryNamesWhoHoldsAPermit(t *testing.T) {
 	}
 	r := Explain([]*Log{a.on(t, "alice"), b.on(t, "bob")}, nil, Options{})
 	s, text := r.Summaries[0], strings.Join(r.Lines(false), "\n")
-	if s.NobodySince != nil || s.Leader != "" || len(s.Holders) != 1 || strings.Contains(strings.ToLower(text), "nobody leads") {
+	if s.NobodySince != nil || s.Leader != "" || len(s.Holders) != 1 ||
+		strings.Contains(strings.ToLower(text), "nobody leads") {
 		t.Errorf("%+v\n%s", s, text)
 	}
 	if want := "bob holds its permits with token 1, as of 00:00:00.100"; !strings.Contains(text, want) {

@@ -94,7 +94,8 @@ func (h *history) goneAtOddTime(t *Term, s *session, next *Term) string {
 	case !since.known():
 		return ""
 	case since.mid() < 0:
-		return "its node was gone " + span(time.Duration(-since.mid())) + " before its log ends: another client deleted it, or the clocks are wrong"
+		return "its node was gone " + span(time.Duration(-since.mid())) + " before its log ends: " +
+			"another client deleted it, or the clocks are wrong"
 	case since.hi < timeout*8/10:
 		return "its node was gone " + span(time.Duration(since.mid())) + " later, before the session of a dead process expires: the recording ended before the process did, or another client deleted the node"
 	case since.lo > 4*timeout:

@@ -209,7 +209,8 @@ func (n *line) passed(path string) bool {
 // outlives reports whether a node was there when its client's log ended, as far as that shows: not if nothing confirmed
 // the session any more.
 func (h *history) outlives(l *Log, n *node) bool {
-	if l.closed || !l.confirmed() || h.endOf(n.path) != nil || n.session == nil || n.session.lost != nil || n.session.closeAsked != 0 || n.session != l.session.current {
+	if l.closed || !l.confirmed() || h.endOf(n.path) != nil ||
+		n.session == nil || n.session.lost != nil || n.session.closeAsked != 0 || n.session != l.session.current {
 		return false
 	}
 	for _, d := range l.deletes {
@@ -252,8 +253,8 @@ func (h *history) unendedIn(n *line) (all []stranger) {
 	return all
 }
 
-// confirmed reports whether a log ends before the session's last confirmed deadline: until then a node that has not been
-// seen to go is there.
+// confirmed reports whether a log ends before the session's last confirmed deadline: until then a node that has not
+// been seen to go is there.
 func (l *Log) confirmed() bool { return l.session.granted >= l.last }
 
 // leaves reports whether a node's session was there at the end of the log.

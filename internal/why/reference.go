@@ -104,7 +104,8 @@ type ClockOff struct {
 	Text  string        `json:"text"`
 }
 
-// clocksOff returns the clocks of clients in a line that differ from what most hosts agree on, whichever is shown, or that were set, by more
+// clocksOff returns the clocks of clients in a line that differ from what most hosts agree on, whichever is shown,
+// or that were set, by more
 // than clocks do that agree.
 func (r *Report) clocksOff(path string) (all []ClockOff) {
 	inLine := map[string]bool{leaders: true}

@@ -105,7 +105,8 @@ func (r *Report) scope(all []Move, o Options) (kept []Move) {
 	return r.around(kept, o.Around.UnixNano())
 }
 
-// NoneAround returns the time that Options.Around asked for if no move is in that minute, by any host's clock; else zero.
+// NoneAround returns the time that Options.Around asked for if no move is in that minute, by any host's
+// clock; else zero.
 func (r *Report) NoneAround() time.Time {
 	if r.nearestTo == 0 {
 		return time.Time{}

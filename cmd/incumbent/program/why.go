@@ -234,7 +234,8 @@ func (e *explainer) outside(logs []*why.Log, r *why.Report) error {
 		return nil
 	}
 	const form = "2006-01-02 15:04:05"
-	return cli.Usage("--around %s is outside the logs: they are from %s to %s UTC", e.around, from.Format(form), to.Format(form))
+	return cli.Usage("--around %s is outside the logs: they are from %s to %s UTC", e.around,
+		from.Format(form), to.Format(form))
 }
 
 // clockOf returns the name in --clock, if there is a log of it.

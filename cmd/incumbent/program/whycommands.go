@@ -48,7 +48,8 @@ func commandsAt(arg string) (files []string, err error) {
 		return []string{path}, nil
 	}
 	loose := strings.TrimSuffix(path, ".gz")
-	for _, near := range []string{segments.CommandsOf(path), segments.CommandsOf(loose), segments.CommandsOf(loose) + ".gz"} {
+	for _, near := range []string{segments.CommandsOf(path), segments.CommandsOf(loose),
+		segments.CommandsOf(loose) + ".gz"} {
 		if isRegular(near) {
 			return []string{near}, nil
 		}

@@ -87,11 +87,11 @@ func (truth Truth) missingTerm(s why.LineSummary) string {
 // alone reports whether terms were too short for another client to see their nodes, as those of an incident in which
 // nobody else can read the line are.
 func (truth Truth) alone() bool {
-	return len(truth.Why) > 0 && slices.ContainsFunc(truth.Why, func(w Reason) bool { return slices.Contains(w.Is, why.CauseNoRights) })
+	return slices.ContainsFunc(truth.Why, func(w Reason) bool { return slices.Contains(w.Is, why.CauseNoRights) })
 }
 
-// Whatever logs of an incident are missing, and wherever one is cut: who leads at the end, and that nobody does, is only
-// said where it is so.
+// Whatever logs of an incident are missing, and wherever one is cut: who leads at the end, and that nobody does, is
+// only said where it is so.
 func TestLogsThatAreMissingOrCut(t *testing.T) {
 	dirs, err := os.ReadDir(twoCauses)
 	if err != nil {
