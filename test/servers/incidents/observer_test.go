@@ -46,20 +46,31 @@ type spell struct {
 // gap is for how long no sign of work comes from a process that does not run.
 const gap = 1.0
 
-func uptime() float64 {
+// stamp returns for how long this host has run, in seconds, by a clock that goes on in a pause and that nobody sets; "0"
+// on a system that does not tell.
+func stamp() string {
 	b, err := os.ReadFile("/proc/uptime")
 	if err != nil {
-		return float64(time.Now().UnixNano()) / 1e9
+		return "0"
 	}
-	s, _, _ := strings.Cut(string(b), " ")
-	at, _ := strconv.ParseFloat(s, 64)
+	at, _, _ := strings.Cut(string(b), " ")
 	return at
+}
+
+var begun = time.Now()
+
+// uptime returns the same as a number; on a system that does not tell, for how long this process has run.
+func uptime() float64 {
+	if at, err := strconv.ParseFloat(stamp(), 64); err == nil && at != 0 {
+		return at
+	}
+	return time.Since(begun).Seconds()
 }
 
 // hear notes a line of a participant, and returns what of it the play waits for.
 func (o *observer) hear(a *actor, line string) string {
-	what, stamp, _ := strings.Cut(line, " @")
-	at, err := strconv.ParseFloat(stamp, 64)
+	what, when, _ := strings.Cut(line, " @")
+	at, err := strconv.ParseFloat(when, 64)
 	if err != nil || at == 0 {
 		at = uptime()
 	}

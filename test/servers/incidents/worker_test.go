@@ -191,15 +191,8 @@ func (p *participant) work(ctx context.Context) {
 	}
 }
 
-// say prints what the participant does, and when by a clock that goes on in a pause and that nobody sets.
-func say(what string) {
-	uptime, err := os.ReadFile("/proc/uptime")
-	if err != nil {
-		uptime = []byte("0 0") // not on Linux: the driver's clock has to do
-	}
-	at, _, _ := strings.Cut(string(uptime), " ")
-	fmt.Println(what + " @" + at)
-}
+// say prints what the participant does, and when. Where the host does not tell, the driver's clock has to do.
+func say(what string) { fmt.Println(what + " @" + stamp()) }
 
 func (p *participant) idle(ctx context.Context) {
 	timer := time.NewTimer(20 * time.Millisecond)
