@@ -327,8 +327,7 @@ func (l *Leadership) place() string {
 	frames := runtime.CallersFrames(l.from)
 	for {
 		frame, more := frames.Next()
-		// The tests of this package are callers, too.
-		if ours := strings.HasPrefix(frame.Function, ownPackage); !ours || strings.HasSuffix(frame.File, "_test.go") {
+		if !strings.HasPrefix(frame.Function, ownPackage) {
 			return fmt.Sprintf("%s:%d (%s)", afterSlash(frame.File), frame.Line, afterSlash(frame.Function))
 		}
 		if !more {
