@@ -90,9 +90,9 @@ var (
 	// it: it may or may not have been committed. The text has the code of such a reply.
 	ErrOutcomeUnknown = zkio.ErrOutcomeUnknown
 	// ErrNoAuth: the ensemble's access lists forbid it to the client's identities: of Config.SASL,
-	// Config.Auth and the client's certificate. If
-	// the path is that of a node that was to be created, its parent's list does. A call that
-	// waits for a place in a line returns that list with it, if it may be read.
+	// Config.Auth and the client's certificate. If the path is that of a node that was to be created,
+	// its parent's list does. A call that waits for a place in a line returns that list with it, if it
+	// may be read.
 	ErrNoAuth = errors.New("incumbent: not authorised")
 	// ErrAuthFailed: the ensemble does not accept the credentials.
 	ErrAuthFailed = errors.New("incumbent: the credentials are not accepted")

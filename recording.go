@@ -27,9 +27,9 @@ type RecordSync int
 
 // The values of RecordSync.
 const (
-	SyncNever  RecordSync = iota // the operating system decides
-	SyncTerms                    // when a term begins or ends
-	SyncAlways                   // after each write
+	SyncNever  = RecordSync(flightlog.SyncNever)  // the operating system decides
+	SyncTerms  = RecordSync(flightlog.SyncTerms)  // when a term begins or ends
+	SyncAlways = RecordSync(flightlog.SyncAlways) // after each write
 )
 
 // RecordOptions are the settings of RecordIn. The zero value is a good one.

@@ -11,7 +11,7 @@ type Workload struct {
 	none   chan struct{} // closed when the last piece returns; nil while no call waits for that
 }
 
-// Begin counts one more piece of work. After seal it returns false, and counts nothing.
+// Begin counts one more piece of work. After Seal it returns false, and counts nothing.
 func (w *Workload) Begin() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -40,7 +40,7 @@ func (w *Workload) Seal() {
 	w.sealed = true
 }
 
-// IsSealed reports whether seal was called.
+// IsSealed reports whether Seal was called.
 func (w *Workload) IsSealed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

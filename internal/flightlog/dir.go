@@ -16,9 +16,9 @@ import (
 type Sync int
 
 const (
-	syncNever  Sync = iota // the operating system decides
-	syncTerms              // when a term begins or ends
-	syncAlways             // after each write
+	SyncNever  Sync = iota // the operating system decides
+	SyncTerms              // when a term begins or ends
+	SyncAlways             // after each write
 )
 
 // DirOptions are the settings of a directory, as RecordOptions has them: all of them are set.
@@ -102,7 +102,7 @@ func (o *dirOutput) begin(before uint64) (err error) {
 }
 
 func (o *dirOutput) write(one recorded) error {
-	o.term = o.term || o.options.Sync == syncTerms && hasTerm(one.step)
+	o.term = o.term || o.options.Sync == SyncTerms && hasTerm(one.step)
 	if one.note != nil && one.note.Checkpoint != nil {
 		o.head += int64(len(one.note.Checkpoint.State))
 	}
@@ -126,7 +126,7 @@ func (o *dirOutput) flush() error {
 		return err
 	}
 	o.clocks.asked = false
-	if o.term || o.options.Sync == syncAlways {
+	if o.term || o.options.Sync == SyncAlways {
 		if err := o.file.Sync(); err != nil {
 			return err
 		}

@@ -67,7 +67,7 @@ func TestSegmentsAreOneLog(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "new", "dir")
 			virtual.Test(t, func(t *testing.T) {
-				r, _ := inDir(t, dir, DirOptions{Segment: 64 << 10, Keep: keep, Sync: syncAlways})
+				r, _ := inDir(t, dir, DirOptions{Segment: 64 << 10, Keep: keep, Sync: SyncAlways})
 				for seq := range many {
 					r.Record(step(seq+1, 1000))
 					if seq%50 == 0 { // each segment is closed before the next is long

@@ -199,7 +199,7 @@ func (r *Ring) saveFor(why string) (name string, err error) {
 	if err := r.Dump(f, why, r.options.checkpointRoom()); err != nil {
 		return f.Final(), fault.Together(err, f.Discard(0))
 	}
-	if r.options.Sync != syncNever {
+	if r.options.Sync != SyncNever {
 		err = f.Sync()
 	}
 	err = fault.Together(err, f.Close())
