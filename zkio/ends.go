@@ -3,6 +3,7 @@ package zkio
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"net"
 	"slices"
 
@@ -48,10 +49,9 @@ func (s *session) detach(end events.ConnectionEnd, text string) {
 		Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: s.largestInFlight().endText(text),
 		Server: server, End: end, Paused: int64(s.pauses.own),
 	})
-	written := make([]*call, 0, len(s.pending))
+	written := s.written()
 	var lost [features]bool
-	for _, c := range s.pending {
-		written = append(written, c)
+	for _, c := range written {
 		lost[featureOf(c.request)] = true
 	}
 	for f := trees; f < features; f++ {
@@ -61,7 +61,6 @@ func (s *session) detach(end events.ConnectionEnd, text string) {
 	}
 	clear(s.watches.trees)
 	clear(s.pending)
-	slices.SortFunc(written, func(a, b *call) int { return cmp.Compare(a.order, b.order) })
 	for _, c := range written {
 		if end != events.ConnectionEndOwnPause && end != events.ConnectionEndSession && end != events.ConnectionEndRefused {
 			s.a.suspects.ended(c, s.a.cfg.Now())
@@ -72,6 +71,20 @@ func (s *session) detach(end events.ConnectionEnd, text string) {
 		s.answer(s.slot, s.slot.event(events.NotSent, text), Kept{})
 	}
 	s.failWaiting(text)
+}
+
+// refuseWritten answers all calls of a connection whose server demanded a login, and closed it: it carries out no request
+// of a connection without one, so the outcome of those that it did not answer is known, too.
+func (s *session) refuseWritten() {
+	for _, c := range s.written() {
+		s.answer(c, c.event(events.RequiresSASL, ""), Kept{})
+	}
+	clear(s.pending)
+}
+
+// written returns the calls that wait for an answer, in the order in which they were made.
+func (s *session) written() []*call {
+	return slices.SortedFunc(maps.Values(s.pending), func(a, b *call) int { return cmp.Compare(a.order, b.order) })
 }
 
 // failWaiting answers all calls that wait in the lanes.

@@ -310,6 +310,9 @@ func (s *session) ended(w *wire, why error) {
 	if end == events.ConnectionEndSilent || end == events.ConnectionEndUnanswered {
 		s.a.hosts.silent(w.target, w.address, s.rejections.since)
 	}
+	if errors.Is(why, errLogin) {
+		s.refuseWritten()
+	}
 	s.detach(end, text)
 	if s.closing {
 		s.closed(events.ConnectionLoss, s.abandonedText(text))
