@@ -58,7 +58,10 @@ func serve(l *incumbent.Leadership, addr string) error {
 		return err
 	case <-l.Context().Done():
 		server.Stop()
-		return <-failed
+		if err := <-failed; !errors.Is(err, grpc.ErrServerStopped) { // that the server never began to serve is no fault
+			return err
+		}
+		return nil
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 
+	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/test/kit/instances"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -87,4 +88,28 @@ func TestCallsEndWithTheTerm(t *testing.T) {
 	}
 	instances.InLine(t, srv, line, 1)
 	a.Stop(t)
+}
+
+// A term may end before its server has begun to serve, which is no fault of the service.
+func TestATermThatEndsAtOnce(t *testing.T) {
+	client, err := incumbent.Open(t.Context(), incumbent.Config{Servers: zkmem.Start(t).Addr(), Silent: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = client.Close(t.Context()) }()
+	for range 50 {
+		ctx, stop := context.WithCancel(t.Context())
+		latch, err := client.Latch(line, incumbent.LatchOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = latch.Run(ctx, func(l *incumbent.Leadership) error {
+			stop()
+			<-l.Context().Done()
+			return serve(l, "127.0.0.1:0")
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 }
