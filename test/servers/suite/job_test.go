@@ -79,8 +79,10 @@ func TestAJobsItemsRunOnItsInstances(t *testing.T) {
 		stopB()
 		e.untilChildren(e.dir()+"/instances", 0)
 		for item := range 3 {
-			if got := strings.Join(e.children(fmt.Sprintf("%s/sharding/%d", e.dir(), item)), " "); got != "instance" {
-				t.Errorf("below item %d is left: %s", item, got)
+			// An item that still ran when its next run was due has misfired, which stays for the next instance.
+			left := strings.Join(e.children(fmt.Sprintf("%s/sharding/%d", e.dir(), item)), " ")
+			if left != "instance" && left != "instance misfire" {
+				t.Errorf("below item %d is left: %s", item, left)
 			}
 		}
 	})
