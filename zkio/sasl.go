@@ -62,25 +62,33 @@ func (c Config) checkSASL() (name string, err error) {
 
 // callMechanism calls a function of the mechanism, which gets as long as the context. Its error is a refusal, or one
 // that ends only the connection, and wraps none of the mechanism's: a timeout of a KDC is not one of the server.
-func (s *session) callMechanism(ctx context.Context, f func() error) error {
-	done := make(chan error, 1)
+func callMechanism[T any](ctx context.Context, s *session, f func() (T, error)) (result T, err error) {
+	type outcome struct {
+		result T
+		err    error
+	}
+	done := make(chan outcome, 1)
 	s.a.work.Go(func() { // tracked: Close waits for it, as long as its own context lasts
-		usercode.Run(f, func(err error) { done <- named("the mechanism", err) })
+		var o outcome
+		usercode.Run(func() (err error) { o.result, err = f(); return err }, func(err error) {
+			o.err = named("the mechanism", err)
+			done <- o
+		})
 	})
-	var err error
 	select {
-	case err = <-done:
+	case o := <-done:
+		result, err = o.result, o.err
 	case <-ctx.Done():
-		err = transient{errors.New("there was no time left for it")}
+		err = errors.New("there was no time left for it")
 	}
 	var passing transient
 	switch {
 	case err == nil:
-		return nil
+		return result, nil
 	case errors.As(err, &passing) || ctx.Err() != nil:
-		return errors.New(s.loginText("failed, and is tried again: " + err.Error()))
+		return result, errors.New(s.loginText("failed, and is tried again: " + err.Error()))
 	}
-	return s.loginRefused("failed: " + err.Error())
+	return result, s.loginRefused("failed: " + err.Error())
 }
 
 // loginRefused returns the error of a login with which the session ends.
@@ -96,19 +104,17 @@ func (s *session) startLogin(ctx context.Context, t *target, conn net.Conn) (*lo
 		return nil, nil
 	}
 	server := SASLServer{Host: t.host, Port: t.port, Address: remoteAddress(conn)}
-	begun := make(chan *login, 1) // not a variable: a call that was given up may still return
-	err := s.callMechanism(ctx, func() error {
+	begun, err := callMechanism(ctx, s, func() (*login, error) {
 		exchange, token, err := s.a.cfg.SASL.Start(ctx, server)
 		if err == nil && isNil(exchange) {
 			err = errors.New("its Start returned neither an exchange nor an error")
 		}
-		begun <- &login{exchange, token}
-		return err
+		return &login{exchange, token}, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.server, err)
 	}
-	return <-begun, nil
+	return begun, nil
 }
 
 // logIn sends tokens, and answers those of the server, until the mechanism is done. The answer to the last token says
@@ -159,17 +165,10 @@ func (w *wire) nextToken(ctx context.Context, reply []byte) (done bool, err erro
 		token []byte
 		done  bool
 	}
-	steps := make(chan step, 1)
-	exchange := w.sasl.exchange
-	err = w.s.callMechanism(ctx, func() error {
-		token, done, err := exchange.Next(ctx, reply)
-		steps <- step{token, done}
-		return err
+	next, err := callMechanism(ctx, w.s, func() (step, error) {
+		token, done, err := w.sasl.exchange.Next(ctx, reply)
+		return step{token, done}, err
 	})
-	if err != nil {
-		return false, err
-	}
-	next := <-steps
 	w.sasl.token = next.token
-	return next.done, nil
+	return next.done, err
 }
