@@ -171,7 +171,7 @@ func (s *session) receive(w *wire, a answer) ([]byte, error) {
 // that zk.Conn reads in place of an answer that it waits for.
 func (s *session) process(w *wire, a answer) ([]byte, error) {
 	if a.xid != xidWatchEvent {
-		w.login = events.ServerCode(a.code) == events.RequiresSASL
+		w.noLogin = events.ServerCode(a.code) == events.RequiresSASL
 	}
 	switch {
 	case a.xid == xidWatchEvent:
@@ -180,7 +180,7 @@ func (s *session) process(w *wire, a answer) ([]byte, error) {
 	case a.xid == xidPing:
 		w.contacts.ponged(s.pauses.heard)
 		return nil, nil
-	case a.xid == w.closeXid && a.xid != xidNone && !w.login:
+	case a.xid == w.closeXid && a.xid != xidNone && !w.noLogin:
 		s.closed(events.OK, "")
 		return stub(a.xid), nil
 	}

@@ -45,7 +45,7 @@ type wire struct {
 	fired       int           // and watch events that came before its end
 	separates   bool          // the server is ZooKeeper 3.9 or later, as its watch events show: it keeps watches of different modes apart
 	optional    int           // requests for features that are pending
-	login       bool          // the last answer said that the server demands a login, after which it closes the connection
+	noLogin     bool          // the last answer said that the server demands a login: it then closes the connection
 	unflagged   bool          // the answer to the connect request had no flag for read-only servers, as ClickHouse Keeper's
 	handshaken  bool          // the handshake has ended; from here on zk.Conn sets the deadlines
 	closeXid    int32         // of the close request, once seen, xidNone before; guarded by session.mu
@@ -299,7 +299,7 @@ func (w *wire) why(err error) error {
 		err = w.reason
 	case errors.Is(err, errOver):
 		return err
-	case w.login:
+	case w.noLogin:
 		err = errLogin
 	case errors.As(err, &timeout) && timeout.Timeout():
 		err = errSilent
