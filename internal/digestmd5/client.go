@@ -89,7 +89,7 @@ func (e *Exchange) answer(challenge []byte) ([]byte, error) {
 			"it does not offer charset=utf-8")
 	}
 	d := digest{user: user, realm: found["realm"], password: *e.client.password,
-		nonce: found["nonce"], cnonce: e.cnonce, count: once, uri: uri, qop: "auth"}
+		nonce: found["nonce"], cnonce: e.cnonce, uri: uri}
 	proof, expect, err := d.proofs()
 	if err != nil {
 		return nil, err
@@ -104,12 +104,12 @@ func (e *Exchange) answer(challenge []byte) ([]byte, error) {
 	if d.realm != "" {
 		parts = append(parts, "realm="+quote(d.realm))
 	}
-	parts = append(parts, "nonce="+quote(d.nonce), "nc="+once, "cnonce="+quote(d.cnonce), "digest-uri="+quote(uri),
-		"maxbuf=65536", "response="+proof, "qop=auth")
+	parts = append(parts, "nonce="+quote(d.nonce), "nc="+count, "cnonce="+quote(d.cnonce), "digest-uri="+quote(uri),
+		"maxbuf=65536", "response="+proof, "qop="+qop)
 	return []byte(strings.Join(parts, ",")), nil
 }
 
-func isAuth(qop string) bool { return strings.EqualFold(strings.TrimSpace(qop), "auth") }
+func isAuth(offered string) bool { return strings.EqualFold(strings.TrimSpace(offered), qop) }
 
 // verify checks the proof of the server that it knows the password, too.
 func (e *Exchange) verify(token []byte) error {

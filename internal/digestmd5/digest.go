@@ -10,19 +10,21 @@ import (
 // digest is what the proofs of one login are computed from.
 type digest struct {
 	user, realm, password string
-	nonce, cnonce, count  string
-	uri, qop, authzid     string
+	nonce, cnonce         string
+	uri, authzid          string
 }
 
 // uri names the service that a login is for. ZooKeeper's clients and servers have this one, whatever their hosts are.
 const (
-	service = "zookeeper"
-	realm   = "zk-sasl-md5"
-	uri     = service + "/" + realm
+	realm = "zk-sasl-md5"
+	uri   = "zookeeper/" + realm
 )
 
-// once is the count of the answers to a nonce: each login has its own.
-const once = "00000001"
+// What all logins have: the first answer to a nonce, and no protection of what follows.
+const (
+	count = "00000001"
+	qop   = "auth"
+)
 
 // proofs returns the client's proof that it knows the password, and the server's.
 func (d digest) proofs() (client, server string, err error) {
@@ -37,7 +39,7 @@ func (d digest) proofs() (client, server string, err error) {
 	}
 	proof := func(method string) string {
 		of := hex.EncodeToString(sum(method, ":", d.uri))
-		return hex.EncodeToString(sum(key, ":", d.nonce, ":", d.count, ":", d.cnonce, ":", d.qop, ":", of))
+		return hex.EncodeToString(sum(key, ":", d.nonce, ":", count, ":", d.cnonce, ":", qop, ":", of))
 	}
 	return proof("AUTHENTICATE"), proof(""), nil
 }

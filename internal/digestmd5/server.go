@@ -60,16 +60,16 @@ func (s *Server) read(token []byte) (d digest, proof string, err error) {
 		}
 	}
 	d = digest{user: found["username"], realm: found["realm"], nonce: found["nonce"], cnonce: found["cnonce"],
-		count: once, uri: found["digest-uri"], qop: "auth", authzid: found["authzid"]}
+		uri: found["digest-uri"], authzid: found["authzid"]}
 	switch charset, given := found["charset"]; {
 	case given && charset != "utf-8":
 		return d, "", errors.New("the charset is not utf-8")
 	case !given:
 		d.user, d.authzid = fromLatin(d.user), fromLatin(d.authzid)
 	}
-	qop, given := found["qop"]
+	protection, given := found["qop"]
 	switch {
-	case d.realm != realm, d.nonce != s.nonce, !strings.EqualFold(d.uri, uri), given && qop != "auth":
+	case d.realm != realm, d.nonce != s.nonce, !strings.EqualFold(d.uri, uri), given && protection != qop:
 		return d, "", errors.New("the answer is to another challenge")
 	}
 	return d, found["response"], nil
