@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -83,10 +84,8 @@ func explainCode(n int32) error {
 		return fmt.Errorf("%s: the KDC says %s", meaning, name)
 	}
 	err := fmt.Errorf("the KDC says %s", name)
-	for _, one := range passing {
-		if n == one {
-			return unanswered{err}
-		}
+	if slices.Contains(passing, n) {
+		return unanswered{err}
 	}
 	return err
 }

@@ -176,8 +176,7 @@ func unframe(token []byte) ([]byte, error) {
 	if err := refusal.Unmarshal(inner[2:]); err == nil {
 		why := explainCode(refusal.ErrorCode)
 		text := "the server refuses the ticket: " + strings.ReplaceAll(why.Error(), "KDC", "server")
-		var passing unanswered
-		if errors.As(why, &passing) {
+		if isUnanswered(why) {
 			return nil, incumbent.SASLTransient(errors.New(text))
 		}
 		return nil, errors.New(text)

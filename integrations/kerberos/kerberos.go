@@ -11,7 +11,6 @@ package kerberos
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 
@@ -103,8 +102,7 @@ func (m *Mechanism) Start(ctx context.Context, server incumbent.SASLServer) (inc
 
 // transient returns an error for incumbent, which may pass if no KDC or name server has answered.
 func transient(err error) error {
-	var passing unanswered
-	if errors.As(err, &passing) {
+	if isUnanswered(err) {
 		return incumbent.SASLTransient(err)
 	}
 	return err

@@ -1,14 +1,6 @@
 package kerberos
 
-import (
-	"errors"
-	"strings"
-)
-
-func isUnanswered(err error) bool {
-	var u unanswered
-	return errors.As(err, &u)
-}
+import "strings"
 
 // says reports whether an error has a text.
 func says(err error, want string) bool { return err != nil && strings.Contains(err.Error(), want) }

@@ -46,6 +46,11 @@ type unanswered struct{ error }
 
 func (u unanswered) Unwrap() error { return u.error }
 
+func isUnanswered(err error) bool {
+	var u unanswered
+	return errors.As(err, &u)
+}
+
 var errClosed = errors.New("the mechanism is closed")
 
 // retryAtMost and retryAtLeast bound the pause after a renewal that failed, which is a tenth of what is left of the
@@ -189,8 +194,7 @@ func (t *tickets) fetch(to service) (credential, error) {
 	t.mu.Unlock()
 	if tgt.usable(time.Now()) {
 		c, err := t.from.ticket(tgt, to)
-		var passing unanswered
-		if err == nil || errors.As(err, &passing) {
+		if err == nil || isUnanswered(err) {
 			return c, err
 		}
 	}

@@ -3,7 +3,7 @@
 package main
 
 import (
-	"fmt"
+	"errors"
 	"os"
 
 	"github.com/spf13/pflag"
@@ -36,7 +36,7 @@ func flags(f *pflag.FlagSet) func() (program.Identity, error) {
 	return func() (id program.Identity, err error) {
 		if o.Principal == "" {
 			if o != (kerberos.Options{}) {
-				return id, fmt.Errorf("the flags of Kerberos go with --principal: give --principal name@REALM, too")
+				return id, errors.New("the flags of Kerberos go with --principal: give --principal name@REALM, too")
 			}
 			return id, nil
 		}
