@@ -67,18 +67,17 @@ func newServer(o Options, mu *sync.Mutex, number byte) *Server {
 		start:     time.Now(),
 		closed:    make(chan struct{}),
 		failed:    make(chan error, 1),
-		tree:      NewTree(),
 		watches:   NewWatches[*conn](o.Release),
 		sessions:  map[int64]*session{},
 		conns:     map[*conn]struct{}{},
 		listeners: map[net.Listener]struct{}{},
 		counts:    newCounts(),
 	}
-	s.tree.extended, s.tree.keeper, s.tree.schemes = s.opts.ExtendedTypes, s.opts.Keeper, s.schemes()
 	rand.Read(s.secret[:])
 	s.lastID = firstSessionID(s.start, number)
 	s.mu.Lock() // the reaper may run before its timer is known here
 	defer s.mu.Unlock()
+	s.adopt(NewTree())
 	s.reaper = time.AfterFunc(s.opts.ContainerInterval, s.reap)
 	return s
 }
