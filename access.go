@@ -131,7 +131,7 @@ func (m mechanism) Start(ctx context.Context, server zkio.SASLServer) (zkio.SASL
 // ACL is one entry of the access list of new nodes: an identity and its permissions.
 type ACL struct {
 	Perms  int32  // sum of the Perm values
-	Scheme string // "digest", "world", "auth", "x509", "ip", …
+	Scheme string // "digest", "sasl", "world", "auth", "x509", "ip", …
 	ID     string // as the scheme has it; "anyone" for world, empty for auth
 }
 
