@@ -105,16 +105,35 @@ func TestALoginIsRefused(t *testing.T) {
 	}
 }
 
-// Nothing protects what follows a login by any mechanism: without TLS, a warning says so.
+// Nothing protects what follows a login by any mechanism: without TLS, a warning says so, and what it is of DIGEST-MD5.
 func TestALoginWithoutTLSIsWarnedOf(t *testing.T) {
 	type another struct{ incumbent.Mechanism }
+	digest := incumbent.DigestMD5("bob", "bobsecret")
+	for want, login := range map[string]incumbent.Mechanism{
+		"nothing protects what follows the login by SASL: set Config.TLS": another{digest},
+		"the login by DIGEST-MD5 can be read, so its password can be guessed at, " +
+			"and nothing protects what follows: set Config.TLS": digest,
+	} {
+		bubble(t, demandsLogin, func(t *testing.T, w *world) {
+			log, config := logged()
+			w.open(config, func(c *incumbent.Config) { c.SASL = login })
+			pass(time.Second)
+			if strings.Count(log.String(), want) != 1 || strings.Count(log.String(), "nothing protects") != 1 {
+				t.Errorf("want one warning, %q:\n%s", want, log.String())
+			}
+		})
+	}
 	bubble(t, demandsLogin, func(t *testing.T, w *world) {
-		log, config := logged()
-		w.open(config, func(c *incumbent.Config) { c.SASL = another{incumbent.DigestMD5("bob", "bobsecret")} })
+		log, logTo := logged()
+		config := incumbent.Config{Servers: "192.0.2.1:2181", SASL: digest, TLS: &incumbent.TLS{}, Dial: dialing(w)}
+		logTo(&config)
+		c, err := incumbent.Open(t.Context(), config)
+		fails(t, err)
 		pass(time.Second)
-		if !strings.Contains(log.String(), "nothing protects what follows the login by SASL: set Config.TLS") {
-			t.Errorf("no warning:\n%s", log.String())
+		if strings.Contains(log.String(), "nothing protects") {
+			t.Errorf("a warning in spite of TLS:\n%s", log.String())
 		}
+		fails(t, c.Close(t.Context()))
 	})
 }
 
