@@ -13,11 +13,8 @@ import (
 	"github.com/incumbent-go/incumbent/test/kit/realzk"
 )
 
-// jaas has two users, and the login of Java's client as the first.
-const jaas = `Server {
-  org.apache.zookeeper.server.auth.DigestLoginModule required user_crew="crewsecret" user_eve="evesecret";
-};
-Client {
+// crewLogin is the login of Java's client.
+const crewLogin = `Client {
   org.apache.zookeeper.server.auth.DigestLoginModule required username="crew" password="crewsecret";
 };
 `
@@ -28,13 +25,11 @@ func TestJavaAndGoShareALineBySASL(t *testing.T) {
 	t.Parallel()
 	realzk.Require(t)
 	login := filepath.Join(t.TempDir(), "jaas.conf")
-	ok(t, os.WriteFile(login, []byte(jaas), 0o600))
+	ok(t, os.WriteFile(login, []byte(crewLogin), 0o600))
+	users := map[string]string{"crew": "crewsecret", "eve": "evesecret"}
 	server := realzk.Start(t, realzk.Options{
-		Settings: []string{
-			"authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider",
-			"sessionRequireClientSASLAuth=true", "enforce.auth.enabled=true", "enforce.auth.schemes=sasl",
-		},
-		Properties: []string{"java.security.auth.login.config=" + login},
+		Settings:   []string{"enforce.auth.enabled=true", "enforce.auth.schemes=sasl"},
+		Properties: append(realzk.SASL(t, users), realzk.RequireSASL),
 	})
 	s := &stage{t: t, addr: server.Addr(), timeout: timeout, journal: noJournal, more: make(chan struct{})}
 	java := s.java("-Djava.security.auth.login.config="+login, "-Dzookeeper.fips-mode=false", "-Dcreator=all").launch()
