@@ -14,6 +14,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/belief"
+	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/flightlog"
@@ -59,7 +60,7 @@ type Client struct {
 
 	phases     map[string]*string // the names of states, for the handles; used by the loop
 	passedOver passedOver         // what was logged of children that lines pass over; used by the loop
-	replies    replyChannels
+	commands   calls.Client[*Leadership]
 
 	mu           sync.Mutex
 	handles      map[events.ID]receiver

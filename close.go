@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/journal"
 )
@@ -70,12 +71,12 @@ func unfinishedDeletions(handles []closer) error {
 	return fault.Together(errs...)
 }
 
-// closeContext returns a context for the close of the session. It ends lastMoment after
-// ctx; at the latest it ends after a third of the session timeout, or after lastMoment if
+// closeContext returns a context for the close of the session. It ends calls.LastMoment after
+// ctx; at the latest it ends after a third of the session timeout, or after calls.LastMoment if
 // that is longer.
 func (c *Client) closeContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	late, release := outlive(ctx)
-	late, cancel := context.WithTimeout(late, max(c.timeout()/3, lastMoment))
+	late, release := calls.Outlive(ctx)
+	late, cancel := context.WithTimeout(late, max(c.timeout()/3, calls.LastMoment))
 	return late, func() { cancel(); release() }
 }
 
@@ -87,7 +88,7 @@ func (c *Client) end(ctx context.Context) error {
 	}
 	err := c.session.close(ctx)
 	ioErr := c.io.Close(ctx)
-	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastMoment/2)
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), calls.LastMoment/2)
 	defer cancel()
 	if ioErr != nil {
 		ioErr = c.io.Close(late) // zk.Conn can take a second to end, as long as ctx may last
@@ -102,13 +103,13 @@ func (c *Client) end(ctx context.Context) error {
 // ended. A recorder that hangs in Config.Record ends when that returns.
 func (c *Client) stopped(ctx, late context.Context) error {
 	c.stop()
-	if !isClosed(ctx, c.ended) && !isClosed(late, c.ended) {
+	if !calls.IsClosed(ctx, c.ended) && !calls.IsClosed(late, c.ended) {
 		return fmt.Errorf("incumbent: the client's loop has not ended: %w", context.Cause(late))
 	}
-	if c.recorder != nil && !isClosed(ctx, c.recorder.Done) && !isClosed(late, c.recorder.Done) {
+	if c.recorder != nil && !calls.IsClosed(ctx, c.recorder.Done) && !calls.IsClosed(late, c.recorder.Done) {
 		return fmt.Errorf("incumbent: the rest of the log could not be written to Config.Record: %w", context.Cause(late))
 	}
-	if c.ring != nil && !isClosed(ctx, c.ring.Done) && !isClosed(late, c.ring.Done) {
+	if c.ring != nil && !calls.IsClosed(ctx, c.ring.Done) && !calls.IsClosed(late, c.ring.Done) {
 		return fmt.Errorf("incumbent: the last records could not be written into the directory of RecordIn: %w", context.Cause(late))
 	}
 	return nil

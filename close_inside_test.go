@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -79,12 +80,11 @@ func TestNoAwaitIsGrantedOnceClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ch := make(chan reply, 1)
-	l.participant.commands.open = []openCommand{{7, ch}}
+	n, ch := l.participant.commands.Reserve(&c.commands)
 	l.participant.seal()
-	l.notice(events.Notify{What: events.Granted, Work: 7})
-	if r := <-ch; r.grant != nil || !errors.Is(r.err, ErrClosed) {
-		t.Errorf("got %v, want ErrClosed", r.err)
+	l.notice(events.Notify{What: events.Granted, Work: n})
+	if r := <-ch; r.Grant != nil || !errors.Is(r.Err, ErrClosed) {
+		t.Errorf("got %v, want ErrClosed", r.Err)
 	}
 }
 
@@ -143,7 +143,7 @@ func TestWorkGraceOfAGrantTakenLate(t *testing.T) {
 		if err := l.Start(); err != nil {
 			t.Fatal(err)
 		}
-		_, granted, err := l.participant.commands.begin(n.Client, l.participant.id,
+		_, granted, err := l.participant.commands.Begin(&n.Client.commands, l.participant.id,
 			events.Event{Kind: events.CommandAwait})
 		if err != nil {
 			t.Fatal(err)
@@ -152,7 +152,7 @@ func TestWorkGraceOfAGrantTakenLate(t *testing.T) {
 		closed := make(chan error)
 		go func() { closed <- l.participant.Close(context.Background()) }()
 		synctest.Wait()
-		r.grant(context.Background()) // and never released
+		r.Grant(context.Background()) // and never released
 		if err := <-closed; err != nil {
 			t.Error(err)
 		}
@@ -224,7 +224,7 @@ func TestCloseWaitsForTheLastRecords(t *testing.T) {
 	for name, c := range map[string]struct {
 		takes time.Duration
 		says  string
-	}{"soon": {lastMoment / 4, ""}, "a hung disk": {time.Hour, "the last records could not be written"}} {
+	}{"soon": {calls.LastMoment / 4, ""}, "a hung disk": {time.Hour, "the last records could not be written"}} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 				n := w.start(func(c *Config) { c.Record = RecordIn(t.TempDir(), RecordOptions{Ring: 12}) })

@@ -197,13 +197,13 @@ func (t *TreeCache) addReader(f *feed[TreeChange]) error {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	select {
-	case <-t.machine.commands.ended:
+	case <-t.machine.commands.Ended:
 		return asCallError("changes", t.machine.path, ErrClosed)
 	case <-t.machine.client.closed:
 		return asCallError("changes", t.machine.path, ErrClosed)
 	default:
 	}
-	f.ended, f.merge = t.machine.commands.ended, merge
+	f.ended, f.merge = t.machine.commands.Ended, merge
 	f.onClose = append(f.onClose, func() { t.removeReader(f) })
 	t.readers[f] = true
 	for _, n := range t.all() {

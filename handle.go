@@ -14,6 +14,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/async"
+	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/fault"
 )
 
@@ -50,10 +51,18 @@ func (h *handle) init(c *Client, path string) {
 	c.opened()
 	h.client, h.path, h.troubleText = c, path, "cannot go on for now"
 	h.words = plainWords{h}
-	h.commands.broken = c.invariants.of(&h.id)
-	h.commands.ended = make(chan struct{})
+	h.commands.Broken = c.invariants.of(&h.id)
+	h.commands.Ended = make(chan struct{})
 	h.phase.Store(&latentPhase)
 }
+
+// commands are a handle's commands to its machine, and reply is the answer to one.
+type (
+	commands = calls.Commands[*Leadership]
+	reply    = calls.Reply[*Leadership]
+)
+
+func replyOf(a events.Answer) reply { return reply{Err: asError(a.Code, a.Text)} }
 
 // latentPhase is the phase of a handle that was not started.
 var latentPhase = "latent"
@@ -73,7 +82,7 @@ func (c *Client) phase(state string) *string {
 // operation that the error names.
 func (h *handle) ask(ctx context.Context, op string, ev events.Event) error {
 	h.client.check(ctx)
-	_, err := h.commands.ask(ctx, h.client, h.id, ev)
+	_, err := h.commands.Ask(ctx, &h.client.commands, h.id, ev)
 	return h.explain(ctx, op, err)
 }
 
@@ -81,7 +90,7 @@ func (h *handle) ask(ctx context.Context, op string, ev events.Event) error {
 // the command.
 func (h *handle) askOrCancel(ctx context.Context, op string, ev events.Event) error {
 	h.client.check(ctx)
-	n, err := h.commands.ask(ctx, h.client, h.id, ev)
+	n, err := h.commands.Ask(ctx, &h.client.commands, h.id, ev)
 	err = h.explain(ctx, op, err)
 	if err != nil && ctx.Err() != nil {
 		h.client.post(h.id, events.Event{Kind: events.CommandCancel, Work: n})
@@ -189,7 +198,7 @@ func (h *handle) noteTrouble(n events.Notify) {
 }
 
 // deliver passes an answer to the call that waits for it; on the loop's goroutine.
-func (h *handle) deliver(a events.Answer) { h.commands.answer(a) }
+func (h *handle) deliver(a events.Answer) { h.commands.Deliver(a.Command, replyOf(a)) }
 
 // enter takes the machine's new state; on the loop's goroutine.
 func (h *handle) enter(state string) {
@@ -198,7 +207,7 @@ func (h *handle) enter(state string) {
 	}
 	if state == "closed" {
 		h.client.removeHandle(h.id)
-		close(h.commands.ended)
+		close(h.commands.Ended)
 	}
 }
 
@@ -215,9 +224,9 @@ type oneCommand struct {
 // wait for a loop that does not answer: a command that the loop has not taken yet is
 // withdrawn; otherwise the outcome is unknown.
 func (h *handle) awaitOutcome(ctx context.Context, o oneCommand) error {
-	r, err := h.commands.wait(ctx, h.client, o.number, o.replied)
+	r, err := h.commands.Wait(ctx, &h.client.commands, o.number, o.replied)
 	if err == nil {
-		return h.explain(ctx, o.op, r.err)
+		return h.explain(ctx, o.op, r.Err)
 	}
 	why := h.obstacle() // before the machine is closed
 	if err = h.lateOutcome(ctx, o, err); errors.Is(err, ErrOutcomeUnknown) && o.reads {
@@ -234,26 +243,26 @@ func (h *handle) lateOutcome(ctx context.Context, o oneCommand, err error) error
 		switch {
 		case withdrawn:
 			return err
-		case h.commands.drop(o.number):
+		case h.commands.Drop(o.number):
 			return fault.Joined(ErrOutcomeUnknown, err)
 		}
-		return (<-o.replied).err // it came in the same moment
+		return (<-o.replied).Err // it came in the same moment
 	}
 	h.client.post(h.id, events.Event{Kind: events.CommandClose})
 	if withdrawn {
-		h.commands.drop(o.number)
+		h.commands.Drop(o.number)
 		return context.Cause(ctx)
 	}
-	late, cancel := outlive(ctx)
+	late, cancel := calls.Outlive(ctx)
 	defer cancel()
-	r, err := h.commands.wait(late, h.client, o.number, o.replied)
+	r, err := h.commands.Wait(late, &h.client.commands, o.number, o.replied)
 	switch {
 	case err == nil:
-		err = r.err
-	case h.commands.drop(o.number):
+		err = r.Err
+	case h.commands.Drop(o.number):
 		err = ErrOutcomeUnknown
 	default:
-		err = (<-o.replied).err // it came in the same moment
+		err = (<-o.replied).Err // it came in the same moment
 	}
 	if errors.Is(err, ErrClosed) {
 		return context.Cause(ctx)
@@ -292,7 +301,7 @@ func (h *handle) end(ctx context.Context, silent bool) error {
 	switch {
 	case err == nil:
 		select { // State says Closed when Close has returned
-		case <-h.commands.ended:
+		case <-h.commands.Ended:
 		case <-h.client.closed:
 		case <-limited.Done():
 		}
@@ -316,7 +325,7 @@ func (h *handle) limit(ctx context.Context) (limited context.Context, stop func(
 			case <-limited.Done():
 				return
 			}
-			if sleep(limited, h.client.closingTime()) && !h.works.Running() {
+			if calls.Sleep(limited, h.client.closingTime()) && !h.works.Running() {
 				cancel(ErrNotDeleted)
 			}
 		}

@@ -51,7 +51,7 @@ func (h *healthChecks) wait(timer <-chan time.Time) (open bool) {
 	select {
 	case <-timer:
 		return true
-	case <-h.participant.commands.ended:
+	case <-h.participant.commands.Ended:
 	case <-h.participant.client.closed:
 	}
 	return false
@@ -79,7 +79,7 @@ func (h *healthChecks) check(ctx context.Context) (err error, open bool) {
 			return err, true
 		}
 	case <-h.limited.Done():
-	case <-h.participant.commands.ended:
+	case <-h.participant.commands.Ended:
 		return nil, false
 	case <-h.participant.client.closed:
 		return nil, false

@@ -51,11 +51,11 @@ func (h *Hold) Unlock(ctx context.Context) error {
 		return lost
 	}
 	select {
-	case <-h.machine.commands.ended:
+	case <-h.machine.commands.Ended:
 	case <-h.machine.client.closed:
 	case <-ctx.Done():
 		select {
-		case <-h.machine.commands.ended:
+		case <-h.machine.commands.Ended:
 		default:
 			return h.machine.explain(ctx, "unlock", context.Cause(ctx))
 		}
@@ -218,7 +218,7 @@ func tryResult(h *Hold, err error) (*Hold, bool, error) {
 // the handle is sealed, and the hold is released.
 func (h *holdHandle) abandon(uint64) {
 	h.seal()
-	_, _, _ = h.commands.begin(h.client, h.id, events.Event{Kind: events.CommandClose})
+	_, _, _ = h.commands.Begin(&h.client.commands, h.id, events.Event{Kind: events.CommandClose})
 }
 
 // notice takes the machine's notices; on the loop's goroutine.

@@ -45,14 +45,14 @@ func TestBrokenInvariants(t *testing.T) {
 			p.listeners.Send(change{}, func() {})
 		},
 		"command 1 of 1 was not sent, or is answered twice": func(c *Client, p *participant) {
-			n, _ := p.commands.reserve(&p.client.replies)
+			n, _ := p.commands.Reserve(&p.client.commands)
 			p.deliver(events.Answer{Command: n})
 			p.deliver(events.Answer{Command: n})
 		},
 		"command 2 of 2 was not sent": func(c *Client, p *participant) {
-			p.commands.reserve(&p.client.replies)
-			n, _ := p.commands.reserve(&p.client.replies)
-			p.commands.drop(n)
+			p.commands.Reserve(&p.client.commands)
+			n, _ := p.commands.Reserve(&p.client.commands)
+			p.commands.Drop(n)
 			p.deliver(events.Answer{Command: n}) // the one answer, which nobody awaits
 			p.deliver(events.Answer{Command: n})
 		},
@@ -79,7 +79,7 @@ func TestBrokenInvariants(t *testing.T) {
 			if !strings.Contains(said, "broken invariant: "+broken) || !strings.HasPrefix(said, `incumbent.Client(127.0.0.1:1) ("a name"): handle of machine `) {
 				t.Errorf("%q", said)
 			}
-			c.invariants, p.commands.broken = nil, nil
+			c.invariants, p.commands.Broken = nil, nil
 		})
 	}
 }

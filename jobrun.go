@@ -9,6 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/journal"
 )
@@ -73,9 +74,9 @@ func (r *jobRun) wait(ctx context.Context) error {
 
 // end closes ended: now, or when the machines have ended that Run has not waited for.
 func (r *jobRun) end() {
-	machines := []<-chan struct{}{r.worker.commands.ended}
+	machines := []<-chan struct{}{r.worker.commands.Ended}
 	if e := r.electionNow(); e != nil {
-		machines = append(machines, e.latch.participant.commands.ended)
+		machines = append(machines, e.latch.participant.commands.Ended)
 	}
 	wait := func() {
 		for _, ended := range machines {
@@ -113,7 +114,7 @@ func (r *jobRun) closeWorker(ctx context.Context) error {
 	case <-r.worker.works.Idle():
 	case <-r.job.client.closed:
 	}
-	late, cancel := outlive(ctx)
+	late, cancel := calls.Outlive(ctx)
 	defer cancel()
 	return r.worker.Close(late)
 }

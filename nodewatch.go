@@ -204,7 +204,7 @@ func (d *nodeData) set(ctx context.Context, s *persistentHandle, data []byte) er
 	select {
 	case <-p.answered:
 		return p.err
-	case <-s.commands.ended:
+	case <-s.commands.Ended:
 	case <-s.client.closed:
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -227,7 +227,7 @@ func (d *nodeData) replace(s *persistentHandle, data []byte) (*payload, error) {
 	}
 	p := &payload{number: last.number + 1, data: bytes.Clone(data), answered: make(chan struct{})}
 	var err error
-	if p.command, _, err = s.commands.begin(s.client, s.id, events.Event{
+	if p.command, _, err = s.commands.Begin(&s.client.commands, s.id, events.Event{
 		Kind: events.CommandSet, Work: p.number,
 	}); err != nil {
 		return nil, err
@@ -304,8 +304,8 @@ func (o *watchHandle) keep(request uint64, kept zkio.Kept) {
 		o.kept = map[uint64]zkio.Kept{}
 	}
 	o.kept[request] = kept
-	if o.commands.broken != nil && len(o.kept) > maxKept {
-		o.commands.broken("a reply", "%d replies are kept, of at most %d", len(o.kept), maxKept)
+	if o.commands.Broken != nil && len(o.kept) > maxKept {
+		o.commands.Broken("a reply", "%d replies are kept, of at most %d", len(o.kept), maxKept)
 	}
 }
 

@@ -71,7 +71,7 @@ func (n *number) do(ctx context.Context, op, task string, options map[string]int
 	}, open); err != nil {
 		return 0, 0, asCallError(op, n.path, err)
 	}
-	command, replied, err := x.commands.begin(n.client, x.id, events.Event{Kind: events.CommandStart})
+	command, replied, err := x.commands.Begin(&n.client.commands, x.id, events.Event{Kind: events.CommandStart})
 	if err != nil {
 		return 0, 0, asCallError(op, n.path, err)
 	}

@@ -49,6 +49,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 		c.clock = clock.System()
 	}
 	c.deadlines.client, c.outages.client = c, c
+	c.commands.Post, c.commands.Closed, c.commands.Ended = c.post, c.closed, ErrClosed
 	c.observed.init(config.Name, c.log, config.Observe)
 	c.meters.init(c.metersUse())
 	if _, checked := invariants.Inbox(); checked {

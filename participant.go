@@ -12,6 +12,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/async"
+	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/fault"
 )
 
@@ -105,7 +106,7 @@ type participant struct {
 
 	// Under mu.
 	late   error // of work that returned because Run's context had ended
-	before predecessor
+	before calls.Predecessor
 	term   *heldTerm // nil: there is none
 	last   *heldTerm // the present term, or the one before: its work may go on
 	node   string    // of the last term: Close names it if it is not deleted

@@ -10,6 +10,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/async"
+	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 )
@@ -68,7 +69,7 @@ func (p *producer) begin(nodes [][]byte, options map[string]string, later bool, 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	one := &put{first: p.last + 1, nodes: len(nodes), later: later, callback: done, done: make(chan struct{})}
-	n, ch, err := p.commands.begin(p.client, p.id, putCommand(one.first, nodes, options))
+	n, ch, err := p.commands.Begin(&p.client.commands, p.id, putCommand(one.first, nodes, options))
 	if err != nil {
 		return 0, nil, nil, err
 	}
@@ -88,10 +89,10 @@ func (p *producer) put(ctx context.Context, op string, nodes [][]byte, options m
 	if err != nil {
 		return p.explain(ctx, op, err)
 	}
-	r, err := p.commands.wait(ctx, p.client, n, ch)
+	r, err := p.commands.Wait(ctx, &p.client.commands, n, ch)
 	switch {
 	case err == nil:
-		return p.explain(ctx, op, r.err)
+		return p.explain(ctx, op, r.Err)
 	case ctx.Err() == nil:
 		return asCallError(op, p.path, fault.Joined(err, ErrOutcomeUnknown))
 	}
@@ -102,15 +103,15 @@ func (p *producer) put(ctx context.Context, op string, nodes [][]byte, options m
 // latePut returns the outcome of a put whose context has ended.
 func (p *producer) latePut(ctx context.Context, n uint64, ch chan reply) error {
 	p.takeBack(ctx, n)
-	if p.commands.drop(n) {
+	if p.commands.Drop(n) {
 		return ErrOutcomeUnknown
 	}
 	r := <-ch
 	var refused *Error
-	if errors.As(r.err, &refused) && refused.Code == events.Cancelled {
+	if errors.As(r.Err, &refused) && refused.Code == events.Cancelled {
 		return context.Cause(ctx)
 	}
-	return r.err // it came in the last moment
+	return r.Err // it came in the last moment
 }
 
 // takeBack cancels a put whose caller has given up. It does not wait for a loop that does
@@ -120,7 +121,7 @@ func (p *producer) takeBack(ctx context.Context, n uint64) {
 		p.answer(events.Answer{Command: n, Code: events.Cancelled})
 		return
 	}
-	late, cancel := outlive(ctx)
+	late, cancel := calls.Outlive(ctx)
 	defer cancel()
 	_ = p.ask(late, "cancel", events.Event{Kind: events.CommandCancel, Work: n})
 }
@@ -132,7 +133,7 @@ func (p *producer) putLater(ctx context.Context, nodes [][]byte, options map[str
 	}
 	select {
 	case p.slots <- struct{}{}:
-	case <-p.commands.ended:
+	case <-p.commands.Ended:
 		return asCallError(op, p.path, ErrClosed)
 	case <-ctx.Done():
 		return p.explain(ctx, op, context.Cause(ctx))

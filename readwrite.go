@@ -303,7 +303,7 @@ func (h *WriteHold) Downgrade(ctx context.Context) (*Hold, error) {
 		return nil, ErrNotHeld
 	}
 	m := h.Hold.machine
-	n, ch := m.commands.reserve(&m.client.replies)
+	n, ch := m.commands.Reserve(&m.client.commands)
 	m.byReturn.Store(n)
 	h.Hold.Leadership.Release()
 	read, err := m.held(m.receive(ctx, context.WithoutCancel(ctx), "downgrade", n, ch, m.abandon))

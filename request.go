@@ -133,7 +133,7 @@ func (r *request) begin(ctx context.Context) (wait func() Result) {
 	}, open); err != nil {
 		return failed(asCallError(r.op, r.path, err))
 	}
-	n, replied, err := a.commands.begin(r.client, a.id, events.Event{Kind: events.CommandStart})
+	n, replied, err := a.commands.Begin(&r.client.commands, a.id, events.Event{Kind: events.CommandStart})
 	if err != nil {
 		return failed(asCallError(r.op, r.path, err))
 	}

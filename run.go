@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/journal"
 )
@@ -30,7 +31,7 @@ func (p *participant) whileOpen(ctx context.Context, wait func(context.Context) 
 	}
 	p.askClose()
 	<-p.works.Idle()
-	late, cancel := outlive(ctx)
+	late, cancel := calls.Outlive(ctx)
 	defer cancel()
 	return fault.Together(err, p.lateError(), p.Close(late))
 }
@@ -127,7 +128,7 @@ func (p *participant) awaitOtherFailure(ctx context.Context, code events.Code) {
 	for failureCode(p.failure()) == code {
 		select {
 		case <-p.failed.get():
-		case <-p.commands.ended:
+		case <-p.commands.Ended:
 			return
 		case <-p.client.closed:
 			return

@@ -32,7 +32,7 @@ type sessionHandle struct {
 func newSessionHandle(c *Client) *sessionHandle {
 	h := &sessionHandle{client: c, state: Connecting, changed: make(chan struct{}), logs: connectionLog{client: c}}
 	id := events.SessionMachine
-	h.commands.broken = c.invariants.of(&id)
+	h.commands.Broken = c.invariants.of(&id)
 	return h
 }
 
@@ -56,7 +56,7 @@ func (h *sessionHandle) notice(n events.Notify) {
 	}
 }
 
-func (h *sessionHandle) answer(a events.Answer) { h.commands.answer(a) }
+func (h *sessionHandle) answer(a events.Answer) { h.commands.Deliver(a.Command, replyOf(a)) }
 func (h *sessionHandle) entered(string)         {}
 
 func (h *sessionHandle) set(s ConnectionState, why error) {
@@ -205,7 +205,7 @@ func (h *sessionHandle) notConnectedText(reason string) string {
 
 // close closes the session at the ensemble, if there is time for it.
 func (h *sessionHandle) close(ctx context.Context) error {
-	_, err := h.commands.ask(ctx, h.client, events.SessionMachine, events.Event{Kind: events.CommandClose})
+	_, err := h.commands.Ask(ctx, &h.client.commands, events.SessionMachine, events.Event{Kind: events.CommandClose})
 	switch {
 	case errors.Is(err, ErrClosed):
 		return nil

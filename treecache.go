@@ -138,7 +138,7 @@ func (t *TreeCache) WaitReady(ctx context.Context) error {
 	var err error
 	select {
 	case <-t.ready:
-	case <-t.machine.commands.ended:
+	case <-t.machine.commands.Ended:
 		err = ErrClosed
 	case <-t.machine.client.closed:
 		err = ErrClosed

@@ -11,8 +11,8 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/async"
+	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/fault"
-	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
@@ -130,56 +130,7 @@ func (h *handle) obstacle() error {
 
 // phaseInWords returns what the machine does at this moment.
 func (h *handle) phaseInWords() error {
-	recipe, _, _ := strings.Cut(string(h.id), "-")
-	phase := *h.phase.Load()
-	return errors.New(cmp.Or(phases[recipe+" "+phase], phases[phase], "the handle is "+phase))
-}
-
-// phases has what a machine does in a state, by the state's name, and by the recipe's and the
-// state's where a recipe means something else.
-var phases = map[string]string{
-	"latent": "nothing was sent yet", "closed": "the handle is closed", "idle": "it is out of the line",
-	"suspended": "the connection was lost a moment ago", "pausing": "pausing after a failure",
-	"enrolling": "its node is being created", "listing": "the line is being listed", "waiting": "waiting for others",
-	"blocked": "waiting behind a persistent node", "verifying": "its node is being checked",
-	"confirming": "waiting for the ensemble's confirmation", "leading": "it leads",
-	"draining": "the work of the last term has not returned", "leaving": "its node is being deleted",
-	"probing": "it is being read whether others are in the line", "downgrading": "the reader's node is being created",
-	"queueing": "waiting in the line of the latch", "full": "too few permits are free",
-	"looking": "the node is being read", "reading": "the node is being read",
-	"creating": "the node is being created", "setting": "the node is being created",
-	"writing": "the node is being written", "removing": "the node is being deleted",
-	"watching": "waiting for a change", "absent": "the node does not exist", "vacant": "the line is empty",
-
-	"barrier shut": "the barrier's node exists", "gate shut": "the gate's node does not exist",
-	"doublebarrier outside": "it is outside the barrier", "doublebarrier entering": "its node is being created",
-	"doublebarrier counting": "the members are being counted", "doublebarrier waiting": "too few members are there",
-	"doublebarrier opening": "the ready node is being created", "doublebarrier inside": "it is inside the barrier",
-	"doublebarrier parting": "the members are being listed", "doublebarrier emptying": "other members are still inside",
-	"doublebarrier withdrawing": "its node is being deleted",
-	"jobelection standby":       "another instance leads", "jobelection looking": "the marker is being read",
-	"jobelection checking": "the marker is being read", "jobelection marking": "the marker is being written",
-	"jobelection leaving": "the marker is being deleted",
-	"jobworker idle":      "it waits for a trigger", "jobworker reading": "the job's nodes are being read",
-	"jobworker writing": "the job's nodes are being written", "jobworker working": "items run",
-	"jobworker waiting":   "it waits for the leader to deal, or for a configuration",
-	"jobworker draining":  "items have not returned",
-	"jobdealer following": "nothing is to be dealt by this instance", "jobdealer flagging": "items have to be dealt",
-	"jobdealer gathering": "items have to be dealt", "jobdealer dealing": "items are being dealt",
-	"jobdealer dealt":    "each item has its owner",
-	"persistent present": "the node exists", "persistent occupied": "another session's node is at the path",
-	"persistent clearing": "the node of an older session is being deleted", "persistent leaving": "the node is being deleted",
-	"producer idle": "nothing is pending", "producer marking": "the producer's own node is being created",
-	"producer measuring": "the items are being counted", "producer full": "the queue is full",
-	"producer putting": "the ensemble has not confirmed the put", "producer verifying": "the outcome of the put is being read",
-	"consumer listing": "the queue is being listed", "consumer waiting": "the queue is empty", "consumer reading": "an item is being read",
-	"consumer working": "the handler has not returned", "consumer settling": "the outcome of an item is being written",
-	"consumer verifying": "an item's lock is being read", "consumer taking": "an item is being deleted",
-	"request asking": "no reply has come", "request preparing": "missing parents are being created",
-	"request tracing": "the node is being looked for by its GUID", "request discarding": "the node is being deleted",
-	"semaphore taking": "the permits are being created", "semaphore leaving": "its permits are being deleted",
-	"treecache arming": "the tree is being read", "treecache reading": "the tree is being read", "treecache overfull": "the tree has too many nodes",
-	"membership listing": "the members are being listed",
+	return errors.New(calls.StateText(h.recipe(), *h.phase.Load()))
 }
 
 // handleWords has what a kind of handle says of itself. A handle has one value of it, and no
@@ -252,58 +203,20 @@ func (w remainWords) remains() string      { return w.what }
 func (w remainWords) overdue() error       { return nil }
 func (w remainWords) waitsFor() error      { return w.h.phaseInWords() }
 
-// predecessor is the place that a participant waits behind: as the machine's notice has it,
-// and as the reply to the machine's read had it. Either may come first.
-type predecessor struct {
-	path    string // of the node
-	ahead   int    // places ahead of the own one, this one included
-	request uint64 // the number of the read
-
-	read  uint64 // the read that the two below are of
-	id    string // the node's data, shortened
-	token int64
-}
-
 // noteAhead takes the notice that others are ahead; on the loop's goroutine.
 func (p *participant) noteAhead(n events.Notify) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.before.path, p.before.ahead, p.before.request = n.Behind, n.Ahead, n.Work
+	p.before.Ahead(n)
 }
 
 // keep takes the predecessor's data. zkio calls it.
 func (p *participant) keep(request uint64, kept zkio.Kept) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if kept.Stat == nil || request < p.before.read {
-		return // it could not be read, or a later read was answered
+	if kept.Stat != nil { // else it could not be read
+		p.before.Read(request, kept.Data, kept.Stat.Czxid)
 	}
-	p.before.read, p.before.id, p.before.token = request, events.Quote(string(kept.Data), events.MaxName),
-		kept.Stat.Czxid
-}
-
-// words says who the predecessor is, in a read-write lock with its side.
-func (b predecessor) words(sides bool) string {
-	name := b.path[strings.LastIndexByte(b.path, '/')+1:]
-	who, token := "the node "+fault.Quoted(name), ""
-	side := ""
-	if sides {
-		side = "a writer, "
-		if _, reads := machines.ParsePlace(name, machines.ReadLabel, machines.KazooReadLabel); reads {
-			side = "a reader, "
-		}
-	}
-	if b.read == b.request {
-		token = fmt.Sprintf(" (token %d)", b.token)
-		if b.id != `""` {
-			who = b.id
-		}
-	}
-	text := "waiting behind " + side + who + token
-	if b.ahead > 1 {
-		text += fmt.Sprintf(" and %d more", b.ahead-1)
-	}
-	return text
 }
 
 // placeInWords returns what a participant waits for.
@@ -314,10 +227,10 @@ func (p *participant) placeInWords() error {
 	p.mu.Lock()
 	before := p.before
 	p.mu.Unlock()
-	if *p.phase.Load() != "waiting" || before.path == "" {
+	if *p.phase.Load() != "waiting" || before.Path == "" {
 		return p.phaseInWords()
 	}
-	return errors.New(before.words(p.sides))
+	return errors.New(before.Words(p.sides))
 }
 
 // recipe returns the name of the handle's recipe.
@@ -343,4 +256,77 @@ func (h *handle) observeRecovery() {
 	if since != 0 {
 		h.client.observed.emit(Recovered{h.path, h.recipe(), time.Duration(h.client.clock.Now() - since)})
 	}
+}
+
+// await asks for leadership, and waits for it until ctx ends. The context of the Leadership
+// derives from work. If ctx ends first, undo is called with the number of the await.
+// Op is the operation that an error names.
+func (p *participant) await(ctx, work context.Context, op string, undo func(n uint64)) (*Leadership, error) {
+	p.client.check(ctx)
+	n, ch, err := p.commands.Begin(&p.client.commands, p.id, events.Event{Kind: events.CommandAwait})
+	if err != nil {
+		return nil, p.explain(ctx, op, err)
+	}
+	return p.receive(ctx, work, op, n, ch, undo)
+}
+
+// receive waits for what is granted to the n-th command.
+func (p *participant) receive(ctx, work context.Context, op string, n uint64, ch chan reply, undo func(n uint64),
+) (*Leadership, error) {
+	r, err := p.commands.Wait(ctx, &p.client.commands, n, ch)
+	if err == nil {
+		p.client.commands.PutBack(ch)
+	}
+	if err == nil && r.Grant != nil {
+		return r.Grant(work), nil
+	}
+	answered := err == nil
+	err = p.explain(ctx, op, cmp.Or(err, r.Err)) // before undo
+	switch {
+	case answered:
+		return nil, p.withList(ctx, err)
+	case p.commands.Drop(n):
+		undo(n)
+		return nil, err
+	}
+	if r := <-ch; r.Grant != nil { // granted in the same moment
+		r.Grant(work).Release()
+	}
+	return nil, err
+}
+
+// granted gives the leadership of the notice to the call that awaits it; on the loop's
+// goroutine.
+func (p *participant) granted(n events.Notify) {
+	p.mu.Lock()
+	t := p.term
+	p.mu.Unlock()
+	if !p.works.Begin() {
+		p.commands.Deliver(n.Work, reply{Err: ErrClosed})
+		p.client.post(p.id, events.Event{Kind: events.WorkReturned, Work: n.Work})
+		return
+	}
+	grant := func(ctx context.Context) *Leadership {
+		return t.hold(ctx, p.client, func(late error) { p.returned(events.Event{Work: n.Work}, late) })
+	}
+	if !p.commands.Deliver(n.Work, reply{Grant: grant}) { // the caller has given up
+		grant(context.Background()).Release()
+	}
+}
+
+// awaitTerm does what Latch.Await does.
+func (p *participant) awaitTerm(ctx context.Context) (*Leadership, error) {
+	return p.await(ctx, ctx, "await", p.cancelAwait)
+}
+
+// cancelAwait withdraws the n-th command, an await, or cancels it if the loop has taken it.
+func (p *participant) cancelAwait(n uint64) {
+	if !p.client.loop.Withdraw(p.id, events.CommandAwait, n) {
+		p.client.post(p.id, events.Event{Kind: events.CommandCancel, Work: n})
+	}
+}
+
+// resign does what Latch.Resign does. Op is the operation that the error names.
+func (p *participant) resign(ctx context.Context, op string) error {
+	return p.ask(ctx, op, events.Event{Kind: events.CommandResign})
 }

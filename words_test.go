@@ -3,42 +3,15 @@ package incumbent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 	"unicode"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/fault"
-	"github.com/incumbent-go/incumbent/machines"
-	"github.com/incumbent-go/incumbent/zkio"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
-
-// Every state of every machine that a handle waits for has its words.
-func TestEveryStateHasWords(t *testing.T) {
-	seen := map[string]bool{}
-	for _, recipe := range machines.Recipes() {
-		if recipe.Name() == machines.SessionRecipe.Name() {
-			continue
-		}
-		chart := recipe.Describe()
-		for _, state := range chart.States {
-			own, shared := recipe.Name()+" "+string(state.Name), string(state.Name)
-			seen[own], seen[shared] = true, true
-			if phases[own] == "" && phases[shared] == "" && !chart.Choice(state.Name) {
-				t.Errorf("no words for %s", own)
-			}
-		}
-	}
-	for key := range phases {
-		if !seen[key] {
-			t.Errorf("there is no state %q", key)
-		}
-	}
-}
 
 // The reason is that of the moment in which the context ended: what the call does then, to
 // leave nothing behind, is not in it.
@@ -53,49 +26,6 @@ func TestTheReasonIsOlderThanTheEnd(t *testing.T) {
 			t.Error(err)
 		}
 	})
-}
-
-// The predecessor's data and the notice about it may come in either order, and at once; data
-// of an earlier predecessor are not taken for the present one's.
-func TestPredecessorInEitherOrder(t *testing.T) {
-	kept := func(id string, token int64) zkio.Kept {
-		return zkio.Kept{Data: []byte(id), Stat: &zkio.Stat{Czxid: token}}
-	}
-	notice := func(request uint64) events.Notify {
-		return events.Notify{What: events.Waiting, Behind: fmt.Sprintf("/line/n-%d", request), Ahead: 1, Work: request}
-	}
-	for name, order := range map[string]func(p *participant){
-		"the notice first": func(p *participant) { p.noteTerm(notice(7)); p.keep(7, kept("a", 5)) },
-		"the data first":   func(p *participant) { p.keep(7, kept("a", 5)); p.noteTerm(notice(7)) },
-		"an earlier reply in between": func(p *participant) {
-			p.noteTerm(notice(7))
-			p.keep(7, kept("a", 5))
-			p.keep(6, kept("b", 4))
-		},
-		"a later read that is refused": func(p *participant) {
-			p.noteTerm(notice(7))
-			p.keep(7, kept("a", 5))
-			p.keep(8, zkio.Kept{})
-		},
-		"both at once": func(p *participant) {
-			var both sync.WaitGroup
-			both.Go(func() { p.noteTerm(notice(7)) })
-			both.Go(func() { p.keep(7, kept("a", 5)) })
-			both.Go(func() { _ = p.placeInWords() })
-			both.Wait()
-		},
-	} {
-		p, waiting := &participant{}, "waiting"
-		p.phase.Store(&waiting)
-		order(p)
-		if got := p.before.words(false); got != `waiting behind "a" (token 5)` {
-			t.Errorf("%s: %s", name, got)
-		}
-		p.noteTerm(notice(9))
-		if got := p.before.words(false); got != `waiting behind the node "n-9"` {
-			t.Errorf("%s, then another predecessor: %s", name, got)
-		}
-	}
 }
 
 // Credentials that are refused are no reason to try again.

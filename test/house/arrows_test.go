@@ -10,8 +10,8 @@ var (
 	// product are the rooms that programs import, and the directory of the log.
 	product = []string{".", "engine", "events", "machines", "zkio", "zkio/zkmem", "slogger", "health", "metrics", "internal/segments"}
 	// leaves are the rooms behind the door that only the door imports.
-	leaves = []string{"internal/async", "internal/belief", "internal/clock", "internal/fault", "internal/flightlog",
-		"internal/journal"}
+	leaves = []string{"internal/async", "internal/belief", "internal/calls", "internal/clock", "internal/fault",
+		"internal/flightlog", "internal/journal"}
 	// tools are the rooms behind the programs: no other program can import them.
 	tools = []string{"internal/world", "internal/why", "internal/why/txnlog", "internal/drawing", "internal/page", "internal/page/live",
 		"internal/digestmd5", "internal/play", "internal/play/web", "internal/play/server"}
@@ -23,6 +23,7 @@ var rooms = map[string][]string{
 		"internal/digestmd5", "internal/invariants", "internal/optimizations", "internal/usercode"}),
 	"internal/async":     {"internal/usercode"},
 	"internal/belief":    {"events"},
+	"internal/calls":     {"events", "machines", "internal/fault"},
 	"internal/clock":     {"engine"},
 	"internal/digestmd5": nil,
 	"internal/fault":     {"events"},

@@ -100,9 +100,11 @@ var plants = []plant{
 			"		if planted(…) {\n			left = l.client.timeout()\n		}\n",
 	},
 	{
-		name: "an ended context does not end the wait", file: "commands.go",
-		old: "	case <-ctx.Done():\n		return reply{}, context.Cause(ctx)\n	}\n",
-		new: "	case <-ctx.Done():\n		if !planted(…) {\n			return reply{}, context.Cause(ctx)\n		}\n		select {\n		case <-c.ended:\n		case <-client.closed:\n		}\n	}\n",
+		name: "an ended context does not end the wait", file: "internal/calls/commands.go",
+		old: "	case <-ctx.Done():\n		return Reply[G]{}, context.Cause(ctx)\n	}\n",
+		new: "	case <-ctx.Done():\n		if !planted(…) {\n" +
+			"			return Reply[G]{}, context.Cause(ctx)\n		}\n" +
+			"		select {\n		case <-c.Ended:\n		case <-client.Closed:\n		}\n	}\n",
 	},
 	{
 		name: "a command is carried out twice", file: "client.go",

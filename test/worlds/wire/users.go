@@ -9,7 +9,7 @@ import (
 	"github.com/incumbent-go/incumbent"
 )
 
-// grace is how long after the end of its context a call may return: see lastMoment in the door's commands.go.
+// grace is how long after the end of its context a call may return: see LastMoment of internal/calls.
 const grace = 1500 * time.Millisecond
 
 // call is a call that has not returned.

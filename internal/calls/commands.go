@@ -1,0 +1,192 @@
+package calls
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// Client is what the commands of a client's handles share. G is what a machine grants.
+type Client[G any] struct {
+	Post    func(events.ID, events.Event) bool // to the loop; false: the loop has ended
+	Closed  <-chan struct{}                    // closed when the client is
+	Ended   error                              // of a call to a machine, or a client, that has ended
+	replies replyChannels[G]
+}
+
+// Commands numbers a handle's commands to its machine, and passes the answers to the
+// callers.
+type Commands[G any] struct {
+	Ended chan struct{} // closed when the machine is closed; nil if only the end of the client counts
+
+	mu   sync.Mutex
+	last uint64
+	open []openCommand[G] // in order of their numbers; few handles have more than one
+
+	Broken func(at, format string, args ...any) // reports a broken invariant; nil: they are not checked
+	gaveUp map[uint64]bool                      // the commands that nobody waits for; kept for the check only
+}
+
+// openCommand is a command that is not answered yet.
+type openCommand[G any] struct {
+	number uint64
+	reply  chan Reply[G]
+}
+
+// Reply is a machine's answer, or the function that makes what is granted with the caller's context.
+type Reply[G any] struct {
+	Err   error
+	Grant func(context.Context) G
+}
+
+// replyChannels are channels for replies that no command uses. Only a channel whose one
+// reply was received may be put back.
+type replyChannels[G any] struct {
+	mu    sync.Mutex
+	spare []chan Reply[G]
+}
+
+// mostSpare is how many channels are kept.
+const mostSpare = 16
+
+func (r *replyChannels[G]) get() chan Reply[G] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last := len(r.spare) - 1
+	if last < 0 {
+		return make(chan Reply[G], 1)
+	}
+	ch := r.spare[last]
+	r.spare = r.spare[:last]
+	return ch
+}
+
+// PutBack keeps the channel of a reply that was received for another command.
+func (c *Client[G]) PutBack(ch chan Reply[G]) { c.replies.put(ch) }
+
+func (r *replyChannels[G]) put(ch chan Reply[G]) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.spare) < mostSpare {
+		r.spare = append(r.spare, ch)
+	}
+}
+
+// Begin posts a command and returns its number and the channel of its reply. It posts
+// nothing to a closed machine: a program that asks it in a loop would fill the log.
+func (c *Commands[G]) Begin(client *Client[G], id events.ID, ev events.Event) (uint64, chan Reply[G], error) {
+	select {
+	case <-c.Ended:
+		return 0, nil, client.Ended
+	default:
+	}
+	var ch chan Reply[G]
+	ev.Request, ch = c.Reserve(client)
+	if !client.Post(id, ev) {
+		c.Drop(ev.Request)
+		return 0, nil, client.Ended
+	}
+	return ev.Request, ch, nil
+}
+
+// Reserve returns a new command's number and the channel of its reply.
+func (c *Commands[G]) Reserve(from *Client[G]) (uint64, chan Reply[G]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last++
+	ch := from.replies.get()
+	c.open = append(c.open, openCommand[G]{c.last, ch})
+	return c.last, ch
+}
+
+// take removes an open command and returns the channel of its reply. c.mu is held.
+func (c *Commands[G]) take(n uint64) (ch chan Reply[G], open bool) {
+	i, open := slices.BinarySearchFunc(c.open, n, func(o openCommand[G], n uint64) int {
+		return cmp.Compare(o.number, n)
+	})
+	if !open {
+		return nil, false
+	}
+	ch = c.open[i].reply
+	if c.open = slices.Delete(c.open, i, i+1); len(c.open) == 0 && cap(c.open) > 1 {
+		c.open = nil
+	}
+	return ch, true
+}
+
+// Ask posts a command and waits for its answer, or for the end of the context.
+func (c *Commands[G]) Ask(ctx context.Context, client *Client[G], id events.ID, ev events.Event) (uint64, error) {
+	n, ch, err := c.Begin(client, id, ev)
+	if err != nil {
+		return 0, err
+	}
+	r, err := c.Wait(ctx, client, n, ch)
+	if err != nil {
+		c.Drop(n)
+		return n, err
+	}
+	client.PutBack(ch)
+	return n, r.Err
+}
+
+// Wait returns the reply, or why none will come or the wait ended.
+func (c *Commands[G]) Wait(ctx context.Context, client *Client[G], n uint64, ch chan Reply[G]) (Reply[G], error) {
+	select {
+	case r := <-ch:
+		return r, nil
+	case <-c.Ended:
+	case <-client.Closed:
+	case <-ctx.Done():
+		return Reply[G]{}, context.Cause(ctx)
+	}
+	select {
+	case r := <-ch: // the last answer comes just before the machine closes
+		return r, nil
+	default:
+		return Reply[G]{}, client.Ended
+	}
+}
+
+// Drop removes a pending command; it returns false if the reply is there already.
+func (c *Commands[G]) Drop(n uint64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, open := c.take(n)
+	if open && c.Broken != nil {
+		c.noteGaveUp(n)
+	}
+	return open
+}
+
+// Deliver passes a reply to the waiting call; it returns false if no call waits for it any
+// longer.
+func (c *Commands[G]) Deliver(n uint64, r Reply[G]) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ch, open := c.take(n)
+	if open {
+		ch <- r
+	} else if c.Broken != nil {
+		c.checkAnswer(n)
+	}
+	return open
+}
+
+// noteGaveUp notes that the caller of a command does not wait for its answer.
+func (c *Commands[G]) noteGaveUp(n uint64) {
+	if c.gaveUp == nil {
+		c.gaveUp = map[uint64]bool{}
+	}
+	c.gaveUp[n] = true
+}
+
+// checkAnswer checks an answer for which no caller waits: it is the only one.
+func (c *Commands[G]) checkAnswer(n uint64) {
+	if n != 0 && !c.gaveUp[n] { // 0: nobody waits for any
+		c.Broken("an answer", "command %d of %d was not sent, or is answered twice", n, c.last)
+	}
+	delete(c.gaveUp, n)
+}

@@ -1,0 +1,76 @@
+package calls
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+var errEnded = errors.New("ended")
+
+// newClient returns a client whose loop takes every command, and the numbers of those that it took.
+func newClient() (c *Client[int], posted *[]uint64) {
+	posted = new([]uint64)
+	return &Client[int]{Closed: make(chan struct{}), Ended: errEnded, Post: func(_ events.ID, ev events.Event) bool {
+		*posted = append(*posted, ev.Request)
+		return true
+	}}, posted
+}
+
+// A call that is given up leaves nothing, and the reply that comes later is nobody's.
+func TestCommandsGivenUpLeaveNothing(t *testing.T) {
+	client, posted := newClient()
+	var c Commands[int]
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cause := errors.New("the caller has gone")
+	cancel(cause)
+	for range 3 {
+		if _, err := c.Ask(ctx, client, "latch-1", events.Event{}); !errors.Is(err, cause) {
+			t.Errorf("%v, want the cause", err)
+		}
+	}
+	if len(c.open) != 0 || !slices.Equal(*posted, []uint64{1, 2, 3}) {
+		t.Errorf("%d commands are open, and %d were posted", len(c.open), *posted)
+	}
+	if c.Deliver(2, Reply[int]{}) {
+		t.Error("somebody got the reply")
+	}
+}
+
+// The last answer comes just before the machine closes: it is the result of the call. A closed machine gets no command.
+func TestTheLastAnswerCounts(t *testing.T) {
+	client, posted := newClient()
+	c := Commands[int]{Ended: make(chan struct{})}
+	n, ch, err := c.Begin(client, "latch-1", events.Event{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := errors.New("refused")
+	c.Deliver(n, Reply[int]{Err: refused})
+	close(c.Ended)
+	if r, err := c.Wait(t.Context(), client, n, ch); err != nil || r.Err != refused {
+		t.Errorf("%v, %v", r.Err, err)
+	}
+	if _, err := c.Ask(t.Context(), client, "latch-1", events.Event{}); err != errEnded || len(*posted) != 1 {
+		t.Errorf("%v, and %d commands were posted", err, len(*posted))
+	}
+}
+
+// A machine answers each command once, whether its caller still waits or not.
+func TestAnAnswerThatComesTwiceIsReported(t *testing.T) {
+	client, _ := newClient()
+	broken := 0
+	c := Commands[int]{Broken: func(string, string, ...any) { broken++ }}
+	first, _ := c.Reserve(client)
+	second, _ := c.Reserve(client)
+	c.Drop(second)
+	for i, n := range []uint64{first, second, first, second} {
+		c.Deliver(n, Reply[int]{})
+		if want := max(0, i-1); broken != want {
+			t.Errorf("answer %d: %d are broken, want %d", i+1, broken, want)
+		}
+	}
+}

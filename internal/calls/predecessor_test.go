@@ -1,0 +1,35 @@
+package calls
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// The predecessor's data and the notice about it may come in either order; data of an earlier predecessor are not taken
+// for the present one's.
+func TestPredecessorInEitherOrder(t *testing.T) {
+	notice := func(request uint64) events.Notify {
+		return events.Notify{What: events.Waiting, Behind: fmt.Sprintf("/line/n-%d", request), Ahead: 1, Work: request}
+	}
+	for name, order := range map[string]func(*Predecessor){
+		"the notice first": func(p *Predecessor) { p.Ahead(notice(7)); p.Read(7, []byte("a"), 5) },
+		"the data first":   func(p *Predecessor) { p.Read(7, []byte("a"), 5); p.Ahead(notice(7)) },
+		"an earlier reply in between": func(p *Predecessor) {
+			p.Ahead(notice(7))
+			p.Read(7, []byte("a"), 5)
+			p.Read(6, []byte("b"), 4)
+		},
+	} {
+		var p Predecessor
+		order(&p)
+		if got := p.Words(false); got != `waiting behind "a" (token 5)` {
+			t.Errorf("%s: %s", name, got)
+		}
+		p.Ahead(notice(9))
+		if got := p.Words(false); got != `waiting behind the node "n-9"` {
+			t.Errorf("%s, then another predecessor: %s", name, got)
+		}
+	}
+}
