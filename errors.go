@@ -96,6 +96,25 @@ var (
 	ErrNoAuth = errors.New("incumbent: not authorised")
 	// ErrAuthFailed: the ensemble does not accept the credentials.
 	ErrAuthFailed = errors.New("incumbent: the credentials are not accepted")
+	// ErrNoNode: there is no node at the path, or no parent of the one to create.
+	ErrNoNode = errors.New("incumbent: NONODE (no such node)")
+	// ErrNodeExists: there is a node at the path already.
+	ErrNodeExists = errors.New("incumbent: NODEEXISTS (the node exists already)")
+	// ErrNotEmpty: the node to delete has children.
+	ErrNotEmpty = errors.New("incumbent: NOTEMPTY (the node has children)")
+	// ErrBadVersion: the node does not have the version that the request names: somebody has written it.
+	ErrBadVersion = errors.New("incumbent: BADVERSION (the node has another version)")
+	// ErrEphemeralParent: the parent of the node to create is ephemeral, and cannot have children.
+	ErrEphemeralParent = errors.New("incumbent: NOCHILDRENFOREPHEMERALS (an ephemeral node cannot have children)")
+	// ErrQuotaExceeded: a quota of the ensemble forbids the write.
+	ErrQuotaExceeded = errors.New("incumbent: QUOTAEXCEEDED (a quota forbids it)")
+	// ErrLocalSession: the servers' sessions are local, and own no ephemeral nodes.
+	ErrLocalSession = errors.New("incumbent: EPHEMERALONLOCALSESSION (the servers' sessions are local, and own no " +
+		"ephemeral nodes (localSessionsEnabled): set localSessionsUpgradingEnabled=true on the servers)")
+	// ErrLoginRequired: the servers serve only clients that have logged in.
+	ErrLoginRequired = errors.New("incumbent: SESSIONCLOSEDREQUIRESASLAUTH (the servers demand a login " +
+		"(enforce.auth.enabled, sessionRequireClientSASLAuth): set Config.SASL to a mechanism that they take " +
+		"(Config.Auth, if they enforce another scheme than sasl))")
 	// ErrInvalidACL: the ensemble does not take the access list of a new node. A list that names
 	// the node's creator, as the default with an identity does, needs an identity that the server
 	// knows: a client certificate is none if the server does not ask for it, or if a proxy ends
@@ -164,59 +183,56 @@ var (
 )
 
 var sentinels = map[events.Code]error{
-	events.Closed:          ErrClosed,
-	events.AlreadyStarted:  ErrAlreadyStarted,
-	events.NotStarted:      ErrNotStarted,
-	events.NotLeading:      ErrNotLeading,
-	events.ConnectionLoss:  ErrSuspended,
-	events.SessionExpired:  ErrSessionExpired,
-	events.NoAuth:          ErrNoAuth,
-	events.InvalidACL:      ErrInvalidACL,
-	events.AuthFailed:      ErrAuthFailed,
-	events.PersistentNode:  ErrPersistentNode,
-	events.Occupied:        ErrOccupied,
-	events.Inside:          ErrInside,
-	events.Outside:         ErrOutside,
-	events.MemberGone:      ErrMemberGone,
-	events.QueueFull:       ErrQueueFull,
-	events.OutcomeUnknown:  ErrOutcomeUnknown,
-	events.ItemLost:        ErrItemLost,
-	events.LimitDisagrees:  ErrLimitDiffers,
-	events.CounterEnd:      ErrCounterEnd,
-	events.TreeTooLarge:    ErrTreeTooLarge,
-	events.TokenFloor:      ErrTokenFloor,
-	events.ForeignOwner:    ErrForeignOwner,
-	events.WorkFailed:      ErrWorkFailed,
-	events.Unconfirmed:     ErrUnconfirmed,
-	events.TimeoutTooShort: ErrTimeoutTooShort,
-	events.TooSlow:         ErrTooSlow,
-	events.DeletedAgain:    ErrDeletedAgain,
-	events.Unhealthy:       ErrUnhealthy,
-	events.JobDisabled:     ErrJobDisabled,
-	events.JobConfig:       ErrJobConfig,
-	events.JobStrategy:     ErrJobStrategy,
-	events.LeadershipLost:  ErrLeadershipLost,
-	events.NodeType:        ErrNodeType,
-	events.JobRemoved:      ErrJobRemoved,
+	events.Closed:                  ErrClosed,
+	events.AlreadyStarted:          ErrAlreadyStarted,
+	events.NotStarted:              ErrNotStarted,
+	events.NotLeading:              ErrNotLeading,
+	events.ConnectionLoss:          ErrSuspended,
+	events.SessionExpired:          ErrSessionExpired,
+	events.NoAuth:                  ErrNoAuth,
+	events.InvalidACL:              ErrInvalidACL,
+	events.NoNode:                  ErrNoNode,
+	events.NodeExists:              ErrNodeExists,
+	events.NotEmpty:                ErrNotEmpty,
+	events.BadVersion:              ErrBadVersion,
+	events.NoChildrenOfEphemerals:  ErrEphemeralParent,
+	events.QuotaExceeded:           ErrQuotaExceeded,
+	events.RequiresSASL:            ErrLoginRequired,
+	events.EphemeralOnLocalSession: ErrLocalSession,
+	events.AuthFailed:              ErrAuthFailed,
+	events.PersistentNode:          ErrPersistentNode,
+	events.Occupied:                ErrOccupied,
+	events.Inside:                  ErrInside,
+	events.Outside:                 ErrOutside,
+	events.MemberGone:              ErrMemberGone,
+	events.QueueFull:               ErrQueueFull,
+	events.OutcomeUnknown:          ErrOutcomeUnknown,
+	events.ItemLost:                ErrItemLost,
+	events.LimitDisagrees:          ErrLimitDiffers,
+	events.CounterEnd:              ErrCounterEnd,
+	events.TreeTooLarge:            ErrTreeTooLarge,
+	events.TokenFloor:              ErrTokenFloor,
+	events.ForeignOwner:            ErrForeignOwner,
+	events.WorkFailed:              ErrWorkFailed,
+	events.Unconfirmed:             ErrUnconfirmed,
+	events.TimeoutTooShort:         ErrTimeoutTooShort,
+	events.TooSlow:                 ErrTooSlow,
+	events.DeletedAgain:            ErrDeletedAgain,
+	events.Unhealthy:               ErrUnhealthy,
+	events.JobDisabled:             ErrJobDisabled,
+	events.JobConfig:               ErrJobConfig,
+	events.JobStrategy:             ErrJobStrategy,
+	events.LeadershipLost:          ErrLeadershipLost,
+	events.NodeType:                ErrNodeType,
+	events.JobRemoved:              ErrJobRemoved,
 }
 
 // codeText has the text of codes without a sentinel.
 var codeText = map[events.Code]string{
-	events.NoNode:                 "no such node",
-	events.ParentGone:             "the directory was deleted before the node could be created in it",
-	events.NodeExists:             "the node exists already",
-	events.NotEmpty:               "the node has children",
-	events.BadVersion:             "the node has another version",
-	events.NoChildrenOfEphemerals: "an ephemeral node cannot have children",
-	events.Unimplemented:          "the server does not know this request",
-	events.QuotaExceeded:          "a quota forbids it",
-	events.Throttled:              "the server is overloaded",
-	events.RequiresSASL: "the servers demand a login (enforce.auth.enabled, sessionRequireClientSASLAuth): " +
-		"set Config.SASL to a mechanism that they take (Config.Auth, if they enforce another scheme than sasl)",
-	events.EphemeralOnLocalSession: "the servers' sessions are local, and own no ephemeral nodes " +
-		"(localSessionsEnabled): " +
-		"set localSessionsUpgradingEnabled=true on the servers",
-	events.NotSent: "not sent",
+	events.ParentGone:    "the directory was deleted before the node could be created in it",
+	events.Unimplemented: "the server does not know this request",
+	events.Throttled:     "the server is overloaded",
+	events.NotSent:       "not sent",
 }
 
 // Error is a refusal with ZooKeeper's or the recipe's own code. If there is a sentinel for

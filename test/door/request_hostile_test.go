@@ -153,3 +153,47 @@ func TestAGuaranteedDeleteThatIsCancelledInDoubt(t *testing.T) {
 		}
 	})
 }
+
+// Programs ask for the codes of the ensemble by errors.Is. The text has the code and the path.
+func TestRefusalsByName(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		c := w.open()
+		ctx := t.Context()
+		_, err := c.Create("/a/b", nil).Parents().Do(ctx)
+		fine(t, err)
+		_, err = c.Create("/short", nil).Ephemeral().Do(ctx)
+		fine(t, err)
+		get := func() error { _, err := c.Get("/none").Do(ctx); return err }
+		create := func(path string) func() error {
+			return func() error { _, err := c.Create(path, nil).Do(ctx); return err }
+		}
+		all := []error{incumbent.ErrNoNode, incumbent.ErrNodeExists, incumbent.ErrNotEmpty, incumbent.ErrBadVersion,
+			incumbent.ErrEphemeralParent, incumbent.ErrQuotaExceeded, incumbent.ErrLocalSession,
+			incumbent.ErrLoginRequired}
+		remove := func() error { return c.Delete("/a").Do(ctx) }
+		write := func() error {
+			_, err := c.Multi(incumbent.CheckVersion("/a", 7)).Do(ctx)
+			return err
+		}
+		for want, ask := range map[string]struct {
+			is  error
+			ask func() error
+		}{
+			"NONODE (no such node): /none":                      {incumbent.ErrNoNode, get},
+			"NODEEXISTS (the node exists already): /a/b":        {incumbent.ErrNodeExists, create("/a/b")},
+			"NOTEMPTY (the node has children): /a":              {incumbent.ErrNotEmpty, remove},
+			"BADVERSION (the node has another version)":         {incumbent.ErrBadVersion, write},
+			"NOCHILDRENFOREPHEMERALS (an ephemeral node cannot": {incumbent.ErrEphemeralParent, create("/short/x")},
+		} {
+			err := ask.ask()
+			if !errors.Is(err, ask.is) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %v with %q", err, ask.is, want)
+			}
+			for _, other := range all {
+				if other != ask.is && errors.Is(err, other) {
+					t.Errorf("%v is also %v", err, other)
+				}
+			}
+		}
+	})
+}

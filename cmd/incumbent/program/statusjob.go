@@ -95,7 +95,7 @@ func (s *jobState) read(ctx context.Context, client *incumbent.Client, job *incu
 	}
 	for _, address := range servers {
 		node, err := client.Get(machines.JobServer(dir, address)).Do(ctx)
-		if err != nil && !missingNode(err) {
+		if err != nil && !errors.Is(err, incumbent.ErrNoNode) {
 			return err
 		}
 		s.servers = append(s.servers, jobServer{cut(address), string(node.Data) == machines.ServerDisabled})
@@ -106,7 +106,7 @@ func (s *jobState) read(ctx context.Context, client *incumbent.Client, job *incu
 // childNames lists a node's children; none if it does not exist.
 func childNames(ctx context.Context, client *incumbent.Client, path string) ([]string, error) {
 	all, err := client.Children(path).Do(ctx)
-	if missingNode(err) {
+	if errors.Is(err, incumbent.ErrNoNode) {
 		return nil, nil
 	}
 	return all, err
@@ -115,12 +115,6 @@ func childNames(ctx context.Context, client *incumbent.Client, path string) ([]s
 func exists(ctx context.Context, client *incumbent.Client, path string) (bool, error) {
 	stat, err := client.Exists(path).Do(ctx)
 	return stat != nil, err
-}
-
-// missingNode reports whether a request was refused because there is no such node.
-func missingNode(err error) bool {
-	var refused *incumbent.Error
-	return errors.As(err, &refused) && refused.Code == events.NoNode
 }
 
 // object returns the job's state for --json.

@@ -129,7 +129,7 @@ func (s *scheduler) open(held *incumbent.Leadership) (entry, int32, error) {
 		return last, 0, err
 	}
 	node, err := s.client.Get(s.ledger).Do(held.Context())
-	if refused := (*incumbent.Error)(nil); errors.As(err, &refused) && refused.Code == "NONODE" {
+	if errors.Is(err, incumbent.ErrNoNode) {
 		_, err = held.Write(held.Context(), incumbent.CreateNode(s.ledger, encode(last)))
 		return last, 0, err
 	}

@@ -71,9 +71,8 @@ func (i *instance) run(ctx context.Context) error {
 	if err := i.mustNotBeElasticJobs(ctx); err != nil {
 		return err
 	}
-	var refused *incumbent.Error
 	_, err := i.client.Create(i.job+"/sharding", []byte("{}")).Parents().Do(ctx)
-	if err != nil && !(errors.As(err, &refused) && refused.Code == "NODEEXISTS") {
+	if err != nil && !errors.Is(err, incumbent.ErrNodeExists) {
 		return err
 	}
 	own, err := i.client.PersistentNode(i.job+"/instances/"+i.id, nil, incumbent.PersistentNodeOptions{})
