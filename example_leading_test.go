@@ -171,7 +171,7 @@ func ExampleLatchOptions_healthy() {
 	down.Store(true)
 	<-leadership.Context().Done()
 	fmt.Println(incumbent.LostReason(context.Cause(leadership.Context())))
-	fmt.Println(first.Err())
+	fmt.Println("out of the line:", errors.Is(first.Err(), incumbent.ErrUnhealthy))
 	leadership.Release() // the work has returned: now the place is given up
 	next, err := second.Await(ctx)
 	if err != nil {
@@ -181,7 +181,7 @@ func ExampleLatchOptions_healthy() {
 	next.Release()
 	// Output:
 	// the health check failed
-	// incumbent: the health check fails: the database does not answer
+	// out of the line: true
 	// the second leads
 }
 
