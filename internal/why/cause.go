@@ -151,7 +151,7 @@ func (h *history) byLogsEnd(t *Term, next *Term, e *Ending) {
 		e.Cause, e.Text = CauseGap, "has a log that ends at its last record although "+why
 		return
 	}
-	if next == nil && h.endOf(t.Node) == nil {
+	if next == nil && h.endOf(t.Node, t.Token) == nil {
 		e.Cause, e.Text = CauseLeads, "still "+t.holds()+" where its log ends"
 		return
 	}
@@ -165,7 +165,7 @@ const logJustEnds = "its process was killed or stopped, its machine died, or the
 // byDeletion finds out who deleted the node of a term that heard of it.
 func (h *history) byDeletion(t *Term, e *Ending) {
 	s := t.Log.sessionNumbered(t.Session)
-	if end := h.endOf(t.Node); end != nil {
+	if end := h.endOf(t.Node, t.Token); end != nil {
 		h.byTransaction(t, s, end, e)
 		return
 	}

@@ -192,7 +192,7 @@ func (r *Report) nodeFact(l *Log, n *node) Fact {
 	if n.session != nil {
 		f.Session = hex(n.session.id)
 	}
-	if end := r.h.endOf(n.path); end != nil {
+	if end := r.h.endOf(n.path, n.czxid); end != nil {
 		t := time.UnixMilli(end.ended.Time).Add(time.Duration(r.face.shift)).UTC()
 		f.To, f.Zxid = &t, hex(end.ended.Zxid)
 	}

@@ -13,7 +13,7 @@ type history struct {
 	clocks   *clocks
 	txns     map[int64]txnlog.Txn
 	all      []txnlog.Txn
-	lives    map[string]*life // by path, from the transaction logs
+	lives    map[string][]*life // by path, from the transaction logs, in their order
 	sessions map[int64]*Log   // by ZooKeeper's id
 	replaced bool             // the ensemble's data were replaced: zxids have no order
 	several  bool             // or the logs are of several ensembles that have the same servers' names
@@ -24,7 +24,7 @@ type history struct {
 	commands map[*Term][]stint  // that elect or lock ran
 }
 
-// life is what the transaction logs say of a node that has a name of its own.
+// life is what the transaction logs say of one node. Those of a job's leaders have one path.
 type life struct {
 	created, ended *txnlog.Txn
 	owner          int64
@@ -32,7 +32,7 @@ type life struct {
 }
 
 func newHistory(logs []*Log, txns []txnlog.Txn, ppm int64) *history {
-	h := &history{logs: logs, all: txns, txns: map[int64]txnlog.Txn{}, lives: map[string]*life{}, sessions: map[int64]*Log{}, highest: map[*Log][]int64{}, kinds: map[string]nameKind{}}
+	h := &history{logs: logs, all: txns, txns: map[int64]txnlog.Txn{}, lives: map[string][]*life{}, sessions: map[int64]*Log{}, highest: map[*Log][]int64{}, kinds: map[string]nameKind{}}
 	for _, t := range txns {
 		h.txns[t.Zxid] = t
 	}
@@ -93,7 +93,7 @@ func (h *history) readLives() {
 			c := &t.Changes[j]
 			switch c.Kind {
 			case txnlog.Create, txnlog.Create2:
-				h.lives[c.Path] = &life{created: t, owner: ownerOf(t, c)}
+				h.lives[c.Path] = append(h.lives[c.Path], &life{created: t, owner: ownerOf(t, c)})
 				if c.Ephemeral {
 					bySession[t.Session] = append(bySession[t.Session], c.Path)
 				}
@@ -116,14 +116,26 @@ func ownerOf(t *txnlog.Txn, c *txnlog.Change) int64 {
 }
 
 func (h *history) endLife(path string, t *txnlog.Txn, c *txnlog.Change) {
-	if l := h.lives[path]; l != nil && l.ended == nil {
+	if l := h.lifeOf(path, 0); l != nil && l.ended == nil {
 		l.ended, l.by = t, c
 	}
 }
 
-// endOf returns the transaction that ended a node, nil if none is known.
-func (h *history) endOf(path string) *life {
-	if l := h.lives[path]; l != nil && l.ended != nil {
+// lifeOf returns what is known of the node that a transaction created at a path, of the last one there if zxid is 0;
+// nil if nothing is.
+func (h *history) lifeOf(path string, zxid int64) *life {
+	all := h.lives[path]
+	for i := len(all) - 1; i >= 0; i-- {
+		if zxid == 0 || all[i].created.Zxid == zxid {
+			return all[i]
+		}
+	}
+	return nil
+}
+
+// endOf returns the transaction that ended such a node, nil if none is known.
+func (h *history) endOf(path string, zxid int64) *life {
+	if l := h.lifeOf(path, zxid); l != nil && l.ended != nil {
 		return l
 	}
 	return nil
@@ -224,7 +236,7 @@ func (h *history) endedItself(t *Term) uint64 {
 	if d := t.deleted(t.Stopped); d != nil {
 		return d.seq
 	}
-	end := h.endOf(t.Node)
+	end := h.endOf(t.Node, t.Token)
 	s := t.Log.sessionNumbered(t.Session)
 	if end != nil && s != nil && end.by.Kind == txnlog.CloseSession && end.ended.Session == s.id && end.ended.Cxid != 0 && s.closeAsked >= t.Stopped {
 		return s.closeAsked

@@ -22,7 +22,7 @@ func (h *history) byLastLine(t, next *Term, e *Ending) bool {
 	if end == nil {
 		return false
 	}
-	goes := next == nil && h.endOf(t.Node) == nil
+	goes := next == nil && h.endOf(t.Node, t.Token) == nil
 	switch dump := t.Log.Header.Dump; {
 	case goes && end.Why != events.EndClosed:
 		e.Cause, e.Text = CauseLeads, "still "+t.holds()+" where its log ends"
@@ -57,7 +57,7 @@ func (h *history) livedOn(t, next *Term) string {
 	if s == nil || h.replaced {
 		return ""
 	}
-	end := h.endOf(t.Node)
+	end := h.endOf(t.Node, t.Token)
 	switch {
 	case end == nil:
 		return h.goneAtOddTime(t, s, next)

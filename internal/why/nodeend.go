@@ -29,7 +29,7 @@ func (r *Report) tellNode(m *Move, add adder) {
 		return
 	}
 	node := "node " + shortNode(t.Node)
-	if end := r.h.endOf(t.Node); end != nil {
+	if end := r.h.endOf(t.Node, t.Token); end != nil {
 		r.tellTransaction(m, end, node, add)
 		return
 	}
@@ -66,7 +66,7 @@ func (r *Report) tellNode(m *Move, add adder) {
 // ended it.
 func (r *Report) goneEarly(m *Move) bool {
 	c := m.Ending.Cause
-	return m.NodeEnd == "" && c != CauseDeleted && c != CauseEvicted && r.h.endOf(m.From.Node) == nil &&
+	return m.NodeEnd == "" && c != CauseDeleted && c != CauseEvicted && r.h.endOf(m.From.Node, m.From.Token) == nil &&
 		len(m.Proofs) > 0 && m.Proofs[0].Certainty == Both && m.Proofs[0].Earlier == m.From && m.From.Log != m.To.Log
 }
 

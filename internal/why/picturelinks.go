@@ -165,7 +165,7 @@ func (p *painter) lastHeard(l *Log, session, before int64) PictureEnd {
 
 // whyGone returns what caused that a client saw a node gone: the transaction, the owner's request, or its silence.
 func (p *painter) whyGone(l *Log, g sighting, shown map[int64]bool) (PictureEnd, string) {
-	if end := p.h.endOf(g.path); end != nil && shown[end.ended.Zxid] {
+	if end := p.h.endOf(g.path, 0); end != nil && shown[end.ended.Zxid] {
 		return PictureEnd{Zxid: hex(end.ended.Zxid)}, "the transaction that ended the node"
 	}
 	if d, done := p.deleted[g.path]; done && (d.log != l || d.answer < g.seq) {

@@ -41,7 +41,7 @@ func (p *painter) findEnds() {
 			}
 		}
 		for _, path := range append(sortedKeys(l.nodes), sortedKeys(l.leases)...) {
-			if end := p.h.endOf(path); end != nil {
+			if end := p.h.endOf(path, 0); end != nil {
 				p.ended[end.ended.Zxid] = append(p.ended[end.ended.Zxid], "node "+shortNode(path))
 			}
 		}
@@ -129,7 +129,7 @@ func (p *painter) node(l *Log, n *node) Span {
 
 // nodeEnd returns when a node went, and how that is known; 0 if it stood, as far as the logs show.
 func (p *painter) nodeEnd(l *Log, n *node) (at int64, how string) {
-	if end := p.h.endOf(n.path); end != nil {
+	if end := p.h.endOf(n.path, n.czxid); end != nil {
 		return p.timeOf(end.ended), "zxid " + hex(end.ended.Zxid) + " of the ensemble's log"
 	}
 	if own := l.leases[n.path]; own != nil && own.gone != 0 {

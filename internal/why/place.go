@@ -104,7 +104,7 @@ func (h *history) findLines() []*line {
 			n := byKey[key]
 			if n == nil {
 				n = &line{dir: t.Dir, kind: k.kind, path: t.Dir, permits: t.Recipe == "semaphore"}
-				if n.permits && m.path != "" {
+				if (n.permits || t.Recipe == "jobelection") && m.path != "" {
 					n.path = m.path
 				}
 				byKey[key] = n
@@ -146,7 +146,7 @@ func (h *history) strangersIn(n *line) (all []stranger) {
 		for _, l := range h.logs {
 			s.owner = max(s.owner, l.owners[path])
 		}
-		if life := h.lives[path]; life != nil && s.owner == 0 {
+		if life := h.lifeOf(path, 0); life != nil && s.owner == 0 {
 			s.owner = life.owner
 		}
 		if h.mayHaveLed(n, s) {
@@ -181,7 +181,7 @@ func sortedKeys[V any](m map[string]V) []string {
 // mayHaveLed reports whether a stranger may have been first: not if a place ahead of it, whose
 // log is there, outlived it or was still there when its log ended.
 func (h *history) mayHaveLed(n *line, s stranger) bool {
-	life := h.lives[s.path]
+	life := h.lifeOf(s.path, 0)
 	for _, l := range h.logs {
 		for path, own := range l.nodes {
 			if dirOf(path) != n.dir || orderOf(path) >= s.order {
@@ -190,7 +190,7 @@ func (h *history) mayHaveLed(n *line, s stranger) bool {
 			if k := h.kindOf(baseOf(path)); k.kind != n.kind || k.shares && s.reads {
 				continue
 			}
-			if mine := h.lives[path]; life != nil && life.ended != nil && mine != nil && (mine.ended == nil || mine.ended.Zxid > life.ended.Zxid) {
+			if mine := h.lifeOf(path, own.czxid); life != nil && life.ended != nil && mine != nil && (mine.ended == nil || mine.ended.Zxid > life.ended.Zxid) {
 				return false
 			}
 			if h.outlives(l, own) && !n.passed(own.path) {
@@ -209,7 +209,7 @@ func (n *line) passed(path string) bool {
 // outlives reports whether a node was there when its client's log ended, as far as that shows: not if nothing confirmed
 // the session any more.
 func (h *history) outlives(l *Log, n *node) bool {
-	if l.closed || !l.confirmed() || h.endOf(n.path) != nil ||
+	if l.closed || !l.confirmed() || h.endOf(n.path, n.czxid) != nil ||
 		n.session == nil || n.session.lost != nil || n.session.closeAsked != 0 || n.session != l.session.current {
 		return false
 	}
@@ -286,7 +286,7 @@ func (l *Log) endedNodes() map[string]bool {
 
 // wasSeenGone reports whether a log shows that a node has gone.
 func (h *history) wasSeenGone(path string) bool {
-	return h.endOf(path) != nil || slices.ContainsFunc(h.logs, func(l *Log) bool {
+	return h.endOf(path, 0) != nil || slices.ContainsFunc(h.logs, func(l *Log) bool {
 		return sawGone(l, path,
 			l.lastSeq) != 0
 	})

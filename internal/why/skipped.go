@@ -44,7 +44,7 @@ func (r *Report) skipped(m Move) (all []Skipped) {
 		if cause, why, server := r.whySkipped(p.log, p.node, m.To); why != "" {
 			one := Skipped{Participant: p.log.nameOf(p.node.machine), At: *at(r.wall(m.To.Log, m.To.ElectedAt)),
 				For: m.To.who(), Cause: cause, Why: why, log: p.log, server: server}
-			if end := r.h.endOf(p.node.path); end != nil {
+			if end := r.h.endOf(p.node.path, p.node.czxid); end != nil {
 				one.Until = at(min(end.ended.Time*milli+r.face.shift, one.At.UnixNano()))
 			}
 			one.Text = one.text()

@@ -166,7 +166,7 @@ func (h *history) lateWrite(t, next *Term, w events.Write) string {
 		return ""
 	}
 	what := fmt.Sprintf("a guarded write with token %d (zxid %s) was committed after ", t.Token, hex(w.Zxid))
-	if end := h.endOf(t.Node); end != nil && end.ended.Zxid < w.Zxid && t.Recipe != "jobelection" {
+	if end := h.endOf(t.Node, t.Token); end != nil && end.ended.Zxid < w.Zxid {
 		return what + "its node had gone (zxid " + hex(end.ended.Zxid) + ")"
 	}
 	if next == nil || next.Node == t.Node {
