@@ -11,13 +11,14 @@
 //
 //	log.go      reads one client's records; effect.go what their effects say; terms.go the terms in them; notes.go other lines
 //	clock.go    how far the clocks of the hosts are apart, with the error; envelope.go between two samples
-//	history.go  what all logs together say of nodes and sessions; place.go the places of clients without a log
+//	history.go  what all logs together say of nodes and sessions; place.go the places of clients without a log,
+//	            markers.go those of a job's leaders; ensembles.go whether all are of one ensemble
 //	cause.go    why a term ended; loss.go those that come by the connection, logsend.go by the log's end, pauses.go by a clock
 //	trouble.go  what kept participants from leading; nodeend.go what became of a node; twice.go two logs of one client;
-//	            headless.go a term whose beginning is missing
+//	            missing.go what no log has: the beginning of a term, a place in a line
 //	proof.go    which of two terms was first, and how that is known
 //	items.go    how a job's items were dealt and taken over
-//	leases.go   the nodes of permits; stays.go the times inside a double barrier
+//	stays.go    the times inside a double barrier
 //	report.go   the report; moves.go the moves of each line and the verdict; permits.go those of a semaphore;
 //	            scope.go which of them were asked for; nothing.go why there is none
 //	summary.go  a line at a glance; led.go its terms; because.go all that was wrong when one ended;

@@ -3,6 +3,8 @@ package why
 import (
 	"slices"
 	"strings"
+
+	"github.com/incumbent-go/incumbent/machines"
 )
 
 // apart says that logs may be of different ensembles: their connect strings have no server in common, and no client saw a
@@ -50,14 +52,21 @@ func (l *Log) meets(o *Log) bool {
 	return len(mine) == 0 || len(others) == 0 || slices.ContainsFunc(mine, func(s string) bool { return slices.Contains(others, s) }) || l.saw(o)
 }
 
-// saw reports whether a client saw a node or a session of another one.
+// saw reports whether a client saw a node or a session of another one. A name without a GUID may be of any ensemble.
 func (l *Log) saw(o *Log) bool {
 	for path, n := range o.nodes {
-		if l.listedFirst(path) != 0 || n.session != nil && n.session.id != 0 && l.owners[path] == n.session.id {
+		if hasGUID(path) && l.listedFirst(path) != 0 ||
+			n.session != nil && n.session.id != 0 && l.owners[path] == n.session.id {
 			return true
 		}
 	}
-	return slices.ContainsFunc(l.gone, func(g sighting) bool { return o.nodes[g.path] != nil })
+	return slices.ContainsFunc(l.gone, func(g sighting) bool { return hasGUID(g.path) && o.nodes[g.path] != nil })
+}
+
+// hasGUID reports whether a node's name is of one create only.
+func hasGUID(path string) bool {
+	name, _, _ := machines.CutNumber(baseOf(path))
+	return machines.NameKind(name) != name
 }
 
 // findApart sets whether the logs may be of different ensembles. In one ensemble a zxid is of one write.

@@ -14,11 +14,11 @@ type history struct {
 	txns     map[int64]txnlog.Txn
 	all      []txnlog.Txn
 	lives    map[string][]*life // by path, from the transaction logs, in their order
-	sessions map[int64]*Log   // by ZooKeeper's id
-	replaced bool             // the ensemble's data were replaced: zxids have no order
-	several  bool             // or the logs are of several ensembles that have the same servers' names
-	apart    *apart           // the logs may be of different ensembles; nil: they are of one
-	highest  map[*Log][]int64 // at each sight, the highest zxid seen so far
+	sessions map[int64]*Log     // by ZooKeeper's id
+	replaced bool               // the ensemble's data were replaced: zxids have no order
+	several  bool               // or the logs are of several ensembles that have the same servers' names
+	apart    *apart             // the logs may be of different ensembles; nil: they are of one
+	highest  map[*Log][]int64   // at each sight, the highest zxid seen so far
 	kinds    map[string]nameKind
 	places   map[string][]place // what placesIn returns
 	commands map[*Term][]stint  // that elect or lock ran
@@ -32,7 +32,8 @@ type life struct {
 }
 
 func newHistory(logs []*Log, txns []txnlog.Txn, ppm int64) *history {
-	h := &history{logs: logs, all: txns, txns: map[int64]txnlog.Txn{}, lives: map[string][]*life{}, sessions: map[int64]*Log{}, highest: map[*Log][]int64{}, kinds: map[string]nameKind{}}
+	h := &history{logs: logs, all: txns, txns: map[int64]txnlog.Txn{}, lives: map[string][]*life{},
+		sessions: map[int64]*Log{}, highest: map[*Log][]int64{}, kinds: map[string]nameKind{}}
 	for _, t := range txns {
 		h.txns[t.Zxid] = t
 	}

@@ -68,6 +68,7 @@ type Log struct {
 	goneSeqs    map[string][]uint64   // the records in gone, by path: see sawGone
 	nodesEnded  map[string]bool       // what endedNodes returns
 	unread      []uint64              // records with an effect that could not be read
+	markers     []marker              // nodes of a job's leaders, as they were seen
 }
 
 // hole is a gap in the log.
@@ -226,6 +227,7 @@ func (l *Log) add(r events.Record) {
 	}
 	l.addEvent(r)
 	l.addReply(r)
+	l.addMarker(r)
 	l.addStay(r)
 	for _, text := range r.Effects.Strings() {
 		l.addEffect(r, text)

@@ -76,7 +76,7 @@ func (h *history) goneAtOddTime(t *Term, s *session, next *Term) string {
 	for _, l := range h.logs {
 		for _, g := range l.gone {
 			// The nodes of all leaders of a job have the same path: only one that went after the election counts.
-			if g.path == t.Node && h.clocks.between(t.Log, t.ElectedAt, l, g.at).lo > 0 {
+			if l.isEndOf(t, g) && h.clocks.between(t.Log, t.ElectedAt, l, g.at).lo > 0 {
 				if at := h.clocks.between(t.Log, t.Log.last, l, g.at); at.known() && at.hi < since.hi {
 					since = at
 				}

@@ -13,6 +13,7 @@ import (
 // spared is what is left of the logs of a world: some are missing, some are cut, some are of another ensemble.
 type spared struct {
 	*simulated
+	job   bool // a job's election, not a latch
 	logs  []*Log
 	lacks string // what is missing, for a failure
 	of    map[*Log]int
@@ -27,7 +28,12 @@ func spare(t *testing.T, seed uint64) *spared {
 	for i := range names {
 		names[i] = fmt.Sprint(odd[dice.IntN(len(odd))], i)
 	}
-	s := &spared{simulated: newSimulatedAt(t, seed, false, path, names), of: map[*Log]int{}, until: map[int]int64{}}
+	recipe := "latch"
+	if seed%4 == 3 {
+		recipe = "jobelection"
+	}
+	s := &spared{simulated: newSimulatedAt(t, seed, false, recipe, path, names), job: recipe != "latch",
+		of: map[*Log]int{}, until: map[int]int64{}}
 	for _, c := range s.Clients() {
 		all := len(s.records[c.ID()])
 		kept, damage := all, ""
@@ -50,7 +56,7 @@ func spare(t *testing.T, seed uint64) *spared {
 		}
 	}
 	if dice.IntN(4) == 0 {
-		for _, l := range newSimulatedAt(t, seed+1000, false, path, names).logs(t)[:1] {
+		for _, l := range newSimulatedAt(t, seed+1000, false, recipe, path, names).logs(t)[:1] {
 			l.Name, l.Header.Servers = "foreign", []string{"other:2181"}
 			s.logs = append(s.logs, l)
 			s.lacks += ", and there is one of another ensemble"
@@ -122,7 +128,7 @@ func (s *spared) whole(l *Log) bool {
 // Whatever is missing, cut, damaged or foreign: what is stated is what was so in the world, or it is said that it is
 // not known.
 func TestWhatIsMissingMakesNothingFalse(t *testing.T) {
-	said, missing := map[Verdict]int{}, 0
+	said, missing, ofJobs := map[Verdict]int{}, 0, map[Verdict]int{}
 	for seed := range uint64(selection.Of(t, "worlds", 100, 200, 800)) {
 		s := spare(t, seed)
 		var txns []txnlog.Txn
@@ -131,6 +137,9 @@ func TestWhatIsMissingMakesNothingFalse(t *testing.T) {
 		}
 		r := Explain(s.logs, txns, Options{})
 		said[r.Verdict]++
+		if s.job {
+			ofJobs[r.Verdict]++
+		}
 		assumes := strings.HasPrefix(r.Why, assumes)
 		never := r.Verdict == NeverProven || r.Verdict == NeverMeasured
 		both := s.twoBefore(s.end())
@@ -165,8 +174,9 @@ func TestWhatIsMissingMakesNothingFalse(t *testing.T) {
 			return
 		}
 	}
-	t.Logf("%v, a term is missing in %d", said, missing)
-	if said[CannotTell] == 0 || said[NeverProven] == 0 || said[NeverMeasured] == 0 || missing == 0 {
-		t.Errorf("%v, a term is missing in %d: all should occur", said, missing)
+	t.Logf("%v, of jobs %v, a term is missing in %d", said, ofJobs, missing)
+	if said[CannotTell] == 0 || said[NeverProven] == 0 || said[NeverMeasured] == 0 || missing == 0 ||
+		ofJobs[CannotTell] == 0 || ofJobs[NeverProven] == 0 {
+		t.Errorf("%v, of jobs %v, a term is missing in %d: all should occur", said, ofJobs, missing)
 	}
 }

@@ -18,7 +18,9 @@ func (r *Report) addMoves(all []Move, n *line) []Move {
 	var lingering []*Term // terms before the last whose work may run on
 	for i, t := range n.terms {
 		m := Move{Path: n.path, To: t, Proofs: r.conflicts(n, i)}
-		m.Work, lingering = r.h.worksBefore(t, last, lingering)
+		if !r.h.apart.sure() {
+			m.Work, lingering = r.h.worksBefore(t, last, lingering)
+		}
 		if last != nil {
 			if conflict(last, t) {
 				m.From, m.Ending = last, r.h.endingOf(last, t)
@@ -49,8 +51,12 @@ func (r *Report) addEnd(all []Move, n *line, t *Term) []Move {
 	return append(all, m)
 }
 
-// conflicts compares a term with those before it that must not have gone on.
+// conflicts compares a term with those before it that must not have gone on. Nothing of different ensembles is
+// compared.
 func (r *Report) conflicts(n *line, i int) (all []Proof) {
+	if r.h.apart.sure() {
+		return nil
+	}
 	t := n.terms[i]
 	for j := i - 1; j >= 0; j-- {
 		if conflict(n.terms[j], t) {
@@ -175,8 +181,8 @@ func (r *Report) waitsOn(n *line) string {
 		if s.log.ended() { // its process went on
 			tolerance = 0
 		}
-		if r.othersGoOn(s.log, tolerance, n.path) {
-			return s.log.Name + "'s log ends while its node " + s.name() + " is in line, and others go on" +
+		if r.othersGoOn(s.log, tolerance, n.path, anyLog) {
+			return s.log.Name + "'s log ends while " + s.own() + " is in line, and others go on" +
 				r.txnsWouldShow()
 		}
 	}
@@ -185,19 +191,23 @@ func (r *Report) waitsOn(n *line) string {
 
 // endsEarly reports whether a term goes on where its log ends, and another's log goes on for longer.
 func (r *Report) endsEarly(t *Term, path string) bool {
-	return t.Open() && r.isLast(t) && r.h.endingOf(t, nil).Cause == CauseLeads && r.othersGoOn(t.Log, t.timeout(), path)
+	return t.Open() && r.isLast(t) && r.h.endingOf(t, nil).Cause == CauseLeads &&
+		r.othersGoOn(t.Log, t.timeout(), path, func(l *Log) bool { return !l.sawMarkerLast(t) })
 }
 
-// othersGoOn reports whether the log of another client in a line may be longer, by more than a session timeout.
-func (r *Report) othersGoOn(than *Log, timeout time.Duration, path string) bool {
+// othersGoOn reports whether the log of another client in a line, of those that count, may be longer by more than a
+// session timeout.
+func (r *Report) othersGoOn(than *Log, timeout time.Duration, path string, counts func(*Log) bool) bool {
 	return slices.ContainsFunc(r.logs, func(l *Log) bool {
-		if l == than || !l.queued(path) || l.Records == 0 {
+		if l == than || !l.queued(path) || l.Records == 0 || !counts(l) {
 			return false
 		}
 		longer := r.h.clocks.between(than, than.last, l, l.last)
 		return !longer.known() || longer.mid() > int64(timeout)
 	})
 }
+
+func anyLog(*Log) bool { return true }
 
 // goneMeanwhile reports whether records are missing from a log during the moves that were asked for, and its client
 // was in one of their lines.
@@ -274,12 +284,16 @@ func (m *Move) byHand(p Proof) string {
 }
 
 // cutBefore says whose log ends before its client was in a line, while others go on, so that it may have led since; ""
-// if none does. One that could not get a place is not one of them.
+// if none does. One that could not get a place is not one of them. An instance of a job has no place before it may
+// lead.
 func (r *Report) cutBefore(n *line) string {
+	if n.fixed() {
+		return ""
+	}
 	for _, l := range r.logs {
 		over := l.closed || l.lastLine != nil && !l.ended()
 		if over || l.Records == 0 || len(l.failures) > 0 || n.permits || !l.mayQueue(n.path) || l.hasNode(n.dir) ||
-			!r.othersGoOn(l, 0, n.path) {
+			!r.othersGoOn(l, 0, n.path, anyLog) {
 			continue
 		}
 		return l.Name + "'s log ends at " + r.time(l, l.last) + ", before it was in line, and others go on"

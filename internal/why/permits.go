@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
 )
 
 // Permits says whether a semaphore had enough permits when a term began.
@@ -174,4 +177,73 @@ func (t *Term) holds() string {
 		return "holds it"
 	}
 	return "leads"
+}
+
+// lease is the node of a permit. Transactions create and delete it, so it stands in no create's answer.
+type lease struct {
+	node
+	gone   uint64 // the seq of the record that shows that its client deleted it; 0: none does
+	goneAt int64
+}
+
+// pool returns the directory of a semaphore's permits; "" for another recipe, or if the log does not have the path.
+func (m *machine) pool() string {
+	if m.recipe != "semaphore" || m.path == "" {
+		return ""
+	}
+	return machines.SemaphorePool(m.path, m.kazoo)
+}
+
+// askLeases notes which nodes a semaphore's transaction deletes.
+func (l *Log) askLeases(r events.Record, number uint64, ops string) {
+	if l.machineOf(r.Machine).pool() == "" {
+		return
+	}
+	var gone []string
+	for _, op := range splitOps(ops) {
+		if what, is := strings.CutPrefix(op, "delete "); is {
+			if path, ok := readPath(what); ok { // else askDeletes has said so
+				gone = append(gone, path)
+			}
+		}
+	}
+	l.givenBack[timerKey{r.Machine, number}] = gone
+}
+
+// answerLeases notes the permits that a transaction created, and those that it deleted.
+func (l *Log) answerLeases(r events.Record) {
+	ev, pool, key := r.Event, l.machineOf(r.Machine).pool(), timerKey{r.Machine, r.Event.Request}
+	for _, path := range ev.Children {
+		if pool != "" && dirOf(path) == pool {
+			l.leases[path] = &lease{node: node{path, r.Machine, r.Seq, ev.At, ev.SentAt, ev.Zxid, l.session.current}}
+		}
+	}
+	for _, path := range l.givenBack[key] {
+		if known := l.leases[path]; known != nil && known.gone == 0 {
+			known.gone, known.goneAt = r.Seq, ev.At
+		}
+	}
+	delete(l.givenBack, key)
+}
+
+// heldLease notes the first permit of a term, if no answer named it: the reply to its transaction was lost.
+func (l *Log) heldLease(r events.Record, path string, token int64) {
+	if l.machineOf(r.Machine).recipe == "semaphore" && l.leases[path] == nil {
+		l.leases[path] = &lease{node: node{path, r.Machine, r.Seq, r.Event.At, 0, token, l.session.current}}
+	}
+}
+
+// ownNodes returns the nodes of all machines of a client, permits among them, in the order in which they were created.
+func (l *Log) ownNodes() []*node {
+	all := make([]*node, 0, len(l.nodes)+len(l.leases))
+	for _, n := range l.nodes {
+		all = append(all, n)
+	}
+	for _, n := range l.leases {
+		all = append(all, &n.node)
+	}
+	slices.SortFunc(all, func(a, b *node) int {
+		return cmp.Or(cmp.Compare(a.seq, b.seq), strings.Compare(a.path, b.path))
+	})
+	return all
 }

@@ -21,6 +21,7 @@ type line struct {
 
 // stranger is a place in a line of a client without a log.
 type stranger struct {
+	label string // what it is called if not by its node
 	path  string
 	order int64
 	owner int64 // the session; 0 if unknown
@@ -30,12 +31,23 @@ type stranger struct {
 	from  int64 // the log's last record before that
 }
 
-// name returns the node's number in its line.
+// name returns the node's number in its line, or what it is called.
 func (s stranger) name() string {
-	if s.path == "" { // nothing else is known of it
-		return itoa(s.order)
+	switch {
+	case s.label != "":
+		return s.label
+	case s.path == "": // nothing else is known of it
+		return "node " + itoa(s.order)
 	}
-	return shortNode(s.path)
+	return "node " + shortNode(s.path)
+}
+
+// own names the node as that of the log's client.
+func (s stranger) own() string {
+	if s.label != "" {
+		return "its node"
+	}
+	return "its " + s.name()
 }
 
 // kindOf returns the kind of a node's name, as in "latch-", and whether it shares. Plain names are of one kind with
@@ -124,8 +136,11 @@ func (h *history) findLines() []*line {
 
 // strangersIn returns the places of clients without a log that may have led.
 func (h *history) strangersIn(n *line) (all []stranger) {
-	if n.terms[0].Recipe == "jobelection" || n.permits {
+	switch {
+	case n.permits:
 		return nil
+	case n.fixed():
+		return h.markersIn(n)
 	}
 	known := map[string]bool{}
 	for _, l := range h.logs {
@@ -190,7 +205,9 @@ func (h *history) mayHaveLed(n *line, s stranger) bool {
 			if k := h.kindOf(baseOf(path)); k.kind != n.kind || k.shares && s.reads {
 				continue
 			}
-			if mine := h.lifeOf(path, own.czxid); life != nil && life.ended != nil && mine != nil && (mine.ended == nil || mine.ended.Zxid > life.ended.Zxid) {
+			mine := h.lifeOf(path, own.czxid)
+			if life != nil && life.ended != nil && mine != nil &&
+				(mine.ended == nil || mine.ended.Zxid > life.ended.Zxid) {
 				return false
 			}
 			if h.outlives(l, own) && !n.passed(own.path) {
@@ -297,66 +314,15 @@ func (h *history) diedInTerm(l *Log, path string) bool {
 	return slices.ContainsFunc(l.terms, func(t *Term) bool { return t.Node == path && t.Open() })
 }
 
-// unseenIn returns the numbers between those of two terms that no node has which the logs show: somebody created it,
-// and may have led. If the transaction logs are here, they have all nodes.
-func (h *history) unseenIn(n *line) (all []stranger) {
-	if len(n.terms) < 2 || len(h.all) > 0 || n.shared || h.replaced {
-		return nil
-	}
-	taken := map[int64]bool{}
-	note := func(path string) {
-		if dirOf(path) == n.dir {
-			taken[orderOf(path)] = true
-		}
-	}
-	for _, l := range h.logs {
-		for path := range l.nodes {
-			note(path)
-		}
-		for name := range l.seen[n.dir] {
-			taken[orderOf(name)] = true
-		}
-		for path := range l.tried {
-			if dirOf(path) == n.dir { // what a transaction creates has no known number
-				return nil
-			}
-		}
-	}
-	for i, t := range n.terms[1:] {
-		last := orderOf(n.terms[i].Node)
-		for order := last + 1; order < orderOf(t.Node) && len(all) < maxUnseen; order++ {
-			if !taken[order] && !h.absent(n, order) {
-				all = append(all, stranger{order: order})
-			}
-		}
-	}
-	return all
-}
-
-// maxUnseen is how many places are named at most of which nothing is known but a number.
-const maxUnseen = 100
-
-// absent reports whether a listing shows that a node had gone while one ahead of it was there: it did not lead.
-func (h *history) absent(n *line, order int64) bool {
-	for _, l := range h.logs {
-		for _, span := range l.absent[n.dir] {
-			if span[0] < order && order < span[1] {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // between returns the strangers whose places were between those of two terms, by their numbers. Last may be nil, and
 // so may next.
 func (h *history) between(n *line, last, next *Term) (all []stranger) {
 	after, before := int64(-1), int64(1<<62)
 	if last != nil {
-		after = orderOf(last.Node)
+		after = n.position(last)
 	}
 	if next != nil {
-		before = orderOf(next.Node)
+		before = n.position(next)
 	}
 	for _, s := range n.strangers {
 		switch {
@@ -374,24 +340,4 @@ func (h *history) between(n *line, last, next *Term) (all []stranger) {
 		all = append(all, s)
 	}
 	return all
-}
-
-// noteAbsent notes between which numbers of a listing it has no node.
-func (l *Log) noteAbsent(dir string, children []string) {
-	var orders []int64
-	for _, name := range children {
-		if n := orderOf(name); n >= 0 {
-			orders = append(orders, n)
-		}
-	}
-	slices.Sort(orders)
-	for i := 1; i < len(orders); i++ {
-		span := [2]int64{orders[i-1], orders[i]}
-		if all := l.absent[dir]; span[1]-span[0] > 1 && (len(all) == 0 || all[len(all)-1] != span) {
-			if l.absent == nil {
-				l.absent = map[string][][2]int64{}
-			}
-			l.absent[dir] = append(all, span)
-		}
-	}
 }

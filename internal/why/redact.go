@@ -92,6 +92,10 @@ func (l *Log) redact(p *pseudonyms) {
 	}
 	l.tried = rekey(p, l.tried)
 	l.redactItems(p)
+	for i := range l.markers {
+		m := &l.markers[i]
+		m.path, m.data = p.path(m.path), p.name("participant", m.data)
+	}
 	for i := range l.writes {
 		l.writes[i].Path = p.path(l.writes[i].Path)
 	}

@@ -205,7 +205,7 @@ func (l *Log) holed() bool {
 func (r *Report) missingLog(m Move) string {
 	s := m.strange[0]
 	if s.log != nil {
-		return s.log.Name + "'s log does not show when its node " + s.name() + " went, and it may have led behind " +
+		return s.log.Name + "'s log does not show when " + s.own() + " went, and it may have led behind " +
 			r.time(s.log, s.from) + r.txnsWouldShow()
 	}
 	owner := ""
@@ -216,7 +216,7 @@ func (r *Report) missingLog(m Move) string {
 	if n := len(m.strange) - 1; n > 0 {
 		more = ", and those of " + plural(n, "other place")
 	}
-	return "node " + s.name() + owner + " may have led, and its client's log is not here" + more +
+	return s.name() + owner + " may have led, and its client's log is not here" + more +
 		"; that log would show it"
 }
 

@@ -104,7 +104,7 @@ func (r *Report) tellStrangers(m *Move, add adder) {
 			refs = []Ref{s.by}
 		}
 		if s.log != nil {
-			add(fmt.Sprintf("node %s of %s may have led then: its log ends before", s.name(), s.log.Name),
+			add(fmt.Sprintf("%s of %s may have led then: its log ends before", s.name(), s.log.Name),
 				refs...)
 			continue
 		}
@@ -112,7 +112,7 @@ func (r *Report) tellStrangers(m *Move, add adder) {
 		if s.owner != 0 {
 			owner = "session " + hex(s.owner)
 		}
-		add(fmt.Sprintf("node %s (%s) may have led then: its client's log is not here", s.name(), owner), refs...)
+		add(fmt.Sprintf("%s (%s) may have led then: its client's log is not here", s.name(), owner), refs...)
 	}
 }
 

@@ -101,8 +101,8 @@ func (r *Report) ahead(last Move) (*InTheWay, *Log) {
 // is not so. By is the log of the node that is ahead of all.
 func (r *Report) mayHaveGone(t *Term, by *Log) string {
 	s := t.Log.sessionNumbered(t.Session)
-	if by != nil && by != t.Log || t.Log.confirmed() || t.Log.closed || t.Log.endedNodes()[t.Node] ||
-		r.h.wasSeenGone(t.Node) || s == nil || s.lost != nil || s.closeAsked != 0 {
+	if by != nil && by != t.Log || t.Log.confirmed() || t.Log.closed || r.h.endWasSeen(t) || s == nil ||
+		s.lost != nil || s.closeAsked != 0 {
 		return ""
 	}
 	return "nothing confirmed " + t.Log.Name + "'s session any more, so its node " + shortNode(t.Node) +
@@ -133,7 +133,7 @@ func (r *Report) isLast(t *Term) bool {
 // inTheWay finds the node for which nobody leads: that of the last term, if the logs do not show that it has gone.
 func (r *Report) inTheWay(m Move) *InTheWay {
 	t := m.From
-	if t.Log.endedNodes()[t.Node] || r.h.wasSeenGone(t.Node) {
+	if r.h.endWasSeen(t) {
 		return nil
 	}
 	b := &InTheWay{Node: t.Node, Participant: t.who(), Host: t.Log.Header.Host, PID: t.Log.Header.PID}

@@ -42,11 +42,25 @@ var playable = map[string]usage{
 	"doublebarrier": {acquire: events.CommandEnter, release: events.CommandLeave, more: map[string]string{"quantity": "2"}},
 }
 
-// Playable returns the recipes that a Program can have.
+// unlisted are those of tests: the instance that led a job leads it again, so that there is little to see.
+var unlisted = map[string]usage{
+	"jobelection": {acquire: events.CommandAwait, release: events.CommandResign},
+}
+
+// usage returns how the program's recipe is used, and whether that is known.
+func (p Program) usage() (usage, bool) {
+	if u, known := unlisted[p.Recipe]; known {
+		return u, true
+	}
+	u, known := playable[p.Recipe]
+	return u, known
+}
+
+// Playable returns the recipes that a Program can have, and that a page offers.
 func Playable() []string { return slices.Sorted(maps.Keys(playable)) }
 
 func (p Program) check() error {
-	_, known := playable[p.Recipe]
+	_, known := p.usage()
 	switch {
 	case !known:
 		return fmt.Errorf("the recipe %.40q has no program: want one of %s", p.Recipe, strings.Join(Playable(), ", "))
@@ -83,7 +97,8 @@ type program struct {
 
 func (w *World) addProgram(p Program) {
 	c := w.AddClient(Process{})
-	u := &program{Program: p, usage: playable[p.Recipe], c: c}
+	u := &program{Program: p, c: c}
+	u.usage, _ = p.usage()
 	c.program = u
 	d := NewDice(w.script.Seed, fmt.Sprint("program ", c.id))
 	c.Ask(events.SessionMachine, events.CommandOpen, events.Event{Recipe: "session", Seed: newSeed(d), Options: w.script.SessionOptions("bounded/-1/100ms/2s")})

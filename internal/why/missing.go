@@ -1,12 +1,14 @@
 package why
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/why/txnlog"
 )
 
 // headless is a term whose beginning is missing: it began in a gap, or before the first segment that is there.
@@ -81,4 +83,93 @@ func (r *Report) eachHeadless(wanted func(*Log, *headless) bool) string {
 		}
 	}
 	return ""
+}
+
+// unseenIn returns the numbers between those of two terms that no node has which the logs show: somebody created it,
+// and may have led. Transaction logs have all nodes of the time that they cover.
+func (h *history) unseenIn(n *line) (all []stranger) {
+	if len(n.terms) < 2 || n.shared || h.replaced {
+		return nil
+	}
+	taken := map[int64]bool{}
+	note := func(path string) {
+		if dirOf(path) == n.dir {
+			taken[orderOf(path)] = true
+		}
+	}
+	for _, l := range h.logs {
+		for path := range l.nodes {
+			note(path)
+		}
+		for name := range l.seen[n.dir] {
+			taken[orderOf(name)] = true
+		}
+		for path := range l.tried {
+			if dirOf(path) == n.dir { // what a transaction creates has no known number
+				return nil
+			}
+		}
+	}
+	for i, t := range n.terms[1:] {
+		if h.covers(n.terms[i].Token, t.Token) {
+			continue
+		}
+		last := orderOf(n.terms[i].Node)
+		for order := last + 1; order < orderOf(t.Node) && len(all) < maxUnseen; order++ {
+			if !taken[order] && !h.absentIn(n.dir, order) {
+				all = append(all, stranger{order: order})
+			}
+		}
+	}
+	return all
+}
+
+// maxUnseen is how many places are named at most of which nothing is known but a number.
+const maxUnseen = 100
+
+// absentIn reports whether a listing shows that a node had gone while one ahead of it was there: it did not lead.
+func (h *history) absentIn(dir string, order int64) bool {
+	for _, l := range h.logs {
+		for _, span := range l.absent[dir] {
+			if span[0] < order && order < span[1] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// noteAbsent notes between which numbers of a listing it has no node.
+func (l *Log) noteAbsent(dir string, children []string) {
+	var orders []int64
+	for _, name := range children {
+		if n := orderOf(name); n >= 0 {
+			orders = append(orders, n)
+		}
+	}
+	slices.Sort(orders)
+	for i := 1; i < len(orders); i++ {
+		span := [2]int64{orders[i-1], orders[i]}
+		if all := l.absent[dir]; span[1]-span[0] > 1 && (len(all) == 0 || all[len(all)-1] != span) {
+			if l.absent == nil {
+				l.absent = map[string][][2]int64{}
+			}
+			l.absent[dir] = append(all, span)
+		}
+	}
+}
+
+// covers reports whether the transaction logs have all transactions from one to another: the numbers of an epoch follow
+// one another.
+func (h *history) covers(from, to int64) bool {
+	i, found := slices.BinarySearchFunc(h.all, from, func(t txnlog.Txn, zxid int64) int {
+		return cmp.Compare(t.Zxid, zxid)
+	})
+	for ; found && i < len(h.all) && h.all[i].Zxid < to; i++ {
+		if i+1 == len(h.all) || h.all[i+1].Zxid != h.all[i].Zxid+1 &&
+			epochOf(h.all[i+1].Zxid) == epochOf(h.all[i].Zxid) {
+			return false
+		}
+	}
+	return found && i < len(h.all) && h.all[i].Zxid == to
 }
