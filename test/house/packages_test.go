@@ -48,6 +48,7 @@ var doors = map[string]string{
 	"leaderwatch":   "line.go",        // what users call is Client.Watch
 	"jobdealer":     "jobelection.go", // the election opens it
 	"jobworker":     "jobitems.go",
+	"election":      "latch.go",
 	"leftover":      "participantlog.go", // a line of the log is all that users see of it
 	"membership":    "persistent.go",
 	"gate":          "barrier.go",
