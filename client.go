@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/flightlog"
 	"github.com/incumbent-go/incumbent/internal/journal"
+	"github.com/incumbent-go/incumbent/internal/meters"
 	"github.com/incumbent-go/incumbent/internal/sources"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
@@ -50,16 +50,16 @@ type Client struct {
 	certificate certificateWatch
 	pauses      clock.Pauses
 	attached    atomic.Pointer[attachment] // the last
-	outages     outages
-	observed    observed // what Config.Observe gets
-	meters      meters   // what Stats reports
+	outages     journal.Outages
+	observed    observed      // what Config.Observe gets
+	meters      meters.Meters // what Stats reports
 
 	callsDropped atomic.Uint64 // of listeners and hooks
 
 	invariants *clientInvariants // nil: they are not checked
 
 	phases     map[string]*string // the names of states, for the handles; used by the loop
-	passedOver passedOver         // what was logged of children that lines pass over; used by the loop
+	passedOver journal.PassedOver // what was logged of children that lines pass over; used by the loop
 	commands   calls.Client[*Leadership]
 
 	mu           sync.Mutex
@@ -158,6 +158,60 @@ func (c *Client) post(id events.ID, ev events.Event) bool {
 	return c.loop.Post(events.Envelope{To: id, Event: ev})
 }
 
+// keep gives data of a reply that are for the user to the handle that sent the request:
+// they reach no machine and no log.
+func (c *Client) keep(id events.ID, request uint64, kept zkio.Kept) {
+	c.receive(id, func(r receiver) {
+		if k, ok := r.(interface{ keep(uint64, zkio.Kept) }); ok {
+			k.keep(request, kept)
+		}
+	})
+}
+
+// errClientClosed is ErrClosed, of a handle that is made too late.
+var errClientClosed = fault.Because("the client is closed", ErrClosed)
+
+// register opens a machine of a recipe and gives it a name.
+func (c *Client) register(recipe string, r func(events.ID) receiver, open events.Event) (events.ID, error) {
+	c.opened()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing {
+		return "", asCallError(recipe, open.Path, errClientClosed)
+	}
+	c.handleCounts[recipe]++
+	id := events.ID(recipe + "-" + strconv.Itoa(c.handleCounts[recipe]))
+	c.handles[id] = r(id)
+	open.Kind, open.Recipe, open.Seed = events.CommandOpen, recipe, c.newSeed()
+	c.post(id, open)
+	return id, nil
+}
+
+// removeHandle removes the handle of a closed machine.
+func (c *Client) removeHandle(id events.ID) {
+	c.mu.Lock()
+	delete(c.handles, id)
+	c.mu.Unlock()
+	c.io.Forget(id)
+}
+
+// believes reports whether the deadline of this session is in the future.
+func (c *Client) believes(session int64) bool { return c.belief.Holds(session, c.clock.Now) }
+
+// opened panics if Open did not return the Client. A handle that no client made has such a
+// Client: nil.
+func (c *Client) opened() {
+	if c == nil || c.closed == nil {
+		misuse("was called on a zero value or without a client: Open makes a Client, and the Client makes handles")
+	}
+}
+
+// check calls opened, and panics if the context is nil.
+func (c *Client) check(ctx context.Context) {
+	c.opened()
+	needContext(ctx)
+}
+
 func (c *Client) newSeed() string {
 	if c.sources.Seed != nil {
 		return c.sources.Seed()
@@ -208,16 +262,6 @@ func (c *Client) reportLag() time.Duration {
 	return machines.ReportLag(time.Duration(c.tick.Load()), c.config.ObserverMasters)
 }
 
-// keep gives data of a reply that are for the user to the handle that sent the request:
-// they reach no machine and no log.
-func (c *Client) keep(id events.ID, request uint64, kept zkio.Kept) {
-	c.receive(id, func(r receiver) {
-		if k, ok := r.(interface{ keep(uint64, zkio.Kept) }); ok {
-			k.keep(request, kept)
-		}
-	})
-}
-
 // SessionTimeout returns the timeout that the ensemble granted, 0 before the first
 // connection. It may differ from Config.SessionTimeout. If servers grant different ones, it is
 // the last, and belief and all waits count with the shortest of the session.
@@ -238,36 +282,6 @@ func (c *Client) SessionID() int64 {
 	return 0
 }
 
-// errClientClosed is ErrClosed, of a handle that is made too late.
-var errClientClosed = fault.Because("the client is closed", ErrClosed)
-
-// register opens a machine of a recipe and gives it a name.
-func (c *Client) register(recipe string, r func(events.ID) receiver, open events.Event) (events.ID, error) {
-	c.opened()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closing {
-		return "", asCallError(recipe, open.Path, errClientClosed)
-	}
-	c.handleCounts[recipe]++
-	id := events.ID(recipe + "-" + strconv.Itoa(c.handleCounts[recipe]))
-	c.handles[id] = r(id)
-	open.Kind, open.Recipe, open.Seed = events.CommandOpen, recipe, c.newSeed()
-	c.post(id, open)
-	return id, nil
-}
-
-// removeHandle removes the handle of a closed machine.
-func (c *Client) removeHandle(id events.ID) {
-	c.mu.Lock()
-	delete(c.handles, id)
-	c.mu.Unlock()
-	c.io.Forget(id)
-}
-
-// believes reports whether the deadline of this session is in the future.
-func (c *Client) believes(session int64) bool { return c.belief.Holds(session, c.clock.Now) }
-
 // timeout returns the session timeout that all waits and paces of handles count with: the one
 // that the session machine counts with, the shortest that was granted to the session. Before
 // the first connection it is the one that Config asks for.
@@ -276,50 +290,6 @@ func (c *Client) timeout() time.Duration {
 		return a.counted
 	}
 	return c.config.SessionTimeout
-}
-
-// opened panics if Open did not return the Client. A handle that no client made has such a
-// Client: nil.
-func (c *Client) opened() {
-	if c == nil || c.closed == nil {
-		misuse("was called on a zero value or without a client: Open makes a Client, and the Client makes handles")
-	}
-}
-
-// check calls opened, and panics if the context is nil.
-func (c *Client) check(ctx context.Context) {
-	c.opened()
-	needContext(ctx)
-}
-
-// metersUse returns what the client's meters use of it.
-func (c *Client) metersUse() metersUse {
-	return metersUse{observed: &c.observed, believable: c.budget, listed: c.listed, vacated: c.vacated}
-}
-
-// listed notes what a consumer has read of its queue: the answer that ends listing, after one with the locks. The
-// items of a DelayQueue wait on purpose, so the age of its first one is not counted.
-func (c *Client) listed(s engine.Observed) {
-	if s.Event.Code != events.OK || s.State == "listing" || !strings.HasPrefix(string(s.Machine), consumerPrefix) {
-		return
-	}
-	c.mu.Lock()
-	consumer, known := c.handles[s.Machine].(interface{ listed(*events.Event) })
-	c.mu.Unlock()
-	if known {
-		consumer.listed(s.Event)
-	}
-}
-
-var consumerPrefix = machines.ConsumerRecipe.Name() + "-"
-
-// vacated notes that the node ahead of a participant was deleted.
-func (c *Client) vacated(s engine.Observed) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if one, known := c.handles[s.Machine].(inLine); known {
-		one.asParticipant().waits.vacated = s.Event.At
-	}
 }
 
 // budget returns how long belief lasts after a confirmation, as far as the granted timeout allows.

@@ -13,6 +13,7 @@ import (
 	"github.com/incumbent-go/incumbent/internal/async"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/journal"
+	"github.com/incumbent-go/incumbent/internal/meters"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 )
@@ -58,7 +59,7 @@ type Consumer struct {
 	handler   func(ctx context.Context, data []byte, name string, try int) error
 	failed    func(name string, try int, err error)
 	kind      machines.ItemKind
-	meter     *queueMeter
+	meter     *meters.QueueMeter
 	callbacks *async.Calls // calls failed
 
 	// Under mu: data reach no machine and no log.
@@ -123,7 +124,7 @@ func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o 
 	}
 	setRetry(values, q.options.Retry)
 	c.handle.init(q.client, q.path)
-	c.meter = q.client.meters.queue(q.path)
+	c.meter = q.client.meters.Queue(q.path)
 	c.callbacks = q.client.hookCalls("OnFailure", q.path)
 	c.handle.words = remainWords{&c.handle, "its locked item"}
 	_, err := q.client.register(machines.ConsumerRecipe.Name(), func(id events.ID) receiver {
@@ -227,14 +228,14 @@ func (c *Consumer) work(ctx context.Context, n events.Notify, data []byte) {
 
 // meterItem counts an item that the handler has returned from.
 func (c *Consumer) meterItem(ctx context.Context, n events.Notify, err error, took time.Duration) {
-	result := itemDone
+	result := meters.ItemDone
 	switch {
 	case ctx.Err() != nil:
-		result = itemWithdrawn
+		result = meters.ItemWithdrawn
 	case err != nil:
-		result = itemFailed
+		result = meters.ItemFailed
 	}
-	c.meter.handled(c.node(n), result, took)
+	c.meter.Handled(c.node(n), result, took)
 	c.handle.client.observed.emitAside(ItemDone{Path: c.handle.path, Try: n.Try, Took: took, Result: result})
 }
 
@@ -337,5 +338,5 @@ func (i *Item) opened() {
 // listed notes what was read of the queue; on the loop's goroutine.
 func (c *Consumer) listed(reply *events.Event) {
 	head, items := c.kind.FirstPut(reply.Children)
-	c.meter.listed(head, items, reply.At)
+	c.meter.Listed(head, items, reply.At)
 }

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/async"
 	"github.com/incumbent-go/incumbent/internal/clock"
@@ -279,6 +281,22 @@ func (e *LostError) why() string {
 		return events.PauseText(e.Paused)
 	}
 	return e.Reason.String()
+}
+
+// endsAll reports whether all terms of the client end for this reason.
+func (e *LostError) endsAll() bool {
+	switch e.Reason {
+	case ReasonSuspended, ReasonSessionOver, ReasonUnconfirmed, ReasonOwnPause:
+		return true
+	}
+	return false
+}
+
+// addReason adds to a line of the log why the term ended.
+func (e *LostError) addReason(line *zerolog.Event) {
+	line.Str("reason", string(e.Reason)).Str("why", e.why())
+	journal.AddInstant(line, "believed_until", e.BelievedUntil)
+	journal.AddPause(line, e.Paused)
 }
 
 // Is reports whether target is ErrLeadershipLost, or ErrLockLost for a lock or permits.

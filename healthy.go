@@ -151,5 +151,5 @@ func (p *participant) enterLine(state string) {
 		p.mu.Unlock()
 	}
 	p.enter(state)
-	p.client.outages.entered(p, state)
+	p.client.outages.Entered(p, state)
 }

@@ -93,7 +93,8 @@ func atRest(t *testing.T) *Client {
 	}
 	c := &Client{config: &config, closed: make(chan struct{}), log: journal.New(config.Logger, config.Name),
 		clock: clock.Of(func() int64 { return 1 })}
-	c.deadlines.client, c.outages.client = c, c
+	c.deadlines.client = c
+	c.outages.Log, c.outages.Now, c.outages.Timeout = c.log, c.clock.Now, c.timeout
 	c.invariants = &clientInvariants{client: c, terms: map[*heldTerm]*sighting{}}
 	return c
 }

@@ -302,9 +302,9 @@ func (w *jobWorker) withdraw(n events.Notify) {
 	if lost.Reason.Planned() {
 		level = zerolog.InfoLevel
 	}
-	w.client.log.Log(w.client.outages.level(&w.participant, level), "the job's items have to end",
+	w.client.log.Log(w.client.outages.Level(&w.participant, level), "the job's items have to end",
 		func(e *zerolog.Event) {
-			addSession(w.identity(e).Str("why", lost.why()), t.Session, t.zkSession)
+			journal.AddSession(w.identity(e).Str("why", lost.why()), t.Session, t.zkSession)
 		})
 }
 

@@ -295,7 +295,7 @@ func (m *changeMerger) notice(line machines.LineKind, n events.Notify) {
 	case events.Vacant:
 		m.noteVacant(line)
 	case events.PassedOver:
-		m.feed.client.logPassedOver(n, m.prefixes...)
+		m.feed.client.passedOver.Log(m.feed.client.log, n, m.prefixes...)
 	}
 }
 

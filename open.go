@@ -14,6 +14,7 @@ import (
 	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/internal/invariants"
 	"github.com/incumbent-go/incumbent/internal/journal"
+	"github.com/incumbent-go/incumbent/internal/meters"
 	"github.com/incumbent-go/incumbent/internal/sources"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
@@ -48,15 +49,16 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	if c.clock == nil {
 		c.clock = clock.System()
 	}
-	c.deadlines.client, c.outages.client = c, c
+	c.deadlines.client = c
+	c.outages.Log, c.outages.Now, c.outages.Timeout = c.log, c.clock.Now, c.timeout
 	c.commands.Post, c.commands.Closed, c.commands.Ended = c.post, c.closed, ErrClosed
 	c.observed.init(config.Name, c.log, config.Observe)
-	c.meters.init(c.metersUse())
+	c.meters.Init(c.metersUse())
 	if _, checked := invariants.Inbox(); checked {
 		c.invariants = &clientInvariants{client: c, terms: map[*heldTerm]*sighting{}}
 	}
 	c.pauses.Clock, c.pauses.Timeout = c.clock, c.timeout
-	c.pauses.Noticed = c.meters.pausedFor
+	c.pauses.Noticed = c.meters.PausedFor
 	c.tick.Store(int64(config.Tick))
 	login, auth, acl := config.access()
 	c.io, err = zkio.New(zkio.Config{
@@ -99,10 +101,10 @@ func (c *Client) run() error {
 		}
 	}
 	e := engine.New(record != nil, machines.Recipes()...)
-	e.Observe(c.meters.stepped)
+	e.Observe(c.meters.Stepped)
 	c.loop = engine.NewLoop(e, executor{c}, clock.ForLoop(c.clock), record)
 	c.loop.CountPauses(c.pauses.Since)
-	c.loop.OnLag(c.meters.lag.noteTime)
+	c.loop.OnLag(c.meters.Lag.NoteTime)
 	if c.recorder != nil {
 		c.loop.OnLate(c.recorder.Late)
 		c.recorder.OnEnd(func(err error) { c.observed.emitAside(RecorderFailed{err}) })
@@ -117,7 +119,7 @@ func (c *Client) run() error {
 	go func() {
 		defer close(c.ended)
 		c.loop.Run(ctx)
-		c.outages.close()
+		c.outages.Close()
 		if c.recorder != nil {
 			c.recorder.Close()
 		}
@@ -159,5 +161,43 @@ func (c *Client) follow() {
 			c.log.Log(zerolog.WarnLevel, "the ensemble's configuration does not change the list of servers",
 				func(e *zerolog.Event) { e.Str("error", err.Error()) })
 		}
+	}
+}
+
+// metersUse returns what the client's meters use of it.
+func (c *Client) metersUse() meters.Use {
+	use := meters.Use{Believable: c.budget, Listed: c.listed, Vacated: c.vacated,
+		Paused: func(d time.Duration) { c.observed.emitAside(ProcessPaused{d}) }}
+	if o := &c.observed; o.on() {
+		use.Stepped = func(s engine.Observed) { o.mark(s.Seq, s.Cause, s.Effects) }
+		use.Confirmed = func(s engine.Observed, strength string, took, margin, budget time.Duration) {
+			o.send(stepMark{s.Seq, s.Cause}, Confirmed{strength, took, margin, budget, s.Event.Code})
+		}
+	}
+	return use
+}
+
+// listed notes what a consumer has read of its queue: the answer that ends listing, after one with the locks. The
+// items of a DelayQueue wait on purpose, so the age of its first one is not counted.
+func (c *Client) listed(s engine.Observed) {
+	if s.Event.Code != events.OK || s.State == "listing" || !strings.HasPrefix(string(s.Machine), consumerPrefix) {
+		return
+	}
+	c.mu.Lock()
+	consumer, known := c.handles[s.Machine].(interface{ listed(*events.Event) })
+	c.mu.Unlock()
+	if known {
+		consumer.listed(s.Event)
+	}
+}
+
+var consumerPrefix = machines.ConsumerRecipe.Name() + "-"
+
+// vacated notes that the node ahead of a participant was deleted.
+func (c *Client) vacated(s engine.Observed) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if one, known := c.handles[s.Machine].(inLine); known {
+		one.asParticipant().waits.vacated = s.Event.At
 	}
 }

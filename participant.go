@@ -226,7 +226,7 @@ func (p *participant) seal() { p.works.Seal() }
 // needsSession reports whether the end of the present session would take something from the
 // user: a term, or work that has not returned.
 func (p *participant) needsSession() bool {
-	return p.leads() || p.works.Running()
+	return p.Leads() || p.works.Running()
 }
 
 func (p *participant) returned(ev events.Event, late error) {
@@ -262,7 +262,7 @@ func (p *participant) noteTerm(n events.Notify) {
 	case events.Granted:
 		p.granted(n)
 	case events.PassedOver:
-		p.client.logPassedOver(n)
+		p.client.passedOver.Log(p.client.log, n)
 	default:
 		p.noteFailure(n)
 		if n.What == events.Failed && (n.Code.Refusal() || n.Code.Unserved()) && p.Phase() == "leaving" {
@@ -294,7 +294,9 @@ func (p *participant) endTerm(n events.Notify) {
 	if n.Reason == events.ReasonUnreadable {
 		lost.detail = string(n.Code)
 	}
-	p.client.outages.ended(lost)
+	if lost.endsAll() {
+		p.client.outages.Ended(lost.addReason)
+	}
 	t.end(lost)
 	if n.Silent {
 		p.setTerm(nil)
@@ -306,12 +308,12 @@ func (p *participant) endTerm(n events.Notify) {
 	if p.holdsOnce() {
 		path = ""
 	}
-	p.client.meters.termEnded(p.recipe(), path, lost)
+	p.client.meters.TermEnded(p.recipe(), path, string(lost.Reason), lost.Led)
 	p.client.observed.emit(TermEnded{t.place(), lost})
 }
 
-// leads reports whether the participant has a term.
-func (p *participant) leads() bool {
+// Leads reports whether the participant has a term.
+func (p *participant) Leads() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.term != nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/internal/clock"
+	"github.com/incumbent-go/incumbent/internal/meters"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
@@ -135,9 +136,9 @@ func (c *Client) Stats() Stats {
 	m := &c.meters
 	s := Stats{
 		Connection: c.Connection(), SessionID: c.SessionID(), Granted: c.SessionTimeout(),
-		Attached: m.connection[0].Load(), Suspended: m.connection[1].Load(), Lost: m.connection[2].Load(), Refused: m.connection[3].Load(),
-		HeartbeatsFailed: m.unconfirmed.Load(), Margin: m.margin.read(),
-		Inbox: c.loop.Waiting(), LoopLag: m.lag.read(), Recording: c.Recording(),
+		Attached: m.Connection[0].Load(), Suspended: m.Connection[1].Load(), Lost: m.Connection[2].Load(),
+		Refused: m.Connection[3].Load(), HeartbeatsFailed: m.Unconfirmed.Load(), Margin: Histogram(m.Margin.Read()),
+		Inbox: c.loop.Waiting(), LoopLag: Histogram(m.Lag.Read()), Recording: c.Recording(),
 		EventsDropped: c.observed.dropped.Load(), CallsDropped: c.callsDropped.Load(),
 		LinesDropped: c.log.Dropped.Load(),
 		Version:      version(), Go: runtime.Version(),
@@ -146,52 +147,35 @@ func (c *Client) Stats() Stats {
 	if a := c.attached.Load(); a != nil {
 		s.Session, s.Budget = a.session, c.budget()
 	}
-	for i, h := range m.heartbeats {
-		s.Heartbeats = append(s.Heartbeats, HeartbeatStats{strengths[i], h.read()})
+	for i, h := range m.Heartbeats {
+		s.Heartbeats = append(s.Heartbeats, HeartbeatStats{meters.Strengths[i], Histogram(h.Read())})
 	}
-	for i := range m.requests {
-		r := &m.requests[i]
-		s.Requests = append(s.Requests, RequestStats{operations[i], r.ok.Load(), r.refused.Load(), r.lost.Load(), r.took.read()})
+	for i := range m.Requests {
+		r := &m.Requests[i]
+		s.Requests = append(s.Requests, RequestStats{meters.Operations[i], r.OK.Load(), r.Refused.Load(), r.Lost.Load(),
+			Histogram(r.Took.Read())})
 	}
 	for i, lane := range c.io.Lanes() {
 		s.Lanes = append(s.Lanes, LaneStats{zkio.LaneNames[i], lane.Waiting, lane.Pending})
 	}
 	s.OtherHistories = c.io.OtherHistories()
-	m.readRare(&s, c.clock.Now())
+	s.addRare(m.Rare(c.clock.Now()))
 	c.readHandles(&s)
 	return s
 }
 
-// readRare reads what is under the lock, at an instant of the loop's clock.
-func (m *meters) readRare(s *Stats, now int64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	s.Pauses, s.Paused = m.pauses, m.paused
-	for key, n := range m.terms {
-		s.Terms = append(s.Terms, TermStats{key.path, key.recipe, key.reason, n})
+// addRare adds what is counted under a lock.
+func (s *Stats) addRare(rare meters.Rare) {
+	s.Pauses, s.Paused = rare.Pauses, rare.Paused
+	for _, t := range rare.Terms {
+		s.Terms = append(s.Terms, TermStats{t.Path, t.Recipe, Reason(t.Reason), t.Count})
 	}
-	slices.SortFunc(s.Terms, func(a, b TermStats) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Recipe, b.Recipe), cmp.Compare(a.Reason, b.Reason))
-	})
-	recipes := map[string]bool{}
-	for recipe := range m.led {
-		recipes[recipe] = true
+	for _, r := range rare.Recipes {
+		s.Recipes = append(s.Recipes, RecipeStats{r.Recipe, Histogram(r.Led), Histogram(r.Takeover)})
 	}
-	for recipe := range m.took {
-		recipes[recipe] = true
-	}
-	for _, recipe := range slices.Sorted(maps.Keys(recipes)) {
-		r := RecipeStats{Recipe: recipe, Led: newHistogram(ledBounds).read(), Takeover: newHistogram(takeoverBounds).read()}
-		if h := m.led[recipe]; h != nil {
-			r.Led = h.read()
-		}
-		if h := m.took[recipe]; h != nil {
-			r.Takeover = h.read()
-		}
-		s.Recipes = append(s.Recipes, r)
-	}
-	for _, path := range slices.Sorted(maps.Keys(m.queues)) {
-		s.Queues = append(s.Queues, m.queues[path].read(path, now))
+	for _, q := range rare.Queues {
+		s.Queues = append(s.Queues, QueueStats{q.Path, q.Items, q.Oldest, q.Done, q.Failed, q.Withdrawn,
+			Histogram(q.Took)})
 	}
 }
 
@@ -274,14 +258,17 @@ func (c *Client) Closed() bool {
 	return c.isClosing() || c.isClosed()
 }
 
-// read returns what is known of the queue at an instant of the loop's clock.
-func (q *queueMeter) read(path string, now int64) QueueStats {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	s := QueueStats{Path: path, Items: q.items, Done: q.results[itemDone], Failed: q.results[itemFailed],
-		Withdrawn: q.results[itemWithdrawn], Took: q.took.read()}
-	if q.head != "" {
-		s.Oldest = time.Duration(now - q.since)
+// Histogram is a distribution of values: durations in seconds, or shares from 0 to 1.
+type Histogram struct {
+	Bounds []float64 // upper bounds of the buckets, inclusive and ascending; not to be changed
+	Counts []uint64  // of each bucket, not cumulative; the last is of values above all bounds
+	Sum    float64   // of all values
+}
+
+// Count returns the number of values.
+func (h Histogram) Count() (n uint64) {
+	for _, c := range h.Counts {
+		n += c
 	}
-	return s
+	return n
 }

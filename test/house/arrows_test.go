@@ -11,7 +11,7 @@ var (
 	product = []string{".", "engine", "events", "machines", "zkio", "zkio/zkmem", "slogger", "health", "metrics", "internal/segments"}
 	// leaves are the rooms behind the door that only the door imports.
 	leaves = []string{"internal/async", "internal/belief", "internal/calls", "internal/clock", "internal/fault",
-		"internal/flightlog", "internal/journal"}
+		"internal/flightlog", "internal/journal", "internal/meters"}
 	// tools are the rooms behind the programs: no other program can import them.
 	tools = []string{"internal/world", "internal/why", "internal/why/txnlog", "internal/drawing", "internal/page", "internal/page/live",
 		"internal/digestmd5", "internal/play", "internal/play/web", "internal/play/server"}
@@ -29,7 +29,8 @@ var rooms = map[string][]string{
 	"internal/fault":     {"events"},
 	"internal/flightlog": {"engine", "events", "internal/fault", "internal/journal", "internal/segments",
 		"internal/usercode"},
-	"internal/journal":       {"events", "internal/async", "internal/fault", "internal/usercode"},
+	"internal/journal":       {"events", "machines", "internal/async", "internal/fault", "internal/usercode"},
+	"internal/meters":        {"engine", "events"},
 	"internal/invariants":    nil,
 	"internal/usercode":      nil,
 	"internal/optimizations": nil,

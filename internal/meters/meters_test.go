@@ -1,4 +1,4 @@
-package incumbent
+package meters
 
 import (
 	"slices"
@@ -10,20 +10,28 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// After maxStatPaths, terms are counted under one path.
+// newMeters returns the meters of a client that nobody observes.
+func newMeters() *Meters {
+	m := &Meters{}
+	m.Init(Use{
+		Believable: func() time.Duration { return time.Second },
+		Listed:     func(engine.Observed) {}, Vacated: func(engine.Observed) {}, Paused: func(time.Duration) {},
+	})
+	return m
+}
+
+// After MaxPaths, terms are counted under one path.
 func TestPathsAreBounded(t *testing.T) {
-	var m meters
-	m.init((&Client{}).metersUse())
-	for i := range maxStatPaths + 5 {
+	m := newMeters()
+	for i := range MaxPaths + 5 {
 		path := "/line" + string(rune('a'+i%26)) + string(rune(0x4e00+i))
-		m.termEnded("latch", path, &LostError{Reason: ReasonClosed})
+		m.TermEnded("latch", path, "closed", 0)
 	}
-	var s Stats
-	m.readRare(&s, 0)
-	if len(s.Terms) != maxStatPaths+1 {
+	s := m.Rare(0)
+	if len(s.Terms) != MaxPaths+1 {
 		t.Errorf("%d paths", len(s.Terms))
 	}
-	if i := slices.IndexFunc(s.Terms, func(one TermStats) bool { return one.Path == "other" }); i < 0 ||
+	if i := slices.IndexFunc(s.Terms, func(one Term) bool { return one.Path == "other" }); i < 0 ||
 		s.Terms[i].Count != 5 {
 		t.Error("the rest is not counted under other")
 	}
@@ -31,36 +39,34 @@ func TestPathsAreBounded(t *testing.T) {
 
 // A step allocates nothing more because it is counted.
 func TestAStepIsCountedWithoutAllocation(t *testing.T) {
-	c := &Client{handles: map[events.ID]receiver{}}
-	c.meters.init(c.metersUse())
-	c.meters.budget.Store(int64(time.Second))
+	m := newMeters()
+	m.budget.Store(int64(time.Second))
 	ev := &events.Event{Kind: events.ReplySync, At: 5e8, SentAt: 4e8, ValidUntil: 9e8}
 	step := engine.Observed{Machine: events.SessionMachine, Event: ev, Seq: 7}
-	if n := testing.AllocsPerRun(100, func() { c.meters.stepped(step) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { m.Stepped(step) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
-	if c.meters.heartbeats[bySync].read().Count() != 101 {
+	if n := m.Heartbeats[bySync].Read().Counts; slices.Max(n) != 101 {
 		t.Error("the step was not counted")
 	}
 }
 
 // No kind of event that the meters count allocates, and none of those that they do not.
 func TestNoEventIsCountedWithAnAllocation(t *testing.T) {
-	c := &Client{handles: map[events.ID]receiver{}, config: &Config{}}
-	c.meters.init(c.metersUse())
-	c.meters.budget.Store(int64(time.Second))
+	m := newMeters()
+	m.budget.Store(int64(time.Second))
 	for _, kind := range events.Kinds() {
 		for _, machine := range []events.ID{events.SessionMachine, "latch-1",
 			events.ID(machines.ConsumerRecipe.Name() + "-1")} {
 			step := engine.Observed{Machine: machine,
 				Event: &events.Event{Kind: kind, At: 5e8, SentAt: 4e8, ValidUntil: 9e8}, Seq: 7}
-			if n := testing.AllocsPerRun(50, func() { c.meters.stepped(step) }); n != 0 {
+			if n := testing.AllocsPerRun(50, func() { m.Stepped(step) }); n != 0 {
 				t.Errorf("%s of %s: %v allocations", kind, machine, n)
 			}
 		}
 	}
-	if c.meters.lag.noteTime(time.Millisecond); testing.AllocsPerRun(50,
-		func() { c.meters.lag.noteTime(time.Second) }) != 0 {
+	if m.Lag.NoteTime(time.Millisecond); testing.AllocsPerRun(50,
+		func() { m.Lag.NoteTime(time.Second) }) != 0 {
 		t.Error("the loop's lag is counted with an allocation")
 	}
 }
@@ -77,10 +83,9 @@ func newRounds(observed bool) *rounds {
 	r := &rounds{Engine: engine.New(false, machines.Recipes()...), now: int64(time.Second),
 		asked: map[events.Kind]uint64{}}
 	if observed {
-		c := &Client{handles: map[events.ID]receiver{}, config: &Config{}}
-		c.meters.init(c.metersUse())
-		c.meters.budget.Store(int64(7500 * time.Millisecond))
-		r.Observe(c.meters.stepped)
+		m := newMeters()
+		m.budget.Store(int64(7500 * time.Millisecond))
+		r.Observe(m.Stepped)
 	}
 	r.feed(events.SessionMachine, events.Event{Kind: events.CommandOpen, Recipe: "session", Seed: "s"})
 	r.feed("latch-1", events.Event{Kind: events.CommandOpen, Recipe: "latch", Seed: "l", Path: "/l",

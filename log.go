@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,7 +13,6 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/journal"
-	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
@@ -23,13 +23,13 @@ import (
 // logTerm logs that a term began, or why it ended.
 func (p *participant) logTerm(t *heldTerm, lost *LostError) {
 	text, level := p.termLine(lost)
-	p.client.log.Log(p.client.outages.level(p, level), text, func(e *zerolog.Event) {
+	p.client.log.Log(p.client.outages.Level(p, level), text, func(e *zerolog.Event) {
 		p.identity(e).Str("node", fault.Path(t.Path)).Int64("token", t.Token)
-		addSession(e, t.Session, t.zkSession)
+		journal.AddSession(e, t.Session, t.zkSession)
 		if lost != nil {
 			e.Str("reason", string(lost.Reason)).Str("why", lost.why()).Int64("led_ms", lost.Led.Milliseconds())
-			addInstant(e, "believed_until", lost.BelievedUntil)
-			addPause(e, lost.Paused)
+			journal.AddInstant(e, "believed_until", lost.BelievedUntil)
+			journal.AddPause(e, lost.Paused)
 		}
 	})
 }
@@ -58,7 +58,7 @@ func (p *participant) logQueued(n events.Notify) {
 	}
 	p.queued = n.Path
 	p.client.observed.emit(Queued{p.place(n.Path, n.Token, n.Session), n.Ahead, n.Behind})
-	p.client.log.Log(p.client.outages.level(p, p.plannedLevel()), "queued", func(e *zerolog.Event) {
+	p.client.log.Log(p.client.outages.Level(p, p.plannedLevel()), "queued", func(e *zerolog.Event) {
 		p.identity(e).Str("node", fault.Path(n.Path)).Int("ahead", n.Ahead).Str("behind", fault.Path(n.Behind))
 	})
 }
@@ -66,13 +66,13 @@ func (p *participant) logQueued(n events.Notify) {
 // logClosed logs that a participant that was started has closed.
 func (p *participant) logClosed() {
 	err := p.Err()
-	p.client.log.Log(p.client.outages.level(p, p.plannedLevel()), "closed",
+	p.client.log.Log(p.client.outages.Level(p, p.plannedLevel()), "closed",
 		func(e *zerolog.Event) { addFailure(p.identity(e), err) })
 }
 
 // logLineTrouble logs why the participant cannot lead for now.
 func (p *participant) logLineTrouble(err error) {
-	p.client.log.Log(p.client.outages.level(p, zerolog.WarnLevel), p.troubleText, func(e *zerolog.Event) {
+	p.client.log.Log(p.client.outages.Level(p, zerolog.WarnLevel), p.troubleText, func(e *zerolog.Event) {
 		if errors.Is(err, ErrNoAuth) {
 			e.Str("hint",
 				"an access list of the line, or of a node above it, does not admit this client: see Config.ACL")
@@ -92,27 +92,6 @@ func (p *participant) plannedLevel() zerolog.Level {
 // identity adds which participant a line is about.
 func (p *participant) identity(e *zerolog.Event) *zerolog.Event {
 	return e.Str("path", fault.Path(p.path)).Str("id", fault.Path(p.name))
-}
-
-// addSession adds the number of a session and ZooKeeper's id of it, as servers and
-// "incumbent status" print it.
-func addSession(e *zerolog.Event, number, id int64) {
-	e.Int64("session", number)
-	if id != 0 {
-		e.Str("zk_session", fmt.Sprintf("0x%x", uint64(id)))
-	}
-}
-
-// addInstant adds a point in time, with milliseconds.
-func addInstant(e *zerolog.Event, key string, t time.Time) {
-	e.Str(key, t.Format("2006-01-02T15:04:05.000Z07:00"))
-}
-
-// addPause adds for how long this process did not run, if that is why.
-func addPause(e *zerolog.Event, paused time.Duration) {
-	if paused > 0 {
-		e.Int64("paused_ms", paused.Milliseconds())
-	}
 }
 
 // addFailure adds an error and its code; nothing for nil.
@@ -206,57 +185,6 @@ func listText(list []ACL) string {
 	return strings.Join(parts, ", ")
 }
 
-// passedOver has what the log says once of children that a line passes over. Only the loop uses it.
-type passedOver map[string]bool // by directory and kind of name
-
-// maxPassedOver is how many lines the log has about such children, and maxPassedOverName how many bytes of a name they
-// have.
-const (
-	maxPassedOver     = 1000
-	maxPassedOverName = 128
-)
-
-// logPassedOver logs children that a line passes over, once for each directory and kind of name: in somebody else's
-// layout they may be in that line. Places of plain elections with these prefixes are not logged. On the loop's
-// goroutine.
-func (c *Client) logPassedOver(n events.Notify, prefixes ...string) {
-	for _, name := range n.Names {
-		if _, known := machines.ParsePlace(name, prefixes...); known {
-			continue
-		}
-		kind := n.Path + "/" + machines.NameKind(name)
-		if c.passedOver[kind] || len(c.passedOver) >= maxPassedOver {
-			continue
-		}
-		if c.passedOver == nil {
-			c.passedOver = passedOver{}
-		}
-		c.passedOver[strings.Clone(kind)] = true
-		level, hint := zerolog.InfoLevel, ""
-		if mayQueue(name) {
-			level, hint = zerolog.WarnLevel, passedOverHint
-		}
-		c.log.Log(level, "passed over", func(e *zerolog.Event) {
-			e.Str("path", fault.Path(n.Path)).Str("child", events.Foreign(name, maxPassedOverName))
-			if hint != "" {
-				e.Str("hint", hint)
-			}
-		})
-	}
-}
-
-// passedOverHint says what a sequential node that is passed over may mean.
-const passedOverHint = "if this is a participant of the same election or lock, it and this client do not wait for " +
-	"each other: all have to use one kind of name (the recipe, Prefix, Plain and Kazoo decide)"
-
-// mayQueue reports whether a name may be that of a participant in the line, in a layout that this client does not know
-// or does not use. Latches and permits are in lines of their own.
-func mayQueue(name string) bool {
-	_, _, sequential := machines.CutNumber(name)
-	_, ofOther := machines.ParsePlace(name, machines.LatchLabel, machines.LeaseLabel)
-	return sequential && !ofOther
-}
-
 // logOpened logs the notices of machines that others have opened, which have no handle: that a node of an attempt that
 // was given up is deleted, and what a line passes over.
 func (c *Client) logOpened(n events.Notify) {
@@ -264,7 +192,7 @@ func (c *Client) logOpened(n events.Notify) {
 	case events.Warning:
 		c.log.Log(zerolog.WarnLevel, n.Text, func(e *zerolog.Event) { e.Str("path", fault.Path(n.Path)) })
 	case events.PassedOver:
-		c.logPassedOver(n)
+		c.passedOver.Log(c.log, n)
 	}
 }
 
@@ -282,7 +210,7 @@ func (p *participant) observeBegin(t *heldTerm) {
 	}
 	if p.waits.vacated != 0 {
 		began.Takeover = time.Duration(t.began - p.waits.vacated)
-		p.client.meters.tookOver(p.recipe(), began.Takeover)
+		p.client.meters.TookOver(p.recipe(), began.Takeover)
 	}
 	p.waits = waits{}
 	p.client.observed.emit(began)
@@ -292,4 +220,128 @@ func (p *participant) observeBegin(t *heldTerm) {
 type waits struct {
 	since   int64 // when the own node was asked for
 	vacated int64 // when the node ahead was seen to be deleted; 0: it was not
+}
+
+// connectionLog writes the log's lines about the connection. The loop calls it.
+type connectionLog struct {
+	client *Client
+	away   bool  // since the last SUSPENDED or LOST
+	since  int64 // when the outage began, by the loop's clock
+	led    bool  // the client led when it began
+
+	before ConnectionState // "": Connecting
+	at     int64           // when it began, by the loop's clock; 0: when the client was opened
+}
+
+// changed logs a new state of the connection, and lets the outage begin or end.
+func (l *connectionLog) changed(state ConnectionState, n events.Notify) {
+	now, up := l.client.clock.Now(), state == Connected || state == Reconnected
+	if !up {
+		if !l.away {
+			l.away, l.since, l.led = true, now, false
+		}
+		l.led = l.client.outages.Disconnected() || l.led
+	}
+	l.observe(state, n, now)
+	level := zerolog.InfoLevel
+	switch {
+	case state == Lost && l.led:
+		level = zerolog.ErrorLevel
+	case !up:
+		level = zerolog.WarnLevel
+	}
+	wasAway, since, a := l.away, l.since, l.client.attachment(n.Session)
+	l.client.log.Log(level, "connection", func(e *zerolog.Event) {
+		journal.AddSession(e.Str("state", string(state)), n.Session, a.id)
+		if !up {
+			addCause(e, n)
+			return
+		}
+		e.Str("server", fault.Path(n.Text)).Int64("granted_ms", a.granted.Milliseconds())
+		if wasAway {
+			e.Int64("away_ms", time.Duration(now-since).Milliseconds())
+		}
+	})
+	if up {
+		l.client.certificate.check(certificatePause)
+		l.away = false
+		l.client.outages.Reconnected()
+	}
+}
+
+// failed logs why an attempt to connect failed, or that the session timeout that was granted
+// is too short.
+func (l *connectionLog) failed(n events.Notify, err error) {
+	if n.Code == events.TimeoutTooShort {
+		granted := l.client.timeout() // as the notice
+		l.client.log.Log(zerolog.WarnLevel, "not safe to lead", func(e *zerolog.Event) {
+			addFailure(e.Int64("granted_ms", granted.Milliseconds()), err)
+		})
+		return
+	}
+	l.client.log.Log(zerolog.WarnLevel, "not connected", func(e *zerolog.Event) { addCause(e, n) })
+}
+
+// unreachedAfter is how long a client may have reached no server before the log says so.
+const unreachedAfter = 2 * time.Second
+
+// warnUnreached logs that no server has been reached yet, with the last failure of each address. A server that neither
+// answers nor refuses is in no other line.
+func (h *sessionHandle) warnUnreached() {
+	h.mu.Lock()
+	reached, failures := h.state != Connecting, append(slices.Clone(h.others), connectErrorText(h.why))
+	h.mu.Unlock()
+	if reached || h.client.isClosed() {
+		return
+	}
+	servers, _, _ := zkio.ParseServers(h.client.config.Servers) // Open has parsed them
+	h.client.log.Log(zerolog.WarnLevel, "no server is reached yet", func(e *zerolog.Event) {
+		e.Int64("after_ms", unreachedAfter.Milliseconds())
+		e.Str("why", events.Foreign(reasonOfEach(servers, failures), events.MaxText))
+	})
+}
+
+// reasonOfEach returns in one sentence the failures of each server, and which server no failure is known of. Failures
+// begin with the name of their server, or are those of all servers.
+func reasonOfEach(servers, failures []string) string {
+	var reasons []string
+	for _, failure := range failures {
+		if failure != "" {
+			reasons = append(reasons, failure)
+		}
+	}
+	for _, server := range servers {
+		if !slices.ContainsFunc(failures, func(f string) bool { return strings.HasPrefix(f, server+": ") }) {
+			reasons = append(reasons, server+": no answer is known yet")
+		}
+	}
+	return strings.Join(reasons, "; ")
+}
+
+// addCause adds a notice's code, if it has one, and its sentence.
+func addCause(e *zerolog.Event, n events.Notify) {
+	if n.Code != "" {
+		e.Str("code", string(n.Code))
+	}
+	e.Str("why", fault.Path(n.Text))
+	journal.AddPause(e, n.Paused)
+}
+
+// observe reports a new state of the connection.
+func (l *connectionLog) observe(state ConnectionState, n events.Notify, now int64) {
+	a, up := l.client.attachment(n.Session), state == Connected || state == Reconnected
+	changed := ConnectionChanged{From: l.before, To: state, Session: n.Session, SessionID: a.id, Paused: n.Paused}
+	if l.before == "" {
+		changed.From = Connecting
+	}
+	if l.at != 0 {
+		changed.For = time.Duration(now - l.at)
+	}
+	if up {
+		changed.Server, changed.Granted = n.Text, a.granted
+	} else {
+		changed.Err = asError(n.Code, n.Text)
+	}
+	l.before, l.at = state, now
+	l.client.observed.emit(changed)
 }
