@@ -103,6 +103,10 @@ servers: ## the tests that meet a server, and rolling upgrades, on six releases 
 	@bash scripts/fetch servers
 	$(GO) test ./test/servers/releases -count=1 -timeout 12h -v -run 'TestReleases$$' -args -full $(ARGS)
 
+.PHONY: peers
+peers: ## lines shared with Debian's Curator and kazoo, in place of today's, which every proof meets; needs make deps
+	INCUMBENT_PEERS=debian INCUMBENT_REQUIRE=all INCUMBENT_LEVEL=prove $(GO) test ./test/servers/interop -count=1 -timeout 30m -v $(ARGS)
+
 .PHONY: elastic-job
 elastic-job: ## ElasticJob's jars and this library in one job, on both servers: kills, expiries, in every order; needs make deps
 	$(GO) test ./test/servers/elasticjob -count=1 -timeout 3h -v -args -full $(ARGS)

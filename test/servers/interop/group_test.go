@@ -13,6 +13,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/test/kit/peers"
 	"github.com/incumbent-go/incumbent/test/kit/repeat"
 )
 
@@ -23,7 +24,7 @@ func (s *stage) others(which string) *peer {
 		return s.javaOf("Group")
 	}
 	p := s.peer(which)
-	interpreter := python(s.t)
+	interpreter := peers.FindKazoo(s.t)
 	p.command = func() *exec.Cmd {
 		return exec.Command(interpreter, append([]string{filepath.Join("python", "group.py")}, p.arguments()...)...)
 	}
@@ -305,29 +306,4 @@ func TestAStaleReadyLetsCuratorAndKazooThrough(t *testing.T) {
 		ok(t, b.Leave(ctx))
 		leave()
 	})
-}
-
-// kazoo's parties name their nodes <uuid>__party__: a Go member is not in them.
-func TestKazoosPartyDoesNotSeeOurMembers(t *testing.T) {
-	t.Parallel()
-	s := newStage(t)
-	kazoo := s.others("python")
-	c, ctx := s.ours()
-	path := s.root + "/party"
-	kazoo.does("join", "python-1", path)
-	m, err := c.Membership(path, "go-1", nil, incumbent.PersistentNodeOptions{})
-	ok(t, err)
-	ok(t, m.Start())
-	ok(t, m.WaitPresent(ctx))
-	from := s.now()
-	kazoo.say("members python-1")
-	said, _ := s.await(from, "the party", func(s saying) bool { return s.words[0] == "members" })
-	if got := strings.Join(said.words[2:], " "); got != "python-1" {
-		t.Errorf("kazoo sees %q", got)
-	}
-	members, err := m.Members(ctx)
-	ok(t, err)
-	if len(members) != 2 || !strings.Contains(members[0].ID, "__party__") || string(members[0].Payload) != "python-1" {
-		t.Errorf("Go sees %+v", members)
-	}
 }

@@ -5,12 +5,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/incumbent-go/incumbent/test/kit/peers"
 )
 
 // python makes a peer on kazoo.
 func (s *stage) python() *peer {
 	s.t.Helper()
-	interpreter := python(s.t)
+	interpreter := peers.FindKazoo(s.t)
 	p := s.peer("python")
 	p.command = func() *exec.Cmd {
 		return exec.Command(interpreter, append([]string{filepath.Join("python", "peer.py")}, p.arguments()...)...)

@@ -17,6 +17,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/incumbent-go/incumbent/test/kit"
+	"github.com/incumbent-go/incumbent/test/kit/peers"
 	"github.com/incumbent-go/incumbent/test/kit/realzk"
 	"github.com/incumbent-go/incumbent/test/kit/repeat"
 )
@@ -24,8 +25,9 @@ import (
 // within bounds every wait. It is no measurement.
 const within = repeat.Enough
 
-// timeout is the peers' session timeout, unless a test has another: so long that a pause of the machine ends no session. What waits
-// for the ends of many has brief, which is still three times the longest pause that make loaded makes.
+// timeout is the peers' session timeout, unless a test has another: so long that a pause of the machine ends no
+// session. What waits for the ends of many has brief, which is still three times the longest pause that make loaded
+// makes.
 const (
 	timeout = 12 * time.Second
 	brief   = 6 * time.Second
@@ -33,50 +35,26 @@ const (
 
 var ok = kit.OK
 
-// jars are Debian's.
-var jars = []string{"curator-recipes", "curator-framework", "curator-client", "guava", "zookeeper", "slf4j-nop"}
-
 // curator has the programs of java, compiled once.
 var curator program
 
 type program struct {
 	once    sync.Once
 	classes string
-	missing string
 	err     error
 }
 
-// classPath compiles the programs of java, and returns its class path, or why there is none.
+// classPath compiles the programs of java, and returns their class path. Where there is no Curator the test is skipped,
+// or fails if everything is required.
 func (p *program) classPath(t testing.TB) string {
 	t.Helper()
-	p.once.Do(p.compile)
-	if p.missing != "" {
-		realzk.NotRun(t, p.missing)
-	}
+	c := peers.FindCurator(t)
+	p.once.Do(func() { p.compile(c) })
 	ok(t, p.err)
-	return p.path()
+	return c.ClassPath(p.classes)
 }
 
-func (p *program) path() string {
-	all := []string{p.classes}
-	for _, jar := range jars {
-		all = append(all, "/usr/share/java/"+jar+".jar")
-	}
-	return strings.Join(all, ":")
-}
-
-func (p *program) compile() {
-	for _, jar := range jars {
-		if _, err := os.Stat("/usr/share/java/" + jar + ".jar"); err != nil {
-			p.missing = "Curator (no " + jar + ".jar)"
-			return
-		}
-	}
-	javac, err := exec.LookPath("javac")
-	if err != nil {
-		p.missing = "Curator (no javac)"
-		return
-	}
+func (p *program) compile(c peers.Curator) {
 	if p.classes, p.err = os.MkdirTemp("", "interop-"); p.err != nil {
 		return
 	}
@@ -85,7 +63,8 @@ func (p *program) compile() {
 		p.err = err
 		return
 	}
-	out, err := exec.Command(javac, append([]string{"-J-Xmx128m", "-cp", p.path(), "-d", p.classes}, sources...)...).CombinedOutput()
+	arguments := append([]string{"-J-Xmx128m", "-cp", c.ClassPath(), "-d", p.classes}, sources...)
+	out, err := exec.Command("javac", arguments...).CombinedOutput()
 	if err != nil {
 		p.err = fmt.Errorf("javac: %w\n%s", err, out)
 	}
@@ -95,18 +74,6 @@ func (p *program) remove() {
 	if p.classes != "" {
 		os.RemoveAll(p.classes)
 	}
-}
-
-// python returns an interpreter with kazoo.
-func python(t testing.TB) string {
-	t.Helper()
-	for _, name := range []string{"python3", "/usr/bin/python3"} {
-		if exec.Command(name, "-c", "import kazoo").Run() == nil {
-			return name
-		}
-	}
-	realzk.NotRun(t, "kazoo (no python3 that has it)")
-	return ""
 }
 
 // stage is one line on a real server, its journal, and the output of all peers, in the

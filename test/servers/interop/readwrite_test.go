@@ -1,7 +1,11 @@
 package interop
 
 import (
+	"strings"
 	"testing"
+
+	"github.com/incumbent-go/incumbent/test/kit/peers"
+	"github.com/incumbent-go/incumbent/test/kit/realzk"
 )
 
 // Curator's InterProcessReadWriteLock and ours are one lock, first come, first
@@ -83,20 +87,40 @@ func TestJavaRespectsAGoDowngrade(t *testing.T) {
 	s.leads(from, "java-w")
 }
 
-// TestCuratorLosesItsPlaceByADowngrade is CURATOR-621, fixed in 5.5: the reader's node
-// comes after those that wait already.
-func TestCuratorLosesItsPlaceByADowngrade(t *testing.T) {
+// A Curator writer becomes a reader. Since 5.5 the reader's node has the writer's number, and those behind it wait:
+// CURATOR-621. Before, it comes after those that wait already.
+func TestGoAndACuratorDowngrade(t *testing.T) {
 	t.Parallel()
+	mended := !peers.FindCurator(t).Release.Before(realzk.Version{5, 5, 0})
 	s := newStage(t)
 	java, golang := s.java().launch(), s.golang().launch()
 	java.join("write", "java-w")
 	s.leads(0, "java-w")
+	place := number(s.enrolled("java-w"))
 	golang.join("write", "go-w")
-	s.lowered(java, "java-w")
-	s.leads(0, "go-w")
-	if !java.has("java-w") {
-		t.Error("Curator knows that it holds nothing any more: docs/interop.md says that it does not")
+	if !mended {
+		s.lowered(java, "java-w")
+		s.leads(0, "go-w")
+		if !java.has("java-w") {
+			t.Error("Curator knows that it holds nothing any more: docs/interop.md says that it does not")
+		}
+		return
 	}
+	golang.join("read", "go-r")
+	s.lowered(java, "java-w")
+	if name := s.enrolled("java-w"); number(name) != place || !strings.Contains(name, "__READ__") {
+		t.Errorf("the reader's node is %s, and the writer's number was %s", name, place)
+	}
+	for _, id := range []string{"go-w", "go-r"} {
+		if golang.roll(id); golang.has(id) {
+			t.Errorf("%s holds while Java reads", id)
+		}
+	}
+	from := s.now()
+	java.say("yield java-w")
+	s.leads(from, "go-w")
+	golang.say("yield go-w")
+	s.leads(from, "go-r")
 }
 
 // On kazoo's names Go and Python share a read-write lock. Python's readers come

@@ -4,45 +4,27 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/incumbent-go/incumbent/test/kit/realzk"
+	"github.com/incumbent-go/incumbent/test/kit/peers"
 )
 
-// jars is what Debian's libcurator-recipes-java needs at run time.
-var jars = []string{"curator-recipes", "curator-framework", "curator-client", "guava", "slf4j-api", "slf4j-nop", "zookeeper", "zookeeper-jute",
-	"netty-all", "netty-buffer", "netty-codec", "netty-common", "netty-handler", "netty-resolver", "netty-transport", "metrics-core", "snappy-java", "commons-io"}
-
-// ClassPath returns where Java finds Curator.
-func ClassPath() string {
-	var paths []string
-	for _, jar := range jars {
-		paths = append(paths, "/usr/share/java/"+jar+".jar")
-	}
-	return strings.Join(paths, ":")
-}
-
-// Compile compiles a program that uses Curator into a directory of the test's own. Where there is no Curator, or no compiler,
-// the test is skipped, or fails if everything is required.
-func Compile(t testing.TB, source string) (classes string) {
+// Compile compiles a program that uses Curator into a directory of the test's own, and returns the class path of both.
+// Where there is no Curator, or no compiler, the test is skipped, or fails if everything is required.
+func Compile(t testing.TB, source string) (classPath string) {
 	t.Helper()
-	if _, err := os.Stat("/usr/share/java/curator-recipes.jar"); err != nil {
-		realzk.NotRun(t, "Curator (no curator-recipes.jar)")
-	}
-	if _, err := exec.LookPath("javac"); err != nil {
-		realzk.NotRun(t, "Curator (no javac)")
-	}
-	classes = t.TempDir()
-	out, err := exec.Command("javac", "-cp", ClassPath(), "-d", classes, source).CombinedOutput()
+	found := peers.FindCurator(t)
+	t.Log("by Curator", found.Release)
+	classes := t.TempDir()
+	out, err := exec.Command("javac", "-cp", found.ClassPath(), "-d", classes, source).CombinedOutput()
 	if err != nil {
 		t.Fatalf("javac: %v\n%s", err, out)
 	}
-	return classes
+	return found.ClassPath(classes)
 }
 
 // curator is a Java process with LeaderLatches in it, which times them itself; its times are carried over to ours.
@@ -61,11 +43,11 @@ type curator struct {
 	spans  map[string][]span
 }
 
-func startCurator(t testing.TB, watch stopwatch, classes string) *curator {
+func startCurator(t testing.TB, watch stopwatch, classPath string) *curator {
 	t.Helper()
 	c := &curator{t: t, watch: watch, ended: make(chan struct{}), clock: make(chan int64),
 		leads: map[string]bool{}, open: map[string]span{}, spans: map[string][]span{}}
-	c.cmd = exec.Command("java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", ClassPath()+":"+classes, "Belief")
+	c.cmd = exec.Command("java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classPath, "Belief")
 	var err error
 	if c.in, err = c.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
@@ -89,7 +71,8 @@ func (c *curator) say(format string, args ...any) {
 	}
 }
 
-// compare finds the difference of the two clocks: the best of a few questions is off by less than half the time it took.
+// compare finds the difference of the two clocks: the best of a few questions is off by less than half the time it
+// took.
 func (c *curator) compare() {
 	c.t.Helper()
 	best := time.Hour
@@ -156,7 +139,8 @@ func (c *curator) all(name string) []span {
 	return spans
 }
 
-// javaLatch is one of the latches, as a believer. Its spans are taken from Java's own clock, not from when we hear of it.
+// javaLatch is one of the latches, as a believer. Its spans are taken from Java's own clock, not from when we hear of
+// it.
 type javaLatch struct {
 	c    *curator
 	name string

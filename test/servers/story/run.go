@@ -57,7 +57,7 @@ const (
 	byUsRiding kind = "incumbent, ride out"
 	byDeaf     kind = "heartbeat off"
 	byLock     kind = "zk.Lock"
-	byCurator  kind = "Curator 5.4"
+	byCurator  kind = "Curator"
 )
 
 var kinds = []kind{byUs, byUsRiding, byDeaf, byLock, byCurator}
@@ -105,12 +105,12 @@ type take struct {
 }
 
 // run plays a scenario once.
-func run(t testing.TB, e *ensemble.Ensemble, s scenario, timeouts []time.Duration, classes string) []outcome {
+func run(t testing.TB, e *ensemble.Ensemble, s scenario, timeouts []time.Duration, classPath string) []outcome {
 	t.Helper()
 	zkLeader, followers := e.Whole()
 	of, rival := s.cast(zkLeader, followers)
 	watch := stopwatch{time.Now()}
-	k := &take{t: t, e: e, watch: watch, sampler: newSampler(watch), java: startCurator(t, watch, classes)}
+	k := &take{t: t, e: e, watch: watch, sampler: newSampler(watch), java: startCurator(t, watch, classPath)}
 	defer k.strike()
 	k.onlook = openConn(t, e.Addrs(rival...))
 	var err error
@@ -188,8 +188,8 @@ func (k *take) await(p *pair, what string, t *track, want bool) {
 	}
 }
 
-// season lets every leader lead for half its session timeout: until heartbeats have run for a while, belief is given for
-// less than it is later.
+// season lets every leader lead for half its session timeout: until heartbeats have run for a while, belief is given
+// for less than it is later.
 func (k *take) season() {
 	for _, p := range k.pairs {
 		<-time.After(k.sampler.began(p.ta) + p.timeout/2 - k.watch.at()) // pause: how long they lead before the cut

@@ -18,13 +18,13 @@ var (
 	front   = flag.String("front", "", "where to draw the README's picture: the first scenario of this library, zk.Lock and Curator")
 )
 
-// TestNobodyBelievesTwice is the story, for make story-cut-off-follower. That this library's leaders give up in time is tested
-// in test/servers/ensemble.
+// TestNobodyBelievesTwice is the story, for make story-cut-off-follower. That this library's leaders give up in time is
+// tested in test/servers/ensemble.
 func TestNobodyBelievesTwice(t *testing.T) {
 	if !*full {
 		return
 	}
-	classes := Compile(t, filepath.Join("java", "Belief.java"))
+	classPath := Compile(t, filepath.Join("java", "Belief.java"))
 	e := ensemble.Start(t, ensemble.Options{})
 	timeouts := []time.Duration{4 * time.Second, 6 * time.Second, 10 * time.Second, 15 * time.Second}
 	var all, first []outcome
@@ -33,7 +33,7 @@ func TestNobodyBelievesTwice(t *testing.T) {
 			continue
 		}
 		for i := range *runs {
-			some := run(t, e, s, timeouts, classes)
+			some := run(t, e, s, timeouts, classPath)
 			judge(t, some)
 			all = append(all, some...)
 			if i == 0 {

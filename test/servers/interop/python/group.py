@@ -45,6 +45,15 @@ def obey(client, words):
     elif verb == "members":
         say("members", name, *sorted(parties[name]))
         return
+    elif verb == "divide":  # the items that a SetPartitioner gets of a set
+        partitioner = client.SetPartitioner(words[2], set=words[3].split(","), identifier=name, time_boundary=1)
+        partitioner.wait_for_acquire(60)
+        say("divided", name, str(partitioner.acquired).lower(), *sorted(partitioner))
+        partitioner.finish()
+        return
+    elif verb == "pop":  # what kazoo's Queue takes
+        say("popped", name, repr(client.Queue(words[2]).get()))
+        return
     elif verb in ("take", "try"):  # kazoo's have one permit each
         semaphore = client.Semaphore(words[2], name, int(words[3]))
         got = semaphore.acquire(blocking=verb == "take")

@@ -8,6 +8,7 @@ end of the program.
 import os
 import sys
 import threading
+import uuid
 
 from kazoo.client import KazooClient
 from kazoo.recipe.lock import Lock, ReadLock, WriteLock
@@ -56,8 +57,11 @@ class Holder:
     def __init__(self, client, name, path):
         self.name = name
         self.turns = threading.Semaphore(0)
-        self.lock = client.Lock(path, name)
+        self.lock = self.make(client, path)
         threading.Thread(target=self.run, daemon=True).start()
+
+    def make(self, client, path):
+        return client.Lock(path, self.name)
 
     def run(self):
         try:
@@ -144,8 +148,32 @@ class Hand(Member):
             say("error", self.name, repr(e))
 
 
+def of_curator(client, path, name, kind):
+    """A lock that is in one line with Curator's: kind is lock or latch."""
+    lock = Lock(client, path, name, extra_lock_patterns=["-%s-" % kind])
+    lock.prefix = "_c_%s-%s-" % (uuid.uuid4(), kind)
+    lock.create_path = path + "/" + lock.prefix
+    return lock
+
+
+class CuratorLock(Holder):
+    """Locks again and again in the line of Curator's InterProcessMutex."""
+
+    def make(self, client, path):
+        return of_curator(client, path, self.name, "lock")
+
+
+class CuratorLatch(Member):
+    """One member of a kazoo election in the line of Curator's LeaderLatch."""
+
+    def make(self, client, path):
+        election = client.Election(path, self.name)
+        election.lock = of_curator(client, path, self.name, "latch")
+        return election
+
+
 SIDES = {"kread": ReadLock, "kwrite": WriteLock}
-KINDS = {"lock": Member, "kazoo": Holder, "plain": Plain, "hand": Hand}
+KINDS = {"lock": Member, "kazoo": Holder, "plain": Plain, "hand": Hand, "curator-lock": CuratorLock, "curator-latch": CuratorLatch}
 
 
 def number(name):

@@ -1,0 +1,140 @@
+// Package peers finds the Curator and the kazoo whose programs share lines with this library's: the releases that make
+// deps fetches, or Debian's where the environment variable INCUMBENT_PEERS is "debian", as make peers sets it.
+package peers
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/incumbent-go/incumbent/test/kit/realzk"
+)
+
+// Variable is the environment variable that chooses the peers: "debian" for those of Debian's packages, "" for today's.
+const Variable = "INCUMBENT_PEERS"
+
+// The releases of today's peers, which scripts/downloads.tsv has.
+const (
+	curatorToday = "5.9.0"
+	kazooToday   = "2.11.0"
+)
+
+// today are the jars of Curator's newest release, and of what its POM asks for those that a client loads.
+var today = []string{
+	"curator-recipes-" + curatorToday, "curator-framework-" + curatorToday, "curator-client-" + curatorToday,
+	"zookeeper-3.9.3", "zookeeper-jute-3.9.3", "guava-32.0.0-jre", "failureaccess-1.0.1",
+	"netty-handler-4.1.113.Final", "slf4j-api-1.7.36", "slf4j-nop-1.7.36",
+}
+
+// packaged are the jars of Debian's packages. Their manifests have what else they need.
+var packaged = []string{"curator-recipes", "curator-framework", "curator-client", "guava", "zookeeper", "slf4j-nop"}
+
+const debian = "/usr/share/java"
+
+// Curator is a release of Apache Curator's recipes on this machine.
+type Curator struct {
+	Release realzk.Version
+	Jars    []string // paths
+}
+
+// ClassPath returns the class path of programs in the folders given, and of Curator.
+func (c Curator) ClassPath(classes ...string) string {
+	return strings.Join(append(classes, c.Jars...), string(filepath.ListSeparator))
+}
+
+// FindCurator returns the chosen Curator. Where it, or a compiler for it, is missing, the test is skipped, or fails if
+// everything is required.
+func FindCurator(t testing.TB) Curator {
+	t.Helper()
+	folder, names, release := cache("jars"), today, curatorToday
+	var err error
+	if debians(t) {
+		folder, names = debian, packaged
+		release, err = linked(debian)
+	}
+	var c Curator
+	if err == nil {
+		c, err = in(folder, names, release)
+	}
+	if err == nil {
+		_, err = exec.LookPath("javac")
+	}
+	if err != nil {
+		realzk.NotRun(t, "Curator ("+err.Error()+")")
+	}
+	return c
+}
+
+// in returns the Curator whose jars are in a folder, or what is missing of it.
+func in(folder string, names []string, release string) (c Curator, err error) {
+	for _, name := range names {
+		jar := filepath.Join(folder, name+".jar")
+		if _, err := os.Stat(jar); err != nil {
+			return c, fmt.Errorf("no %s.jar: make deps", name)
+		}
+		c.Jars = append(c.Jars, jar)
+	}
+	if n, err := fmt.Sscanf(release, "%d.%d.%d", &c.Release[0], &c.Release[1], &c.Release[2]); n < len(c.Release) {
+		return c, fmt.Errorf("its release is %q, want a number such as 5.9.0: %w", release, err)
+	}
+	return c, nil
+}
+
+// linked returns the release of Curator in a folder of Debian's jars: it is in the name of a link to the recipes' jar.
+func linked(folder string) (release string, err error) {
+	before := filepath.Join(folder, packaged[0]+"-")
+	links, err := filepath.Glob(before + "*.jar")
+	if err != nil {
+		return "", err
+	}
+	if len(links) != 1 {
+		return "", fmt.Errorf("%s: want one link to Curator's recipes, found %q", folder, links)
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(links[0], before), ".jar"), nil
+}
+
+// FindKazoo returns a Python interpreter with the chosen kazoo. Where there is none, the test is skipped, or fails if
+// everything is required.
+func FindKazoo(t testing.TB) (python string) {
+	t.Helper()
+	if debians(t) {
+		const python = "/usr/bin/python3"
+		if exec.Command(python, "-c", "import kazoo").Run() != nil {
+			realzk.NotRun(t, "kazoo (no Debian package python3-kazoo)")
+		}
+		return python
+	}
+	python = cache("venv", "bin", "python3")
+	said, err := exec.Command(python, "-c", "import kazoo; print(kazoo.__version__)").CombinedOutput()
+	if err != nil {
+		realzk.NotRun(t, "kazoo (no "+kazooToday+" in .cache/venv: make deps)")
+	}
+	if release := strings.TrimSpace(string(said)); release != kazooToday {
+		t.Fatalf("kazoo in .cache/venv is %s, want %s: remove .cache/venv, and make deps", release, kazooToday)
+	}
+	return python
+}
+
+// debians reports whether Debian's peers are chosen.
+func debians(t testing.TB) bool {
+	t.Helper()
+	switch which := os.Getenv(Variable); which {
+	case "":
+		return false
+	case "debian":
+		return true
+	default:
+		t.Fatalf("%s is %q: want debian, or nothing for today's peers", Variable, which)
+		return false
+	}
+}
+
+// cache returns a path under .cache, into which make deps fetches.
+func cache(names ...string) string {
+	_, here, _, _ := runtime.Caller(0)
+	return filepath.Join(append([]string{filepath.Dir(here), "..", "..", "..", ".cache"}, names...)...)
+}
