@@ -71,11 +71,13 @@ func TestARefusedLoginEndsEveryCommand(t *testing.T) {
 			}
 		})
 	}
-	for _, args := range everyCommand() {
-		t.Run(args[0]+" without a login", func(t *testing.T) {
-			programtest.Contains(t, start(t, srv, args...).Exits(77).Err.String(),
-				"log in by a mechanism that they take, with --sasl (--auth-file, if")
-		})
+	for where, servers := range map[string]string{"": srv.Addr(), " below a chroot": srv.Addr() + "/app"} {
+		for _, args := range everyCommand("--servers", servers) {
+			t.Run(args[0]+" without a login"+where, func(t *testing.T) {
+				programtest.Contains(t, start(t, srv, args...).Exits(77).Err.String(),
+					"log in by a mechanism that they take, with --sasl (--auth-file, if")
+			})
+		}
 	}
 }
 

@@ -210,8 +210,8 @@ func (c *connection) await(ctx context.Context, client *incumbent.Client) error 
 		return err
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.Is(err, incumbent.ErrAuthFailed):
-		return cli.Exit(exitNoAuth, err)
+	case errors.Is(err, incumbent.ErrAuthFailed), demandsLogin(err):
+		return failure(err)
 	}
 	return cli.Exit(exitUnavailable, cli.WithLines(err, "Name a running ensemble with --servers or INCUMBENT_SERVERS, or start one in memory with: incumbent zk --listen 127.0.0.1:2181"))
 }
@@ -270,9 +270,7 @@ func failure(err error) error {
 		return err
 	case errors.As(err, &refused) && refused.Code == events.NoNode: // a chroot that does not exist
 		return cli.Exit(exitConfig, err)
-	case errors.Is(err, incumbent.ErrNoAuth):
-		return cli.Exit(exitNoAuth, flagNames(err))
-	case errors.Is(err, incumbent.ErrAuthFailed), demandsLogin(err):
+	case errors.Is(err, incumbent.ErrNoAuth), errors.Is(err, incumbent.ErrAuthFailed), demandsLogin(err):
 		return cli.Exit(exitNoAuth, flagNames(err))
 	case errors.Is(err, incumbent.ErrNotConnected), errors.Is(err, incumbent.ErrTooSlow), errors.Is(err, incumbent.ErrDeletedAgain), incumbent.Retryable(err):
 		return cli.Exit(exitUnavailable, err)
