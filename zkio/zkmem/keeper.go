@@ -41,8 +41,8 @@ func (a *answer) asKeeper(op OpCode) {
 }
 
 // refusalZxid returns the zxid in an answer that an interceptor chose.
-func (s *Server) refusalZxid() int64 {
-	if s.opts.Keeper {
+func (s *Server) refusalZxid(op OpCode) int64 {
+	if s.opts.Keeper || op == OpAuth || op == OpSASL {
 		return 0
 	}
 	return s.tree.Zxid()

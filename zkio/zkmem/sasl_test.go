@@ -36,6 +36,20 @@ func (c *rawClient) logIn(user, password string) Code {
 	}
 }
 
+// A login that an interceptor refuses is answered with the zxid 0, as all logins are.
+func TestARefusedLoginHasNoZxid(t *testing.T) {
+	s := Start(t, Options{SASLUsers: map[string]string{"bob": "bobsecret"}})
+	s.Intercept(func(r Request) Verdict {
+		if r.Op == OpSASL {
+			return Verdict{Action: Refuse, Code: SessionRequiresAuth}
+		}
+		return Verdict{}
+	})
+	if code := newSession(t, s, time.Minute).logIn("bob", "bobsecret"); code != SessionRequiresAuth {
+		t.Error(code)
+	}
+}
+
 // A user who logs in has an identity, alone and at a member of an ensemble. Another user's nodes are closed to it.
 func TestAUserLogsIn(t *testing.T) {
 	users := Options{SASLUsers: map[string]string{"bob": "bobsecret", "Jürgen": "größer"}}

@@ -78,7 +78,7 @@ func (s *Server) serve(c *conn, r request) bool {
 func (s *Server) respond(c *conn, p *packet) bool {
 	r, verdict := p.request, p.verdict
 	if verdict.Action == Refuse {
-		s.reply(c, r.op.Code, r.xid, s.refusalZxid(), verdict.Code, nil)
+		s.reply(c, r.op.Code, r.xid, s.refusalZxid(r.op.Code), verdict.Code, nil)
 		return true
 	}
 	answer := s.answer(c, p)
@@ -111,7 +111,10 @@ func (s *Server) respond(c *conn, p *packet) bool {
 func (s *Server) reply(c *conn, op OpCode, xid int32, zxid int64, code Code, body func(*encoder)) {
 	e := newFrame()
 	e.replyHeader(xid, zxid, code)
-	if body != nil && (code == OK || op == OpSASL) {
+	switch {
+	case op == OpSASL && body == nil: // an interceptor has refused it
+		e.bytes(nil)
+	case body != nil && (code == OK || op == OpSASL):
 		body(e)
 	}
 	c.send(e.frame())
