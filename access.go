@@ -44,8 +44,10 @@ func (a Auth) MarshalText() ([]byte, error) { return zkio.Auth(a).MarshalText() 
 // Mechanism is a SASL mechanism with one identity, for Config.SASL. It logs in every connection of a client. Its
 // methods are called on goroutines of their own, for several connections at a time.
 //
-// An error of Start or Next is a refusal: the session ends, with ErrAuthFailed. An error of SASLTransient, and any
-// error after the context has ended, is none: the connection ends, and the next server is tried, in the same session.
+// An error of Start or Next is a refusal, as one of the server is. A session that has not begun ends with the first,
+// with ErrAuthFailed, however many servers there are. One that has begun is tried at the other servers for the session
+// timeout since the last connection, and ends with a refusal after that. An error of SASLTransient, and any error after
+// the context has ended, is no refusal: the connection ends, and the next server is tried, in the same session.
 // Errors are logged: they must not have a secret.
 type Mechanism interface {
 	// Name returns the name of the mechanism, and of the identity if that is not secret, for messages. It is called

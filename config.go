@@ -66,7 +66,7 @@ type Config struct {
 	// default belief ends at the disconnect, or at ValidUntil if that is first.
 	RideOut bool
 
-	// SASL logs in on every connection, before anything else is sent. A refusal is ErrAuthFailed.
+	// SASL logs in on every connection, before anything else is sent. A refusal is ErrAuthFailed: see Mechanism.
 	// Nil is no login. It does not protect the connection: set TLS, too.
 	SASL Mechanism
 	// Auth is presented on every connection. ACL is what new nodes get. Its default is

@@ -266,9 +266,10 @@ func newestState(waiting []ConnectionState, s ConnectionState) []ConnectionState
 // WaitConnected returns when a server has confirmed the session. If the context ends first,
 // the error has the reasons why the last attempts failed.
 //
-// If the ensemble refuses the credentials, or did so in the last attempt before the call, it
+// If a server refuses the credentials, or did so in the last attempt before the call, it
 // returns ErrAuthFailed without waiting for the context. The client tries again, with the
 // pauses of Config.ConnectRetry, and a later call returns nil once an attempt has succeeded.
+// While a session that was connected may live, a refusal counts as a server that does not answer.
 func (c *Client) WaitConnected(ctx context.Context) error {
 	c.check(ctx)
 	return c.session.wait(ctx)

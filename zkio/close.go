@@ -142,8 +142,7 @@ func (s *session) watchdogFired() {
 	}
 }
 
-// refuse reports an attempt that failed. Refused credentials end the
-// session.
+// refuse reports an attempt that failed. Refused credentials end the session, unless another server may still serve it.
 func (s *session) refuse(w *wire, why error) {
 	server := w.server
 	code := events.ConnectionLoss
@@ -159,12 +158,23 @@ func (s *session) refuse(w *wire, why error) {
 	if end == events.ConnectionEndSilent && (w.Conn != nil || s.a.cfg.Dial != nil) { // race has noted what could not be dialled
 		s.a.hosts.silent(w.target, w.address, s.a.cfg.Now())
 	}
-	if s.refused.shouldReport(server, text, s.a.cfg.Now()) {
+	over := code == events.AuthFailed && !s.mayLive()
+	if code == events.AuthFailed && !over {
+		code = events.ConnectionLoss // what waits for a connection goes on to wait
+	}
+	if over || s.refused.shouldReport(server, text, s.a.cfg.Now()) {
 		s.postEvent(events.Event{Kind: events.ConnectionRefused, Code: code, Text: text, Server: server, End: end, Paused: int64(paused)})
 	}
-	if code == events.AuthFailed {
+	if over {
 		s.lost(code, why.Error(), 0)
 	}
+}
+
+// mayLive reports whether the session was attached before, and its timeout has not gone by since the last frame. Then
+// the refusal of one server says nothing of the others. Later, each further attempt would only keep a session that
+// nobody can use.
+func (s *session) mayLive() bool {
+	return s.rejections.since != 0 && s.a.cfg.Now()-s.pauses.heard < int64(s.timeout)
 }
 
 // refusals limits the log while a failure goes on: the same text about the same server is

@@ -91,7 +91,7 @@ func callMechanism[T any](ctx context.Context, s *session, f func() (T, error)) 
 	return result, s.loginRefused("failed: " + err.Error())
 }
 
-// loginRefused returns the error of a login with which the session ends.
+// loginRefused returns the error of a refused login, with which the session can end: see session.refuse.
 func (s *session) loginRefused(why string) error { return refusal{events.AuthFailed, s.loginText(why)} }
 
 func (s *session) loginText(what string) string {
