@@ -60,8 +60,9 @@ var plants = []plant{
 	},
 	{
 		name: "lost replies come in any order", records: true, file: "zkio/ends.go",
-		old: "	slices.SortFunc(written, func(a, b *call) int { return cmp.Compare(a.order, b.order) })\n",
-		new: "	if !planted(…) {\n		slices.SortFunc(written, func(a, b *call) int { return cmp.Compare(a.order, b.order) })\n	}\n",
+		old: "	return slices.SortedFunc(maps.Values(s.pending), func(",
+		new: "	if planted(…) {\n		return slices.Collect(maps.Values(s.pending))\n	}\n" +
+			"	return slices.SortedFunc(maps.Values(s.pending), func(",
 	},
 	{
 		name: "SentAt is when the reply came", records: true, file: "zkio/session.go",
@@ -85,8 +86,10 @@ var plants = []plant{
 	},
 	{
 		name: "a request is sent again on the next connection", file: "zkio/ends.go",
-		old: "	for _, c := range written {\n",
-		new: "	for _, c := range written {\n		if planted(…) && !c.reads {\n			again := *c\n			again.started, again.direct = false, func(events.Event, Kept) {}\n			plantedLater(s.timeout, func() { s.submit(&again) })\n		}\n",
+		old: "	clear(s.pending)\n	for _, c := range written {\n",
+		new: "	clear(s.pending)\n	for _, c := range written {\n		if planted(…) && !c.reads {\n" +
+			"			again := *c\n			again.started, again.direct = false, func(events.Event, Kept) {}\n" +
+			"			plantedLater(s.timeout, func() { s.submit(&again) })\n		}\n",
 	},
 	{
 		name: "belief does not end at the deadline", file: "internal/belief/belief.go",
