@@ -24,6 +24,7 @@ func (w *world) afterwards() {
 		c.timesAreTrue(records)
 		c.lostInOrder(records)
 		c.heartbeatsFirst(records)
+		c.refusalsEndNoSession(records)
 	}
 }
 
@@ -114,6 +115,27 @@ func (c *client) heartbeatsFirst(records []events.Record) {
 		}
 		if waited := time.Duration(e.SentAt) - asked[rec.Cause]; waited > time.Millisecond && !c.stoodStill(asked[rec.Cause], time.Duration(e.SentAt)) {
 			c.w.fail("a heartbeat waits for no other request", "%s: that of record %d waited for %s", c.name, rec.Cause, waited)
+		}
+	}
+}
+
+// refusalsEndNoSession checks that no refused login ends a session that may live. The client may have been silent for
+// two thirds of the timeout when it noticed the end of the connection.
+func (c *client) refusalsEndNoSession(records []events.Record) {
+	var suspended time.Duration
+	for _, rec := range records {
+		at := time.Duration(rec.Event.At)
+		switch {
+		case rec.Internal:
+		case rec.Event.Kind == events.ConnectionSuspended:
+			suspended = at
+		case rec.Event.Kind == events.ConnectionLost:
+			early := suspended != 0 && at-suspended < c.w.plan.timeout/3
+			if rec.Event.Code == events.AuthFailed && early && !c.stoodStill(suspended, at) {
+				c.w.fail("a refusal ends no session", "%s: the session was lost %s after its connection: %s",
+					c.name, at-suspended, rec.Event.Text)
+			}
+			suspended = 0
 		}
 	}
 }

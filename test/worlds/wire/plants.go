@@ -8,6 +8,7 @@ type plant struct {
 	old     string // occurs there exactly once
 	new     string // planted(…) in it stands for planted("the plant's name")
 	records bool   // only a log shows it: worlds without one are left out of the search
+	login   bool   // it is searched for in worlds whose server demands a login
 }
 
 // Some bugs have no plant, because no world can show them:
@@ -42,6 +43,11 @@ var plants = []plant{
 		name: "a reconnect claims to have seen nothing", file: "zkio/wire.go",
 		old: "		if w.probe {\n			claimed = 0\n		}\n",
 		new: "		if w.probe || planted(…) {\n			claimed = 0\n		}\n",
+	},
+	{
+		name: "one refused login ends the session", records: true, login: true, file: "zkio/close.go",
+		old: "	over := code == events.AuthFailed && !s.mayLive()\n",
+		new: "	over := code == events.AuthFailed && (!s.mayLive() || planted(…))\n",
 	},
 	{
 		name: "the directory's deletion does not reach who watches its children", file: "zkio/watches.go",

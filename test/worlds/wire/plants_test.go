@@ -58,10 +58,10 @@ func TestPlants(t *testing.T) {
 			if !recorded {
 				t.Fatalf("no world finds this plant: make wire-plants searches for one")
 			}
-			if broken := playPlanted(t, binary, "", f.seed); len(broken) > 0 {
+			if broken := p.play(t, binary, "", f.seed); len(broken) > 0 {
 				t.Errorf("world %d breaks %q without the plant", f.seed, broken)
 			}
-			if instead, isFound := findsAgain(t, binary, f); !isFound {
+			if instead, isFound := p.findsAgain(t, binary, f); !isFound {
 				t.Errorf("neither world %d nor those from 1 to %d break %q any longer; they break %q", f.seed, others, f.check, instead)
 			}
 		})
@@ -77,13 +77,13 @@ const again = 40
 // findsAgain reports whether a plant breaks the check of the table again: in its own world, or else in another.
 // Goroutines of one instant run in any order, so a plant that needs a rare order is not found in each run of its
 // world. Instead has the other checks that worlds with the plant broke; they do not count.
-func findsAgain(t *testing.T, binary string, f found) (instead []string, isFound bool) {
+func (p plant) findsAgain(t *testing.T, binary string, f found) (instead []string, isFound bool) {
 	worlds := slices.Repeat([]int{f.seed}, again)
 	for other := range others {
 		worlds = append(worlds, other+1)
 	}
 	for _, seed := range worlds {
-		broken := playPlanted(t, binary, f.plant, seed)
+		broken := p.play(t, binary, p.name, seed)
 		if slices.Contains(broken, f.check) {
 			if seed != f.seed {
 				t.Logf("found in world %d, and not in world %d", seed, f.seed)
@@ -128,8 +128,8 @@ func searchAll(t *testing.T, some []plant, known map[string]found) map[string]fo
 			step = recordsEvery
 		}
 		for seed := 1; seed <= *most*step; seed += step {
-			broken := playPlanted(t, binary, p.name, seed)
-			if len(broken) == 0 || broken[0] == noCheck || len(playPlanted(t, binary, "", seed)) > 0 {
+			broken := p.play(t, binary, p.name, seed)
+			if len(broken) == 0 || broken[0] == noCheck || len(p.play(t, binary, "", seed)) > 0 {
 				continue
 			}
 			known[p.name] = found{p.name, seed, broken[0]}
@@ -155,14 +155,16 @@ const (
 	noCheck = "no check: the process failed"
 )
 
-// playPlanted plays a world in a process of its own, and returns the checks that fail, the first one first.
-func playPlanted(t *testing.T, binary, name string, seed int) (checks []string) {
+// play plays a world in a process of its own, with the plant whose name is given, and returns the checks that fail, the
+// first one first.
+func (p plant) play(t *testing.T, binary, name string, seed int) (checks []string) {
 	t.Helper()
 	limit := "1m"
 	if name != "" {
 		limit = "6s" // some plants make a client repeat a request without end, in one instant of the virtual time
 	}
-	cmd := exec.Command(binary, "-test.run=^TestWorlds$", "-test.timeout="+limit, "-seed", strconv.Itoa(seed))
+	cmd := exec.Command(binary, "-test.run=^TestWorlds$", "-test.timeout="+limit, "-seed", strconv.Itoa(seed),
+		"-login="+strconv.FormatBool(p.login))
 	cmd.Env = append(os.Environ(), plantVariable+"="+name)
 	out, err := cmd.CombinedOutput()
 	if err == nil {

@@ -11,6 +11,7 @@ import (
 var (
 	seed   = flag.Int64("seed", 0, "play this world alone, from 1 on, and print its story")
 	first  = flag.Int64("first", 1, "the seed of the first world")
+	login  = flag.Bool("login", false, "play the world of -seed where the server demands a login")
 	worlds = flag.Int64("worlds", 0, "how many worlds to play, if not as many as test/kit/selection says")
 )
 
@@ -21,6 +22,9 @@ func TestWorlds(t *testing.T) {
 		t.Fatalf("-seed %d: the first world is 1", *seed)
 	case *first < 1 || *worlds < 0:
 		t.Fatalf("-first %d -worlds %d: the first world is 1, and none is before it", *first, *worlds)
+	case alone && *login:
+		playPlan(t, newPlan(uint64(*seed)).loggingIn(), true)
+		return
 	case alone:
 		play(t, uint64(*seed), true)
 		return
