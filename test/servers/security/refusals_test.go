@@ -120,6 +120,15 @@ func TestEveryRefusalHasWords(t *testing.T) {
 	})
 }
 
+// electAsBob logs in with a wrong password, to a server with one more property.
+func electAsBob(t *testing.T, on *refusers, property string, elect electing) {
+	t.Helper()
+	s := realzk.Start(t, realzk.Options{Release: on.Release, Properties: append(realzk.SASL(t, saslUsers), property)})
+	file := filepath.Join(t.TempDir(), "password")
+	ok(t, os.WriteFile(file, []byte("wrong\n"), 0o600))
+	elect("--servers", s.Addr(), "--sasl", "digest:bob", "--sasl-password-file", file)
+}
+
 // electing runs incumbent elect, which has to be refused.
 type electing func(args ...string)
 
@@ -193,11 +202,10 @@ var refusing = map[string]func(t *testing.T, on *refusers, r refusal, elect elec
 	},
 	"the servers refuse the login": func(t *testing.T, on *refusers, _ refusal, elect electing) {
 		on.has(t, realzk.Version{3, 6, 0})
-		s := realzk.Start(t, realzk.Options{Release: on.Release,
-			Properties: append(realzk.SASL(t, saslUsers), realzk.RequireSASL)})
-		file := filepath.Join(t.TempDir(), "password")
-		ok(t, os.WriteFile(file, []byte("wrong\n"), 0o600))
-		elect("--servers", s.Addr(), "--sasl", "digest:bob", "--sasl-password-file", file)
+		electAsBob(t, on, realzk.RequireSASL, elect)
+	},
+	"the same, with `allowSaslFailedClients`": func(t *testing.T, on *refusers, _ refusal, elect electing) {
+		electAsBob(t, on, "zookeeper.allowSaslFailedClients=true", elect)
 	},
 	"the servers do not know the scheme": func(t *testing.T, on *refusers, _ refusal, elect electing) {
 		file := filepath.Join(t.TempDir(), "auth")
