@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
@@ -107,5 +108,46 @@ func TestSASLFlagsThatCannotBeRight(t *testing.T) {
 				t.Errorf("want one line, without a password:\n%s", p.Said())
 			}
 		})
+	}
+}
+
+// The server in memory takes users with their passwords in files, and refuses others.
+func TestZkHasUsers(t *testing.T) {
+	bob, ann := passwordFile(t, "größer\n", 0o600), passwordFile(t, "=ann's", 0o644)
+	zk := start(t, nil, "zk", "--listen", "127.0.0.1:0", "--json", "--enforce-auth", "sasl", "--sasl-user", "bob="+bob,
+		"--sasl-user", "jörg="+ann)
+	zk.Prints("\n")
+	zk.Notes("others may read")
+	env := []string{"INCUMBENT_SERVERS=" + zk.Objects()[0]["address"].(string)}
+	for user, file := range map[string]string{"bob": bob, "jörg": ann} {
+		programtest.Start(t, env, "status", line, "--sasl", "digest:"+user, "--sasl-password-file", file).Exits(0)
+	}
+	p := programtest.Start(t, env, "status", line, "--sasl", "digest:bob", "--sasl-password-file", ann).Exits(77)
+	programtest.Contains(t, p.Err.String(), "was refused by the server")
+	zk.Signal(syscall.SIGTERM)
+	zk.Exits(0)
+}
+
+// What cannot be a user is said in one line, and nothing that may be a password is repeated.
+func TestZkRefusesUsers(t *testing.T) {
+	file, empty := passwordFile(t, "hunter2\n", 0o600), passwordFile(t, "\n", 0o600)
+	for want, users := range map[string][]string{
+		"--sasl-user is written USER=FILE":                      {"hunter2"},
+		"--sasl-user is written USER=FILE, and":                 {"=hunter2"},
+		`--sasl-user "bob"=…: there is no such file`:            {"bob=hunter2"},
+		`--sasl-user: "bob" is given twice`:                     {"bob=" + file, "bob=" + file},
+		"is empty: write the password into it":                  {"bob=" + empty},
+		"--sasl-user: the user of DIGEST-MD5 has a control":     {"b\x01b=" + file},
+		"--sasl-user: user and password of DIGEST-MD5 are writ": {"b\xff=" + file},
+	} {
+		args := []string{"zk", "--listen", "127.0.0.1:0"}
+		for _, user := range users {
+			args = append(args, "--sasl-user", user)
+		}
+		p := start(t, nil, args...).Exits(64)
+		programtest.Contains(t, p.Err.String(), want)
+		if strings.Contains(p.Said(), "hunter2") || strings.Count(p.Err.String(), "\n") != 1 {
+			t.Errorf("want one line, without a password:\n%s", p.Said())
+		}
 	}
 }

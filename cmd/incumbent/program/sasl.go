@@ -56,9 +56,14 @@ func (s *saslFlags) password(opened func(*os.File)) (string, error) {
 		}
 		return "", cli.Usage("--sasl needs a password: give --sasl-password-file, or set %s", saslPassword)
 	}
-	f, err := os.Open(s.passwordFile)
+	return readPassword("--sasl-password-file", s.passwordFile, opened)
+}
+
+// readPassword reads the file with a password that a flag names. It calls opened with it.
+func readPassword(flag, name string, opened func(*os.File)) (string, error) {
+	f, err := os.Open(name)
 	if err != nil {
-		return "", cli.Usage("--sasl-password-file: %w", err)
+		return "", cli.Usage("%s: %w", flag, err)
 	}
 	defer f.Close()
 	opened(f)
@@ -66,13 +71,12 @@ func (s *saslFlags) password(opened func(*os.File)) (string, error) {
 	password := strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
 	switch {
 	case err != nil:
-		return "", cli.Usage("--sasl-password-file: %w", err)
+		return "", cli.Usage("%s: %w", flag, err)
 	case len(text) > maxSecretFile || strings.Contains(password, "\n"):
-		return "", cli.Usage("--sasl-password-file %s: write the password into it, as its one line",
-			events.Quote(s.passwordFile, events.MaxText))
+		return "", cli.Usage("%s %s: write the password into it, as its one line", flag,
+			events.Quote(name, events.MaxText))
 	case password == "":
-		return "", cli.Usage("--sasl-password-file %s is empty: write the password into it",
-			events.Quote(s.passwordFile, events.MaxText))
+		return "", cli.Usage("%s %s is empty: write the password into it", flag, events.Quote(name, events.MaxText))
 	}
 	return password, nil
 }

@@ -21,6 +21,7 @@ type zkFlags struct {
 	listen, tlsListen, cert, key, clientCA string
 	load, save, control, advertise         string
 	ensemble                               int
+	saslUsers                              []string
 	httpHosts                              hostNames
 	options                                zkmem.Options
 	tls                                    *tls.Config
@@ -56,6 +57,9 @@ Exit codes:
 			if err := f.check(c); err != nil {
 				return err
 			}
+			if err := f.loadUsers(a.noteIfOthersMayRead); err != nil {
+				return err
+			}
 			return a.serve(c.Context(), f)
 		},
 	}
@@ -79,6 +83,8 @@ Exit codes:
 	c.Flags().StringVar(&f.load, "load", "", "create the nodes of this file first; none if it does not exist")
 	c.Flags().StringVar(&f.save, "save", "", "write the nodes to this file at the end")
 	c.Flags().StringVar(&f.control, "control", "", "serve control of the servers by HTTP on this address")
+	c.Flags().StringArrayVar(&f.saslUsers, "sasl-user", nil,
+		"a user who can log in by SASL (DIGEST-MD5), as USER=FILE with the password in FILE\n(may be repeated)")
 	f.releaseFlags(c.Flags())
 	f.httpHosts.flags(c.Flags())
 	a.JSONFlag(c)
