@@ -46,7 +46,7 @@ type Client struct {
 	belief      belief.Deadline
 	believed    atomic.Pointer[events.Deadline] // the last that was not "nothing"
 	tick        atomic.Int64                    // the ensemble's, as the session machine knows it, nanoseconds
-	deadlines   deadlineWatch
+	deadlines   belief.Watch[*heldTerm]
 	certificate certificateWatch
 	pauses      clock.Pauses
 	attached    atomic.Pointer[attachment] // the last
@@ -56,7 +56,7 @@ type Client struct {
 
 	callsDropped atomic.Uint64 // of listeners and hooks
 
-	invariants *clientInvariants // nil: they are not checked
+	invariants *belief.Checks // nil: they are not checked
 
 	phases     map[string]*string // the names of states, for the handles; used by the loop
 	passedOver journal.PassedOver // what was logged of children that lines pass over; used by the loop
@@ -102,7 +102,7 @@ func (c executor) Execute(id events.ID, e events.Effect) {
 		if c.belief.Publish(e, c.clock.Now()) {
 			c.loop.PostFirst(events.Envelope{To: events.SessionMachine, Event: c.lapseEvent(e.Session)})
 		}
-		c.invariants.published(before)
+		c.invariants.Published(before)
 	case events.Notify:
 		c.observed.delivering()
 		if !c.receive(id, func(r receiver) { r.notice(e) }) {

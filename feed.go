@@ -150,7 +150,7 @@ func (f *feed[T]) add(s feedItem[T]) {
 	if to == atEnd {
 		f.byKey[s.key] = f.pending.PushBack(s)
 	}
-	f.client.invariants.feeds(len(f.byKey), f.pending.Len(), s.key)
+	f.client.invariants.Feeds(len(f.byKey), f.pending.Len(), s.key)
 }
 
 // TreeChangeKind is the kind of a TreeChange.

@@ -51,7 +51,7 @@ func (h *handle) init(c *Client, path string) {
 	c.opened()
 	h.client, h.path, h.troubleText = c, path, "cannot go on for now"
 	h.words = plainWords{h}
-	h.commands.Broken = c.invariants.of(&h.id)
+	h.commands.Broken = c.invariants.Of(&h.id)
 	h.commands.Ended = make(chan struct{})
 	h.phase.Store(&latentPhase)
 }

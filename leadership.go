@@ -108,7 +108,7 @@ func (l *Leadership) Term() Term {
 // leadership may not be believed.
 func (l *Leadership) ValidUntil() time.Time {
 	l.opened()
-	l.client.invariants.read(l.term)
+	l.term.checkRead()
 	until := l.client.belief.Until(l.term.Session)
 	now, left := time.Now(), -time.Nanosecond
 	if until != 0 && !l.term.over.Load() {
@@ -138,7 +138,7 @@ func (l *Leadership) AloneUntil() time.Time {
 // Check can still act late: only the Token helps.
 func (l *Leadership) Check() error {
 	l.opened()
-	l.client.invariants.read(l.term)
+	l.term.checkRead()
 	switch {
 	case l.term.over.Load():
 		return l.lost()

@@ -293,6 +293,10 @@ type watchHandle struct {
 	kept     map[uint64]zkio.Kept // by request, under mu: data of replies without a notice yet
 }
 
+// maxKept bounds what waits in a client, checked in tests only. It is far above what tests
+// need, and far below what a queue without an end would reach there.
+const maxKept = 200 // replies of one machine whose data wait for its notice
+
 // keep takes data of a reply that are for the user. zkio calls it.
 func (o *watchHandle) keep(request uint64, kept zkio.Kept) {
 	if kept.Stat == nil {

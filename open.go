@@ -11,6 +11,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/belief"
 	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/internal/invariants"
 	"github.com/incumbent-go/incumbent/internal/journal"
@@ -49,14 +50,14 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	if c.clock == nil {
 		c.clock = clock.System()
 	}
-	c.deadlines.client = c
 	c.outages.Log, c.outages.Now, c.outages.Timeout = c.log, c.clock.Now, c.timeout
 	c.commands.Post, c.commands.Closed, c.commands.Ended = c.post, c.closed, ErrClosed
 	c.observed.init(config.Name, c.log, config.Observe)
 	c.meters.Init(c.metersUse())
 	if _, checked := invariants.Inbox(); checked {
-		c.invariants = &clientInvariants{client: c, terms: map[*heldTerm]*sighting{}}
+		c.invariants = &belief.Checks{Client: fmt.Sprintf("%s (%q)", c, config.Name), Deadline: &c.belief}
 	}
+	c.watchDeadlines()
 	c.pauses.Clock, c.pauses.Timeout = c.clock, c.timeout
 	c.pauses.Noticed = c.meters.PausedFor
 	c.tick.Store(int64(config.Tick))

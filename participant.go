@@ -180,7 +180,7 @@ func (p *participant) listener(l Listener) *async.Listener[change] {
 			Panicked: p.client.log.LogPanic("a listener", p.path),
 			Max:      async.MaxUncalled, Dropped: &p.client.callsDropped, Squeeze: withoutPair,
 		},
-		Check: p.client.invariants.pairs(&p.id),
+		Check: p.pairs(),
 	}
 }
 
@@ -250,7 +250,7 @@ func (p *participant) noteTerm(n events.Notify) {
 			Term: Term{n.Path, n.Token, n.Session}, holder: p, guards: n.Guards,
 			began: p.client.clock.Now(), zkSession: p.client.attachment(n.Session).id,
 		}
-		p.client.invariants.begins(t)
+		p.checkBegin(t)
 		p.listeners.Send(change{term: t.Term}, func() { p.setTerm(t) })
 		p.logTerm(t, nil)
 		p.observeBegin(t)
@@ -289,7 +289,7 @@ func (p *participant) endTerm(n events.Notify) {
 	p.mu.Lock()
 	t := p.term
 	p.mu.Unlock()
-	p.client.invariants.ends(p, t)
+	p.client.invariants.Ends(t, p.id, t != nil)
 	lost := p.client.lost(t, Reason(n.Reason), n.Paused)
 	if n.Reason == events.ReasonUnreadable {
 		lost.detail = string(n.Code)

@@ -69,7 +69,7 @@ func (s *persistentHandle) prepare(c *Client, path string, data []byte, options 
 		return fmt.Errorf("%w: %s", ErrNodeTaken, fault.Path(path))
 	}
 	s.init(c, path)
-	s.data.broken = c.invariants.of(&s.id)
+	s.data.broken = c.invariants.Of(&s.id)
 	first := s.data.first(data)
 	_, err := c.register(machines.PersistentRecipe.Name(), func(id events.ID) receiver {
 		s.id = id

@@ -32,7 +32,7 @@ type sessionHandle struct {
 func newSessionHandle(c *Client) *sessionHandle {
 	h := &sessionHandle{client: c, state: Connecting, changed: make(chan struct{}), logs: connectionLog{client: c}}
 	id := events.SessionMachine
-	h.commands.Broken = c.invariants.of(&id)
+	h.commands.Broken = c.invariants.Of(&id)
 	return h
 }
 

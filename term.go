@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/belief"
 	"github.com/incumbent-go/incumbent/internal/clock"
 )
 
@@ -19,7 +20,7 @@ type Term struct {
 }
 
 // heldTerm is a term that the loop begins and ends. Its work may be stopped before its end:
-// at the deadline, see deadlineWatch.
+// at the deadline, see belief.Watch.
 type heldTerm struct {
 	Term
 	holder    *participant // whose term it is
@@ -34,13 +35,13 @@ type heldTerm struct {
 	overdue  bool // under mu: the timer has fired
 
 	mu      sync.Mutex
-	stopAt  time.Time              // when the work had to end
-	stopped error                  // why the work was stopped; nil: it may go on
-	works   map[*Leadership]uint64 // that has not returned, numbered in the order in which it was given out
-	given   uint64                 // how often work was given out
-	watch   *deadlineWatch         // the client's; nil before there is work
-	why     string                 // why the work has to return, for people; "": it may go on
-	timer   *time.Timer            // runs while the work has to return and has not; nil: it does not
+	stopAt  time.Time                // when the work had to end
+	stopped error                    // why the work was stopped; nil: it may go on
+	works   map[*Leadership]uint64   // that has not returned, numbered in the order in which it was given out
+	given   uint64                   // how often work was given out
+	watch   *belief.Watch[*heldTerm] // the client's; nil before there is work
+	why     string                   // why the work has to return, for people; "": it may go on
+	timer   *time.Timer              // runs while the work has to return and has not; nil: it does not
 }
 
 // end ends the term. The loop calls it once, on its goroutine.
@@ -74,7 +75,7 @@ func (t *heldTerm) stop(reason error) {
 		l.stop(reason)
 	}
 	if t.watch != nil {
-		t.watch.remove(t)
+		t.watch.Remove(t)
 	}
 }
 
@@ -106,7 +107,7 @@ func (t *heldTerm) hold(parent context.Context, c *Client, done func(late error)
 			t.mu.Lock()
 			delete(t.works, l)
 			if len(t.works) == 0 {
-				t.watch.remove(t)
+				t.watch.Remove(t)
 				t.allReturned()
 			}
 			t.mu.Unlock()
@@ -128,89 +129,9 @@ func (t *heldTerm) hold(parent context.Context, c *Client, done func(late error)
 		l.stop(t.stopped)
 		t.expectReturn(t.why)
 	case len(t.works) == 1:
-		t.watch.add(t)
+		t.watch.Add(t)
 	}
 	return l
-}
-
-// deadlineWatch stops the work under all terms of a client when their deadline has passed,
-// whatever the loop does. It has one timer, which runs only while there is work.
-//
-// When the timer fires, the deadline is read; so the loop need not reset the timer when the
-// deadline moves on. The timer fires at least eight times in a session timeout, because
-// Go's timers stand still while the machine is suspended, and the client's clock does not.
-type deadlineWatch struct {
-	client *Client
-
-	mu      sync.Mutex
-	terms   map[*heldTerm]bool // with work that has not been stopped
-	session int64              // of the term added last
-	timer   *time.Timer
-}
-
-// add adds a term that has work now.
-func (w *deadlineWatch) add(t *heldTerm) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.terms == nil {
-		w.terms = map[*heldTerm]bool{}
-	}
-	first := len(w.terms) == 0 || w.session != t.Session
-	w.terms[t], w.session = true, t.Session
-	w.client.invariants.works(w, t)
-	if first || w.client.belief.Until(t.Session) == 0 {
-		w.setTimer()
-	}
-}
-
-// remove removes a term without work, or whose work was stopped.
-func (w *deadlineWatch) remove(t *heldTerm) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.terms, t)
-	if len(w.terms) == 0 && w.timer != nil {
-		w.timer.Stop()
-	}
-}
-
-// stopLapsed stops the work under every term whose deadline has passed. The lock is held
-// while the deadline is read: a term that begins afterwards is not among them.
-func (w *deadlineWatch) stopLapsed() {
-	w.mu.Lock()
-	lapsed := map[*heldTerm]*LostError{}
-	for t := range w.terms {
-		if !w.client.believes(t.Session) {
-			lapsed[t] = w.client.lostByClock(t)
-			delete(w.terms, t)
-		}
-	}
-	w.setTimer()
-	w.mu.Unlock()
-	for t, why := range lapsed {
-		t.lapse(why)
-	}
-	if len(lapsed) > 0 {
-		// The session machine's own timer ends the terms. An event with the same content
-		// could wait behind a confirmation, and end the next term.
-		w.client.loop.Wake()
-	}
-}
-
-// setTimer sets the timer for the earliest deadline. The caller holds the lock.
-func (w *deadlineWatch) setTimer() {
-	if len(w.terms) == 0 {
-		return
-	}
-	next := max(w.client.timeout()/8, time.Millisecond) // a server may grant anything
-	now := w.client.clock.Now()
-	for t := range w.terms {
-		next = min(next, time.Duration(w.client.belief.Until(t.Session)-now))
-	}
-	if w.timer == nil {
-		w.timer = time.AfterFunc(next, w.stopLapsed)
-		return
-	}
-	w.timer.Reset(next)
 }
 
 // lapseEvent returns the session machine's event for when a reader has found that the last
@@ -250,4 +171,71 @@ func (t *heldTerm) observeReturn(late error) {
 	}
 	t.mu.Unlock()
 	t.holder.client.observed.emitAside(ended)
+}
+
+// watchDeadlines prepares the watch that stops work at its deadline.
+func (c *Client) watchDeadlines() {
+	w := &c.deadlines
+	w.Deadline, w.Now, w.Timeout = &c.belief, c.clock.Now, c.timeout
+	w.Wake = func() { c.loop.Wake() }
+	w.Session = func(t *heldTerm) int64 { return t.Session }
+	w.Lapse = func(t *heldTerm) (stop func()) {
+		why := c.lostByClock(t)
+		return func() { t.lapse(why) }
+	}
+	if c.invariants != nil {
+		w.Check = func(other, added *heldTerm) {
+			if other.holder == added.holder {
+				c.invariants.Broken(added.holder.id, "a grant", "there is work under the terms with tokens %d and %d",
+					other.Token, added.Token)
+			}
+		}
+	}
+}
+
+// checkBegin checks that the participant has no other term, and no work of an earlier one.
+func (p *participant) checkBegin(t *heldTerm) {
+	if p.client.invariants == nil {
+		return
+	}
+	p.mu.Lock()
+	last, present := p.last, p.term
+	p.mu.Unlock()
+	token, working := int64(0), 0
+	if present != nil {
+		token = present.Token
+	}
+	if last != nil {
+		working = last.working()
+	}
+	p.client.invariants.Begins(t, p.id, token, working)
+}
+
+// checkRead checks what a reader of the term's deadline finds.
+func (t *heldTerm) checkRead() {
+	if !t.over.Load() {
+		t.holder.client.invariants.Read(t, t.holder.id, t.Session, t.Token)
+	}
+}
+
+// pairs returns what checks that the calls of one listener come in pairs; nil if nothing is
+// checked.
+func (p *participant) pairs() func(change) {
+	broken, leads := p.client.invariants.Of(&p.id), false
+	if broken == nil {
+		return nil
+	}
+	return func(c change) {
+		if began := c.lost == nil; began == leads {
+			broken("a call of a listener", "leadership began: %t, and before: %t", began, leads)
+		}
+		leads = !leads
+	}
+}
+
+// working returns how many pieces of work have not returned.
+func (t *heldTerm) working() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.works)
 }
