@@ -35,10 +35,9 @@ func (s *stage) others(which string) *peer {
 func (s *stage) javaOf(class string) *peer {
 	s.t.Helper()
 	p := s.peer("java")
-	classPath := curator.classPath(s.t)
+	options := curator.options(s.t)
 	p.command = func() *exec.Cmd {
-		return exec.Command("java", append([]string{"-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
-			"-cp", classPath, class}, p.arguments()...)...)
+		return exec.Command("java", slices.Concat(options, []string{class}, p.arguments())...)
 	}
 	return p.launch()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os/exec"
+	"slices"
 	"testing"
 	"time"
 
@@ -34,11 +35,10 @@ const (
 func newJob(t *testing.T) *job {
 	s := newStageOf(t, brief)
 	j := &job{stage: s, path: s.root + "/space/job", proxy: newProxy(t, s.addr), news: make(chan struct{}, 1), done: map[string]int{}}
-	classPath := curator.classPath(t)
+	options := curator.options(t)
 	j.java = s.peer("java")
 	j.java.command = func() *exec.Cmd {
-		return exec.Command("java", append([]string{"-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
-			"-cp", classPath, "Job"}, j.java.arguments()...)...)
+		return exec.Command("java", slices.Concat(options, []string{"Job"}, j.java.arguments())...)
 	}
 	j.launch()
 	ctx, cancel := context.WithTimeout(context.Background(), 3*within)

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -17,7 +16,6 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/incumbent-go/incumbent/test/kit"
-	"github.com/incumbent-go/incumbent/test/kit/peers"
 	"github.com/incumbent-go/incumbent/test/kit/realzk"
 	"github.com/incumbent-go/incumbent/test/kit/repeat"
 )
@@ -34,47 +32,6 @@ const (
 )
 
 var ok = kit.OK
-
-// curator has the programs of java, compiled once.
-var curator program
-
-type program struct {
-	once    sync.Once
-	classes string
-	err     error
-}
-
-// classPath compiles the programs of java, and returns their class path. Where there is no Curator the test is skipped,
-// or fails if everything is required.
-func (p *program) classPath(t testing.TB) string {
-	t.Helper()
-	c := peers.FindCurator(t)
-	p.once.Do(func() { p.compile(c) })
-	ok(t, p.err)
-	return c.ClassPath(p.classes)
-}
-
-func (p *program) compile(c peers.Curator) {
-	if p.classes, p.err = os.MkdirTemp("", "interop-"); p.err != nil {
-		return
-	}
-	sources, err := filepath.Glob(filepath.Join("java", "*.java"))
-	if err != nil {
-		p.err = err
-		return
-	}
-	arguments := append([]string{"-J-Xmx128m", "-cp", c.ClassPath(), "-d", p.classes}, sources...)
-	out, err := exec.Command("javac", arguments...).CombinedOutput()
-	if err != nil {
-		p.err = fmt.Errorf("javac: %w\n%s", err, out)
-	}
-}
-
-func (p *program) remove() {
-	if p.classes != "" {
-		os.RemoveAll(p.classes)
-	}
-}
 
 // stage is one line on a real server, its journal, and the output of all peers, in the
 // order in which it was read.
@@ -194,10 +151,9 @@ type peer struct {
 // java and golang create peers; launch starts them.
 func (s *stage) java(properties ...string) *peer {
 	s.t.Helper()
-	classPath := curator.classPath(s.t)
+	options := curator.options(s.t)
 	p := s.peer("java")
 	p.command = func() *exec.Cmd {
-		options := []string{"-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp", classPath}
 		return exec.Command("java", slices.Concat(options, properties, []string{"Peer"}, p.arguments())...)
 	}
 	return p

@@ -29,7 +29,7 @@ func tracked(t *testing.T, o zkmem.Options) *tracker {
 	if !selection.StartsServers(t) {
 		realzk.NotRun(t, "Curator on an ensemble in memory (make prove starts it)")
 	}
-	classPath := curator.classPath(t)
+	options := curator.options(t)
 	o.Tick, o.MaxSessionTimeout = 200*time.Millisecond, time.Minute
 	e, err := zkmem.NewEnsemble(3, o)
 	ok(t, err)
@@ -42,8 +42,8 @@ func tracked(t *testing.T, o zkmem.Options) *tracker {
 	s := &stage{t: t, timeout: timeout, more: make(chan struct{})}
 	first := e.Servers()[0].Addr()
 	p := &peer{stage: s, name: "java", command: func() *exec.Cmd {
-		return exec.Command("java", "-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
-			"-cp", classPath, "Tracker", first, noJournal, fmt.Sprint(timeout.Milliseconds()), noJournal)
+		arguments := []string{"Tracker", first, noJournal, fmt.Sprint(timeout.Milliseconds()), noJournal}
+		return exec.Command("java", slices.Concat(options, arguments)...)
 	}}
 	p.launch()
 	c := &tracker{peer: p, t: t, e: e}
