@@ -20,7 +20,8 @@ func fetched(t *testing.T, list, jar string) (dir, said string, err error) {
 	}
 	maven := `#!/bin/sh
 for a in "$@"; do case $a in *.xml) pom=$a ;; esac; done
-sed -n 's|.*<artifactId>\(.*\)</artifactId><version>\(.*\)</version></artifactItem>|\1-\2|p' "$pom" |
+sed -n -e 's|.*<artifactId>\(.*\)</artifactId><version>\(.*\)</version></artifactItem>|\1-\2|p' \
+	-e 's|.*<artifactId>\(.*\)</artifactId><version>\(.*\)</version><classifier>\(.*\)</class.*|\1-\2-\3|p' "$pom" |
 while read -r name; do
 	printf '%s' '` + jar + `' >"${pom%/*}/$name.jar"
 done
@@ -45,13 +46,13 @@ done
 func TestDownloadsHaveTheirChecksum(t *testing.T) {
 	sum := fmt.Sprintf("%x", sha256.Sum256([]byte("jar")))
 	line := "ci\tjar\torg.example:thing\t1.2\t" + sum + "\nother\tjar\torg.example:thing\t9\t" + sum + "\n"
-	line += "ci\tjar\torg.example:thing\t1.3\t" + sum + "\n"
+	line += "ci\tjar\torg.example:thing:tests\t1.3\t" + sum + "\n"
 	dir, said, err := fetched(t, "# a comment\n\n"+line, "jar")
 	if err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
 	jars, _ := filepath.Glob(filepath.Join(dir, ".cache", "jars", "*"))
-	if len(jars) != 2 || filepath.Base(jars[0]) != "thing-1.2.jar" || filepath.Base(jars[1]) != "thing-1.3.jar" {
+	if len(jars) != 2 || filepath.Base(jars[0]) != "thing-1.2.jar" || filepath.Base(jars[1]) != "thing-1.3-tests.jar" {
 		t.Errorf("fetched %q", jars)
 	}
 	dir, said, err = fetched(t, line, "another jar")

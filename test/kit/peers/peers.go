@@ -133,6 +133,17 @@ func debians(t testing.TB) bool {
 	}
 }
 
+// Jars returns the paths of jars that make deps has fetched, by their names without .jar. If one is missing, the test
+// of what is skipped, or fails if everything is required.
+func Jars(t testing.TB, what string, names ...string) (paths []string) {
+	t.Helper()
+	c, err := in(cache("jars"), names, curatorToday)
+	if err != nil {
+		realzk.NotRun(t, what+" ("+err.Error()+")")
+	}
+	return c.Jars
+}
+
 // cache returns a path under .cache, into which make deps fetches.
 func cache(names ...string) string {
 	_, here, _, _ := runtime.Caller(0)

@@ -41,7 +41,8 @@ func (p *program) compile(c peers.Curator) (err error) {
 	if err != nil {
 		return err
 	}
-	classes, jar, archive := filepath.Join(p.dir, "classes"), filepath.Join(p.dir, "programs.jar"), filepath.Join(p.dir, "archive")
+	classes, jar := filepath.Join(p.dir, "classes"), filepath.Join(p.dir, "programs.jar")
+	archive := filepath.Join(p.dir, "archive")
 	arguments := append([]string{"-J-Xmx128m", "-cp", c.ClassPath(), "-d", classes}, sources...)
 	if out, err := exec.Command("javac", arguments...).CombinedOutput(); err != nil {
 		return fmt.Errorf("javac: %w\n%s", err, out)

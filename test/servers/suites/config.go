@@ -28,6 +28,10 @@ type config struct {
 	ID      string   // myid, in an ensemble
 	Super   string   // superDigest
 	TTL     bool     // extendedTypesEnabled
+	Frame   int      // jute.maxbuffer; 0 for the default
+	Reap    int64    // znode.container.checkIntervalMs; 0 for the default
+	Least   int64    // minSessionTimeout, in milliseconds; 0 for the default
+	Most    int64    // maxSessionTimeout, likewise
 
 	Reconfig bool // reconfigEnabled
 	ReadOnly bool // readonlymode.enabled
@@ -97,6 +101,15 @@ func readConfig(args []string) (config, error) {
 			c.TTL = value == "true"
 		case "-Dreadonlymode.enabled":
 			c.ReadOnly = value == "true"
+		case "-Dznode.container.checkIntervalMs":
+			c.Reap, err = positive(name, value, "milliseconds")
+		case "-Djute.maxbuffer":
+			var n int64
+			n, err = positive(name, value, "bytes")
+			c.Frame = int(n)
+		}
+		if err != nil {
+			return config{}, err
 		}
 	}
 	if len(c.Servers) == 0 {
@@ -151,19 +164,22 @@ func parseConfig(text string) (c config, err error) {
 		case name == "dataDir":
 			c.Dir = value
 		case name == "tickTime":
-			if c.Tick, err = strconv.ParseInt(value, 10, 64); err != nil || c.Tick <= 0 {
-				return c, fmt.Errorf("tickTime=%s: want milliseconds, such as 2000", value)
-			}
+			c.Tick, err = positive(name, value, "milliseconds")
 		case name == "syncLimit":
-			if c.Sync, err = strconv.ParseInt(value, 10, 64); err != nil || c.Sync <= 0 {
-				return c, fmt.Errorf("syncLimit=%s: want ticks, such as 5", value)
-			}
+			c.Sync, err = positive(name, value, "ticks")
+		case name == "minSessionTimeout" && value != "-1":
+			c.Least, err = positive(name, value, "milliseconds")
+		case name == "maxSessionTimeout" && value != "-1":
+			c.Most, err = positive(name, value, "milliseconds")
 		case name == "reconfigEnabled":
 			c.Reconfig = value == "true"
 		case strings.HasPrefix(name, "authProvider."):
 			c.SASL = c.SASL || strings.HasSuffix(value, ".SASLAuthenticationProvider")
 		case strings.HasPrefix(name, "server."):
 			c.Servers = append(c.Servers, line)
+		}
+		if err != nil {
+			return c, err
 		}
 	}
 	if c.Port == "" || c.Dir == "" {
@@ -173,6 +189,15 @@ func parseConfig(text string) (c config, err error) {
 	return c, nil
 }
 
+// positive reads a setting, a number of a unit.
+func positive(name, value, unit string) (int64, error) {
+	n, err := strconv.ParseInt(value, 10, 32)
+	if err != nil || n <= 0 {
+		return 0, fmt.Errorf("%s=%s: want %s, a number above 0", name, value, unit)
+	}
+	return n, nil
+}
+
 // ensemble returns what identifies the server's ensemble: a standalone server is one of its own.
 func (c config) ensemble() string {
 	return cmp.Or(strings.Join(c.Servers, "\n"), c.Dir)
@@ -180,7 +205,12 @@ func (c config) ensemble() string {
 
 // options returns the settings of a server of zkmem.
 func (c config) options() zkmem.Options {
-	return zkmem.Options{Release: zkmem.Release38, Tick: time.Duration(c.Tick) * time.Millisecond,
+	return zkmem.Options{Release: zkmem.Release38, Tick: milliseconds(c.Tick), ContainerInterval: milliseconds(c.Reap),
+		MinSessionTimeout: milliseconds(c.Least), MaxSessionTimeout: milliseconds(c.Most), MaxFrame: c.Frame,
 		SuperDigest: c.Super, ExtendedTypes: c.TTL, SASLUsers: c.Users,
 		SyncLimit: int(c.Sync), Reconfig: c.Reconfig, ReadOnlyMode: c.ReadOnly}
+}
+
+func milliseconds(n int64) time.Duration {
+	return time.Duration(n) * time.Millisecond
 }

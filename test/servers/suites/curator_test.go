@@ -8,36 +8,59 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/incumbent-go/incumbent/test/kit/realzk"
+	"github.com/incumbent-go/incumbent/test/kit/peers"
 )
 
-// curator says why Curator's own tests are not run: Debian's binary package has none, and its source package could not be fetched
-// when this was written. If it can be fetched now, that is a failure: the tests are to be added.
-func curator(t *testing.T) {
-	sources, err := os.ReadFile("/etc/apt/sources.list.d/debian.sources")
+// testJars are Curator's tests, as they are published, and what else they need.
+var testJars = []string{
+	"curator-client-5.9.0-tests", "curator-framework-5.9.0-tests", "curator-recipes-5.9.0-tests", "curator-test-5.9.0",
+	"junit-platform-console-standalone-1.9.3", "commons-math-2.2", "assertj-core-3.23.1", "awaitility-4.1.1",
+	"hamcrest-2.1",
+	"jackson-annotations-2.18.1", "jackson-core-2.18.1", "jackson-databind-2.18.1", "jackson-dataformat-yaml-2.18.1",
+	"byte-buddy-1.12.10", "snakeyaml-2.3",
+}
+
+// curatorsPackage begins the names of all its tests. Tables leave it out.
+const curatorsPackage = "org.apache.curator."
+
+// curator is the suite of Curator. Its harness is a jar: a class that stands before that has the hub serve.
+func curator(t *testing.T) suite {
+	t.Helper()
+	found := peers.FindCurator(t)
+	found.Jars = append(found.Jars, peers.Jars(t, "Curator's own tests", testJars...)...)
+	classes := t.TempDir()
+	source := filepath.Join("testdata", "java", "ZooKeeperServerEmbeddedAdapter.java")
+	said, err := exec.Command("javac", "-J-Xmx128m", "-cp", found.ClassPath(), "-d", classes, source).CombinedOutput()
 	if err != nil {
-		realzk.NotRun(t, "Curator's own tests (there is no list of Debian's packages here: "+err.Error()+")")
+		t.Fatalf("javac: %v\n%s", err, said)
 	}
-	dir := t.TempDir()
-	list := strings.ReplaceAll(string(sources), "Types: deb\n", "Types: deb-src\n")
-	for _, name := range []string{"parts", "lists", "cache"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
+	return func(t *testing.T, s servers, bound time.Duration, tests []string) results {
+		t.Helper()
+		dir := t.TempDir()
+		args := []string{
+			"java", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", found.ClassPath(classes),
+			"org.junit.platform.console.ConsoleLauncher", "--disable-banner", "--details=none", "--reports-dir=" + dir,
+			"--config=junit.jupiter.execution.timeout.default=100s",
+		}
+		for _, test := range tests {
+			dot := strings.LastIndexByte(test, '.')
+			args = append(args, "--select-method="+curatorsPackage+test[:dot]+"#"+test[dot+1:])
+		}
+		said := run(t, bound, dir, s.env, args...)
+		text, err := os.ReadFile(filepath.Join(dir, "TEST-junit-jupiter.xml"))
+		if err != nil {
+			t.Fatalf("JUnit wrote no report: %v\n%s", err, said)
+		}
+		all, err := parseJUnit(text)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	if err := os.WriteFile(filepath.Join(dir, "parts", "debian.sources"), []byte(list), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for _, args := range [][]string{{"update"}, {"source", "--download-only", "apache-curator"}} {
-		apt := exec.Command("apt-get", append([]string{"-o", "Dir::Etc::sourcelist=/dev/null", "-o", "Dir::Etc::sourceparts=" + filepath.Join(dir, "parts"),
-			"-o", "Dir::State::lists=" + filepath.Join(dir, "lists"), "-o", "Dir::Cache=" + filepath.Join(dir, "cache"), "-o", "APT::Sandbox::User=root"}, args...)...)
-		apt.Dir = dir
-		if said, err := apt.CombinedOutput(); err != nil {
-			_, why, _ := strings.Cut(string(said), "\nE: ")
-			why, _, _ = strings.Cut(why, "\n")
-			realzk.NotRun(t, "Curator's own tests (Debian's source package cannot be fetched: "+why+")")
+		short := results{}
+		for name, one := range all {
+			short[strings.TrimPrefix(name, curatorsPackage)] = one
 		}
+		return short
 	}
-	t.Error("Debian's source package of Curator can be fetched here: add its tests to the suites")
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// hub serves zkmem for the processes that a suite's harness takes for servers. Each stands for a standalone server, or for a member of
-// an ensemble, which runs while its process does.
+// hub serves zkmem for the processes that a suite's harness takes for servers. Each stands for a standalone server, or
+// for a member of an ensemble, which runs while its process does.
 type hub struct {
 	listener net.Listener
 	work     sync.WaitGroup
@@ -90,7 +90,11 @@ func (h *hub) attend(conn net.Conn) {
 	case err != nil:
 		fmt.Fprintf(conn, "%v\n", err)
 	case o.Server != nil:
-		h.run(conn, in, *o.Server)
+		h.run(conn, in, *o.Server, served)
+	case o.Args != nil:
+		if err := h.host(conn, in, o.Args); err != nil {
+			fmt.Fprintf(conn, "%v\n", err)
+		}
 	default:
 		h.serve(begun{conn, in}, o)
 	}
@@ -117,15 +121,60 @@ type begun struct {
 func (b begun) Read(p []byte) (int, error) { return b.in.Read(p) }
 
 // run counts a server as one that runs until its process ends.
-func (h *hub) run(process net.Conn, in io.Reader, c config) {
+func (h *hub) run(process net.Conn, in io.Reader, c config, answer string) {
 	s, err := h.join(c)
 	if err != nil {
 		fmt.Fprintf(process, "%v\n", err)
 		return
 	}
 	defer h.leave(s)
-	_, _ = io.WriteString(process, served)
+	_, _ = io.WriteString(process, answer)
 	_, _ = io.Copy(io.Discard, in) // its end is the process's
+}
+
+// host runs a server, with the arguments of java, and listens for its clients until the other end closes the
+// connection. The answer has its port: clientPort may be 0.
+func (h *hub) host(conn net.Conn, in io.Reader, args []string) error {
+	c, err := readConfig(args)
+	if err != nil {
+		return err
+	}
+	listeners, err := c.listen()
+	defer func() {
+		for _, l := range listeners {
+			l.Close()
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	_, c.Port, _ = net.SplitHostPort(listeners[0].Addr().String())
+	for i, l := range listeners {
+		h.work.Add(1)
+		go h.welcome(l, opening{Client: c.Port, Secure: i > 0})
+	}
+	h.run(conn, in, c, c.Port+"\n")
+	return nil
+}
+
+// welcome serves the clients of a server until nobody listens for them.
+func (h *hub) welcome(l net.Listener, o opening) {
+	defer h.work.Done()
+	for {
+		client, err := l.Accept()
+		if err != nil {
+			return
+		}
+		h.work.Add(1)
+		go func() {
+			defer h.work.Done()
+			defer client.Close()
+			if h.keep(client) {
+				defer h.forget(client)
+				h.serve(client, o)
+			}
+		}()
+	}
 }
 
 func (h *hub) keep(conn net.Conn) bool {

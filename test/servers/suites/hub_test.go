@@ -197,10 +197,22 @@ func TestConfigurations(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("\ntickTime=2000\nsyncLimit=4\nreconfigEnabled=true\ndataDir=" + dir + "\nclientPort=2181\n")
+	write("\ntickTime=2000\nsyncLimit=4\nminSessionTimeout=900\nmaxSessionTimeout=-1\nreconfigEnabled=true\n" +
+		"dataDir=" + dir + "\nclientPort=2181\n")
 	c, err := readConfig([]string{"-cp", "x", "-Dzookeeper.DigestAuthenticationProvider.superDigest=super:D/In=", "-Dzookeeper.extendedTypesEnabled=true", "Main", file})
 	if err != nil || c.Port != "2181" || c.Dir != dir || c.Tick != 2000 || c.Super != "super:D/In=" || !c.TTL || !c.Reconfig || c.Sync != 4 {
 		t.Errorf("%+v %v", c, err)
+	}
+	if o := c.options(); o.MinSessionTimeout != 900*time.Millisecond || o.MaxSessionTimeout != 0 {
+		t.Errorf("session timeouts from %s to %s", o.MinSessionTimeout, o.MaxSessionTimeout)
+	}
+	c, err = readConfig([]string{"-Dznode.container.checkIntervalMs=50", "-Djute.maxbuffer=4096", file})
+	if o := c.options(); err != nil || o.ContainerInterval != 50*time.Millisecond || o.MaxFrame != 4096 {
+		t.Errorf("%+v %v", o, err)
+	}
+	_, err = readConfig([]string{"-Djute.maxbuffer=big", file})
+	if err == nil || !strings.Contains(err.Error(), "bytes") {
+		t.Error(err)
 	}
 	for text, want := range map[string]string{"tickTime=fast\n": "want milliseconds", "syncLimit=0\n": "want ticks", "clientPort=1\n": "no dataDir", "what\n": "no name=value",
 		"clientPort=1\ndataDir=" + dir + "\nserver.1=a:1:2\n": "myid"} {

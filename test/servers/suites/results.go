@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -58,16 +59,19 @@ func (r results) count(o outcome) (n int) {
 	return n
 }
 
-// junit is the part of a report of pytest that is read here.
+// junit is the part of a report of pytest, or of JUnit's, that is read here.
 type junit struct {
-	Cases []struct {
-		Class   string   `xml:"classname,attr"`
-		Name    string   `xml:"name,attr"`
-		Time    float64  `xml:"time,attr"`
-		Failure *message `xml:"failure"`
-		Error   *message `xml:"error"`
-		Skipped *message `xml:"skipped"`
-	} `xml:"testsuite>testcase"`
+	Pytest []testCase `xml:"testsuite>testcase"`
+	JUnit  []testCase `xml:"testcase"`
+}
+
+type testCase struct {
+	Class   string   `xml:"classname,attr"`
+	Name    string   `xml:"name,attr"`
+	Time    float64  `xml:"time,attr"`
+	Failure *message `xml:"failure"`
+	Error   *message `xml:"error"`
+	Skipped *message `xml:"skipped"`
 }
 
 type message struct {
@@ -75,14 +79,15 @@ type message struct {
 	Long string `xml:",chardata"`
 }
 
-// parseJUnit reads a report of pytest. A test that has two entries, one for an error in its tearDown, has failed.
+// parseJUnit reads a report of pytest or JUnit. A test that has two entries, one for an error in its tearDown, has
+// failed.
 func parseJUnit(text []byte) (results, error) {
 	var report junit
 	if err := xml.Unmarshal(text, &report); err != nil {
-		return nil, fmt.Errorf("pytest's report: %w", err)
+		return nil, fmt.Errorf("the report of the tests: %w", err)
 	}
 	all := results{}
-	for _, c := range report.Cases {
+	for _, c := range append(report.Pytest, report.JUnit...) {
 		one := result{outcome: passed, took: time.Duration(c.Time * float64(time.Second))}
 		switch {
 		case c.Failure != nil:
@@ -92,7 +97,7 @@ func parseJUnit(text []byte) (results, error) {
 		case c.Skipped != nil:
 			one.outcome, one.said = skipped, c.Skipped.Text
 		}
-		name := c.Class + "." + c.Name
+		name := c.Class + "." + strings.TrimSuffix(c.Name, "()")
 		if all.of(name) != failed {
 			all[name] = one
 		}
@@ -105,8 +110,8 @@ var (
 	goEnded = regexp.MustCompile(`(?m)^--- (PASS|FAIL|SKIP): (\w+) \(([0-9.]+)s\)$`)
 )
 
-// parseGo reads what a test binary printed with -test.v. A test that began and did not end has failed, as has the one that ended
-// the whole binary.
+// parseGo reads what a test binary printed with -test.v. A test that began and did not end has failed, as has the one
+// that ended the whole binary.
 func parseGo(text string) results {
 	all := results{}
 	for _, begun := range goBegun.FindAllStringSubmatchIndex(text, -1) {

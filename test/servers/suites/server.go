@@ -19,15 +19,16 @@ const hubVariable = "INCUMBENT_SUITES_HUB"
 // server at a port.
 type opening struct {
 	Server *config
-	Client string // clientPort
-	Secure bool   // the client has connected to secureClientPort
+	Args   []string // of java, for a server whose ports the hub itself listens on
+	Client string   // clientPort
+	Secure bool     // the client has connected to secureClientPort
 }
 
 // served is the hub's answer to a server that starts.
 const served = "served\n"
 
-// beServer does what a suite's harness starts java for, as far as the harness can see: clients that connect to clientPort are served,
-// by the hub, until this process is killed. It returns if that cannot be, or when the hub ends.
+// beServer does what a suite's harness starts java for, as far as the harness can see: clients that connect to
+// clientPort are served, by the hub, until this process is killed. It returns if that cannot be, or when the hub ends.
 func beServer(hub string, args []string) error {
 	c, err := readConfig(args)
 	if err != nil {
