@@ -210,7 +210,7 @@ func (c *connection) await(ctx context.Context, client *incumbent.Client) error 
 		return err
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.Is(err, incumbent.ErrAuthFailed), demandsLogin(err):
+	case errors.Is(err, incumbent.ErrAuthFailed), errors.Is(err, incumbent.ErrLoginRequired):
 		return failure(err)
 	}
 	return cli.Exit(exitUnavailable, cli.WithLines(err, "Name a running ensemble with --servers or INCUMBENT_SERVERS, or start one in memory with: incumbent zk --listen 127.0.0.1:2181"))
@@ -253,31 +253,25 @@ func flagNames(err error) error {
 // trimLibrary returns an error without the library's name: the program's is before it.
 func trimLibrary(err error) error { return errors.New(strings.TrimPrefix(err.Error(), "incumbent: ")) }
 
-// demandsLogin reports whether an error says that the servers demand a login.
-func demandsLogin(err error) bool {
-	var refused *incumbent.Error
-	return errors.As(err, &refused) && refused.Code == events.RequiresSASL
-}
-
 // failure gives an error of the library its exit code.
 func failure(err error) error {
-	var refused *incumbent.Error
 	var coded *cli.ExitError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &coded):
 		return err
-	case errors.As(err, &refused) && refused.Code == events.NoNode: // a chroot that does not exist
+	case errors.Is(err, incumbent.ErrNoNode): // a chroot that does not exist
 		return cli.Exit(exitConfig, err)
-	case errors.Is(err, incumbent.ErrNoAuth), errors.Is(err, incumbent.ErrAuthFailed), demandsLogin(err):
+	case errors.Is(err, incumbent.ErrNoAuth), errors.Is(err, incumbent.ErrAuthFailed),
+		errors.Is(err, incumbent.ErrLoginRequired):
 		return cli.Exit(exitNoAuth, flagNames(err))
 	case errors.Is(err, incumbent.ErrNotConnected), errors.Is(err, incumbent.ErrTooSlow), errors.Is(err, incumbent.ErrDeletedAgain), incumbent.Retryable(err):
 		return cli.Exit(exitUnavailable, err)
 	case errors.Is(err, incumbent.ErrPersistentNode), errors.Is(err, incumbent.ErrInvalidACL), errors.Is(err, incumbent.ErrCounterEnd),
 		errors.Is(err, incumbent.ErrTokenFloor), errors.Is(err, incumbent.ErrLimitDiffers),
-		errors.Is(err, incumbent.ErrTimeoutTooShort),
-		refused != nil && (refused.Code == events.EphemeralOnLocalSession || refused.Code == events.QuotaExceeded):
+		errors.Is(err, incumbent.ErrTimeoutTooShort), errors.Is(err, incumbent.ErrLocalSession),
+		errors.Is(err, incumbent.ErrQuotaExceeded):
 		return cli.Exit(exitConfig, flagNames(err))
 	}
 	return cli.Exit(cli.ExitFailed, err)

@@ -130,7 +130,7 @@ func (a *app) printChanges(ctx context.Context, looker *onlooker) error {
 		switch {
 		case errors.Is(err, incumbent.ErrNoAuth) && mayNotList(ctx, client, dir):
 			return failure(err)
-		case demandsLogin(err):
+		case errors.Is(err, incumbent.ErrLoginRequired):
 			return failure(err)
 		case err != nil:
 			printer.printError(time.Now(), err)
