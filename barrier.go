@@ -7,6 +7,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -29,7 +30,7 @@ type barrierHandle struct {
 
 // Barrier returns a barrier at path. The error says what is wrong with the path.
 func (c *Client) Barrier(path string) (*Barrier, error) {
-	if err := checkPath(path); err != nil {
+	if err := arguments.CheckLine(path); err != nil {
 		return nil, err
 	}
 	return &Barrier{barrierHandle{c, machines.BarrierRecipe, path}}, nil
@@ -106,7 +107,7 @@ type Gate struct{ handle barrierHandle }
 
 // Gate returns a gate at path. The error says what is wrong with the path.
 func (c *Client) Gate(path string) (*Gate, error) {
-	if err := checkPath(path); err != nil {
+	if err := arguments.CheckLine(path); err != nil {
 		return nil, err
 	}
 	return &Gate{barrierHandle{c, machines.GateRecipe, path}}, nil
@@ -164,7 +165,7 @@ type DoubleBarrier struct{ handle handle }
 // missing, it is created. All members should give the same quantity. The error says what is
 // wrong with the path or the quantity, or is ErrClosed.
 func (c *Client) DoubleBarrier(path string, quantity int, options DoubleBarrierOptions) (*DoubleBarrier, error) {
-	if err := checkPath(path); err != nil {
+	if err := arguments.CheckLine(path); err != nil {
 		return nil, err
 	}
 	if quantity < 1 {

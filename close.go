@@ -4,16 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
-	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/caller"
 	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/journal"
@@ -312,43 +310,11 @@ func (p *participant) lastTerm() *heldTerm {
 	return p.last
 }
 
-// callers returns the stack of the present call, without the names, which take longer.
-func callers() []uintptr {
-	var pcs [24]uintptr
-	n := runtime.Callers(2, pcs[:])
-	return append([]uintptr(nil), pcs[:n]...)
-}
-
 // place returns where the program asked for the Leadership, as "main.go:34 (main.lead)", or
 // the function that was called with it, as "main.work (main.go:50)".
 func (l *Leadership) place() string {
 	if l.work != nil {
-		return functionPlace(l.work)
+		return caller.FunctionPlace(l.work)
 	}
-	frames := runtime.CallersFrames(l.from)
-	for {
-		frame, more := frames.Next()
-		if !strings.HasPrefix(frame.Function, ownPackage) {
-			return fmt.Sprintf("%s:%d (%s)", afterSlash(frame.File), frame.Line, afterSlash(frame.Function))
-		}
-		if !more {
-			return "an unknown place"
-		}
-	}
-}
-
-// afterSlash returns the name of a file without its directory, or of a function without the
-// path before its package's name.
-func afterSlash(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
-
-// functionPlace returns the name of a function and where it is, as "main.work (main.go:50)".
-// A method value has a name only.
-func functionPlace(f any) string {
-	function := runtime.FuncForPC(reflect.ValueOf(f).Pointer())
-	name, isMethod := strings.CutSuffix(afterSlash(function.Name()), "-fm")
-	if isMethod {
-		return name
-	}
-	file, line := function.FileLine(function.Entry())
-	return fmt.Sprintf("%s (%s:%d)", name, afterSlash(file), line)
+	return caller.Place(l.from, ownPackage)
 }

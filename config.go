@@ -17,6 +17,8 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/incumbent-go/incumbent/internal/arguments"
+	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/optimizations"
 	"github.com/incumbent-go/incumbent/machines"
 )
@@ -348,4 +350,50 @@ func (c Config) unrooted() string {
 		return machines.EnsembleConfig
 	}
 	return ""
+}
+
+// checkOptions returns an error that names the options which cannot be right: a time, a
+// number or a retry policy below zero, unless the field's tag "negative" says what that
+// means.
+func checkOptions(options any) error {
+	v := reflect.ValueOf(options)
+	var errs []error
+	for i := range v.NumField() {
+		if v.Field(i).IsZero() { // it says nothing
+			continue
+		}
+		field, value := v.Type().Field(i), v.Field(i)
+		if !field.IsExported() {
+			continue
+		}
+		of, _, _ := strings.Cut(v.Type().Name(), "[") // without a type parameter
+		name := of + "." + field.Name
+		switch policy, ok := value.Interface().(RetryPolicy); {
+		case ok:
+			if err := policy.policy.Check(); err != nil {
+				errs = append(errs, fmt.Errorf("incumbent: %s: %w", name, err))
+			}
+		case field.Anonymous:
+			errs = append(errs, checkOptions(value.Interface()))
+		case value.CanInt() && value.Int() < 0 && field.Tag.Get("negative") == "":
+			errs = append(errs, fmt.Errorf("incumbent: %s is %v: want more, or 0 for the default", name,
+				value.Interface()))
+		}
+	}
+	return fault.Together(errs...)
+}
+
+// CheckPath returns what is wrong with the path of a line, or with the prefixes of plain
+// elections, and what would be right: the error that Latch, Selector, Election and Line
+// would return, before there is a Client.
+func CheckPath(path string, prefixes ...string) error {
+	if err := arguments.CheckLine(path); err != nil {
+		return err
+	}
+	for _, prefix := range prefixes {
+		if err := arguments.CheckPrefix(path, prefix); err != nil {
+			return err
+		}
+	}
+	return nil
 }

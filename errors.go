@@ -1,11 +1,14 @@
 package incumbent
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/caller"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
@@ -370,3 +373,16 @@ const (
 	// which. Its marker is deleted when the work has returned: no other instance leads before.
 	ReasonCannotDeal = Reason(events.ReasonCannotDeal)
 )
+
+func needContext(ctx context.Context) {
+	if ctx == nil {
+		misuse("needs a context: context.Background() will do")
+	}
+}
+
+// misuse panics with the name of the exported call that was made in a way that is never
+// right.
+func misuse(text string) { panic("incumbent: " + caller.ExportedCall(ownPackage) + " " + text) }
+
+// ownPackage is the path of this package.
+var ownPackage = reflect.TypeFor[Error]().PkgPath()

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
@@ -79,7 +80,7 @@ type Job struct {
 // what is wrong with the path or an option, or are ErrClosed.
 func (c *Client) Job(path string, options JobOptions) (*Job, error) {
 	c.opened()
-	if err := cmp.Or(checkPath(path), checkOptions(options), options.check()); err != nil {
+	if err := cmp.Or(arguments.CheckLine(path), checkOptions(options), options.check()); err != nil {
 		return nil, err
 	}
 	options.ID = cmp.Or(options.ID, JobInstanceID())
@@ -114,7 +115,7 @@ func (o JobOptions) check() error {
 
 // isName reports whether a node may have a name.
 func isName(name string) bool {
-	return !strings.Contains(name, "/") && utf8.ValidString(name) && checkNode("/"+name) == nil
+	return !strings.Contains(name, "/") && utf8.ValidString(name) && arguments.CheckNode("/"+name) == nil
 }
 
 // serverOf returns the address in an instance's id, or this host's.

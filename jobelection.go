@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 )
@@ -60,7 +61,7 @@ func hostAddress() string {
 // election for one job: a second handle is ErrJobTaken until the first is closed. Other
 // errors say what is wrong with the path, or are ErrClosed.
 func (c *Client) JobElection(job string, options LatchOptions) (*JobElection, error) {
-	if err := checkPath(job); err != nil {
+	if err := arguments.CheckLine(job); err != nil {
 		return nil, err
 	}
 	if err := checkOptions(options); err != nil {

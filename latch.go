@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
@@ -54,7 +55,7 @@ type Latch struct{ participant participant }
 // The latch does nothing before Start. The error says what is wrong with the path, or is
 // ErrClosed.
 func (c *Client) Latch(path string, options LatchOptions) (*Latch, error) {
-	if err := checkPath(path); err != nil {
+	if err := arguments.CheckLine(path); err != nil {
 		return nil, err
 	}
 	if err := checkOptions(options); err != nil {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 )
@@ -67,7 +68,7 @@ type Mutex struct {
 // Mutex returns a mutex at path. If the directory is missing, the first Lock creates it.
 // Mutex sends nothing to the ensemble. The error says what is wrong with the path.
 func (c *Client) Mutex(path string, options MutexOptions) (*Mutex, error) {
-	if err := checkPath(path); err != nil {
+	if err := arguments.CheckLine(path); err != nil {
 		return nil, err
 	}
 	if err := checkOptions(options); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 )
@@ -139,7 +140,7 @@ func diffFeed[T any](seen iter.Seq2[T, error], compare func(last T, now *T)) ite
 // feed's value of a reply, empty if there is no node, and of the number of outages so far.
 func nodeFeed[T any](ctx context.Context, c *Client, recipe engine.Recipe, path string, value func(kept zkio.Kept, outages int) T) iter.Seq2[T, error] {
 	return stream(ctx, c, func(f *feed[T]) error {
-		if err := checkNode(path); err != nil {
+		if err := arguments.CheckNode(path); err != nil {
 			return err
 		}
 		outages := 0

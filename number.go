@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 )
@@ -110,7 +111,7 @@ type Count struct {
 // SharedCount returns a handle of a shared count; a count that does not exist begins with
 // seed. The error says what is wrong with the path.
 func (c *Client) SharedCount(path string, seed int32) (*SharedCount, error) {
-	if err := checkPath(path); err != nil {
+	if err := arguments.CheckLine(path); err != nil {
 		return nil, err
 	}
 	return &SharedCount{number{c, path, map[string]string{"width": "4", "seed": strconv.Itoa(int(seed))}}}, nil
@@ -210,7 +211,7 @@ type AtomicLong struct {
 // AtomicLong returns a handle of an atomic long. The error says what is wrong with a path
 // or with Conflicts.
 func (c *Client) AtomicLong(path string, options AtomicLongOptions) (*AtomicLong, error) {
-	if err := checkPath(path); err != nil {
+	if err := arguments.CheckLine(path); err != nil {
 		return nil, err
 	}
 	if err := checkOptions(options); err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
@@ -62,7 +63,7 @@ func (c *Client) PersistentNode(path string, data []byte, options PersistentNode
 }
 
 func (s *persistentHandle) prepare(c *Client, path string, data []byte, options PersistentNodeOptions) error {
-	if err := cmp.Or(checkPath(path), checkOptions(options)); err != nil {
+	if err := cmp.Or(arguments.CheckLine(path), checkOptions(options)); err != nil {
 		return err
 	}
 	if !c.reserve("node " + path) {
@@ -218,7 +219,7 @@ type Membership struct {
 // created. The member joins with Start. The error says what is wrong with the path or the
 // id, or is ErrNodeTaken or ErrClosed.
 func (c *Client) Membership(path, id string, payload []byte, options PersistentNodeOptions) (*Membership, error) {
-	if err := checkPath(path); err != nil {
+	if err := arguments.CheckLine(path); err != nil {
 		return nil, err
 	}
 	if id == "" || strings.Contains(id, "/") {
@@ -259,7 +260,7 @@ func (m *Membership) Watch(ctx context.Context) iter.Seq2[[]string, error] {
 // permission, say) is yielded too, and watching goes on; the context's end is not yielded.
 func (c *Client) WatchMembers(ctx context.Context, path string) iter.Seq2[[]string, error] {
 	return stream(ctx, c, func(f *feed[[]string]) error {
-		if err := checkPath(path); err != nil {
+		if err := arguments.CheckLine(path); err != nil {
 			return err
 		}
 		return f.watch(machines.MembershipRecipe.Name(), events.Event{Path: path}, func(n events.Notify, _ zkio.Kept) {
@@ -277,7 +278,7 @@ func (c *Client) WatchMembers(ctx context.Context, path string) iter.Seq2[[]stri
 //
 // Errors: ErrNotConnected, the context's, or an *Error.
 func (c *Client) Members(ctx context.Context, path string) ([]Member, error) {
-	if err := checkPath(path); err != nil {
+	if err := arguments.CheckLine(path); err != nil {
 		return nil, err
 	}
 	ids, err := c.list(ctx, path)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 )
@@ -110,7 +111,7 @@ func (q *queue[T]) open(c *Client, path string, kind machines.ItemKind, o QueueO
 		o.Codec = JSON[T]()
 	}
 	for _, p := range []string{path, o.LockPath, o.DeadLetterPath} {
-		if err := checkPath(p); err != nil {
+		if err := arguments.CheckLine(p); err != nil {
 			return err
 		}
 	}
@@ -258,7 +259,7 @@ func (s QueueWriter[T]) nodes(items []T, each int) (nodes [][]byte, err error) {
 		if id == "" {
 			return nil, fmt.Errorf("incumbent: an item's id is empty")
 		}
-		if err := checkPath(s.queue.path + "/" + machines.NamePrefixOf(id)); err != nil {
+		if err := arguments.CheckLine(s.queue.path + "/" + machines.NamePrefixOf(id)); err != nil {
 			return nil, err
 		}
 	}

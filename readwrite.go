@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/internal/async"
 	"github.com/incumbent-go/incumbent/machines"
 )
@@ -35,7 +36,7 @@ type ReadWriteLock struct {
 // Lock or RLock creates it. ReadWriteLock sends nothing to the ensemble. The error says
 // what is wrong with the path.
 func (c *Client) ReadWriteLock(path string, options MutexOptions) (*ReadWriteLock, error) {
-	if err := checkPath(path); err != nil {
+	if err := arguments.CheckLine(path); err != nil {
 		return nil, err
 	}
 	if err := checkOptions(options); err != nil {

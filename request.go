@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/internal/async"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
@@ -112,8 +113,8 @@ func (r *request) begin(ctx context.Context) (wait func() Result) {
 	switch {
 	case r.err != nil:
 		return failed(r.err)
-	case r.op == "create" && checkNamed(r.ops[0]) != nil:
-		return failed(checkNamed(r.ops[0]))
+	case r.op == "create" && arguments.CheckNamed(r.ops[0].Path, r.ops[0].Mode) != nil:
+		return failed(arguments.CheckNamed(r.ops[0].Path, r.ops[0].Mode))
 	case ctx.Err() != nil:
 		return failed(r.client.explain(ctx, r.op, r.path, context.Cause(ctx), notBegun))
 	}
@@ -218,7 +219,7 @@ func newRequest(c *Client, op, path string, ops ...events.Op) request {
 	if len(ops) == 0 {
 		r.ops = []events.Op{{Verb: op, Path: path}}
 	}
-	r.err = checkNode(path)
+	r.err = arguments.CheckNode(path)
 	return r
 }
 

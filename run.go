@@ -7,12 +7,14 @@ import (
 	"runtime/pprof"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/fault"
+	"github.com/incumbent-go/incumbent/internal/healthcheck"
 	"github.com/incumbent-go/incumbent/internal/journal"
 )
 
@@ -240,4 +242,45 @@ func errorText(err error) string {
 		return text
 	}
 	return "(an error without text)"
+}
+
+// defaultHealthFailures is LatchOptions.HealthFailures if that is 0.
+const defaultHealthFailures = 3
+
+// healthFailures returns HealthFailures or its default.
+func (o LatchOptions) healthFailures() int { return cmp.Or(o.HealthFailures, defaultHealthFailures) }
+
+// checkHealth calls LatchOptions.Healthy until the handle has closed.
+func (p *participant) checkHealth() {
+	o := p.options
+	checks := healthcheck.Checks{
+		Check: o.Healthy, Timeout: o.HealthTimeout, Failures: o.healthFailures(),
+		Interval: func() time.Duration { return cmp.Or(o.HealthInterval, p.client.timeout()/3) },
+		Ended:    p.commands.Ended, Closed: p.client.closed,
+		Post:  func(ev events.Event) { p.client.post(p.id, ev) },
+		Guard: func(f func() error, then func(error)) { p.client.log.Guard("the health check", p.path, f, then) },
+	}
+	checks.Run(p.client.base)
+}
+
+// enterLine is enter, and forgets the node: a new enrolment creates another one. On the
+// loop's goroutine.
+func (p *participant) enterLine(state string) {
+	if p.options.Healthy != nil && p.Phase() == "latent" && state != "closed" {
+		go p.checkHealth()
+	}
+	if state != "leaving" {
+		p.refusedAt = 0
+	}
+	if state == "closed" && p.Phase() != "latent" {
+		p.logClosed()
+	}
+	if state == "enrolling" {
+		p.waits = waits{since: p.client.clock.Now()}
+		p.mu.Lock()
+		p.node = ""
+		p.mu.Unlock()
+	}
+	p.enter(state)
+	p.client.outages.Entered(p, state)
 }

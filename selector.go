@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
@@ -50,7 +51,7 @@ type Selector struct {
 // created. The selector does nothing before Start or Run. The error says what is wrong with
 // the path, or is ErrClosed.
 func (c *Client) Selector(path string, work Work, options SelectorOptions) (*Selector, error) {
-	if err := checkPath(path); err != nil {
+	if err := arguments.CheckLine(path); err != nil {
 		return nil, err
 	}
 	if work == nil {

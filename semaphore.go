@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 )
@@ -55,7 +56,7 @@ type Semaphore struct {
 // creates it. Limit is the number of permits. Semaphore sends nothing to the ensemble. The
 // error says what is wrong with the path, or is ErrPermits for a limit below 1.
 func (c *Client) Semaphore(path string, limit int, options SemaphoreOptions) (*Semaphore, error) {
-	if err := checkPath(path); err != nil {
+	if err := arguments.CheckLine(path); err != nil {
 		return nil, err
 	}
 	if limit < 1 {

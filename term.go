@@ -9,6 +9,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/belief"
+	"github.com/incumbent-go/incumbent/internal/caller"
 	"github.com/incumbent-go/incumbent/internal/clock"
 )
 
@@ -100,7 +101,7 @@ func (t *heldTerm) lossErr() error {
 // returned, or with ErrWorkRunning if its grace ended before.
 func (t *heldTerm) hold(parent context.Context, c *Client, done func(late error)) *Leadership {
 	ctx, cancel := context.WithCancelCause(parent)
-	l := &Leadership{client: c, term: t, ctx: ctx, cancel: cancel, from: callers(), returned: make(chan struct{})}
+	l := &Leadership{client: c, term: t, ctx: ctx, cancel: cancel, from: caller.Stack(), returned: make(chan struct{})}
 	var once sync.Once
 	l.done = func(late error) {
 		once.Do(func() {

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 )
@@ -98,7 +99,7 @@ type cachedNode struct {
 // nothing before Start. The error says what is wrong with the path or the options, or is
 // ErrClosed.
 func (c *Client) TreeCache(path string, options TreeCacheOptions) (*TreeCache, error) {
-	if err := checkNode(path); err != nil {
+	if err := arguments.CheckNode(path); err != nil {
 		return nil, err
 	}
 	if err := checkOptions(options); err != nil {

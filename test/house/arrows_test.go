@@ -10,8 +10,9 @@ var (
 	// product are the rooms that programs import, and the directory of the log.
 	product = []string{".", "engine", "events", "machines", "zkio", "zkio/zkmem", "slogger", "health", "metrics", "internal/segments"}
 	// leaves are the rooms behind the door that only the door imports.
-	leaves = []string{"internal/async", "internal/belief", "internal/calls", "internal/clock", "internal/fault",
-		"internal/flightlog", "internal/journal", "internal/meters"}
+	leaves = []string{"internal/arguments", "internal/async", "internal/belief", "internal/caller", "internal/calls",
+		"internal/clock", "internal/fault", "internal/flightlog", "internal/healthcheck", "internal/journal",
+		"internal/meters"}
 	// tools are the rooms behind the programs: no other program can import them.
 	tools = []string{"internal/world", "internal/why", "internal/why/txnlog", "internal/drawing", "internal/page", "internal/page/live",
 		"internal/digestmd5", "internal/play", "internal/play/web", "internal/play/server"}
@@ -21,12 +22,15 @@ var (
 var rooms = map[string][]string{
 	".": slices.Concat(leaves, []string{"engine", "events", "machines", "zkio", "internal/sources", "internal/segments",
 		"internal/digestmd5", "internal/invariants", "internal/optimizations", "internal/usercode"}),
-	"internal/async":     {"internal/usercode"},
-	"internal/belief":    {"events"},
-	"internal/calls":     {"events", "machines", "internal/fault"},
-	"internal/clock":     {"engine"},
-	"internal/digestmd5": nil,
-	"internal/fault":     {"events"},
+	"internal/arguments":   {"events", "machines", "internal/fault"},
+	"internal/async":       {"internal/usercode"},
+	"internal/caller":      nil,
+	"internal/healthcheck": {"events"},
+	"internal/belief":      {"events"},
+	"internal/calls":       {"events", "machines", "internal/fault"},
+	"internal/clock":       {"engine"},
+	"internal/digestmd5":   nil,
+	"internal/fault":       {"events"},
 	"internal/flightlog": {"engine", "events", "internal/fault", "internal/journal", "internal/segments",
 		"internal/usercode"},
 	"internal/journal":       {"events", "machines", "internal/async", "internal/fault", "internal/usercode"},
