@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/belief"
@@ -295,4 +297,15 @@ func (c *Client) timeout() time.Duration {
 // budget returns how long belief lasts after a confirmation, as far as the granted timeout allows.
 func (c *Client) budget() time.Duration {
 	return machines.FirstBelief(c.timeout(), time.Duration(c.tick.Load()), c.config.ObserverMasters)
+}
+
+// logOpened logs the notices of machines that others have opened, which have no handle: that a node of an attempt that
+// was given up is deleted, and what a line passes over.
+func (c *Client) logOpened(n events.Notify) {
+	switch n.What {
+	case events.Warning:
+		c.log.Log(zerolog.WarnLevel, n.Text, func(e *zerolog.Event) { e.Str("path", fault.Path(n.Path)) })
+	case events.PassedOver:
+		c.passedOver.Log(c.log, n)
+	}
 }

@@ -313,3 +313,12 @@ func LostReason(err error) Reason {
 	}
 	return ""
 }
+
+// addFailure adds an error and its code; nothing for nil.
+func addFailure(e *zerolog.Event, err error) {
+	var coded *Error
+	if errors.As(err, &coded) {
+		e.Str("code", string(coded.Code))
+	}
+	journal.AddErr(e, err)
+}

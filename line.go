@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/async"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
@@ -157,7 +158,7 @@ func (c *Client) withCount(ctx context.Context, path string, refused *Error) err
 }
 
 func (c *Client) readLine(ctx context.Context, path string, places []machines.Place, foreign int) (Line, error) {
-	found, err := readConcurrently(len(places), func(i int) (*Participant, error) {
+	found, err := async.ReadAll(len(places), func(i int) (*Participant, error) {
 		return c.readParticipant(ctx, path+"/"+places[i].Name, places[i])
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/arguments"
+	"github.com/incumbent-go/incumbent/internal/async"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
@@ -286,7 +287,7 @@ func (c *Client) Members(ctx context.Context, path string) ([]Member, error) {
 		return nil, ignoreNoNode(err)
 	}
 	slices.Sort(ids)
-	found, err := readConcurrently(len(ids), func(i int) (*Member, error) { return c.readMember(ctx, path, ids[i]) })
+	found, err := async.ReadAll(len(ids), func(i int) (*Member, error) { return c.readMember(ctx, path, ids[i]) })
 	var members []Member
 	for _, m := range found {
 		if m != nil {

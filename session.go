@@ -7,12 +7,15 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/async"
 	"github.com/incumbent-go/incumbent/internal/fault"
+	"github.com/incumbent-go/incumbent/internal/journal"
+	"github.com/incumbent-go/incumbent/zkio"
 )
 
 // sessionHandle is the client's handle of the session machine.
@@ -275,27 +278,109 @@ func (c *Client) WaitConnected(ctx context.Context) error {
 	return c.session.wait(ctx)
 }
 
-// maxConcurrentReads is how many nodes of a line are read concurrently.
-const maxConcurrentReads = 16
+// connectionLog writes the log's lines about the connection. The loop calls it.
+type connectionLog struct {
+	client *Client
+	away   bool  // since the last SUSPENDED or LOST
+	since  int64 // when the outage began, by the loop's clock
+	led    bool  // the client led when it began
 
-// readConcurrently reads n nodes, some of them concurrently. The error is that of the first node that
-// could not be read; then there is no other result.
-func readConcurrently[T any](n int, read func(i int) (T, error)) ([]T, error) {
-	found, errs := make([]T, n), make([]error, n)
-	var all sync.WaitGroup
-	slots := make(chan struct{}, maxConcurrentReads)
-	for i := range n {
-		slots <- struct{}{}
-		all.Go(func() {
-			defer func() { <-slots }()
-			found[i], errs[i] = read(i)
-		})
-	}
-	all.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
+	before ConnectionState // "": Connecting
+	at     int64           // when it began, by the loop's clock; 0: when the client was opened
+}
+
+// changed logs a new state of the connection, and lets the outage begin or end.
+func (l *connectionLog) changed(state ConnectionState, n events.Notify) {
+	now, up := l.client.clock.Now(), state == Connected || state == Reconnected
+	if !up {
+		if !l.away {
+			l.away, l.since, l.led = true, now, false
 		}
+		l.led = l.client.outages.Disconnected() || l.led
 	}
-	return found, nil
+	l.observe(state, n, now)
+	level := zerolog.InfoLevel
+	switch {
+	case state == Lost && l.led:
+		level = zerolog.ErrorLevel
+	case !up:
+		level = zerolog.WarnLevel
+	}
+	wasAway, since, a := l.away, l.since, l.client.attachment(n.Session)
+	l.client.log.Log(level, "connection", func(e *zerolog.Event) {
+		journal.AddSession(e.Str("state", string(state)), n.Session, a.id)
+		if !up {
+			addCause(e, n)
+			return
+		}
+		e.Str("server", fault.Path(n.Text)).Int64("granted_ms", a.granted.Milliseconds())
+		if wasAway {
+			e.Int64("away_ms", time.Duration(now-since).Milliseconds())
+		}
+	})
+	if up {
+		l.client.certificate.check(certificatePause)
+		l.away = false
+		l.client.outages.Reconnected()
+	}
+}
+
+// failed logs why an attempt to connect failed, or that the session timeout that was granted
+// is too short.
+func (l *connectionLog) failed(n events.Notify, err error) {
+	if n.Code == events.TimeoutTooShort {
+		granted := l.client.timeout() // as the notice
+		l.client.log.Log(zerolog.WarnLevel, "not safe to lead", func(e *zerolog.Event) {
+			addFailure(e.Int64("granted_ms", granted.Milliseconds()), err)
+		})
+		return
+	}
+	l.client.log.Log(zerolog.WarnLevel, "not connected", func(e *zerolog.Event) { addCause(e, n) })
+}
+
+// unreachedAfter is how long a client may have reached no server before the log says so.
+const unreachedAfter = 2 * time.Second
+
+// warnUnreached logs that no server has been reached yet, with the last failure of each address. A server that neither
+// answers nor refuses is in no other line.
+func (h *sessionHandle) warnUnreached() {
+	h.mu.Lock()
+	reached, failures := h.state != Connecting, append(slices.Clone(h.others), connectErrorText(h.why))
+	h.mu.Unlock()
+	if reached || h.client.isClosed() {
+		return
+	}
+	servers, _, _ := zkio.ParseServers(h.client.config.Servers) // Open has parsed them
+	h.client.log.Log(zerolog.WarnLevel, "no server is reached yet", func(e *zerolog.Event) {
+		e.Int64("after_ms", unreachedAfter.Milliseconds())
+		e.Str("why", events.Foreign(fault.OfEach(servers, failures), events.MaxText))
+	})
+}
+
+// addCause adds a notice's code, if it has one, and its sentence.
+func addCause(e *zerolog.Event, n events.Notify) {
+	if n.Code != "" {
+		e.Str("code", string(n.Code))
+	}
+	e.Str("why", fault.Path(n.Text))
+	journal.AddPause(e, n.Paused)
+}
+
+// observe reports a new state of the connection.
+func (l *connectionLog) observe(state ConnectionState, n events.Notify, now int64) {
+	a, up := l.client.attachment(n.Session), state == Connected || state == Reconnected
+	changed := ConnectionChanged{From: l.before, To: state, Session: n.Session, SessionID: a.id, Paused: n.Paused}
+	if l.before == "" {
+		changed.From = Connecting
+	}
+	if l.at != 0 {
+		changed.For = time.Duration(now - l.at)
+	}
+	if up {
+		changed.Server, changed.Granted = n.Text, a.granted
+	} else {
+		changed.Err = asError(n.Code, n.Text)
+	}
+	l.before, l.at = state, now
+	l.client.observed.emit(changed)
 }

@@ -7,10 +7,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/belief"
 	"github.com/incumbent-go/incumbent/internal/caller"
 	"github.com/incumbent-go/incumbent/internal/clock"
+	"github.com/incumbent-go/incumbent/internal/fault"
+	"github.com/incumbent-go/incumbent/internal/journal"
 )
 
 // Term is one uninterrupted period of leadership.
@@ -239,4 +243,108 @@ func (t *heldTerm) working() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return len(t.works)
+}
+
+// The log's lines about a participant. All but closed have the level that outages gives
+// them; those about locks that go as planned are at debug level, because a busy lock has
+// thousands. All are written on the loop's goroutine.
+
+// logTerm logs that a term began, or why it ended.
+func (p *participant) logTerm(t *heldTerm, lost *LostError) {
+	text, level := p.termLine(lost)
+	p.client.log.Log(p.client.outages.Level(p, level), text, func(e *zerolog.Event) {
+		p.identity(e).Str("node", fault.Path(t.Path)).Int64("token", t.Token)
+		journal.AddSession(e, t.Session, t.zkSession)
+		if lost != nil {
+			e.Str("reason", string(lost.Reason)).Str("why", lost.why()).Int64("led_ms", lost.Led.Milliseconds())
+			journal.AddInstant(e, "believed_until", lost.BelievedUntil)
+			journal.AddPause(e, lost.Paused)
+		}
+	})
+}
+
+// termLine returns the text and the level of the line about a term's beginning or end.
+func (p *participant) termLine(lost *LostError) (string, zerolog.Level) {
+	switch {
+	case lost == nil && !p.holdsOnce():
+		return "leading", zerolog.InfoLevel
+	case lost == nil:
+		return p.what + " held", zerolog.DebugLevel
+	case !p.holdsOnce() && lost.Reason.Planned():
+		return "no longer leading", zerolog.InfoLevel
+	case !p.holdsOnce():
+		return "no longer leading", zerolog.WarnLevel
+	case lost.Reason.Planned():
+		return p.what + " released", zerolog.DebugLevel
+	}
+	return p.what + " lost", zerolog.WarnLevel
+}
+
+// logQueued logs, once for each own node, that others are ahead.
+func (p *participant) logQueued(n events.Notify) {
+	if n.Path == p.queued {
+		return
+	}
+	p.queued = n.Path
+	p.client.observed.emit(Queued{p.place(n.Path, n.Token, n.Session), n.Ahead, n.Behind})
+	p.client.log.Log(p.client.outages.Level(p, p.plannedLevel()), "queued", func(e *zerolog.Event) {
+		p.identity(e).Str("node", fault.Path(n.Path)).Int("ahead", n.Ahead).Str("behind", fault.Path(n.Behind))
+	})
+}
+
+// logClosed logs that a participant that was started has closed.
+func (p *participant) logClosed() {
+	err := p.Err()
+	p.client.log.Log(p.client.outages.Level(p, p.plannedLevel()), "closed",
+		func(e *zerolog.Event) { addFailure(p.identity(e), err) })
+}
+
+// logLineTrouble logs why the participant cannot lead for now.
+func (p *participant) logLineTrouble(err error) {
+	p.client.log.Log(p.client.outages.Level(p, zerolog.WarnLevel), p.troubleText, func(e *zerolog.Event) {
+		if errors.Is(err, ErrNoAuth) {
+			e.Str("hint",
+				"an access list of the line, or of a node above it, does not admit this client: see Config.ACL")
+		}
+		addFailure(p.identity(e), err)
+	})
+}
+
+// plannedLevel is the level of lines about what goes as planned.
+func (p *participant) plannedLevel() zerolog.Level {
+	if p.holdsOnce() {
+		return zerolog.DebugLevel
+	}
+	return zerolog.InfoLevel
+}
+
+// identity adds which participant a line is about.
+func (p *participant) identity(e *zerolog.Event) *zerolog.Event {
+	return e.Str("path", fault.Path(p.path)).Str("id", fault.Path(p.name))
+}
+
+// place returns what events say of the participant.
+func (p *participant) place(node string, token, session int64) Place {
+	return Place{Path: p.path, Recipe: p.recipe(), ID: p.name, Node: node, Token: token,
+		Session: session, SessionID: p.client.attachment(session).id}
+}
+
+// observeBegin reports that a term began.
+func (p *participant) observeBegin(t *heldTerm) {
+	began := TermBegan{Place: t.place()}
+	if p.waits.since != 0 {
+		began.Waited = time.Duration(t.began - p.waits.since)
+	}
+	if p.waits.vacated != 0 {
+		began.Takeover = time.Duration(t.began - p.waits.vacated)
+		p.client.meters.TookOver(p.recipe(), began.Takeover)
+	}
+	p.waits = waits{}
+	p.client.observed.emit(began)
+}
+
+// waits has when a participant's wait began, by the loop's clock, which alone uses it.
+type waits struct {
+	since   int64 // when the own node was asked for
+	vacated int64 // when the node ahead was seen to be deleted; 0: it was not
 }

@@ -330,3 +330,22 @@ func (p *participant) cancelAwait(n uint64) {
 func (p *participant) resign(ctx context.Context, op string) error {
 	return p.ask(ctx, op, events.Event{Kind: events.CommandResign})
 }
+
+// maxListRead bounds the read of an access list, for an error.
+const maxListRead = 2 * time.Second
+
+// withList returns the error of a participant that an access list does not admit with that list, if it can be read.
+// Other errors are returned as they are.
+func (p *participant) withList(ctx context.Context, err error) error {
+	if !errors.Is(err, ErrNoAuth) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, maxListRead)
+	defer cancel()
+	path, entries, unread := p.client.io.NearestList(ctx, p.path)
+	var list []fault.Entry
+	for _, entry := range entries {
+		list = append(list, fault.Entry(entry))
+	}
+	return fault.Closed(err, path, list, unread)
+}

@@ -2,6 +2,8 @@ package zkio
 
 import (
 	"context"
+	"errors"
+	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -25,6 +27,19 @@ func (r getACL) AppendTo(b []byte) []byte { return append(b, r.String()...) }
 func (a *Adapter) AccessList(ctx context.Context, path string) ([]ACL, error) {
 	_, kept, err := a.ask(ctx, getACL{Call: events.Call{Session: a.current()}, path: path})
 	return kept.acl, err
+}
+
+// NearestList returns the access list of a node, or of the lowest node above it that exists, with that node's path.
+func (a *Adapter) NearestList(ctx context.Context, path string) (of string, list []ACL, err error) {
+	for {
+		list, err := a.AccessList(ctx, path)
+		var refused *Error
+		if errors.As(err, &refused) && refused.Code == events.NoNode && path != "/" {
+			path = path[:max(strings.LastIndexByte(path, '/'), 1)]
+			continue
+		}
+		return path, list, err
+	}
 }
 
 // acl reads an access list.

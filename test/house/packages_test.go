@@ -49,7 +49,7 @@ var doors = map[string]string{
 	"jobdealer":     "jobelection.go", // the election opens it
 	"jobworker":     "jobitems.go",
 	"election":      "latch.go",
-	"leftover":      "log.go", // a line of the log is all that users see of it
+	"leftover":      "client.go", // a line of the log is all that users see of it
 	"membership":    "persistent.go",
 	"gate":          "barrier.go",
 	"doublebarrier": "barrier.go",
