@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/internal/fault"
+	"github.com/incumbent-go/incumbent/internal/jobs"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -84,7 +86,7 @@ func (c *Client) Job(path string, options JobOptions) (*Job, error) {
 		return nil, err
 	}
 	options.ID = cmp.Or(options.ID, JobInstanceID())
-	options.Server = cmp.Or(options.Server, serverOf(options.ID))
+	options.Server = cmp.Or(options.Server, jobs.ServerOf(options.ID))
 	if c.isClosing() {
 		return nil, asCallError("job", path, errClientClosed)
 	}
@@ -116,14 +118,6 @@ func (o JobOptions) check() error {
 // isName reports whether a node may have a name.
 func isName(name string) bool {
 	return !strings.Contains(name, "/") && utf8.ValidString(name) && arguments.CheckNode("/"+name) == nil
-}
-
-// serverOf returns the address in an instance's id, or this host's.
-func serverOf(id string) string {
-	if ip, _, has := strings.Cut(id, "@-@"); has && ip != "" {
-		return ip
-	}
-	return hostAddress()
 }
 
 // Run takes part in the job until ctx ends, and calls f for each item that runs, on goroutines of their own: the items
@@ -330,4 +324,74 @@ func (j *Job) Config(ctx context.Context) (JobConfig, error) {
 		return JobConfig{}, err
 	}
 	return parseJobConfig(j.path, data)
+}
+
+// JobItem is what is known of one item of a job.
+type JobItem struct {
+	Number    int
+	Instance  string // the id of the instance that it is dealt to; empty: it is not dealt
+	Alive     bool   // that instance's node exists
+	Running   bool   // a node says that it runs
+	Disabled  bool   // an operator has disabled it
+	Misfire   bool   // it was to run while it ran, and will run once more
+	TakenOver string // the id of the instance that runs it once, because its own has died; empty: none does
+	TakeOver  bool   // it is offered to be taken over
+	Parameter string // from JobConfig.ItemParameters
+}
+
+// Items reads who has which item of the job, as the server that the client is connected to knows, one node after the
+// other: items that are dealt meanwhile may be seen before or after that. Errors: those of Config.
+func (j *Job) Items(ctx context.Context) ([]JobItem, error) {
+	config, err := j.Config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	instances, err := j.names(ctx, machines.JobInstances(j.path))
+	if err != nil {
+		return nil, err
+	}
+	offers, err := j.names(ctx, machines.JobOffers(j.path))
+	if err != nil {
+		return nil, err
+	}
+	items := make([]JobItem, config.Total)
+	for n := range items {
+		if items[n], err = j.item(ctx, n); err != nil {
+			return nil, err
+		}
+		items[n].Parameter = config.ItemParameters[n]
+		items[n].Alive = slices.Contains(instances, items[n].Instance)
+		items[n].TakeOver = slices.Contains(offers, machines.JobItemName(n))
+	}
+	return items, nil
+}
+
+// item reads one item.
+func (j *Job) item(ctx context.Context, n int) (JobItem, error) {
+	item := JobItem{Number: n}
+	leaves, err := j.names(ctx, machines.JobItem(j.path, n, ""))
+	if err != nil {
+		return item, err
+	}
+	item.Running = slices.Contains(leaves, machines.ItemRunning)
+	item.Disabled = slices.Contains(leaves, machines.ItemDisabled)
+	item.Misfire = slices.Contains(leaves, machines.ItemMisfire)
+	for leaf, id := range map[string]*string{machines.ItemInstance: &item.Instance,
+		machines.ItemFailover: &item.TakenOver} {
+		if !slices.Contains(leaves, leaf) {
+			continue
+		}
+		data, _, err := j.client.read(ctx, machines.JobItem(j.path, n, leaf))
+		if err := present(err); err != nil {
+			return item, err
+		}
+		*id = string(data)
+	}
+	return item, nil
+}
+
+// names lists a node's children; none if the node does not exist.
+func (j *Job) names(ctx context.Context, path string) ([]string, error) {
+	names, err := j.client.list(ctx, path)
+	return names, present(err)
 }

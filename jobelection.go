@@ -5,14 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/internal/fault"
+	"github.com/incumbent-go/incumbent/internal/jobs"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -43,18 +44,7 @@ type JobElection struct {
 // id. In containers the process id is 1 everywhere, and addresses may be the same: give
 // each instance an ID of its own there, because ElasticJob takes instances with one id for
 // one instance.
-func JobInstanceID() string { return hostAddress() + "@-@" + fmt.Sprint(os.Getpid()) }
-
-// hostAddress returns the first address that others may reach.
-func hostAddress() string {
-	all, _ := net.InterfaceAddrs() // without any, the loopback is left
-	for _, a := range all {
-		if ip, ok := a.(*net.IPNet); ok && ip.IP.IsGlobalUnicast() && ip.IP.To4() != nil {
-			return ip.IP.String()
-		}
-	}
-	return "127.0.0.1"
-}
+func JobInstanceID() string { return jobs.HostAddress() + "@-@" + fmt.Sprint(os.Getpid()) }
 
 // JobElection returns an election for a job: its node, as in "/namespace/job". It does
 // nothing before Start or ElectLeader. An empty ID is JobInstanceID. One client has one
@@ -291,7 +281,8 @@ func (j *JobElection) CloseWith(ctx context.Context, mode CloseMode) error {
 	return j.latch.participant.CloseWith(ctx, mode)
 }
 
-func (j *JobElection) seal()              { j.latch.participant.seal() }
+func (j *JobElection) seal() { j.latch.participant.seal() }
+
 func (j *JobElection) needsSession() bool { return j.latch.participant.needsSession() }
 
 // notice, answer and entered are called on the loop's goroutine.
@@ -316,6 +307,37 @@ func (j *JobElection) change() {
 	defer j.mu.Unlock()
 	close(j.changed)
 	j.changed = make(chan struct{})
+}
+
+// JobConfig is the configuration of an ElasticJob job, as its node has it. The names of ElasticJob's fields are in
+// parentheses.
+type JobConfig struct {
+	Name             string         // (jobName)
+	Cron             string         // (cron) in Quartz's dialect
+	TimeZone         string         // (timeZone) of Cron, as in "GMT+8:00"; empty: the instance's own
+	Total            int            // (shardingTotalCount) how many items there are; they are numbered from 0
+	ItemParameters   map[int]string // (shardingItemParameters) by the item's number; an item may have none
+	Parameter        string         // (jobParameter) of the job
+	MonitorExecution bool           // (monitorExecution) an item that runs has a node that says so
+	Failover         bool           // (failover) other instances run the items of one that has died
+	Misfire          bool           // (misfire) items that were to run while they ran run once more
+	Strategy         string         // (jobShardingStrategyType) how the leader deals; empty: average allocation
+	Disabled         bool           // (disabled) the job begins disabled on a server that is new
+}
+
+// JobSchedule says when a job's items run. It is called from one goroutine at a time.
+type JobSchedule interface {
+	// Next returns the first tick after an instant, and the zero time if there is none.
+	Next(after time.Time) time.Time
+}
+
+// Every returns a schedule with a tick at each multiple of d in UTC, as time.Truncate has them, so all instances with
+// the same d have the same ticks. It panics if d is not above zero.
+func Every(d time.Duration) JobSchedule {
+	if d <= 0 {
+		misuse("needs a duration above zero")
+	}
+	return jobs.Every(d)
 }
 
 // stand takes part in the job's election until ctx ends. The election's machine deals the items while this instance
@@ -360,3 +382,15 @@ func (r *jobRun) leads() bool {
 var _ inLine = (*JobElection)(nil)
 
 func (j *JobElection) asParticipant() *participant { return &j.latch.participant }
+
+// present returns an error of a read as users see it, nil if it only says that the node does not exist.
+func present(err error) error {
+	refused := refusal(err)
+	switch {
+	case refused == nil:
+		return err
+	case refused.Code == events.NoNode:
+		return nil
+	}
+	return refused
+}

@@ -11,8 +11,8 @@ var (
 	product = []string{".", "engine", "events", "machines", "zkio", "zkio/zkmem", "slogger", "health", "metrics", "internal/segments"}
 	// leaves are the rooms behind the door that only the door imports.
 	leaves = []string{"internal/arguments", "internal/async", "internal/belief", "internal/caller", "internal/calls",
-		"internal/clock", "internal/fault", "internal/flightlog", "internal/healthcheck", "internal/journal",
-		"internal/meters"}
+		"internal/clock", "internal/fault", "internal/flightlog", "internal/healthcheck", "internal/jobs",
+		"internal/journal", "internal/meters"}
 	// tools are the rooms behind the programs: no other program can import them.
 	tools = []string{"internal/world", "internal/why", "internal/why/txnlog", "internal/drawing", "internal/page", "internal/page/live",
 		"internal/digestmd5", "internal/play", "internal/play/web", "internal/play/server"}
@@ -26,6 +26,7 @@ var rooms = map[string][]string{
 	"internal/async":       {"internal/usercode"},
 	"internal/caller":      nil,
 	"internal/healthcheck": {"events"},
+	"internal/jobs":        nil,
 	"internal/belief":      {"events"},
 	"internal/calls":       {"events", "machines", "internal/fault"},
 	"internal/clock":       {"engine"},

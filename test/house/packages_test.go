@@ -47,7 +47,7 @@ func TestNoTrackedFileIsLarge(t *testing.T) {
 var doors = map[string]string{
 	"leaderwatch":   "line.go",        // what users call is Client.Watch
 	"jobdealer":     "jobelection.go", // the election opens it
-	"jobworker":     "jobitems.go",
+	"jobworker":     "jobrun.go",
 	"election":      "latch.go",
 	"leftover":      "client.go", // a line of the log is all that users see of it
 	"membership":    "persistent.go",
