@@ -15,12 +15,12 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// Auth is one credential, as ParseAuth reads it. It never shows its secret: printed with
+// Auth is one credential: ParseAuth and AuthOf make it. It never shows its secret: printed with
 // any verb or marshalled, it is the scheme only.
-type Auth struct {
-	Scheme      string // "digest"
-	Credentials []byte // for digest: "user:password"
-}
+type Auth struct{ of zkio.Auth }
+
+// AuthOf returns a credential of any scheme. Those of "digest" are "user:password".
+func AuthOf(scheme string, credentials []byte) Auth { return Auth{zkio.AuthOf(scheme, credentials)} }
 
 // ParseAuth parses "digest:user:password", and the schemes ip and x509. Others are refused, because a server without a
 // plugin of its own has none of them. Its errors do not repeat the input.
@@ -29,17 +29,17 @@ func ParseAuth(s string) (Auth, error) {
 	if err != nil {
 		return Auth{}, fmt.Errorf("incumbent: %w", err)
 	}
-	return Auth(auth), nil
+	return Auth{auth}, nil
 }
 
 // String returns the scheme, and hides the secret.
-func (a Auth) String() string { return zkio.Auth(a).String() }
+func (a Auth) String() string { return a.of.String() }
 
 // Format prints the same as String for every verb, so that none shows the secret.
-func (a Auth) Format(f fmt.State, verb rune) { zkio.Auth(a).Format(f, verb) }
+func (a Auth) Format(f fmt.State, verb rune) { a.of.Format(f, verb) }
 
 // MarshalText returns what String does, for encoders.
-func (a Auth) MarshalText() ([]byte, error) { return zkio.Auth(a).MarshalText() }
+func (a Auth) MarshalText() ([]byte, error) { return a.of.MarshalText() }
 
 // Mechanism is a SASL mechanism with one identity, for Config.SASL. It logs in every connection of a client. Its
 // methods are called on goroutines of their own, for several connections at a time.
@@ -181,7 +181,7 @@ func (c Config) access() (login zkio.Mechanism, auth []zkio.Auth, acl []zkio.ACL
 		login = mechanism{of: c.SASL}
 	}
 	for _, one := range c.Auth {
-		auth = append(auth, zkio.Auth(one))
+		auth = append(auth, one.of)
 	}
 	if c.ACL != nil {
 		acl = []zkio.ACL{} // an empty list is not a missing one

@@ -9,8 +9,22 @@ import (
 // Auth is one credential. It never shows its secret: printed with any verb or
 // marshalled, it is the scheme only.
 type Auth struct {
-	Scheme      string // "digest"
-	Credentials []byte // for digest: "user:password"
+	Scheme string  // "digest"
+	secret *string // for digest: "user:password"; of a pointer below a value fmt prints only the address
+}
+
+// AuthOf returns a credential of any scheme.
+func AuthOf(scheme string, credentials []byte) Auth {
+	secret := string(credentials)
+	return Auth{scheme, &secret}
+}
+
+// credentials returns the secret.
+func (a Auth) credentials() string {
+	if a.secret == nil {
+		return ""
+	}
+	return *a.secret
 }
 
 // ParseAuth parses "digest:user:password", and the schemes ip and x509. Others are refused, because a server without a plugin of its
@@ -20,7 +34,7 @@ func ParseAuth(s string) (Auth, error) {
 	if !found {
 		return Auth{}, errors.New("authentication is written scheme:credentials, like digest:user:password")
 	}
-	auth := Auth{Scheme: scheme, Credentials: []byte(credentials)}
+	auth := AuthOf(scheme, []byte(credentials))
 	if err := auth.check(); err != nil {
 		return Auth{}, err
 	}
@@ -41,7 +55,7 @@ func knownScheme(scheme string) error {
 		return fmt.Errorf("%s is a scheme of access lists and not of credentials: they are written digest:user:password", lower)
 	}
 	return errors.New("authentication begins with a scheme that no server has: it is written digest:user:password; " +
-		"the scheme of a server's own plugin is set as Auth.Scheme")
+		"AuthOf takes the scheme of a server's own plugin")
 }
 
 func (a Auth) check() error {
@@ -51,7 +65,7 @@ func (a Auth) check() error {
 	case "sasl", "kerberos", "gssapi":
 		return fmt.Errorf("authentication scheme %q is not one message: a SASL login is Config.SASL", a.Scheme)
 	case "digest":
-		user, _, found := strings.Cut(string(a.Credentials), ":")
+		user, _, found := strings.Cut(a.credentials(), ":")
 		if !found || user == "" {
 			return errors.New("digest credentials are written user:password")
 		}

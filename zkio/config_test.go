@@ -50,7 +50,7 @@ func TestNewSaysWhatWouldBeRight(t *testing.T) {
 }
 
 func TestWarnings(t *testing.T) {
-	digest := []zkio.Auth{{Scheme: "digest", Credentials: []byte("u:hunter2")}}
+	digest := []zkio.Auth{zkio.AuthOf("digest", []byte("u:hunter2"))}
 	cases := []struct {
 		spoil func(*zkio.Config)
 		want  []string

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,7 +42,7 @@ func TestTheDefaultAccessListIsClosedWithAnIdentity(t *testing.T) {
 	}{
 		"none":             {Config{}, WorldAll},
 		"TLS only":         {Config{TLS: &TLS{Config: &tls.Config{}}}, WorldAll},
-		"digest":           {Config{Auth: []Auth{{"digest", []byte("u:p")}}}, CreatorAll},
+		"digest":           {Config{Auth: []Auth{AuthOf("digest", []byte("u:p"))}}, CreatorAll},
 		"certificate file": {Config{TLS: &TLS{Cert: "c.pem", Key: "k.pem"}}, CreatorAll},
 		"certificate":      {Config{TLS: &TLS{Config: &tls.Config{Certificates: []tls.Certificate{{}}}}}, CreatorAll},
 		"certificate by call": {Config{TLS: &TLS{Config: &tls.Config{
@@ -91,5 +92,22 @@ func TestACutWatchEventEndsTheConnection(t *testing.T) {
 	}
 	if _, err := s.process(&wire{}, answer{xid: xidWatchEvent, body: body{rest: whole}}); err != nil || posted != 1 {
 		t.Errorf("whole: %v, %d events", err, posted)
+	}
+}
+
+// What is sent is the credential as it was given, and a copy of it.
+func TestACredentialIsSentAsGiven(t *testing.T) {
+	given := []byte("user:pass:word")
+	a := AuthOf("digest", given)
+	clear(given)
+	parsed, err := ParseAuth("digest:user:pass:word")
+	if err != nil || a.credentials() != "user:pass:word" || parsed.credentials() != a.credentials() {
+		t.Errorf("%q, %q, %v", a.credentials(), parsed.credentials(), err)
+	}
+	if frame := string(authFrame(a)); !strings.HasSuffix(frame, "\x00\x00\x00\x06digest\x00\x00\x00\x0euser:pass:word") {
+		t.Errorf("%q", frame)
+	}
+	if got := (Auth{Scheme: "ip"}).credentials(); got != "" {
+		t.Errorf("none is %q", got)
 	}
 }

@@ -297,7 +297,8 @@ func TestFact27_ReadOnlyServerIsRefused(t *testing.T) {
 
 func TestFact27_AuthFailedEndsTheSession(t *testing.T) {
 	srv := zkmem.Start(t)
-	r := newRig(t, zkio.Config{Servers: []string{srv.Addr()}, Auth: []zkio.Auth{{Scheme: "wax-seal", Credentials: []byte("secret")}}})
+	seal := zkio.AuthOf("wax-seal", []byte("secret"))
+	r := newRig(t, zkio.Config{Servers: []string{srv.Addr()}, Auth: []zkio.Auth{seal}})
 	r.Execute(events.SessionMachine, events.Connect{Session: 1})
 	refused, lost := r.take().Event, r.take().Event
 	if refused.Kind != events.ConnectionRefused || refused.Code != events.AuthFailed || strings.Contains(refused.Text, "secret") {

@@ -17,7 +17,7 @@ import (
 func TestFact11_AttachedComesLast(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{})
-		r, attached := pipedRig(t, p, zkio.Config{Auth: []zkio.Auth{{Scheme: "digest", Credentials: []byte("u:p")}}})
+		r, attached := pipedRig(t, p, zkio.Config{Auth: []zkio.Auth{zkio.AuthOf("digest", []byte("u:p"))}})
 		r.ask(events.Create{Call: r.call(), Path: "/own", Mode: events.Ephemeral})
 		r.ask(events.Get{Call: r.call(), Path: "/own", Watch: true})
 		for _, op := range []zkmem.OpCode{zkmem.OpAuth, zkmem.OpSetWatches} {

@@ -170,7 +170,7 @@ func (f frame) finish() []byte {
 }
 
 func authFrame(a Auth) []byte {
-	return newFrame(xidAuth, opAuth).int32(0).bytes([]byte(a.Scheme)).bytes(a.Credentials).finish()
+	return newFrame(xidAuth, opAuth).int32(0).bytes([]byte(a.Scheme)).bytes([]byte(a.credentials())).finish()
 }
 
 func setWatchesFrame(since int64, w setWatchesBatch) []byte {

@@ -21,7 +21,7 @@ func TestRealZooKeeper(t *testing.T) {
 func allOnRealZooKeeper(t *testing.T, srv *realzk.Server) {
 	r := newRig(t, zkio.Config{
 		Servers: []string{srv.Addr()}, Timeout: 20 * time.Second, Backoff: 100 * time.Millisecond,
-		Auth: []zkio.Auth{{Scheme: "digest", Credentials: []byte("u:p")}},
+		Auth: []zkio.Auth{zkio.AuthOf("digest", []byte("u:p"))},
 	})
 	r.Execute(events.SessionMachine, events.Connect{Session: 1})
 	first := r.await(events.ConnectionAttached)
@@ -83,7 +83,7 @@ func allOnRealZooKeeper(t *testing.T, srv *realzk.Server) {
 func TestRealZooKeeperRefusesCredentials(t *testing.T) {
 	realzk.Each(t, func(t *testing.T, release realzk.Release) {
 		addr, _ := release.Shared(t)
-		auth := []zkio.Auth{{Scheme: "wax-seal", Credentials: []byte("x")}}
+		auth := []zkio.Auth{zkio.AuthOf("wax-seal", []byte("x"))}
 		r := newRig(t, zkio.Config{Servers: []string{addr}, Auth: auth})
 		r.Execute(events.SessionMachine, events.Connect{Session: 1})
 		if lost := r.await(events.ConnectionLost); lost.Code != events.AuthFailed {

@@ -172,7 +172,7 @@ func TestALoginComesBeforeAllElse(t *testing.T) {
 			return []byte("hello"), nil
 		}
 		r := saslRig(t, m, srv, func(c *zkio.Config) {
-			c.Auth = []zkio.Auth{{Scheme: "digest", Credentials: []byte("bob:b")}}
+			c.Auth = []zkio.Auth{zkio.AuthOf("digest", []byte("bob:b"))}
 		})
 		r.await(events.ConnectionAttached)
 		r.Execute(machine, events.Exists{Call: r.call(), Path: "/n", Watch: true})

@@ -25,7 +25,7 @@ func TestHandshakeCutAtEveryByte(t *testing.T) {
 		t.Run(fmt.Sprintf("direction %d", direction), func(t *testing.T) {
 			virtual.Test(t, func(t *testing.T) {
 				p := newPipes(t, zkmem.Options{})
-				auth := []zkio.Auth{{Scheme: "digest", Credentials: []byte("u:p")}}
+				auth := []zkio.Auth{zkio.AuthOf("digest", []byte("u:p"))}
 				r, attached := pipedRig(t, p, zkio.Config{Auth: auth})
 				r.ask(events.Exists{Call: r.call(), Path: "/n", Watch: true})
 				const longer = 200 // than the whole handshake

@@ -18,7 +18,7 @@ const ableTimeout = 4 * time.Second
 func (w *world) join(t *testing.T, id string) *node {
 	t.Helper()
 	n := w.open(timeouts(ableTimeout, time.Second), func(c *incumbent.Config) {
-		c.Auth, c.ACL = []incumbent.Auth{{Scheme: "digest", Credentials: []byte(id + ":x")}}, incumbent.WorldAll()
+		c.Auth, c.ACL = []incumbent.Auth{incumbent.AuthOf("digest", []byte(id+":x"))}, incumbent.WorldAll()
 	})
 	n.latch = must(n.Latch("/line", incumbent.LatchOptions{ID: id}))
 	if err := n.latch.Start(); err != nil {

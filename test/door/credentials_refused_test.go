@@ -42,7 +42,7 @@ func TestWaitConnectedReturnsRefusedCredentials(t *testing.T) {
 		return zkmem.Verdict{}
 	})
 	c, err := incumbent.Open(ctx, incumbent.Config{
-		Servers: srv.Addr(), Auth: []incumbent.Auth{{Scheme: "digest", Credentials: []byte("bob:hunter2")}},
+		Servers: srv.Addr(), Auth: []incumbent.Auth{incumbent.AuthOf("digest", []byte("bob:hunter2"))},
 		ConnectRetry: incumbent.RetryForever(10 * time.Millisecond),
 	})
 	if err != nil {

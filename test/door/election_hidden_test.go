@@ -12,7 +12,7 @@ import (
 func (w *world) standing(t *testing.T, user string, change ...func(*incumbent.Config)) (*node, *incumbent.Election) {
 	t.Helper()
 	n := w.open(append(change, timeouts(ableTimeout, time.Second), func(c *incumbent.Config) {
-		c.Auth, c.ACL = []incumbent.Auth{{Scheme: "digest", Credentials: []byte(user + ":x")}}, incumbent.CreatorAll()
+		c.Auth, c.ACL = []incumbent.Auth{incumbent.AuthOf("digest", []byte(user+":x"))}, incumbent.CreatorAll()
 	})...)
 	e := must(n.Election("/plain", "n_", incumbent.LatchOptions{ID: user}))
 	if err := e.Start(); err != nil {

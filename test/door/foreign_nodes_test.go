@@ -23,7 +23,7 @@ func betweenUsers(t *testing.T, test func(t *testing.T, ann, bob *node, w *world
 				}
 				user := func(name string) *node {
 					return w.open(timeouts(10*time.Second, 2*time.Second), func(c *incumbent.Config) {
-						c.Auth = []incumbent.Auth{{Scheme: "digest", Credentials: []byte(name + ":pw")}}
+						c.Auth = []incumbent.Auth{incumbent.AuthOf("digest", []byte(name+":pw"))}
 					})
 				}
 				test(t, user("ann"), user("bob"), w)

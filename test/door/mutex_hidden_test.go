@@ -42,8 +42,8 @@ func TestALostReplyAmongHiddenNodesOfAPlainLock(t *testing.T) {
 				var nodes []*node
 				lock := func(user string) chan acquired {
 					n := w.open(timeouts(ableTimeout, time.Second), func(c *incumbent.Config) {
-						c.Auth, c.ACL = []incumbent.Auth{{Scheme: "digest",
-							Credentials: []byte(user + ":x")}}, incumbent.CreatorAll()
+						c.Auth = []incumbent.Auth{incumbent.AuthOf("digest", []byte(user+":x"))}
+						c.ACL = incumbent.CreatorAll()
 					})
 					nodes = append(nodes, n)
 					m := must(n.Mutex("/plain", incumbent.MutexOptions{Plain: true, ID: user}))

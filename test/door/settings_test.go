@@ -42,7 +42,7 @@ func TestErrorsNameTheLibraryOnce(t *testing.T) {
 		"servers":   {Servers: "h1,,h2"},
 		"chroot":    {Servers: "h1/a//b"},
 		"timeout":   {Servers: "h1", SessionTimeout: 1e6 * time.Hour},
-		"auth":      {Servers: "h1", Auth: []incumbent.Auth{{Scheme: "sasl"}}},
+		"auth":      {Servers: "h1", Auth: []incumbent.Auth{incumbent.AuthOf("sasl", nil)}},
 		"tls":       {Servers: "h1", TLS: &incumbent.TLS{Cert: "only"}},
 		"authority": {Servers: "h1", TLS: &incumbent.TLS{CA: "no such file"}},
 	} {

@@ -47,7 +47,7 @@ func onRealServers(t *testing.T, test func(u users, hides bool)) {
 func (u users) open(addr, name string) *incumbent.Client {
 	u.t.Helper()
 	c, err := incumbent.Open(u.ctx, incumbent.Config{
-		Servers: addr, Name: name, Auth: []incumbent.Auth{{Scheme: "digest", Credentials: []byte(name + ":pw")}},
+		Servers: addr, Name: name, Auth: []incumbent.Auth{incumbent.AuthOf("digest", []byte(name+":pw"))},
 	})
 	ok(u.t, err)
 	u.t.Cleanup(func() { kit.OK(u.t, kit.CloseConnected(c, u.ctx)) })

@@ -136,7 +136,7 @@ func TestAGuaranteedDeleteOfAHiddenNode(t *testing.T) {
 		c := &client{t: t, ctx: t.Context()}
 		var err error
 		c.Client, err = incumbent.Open(t.Context(), incumbent.Config{
-			Servers: srv.Addr(), Auth: []incumbent.Auth{{Scheme: "digest", Credentials: []byte(name + ":pw")}},
+			Servers: srv.Addr(), Auth: []incumbent.Auth{incumbent.AuthOf("digest", []byte(name+":pw"))},
 		})
 		ok(t, err)
 		t.Cleanup(func() { kit.OK(t, c.Close(t.Context())) })

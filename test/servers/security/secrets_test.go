@@ -158,11 +158,16 @@ func TestNoSecretGetsOut(t *testing.T) {
 	})
 }
 
+// everyVerb is what fmt formats with, of which %p, %w and %! call no method, and one that it does not know.
+var everyVerb = []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "% x", "%T", "%o", "%p", "%w", "%b", "%c",
+	"%U", "%t", "%e", "%g", "%O", "%!", "%y"}
+
 // Printed in any way, what holds a credential does not show it.
 func TestNoVerbShowsASecret(t *testing.T) {
 	auth, err := incumbent.ParseAuth("digest:dan:" + secret)
 	ok(t, err)
-	config := incumbent.Config{Servers: "127.0.0.1:1", Auth: []incumbent.Auth{auth}}
+	config := incumbent.Config{Servers: "127.0.0.1:1", Auth: []incumbent.Auth{auth},
+		SASL: incumbent.DigestMD5("dan", secret)}
 	client, err := incumbent.Open(context.Background(), config)
 	ok(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -177,8 +182,9 @@ func TestNoVerbShowsASecret(t *testing.T) {
 	ok(t, err)
 	request := client.Get("/")
 	_ = client.Close(context.Background()) // it was never connected; what nothing runs under any longer can be printed
-	below := zkio.Config{Servers: []string{"127.0.0.1:1"}, Auth: []zkio.Auth{zkio.Auth(auth)}, Timeout: time.Second,
-		Now: func() int64 { return 0 }, Post: func(events.Envelope) {}}
+	below := zkio.Config{Servers: []string{"127.0.0.1:1"}, Timeout: time.Second,
+		Auth: []zkio.Auth{zkio.AuthOf("digest", []byte("dan:"+secret))},
+		Now:  func() int64 { return 0 }, Post: func(events.Envelope) {}}
 	adapter, err := zkio.New(below)
 	ok(t, err)
 	defer adapter.Close(ctx)
@@ -186,9 +192,12 @@ func TestNoVerbShowsASecret(t *testing.T) {
 		"Auth": auth, "*Auth": &auth, "[]Auth": config.Auth, "Config": config, "*Config": &config, "zkio.Config": below,
 		"*Client": client, "*Latch": latch, "*Selector": selector, "*Adapter": adapter,
 		"*Mutex": mutex, "*Holder": mutex.Holder(), "*Queue": queue, "*Request": request,
+		"made": incumbent.AuthOf("x", []byte(secret)), "a map": map[incumbent.Auth]incumbent.Auth{auth: auth},
+		"a private Auth":   struct{ private incumbent.Auth }{auth},
+		"a private Config": struct{ private incumbent.Config }{config},
 	} {
-		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "% x", "%T", "%o"} {
-			search(t, name+" printed with "+verb, fmt.Sprintf(verb, v), []byte(secret))
+		for _, verb := range everyVerb {
+			search(t, name+" printed with "+verb, fmt.Errorf(verb, v).Error(), []byte(secret))
 		}
 		text, _ := json.Marshal(v) // what cannot be marshalled leaks nothing
 		search(t, name+" in JSON", string(text), []byte(secret))

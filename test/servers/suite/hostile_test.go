@@ -109,7 +109,7 @@ func TestAServerOfAnotherProtocol(t *testing.T) {
 
 func TestCredentialsThatTheEnsembleRefuses(t *testing.T) {
 	both(t, func(t *testing.T, e ensemble) {
-		auth := incumbent.Auth{Scheme: "nosuchscheme", Credentials: []byte("secret-word")}
+		auth := incumbent.AuthOf("nosuchscheme", []byte("secret-word"))
 		err := unreachable(t, incumbent.Config{Servers: e.servers(), Auth: []incumbent.Auth{auth}}, e.servers())
 		is(t, err, incumbent.ErrAuthFailed)
 		if strings.Contains(err.Error(), "secret-word") {

@@ -229,7 +229,7 @@ func TestEveryNodeThatARecipeMakes(t *testing.T) {
 		for _, scheme := range []string{"world", "digest"} { // the directory of the suite is open
 			var auth []incumbent.Auth
 			if scheme == "digest" {
-				auth = append(auth, incumbent.Auth{Scheme: "digest", Credentials: []byte("a:b")})
+				auth = append(auth, incumbent.AuthOf("digest", []byte("a:b")))
 			}
 			for _, m := range making {
 				t.Run(scheme+" "+m.name, func(t *testing.T) {
