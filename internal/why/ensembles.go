@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -11,7 +12,8 @@ import (
 // node or a session of the others.
 type apart struct {
 	groups [][]*Log
-	zxid   int64 // which two groups gave to different writes; 0: none, so it may be one ensemble under two names
+	zxid   int64  // which two groups gave to different writes; 0: none, so it may be one ensemble under two names
+	sign   string // what shows that two logs with one connect string are not of one ensemble; "": nothing does
 }
 
 // group finds the logs that have something in common.
@@ -69,37 +71,147 @@ func hasGUID(path string) bool {
 	return machines.NameKind(name) != name
 }
 
-// findApart sets whether the logs may be of different ensembles. In one ensemble a zxid is of one write.
+// findApart sets whether the logs may be of different ensembles.
 func (h *history) findApart() {
 	groups := h.group()
-	if len(groups) < 2 {
-		return
-	}
-	h.apart = &apart{groups: groups}
-	type author struct {
-		group   int
-		session int64
-	}
-	by := map[int64]author{}
-	for g, group := range groups {
-		for _, l := range group {
-			for i := range l.sights.len() {
-				s := l.sights.at(i)
-				if !s.write {
-					continue
-				}
-				if other, there := by[s.zxid]; there && other.group != g && other.session != s.session {
-					h.apart.zxid = s.zxid
-					return
-				}
-				by[s.zxid] = author{g, s.session}
-			}
+	one, other, zxid := h.sameZxid()
+	switch {
+	case zxid != 0 && h.inGroups(groups, one) != h.inGroups(groups, other):
+		h.apart = &apart{groups: groups, zxid: zxid}
+	case zxid != 0:
+		h.apart = &apart{groups: groups, sign: unlike(one, other, "zxid "+hex(zxid)+" is of a write of each")}
+	default:
+		if sign := cmp.Or(h.sameSession(), h.sameNumber()); sign != "" {
+			h.apart = &apart{groups: groups, sign: sign}
+		} else if len(groups) > 1 {
+			h.apart = &apart{groups: groups}
 		}
 	}
 }
 
+func (h *history) inGroups(groups [][]*Log, l *Log) int {
+	return slices.IndexFunc(groups, func(g []*Log) bool { return slices.Contains(g, l) })
+}
+
+// unlike says what two logs contradict each other in.
+func unlike(one, other *Log, sign string) string {
+	return one.Name + " and " + other.Name + " contradict each other: " + sign + "; they are of different ensembles " +
+		"whose servers have the same names, or the ensemble's data were replaced in between; explain those of each " +
+		"ensemble alone"
+}
+
+// strangeTo reports whether two logs have no node and no session in common that both saw.
+func (l *Log) strangeTo(o *Log) bool { return l != o && !l.saw(o) && !o.saw(l) }
+
+// sameZxid returns two logs with a zxid that is of a write of each: in one ensemble, it is of one. If a log shows
+// itself that the data were replaced, the same zxid says nothing.
+func (h *history) sameZxid() (one, other *Log, zxid int64) {
+	at := make([]int, len(h.logs)) // the next write of each log
+	next := func(i int) *sight {
+		for l := h.logs[i]; at[i] < l.sights.len(); at[i]++ {
+			if s := l.sights.at(at[i]); s.write {
+				return s
+			}
+		}
+		return nil
+	}
+	for {
+		least := -1
+		for i := range h.logs {
+			s := next(i)
+			if s == nil {
+				continue
+			}
+			if least < 0 || s.zxid < next(least).zxid {
+				least = i
+				continue
+			}
+			if first := next(least); s.zxid == first.zxid && s.session != first.session &&
+				h.logs[i].strangeTo(h.logs[least]) {
+				return h.logs[least], h.logs[i], s.zxid
+			}
+		}
+		if least < 0 {
+			return nil, nil, 0
+		}
+		at[least]++
+	}
+}
+
+// sameSession returns what says that two clients have one session: one ensemble gives its id once.
+func (h *history) sameSession() string {
+	of := map[int64]*Log{}
+	for _, l := range h.logs {
+		for _, s := range l.sessions {
+			if o := of[s.id]; o != nil && o.strangeTo(l) && s.id != 0 {
+				return unlike(o, l, "session "+hex(s.id)+" is of each")
+			}
+			of[s.id] = l
+		}
+	}
+	return ""
+}
+
+// sameNumber returns what says that a directory gave a number to two nodes, the second while the first was there. A
+// directory that is created again counts from 0, and only if it was empty before.
+func (h *history) sameNumber() string {
+	byDir := map[string][]place{}
+	for _, l := range h.logs {
+		for path, n := range l.nodes {
+			if order := orderOf(path); order >= 0 {
+				byDir[dirOf(path)] = append(byDir[dirOf(path)], place{order, l, n})
+			}
+		}
+	}
+	for _, dir := range sortedKeys(byDir) {
+		all := byDir[dir]
+		slices.SortFunc(all, func(a, b place) int {
+			return cmp.Or(cmp.Compare(a.node.czxid, b.node.czxid), strings.Compare(a.node.path, b.node.path))
+		})
+		var there []place // those that had not gone
+		for _, p := range all {
+			there = slices.DeleteFunc(there, func(o place) bool { return o.log.lastSaw(o.node) <= p.node.czxid })
+			for _, o := range there {
+				if o.order >= p.order && o.log.strangeTo(p.log) {
+					return unlike(o.log, p.log, oneLine(dir)+" gave number "+itoa(p.order)+" to "+p.log.Name+
+						" while node "+itoa(o.order)+" of "+o.log.Name+" was there")
+				}
+			}
+			there = append(there, p)
+		}
+	}
+	return ""
+}
+
+// lastSaw returns the zxid up to which a client's node was there: that of its delete, or of its creation if the log
+// does not have more.
+func (l *Log) lastSaw(n *node) int64 {
+	for _, d := range l.deletes {
+		if d.path == n.path && d.zxid > n.czxid {
+			return d.zxid
+		}
+	}
+	return n.czxid
+}
+
+// foreignTxns returns what says that transaction logs are of another ensemble than the logs, "" if nothing does: a
+// write in a log is of another session there.
+func (h *history) foreignTxns() string {
+	for _, l := range h.logs {
+		for i := range l.sights.len() {
+			s := l.sights.at(i)
+			if t, there := h.txns[s.zxid]; there && s.write && t.Session != s.session {
+				return "the transaction logs are of another ensemble than " + l.Name + "'s log: zxid " + hex(s.zxid) +
+					" is of session " + hex(t.Session) + " there, and of session " + hex(s.session) + " in " + l.Name +
+					"; they were left out: give those of this ensemble to --txnlog"
+			}
+		}
+	}
+	return ""
+}
+
 // sure reports whether the logs are of different ensembles.
-func (a *apart) sure() bool { return a != nil && a.zxid != 0 }
+func (a *apart) sure() bool { return a != nil && (a.zxid != 0 || a.sign != "") }
 
 // text names the logs of each ensemble.
 func (a *apart) text() string {
@@ -119,6 +231,9 @@ func (a *apart) text() string {
 
 // why says why logs of different ensembles are not explained.
 func (a *apart) why() string {
+	if a.sign != "" {
+		return a.sign
+	}
 	return "the logs are of different ensembles, where zxid " + hex(a.zxid) + " is of different writes: " + a.text() + "; explain those of each ensemble alone"
 }
 

@@ -16,7 +16,7 @@ type history struct {
 	lives    map[string][]*life // by path, from the transaction logs, in their order
 	sessions map[int64]*Log     // by ZooKeeper's id
 	replaced bool               // the ensemble's data were replaced: zxids have no order
-	several  bool               // or the logs are of several ensembles that have the same servers' names
+	foreign  string             // why the transaction logs were left out; "": they were not
 	apart    *apart             // the logs may be of different ensembles; nil: they are of one
 	highest  map[*Log][]int64   // at each sight, the highest zxid seen so far
 	kinds    map[string]nameKind
@@ -37,6 +37,13 @@ func newHistory(logs []*Log, txns []txnlog.Txn, ppm int64) *history {
 	for _, t := range txns {
 		h.txns[t.Zxid] = t
 	}
+	h.replaced = h.wasReplaced()
+	if !h.replaced {
+		h.foreign = h.foreignTxns()
+	}
+	if h.foreign != "" {
+		h.all, h.txns = nil, map[int64]txnlog.Txn{}
+	}
 	for _, l := range logs {
 		for _, s := range l.sessions {
 			h.sessions[s.id] = l
@@ -49,8 +56,9 @@ func newHistory(logs []*Log, txns []txnlog.Txn, ppm int64) *history {
 		h.highest[l] = high
 	}
 	h.readLives()
-	h.findApart()
-	h.replaced = h.wasReplaced()
+	if h.findApart(); h.replaced && h.apart != nil {
+		h.apart.sign = "" // the same number or session says nothing then
+	}
 	h.clocks = align(logs, h.txns, h.replaced, ppm)
 	return h
 }
@@ -75,9 +83,8 @@ func (h *history) wasReplaced() bool {
 	owner := map[int64]*Log{}
 	for _, l := range h.logs {
 		for path, n := range l.nodes {
-			if other, there := created[n.czxid]; there && other != path && dirOf(other) == dirOf(path) {
-				o := owner[n.czxid]
-				h.several = o != l && !o.saw(l) && !l.saw(o)
+			if other, there := created[n.czxid]; there && other != path && dirOf(other) == dirOf(path) &&
+				!l.strangeTo(owner[n.czxid]) {
 				return true
 			}
 			created[n.czxid], owner[n.czxid] = path, l

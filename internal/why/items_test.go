@@ -12,8 +12,8 @@ import (
 // jobLog is the log of an instance of the job /ns/job, which leads from 100 on, and its machines.
 func jobLog(who string, leads bool) *crafted {
 	c := &crafted{own: "/ns/job/leader/election/instance"}
-	c.add(events.SessionMachine, events.Event{Kind: events.ConnectionAttached, At: 80, Session: 1, SessionID: 101,
-		Timeout: 4000 * ms}, "connecting", "connected")
+	c.add(events.SessionMachine, events.Event{Kind: events.ConnectionAttached, At: 80, Session: 1,
+		SessionID: 100 + int64(who[0]), Timeout: 4000 * ms}, "connecting", "connected")
 	c.add("jobelection-1", events.Event{Kind: events.CommandOpen, Recipe: "jobelection", Path: "/ns/job", At: 81,
 		Data: []byte(who)}, "", "latent")
 	c.add("jobdealer-jobelection-1", events.Event{Kind: events.CommandOpen, Recipe: "jobdealer", Path: "/ns/job",

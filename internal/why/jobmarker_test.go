@@ -11,8 +11,14 @@ import (
 // process ended.
 func TestAJobsLeaderThatIsKilled(t *testing.T) {
 	a, b := jobLog("a@-@1", true), jobLog("b@-@1", false)
+	sees := func(at, czxid int64) {
+		b.add("jobelection-1", events.Event{Kind: events.ReplyStat, At: at, Session: 1, Path: b.own,
+			Stat: &events.Stat{Czxid: czxid, EphemeralOwner: czxid}}, "looking", "standby")
+	}
+	sees(90, 10)
 	b.add("jobelection-1", events.Event{Kind: events.WatchDeleted, At: 95, Session: 1, Path: b.own}, "following",
 		"following")
+	sees(110, 20)
 	b.add("jobelection-1", events.Event{Kind: events.WatchDeleted, At: 5000, Session: 1, Path: b.own}, "following",
 		"enrolling")
 	b.add("jobelection-1", events.Event{Kind: events.ReplyStat, At: 5100, Session: 1, ValidUntil: 9000 * ms},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/why/txnlog"
 	"github.com/incumbent-go/incumbent/test/kit/selection"
 )
@@ -57,7 +58,7 @@ func spare(t *testing.T, seed uint64) *spared {
 	}
 	if dice.IntN(4) == 0 {
 		for _, l := range newSimulatedAt(t, seed+1000, false, recipe, path, names).logs(t)[:1] {
-			l.Name, l.Header.Servers = "foreign", []string{"other:2181"}
+			l.Name, l.Header.Servers = "foreign", []string{[]string{"other:2181", "zk1:2181"}[seed/4%2]}
 			s.logs = append(s.logs, l)
 			s.lacks += ", and there is one of another ensemble"
 		}
@@ -178,5 +179,31 @@ func TestWhatIsMissingMakesNothingFalse(t *testing.T) {
 	if said[CannotTell] == 0 || said[NeverProven] == 0 || said[NeverMeasured] == 0 || missing == 0 ||
 		ofJobs[CannotTell] == 0 || ofJobs[NeverProven] == 0 {
 		t.Errorf("%v, of jobs %v, a term is missing in %d: all should occur", said, ofJobs, missing)
+	}
+}
+
+// The numbers of a directory that was created again do not show who was in line meanwhile, unless the transaction logs
+// have all of that time.
+func TestALineThatWasCreatedAgain(t *testing.T) {
+	for number, want := range map[int]bool{3: true, 5: true, 6: false} {
+		a, b := newCrafted(5, 100), newCrafted(9, 2100)
+		a.stop(5, 300, events.CommandClose)
+		was := b.own
+		b.own = fmt.Sprintf("/l/_c_00000000-0000-0000-0000-000000000009-latch-%010d", number)
+		for i, e := range b.records[1].Effects {
+			b.records[1].Effects[i] = events.Written(strings.Replace(e.String(), was, b.own, 1))
+		}
+		r := explainOnOneHost(t, a, b)
+		const said = "somebody in /l, which was created again meanwhile, may have led, and its client's log is not here"
+		if is := r.Verdict == CannotTell && strings.HasPrefix(r.Why, said); is != want {
+			t.Errorf("number %d: %s: %s", number, r.Verdict, r.Why)
+		}
+		var txns []txnlog.Txn
+		for zxid := range int64(5) {
+			txns = append(txns, txnlog.Txn{Zxid: zxid + 5, Session: 77})
+		}
+		if r := Explain(r.logs, txns, Options{}); strings.HasPrefix(r.Why, said) {
+			t.Errorf("number %d, with all transactions: %s", number, r.Why)
+		}
 	}
 }

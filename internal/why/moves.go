@@ -14,13 +14,14 @@ func (r *Report) addMoves(all []Move, n *line) []Move {
 	if n.permits {
 		return r.addPermitMoves(all, n)
 	}
+	if r.h.apart.sure() {
+		return r.addEnds(all, n)
+	}
 	var last *Term
 	var lingering []*Term // terms before the last whose work may run on
 	for i, t := range n.terms {
 		m := Move{Path: n.path, To: t, Proofs: r.conflicts(n, i)}
-		if !r.h.apart.sure() {
-			m.Work, lingering = r.h.worksBefore(t, last, lingering)
-		}
+		m.Work, lingering = r.h.worksBefore(t, last, lingering)
 		if last != nil {
 			if conflict(last, t) {
 				m.From, m.Ending = last, r.h.endingOf(last, t)
@@ -51,12 +52,16 @@ func (r *Report) addEnd(all []Move, n *line, t *Term) []Move {
 	return append(all, m)
 }
 
-// conflicts compares a term with those before it that must not have gone on. Nothing of different ensembles is
-// compared.
-func (r *Report) conflicts(n *line, i int) (all []Proof) {
-	if r.h.apart.sure() {
-		return nil
+// addEnds adds the beginning and the end of each term, and compares none: of logs of different ensembles.
+func (r *Report) addEnds(all []Move, n *line) []Move {
+	for _, t := range n.terms {
+		all = r.addEnd(append(all, Move{Path: n.path, To: t}), n, t)
 	}
+	return all
+}
+
+// conflicts compares a term with those before it that must not have gone on.
+func (r *Report) conflicts(n *line, i int) (all []Proof) {
 	t := n.terms[i]
 	for j := i - 1; j >= 0; j-- {
 		if conflict(n.terms[j], t) {
@@ -97,7 +102,8 @@ func (r *Report) judge(o Options) {
 			unknown = cmp.Or(unknown, "why "+m.From.who()+" stopped is not in the logs")
 		}
 	}
-	if unknown = cmp.Or(unknown, r.missingTerm(), r.unreadable(), r.outlived(), o.cutTxns()); unknown != "" {
+	unknown = cmp.Or(r.h.foreign, unknown, r.missingTerm(), r.unreadable(), r.outlived(), o.cutTxns())
+	if unknown != "" {
 		r.Verdict, r.Why = CannotTell, unknown
 		return
 	}

@@ -324,6 +324,11 @@ func (h *history) between(n *line, last, next *Term) (all []stranger) {
 	if next != nil {
 		before = n.position(next)
 	}
+	if last != nil && next != nil && !n.fixed() && before <= after && next.Token > last.Token && !h.replaced &&
+		!h.covers(last.Token, next.Token) {
+		all = append(all, stranger{label: "somebody in " + oneLine(n.dir) + ", which was created again meanwhile,",
+			order: after})
+	}
 	for _, s := range n.strangers {
 		switch {
 		case s.order > after && s.order < before:

@@ -222,15 +222,14 @@ func (r *Report) doubt(o Options) {
 		add(fmt.Sprintf("a command ran in the term of node %s with token %d, whose log is not here", shortNode(c.Node),
 			c.Token))
 	}
+	if r.h.foreign != "" && r.h.foreign != r.Why { // else the first line says it
+		add(r.h.foreign)
+	}
 	if text := r.h.apart.doubt(r.lines); text != "" {
 		add(text)
 	}
 	if r.h.replaced && !r.h.apart.sure() {
-		or := ""
-		if r.h.several {
-			or = ", or these logs are of several ensembles"
-		}
-		add("the ensemble's data were replaced, by a backup or from nothing" + or + ": zxids and node times were not used")
+		add("the ensemble's data were replaced, by a backup or from nothing: zxids and node times were not used")
 	}
 	for _, l := range r.logs {
 		for _, g := range l.gaps {

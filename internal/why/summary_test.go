@@ -134,6 +134,7 @@ func TestSeveralLinesAreATable(t *testing.T) {
 			}
 		}
 		c.own = strings.Replace(c.own, "/l/", dir+"/", 1)
+		c.records[0].Event.SessionID += int64(i)
 		if i == 7 {
 			c.stop(1, 500, events.ConnectionSuspended)
 		}
