@@ -17,6 +17,7 @@ type Because struct {
 	Role        Role   `json:"role,omitempty"`
 	log         *Log
 	at          int64 // by the clock that is shown
+	over        bool  // it was over before the term ended
 }
 
 // Role is what a cause did to a term and to the time after it.
@@ -41,7 +42,7 @@ func (r *Report) reasons(m Move) (all []Because) {
 	}
 	t := m.From
 	add(Because{Participant: t.who(), Cause: m.Ending.Cause, Text: t.who() + " " + plain(m.Ending.Text),
-		Server: t.Log.serverAfter(t.Session, m.Ending.At), log: t.Log, at: r.wall(t.Log, m.Ending.At), Role: RoleEnded})
+		Server: t.Log.serverAt(t.Session, m.Ending.At), log: t.Log, at: r.wall(t.Log, m.Ending.At), Role: RoleEnded})
 	r.ownReasons(m, add)
 	for _, s := range r.skipped(m) {
 		add(Because{Participant: s.Participant, Cause: s.Cause, Text: s.Participant + " was skipped: " + plain(s.Why),
@@ -66,7 +67,10 @@ func plain(text string) string {
 }
 
 // period is the time in which what is wrong counts for a move, by a log's clock.
-type period struct{ from, to int64 }
+type period struct {
+	from, to int64
+	ended    int64 // when the term ended
+}
 
 // during returns the time in which what is wrong with a client counts for a move: from a session timeout before the
 // term ended, or from its end if that did not come by the connection. Nothing counts that began before the term did.
@@ -82,7 +86,8 @@ func (r *Report) during(m Move, l *Log) (p period, began int64, known bool) {
 		return shows.mid()
 	}
 	began = show(m.From.Log, m.From.ElectedAt)
-	p = period{show(m.From.Log, m.Ending.At), l.last}
+	ended := show(m.From.Log, m.Ending.At)
+	p = period{ended, l.last, ended}
 	if isOfConnection(m.Ending.Cause) {
 		p.from -= int64(m.From.timeout())
 	}
@@ -179,7 +184,7 @@ func (r *Report) addLosses(l *Log, who string, p period, began, session int64, a
 			if from >= began && from <= p.to && lost.at >= p.from {
 				any = true
 				add(Because{Participant: who, Cause: cause, Text: who + " " + plain(text), Server: lost.server(), log: l,
-					at: r.wall(l, lost.at)})
+					at: r.wall(l, lost.at), over: s.backBefore(lost, func(at int64) bool { return at < p.ended })})
 			}
 		}
 	}
@@ -193,7 +198,9 @@ func (r *Report) othersReasons(m Move, l *Log, add func(Because)) {
 	if m.To != nil && l == m.To.Log {
 		asIs := add
 		add = func(b Because) {
-			b.Role = RoleDelayed
+			if !b.over { // else the next did not wait for it
+				b.Role = RoleDelayed
+			}
 			asIs(b)
 		}
 	}
@@ -204,12 +211,12 @@ func (r *Report) othersReasons(m Move, l *Log, add func(Because)) {
 	if m.To != nil && l == m.To.Log {
 		if long := l.longestPause(p.from, p.to, timeout/4); long.long > 0 {
 			add(Because{Participant: who, Cause: CausePaused, Text: who + " did not run for " + span(long.long), log: l,
-				at: r.wall(l, long.at)})
+				at: r.wall(l, long.at), over: long.at < p.ended})
 		}
 	}
 	if s := l.slowestAnswer(p.from, p.to, timeout/8); s.at != 0 && s.sent >= began {
 		add(Because{Participant: who, Cause: CauseSlowEnsemble, Text: "an answer to " + who + " took " +
-			span(time.Duration(s.at-s.sent)), log: l, at: r.wall(l, s.at)})
+			span(time.Duration(s.at-s.sent)), log: l, at: r.wall(l, s.at), over: s.at < p.ended})
 	}
 }
 

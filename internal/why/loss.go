@@ -1,6 +1,7 @@
 package why
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -74,15 +75,21 @@ func (lost *loss) server() string {
 	return oneLine(server)
 }
 
-// serverAfter returns the address of the server whose connection was the first of a session to end from an instant on,
-// "" if none did.
-func (l *Log) serverAfter(session, at int64) string {
-	if s := l.sessionNumbered(session); s != nil {
-		if lost := s.nextSuspended(at); lost != nil {
-			return lost.server()
-		}
+// serverAt returns the address of the server whose connection a session did not have at an instant, or whose was the
+// next to end, within one and a half timeouts; "" if there is none.
+func (l *Log) serverAt(session, at int64) string {
+	s := l.sessionNumbered(session)
+	if s == nil {
+		return ""
 	}
-	return ""
+	lost := s.outSince(at)
+	if lost == nil {
+		lost = s.nextSuspended(at)
+	}
+	if lost == nil || time.Duration(lost.at-at) > 3*s.timeout/2 {
+		return ""
+	}
+	return lost.server()
 }
 
 // ended returns why a connection ended. Logs of older versions have it in words only.
@@ -115,6 +122,25 @@ func (s *session) nextSuspended(at int64) *loss {
 	for i := range s.suspended {
 		if s.suspended[i].at >= at {
 			return &s.suspended[i]
+		}
+	}
+	return nil
+}
+
+// backBefore reports whether the session was attached again behind the end of a connection, at an instant that is early
+// enough.
+func (s *session) backBefore(lost *loss, early func(at int64) bool) bool {
+	return slices.ContainsFunc(s.attached, func(a attach) bool { return a.seq > lost.seq && early(a.at) })
+}
+
+// outSince returns the end of the connection that a session did not have at an instant, nil if it had one.
+func (s *session) outSince(at int64) *loss {
+	for i := len(s.suspended) - 1; i >= 0; i-- {
+		if lost := &s.suspended[i]; lost.at < at {
+			if s.backBefore(lost, func(back int64) bool { return back <= at }) {
+				return nil
+			}
+			return lost
 		}
 	}
 	return nil
@@ -199,6 +225,12 @@ func (h *history) byDeadline(t *Term, e *Ending) {
 		return
 	}
 	if s == nil {
+		return
+	}
+	if out := s.outSince(right); out != nil { // it rode that out until its deadline
+		cause, how := disconnect(out)
+		e.Cause, e.Text = cause, how+"; it had not reconnected when its right to believe ended"
+		e.Records = append(e.Records, t.ref(out.seq))
 		return
 	}
 	lost := s.nextSuspended(right)

@@ -109,8 +109,10 @@ func (r *Report) whySkipped(l *Log, n *node, next *Term) (c Cause, why, server s
 	}
 	var lost *loss
 	for i := range s.suspended {
-		if r.wall(l, s.suspended[i].at) <= began+int64(s.timeout) {
-			lost = &s.suspended[i]
+		if out := &s.suspended[i]; r.wall(l, out.at) <= began+int64(s.timeout) && !s.backBefore(out, func(at int64) bool {
+			return r.wall(l, at) <= began
+		}) {
+			lost = out
 		}
 	}
 	switch {

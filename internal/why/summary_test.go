@@ -2,6 +2,7 @@ package why
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +43,79 @@ func TestASummaryNamesWhatIsInTheWay(t *testing.T) {
 		"Do: end the process, and its node goes: kill 4711    # on host-bob"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+}
+
+// bobInLine returns the log of a client with a node between those of two terms, whose connection ended at some instants,
+// and was there again after some. Its session is over at an instant.
+func bobInLine(t *testing.T, outs, backs []int64, over int64) *Log {
+	t.Helper()
+	b := newScene()
+	b.records, b.own = nil, "/l/_c_00000000-0000-0000-0000-000000000002-latch-0000000002"
+	b.add(events.SessionMachine, events.Event{Kind: events.ConnectionAttached, At: 150, Session: 1, SessionID: 101,
+		Timeout: 4000 * ms}, "connecting", "connected")
+	b.add("latch-1", events.Event{Kind: events.CommandOpen, Recipe: "latch", Path: "/l", At: 160}, "", "latent")
+	b.add("latch-1", events.Event{Kind: events.ReplyCreate, At: 200, SentAt: 190, Session: 1, Zxid: 2, Path: b.own},
+		"enrolling", "listing")
+	for i, at := range outs {
+		b.out(at)
+		if i < len(backs) {
+			b.back(backs[i])
+		}
+	}
+	b.lost(over, events.SessionExpired)
+	l, err := Read("bob", events.Header{}, &each{b.records})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Clock = "this"
+	return l
+}
+
+// A connection that was there again before the next led is no cause of what came later.
+func TestAnOutageThatWasOverIsNoCause(t *testing.T) {
+	for what, c := range map[string]struct {
+		outs, backs []int64
+		skipped     Cause
+	}{
+		"it was out":                       {[]int64{4000}, nil, CauseSilent},
+		"it was back, and out again":       {[]int64{500, 4000}, []int64{600}, CauseSilent},
+		"it was back":                      {[]int64{500}, []int64{600}, CauseSessionExpired},
+		"it was back after the next's end": {[]int64{4000}, []int64{5500}, CauseSilent},
+	} {
+		a, next := newCrafted(1, 100), newCrafted(3, 5000)
+		a.stop(1, 1100, events.CommandClose)
+		next.records[0].Event.SessionID = 103
+		next.add("latch-1", events.Event{Kind: events.TimerFired, At: 5500, ValidUntil: 0}, "leading", "leading")
+		a.records[0].Event.SessionID = 105
+		r := Explain([]*Log{a.on(t, "alice"), bobInLine(t, c.outs, c.backs, 6000), next.on(t, "carol")}, nil, Options{})
+		if all := r.Summaries[0].Skipped; len(all) != 1 || all[0].Cause != c.skipped {
+			t.Errorf("%s: %+v, want %s", what, all, c.skipped)
+		}
+	}
+}
+
+// What was wrong with the next leader, and was over before the term ended, did not delay it.
+func TestAnOutageOfTheNextBeforeTheEnd(t *testing.T) {
+	for back, want := range map[int64]Role{900: RoleNeither, 1400: RoleDelayed} {
+		a := newScene()
+		a.records[0].Event.SessionID = 105
+		a.unconfirmed(1100, 0)
+		b := newScene()
+		b.records, b.own = nil, "/l/_c_00000000-0000-0000-0000-000000000002-latch-0000000002"
+		b.add(events.SessionMachine, events.Event{Kind: events.ConnectionAttached, At: 50, Session: 1, SessionID: 101,
+			Timeout: 4000 * ms}, "connecting", "connected")
+		b.add("latch-1", events.Event{Kind: events.CommandOpen, Recipe: "latch", Path: "/l", At: 160}, "", "latent")
+		b.write(5, 300, 310)
+		b.out(800)
+		b.back(back)
+		b.add("latch-1", events.Event{Kind: events.ReplyChildren, At: 5000, Session: 1, ValidUntil: 6000 * ms}, "listing",
+			"leading", "notify elected "+b.own+" token=2")
+		r := explainOnOneHost(t, a.crafted, b.crafted)
+		i := slices.IndexFunc(r.Summaries[0].Terms[0].Why, func(b Because) bool { return b.Cause == CauseSilent })
+		if i < 0 || r.Summaries[0].Terms[0].Why[i].Role != want {
+			t.Errorf("back at %d: %+v, want the role %q", back, r.Summaries[0].Terms[0].Why, want)
 		}
 	}
 }
