@@ -67,18 +67,6 @@ func (s *scene) drop(at int64, end events.ConnectionEnd) {
 	s.caused()
 }
 
-// out ends the connection, and not the term.
-func (s *scene) out(at int64) {
-	s.session(events.Event{Kind: events.ConnectionSuspended, At: at, Code: events.ConnectionLoss,
-		End: events.ConnectionEndSilent, Text: "zk1:2181: silent for too long"}, "connected", "suspended")
-}
-
-// back begins a connection of the same session.
-func (s *scene) back(at int64) {
-	s.session(events.Event{Kind: events.ConnectionAttached, At: at, SessionID: 101, Timeout: 4000 * ms}, "suspended",
-		"connected")
-}
-
 func (s *scene) lost(at int64, code events.Code) {
 	s.session(events.Event{Kind: events.ConnectionLost, At: at, Code: code}, "suspended", "resting")
 }
@@ -203,7 +191,11 @@ var causes = []causeCase{
 	}},
 
 	{"rode an outage out up to its deadline", CauseSilent, func(s *scene) { s.out(500); s.unconfirmed(1100, 0) }},
-	{"rode an outage out that was over", CauseUnconfirmed, func(s *scene) { s.out(500); s.back(600); s.unconfirmed(1100, 0) }},
+	{"rode an outage out that was over", CauseUnconfirmed, func(s *scene) {
+		s.out(500)
+		s.back(600)
+		s.unconfirmed(1100, 0)
+	}},
 
 	{"paused", CausePaused, func(s *scene) { s.unconfirmed(3000, 2000) }},
 	{"paused and late", CausePaused, func(s *scene) { s.note(lateNote(3000, 2000)); s.unconfirmed(3000, 2000) }},

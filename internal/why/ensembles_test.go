@@ -83,7 +83,7 @@ func (c *crafted) deletes(sent, zxid int64) *crafted {
 // contradicts is said in one sentence, nothing is compared, and nothing is proven. What one ensemble may have is no
 // sign.
 func TestEnsemblesWithTheSameNames(t *testing.T) {
-	const anew = "; they are of different ensembles whose servers have the same names, or the ensemble's data were " +
+	const ending = "; they are of different ensembles whose servers have the same names, or the ensemble's data were " +
 		"replaced in between; explain those of each ensemble alone"
 	named := func(number int, token, from int64) *crafted {
 		c := newCrafted(token, from)
@@ -126,7 +126,7 @@ func TestEnsemblesWithTheSameNames(t *testing.T) {
 		if c.sign == "" {
 			continue
 		}
-		if want := "a and b contradict each other: " + c.sign + anew; r.Verdict != CannotTell || r.Why != want {
+		if want := "a and b contradict each other: " + c.sign + ending; r.Verdict != CannotTell || r.Why != want {
 			t.Errorf("%s: %s: %s, want %s", what, r.Verdict, r.Why, want)
 		}
 		if strings.Contains(text, "right to believe for") || strings.Contains(text, "gone") {
@@ -161,7 +161,7 @@ func TestTransactionLogsOfAnotherEnsemble(t *testing.T) {
 			t.Errorf("%s: %s: %s", what, r.Verdict, r.Why)
 		}
 		if c.left && strings.Contains(text, "zxid 0x46") {
-			t.Errorf("%s: a transaction of another ensemble is told:\n%s", what, text)
+			t.Errorf("%s: a transaction of another ensemble is shown:\n%s", what, text)
 		}
 	}
 }

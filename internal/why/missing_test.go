@@ -3,6 +3,7 @@ package why
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 // spared is what is left of the logs of a world: some are missing, some are cut, some are of another ensemble.
 type spared struct {
 	*simulated
+	skips int  // participants that were said to be skipped
 	job   bool // a job's election, not a latch
 	logs  []*Log
 	lacks string // what is missing, for a failure
@@ -29,11 +31,11 @@ func spare(t *testing.T, seed uint64) *spared {
 	for i := range names {
 		names[i] = fmt.Sprint(odd[dice.IntN(len(odd))], i)
 	}
-	recipe := "latch"
+	who := cast{"latch", path, names, seed%2 == 0}
 	if seed%4 == 3 {
-		recipe = "jobelection"
+		who.recipe = "jobelection"
 	}
-	s := &spared{simulated: newSimulatedAt(t, seed, false, recipe, path, names), job: recipe != "latch",
+	s := &spared{simulated: newSimulatedAt(t, seed, false, who), job: who.recipe != "latch",
 		of: map[*Log]int{}, until: map[int]int64{}}
 	for _, c := range s.Clients() {
 		all := len(s.records[c.ID()])
@@ -57,7 +59,7 @@ func spare(t *testing.T, seed uint64) *spared {
 		}
 	}
 	if dice.IntN(4) == 0 {
-		for _, l := range newSimulatedAt(t, seed+1000, false, recipe, path, names).logs(t)[:1] {
+		for _, l := range newSimulatedAt(t, seed+1000, false, who).logs(t)[:1] {
 			l.Name, l.Header.Servers = "foreign", []string{[]string{"other:2181", "zk1:2181"}[seed/4%2]}
 			s.logs = append(s.logs, l)
 			s.lacks += ", and there is one of another ensemble"
@@ -120,6 +122,9 @@ func (s *spared) ledBetween(m *Move) string {
 	return ""
 }
 
+// below is a length of time that is less than 0.
+var below = regexp.MustCompile(`(^|[ (])-[0-9.]+ (ms|s|min)\b`)
+
 // whole reports whether all of a client's log is here: where it ends, the client died.
 func (s *spared) whole(l *Log) bool {
 	client, known := s.of[l]
@@ -129,7 +134,7 @@ func (s *spared) whole(l *Log) bool {
 // Whatever is missing, cut, damaged or foreign: what is stated is what was so in the world, or it is said that it is
 // not known.
 func TestWhatIsMissingMakesNothingFalse(t *testing.T) {
-	said, missing, ofJobs := map[Verdict]int{}, 0, map[Verdict]int{}
+	said, missing, ofJobs, skips := map[Verdict]int{}, 0, map[Verdict]int{}, 0
 	for seed := range uint64(selection.Of(t, "worlds", 100, 200, 800)) {
 		s := spare(t, seed)
 		var txns []txnlog.Txn
@@ -159,6 +164,11 @@ func TestWhatIsMissingMakesNothingFalse(t *testing.T) {
 		case r.Verdict == NeverProven && !assumes && s.missed() != "":
 			fail(s.missed())
 		}
+		for _, line := range r.Lines(true) {
+			if below.MatchString(line) {
+				fail("a time is less than 0: " + line)
+			}
+		}
 		for i := range r.Moves {
 			if m := &r.Moves[i]; !m.assumesDeath() || s.whole(m.From.Log) {
 				if who := s.ledBetween(m); who != "" {
@@ -171,14 +181,16 @@ func TestWhatIsMissingMakesNothingFalse(t *testing.T) {
 				fail(wrong)
 			}
 		}
+		skips += s.skips
 		if t.Failed() {
 			return
 		}
 	}
-	t.Logf("%v, of jobs %v, a term is missing in %d", said, ofJobs, missing)
+	t.Logf("%v, of jobs %v, a term is missing in %d, %d were skipped", said, ofJobs, missing, skips)
 	if said[CannotTell] == 0 || said[NeverProven] == 0 || said[NeverMeasured] == 0 || missing == 0 ||
-		ofJobs[CannotTell] == 0 || ofJobs[NeverProven] == 0 {
-		t.Errorf("%v, of jobs %v, a term is missing in %d: all should occur", said, ofJobs, missing)
+		ofJobs[CannotTell] == 0 || ofJobs[NeverProven] == 0 || skips == 0 {
+		t.Errorf("%v, of jobs %v, a term is missing in %d, %d were skipped: all should occur", said, ofJobs,
+			missing, skips)
 	}
 }
 

@@ -18,6 +18,7 @@ type Skipped struct {
 	Why    string     `json:"why"`
 	Text   string     `json:"text"` // all of it as a sentence
 	log    *Log
+	node   *node
 	server string // of the connection that did not work
 }
 
@@ -43,7 +44,7 @@ func (r *Report) skipped(m Move) (all []Skipped) {
 		}
 		if cause, why, server := r.whySkipped(p.log, p.node, m.To); why != "" {
 			one := Skipped{Participant: p.log.nameOf(p.node.machine), At: *at(r.wall(m.To.Log, m.To.ElectedAt)),
-				For: m.To.who(), Cause: cause, Why: why, log: p.log, server: server}
+				For: m.To.who(), Cause: cause, Why: why, log: p.log, node: p.node, server: server}
 			if end := r.h.endOf(p.node.path, p.node.czxid); end != nil {
 				one.Until = at(min(end.ended.Time*milli+r.face.shift, one.At.UnixNano()))
 			}
@@ -109,9 +110,9 @@ func (r *Report) whySkipped(l *Log, n *node, next *Term) (c Cause, why, server s
 	}
 	var lost *loss
 	for i := range s.suspended {
-		if out := &s.suspended[i]; r.wall(l, out.at) <= began+int64(s.timeout) && !s.backBefore(out, func(at int64) bool {
-			return r.wall(l, at) <= began
-		}) {
+		out := &s.suspended[i]
+		inTime := func(at int64) bool { return r.wall(l, at) <= began }
+		if r.wall(l, out.at) <= began+int64(s.timeout) && !s.backBefore(out, inTime) {
 			lost = out
 		}
 	}

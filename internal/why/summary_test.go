@@ -47,8 +47,20 @@ func TestASummaryNamesWhatIsInTheWay(t *testing.T) {
 	}
 }
 
-// bobInLine returns the log of a client with a node between those of two terms, whose connection ended at some instants,
-// and was there again after some. Its session is over at an instant.
+// out ends the connection, and not the term.
+func (s *scene) out(at int64) {
+	s.session(events.Event{Kind: events.ConnectionSuspended, At: at, Code: events.ConnectionLoss,
+		End: events.ConnectionEndSilent, Text: "zk1:2181: silent for too long"}, "connected", "suspended")
+}
+
+// back begins a connection of the same session.
+func (s *scene) back(at int64) {
+	s.session(events.Event{Kind: events.ConnectionAttached, At: at, SessionID: 101, Timeout: 4000 * ms}, "suspended",
+		"connected")
+}
+
+// bobInLine returns the log of a client with a node between those of two terms, whose connection ended at some
+// instants, and was there again after some. Its session is over at an instant.
 func bobInLine(t *testing.T, outs, backs []int64, over int64) *Log {
 	t.Helper()
 	b := newScene()
@@ -110,8 +122,8 @@ func TestAnOutageOfTheNextBeforeTheEnd(t *testing.T) {
 		b.write(5, 300, 310)
 		b.out(800)
 		b.back(back)
-		b.add("latch-1", events.Event{Kind: events.ReplyChildren, At: 5000, Session: 1, ValidUntil: 6000 * ms}, "listing",
-			"leading", "notify elected "+b.own+" token=2")
+		b.add("latch-1", events.Event{Kind: events.ReplyChildren, At: 5000, Session: 1, ValidUntil: 6000 * ms},
+			"listing", "leading", "notify elected "+b.own+" token=2")
 		r := explainOnOneHost(t, a.crafted, b.crafted)
 		i := slices.IndexFunc(r.Summaries[0].Terms[0].Why, func(b Because) bool { return b.Cause == CauseSilent })
 		if i < 0 || r.Summaries[0].Terms[0].Why[i].Role != want {

@@ -33,7 +33,24 @@ func (s *spared) wrongSummary(line LineSummary) string {
 			return fmt.Sprintf("%s while nobody is said to have led for %v after %s", who, l.Without, l.Leader)
 		}
 	}
+	if who := s.ledAlthoughSkipped(line); who != "" {
+		return who
+	}
 	return s.wrongEnd(line)
+}
+
+// ledAlthoughSkipped returns who led on a node on which it is said to have been skipped, "" for nobody.
+func (s *spared) ledAlthoughSkipped(line LineSummary) string {
+	for _, one := range line.Skipped {
+		client, ours := s.of[one.log]
+		s.skips++
+		for _, b := range s.beliefs {
+			if ours && b.client == client && b.token == one.node.czxid {
+				return fmt.Sprintf("client%d led with token %d: %s", client, b.token, one.Text)
+			}
+		}
+	}
+	return ""
 }
 
 // endSlack is by how much the end of the logs may be wrong by the clocks of several.

@@ -120,16 +120,23 @@ func (s *simulated) twoBefore(end int64) (most time.Duration) {
 
 // newSimulated plays a world of three latches, with faults that strike the one that leads.
 func newSimulated(t testing.TB, seed uint64, blind bool) *simulated {
-	return newSimulatedAt(t, seed, blind, "latch", "/jobs/x", [3]string{})
+	return newSimulatedAt(t, seed, blind, cast{recipe: "latch", path: "/jobs/x"})
 }
 
-// newSimulatedAt is newSimulated of another recipe in another line, and with names of the participants.
-func newSimulatedAt(t testing.TB, seed uint64, blind bool, recipe, path string, names [3]string) *simulated {
+// cast is who takes part in a world.
+type cast struct {
+	recipe, path string
+	names        [3]string
+	doubles      bool // another client is struck with the one that leads, sometimes
+}
+
+// newSimulatedAt is newSimulated of another cast.
+func newSimulatedAt(t testing.TB, seed uint64, blind bool, who cast) *simulated {
 	s := &simulated{blind: blind, dice: rand.New(rand.NewPCG(seed, 18)), records: map[int][]events.Record{}}
 	tick := time.Duration(200+s.dice.IntN(1800)) * time.Millisecond
 	script := world.Script{Seed: int64(seed), Tick: tick, SyncLimit: 3 + s.dice.IntN(5), Timeout: tick * time.Duration(3+s.dice.IntN(12)), RideOut: s.dice.IntN(5) == 0}
-	for _, name := range names {
-		script.Clients = append(script.Clients, world.Program{Recipe: recipe, Path: path, Name: name})
+	for _, name := range who.names {
+		script.Clients = append(script.Clients, world.Program{Recipe: who.recipe, Path: who.path, Name: name})
 		s.skew = append(s.skew, s.dice.Int64N(int64(2*time.Hour))-int64(time.Hour))
 	}
 	w, err := world.New(script, s)
@@ -142,10 +149,31 @@ func newSimulatedAt(t testing.TB, seed uint64, blind bool, recipe, path string, 
 	}
 	for range 2 {
 		w.Until(w.Now() + int64(4*script.Timeout+script.Timeout*time.Duration(s.dice.IntN(100))/100))
+		if who.doubles && s.dice.IntN(2) == 0 {
+			s.strikeAnother(t, script)
+		}
 		s.strike(t, script)
 	}
 	w.Until(w.Now() + int64(6*script.Timeout+10*tick))
 	return s
+}
+
+// strikeAnother does something to a client that does not lead.
+func (s *simulated) strikeAnother(t testing.TB, script world.Script) {
+	for _, c := range s.Clients() {
+		if c.Holds() || c.Conn() == nil || c.Dead() || c.Paused() {
+			continue
+		}
+		do := []string{world.Freeze, world.Mute, world.Kill}[s.dice.IntN(3)]
+		a := world.Action{At: s.Now() + 1, Do: do, Who: c.ID()}
+		if do == world.Freeze {
+			a.For = 2 * script.Timeout
+		}
+		if err := s.Add(a); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
 }
 
 var strikes = []string{world.Close, world.Resign, world.Kill, world.Freeze, world.Cut, world.Mute, world.Expire, world.Delete, world.Isolate, world.Crash, world.FreezeServer, world.SlowDisk, world.Depose}
