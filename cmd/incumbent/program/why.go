@@ -44,13 +44,14 @@ Each LOG is a file that --record wrote, plain or gzipped, or a directory of such
 files. Give the logs of all participants of the line, and those of one ensemble: why
 aligns the clocks of their hosts by what the logs have in common, and says with which
 error. Dumps of one client are joined, also where they overlap. --txnlog names the
-directory of a server's transaction logs (version-2 of its dataLogDir): it shows who
-deleted what, and when sessions expired. Give it once for each server, or for one.
+directory of a server's transaction logs (version-2 of its dataLogDir; plain or .gz): it
+shows who deleted what, and when sessions expired. Give it once for each server, or for
+one. Those of another ensemble are left out, and the first line says so.
 
 The first line has up to three verdicts: whether two had the right to lead at once,
 whether two worked at once, and what became of guarded writes (Leadership.Write). When
 work ended is in the log; of the commands of elect and lock it is in the files
-*.commands, which --record writes next to the logs: give them, too. Each further line
+*.commands and *.commands.gz, which --record writes next to the logs: give them, too. Each further line
 is one move: who led, until when, why that ended, what became of the node, who leads
 next and by which transition, and how long nobody had the right to believe. A sentence
 ends with its records, as in
@@ -61,15 +62,16 @@ Of an ElasticJob job, a move says which items its new leader dealt to which inst
 it offered to others because theirs had died, who took them over, and what was refused. The
 log of an instance has what it did itself.
 
-Then comes a summary: who leads where the logs end, or since when nobody does and which
-node of whose process is in the way; for how long nobody led; who was skipped and why; and
-what to do. Several lines are a table, those in trouble first.
+Then comes a summary: who leads where the logs end, who holds (in --json: holders) if
+several may, or since when nobody leads and which node of whose process is in the way; for
+how long nobody led; who was skipped and why; and what to do. Several lines are a table,
+those in trouble first.
 
 --around 12:03 shows the moves of that minute. If there is none, it shows the nearest,
-and a line says so, and who led throughout. The verdict and the exit code are about the
-moves that are shown; the time may be that of any host's clock. Times are shown by the
-clock that most hosts agree on, with that of the ensemble's leader as one of them; --clock
-names another. They are UTC, not local, as
+and a line says so, and who led throughout; a time outside of the logs is an error (64).
+The verdict and the exit code are about the moves that are shown; the time may be that of
+any host's clock. Times are shown by the clock that most hosts agree on, with that of the
+ensemble's leader as one of them; --clock names another. They are UTC, not local, as
 12:03, 12:03:30, 2026-11-25T12:03:30Z; without a day, the last day of the logs.
 
 --html writes a page: one file that needs no network, and opens from the disk. It has
@@ -88,7 +90,7 @@ Exit codes:
    7  never two with the right, or cannot tell, and two worked at once
    8  a guarded write was committed out of its term
    9  never two with the right; whether two worked at once is not recorded
-  64  the command line is wrong
+  64  the command line is wrong, or --around is outside of the logs
   66  a file cannot be read
   73  the file of --trace or --html cannot be written`
 
