@@ -7,17 +7,14 @@ import (
 	"io"
 	"strings"
 	"sync"
-
-	"github.com/go-zookeeper/zk"
+	"time"
 
 	"github.com/incumbent-go/incumbent/events"
 )
 
 // Adapter performs the effects of one loop on one ensemble.
 type Adapter struct {
-	cfg       Config
-	acl       []zk.ACL
-	aclSize   int // bytes of it in a request
+	coding
 	hosts     *hosts
 	network   network
 	signs     signs
@@ -44,12 +41,9 @@ func New(cfg Config) (*Adapter, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Adapter{cfg: cfg, mechanism: mechanism, hosts: newHosts(cfg.Servers, cfg), network: systemNetwork()}
+	a := &Adapter{coding: newCoding(cfg), mechanism: mechanism, hosts: newHosts(cfg.Servers, cfg),
+		network: systemNetwork()}
 	a.signs.ask = cfg.SignOfLife
-	for _, entry := range cfg.ACL {
-		a.acl = append(a.acl, zk.ACL{Perms: entry.Perms, Scheme: entry.Scheme, ID: entry.ID})
-		a.aclSize += 4 + 4 + len(entry.Scheme) + 4 + len(entry.ID)
-	}
 	if cfg.ThroughConn {
 		a.known.turnOff(trees, "go-zookeeper does not know recursive watches")
 	}
@@ -180,6 +174,20 @@ func (a *Adapter) session(n int64) *session {
 	return a.live
 }
 
-func (a *Adapter) post(to events.ID, e events.Event) {
-	a.cfg.Post(events.Envelope{To: to, Event: e})
+// Certificate returns the subject of the client's own certificate, and when it ends, as it was presented or read
+// last; a zero time if there is none. It is safe for concurrent use.
+func (a *Adapter) Certificate() (name string, end time.Time) {
+	a.own.mu.Lock()
+	defer a.own.mu.Unlock()
+	return a.own.name, a.own.end
+}
+
+// ReadCertificate reads the files of TLS again, for Certificate: they may have been renewed while a connection lasts.
+func (a *Adapter) ReadCertificate() {
+	if a.cfg.TLS == nil {
+		return
+	}
+	if config, err := a.cfg.TLS.config(""); err == nil && len(config.Certificates) > 0 {
+		a.own.note(&config.Certificates[0])
+	}
 }

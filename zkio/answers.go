@@ -45,7 +45,7 @@ type OpResult struct {
 
 // reply returns the event for an answer to this call, and the part for the user. ok is
 // false if the body does not follow the protocol.
-func (c *call) reply(to *Adapter, a answer) (e events.Event, kept Kept, ok bool) {
+func (c *call) reply(to *coding, a answer) (e events.Event, kept Kept, ok bool) {
 	e = c.event(code(a.code))
 	e.Zxid = a.zxid
 	switch {
@@ -76,14 +76,14 @@ func writes(r events.Request) bool {
 
 // created returns the path of a node that a create has made. Another path than the one that was asked for does not follow the
 // protocol.
-func (a *Adapter) created(b *body, asked string) string {
+func (a *coding) created(b *body, asked string) string {
 	path := a.short(b.string())
 	b.bad = b.bad || !strings.HasPrefix(path, asked)
 	return path
 }
 
 // decode reads the body of an answer to a call.
-func (a *Adapter) decode(c *call, b *body, e *events.Event) (kept Kept) {
+func (a *coding) decode(c *call, b *body, e *events.Event) (kept Kept) {
 	switch r := c.request.(type) {
 	case events.Create:
 		e.Path = a.created(b, r.Path)
@@ -111,7 +111,7 @@ func (a *Adapter) decode(c *call, b *body, e *events.Event) (kept Kept) {
 // readMulti reads the results, one for each operation, up to the closing header. The code of the whole is that of
 // the operation that failed, and so is the path: the others have the code for "rolled
 // back".
-func (a *Adapter) readMulti(b *body, e *events.Event, ops []events.Op) Kept {
+func (a *coding) readMulti(b *body, e *events.Event, ops []events.Op) Kept {
 	var kept Kept
 	failed := int32(0)
 	for !b.bad {

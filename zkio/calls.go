@@ -24,7 +24,7 @@ type call struct {
 	size    int    // of its frame in bytes, or a little less than this
 
 	request events.Request
-	a       *Adapter
+	a       *coding
 	keep    bool                     // the data in the reply go to Config.Keep
 	direct  func(events.Event, Kept) // gets the reply to a call of no machine
 
@@ -40,7 +40,7 @@ type call struct {
 }
 
 // newCall turns a request of a machine into a call.
-func (a *Adapter) newCall(id events.ID, r events.Request) *call {
+func (a *coding) newCall(id events.ID, r events.Request) *call {
 	header := r.Header()
 	c := &call{a: a, id: id, number: header.Request, session: header.Session, lane: normal, request: r, keep: header.Keep}
 	if header.Urgent {
@@ -94,7 +94,7 @@ func (c *call) deliver(e events.Event, kept Kept) {
 }
 
 // refuse sets the refusal of a call that cannot be sent.
-func (a *Adapter) refuse(c *call, size int) {
+func (a *coding) refuse(c *call, size int) {
 	const overhead = 1024 // headers, lengths
 	size += len(c.path) + len(a.cfg.Chroot) + overhead
 	c.size = size
@@ -130,7 +130,7 @@ var singleOnly = map[events.Mode]bool{events.Container: true, events.PersistentT
 
 // checkMulti sets the refusal of a multi that is not one, and returns the size of its
 // operations in bytes.
-func (a *Adapter) checkMulti(c *call, ops []events.Op) (size int) {
+func (a *coding) checkMulti(c *call, ops []events.Op) (size int) {
 	for _, op := range ops {
 		size += len(op.Path) + len(a.cfg.Chroot) + len(op.Data) + 256
 		if op.Verb == "create" {
@@ -153,7 +153,7 @@ func (a *Adapter) checkMulti(c *call, ops []events.Op) (size int) {
 }
 
 // full puts the chroot before a path.
-func (a *Adapter) full(path string) string {
+func (a *coding) full(path string) string {
 	switch {
 	case path == "/" && a.cfg.Chroot != "":
 		return a.cfg.Chroot
@@ -164,10 +164,10 @@ func (a *Adapter) full(path string) string {
 }
 
 // unrooted reports whether no chroot applies to a path.
-func (a *Adapter) unrooted(path string) bool { return path != "" && path == a.cfg.Unrooted }
+func (a *coding) unrooted(path string) bool { return path != "" && path == a.cfg.Unrooted }
 
 // short takes the chroot off a path.
-func (a *Adapter) short(path string) string {
+func (a *coding) short(path string) string {
 	rest, inside := strings.CutPrefix(path, a.cfg.Chroot)
 	switch {
 	case !inside, a.unrooted(path), rest != "" && rest[0] != '/':
@@ -191,4 +191,19 @@ func (c *call) event(code events.Code, text string) events.Event {
 		Kind: c.kind, Session: c.session, Request: c.number, Path: c.path,
 		Code: code, Text: text, SentAt: c.sentAt, Contact: c.contact,
 	}
+}
+
+// watchKind is the kind of request that sets a watch.
+type watchKind int
+
+const (
+	noWatch    watchKind = iota
+	dataWatch            // get: spent by a change of the data or by deletion
+	existWatch           // exists: the same, and on a missing node by creation
+	childWatch           // children: spent by a change of the list or by deletion
+	treeWatch            // addWatch: lasts as long as the connection, see treeWatches
+)
+
+func (a *coding) post(to events.ID, e events.Event) {
+	a.cfg.Post(events.Envelope{To: to, Event: e})
 }

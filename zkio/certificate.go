@@ -62,21 +62,3 @@ func (o *ownCertificate) explain(err error) error {
 	return fmt.Errorf("TLS: the client's own certificate (%s) has ended, at %s: renew it, the next attempt reads it again (%w)",
 		o.name, o.end.UTC().Format(time.RFC3339), err)
 }
-
-// Certificate returns the subject of the client's own certificate, and when it ends, as it was presented or read
-// last; a zero time if there is none. It is safe for concurrent use.
-func (a *Adapter) Certificate() (name string, end time.Time) {
-	a.own.mu.Lock()
-	defer a.own.mu.Unlock()
-	return a.own.name, a.own.end
-}
-
-// ReadCertificate reads the files of TLS again, for Certificate: they may have been renewed while a connection lasts.
-func (a *Adapter) ReadCertificate() {
-	if a.cfg.TLS == nil {
-		return
-	}
-	if config, err := a.cfg.TLS.config(""); err == nil && len(config.Certificates) > 0 {
-		a.own.note(&config.Certificates[0])
-	}
-}

@@ -199,3 +199,24 @@ func (c Config) warnings() []string {
 	}
 	return texts
 }
+
+// leastTimeout is the shortest session timeout that is asked for, and that is taken for one: all paces are parts of it,
+// and no server is to set them to microseconds.
+const leastTimeout = 100 * time.Millisecond
+
+// Mechanism is a SASL mechanism with one identity: incumbent.Mechanism, which has the rules.
+type Mechanism interface {
+	Name() string
+	Start(ctx context.Context, server SASLServer) (SASLExchange, []byte, error)
+}
+
+// SASLExchange is the client's side of one connection's login.
+type SASLExchange interface {
+	Next(ctx context.Context, token []byte) (answer []byte, done bool, err error)
+}
+
+// SASLServer is the server that a connection is logged in to: its host and port as configured, and "ip:port", "" if it
+// is not known.
+type SASLServer struct {
+	Host, Port, Address string
+}

@@ -81,7 +81,7 @@ func TestReasonsOfRequestsThatWereNotWritten(t *testing.T) {
 // A watch event that ends too early is no ZooKeeper's: the connection ends, and nothing is posted.
 func TestACutWatchEventEndsTheConnection(t *testing.T) {
 	posted := 0
-	s := &session{a: &Adapter{cfg: Config{Post: func(events.Envelope) { posted++ }}}}
+	s := &session{a: &Adapter{coding: coding{cfg: Config{Post: func(events.Envelope) { posted++ }}}}}
 	s.watches.subscribe(&call{id: "latch-1", path: "/n", watch: dataWatch})
 	whole := []byte{0, 0, 0, 3, 0, 0, 0, 3, 0, 0, 0, 2, '/', 'n'}
 	for size := range len(whole) {

@@ -116,3 +116,19 @@ func (s *session) dialTarget(ctx context.Context, t *target, bound time.Duration
 	}
 	return conn, err
 }
+
+// dialByUser calls Config.Dial.
+func (a *Adapter) dialByUser(ctx context.Context, address string) (conn net.Conn, err error) {
+	const name = "Config.Dial"
+	err = guarded(name, func() (err error) {
+		conn, err = a.cfg.Dial(ctx, "tcp", address)
+		if err == nil && isNil(conn) {
+			err = fmt.Errorf("%s returned neither a connection nor an error", name)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return userConn{conn}, nil
+}

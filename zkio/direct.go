@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -149,4 +150,24 @@ func (c *call) err(e events.Event) error {
 		return fmt.Errorf("%w (%s)", ErrNotConnected, e.Text)
 	}
 	return &Error{Code: e.Code, Text: e.Text, Path: e.Path}
+}
+
+// AccessList returns a node's access list, from the server that the live session is connected to. Any goroutine may
+// call it; it never retries. Errors as for Read.
+func (a *Adapter) AccessList(ctx context.Context, path string) ([]ACL, error) {
+	_, kept, err := a.ask(ctx, getACL{Call: events.Call{Session: a.current()}, path: path})
+	return kept.acl, err
+}
+
+// NearestList returns the access list of a node, or of the lowest node above it that exists, with that node's path.
+func (a *Adapter) NearestList(ctx context.Context, path string) (of string, list []ACL, err error) {
+	for {
+		list, err := a.AccessList(ctx, path)
+		var refused *Error
+		if errors.As(err, &refused) && refused.Code == events.NoNode && path != "/" {
+			path = path[:max(strings.LastIndexByte(path, '/'), 1)]
+			continue
+		}
+		return path, list, err
+	}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/incumbent-go/incumbent/events"
 )
 
@@ -33,8 +35,24 @@ const (
 	watchesOfAnyKind int32 = 3
 )
 
+// coding turns requests of machines into calls, calls into frames, and answers into events, as the settings say.
+type coding struct {
+	cfg     Config
+	acl     []zk.ACL
+	aclSize int // bytes of it in a request
+}
+
+func newCoding(cfg Config) coding {
+	a := coding{cfg: cfg}
+	for _, entry := range cfg.ACL {
+		a.acl = append(a.acl, zk.ACL{Perms: entry.Perms, Scheme: entry.Scheme, ID: entry.ID})
+		a.aclSize += 4 + 4 + len(entry.Scheme) + 4 + len(entry.ID)
+	}
+	return a
+}
+
 // encode appends a call's request as a whole frame.
-func (a *Adapter) encode(f frame, xid int32, c *call) frame {
+func (a *coding) encode(f frame, xid int32, c *call) frame {
 	at := len(f)
 	f = append(f, 0, 0, 0, 0).int32(xid)
 	switch r := c.request.(type) {
@@ -72,7 +90,7 @@ var createOps = map[events.Mode]int32{
 	events.Container: opCreateContainer, events.PersistentTTL: opCreateTTL, events.PersistentSequentialTTL: opCreateTTL,
 }
 
-func (a *Adapter) encodeCreate(f frame, path string, data []byte, mode events.Mode) frame {
+func (a *coding) encodeCreate(f frame, path string, data []byte, mode events.Mode) frame {
 	f = f.string(a.full(path)).bytes(data).int32(int32(len(a.acl)))
 	for _, entry := range a.acl {
 		f = f.int32(entry.Perms).string(entry.Scheme).string(entry.ID)
@@ -81,7 +99,7 @@ func (a *Adapter) encodeCreate(f frame, path string, data []byte, mode events.Mo
 }
 
 // encodeMulti appends the operations, each behind its header, and the header that ends them.
-func (a *Adapter) encodeMulti(f frame, ops []events.Op) frame {
+func (a *coding) encodeMulti(f frame, ops []events.Op) frame {
 	for _, op := range ops {
 		f = f.int32(verbs[op.Verb]).bool(false).int32(-1)
 		switch op.Verb {
@@ -125,3 +143,14 @@ func validPath(path string, sequential bool) bool {
 func forbidden(r rune) bool {
 	return r <= 0x1f || r >= 0x7f && r <= 0x9f || r >= 0xd800 && r <= 0xf8ff || r >= 0xfff0 && r < 0xffff || r == utf8.RuneError
 }
+
+// removeWatches removes all watches of the connection on a path.
+type removeWatches struct {
+	events.Call
+	path string
+}
+
+func (r removeWatches) String() string { return "remove watches " + r.path }
+
+// AppendTo appends the written form.
+func (r removeWatches) AppendTo(b []byte) []byte { return append(b, r.String()...) }

@@ -13,7 +13,8 @@ import (
 func TestTheCallInTheSlotOfAMachineThatIsOver(t *testing.T) {
 	for _, over := range []bool{true, false} {
 		posted := 0
-		a := &Adapter{cfg: Config{Now: func() int64 { return 1 }, Lag: func() time.Duration { return 0 }, Post: func(events.Envelope) { posted++ }}}
+		a := &Adapter{coding: coding{cfg: Config{Now: func() int64 { return 1 },
+			Lag: func() time.Duration { return 0 }, Post: func(events.Envelope) { posted++ }}}}
 		w := &wire{}
 		s := &session{a: a, wire: w, number: 1, pending: map[int32]*call{}, callers: callers{}}
 		c := a.newCall("machine", events.Exists{Call: events.Call{Session: 1, Request: 1}, Path: "/n", Watch: true})

@@ -177,3 +177,6 @@ func setWatchesFrame(since int64, w setWatchesBatch) []byte {
 	return newFrame(xidSetWatches, opSetWatches).int64(since).
 		strings(w.data).strings(w.exist).strings(w.child).finish()
 }
+
+// setWatchesBatch is one batch of paths for a setWatches request.
+type setWatchesBatch struct{ data, exist, child []string }

@@ -1,9 +1,7 @@
 package zkio
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"net"
 	"reflect"
 	"time"
@@ -23,22 +21,6 @@ func named(name string, err error) error {
 		return err
 	}
 	return errors.New(events.Foreign(failed.By(name), events.MaxText))
-}
-
-// dialByUser calls Config.Dial.
-func (a *Adapter) dialByUser(ctx context.Context, address string) (conn net.Conn, err error) {
-	const name = "Config.Dial"
-	err = guarded(name, func() (err error) {
-		conn, err = a.cfg.Dial(ctx, "tcp", address)
-		if err == nil && isNil(conn) {
-			err = fmt.Errorf("%s returned neither a connection nor an error", name)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return userConn{conn}, nil
 }
 
 // isNil reports whether an interface is nil, or has a nil pointer.

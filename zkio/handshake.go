@@ -148,10 +148,6 @@ func (w *wire) maybeTLS() string {
 	return "or it expects TLS on this port"
 }
 
-// leastTimeout is the shortest session timeout that is asked for, and that is taken for one: all paces are parts of it,
-// and no server is to set them to microseconds.
-const leastTimeout = 100 * time.Millisecond
-
 // accept checks whether this is the session that was asked for.
 func (w *wire) accept(g connectResponse) error {
 	switch {

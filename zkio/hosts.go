@@ -195,3 +195,13 @@ func (h *hosts) silent(t *target, address string, now int64) {
 	defer h.mu.Unlock()
 	t.noteSilence(address, now)
 }
+
+// prune drops the servers that are neither given nor named by the configuration, once the present server is one that it
+// names: so a configuration that is wrong drops none that serves.
+func (h *hosts) prune() {
+	if h.current == nil || !h.current.listed {
+		return
+	}
+	h.confirmed = true
+	h.drop(func(t *target) bool { return !t.listed && !t.seed })
+}

@@ -171,13 +171,3 @@ func (h *hosts) drop(gone func(*target) bool) {
 	h.targets = slices.DeleteFunc(h.targets, gone)
 	h.left = slices.DeleteFunc(h.left, gone)
 }
-
-// prune drops the servers that are neither given nor named by the configuration, once the present server is one that it
-// names: so a configuration that is wrong drops none that serves.
-func (h *hosts) prune() {
-	if h.current == nil || !h.current.listed {
-		return
-	}
-	h.confirmed = true
-	h.drop(func(t *target) bool { return !t.listed && !t.seed })
-}

@@ -8,12 +8,6 @@ import (
 	"time"
 )
 
-// resolution is one question to the resolver. It may outlive the attempt that asked.
-type resolution struct {
-	ended chan struct{}
-	err   error // once it has ended
-}
-
 // network is how servers are reached, unless Config.Dial replaces it. Tests have one of their own.
 type network struct {
 	lookUp func(ctx context.Context, host string) ([]string, error)

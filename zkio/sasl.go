@@ -11,23 +11,6 @@ import (
 	"github.com/incumbent-go/incumbent/internal/usercode"
 )
 
-// Mechanism is a SASL mechanism with one identity: incumbent.Mechanism, which has the rules.
-type Mechanism interface {
-	Name() string
-	Start(ctx context.Context, server SASLServer) (SASLExchange, []byte, error)
-}
-
-// SASLExchange is the client's side of one connection's login.
-type SASLExchange interface {
-	Next(ctx context.Context, token []byte) (answer []byte, done bool, err error)
-}
-
-// SASLServer is the server that a connection is logged in to: its host and port as configured, and "ip:port", "" if it
-// is not known.
-type SASLServer struct {
-	Host, Port, Address string
-}
-
 // transient is an error of a mechanism that is no refusal.
 type transient struct{ error }
 

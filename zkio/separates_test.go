@@ -14,7 +14,8 @@ import (
 // harm each other. Before such an event, and on the next connection, zkio does not know.
 func TestServersThatKeepWatchesApart(t *testing.T) {
 	var posted []events.Kind
-	a := &Adapter{cfg: Config{Lag: func() time.Duration { return 0 }, Post: func(e events.Envelope) { posted = append(posted, e.Event.Kind) }}}
+	a := &Adapter{coding: coding{cfg: Config{Lag: func() time.Duration { return 0 },
+		Post: func(e events.Envelope) { posted = append(posted, e.Event.Kind) }}}}
 	s := &session{a: a, number: 1, lanes: lanes{window: 64}, pending: map[int32]*call{}, callers: callers{}, watches: watches{trees: treeWatches{}}}
 	event := func(w *wire, zxid int64) {
 		b := binary.BigEndian.AppendUint32(nil, 3)
@@ -24,7 +25,7 @@ func TestServersThatKeepWatchesApart(t *testing.T) {
 		}
 	}
 	one := func(id events.ID, watch watchKind, r events.Request) *call {
-		return &call{a: a, id: id, path: "/t", watch: watch, request: r}
+		return &call{a: &a.coding, id: id, path: "/t", watch: watch, request: r}
 	}
 	for _, c := range []struct {
 		name  string

@@ -188,7 +188,7 @@ func (s *session) process(w *wire, a answer) ([]byte, error) {
 	if c == nil {
 		return nil, nil
 	}
-	e, kept, ok := c.reply(s.a, a)
+	e, kept, ok := c.reply(&s.a.coding, a)
 	if !ok {
 		return nil, errProtocol
 	}

@@ -118,3 +118,9 @@ func (t *target) noteAnswer(address string) {
 		a.silentAt = 0
 	}
 }
+
+// resolution is one question to the resolver. It may outlive the attempt that asked.
+type resolution struct {
+	ended chan struct{}
+	err   error // once it has ended
+}

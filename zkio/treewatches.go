@@ -144,17 +144,6 @@ func parentOf(path string) string {
 	return "/"
 }
 
-// removeWatches removes all watches of the connection on a path.
-type removeWatches struct {
-	events.Call
-	path string
-}
-
-func (r removeWatches) String() string { return "remove watches " + r.path }
-
-// AppendTo appends the written form.
-func (r removeWatches) AppendTo(b []byte) []byte { return append(b, r.String()...) }
-
 // leave removes a recursive watch that no machine waits for any longer: otherwise the server
 // would go on sending all its events. s.mu is held.
 func (s *session) leave(path string) {
@@ -162,7 +151,7 @@ func (s *session) leave(path string) {
 		return
 	}
 	c := &call{
-		a: s.a, lane: normal, path: path, reads: true, request: removeWatches{path: path},
+		a: &s.a.coding, lane: normal, path: path, reads: true, request: removeWatches{path: path},
 		session: s.number, size: len(path) + 1024, direct: func(events.Event, Kept) {},
 	}
 	s.order++

@@ -8,17 +8,6 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// watchKind is the kind of request that sets a watch.
-type watchKind int
-
-const (
-	noWatch    watchKind = iota
-	dataWatch            // get: spent by a change of the data or by deletion
-	existWatch           // exists: the same, and on a missing node by creation
-	childWatch           // children: spent by a change of the list or by deletion
-	treeWatch            // addWatch: lasts as long as the connection, see treeWatches
-)
-
 // watches has the machines that wait for watches in one session.
 //
 // A server keeps one watch for each connection, path and kind however often it is set. So
@@ -197,9 +186,6 @@ func (w *watches) forget(id events.ID) {
 		})
 	}
 }
-
-// setWatchesBatch is one batch of paths for a setWatches request.
-type setWatchesBatch struct{ data, exist, child []string }
 
 // batches returns every confirmed watch in order of subscription, each path and kind once,
 // in batches that a server accepts.

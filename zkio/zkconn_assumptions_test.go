@@ -191,7 +191,7 @@ func (onlyOnce) Next() (string, bool) { return "ensemble", false }
 func TestFactE_WriteNeverFails(t *testing.T) {
 	client, server := net.Pipe()
 	_ = server.Close()
-	w := newWire(client, &session{a: &Adapter{cfg: Config{Now: func() int64 { return 1 }}}}, "mem:2181")
+	w := newWire(client, &session{a: &Adapter{coding: coding{cfg: Config{Now: func() int64 { return 1 }}}}}, "mem:2181")
 	if n, err := w.Write([]byte("12345678")); n != 8 || err != nil {
 		t.Errorf("Write: %d, %v", n, err)
 	}
