@@ -104,7 +104,8 @@ servers: ## the tests that meet a server, and rolling upgrades, on six releases 
 	$(GO) test ./test/servers/releases -count=1 -timeout 12h -v -run 'TestReleases$$' -args -full $(ARGS)
 
 .PHONY: peers
-peers: ## lines shared with Debian's Curator and kazoo, in place of today's, which every proof meets; needs make deps
+peers: ## lines shared with Debian's Curator and kazoo, in place of today's, which every proof meets, and with Rust; needs make deps, cargo
+	cargo build --quiet --locked --manifest-path test/servers/interop/rust/Cargo.toml --target-dir .cache/rust
 	INCUMBENT_PEERS=debian INCUMBENT_REQUIRE=all INCUMBENT_LEVEL=prove $(GO) test ./test/servers/interop -count=1 -timeout 30m -v $(ARGS)
 
 .PHONY: elastic-job
