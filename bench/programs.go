@@ -9,13 +9,11 @@ import (
 	"strings"
 
 	"github.com/incumbent-go/incumbent/bench/servers"
+	"github.com/incumbent-go/incumbent/test/kit/peers"
 )
 
 // sessionTimeout of all clients, in milliseconds.
 const sessionTimeout = "15000"
-
-// jars are Debian's.
-var jars = []string{"curator-recipes", "curator-framework", "curator-client", "guava", "zookeeper", "slf4j-nop"}
 
 // programs is what was built, and what is missing here.
 type programs struct {
@@ -41,7 +39,7 @@ func build(ctx context.Context) (*programs, error) {
 	} else if err := p.golang(ctx, etcd, ".", filepath.Join("testdata", "etcd")); err != nil {
 		p.missing[etcd] = fmt.Sprintf("etcd (its client does not compile here: %v)", err)
 	}
-	p.python(ctx)
+	p.python()
 	return p, p.java(ctx)
 }
 
@@ -58,37 +56,29 @@ func (p *programs) golang(ctx context.Context, name, pkg, dir string) error {
 	return nil
 }
 
-func (p *programs) python(ctx context.Context) {
-	for _, name := range []string{"python3", "/usr/bin/python3"} {
-		if exec.CommandContext(ctx, name, "-c", "import kazoo").Run() == nil {
-			p.args[kazoo] = []string{name, filepath.Join("python", "peer.py")}
-			return
-		}
+func (p *programs) python() {
+	interpreter, err := peers.LookForKazoo()
+	if err != nil {
+		p.missing[kazoo] = fmt.Sprintf("kazoo (%v)", err)
+		return
 	}
-	p.missing[kazoo] = "kazoo (no python3 that has it: Debian's package is python3-kazoo)"
+	p.args[kazoo] = []string{interpreter, filepath.Join("python", "peer.py")}
 }
 
 func (p *programs) java(ctx context.Context) error {
-	classes := filepath.Join(p.dir, "classes")
-	path := []string{classes}
-	for _, jar := range jars {
-		file := "/usr/share/java/" + jar + ".jar"
-		if _, err := os.Stat(file); err != nil {
-			p.missing[curator] = "Curator (no " + jar + ".jar: Debian's package is libcurator-recipes-java)"
-			return nil
-		}
-		path = append(path, file)
-	}
-	if _, err := exec.LookPath("javac"); err != nil {
-		p.missing[curator] = "Curator (no javac)"
+	found, err := peers.LookForCurator()
+	if err != nil {
+		p.missing[curator] = fmt.Sprintf("Curator (%v)", err)
 		return nil
 	}
-	classPath := strings.Join(path, ":")
-	cmd := exec.CommandContext(ctx, "javac", "-cp", classPath, "-d", classes, filepath.Join("java", "Peer.java"), filepath.Join("java", "Scenarios.java"))
+	classes := filepath.Join(p.dir, "classes")
+	cmd := exec.CommandContext(ctx, "javac", "-cp", found.ClassPath(), "-d", classes, filepath.Join("java", "Peer.java"),
+		filepath.Join("java", "Scenarios.java"))
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("javac: %w\n%s", err, said)
 	}
-	p.args[curator] = []string{"java", "-XX:+UseSerialGC", "-Xshare:auto", "-cp", classPath, "Peer"}
+	p.args[curator] = []string{"java", "-XX:+UseSerialGC", "-Xshare:auto", "-Drelease=" + found.Release.String(),
+		"-cp", found.ClassPath(classes), "Peer"}
 	return nil
 }
 

@@ -1,5 +1,4 @@
 import java.io.BufferedReader;
-import java.io.File;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -94,15 +93,8 @@ public final class Peer {
     }
   }
 
-  /** Debian's jar has its version in the name of a second file. */
   private static String versions() {
-    String version = "(unknown version)";
-    for (String file : new File("/usr/share/java").list()) {
-      if (file.matches("curator-recipes-[0-9.]+\\.jar")) {
-        version = file.replaceAll("curator-recipes-|\\.jar", "");
-      }
-    }
-    return "Curator " + version + ", Java " + System.getProperty("java.version");
+    return "Curator " + System.getProperty("release") + ", Java " + System.getProperty("java.version");
   }
 
   static CuratorFramework open() throws Exception {

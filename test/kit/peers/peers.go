@@ -3,6 +3,7 @@
 package peers
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -50,23 +51,30 @@ func (c Curator) ClassPath(classes ...string) string {
 // everything is required.
 func FindCurator(t testing.TB) Curator {
 	t.Helper()
-	folder, names, release := cache("jars"), today, curatorToday
-	var err error
-	if debians(t) {
-		folder, names = debian, packaged
-		release, err = linked(debian)
-	}
-	var c Curator
-	if err == nil {
-		c, err = in(folder, names, release)
-	}
-	if err == nil {
-		_, err = exec.LookPath("javac")
-	}
+	c, err := LookForCurator()
 	if err != nil {
 		realzk.NotRun(t, "Curator ("+err.Error()+")")
 	}
 	return c
+}
+
+// LookForCurator returns the chosen Curator, or says what is missing of it or of a compiler for it.
+func LookForCurator() (Curator, error) {
+	old, err := debians()
+	if err != nil {
+		return Curator{}, err
+	}
+	if _, err := exec.LookPath("javac"); err != nil {
+		return Curator{}, err
+	}
+	if !old {
+		return in(cache("jars"), today, curatorToday)
+	}
+	release, err := linked(debian)
+	if err != nil {
+		return Curator{}, err
+	}
+	return in(debian, packaged, release)
 }
 
 // in returns the Curator whose jars are in a folder, or what is missing of it.
@@ -101,35 +109,42 @@ func linked(folder string) (release string, err error) {
 // everything is required.
 func FindKazoo(t testing.TB) (python string) {
 	t.Helper()
-	if debians(t) {
-		const python = "/usr/bin/python3"
-		if exec.Command(python, "-c", "import kazoo").Run() != nil {
-			realzk.NotRun(t, "kazoo (no Debian package python3-kazoo)")
-		}
-		return python
-	}
-	python = cache("venv", "bin", "python3")
-	said, err := exec.Command(python, "-c", "import kazoo; print(kazoo.__version__)").CombinedOutput()
+	python, err := LookForKazoo()
 	if err != nil {
-		realzk.NotRun(t, "kazoo (no "+kazooToday+" in .cache/venv: make deps)")
-	}
-	if release := strings.TrimSpace(string(said)); release != kazooToday {
-		t.Fatalf("kazoo in .cache/venv is %s, want %s: remove .cache/venv, and make deps", release, kazooToday)
+		realzk.NotRun(t, "kazoo ("+err.Error()+")")
 	}
 	return python
 }
 
+// LookForKazoo returns a Python interpreter with the chosen kazoo, or says why there is none.
+func LookForKazoo() (python string, err error) {
+	old, err := debians()
+	if err != nil {
+		return "", err
+	}
+	python, from := cache("venv", "bin", "python3"), "in .cache/venv: make deps"
+	if old {
+		python, from = "/usr/bin/python3", "of Debian's package python3-kazoo"
+	}
+	said, err := exec.Command(python, "-c", "import kazoo.version; print(kazoo.version.__version__)").CombinedOutput()
+	if err != nil {
+		return "", errors.New("none " + from)
+	}
+	if release := strings.TrimSpace(string(said)); !old && release != kazooToday {
+		return "", fmt.Errorf("%s, want %s %s", release, kazooToday, from)
+	}
+	return python, nil
+}
+
 // debians reports whether Debian's peers are chosen.
-func debians(t testing.TB) bool {
-	t.Helper()
+func debians() (bool, error) {
 	switch which := os.Getenv(Variable); which {
 	case "":
-		return false
+		return false, nil
 	case "debian":
-		return true
+		return true, nil
 	default:
-		t.Fatalf("%s is %q: want debian, or nothing for today's peers", Variable, which)
-		return false
+		return false, fmt.Errorf("%s is %q: want debian, or nothing for today's peers", Variable, which)
 	}
 }
 
