@@ -40,13 +40,16 @@ func (r *Report) reasons(m Move) (all []Because) {
 			all = append(all, b)
 		}
 	}
-	t := m.From
+	t, ended := m.From, m.Ending.At
+	if m.assumesDeath() { // it could believe for longer than it lived
+		ended = t.Log.last
+	}
 	add(Because{Participant: t.who(), Cause: m.Ending.Cause, Text: t.who() + " " + plain(m.Ending.Text),
-		Server: t.Log.serverAt(t.Session, m.Ending.At), log: t.Log, at: r.wall(t.Log, m.Ending.At), Role: RoleEnded})
+		Server: t.Log.serverAt(t.Session, m.Ending.At), log: t.Log, at: r.wall(t.Log, ended), Role: RoleEnded})
 	r.ownReasons(m, add)
 	for _, s := range r.skipped(m) {
 		add(Because{Participant: s.Participant, Cause: s.Cause, Text: s.Participant + " was skipped: " + plain(s.Why),
-			Server: s.server, log: s.log, at: s.At.UnixNano(), Role: RoleDelayed})
+			Server: s.server, log: s.log, at: s.since, Role: RoleDelayed})
 	}
 	for _, trouble := range m.Troubles {
 		add(Because{Participant: trouble.Participant, Cause: trouble.Cause, Text: plain(trouble.sentence().Text),

@@ -20,6 +20,7 @@ type Skipped struct {
 	log    *Log
 	node   *node
 	server string // of the connection that did not work
+	since  int64  // when that was so, by the clock that is shown
 }
 
 // skipped returns who was in line ahead of the one that leads next, and did not lead.
@@ -42,9 +43,9 @@ func (r *Report) skipped(m Move) (all []Skipped) {
 		if r.h.kindOf(baseOf(p.node.path)).kind != kind || p.log.ledOn(p.node.path) || mayHaveLed {
 			continue
 		}
-		if cause, why, server := r.whySkipped(p.log, p.node, m.To); why != "" {
-			one := Skipped{Participant: p.log.nameOf(p.node.machine), At: *at(r.wall(m.To.Log, m.To.ElectedAt)),
-				For: m.To.who(), Cause: cause, Why: why, log: p.log, node: p.node, server: server}
+		if one := r.whySkipped(p.log, p.node, m.To); one.Why != "" {
+			one.Participant, one.At = p.log.nameOf(p.node.machine), *at(r.wall(m.To.Log, m.To.ElectedAt))
+			one.For, one.log, one.node = m.To.who(), p.log, p.node
 			if end := r.h.endOf(p.node.path, p.node.czxid); end != nil {
 				one.Until = at(min(end.ended.Time*milli+r.face.shift, one.At.UnixNano()))
 			}
@@ -95,18 +96,18 @@ func (l *Log) ledOn(path string) bool {
 	return slices.ContainsFunc(l.terms, func(t *Term) bool { return t.Node == path })
 }
 
-// whySkipped says why the participant on a node did not lead, "" if it left the line by itself, or later, and the
-// server whose connection did not work.
-func (r *Report) whySkipped(l *Log, n *node, next *Term) (c Cause, why, server string) {
+// whySkipped says why the participant on a node did not lead, nothing if it left the line by itself, or later, and since
+// when.
+func (r *Report) whySkipped(l *Log, n *node, next *Term) (one Skipped) {
 	s := n.session
 	began := r.wall(next.Log, next.ElectedAt)
 	for _, d := range l.deletes {
 		if d.path == n.path && d.zxid != 0 {
-			return "", "", ""
+			return one
 		}
 	}
 	if s == nil || s.closeAsked != 0 || r.wall(l, n.at) > began {
-		return "", "", ""
+		return one
 	}
 	var lost *loss
 	for i := range s.suspended {
@@ -118,14 +119,18 @@ func (r *Report) whySkipped(l *Log, n *node, next *Term) (c Cause, why, server s
 	}
 	switch {
 	case lost != nil && lost.paused > 0:
-		return CausePaused, "its process did not run for " + span(lost.paused), ""
+		one.Cause, one.Why = CausePaused, "its process did not run for "+span(lost.paused)
+		one.since = r.wall(l, lost.at-int64(lost.paused))
 	case lost != nil:
-		cause, text := disconnect(lost)
-		return cause, "it " + text, lost.server()
+		one.Cause, one.Why = disconnect(lost)
+		one.Why, one.server, one.since = "it "+one.Why, lost.server(), r.wall(l, lost.at)
 	case s.lost != nil && r.wall(l, s.lost.at) <= began+int64(s.timeout):
-		return CauseSessionExpired, "the ensemble had ended its session", ""
+		one.Cause, one.Why, one.since = CauseSessionExpired, "the ensemble had ended its session", r.wall(l, s.lost.at)
 	case r.wall(l, l.last) <= began:
-		return CauseKilled, "its log ends at " + r.time(l, l.last) + ": " + logJustEnds, ""
+		one.Cause, one.since = CauseKilled, r.wall(l, l.last)
+		one.Why = "its log ends at " + r.time(l, l.last) + ": " + logJustEnds
+	default:
+		one.Cause, one.Why, one.since = CauseUnknown, "its log does not show why", began
 	}
-	return CauseUnknown, "its log does not show why", ""
+	return one
 }
