@@ -33,6 +33,7 @@ type node struct {
 	at      int64
 	sent    int64
 	czxid   int64
+	gone    int64 // the zxid of its own client's delete; 0: the log has none
 	session *session
 }
 
@@ -86,7 +87,8 @@ func (l *Log) addReply(r events.Record) {
 	}
 	switch {
 	case ev.Kind == events.ReplyCreate && write && ev.Path != "":
-		l.nodes[ev.Path] = &node{ev.Path, r.Machine, r.Seq, ev.At, ev.SentAt, ev.Zxid, s}
+		l.nodes[ev.Path] = &node{path: ev.Path, machine: r.Machine, seq: r.Seq, at: ev.At, sent: ev.SentAt,
+			czxid: ev.Zxid, session: s}
 	case ev.Kind == events.ReplyDelete:
 		l.answerDelete(r, write)
 	case ev.Kind == events.ReplyChildren && ev.Code == events.OK:
@@ -136,6 +138,9 @@ func (l *Log) answerDelete(r events.Record, done bool) {
 		l.deletes[i].answer, l.deletes[i].denied = r.Seq, !done && !r.Event.Code.Transient()
 		if done {
 			l.deletes[i].zxid = r.Event.Zxid
+			if n := l.nodes[l.deletes[i].path]; n != nil {
+				n.gone = r.Event.Zxid
+			}
 		}
 	}
 	delete(l.pending, key)

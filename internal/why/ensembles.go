@@ -170,7 +170,7 @@ func (h *history) sameNumber() string {
 		})
 		var there []place // those that had not gone
 		for _, p := range all {
-			there = slices.DeleteFunc(there, func(o place) bool { return o.log.lastSaw(o.node) <= p.node.czxid })
+			there = slices.DeleteFunc(there, func(o place) bool { return o.node.gone <= p.node.czxid })
 			for _, o := range there {
 				if o.order >= p.order && o.log.strangeTo(p.log) {
 					return unlike(o.log, p.log, oneLine(dir)+" gave number "+itoa(p.order)+" to "+p.log.Name+
@@ -181,17 +181,6 @@ func (h *history) sameNumber() string {
 		}
 	}
 	return ""
-}
-
-// lastSaw returns the zxid up to which a client's node was there: that of its delete, or of its creation if the log
-// does not have more.
-func (l *Log) lastSaw(n *node) int64 {
-	for _, d := range l.deletes {
-		if d.path == n.path && d.zxid > n.czxid {
-			return d.zxid
-		}
-	}
-	return n.czxid
 }
 
 // foreignTxns returns what says that transaction logs are of another ensemble than the logs, "" if nothing does: a

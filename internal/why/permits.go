@@ -215,7 +215,8 @@ func (l *Log) answerLeases(r events.Record) {
 	ev, pool, key := r.Event, l.machineOf(r.Machine).pool(), timerKey{r.Machine, r.Event.Request}
 	for _, path := range ev.Children {
 		if pool != "" && dirOf(path) == pool {
-			l.leases[path] = &lease{node: node{path, r.Machine, r.Seq, ev.At, ev.SentAt, ev.Zxid, l.session.current}}
+			l.leases[path] = &lease{node: node{path: path, machine: r.Machine, seq: r.Seq,
+				at: ev.At, sent: ev.SentAt, czxid: ev.Zxid, session: l.session.current}}
 		}
 	}
 	for _, path := range l.givenBack[key] {
@@ -229,7 +230,8 @@ func (l *Log) answerLeases(r events.Record) {
 // heldLease notes the first permit of a term, if no answer named it: the reply to its transaction was lost.
 func (l *Log) heldLease(r events.Record, path string, token int64) {
 	if l.machineOf(r.Machine).recipe == "semaphore" && l.leases[path] == nil {
-		l.leases[path] = &lease{node: node{path, r.Machine, r.Seq, r.Event.At, 0, token, l.session.current}}
+		l.leases[path] = &lease{node: node{path: path, machine: r.Machine, seq: r.Seq, at: r.Event.At, czxid: token,
+			session: l.session.current}}
 	}
 }
 

@@ -96,8 +96,8 @@ func (l *Log) ledOn(path string) bool {
 	return slices.ContainsFunc(l.terms, func(t *Term) bool { return t.Node == path })
 }
 
-// whySkipped says why the participant on a node did not lead, nothing if it left the line by itself, or later, and since
-// when.
+// whySkipped says why the participant on a node did not lead, nothing if it left the line by itself, or later, and
+// since when.
 func (r *Report) whySkipped(l *Log, n *node, next *Term) (one Skipped) {
 	s := n.session
 	began := r.wall(next.Log, next.ElectedAt)
