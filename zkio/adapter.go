@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -24,6 +25,8 @@ type Adapter struct {
 	own       ownCertificate
 	mechanism string         // the name of Config.SASL
 	work      sync.WaitGroup // every goroutine that the adapter started
+
+	mechanismCalls atomic.Int32 // of Config.SASL, that run
 
 	mu     sync.Mutex
 	live   *session // the session opened last; it may have ended

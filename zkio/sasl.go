@@ -43,6 +43,10 @@ func (c Config) checkSASL() (name string, err error) {
 	return events.Foreign(name, events.MaxPath), err
 }
 
+// maxMechanismCalls is how many calls of a mechanism may run. One is needed: the others were given up, and have not
+// returned. Each keeps a goroutine.
+const maxMechanismCalls = 8
+
 // callMechanism calls a function of the mechanism, which gets as long as the context. Its error is a refusal, or one
 // that ends only the connection, and wraps none of the mechanism's: a timeout of a KDC is not one of the server.
 func callMechanism[T any](ctx context.Context, s *session, f func() (T, error)) (result T, err error) {
@@ -51,7 +55,13 @@ func callMechanism[T any](ctx context.Context, s *session, f func() (T, error)) 
 		err    error
 	}
 	done := make(chan outcome, 1)
+	if s.a.mechanismCalls.Add(1) > maxMechanismCalls {
+		s.a.mechanismCalls.Add(-1)
+		return result, errors.New(s.loginText(fmt.Sprintf("does not begin: %d of its calls have not returned",
+			maxMechanismCalls)))
+	}
 	s.a.work.Go(func() { // tracked: Close waits for it, as long as its own context lasts
+		defer s.a.mechanismCalls.Add(-1)
 		var o outcome
 		usercode.Run(func() (err error) { o.result, err = f(); return err }, func(err error) {
 			o.err = named("the mechanism", err)
