@@ -79,7 +79,7 @@ func (h *sessionHandle) lostText(n events.Notify) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	last := connectErrorText(h.why)
-	if h.state != Suspended || last == "" {
+	if h.state != Suspended || last == "" || n.Code == events.AuthFailed { // it is that failure itself that ended it
 		return n.Text
 	}
 	return n.Text + "; the last failure: " + last
