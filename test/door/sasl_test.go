@@ -200,3 +200,63 @@ func TestDigestMD5Refuses(t *testing.T) {
 		}
 	}
 }
+
+// A leader whose new connections are refused keeps its session for one more timeout at most: then the next leads.
+// Calls that wait for a connection get the refusal from then on, and not before, and the client leads again afterwards.
+func TestRefusedLoginsOfALeader(t *testing.T) {
+	bubble(t, demandsLogin, func(t *testing.T, w *world) {
+		first := w.start(as("bob", "bobsecret"))
+		held := must(first.latch.Await(t.Context()))
+		second := w.start(as("bob", "bobsecret"))
+		other := second.session()
+		accept := w.srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
+			if r.Op == zkmem.OpSASL && r.Session != other {
+				return zkmem.Verdict{Action: zkmem.Refuse, Code: zkmem.SessionRequiresAuth}
+			}
+			return zkmem.Verdict{}
+		})
+		pass(3 * time.Second)            // the last frame comes some time before the cut
+		const timeout = 15 * time.Second // the default
+		began := time.Now()
+		first.cut()
+		err := first.WaitConnected(t.Context())
+		if !errors.Is(err, incumbent.ErrAuthFailed) || time.Since(began) < timeout/2 {
+			t.Errorf("after %s: %v", time.Since(began), err)
+		}
+		if strings.Count(err.Error(), "was refused by the server") != 1 {
+			t.Errorf("the reason is there more than once: %v", err)
+		}
+		mustSay(t, held.Check(), "connection")
+		held.Release()
+		next := must(second.latch.Await(t.Context()))
+		if took := time.Since(began); took > 2*timeout+5*time.Second {
+			t.Errorf("nobody led for %s", took)
+		}
+		accept()
+		next.Release()
+		fails(t, second.latch.Close(t.Context()))
+		must(first.latch.Await(t.Context())).Release()
+	})
+}
+
+// A term rides refused logins out, if one succeeds before its deadline.
+func TestATermOutlastsARefusedLogin(t *testing.T) {
+	bubble(t, demandsLogin, func(t *testing.T, w *world) {
+		n := w.start(as("bob", "bobsecret"), func(c *incumbent.Config) { c.RideOut = true })
+		held := must(n.latch.Await(t.Context()))
+		defer held.Release()
+		session, refused := n.session(), 0
+		w.srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
+			if r.Op != zkmem.OpSASL || refused == 3 {
+				return zkmem.Verdict{}
+			}
+			refused++
+			return zkmem.Verdict{Action: zkmem.Refuse, Code: zkmem.SessionRequiresAuth}
+		})
+		n.cut()
+		fails(t, n.WaitConnected(t.Context()))
+		if err := held.Check(); err != nil || n.session() != session || refused != 3 {
+			t.Errorf("%d logins were refused, %v", refused, err)
+		}
+	})
+}
