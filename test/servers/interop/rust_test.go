@@ -12,10 +12,12 @@ import (
 // rust makes a peer of the crate zookeeper-client. make peers builds it.
 func (s *stage) rust() *peer {
 	s.t.Helper()
-	p := s.peer("rust")
-	p.command = func() *exec.Cmd {
-		return exec.Command(filepath.Join("..", "..", "..", ".cache", "rust", "debug", "peer"), p.arguments()...)
+	program := filepath.Join("..", "..", "..", ".cache", "rust", "debug", "peer")
+	if _, err := os.Stat(program); err != nil {
+		s.t.Fatalf("%v: make peers builds it", err)
 	}
+	p := s.peer("rust")
+	p.command = func() *exec.Cmd { return exec.Command(program, p.arguments()...) }
 	return p
 }
 
