@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
@@ -113,9 +114,11 @@ func TestTryEndsWithTheLastRefusal(t *testing.T) {
 	}
 }
 
+// Credentials that are refused as long as the session may live end the command.
 func TestWatchEndsWhenCredentialsAreRefusedLater(t *testing.T) {
-	srv := zkmem.Start(t)
-	p := programtest.Start(t, []string{"INCUMBENT_AUTH=digest:bob:hunter2", "INCUMBENT_SERVERS=" + srv.Addr()}, "watch", line)
+	srv := zkmem.Start(t, zkmem.Options{MinSessionTimeout: time.Second, MaxSessionTimeout: time.Second})
+	env := []string{"INCUMBENT_AUTH=digest:bob:hunter2", "INCUMBENT_SERVERS=" + srv.Addr()}
+	p := programtest.Start(t, env, "watch", line)
 	p.Prints("vacant")
 	refuseCredentials(srv)
 	for _, s := range srv.Sessions() {
