@@ -72,8 +72,8 @@ var plants = []plant{
 	},
 	{
 		name: "SentAt is when the reply came", records: true, file: "zkio/session.go",
-		old: "	e, kept, ok := c.reply(s.a, a)\n",
-		new: "	if planted(…) {\n		c.sentAt = s.a.cfg.Now()\n	}\n	e, kept, ok := c.reply(s.a, a)\n",
+		old: "	e, kept, ok := c.reply(&s.a.coding, a)\n",
+		new: "	if planted(…) {\n		c.sentAt = s.a.cfg.Now()\n	}\n	e, kept, ok := c.reply(&s.a.coding, a)\n",
 	},
 	{
 		name: "calls are accepted while the session is closed", file: "zkio/session.go",
