@@ -17,12 +17,12 @@
 //	standstill.go what follows when a server was frozen: it is cut off, or was given up
 //	layout.go     special ensembles: limits of session timeouts, other ticks than clients assume
 //	nonvoting.go  observers and observer masters
-//	conn.go       one TCP connection: delays, stalls, cuts; packet.go one request on it
-//	executor.go   what zkio promises; handshake.go, watch_table.go, treewatch.go, payloads.go its parts
-//	client.go     one process: the loop, pauses, its clock; client_effects.go a step's effects
-//	server_faults.go faults of servers; client_faults.go faults of processes and connections
+//	conn.go       one TCP connection: delays, stalls, cuts; and one request on it
+//	executor.go   what zkio promises; handshake.go (and the end of a connection), watches.go its parts
+//	client.go     one process: the loop, its clock; client_effects.go a step's effects, users' data
+//	server_faults.go faults of servers; client_faults.go pauses and other faults of processes, faults of connections
 //	inspect.go    what can be asked about all of them
-//	served.go     what keeps a client from being served
+//	served.go     what keeps a client from being served; answers that refuse, or say nothing
 //
 // What is modelled of the servers: their roles, elections, what commits and what survives a leader, the
 // order of messages, lags, isolation, standstills of any server, the reports of sessions, the

@@ -1,6 +1,12 @@
 package world
 
-import "time"
+import (
+	"slices"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
 
 // This file says what keeps a client from being served. Checks need it that are about the
 // participants that could have led.
@@ -38,3 +44,79 @@ func (c *Client) Unhindered() bool {
 
 // stalls reports whether one direction of a connection delivers nothing at present.
 func (c *Conn) stalls() bool { return c.up.stalled > c.w.now || c.down.stalled > c.w.now }
+
+// sayNothing are codes that do not say whether a write was carried out. The last has no name.
+var sayNothing = []zkmem.Code{-7, -4, -1, -2, -3, -5, -13, -122, -9999}
+
+// codeThatSaysNothing returns one of them.
+func (t *participantDice) codeThatSaysNothing() zkmem.Code {
+	return sayNothing[t.roll(codeDice).IntN(len(sayNothing))]
+}
+
+// reported returns the code of an answer.
+func (x *executor) reported(a *Packet) events.Code {
+	code := codeOf(a.result)
+	if code != events.OK || !Writes(a.Request) || onlyChecks(a.Request) || !x.misreport &&
+		!x.w.observer.Happens(AnsweredByCode) {
+		return code
+	}
+	x.misreport = false
+	a.Children, a.stat, a.path = nil, nil, ""
+	return codeOf(zkmem.Result{Err: x.c.dice.codeThatSaysNothing()})
+}
+
+// postpone answers a create by such a code, and has it carried out later, while the session lives.
+func (s *Server) postpone(l *Server, a *Packet, who zkmem.Caller, op zkmem.Op) bool {
+	if _, creates := a.Request.(events.Create); !creates || !s.ens.w.observer.Happens(CarriedOutLate) {
+		return false
+	}
+	code := s.dice.codeThatSaysNothing()
+	l.awaitSync(l.zxid, func() { s.fromLeader(func() { a.refuse(code) }) })
+	s.ens.w.After(Between(s.dice.roll(codeDice), 0, s.ens.w.script.Timeout/2), func() {
+		// After the end of a connection, a look on the next one has to be right.
+		heard := a.Code == codeOf(zkmem.Result{Err: code}) && a.Code != events.ConnectionLoss
+		if l := s.ens.Leader(); heard && l != nil && l.Leads() && l.Up() && !l.closing[who.Session] {
+			l.propose(who, op, a, nil)
+		}
+	})
+	return true
+}
+
+// onlyChecks reports whether a transaction changes nothing.
+func onlyChecks(r events.Request) bool {
+	multi, ok := r.(events.Multi)
+	return ok && !slices.ContainsFunc(multi.Ops, func(op events.Op) bool { return op.Verb != "check" })
+}
+
+// refusedMultis are transactions that servers refuse by a code that is not the client's fault: on one connection, as
+// ZooKeeper before 3.5.4 did with SESSIONMOVED, or on all of a client.
+type refusedMultis struct {
+	code  zkmem.Code
+	conn  *Conn // nil: on all
+	until int64
+}
+
+// RefuseMultis has servers refuse a client's transactions for a while, on its present connection.
+func (c *Client) RefuseMultis(code zkmem.Code, lasts time.Duration) {
+	if c.x.conn != nil {
+		c.x.refusing = refusedMultis{code, c.x.conn, c.w.now + int64(lasts)}
+	}
+}
+
+// RefuseMultisEverywhere has servers refuse a client's transactions for a while, on every connection.
+func (c *Client) RefuseMultisEverywhere(code zkmem.Code, lasts time.Duration) {
+	c.x.refusing = refusedMultis{code, nil, c.w.now + int64(lasts)}
+}
+
+// RefusesMultis reports whether servers refuse a client's transactions on every connection.
+func (c *Client) RefusesMultis() bool {
+	return c.x.refusing.conn == nil && c.w.now < c.x.refusing.until
+}
+
+// refuses returns the code by which an operation is refused on this connection, 0 if it is not.
+func (c *Conn) refuses(op zkmem.OpCode) zkmem.Code {
+	if r := c.x.refusing; op == zkmem.OpMulti && c.w.now < r.until && (r.conn == nil || r.conn == c) {
+		return r.code
+	}
+	return 0
+}

@@ -19,7 +19,7 @@ var knots = map[string]int{
 	"cmd/incumbent/program": 18,
 	"zkio":                  25,
 	"internal/why":          40,
-	"internal/world":        33,
+	"internal/world":        25,
 	"zkio/zkmem":            24,
 	"engine":                23,
 	"machines":              14,
