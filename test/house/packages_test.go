@@ -27,16 +27,43 @@ func TestEveryPackageSaysWhatItIs(t *testing.T) {
 	}
 }
 
+// tracked returns the paths of the files that git tracks.
+func tracked(t *testing.T) []string {
+	t.Helper()
+	cmd := exec.Command("git", "ls-files", "-z")
+	cmd.Dir = root
+	list, err := cmd.Output()
+	if err != nil {
+		realzk.NotRun(t, "what git tracks (no git, or no checkout)")
+	}
+	return strings.Split(strings.Trim(string(list), "\x00"), "\x00")
+}
+
+// Whoever opens the repository sees the root first.
+func TestTheDoorIsSmall(t *testing.T) {
+	const mostFiles, mostEntries = 40, 75
+	entries := map[string]bool{}
+	for _, name := range tracked(t) {
+		first, _, _ := strings.Cut(name, "/")
+		entries[first] = true
+	}
+	product := 0
+	for name := range entries {
+		if strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") {
+			product++
+		}
+	}
+	if product > mostFiles || len(entries) > mostEntries {
+		t.Errorf("the root has %d product files, of %d, and %d entries, of %d\n\twhy not: it is what everybody sees "+
+			"first: merge small files, or move what is not exported behind the door, to internal",
+			product, mostFiles, len(entries), mostEntries)
+	}
+}
+
 // A program that was built in the checkout is easily committed with everything else.
 func TestNoTrackedFileIsLarge(t *testing.T) {
 	const most = 512 << 10 // bytes; the largest picture has a fifth of that
-	cmd := exec.Command("git", "ls-files", "-z")
-	cmd.Dir = root
-	tracked, err := cmd.Output()
-	if err != nil {
-		realzk.NotRun(t, "the sizes of tracked files (no git, or no checkout)")
-	}
-	for name := range strings.SplitSeq(strings.Trim(string(tracked), "\x00"), "\x00") {
+	for _, name := range tracked(t) {
 		if info, err := os.Stat(filepath.Join(root, name)); err == nil && info.Size() > most {
 			t.Errorf("%s has %d bytes, of %d: is it a program that was built?", name, info.Size(), most)
 		}
