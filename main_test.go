@@ -48,8 +48,7 @@ type node struct {
 	w     *world
 	tape  *tape.Tape
 	latch *Latch
-	ahead atomic.Int64      // how far its clock ran on while the process stood still
-	step  func(func()) bool // has its loop call a function, unless it has ended
+	ahead atomic.Int64 // how far its clock ran on while the process stood still
 }
 
 // bubble runs a test in virtual time.
@@ -105,9 +104,8 @@ func (w *world) open(change ...func(*Config)) *node {
 // sources returns what a client takes its time and its seeds from.
 func (w *world) sources(n *node) sources.Sources {
 	return sources.Sources{
-		Clock:  clock.Of(func() int64 { return w.now() + n.ahead.Load() }),
-		Seed:   func() string { return fmt.Sprintf("%016x%016x", w.seed, w.drawn.Add(1)) },
-		Opened: func(step func(func()) bool) { n.step = step },
+		Clock: clock.Of(func() int64 { return w.now() + n.ahead.Load() }),
+		Seed:  func() string { return fmt.Sprintf("%016x%016x", w.seed, w.drawn.Add(1)) },
 	}
 }
 
@@ -162,25 +160,6 @@ func (n *node) cutAsync() {
 func pass(d time.Duration) {
 	virtual.Sleep(d)
 	synctest.Wait()
-}
-
-// blockLoop makes the loop run this number of steps, one behind the other, with a wait in
-// each.
-func (n *node) blockLoop(steps int, wait func()) {
-	for range steps {
-		n.step(wait)
-	}
-	synctest.Wait()
-}
-
-// stopLoop makes the loop stand still until free is called.
-func (n *node) stopLoop() (free func()) {
-	freed := make(chan struct{})
-	n.blockLoop(1, func() { <-freed })
-	return sync.OnceFunc(func() {
-		close(freed)
-		synctest.Wait()
-	})
 }
 
 // sharedLog is a log that a test reads while the client writes to it.

@@ -39,7 +39,7 @@ func tracked(t *testing.T) []string {
 	return strings.Split(strings.Trim(string(list), "\x00"), "\x00")
 }
 
-// Whoever opens the repository sees the root first.
+// The root is what everybody sees first who opens the repository.
 func TestTheDoorIsSmall(t *testing.T) {
 	const mostFiles, mostEntries = 40, 75
 	entries := map[string]bool{}
