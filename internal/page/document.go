@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -56,14 +57,14 @@ func NewWithout(r *why.Report, rows []*Rows, after map[string]uint64, drawn []st
 		for recipe := range k.recipes() {
 			used[recipe] = !slices.Contains(drawn, recipe)
 		}
-		d.Logs = append(d.Logs, LogRows{l.Name, k.otherCharts(), d.encode(k.rows, int64(after[l.Name]), table)})
+		d.Logs = append(d.Logs, LogRows{l.Name, k.otherCharts(), d.encode(k, int64(after[l.Name]), table)})
 	}
 	return d, d.draw(used)
 }
 
 // encode returns the rows after a record as numbers.
-func (d *Document) encode(rows []row, after int64, table map[string]int64) []int64 {
-	all := make([]int64, 0, rowLength*len(rows))
+func (d *Document) encode(k *Rows, after int64, table map[string]int64) []int64 {
+	all := make([]int64, 0, rowLength*(blockRows*len(k.full)+len(k.rows)))
 	index := func(s string) int64 {
 		i, known := table[s]
 		if !known {
@@ -74,7 +75,7 @@ func (d *Document) encode(rows []row, after int64, table map[string]int64) []int
 		return i
 	}
 	var seq, at int64
-	for _, r := range rows {
+	for r := range k.each() {
 		if r.seq <= after {
 			continue
 		}
@@ -134,23 +135,50 @@ func (d *Document) JSON() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// writeJSON writes what JSON returns.
-func (d *Document) writeJSON(w io.Writer) error {
+// writeJSON writes what JSON returns, a part at a time: as a whole it is large.
+func (d *Document) writeJSON(w io.Writer) (err error) {
 	d.Strings = slices.Clip(d.Strings)
-	if d.Strings == nil {
-		d.Strings = []string{}
+	write := func(before string, value any) {
+		data, failed := json.Marshal(value)
+		err = cmp.Or(err, failed)
+		if err == nil {
+			_, err = io.WriteString(w, before)
+		}
+		if err == nil {
+			err = writeASCII(w, data)
+		}
 	}
-	data, err := json.Marshal(d)
-	if err != nil {
-		return err
+	write(`{"picture":`, d.Picture)
+	if d.Dir != "" {
+		write(`,"dir":`, d.Dir)
 	}
-	return writeASCII(w, data)
+	write(`,"charts":`, d.Charts)
+	before := `,"strings":[`
+	for _, s := range d.Strings {
+		write(before, s)
+		before = ","
+	}
+	if len(d.Strings) == 0 {
+		_, err = io.WriteString(w, before)
+	}
+	before = `],"logs":[`
+	for i := range d.Logs {
+		write(before, &d.Logs[i])
+		before = ","
+	}
+	if len(d.Logs) == 0 && err == nil {
+		_, err = io.WriteString(w, before)
+	}
+	if err == nil {
+		_, err = io.WriteString(w, "]}")
+	}
+	return err
 }
 
 // writeASCII writes JSON with an escape for each character that is not in ASCII. Only strings have such characters.
 func writeASCII(w io.Writer, data []byte) error {
 	const block = 1 << 16
-	out := make([]byte, 0, block)
+	out := make([]byte, 0, min(block, len(data)+16))
 	for len(data) > 0 {
 		r, n := utf8.DecodeRune(data)
 		switch {

@@ -182,3 +182,23 @@ func TestJSONIsASCII(t *testing.T) {
 		t.Errorf("%v: %q, want %q", err, again.Strings, d.Strings)
 	}
 }
+
+// What is written a part at a time is what the encoder of the whole writes.
+func TestADocumentIsWrittenInParts(t *testing.T) {
+	whole := of(t, "paused", Whole)
+	named := *whole
+	named.Dir = "/var/log/é"
+	for _, d := range []*Document{whole, &named, {Charts: map[string]string{}, Strings: []string{}, Logs: []LogRows{}}} {
+		data, err := json.Marshal(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want bytes.Buffer
+		if err := writeASCII(&want, data); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := d.JSON(); err != nil || !bytes.Equal(got, want.Bytes()) {
+			t.Errorf("%d bytes, want %d: %v", len(got), want.Len(), err)
+		}
+	}
+}

@@ -3,9 +3,9 @@ package page
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -41,30 +41,19 @@ type Rows struct {
 	r       why.Reader
 	header  events.Header
 	detail  Detail
+	full    [][]row // the blocks before rows: of a log with a budget
 	rows    []row
 	strings map[string]string // so that each is kept once
+	wall    int64             // of Header.StartAt, nanoseconds since 1970
 	budget  *Budget
+	dropped bool // rows before these were not kept
+	below   bool // the last record's was not kept
+	spent   bool // the budget is
 }
-
-// Budget is how many records several logs may have together, so that their rows are kept: with more of them, none are.
-// It is safe for concurrent use.
-type Budget struct {
-	Most int
-	read atomic.Int64
-}
-
-// Spent reports whether the logs have more records than that.
-func (b *Budget) Spent() bool { return b != nil && b.read.Load() > int64(b.Most) }
 
 // Keep returns a reader that keeps what it reads for a page.
 func Keep(header events.Header, r why.Reader, detail Detail) *Rows {
 	return &Rows{r: r, header: header, detail: detail, strings: map[string]string{}}
-}
-
-// Within has rows kept only if the logs have no more records than the budget allows. It returns k.
-func (k *Rows) Within(b *Budget) *Rows {
-	k.budget = b
-	return k
 }
 
 // KeepPart keeps the records of a part of a log. It reads up to its end, or up to what cannot be read.
@@ -88,18 +77,27 @@ func KeepPart(header events.Header, r why.Reader, detail Detail, part why.Part) 
 func (k *Rows) Next() (events.Record, error) {
 	rec, err := k.r.Next()
 	if err != nil {
+		if k.budget != nil && errors.Is(err, io.EOF) {
+			k.strings, k.r = nil, ended{torn: k.Torn(), end: k.End()} // what they remember is large
+		}
 		return rec, err
 	}
-	if k.budget != nil {
-		k.budget.read.Add(1)
-	}
-	if k.budget.Spent() {
-		k.rows, k.strings = nil, map[string]string{}
-	} else {
+	if k.budget == nil || k.budget.takes(k, rec.Event.At) {
 		k.add(rec)
 	}
 	return rec, err
 }
+
+// ended is a reader that is at its end, with how its log ended.
+type ended struct {
+	why.NoRecords
+	torn bool
+	end  *events.End
+}
+
+func (e ended) Torn() bool { return e.torn }
+
+func (e ended) End() *events.End { return e.end }
 
 // Torn reports whether the log's last line had no end.
 func (k *Rows) Torn() bool {
@@ -138,7 +136,10 @@ func (k *Rows) add(r events.Record) {
 		kept.flags |= flagInner
 	}
 	if k.detail == Whole {
-		kept.effects, kept.facts = k.once(k.effects(r)), k.once(facts(r.Event))
+		kept.effects, kept.facts = k.effects(r), facts(r.Event)
+		if !k.budget.Spent() { // else most of them go again
+			kept.effects, kept.facts = k.once(kept.effects), k.once(kept.facts)
+		}
 	}
 	k.rows = append(k.rows, kept)
 }
@@ -201,7 +202,7 @@ func facts(ev events.Event) string {
 // recipes returns those of the machines that have records.
 func (k *Rows) recipes() map[string]bool {
 	all := map[string]bool{}
-	for _, r := range k.rows {
+	for r := range k.each() {
 		all[recipeOf(r.machine)] = true
 	}
 	return all
@@ -219,6 +220,9 @@ var errNoRows = errors.New("page: want the rows of each log of the report, in it
 
 // Last returns the number of the last record, 0 for none.
 func (k *Rows) Last() uint64 {
+	for i := len(k.full); len(k.rows) == 0 && i > 0; i-- {
+		k.full, k.rows = k.full[:i-1], k.full[i-1]
+	}
 	if len(k.rows) == 0 {
 		return 0
 	}

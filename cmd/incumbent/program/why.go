@@ -168,6 +168,7 @@ func (e *explainer) run(args []string) error {
 		return err
 	}
 	e.progress.ended.Store(true)
+	e.collectMore()
 	logs, left := why.LeaveOutTwice(logs)
 	for _, l := range left {
 		more := ""

@@ -20,6 +20,14 @@ func (e *explainer) keep(h events.Header, r why.Reader) *page.Rows {
 	return page.Keep(h, r, e.detail()).Within(&e.budget)
 }
 
+// collectMore has the garbage collector run more often from now on, for a page: what is kept is large, and little is
+// added to it.
+func (e *explainer) collectMore() {
+	if e.html != "" && os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(15)
+	}
+}
+
 func (e *explainer) detail() page.Detail {
 	if e.redacted {
 		return page.Unnamed
@@ -27,17 +35,16 @@ func (e *explainer) detail() page.Detail {
 	return page.Whole
 }
 
-// narrow has the page show a part of the logs, if they have too many records. It reads that part again.
+// narrow has the page show a part of the logs, if they have too many records. It reads again what is not kept.
 func (e *explainer) narrow(r *why.Report) {
 	w := r.Narrow(mostOnPage)
 	if w == nil {
 		return
 	}
-	if os.Getenv("GOGC") == "" { // what is kept is large, and little is added to it
-		defer debug.SetGCPercent(debug.SetGCPercent(20))
-	}
 	for i, l := range e.logs {
-		e.kept[i] = e.readPart(e.files[l], l.Header, w.Parts[i])
+		if !e.kept[i].Only(w.Parts[i]) { // of another time than the last, or its host's clock is wrong
+			e.kept[i] = e.readPart(e.files[l], l.Header, w.Parts[i])
+		}
 	}
 }
 
