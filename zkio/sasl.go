@@ -130,7 +130,8 @@ func (w *wire) logIn() error {
 	return w.s.loginRefused(fmt.Sprintf("did not end after %d tokens", maxTokens))
 }
 
-// sendToken sends the token, and returns the server's.
+// sendToken sends the token, and returns the server's. The zxid of the answer is 0, and would not be noted: it is no
+// state that this client has seen, and watch events before it are still to come.
 func (w *wire) sendToken(xid int32) ([]byte, error) {
 	_, a, err := w.exchange(newFrame(xid, opSASL).bytes(w.sasl.token).finish(), xid)
 	if err != nil {
