@@ -34,6 +34,7 @@ type node struct {
 	sent    int64
 	czxid   int64
 	gone    int64 // the zxid of its own client's delete; 0: the log has none
+	asked   bool  // its own client sent a delete
 	session *session
 }
 
@@ -235,6 +236,9 @@ func (l *Log) addRequest(r events.Record, text string) bool {
 // askDelete notes that a node is to be deleted by a request.
 func (l *Log) askDelete(r events.Record, n uint64, path string) {
 	key := timerKey{r.Machine, n}
+	if own := l.nodes[path]; own != nil {
+		own.asked = true
+	}
 	l.pending[key] = append(l.pending[key], len(l.deletes))
 	l.deletes = append(l.deletes, deletion{seq: r.Seq, at: r.Event.At, path: l.kept(path)})
 }

@@ -230,10 +230,8 @@ func (h *history) outlives(l *Log, n *node) bool {
 		n.session == nil || n.session.lost != nil || n.session.closeAsked != 0 || n.session != l.session.current {
 		return false
 	}
-	for _, d := range l.deletes {
-		if d.path == n.path {
-			return false
-		}
+	if n.asked {
+		return false
 	}
 	for _, other := range h.logs {
 		if sawGone(other, n.path, other.lastSeq) != 0 {
