@@ -26,7 +26,7 @@ func Modules() (fs.FS, error) { return fs.Sub(assets, "assets") }
 // HTML returns the page: one file with its script, its style and its data.
 func HTML(d *Document, use Use) ([]byte, error) {
 	var zipped bytes.Buffer
-	z, err := gzip.NewWriterLevel(&zipped, gzip.BestCompression)
+	z, err := gzip.NewWriterLevel(&zipped, gzip.DefaultCompression)
 	if err == nil {
 		err = d.writeJSON(z)
 	}
