@@ -49,7 +49,7 @@ func waitSideBySide() {
 	flag.Parse()
 	parallel := flag.Lookup("test.parallel")
 	if parallel.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
-		_ = parallel.Value.Set("4")
+		_ = parallel.Value.Set("5")
 	}
 }
 
