@@ -128,7 +128,8 @@ func (b believer) HasLeadership() bool { return bool(b) }
 
 func TestLeaderOnly(t *testing.T) {
 	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
-	list := map[string]string{"a": "https://10.0.0.7:8443/ignored", "odd": "javascript:alert(1)", "plain": "10.0.0.7"}
+	list := map[string]string{"a": "https://10.0.0.7:8443/ignored", "odd": "javascript:alert(1)", "plain": "10.0.0.7",
+		"http": "http://10.0.0.8", "ftp": "ftp://10.0.0.7/x", "nowhere": "https:///x"}
 	for _, c := range []struct {
 		leads        believer
 		leader, url  string
@@ -145,6 +146,9 @@ func TestLeaderOnly(t *testing.T) {
 		{leader: "https://evil.example", url: "/x", status: 503, retry: "1"},
 		{leader: "odd", url: "/x", status: 503, retry: "1"},
 		{leader: "plain", url: "/x", status: 503, retry: "1"},
+		{leader: "http", url: "/x", status: 307, to: "http://10.0.0.8/x?incumbent-hop=1"},
+		{leader: "ftp", url: "/x", status: 503, retry: "1"},
+		{leader: "nowhere", url: "/x", status: 503, retry: "1"},
 		{url: "/x", status: 503, retry: "1", withoutAllow: true},
 	} {
 		target := health.Allowed(func() string { return c.leader }, list)
