@@ -20,6 +20,8 @@ var (
 	ofZkmem    = Stage{Dir: "zkio/zkmem", Run: "."}
 	ofRoot     = Stage{Dir: ".", Run: ".", Skip: compilerDependent}
 	ofDoor     = Stage{Dir: "test/door", Run: "."}
+	ofHealth   = Stage{Dir: "health", Run: "."}
+	ofMetrics  = Stage{Dir: "metrics", Run: "."}
 	ofSuite    = Stage{Dir: "test/servers/suite", Run: "."} // its half in memory: quick starts no servers
 )
 
@@ -32,4 +34,6 @@ var targets = []Target{
 	{"zkio", 45, []Stage{ofZkio, ofDoor}},
 	{"zkio/zkmem", 30, []Stage{ofZkmem, ofZkio}},
 	{".", 60, []Stage{ofRoot, ofDoor, ofSuite}},
+	{"health", 40, []Stage{ofHealth}},
+	{"metrics", 40, []Stage{ofMetrics}},
 }
