@@ -3,7 +3,6 @@ package health_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -30,8 +29,12 @@ func leader(t *testing.T, c *incumbent.Client, path string) *httptest.ResponseRe
 func TestALongIDIsCut(t *testing.T) {
 	srv := zkmem.Start(t)
 	c, own := join(t, srv, "one")
-	_, err := own.Await(t.Context()) // from here on, there is the line's directory
-	if err = errors.Join(err, own.Close(t.Context())); err != nil {
+	leadership, err := own.Await(t.Context()) // from here on, there is the line's directory
+	if err != nil {
+		t.Fatal(err)
+	}
+	leadership.Release()
+	if err := own.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range []struct{ whole, shown string }{
@@ -41,12 +44,9 @@ func TestALongIDIsCut(t *testing.T) {
 		{strings.Repeat("x", 1023) + "ü", strings.Repeat("x", 1023) + "…"},
 		{strings.Repeat("x", 1022) + "üü", strings.Repeat("x", 1022) + "ü…"},
 	} {
-		node, err := srv.Create(line+"/_c_00000000-0000-0000-0000-000000000000-latch-", []byte(id.whole),
-			zkmem.PersistentSequential)
+		node, err := c.Create(line+"/_c_00000000-0000-0000-0000-000000000000-latch-", []byte(id.whole)).
+			Ephemeral().Sequential().Do(t.Context())
 		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Sync(line).Do(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		var body health.Leader
@@ -56,7 +56,7 @@ func TestALongIDIsCut(t *testing.T) {
 		if body.First == nil || body.First.ID != id.shown {
 			t.Errorf("an id of %d bytes is shown as %+v", len(id.whole), body.First)
 		}
-		if err := srv.Delete(node); err != nil {
+		if err := c.Delete(node).Do(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
