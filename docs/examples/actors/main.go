@@ -6,6 +6,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log"
@@ -75,11 +76,11 @@ func (s *service) lead(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return latch.Run(ctx, func(l *incumbent.Leadership) error {
+	return cmp.Or(latch.Run(ctx, func(l *incumbent.Leadership) error {
 		s.say("leading, token %d", l.Token())
 		<-l.Context().Done() // the work: give it this context, and the token to what it writes to
 		return context.Cause(l.Context())
-	})
+	}), context.Cause(ctx)) // that the context has ended is no error of Run: the group is to know why
 }
 
 // turns takes part in work that goes round: each instance does a piece, and queues again.
@@ -96,7 +97,7 @@ func (s *service) turns(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return selector.Run(ctx)
+	return cmp.Or(selector.Run(ctx), context.Cause(ctx))
 }
 
 // withErrgroup runs the actors in an errgroup: the first error ends the context of the others, and Wait awaits them all.
