@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"maps"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -36,11 +37,12 @@ func TestAwaitFollowsTheClock(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			virtual.Test(t, func(t *testing.T) {
-				began, ahead := time.Now().Truncate(time.Minute).Add(10*time.Second), time.Duration(0)
+				began := time.Now().Truncate(time.Minute).Add(10 * time.Second)
 				start := time.Now()
-				now := func() time.Time { return began.Add(time.Since(start) + ahead) }
+				var ahead atomic.Int64
+				now := func() time.Time { return began.Add(time.Since(start) + time.Duration(ahead.Load())) }
 				tick := func() time.Time { return Every(time.Minute).Next(now()) }
-				time.AfterFunc(time.Second, func() { ahead = c.set })
+				time.AfterFunc(time.Second, func() { ahead.Store(int64(c.set)) })
 				if !Await(now, tick, nil, nil) {
 					t.Fatal("no tick came")
 				}
