@@ -48,8 +48,12 @@ func (r *Report) reasons(m Move) (all []Because) {
 		Server: t.Log.serverAt(t.Session, m.Ending.At), log: t.Log, at: r.wall(t.Log, ended), Role: RoleEnded})
 	r.ownReasons(m, add)
 	for _, s := range r.skipped(m) {
+		role := RoleDelayed
+		if s.early {
+			role = RoleNeither
+		}
 		add(Because{Participant: s.Participant, Cause: s.Cause, Text: s.Participant + " was skipped: " + plain(s.Why),
-			Server: s.server, log: s.log, at: s.since, Role: RoleDelayed})
+			Server: s.server, log: s.log, at: s.since, Role: role})
 	}
 	for _, trouble := range m.Troubles {
 		add(Because{Participant: trouble.Participant, Cause: trouble.Cause, Text: plain(trouble.sentence().Text),

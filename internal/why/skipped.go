@@ -21,6 +21,7 @@ type Skipped struct {
 	node   *node
 	server string // of the connection that did not work
 	since  int64  // when that was so, by the clock that is shown
+	early  bool   // its node went before that of the term before: nobody waited for it
 }
 
 // skipped returns who was in line ahead of the one that leads next, and did not lead.
@@ -47,6 +48,8 @@ func (r *Report) skipped(m Move) (all []Skipped) {
 			one.Participant, one.At = p.log.nameOf(p.node.machine), *at(r.wall(m.To.Log, m.To.ElectedAt))
 			one.For, one.log, one.node = m.To.who(), p.log, p.node
 			if end := r.h.endOf(p.node.path, p.node.czxid); end != nil {
+				before := r.h.endOf(m.From.Node, m.From.Token)
+				one.early = before != nil && end.ended.Zxid < before.ended.Zxid
 				one.Until = at(min(end.ended.Time*milli+r.face.shift, one.At.UnixNano()))
 			}
 			one.Text = one.text()

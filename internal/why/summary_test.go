@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/why/txnlog"
 )
 
 // on reads a log that was written on one host with the others.
@@ -164,6 +165,21 @@ func TestASummarySaysWhoWasSkipped(t *testing.T) {
 	}
 	if s.Leader != "carol" || s.Token != 3 || s.NobodySince != nil {
 		t.Errorf("%+v", s)
+	}
+	// Nobody waited for one whose node went before the leader's.
+	change := func(zxid int64, kind int32, path string, session int64) txnlog.Txn {
+		one := txnlog.Change{Kind: kind, Path: path, Ephemeral: kind == txnlog.Create}
+		return txnlog.Txn{Zxid: zxid, Session: session, Kind: kind, Time: 5, Changes: []txnlog.Change{one}}
+	}
+	for role, ends := range map[string][]string{
+		"the next came later": {a.own, b.own}, "also wrong then": {b.own, a.own},
+	} {
+		txns := []txnlog.Txn{change(1, txnlog.Create, a.own, 101), change(2, txnlog.Create, b.own, 102),
+			change(4, txnlog.Delete, ends[0], 9), change(5, txnlog.Delete, ends[1], 9)}
+		r := Explain([]*Log{a.on(t, "alice"), l, c.on(t, "carol")}, txns, Options{})
+		if text := strings.Join(r.Lines(false), "\n"); !strings.Contains(text, role+": bob was skipped") {
+			t.Errorf("want %q:\n%s", role, text)
+		}
 	}
 }
 
