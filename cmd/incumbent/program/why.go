@@ -51,21 +51,22 @@ one. Those of another ensemble are left out, and the first line says so.
 The first line has up to three verdicts: whether two had the right to lead at once,
 whether two worked at once, and what became of guarded writes (Leadership.Write). When
 work ended is in the log; of the commands of elect and lock it is in the files
-*.commands and *.commands.gz, which --record writes next to the logs: give them, too. Each further line
-is one move: who led, until when, why that ended, what became of the node, who leads
-next and by which transition, and how long nobody had the right to believe. A sentence
-ends with its records, as in
-[host1:43], which "incumbent replay --print host1.log" shows. "Proven" is by the order
-of records and zxids, "measured" by clocks whose error is smaller than what they show.
-
-Of an ElasticJob job, a move says which items its new leader dealt to which instance, which
-it offered to others because theirs had died, who took them over, and what was refused. The
-log of an instance has what it did itself.
+*.commands and *.commands.gz, which --record writes next to the logs: give them, too.
 
 Then comes a summary: who leads where the logs end, who holds (in --json: holders) if
 several may, or since when nobody leads and which node of whose process is in the way; for
 how long nobody led; who was skipped and why; and what to do. Several lines are a table,
 those in trouble first.
+
+Each line after that is one move: who led, until when, why that ended, what became of
+the node, who leads next and by which transition, and how long nobody had the right to
+believe. A sentence ends with its records, as in [host1:43], which "incumbent replay
+--print host1.log" shows. "Proven" is by the order of records and zxids, "measured" by
+clocks whose error is smaller than what they show.
+
+Of an ElasticJob job, a move says which items its new leader dealt to which instance, which
+it offered to others because theirs had died, who took them over, and what was refused. The
+log of an instance has what it did itself.
 
 --around 12:03 shows the moves of that minute. If there is none, it shows the nearest,
 and a line says so, and who led throughout; a time outside of the logs is an error (64).
