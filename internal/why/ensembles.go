@@ -155,16 +155,9 @@ func (h *history) sameSession() string {
 // sameNumber returns what says that a directory gave a number to two nodes, the second while the first was there. A
 // directory that is created again counts from 0, and only if it was empty before.
 func (h *history) sameNumber() string {
-	byDir := map[string][]place{}
-	for _, l := range h.logs {
-		for path, n := range l.nodes {
-			if order := orderOf(path); order >= 0 {
-				byDir[dirOf(path)] = append(byDir[dirOf(path)], place{order, l, n})
-			}
-		}
-	}
-	for _, dir := range sortedKeys(byDir) {
-		all := byDir[dir]
+	places := h.allPlaces()
+	for _, dir := range sortedKeys(places) {
+		all := slices.DeleteFunc(slices.Clone(places[dir]), func(p place) bool { return p.order < 0 })
 		slices.SortFunc(all, func(a, b place) int {
 			return cmp.Or(cmp.Compare(a.node.czxid, b.node.czxid), strings.Compare(a.node.path, b.node.path))
 		})

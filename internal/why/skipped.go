@@ -77,7 +77,10 @@ type place struct {
 }
 
 // placesIn returns the nodes in a directory, by their numbers.
-func (h *history) placesIn(dir string) []place {
+func (h *history) placesIn(dir string) []place { return h.allPlaces()[dir] }
+
+// allPlaces returns the nodes that clients created, by directory and by their numbers.
+func (h *history) allPlaces() map[string][]place {
 	if h.places == nil {
 		h.places = map[string][]place{}
 		for _, l := range h.logs {
@@ -92,7 +95,7 @@ func (h *history) placesIn(dir string) []place {
 			})
 		}
 	}
-	return h.places[dir]
+	return h.places
 }
 
 func (l *Log) ledOn(path string) bool {
