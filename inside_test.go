@@ -45,6 +45,17 @@ func TestRunHasTheCauseWhateverIsNoticedFirst(t *testing.T) {
 	})
 }
 
+// openAs opens a latch whose events another receiver gets, which passes on what it does not hold back.
+func openAs(t *testing.T, n *node, l *Latch, to receiver) {
+	t.Helper()
+	l.participant.prepare(n.Client, "/line", LatchOptions{})
+	_, err := n.register(machines.LatchRecipe.Name(), func(id events.ID) receiver {
+		l.participant.id = id
+		return to
+	}, LatchOptions{}.open("/line", n.config))
+	fine(t, err)
+}
+
 // delayedLatch is a latch that learns its machine's state late.
 type delayedLatch struct {
 	*Latch
@@ -62,13 +73,7 @@ func TestStartReturnsWhenStarted(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		c := w.open()
 		l := delayedLatch{&Latch{}, make(chan struct{})}
-		l.Latch.participant.prepare(c.Client, "/line", LatchOptions{})
-		if _, err := c.register(machines.LatchRecipe.Name(), func(id events.ID) receiver {
-			l.Latch.participant.id = id
-			return l
-		}, LatchOptions{}.open("/line", c.config)); err != nil {
-			t.Fatal(err)
-		}
+		openAs(t, c, l.Latch, l)
 		started := make(chan error, 1)
 		go func() { started <- l.Start() }()
 		synctest.Wait()
@@ -233,13 +238,7 @@ func TestNobodyIsElectedByTheClientsEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		next := lateClosingLatch{&Latch{}, make(chan struct{})}
-		next.Latch.participant.prepare(c.Client, "/line", LatchOptions{})
-		if _, err := c.register(machines.LatchRecipe.Name(), func(id events.ID) receiver {
-			next.Latch.participant.id = id
-			return next
-		}, LatchOptions{}.open("/line", c.config)); err != nil {
-			t.Fatal(err)
-		}
+		openAs(t, c, next.Latch, next)
 		for _, l := range []*Latch{first, next.Latch} {
 			if err := l.Start(); err != nil {
 				t.Fatal(err)
