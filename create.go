@@ -31,8 +31,8 @@ type CreateRequest struct {
 }
 
 // Create creates a node with these data and the access list of Config.ACL, and returns its
-// real path. If the node exists already, the error is an *Error with the code NODEEXISTS;
-// if a parent is missing, with NONODE, unless Parents was called.
+// real path. If the node exists already, the error is ErrNodeExists;
+// if a parent is missing, ErrNoNode, unless Parents was called.
 //
 //	client.Create("/app/config", data).Parents().Do(ctx)
 //	client.Create("/jobs/job-", data).Sequential().Protected().Do(ctx)

@@ -225,7 +225,7 @@ func newRequest(c *Client, op, path string, ops ...events.Op) request {
 
 // Get reads a node's data and Stat, from the server that the client is connected to, which
 // may lag behind the ensemble's leader: call Sync before if that matters. If the node does
-// not exist, the error is an *Error with the code NONODE.
+// not exist, the error is ErrNoNode.
 func (c *Client) Get(path string) *Request[Node] {
 	return &Request[Node]{newRequest(c, "get", path), func(r Result) Node {
 		if r.Stat == nil {
@@ -284,7 +284,7 @@ func (c *Client) Multi(ops ...Op) *Request[[]OpResult] {
 type SetRequest struct{ request }
 
 // Set replaces a node's data, and returns its new Stat. If the node does not exist, the
-// error is an *Error with the code NONODE.
+// error is ErrNoNode.
 func (c *Client) Set(path string, data []byte) *SetRequest {
 	r := newRequest(c, "set", path, SetData(path, data, AnyVersion).event())
 	return &SetRequest{r}
@@ -302,7 +302,7 @@ func (r *SetRequest) Do(ctx context.Context) (Stat, error) {
 }
 
 // Version makes the write depend on the version of the data, Stat.Version of what was read:
-// if they have another one, the error is an *Error with the code BADVERSION.
+// if they have another one, the error is ErrBadVersion.
 // -1 is an error, since the server would take it for any version: leave Version out if that is meant.
 func (r *SetRequest) Version(version int32) *SetRequest {
 	r.client.opened()
@@ -314,8 +314,8 @@ func (r *SetRequest) Version(version int32) *SetRequest {
 // DeleteRequest deletes a node; Client.Delete returns one.
 type DeleteRequest struct{ request }
 
-// Delete deletes a node that has no children (with children the code is NOTEMPTY). If the
-// node does not exist, the error is an *Error with the code NONODE.
+// Delete deletes a node that has no children (with children: ErrNotEmpty). If the
+// node does not exist, the error is ErrNoNode.
 func (c *Client) Delete(path string) *DeleteRequest {
 	return &DeleteRequest{newRequest(c, "delete", path, DeleteNode(path, AnyVersion).event())}
 }
@@ -325,7 +325,7 @@ func (c *Client) Delete(path string) *DeleteRequest {
 func (r *DeleteRequest) Do(ctx context.Context) error { return r.run(ctx).Err }
 
 // Version makes the delete depend on the version of the data: if they have another one, the
-// error is an *Error with the code BADVERSION. -1 is an error, as in SetRequest.Version.
+// error is ErrBadVersion. -1 is an error, as in SetRequest.Version.
 func (r *DeleteRequest) Version(version int32) *DeleteRequest {
 	r.client.opened()
 	r.refuseAnyVersion(version)
