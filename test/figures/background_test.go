@@ -43,7 +43,9 @@ func (f *flight) Write(p []byte) (int, error) {
 
 // Ten thousand creates in the background, at a server that answers none of them for a
 // while: the memory they need meanwhile, how many are pending, and that none is lost.
-func TestManyRequestsInTheBackground(t *testing.T) {
+func TestManyRequestsInTheBackground(t *testing.T) { alone(t, manyRequestsInTheBackground) }
+
+func manyRequestsInTheBackground(t *testing.T) {
 	srv := zkmem.Start(t)
 	found(t, srv, "/n")
 	many := size()

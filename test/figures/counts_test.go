@@ -164,7 +164,7 @@ func figure(t testing.TB, what string, got, most int) {
 	t.Helper()
 	t.Logf("%-60s %5d   (at most %d)", what, got, most)
 	if got > most {
-		t.Errorf("%s: %d, want at most %d", what, got, most)
+		t.Errorf("%s: %d"+above+"%d", what, got, most)
 	}
 }
 

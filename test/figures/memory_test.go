@@ -27,6 +27,10 @@ func TestTheMemoryOfALatch(t *testing.T) {
 		serve(t)
 		return
 	}
+	alone(t, memoryOfALatch)
+}
+
+func memoryOfALatch(t *testing.T) {
 	many := size()
 	srv := otherProcess(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*tape.Within)

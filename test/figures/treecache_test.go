@@ -173,7 +173,9 @@ func TestRequestsOfManyWritesOfOneNode(t *testing.T) {
 
 // The memory of a cache for each node, without its data: its change and the machine's
 // state; and, without a recursive watch, two watches.
-func TestMemoryOfATreeCache(t *testing.T) {
+func TestMemoryOfATreeCache(t *testing.T) { alone(t, memoryOfATreeCache) }
+
+func memoryOfATreeCache(t *testing.T) {
 	srv := zkmem.Start(t)
 	paths := []string{"/services"}
 	for many := size(); len(paths) < many; {
@@ -189,7 +191,8 @@ func TestMemoryOfATreeCache(t *testing.T) {
 		if plain {
 			own, what = own-watchesOf(paths), "with watches of their own"
 		}
-		figure(t, fmt.Sprintf("bytes of heap for each of the %d nodes of a tree cache, %s, without data", len(paths), what), int(own)/len(paths), 2<<10)
+		what = fmt.Sprintf("bytes of heap for each of the %d nodes of a tree cache, %s, without data", len(paths), what)
+		figure(t, what, int(own)/len(paths), 1<<10)
 	}
 }
 
