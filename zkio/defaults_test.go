@@ -104,7 +104,7 @@ func TestACredentialIsSentAsGiven(t *testing.T) {
 	if err != nil || a.credentials() != "user:pass:word" || parsed.credentials() != a.credentials() {
 		t.Errorf("%q, %q, %v", a.credentials(), parsed.credentials(), err)
 	}
-	if frame := string(authFrame(a)); !strings.HasSuffix(frame, "\x00\x00\x00\x06digest\x00\x00\x00\x0euser:pass:word") {
+	if frame := string(AuthFrame(a)); !strings.HasSuffix(frame, "\x00\x00\x00\x06digest\x00\x00\x00\x0euser:pass:word") {
 		t.Errorf("%q", frame)
 	}
 	if got := (Auth{Scheme: "ip"}).credentials(); got != "" {

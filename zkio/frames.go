@@ -169,7 +169,8 @@ func (f frame) finish() []byte {
 	return f
 }
 
-func authFrame(a Auth) []byte {
+// AuthFrame returns the request that presents a credential, with its length: for programs that ask a server themselves.
+func AuthFrame(a Auth) []byte {
 	return newFrame(xidAuth, opAuth).int32(0).bytes([]byte(a.Scheme)).bytes([]byte(a.credentials())).finish()
 }
 

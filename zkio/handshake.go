@@ -176,7 +176,7 @@ func (w *wire) expired(text string) error {
 
 // authenticate sends one credential and waits for the reply.
 func (w *wire) authenticate(auth Auth) error {
-	_, a, err := w.exchange(authFrame(auth), xidAuth)
+	_, a, err := w.exchange(AuthFrame(auth), xidAuth)
 	if err != nil {
 		return err
 	}

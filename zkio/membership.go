@@ -29,6 +29,16 @@ func (a *Adapter) Follow(data []byte) (list []string, err error) {
 // maxMembers is how many servers an ensemble has at most: the number of each is one byte of the ids of its sessions.
 const maxMembers = 255
 
+// Member returns the address for clients in one line of the ensemble's configuration, "server.1=…". Loopback says
+// that an address of this machine may be meant. The error says what is wrong with the line.
+func Member(line string, loopback bool) (string, error) {
+	list, err := members([]byte(line), "", loopback)
+	if err != nil {
+		return "", err
+	}
+	return list[0], nil
+}
+
 // members returns the addresses for clients in a configuration, in its order. If a port is given, it takes the place of
 // those in the configuration, which names no port for TLS.
 func members(data []byte, port string, loopback bool) (list []string, err error) {

@@ -14,7 +14,8 @@ var (
 		"internal/clock", "internal/fault", "internal/flightlog", "internal/healthcheck", "internal/jobs",
 		"internal/journal", "internal/meters"}
 	// tools are the rooms behind the programs: no other program can import them.
-	tools = []string{"internal/world", "internal/why", "internal/why/txnlog", "internal/drawing", "internal/page", "internal/page/live",
+	tools = []string{"internal/doctor", "internal/world", "internal/why", "internal/why/txnlog",
+		"internal/drawing", "internal/page", "internal/page/live",
 		"internal/digestmd5", "internal/play", "internal/play/web", "internal/play/server"}
 )
 
@@ -50,6 +51,7 @@ var rooms = map[string][]string{
 	"internal/world":         {"engine", "events", "machines", "zkio/zkmem", "internal/quorum"},
 	"internal/why":           {"events", "machines", "internal/why/txnlog"},
 	"internal/why/txnlog":    nil,
+	"internal/doctor":        {".", "events", "machines", "zkio"},
 	"internal/drawing":       {"engine", "events"},
 	"internal/page":          {"internal/drawing", "events", "machines", "internal/why"},
 	"internal/page/live":     {"events", "internal/page", "internal/why", "internal/segments"},

@@ -112,16 +112,21 @@ func addTime(e *zerolog.Event, _ zerolog.Level, _ string) {
 
 // credentials reads the credentials. None of its errors contains them.
 func (c *connection) credentials(a *app) ([]incumbent.Auth, error) {
+	return credentialsOf(c, a, incumbent.ParseAuth)
+}
+
+// credentialsOf reads the credentials by this parser. None of its errors contains them.
+func credentialsOf[T any](c *connection, a *app, parse func(string) (T, error)) ([]T, error) {
 	if c.authFile == "" {
 		env := os.Getenv("INCUMBENT_AUTH")
 		if env == "" {
 			return nil, nil
 		}
-		auth, err := incumbent.ParseAuth(env)
+		auth, err := parse(env)
 		if err != nil {
 			return nil, cli.Usage("INCUMBENT_AUTH: %w", trimLibrary(err))
 		}
-		return []incumbent.Auth{auth}, nil
+		return []T{auth}, nil
 	}
 	f, err := os.Open(c.authFile)
 	if err != nil {
@@ -129,14 +134,14 @@ func (c *connection) credentials(a *app) ([]incumbent.Auth, error) {
 	}
 	defer f.Close()
 	a.noteIfOthersMayRead(f)
-	var all []incumbent.Auth
+	var all []T
 	lines := bufio.NewScanner(f)
 	for n := 1; lines.Scan(); n++ {
 		line := strings.TrimSpace(lines.Text())
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		auth, err := incumbent.ParseAuth(line)
+		auth, err := parse(line)
 		if err != nil {
 			return nil, cli.Usage("--auth-file %s, line %d: %w", c.authFile, n, err)
 		}

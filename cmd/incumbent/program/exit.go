@@ -2,6 +2,8 @@ package program
 
 // Exit codes in addition to those of cli.
 const (
+	exitWarned      = 1   // doctor: the ensemble is fit with warnings
+	exitNotFit      = 2   // doctor: it is not fit
 	exitDamaged     = 2   // replay, why: the log cannot be read, or another chart wrote it
 	exitDiverged    = 3   // replay, why: the same events had other effects
 	exitTwo         = 4   // why: two had the right to believe at once

@@ -1,0 +1,135 @@
+package program
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/incumbent-go/incumbent/cmd/internal/cli"
+	"github.com/incumbent-go/incumbent/internal/doctor"
+	"github.com/incumbent-go/incumbent/zkio"
+)
+
+// doctorFlags are those of doctor besides the connection's.
+type doctorFlags struct {
+	syncLimit, elections, adminPort int
+	observerMasters, quiet          bool
+	within                          time.Duration
+}
+
+func (a *app) doctor() *cobra.Command {
+	conn, f := &connection{}, doctorFlags{}
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "say whether an ensemble is fit for the promises",
+		Long: `Ask every server of the list, and each that the ensemble names: does it open a
+session, is it of the same ensemble, of which release, in which role, and how far
+behind? Which session timeouts does it grant, which tick does it have? Then say what
+that means for a client, problems first, each with what to do. What could not be
+asked is listed: nothing is guessed.
+
+It opens sessions and closes them, and writes no node.
+
+Exit codes:
+   0  fit
+   1  fit with warnings
+   2  not fit
+  64  the command line is wrong
+  69  no server opened a session`,
+		Example: "  incumbent doctor --session-timeout 6s\n" +
+			"  incumbent doctor --quiet || mail -s ensemble ops   # prints problems and warnings only\n" +
+			"  incumbent doctor --json | jq '.findings[].id'",
+		Args: exactly(),
+		RunE: func(c *cobra.Command, _ []string) error { return a.examine(c.Context(), conn, f) },
+	}
+	c.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "session-timeout" {
+			name = "timeout"
+		}
+		return pflag.NormalizedName(name)
+	})
+	conn.flags(a, c.Flags())
+	c.Flags().IntVar(&f.syncLimit, "sync-limit", 5, "the Config.SyncLimit of the clients")
+	c.Flags().BoolVar(&f.observerMasters, "observer-masters", false, "the clients have Config.ObserverMasters")
+	c.Flags().IntVar(&f.elections, "elections", 1, "how many elections the heartbeats are counted for")
+	c.Flags().IntVar(&f.adminPort, "admin-port", 8080, "the port of the servers' admin server; 0: do not ask it")
+	c.Flags().DurationVar(&f.within, "within", 30*time.Second, "how long the whole may take")
+	c.Flags().BoolVar(&f.quiet, "quiet", false,
+		"print problems and warnings only, and nothing if there are none: for cron")
+	a.JSONFlag(c)
+	return c
+}
+
+// check refuses what cannot be asked for.
+func (f doctorFlags) check() error {
+	switch {
+	case f.within <= 0:
+		return cli.Usage("--within is %s: give a positive time, such as 30s", f.within)
+	case f.elections < 1:
+		return cli.Usage("--elections is %d: give at least 1", f.elections)
+	case f.syncLimit < 1:
+		return cli.Usage("--sync-limit is %d: give the ensemble's syncLimit, 5 by default", f.syncLimit)
+	case f.adminPort < 0 || f.adminPort > 65535:
+		return cli.Usage("--admin-port is %d: give a port, or 0", f.adminPort)
+	}
+	return nil
+}
+
+// maxStep is the longest time for one answer.
+const maxStep = 3 * time.Second
+
+// settings returns what the flags ask for.
+func (c *connection) settings(a *app, f doctorFlags) (doctor.Settings, error) {
+	cfg, err := c.config(a)
+	if err != nil {
+		return doctor.Settings{}, err
+	}
+	servers, chroot, err := zkio.ParseServers(c.servers)
+	if err != nil {
+		return doctor.Settings{}, cli.Usage("--servers: %w", err)
+	}
+	auth, err := credentialsOf(c, a, zkio.ParseAuth)
+	if err != nil {
+		return doctor.Settings{}, err
+	}
+	step := maxStep
+	if c.connectTimeout > 0 {
+		step = min(step, c.connectTimeout)
+	}
+	return doctor.Settings{Servers: servers, Chroot: chroot, TLS: c.tls(), SASL: cfg.SASL, Auth: auth,
+		Timeout: c.timeout, Tick: c.tick, SyncLimit: f.syncLimit, ObserverMasters: f.observerMasters,
+		Elections: f.elections, AdminPort: f.adminPort, Step: step}, nil
+}
+
+// examine prints what the examination found, and returns the exit code for it.
+func (a *app) examine(ctx context.Context, conn *connection, f doctorFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	settings, err := conn.settings(a, f)
+	if err != nil {
+		return err
+	}
+	ctx, stop := cli.Interruptible(ctx)
+	defer stop()
+	ctx, cancel := context.WithTimeoutCause(ctx, f.within, fmt.Errorf("it took longer than %s (--within)", f.within))
+	defer cancel()
+	report := doctor.Examine(ctx, settings)
+	switch {
+	case a.JSON:
+		a.Out.Object(report)
+	default:
+		for _, line := range report.Text(f.quiet) {
+			a.Out.Row(line)
+		}
+	}
+	codes := map[doctor.Verdict]int{doctor.Warned: exitWarned, doctor.NotFit: exitNotFit,
+		doctor.Unreachable: exitUnavailable}
+	if code := codes[report.Verdict]; code != 0 {
+		return &cli.ExitError{Code: code}
+	}
+	return nil
+}

@@ -1,0 +1,34 @@
+package doctor
+
+import (
+	"strconv"
+)
+
+// check is one check: a function of the facts.
+type check struct {
+	name  string
+	finds func(*Facts) []Finding
+}
+
+// checks are all of them, in the order in which findings of one severity are printed.
+var checks = []check{
+	{"reachable", checkReachable},
+	{"credentials", checkCredentials},
+	{"ensemble", checkEnsemble},
+	{"leader", checkLeader},
+	{"list", checkList},
+	{"chroot", checkChroot},
+	{"tick", checkTick},
+	{"sync-limit", checkSyncLimit},
+	{"grants", checkGrants},
+	{"belief", checkBelief},
+	{"observer-masters", checkObserverMasters},
+	{"lag", checkLag},
+	{"answers", checkAnswers},
+	{"words", checkWords},
+	{"version", checkVersion},
+}
+
+const ensemble = "ensemble"
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,172 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// checkReachable finds servers that open no session.
+func checkReachable(f *Facts) (all []Finding) {
+	severity := Warning
+	if len(f.serving()) == 0 {
+		severity = Unfit
+	}
+	for _, v := range f.servers {
+		switch {
+		case v.Serves || v.refused != nil && errors.As(v.refused, &refusedLogin{}):
+		case v.Role == roleReadOnly:
+			all = append(all, Finding{ID: "read-only", Severity: severity, Where: v.Address,
+				Is: "It is " + strings.TrimPrefix(v.Why, "it is ") + ".",
+				Do: "Find out why it does not reach the other servers: nobody can lead through it."})
+		default:
+			all = append(all, Finding{ID: "unreachable", Severity: severity, Where: v.Address,
+				Is: "It opens no session: " + v.Why + ".",
+				Do: "Start or mend it, or take it out of the list: after one more failure the ensemble may have " +
+					"no quorum."})
+		}
+	}
+	return all
+}
+
+// checkCredentials finds servers that refuse the login.
+func checkCredentials(f *Facts) (all []Finding) {
+	for _, v := range f.servers {
+		if v.refused != nil && errors.As(v.refused, &refusedLogin{}) {
+			all = append(all, Finding{ID: "login-refused", Severity: Unfit, Where: v.Address,
+				Is: "It does not let this client in: " + text(v.refused) + ".",
+				Do: "Check the user and the password or ticket: the server's log says why."})
+		}
+	}
+	return all
+}
+
+// checkEnsemble finds servers of another ensemble, and those that have another configuration.
+func checkEnsemble(f *Facts) (all []Finding) {
+	var first *Server
+	for _, v := range f.serving() {
+		if v.stranger {
+			all = append(all, Finding{ID: "other-ensemble", Severity: Unfit, Where: v.Address,
+				Is: "It does not know a session that another server of the list has just opened: it is of " +
+					"another ensemble, or forgets sessions.",
+				Do: "Take it out of the list: a client there can lead while another leads here."})
+			continue
+		}
+		switch {
+		case v.configErr != "":
+		case first == nil:
+			first = v
+		case v.config != first.config:
+			all = append(all, Finding{ID: "config-differs", Severity: Warning, Where: v.Address,
+				Is: fmt.Sprintf("Its /zookeeper/config is not that of %s.", first.Address),
+				Do: "Compare both, and find out why a reconfig did not reach it."})
+		}
+	}
+	return all
+}
+
+// checkLeader finds an ensemble in which all servers said their role, and not exactly one leads.
+func checkLeader(f *Facts) []Finding {
+	var leaders []string
+	for _, v := range f.servers {
+		if v.Serves && (v.Role == "" || v.Role == roleStandalone) || !v.Serves || v.stranger {
+			return nil
+		}
+		if v.Role == roleLeader {
+			leaders = append(leaders, v.Address)
+		}
+	}
+	switch {
+	case len(leaders) > 1:
+		return []Finding{{ID: "two-leaders", Severity: Unfit, Where: ensemble,
+			Is: "More than one server says that it leads: " + strings.Join(leaders, ", ") + ".",
+			Do: "Look again in some seconds: a deposed leader steps down; if both stay, these are two ensembles."}}
+	case len(leaders) == 0 && len(f.servers) > 1 && len(f.servers) >= len(f.members):
+		return []Finding{{ID: "no-leader", Severity: Warning, Where: ensemble, Is: "No server says that it leads.",
+			Do: "Name the servers that are missing in the list, or look again in some seconds."}}
+	}
+	return nil
+}
+
+// checkList finds a list of servers that is not that of the ensemble's configuration.
+func checkList(f *Facts) (all []Finding) {
+	named := slices.ContainsFunc(f.members, func(m member) bool { return m.address != "" })
+	var missing []string
+	for _, v := range f.servers {
+		switch {
+		case !v.Given:
+			missing = append(missing, v.Address)
+		case named && v.Serves && !v.Listed && !v.stranger && v.config != "":
+			all = append(all, Finding{ID: "not-listed", Severity: Warning, Where: v.Address,
+				Is: "The ensemble's configuration does not name this address.",
+				Do: "Check whether the server was removed from the ensemble; if clients only reach it by another " +
+					"name, nothing is wrong."})
+		}
+	}
+	if len(missing) > 0 {
+		all = append(all, Finding{ID: "list-incomplete", Severity: Note, Where: ensemble,
+			Is: "The list does not have all servers of the ensemble: " + strings.Join(missing, ", ") + ".",
+			Do: "Name them, too, or set Config.FollowEnsemble: else clients have fewer servers to go to."})
+	}
+	return all
+}
+
+// checkChroot finds a chroot that does not exist.
+func checkChroot(f *Facts) (all []Finding) {
+	if slices.ContainsFunc(f.serving(), func(v *Server) bool { return v.noChroot && !v.stranger }) {
+		all = append(all, Finding{ID: "no-chroot", Severity: Unfit, Where: f.settings.Chroot,
+			Is: "The chroot does not exist.",
+			Do: "Create it: no client does so."})
+	}
+	return all
+}
+
+// checkWords finds servers that do not say who they are.
+func checkWords(f *Facts) (all []Finding) {
+	for _, v := range f.serving() {
+		if len(v.silentWords) > 0 && !v.admin {
+			all = append(all, Finding{ID: "words-closed", Severity: Note, Where: v.Address,
+				Is: "It does not answer the words " + strings.Join(v.silentWords, ", ") +
+					", nor does its admin server.",
+				Do: "To know more, add them to its 4lw.commands.whitelist, or give the admin server's port with " +
+					"--admin-port."})
+		}
+	}
+	return all
+}
+
+// checkVersion finds releases that are not supported, several of them, and known faults.
+func checkVersion(f *Facts) (all []Finding) {
+	seen := map[release][]string{}
+	var order []release
+	for _, v := range f.serving() {
+		if v.release.known() {
+			if seen[v.release] == nil {
+				order = append(order, v.release)
+			}
+			seen[v.release] = append(seen[v.release], v.Address)
+		}
+	}
+	for _, r := range order {
+		where := strings.Join(seen[r], ", ")
+		if r.before(oldestSupported) {
+			all = append(all, Finding{ID: "old-version", Severity: Warning, Where: where,
+				Is: fmt.Sprintf("It is ZooKeeper %s, older than %s.", r, oldestSupported),
+				Do: "Upgrade: older servers are supported only as far as they were tried."})
+		}
+		for _, known := range touching(r) {
+			all = append(all, Finding{ID: "known-fault", Severity: known.severity, Where: where, Fault: known.number,
+				Is: fmt.Sprintf("ZooKeeper %s has %s: %s.", r, known.number, known.is), Do: sentence(known.do)})
+		}
+	}
+	if len(order) > 1 {
+		all = append(all, Finding{ID: "versions-differ", Severity: Note, Where: ensemble,
+			Is: fmt.Sprintf("The servers are of %d releases.", len(order)),
+			Do: "Bring all to one release when the upgrade is over."})
+	}
+	return all
+}
+
+// sentence returns a text with a capital at its beginning and a full stop.
+func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] + "." }

@@ -1,0 +1,210 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/incumbent-go/incumbent/zkio"
+)
+
+// member is a server that the ensemble's configuration names.
+type member struct {
+	name    string // "server.1"
+	address string // for clients; "": it names none
+	why     string // why not
+}
+
+// membersOf reads a configuration. With TLS, which it names no port for, a server's port is that of the list.
+func membersOf(config, tlsPort string, loopback bool) (all []member) {
+	for line := range strings.Lines(config) {
+		name, _, _ := strings.Cut(strings.TrimSpace(line), "=")
+		if !strings.HasPrefix(name, "server.") {
+			continue
+		}
+		m := member{name: name}
+		address, err := zkio.Member(strings.TrimSpace(line), loopback)
+		switch {
+		case err != nil:
+			m.why = text(err)
+		case tlsPort != "":
+			host, _, _ := net.SplitHostPort(address)
+			m.address = net.JoinHostPort(host, tlsPort)
+		default:
+			m.address = address
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// gather asks the servers of the list, then those that only the ensemble names, then all together.
+func gather(ctx context.Context, s Settings) *Facts {
+	f := &Facts{settings: s}
+	for _, address := range s.Servers {
+		if !slices.ContainsFunc(f.servers, func(v *Server) bool { return v.Address == address }) {
+			f.servers = append(f.servers, &Server{Address: address, Given: true})
+		}
+	}
+	f.askAll(ctx, f.servers)
+	f.askAll(ctx, f.noteMembers())
+	defer f.close()
+	f.askRejoin(ctx)
+	f.askLag(ctx)
+	return f
+}
+
+// askAll asks servers at the same time.
+func (f *Facts) askAll(ctx context.Context, servers []*Server) {
+	var wait sync.WaitGroup
+	for _, v := range servers {
+		wait.Go(func() { v.ask(ctx, &f.settings) })
+	}
+	wait.Wait()
+}
+
+// noteMembers takes the ensemble's configuration from the first server that has one. It returns the servers that it
+// adds.
+func (f *Facts) noteMembers() (added []*Server) {
+	port := ""
+	if f.settings.TLS != nil {
+		_, port, _ = net.SplitHostPort(f.settings.Servers[0])
+	}
+	for _, v := range f.serving() {
+		if f.members = membersOf(v.config, port, f.onLoopback()); len(f.members) > 0 {
+			break
+		}
+	}
+	for _, m := range f.members {
+		switch v := f.find(m.address); {
+		case m.address == "":
+			f.missed(m.name+" of the ensemble's configuration, if it is not in the list",
+				"the configuration does not say where clients reach it: "+m.why)
+		case v != nil:
+			v.Listed = true
+		default:
+			v = &Server{Address: m.address, Listed: true}
+			f.servers, added = append(f.servers, v), append(added, v)
+		}
+	}
+	return added
+}
+
+// onLoopback reports whether a server of the list is on this machine.
+func (f *Facts) onLoopback() bool {
+	return slices.ContainsFunc(f.servers, func(v *Server) bool {
+		return slices.ContainsFunc(v.Resolved, func(ip string) bool { return net.ParseIP(ip).IsLoopback() })
+	})
+}
+
+// askRejoin has each server take over a session that another one opened: one of another ensemble does not know it.
+func (f *Facts) askRejoin(ctx context.Context) {
+	up := f.serving()
+	if len(up) < 2 {
+		return
+	}
+	first := slices.IndexFunc(up, func(v *Server) bool { return v.Role == roleLeader })
+	home := up[max(first, 0)]
+	c, err := f.settings.open(ctx, home.Address, f.settings.Timeout, identity{}, false)
+	if err != nil {
+		f.missed("whether all servers are of one ensemble", home.Address+" opened no further session: "+text(err))
+		return
+	}
+	of := identity{c.id, c.password}
+	for _, v := range up {
+		if v == home {
+			continue
+		}
+		next, err := f.settings.open(ctx, v.Address, f.settings.Timeout, of, false)
+		switch {
+		case errors.Is(err, errExpired), err == nil && next.id != of.id:
+			v.stranger = true
+		case err != nil:
+			v.rejoined = text(err)
+			f.missed("whether "+v.Address+" is of the same ensemble as "+home.Address,
+				"it did not take over a session: "+v.rejoined)
+		}
+		if err == nil && next.id != of.id {
+			next.close()
+		} else if err == nil {
+			c.cut()
+			c = next
+		}
+	}
+	c.close()
+}
+
+// lagLook is the pause between two looks whether a server has applied a commit.
+const lagLook = 10 * time.Millisecond
+
+// askLag commits at one server, and finds out when the others have applied that.
+func (f *Facts) askLag(ctx context.Context) {
+	var up []*Server
+	for _, v := range f.serving() {
+		if !v.stranger {
+			up = append(up, v)
+		}
+	}
+	if len(up) < 2 {
+		return
+	}
+	first := slices.IndexFunc(up, func(v *Server) bool { return v.Role == roleLeader })
+	home := up[max(first, 0)]
+	c, err := f.settings.open(ctx, home.Address, f.settings.Timeout, identity{}, false) // a new session is a commit
+	if err != nil {
+		return
+	}
+	defer c.close()
+	begun := time.Now()
+	if _, _, err := c.request(opExists, root); err != nil {
+		return
+	}
+	var wait sync.WaitGroup
+	for _, v := range up {
+		if v != home {
+			wait.Go(func() { v.awaitZxid(ctx, c.zxid, begun, f.settings.Step) })
+		}
+	}
+	wait.Wait()
+}
+
+func root(f *frame) { f.string("/").bool(false) }
+
+// awaitZxid looks whether the server has applied a transaction, as long as a step may take.
+func (v *Server) awaitZxid(ctx context.Context, zxid int64, begun time.Time, most time.Duration) {
+	look := time.NewTicker(lagLook)
+	defer look.Stop()
+	for ctx.Err() == nil {
+		if _, _, err := v.kept.request(opExists, root); err != nil {
+			return
+		}
+		took := time.Since(begun)
+		if v.kept.zxid >= zxid {
+			lag := Millis(took)
+			v.Lag = &lag
+			return
+		}
+		if v.behind = took > most; v.behind {
+			return
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// close ends the sessions that were kept.
+func (f *Facts) close() {
+	var wait sync.WaitGroup
+	for _, v := range f.servers {
+		if v.kept != nil {
+			wait.Go(v.kept.close)
+		}
+	}
+	wait.Wait()
+}

@@ -1,0 +1,151 @@
+package doctor
+
+import (
+	"encoding/json"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// Millis is a duration that JSON has as a number of milliseconds.
+type Millis time.Duration
+
+// MarshalJSON writes the milliseconds, to the microsecond.
+func (m Millis) MarshalJSON() ([]byte, error) {
+	return json.Marshal(float64(time.Duration(m).Microseconds()) / 1000)
+}
+
+// Server is what one server was asked, and what it answered. A value that was not learned is left out.
+type Server struct {
+	Address  string   `json:"address"`
+	Given    bool     `json:"given"`              // in the list of servers
+	Listed   bool     `json:"listed"`             // in the ensemble's configuration
+	Resolved []string `json:"resolved,omitempty"` // the addresses of its name
+	Serves   bool     `json:"serves"`             // it opened a session
+	Why      string   `json:"why,omitempty"`      // it did not
+
+	Version     string   `json:"version,omitempty"`
+	VersionFrom string   `json:"versionFrom,omitempty"` // who said so
+	Role        string   `json:"role,omitempty"`        // leader, follower, observer, standalone, read-only
+	Granted     *Granted `json:"granted,omitempty"`
+	Settings    Learned  `json:"settings"`
+	Sync        *Millis  `json:"syncMs,omitempty"` // the median of some
+	Lag         *Millis  `json:"lagMs,omitempty"`  // from a commit to its application here, at most
+
+	release     release  // of Version
+	zxid        int64    // by srvr
+	silentWords []string // the words that are not in the whitelist
+	monitored   bool     // mntr was answered
+	admin       bool     // the admin server was
+	observers   int      // behind this server, which is their observer master
+	slowSyncs   int64    // how often its disk was slow, by its own threshold
+	buffer      int64    // jute.maxbuffer, if the admin server has it
+	refused     error    // its answer to the credentials
+	config      string   // /zookeeper/config, as it has it
+	configErr   string   // or why that was not read
+	noChroot    bool
+	stranger    bool     // is of another ensemble
+	behind      bool     // did not apply a commit within the time for a step
+	rejoined    string   // why a session of another server could not be taken over, if that is not known
+	who         []string // the identities that it takes us for, as scheme:id
+	whoAsked    bool
+	kept        *session
+}
+
+// Granted are the session timeouts that a server grants.
+type Granted struct {
+	Least Millis `json:"leastMs"` // for one millisecond
+	Asked Millis `json:"askedMs"` // for Settings.Timeout
+	Most  Millis `json:"mostMs"`  // for the longest of the protocol
+}
+
+// Learned are settings of a server, as it says itself.
+type Learned struct {
+	From      string `json:"from,omitempty"` // "conf", "admin server"; "": none of it is known
+	Tick      Millis `json:"tickMs,omitempty"`
+	SyncLimit int64  `json:"syncLimit,omitempty"`
+	ID        int64  `json:"id,omitempty"`
+}
+
+const (
+	roleLeader     = "leader"
+	roleFollower   = "follower"
+	roleObserver   = "observer"
+	roleStandalone = "standalone"
+	roleReadOnly   = "read-only"
+)
+
+func (v *Server) learnVersion(text, from string) {
+	number, _, _ := strings.Cut(text, ",")
+	if v.Version != "" || number == "" {
+		return
+	}
+	v.Version, v.VersionFrom = events.Foreign(number, events.MaxName), from
+	v.release = parseRelease(number)
+}
+
+func (v *Server) learnRole(mode string) {
+	if v.Role == "" && slices.Contains([]string{roleLeader, roleFollower, roleObserver, roleStandalone,
+		roleReadOnly}, mode) {
+		v.Role = mode
+	}
+}
+
+// learnSettings takes settings by the names that this source has for them.
+func (v *Server) learnSettings(f fields, from, tick, syncLimit, id string) {
+	ms, ok := f.number(tick)
+	if !ok || ms <= 0 || v.Settings.From != "" {
+		return
+	}
+	v.Settings = Learned{From: from, Tick: Millis(time.Duration(ms) * time.Millisecond)}
+	v.Settings.SyncLimit, _ = f.number(syncLimit)
+	v.Settings.ID, _ = f.number(id)
+}
+
+// NotAsked is something that could not be found out, and why.
+type NotAsked struct {
+	What string `json:"what"`
+	Why  string `json:"why"`
+}
+
+// Facts are what was asked and answered.
+type Facts struct {
+	settings Settings
+	servers  []*Server
+	members  []member // of the ensemble's configuration
+	notAsked []NotAsked
+}
+
+// serving returns the servers that opened a session.
+func (f *Facts) serving() (up []*Server) {
+	for _, v := range f.servers {
+		if v.Serves {
+			up = append(up, v)
+		}
+	}
+	return up
+}
+
+func (f *Facts) missed(what, why string) { f.notAsked = append(f.notAsked, NotAsked{what, why}) }
+
+// find returns the server of an address; nil if there is none.
+func (f *Facts) find(address string) *Server {
+	for _, v := range f.servers {
+		if v.Address == address || slices.Contains(v.endpoints(), address) {
+			return v
+		}
+	}
+	return nil
+}
+
+// endpoints are the addresses of the server's name, with its port.
+func (v *Server) endpoints() (all []string) {
+	_, port, _ := net.SplitHostPort(v.Address)
+	for _, ip := range v.Resolved {
+		all = append(all, net.JoinHostPort(ip, port))
+	}
+	return all
+}

@@ -1,0 +1,57 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"github.com/incumbent-go/incumbent/zkio"
+)
+
+// dial connects to a server, encrypted if the settings say so. The connection ends with the context, and all that is
+// done with it has to be done within the time for one step: see within.
+func (s Settings) dial(ctx context.Context, address string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.Step)
+	defer cancel()
+	conn, err := s.Dial(ctx, address)
+	if err != nil {
+		return nil, s.plain(err)
+	}
+	if s.TLS == nil {
+		return conn, nil
+	}
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	secured, err := zkio.Secure(ctx, conn, host, s.TLS)
+	if err != nil {
+		_ = conn.Close() // the error of the handshake says more
+		return nil, s.plain(err)
+	}
+	return secured, nil
+}
+
+// plain returns an error of the network in words that say what a server did not do.
+func (s Settings) plain(err error) error {
+	var slow net.Error
+	var dns *net.DNSError
+	switch {
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return fmt.Errorf("the name %s does not resolve", dns.Name)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded),
+		errors.As(err, &slow) && slow.Timeout():
+		return silence{s.Step}
+	}
+	return err
+}
+
+// silence is the error of a server that did not answer within the time for a step.
+type silence struct{ within time.Duration }
+
+func (s silence) Error() string { return fmt.Sprintf("no answer within %s", s.within) }
+
+func silent(err error) bool { return errors.As(err, &silence{}) }

@@ -1,0 +1,43 @@
+package doctor
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The page has every finding of the checks, and no other.
+func TestThePageHasEveryFinding(t *testing.T) {
+	var made []string
+	files, err := filepath.Glob("check*.go")
+	if err != nil || len(files) < 3 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`ID: +"([a-z-]+)"`).FindAllStringSubmatch(string(text), -1) {
+			made = append(made, m[1])
+		}
+	}
+	page, err := os.ReadFile("../../docs/api/doctor.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "<!-- findings -->")
+	table, _, _ = strings.Cut(table, "\n## ")
+	var said []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\|").FindAllStringSubmatch(table, -1) {
+		said = append(said, m[1])
+	}
+	slices.Sort(made)
+	slices.Sort(said)
+	if made = slices.Compact(made); !slices.Equal(made, said) {
+		t.Errorf("docs/api/doctor.md has the findings\n%q, the checks have\n%q", said, made)
+	}
+}

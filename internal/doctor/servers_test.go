@@ -1,0 +1,172 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// In a healthy ensemble nothing is found.
+func TestNothingIsFoundInAHealthyEnsemble(t *testing.T) {
+	inBubble(t, "alone", func(t *testing.T) {
+		w, s := alone(t, zkmem.Options{})
+		r := Examine(t.Context(), w.settings())
+		found(t, r)
+		if r.Verdict != Fit || len(r.NotAsked) > 0 {
+			t.Errorf("%s, not asked %v", r.Verdict, r.NotAsked)
+		}
+		if left := s.Sessions(); len(left) > 0 {
+			t.Errorf("sessions are left: %v", left)
+		}
+	})
+	inBubble(t, "three", func(t *testing.T) {
+		w, _ := three(t, zkmem.Options{})
+		r := Examine(t.Context(), w.settings())
+		found(t, r)
+		if r.Verdict != Fit || len(r.NotAsked) > 0 {
+			t.Errorf("%s, not asked %v", r.Verdict, r.NotAsked)
+		}
+		if got := time.Duration(r.Meaning.Vacant); got != 19*time.Second {
+			t.Errorf("nobody leads for %s after a kill, want 19s", got)
+		}
+	})
+}
+
+// Each condition of servers is planted alone, and found alone.
+func TestConditionsOfServers(t *testing.T) {
+	inBubble(t, "no server", func(t *testing.T) {
+		s := newWorld().settings()
+		s.Servers = []string{"zk:2181"}
+		r := Examine(t.Context(), s)
+		found(t, r, "unfit unreachable zk:2181")
+		if r.Verdict != Unreachable || r.Meaning != nil {
+			t.Errorf("%s, %v", r.Verdict, r.Meaning)
+		}
+	})
+	inBubble(t, "one of three is dead", func(t *testing.T) {
+		w, e := three(t, zkmem.Options{})
+		dead := e.Followers()[0]
+		where := w.address(dead)
+		s := w.settings()
+		delete(w.at, where)
+		dead.Stop()
+		r := Examine(t.Context(), s)
+		found(t, r, "warning unreachable "+where)
+		if r.Verdict != Warned {
+			t.Error(r.Verdict)
+		}
+	})
+	inBubble(t, "one of three hangs", func(t *testing.T) {
+		w, e := three(t, zkmem.Options{})
+		where := w.address(e.Followers()[0])
+		w.hanging[where] = true
+		begun := time.Now()
+		found(t, Examine(t.Context(), w.settings()), "warning unreachable "+where)
+		if took := time.Since(begun); took > 10*time.Second {
+			t.Errorf("it took %s", took)
+		}
+	})
+	inBubble(t, "read-only", func(t *testing.T) {
+		w, _ := alone(t, zkmem.Options{ReadOnly: true})
+		found(t, Examine(t.Context(), w.settings()), "unfit read-only zk:2181")
+	})
+	inBubble(t, "a follower is cut off", func(t *testing.T) {
+		w, e := three(t, zkmem.Options{})
+		cut := e.Followers()[0]
+		if err := e.Isolate(cut); err != nil {
+			t.Fatal(err)
+		}
+		found(t, Examine(t.Context(), w.settings()), "warning unreachable "+w.address(cut))
+	})
+	inBubble(t, "a follower lags", func(t *testing.T) {
+		w, e := three(t, zkmem.Options{})
+		late := e.Followers()[0]
+		if err := e.Lag(late, 2*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		where := w.address(late)
+		found(t, Examine(t.Context(), w.settings()), "warning lag "+where, "warning slow-sync "+where)
+	})
+}
+
+// The same for what the servers are, and for who is in the list.
+func TestConditionsOfTheEnsemble(t *testing.T) {
+	inBubble(t, "a server of another ensemble", func(t *testing.T) {
+		w, _ := three(t, zkmem.Options{})
+		other := zkmem.New(zkmem.Options{})
+		t.Cleanup(other.Close)
+		w.at["other:2181"] = other
+		r := Examine(t.Context(), w.settings())
+		found(t, r, "unfit other-ensemble other:2181")
+		if left := other.Sessions(); len(left) > 0 || r.Verdict != NotFit {
+			t.Errorf("sessions are left: %v, %s", left, r.Verdict)
+		}
+	})
+	inBubble(t, "the list names one of three", func(t *testing.T) {
+		w, _ := three(t, zkmem.Options{})
+		s := w.settings()
+		s.Servers = s.Servers[:1]
+		r := Examine(t.Context(), s)
+		found(t, r, "note list-incomplete ensemble")
+		if r.Verdict != Fit || len(r.Servers) != 3 {
+			t.Errorf("%s, %d servers", r.Verdict, len(r.Servers))
+		}
+	})
+	inBubble(t, "a server that was removed", func(t *testing.T) {
+		w, e := three(t, zkmem.Options{})
+		gone := e.Followers()[0]
+		if err := e.Remove(gone); err != nil {
+			t.Fatal(err)
+		}
+		found(t, Examine(t.Context(), w.settings()), "warning not-listed "+w.address(gone))
+	})
+	inBubble(t, "no chroot", func(t *testing.T) {
+		w, _ := alone(t, zkmem.Options{})
+		s := w.settings()
+		s.Chroot = "/app"
+		found(t, Examine(t.Context(), s), "unfit no-chroot /app")
+	})
+	inBubble(t, "the words are closed", func(t *testing.T) {
+		w, _ := alone(t, zkmem.Options{})
+		w.words["zk:2181"] = true
+		r := Examine(t.Context(), w.settings())
+		found(t, r, "note words-closed zk:2181")
+		if len(r.NotAsked) == 0 || r.Verdict != Fit {
+			t.Errorf("%s, not asked %v", r.Verdict, r.NotAsked)
+		}
+		if m := r.Meaning; time.Duration(m.EnsembleTick) != 2*time.Second {
+			t.Errorf("the tick is %v", m.EnsembleTick)
+		}
+	})
+	inBubble(t, "3.8.0", func(t *testing.T) {
+		w, _ := alone(t, zkmem.Options{Release: zkmem.Release38})
+		r := Examine(t.Context(), w.settings())
+		if r.Verdict != Fit || len(r.Findings) != len(touching(release{3, 8, 0})) ||
+			r.Findings[0].Fault != "ZOOKEEPER-4466" {
+			t.Errorf("%s: %v", r.Verdict, r.Findings)
+		}
+	})
+}
+
+// The examination ends with its context, and says so.
+func TestTheExaminationEndsInTime(t *testing.T) {
+	inBubble(t, "all hang", func(t *testing.T) {
+		w := newWorld()
+		w.hanging["zk1:2181"], w.hanging["zk2:2181"] = true, true
+		s := w.settings()
+		s.Step = time.Hour
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errors.New("the time is over"))
+		defer cancel()
+		begun := time.Now()
+		r := Examine(ctx, s)
+		if took := time.Since(begun); took != time.Second || r.Verdict != Unreachable {
+			t.Errorf("%s after %s", r.Verdict, took)
+		}
+		if last := r.NotAsked[len(r.NotAsked)-1]; last.Why != "the examination was ended: the time is over" {
+			t.Errorf("%v", last)
+		}
+	})
+}

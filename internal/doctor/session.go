@@ -1,0 +1,229 @@
+package doctor
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"time"
+
+	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/zkio"
+)
+
+// session is a session of ours on one connection. It is used by one goroutine.
+type session struct {
+	conn     net.Conn
+	settings *Settings
+	release  func() bool // from the context
+	id       int64
+	password []byte
+	granted  time.Duration
+	readOnly bool
+	took     time.Duration // for the handshake
+	xid      int32
+	zxid     int64 // of the last answer that has one
+}
+
+// identity is a session that exists; the zero value is none.
+type identity struct {
+	id       int64
+	password []byte
+}
+
+// notOpened is a handshake that the server ended without an answer.
+type notOpened struct{ error }
+
+// maxAnswer bounds what one answer may take: a server is not trusted with our memory.
+const maxAnswer = 64 << 20
+
+// open opens a session, or takes over one that exists, and presents the credentials.
+func (s *Settings) open(ctx context.Context, address string, timeout time.Duration, of identity,
+	readOnly bool) (*session, error) {
+	conn, err := s.dial(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	c := &session{conn: conn, settings: s, release: context.AfterFunc(ctx, func() { _ = conn.Close() })}
+	if err := c.handshake(timeout, of, readOnly); err != nil {
+		c.cut()
+		return nil, s.plain(err)
+	}
+	return c, nil
+}
+
+func (c *session) handshake(timeout time.Duration, of identity, readOnly bool) error {
+	ms := int32(min(timeout.Milliseconds(), math.MaxInt32))
+	password := of.password
+	if password == nil {
+		password = make([]byte, 16)
+	}
+	hello := newFrame().int32(0).int64(0).int32(ms).int64(of.id).bytes(password).bool(readOnly).finish()
+	begun := time.Now()
+	answer, err := c.exchange(hello)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return notOpened{errors.New("it closed the connection instead of opening a session")}
+	}
+	if err != nil {
+		return err
+	}
+	c.took = time.Since(begun)
+	b := body{rest: answer}
+	if version := b.int32(); version != 0 {
+		return notOpened{fmt.Errorf("it answered with protocol version %d: it does not serve", version)}
+	}
+	c.granted, c.id, c.password = time.Duration(b.int32())*time.Millisecond, b.int64(), b.bytes()
+	if len(b.rest) > 0 {
+		c.readOnly = b.take(1)[0] != 0
+	}
+	switch {
+	case b.bad:
+		return errMalformed
+	case c.id == 0 || c.granted <= 0:
+		return errExpired
+	}
+	return nil
+}
+
+var errExpired = errors.New("it does not know the session")
+
+// logIn presents who we are: by SASL, then by each credential.
+func (c *session) logIn(ctx context.Context, address string) error {
+	if c.settings.SASL != nil {
+		if err := c.sasl(ctx, address); err != nil {
+			return refusedLogin{err}
+		}
+	}
+	for _, auth := range c.settings.Auth {
+		if err := c.send(zkio.AuthFrame(auth)); err != nil {
+			return err
+		}
+		_, code, err := c.answerTo(xidAuth)
+		if err == nil && code != codeOK {
+			err = refusedLogin{fmt.Errorf("the credential of scheme %s was refused", auth.Scheme)}
+		}
+		if err != nil {
+			return c.settings.plain(err)
+		}
+	}
+	return nil
+}
+
+// refusedLogin is an answer that the server does not take our credentials.
+type refusedLogin struct{ error }
+
+// maxTokens is how many tokens a login may take: those of ZooKeeper's servers take three at most.
+const maxTokens = 16
+
+func (c *session) sasl(ctx context.Context, address string) error {
+	ctx, cancel := context.WithTimeout(ctx, c.settings.Step)
+	defer cancel()
+	host, port, _ := net.SplitHostPort(address) // as ParseServers wrote it
+	exchange, token, err := c.settings.SASL.Start(ctx, incumbent.SASLServer{Host: host, Port: port,
+		Address: c.conn.RemoteAddr().String()})
+	for range maxTokens {
+		if err != nil {
+			return err
+		}
+		b, code, failed := c.request(opSASL, func(f *frame) { f.bytes(token) })
+		if failed != nil || code != codeOK {
+			return errors.Join(failed, errors.New("the login by SASL was refused"))
+		}
+		done := false
+		if token, done, err = exchange.Next(ctx, b.bytes()); done && err == nil {
+			return nil
+		}
+	}
+	return errors.New("the login by SASL did not end")
+}
+
+// request sends a request and returns its answer.
+func (c *session) request(op int32, write func(*frame)) (*body, int32, error) {
+	c.xid++
+	f := requestFrame(c.xid, op)
+	if write != nil {
+		write(f)
+	}
+	if err := c.send(f.finish()); err != nil {
+		return nil, 0, err
+	}
+	b, code, err := c.answerTo(c.xid)
+	return b, code, c.settings.plainOrNil(err)
+}
+
+func (s *Settings) plainOrNil(err error) error {
+	if err == nil {
+		return nil
+	}
+	return s.plain(err)
+}
+
+// answerTo reads up to the answer with this number. Events of watches on the way are dropped.
+func (c *session) answerTo(xid int32) (*body, int32, error) {
+	for {
+		answer, err := c.read()
+		if err != nil {
+			return nil, 0, err
+		}
+		b := &body{rest: answer}
+		number, zxid, code := b.int32(), b.int64(), b.int32()
+		switch {
+		case b.bad:
+			return nil, 0, errMalformed
+		case number == xid:
+			if zxid > 0 {
+				c.zxid = zxid
+			}
+			return b, code, nil
+		case number != xidWatch:
+			return nil, 0, errMalformed
+		}
+	}
+}
+
+func (c *session) exchange(message []byte) ([]byte, error) {
+	if err := c.send(message); err != nil {
+		return nil, err
+	}
+	return c.read()
+}
+
+// send begins a step: what follows up to the answer has the time for one.
+func (c *session) send(message []byte) error {
+	if err := c.conn.SetDeadline(time.Now().Add(c.settings.Step)); err != nil {
+		return err
+	}
+	_, err := c.conn.Write(message)
+	return c.settings.plainOrNil(err)
+}
+
+func (c *session) read() ([]byte, error) {
+	var length [4]byte
+	if _, err := io.ReadFull(c.conn, length[:]); err != nil {
+		return nil, err
+	}
+	n := binary.BigEndian.Uint32(length[:])
+	if n > maxAnswer {
+		return nil, errMalformed
+	}
+	answer, err := io.ReadAll(io.LimitReader(c.conn, int64(n))) // grows with what comes
+	if err == nil && len(answer) < int(n) {
+		err = io.ErrUnexpectedEOF
+	}
+	return answer, err
+}
+
+// close ends the session at the ensemble, and the connection.
+func (c *session) close() {
+	_, _, _ = c.request(opClose, nil) // if it fails, the session ends by its timeout
+	c.cut()
+}
+
+// cut ends the connection; the session goes on for its timeout.
+func (c *session) cut() {
+	c.release()
+	_ = c.conn.Close()
+}

@@ -1,0 +1,56 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"net"
+	"time"
+
+	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio"
+)
+
+// Settings say what is asked, and what a client would be set to.
+type Settings struct {
+	Servers []string // "host:port", as zkio.ParseServers returns them
+	Chroot  string   // "" for none
+	TLS     *zkio.TLS
+	SASL    incumbent.Mechanism
+	Auth    []zkio.Auth
+
+	Timeout         time.Duration // the session timeout that a client would ask for. Default 15 s
+	Tick            time.Duration // its Config.Tick; 0 if it has none
+	SyncLimit       int           // its Config.SyncLimit. Default 5
+	ObserverMasters bool          // its Config.ObserverMasters
+	Elections       int           // how many elections the heartbeats are counted for. Default 1
+
+	// AdminPort is the port of the servers' admin server; 0: it is not asked.
+	AdminPort int
+
+	// Step bounds the time for one answer of one server: a dial, a handshake, a request. Default 3 s.
+	Step time.Duration
+
+	// Dial replaces the network; it gets "host:port". LookUp replaces the resolver.
+	Dial   func(ctx context.Context, address string) (net.Conn, error)
+	LookUp func(ctx context.Context, host string) ([]string, error)
+}
+
+func (s Settings) withDefaults() Settings {
+	s.Timeout = cmp.Or(s.Timeout, 15*time.Second)
+	s.SyncLimit = cmp.Or(s.SyncLimit, 5)
+	s.Elections = cmp.Or(s.Elections, 1)
+	s.Step = cmp.Or(s.Step, 3*time.Second)
+	if s.Dial == nil {
+		s.Dial = func(ctx context.Context, address string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "tcp", address)
+		}
+	}
+	if s.LookUp == nil {
+		s.LookUp = net.DefaultResolver.LookupHost
+	}
+	return s
+}
+
+// tick returns the tick that a client would begin with.
+func (s Settings) tick() time.Duration { return cmp.Or(s.Tick, machines.DefaultTick) }

@@ -1,0 +1,155 @@
+package doctor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// columns is how wide the text for people is.
+const columns = 80
+
+// Text returns the report for people, a line each, of 80 columns at most unless a word is longer: problems first, each
+// with what to do. Brief leaves out all but the problems and warnings.
+func (r Report) Text(brief bool) (lines []string) {
+	heads := map[Severity]string{Unfit: "PROBLEM", Warning: "WARNING", Note: "note"}
+	for _, f := range merged(r.Findings) {
+		if brief && f.Severity == Note {
+			continue
+		}
+		lines = append(lines, fold("", fmt.Sprintf("%s %s: %s", heads[f.Severity], f.ID, f.Where))...)
+		lines = append(lines, fold("  ", f.Is)...)
+		lines = append(lines, fold("  ", "-> "+f.Do)...)
+		lines = append(lines, "")
+	}
+	if brief {
+		return lines
+	}
+	lines = append(lines, "SERVERS")
+	for _, v := range r.Servers {
+		lines = append(lines, fold("  ", v.line())...)
+	}
+	if r.Meaning != nil {
+		lines = append(lines, "", fmt.Sprintf("WHAT IT MEANS for a client that asks for a session timeout of "+
+			"%s", time.Duration(r.Meaning.Asked)))
+		for _, one := range r.Meaning.sentences() {
+			lines = append(lines, fold("  ", one)...)
+		}
+	}
+	if len(r.NotAsked) > 0 {
+		lines = append(lines, "", "NOT KNOWN")
+		for _, n := range r.NotAsked {
+			lines = append(lines, fold("  ", n.What+": "+n.Why)...)
+		}
+	}
+	return append(lines, "", r.summary())
+}
+
+// summary says what the findings come to.
+func (r Report) summary() string {
+	count := map[Severity]int{}
+	for _, f := range r.Findings {
+		count[f.Severity]++
+	}
+	return fmt.Sprintf("%s: %s, %s, %s", strings.ToUpper(string(r.Verdict)), plural(count[Unfit], "problem"),
+		plural(count[Warning], "warning"), plural(count[Note], "note"))
+}
+
+func plural(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
+// merged puts findings that differ only in where they are together.
+func merged(all []Finding) (merged []Finding) {
+	for _, f := range all {
+		i := slices.IndexFunc(merged, func(o Finding) bool { return o.ID == f.ID && o.Is == f.Is && o.Do == f.Do })
+		if i < 0 {
+			merged = append(merged, f)
+		} else {
+			merged[i].Where += ", " + f.Where
+		}
+	}
+	return merged
+}
+
+// line says what is known of a server.
+func (v *Server) line() string {
+	parts := []string{v.Address}
+	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	if v.Role != "" {
+		add("%s", v.Role)
+	}
+	if v.Version != "" {
+		add("%s", v.Version)
+	}
+	if !v.Serves {
+		add("opens no session")
+		return strings.Join(parts, ", ")
+	}
+	add("grants %s to %s", time.Duration(v.Granted.Least), time.Duration(v.Granted.Most))
+	if v.Settings.From != "" {
+		add("tick %s", time.Duration(v.Settings.Tick))
+	}
+	if v.Sync != nil {
+		add("sync %s", short(time.Duration(*v.Sync)))
+	}
+	if v.Lag != nil {
+		add("lag at most %s", short(time.Duration(*v.Lag)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// sentences are what the meaning is in words.
+func (m *Meaning) sentences() (all []string) {
+	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	d := func(v Millis) string { return short(time.Duration(v)) }
+	say("Granted: %s. The client counts with a tick of %s.", d(m.Timeout), d(m.Tick))
+	if m.EnsembleTick > 0 {
+		say("The ensemble's tick is %s, by %s.", d(m.EnsembleTick), m.TickFrom)
+	}
+	if m.First <= 0 {
+		say("Nobody can lead with it.")
+	} else {
+		say("A leader believes for %s after a confirmed heartbeat was sent (%s at first).", d(m.Later), d(m.First))
+		kind := "one committed write"
+		if m.BySync {
+			kind = "one sync, each fourth time a committed write,"
+		}
+		say("A heartbeat of a client that leads or is next in line is %s every %s. %s of two such clients each: "+
+			"%.3g heartbeats a second.",
+			kind, d(m.Heartbeat), plural(m.Elections, "election"), m.PerSecond)
+		say("After kill -9 nobody leads for up to %s.", d(m.Vacant))
+		say("After a cut nobody leads for %s to %s: belief ends by the clock, and the session after that.",
+			d(m.VacantLeast), d(m.Vacant))
+		say("On a planned stop nobody leads for one deletion and its watch event.")
+	}
+	for _, s := range m.Set {
+		verb := "may"
+		if s.Must {
+			verb = "MUST"
+		}
+		say("%s %s be set to %s: %s.", s.Name, verb, s.To, s.Why)
+	}
+	return all
+}
+
+// fold breaks a text between words. What follows a break is indented by two columns more.
+func fold(indent, text string) (lines []string) {
+	line := indent
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case strings.TrimSpace(line) == "":
+			line += word
+		case len([]rune(line))+1+len([]rune(word)) > columns:
+			lines = append(lines, line)
+			line = indent + "  " + word
+		default:
+			line += " " + word
+		}
+	}
+	return append(lines, line)
+}
