@@ -8,7 +8,8 @@ import (
 
 var (
 	// product are the rooms that programs import, and the directory of the log.
-	product = []string{".", "engine", "events", "machines", "zkio", "zkio/zkmem", "slogger", "health", "metrics", "internal/segments"}
+	product = []string{".", "engine", "events", "machines", "zkio", "zkio/zkmem", "slogger",
+		"discovery", "health", "metrics", "internal/segments"}
 	// leaves are the rooms behind the door that only the door imports.
 	leaves = []string{"internal/arguments", "internal/async", "internal/belief", "internal/caller", "internal/calls",
 		"internal/clock", "internal/fault", "internal/flightlog", "internal/healthcheck", "internal/jobs",
@@ -59,15 +60,16 @@ var rooms = map[string][]string{
 	"internal/play/web":      {"internal/page"},
 	"internal/play/server":   {"internal/page/live", "internal/play", "internal/play/web"},
 	"slogger":                nil,
+	"discovery":              {".", "events"},
 	"health":                 {".", "events"},
 	"metrics":                {".", "events"},
 	"cmd":                    slices.Concat(product, tools, []string{"cmd"}),
 	"test":                   slices.Concat(product, tools, []string{"internal/sources", "internal/invariants", "internal/optimizations", "cmd", "test"}),
 	"events/more":            {"events"},
-	// Modules of their own:
-	"docs/examples": {".", "zkio/zkmem", "slogger", "health", "metrics"},             // programs to copy
-	"integrations":  {".", "zkio/zkmem", "health", "metrics", "cmd", "integrations"}, // a module each
-	"bench":         {".", "zkio/zkmem", "internal/world", "test", "bench"},          // compares with other libraries
+	// Modules of their own: programs to copy, a module each, and what compares with other libraries.
+	"docs/examples": {".", "zkio/zkmem", "slogger", "discovery", "health", "metrics"},
+	"integrations":  {".", "zkio/zkmem", "discovery", "health", "metrics", "cmd", "integrations"},
+	"bench":         {".", "zkio/zkmem", "internal/world", "test", "bench"},
 }
 
 // room returns the entry of rooms that a folder belongs to; "" for none.
