@@ -143,6 +143,6 @@ func Decode(data []byte) (Instance, error) {
 	if uri != nil {
 		i.URI = append([]URIPart{}, uri.Parts...)
 	}
-	i.Disabled = !enabled
+	i.Disabled = !enabled || string(fields["enabled"]) == "null" // as Java has it
 	return i, nil
 }

@@ -22,7 +22,7 @@ func curators(t *testing.T) map[string]string {
 			all[name] = data
 		}
 	}
-	same(t, "rows", len(all), 7)
+	same(t, "rows", len(all), 8)
 	return all
 }
 
@@ -30,7 +30,7 @@ func curators(t *testing.T) map[string]string {
 func billing() discovery.Instance {
 	return discovery.Instance{
 		Service: "billing", ID: "billing-1", Address: "10.0.0.8", Port: 80, SSLPort: 443, Type: discovery.Dynamic,
-		Payload:    json.RawMessage(`{"@class":"Disc$Payload","zone":"eu-1","weight":7}`),
+		Payload:    json.RawMessage(`{"@class":"Discovery$Payload","zone":"eu-1","weight":7}`),
 		Registered: time.UnixMilli(1700000000000).UTC(),
 		URI:        must(discovery.ParseURI("{scheme}://{address}:{port}/{name}")),
 	}
@@ -91,6 +91,7 @@ var reads = []struct {
 	}},
 	{`{}`, "", func(i discovery.Instance) bool { return i.ID == "" && i.Registered.IsZero() }},
 	{`{"id":"i","enabled":false}`, "", func(i discovery.Instance) bool { return i.Disabled }},
+	{`{"id":"i","enabled":null}`, "", func(i discovery.Instance) bool { return i.Disabled }},
 	{`{"id":"i","unknown":{"x":[1]}}`, "", func(i discovery.Instance) bool { return i.ID == "i" }},
 	{`{"ID":"i","Name":"n","PORT":"x"}`, "", func(i discovery.Instance) bool { return i.ID == "" && i.Service == "" }},
 	{`{"id":"i","payload":{"zone":"x"}}`, "", func(i discovery.Instance) bool {
@@ -154,7 +155,7 @@ func TestBadInstancesAreRefused(t *testing.T) {
 }
 
 func TestPayloads(t *testing.T) {
-	p := must(discovery.ClassPayload("Disc$Payload", struct {
+	p := must(discovery.ClassPayload("Discovery$Payload", struct {
 		Zone   string `json:"zone"`
 		Weight int    `json:"weight"`
 	}{"eu-1", 7}))

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,6 +30,12 @@ var today = []string{
 	"curator-recipes-" + curatorToday, "curator-framework-" + curatorToday, "curator-client-" + curatorToday,
 	"zookeeper-3.9.3", "zookeeper-jute-3.9.3", "guava-32.0.0-jre", "failureaccess-1.0.1",
 	"netty-handler-4.1.113.Final", "slf4j-api-1.7.36", "slf4j-nop-1.7.36",
+}
+
+// finders are the jars of its x-discovery, which writes JSON.
+var finders = []string{
+	"curator-x-discovery-" + curatorToday, "jackson-annotations-2.18.1", "jackson-core-2.18.1",
+	"jackson-databind-2.18.1",
 }
 
 // packaged are the jars of Debian's packages. Their manifests have what else they need.
@@ -56,6 +63,15 @@ func FindCurator(t testing.TB) Curator {
 		realzk.NotRun(t, "Curator ("+err.Error()+")")
 	}
 	return c
+}
+
+// FindDiscovery returns Curator's newest release with its x-discovery, whichever release is chosen: Debian has none.
+func FindDiscovery(t testing.TB) Curator {
+	t.Helper()
+	if _, err := exec.LookPath("javac"); err != nil {
+		realzk.NotRun(t, "Curator's x-discovery ("+err.Error()+")")
+	}
+	return Curator{Jars: Jars(t, "Curator's x-discovery", slices.Concat(finders, today)...)}
 }
 
 // LookForCurator returns the chosen Curator, or says what is missing of it or of a compiler for it.

@@ -3,6 +3,7 @@ package peers
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +26,7 @@ func TestWhatIsFetched(t *testing.T) {
 			fetched[name+"-"+words[3]] = true
 		}
 	}
-	for _, name := range append([]string{"kazoo-" + kazooToday}, today...) {
+	for _, name := range slices.Concat([]string{"kazoo-" + kazooToday}, today, finders) {
 		if !fetched[name] {
 			t.Errorf("%s is not fetched by make deps", name)
 		}

@@ -135,6 +135,13 @@ func (s *stage) now() int {
 	return len(s.read)
 }
 
+// since returns what was read from a position on.
+func (s *stage) since(from int) []saying {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.read[from:])
+}
+
 // peer is a process with members in the line.
 type peer struct {
 	stage   *stage

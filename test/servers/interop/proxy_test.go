@@ -86,6 +86,16 @@ func (p *proxy) pass(from, to net.Conn, note func([]byte)) {
 	}
 }
 
+// cut ends every connection; new ones are passed on.
+func (p *proxy) cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.conns {
+		c.Close()
+	}
+	p.conns = nil
+}
+
 // hole stops everything in both directions, until heal.
 func (p *proxy) hole() {
 	p.mu.Lock()
