@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -130,52 +129,67 @@ func (r *CreateRequest) settle() *CreateRequest {
 	return r
 }
 
-// Requests that handles send without a machine: each is sent once, and only the caller uses
-// the reply.
+// Requests that handles send without a machine, which only the caller uses the reply of. As a Request, each waits
+// for a connection until the context ends.
 
 // read returns a node's data and stat.
-func (c *Client) read(ctx context.Context, path string) ([]byte, events.Stat, error) {
-	c.check(ctx)
-	data, stat, err := c.io.Read(ctx, path)
-	return data, stat, c.sendErr(ctx, "read", path, err)
+func (c *Client) read(ctx context.Context, path string) (data []byte, stat events.Stat, err error) {
+	err = c.send(ctx, "read", path, func() error {
+		data, stat, err = c.io.Read(ctx, path)
+		return err
+	}, unansweredRead)
+	return data, stat, err
 }
 
 // list returns the names of a node's children in no order.
-func (c *Client) list(ctx context.Context, path string) ([]string, error) {
-	c.check(ctx)
-	children, err := c.io.List(ctx, path)
-	return children, c.sendErr(ctx, "list", path, err)
-}
-
-// commit carries operations out, all or none, in the session that was the client's a moment
-// ago.
-func (c *Client) commit(ctx context.Context, session int64, ops ...events.Op) ([]zkio.OpResult, error) {
-	c.check(ctx)
-	results, _, err := c.io.Commit(ctx, session, ops)
-	return results, c.sendErr(ctx, "write", ops[0].Path, err)
-}
-
-// sendErr returns the error of such a request, with what its caller has to know.
-func (c *Client) sendErr(ctx context.Context, op, path string, err error) error {
-	return c.explain(ctx, op, path, c.notSentErr(err), c.noReply)
-}
-
-// notSentErr returns why a request could not be sent, in terms that its caller knows: not
-// of sessions, and with ErrClosed for a closed client.
-func (c *Client) notSentErr(err error) error {
-	other := errors.Is(err, zkio.ErrOtherSession)
-	if !other && !errors.Is(err, ErrNotConnected) {
+func (c *Client) list(ctx context.Context, path string) (children []string, err error) {
+	err = c.send(ctx, "list", path, func() error {
+		children, err = c.io.List(ctx, path)
 		return err
+	}, unansweredRead)
+	return children, err
+}
+
+// commit carries operations out, all or none, in whichever session is the client's. They are sent at most once.
+func (c *Client) commit(ctx context.Context, ops ...events.Op) (results []zkio.OpResult, err error) {
+	err = c.send(ctx, "write", ops[0].Path, func() error {
+		results, _, err = c.io.Commit(ctx, c.io.Current(), ops)
+		return err
+	}, unsent)
+	return results, err
+}
+
+// send calls try until again does not say of its error that another try does no harm. Between two of them it waits
+// for the next change of the connection.
+func (c *Client) send(ctx context.Context, op, path string, try func() error, again func(error) bool) error {
+	c.check(ctx)
+	if ctx.Err() != nil {
+		return c.explain(ctx, op, path, context.Cause(ctx), notBegun)
 	}
-	select {
-	case <-c.closed:
-		return ErrClosed
-	default:
+	for {
+		changed := c.session.nextChange() // before the try: a change in between counts
+		err := try()
+		if !again(err) {
+			return c.explain(ctx, op, path, err, c.noReply)
+		}
+		select {
+		case <-changed:
+		case <-c.closed:
+			return c.explain(ctx, op, path, ErrClosed, c.noReply)
+		case <-ctx.Done():
+			return c.explain(ctx, op, path, context.Cause(ctx), c.noReply)
+		}
 	}
-	if other {
-		return fmt.Errorf("%w (%v)", ErrNotConnected, err)
-	}
-	return err
+}
+
+// unsent reports whether a request was not sent because there was no connection, or another session.
+func unsent(err error) bool {
+	return errors.Is(err, ErrNotConnected) || errors.Is(err, zkio.ErrOtherSession)
+}
+
+// unansweredRead reports whether a read was not sent, or its connection ended before the answer.
+func unansweredRead(err error) bool {
+	return unsent(err) || refusedWith(err, events.ConnectionLoss) || refusedWith(err, events.SessionExpired)
 }
 
 // reserve reserves what a client can have only once, because the session is all that

@@ -302,6 +302,12 @@ func refusal(err error) *Error {
 	return nil
 }
 
+// refusedWith reports whether err is the ensemble's refusal with this code.
+func refusedWith(err error, code events.Code) bool {
+	var refused *Error
+	return errors.As(err, &refused) && refused.Code == code || refusal(err) != nil && refusal(err).Code == code
+}
+
 // Reason is why a term of leadership, or a hold of a lock, ended: a code that programs
 // compare. string(r) is the code in the log's lines, such as "own-pause"; printed by fmt, a
 // Reason is its sentence.

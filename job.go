@@ -310,7 +310,7 @@ func (j *Job) First(ctx context.Context) (Participant, bool, error) {
 }
 
 // Config reads the job's configuration. Errors: ErrJobConfig if there is none or it cannot be read as one,
-// ErrNotConnected, the context's, or an *Error.
+// ErrClosed, the context's, or an *Error. Without a connection it waits for one.
 func (j *Job) Config(ctx context.Context) (JobConfig, error) {
 	j.check(ctx)
 	data, _, err := j.client.read(ctx, machines.JobConfigNode(j.path))

@@ -159,7 +159,8 @@ func (j *JobElection) waitForLeader(ctx context.Context, op string) (bool, error
 func (j *JobElection) HasLeadership() bool { return j.latch.participant.HasLeadership() }
 
 // HasLeader reports whether the job has a leader, as the server that the client
-// is connected to knows: a marker that a session owns. Errors: ErrNotConnected, the context's, or an *Error.
+// is connected to knows: a marker that a session owns. Without a connection it waits for one. Errors: ErrClosed, the
+// context's, or an *Error.
 func (j *JobElection) HasLeader(ctx context.Context) (bool, error) {
 	_, there, err := j.First(ctx)
 	return there, err

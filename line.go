@@ -120,8 +120,8 @@ func (l Line) Forged() (ahead, behind Participant, forged bool) {
 // empty
 // prefix is that of names that are only a number.
 //
-// Errors: what is wrong with the path or a prefix, ErrNotConnected, the context's, or an
-// *Error.
+// Without a connection it waits for one, as Get does. Errors: what is wrong with the path or a prefix, ErrClosed, the
+// context's (and ErrNotConnected, if there was no connection), or an *Error.
 func (c *Client) Line(ctx context.Context, path string, prefixes ...string) (Line, error) {
 	if err := CheckPath(path, prefixes...); err != nil {
 		return Line{}, err
@@ -328,8 +328,8 @@ func (m *changeMerger) put(c Change) {
 // Pass a participant that Line returned. Its node is read again, and is deleted only if it
 // is still the same one: the same token, not changed since.
 //
-// Errors: ErrNotInLine if it is not there any longer, ErrNotConnected, the context's,
-// ErrOutcomeUnknown, or an *Error.
+// Without a connection it waits for one. Errors: ErrNotInLine if it is not there any longer, ErrClosed, the
+// context's, ErrOutcomeUnknown, or an *Error.
 func (c *Client) Evict(ctx context.Context, p Participant) error {
 	return c.changeParticipant(ctx, "evict", p, func(version int32) Op { return DeleteNode(p.Path, version) })
 }
@@ -349,14 +349,13 @@ func (c *Client) changeParticipant(ctx context.Context, name string, p Participa
 		return fault.Together(fmt.Errorf("incumbent: the participant %s with token %d has no path or no token: "+
 			"want one that Line or Participants has read", fault.Quoted(p.Path), p.Token), p.Err)
 	}
-	session := c.io.Current()
 	_, stat, err := c.read(ctx, p.Path)
 	if err == nil && stat.Czxid != p.Token {
 		return fmt.Errorf("%w: %s is another participant's node by now, with token %d", ErrNotInLine,
 			fault.Path(p.Path), stat.Czxid)
 	}
 	if err == nil {
-		_, err = c.commit(ctx, session, machines.InVersion(op(stat.Version).event())...)
+		_, err = c.commit(ctx, machines.InVersion(op(stat.Version).event())...)
 	}
 	var refused *zkio.Error
 	switch {

@@ -277,7 +277,7 @@ func (c *Client) WatchMembers(ctx context.Context, path string) iter.Seq2[[]stri
 // meanwhile, and sets Err of a member that may not be read. A directory that does not exist
 // is an empty group.
 //
-// Errors: ErrNotConnected, the context's, or an *Error.
+// Without a connection it waits for one, as Get does. Errors: ErrClosed, the context's, or an *Error.
 func (c *Client) Members(ctx context.Context, path string) ([]Member, error) {
 	if err := arguments.CheckLine(path); err != nil {
 		return nil, err

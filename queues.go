@@ -160,8 +160,8 @@ func (q *IDQueue[T]) ID(id string) QueueWriter[T] {
 // number. It lists the queue: with many items that is expensive, see docs/recipes.md. A
 // consumer that takes items at most once may get an item while it is removed.
 //
-// Errors: ErrNotConnected, the context's, ErrOutcomeUnknown (one more may have been
-// removed), or an *Error. Nothing is tried twice: call it again.
+// Without a connection it waits for one. Errors: ErrClosed, the context's, ErrOutcomeUnknown (one more may have been
+// removed), or an *Error. No delete is sent twice: call it again.
 func (q *IDQueue[T]) Remove(ctx context.Context, id string) (removed int, err error) {
 	names, err := q.queue.client.list(ctx, q.queue.path)
 	if err != nil {
@@ -193,8 +193,7 @@ func (q *IDQueue[T]) remove(ctx context.Context, name string) (bool, error) {
 		{Verb: "delete", Path: lock, Version: -1},
 	}
 	for created := false; ; created = true {
-		session := q.queue.client.io.Current()
-		results, err := q.queue.client.commit(ctx, session, ops...)
+		results, err := q.queue.client.commit(ctx, ops...)
 		var refused *zkio.Error
 		switch {
 		case err == nil:

@@ -125,7 +125,7 @@ func (s *Semaphore) acquire(ctx context.Context, permits int, try bool) (*Hold, 
 
 // Agreed returns the limit that is stored in ZooKeeper; zero if none is.
 //
-// Errors: ErrLimitDiffers if the directory's data are no number; ErrNotConnected, the
+// Without a connection it waits for one. Errors: ErrLimitDiffers if the directory's data are no number; ErrClosed, the
 // context's, or an *Error.
 func (s *Semaphore) Agreed(ctx context.Context) (int, error) {
 	pool := machines.SemaphorePool(s.path, s.options.Kazoo)
@@ -149,7 +149,7 @@ func (s *Semaphore) Agreed(ctx context.Context) (int, error) {
 // client gets a permit until enough were released. Every other handle with the old limit is
 // refused with ErrLimitDiffers from then on, also if it waits in a line: make a new handle.
 //
-// Errors: ErrPermits for a limit below 1; ErrOutcomeUnknown; ErrNotConnected, the
+// Without a connection it waits for one. Errors: ErrPermits for a limit below 1; ErrOutcomeUnknown; ErrClosed, the
 // context's, or an *Error.
 func (s *Semaphore) SetLimit(ctx context.Context, limit int) error {
 	s.client.check(ctx)
@@ -178,14 +178,8 @@ func (s *Semaphore) SetLimit(ctx context.Context, limit int) error {
 // and deleted by others meanwhile.
 const maxLimitTries = 8
 
-// refusedWith reports whether err is the ensemble's refusal with this code.
-func refusedWith(err error, code events.Code) bool {
-	var refused *Error
-	return errors.As(err, &refused) && refused.Code == code || refusal(err) != nil && refusal(err).Code == code
-}
-
 func (s *Semaphore) commit(ctx context.Context, op Op) error {
-	_, err := s.client.commit(ctx, s.client.io.Current(), op.event())
+	_, err := s.client.commit(ctx, op.event())
 	return err
 }
 

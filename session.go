@@ -128,6 +128,13 @@ func connectErrorText(err error) string {
 	return fault.WithoutPackage(err)
 }
 
+// nextChange returns a channel that is closed at the next change of the connection, or of why there is none.
+func (h *sessionHandle) nextChange() <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.changed
+}
+
 func (h *sessionHandle) current() ConnectionState {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -72,8 +72,11 @@ type checks struct {
 	reads   chan struct{} // one for each read of the line
 }
 
-// line reads the line, when it is its turn.
+// line reads the line, when it is its turn. It does not wait for a connection.
 func (h *checks) line(ctx context.Context) (incumbent.Line, error) {
+	if err := h.client.Err(); err != nil {
+		return incumbent.Line{}, err
+	}
 	select {
 	case h.reads <- struct{}{}:
 		defer func() { <-h.reads }()

@@ -17,8 +17,8 @@ type waitingCall struct {
 	do     func(context.Context) error
 }
 
-// immediate are the calls that do not wait for a connection.
-var immediate = map[string]bool{
+// withoutMachine are the calls whose requests no machine sends.
+var withoutMachine = map[string]bool{
 	"Latch.Participants": true, "Latch.First": true, "Election.Participants": true, "Election.First": true,
 	"Selector.Participants": true, "Selector.First": true, "JobElection.First": true, "Job.First": true,
 	"Job.Config": true, "Job.Items": true, "JobElection.HasLeader": true, "Mutex.Participants": true,
