@@ -69,6 +69,7 @@ type Client struct {
 	handleCounts map[string]int
 	reserved     map[string]chan struct{} // what a client can have only once: see reserve
 	closing      bool
+	workGrace    atomic.Int64  // CloseOptions.WorkGrace, nanoseconds; 0: none
 	ending       chan struct{} // full while a Close ends the session
 	closed       chan struct{}
 }

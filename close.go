@@ -26,9 +26,28 @@ import (
 // ensemble does. It waits up to half of the timeout for nodes to be deleted. The rest is
 // deleted with the session: immediately if there is a connection, and otherwise when the
 // ensemble expires the session; the error says so then. A second call of a Close that
-// succeeded returns nil.
-func (c *Client) Close(ctx context.Context) error {
+// succeeded returns nil. CloseWith bounds the wait for the work.
+func (c *Client) Close(ctx context.Context) error { return c.CloseWith(ctx, CloseOptions{}) }
+
+// CloseOptions are the options of Client.CloseWith. The zero value is Close.
+type CloseOptions struct {
+	// WorkGrace is LatchOptions.WorkGrace of every handle that has none, or a longer one, from this call on: how long a
+	// Hold or a Leadership that was given out, and work of Run and of selectors, may go on after its context has ended.
+	// After that its node is deleted although Unlock or Release was not called, or the work has not returned: the log
+	// has an error, and another client may hold the lock, or lead, while that work still runs. Unlock returns
+	// ErrLockLost then. Zero means that Close waits for all of them. A queue's consumers and the items of a Job are
+	// awaited in any case.
+	WorkGrace time.Duration
+}
+
+// CloseWith is Close, and ends what is held and not released: for a store or a driver whose own Close ends the
+// locks of its users. The contexts of all work end at once. Give ctx more time than WorkGrace: if it ends first, the
+// error is ErrWorkRunning, as that of Close is, and the grace goes on.
+func (c *Client) CloseWith(ctx context.Context, options CloseOptions) error {
 	c.check(ctx)
+	if err := checkOptions(options); err != nil {
+		return err
+	}
 	c.mu.Lock()
 	c.closing = true
 	var handles []closer
@@ -42,6 +61,7 @@ func (c *Client) Close(ctx context.Context) error {
 	if c.isClosed() {
 		return nil
 	}
+	c.limitWork(options.WorkGrace, handles)
 	if err := closeAll(ctx, handles); errors.Is(err, ErrWorkRunning) {
 		return err
 	}
@@ -55,6 +75,44 @@ func (c *Client) Close(ctx context.Context) error {
 		return fmt.Errorf("incumbent: close: another Close has not ended: %w", context.Cause(ctx))
 	}
 	return fault.Together(deletions, c.end(ctx))
+}
+
+// limitWork gives the work under all handles a grace, which has begun for work that had to end before.
+func (c *Client) limitWork(grace time.Duration, handles []closer) {
+	if grace == 0 {
+		return
+	}
+	c.workGrace.Store(int64(grace))
+	for _, h := range handles {
+		if p, ok := h.(inLine); ok {
+			p.asParticipant().limitStopped(grace)
+		}
+	}
+}
+
+// limitStopped gives work that has had to end already a grace from now on.
+func (p *participant) limitStopped(grace time.Duration) {
+	t := p.lastTerm()
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.stopped == nil {
+		return // stop will give it
+	}
+	for l := range t.works {
+		time.AfterFunc(grace, l.abandon)
+	}
+}
+
+// workGrace returns how long work may go on after its context has ended; 0: without a limit.
+func (p *participant) workGrace() time.Duration {
+	own, closing := p.options.WorkGrace, time.Duration(p.client.workGrace.Load())
+	if own == 0 || closing == 0 {
+		return max(own, closing)
+	}
+	return min(own, closing)
 }
 
 // unfinishedDeletions returns an error that names the guaranteed deletions that have not

@@ -129,7 +129,8 @@
 //   - Every Leadership from Await needs one [Leadership.Release], and every Hold one [Hold.Unlock]: until then no new
 //     term begins and Close waits. [Latch.Run] and [Selector] do it for you. What is forgotten is named in the log, in Err
 //     and in Close's error.
-//   - Give Close a context with a deadline: work that does not return keeps it waiting.
+//   - Give Close a context with a deadline: work that does not return keeps it waiting. [Client.CloseWith] ends it
+//     after a grace ([CloseOptions]).
 //
 // For tests, package zkio/zkmem is an in-memory ZooKeeper.
 package incumbent

@@ -45,7 +45,7 @@ func (l *Leadership) worksFor(work Work) {
 // stop cancels the context; the work's grace begins.
 func (l *Leadership) stop(reason error) {
 	l.cancel(reason)
-	if grace := l.term.holder.options.WorkGrace; grace > 0 {
+	if grace := l.term.holder.workGrace(); grace > 0 {
 		time.AfterFunc(grace, l.abandon)
 	}
 }

@@ -234,7 +234,7 @@ func (p *participant) returned(ev events.Event, late error) {
 	if errors.Is(late, ErrWorkRunning) {
 		p.client.log.Log(zerolog.ErrorLevel, "work is still running after its grace; going on without it",
 			func(e *zerolog.Event) {
-				e.Str("path", fault.Path(p.path)).Int64("grace_ms", p.options.WorkGrace.Milliseconds())
+				e.Str("path", fault.Path(p.path)).Int64("grace_ms", p.workGrace().Milliseconds())
 			})
 		ev.Text = cmp.Or(ev.Text, events.WorkStillRuns)
 	}

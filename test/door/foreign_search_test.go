@@ -89,7 +89,7 @@ func (f *found) config(c *incumbent.Config) {
 }
 
 // skipped are methods that the walk does not call: they end what it walks over, or are about a log.
-var skipped = []string{"Close", "DumpRecord", "SaveRecord", "String", "Format", "Holder"}
+var skipped = []string{"Close", "CloseWith", "DumpRecord", "SaveRecord", "String", "Format", "Holder"}
 
 // walk calls every method of a handle, and of what these return, with evil arguments, and checks their errors.
 func (f *found) walk(ctx context.Context, name string, handle reflect.Value, depth int) {
