@@ -234,11 +234,12 @@ func (p *participant) call(l *Leadership, then func(error)) {
 	})
 }
 
+// errorText returns what a machine gets of a user's error. A log has no other text than UTF-8, and has to replay.
 func errorText(err error) string {
 	if err == nil {
 		return ""
 	}
-	if text := err.Error(); text != "" {
+	if text := strings.ToValidUTF8(err.Error(), "\uFFFD"); text != "" {
 		return text
 	}
 	return "(an error without text)"
