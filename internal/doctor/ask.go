@@ -1,6 +1,10 @@
 package doctor
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"strings"
+)
 
 // Examine asks the ensemble and judges it. It returns when all is asked, or soon after the context has ended, with what
 // was answered by then. It is safe to call from anywhere.
@@ -32,6 +36,20 @@ func (f *Facts) listUnasked(ctx context.Context) {
 		}
 		if v.configErr != "" {
 			f.missed("the ensemble's configuration, at "+v.Address, v.configErr)
+		}
+	}
+	for _, l := range f.lines {
+		if l.Why != "" {
+			continue
+		}
+		if !strings.Contains(l.Stranger, "c") || !strings.Contains(l.Stranger, "d") {
+			f.missed("whether this client may create and delete in "+l.Path, "only a node there would show it")
+		}
+		if !l.Missing && l.ACL == nil {
+			f.missed("the access list of "+l.Path, "this client may not read it")
+		}
+		if l.unread > 0 {
+			f.missed(fmt.Sprintf("%d participants of %s", l.unread, l.Path), fmt.Sprintf("only %d are read", maxRead))
 		}
 	}
 	if cause := context.Cause(ctx); cause != nil {

@@ -55,6 +55,7 @@ func gather(ctx context.Context, s Settings) *Facts {
 	defer f.close()
 	f.askRejoin(ctx)
 	f.askLag(ctx)
+	f.askLines(ctx)
 	return f
 }
 

@@ -117,6 +117,7 @@ type Facts struct {
 	servers  []*Server
 	members  []member // of the ensemble's configuration
 	notAsked []NotAsked
+	lines    []*Line
 }
 
 // serving returns the servers that opened a session.

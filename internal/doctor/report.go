@@ -42,13 +42,15 @@ type Report struct {
 	Verdict  Verdict    `json:"verdict"`
 	Findings []Finding  `json:"findings"` // the worst first
 	Servers  []*Server  `json:"servers"`
+	Lines    []*Line    `json:"lines,omitempty"`
 	Meaning  *Meaning   `json:"meaning,omitempty"` // if a server serves
 	NotAsked []NotAsked `json:"notAsked"`
 }
 
 // judge runs the checks over the facts.
 func judge(f *Facts) Report {
-	r := Report{Schema: 1, Verdict: Fit, Findings: []Finding{}, Servers: f.servers, NotAsked: []NotAsked{}}
+	r := Report{Schema: 1, Verdict: Fit, Findings: []Finding{}, Servers: f.servers, Lines: f.lines,
+		NotAsked: []NotAsked{}}
 	for _, c := range checks {
 		r.Findings = append(r.Findings, c.finds(f)...)
 	}

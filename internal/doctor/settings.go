@@ -25,6 +25,9 @@ type Settings struct {
 	ObserverMasters bool          // its Config.ObserverMasters
 	Elections       int           // how many elections the heartbeats are counted for. Default 1
 
+	Lines     []string // paths of lines, below the chroot
+	MaxAnswer int      // the Config.MaxAnswer of a client. Default 4 MiB
+
 	// AdminPort is the port of the servers' admin server; 0: it is not asked.
 	AdminPort int
 
@@ -40,6 +43,7 @@ func (s Settings) withDefaults() Settings {
 	s.Timeout = cmp.Or(s.Timeout, 15*time.Second)
 	s.SyncLimit = cmp.Or(s.SyncLimit, 5)
 	s.Elections = cmp.Or(s.Elections, 1)
+	s.MaxAnswer = cmp.Or(s.MaxAnswer, 4<<20)
 	s.Step = cmp.Or(s.Step, 3*time.Second)
 	if s.Dial == nil {
 		s.Dial = func(ctx context.Context, address string) (net.Conn, error) {

@@ -30,6 +30,12 @@ func (r Report) Text(brief bool) (lines []string) {
 	for _, v := range r.Servers {
 		lines = append(lines, fold("  ", v.line())...)
 	}
+	if len(r.Lines) > 0 {
+		lines = append(lines, "", "LINES")
+	}
+	for _, l := range r.Lines {
+		lines = append(lines, fold("  ", l.String())...)
+	}
 	if r.Meaning != nil {
 		lines = append(lines, "", fmt.Sprintf("WHAT IT MEANS for a client that asks for a session timeout of "+
 			"%s", time.Duration(r.Meaning.Asked)))
@@ -101,6 +107,22 @@ func (v *Server) line() string {
 		add("lag at most %s", short(time.Duration(*v.Lag)))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// String says what is known of a line.
+func (l *Line) String() string {
+	switch {
+	case l.Missing:
+		return l.Path + ", does not exist"
+	case l.Why != "":
+		return l.Path + ", not read"
+	}
+	may := "nothing"
+	if l.Stranger != "" {
+		may = l.Stranger
+	}
+	return fmt.Sprintf("%s, %d in line, %s, a listing has %d bytes, a stranger may do %s", l.Path, l.Participants,
+		fmt.Sprintf("%d foreign", l.Foreign), l.ListingBytes, may)
 }
 
 // sentences are what the meaning is in words.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 	"github.com/incumbent-go/incumbent/internal/doctor"
 	"github.com/incumbent-go/incumbent/zkio"
@@ -18,6 +19,7 @@ type doctorFlags struct {
 	syncLimit, elections, adminPort int
 	observerMasters, quiet          bool
 	within                          time.Duration
+	lines                           []string
 }
 
 func (a *app) doctor() *cobra.Command {
@@ -27,7 +29,8 @@ func (a *app) doctor() *cobra.Command {
 		Short: "say whether an ensemble is fit for the promises",
 		Long: `Ask every server of the list, and each that the ensemble names: does it open a
 session, is it of the same ensemble, of which release, in which role, and how far
-behind? Which session timeouts does it grant, which tick does it have? Then say what
+behind? Which session timeouts does it grant, which tick does it have? And with --line:
+who may lead there, and does a node stand in the way? Then say what
 that means for a client, problems first, each with what to do. What could not be
 asked is listed: nothing is guessed.
 
@@ -39,7 +42,7 @@ Exit codes:
    2  not fit
   64  the command line is wrong
   69  no server opened a session`,
-		Example: "  incumbent doctor --session-timeout 6s\n" +
+		Example: "  incumbent doctor --session-timeout 6s --line /jobs/nightly\n" +
 			"  incumbent doctor --quiet || mail -s ensemble ops   # prints problems and warnings only\n" +
 			"  incumbent doctor --json | jq '.findings[].id'",
 		Args: exactly(),
@@ -52,6 +55,7 @@ Exit codes:
 		return pflag.NormalizedName(name)
 	})
 	conn.flags(a, c.Flags())
+	c.Flags().StringArrayVar(&f.lines, "line", nil, "the path of a line to be examined, too (may be repeated)")
 	c.Flags().IntVar(&f.syncLimit, "sync-limit", 5, "the Config.SyncLimit of the clients")
 	c.Flags().BoolVar(&f.observerMasters, "observer-masters", false, "the clients have Config.ObserverMasters")
 	c.Flags().IntVar(&f.elections, "elections", 1, "how many elections the heartbeats are counted for")
@@ -99,7 +103,13 @@ func (c *connection) settings(a *app, f doctorFlags) (doctor.Settings, error) {
 	if c.connectTimeout > 0 {
 		step = min(step, c.connectTimeout)
 	}
-	return doctor.Settings{Servers: servers, Chroot: chroot, TLS: c.tls(), SASL: cfg.SASL, Auth: auth,
+	for _, line := range f.lines {
+		if err := incumbent.CheckPath(line); err != nil {
+			return doctor.Settings{}, cli.Usage("--line: %w", trimLibrary(err))
+		}
+	}
+	return doctor.Settings{Servers: servers, Lines: f.lines, MaxAnswer: c.maxAnswer, Chroot: chroot,
+		TLS: c.tls(), SASL: cfg.SASL, Auth: auth,
 		Timeout: c.timeout, Tick: c.tick, SyncLimit: f.syncLimit, ObserverMasters: f.observerMasters,
 		Elections: f.elections, AdminPort: f.adminPort, Step: step}, nil
 }

@@ -1,0 +1,310 @@
+package doctor
+
+import (
+	"context"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// Line is what is known of one line's directory, and of those above it.
+type Line struct {
+	Path         string   `json:"path"`
+	Missing      bool     `json:"missing"`
+	Why          string   `json:"why,omitempty"` // it could not be read
+	Children     int      `json:"children"`
+	ListingBytes int      `json:"listingBytes"` // of an answer with all names
+	Participants int      `json:"participants"`
+	Foreign      int      `json:"foreign"` // children that are in no line
+	ACL          []string `json:"acl,omitempty"`
+	Stranger     string   `json:"stranger"` // what everybody may do in it: some of cdrwa
+	Quotas       []Quota  `json:"quotas,omitempty"`
+
+	server *Server // that was asked
+	line   incumbent.Line
+	heads  []incumbent.Participant // the first of each line
+	equal  []string                // names with the number of another one
+	last   int64                   // the highest number
+	parent string                  // the nearest directory above that exists
+	above  string                  // what everybody may do there
+	unread int                     // participants that were not read, because there are too many
+}
+
+// Quota is a quota at or above a directory. -1 is no limit.
+type Quota struct {
+	Path      string `json:"path"`
+	Count     int64  `json:"count"`
+	Bytes     int64  `json:"bytes"`
+	HardCount int64  `json:"hardCount"`
+	HardBytes int64  `json:"hardBytes"`
+	UsedCount int64  `json:"usedCount"`
+	UsedBytes int64  `json:"usedBytes"`
+}
+
+// Permissions of access lists.
+const (
+	permRead   = 1
+	permWrite  = 2
+	permCreate = 4
+	permDelete = 8
+	permAdmin  = 16
+)
+
+// letters writes permissions as ZooKeeper's own tools do.
+func letters(perms int32) (text string) {
+	for _, p := range []struct {
+		bit    int32
+		letter string
+	}{{permCreate, "c"}, {permDelete, "d"}, {permRead, "r"}, {permWrite, "w"}, {permAdmin, "a"}} {
+		if perms&p.bit != 0 {
+			text += p.letter
+		}
+	}
+	return text
+}
+
+// maxRead is how many participants of a line are read.
+const maxRead = 1000
+
+// askLines reads the lines, at the ensemble's leader if it is known.
+func (f *Facts) askLines(ctx context.Context) {
+	v := f.home()
+	for _, name := range f.settings.Lines {
+		l := &Line{Path: name, server: v}
+		f.lines = append(f.lines, l)
+		if v == nil || ctx.Err() != nil {
+			l.Why = "no server serves"
+			continue
+		}
+		if err := l.ask(v.kept, f.settings.Chroot+name); err != nil {
+			l.Why = text(err)
+		}
+	}
+}
+
+// home returns the ensemble's leader if it is known, or else the first server that serves; nil if none does.
+func (f *Facts) home() *Server {
+	var first *Server
+	for _, v := range f.serving() {
+		if v.Role == roleLeader {
+			return v
+		}
+		if first == nil && !v.stranger {
+			first = v
+		}
+	}
+	return first
+}
+
+// ask reads a line. An error is one of the connection.
+func (l *Line) ask(c *session, dir string) error {
+	if _, _, err := c.request(opSync, func(f *frame) { f.string(dir) }); err != nil {
+		return err
+	}
+	b, code, err := c.request(opGetChildren2, func(f *frame) { f.string(dir).bool(false) })
+	switch {
+	case err != nil:
+		return err
+	case code == codeNoNode:
+		l.Missing = true
+	case code != codeOK:
+		l.Why = refusal(code)
+	default:
+		if err := l.readChildren(c, dir, b); err != nil {
+			return err
+		}
+	}
+	if err := l.askRights(c, dir); err != nil {
+		return err
+	}
+	return l.askQuotas(c, dir)
+}
+
+func (l *Line) readChildren(c *session, dir string, b *body) error {
+	var names []string
+	for range b.count(4) {
+		names = append(names, b.string())
+	}
+	if b.bad {
+		return errMalformed
+	}
+	l.Children, l.ListingBytes = len(names), listingBytes(names)
+	places, foreign := machines.Places(names)
+	l.Participants, l.Foreign = len(places), foreign
+	l.unread = max(0, len(places)-maxRead)
+	for _, p := range places[:min(len(places), maxRead)] {
+		one, err := readParticipant(c, dir, p)
+		if err != nil {
+			return err
+		}
+		if one == nil {
+			continue
+		}
+		if n := len(l.line.Participants); n == 0 || l.line.Participants[n-1].Recipe != one.Recipe {
+			l.heads = append(l.heads, *one)
+		}
+		l.line.Participants = append(l.line.Participants, *one)
+	}
+	for i, p := range places {
+		l.last = max(l.last, p.Sequence)
+		if i > 0 && places[i-1].Sequence == p.Sequence && places[i-1].Kind == p.Kind {
+			l.equal = append(l.equal, events.Foreign(p.Name, events.MaxText))
+		}
+	}
+	return nil
+}
+
+// listingBytes is how many bytes the names take in an answer: the length before each, and what is around all.
+func listingBytes(names []string) int {
+	const header, stat = 16 + 4, 68
+	total := header + stat
+	for _, name := range names {
+		total += 4 + len(name)
+	}
+	return total
+}
+
+// readParticipant reads the node of a place; nil if it is gone.
+func readParticipant(c *session, dir string, place machines.Place) (*incumbent.Participant, error) {
+	p := &incumbent.Participant{Recipe: place.Kind.Recipe, Prefix: place.Label, Path: dir + "/" + place.Name}
+	b, code, err := c.request(opGetData, func(f *frame) { f.string(p.Path).bool(false) })
+	switch {
+	case err != nil:
+		return nil, err
+	case code == codeNoNode:
+		return nil, nil
+	case code != codeOK:
+		p.Err = &incumbent.Error{Code: events.NoAuth, Text: refusal(code)}
+		return p, nil
+	}
+	p.ID = string(b.bytes())
+	s := b.stat()
+	if b.bad {
+		return nil, errMalformed
+	}
+	p.Token, p.Owner = s.czxid, s.owner
+	return p, nil
+}
+
+// askRights finds out what a stranger may do in the directory, and in the nearest one above that exists.
+func (l *Line) askRights(c *session, dir string) error {
+	if !l.Missing {
+		all, code, err := readACL(c, dir)
+		if err != nil {
+			return err
+		}
+		if code == codeOK {
+			l.Stranger = letters(stranger(all))
+			for _, e := range all {
+				l.ACL = append(l.ACL, e.String())
+			}
+		}
+	}
+	for above := path.Dir(dir); ; above = path.Dir(above) {
+		all, code, err := readACL(c, above)
+		if err != nil {
+			return err
+		}
+		if code == codeOK {
+			l.parent, l.above = above, letters(stranger(all))
+		}
+		if code != codeNoNode || above == "/" {
+			return nil
+		}
+	}
+}
+
+func readACL(c *session, node string) ([]entry, int32, error) {
+	b, code, err := c.request(opGetACL, func(f *frame) { f.string(node) })
+	if err != nil || code != codeOK {
+		return nil, code, err
+	}
+	all := b.entries()
+	if b.bad {
+		return nil, 0, errMalformed
+	}
+	return all, code, nil
+}
+
+// stranger returns what everybody may do.
+func stranger(all []entry) (perms int32) {
+	for _, e := range all {
+		if e.scheme == "world" && e.id == "anyone" {
+			perms |= e.perms
+		}
+	}
+	return perms
+}
+
+// String returns the entry as ZooKeeper's tools write it, without the digest of a password.
+func (e entry) String() string {
+	id := e.id
+	if user, _, found := strings.Cut(id, ":"); found && e.scheme == "digest" {
+		id = user + ":…"
+	}
+	return events.Foreign(e.scheme+":"+id+":"+letters(e.perms), events.MaxText)
+}
+
+var limit = regexp.MustCompile(`\b(count|bytes|byteHardLimit|countHardLimit)=(-?\d+)`)
+
+// limits reads the numbers of a quota; -1 for those that are not there.
+func limits(text string) map[string]int64 {
+	all := map[string]int64{"count": -1, "bytes": -1, "byteHardLimit": -1, "countHardLimit": -1}
+	for _, m := range limit.FindAllStringSubmatch(text, -1) {
+		if n, err := strconv.ParseInt(m[2], 10, 64); err == nil {
+			all[m[1]] = n
+		}
+	}
+	return all
+}
+
+// askQuotas reads the quotas of the directory and of those above it.
+func (l *Line) askQuotas(c *session, dir string) error {
+	for ; dir != "/"; dir = path.Dir(dir) {
+		at := "/zookeeper/quota" + dir
+		set, err := readText(c, at+"/zookeeper_limits")
+		if err != nil {
+			return err
+		}
+		if set == "" {
+			continue
+		}
+		used, err := readText(c, at+"/zookeeper_stats")
+		if err != nil {
+			return err
+		}
+		most, now := limits(set), limits(used)
+		l.Quotas = append(l.Quotas, Quota{dir, most["count"], most["bytes"], most["countHardLimit"],
+			most["byteHardLimit"],
+			now["count"], now["bytes"]})
+	}
+	return nil
+}
+
+// readText reads a node's data, "" if it cannot be read.
+func readText(c *session, node string) (string, error) {
+	b, code, err := c.request(opGetData, func(f *frame) { f.string(node).bool(false) })
+	if err != nil || code != codeOK {
+		return "", err
+	}
+	return string(b.bytes()), nil
+}
+
+// sharing returns the ids that more than one session of the line has, each with how many sessions.
+func (l *Line) sharing() (ids []string) {
+	owners := map[string][]int64{}
+	for _, p := range l.line.Participants {
+		if p.Err == nil && p.ID != "" && p.Owner != 0 && !slices.Contains(owners[p.ID], p.Owner) {
+			if owners[p.ID] = append(owners[p.ID], p.Owner); len(owners[p.ID]) == 2 {
+				ids = append(ids, events.Quote(p.ID, events.MaxName))
+			}
+		}
+	}
+	return ids
+}
