@@ -10,14 +10,15 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 )
 
 // admin asks a server's admin server for a command. It returns nil if none answers there, or if it is not that of the
 // server with this port for clients.
-func (s *Settings) admin(ctx context.Context, address, command string) fields {
+func (s *Settings) admin(ctx context.Context, address, command string) (fields, *Clock) {
 	host, _, err := net.SplitHostPort(address)
 	if s.AdminPort == 0 || err != nil {
-		return nil
+		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.Step)
 	defer cancel()
@@ -28,21 +29,34 @@ func (s *Settings) admin(ctx context.Context, address, command string) fields {
 	url := "http://" + net.JoinHostPort(host, strconv.Itoa(s.AdminPort)) + "/commands/" + command
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
+	begun := s.Now()
 	answer, err := (&http.Client{Transport: transport}).Do(request)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
+	took := s.Now().Sub(begun)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxWord))
 	object := map[string]any{}
 	if err != nil || answer.StatusCode != http.StatusOK || json.Unmarshal(text, &object) != nil {
-		return nil
+		return nil, nil
 	}
 	f := fields{}
 	flatten(f, object)
-	return f
+	return f, clockOf(answer.Header.Get("Date"), begun, took)
+}
+
+// clockOf compares the date of an answer, in whole seconds, with this host's clock.
+func clockOf(date string, begun time.Time, took time.Duration) *Clock {
+	at, err := http.ParseTime(date)
+	if err != nil {
+		return nil
+	}
+	const half = time.Second / 2
+	return &Clock{From: "admin server", Offset: Millis(at.Add(half).Sub(begun.Add(took / 2).Round(0))),
+		Error: Millis(half + took/2)}
 }
 
 // flatten takes the values of an answer that are no lists. Those of objects in it are taken if their names are new.
@@ -65,24 +79,20 @@ func flatten(f fields, object map[string]any) {
 	}
 }
 
-// askAdmin asks the admin server for what the four-letter words did not say.
+// askAdmin asks the admin server for its clock, and for what the four-letter words did not say.
 func (v *Server) askAdmin(ctx context.Context, s *Settings) {
-	if v.Settings.From != "" && v.Role != "" && v.Version != "" {
-		return
-	}
-	conf := s.admin(ctx, v.Address, "configuration")
+	conf, clock := s.admin(ctx, v.Address, "configuration")
 	_, port, _ := net.SplitHostPort(v.Address)
 	if conf == nil || conf["client_port"] != port && conf["secure_client_port"] != port {
 		return // none answers, or it is that of another server of this host
 	}
-	v.admin = true
+	v.admin, v.Clock = true, clock
 	v.learnSettings(conf, "admin server", "tick_time", "sync_limit", "server_id")
-	stats := s.admin(ctx, v.Address, "stats")
+	stats, _ := s.admin(ctx, v.Address, "stats")
 	v.learnVersion(stats["version"], "admin server")
 	v.learnRole(stats["server_state"])
-	if properties := s.admin(ctx, v.Address, "system_properties"); properties != nil {
-		if n, ok := properties.number("jute.maxbuffer"); ok {
-			v.buffer = n
-		}
+	properties, _ := s.admin(ctx, v.Address, "system_properties")
+	if n, ok := properties.number("jute.maxbuffer"); ok {
+		v.buffer = n
 	}
 }

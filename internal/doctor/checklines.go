@@ -108,7 +108,7 @@ func checkSharing(f *Facts) []Finding {
 		}
 		return []Finding{{ID: "shared-id", Severity: Warning, Where: l.Path,
 			Is: "More than one session has the id " + strings.Join(ids[:min(3, len(ids))], ", ") + ".",
-			Do: "Give each process an id of its own: who leads cannot be told from the id."}}
+			Do: "Give each process an id of its own: an id does not say which one leads otherwise."}}
 	})
 }
 

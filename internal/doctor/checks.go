@@ -34,6 +34,13 @@ var checks = []check{
 	{"lag", checkLag},
 	{"answers", checkAnswers},
 	{"words", checkWords},
+	{"certificates", checkCertificates},
+	{"names", checkNames},
+	{"clocks", checkClocks},
+	{"latency", checkLatency},
+	{"sizes", checkSizes},
+	{"disks", checkDisks},
+	{"kinds", checkKinds},
 	{"version", checkVersion},
 }
 

@@ -50,12 +50,15 @@ func gather(ctx context.Context, s Settings) *Facts {
 			f.servers = append(f.servers, &Server{Address: address, Given: true})
 		}
 	}
+	f.noteOwn()
 	f.askAll(ctx, f.servers)
 	f.askAll(ctx, f.noteMembers())
-	defer f.close()
+	defer f.close(ctx)
 	f.askRejoin(ctx)
 	f.askLag(ctx)
 	f.askLines(ctx)
+	f.askDeep(ctx)
+	f.resolveAgain(ctx)
 	return f
 }
 
@@ -199,13 +202,43 @@ func (v *Server) awaitZxid(ctx context.Context, zxid int64, begun time.Time, mos
 	}
 }
 
-// close ends the sessions that were kept.
-func (f *Facts) close() {
+// resolveAgain looks the names of the servers up once more.
+func (f *Facts) resolveAgain(ctx context.Context) {
+	for _, v := range f.servers {
+		host, _, err := net.SplitHostPort(v.Address)
+		if err != nil || net.ParseIP(host) != nil || len(v.Resolved) == 0 || ctx.Err() != nil {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(ctx, f.settings.Step)
+		if again, err := f.settings.LookUp(ctx, host); err == nil {
+			v.again = again
+			slices.Sort(v.again)
+		}
+		cancel()
+	}
+}
+
+// close ends the sessions that were kept. If the context has ended, their connections are gone: each is taken over once
+// more for that.
+func (f *Facts) close(ctx context.Context) {
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*f.settings.Step)
+	defer cancel()
 	var wait sync.WaitGroup
 	for _, v := range f.servers {
-		if v.kept != nil {
-			wait.Go(v.kept.close)
+		c := v.kept
+		if c == nil {
+			continue
 		}
+		wait.Go(func() {
+			if ctx.Err() == nil {
+				c.close()
+				return
+			}
+			c.cut()
+			if again, err := f.settings.open(late, v.Address, longest, identity{c.id, c.password}, false); err == nil {
+				again.close()
+			}
+		})
 	}
 	wait.Wait()
 }

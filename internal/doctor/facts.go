@@ -35,6 +35,11 @@ type Server struct {
 	Sync        *Millis  `json:"syncMs,omitempty"` // the median of some
 	Lag         *Millis  `json:"lagMs,omitempty"`  // from a commit to its application here, at most
 
+	Clock       *Clock       `json:"clock,omitempty"`
+	Certificate *Certificate `json:"certificate,omitempty"`
+
+	again       []string // the addresses of its name, at the end
+	largest     int      // the largest request that it takes, if that is not the default one
 	release     release  // of Version
 	zxid        int64    // by srvr
 	silentWords []string // the words that are not in the whitelist
@@ -118,6 +123,8 @@ type Facts struct {
 	members  []member // of the ensemble's configuration
 	notAsked []NotAsked
 	lines    []*Line
+	own      *Certificate // the client's
+	deep     *Deep
 }
 
 // serving returns the servers that opened a session.

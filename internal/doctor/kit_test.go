@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -19,10 +20,11 @@ type world struct {
 	at      map[string]*zkmem.Server
 	hanging map[string]bool // accepts connections, and says nothing
 	words   map[string]bool // answers no four-letter word
+	tls     *tls.Config     // nil: in the clear
 }
 
 func newWorld() *world {
-	return &world{map[string]*zkmem.Server{}, map[string]bool{}, map[string]bool{}}
+	return &world{at: map[string]*zkmem.Server{}, hanging: map[string]bool{}, words: map[string]bool{}}
 }
 
 // dial connects to what is at an address.
@@ -34,6 +36,8 @@ func (w *world) dial(_ context.Context, address string) (net.Conn, error) {
 		return nil, errors.New("connection refused")
 	case w.words[address]:
 		go s.ServeConn(&wordless{Conn: theirs})
+	case w.tls != nil:
+		go s.ServeConn(tls.Server(theirs, w.tls))
 	default:
 		go s.ServeConn(theirs)
 	}
@@ -108,7 +112,9 @@ func (w *world) settings() Settings {
 	}
 	slices.Sort(servers)
 	return Settings{Servers: servers, Dial: w.dial,
-		LookUp: func(context.Context, string) ([]string, error) { return []string{"10.0.0.1"}, nil }}
+		LookUp: func(_ context.Context, host string) ([]string, error) {
+			return []string{fmt.Sprintf("10.0.0.%d", host[len(host)-1])}, nil
+		}}
 }
 
 // ids are the findings of a report, as "severity id where".

@@ -48,7 +48,8 @@ func (l *lineWorld) join() {
 // create creates a node, which belongs to the present session if it is ephemeral.
 func (l *lineWorld) create(path, data string, acl []zkmem.ACL, mode zkmem.Mode) string {
 	l.t.Helper()
-	r, err := l.s.DoFor(l.session, zkmem.Op{Code: zkmem.OpCreate2, Path: path, Data: []byte(data), ACL: acl, Mode: mode})
+	r, err := l.s.DoFor(l.session, zkmem.Op{Code: zkmem.OpCreate2, Path: path, Data: []byte(data), ACL: acl,
+		Mode: mode})
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -2,18 +2,22 @@ package doctor
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"time"
-
-	"github.com/incumbent-go/incumbent/zkio"
 )
 
 // dial connects to a server, encrypted if the settings say so. The connection ends with the context, and all that is
 // done with it has to be done within the time for one step: see within.
 func (s Settings) dial(ctx context.Context, address string) (net.Conn, error) {
+	return s.dialSeen(ctx, address, nil)
+}
+
+// dialSeen is dial, and shows what TLS has verified.
+func (s Settings) dialSeen(ctx context.Context, address string, seen func(tls.ConnectionState)) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.Step)
 	defer cancel()
 	conn, err := s.Dial(ctx, address)
@@ -27,7 +31,7 @@ func (s Settings) dial(ctx context.Context, address string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	secured, err := zkio.Secure(ctx, conn, host, s.TLS)
+	secured, err := s.secure(ctx, conn, host, seen)
 	if err != nil {
 		_ = conn.Close() // the error of the handshake says more
 		return nil, s.plain(err)

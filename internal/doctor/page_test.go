@@ -32,8 +32,10 @@ func TestThePageHasEveryFinding(t *testing.T) {
 	_, table, _ := strings.Cut(string(page), "<!-- findings -->")
 	table, _, _ = strings.Cut(table, "\n## ")
 	var said []string
-	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\|").FindAllStringSubmatch(table, -1) {
-		said = append(said, m[1])
+	for _, cell := range regexp.MustCompile("(?m)^\\| `[^|]*").FindAllString(table, -1) {
+		for _, m := range regexp.MustCompile("`([a-z-]+)`").FindAllStringSubmatch(cell, -1) {
+			said = append(said, m[1])
+		}
 	}
 	slices.Sort(made)
 	slices.Sort(said)

@@ -56,7 +56,7 @@ func (v *Server) resolve(ctx context.Context, s *Settings) {
 // is
 // asked for one word only.
 func (v *Server) askWords(ctx context.Context, s *Settings) error {
-	conn, err := s.dial(ctx, v.Address)
+	conn, err := s.dialSeen(ctx, v.Address, v.noteCertificate)
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ type session struct {
 	readOnly bool
 	took     time.Duration // for the handshake
 	xid      int32
+	events   int   // of watches, that nobody has waited for
 	zxid     int64 // of the last answer that has one
 }
 
@@ -161,7 +162,7 @@ func (s *Settings) plainOrNil(err error) error {
 	return s.plain(err)
 }
 
-// answerTo reads up to the answer with this number. Events of watches on the way are dropped.
+// answerTo reads up to the answer with this number. Events of watches on the way are counted.
 func (c *session) answerTo(xid int32) (*body, int32, error) {
 	for {
 		answer, err := c.read()
@@ -180,8 +181,28 @@ func (c *session) answerTo(xid int32) (*body, int32, error) {
 			return b, code, nil
 		case number != xidWatch:
 			return nil, 0, errMalformed
+		default:
+			c.events++
 		}
 	}
+}
+
+// awaitEvent waits for the event of a watch, as long as a step may take.
+func (c *session) awaitEvent() error {
+	if err := c.conn.SetDeadline(time.Now().Add(c.settings.Step)); err != nil {
+		return err
+	}
+	for c.events == 0 {
+		answer, err := c.read()
+		if err != nil {
+			return c.settings.plain(err)
+		}
+		if b := (&body{rest: answer}); b.int32() == xidWatch {
+			c.events++
+		}
+	}
+	c.events = 0
+	return nil
 }
 
 func (c *session) exchange(message []byte) ([]byte, error) {

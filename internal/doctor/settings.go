@@ -28,6 +28,9 @@ type Settings struct {
 	Lines     []string // paths of lines, below the chroot
 	MaxAnswer int      // the Config.MaxAnswer of a client. Default 4 MiB
 
+	Deep    bool   // measure with a scratch node
+	Scratch string // the directory for it, below the chroot. Default "/"
+
 	// AdminPort is the port of the servers' admin server; 0: it is not asked.
 	AdminPort int
 
@@ -37,6 +40,8 @@ type Settings struct {
 	// Dial replaces the network; it gets "host:port". LookUp replaces the resolver.
 	Dial   func(ctx context.Context, address string) (net.Conn, error)
 	LookUp func(ctx context.Context, host string) ([]string, error)
+	// Now replaces this host's clock where it is compared with those of servers.
+	Now func() time.Time
 }
 
 func (s Settings) withDefaults() Settings {
@@ -49,6 +54,9 @@ func (s Settings) withDefaults() Settings {
 		s.Dial = func(ctx context.Context, address string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "tcp", address)
 		}
+	}
+	if s.Now == nil {
+		s.Now = time.Now
 	}
 	if s.LookUp == nil {
 		s.LookUp = net.DefaultResolver.LookupHost

@@ -36,6 +36,10 @@ func (r Report) Text(brief bool) (lines []string) {
 	for _, l := range r.Lines {
 		lines = append(lines, fold("  ", l.String())...)
 	}
+	if r.Deep != nil {
+		lines = append(lines, "", "MEASURED")
+		lines = append(lines, fold("  ", r.Deep.String())...)
+	}
 	if r.Meaning != nil {
 		lines = append(lines, "", fmt.Sprintf("WHAT IT MEANS for a client that asks for a session timeout of "+
 			"%s", time.Duration(r.Meaning.Asked)))
@@ -103,8 +107,29 @@ func (v *Server) line() string {
 	if v.Sync != nil {
 		add("sync %s", short(time.Duration(*v.Sync)))
 	}
+	if c := v.Certificate; c != nil {
+		add("its certificate ends in %s", plural(c.Days, "day"))
+	}
+	if c := v.Clock; c != nil {
+		add("its clock differs by %s (known to %s)", short(time.Duration(c.Offset)), short(time.Duration(c.Error)))
+	}
 	if v.Lag != nil {
 		add("lag at most %s", short(time.Duration(*v.Lag)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// String says what was measured.
+func (d *Deep) String() string {
+	parts := []string{"at " + d.Server}
+	for _, one := range []struct {
+		what  string
+		times *Times
+	}{{"a commit", d.Commit}, {"a write to the event of a watch at " + d.WatchAt, d.Watch}} {
+		if one.times != nil {
+			parts = append(parts, fmt.Sprintf("%s takes %s (%s at most)", one.what,
+				short(time.Duration(one.times.Median)), short(time.Duration(one.times.Most))))
+		}
 	}
 	return strings.Join(parts, ", ")
 }

@@ -35,7 +35,7 @@ var standardHere = map[string][]string{
 	"slogger":              {"log/slog"},
 	"internal/why/txnlog":  {"hash/adler32"}, // the servers' checksum
 	"health":               {"net/http", "net/url"},
-	"internal/doctor":      {"net/http", "path"},
+	"internal/doctor":      {"net/http", "path", "regexp"},
 	"internal/drawing":     {"html"},
 	"internal/page":        {"compress/gzip", "embed", "encoding/base64", "io/fs", "path", "regexp"}, // its modules, put into one file
 	"internal/page/live":   {"crypto/subtle", "net/http", "net/netip", "net/url", "path/filepath", "regexp"},

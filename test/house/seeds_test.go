@@ -19,6 +19,7 @@ var randomNames = map[string]string{
 	"zkio/zkmem/tls_test.go":             "keys",
 	"zkio/zkmem/x509_test.go":            "keys",
 	"cmd/incumbent/zk_tls_test.go":       "keys",
+	"internal/doctor/network_test.go":    "keys",
 }
 
 var seeds = []rule{

@@ -3,6 +3,7 @@ package program
 import (
 	"context"
 	"fmt"
+	"path"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,9 +18,10 @@ import (
 // doctorFlags are those of doctor besides the connection's.
 type doctorFlags struct {
 	syncLimit, elections, adminPort int
-	observerMasters, quiet          bool
+	observerMasters, quiet, deep    bool
 	within                          time.Duration
 	lines                           []string
+	scratch                         string
 }
 
 func (a *app) doctor() *cobra.Command {
@@ -34,7 +36,8 @@ who may lead there, and does a node stand in the way? Then say what
 that means for a client, problems first, each with what to do. What could not be
 asked is listed: nothing is guessed.
 
-It opens sessions and closes them, and writes no node.
+It opens sessions and closes them, and writes no node without --deep, which has one
+scratch node of its own, and deletes it.
 
 Exit codes:
    0  fit
@@ -56,6 +59,9 @@ Exit codes:
 	})
 	conn.flags(a, c.Flags())
 	c.Flags().StringArrayVar(&f.lines, "line", nil, "the path of a line to be examined, too (may be repeated)")
+	c.Flags().BoolVar(&f.deep, "deep", false,
+		"measure commits, watches and clocks on a scratch node, which is deleted; it takes some seconds")
+	c.Flags().StringVar(&f.scratch, "scratch", "/", "the directory for that node")
 	c.Flags().IntVar(&f.syncLimit, "sync-limit", 5, "the Config.SyncLimit of the clients")
 	c.Flags().BoolVar(&f.observerMasters, "observer-masters", false, "the clients have Config.ObserverMasters")
 	c.Flags().IntVar(&f.elections, "elections", 1, "how many elections the heartbeats are counted for")
@@ -108,7 +114,11 @@ func (c *connection) settings(a *app, f doctorFlags) (doctor.Settings, error) {
 			return doctor.Settings{}, cli.Usage("--line: %w", trimLibrary(err))
 		}
 	}
-	return doctor.Settings{Servers: servers, Lines: f.lines, MaxAnswer: c.maxAnswer, Chroot: chroot,
+	if err := incumbent.CheckPath(path.Join(f.scratch, "x")); err != nil {
+		return doctor.Settings{}, cli.Usage("--scratch: %w", trimLibrary(err))
+	}
+	return doctor.Settings{Servers: servers, Deep: f.deep, Scratch: f.scratch, Lines: f.lines,
+		MaxAnswer: c.maxAnswer, Chroot: chroot,
 		TLS: c.tls(), SASL: cfg.SASL, Auth: auth,
 		Timeout: c.timeout, Tick: c.tick, SyncLimit: f.syncLimit, ObserverMasters: f.observerMasters,
 		Elections: f.elections, AdminPort: f.adminPort, Step: step}, nil

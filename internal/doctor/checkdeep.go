@@ -1,0 +1,86 @@
+package doctor
+
+import (
+	"fmt"
+	"time"
+)
+
+// checkLatency finds writes and watches that take a large part of the time for which belief lasts.
+func checkLatency(f *Facts) (all []Finding) {
+	first := f.bounds().First
+	if f.deep == nil || first <= 0 {
+		return nil
+	}
+	for _, one := range []struct {
+		Finding
+		what  string
+		times *Times
+	}{{Finding{ID: "slow-commit"}, "A committed write", f.deep.Commit},
+		{Finding{ID: "slow-watch"}, "The event of a watch", f.deep.Watch}} {
+		if one.times == nil || time.Duration(one.times.Median) <= first/4 {
+			continue
+		}
+		severity := Warning
+		if time.Duration(one.times.Median) >= first {
+			severity = Unfit
+		}
+		one.Severity, one.Where, one.Number = severity, f.deep.Server, &one.times.Median
+		one.Is = fmt.Sprintf("%s takes %s; belief lasts %s after a heartbeat was sent.", one.what,
+			short(time.Duration(one.times.Median)), short(first))
+		one.Do = "Look at the disks of the servers and the network between them, or ask for a longer session timeout."
+		all = append(all, one.Finding)
+	}
+	return all
+}
+
+// checkDisks finds servers that have counted slow writes to their disk.
+func checkDisks(f *Facts) (all []Finding) {
+	for _, v := range f.serving() {
+		if v.slowSyncs > 0 {
+			all = append(all, Finding{ID: "slow-disk", Severity: Note, Where: v.Address,
+				Is: fmt.Sprintf("Since its start, its disk was slower than fsync.warningthresholdms (1 s by "+
+					"default) this often: %d.", v.slowSyncs),
+				Do: "Give the transaction log a disk of its own if the number grows."})
+		}
+	}
+	return all
+}
+
+// checkKinds finds servers without containers or recursive watches.
+func checkKinds(f *Facts) (all []Finding) {
+	if f.deep == nil {
+		return nil
+	}
+	for _, kind := range []struct {
+		Finding
+		what, then string
+		there      *bool
+	}{{Finding{ID: "no-containers"}, "containers", "directories of lines stay when nobody is in line",
+		f.deep.Containers},
+		{Finding{ID: "no-recursive-watches"}, "recursive watches", "a tree cache has a watch for each node",
+			f.deep.Recursive}} {
+		if kind.there != nil && !*kind.there {
+			kind.Severity, kind.Where = Note, f.deep.Server
+			kind.Is = fmt.Sprintf("It has no %s: %s.", kind.what, kind.then)
+			kind.Do = "Nothing has to be done for elections: clients find it out and go on without."
+			all = append(all, kind.Finding)
+		}
+	}
+	return all
+}
+
+// checkSizes finds servers that take no large requests.
+func checkSizes(f *Facts) (all []Finding) {
+	for _, v := range f.serving() {
+		n := v.largest
+		if n == 0 {
+			n = int(v.buffer)
+		}
+		if n > 0 && n < fullRequest {
+			all = append(all, Finding{ID: "small-buffer", Severity: Warning, Where: v.Address,
+				Is: fmt.Sprintf("It ends the connection of a client that sends more than about %d bytes at a time.", n),
+				Do: "Raise its -Djute.maxbuffer to 1048575, the default: clients send up to that, Config.MaxRequest."})
+		}
+	}
+	return all
+}

@@ -1,0 +1,111 @@
+package doctor
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/incumbent-go/incumbent/zkio"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// issue makes a certificate that signs itself, for this host until then.
+func issue(t *testing.T, host string, until time.Time) (tls.Certificate, *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: host},
+		DNSNames:  []string{host},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: until, IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(leaf)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, pool
+}
+
+// Certificates are found before they end, and names that are wrong.
+func TestCertificates(t *testing.T) {
+	for _, c := range []struct {
+		name, host string
+		left       time.Duration
+		want       []string
+	}{
+		{"a year", "zk", 365 * 24 * time.Hour, nil},
+		{"tomorrow", "zk", 24 * time.Hour, []string{"warning certificate-ends zk:2181"}},
+		{"over", "zk", -time.Minute, []string{"unfit unreachable zk:2181"}},
+		{"another name", "other", 365 * 24 * time.Hour, []string{"unfit unreachable zk:2181"}},
+	} {
+		inBubble(t, c.name, func(t *testing.T) {
+			w, _ := alone(t, zkmem.Options{})
+			pair, pool := issue(t, c.host, time.Now().Add(c.left))
+			w.tls = &tls.Config{Certificates: []tls.Certificate{pair}}
+			s := w.settings()
+			s.TLS = &zkio.TLS{Config: &tls.Config{RootCAs: pool}}
+			r := Examine(t.Context(), s)
+			found(t, r, c.want...)
+			if r.Verdict == Unreachable && !strings.Contains(r.Findings[0].Is, "TLS") {
+				t.Error(r.Findings[0].Is)
+			}
+		})
+	}
+	inBubble(t, "the client's own", func(t *testing.T) {
+		w, _ := alone(t, zkmem.Options{})
+		pair, pool := issue(t, "zk", time.Now().Add(100*24*time.Hour))
+		own, _ := issue(t, "ann", time.Now().Add(48*time.Hour))
+		w.tls = &tls.Config{Certificates: []tls.Certificate{pair}}
+		s, dir := w.settings(), t.TempDir()
+		s.TLS = &zkio.TLS{Config: &tls.Config{RootCAs: pool}, Cert: filepath.Join(dir, "cert"),
+			Key: filepath.Join(dir, "key")}
+		key, err := x509.MarshalPKCS8PrivateKey(own.PrivateKey)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for file, block := range map[string]*pem.Block{s.TLS.Cert: {Type: "CERTIFICATE", Bytes: own.Certificate[0]},
+			s.TLS.Key: {Type: "PRIVATE KEY", Bytes: key}} {
+			if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		found(t, Examine(t.Context(), s), "warning certificate-ends this client")
+	})
+}
+
+// Names that are of one server, or change, are found.
+func TestNames(t *testing.T) {
+	inBubble(t, "two names of one server", func(t *testing.T) {
+		w, s := alone(t, zkmem.Options{})
+		w.at["alias-of-zk:2181"] = s
+		ask := w.settings()
+		ask.LookUp = func(context.Context, string) ([]string, error) { return []string{"10.0.0.1"}, nil }
+		found(t, Examine(t.Context(), ask), "warning same-address zk:2181")
+	})
+	inBubble(t, "a name that changes", func(t *testing.T) {
+		w, _ := alone(t, zkmem.Options{})
+		ask, asked := w.settings(), 0
+		ask.LookUp = func(context.Context, string) ([]string, error) {
+			asked++
+			return []string{"10.0.0.1", "10.0.0.2"}[asked%2 : asked%2+1], nil
+		}
+		found(t, Examine(t.Context(), ask), "warning resolves-differently zk:2181")
+	})
+}
