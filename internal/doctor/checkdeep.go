@@ -33,14 +33,16 @@ func checkLatency(f *Facts) (all []Finding) {
 	return all
 }
 
-// checkDisks finds servers that have counted slow writes to their disk.
+// slowDisk is what a disk may take on average to write the log before it is found.
+const slowDisk = 100 * time.Millisecond
+
+// checkDisks finds servers whose disks are slow, as they say.
 func checkDisks(f *Facts) (all []Finding) {
-	for _, v := range f.serving() {
-		if v.slowSyncs > 0 {
-			all = append(all, Finding{ID: "slow-disk", Severity: Note, Where: v.Address,
-				Is: fmt.Sprintf("Since its start, its disk was slower than fsync.warningthresholdms (1 s by "+
-					"default) this often: %d.", v.slowSyncs),
-				Do: "Give the transaction log a disk of its own if the number grows."})
+	for _, v := range f.ours() {
+		if v.fsync > slowDisk {
+			all = append(all, Finding{ID: "slow-disk", Severity: Warning, Where: v.Address, Number: millis(v.fsync),
+				Is: fmt.Sprintf("Its disk takes %s on average to write the transaction log.", short(v.fsync)),
+				Do: "Give the transaction log a disk of its own: each heartbeat that is a write waits for it."})
 		}
 	}
 	return all
@@ -71,7 +73,7 @@ func checkKinds(f *Facts) (all []Finding) {
 
 // checkSizes finds servers that take no large requests.
 func checkSizes(f *Facts) (all []Finding) {
-	for _, v := range f.serving() {
+	for _, v := range f.ours() {
 		n := v.largest
 		if n == 0 {
 			n = int(v.buffer)

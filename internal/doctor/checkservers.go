@@ -57,9 +57,10 @@ func checkEnsemble(f *Facts) (all []Finding) {
 		case v.configErr != "":
 		case first == nil:
 			first = v
-		case v.config != first.config:
+		case configVersion(v.config) != configVersion(first.config):
 			all = append(all, Finding{ID: "config-differs", Severity: Warning, Where: v.Address,
-				Is: fmt.Sprintf("Its /zookeeper/config is not that of %s.", first.Address),
+				Is: fmt.Sprintf("Its /zookeeper/config has the version %q, that of %s %q.",
+					configVersion(v.config), first.Address, configVersion(first.config)),
 				Do: "Compare both, and find out why a reconfig did not reach it."})
 		}
 	}

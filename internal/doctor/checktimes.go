@@ -29,7 +29,7 @@ func millis(d time.Duration) *Millis {
 func checkTick(f *Facts) (all []Finding) {
 	counted := f.counted()
 	ticks, unknown := map[time.Duration]bool{}, ""
-	for _, v := range f.serving() {
+	for _, v := range f.ours() {
 		tick, from, said := v.tickOf()
 		switch {
 		case tick == 0:
@@ -82,7 +82,7 @@ func checkSyncLimit(f *Facts) []Finding {
 func checkGrants(f *Facts) (all []Finding) {
 	asked := f.settings.Timeout
 	var first *Server
-	for _, v := range f.serving() {
+	for _, v := range f.ours() {
 		granted := time.Duration(v.Granted.Asked)
 		switch {
 		case granted < asked:
@@ -116,7 +116,7 @@ func checkGrants(f *Facts) (all []Finding) {
 
 // checkBelief finds a session timeout with which nobody can lead.
 func checkBelief(f *Facts) []Finding {
-	if len(f.serving()) == 0 || f.bounds().First > 0 {
+	if len(f.ours()) == 0 || f.bounds().First > 0 {
 		return nil
 	}
 	least := machines.ShortestTimeout(f.counted(), f.settings.ObserverMasters)
@@ -142,7 +142,7 @@ func checkObserverMasters(f *Facts) []Finding {
 // checkLag finds servers that apply commits late.
 func checkLag(f *Facts) (all []Finding) {
 	first := f.bounds().First
-	for _, v := range f.serving() {
+	for _, v := range f.ours() {
 		switch {
 		case v.stranger:
 		case v.behind:
@@ -162,7 +162,7 @@ func checkLag(f *Facts) (all []Finding) {
 // checkAnswers finds servers whose syncs take a large part of the time for which belief lasts.
 func checkAnswers(f *Facts) (all []Finding) {
 	first := f.bounds().First
-	for _, v := range f.serving() {
+	for _, v := range f.ours() {
 		if v.Sync == nil || first <= 0 || time.Duration(*v.Sync) <= first/4 {
 			continue
 		}

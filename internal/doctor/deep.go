@@ -139,7 +139,7 @@ func (x *scratch) timeWrites(n int) (all []time.Duration) {
 // one.
 func (x *scratch) timeWatches(ctx context.Context) {
 	at := x.at
-	for _, v := range x.f.serving() {
+	for _, v := range x.f.ours() {
 		if v != x.at && !v.stranger && !v.behind {
 			at = v
 		}
@@ -267,7 +267,7 @@ const fullRequest = 1_000_000
 // askSizes finds out whether the servers take large requests: they look for a node with a long name.
 func (f *Facts) askSizes(ctx context.Context) {
 	var wait sync.WaitGroup
-	for _, v := range f.serving() {
+	for _, v := range f.ours() {
 		wait.Go(func() {
 			takes, known := v.takes(ctx, &f.settings, fullRequest)
 			if !known || takes {

@@ -71,16 +71,15 @@ func (f *Facts) askAll(ctx context.Context, servers []*Server) {
 	wait.Wait()
 }
 
-// noteMembers takes the ensemble's configuration from the first server that has one. It returns the servers that it
-// adds.
+// noteMembers takes the ensemble's configuration, and returns the servers that it adds.
 func (f *Facts) noteMembers() (added []*Server) {
 	port := ""
 	if f.settings.TLS != nil {
 		_, port, _ = net.SplitHostPort(f.settings.Servers[0])
 	}
 	for _, v := range f.serving() {
-		if f.members = membersOf(v.config, port, f.onLoopback()); len(f.members) > 0 {
-			break
+		for _, m := range membersOf(v.config, port, f.onLoopback()) {
+			f.learnMember(m)
 		}
 	}
 	for _, m := range f.members {
@@ -96,6 +95,28 @@ func (f *Facts) noteMembers() (added []*Server) {
 		}
 	}
 	return added
+}
+
+// learnMember takes a member of one server's configuration. Each may know only its own address for clients, as it is
+// where that is not part of the server's line.
+func (f *Facts) learnMember(m member) {
+	i := slices.IndexFunc(f.members, func(o member) bool { return o.name == m.name })
+	switch {
+	case i < 0:
+		f.members = append(f.members, m)
+	case f.members[i].address == "":
+		f.members[i] = m
+	}
+}
+
+// configVersion returns the version of a configuration, which each reconfig raises.
+func configVersion(config string) string {
+	for line := range strings.Lines(config) {
+		if version, found := strings.CutPrefix(strings.TrimSpace(line), "version="); found {
+			return version
+		}
+	}
+	return ""
 }
 
 // onLoopback reports whether a server of the list is on this machine.
@@ -147,12 +168,7 @@ const lagLook = 10 * time.Millisecond
 
 // askLag commits at one server, and finds out when the others have applied that.
 func (f *Facts) askLag(ctx context.Context) {
-	var up []*Server
-	for _, v := range f.serving() {
-		if !v.stranger {
-			up = append(up, v)
-		}
-	}
+	up := f.ours()
 	if len(up) < 2 {
 		return
 	}

@@ -38,19 +38,19 @@ type Server struct {
 	Clock       *Clock       `json:"clock,omitempty"`
 	Certificate *Certificate `json:"certificate,omitempty"`
 
-	again       []string // the addresses of its name, at the end
-	largest     int      // the largest request that it takes, if that is not the default one
-	release     release  // of Version
-	zxid        int64    // by srvr
-	silentWords []string // the words that are not in the whitelist
-	monitored   bool     // mntr was answered
-	admin       bool     // the admin server was
-	observers   int      // behind this server, which is their observer master
-	slowSyncs   int64    // how often its disk was slow, by its own threshold
-	buffer      int64    // jute.maxbuffer, if the admin server has it
-	refused     error    // its answer to the credentials
-	config      string   // /zookeeper/config, as it has it
-	configErr   string   // or why that was not read
+	again       []string      // the addresses of its name, at the end
+	largest     int           // the largest request that it takes, if that is not the default one
+	release     release       // of Version
+	zxid        int64         // by srvr
+	silentWords []string      // the words that are not in the whitelist
+	monitored   bool          // mntr was answered
+	admin       bool          // the admin server was
+	observers   int           // behind this server, which is their observer master
+	fsync       time.Duration // that its disk takes to write the log, on average since its start; 0: not known
+	buffer      int64         // jute.maxbuffer, if the admin server has it
+	refused     error         // its answer to the credentials
+	config      string        // /zookeeper/config, as it has it
+	configErr   string        // or why that was not read
 	noChroot    bool
 	stranger    bool     // is of another ensemble
 	behind      bool     // did not apply a commit within the time for a step
@@ -85,6 +85,7 @@ const (
 
 func (v *Server) learnVersion(text, from string) {
 	number, _, _ := strings.Cut(text, ",")
+	number, _, _ = strings.Cut(number, "-") // the commit that it was built from
 	if v.Version != "" || number == "" {
 		return
 	}
@@ -135,6 +136,11 @@ func (f *Facts) serving() (up []*Server) {
 		}
 	}
 	return up
+}
+
+// ours returns the servers that opened a session, without those of another ensemble.
+func (f *Facts) ours() []*Server {
+	return slices.DeleteFunc(f.serving(), func(v *Server) bool { return v.stranger })
 }
 
 func (f *Facts) missed(what, why string) { f.notAsked = append(f.notAsked, NotAsked{what, why}) }

@@ -1,11 +1,14 @@
 package doctor
 
 import (
+	"bufio"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -21,6 +24,7 @@ type world struct {
 	hanging map[string]bool // accepts connections, and says nothing
 	words   map[string]bool // answers no four-letter word
 	tls     *tls.Config     // nil: in the clear
+	admin   map[string]http.Handler
 }
 
 func newWorld() *world {
@@ -31,6 +35,8 @@ func newWorld() *world {
 func (w *world) dial(_ context.Context, address string) (net.Conn, error) {
 	ours, theirs := net.Pipe()
 	switch s := w.at[address]; {
+	case w.admin[address] != nil:
+		go serveHTTP(theirs, w.admin[address])
 	case w.hanging[address]:
 	case s == nil:
 		return nil, errors.New("connection refused")
@@ -42,6 +48,19 @@ func (w *world) dial(_ context.Context, address string) (net.Conn, error) {
 		go s.ServeConn(theirs)
 	}
 	return ours, nil
+}
+
+// serveHTTP answers one request.
+func serveHTTP(conn net.Conn, handler http.Handler) {
+	defer conn.Close()
+	request, err := http.ReadRequest(bufio.NewReader(conn))
+	if err != nil {
+		return
+	}
+	answer := httptest.NewRecorder()
+	answer.Header().Set("Date", time.Now().UTC().Format(http.TimeFormat))
+	handler.ServeHTTP(answer, request)
+	answer.Result().Write(conn)
 }
 
 // wordless is a server's end of a connection, which ends before a four-letter word is read.

@@ -91,7 +91,7 @@ func (f *Facts) askLines(ctx context.Context) {
 // home returns the ensemble's leader if it is known, or else the first server that serves; nil if none does.
 func (f *Facts) home() *Server {
 	var first *Server
-	for _, v := range f.serving() {
+	for _, v := range f.ours() {
 		if v.Role == roleLeader {
 			return v
 		}

@@ -37,7 +37,7 @@ type Setting struct {
 // granted returns the shortest timeout that a server grants for what a client asks.
 func (f *Facts) granted() time.Duration {
 	least := time.Duration(0)
-	for _, v := range f.serving() {
+	for _, v := range f.ours() {
 		if g := time.Duration(v.Granted.Asked); least == 0 || g < least {
 			least = g
 		}
@@ -51,7 +51,7 @@ func (f *Facts) counted() time.Duration {
 	if f.settings.Tick != 0 {
 		return tick
 	}
-	for _, v := range f.serving() {
+	for _, v := range f.ours() {
 		tick = machines.LargerTick(tick, f.settings.Timeout, time.Duration(v.Granted.Asked))
 	}
 	return tick
@@ -73,7 +73,7 @@ func (v *Server) tickOf() (tick time.Duration, from string, said bool) {
 
 // ensembleTick returns the largest tick of the servers; 0 if none is known.
 func (f *Facts) ensembleTick() (largest time.Duration, from string, said bool) {
-	for _, v := range f.serving() {
+	for _, v := range f.ours() {
 		if tick, source, sure := v.tickOf(); tick > largest {
 			largest, from, said = tick, source, sure
 		}
@@ -84,7 +84,7 @@ func (f *Facts) ensembleTick() (largest time.Duration, from string, said bool) {
 // syncLimit returns the largest syncLimit of the servers; 0 if none is known.
 func (f *Facts) syncLimit() int {
 	largest := 0
-	for _, v := range f.serving() {
+	for _, v := range f.ours() {
 		largest = max(largest, int(v.Settings.SyncLimit))
 	}
 	return largest
@@ -92,7 +92,7 @@ func (f *Facts) syncLimit() int {
 
 // observerMaster returns a server that is one; nil if none is known to be.
 func (f *Facts) observerMaster() *Server {
-	for _, v := range f.serving() {
+	for _, v := range f.ours() {
 		if v.observers > 0 {
 			return v
 		}

@@ -80,7 +80,7 @@ func (v *Server) readMntr(text string) {
 	if n, ok := f.number("zk_synced_observers"); ok && v.Role != roleLeader {
 		v.observers = int(n)
 	}
-	if n, ok := f.number("zk_fsync_threshold_exceed_count"); ok {
-		v.slowSyncs = n
+	if ms, err := strconv.ParseFloat(f["zk_avg_fsynctime"], 64); err == nil && ms > 0 {
+		v.fsync = time.Duration(ms * float64(time.Millisecond))
 	}
 }

@@ -1,0 +1,78 @@
+//go:build unix
+
+package main_test
+
+import (
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// The exit code of doctor is its verdict.
+func TestDoctorSaysWhetherAnEnsembleIsFit(t *testing.T) {
+	fit := zkmem.Start(t, zkmem.Options{Tick: 2 * time.Second})
+	out := start(t, fit, "doctor", "--admin-port", "0").Exits(0).Out.String()
+	programtest.Contains(t, out, "SERVERS\n", "standalone", "tick 2s",
+		"After kill -9 nobody leads for up to 19s.", "FIT: 0 problems")
+	if out := start(t, fit, "doctor", "--admin-port", "0", "--quiet").Exits(0).Out.String(); out != "" {
+		t.Errorf("--quiet printed %q", out)
+	}
+	warned := zkmem.Start(t, zkmem.Options{Tick: 2 * time.Second, MaxSessionTimeout: 10 * time.Second})
+	out = start(t, warned, "doctor", "--admin-port", "0", "--quiet").Exits(1).Out.String()
+	programtest.Contains(t, out, "WARNING timeout-lowered: "+warned.Addr(), "-> Raise its maxSessionTimeout")
+	if strings.Contains(out, "SERVERS") {
+		t.Errorf("--quiet printed %q", out)
+	}
+	unfit := zkmem.Start(t, zkmem.Options{Tick: 4 * time.Second})
+	object := start(t, unfit, "doctor", "--admin-port", "0", "--json", "--line", "/jobs/x").Exits(2).Objects()[0]
+	first := object["findings"].([]any)[0].(map[string]any)
+	if object["schema"] != 1.0 || object["verdict"] != "not fit" || first["id"] != "tick-too-long" ||
+		first["valueMs"] != 4000.0 {
+		t.Errorf("%v", object)
+	}
+	start(t, unfit, "doctor", "--admin-port", "0", "--tick", "4s", "--session-timeout", "20s").Exits(0)
+}
+
+// A command line that is wrong is refused, and says what would be right.
+func TestDoctorRefusesAWrongCommandLine(t *testing.T) {
+	srv := zkmem.Start(t)
+	for _, c := range []struct{ want, flag, value string }{
+		{"a positive time", "--within", "0s"}, {"at least 1", "--elections", "0"}, {"5 by default",
+			"--sync-limit", "0"},
+		{"a port, or 0", "--admin-port", "70000"}, {"begin with a slash", "--line", "jobs"},
+		{"begin with a slash", "--scratch", "x"},
+	} {
+		programtest.Contains(t, start(t, srv, "doctor", c.flag, c.value).Exits(64).Err.String(), c.want)
+	}
+}
+
+// Servers that are silent hold the program up for as long as --within says, and an interrupt ends it.
+func TestDoctorEndsInTime(t *testing.T) {
+	listen := func() (net.Listener, []string) {
+		silent, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { silent.Close() })
+		return silent, []string{"doctor", "--admin-port", "0", "--connect-timeout", "1h", "--servers",
+			silent.Addr().String()}
+	}
+	silent, args := listen()
+	out := start(t, nil, append(args, "--within", "100ms")...).Exits(69).Out.String()
+	programtest.Contains(t, out, "PROBLEM unreachable: "+silent.Addr().String(), "--within", "UNREACHABLE: 1 problem")
+
+	silent, args = listen()
+	p := start(t, nil, append(args, "--within", "1h")...)
+	conn, err := silent.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	p.Signal(syscall.SIGINT)
+	p.Exits(69)
+}
