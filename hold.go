@@ -22,7 +22,8 @@ import (
 // Check, Token, ValidUntil and Write are those of every Leadership. Before AloneUntil no
 // other client holds a mutex, or writes. Several readers hold together, and so do several
 // permits: there AloneUntil counts only for what they exclude. Context has the values of
-// the context with which the lock was asked for, but does not end with it.
+// the context with which the lock was asked for, but does not end with it, unless
+// MutexOptions.EndsWithContext is set.
 // All its methods are safe to call from any goroutine.
 type Hold struct {
 	Leadership *Leadership // for functions that take one; end the hold by Unlock
@@ -127,6 +128,8 @@ type holdHandle struct {
 	asked          bool          // revoked is closed; used by the loop
 	permits, total int           // of a semaphore: how many are wanted, of how many
 	free           bool          // the place of a plain name was freed
+
+	bound context.Context // ends the hold; nil: none does
 }
 
 // acquire opens a machine that acquires one hold, and waits for its answer.
@@ -161,8 +164,42 @@ func (c *Client) acquire(ctx context.Context, a acquisition) (*Hold, error) {
 		h.freePlace()
 		return nil, asCallError(a.op, a.path, err)
 	}
-	hold, err := h.held(h.await(ctx, context.WithoutCancel(ctx), a.op, h.abandon))
+	if a.options.EndsWithContext {
+		h.bound = boundOf(ctx)
+	}
+	hold, err := h.held(h.await(ctx, h.workContext(ctx), a.op, h.abandon))
 	return hold, h.asLost(err, ReasonNodeGone)
+}
+
+// waitContext is the context of a wait that has another end than the caller's, which bounds the hold.
+type waitContext struct {
+	context.Context
+	caller context.Context
+}
+
+// boundOf returns the context that the caller of a lock gave.
+func boundOf(ctx context.Context) context.Context {
+	if w, ok := ctx.(waitContext); ok {
+		return w.caller
+	}
+	return ctx
+}
+
+// workContext returns what the contexts of holds derive from.
+func (h *holdHandle) workContext(ctx context.Context) context.Context {
+	if h.bound != nil {
+		return h.bound
+	}
+	return context.WithoutCancel(ctx)
+}
+
+// endWithBound begins the grace of the work when the context that bounds the hold ends.
+func (h *holdHandle) endWithBound(l *Leadership) {
+	context.AfterFunc(l.ctx, func() {
+		if cause := context.Cause(h.bound); cause != nil {
+			l.term.interruptOne(l, cause)
+		}
+	})
 }
 
 // takePlace waits until no other acquisition of this client is in the line, if the line has plain names.
@@ -201,6 +238,9 @@ func (h *holdHandle) freePlace() {
 func (h *holdHandle) held(l *Leadership, err error) (*Hold, error) {
 	if err != nil {
 		return nil, err
+	}
+	if h.bound != nil {
+		h.endWithBound(l)
 	}
 	return &Hold{Leadership: l, machine: h, revoked: h.revoked, unlocked: new(atomic.Bool)}, nil
 }

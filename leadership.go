@@ -63,6 +63,16 @@ func (t *heldTerm) interrupt(cause error) {
 	t.expectReturn(strings.TrimPrefix(cause.Error(), "incumbent: "))
 }
 
+// interruptOne ends the context of one piece of work, unless that has returned. Its grace begins.
+func (t *heldTerm) interruptOne(l *Leadership, cause error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, runs := t.works[l]; runs && t.stopped == nil {
+		l.stop(cause)
+		t.expectReturn("the context that bounds it has ended: " + cause.Error())
+	}
+}
+
 // opened and check are Client's.
 func (l *Leadership) opened() { l.owner().opened() }
 

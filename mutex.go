@@ -25,6 +25,9 @@ type MutexOptions struct {
 	// without Unlock. After that the node is deleted although Unlock was not called, and
 	// the log says so. Zero, the default, means no limit.
 	WorkGrace time.Duration
+	// EndsWithContext makes the context of Lock bound the hold, too, and not the wait alone. When it ends, Hold.Context
+	// ends with its cause, and the work has to Unlock, after which the node is deleted. WorkGrace counts from then on.
+	EndsWithContext bool
 	// TokenFloor refuses a hold with a token below it: see LatchOptions.
 	TokenFloor int64
 	// Kazoo puts a mutex in the line of kazoo's Lock, on kazoo's names, and not in
@@ -220,7 +223,7 @@ func (m *MultiLock) acquire(ctx context.Context, lock func(context.Context, Lock
 	defer end(nil)
 	context.AfterFunc(hold.ctx, func() { end(context.Cause(hold.ctx)) })
 	for _, l := range m.locks {
-		h, held, err := lock(wait, l)
+		h, held, err := lock(waitContext{wait, boundOf(ctx)}, l)
 		lost := hold.Check()
 		switch {
 		case err == nil && held:

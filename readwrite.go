@@ -307,7 +307,7 @@ func (h *WriteHold) Downgrade(ctx context.Context) (*Hold, error) {
 	n, ch := m.commands.Reserve(&m.client.commands)
 	m.byReturn.Store(n)
 	h.Hold.Leadership.Release()
-	read, err := m.held(m.receive(ctx, context.WithoutCancel(ctx), "downgrade", n, ch, m.abandon))
+	read, err := m.held(m.receive(ctx, m.workContext(ctx), "downgrade", n, ch, m.abandon))
 	if err == nil {
 		return read, nil
 	}

@@ -24,6 +24,8 @@ type SemaphoreOptions struct {
 	// without Unlock. After that its nodes are deleted although Unlock was not called, and
 	// the log says so. Zero, the default, means no limit.
 	WorkGrace time.Duration
+	// EndsWithContext makes the context of Acquire bound the hold, too: see MutexOptions.
+	EndsWithContext bool
 	// TokenFloor refuses a hold with a token below it: see LatchOptions.
 	TokenFloor int64
 	// Kazoo puts the semaphore where kazoo's Semaphore is, on kazoo's names, and not where
@@ -77,8 +79,8 @@ func (s *Semaphore) Path() string { return s.path }
 func (s *Semaphore) Limit() int { return int(s.limit.Load()) }
 
 // Acquire waits until it holds this number of permits: all of them together, or none. The
-// context bounds the wait, and nothing else: the hold outlives it, and Unlock releases all
-// its permits. An Acquire that fails leaves nothing behind; without a connection its node
+// context bounds the wait, and nothing else, unless EndsWithContext is set: the hold outlives it, and Unlock releases
+// all its permits. An Acquire that fails leaves nothing behind; without a connection its node
 // is deleted after the next one.
 //
 // A caller that wants more permits than are free keeps those behind it waiting, even if
@@ -119,7 +121,8 @@ func (s *Semaphore) acquire(ctx context.Context, permits int, try bool) (*Hold, 
 	}
 	return s.client.acquire(ctx, acquisition{
 		op: op, recipe: machines.SemaphoreRecipe.Name(), path: s.path, try: try, limit: limit, permits: permits,
-		options: MutexOptions{ID: o.ID, Retry: o.Retry, WorkGrace: o.WorkGrace, TokenFloor: o.TokenFloor, Kazoo: o.Kazoo},
+		options: MutexOptions{ID: o.ID, Retry: o.Retry, WorkGrace: o.WorkGrace, TokenFloor: o.TokenFloor, Kazoo: o.Kazoo,
+			EndsWithContext: o.EndsWithContext},
 	})
 }
 
