@@ -17,11 +17,11 @@ import (
 
 // doctorFlags are those of doctor besides the connection's.
 type doctorFlags struct {
-	syncLimit, elections, adminPort int
-	observerMasters, quiet, deep    bool
-	within                          time.Duration
-	lines                           []string
-	scratch                         string
+	syncLimit, elections, adminPort        int
+	observerMasters, quiet, deep, warnOnly bool
+	within                                 time.Duration
+	lines                                  []string
+	scratch                                string
 }
 
 func (a *app) doctor() *cobra.Command {
@@ -69,6 +69,7 @@ Exit codes:
 	c.Flags().DurationVar(&f.within, "within", 30*time.Second, "how long the whole may take")
 	c.Flags().BoolVar(&f.quiet, "quiet", false,
 		"print problems and warnings only, and nothing if there are none: for cron")
+	c.Flags().BoolVar(&f.warnOnly, "warn-only", false, "exit with 0 whatever is found, as before the start of a service")
 	a.JSONFlag(c)
 	return c
 }
@@ -148,7 +149,7 @@ func (a *app) examine(ctx context.Context, conn *connection, f doctorFlags) erro
 	}
 	codes := map[doctor.Verdict]int{doctor.Warned: exitWarned, doctor.NotFit: exitNotFit,
 		doctor.Unreachable: exitUnavailable}
-	if code := codes[report.Verdict]; code != 0 {
+	if code := codes[report.Verdict]; code != 0 && !f.warnOnly {
 		return &cli.ExitError{Code: code}
 	}
 	return nil

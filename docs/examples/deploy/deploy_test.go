@@ -256,7 +256,8 @@ func TestUnit(t *testing.T) {
 		t.Skip("not run: systemd-analyze is not installed")
 	}
 	copied := filepath.Join(t.TempDir(), "nightly.service")
-	if err := os.WriteFile(copied, []byte(strings.Replace(unit, "ExecStart=/usr/local/bin/incumbent ", "ExecStart="+binary+" ", 1)), 0o600); err != nil {
+	here := strings.ReplaceAll(unit, "/usr/local/bin/incumbent ", binary+" ")
+	if err := os.WriteFile(copied, []byte(here), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command(tool, "verify", "--man=no", copied).CombinedOutput(); err != nil || len(out) > 0 {
@@ -301,5 +302,33 @@ func TestWithoutAnEnsemble(t *testing.T) {
 		}
 		stop()
 		srv.Close()
+	}
+}
+
+// What is wrong with the ensemble is said before the start, and the start goes on: with none, with a healthy one, and
+// with one that is not fit.
+func TestTheDoctorOnlyWarns(t *testing.T) {
+	unit := regexp.MustCompile(`(?m)^ExecStartPre=-(.*)$`).FindStringSubmatch(read(t, "nightly.service"))[1]
+	here := local(t, t.TempDir())
+	pod := readManifests(t).deployment.Spec.Template.Spec.InitContainers
+	if len(pod) != 1 || !slices.Contains(pod[0].Args, "--warn-only") {
+		t.Fatalf("the pod begins with %+v", pod)
+	}
+	nobody, err := zkmem.FreeAddr()
+	if err != nil {
+		t.Fatal(err)
+	}
+	unfit := zkmem.Start(t, zkmem.Options{Tick: 4 * time.Second}).Addr()
+	for addr, want := range map[string]string{nobody: "unreachable", unfit: "tick-too-long", zkmem.Start(t).Addr(): ""} {
+		for name, args := range map[string][]string{
+			"unit": append(strings.Fields(here.Replace(unit))[1:], "--warn-only"), // systemd goes on for the dash
+			"pod":  replaced(here, pod[0].Args),
+		} {
+			c := exec.Command(built(t), append(args, "--admin-port", "0")...)
+			c.Env = append(os.Environ(), "INCUMBENT_SERVERS="+addr)
+			if out, err := c.CombinedOutput(); err != nil || !strings.Contains(string(out), want) {
+				t.Errorf("%s: %v, want %q\n%s", name, err, want, out)
+			}
+		}
 	}
 }

@@ -96,7 +96,8 @@ type podSpec struct {
 			ClaimName string `yaml:"claimName"`
 		} `yaml:"persistentVolumeClaim"`
 	}
-	Containers []container
+	InitContainers []container `yaml:"initContainers"`
+	Containers     []container
 }
 
 type container struct {
