@@ -262,7 +262,7 @@ type Optimizations struct {
 	// IdleSyncs, and later, the term begins a tick later: 3 s, or Config.Tick.
 	IdleSyncs bool
 	// OneFlight: a participant whose node name has a GUID sends the listing of the line right
-	// behind the create of its own node. It leads if it is first there, and then reads the node.
+	// behind the create of its own node. It leads if it is first there, and reads the node 50 ms later.
 	// So a term, or a hold, begins one round trip earlier. A client does so once it has read a
 	// node of its own in the same directory, because then it may read there.
 	OneFlight bool

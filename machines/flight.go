@@ -1,17 +1,25 @@
 package machines
 
 import (
+	"time"
+
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
 
 // flight is an enrolment in one flight. The listing of the line is sent right behind the create of the
 // own node, on the same connection. So the listing shows that node and every place with a lower number,
-// and a term may begin with it. The own node is read back, with a watch, right after.
+// and a term may begin with it. The own node is read back, with a watch, right after, or, once a term has
+// begun, ownWatchDelay later: most short terms are over by then, and need no watch.
 type flight struct {
 	oneFlight bool // it is allowed
 	readBack  bool // this client has read back a node of its own in the directory
 }
+
+// ownWatchDelay is how long after the beginning of a term the own node is read back, if the term began
+// with the listing behind the create. A deletion by others is noticed that much later in a term's first
+// moments. It is at most a fortieth of the session timeout.
+const ownWatchDelay = 50 * time.Millisecond
 
 // newFlight returns the flight of a place whose machine is opened by an event. A client that may not
 // read its own nodes would lead for one round trip each time, so it has to read one back first.
@@ -64,6 +72,18 @@ func (p *place) readUnread(ev events.Event, out *engine.Outbox) {
 		}
 	}
 }
+
+// watchOwnLater has the own node read back a little later: a term has begun with the listing behind its
+// create. The timer ends with the term.
+func (p *place) watchOwnLater(out *engine.Outbox) {
+	p.behindCreate = 0
+	if !p.ownVerified() {
+		out.Timer(ownWatchTimer, min(ownWatchDelay, slackOf(p.timeout)))
+	}
+}
+
+// watchOwn reads the own node back, with a watch, because the term has lasted for ownWatchDelay.
+func (p *place) watchOwn(ev events.Event, out *engine.Outbox) { p.readOwn(out) }
 
 // confirmFirst asks for a confirmation of a place that is first in the line.
 func (p *place) confirmFirst(ev events.Event, out *engine.Outbox) {

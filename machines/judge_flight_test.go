@@ -80,3 +80,13 @@ func (j *judge) armsOwnFirst(id events.ID, p *place, path string) {
 	}
 	j.wrong("%s: watches %s before its own node", id, path)
 }
+
+// watchesSoon reports whether a leader whose own node was not read back yet has a timer that ends that in time.
+func (j *judge) watchesSoon(id events.ID, p *contender) bool {
+	for _, a := range j.engine.Awaits(id) {
+		if a.Name == ownWatchTimer {
+			return j.due[id][a.Request] <= p.since+int64(min(ownWatchDelay, p.timeout/40))
+		}
+	}
+	return false
+}

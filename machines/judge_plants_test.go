@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
@@ -101,6 +102,12 @@ var (
 				p.readOwn(out)
 			}
 		}), "before its own node", 0},
+		"a term in one flight never watches its own node": {lineRecipes,
+			doing("noteFirst", watchingOwn(func(*place, *engine.Outbox) {})), "nothing can wake it in leading", 0},
+		"a term in one flight watches its own node late": {lineRecipes,
+			doing("noteFirst", watchingOwn(func(_ *place, out *engine.Outbox) {
+				out.Timer(ownWatchTimer, time.Second)
+			})), "nothing can wake it in leading", 0},
 		"a listing ahead of the create counts": {lineRecipes, mutate.Mutation{Actions: map[string]acting{
 			"enrol": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 				p := placeOf(model)
@@ -189,4 +196,17 @@ func (w *world) walk(move func()) []string {
 		}
 	}
 	return w.wrongs
+}
+
+// watchingOwn returns noteFirst, with something else for the timer of a term that begins in one flight.
+func watchingOwn(instead func(*place, *engine.Outbox)) acting {
+	return func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+		p := placeOf(model)
+		flight := p.inFlightOf(ev)
+		p.behindCreate = 0
+		if do(ev); flight {
+			p.pinned = p.token
+			instead(p, out)
+		}
+	}
 }

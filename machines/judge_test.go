@@ -296,7 +296,7 @@ func (j *judge) member(id events.ID) {
 		ahead := owed[events.ReplyStat] || j.armed[id][join(p.ownDir, j.places[id].predecessor)]
 		awake = own && (ahead || owed[events.ReplyChildren] || j.armed[id][p.ownDir+"/"])
 	case leading:
-		awake = own || !attached
+		awake = own || !attached || j.watchesSoon(id, p)
 	case leaving:
 		awake = !attached || inquires || owed[events.ReplyDelete] || owed[events.ReplyCreate] || owed[events.ReplyChildren] || owed[events.TimerFired]
 	case pausing:

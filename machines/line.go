@@ -266,13 +266,13 @@ func (p *place) reconfirm(ev events.Event, out *engine.Outbox) {
 }
 
 // noteFirst notes, when a term begins, that no place is ahead any more. If the own node was not read
-// back yet, that is done now, and the term depends on the node that was created.
+// back yet, that is done later, and the term depends on the node that was created.
 func (p *place) noteFirst(ev events.Event, out *engine.Outbox) {
 	p.predecessor, p.nextInLine, p.behind = "", false, nil
 	if p.inFlightOf(ev) {
 		p.pinned = p.token
+		p.watchOwnLater(out)
 	}
-	p.readUnread(ev, out)
 	p.notifyPassedOver(ev, out)
 }
 

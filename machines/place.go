@@ -63,7 +63,8 @@ var lineStates = []engine.StateDoc{
 	{Name: listing, Doc: "The own node is read back with a watch, and the line is listed. If the listing was sent right behind the create, the node is read after it."},
 	{Name: waiting, Doc: "Another place is ahead. Only the predecessor and the own node are watched. After a reconnect both are read again, if the machine was waiting with several places ahead. Once in a session timeout, a read asks whether the predecessor still exists."},
 	{Name: blocked, Doc: "The predecessor is a persistent node, which no session owns and which is never deleted by itself. An error says so."},
-	{Name: leading, Doc: "The own node is first in line, owned by this session, and confirmed: belief holds until validUntil. It was read back, or is being read back right after its creation on this connection."},
+	{Name: leading, Doc: "The own node is first in line, owned by this session, and confirmed: belief holds until " +
+		"validUntil. It was read back, or created on this connection, and is read back soon."},
 	{Name: draining, Doc: "Belief has ended, but work that ran under it has not returned. Nothing new begins before it returns."},
 	{Name: suspended, Doc: "There is no connection. The node may still exist; nothing is believed."},
 	{Name: verifying, Doc: "Connected again, or first in line without a fresh confirmation: reads and a write check what was true before."},
@@ -78,12 +79,13 @@ var lineStates = []engine.StateDoc{
 // holdRows (acquisition.go). Those come first: they are the exceptions, and these the general case.
 var lineRows = slices.Concat(guidRows, placeRows)
 
-// guidRows find the own nodes in a listing by the GUID in their names. Names without one
-// are found by their owner: ownerRows, in election.go.
+// guidRows find the own nodes in a listing by the GUID in their names, and read one back during the term that
+// began without that. Names without a GUID are found by their owner, and read back first: ownerRows, in election.go.
 var guidRows = []engine.Row[place]{
 	{From: from{verifying}, On: on(events.ReplyChildren), When: (*place).recovered, To: verifying, Do: (*place).adopt},
 	{From: from{listing, verifying}, On: on(events.ReplyChildren), When: (*place).hasDuplicates, To: engine.Stay, Do: (*place).adopt},
 	{From: from{leaving}, On: on(events.ReplyChildren), When: (*place).recovered, To: leaving, Do: (*place).adoptDelete},
+	{From: from{leading}, On: on(events.TimerFired), To: engine.Stay, Do: (*place).watchOwn},
 }
 
 // placeRows are the rows of every place, whatever its name consists of. Their order is that in which

@@ -20,5 +20,6 @@ const (
 	checkPermitsTimer = "check permits" // when to check again that all held permits exist
 	recheckTimer      = "recheck"       // when to ask again whether another client has created a node
 	nextTimer         = "next"          // when the next item of a queue is due, or may be tried again
+	ownWatchTimer     = "watch own"     // when to read the own node back in a term that began without that
 	roomTimer         = "room"          // when to ask again whether a full queue has room
 )

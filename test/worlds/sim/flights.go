@@ -33,7 +33,8 @@ func (c *client) guidPlace(id events.ID) *enrolment {
 }
 
 // enrolmentAsked notes the requests of an enrolment, and checks that the predecessor is watched behind the own
-// node: a term that begins with the predecessor's deletion rests on that order.
+// node: a term that begins with the predecessor's deletion rests on that order. A place that was given up watches
+// nothing.
 func (k *checks) enrolmentAsked(c *client, a engine.Addressed) {
 	e := c.guidPlace(a.From)
 	if e == nil {
@@ -49,6 +50,10 @@ func (k *checks) enrolmentAsked(c *client, a engine.Addressed) {
 		case !r.Watch:
 		case e.prefix != "" && strings.HasPrefix(r.Path, e.prefix): // it may be gone
 			e.watchOn = c.connections
+			if state := c.Engine().State(a.From); state == "draining" || state == "leaving" || state == "closed" {
+				k.fail("a place that was given up is not watched", "client %d: %s watches %s in %s",
+					c.ID(), a.From, r.Path, state)
+			}
 		case e.watchOn != c.connections && c.Engine().State(a.From) == "waiting":
 			k.fail("the own node is watched first", "client %d: %s watches %s before its own node", c.ID(), a.From, r.Path)
 		}

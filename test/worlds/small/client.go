@@ -163,7 +163,12 @@ func (c *client) feed(w *world, to events.ID, ev events.Event) {
 func (c *client) perform(w *world, a engine.Addressed) {
 	switch e := a.Effect.(type) {
 	case events.SetTimer:
-		c.timers = append(c.timers, timer{a.From, e.Request, w.now + int64(e.After), w.Plant != nil && w.Plant.Frozen == e.Name})
+		after := e.After
+		if e.Name == "watch own" { // it is far shorter than a unit; other steps may come first
+			after = 0
+		}
+		frozen := w.Plant != nil && w.Plant.Frozen == e.Name
+		c.timers = append(c.timers, timer{a.From, e.Request, w.now + int64(after), frozen})
 	case events.StopTimer:
 		c.timers = slices.DeleteFunc(c.timers, func(t timer) bool { return t.machine == a.From && t.number == e.Request })
 	case events.Deadline:

@@ -152,7 +152,8 @@
 // # What it cannot see
 //
 // Fractions of a unit: slack, the tick and the drift of clocks are left to
-// test/worlds/sim. A heartbeat by sync, deposed leaders and lost quorums (a write that is
+// test/worlds/sim, and the timer after which a leader watches its own node is due at
+// once. A heartbeat by sync, deposed leaders and lost quorums (a write that is
 // acknowledged is committed here). Access rights of other clients' nodes, events that a
 // server withholds from a client without rights, foreign and persistent nodes,
 // the end of the counter, more than one line or one handle in a process, selectors,

@@ -25,6 +25,7 @@ func (w *world) afterwards() {
 		c.lostInOrder(records)
 		c.heartbeatsFirst(records)
 		c.refusalsEndNoSession(records)
+		c.leadersWatch(records)
 	}
 }
 

@@ -171,6 +171,18 @@ var plants = []plant{
 		new: "	if planted(…) {\n		return 2 * s.timeout\n	}\n	return min(s.timeout/2, s.sessionLife(sent, contact))\n",
 	},
 	{
+		name: "a term never watches its own node", records: true, file: "machines/flight.go",
+		old: "func (p *place) watchOwn(ev events.Event, out *engine.Outbox) { p.readOwn(out) }\n",
+		new: "func (p *place) watchOwn(ev events.Event, out *engine.Outbox) {\n" +
+			"	if !planted(…) {\n		p.readOwn(out)\n	}\n}\n",
+	},
+	{
+		name: "a term watches its own node late", records: true, file: "machines/flight.go",
+		old: "		out.Timer(ownWatchTimer, min(ownWatchDelay, slackOf(p.timeout)))\n",
+		new: "		if planted(…) {\n			out.Timer(ownWatchTimer, p.timeout)\n			return\n		}\n" +
+			"		out.Timer(ownWatchTimer, min(ownWatchDelay, slackOf(p.timeout)))\n",
+	},
+	{
 		name: "items run without marks", file: "machines/jobworker_write.go",
 		old: "		if w.config.MonitorExecution {\n			ops",
 		new: "		if w.config.MonitorExecution && !planted(…) {\n			ops",
