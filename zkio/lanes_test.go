@@ -1,6 +1,7 @@
 package zkio
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -110,5 +111,16 @@ func TestALaneThatIsNeverEmptyDoesNotGrow(t *testing.T) {
 	}
 	if got := cap(q.calls); got > 64 {
 		t.Errorf("one call waits, in a list for %d", got)
+	}
+}
+
+// The numbers of requests stay above those of the driver's own, also after as many requests as there are numbers.
+func TestNumbersOfRequestsBeginAgain(t *testing.T) {
+	w := newWriter()
+	w.xid = math.MaxInt32 - 1
+	for n, want := range []int32{math.MaxInt32, firstXid + 1, firstXid + 2} {
+		if got := w.next(); got != want {
+			t.Errorf("request %d has the number %d, want %d", n, got, want)
+		}
 	}
 }
