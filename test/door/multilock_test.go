@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // waitingLock is a Lockable that keeps the context of its last wait.
@@ -40,4 +42,25 @@ func TestAMultiLockEndsTheContextOfItsWaits(t *testing.T) {
 	if _, held, err := multi.TryLock(t.Context()); held || err != nil || l.ctx.Err() == nil {
 		t.Errorf("TryLock: %t, %v, and the context's error is %v", held, err, l.ctx.Err())
 	}
+}
+
+// A hold of several locks has the values of the context that asked for it, and does not end with that context.
+func TestAMultiHoldHasTheCallersValues(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		type key struct{}
+		n := w.open()
+		a, b := must(n.Mutex("/a", incumbent.MutexOptions{})), must(n.Mutex("/b", incumbent.MutexOptions{}))
+		multi := must(incumbent.NewMultiLock(a, b))
+		ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, "value"))
+		hold := must(multi.Lock(ctx))
+		cancel()
+		pass(time.Minute)
+		if err := hold.Context().Err(); err != nil || hold.Context().Value(key{}) != "value" {
+			t.Errorf("%v, and the value is %v", err, hold.Context().Value(key{}))
+		}
+		succeed(t, hold.Unlock(t.Context()))
+		if hold.Context().Err() == nil {
+			t.Error("the hold's context outlives it")
+		}
+	})
 }
