@@ -33,8 +33,9 @@ type config struct {
 	Least   int64    // minSessionTimeout, in milliseconds; 0 for the default
 	Most    int64    // maxSessionTimeout, likewise
 
-	Reconfig bool // reconfigEnabled
-	ReadOnly bool // readonlymode.enabled
+	Release  zkmem.Release // that it imitates; 3.8 by default
+	Reconfig bool          // reconfigEnabled
+	ReadOnly bool          // readonlymode.enabled
 
 	SASL  bool              // an authProvider is that of SASL
 	Users map[string]string // of the JAAS file, with SASL
@@ -205,7 +206,8 @@ func (c config) ensemble() string {
 
 // options returns the settings of a server of zkmem.
 func (c config) options() zkmem.Options {
-	return zkmem.Options{Release: zkmem.Release38, Tick: milliseconds(c.Tick), ContainerInterval: milliseconds(c.Reap),
+	return zkmem.Options{Release: cmp.Or(c.Release, zkmem.Release38),
+		Tick: milliseconds(c.Tick), ContainerInterval: milliseconds(c.Reap),
 		MinSessionTimeout: milliseconds(c.Least), MaxSessionTimeout: milliseconds(c.Most), MaxFrame: c.Frame,
 		SuperDigest: c.Super, ExtendedTypes: c.TTL, SASLUsers: c.Users,
 		SyncLimit: int(c.Sync), Reconfig: c.Reconfig, ReadOnlyMode: c.ReadOnly}

@@ -12,16 +12,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/incumbent-go/incumbent/test/kit/peers"
 	"github.com/incumbent-go/incumbent/test/kit/realzk"
 )
 
 // version is the release that suites are given, zkmem.Release38: Debian has it.
 const version = "3.8.0"
 
-// kazoo is the suite of the kazoo that python3 has here.
+// kazoo is the suite of the chosen kazoo.
 func kazoo(t *testing.T) suite {
 	t.Helper()
-	python, dir := findKazoo(t)
+	python, packages := findKazoo(t)
+	dir := filepath.Join(packages, "kazoo", "tests")
 	modules, err := filepath.Abs("testdata/python")
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +38,8 @@ func kazoo(t *testing.T) suite {
 		if len(tests) == 0 {
 			args = append(args, dir)
 		}
-		env := append(s.env, "PYTHONPATH="+modules, "PYTHONDONTWRITEBYTECODE=1", "ZOOKEEPER_VERSION="+version,
+		env := append(s.env, "PYTHONPATH="+modules+":"+packages, "PYTHONDONTWRITEBYTECODE=1",
+			"ZOOKEEPER_VERSION="+version,
 			fmt.Sprint("ZOOKEEPER_PORT_OFFSET=", ports(t)))
 		said := run(t, bound, t.TempDir(), env, args...)
 		text, err := os.ReadFile(report)
@@ -57,18 +60,23 @@ func pytestID(test string) string {
 	return module + ".py::" + strings.ReplaceAll(rest, ".", "::")
 }
 
-// findKazoo returns a python that has kazoo and pytest, and the folder of kazoo's own tests.
-func findKazoo(t *testing.T) (python, dir string) {
+// findKazoo returns Debian's python, which has pytest and what kazoo's tests import, and the folder with the chosen
+// kazoo, which is to stand before its own. kazoo is in Python alone, so any python reads it.
+func findKazoo(t *testing.T) (python, packages string) {
 	t.Helper()
-	for _, python := range []string{"/usr/bin/python3", "python3"} {
-		out, err := exec.Command(python, "-c", "import pytest, kazoo.tests; print(kazoo.tests.__path__[0])").Output()
-		if err == nil {
-			return python, strings.TrimSpace(string(out))
-		}
+	const where = "import kazoo.tests, os; print(os.path.dirname(os.path.dirname(kazoo.__file__)))"
+	out, err := exec.Command(peers.FindKazoo(t), "-c", where).Output()
+	packages = strings.TrimSpace(string(out))
+	if err == nil {
+		err = exec.Command(python3, "-c", "import pytest, gevent, eventlet, puresasl, jks, OpenSSL").Run()
 	}
-	realzk.NotRun(t, "kazoo's own tests (no python3 that has kazoo with its tests, and pytest)")
-	return "", ""
+	if err != nil {
+		realzk.NotRun(t, "kazoo's own tests (it, and Debian's python3-kazoo, -pytest, -pyjks and -openssl)")
+	}
+	return python3, packages
 }
+
+const python3 = "/usr/bin/python3"
 
 // The ports from which a block for a harness of kazoo is taken: below those of zkmem.FreeAddr and above those of go-zookeeper's
 // harness. It needs 30 of them, the last of a block says that it is taken.

@@ -14,6 +14,7 @@ import (
 type servers struct {
 	name string
 	env  []string
+	hub  bool // they are zkmem
 }
 
 // options make java start sooner. The last ones are those of package realzk.
@@ -26,7 +27,8 @@ func onReal(t *testing.T) servers {
 	realzk.Require(t)
 	bin := t.TempDir()
 	script(t, bin, "zkServer.sh", startsJava)
-	return servers{"ZooKeeper", []string{"ZOOKEEPER_BIN_PATH=" + bin, "ZOOKEEPER_CLASSPATH=" + realzk.ClassPath(), options}}
+	env := []string{"ZOOKEEPER_BIN_PATH=" + bin, "ZOOKEEPER_CLASSPATH=" + realzk.ClassPath(), options}
+	return servers{name: "ZooKeeper", env: env}
 }
 
 // onZkmem returns servers that are this program in place of java.
@@ -40,7 +42,8 @@ func onZkmem(t *testing.T) servers {
 	script(t, bin, "zkServer.sh", startsJava)
 	script(t, bin, "java", `exec "`+self+`" "$@"`)
 	path := "PATH=" + bin + string(filepath.ListSeparator) + os.Getenv("PATH")
-	return servers{"zkmem", []string{path, hubVariable + "=" + newHub(t).addr(), "ZOOKEEPER_BIN_PATH=" + bin, "ZOOKEEPER_CLASSPATH=none"}}
+	env := []string{path, hubVariable + "=" + newHub(t).addr(), "ZOOKEEPER_BIN_PATH=" + bin, "ZOOKEEPER_CLASSPATH=none"}
+	return servers{name: "zkmem", env: env, hub: true}
 }
 
 // startsJava is what ZooKeeper's own script does with "start-foreground" and a zoo.cfg.
