@@ -34,7 +34,7 @@ var standardHere = map[string][]string{
 	"internal/digestmd5":   {"crypto/md5", "crypto/subtle"},
 	"slogger":              {"log/slog"},
 	"internal/why/txnlog":  {"hash/adler32"}, // the servers' checksum
-	"health":               {"net/http", "net/url"},
+	"health":               {"net/http", "net/http/httputil", "net/url"},
 	"internal/doctor":      {"net/http", "path", "regexp"},
 	"internal/drawing":     {"html"},
 	"internal/page":        {"compress/gzip", "embed", "encoding/base64", "io/fs", "path", "regexp"}, // its modules, put into one file
