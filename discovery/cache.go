@@ -51,7 +51,7 @@ type Cache struct {
 	ready      chan struct{} // closed when all was read once
 	version    int           // of the view
 	failure    error         // why the cache has ended before it was closed
-	directory  error         // why the directory cannot be read
+	refused    error         // what failed since all was read last
 	readers    map[*reader]bool
 }
 
@@ -121,12 +121,13 @@ func (c *Cache) apply(change incumbent.TreeChange, err error) {
 		c.becomeStale()
 	}
 	if err != nil {
+		c.refused = err
 		c.changed(err)
 		return
 	}
 	switch change.Kind {
 	case incumbent.TreeReady:
-		c.staleSince = time.Time{}
+		c.staleSince, c.refused = time.Time{}, nil
 		select {
 		case <-c.ready:
 		default:
@@ -137,9 +138,7 @@ func (c *Cache) apply(change incumbent.TreeChange, err error) {
 		return
 	default:
 		if change.Path == c.tree.Path() {
-			c.directory = change.Err
-			c.changed(change.Err)
-			return
+			return // the directory: why it cannot be read is an error of the feed
 		}
 		c.set(change)
 	}
@@ -203,7 +202,7 @@ func (c *Cache) WaitReady(ctx context.Context) error {
 func (c *Cache) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return cmp.Or(c.failure, c.directory, c.tree.Err())
+	return cmp.Or(c.failure, c.tree.Err())
 }
 
 // View returns what is known now, without a request.
@@ -257,7 +256,7 @@ func (c *Cache) Watch(ctx context.Context) iter.Seq2[View, error] {
 		r := &reader{wake: make(chan struct{}, 1)}
 		r.wake <- struct{}{}
 		c.mu.Lock()
-		r.err = cmp.Or(c.failure, c.directory)
+		r.err = cmp.Or(c.failure, c.refused)
 		c.readers[r] = true
 		c.mu.Unlock()
 		defer func() {

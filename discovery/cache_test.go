@@ -90,7 +90,7 @@ func TestFeedsEnd(t *testing.T) {
 	} {
 		bubble(t, func(t *testing.T, w *world) {
 			p := w.open()
-			p.register(orders("a"))
+			own := p.register(orders("a"))
 			cache := p.cache("orders")
 			provider := must(cache.Provider(discovery.ProviderOptions{}))
 			var ended sync.WaitGroup
@@ -110,6 +110,10 @@ func TestFeedsEnd(t *testing.T) {
 				t.Errorf("%s: after the end the view is not stale", what)
 			}
 			fine(t, cache.Close(context.Background()))
+			if what != "client" {
+				fine(t, own.Close(context.Background()))
+				same(t, "handles that the Discovery keeps", discovery.Handles(p.Discovery), 0)
+			}
 		})
 	}
 }
@@ -147,6 +151,26 @@ func TestACacheThatCannotRead(t *testing.T) {
 		is(t, secret.Err(), incumbent.ErrNoAuth)
 		_, err := p.Pick()
 		is(t, err, discovery.ErrNoInstance)
+		is(t, err, incumbent.ErrNoAuth)
+
+		defer w.srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
+			if r.Path == "/discovery/orders" && r.Op == zkmem.OpGetData {
+				return zkmem.Verdict{Action: zkmem.Refuse, Code: zkmem.NoAuth}
+			}
+			return zkmem.Verdict{}
+		})()
+		half := must(own.Cache("orders", discovery.CacheOptions{})) // its directory is there, and cannot be read
+		for _, err := range half.Watch(t.Context()) {
+			is(t, err, incumbent.ErrNoAuth)
+			break
+		}
+		is(t, half.Err(), incumbent.ErrNoAuth)
+		soon, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		err = nil
+		for _, err = range half.Watch(soon) { // one that begins later, too
+			break
+		}
 		is(t, err, incumbent.ErrNoAuth)
 	})
 }
@@ -245,6 +269,7 @@ func TestDownInstances(t *testing.T) {
 		same(t, "an update has no errors", nodes(p.All()), "a")
 		pass(time.Minute)
 		same(t, "nobody is down", len(p.Down()), 0)
+		same(t, "errors that are kept", discovery.Errors(p), 0)
 		for _, o := range []discovery.ProviderOptions{
 			{MaxAge: -1}, {Down: discovery.DownPolicy{Threshold: -1}}, {Down: discovery.DownPolicy{Timeout: -1}},
 		} {

@@ -225,6 +225,7 @@ func TestUnreadableNodesAreTold(t *testing.T) {
 		fine(t, w.srv.Set("/discovery/orders/junk", must(orders("junk").Encode())))
 		pass(time.Second)
 		same(t, "after it was mended", nodes(cache.View().Instances), "a junk")
+		same(t, "unreadable after it was mended", len(cache.View().Unreadable), 1)
 	})
 }
 
