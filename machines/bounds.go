@@ -9,6 +9,7 @@ type Bounds struct {
 	Later     time.Duration // the same when heartbeats have run for a third of the timeout
 	Heartbeat time.Duration // between two heartbeats, at most
 	BySync    bool          // a heartbeat is a sync, and each fourth a write; else each is a write
+	Outlast   time.Duration // by how much belief can outlast the session after two faults of servers in a row, at most
 	Vacant    time.Duration // within which somebody leads after the last processed request of a leader that died
 }
 
@@ -18,5 +19,6 @@ func BoundsOf(timeout, tick time.Duration, syncLimit int, observerMasters bool) 
 	b := Bounds{First: s.beliefSpan(0, 0), Heartbeat: s.period(), BySync: s.bySync(), Vacant: timeout + 2*tick}
 	s.since = 1
 	b.Later = s.beliefSpan(s.since+int64(timeout), 0)
+	b.Outlast = max(0, s.maxSilence()+b.Later-(timeout-s.period()-s.lag()))
 	return b
 }

@@ -53,7 +53,7 @@ func gather(ctx context.Context, s Settings) *Facts {
 	f.noteOwn()
 	f.askAll(ctx, f.servers)
 	f.askAll(ctx, f.noteMembers())
-	defer f.close(ctx)
+	defer f.close()
 	f.askRejoin(ctx)
 	f.askLag(ctx)
 	f.askLines(ctx)
@@ -234,27 +234,13 @@ func (f *Facts) resolveAgain(ctx context.Context) {
 	}
 }
 
-// close ends the sessions that were kept. If the context has ended, their connections are gone: each is taken over once
-// more for that.
-func (f *Facts) close(ctx context.Context) {
-	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*f.settings.Step)
-	defer cancel()
+// close ends the sessions that were kept.
+func (f *Facts) close() {
 	var wait sync.WaitGroup
 	for _, v := range f.servers {
-		c := v.kept
-		if c == nil {
-			continue
+		if v.kept != nil {
+			wait.Go(v.kept.close)
 		}
-		wait.Go(func() {
-			if ctx.Err() == nil {
-				c.close()
-				return
-			}
-			c.cut()
-			if again, err := f.settings.open(late, v.Address, longest, identity{c.id, c.password}, false); err == nil {
-				again.close()
-			}
-		})
 	}
 	wait.Wait()
 }

@@ -18,8 +18,10 @@ type Meaning struct {
 	Later        Millis  `json:"laterBeliefMs"` // and after a third of the timeout
 	Heartbeat    Millis  `json:"heartbeatMs"`
 	BySync       bool    `json:"heartbeatIsSync"`
-	Vacant       Millis  `json:"vacantAfterKillMs"`     // nobody leads, at most
-	VacantLeast  Millis  `json:"vacantAfterCutLeastMs"` // and after a cut, at least
+	Vacant       Millis  `json:"vacantAfterKillMs"`           // nobody leads, at most
+	VacantLeast  Millis  `json:"vacantAfterCutLeastMs"`       // and after a cut, at least
+	Outlast      Millis  `json:"outlastMs"`                   // after two faults of servers in a row, at most
+	Planned      *Millis `json:"vacantAfterStopMs,omitempty"` // on a planned stop, as it was measured
 	Elections    int     `json:"elections"`
 	PerSecond    float64 `json:"heartbeatsPerSecond"` // if each election has two clients of its own
 
@@ -110,7 +112,11 @@ func meaningOf(f *Facts) *Meaning {
 	tick, from, said := f.ensembleTick()
 	m := &Meaning{Asked: Millis(f.settings.Timeout), Timeout: Millis(timeout), Tick: Millis(f.counted()),
 		EnsembleTick: Millis(tick), TickFrom: from, First: Millis(b.First), Later: Millis(b.Later),
-		Heartbeat: Millis(b.Heartbeat), BySync: b.BySync, Elections: f.settings.Elections, Set: []Setting{}}
+		Heartbeat: Millis(b.Heartbeat), BySync: b.BySync, Elections: f.settings.Elections, Set: []Setting{},
+		Outlast: Millis(b.Outlast)}
+	if f.deep != nil && f.deep.Watch != nil {
+		m.Planned = &f.deep.Watch.Median
+	}
 	if !said {
 		tick = max(tick, f.counted())
 	}

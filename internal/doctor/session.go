@@ -16,6 +16,8 @@ import (
 
 // session is a session of ours on one connection. It is used by one goroutine.
 type session struct {
+	ctx      context.Context // of the examination
+	address  string
 	conn     net.Conn
 	settings *Settings
 	release  func() bool // from the context
@@ -44,11 +46,15 @@ const maxAnswer = 64 << 20
 // open opens a session, or takes over one that exists, and presents the credentials.
 func (s *Settings) open(ctx context.Context, address string, timeout time.Duration, of identity,
 	readOnly bool) (*session, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	conn, err := s.dial(ctx, address)
 	if err != nil {
 		return nil, err
 	}
-	c := &session{conn: conn, settings: s, release: context.AfterFunc(ctx, func() { _ = conn.Close() })}
+	c := &session{ctx: ctx, address: address, conn: conn, settings: s, release: context.AfterFunc(ctx,
+		func() { _ = conn.Close() })}
 	if err := c.handshake(timeout, of, readOnly); err != nil {
 		c.cut()
 		return nil, s.plain(err)
@@ -237,10 +243,21 @@ func (c *session) read() ([]byte, error) {
 	return answer, err
 }
 
-// close ends the session at the ensemble, and the connection.
+// close ends the session at the ensemble, and the connection. If the context has ended, the connection is gone: then
+// the
+// session is taken over once more for that.
 func (c *session) close() {
-	_, _, _ = c.request(opClose, nil) // if it fails, the session ends by its timeout
+	_, _, err := c.request(opClose, nil) // if it fails, the session ends by its timeout
 	c.cut()
+	if err == nil || c.ctx.Err() == nil {
+		return
+	}
+	late, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), 2*c.settings.Step)
+	defer cancel()
+	if again, err := c.settings.open(late, c.address, c.granted, identity{c.id, c.password}, false); err == nil {
+		_, _, _ = again.request(opClose, nil) // as above
+		again.cut()
+	}
 }
 
 // cut ends the connection; the session goes on for its timeout.

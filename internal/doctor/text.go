@@ -172,7 +172,16 @@ func (m *Meaning) sentences() (all []string) {
 		say("After kill -9 nobody leads for up to %s.", d(m.Vacant))
 		say("After a cut nobody leads for %s to %s: belief ends by the clock, and the session after that.",
 			d(m.VacantLeast), d(m.Vacant))
-		say("On a planned stop nobody leads for one deletion and its watch event.")
+		if m.Planned != nil {
+			say("On a planned stop nobody leads for one deletion and its watch event: %s.", d(*m.Planned))
+		} else {
+			say("On a planned stop nobody leads for one deletion and its watch event (--deep measures that).")
+		}
+		if m.Outlast > 0 {
+			say("Of the limits in README.md: after two faults of servers in a row belief can outlast the session "+
+				"by up to %s.", d(m.Outlast))
+		}
+		say("A process that is paused believes while it is paused: only tokens and guarded writes help then.")
 	}
 	for _, s := range m.Set {
 		verb := "may"
