@@ -300,6 +300,18 @@ func (c *Client) budget() time.Duration {
 	return machines.FirstBelief(c.timeout(), time.Duration(c.tick.Load()), c.config.ObserverMasters)
 }
 
+// warnOfGrant logs that the first server grants a shorter session timeout than Config asks for. A line of its own says
+// so if it is too short to lead.
+func (c *Client) warnOfGrant(granted time.Duration) {
+	asked, belief := c.config.SessionTimeout, c.budget()
+	if granted >= asked.Truncate(time.Millisecond) || belief <= 0 {
+		return
+	}
+	c.log.Log(zerolog.WarnLevel, fmt.Sprintf("the server grants a session timeout of %s, not the %s that are asked "+
+		"for: a leader believes for %s after a heartbeat at first. Raise maxSessionTimeout on the servers, or "+
+		"ask for less; incumbent doctor shows what follows", granted, asked, belief), nil)
+}
+
 // logOpened logs the notices of machines that others have opened, which have no handle: that a node of an attempt that
 // was given up is deleted, and what a line passes over.
 func (c *Client) logOpened(n events.Notify) {

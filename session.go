@@ -327,6 +327,9 @@ func (l *connectionLog) changed(state ConnectionState, n events.Notify) {
 	})
 	if up {
 		l.client.certificate.check(certificatePause)
+		if state == Connected {
+			l.client.warnOfGrant(a.granted)
+		}
 		l.away = false
 		l.client.outages.Reconnected()
 	}

@@ -112,6 +112,22 @@ func TestTheLogOfAShortTimeout(t *testing.T) {
 	})
 }
 
+// A server that grants less than is asked for, and enough to lead, is in the log once, at the first connection.
+func TestTheLogOfALoweredTimeout(t *testing.T) {
+	for asked, want := range map[time.Duration]int{time.Minute: 1, 10 * time.Second: 0} {
+		bubble(t, zkmem.Options{MaxSessionTimeout: 10 * time.Second}, func(t *testing.T, w *world) {
+			log := &lines{}
+			n := w.start(logInto(log), func(c *incumbent.Config) { c.SessionTimeout = asked })
+			pass(time.Minute)
+			n.cut()
+			pass(time.Minute)
+			if got := log.with("grants a session timeout of 10s, not the 1m0s that are asked for"); len(got) != want {
+				t.Errorf("asked for %s: %q, want %d", asked, got, want)
+			}
+		})
+	}
+}
+
 // A planned end is no warning, and says why. A lock's lines are at debug level.
 func TestTheLogOfPlannedEnds(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
