@@ -1,16 +1,21 @@
 package incumbent
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/internal/digestmd5"
+	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/journal"
 	"github.com/incumbent-go/incumbent/zkio"
 )
@@ -130,7 +135,7 @@ func (m mechanism) Start(ctx context.Context, server zkio.SASLServer) (zkio.SASL
 	return exchange, token, err
 }
 
-// ACL is one entry of the access list of new nodes: an identity and its permissions.
+// ACL is one entry of a node's access list: an identity and its permissions.
 type ACL struct {
 	Perms  int32  // sum of the Perm values
 	Scheme string // "digest", "sasl", "world", "auth", "x509", "ip", …
@@ -167,6 +172,105 @@ type TLS struct {
 	Config *tls.Config
 }
 
+// NodeACL is a node's access list, as Client.GetACL reads it. Stat.Aversion is its version.
+type NodeACL struct {
+	List []ACL
+	Stat Stat
+}
+
+// GetACL reads a node's access list, from the server that the client is connected to, which may lag behind the
+// ensemble's leader. It needs the right to read the node or to change its list; a server hides the digests in a list
+// from a client that may not change it. Without a connection it waits for one, as Get does. No log has it.
+//
+// Errors: what is wrong with the path, ErrNoNode, ErrNoAuth, ErrClosed, the context's, or an *Error.
+func (c *Client) GetACL(ctx context.Context, path string) (acl NodeACL, err error) {
+	if err := arguments.CheckNode(path); err != nil {
+		return NodeACL{}, err
+	}
+	err = c.send(ctx, "get acl", path, func() error {
+		list, stat, err := c.io.AccessList(ctx, path)
+		if err == nil {
+			acl = NodeACL{aclOf(list), Stat(*stat)}
+		}
+		return err
+	}, unansweredRead)
+	return acl, refusedOr(err)
+}
+
+// SetACL replaces a node's access list if that has this version (Stat.Aversion of what GetACL returned, or AnyVersion),
+// and returns the node's new Stat. It needs the right to change the list, PermAdmin, and is sent at most once. The
+// data's version stays, and no watch fires. An entry of the scheme "auth" stands for all identities of the client: see
+// CreatorAll. Without a connection SetACL waits for one. No log has it.
+//
+// Errors: what is wrong with the path or the list, ErrNoNode, ErrNoAuth, ErrInvalidACL, ErrBadVersion,
+// ErrOutcomeUnknown, ErrClosed, the context's, or an *Error.
+func (c *Client) SetACL(ctx context.Context, path string, list []ACL, version int32) (stat Stat, err error) {
+	if err := cmp.Or(arguments.CheckNode(path), checkACL(path, list)); err != nil {
+		return Stat{}, err
+	}
+	err = c.send(ctx, "set acl", path, func() error {
+		now, err := c.io.SetAccessList(ctx, path, accessOf(list), version)
+		if err == nil {
+			stat = Stat(*now)
+		}
+		return err
+	}, unsent)
+	return stat, refusedOr(err)
+}
+
+// refusedOr returns the ensemble's refusal in err, if that is one, as the *Error that users see; else err.
+func refusedOr(err error) error {
+	if refused := refusal(err); refused != nil && !errors.Is(err, ErrOutcomeUnknown) {
+		return refused
+	}
+	return err
+}
+
+// checkACL returns what is wrong with the access list of a node.
+func checkACL(path string, list []ACL) error {
+	if len(list) == 0 {
+		return fmt.Errorf("incumbent: %s: an access list without entries, which ZooKeeper refuses: want at least one, "+
+			"such as those of CreatorAll or WorldAll", fault.Path(path))
+	}
+	for _, one := range list {
+		if one.Perms&^PermAll != 0 || one.Perms == 0 || one.Scheme == "" {
+			return fmt.Errorf("incumbent: %s: an entry of the access list has the permissions %d and the scheme %s: "+
+				"want a sum of Perm values, and a scheme such as world, auth, digest, sasl, x509 or ip",
+				fault.Path(path), one.Perms, fault.Quoted(one.Scheme))
+		}
+	}
+	return nil
+}
+
+// checkACL returns what is wrong with the access list of an operation.
+func (o Op) checkACL() error {
+	switch {
+	case o.ACL == nil:
+		return nil
+	case o.Verb != "create":
+		return fmt.Errorf("incumbent: %s of %s with an access list: only a create has one: see Client.SetACL",
+			events.Quote(o.Verb, events.MaxName), fault.Path(o.Path))
+	}
+	return checkACL(o.Path, o.ACL)
+}
+
+// accessLists returns the access lists of operations, by their places.
+func accessLists(ops []Op) [][]zkio.ACL {
+	lists := make([][]zkio.ACL, len(ops))
+	for i, op := range ops {
+		lists[i] = accessOf(op.ACL)
+	}
+	return lists
+}
+
+// accessOf returns an access list as zkio has it; nil for nil.
+func accessOf(list []ACL) (all []zkio.ACL) {
+	for _, one := range list {
+		all = append(all, zkio.ACL(one))
+	}
+	return all
+}
+
 func aclOf(list []zkio.ACL) []ACL {
 	all := make([]ACL, len(list))
 	for i, one := range list {
@@ -186,10 +290,7 @@ func (c Config) access() (login zkio.Mechanism, auth []zkio.Auth, acl []zkio.ACL
 	if c.ACL != nil {
 		acl = []zkio.ACL{} // an empty list is not a missing one
 	}
-	for _, one := range c.ACL {
-		acl = append(acl, zkio.ACL(one))
-	}
-	return login, auth, acl
+	return login, auth, append(acl, accessOf(c.ACL)...)
 }
 
 // The log says that the client's own certificate ends from certificateWarning on: at a new connection, but not more

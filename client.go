@@ -121,7 +121,7 @@ func (c executor) Execute(id events.ID, e events.Effect) {
 		if e.Payload != 0 {
 			e.Data = c.payload(id, e.Payload, true)
 		}
-		c.io.Execute(id, e)
+		c.io.ExecuteWith(id, e, c.accessLists(id, e))
 	case events.Multi:
 		e.Ops = slices.Clone(e.Ops)
 		for i, op := range e.Ops {
@@ -129,7 +129,7 @@ func (c executor) Execute(id events.ID, e events.Effect) {
 				e.Ops[i].Data = c.payload(id, op.Payload, false)
 			}
 		}
-		c.io.Execute(id, e)
+		c.io.ExecuteWith(id, e, c.accessLists(id, e))
 	default:
 		c.io.Execute(id, e)
 	}
@@ -144,6 +144,18 @@ func (c *Client) payload(id events.ID, n uint64, creates bool) (data []byte) {
 		}
 	})
 	return data
+}
+
+// accessLists returns the access lists of nodes that a request creates, if its handle has them.
+func (c *Client) accessLists(id events.ID, r events.Request) (lists [][]zkio.ACL) {
+	c.receive(id, func(h receiver) {
+		if p, ok := h.(interface {
+			accessLists(events.Request) [][]zkio.ACL
+		}); ok {
+			lists = p.accessLists(r)
+		}
+	})
+	return lists
 }
 
 // receive calls f with the machine's handle. It returns false if the machine has none.

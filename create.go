@@ -29,7 +29,7 @@ type CreateRequest struct {
 	ttl                              time.Duration
 }
 
-// Create creates a node with these data and the access list of Config.ACL, and returns its
+// Create creates a node with these data and the access list of Config.ACL (or CreateRequest.ACL), and returns its
 // real path. If the node exists already, the error is ErrNodeExists;
 // if a parent is missing, ErrNoNode, unless Parents was called.
 //
@@ -93,6 +93,24 @@ func (r *CreateRequest) TTL(d time.Duration) *CreateRequest {
 func (r *CreateRequest) Parents() *CreateRequest {
 	r.client.opened()
 	r.options["parents"] = "true"
+	return r
+}
+
+// PersistentParents is Parents, and creates them as persistent nodes: they stay, whatever becomes of their children.
+// What exists already stays what it is.
+func (r *CreateRequest) PersistentParents() *CreateRequest {
+	r.client.opened()
+	r.options["persistentParents"] = "true"
+	return r.Parents()
+}
+
+// ACL gives the node this access list, in place of that of Config.ACL, which parents get. No log has it.
+func (r *CreateRequest) ACL(list ...ACL) *CreateRequest {
+	r.client.opened()
+	if err := checkACL(r.path, list); err != nil && r.err == nil {
+		r.err = err
+	}
+	r.lists = [][]zkio.ACL{accessOf(list)}
 	return r
 }
 
@@ -263,6 +281,7 @@ type Op struct {
 	Path    string      // the node
 	Mode    events.Mode // create: the type of node, as in CreateNode
 	Data    []byte      // set, create
+	ACL     []ACL       // create: the node's access list; nil means that of Config.ACL
 	Version int32       // set, delete, check: the version that the node must have, or AnyVersion
 }
 
@@ -282,7 +301,7 @@ func SetData(path string, data []byte, version int32) Op {
 	return Op{Verb: "set", Path: path, Data: data, Version: version}
 }
 
-// CreateNode creates a persistent node, with the access list of Config.ACL.
+// CreateNode creates a persistent node, with the access list of Config.ACL, unless Op.ACL is set.
 func CreateNode(path string, data []byte) Op {
 	return Op{Verb: "create", Path: path, Mode: events.Persistent, Data: data}
 }

@@ -82,6 +82,7 @@
 //   - [CreateRequest], [SetRequest], [DeleteRequest], [Request], [Task]: ZooKeeper's operations, from [Client.Create],
 //     [Client.Set], [Client.Delete], [Client.Get], [Client.Exists], [Client.Children], [Client.Multi] and [Client.Sync].
 //     Nothing is sent before Do or Background: go vet with cmd/incumbentvet finds requests without them.
+//   - [NodeACL]: a node's access list, from [Client.GetACL]; [Client.SetACL] changes it.
 //   - [Node], [Stat], [Result]: what is read, and the outcome of a request in the background.
 //   - [Op], [OpResult]: one operation of [Client.Multi] or [Leadership.Write], and its outcome.
 //   - [NodeChange], [ChildrenChange]: from [Client.WatchNode] and [Client.WatchChildren];

@@ -198,7 +198,8 @@ func (l *Leadership) Write(ctx context.Context, ops ...Op) ([]OpResult, error) {
 		guards = []events.Op{CheckVersion(l.term.Path, AnyVersion).event()}
 	}
 	sent := l.client.clock.Now()
-	results, zxid, err := l.client.io.Commit(ctx, l.term.Session, slices.Concat(guards, opEvents(ops)))
+	lists := slices.Concat(make([][]zkio.ACL, len(guards)), accessLists(ops))
+	results, zxid, err := l.client.io.Commit(ctx, l.term.Session, slices.Concat(guards, opEvents(ops)), lists...)
 	l.recordWrite(sent, zxid, err)
 	if len(results) >= len(guards) {
 		for _, r := range results[:len(guards)] {

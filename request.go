@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/arguments"
@@ -68,6 +69,7 @@ type request struct {
 	op      string
 	path    string
 	ops     []events.Op
+	lists   [][]zkio.ACL // access lists of new nodes, by the places of the operations; nil: Config.ACL
 	options map[string]string
 	err     error // what is wrong with the input; the first mistake counts
 }
@@ -118,7 +120,7 @@ func (r *request) begin(ctx context.Context) (wait func() Result) {
 	case ctx.Err() != nil:
 		return failed(r.client.explain(ctx, r.op, r.path, context.Cause(ctx), notBegun))
 	}
-	a := &requestCall{op: r.op, ops: r.ops, payloads: make([][]byte, len(r.ops))}
+	a := &requestCall{op: r.op, ops: r.ops, lists: r.lists, payloads: make([][]byte, len(r.ops))}
 	a.init(r.client, r.path)
 	ops := slices.Clone(r.ops)
 	for i := range ops { // machines and the log have only the numbers of payloads
@@ -147,6 +149,7 @@ type requestCall struct {
 	op       string
 	ops      []events.Op
 	payloads [][]byte
+	lists    [][]zkio.ACL // the access lists of the nodes, by the places of the operations
 
 	// Set before the answer comes, read after it.
 	kept    zkio.Kept
@@ -195,6 +198,14 @@ func (a *requestCall) nameRefusedOp(err error) error {
 func (a *requestCall) Close(ctx context.Context) error { return a.end(ctx, false) }
 
 func (a *requestCall) payload(n uint64, _ bool) []byte { return a.payloads[n-1] }
+
+// accessLists returns the access lists of the nodes that a request creates. Parents have none of their own.
+func (a *requestCall) accessLists(r events.Request) [][]zkio.ACL {
+	if create, is := r.(events.Create); is && strings.HasPrefix(a.path, create.Path+"/") {
+		return nil
+	}
+	return a.lists
+}
 
 // keep takes data of a reply that are for the user. zkio calls it.
 func (a *requestCall) keep(_ uint64, kept zkio.Kept) {
@@ -264,6 +275,12 @@ func (c *Client) Multi(ops ...Op) *Request[[]OpResult] {
 	r.options["multi"] = "true"
 	if len(ops) == 0 {
 		r.refuse("a multi without operations")
+	}
+	r.lists = accessLists(ops)
+	for _, op := range ops {
+		if err := op.checkACL(); err != nil && r.err == nil {
+			r.err = err
+		}
 	}
 	for _, op := range r.ops {
 		if err := checkOp(op); err != nil && r.err == nil {

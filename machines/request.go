@@ -18,6 +18,7 @@ type request struct {
 	ops       []events.Op
 	isMulti   bool     // it is a multi, even of one operation
 	parents   bool     // missing parents are created
+	lasting   bool     // they are persistent, and no containers
 	protected bool     // the node's name holds a GUID, by which it is found again
 	guid      string   // of a protected node
 	command   uint64   // the call; 0 once it is answered
@@ -30,13 +31,14 @@ type request struct {
 
 // RequestRecipe makes a user's requests. Path is the node's. Ops of command.open are the operations:
 // one read, one create, or those of a multi. Options:
-// "multi", "parents", "protected", "retry".
+// "multi", "parents", "persistentParents", "protected", "retry".
 var RequestRecipe = engine.NewRecipe(requestChart, newRequest)
 
 func newRequest(open events.Event) (*request, error) {
 	o := options{values: open.Options}
 	r := &request{standalone: newStandalone(open, &o), parentMaker: newParentMaker(parent(open.Path)), ops: open.Ops,
-		isMulti: o.flag("multi"), parents: o.flag("parents"), protected: o.flag("protected")}
+		isMulti: o.flag("multi"), parents: o.flag("parents"), lasting: o.flag("persistentParents"),
+		protected: o.flag("protected")}
 	if len(r.ops) == 0 && o.err == nil {
 		o.err = errors.New("a request without operations")
 	}
@@ -242,6 +244,7 @@ func (r *request) adopt(ev events.Event, out *engine.Outbox) {
 // createParents creates the missing parents.
 func (r *request) createParents(ev events.Event, out *engine.Outbox) {
 	r.rounds++
+	ev.NoContainers = ev.NoContainers || r.lasting
 	r.makeParents(ev, out)
 }
 

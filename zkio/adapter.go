@@ -94,6 +94,12 @@ func (a *Adapter) Execute(id events.ID, e events.Effect) {
 	}
 }
 
+// ExecuteWith does what Execute does with a request that creates nodes, and gives them these access lists, by the
+// places of the operations. Nil, or none, is Config.ACL.
+func (a *Adapter) ExecuteWith(id events.ID, r events.Request, lists [][]ACL) {
+	a.submit(a.newCall(id, r, lists...))
+}
+
 // Forget is called when a machine has closed, after its last effect: nothing is watched for
 // it any longer, its reads that have not been sent are dropped, and no reply to a read is
 // posted to it. Its writes are sent, and answered. Any goroutine may call it.

@@ -68,7 +68,7 @@ func (c *call) reply(to *coding, a answer) (e events.Event, kept Kept, ok bool) 
 // writes reports whether a request changes nodes.
 func writes(r events.Request) bool {
 	switch r.(type) {
-	case events.Create, events.Delete, events.Multi:
+	case events.Create, events.Delete, events.Multi, setACL:
 		return true
 	}
 	return false
@@ -99,7 +99,9 @@ func (a *coding) decode(c *call, b *body, e *events.Event) (kept Kept) {
 		kept = Kept{Children: e.Children, Stat: b.stat()}
 	case getACL:
 		kept.acl = b.acl()
-		b.stat()
+		kept.Stat = b.stat()
+	case setACL:
+		kept.Stat = b.stat()
 	case events.Sync:
 		b.string()
 	case events.Multi:

@@ -102,8 +102,8 @@ const (
 // CreatorAll lets the credentials that created a node do everything with it; WorldAll lets
 // every client.
 var (
-	CreatorAll = []ACL{{PermAll, "auth", ""}}
-	WorldAll   = []ACL{{PermAll, "world", "anyone"}}
+	CreatorAll = []ACL{{Perms: PermAll, Scheme: "auth"}}
+	WorldAll   = []ACL{{Perms: PermAll, Scheme: "world", ID: "anyone"}}
 )
 
 func worldWritable(acl []ACL) bool {

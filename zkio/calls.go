@@ -24,6 +24,7 @@ type call struct {
 	size    int    // of its frame in bytes, or a little less than this
 
 	request events.Request
+	lists   [][]ACL // of the nodes that it creates: no machine has them
 	a       *coding
 	keep    bool                     // the data in the reply go to Config.Keep
 	direct  func(events.Event, Kept) // gets the reply to a call of no machine
@@ -39,17 +40,19 @@ type call struct {
 	contact    int64 // when the last frame was sent of which the ensemble's leader surely knew by then
 }
 
-// newCall turns a request of a machine into a call.
-func (a *coding) newCall(id events.ID, r events.Request) *call {
+// newCall turns a request of a machine into a call. The access lists are those of the nodes that it creates, by the
+// places of its operations: nil, or none, is Config.ACL.
+func (a *coding) newCall(id events.ID, r events.Request, lists ...[]ACL) *call {
 	header := r.Header()
-	c := &call{a: a, id: id, number: header.Request, session: header.Session, lane: normal, request: r, keep: header.Keep}
+	c := &call{a: a, id: id, number: header.Request, session: header.Session, lane: normal, request: r,
+		keep: header.Keep, lists: lists}
 	if header.Urgent {
 		c.lane = urgent
 	}
 	size := 0
 	switch r := r.(type) {
 	case events.Create:
-		c.kind, c.path, size = events.ReplyCreate, r.Path, len(r.Data)+a.aclSize
+		c.kind, c.path, size = events.ReplyCreate, r.Path, len(r.Data)+a.accessSize(c.list(0))
 		if _, known := modes[r.Mode]; !known {
 			c.refusal = fmt.Sprintf("mode %s is not known", events.Quote(string(r.Mode), events.MaxText))
 		}
@@ -70,6 +73,8 @@ func (a *coding) newCall(id events.ID, r events.Request) *call {
 		c.kind, c.path, c.reads = events.ReplySync, r.Path, true
 	case getACL:
 		c.kind, c.path, c.reads = events.ReplyStat, r.path, true
+	case setACL:
+		c.kind, c.path, size = events.ReplyStat, r.path, sizeOfACL(r.list)
 	case events.Multi:
 		c.kind = events.ReplyMulti
 		size = a.checkMulti(c, r.Ops)
@@ -131,10 +136,10 @@ var singleOnly = map[events.Mode]bool{events.Container: true, events.PersistentT
 // checkMulti sets the refusal of a multi that is not one, and returns the size of its
 // operations in bytes.
 func (a *coding) checkMulti(c *call, ops []events.Op) (size int) {
-	for _, op := range ops {
+	for i, op := range ops {
 		size += len(op.Path) + len(a.cfg.Chroot) + len(op.Data) + 256
 		if op.Verb == "create" {
-			size += a.aclSize
+			size += a.accessSize(c.list(i))
 		}
 		_, known := modes[op.Mode]
 		switch {

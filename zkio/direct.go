@@ -58,7 +58,8 @@ func (a *Adapter) List(ctx context.Context, path string) ([]string, error) {
 	return e.Children, err
 }
 
-// Commit carries out all operations or none, on the connection of this session only, and
+// Commit carries out all operations or none, with the access lists of ExecuteWith,
+// on the connection of this session only, and
 // returns the outcome of each and the transaction's zxid. It is sent at most once. If
 // it is committed, the session machine gets connection.confirmed, for all writes within a short time once:
 // see events.Confirmations. Any goroutine may call it.
@@ -68,8 +69,9 @@ func (a *Adapter) List(ctx context.Context, path string) ([]string, error) {
 // connection, or ctx, ended before the reply came, or if the reply does not say whether it was
 // carried out (then the *Error has its code); only ctx's if the request was withdrawn
 // before it was sent.
-func (a *Adapter) Commit(ctx context.Context, session int64, ops []events.Op) ([]OpResult, int64, error) {
-	e, kept, err := a.ask(ctx, events.Multi{Call: events.Call{Session: session}, Ops: ops})
+func (a *Adapter) Commit(ctx context.Context, session int64, ops []events.Op, lists ...[]ACL,
+) ([]OpResult, int64, error) {
+	e, kept, err := a.ask(ctx, events.Multi{Call: events.Call{Session: session}, Ops: ops}, lists...)
 	if e.Code.Unknown() {
 		err = fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
 	}
@@ -115,11 +117,11 @@ type outcome struct {
 
 // ask sends one request and waits for its reply. If ctx ends after it was sent, the event's
 // code is CONNECTIONLOSS: no reply came in time.
-func (a *Adapter) ask(ctx context.Context, r events.Request) (events.Event, Kept, error) {
+func (a *Adapter) ask(ctx context.Context, r events.Request, lists ...[]ACL) (events.Event, Kept, error) {
 	if ctx.Err() != nil {
 		return events.Event{}, Kept{}, context.Cause(ctx)
 	}
-	c := a.newCall("", r)
+	c := a.newCall("", r, lists...)
 	replied := make(chan outcome, 1)
 	c.direct = func(e events.Event, kept Kept) { replied <- outcome{e, kept} }
 	a.submit(c)
@@ -152,17 +154,27 @@ func (c *call) err(e events.Event) error {
 	return &Error{Code: e.Code, Text: e.Text, Path: e.Path}
 }
 
-// AccessList returns a node's access list, from the server that the live session is connected to. Any goroutine may
-// call it; it never retries. Errors as for Read.
-func (a *Adapter) AccessList(ctx context.Context, path string) ([]ACL, error) {
+// AccessList returns a node's access list and stat, from the server that the live session is connected to.
+// Any goroutine may call it; it never retries. Errors as for Read.
+func (a *Adapter) AccessList(ctx context.Context, path string) ([]ACL, *Stat, error) {
 	_, kept, err := a.ask(ctx, getACL{Call: events.Call{Session: a.current()}, path: path})
-	return kept.acl, err
+	return kept.acl, kept.Stat, err
+}
+
+// SetAccessList replaces a node's access list, if it has this version (-1: any), and returns the node's new stat. It is
+// sent at most once. Errors as for Commit.
+func (a *Adapter) SetAccessList(ctx context.Context, path string, list []ACL, version int32) (*Stat, error) {
+	e, kept, err := a.ask(ctx, setACL{Call: events.Call{Session: a.current()}, path: path, list: list, version: version})
+	if e.Code.Unknown() {
+		err = fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
+	}
+	return kept.Stat, err
 }
 
 // NearestList returns the access list of a node, or of the lowest node above it that exists, with that node's path.
 func (a *Adapter) NearestList(ctx context.Context, path string) (of string, list []ACL, err error) {
 	for {
-		list, err := a.AccessList(ctx, path)
+		list, _, err := a.AccessList(ctx, path)
 		var refused *Error
 		if errors.As(err, &refused) && refused.Code == events.NoNode && path != "/" {
 			path = path[:max(strings.LastIndexByte(path, '/'), 1)]

@@ -16,8 +16,9 @@ const (
 	opDelete          int32 = 2
 	opExists          int32 = 3
 	opGet             int32 = 4
-	opGetACL          int32 = 6
 	opSetData         int32 = 5
+	opGetACL          int32 = 6
+	opSetACL          int32 = 7
 	opChildren        int32 = 12 // getChildren2: with the stat
 	opCheck           int32 = 13
 	opMulti           int32 = 14
@@ -44,10 +45,7 @@ type coding struct {
 
 func newCoding(cfg Config) coding {
 	a := coding{cfg: cfg}
-	for _, entry := range cfg.ACL {
-		a.acl = append(a.acl, zk.ACL{Perms: entry.Perms, Scheme: entry.Scheme, ID: entry.ID})
-		a.aclSize += 4 + 4 + len(entry.Scheme) + 4 + len(entry.ID)
-	}
+	a.acl, a.aclSize = wireACL(cfg.ACL), sizeOfACL(cfg.ACL)
 	return a
 }
 
@@ -57,7 +55,7 @@ func (a *coding) encode(f frame, xid int32, c *call) frame {
 	f = append(f, 0, 0, 0, 0).int32(xid)
 	switch r := c.request.(type) {
 	case events.Create:
-		f = a.encodeCreate(f.int32(createOps[r.Mode]), r.Path, r.Data, r.Mode)
+		f = a.encodeCreate(f.int32(createOps[r.Mode]), r.Path, r.Data, r.Mode, c.list(0))
 		if createOps[r.Mode] == opCreateTTL {
 			f = f.int64(r.TTL.Milliseconds())
 		}
@@ -73,12 +71,14 @@ func (a *coding) encode(f frame, xid int32, c *call) frame {
 		f = f.int32(opAddWatch).string(a.full(r.Path)).int32(modeRecursive)
 	case getACL:
 		f = f.int32(opGetACL).string(a.full(r.path))
+	case setACL:
+		f = encodeACL(f.int32(opSetACL).string(a.full(r.path)), wireACL(r.list)).int32(r.version)
 	case removeWatches:
 		f = f.int32(opRemoveWatches).string(a.full(r.path)).int32(watchesOfAnyKind)
 	case events.Sync:
 		f = f.int32(opSync).string(a.full(r.Path))
 	case events.Multi:
-		f = a.encodeMulti(f.int32(opMulti), r.Ops)
+		f = a.encodeMulti(f.int32(opMulti), r.Ops, c)
 	}
 	binary.BigEndian.PutUint32(f[at:], uint32(len(f)-at-lengthSize))
 	return f
@@ -90,17 +90,13 @@ var createOps = map[events.Mode]int32{
 	events.Container: opCreateContainer, events.PersistentTTL: opCreateTTL, events.PersistentSequentialTTL: opCreateTTL,
 }
 
-func (a *coding) encodeCreate(f frame, path string, data []byte, mode events.Mode) frame {
-	f = f.string(a.full(path)).bytes(data).int32(int32(len(a.acl)))
-	for _, entry := range a.acl {
-		f = f.int32(entry.Perms).string(entry.Scheme).string(entry.ID)
-	}
-	return f.int32(modes[mode])
+func (a *coding) encodeCreate(f frame, path string, data []byte, mode events.Mode, access []ACL) frame {
+	return encodeACL(f.string(a.full(path)).bytes(data), a.access(access)).int32(modes[mode])
 }
 
 // encodeMulti appends the operations, each behind its header, and the header that ends them.
-func (a *coding) encodeMulti(f frame, ops []events.Op) frame {
-	for _, op := range ops {
+func (a *coding) encodeMulti(f frame, ops []events.Op, c *call) frame {
+	for i, op := range ops {
 		f = f.int32(verbs[op.Verb]).bool(false).int32(-1)
 		switch op.Verb {
 		case "check", "delete":
@@ -108,7 +104,7 @@ func (a *coding) encodeMulti(f frame, ops []events.Op) frame {
 		case "set":
 			f = f.string(a.full(op.Path)).bytes(op.Data).int32(op.Version)
 		case "create":
-			f = a.encodeCreate(f, op.Path, op.Data, op.Mode)
+			f = a.encodeCreate(f, op.Path, op.Data, op.Mode, c.list(i))
 		}
 	}
 	return f.int32(-1).bool(true).int32(-1)

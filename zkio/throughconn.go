@@ -27,7 +27,7 @@ func (s *session) sendThroughConn() {
 		return
 	}
 	s.slot, c.started = c, true
-	s.a.work.Go(func() { s.freeSlot(c, s.a.sendBy(s.conn, c.request)) })
+	s.a.work.Go(func() { s.freeSlot(c, s.a.sendBy(s.conn, c)) })
 }
 
 // freeSlot frees the slot of a call that never wrote a frame.
@@ -71,16 +71,16 @@ func (s *session) admitCall(w *wire, xid int32, frame []byte) bool {
 
 // sendBy makes zk.Conn encode, number and write a request. It returns when zk.Conn has got
 // the answer; its error matters only if no frame was ever written.
-func (a *Adapter) sendBy(conn *zk.Conn, r events.Request) (err error) {
-	switch r := r.(type) {
+func (a *Adapter) sendBy(conn *zk.Conn, c *call) (err error) {
+	switch r := c.request.(type) {
 	case events.Create:
-		switch path := a.full(r.Path); r.Mode {
+		switch path, acl := a.full(r.Path), a.access(c.list(0)); r.Mode {
 		case events.Container:
-			_, err = conn.CreateContainer(path, notNull(r.Data), modes[r.Mode], a.acl)
+			_, err = conn.CreateContainer(path, notNull(r.Data), modes[r.Mode], acl)
 		case events.PersistentTTL, events.PersistentSequentialTTL:
-			_, err = conn.CreateTTL(path, notNull(r.Data), modes[r.Mode], a.acl, r.TTL)
+			_, err = conn.CreateTTL(path, notNull(r.Data), modes[r.Mode], acl, r.TTL)
 		default:
-			_, err = conn.Create(path, notNull(r.Data), modes[r.Mode], a.acl)
+			_, err = conn.Create(path, notNull(r.Data), modes[r.Mode], acl)
 		}
 	case events.Delete:
 		err = conn.Delete(a.full(r.Path), -1)
@@ -92,16 +92,18 @@ func (a *Adapter) sendBy(conn *zk.Conn, r events.Request) (err error) {
 		_, _, err = conn.Children(a.full(r.Path))
 	case getACL:
 		_, _, err = conn.GetACL(a.full(r.path))
+	case setACL:
+		_, err = conn.SetACL(a.full(r.path), wireACL(r.list), r.version)
 	case events.Sync:
 		_, err = conn.Sync(a.full(r.Path))
 	case events.Multi:
-		_, err = conn.Multi(a.opsOf(r.Ops)...)
+		_, err = conn.Multi(a.opsOf(r.Ops, c)...)
 	}
 	return err
 }
 
 // opsOf returns the operations of a multi as zk.Conn takes them.
-func (a *Adapter) opsOf(ops []events.Op) []any {
+func (a *Adapter) opsOf(ops []events.Op, c *call) []any {
 	requests := make([]any, len(ops))
 	for i, op := range ops {
 		path := a.full(op.Path)
@@ -113,7 +115,8 @@ func (a *Adapter) opsOf(ops []events.Op) []any {
 		case "set":
 			requests[i] = &zk.SetDataRequest{Path: path, Data: notNull(op.Data), Version: op.Version}
 		case "create":
-			requests[i] = &zk.CreateRequest{Path: path, Data: notNull(op.Data), Acl: a.acl, Flags: modes[op.Mode]}
+			requests[i] = &zk.CreateRequest{Path: path, Data: notNull(op.Data), Acl: a.access(c.list(i)),
+				Flags: modes[op.Mode]}
 		}
 	}
 	return requests

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"net"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -135,6 +136,7 @@ func TestSentAtIsBeforeTheWrite(t *testing.T) {
 // The library's own frames are those that go-zookeeper writes, but for their numbers.
 func TestOwnFramesAreThoseOfZkConn(t *testing.T) {
 	data := []byte{0, 1, 0xff}
+	own := []zkio.ACL{{Perms: 1, Scheme: "ip", ID: "10.0.0.1"}, {Perms: 31, Scheme: "world", ID: "anyone"}}
 	requests := []func(events.Call) events.Request{
 		func(c events.Call) events.Request {
 			return events.Create{Call: c, Path: "/p", Data: data, Mode: events.Persistent}
@@ -167,7 +169,8 @@ func TestOwnFramesAreThoseOfZkConn(t *testing.T) {
 		func(c events.Call) events.Request {
 			return events.Multi{Call: c, Ops: []events.Op{
 				{Verb: "check", Path: "/p", Version: -1}, {Verb: "set", Path: "/p", Data: data, Version: 7}, {Verb: "set", Path: "/p"},
-				{Verb: "create", Path: "/p/m", Data: data, Mode: events.EphemeralSequential}, {Verb: "delete", Path: "/p/m", Version: 3},
+				{Verb: "create", Path: "/p/m", Data: data, Mode: events.EphemeralSequential},
+				{Verb: "create", Path: "/p/o", Mode: events.Persistent}, {Verb: "delete", Path: "/p/m", Version: 3},
 			}}
 		},
 		func(c events.Call) events.Request { return events.Delete{Call: c, Path: "/p/e"} },
@@ -185,10 +188,21 @@ func TestOwnFramesAreThoseOfZkConn(t *testing.T) {
 				for _, request := range requests {
 					r.ask(request(r.call()))
 				}
+				create := events.Create{Call: r.call(), Path: "/p/own", Mode: events.Persistent}
+				r.ExecuteWith(machine, create, [][]zkio.ACL{own})
+				r.await(events.ReplyCreate)
+				ops := []events.Op{{Verb: "create", Path: "/p/2", Mode: events.Persistent},
+					{Verb: "create", Path: "/p/3", Mode: events.Persistent}}
+				_, _, _ = r.Commit(t.Context(), 1, ops, nil, own)
+				_, set := r.SetAccessList(t.Context(), "/p", own, 0)
+				list, stat, err := r.AccessList(t.Context(), "/p")
+				if set != nil || err != nil || !slices.Equal(list, own) || stat.Aversion != 1 {
+					t.Errorf("%v; %v, %v, %v", set, list, stat, err)
+				}
 				both[i] = conn.frames(before)
 			})
 		}
-		if len(both[0]) != len(requests) || len(both[1]) != len(requests) {
+		if all := len(requests) + 4; len(both[0]) != all || len(both[1]) != all {
 			t.Fatalf("%d frames, %d of zk.Conn, for %d requests", len(both[0]), len(both[1]), len(requests))
 		}
 		for i, want := range both[1] {

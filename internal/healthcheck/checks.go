@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -117,7 +118,7 @@ func (h *Checks) post(err error) {
 		h.Post(events.Event{Kind: events.HealthChecked})
 		return
 	}
-	text := cmp.Or(err.Error(), "(an error without text)")
+	text := cmp.Or(strings.ToValidUTF8(err.Error(), "\uFFFD"), "(an error without text)") // as a log has it
 	h.failed++
 	if h.failed > h.Failures && text == h.text {
 		return

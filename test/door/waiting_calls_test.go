@@ -24,6 +24,7 @@ var withoutMachine = map[string]bool{
 	"Job.Config": true, "Job.Items": true, "JobElection.HasLeader": true, "Mutex.Participants": true,
 	"Mutex.Revoke": true, "ReadWriteLock.Participants": true, "ReadWriteLock.Revoke": true, "Semaphore.Agreed": true,
 	"Semaphore.SetLimit": true, "Semaphore.Holders": true, "Semaphore.Waiting": true, "IDQueue.Remove": true,
+	"Client.GetACL": true, "Client.SetACL": true,
 	"Client.Line": true, "Client.Members": true, "Client.Evict": true, "Membership.Members": true,
 }
 
@@ -162,6 +163,11 @@ func lockCalls(c *incumbent.Client) []waitingCall {
 			do: func(ctx context.Context) error { return err(semaphore.Waiting(ctx)) }},
 		{name: "Client.Line", called: "list /mutex", hangs: silence,
 			do: func(ctx context.Context) error { return err(c.Line(ctx, "/mutex")) }},
+		{name: "Client.GetACL", called: "get acl /mutex", hangs: silence,
+			do: func(ctx context.Context) error { return err(c.GetACL(ctx, "/mutex")) }},
+		{name: "Client.SetACL", called: "set acl /mutex", hangs: unknown, do: func(ctx context.Context) error {
+			return err(c.SetACL(ctx, "/mutex", incumbent.WorldAll(), incumbent.AnyVersion))
+		}},
 		{name: "Client.Evict", called: "evict /mutex/x", hangs: silence,
 			do: func(ctx context.Context) error { return c.Evict(ctx, someone) }},
 	}

@@ -13,7 +13,8 @@ import (
 
 // done reports whether a call was answered by the server, in which there is nothing yet.
 func done(err error) bool {
-	return err == nil || errors.Is(err, incumbent.ErrNotInLine) || errors.Is(err, incumbent.ErrJobConfig)
+	return err == nil || errors.Is(err, incumbent.ErrNotInLine) || errors.Is(err, incumbent.ErrNoNode) ||
+		errors.Is(err, incumbent.ErrJobConfig)
 }
 
 // A call that no machine sends waits for a connection, before the first one and after one, and is carried out on the
