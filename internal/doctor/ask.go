@@ -9,15 +9,23 @@ import (
 // Examine asks the ensemble and judges it. It returns when all is asked, or soon after the context has ended, with what
 // was answered by then. It is safe to call from anywhere.
 func Examine(ctx context.Context, s Settings) Report {
-	f := gather(ctx, s.withDefaults())
-	f.listUnasked(ctx)
+	s = s.withDefaults()
+	late, done := outliving(ctx, s.Leave)
+	defer done()
+	s.late = late
+	f := gather(ctx, s)
+	f.listUnasked()
 	return judge(f)
 }
 
 // listUnasked lists what the servers did not say.
-func (f *Facts) listUnasked(ctx context.Context) {
+func (f *Facts) listUnasked() {
 	const closed = "neither the four-letter words nor the admin server say it"
 	for _, v := range f.servers {
+		if v.cut {
+			f.lacked("all of "+v.Address, v.Why)
+			continue
+		}
 		if !v.Serves {
 			f.missed("all else of "+v.Address, "it opens no session")
 			continue
@@ -39,6 +47,9 @@ func (f *Facts) listUnasked(ctx context.Context) {
 		}
 	}
 	for _, l := range f.lines {
+		if l.cut {
+			f.lacked("the line "+l.Path, l.Why)
+		}
 		if l.Why != "" {
 			continue
 		}
@@ -52,7 +63,7 @@ func (f *Facts) listUnasked(ctx context.Context) {
 			f.missed(fmt.Sprintf("%d participants of %s", l.unread, l.Path), fmt.Sprintf("only %d are read", maxRead))
 		}
 	}
-	if cause := context.Cause(ctx); cause != nil {
-		f.missed("what comes after that", "the examination was ended: "+text(cause))
+	if f.ended != nil {
+		f.lacked("what comes after that", "the examination was ended: "+text(f.ended))
 	}
 }

@@ -23,7 +23,7 @@ func (f *Facts) each(find func(*Line) []Finding) (all []Finding) {
 // checkLineReadable finds lines that this client may not list.
 func checkLineReadable(f *Facts) (all []Finding) {
 	for _, l := range f.lines {
-		if l.Why != "" && len(f.serving()) > 0 {
+		if l.Why != "" && !l.cut && len(f.serving()) > 0 {
 			all = append(all, Finding{ID: "line-unreadable", Severity: Unfit, Where: l.Path,
 				Is: "Its directory cannot be listed: " + l.Why + ".",
 				Do: "Give the client the right to read it, or the right credentials: without it, it gives its " +

@@ -10,12 +10,12 @@ import (
 // checkReachable finds servers that open no session.
 func checkReachable(f *Facts) (all []Finding) {
 	severity := Warning
-	if len(f.serving()) == 0 {
+	if len(f.serving()) == 0 && !slices.ContainsFunc(f.servers, func(v *Server) bool { return v.cut }) {
 		severity = Unfit
 	}
 	for _, v := range f.servers {
 		switch {
-		case v.Serves || v.refused != nil && errors.As(v.refused, &refusedLogin{}):
+		case v.Serves || v.cut || v.refused != nil && errors.As(v.refused, &refusedLogin{}):
 		case v.Role == roleReadOnly:
 			all = append(all, Finding{ID: "read-only", Severity: severity, Where: v.Address,
 				Is: "It is " + strings.TrimPrefix(v.Why, "it is ") + ".",

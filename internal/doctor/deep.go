@@ -80,7 +80,7 @@ func (f *Facts) askDeep(ctx context.Context) {
 		f.missed("all that --deep measures", x.node+" cannot be created: "+why)
 		return
 	}
-	defer x.delete(ctx)
+	defer x.delete()
 	f.deep.Commit = timesOf(x.timeWrites(writes))
 	x.timeWatches(ctx)
 	x.tryKinds(ctx)
@@ -228,10 +228,8 @@ func (r reading) half() time.Duration { return r.got.Sub(r.sent)/2 + time.Millis
 func (r reading) offset() time.Duration { return r.clock.Sub(r.middle().Round(0)) }
 
 // delete deletes the scratch nodes, by a session of its own.
-func (x *scratch) delete(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*x.f.settings.Step)
-	defer cancel()
-	c, err := x.f.settings.openLoggedIn(ctx, x.at.Address)
+func (x *scratch) delete() {
+	c, err := x.f.settings.openLoggedIn(x.f.settings.late, x.at.Address)
 	if err != nil {
 		x.f.missed("whether the scratch node "+x.node+" is deleted", text(err)+"; it goes with its session")
 		return

@@ -59,6 +59,9 @@ func gather(ctx context.Context, s Settings) *Facts {
 	f.askLines(ctx)
 	f.askDeep(ctx)
 	f.resolveAgain(ctx)
+	if ctx.Err() != nil {
+		f.ended = context.Cause(ctx)
+	}
 	return f
 }
 

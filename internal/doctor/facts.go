@@ -25,7 +25,7 @@ type Server struct {
 	Listed   bool     `json:"listed"`             // in the ensemble's configuration
 	Resolved []string `json:"resolved,omitempty"` // the addresses of its name
 	Serves   bool     `json:"serves"`             // it opened a session
-	Why      string   `json:"why,omitempty"`      // it did not
+	Why      string   `json:"why,omitempty"`      // it did not, or it is not known
 
 	Version     string   `json:"version,omitempty"`
 	VersionFrom string   `json:"versionFrom,omitempty"` // who said so
@@ -52,6 +52,7 @@ type Server struct {
 	config      string        // /zookeeper/config, as it has it
 	configErr   string        // or why that was not read
 	noChroot    bool
+	cut         bool     // the end of the examination came before the server was asked
 	stranger    bool     // is of another ensemble
 	behind      bool     // did not apply a commit within the time for a step
 	rejoined    string   // why a session of another server could not be taken over, if that is not known
@@ -125,6 +126,8 @@ type Facts struct {
 	notAsked []NotAsked
 	lines    []*Line
 	own      *Certificate // the client's
+	ended    error        // why not everything was asked
+	partial  bool         // something was cut short or refused that a verdict rests on
 	deep     *Deep
 }
 
@@ -141,6 +144,12 @@ func (f *Facts) serving() (up []*Server) {
 // ours returns the servers that opened a session, without those of another ensemble.
 func (f *Facts) ours() []*Server {
 	return slices.DeleteFunc(f.serving(), func(v *Server) bool { return v.stranger })
+}
+
+// lacked is missed for what the verdict rests on.
+func (f *Facts) lacked(what, why string) {
+	f.partial = true
+	f.missed(what, why)
 }
 
 func (f *Facts) missed(what, why string) { f.notAsked = append(f.notAsked, NotAsked{what, why}) }

@@ -33,5 +33,6 @@ const (
 	Fit         Verdict = "fit"
 	Warned      Verdict = "fit with warnings"
 	NotFit      Verdict = "not fit"
+	Incomplete  Verdict = "incomplete"  // what was asked is fit, but not all was asked
 	Unreachable Verdict = "unreachable" // no server opened a session
 )

@@ -27,6 +27,7 @@ type Line struct {
 	Quotas       []Quota  `json:"quotas,omitempty"`
 
 	server *Server // that was asked
+	cut    bool    // the end of the examination came before all was read
 	line   incumbent.Line
 	heads  []incumbent.Participant // the first of each line
 	equal  []string                // names with the number of another one
@@ -78,12 +79,16 @@ func (f *Facts) askLines(ctx context.Context) {
 	for _, name := range f.settings.Lines {
 		l := &Line{Path: name, server: v}
 		f.lines = append(f.lines, l)
-		if v == nil || ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
+			l.Why, l.cut = text(context.Cause(ctx)), true
+			continue
+		case v == nil:
 			l.Why = "no server serves"
 			continue
 		}
 		if err := l.ask(v.kept, f.settings.Chroot+name); err != nil {
-			l.Why = text(err)
+			l.Why, l.cut = text(err), isCut(err)
 		}
 	}
 }

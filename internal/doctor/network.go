@@ -18,11 +18,12 @@ func (s Settings) dial(ctx context.Context, address string) (net.Conn, error) {
 
 // dialSeen is dial, and shows what TLS has verified.
 func (s Settings) dialSeen(ctx context.Context, address string, seen func(tls.ConnectionState)) (net.Conn, error) {
+	whole := ctx
 	ctx, cancel := context.WithTimeout(ctx, s.Step)
 	defer cancel()
 	conn, err := s.Dial(ctx, address)
 	if err != nil {
-		return nil, s.plain(err)
+		return nil, ended(whole, s.plain(err))
 	}
 	if s.TLS == nil {
 		return conn, nil
@@ -34,7 +35,7 @@ func (s Settings) dialSeen(ctx context.Context, address string, seen func(tls.Co
 	secured, err := s.secure(ctx, conn, host, seen)
 	if err != nil {
 		_ = conn.Close() // the error of the handshake says more
-		return nil, s.plain(err)
+		return nil, ended(whole, s.plain(err))
 	}
 	return secured, nil
 }
@@ -51,6 +52,29 @@ func (s Settings) plain(err error) error {
 		return silence{s.Step}
 	}
 	return err
+}
+
+// cutShort is the error of what the end of the examination cut short: it says nothing of the server.
+type cutShort struct{ error }
+
+func isCut(err error) bool { return errors.As(err, &cutShort{}) }
+
+// ended returns an error that says so if there is one and the examination has ended: what failed then was cut short.
+func ended(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return cutShort{context.Cause(ctx)}
+	}
+	return err
+}
+
+// outliving returns a context that ends that long after ctx.
+func outliving(ctx context.Context, by time.Duration) (context.Context, func()) {
+	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(by, cancel) })
+	return late, func() {
+		stop()
+		cancel()
+	}
 }
 
 // silence is the error of a server that did not answer within the time for a step.

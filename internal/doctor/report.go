@@ -23,13 +23,17 @@ func judge(f *Facts) Report {
 	}
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return rank(b.Severity) - rank(a.Severity) })
 	r.NotAsked = append(r.NotAsked, f.notAsked...)
-	if len(f.serving()) == 0 {
-		r.Verdict = Unreachable
-		return r
+	if len(f.serving()) > 0 {
+		r.Meaning = meaningOf(f)
 	}
-	r.Meaning = meaningOf(f)
 	if len(r.Findings) > 0 {
 		r.Verdict = map[Severity]Verdict{Note: Fit, Warning: Warned, Unfit: NotFit}[r.Findings[0].Severity]
+	}
+	switch {
+	case f.partial && r.Verdict != NotFit:
+		r.Verdict = Incomplete
+	case r.Meaning == nil:
+		r.Verdict = Unreachable
 	}
 	return r
 }

@@ -19,13 +19,13 @@ const longest = math.MaxInt32 * time.Millisecond
 // ask asks one server everything that needs no other server. It keeps a session open if the server serves.
 func (v *Server) ask(ctx context.Context, s *Settings) {
 	v.resolve(ctx, s)
-	if err := v.askWords(ctx, s); err != nil {
-		v.Why = text(err)
-		return
+	err := v.askWords(ctx, s)
+	if err == nil {
+		v.askAdmin(ctx, s)
+		err = v.askSession(ctx, s)
 	}
-	v.askAdmin(ctx, s)
-	if err := v.askSession(ctx, s); err != nil {
-		v.Why = text(err)
+	if err != nil {
+		v.Why, v.cut = text(err), isCut(err)
 		return
 	}
 	v.askGrants(ctx, s)
@@ -66,6 +66,9 @@ func (v *Server) askWords(ctx context.Context, s *Settings) error {
 		read func(string)
 	}{{"srvr", v.readSrvr}, {"conf", v.readConf}, {"mntr", v.readMntr}} {
 		answer, err := s.word(ctx, v.Address, w.name)
+		if isCut(err) {
+			break
+		}
 		if answer == "" {
 			v.silentWords = append(v.silentWords, w.name)
 		}

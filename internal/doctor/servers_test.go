@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -162,11 +163,52 @@ func TestTheExaminationEndsInTime(t *testing.T) {
 		defer cancel()
 		begun := time.Now()
 		r := Examine(ctx, s)
-		if took := time.Since(begun); took != time.Second || r.Verdict != Unreachable {
+		if took := time.Since(begun); took != time.Second || r.Verdict != Incomplete || len(r.Findings) > 0 {
 			t.Errorf("%s after %s", r.Verdict, took)
 		}
 		if last := r.NotAsked[len(r.NotAsked)-1]; last.Why != "the examination was ended: the time is over" {
 			t.Errorf("%v", last)
+		}
+	})
+}
+
+// What the end of the examination cuts short is no finding, and nothing that is not known is fit.
+func TestWhatIsCutShortIsNoFinding(t *testing.T) {
+	for _, after := range []zkmem.OpCode{zkmem.OpSync, zkmem.OpGetChildren2, zkmem.OpGetACL, zkmem.OpCloseSession} {
+		inBubble(t, after.String(), func(t *testing.T) {
+			w, s := alone(t, zkmem.Options{})
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			s.Intercept(func(r zkmem.Request) zkmem.Verdict {
+				if r.Op == after {
+					cancel(errors.New("the time is over"))
+				}
+				return zkmem.Verdict{}
+			})
+			ask := w.settings()
+			ask.Lines = []string{"/"}
+			r := Examine(ctx, ask)
+			found(t, r)
+			last := r.NotAsked[len(r.NotAsked)-1]
+			if r.Verdict != Incomplete || !strings.Contains(last.Why, "the time is over") {
+				t.Errorf("%s, not asked %v", r.Verdict, r.NotAsked)
+			}
+			if left := s.Sessions(); len(left) > 0 {
+				t.Errorf("sessions are left: %v", left)
+			}
+		})
+	}
+	inBubble(t, "a frozen server", func(t *testing.T) {
+		w, s := alone(t, zkmem.Options{})
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 6*time.Second, errors.New("the time is over"))
+		defer cancel()
+		s.Intercept(func(r zkmem.Request) zkmem.Verdict {
+			return zkmem.Verdict{Delay: 5 * time.Second}
+		})
+		ask, begun := w.deep(), time.Now()
+		ask.Step, ask.Leave = time.Minute, time.Second
+		if r := Examine(ctx, ask); r.Verdict != Incomplete || time.Since(begun) > 7*time.Second {
+			t.Errorf("%s after %s", r.Verdict, time.Since(begun))
 		}
 	})
 }

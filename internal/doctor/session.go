@@ -47,7 +47,7 @@ const maxAnswer = 64 << 20
 func (s *Settings) open(ctx context.Context, address string, timeout time.Duration, of identity,
 	readOnly bool) (*session, error) {
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return nil, cutShort{context.Cause(ctx)}
 	}
 	conn, err := s.dial(ctx, address)
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *Settings) open(ctx context.Context, address string, timeout time.Durati
 		func() { _ = conn.Close() })}
 	if err := c.handshake(timeout, of, readOnly); err != nil {
 		c.cut()
-		return nil, s.plain(err)
+		return nil, ended(ctx, s.plain(err))
 	}
 	return c, nil
 }
@@ -113,7 +113,7 @@ func (c *session) logIn(ctx context.Context, address string) error {
 			err = refusedLogin{fmt.Errorf("the credential of scheme %s was refused", auth.Scheme)}
 		}
 		if err != nil {
-			return c.settings.plain(err)
+			return ended(c.ctx, c.settings.plain(err))
 		}
 	}
 	return nil
@@ -155,10 +155,10 @@ func (c *session) request(op int32, write func(*frame)) (*body, int32, error) {
 		write(f)
 	}
 	if err := c.send(f.finish()); err != nil {
-		return nil, 0, err
+		return nil, 0, ended(c.ctx, err)
 	}
 	b, code, err := c.answerTo(c.xid)
-	return b, code, c.settings.plainOrNil(err)
+	return b, code, ended(c.ctx, c.settings.plainOrNil(err))
 }
 
 func (s *Settings) plainOrNil(err error) error {
@@ -201,7 +201,7 @@ func (c *session) awaitEvent() error {
 	for c.events == 0 {
 		answer, err := c.read()
 		if err != nil {
-			return c.settings.plain(err)
+			return ended(c.ctx, c.settings.plain(err))
 		}
 		if b := (&body{rest: answer}); b.int32() == xidWatch {
 			c.events++
@@ -252,9 +252,8 @@ func (c *session) close() {
 	if err == nil || c.ctx.Err() == nil {
 		return
 	}
-	late, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), 2*c.settings.Step)
-	defer cancel()
-	if again, err := c.settings.open(late, c.address, c.granted, identity{c.id, c.password}, false); err == nil {
+	late, of := c.settings.late, identity{c.id, c.password}
+	if again, err := c.settings.open(late, c.address, c.granted, of, false); err == nil {
 		_, _, _ = again.request(opClose, nil) // as above
 		again.cut()
 	}

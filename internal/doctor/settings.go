@@ -37,11 +37,17 @@ type Settings struct {
 	// Step bounds the time for one answer of one server: a dial, a handshake, a request. Default 3 s.
 	Step time.Duration
 
+	// Leave bounds the time for closing sessions and deleting the scratch node after the context has ended. Default:
+	// Step, 2 s at most.
+	Leave time.Duration
+
 	// Dial replaces the network; it gets "host:port". LookUp replaces the resolver.
 	Dial   func(ctx context.Context, address string) (net.Conn, error)
 	LookUp func(ctx context.Context, host string) ([]string, error)
 	// Now replaces this host's clock where it is compared with those of servers.
 	Now func() time.Time
+
+	late context.Context // ends that long after the examination's
 }
 
 func (s Settings) withDefaults() Settings {
@@ -50,6 +56,8 @@ func (s Settings) withDefaults() Settings {
 	s.Elections = cmp.Or(s.Elections, 1)
 	s.MaxAnswer = cmp.Or(s.MaxAnswer, 4<<20)
 	s.Step = cmp.Or(s.Step, 3*time.Second)
+	s.Leave = cmp.Or(s.Leave, min(s.Step, 2*time.Second))
+	s.late = context.Background()
 	if s.Dial == nil {
 		s.Dial = func(ctx context.Context, address string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "tcp", address)

@@ -96,6 +96,10 @@ func (v *Server) line() string {
 	if v.Version != "" {
 		add("%s", v.Version)
 	}
+	if v.cut {
+		add("not asked to the end")
+		return strings.Join(parts, ", ")
+	}
 	if !v.Serves {
 		add("opens no session")
 		return strings.Join(parts, ", ")

@@ -23,12 +23,12 @@ func (s *Settings) word(ctx context.Context, address, word string) (string, erro
 		return "", err
 	}
 	if _, err := io.WriteString(conn, word); err != nil {
-		return "", s.plain(err)
+		return "", ended(ctx, s.plain(err))
 	}
 	text, err := io.ReadAll(io.LimitReader(conn, maxWord))
 	switch {
 	case err != nil:
-		return "", s.plain(err)
+		return "", ended(ctx, s.plain(err))
 	case strings.Contains(string(text), "is not executed because it is not in the whitelist"):
 		return "", nil
 	}

@@ -3,7 +3,9 @@ package program
 import (
 	"context"
 	"fmt"
+	"os/signal"
 	"path"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,7 +46,9 @@ Exit codes:
    1  fit with warnings
    2  not fit
   64  the command line is wrong
-  69  no server opened a session`,
+  69  no server opened a session
+  75  incomplete: what was asked is fit, but not everything could be asked
+  130, 143  it was interrupted: nothing is printed`,
 		Example: "  incumbent doctor --session-timeout 6s --line /jobs/nightly\n" +
 			"  incumbent doctor --quiet || mail -s ensemble ops   # prints problems and warnings only\n" +
 			"  incumbent doctor --json | jq '.findings[].id'",
@@ -122,7 +126,7 @@ func (c *connection) settings(a *app, f doctorFlags) (doctor.Settings, error) {
 		MaxAnswer: c.maxAnswer, Chroot: chroot,
 		TLS: c.tls(), SASL: cfg.SASL, Auth: auth,
 		Timeout: c.timeout, Tick: c.tick, SyncLimit: f.syncLimit, ObserverMasters: f.observerMasters,
-		Elections: f.elections, AdminPort: f.adminPort, Step: step}, nil
+		Elections: f.elections, AdminPort: f.adminPort, Step: step, Leave: min(step, f.within/5)}, nil
 }
 
 // examine prints what the examination found, and returns the exit code for it.
@@ -134,11 +138,16 @@ func (a *app) examine(ctx context.Context, conn *connection, f doctorFlags) erro
 	if err != nil {
 		return err
 	}
-	ctx, stop := cli.Interruptible(ctx)
-	defer stop()
-	ctx, cancel := context.WithTimeoutCause(ctx, f.within, fmt.Errorf("it took longer than %s (--within)", f.within))
+	signals := catch(ctx)
+	defer signals.stop()
+	defer context.AfterFunc(signals.ctx, func() { signal.Stop(signals.ch) })() // a second one ends the program
+	ctx, cancel := context.WithTimeoutCause(signals.ctx, f.within-settings.Leave,
+		fmt.Errorf("there was no more time (--within %s)", f.within))
 	defer cancel()
 	report := doctor.Examine(ctx, settings)
+	if sig, came := signals.came().(syscall.Signal); came {
+		return cli.Exit(exitSignal+int(sig), fmt.Errorf("interrupted (%s): there is no verdict", sig))
+	}
 	switch {
 	case a.JSON:
 		a.Out.Object(report)
@@ -148,7 +157,7 @@ func (a *app) examine(ctx context.Context, conn *connection, f doctorFlags) erro
 		}
 	}
 	codes := map[doctor.Verdict]int{doctor.Warned: exitWarned, doctor.NotFit: exitNotFit,
-		doctor.Unreachable: exitUnavailable}
+		doctor.Incomplete: exitIncomplete, doctor.Unreachable: exitUnavailable}
 	if code := codes[report.Verdict]; code != 0 && !f.warnOnly {
 		return &cli.ExitError{Code: code}
 	}

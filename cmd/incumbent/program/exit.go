@@ -18,6 +18,7 @@ const (
 	exitSystem      = 71  // EX_OSERR
 	exitIO          = 74  // EX_IOERR
 	exitLost        = 75  // EX_TEMPFAIL: leadership was lost
+	exitIncomplete  = 75  // EX_TEMPFAIL: doctor could not ask everything
 	exitNoAuth      = 77  // EX_NOPERM
 	exitConfig      = 78  // EX_CONFIG: something in the line has to be corrected by hand
 	exitTimeout     = 124 // as timeout(1): --try has passed
