@@ -184,6 +184,7 @@ type NodeACL struct {
 //
 // Errors: what is wrong with the path, ErrNoNode, ErrNoAuth, ErrClosed, the context's, or an *Error.
 func (c *Client) GetACL(ctx context.Context, path string) (acl NodeACL, err error) {
+	c.check(ctx)
 	if err := arguments.CheckNode(path); err != nil {
 		return NodeACL{}, err
 	}
@@ -205,6 +206,7 @@ func (c *Client) GetACL(ctx context.Context, path string) (acl NodeACL, err erro
 // Errors: what is wrong with the path or the list, ErrNoNode, ErrNoAuth, ErrInvalidACL, ErrBadVersion,
 // ErrOutcomeUnknown, ErrClosed, the context's, or an *Error.
 func (c *Client) SetACL(ctx context.Context, path string, list []ACL, version int32) (stat Stat, err error) {
+	c.check(ctx)
 	if err := cmp.Or(arguments.CheckNode(path), checkACL(path, list)); err != nil {
 		return Stat{}, err
 	}
