@@ -25,7 +25,8 @@ func ReplaySegments(s *events.Segments, until uint64, recipes ...Recipe) (Replay
 	err := p.all(until)
 	p.sum.Engine, p.sum.Torn, p.sum.Unknown = p.engine, s.Torn(), s.Unknown()
 	ended := err == nil || err == error(p.gap)
-	p.sum.Cut = ended && (s.End() == nil || s.End().Why == events.EndRotated) && s.Header().Version > 1 && (until == 0 || p.seq < until)
+	p.sum.Cut = ended && (s.End() == nil || s.End().Why == events.EndRotated) &&
+		(until == 0 || p.seq < until)
 	return p.sum, err
 }
 

@@ -71,9 +71,9 @@ func TestReplayFindsWhatDiffers(t *testing.T) {
 	}{
 		"an effect": {func(r []events.Record) []events.Record {
 			i := position(t, r, made)
-			r[i].Effects = events.WrittenEffects("stop timer #4")
+			r[i].Effects = events.Effects{events.StopTimer{Request: 4}}
 			return r
-		}, "different", "stop timer #3"},
+		}, "different", `{"stop":"","req":3}`},
 		"a state": {func(r []events.Record) []events.Record {
 			i := position(t, r, made)
 			r[i].To = "pausing"

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // A list of children is written whole, or as the difference from the last list of the
@@ -18,7 +17,7 @@ func (m *memory) appendChildren(b []byte, e *Event) []byte {
 		if minus, plus, into, ok := difference(last.names, e.Children); ok && 2*(len(minus)+len(plus)) < len(e.Children) {
 			b = appendUint(append(b, `,"of":`...), last.seq)
 			b = appendStrings(b, `,"minus":`, minus)
-			b = m.appendNames(b, `,"plus":`, e.Path, plus)
+			b = appendStrings(b, `,"plus":`, plus)
 			if len(into) > 0 {
 				b = append(b, `,"into":[`...)
 				for i, at := range into {
@@ -32,60 +31,7 @@ func (m *memory) appendChildren(b []byte, e *Event) []byte {
 			return b
 		}
 	}
-	return m.appendNames(b, `,"children":`, e.Path, e.Children)
-}
-
-// appendNames appends names of nodes in a directory, if there are any.
-func (m *memory) appendNames(b []byte, key, dir string, names []string) []byte {
-	if len(names) == 0 {
-		return b
-	}
-	b = append(append(b, key...), '[')
-	for i, name := range names {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = m.appendName(b, dir, name)
-	}
-	return append(b, ']')
-}
-
-// appendName appends the written form of a name.
-func (m *memory) appendName(b []byte, dir, name string) []byte {
-	if strings.HasPrefix(name, "@") {
-		return appendString(b, "@"+name)
-	}
-	if len(dir)+1+len(name) >= minAlias {
-		m.text = append(append(append(m.text[:0], dir...), '/'), name...)
-		if seq, ok := m.pathNumber(m.text); ok {
-			return appendNumbered(b, seq)
-		}
-	}
-	return appendString(b, name)
-}
-
-// longNames is the inverse of appendName.
-func (m *memory) longNames(dir string, names []string) error {
-	for i, name := range names {
-		rest, short := strings.CutPrefix(name, "@")
-		if !short {
-			continue
-		}
-		if strings.HasPrefix(rest, "@") {
-			names[i] = rest
-			continue
-		}
-		path, err := m.aliased(rest)
-		if err != nil {
-			return err
-		}
-		base, in := strings.CutPrefix(path, dir+"/")
-		if !in {
-			return fmt.Errorf("%s is no child of %s", name, dir)
-		}
-		names[i] = base
-	}
-	return nil
+	return appendStrings(b, `,"children":`, e.Children)
 }
 
 // difference returns what makes the list is of the list was. Into has the places of plus

@@ -14,6 +14,7 @@ type fields struct {
 	of          uint64
 	minus, plus []string
 	into        []int
+	effects     []effectReader
 	unknown     []string
 	kept        []byte // the unknown fields, as they are in the line
 	before      triedBefore
@@ -23,7 +24,7 @@ type fields struct {
 var optional = map[string]bool{
 	"at": true, "inner": true, "from": true, "kind": true, "to": true, "sent": true, "contact": true, "session": true, "sessionID": true,
 	"timeout": true, "attached": true, "validUntil": true, "askAt": true, "name": true, "recipe": true, "options": true, "tried": true, "of": true,
-	"seq": true, "id": true, "reply": true, "req": true, "cause": true, "row": true, "children": true, "deadline": true,
+	"seq": true, "id": true, "reply": true, "req": true, "cause": true, "row": true, "children": true,
 }
 
 // record reads a line's record, and updates the memory. It returns the names of fields
@@ -66,12 +67,8 @@ func (f *fields) field(key string) {
 		r.To = t.string()
 	case "tried":
 		r.Tried = t.strings()
-	case "deadline":
-		r.Deadline = t.int64()
-	case "reason":
-		r.Reason = Reason(t.string())
 	case "do":
-		r.Effects = WrittenEffects(t.strings()...)
+		t.array(f.effect)
 	default:
 		if !f.answer(key) && !f.node(key) && !f.session(key) && !f.command(key) {
 			f.more(key)
@@ -181,7 +178,7 @@ func (f *fields) command(key string) bool {
 	case "options":
 		e.Options = t.options()
 	case "ops":
-		t.array(func() { e.Ops = append(e.Ops, f.op()) })
+		e.Ops = f.ops()
 	default:
 		return false
 	}
@@ -191,10 +188,18 @@ func (f *fields) command(key string) bool {
 // moment reads an instant, relative to the event's; null is none.
 func (f *fields) moment(key string) int64 {
 	if f.text.next() == 'n' {
-		f.has[key+" is none"] = string(f.text.raw()) == "null"
+		f.has[key+" is none"] = true
+		f.null()
 		return 0
 	}
 	return f.text.int64()
+}
+
+// null reads the value that says none.
+func (f *fields) null() {
+	if string(f.text.raw()) != "null" {
+		f.text.fail("want a number or null")
+	}
 }
 
 func (f *fields) stat(s *Stat) {

@@ -8,8 +8,8 @@ import (
 
 // Effect is something that a machine wants done. Machines only append effects; an
 // executor performs them later, and the reply comes back as an Event. String returns
-// the effect's one written form: in traces, in the log and in comparisons. AppendTo
-// appends it to b, and returns the longer slice.
+// the effect in words: in traces, for people and in comparisons. AppendTo appends
+// them to b, and returns the longer slice. In a log it is an object, with the same facts.
 type Effect interface {
 	fmt.Stringer
 	AppendTo(b []byte) []byte

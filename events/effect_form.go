@@ -326,9 +326,6 @@ func (e Answer) AppendTo(b []byte) []byte {
 	return f.b
 }
 
-// AppendTo appends the written form.
-func (w Written) AppendTo(b []byte) []byte { return append(b, w...) }
-
 // appendTo appends the operation's written form inside a Multi. A create has no version,
 // and any version is not written.
 func (o *Op) appendTo(b []byte) []byte {

@@ -2,20 +2,14 @@ package events
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 )
 
 // Effects are what one step of a machine asked for, in order. They are equal if their
-// written forms are.
+// words are.
 type Effects []Effect
 
-// Written is an effect that was read from a log: its written form is all that is known.
-type Written string
-
-func (w Written) String() string { return string(w) }
-
-// Strings returns the written forms, nil for none.
+// Strings returns the effects in words, nil for none.
 func (e Effects) Strings() []string {
 	if len(e) == 0 {
 		return nil
@@ -23,18 +17,6 @@ func (e Effects) Strings() []string {
 	all := make([]string, len(e))
 	for i, effect := range e {
 		all[i] = effect.String()
-	}
-	return all
-}
-
-// WrittenEffects returns effects with these written forms.
-func WrittenEffects(forms ...string) Effects {
-	if len(forms) == 0 {
-		return nil
-	}
-	all := make(Effects, len(forms))
-	for i, form := range forms {
-		all[i] = Written(form)
 	}
 	return all
 }
@@ -55,17 +37,4 @@ func (e Effects) Facts() (deadline int64, reason Reason) {
 
 func (e Effects) equal(o Effects) bool {
 	return slices.EqualFunc(e, o, func(a, b Effect) bool { return a.String() == b.String() })
-}
-
-// MarshalJSON returns the written forms as an array of strings.
-func (e Effects) MarshalJSON() ([]byte, error) { return json.Marshal(e.Strings()) }
-
-// UnmarshalJSON reads an array of written forms.
-func (e *Effects) UnmarshalJSON(b []byte) error {
-	var forms []string
-	if err := json.Unmarshal(b, &forms); err != nil {
-		return err
-	}
-	*e = WrittenEffects(forms...)
-	return nil
 }

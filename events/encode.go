@@ -36,31 +36,26 @@ func (m *memory) appendRecord(b []byte, r *Record) []byte {
 		b = appendArray(b, `,"tried":`, r.Tried)
 	}
 	b = m.appendEffects(b, r)
-	b = phrase(b, `,"reason":`, string(r.Reason))
 	b = append(b, r.Unknown...)
 	m.learn(r, before)
 	return b
 }
 
-// appendEffects appends the effects, and the deadline if it does not follow.
+// appendEffects appends the effects.
 func (m *memory) appendEffects(b []byte, r *Record) []byte {
-	if len(r.Effects) > 0 {
-		b = append(b, `,"do":[`...)
-		for i, effect := range r.Effects {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			m.text = effect.AppendTo(m.text[:0])
-			m.short = m.shorten(m.short[:0], r, m.text)
-			m.ask(r, m.text)
-			b = appendString(b, m.short)
+	if len(r.Effects) == 0 {
+		return b
+	}
+	c := m.context(r)
+	b = append(b, `,"do":[`...)
+	for i, effect := range r.Effects {
+		if i > 0 {
+			b = append(b, ',')
 		}
-		b = append(b, ']')
+		b = appendEffect(b, effect, c)
+		m.ask(r, effect)
 	}
-	if r.Deadline != 0 && !(m.moved && r.Deadline == r.Event.SentAt+m.lasting) {
-		b = appendInt(append(b, `,"deadline":`...), r.Deadline-r.Event.At)
-	}
-	return b
+	return append(b, ']')
 }
 
 // appendTime appends when an event was, if not with the one before.
@@ -87,7 +82,7 @@ func (m *memory) appendCause(b []byte, r *Record) []byte {
 	}
 	asked, known := m.asked(r)
 	switch {
-	case known && r.Cause == asked.seq:
+	case known && r.Cause == asked:
 		return appendUint(append(b, `,"reply":`...), request)
 	case r.Cause != 0:
 		b = appendUint(append(b, `,"cause":`...), r.Cause)
@@ -114,9 +109,7 @@ func (m *memory) appendAnswer(b []byte, e *Event) []byte {
 // appendNode appends what an event says about nodes.
 func (m *memory) appendNode(b []byte, r *Record) []byte {
 	e := &r.Event
-	if e.Path != "" {
-		b = m.appendPath(append(b, `,"path":`...), r)
-	}
+	b = phrase(b, `,"path":`, e.Path)
 	b = m.appendChildren(b, e)
 	if e.Stat != nil {
 		b = m.appendStat(append(b, `,"stat":`...), e.Stat)
@@ -173,14 +166,7 @@ func (m *memory) appendCommand(b []byte, r *Record) []byte {
 		b = appendOptions(append(b, `,"options":`...), e.Options)
 	}
 	if len(e.Ops) > 0 {
-		b = append(b, `,"ops":[`...)
-		for i := range e.Ops {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = appendOp(b, &e.Ops[i])
-		}
-		b = append(b, ']')
+		b = appendOps(append(b, `,"ops":`...), e.Ops)
 	}
 	return b
 }

@@ -35,7 +35,8 @@ func fill(t *testing.T, v reflect.Value) {
 			fill(t, f.Index(0))
 			continue
 		case events.Effects:
-			f.Set(reflect.ValueOf(events.WrittenEffects("#4 get /a", "@ stop=@1 {@@;/b}")))
+			f.Set(reflect.ValueOf(events.Effects{events.Get{Call: events.Call{Request: 4}, Path: "/a"},
+				events.Deadline{Until: 1<<62 + 5}, events.Notify{What: events.Stopped, Reason: "some Reason"}}))
 			continue
 		case *events.Stat:
 			f.Set(reflect.ValueOf(&events.Stat{}))
@@ -70,6 +71,7 @@ func TestEveryFieldRoundTrips(t *testing.T) {
 	var r events.Record
 	fill(t, reflect.ValueOf(&r).Elem())
 	r.Seq, r.Event.Kind = 1, events.CommandOpen
+	r.Deadline, r.Reason = r.Effects.Facts()
 	got, _, err := read(strings.NewReader(written(t, r)))
 	if err != nil || len(got) != 1 {
 		t.Fatal(got, err)

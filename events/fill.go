@@ -3,7 +3,6 @@ package events
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -27,7 +26,7 @@ func (m *memory) fill(f *fields) error {
 		kind, _, _ := strings.Cut(r.Row, " ")
 		e.Kind = Kind(kind)
 	}
-	if !known[e.Kind.Current()] { // what follows from the lines before depends on it
+	if !known[e.Kind] { // what follows from the lines before depends on it
 		return fmt.Errorf("unknown kind %q", e.Kind)
 	}
 	if err := m.fillCause(f); err != nil {
@@ -44,11 +43,8 @@ func (m *memory) fill(f *fields) error {
 		e.At = m.at + f.since
 	}
 	m.fillMoments(f)
-	switch {
-	case has["deadline"]:
-		r.Deadline += e.At
-	case slices.ContainsFunc(r.Effects, func(one Effect) bool { return one == Written(validUntil+"@") }):
-		r.Deadline = e.SentAt + m.lasting
+	if err := m.fillEffects(f); err != nil {
+		return err
 	}
 	if !has["name"] {
 		e.Name = m.expectedName(r)
@@ -82,7 +78,7 @@ func (m *memory) fillCause(f *fields) error {
 		if !known || r.Cause != 0 {
 			return fmt.Errorf("no record before has the request %d of %s", r.Event.Request, r.Machine)
 		}
-		r.Cause = asked.seq
+		r.Cause = asked
 	case !has["req"] && !has["cause"] && !has["inner"]:
 		if last, ok := m.answered(&r.Event); ok {
 			r.Event.Request, r.Cause = last.number, last.seq
@@ -123,31 +119,10 @@ func (m *memory) fillMoments(f *fields) {
 	}
 }
 
-// fillNames puts paths in place of their numbers, and lists of children in place of
-// differences.
+// fillNames puts a list of children in place of a difference.
 func (m *memory) fillNames(f *fields) (err error) {
-	r, e := &f.r, &f.r.Event
-	if e.Path, err = m.longPath(r); err != nil {
-		return err
+	if e := &f.r.Event; f.has["of"] {
+		e.Children, err = m.listed(e.Path, f.of, f.minus, f.plus, f.into)
 	}
-	if err = m.longNames(e.Path, e.Children); err != nil {
-		return err
-	}
-	if f.has["of"] {
-		if err = m.longNames(e.Path, f.plus); err != nil {
-			return err
-		}
-		if e.Children, err = m.listed(e.Path, f.of, f.minus, f.plus, f.into); err != nil {
-			return err
-		}
-	}
-	for i, effect := range r.Effects {
-		form, err := m.lengthen(r, effect.String())
-		if err != nil {
-			return err
-		}
-		m.ask(r, []byte(form))
-		r.Effects[i] = Written(form)
-	}
-	return nil
+	return err
 }

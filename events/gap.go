@@ -1,7 +1,6 @@
 package events
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 )
@@ -27,22 +26,6 @@ func (g *Gap) Error() string {
 // follows reports whether the gap begins after seq, and Count agrees with its ends.
 func (g *Gap) follows(seq uint64) bool {
 	return g.From == seq+1 && g.To >= g.From && g.To < math.MaxUint64 && g.Count == g.To-g.From+1
-}
-
-// gapLine is the line of a gap in format 1.
-type gapLine struct {
-	Gap Gap `json:"gap"`
-}
-
-func isGap(line []byte) bool { return bytes.HasPrefix(line, []byte(`{"gap":`)) }
-
-// readGap returns the gap in a line for which isGap holds, or a *DamagedError.
-func (r *Reader) readGap(b []byte) error {
-	var line gapLine
-	if err := strict(b, &line); err != nil {
-		return &DamagedError{Line: r.line, Why: err.Error()}
-	}
-	return r.followGap(&line.Gap)
 }
 
 // followGap returns the gap, or a *DamagedError if it cannot stand here.

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Header is a log's first line. A log of format 1 has no field after StartAt.
+// Header is a log's first line.
 type Header struct {
 	Format  string            `json:"format"`
 	Version int               `json:"version"`
@@ -65,7 +65,7 @@ func headerVersion(line []byte) (format string, version int64, err error) {
 	return format, version, t.err
 }
 
-// readHeader reads a header of format 2 without its checksum. It returns the fields that
+// readHeader reads a header without its checksum. It returns the fields that
 // it does not know.
 func readHeader(line []byte, h *Header) (unknown []string, err error) {
 	t := text{b: line}

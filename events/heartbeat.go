@@ -1,15 +1,14 @@
 package events
 
-import "strings"
-
 // Heartbeat reports whether a record is one of a heartbeat that changed nothing: its timer, its
 // confirmation, and the deadline that moved.
 func (r Record) Heartbeat() bool {
 	if r.Machine != SessionMachine || r.From != r.To || r.Event.Code != OK {
 		return false
 	}
-	for _, effect := range r.Effects.Strings() {
-		if strings.HasPrefix(effect, "notify") || strings.HasPrefix(effect, "tell") || strings.HasPrefix(effect, "answer") {
+	for _, effect := range r.Effects {
+		switch effect.(type) {
+		case Notify, Tell, Answer:
 			return false
 		}
 	}

@@ -1,7 +1,7 @@
 package events
 
 // Kind names what happened, as "source.detail". The set is closed: the reader refuses
-// a log with a kind that neither is in Kinds nor was.
+// a log with a kind that is not in Kinds.
 type Kind string
 
 // Commands: what a handle asks of its machine. Event.Request is the command's number,

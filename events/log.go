@@ -3,9 +3,7 @@ package events
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"unicode"
 	"unicode/utf16"
@@ -13,13 +11,12 @@ import (
 )
 
 // Format and FormatVersion are in every log's first line. The reader refuses other
-// formats, and versions of the format that are newer. It reads each log of formats 1 and
-// 2, whichever version of the library wrote it: a field or a kind may be added, and a kind
-// renamed (see Kind.Current), but none may be taken away. docs/flight-log.md describes
-// format 2.
+// formats, and versions of the format that are newer. It reads each log of the format, whichever
+// version of the library wrote it: a field or a kind may be added, but none may be taken away.
+// docs/flight-log.md describes it.
 const (
 	Format        = "incumbent-log"
-	FormatVersion = 2
+	FormatVersion = 1
 )
 
 // MaxLine is the maximal length of a log's line, in bytes; a longer one is damage.
@@ -79,18 +76,6 @@ func (e *DamagedError) Error() string {
 		return where + " damaged: " + e.Why
 	}
 	return where + " damaged at line " + strconv.Itoa(e.Line) + ": " + e.Why
-}
-
-func strict(b []byte, v any) error {
-	dec := json.NewDecoder(bytes.NewReader(b))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(v); err != nil {
-		return err
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) { // More says no before a stray bracket
-		return errors.New("more than one value on the line")
-	}
-	return nil
 }
 
 var known = func() map[Kind]bool {

@@ -31,36 +31,6 @@ func written(t testing.TB, records ...events.Record) string {
 	return b.String()
 }
 
-// written1 is a log of format 1, as versions before format 2 wrote it.
-func written1(t testing.TB, entries ...entry) string {
-	t.Helper()
-	var b bytes.Buffer
-	line := func(v any) {
-		l, err := events.Encode(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.Write(l)
-	}
-	line(struct {
-		Format  string            `json:"format"`
-		Version int               `json:"version"`
-		Library string            `json:"library"`
-		Go      string            `json:"go"`
-		Charts  map[string]string `json:"charts"`
-		Start   string            `json:"start"`
-		StartAt string            `json:"startAt"`
-	}{events.Format, 1, "v1", "go1.25", map[string]string{"latch": "0123"}, "2026-11-22T23:22:33Z", "7"})
-	for _, e := range entries {
-		if e.gap != nil {
-			line(map[string]*events.Gap{"gap": e.gap})
-			continue
-		}
-		line(e.record)
-	}
-	return b.String()
-}
-
 func record(seq uint64, kind events.Kind) events.Record {
 	return events.Record{Seq: seq, Machine: "latch", Event: events.Event{Kind: kind}, Row: string(kind)}
 }
@@ -126,58 +96,9 @@ func TestEncodeIsDeterministic(t *testing.T) {
 	}
 }
 
-func TestReaderRefusesInFormat1(t *testing.T) {
-	good := written1(t, one(1), entry{record: record(2, events.CommandClose)})
-	lines := strings.SplitAfter(good, "\n")
-	head := lines[0]
-	swap := func(old, new string) string { return strings.Replace(good, old, new, 1) }
-	for _, c := range []struct {
-		name, log string
-		line      int
-		says      string
-	}{
-		{"empty file", "", 1, "the file is empty"},
-		{"header cut off", strings.TrimSuffix(head, "\n"), 1, "the header line has no end"},
-		{"header of something else", "hello\n", 1, "not a log header"},
-		{"header of another format", swap("incumbent-log", "zookeeper-log"), 1, `format is "zookeeper-log", want "incumbent-log"`},
-		{"newer version", swap(`"version":1`, `"version":3`), 1, "format version 3, this reader knows 1 and 2"},
-		{"unknown field in the header", swap(`"library"`, `"libary"`), 1, `unknown field "libary"`},
-		{"a version that is no number", swap(`"version":1`, `"version":"1"`), 1, "format version 0"},
-		{"two headers on a line", strings.TrimSuffix(head, "\n") + head, 1, "more than one value"},
-		{"unknown kind", swap(`"kind":"command.start"`, `"kind":"command.begin"`), 2, `unknown kind "command.begin"`},
-		{"no kind", swap(`"kind":"command.start"`, `"at":"1"`), 2, `unknown kind ""`},
-		{"unknown field", swap(`"machine"`, `"machin"`), 2, `unknown field "machin"`},
-		{"line that is no JSON", head + "{oops}\n", 2, "invalid character"},
-		{"line cut in the middle of the file", head + lines[1][:20] + "\n" + lines[2], 2, "invalid character"},
-		{"empty line", head + "\n" + lines[1], 2, ""},
-		{"two values on a line", head + strings.TrimSuffix(lines[1], "\n") + lines[2], 2, "more than one value on the line"},
-		{"rubbish after the value", head + strings.TrimSuffix(lines[1], "\n") + "}\n", 2, "more than one value on the line"},
-		{"missing line", head + lines[2], 2, "seq 2 follows 0"},
-		{"line twice", head + lines[1] + lines[1], 3, "seq 1 follows 1"},
-		{"line too long", head + `{"seq":1,"machine":"` + strings.Repeat("x", events.MaxLine) + "\"}\n", 2, "line is longer than 8388608 bytes"},
-		{"number out of range", swap(`"seq":1`, `"seq":-1`), 2, "seq"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			_, _, err := read(strings.NewReader(c.log))
-			var d *events.DamagedError
-			if !errors.As(err, &d) {
-				t.Fatalf("not damage: %v", err)
-			}
-			if d.Line != c.line || !strings.Contains(d.Error(), c.says) {
-				t.Errorf("%v; want line %d: %s", d, c.line, c.says)
-			}
-		})
-	}
-}
-
 // A torn last line is dropped and said, wherever it was cut.
 func TestReaderDropsATornLine(t *testing.T) {
 	good := written(t, record(1, events.CommandStart), record(2, events.CommandClose))
-	testTornLine(t, good)
-	testTornLine(t, written1(t, one(1), entry{record: record(2, events.CommandClose)}))
-}
-
-func testTornLine(t *testing.T, good string) {
 	second := strings.LastIndexByte(strings.TrimSuffix(good, "\n"), '\n') + 1
 	for cut := second; cut < len(good); cut++ {
 		got, lr, err := read(strings.NewReader(good[:cut]))

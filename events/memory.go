@@ -16,19 +16,13 @@ type memory struct {
 	stamp              stamped // of the last record that is not of a command.open
 	contact            int64   // of the last reply that had one
 	sessionID, timeout int64   // of the last connection.attached
-	lasting            int64   // from the SentAt of the last record with a Deadline to the deadline
 	here               *about  // the machine of the record that is being written or read
-	moved              bool    // that record's effects have its Deadline as "valid until @"
 	machines           recent[ID, *about]
 	tried              recent[rowKey, []string]
 	options            recent[string, map[string]string]
-	paths              recent[string, uint64] // the record whose event had the path
-	pathsOf            recent[uint64, string]
 	listings           recent[string, listing]
-	requests           recent[requestKey, request]
-
-	whole       bool   // effects are written as they are
-	text, short []byte // of an effect, reused
+	requests           recent[requestKey, uint64] // the record that asked
+	clock              wallClock
 }
 
 // about is what is known of a machine.
@@ -51,9 +45,14 @@ type lastAsked struct {
 // maxAsked is how many of them are remembered for a machine.
 const maxAsked = 16
 
+// begin begins a log, or a segment.
+func (m *memory) begin(h Header) {
+	m.start = h.StartAt
+	m.clock.set(h.StartAt, h.Start)
+}
+
 // meet begins a record of a machine.
 func (m *memory) meet(id ID) {
-	m.moved = false
 	if id == m.machine && m.here != nil {
 		return // it has the record before, too
 	}
@@ -65,8 +64,8 @@ func (m *memory) meet(id ID) {
 
 // lastAsked returns the machine's last request that is answered by a kind of reply, or its
 // last timer of a name.
-func (m *memory) lastAsked(kind Kind, name string) (lastAsked, bool) {
-	for _, one := range m.here.asked {
+func (a *about) lastAsked(kind Kind, name string) (lastAsked, bool) {
+	for _, one := range a.asked {
 		if one.kind == kind && one.name == name {
 			return one, true
 		}
@@ -77,19 +76,21 @@ func (m *memory) lastAsked(kind Kind, name string) (lastAsked, bool) {
 // answered returns what an event answers if a line does not say it.
 func (m *memory) answered(e *Event) (lastAsked, bool) {
 	if e.Kind == TimerFired {
-		return m.lastAsked(TimerFired, e.Name)
+		return m.here.lastAsked(TimerFired, e.Name)
 	}
-	return m.lastAsked(e.Kind, "")
+	return m.here.lastAsked(e.Kind, "")
 }
 
-// timerOf returns the name of a timer, if it is the last of its name.
-func (m *memory) timerOf(number uint64) (name string, ok bool) {
-	for _, one := range m.here.asked {
-		if one.kind == TimerFired && one.number == number {
-			return one.name, true
+// timerOf returns the name of a timer, if it is the last of its name, and else "".
+func (a *about) timerOf(number uint64) string {
+	if a != nil {
+		for _, one := range a.asked {
+			if one.kind == TimerFired && one.number == number {
+				return one.name
+			}
 		}
 	}
-	return "", false
+	return ""
 }
 
 // rowKey names a row of a chart: the guards that were tried before it follow from it.
@@ -158,10 +159,6 @@ func (m *memory) expected(kind Kind, sentAt int64) (k stamped, contact, sessionI
 	return k, contact, sessionID, timeout
 }
 
-// minAlias is the length from which a path is written once, and then as @ and the number
-// of that record.
-const minAlias = 12
-
 // triedBefore is what is remembered of the guards before a record's row.
 type triedBefore struct {
 	key          rowKey
@@ -188,11 +185,8 @@ func (m *memory) learn(r *Record, t triedBefore) {
 	if e.Kind != CommandOpen {
 		m.stamp = stampOf(e)
 	}
-	if m.moved {
-		m.stamp.validUntil = r.Deadline
-	}
 	if r.Deadline != 0 {
-		m.lasting = r.Deadline - e.SentAt
+		m.stamp.validUntil = r.Deadline
 	}
 	if e.Contact != 0 {
 		m.contact = e.Contact
@@ -217,10 +211,70 @@ func (m *memory) learn(r *Record, t triedBefore) {
 	}
 }
 
-// name remembers a path that a record's event has in full.
-func (m *memory) name(path string, seq uint64) {
-	if len(path) >= minAlias {
-		m.paths.put(path, seq)
-		m.pathsOf.put(seq, path)
+// requestKey is a machine's request or timer.
+type requestKey struct {
+	machine ID
+	number  uint64
+}
+
+// asked returns the record that sent the request, or set the timer, that an event answers.
+func (m *memory) asked(r *Record) (seq uint64, ok bool) {
+	if r.Event.Request == 0 {
+		return 0, false
 	}
+	return m.requests.get(requestKey{r.Machine, r.Event.Request})
+}
+
+// ask remembers the request or timer of an effect.
+func (m *memory) ask(r *Record, effect Effect) {
+	one := lastAsked{seq: r.Seq}
+	switch e := effect.(type) {
+	case SetTimer:
+		one.kind, one.name, one.number = TimerFired, e.Name, e.Request
+	case Request:
+		one.kind, one.number = replyTo(e), e.Header().Request
+	default:
+		return
+	}
+	m.requests.put(requestKey{r.Machine, one.number}, r.Seq)
+	m.here.asks(one)
+}
+
+// replyTo returns the kind of reply to a request.
+func replyTo(r Request) Kind {
+	switch r.(type) {
+	case Create:
+		return ReplyCreate
+	case Delete:
+		return ReplyDelete
+	case Get, Exists:
+		return ReplyStat
+	case Children:
+		return ReplyChildren
+	case Multi:
+		return ReplyMulti
+	case Sync:
+		return ReplySync
+	case AddWatch:
+		return ReplyWatch
+	}
+	return ""
+}
+
+// asks remembers a request or timer.
+func (a *about) asks(last lastAsked) {
+	a.last = last.number
+	for i := range a.asked {
+		if one := &a.asked[i]; one.kind == last.kind && one.name == last.name {
+			one.number, one.seq = last.number, last.seq
+			return
+		}
+	}
+	switch len(a.asked) {
+	case 0:
+		a.asked = make([]lastAsked, 0, 4)
+	case maxAsked:
+		a.asked = append(a.asked[:0], a.asked[1:]...)
+	}
+	a.asked = append(a.asked, last)
 }

@@ -16,8 +16,8 @@ type random struct {
 	*rand.Rand
 	seq      uint64
 	children []string
-	asked    map[string]uint64 // who has a request, and in which record
-	numbers  map[events.ID]int // the last of the machine's requests and timers
+	asked    map[string]uint64    // who has a request, and in which record
+	numbers  map[events.ID]uint64 // the last of the machine's requests and timers
 }
 
 func pick[T any](r *random, of ...T) T { return of[r.IntN(len(of))] }
@@ -47,7 +47,9 @@ func (r *random) fill(v reflect.Value) {
 		case []byte:
 			f.SetBytes([]byte(r.string()))
 		case events.Effects:
-			f.Set(reflect.ValueOf(events.WrittenEffects(r.string(), fmt.Sprintf("#%d get %s watch", 1+r.IntN(3), longPath), fmt.Sprintf("#%d! create %s ephemeral", 4+r.IntN(3), created), r.string())))
+			get, create := events.Call{Request: 1 + r.Uint64N(3)}, events.Call{Request: 4 + r.Uint64N(3), Urgent: true}
+			f.Set(reflect.ValueOf(events.Effects{events.Get{Call: get, Path: longPath, Watch: true},
+				events.Create{Call: create, Path: created, Mode: events.Ephemeral}}))
 		case map[string]string:
 			f.Set(reflect.ValueOf(pick(r, map[string]string{}, map[string]string{"k": "v", "": r.string()})))
 		case []events.Op:
@@ -65,6 +67,7 @@ func (r *random) fill(v reflect.Value) {
 			switch f.Kind() {
 			case reflect.String:
 				f.SetString(r.string())
+			case reflect.Int: // of a notice, set by it
 			case reflect.Int32:
 				f.SetInt(int64(int32(r.int())))
 			case reflect.Int64:
@@ -92,35 +95,69 @@ func (r *random) record() (rec events.Record) {
 		rec.Cause = r.asked[fmt.Sprint(rec.Machine, rec.Event.Request)]
 		rec.Event.Path = created + fmt.Sprint(r.IntN(99))
 	}
-	rec.Effects = append(rec.Effects, r.timers(rec)...)
-	for _, effect := range rec.Effects.Strings() {
-		number := uint64(0)
-		if n, _ := fmt.Sscanf(effect, "#%d", &number); n == 1 {
-			r.asked[fmt.Sprint(rec.Machine, number)] = rec.Seq
+	rec.Effects = append(rec.Effects, r.effects(rec)...)
+	for _, effect := range rec.Effects {
+		switch e := effect.(type) {
+		case events.Request:
+			r.asked[fmt.Sprint(rec.Machine, e.Header().Request)] = rec.Seq
+		case events.SetTimer:
+			r.asked[fmt.Sprint(rec.Machine, e.Request)] = rec.Seq
 		}
 	}
+	rec.Deadline, rec.Reason = rec.Effects.Facts()
 	if rec.Event.Kind == events.ReplyChildren {
 		rec.Event.Path, rec.Event.Children = pick(r, "/l", longPath), r.list()
 	}
 	return rec
 }
 
-// timers are effects whose written form is shorter in a line, or seems to be.
-func (r *random) timers(rec events.Record) (all events.Effects) {
+// effects are such of which parts follow from the records before, or seem to.
+func (r *random) effects(rec events.Record) (all events.Effects) {
+	deadline := rec.Event.At + int64(time.Second)
 	for range r.IntN(8) {
 		name := pick(r, "deadline", "deadline", "heartbeat", "heartbeat", "heartbeat", "a", "", "7", "@", "a;b", "a b")
 		last := r.numbers[rec.Machine]
-		number := last + pick(r, 1, 1, 1, 0, 2)
-		after := time.Duration(rec.Deadline - rec.Event.At)
-		text := pick(r, "valid until "+time.Duration(rec.Deadline).String(), fmt.Sprintf("#%d timer %s %s", number, name, pick(r, after, time.Second)),
-			fmt.Sprintf("#%d!* multi {check %s}", number, longPath), fmt.Sprintf("stop timer #%d", last-r.IntN(2)),
-			"valid until @", "stop timer @deadline", "# timer a @", "#", "##", "#!", "#x @", fmt.Sprintf("#%dx", number), fmt.Sprintf("#0%d x", number), "#/a/path/of/many/bytes", "#@1")
-		if n, err := fmt.Sscanf(text, "#%d", &last); n == 1 && err == nil {
-			r.numbers[rec.Machine] = last
+		call := events.Call{Request: last + pick[uint64](r, 1, 1, 1, 0, 2), Urgent: r.IntN(2) == 0, Keep: r.IntN(2) == 0}
+		ops := make([]events.Op, r.IntN(3))
+		for i := range ops {
+			r.fill(reflect.ValueOf(&ops[i]).Elem())
 		}
-		all = append(all, events.Written(text))
+		watch := r.IntN(2) == 0
+		effect := pick[events.Effect](r, events.Deadline{Until: deadline},
+			events.Deadline{Until: pick(r, 0, deadline, r.int())},
+			events.SetTimer{Request: call.Request, Name: name, After: pick(r, time.Second, time.Minute)},
+			events.SetTimer{Request: call.Request, Name: name, After: pick(r, time.Second, time.Minute)},
+			events.SetTimer{Request: last + 1, Name: "deadline", After: time.Second},
+			events.SetTimer{Request: last + 1, Name: "deadline", After: time.Second},
+			events.StopTimer{Request: max(last, 1) - r.Uint64N(2)}, events.Multi{Call: call, Ops: ops}, r.notice(),
+			events.Create{Call: call, Path: r.string(), Mode: events.Mode(r.string()),
+				TTL: time.Duration(r.int()), Data: []byte(r.string()), Payload: uint64(r.int())},
+			events.Get{Call: call, Path: r.string(), Watch: watch, Data: r.IntN(2) == 0},
+			events.Exists{Call: call, Path: r.string(), Watch: watch},
+			events.Children{Call: call, Path: r.string(), Watch: watch}, events.AddWatch{Call: call, Path: r.string()},
+			events.Sync{Call: call, Path: r.string()}, events.Delete{Call: call, Path: r.string()},
+			events.Connect{Session: r.int()}, events.CloseSession{Session: r.int()}, events.Abandon{Session: r.int()},
+			events.Leave{Session: r.int(), Code: events.Code(r.string())}, events.Entered{State: r.string()},
+			events.Answer{Command: uint64(r.int()), Code: events.Code(r.string()), Text: r.string()},
+			events.Tell{To: events.ID(r.string()), Event: events.Event{Kind: events.Kind(r.string()), Path: r.string()}})
+		switch e := effect.(type) {
+		case events.Request:
+			r.numbers[rec.Machine] = e.Header().Request
+		case events.SetTimer:
+			r.numbers[rec.Machine] = e.Request
+		}
+		all = append(all, effect)
 	}
 	return all
+}
+
+// notice is a notice of any content.
+func (r *random) notice() events.Notify {
+	var n events.Notify
+	v := reflect.ValueOf(&n).Elem()
+	r.fill(v)
+	n.What, n.Try, n.Ahead = pick(r, events.Elected, events.Stopped, events.Failed, events.Value), r.IntN(3), r.IntN(3)
+	return n
 }
 
 // list is a list of children that changes a little.

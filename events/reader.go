@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// Reader reads a log line by line, of format 1 or 2.
+// Reader reads a log line by line.
 type Reader struct {
 	Header Header
 	// Notes is called with each line that is neither a record nor a gap, if it is set.
@@ -52,14 +52,12 @@ func NewReader(r io.Reader) (*Reader, error) {
 		return nil, &DamagedError{Line: 1, Why: "not a log header: " + err.Error()}
 	case format != Format:
 		return nil, &DamagedError{Line: 1, Why: fmt.Sprintf("format is %q, want %q", format, Format)}
-	case version == 1:
-		err = strict(b, &lr.Header)
-	case version == FormatVersion:
-		if b, err = lr.sums.check(lr, b); err == nil {
-			lr.unknown, err = readHeader(b, &lr.Header)
-		}
-	default:
-		return nil, &DamagedError{Line: 1, Why: fmt.Sprintf("format version %d, this reader knows 1 and %d", version, FormatVersion)}
+	case version != FormatVersion:
+		return nil, &DamagedError{Line: 1, Why: fmt.Sprintf("format version %d, this reader knows %d", version,
+			FormatVersion)}
+	}
+	if b, err = lr.sums.check(lr, b); err == nil {
+		lr.unknown, err = readHeader(b, &lr.Header)
 	}
 	var damaged *DamagedError
 	switch {
@@ -68,7 +66,8 @@ func NewReader(r io.Reader) (*Reader, error) {
 	case err != nil:
 		return nil, &DamagedError{Line: 1, Why: "not a log header: " + err.Error()}
 	}
-	lr.memory.start, lr.seq = lr.Header.StartAt, lr.Header.Before
+	lr.memory.begin(lr.Header)
+	lr.seq = lr.Header.Before
 	return lr, nil
 }
 
@@ -89,29 +88,16 @@ func (r *Reader) Next() (Record, error) {
 			return Record{}, io.EOF
 		case bytes.HasPrefix(b, []byte(`{"format":`)):
 			return Record{}, &DamagedError{Line: r.line, Why: "another log begins here: two logs were written into one file, so split it before this line"}
-		case r.Header.Version == 1:
-			return r.next1(b)
 		}
-		rec, isRecord, err := r.next2(b)
+		rec, isRecord, err := r.record(b)
 		if isRecord || err != nil {
 			return rec, err
 		}
 	}
 }
 
-// next1 reads a line of format 1.
-func (r *Reader) next1(b []byte) (rec Record, err error) {
-	if isGap(b) {
-		return rec, r.readGap(b)
-	}
-	if err := strict(b, &rec); err != nil {
-		return rec, &DamagedError{Line: r.line, Why: err.Error()}
-	}
-	return rec, r.follow(rec)
-}
-
-// next2 reads a line of format 2. A note is no record.
-func (r *Reader) next2(b []byte) (rec Record, isRecord bool, err error) {
+// record reads a line. A note is no record.
+func (r *Reader) record(b []byte) (rec Record, isRecord bool, err error) {
 	if r.end != nil {
 		return rec, false, &DamagedError{Line: r.line, Why: "a line follows the log's end"}
 	}
@@ -132,7 +118,7 @@ func (r *Reader) next2(b []byte) (rec Record, isRecord bool, err error) {
 
 // follow checks the kind and the number of a record.
 func (r *Reader) follow(rec Record) error {
-	if !known[rec.Event.Kind.Current()] {
+	if !known[rec.Event.Kind] {
 		return &DamagedError{Line: r.line, Why: fmt.Sprintf("unknown kind %q", rec.Event.Kind)}
 	}
 	if rec.Seq != r.seq+1 {
@@ -189,7 +175,7 @@ func (r *Reader) checkpoint(c *Checkpoint) error {
 func (r *Reader) Torn() bool { return r.torn }
 
 // End returns the log's last line if it says why the log ended, nil if the process was cut
-// off. A log of format 1 has none.
+// off.
 func (r *Reader) End() *End { return r.end }
 
 // Unknown returns the names of fields that a newer version wrote, each once.

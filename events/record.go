@@ -29,7 +29,7 @@ type Record struct {
 	To      string  `json:"to,omitempty"`
 	Effects Effects `json:"effects,omitempty"`
 
-	// Facts of the effects that programs need as values. Logs of older versions lack them.
+	// Facts of the effects that programs need as values.
 	Deadline int64  `json:"deadline,string,omitempty"` // of a Deadline: until when belief holds, by the loop's clock; 0 is unconfirmed
 	Reason   Reason `json:"reason,omitempty"`          // of a Notify: why belief ended
 

@@ -17,7 +17,7 @@ const (
 	sumLength = len(sumKey) + 8 + len("\"}\n")
 )
 
-// Writer writes a log as JSON Lines in format 2. It is not safe for concurrent use. It
+// Writer writes a log as JSON Lines It is not safe for concurrent use. It
 // has a buffer: call Flush.
 type Writer struct {
 	w      *bufio.Writer
@@ -29,7 +29,8 @@ type Writer struct {
 
 // NewWriter returns a writer, and writes the header.
 func NewWriter(w io.Writer, h Header) (*Writer, error) {
-	lw := &Writer{w: bufio.NewWriterSize(w, 64<<10), memory: memory{start: h.StartAt}, last: h.Before}
+	lw := &Writer{w: bufio.NewWriterSize(w, 64<<10), last: h.Before}
+	lw.memory.begin(h)
 	h.Format, h.Version = Format, FormatVersion
 	return lw, lw.value(h)
 }
@@ -51,6 +52,9 @@ func (w *Writer) WriteNote(n Note) error {
 	}
 	if n.Gap != nil {
 		w.last = n.Gap.To
+	}
+	if n.Clock != nil {
+		w.memory.clock.set(n.Clock.At, n.Clock.Wall)
 	}
 	return w.value(n)
 }
@@ -100,6 +104,6 @@ func appendSum(b []byte, sum uint32) []byte {
 // LineLength returns at most how many bytes a record's line has.
 func LineLength(r Record) int {
 	const more = 512 // fields that only the first line of a log leaves out
-	m := memory{whole: true}
+	m := memory{clock: wallClock{known: true}}
 	return len(m.appendRecord(nil, &r)) + sumLength + more
 }

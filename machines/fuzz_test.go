@@ -9,6 +9,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	sealing "github.com/incumbent-go/incumbent/test/kit/seal"
 )
 
 // FuzzReplay feeds logs of any content to the machines. They must not panic: a replay ends at the end
@@ -18,7 +19,7 @@ func FuzzReplay(f *testing.F) {
 		f.Add(logOfOneMachine(f, recipe.Name()))
 	}
 	f.Fuzz(func(t *testing.T, log []byte) {
-		reader, err := events.NewReader(bytes.NewReader(log))
+		reader, err := events.NewReader(bytes.NewReader(sealing.Again(log)))
 		if err != nil {
 			return
 		}

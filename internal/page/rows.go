@@ -154,14 +154,13 @@ func (k *Rows) once(s string) string {
 
 // effects returns a record's effects, a line each. A deadline is given since the log's start.
 func (k *Rows) effects(r events.Record) string {
-	all := r.Effects.Strings()
-	for i, e := range all {
-		if reading, ok := strings.CutPrefix(e, "valid until "); ok {
-			if at, err := time.ParseDuration(reading); err == nil {
-				e = fmt.Sprintf("valid until %+.3f s", (at - time.Duration(k.header.StartAt)).Seconds())
-			}
+	all := make([]string, len(r.Effects))
+	for i, e := range r.Effects {
+		text := e.String()
+		if d, is := e.(events.Deadline); is && d.Until != 0 {
+			text = fmt.Sprintf("valid until %+.3f s", time.Duration(d.Until-k.header.StartAt).Seconds())
 		}
-		all[i] = strings.ReplaceAll(e, "\n", `\n`)
+		all[i] = strings.ReplaceAll(text, "\n", `\n`)
 	}
 	return strings.Join(all, "\n")
 }

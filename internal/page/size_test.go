@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"io"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -34,7 +33,7 @@ func (m *many) Next() (events.Record, error) {
 	}
 	r.Event.At += int64(round) * m.span
 	r.Event.Zxid += int64(round) * 1000
-	r.Effects = events.WrittenEffects(append(r.Effects.Strings(), "round "+strconv.Itoa(round*7919))...)
+	r.Effects = append(r.Effects[:len(r.Effects):len(r.Effects)], events.StopTimer{Request: uint64(round * 7919)})
 	m.read++
 	return r, nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/kit/effects"
 )
 
 // noting gives records to Read, and notes before some of them.
@@ -82,7 +83,7 @@ func (s *scene) over(at int64, code events.Code) {
 func (s *scene) ends(ev events.Event, reason events.Reason) {
 	ev.Session = 1
 	s.add("latch-1", ev, "leading", "draining", "notify stopped "+s.own+" token=1")
-	s.records[len(s.records)-1].Reason = reason
+	s.because(reason)
 }
 
 func (s *scene) read(t *testing.T, name string) *Log {
@@ -106,7 +107,9 @@ func lateNote(at, by int64) events.Note {
 func (s *scene) unconfirmed(at, paused int64) {
 	s.session(events.Event{Kind: events.TimerFired, At: at, Paused: paused * ms}, "connected", "connected")
 	s.stop(1, at, events.ConnectionUnconfirmed)
-	s.records[len(s.records)-1].Event.Paused = paused * ms
+	if s.records[len(s.records)-1].Event.Paused = paused * ms; paused > 0 {
+		s.because(events.ReasonOwnPause)
+	}
 	s.caused()
 }
 
@@ -301,7 +304,8 @@ func TestTroubles(t *testing.T) {
 	var records []events.Record
 	add := func(ev events.Event, row, effect string) {
 		ev.At = int64(len(records)) * ms
-		records = append(records, events.Record{Seq: uint64(len(records) + 1), Machine: "latch-1", Event: ev, Row: row, From: "waiting", To: "waiting", Effects: events.WrittenEffects(effect)})
+		records = append(records, events.Record{Seq: uint64(len(records) + 1), Machine: "latch-1", Event: ev,
+			Row: row, From: "waiting", To: "waiting", Effects: effects.Of(effect)})
 	}
 	add(events.Event{Kind: events.CommandOpen, Recipe: "latch", Path: "/l", Data: []byte("bob")}, "command.open", "entered latent")
 	add(events.Event{Kind: events.ReplyChildren}, "reply.children [failed]", `notify failed NOAUTH "/l"`)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/kit/effects"
 )
 
 // crafted is a log that a test writes by hand. Times are in milliseconds.
@@ -27,15 +28,36 @@ func newCrafted(token, from int64) *crafted {
 }
 
 // add adds a record. At and SentAt of the event are in milliseconds.
-func (c *crafted) add(machine events.ID, ev events.Event, from, to string, effects ...string) {
+func (c *crafted) add(machine events.ID, ev events.Event, from, to string, words ...string) {
 	ev.At, ev.SentAt = ev.At*ms, ev.SentAt*ms
-	c.records = append(c.records, events.Record{Seq: uint64(len(c.records) + 1), Machine: machine, Event: ev, From: from, Row: string(ev.Kind), To: to, Effects: events.WrittenEffects(effects...)})
+	c.records = append(c.records, events.Record{Seq: uint64(len(c.records) + 1), Machine: machine, Event: ev,
+		From: from, Row: string(ev.Kind), To: to, Effects: effects.Of(words...)})
+	c.because(reasons[ev.Kind])
 }
 
 // stop ends the term.
 func (c *crafted) stop(token, at int64, kind events.Kind) {
 	c.add("latch-1", events.Event{Kind: kind, At: at, Session: 1}, "leading", "draining", fmt.Sprintf("notify stopped %s token=%d", c.own, token))
 }
+
+// because sets why the last record ends a term.
+func (c *crafted) because(reason events.Reason) {
+	r := &c.records[len(c.records)-1]
+	for i, e := range r.Effects {
+		if n, is := e.(events.Notify); is && n.What == events.Stopped {
+			n.Reason = reason
+			r.Effects[i] = n
+		}
+	}
+	r.Deadline, r.Reason = r.Effects.Facts()
+}
+
+// reasons are why terms end, by the events that end them.
+var reasons = map[events.Kind]events.Reason{events.CommandClose: events.ReasonClosed,
+	events.CommandResign: events.ReasonResigned, events.ConnectionSuspended: events.ReasonSuspended,
+	events.ConnectionLost: events.ReasonSessionOver, events.ConnectionUnconfirmed: events.ReasonUnconfirmed,
+	events.WatchDeleted: events.ReasonDeleted, events.WatchChanged: events.ReasonNodeChanged,
+	events.HealthChecked: events.ReasonUnhealthy, events.WorkReturned: events.ReasonReturned}
 
 // write answers a write.
 func (c *crafted) write(zxid, sent, at int64) {
@@ -133,15 +155,14 @@ func TestAnOverlapBehindAGapIsNone(t *testing.T) {
 	}
 }
 
-// The reason that a record has is the term's. A log of an older version has none, and the event that ended the term
-// says it.
+// The reason that a notice has is the term's, whatever event ended the term.
 func TestTheRecordedReasonCounts(t *testing.T) {
-	for recorded, want := range map[events.Reason]events.Reason{"": events.ReasonNodeGone, events.ReasonUnreadable: events.ReasonUnreadable} {
+	for _, recorded := range []events.Reason{events.ReasonNodeGone, events.ReasonUnreadable} {
 		c := newCrafted(5, 100)
-		c.stop(5, 200, events.ReplyStat)
-		c.records[len(c.records)-1].Reason = recorded
-		if got := c.read(t, "a").terms[0].Reason; got != want {
-			t.Errorf("recorded %q: the reason is %q, want %q", recorded, got, want)
+		c.stop(5, 200, events.WatchDeleted)
+		c.because(recorded)
+		if got := c.read(t, "a").terms[0].Reason; got != recorded {
+			t.Errorf("recorded %q: the reason is %q", recorded, got)
 		}
 	}
 }

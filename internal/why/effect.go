@@ -1,9 +1,7 @@
 package why
 
 import (
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -147,89 +145,44 @@ func (l *Log) answerDelete(r events.Record, done bool) {
 	delete(l.pending, key)
 }
 
-// addEffect notes what an effect says. The written form is that of events.Effect. One that cannot be read is counted.
-func (l *Log) addEffect(r events.Record, text string) {
+// addEffect notes what an effect says. One of a newer version, or without what it needs, is counted.
+func (l *Log) addEffect(r events.Record, effect events.Effect) {
 	read := true
-	switch {
-	case strings.HasPrefix(text, "valid until"):
-		var until int64
-		if until, read = readDeadline(text); read {
-			l.moveDeadline(r, until)
-		}
-	case strings.HasPrefix(text, "notify "):
-		read = l.addNotice(r, text[len("notify "):])
-	case strings.HasPrefix(text, "#"):
-		read = l.addRequest(r, text)
-	case strings.HasPrefix(text, "stop timer #"):
-		var n uint64
-		if n, read = readNumber(text[len("stop timer #"):]); read {
-			delete(l.timers, timerKey{r.Machine, n})
-		}
-	case strings.HasPrefix(text, "close session "):
+	switch e := effect.(type) {
+	case events.Deadline:
+		l.moveDeadline(r, e.Until)
+	case events.Notify:
+		read = l.addNotice(r, e)
+	case events.SetTimer:
+		l.timers[timerKey{r.Machine, e.Request}] = r.Event.At + int64(e.After)
+	case events.StopTimer:
+		delete(l.timers, timerKey{r.Machine, e.Request})
+	case events.CloseSession:
 		if s := l.session.current; s != nil {
 			s.closeAsked = r.Seq
 		}
-	default:
-		first, _, _ := strings.Cut(text, " ")
-		read = otherEffects[first]
+	case events.Delete:
+		l.askDelete(r, e.Request, e.Path)
+	case events.Multi:
+		l.addMulti(r, e)
 	}
 	if !read {
 		l.unread = append(l.unread, r.Seq)
 	}
 }
 
-// otherEffects are the first words of effects that say nothing about terms.
-var otherEffects = map[string]bool{"connect": true, "abandon": true, "leave": true, "tell": true, "entered": true,
-	"answer": true}
-
-func readNumber(text string) (uint64, bool) {
-	n, err := strconv.ParseUint(text, 10, 64)
-	return n, err == nil
-}
-
-// readDeadline returns the reading of the clock in "valid until 1m2.5s", 0 for "valid until: unconfirmed".
-func readDeadline(text string) (int64, bool) {
-	if text == "valid until: unconfirmed" {
-		return 0, true
-	}
-	d, err := time.ParseDuration(strings.TrimPrefix(text, "valid until "))
-	return int64(d), err == nil
-}
-
-// requests are the verbs of requests that say nothing about terms.
-var requests = map[string]bool{"create": true, "get": true, "exists": true, "children": true, "addwatch": true,
-	"sync": true}
-
-// addRequest notes deletes and timers. It returns false for a request that it cannot read.
-func (l *Log) addRequest(r events.Record, text string) bool {
-	number, rest, _ := strings.Cut(text, " ")
-	n, ok := readNumber(strings.Trim(number, "#!*"))
-	if !ok {
-		return false
-	}
-	switch verb, what, _ := strings.Cut(rest, " "); verb {
-	case "delete":
-		path, ok := readPath(what)
-		if ok {
-			l.askDelete(r, n, path)
+// addMulti notes what a transaction is to create and to delete. The names of nodes are those before the ensemble adds
+// a number.
+func (l *Log) addMulti(r events.Record, e events.Multi) {
+	l.askLeases(r, e)
+	l.askItems(r, e)
+	for _, op := range e.Ops {
+		switch op.Verb {
+		case "create":
+			l.tried[op.Path] = true
+		case "delete":
+			l.askDelete(r, e.Request, op.Path)
 		}
-		return ok
-	case "multi":
-		ops, ok := strings.CutPrefix(what, "{")
-		if !ok {
-			return false
-		}
-		l.askLeases(r, n, ops)
-		l.askItems(r, n, ops)
-		return l.addCreates(ops) && l.askDeletes(r, n, ops)
-	case "timer":
-		d, err := time.ParseDuration(what[strings.LastIndexByte(what, ' ')+1:])
-		if err == nil {
-			l.timers[timerKey{r.Machine, n}] = r.Event.At + int64(d)
-		}
-		return err == nil
-	default:
-		return requests[verb]
 	}
 }
 
@@ -243,99 +196,27 @@ func (l *Log) askDelete(r events.Record, n uint64, path string) {
 	l.deletes = append(l.deletes, deletion{seq: r.Seq, at: r.Event.At, path: l.kept(path)})
 }
 
-// askDeletes notes which nodes a transaction is to delete.
-func (l *Log) askDeletes(r events.Record, n uint64, ops string) bool {
-	for _, op := range splitOps(ops) {
-		what, is := strings.CutPrefix(op, "delete ")
-		if !is {
-			continue
-		}
-		path, ok := readPath(what)
-		if !ok {
-			return false
-		}
-		l.askDelete(r, n, path)
-	}
-	return true
-}
-
-// readPath reads the path that a request or an operation begins with. In logs of older versions one with a space is
-// not quoted.
-func readPath(form string) (string, bool) {
-	path, rest, ok := events.CutPath(form)
-	if ok && rest != "" && !strings.HasPrefix(rest, "version=") && !strings.HasPrefix(form, `"`) && !isMode(rest) {
-		return form, true
-	}
-	return path, ok
-}
-
-// isMode reports whether what follows a path is a node's mode.
-func isMode(rest string) bool {
-	word, _, _ := strings.Cut(rest, " ")
-	return strings.HasPrefix(word, "persistent") || strings.HasPrefix(word, "ephemeral") || word == "container"
-}
-
-// splitOps splits the written form of a transaction at what is between operations, and not inside of data.
-func splitOps(ops string) (all []string) {
-	from, quoted := 0, false
-	for i := 0; i < len(ops); i++ {
-		switch {
-		case quoted && ops[i] == '\\':
-			i++
-		case ops[i] == '"':
-			quoted = !quoted
-		case !quoted && strings.HasPrefix(ops[i:], "; "):
-			all, from = append(all, ops[from:i]), i+2
-		}
-	}
-	return append(all, strings.TrimSuffix(ops[from:], "}"))
-}
-
-// addCreates notes the nodes that a transaction creates, by their names before the ensemble adds a number. It returns
-// false if it cannot read one.
-func (l *Log) addCreates(ops string) bool {
-	for _, op := range splitOps(ops) {
-		what, is := strings.CutPrefix(op, "create ")
-		if !is {
-			continue
-		}
-		path, _, ok := events.CutPath(what)
-		if !ok {
-			return false
-		}
-		l.tried[strings.Clone(path)] = true
-	}
-	return true
-}
-
 // addNotice notes what a handle learns. It returns false if it cannot read it.
-func (l *Log) addNotice(r events.Record, text string) bool {
-	what, rest, _ := strings.Cut(text, " ")
-	switch events.Notice(what) {
+func (l *Log) addNotice(r events.Record, n events.Notify) bool {
+	switch n.What {
 	case events.Elected:
-		path, token, _, ok := readTerm(rest)
-		if ok {
-			path = l.kept(path)
-			l.begin(r, path, token)
-			l.heldLease(r, path, token)
+		if n.Path == "" || n.Token == 0 {
+			return false
 		}
-		return ok
+		path := l.kept(n.Path)
+		l.begin(r, path, n.Token)
+		l.heldLease(r, path, n.Token)
 	case events.Granted:
 		l.workBegan(r)
 	case events.Stopped:
-		path, token, tail, ok := readTerm(rest)
-		if ok {
-			l.end(r, path, token, tail)
+		if n.Path == "" || n.Token == 0 {
+			return false
 		}
-		return ok
+		l.end(r, n)
 	case events.Failed:
-		code, why, _ := strings.Cut(rest, " ")
-		if unquoted, err := strconv.Unquote(why); err == nil {
-			why = unquoted
-		}
-		l.failures = append(l.failures, failure{r.Seq, r.Event.At, r.Machine, events.Code(code), why, givesUp(r)})
+		l.failures = append(l.failures, failure{r.Seq, r.Event.At, r.Machine, n.Code, n.Text, givesUp(r)})
 	default:
-		return notices[events.Notice(what)]
+		return notices[n.What]
 	}
 	return true
 }
@@ -351,42 +232,12 @@ var notices = map[events.Notice]bool{
 	events.Reconnected: true, events.Lost: true, events.ShortGrant: true, events.Warning: true,
 }
 
-// kept returns a path that is a part of an effect, without the rest of the effect: that of the node, if the client has
-// created it.
+// kept returns a path as the client's node has it, if the client has created it: the same text is kept once.
 func (l *Log) kept(path string) string {
 	if n := l.nodes[path]; n != nil {
 		return n.path
 	}
-	return strings.Clone(path)
-}
-
-// readTerm reads "PATH token=N …".
-func readTerm(text string) (path string, token int64, tail string, ok bool) {
-	path, rest, ok := events.CutPath(text)
-	number, isToken := strings.CutPrefix(rest, "token=")
-	if !ok || !isToken {
-		return readFormerTerm(text)
-	}
-	number, tail, _ = strings.Cut(number, " ")
-	token, err := strconv.ParseInt(number, 10, 64)
-	return path, token, tail, err == nil
-}
-
-// readFormerTerm does so in logs of older versions, in which a path with spaces is not quoted: the last " token="
-// that has a number behind it counts.
-func readFormerTerm(text string) (path string, token int64, tail string, ok bool) {
-	const mark = " token="
-	head := text
-	if i := strings.IndexByte(text, '"'); i >= 0 { // behind it are sentences
-		head = text[:i]
-	}
-	for i := strings.LastIndex(head, mark); i >= 0; i = strings.LastIndex(head[:i], mark) {
-		number, _, _ := strings.Cut(text[i+len(mark):], " ")
-		if n, err := strconv.ParseInt(number, 10, 64); err == nil {
-			return text[:i], n, strings.TrimPrefix(text[i+len(mark)+len(number):], " "), true
-		}
-	}
-	return "", 0, "", false
+	return path
 }
 
 // recipeOf returns the recipe in a machine's name: "latch-1" is a latch's.

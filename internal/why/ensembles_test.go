@@ -8,6 +8,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/why/txnlog"
+	"github.com/incumbent-go/incumbent/test/kit/effects"
 )
 
 // of reads a log of a client of these servers, which led, and whose write has a zxid.
@@ -90,7 +91,7 @@ func TestEnsemblesWithTheSameNames(t *testing.T) {
 		was := c.own
 		c.own = fmt.Sprintf("/l/_c_00000000-0000-0000-0000-0000000000%02d-latch-%010d", token, number)
 		for i, e := range c.records[1].Effects {
-			c.records[1].Effects[i] = events.Written(strings.Replace(e.String(), was, c.own, 1))
+			c.records[1].Effects[i] = effects.Of(strings.Replace(e.String(), was, c.own, 1))[0]
 		}
 		return c
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/why/txnlog"
@@ -120,7 +121,10 @@ func spoil(dice chooser, r *events.Record) {
 	case 6:
 		ev.Kind = events.Kinds()[dice.IntN(len(events.Kinds()))]
 	case 7:
-		r.Effects = events.WrittenEffects("notify elected "+path+" token=5", "notify stopped "+path+" token=5", "valid until 1h", "#3 multi {create "+path, "#4 timer x", "notify failed")
+		r.Effects = events.Effects{events.Notify{What: events.Elected, Path: path, Token: 5},
+			events.Notify{What: events.Stopped, Path: path, Token: 5}, events.Deadline{Until: int64(time.Hour)},
+			events.Multi{Call: events.Call{Request: 3}, Ops: []events.Op{{Verb: "create", Path: path}}},
+			events.SetTimer{Request: 4, Name: "x", After: time.Duration(n)}, events.Notify{What: events.Failed}}
 	case 8:
 		ev.ValidUntil = n
 	case 9:

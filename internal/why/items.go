@@ -43,35 +43,23 @@ const (
 
 // askItems notes a transaction of a job's dealer or instance. The log has to have its machine's beginning, which names
 // the job.
-func (l *Log) askItems(r events.Record, number uint64, ops string) {
+func (l *Log) askItems(r events.Record, e events.Multi) {
 	m := l.machineOf(r.Machine)
 	if m.path == "" || m.recipe != machines.JobDealerRecipe.Name() && m.recipe != machines.JobWorkerRecipe.Name() {
 		return
 	}
 	w := &itemWrite{asked: r.Seq, machine: r.Machine}
-	for _, op := range splitOps(ops) {
-		path, data, is := createdNode(op)
-		if !is {
+	for _, op := range e.Ops {
+		if op.Verb != "create" || op.Mode != events.Persistent && op.Mode != events.Ephemeral {
 			continue
 		}
-		if n, leaf, of := itemOf(path, m.path); of {
-			w.add(n, leaf, data)
+		if n, leaf, of := itemOf(op.Path, m.path); of {
+			w.add(n, leaf, string(op.Data))
 		}
 	}
 	if w.kind != "" {
-		l.itemsAsked[timerKey{r.Machine, number}] = w
+		l.itemsAsked[timerKey{r.Machine, e.Request}] = w
 	}
-}
-
-// createdNode reads an operation that creates a node.
-func createdNode(op string) (path, data string, is bool) {
-	rest, is := strings.CutPrefix(op, "create ")
-	path, rest, ok := events.CutPath(rest)
-	mode, text, _ := strings.Cut(rest, " data=")
-	if unquoted, err := strconv.Unquote(text); err == nil {
-		data = unquoted
-	}
-	return path, data, is && ok && (mode == string(events.Persistent) || mode == string(events.Ephemeral))
 }
 
 // itemOf returns which item of a job a node is of, and its name there. An offer has none.

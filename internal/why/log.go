@@ -216,7 +216,7 @@ func (l *Log) add(r events.Record) {
 	if n := len(l.gaps); n > 0 && l.gaps[n-1].after == 0 {
 		l.gaps[n-1].after = ev.At
 	}
-	l.recs.add(brief{r.Seq, r.Cause, ev.At, r.Machine, ev.Kind.Current(), r.Row})
+	l.recs.add(brief{r.Seq, r.Cause, ev.At, r.Machine, ev.Kind, r.Row})
 	if ev.Paused > 0 {
 		l.pauses = append(l.pauses, pause{r.Seq, ev.At, time.Duration(ev.Paused)})
 	}
@@ -229,8 +229,8 @@ func (l *Log) add(r events.Record) {
 	l.addReply(r)
 	l.addMarker(r)
 	l.addStay(r)
-	for _, text := range r.Effects.Strings() {
-		l.addEffect(r, text)
+	for _, effect := range r.Effects {
+		l.addEffect(r, effect)
 	}
 	if r.To == "closed" {
 		delete(l.listings, r.Machine) // what a term needs of it, it has
@@ -273,7 +273,7 @@ func (l *Log) addSession(r events.Record) {
 // addEvent notes what happens to machines.
 func (l *Log) addEvent(r events.Record) {
 	ev := r.Event
-	switch ev.Kind.Current() {
+	switch ev.Kind {
 	case events.CommandOpen:
 		m := &machine{recipe: ev.Recipe, path: ev.Path, id: string(ev.Data), opener: events.ID(ev.Options["opener"]), reads: ev.Options["reads"] == "true", kazoo: ev.Options["kazoo"] == "true"}
 		m.id = cmp.Or(m.id, ev.Options["instance"])

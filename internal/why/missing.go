@@ -47,10 +47,9 @@ func (l *Log) addHeadless(r events.Record) {
 	}
 	h.goes = r.To == "leading"
 	h.at = max(r.Event.At, r.Event.ValidUntil, l.session.deadline)
-	for _, text := range r.Effects.Strings() {
-		const stopped = "notify stopped "
-		if len(text) > len(stopped) && text[:len(stopped)] == stopped {
-			h.node, _, _, _ = readTerm(text[len(stopped):])
+	for _, effect := range r.Effects {
+		if n, is := effect.(events.Notify); is && n.What == events.Stopped {
+			h.node = n.Path
 		}
 	}
 }

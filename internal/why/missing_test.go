@@ -9,6 +9,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/why/txnlog"
+	"github.com/incumbent-go/incumbent/test/kit/effects"
 	"github.com/incumbent-go/incumbent/test/kit/selection"
 )
 
@@ -203,7 +204,7 @@ func TestALineThatWasCreatedAgain(t *testing.T) {
 		was := b.own
 		b.own = fmt.Sprintf("/l/_c_00000000-0000-0000-0000-000000000009-latch-%010d", number)
 		for i, e := range b.records[1].Effects {
-			b.records[1].Effects[i] = events.Written(strings.Replace(e.String(), was, b.own, 1))
+			b.records[1].Effects[i] = effects.Of(strings.Replace(e.String(), was, b.own, 1))[0]
 		}
 		r := explainOnOneHost(t, a, b)
 		const said = "somebody in /l, which was created again meanwhile, may have led, and its client's log is not here"

@@ -195,19 +195,17 @@ func (m *machine) pool() string {
 }
 
 // askLeases notes which nodes a semaphore's transaction deletes.
-func (l *Log) askLeases(r events.Record, number uint64, ops string) {
+func (l *Log) askLeases(r events.Record, e events.Multi) {
 	if l.machineOf(r.Machine).pool() == "" {
 		return
 	}
 	var gone []string
-	for _, op := range splitOps(ops) {
-		if what, is := strings.CutPrefix(op, "delete "); is {
-			if path, ok := readPath(what); ok { // else askDeletes has said so
-				gone = append(gone, path)
-			}
+	for _, op := range e.Ops {
+		if op.Verb == "delete" {
+			gone = append(gone, op.Path)
 		}
 	}
-	l.givenBack[timerKey{r.Machine, number}] = gone
+	l.givenBack[timerKey{r.Machine, e.Request}] = gone
 }
 
 // answerLeases notes the permits that a transaction created, and those that it deleted.

@@ -23,7 +23,7 @@ func (l *Log) addStay(r events.Record) {
 		return
 	}
 	m := l.machineOf(r.Machine)
-	kind := r.Event.Kind.Current()
+	kind := r.Event.Kind
 	leaves := kind == events.CommandLeave || kind == events.CommandClose
 	switch open := m.inside(); {
 	case open == nil && r.To == "inside":

@@ -9,6 +9,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/why/txnlog"
+	"github.com/incumbent-go/incumbent/test/kit/effects"
 )
 
 // on reads a log that was written on one host with the others.
@@ -232,7 +233,7 @@ func TestSeveralLinesAreATable(t *testing.T) {
 		dir := fmt.Sprintf("/jobs/%02d", i)
 		for j := range c.records {
 			for k, e := range c.records[j].Effects {
-				c.records[j].Effects[k] = events.Written(strings.Replace(e.String(), "/l/", dir+"/", 1))
+				c.records[j].Effects[k] = effects.Of(strings.Replace(e.String(), "/l/", dir+"/", 1))[0]
 			}
 		}
 		c.own = strings.Replace(c.own, "/l/", dir+"/", 1)

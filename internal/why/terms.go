@@ -1,7 +1,6 @@
 package why
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -62,7 +61,8 @@ func (l *Log) begin(r events.Record, path string, token int64) {
 	ev := r.Event
 	m := l.machineOf(r.Machine)
 	t := &Term{Log: l, Machine: r.Machine, Recipe: m.recipe, Dir: dirOf(path), Node: path, Token: token, Session: ev.Session,
-		Elected: r.Seq, ElectedAt: ev.At, Row: r.Row, by: ev.Kind.Current(), until: ev.ValidUntil, untilSeq: r.Seq, listed: l.listings[r.Machine]}
+		Elected: r.Seq, ElectedAt: ev.At, Row: r.Row, by: ev.Kind, until: ev.ValidUntil,
+		untilSeq: r.Seq, listed: l.listings[r.Machine]}
 	if t.until == 0 {
 		t.until = l.session.deadline
 	}
@@ -81,16 +81,16 @@ func (l *Log) begin(r events.Record, path string, token int64) {
 }
 
 // end notes the end of a term.
-func (l *Log) end(r events.Record, path string, token int64, _ string) {
+func (l *Log) end(r events.Record, n events.Notify) {
 	ev := r.Event
 	for i, t := range l.open[r.Machine] {
-		if t.Token != token || t.Node != path {
+		if t.Token != n.Token || t.Node != n.Path {
 			continue
 		}
 		l.closeTerm(r.Machine, i)
 		t.Stopped, t.StoppedAt, t.uncertain = r.Seq, ev.At, nil
-		t.stopKind, t.stopCode, t.paused = ev.Kind.Current(), ev.Code, time.Duration(ev.Paused)
-		t.Reason = cmp.Or(r.Reason, reasonOf(t.stopKind, t.paused, r.Effects.Strings()))
+		t.stopKind, t.stopCode, t.paused = ev.Kind, ev.Code, time.Duration(ev.Paused)
+		t.Reason = n.Reason
 		t.worksLeft = l.machineOf(r.Machine).works
 		return
 	}
@@ -101,43 +101,6 @@ func (l *Log) closeTerm(id events.ID, i int) {
 	if l.open[id] = slices.Delete(l.open[id], i, i+1); len(l.open[id]) == 0 {
 		delete(l.open, id)
 	}
-}
-
-// reasonOf returns why a term ended, by the event that ended it: of logs whose records have no reason. Only the release of a lock at
-// another client's request has no event of its own.
-func reasonOf(kind events.Kind, paused time.Duration, effects []string) events.Reason {
-	switch kind {
-	case events.ConnectionSuspended, events.ConnectionUnconfirmed:
-		switch {
-		case paused > 0:
-			return events.ReasonOwnPause
-		case kind == events.ConnectionSuspended:
-			return events.ReasonSuspended
-		}
-		return events.ReasonUnconfirmed
-	case events.WatchDeleted:
-		return events.ReasonDeleted
-	case events.WatchChanged:
-		return events.ReasonNodeChanged
-	case events.ConnectionLost:
-		return events.ReasonSessionOver
-	case events.CommandResign, events.CommandRequeue:
-		return events.ReasonResigned
-	case events.CommandClose:
-		return events.ReasonClosed
-	case events.HealthChecked:
-		return events.ReasonUnhealthy
-	case events.WorkReturned:
-		for _, e := range effects {
-			if contains(e, events.ReasonRevoked.String()) {
-				return events.ReasonRevoked
-			}
-		}
-		return events.ReasonReturned
-	case events.ReplyStat, events.ReplyChildren, events.ReplyMulti, events.NodeGone:
-		return events.ReasonNodeGone
-	}
-	return events.Reason(kind)
 }
 
 // workReturned notes that a piece of work has returned.

@@ -45,7 +45,7 @@ func cycles(t testing.TB, c *incumbent.Client, n int) (took []time.Duration) {
 
 // The bytes of the flight log of one cycle of a latch: create the node, lead, resign, delete the node.
 func TestBytesOfACycleInTheLog(t *testing.T) {
-	const n, most = 200, 2250
+	const n, most = 200, 3250
 	var size [2]int
 	for i, cyclesOf := range []int{n, 2 * n} {
 		log := &counter{}

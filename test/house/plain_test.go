@@ -14,8 +14,9 @@ import (
 // mends a file lowers it.
 var ceilings = map[string]int{
 	"all the same": 1, "anew": 2, "beside": 4, "desk": 0, "errand": 0, "farewell": 0, "for all that": 0, "for ever": 2,
-	"goods": 0, "graveless": 0, "in vain": 1, "is told": 56, "mourn": 0, "office": 5, "patron": 0, "stands in the way": 0,
-	"told": 305, "whoever": 12, "whom": 14,
+	"goods": 0, "graveless": 0, "in vain": 1, "is told": 56, "mourn": 0, "office": 0, "patron": 0,
+	"stands in the way": 0,
+	"told":              305, "whoever": 12, "whom": 14,
 }
 
 // counted returns how often each word of the ceilings stands in a text. What is

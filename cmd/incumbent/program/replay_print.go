@@ -56,11 +56,8 @@ func (a *app) printLog(l flightLog, o replayOptions) error {
 	}
 }
 
-// process says which process wrote a log, "" for a log of format 1.
+// process says which process wrote a log.
 func process(h events.Header) string {
-	if h.Version < 2 {
-		return ""
-	}
 	text := fmt.Sprintf(", by process %d on %s, run %s", h.PID, h.Host, h.Run)
 	if h.Dump != "" {
 		text += ", the last records: " + h.Dump
@@ -75,10 +72,10 @@ type wallClock struct {
 	known     bool
 }
 
-// newWallClock returns the clock of a log. A log of format 1 is printed without.
+// newWallClock returns the clock of a log. A log whose header has no time is printed without.
 func newWallClock(h events.Header) *wallClock {
 	wall, err := time.Parse(time.RFC3339Nano, h.Start)
-	return &wallClock{start: h.StartAt, at: h.StartAt, wall: wall, known: err == nil && h.Version > 1}
+	return &wallClock{start: h.StartAt, at: h.StartAt, wall: wall, known: err == nil}
 }
 
 func (c *wallClock) set(n *events.ClockNote) {
@@ -161,27 +158,20 @@ func recordLine(r events.Record, clock *wallClock) string {
 	line := fmt.Sprintf("%6d %+11.6fs  %s%-11s %s%s", r.Seq, since, clock.of(r.Event.At), r.Machine, strings.TrimSpace(move), factsOf(r.Event))
 	if len(r.Effects) > 0 {
 		shown := make([]string, len(r.Effects))
-		for i, effect := range r.Effects.Strings() {
-			shown[i] = events.Foreign(sinceStart(effect, start), events.MaxText)
+		for i, effect := range r.Effects {
+			shown[i] = events.Foreign(effectText(effect, start), events.MaxText)
 		}
 		line += "  | " + strings.Join(shown, "; ")
 	}
 	return oneLine(line)
 }
 
-// sinceStart puts the time since the log's start for the reading of its clock,
-// in the one effect that holds such.
-func sinceStart(effect string, start int64) string {
-	const words = "valid until "
-	reading, ok := strings.CutPrefix(effect, words)
-	if !ok {
-		return effect
+// effectText returns an effect in words. A reading of the log's clock is the time since its start.
+func effectText(effect events.Effect, start int64) string {
+	if d, is := effect.(events.Deadline); is && d.Until != 0 {
+		return fmt.Sprintf("valid until %+.6fs", time.Duration(d.Until-start).Seconds())
 	}
-	at, err := time.ParseDuration(reading)
-	if err != nil {
-		return effect
-	}
-	return fmt.Sprintf("%s%+.6fs", words, (at - time.Duration(start)).Seconds())
+	return effect.String()
 }
 
 // factsOf returns what an event says of a connection: which server it was, at which address,

@@ -143,7 +143,7 @@ func TestWhyReplaysFromACheckpoint(t *testing.T) {
 	if code, _, notes := whyOf(t, dir); code != 0 && code != exitCannotTell || !strings.Contains(notes, "was not replayed behind its gap at record 1") {
 		t.Errorf("without a checkpoint: exit %d\n%s", code, notes)
 	}
-	records[from+5].Effects = events.WrittenEffects("valid until 7s")
+	records[from+5].Effects = events.Effects{events.Deadline{Until: 7e9}}
 	writeTail(t, file, records, from, true)
 	if code, _, notes := whyOf(t, dir); code != exitDiverged || !strings.Contains(notes, "does not replay") {
 		t.Errorf("with another effect: exit %d\n%s", code, notes)

@@ -7,7 +7,7 @@ import (
 	"hash/crc32"
 )
 
-// Again returns a log of format 2 whose lines have the checksums that they should have,
+// Again returns a log whose lines have the checksums that they should have,
 // as if the writer had written them as they are: for tests of what stands behind the
 // checksums. Lines without one stay as they are.
 func Again(log []byte) []byte {

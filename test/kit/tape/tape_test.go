@@ -6,6 +6,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/kit/effects"
 	"github.com/incumbent-go/incumbent/test/kit/tape"
 )
 
@@ -18,8 +19,10 @@ func TestHeartbeatsHideNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write := func(seq uint64, machine events.ID, row string, effects ...string) {
-		if err := w.Write(events.Record{Seq: seq, Machine: machine, From: "a", To: "b", Row: row, Effects: events.WrittenEffects(effects...), Event: events.Event{Kind: events.CommandStart, At: int64(seq) * 1e9}}); err != nil {
+	write := func(seq uint64, machine events.ID, row string, words ...string) {
+		r := events.Record{Seq: seq, Machine: machine, From: "a", To: "b", Row: row, Effects: effects.Of(words...),
+			Event: events.Event{Kind: events.CommandStart, At: int64(seq) * 1e9}}
+		if err := w.Write(r); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -38,7 +38,7 @@ func repeated(t *testing.T, most int) (header events.Header, all []events.Record
 			}
 			rec.Event.At += round * span
 			rec.Event.Zxid += round * 1000
-			rec.Effects = events.WrittenEffects(append(rec.Effects.Strings(), "round "+strconv.FormatInt(round*7919, 36))...)
+			rec.Effects = append(slices.Clone(rec.Effects), events.StopTimer{Request: uint64(round * 7919)})
 			all = append(all, rec)
 		}
 	}
