@@ -78,8 +78,7 @@ func (f *form) ops(name string, all []Op) {
 	f.b = append(f.b, '}')
 }
 
-// path appends a path. One with a character that ends words, or that a terminal would obey, is quoted: CutPath reads
-// both.
+// path appends a path. One with a character that ends words, or that a terminal would obey, is quoted.
 func (f *form) path(p string) {
 	if p != "" {
 		f.key("")
@@ -108,31 +107,6 @@ func appendOddPath(b []byte, p string) []byte {
 func endsPath(r rune) bool {
 	return r <= ' ' || r == '"' || r == ';' || r == '{' || r == '}' || r >= utf8.RuneSelf && !strconv.IsPrint(r) ||
 		r == 0x7f
-}
-
-// CutPath reads the path at the beginning of a part of a written form, and returns what follows it without the space
-// before. It returns false if there is none.
-func CutPath(form string) (path, rest string, ok bool) {
-	if strings.HasPrefix(form, `"`) {
-		quoted, err := strconv.QuotedPrefix(form)
-		if err != nil {
-			return "", form, false
-		}
-		if path, err = strconv.Unquote(quoted); err != nil {
-			return "", form, false
-		}
-		rest = form[len(quoted):]
-	} else {
-		end := strings.IndexFunc(form, endsPath)
-		if end < 0 {
-			end = len(form)
-		}
-		path, rest = form[:end], form[end:]
-	}
-	if path == "" || path[0] != '/' || rest != "" && rest[0] != ' ' && rest[0] != ';' && rest[0] != '}' {
-		return "", form, false
-	}
-	return path, strings.TrimPrefix(rest, " "), true
 }
 
 // names appends a list, also an empty one.
