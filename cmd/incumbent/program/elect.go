@@ -31,7 +31,6 @@ type elector struct {
 	connection
 	action
 	path, id, record     string
-	formerPath           string // of --path, which is no longer there
 	prefix               string // of a plain election
 	plain                bool   // of a lock: its names are the prefix and a number
 	recordLast           int
@@ -81,9 +80,6 @@ func (a *app) elect() *cobra.Command {
   incumbent elect /jobs/worker --requeue --record /tmp/worker.log -- ./worker
   incumbent elect /jobs/once --try 5s -- ./once || echo "somebody else does it"`,
 		RunE: func(c *cobra.Command, args []string) error {
-			if c.Flags().Changed("path") {
-				return cli.Usage("elect takes the path as its first argument, and not as --path: incumbent elect %s [flags] -- COMMAND", e.formerPath)
-			}
 			if err := e.arguments(c, args); err != nil {
 				return err
 			}
@@ -100,8 +96,6 @@ func (a *app) elect() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&e.formerPath, "path", "", "")
-	_ = f.MarkHidden("path") // it is defined in the line before
 	f.BoolVar(&e.useSelector, "selector", false, "queue as Curator's LeaderSelector does, and not as its LeaderLatch")
 	f.StringVar(&e.prefix, "prefix", "", "queue in the plain election with this prefix, such as n_, and in no line of Curator's")
 	e.flagsOfBoth(f)
