@@ -30,6 +30,14 @@ func (f *Facts) listUnasked() {
 			f.missed("all else of "+v.Address, "it opens no session")
 			continue
 		}
+		if v.grantsErr != "" {
+			f.lacked("the shortest session timeout of "+v.Address, "it opened no further session, as where "+
+				"maxClientCnxns is reached: "+v.grantsErr)
+		}
+		if v.mute {
+			f.missed("all else of "+v.Address, "it answers no request")
+			continue
+		}
 		if v.Version == "" {
 			f.missed("the version of "+v.Address, closed)
 		}

@@ -13,6 +13,7 @@ type check struct {
 // checks are all of them, in the order in which findings of one severity are printed.
 var checks = []check{
 	{"reachable", checkReachable},
+	{"silence", checkSilence},
 	{"credentials", checkCredentials},
 	{"ensemble", checkEnsemble},
 	{"leader", checkLeader},

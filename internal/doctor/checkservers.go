@@ -30,6 +30,30 @@ func checkReachable(f *Facts) (all []Finding) {
 	return all
 }
 
+// checkSilence finds servers that open sessions, and leave requests without an answer.
+func checkSilence(f *Facts) (all []Finding) {
+	severity := Unfit
+	for _, v := range f.answering() {
+		if f.settings.failures.of(v.Address) == nil {
+			severity = Warning
+		}
+	}
+	for _, v := range f.ours() {
+		err := f.settings.failures.of(v.Address)
+		if err == nil {
+			continue
+		}
+		finding := Finding{ID: "no-answer", Severity: severity, Where: v.Address,
+			Is: "It left a request without an answer: " + text(err) + ".",
+			Do: "Look at its log, its disk and its pauses: clients there lose their sessions."}
+		if v.mute {
+			finding.Is = "It opens a session, and answers no request: " + text(err) + "."
+		}
+		all = append(all, finding)
+	}
+	return all
+}
+
 // checkCredentials finds servers that refuse the login.
 func checkCredentials(f *Facts) (all []Finding) {
 	for _, v := range f.servers {
@@ -54,7 +78,7 @@ func checkEnsemble(f *Facts) (all []Finding) {
 			continue
 		}
 		switch {
-		case v.configErr != "":
+		case v.configErr != "" || v.mute:
 		case first == nil:
 			first = v
 		case configVersion(v.config) != configVersion(first.config):

@@ -100,6 +100,9 @@ func checkGrants(f *Facts) (all []Finding) {
 				Do: fmt.Sprintf("Ask for %s, or lower its minSessionTimeout or tickTime: a takeover after a "+
 					"crash takes that long.", granted)})
 		}
+		if v.Granted.Least == 0 {
+			continue
+		}
 		if first == nil {
 			first = v
 		} else if *v.Granted != *first.Granted {

@@ -139,7 +139,7 @@ func (x *scratch) timeWrites(n int) (all []time.Duration) {
 // one.
 func (x *scratch) timeWatches(ctx context.Context) {
 	at := x.at
-	for _, v := range x.f.ours() {
+	for _, v := range x.f.answering() {
 		if v != x.at && !v.stranger && !v.behind {
 			at = v
 		}
@@ -176,6 +176,7 @@ func (x *scratch) tryKinds(ctx context.Context) {
 			return nil
 		}
 		defer c.close()
+		c.trying = true
 		_, code, err := c.request(op, write)
 		known := err == nil && code == codeOK
 		if !known && ctx.Err() != nil || silent(err) {
@@ -265,7 +266,7 @@ const fullRequest = 1_000_000
 // askSizes finds out whether the servers take large requests: they look for a node with a long name.
 func (f *Facts) askSizes(ctx context.Context) {
 	var wait sync.WaitGroup
-	for _, v := range f.ours() {
+	for _, v := range f.answering() {
 		wait.Go(func() {
 			takes, known := v.takes(ctx, &f.settings, fullRequest)
 			if !known || takes {
@@ -296,6 +297,7 @@ func (v *Server) takes(ctx context.Context, s *Settings, size int) (takes, known
 		return false, false
 	}
 	defer c.close()
+	c.trying = true
 	_, _, err = c.request(opExists, func(f *frame) { f.string("/" + strings.Repeat("x", size)).bool(false) })
 	return err == nil, !silent(err) && ctx.Err() == nil
 }

@@ -131,7 +131,7 @@ func (f *Facts) onLoopback() bool {
 
 // askRejoin has each server take over a session that another one opened: one of another ensemble does not know it.
 func (f *Facts) askRejoin(ctx context.Context) {
-	up := f.serving()
+	up := slices.DeleteFunc(f.serving(), func(v *Server) bool { return v.mute })
 	if len(up) < 2 {
 		return
 	}
@@ -171,7 +171,7 @@ const lagLook = 10 * time.Millisecond
 
 // askLag commits at one server, and finds out when the others have applied that.
 func (f *Facts) askLag(ctx context.Context) {
-	up := f.ours()
+	up := f.answering()
 	if len(up) < 2 {
 		return
 	}
@@ -194,8 +194,6 @@ func (f *Facts) askLag(ctx context.Context) {
 	}
 	wait.Wait()
 }
-
-func root(f *frame) { f.string("/").bool(false) }
 
 // awaitZxid looks whether the server has applied a transaction, as long as a step may take.
 func (v *Server) awaitZxid(ctx context.Context, zxid int64, begun time.Time, most time.Duration) {

@@ -51,7 +51,9 @@ type Server struct {
 	refused     error         // its answer to the credentials
 	config      string        // /zookeeper/config, as it has it
 	configErr   string        // or why that was not read
+	grantsErr   string        // why the shortest timeout is not known
 	noChroot    bool
+	mute        bool     // opened a session, and answered no request
 	cut         bool     // the end of the examination came before the server was asked
 	stranger    bool     // is of another ensemble
 	behind      bool     // did not apply a commit within the time for a step
@@ -63,7 +65,7 @@ type Server struct {
 
 // Granted are the session timeouts that a server grants.
 type Granted struct {
-	Least Millis `json:"leastMs"` // for one millisecond
+	Least Millis `json:"leastMs"` // for one millisecond; 0: it is not known
 	Asked Millis `json:"askedMs"` // for Settings.Timeout
 	Most  Millis `json:"mostMs"`  // for the longest of the protocol
 }
@@ -139,6 +141,11 @@ func (f *Facts) serving() (up []*Server) {
 		}
 	}
 	return up
+}
+
+// answering returns those of ours that answer requests.
+func (f *Facts) answering() []*Server {
+	return slices.DeleteFunc(f.ours(), func(v *Server) bool { return v.mute })
 }
 
 // ours returns the servers that opened a session, without those of another ensemble.

@@ -36,6 +36,7 @@ const (
 	codeNoNode        = -101
 	codeNoAuth        = -102
 	codeAuthFailed    = -115
+	codeRequiresAuth  = -124
 )
 
 // frame is a message that is being written.
@@ -44,6 +45,9 @@ type frame struct{ b []byte }
 func newFrame() *frame { return &frame{make([]byte, 4, 64)} }
 
 func requestFrame(xid, op int32) *frame { return newFrame().int32(xid).int32(op) }
+
+// root names the root, and asks for no watch.
+func root(f *frame) { f.string("/").bool(false) }
 
 func (f *frame) int32(v int32) *frame {
 	f.b = binary.BigEndian.AppendUint32(f.b, uint32(v))

@@ -27,7 +27,7 @@ type Line struct {
 	Quotas       []Quota  `json:"quotas,omitempty"`
 
 	server *Server // that was asked
-	cut    bool    // the end of the examination came before all was read
+	cut    bool    // the connection, or the examination, ended before all was read
 	line   incumbent.Line
 	heads  []incumbent.Participant // the first of each line
 	equal  []string                // names with the number of another one
@@ -84,11 +84,11 @@ func (f *Facts) askLines(ctx context.Context) {
 			l.Why, l.cut = text(context.Cause(ctx)), true
 			continue
 		case v == nil:
-			l.Why = "no server serves"
+			l.Why, l.cut = "no server answers", true
 			continue
 		}
 		if err := l.ask(v.kept, f.settings.Chroot+name); err != nil {
-			l.Why, l.cut = text(err), isCut(err)
+			l.Why, l.cut = text(err), true
 		}
 	}
 }
@@ -96,7 +96,7 @@ func (f *Facts) askLines(ctx context.Context) {
 // home returns the ensemble's leader if it is known, or else the first server that serves; nil if none does.
 func (f *Facts) home() *Server {
 	var first *Server
-	for _, v := range f.ours() {
+	for _, v := range f.answering() {
 		if v.Role == roleLeader {
 			return v
 		}

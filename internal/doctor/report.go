@@ -32,7 +32,7 @@ func judge(f *Facts) Report {
 	switch {
 	case f.partial && r.Verdict != NotFit:
 		r.Verdict = Incomplete
-	case r.Meaning == nil:
+	case r.Meaning == nil && !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.ID == "login-refused" }):
 		r.Verdict = Unreachable
 	}
 	return r

@@ -28,7 +28,9 @@ func (v *Server) ask(ctx context.Context, s *Settings) {
 		v.Why, v.cut = text(err), isCut(err)
 		return
 	}
-	v.askGrants(ctx, s)
+	if v.askGrants(ctx, s); v.mute {
+		return
+	}
 	v.askWho(ctx, s)
 	v.askNodes(s)
 }
@@ -114,7 +116,19 @@ func (v *Server) askSession(ctx context.Context, s *Settings) error {
 		v.kept = nil
 		return err
 	}
-	v.Granted.Most, v.Serves = Millis(v.kept.granted), true
+	v.Granted.Most = Millis(v.kept.granted)
+	_, _, err = v.kept.request(opExists, root)
+	if v.mute = err != nil; v.mute {
+		v.kept.cut()
+		v.kept = nil
+	}
+	if login := (refusedLogin{}); errors.As(err, &login) {
+		v.refused = err
+	}
+	if v.refused != nil || isCut(err) {
+		return err
+	}
+	v.Serves = true
 	return nil
 }
 
@@ -122,6 +136,7 @@ func (v *Server) askSession(ctx context.Context, s *Settings) error {
 func (v *Server) askGrants(ctx context.Context, s *Settings) {
 	c, err := s.open(ctx, v.Address, time.Millisecond, identity{}, false)
 	if err != nil {
+		v.grantsErr = text(err)
 		return
 	}
 	v.Granted.Least = Millis(c.granted)
@@ -138,7 +153,7 @@ func (v *Server) askWho(ctx context.Context, s *Settings) {
 		return
 	}
 	defer c.close()
-	if c.logIn(ctx, v.Address) != nil {
+	if c.trying = true; c.logIn(ctx, v.Address) != nil {
 		return
 	}
 	b, code, err := c.request(opWhoAmI, nil)

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -209,6 +210,52 @@ func TestWhatIsCutShortIsNoFinding(t *testing.T) {
 		ask.Step, ask.Leave = time.Minute, time.Second
 		if r := Examine(ctx, ask); r.Verdict != Incomplete || time.Since(begun) > 7*time.Second {
 			t.Errorf("%s after %s", r.Verdict, time.Since(begun))
+		}
+	})
+}
+
+// A server that opens sessions and leaves requests without an answer is found, and not fit if it is the only one.
+func TestServersThatAnswerNoRequest(t *testing.T) {
+	never := func(from int) func(zkmem.Request) zkmem.Verdict {
+		asked := 0
+		return func(r zkmem.Request) zkmem.Verdict {
+			if r.Op == zkmem.OpCreateSession || r.Op == zkmem.OpCloseSession {
+				return zkmem.Verdict{}
+			}
+			if asked++; asked <= from {
+				return zkmem.Verdict{}
+			}
+			return zkmem.Verdict{Delay: time.Hour}
+		}
+	}
+	for _, from := range []int{0, 1, 3, 9} {
+		inBubble(t, fmt.Sprint(from), func(t *testing.T) {
+			w, s := alone(t, zkmem.Options{})
+			s.Intercept(never(from))
+			ask := w.deep()
+			ask.Lines = []string{"/"}
+			if r := Examine(t.Context(), ask); r.Verdict != NotFit || r.Findings[0].ID != "no-answer" ||
+				!strings.Contains(r.Findings[0].Is, "no answer within 3s") {
+				t.Errorf("%s", strings.Join(r.Text(false), "\n"))
+			}
+		})
+	}
+	inBubble(t, "one of three", func(t *testing.T) {
+		w, e := three(t, zkmem.Options{})
+		silent := e.Followers()[0]
+		silent.Intercept(never(0))
+		found(t, Examine(t.Context(), w.settings()), "warning no-answer "+w.address(silent))
+	})
+}
+
+// Servers that demand a login refuse a client without one, and say so.
+func TestServersThatDemandALogin(t *testing.T) {
+	inBubble(t, "digest", func(t *testing.T) {
+		w, _ := alone(t, zkmem.Options{EnforceAuth: []string{"digest"}})
+		r := Examine(t.Context(), w.settings())
+		found(t, r, "unfit login-refused zk:2181")
+		if r.Verdict != NotFit || !strings.Contains(r.Findings[0].Is, "enforce.auth.enabled") {
+			t.Errorf("%s: %s", r.Verdict, r.Findings[0].Is)
 		}
 	})
 }

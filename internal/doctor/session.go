@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/incumbent-go/incumbent"
@@ -20,6 +21,7 @@ type session struct {
 	address  string
 	conn     net.Conn
 	settings *Settings
+	trying   bool        // requests that the server may not know: it may end the connection
 	release  func() bool // from the context
 	id       int64
 	password []byte
@@ -100,7 +102,9 @@ var errExpired = errors.New("it does not know the session")
 // logIn presents who we are: by SASL, then by each credential.
 func (c *session) logIn(ctx context.Context, address string) error {
 	if c.settings.SASL != nil {
-		if err := c.sasl(ctx, address); err != nil {
+		if err := c.sasl(ctx, address); isCut(err) || silent(err) {
+			return err
+		} else if err != nil {
 			return refusedLogin{err}
 		}
 	}
@@ -136,6 +140,9 @@ func (c *session) sasl(ctx context.Context, address string) error {
 			return err
 		}
 		b, code, failed := c.request(opSASL, func(f *frame) { f.bytes(token) })
+		if isCut(failed) || silent(failed) {
+			return failed
+		}
 		if failed != nil || code != codeOK {
 			return errors.Join(failed, errors.New("the login by SASL was refused"))
 		}
@@ -154,11 +161,22 @@ func (c *session) request(op int32, write func(*frame)) (*body, int32, error) {
 	if write != nil {
 		write(f)
 	}
-	if err := c.send(f.finish()); err != nil {
-		return nil, 0, ended(c.ctx, err)
+	var b *body
+	code := int32(0)
+	err := c.send(f.finish())
+	if err == nil {
+		b, code, err = c.answerTo(c.xid)
 	}
-	b, code, err := c.answerTo(c.xid)
-	return b, code, ended(c.ctx, c.settings.plainOrNil(err))
+	if err = ended(c.ctx, c.settings.plainOrNil(err)); err != nil {
+		if op != opClose && !isCut(err) && (!c.trying || silent(err)) {
+			c.settings.failures.note(c.address, err)
+		}
+		return nil, 0, err
+	}
+	if code == codeRequiresAuth {
+		return nil, 0, refusedLogin{errors.New(strings.TrimPrefix(incumbent.ErrLoginRequired.Error(), "incumbent: "))}
+	}
+	return b, code, nil
 }
 
 func (s *Settings) plainOrNil(err error) error {

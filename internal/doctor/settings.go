@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net"
+	"sync"
 	"time"
 
 	"github.com/incumbent-go/incumbent"
@@ -47,7 +48,8 @@ type Settings struct {
 	// Now replaces this host's clock where it is compared with those of servers.
 	Now func() time.Time
 
-	late context.Context // ends that long after the examination's
+	late     context.Context // ends that long after the examination's
+	failures *failures
 }
 
 func (s Settings) withDefaults() Settings {
@@ -57,7 +59,7 @@ func (s Settings) withDefaults() Settings {
 	s.MaxAnswer = cmp.Or(s.MaxAnswer, 4<<20)
 	s.Step = cmp.Or(s.Step, 3*time.Second)
 	s.Leave = cmp.Or(s.Leave, min(s.Step, 2*time.Second))
-	s.late = context.Background()
+	s.late, s.failures = context.Background(), &failures{}
 	if s.Dial == nil {
 		s.Dial = func(ctx context.Context, address string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "tcp", address)
@@ -74,3 +76,27 @@ func (s Settings) withDefaults() Settings {
 
 // tick returns the tick that a client would begin with.
 func (s Settings) tick() time.Duration { return cmp.Or(s.Tick, machines.DefaultTick) }
+
+// failures are the first requests on open sessions that got no answer, by the server's address. They are safe to use
+// from anywhere.
+type failures struct {
+	mu sync.Mutex
+	at map[string]error
+}
+
+func (f *failures) note(address string, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.at == nil {
+		f.at = map[string]error{}
+	}
+	if f.at[address] == nil {
+		f.at[address] = err
+	}
+}
+
+func (f *failures) of(address string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.at[address]
+}

@@ -104,7 +104,11 @@ func (v *Server) line() string {
 		add("opens no session")
 		return strings.Join(parts, ", ")
 	}
-	add("grants %s to %s", time.Duration(v.Granted.Least), time.Duration(v.Granted.Most))
+	if v.Granted.Least > 0 {
+		add("grants %s to %s", time.Duration(v.Granted.Least), time.Duration(v.Granted.Most))
+	} else {
+		add("grants up to %s", time.Duration(v.Granted.Most))
+	}
 	if v.Settings.From != "" {
 		add("tick %s", time.Duration(v.Settings.Tick))
 	}

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -71,5 +72,26 @@ func TestConditionsOfTimes(t *testing.T) {
 			return zkmem.Verdict{}
 		})
 		found(t, Examine(t.Context(), w.settings()), "warning slow-sync zk:2181")
+	})
+}
+
+// A server that opens the first sessions only, as one with a maxClientCnxns does, is not taken for one that was asked.
+func TestAServerThatOpensNoFurtherSession(t *testing.T) {
+	inBubble(t, "the third", func(t *testing.T) {
+		w, s := alone(t, zkmem.Options{})
+		opened := 0
+		s.Intercept(func(r zkmem.Request) zkmem.Verdict {
+			if r.Op != zkmem.OpCreateSession {
+				return zkmem.Verdict{}
+			}
+			if opened++; opened > 2 {
+				return zkmem.Verdict{Action: zkmem.CutBefore}
+			}
+			return zkmem.Verdict{}
+		})
+		r := Examine(t.Context(), w.settings())
+		if found(t, r); r.Verdict != Incomplete || !strings.Contains(r.NotAsked[0].Why, "maxClientCnxns") {
+			t.Errorf("%s, not asked %v", r.Verdict, r.NotAsked)
+		}
 	})
 }
