@@ -61,6 +61,10 @@ func (f *Facts) listUnasked() {
 		if l.Why != "" {
 			continue
 		}
+		to, sure := f.identities(l.server)
+		if sure && l.rights != nil && !grants(l.rights, permCreate, to) {
+			continue // it may not, which is found
+		}
 		if !strings.Contains(l.Stranger, "c") || !strings.Contains(l.Stranger, "d") {
 			f.missed("whether this client may create and delete in "+l.Path, "only a node there would show it")
 		}

@@ -25,6 +25,7 @@ var checks = []check{
 	{"belief", checkBelief},
 	{"observer-masters", checkObserverMasters},
 	{"lines", checkLineReadable},
+	{"creation", checkCreate},
 	{"nodes", checkNodes},
 	{"numbers", checkNumbers},
 	{"size", checkSize},

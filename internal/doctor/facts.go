@@ -59,6 +59,7 @@ type Server struct {
 	behind      bool     // did not apply a commit within the time for a step
 	rejoined    string   // why a session of another server could not be taken over, if that is not known
 	who         []string // the identities that it takes us for, as scheme:id
+	known       []known
 	whoAsked    bool
 	kept        *session
 }
@@ -160,6 +161,13 @@ func (f *Facts) lacked(what, why string) {
 }
 
 func (f *Facts) missed(what, why string) { f.notAsked = append(f.notAsked, NotAsked{what, why}) }
+
+// identities returns those that the server knows this client by, false if they are not known.
+func (f *Facts) identities(v *Server) ([]known, bool) {
+	s := &f.settings
+	anonymous := len(s.Auth) == 0 && s.SASL == nil && (s.TLS == nil || s.TLS.Cert == "")
+	return v.known, v.whoAsked || anonymous
+}
 
 // find returns the server of an address; nil if there is none.
 func (f *Facts) find(address string) *Server {

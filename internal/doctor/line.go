@@ -32,6 +32,7 @@ type Line struct {
 	heads  []incumbent.Participant // the first of each line
 	equal  []string                // names with the number of another one
 	last   int64                   // the highest number
+	rights []entry                 // the access list of the directory, or of parent if it is missing; nil: not known
 	parent string                  // the nearest directory above that exists
 	above  string                  // what everybody may do there
 	unread int                     // participants that were not read, because there are too many
@@ -205,6 +206,7 @@ func (l *Line) askRights(c *session, dir string) error {
 			return err
 		}
 		if code == codeOK {
+			l.rights = all
 			l.Stranger = letters(stranger(all))
 			for _, e := range all {
 				l.ACL = append(l.ACL, e.String())
@@ -218,6 +220,9 @@ func (l *Line) askRights(c *session, dir string) error {
 		}
 		if code == codeOK {
 			l.parent, l.above = above, letters(stranger(all))
+			if l.Missing {
+				l.rights = all
+			}
 		}
 		if code != codeNoNode || above == "/" {
 			return nil

@@ -99,6 +99,16 @@ func TestConditionsOfALine(t *testing.T) {
 			[]string{"unfit large-line /jobs/nightly"}},
 		{"a directory that may not be read", func(l *lineWorld) { l.Auth = nil },
 			[]string{"unfit line-unreadable /jobs/nightly"}},
+		{"a line in which this client may not create", func(l *lineWorld) {
+			l.create("/jobs/shown", "", []zkmem.ACL{{Perms: zkmem.PermRead, Scheme: "world", ID: "anyone"},
+				{Perms: zkmem.PermAll, Scheme: "digest", ID: zkmem.DigestAuth("bob:pw").ID}}, zkmem.Persistent)
+			l.Lines = []string{"/jobs/shown"}
+		}, []string{"unfit may-not-create /jobs/shown"}},
+		{"a missing line that this client may not create", func(l *lineWorld) {
+			l.create("/jobs/shown", "", []zkmem.ACL{{Perms: zkmem.PermRead, Scheme: "world", ID: "anyone"}},
+				zkmem.Persistent)
+			l.Lines, l.Auth = []string{"/jobs/shown/line"}, nil
+		}, []string{"unfit may-not-create /jobs/shown"}},
 		{"a line that everybody may use", func(l *lineWorld) {
 			l.create("/jobs/open", "", zkmem.OpenACL(), zkmem.Persistent)
 			l.Lines = []string{"/jobs/open"}

@@ -162,7 +162,9 @@ func (v *Server) askWho(ctx context.Context, s *Settings) {
 	}
 	v.whoAsked = true
 	for range b.count(8) {
-		v.who = append(v.who, events.Foreign(b.string()+":"+b.string(), events.MaxName))
+		one := known{b.string(), b.string()}
+		v.known = append(v.known, one)
+		v.who = append(v.who, events.Foreign(one.scheme+":"+one.id, events.MaxName))
 	}
 }
 
