@@ -5,6 +5,16 @@ import (
 	"time"
 )
 
+// checkScratch finds a scratch node that could not be created.
+func checkScratch(f *Facts) []Finding {
+	if f.noScratch == "" {
+		return nil
+	}
+	return []Finding{{ID: "not-measured", Severity: Warning, Where: f.settings.Scratch,
+		Is: "Nothing was measured, because the scratch node cannot be created: " + f.noScratch + ".",
+		Do: "Name a directory in which this client may create, with --scratch."}}
+}
+
 // checkLatency finds writes and watches that take a large part of the time for which belief lasts.
 func checkLatency(f *Facts) (all []Finding) {
 	first := f.bounds().First

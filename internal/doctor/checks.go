@@ -39,6 +39,7 @@ var checks = []check{
 	{"certificates", checkCertificates},
 	{"names", checkNames},
 	{"clocks", checkClocks},
+	{"scratch", checkScratch},
 	{"latency", checkLatency},
 	{"sizes", checkSizes},
 	{"disks", checkDisks},

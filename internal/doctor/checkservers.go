@@ -94,12 +94,14 @@ func checkEnsemble(f *Facts) (all []Finding) {
 // checkLeader finds an ensemble in which all servers said their role, and not exactly one leads.
 func checkLeader(f *Facts) []Finding {
 	var leaders []string
+	var leading []*Server
 	for _, v := range f.servers {
 		if v.Serves && (v.Role == "" || v.Role == roleStandalone) || !v.Serves || v.stranger {
 			return nil
 		}
-		if v.Role == roleLeader {
-			leaders = append(leaders, v.Address)
+		same := func(o *Server) bool { return v.same(o) }
+		if v.Role == roleLeader && !slices.ContainsFunc(leading, same) {
+			leading, leaders = append(leading, v), append(leaders, v.Address)
 		}
 	}
 	switch {

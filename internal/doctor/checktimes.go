@@ -44,6 +44,11 @@ func checkTick(f *Facts) (all []Finding) {
 				"session.", tick, from, counted)
 			all = append(all, Finding{ID: "tick-too-long", Severity: severity, Where: v.Address, Is: is,
 				Do: fmt.Sprintf("Set Config.Tick to %s (--tick %s).", tick, tick), Number: millis(tick)})
+		case !said && f.settings.Tick == 0:
+			all = append(all, Finding{ID: "tick-assumed", Severity: Note, Where: v.Address, Number: millis(tick),
+				Is: fmt.Sprintf("It does not say its tick. It is %s if minSessionTimeout and maxSessionTimeout are not "+
+					"set, and can be longer if they are.", tick),
+				Do: fmt.Sprintf("Look its tickTime up. If it is longer than %s, set Config.Tick to it.", counted)})
 		}
 		ticks[tick] = true
 	}
@@ -117,12 +122,34 @@ func checkGrants(f *Facts) (all []Finding) {
 	return all
 }
 
-// checkBelief finds a session timeout with which nobody can lead.
+// beliefPart is the part of a session timeout for which belief lasts at least, in an ensemble that is fit.
+const beliefPart = 4
+
+// usable returns the shortest session timeout, in tenths of a second, with which belief lasts for that part of it.
+func (f *Facts) usable() time.Duration {
+	const step = 100 * time.Millisecond
+	t := machines.ShortestTimeout(f.counted(), f.settings.ObserverMasters).Truncate(step)
+	for machines.BoundsOf(t, f.counted(), f.settings.SyncLimit, f.settings.ObserverMasters).First < t/beliefPart {
+		t += step
+	}
+	return t
+}
+
+// checkBelief finds a session timeout with which nobody can lead, or hardly.
 func checkBelief(f *Facts) []Finding {
-	if len(f.ours()) == 0 || f.bounds().First > 0 {
+	first := f.bounds().First
+	if len(f.ours()) == 0 || first >= f.granted()/beliefPart {
 		return nil
 	}
-	least := machines.ShortestTimeout(f.counted(), f.settings.ObserverMasters)
+	least := f.usable()
+	if first > 0 {
+		return []Finding{{ID: "belief-short", Severity: Warning, Where: ensemble, Number: millis(first),
+			Is: fmt.Sprintf("With a session timeout of %s and a tick of %s a leader may be sure for %s only, after it "+
+				"has sent its first heartbeat: one slow answer ends its leadership.", f.granted(), f.counted(),
+				short(first)),
+			Do: fmt.Sprintf("Have %s or more granted, or set Config.Tick to the servers' tickTime if that is "+
+				"shorter.", least)}}
+	}
 	return []Finding{{ID: "timeout-too-short", Severity: Unfit, Where: ensemble, Number: millis(f.granted()),
 		Is: fmt.Sprintf("With a session timeout of %s and a tick of %s no time is left to lead.", f.granted(),
 			f.counted()),

@@ -77,7 +77,8 @@ func (f *Facts) askDeep(ctx context.Context) {
 	name := "incumbent-doctor-" + strings.ToLower(rand.Text())
 	x := &scratch{f: f, at: v, node: path.Join("/", f.settings.Chroot, f.settings.Scratch, name)}
 	if why := x.create(); why != "" {
-		f.missed("all that --deep measures", x.node+" cannot be created: "+why)
+		f.lacked("all that --deep measures", x.node+" cannot be created: "+why)
+		f.deep, f.noScratch = nil, why
 		return
 	}
 	defer x.delete()

@@ -101,7 +101,7 @@ func TestMeasuredConditions(t *testing.T) {
 	}
 }
 
-// A directory in which no scratch node may be created is no finding: what it would show is not known.
+// A directory in which no scratch node may be created is found, and nothing is measured.
 func TestNoScratchNode(t *testing.T) {
 	inBubble(t, "may not", func(t *testing.T) {
 		w, s := alone(t, zkmem.Options{})
@@ -112,8 +112,8 @@ func TestNoScratchNode(t *testing.T) {
 		ask := w.deep()
 		ask.Scratch = "/closed"
 		r := Examine(t.Context(), ask)
-		found(t, r)
-		if len(r.NotAsked) != 1 || !strings.Contains(r.NotAsked[0].Why, "--scratch") {
+		found(t, r, "warning not-measured /closed")
+		if r.Deep != nil || r.Verdict != Incomplete || len(r.NotAsked) != 1 || !strings.Contains(r.NotAsked[0].Why, "--scratch") {
 			t.Errorf("not asked %v", r.NotAsked)
 		}
 	})

@@ -123,15 +123,16 @@ type NotAsked struct {
 
 // Facts are what was asked and answered.
 type Facts struct {
-	settings Settings
-	servers  []*Server
-	members  []member // of the ensemble's configuration
-	notAsked []NotAsked
-	lines    []*Line
-	own      *Certificate // the client's
-	ended    error        // why not everything was asked
-	partial  bool         // something was cut short or refused that a verdict rests on
-	deep     *Deep
+	settings  Settings
+	servers   []*Server
+	members   []member // of the ensemble's configuration
+	notAsked  []NotAsked
+	lines     []*Line
+	own       *Certificate // the client's
+	ended     error        // why not everything was asked
+	partial   bool         // something was cut short or refused that a verdict rests on
+	deep      *Deep
+	noScratch string // why there is no scratch node
 }
 
 // serving returns the servers that opened a session.
@@ -177,6 +178,12 @@ func (f *Facts) find(address string) *Server {
 		}
 	}
 	return nil
+}
+
+// same reports whether both names are of one address.
+func (v *Server) same(o *Server) bool {
+	theirs := o.endpoints()
+	return slices.ContainsFunc(v.endpoints(), func(e string) bool { return slices.Contains(theirs, e) })
 }
 
 // endpoints are the addresses of the server's name, with its port.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -135,12 +136,27 @@ func TestConditionsOfTheEnsemble(t *testing.T) {
 		w, _ := alone(t, zkmem.Options{})
 		w.words["zk:2181"] = true
 		r := Examine(t.Context(), w.settings())
-		found(t, r, "note words-closed zk:2181")
+		found(t, r, "note tick-assumed zk:2181", "note words-closed zk:2181")
 		if len(r.NotAsked) == 0 || r.Verdict != Fit {
 			t.Errorf("%s, not asked %v", r.Verdict, r.NotAsked)
 		}
 		if m := r.Meaning; time.Duration(m.EnsembleTick) != 2*time.Second {
 			t.Errorf("the tick is %v", m.EnsembleTick)
+		}
+	})
+	inBubble(t, "the leader has two names in the list", func(t *testing.T) {
+		w, e := three(t, zkmem.Options{})
+		w.at["again:2181"] = e.Leader()
+		s, first := w.settings(), w.address(e.Leader())
+		s.LookUp = func(_ context.Context, host string) ([]string, error) {
+			if host+":2181" == "again:2181" || host+":2181" == first {
+				return []string{"10.0.0.7"}, nil
+			}
+			return []string{"10.0.0." + host[2:]}, nil
+		}
+		if r := Examine(t.Context(), s); slices.ContainsFunc(r.Findings,
+			func(f Finding) bool { return f.ID == "two-leaders" }) {
+			t.Errorf("%s", strings.Join(r.Text(false), "\n"))
 		}
 	})
 	inBubble(t, "3.8.0", func(t *testing.T) {

@@ -30,6 +30,9 @@ func TestConditionsOfTimes(t *testing.T) {
 		{"a timeout that is too short", zkmem.Options{Tick: time.Second},
 			func(s *Settings) { s.Timeout = 2 * time.Second },
 			[]string{"unfit timeout-too-short ensemble"}},
+		{"a timeout that leaves a millisecond", zkmem.Options{Tick: 200 * time.Millisecond},
+			func(s *Settings) { s.Timeout = 2340 * time.Millisecond },
+			[]string{"warning belief-short ensemble"}},
 	} {
 		inBubble(t, c.name, func(t *testing.T) {
 			w, _ := alone(t, c.options)
@@ -72,6 +75,25 @@ func TestConditionsOfTimes(t *testing.T) {
 			return zkmem.Verdict{}
 		})
 		found(t, Examine(t.Context(), w.settings()), "warning slow-sync zk:2181")
+	})
+}
+
+// What is advised against too short a timeout is enough.
+func TestTheAdvisedTimeoutIsEnough(t *testing.T) {
+	inBubble(t, "2s", func(t *testing.T) {
+		w, _ := alone(t, zkmem.Options{Tick: time.Second})
+		s := w.settings()
+		s.Timeout = 2 * time.Second
+		_, advice, _ := strings.Cut(Examine(t.Context(), s).Findings[0].Do, "Have ")
+		advice, _, _ = strings.Cut(advice, " ")
+		var err error
+		if s.Timeout, err = time.ParseDuration(advice); err != nil {
+			t.Fatal(err)
+		}
+		r := Examine(t.Context(), s)
+		if found(t, r); time.Duration(r.Meaning.First) < s.Timeout/4 {
+			t.Errorf("with %s belief lasts for %v", advice, time.Duration(r.Meaning.First))
+		}
 	})
 }
 
