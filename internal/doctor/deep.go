@@ -56,8 +56,8 @@ const (
 type scratch struct {
 	f     *Facts
 	at    *Server
+	own   *session // which the node goes with
 	node  string
-	also  []string // further nodes
 	clock []reading
 }
 
@@ -76,6 +76,13 @@ func (f *Facts) askDeep(ctx context.Context) {
 	f.deep = &Deep{Server: v.Address}
 	name := "incumbent-doctor-" + strings.ToLower(rand.Text())
 	x := &scratch{f: f, at: v, node: path.Join("/", f.settings.Chroot, f.settings.Scratch, name)}
+	var err error
+	if x.own, err = f.settings.openLoggedIn(ctx, v.Address); err != nil {
+		f.lacked("all that --deep measures", text(err))
+		f.deep = nil
+		return
+	}
+	defer x.own.close()
 	if why := x.create(); why != "" {
 		f.lacked("all that --deep measures", x.node+" cannot be created: "+why)
 		f.deep, f.noScratch = nil, why
@@ -89,9 +96,9 @@ func (f *Facts) askDeep(ctx context.Context) {
 	f.askSizes(ctx)
 }
 
-// create creates the scratch node, which goes with our session. It returns why it could not.
+// create creates the scratch node, which goes with its session. It returns why it could not.
 func (x *scratch) create() string {
-	_, code, err := x.at.kept.request(opCreate, x.newNode(x.node, 1))
+	_, code, err := x.own.request(opCreate, x.newNode(x.node, 1))
 	switch {
 	case err != nil:
 		return text(err)
@@ -123,7 +130,7 @@ func (x *scratch) newNode(node string, flags int32) func(*frame) {
 func (x *scratch) timeWrites(n int) (all []time.Duration) {
 	for range n {
 		sent := x.f.settings.Now()
-		b, code, err := x.at.kept.request(opSetData, func(f *frame) { f.string(x.node).bytes(nil).int32(-1) })
+		b, code, err := x.own.request(opSetData, func(f *frame) { f.string(x.node).bytes(nil).int32(-1) })
 		if err != nil || code != codeOK {
 			return all
 		}
@@ -178,17 +185,26 @@ func (x *scratch) tryKinds(ctx context.Context) {
 		}
 		defer c.close()
 		c.trying = true
-		_, code, err := c.request(op, write)
+		b, code, err := c.request(op, write)
 		known := err == nil && code == codeOK
+		if known && op == opMulti {
+			known = b.int32() != resultError && !b.bad
+		}
 		if !known && ctx.Err() != nil || silent(err) {
 			return nil
 		}
 		return &known
 	}
+	// Each is created and deleted by one transaction: these nodes would not go with a session.
+	inOne := func(op int32, node string, create func(*frame)) *bool {
+		return try(opMulti, func(f *frame) {
+			create(f.header(op, false))
+			f.header(opDelete, false).string(node).int32(-1).header(-1, true)
+		})
+	}
 	container, ttl := x.node+"-container", x.node+"-ttl"
-	x.also = []string{container, ttl}
-	x.f.deep.Containers = try(opCreateContainer, x.newNode(container, 4))
-	x.f.deep.TTL = try(opCreateTTL, func(f *frame) { x.newNode(ttl, 5)(f); f.int64(time.Minute.Milliseconds()) })
+	x.f.deep.Containers = inOne(opCreateContainer, container, x.newNode(container, 4))
+	x.f.deep.TTL = inOne(opCreateTTL, ttl, func(f *frame) { x.newNode(ttl, 5)(f); f.int64(time.Minute.Milliseconds()) })
 	x.f.deep.Recursive = try(opAddWatch, func(f *frame) { f.string(x.node).int32(1) })
 }
 
@@ -229,22 +245,21 @@ func (r reading) half() time.Duration { return r.got.Sub(r.sent)/2 + time.Millis
 
 func (r reading) offset() time.Duration { return r.clock.Sub(r.middle().Round(0)) }
 
-// delete deletes the scratch nodes, by a session of its own.
+// delete deletes the scratch node, by a session of its own.
 func (x *scratch) delete() {
 	c, err := x.f.settings.openLoggedIn(x.f.settings.late, x.at.Address)
 	if err != nil {
-		x.f.missed("whether the scratch node "+x.node+" is deleted", text(err)+"; it goes with its session")
+		x.f.missed("whether the scratch node "+x.node+" is deleted", text(err)+"; it goes with its session, after "+
+			x.own.granted.String())
 		return
 	}
 	defer c.close()
-	for _, node := range append([]string{x.node}, x.also...) {
-		_, code, err := c.request(opDelete, func(f *frame) { f.string(node).int32(-1) })
-		if err == nil && code != codeOK && code != codeNoNode {
-			err = errors.New(refusal(code))
-		}
-		if err != nil {
-			x.f.missed("whether the scratch node "+node+" is deleted", text(err))
-		}
+	_, code, err := c.request(opDelete, func(f *frame) { f.string(x.node).int32(-1) })
+	if err == nil && code != codeOK && code != codeNoNode {
+		err = errors.New(refusal(code))
+	}
+	if err != nil {
+		x.f.missed("whether the scratch node "+x.node+" is deleted", text(err))
 	}
 }
 

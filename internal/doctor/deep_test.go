@@ -69,7 +69,8 @@ func TestMeasuredConditions(t *testing.T) {
 		}
 	})
 	inBubble(t, "no containers", func(t *testing.T) {
-		w, _ := alone(t, zkmem.Options{Release: zkmem.Release39, NoContainers: true})
+		w, _ := alone(t, zkmem.Options{Unknown: map[zkmem.OpCode]zkmem.Unknown{zkmem.OpCreateContainer: {
+			Close: true, Code: zkmem.Unimplemented}}})
 		found(t, Examine(t.Context(), w.deep()), "note no-containers zk:2181")
 	})
 	inBubble(t, "no recursive watches", func(t *testing.T) {
@@ -113,9 +114,49 @@ func TestNoScratchNode(t *testing.T) {
 		ask.Scratch = "/closed"
 		r := Examine(t.Context(), ask)
 		found(t, r, "warning not-measured /closed")
-		if r.Deep != nil || r.Verdict != Incomplete || len(r.NotAsked) != 1 || !strings.Contains(r.NotAsked[0].Why, "--scratch") {
+		if r.Deep != nil || r.Verdict != Incomplete || len(r.NotAsked) != 1 ||
+			!strings.Contains(r.NotAsked[0].Why, "--scratch") {
 			t.Errorf("not asked %v", r.NotAsked)
 		}
+	})
+}
+
+// What is tried besides the scratch node is there at no time: whenever the program is killed, no node stays that goes
+// with no session.
+func TestOnlyTheScratchNodeIsEverThere(t *testing.T) {
+	inBubble(t, "at each request", func(t *testing.T) {
+		w, s := alone(t, zkmem.Options{ExtendedTypes: true})
+		most := 0
+		s.Intercept(func(zkmem.Request) zkmem.Verdict {
+			there := left(s)
+			most = max(most, len(there))
+			for _, name := range there {
+				if strings.Contains(name, "-container") || strings.Contains(name, "-ttl") {
+					t.Errorf("%s is there", name)
+				}
+			}
+			return zkmem.Verdict{}
+		})
+		r := Examine(t.Context(), w.deep())
+		if d := r.Deep; most != 1 || d.Containers == nil || !*d.Containers || !*d.TTL {
+			t.Errorf("%d scratch nodes at most, %+v", most, d)
+		}
+	})
+	inBubble(t, "in a session of the usual timeout", func(t *testing.T) {
+		w, s := alone(t, zkmem.Options{})
+		ask := w.deep()
+		ask.Timeout = 6 * time.Second
+		s.Intercept(func(r zkmem.Request) zkmem.Verdict {
+			if r.Op == zkmem.OpSetData {
+				for _, one := range s.Sessions() {
+					if one.ID == r.Session && one.Timeout != ask.Timeout {
+						t.Errorf("the scratch node's session has a timeout of %s", one.Timeout)
+					}
+				}
+			}
+			return zkmem.Verdict{}
+		})
+		Examine(t.Context(), ask)
 	})
 }
 

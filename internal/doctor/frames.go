@@ -17,6 +17,7 @@ const (
 	opGetACL          = 6
 	opSync            = 9
 	opGetChildren2    = 12
+	opMulti           = 14
 	opCreateContainer = 19
 	opCreateTTL       = 21
 	opSASL            = 102
@@ -30,6 +31,9 @@ const (
 	xidWatch = -1
 	xidAuth  = -4
 )
+
+// resultError is the type of an operation's result in the answer to a multi that failed.
+const resultError = -1
 
 // Codes of answers.
 const (
@@ -77,6 +81,9 @@ func (f *frame) bytes(v []byte) *frame {
 }
 
 func (f *frame) string(v string) *frame { return f.bytes([]byte(v)) }
+
+// header begins an operation of a multi, or ends the multi.
+func (f *frame) header(op int32, last bool) *frame { return f.int32(op).bool(last).int32(-1) }
 
 // finish writes the length before the message.
 func (f *frame) finish() []byte {
