@@ -87,5 +87,6 @@ func TestReadsAreSentAgain(t *testing.T) {
 		if err := n.Evict(t.Context(), line[0]); !errors.Is(err, incumbent.ErrOutcomeUnknown) || writes != 1 {
 			t.Errorf("%v, after %d writes", err, writes)
 		}
+		synctest.Wait() // the client has noticed the cut: what closes it waits for a connection
 	})
 }
