@@ -3,6 +3,8 @@ package doctor
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
+	"errors"
 	"net"
 	"slices"
 	"time"
@@ -49,6 +51,15 @@ func (s Settings) secure(ctx context.Context, conn net.Conn, host string,
 		t.Config = config
 	}
 	return zkio.Secure(ctx, conn, host, &t)
+}
+
+// noteEnded takes the certificate for which a handshake failed, because it has ended.
+func (v *Server) noteEnded(err error) {
+	var invalid x509.CertificateInvalidError
+	if !errors.As(err, &invalid) || invalid.Reason != x509.Expired || time.Now().Before(invalid.Cert.NotAfter) {
+		return
+	}
+	v.Certificate = certificateOf(invalid.Cert.DNSNames, invalid.Cert.NotAfter)
 }
 
 // noteCertificate takes the certificates of a handshake. Of its chain the one that ends first counts.

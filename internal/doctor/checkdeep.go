@@ -84,13 +84,18 @@ func checkKinds(f *Facts) (all []Finding) {
 // checkSizes finds servers that take no large requests.
 func checkSizes(f *Facts) (all []Finding) {
 	for _, v := range f.ours() {
-		n := v.largest
-		if n == 0 {
-			n = int(v.buffer)
+		is := ""
+		switch {
+		case v.tooLarge > 0:
+			is = fmt.Sprintf("It ends the connection of a client that sends %d bytes at a time", v.tooLarge)
+			if v.largest > 0 {
+				is += fmt.Sprintf(", and takes %d", v.largest)
+			}
+		case v.buffer > 0 && v.buffer < fullRequest:
+			is = fmt.Sprintf("It ends the connection of a client that sends more than %d bytes at a time", v.buffer)
 		}
-		if n > 0 && n < fullRequest {
-			all = append(all, Finding{ID: "small-buffer", Severity: Warning, Where: v.Address,
-				Is: fmt.Sprintf("It ends the connection of a client that sends more than about %d bytes at a time.", n),
+		if is != "" {
+			all = append(all, Finding{ID: "small-buffer", Severity: Warning, Where: v.Address, Is: is + ".",
 				Do: "Raise its -Djute.maxbuffer to 1048575, the default: clients send up to that, Config.MaxRequest."})
 		}
 	}

@@ -90,7 +90,11 @@ func checkNumbers(f *Facts) []Finding {
 				Do: "Find out who wrote a number by hand, and delete the wrong one; at 2147483647 the counter " +
 					"has ended."})
 		}
-		if l.last > soon {
+		if l.wrapped {
+			all = append(all, Finding{ID: "counter-ends", Severity: Warning, Where: l.Path,
+				Is: "A number in line is below 0: ZooKeeper's counter has passed its end, 2147483647.",
+				Do: "Stop all participants, and delete the directory: the next one begins at 0."})
+		} else if l.last > soon {
 			all = append(all, Finding{ID: "counter-ends", Severity: Warning, Where: l.Path,
 				Is: fmt.Sprintf("Its highest number is %d, and ZooKeeper's counter ends at 2147483647.", l.last),
 				Do: "Stop all participants, and delete the directory: the next one begins at 0."})

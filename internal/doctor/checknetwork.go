@@ -17,7 +17,8 @@ func checkCertificates(f *Facts) (all []Finding) {
 			return
 		}
 		finding := Finding{ID: "certificate-ends", Severity: Warning, Where: where,
-			Is: fmt.Sprintf("%s ends at %s, in less than %d days.", whose, c.NotAfter.Format(time.RFC3339), c.Days+1),
+			Is: fmt.Sprintf("%s ends at %s, in less than %s.", whose, c.NotAfter.Format(time.RFC3339),
+				plural(c.Days+1, "day")),
 			Do: "Renew it: nobody connects afterwards."}
 		if c.Days < 0 {
 			finding.Severity, finding.Is = Unfit, fmt.Sprintf("%s has ended, at %s.", whose,
@@ -41,6 +42,10 @@ func checkNames(f *Facts) (all []Finding) {
 				Is: fmt.Sprintf("Its name had the addresses %s, and then %s.", strings.Join(v.Resolved, ", "),
 					strings.Join(v.again, ", ")),
 				Do: "Ask the resolvers of this host why they disagree: clients go to different servers by one name."})
+		}
+		if v.twice {
+			all = append(all, Finding{ID: "same-address", Severity: Warning, Where: v.Address,
+				Is: "The list names it more than once.", Do: "Name each server once."})
 		}
 		for _, endpoint := range v.endpoints() {
 			if other := at[endpoint]; other != nil && v.Given && other.Given {

@@ -1,6 +1,8 @@
 package doctor
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,18 +18,43 @@ func checkReachable(f *Facts) (all []Finding) {
 	for _, v := range f.servers {
 		switch {
 		case v.Serves || v.cut || v.refused != nil && errors.As(v.refused, &refusedLogin{}):
+		case v.Certificate != nil && v.Certificate.Days < 0: // found as that
 		case v.Role == roleReadOnly:
 			all = append(all, Finding{ID: "read-only", Severity: severity, Where: v.Address,
-				Is: "It is " + strings.TrimPrefix(v.Why, "it is ") + ".",
+				Is: "It is cut off from its ensemble, and serves only those who ask for a read-only server.",
 				Do: "Find out why it does not reach the other servers: nobody can lead through it."})
 		default:
 			all = append(all, Finding{ID: "unreachable", Severity: severity, Where: v.Address,
 				Is: "It opens no session: " + v.Why + ".",
-				Do: "Start or mend it, or take it out of the list: after one more failure the ensemble may have " +
-					"no quorum."})
+				Do: v.mending()})
 		}
 	}
 	return all
+}
+
+// mending says what to do about a server that opens no session.
+func (v *Server) mending() string {
+	var authority x509.UnknownAuthorityError
+	var plain tls.RecordHeaderError
+	switch err := v.failed; {
+	case v.noQuorum:
+		return "It runs, and has no quorum: start the other servers, or mend the network between them."
+	case errors.As(err, &unresolved{}):
+		return "Correct the name in the list, or the resolver of this host."
+	case errors.As(err, &authority):
+		return "Give the authority of its certificate: --tls-ca, Config.TLS."
+	case errors.As(err, &plain):
+		return "Name its secureClientPort, or leave TLS out: this port is not for TLS."
+	case strings.Contains(v.Why, "the certificate is for"):
+		return "Name it in the list as its certificate does, or issue one for that name."
+	case strings.HasPrefix(v.Why, "TLS"):
+		return "Check that this is its secureClientPort, and the certificates of both sides."
+	case errors.Is(err, errMalformed):
+		return "Check the port: it is not the one for clients of a ZooKeeper server."
+	case errors.As(err, &notOpened{}):
+		return "It has no quorum, or the port is for TLS: start the other servers, or set TLS (--tls-ca)."
+	}
+	return "Start or mend it, or take it out of the list: after one more failure the ensemble may have no quorum."
 }
 
 // checkSilence finds servers that open sessions, and leave requests without an answer.

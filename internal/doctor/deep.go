@@ -300,7 +300,7 @@ func (f *Facts) askSizes(ctx context.Context) {
 					most = middle
 				}
 			}
-			v.largest = max(1, least)
+			v.largest, v.tooLarge = least, most
 		})
 	}
 	wait.Wait()

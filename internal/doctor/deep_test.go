@@ -64,7 +64,15 @@ func TestMeasuredConditions(t *testing.T) {
 		w, _ := alone(t, zkmem.Options{MaxFrame: 64 << 10})
 		r := Examine(t.Context(), w.deep())
 		found(t, r, "warning small-buffer zk:2181")
-		if is := r.Findings[0].Is; !strings.Contains(is, " 62500 bytes") {
+		if is := r.Findings[0].Is; !strings.Contains(is, " takes 62500.") {
+			t.Error(is)
+		}
+	})
+	inBubble(t, "a buffer that is too small for what is tried", func(t *testing.T) {
+		w, _ := alone(t, zkmem.Options{MaxFrame: 4096})
+		r := Examine(t.Context(), w.deep())
+		found(t, r, "warning small-buffer zk:2181")
+		if is := r.Findings[0].Is; !strings.Contains(is, " 15625 bytes at a time.") {
 			t.Error(is)
 		}
 	})

@@ -46,9 +46,11 @@ func membersOf(config, tlsPort string, loopback bool) (all []member) {
 func gather(ctx context.Context, s Settings) *Facts {
 	f := &Facts{settings: s}
 	for _, address := range s.Servers {
-		if !slices.ContainsFunc(f.servers, func(v *Server) bool { return v.Address == address }) {
-			f.servers = append(f.servers, &Server{Address: address, Given: true})
+		if v := f.find(address); v != nil {
+			v.twice = true
+			continue
 		}
+		f.servers = append(f.servers, &Server{Address: address, Given: true})
 	}
 	f.noteOwn()
 	f.askAll(ctx, f.servers)

@@ -26,6 +26,8 @@ type Server struct {
 	Resolved []string `json:"resolved,omitempty"` // the addresses of its name
 	Serves   bool     `json:"serves"`             // it opened a session
 	Why      string   `json:"why,omitempty"`      // it did not, or it is not known
+	failed   error    // the same
+	noQuorum bool     // srvr says that it serves nobody
 
 	Version     string   `json:"version,omitempty"`
 	VersionFrom string   `json:"versionFrom,omitempty"` // who said so
@@ -38,8 +40,9 @@ type Server struct {
 	Clock       *Clock       `json:"clock,omitempty"`
 	Certificate *Certificate `json:"certificate,omitempty"`
 
-	again       []string      // the addresses of its name, at the end
-	largest     int           // the largest request that it takes, if that is not the default one
+	again       []string // the addresses of its name, at the end
+	largest     int      // a request that it takes, and a larger one that it does not, if that is not the default
+	tooLarge    int
 	release     release       // of Version
 	zxid        int64         // by srvr
 	silentWords []string      // the words that are not in the whitelist
@@ -52,6 +55,7 @@ type Server struct {
 	config      string        // /zookeeper/config, as it has it
 	configErr   string        // or why that was not read
 	grantsErr   string        // why the shortest timeout is not known
+	twice       bool          // the list has it more than once
 	noChroot    bool
 	mute        bool     // opened a session, and answered no request
 	cut         bool     // the end of the examination came before the server was asked

@@ -26,16 +26,17 @@ type Line struct {
 	Stranger     string   `json:"stranger"` // what everybody may do in it: some of cdrwa
 	Quotas       []Quota  `json:"quotas,omitempty"`
 
-	server *Server // that was asked
-	cut    bool    // the connection, or the examination, ended before all was read
-	line   incumbent.Line
-	heads  []incumbent.Participant // the first of each line
-	equal  []string                // names with the number of another one
-	last   int64                   // the highest number
-	rights []entry                 // the access list of the directory, or of parent if it is missing; nil: not known
-	parent string                  // the nearest directory above that exists
-	above  string                  // what everybody may do there
-	unread int                     // participants that were not read, because there are too many
+	server  *Server // that was asked
+	cut     bool    // the connection, or the examination, ended before all was read
+	line    incumbent.Line
+	heads   []incumbent.Participant // the first of each line
+	equal   []string                // names with the number of another one
+	last    int64                   // the highest number
+	wrapped bool                    // a number is below 0
+	rights  []entry                 // the access list of the directory, or of parent if it is missing; nil: not known
+	parent  string                  // the nearest directory above that exists
+	above   string                  // what everybody may do there
+	unread  int                     // participants that were not read, because there are too many
 }
 
 // Quota is a quota at or above a directory. -1 is no limit.
@@ -158,7 +159,7 @@ func (l *Line) readChildren(c *session, dir string, b *body) error {
 		l.line.Participants = append(l.line.Participants, *one)
 	}
 	for i, p := range places {
-		l.last = max(l.last, p.Sequence)
+		l.last, l.wrapped = max(l.last, p.Sequence), l.wrapped || p.Sequence < 0
 		if i > 0 && places[i-1].Sequence == p.Sequence && places[i-1].Kind == p.Kind {
 			l.equal = append(l.equal, events.Foreign(p.Name, events.MaxText))
 		}

@@ -87,6 +87,8 @@ func TestConditionsOfALine(t *testing.T) {
 		}, []string{"unfit equal-numbers /jobs/nightly"}},
 		{"the counter ends", func(l *lineWorld) { l.place("a", 2_147_000_000) },
 			[]string{"warning counter-ends /jobs/nightly"}},
+		{"the counter has ended", func(l *lineWorld) { l.place("a", -2147483640) },
+			[]string{"warning counter-ends /jobs/nightly"}},
 		{"a node that cannot be read", func(l *lineWorld) {
 			bobs := []zkmem.ACL{{Perms: zkmem.PermAll, Scheme: "digest", ID: zkmem.DigestAuth("bob:pw").ID}}
 			l.create("/jobs/nightly/latch-0000000000", "a", bobs, zkmem.Ephemeral)

@@ -44,15 +44,23 @@ func (s Settings) dialSeen(ctx context.Context, address string, seen func(tls.Co
 func (s Settings) plain(err error) error {
 	var slow net.Error
 	var dns *net.DNSError
+	var op *net.OpError
 	switch {
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return fmt.Errorf("the name %s does not resolve", dns.Name)
+		return unresolved{dns.Name}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded),
 		errors.As(err, &slow) && slow.Timeout():
 		return silence{s.Step}
+	case errors.As(err, &op) && op.Err != nil && err == error(op): // without the ports, which differ each time
+		return fmt.Errorf("%s: %w", op.Op, op.Err)
 	}
 	return err
 }
+
+// unresolved is the error of a name that has no address.
+type unresolved struct{ name string }
+
+func (u unresolved) Error() string { return "the name " + u.name + " does not resolve" }
 
 // cutShort is the error of what the end of the examination cut short: it says nothing of the server.
 type cutShort struct{ error }

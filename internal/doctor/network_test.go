@@ -10,9 +10,11 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"math/big"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -52,7 +54,8 @@ func TestCertificates(t *testing.T) {
 	}{
 		{"a year", "zk", 365 * 24 * time.Hour, nil},
 		{"tomorrow", "zk", 24 * time.Hour, []string{"warning certificate-ends zk:2181"}},
-		{"over", "zk", -time.Minute, []string{"unfit unreachable zk:2181"}},
+		{"soon", "zk", time.Hour, []string{"warning certificate-ends zk:2181"}},
+		{"over", "zk", -time.Minute, []string{"unfit certificate-ends zk:2181"}},
 		{"another name", "other", 365 * 24 * time.Hour, []string{"unfit unreachable zk:2181"}},
 	} {
 		inBubble(t, c.name, func(t *testing.T) {
@@ -63,7 +66,9 @@ func TestCertificates(t *testing.T) {
 			s.TLS = &zkio.TLS{Config: &tls.Config{RootCAs: pool}}
 			r := Examine(t.Context(), s)
 			found(t, r, c.want...)
-			if r.Verdict == Unreachable && !strings.Contains(r.Findings[0].Is, "TLS") {
+			says := map[string]string{"soon": "in less than 1 day.", "over": "has ended",
+				"another name": "TLS"}[c.name]
+			if says != "" && !strings.Contains(r.Findings[0].Is, says) {
 				t.Error(r.Findings[0].Is)
 			}
 		})
@@ -90,6 +95,76 @@ func TestCertificates(t *testing.T) {
 	})
 }
 
+// What to do about a server that opens no session depends on why.
+func TestWhatToDoAboutAServer(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		set        func(*world, *Settings)
+	}{
+		{"no such name", "Correct the name", func(_ *world, s *Settings) {
+			s.Dial = func(context.Context, string) (net.Conn, error) {
+				return nil, &net.OpError{Op: "dial", Err: &net.DNSError{Name: "zk", IsNotFound: true}}
+			}
+		}},
+		{"no TLS there", "this port is not for TLS", func(_ *world, s *Settings) {
+			s.Dial = answering("HTTP/1.1 400 Bad Request\r\n\r\n")
+			s.TLS = &zkio.TLS{Config: &tls.Config{}}
+		}},
+		{"another authority", "--tls-ca", func(w *world, s *Settings) {
+			pair, _ := issue(t, "zk", time.Now().Add(365*24*time.Hour))
+			w.tls = &tls.Config{Certificates: []tls.Certificate{pair}}
+			s.TLS = &zkio.TLS{Config: &tls.Config{RootCAs: x509.NewCertPool()}}
+		}},
+		{"another name", "as its certificate does", func(w *world, s *Settings) {
+			pair, pool := issue(t, "other", time.Now().Add(365*24*time.Hour))
+			w.tls = &tls.Config{Certificates: []tls.Certificate{pair}}
+			s.TLS = &zkio.TLS{Config: &tls.Config{RootCAs: pool}}
+		}},
+		{"another protocol", "Check the port", func(_ *world, s *Settings) {
+			s.Dial = answering("HTTP/1.1 400 Bad Request\r\n\r\n")
+		}},
+		{"no quorum", "has no quorum: start", func(_ *world, s *Settings) {
+			s.Dial = answering("This ZooKeeper instance is not currently serving requests\n")
+		}},
+		{"refused", "Start or mend it", func(w *world, _ *Settings) { delete(w.at, "zk:2181") }},
+	} {
+		inBubble(t, c.name, func(t *testing.T) {
+			w, _ := alone(t, zkmem.Options{})
+			s := w.settings()
+			c.set(w, &s)
+			r := Examine(t.Context(), s)
+			if found(t, r, "unfit unreachable zk:2181"); !strings.Contains(r.Findings[0].Do, c.want) {
+				t.Errorf("%s %s", r.Findings[0].Is, r.Findings[0].Do)
+			}
+		})
+	}
+}
+
+// answering dials servers that answer with this text, and end the connection.
+func answering(text string) func(context.Context, string) (net.Conn, error) {
+	return func(context.Context, string) (net.Conn, error) {
+		ours, theirs := net.Pipe()
+		go func() {
+			defer theirs.Close()
+			if _, err := theirs.Read(make([]byte, 1<<16)); err == nil {
+				_, _ = theirs.Write([]byte(text))
+			}
+		}()
+		return ours, nil
+	}
+}
+
+// An error of the network has no port of this host, which differs each time.
+func TestErrorsOfTheNetworkAreEqual(t *testing.T) {
+	reset := func(port int) string {
+		return Settings{}.plain(&net.OpError{Op: "read", Net: "tcp", Source: &net.TCPAddr{Port: port},
+			Err: syscall.ECONNRESET}).Error()
+	}
+	if reset(1) != reset(2) || !strings.Contains(reset(1), "reset") {
+		t.Errorf("%q and %q", reset(1), reset(2))
+	}
+}
+
 // Names that are of one server, or change, are found.
 func TestNames(t *testing.T) {
 	inBubble(t, "two names of one server", func(t *testing.T) {
@@ -97,6 +172,12 @@ func TestNames(t *testing.T) {
 		w.at["alias-of-zk:2181"] = s
 		ask := w.settings()
 		ask.LookUp = func(context.Context, string) ([]string, error) { return []string{"10.0.0.1"}, nil }
+		found(t, Examine(t.Context(), ask), "warning same-address zk:2181")
+	})
+	inBubble(t, "one name twice", func(t *testing.T) {
+		w, _ := alone(t, zkmem.Options{})
+		ask := w.settings()
+		ask.Servers = []string{"zk:2181", "zk:2181"}
 		found(t, Examine(t.Context(), ask), "warning same-address zk:2181")
 	})
 	inBubble(t, "a name that changes", func(t *testing.T) {

@@ -25,7 +25,8 @@ func (v *Server) ask(ctx context.Context, s *Settings) {
 		err = v.askSession(ctx, s)
 	}
 	if err != nil {
-		v.Why, v.cut = text(err), isCut(err)
+		v.Why, v.failed, v.cut = text(err), err, isCut(err)
+		v.noteEnded(err)
 		return
 	}
 	if v.askGrants(ctx, s); v.mute {

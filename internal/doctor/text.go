@@ -116,7 +116,7 @@ func (v *Server) line() string {
 		add("sync %s", short(time.Duration(*v.Sync)))
 	}
 	if c := v.Certificate; c != nil {
-		add("its certificate ends in %s", plural(c.Days, "day"))
+		add("its certificate ends at %s", c.NotAfter.Format(time.DateOnly))
 	}
 	if c := v.Clock; c != nil {
 		add("its clock differs by %s (known to %s)", short(time.Duration(c.Offset)), short(time.Duration(c.Error)))

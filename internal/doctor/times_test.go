@@ -78,6 +78,18 @@ func TestConditionsOfTimes(t *testing.T) {
 	})
 }
 
+// A setting that would only have a client ask more often is no advice.
+func TestNoAdviceWithoutAGain(t *testing.T) {
+	inBubble(t, "30s", func(t *testing.T) {
+		w, _ := alone(t, zkmem.Options{})
+		s := w.settings()
+		s.Timeout = 30 * time.Second
+		if set := Examine(t.Context(), s).Meaning.Set; len(set) > 0 {
+			t.Errorf("%+v", set)
+		}
+	})
+}
+
 // What is advised against too short a timeout is enough.
 func TestTheAdvisedTimeoutIsEnough(t *testing.T) {
 	inBubble(t, "2s", func(t *testing.T) {

@@ -58,6 +58,7 @@ func (f fields) number(name string) (int64, bool) {
 // readSrvr takes what the word srvr says: version, role, and the last transaction.
 func (v *Server) readSrvr(text string) {
 	f := linesOf(text, ":")
+	v.noQuorum = strings.Contains(text, "not currently serving requests")
 	v.learnVersion(f["Zookeeper version"], "srvr")
 	v.learnRole(f["Mode"])
 	if zxid, ok := f.number("Zxid"); ok {
