@@ -44,10 +44,27 @@ func TestDoctorRefusesAWrongCommandLine(t *testing.T) {
 	for _, c := range []struct{ want, flag, value string }{
 		{"a positive time", "--within", "0s"}, {"at least 1", "--elections", "0"}, {"5 by default",
 			"--sync-limit", "0"},
+		{"5 by default", "--sync-limit", "1000000000000"}, {"such as 4194304", "--max-answer", "-1"},
+		{"no such file", "--tls-ca", "/nope"}, {"PEM file of authorities", "--tls-ca", "doctor_test.go"},
 		{"a port, or 0", "--admin-port", "70000"}, {"begin with a slash", "--line", "jobs"},
 		{"begin with a slash", "--scratch", "x"},
 	} {
 		programtest.Contains(t, start(t, srv, "doctor", c.flag, c.value).Exits(64).Err.String(), c.want)
+	}
+}
+
+// A line that is named twice is examined once, and no line of the help above its flags is wider than a terminal.
+func TestDoctorTakesALineOnce(t *testing.T) {
+	srv := zkmem.Start(t)
+	out := start(t, srv, "doctor", "--admin-port", "0", "--line", "/a", "--line", "/a").Exits(1).Out.String()
+	if n := strings.Count(out, "/a, does not exist"); n != 1 {
+		t.Errorf("it is there %d times in\n%s", n, out)
+	}
+	help, _, _ := strings.Cut(start(t, nil, "doctor", "--help").Exits(0).Out.String(), "\nFlags:\n")
+	for line := range strings.Lines(help) {
+		if len(strings.TrimSuffix(line, "\n")) > 80 {
+			t.Errorf("a line has %d columns: %s", len(line)-1, line)
+		}
 	}
 }
 

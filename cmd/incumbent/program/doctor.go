@@ -2,9 +2,13 @@ package program
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
+	"os"
 	"os/signal"
 	"path"
+	"slices"
 	"syscall"
 	"time"
 
@@ -31,15 +35,15 @@ func (a *app) doctor() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "say whether an ensemble is fit for the promises",
-		Long: `Ask every server of the list, and each that the ensemble names: does it open a
-session, is it of the same ensemble, of which release, in which role, and how far
-behind? Which session timeouts does it grant, which tick does it have? And with --line:
-who may lead there, and does a node stand in the way? Then say what
-that means for a client, problems first, each with what to do. What could not be
-asked is listed: nothing is guessed.
+		Long: `Ask every server of the list, and each that the ensemble names: does it open
+a session, is it of the same ensemble, of which release, in which role, and
+how far behind? Which session timeouts does it grant, which tick does it have?
+And with --line: who may lead there, and does a node stand in the way? Then
+say what that means for a client, problems first, each with what to do. What
+could not be asked is listed: nothing is guessed.
 
-It opens sessions and closes them, and writes no node without --deep, which has one
-scratch node of its own, and deletes it.
+It opens sessions and closes them, and writes no node without --deep, which
+has one scratch node of its own, and deletes it.
 
 Exit codes:
    0  fit
@@ -49,8 +53,8 @@ Exit codes:
   69  no server opened a session
   75  incomplete: what was asked is fit, but not everything could be asked
   130, 143  it was interrupted: nothing is printed`,
-		Example: "  incumbent doctor --session-timeout 6s --line /jobs/nightly\n" +
-			"  incumbent doctor --quiet || mail -s ensemble ops   # prints problems and warnings only\n" +
+		Example: "  incumbent doctor --timeout 6s --line /jobs/nightly\n" +
+			"  incumbent doctor --quiet || mail -s ensemble ops   # problems and warnings\n" +
 			"  incumbent doctor --json | jq '.findings[].id'",
 		Args: exactly(),
 		RunE: func(c *cobra.Command, _ []string) error { return a.examine(c.Context(), conn, f) },
@@ -75,8 +79,12 @@ Exit codes:
 		"print problems and warnings only, and nothing if there are none: for cron")
 	c.Flags().BoolVar(&f.warnOnly, "warn-only", false, "exit with 0 whatever is found, as before the start of a service")
 	a.JSONFlag(c)
+	c.Flags().Lookup("json").Usage = "print one JSON object instead"
 	return c
 }
+
+// maxSyncLimit is the largest syncLimit that is taken for one.
+const maxSyncLimit = 1_000_000
 
 // check refuses what cannot be asked for.
 func (f doctorFlags) check() error {
@@ -85,7 +93,7 @@ func (f doctorFlags) check() error {
 		return cli.Usage("--within is %s: give a positive time, such as 30s", f.within)
 	case f.elections < 1:
 		return cli.Usage("--elections is %d: give at least 1", f.elections)
-	case f.syncLimit < 1:
+	case f.syncLimit < 1 || f.syncLimit > maxSyncLimit:
 		return cli.Usage("--sync-limit is %d: give the ensemble's syncLimit, 5 by default", f.syncLimit)
 	case f.adminPort < 0 || f.adminPort > 65535:
 		return cli.Usage("--admin-port is %d: give a port, or 0", f.adminPort)
@@ -110,6 +118,12 @@ func (c *connection) settings(a *app, f doctorFlags) (doctor.Settings, error) {
 	if err != nil {
 		return doctor.Settings{}, err
 	}
+	if c.maxAnswer < 0 {
+		return doctor.Settings{}, cli.Usage("--max-answer is %d: give the bytes, such as 4194304", c.maxAnswer)
+	}
+	if err := c.checkTLSFiles(); err != nil {
+		return doctor.Settings{}, err
+	}
 	step := maxStep
 	if c.connectTimeout > 0 {
 		step = min(step, c.connectTimeout)
@@ -122,11 +136,31 @@ func (c *connection) settings(a *app, f doctorFlags) (doctor.Settings, error) {
 	if err := incumbent.CheckPath(path.Join(f.scratch, "x")); err != nil {
 		return doctor.Settings{}, cli.Usage("--scratch: %w", trimLibrary(err))
 	}
-	return doctor.Settings{Servers: servers, Deep: f.deep, Scratch: f.scratch, Lines: f.lines,
+	slices.Sort(f.lines)
+	return doctor.Settings{Servers: servers, Deep: f.deep, Scratch: f.scratch, Lines: slices.Compact(f.lines),
 		MaxAnswer: c.maxAnswer, Chroot: chroot,
 		TLS: c.tls(), SASL: cfg.SASL, Auth: auth,
 		Timeout: c.timeout, Tick: c.tick, SyncLimit: f.syncLimit, ObserverMasters: f.observerMasters,
 		Elections: f.elections, AdminPort: f.adminPort, Step: step, Leave: min(step, f.within/5)}, nil
+}
+
+// checkTLSFiles refuses files of certificates that cannot be read.
+func (c *connection) checkTLSFiles() error {
+	if c.tlsCA != "" {
+		authorities, err := os.ReadFile(c.tlsCA)
+		if err != nil {
+			return cli.Usage("--tls-ca: %w", err)
+		}
+		if !x509.NewCertPool().AppendCertsFromPEM(authorities) {
+			return cli.Usage("--tls-ca: %s has no certificate: give a PEM file of authorities", c.tlsCA)
+		}
+	}
+	if c.tlsCert != "" {
+		if _, err := tls.LoadX509KeyPair(c.tlsCert, c.tlsKey); err != nil {
+			return cli.Usage("--tls-cert and --tls-key: %w", err)
+		}
+	}
+	return nil
 }
 
 // examine prints what the examination found, and returns the exit code for it.
