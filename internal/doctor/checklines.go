@@ -155,7 +155,7 @@ func checkStranger(f *Facts) []Finding {
 			all = append(all, Finding{ID: "open-parent", Severity: Warning, Where: l.parent,
 				Is: fmt.Sprintf("%s does not exist, and everybody may create it there, with any access list.", l.Path),
 				Do: "Create the directory, with an access list for the participants."})
-		case !l.Missing && l.parent != "/" && strings.ContainsAny(l.above, "cda"):
+		case !l.Missing && !l.belowRoot && strings.ContainsAny(l.above, "cda"):
 			all = append(all, Finding{ID: "open-parent", Severity: Note, Where: l.parent,
 				Is: fmt.Sprintf("Everybody has the rights %s above %s.", l.above, l.Path),
 				Do: "Restrict the access list: who may create and delete there can replace an empty directory."})

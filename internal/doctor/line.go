@@ -26,17 +26,19 @@ type Line struct {
 	Stranger     string   `json:"stranger"` // what everybody may do in it: some of cdrwa
 	Quotas       []Quota  `json:"quotas,omitempty"`
 
-	server  *Server // that was asked
-	cut     bool    // the connection, or the examination, ended before all was read
-	line    incumbent.Line
-	heads   []incumbent.Participant // the first of each line
-	equal   []string                // names with the number of another one
-	last    int64                   // the highest number
-	wrapped bool                    // a number is below 0
-	rights  []entry                 // the access list of the directory, or of parent if it is missing; nil: not known
-	parent  string                  // the nearest directory above that exists
-	above   string                  // what everybody may do there
-	unread  int                     // participants that were not read, because there are too many
+	server    *Server // that was asked
+	chroot    string
+	cut       bool // the connection, or the examination, ended before all was read
+	line      incumbent.Line
+	heads     []incumbent.Participant // the first of each line
+	equal     []string                // names with the number of another one
+	last      int64                   // the highest number
+	wrapped   bool                    // a number is below 0
+	rights    []entry                 // the access list of the directory, or of parent if it is missing; nil: not known
+	parent    string                  // the nearest directory above that exists
+	above     string                  // what everybody may do there
+	belowRoot bool                    // parent is the root
+	unread    int                     // participants that were not read, because there are too many
 }
 
 // Quota is a quota at or above a directory. -1 is no limit.
@@ -79,7 +81,7 @@ const maxRead = 1000
 func (f *Facts) askLines(ctx context.Context) {
 	v := f.home()
 	for _, name := range f.settings.Lines {
-		l := &Line{Path: name, server: v}
+		l := &Line{Path: name, server: v, chroot: f.settings.Chroot}
 		f.lines = append(f.lines, l)
 		switch {
 		case ctx.Err() != nil:
@@ -89,7 +91,7 @@ func (f *Facts) askLines(ctx context.Context) {
 			l.Why, l.cut = "no server answers", true
 			continue
 		}
-		if err := l.ask(v.kept, f.settings.Chroot+name); err != nil {
+		if err := l.ask(v.kept, path.Join("/", f.settings.Chroot, name)); err != nil {
 			l.Why, l.cut = text(err), true
 		}
 	}
@@ -146,7 +148,7 @@ func (l *Line) readChildren(c *session, dir string, b *body) error {
 	l.Participants, l.Foreign = len(places), foreign
 	l.unread = max(0, len(places)-maxRead)
 	for _, p := range places[:min(len(places), maxRead)] {
-		one, err := readParticipant(c, dir, p)
+		one, err := readParticipant(c, dir, l.Path, p)
 		if err != nil {
 			return err
 		}
@@ -178,9 +180,9 @@ func listingBytes(names []string) int {
 }
 
 // readParticipant reads the node of a place; nil if it is gone.
-func readParticipant(c *session, dir string, place machines.Place) (*incumbent.Participant, error) {
-	p := &incumbent.Participant{Recipe: place.Kind.Recipe, Prefix: place.Label, Path: dir + "/" + place.Name}
-	b, code, err := c.request(opGetData, func(f *frame) { f.string(p.Path).bool(false) })
+func readParticipant(c *session, dir, line string, place machines.Place) (*incumbent.Participant, error) {
+	p := &incumbent.Participant{Recipe: place.Kind.Recipe, Prefix: place.Label, Path: path.Join(line, place.Name)}
+	b, code, err := c.request(opGetData, func(f *frame) { f.string(path.Join(dir, place.Name)).bool(false) })
 	switch {
 	case err != nil:
 		return nil, err
@@ -220,7 +222,8 @@ func (l *Line) askRights(c *session, dir string) error {
 			return err
 		}
 		if code == codeOK {
-			l.parent, l.above = above, letters(stranger(all))
+			l.parent, l.above = l.shown(above), letters(stranger(all))
+			l.belowRoot = above == "/"
 			if l.Missing {
 				l.rights = all
 			}
@@ -291,11 +294,23 @@ func (l *Line) askQuotas(c *session, dir string) error {
 			return err
 		}
 		most, now := limits(set), limits(used)
-		l.Quotas = append(l.Quotas, Quota{dir, most["count"], most["bytes"], most["countHardLimit"],
+		l.Quotas = append(l.Quotas, Quota{l.shown(dir), most["count"], most["bytes"], most["countHardLimit"],
 			most["byteHardLimit"],
 			now["count"], now["bytes"]})
 	}
 	return nil
+}
+
+// shown returns a path as clients write it, below their chroot. One that is not below it is whole.
+func (l *Line) shown(node string) string {
+	below, inside := strings.CutPrefix(node, l.chroot)
+	switch {
+	case !inside || below != "" && !strings.HasPrefix(below, "/"):
+		return node + " (above the chroot)"
+	case below == "":
+		return "/"
+	}
+	return below
 }
 
 // readText reads a node's data, "" if it cannot be read.

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/incumbent-go/incumbent/zkio"
@@ -135,6 +136,37 @@ func TestConditionsOfALine(t *testing.T) {
 			found(t, Examine(t.Context(), l.Settings), c.want...)
 		})
 	}
+}
+
+// Paths are those that a client with the chroot writes, but for those above it.
+func TestPathsAreBelowTheChroot(t *testing.T) {
+	inBubble(t, "/jobs", func(t *testing.T) {
+		l := newLineWorld(t)
+		l.Chroot, l.Lines = "/jobs", []string{"/nightly"}
+		l.create("/jobs/nightly/latch-0000000000", "a", anns, zkmem.Persistent)
+		l.quota("count=1,bytes=-1")
+		found(t, Examine(t.Context(), l.Settings), "unfit blocked /nightly/latch-0000000000", "warning quota /")
+		l.Chroot, l.Lines = "/jobs/nightly", []string{"/"}
+		found(t, Examine(t.Context(), l.Settings), "unfit blocked /latch-0000000000",
+			"warning quota /jobs (above the chroot)")
+	})
+}
+
+// Of many nodes in one state the first are named, and the others counted.
+func TestManyNodesAreCounted(t *testing.T) {
+	inBubble(t, "100", func(t *testing.T) {
+		l := newLineWorld(t)
+		l.place("a", 0)
+		for n := range 100 {
+			l.create(fmt.Sprintf("/jobs/nightly/latch-%010d", n+1), "a", anns, zkmem.Persistent)
+		}
+		r := Examine(t.Context(), l.Settings)
+		text := strings.Join(r.Text(true), " ")
+		if len(r.Findings) != 100 || !strings.Contains(text, "and 95 more") ||
+			!strings.Contains(text, "latch-0000000005") || strings.Contains(text, "latch-0000000006") {
+			t.Errorf("%d findings: %s", len(r.Findings), text)
+		}
+	})
 }
 
 // quota sets a quota on /jobs, which has two nodes.

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -73,14 +72,27 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
+// maxPlaces is how many places of one finding are named.
+const maxPlaces = 5
+
 // merged puts findings that differ only in where they are together.
 func merged(all []Finding) (merged []Finding) {
+	type same struct{ id, is, do string }
+	at, count := map[same]int{}, map[int]int{}
 	for _, f := range all {
-		i := slices.IndexFunc(merged, func(o Finding) bool { return o.ID == f.ID && o.Is == f.Is && o.Do == f.Do })
-		if i < 0 {
+		i, found := at[same{f.ID, f.Is, f.Do}]
+		if !found {
+			i = len(merged)
+			at[same{f.ID, f.Is, f.Do}] = i
 			merged = append(merged, f)
-		} else {
+		} else if count[i] < maxPlaces {
 			merged[i].Where += ", " + f.Where
+		}
+		count[i]++
+	}
+	for i := range merged {
+		if more := count[i] - maxPlaces; more > 0 {
+			merged[i].Where += fmt.Sprintf(", and %d more", more)
 		}
 	}
 	return merged
