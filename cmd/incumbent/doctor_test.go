@@ -53,6 +53,20 @@ func TestDoctorRefusesAWrongCommandLine(t *testing.T) {
 	}
 }
 
+// With the participants' logs, a leader that is older than all of them is found, and a log that cannot be read is said.
+func TestDoctorComparesALeaderWithTheLogs(t *testing.T) {
+	srv := zkmem.Start(t)
+	for _, node := range []string{"/l", "/l/latch-0000000000"} {
+		if _, err := srv.Create(node, nil, zkmem.Persistent); err != nil {
+			t.Fatal(err)
+		}
+	}
+	logs := handOver(t)
+	out := start(t, srv, "doctor", "--admin-port", "0", "--line", "/l", "--log", logs).Exits(2).Out.String()
+	programtest.Contains(t, out, "older-than-logs: /l/latch-0000000000", "the first flight log")
+	programtest.Contains(t, start(t, srv, "doctor", "--line", "/l", "--log", "/nope").Exits(66).Err.String(), "--log: ")
+}
+
 // A line that is named twice is examined once, and no line of the help above its flags is wider than a terminal.
 func TestDoctorTakesALineOnce(t *testing.T) {
 	srv := zkmem.Start(t)

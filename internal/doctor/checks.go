@@ -32,6 +32,7 @@ var checks = []check{
 	{"quotas", checkQuotas},
 	{"strangers", checkStranger},
 	{"ids", checkSharing},
+	{"logs", checkLogs},
 	{"foreign", checkForeign},
 	{"lag", checkLag},
 	{"answers", checkAnswers},

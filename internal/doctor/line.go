@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/events"
@@ -197,7 +198,7 @@ func readParticipant(c *session, dir, line string, place machines.Place) (*incum
 	if b.bad {
 		return nil, errMalformed
 	}
-	p.Token, p.Owner = s.czxid, s.owner
+	p.Token, p.Owner, p.Created = s.czxid, s.owner, time.UnixMilli(s.ctime)
 	return p, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/incumbent-go/incumbent/zkio"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
@@ -96,6 +97,11 @@ func TestConditionsOfALine(t *testing.T) {
 		}, []string{"warning node-unreadable /jobs/nightly/latch-0000000000"}},
 		{"two sessions of one id", func(l *lineWorld) { l.place("a", 0); l.join(); l.place("a", 1) },
 			[]string{"warning shared-id /jobs/nightly"}},
+		{"a leader that is older than every log",
+			func(l *lineWorld) { l.place("a", 0); l.LogsBegin = time.Now().Add(time.Second) },
+			[]string{"warning older-than-logs /jobs/nightly/latch-0000000000"}},
+		{"a leader that is younger than a log",
+			func(l *lineWorld) { l.LogsBegin = time.Now().Add(-time.Second); l.place("a", 0) }, nil},
 		{"a large directory", func(l *lineWorld) { l.place("a", 0); l.MaxAnswer = 150 },
 			[]string{"warning large-line /jobs/nightly"}},
 		{"too large a directory", func(l *lineWorld) { l.place("a", 0); l.MaxAnswer = 50 },

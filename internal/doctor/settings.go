@@ -26,8 +26,9 @@ type Settings struct {
 	ObserverMasters bool          // its Config.ObserverMasters
 	Elections       int           // how many elections the heartbeats are counted for. Default 1
 
-	Lines     []string // paths of lines, below the chroot
-	MaxAnswer int      // the Config.MaxAnswer of a client. Default 4 MiB
+	Lines     []string  // paths of lines, below the chroot
+	LogsBegin time.Time // when the first of the participants' flight logs begins; zero if none was given
+	MaxAnswer int       // the Config.MaxAnswer of a client. Default 4 MiB
 
 	Deep    bool   // measure with a scratch node
 	Scratch string // the directory for it, below the chroot. Default "/"

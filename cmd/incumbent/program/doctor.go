@@ -26,7 +26,7 @@ type doctorFlags struct {
 	syncLimit, elections, adminPort        int
 	observerMasters, quiet, deep, warnOnly bool
 	within                                 time.Duration
-	lines                                  []string
+	lines, logs                            []string
 	scratch                                string
 }
 
@@ -67,6 +67,8 @@ Exit codes:
 	})
 	conn.flags(a, c.Flags())
 	c.Flags().StringArrayVar(&f.lines, "line", nil, "the path of a line to be examined, too (may be repeated)")
+	c.Flags().StringArrayVar(&f.logs, "log", nil,
+		"a participant's flight log, or a directory of them: is a line's first node older than all? (may be repeated)")
 	c.Flags().BoolVar(&f.deep, "deep", false,
 		"measure commits, watches and clocks on a scratch node, which is deleted; it takes some seconds")
 	c.Flags().StringVar(&f.scratch, "scratch", "/", "the directory for that node")
@@ -137,7 +139,11 @@ func (c *connection) settings(a *app, f doctorFlags) (doctor.Settings, error) {
 		return doctor.Settings{}, cli.Usage("--scratch: %w", trimLibrary(err))
 	}
 	slices.Sort(f.lines)
-	return doctor.Settings{Servers: servers, Deep: f.deep, Scratch: f.scratch, Lines: slices.Compact(f.lines),
+	begin, err := logsBegin(f.logs)
+	if err != nil {
+		return doctor.Settings{}, err
+	}
+	return doctor.Settings{LogsBegin: begin, Servers: servers, Deep: f.deep, Scratch: f.scratch, Lines: slices.Compact(f.lines),
 		MaxAnswer: c.maxAnswer, Chroot: chroot,
 		TLS: c.tls(), SASL: cfg.SASL, Auth: auth,
 		Timeout: c.timeout, Tick: c.tick, SyncLimit: f.syncLimit, ObserverMasters: f.observerMasters,
