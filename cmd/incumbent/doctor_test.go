@@ -18,7 +18,7 @@ func TestDoctorSaysWhetherAnEnsembleIsFit(t *testing.T) {
 	fit := zkmem.Start(t, zkmem.Options{Tick: 2 * time.Second})
 	out := start(t, fit, "doctor", "--admin-port", "0").Exits(0).Out.String()
 	programtest.Contains(t, out, "SERVERS\n", "standalone", "tick 2s",
-		"After kill -9 nobody leads for up to 19s.", "FIT: 0 problems")
+		"After kill -9 nobody leads for up to 19s.", "The server is standalone", "FIT: 0 problems")
 	if out := start(t, fit, "doctor", "--admin-port", "0", "--quiet").Exits(0).Out.String(); out != "" {
 		t.Errorf("--quiet printed %q", out)
 	}

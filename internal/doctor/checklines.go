@@ -26,8 +26,8 @@ func checkLineReadable(f *Facts) (all []Finding) {
 		if l.Why != "" && !l.cut && len(f.serving()) > 0 {
 			all = append(all, Finding{ID: "line-unreadable", Severity: Unfit, Where: l.Path,
 				Is: "Its directory cannot be listed: " + l.Why + ".",
-				Do: "Give the client the right to read it, or the right credentials: without it, it gives its " +
-					"places up."})
+				Do: "Give the client the right to read it, or the right credentials: a participant that may " +
+					"not list its line leaves it."})
 		}
 	}
 	return all

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/incumbent-go/incumbent/machines"
@@ -22,6 +23,7 @@ type Meaning struct {
 	VacantLeast  Millis  `json:"vacantAfterCutLeastMs"`       // and after a cut, at least
 	Outlast      Millis  `json:"outlastMs"`                   // after two faults of servers in a row, at most
 	Planned      *Millis `json:"vacantAfterStopMs,omitempty"` // on a planned stop, as it was measured
+	Standalone   bool    `json:"standalone,omitempty"`
 	Elections    int     `json:"elections"`
 	PerSecond    float64 `json:"heartbeatsPerSecond"` // if each election has two clients of its own
 
@@ -117,6 +119,7 @@ func meaningOf(f *Facts) *Meaning {
 	if f.deep != nil && f.deep.Watch != nil {
 		m.Planned = &f.deep.Watch.Median
 	}
+	m.Standalone = slices.ContainsFunc(f.ours(), func(v *Server) bool { return v.Role == roleStandalone })
 	if !said {
 		tick = max(tick, f.counted())
 	}

@@ -134,7 +134,7 @@ func (v *Server) line() string {
 		add("its clock differs by %s (known to %s)", short(time.Duration(c.Offset)), short(time.Duration(c.Error)))
 	}
 	if v.Lag != nil {
-		add("lag at most %s", short(time.Duration(*v.Lag)))
+		add("applies commits within %s", short(time.Duration(*v.Lag)))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -181,27 +181,33 @@ func (m *Meaning) sentences() (all []string) {
 	if m.First <= 0 {
 		say("Nobody can lead with it.")
 	} else {
-		say("A leader believes for %s after a confirmed heartbeat was sent (%s at first).", d(m.Later), d(m.First))
+		say("A leader stops %s after it sent its last heartbeat that was answered (%s at first), and before that "+
+			"if it hears that it has lost.", d(m.Later), d(m.First))
 		kind := "one committed write"
 		if m.BySync {
 			kind = "one sync, each fourth time a committed write,"
 		}
-		say("A heartbeat of a client that leads or is next in line is %s every %s. %s of two such clients each: "+
-			"%.3g heartbeats a second.",
+		say("Load: a client that leads or is next in line sends a heartbeat, %s every %s. %s of two such clients "+
+			"each: %.3g heartbeats a second. One takes 0.4 ms of CPU time of three servers together "+
+			"(docs/performance.md).",
 			kind, d(m.Heartbeat), plural(m.Elections, "election"), m.PerSecond)
 		say("After kill -9 nobody leads for up to %s.", d(m.Vacant))
-		say("After a cut nobody leads for %s to %s: belief ends by the clock, and the session after that.",
-			d(m.VacantLeast), d(m.Vacant))
+		say("After a leader was cut off from the servers nobody leads for %s to %s: it stops by its clock, and its "+
+			"session ends after that.", d(m.VacantLeast), d(m.Vacant))
 		if m.Planned != nil {
-			say("On a planned stop nobody leads for one deletion and its watch event: %s.", d(*m.Planned))
+			say("After a planned stop of a leader nobody leads for about %s, as it was measured.", d(*m.Planned))
 		} else {
-			say("On a planned stop nobody leads for one deletion and its watch event (--deep measures that).")
+			say("After a planned stop of a leader the next one leads as soon as it hears of it: --deep measures how " +
+				"long that takes.")
 		}
 		if m.Outlast > 0 {
 			say("Of the limits in README.md: after two faults of servers in a row belief can outlast the session "+
 				"by up to %s.", d(m.Outlast))
 		}
-		say("A process that is paused believes while it is paused: only tokens and guarded writes help then.")
+		say("A process that was paused may go on as the leader for a moment: only tokens and guarded writes help then.")
+	}
+	if m.Standalone {
+		say("The server is standalone: nobody leads while it is down, and what its disk loses is lost.")
 	}
 	for _, s := range m.Set {
 		verb := "may"

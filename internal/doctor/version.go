@@ -35,8 +35,8 @@ type fault struct {
 // faults are the known ones. What a distribution's package has mended, a release's number does not say.
 var faults = []fault{
 	{"ZOOKEEPER-4466", []span{{release{3, 6, 0}, release{3, 9, 0}}}, Note,
-		"it keeps one watch of a session for each path, so the tree caches of a client that watches the same " +
-			"node in another way ask more often",
+		"of two kinds of watches that a session sets at one node it keeps one, so clients with tree caches " +
+			"set watches again and send more requests",
 		"nothing has to be done for elections; 3.9 and later keep both"},
 	{"CVE-2024-23944", []span{{release{3, 6, 0}, release{3, 8, 4}}, {release{3, 9, 0}, release{3, 9, 2}}}, Note,
 		"a client gets events of nodes below a watch that it may not read",
