@@ -77,11 +77,12 @@ func ended(ctx context.Context, err error) error {
 
 // outliving returns a context that ends that long after ctx.
 func outliving(ctx context.Context, by time.Duration) (context.Context, func()) {
-	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(by, cancel) })
+	late, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	over := func() { cancel(errors.New("there was no more time")) }
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(by, over) })
 	return late, func() {
 		stop()
-		cancel()
+		over()
 	}
 }
 

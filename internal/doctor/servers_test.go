@@ -207,7 +207,9 @@ func TestWhatIsCutShortIsNoFinding(t *testing.T) {
 			r := Examine(ctx, ask)
 			found(t, r)
 			last := r.NotAsked[len(r.NotAsked)-1]
-			if r.Verdict != Incomplete || !strings.Contains(last.Why, "the time is over") {
+			brief := strings.Join(r.Text(true), " ")
+			if r.Verdict != Incomplete || !strings.Contains(last.Why, "the time is over") ||
+				!strings.Contains(brief, "INCOMPLETE") || !strings.Contains(brief, last.What) {
 				t.Errorf("%s, not asked %v", r.Verdict, r.NotAsked)
 			}
 			if left := s.Sessions(); len(left) > 0 {

@@ -22,6 +22,9 @@ func (r Report) Text(brief bool) (lines []string) {
 		lines = append(lines, fold("  ", "-> "+f.Do)...)
 		lines = append(lines, "")
 	}
+	if brief && r.Verdict == Incomplete {
+		return append(append(lines, r.notKnown()...), "", r.summary())
+	}
 	if brief {
 		return lines
 	}
@@ -47,12 +50,18 @@ func (r Report) Text(brief bool) (lines []string) {
 		}
 	}
 	if len(r.NotAsked) > 0 {
-		lines = append(lines, "", "NOT KNOWN")
-		for _, n := range r.NotAsked {
-			lines = append(lines, fold("  ", n.What+": "+n.Why)...)
-		}
+		lines = append(append(lines, ""), r.notKnown()...)
 	}
 	return append(lines, "", r.summary())
+}
+
+// notKnown lists what could not be found out.
+func (r Report) notKnown() []string {
+	lines := []string{"NOT KNOWN"}
+	for _, n := range r.NotAsked {
+		lines = append(lines, fold("  ", n.What+": "+n.Why)...)
+	}
+	return lines
 }
 
 // summary says what the findings come to.
