@@ -146,8 +146,9 @@ func TestConditionsOfTheEnsemble(t *testing.T) {
 	})
 	inBubble(t, "the leader has two names in the list", func(t *testing.T) {
 		w, e := three(t, zkmem.Options{})
+		first := w.address(e.Leader())
 		w.at["again:2181"] = e.Leader()
-		s, first := w.settings(), w.address(e.Leader())
+		s := w.settings()
 		s.LookUp = func(_ context.Context, host string) ([]string, error) {
 			if host+":2181" == "again:2181" || host+":2181" == first {
 				return []string{"10.0.0.7"}, nil
