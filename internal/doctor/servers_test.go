@@ -198,10 +198,11 @@ func TestWhatIsCutShortIsNoFinding(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
 			s.Intercept(func(r zkmem.Request) zkmem.Verdict {
-				if r.Op == after {
-					cancel(errors.New("the time is over"))
+				if r.Op != after || ctx.Err() != nil {
+					return zkmem.Verdict{}
 				}
-				return zkmem.Verdict{}
+				cancel(errors.New("the time is over"))
+				return zkmem.Verdict{Action: zkmem.Ignore} // else the answer could be read before the connection ends
 			})
 			ask := w.settings()
 			ask.Lines = []string{"/"}
