@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -237,12 +238,12 @@ func TestWhatIsCutShortIsNoFinding(t *testing.T) {
 // A server that opens sessions and leaves requests without an answer is found, and not fit if it is the only one.
 func TestServersThatAnswerNoRequest(t *testing.T) {
 	never := func(from int) func(zkmem.Request) zkmem.Verdict {
-		asked := 0
+		var asked atomic.Int64
 		return func(r zkmem.Request) zkmem.Verdict {
 			if r.Op == zkmem.OpCreateSession || r.Op == zkmem.OpCloseSession {
 				return zkmem.Verdict{}
 			}
-			if asked++; asked <= from {
+			if asked.Add(1) <= int64(from) {
 				return zkmem.Verdict{}
 			}
 			return zkmem.Verdict{Delay: time.Hour}
