@@ -22,7 +22,7 @@ const (
 
 // Target is where the leader answers.
 type Target struct {
-	URL   string // the base, such as "http://10.0.0.7:8080"; "" if nobody leads, or it is not known
+	URL   string // such as "http://10.0.0.7:8080", of which a path is ignored; "" if nobody leads, or it is not known
 	Token int64  // of the leader, as far as is known; 0 if it is not
 }
 
@@ -43,7 +43,7 @@ type ForwardOptions struct {
 
 // ForwardToLeader passes requests to next while this process leads, and otherwise to the process that does: bodies and
 // answers are streamed, and upgrades, as of websockets, are passed through. The path, the query and the Host stay as
-// they XX
+// they are.
 //
 // It answers 503 with Retry-After if the request was surely not carried out: nobody leads, the leader is not reached,
 // the request was passed on as often as it may be, or it was meant for a later leader than this one. It answers 502 if
