@@ -1,13 +1,12 @@
 // Package doctor asks an ensemble what the promises rest on, and says whether it is fit for them: is each server
-// reachable, of
-// one ensemble and not behind; which session timeouts does it grant; what is its tick; what may a stranger do?
+// reachable, of one ensemble and not behind; which session timeouts does it grant; what is its tick; what may a
+// stranger do?
 //
 //	report := doctor.Examine(ctx, doctor.Settings{Servers: servers, Timeout: 15 * time.Second})
 //
 // It asks first and judges afterwards. Facts are what was asked and answered. A check is a function with a name that
-// gets
-// the facts and returns findings. What could not be asked is listed, and no check guesses at it. Nothing is written but
-// sessions, which it closes, and, with Settings.Deep, one scratch node, which it deletes.
+// gets the facts and returns findings. What could not be asked is listed, and no check guesses at it. Nothing is
+// written but sessions, which it closes, and, with Settings.Deep, one scratch node, which it deletes.
 //
 //	settings.go  what is to be asked, and how long each step may take
 //

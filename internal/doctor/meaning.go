@@ -62,8 +62,7 @@ func (f *Facts) counted() time.Duration {
 }
 
 // tickOf returns a server's tick: what it says, or what follows from its limits of session timeouts if they are those
-// of
-// a server that sets none, two and twenty ticks. Said reports that the server says it.
+// of a server that sets none, two and twenty ticks. Said reports that the server says it.
 func (v *Server) tickOf() (tick time.Duration, from string, said bool) {
 	switch {
 	case v.Settings.From != "":

@@ -56,8 +56,7 @@ func (v *Server) resolve(ctx context.Context, s *Settings) {
 }
 
 // askWords asks the four-letter words. Its error says that the server cannot be connected to. A server that is silent
-// is
-// asked for one word only.
+// is asked for one word only.
 func (v *Server) askWords(ctx context.Context, s *Settings) error {
 	conn, err := s.dialSeen(ctx, v.Address, v.noteCertificate)
 	if err != nil {

@@ -262,8 +262,7 @@ func (c *session) read() ([]byte, error) {
 }
 
 // close ends the session at the ensemble, and the connection. If the context has ended, the connection is gone: then
-// the
-// session is taken over once more for that.
+// the session is taken over once more for that.
 func (c *session) close() {
 	_, _, err := c.request(opClose, nil) // if it fails, the session ends by its timeout
 	c.cut()
