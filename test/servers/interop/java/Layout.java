@@ -18,7 +18,6 @@ import org.apache.curator.framework.recipes.queue.DistributedPriorityQueue;
 import org.apache.curator.framework.recipes.queue.DistributedQueue;
 import org.apache.curator.framework.recipes.queue.MultiItem;
 import org.apache.curator.framework.recipes.queue.QueueBuilder;
-import org.apache.curator.framework.recipes.queue.QueueSerializer;
 import org.apache.curator.framework.recipes.shared.SharedCount;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 import org.apache.zookeeper.CreateMode;
@@ -29,17 +28,7 @@ import org.apache.zookeeper.data.Stat;
  * tabs. The arguments are the servers and the path.
  */
 public final class Layout {
-  private static final QueueSerializer<String> UTF8 = new QueueSerializer<String>() {
-    @Override
-    public byte[] serialize(String item) {
-      return item.getBytes(StandardCharsets.UTF_8);
-    }
-
-    @Override
-    public String deserialize(byte[] bytes) {
-      return new String(bytes, StandardCharsets.UTF_8);
-    }
-  };
+  private static final Queues.Plain UTF8 = new Queues.Plain();
 
   public static void main(String[] args) throws Exception {
     CuratorFramework client = CuratorFrameworkFactory.builder().connectString(args[0]).retryPolicy(new ExponentialBackoffRetry(100, 5))

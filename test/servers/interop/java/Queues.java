@@ -171,7 +171,7 @@ public final class Queues {
     public void stateChanged(CuratorFramework client, ConnectionState state) {}
   }
 
-  private static final class Plain implements QueueSerializer<String> {
+  static final class Plain implements QueueSerializer<String> {
     @Override
     public byte[] serialize(String item) {
       return item.getBytes(StandardCharsets.UTF_8);
