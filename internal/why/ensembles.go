@@ -2,6 +2,7 @@ package why
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -156,7 +157,7 @@ func (h *history) sameSession() string {
 // directory that is created again counts from 0, and only if it was empty before.
 func (h *history) sameNumber() string {
 	places := h.allPlaces()
-	for _, dir := range sortedKeys(places) {
+	for _, dir := range slices.Sorted(maps.Keys(places)) {
 		all := slices.DeleteFunc(slices.Clone(places[dir]), func(p place) bool { return p.order < 0 })
 		slices.SortFunc(all, func(a, b place) int {
 			return cmp.Or(cmp.Compare(a.node.czxid, b.node.czxid), strings.Compare(a.node.path, b.node.path))

@@ -2,6 +2,7 @@ package why
 
 import (
 	"iter"
+	"maps"
 	"slices"
 	"time"
 
@@ -149,7 +150,7 @@ func (r *Report) logFacts(l *Log, yield func(Fact) bool) bool {
 	if !yieldAll(r.itemFacts(l), yield) {
 		return false
 	}
-	for _, path := range sortedKeys(l.nodes) {
+	for _, path := range slices.Sorted(maps.Keys(l.nodes)) {
 		if !yield(r.nodeFact(l, l.nodes[path])) {
 			return false
 		}
@@ -229,4 +230,10 @@ func (r *Report) moveFact(m Move) Fact {
 		f.Next, f.NextToken, f.Row, f.To = t.who(), t.Token, t.Row, r.at(t.Log, t.ElectedAt)
 	}
 	return f
+}
+
+func (t Trouble) fact() Fact {
+	at := time.Unix(0, t.at).UTC()
+	return Fact{Type: "trouble", Path: t.Path, Log: t.Log.Name, Participant: t.Participant, From: &at, Cause: t.Cause,
+		Code: t.Code, Text: oneLine(t.Text), Records: []Ref{t.Record}}
 }

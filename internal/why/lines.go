@@ -176,21 +176,6 @@ func (r *Report) line(m Move) string {
 	return b.String()
 }
 
-// String returns the sentence with its records, without a full stop.
-func (s Sentence) String() string {
-	if len(s.Records) == 0 {
-		return s.Text
-	}
-	cited := make([]string, len(s.Records))
-	for i, r := range s.Records {
-		cited[i] = r.String()
-	}
-	return s.Text + " [" + strings.Join(cited, " ") + "]"
-}
-
-// String returns the record as it is cited: "host1:43".
-func (r Ref) String() string { return fmt.Sprintf("%s:%d", r.Log, r.Seq) }
-
 // capital returns a sentence with a capital letter at its beginning, unless it begins with the
 // name of a participant or a log.
 func capital(s string) string {

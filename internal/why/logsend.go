@@ -2,6 +2,7 @@ package why
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -116,4 +117,11 @@ func (h *history) requestsAfter(l *Log) (n int) {
 		}
 	}
 	return n
+}
+
+// ledAgain reports whether a later term began in a term's session: what ended the session later did not end the term.
+func (l *Log) ledAgain(t *Term) bool {
+	return slices.ContainsFunc(l.terms, func(later *Term) bool {
+		return later.Session == t.Session && later.Machine == t.Machine && later.Elected > t.Stopped
+	})
 }

@@ -234,17 +234,6 @@ func (r *Report) goneMeanwhile(l *Log) bool {
 	return false
 }
 
-// queued reports whether a client was in a line, as far as its log shows.
-func (l *Log) queued(path string) bool {
-	for id, m := range l.machines {
-		if id != events.SessionMachine && (m.path == path ||
-			m.path == "") { // one that was opened before the log begins has none
-			return true
-		}
-	}
-	return false
-}
-
 // assumes is what an assumption begins with.
 const assumes = "if "
 

@@ -70,13 +70,6 @@ func (r *Report) goneEarly(m *Move) bool {
 		len(m.Proofs) > 0 && m.Proofs[0].Certainty == Both && m.Proofs[0].Earlier == m.From && m.From.Log != m.To.Log
 }
 
-// ledAgain reports whether a later term began in a term's session: what ended the session later did not end the term.
-func (l *Log) ledAgain(t *Term) bool {
-	return slices.ContainsFunc(l.terms, func(later *Term) bool {
-		return later.Session == t.Session && later.Machine == t.Machine && later.Elected > t.Stopped
-	})
-}
-
 // tellTransaction says what the transaction log has of the node's end.
 func (r *Report) tellTransaction(m *Move, end *life, node string, add adder) {
 	x, s := end.ended, m.From.Log.sessionNumbered(m.From.Session)

@@ -2,6 +2,7 @@ package why
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -26,7 +27,7 @@ func (r *Report) nothing(o Options) string {
 			}
 		}
 	}
-	for _, recipe := range sortedKeys(taken) {
+	for _, recipe := range slices.Sorted(maps.Keys(taken)) {
 		what, without := recipes[recipe]
 		switch {
 		case !without:
@@ -43,7 +44,7 @@ func (r *Report) nothing(o Options) string {
 		paths[n.path] = true
 	}
 	headless := r.headlessAt(o.Path)
-	switch known := sortedKeys(paths); {
+	switch known := slices.Sorted(maps.Keys(paths)); {
 	case headless != "":
 		return headless
 	case len(known) == 0 && slices.ContainsFunc(r.logs, func(l *Log) bool { return len(l.gaps) > 0 }):

@@ -302,3 +302,14 @@ func (r *Report) nobody(m Move) string {
 	}
 	return "nobody for " + between(time.Duration(gap.lo), time.Duration(gap.hi))
 }
+
+// stays adds the times inside to a participant.
+func (p *painter) stays(m *PictureMachine, l *Log, all []*stay) {
+	for _, s := range all {
+		one := p.span(l, s.at, max(s.until, s.at), s.seq, "inside")
+		if s.until == 0 {
+			one.To = 0
+		}
+		m.Inside = append(m.Inside, one)
+	}
+}

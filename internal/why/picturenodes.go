@@ -40,7 +40,7 @@ func (p *painter) findEnds() {
 				p.written[s.zxid][l] = s.seq
 			}
 		}
-		for _, path := range append(sortedKeys(l.nodes), sortedKeys(l.leases)...) {
+		for _, path := range append(slices.Sorted(maps.Keys(l.nodes)), slices.Sorted(maps.Keys(l.leases))...) {
 			if end := p.h.endOf(path, 0); end != nil {
 				p.ended[end.ended.Zxid] = append(p.ended[end.ended.Zxid], "node "+shortNode(path))
 			}

@@ -1,12 +1,12 @@
 package why
 
 import (
+	"cmp"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/machines"
 )
 
 // line is what queues together: the nodes of one directory whose names are of one kind.
@@ -50,33 +50,6 @@ func (s stranger) own() string {
 	return "its " + s.name()
 }
 
-// kindOf returns the kind of a node's name, as in "latch-", and whether it shares. Plain names are of one kind with
-// and without a GUID.
-func kindOf(name string) (kind string, shares bool) {
-	all, _ := machines.Places([]string{name})
-	if len(all) == 1 {
-		return all[0].Kind.Recipe + " " + all[0].Kind.Label, all[0].Shares()
-	}
-	return machines.NameKind(name), false
-}
-
-// orderOf returns the number of a node in its line; less than 0 if it has none, or its counter has wrapped.
-func orderOf(path string) int64 {
-	name := baseOf(path)
-	if _, n, ok := machines.CutNumber(name); ok {
-		return n
-	}
-	i := len(name)
-	for i > 0 && name[i-1] >= '0' && name[i-1] <= '9' {
-		i--
-	}
-	n, err := strconv.ParseInt(name[i:], 10, 64)
-	if err != nil {
-		return -1
-	}
-	return n
-}
-
 // kindOf returns the kind of a node's name, and remembers it.
 func (h *history) kindOf(name string) nameKind {
 	if k, known := h.kinds[name]; known {
@@ -85,11 +58,6 @@ func (h *history) kindOf(name string) nameKind {
 	kind, shares := kindOf(name)
 	h.kinds[name] = nameKind{kind, shares}
 	return h.kinds[name]
-}
-
-type nameKind struct {
-	kind   string
-	shares bool
 }
 
 func (t *Term) machine() *machine { return t.Log.machineOf(t.Machine) }
@@ -169,11 +137,11 @@ func (h *history) strangersIn(n *line) (all []stranger) {
 		}
 	}
 	for _, l := range h.logs {
-		for _, name := range sortedKeys(l.seen[n.dir]) {
+		for _, name := range slices.Sorted(maps.Keys(l.seen[n.dir])) {
 			add(inDir(n.dir, name), Ref{l.Name, l.seen[n.dir][name]})
 		}
 	}
-	for _, path := range sortedKeys(h.lives) {
+	for _, path := range slices.Sorted(maps.Keys(h.lives)) {
 		if dirOf(path) == n.dir {
 			add(path, Ref{})
 		}
@@ -182,15 +150,6 @@ func (h *history) strangersIn(n *line) (all []stranger) {
 	all = append(all, h.unseenIn(n)...)
 	slices.SortFunc(all, func(a, b stranger) int { return int(min(max(a.order-b.order, -1), 1)) })
 	return all
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // mayHaveLed reports whether a stranger may have been first: not if a place ahead of it, whose
@@ -343,4 +302,52 @@ func (h *history) between(n *line, last, next *Term) (all []stranger) {
 		all = append(all, s)
 	}
 	return all
+}
+
+// sortTerms puts the terms of a line in their order: by token, which grows from each to the
+// next, or by time if the ensemble's data were replaced.
+func (h *history) sortTerms(n *line) {
+	f := h.chooseFace()
+	slices.SortStableFunc(n.terms, func(a, b *Term) int {
+		if !h.replaced && a.Token != b.Token {
+			return cmp.Compare(a.Token, b.Token)
+		}
+		if a.Log == b.Log {
+			return cmp.Compare(a.Elected, b.Elected)
+		}
+		return cmp.Compare(f.wall(h, a.Log, a.ElectedAt), f.wall(h, b.Log, b.ElectedAt))
+	})
+}
+
+// place is a node that a client created.
+type place struct {
+	order int64
+	log   *Log
+	node  *node
+}
+
+// allPlaces returns the nodes that clients created, by directory and by their numbers.
+func (h *history) allPlaces() map[string][]place {
+	if h.places == nil {
+		h.places = map[string][]place{}
+		for _, l := range h.logs {
+			for path, n := range l.nodes {
+				in := dirOf(path)
+				h.places[in] = append(h.places[in], place{orderOf(path), l, n})
+			}
+		}
+		for _, all := range h.places {
+			slices.SortFunc(all, func(a, b place) int {
+				return cmp.Or(cmp.Compare(a.order, b.order), strings.Compare(a.node.path, b.node.path))
+			})
+		}
+	}
+	return h.places
+}
+
+// placesIn returns the nodes in a directory, by their numbers.
+func (h *history) placesIn(dir string) []place { return h.allPlaces()[dir] }
+
+func (l *Log) ledOn(path string) bool {
+	return slices.ContainsFunc(l.terms, func(t *Term) bool { return t.Node == path })
 }

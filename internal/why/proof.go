@@ -25,12 +25,6 @@ type Proof struct {
 	Records []Ref
 }
 
-// Ref names a record of a log.
-type Ref struct {
-	Log string `json:"log"`
-	Seq uint64 `json:"seq"`
-}
-
 func (t *Term) ref(seq uint64) Ref { return Ref{t.Log.Name, seq} }
 
 // endBounds returns between which readings of the log's clock the right to believe ended.

@@ -83,11 +83,11 @@ func (l *Log) redact(p *pseudonyms) {
 		t.listed.dir = p.path(t.listed.dir)
 	}
 	l.nodes = rekey(p, l.nodes)
-	for _, path := range sortedKeys(l.nodes) {
+	for _, path := range slices.Sorted(maps.Keys(l.nodes)) {
 		l.nodes[path].path = path
 	}
 	l.leases = rekey(p, l.leases)
-	for _, path := range sortedKeys(l.leases) {
+	for _, path := range slices.Sorted(maps.Keys(l.leases)) {
 		l.leases[path].path = path
 	}
 	l.tried = rekey(p, l.tried)
@@ -170,8 +170,8 @@ func (p *pseudonyms) loss(text string) string {
 // rekeySeen is rekey of what is by directory and name.
 func rekeySeen(p *pseudonyms, m map[string]map[string]uint64) map[string]map[string]uint64 {
 	renamed := map[string]map[string]uint64{}
-	for _, dir := range sortedKeys(m) {
-		for _, name := range sortedKeys(m[dir]) {
+	for _, dir := range slices.Sorted(maps.Keys(m)) {
+		for _, name := range slices.Sorted(maps.Keys(m[dir])) {
 			path := p.path(inDir(dir, name))
 			if renamed[dirOf(path)] == nil {
 				renamed[dirOf(path)] = map[string]uint64{}
@@ -184,8 +184,18 @@ func rekeySeen(p *pseudonyms, m map[string]map[string]uint64) map[string]map[str
 
 func rekey[V any](p *pseudonyms, m map[string]V) map[string]V {
 	renamed := make(map[string]V, len(m))
-	for _, path := range sortedKeys(m) {
+	for _, path := range slices.Sorted(maps.Keys(m)) {
 		renamed[p.path(path)] = m[path]
 	}
 	return renamed
+}
+
+// redactItems replaces the names in what a log has of items.
+func (l *Log) redactItems(p *pseudonyms) {
+	for _, w := range l.items {
+		w.refused = p.path(w.refused)
+		for i := range w.shares {
+			w.shares[i].owner = p.name("participant", w.shares[i].owner)
+		}
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/incumbent-go/incumbent/events"
 )
 
 // ahead is by how much a host's own clock is ahead of the one that is shown.
@@ -104,27 +106,13 @@ type ClockOff struct {
 	Text  string        `json:"text"`
 }
 
-// clocksOff returns the clocks of clients in a line that differ from what most hosts agree on, whichever is shown,
-// or that were set, by more
-// than clocks do that agree.
-func (r *Report) clocksOff(path string) (all []ClockOff) {
-	inLine := map[string]bool{leaders: true}
-	for _, l := range r.logs {
-		inLine[l.Name] = l.queued(path)
-	}
-	for _, a := range r.h.hostAheads(r.logs, r.h.chooseReference(r.logs, "")) {
-		if inLine[a.whose] && abs(a.ahead) > agrees+a.width/2 {
-			all = append(all, ClockOff{a.whose, time.Duration(a.ahead), a.text()})
-			inLine[a.whose] = false // one sentence is enough
+// queued reports whether a client was in a line, as far as its log shows.
+func (l *Log) queued(path string) bool {
+	for id, m := range l.machines {
+		if id != events.SessionMachine && (m.path == path ||
+			m.path == "") { // one that was opened before the log begins has none
+			return true
 		}
 	}
-	for _, l := range r.logs {
-		for _, j := range l.jumps {
-			if inLine[l.Name] && j.slept == 0 && abs(int64(j.by)) > agrees {
-				all = append(all, ClockOff{l.Name, j.by, j.text(l.Name, r.time(l, j.at))})
-				inLine[l.Name] = false
-			}
-		}
-	}
-	return all
+	return false
 }

@@ -66,12 +66,6 @@ func (m *Move) dir() string {
 	return m.From.Dir
 }
 
-// Sentence is one statement, with the records that show it.
-type Sentence struct {
-	Text    string `json:"text"`
-	Records []Ref  `json:"records,omitempty"`
-}
-
 // Report is what the logs say.
 type Report struct {
 	Verdict Verdict
@@ -156,21 +150,6 @@ func (r *Report) maxMoves(o Options) (most int) {
 // election's and a semaphore's are.
 func under(path string, n *line) bool {
 	return n.dir == path || n.path == path || len(n.dir) > len(path) && n.dir[:len(path)+1] == path+"/" && n.terms[0].machine().path == path
-}
-
-// sortTerms puts the terms of a line in their order: by token, which grows from each to the
-// next, or by time if the ensemble's data were replaced.
-func (h *history) sortTerms(n *line) {
-	f := h.chooseFace()
-	slices.SortStableFunc(n.terms, func(a, b *Term) int {
-		if !h.replaced && a.Token != b.Token {
-			return cmp.Compare(a.Token, b.Token)
-		}
-		if a.Log == b.Log {
-			return cmp.Compare(a.Elected, b.Elected)
-		}
-		return cmp.Compare(f.wall(h, a.Log, a.ElectedAt), f.wall(h, b.Log, b.ElectedAt))
-	})
 }
 
 // date sets the times of a move.

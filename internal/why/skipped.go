@@ -3,7 +3,6 @@ package why
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -67,39 +66,6 @@ func (s Skipped) text() string {
 		until = "its node went at " + clockText(s.Until.UnixNano())
 	}
 	return s.Participant + " was ahead of " + s.For + " until " + until + ", and did not lead: " + s.Why
-}
-
-// place is a node that a client created.
-type place struct {
-	order int64
-	log   *Log
-	node  *node
-}
-
-// placesIn returns the nodes in a directory, by their numbers.
-func (h *history) placesIn(dir string) []place { return h.allPlaces()[dir] }
-
-// allPlaces returns the nodes that clients created, by directory and by their numbers.
-func (h *history) allPlaces() map[string][]place {
-	if h.places == nil {
-		h.places = map[string][]place{}
-		for _, l := range h.logs {
-			for path, n := range l.nodes {
-				in := dirOf(path)
-				h.places[in] = append(h.places[in], place{orderOf(path), l, n})
-			}
-		}
-		for _, all := range h.places {
-			slices.SortFunc(all, func(a, b place) int {
-				return cmp.Or(cmp.Compare(a.order, b.order), strings.Compare(a.node.path, b.node.path))
-			})
-		}
-	}
-	return h.places
-}
-
-func (l *Log) ledOn(path string) bool {
-	return slices.ContainsFunc(l.terms, func(t *Term) bool { return t.Node == path })
 }
 
 // whySkipped says why the participant on a node did not lead, nothing if it left the line by itself, or later, and

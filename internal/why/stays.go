@@ -41,14 +41,3 @@ func (l *Log) breakStays(h *hole) {
 		}
 	}
 }
-
-// stays adds the times inside to a participant.
-func (p *painter) stays(m *PictureMachine, l *Log, all []*stay) {
-	for _, s := range all {
-		one := p.span(l, s.at, max(s.until, s.at), s.seq, "inside")
-		if s.until == 0 {
-			one.To = 0
-		}
-		m.Inside = append(m.Inside, one)
-	}
-}

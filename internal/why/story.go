@@ -271,3 +271,54 @@ func (r *Report) hostClocks() string {
 	}
 	return "; " + strings.Join(all, ", ")
 }
+
+// troubles returns what kept participants whose paths are concerned from leading between two instants of the clock
+// that is shown: of each log each kind once.
+func (r *Report) troubles(concerns func(path string) bool, from, to int64) (all []Trouble) {
+	said := map[string]bool{}
+	for _, l := range r.logs {
+		for _, f := range l.failures {
+			if f.code.Transient() && !f.givenUp || f.machine == events.SessionMachine {
+				continue
+			}
+			at, m := r.wall(l, f.at), l.machineOf(f.machine)
+			t := Trouble{Log: l, Participant: l.nameOf(f.machine), Path: m.path, Cause: causeOf(f.code), Code: f.code,
+				Text: f.text, Record: Ref{l.Name, f.seq}, at: at}
+			if f.givenUp {
+				t.Cause = CauseGivenUp
+			}
+			key := l.Name + string(t.Cause) + string(f.code)
+			if at < from || at >= to || said[key] || !concerns(m.path) {
+				continue
+			}
+			said[key] = true
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// clocksOff returns the clocks of clients in a line that differ from what most hosts agree on, whichever is shown,
+// or that were set, by more
+// than clocks do that agree.
+func (r *Report) clocksOff(path string) (all []ClockOff) {
+	inLine := map[string]bool{leaders: true}
+	for _, l := range r.logs {
+		inLine[l.Name] = l.queued(path)
+	}
+	for _, a := range r.h.hostAheads(r.logs, r.h.chooseReference(r.logs, "")) {
+		if inLine[a.whose] && abs(a.ahead) > agrees+a.width/2 {
+			all = append(all, ClockOff{a.whose, time.Duration(a.ahead), a.text()})
+			inLine[a.whose] = false // one sentence is enough
+		}
+	}
+	for _, l := range r.logs {
+		for _, j := range l.jumps {
+			if inLine[l.Name] && j.slept == 0 && abs(int64(j.by)) > agrees {
+				all = append(all, ClockOff{l.Name, j.by, j.text(l.Name, r.time(l, j.at))})
+				inLine[l.Name] = false
+			}
+		}
+	}
+	return all
+}

@@ -133,3 +133,7 @@ func plusMinus(d time.Duration) string {
 	}
 	return " (±" + span(d) + ")"
 }
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+func abs(n int64) int64 { return max(n, -n) }

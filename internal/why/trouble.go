@@ -2,7 +2,6 @@ package why
 
 import (
 	"strings"
-	"time"
 
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -45,31 +44,6 @@ func causeOf(code events.Code) Cause {
 // givesUp reports whether a record is that of a participant that gives its place up: by the guard of its row.
 func givesUp(r events.Record) bool { return strings.HasSuffix(r.Row, "[unusable]") }
 
-// troubles returns what kept participants whose paths are concerned from leading between two instants of the clock that is shown: of
-// each log each kind once.
-func (r *Report) troubles(concerns func(path string) bool, from, to int64) (all []Trouble) {
-	said := map[string]bool{}
-	for _, l := range r.logs {
-		for _, f := range l.failures {
-			if f.code.Transient() && !f.givenUp || f.machine == events.SessionMachine {
-				continue
-			}
-			at, m := r.wall(l, f.at), l.machineOf(f.machine)
-			t := Trouble{Log: l, Participant: l.nameOf(f.machine), Path: m.path, Cause: causeOf(f.code), Code: f.code, Text: f.text, Record: Ref{l.Name, f.seq}, at: at}
-			if f.givenUp {
-				t.Cause = CauseGivenUp
-			}
-			key := l.Name + string(t.Cause) + string(f.code)
-			if at < from || at >= to || said[key] || !concerns(m.path) {
-				continue
-			}
-			said[key] = true
-			all = append(all, t)
-		}
-	}
-	return all
-}
-
 // sentence says what kept a participant from leading.
 func (t Trouble) sentence() Sentence {
 	text := t.Log.Name + " could not lead: " + string(t.Code) + " " + oneLine(t.Text)
@@ -77,11 +51,6 @@ func (t Trouble) sentence() Sentence {
 		text = t.Log.Name + " gave its place up and queued again, because it could not use it: " + string(t.Code) + " " + oneLine(strings.TrimPrefix(t.Text, givenUpText))
 	}
 	return Sentence{strings.TrimRight(text, " "), []Ref{t.Record}}
-}
-
-func (t Trouble) fact() Fact {
-	at := time.Unix(0, t.at).UTC()
-	return Fact{Type: "trouble", Path: t.Path, Log: t.Log.Name, Participant: t.Participant, From: &at, Cause: t.Cause, Code: t.Code, Text: oneLine(t.Text), Records: []Ref{t.Record}}
 }
 
 // givenUpText is what a failure begins with for which a place is given up. It is left out of a sentence that says so.

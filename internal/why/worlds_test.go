@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -338,7 +339,7 @@ func TestWorldsWhoseFaultsAreKnown(t *testing.T) {
 		y.take(t, uint64(seed))
 	}
 	t.Logf("%d moves, %d causes wrong; %d offsets, %d wrong; %v", y.moves, y.wrong, y.clocks, y.clocksWrong, y.verdicts)
-	for _, key := range sortedKeys(y.causes) {
+	for _, key := range slices.Sorted(maps.Keys(y.causes)) {
 		t.Logf("%5d %s", y.causes[key], key)
 	}
 	if y.moves < n/2 || y.clocks < n/2 {
