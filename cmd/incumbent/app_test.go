@@ -143,3 +143,19 @@ func TestHelpTeaches(t *testing.T) {
 		programtest.Contains(t, start(t, nil, args...).Exits(0).Out.String(), "Exit codes", "Examples:", "incumbent "+command)
 	}
 }
+
+// What the help says of flags fits into a terminal.
+func TestFlagsFitIntoATerminal(t *testing.T) {
+	for _, command := range []string{"elect", "lock", "status", "doctor", "watch", "resign", "replay", "why", "serve",
+		"play", "chart", "zk"} {
+		_, flags, _ := strings.Cut(start(t, nil, command, "--help").Exits(0).Out.String(), "\nFlags:\n")
+		if flags == "" {
+			t.Errorf("%s shows no flags", command)
+		}
+		for line := range strings.Lines(flags) {
+			if len(strings.TrimSuffix(line, "\n")) > 80 {
+				t.Errorf("%s has a line of %d columns: %s", command, len(line)-1, line)
+			}
+		}
+	}
+}

@@ -11,9 +11,9 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-const aclUsage = `who may do what with what is created: creator, world, or SCHEME:ID:PERMS with PERMS of
-cdrwa, such as x509:CN=ann,O=b:cdrwa; a list with commas, or repeated (default: creator
-with credentials or a certificate, else world)`
+const aclUsage = "who may do what with what is created: creator, world, or SCHEME:ID:PERMS with PERMS of cdrwa, " +
+	"such as x509:CN=ann,O=b:cdrwa; a list with commas, or repeated (default: creator with credentials or a " +
+	"certificate, else world)"
 
 // readACL reads what --acl says. An id may have commas and colons, as the subject of a certificate has: an entry ends
 // with its permissions.

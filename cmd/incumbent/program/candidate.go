@@ -56,7 +56,8 @@ func (k latchCandidate) close(ctx context.Context) error { return k.participant.
 type prefixes []string
 
 func (p *prefixes) flags(f *pflag.FlagSet) {
-	f.StringArrayVar((*[]string)(p), "prefix", nil, "a plain election or lock in the directory, by its prefix, such as n_, or '' if its names are\nonly a number (may be repeated)")
+	f.StringArrayVar((*[]string)(p), "prefix", nil, "a plain election or lock in the directory, by its prefix, "+
+		"such as n_, or '' if its names are only a number (may be repeated)")
 }
 
 // selector sends each term from the selector's function to await.

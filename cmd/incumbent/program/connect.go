@@ -52,17 +52,23 @@ func (c *connection) flags(a *app, f *pflag.FlagSet) {
 	if servers == "" {
 		servers = "127.0.0.1:2181"
 	}
-	f.StringVar(&c.servers, "servers", servers, "the ensemble, as host:port,host:port/chroot; INCUMBENT_SERVERS sets the default")
+	f.StringVar(&c.servers, "servers", servers, "the ensemble, as host:port,host:port/chroot; INCUMBENT_SERVERS "+
+		"sets the default")
 	f.DurationVar(&c.timeout, "timeout", 15*time.Second, "session timeout to ask for")
-	f.DurationVar(&c.tick, "tick", 0, "the ensemble's tickTime; too small a value is unsafe (default 3s, or half of a session\ntimeout that is granted and longer than asked for)")
-	f.DurationVar(&c.connectTimeout, "connect-timeout", 10*time.Second, "how long to wait for the first connection; 0: without end")
-	f.StringVar(&c.authFile, "auth-file", "", "file with digest:user:password, a line for each credential;\nwithout it, INCUMBENT_AUTH holds one")
+	f.DurationVar(&c.tick, "tick", 0, "the ensemble's tickTime; too small a value is unsafe (default 3s, or "+
+		"half of a session timeout that is granted and longer than asked for)")
+	f.DurationVar(&c.connectTimeout, "connect-timeout", 10*time.Second,
+		"how long to wait for the first connection; 0: without end")
+	f.StringVar(&c.authFile, "auth-file", "", "file with digest:user:password, a line for each credential; "+
+		"without it, INCUMBENT_AUTH holds one")
 	c.sasl.flags(f)
 	c.logins.flags(a.logins, f)
-	f.StringVar(&c.tlsCA, "tls-ca", "", "PEM file of authorities; with it, or with a certificate, connections are encrypted")
+	f.StringVar(&c.tlsCA, "tls-ca", "", "PEM file of authorities; with it, or with a certificate, connections "+
+		"are encrypted")
 	f.StringVar(&c.tlsCert, "tls-cert", "", "PEM file of the own certificate, with --tls-key")
 	f.StringVar(&c.tlsKey, "tls-key", "", "PEM file of its key")
-	f.IntVar(&c.maxAnswer, "max-answer", 0, "the most bytes that one answer of a server may have: more for a directory that cannot be\nlisted (default 4194304)")
+	f.IntVar(&c.maxAnswer, "max-answer", 0, "the most bytes that one answer of a server may have: more for a "+
+		"directory that cannot be listed (default 4194304)")
 	f.BoolVar(&c.verbose, "verbose", false, "log what the library does to stderr")
 }
 

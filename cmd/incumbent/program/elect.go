@@ -111,15 +111,19 @@ func (e *elector) flagsOfBoth(f *pflag.FlagSet) {
 	f.DurationVar(&e.try, "try", 0, "give up waiting after this long; 0s gives up if somebody is in line (default: never)")
 	f.BoolVar(&e.requeue, "requeue", false, "queue again after a loss, instead of exiting")
 	f.DurationVar(&e.grace, "grace", 0, "how much longer the command may take to end after another may lead")
-	f.DurationVar(&e.stopTimeout, "stop-timeout", 20*time.Second, "how long the command may take to end after SIGTERM, before it is killed; 0s: as long as it\nleads")
-	f.StringVar(&e.record, "record", os.Getenv("INCUMBENT_RECORD"), "write the flight log, for incumbent replay, into this directory (DIR, or DIR/ if it is\nmissing), or to this new file; if that exists, to FILE.1, FILE.2, …; INCUMBENT_RECORD sets the default")
+	f.DurationVar(&e.stopTimeout, "stop-timeout", 20*time.Second,
+		"how long the command may take to end after SIGTERM, before it is killed; 0s: as long as it leads")
+	f.StringVar(&e.record, "record", os.Getenv("INCUMBENT_RECORD"),
+		"write the flight log, for incumbent replay, into this directory (DIR, or DIR/ if it is missing), or to "+
+			"this new file; if that exists, to FILE.1, FILE.2, …; INCUMBENT_RECORD sets the default")
 	f.Lookup("record").DefValue = ""
 	f.StringArrayVar(&e.acl, "acl", nil, aclUsage)
-	f.IntVar(&e.recordLast, "record-last", 0, "keep only the last so many records, in memory, and write them to --record DIR when\nleadership is lost, or at the signal USR1")
+	f.IntVar(&e.recordLast, "record-last", 0, "keep only the last so many records, in memory, and write them to "+
+		"--record DIR when leadership is lost, or at the signal USR1")
 	f.StringVar(&e.http, "http", "", "serve /livez, /readyz, /leader and /metrics at this address, such as :4040; without a host, on the loopback only")
 	e.httpHosts.flags(f)
 	f.BoolVar(&e.passAuth, "pass-auth", false, "leave "+variablesOf(e.app.logins)+
-		"INCUMBENT_AUTH, INCUMBENT_SASL_PASSWORD and INCUMBENT_CONTROL_TOKEN\nin the command's environment")
+		"INCUMBENT_AUTH, INCUMBENT_SASL_PASSWORD and INCUMBENT_CONTROL_TOKEN in the command's environment")
 	f.BoolVar(&e.notify, "notify", false, "tell systemd (Type=notify) when it is connected and leads, and feed its watchdog")
 }
 

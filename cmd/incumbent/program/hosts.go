@@ -18,8 +18,9 @@ import (
 type hostNames []string
 
 func (h *hostNames) flags(f *pflag.FlagSet) {
-	f.StringArrayVar((*[]string)(h), "http-host", nil, "a name under which HTTP requests are answered, such as that of a Prometheus target;\n"+
-		"addresses, localhost and the host that is listened on always are (may be repeated)")
+	f.StringArrayVar((*[]string)(h), "http-host", nil,
+		"a name under which HTTP requests are answered, such as that of a Prometheus target; "+
+			"addresses, localhost and the host that is listened on always are (may be repeated)")
 }
 
 func (h hostNames) check() error {

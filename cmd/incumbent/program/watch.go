@@ -59,7 +59,8 @@ Exit codes:
 	}
 	conn.flags(a, c.Flags())
 	plains.flags(c.Flags())
-	c.Flags().StringVar(&metricsAt, "metrics", "", "serve /metrics for Prometheus at this address, such as :9141; without a host, on the\nloopback only")
+	c.Flags().StringVar(&metricsAt, "metrics", "", "serve /metrics for Prometheus at this address, such as "+
+		":9141; without a host, on the loopback only")
 	hosts.flags(c.Flags())
 	a.JSONFlag(c)
 	return c

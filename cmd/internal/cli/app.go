@@ -59,6 +59,7 @@ func (a *App) Execute(root *cobra.Command, args []string) error {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.Version = version(a.Name)
 	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 80 "))
 	root.Flags().Bool("version", false, "print the version, the commit and Go's version")
 	root.PersistentPreRun = func(*cobra.Command, []string) { a.begun = true }
 	root.SetArgs(append([]string{}, args...)) // nil would be those of the process
