@@ -6,10 +6,21 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/incumbent-go/incumbent/zkio"
 )
 
 // maxWord bounds the answer to a four-letter word.
-const maxWord = 1 << 20
+const maxWord = 4 << 20
+
+// Word asks a server, at "host:port", for a four-letter word, encrypted if t is not nil, and returns its answer, "" if
+// the word is not in its whitelist. The whole takes that long at most. It is safe to call from anywhere.
+func Word(ctx context.Context, address string, t *zkio.TLS, word string, within time.Duration) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	s := Settings{TLS: t, Step: within}.withDefaults()
+	return s.word(ctx, address, word)
+}
 
 // word asks a server for a four-letter word. It returns "" if the word is not in its whitelist.
 func (s *Settings) word(ctx context.Context, address, word string) (string, error) {

@@ -3,8 +3,6 @@ package program
 import (
 	"context"
 	"fmt"
-	"io"
-	"net"
 	"regexp"
 	"strconv"
 	"strings"
@@ -13,6 +11,7 @@ import (
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
+	"github.com/incumbent-go/incumbent/internal/doctor"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 )
@@ -42,22 +41,16 @@ type contacts struct {
 	untold bool     // a server answered, and does not list its connections: 4lw.commands.whitelist
 }
 
-const (
-	// maxListing bounds what one server may answer.
-	maxListing = 4 << 20
-	// askWithin bounds the answer of one server: the line is shown without it.
-	askWithin = time.Second
-)
+// askWithin bounds the answer of one server: the line is shown without it.
+const askWithin = time.Second
 
 // ask asks all servers at once. Its answer is nil if none lists its connections.
 func (a *asker) ask(ctx context.Context) *contacts {
-	ctx, cancel := context.WithTimeout(ctx, askWithin)
-	defer cancel()
 	all, mu, wait := contacts{of: map[int64]contact{}}, sync.Mutex{}, sync.WaitGroup{}
 	listed := false
 	for _, server := range a.servers {
 		wait.Go(func() {
-			text, err := a.connectionsOf(ctx, server)
+			text, err := doctor.Word(ctx, server, a.tls, "cons", askWithin)
 			mu.Lock()
 			defer mu.Unlock()
 			of, ok := readConnections(text)
@@ -81,31 +74,6 @@ func (a *asker) ask(ctx context.Context) *contacts {
 		return nil
 	}
 	return &all
-}
-
-// connectionsOf returns a server's answer to "cons".
-func (a *asker) connectionsOf(ctx context.Context, server string) (string, error) {
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", server)
-	if err != nil {
-		return "", err
-	}
-	defer conn.Close()
-	if limit, ok := ctx.Deadline(); ok {
-		if err := conn.SetDeadline(limit); err != nil {
-			return "", err
-		}
-	}
-	if a.tls != nil {
-		host, _, _ := net.SplitHostPort(server) // as ParseServers wrote it
-		if conn, err = zkio.Secure(ctx, conn, host, a.tls); err != nil {
-			return "", err
-		}
-	}
-	if _, err := io.WriteString(conn, "cons"); err != nil {
-		return "", err
-	}
-	text, err := io.ReadAll(io.LimitReader(conn, maxListing))
-	return string(text), err
 }
 
 // listedConnection is one line of the answer, as ServerCnxn.dumpConnectionInfo writes it.
