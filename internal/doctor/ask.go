@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"fmt"
-	"strings"
 )
 
 // Examine asks the ensemble and judges it. It returns when all is asked, or soon after the context has ended, with what
@@ -61,12 +60,8 @@ func (f *Facts) listUnasked() {
 		if l.Why != "" {
 			continue
 		}
-		to, sure := f.identities(l.server)
-		if sure && l.rights != nil && !grants(l.rights, permCreate, to) {
-			continue // it may not, which is found
-		}
-		if !strings.Contains(l.Stranger, "c") || !strings.Contains(l.Stranger, "d") {
-			f.missed("whether this client may create and delete in "+l.Path, "only a node there would show it")
+		if l.MayCreate == nil {
+			f.missed("whether this client may create and delete in "+l.Path, l.untried)
 		}
 		if !l.Missing && l.ACL == nil {
 			f.missed("the access list of "+l.Path, "this client may not read it")

@@ -25,7 +25,7 @@ var checks = []check{
 	{"belief", checkBelief},
 	{"observer-masters", checkObserverMasters},
 	{"lines", checkLineReadable},
-	{"creation", checkCreate},
+	{"rights", checkRights},
 	{"nodes", checkNodes},
 	{"numbers", checkNumbers},
 	{"size", checkSize},

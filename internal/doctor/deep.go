@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"path"
 	"slices"
@@ -74,8 +73,7 @@ func (f *Facts) askDeep(ctx context.Context) {
 		return
 	}
 	f.deep = &Deep{Server: v.Address}
-	name := "incumbent-doctor-" + strings.ToLower(rand.Text())
-	x := &scratch{f: f, at: v, node: path.Join("/", f.settings.Chroot, f.settings.Scratch, name)}
+	x := &scratch{f: f, at: v, node: path.Join("/", f.settings.Chroot, f.settings.Scratch, scratchName())}
 	var err error
 	if x.own, err = f.settings.openLoggedIn(ctx, v.Address); err != nil {
 		f.lacked("all that --deep measures", text(err))
@@ -116,7 +114,7 @@ func (x *scratch) create() string {
 func (x *scratch) newNode(node string, flags int32) func(*frame) {
 	s := &x.f.settings
 	return func(f *frame) {
-		f.string(node).bytes(nil).int32(1).int32(permRead | permWrite | permCreate | permDelete | permAdmin)
+		f.string(node).bytes(nil).int32(1).int32(permAll)
 		if len(s.Auth) > 0 || s.SASL != nil || s.TLS != nil && s.TLS.Cert != "" {
 			f.string("auth").string("")
 		} else {

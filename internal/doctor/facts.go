@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"encoding/json"
 	"net"
 	"slices"
 	"strings"
@@ -9,14 +8,6 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 )
-
-// Millis is a duration that JSON has as a number of milliseconds.
-type Millis time.Duration
-
-// MarshalJSON writes the milliseconds, to the microsecond.
-func (m Millis) MarshalJSON() ([]byte, error) {
-	return json.Marshal(float64(time.Duration(m).Microseconds()) / 1000)
-}
 
 // Server is what one server was asked, and what it answered. A value that was not learned is left out.
 type Server struct {
@@ -57,14 +48,11 @@ type Server struct {
 	grantsErr   string        // why the shortest timeout is not known
 	twice       bool          // the list has it more than once
 	noChroot    bool
-	mute        bool     // opened a session, and answered no request
-	cut         bool     // the end of the examination came before the server was asked
-	stranger    bool     // is of another ensemble
-	behind      bool     // did not apply a commit within the time for a step
-	rejoined    string   // why a session of another server could not be taken over, if that is not known
-	who         []string // the identities that it takes us for, as scheme:id
-	known       []known
-	whoAsked    bool
+	mute        bool   // opened a session, and answered no request
+	cut         bool   // the end of the examination came before the server was asked
+	stranger    bool   // is of another ensemble
+	behind      bool   // did not apply a commit within the time for a step
+	rejoined    string // why a session of another server could not be taken over, if that is not known
 	kept        *session
 }
 
@@ -166,13 +154,6 @@ func (f *Facts) lacked(what, why string) {
 }
 
 func (f *Facts) missed(what, why string) { f.notAsked = append(f.notAsked, NotAsked{what, why}) }
-
-// identities returns those that the server knows this client by, false if they are not known.
-func (f *Facts) identities(v *Server) ([]known, bool) {
-	s := &f.settings
-	anonymous := len(s.Auth) == 0 && s.SASL == nil && (s.TLS == nil || s.TLS.Cert == "")
-	return v.known, v.whoAsked || anonymous
-}
 
 // find returns the server of an address; nil if there is none.
 func (f *Facts) find(address string) *Server {

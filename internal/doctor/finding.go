@@ -1,6 +1,10 @@
 package doctor
 
-import "slices"
+import (
+	"encoding/json"
+	"slices"
+	"time"
+)
 
 // Severity says what a finding means for the promises.
 type Severity string
@@ -36,3 +40,11 @@ const (
 	Incomplete  Verdict = "incomplete"  // what was asked is fit, but not all was asked
 	Unreachable Verdict = "unreachable" // no server opened a session
 )
+
+// Millis is a duration that JSON has as a number of milliseconds.
+type Millis time.Duration
+
+// MarshalJSON writes the milliseconds, to the microsecond.
+func (m Millis) MarshalJSON() ([]byte, error) {
+	return json.Marshal(float64(time.Duration(m).Microseconds()) / 1000)
+}

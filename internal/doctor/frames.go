@@ -3,8 +3,6 @@ package doctor
 import (
 	"encoding/binary"
 	"errors"
-	"slices"
-	"strings"
 )
 
 // Operations of ZooKeeper's protocol that the doctor asks for.
@@ -17,12 +15,12 @@ const (
 	opGetACL          = 6
 	opSync            = 9
 	opGetChildren2    = 12
+	opCheck           = 13
 	opMulti           = 14
 	opCreateContainer = 19
 	opCreateTTL       = 21
 	opSASL            = 102
 	opAddWatch        = 106
-	opWhoAmI          = 107
 	opClose           = -11
 )
 
@@ -172,25 +170,4 @@ func (b *body) entries() (all []entry) {
 		all = append(all, entry{b.int32(), b.string(), b.string()})
 	}
 	return all
-}
-
-// known is an identity that a server knows this client by. Of scheme digest it is the user alone, as whoAmI says it.
-type known struct{ scheme, id string }
-
-// grants reports whether the list may grant the permission to one of the identities. Entries of addresses, and of
-// schemes whose rules are a server's own, may.
-func grants(list []entry, perm int32, to []known) bool {
-	return slices.ContainsFunc(to, func(k known) bool { return k.scheme == "super" }) ||
-		slices.ContainsFunc(list, func(e entry) bool {
-			id := e.id
-			switch {
-			case e.perms&perm == 0:
-				return false
-			case e.scheme == "digest":
-				id, _, _ = strings.Cut(id, ":")
-			case e.scheme != "sasl" && e.scheme != "x509":
-				return true
-			}
-			return slices.Contains(to, known{e.scheme, id})
-		})
 }

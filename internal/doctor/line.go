@@ -24,7 +24,9 @@ type Line struct {
 	Participants int      `json:"participants"`
 	Foreign      int      `json:"foreign"` // children that are in no line
 	ACL          []string `json:"acl,omitempty"`
-	Stranger     string   `json:"stranger"` // what everybody may do in it: some of cdrwa
+	Stranger     string   `json:"stranger"`            // what everybody may do in it: some of cdrwa
+	MayCreate    *bool    `json:"mayCreate,omitempty"` // this client, there or in the nearest one above
+	MayDelete    *bool    `json:"mayDelete,omitempty"`
 	Quotas       []Quota  `json:"quotas,omitempty"`
 
 	server    *Server // that was asked
@@ -35,7 +37,9 @@ type Line struct {
 	equal     []string                // names with the number of another one
 	last      int64                   // the highest number
 	wrapped   bool                    // a number is below 0
-	rights    []entry                 // the access list of the directory, or of parent if it is missing; nil: not known
+	rights    []entry                 // the access list of the directory; nil: not known
+	untried   string                  // why it is not known what this client may
+	unchecked bool                    // the server does not check access lists
 	parent    string                  // the nearest directory above that exists
 	above     string                  // what everybody may do there
 	belowRoot bool                    // parent is the root
@@ -51,28 +55,6 @@ type Quota struct {
 	HardBytes int64  `json:"hardBytes"`
 	UsedCount int64  `json:"usedCount"`
 	UsedBytes int64  `json:"usedBytes"`
-}
-
-// Permissions of access lists.
-const (
-	permRead   = 1
-	permWrite  = 2
-	permCreate = 4
-	permDelete = 8
-	permAdmin  = 16
-)
-
-// letters writes permissions as ZooKeeper's own tools do.
-func letters(perms int32) (text string) {
-	for _, p := range []struct {
-		bit    int32
-		letter string
-	}{{permCreate, "c"}, {permDelete, "d"}, {permRead, "r"}, {permWrite, "w"}, {permAdmin, "a"}} {
-		if perms&p.bit != 0 {
-			text += p.letter
-		}
-	}
-	return text
 }
 
 // maxRead is how many participants of a line are read.
@@ -92,7 +74,12 @@ func (f *Facts) askLines(ctx context.Context) {
 			l.Why, l.cut = "no server answers", true
 			continue
 		}
-		if err := l.ask(v.kept, path.Join("/", f.settings.Chroot, name)); err != nil {
+		dir := path.Join("/", f.settings.Chroot, name)
+		err := l.ask(v.kept, dir)
+		if err == nil {
+			err = f.tryStranger(ctx, l, dir)
+		}
+		if err != nil {
 			l.Why, l.cut = text(err), true
 		}
 	}
@@ -200,70 +187,6 @@ func readParticipant(c *session, dir, line string, place machines.Place) (*incum
 	}
 	p.Token, p.Owner, p.Created = s.czxid, s.owner, time.UnixMilli(s.ctime)
 	return p, nil
-}
-
-// askRights finds out what a stranger may do in the directory, and in the nearest one above that exists.
-func (l *Line) askRights(c *session, dir string) error {
-	if !l.Missing {
-		all, code, err := readACL(c, dir)
-		if err != nil {
-			return err
-		}
-		if code == codeOK {
-			l.rights = all
-			l.Stranger = letters(stranger(all))
-			for _, e := range all {
-				l.ACL = append(l.ACL, e.String())
-			}
-		}
-	}
-	for above := path.Dir(dir); ; above = path.Dir(above) {
-		all, code, err := readACL(c, above)
-		if err != nil {
-			return err
-		}
-		if code == codeOK {
-			l.parent, l.above = l.shown(above), letters(stranger(all))
-			l.belowRoot = above == "/"
-			if l.Missing {
-				l.rights = all
-			}
-		}
-		if code != codeNoNode || above == "/" {
-			return nil
-		}
-	}
-}
-
-func readACL(c *session, node string) ([]entry, int32, error) {
-	b, code, err := c.request(opGetACL, func(f *frame) { f.string(node) })
-	if err != nil || code != codeOK {
-		return nil, code, err
-	}
-	all := b.entries()
-	if b.bad {
-		return nil, 0, errMalformed
-	}
-	return all, code, nil
-}
-
-// stranger returns what everybody may do.
-func stranger(all []entry) (perms int32) {
-	for _, e := range all {
-		if e.scheme == "world" && e.id == "anyone" {
-			perms |= e.perms
-		}
-	}
-	return perms
-}
-
-// String returns the entry as ZooKeeper's tools write it, without the digest of a password.
-func (e entry) String() string {
-	id := e.id
-	if user, _, found := strings.Cut(id, ":"); found && e.scheme == "digest" {
-		id = user + ":…"
-	}
-	return events.Foreign(e.scheme+":"+id+":"+letters(e.perms), events.MaxText)
 }
 
 var limit = regexp.MustCompile(`\b(count|bytes|byteHardLimit|countHardLimit)=(-?\d+)`)

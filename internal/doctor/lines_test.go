@@ -113,6 +113,11 @@ func TestConditionsOfALine(t *testing.T) {
 				{Perms: zkmem.PermAll, Scheme: "digest", ID: zkmem.DigestAuth("bob:pw").ID}}, zkmem.Persistent)
 			l.Lines = []string{"/jobs/shown"}
 		}, []string{"unfit may-not-create /jobs/shown"}},
+		{"a line in which this client may not delete", func(l *lineWorld) {
+			l.create("/jobs/kept", "", []zkmem.ACL{{Perms: zkmem.PermRead | zkmem.PermCreate, Scheme: "digest",
+				ID: zkmem.DigestAuth("ann:pw").ID}}, zkmem.Persistent)
+			l.Lines = []string{"/jobs/kept"}
+		}, []string{"warning may-not-delete /jobs/kept"}},
 		{"a missing line that this client may not create", func(l *lineWorld) {
 			l.create("/jobs/shown", "", []zkmem.ACL{{Perms: zkmem.PermRead, Scheme: "world", ID: "anyone"}},
 				zkmem.Persistent)
@@ -189,6 +194,27 @@ func TestAccessListsAreShown(t *testing.T) {
 		r := Examine(t.Context(), newLineWorld(t).Settings)
 		if l := r.Lines[0]; len(l.ACL) != 1 || l.ACL[0] != "digest:ann:…:cdrwa" || l.Stranger != "" {
 			t.Errorf("%q, a stranger may %q", l.ACL, l.Stranger)
+		}
+	})
+}
+
+// Trying what this client may writes nothing, and is known of every line.
+func TestRightsAreTriedWithoutAWrite(t *testing.T) {
+	inBubble(t, "ann", func(t *testing.T) {
+		l := newLineWorld(t)
+		l.Lines = []string{"/jobs/nightly", "/jobs/missing/line"}
+		_, before, _ := l.s.Snapshot().Get("/jobs")
+		r := Examine(t.Context(), l.Settings)
+		if found(t, r); len(r.NotAsked) > 0 {
+			t.Errorf("not asked %v", r.NotAsked)
+		}
+		if _, after, err := l.s.Snapshot().Get("/jobs"); err != nil || after != before {
+			t.Errorf("/jobs was %v, is %v (%v)", before, after, err)
+		}
+		for _, line := range r.Lines {
+			if line.MayCreate == nil || !*line.MayCreate || line.MayDelete == nil || !*line.MayDelete {
+				t.Errorf("%+v", line)
+			}
 		}
 	})
 }

@@ -32,7 +32,6 @@ func (v *Server) ask(ctx context.Context, s *Settings) {
 	if v.askGrants(ctx, s); v.mute {
 		return
 	}
-	v.askWho(ctx, s)
 	v.askNodes(s)
 }
 
@@ -141,31 +140,6 @@ func (v *Server) askGrants(ctx context.Context, s *Settings) {
 	}
 	v.Granted.Least = Millis(c.granted)
 	c.close()
-}
-
-// askWho asks for the identities that the server knows us by, which releases since 3.7 say. Others end the connection.
-func (v *Server) askWho(ctx context.Context, s *Settings) {
-	if v.release.known() && v.release.before(release{3, 7, 0}) {
-		return
-	}
-	c, err := s.open(ctx, v.Address, s.Timeout, identity{}, false)
-	if err != nil {
-		return
-	}
-	defer c.close()
-	if c.trying = true; c.logIn(ctx, v.Address) != nil {
-		return
-	}
-	b, code, err := c.request(opWhoAmI, nil)
-	if err != nil || code != codeOK {
-		return
-	}
-	v.whoAsked = true
-	for range b.count(8) {
-		one := known{b.string(), b.string()}
-		v.known = append(v.known, one)
-		v.who = append(v.who, events.Foreign(one.scheme+":"+one.id, events.MaxName))
-	}
 }
 
 // syncs is how many syncs are timed.

@@ -45,7 +45,7 @@ type notOpened struct{ error }
 // maxAnswer bounds what one answer may take: a server is not trusted with our memory.
 const maxAnswer = 64 << 20
 
-// open opens a session, or takes over one that exists, and presents the credentials.
+// open opens a session, or takes over one that exists. It presents no credentials.
 func (s *Settings) open(ctx context.Context, address string, timeout time.Duration, of identity,
 	readOnly bool) (*session, error) {
 	if ctx.Err() != nil {
