@@ -6,6 +6,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/jute"
 )
 
 // getACL reads a node's access list. Servers since 3.4.14 and 3.5.5 want READ or ADMIN for it.
@@ -22,16 +23,10 @@ func (r getACL) String() string { return "get the access list of " + r.path }
 // AppendTo appends the written form.
 func (r getACL) AppendTo(b []byte) []byte { return append(b, r.String()...) }
 
-// acl reads an access list.
-func (b *body) acl() []ACL {
-	n := int(b.int32())
-	if n < -1 || n > len(b.rest)/12 { // each takes at least twelve bytes
-		b.bad = true
-		return nil
-	}
-	var list []ACL
-	for range n {
-		list = append(list, ACL{Perms: b.int32(), Scheme: b.string(), ID: b.string()})
+// readACL reads an access list.
+func readACL(b *jute.Decoder) (list []ACL) {
+	for range b.Count(12) { // so many bytes at least
+		list = append(list, ACL{Perms: b.Int32(), Scheme: b.Text(), ID: b.Text()})
 	}
 	return list
 }
@@ -96,9 +91,9 @@ func (a *coding) accessSize(own []ACL) int {
 
 // encodeACL appends an access list.
 func encodeACL(f frame, list []zk.ACL) frame {
-	f = f.int32(int32(len(list)))
+	f = f.Int32(int32(len(list)))
 	for _, entry := range list {
-		f = f.int32(entry.Perms).string(entry.Scheme).string(entry.ID)
+		f = f.Int32(entry.Perms).Text(entry.Scheme).Text(entry.ID)
 	}
 	return f
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/jute"
 )
 
 // Stat is what ZooKeeper has about a node, apart from its data.
@@ -62,7 +63,7 @@ func (c *call) reply(to *coding, a answer) (e events.Event, kept Kept, ok bool) 
 			}
 		}
 	}
-	return e, kept, !a.body.bad
+	return e, kept, !a.body.Bad
 }
 
 // writes reports whether a request changes nodes.
@@ -76,34 +77,34 @@ func writes(r events.Request) bool {
 
 // created returns the path of a node that a create has made. Another path than the one that was asked for does not follow the
 // protocol.
-func (a *coding) created(b *body, asked string) string {
-	path := a.short(b.string())
-	b.bad = b.bad || !strings.HasPrefix(path, asked)
+func (a *coding) created(b *jute.Decoder, asked string) string {
+	path := a.short(b.Text())
+	b.Bad = b.Bad || !strings.HasPrefix(path, asked)
 	return path
 }
 
 // decode reads the body of an answer to a call.
-func (a *coding) decode(c *call, b *body, e *events.Event) (kept Kept) {
+func (a *coding) decode(c *call, b *jute.Decoder, e *events.Event) (kept Kept) {
 	switch r := c.request.(type) {
 	case events.Create:
 		e.Path = a.created(b, r.Path)
 	case events.Get:
-		kept = Kept{Data: b.bytes(), Stat: b.stat()}
+		kept = Kept{Data: b.Bytes(), Stat: readStat(b)}
 		if c.data {
 			e.Data = kept.Data
 		}
 	case events.Exists:
-		kept.Stat = b.stat()
+		kept.Stat = readStat(b)
 	case events.Children:
-		e.Children = b.strings()
-		kept = Kept{Children: e.Children, Stat: b.stat()}
+		e.Children = b.Texts()
+		kept = Kept{Children: e.Children, Stat: readStat(b)}
 	case getACL:
-		kept.acl = b.acl()
-		kept.Stat = b.stat()
+		kept.acl = readACL(b)
+		kept.Stat = readStat(b)
 	case setACL:
-		kept.Stat = b.stat()
+		kept.Stat = readStat(b)
 	case events.Sync:
-		b.string()
+		b.Text()
 	case events.Multi:
 		kept = a.readMulti(b, e, r.Ops)
 	}
@@ -113,12 +114,12 @@ func (a *coding) decode(c *call, b *body, e *events.Event) (kept Kept) {
 // readMulti reads the results, one for each operation, up to the closing header. The code of the whole is that of
 // the operation that failed, and so is the path: the others have the code for "rolled
 // back".
-func (a *coding) readMulti(b *body, e *events.Event, ops []events.Op) Kept {
+func (a *coding) readMulti(b *jute.Decoder, e *events.Event, ops []events.Op) Kept {
 	var kept Kept
 	failed := int32(0)
-	for !b.bad {
-		op, done, _ := b.int32(), b.bool(), b.int32()
-		if done || b.bad {
+	for !b.Bad {
+		op, done, _ := b.Int32(), b.Bool(), b.Int32()
+		if done || b.Bad {
 			break
 		}
 		var r OpResult
@@ -127,22 +128,22 @@ func (a *coding) readMulti(b *body, e *events.Event, ops []events.Op) Kept {
 			r.Path = a.created(b, ops[min(len(kept.Results), len(ops)-1)].Path)
 			e.Children = append(e.Children, r.Path)
 		case opSetData:
-			r.Stat = b.stat()
+			r.Stat = readStat(b)
 			kept.Stat = r.Stat
 		case opDelete, opCheck:
 		case opError:
-			number := b.int32()
+			number := b.Int32()
 			r.Code, _ = code(number)
 			if number != 0 && (failed == 0 || failed == runtimeInconsistency) {
 				failed = number
 				e.Path = ops[min(len(kept.Results), len(ops)-1)].Path
 			}
 		default:
-			b.bad = true
+			b.Bad = true
 		}
 		kept.Results = append(kept.Results, r)
 	}
-	b.bad = b.bad || len(kept.Results) != len(ops)
+	b.Bad = b.Bad || len(kept.Results) != len(ops)
 	if failed != 0 {
 		kept.Stat = nil
 		e.Code, e.Text = code(failed)

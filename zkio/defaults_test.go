@@ -11,6 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/jute"
 )
 
 // What a configuration leaves out has the value that its field's comment names.
@@ -85,12 +86,13 @@ func TestACutWatchEventEndsTheConnection(t *testing.T) {
 	s.watches.subscribe(&call{id: "latch-1", path: "/n", watch: dataWatch})
 	whole := []byte{0, 0, 0, 3, 0, 0, 0, 3, 0, 0, 0, 2, '/', 'n'}
 	for size := range len(whole) {
-		a := answer{xid: xidWatchEvent, body: body{rest: whole[:size]}}
+		a := answer{xid: xidWatchEvent, body: jute.Decoder{Rest: whole[:size]}}
 		if _, err := s.process(&wire{}, a); !errors.Is(err, errProtocol) || posted != 0 {
 			t.Errorf("%d of %d bytes: %v, %d events", size, len(whole), err, posted)
 		}
 	}
-	if _, err := s.process(&wire{}, answer{xid: xidWatchEvent, body: body{rest: whole}}); err != nil || posted != 1 {
+	_, err := s.process(&wire{}, answer{xid: xidWatchEvent, body: jute.Decoder{Rest: whole}})
+	if err != nil || posted != 1 {
 		t.Errorf("whole: %v, %d events", err, posted)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/jute"
 )
 
 // Operation codes of requests.
@@ -52,35 +53,35 @@ func newCoding(cfg Config) coding {
 // encode appends a call's request as a whole frame.
 func (a *coding) encode(f frame, xid int32, c *call) frame {
 	at := len(f)
-	f = append(f, 0, 0, 0, 0).int32(xid)
+	f = append(f, 0, 0, 0, 0).Int32(xid)
 	switch r := c.request.(type) {
 	case events.Create:
-		f = a.encodeCreate(f.int32(createOps[r.Mode]), r.Path, r.Data, r.Mode, c.list(0))
+		f = a.encodeCreate(f.Int32(createOps[r.Mode]), r.Path, r.Data, r.Mode, c.list(0))
 		if createOps[r.Mode] == opCreateTTL {
-			f = f.int64(r.TTL.Milliseconds())
+			f = f.Int64(r.TTL.Milliseconds())
 		}
 	case events.Delete:
-		f = f.int32(opDelete).string(a.full(r.Path)).int32(-1)
+		f = f.Int32(opDelete).Text(a.full(r.Path)).Int32(-1)
 	case events.Get:
-		f = f.int32(opGet).string(a.full(r.Path)).bool(c.watch != noWatch)
+		f = f.Int32(opGet).Text(a.full(r.Path)).Bool(c.watch != noWatch)
 	case events.Exists:
-		f = f.int32(opExists).string(a.full(r.Path)).bool(c.watch != noWatch)
+		f = f.Int32(opExists).Text(a.full(r.Path)).Bool(c.watch != noWatch)
 	case events.Children:
-		f = f.int32(opChildren).string(a.full(r.Path)).bool(c.watch != noWatch)
+		f = f.Int32(opChildren).Text(a.full(r.Path)).Bool(c.watch != noWatch)
 	case events.AddWatch:
-		f = f.int32(opAddWatch).string(a.full(r.Path)).int32(modeRecursive)
+		f = f.Int32(opAddWatch).Text(a.full(r.Path)).Int32(modeRecursive)
 	case getACL:
-		f = f.int32(opGetACL).string(a.full(r.path))
+		f = f.Int32(opGetACL).Text(a.full(r.path))
 	case setACL:
-		f = encodeACL(f.int32(opSetACL).string(a.full(r.path)), wireACL(r.list)).int32(r.version)
+		f = encodeACL(f.Int32(opSetACL).Text(a.full(r.path)), wireACL(r.list)).Int32(r.version)
 	case removeWatches:
-		f = f.int32(opRemoveWatches).string(a.full(r.path)).int32(watchesOfAnyKind)
+		f = f.Int32(opRemoveWatches).Text(a.full(r.path)).Int32(watchesOfAnyKind)
 	case events.Sync:
-		f = f.int32(opSync).string(a.full(r.Path))
+		f = f.Int32(opSync).Text(a.full(r.Path))
 	case events.Multi:
-		f = a.encodeMulti(f.int32(opMulti), r.Ops, c)
+		f = a.encodeMulti(f.Int32(opMulti), r.Ops, c)
 	}
-	binary.BigEndian.PutUint32(f[at:], uint32(len(f)-at-lengthSize))
+	binary.BigEndian.PutUint32(f[at:], uint32(len(f)-at-jute.LengthSize))
 	return f
 }
 
@@ -91,23 +92,23 @@ var createOps = map[events.Mode]int32{
 }
 
 func (a *coding) encodeCreate(f frame, path string, data []byte, mode events.Mode, access []ACL) frame {
-	return encodeACL(f.string(a.full(path)).bytes(data), a.access(access)).int32(modes[mode])
+	return encodeACL(f.Text(a.full(path)).Bytes(data), a.access(access)).Int32(modes[mode])
 }
 
 // encodeMulti appends the operations, each behind its header, and the header that ends them.
 func (a *coding) encodeMulti(f frame, ops []events.Op, c *call) frame {
 	for i, op := range ops {
-		f = f.int32(verbs[op.Verb]).bool(false).int32(-1)
+		f = f.Int32(verbs[op.Verb]).Bool(false).Int32(-1)
 		switch op.Verb {
 		case "check", "delete":
-			f = f.string(a.full(op.Path)).int32(op.Version)
+			f = f.Text(a.full(op.Path)).Int32(op.Version)
 		case "set":
-			f = f.string(a.full(op.Path)).bytes(op.Data).int32(op.Version)
+			f = f.Text(a.full(op.Path)).Bytes(op.Data).Int32(op.Version)
 		case "create":
 			f = a.encodeCreate(f, op.Path, op.Data, op.Mode, c.list(i))
 		}
 	}
-	return f.int32(-1).bool(true).int32(-1)
+	return f.Int32(-1).Bool(true).Int32(-1)
 }
 
 // verbs has the operations that a multi may have.

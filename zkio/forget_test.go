@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/jute"
 )
 
 // The call in the slot has been encoded, and its frame is on its way to the socket: it is
@@ -23,8 +24,8 @@ func TestTheCallInTheSlotOfAMachineThatIsOver(t *testing.T) {
 		if over {
 			s.forget("machine")
 		}
-		frame := make([]byte, lengthSize+8+6+1)
-		binary.BigEndian.PutUint32(frame[lengthSize:], 7)
+		frame := make([]byte, jute.LengthSize+8+6+1)
+		binary.BigEndian.PutUint32(frame[jute.LengthSize:], 7)
 		if !s.admitFrame(w, frame) || s.pending[7] != c {
 			t.Fatal("the frame does not leave")
 		}

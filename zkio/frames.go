@@ -3,6 +3,8 @@ package zkio
 import (
 	"encoding/binary"
 	"time"
+
+	"github.com/incumbent-go/incumbent/internal/jute"
 )
 
 // Operation codes and reserved request numbers (xids) of ZooKeeper's protocol.
@@ -21,17 +23,14 @@ const (
 	xidNone       int32 = -1000 // of no request
 )
 
-const (
-	lengthSize = 4  // every frame begins with its length
-	headerSize = 16 // of an answer: xid, zxid, code
-)
+const headerSize = 16 // of an answer: xid, zxid, code
 
 // answer is one frame from the server, after the handshake.
 type answer struct {
 	xid      int32
 	zxid     int64
 	code     int32
-	body     body
+	body     jute.Decoder
 	tooLarge bool // the body was above the limit and was skipped
 }
 
@@ -47,7 +46,7 @@ func parseAnswer(header []byte) answer {
 // without a lock) and the code is an error, so that it does not decode the body, which it
 // does not get.
 func stub(xid int32) []byte {
-	b := make([]byte, 0, lengthSize+headerSize)
+	b := make([]byte, 0, jute.LengthSize+headerSize)
 	b = binary.BigEndian.AppendUint32(b, headerSize)
 	b = binary.BigEndian.AppendUint32(b, uint32(xid))
 	b = binary.BigEndian.AppendUint64(b, 0)
@@ -58,125 +57,30 @@ func stub(xid int32) []byte {
 	return binary.BigEndian.AppendUint32(b, uint32(code))
 }
 
-// body reads ZooKeeper's encoding from the front. If a length does not fit, bad is set, and
-// all further reads return zero.
-type body struct {
-	rest []byte
-	bad  bool
-}
-
-func (b *body) take(n int) []byte {
-	if b.bad || n < 0 || n > len(b.rest) {
-		b.bad = true
-		return nil
-	}
-	taken := b.rest[:n]
-	b.rest = b.rest[n:]
-	return taken
-}
-
-func (b *body) int32() int32 {
-	if raw := b.take(4); raw != nil {
-		return int32(binary.BigEndian.Uint32(raw))
-	}
-	return 0
-}
-
-func (b *body) int64() int64 {
-	if raw := b.take(8); raw != nil {
-		return int64(binary.BigEndian.Uint64(raw))
-	}
-	return 0
-}
-
-func (b *body) bool() bool {
-	raw := b.take(1)
-	return raw != nil && raw[0] != 0
-}
-
-// bytes returns a copy; nil is ZooKeeper's null.
-func (b *body) bytes() []byte {
-	n := b.int32()
-	if n == -1 || b.bad {
-		return nil
-	}
-	return append([]byte{}, b.take(int(n))...)
-}
-
-// string reads null as the empty string.
-func (b *body) string() string { return string(b.take(max(int(b.int32()), 0))) }
-
-func (b *body) strings() []string {
-	n := int(b.int32())
-	if n == -1 {
-		return nil
-	}
-	if n < 0 || n > len(b.rest)/4 { // each takes at least four bytes
-		b.bad = true
-		return nil
-	}
-	list := make([]string, n)
-	for i := range list {
-		list[i] = b.string()
-	}
-	return list
-}
-
-func (b *body) stat() *Stat {
+// readStat reads a node's Stat.
+func readStat(b *jute.Decoder) *Stat {
 	return &Stat{
-		Czxid: b.int64(), Mzxid: b.int64(), Ctime: b.time(), Mtime: b.time(),
-		Version: b.int32(), Cversion: b.int32(), Aversion: b.int32(),
-		EphemeralOwner: b.int64(), DataLength: b.int32(), NumChildren: b.int32(), Pzxid: b.int64(),
+		Czxid: b.Int64(), Mzxid: b.Int64(), Ctime: readTime(b), Mtime: readTime(b),
+		Version: b.Int32(), Cversion: b.Int32(), Aversion: b.Int32(),
+		EphemeralOwner: b.Int64(), DataLength: b.Int32(), NumChildren: b.Int32(), Pzxid: b.Int64(),
 	}
 }
 
-func (b *body) time() time.Time { return time.UnixMilli(b.int64()).UTC() }
+func readTime(b *jute.Decoder) time.Time { return time.UnixMilli(b.Int64()).UTC() }
 
-// frame encodes requests.
-type frame []byte
+// frame is a request, or a batch of them.
+type frame = jute.Frame
 
-func newFrame(xid, op int32) frame {
-	return make(frame, lengthSize, 128).int32(xid).int32(op)
-}
-
-func (f frame) int32(v int32) frame { return binary.BigEndian.AppendUint32(f, uint32(v)) }
-func (f frame) int64(v int64) frame { return binary.BigEndian.AppendUint64(f, uint64(v)) }
-
-func (f frame) string(v string) frame { return append(f.int32(int32(len(v))), v...) }
-
-func (f frame) bool(v bool) frame {
-	if v {
-		return append(f, 1)
-	}
-	return append(f, 0)
-}
-
-// bytes encodes data; nil has length 0, and is not ZooKeeper's null. Curator writes length 0 as well, and programs in
-// Java take a node's data for an object without a look.
-func (f frame) bytes(v []byte) frame { return append(f.int32(int32(len(v))), v...) }
-
-func (f frame) strings(list []string) frame {
-	f = f.int32(int32(len(list)))
-	for _, s := range list {
-		f = f.bytes([]byte(s))
-	}
-	return f
-}
-
-// finish sets the length.
-func (f frame) finish() []byte {
-	binary.BigEndian.PutUint32(f, uint32(len(f)-lengthSize))
-	return f
-}
+func newFrame(xid, op int32) frame { return jute.NewFrame().Int32(xid).Int32(op) }
 
 // AuthFrame returns the request that presents a credential, with its length: for programs that ask a server themselves.
 func AuthFrame(a Auth) []byte {
-	return newFrame(xidAuth, opAuth).int32(0).bytes([]byte(a.Scheme)).bytes([]byte(a.credentials())).finish()
+	return newFrame(xidAuth, opAuth).Int32(0).Bytes([]byte(a.Scheme)).Bytes([]byte(a.credentials())).Finish()
 }
 
 func setWatchesFrame(since int64, w setWatchesBatch) []byte {
-	return newFrame(xidSetWatches, opSetWatches).int64(since).
-		strings(w.data).strings(w.exist).strings(w.child).finish()
+	return newFrame(xidSetWatches, opSetWatches).Int64(since).
+		Texts(w.data).Texts(w.exist).Texts(w.child).Finish()
 }
 
 // setWatchesBatch is one batch of paths for a setWatches request.

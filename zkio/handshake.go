@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/jute"
 )
 
 // refusal is a handshake that failed, with the code to report.
@@ -94,13 +95,13 @@ func (s *session) paced(w *wire, g connectResponse) time.Duration {
 // withTimeout returns the response as zk.Conn gets it, which paces its pings by the timeout in it.
 func (g connectResponse) withTimeout(timeout time.Duration) []byte {
 	raw := slices.Clone(g.raw)
-	binary.BigEndian.PutUint32(raw[lengthSize+4:], uint32(timeout.Milliseconds()))
+	binary.BigEndian.PutUint32(raw[jute.LengthSize+4:], uint32(timeout.Milliseconds()))
 	return raw
 }
 
 func (w *wire) readGreeting() (connectResponse, error) {
 	const shortest, longest = 4 + 4 + 8 + 4, 1024
-	raw := make([]byte, lengthSize, longest)
+	raw := make([]byte, jute.LengthSize, longest)
 	if _, err := io.ReadFull(w.in, raw); err != nil {
 		var remote *net.OpError
 		if errors.As(err, &remote) && remote.Op == "remote error" { // an alert: by TLS 1.3 it comes this late
@@ -116,25 +117,25 @@ func (w *wire) readGreeting() (connectResponse, error) {
 		return connectResponse{}, err
 	}
 	size := binary.BigEndian.Uint32(raw)
-	if size < shortest || size > longest-lengthSize {
+	if size < shortest || size > longest-jute.LengthSize {
 		return connectResponse{}, errProtocol
 	}
-	raw = raw[:lengthSize+size]
-	if _, err := io.ReadFull(w.in, raw[lengthSize:]); err != nil {
+	raw = raw[:jute.LengthSize+size]
+	if _, err := io.ReadFull(w.in, raw[jute.LengthSize:]); err != nil {
 		return connectResponse{}, err
 	}
-	b := body{rest: raw[lengthSize:]}
-	if version := b.int32(); version != 0 { // so does ClickHouse Keeper without a quorum
+	b := jute.Decoder{Rest: raw[jute.LengthSize:]}
+	if version := b.Int32(); version != 0 { // so does ClickHouse Keeper without a quorum
 		w.s.noteRejection(w)
 		return connectResponse{}, notServing(fmt.Sprintf("answered the handshake with protocol version %d: "+
 			"it does not serve", version))
 	}
-	g := connectResponse{raw: raw, timeout: time.Duration(b.int32()) * time.Millisecond, sessionID: b.int64()}
-	b.bytes() // the session's password
-	if w.unflagged = len(b.rest) == 0; !w.unflagged {
-		g.readOnly = b.bool()
+	g := connectResponse{raw: raw, timeout: time.Duration(b.Int32()) * time.Millisecond, sessionID: b.Int64()}
+	b.Bytes() // the session's password
+	if w.unflagged = len(b.Rest) == 0; !w.unflagged {
+		g.readOnly = b.Bool()
 	}
-	if b.bad {
+	if b.Bad {
 		return connectResponse{}, errProtocol
 	}
 	return g, nil
@@ -218,7 +219,7 @@ func (w *wire) exchange(request []byte, xid int32) (early []answer, a answer, er
 			if w.fired++; w.fired > 2*w.armed+16 {
 				return nil, answer{}, errProtocol
 			}
-			a.body.rest = append([]byte{}, a.body.rest...) // the buffer is used again
+			a.body.Rest = append([]byte{}, a.body.Rest...) // the buffer is used again
 			early = append(early, a)
 		}
 	}

@@ -22,12 +22,12 @@ func TestALargeRequestIsCopiedOnce(t *testing.T) {
 		if c.refusal != "" {
 			t.Fatal(c.refusal)
 		}
-		buffer := frame("before").room(c.size)
+		buffer := withRoom(frame("before"), c.size)
 		before := &buffer[0]
 		if encoded := a.encode(buffer, 1, c); size > 100 && &encoded[0] != before {
 			t.Errorf("%d items of %d bytes: %d bytes do not fit into the room for %d", len(ops)-1, size, len(encoded), c.size)
 		}
-		if kept := buffer.kept(); size > 100 && kept != nil {
+		if kept := keepable(buffer); size > 100 && kept != nil {
 			t.Errorf("a buffer of %d bytes stays with its connection", cap(kept))
 		}
 	}
@@ -35,9 +35,9 @@ func TestALargeRequestIsCopiedOnce(t *testing.T) {
 
 // A connection's own buffer, for small requests, grows up to 8 KiB and stays.
 func TestASmallBufferStays(t *testing.T) {
-	f := append(frame(nil).room(1000), make(frame, 1000)...)
-	if cap(f) > 2000 || f.kept() == nil || &f.room(20)[0] != &f[0] {
-		t.Errorf("a batch of 1000 bytes has a buffer of %d, which stays: %t", cap(f), f.kept() != nil)
+	f := append(withRoom(nil, 1000), make(frame, 1000)...)
+	if cap(f) > 2000 || keepable(f) == nil || &withRoom(f, 20)[0] != &f[0] {
+		t.Errorf("a batch of 1000 bytes has a buffer of %d, which stays: %t", cap(f), keepable(f) != nil)
 	}
 }
 

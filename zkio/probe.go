@@ -48,7 +48,7 @@ func (s *session) zxid(server string) (last int64, probe bool) {
 // only the probes would keep it and its nodes alive. So endProbe closes it.
 func (w *wire) endProbe() error {
 	const xid = 1 // zk.Conn sends nothing on this connection
-	_, a, err := w.exchange(newFrame(xid, opSync).bytes([]byte("/")).finish(), xid)
+	_, a, err := w.exchange(newFrame(xid, opSync).Bytes([]byte("/")).Finish(), xid)
 	switch {
 	case err != nil:
 		return err
@@ -58,6 +58,6 @@ func (w *wire) endProbe() error {
 	case a.zxid >= w.since:
 		return errors.New("it lagged behind what this session has seen")
 	}
-	_, _, _ = w.exchange(newFrame(xid+1, opClose).finish(), xid+1) // if that fails, it times out
+	_, _, _ = w.exchange(newFrame(xid+1, opClose).Finish(), xid+1) // if that fails, it times out
 	return w.s.lose(fmt.Sprintf("the ensemble went back in time: this session has seen zxid 0x%x, and the ensemble is at 0x%x", w.since, a.zxid))
 }

@@ -133,7 +133,7 @@ func (w *wire) logIn() error {
 // sendToken sends the token, and returns the server's. The zxid of the answer is 0, and would not be noted: it is no
 // state that this client has seen, and watch events before it are still to come.
 func (w *wire) sendToken(xid int32) ([]byte, error) {
-	_, a, err := w.exchange(newFrame(xid, opSASL).bytes(w.sasl.token).finish(), xid)
+	_, a, err := w.exchange(newFrame(xid, opSASL).Bytes(w.sasl.token).Finish(), xid)
 	if err != nil {
 		w.loggingIn = true
 		return nil, err
@@ -146,8 +146,8 @@ func (w *wire) sendToken(xid int32) ([]byte, error) {
 	default: // such as THROTTLEDOP, or SESSIONMOVED: they say nothing of the login
 		return nil, errors.New(w.s.loginText(fmt.Sprintf("failed, and is tried again: the server answered with %s", c)))
 	}
-	reply := a.body.bytes()
-	if a.body.bad {
+	reply := a.body.Bytes()
+	if a.body.Bad {
 		return nil, errProtocol
 	}
 	return reply, nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/jute"
 )
 
 // A server whose watch events name their transaction is ZooKeeper 3.9 or later, and keeps
@@ -19,8 +20,8 @@ func TestServersThatKeepWatchesApart(t *testing.T) {
 	s := &session{a: a, number: 1, lanes: lanes{window: 64}, pending: map[int32]*call{}, callers: callers{}, watches: watches{trees: treeWatches{}}}
 	event := func(w *wire, zxid int64) {
 		b := binary.BigEndian.AppendUint32(nil, 3)
-		b = frame(b).int32(3).string("/t")
-		if _, err := s.process(w, answer{xid: xidWatchEvent, zxid: zxid, body: body{rest: b}}); err != nil {
+		b = frame(b).Int32(3).Text("/t")
+		if _, err := s.process(w, answer{xid: xidWatchEvent, zxid: zxid, body: jute.Decoder{Rest: b}}); err != nil {
 			t.Fatal(err)
 		}
 	}

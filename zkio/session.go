@@ -10,6 +10,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/invariants"
+	"github.com/incumbent-go/incumbent/internal/jute"
 )
 
 // session is one ZooKeeper session: one zk.Conn, at most one wire at a time.
@@ -125,8 +126,8 @@ func (s *session) advance() {
 
 // admitFrame reports whether a frame of zk.Conn may be written to the socket.
 func (s *session) admitFrame(w *wire, frame []byte) bool {
-	b := body{rest: frame[lengthSize:]}
-	xid, op := b.int32(), b.int32()
+	b := jute.Decoder{Rest: frame[jute.LengthSize:]}
+	xid, op := b.Int32(), b.Int32()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch op {
@@ -215,10 +216,10 @@ func (s *session) process(w *wire, a answer) ([]byte, error) {
 
 // fire posts a watch event to all machines that wait for it.
 func (s *session) fire(a answer) error {
-	number := a.body.int32()
-	a.body.int32() // the state of the connection
-	path := s.a.short(a.body.string())
-	if a.body.bad {
+	number := a.body.Int32()
+	a.body.Int32() // the state of the connection
+	path := s.a.short(a.body.Text())
+	if a.body.Bad {
 		return errProtocol
 	}
 	kind := watchEvent(number)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/jute"
 )
 
 // wire is one connection, between zk.Conn and the socket. It is the net.Conn of zk.Conn.
@@ -26,9 +27,9 @@ type wire struct {
 	s      *session
 	server string
 	in     *bufio.Reader
-	head   [lengthSize + headerSize]byte // of the answer that is being read,
-	buf    []byte                        // and its body
-	out    []byte                        // what zk.Conn has not read yet of its frame
+	head   [jute.LengthSize + headerSize]byte // of the answer that is being read,
+	buf    []byte                             // and its body
+	out    []byte                             // what zk.Conn has not read yet of its frame
 
 	target      *target       // the server
 	address     string        // of the server, "" if it is not known
@@ -143,9 +144,9 @@ func (w *wire) putConnect(frame []byte) {
 
 // isPing reports whether a frame after the connect request is a ping.
 func isPing(frame []byte) bool {
-	b := body{rest: frame[lengthSize:]}
-	b.int32() // the xid
-	return b.int32() == opPing
+	b := jute.Decoder{Rest: frame[jute.LengthSize:]}
+	b.Int32() // the xid
+	return b.Int32() == opPing
 }
 
 // drainTimeout is for how long answers are still read after a write has failed.
@@ -163,7 +164,7 @@ func (w *wire) breakOff(reason error) {
 // patchConnect writes claimed into a connect request as the last zxid seen, and returns the
 // session id that the request asks for.
 func patchConnect(b []byte, claimed int64) (asked int64) {
-	const at = lengthSize + 4 // after the protocol version
+	const at = jute.LengthSize + 4 // after the protocol version
 	if len(b) < at+8+4+8 {
 		return 0
 	}
@@ -175,7 +176,7 @@ func patchConnect(b []byte, claimed int64) (asked int64) {
 // no server that is read-only. Servers since 3.4 warn of a client that does not send it.
 func withReadOnlyByte(frame []byte) []byte {
 	longer := append(slices.Clone(frame), 0)
-	binary.BigEndian.PutUint32(longer, uint32(len(longer)-lengthSize))
+	binary.BigEndian.PutUint32(longer, uint32(len(longer)-jute.LengthSize))
 	return longer
 }
 
@@ -215,35 +216,35 @@ func (w *wire) next() error {
 
 // buffered reports whether the whole next frame was read from the socket already.
 func (w *wire) buffered() bool {
-	n := w.in.Buffered() - lengthSize
+	n := w.in.Buffered() - jute.LengthSize
 	if n < 0 {
 		return false
 	}
-	length, err := w.in.Peek(lengthSize)
+	length, err := w.in.Peek(jute.LengthSize)
 	return err == nil && n >= int(int32(binary.BigEndian.Uint32(length)))
 }
 
 // readAnswer reads one whole frame. It skips a body that is larger than Config.MaxAnswer.
 func (w *wire) readAnswer() (answer, error) {
 	head := w.head[:]
-	if _, err := io.ReadFull(w.in, head[:lengthSize]); err != nil {
+	if _, err := io.ReadFull(w.in, head[:jute.LengthSize]); err != nil {
 		return answer{}, err
 	}
 	size := int64(int32(binary.BigEndian.Uint32(head))) - headerSize
 	if size < 0 {
 		return answer{}, errProtocol
 	}
-	if _, err := io.ReadFull(w.in, head[lengthSize:]); err != nil {
+	if _, err := io.ReadFull(w.in, head[jute.LengthSize:]); err != nil {
 		return answer{}, err
 	}
-	a := parseAnswer(head[lengthSize:])
+	a := parseAnswer(head[jute.LengthSize:])
 	if size > int64(w.s.a.cfg.MaxAnswer) {
 		a.tooLarge = true
 		_, err := io.CopyN(io.Discard, w.in, size)
 		return a, err
 	}
-	a.body.rest = w.bodyBuffer(int(size))
-	_, err := io.ReadFull(w.in, a.body.rest)
+	a.body.Rest = w.bodyBuffer(int(size))
+	_, err := io.ReadFull(w.in, a.body.Rest)
 	return a, err
 }
 

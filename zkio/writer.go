@@ -32,8 +32,8 @@ const (
 // request is copied once, into a buffer that has room for all of it.
 var largeBuffers sync.Pool // of *frame
 
-// room returns the batch with room for n more bytes.
-func (f frame) room(n int) frame {
+// withRoom returns the batch with room for n more bytes.
+func withRoom(f frame, n int) frame {
 	need := len(f) + n
 	if need <= max(maxKept, cap(f)) {
 		return f
@@ -44,8 +44,8 @@ func (f frame) room(n int) frame {
 	return append(make(frame, 0, need), f...)
 }
 
-// kept returns the buffer of a batch that was written, nil if the connection does not keep it.
-func (f frame) kept() frame {
+// keepable returns the buffer of a batch that was written, nil if the connection does not keep it.
+func keepable(f frame) frame {
 	switch {
 	case cap(f) <= maxKept:
 		return f
@@ -99,7 +99,7 @@ func (s *session) writeCalls(w *wire) {
 			if len(buffer) == 0 {
 				break
 			}
-			buffer = buffer.kept()
+			buffer = keepable(buffer)
 		}
 	}
 }
@@ -137,7 +137,7 @@ func (s *session) takeBatch(w *wire, batch frame) frame {
 		}
 		c.started = true
 		xid := w.writer.next()
-		batch = s.a.encode(batch.room(c.size), xid, c)
+		batch = s.a.encode(withRoom(batch, c.size), xid, c)
 		s.noteSent(w, c, xid, now)
 	}
 	return batch

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/incumbent-go/incumbent/internal/jute"
 	"github.com/incumbent-go/incumbent/test/kit/virtual"
 )
 
@@ -105,12 +106,12 @@ func checkWrites(t *testing.T, writes [][]byte) {
 	}
 	var xids, ops []int32
 	for i, b := range writes {
-		if int(binary.BigEndian.Uint32(b)) != len(b)-lengthSize {
+		if int(binary.BigEndian.Uint32(b)) != len(b)-jute.LengthSize {
 			t.Errorf("write %d is not one frame: % x", i, b)
 		}
 		if i > 0 {
-			head := body{rest: b[lengthSize:]}
-			xids, ops = append(xids, head.int32()), append(ops, head.int32())
+			head := jute.Decoder{Rest: b[jute.LengthSize:]}
+			xids, ops = append(xids, head.Int32()), append(ops, head.Int32())
 		}
 	}
 	wantXids, wantOps := []int32{1, 2, 3, 4, xidPing, 5}, []int32{3, 4, 12, 1, opPing, opClose}
@@ -120,9 +121,9 @@ func checkWrites(t *testing.T, writes [][]byte) {
 		}
 	}
 	for i, path := range []string{"/exists", "/get", "/children"} {
-		want := newFrame(int32(i+1), wantOps[i]).bytes([]byte(path)).finish()
+		want := newFrame(int32(i+1), wantOps[i]).Bytes([]byte(path)).Finish()
 		want = append(want, 0) // watch
-		binary.BigEndian.PutUint32(want, uint32(len(want)-lengthSize))
+		binary.BigEndian.PutUint32(want, uint32(len(want)-jute.LengthSize))
 		if string(writes[i+1]) != string(want) {
 			t.Errorf("%s: % x, want % x", path, writes[i+1], want)
 		}
@@ -133,7 +134,7 @@ func checkWrites(t *testing.T, writes [][]byte) {
 func checkReads(t *testing.T, rec *recorder) {
 	t.Helper()
 	for i, size := range rec.reads {
-		if i%2 == 0 && size != lengthSize || i%2 == 1 && size == lengthSize {
+		if i%2 == 0 && size != jute.LengthSize || i%2 == 1 && size == jute.LengthSize {
 			t.Errorf("read %d asks for %d bytes: %v", i, size, rec.reads)
 			break
 		}
@@ -157,7 +158,7 @@ func stubServer(conn net.Conn) {
 	}()
 	defer close(answers)
 	for first := true; ; first = false {
-		var length [lengthSize]byte
+		var length [jute.LengthSize]byte
 		if _, err := io.ReadFull(conn, length[:]); err != nil {
 			return
 		}
@@ -175,7 +176,7 @@ func stubServer(conn net.Conn) {
 
 // greetingFrame has protocol 0, a timeout of 15 s, session 1 and a password.
 func greetingFrame() []byte {
-	return make(frame, lengthSize).int32(0).int32(15000).int64(1).bytes(make([]byte, 16)).finish()
+	return make(frame, jute.LengthSize).Int32(0).Int32(15000).Int64(1).Bytes(make([]byte, 16)).Finish()
 }
 
 // onlyOnce is a zk.HostProvider with one server.

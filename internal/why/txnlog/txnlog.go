@@ -11,6 +11,8 @@ import (
 	"hash/adler32"
 	"io"
 	"slices"
+
+	"github.com/incumbent-go/incumbent/internal/jute"
 )
 
 // Kind is a transaction's type, by its number in ZooKeeper's ZooDefs.
@@ -66,9 +68,9 @@ func Read(r io.Reader) ([]Txn, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := decoder{b: head}
-	if got, v := d.int(), d.int(); got != magic || v != version {
-		if d.err != nil || got == 0 {
+	d := jute.Decoder{Rest: head}
+	if got, v := d.Int32(), d.Int32(); got != magic || v != version {
+		if d.Bad || got == 0 {
 			return nil, nil // killed before it had begun
 		}
 		return nil, fmt.Errorf("no transaction log: it begins with %#x, version %d; want %#x, version %d", uint32(got), v, magic, version)
@@ -79,9 +81,9 @@ func Read(r io.Reader) ([]Txn, error) {
 		if err != nil {
 			return nil, err
 		}
-		d := decoder{b: head}
-		sum, n := d.long(), int(d.int())
-		if d.err != nil || n <= 0 || n > maxBody {
+		d := jute.Decoder{Rest: head}
+		sum, n := d.Int64(), int(d.Int32())
+		if d.Bad || n <= 0 || n > maxBody {
 			return all, nil
 		}
 		body, err := readFull(r, n+1)
@@ -117,49 +119,58 @@ func (t Txn) Equal(o Txn) bool {
 }
 
 func parse(body []byte) (t Txn, err error) {
-	d := decoder{b: body}
-	t.Session, t.Cxid = d.long(), d.int()
-	t.Zxid, t.Time, t.Kind = d.long(), d.long(), d.int()
+	d := jute.Decoder{Rest: body}
+	t.Session, t.Cxid = d.Int64(), d.Int32()
+	t.Zxid, t.Time, t.Kind = d.Int64(), d.Int64(), d.Int32()
 	if t.Kind == CreateSession {
-		t.Timeout = d.int()
-		return t, d.err
+		t.Timeout = d.Int32()
+	} else {
+		t.Changes = changes(&d, t.Kind)
 	}
-	t.Changes = d.changes(t.Kind)
-	return t, d.err
+	if d.Bad {
+		return t, errors.New("the record ends early")
+	}
+	return t, nil
 }
 
 // changes reads what a transaction of this kind says of nodes; nothing for kinds that leave all
 // nodes as they are.
-func (d *decoder) changes(kind Kind) []Change {
+func changes(d *jute.Decoder, kind Kind) []Change {
 	c := Change{Kind: kind}
 	switch kind {
 	case Create, Create2:
-		c.Path, c.Data = d.string(), d.buffer()
-		d.acl()
-		c.Ephemeral = d.bool()
+		c.Path, c.Data = d.Text(), d.Bytes()
+		skipACL(d)
+		c.Ephemeral = d.Bool()
 	case CreateContainer, CreateTTL, SetData: // all begin alike: CreateTTLTxn and SetDataTxn of zookeeper.jute, 3.8
-		c.Path, c.Data = d.string(), d.buffer()
+		c.Path, c.Data = d.Text(), d.Bytes()
 	case Delete, DeleteContainer:
-		c.Path = d.string()
+		c.Path = d.Text()
 	case CloseSession: // its list of paths, since 3.6, is left unread: they are those of the session
 	case Multi:
-		return d.parts()
+		return parts(d)
 	default:
 		return nil
 	}
 	return []Change{c}
 }
 
+func skipACL(d *jute.Decoder) {
+	for range d.Count(12) {
+		d.Int32()
+		d.Text()
+		d.Text()
+	}
+}
+
 // parts reads a multi. If one of its parts failed, those before it are in the log, and nothing
 // of them is done: DataTree.processTxn, 3.8.
-func (d *decoder) parts() (all []Change) {
+func parts(d *jute.Decoder) (all []Change) {
 	failed := false
-	for n := d.int(); n > 0 && d.err == nil; n-- {
-		kind, part := d.int(), decoder{b: d.buffer()}
-		all = append(all, part.changes(kind)...)
-		if d.err == nil {
-			d.err = part.err
-		}
+	for n := d.Int32(); n > 0 && !d.Bad; n-- {
+		kind, part := d.Int32(), jute.Decoder{Rest: d.Bytes()}
+		all = append(all, changes(&part, kind)...)
+		d.Bad = d.Bad || part.Bad
 		failed = failed || kind == Error
 	}
 	if failed {
