@@ -148,6 +148,13 @@ queues: ## items a second through queues, beside Curator's and kazoo's on one re
 foreign: ## the tests of kazoo, go-zookeeper and Curator against zkmem and a real server: the tables of docs/proofs.md; needs make deps
 	$(GO) test ./test/servers/suites -count=1 -timeout 4h -v -run 'TestSuites$$' -args -full
 
+.PHONY: systems
+systems: PART = all
+systems: ## Kafka, Hadoop, Flink and others on zkmem and a real server, through faults: the table of docs/testing.md (PART=short, or one: hadoop); needs make deps
+	@for one in $$(case $(PART) in all) sed -n 's/^# \([a-z]*\) = .*/\1/p' test/servers/systems/jars.tsv ;; \
+	short) echo elasticjob hadoop flink ;; *) echo $(PART) ;; esac); do bash scripts/fetch $$one test/servers/systems/jars.tsv || exit 1; done
+	INCUMBENT_REQUIRE=all $(GO) test ./test/servers/systems -count=1 -timeout 3h -v -run 'TestSystems$$' -args -part $(PART) -write $(ARGS)
+
 .PHONY: caches
 caches: ## what it costs to have 10,000 nodes in memory, ours, Curator's and kazoo's on one real server: the table of bench/caches.md; needs make deps
 	$(GO) test -count=1 -timeout 30m -v ./test/servers/interop -run TestTreeCachesSideBySide -args -full
