@@ -81,6 +81,15 @@ func (s *Server) Kill(t testing.TB) {
 	s.end("")
 }
 
+// Pause stops the process (SIGSTOP) until the server is killed.
+func (s *Server) Pause(t testing.TB) {
+	t.Helper()
+	s.mustBeOurs(t)
+	if err := s.process.Signal("STOP"); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Stop asks the server to end and waits until it has.
 func (s *Server) Stop(t testing.TB) {
 	t.Helper()

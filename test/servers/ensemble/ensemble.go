@@ -40,7 +40,8 @@ type Options struct {
 	Properties []string       // further Java system properties
 	Settings   []string       // further lines of zoo.cfg
 	Release    realzk.Release // what the servers are
-	Direct     bool           // servers dial each other without links: reconfig spreads the leader's addresses
+	Named      bool           // the servers' configuration has their addresses for clients
+	Direct     bool           // Named, and no links: reconfig spreads the leader's addresses
 }
 
 // Ensemble is three servers and the links between them.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,6 +21,7 @@ type Server struct {
 	client  string    // where clients dial
 	ports   [2]string // where the others do, before any link
 	release realzk.Release
+	own     []string // further lines of its zoo.cfg
 	process *realzk.Process
 }
 
@@ -65,16 +67,16 @@ func (s *Server) config() string {
 	host, port, _ := net.SplitHostPort(s.client)
 	var b strings.Builder
 	fmt.Fprintf(&b, "tickTime=%d\ninitLimit=%d\nsyncLimit=%d\ndataDir=%s\n", o.Tick.Milliseconds(), o.InitLimit, o.SyncLimit, s.data())
-	if !o.Direct {
+	if !o.Direct && !o.Named {
 		fmt.Fprintf(&b, "clientPort=%s\nclientPortAddress=%s\n", port, host)
 	}
 	b.WriteString("4lw.commands.whitelist=*\nmaxClientCnxns=0\nadmin.enableServer=false\n")
-	for _, line := range o.Settings {
+	for _, line := range slices.Concat(o.Settings, s.own) {
 		b.WriteString(line + "\n")
 	}
 	for i, other := range s.e.servers {
 		fmt.Fprintf(&b, "server.%d=127.0.0.1:%s:%s", other.id, s.portTo(i, quorum), s.portTo(i, election))
-		if o.Direct {
+		if o.Direct || o.Named {
 			b.WriteString(";" + other.client)
 		}
 		b.WriteString("\n")
@@ -126,6 +128,9 @@ func (s *Server) Restart() {
 
 // Become has the next Restart start another release.
 func (s *Server) Become(r realzk.Release) { s.release = r }
+
+// Configure has the next Restart start the server with these lines of zoo.cfg besides those of all.
+func (s *Server) Configure(lines ...string) { s.own = lines }
 
 // Pause stops the process (SIGSTOP), and Resume has it go on.
 func (s *Server) Pause() { s.e.t.Helper(); s.signal("STOP") }
