@@ -11,6 +11,7 @@ import (
 var randomNames = map[string]string{
 	"test/door/certificate_test.go":      "the keys of certificates",
 	"test/kit/realzk/shared.go":          "a path on a server that other runs use, too",
+	"test/servers/doctor/tls_test.go":    "keys",
 	"test/servers/story/run.go":          "a path on a server that other runs use, too",
 	"test/servers/story/deaf.go":         "the seeds of clients in processes that do not know each other: names of nodes",
 	"test/servers/security/tls_test.go":  "keys",
