@@ -124,7 +124,7 @@ func checkSize(f *Facts) []Finding {
 			Is: fmt.Sprintf("A listing has %d bytes for %d children, of the %d that a client takes.",
 				l.ListingBytes, l.Children, most),
 			Do: fmt.Sprintf("Set Config.MaxAnswer to %d or more, or find out who creates so many nodes.",
-				4*l.ListingBytes)}
+				roomFor(l.ListingBytes))}
 		switch {
 		case l.ListingBytes > most:
 			finding.Severity = Unfit

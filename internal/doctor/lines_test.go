@@ -149,6 +149,21 @@ func TestConditionsOfALine(t *testing.T) {
 	}
 }
 
+// What a large line needs is one of the settings.
+func TestALargeLineNeedsASetting(t *testing.T) {
+	for most, must := range map[int]bool{50: true, 150: false} {
+		inBubble(t, fmt.Sprint(most), func(t *testing.T) {
+			l := newLineWorld(t)
+			l.place("a", 0)
+			l.MaxAnswer = most
+			set := Examine(t.Context(), l.Settings).Meaning.Set
+			if n := len(set); n == 0 || set[n-1].Name != "Config.MaxAnswer" || set[n-1].To != "432" || set[n-1].Must != must {
+				t.Errorf("%+v", set)
+			}
+		})
+	}
+}
+
 // Paths are those that a client with the chroot writes, but for those above it.
 func TestPathsAreBelowTheChroot(t *testing.T) {
 	inBubble(t, "/jobs", func(t *testing.T) {

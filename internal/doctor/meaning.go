@@ -129,6 +129,7 @@ func meaningOf(f *Facts) *Meaning {
 		m.setTick(f, tick)
 	}
 	m.setSyncLimit(f)
+	m.setMaxAnswer(f)
 	if v := f.observerMaster(); v != nil && !f.settings.ObserverMasters {
 		m.Set = append(m.Set, Setting{"Config.ObserverMasters", "true", true, v.Address + " is an observer master"})
 	}
@@ -160,6 +161,21 @@ func (m *Meaning) setSyncLimit(f *Facts) {
 			itoa(limit)})
 	}
 }
+
+// setMaxAnswer has an answer as large as that of the largest line fit well.
+func (m *Meaning) setMaxAnswer(f *Facts) {
+	largest := 0
+	for _, l := range f.lines {
+		largest = max(largest, l.ListingBytes)
+	}
+	if largest > f.settings.MaxAnswer/2 {
+		m.Set = append(m.Set, Setting{"Config.MaxAnswer", itoa(roomFor(largest)), largest > f.settings.MaxAnswer,
+			fmt.Sprintf("a listing of a line has %d bytes, and may grow", largest)})
+	}
+}
+
+// roomFor returns the Config.MaxAnswer for a listing of so many bytes.
+func roomFor(listing int) int { return 4 * listing }
 
 // lasting says how long belief lasts.
 func lasting(d time.Duration) string {
