@@ -62,3 +62,19 @@ func TestWhatMntrSays(t *testing.T) {
 		t.Errorf("%+v", set)
 	}
 }
+
+// A number that no server can have is not taken.
+func TestNumbersThatNoServerHas(t *testing.T) {
+	const large = "9223372036854775807"
+	for _, conf := range []string{"tickTime=" + large, "tickTime=0", "tickTime=-5", "tickTime=1" + large,
+		"tickTime=x"} {
+		v := &Server{}
+		if v.readConf(conf + "\nsyncLimit=5\n"); v.Settings != (Learned{}) {
+			t.Errorf("%s: %+v", conf, v.Settings)
+		}
+	}
+	v := &Server{}
+	if v.readConf("tickTime=2000\nsyncLimit=" + large + "\n"); v.Settings.SyncLimit != 0 || v.Settings.From == "" {
+		t.Errorf("%+v", v.Settings)
+	}
+}

@@ -33,10 +33,9 @@ func checkCertificates(f *Facts) (all []Finding) {
 	return all
 }
 
-// checkNames finds names that are of one server, and those whose addresses changed meanwhile.
+// checkNames finds names of the list that are of one server, and those whose addresses changed meanwhile.
 func checkNames(f *Facts) (all []Finding) {
-	at := map[string]*Server{}
-	for _, v := range f.servers {
+	for i, v := range f.servers {
 		if v.again != nil && !slices.Equal(v.again, v.Resolved) {
 			all = append(all, Finding{ID: "resolves-differently", Severity: Warning, Where: v.Address,
 				Is: fmt.Sprintf("Its name had the addresses %s, and then %s.", strings.Join(v.Resolved, ", "),
@@ -47,14 +46,11 @@ func checkNames(f *Facts) (all []Finding) {
 			all = append(all, Finding{ID: "same-address", Severity: Warning, Where: v.Address,
 				Is: "The list names it more than once.", Do: "Name each server once."})
 		}
-		for _, endpoint := range v.endpoints() {
-			if other := at[endpoint]; other != nil && v.Given && other.Given {
-				all = append(all, Finding{ID: "same-address", Severity: Warning, Where: v.Address,
-					Is: fmt.Sprintf("It has the address %s, as %s has.", endpoint, other.Address),
-					Do: "Name each server once: clients would count one server as two."})
-				break
-			}
-			at[endpoint] = v
+		same := func(o *Server) bool { return o.Given && v.same(o) }
+		if other := slices.IndexFunc(f.servers[:i], same); v.Given && other >= 0 {
+			all = append(all, Finding{ID: "same-address", Severity: Warning, Where: v.Address,
+				Is: "It is the same server as " + f.servers[other].Address + ".",
+				Do: "Name each server once: clients would count one server as two."})
 		}
 	}
 	return all

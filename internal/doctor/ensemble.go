@@ -54,7 +54,7 @@ func gather(ctx context.Context, s Settings) *Facts {
 	}
 	f.noteOwn()
 	f.askAll(ctx, f.servers)
-	f.askAll(ctx, f.noteMembers())
+	f.askAll(ctx, f.noteMembers(ctx))
 	defer f.close()
 	f.askRejoin(ctx)
 	f.askLag(ctx)
@@ -77,7 +77,7 @@ func (f *Facts) askAll(ctx context.Context, servers []*Server) {
 }
 
 // noteMembers takes the ensemble's configuration, and returns the servers that it adds.
-func (f *Facts) noteMembers() (added []*Server) {
+func (f *Facts) noteMembers(ctx context.Context) (added []*Server) {
 	port := ""
 	if f.settings.TLS != nil {
 		_, port, _ = net.SplitHostPort(f.settings.Servers[0])
@@ -88,14 +88,17 @@ func (f *Facts) noteMembers() (added []*Server) {
 		}
 	}
 	for _, m := range f.members {
-		switch v := f.find(m.address); {
-		case m.address == "":
+		if m.address == "" {
 			f.missed(m.name+" of the ensemble's configuration, if it is not in the list",
 				"the configuration does not say where clients reach it: "+m.why)
-		case v != nil:
-			v.Listed = true
-		default:
-			v = &Server{Address: m.address, Listed: true}
+			continue
+		}
+		v := &Server{Address: m.address, Listed: true}
+		v.resolve(ctx, &f.settings) // the list may have an address, and the configuration a name
+		same := func(o *Server) bool { return v.Address == o.Address || v.same(o) }
+		if i := slices.IndexFunc(f.servers, same); i >= 0 {
+			f.servers[i].Listed = true
+		} else {
 			f.servers, added = append(f.servers, v), append(added, v)
 		}
 	}

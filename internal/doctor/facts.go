@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"math"
 	"net"
 	"slices"
 	"strings"
@@ -99,11 +100,13 @@ func (v *Server) learnRole(mode string) {
 // learnSettings takes settings by the names that this source has for them.
 func (v *Server) learnSettings(f fields, from, tick, syncLimit, id string) {
 	ms, ok := f.number(tick)
-	if !ok || ms <= 0 || v.Settings.From != "" {
-		return
+	if !ok || ms <= 0 || ms > math.MaxInt32 || v.Settings.From != "" {
+		return // a server's numbers have 32 bits
 	}
 	v.Settings = Learned{From: from, Tick: Millis(time.Duration(ms) * time.Millisecond)}
-	v.Settings.SyncLimit, _ = f.number(syncLimit)
+	if n, ok := f.number(syncLimit); ok && n <= math.MaxInt32 {
+		v.Settings.SyncLimit = n
+	}
 	v.Settings.ID, _ = f.number(id)
 }
 
@@ -165,9 +168,13 @@ func (f *Facts) find(address string) *Server {
 	return nil
 }
 
-// same reports whether both names are of one address.
+// same reports whether both names are of one server: of one address, or of one number in the ensemble, as they say.
 func (v *Server) same(o *Server) bool {
-	theirs := o.endpoints()
+	theirs, said := o.endpoints(), v.Settings.From != "" && o.Settings.From != "" && !v.stranger && !o.stranger
+	alone := v.Role == roleStandalone && o.Role == roleStandalone // where all have the number 0
+	if said && v.Settings.ID == o.Settings.ID && (v.Settings.ID > 0 || alone) {
+		return true
+	}
 	return slices.ContainsFunc(v.endpoints(), func(e string) bool { return slices.Contains(theirs, e) })
 }
 

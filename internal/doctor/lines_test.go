@@ -157,7 +157,8 @@ func TestALargeLineNeedsASetting(t *testing.T) {
 			l.place("a", 0)
 			l.MaxAnswer = most
 			set := Examine(t.Context(), l.Settings).Meaning.Set
-			if n := len(set); n == 0 || set[n-1].Name != "Config.MaxAnswer" || set[n-1].To != "432" || set[n-1].Must != must {
+			n := len(set)
+			if n == 0 || set[n-1].Name != "Config.MaxAnswer" || set[n-1].To != "432" || set[n-1].Must != must {
 				t.Errorf("%+v", set)
 			}
 		})
@@ -175,6 +176,18 @@ func TestPathsAreBelowTheChroot(t *testing.T) {
 		l.Chroot, l.Lines = "/jobs/nightly", []string{"/"}
 		found(t, Examine(t.Context(), l.Settings), "unfit blocked /latch-0000000000",
 			"warning quota /jobs (above the chroot)")
+	})
+}
+
+// What is printed does nothing to a terminal, whatever the line's name is.
+func TestNamesDoNothingToATerminal(t *testing.T) {
+	inBubble(t, "right to left", func(t *testing.T) {
+		l := newLineWorld(t)
+		l.Lines = []string{"/a\u202eb/c"}
+		shown := strings.Join(Examine(t.Context(), l.Settings).Text(false), "\n")
+		if strings.Contains(shown, "\u202e") || !strings.Contains(shown, `/a\u202eb/c`) {
+			t.Errorf("%q", shown)
+		}
 	})
 }
 

@@ -123,6 +123,12 @@ func TestWhatToDoAboutAServer(t *testing.T) {
 		{"another protocol", "Check the port", func(_ *world, s *Settings) {
 			s.Dial = answering("HTTP/1.1 400 Bad Request\r\n\r\n")
 		}},
+		{"a session without a timeout", "Check the port", func(_ *world, s *Settings) {
+			s.Dial = answering("\x00\x00\x00\x24\x00\x00\x00\x00\xff\xff\xff\xff" + strings.Repeat("\x01", 28))
+		}},
+		{"an endless answer", "Check the port", func(_ *world, s *Settings) {
+			s.Dial = answering("\x03\x00\x00\x00" + strings.Repeat("\x00", 1<<16))
+		}},
 		{"no quorum", "has no quorum: start", func(_ *world, s *Settings) {
 			s.Dial = answering("This ZooKeeper instance is not currently serving requests\n")
 		}},

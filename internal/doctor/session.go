@@ -42,8 +42,12 @@ type identity struct {
 // notOpened is a handshake that the server ended without an answer.
 type notOpened struct{ error }
 
-// maxAnswer bounds what one answer may take: a server is not trusted with our memory.
-const maxAnswer = 64 << 20
+// What one answer may take at most, and that to a handshake, which has 37 bytes: a server is not trusted with our
+// memory.
+const (
+	maxAnswer   = 64 << 20
+	maxGreeting = 1 << 10
+)
 
 // open opens a session, or takes over one that exists. It presents no credentials.
 func (s *Settings) open(ctx context.Context, address string, timeout time.Duration, of identity,
@@ -72,7 +76,11 @@ func (c *session) handshake(timeout time.Duration, of identity, readOnly bool) e
 	}
 	hello := newFrame().int32(0).int64(0).int32(ms).int64(of.id).bytes(password).bool(readOnly).finish()
 	begun := time.Now()
-	answer, err := c.exchange(hello)
+	err := c.send(hello)
+	var answer []byte
+	if err == nil {
+		answer, err = c.read(maxGreeting)
+	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return notOpened{errors.New("it closed the connection instead of opening a session")}
 	}
@@ -85,11 +93,11 @@ func (c *session) handshake(timeout time.Duration, of identity, readOnly bool) e
 		return notOpened{fmt.Errorf("it answered with protocol version %d: it does not serve", version)}
 	}
 	c.granted, c.id, c.password = time.Duration(b.int32())*time.Millisecond, b.int64(), b.bytes()
-	if len(b.rest) > 0 {
-		c.readOnly = b.take(1)[0] != 0
-	}
+	c.readOnly = len(b.rest) > 0 && b.rest[0] != 0 // older servers do not say it
 	switch {
 	case b.bad:
+		return errMalformed
+	case (c.id == 0 || c.granted <= 0) && of.id == 0:
 		return errMalformed
 	case c.id == 0 || c.granted <= 0:
 		return errExpired
@@ -189,7 +197,7 @@ func (s *Settings) plainOrNil(err error) error {
 // answerTo reads up to the answer with this number. Events of watches on the way are counted.
 func (c *session) answerTo(xid int32) (*body, int32, error) {
 	for {
-		answer, err := c.read()
+		answer, err := c.read(maxAnswer)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -217,7 +225,7 @@ func (c *session) awaitEvent() error {
 		return err
 	}
 	for c.events == 0 {
-		answer, err := c.read()
+		answer, err := c.read(maxAnswer)
 		if err != nil {
 			return ended(c.ctx, c.settings.plain(err))
 		}
@@ -229,13 +237,6 @@ func (c *session) awaitEvent() error {
 	return nil
 }
 
-func (c *session) exchange(message []byte) ([]byte, error) {
-	if err := c.send(message); err != nil {
-		return nil, err
-	}
-	return c.read()
-}
-
 // send begins a step: what follows up to the answer has the time for one.
 func (c *session) send(message []byte) error {
 	if err := c.conn.SetDeadline(time.Now().Add(c.settings.Step)); err != nil {
@@ -245,13 +246,14 @@ func (c *session) send(message []byte) error {
 	return c.settings.plainOrNil(err)
 }
 
-func (c *session) read() ([]byte, error) {
+// read reads a message of so many bytes at most.
+func (c *session) read(most uint32) ([]byte, error) {
 	var length [4]byte
 	if _, err := io.ReadFull(c.conn, length[:]); err != nil {
 		return nil, err
 	}
 	n := binary.BigEndian.Uint32(length[:])
-	if n > maxAnswer {
+	if n > most {
 		return nil, errMalformed
 	}
 	answer, err := io.ReadAll(io.LimitReader(c.conn, int64(n))) // grows with what comes

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/incumbent-go/incumbent/events"
 )
 
 // columns is how wide the text for people is.
@@ -228,9 +230,13 @@ func (m *Meaning) sentences() (all []string) {
 	return all
 }
 
-// fold breaks a text between words. What follows a break is indented by two columns more.
+// maxShown bounds a text that may hold others' words.
+const maxShown = 8 * events.MaxText
+
+// fold breaks a text between words, without what a terminal would obey. What follows a break is indented by two columns
+// more.
 func fold(indent, text string) (lines []string) {
-	line := indent
+	line, text := indent, events.Foreign(text, maxShown)
 	for word := range strings.FieldsSeq(text) {
 		switch {
 		case strings.TrimSpace(line) == "":
