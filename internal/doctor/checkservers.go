@@ -51,6 +51,8 @@ func (v *Server) mending() string {
 		return "Check that this is its secureClientPort, and the certificates of both sides."
 	case errors.Is(err, errMalformed):
 		return "Check the port: it is not the one for clients of a ZooKeeper server."
+	case errors.As(err, &notOpened{}) && v.Role != "":
+		return "It says that it serves: look in its log whether its maxClientCnxns is reached."
 	case errors.As(err, &notOpened{}):
 		return "It has no quorum, or the port is for TLS: start the other servers, or set TLS (--tls-ca)."
 	}

@@ -306,7 +306,7 @@ func (f *Facts) askSizes(ctx context.Context) {
 
 // takes reports whether the server answers a request of so many bytes, and whether that is known.
 func (v *Server) takes(ctx context.Context, s *Settings, size int) (takes, known bool) {
-	c, err := s.open(ctx, v.Address, s.Timeout, identity{}, false)
+	c, err := s.openLoggedIn(ctx, v.Address)
 	if err != nil {
 		return false, false
 	}

@@ -182,7 +182,7 @@ func (f *Facts) askLag(ctx context.Context) {
 	}
 	first := slices.IndexFunc(up, func(v *Server) bool { return v.Role == roleLeader })
 	home := up[max(first, 0)]
-	c, err := f.settings.open(ctx, home.Address, f.settings.Timeout, identity{}, false) // a new session is a commit
+	c, err := f.settings.openLoggedIn(ctx, home.Address) // a new session is a commit
 	if err != nil {
 		return
 	}

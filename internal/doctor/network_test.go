@@ -132,6 +132,14 @@ func TestWhatToDoAboutAServer(t *testing.T) {
 		{"no quorum", "has no quorum: start", func(_ *world, s *Settings) {
 			s.Dial = answering("This ZooKeeper instance is not currently serving requests\n")
 		}},
+		{"too many connections", "maxClientCnxns", func(w *world, _ *Settings) {
+			w.at["zk:2181"].Intercept(func(r zkmem.Request) zkmem.Verdict {
+				if r.Op == zkmem.OpCreateSession {
+					return zkmem.Verdict{Action: zkmem.CutBefore}
+				}
+				return zkmem.Verdict{}
+			})
+		}},
 		{"refused", "Start or mend it", func(w *world, _ *Settings) { delete(w.at, "zk:2181") }},
 	} {
 		inBubble(t, c.name, func(t *testing.T) {

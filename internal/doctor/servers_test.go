@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/incumbent-go/incumbent/zkio"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -303,6 +304,22 @@ func TestServersThatDemandALogin(t *testing.T) {
 		found(t, r, "unfit login-refused zk:2181")
 		if r.Verdict != NotFit || !strings.Contains(r.Findings[0].Is, "enforce.auth.enabled") {
 			t.Errorf("%s: %s", r.Verdict, r.Findings[0].Is)
+		}
+	})
+	inBubble(t, "digest, and it is given", func(t *testing.T) {
+		w, _ := three(t, zkmem.Options{EnforceAuth: []string{"digest"}})
+		s := w.deep()
+		s.Auth = []zkio.Auth{zkio.AuthOf("digest", []byte("ann:pw"))}
+		r := Examine(t.Context(), s)
+		found(t, r)
+		lags := 0
+		for _, v := range r.Servers {
+			if v.Lag != nil {
+				lags++
+			}
+		}
+		if lags != 2 || len(r.NotAsked) > 0 {
+			t.Errorf("%d servers have a lag, not asked %v", lags, r.NotAsked)
 		}
 	})
 }
