@@ -157,15 +157,14 @@ func (f *Facts) askRejoin(ctx context.Context) {
 		case errors.Is(err, errExpired), err == nil && next.id != of.id:
 			v.stranger = true
 		case err != nil:
-			v.rejoined = text(err)
 			f.missed("whether "+v.Address+" is of the same ensemble as "+home.Address,
-				"it did not take over a session: "+v.rejoined)
+				"it did not take over a session: "+text(err))
 		}
 		if err == nil && next.id != of.id {
 			next.close()
 		} else if err == nil {
 			c.cut()
-			c = next
+			c, v.joined, home.joined = next, true, true
 		}
 	}
 	c.close()

@@ -49,11 +49,11 @@ type Server struct {
 	grantsErr   string        // why the shortest timeout is not known
 	twice       bool          // the list has it more than once
 	noChroot    bool
-	mute        bool   // opened a session, and answered no request
-	cut         bool   // the end of the examination came before the server was asked
-	stranger    bool   // is of another ensemble
-	behind      bool   // did not apply a commit within the time for a step
-	rejoined    string // why a session of another server could not be taken over, if that is not known
+	mute        bool // opened a session, and answered no request
+	cut         bool // the end of the examination came before the server was asked
+	stranger    bool // is of another ensemble
+	behind      bool // did not apply a commit within the time for a step
+	joined      bool // knows the sessions of another one
 	kept        *session
 }
 
@@ -170,13 +170,16 @@ func (f *Facts) find(address string) *Server {
 
 // same reports whether both names are of one server: of one address, or of one number in the ensemble, as they say.
 func (v *Server) same(o *Server) bool {
-	theirs, said := o.endpoints(), v.Settings.From != "" && o.Settings.From != "" && !v.stranger && !o.stranger
 	alone := v.Role == roleStandalone && o.Role == roleStandalone // where all have the number 0
-	if said && v.Settings.ID == o.Settings.ID && (v.Settings.ID > 0 || alone) {
+	if v.numbered() && o.numbered() && v.Settings.ID == o.Settings.ID && (v.Settings.ID > 0 || alone) {
 		return true
 	}
+	theirs := o.endpoints()
 	return slices.ContainsFunc(v.endpoints(), func(e string) bool { return slices.Contains(theirs, e) })
 }
+
+// numbered reports whether the server says its number, and is known to be of the same ensemble as others.
+func (v *Server) numbered() bool { return v.joined && v.Settings.From != "" }
 
 // endpoints are the addresses of the server's name, with its port.
 func (v *Server) endpoints() (all []string) {

@@ -306,6 +306,13 @@ func TestServersThatDemandALogin(t *testing.T) {
 			t.Errorf("%s: %s", r.Verdict, r.Findings[0].Is)
 		}
 	})
+	inBubble(t, "digest, one of two servers that are no ensemble", func(t *testing.T) {
+		w, _ := alone(t, zkmem.Options{})
+		other := zkmem.New(zkmem.Options{EnforceAuth: []string{"digest"}})
+		t.Cleanup(other.Close)
+		w.at["zz:2181"] = other
+		found(t, Examine(t.Context(), w.settings()), "unfit login-refused zz:2181")
+	})
 	inBubble(t, "digest, and it is given", func(t *testing.T) {
 		w, _ := three(t, zkmem.Options{EnforceAuth: []string{"digest"}})
 		s := w.deep()
