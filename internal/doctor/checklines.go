@@ -150,14 +150,17 @@ func checkStranger(f *Facts) []Finding {
 				Is: "Everybody who reaches the servers may " + strings.Join(can, ", ") + ".",
 				Do: "Set credentials for all participants, and restrict the directory's access list to them."})
 		}
-		switch {
-		case l.Missing && strings.Contains(l.above, "c"):
-			all = append(all, Finding{ID: "open-parent", Severity: Warning, Where: l.parent,
+		if l.Missing && strings.Contains(l.above[0].stranger, "c") {
+			all = append(all, Finding{ID: "open-parent", Severity: Warning, Where: l.above[0].path,
 				Is: fmt.Sprintf("%s does not exist, and everybody may create it there, with any access list.", l.Path),
 				Do: "Create the directory, with an access list for the participants."})
-		case !l.Missing && !l.belowRoot && strings.ContainsAny(l.above, "cda"):
-			all = append(all, Finding{ID: "open-parent", Severity: Note, Where: l.parent,
-				Is: fmt.Sprintf("Everybody has the rights %s above %s.", l.above, l.Path),
+		}
+		for i, p := range l.above {
+			if p.root || l.Missing && i == 0 || !strings.ContainsAny(p.stranger, "cda") {
+				continue
+			}
+			all = append(all, Finding{ID: "open-parent", Severity: Note, Where: p.path,
+				Is: fmt.Sprintf("Everybody has the rights %s above %s.", p.stranger, l.Path),
 				Do: "Restrict the access list: who may create and delete there can replace an empty directory."})
 		}
 		return all

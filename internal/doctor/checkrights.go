@@ -8,7 +8,7 @@ func checkRights(f *Facts) []Finding {
 			Is: "This client may not create a node there: it cannot take a place in line.",
 			Do: "Give the participants the rights crd, or give this client their credentials."}
 		if l.Missing {
-			create.Where = l.parent
+			create.Where = l.above[0].path
 			create.Is = l.Path + " does not exist, and this client may not create it there."
 			create.Do = "Create it, with an access list for the participants."
 		}

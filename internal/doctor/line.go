@@ -40,10 +40,15 @@ type Line struct {
 	rights    []entry                 // the access list of the directory; nil: not known
 	untried   string                  // why it is not known what this client may
 	unchecked bool                    // the server does not check access lists
-	parent    string                  // the nearest directory above that exists
-	above     string                  // what everybody may do there
-	belowRoot bool                    // parent is the root
+	above     []parent                // the directories above that exist, the nearest one first
 	unread    int                     // participants that were not read, because there are too many
+}
+
+// parent is a directory above a line's.
+type parent struct {
+	path     string
+	stranger string // what everybody may do there, "" also if that is not known
+	root     bool
 }
 
 // Quota is a quota at or above a directory. -1 is no limit.

@@ -134,6 +134,17 @@ func TestConditionsOfALine(t *testing.T) {
 			l.create("/open/line", "", anns, zkmem.Persistent)
 			l.Lines = []string{"/open/line"}
 		}, []string{"note open-parent /open"}},
+		{"a line far below what everybody may use", func(l *lineWorld) {
+			l.create("/open", "", zkmem.OpenACL(), zkmem.Persistent)
+			l.create("/open/jobs", "", anns, zkmem.Persistent)
+			l.create("/open/jobs/line", "", anns, zkmem.Persistent)
+			l.Lines = []string{"/open/jobs/line", "/open/jobs/missing"}
+		}, []string{"note open-parent /open", "note open-parent /open"}},
+		{"a missing line below what only others may use", func(l *lineWorld) {
+			l.create("/bobs", "", []zkmem.ACL{{Perms: zkmem.PermAll, Scheme: "digest",
+				ID: zkmem.DigestAuth("bob:pw").ID}}, zkmem.Persistent)
+			l.Lines = []string{"/bobs/a/b"}
+		}, []string{"unfit may-not-create /bobs"}},
 		{"a hard quota that is reached",
 			func(l *lineWorld) { l.quota("count=-1,bytes=-1=;byteHardLimit=-1;countHardLimit=1") },
 			[]string{"unfit quota /jobs"}},

@@ -33,8 +33,8 @@ func letters(perms int32) (text string) {
 	return text
 }
 
-// askRights finds out what a stranger may do in the directory, and in the nearest one above that exists, and what this
-// client may in that of both in which it would create a node.
+// askRights finds out what a stranger may do in the directory and in those above, and what this client may in the
+// nearest of them that exists.
 func (l *Line) askRights(c *session, dir string) error {
 	if !l.Missing {
 		all, code, err := readACL(c, dir)
@@ -49,24 +49,27 @@ func (l *Line) askRights(c *session, dir string) error {
 			}
 		}
 	}
-	for above := path.Dir(dir); ; above = path.Dir(above) {
+	nearest := ""
+	if !l.Missing {
+		nearest = dir
+	}
+	for above := dir; above != "/"; {
+		above = path.Dir(above)
 		all, code, err := readACL(c, above)
 		if err != nil {
 			return err
 		}
-		if code == codeOK {
-			l.parent, l.above = l.shown(above), letters(stranger(all))
-			l.belowRoot = above == "/"
-		}
-		if code == codeNoNode && above != "/" {
+		if code == codeNoNode {
 			continue
 		}
-		if l.Missing {
-			dir = above
+		if nearest == "" {
+			nearest = above
 		}
-		l.MayCreate, l.MayDelete, l.untried, err = c.may(dir)
-		return err
+		l.above = append(l.above, parent{l.shown(above), letters(stranger(all)), above == "/"})
 	}
+	var err error
+	l.MayCreate, l.MayDelete, l.untried, err = c.may(nearest)
+	return err
 }
 
 // may reports whether the session may create nodes in a directory, and delete them there, nil if that is not known. It
