@@ -39,6 +39,8 @@ func (v *Server) mending() string {
 	switch err := v.failed; {
 	case v.noQuorum:
 		return "It runs, and has no quorum: start the other servers, or mend the network between them."
+	case errors.As(err, &unresolved{}) && !v.Given:
+		return "The ensemble's configuration names it so: clients with Config.FollowEnsemble would not reach it."
 	case errors.As(err, &unresolved{}):
 		return "Correct the name in the list, or the resolver of this host."
 	case errors.As(err, &authority):

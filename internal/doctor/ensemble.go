@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +16,7 @@ import (
 // member is a server that the ensemble's configuration names.
 type member struct {
 	name    string // "server.1"
+	line    string // of the configuration
 	address string // for clients; "": it names none
 	why     string // why not
 }
@@ -26,7 +28,7 @@ func membersOf(config, tlsPort string, loopback bool) (all []member) {
 		if !strings.HasPrefix(name, "server.") {
 			continue
 		}
-		m := member{name: name}
+		m := member{name: name, line: strings.TrimSpace(line)}
 		address, err := zkio.Member(strings.TrimSpace(line), loopback)
 		switch {
 		case err != nil:
@@ -94,15 +96,25 @@ func (f *Facts) noteMembers(ctx context.Context) (added []*Server) {
 			continue
 		}
 		v := &Server{Address: m.address, Listed: true}
-		v.resolve(ctx, &f.settings) // the list may have an address, and the configuration a name
-		same := func(o *Server) bool { return v.Address == o.Address || v.same(o) }
-		if i := slices.IndexFunc(f.servers, same); i >= 0 {
+		same := func(o *Server) bool { return v.Address == o.Address || v.same(o) || o.is(m) }
+		i := slices.IndexFunc(f.servers, same)
+		if i < 0 {
+			v.resolve(ctx, &f.settings) // the list may have an address, and the configuration a name
+			i = slices.IndexFunc(f.servers, same)
+		}
+		if i >= 0 {
 			f.servers[i].Listed = true
 		} else {
 			f.servers, added = append(f.servers, v), append(added, v)
 		}
 	}
 	return added
+}
+
+// is reports whether a server says that it has the member's number, in a configuration that names the member so.
+func (v *Server) is(m member) bool {
+	return v.Settings.From != "" && "server."+strconv.FormatInt(v.Settings.ID, 10) == m.name &&
+		strings.Contains(v.config, m.line)
 }
 
 // learnMember takes a member of one server's configuration. Each may know only its own address for clients, as it is

@@ -162,32 +162,6 @@ func TestConditionsOfTheEnsemble(t *testing.T) {
 			t.Errorf("%s", strings.Join(r.Text(false), "\n"))
 		}
 	})
-	inBubble(t, "the leader has two addresses in the list", func(t *testing.T) {
-		w, e := three(t, zkmem.Options{})
-		w.at["zz:2181"] = e.Leader()
-		found(t, Examine(t.Context(), w.settings()), "warning not-listed zz:2181", "warning same-address zz:2181")
-	})
-	inBubble(t, "a standalone server has two addresses in the list", func(t *testing.T) {
-		w, s := alone(t, zkmem.Options{})
-		w.at["zz:2181"] = s
-		found(t, Examine(t.Context(), w.settings()), "warning same-address zz:2181")
-	})
-	inBubble(t, "the list has addresses where the configuration has names", func(t *testing.T) {
-		w, _ := three(t, zkmem.Options{})
-		s := w.settings()
-		for i, name := range s.Servers {
-			s.Servers[i] = fmt.Sprintf("10.0.0.%d:2181", name[2])
-			w.at[s.Servers[i]] = w.at[name]
-		}
-		s.LookUp = func(_ context.Context, host string) ([]string, error) {
-			return []string{fmt.Sprintf("10.0.0.%d", host[2])}, nil
-		}
-		if r := Examine(t.Context(), s); len(r.Servers) != 3 {
-			t.Errorf("%d servers were asked", len(r.Servers))
-		} else {
-			found(t, r)
-		}
-	})
 	inBubble(t, "3.8.0", func(t *testing.T) {
 		w, _ := alone(t, zkmem.Options{Release: zkmem.Release38})
 		r := Examine(t.Context(), w.settings())
