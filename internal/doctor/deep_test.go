@@ -38,6 +38,9 @@ func TestMeasuring(t *testing.T) {
 			!*d.Recursive || len(r.NotAsked) > 0 {
 			t.Errorf("%+v, not asked %v", d, r.NotAsked)
 		}
+		if *d.TTL = false; !strings.HasSuffix(d.String(), ", containers, no nodes with a TTL, recursive watches") {
+			t.Error(d)
+		}
 		if c := r.Servers[2].Clock; c == nil || time.Duration(c.Offset).Abs() > time.Duration(c.Error) ||
 			c.Rate < 0.99 || c.Rate > 1.01 {
 			t.Errorf("%+v", c)

@@ -150,7 +150,7 @@ func (v *Server) line() string {
 	return strings.Join(parts, ", ")
 }
 
-// String says what was measured.
+// String says what was measured and tried.
 func (d *Deep) String() string {
 	parts := []string{"at " + d.Server}
 	for _, one := range []struct {
@@ -160,6 +160,18 @@ func (d *Deep) String() string {
 		if one.times != nil {
 			parts = append(parts, fmt.Sprintf("%s takes %s (%s at most)", one.what,
 				short(time.Duration(one.times.Median)), short(time.Duration(one.times.Most))))
+		}
+	}
+	for _, kind := range []struct {
+		what  string
+		there *bool
+	}{{"containers", d.Containers}, {"nodes with a TTL", d.TTL}, {"recursive watches", d.Recursive}} {
+		switch {
+		case kind.there == nil:
+		case *kind.there:
+			parts = append(parts, kind.what)
+		default:
+			parts = append(parts, "no "+kind.what)
 		}
 	}
 	return strings.Join(parts, ", ")
