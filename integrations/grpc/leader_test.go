@@ -1,0 +1,248 @@
+package incumbentgrpc_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+
+	"github.com/incumbent-go/incumbent"
+	incumbentgrpc "github.com/incumbent-go/incumbent/integrations/grpc"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// Calls that wait are all answered, by the leader, while leadership moves by resignations.
+func TestCallsFollowTheLeader(t *testing.T) {
+	srv := zkmem.Start(t)
+	a := start(t, srv.Addr(), "a").leads(t)
+	b := start(t, srv.Addr(), "b")
+	conn := channel(t, open(t, incumbent.Config{Servers: srv.Addr()}))
+	answers(t, conn, "a")
+	done, calls := make(chan error, 1), 0
+	ctx, stop := context.WithCancel(bounded(t))
+	go func() {
+		for ; ctx.Err() == nil; calls++ {
+			if _, err := ask(bounded(t), conn, grpc.WaitForReady(true)); err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	for range 3 {
+		for _, moves := range [][2]*member{{a, b}, {b, a}} {
+			if err := moves[0].latch.Resign(bounded(t)); err != nil {
+				t.Fatal(err)
+			}
+			moves[1].leads(t)
+			answers(t, conn, moves[1].id)
+		}
+	}
+	stop()
+	if err := <-done; err != nil || calls == 0 {
+		t.Errorf("call %d: %v", calls, err)
+	}
+}
+
+// Without a leader calls fail at once and say so, or wait for one.
+func TestNobodyLeads(t *testing.T) {
+	srv := zkmem.Start(t)
+	conn := channel(t, open(t, incumbent.Config{Servers: srv.Addr()}))
+	failing(t, conn, "nobody leads "+line)
+	waiting := make(chan string, 1)
+	go func() {
+		id, err := ask(bounded(t), conn, grpc.WaitForReady(true))
+		waiting <- id + errorText(err)
+	}()
+	a := start(t, srv.Addr(), "a")
+	receive(t, waiting, "a")
+	expire(t, srv, a.client)
+	answers(t, conn, "a") // it queues again
+	if err := a.client.Close(bounded(t)); err != nil {
+		t.Fatal(err)
+	}
+	<-a.ended
+	a.ended <- nil // the test's end waits for it, too
+	failing(t, conn, "nobody leads "+line)
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// A persistent node that blocks the line, and a leader without an address, are named.
+func TestALeaderThatIsNotReached(t *testing.T) {
+	srv := zkmem.Start(t)
+	for _, path := range []string{"/jobs", line} {
+		if _, err := srv.Create(path, nil, zkmem.Persistent); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own, err := srv.Create(line+"/latch-", []byte("x"), zkmem.PersistentSequential)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := open(t, incumbent.Config{Servers: srv.Addr()})
+	conn := channel(t, c)
+	failing(t, conn, own)
+	if err := srv.Delete(own); err != nil {
+		t.Fatal(err)
+	}
+	l, err := c.Latch(line, incumbent.LatchOptions{ID: "no address"})
+	if err == nil {
+		err = l.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	failing(t, conn, `the leader of `+line+`, "no address", has the address "no address": want host:port`)
+	known := incumbentgrpc.Leaders(c, incumbentgrpc.LeaderOptions{Address: func(p incumbent.Participant) string {
+		return map[string]string{"no address": a(t, srv)}[p.ID]
+	}})
+	_, err = ask(bounded(t), dial(t, "incumbent-leader://"+line, known.DialOptions()...))
+	if !incumbentgrpc.Refused(err) {
+		t.Errorf("a member behind the first answers %v", err)
+	}
+	m, err := c.Mutex(line, incumbent.MutexOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hold, err := m.Lock(bounded(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	failing(t, conn, "several lines")
+	if err := hold.Unlock(bounded(t)); err != nil {
+		t.Fatal(err)
+	}
+	failing(t, conn, "no address")
+}
+
+// a returns the address of a member that does not lead.
+func a(t *testing.T, srv *zkmem.Server) string { return start(t, srv.Addr(), "a").addr }
+
+// short is a client whose session times out soon.
+func short(srv *zkmem.Server) incumbent.Config {
+	srv.SetSessionTimeouts(time.Millisecond, time.Minute)
+	return incumbent.Config{Servers: srv.Addr(), Tick: 100 * time.Millisecond, SessionTimeout: time.Second}
+}
+
+// The address is dropped when the client has had no word from the ensemble for a session timeout, and comes back.
+func TestAnUnconfirmedAddressIsDropped(t *testing.T) {
+	srv := zkmem.Start(t)
+	start(t, srv.Addr(), "a").leads(t)
+	c := open(t, short(srv))
+	conn := channel(t, c)
+	answers(t, conn, "a")
+	srv.Freeze(zkmem.Outbound, c.SessionID())
+	srv.RefuseConnections(true)
+	failing(t, conn, "no word from the ensemble")
+	if s := c.Connection(); s != incumbent.Lost {
+		t.Errorf("the address was dropped while the connection is %s", s)
+	}
+	srv.Heal()
+	srv.RefuseConnections(false)
+	answers(t, conn, "a")
+}
+
+// A channel whose client reaches no server, or is closed, says so; one that is closed at any moment leaves nothing.
+func TestChannelsThatCannotResolve(t *testing.T) {
+	addr, err := zkmem.FreeAddr()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := open(t, incumbent.Config{Servers: addr})
+	conn := channel(t, c)
+	failing(t, conn, addr)
+	if err := c.Close(bounded(t)); err != nil {
+		t.Fatal(err)
+	}
+	failing(t, conn, incumbent.ErrClosed.Error())
+	failing(t, channel(t, c), incumbent.ErrClosed.Error())
+	failing(t, serviceChannel(t, c, incumbentgrpc.ServiceOptions{}), "closed")
+
+	srv := zkmem.Start(t)
+	start(t, srv.Addr(), "a").leads(t)
+	c = open(t, incumbent.Config{Servers: srv.Addr()})
+	leaders := incumbentgrpc.Leaders(c, incumbentgrpc.LeaderOptions{})
+	for i := range 50 {
+		target := "incumbent-leader://" + line
+		if i%2 == 0 {
+			target = "incumbent:///services/orders"
+		}
+		conn, err := grpc.NewClient(target, append(leaders.DialOptions(),
+			grpc.WithResolvers(incumbentgrpc.Services(c, incumbentgrpc.ServiceOptions{})),
+			grpc.WithTransportCredentials(insecure.NewCredentials()))...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn.Connect()
+		if i%5 == 0 {
+			_, _ = ask(bounded(t), conn)
+		}
+		if err := conn.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if token := leaders.Token(line); token != 0 {
+		t.Errorf("without a channel the token is %d", token)
+	}
+}
+
+// A target or option that is wrong is an error that says what would be right.
+func TestWrongTargets(t *testing.T) {
+	c := open(t, incumbent.Config{Servers: zkmem.Start(t).Addr()})
+	for _, w := range []struct{ target, want string }{
+		{"incumbent-leader://jobs/nightly", "three slashes"},
+		{"incumbent-leader:jobs/nightly", "three slashes"},
+		{"incumbent-leader:///jobs/nightly?x=y", "three slashes"},
+		{"incumbent-leader:///jobs//nightly", "/jobs//nightly"},
+		{"incumbent-leader:///", "/"},
+		{"incumbent:///orders", "below a node"},
+		{"incumbent://services/orders", "three slashes"},
+		{"incumbent:///services/../orders", "path"},
+		{"incumbent:///services/orders#", "MaxAge"},
+	} {
+		options := incumbentgrpc.ServiceOptions{}
+		if strings.HasSuffix(w.target, "#") {
+			options.MaxAge = -1
+		}
+		conn := dial(t, w.target, append(incumbentgrpc.Leaders(c, incumbentgrpc.LeaderOptions{}).DialOptions(),
+			grpc.WithResolvers(incumbentgrpc.Services(c, options)))...)
+		if _, err := ask(bounded(t), conn); err == nil || !strings.Contains(err.Error(), w.want) {
+			t.Errorf("%s: %v, want %s", w.target, err, w.want)
+		}
+	}
+}
+
+// A waiting call ends with its context, and says who refused it.
+func TestAWaitingCallEndsWithItsContext(t *testing.T) {
+	srv := zkmem.Start(t)
+	start(t, srv.Addr(), "a").leads(t)
+	standby := start(t, srv.Addr(), "b")
+	c := open(t, incumbent.Config{Servers: srv.Addr()})
+	conn := dial(t, "incumbent-leader://"+line, incumbentgrpc.Leaders(c, incumbentgrpc.LeaderOptions{
+		Address: func(incumbent.Participant) string { return standby.addr },
+	}).DialOptions()...)
+	if _, err := ask(bounded(t), conn); !incumbentgrpc.Refused(err) || status.Code(err) != codes.Unavailable {
+		t.Errorf("a standby answers %v", err)
+	}
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 200*time.Millisecond, errors.New("the test's"))
+	defer cancel()
+	_, err := ask(ctx, conn, grpc.WaitForReady(true))
+	if status.Code(err) != codes.DeadlineExceeded || !strings.Contains(err.Error(), "does not lead") {
+		t.Errorf("a call that waits fails with %v", err)
+	}
+	if n := standby.calls.Load(); n != 0 {
+		t.Errorf("the standby has carried out %d calls", n)
+	}
+}
