@@ -44,7 +44,8 @@
 //   - [Leadership]: for the work under a term: a context, a token, a deadline, guarded writes.
 //   - [Term], [Listener]: one period of leadership, and callbacks for its begin and end.
 //   - [Line], [Participant]: the participants in line, and who is first; see [Client.Line] and [Client.Evict].
-//   - [Change]: a change of the first in a line, from [Client.Watch].
+//   - [Change], [Leader]: a change of the first in a line, from [Client.Watch]; with its address, from
+//     [Client.WatchLeader].
 //   - [State]: latent, started or closed, for every handle that is started.
 //
 // # Locks

@@ -60,6 +60,9 @@ func (c *Client) JobElection(job string, options LatchOptions) (*JobElection, er
 	if options.Healthy != nil {
 		return nil, errors.New("incumbent: LatchOptions.Healthy: a JobElection does not take it: close the election while the instance is unhealthy")
 	}
+	if options.Advertise != "" {
+		return nil, errors.New("incumbent: LatchOptions.Advertise: a JobElection does not take it: say it in ID")
+	}
 	if options.NoID {
 		return nil, errors.New("incumbent: LatchOptions.NoID: a JobElection does not take it: " +
 			"the marker holds the leading instance's id")

@@ -1,6 +1,7 @@
 package incumbent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -21,11 +22,19 @@ func (o LatchOptions) open(path string, config *Config) events.Event {
 		"resume":     "true",
 		"tokenFloor": strconv.FormatInt(o.TokenFloor, 10),
 	}
+	if o.Advertise != "" {
+		options["address"] = o.Advertise
+	}
 	if o.Healthy != nil {
 		options["healthFailures"] = strconv.Itoa(o.healthFailures())
 	}
 	setRetry(options, o.Retry)
 	return events.Event{Path: path, Data: []byte(o.ID), Options: options}
+}
+
+// check returns what is wrong with the options.
+func (o LatchOptions) check() error {
+	return cmp.Or(checkOptions(o), arguments.CheckAddress("LatchOptions.Advertise", o.Advertise))
 }
 
 // idOr returns the ID of the options, or the one that a participant without an ID has.
@@ -58,7 +67,7 @@ func (c *Client) Latch(path string, options LatchOptions) (*Latch, error) {
 	if err := arguments.CheckLine(path); err != nil {
 		return nil, err
 	}
-	if err := checkOptions(options); err != nil {
+	if err := options.check(); err != nil {
 		return nil, err
 	}
 	options.ID = c.idOr(options)
@@ -228,7 +237,7 @@ func (c *Client) Election(path, prefix string, options LatchOptions) (*Election,
 	if err := CheckPath(path, prefix); err != nil {
 		return nil, err
 	}
-	if err := checkOptions(options); err != nil {
+	if err := options.check(); err != nil {
 		return nil, err
 	}
 	if !c.reserve(plainPlace(path, prefix)) {

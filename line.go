@@ -248,17 +248,19 @@ type Change struct {
 // together with it. The prefixes given here are those of plain elections and plain
 // mutexes in the directory, as for Line.
 func (c *Client) Watch(ctx context.Context, path string, prefixes ...string) iter.Seq2[Change, error] {
-	return stream(ctx, c, func(f *feed[Change]) error { return watchLines(f, path, prefixes) })
+	return stream(ctx, c, func(f *feed[Change]) error {
+		return watchLines(f, path, prefixes, func(c Change) { f.put(feedItem[Change]{key: c.key(), value: c}) })
+	})
 }
 
-// watchLines starts watching every line of a directory.
-func watchLines(f *feed[Change], path string, prefixes []string) error {
+// watchLines starts watching every line of a directory. Put gets each change, on the loop's goroutine.
+func watchLines[T any](f *feed[T], path string, prefixes []string, put func(Change)) error {
 	if err := CheckPath(path, prefixes...); err != nil {
 		return err
 	}
 	lines := machines.Lines(prefixes...)
-	merger := &changeMerger{feed: f, lines: lines, prefixes: prefixes, hasFirst: map[machines.LineKind]bool{},
-		vacancies: map[machines.LineKind]int{}}
+	merger := &changeMerger{client: f.client, put: put, lines: lines, prefixes: prefixes,
+		hasFirst: map[machines.LineKind]bool{}, vacancies: map[machines.LineKind]int{}}
 	for _, line := range lines {
 		open := events.Event{Path: path, Options: map[string]string{"label": line.Label, "shared": line.Shared}}
 		if err := f.watch(machines.LeaderWatchRecipe.Name(), open,
@@ -272,7 +274,8 @@ func watchLines(f *feed[Change], path string, prefixes []string) error {
 // changeMerger merges the notices of the machines that watch a directory's lines. Only the
 // loop's goroutine uses it.
 type changeMerger struct {
-	feed      *feed[Change]
+	client    *Client
+	put       func(Change)
 	lines     []machines.LineKind
 	prefixes  []string                   // of the plain elections among them
 	hasFirst  map[machines.LineKind]bool // lines that were seen with a node
@@ -296,7 +299,7 @@ func (m *changeMerger) notice(line machines.LineKind, n events.Notify) {
 	case events.Vacant:
 		m.noteVacant(line)
 	case events.PassedOver:
-		m.feed.client.passedOver.Log(m.feed.client.log, n, m.prefixes...)
+		m.client.passedOver.Log(m.client.log, n, m.prefixes...)
 	}
 }
 
@@ -316,9 +319,8 @@ func (m *changeMerger) noteVacant(line machines.LineKind) {
 	m.put(Change{Vacant: true})
 }
 
-func (m *changeMerger) put(c Change) {
-	m.feed.put(feedItem[Change]{key: c.Recipe + " " + c.Prefix, value: c})
-}
+// key tells the change's line from others in the directory.
+func (c Change) key() string { return c.Recipe + " " + c.Prefix }
 
 // Evict deletes a participant's node, as an operator does to move leadership. Its owner, if
 // it is of this library or a recent Curator, stops leading and queues again at the tail.

@@ -41,6 +41,13 @@ type LatchOptions struct {
 	// Curator's id is. Empty means host/pid, the name of the host and the number of the process,
 	// or what JobInstanceID returns for a JobElection.
 	ID string
+	// Advertise is where this participant answers, as host:port or a URL: up to 1024 bytes without spaces. Others
+	// read it with Client.Address and Client.WatchLeader; everybody who may read the line may, too. It is in a
+	// node of its own, in the directory PATH-addresses next to the line's, because Curator takes all data of a
+	// place for its id. The ensemble creates that node and the place together, or neither: if it may not be
+	// created, the participant is in no line, and Err says why. The node goes with the place. If somebody deletes
+	// it, it is back with the next place. A JobElection does not take it.
+	Advertise string
 	// NoID leaves the node without data if ID is empty: Curator's default.
 	NoID bool
 	// CloseMode says whether Close calls the listeners.
@@ -91,7 +98,7 @@ type participant struct {
 	prefix    string        // precedes the number in the node's name
 	plain     bool          // the name has nothing before the prefix: no GUID
 	name      string        // the ID that other participants see
-	options   *LatchOptions // without the ID
+	options   *LatchOptions // without the ID and the address
 	byReturn  atomic.Uint64 // the command that the work's return carries; 0: none
 	what      string        // what it leads or holds: see LostError.What
 	queued    string        // the own node that the log has as queued; used by the loop
@@ -351,44 +358,14 @@ type inLine interface {
 	asParticipant() *participant
 }
 
-// shared returns the options without the ID. Participants without any share theirs: a process may
+// shared returns the options without the ID and the address. Participants without any share theirs: a process may
 // have very many.
 func (o LatchOptions) shared() *LatchOptions {
-	o.ID, o.NoID = "", false
+	o.ID, o.NoID, o.Advertise = "", false, ""
 	if o.CloseMode == 0 && o.Retry == (RetryPolicy{}) && o.WorkGrace == 0 && o.TokenFloor == 0 &&
 		o.Healthy == nil && o.HealthInterval == 0 && o.HealthTimeout == 0 && o.HealthFailures == 0 {
 		return &noOptions
 	}
 	kept := o // only here, so that a caller without options allocates none
 	return &kept
-}
-
-// endsRun reports whether a failure ends Run: it does not pass by itself.
-func endsRun(code events.Code) bool {
-	switch code {
-	case events.WorkFailed, events.Unhealthy, events.DeletedAgain, events.TooSlow, events.JobDisabled, events.JobConfig,
-		events.JobStrategy:
-		return false
-	}
-	return !code.Transient()
-}
-
-// finishRun lets Run return; the first reason counts.
-func (p *participant) finishRun(err error) {
-	select {
-	case p.ending.get() <- err:
-	default:
-	}
-}
-
-// noteFailure takes the machine's notices about failures; on the loop's goroutine.
-func (p *participant) noteFailure(n events.Notify) {
-	p.noteTrouble(n)
-	select {
-	case p.failed.get() <- struct{}{}:
-	default:
-	}
-	if n.What == events.Failed && endsRun(n.Code) {
-		p.finishRun(asError(n.Code, n.Text))
-	}
 }

@@ -1,6 +1,7 @@
 package incumbent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -57,7 +58,7 @@ func (c *Client) Selector(path string, work Work, options SelectorOptions) (*Sel
 	if work == nil {
 		return nil, errors.New("incumbent: the selector's work is nil: give it the function to run while leading")
 	}
-	if err := checkOptions(options); err != nil {
+	if err := cmp.Or(checkOptions(options), options.LatchOptions.check()); err != nil {
 		return nil, err
 	}
 	options.ID = c.idOr(options.LatchOptions)

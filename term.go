@@ -348,3 +348,33 @@ type waits struct {
 	since   int64 // when the own node was asked for
 	vacated int64 // when the node ahead was seen to be deleted; 0: it was not
 }
+
+// endsRun reports whether a failure ends Run: it does not pass by itself.
+func endsRun(code events.Code) bool {
+	switch code {
+	case events.WorkFailed, events.Unhealthy, events.DeletedAgain, events.TooSlow, events.JobDisabled, events.JobConfig,
+		events.JobStrategy:
+		return false
+	}
+	return !code.Transient()
+}
+
+// finishRun lets Run return; the first reason counts.
+func (p *participant) finishRun(err error) {
+	select {
+	case p.ending.get() <- err:
+	default:
+	}
+}
+
+// noteFailure takes the machine's notices about failures; on the loop's goroutine.
+func (p *participant) noteFailure(n events.Notify) {
+	p.noteTrouble(n)
+	select {
+	case p.failed.get() <- struct{}{}:
+	default:
+	}
+	if n.What == events.Failed && endsRun(n.Code) {
+		p.finishRun(asError(n.Code, n.Text))
+	}
+}

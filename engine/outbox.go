@@ -153,6 +153,18 @@ func (o *Outbox) Create(op events.Op) uint64 {
 	return c.Request
 }
 
+// CreateWith is Create of two nodes in one transaction: other first, both or none. The reply is that of the second;
+// a refusal has the path of the one that was refused.
+func (o *Outbox) CreateWith(other, op events.Op) uint64 {
+	number := o.Create(op)
+	last := len(o.effects) - 1
+	c := o.effects[last].(events.Create)
+	c.With = other
+	c.With.Verb = "create"
+	o.effects[last] = c
+	return number
+}
+
 // Delete deletes a node. It is sent before all other requests that wait, except urgent
 // ones. Modifiers: Unawaited.
 func (o *Outbox) Delete(path string) uint64 {

@@ -47,6 +47,9 @@ const (
 // Create creates a node. The reply's Path is the node's real path. The node's data are
 // Data, or the user's payload number Payload: only the root package knows its bytes, so
 // they are in no log.
+//
+// With is the creation of another node, which one transaction creates first: both or none are
+// created. Without a Path there is none. If it was refused, its Path is the reply's.
 type Create struct {
 	Call
 	Path    string
@@ -54,6 +57,16 @@ type Create struct {
 	TTL     time.Duration // of the modes with a TTL, whole milliseconds
 	Data    []byte
 	Payload uint64
+	With    Op
+}
+
+// Ops returns the operations of the transaction that creates two nodes, in their order; none if the node is
+// created alone.
+func (e Create) Ops() []Op {
+	if e.With.Path == "" {
+		return nil
+	}
+	return []Op{e.With, {Verb: "create", Path: e.Path, Mode: e.Mode, Data: e.Data, Payload: e.Payload}}
 }
 
 // Delete deletes a node of any version. Deletes are sent before all other requests that

@@ -146,6 +146,9 @@ func (e Create) AppendTo(b []byte) []byte {
 	f.span("ttl=", e.TTL)
 	f.quoted("data=", string(e.Data))
 	f.number("payload=", e.Payload)
+	if e.With.Path != "" {
+		f.ops("with=", []Op{e.With})
+	}
 	return f.b
 }
 

@@ -219,7 +219,11 @@ func (e Create) appendJSON(b []byte, c effectContext) []byte {
 	b = phrase(b, `,"mode":`, string(e.Mode))
 	b = signed(b, `,"ttl":`, int64(e.TTL))
 	b = appendData(b, e.Data)
-	return append(unsigned(b, `,"payload":`, e.Payload), '}')
+	b = unsigned(b, `,"payload":`, e.Payload)
+	if e.With.Path != "" {
+		b = appendOp(append(b, `,"with":`...), &e.With)
+	}
+	return append(b, '}')
 }
 
 func (e *Create) read(f *fields, key string) bool {
@@ -233,6 +237,8 @@ func (e *Create) read(f *fields, key string) bool {
 		e.TTL = time.Duration(t.int64())
 	case "payload":
 		e.Payload = t.uint64()
+	case "with":
+		e.With = f.op()
 	default:
 		return readData(f, key, &e.Data) || e.Call.read(f, key)
 	}

@@ -188,6 +188,9 @@ func TestEffectsInWords(t *testing.T) {
 		words  string
 	}{
 		{events.Create{Call: call, Path: "/l/n-", Mode: events.EphemeralSequential, Data: []byte("a\n")}, `#3 create /l/n- ephemeral_sequential data="a\n"`},
+		{events.Create{Call: call, Path: "/l/n-", Mode: events.Ephemeral, With: events.Op{Verb: "create", Path: "/a/n",
+			Mode: events.Ephemeral, Data: []byte("b")}},
+			`#3 create /l/n- ephemeral with={create /a/n ephemeral data="b"}`},
 		{events.Delete{Call: urgent, Path: "/l/n"}, "#3! delete /l/n"},
 		{events.Get{Call: call, Path: "/l/n", Data: true, Watch: true}, "#3 get /l/n data watch"},
 		{events.Exists{Call: call, Path: "/l/n", Watch: true}, "#3 exists /l/n watch"},

@@ -159,6 +159,7 @@ func (p *contender) stepDown(ev events.Event, out *engine.Outbox) {
 
 // stepDownGone ends belief because the own node is gone.
 func (p *contender) stepDownGone(ev events.Event, out *engine.Outbox) {
+	p.advertised.leave(p.path(), p.owner, out)
 	p.endTerm(ev, out)
 	p.forgetOwn(out)
 	p.tellLost(ev, out)
@@ -168,6 +169,7 @@ func (p *contender) stepDownGone(ev events.Event, out *engine.Outbox) {
 
 // loseOwn forgets the own node, which somebody deleted.
 func (p *contender) loseOwn(ev events.Event, out *engine.Outbox) {
+	p.advertised.leave(p.path(), p.owner, out)
 	p.forgetOwn(out)
 	p.pace(ev, out)
 }

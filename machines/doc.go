@@ -17,6 +17,7 @@
 //	                its pauses
 //	place.go        a contender in a line, and the rows of all of them; place_actions.go, line.go what the rows do
 //	flight.go       an enrolment in one flight; session_readback.go where a client has read back a node of its own
+//	address.go      the address of a place, in a node of its own
 //	acquisition.go  a place that is held once: the rows of mutexes and read-write locks
 //	parents.go      creates missing directories
 //	sublatch.go     a latch that another machine opens, which waits in a line for it

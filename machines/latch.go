@@ -7,11 +7,11 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// LatchRecipe makes leader latches. A latch keeps its place and its leadership until it is closed,
-// resigns, or loses it. It is Curator's LeaderLatch, on the same names. Options: "rideOut",
-// "tokenFloor", "oneFlight", "resume", "retry", "healthFailures". Options of a latch that another machine opens:
-// "opener"; "label" for what is before the number in the name; "unwatched" for a node that is not read back; "root" for
-// a node above the line, which has to exist, and below which missing parents are created.
+// LatchRecipe makes leader latches. A latch keeps its place and its leadership until it is closed, resigns, or loses
+// it. It is Curator's LeaderLatch, on the same names. Options: "rideOut", "tokenFloor", "oneFlight", "resume",
+// "retry", "healthFailures", "address". Options of a latch that another machine opens: "opener"; "label" for what is
+// before the number in the name; "unwatched" for a node that is not read back; "root" for a node above the line,
+// which has to exist, and below which missing parents are created.
 var LatchRecipe = engine.NewRecipe(latchChart, newLatch)
 
 // latch is a place that is kept, or regained, until it is closed.

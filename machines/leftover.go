@@ -9,18 +9,19 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// LeftoverRecipe makes searches for the nodes of an attempt that a machine has given up, after the server had answered it by a
-// code that does not say whether it was carried out. Such a server may carry it out later than any look of the machine itself:
-// that node would hold up others for as long as the client lives. The machine that gives the attempt up opens the
-// search, when a look has shown no node of it. Path is the directory. Options: "guid" of the attempt, with "permits",
-// how many nodes it names in kazoo's layout, and "lasting" if no session owns them; or "prefix" of names without a
-// GUID; or "name" of the node. Where others can have the same name, "after" is the zxid of that look, and "above" the
-// highest number that it showed. There a node whose creation was answered since is not of the attempt, and stays.
+// LeftoverRecipe makes searches for the nodes of an attempt that a machine has given up, after the server had
+// answered it by a code that does not say whether it was carried out. Such a server may carry it out later than any
+// look of the machine itself: that node would hold up others for as long as the client lives. The machine that gives
+// the attempt up opens the search, when a look has shown no node of it. Path is the directory. Options: "guid" of
+// the attempt, with "permits", how many nodes it names in kazoo's layout, "lasting" if no session owns them, and
+// "address" if each has one; or "prefix" of names without a GUID; or "name" of the node. Where others can have the
+// same name, "after" is the zxid of that look, and "above" the highest number that it showed. There a node whose
+// creation was answered since is not of the attempt, and stays.
 var LeftoverRecipe = engine.NewRecipe(leftoverChart, func(open events.Event) (*leftover, error) {
 	o := options{values: open.Options}
 	prefix, plain := open.Options["prefix"]
 	l := &leftover{dir: open.Path, guid: o.text("guid", ""), permits: o.integer("permits", 0),
-		lasting: o.flag("lasting"), name: o.text("name", ""),
+		lasting: o.flag("lasting"), name: o.text("name", ""), address: o.flag("address"),
 		plain: plain, prefix: prefix, after: o.number("after"), above: o.number("above")}
 	l.listed = l.above
 	return l, o.err
@@ -35,6 +36,7 @@ type leftover struct {
 	name    string // of the one node that it can be
 	plain   bool   // the names are a prefix and a number
 	prefix  string
+	address bool  // each has an address
 	after   int64 // the nodes were created after this zxid
 	above   int64 // plain ones have higher numbers: the owners of all others are known
 	listed  int64 // the highest number that was listed on this connection
@@ -201,6 +203,9 @@ func highestPlace(children []string, label string) int64 {
 // remove deletes a node. If that fails, the next look finds it again.
 func (l *leftover) remove(ev events.Event, out *engine.Outbox) {
 	l.forgetListed(ev, out)
+	if l.address {
+		out.With(engine.Unawaited).Delete(AddressPath(ev.Path, l.prefix, l.owner))
+	}
 	out.With(engine.Unawaited).Delete(ev.Path)
 	out.Notify(events.Notify{What: events.Warning, Session: ev.Session, Path: ev.Path,
 		Text: "a node of an attempt that was given up is deleted: the server created it after all"})
@@ -260,7 +265,7 @@ func (p *contender) searchLeftover(ev events.Event, out *engine.Outbox) {
 	if p.named > 0 {
 		options["permits"] = strconv.Itoa(p.named)
 	}
-	p.search(p.id, p.ownDir, options, out)
+	p.search(p.id, p.ownDir, p.withAddress(options), out)
 }
 
 // searchPlain opens the search where names have no GUID: a look has shown no node of the attempt.
@@ -272,8 +277,16 @@ func (p *place) searchPlain(ev events.Event, out *engine.Outbox) {
 	if ev.Kind == events.ReplyChildren {
 		seen = lookOf(ev, p.label)
 	}
-	p.search(p.id, p.dir, map[string]string{"prefix": p.label, "after": strconv.FormatInt(seen.zxid, 10),
-		"above": strconv.FormatInt(seen.highest, 10)}, out)
+	p.search(p.id, p.dir, p.withAddress(map[string]string{"prefix": p.label, "after": strconv.FormatInt(seen.zxid, 10),
+		"above": strconv.FormatInt(seen.highest, 10)}), out)
+}
+
+// withAddress adds to the options of a search that the nodes have an address.
+func (n *node) withAddress(options map[string]string) map[string]string {
+	if n.advertised != nil {
+		options["address"] = "true"
+	}
+	return options
 }
 
 // lineLook is what a listing showed that a later one is compared with.

@@ -15,7 +15,8 @@ type node struct {
 	ownDir     string // the directory of the own node
 	data       []byte // what Curator shows as the participant's id
 	tokenFloor int64  // a token below it is refused
-	owner      int64  // ZooKeeper's id of the session that has to own the node
+	advertised *advertised
+	owner      int64 // ZooKeeper's id of the session that has to own the node
 	deletions
 	attempts
 

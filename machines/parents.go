@@ -49,16 +49,17 @@ func (f *parentMaker) ofParent(ev events.Event) bool {
 
 // makeParents creates the missing parents, from the top. Each may exist already, or be forbidden by an
 // access list. They are containers, which the server deletes when they are empty, unless a machine of
-// this client has learned that the servers know none.
-func (f *parentMaker) makeParents(ev events.Event, out *engine.Outbox) {
+// this client has learned that the servers know none. More are directories next to them.
+func (f *parentMaker) makeParents(ev events.Event, out *engine.Outbox, more ...string) {
 	f.highestCreate, f.tried, f.parentExisted, f.parentFailure = 0, true, false, nil
 	f.containers = !ev.NoContainers
 	mode := events.Persistent
 	f.pending = 0
+	all := append(f.mayCreate(), more...)
 	if f.containers {
-		mode, f.pending = events.Container, len(f.mayCreate())
+		mode, f.pending = events.Container, len(all)
 	}
-	for _, path := range f.mayCreate() {
+	for _, path := range all {
 		f.lowestCreate = out.Create(events.Op{Path: path, Mode: mode})
 		f.highestCreate = cmp.Or(f.highestCreate, f.lowestCreate)
 	}
@@ -80,7 +81,9 @@ func (f *parentMaker) noteParent(ev events.Event, out *engine.Outbox) {
 	f.pending = max(0, f.pending-1)
 	switch ev.Code {
 	case events.OK, events.NodeExists:
-		f.parentFailure = nil
+		if f.parentFailure != nil && strings.HasPrefix(ev.Path, f.parentFailure.path+"/") {
+			f.parentFailure = nil
+		}
 		f.parentExisted = true
 	case events.NoNode: // the creates below fail only because this one is missing
 		if ev.Request == f.highestCreate {

@@ -79,7 +79,11 @@ func (p *place) create(ev events.Event, out *engine.Outbox) {
 // createWithParents creates the missing parents, and the own node behind them.
 func (p *place) createWithParents(ev events.Event, out *engine.Outbox) {
 	out.DropPending() // a listing behind the create that was refused
-	p.makeParents(ev, out)
+	if p.advertised == nil {
+		p.makeParents(ev, out)
+	} else {
+		p.makeParents(ev, out, addresses(p.dir))
+	}
 	p.sendCreate(ev, out)
 }
 
@@ -87,7 +91,13 @@ func (p *place) createWithParents(ev events.Event, out *engine.Outbox) {
 func (p *place) sendCreate(ev events.Event, out *engine.Outbox) {
 	p.createdAt = ev.At
 	p.unknown = false
-	p.creating = out.Create(events.Op{Path: join(p.dir, ownPrefix(p.guid, p.label)), Mode: events.EphemeralSequential, Data: p.data})
+	own := events.Op{Path: join(p.dir, ownPrefix(p.guid, p.label)), Mode: events.EphemeralSequential, Data: p.data}
+	if p.advertised == nil {
+		p.creating = out.Create(own)
+	} else {
+		p.advertised.removeLeft(p.owner, out)
+		p.creating = out.CreateWith(p.advertised.with(own.Path, p.owner), own)
+	}
 	p.sendListing(out)
 }
 
@@ -101,6 +111,7 @@ func (p *place) noteCreated(ev events.Event, out *engine.Outbox) {
 	}
 	place, _ := ParsePlace(p.own, p.label)
 	p.sequence = place.Sequence
+	p.advertised.settle()
 }
 
 // adopt keeps the lowest node with the own GUID and deletes the others.
@@ -143,6 +154,7 @@ func (p *place) suspend(ev events.Event, out *engine.Outbox) {
 func (p *place) attach(ev events.Event, out *engine.Outbox) {
 	p.noteSession(ev, out)
 	p.resetParents()
+	p.advertised.doubt()
 }
 
 // wake ends a pause after a failure early.
@@ -172,6 +184,7 @@ func (p *place) deleteOwn(ev events.Event, out *engine.Outbox) {
 	case p.own != "" && !p.ownerKnown && !p.naming.unique():
 		p.askOwner(ev, out)
 	case p.own != "":
+		p.advertised.remove(p.path(), p.owner, out)
 		out.Delete(p.path())
 	case p.unknown:
 		p.lookUp(ev, out)
@@ -195,7 +208,7 @@ func (p *place) adoptDelete(ev events.Event, out *engine.Outbox) {
 // giveUp ends an attempt to get a place in line. The next one follows after a pause.
 func (p *place) giveUp(ev events.Event, out *engine.Outbox) {
 	p.line = line{}
-	p.refused = p.creating != 0 && ev.Request == p.creating && !ev.Code.Unknown()
+	p.refused = p.creating != 0 && ev.Request == p.creating && !ev.Code.Unknown() && ev.Code != events.NodeExists
 	p.noteUnreadable(ev, out)
 	p.failAndBackOff(p.rootCause(ev), out)
 }

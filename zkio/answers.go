@@ -87,6 +87,10 @@ func (a *coding) created(b *jute.Decoder, asked string) string {
 func (a *coding) decode(c *call, b *jute.Decoder, e *events.Event) (kept Kept) {
 	switch r := c.request.(type) {
 	case events.Create:
+		if ops := r.Ops(); ops != nil {
+			a.readBoth(b, e, ops)
+			break
+		}
 		e.Path = a.created(b, r.Path)
 	case events.Get:
 		kept = Kept{Data: b.Bytes(), Stat: readStat(b)}
@@ -109,6 +113,16 @@ func (a *coding) decode(c *call, b *jute.Decoder, e *events.Event) (kept Kept) {
 		kept = a.readMulti(b, e, r.Ops)
 	}
 	return kept
+}
+
+// readBoth reads the answer to the creation of two nodes. The event is as that of the second alone, or has the path of
+// the one that was refused.
+func (a *coding) readBoth(b *jute.Decoder, e *events.Event, ops []events.Op) {
+	a.readMulti(b, e, ops)
+	created := e.Children
+	if e.Children = nil; e.Code == events.OK && len(created) == len(ops) {
+		e.Path = created[len(created)-1]
+	}
 }
 
 // readMulti reads the results, one for each operation, up to the closing header. The code of the whole is that of

@@ -53,6 +53,9 @@ func (a *coding) newCall(id events.ID, r events.Request, lists ...[]ACL) *call {
 	switch r := r.(type) {
 	case events.Create:
 		c.kind, c.path, size = events.ReplyCreate, r.Path, len(r.Data)+a.accessSize(c.list(0))
+		if ops := r.Ops(); ops != nil {
+			size = a.checkMulti(c, ops)
+		}
 		if _, known := modes[r.Mode]; !known {
 			c.refusal = fmt.Sprintf("mode %s is not known", events.Quote(string(r.Mode), events.MaxText))
 		}

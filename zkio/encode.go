@@ -56,6 +56,10 @@ func (a *coding) encode(f frame, xid int32, c *call) frame {
 	f = append(f, 0, 0, 0, 0).Int32(xid)
 	switch r := c.request.(type) {
 	case events.Create:
+		if ops := r.Ops(); ops != nil {
+			f = a.encodeMulti(f.Int32(opMulti), ops, c)
+			break
+		}
 		f = a.encodeCreate(f.Int32(createOps[r.Mode]), r.Path, r.Data, r.Mode, c.list(0))
 		if createOps[r.Mode] == opCreateTTL {
 			f = f.Int64(r.TTL.Milliseconds())

@@ -74,6 +74,10 @@ func (s *session) admitCall(w *wire, xid int32, frame []byte) bool {
 func (a *Adapter) sendBy(conn *zk.Conn, c *call) (err error) {
 	switch r := c.request.(type) {
 	case events.Create:
+		if ops := r.Ops(); ops != nil {
+			_, err = conn.Multi(a.opsOf(ops, c)...)
+			break
+		}
 		switch path, acl := a.full(r.Path), a.access(c.list(0)); r.Mode {
 		case events.Container:
 			_, err = conn.CreateContainer(path, notNull(r.Data), modes[r.Mode], acl)

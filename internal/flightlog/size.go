@@ -43,7 +43,7 @@ func effectSize(effect events.Effect) int {
 	n := fields
 	switch e := effect.(type) {
 	case events.Create:
-		n += len(e.Path) + len(e.Data)
+		n += len(e.Path) + len(e.Data) + len(e.With.Path) + len(e.With.Data)
 	case events.Multi:
 		for _, one := range e.Ops {
 			n += op + len(one.Path) + len(one.Data)

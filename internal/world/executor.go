@@ -323,7 +323,7 @@ func (x *executor) take(wire *Conn, f frame) {
 		x.noteContact(a.SentAt)
 		a.path = cmp.Or(a.result.Path, a.path)
 		if a.result.Err == 0 {
-			a.Children = append(a.Children, createdNodes(a.result)...)
+			a.noteCreated(createdNodes(a.result))
 			a.stat = cmp.Or(a.stat, lastSetStat(a.result))
 		}
 		a.path = cmp.Or(a.path, a.atFault())
@@ -353,10 +353,10 @@ func lastSetStat(r zkmem.Result) (stat *events.Stat) {
 
 // atFault returns the path of the operation for which a transaction was refused.
 func (a *Packet) atFault() string {
-	multi, _ := a.Request.(events.Multi)
+	ops := opsOf(a.Request)
 	for i, sub := range a.result.Results {
-		if sub.Err != 0 && sub.Err == a.result.Err && i < len(multi.Ops) {
-			return multi.Ops[i].Path
+		if sub.Err != 0 && sub.Err == a.result.Err && i < len(ops) {
+			return ops[i].Path
 		}
 	}
 	return ""

@@ -168,6 +168,9 @@ var modes = map[events.Mode]zkmem.Mode{events.Ephemeral: zkmem.Ephemeral, events
 func operation(r events.Request) zkmem.Op {
 	switch r := r.(type) {
 	case events.Create:
+		if ops := r.Ops(); ops != nil {
+			return operation(events.Multi{Ops: ops})
+		}
 		op := zkmem.Op{Code: zkmem.OpCreate, Path: r.Path, Data: r.Data, ACL: zkmem.OpenACL()}
 		if op.Mode = modes[r.Mode]; r.Mode == events.Container {
 			op.Code = zkmem.OpCreateContainer

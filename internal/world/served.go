@@ -120,3 +120,23 @@ func (c *Conn) refuses(op zkmem.OpCode) zkmem.Code {
 	}
 	return 0
 }
+
+// noteCreated notes the nodes that a transaction created. Of two that one create asked for, the last is the reply's.
+func (a *Packet) noteCreated(paths []string) {
+	if _, one := a.Request.(events.Create); !one {
+		a.Children = append(a.Children, paths...)
+	} else if len(paths) > 0 {
+		a.path = paths[len(paths)-1]
+	}
+}
+
+// opsOf returns the operations of a transaction; none if the request is no transaction.
+func opsOf(r events.Request) []events.Op {
+	switch r := r.(type) {
+	case events.Multi:
+		return r.Ops
+	case events.Create:
+		return r.Ops()
+	}
+	return nil
+}

@@ -24,7 +24,7 @@ var withoutMachine = map[string]bool{
 	"Job.Config": true, "Job.Items": true, "JobElection.HasLeader": true, "Mutex.Participants": true,
 	"Mutex.Revoke": true, "ReadWriteLock.Participants": true, "ReadWriteLock.Revoke": true, "Semaphore.Agreed": true,
 	"Semaphore.SetLimit": true, "Semaphore.Holders": true, "Semaphore.Waiting": true, "IDQueue.Remove": true,
-	"Client.GetACL": true, "Client.SetACL": true,
+	"Client.GetACL": true, "Client.SetACL": true, "Client.Address": true,
 	"Client.Line": true, "Client.Members": true, "Client.Evict": true, "Membership.Members": true,
 }
 
@@ -163,6 +163,10 @@ func lockCalls(c *incumbent.Client) []waitingCall {
 			do: func(ctx context.Context) error { return err(semaphore.Waiting(ctx)) }},
 		{name: "Client.Line", called: "list /mutex", hangs: silence,
 			do: func(ctx context.Context) error { return err(c.Line(ctx, "/mutex")) }},
+		{name: "Client.Address", called: "read /mutex-addresses/0x1-n_", hangs: silence,
+			do: func(ctx context.Context) error {
+				return err(c.Address(ctx, incumbent.Participant{Path: "/mutex/n_1", Prefix: "n_", Owner: 1}))
+			}},
 		{name: "Client.GetACL", called: "get acl /mutex", hangs: silence,
 			do: func(ctx context.Context) error { return err(c.GetACL(ctx, "/mutex")) }},
 		{name: "Client.SetACL", called: "set acl /mutex", hangs: unknown, do: func(ctx context.Context) error {

@@ -133,7 +133,8 @@ func TestCallsWithAnEndedContext(t *testing.T) {
 
 // withoutWait are the methods with a context that are in no table here.
 var withoutWait = map[string]string{
-	"Client.Watch": "a feed does not yield the context's end", "Client.WatchNode": "a feed",
+	"Client.Watch": "a feed does not yield the context's end", "Client.WatchLeader": "as Watch",
+	"Client.WatchNode":     "a feed",
 	"Client.WatchChildren": "a feed", "Client.WatchMembers": "a feed", "Membership.Watch": "a feed",
 	"SharedCount.Watch": "a feed", "TreeCache.Changes": "a feed", "Client.Probe": "TestALoopThatHangsFailsTheProbe",
 	"Client.WaitConnected": "TestWaitConnectedSaysWhy", "Election.Run": "as Latch.Run",

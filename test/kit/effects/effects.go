@@ -170,7 +170,11 @@ func (t *text) request() events.Effect {
 	switch verb := t.word(); verb {
 	case "create":
 		op := t.op(verb)
-		return events.Create{Call: call, Path: op.Path, Mode: op.Mode, TTL: op.TTL, Data: op.Data, Payload: op.Payload}
+		c := events.Create{Call: call, Path: op.Path, Mode: op.Mode, TTL: op.TTL, Data: op.Data, Payload: op.Payload}
+		if t.cut("with=") {
+			c.With = t.ops()[0]
+		}
+		return c
 	case "delete":
 		return events.Delete{Call: call, Path: t.path()}
 	case "get":
@@ -235,7 +239,7 @@ func (t *text) op(verb string) events.Op {
 	if verb == "create" {
 		op.Version = 0
 	}
-	for t.err == nil && t.rest != "" && t.rest[0] != ';' && t.rest[0] != '}' {
+	for t.err == nil && t.rest != "" && t.rest[0] != ';' && t.rest[0] != '}' && !strings.HasPrefix(t.rest, "with=") {
 		switch {
 		case t.cut("ttl="):
 			op.TTL = t.duration()

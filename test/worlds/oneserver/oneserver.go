@@ -69,6 +69,9 @@ func (s *Server) Do(session int64, r events.Request) (events.Event, []zkmem.Even
 	switch r.(type) {
 	case events.Create:
 		ev.Path = result.Path
+		for _, sub := range result.Results {
+			ev.Path = sub.Path
+		}
 	case events.Multi:
 		for _, sub := range result.Results {
 			if sub.Code == zkmem.OpCreate {
@@ -173,6 +176,9 @@ var verbs = map[string]zkmem.OpCode{"check": zkmem.OpCheck, "delete": zkmem.OpDe
 func operation(r events.Request) zkmem.Op {
 	switch r := r.(type) {
 	case events.Create:
+		if ops := r.Ops(); ops != nil {
+			return operation(events.Multi{Ops: ops})
+		}
 		op := zkmem.Op{Code: zkmem.OpCreate, Path: r.Path, Data: r.Data, Mode: modes[r.Mode], ACL: zkmem.OpenACL()}
 		if r.Mode == events.Container {
 			op.Code = zkmem.OpCreateContainer
@@ -193,6 +199,9 @@ func operation(r events.Request) zkmem.Op {
 // atFault returns the path of the operation for which a multi was refused.
 func atFault(r events.Request, result zkmem.Result) string {
 	multi, _ := r.(events.Multi)
+	if create, is := r.(events.Create); is {
+		multi.Ops = create.Ops()
+	}
 	for i, sub := range result.Results {
 		if sub.Err == result.Err {
 			return multi.Ops[i].Path
