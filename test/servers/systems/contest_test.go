@@ -191,3 +191,20 @@ func (s *stage) kills(c contest, again func(*process) string) {
 	})
 	s.timed("it starts again", func() string { return again(killed) })
 }
+
+// rolling stops and starts the servers of an ensemble, one after the other. The system works while one is away.
+func (s *stage) rolling(c contest) {
+	s.t.Helper()
+	for i := range s.servers.addrs() {
+		before := s.elected(c, place{})
+		s.from = s.now()
+		begun := time.Now()
+		s.faulty(true)
+		s.servers.stop(i)
+		outcome := c.settle(before, s.elected(c, place{}))
+		s.servers.start(i)
+		s.servers.settled()
+		s.faulty(false)
+		s.note("one of the servers restarts", time.Since(begun), outcome)
+	}
+}
