@@ -145,7 +145,8 @@ queues: ## items a second through queues, beside Curator's and kazoo's on one re
 	$(GO) test -count=1 -timeout 30m -v ./test/servers/interop -run TestQueuesSideBySide -args -full
 
 .PHONY: foreign
-foreign: ## the tests of kazoo, go-zookeeper and Curator against zkmem and a real server: the tables of docs/proofs.md; needs make deps
+foreign: ## the tests of kazoo, go-zookeeper, Curator and a Rust client against zkmem and a real server: the tables of docs/proofs.md; needs make deps, cargo
+	@bash scripts/fetch foreign
 	$(GO) test ./test/servers/suites -count=1 -timeout 4h -v -run 'TestSuites$$' -args -full
 
 .PHONY: systems

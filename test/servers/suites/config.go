@@ -39,6 +39,7 @@ type config struct {
 
 	SASL  bool              // an authProvider is that of SASL
 	Users map[string]string // of the JAAS file, with SASL
+	Login []string          // enforce.auth.schemes, with enforce.auth.enabled
 
 	SecurePort           string // secureClientPort, "" for none
 	KeyStore, TrustStore store  // ssl.keyStore and ssl.trustStore
@@ -100,6 +101,8 @@ func readConfig(args []string) (config, error) {
 			c.Super = value
 		case "-Dzookeeper.extendedTypesEnabled":
 			c.TTL = value == "true"
+		case "-Dincumbent.release": // of the harness for Rust
+			c.Release = zkmem.Release(value)
 		case "-Dreadonlymode.enabled":
 			c.ReadOnly = value == "true"
 		case "-Dznode.container.checkIntervalMs":
@@ -141,6 +144,7 @@ func readUsers(file string) (map[string]string, error) {
 
 // parseConfig reads a zoo.cfg.
 func parseConfig(text string) (c config, err error) {
+	enforced := false
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		name, value, ok := strings.Cut(line, "=")
@@ -174,6 +178,10 @@ func parseConfig(text string) (c config, err error) {
 			c.Most, err = positive(name, value, "milliseconds")
 		case name == "reconfigEnabled":
 			c.Reconfig = value == "true"
+		case line == "enforce.auth.enabled=true":
+			enforced = true
+		case name == "enforce.auth.schemes":
+			c.Login = strings.Split(value, ",")
 		case strings.HasPrefix(name, "authProvider."):
 			c.SASL = c.SASL || strings.HasSuffix(value, ".SASLAuthenticationProvider")
 		case strings.HasPrefix(name, "server."):
@@ -185,6 +193,9 @@ func parseConfig(text string) (c config, err error) {
 	}
 	if c.Port == "" || c.Dir == "" {
 		return c, errors.New("it has no clientPort, or no dataDir")
+	}
+	if !enforced {
+		c.Login = nil
 	}
 	slices.Sort(c.Servers)
 	return c, nil
@@ -209,7 +220,7 @@ func (c config) options() zkmem.Options {
 	return zkmem.Options{Release: cmp.Or(c.Release, zkmem.Release38),
 		Tick: milliseconds(c.Tick), ContainerInterval: milliseconds(c.Reap),
 		MinSessionTimeout: milliseconds(c.Least), MaxSessionTimeout: milliseconds(c.Most), MaxFrame: c.Frame,
-		SuperDigest: c.Super, ExtendedTypes: c.TTL, SASLUsers: c.Users,
+		SuperDigest: c.Super, ExtendedTypes: c.TTL, SASLUsers: c.Users, EnforceAuth: c.Login,
 		SyncLimit: int(c.Sync), Reconfig: c.Reconfig, ReadOnlyMode: c.ReadOnly}
 }
 

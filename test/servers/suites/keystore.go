@@ -18,7 +18,7 @@ import (
 	"unicode/utf16"
 )
 
-// keyStore is a file in the format JKS, in which a zoo.cfg has the certificates of secureClientPort.
+// keyStore is a file in the format JKS or PEM, in which a zoo.cfg has the certificates of secureClientPort.
 type keyStore struct {
 	pairs   []tls.Certificate
 	trusted *x509.CertPool
@@ -31,17 +31,37 @@ const (
 	jksTrusted = 2
 )
 
-// readKeyStore reads a file. The password is that of the file and of its keys.
+// readKeyStore reads a file. The password is that of the file and of its keys; PEM has none.
 func readKeyStore(file, password string) (keyStore, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return keyStore{}, err
 	}
-	s, err := parseKeyStore(data, password)
+	parse := parseKeyStore
+	if bytes.HasPrefix(data, []byte("-----BEGIN ")) {
+		parse = parsePEM
+	}
+	s, err := parse(data, password)
 	if err != nil {
 		return s, fmt.Errorf("%s: %w", file, err)
 	}
 	return s, nil
+}
+
+// parsePEM reads certificates, with the key of the first of them if the file has one.
+func parsePEM(data []byte, _ string) (s keyStore, err error) {
+	s.trusted = x509.NewCertPool()
+	if !bytes.Contains(data, []byte("PRIVATE KEY-----")) {
+		if !s.trusted.AppendCertsFromPEM(data) {
+			err = errors.New("it has neither a key nor a certificate that can be read")
+		}
+		return s, err
+	}
+	pair, err := tls.X509KeyPair(data, data)
+	if err == nil {
+		s.pairs = append(s.pairs, pair)
+	}
+	return s, err
 }
 
 func parseKeyStore(data []byte, password string) (keyStore, error) {

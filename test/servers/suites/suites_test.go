@@ -21,6 +21,7 @@ var (
 // suite runs tests of a library against servers, or all of them if none is named.
 type suite func(t *testing.T, s servers, bound time.Duration, tests []string) results
 
+// A suite without a sample runs with -full alone.
 var suites = []struct {
 	name string
 	find func(*testing.T) suite
@@ -29,6 +30,7 @@ var suites = []struct {
 	{"kazoo", kazoo, 3},
 	{"go-zookeeper", goZooKeeper, 2},
 	{"curator", curator, 3},
+	{"zookeeper-client", rust, 0},
 }
 
 //go:embed testdata/sample.tsv
@@ -54,6 +56,9 @@ func TestSuites(t *testing.T) {
 		return
 	}
 	for _, s := range suites {
+		if s.few == 0 {
+			continue
+		}
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			tests := sample(s.name)
