@@ -48,11 +48,12 @@ func membersOf(config, tlsPort string, loopback bool) (all []member) {
 func gather(ctx context.Context, s Settings) *Facts {
 	f := &Facts{settings: s}
 	for _, address := range s.Servers {
-		if v := f.find(address); v != nil {
-			v.twice = true
-			continue
+		known := func(v *Server) bool { return v.Address == address }
+		if i := slices.IndexFunc(f.servers, known); i >= 0 {
+			f.servers[i].twice = true
+		} else {
+			f.servers = append(f.servers, &Server{Address: address, Given: true})
 		}
-		f.servers = append(f.servers, &Server{Address: address, Given: true})
 	}
 	f.noteOwn()
 	f.askAll(ctx, f.servers)

@@ -158,16 +158,6 @@ func (f *Facts) lacked(what, why string) {
 
 func (f *Facts) missed(what, why string) { f.notAsked = append(f.notAsked, NotAsked{what, why}) }
 
-// find returns the server of an address; nil if there is none.
-func (f *Facts) find(address string) *Server {
-	for _, v := range f.servers {
-		if v.Address == address || slices.Contains(v.endpoints(), address) {
-			return v
-		}
-	}
-	return nil
-}
-
 // same reports whether both names are of one server: of one address, or of one number in the ensemble, as they say.
 func (v *Server) same(o *Server) bool {
 	alone := v.Role == roleStandalone && o.Role == roleStandalone // where all have the number 0

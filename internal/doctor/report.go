@@ -2,7 +2,7 @@ package doctor
 
 import "slices"
 
-// Report is what an examination found. Its JSON is documented in docs/operations.md.
+// Report is what an examination found. Its JSON is documented in docs/api/doctor.md.
 type Report struct {
 	Schema   int        `json:"schema"` // 1; a new one if a name goes or changes its meaning
 	Verdict  Verdict    `json:"verdict"`
