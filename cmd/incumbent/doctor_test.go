@@ -4,6 +4,7 @@ package main_test
 
 import (
 	"net"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -36,6 +37,22 @@ func TestDoctorSaysWhetherAnEnsembleIsFit(t *testing.T) {
 		t.Errorf("%v", object)
 	}
 	start(t, unfit, "doctor", "--admin-port", "0", "--tick", "4s", "--session-timeout", "20s").Exits(0)
+	start(t, unfit, "doctor", "--admin-port", "0", "--warn-only").Exits(0)
+	out = start(t, nil, "doctor", "--admin-port", "0", "--servers", "127.0.0.1:1").Exits(69).Out.String()
+	programtest.Contains(t, out, "unreachable: 127.0.0.1:1", "connection refused", "UNREACHABLE: 1 problem")
+}
+
+// The unit and the manifest to copy ask before the start, and start whatever is found.
+func TestTheExamplesAskTheDoctor(t *testing.T) {
+	for file, asks := range map[string]string{
+		"nightly.service": "ExecStartPre=-/usr/local/bin/incumbent doctor --quiet",
+		"kubernetes.yaml": "args: [doctor, --quiet, --warn-only,"} {
+		text, err := os.ReadFile("../../docs/examples/deploy/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		programtest.Contains(t, string(text), asks)
+	}
 }
 
 // A command line that is wrong is refused, and says what would be right.

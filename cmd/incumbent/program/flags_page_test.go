@@ -141,9 +141,11 @@ func TestPagesThatListFlagsListAll(t *testing.T) {
 	for _, c := range append(root.Commands(), root) {
 		c.Flags().VisitAll(func(f *pflag.Flag) { known[f.Name] = true })
 	}
-	flags := regexp.MustCompile("incumbent (?:elect|lock|status|watch|resign|zk|why|replay|serve|play|chart)\\b[^`\n]*")
-	for _, page := range []string{"on-call", "operations", "security", "flight-log", "testing"} {
-		text, err := os.ReadFile("../../../docs/" + page + ".md")
+	flags := regexp.MustCompile("incumbent (?:elect|lock|status|doctor|watch|resign|zk|why|replay|serve|play|chart)" +
+		"\\b[^`\n]*")
+	for _, page := range []string{"on-call.md", "operations.md", "security.md", "flight-log.md", "testing.md",
+		"api/doctor.md", "examples/deploy/nightly.service"} {
+		text, err := os.ReadFile("../../../docs/" + page)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +153,7 @@ func TestPagesThatListFlagsListAll(t *testing.T) {
 			line, _, _ = strings.Cut(line, " -- ")
 			for _, m := range regexp.MustCompile(` --([a-z][a-z-]*)`).FindAllStringSubmatch(line, -1) {
 				if !known[m[1]] {
-					t.Errorf("docs/%s.md names --%s, which no command has: %s", page, m[1], line)
+					t.Errorf("docs/%s names --%s, which no command has: %s", page, m[1], line)
 				}
 			}
 		}
