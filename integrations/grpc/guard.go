@@ -83,15 +83,12 @@ func (g *Guard) set(before, after *servedTerm) bool {
 	return true
 }
 
-// believed returns the term under which this process may believe that it leads, nil if there is none, and a channel
-// that is closed when that changes, but for the end of the term's context.
-func (g *Guard) believed() (*servedTerm, <-chan struct{}) {
+// believed reports whether this process may believe that it leads, and returns a channel that is closed when Lead
+// begins to let calls pass, or has ended that.
+func (g *Guard) believed() (leads bool, changed <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if t := g.served; t.leads() {
-		return t, g.changed
-	}
-	return nil, g.changed
+	return g.served.leads(), g.changed
 }
 
 // leads reports whether calls may begin under the term. Its context may also have ended because the program does.
@@ -101,8 +98,8 @@ func (t *servedTerm) leads() bool {
 
 // HasLeadership reports whether a call would be answered at this instant.
 func (g *Guard) HasLeadership() bool {
-	t, _ := g.believed()
-	return t != nil
+	leads, _ := g.believed()
+	return leads
 }
 
 // ServerOptions returns the interceptors as options for grpc.NewServer.

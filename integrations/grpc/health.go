@@ -18,7 +18,7 @@ type healthServer struct {
 
 // Health returns a health service (grpc.health.v1) whose services, and the server as a whole (""), are SERVING while
 // this process leads, and NOT_SERVING otherwise. Each Check and List compares the clock with the deadline of belief;
-// Watch sends a change when the term begins, when it ends, and at the deadline.
+// Watch sends a change when the term begins and when it ends, which it does at the deadline, too.
 //
 // The server as a whole is what probes ask for by default: have liveness probes ask for something else, or those who
 // wait in line are restarted.
@@ -60,20 +60,15 @@ func (h *healthServer) Watch(in *healthpb.HealthCheckRequest,
 	stream grpc.ServerStreamingServer[healthpb.HealthCheckResponse]) error {
 	last := healthpb.HealthCheckResponse_UNKNOWN
 	for {
-		term, changed := h.guard.believed()
-		if s := h.status(in.GetService(), term != nil); s != last {
+		leads, changed := h.guard.believed()
+		if s := h.status(in.GetService(), leads); s != last {
 			if err := stream.Send(&healthpb.HealthCheckResponse{Status: s}); err != nil {
 				return err
 			}
 			last = s
 		}
-		var over <-chan struct{}
-		if term != nil {
-			over = term.leadership.Context().Done()
-		}
 		select {
 		case <-changed:
-		case <-over:
 		case <-stream.Context().Done():
 			return status.FromContextError(stream.Context().Err()).Err()
 		}

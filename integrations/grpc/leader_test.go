@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/incumbent-go/incumbent"
 	incumbentgrpc "github.com/incumbent-go/incumbent/integrations/grpc"
+	"github.com/incumbent-go/incumbent/test/kit/instances"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -37,6 +39,7 @@ func TestCallsFollowTheLeader(t *testing.T) {
 	}()
 	for range 3 {
 		for _, moves := range [][2]*member{{a, b}, {b, a}} {
+			instances.InLine(t, srv, line, 2)
 			if err := moves[0].latch.Resign(bounded(t)); err != nil {
 				t.Fatal(err)
 			}
@@ -173,6 +176,10 @@ func TestChannelsThatCannotResolve(t *testing.T) {
 	srv := zkmem.Start(t)
 	start(t, srv.Addr(), "a").leads(t)
 	c = open(t, incumbent.Config{Servers: srv.Addr()})
+	if err := c.WaitConnected(bounded(t)); err != nil {
+		t.Fatal(err)
+	}
+	before := goleak.IgnoreCurrent()
 	leaders := incumbentgrpc.Leaders(c, incumbentgrpc.LeaderOptions{})
 	for i := range 50 {
 		target := "incumbent-leader://" + line
@@ -192,6 +199,14 @@ func TestChannelsThatCannotResolve(t *testing.T) {
 		if err := conn.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+	ctx := bounded(t)
+	err = goleak.Find(before)
+	for err != nil && ctx.Err() == nil { // the other ends of the connections end a moment later
+		err = goleak.Find(before)
+	}
+	if err != nil {
+		t.Error(err)
 	}
 	if token := leaders.Token(line); token != 0 {
 		t.Errorf("without a channel the token is %d", token)

@@ -3,6 +3,7 @@ package incumbentgrpc_test
 import (
 	"context"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -20,10 +21,20 @@ import (
 
 	"github.com/incumbent-go/incumbent"
 	incumbentgrpc "github.com/incumbent-go/incumbent/integrations/grpc"
+	"github.com/incumbent-go/incumbent/test/kit/instances"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// program is what the test binary does in a process that TestFaults starts.
+var program func()
+
+func TestMain(m *testing.M) {
+	if os.Getenv(instances.AsProgram) != "" {
+		program()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 const line = "/jobs/nightly"
 

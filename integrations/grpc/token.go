@@ -18,7 +18,7 @@ const TokenKey = "incumbent-token"
 // pauses of calls that wait, between one refusal and the next attempt.
 const (
 	shortestPause = 20 * time.Millisecond
-	longestPause  = time.Second
+	longestPause  = 200 * time.Millisecond
 )
 
 // withToken returns the context of a call with the token of the leader that is known, if one is, and if the caller has

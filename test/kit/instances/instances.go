@@ -21,8 +21,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// asProgram is set in the processes that Start starts.
-const asProgram = "INCUMBENT_TEST_PROGRAM"
+// AsProgram is the environment variable that is set in the processes that Start starts.
+const AsProgram = "INCUMBENT_TEST_PROGRAM"
 
 // Ended is the last line of an instance that has ended.
 const Ended = "(the program has ended)"
@@ -32,7 +32,7 @@ const within = time.Minute
 
 // Main runs main in a process that Start started, and tests in any other. It is the whole TestMain of a package.
 func Main(m *testing.M, main func()) {
-	if os.Getenv(asProgram) == "" {
+	if os.Getenv(AsProgram) == "" {
 		os.Exit(m.Run())
 	}
 	main()
@@ -61,7 +61,7 @@ func Start(t *testing.T, args ...string) *Instance {
 		t.Fatal(err)
 	}
 	i := &Instance{cmd: exec.Command(self, args...), ended: make(chan struct{}), more: make(chan struct{})}
-	i.cmd.Env = append(os.Environ(), asProgram+"=yes")
+	i.cmd.Env = append(os.Environ(), AsProgram+"=yes")
 	out, in := io.Pipe()
 	i.cmd.Stdout, i.cmd.Stderr = in, in
 	if err := i.cmd.Start(); err != nil {
