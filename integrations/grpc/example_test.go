@@ -39,7 +39,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer member.Close(context.Background())
-	latch, err := member.Latch("/jobs/nightly", incumbent.LatchOptions{ID: listener.Addr().String()})
+	latch, err := member.Latch("/jobs/nightly", incumbent.LatchOptions{Advertise: listener.Addr().String()})
 	if err != nil {
 		log.Fatal(err)
 	}

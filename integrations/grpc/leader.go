@@ -1,6 +1,7 @@
 package incumbentgrpc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -15,12 +16,13 @@ import (
 // LeaderScheme is the scheme of targets that name a line, as in incumbent-leader:///jobs/nightly.
 const LeaderScheme = "incumbent-leader"
 
-// LeaderOptions are the options of a LeaderBuilder. The zero value is good for latches whose ID is their address.
+// LeaderOptions are the options of a LeaderBuilder. The zero value is good.
 type LeaderOptions struct {
-	// Address returns where a participant listens, as host:port, and "" if that is not known. It must be quick.
-	// Default: the participant's ID, which is data of a node: everybody who may write to the line chooses it. Where
-	// that is not the servers alone, look the ID up in a list, or have TLS verify who answers.
-	Address func(incumbent.Participant) string
+	// Address returns where a leader listens, as host:port, and "" if that is not known. It must be quick. Default:
+	// what it advertises by LatchOptions.Advertise, or its ID if it advertises nothing. Both are data of nodes:
+	// everybody who may write to the line chooses them. Where that is not the servers alone, look them up in a list, or
+	// have TLS verify who answers.
+	Address func(incumbent.Leader) string
 	// Prefixes are those of plain elections at the path, as for incumbent.Client.Watch.
 	Prefixes []string
 }
@@ -38,7 +40,7 @@ type LeaderBuilder struct {
 // followed is a line that channels follow.
 type followed struct {
 	channels int
-	token    int64 // the highest that was seen; 0: none
+	token    int64 // of the leader that was seen last; 0: none
 }
 
 // Leaders returns a builder for channels to leaders. The client stays the caller's: close it after the channels.
@@ -48,7 +50,7 @@ type followed struct {
 // (incumbent.Lost), a session timeout after the last word from the ensemble.
 func Leaders(client *incumbent.Client, options LeaderOptions) *LeaderBuilder {
 	if options.Address == nil {
-		options.Address = func(p incumbent.Participant) string { return p.ID }
+		options.Address = func(l incumbent.Leader) string { return cmp.Or(l.Address, l.First.ID) }
 	}
 	return &LeaderBuilder{client: client, options: options, lines: map[string]*followed{}}
 }
@@ -78,10 +80,9 @@ func (b *LeaderBuilder) Build(t resolver.Target, cc resolver.ClientConn, _ resol
 	}
 	r := &leaderResolver{
 		channel: newChannel(cc, b.client, "the leader of "+path), builder: b, path: path,
-		firsts: map[string]incumbent.Participant{},
+		firsts: map[string]incumbent.Leader{},
 	}
 	b.open(path)
-	r.unlisten = b.client.OnConnection(r.connection)
 	r.follow.Go(r.watch)
 	return r, nil
 }
@@ -108,11 +109,12 @@ func (b *LeaderBuilder) note(path string, token int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if f := b.lines[path]; f != nil {
-		f.token = max(f.token, token)
+		f.token = token
 	}
 }
 
-// Token returns the highest token of a leader that the channels to this line have seen; 0 if they have seen none.
+// Token returns the token of the leader that the channels to this line have seen last; 0 if they have seen none. It
+// falls only if the ensemble was restored from a backup.
 func (b *LeaderBuilder) Token(path string) int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -125,17 +127,16 @@ func (b *LeaderBuilder) Token(path string) int64 {
 // leaderResolver follows one line for one channel.
 type leaderResolver struct {
 	*channel
-	builder  *LeaderBuilder
-	path     string
-	unlisten func()
-	closing  sync.Once
+	builder *LeaderBuilder
+	path    string
+	closing sync.Once
 
-	firsts map[string]incumbent.Participant // by kind of line; used by watch alone
+	firsts map[string]incumbent.Leader // by kind of line; used by watch alone
 }
 
 // watch follows the line until the resolver or the client is closed.
 func (r *leaderResolver) watch() {
-	for change, err := range r.client.Watch(r.ctx, r.path, r.builder.options.Prefixes...) {
+	for change, err := range r.client.WatchLeader(r.ctx, r.path, r.builder.options.Prefixes...) {
 		r.apply(change, err)
 	}
 	r.mu.Lock()
@@ -144,11 +145,17 @@ func (r *leaderResolver) watch() {
 }
 
 // apply takes a change of the line, or why it cannot be read.
-func (r *leaderResolver) apply(change incumbent.Change, err error) {
+func (r *leaderResolver) apply(change incumbent.Leader, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.client.Connection() == incumbent.Lost {
-		return // it was read before the loss: the feed yields again what is so afterwards
+	switch {
+	case r.client.Closed():
+		return // watch says so
+	case change.Unknown:
+		clear(r.firsts)
+		err = errors.Join(errors.New("no word from the ensemble for a session timeout"), r.client.Err())
+	case !change.Unconfirmed.IsZero():
+		return // for less than a session timeout
 	}
 	if err != nil {
 		r.fail(fmt.Errorf("incumbent: the leader of %s is not known: %w", r.path, err))
@@ -157,7 +164,7 @@ func (r *leaderResolver) apply(change incumbent.Change, err error) {
 	kind := change.Recipe + " " + change.Prefix
 	delete(r.firsts, kind)
 	if change.First.First {
-		r.firsts[kind] = change.First
+		r.firsts[kind] = change
 	}
 	addr, err := r.address(change)
 	if err != nil {
@@ -168,8 +175,8 @@ func (r *leaderResolver) apply(change incumbent.Change, err error) {
 }
 
 // address returns where the leader listens, or why that is not known.
-func (r *leaderResolver) address(change incumbent.Change) (string, error) {
-	var leader incumbent.Participant
+func (r *leaderResolver) address(change incumbent.Leader) (string, error) {
+	var leader incumbent.Leader
 	for _, leader = range r.firsts {
 	}
 	switch {
@@ -180,33 +187,21 @@ func (r *leaderResolver) address(change incumbent.Change) (string, error) {
 			change.Blocker.Path)
 	case len(r.firsts) == 0:
 		return "", fmt.Errorf("incumbent: nobody leads %s", r.path)
+	case leader.Err != nil:
+		return "", fmt.Errorf("incumbent: the address of the leader of %s is not known: %w", r.path, leader.Err)
 	}
-	r.builder.note(r.path, leader.Token)
+	r.builder.note(r.path, leader.First.Token)
 	addr := r.builder.options.Address(leader)
 	if _, port, err := net.SplitHostPort(addr); err != nil || port == "" {
-		return "", fmt.Errorf("incumbent: the leader of %s, %.64q, has the address %.64q: want host:port", r.path,
-			leader.ID, addr)
+		return "", fmt.Errorf("incumbent: the leader of %s, %.64q, has the address %.64q: want host:port, "+
+			"as LatchOptions.Advertise says it", r.path, leader.First.ID, addr)
 	}
 	return addr, nil
-}
-
-// connection takes a change of the client's connection.
-func (r *leaderResolver) connection(s incumbent.ConnectionState) {
-	if s != incumbent.Lost || r.client.Closed() {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.client.Connection() == incumbent.Lost {
-		r.fail(fmt.Errorf("incumbent: the leader of %s is not known: %w", r.path,
-			errors.Join(errors.New("no word from the ensemble for a session timeout"), r.client.Err())))
-	}
 }
 
 // Close ends the following. gRPC calls it.
 func (r *leaderResolver) Close() {
 	r.closing.Do(func() {
-		r.unlisten()
 		r.channel.Close()
 		r.builder.close(r.path)
 	})

@@ -108,8 +108,8 @@ func TestALeaderThatIsNotReached(t *testing.T) {
 		t.Fatal(err)
 	}
 	failing(t, conn, `the leader of `+line+`, "no address", has the address "no address": want host:port`)
-	known := incumbentgrpc.Leaders(c, incumbentgrpc.LeaderOptions{Address: func(p incumbent.Participant) string {
-		return map[string]string{"no address": a(t, srv)}[p.ID]
+	known := incumbentgrpc.Leaders(c, incumbentgrpc.LeaderOptions{Address: func(l incumbent.Leader) string {
+		return map[string]string{"no address": a(t, srv)}[l.First.ID]
 	}})
 	_, err = ask(bounded(t), dial(t, "incumbent-leader://"+line, known.DialOptions()...))
 	if !incumbentgrpc.Refused(err) {
@@ -246,7 +246,7 @@ func TestAWaitingCallEndsWithItsContext(t *testing.T) {
 	standby := start(t, srv.Addr(), "b")
 	c := open(t, incumbent.Config{Servers: srv.Addr()})
 	conn := dial(t, "incumbent-leader://"+line, incumbentgrpc.Leaders(c, incumbentgrpc.LeaderOptions{
-		Address: func(incumbent.Participant) string { return standby.addr },
+		Address: func(incumbent.Leader) string { return standby.addr },
 	}).DialOptions()...)
 	if _, err := ask(bounded(t), conn); !incumbentgrpc.Refused(err) || status.Code(err) != codes.Unavailable {
 		t.Errorf("a standby answers %v", err)

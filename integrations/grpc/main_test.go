@@ -132,14 +132,14 @@ type member struct {
 	ended  chan error // gets the result of Run
 }
 
-// start starts a member under the ID of its address.
+// start starts a member that advertises its address.
 func start(t *testing.T, zk string, id string) *member {
 	t.Helper()
 	m := &member{guard: incumbentgrpc.NewGuard(incumbentgrpc.GuardOptions{}), ended: make(chan error, 1)}
 	m.service = serve(t, id, m.guard)
 	m.client = open(t, incumbent.Config{Servers: zk})
 	var err error
-	if m.latch, err = m.client.Latch(line, incumbent.LatchOptions{ID: m.addr}); err != nil {
+	if m.latch, err = m.client.Latch(line, incumbent.LatchOptions{ID: id, Advertise: m.addr}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
