@@ -35,6 +35,7 @@
 //     function ([Work]) under each term.
 //   - [Selector]: runs a function for one term, then the next in line leads. Curator's LeaderSelector.
 //   - [Election]: a latch on plain names, n_0000000007, as in ZooKeeper's recipes.
+//   - [NodeElection], [NodeElectionOptions]: an election on one ephemeral node, as Hadoop's and many hand-made ones.
 //   - [JobElection]: the leader of an ElasticJob job, together with its Java instances.
 //   - [Job], [JobOptions], [JobMode]: one instance of such a job, which elects, deals the items and runs its own. An
 //     [Item] is what its function gets, [JobConfig] the job's configuration, [JobSchedule] and [Every] when items

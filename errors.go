@@ -46,7 +46,7 @@ var (
 		"open another Client, or use a Latch, or a Mutex that is not Plain")
 	// ErrPlainName: a guarded write needs a node's name with a GUID, which no other node
 	// ever has. The names of an Election and of a plain Mutex come again when the directory is
-	// deleted and created.
+	// deleted and created, and a NodeElection's whenever there is another leader.
 	ErrPlainName = errors.New("incumbent: no guarded write under a plain name, which another node may get later: use the " +
 		"token, or a Latch, or a Mutex that is not Plain")
 	// ErrLeadershipLost: this term of leadership, or this hold of a lock, is over, also if
@@ -347,7 +347,7 @@ const (
 	// that. The LostError's text has the server's code. The node still exists, and is read
 	// again: no other participant leads before it is deleted.
 	ReasonUnreadable = Reason(events.ReasonUnreadable)
-	// ReasonNodeChanged: another client wrote to the own node of a JobElection, its marker, which
+	// ReasonNodeChanged: another client wrote to the own node of a JobElection, its marker, or of a NodeElection. It
 	// still exists. No other participant leads before it is deleted. Other recipes go on.
 	ReasonNodeChanged = Reason(events.ReasonNodeChanged)
 	// ReasonSuspended: the connection is lost. The session may go on: another participant

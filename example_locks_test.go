@@ -277,3 +277,31 @@ func ExampleDoubleBarrier() {
 	// <nil>
 	// <nil>
 }
+
+func ExampleNodeElection() {
+	servers, stop := ensemble()
+	defer stop()
+	ctx := context.Background()
+	client := open(ctx, servers)
+	defer client.Close(ctx)
+
+	controller, err := client.NodeElection("/cluster/controller", incumbent.NodeElectionOptions{
+		Data: []byte(`{"brokerid":1}`), // what other programs of this election expect there
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	err = controller.Run(ctx, func(l *incumbent.Leadership) error {
+		holder, _, err := controller.Holder(l.Context())
+		fmt.Println(holder.Path, holder.ID, holder.Token == l.Token())
+		return err
+	})
+	fmt.Println(err)
+	_, there, _ := controller.Holder(ctx)
+	fmt.Println("held:", there)
+	// Output:
+	// /cluster/controller {"brokerid":1} true
+	// <nil>
+	// held: false
+}

@@ -180,20 +180,7 @@ func (j *JobElection) First(ctx context.Context) (Participant, bool, error) {
 
 // jobLeader reads which instance leads a job.
 func (c *Client) jobLeader(ctx context.Context, job string) (Participant, bool, error) {
-	path := machines.JobMarker(job)
-	data, stat, err := c.read(ctx, path)
-	refused := refusal(err)
-	switch {
-	case err == nil:
-		p := Participant{Recipe: machines.JobElectionRecipe.Name(), Path: path, ID: string(data), Token: stat.Czxid, Owner: stat.EphemeralOwner}
-		p.First = !p.Persistent()
-		return p, p.First, nil
-	case refused != nil && refused.Code == events.NoNode:
-		return Participant{}, false, nil
-	case refused != nil:
-		return Participant{}, false, refused
-	}
-	return Participant{}, false, err
+	return c.holder(ctx, machines.JobElectionRecipe.Name(), machines.JobMarker(job))
 }
 
 // RemoveLeader gives this instance's leadership up, and a leader is elected again, which

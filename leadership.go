@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
@@ -181,7 +180,7 @@ func (l *Leadership) Release() {
 // name is the term's alone. It protects data in this ensemble and nothing else; for other
 // stores there is the Token.
 //
-// Errors: ErrPlainName under an Election or a plain Mutex; a *LostError, which is ErrLeadershipLost (nothing
+// Errors: ErrPlainName under an Election, a NodeElection or a plain Mutex; a *LostError, which is ErrLeadershipLost (nothing
 // was written); ErrOutcomeUnknown (no reply came: read before you decide); ErrNotConnected and the
 // context's (nothing was sent); an *Error with ZooKeeper's code (nothing was written; the
 // results say which operation was refused).
@@ -236,24 +235,4 @@ func (l *Leadership) recordWrite(sent, zxid int64, err error) {
 		w.Refused = refused.Code
 	}
 	l.client.recorder.Note(events.Note{Write: &w}, 150+len(w.Path))
-}
-
-// lost returns the error of a term that ends now, or whose deadline has passed. This process
-// did not run for as long as paused says, if that is why.
-func (c *Client) lost(t *heldTerm, reason Reason, paused time.Duration) *LostError {
-	now := c.clock.Now()
-	until := c.belief.End(t.Session, now)
-	return &LostError{
-		Reason: reason, What: t.holder.what, Path: t.holder.path,
-		Node: t.Path, Token: t.Token, Session: t.Session, Paused: paused,
-		Led:           time.Duration(max(until-t.began, 0)),
-		BelievedUntil: clock.Wall(until - now),
-	}
-}
-
-// lostByClock returns the error of a term whose deadline has passed, before the loop ends it:
-// a pause of this process is named if it explains that.
-func (c *Client) lostByClock(t *heldTerm) *LostError {
-	why, paused := c.lapsed(t.Session)
-	return c.lost(t, why, paused)
 }

@@ -245,6 +245,26 @@ func (t *heldTerm) working() int {
 	return len(t.works)
 }
 
+// lost returns the error of a term that ends now, or whose deadline has passed. This process
+// did not run for as long as paused says, if that is why.
+func (c *Client) lost(t *heldTerm, reason Reason, paused time.Duration) *LostError {
+	now := c.clock.Now()
+	until := c.belief.End(t.Session, now)
+	return &LostError{
+		Reason: reason, What: t.holder.what, Path: t.holder.path,
+		Node: t.Path, Token: t.Token, Session: t.Session, Paused: paused,
+		Led:           time.Duration(max(until-t.began, 0)),
+		BelievedUntil: clock.Wall(until - now),
+	}
+}
+
+// lostByClock returns the error of a term whose deadline has passed, before the loop ends it:
+// a pause of this process is named if it explains that.
+func (c *Client) lostByClock(t *heldTerm) *LostError {
+	why, paused := c.lapsed(t.Session)
+	return c.lost(t, why, paused)
+}
+
 // The log's lines about a participant. All but closed have the level that outages gives
 // them; those about locks that go as planned are at debug level, because a busy lock has
 // thousands. All are written on the loop's goroutine.

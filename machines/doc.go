@@ -28,6 +28,8 @@
 //	readwrite.go    the two sides of a read-write lock
 //	leftover.go     what a server creates for an attempt that was given up is deleted
 //	semaphore.go    the semaphore: one machine for each acquisition; semaphore_actions.go what its rows do
+//	fixednode.go    a contender for one node with a fixed name, the marker, and the rows of all of them
+//	nodeelection.go  the election on one node; nodeelection_actions.go what its rows do
 //	jobelection.go  Elastic-Job's election; jobelection_actions.go, jobelection_seal.go what its rows do
 //	jobnodes.go     ElasticJob's nodes below a job's, and how items are dealt; jobconfig.go, jobyaml.go what a job's
 //	                configuration says
@@ -62,7 +64,7 @@ import "github.com/incumbent-go/incumbent/engine"
 
 // Recipes returns every recipe that a loop or a replay has to know.
 func Recipes() []engine.Recipe {
-	return []engine.Recipe{SessionRecipe, LatchRecipe, SelectorRecipe, MutexRecipe, ReadWriteRecipe, SemaphoreRecipe, ElectionRecipe, LeaderWatchRecipe, JobElectionRecipe,
+	return []engine.Recipe{SessionRecipe, LatchRecipe, SelectorRecipe, MutexRecipe, ReadWriteRecipe, SemaphoreRecipe, ElectionRecipe, LeaderWatchRecipe, JobElectionRecipe, NodeElectionRecipe,
 		JobDealerRecipe,
 		PersistentRecipe, MembershipRecipe, BarrierRecipe, GateRecipe, DoubleBarrierRecipe, RequestRecipe, ProducerRecipe, ConsumerRecipe,
 		JobWorkerRecipe, DeletionRecipe, NodewatchRecipe, TreeCacheRecipe, NumberRecipe, LeftoverRecipe}

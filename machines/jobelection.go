@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/incumbent-go/incumbent/engine"
@@ -16,17 +17,11 @@ import (
 var JobElectionRecipe = engine.NewRecipe(jobElectionChart, newJobElection)
 
 // jobElection is one instance that takes part in a job's election. Its own node is the marker, which
-// has a fixed name. So nothing is done to the marker by name alone: the guards of a write, and the
-// deletion, also name its version and the seal.
+// has a fixed name. The guards of a write, and the deletion, also name its seal.
 type jobElection struct {
-	contender
-	marker string // the marker's path
-
-	sublatch // the latch
+	fixedNode // the marker
+	sublatch  // the latch
 	seal
-	foreignNode // the marker of another instance
-
-	version int32 // the marker's, while it is ours
 
 	dealer  events.ID         // the machine that deals, and says whether this instance may stand; "": none is open
 	dealing map[string]string // its options; nil: there is to be none
@@ -36,9 +31,8 @@ func newJobElection(open events.Event) (*jobElection, error) {
 	job := open.Path
 	open.Path = job + "/" + jobDir
 	o := options{values: open.Options}
-	c := &jobElection{contender: newContender(open, &o), marker: JobMarker(job),
-		foreignNode: foreignNode{foreign: JobMarker(job)},
-		sublatch:    sublatch{oneFlight: o.flag("oneFlight"), resume: o.flag("resume")}}
+	c := &jobElection{fixedNode: newFixedNode(open, &o, JobMarker(job)),
+		sublatch: sublatch{oneFlight: o.flag("oneFlight"), resume: o.flag("resume")}}
 	server, deals := o.text("server", ""), o.flag("deals")
 	if server != "" || deals {
 		c.mostFailures = 1
@@ -52,12 +46,6 @@ func newJobElection(open events.Event) (*jobElection, error) {
 const (
 	standby  engine.State = "standby"  // another instance leads
 	checking engine.State = "checking" // the latch is held: the marker is read again
-)
-
-var (
-	running = from{looking, standby, queueing, checking, marking, confirming, leading, draining, leaving, suspended, pausing}
-	// electing are the states between the start and a term.
-	electing = from{looking, standby, queueing, checking, marking, confirming}
 )
 
 var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
@@ -93,11 +81,10 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		events.LatchHeld, events.LatchLost, events.LatchFailed, events.LatchClosed, events.NodeGone,
 		events.HealthChecked, events.WorkReturned, events.WorkDrained, events.TimerFired,
 	},
-	Rows: []engine.Row[jobElection]{
+	Rows: slices.Concat([]engine.Row[jobElection]{
 		{From: from{latent}, On: on(events.CommandStart), When: (*jobElection).attached, To: looking,
 			Do: (*jobElection).beginWithDealer, Then: (*jobElection).look},
 		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*jobElection).beginWithDealer},
-		{From: running, On: on(events.CommandStart), To: engine.Stay, Do: (*jobElection).refuseStart},
 
 		// Who leads?
 		{From: from{looking, leaving}, On: on(events.ReplyChildren), When: (*jobElection).listed, To: engine.Stay, Do: (*jobElection).noteSeal},
@@ -127,11 +114,8 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		{From: from{confirming}, On: on(events.ReplyMulti), To: pausing, Do: (*jobElection).failAndYield},
 
 		// May this instance stand?
-		{From: from{leading}, On: on(events.HealthChecked), When: (*jobElection).failsCheck, To: draining,
-			Do: (*jobElection).stepDownUnhealthy},
 		{From: append(from{suspended, pausing}, electing...), On: on(events.HealthChecked),
 			When: (*jobElection).failsCheck, To: deciding, Do: (*jobElection).withhold},
-		{From: running, On: on(events.HealthChecked), To: engine.Stay, Do: (*jobElection).noteHealth},
 
 		// The latch, and the marker written under it.
 		{From: from{queueing}, On: on(events.LatchHeld), To: checking, Do: (*jobElection).noteHeld, Then: (*jobElection).readUnderLatch},
@@ -148,44 +132,20 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 
 		// Watches on the marker.
 		{From: from{standby, queueing, confirming}, On: on(events.WatchDeleted, events.WatchChanged), To: looking, Do: (*jobElection).look},
-		{From: from{standby}, On: on(events.TimerFired), To: standby, Do: (*jobElection).readMarker},
-		{From: from{standby}, On: on(events.WatchChildren), To: standby, Do: (*jobElection).watchDirectory},
 		{From: from{queueing}, On: on(events.WatchCreated), To: looking, Do: (*jobElection).look},
 		{From: from{leading}, On: on(events.WatchDeleted), To: draining, Do: (*jobElection).endBelief},
 		{From: from{leading}, On: on(events.WatchChanged), To: draining, Do: (*jobElection).forgetSeal, Then: (*jobElection).stepDown},
-		{From: from{leading}, On: on(events.ReplyStat), When: (*jobElection).unchanged, To: leading},
-		{From: from{leading}, On: on(events.ReplyStat, events.ConnectionUnconfirmed), To: draining, Do: (*jobElection).stepDown},
+
+		{From: from{leading}, On: on(events.CommandResign), To: draining, Do: (*jobElection).resign},
 
 		// The connection.
-		{From: electing, On: on(events.ConnectionSuspended), To: suspended, Do: (*jobElection).dropAllButCreate},
-		{From: from{leading}, On: on(events.ConnectionSuspended), When: (*jobElection).ridesOut, To: leading, Do: (*jobElection).dropPending},
-		{From: from{leading}, On: on(events.ConnectionSuspended), To: draining, Do: (*jobElection).stepDownSuspended},
-		{From: from{leaving}, On: on(events.ConnectionSuspended), To: leaving, Do: (*jobElection).dropAllButCreate},
 		{From: electing, On: on(events.ConnectionLost), To: suspended, Do: (*jobElection).loseMarker},
 		{From: from{leading}, On: on(events.ConnectionLost), To: draining, Do: (*jobElection).stepDownLost, Then: (*jobElection).drop},
 		{From: from{leaving}, On: on(events.ConnectionLost), To: leaving, Do: (*jobElection).loseMarkerLeaving},
 		{From: from{draining, pausing, suspended}, On: on(events.ConnectionLost), To: engine.Stay, Do: (*jobElection).loseMarker},
-		{From: from{suspended}, On: on(events.ConnectionAttached), To: deciding, Do: (*jobElection).noteSession},
-		{From: from{leading}, On: on(events.ConnectionAttached), To: leading, Do: (*jobElection).attachReread},
 		{From: from{leaving}, On: on(events.ConnectionAttached), To: leaving, Do: (*jobElection).noteSession, Then: (*jobElection).clear},
-		{From: from{draining}, On: on(events.ConnectionAttached), To: draining, Do: (*jobElection).noteSession},
-		{From: from{pausing}, On: on(events.ConnectionAttached), To: pausing, Do: (*jobElection).noteSession, Then: (*jobElection).endPause},
-		{From: from{pausing}, On: on(events.ConfirmationCounts), To: pausing, Do: (*jobElection).endPause},
-
-		// The user's commands, and the work of a term.
-		{From: from{leading}, On: on(events.CommandAwait), When: (*jobElection).expired, To: leading, Do: (*jobElection).await},
-		{From: from{leading}, On: on(events.CommandAwait), To: leading, Do: (*jobElection).grant},
-		{From: but(running, leading), On: on(events.CommandAwait), To: engine.Stay, Do: (*jobElection).await},
-		{From: from{latent}, On: on(events.CommandAwait), To: latent, Do: (*jobElection).refuseLatent},
-		{From: running, On: on(events.CommandCancel), To: engine.Stay, Do: (*jobElection).cancel},
-		{From: from{leading}, On: on(events.CommandResign), To: draining, Do: (*jobElection).resign},
-		{From: but(running, leading), On: on(events.CommandResign), To: engine.Stay, Do: (*jobElection).refuseResign},
-		{From: from{latent}, On: on(events.CommandResign), To: latent, Do: (*jobElection).refuseLatent},
-		{From: from{leading, draining}, On: on(events.WorkReturned), To: engine.Stay, Do: (*jobElection).workDone},
 
 		// What comes next: after a pause, an outage, a term, or the end of the marker.
-		{From: from{pausing}, On: on(events.TimerFired), To: deciding},
-		{From: from{draining}, On: on(events.WorkDrained), To: deciding},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobElection).mustClean, To: leaving, Do: (*jobElection).clear},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobElection).isClosing, To: closed,
 			Do: (*jobElection).finishWithDealer},
@@ -202,7 +162,6 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		{From: append(from{suspended, pausing}, electing...), On: on(events.CommandClose), When: (*jobElection).hasMarkerOrLatch, To: leaving, Do: (*jobElection).withdraw, Then: (*jobElection).clear},
 		{From: append(from{latent, suspended, pausing}, electing...), On: on(events.CommandClose), To: closed,
 			Do: (*jobElection).withdraw, Then: (*jobElection).finishWithDealer},
-		{From: from{leading}, On: on(events.CommandClose), To: draining, Do: (*jobElection).closeStepDown},
 		{From: from{draining, leaving}, On: on(events.CommandClose), To: engine.Stay, Do: (*jobElection).withdraw},
 		{From: from{leaving}, On: on(events.ReplyStat), When: (*jobElection).markerOurs, To: leaving, Do: (*jobElection).deleteMarker},
 		{From: from{leaving}, On: on(events.ReplyStat), When: (*jobElection).markerNotOurs, To: leaving, Do: (*jobElection).endMarkerTerm},
@@ -217,8 +176,8 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		{From: from{leaving}, On: on(events.NodeGone), When: (*jobElection).isClosing, To: closed,
 			Do: (*jobElection).finishWithDealer},
 		{From: from{leaving}, On: on(events.NodeGone), To: deciding},
-	},
-	Ignores: []engine.Ignore{
+	}, engine.Lift(fixedNodeRows, (*jobElection).onFixedNode)),
+	Ignores: append([]engine.Ignore{
 		{In: from{latent}, On: []events.Kind{
 			events.CommandCancel, events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren,
 			events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.ConfirmationCounts,
@@ -227,14 +186,5 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 			Why: "nothing was sent before the start, and the start event has the session"},
 		{In: from{looking, checking, marking, draining, leaving, suspended, pausing}, On: []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged},
 			Why: "the marker is read, written or deleted by its version before anything is decided"},
-		{In: but(running, standby), On: []events.Kind{events.WatchChildren}, Why: "the directory is watched only while another instance leads"},
-		{In: from{standby, confirming, leading}, On: []events.Kind{events.WatchCreated}, Why: "the marker that is watched exists already"},
-		{In: electing, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
-		{In: from{draining, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended}, Why: "nothing is believed, and all is read again"},
-		{In: but(running, leading), On: []events.Kind{events.ConnectionUnconfirmed}, Why: "nothing is believed, and a term begins only with a confirmation"},
-		{In: but(running, pausing), On: []events.Kind{events.ConfirmationCounts}, Why: "only a pause after a failure ends with it"},
-		{In: but(running, leaving), On: []events.Kind{events.NodeGone}, Why: "the machine sends it to itself only while leaving"},
-		{In: but(running, leading, draining), On: []events.Kind{events.WorkReturned}, Why: "work runs only while leading or draining"},
-		{In: but(running, draining), On: []events.Kind{events.WorkDrained}, Why: "the machine sends it to itself only while leading ends"},
-	},
+	}, fixedNodeIgnores...),
 })

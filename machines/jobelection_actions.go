@@ -19,46 +19,9 @@ func (c *jobElection) listed(ev events.Event) bool {
 	return ev.Code == events.OK || ev.Code == events.NoNode
 }
 
-// markerAbsent reports whether there is no marker: no instance leads.
-func (c *jobElection) markerAbsent(ev events.Event) bool {
-	return ev.Path == c.marker && ev.Code == events.NoNode
-}
-
 // markerAbsentLatchHeld reports whether there is no marker while this machine holds the latch.
 func (c *jobElection) markerAbsentLatchHeld(ev events.Event) bool {
 	return c.markerAbsent(ev) && c.latchNode != ""
-}
-
-// markerPresent reports whether there is a marker.
-func (c *jobElection) markerPresent(ev events.Event) bool {
-	return ev.Path == c.marker && ev.Code == events.OK && ev.Stat != nil
-}
-
-// markerPersistent reports whether no session owns the marker: it is never deleted by itself.
-func (c *jobElection) markerPersistent(ev events.Event) bool {
-	return c.markerPresent(ev) && !ev.Stat.Ephemeral()
-}
-
-// markerOurs reports whether this session owns the marker. Then it is ours, because a client has one
-// election for each job.
-func (c *jobElection) markerOurs(ev events.Event) bool {
-	return c.markerPresent(ev) && ev.Stat.EphemeralOwner == c.owner
-}
-
-// markerNotOurs reports whether the marker is gone, or another session's.
-func (c *jobElection) markerNotOurs(ev events.Event) bool {
-	return c.markerAbsent(ev) || c.markerPresent(ev)
-}
-
-// lostMarkerAgain reports whether the marker that this machine wrote is gone, and the next one has to
-// wait.
-func (c *jobElection) lostMarkerAgain(ev events.Event) bool {
-	return c.markerAbsent(ev) && c.own != "" && c.lostAgain(ev)
-}
-
-// markerBelowFloor reports whether the marker is ours and its token is below the floor.
-func (c *jobElection) markerBelowFloor(ev events.Event) bool {
-	return c.markerOurs(ev) && ev.Stat.Czxid < c.tokenFloor
 }
 
 // mayLeadByMarker reports whether the marker and its seal are ours and a confirmation counts.
@@ -68,16 +31,6 @@ func (c *jobElection) mayLeadByMarker(ev events.Event) bool {
 
 // resealed reports whether the marker was given another seal.
 func (c *jobElection) resealed(ev events.Event) bool { return ev.Code == events.OK && !c.sealed }
-
-// unchanged reports whether the marker is still the one that the term depends on.
-func (c *jobElection) unchanged(ev events.Event) bool {
-	return c.markerOurs(ev) && ev.Stat.Czxid == c.token && ev.Stat.Version == c.version
-}
-
-// markerConfirmed reports whether a confirmation lets this instance lead.
-func (c *jobElection) markerConfirmed(ev events.Event) bool {
-	return ev.Code == events.OK && confirmed(ev)
-}
 
 // lostRace reports whether a transaction came too late: the marker, a seal or the latch's node has
 // changed.
@@ -142,13 +95,6 @@ func (c *jobElection) release(out *engine.Outbox) {
 	c.sealed, c.version = false, 0
 }
 
-// noteMarker notes a marker that is ours.
-func (c *jobElection) noteMarker(ev events.Event, out *engine.Outbox) {
-	c.own, c.unknown = base(c.marker), false
-	c.owned, c.watched = true, true
-	c.token, c.version = ev.Stat.Czxid, ev.Stat.Version
-}
-
 // beginMarkerTerm begins a term, when the marker was read or after a confirmation.
 func (c *jobElection) beginMarkerTerm(ev events.Event, out *engine.Outbox) {
 	if ev.Kind == events.ReplyStat {
@@ -158,13 +104,6 @@ func (c *jobElection) beginMarkerTerm(ev events.Event, out *engine.Outbox) {
 	c.closeLatch(out)
 	c.beginTerm(ev, out)
 	c.tellDealer(events.Event{Kind: events.TermBegun, Ops: c.termChecks()}, out)
-}
-
-// wantTermHeartbeats asks for heartbeats that check the guards of the term, or the marker's name while
-// there are no guards.
-func (c *jobElection) wantTermHeartbeats(guards []events.Op, out *engine.Outbox) {
-	c.guards, c.heartbeating = guards, true
-	out.Tell(events.SessionMachine, events.Event{Kind: events.HeartbeatWanted, Name: c.id, Path: c.marker, Ops: guards})
 }
 
 // confirmByWrite asks for a write through the quorum before a term begins. If somebody deleted the
@@ -209,13 +148,6 @@ func (c *jobElection) failAndYield(ev events.Event, out *engine.Outbox) {
 	c.closeLatch(out)
 	ev.Path = cmp.Or(ev.Path, c.marker)
 	c.failAndBackOff(ev, out)
-}
-
-// noteMarkerLost counts the marker that this machine wrote, if there was one: it is gone.
-func (c *jobElection) noteMarkerLost(ev events.Event) {
-	if c.own != "" {
-		c.countDeletion(ev)
-	}
 }
 
 // loseOwnMarker forgets the marker that somebody deleted before the term began.
@@ -293,12 +225,6 @@ func (c *jobElection) endBelief(ev events.Event, out *engine.Outbox) {
 // drop forgets a marker that ended with the session.
 func (c *jobElection) drop(ev events.Event, out *engine.Outbox) { c.release(out) }
 
-// attachReread notes the new connection and reads the marker, while belief rides a disconnect out.
-func (c *jobElection) attachReread(ev events.Event, out *engine.Outbox) {
-	c.noteSession(ev, out)
-	out.With(engine.Watch).Exists(c.marker)
-}
-
 // clear makes sure that no marker of ours is left, as soon as there is a connection. It deletes the
 // marker with its seal, or looks for both.
 func (c *jobElection) clear(ev events.Event, out *engine.Outbox) {
@@ -354,13 +280,6 @@ func (c *jobElection) noteLatchGone(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// clearLater deletes the marker again after a pause, because the server refused.
-func (c *jobElection) clearLater(ev events.Event, out *engine.Outbox) {
-	out.DropPending()
-	c.announce(ev.Code, "delete "+c.marker+": "+string(ev.Code), ev, out)
-	out.Timer(deleteAgainTimer, c.backOffForever(ev))
-}
-
 // rejectMarker gives up a marker whose token is below the floor.
 func (c *jobElection) rejectMarker(ev events.Event, out *engine.Outbox) {
 	c.noteMarker(ev, out)
@@ -374,10 +293,4 @@ func (c *jobElection) rejectMarker(ev events.Event, out *engine.Outbox) {
 func (c *jobElection) withdraw(ev events.Event, out *engine.Outbox) {
 	c.close(ev, out)
 	c.closeLatch(out)
-}
-
-// answerResign answers the resign whose marker is gone, and forgets that the retry policy gave up.
-func (c *jobElection) answerResign(ev events.Event, out *engine.Outbox) {
-	c.nextIntent, c.gaveUp = keepPlace, false
-	c.answerMove(out)
 }

@@ -7,26 +7,11 @@ import (
 
 // A job election while another instance leads.
 
-// markerHidden reports whether there is a marker that may not be read, and it is another instance's.
-func (c *jobElection) markerHidden(ev events.Event) bool {
-	return c.foreignHidden(ev) && !c.mayHaveNode(ev)
-}
-
-// refused reports whether a request failed, for any reason.
-func (c *jobElection) refused(ev events.Event) bool { return ev.Code != events.OK }
-
 // follow leaves the job to another instance.
 func (c *jobElection) follow(ev events.Event, out *engine.Outbox) {
 	c.noteMarkerLost(ev)
 	c.settle(out)
 	c.clearFailure(out)
-}
-
-// readMarker asks whether the other instance's marker may be read: else no event says that it is deleted. The watch is
-// set again, too: a server that refused exists has set none.
-func (c *jobElection) readMarker(ev events.Event, out *engine.Outbox) {
-	out.With(engine.Watch).Get(c.marker)
-	recheckForeign(c.timeout, &c.jitter, out)
 }
 
 // followPersistent reports a marker that no session owns, and follows it.

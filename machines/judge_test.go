@@ -14,9 +14,10 @@ type judge struct {
 	engine  *engine.Engine
 	session *session
 	members map[events.ID]*contender
-	places  map[events.ID]*place       // those of the members that stand in a line
-	stands  map[events.ID]*jobElection // those of the members that stand for a job
-	permits map[events.ID]*semaphore   // those that want permits
+	places  map[events.ID]*place        // those of the members that stand in a line
+	stands  map[events.ID]*jobElection  // those of the members that stand for a job
+	nodes   map[events.ID]*nodeElection // those that stand for a node
+	permits map[events.ID]*semaphore    // those that want permits
 	known   map[events.ID]bool
 
 	leads map[events.ID]bool
@@ -36,7 +37,7 @@ type judge struct {
 
 // newJudge is a judge of all recipes, with a plant in some of them unless it is nil.
 func newJudge(p *plant) *judge {
-	j := &judge{members: map[events.ID]*contender{}, places: map[events.ID]*place{}, stands: map[events.ID]*jobElection{}, permits: map[events.ID]*semaphore{}, known: map[events.ID]bool{}, leads: map[events.ID]bool{}, held: map[*contender]string{},
+	j := &judge{members: map[events.ID]*contender{}, places: map[events.ID]*place{}, stands: map[events.ID]*jobElection{}, nodes: map[events.ID]*nodeElection{}, permits: map[events.ID]*semaphore{}, known: map[events.ID]bool{}, leads: map[events.ID]bool{}, held: map[*contender]string{},
 		open: map[events.ID]map[uint64]events.Kind{}, asked: map[events.ID]map[uint64]events.Request{},
 		armed: map[events.ID]map[string]bool{}, due: map[events.ID]map[uint64]int64{}, facts: map[events.ID]*facts{}}
 	note := func(p *place) { j.members[events.ID(p.id)], j.places[events.ID(p.id)] = &p.contender, p }
@@ -66,6 +67,14 @@ func newJudge(p *plant) *judge {
 					j.members[events.ID(s.id)], j.permits[events.ID(s.id)] = &s.contender, s
 				}
 				return s, err
+			})
+		case "nodeelection":
+			recipes[i] = engine.NewRecipe(nodeElectionChart, func(open events.Event) (*nodeElection, error) {
+				e, err := newNodeElection(open)
+				if err == nil {
+					j.members[events.ID(e.id)], j.nodes[events.ID(e.id)] = &e.contender, e
+				}
+				return e, err
 			})
 		case "jobelection":
 			recipes[i] = engine.NewRecipe(jobElectionChart, func(open events.Event) (*jobElection, error) {
@@ -310,6 +319,9 @@ func (j *judge) member(id events.ID) {
 	}
 	if c := j.stands[id]; c != nil {
 		awake = j.jobElection(c, state, owed, attached, awake)
+	}
+	if e := j.nodes[id]; e != nil {
+		awake = j.fixedNode(&e.fixedNode, state, owed, attached, awake)
 	}
 	if s := j.permits[id]; s != nil {
 		awake = j.semaphore(s, state, owed, attached, awake)

@@ -12,25 +12,34 @@ import (
 // it never has more than one latch that is not on its way out.
 func (j *judge) jobElection(c *jobElection, state engine.State, owed map[events.Kind]bool, attached, awake bool) bool {
 	j.sublatch(c.id, &c.sublatch)
-	watched := j.armed[events.ID(c.id)][c.marker]
+	switch state {
+	case checking:
+		return owed[events.ReplyStat] || owed[events.ReplyChildren]
+	case queueing:
+		return j.armed[events.ID(c.id)][c.marker] && c.latch != ""
+	case leaving:
+		awake = c.openLatches > 0
+	}
+	return j.fixedNode(&c.fixedNode, state, owed, attached, awake)
+}
+
+// fixedNode is what differs where leadership is a node with a fixed name.
+func (j *judge) fixedNode(f *fixedNode, state engine.State, owed map[events.Kind]bool, attached, awake bool) bool {
 	switch state {
 	case looking:
 		return owed[events.ReplyStat]
-	case checking:
-		return owed[events.ReplyStat] || owed[events.ReplyChildren]
 	case marking:
 		return owed[events.ReplyMulti]
 	case confirming:
 		return owed[events.ReplyMulti] || owed[events.TimerFired]
 	case standby:
-		if c.hidden { // only the directory's watch fires
-			watched = j.armed[events.ID(c.id)][c.ownDir+"/"] || owed[events.ReplyChildren]
+		watched := j.armed[events.ID(f.id)][f.marker]
+		if f.hidden { // only the directory's watch fires
+			watched = j.armed[events.ID(f.id)][f.ownDir+"/"] || owed[events.ReplyChildren]
 		}
 		return owed[events.TimerFired] && (watched || owed[events.ReplyStat])
-	case queueing:
-		return watched && c.latch != ""
 	case leaving:
-		return !attached || owed[events.ReplyStat] || owed[events.ReplyMulti] || owed[events.TimerFired] || c.openLatches > 0
+		return awake || !attached || owed[events.ReplyStat] || owed[events.ReplyMulti] || owed[events.TimerFired]
 	}
 	return awake
 }

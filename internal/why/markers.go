@@ -8,8 +8,9 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// The nodes of all leaders of a job have one path: markers. Each is written while a latch is held, whose nodes are in
-// the directory latch below the line's. So the numbers of those show that somebody may have led whose log is not here.
+// The nodes of all leaders of a job, or of an election on one node, have one path: markers. A job's is written while a
+// latch is held, whose nodes are in the directory latch below the line's. So the numbers of those show that somebody may
+// have led whose log is not here.
 
 // marker is a leader's node with a fixed name, as a client saw it.
 type marker struct {
@@ -23,7 +24,7 @@ type marker struct {
 func (l *Log) addMarker(r events.Record) {
 	ev := r.Event
 	if ev.Kind != events.ReplyStat || ev.Code != events.OK || ev.Stat == nil || !ev.Stat.Ephemeral() ||
-		!strings.HasSuffix(ev.Path, markerEnd) {
+		!strings.HasSuffix(ev.Path, markerEnd) && l.machineOf(r.Machine).recipe != nodeElection {
 		return
 	}
 	i := slices.IndexFunc(l.markers, func(m marker) bool { return m.path == ev.Path && m.czxid == ev.Stat.Czxid })
@@ -66,5 +67,5 @@ func (l *Log) markerAt(path string, seq uint64) (czxid int64) {
 // isEndOf reports whether a sighting of a client shows the end of a term's node: of a marker, if the client had seen
 // that one.
 func (l *Log) isEndOf(t *Term, g sighting) bool {
-	return g.path == t.Node && (t.Recipe != "jobelection" || l.markerAt(g.path, g.seq) == t.Token)
+	return g.path == t.Node && (!fixedName(t.Recipe) || l.markerAt(g.path, g.seq) == t.Token)
 }

@@ -84,7 +84,7 @@ func (h *history) findLines() []*line {
 			n := byKey[key]
 			if n == nil {
 				n = &line{dir: t.Dir, kind: k.kind, path: t.Dir, permits: t.Recipe == "semaphore"}
-				if (n.permits || t.Recipe == "jobelection") && m.path != "" {
+				if (n.permits || fixedName(t.Recipe)) && m.path != "" {
 					n.path = m.path
 				}
 				byKey[key] = n

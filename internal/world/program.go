@@ -44,7 +44,8 @@ var playable = map[string]usage{
 
 // unlisted are those of tests: the instance that led a job leads it again, so that there is little to see.
 var unlisted = map[string]usage{
-	"jobelection": {acquire: events.CommandAwait, release: events.CommandResign},
+	"nodeelection": {acquire: events.CommandAwait, release: events.CommandResign},
+	"jobelection":  {acquire: events.CommandAwait, release: events.CommandResign},
 }
 
 // usage returns how the program's recipe is used, and whether that is known.

@@ -169,7 +169,7 @@ func TestZeroHandles(t *testing.T) {
 // A function that is added to a handle that no client made would never be called: that panics, too.
 func TestListenersOfZeroHandles(t *testing.T) {
 	for _, zero := range []any{&incumbent.Latch{}, &incumbent.Selector{}, &incumbent.Election{},
-		&incumbent.JobElection{}, &incumbent.Client{}} {
+		&incumbent.JobElection{}, &incumbent.NodeElection{}, &incumbent.Client{}} {
 		for _, name := range []string{"AddListener", "OnConnection"} {
 			f := reflect.ValueOf(zero).MethodByName(name)
 			if !f.IsValid() {
@@ -240,6 +240,7 @@ func everything(t *testing.T, ctx context.Context, c *incumbent.Client) (handles
 		must(queue.AtMostOnce(func(context.Context, incumbent.Delivery[string]) {}, incumbent.ConsumerOptions{})),
 		must(c.Selector("/s", func(*incumbent.Leadership) error { return nil },
 			incumbent.SelectorOptions{})), must(c.Election("/e", "n_", incumbent.LatchOptions{})),
+		must(c.NodeElection("/active", incumbent.NodeElectionOptions{})),
 		must(c.JobElection("/job", incumbent.LatchOptions{})), must(c.Job("/items",
 			incumbent.JobOptions{})), must(c.Semaphore("/sem", 1,
 			incumbent.SemaphoreOptions{})), must(c.Barrier("/b")), must(c.Gate("/g")),

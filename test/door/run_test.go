@@ -54,8 +54,11 @@ func TestRunEndsWithTheWork(t *testing.T) {
 			"ended its goroutine and did not return"},
 	} {
 		for recipe, make := range map[string]func(*node) runner{
-			"Latch":       func(n *node) runner { return must(n.Latch("/line", incumbent.LatchOptions{})) },
-			"Election":    func(n *node) runner { return must(n.Election("/line", "n_", incumbent.LatchOptions{})) },
+			"Latch":    func(n *node) runner { return must(n.Latch("/line", incumbent.LatchOptions{})) },
+			"Election": func(n *node) runner { return must(n.Election("/line", "n_", incumbent.LatchOptions{})) },
+			"NodeElection": func(n *node) runner {
+				return must(n.NodeElection("/line", incumbent.NodeElectionOptions{}))
+			},
 			"JobElection": func(n *node) runner { return must(n.JobElection("/line", incumbent.LatchOptions{})) },
 		} {
 			t.Run(recipe+"/"+name, func(t *testing.T) {

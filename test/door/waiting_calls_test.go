@@ -20,7 +20,7 @@ type waitingCall struct {
 // withoutMachine are the calls whose requests no machine sends.
 var withoutMachine = map[string]bool{
 	"Latch.Participants": true, "Latch.First": true, "Election.Participants": true, "Election.First": true,
-	"Selector.Participants": true, "Selector.First": true, "JobElection.First": true, "Job.First": true,
+	"Selector.Participants": true, "Selector.First": true, "JobElection.First": true, "Job.First": true, "NodeElection.Holder": true,
 	"Job.Config": true, "Job.Items": true, "JobElection.HasLeader": true, "Mutex.Participants": true,
 	"Mutex.Revoke": true, "ReadWriteLock.Participants": true, "ReadWriteLock.Revoke": true, "Semaphore.Agreed": true,
 	"Semaphore.SetLimit": true, "Semaphore.Holders": true, "Semaphore.Waiting": true, "IDQueue.Remove": true,
@@ -53,10 +53,11 @@ func electionCalls(t *testing.T, c *incumbent.Client) []waitingCall {
 	running := must(c.Latch("/running", incumbent.LatchOptions{}))
 	election := must(c.Election("/election", "n_", incumbent.LatchOptions{}))
 	job := must(c.JobElection("/job", incumbent.LatchOptions{}))
+	active := must(c.NodeElection("/active", incumbent.NodeElectionOptions{}))
 	selector := must(c.Selector("/selector", func(*incumbent.Leadership) error { return nil },
 		incumbent.SelectorOptions{}))
 	items := must(c.Job("/items", incumbent.JobOptions{Mode: incumbent.JobWatches}))
-	fails(t, errors.Join(latch.Start(), election.Start(), job.Start()))
+	fails(t, errors.Join(latch.Start(), election.Start(), job.Start(), active.Start()))
 	return []waitingCall{
 		{name: "Latch.Await", called: "await /latch", hangs: enrols,
 			do: func(ctx context.Context) error { return err(latch.Await(ctx)) }},
@@ -70,6 +71,10 @@ func electionCalls(t *testing.T, c *incumbent.Client) []waitingCall {
 			do: func(ctx context.Context) error { return err(election.Participants(ctx)) }},
 		{name: "Election.First", called: "list /election", hangs: silence,
 			do: func(ctx context.Context) error { return err2(election.First(ctx)) }},
+		{name: "NodeElection.Await", called: "await /active", hangs: "the node is being read",
+			do: func(ctx context.Context) error { return err(active.Await(ctx)) }},
+		{name: "NodeElection.Holder", called: "read /active", hangs: silence,
+			do: func(ctx context.Context) error { return err2(active.Holder(ctx)) }},
 		{name: "JobElection.Await", called: "await /job", hangs: "the marker is being read",
 			do: func(ctx context.Context) error { return err(job.Await(ctx)) }},
 		{name: "JobElection.ElectLeader", called: "elect leader /job", hangs: "the marker is being read",

@@ -138,7 +138,7 @@ var withoutWait = map[string]string{
 	"Client.WatchChildren": "a feed", "Client.WatchMembers": "a feed", "Membership.Watch": "a feed",
 	"SharedCount.Watch": "a feed", "TreeCache.Changes": "a feed", "Client.Probe": "TestALoopThatHangsFailsTheProbe",
 	"Client.WaitConnected": "TestWaitConnectedSaysWhy", "Election.Run": "as Latch.Run",
-	"JobElection.Run": "as Latch.Run", "Latch.Resign": "TestCallsUnderATerm", "Election.Resign": "as Latch.Resign",
+	"JobElection.Run": "as Latch.Run", "NodeElection.Run": "as Latch.Run", "NodeElection.Resign": "as Latch.Resign", "Latch.Resign": "TestCallsUnderATerm", "Election.Resign": "as Latch.Resign",
 	"JobElection.RemoveLeader": "as Latch.Resign", "DoubleBarrier.Leave": "TestMeetingsSayWhy",
 	"Leadership.Write": "TestCallsUnderATerm", "Hold.Write": "as Leadership.Write",
 	"WriteHold.Write": "as Leadership.Write", "Hold.Unlock": "TestCallsUnderATerm",

@@ -76,7 +76,8 @@ var doors = map[string]string{
 	"jobdealer":     "jobelection.go", // the election opens it
 	"jobworker":     "jobrun.go",
 	"election":      "latch.go",
-	"leftover":      "client.go", // a line of the log is all that users see of it
+	"deletion":      "barrier.go", // both are about the end of a node
+	"leftover":      "client.go",  // a line of the log is all that users see of it
 	"membership":    "persistent.go",
 	"gate":          "barrier.go",
 	"doublebarrier": "barrier.go",

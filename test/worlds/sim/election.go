@@ -79,7 +79,16 @@ type plainNode struct {
 // deleteSent notes a delete by a plain name that belongs to the session, as a reply on the
 // same connection said, with the last transaction that the client knows of.
 func (k *checks) deleteSent(c *client, a *world.Packet) {
-	if d, ok := a.Request.(events.Delete); ok && c.plain.ours[d.Path] {
+	path := ""
+	switch d := a.Request.(type) {
+	case events.Delete:
+		path = d.Path
+	case events.Multi:
+		if len(d.Ops) == 1 && d.Ops[0].Verb == "delete" {
+			path = d.Ops[0].Path
+		}
+	}
+	if c.plain.ours[path] {
 		k.plain.known[a] = c.plain.zxid
 	}
 }
@@ -87,7 +96,7 @@ func (k *checks) deleteSent(c *client, a *world.Packet) {
 // overtaken reports whether a delete by a plain name ended the node of another session
 // that was given the same name: others had deleted the own node, and the event had not
 // arrived when the delete was sent. ZooKeeper can compare only the version of the data; the
-// doc comment of Election says so.
+// doc comments of Election and NodeElection say so.
 func (k *checks) overtaken(path string, p *world.Proposal) bool {
 	known, sent := k.plain.known[p.Origin]
 	return sent && k.owners[path] != p.Txn.Session && k.plain.ends[plainNode{path, p.Txn.Session}] > known

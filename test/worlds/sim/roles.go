@@ -19,7 +19,7 @@ var roles = []*role{
 	readWriteRole, requestRole, selectorRole, semaphoreRole, treeCacheRole,
 	jobDealerRole,  // behind the job election, whose recipe it shares
 	plainMutexRole, // behind the mutex, whose recipe it shares
-	jobWorkerRole,
+	jobWorkerRole, nodeElectionRole,
 	workedDealerRole, // behind the job election, whose recipe it shares
 }
 

@@ -1,0 +1,166 @@
+package incumbent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/arguments"
+	"github.com/incumbent-go/incumbent/internal/fault"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// NodeElectionOptions are the options of a NodeElection. The zero value is good.
+type NodeElectionOptions struct {
+	LatchOptions
+	// Data are the node's, for programs that expect certain bytes there. Nil means the ID.
+	Data []byte
+}
+
+// NodeElection is a participant of an election on one node: the one that creates the ephemeral node leads, and all
+// others watch it. Hadoop's failover controllers, Kafka, Helix and many programs elect so. Programs of any make that create the
+// node as an ephemeral one, and delete it only if it is their own, can be in one election with it.
+//
+// It is used as a Latch is: by Run, or from Await until Close, Resign, or its loss. What one node cannot give is given
+// otherwise, or not at all:
+//
+//   - There is no line. When the node is deleted, all who wait are woken, and each sends one create: who comes first is
+//     not decided by who has waited longest. A participant that resigns waits for up to a quarter of the session timeout
+//     before it creates the node again, so that others can.
+//   - A create whose reply was lost is found by its owner. So one client can be in an election once: ErrNodeTaken. Its
+//     program must not create the node by other requests of this client.
+//   - Leadership.Write is refused, with ErrPlainName: if somebody deletes the node during a term, another participant
+//     may create it before the notice of that arrives. The Token has no such weakness. A Close or Resign that runs in
+//     that moment deletes the other's node, if that is of this library: it loses leadership as by any deletion.
+//     The node of another program stays, because its version is 0, and that of this library's is 1.
+//   - If somebody sets the node's data, the term ends, and another begins on the same node.
+//
+// If there is a choice, a Latch or Selector is the better one. All methods are safe to call from any goroutine.
+type NodeElection struct{ participant participant }
+
+// NodeElection returns a participant of the election on the node at path. If the directory above it is missing, it is
+// created. A node that no session owns is in everybody's way: Err is ErrPersistentNode until somebody deletes it. The
+// participant does nothing before Start. The error says what is wrong with the path, or is ErrNodeTaken or ErrClosed.
+func (c *Client) NodeElection(path string, options NodeElectionOptions) (*NodeElection, error) {
+	if err := arguments.CheckNode(path); err != nil {
+		return nil, err
+	}
+	if err := checkOptions(options); err != nil {
+		return nil, err
+	}
+	if !c.reserve("node " + path) {
+		return nil, fmt.Errorf("%w: %s", ErrNodeTaken, fault.Path(path))
+	}
+	options.ID = c.idOr(options.LatchOptions)
+	e := &NodeElection{}
+	e.participant.prepare(c, path, options.LatchOptions)
+	e.participant.plain = true
+	open := options.open(path, c.config)
+	if options.Data != nil {
+		open.Data = slices.Clone(options.Data)
+	}
+	_, err := c.register(machines.NodeElectionRecipe.Name(), func(id events.ID) receiver {
+		e.participant.id = id
+		return e
+	}, open)
+	if err != nil {
+		c.unreserve("node " + path)
+		return nil, err
+	}
+	return e, nil
+}
+
+// Holder returns the participant whose node it is, of this library or of another program, as the server that the
+// client is connected to knows; false if there is no node, or if no session owns it. The holder does not always lead:
+// see Participant.First. Its ID is the node's data. Client.Evict takes leadership from it. Without a connection it waits
+// for one. Errors: ErrClosed, the context's, or an *Error.
+func (e *NodeElection) Holder(ctx context.Context) (Participant, bool, error) {
+	return e.participant.client.holder(ctx, machines.NodeElectionRecipe.Name(), e.participant.path)
+}
+
+// holder reads whose node a path has.
+func (c *Client) holder(ctx context.Context, recipe, path string) (Participant, bool, error) {
+	data, stat, err := c.read(ctx, path)
+	refused := refusal(err)
+	switch {
+	case err == nil:
+		p := Participant{Recipe: recipe, Path: path, ID: string(data), Token: stat.Czxid, Owner: stat.EphemeralOwner}
+		p.First = !p.Persistent()
+		return p, p.First, nil
+	case refused != nil && refused.Code == events.NoNode:
+		return Participant{}, false, nil
+	case refused != nil:
+		return Participant{}, false, refused
+	}
+	return Participant{}, false, err
+}
+
+// Start stands for election. It returns immediately; Err and Await return what fails in the background. A second call
+// returns ErrAlreadyStarted, a call after Close returns ErrClosed.
+func (e *NodeElection) Start() error { return e.participant.start(context.Background(), "start") }
+
+// Run calls the work under each term until ctx ends, or the work returns while this participant leads; then it closes
+// the handle. See Latch.Run.
+func (e *NodeElection) Run(ctx context.Context, work Work) error { return e.participant.run(ctx, work) }
+
+// Await waits until this participant leads, and returns a Leadership that has to be released. See Latch.Await; Run is
+// simpler.
+func (e *NodeElection) Await(ctx context.Context) (*Leadership, error) {
+	return e.participant.awaitTerm(ctx)
+}
+
+// Resign gives leadership up. It returns when the work under it has returned and the node is gone, by deletion or with
+// the session. The error is ErrNotLeading if there is no leadership to give up.
+func (e *NodeElection) Resign(ctx context.Context) error { return e.participant.resign(ctx, "resign") }
+
+// Close ends the participation; see Latch.Close.
+func (e *NodeElection) Close(ctx context.Context) error { return e.participant.Close(ctx) }
+
+// CloseWith is Close with another mode than the options'.
+func (e *NodeElection) CloseWith(ctx context.Context, mode CloseMode) error {
+	return e.participant.CloseWith(ctx, mode)
+}
+
+// HasLeadership reports whether leadership may be believed at this instant.
+func (e *NodeElection) HasLeadership() bool { return e.participant.HasLeadership() }
+
+// AddListener adds a listener: its functions are called at every change of leadership from now on, and for a term that
+// has begun. The returned function removes it.
+func (e *NodeElection) AddListener(l Listener) (remove func()) { return e.participant.AddListener(l) }
+
+// ID returns LatchOptions.ID.
+func (e *NodeElection) ID() string { return e.participant.ID() }
+
+// Path returns the node's path.
+func (e *NodeElection) Path() string { return e.participant.Path() }
+
+// State returns LATENT, STARTED or CLOSED.
+func (e *NodeElection) State() State { return e.participant.State() }
+
+// Phase returns the state inside STARTED, by its name in docs/statecharts: "standby", "marking", "leading", …
+func (e *NodeElection) Phase() string { return e.participant.Phase() }
+
+// Err returns the handle's current failure, or why a started handle has no connection (ErrNotConnected); nil if there
+// is neither. The handle goes on trying, with pauses between its attempts. Work that goes on long after it had to end is
+// a failure, too: ErrWorkRunning.
+func (e *NodeElection) Err() error { return e.participant.Err() }
+
+func (e *NodeElection) notice(n events.Notify) { e.participant.noteTerm(n) }
+
+func (e *NodeElection) answer(a events.Answer) { e.participant.deliver(a) }
+
+func (e *NodeElection) entered(state string) {
+	if state == "closed" {
+		e.participant.client.unreserve("node " + e.participant.path)
+	}
+	e.participant.enterLine(state)
+}
+
+func (e *NodeElection) seal() { e.participant.seal() }
+
+func (e *NodeElection) needsSession() bool { return e.participant.needsSession() }
+
+var _ inLine = (*NodeElection)(nil)
+
+func (e *NodeElection) asParticipant() *participant { return &e.participant }
