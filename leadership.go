@@ -180,8 +180,8 @@ func (l *Leadership) Release() {
 // name is the term's alone. It protects data in this ensemble and nothing else; for other
 // stores there is the Token.
 //
-// Errors: ErrPlainName under an Election, a NodeElection or a plain Mutex; a *LostError, which is ErrLeadershipLost (nothing
-// was written); ErrOutcomeUnknown (no reply came: read before you decide); ErrNotConnected and the
+// Errors: ErrPlainName under an Election, a NodeElection or a plain Mutex; a *LostError, which is ErrLeadershipLost
+// (nothing was written); ErrOutcomeUnknown (no reply came: read before you decide); ErrNotConnected and the
 // context's (nothing was sent); an *Error with ZooKeeper's code (nothing was written; the
 // results say which operation was refused).
 func (l *Leadership) Write(ctx context.Context, ops ...Op) ([]OpResult, error) {

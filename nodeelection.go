@@ -2,6 +2,7 @@ package incumbent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -19,21 +20,23 @@ type NodeElectionOptions struct {
 }
 
 // NodeElection is a participant of an election on one node: the one that creates the ephemeral node leads, and all
-// others watch it. Hadoop's failover controllers, Kafka, Helix and many programs elect so. Programs of any make that create the
-// node as an ephemeral one, and delete it only if it is their own, can be in one election with it.
+// others watch it. Hadoop's failover controllers, Kafka, Helix and many programs elect so. Programs of any make that
+// create the node as an ephemeral one, and delete it only if it is their own, can be in one election with it.
 //
 // It is used as a Latch is: by Run, or from Await until Close, Resign, or its loss. What one node cannot give is given
 // otherwise, or not at all:
 //
 //   - There is no line. When the node is deleted, all who wait are woken, and each sends one create: who comes first is
-//     not decided by who has waited longest. A participant that resigns waits for up to a quarter of the session timeout
-//     before it creates the node again, so that others can.
+//     not decided by who has waited longest. A participant that resigns waits for up to a quarter of the session
+//     timeout before it creates the node again, so that others can.
 //   - A create whose reply was lost is found by its owner. So one client can be in an election once: ErrNodeTaken. Its
 //     program must not create the node by other requests of this client.
 //   - Leadership.Write is refused, with ErrPlainName: if somebody deletes the node during a term, another participant
 //     may create it before the notice of that arrives. The Token has no such weakness. A Close or Resign that runs in
 //     that moment deletes the other's node, if that is of this library: it loses leadership as by any deletion.
 //     The node of another program stays, because its version is 0, and that of this library's is 1.
+//   - It writes no other node. Where others keep data of the last leader, as Hadoop in ActiveBreadCrumb, the work reads
+//     and writes them first: what is done under the Leadership before that returns is not leading yet.
 //   - If somebody sets the node's data, the term ends, and another begins on the same node.
 //
 // If there is a choice, a Latch or Selector is the better one. All methods are safe to call from any goroutine.
@@ -48,6 +51,9 @@ func (c *Client) NodeElection(path string, options NodeElectionOptions) (*NodeEl
 	}
 	if err := checkOptions(options); err != nil {
 		return nil, err
+	}
+	if options.Advertise != "" {
+		return nil, errors.New("incumbent: LatchOptions.Advertise: a NodeElection does not take it: say it in Data")
 	}
 	if !c.reserve("node " + path) {
 		return nil, fmt.Errorf("%w: %s", ErrNodeTaken, fault.Path(path))
@@ -73,8 +79,8 @@ func (c *Client) NodeElection(path string, options NodeElectionOptions) (*NodeEl
 
 // Holder returns the participant whose node it is, of this library or of another program, as the server that the
 // client is connected to knows; false if there is no node, or if no session owns it. The holder does not always lead:
-// see Participant.First. Its ID is the node's data. Client.Evict takes leadership from it. Without a connection it waits
-// for one. Errors: ErrClosed, the context's, or an *Error.
+// see Participant.First. Its ID is the node's data. Client.Evict takes leadership from it. Without a connection it
+// waits for one. Errors: ErrClosed, the context's, or an *Error.
 func (e *NodeElection) Holder(ctx context.Context) (Participant, bool, error) {
 	return e.participant.client.holder(ctx, machines.NodeElectionRecipe.Name(), e.participant.path)
 }
@@ -142,8 +148,8 @@ func (e *NodeElection) State() State { return e.participant.State() }
 func (e *NodeElection) Phase() string { return e.participant.Phase() }
 
 // Err returns the handle's current failure, or why a started handle has no connection (ErrNotConnected); nil if there
-// is neither. The handle goes on trying, with pauses between its attempts. Work that goes on long after it had to end is
-// a failure, too: ErrWorkRunning.
+// is neither. The handle goes on trying, with pauses between its attempts. Work that goes on long after it had to end
+// is a failure, too: ErrWorkRunning.
 func (e *NodeElection) Err() error { return e.participant.Err() }
 
 func (e *NodeElection) notice(n events.Notify) { e.participant.noteTerm(n) }

@@ -46,7 +46,7 @@ type LatchOptions struct {
 	// node of its own, in the directory PATH-addresses next to the line's, because Curator takes all data of a
 	// place for its id. The ensemble creates that node and the place together, or neither: if it may not be
 	// created, the participant is in no line, and Err says why. The node goes with the place. If somebody deletes
-	// it, it is back with the next place. A JobElection does not take it.
+	// it, it is back with the next place. A JobElection and a NodeElection do not take it.
 	Advertise string
 	// NoID leaves the node without data if ID is empty: Curator's default.
 	NoID bool

@@ -64,7 +64,8 @@ import "github.com/incumbent-go/incumbent/engine"
 
 // Recipes returns every recipe that a loop or a replay has to know.
 func Recipes() []engine.Recipe {
-	return []engine.Recipe{SessionRecipe, LatchRecipe, SelectorRecipe, MutexRecipe, ReadWriteRecipe, SemaphoreRecipe, ElectionRecipe, LeaderWatchRecipe, JobElectionRecipe, NodeElectionRecipe,
+	return []engine.Recipe{SessionRecipe, LatchRecipe, SelectorRecipe, MutexRecipe, ReadWriteRecipe, SemaphoreRecipe, ElectionRecipe, LeaderWatchRecipe, JobElectionRecipe,
+		NodeElectionRecipe,
 		JobDealerRecipe,
 		PersistentRecipe, MembershipRecipe, BarrierRecipe, GateRecipe, DoubleBarrierRecipe, RequestRecipe, ProducerRecipe, ConsumerRecipe,
 		JobWorkerRecipe, DeletionRecipe, NodewatchRecipe, TreeCacheRecipe, NumberRecipe, LeftoverRecipe}

@@ -25,7 +25,8 @@ func newFixedNode(open events.Event, o *options, marker string) fixedNode {
 func (f *fixedNode) onFixedNode() *fixedNode { return f }
 
 // running are the states between the start and the end of a machine whose own node has a fixed name.
-var running = from{looking, standby, queueing, checking, marking, confirming, leading, draining, leaving, suspended, pausing}
+var running = from{looking, standby, queueing, checking, marking, confirming, leading, draining, leaving, suspended,
+	pausing}
 
 // electing are those of them between the start and a term.
 var electing = from{looking, standby, queueing, checking, marking, confirming}
@@ -33,23 +34,27 @@ var electing = from{looking, standby, queueing, checking, marking, confirming}
 // fixedNodeRows are the rows of every such machine that stand behind its own.
 var fixedNodeRows = []engine.Row[fixedNode]{
 	{From: running, On: on(events.CommandStart), To: engine.Stay, Do: (*fixedNode).refuseStart},
-	{From: from{leading}, On: on(events.HealthChecked), When: (*fixedNode).failsCheck, To: draining, Do: (*fixedNode).stepDownUnhealthy},
+	{From: from{leading}, On: on(events.HealthChecked), When: (*fixedNode).failsCheck, To: draining,
+		Do: (*fixedNode).stepDownUnhealthy},
 	{From: running, On: on(events.HealthChecked), To: engine.Stay, Do: (*fixedNode).noteHealth},
 
 	{From: from{standby}, On: on(events.TimerFired), To: standby, Do: (*fixedNode).readMarker},
 	{From: from{standby}, On: on(events.WatchChildren), To: standby, Do: (*fixedNode).watchDirectory},
 	{From: from{leading}, On: on(events.ReplyStat), When: (*fixedNode).unchanged, To: leading},
-	{From: from{leading}, On: on(events.ReplyStat, events.ConnectionUnconfirmed), To: draining, Do: (*fixedNode).stepDown},
+	{From: from{leading}, On: on(events.ReplyStat, events.ConnectionUnconfirmed), To: draining,
+		Do: (*fixedNode).stepDown},
 
 	// The connection.
 	{From: electing, On: on(events.ConnectionSuspended), To: suspended, Do: (*fixedNode).dropAllButCreate},
-	{From: from{leading}, On: on(events.ConnectionSuspended), When: (*fixedNode).ridesOut, To: leading, Do: (*fixedNode).dropPending},
+	{From: from{leading}, On: on(events.ConnectionSuspended), When: (*fixedNode).ridesOut, To: leading,
+		Do: (*fixedNode).dropPending},
 	{From: from{leading}, On: on(events.ConnectionSuspended), To: draining, Do: (*fixedNode).stepDownSuspended},
 	{From: from{leaving}, On: on(events.ConnectionSuspended), To: leaving, Do: (*fixedNode).dropAllButCreate},
 	{From: from{suspended}, On: on(events.ConnectionAttached), To: deciding, Do: (*fixedNode).noteSession},
 	{From: from{leading}, On: on(events.ConnectionAttached), To: leading, Do: (*fixedNode).attachReread},
 	{From: from{draining}, On: on(events.ConnectionAttached), To: draining, Do: (*fixedNode).noteSession},
-	{From: from{pausing}, On: on(events.ConnectionAttached), To: pausing, Do: (*fixedNode).noteSession, Then: (*fixedNode).endPause},
+	{From: from{pausing}, On: on(events.ConnectionAttached), To: pausing, Do: (*fixedNode).noteSession,
+		Then: (*fixedNode).endPause},
 	{From: from{pausing}, On: on(events.ConfirmationCounts), To: pausing, Do: (*fixedNode).endPause},
 
 	// The user's commands, and the work of a term.
@@ -69,15 +74,24 @@ var fixedNodeRows = []engine.Row[fixedNode]{
 
 // fixedNodeIgnores say which kinds no such machine needs in which states, and why.
 var fixedNodeIgnores = []engine.Ignore{
-	{In: but(running, standby), On: []events.Kind{events.WatchChildren}, Why: "the directory is watched only while another instance leads"},
-	{In: from{standby, confirming, leading}, On: []events.Kind{events.WatchCreated}, Why: "the marker that is watched exists already"},
-	{In: electing, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
-	{In: from{draining, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended}, Why: "nothing is believed, and all is read again"},
-	{In: but(running, leading), On: []events.Kind{events.ConnectionUnconfirmed}, Why: "nothing is believed, and a term begins only with a confirmation"},
-	{In: but(running, pausing), On: []events.Kind{events.ConfirmationCounts}, Why: "only a pause after a failure ends with it"},
-	{In: but(running, leaving), On: []events.Kind{events.NodeGone}, Why: "the machine sends it to itself only while leaving"},
-	{In: but(running, leading, draining), On: []events.Kind{events.WorkReturned}, Why: "work runs only while leading or draining"},
-	{In: but(running, draining), On: []events.Kind{events.WorkDrained}, Why: "the machine sends it to itself only while leading ends"},
+	{In: but(running, standby), On: []events.Kind{events.WatchChildren},
+		Why: "the directory is watched only while another instance leads"},
+	{In: from{standby, confirming, leading}, On: []events.Kind{events.WatchCreated},
+		Why: "the marker that is watched exists already"},
+	{In: electing, On: []events.Kind{events.ConnectionAttached},
+		Why: "a connection ends, through suspended, before the next begins"},
+	{In: from{draining, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended},
+		Why: "nothing is believed, and all is read again"},
+	{In: but(running, leading), On: []events.Kind{events.ConnectionUnconfirmed},
+		Why: "nothing is believed, and a term begins only with a confirmation"},
+	{In: but(running, pausing), On: []events.Kind{events.ConfirmationCounts},
+		Why: "only a pause after a failure ends with it"},
+	{In: but(running, leaving), On: []events.Kind{events.NodeGone},
+		Why: "the machine sends it to itself only while leaving"},
+	{In: but(running, leading, draining), On: []events.Kind{events.WorkReturned},
+		Why: "work runs only while leading or draining"},
+	{In: but(running, draining), On: []events.Kind{events.WorkDrained},
+		Why: "the machine sends it to itself only while leading ends"},
 }
 
 // markerAbsent reports whether there is no marker: no instance leads.

@@ -232,8 +232,9 @@ func (w *jobs) mustBeGone(t *testing.T) {
 // permits; after "waits semaphore" it is first in line and waits for them.
 var ways = map[string][]string{
 	"waits nodeelection": {"command.start", "reply.stat czxid=5 owner=7"},
-	"leads nodeelection": {"command.start", "reply.stat code=NONODE", "reply.multi zxid=20", "reply.stat czxid=20 version=1"},
-	"waits jobelection":  {"command.start", "reply.stat czxid=5 owner=7"},
+	"leads nodeelection": {"command.start", "reply.stat code=NONODE", "reply.multi zxid=20",
+		"reply.stat czxid=20 version=1"},
+	"waits jobelection": {"command.start", "reply.stat czxid=5 owner=7"},
 	"leads jobelection": {"command.start", "reply.stat code=NONODE", "L reply.create seq=0", "L reply.stat", "L reply.children children=own",
 		"reply.stat code=NONODE", "reply.children children=latch", "reply.multi zxid=20", "L reply.delete", "reply.stat czxid=20 version=1"},
 	"leads semaphore": {"command.await", "L reply.create seq=0", "L reply.children children=own",

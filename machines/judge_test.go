@@ -37,7 +37,10 @@ type judge struct {
 
 // newJudge is a judge of all recipes, with a plant in some of them unless it is nil.
 func newJudge(p *plant) *judge {
-	j := &judge{members: map[events.ID]*contender{}, places: map[events.ID]*place{}, stands: map[events.ID]*jobElection{}, nodes: map[events.ID]*nodeElection{}, permits: map[events.ID]*semaphore{}, known: map[events.ID]bool{}, leads: map[events.ID]bool{}, held: map[*contender]string{},
+	j := &judge{members: map[events.ID]*contender{}, places: map[events.ID]*place{},
+		stands: map[events.ID]*jobElection{},
+		nodes:  map[events.ID]*nodeElection{}, permits: map[events.ID]*semaphore{}, known: map[events.ID]bool{},
+		leads: map[events.ID]bool{}, held: map[*contender]string{},
 		open: map[events.ID]map[uint64]events.Kind{}, asked: map[events.ID]map[uint64]events.Request{},
 		armed: map[events.ID]map[string]bool{}, due: map[events.ID]map[uint64]int64{}, facts: map[events.ID]*facts{}}
 	note := func(p *place) { j.members[events.ID(p.id)], j.places[events.ID(p.id)] = &p.contender, p }

@@ -25,8 +25,8 @@ func (e *nodeElection) lostRace(ev events.Event) bool {
 	return ev.Code == events.NoNode || ev.Code == events.BadVersion
 }
 
-// mayBeMade reports whether there may be a node of this participant, now or, because a server has not said what became of
-// a create, later.
+// mayBeMade reports whether there may be a node of this participant, now or, because a server has not said what became
+// of a create, later.
 func (e *nodeElection) mayBeMade(ev events.Event) bool { return e.mayHaveNode(ev) || e.mayFollow }
 
 // mustClear reports whether the node has to be deleted first.
@@ -227,6 +227,7 @@ func (e *nodeElection) noteNone(ev events.Event, out *engine.Outbox) {
 func (e *nodeElection) rejectMarker(ev events.Event, out *engine.Outbox) {
 	e.take(ev, out)
 	e.nextIntent, e.workFailed, e.afterShortTerm = backOff, 0, 0
-	e.announce(events.TokenFloor, fmt.Sprintf("token %d of %s is below the floor %d: the ensemble went back in time", e.token, e.marker, e.tokenFloor), ev, out)
+	e.announce(events.TokenFloor, fmt.Sprintf("token %d of %s is below the floor %d: the ensemble went back in time",
+		e.token, e.marker, e.tokenFloor), ev, out)
 	e.clear(ev, out)
 }

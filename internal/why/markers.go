@@ -8,9 +8,9 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// The nodes of all leaders of a job, or of an election on one node, have one path: markers. A job's is written while a
-// latch is held, whose nodes are in the directory latch below the line's. So the numbers of those show that somebody may
-// have led whose log is not here.
+// The nodes of all leaders of a job, or of an election on one node, have one path: markers. A job's is written while
+// a latch is held, whose nodes are in the directory latch below the line's. So the numbers of those show that
+// somebody may have led whose log is not here.
 
 // marker is a leader's node with a fixed name, as a client saw it.
 type marker struct {

@@ -21,8 +21,8 @@ func stands(t *testing.T, n *node, options incumbent.NodeElectionOptions) *incum
 	return e
 }
 
-// One leads, the others stand by. A deletion by others ends the term at once, and a graceful end waits for the work. Each
-// time exactly one of those who wait leads, under a higher token.
+// One leads, the others stand by. A deletion by others ends the term at once, and a graceful end waits for the work.
+// Each time exactly one of those who wait leads, under a higher token.
 func TestOneNodeHasOneLeader(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		var all []*incumbent.NodeElection
@@ -36,7 +36,8 @@ func TestOneNodeHasOneLeader(t *testing.T) {
 		for round := range 3 {
 			held := must(leader.Await(t.Context()))
 			holder, there, err := all[3].Holder(t.Context())
-			if err != nil || !there || holder.ID != leader.ID() || holder.Token != held.Token() || held.Token() <= last {
+			if err != nil || !there || holder.ID != leader.ID() || holder.Token != held.Token() ||
+				held.Token() <= last {
 				t.Fatalf("round %d: %+v %t %v, token %d after %d", round, holder, there, err, held.Token(), last)
 			}
 			last = held.Token()
@@ -101,7 +102,8 @@ func TestANodeOfAnotherProgram(t *testing.T) {
 		if _, err := held.Write(t.Context(), incumbent.CreateNode("/x", nil)); !errors.Is(err, incumbent.ErrPlainName) {
 			t.Errorf("Write: %v", err)
 		}
-		if _, err := n.NodeElection(activeNode, incumbent.NodeElectionOptions{}); !errors.Is(err, incumbent.ErrNodeTaken) {
+		_, err := n.NodeElection(activeNode, incumbent.NodeElectionOptions{})
+		if !errors.Is(err, incumbent.ErrNodeTaken) {
 			t.Errorf("a second participant of the client: %v", err)
 		}
 		held.Release()

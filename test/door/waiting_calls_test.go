@@ -20,8 +20,9 @@ type waitingCall struct {
 // withoutMachine are the calls whose requests no machine sends.
 var withoutMachine = map[string]bool{
 	"Latch.Participants": true, "Latch.First": true, "Election.Participants": true, "Election.First": true,
-	"Selector.Participants": true, "Selector.First": true, "JobElection.First": true, "Job.First": true, "NodeElection.Holder": true,
-	"Job.Config": true, "Job.Items": true, "JobElection.HasLeader": true, "Mutex.Participants": true,
+	"Selector.Participants": true, "Selector.First": true, "JobElection.First": true, "Job.First": true,
+	"NodeElection.Holder": true,
+	"Job.Config":          true, "Job.Items": true, "JobElection.HasLeader": true, "Mutex.Participants": true,
 	"Mutex.Revoke": true, "ReadWriteLock.Participants": true, "ReadWriteLock.Revoke": true, "Semaphore.Agreed": true,
 	"Semaphore.SetLimit": true, "Semaphore.Holders": true, "Semaphore.Waiting": true, "IDQueue.Remove": true,
 	"Client.GetACL": true, "Client.SetACL": true, "Client.Address": true,

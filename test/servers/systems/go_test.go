@@ -22,7 +22,9 @@ const inGo = "INCUMBENT_SYSTEMS_PROGRAM"
 type commands map[string]func() string
 
 // programs are those in Go. Each starts by its arguments, and returns its commands.
-var programs = map[string]func(arguments []string) (commands, error){"latch": latchProgram}
+var programs = map[string]func(arguments []string) (commands, error){
+	"latch": latchProgram, "elector": electorProgram,
+}
 
 // golang has the process run one of the programs in Go, and starts it.
 func (p *process) golang(program string, arguments ...string) *process {

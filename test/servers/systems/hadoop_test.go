@@ -9,7 +9,7 @@ import (
 // says who was active last, and has to be fenced by the next.
 var hadoop = &system{
 	name: "Hadoop 3.4.1", key: "hadoop", short: true, members: 1,
-	work: "two `ActiveStandbyElector`s; the next active one fences the last",
+	work: "two `ActiveStandbyElector`s, and a Go `NodeElection`; the next active one fences the last",
 	play: playHadoop,
 	races: map[string]string{
 		"exists -101":  lockGone,
@@ -53,6 +53,45 @@ func playHadoop(s *stage) {
 		p.do("join")
 		p.await(from, "standby")
 		return "it is standby"
+	})
+	s.withGo(c)
+}
+
+// withGo kills both electors while a participant in Go waits, and then that one: each time the next fences the last.
+func (s *stage) withGo(c contest) {
+	s.t.Helper()
+	electors := slices.Clone(s.processes)
+	inGo := s.process("go")
+	s.timed("a participant in Go joins", func() string {
+		inGo.golang("elector", inGo.servers, hadoopParent, inGo.name, millis(hadoopTimeout))
+		from := s.now()
+		inGo.do("join")
+		inGo.await(from, "standby")
+		return "it is standby"
+	})
+	fences := func(next *process, last string) string {
+		next.await(s.from, "active")
+		if said := s.between(next, s.from, "active"); !slices.Contains(said, "fence "+last) {
+			s.t.Errorf("%s has not fenced %s: %q\n%s", next.name, last, said, s.picture())
+		}
+		return "the next is active, and has fenced the last"
+	}
+	last := s.elected(c, place{}).data
+	s.from = s.now()
+	s.timed("kill -9 of both electors", func() string {
+		for _, p := range electors {
+			p.kill()
+		}
+		return fences(inGo, last)
+	})
+	from := s.now()
+	electors[0].start()
+	electors[0].do("join")
+	electors[0].await(from, "standby")
+	s.from = s.now()
+	s.timed("kill -9 of the participant in Go", func() string {
+		inGo.kill()
+		return fences(electors[0], inGo.name)
 	})
 }
 

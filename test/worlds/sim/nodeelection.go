@@ -69,16 +69,23 @@ func (nodeElectionProgram) unsettled(u *user) string {
 }
 
 var plantedNodeElections = []Plant{
-	{Name: "nodeelection: any node is its own", Shape: inDir(nodeElectionDir), Mutations: inOne("nodeelection", func() mutate.Mutation { return withGuard("mayLeadByMarker", anyOwner) })},
-	{Name: "nodeelection: a term begins without a confirmation", Shape: inDir(nodeElectionDir), Mutations: inOne("nodeelection", func() mutate.Mutation {
-		return withGuard("mayLeadByMarker", ifBelieving(func(events.Event) bool { return true }))
-	})},
-	{Name: "nodeelection: closing, it leaves the node", Shape: inDir(nodeElectionDir), Mutations: inOne("nodeelection", func() mutate.Mutation {
-		return mutate.Mutation{Guards: map[string]guarding{"mustClear": never, "mayBeMade": never}}
-	})},
-	{Name: "nodeelection: it leads on by another's node", Shape: inDir(nodeElectionDir), Mutations: inOne("nodeelection", func() mutate.Mutation {
-		return mutate.Mutation{Guards: map[string]guarding{"unchanged": always}, Actions: map[string]acting{}}
-	}), Posted: func(c *client, id events.ID, ev *events.Event) bool {
+	{Name: "nodeelection: any node is its own", Shape: inDir(nodeElectionDir),
+		Mutations: inOne("nodeelection", func() mutate.Mutation { return withGuard("mayLeadByMarker", anyOwner) })},
+	{Name: "nodeelection: a term begins without a confirmation", Shape: inDir(nodeElectionDir), Mutations: inOne(
+		"nodeelection",
+		func() mutate.Mutation {
+			return withGuard("mayLeadByMarker", ifBelieving(func(events.Event) bool { return true }))
+		})},
+	{Name: "nodeelection: closing, it leaves the node", Shape: inDir(nodeElectionDir), Mutations: inOne(
+		"nodeelection",
+		func() mutate.Mutation {
+			return mutate.Mutation{Guards: map[string]guarding{"mustClear": never, "mayBeMade": never}}
+		})},
+	{Name: "nodeelection: it leads on by another's node", Shape: inDir(nodeElectionDir), Mutations: inOne(
+		"nodeelection",
+		func() mutate.Mutation {
+			return mutate.Mutation{Guards: map[string]guarding{"unchanged": always}, Actions: map[string]acting{}}
+		}), Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		u := c.user(id)
 		return u == nil || u.role.recipe != "nodeelection" || ev.Kind != events.WatchDeleted
 	}},

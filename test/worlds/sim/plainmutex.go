@@ -31,7 +31,8 @@ func (plainMutexProgram) options(*user, *rand.Rand) map[string]string {
 
 // isPlainName reports whether a node's name has no GUID.
 func isPlainName(path string) bool {
-	return path == electedNode || strings.HasPrefix(path, plainElectionDir+"/") || strings.HasPrefix(path, plainLockDir+"/")
+	return path == electedNode || strings.HasPrefix(path, plainElectionDir+"/") ||
+		strings.HasPrefix(path, plainLockDir+"/")
 }
 
 var plantedPlainMutexes = []Plant{
