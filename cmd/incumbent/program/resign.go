@@ -93,7 +93,7 @@ func (r *resigner) run(ctx context.Context, client *incumbent.Client, dir string
 	if err != nil {
 		return failure(err)
 	}
-	r.showLine(dir, after, nil)
+	r.showLine(dir, after, nil, func(incumbent.Participant) {})
 	return nil
 }
 

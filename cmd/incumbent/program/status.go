@@ -43,7 +43,10 @@ it. SESSION is the id of the ZooKeeper session that owns the node, as in the ens
 log. NODE leaves the GUID of a name out; --json has it. What is shown is what the
 server that answered knows; it may lag a little.
 
-Ids are what participants call themselves: they are shown quoted, control
+Where the first in line answers is shown if it says so (LatchOptions.Advertise); --json has
+that of each participant.
+
+Ids and addresses are what participants say of themselves: ids are shown quoted, control
 characters escaped, and shortened (not with --json).
 
 Exit codes:
@@ -85,11 +88,21 @@ func (a *app) showStatus(ctx context.Context, client *incumbent.Client, dir stri
 		object := lineObject(dir, line)
 		for i, p := range line.Participants {
 			object.Participants[i].Signs = signs[p.Path]
+			address, err := client.Address(ctx, p)
+			if object.Participants[i].Address = address; err != nil {
+				object.Participants[i].Error = events.Foreign(trimLibrary(err).Error(), events.MaxText)
+			}
 		}
 		a.Out.Object(object)
 		return nil
 	}
-	a.showLine(dir, line, signs)
+	a.showLine(dir, line, signs, func(p incumbent.Participant) {
+		if address, err := client.Address(ctx, p); err != nil {
+			a.Note("%s", events.Foreign(trimLibrary(err).Error(), 2*events.MaxText))
+		} else if address != "" {
+			a.Out.Line("  it answers at %s", events.Foreign(address, events.MaxText))
+		}
+	})
 	return nil
 }
 
@@ -128,6 +141,7 @@ type participant struct {
 	First      bool   `json:"first"`
 	Node       string `json:"node"`
 	ID         string `json:"id"`
+	Address    string `json:"address,omitempty"` // where it answers, as it says
 	Token      int64  `json:"token"`
 	Session    string `json:"session,omitempty"`
 	Persistent bool   `json:"persistent,omitempty"`
@@ -259,8 +273,9 @@ func (a *app) showSemaphore(ctx context.Context, client *incumbent.Client, dir s
 	return true
 }
 
-// showLine prints the lines of a directory, and for the first of each what its signs say, if they are known.
-func (a *app) showLine(dir string, line incumbent.Line, signs map[string]*signs) {
+// showLine prints the lines of a directory, and for the first of each what its signs say, if they are known, and what
+// more prints of it.
+func (a *app) showLine(dir string, line incumbent.Line, signs map[string]*signs, more func(incumbent.Participant)) {
 	lines := split(line)
 	for _, one := range lines {
 		what := ""
@@ -273,8 +288,11 @@ func (a *app) showLine(dir string, line incumbent.Line, signs map[string]*signs)
 		}
 		a.Out.Line("%s%s: %s%s", events.Foreign(dir, events.MaxText), events.Foreign(what, events.MaxText), count,
 			head(one, a.Out.Bold))
-		if first, there := one.First(); there && signs[first.Path] != nil {
-			a.Out.Line("  %s", signs[first.Path].text(a.Out))
+		if first, there := one.First(); there {
+			if signs[first.Path] != nil {
+				a.Out.Line("  %s", signs[first.Path].text(a.Out))
+			}
+			more(first)
 		}
 		a.showRows(one)
 	}

@@ -1,10 +1,12 @@
 package program
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,9 +18,9 @@ import (
 )
 
 func (a *app) watch() *cobra.Command {
-	conn, plains, metricsAt, hosts := &connection{}, prefixes{}, "", hostNames{}
+	conn, plains, metricsAt, hosts, file := &connection{}, prefixes{}, "", hostNames{}, &leaderFile{}
 	c := &cobra.Command{
-		Use:   "watch PATH",
+		Use:   "watch PATH [-- COMMAND [ARG…]]",
 		Short: "print every change of the first in line, until interrupted",
 		Long: `Print who is first in line, and every change, until interrupted. An empty line is
 printed, too.
@@ -41,20 +43,37 @@ may not be read, it goes on. It ends if the reader of stdout has gone. A reader 
 does not read holds nothing up: what does not fit into a quarter of a MiB is dropped,
 and a line, or with --json an object with the event "dropped", says how many.
 
+With --template and --out it writes where the leader answers (LatchOptions.Advertise) into a
+file, such as a proxy's settings, and runs COMMAND when the file has changed. Without
+them COMMAND runs at each change. It gets INCUMBENT_STATE (leader, vacant, unknown),
+INCUMBENT_ADDRESS and INCUMBENT_TOKEN. If nobody leads, or there has been no connection for a
+session timeout (unknown), or the address is none, the address is empty. What COMMAND
+prints goes to stderr. If it fails, or is killed after --exec-timeout, that is said, and it
+is run again at the next change. Changes while it runs are one change afterwards.
+
 With --metrics it also answers Prometheus at /metrics: whether anybody is in line, how
 many are, and for how long nobody was. It exports that when no participant runs.
 
 Exit codes:
    0  interrupted, by SIGINT or SIGTERM` + connectExitCodes + `, or the address of
       --metrics cannot be listened on` + rightsExitCodes,
-		Example: "  incumbent watch /jobs/nightly\n  incumbent watch /jobs/nightly --json\n  incumbent watch /election --prefix n_\n  incumbent watch /jobs/nightly --metrics :9141",
-		Args:    exactly("a PATH"),
+		Example: "  incumbent watch /jobs/nightly\n  incumbent watch /jobs/nightly --json\n" +
+			"  incumbent watch /election --prefix n_\n  incumbent watch /jobs/nightly --metrics :9141\n" +
+			"  incumbent watch /jobs/nightly --template lb.tmpl --out lb.cfg -- systemctl reload haproxy",
+		Args: func(c *cobra.Command, args []string) error {
+			at := c.ArgsLenAtDash()
+			if at < 0 {
+				at = len(args)
+			}
+			file.command = args[at:]
+			return exactly("a PATH")(c, args[:at])
+		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := hosts.check(); err != nil {
+			if err := cmp.Or(hosts.check(), file.prepare(a)); err != nil {
 				return err
 			}
-			return a.follow(c.Context(), conn, &onlooker{dir: args[0], plains: plains, servers: conn.asker()},
-				metricsAt, hosts)
+			return a.follow(c.Context(), conn, &onlooker{dir: args[0], plains: plains, servers: conn.asker(),
+				file: file}, metricsAt, hosts)
 		},
 	}
 	conn.flags(a, c.Flags())
@@ -62,6 +81,7 @@ Exit codes:
 	c.Flags().StringVar(&metricsAt, "metrics", "", "serve /metrics for Prometheus at this address, such as "+
 		":9141; without a host, on the loopback only")
 	hosts.flags(c.Flags())
+	file.flags(c.Flags())
 	a.JSONFlag(c)
 	return c
 }
@@ -76,6 +96,9 @@ func (a *app) follow(ctx context.Context, conn *connection, looker *onlooker, me
 	cfg, err := conn.config(a)
 	if err != nil {
 		return err
+	}
+	if len(looker.file.command) > 0 {
+		takeSecrets(slices.Concat(secretVariables, conn.logins.variables))
 	}
 	a.LongRunning()
 	var listener net.Listener
@@ -127,6 +150,18 @@ func (a *app) printChanges(ctx context.Context, looker *onlooker) error {
 	printer := changePrinter{app: a, before: map[string]lastChange{}, trouble: map[string]string{},
 		said: map[string]time.Time{}}
 	go printer.look(ctx, looker) // ends with the context
+	if looker.file.wanted() {
+		follows, stop := context.WithCancel(ctx)
+		followed := make(chan struct{})
+		go func() {
+			defer close(followed)
+			looker.file.follow(follows, client, dir, looker.plains)
+		}()
+		defer func() {
+			stop()
+			<-followed
+		}()
+	}
 	for change, err := range client.Watch(ctx, dir, looker.plains...) {
 		switch {
 		case errors.Is(err, incumbent.ErrNoAuth) && mayNotList(ctx, client, dir):

@@ -18,6 +18,7 @@ type onlooker struct {
 	dir     string
 	plains  prefixes
 	servers *asker
+	file    *leaderFile
 	reads   chan struct{} // one for each scrape that reads the line: more of them wait
 
 	mu    sync.Mutex

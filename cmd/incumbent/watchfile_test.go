@@ -1,0 +1,174 @@
+//go:build unix
+
+package main_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// advertiser is a client that is in line with an address.
+func advertiser(t *testing.T, srv *zkmem.Server, address string) *incumbent.Latch {
+	t.Helper()
+	c, err := incumbent.Open(within(t), incumbent.Config{Servers: srv.Addr(), Silent: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close(within(t)) })
+	latch, err := c.Latch("/jobs/x", incumbent.LatchOptions{ID: "host", Advertise: address})
+	if err == nil {
+		err = latch.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return latch
+}
+
+func write(t *testing.T, path, text string) string {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// The file has the leader's address, the command runs when that has changed, and the file keeps its permissions.
+func TestWatchWritesTheLeadersAddress(t *testing.T) {
+	srv, dir := zkmem.Start(t), t.TempDir()
+	tmpl := write(t, filepath.Join(dir, "t"), "{{.State}} {{.Address}} {{.Host}} {{.Port}}\n")
+	out := write(t, filepath.Join(dir, "out"), "before")
+	if err := os.Symlink("out", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, srv, "watch", "/jobs/x", "--template", tmpl, "--out", filepath.Join(dir, "link"), "--",
+		"sh", "-c", `echo "ran $INCUMBENT_STATE <$INCUMBENT_ADDRESS> auth=$INCUMBENT_AUTH.: $(cat `+out+`)" >&2
+			test "$INCUMBENT_STATE" = leader`)
+	p.Notes("ran vacant <> auth=.: vacant   ")
+	p.Notes("sh: exit status 1; it is run again at the next change")
+	a := advertiser(t, srv, "https://[2001:db8::7]")
+	p.Notes("ran leader <[2001:db8::7]:443> auth=.: leader [2001:db8::7]:443 2001:db8::7 443")
+	programtest.Contains(t, start(t, srv, "status", "/jobs/x").Exits(0).Out.String(),
+		"it answers at https://[2001:db8::7]")
+	programtest.Contains(t, start(t, srv, "status", "/jobs/x", "--json").Exits(0).Out.String(),
+		`"address":"https://[2001:db8::7]"`)
+	b := advertiser(t, srv, "host-b:0x1f90;reload")
+	inLine(t, srv, "/jobs/x", 2)
+	if err := a.Close(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	p.Notes("want HOST:PORT")
+	p.Notes("ran leader <> auth=.: leader   ")
+	advertiser(t, srv, "host-c:8080")
+	inLine(t, srv, "/jobs/x", 2)
+	if err := b.Close(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	p.Notes("ran leader <host-c:8080> auth=.: leader host-c:8080 host-c 8080")
+	p.Signal(syscall.SIGTERM)
+	p.Exits(0)
+	stat, err := os.Stat(out)
+	if err != nil || stat.Mode().Perm() != 0o600 {
+		t.Errorf("the file: %v %v", stat, err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
+		t.Errorf("it leaves %q", left)
+	}
+}
+
+// A command that hangs is killed, and the newest state follows.
+func TestWatchKillsACommandThatHangs(t *testing.T) {
+	srv := zkmem.Start(t)
+	p := start(t, srv, "watch", "/jobs/x", "--exec-timeout", "1s", "--",
+		"sh", "-c", `test "$INCUMBENT_STATE" = leader || exec sleep 1000; echo "leads at $INCUMBENT_ADDRESS" >&2`)
+	p.Notes("sh: it was killed after 1s; it is run again at the next change")
+	advertiser(t, srv, "host-a:1")
+	p.Notes("leads at host-a:1")
+	p.Signal(syscall.SIGTERM)
+	p.Exits(0)
+}
+
+func TestWrongTemplatesAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	for text, want := range map[string]string{"{{.Adress}}": "Adress", "{{": "template", "{{.Address.X}}": "X"} {
+		tmpl, out := write(t, filepath.Join(dir, "t"), text), filepath.Join(dir, "o")
+		p := start(t, nil, "watch", "/x", "--template", tmpl, "--out", out)
+		programtest.Contains(t, p.Exits(64).Err.String(), "--template", want)
+	}
+	programtest.Contains(t, start(t, nil, "watch", "/x", "--out", "o").Exits(64).Err.String(), "go together")
+}
+
+// HAProxy, whose settings the program writes, sends requests to the leader, and to the next one once leadership moves.
+func TestWatchMovesAProxyToTheLeader(t *testing.T) {
+	haproxy := "/usr/sbin/haproxy"
+	if _, err := os.Stat(haproxy); err != nil {
+		if os.Getenv("INCUMBENT_REQUIRE") == "all" {
+			t.Fatal("not run: haproxy is not installed")
+		}
+		t.Skip("not run: haproxy is not installed")
+	}
+	srv, dir := zkmem.Start(t), t.TempDir()
+	front, err := zkmem.FreeAddr()
+	if err != nil {
+		t.Fatal(err)
+	}
+	example, err := os.ReadFile("../../docs/examples/haproxy/haproxy.cfg.tmpl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tmpl := write(t, filepath.Join(dir, "t"), strings.ReplaceAll(string(example), "bind :8080", "bind "+front))
+	settings, pidFile := filepath.Join(dir, "haproxy.cfg"), filepath.Join(dir, "pid")
+	p := start(t, srv, "watch", "/jobs/x", "--template", tmpl, "--out", settings, "--",
+		"sh", "-c", fmt.Sprintf(`pid=$(cat %[1]s 2>/dev/null) && set -- -sf $pid
+			%[3]s -D -f %[2]s -p %[1]s "$@" && echo "serves <$INCUMBENT_ADDRESS>" >&2`, pidFile, settings, haproxy))
+	t.Cleanup(func() { _ = exec.Command("sh", "-c", "kill $(cat "+pidFile+")").Run() })
+	p.Notes("serves <>")
+	ask := func() string {
+		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+		answer, err := client.Get("http://" + front)
+		if err != nil {
+			return err.Error()
+		}
+		defer func() { _ = answer.Body.Close() }()
+		body, _ := io.ReadAll(answer.Body)
+		return fmt.Sprint(answer.StatusCode, " ", string(body))
+	}
+	if got := ask(); !strings.HasPrefix(got, "503 ") {
+		t.Errorf("without a leader the proxy says %q", got)
+	}
+	var leader *incumbent.Latch
+	for _, name := range []string{"one", "two"} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, name)
+		}))
+		t.Cleanup(server.Close)
+		address := server.Listener.Addr().(*net.TCPAddr).String()
+		next := advertiser(t, srv, address)
+		if leader != nil {
+			inLine(t, srv, "/jobs/x", 2)
+			if err := leader.Close(within(t)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		leader = next
+		p.Notes("serves <" + address + ">")
+		if got := ask(); got != "200 "+name {
+			t.Errorf("with %s leading the proxy says %q", name, got)
+		}
+	}
+	p.Signal(syscall.SIGTERM)
+	p.Exits(0)
+}
