@@ -9,6 +9,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/incumbent-go/incumbent"
@@ -171,6 +172,36 @@ type LeaderFollower struct {
 
 	mu     sync.Mutex
 	target Target
+}
+
+// FollowAdvertised is FollowLeader with what the participants advertise (LatchOptions.Advertise): a URL, or host:port
+// of an HTTP server. Allow says whether requests may be sent to an address; nil allows all, for a line to which only
+// your own programs may write, by its access list. The answer is dropped a session timeout after the last connection.
+func FollowAdvertised(c *incumbent.Client, path string, allow func(address string) bool,
+	prefixes ...string) (*LeaderFollower, error) {
+	if err := incumbent.CheckPath(path, prefixes...); err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	f := &LeaderFollower{client: c, stop: stop, ended: make(chan struct{})}
+	go func() {
+		defer close(f.ended)
+		for leader, err := range c.WatchLeader(ctx, path, prefixes...) {
+			if err == nil {
+				f.set(leader.Change, func(incumbent.Participant) string {
+					if leader.Address == "" || allow != nil && !allow(leader.Address) {
+						return ""
+					}
+					if strings.Contains(leader.Address, "://") {
+						return leader.Address
+					}
+					return "http://" + leader.Address
+				})
+			}
+		}
+		f.set(incumbent.Change{Vacant: true}, nil)
+	}()
+	return f, nil
 }
 
 // FollowLeader follows the line at path until Close, or the end of the client. Address returns the base URL of a

@@ -309,3 +309,48 @@ func TestTheFollowerOfALine(t *testing.T) {
 		t.Error("a bad path is no error")
 	}
 }
+
+// The follower of what is advertised has a URL for what is allowed, and nothing for everything else.
+func TestTheFollowerOfWhatIsAdvertised(t *testing.T) {
+	for advertised, want := range map[string]string{"a.example.com:80": "http://a.example.com:80",
+		"https://b": "https://b", "evil:80": ""} {
+		srv := zkmem.Start(t)
+		c, other := join(t, srv, "without")
+		if err := other.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		own, err := c.Latch(line, incumbent.LatchOptions{Advertise: advertised})
+		if err == nil {
+			err = own.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		leadership, err := own.Await(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := make(chan string, 100)
+		f, err := health.FollowAdvertised(c, line, func(address string) bool {
+			asked <- address
+			return address != "evil:80"
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := <-asked; got != advertised {
+			t.Errorf("it asks whether %q is allowed, want %q", got, advertised)
+		}
+		for f.Target(nil).Token == 0 { // the address was asked for: it is stored next
+			runtime.Gosched()
+		}
+		if got := f.Target(nil); got.URL != want || got.Token != leadership.Token() {
+			t.Errorf("%s: the target is %+v, want %q", advertised, got, want)
+		}
+		f.Close()
+		leadership.Release()
+	}
+	if _, err := health.FollowAdvertised(nil, "no path", nil); err == nil {
+		t.Error("a bad path is no error")
+	}
+}

@@ -8,8 +8,6 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"os/signal"
 	"slices"
@@ -19,17 +17,15 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/health"
 )
 
-// hop is in requests that were handed on: they are not again, so two processes cannot send one back and forth.
-const hop = "Handed-On-By"
+const line = "/services/forward"
 
 // service is one process.
 type service struct {
-	latch *incumbent.Latch
-	hosts []string              // of all processes
-	mu    sync.RWMutex          // read-locked while this process answers
-	term  *incumbent.Leadership // nil if it does not lead
+	mu   sync.RWMutex          // read-locked while this process answers
+	term *incumbent.Leadership // nil if it does not lead
 }
 
 func main() {
@@ -53,13 +49,25 @@ func run(ctx context.Context, servers, addr string, hosts []string) error {
 	if err != nil {
 		return err
 	}
-	// The ID is the address at which the others reach this process.
-	latch, err := client.Latch("/services/forward", incumbent.LatchOptions{ID: listener.Addr().String()})
+	latch, err := client.Latch(line, incumbent.LatchOptions{Advertise: listener.Addr().String()})
 	if err != nil {
 		return errors.Join(err, client.Close(ctx))
 	}
-	s := &service{latch: latch, hosts: hosts}
-	server := &http.Server{Handler: s, ReadHeaderTimeout: 5 * time.Second}
+	// Everybody who may write to the line advertises what they like: requests go to the hosts of the list only.
+	leader, err := health.FollowAdvertised(client, line, func(address string) bool {
+		host, _, _ := net.SplitHostPort(address)
+		return slices.Contains(hosts, host)
+	})
+	if err != nil {
+		return errors.Join(err, client.Close(ctx))
+	}
+	defer leader.Close()
+	s := &service{}
+	handler, err := health.ForwardToLeader(latch, health.ForwardOptions{Target: leader.Target, Token: s.token}, s)
+	if err != nil {
+		return errors.Join(err, client.Close(ctx))
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
 	go func() { log.Print("serving no longer: ", server.Serve(listener)) }()
 	log.Printf("serving on %s", listener.Addr())
 	err = latch.Run(ctx, func(l *incumbent.Leadership) error {
@@ -83,43 +91,27 @@ func orders(_ context.Context, w http.ResponseWriter, r *http.Request, token int
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if s.answers(w, r) {
-		return
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
-	defer cancel()
-	first, _, err := s.latch.First(ctx)
-	host, _, _ := net.SplitHostPort(first.ID) // "" if it is no address
-	// Everybody who may write to the line chooses an ID: requests are handed on to the hosts of the list only.
-	if err != nil || first.ID == s.latch.ID() || !slices.Contains(s.hosts, host) || r.Header.Get(hop) != "" {
-		unavailable(w, r, err)
-		return
-	}
-	proxy := httputil.ReverseProxy{ErrorHandler: unavailable, Rewrite: func(p *httputil.ProxyRequest) {
-		p.SetURL(&url.URL{Scheme: "http", Host: first.ID})
-		p.Out.Header.Set(hop, s.latch.ID())
-	}}
-	proxy.ServeHTTP(w, r)
-}
-
-// answers reports whether this process leads, and has answered. The answer's context ends with the term.
-func (s *service) answers(w http.ResponseWriter, r *http.Request) bool {
+// token is that of the term, 0 without one.
+func (s *service) token() int64 {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if s.term == nil || s.term.Check() != nil {
-		return false
+	if s.term == nil {
+		return 0
+	}
+	return s.term.Token()
+}
+
+// ServeHTTP answers while this process leads. The answer's context ends with the term.
+func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.term == nil || s.term.Check() != nil { // it has just begun, or ended
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, "this process does not lead", http.StatusServiceUnavailable)
+		return
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(s.term.Context(), cancel)()
 	orders(ctx, w, r, s.term.Token())
-	return true
-}
-
-// unavailable is the answer if nobody leads, or the leader is not reached: the client may ask again.
-func unavailable(w http.ResponseWriter, _ *http.Request, err error) {
-	log.Print("no leader is reached: ", err)
-	w.Header().Set("Retry-After", "1")
-	http.Error(w, "no leader is reached", http.StatusServiceUnavailable)
 }
