@@ -34,6 +34,18 @@ func allOnRealZooKeeper(t *testing.T, srv *realzk.Server) {
 	if read.Code != "" || read.Stat.Czxid != own.Zxid || read.Stat.EphemeralOwner != first.SessionID || string(read.Data) != "me" {
 		t.Errorf("created %+v, read %+v %+v", own, read, read.Stat)
 	}
+	with := events.Op{Verb: "create", Path: "/a", Mode: events.Ephemeral, Data: []byte("host:1")}
+	both := r.ask(events.Create{Call: r.call(), Path: "/l/b-", Mode: events.EphemeralSequential, With: with})
+	other := r.ask(events.Get{Call: r.call(), Path: "/a", Data: true})
+	if both.Path != "/l/b-0000000001" || other.Code != "" || other.Stat.Czxid != both.Zxid ||
+		string(other.Data) != "host:1" {
+		t.Errorf("two nodes of one create: %+v, the other %+v", both, other)
+	}
+	neither := r.ask(events.Create{Call: r.call(), Path: "/l/b-", Mode: events.EphemeralSequential, With: with})
+	left := r.ask(events.Children{Call: r.call(), Path: "/l"})
+	if neither.Code != events.NodeExists || neither.Path != "/a" || len(left.Children) != 2 {
+		t.Errorf("the other exists: %+v, and the directory has %q", neither, left.Children)
+	}
 	r.ask(events.Exists{Call: r.call(), Path: "/l/next", Watch: true})
 	r.ask(events.Children{Call: r.call(), Path: "/l", Watch: true})
 
