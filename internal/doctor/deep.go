@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/incumbent-go/incumbent/internal/jute"
 )
 
 // Deep is what was measured with a scratch node.
@@ -110,31 +112,27 @@ func (x *scratch) create() string {
 	return ""
 }
 
-// newNode writes a request for a node without data that only we may use, if the servers know who we are.
-func (x *scratch) newNode(node string, flags int32) func(*frame) {
+// newNode is the body of the creation of a node without data that only we may use, if the servers know who we are.
+func (x *scratch) newNode(node string, flags int32) jute.Frame {
 	s := &x.f.settings
-	return func(f *frame) {
-		f.string(node).bytes(nil).int32(1).int32(permAll)
-		if len(s.Auth) > 0 || s.SASL != nil || s.TLS != nil && s.TLS.Cert != "" {
-			f.string("auth").string("")
-		} else {
-			f.string("world").string("anyone")
-		}
-		f.int32(flags)
+	scheme, id := "world", "anyone"
+	if len(s.Auth) > 0 || s.SASL != nil || s.TLS != nil && s.TLS.Cert != "" {
+		scheme, id = "auth", ""
 	}
+	return about(node).Bytes(nil).Int32(1).Int32(permAll).Text(scheme).Text(id).Int32(flags)
 }
 
 // timeWrites times some writes to the scratch node. Each shows the leader's clock.
 func (x *scratch) timeWrites(n int) (all []time.Duration) {
 	for range n {
 		sent := x.f.settings.Now()
-		b, code, err := x.own.request(opSetData, func(f *frame) { f.string(x.node).bytes(nil).int32(-1) })
+		b, code, err := x.own.request(opSetData, about(x.node).Bytes(nil).Int32(-1))
 		if err != nil || code != codeOK {
 			return all
 		}
 		got := x.f.settings.Now()
 		all = append(all, got.Sub(sent))
-		if s := b.stat(); !b.bad {
+		if s := readStat(b); !b.Bad {
 			x.clock = append(x.clock, reading{sent, got, time.UnixMilli(s.mtime)})
 		}
 	}
@@ -156,12 +154,12 @@ func (x *scratch) timeWatches(ctx context.Context) {
 		return
 	}
 	defer c.close()
-	if _, _, err := c.request(opSync, func(f *frame) { f.string(x.node) }); err != nil {
+	if _, _, err := c.request(opSync, about(x.node)); err != nil {
 		return
 	}
 	var all []time.Duration
 	for range watches {
-		if _, code, err := c.request(opGetData, func(f *frame) { f.string(x.node).bool(true) }); err != nil ||
+		if _, code, err := c.request(opGetData, about(x.node).Bool(true)); err != nil ||
 			code != codeOK {
 			break
 		}
@@ -176,17 +174,17 @@ func (x *scratch) timeWatches(ctx context.Context) {
 
 // tryKinds tries what only newer servers know. Each has a connection of its own, which an older server ends.
 func (x *scratch) tryKinds(ctx context.Context) {
-	try := func(op int32, write func(*frame)) *bool {
+	try := func(op int32, body jute.Frame) *bool {
 		c, err := x.f.settings.openLoggedIn(ctx, x.at.Address)
 		if err != nil {
 			return nil
 		}
 		defer c.close()
 		c.trying = true
-		b, code, err := c.request(op, write)
+		b, code, err := c.request(op, body)
 		known := err == nil && code == codeOK
 		if known && op == opMulti {
-			known = b.int32() != resultError && !b.bad
+			known = b.Int32() != resultError && !b.Bad
 		}
 		if !known && ctx.Err() != nil || silent(err) {
 			return nil
@@ -194,16 +192,14 @@ func (x *scratch) tryKinds(ctx context.Context) {
 		return &known
 	}
 	// Each is created and deleted by one transaction: these nodes would not go with a session.
-	inOne := func(op int32, node string, create func(*frame)) *bool {
-		return try(opMulti, func(f *frame) {
-			create(f.header(op, false))
-			f.header(opDelete, false).string(node).int32(-1).header(-1, true)
-		})
+	inOne := func(op int32, node string, create jute.Frame) *bool {
+		both := append(part(nil, op), create...)
+		return try(opMulti, end(part(both, opDelete).Text(node).Int32(-1)))
 	}
 	container, ttl := x.node+"-container", x.node+"-ttl"
 	x.f.deep.Containers = inOne(opCreateContainer, container, x.newNode(container, 4))
-	x.f.deep.TTL = inOne(opCreateTTL, ttl, func(f *frame) { x.newNode(ttl, 5)(f); f.int64(time.Minute.Milliseconds()) })
-	x.f.deep.Recursive = try(opAddWatch, func(f *frame) { f.string(x.node).int32(1) })
+	x.f.deep.TTL = inOne(opCreateTTL, ttl, x.newNode(ttl, 5).Int64(time.Minute.Milliseconds()))
+	x.f.deep.Recursive = try(opAddWatch, about(x.node).Int32(1))
 }
 
 // readRate reads the leader's clock once more after a pause, and compares.
@@ -252,7 +248,7 @@ func (x *scratch) delete() {
 		return
 	}
 	defer c.close()
-	_, code, err := c.request(opDelete, func(f *frame) { f.string(x.node).int32(-1) })
+	_, code, err := c.request(opDelete, about(x.node).Int32(-1))
 	if err == nil && code != codeOK && code != codeNoNode {
 		err = errors.New(refusal(code))
 	}
@@ -312,6 +308,6 @@ func (v *Server) takes(ctx context.Context, s *Settings, size int) (takes, known
 	}
 	defer c.close()
 	c.trying = true
-	_, _, err = c.request(opExists, func(f *frame) { f.string("/" + strings.Repeat("x", size)).bool(false) })
+	_, _, err = c.request(opExists, about("/"+strings.Repeat("x", size)).Bool(false))
 	return err == nil, !silent(err) && ctx.Err() == nil
 }

@@ -200,7 +200,7 @@ func (f *Facts) askLag(ctx context.Context) {
 	}
 	defer c.close()
 	begun := time.Now()
-	if _, _, err := c.request(opExists, root); err != nil {
+	if _, _, err := c.request(opExists, root()); err != nil {
 		return
 	}
 	var wait sync.WaitGroup
@@ -217,7 +217,7 @@ func (v *Server) awaitZxid(ctx context.Context, zxid int64, begun time.Time, mos
 	look := time.NewTicker(lagLook)
 	defer look.Stop()
 	for ctx.Err() == nil {
-		if _, _, err := v.kept.request(opExists, root); err != nil {
+		if _, _, err := v.kept.request(opExists, root()); err != nil {
 			return
 		}
 		took := time.Since(begun)

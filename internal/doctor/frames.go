@@ -1,8 +1,9 @@
 package doctor
 
 import (
-	"encoding/binary"
 	"errors"
+
+	"github.com/incumbent-go/incumbent/internal/jute"
 )
 
 // Operations of ZooKeeper's protocol that the doctor asks for.
@@ -43,104 +44,19 @@ const (
 	codeRequiresAuth  = -124
 )
 
-// frame is a message that is being written.
-type frame struct{ b []byte }
+// about begins the body of a request about a node.
+func about(node string) jute.Frame { return jute.Frame{}.Text(node) }
 
-func newFrame() *frame { return &frame{make([]byte, 4, 64)} }
+// root is the body of a read of the root that asks for no watch.
+func root() jute.Frame { return about("/").Bool(false) }
 
-func requestFrame(xid, op int32) *frame { return newFrame().int32(xid).int32(op) }
+// part begins an operation of a multi.
+func part(f jute.Frame, op int32) jute.Frame { return f.Int32(op).Bool(false).Int32(-1) }
 
-// root names the root, and asks for no watch.
-func root(f *frame) { f.string("/").bool(false) }
-
-func (f *frame) int32(v int32) *frame {
-	f.b = binary.BigEndian.AppendUint32(f.b, uint32(v))
-	return f
-}
-
-func (f *frame) int64(v int64) *frame {
-	f.b = binary.BigEndian.AppendUint64(f.b, uint64(v))
-	return f
-}
-
-func (f *frame) bool(v bool) *frame {
-	b := byte(0)
-	if v {
-		b = 1
-	}
-	f.b = append(f.b, b)
-	return f
-}
-
-func (f *frame) bytes(v []byte) *frame {
-	f.int32(int32(len(v)))
-	f.b = append(f.b, v...)
-	return f
-}
-
-func (f *frame) string(v string) *frame { return f.bytes([]byte(v)) }
-
-// header begins an operation of a multi, or ends the multi.
-func (f *frame) header(op int32, last bool) *frame { return f.int32(op).bool(last).int32(-1) }
-
-// finish writes the length before the message.
-func (f *frame) finish() []byte {
-	binary.BigEndian.PutUint32(f.b, uint32(len(f.b)-4))
-	return f.b
-}
+// end ends a multi.
+func end(f jute.Frame) jute.Frame { return f.Int32(-1).Bool(true).Int32(-1) }
 
 var errMalformed = errors.New("the answer is not one of ZooKeeper's protocol")
-
-// body is an answer that is being read. Bad is set once there are too few bytes; what is read then is zero.
-type body struct {
-	rest []byte
-	bad  bool
-}
-
-func (b *body) take(n int) []byte {
-	if b.bad || n < 0 || n > len(b.rest) {
-		b.bad = true
-		return nil
-	}
-	part := b.rest[:n]
-	b.rest = b.rest[n:]
-	return part
-}
-
-func (b *body) int32() int32 {
-	if v := b.take(4); v != nil {
-		return int32(binary.BigEndian.Uint32(v))
-	}
-	return 0
-}
-
-func (b *body) int64() int64 {
-	if v := b.take(8); v != nil {
-		return int64(binary.BigEndian.Uint64(v))
-	}
-	return 0
-}
-
-// bytes reads a buffer, which may be null.
-func (b *body) bytes() []byte {
-	n := b.int32()
-	if n == -1 {
-		return nil
-	}
-	return b.take(int(n))
-}
-
-func (b *body) string() string { return string(b.bytes()) }
-
-// count reads how many elements follow, each of which takes at least so many bytes.
-func (b *body) count(least int) int {
-	n := int(b.int32())
-	if n < 0 || n > len(b.rest)/least {
-		b.bad = b.bad || n != -1
-		return 0
-	}
-	return n
-}
 
 // stat is a node's Stat.
 type stat struct {
@@ -150,12 +66,12 @@ type stat struct {
 	bytes, children            int32
 }
 
-func (b *body) stat() stat {
-	s := stat{czxid: b.int64(), mzxid: b.int64(), ctime: b.int64(), mtime: b.int64(), version: b.int32(),
-		cversion: b.int32()}
-	b.int32() // aversion
-	s.owner, s.bytes, s.children = b.int64(), b.int32(), b.int32()
-	b.int64() // pzxid
+func readStat(b *jute.Decoder) stat {
+	s := stat{czxid: b.Int64(), mzxid: b.Int64(), ctime: b.Int64(), mtime: b.Int64(), version: b.Int32(),
+		cversion: b.Int32()}
+	b.Int32() // aversion
+	s.owner, s.bytes, s.children = b.Int64(), b.Int32(), b.Int32()
+	b.Int64() // pzxid
 	return s
 }
 
@@ -165,9 +81,9 @@ type entry struct {
 	scheme, id string
 }
 
-func (b *body) entries() (all []entry) {
-	for range b.count(12) {
-		all = append(all, entry{b.int32(), b.string(), b.string()})
+func readEntries(b *jute.Decoder) (all []entry) {
+	for range b.Count(12) {
+		all = append(all, entry{b.Int32(), b.Text(), b.Text()})
 	}
 	return all
 }

@@ -8,17 +8,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/incumbent-go/incumbent/internal/jute"
 	"github.com/incumbent-go/incumbent/test/kit/repeat"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
 // A server that answers whatever it likes makes no examination fail, or print what a terminal would obey.
 func FuzzAnswers(f *testing.F) {
-	greeting := newFrame().int32(0).int32(15000).int64(7).bytes(make([]byte, 16)).bool(false).finish()[4:]
+	greeting := jute.NewFrame().Int32(0).Int32(15000).Int64(7).Bytes(make([]byte, 16)).Bool(false).Finish()[4:]
 	f.Add(greeting, []byte("tickTime=2000\nsyncLimit=5\nserverId=1\nMode: leader\nZookeeper version: 3.9.5-x, built\n"),
-		newFrame().int32(1).string("latch-0000000001").finish()[4:])
+		jute.NewFrame().Int32(1).Text("latch-0000000001").Finish()[4:])
 	f.Add(greeting, []byte("zk_avg_fsynctime\t1e300\nzk_synced_observers\t-1\nserver.1=h:1:2;\n"),
-		newFrame().string("server.1=h:1:2:participant;h:3\nversion=1").finish()[4:])
+		jute.NewFrame().Text("server.1=h:1:2:participant;h:3\nversion=1").Finish()[4:])
 	f.Add(greeting[:20], []byte("\x1b[31m\u202e"), []byte{0xff, 0xff, 0xff, 0xff})
 	f.Fuzz(func(t *testing.T, greeting, word, answer []byte) {
 		if len(greeting)+len(word)+len(answer) > 4<<10 {
@@ -57,12 +58,12 @@ func answerAnything(conn net.Conn, greeting, word, answer []byte) {
 		if _, err := io.ReadFull(conn, request); err != nil {
 			return
 		}
-		reply := append(newFrame().b, greeting...)
+		reply := append(jute.NewFrame(), greeting...)
 		if number > 0 {
 			xid := int32(binary.BigEndian.Uint32(request))
-			reply = append(newFrame().int32(xid).int64(1).int32(0).b, answer...)
+			reply = append(jute.NewFrame().Int32(xid).Int64(1).Int32(0), answer...)
 		}
-		if _, err := conn.Write((&frame{reply}).finish()); err != nil {
+		if _, err := conn.Write(reply.Finish()); err != nil {
 			return
 		}
 	}

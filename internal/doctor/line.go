@@ -11,6 +11,7 @@ import (
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/jute"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -106,10 +107,10 @@ func (f *Facts) home() *Server {
 
 // ask reads a line. An error is one of the connection.
 func (l *Line) ask(c *session, dir string) error {
-	if _, _, err := c.request(opSync, func(f *frame) { f.string(dir) }); err != nil {
+	if _, _, err := c.request(opSync, about(dir)); err != nil {
 		return err
 	}
-	b, code, err := c.request(opGetChildren2, func(f *frame) { f.string(dir).bool(false) })
+	b, code, err := c.request(opGetChildren2, about(dir).Bool(false))
 	switch {
 	case err != nil:
 		return err
@@ -128,12 +129,12 @@ func (l *Line) ask(c *session, dir string) error {
 	return l.askQuotas(c, dir)
 }
 
-func (l *Line) readChildren(c *session, dir string, b *body) error {
+func (l *Line) readChildren(c *session, dir string, b *jute.Decoder) error {
 	var names []string
-	for range b.count(4) {
-		names = append(names, b.string())
+	for range b.Count(4) {
+		names = append(names, b.Text())
 	}
-	if b.bad {
+	if b.Bad {
 		return errMalformed
 	}
 	l.Children, l.ListingBytes = len(names), listingBytes(names)
@@ -175,7 +176,7 @@ func listingBytes(names []string) int {
 // readParticipant reads the node of a place; nil if it is gone.
 func readParticipant(c *session, dir, line string, place machines.Place) (*incumbent.Participant, error) {
 	p := &incumbent.Participant{Recipe: place.Kind.Recipe, Prefix: place.Label, Path: path.Join(line, place.Name)}
-	b, code, err := c.request(opGetData, func(f *frame) { f.string(path.Join(dir, place.Name)).bool(false) })
+	b, code, err := c.request(opGetData, about(path.Join(dir, place.Name)).Bool(false))
 	switch {
 	case err != nil:
 		return nil, err
@@ -185,9 +186,9 @@ func readParticipant(c *session, dir, line string, place machines.Place) (*incum
 		p.Err = &incumbent.Error{Code: events.NoAuth, Text: refusal(code)}
 		return p, nil
 	}
-	p.ID = string(b.bytes())
-	s := b.stat()
-	if b.bad {
+	p.ID = b.Text()
+	s := readStat(b)
+	if b.Bad {
 		return nil, errMalformed
 	}
 	p.Token, p.Owner, p.Created = s.czxid, s.owner, time.UnixMilli(s.ctime)
@@ -244,11 +245,11 @@ func (l *Line) shown(node string) string {
 
 // readText reads a node's data, "" if it cannot be read.
 func readText(c *session, node string) (string, error) {
-	b, code, err := c.request(opGetData, func(f *frame) { f.string(node).bool(false) })
+	b, code, err := c.request(opGetData, about(node).Bool(false))
 	if err != nil || code != codeOK {
 		return "", err
 	}
-	return string(b.bytes()), nil
+	return b.Text(), nil
 }
 
 // sharing returns the ids that more than one session of the line has, each with how many sessions.

@@ -76,20 +76,19 @@ func (l *Line) askRights(c *session, dir string) error {
 // asks for a transaction that does both, and that fails after that, so nothing is written.
 func (c *session) may(dir string) (create, remove *bool, untried string, err error) {
 	node := path.Join(dir, scratchName())
-	b, code, err := c.request(opMulti, func(f *frame) {
-		f.header(opCreate, false).string(node).bytes(nil)
-		f.int32(1).int32(permAll).string("world").string("anyone").int32(0)
-		f.header(opDelete, false).string(node).int32(-1)
-		f.header(opCheck, false).string(node).int32(-1).header(-1, true) // of a node that is gone
-	})
+	all := part(nil, opCreate).Text(node).Bytes(nil)
+	all = all.Int32(1).Int32(permAll).Text("world").Text("anyone").Int32(0)
+	all = part(all, opDelete).Text(node).Int32(-1)
+	all = end(part(all, opCheck).Text(node).Int32(-1)) // of a node that is gone
+	b, code, err := c.request(opMulti, all)
 	for i := 0; err == nil && code == codeOK && i < 3; i++ {
-		kind := b.int32()
-		_, code = b.take(1), b.int32()
+		kind := b.Int32()
+		_, code = b.Take(1), b.Int32()
 		if kind == resultError {
-			code = b.int32()
+			code = b.Int32()
 		}
 		switch yes := code != codeNoAuth; {
-		case b.bad:
+		case b.Bad:
 			return nil, nil, "", errMalformed
 		case i == 0 && (code == codeOK || !yes):
 			create = &yes
@@ -130,12 +129,12 @@ func (f *Facts) tryStranger(ctx context.Context, l *Line, dir string) error {
 }
 
 func readACL(c *session, node string) ([]entry, int32, error) {
-	b, code, err := c.request(opGetACL, func(f *frame) { f.string(node) })
+	b, code, err := c.request(opGetACL, about(node))
 	if err != nil || code != codeOK {
 		return nil, code, err
 	}
-	all := b.entries()
-	if b.bad {
+	all := readEntries(b)
+	if b.Bad {
 		return nil, 0, errMalformed
 	}
 	return all, code, nil

@@ -116,7 +116,7 @@ func (v *Server) askSession(ctx context.Context, s *Settings) error {
 		return err
 	}
 	v.Granted.Most = Millis(v.kept.granted)
-	_, _, err = v.kept.request(opExists, root)
+	_, _, err = v.kept.request(opExists, root())
 	if v.mute = err != nil; v.mute {
 		v.kept.cut()
 		v.kept = nil
@@ -147,26 +147,23 @@ const syncs = 5
 
 // askNodes reads the ensemble's configuration, looks for the chroot, and times syncs.
 func (v *Server) askNodes(s *Settings) {
-	b, code, err := v.kept.request(opGetData, func(f *frame) { f.string("/zookeeper/config").bool(false) })
+	b, code, err := v.kept.request(opGetData, about("/zookeeper/config").Bool(false))
 	switch {
 	case err != nil:
 		v.configErr = text(err)
 	case code != codeOK:
 		v.configErr = refusal(code)
 	default:
-		v.config = string(b.bytes())
+		v.config = b.Text()
 	}
 	if s.Chroot != "" {
-		_, code, err := v.kept.request(opExists, func(f *frame) { f.string(s.Chroot).bool(false) })
+		_, code, err := v.kept.request(opExists, about(s.Chroot).Bool(false))
 		v.noChroot = err == nil && code == codeNoNode
 	}
 	var all []time.Duration
 	for range syncs {
 		begun := time.Now()
-		if _, code, err := v.kept.request(opSync, func(f *frame) {
-			f.string(path.Join("/",
-				s.Chroot))
-		}); err != nil || code != codeOK {
+		if _, code, err := v.kept.request(opSync, about(path.Join("/", s.Chroot))); err != nil || code != codeOK {
 			return
 		}
 		all = append(all, time.Since(begun))

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/internal/jute"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
@@ -74,7 +75,7 @@ func (c *session) handshake(timeout time.Duration, of identity, readOnly bool) e
 	if password == nil {
 		password = make([]byte, 16)
 	}
-	hello := newFrame().int32(0).int64(0).int32(ms).int64(of.id).bytes(password).bool(readOnly).finish()
+	hello := jute.NewFrame().Int32(0).Int64(0).Int32(ms).Int64(of.id).Bytes(password).Bool(readOnly).Finish()
 	begun := time.Now()
 	err := c.send(hello)
 	var answer []byte
@@ -88,14 +89,14 @@ func (c *session) handshake(timeout time.Duration, of identity, readOnly bool) e
 		return err
 	}
 	c.took = time.Since(begun)
-	b := body{rest: answer}
-	if version := b.int32(); version != 0 {
+	b := jute.Decoder{Rest: answer}
+	if version := b.Int32(); version != 0 {
 		return notOpened{fmt.Errorf("it answered with protocol version %d: it does not serve", version)}
 	}
-	c.granted, c.id, c.password = time.Duration(b.int32())*time.Millisecond, b.int64(), b.bytes()
-	c.readOnly = len(b.rest) > 0 && b.rest[0] != 0 // older servers do not say it
+	c.granted, c.id, c.password = time.Duration(b.Int32())*time.Millisecond, b.Int64(), b.Bytes()
+	c.readOnly = len(b.Rest) > 0 && b.Rest[0] != 0 // older servers do not say it
 	switch {
-	case b.bad:
+	case b.Bad:
 		return errMalformed
 	case (c.id == 0 || c.granted <= 0) && of.id == 0:
 		return errMalformed
@@ -147,7 +148,7 @@ func (c *session) sasl(ctx context.Context, address string) error {
 		if err != nil {
 			return err
 		}
-		b, code, failed := c.request(opSASL, func(f *frame) { f.bytes(token) })
+		b, code, failed := c.request(opSASL, jute.Frame{}.Bytes(token))
 		if isCut(failed) || silent(failed) {
 			return failed
 		}
@@ -155,7 +156,7 @@ func (c *session) sasl(ctx context.Context, address string) error {
 			return errors.Join(failed, errors.New("the login by SASL was refused"))
 		}
 		done := false
-		if token, done, err = exchange.Next(ctx, b.bytes()); done && err == nil {
+		if token, done, err = exchange.Next(ctx, b.Bytes()); done && err == nil {
 			return nil
 		}
 	}
@@ -163,15 +164,12 @@ func (c *session) sasl(ctx context.Context, address string) error {
 }
 
 // request sends a request and returns its answer.
-func (c *session) request(op int32, write func(*frame)) (*body, int32, error) {
+func (c *session) request(op int32, body jute.Frame) (*jute.Decoder, int32, error) {
 	c.xid++
-	f := requestFrame(c.xid, op)
-	if write != nil {
-		write(f)
-	}
-	var b *body
+	f := append(jute.NewFrame().Int32(c.xid).Int32(op), body...)
+	var b *jute.Decoder
 	code := int32(0)
-	err := c.send(f.finish())
+	err := c.send(f.Finish())
 	if err == nil {
 		b, code, err = c.answerTo(c.xid)
 	}
@@ -195,16 +193,16 @@ func (s *Settings) plainOrNil(err error) error {
 }
 
 // answerTo reads up to the answer with this number. Events of watches on the way are counted.
-func (c *session) answerTo(xid int32) (*body, int32, error) {
+func (c *session) answerTo(xid int32) (*jute.Decoder, int32, error) {
 	for {
 		answer, err := c.read(maxAnswer)
 		if err != nil {
 			return nil, 0, err
 		}
-		b := &body{rest: answer}
-		number, zxid, code := b.int32(), b.int64(), b.int32()
+		b := &jute.Decoder{Rest: answer}
+		number, zxid, code := b.Int32(), b.Int64(), b.Int32()
 		switch {
-		case b.bad:
+		case b.Bad:
 			return nil, 0, errMalformed
 		case number == xid:
 			if zxid > 0 {
@@ -229,7 +227,7 @@ func (c *session) awaitEvent() error {
 		if err != nil {
 			return ended(c.ctx, c.settings.plain(err))
 		}
-		if b := (&body{rest: answer}); b.int32() == xidWatch {
+		if b := (&jute.Decoder{Rest: answer}); b.Int32() == xidWatch {
 			c.events++
 		}
 	}
