@@ -10,7 +10,7 @@ import (
 // plays with instances in Go, and judges who runs what; this one is about the server.
 var elasticJob = &system{
 	name: "ElasticJob 3.0.4", key: "elasticjob", short: true, members: 1, folder: "../elasticjob/java3",
-	work: "two instances run a job of three items, dealt by the leader",
+	work: "two instances share a job of three items",
 	play: playElasticJob,
 	races: map[string]string{
 		"delete -101":          looksFirst,

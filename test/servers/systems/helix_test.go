@@ -11,9 +11,13 @@ import (
 // helix is a cluster that Helix manages: the elected controller has the participants change the states of partitions.
 var helix = &system{
 	name: "Helix 1.3.1", key: "helix", members: 1,
-	work: "two controllers, two participants; each of four partitions has one master that lives",
-	play: playHelix,
+	work:  "two controllers, two participants; each partition has a living master",
+	play:  playHelix,
+	races: map[string]string{"setData -103": twoWrite},
 }
+
+// twoWrite is the reason for a version that is not the one expected.
+const twoWrite = "two write a node with its version at a time; the second reads it again"
 
 const (
 	helixCluster = "cluster"

@@ -14,7 +14,7 @@ import (
 // kafka is Kafka in ZooKeeper mode, on an ensemble of three.
 var kafka = &system{
 	name: "Kafka 3.9.1", key: "kafka", members: 3,
-	work: "two brokers on an ensemble of three; all messages arrive, all replicas are in sync",
+	work: "two brokers on an ensemble of three; all messages arrive, all replicas in sync",
 	play: playKafka,
 }
 

@@ -138,6 +138,15 @@ func (p *process) do(words ...any) string {
 
 func (p *process) runs() bool { return p.cmd != nil }
 
+// revived waits until a process, whose session the test has ended, ends by itself, and starts it again.
+func (s *stage) revived(p *process) string {
+	s.t.Helper()
+	p.await(s.from, endedByItself)
+	p.kill()
+	p.start()
+	return "its process ends by itself and is started again"
+}
+
 // kill kills the process (SIGKILL), and returns when it has ended.
 func (p *process) kill() {
 	if p.cmd == nil {
