@@ -2,6 +2,7 @@ package interop
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,6 +74,7 @@ func (e *election) share(sides ...*peer) {
 	e.await(at, "the last leader", func(s saying) bool { return s.words[0] == "leader" })
 	e.full()
 	e.compareRolls()
+	e.checkAddresses()
 	e.judge()
 	for side, left := range e.faults {
 		if len(left) > 0 {
@@ -177,6 +179,42 @@ func (e *election) compareRolls() {
 		e.t.Fatalf("%s reads the line as %q, and %s as %q", e.sides[0].name, rolls[0], e.sides[1].name, rolls[1])
 	}
 	e.t.Logf("both read the line as %q", rolls[0])
+}
+
+// addressOf is what a member in Go advertises.
+func addressOf(id string) string { return id + ".example:8080" }
+
+// checkAddresses checks that each member in Go has its address next to the line, owned by the session of its place, and
+// that there are no others: whatever killed or closed members had is gone.
+func (e *election) checkAddresses() {
+	e.t.Helper()
+	var want, got []string
+	for _, side := range e.sides {
+		if side.name != "go" || e.recipe != "latch" && e.recipe != "selector" {
+			continue
+		}
+		for _, id := range side.members {
+			place := e.enrolled(id)
+			_, stat, err := e.conn.Get(e.line() + "/" + place)
+			ok(e.t, err)
+			name, _, _ := strings.Cut(place, "-"+e.label)
+			want = append(want, fmt.Sprintf("%s %s %x", name, addressOf(id), stat.EphemeralOwner))
+		}
+	}
+	names, _, err := e.conn.Children(e.line() + "-addresses")
+	if errors.Is(err, zk.ErrNoNode) {
+		err = nil
+	}
+	ok(e.t, err)
+	for _, name := range names {
+		data, stat, err := e.conn.Get(e.line() + "-addresses/" + name)
+		ok(e.t, err)
+		got = append(got, fmt.Sprintf("%s %s %x", name, data, stat.EphemeralOwner))
+	}
+	slices.Sort(want)
+	if slices.Sort(got); !slices.Equal(got, want) {
+		e.t.Errorf("the addresses are %q, want %q", got, want)
+	}
 }
 
 // judge checks the journal: terms do not overlap, each term's node is the first of the

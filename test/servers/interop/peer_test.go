@@ -181,7 +181,8 @@ func roll(all []incumbent.Participant, mark string) string {
 func (p *goPeer) join(recipe, id, path string) error {
 	m := &goMember{peer: p, id: id, path: path, turns: make(chan struct{}, 1)}
 	p.members[id] = m
-	options := incumbent.LatchOptions{ID: id, Retry: incumbent.RetryForever(10 * time.Millisecond)}
+	options := incumbent.LatchOptions{ID: id, Advertise: addressOf(id),
+		Retry: incumbent.RetryForever(10 * time.Millisecond)}
 	switch recipe {
 	case "read", "write", "kread", "kwrite":
 		return m.readWrite(incumbent.MutexOptions{ID: id, Kazoo: recipe[0] == 'k', Retry: options.Retry}, strings.HasSuffix(recipe, "read"))
