@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -191,18 +192,23 @@ func TestWatchLeaderSaysWhatIsKnown(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		reader, n := w.open(), w.open()
 		ctx, cancel := context.WithCancel(t.Context())
+		var mu sync.Mutex
 		var got []string
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
 			for l, err := range reader.WatchLeader(ctx, "/line") {
+				mu.Lock()
 				got = append(got, fmt.Sprintf("%s vacant=%t unconfirmed=%t unknown=%t %v", l.Address, l.Vacant,
 					!l.Unconfirmed.IsZero(), l.Unknown, errors.Join(err, l.Err)))
+				mu.Unlock()
 			}
 		}()
 		expect := func(when string, want ...string) {
 			t.Helper()
 			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
 			for i := range want {
 				want[i] += " <nil>"
 			}
