@@ -91,7 +91,7 @@ func (f *forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	target := f.options.Target(r)
 	base, err := url.Parse(target.URL)
-	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
+	if err != nil || base.Host == "" || base.User != nil || base.Scheme != "http" && base.Scheme != "https" {
 		unavailable(w, "nobody leads, or its address is not known")
 		return
 	}
@@ -189,19 +189,31 @@ func FollowAdvertised(c *incumbent.Client, path string, allow func(address strin
 		for leader, err := range c.WatchLeader(ctx, path, prefixes...) {
 			if err == nil {
 				f.set(leader.Change, func(incumbent.Participant) string {
-					if leader.Address == "" || allow != nil && !allow(leader.Address) {
+					base := baseOf(leader.Address)
+					if base == "" || allow != nil && !allow(leader.Address) {
 						return ""
 					}
-					if strings.Contains(leader.Address, "://") {
-						return leader.Address
-					}
-					return "http://" + leader.Address
+					return base
 				})
 			}
 		}
 		f.set(incumbent.Change{Vacant: true}, nil)
 	}()
 	return f, nil
+}
+
+// baseOf returns the base URL of an address, "" if it is neither a URL nor host:port: what comes before an "@" looks
+// like the host to net.SplitHostPort, and requests go to what comes after it.
+func baseOf(address string) string {
+	base := address
+	if !strings.Contains(address, "://") {
+		base = "http://" + address
+	}
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" || u.User != nil || base != address && u.Host != address {
+		return ""
+	}
+	return base
 }
 
 // FollowLeader follows the line at path until Close, or the end of the client. Address returns the base URL of a

@@ -55,8 +55,8 @@ func run(ctx context.Context, servers, addr string, hosts []string) error {
 	}
 	// Everybody who may write to the line advertises what they like: requests go to the hosts of the list only.
 	leader, err := health.FollowAdvertised(client, line, func(address string) bool {
-		host, _, _ := net.SplitHostPort(address)
-		return slices.Contains(hosts, host)
+		host, _, err := net.SplitHostPort(address)
+		return err == nil && host != "" && slices.Contains(hosts, host)
 	})
 	if err != nil {
 		return errors.Join(err, client.Close(ctx))
