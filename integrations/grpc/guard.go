@@ -150,6 +150,28 @@ type guardedStream struct {
 
 func (s *guardedStream) Context() context.Context { return s.ctx }
 
+// RecvMsg ends with the term, too: gRPC's own ends with the call alone, and a handler that waits for its caller would
+// hold the term. Then the message belongs to gRPC until the handler has returned.
+func (s *guardedStream) RecvMsg(m any) error {
+	return s.await(func() error { return s.ServerStream.RecvMsg(m) })
+}
+
+// SendMsg ends with the term, too: a caller that does not read holds gRPC's own.
+func (s *guardedStream) SendMsg(m any) error {
+	return s.await(func() error { return s.ServerStream.SendMsg(m) })
+}
+
+func (s *guardedStream) await(do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
+		return err
+	case <-s.ctx.Done():
+		return status.FromContextError(s.ctx.Err()).Err()
+	}
+}
+
 func (g *Guard) exempt(method string) bool {
 	return strings.HasPrefix(method, "/"+healthpb.Health_ServiceDesc.ServiceName+"/") ||
 		g.options.Exempt != nil && g.options.Exempt(method)

@@ -219,6 +219,32 @@ func TestCallsEndWithTheTerm(t *testing.T) {
 	receive(t, results, codes.Aborted)
 }
 
+// A handler that waits for its caller, or for room to send, loses its call with the term as well: a silent caller holds
+// no term.
+func TestASilentCallerHoldsNoTerm(t *testing.T) {
+	srv := zkmem.Start(t)
+	g := incumbentgrpc.NewGuard(incumbentgrpc.GuardOptions{})
+	s := serve(t, "a", g)
+	s.stream = func(stream testpb.TestService_FullDuplexCallServer) error {
+		_, err := stream.Recv()
+		return err
+	}
+	c, l := latch(t, incumbent.Config{Servers: srv.Addr()})
+	_, ended := lead(t, l, g)
+	stream, err := testpb.NewTestServiceClient(dial(t, "passthrough:///"+s.addr)).FullDuplexCall(bounded(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.Recv(); err != nil { // its handler has begun
+		t.Fatal(err)
+	}
+	expire(t, srv, c)
+	receive(t, ended, nil)
+	if _, err := stream.Recv(); status.Code(err) != codes.Aborted {
+		t.Errorf("the call ends with %v", err)
+	}
+}
+
 // The error of a handler, and the end of a call, are as without a guard.
 func TestOtherErrorsStay(t *testing.T) {
 	srv := zkmem.Start(t)

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"github.com/incumbent-go/incumbent"
@@ -259,5 +260,43 @@ func TestAWaitingCallEndsWithItsContext(t *testing.T) {
 	}
 	if n := standby.calls.Load(); n != 0 {
 		t.Errorf("the standby has carried out %d calls", n)
+	}
+}
+
+// Calls have the token whatever characters the path has.
+func TestTheTokenIsSentForEveryPath(t *testing.T) {
+	srv := zkmem.Start(t)
+	c := open(t, incumbent.Config{Servers: srv.Addr()})
+	for path, target := range map[string]string{"/jobs/50%": "/jobs/50%25", "/jobs/a?b": "/jobs/a%3Fb",
+		"/jobs/a#b":    "/jobs/a%23b",
+		"/jobs/\u00fc": "/jobs/%C3%BC"} {
+		s, got := serve(t, "a", nil), make(chan string, 2)
+		s.work = func(ctx context.Context) error {
+			got <- strings.Join(metadata.ValueFromIncomingContext(ctx, incumbentgrpc.TokenKey), " ")
+			return nil
+		}
+		l, err := c.Latch(path, incumbent.LatchOptions{Advertise: s.addr})
+		if err == nil {
+			err = l.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		held, err := l.Await(bounded(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		leaders := incumbentgrpc.Leaders(c, incumbentgrpc.LeaderOptions{})
+		conn := dial(t, "incumbent-leader://"+target, leaders.DialOptions()...)
+		for range 2 { // the channel knows the leader only after the first
+			if _, err := ask(bounded(t), conn, grpc.WaitForReady(true)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		<-got
+		if sent := <-got; sent != number(held.Token()) {
+			t.Errorf("%s: the token %q is sent, that of the leader is %d", path, sent, held.Token())
+		}
+		held.Release()
 	}
 }

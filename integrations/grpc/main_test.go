@@ -68,6 +68,8 @@ type service struct {
 	calls atomic.Int32
 	begun chan struct{}                   // gets a value for each call, if there is room
 	work  func(ctx context.Context) error // nil: none
+	// stream handles a stream that has begun; nil waits until it ends.
+	stream func(testpb.TestService_FullDuplexCallServer) error
 }
 
 func (s *service) begin(ctx context.Context) error {
@@ -92,6 +94,9 @@ func (s *service) FullDuplexCall(stream testpb.TestService_FullDuplexCallServer)
 	}
 	if err := s.begin(stream.Context()); err != nil {
 		return err
+	}
+	if s.stream != nil {
+		return s.stream(stream)
 	}
 	<-stream.Context().Done()
 	return context.Cause(stream.Context())

@@ -2,9 +2,9 @@ package incumbentgrpc
 
 import (
 	"context"
-	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -24,11 +24,11 @@ const (
 // withToken returns the context of a call with the token of the leader that is known, if one is, and if the caller has
 // set none.
 func (b *LeaderBuilder) withToken(ctx context.Context, cc *grpc.ClientConn) context.Context {
-	target, err := url.Parse(cc.CanonicalTarget())
-	if err != nil || target.Scheme != LeaderScheme {
+	path, ok := strings.CutPrefix(cc.CanonicalTarget(), LeaderScheme+"://") // it is not escaped, and is no URL
+	if !ok {
 		return ctx
 	}
-	token := b.Token(target.Path)
+	token := b.Token(path)
 	if set, _ := metadata.FromOutgoingContext(ctx); token == 0 || len(set.Get(TokenKey)) > 0 {
 		return ctx
 	}
