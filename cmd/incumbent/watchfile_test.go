@@ -109,6 +109,29 @@ func TestWrongTemplatesAreRefused(t *testing.T) {
 		programtest.Contains(t, p.Exits(64).Err.String(), "--template", want)
 	}
 	programtest.Contains(t, start(t, nil, "watch", "/x", "--out", "o").Exits(64).Err.String(), "go together")
+	fifo := filepath.Join(dir, "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range []string{fifo, dir, os.DevNull} {
+		p := start(t, nil, "watch", "/x", "--template", write(t, filepath.Join(dir, "t"), "x"), "--out", out)
+		programtest.Contains(t, p.Exits(64).Err.String(), "--out", "no regular file")
+	}
+}
+
+// A command that failed, or was not run any more, is run when the program begins again, also if the file is right.
+func TestWatchMakesUpForACommand(t *testing.T) {
+	srv, dir := zkmem.Start(t), t.TempDir()
+	args := []string{"watch", "/jobs/x", "--template", write(t, filepath.Join(dir, "t"), "{{.State}}"), "--out",
+		filepath.Join(dir, "out"), "--", "sh", "-c"}
+	p := start(t, srv, append(args, "exit 1")...)
+	p.Notes("sh: exit status 1")
+	p.Signal(syscall.SIGTERM)
+	p.Exits(0)
+	p = start(t, srv, append(args, "echo made up >&2")...)
+	p.Notes("made up")
+	p.Signal(syscall.SIGTERM)
+	p.Exits(0)
 }
 
 // HAProxy, whose settings the program writes, sends requests to the leader, and to the next one once leadership moves.

@@ -81,6 +81,10 @@ func (f *leaderFile) prepare(a *app) (err error) {
 	if real, err := filepath.EvalSymlinks(f.out); err == nil {
 		f.out = real // the file is replaced, and not the link to it
 	}
+	if stat, err := os.Stat(f.out); err == nil && !stat.Mode().IsRegular() {
+		return cli.Usage("--out: %s is no regular file: want one, which is replaced", f.out)
+	}
+	f.failed = true // the program before this one may have ended between the file and the command
 	return nil
 }
 
