@@ -1,30 +1,9 @@
 package machines
 
 import (
-	"strconv"
-
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
-
-// AddressesSuffix ends the name of the directory with a line's addresses, which is a sibling of the line's own. Curator
-// reads the whole data of a place as its id, so an address has a node of its own.
-const AddressesSuffix = "-addresses"
-
-// addresses returns the directory with the addresses of a line.
-func addresses(dir string) string { return dir + AddressesSuffix }
-
-// AddressPath returns the path of the node with the address of a place, which the session owner owns: by the GUID in
-// the place's name, or by the owner and the prefix where names have none. A client is in such a line once.
-func AddressPath(place, prefix string, owner int64) string {
-	dir, name := addresses(parent(place)), base(place)
-	for _, id := range []int{guidLength, guidLength - len("----")} {
-		if before := len(GUIDPrefix) + id; len(name) > before && isProtection(name[:before+1]) {
-			return join(dir, name[:before])
-		}
-	}
-	return join(dir, "0x"+strconv.FormatUint(uint64(owner), 16)+"-"+prefix)
-}
 
 // advertised is the address that a place tells to others, in a node of its own. That node is created with the place, in
 // one transaction: so it exists if the place does, unless somebody deletes it, and it is deleted with it. Nil is none.

@@ -1,6 +1,9 @@
 package machines
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
 // Kinds of line in a directory that can be told apart from outside. Selectors and mutexes create the
 // same names, in Curator too: they are in one line, and nothing there says which is which.
@@ -77,4 +80,20 @@ func isOfLonger(p Place, kinds []LineKind) bool {
 			return ok
 		})
 	})
+}
+
+// addresses returns the directory with the addresses of a line, which is a sibling of the line's own. Curator reads the
+// whole data of a place as its id, so an address has a node of its own.
+func addresses(dir string) string { return dir + "-addresses" }
+
+// AddressPath returns the path of the node with the address of a place, which the session owner owns: by the GUID in
+// the place's name, or by the owner and the prefix where names have none. A client is in such a line once.
+func AddressPath(place, prefix string, owner int64) string {
+	dir, name := addresses(parent(place)), base(place)
+	for _, id := range []int{guidLength, guidLength - len("----")} {
+		if before := len(GUIDPrefix) + id; len(name) > before && isProtection(name[:before+1]) {
+			return join(dir, name[:before])
+		}
+	}
+	return join(dir, "0x"+strconv.FormatUint(uint64(owner), 16)+"-"+prefix)
 }
