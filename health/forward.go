@@ -163,8 +163,8 @@ func unreached(w http.ResponseWriter, _ *http.Request, err error) {
 	http.Error(w, "the leader gave no answer: what became of the request is not known", http.StatusBadGateway)
 }
 
-// LeaderFollower knows where the leader of a line answers, by Client.Watch. All its methods are safe to call from any
-// goroutine.
+// LeaderFollower knows where the leader of a line answers, as the ensemble's watches say. All its methods are safe to
+// call from any goroutine.
 type LeaderFollower struct {
 	client *incumbent.Client
 	stop   context.CancelFunc
@@ -179,13 +179,7 @@ type LeaderFollower struct {
 // your own programs may write, by its access list. The answer is dropped a session timeout after the last connection.
 func FollowAdvertised(c *incumbent.Client, path string, allow func(address string) bool,
 	prefixes ...string) (*LeaderFollower, error) {
-	if err := incumbent.CheckPath(path, prefixes...); err != nil {
-		return nil, err
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	f := &LeaderFollower{client: c, stop: stop, ended: make(chan struct{})}
-	go func() {
-		defer close(f.ended)
+	return follow(c, path, prefixes, func(ctx context.Context, f *LeaderFollower) {
 		for leader, err := range c.WatchLeader(ctx, path, prefixes...) {
 			if err == nil {
 				f.set(leader.Change, func(incumbent.Participant) string {
@@ -197,9 +191,7 @@ func FollowAdvertised(c *incumbent.Client, path string, allow func(address strin
 				})
 			}
 		}
-		f.set(incumbent.Change{Vacant: true}, nil)
-	}()
-	return f, nil
+	})
 }
 
 // baseOf returns the base URL of an address, "" if it is neither a URL nor host:port: what comes before an "@" looks
@@ -221,6 +213,18 @@ func baseOf(address string) string {
 // says what is wrong with the path.
 func FollowLeader(c *incumbent.Client, path string, address func(incumbent.Participant) string,
 	prefixes ...string) (*LeaderFollower, error) {
+	return follow(c, path, prefixes, func(ctx context.Context, f *LeaderFollower) {
+		for change, err := range c.Watch(ctx, path, prefixes...) {
+			if err == nil {
+				f.set(change, address)
+			}
+		}
+	})
+}
+
+// follow returns a follower that a watch tells of changes, until its context or the client ends.
+func follow(c *incumbent.Client, path string, prefixes []string,
+	watch func(context.Context, *LeaderFollower)) (*LeaderFollower, error) {
 	if err := incumbent.CheckPath(path, prefixes...); err != nil {
 		return nil, err
 	}
@@ -228,12 +232,8 @@ func FollowLeader(c *incumbent.Client, path string, address func(incumbent.Parti
 	f := &LeaderFollower{client: c, stop: stop, ended: make(chan struct{})}
 	go func() {
 		defer close(f.ended)
-		for change, err := range c.Watch(ctx, path, prefixes...) {
-			if err == nil {
-				f.set(change, address)
-			}
-		}
-		f.set(incumbent.Change{Vacant: true}, address)
+		watch(ctx, f)
+		f.set(incumbent.Change{Vacant: true}, nil)
 	}()
 	return f, nil
 }

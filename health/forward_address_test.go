@@ -12,27 +12,33 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
+// leadsAt returns a client that leads, and advertises an address.
+func leadsAt(t *testing.T, advertised string) (*incumbent.Client, *incumbent.Leadership) {
+	t.Helper()
+	c, other := join(t, zkmem.Start(t), "without")
+	if err := other.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	own, err := c.Latch(line, incumbent.LatchOptions{Advertise: advertised})
+	if err == nil {
+		err = own.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	leadership, err := own.Await(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, leadership
+}
+
 // No request goes to another host than the address shows at first sight: what is neither a plain host:port nor a URL of
 // one host is no target, whatever a list of hosts says.
 func TestAnAddressThatSaysAnotherHostIsNoTarget(t *testing.T) {
 	for _, advertised := range []string{"10.0.0.7:80@evil.example", "http://10.0.0.7:80@evil.example", "//evil.example",
 		"unix:/x", "h:80/../x", "h:80?x", "http://%zz:1"} {
-		srv := zkmem.Start(t)
-		c, other := join(t, srv, "without")
-		if err := other.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		own, err := c.Latch(line, incumbent.LatchOptions{Advertise: advertised})
-		if err == nil {
-			err = own.Start()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		leadership, err := own.Await(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		c, leadership := leadsAt(t, advertised)
 		f, err := health.FollowAdvertised(c, line, func(string) bool { return true })
 		if err != nil {
 			t.Fatal(err)

@@ -314,22 +314,7 @@ func TestTheFollowerOfALine(t *testing.T) {
 func TestTheFollowerOfWhatIsAdvertised(t *testing.T) {
 	for advertised, want := range map[string]string{"a.example.com:80": "http://a.example.com:80",
 		"https://b": "https://b", "evil:80": ""} {
-		srv := zkmem.Start(t)
-		c, other := join(t, srv, "without")
-		if err := other.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		own, err := c.Latch(line, incumbent.LatchOptions{Advertise: advertised})
-		if err == nil {
-			err = own.Start()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		leadership, err := own.Await(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		c, leadership := leadsAt(t, advertised)
 		asked := make(chan string, 100)
 		f, err := health.FollowAdvertised(c, line, func(address string) bool {
 			asked <- address
