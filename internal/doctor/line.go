@@ -141,18 +141,8 @@ func (l *Line) readChildren(c *session, dir string, b *jute.Decoder) error {
 	places, foreign := machines.Places(names)
 	l.Participants, l.Foreign = len(places), foreign
 	l.unread = max(0, len(places)-maxRead)
-	for _, p := range places[:min(len(places), maxRead)] {
-		one, err := readParticipant(c, dir, l.Path, p)
-		if err != nil {
-			return err
-		}
-		if one == nil {
-			continue
-		}
-		if n := len(l.line.Participants); n == 0 || l.line.Participants[n-1].Recipe != one.Recipe {
-			l.heads = append(l.heads, *one)
-		}
-		l.line.Participants = append(l.line.Participants, *one)
+	if err := l.readParticipants(c, dir, places[:min(len(places), maxRead)]); err != nil {
+		return err
 	}
 	for i, p := range places {
 		l.last, l.wrapped = max(l.last, p.Sequence), l.wrapped || p.Sequence < 0
@@ -173,16 +163,33 @@ func listingBytes(names []string) int {
 	return total
 }
 
-// readParticipant reads the node of a place; nil if it is gone.
-func readParticipant(c *session, dir, line string, place machines.Place) (*incumbent.Participant, error) {
+// readParticipants reads the nodes of places. Those that are gone are left out.
+func (l *Line) readParticipants(c *session, dir string, places []machines.Place) error {
+	var asked []jute.Frame
+	for _, p := range places {
+		asked = append(asked, about(path.Join(dir, p.Name)).Bool(false))
+	}
+	return c.requests(opGetData, asked, func(n int, b *jute.Decoder, code int32) error {
+		one, err := participant(l.Path, places[n], b, code)
+		if err != nil || one == nil {
+			return err
+		}
+		if n := len(l.line.Participants); n == 0 || l.line.Participants[n-1].Recipe != one.Recipe {
+			l.heads = append(l.heads, *one)
+		}
+		l.line.Participants = append(l.line.Participants, *one)
+		return nil
+	})
+}
+
+// participant reads the answer about the node of a place; nil if it is gone.
+func participant(line string, place machines.Place, b *jute.Decoder, code int32) (*incumbent.Participant, error) {
 	p := &incumbent.Participant{Recipe: place.Kind.Recipe, Prefix: place.Label, Path: path.Join(line, place.Name)}
-	b, code, err := c.request(opGetData, about(path.Join(dir, place.Name)).Bool(false))
-	switch {
-	case err != nil:
-		return nil, err
-	case code == codeNoNode:
+	switch code {
+	case codeOK:
+	case codeNoNode:
 		return nil, nil
-	case code != codeOK:
+	default:
 		p.Err = &incumbent.Error{Code: events.NoAuth, Text: refusal(code)}
 		return p, nil
 	}

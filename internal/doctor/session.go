@@ -163,26 +163,60 @@ func (c *session) sasl(ctx context.Context, address string) error {
 	return errors.New("the login by SASL did not end")
 }
 
-// request sends a request and returns its answer.
-func (c *session) request(op int32, body jute.Frame) (*jute.Decoder, int32, error) {
-	c.xid++
-	f := append(jute.NewFrame().Int32(c.xid).Int32(op), body...)
-	var b *jute.Decoder
-	code := int32(0)
-	err := c.send(f.Finish())
-	if err == nil {
-		b, code, err = c.answerTo(c.xid)
+// request sends one request and returns its answer. An error is one of the connection, or that a login is demanded.
+func (c *session) request(op int32, body jute.Frame) (b *jute.Decoder, code int32, err error) {
+	err = c.requests(op, []jute.Frame{body}, func(_ int, answer *jute.Decoder, with int32) error {
+		b, code = answer, with
+		return nil
+	})
+	return b, code, err
+}
+
+// inFlight is how many requests wait for their answers at a time.
+const inFlight = 64
+
+// requests sends requests of one kind, many before the first answer is there, and takes their answers in order, as far
+// as take returns no error.
+func (c *session) requests(op int32, bodies []jute.Frame, take func(n int, b *jute.Decoder, code int32) error) error {
+	for first := 0; first < len(bodies); first += inFlight {
+		batch := bodies[first:min(first+inFlight, len(bodies))]
+		var frames []byte
+		for n, body := range batch {
+			f := append(jute.NewFrame().Int32(c.xid+int32(n)+1).Int32(op), body...)
+			frames = append(frames, f.Finish()...)
+		}
+		err := c.send(frames)
+		for n := range batch {
+			c.xid++
+			var b *jute.Decoder
+			code := int32(0)
+			if err == nil {
+				b, code, err = c.answerTo(c.xid)
+			}
+			if err := c.failure(op, code, err); err != nil {
+				return err
+			}
+			if err := take(first+n, b, code); err != nil {
+				return err
+			}
+			err = c.conn.SetDeadline(time.Now().Add(c.settings.Step))
+		}
 	}
+	return nil
+}
+
+// failure returns why a request has no answer that counts, nil if it has one.
+func (c *session) failure(op, code int32, err error) error {
 	if err = ended(c.ctx, c.settings.plainOrNil(err)); err != nil {
 		if op != opClose && !isCut(err) && (!c.trying || silent(err)) {
 			c.settings.failures.note(c.address, err)
 		}
-		return nil, 0, err
+		return err
 	}
 	if code == codeRequiresAuth {
-		return nil, 0, refusedLogin{errors.New(strings.TrimPrefix(incumbent.ErrLoginRequired.Error(), "incumbent: "))}
+		return refusedLogin{errors.New(strings.TrimPrefix(incumbent.ErrLoginRequired.Error(), "incumbent: "))}
 	}
-	return b, code, nil
+	return nil
 }
 
 func (s *Settings) plainOrNil(err error) error {
