@@ -324,6 +324,38 @@ func (c *Client) warnOfGrant(granted time.Duration) {
 		"ask for less; incumbent doctor shows what follows", granted, asked, belief), nil)
 }
 
+// serverAskedAfter is how long after its first connection a client asks what the server is. One that is open for less
+// does not ask.
+const serverAskedAfter = 2 * time.Second
+
+// askServer asks a server for its release and role, by the word srvr, which servers answer unless that was taken off
+// their whitelist. A release that is not supported is warned of. Nothing waits for the answer.
+func (c *Client) askServer(server string) {
+	if c.isClosed() || !c.sources.AskServer {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		select {
+		case <-c.closed:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	is, err := c.io.AskServer(ctx, server)
+	if err != nil || c.isClosed() {
+		return
+	}
+	c.log.Log(zerolog.DebugLevel, "server", func(e *zerolog.Event) {
+		e.Str("server", fault.Path(server)).Str("release", is.Release.String()).Str("mode", is.Mode)
+	})
+	if is.Release.Before(zkio.OldestRelease) {
+		c.log.Log(zerolog.WarnLevel, fmt.Sprintf("the server is ZooKeeper %s: releases before %s are supported only "+
+			"as far as they were tried; incumbent doctor shows what follows", is.Release, zkio.OldestRelease), nil)
+	}
+}
+
 // logOpened logs the notices of machines that others have opened, which have no handle: that a node of an attempt that
 // was given up is deleted, and what a line passes over.
 func (c *Client) logOpened(n events.Notify) {

@@ -80,7 +80,7 @@ type Config struct {
 	ACL  []ACL
 	// TLS encrypts the connection. The host name as configured is verified.
 	TLS *TLS
-	// Dial replaces the network; it gets "host:port" as configured.
+	// Dial replaces the network; it gets "host:port" as configured. It may be called while another connection is open.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 	// Disable turns single optimizations off.

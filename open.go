@@ -39,13 +39,14 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("incumbent: Config.Servers: %w", err)
 	}
-	replaced, _ := sources.From(ctx)
+	replaced, found := sources.From(ctx)
 	c := &Client{
 		base: ctx, config: &config, log: journal.New(config.logger(replaced.StandardError), config.Name),
 		phases: map[string]*string{}, handles: map[events.ID]receiver{}, handleCounts: map[string]int{},
 		reserved: map[string]chan struct{}{},
 		ending:   make(chan struct{}, 1), closed: make(chan struct{}),
 	}
+	replaced.AskServer = replaced.AskServer || !found
 	c.sources, c.clock = replaced, replaced.Clock
 	if c.clock == nil {
 		c.clock = clock.System()

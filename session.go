@@ -294,6 +294,7 @@ type connectionLog struct {
 
 	before ConnectionState // "": Connecting
 	at     int64           // when it began, by the loop's clock; 0: when the client was opened
+	asked  sync.Once       // what the server is
 }
 
 // changed logs a new state of the connection, and lets the outage begin or end.
@@ -329,6 +330,7 @@ func (l *connectionLog) changed(state ConnectionState, n events.Notify) {
 		l.client.certificate.check(certificatePause)
 		if state == Connected {
 			l.client.warnOfGrant(a.granted)
+			l.asked.Do(func() { time.AfterFunc(serverAskedAfter, func() { l.client.askServer(n.Text) }) })
 		}
 		l.away = false
 		l.client.outages.Reconnected()

@@ -28,6 +28,9 @@ func allOnRealZooKeeper(t *testing.T, srv *realzk.Server) {
 	if first.Timeout != int64(20*time.Second) {
 		t.Errorf("attached: %+v", first)
 	}
+	if is, err := r.AskServer(t.Context(), first.Server); err != nil || is.Mode != "standalone" || !is.Release.Known() {
+		t.Errorf("the server is %+v, %v", is, err)
+	}
 	r.ask(events.Create{Call: r.call(), Path: "/l", Mode: events.Container})
 	own := r.ask(events.Create{Call: r.call(), Path: "/l/lock-", Mode: events.EphemeralSequential, Data: []byte("me")})
 	read := r.ask(events.Get{Call: r.call(), Path: own.Path, Watch: true, Data: true})

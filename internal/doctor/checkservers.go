@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/incumbent-go/incumbent/zkio"
 )
 
 // checkReachable finds servers that open no session.
@@ -199,7 +201,7 @@ func checkVersion(f *Facts) (all []Finding) {
 	seen := map[release][]string{}
 	var order []release
 	for _, v := range f.serving() {
-		if v.release.known() {
+		if v.release.Known() {
 			if seen[v.release] == nil {
 				order = append(order, v.release)
 			}
@@ -208,9 +210,9 @@ func checkVersion(f *Facts) (all []Finding) {
 	}
 	for _, r := range order {
 		where := strings.Join(seen[r], ", ")
-		if r.before(oldestSupported) {
+		if r.Before(zkio.OldestRelease) {
 			all = append(all, Finding{ID: "old-version", Severity: Warning, Where: where,
-				Is: fmt.Sprintf("It is ZooKeeper %s, older than %s.", r, oldestSupported),
+				Is: fmt.Sprintf("It is ZooKeeper %s, older than %s.", r, zkio.OldestRelease),
 				Do: "Upgrade: older servers are supported only as far as they were tried."})
 		}
 		for _, known := range touching(r) {

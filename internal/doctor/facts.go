@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio"
 )
 
 // Server is what one server was asked, and what it answered. A value that was not learned is left out.
@@ -87,7 +88,7 @@ func (v *Server) learnVersion(text, from string) {
 		return
 	}
 	v.Version, v.VersionFrom = events.Foreign(number, events.MaxName), from
-	v.release = parseRelease(number)
+	v.release = zkio.ParseRelease(number)
 }
 
 func (v *Server) learnRole(mode string) {

@@ -2,27 +2,17 @@ package doctor
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
+
+	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// release is the number of a release of ZooKeeper; zero if it is not known.
-type release [3]int
-
-func parseRelease(text string) (r release) {
-	if n, _ := fmt.Sscanf(text, "%d.%d.%d", &r[0], &r[1], &r[2]); n < len(r) {
-		return release{}
-	}
-	return r
-}
-
-func (r release) known() bool           { return r != release{} }
-func (r release) before(o release) bool { return slices.Compare(r[:], o[:]) < 0 }
-func (r release) String() string        { return fmt.Sprintf("%d.%d.%d", r[0], r[1], r[2]) }
-func (r release) within(span span) bool { return !r.before(span.from) && r.before(span.to) }
+type release = zkio.Release
 
 // span are releases from the first to the one before to.
 type span struct{ from, to release }
+
+func (s span) has(r release) bool { return !r.Before(s.from) && r.Before(s.to) }
 
 // fault is a known fault of releases of ZooKeeper that touches a client of this library.
 type fault struct {
@@ -57,13 +47,10 @@ var faults = []fault{
 		"upgrade to 3.9.4 or later, or let only operators reach the admin server"},
 }
 
-// The oldest release that the library supports, and the one below which only what was tried is known to work.
-var oldestSupported = release{3, 6, 0}
-
 // touching returns the faults of a release.
 func touching(r release) (all []fault) {
 	for _, f := range faults {
-		if slices.ContainsFunc(f.in, r.within) {
+		if slices.ContainsFunc(f.in, func(s span) bool { return s.has(r) }) {
 			all = append(all, f)
 		}
 	}

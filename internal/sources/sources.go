@@ -18,6 +18,9 @@ type Sources struct {
 	Wall          func() time.Time // for a Job's schedule; nil: the machine's
 	StandardError io.Writer        // nil: the process's
 
+	// AskServer has the client ask what its server is, as one without sources does.
+	AskServer bool
+
 	RecordRoom  int           // bytes of records that wait for Config.Record; 0: the default
 	RecordDelay time.Duration // for which records are collected; 0: the default; below 0: none
 

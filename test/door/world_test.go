@@ -50,6 +50,7 @@ type node struct {
 	step  func(func()) bool // has its loop call a function, unless it has ended
 	wall  func() time.Time  // for a job's schedule; nil: the bubble's
 	base  context.Context   // of Open; nil: one that does not end
+	asks  bool              // what its server is
 }
 
 // bubble runs a test in virtual time.
@@ -124,6 +125,8 @@ func (w *world) sources(n *node) sources.Sources {
 		Seed:   func() string { return fmt.Sprintf("%016x%016x", w.seed, w.drawn.Add(1)) },
 		Opened: func(step func(func()) bool) { n.step = step },
 		Wall:   n.wall,
+
+		AskServer: n.asks,
 	}
 }
 

@@ -239,6 +239,17 @@ func tlsTo(t *testing.T, s secured) {
 		held.Release()
 		ok(t, l.Close(c.ctx))
 	})
+	t.Run("the word srvr", func(t *testing.T) {
+		var c incumbent.Config
+		s.settings(host, whole)(&c)
+		a, err := zkio.New(zkio.Config{Servers: []string{c.Servers}, Timeout: c.SessionTimeout,
+			TLS: (*zkio.TLS)(&whole), Dial: c.Dial, Now: func() int64 { return 1 }, Post: func(events.Envelope) {}})
+		ok(t, err)
+		if is, err := a.AskServer(t.Context(), c.Servers); err != nil || is.Mode != "standalone" ||
+			is.Release.Before(zkio.OldestRelease) {
+			t.Errorf("the server is %+v, %v", is, err)
+		}
+	})
 	without := whole
 	without.Cert, without.Key = "", ""
 	stranger := whole
