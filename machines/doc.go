@@ -38,6 +38,7 @@
 //	jobworker.go    an instance of a job that runs its items; jobview.go what it has read of the job, jobworker_run.go
 //	                how far it has come, jobworker_marks.go which items run, jobworker_guards.go,
 //	                jobworker_actions.go, jobworker_write.go its rows' guards and actions
+//	shardplan.go    how shards are dealt to members
 //	standalone.go   what the recipes without a line share; paced.go what those of them share that create nodes again
 //	leaderwatch.go  who leads a line, from outside
 //	persistent.go   one ephemeral node, created again in every session; persistent_actions.go what its rows do
