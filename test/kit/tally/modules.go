@@ -56,13 +56,17 @@ func byModule(args, dirs []string) (all []inModule) {
 	return all
 }
 
+// elsewhere has modules that make adopters tests.
+var elsewhere = filepath.Join("test", "adopters")
+
 // nested returns the folders below root that are modules of their own.
 func nested(root string) (dirs []string, err error) {
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata"):
+		case d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata"),
+			path == filepath.Join(root, elsewhere):
 			return fs.SkipDir
 		case d.Name() == "go.mod" && filepath.Dir(path) != filepath.Clean(root):
 			dirs = append(dirs, filepath.Dir(path))

@@ -36,6 +36,7 @@ func TestNestedModulesAreTested(t *testing.T) {
 		"docs/lost/x_test.go":        failing,
 		".cache/module/go.mod":       "module example.com/cached\n",
 		"machines/testdata/x/go.mod": "module example.com/data\n",
+		"test/adopters/x/go.mod":     "module example.com/adopter\n\nrequire example.invalid/nowhere v1.0.0\n",
 	})
 	t.Setenv("GOPROXY", "off")
 	t.Setenv("GOFLAGS", "")
@@ -47,6 +48,9 @@ func TestNestedModulesAreTested(t *testing.T) {
 		said := b.String()
 		if good || !strings.Contains(said, "wrong") || !strings.Contains(said, "FAIL\texample.com/new") {
 			t.Errorf("the failing test of a nested module: good %v\n%s", good, said)
+		}
+		if strings.Contains(said, "adopter") {
+			t.Errorf("a module of make adopters is run:\n%s", said)
 		}
 		if lost := "docs/lost (what it depends on cannot be fetched)"; strings.Count(said, lost) != map[bool]int{false: 1, true: 2}[require] {
 			t.Errorf("required %v: not run: %s?\n%s", require, lost, said)
