@@ -156,6 +156,11 @@ systems: ## Kafka, Hadoop, Flink and others on zkmem and a real server, through 
 	short) echo elasticjob hadoop flink ;; *) echo $(PART) ;; esac); do bash scripts/fetch $$one test/servers/systems/jars.tsv || exit 1; done
 	INCUMBENT_REQUIRE=all $(GO) test ./test/servers/systems -count=1 -timeout 3h -v -run 'TestSystems$$' -args -part $(PART) -write $(ARGS)
 
+.PHONY: adopters
+adopters: ## ports of Vitess' topology server, Vault's backend and valkeyrie's store: their own tests, rolling upgrades; needs make deps
+	@for one in test/adopters/*/go.mod; do echo "== $$one" && (cd "$${one%/go.mod}" && \
+	CGO_ENABLED=0 INCUMBENT_REQUIRE=all $(GO) test -count=1 -timeout 30m -v $(ARGS) ./...) || exit 1; done
+
 .PHONY: caches
 caches: ## what it costs to have 10,000 nodes in memory, ours, Curator's and kazoo's on one real server: the table of bench/caches.md; needs make deps
 	$(GO) test -count=1 -timeout 30m -v ./test/servers/interop -run TestTreeCachesSideBySide -args -full
