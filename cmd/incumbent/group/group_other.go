@@ -3,6 +3,7 @@
 package group
 
 import (
+	"context"
 	"io"
 	"os"
 	"os/exec"
@@ -35,3 +36,16 @@ func Now() int64 { return 0 }
 
 // Failure returns the exit code of a command that could not be started.
 func Failure(error) int { return 126 }
+
+// RunWithin runs a command, and kills it when the context ends first, but not what it started.
+func RunWithin(ctx context.Context, cmd *exec.Cmd, _ time.Duration) error {
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() }) // an error means that it has ended
+	err := cmd.Wait()
+	if !stop() {
+		return context.Cause(ctx)
+	}
+	return err
+}
