@@ -4,15 +4,9 @@ import (
 	"container/list"
 	"context"
 	"iter"
-	"slices"
 	"sync"
-	"time"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/internal/arguments"
-	"github.com/incumbent-go/incumbent/internal/clock"
-	"github.com/incumbent-go/incumbent/internal/fault"
-	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
@@ -80,13 +74,23 @@ func stream[T any](ctx context.Context, c *Client, look func(*feed[T]) error) it
 // notices go to tell, on the loop's goroutine. The error is ErrClosed.
 func (f *feed[T]) watch(recipe string, open events.Event, tell func(events.Notify, zkio.Kept)) error {
 	o := &watchHandle{}
-	o.onNotice = func(n events.Notify) {
+	return f.open(o, recipe, open, func(n events.Notify) {
 		if n.What == events.Failed {
-			f.put(feedItem[T]{key: errorKey, err: asError(n.Code, n.Text)})
+			f.fail(n)
 			return
 		}
 		tell(n, o.takeKept(n.Work))
-	}
+	})
+}
+
+// fail puts a machine's failure, which the loop gets as an error.
+func (f *feed[T]) fail(n events.Notify) {
+	f.put(feedItem[T]{key: errorKey, err: asError(n.Code, n.Text)})
+}
+
+// open is watch with a handle. All notices go to notice, failures included.
+func (f *feed[T]) open(o *watchHandle, recipe string, open events.Event, notice func(events.Notify)) error {
+	o.onNotice = notice
 	o.init(f.client, open.Path)
 	_, err := f.client.register(recipe, func(id events.ID) receiver {
 		o.id = id
@@ -157,136 +161,6 @@ func (f *feed[T]) add(s feedItem[T]) {
 		f.byKey[s.key] = f.pending.PushBack(s)
 	}
 	f.client.invariants.Feeds(len(f.byKey), f.pending.Len(), s.key)
-}
-
-// Leader is the first in a line with its address, as WatchLeader yields it.
-type Leader struct {
-	Change
-	// Address is where Change.First answers, by LatchOptions.Advertise. It is empty if that participant advertises
-	// nothing, if nobody is first, and where Err is set. It is foreign text: compare it with a list, or see by
-	// its access list that only your own programs may write to the line, before you connect to it.
-	Address string
-	Err     error // why the address could not be read, or what is wrong with it; nil if it was read
-	// Unconfirmed is since when there has been no connection: the rest is as it was then. Zero while there is one.
-	Unconfirmed time.Time
-	// Unknown says that there has been no connection for a session timeout: nothing is known any more of any line.
-	Unknown bool
-}
-
-// WatchLeader is Watch with addresses, for a program that sends requests to the leader. It yields the first in a line
-// and its address at each change. When the connection ends, it yields them again with Unconfirmed, and a session
-// timeout later one Leader with Unknown: drop the address then at the latest. After a reconnect it yields what is so
-// then. Send First.Token with each request: then who gets it can refuse it if it does not lead under that token any
-// more.
-//
-// An address costs one read at each change. That somebody has deleted an address alone is not noticed.
-func (c *Client) WatchLeader(ctx context.Context, path string, prefixes ...string) iter.Seq2[Leader, error] {
-	changes := stream(ctx, c, func(f *feed[Leader]) error {
-		f.onClose = append(f.onClose, c.OnConnection(func(state ConnectionState) {
-			if state == Suspended || state == Lost {
-				f.put(feedItem[Leader]{key: "outage", value: Leader{Unconfirmed: clock.Wall(0)}})
-			}
-		}))
-		return watchLines(f, path, prefixes, func(change Change) {
-			f.put(feedItem[Leader]{key: change.key(), value: Leader{Change: change}})
-		})
-	})
-	return func(yield func(Leader, error) bool) {
-		feed := leaderFeed{client: c}
-		for next, err := range changes {
-			all := []Leader{{}}
-			if err == nil {
-				all = feed.after(ctx, next)
-			}
-			for _, l := range all {
-				if !yield(l, err) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// leaderFeed is what one loop over WatchLeader knows.
-type leaderFeed struct {
-	client *Client
-	known  []Leader // the last of each line
-	since  time.Time
-}
-
-// after returns what is to be yielded after a change of one line, or of the connection.
-func (f *leaderFeed) after(ctx context.Context, next Leader) []Leader {
-	if !next.Unconfirmed.IsZero() {
-		return f.outage(next)
-	}
-	if next.First.First {
-		unanswered := false
-		next.Address, next.Err = f.client.addressOf(next.First, func(path string) ([]byte, events.Stat, error) {
-			data, stat, err := f.client.io.Read(ctx, path)
-			unanswered = unansweredRead(err)
-			return data, stat, f.client.explain(ctx, "read", path, err, f.client.noReply)
-		})
-		if unanswered { // the connection has ended: after the reconnect this change comes again
-			return nil
-		}
-	}
-	f.since = time.Time{}
-	f.known = append(slices.DeleteFunc(f.known, func(l Leader) bool {
-		return l.Recipe == "" || next.Recipe == "" || l.key() == next.key()
-	}), next)
-	return []Leader{next}
-}
-
-// outage returns what is to be yielded after the end of the connection, or of the session: nothing if there is one
-// again, because what is so then has come, or comes.
-func (f *leaderFeed) outage(next Leader) []Leader {
-	state := f.client.Connection()
-	if state != Suspended && state != Lost {
-		return nil
-	}
-	if f.since.IsZero() {
-		f.since = next.Unconfirmed
-	}
-	if state == Lost {
-		f.known = nil
-		return []Leader{{Unconfirmed: f.since, Unknown: true}}
-	}
-	for i := range f.known {
-		f.known[i].Unconfirmed = f.since
-	}
-	return f.known
-}
-
-// Address returns where a participant answers, as its LatchOptions.Advertise says; "" if it advertises nothing, or is
-// in line no longer. Pass a participant that Line, Participants or Watch returned. It is foreign text of up to 1024
-// bytes without spaces and control characters: compare it with a list, or see by its access list that only your own
-// programs may write to the line, before you connect to it.
-//
-// Without a connection it waits for one, as Get does. Errors: that the node has no address in it, ErrClosed, the
-// context's, or an *Error.
-func (c *Client) Address(ctx context.Context, p Participant) (string, error) {
-	c.check(ctx)
-	return c.addressOf(p, func(path string) ([]byte, events.Stat, error) { return c.read(ctx, path) })
-}
-
-// addressOf reads the node with a participant's address. One that another session owns is not the participant's.
-func (c *Client) addressOf(p Participant, read func(path string) ([]byte, events.Stat, error)) (string, error) {
-	if p.Path == "" || p.Owner == 0 {
-		return "", nil
-	}
-	path := machines.AddressPath(p.Path, p.Prefix, p.Owner)
-	data, stat, err := read(path)
-	refused := refusal(err)
-	switch {
-	case refused != nil && refused.Code == events.NoNode, err == nil && stat.EphemeralOwner != p.Owner:
-		return "", nil
-	case err != nil:
-		return "", err
-	}
-	if err := arguments.CheckAddress("the address in "+fault.Path(path), string(data)); err != nil {
-		return "", err
-	}
-	return string(data), nil
 }
 
 // TreeChangeKind is the kind of a TreeChange.

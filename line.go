@@ -249,33 +249,47 @@ type Change struct {
 // mutexes in the directory, as for Line.
 func (c *Client) Watch(ctx context.Context, path string, prefixes ...string) iter.Seq2[Change, error] {
 	return stream(ctx, c, func(f *feed[Change]) error {
-		return watchLines(f, path, prefixes, func(c Change) { f.put(feedItem[Change]{key: c.key(), value: c}) })
+		merger := &changeMerger{client: c, feed: f, lines: machines.Lines(prefixes...), prefixes: prefixes,
+			hasFirst: map[machines.LineKind]bool{}, vacancies: map[machines.LineKind]int{}}
+		return watchLines(f, path, prefixes, merger.notice)
 	})
 }
 
-// watchLines starts watching every line of a directory. Put gets each change, on the loop's goroutine.
-func watchLines[T any](f *feed[T], path string, prefixes []string, put func(Change)) error {
+// watchLines starts watching every line of a directory. Notice gets what their machines say, on the loop's goroutine.
+func watchLines[T any](f *feed[T], path string, prefixes []string,
+	notice func(machines.LineKind, events.Notify)) error {
 	if err := CheckPath(path, prefixes...); err != nil {
 		return err
 	}
-	lines := machines.Lines(prefixes...)
-	merger := &changeMerger{client: f.client, put: put, lines: lines, prefixes: prefixes,
-		hasFirst: map[machines.LineKind]bool{}, vacancies: map[machines.LineKind]int{}}
-	for _, line := range lines {
+	for _, line := range machines.Lines(prefixes...) {
 		open := events.Event{Path: path, Options: map[string]string{"label": line.Label, "shared": line.Shared}}
-		if err := f.watch(machines.LeaderWatchRecipe.Name(), open,
-			func(n events.Notify, _ zkio.Kept) { merger.notice(line, n) }); err != nil {
+		if err := f.open(&watchHandle{}, machines.LeaderWatchRecipe.Name(), open,
+			func(n events.Notify) { notice(line, n) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// leaderChange returns the change of a line that a notice of its first is.
+func leaderChange(line machines.LineKind, n events.Notify) Change {
+	head := Participant{Recipe: line.Recipe, Prefix: line.LabelOf(n.Path), Path: n.Path, ID: n.Text,
+		Token: n.Token, Owner: n.Owner}
+	change := Change{Recipe: line.Recipe, Prefix: line.Label}
+	if head.Persistent() {
+		change.Blocker = head
+	} else {
+		head.First = true
+		change.First = head
+	}
+	return change
+}
+
 // changeMerger merges the notices of the machines that watch a directory's lines. Only the
 // loop's goroutine uses it.
 type changeMerger struct {
 	client    *Client
-	put       func(Change)
+	feed      *feed[Change]
 	lines     []machines.LineKind
 	prefixes  []string                   // of the plain elections among them
 	hasFirst  map[machines.LineKind]bool // lines that were seen with a node
@@ -286,16 +300,9 @@ func (m *changeMerger) notice(line machines.LineKind, n events.Notify) {
 	switch n.What {
 	case events.Leader:
 		m.hasFirst[line] = true
-		head := Participant{Recipe: line.Recipe, Prefix: line.LabelOf(n.Path), Path: n.Path, ID: n.Text,
-			Token: n.Token, Owner: n.Owner}
-		change := Change{Recipe: line.Recipe, Prefix: line.Label}
-		if head.Persistent() {
-			change.Blocker = head
-		} else {
-			head.First = true
-			change.First = head
-		}
-		m.put(change)
+		m.put(leaderChange(line, n))
+	case events.Failed:
+		m.feed.fail(n)
 	case events.Vacant:
 		m.noteVacant(line)
 	case events.PassedOver:
@@ -319,8 +326,10 @@ func (m *changeMerger) noteVacant(line machines.LineKind) {
 	m.put(Change{Vacant: true})
 }
 
-// key tells the change's line from others in the directory.
-func (c Change) key() string { return c.Recipe + " " + c.Prefix }
+// put passes a change on. Of each line in the directory only the newest waits.
+func (m *changeMerger) put(c Change) {
+	m.feed.put(feedItem[Change]{key: c.Recipe + " " + c.Prefix, value: c})
+}
 
 // Evict deletes a participant's node, as an operator does to move leadership. Its owner, if
 // it is of this library or a recent Curator, stops leading and queues again at the tail.

@@ -41,12 +41,13 @@ type LatchOptions struct {
 	// Curator's id is. Empty means host/pid, the name of the host and the number of the process,
 	// or what JobInstanceID returns for a JobElection.
 	ID string
-	// Advertise is where this participant answers, as host:port or a URL: up to 1024 bytes without spaces. Others
-	// read it with Client.Address and Client.WatchLeader; everybody who may read the line may, too. It is in a
-	// node of its own, in the directory PATH-addresses next to the line's, because Curator takes all data of a
-	// place for its id. The ensemble creates that node and the place together, or neither: if it may not be
-	// created, the participant is in no line, and Err says why. The node goes with the place. If somebody deletes
-	// it, it is back with the next place. A JobElection and a NodeElection do not take it.
+	// Advertise is where this participant answers, as HOST:PORT or a URL: see HostPort. A listener's own ":8080" or
+	// "[::]:8080" is refused, because it names no host that others reach. It has up to 1024 bytes. Others read it with
+	// Client.Address and Client.WatchLeader; everybody who may read the line may, too. It is in a node of its own, in
+	// the directory PATH-addresses next to the line's, because Curator takes all data of a place for its id. The
+	// ensemble creates that node and the place together, or neither: if it may not be created, the participant is in
+	// no line, and Err says why. The node goes with the place. If somebody deletes it, it is back with the next place.
+	// A JobElection and a NodeElection do not take it.
 	Advertise string
 	// NoID leaves the node without data if ID is empty: Curator's default.
 	NoID bool

@@ -163,98 +163,80 @@ func unreached(w http.ResponseWriter, _ *http.Request, err error) {
 	http.Error(w, "the leader gave no answer: what became of the request is not known", http.StatusBadGateway)
 }
 
-// LeaderFollower knows where the leader of a line answers, as the ensemble's watches say. All its methods are safe to
+// LeaderFollower knows where the leader of a path answers, by incumbent.Client.WatchLeader. All its methods are safe to
 // call from any goroutine.
 type LeaderFollower struct {
-	client *incumbent.Client
-	stop   context.CancelFunc
-	ended  chan struct{}
+	stop  context.CancelFunc
+	ended chan struct{}
 
 	mu     sync.Mutex
 	target Target
 }
 
-// FollowAdvertised is FollowLeader with what the participants advertise (LatchOptions.Advertise): a URL, or host:port
-// of an HTTP server. Allow says whether requests may be sent to an address; nil allows all, for a line to which only
-// your own programs may write, by its access list. The answer is dropped a session timeout after the last connection.
+// FollowAdvertised is FollowLeader with what the participants advertise (LatchOptions.Advertise): a URL of http or
+// https, or HOST:PORT of an HTTP server. Allow says whether requests may be sent to an address; nil allows all, for a
+// line to which only your own programs may write, by its access list.
 func FollowAdvertised(c *incumbent.Client, path string, allow func(address string) bool,
 	prefixes ...string) (*LeaderFollower, error) {
-	return follow(c, path, prefixes, func(ctx context.Context, f *LeaderFollower) {
-		for leader, err := range c.WatchLeader(ctx, path, prefixes...) {
-			if err == nil {
-				f.set(leader.Change, func(incumbent.Participant) string {
-					base := baseOf(leader.Address)
-					if base == "" || allow != nil && !allow(leader.Address) {
-						return ""
-					}
-					return base
-				})
-			}
+	return follow(c, path, prefixes, func(leader incumbent.Leader) string {
+		if leader.Address == "" || allow != nil && !allow(leader.Address) {
+			return ""
 		}
+		return baseOf(leader.Address)
 	})
 }
 
-// baseOf returns the base URL of an address, "" if it is neither a URL nor host:port: what comes before an "@" looks
-// like the host to net.SplitHostPort, and requests go to what comes after it.
+// baseOf returns the base URL of an address, "" if nobody speaks HTTP there.
 func baseOf(address string) string {
-	base := address
-	if !strings.Contains(address, "://") {
-		base = "http://" + address
+	switch scheme, _, isURL := strings.Cut(address, "://"); {
+	case !isURL:
+		return "http://" + address
+	case scheme == "http", scheme == "https":
+		return address
 	}
-	u, err := url.Parse(base)
-	if err != nil || u.Host == "" || u.User != nil || base != address && u.Host != address {
-		return ""
-	}
-	return base
+	return ""
 }
 
 // FollowLeader follows the line at path until Close, or the end of the client. Address returns the base URL of a
-// participant, "" for none: from a list by its ID, which is foreign. The prefixes are those of Client.Watch. The error
-// says what is wrong with the path.
+// participant, "" for none: from a list by its ID, which is foreign. It must be quick. The prefixes are those of
+// Client.Watch. The error says what is wrong with the path.
 func FollowLeader(c *incumbent.Client, path string, address func(incumbent.Participant) string,
 	prefixes ...string) (*LeaderFollower, error) {
-	return follow(c, path, prefixes, func(ctx context.Context, f *LeaderFollower) {
-		for change, err := range c.Watch(ctx, path, prefixes...) {
-			if err == nil {
-				f.set(change, address)
-			}
-		}
-	})
+	return follow(c, path, prefixes, func(leader incumbent.Leader) string { return address(leader.First) })
 }
 
-// follow returns a follower that a watch tells of changes, until its context or the client ends.
+// follow returns a follower of the path. Base returns the base URL of a leader, "" for none.
 func follow(c *incumbent.Client, path string, prefixes []string,
-	watch func(context.Context, *LeaderFollower)) (*LeaderFollower, error) {
+	base func(incumbent.Leader) string) (*LeaderFollower, error) {
 	if err := incumbent.CheckPath(path, prefixes...); err != nil {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	f := &LeaderFollower{client: c, stop: stop, ended: make(chan struct{})}
+	f := &LeaderFollower{stop: stop, ended: make(chan struct{})}
 	go func() {
 		defer close(f.ended)
-		watch(ctx, f)
-		f.set(incumbent.Change{Vacant: true}, nil)
+		for leader, err := range c.WatchLeader(ctx, path, prefixes...) {
+			var target Target
+			if err == nil && leader.First.First {
+				target = Target{URL: base(leader), Token: leader.First.Token}
+			}
+			f.set(target)
+		}
+		f.set(Target{})
 	}()
 	return f, nil
 }
 
-// set notes who is first; nobody is if the line is empty or blocked.
-func (f *LeaderFollower) set(change incumbent.Change, address func(incumbent.Participant) string) {
-	var target Target
-	if first := change.First; first.First {
-		target = Target{URL: address(first), Token: first.Token}
-	}
+func (f *LeaderFollower) set(target Target) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.target = target
 }
 
-// Target returns where the first in line answers: it leads, or will soon. It has no URL if nobody is in line, or once
-// the client's session must be assumed to be over.
+// Target returns where the first in line answers: it leads, or will soon. It has no URL, and ForwardToLeader answers
+// 503 with Retry-After, if nobody is in line, if several lines of the path have a first each, and once there has been
+// no connection, or no permission to read the line, for a session timeout.
 func (f *LeaderFollower) Target(*http.Request) Target {
-	if f.client.Connection() == incumbent.Lost {
-		return Target{}
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.target

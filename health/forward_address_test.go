@@ -12,14 +12,14 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// leadsAt returns a client that leads, and advertises an address.
-func leadsAt(t *testing.T, advertised string) (*incumbent.Client, *incumbent.Leadership) {
+// leadsAt returns a client that leads, and advertises an address: of whatever form, as a program of somebody else does.
+func leadsAt(t *testing.T, srv *zkmem.Server, advertised string) (*incumbent.Client, *incumbent.Leadership) {
 	t.Helper()
-	c, other := join(t, zkmem.Start(t), "without")
+	c, other := join(t, srv, "without")
 	if err := other.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	own, err := c.Latch(line, incumbent.LatchOptions{Advertise: advertised})
+	own, err := c.Latch(line, incumbent.LatchOptions{Advertise: "host:1"})
 	if err == nil {
 		err = own.Start()
 	}
@@ -30,6 +30,15 @@ func leadsAt(t *testing.T, advertised string) (*incumbent.Client, *incumbent.Lea
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, session := range srv.Sessions() {
+		for _, node := range session.Ephemerals {
+			if strings.HasPrefix(node, line+"-addresses/") {
+				if err := srv.Set(node, []byte(advertised)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
 	return c, leadership
 }
 
@@ -37,8 +46,8 @@ func leadsAt(t *testing.T, advertised string) (*incumbent.Client, *incumbent.Lea
 // one host is no target, whatever a list of hosts says.
 func TestAnAddressThatSaysAnotherHostIsNoTarget(t *testing.T) {
 	for _, advertised := range []string{"10.0.0.7:80@evil.example", "http://10.0.0.7:80@evil.example", "//evil.example",
-		"unix:/x", "h:80/../x", "h:80?x", "http://%zz:1"} {
-		c, leadership := leadsAt(t, advertised)
+		"unix:/x", "h:80/../x", "h:80?x", "http://%zz:1", "redis://h:80", ":80", "http://h:0", "h"} {
+		c, leadership := leadsAt(t, zkmem.Start(t), advertised)
 		f, err := health.FollowAdvertised(c, line, func(string) bool { return true })
 		if err != nil {
 			t.Fatal(err)

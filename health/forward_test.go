@@ -314,7 +314,7 @@ func TestTheFollowerOfALine(t *testing.T) {
 func TestTheFollowerOfWhatIsAdvertised(t *testing.T) {
 	for advertised, want := range map[string]string{"a.example.com:80": "http://a.example.com:80",
 		"https://b": "https://b", "evil:80": ""} {
-		c, leadership := leadsAt(t, advertised)
+		c, leadership := leadsAt(t, zkmem.Start(t), advertised)
 		asked := make(chan string, 100)
 		f, err := health.FollowAdvertised(c, line, func(address string) bool {
 			asked <- address

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -21,15 +22,21 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// advertiser is a client that is in line with an address.
-func advertiser(t *testing.T, srv *zkmem.Server, address string) *incumbent.Latch {
+// operator is a client that is in no line.
+func operator(t *testing.T, srv *zkmem.Server) *incumbent.Client {
 	t.Helper()
 	c, err := incumbent.Open(within(t), incumbent.Config{Servers: srv.Addr(), Silent: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close(within(t)) })
-	latch, err := c.Latch("/jobs/x", incumbent.LatchOptions{ID: "host", Advertise: address})
+	return c
+}
+
+// advertiser is a client that is in line with an address.
+func advertiser(t *testing.T, srv *zkmem.Server, address string) *incumbent.Latch {
+	t.Helper()
+	latch, err := operator(t, srv).Latch("/jobs/x", incumbent.LatchOptions{ID: "host", Advertise: address})
 	if err == nil {
 		err = latch.Start()
 	}
@@ -37,6 +44,22 @@ func advertiser(t *testing.T, srv *zkmem.Server, address string) *incumbent.Latc
 		t.Fatal(err)
 	}
 	return latch
+}
+
+// readdress makes an address another one, of whatever form.
+func readdress(t *testing.T, srv *zkmem.Server, from, to string) {
+	t.Helper()
+	for _, session := range srv.Sessions() {
+		for _, node := range session.Ephemerals {
+			if data, _, err := srv.Snapshot().Get(node); err == nil && string(data) == from {
+				if err := srv.Set(node, []byte(to)); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+		}
+	}
+	t.Fatalf("nobody answers at %s", from)
 }
 
 func write(t *testing.T, path, text string) string {
@@ -59,19 +82,20 @@ func TestWatchWritesTheLeadersAddress(t *testing.T) {
 		"sh", "-c", `echo "ran $INCUMBENT_STATE <$INCUMBENT_ADDRESS> auth=$INCUMBENT_AUTH.: $(cat `+out+`)" >&2
 			test "$INCUMBENT_STATE" = leader`)
 	p.Notes("ran vacant <> auth=.: vacant   ")
-	p.Notes("sh: exit status 1; it is run again at the next change")
+	p.Notes("sh: exit status 1; it is tried again until it succeeds")
 	a := advertiser(t, srv, "https://[2001:db8::7]")
 	p.Notes("ran leader <[2001:db8::7]:443> auth=.: leader [2001:db8::7]:443 2001:db8::7 443")
 	programtest.Contains(t, start(t, srv, "status", "/jobs/x").Exits(0).Out.String(),
 		"it answers at https://[2001:db8::7]")
 	programtest.Contains(t, start(t, srv, "status", "/jobs/x", "--json").Exits(0).Out.String(),
 		`"address":"https://[2001:db8::7]"`)
-	b := advertiser(t, srv, "host-b:0x1f90;reload")
+	b := advertiser(t, srv, "host-b:1")
 	inLine(t, srv, "/jobs/x", 2)
+	readdress(t, srv, "host-b:1", "host-b:0x1f90;reload")
 	if err := a.Close(within(t)); err != nil {
 		t.Fatal(err)
 	}
-	p.Notes("want HOST:PORT")
+	p.Notes("want a port from 1 to 65535")
 	p.Notes("ran leader <> auth=.: leader   ")
 	advertiser(t, srv, "host-c:8080")
 	inLine(t, srv, "/jobs/x", 2)
@@ -95,7 +119,7 @@ func TestWatchKillsACommandThatHangs(t *testing.T) {
 	srv := zkmem.Start(t)
 	p := start(t, srv, "watch", "/jobs/x", "--exec-timeout", "1s", "--",
 		"sh", "-c", `test "$INCUMBENT_STATE" = leader || exec sleep 1000; echo "leads at $INCUMBENT_ADDRESS" >&2`)
-	p.Notes("sh: it was killed after 1s; it is run again at the next change")
+	p.Notes("sh: it was stopped after 1s; it is tried again until it succeeds")
 	advertiser(t, srv, "host-a:1")
 	p.Notes("leads at host-a:1")
 	p.Signal(syscall.SIGTERM)
@@ -118,6 +142,68 @@ func TestWrongTemplatesAreRefused(t *testing.T) {
 		p := start(t, nil, "watch", "/x", "--template", write(t, filepath.Join(dir, "t"), "x"), "--out", out)
 		programtest.Contains(t, p.Exits(64).Err.String(), "--out", "no regular file")
 	}
+	dangling := filepath.Join(dir, "dangling")
+	if err := os.Symlink("missing", dangling); err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range []string{dangling, filepath.Join(dir, "missing", "o"),
+		filepath.Join(dir, strings.Repeat("o", 250))} {
+		p := start(t, nil, "watch", "/x", "--template", write(t, filepath.Join(dir, "t"), "x"), "--out", out)
+		programtest.Contains(t, p.Exits(64).Err.String(), "--out", out)
+	}
+}
+
+// When watch can follow the leader no more, no old one stays in the file.
+func TestWatchLeavesNoOldLeader(t *testing.T) {
+	dir := t.TempDir()
+	out := write(t, filepath.Join(dir, "out"), "leader 10.0.0.7:80")
+	args := []string{"watch", "/jobs/x", "--template", write(t, filepath.Join(dir, "t"), "{{.State}}"), "--out", out,
+		"--", "sh", "-c", "echo ran $INCUMBENT_STATE >&2; cat " + out + " >&2"}
+	gone, err := zkmem.FreeAddr()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ranUnknown := func(p *programtest.Program, code int) {
+		t.Helper()
+		programtest.Contains(t, p.Exits(code).Err.String(), "ran unknown\nunknown")
+	}
+	ranUnknown(start(t, nil, slices.Insert(args, 1, "--servers", gone, "--connect-timeout", "1s")...), 69)
+
+	write(t, out, "leader 10.0.0.7:80")
+	p := start(t, nil, slices.Insert(args, 1, "--servers", gone, "--connect-timeout", "0", "--timeout", "1s", "--tick",
+		"300ms")...)
+	p.Notes("ran unknown")
+	p.Signal(syscall.SIGTERM)
+	p.Exits(0)
+
+	srv := zkmem.Start(t)
+	leader := advertiser(t, srv, "host-a:1")
+	p = start(t, srv, args...)
+	p.Notes("ran leader")
+	list := incumbent.WorldAll()
+	list[0].Perms &^= incumbent.PermRead
+	if _, err := operator(t, srv).SetACL(within(t), "/jobs/x", list, incumbent.AnyVersion); err != nil {
+		t.Fatal(err)
+	}
+	if err := leader.Close(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	ranUnknown(p, 77)
+}
+
+// Of two lines with a leader each, the file has neither.
+func TestWatchOfTwoLinesWritesNoLeader(t *testing.T) {
+	srv := zkmem.Start(t)
+	advertiser(t, srv, "host-a:1")
+	p := start(t, srv, "watch", "/jobs/x", "--prefix", "n_", "--", "sh", "-c", "echo ran $INCUMBENT_STATE >&2")
+	p.Notes("ran leader")
+	if _, err := operator(t, srv).Create("/jobs/x/n_", nil).Ephemeral().Sequential().Do(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	p.Notes("several lines")
+	p.Notes("ran unknown")
+	p.Signal(syscall.SIGTERM)
+	p.Exits(0)
 }
 
 // A command that failed, or was not run any more, is run when the program begins again, also if the file is right.

@@ -2,9 +2,7 @@ package incumbentgrpc
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"net"
 	"sync"
 
 	"google.golang.org/grpc"
@@ -18,10 +16,10 @@ const LeaderScheme = "incumbent-leader"
 
 // LeaderOptions are the options of a LeaderBuilder. The zero value is good.
 type LeaderOptions struct {
-	// Address returns where a leader listens, as host:port, and "" if that is not known. It must be quick. Default:
-	// what it advertises by LatchOptions.Advertise, or its ID if it advertises nothing. Both are data of nodes:
-	// everybody who may write to the line chooses them. Where that is not the servers alone, look them up in a list, or
-	// have TLS verify who answers.
+	// Address returns where a leader listens, as incumbent.HostPort takes it, and "" if that is not known. It must be
+	// quick. Default: what it advertises by LatchOptions.Advertise, or its ID if it advertises nothing. Both are data
+	// of nodes: everybody who may write to the line chooses them. Where that is not the servers alone, look them up in
+	// a list, or have TLS verify who answers.
 	Address func(incumbent.Leader) string
 	// Prefixes are those of plain elections at the path, as for incumbent.Client.Watch.
 	Prefixes []string
@@ -46,8 +44,8 @@ type followed struct {
 // Leaders returns a builder for channels to leaders. The client stays the caller's: close it after the channels.
 //
 // The first in line is taken for the leader, which it is or will be soon: it refuses calls until then, if it has a
-// Guard. Its address is dropped when its node goes, and when the client's session must be assumed to be over
-// (incumbent.Lost), a session timeout after the last word from the ensemble.
+// Guard. Its address is dropped when its node goes, when several lines of the path have a first each, and when there
+// has been no connection, or no permission to read the line, for a session timeout: see incumbent.Client.WatchLeader.
 func Leaders(client *incumbent.Client, options LeaderOptions) *LeaderBuilder {
 	if options.Address == nil {
 		options.Address = func(l incumbent.Leader) string { return cmp.Or(l.Address, l.First.ID) }
@@ -80,7 +78,6 @@ func (b *LeaderBuilder) Build(t resolver.Target, cc resolver.ClientConn, _ resol
 	}
 	r := &leaderResolver{
 		channel: newChannel(cc, b.client, "the leader of "+path), builder: b, path: path,
-		firsts: map[string]incumbent.Leader{},
 	}
 	b.open(path)
 	r.follow.Go(r.watch)
@@ -130,8 +127,6 @@ type leaderResolver struct {
 	builder *LeaderBuilder
 	path    string
 	closing sync.Once
-
-	firsts map[string]incumbent.Leader // by kind of line; used by watch alone
 }
 
 // watch follows the line until the resolver or the client is closed.
@@ -144,57 +139,48 @@ func (r *leaderResolver) watch() {
 	r.fail(fmt.Errorf("incumbent: the leader of %s is not known: %w", r.path, incumbent.ErrClosed))
 }
 
-// apply takes a change of the line, or why it cannot be read.
-func (r *leaderResolver) apply(change incumbent.Leader, err error) {
+// apply takes what is known of the leader, or why the line cannot be followed.
+func (r *leaderResolver) apply(leader incumbent.Leader, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
 	case r.client.Closed():
 		return // watch says so
-	case change.Unknown:
-		clear(r.firsts)
-		err = errors.Join(errors.New("no word from the ensemble for a session timeout"), r.client.Err())
-	case !change.Unconfirmed.IsZero():
+	case err == nil && !leader.Unknown && !leader.Unconfirmed.IsZero():
 		return // for less than a session timeout
 	}
-	if err != nil {
-		r.fail(fmt.Errorf("incumbent: the leader of %s is not known: %w", r.path, err))
-		return
+	addr := ""
+	if err == nil {
+		addr, err = r.address(leader)
 	}
-	kind := change.Recipe + " " + change.Prefix
-	delete(r.firsts, kind)
-	if change.First.First {
-		r.firsts[kind] = change
-	}
-	addr, err := r.address(change)
 	if err != nil {
 		r.fail(err)
 		return
 	}
+	r.builder.note(r.path, leader.First.Token)
 	r.serve(resolver.Endpoint{Addresses: []resolver.Address{{Addr: addr}}})
 }
 
 // address returns where the leader listens, or why that is not known.
-func (r *leaderResolver) address(change incumbent.Leader) (string, error) {
-	var leader incumbent.Leader
-	for _, leader = range r.firsts {
-	}
+func (r *leaderResolver) address(leader incumbent.Leader) (string, error) {
 	switch {
-	case len(r.firsts) > 1:
-		return "", fmt.Errorf("incumbent: %s has several lines, with a leader each: want a path of one", r.path)
-	case len(r.firsts) == 0 && change.Blocker.Path != "":
-		return "", fmt.Errorf("incumbent: nobody leads %s: the persistent node %.64q blocks the line", r.path,
-			change.Blocker.Path)
-	case len(r.firsts) == 0:
-		return "", fmt.Errorf("incumbent: nobody leads %s", r.path)
-	case leader.Err != nil:
+	case leader.Unknown:
+		return "", fmt.Errorf("incumbent: the leader of %s is not known: %w", r.path, leader.Err)
+	case leader.First.First && leader.Err != nil:
 		return "", fmt.Errorf("incumbent: the address of the leader of %s is not known: %w", r.path, leader.Err)
+	case leader.Err != nil:
+		return "", leader.Err
+	case leader.Blocker.Path != "":
+		return "", fmt.Errorf("incumbent: nobody leads %s: the persistent node %.64q blocks the line", r.path,
+			leader.Blocker.Path)
+	case leader.Vacant:
+		return "", fmt.Errorf("incumbent: nobody leads %s", r.path)
 	}
-	r.builder.note(r.path, leader.First.Token)
-	addr := r.builder.options.Address(leader)
-	if _, port, err := net.SplitHostPort(addr); err != nil || port == "" {
+	said := r.builder.options.Address(leader)
+	addr, err := incumbent.HostPort(said)
+	if err != nil {
 		return "", fmt.Errorf("incumbent: the leader of %s, %.64q, has the address %.64q: want host:port, "+
-			"as LatchOptions.Advertise says it", r.path, leader.First.ID, addr)
+			"as LatchOptions.Advertise says it", r.path, leader.First.ID, said)
 	}
 	return addr, nil
 }

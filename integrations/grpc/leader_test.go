@@ -149,13 +149,61 @@ func TestAnUnconfirmedAddressIsDropped(t *testing.T) {
 	answers(t, conn, "a")
 	srv.Freeze(zkmem.Outbound, c.SessionID())
 	srv.RefuseConnections(true)
-	failing(t, conn, "no word from the ensemble")
+	failing(t, conn, "is not known: incumbent: not connected")
 	if s := c.Connection(); s != incumbent.Lost {
 		t.Errorf("the address was dropped while the connection is %s", s)
 	}
 	srv.Heal()
 	srv.RefuseConnections(false)
 	answers(t, conn, "a")
+}
+
+// A line that may not be read has no leader for a channel that begins; one that has a leader keeps it for a session
+// timeout.
+func TestALineThatMayNotBeRead(t *testing.T) {
+	srv := zkmem.Start(t)
+	owner, c := open(t, incumbent.Config{Servers: srv.Addr()}), open(t, short(srv))
+	leader := advertise(t, owner, serve(t, "a", nil).addr)
+	conn := channel(t, c)
+	answers(t, conn, "a")
+	acl := func(perms int32) {
+		t.Helper()
+		list := incumbent.WorldAll()
+		list[0].Perms = perms
+		if _, err := owner.SetACL(bounded(t), line, list, incumbent.AnyVersion); err != nil {
+			t.Fatal(err)
+		}
+	}
+	acl(incumbent.PermAll &^ incumbent.PermRead)
+	failing(t, channel(t, c), "is not known: incumbent: not authorised")
+	answers(t, conn, "a")
+	if err := leader.Close(bounded(t)); err != nil { // the channel's client lists the line, and is refused
+		t.Fatal(err)
+	}
+	failing(t, conn, "is not known: incumbent: not authorised")
+	acl(incumbent.PermAll)
+	advertise(t, owner, serve(t, "b", nil).addr)
+	answers(t, conn, "b")
+}
+
+// advertise starts a latch that advertises an address.
+func advertise(t *testing.T, c *incumbent.Client, address string) *incumbent.Latch {
+	t.Helper()
+	l, err := c.Latch(line, incumbent.LatchOptions{Advertise: address})
+	if err == nil {
+		err = l.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// A leader that advertises a URL is reached, too.
+func TestALeaderWithAURL(t *testing.T) {
+	c := open(t, incumbent.Config{Servers: zkmem.Start(t).Addr()})
+	advertise(t, c, "http://"+serve(t, "a", nil).addr+"/orders")
+	answers(t, channel(t, c), "a")
 }
 
 // A channel whose client reaches no server, or is closed, says so; one that is closed at any moment leaves nothing.

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/fault"
@@ -55,23 +53,6 @@ func CheckNode(path string) error {
 	}); i >= 0 {
 		return fmt.Errorf("incumbent: path %s has a character at byte %d that ZooKeeper does not allow",
 			fault.Quoted(path), i)
-	}
-	return nil
-}
-
-// maxAddress is how many bytes an address may have.
-const maxAddress = 1024
-
-// CheckAddress returns what is wrong with an address that others show and dial. An empty one is none.
-func CheckAddress(what, address string) error {
-	if len(address) > maxAddress {
-		return fmt.Errorf("incumbent: %s has %d bytes: want at most %d, as in 10.0.0.7:8080 or https://host-a", what,
-			len(address), maxAddress)
-	}
-	odd := func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) }
-	if !utf8.ValidString(address) || strings.ContainsFunc(address, odd) {
-		return fmt.Errorf("incumbent: %s is %s: want no spaces or control characters, as in 10.0.0.7:8080 or "+
-			"https://host-a", what, fault.Quoted(address))
 	}
 	return nil
 }

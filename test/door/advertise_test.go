@@ -1,12 +1,9 @@
 package door_test
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -183,57 +180,5 @@ func TestWrongAddressesAreRefused(t *testing.T) {
 		}
 		job := err(n.JobElection("/j", incumbent.LatchOptions{Advertise: "host:1"}))
 		mustSay(t, job, "LatchOptions.Advertise", "say it in ID")
-	})
-}
-
-// A feed of leaders has each with its address, says when its answer is unconfirmed, and that nothing is known once the
-// session must be assumed to be over.
-func TestWatchLeaderSaysWhatIsKnown(t *testing.T) {
-	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		reader, n := w.open(), w.open()
-		ctx, cancel := context.WithCancel(t.Context())
-		var mu sync.Mutex
-		var got []string
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			for l, err := range reader.WatchLeader(ctx, "/line") {
-				mu.Lock()
-				got = append(got, fmt.Sprintf("%s vacant=%t unconfirmed=%t unknown=%t %v", l.Address, l.Vacant,
-					!l.Unconfirmed.IsZero(), l.Unknown, errors.Join(err, l.Err)))
-				mu.Unlock()
-			}
-		}()
-		expect := func(when string, want ...string) {
-			t.Helper()
-			synctest.Wait()
-			mu.Lock()
-			defer mu.Unlock()
-			for i := range want {
-				want[i] += " <nil>"
-			}
-			if !slices.Equal(got, want) {
-				t.Errorf("%s it yields\n%s\nwant\n%s", when, strings.Join(got, "\n"), strings.Join(want, "\n"))
-			}
-			got = nil
-		}
-		expect("of an empty line", " vacant=true unconfirmed=false unknown=false")
-		a := advertising(t, n, "host-a:1")
-		expect("of the first leader", "host-a:1 vacant=false unconfirmed=false unknown=false")
-		advertising(t, n, "host-b:1")
-		if err := a.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		expect("when leadership moves", "host-b:1 vacant=false unconfirmed=false unknown=false")
-		w.refuse(reader, true)
-		reader.cut()
-		expect("when its connection ends", "host-b:1 vacant=false unconfirmed=true unknown=false")
-		pass(15 * time.Second)
-		expect("after a session timeout", " vacant=false unconfirmed=true unknown=true")
-		w.refuse(reader, false)
-		pass(time.Minute)
-		expect("after the reconnect", "host-b:1 vacant=false unconfirmed=false unknown=false")
-		cancel()
-		<-done
 	})
 }

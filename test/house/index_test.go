@@ -25,10 +25,11 @@ func packageDoc(t *testing.T, dir string) string {
 	return ""
 }
 
-// doc.go is the index of the door: who looks for a type finds it there, in its group.
+// incumbent.go has the index of the door: who looks for a type finds it there, in its group.
 func TestTheIndexNamesEveryType(t *testing.T) {
 	for _, wrong := range indexFaults(check(t, ".").pkg, packageDoc(t, ".")) {
-		t.Errorf("doc.go %s\n\twhy not: what is not in the index is not found, and what it names has to be there", wrong)
+		t.Errorf("incumbent.go %s\n\twhy not: what is not in the index is not found, and what it names has to be there",
+			wrong)
 	}
 	breach := checkText(t, ".", "package incumbent\ntype Latch struct{}\nfunc (*Latch) Start() {}\ntype Mutex struct{}\ntype hidden struct{}")
 	want := []string{"does not name Mutex", "names Latch.Run, which is not there", "names Selector, which is not there"}
@@ -87,7 +88,8 @@ func TestPackagesSayWhetherTheyMayChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for where, text := range map[string]string{"doc.go": packageDoc(t, "."), "slogger": packageDoc(t, "slogger"), "zkio/zkmem": packageDoc(t, "zkio/zkmem"), "README.md": string(readme)} {
+	for where, text := range map[string]string{"incumbent.go": packageDoc(t, "."), "slogger": packageDoc(t, "slogger"),
+		"zkio/zkmem": packageDoc(t, "zkio/zkmem"), "README.md": string(readme)} {
 		text = strings.Join(strings.Fields(text), " ")
 		if !strings.Contains(text, "API "+keeps) {
 			t.Errorf("%s does not say that the API is kept %s on", where, keeps)

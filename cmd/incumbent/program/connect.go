@@ -43,9 +43,10 @@ const connectExitCodes = `
   69  no server answered in time (--connect-timeout)`
 
 const rightsExitCodes = `
-  77  the ensemble does not accept the credentials, or its access lists forbid it
-  78  something has to be corrected by hand, such as a chroot of --servers that does
-      not exist: the message says what`
+  77  the ensemble does not accept the credentials, or its access lists forbid
+      it
+  78  something has to be corrected by hand, such as a chroot of --servers that
+      does not exist: the message says what`
 
 func (c *connection) flags(a *app, f *pflag.FlagSet) {
 	servers := os.Getenv("INCUMBENT_SERVERS")

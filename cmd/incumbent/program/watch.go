@@ -17,49 +17,61 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
+const watchHelp = `Print who is first in line, and every change, until interrupted. An empty line
+is printed, too. Only a participant itself knows whether it leads: the first in
+line may be paused, or cut off, or not confirmed yet. Nobody behind a persistent
+node leads before somebody deletes it: that is printed, too, and with --json has
+the event "blocked". An order of numbers that contradicts the tokens, which
+ZooKeeper cannot have made, is printed within 10 seconds, with --json as the
+event "forged".
+
+Every 5 seconds it is asked whether the first in line has a connection, as
+status does: what changes is printed, with --json as the event "signs". While a
+line is vacant, it is said after 10 seconds, and after each doubling, for how
+long: with --json as the event "still-vacant".
+
+The command creates no node, and goes on after reconnects. It prints reconnects:
+on stderr, or with --json as objects with the event "connection". A participant
+that comes and goes between two reads may be missed. How long one was first is
+measured by this program. An error that comes again and again is printed once.
+If PATH may not be listed, the command ends (77); if only the node of the first
+in line may not be read, it goes on. It ends if the reader of stdout has gone. A
+reader that does not read holds nothing up: what does not fit into a quarter of
+a MiB is dropped, and a line, or with --json an object with the event "dropped",
+says how many.
+
+With --template and --out it writes where the leader answers
+(LatchOptions.Advertise, elect --advertise) into a file, such as a proxy's
+settings, and runs COMMAND when the file has changed. Without them COMMAND runs
+at each change. It gets INCUMBENT_STATE (leader, vacant, unknown),
+INCUMBENT_ADDRESS and INCUMBENT_TOKEN. The address is empty if nobody leads, if
+the address is none, and in the state unknown: the line could not be read for a
+session timeout, or has a namesake in PATH with a leader of its own, or this
+command ends with an error.
+
+What COMMAND prints goes to stderr. After --exec-timeout, COMMAND and what it
+has started get SIGTERM, and SIGKILL 5 seconds later. If it fails, it is run
+again after a second, then after twice that, up to a minute, with the newest
+state. States that come while it runs are one state afterwards. At SIGINT or
+SIGTERM a COMMAND that runs has 5 seconds, and 5 more after SIGTERM.
+
+With --metrics it also answers Prometheus at /metrics: whether anybody is in
+line, how many are, and for how long nobody was. It exports that when no
+participant runs.
+
+Exit codes:
+   0  interrupted, by SIGINT or SIGTERM`
+
 func (a *app) watch() *cobra.Command {
 	conn, plains, metricsAt, hosts, file := &connection{}, prefixes{}, "", hostNames{}, &leaderFile{}
 	c := &cobra.Command{
 		Use:   "watch PATH [-- COMMAND [ARG…]]",
 		Short: "print every change of the first in line, until interrupted",
-		Long: `Print who is first in line, and every change, until interrupted. An empty line is
-printed, too.
-Only a participant itself knows whether it leads: the first in line may be paused,
-or cut off, or not confirmed yet. Nobody behind a persistent node leads before
-somebody deletes it: that is printed, too, and with --json has the event "blocked".
-An order of numbers that contradicts the tokens, which ZooKeeper cannot have made, is
-printed within 10 seconds, with --json as the event "forged".
-
-Every 5 seconds it is asked whether the first in line has a connection, as status does: what
-changes is printed, with --json as the event "signs". While a line is vacant, it is said
-after 10 seconds, and after each doubling, for how long: with --json as the event "still-vacant".
-
-The command creates no node, and goes on after reconnects. It prints reconnects:
-on stderr, or with --json as objects with the event "connection". A participant
-that comes and goes between two reads may be missed. How long one was first is
-measured by this program. An error that comes again and again is printed once. If
-PATH may not be listed, the command ends (77); if only the node of the first in line
-may not be read, it goes on. It ends if the reader of stdout has gone. A reader that
-does not read holds nothing up: what does not fit into a quarter of a MiB is dropped,
-and a line, or with --json an object with the event "dropped", says how many.
-
-With --template and --out it writes where the leader answers (LatchOptions.Advertise) into a
-file, such as a proxy's settings, and runs COMMAND when the file has changed. Without
-them COMMAND runs at each change. It gets INCUMBENT_STATE (leader, vacant, unknown),
-INCUMBENT_ADDRESS and INCUMBENT_TOKEN. If nobody leads, or there has been no connection for a
-session timeout (unknown), or the address is none, the address is empty. What COMMAND
-prints goes to stderr. If it fails, or is killed after --exec-timeout, that is said, and it
-is run again at the next change. Changes while it runs are one change afterwards.
-
-With --metrics it also answers Prometheus at /metrics: whether anybody is in line, how
-many are, and for how long nobody was. It exports that when no participant runs.
-
-Exit codes:
-   0  interrupted, by SIGINT or SIGTERM` + connectExitCodes + `, or the address of
+		Long: watchHelp + connectExitCodes + `, or the address of
       --metrics cannot be listened on` + rightsExitCodes,
 		Example: "  incumbent watch /jobs/nightly\n  incumbent watch /jobs/nightly --json\n" +
 			"  incumbent watch /election --prefix n_\n  incumbent watch /jobs/nightly --metrics :9141\n" +
-			"  incumbent watch /jobs/nightly --template lb.tmpl --out lb.cfg -- systemctl reload haproxy",
+			"  incumbent watch /jobs/nightly --template lb.tmpl --out lb.cfg -- ./reload",
 		Args: func(c *cobra.Command, args []string) error {
 			at := c.ArgsLenAtDash()
 			if at < 0 {
@@ -120,7 +132,19 @@ func (a *app) follow(ctx context.Context, conn *connection, looker *onlooker, me
 		mux.Handle("GET /metrics", looker)
 		defer serve(listener, hosts.only(metricsAt, mux), maxWait)()
 	}
-	switch err = conn.await(ctx, client); {
+	run := looker.file.start()
+	err = a.followClient(ctx, conn, looker, run)
+	run.end(err)
+	return err
+}
+
+// followClient waits for a connection, and prints changes.
+func (a *app) followClient(ctx context.Context, conn *connection, looker *onlooker, run *leaderRunner) error {
+	client := looker.client
+	late := time.AfterFunc(conn.timeout, func() { run.put(leaderFacts{State: "unknown"}) })
+	err := conn.await(ctx, client)
+	late.Stop()
+	switch {
 	case err != nil && ctx.Err() != nil: // interrupted
 		return nil
 	case err != nil:
@@ -136,7 +160,7 @@ func (a *app) follow(ctx context.Context, conn *connection, looker *onlooker, me
 		}
 	}()
 	ctx, end := untilRefused(ctx, client)
-	err = a.printChanges(ctx, looker)
+	err = a.printChanges(ctx, looker, run)
 	if refused := end(); err == nil {
 		err = failure(refused)
 	}
@@ -144,7 +168,7 @@ func (a *app) follow(ctx context.Context, conn *connection, looker *onlooker, me
 }
 
 // printChanges prints changes until the context ends, or until the ensemble forbids it to look.
-func (a *app) printChanges(ctx context.Context, looker *onlooker) error {
+func (a *app) printChanges(ctx context.Context, looker *onlooker, run *leaderRunner) error {
 	client, dir := looker.client, looker.dir
 	defer client.OnConnection(a.printConnection)()
 	printer := changePrinter{app: a, before: map[string]lastChange{}, trouble: map[string]string{},
@@ -155,7 +179,7 @@ func (a *app) printChanges(ctx context.Context, looker *onlooker) error {
 		followed := make(chan struct{})
 		go func() {
 			defer close(followed)
-			looker.file.follow(follows, client, dir, looker.plains)
+			looker.file.follow(follows, client, dir, looker.plains, run)
 		}()
 		defer func() {
 			stop()
