@@ -156,6 +156,8 @@ var (
 	ErrForeignOwner = errors.New("incumbent: the own node belongs to another session")
 	// ErrWorkFailed: the selector's function returned an error or panicked.
 	ErrWorkFailed = errors.New("incumbent: the work failed")
+	// ErrFenceFailed: NodeElectionOptions.Fence returned an error or panicked, or took too long; the text says which.
+	ErrFenceFailed = errors.New("incumbent: the last leader could not be fenced")
 	// ErrUnconfirmed: the ensemble's confirmation came too late to lead. The participant
 	// tries again, after a pause; if it stays so, the error is ErrTooSlow.
 	ErrUnconfirmed = errors.New("incumbent: the ensemble confirmed too late")
@@ -217,6 +219,7 @@ var sentinels = map[events.Code]error{
 	events.TokenFloor:              ErrTokenFloor,
 	events.ForeignOwner:            ErrForeignOwner,
 	events.WorkFailed:              ErrWorkFailed,
+	events.FenceFailed:             ErrFenceFailed,
 	events.Unconfirmed:             ErrUnconfirmed,
 	events.TimeoutTooShort:         ErrTimeoutTooShort,
 	events.TooSlow:                 ErrTooSlow,

@@ -29,6 +29,7 @@ type Leadership struct {
 	cancel context.CancelCauseFunc
 	done   func(late error) // called once: the work has returned, or is no longer waited for
 	work   Work             // what is called with it; its return ends the work. Nil: Release does, or Unlock
+	failed string           // the work's error, if the machine gets it; set before done is called
 	from   []uintptr        // the stack of the call that asked for it
 
 	returned chan struct{} // closed after done was called
@@ -51,6 +52,14 @@ func (l *Leadership) stop(reason error) {
 
 // abandon ends the wait for work that did not return within its grace.
 func (l *Leadership) abandon() { l.done(ErrWorkRunning) }
+
+// failureText returns the work's error for the machine. Work that is no longer waited for has none yet.
+func (l *Leadership) failureText(late error) string {
+	if late != nil {
+		return ""
+	}
+	return l.failed
+}
 
 // interrupt cancels the contexts of all work under the term.
 func (t *heldTerm) interrupt(cause error) {
@@ -177,12 +186,12 @@ func (l *Leadership) Release() {
 // Write commits all operations, or none, only if the own node still exists: it sends one
 // multi that begins with a check of that node, on the term's own session and never twice. A
 // JobElection's node has a fixed name, so Write checks its version there, and a node whose
-// name is the term's alone. It protects data in this ensemble and nothing else; for other
-// stores there is the Token.
+// name is the term's alone; for a NodeElection see NodeElectionOptions.Epoch. It protects
+// data in this ensemble and nothing else; for other stores there is the Token.
 //
-// Errors: ErrPlainName under an Election, a NodeElection or a plain Mutex; a *LostError, which is ErrLeadershipLost
-// (nothing was written); ErrOutcomeUnknown (no reply came: read before you decide); ErrNotConnected and the
-// context's (nothing was sent); an *Error with ZooKeeper's code (nothing was written; the
+// Errors: ErrPlainName under an Election, a NodeElection without an Epoch or a plain Mutex; a *LostError, which is
+// ErrLeadershipLost (nothing was written); ErrOutcomeUnknown (no reply came: read before you decide); ErrNotConnected
+// and the context's (nothing was sent); an *Error with ZooKeeper's code (nothing was written; the
 // results say which operation was refused).
 func (l *Leadership) Write(ctx context.Context, ops ...Op) ([]OpResult, error) {
 	l.check(ctx)

@@ -1,10 +1,15 @@
 package incumbent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/arguments"
@@ -17,6 +22,29 @@ type NodeElectionOptions struct {
 	LatchOptions
 	// Data are the node's, for programs that expect certain bytes there. Nil means the ID.
 	Data []byte
+
+	// Crumb is the name of a persistent node in the same directory that has the Data of the one that led last, as
+	// Hadoop's ActiveBreadCrumb. It is written before a term begins. It is deleted with the node if leadership is given
+	// up in order: by Close, Resign or the end of Run, when all work has returned, without an error in the case of Run.
+	// So it is left by one that was killed, lost its session, or was unhealthy. Without a name there is none. The
+	// Data of all participants must differ.
+	Crumb string
+	// Fence is called if the crumb has the data of another participant, before a term of this one begins. It keeps that
+	// one from acting: it ends its process, or takes its rights away. Nil means that all is well.
+	//
+	// This participant has the node then, and does not lead. The context ends as that of a Leadership does. After an
+	// error, a panic or the end of the context, the node is deleted, Err is ErrFenceFailed if Fence is at fault, and
+	// the participant goes on after a back-off by LatchOptions.Retry. Fence must return when its context ends: no term
+	// begins, and Close waits, until it has. It is needed with a Crumb, and not called again for a crumb that nobody
+	// has set since it succeeded.
+	Fence func(ctx context.Context, data []byte) error
+	// FenceTimeout is how long Fence may take: by default, a minute.
+	FenceTimeout time.Duration
+	// Epoch is the name of a persistent node in the same directory whose version each term increases. With it
+	// Leadership.Write can be used: its multi checks that version, and that the node of the election is one of this
+	// library's. So nothing is written after another participant has begun to lead, of this library or of another
+	// program that only creates its node. Nobody may delete the node. All participants of this library must name it.
+	Epoch string
 }
 
 // NodeElection is a participant of an election on one node: the one that creates the ephemeral node leads, and all
@@ -31,16 +59,18 @@ type NodeElectionOptions struct {
 //     timeout before it creates the node again, so that others can.
 //   - A create whose reply was lost is found by its owner. So one client can be in an election once: ErrNodeTaken. Its
 //     program must not create the node by other requests of this client.
-//   - Leadership.Write is refused, with ErrPlainName: if somebody deletes the node during a term, another participant
-//     may create it before the notice of that arrives. The Token has no such weakness. A Close or Resign that runs in
-//     that moment deletes the other's node, if that is of this library: it loses leadership as by any deletion.
-//     The node of another program stays, because its version is 0, and that of this library's is 1.
-//   - It writes no other node. Where others keep data of the last leader, as Hadoop in ActiveBreadCrumb, the work reads
-//     and writes them first: what is done under the Leadership before that returns is not leading yet.
+//   - Leadership.Write is refused, with ErrPlainName, without an Epoch: if somebody deletes the node during a term,
+//     another participant may create it before the notice of that arrives. The Token has no such weakness. A Close or
+//     Resign that runs in that moment deletes the other's node, if that is of this library: it loses leadership as by
+//     any deletion. The node of another program stays, because its version is 0, and that of this library's is 1.
 //   - If somebody sets the node's data, the term ends, and another begins on the same node.
 //
 // If there is a choice, a Latch or Selector is the better one. All methods are safe to call from any goroutine.
-type NodeElection struct{ participant participant }
+type NodeElection struct {
+	participant participant
+	fence       func(context.Context, []byte) error
+	fencing     *heldTerm // under which Fence runs; used by the loop
+}
 
 // NodeElection returns a participant of the election on the node at path. If the directory above it is missing, it is
 // created. A node that no session owns is in everybody's way: Err is ErrPersistentNode until somebody deletes it. The
@@ -52,6 +82,9 @@ func (c *Client) NodeElection(path string, options NodeElectionOptions) (*NodeEl
 	if err := checkOptions(options); err != nil {
 		return nil, err
 	}
+	if err := options.checkNames(path); err != nil {
+		return nil, err
+	}
 	if options.Advertise != "" {
 		return nil, errors.New("incumbent: LatchOptions.Advertise: a NodeElection does not take it: say it in Data")
 	}
@@ -59,13 +92,10 @@ func (c *Client) NodeElection(path string, options NodeElectionOptions) (*NodeEl
 		return nil, fmt.Errorf("%w: %s", ErrNodeTaken, fault.Path(path))
 	}
 	options.ID = c.idOr(options.LatchOptions)
-	e := &NodeElection{}
+	e := &NodeElection{fence: options.Fence}
 	e.participant.prepare(c, path, options.LatchOptions)
-	e.participant.plain = true
-	open := options.open(path, c.config)
-	if options.Data != nil {
-		open.Data = slices.Clone(options.Data)
-	}
+	e.participant.plain, e.participant.reports = options.Epoch == "", options.Crumb != ""
+	open := options.opening(path, c.config)
 	_, err := c.register(machines.NodeElectionRecipe.Name(), func(id events.ID) receiver {
 		e.participant.id = id
 		return e
@@ -75,6 +105,48 @@ func (c *Client) NodeElection(path string, options NodeElectionOptions) (*NodeEl
 		return nil, err
 	}
 	return e, nil
+}
+
+// checkNames returns what is wrong with the options of the nodes next to the election's.
+func (o NodeElectionOptions) checkNames(path string) error {
+	switch {
+	case (o.Crumb == "") != (o.Fence == nil):
+		return errors.New("incumbent: NodeElectionOptions: Crumb and Fence need each other")
+	case o.FenceTimeout < 0:
+		return fmt.Errorf("incumbent: NodeElectionOptions.FenceTimeout: %s is below zero", o.FenceTimeout)
+	}
+	taken := []string{path[strings.LastIndexByte(path, '/')+1:]}
+	for _, name := range []string{o.Crumb, o.Epoch} {
+		if name == "" {
+			continue
+		}
+		if strings.Contains(name, "/") || slices.Contains(taken, name) {
+			return fmt.Errorf("incumbent: NodeElectionOptions: %s: Crumb and Epoch are the names of two nodes in the "+
+				"directory of %s", fault.Path(name), fault.Path(path))
+		}
+		if err := arguments.CheckNode("/" + name); err != nil {
+			return err
+		}
+		taken = append(taken, name)
+	}
+	return nil
+}
+
+// opening returns the event that opens the machine.
+func (o NodeElectionOptions) opening(path string, config *Config) events.Event {
+	open := o.LatchOptions.open(path, config)
+	if o.Data != nil {
+		open.Data = slices.Clone(o.Data)
+	}
+	for name, value := range map[string]string{"crumb": o.Crumb, "epoch": o.Epoch} {
+		if value != "" {
+			open.Options[name] = value
+		}
+	}
+	if o.FenceTimeout > 0 {
+		open.Options["fenceTimeout"] = o.FenceTimeout.String()
+	}
+	return open
 }
 
 // Holder returns the participant whose node it is, of this library or of another program, as the server that the
@@ -152,7 +224,39 @@ func (e *NodeElection) Phase() string { return e.participant.Phase() }
 // is a failure, too: ErrWorkRunning.
 func (e *NodeElection) Err() error { return e.participant.Err() }
 
-func (e *NodeElection) notice(n events.Notify) { e.participant.noteTerm(n) }
+func (e *NodeElection) notice(n events.Notify) {
+	switch n.What {
+	case events.Fencing:
+		e.beginFencing(n)
+	case events.Unfenced:
+		e.fencing.end(e.participant.client.lost(e.fencing, Reason(n.Reason), n.Paused))
+	default:
+		e.participant.noteTerm(n)
+	}
+}
+
+// beginFencing calls Fence on a goroutine of its own; on the loop's goroutine.
+func (e *NodeElection) beginFencing(n events.Notify) {
+	p := &e.participant
+	e.fencing = p.newTerm(n)
+	e.fencing.fences = true
+	p.client.log.Log(zerolog.InfoLevel, "fencing the last leader", func(l *zerolog.Event) {
+		p.identity(l).Int64("token", n.Token)
+	})
+	if !p.works.Begin() {
+		p.client.post(p.id, events.Event{Kind: events.WorkReturned, Text: "the handle is being closed"})
+		return
+	}
+	var held *Leadership
+	held = e.fencing.hold(p.client.base, p.client, func(late error) {
+		p.returned(events.Event{Text: held.failureText(late)}, late)
+	})
+	go func() {
+		defer held.done(nil)
+		p.client.log.Guard("Fence", p.path, func() error { return e.fence(held.ctx, n.Data) },
+			func(err error) { held.failed = errorText(cmp.Or(err, context.Cause(held.ctx))) })
+	}()
+}
 
 func (e *NodeElection) answer(a events.Answer) { e.participant.deliver(a) }
 

@@ -98,6 +98,7 @@ type participant struct {
 
 	prefix    string        // precedes the number in the node's name
 	plain     bool          // the name has nothing before the prefix: no GUID
+	reports   bool          // the machine gets the errors of Run's work
 	name      string        // the ID that other participants see
 	options   *LatchOptions // without the ID and the address
 	byReturn  atomic.Uint64 // the command that the work's return carries; 0: none
@@ -254,10 +255,7 @@ func (p *participant) returned(ev events.Event, late error) {
 func (p *participant) noteTerm(n events.Notify) {
 	switch n.What {
 	case events.Elected:
-		t := &heldTerm{
-			Term: Term{n.Path, n.Token, n.Session}, holder: p, guards: n.Guards,
-			began: p.client.clock.Now(), zkSession: p.client.attachment(n.Session).id,
-		}
+		t := p.newTerm(n)
 		p.checkBegin(t)
 		p.listeners.Send(change{term: t.Term}, func() { p.setTerm(t) })
 		p.logTerm(t, nil)
@@ -276,6 +274,14 @@ func (p *participant) noteTerm(n events.Notify) {
 		if n.What == events.Failed && (n.Code.Refusal() || n.Code.Unserved()) && p.Phase() == "leaving" {
 			p.deletionRefused(n)
 		}
+	}
+}
+
+// newTerm returns the term of a notice.
+func (p *participant) newTerm(n events.Notify) *heldTerm {
+	return &heldTerm{
+		Term: Term{n.Path, n.Token, n.Session}, holder: p, guards: n.Guards,
+		began: p.client.clock.Now(), zkSession: p.client.attachment(n.Session).id,
 	}
 }
 

@@ -85,7 +85,7 @@ func (p *participant) lead(ctx context.Context, work Work) error {
 			if held != nil {
 				held.done(nil)
 			}
-		case failureCode(err) != "" && !endsRun(failureCode(err)):
+		case failureCode(err) != "" && !calls.EndsRun(failureCode(err)):
 			p.awaitOtherFailure(ended, failureCode(err))
 		case errors.Is(err, ErrClosed) && p.failure() != nil: // the retry policy gave up
 			return &callError{op: "run", path: p.path, reasons: []error{ErrClosed, p.failure()}}
@@ -160,7 +160,12 @@ func (p *participant) leadOnce(ended context.Context, held *Leadership) (returne
 	result := make(chan outcome, 1)
 	go func() {
 		defer held.done(nil)
-		p.call(held, func(err error) { result <- outcome{err, held.ctx.Err() == nil && held.Check() == nil} })
+		p.call(held, func(err error) {
+			if p.reports && !saysTheEnd(held.ctx, err) {
+				held.failed = errorText(err)
+			}
+			result <- outcome{err, held.ctx.Err() == nil && held.Check() == nil}
+		})
 	}()
 	select {
 	case <-held.returned:

@@ -12,6 +12,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/belief"
 	"github.com/incumbent-go/incumbent/internal/caller"
+	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/journal"
@@ -32,6 +33,7 @@ type heldTerm struct {
 	guards    []events.Op  // the operations of Leadership.Write's guard; nil: the own node exists
 	began     int64        // the loop's clock
 	zkSession int64        // ZooKeeper's id of the session; 0: not known
+	fences    bool         // it is none yet: the one that led last is fenced under it
 	reason    error
 	over      atomic.Bool
 
@@ -169,6 +171,9 @@ func (t *heldTerm) place() Place {
 
 // observeReturn reports that work has returned, or is no longer waited for.
 func (t *heldTerm) observeReturn(late error) {
+	if t.fences {
+		return
+	}
 	ended := WorkEnded{Place: t.place(), Overran: errors.Is(late, ErrWorkRunning)}
 	t.mu.Lock()
 	if t.stopped != nil {
@@ -369,16 +374,6 @@ type waits struct {
 	vacated int64 // when the node ahead was seen to be deleted; 0: it was not
 }
 
-// endsRun reports whether a failure ends Run: it does not pass by itself.
-func endsRun(code events.Code) bool {
-	switch code {
-	case events.WorkFailed, events.Unhealthy, events.DeletedAgain, events.TooSlow, events.JobDisabled, events.JobConfig,
-		events.JobStrategy:
-		return false
-	}
-	return !code.Transient()
-}
-
 // finishRun lets Run return; the first reason counts.
 func (p *participant) finishRun(err error) {
 	select {
@@ -394,7 +389,7 @@ func (p *participant) noteFailure(n events.Notify) {
 	case p.failed.get() <- struct{}{}:
 	default:
 	}
-	if n.What == events.Failed && endsRun(n.Code) {
+	if n.What == events.Failed && calls.EndsRun(n.Code) {
 		p.finishRun(asError(n.Code, n.Text))
 	}
 }

@@ -201,6 +201,7 @@ type Notify struct {
 	Text    string   // a sentence for people, or the data of a leader's node: never compared
 	Silent  bool     // close mode: listeners are not called
 	Names   []string // of members, or of children that were passed over
+	Data    []byte   // of the one that led last, and has to be fenced
 }
 
 // Notice says what a Notify is about.
@@ -212,6 +213,8 @@ const (
 	Stopped   Notice = "stopped"   // belief ended; once for every Elected
 	Waiting   Notice = "waiting"   // others are ahead in the line: Path, Token, Ahead, Behind; Work is the request that reads Behind for the user
 	Granted   Notice = "granted"   // the await numbered Work holds a piece of work of this term
+	Fencing   Notice = "fencing"   // the last leader is to be fenced: Path, Token, Data; work.returned answers
+	Unfenced  Notice = "unfenced"  // that has to end; Reason, or Code if it took too long
 	Ended     Notice = "ended"     // a selector that does not queue again is done; Code, Text are the error, if any
 	Failed    Notice = "failed"    // a background failure: Code, Text; the machine tries again, with back-off
 	Revoked   Notice = "revoked"   // another participant asks the holder of a lock to release it

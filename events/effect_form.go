@@ -282,6 +282,7 @@ func (e Notify) AppendTo(b []byte) []byte {
 	f.flag(e.Silent, "silent")
 	f.ops("guards=", e.Guards)
 	f.names(e.Names)
+	f.quoted("data=", string(e.Data))
 	return f.b
 }
 

@@ -194,7 +194,7 @@ func (e Notify) appendJSON(b []byte, c effectContext) []byte {
 	if e.Names != nil {
 		b = appendArray(b, `,"names":`, e.Names)
 	}
-	return append(b, '}')
+	return append(appendData(b, e.Data), '}')
 }
 
 func (e *Notify) read(f *fields, key string) bool {
@@ -245,7 +245,7 @@ func (e *Notify) readMore(f *fields, key string) bool {
 	case "names":
 		e.Names = t.strings()
 	default:
-		return false
+		return readData(f, key, &e.Data)
 	}
 	return true
 }

@@ -126,10 +126,10 @@ func (p *acquisition) refusePersistent(ev events.Event, out *engine.Outbox) {
 }
 
 // without removes a state that a recipe does not have from rows.
-func without[M any](rows []engine.Row[M], absent engine.State) []engine.Row[M] {
+func without[M any](rows []engine.Row[M], absent ...engine.State) []engine.Row[M] {
 	var kept []engine.Row[M]
 	for _, r := range rows {
-		if r.From = but(r.From, absent); len(r.From) > 0 {
+		if r.From = but(r.From, absent...); len(r.From) > 0 {
 			kept = append(kept, r)
 		}
 	}
@@ -137,10 +137,10 @@ func without[M any](rows []engine.Row[M], absent engine.State) []engine.Row[M] {
 }
 
 // withoutIgnores removes such a state from ignores.
-func withoutIgnores(ignores []engine.Ignore, absent engine.State) []engine.Ignore {
+func withoutIgnores(ignores []engine.Ignore, absent ...engine.State) []engine.Ignore {
 	var kept []engine.Ignore
 	for _, i := range ignores {
-		if i.In = but(i.In, absent); len(i.In) > 0 {
+		if i.In = but(i.In, absent...); len(i.In) > 0 {
 			kept = append(kept, i)
 		}
 	}

@@ -206,6 +206,7 @@ func (p *contender) stepDownLost(ev events.Event, out *engine.Outbox) {
 // answer is that the lock is no longer held: readWrite.downgrade handles those that are.
 func (p *contender) workDone(ev events.Event, out *engine.Outbox) {
 	p.works--
+	p.workBroke = p.workBroke || ev.Text != ""
 	if ev.Request != 0 {
 		out.Answer(ev.Request, events.LeadershipLost, "")
 	}

@@ -25,11 +25,11 @@ func newFixedNode(open events.Event, o *options, marker string) fixedNode {
 func (f *fixedNode) onFixedNode() *fixedNode { return f }
 
 // running are the states between the start and the end of a machine whose own node has a fixed name.
-var running = from{looking, standby, queueing, checking, marking, confirming, leading, draining, leaving, suspended,
-	pausing}
+var running = from{looking, standby, queueing, checking, marking, confirming, claiming, fencing, leading, draining,
+	leaving, suspended, pausing}
 
 // electing are those of them between the start and a term.
-var electing = from{looking, standby, queueing, checking, marking, confirming}
+var electing = from{looking, standby, queueing, checking, marking, confirming, claiming, fencing}
 
 // fixedNodeRows are the rows of every such machine that stand behind its own.
 var fixedNodeRows = []engine.Row[fixedNode]{
@@ -45,7 +45,8 @@ var fixedNodeRows = []engine.Row[fixedNode]{
 		Do: (*fixedNode).stepDown},
 
 	// The connection.
-	{From: electing, On: on(events.ConnectionSuspended), To: suspended, Do: (*fixedNode).dropAllButCreate},
+	{From: but(electing, fencing), On: on(events.ConnectionSuspended), To: suspended,
+		Do: (*fixedNode).dropAllButCreate},
 	{From: from{leading}, On: on(events.ConnectionSuspended), When: (*fixedNode).ridesOut, To: leading,
 		Do: (*fixedNode).dropPending},
 	{From: from{leading}, On: on(events.ConnectionSuspended), To: draining, Do: (*fixedNode).stepDownSuspended},
@@ -65,7 +66,7 @@ var fixedNodeRows = []engine.Row[fixedNode]{
 	{From: running, On: on(events.CommandCancel), To: engine.Stay, Do: (*fixedNode).cancel},
 	{From: but(running, leading), On: on(events.CommandResign), To: engine.Stay, Do: (*fixedNode).refuseResign},
 	{From: from{latent}, On: on(events.CommandResign), To: latent, Do: (*fixedNode).refuseLatent},
-	{From: from{leading, draining}, On: on(events.WorkReturned), To: engine.Stay, Do: (*fixedNode).workDone},
+	{From: from{leading, draining, leaving}, On: on(events.WorkReturned), To: engine.Stay, Do: (*fixedNode).workDone},
 	{From: from{leading}, On: on(events.CommandClose), To: draining, Do: (*fixedNode).closeStepDown},
 
 	{From: from{pausing}, On: on(events.TimerFired), To: deciding},
@@ -76,20 +77,20 @@ var fixedNodeRows = []engine.Row[fixedNode]{
 var fixedNodeIgnores = []engine.Ignore{
 	{In: but(running, standby), On: []events.Kind{events.WatchChildren},
 		Why: "the directory is watched only while another instance leads"},
-	{In: from{standby, confirming, leading}, On: []events.Kind{events.WatchCreated},
+	{In: from{standby, confirming, claiming, fencing, leading}, On: []events.Kind{events.WatchCreated},
 		Why: "the marker that is watched exists already"},
 	{In: electing, On: []events.Kind{events.ConnectionAttached},
-		Why: "a connection ends, through suspended, before the next begins"},
+		Why: "a connection ends, through suspended or leaving, before the next begins"},
 	{In: from{draining, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended},
 		Why: "nothing is believed, and all is read again"},
-	{In: but(running, leading), On: []events.Kind{events.ConnectionUnconfirmed},
+	{In: but(running, leading, fencing), On: []events.Kind{events.ConnectionUnconfirmed},
 		Why: "nothing is believed, and a term begins only with a confirmation"},
 	{In: but(running, pausing), On: []events.Kind{events.ConfirmationCounts},
 		Why: "only a pause after a failure ends with it"},
 	{In: but(running, leaving), On: []events.Kind{events.NodeGone},
 		Why: "the machine sends it to itself only while leaving"},
-	{In: but(running, leading, draining), On: []events.Kind{events.WorkReturned},
-		Why: "work runs only while leading or draining"},
+	{In: but(running, leading, draining, leaving, fencing), On: []events.Kind{events.WorkReturned},
+		Why: "work runs only while leading, draining or leaving"},
 	{In: but(running, draining), On: []events.Kind{events.WorkDrained},
 		Why: "the machine sends it to itself only while leading ends"},
 }

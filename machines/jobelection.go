@@ -70,7 +70,7 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 	Final: closed,
 	Composites: []engine.Composite{
 		{Name: "LATENT", States: from{latent}},
-		{Name: "STARTED", States: append(from{deciding}, running...)},
+		{Name: "STARTED", States: append(from{deciding}, but(running, claiming, fencing)...)},
 		{Name: "CLOSED", States: from{closed}},
 	},
 	Happy: from{latent, looking, leading, draining, deciding, leaving, closed},
@@ -81,7 +81,7 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		events.LatchHeld, events.LatchLost, events.LatchFailed, events.LatchClosed, events.NodeGone,
 		events.HealthChecked, events.WorkReturned, events.WorkDrained, events.TimerFired,
 	},
-	Rows: slices.Concat([]engine.Row[jobElection]{
+	Rows: without(slices.Concat([]engine.Row[jobElection]{
 		{From: from{latent}, On: on(events.CommandStart), When: (*jobElection).attached, To: looking,
 			Do: (*jobElection).beginWithDealer, Then: (*jobElection).look},
 		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*jobElection).beginWithDealer},
@@ -176,7 +176,7 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		{From: from{leaving}, On: on(events.NodeGone), When: (*jobElection).isClosing, To: closed,
 			Do: (*jobElection).finishWithDealer},
 		{From: from{leaving}, On: on(events.NodeGone), To: deciding},
-	}, engine.Lift(fixedNodeRows, (*jobElection).onFixedNode)),
+	}, engine.Lift(fixedNodeRows, (*jobElection).onFixedNode)), claiming, fencing),
 	Ignores: append([]engine.Ignore{
 		{In: from{latent}, On: []events.Kind{
 			events.CommandCancel, events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren,
@@ -186,5 +186,5 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 			Why: "nothing was sent before the start, and the start event has the session"},
 		{In: from{looking, checking, marking, draining, leaving, suspended, pausing}, On: []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged},
 			Why: "the marker is read, written or deleted by its version before anything is decided"},
-	}, fixedNodeIgnores...),
+	}, withoutIgnores(fixedNodeIgnores, claiming, fencing)...),
 })

@@ -32,6 +32,10 @@ func (j *judge) fixedNode(f *fixedNode, state engine.State, owed map[events.Kind
 		return owed[events.ReplyMulti]
 	case confirming:
 		return owed[events.ReplyMulti] || owed[events.TimerFired]
+	case claiming:
+		return owed[events.ReplyStat] || owed[events.ReplyMulti]
+	case fencing:
+		return owed[events.TimerFired] && f.works == 1
 	case standby:
 		watched := j.armed[events.ID(f.id)][f.marker]
 		if f.hidden { // only the directory's watch fires

@@ -8,7 +8,8 @@ import (
 )
 
 // NodeElectionRecipe makes participants of an election on one node: the one that creates the ephemeral node at Path
-// leads, and all others watch it. Data are the node's. Options: "rideOut", "tokenFloor", "retry", "healthFailures".
+// leads, and all others watch it. Data are the node's. Options: "rideOut", "tokenFloor", "retry", "healthFailures";
+// "crumb" and "epoch", the names of nodes next to it: see claim; "fenceTimeout", how long the handle may fence.
 //
 // There is no line, so the deletion of the node wakes all who wait, and each sends one create. Who comes first is not
 // decided by who has waited longest.
@@ -19,13 +20,15 @@ var NodeElectionRecipe = engine.NewRecipe(nodeElectionChart, newNodeElection)
 type nodeElection struct {
 	fixedNode
 	parentMaker
+	claim
 }
 
 func newNodeElection(open events.Event) (*nodeElection, error) {
 	path := open.Path
 	open.Path = parent(path)
 	o := options{values: open.Options}
-	e := &nodeElection{fixedNode: newFixedNode(open, &o, path), parentMaker: newParentMaker(open.Path)}
+	e := &nodeElection{fixedNode: newFixedNode(open, &o, path), parentMaker: newParentMaker(open.Path),
+		claim: newClaim(open.Path, &o)}
 	e.naming = byOwner
 	return e, o.err
 }
@@ -44,6 +47,12 @@ var nodeElectionChart = engine.MustCompile(engine.Chart[nodeElection]{
 				"containers if the server knows them."},
 		{Name: confirming,
 			Doc: "The node was read back and is ours. A write through the quorum was sent as a confirmation."},
+		{Name: claiming,
+			Doc: "The node is ours and confirmed. The crumb is being read: who led last? Then the crumb and the " +
+				"epoch are being written. The write commits only while there is a node of the own one's version."},
+		{Name: fencing,
+			Doc: "The crumb names another participant. The handle fences it, under the belief that this one has the " +
+				"node; it does not lead yet."},
 		{Name: leading,
 			Doc: "The node was read back, this session owns it, and it is confirmed: belief holds until validUntil."},
 		{Name: draining,
@@ -80,6 +89,8 @@ var nodeElectionChart = engine.MustCompile(engine.Chart[nodeElection]{
 		// Who leads?
 		{From: from{looking}, On: on(events.ReplyStat), When: (*nodeElection).markerBelowFloor, To: leaving,
 			Do: (*nodeElection).rejectMarker},
+		{From: from{looking}, On: on(events.ReplyStat), When: (*nodeElection).mayClaim, To: claiming,
+			Do: (*nodeElection).beginClaim},
 		{From: from{looking}, On: on(events.ReplyStat), When: (*nodeElection).mayLeadByMarker, To: leading,
 			Do: (*nodeElection).beginMarkerTerm},
 		{From: from{looking}, On: on(events.ReplyStat), When: (*nodeElection).markerOurs, To: confirming,
@@ -90,9 +101,7 @@ var nodeElectionChart = engine.MustCompile(engine.Chart[nodeElection]{
 			Do: (*nodeElection).create},
 		{From: from{looking}, On: on(events.ReplyStat), When: (*nodeElection).markerPersistent, To: standby,
 			Do: (*nodeElection).followPersistent, Then: (*nodeElection).readMarker},
-		{From: from{looking}, On: on(events.ReplyStat), When: (*nodeElection).markerPresent, To: standby,
-			Do: (*nodeElection).follow, Then: (*nodeElection).readMarker},
-		{From: from{looking}, On: on(events.ReplyStat), When: (*nodeElection).markerHidden, To: standby,
+		{From: from{looking}, On: on(events.ReplyStat), When: (*nodeElection).markerOfAnother, To: standby,
 			Do: (*nodeElection).follow, Then: (*nodeElection).readMarker},
 		{From: from{looking}, On: on(events.ReplyStat), To: pausing, Do: (*nodeElection).fail},
 
@@ -117,15 +126,14 @@ var nodeElectionChart = engine.MustCompile(engine.Chart[nodeElection]{
 			Do: (*nodeElection).noteResult, Then: (*nodeElection).look},
 		{From: from{marking}, On: on(events.ReplyMulti), To: pausing, Do: (*nodeElection).fail},
 		{From: from{suspended}, On: on(events.ReplyMulti), To: suspended, Do: (*nodeElection).settleCreate},
-		{From: from{confirming}, On: on(events.WatchDeleted, events.WatchChanged), To: looking,
+		{From: from{confirming, claiming}, On: on(events.WatchDeleted, events.WatchChanged), To: looking,
 			Do: (*nodeElection).look},
+		{From: from{confirming}, On: on(events.ReplyMulti), When: (*nodeElection).mayClaim, To: claiming,
+			Do: (*nodeElection).beginClaim},
 		{From: from{confirming}, On: on(events.ReplyMulti), When: (*nodeElection).markerConfirmed, To: leading,
 			Do: (*nodeElection).beginMarkerTerm},
 		{From: from{confirming}, On: on(events.ReplyMulti), When: (*nodeElection).inconclusive, To: confirming,
 			Do: (*nodeElection).reconfirm},
-		{From: from{confirming}, On: on(events.ReplyMulti), When: (*nodeElection).lostRace, To: looking,
-			Do: (*nodeElection).look},
-		{From: from{confirming}, On: on(events.ReplyMulti), To: pausing, Do: (*nodeElection).fail},
 		{From: from{confirming}, On: on(events.TimerFired), To: confirming, Do: (*nodeElection).reconfirm},
 
 		// During a term, and behind it.
@@ -133,7 +141,7 @@ var nodeElectionChart = engine.MustCompile(engine.Chart[nodeElection]{
 		{From: from{leading}, On: on(events.WatchChanged), To: draining, Do: (*nodeElection).stepDown},
 		{From: from{leading}, On: on(events.CommandResign), To: draining, Do: (*nodeElection).resign,
 			Then: (*nodeElection).letOthersCreate},
-		{From: append(from{suspended, pausing}, standingFor...), On: on(events.HealthChecked),
+		{From: append(from{suspended, pausing, fencing}, standingFor...), On: on(events.HealthChecked),
 			When: (*nodeElection).failsCheck, To: deciding, Do: (*nodeElection).withhold},
 
 		// The end of the session.
@@ -181,13 +189,15 @@ var nodeElectionChart = engine.MustCompile(engine.Chart[nodeElection]{
 		{From: from{leaving}, On: on(events.ReplyMulti), When: (*nodeElection).made, To: leaving,
 			Do: (*nodeElection).release, Then: (*nodeElection).tellSelfNodeGone},
 		{From: from{leaving}, On: on(events.ReplyMulti), When: (*nodeElection).lostRace, To: leaving,
-			Do: (*nodeElection).look},
-		{From: from{leaving}, On: on(events.ReplyMulti), To: leaving, Do: (*nodeElection).clearLater},
+			Do: (*nodeElection).leaveCrumb, Then: (*nodeElection).look},
+		{From: from{leaving}, On: on(events.ReplyMulti), To: leaving, Do: (*nodeElection).leaveCrumb,
+			Then: (*nodeElection).clearLater},
 		{From: from{leaving}, On: on(events.TimerFired), To: leaving, Do: (*nodeElection).clear},
+		{From: from{leaving}, On: on(events.NodeGone), When: (*nodeElection).isFencing, To: draining},
 		{From: from{leaving}, On: on(events.NodeGone), When: (*nodeElection).isClosing, To: closed,
 			Do: (*nodeElection).finish},
 		{From: from{leaving}, On: on(events.NodeGone), To: deciding},
-	}, without(without(engine.Lift(fixedNodeRows, (*nodeElection).onFixedNode), queueing), checking)),
+	}, claimRows, without(engine.Lift(fixedNodeRows, (*nodeElection).onFixedNode), queueing, checking)),
 	Ignores: append([]engine.Ignore{
 		{In: from{latent}, On: []events.Kind{
 			events.CommandCancel, events.ReplyCreate, events.WatchCreated, events.WatchDeleted, events.WatchChanged,
@@ -200,8 +210,9 @@ var nodeElectionChart = engine.MustCompile(engine.Chart[nodeElection]{
 			Why: "the node is read, or created, before anything is decided"},
 		{In: but(standing, marking), On: []events.Kind{events.ReplyCreate},
 			Why: "the answer to the own create comes behind those to its parents', and decides"},
-	}, withoutIgnores(withoutIgnores(fixedNodeIgnores, queueing), checking)...),
+	}, withoutIgnores(fixedNodeIgnores, queueing, checking)...),
 })
 
-// standing are the states between the start and the end of a participant, standingFor those of them before a term.
-var standing, standingFor = but(running, queueing, checking), but(electing, queueing, checking)
+// standing are the states between the start and the end of a participant, standingFor those of them before a term in
+// which nothing of the user's runs.
+var standing, standingFor = but(running, queueing, checking), but(electing, queueing, checking, fencing)

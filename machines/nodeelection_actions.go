@@ -17,6 +17,11 @@ func (e *nodeElection) mayLeadByMarker(ev events.Event) bool {
 	return e.markerOurs(ev) && confirmed(ev)
 }
 
+// markerOfAnother reports whether there is a node of another participant. It may be one that may not be read.
+func (e *nodeElection) markerOfAnother(ev events.Event) bool {
+	return e.markerPresent(ev) || e.markerHidden(ev)
+}
+
 // outrun reports whether a create came too late: there is a node.
 func (e *nodeElection) outrun(ev events.Event) bool { return ev.Code == events.NodeExists }
 
@@ -38,7 +43,7 @@ func (e *nodeElection) mustClear(ev events.Event) bool {
 func (e *nodeElection) look(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	e.forgetReads(ev, out)
-	e.foreignNode.hidden = false
+	e.foreignNode.hidden, e.claimed = false, false
 	if e.unknown {
 		out.With(engine.Unawaited).Sync(e.marker)
 	}
@@ -119,9 +124,14 @@ func (e *nodeElection) take(ev events.Event, out *engine.Outbox) {
 	e.noteMarker(ev, out)
 }
 
-// termChecks returns the checks that succeed only while there is a node of the own one's version.
+// termChecks returns the checks that succeed only while there is a node of the own one's version. With an epoch they
+// succeed only during this term.
 func (e *nodeElection) termChecks() []events.Op {
-	return []events.Op{{Verb: "check", Path: e.marker, Version: e.version}}
+	checks := []events.Op{{Verb: "check", Path: e.marker, Version: e.version}}
+	if e.claimed && e.epoch != "" {
+		checks = append(checks, events.Op{Verb: "check", Path: e.epoch, Version: e.epochVersion})
+	}
+	return checks
 }
 
 // beginMarkerTerm begins a term, when the node was read or after a confirmation.
@@ -157,6 +167,7 @@ func (e *nodeElection) followPersistent(ev events.Event, out *engine.Outbox) {
 func (e *nodeElection) release(ev events.Event, out *engine.Outbox) {
 	e.forgetOwn(out)
 	e.version = 0
+	e.forgetClaim()
 }
 
 // loseMarkerAgain forgets the node that somebody deleted before the term began. That has happened before.
@@ -170,6 +181,7 @@ func (e *nodeElection) loseMarkerAgain(ev events.Event, out *engine.Outbox) {
 func (e *nodeElection) loseMarker(ev events.Event, out *engine.Outbox) {
 	e.lose(ev, out)
 	e.version = 0
+	e.forgetClaim()
 }
 
 // fail reports a failure and pauses.
@@ -185,6 +197,9 @@ func (e *nodeElection) fail(ev events.Event, out *engine.Outbox) {
 // withhold gives the node up, or the attempt to create it. The answer to a create is still awaited.
 func (e *nodeElection) withhold(ev events.Event, out *engine.Outbox) {
 	e.dropAllButCreate(ev, out)
+	if e.isFencing(ev) {
+		e.tellUnfenced(ev, out)
+	}
 	e.becomeUnhealthy(ev, out)
 }
 
@@ -206,13 +221,18 @@ func (e *nodeElection) clear(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// deleteMarker deletes the own node, and none of another version.
+// deleteMarker deletes the own node, and none of another version: in one transaction with the crumb, if this
+// participant has led and needs no fencing.
 func (e *nodeElection) deleteMarker(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	if ev.Kind == events.ReplyStat {
 		e.take(ev, out)
 	}
-	out.Multi(events.Op{Verb: "delete", Path: e.marker, Version: e.version})
+	var ops []events.Op
+	if e.givesUpInOrder() {
+		ops = append(ops, events.Op{Verb: "delete", Path: e.crumb, Version: e.crumbVersion})
+	}
+	out.Multi(append(ops, events.Op{Verb: "delete", Path: e.marker, Version: e.version})...)
 }
 
 // noteNone notes that there is no node of this participant. If a server may still create one, that is searched for.

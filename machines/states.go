@@ -27,6 +27,8 @@ const (
 	queueing engine.State = "queueing" // the own latch is in line
 	marking  engine.State = "marking"  // a marker is being written
 	taking   engine.State = "taking"   // an item is, or permits are, being taken in a transaction
+	claiming engine.State = "claiming" // what the coming term needs is read and written
+	fencing  engine.State = "fencing"  // the handle keeps the last leader from acting
 	full     engine.State = "full"     // the maximum is reached: of items in a queue, or of permits
 
 	reading  engine.State = "reading"  // nodes are being read

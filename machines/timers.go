@@ -15,6 +15,7 @@ const (
 	checkAheadTimer   = "check ahead"   // when to ask again whether the predecessor still exists
 	confirmTimer      = "confirm"       // when to ask for a confirmation again, because none would count earlier
 	deleteAgainTimer  = "delete again"  // the pause before the own node is deleted once more
+	fenceTimer        = "fence"         // until when the last leader has to be fenced
 	listAgainTimer    = "list again"    // the pause before the line is listed once more, to find nodes that have to go
 	lookAgainTimer    = "look again"    // the pause before the owners of nodes are asked for once more
 	checkPermitsTimer = "check permits" // when to check again that all held permits exist

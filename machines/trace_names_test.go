@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
@@ -190,4 +193,15 @@ func (c *conversation) replays(t *testing.T) {
 	if taken, err := restored.Play(c.log, nil, Recipes()...); err != nil || taken == 0 {
 		t.Errorf("after %d checkpoints: %v", taken, err)
 	}
+}
+
+func (c *conversation) attach(t *testing.T, d *datadriven.TestData) string {
+	timeout := 15 * time.Second
+	for _, a := range d.CmdArgs {
+		if a.Key == "timeout" {
+			timeout, _ = time.ParseDuration(a.Vals[0])
+		}
+	}
+	return c.feed(t, "session", events.Event{Kind: events.ConnectionAttached, SessionID: c.number,
+		Timeout: int64(timeout), Server: "zk1:2181"})
 }

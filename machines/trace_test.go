@@ -253,16 +253,6 @@ func (c *conversation) create(recipe, name string, d *datadriven.TestData) strin
 	return c.feed(nil, events.ID(name), ev)
 }
 
-func (c *conversation) attach(t *testing.T, d *datadriven.TestData) string {
-	timeout := 15 * time.Second
-	for _, a := range d.CmdArgs {
-		if a.Key == "timeout" {
-			timeout, _ = time.ParseDuration(a.Vals[0])
-		}
-	}
-	return c.feed(t, "session", events.Event{Kind: events.ConnectionAttached, SessionID: c.number, Timeout: int64(timeout), Server: "zk1:2181"})
-}
-
 // event reads "machine kind key=value…".
 func (c *conversation) event(t *testing.T, to events.ID, d *datadriven.TestData) string {
 	ev := events.Event{Kind: events.Kind(d.CmdArgs[0].Key), Session: 0}
@@ -298,7 +288,9 @@ func (c *conversation) event(t *testing.T, to events.ID, d *datadriven.TestData)
 		case "owner":
 			stat.EphemeralOwner = number
 		case "version":
-			stat.Version = int32(number)
+			stat.Version, hasStat = int32(number), hasStat || ev.Kind == events.ReplyMulti
+		case "mzxid":
+			stat.Mzxid = number
 		case "text":
 			ev.Text = strings.ReplaceAll(value, "_", " ")
 		case "name":

@@ -152,6 +152,15 @@ var misuses = map[string]func(t *testing.T, w *world, m *misbehaviour, config fu
 		pass(time.Minute)
 		return ""
 	},
+	"NodeElectionOptions.Fence": func(t *testing.T, w *world, m *misbehaviour,
+		config func(*incumbent.Config)) string {
+		must(w.srv.Create("/crumb", []byte("last"), zkmem.Persistent))
+		e := must(w.open(config).NodeElection("/node", incumbent.NodeElectionOptions{Crumb: "crumb",
+			Fence: func(context.Context, []byte) error { m.now(); return nil }}))
+		fails(t, e.Start())
+		pass(time.Minute)
+		return ""
+	},
 	"Listener.IsLeader": func(t *testing.T, w *world, m *misbehaviour, config func(*incumbent.Config)) string {
 		w.start(config).latch.AddListener(incumbent.Listener{IsLeader: func(incumbent.Term) { m.now() }})
 		return ""

@@ -2,7 +2,6 @@ package systems
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -10,13 +9,10 @@ import (
 	"github.com/incumbent-go/incumbent"
 )
 
-// elector is a participant in Go of the election of Hadoop's failover controllers. What it does in each term is
-// Hadoop's fencing: the node crumb has the data of the one that was active last, and has not quit in order.
+// elector is a participant in Go of the election of Hadoop's failover controllers, on the same lock and crumb.
 type elector struct {
-	client *incumbent.Client
-	lock   *incumbent.NodeElection
-	crumb  string
-	name   string
+	lock *incumbent.NodeElection
+	name string
 }
 
 // electorProgram is an elector with the arguments servers, parent of the lock, name and session timeout in
@@ -32,15 +28,15 @@ func electorProgram(arguments []string) (commands, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &elector{client: client, crumb: arguments[1] + "/ActiveBreadCrumb", name: arguments[2]}
-	e.lock, err = client.NodeElection(arguments[1]+"/ActiveStandbyElectorLock",
-		incumbent.NodeElectionOptions{Data: []byte(e.name)})
-	return commands{"join": e.join}, err
+	e := &elector{name: arguments[2]}
+	e.lock, err = client.NodeElection(arguments[1]+"/ActiveStandbyElectorLock", incumbent.NodeElectionOptions{
+		Data: []byte(e.name), Crumb: "ActiveBreadCrumb", Epoch: "epoch", Fence: fence})
+	return commands{"join": e.join, "quit": e.quit}, err
 }
 
-// join stands for election until the process ends.
+// join stands for election.
 func (e *elector) join() string {
-	go func() { say("closed %v", e.lock.Run(context.Background(), e.active)) }()
+	go func() { say("closed %v", e.lock.Run(context.Background(), active)) }()
 	holder, there, err := e.lock.Holder(context.Background())
 	if there && holder.ID != e.name {
 		say("standby")
@@ -48,9 +44,13 @@ func (e *elector) join() string {
 	return fmt.Sprint(err)
 }
 
-// active fences the one that was active before, and then is active for the rest of the term.
-func (e *elector) active(l *incumbent.Leadership) error {
-	if err := e.fence(l.Context()); err != nil {
+// quit gives the lock up in order.
+func (e *elector) quit() string { return fmt.Sprint(e.lock.Close(context.Background())) }
+
+// active is active for the rest of the term, and writes under it.
+func active(l *incumbent.Leadership) error {
+	if _, err := l.Write(l.Context(), incumbent.CheckVersion("/", incumbent.AnyVersion)); err != nil {
+		say("write %v", err)
 		return err
 	}
 	say("active")
@@ -59,17 +59,8 @@ func (e *elector) active(l *incumbent.Leadership) error {
 	return nil
 }
 
-// fence says which one it fences, and leaves its own name.
-func (e *elector) fence(ctx context.Context) error {
-	last, err := e.client.Get(e.crumb).Do(ctx)
-	if errors.Is(err, incumbent.ErrNoNode) {
-		_, err = e.client.Create(e.crumb, []byte(e.name)).Do(ctx)
-		return err
-	}
-	if err != nil || string(last.Data) == e.name {
-		return err
-	}
-	say("fence %s", last.Data)
-	_, err = e.client.Set(e.crumb, []byte(e.name)).Version(last.Stat.Version).Do(ctx)
-	return err
+// fence says which one it fences.
+func fence(_ context.Context, last []byte) error {
+	say("fence %s", last)
+	return nil
 }

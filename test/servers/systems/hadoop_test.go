@@ -58,6 +58,7 @@ func playHadoop(s *stage) {
 }
 
 // withGo kills both electors while a participant in Go waits, and then that one: each time the next fences the last.
+// One that quits in order is fenced by neither.
 func (s *stage) withGo(c contest) {
 	s.t.Helper()
 	electors := slices.Clone(s.processes)
@@ -69,12 +70,15 @@ func (s *stage) withGo(c contest) {
 		inGo.await(from, "standby")
 		return "it is standby"
 	})
-	fences := func(next *process, last string) string {
+	succeeds := func(next *process, last string, fences bool) string {
 		next.await(s.from, "active")
-		if said := s.between(next, s.from, "active"); !slices.Contains(said, "fence "+last) {
-			s.t.Errorf("%s has not fenced %s: %q\n%s", next.name, last, said, s.picture())
+		if said := s.between(next, s.from, "active"); slices.Contains(said, "fence "+last) != fences {
+			s.t.Errorf("%s is active after %s; fencing it: want %t: %q\n%s", next.name, last, fences, said, s.picture())
 		}
-		return "the next is active, and has fenced the last"
+		if fences {
+			return "the next is active, and has fenced the last"
+		}
+		return "the next is active, and has not fenced"
 	}
 	last := s.elected(c, place{}).data
 	s.from = s.now()
@@ -82,7 +86,7 @@ func (s *stage) withGo(c contest) {
 		for _, p := range electors {
 			p.kill()
 		}
-		return fences(inGo, last)
+		return succeeds(inGo, last, true)
 	})
 	from := s.now()
 	electors[0].start()
@@ -91,7 +95,24 @@ func (s *stage) withGo(c contest) {
 	s.from = s.now()
 	s.timed("kill -9 of the participant in Go", func() string {
 		inGo.kill()
-		return fences(electors[0], inGo.name)
+		return succeeds(electors[0], inGo.name, true)
+	})
+	from = s.now()
+	inGo.golang("elector", inGo.servers, hadoopParent, inGo.name, millis(hadoopTimeout))
+	inGo.do("join")
+	inGo.await(from, "standby")
+	s.from = s.now()
+	s.timed("the elector quits in order", func() string {
+		electors[0].do("quit")
+		return succeeds(inGo, electors[0].name, false)
+	})
+	from = s.now()
+	electors[0].do("join")
+	electors[0].await(from, "standby")
+	s.from = s.now()
+	s.timed("the participant in Go quits in order", func() string {
+		inGo.do("quit")
+		return succeeds(electors[0], inGo.name, false)
 	})
 }
 
