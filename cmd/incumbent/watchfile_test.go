@@ -89,6 +89,10 @@ func TestWatchWritesTheLeadersAddress(t *testing.T) {
 		"it answers at https://[2001:db8::7]")
 	programtest.Contains(t, start(t, srv, "status", "/jobs/x", "--json").Exits(0).Out.String(),
 		`"address":"https://[2001:db8::7]"`)
+	p.Prints(", answers at https://[2001:db8::7]")
+	shown := start(t, srv, "watch", "/jobs/x", "--json")
+	shown.Prints(`"address":"https://[2001:db8::7]"`)
+	shown.Signal(syscall.SIGTERM)
 	b := advertiser(t, srv, "host-b:1")
 	inLine(t, srv, "/jobs/x", 2)
 	readdress(t, srv, "host-b:1", "host-b:0x1f90;reload")
@@ -191,6 +195,26 @@ func TestWatchLeavesNoOldLeader(t *testing.T) {
 	ranUnknown(p, 77)
 }
 
+// What others could not dial is refused at the start.
+func TestElectRefusesAnAddressOfNoHost(t *testing.T) {
+	p := start(t, nil, "elect", "/jobs/x", "--advertise", ":8080", "--", "true")
+	programtest.Contains(t, p.Exits(64).Err.String(), "--advertise", "a host that others reach")
+}
+
+// A selector and a plain election advertise, too.
+func TestElectAdvertisesInEveryLine(t *testing.T) {
+	for _, flag := range []string{"--selector", "--prefix=n_"} {
+		srv := zkmem.Start(t)
+		w := start(t, srv, "watch", "/jobs/x", "--prefix", "n_", "--", "sh", "-c", "echo ran $INCUMBENT_ADDRESS >&2")
+		e := start(t, srv, "elect", "/jobs/x", "--advertise", "host-a:1", flag, "--", "sleep", "1000")
+		w.Notes("ran host-a:1")
+		for _, p := range []*programtest.Program{w, e} {
+			p.Signal(syscall.SIGTERM)
+		}
+		w.Exits(0)
+	}
+}
+
 // Of two lines with a leader each, the file has neither.
 func TestWatchOfTwoLinesWritesNoLeader(t *testing.T) {
 	srv := zkmem.Start(t)
@@ -256,19 +280,17 @@ func TestWatchMovesAProxyToTheLeader(t *testing.T) {
 	if got := ask(); !strings.HasPrefix(got, "503 ") {
 		t.Errorf("without a leader the proxy says %q", got)
 	}
-	var leader *incumbent.Latch
+	var leader *programtest.Program
 	for _, name := range []string{"one", "two"} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, name)
 		}))
 		t.Cleanup(server.Close)
 		address := server.Listener.Addr().(*net.TCPAddr).String()
-		next := advertiser(t, srv, address)
+		next := start(t, srv, "elect", "/jobs/x", "--advertise", address, "--", "sleep", "1000")
 		if leader != nil {
 			inLine(t, srv, "/jobs/x", 2)
-			if err := leader.Close(within(t)); err != nil {
-				t.Fatal(err)
-			}
+			leader.Signal(syscall.SIGTERM)
 		}
 		leader = next
 		p.Notes("serves <" + address + ">")

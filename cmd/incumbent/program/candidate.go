@@ -17,8 +17,21 @@ type candidate interface {
 	close(context.Context) error
 }
 
+// prefixes returns the prefix of the plain election, if it is one.
+func (e *elector) prefixes() []string {
+	if e.line == "election" {
+		return []string{e.prefix}
+	}
+	return nil
+}
+
+// options are those of a latch, a selector or an election.
+func (e *elector) options() incumbent.LatchOptions {
+	return incumbent.LatchOptions{ID: e.id, Advertise: e.advertise}
+}
+
 func newLatchCandidate(e *elector) (candidate, error) {
-	l, err := e.client.Latch(e.path, incumbent.LatchOptions{ID: e.id})
+	l, err := e.client.Latch(e.path, e.options())
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +40,7 @@ func newLatchCandidate(e *elector) (candidate, error) {
 
 // newElectionCandidate joins a plain election.
 func newElectionCandidate(e *elector) (candidate, error) {
-	el, err := e.client.Election(e.path, e.prefix, incumbent.LatchOptions{ID: e.id})
+	el, err := e.client.Election(e.path, e.prefix, e.options())
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +86,7 @@ func newSelectorCandidate(e *elector) (candidate, error) {
 	s := &selector{terms: make(chan *incumbent.Leadership), over: make(chan struct{}), closing: make(chan struct{}), ended: make(chan error, 1)}
 	var err error
 	s.Selector, err = e.client.Selector(e.path, s.work, incumbent.SelectorOptions{
-		LatchOptions: incumbent.LatchOptions{ID: e.id}, AutoRequeue: true,
+		LatchOptions: e.options(), AutoRequeue: true,
 	})
 	if err != nil {
 		return nil, err

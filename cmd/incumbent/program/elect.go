@@ -31,6 +31,7 @@ type elector struct {
 	connection
 	action
 	path, id, record     string
+	advertise            string // where the command answers
 	prefix               string // of a plain election
 	plain                bool   // of a lock: its names are the prefix and a number
 	recordLast           int
@@ -78,6 +79,7 @@ func (a *app) elect() *cobra.Command {
 		Long:  electHelp,
 		Example: `  incumbent elect /jobs/nightly -- ./nightly.sh
   incumbent elect /jobs/worker --requeue --record /tmp/worker.log -- ./worker
+  incumbent elect /jobs/web --advertise 10.0.0.7:8080 -- ./server
   incumbent elect /jobs/once --try 5s -- ./once || echo "somebody else does it"`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := e.arguments(c, args); err != nil {
@@ -97,6 +99,8 @@ func (a *app) elect() *cobra.Command {
 	}
 	f := c.Flags()
 	f.BoolVar(&e.useSelector, "selector", false, "queue as Curator's LeaderSelector does, and not as its LeaderLatch")
+	f.StringVar(&e.advertise, "advertise", "", "where the command answers while it runs, as HOST:PORT or a URL: "+
+		"incumbent watch --template and status show it")
 	f.StringVar(&e.prefix, "prefix", "", "queue in the plain election with this prefix, such as n_, and in no line of Curator's")
 	e.flagsOfBoth(f)
 	return c
@@ -150,6 +154,9 @@ func (e *elector) check(c *cobra.Command) error {
 		return cli.Usage("--record-last takes a number of records")
 	case e.recordLast > 0 && e.record == "":
 		return cli.Usage("--record-last needs --record DIR: the records are written there")
+	}
+	if _, err := incumbent.HostPort(e.advertise); e.advertise != "" && err != nil {
+		return cli.Usage("--advertise: %w", trimLibrary(err))
 	}
 	if err := e.httpHosts.check(); err != nil {
 		return err
@@ -387,12 +394,4 @@ func (e *elector) printPosition(ctx context.Context) {
 		e.Note("waiting in %s as %s: %s in line, %s", e.path, events.Quote(e.id, events.MaxName), cli.Plural(others,
 			"other"), head(line, func(s string) string { return s }))
 	}
-}
-
-// prefixes returns the prefix of the plain election, if it is one.
-func (e *elector) prefixes() []string {
-	if e.line == "election" {
-		return []string{e.prefix}
-	}
-	return nil
 }

@@ -162,8 +162,8 @@ func TestAVacantLineIsSaidAgain(t *testing.T) {
 	out, text := terminal(t)
 	at := time.Unix(1_700_000_000, 0)
 	p := changePrinter{app: &app{App: &cli.App{Out: out}},
-		before: map[string]lastChange{"latch-": {incumbent.Change{Vacant: true}, at},
-			"lock-": {incumbent.Change{}, at}}, said: map[string]time.Time{}}
+		before: map[string]lastChange{"latch-": {incumbent.Change{Vacant: true}, at, ""},
+			"lock-": {incumbent.Change{}, at, ""}}, said: map[string]time.Time{}}
 	for s := time.Second; s <= 100*time.Second; s += time.Second {
 		p.printVacant(at.Add(s))
 	}

@@ -197,12 +197,20 @@ func (a *app) printChanges(ctx context.Context, looker *onlooker, run *leaderRun
 		default:
 			now := time.Now()
 			looker.changed(now, change)
-			if printer.print(now, change) {
+			if printer.print(now, change, addressOf(ctx, client, change.First)) {
 				printer.printLine(ctx, looker)
 			}
 		}
 	}
 	return nil
+}
+
+// addressOf returns where a participant answers, as it says; "" if that is not known within a second.
+func addressOf(ctx context.Context, client *incumbent.Client, p incumbent.Participant) string {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	address, _ := client.Address(ctx, p) // with --template the reason is printed
+	return address
 }
 
 // mayNotList reports whether the ensemble forbids to list a directory. If it does not, only the node
@@ -251,8 +259,9 @@ func (a *app) printConnection(s incumbent.ConnectionState) {
 
 // lastChange is the last change of a line that was printed, and when.
 type lastChange struct {
-	change incumbent.Change
-	at     time.Time
+	change  incumbent.Change
+	at      time.Time
+	address string // where the first answers, as it says
 }
 
 // node returns the node at the head of the line, whether a session owns it or not.
@@ -304,12 +313,12 @@ func (t *changePrinter) printError(now time.Time, err error) {
 }
 
 // print prints a change, and reports whether it is one.
-func (t *changePrinter) print(now time.Time, c incumbent.Change) bool {
+func (t *changePrinter) print(now time.Time, c incumbent.Change, address string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.lastError = ""
 	last, known := t.before[c.Prefix]
-	next := lastChange{c, now}
+	next := lastChange{c, now, address}
 	if known && last.change.Vacant == c.Vacant && last.node().Token == next.node().Token {
 		return false // the same again, after an outage
 	}
@@ -318,7 +327,11 @@ func (t *changePrinter) print(now time.Time, c incumbent.Change) bool {
 		t.Out.Object(newChangeObject(last, known, next))
 		return true
 	}
-	t.Out.Line("%s  %s%s", now.Format(cli.TimeLayout), t.text(c), lasted(last, known, now.Sub(last.at)))
+	text := t.text(c)
+	if address != "" {
+		text += ", answers at " + events.Foreign(address, events.MaxText)
+	}
+	t.Out.Line("%s  %s%s", now.Format(cli.TimeLayout), text, lasted(last, known, now.Sub(last.at)))
 	return true
 }
 
@@ -336,6 +349,7 @@ func newChangeObject(last lastChange, known bool, next lastChange) changeObject 
 		o.Event, o.Blocker = "blocked", &p
 	default:
 		o.First = &p
+		o.First.Address = next.address
 	}
 	if known {
 		ms := next.at.Sub(last.at).Milliseconds()
