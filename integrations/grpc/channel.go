@@ -26,6 +26,7 @@ type channel struct {
 	stop   context.CancelFunc
 	follow sync.WaitGroup // the goroutine that follows the ensemble
 	early  *time.Timer
+	answer func() // is called with each answer, before the channel gets it; nil: nobody waits for one
 
 	mu       sync.Mutex // held while the channel gets something
 	answered bool
@@ -33,8 +34,8 @@ type channel struct {
 
 // newChannel returns a channel that has to be closed. If it gets nothing else for a while, calls fail because what is
 // not known.
-func newChannel(cc resolver.ClientConn, client *incumbent.Client, what string) *channel {
-	c := &channel{cc: cc, client: client}
+func newChannel(cc resolver.ClientConn, client *incumbent.Client, what string, answer func()) *channel {
+	c := &channel{cc: cc, client: client, answer: answer}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	c.early = time.AfterFunc(firstAnswer, func() {
 		c.mu.Lock()
@@ -72,6 +73,9 @@ func (c *channel) update(endpoints []resolver.Endpoint, config *serviceconfig.Pa
 	if c.ctx.Err() != nil {
 		return
 	}
+	if c.answer != nil {
+		c.answer()
+	}
 	var addresses []resolver.Address
 	for _, e := range endpoints {
 		addresses = append(addresses, e.Addresses...)
@@ -80,9 +84,13 @@ func (c *channel) update(endpoints []resolver.Endpoint, config *serviceconfig.Pa
 }
 
 func (c *channel) report(err error) {
-	if c.ctx.Err() == nil {
-		c.cc.ReportError(err)
+	if c.ctx.Err() != nil {
+		return
 	}
+	if c.answer != nil {
+		c.answer()
+	}
+	c.cc.ReportError(err)
 }
 
 // ResolveNow does nothing: every change is passed on at once.

@@ -38,8 +38,12 @@ type LeaderBuilder struct {
 // followed is a line that channels follow.
 type followed struct {
 	channels int
-	token    int64 // of the leader that was seen last; 0: none
+	token    int64         // of the leader that was seen last; 0: none
+	answered chan struct{} // closed when a channel has got the first answer, and when there is none any more
+	once     sync.Once     // closes it
 }
+
+func (f *followed) answer() { f.once.Do(func() { close(f.answered) }) }
 
 // Leaders returns a builder for channels to leaders. The client stays the caller's: close it after the channels.
 //
@@ -77,26 +81,36 @@ func (b *LeaderBuilder) Build(t resolver.Target, cc resolver.ClientConn, _ resol
 		return nil, err
 	}
 	r := &leaderResolver{
-		channel: newChannel(cc, b.client, "the leader of "+path), builder: b, path: path,
+		channel: newChannel(cc, b.client, "the leader of "+path, b.open(path).answer), builder: b, path: path,
 	}
-	b.open(path)
 	r.follow.Go(r.watch)
 	return r, nil
 }
 
-func (b *LeaderBuilder) open(path string) {
+// open returns what is known of a line that one more channel follows.
+func (b *LeaderBuilder) open(path string) *followed {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.lines[path] == nil {
-		b.lines[path] = &followed{}
+		b.lines[path] = &followed{answered: make(chan struct{})}
 	}
 	b.lines[path].channels++
+	return b.lines[path]
+}
+
+// line returns what is known of a line; nil if no channel follows it.
+func (b *LeaderBuilder) line(path string) *followed {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.lines[path]
 }
 
 func (b *LeaderBuilder) close(path string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.lines[path].channels--; b.lines[path].channels == 0 {
+	f := b.lines[path]
+	if f.channels--; f.channels == 0 {
+		f.answer()
 		delete(b.lines, path)
 	}
 }

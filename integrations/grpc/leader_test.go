@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
@@ -311,6 +312,39 @@ func TestAWaitingCallEndsWithItsContext(t *testing.T) {
 	}
 }
 
+// The first call after the channel was idle has the token, too, and a call on a closed one fails.
+func TestTheTokenIsSentAfterIdleness(t *testing.T) {
+	c := open(t, incumbent.Config{Servers: zkmem.Start(t).Addr()})
+	s, got := serve(t, "a", nil), make(chan string, 2)
+	s.work = func(ctx context.Context) error {
+		got <- strings.Join(metadata.ValueFromIncomingContext(ctx, incumbentgrpc.TokenKey), " ")
+		return nil
+	}
+	held, err := advertise(t, c, s.addr).Await(bounded(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Release()
+	conn := channel(t, c, grpc.WithIdleTimeout(50*time.Millisecond))
+	for range 2 {
+		answers(t, conn, "a")
+		if sent := <-got; sent != number(held.Token()) {
+			t.Errorf("the token %q is sent, that of the leader is %d", sent, held.Token())
+		}
+		for ctx := bounded(t); conn.GetState() != connectivity.Idle; {
+			if !conn.WaitForStateChange(ctx, conn.GetState()) {
+				t.Fatalf("the channel stays %s", conn.GetState())
+			}
+		}
+	}
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ask(bounded(t), conn); status.Code(err) != codes.Canceled {
+		t.Errorf("a call on a closed channel: %v", err)
+	}
+}
+
 // Calls have the token whatever characters the path has.
 func TestTheTokenIsSentForEveryPath(t *testing.T) {
 	srv := zkmem.Start(t)
@@ -336,12 +370,9 @@ func TestTheTokenIsSentForEveryPath(t *testing.T) {
 		}
 		leaders := incumbentgrpc.Leaders(c, incumbentgrpc.LeaderOptions{})
 		conn := dial(t, "incumbent-leader://"+target, leaders.DialOptions()...)
-		for range 2 { // the channel knows the leader only after the first
-			if _, err := ask(bounded(t), conn, grpc.WaitForReady(true)); err != nil {
-				t.Fatal(err)
-			}
+		if _, err := ask(bounded(t), conn, grpc.WaitForReady(true)); err != nil {
+			t.Fatal(err)
 		}
-		<-got
 		if sent := <-got; sent != number(held.Token()) {
 			t.Errorf("%s: the token %q is sent, that of the leader is %d", path, sent, held.Token())
 		}

@@ -120,7 +120,7 @@ func (b *serviceBuilder) Build(t resolver.Target, cc resolver.ClientConn, o reso
 	if err != nil {
 		return nil, err
 	}
-	r := &serviceResolver{channel: newChannel(cc, b.client, "who serves "+dir), options: b.options, cache: cache,
+	r := &serviceResolver{channel: newChannel(cc, b.client, "who serves "+dir, nil), options: b.options, cache: cache,
 		path: dir}
 	r.config, r.failed = config, failed
 	r.follow.Go(r.watch)

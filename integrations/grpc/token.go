@@ -28,11 +28,29 @@ func (b *LeaderBuilder) withToken(ctx context.Context, cc *grpc.ClientConn) cont
 	if !ok {
 		return ctx
 	}
+	b.awaitAnswer(ctx, cc, path)
 	token := b.Token(path)
 	if set, _ := metadata.FromOutgoingContext(ctx); token == 0 || len(set.Get(TokenKey)) > 0 {
 		return ctx
 	}
 	return metadata.AppendToOutgoingContext(ctx, TokenKey, strconv.FormatInt(token, 10))
+}
+
+// awaitAnswer returns when it is known who leads. A call of a new channel, or of one that was idle, waits for that in
+// any case.
+func (b *LeaderBuilder) awaitAnswer(ctx context.Context, cc *grpc.ClientConn, path string) {
+	f := b.line(path)
+	if f == nil {
+		cc.Connect() // returns after Build
+		f = b.line(path)
+	}
+	if f == nil {
+		return // the target is wrong, which the call says
+	}
+	select {
+	case <-f.answered:
+	case <-ctx.Done():
+	}
 }
 
 // Unary adds the leader's token to a call, as TokenKey. A call with grpc.WaitForReady(true) that a Guard refused is
