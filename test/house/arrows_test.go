@@ -71,7 +71,7 @@ var rooms = map[string][]string{
 		[]string{"internal/sources", "internal/invariants", "internal/optimizations", "cmd", "test"}),
 	"events/more": {"events"},
 	// Modules of their own: programs to copy, a module each, and what compares with other libraries.
-	"docs/examples": {".", "zkio/zkmem", "slogger", "discovery", "health", "metrics"},
+	"docs/examples": {".", "zkio/zkmem", "slogger", "discovery", "health", "metrics", "integrations"},
 	"integrations":  {".", "zkio/zkmem", "discovery", "health", "metrics", "cmd", "integrations"},
 	"bench":         {".", "zkio/zkmem", "internal/world", "test", "bench"},
 }

@@ -6,6 +6,7 @@ toolchain go1.26.11
 
 require (
 	github.com/incumbent-go/incumbent v0.0.0
+	github.com/incumbent-go/incumbent/integrations/grpc v0.0.0
 	google.golang.org/grpc v1.85.0
 )
 
@@ -23,3 +24,5 @@ require (
 )
 
 replace github.com/incumbent-go/incumbent => ../../..
+
+replace github.com/incumbent-go/incumbent/integrations/grpc => ../../../integrations/grpc

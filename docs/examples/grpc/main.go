@@ -1,5 +1,6 @@
-// Grpc serves gRPC in one process at a time: the one that leads. The others do not listen. Start it on several hosts,
-// give clients the addresses of all of them, and copy it: register your services where the health service is.
+// Grpc serves gRPC in all its processes, and the one that leads answers: the others refuse calls. Start it on several
+// hosts, and copy it: register your services where the health service is. Clients follow the leader by the target
+// incumbent-leader:///services/grpc (incumbentgrpc.Leaders).
 package main
 
 import (
@@ -12,15 +13,15 @@ import (
 	"syscall"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/incumbent-go/incumbent"
+	incumbentgrpc "github.com/incumbent-go/incumbent/integrations/grpc"
 )
 
 func main() {
 	if len(os.Args) != 3 {
-		log.Fatal("usage: grpc ZOOKEEPER:PORT,… LISTEN:PORT")
+		log.Fatal("usage: grpc ZOOKEEPER:PORT,… HOST:PORT (where this process listens, and others reach it)")
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -30,43 +31,33 @@ func main() {
 }
 
 func run(ctx context.Context, servers, addr string) error {
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return err
+	}
+	guard := incumbentgrpc.NewGuard(incumbentgrpc.GuardOptions{})
+	server := grpc.NewServer(guard.ServerOptions()...)
+	register(server, guard)
+	defer server.Stop()
+	go func() { log.Print("serving no longer: ", server.Serve(listener)) }()
 	client, err := incumbent.Open(ctx, incumbent.Config{Servers: servers})
 	if err != nil {
 		return err
 	}
-	latch, err := client.Latch("/services/grpc", incumbent.LatchOptions{})
+	latch, err := client.Latch("/services/grpc", incumbent.LatchOptions{Advertise: listener.Addr().String()})
 	if err != nil {
 		return errors.Join(err, client.Close(ctx))
 	}
-	err = latch.Run(ctx, func(l *incumbent.Leadership) error { return serve(l, addr) })
+	log.Printf("listening on %s", listener.Addr())
+	err = latch.Run(ctx, func(l *incumbent.Leadership) error {
+		log.Printf("token %d, serving on %s", l.Token(), listener.Addr())
+		return guard.Lead(l) // returns after the last call: until then nobody else leads
+	})
 	return errors.Join(err, client.Close(ctx))
 }
 
-// serve is one term. It listens until the term ends, and returns after the last call: until then nobody else leads.
-func serve(l *incumbent.Leadership, addr string) error {
-	listener, err := net.Listen("tcp", addr)
-	if err != nil {
-		return err // the program ends, and the next in line leads
-	}
-	server := grpc.NewServer(grpc.WaitForHandlers(true)) // Stop ends the contexts of calls, and waits for them
-	register(server, l.Token())
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
-	log.Printf("token %d, serving on %s", l.Token(), listener.Addr())
-	select {
-	case err := <-failed:
-		return err
-	case <-l.Context().Done():
-		server.Stop()
-		if err := <-failed; !errors.Is(err, grpc.ErrServerStopped) { // that the server never began to serve is no fault
-			return err
-		}
-		return nil
-	}
-}
-
-// register registers the services of one term. They return when the context of a call ends, and give the token to the
-// stores that they write to, so that a store can refuse a process that was paused.
-func register(server *grpc.Server, _ int64) {
-	healthpb.RegisterHealthServer(server, health.NewServer())
+// register registers the services. Their calls return when their context ends, and give the token of
+// incumbentgrpc.LeadershipFrom to the stores that they write to, so that a store can refuse a process that was paused.
+func register(server *grpc.Server, guard *incumbentgrpc.Guard) {
+	healthpb.RegisterHealthServer(server, guard.Health())
 }
