@@ -41,41 +41,39 @@ type Config struct {
 	// read for each connection. All requests of the client for /zookeeper/config are for this node, also under a chroot.
 	FollowEnsemble bool
 
-	// SessionTimeout is what the client asks of the ensemble, which may grant another.
-	// Default 15 s.
+	// SessionTimeout is what the client asks of the ensemble, which may grant another. Default 15 s.
 	SessionTimeout time.Duration
-	// Tick and SyncLimit are the ensemble's own settings (tickTime, syncLimit). A server
-	// without contact to its leader goes on answering for a time that depends on them.
-	// Too small a value here is unsafe. SyncLimit is 5 by default.
+	// Tick and SyncLimit are the ensemble's own settings (tickTime, syncLimit). A server without contact to its leader
+	// goes on answering for a time that depends on them. Too small a value here is unsafe. SyncLimit is 5 by default.
 	//
-	// Without a Tick, one of 3 s is assumed, ZooKeeper's own default; 2 s is what its sample
-	// file has. If the ensemble grants a longer session timeout than it was asked for, half
-	// of that is taken to be its tick from then on, and the log says so: the least that a
-	// server grants is two ticks, unless its minSessionTimeout is set. A larger tickTime that
-	// does not show so (up to half of SessionTimeout) has to be given. A Tick that is given
-	// stays, and such a grant is only warned of.
+	// Without a Tick, one of 3 s is assumed, ZooKeeper's own default; 2 s is what its sample file has. If the ensemble
+	// grants a longer session timeout than it was asked for, half of that is taken to be its tick from then on, and
+	// the log says so: the least that a server grants is two ticks, unless its minSessionTimeout is set. A larger
+	// tickTime that does not show so (up to half of SessionTimeout) has to be given. A Tick that is given stays, and
+	// such a grant is only warned of.
 	Tick      time.Duration
 	SyncLimit int
-	// ObserverMasters says that the ensemble has observers behind observer masters
-	// (ZooKeeper 3.6 and later, its setting observerMasterPort), and that this client may
-	// be connected to one. Such an observer reports its sessions to the ensemble's leader
-	// in two steps, up to a whole tick late: without this setting belief may outlast the
-	// session. With it each confirmation lasts up to half a tick less, and the wait after a
-	// standstill of the ensemble's leader is half a tick longer. If Tick is set, it
-	// needs a SessionTimeout of at least three ticks.
+	// ObserverMasters says that the ensemble has observers behind observer masters (ZooKeeper 3.6 and later, its
+	// setting observerMasterPort), and that this client may be connected to one. Such an observer reports its sessions
+	// to the ensemble's leader in two steps, up to a whole tick late: without this setting belief may outlast the
+	// session. With it each confirmation lasts up to half a tick less, and the wait after a standstill of the
+	// ensemble's leader is half a tick longer. If Tick is set, it needs a SessionTimeout of at least three ticks.
 	ObserverMasters bool
-	// RideOut keeps belief through a disconnect until Leadership.ValidUntil. By
-	// default belief ends at the disconnect, or at ValidUntil if that is first.
+	// RideOut keeps belief through a disconnect until Leadership.ValidUntil. By default belief ends at the disconnect,
+	// or at ValidUntil if that is first.
 	RideOut bool
+	// PersistentParents has the directories of recipes, and the parents that CreateRequest.Parents creates, be
+	// persistent nodes, which stay when they are empty: Curator's dontUseContainerParents. By default they are
+	// containers, if the servers know those, and the ensemble deletes empty ones. What exists stays what it is.
+	PersistentParents bool
 
 	// SASL logs in on every connection, before anything else is sent. A refusal is ErrAuthFailed: see Mechanism.
 	// Nil is no login. It does not protect the connection: set TLS, too.
 	SASL Mechanism
-	// Auth is presented on every connection. ACL is what new nodes get. Its default is
-	// everything to their creator if the client has an identity: SASL, Auth, or a client certificate
-	// in TLS. Without one it is everything to every client, with a warning in the log. If the
-	// ensemble does not know the identity, nothing is created: ErrInvalidACL. Replicas with
-	// different identities need an ACL that has all of them.
+	// Auth is presented on every connection. ACL is what new nodes get. Its default is everything to their creator if
+	// the client has an identity: SASL, Auth, or a client certificate in TLS. Without one it is everything to every
+	// client, with a warning in the log. If the ensemble does not know the identity, nothing is created:
+	// ErrInvalidACL. Replicas with different identities need an ACL that has all of them.
 	Auth []Auth
 	ACL  []ACL
 	// TLS encrypts the connection. The host name as configured is verified.
@@ -86,17 +84,15 @@ type Config struct {
 	// Disable turns single optimizations off.
 	Disable Optimizations
 
-	// MaxRequest is the most bytes that one request may take: the data of a node, or all
-	// operations of a multi with their data, and in either case 1 KiB for what goes with
-	// them, and Config.ACL for each node created. The client refuses a larger request before it is sent. Raise it only if the
-	// servers' -Djute.maxbuffer is raised: a server that gets more ends the connection.
-	// Default 1048576 (1 MiB), for servers with their default; that is also the least. At
-	// most 64 MiB.
+	// MaxRequest is the most bytes that one request may take: the data of a node, or all operations of a multi with
+	// their data, and in either case 1 KiB for what goes with them, and Config.ACL for each node created. The client
+	// refuses a larger request before it is sent. Raise it only if the servers' -Djute.maxbuffer is raised: a server
+	// that gets more ends the connection. Default 1048576 (1 MiB), for servers with their default; that is also the
+	// least. At most 64 MiB.
 	MaxRequest int
-	// MaxAnswer is the most bytes that one reply may take: the data of a node, or the names
-	// of all children. A larger one is an *Error with the code TOOLARGE, and nothing of it
-	// is kept in memory. Servers send replies of any size; in a Java client this is
-	// jute.maxbuffer of its JVM. Default 4194304 (4 MiB), or MaxRequest if that is more. At
+	// MaxAnswer is the most bytes that one reply may take: the data of a node, or the names of all children. A larger
+	// one is an *Error with the code TOOLARGE, and nothing of it is kept in memory. Servers send replies of any size;
+	// in a Java client this is jute.maxbuffer of its JVM. Default 4194304 (4 MiB), or MaxRequest if that is more. At
 	// least MaxRequest, because what is written has to be readable; at most 1 GiB.
 	MaxAnswer int
 
@@ -204,7 +200,7 @@ func (c Config) options() map[string]string {
 	if c.Disable.IdleSyncs || optimizations.Off(optimizations.IdleSyncs) {
 		idle = 0
 	}
-	return map[string]string{
+	options := map[string]string{
 		"idleFor":         strconv.Itoa(idle),
 		"tick":            c.Tick.String(),
 		"tickAssumed":     strconv.FormatBool(c.tickAssumed),
@@ -214,6 +210,10 @@ func (c Config) options() map[string]string {
 		"rideOut":         strconv.FormatBool(c.RideOut),
 		"retry":           c.ConnectRetry.String(),
 	}
+	if c.PersistentParents {
+		options["persistentParents"] = "true"
+	}
+	return options
 }
 
 func orDefault[T comparable](v, fallback T) T {

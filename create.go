@@ -89,7 +89,7 @@ func (r *CreateRequest) TTL(d time.Duration) *CreateRequest {
 }
 
 // Parents creates missing parents, as containers if the server has them: the ensemble
-// deletes those again when they are empty. It costs nothing if they exist.
+// deletes those again when they are empty. It costs nothing if they exist. See Config.PersistentParents, too.
 func (r *CreateRequest) Parents() *CreateRequest {
 	r.client.opened()
 	r.options["parents"] = "true"

@@ -88,8 +88,8 @@ type session struct {
 
 	unserved
 
-	// The servers were found to know no containers. That stays true for the client's whole life,
-	// over reconnects and sessions. An ensemble that is being upgraded has servers
+	// The servers were found to know no containers, or the client wants none. That stays true for the client's whole
+	// life, over reconnects and sessions. An ensemble that is being upgraded has servers
 	// of both kinds, and a container that a new one let through would be a transaction
 	// that an old one cannot read; all of them understand persistent parents.
 	noContainers bool
@@ -105,7 +105,8 @@ type session struct {
 
 // SessionRecipe makes the session machine. Every loop has one, under the id
 // events.SessionMachine. Options: "tick", "tickAssumed" if it is not configured,
-// "askedTimeout", "syncLimit", "observerMasters", "rideOut", "idleFor", "retry".
+// "askedTimeout", "syncLimit", "observerMasters", "rideOut", "persistentParents", "idleFor",
+// "retry".
 var SessionRecipe = engine.NewRecipe(sessionChart, newSession)
 
 func newSession(open events.Event) (*session, error) {
@@ -117,6 +118,7 @@ func newSession(open events.Event) (*session, error) {
 		syncLimit:       o.integer("syncLimit", 5),
 		observerMasters: o.flag("observerMasters"),
 		rideOut:         o.flag("rideOut"),
+		noContainers:    o.flag("persistentParents"),
 		idleFor:         o.integer("idleFor", 0),
 		retry:           o.policy("retry", BoundedExponential(-1, 200*time.Millisecond, 5*time.Second)),
 		jitter:          o.jitter(open.Seed),

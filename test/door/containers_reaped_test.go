@@ -146,6 +146,27 @@ func oneHold(ctx context.Context, lock func(context.Context) (*incumbent.Hold, e
 	return h.Unlock(ctx)
 }
 
+// With Config.PersistentParents no recipe asks for a container, nor does a create with parents. One that asks for a
+// container gets it.
+func TestPersistentParentsAreNoContainers(t *testing.T) {
+	for name, round := range reapedRounds {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+				persistent := func(c *incumbent.Config) { c.PersistentParents = true }
+				a, b := w.open(persistent).Client, w.open(persistent).Client
+				fine(t, round(t.Context(), a, b))
+				_, err := a.Create("/other/a/b", nil).Parents().Do(t.Context())
+				fine(t, err)
+				if n := w.srv.Counts().ByOp[zkmem.OpCreateContainer]; n != 0 {
+					t.Errorf("%d containers were asked for", n)
+				}
+				_, err = a.Create("/other/container", nil).Container().Do(t.Context())
+				fine(t, err)
+			})
+		})
+	}
+}
+
 // TestContainersReapedBeforeEveryRequest has the server reap every empty container before each
 // request of anybody. Every recipe makes its directories again, and no call fails but a single
 // request, which gives up when they went three times: the caller asks again.
