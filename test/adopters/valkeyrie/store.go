@@ -33,6 +33,8 @@ func New(ctx context.Context, endpoints []string, config Config) (*Store, error)
 		Servers:        strings.Join(endpoints, ","),
 		SessionTimeout: config.SessionTimeout,
 		ACL:            incumbent.WorldAll(), // the other store's nodes have it, too
+		// A key stays when what is below it has gone.
+		PersistentParents: true,
 	}
 	if config.User != "" {
 		c.Auth = []incumbent.Auth{incumbent.AuthOf("digest", []byte(config.User+":"+config.Password))}
@@ -90,7 +92,7 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, o *store.Writ
 		if !errors.Is(err, incumbent.ErrNoNode) {
 			return err
 		}
-		create := s.client.Create(path(key), value).PersistentParents()
+		create := s.client.Create(path(key), value).Parents()
 		if o != nil && o.TTL > 0 {
 			create.Ephemeral()
 		}
@@ -107,7 +109,7 @@ func (s *Store) AtomicPut(
 	var stat incumbent.Stat
 	var err error
 	if previous == nil {
-		_, err = s.client.Create(path(key), value).PersistentParents().Do(ctx)
+		_, err = s.client.Create(path(key), value).Parents().Do(ctx)
 	} else {
 		stat, err = s.client.Set(path(key), value).Version(int32(previous.LastIndex)).Do(ctx)
 	}
@@ -222,16 +224,15 @@ func send[T any](ctx context.Context, to chan<- T, value T) bool {
 
 // lock is a [store.Locker]: a mutex at the key, whose value the holder sets.
 type lock struct {
-	client *incumbent.Client
-	mutex  *incumbent.Mutex
-	value  []byte
-	hold   *incumbent.Hold
+	mutex *incumbent.Mutex
+	value []byte
+	hold  *incumbent.Hold
 }
 
 // NewLock returns a lock. It lasts as long as the session and the context of Lock, whatever the TTL.
 func (s *Store) NewLock(_ context.Context, key string, o *store.LockOptions) (store.Locker, error) {
 	mutex, err := s.client.Mutex(path(key), incumbent.MutexOptions{EndsWithContext: true})
-	l := &lock{client: s.client, mutex: mutex}
+	l := &lock{mutex: mutex}
 	if o != nil {
 		l.value = o.Value
 	}
@@ -240,11 +241,6 @@ func (s *Store) NewLock(_ context.Context, key string, o *store.LockOptions) (st
 
 // Lock waits for the lock. The channel is closed when it is lost.
 func (l *lock) Lock(ctx context.Context) (<-chan struct{}, error) {
-	// The mutex would create a container, which goes with its last child; a key stays.
-	_, err := l.client.Create(l.mutex.Path(), nil).PersistentParents().Do(ctx)
-	if err != nil && !errors.Is(err, incumbent.ErrNodeExists) {
-		return nil, err
-	}
 	hold, err := l.mutex.Lock(ctx)
 	if err != nil {
 		return nil, err

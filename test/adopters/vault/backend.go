@@ -35,7 +35,9 @@ var (
 // New opens a backend. It reads address, path, auth_info and znode_owner (both SCHEME:ID), tls_enabled, tls_ca_file,
 // tls_cert_file and tls_key_file.
 func New(ctx context.Context, conf map[string]string) (*Backend, error) {
-	config := incumbent.Config{Servers: conf["address"], SessionTimeout: sessionTimeout, ACL: incumbent.WorldAll()}
+	config := incumbent.Config{
+		Servers: conf["address"], SessionTimeout: sessionTimeout, ACL: incumbent.WorldAll(), PersistentParents: true,
+	}
 	if owner := conf["znode_owner"]; owner != "" {
 		scheme, id, found := strings.Cut(owner, ":")
 		if !found || scheme == "" || id == "" {
@@ -76,7 +78,7 @@ func (b *Backend) Put(ctx context.Context, entry *physical.Entry) error {
 		if !errors.Is(err, incumbent.ErrNoNode) {
 			return err
 		}
-		_, err = b.client.Create(node, entry.Value).PersistentParents().Do(ctx)
+		_, err = b.client.Create(node, entry.Value).Parents().Do(ctx)
 		if !errors.Is(err, incumbent.ErrNodeExists) {
 			return err
 		}
@@ -162,12 +164,7 @@ func (l *lock) Lock(stop <-chan struct{}) (<-chan struct{}, error) {
 		case <-ctx.Done():
 		}
 	}()
-	// The mutex would create a container, which goes with its last child; an entry stays.
-	_, err := l.client.Create(l.mutex.Path(), nil).PersistentParents().Do(ctx)
-	var hold *incumbent.Hold
-	if err == nil || errors.Is(err, incumbent.ErrNodeExists) {
-		hold, err = l.mutex.Lock(ctx)
-	}
+	hold, err := l.mutex.Lock(ctx)
 	if errors.Is(err, context.Canceled) {
 		return nil, nil
 	}

@@ -2,7 +2,6 @@ package vitess
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -102,19 +101,9 @@ type participation struct {
 // NewLeaderParticipation returns a participation in an election, which does not begin yet.
 func (s *Server) NewLeaderParticipation(name, id string) (topo.LeaderParticipation, error) {
 	mutex, err := s.line(s.path(elections, name), id)
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	// The mutex would create a container, which goes while nobody is in line; zk2topo creates it only here.
-	_, err = s.client.Create(mutex.Path(), nil).PersistentParents().Do(ctx)
-	if err != nil && !errors.Is(err, incumbent.ErrNodeExists) {
-		return nil, named(err, mutex.Path())
-	}
 	p := &participation{s: s, mutex: mutex}
 	p.ctx, p.stop = context.WithCancel(context.Background())
-	return p, nil
+	return p, err
 }
 
 // WaitForLeadership returns a context that ends with the leadership.

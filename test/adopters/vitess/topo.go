@@ -53,7 +53,7 @@ var _ topo.Conn = (*Server)(nil)
 // New opens a server.
 func New(addr, root string) (*Server, error) {
 	client, err := incumbent.Open(context.Background(), incumbent.Config{
-		Servers: addr, SessionTimeout: sessionTimeout, ACL: incumbent.WorldAll(),
+		Servers: addr, SessionTimeout: sessionTimeout, ACL: incumbent.WorldAll(), PersistentParents: true,
 	})
 	return &Server{client: client, root: path.Join("/", root)}, err
 }
@@ -95,7 +95,7 @@ func (v version) String() string { return strconv.Itoa(int(v)) }
 // Create creates a file.
 func (s *Server) Create(ctx context.Context, file string, contents []byte) (topo.Version, error) {
 	node := s.path(file)
-	if _, err := s.client.Create(node, contents).PersistentParents().ACL(fileACL).Do(ctx); err != nil {
+	if _, err := s.client.Create(node, contents).Parents().ACL(fileACL).Do(ctx); err != nil {
 		return nil, named(err, node)
 	}
 	return version(0), nil
