@@ -57,6 +57,30 @@ func TestKazoosPartitionerSharesWithOurMembers(t *testing.T) {
 	divided(path, "true b d")
 }
 
+// A Lock of kazoo's that is only given a pattern waits for what has such names, which does not wait for it.
+func TestKazoosLockPatternsAloneAreNoLock(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	kazoo := s.others("python")
+	c, ctx := s.ours()
+	path := s.line()
+	m, err := c.Mutex(path, incumbent.MutexOptions{})
+	ok(t, err)
+	first, err := m.Lock(ctx)
+	ok(t, err)
+	kazoo.say("lock python-1 %s -lock-", path)
+	s.filled(2)
+	kazoo.does("set", "python-1", s.root+"/barrier") // one more round trip
+	from := s.now()
+	ok(t, first.Unlock(ctx))
+	s.await(from, "kazoo's lock", func(s saying) bool { return strings.Join(s.words, " ") == "done lock python-1" })
+	second, held, err := m.TryLock(ctx)
+	if ok(t, err); !held {
+		t.Fatal("a Mutex waits for kazoo's lock: docs/interop.md has become wrong")
+	}
+	ok(t, second.Unlock(ctx))
+}
+
 // kazoo's Queue takes any child of its path, and deletes it: the item of a Go queue is lost, and comes out as its bytes
 // on the wire.
 func TestKazoosQueueTakesOurItems(t *testing.T) {

@@ -17,6 +17,7 @@ said = threading.Lock()
 barriers = {}
 parties = {}
 semaphores = {}
+locks = {}
 caches = {}
 
 
@@ -54,6 +55,9 @@ def obey(client, words):
     elif verb == "pop":  # what kazoo's Queue takes
         say("popped", name, repr(client.Queue(words[2]).get()))
         return
+    elif verb == "lock":  # on kazoo's own names, and after those of a pattern
+        locks[name] = client.Lock(words[2], name, extra_lock_patterns=[words[3]])
+        locks[name].acquire()
     elif verb in ("take", "try"):  # kazoo's have one permit each
         semaphore = client.Semaphore(words[2], name, int(words[3]))
         got = semaphore.acquire(blocking=verb == "take")
