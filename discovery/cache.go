@@ -236,7 +236,6 @@ func (c *Cache) snapshot() (found []Found, age time.Duration, stale bool) {
 // sortedNow is snapshot, called with the lock.
 func (c *Cache) sortedNow() (found []Found, age time.Duration, stale bool) {
 	if c.sorted == nil {
-		c.sorted = make([]Found, 0, len(c.found))
 		for _, node := range slices.Sorted(maps.Keys(c.found)) {
 			c.sorted = append(c.sorted, c.found[node])
 		}

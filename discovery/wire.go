@@ -131,7 +131,7 @@ func Decode(data []byte) (Instance, error) {
 	case i.Port < 0 || i.Port > maxPort || i.SSLPort < 0 || i.SSLPort > maxPort:
 		return Instance{}, fmt.Errorf("ports %d and %d", i.Port, i.SSLPort)
 	}
-	if payload := fields["payload"]; len(payload) > 0 && string(payload) != "null" {
+	if payload := fields["payload"]; string(payload) != "null" {
 		i.Payload = payload
 	}
 	if address != nil {
