@@ -100,6 +100,7 @@ func (f *forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = base.Scheme, base.Host, p.In.Host
 			p.Out.URL.RawQuery = p.In.URL.RawQuery // as it was sent: it may be signed
+			p.Out.Trailer = p.In.Trailer           // it has values only after the body
 			forwarded(p)
 			p.Out.Header.Set(HopsHeader, strconv.FormatInt(hops+1, 10))
 			p.Out.Header.Del(TokenHeader)
