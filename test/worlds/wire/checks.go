@@ -46,6 +46,20 @@ func (w *world) look() {
 	for item := range jobItems {
 		w.alone(w.workers(item))
 	}
+	w.alone(w.elected())
+}
+
+// elected returns those who believe that they lead by the node of the election.
+func (w *world) elected() (leaders []believer) {
+	for _, c := range w.clients {
+		c.mu.Lock()
+		lead := c.byNode
+		c.mu.Unlock()
+		if lead != nil && lead.Check() == nil {
+			leaders = append(leaders, believer{c.name, "leads by the node", lead.Token()})
+		}
+	}
+	return leaders
 }
 
 // alone checks that at most one believes, and only while its own node exists. Nobody is to blame whose node an operator

@@ -17,17 +17,18 @@ import (
 // client is a process: one incumbent.Client and its users.
 type client struct {
 	*incumbent.Client
-	w      *world
-	number int
-	name   string
-	dice   dice
-	latch  *incumbent.Latch
-	mutex  *incumbent.Mutex
-	place  *incumbent.PersistentNode
-	sum    *incumbent.AtomicLong
-	queue  *incumbent.Queue[string]
-	job    *incumbent.Job
-	log    buffer
+	w       *world
+	number  int
+	name    string
+	dice    dice
+	latch   *incumbent.Latch
+	mutex   *incumbent.Mutex
+	place   *incumbent.PersistentNode
+	sum     *incumbent.AtomicLong
+	queue   *incumbent.Queue[string]
+	job     *incumbent.Job
+	elector *incumbent.NodeElection
+	log     buffer
 
 	stop  context.CancelFunc // ends the users
 	users sync.WaitGroup
@@ -47,6 +48,8 @@ type client struct {
 	waiting  map[*call]bool
 	items    map[int]*incumbent.Item // of the job, that run
 	itemRuns uint64
+	byNode   *incumbent.Leadership // of the election on one node; nil: it does not work under one
+	fencings uint64
 	closed   time.Time // when Close returned
 }
 
@@ -133,6 +136,12 @@ func (c *client) open() {
 			panic(err)
 		}
 		users = append(users, c.worksJob, c.triggersJob)
+	}
+	if w.plan.node {
+		if err := c.openElector(); err != nil {
+			panic(err)
+		}
+		users = append(users, c.elects)
 	}
 	for _, user := range users {
 		c.users.Go(func() { user(ctx, c.dice) })

@@ -10,7 +10,8 @@
 // Two or three clients have a latch in one line, a mutex, a persistent node, feeds of nodes and of children, a queue, a
 // number, single requests, and sometimes more requests at once than may be pending. In some worlds the mutex is plain,
 // or programs without this library share it, with names as go-zookeeper and its forks make them. In the storm, faults
-// happen. In some worlds the clients are instances of a job, too (job.go): they deal its items and run them. In the
+// happen. In some worlds the clients are instances of a job, too (job.go): they deal its items and run them. In others
+// they are in an election on one node, with fencing and guarded writes (nodeelection.go). In the
 // calm that follows somebody has to lead, and each client has to show what the ensemble has. Then each connection is
 // cut once more, and the clients close while somebody still asks. Nothing may be left.
 //

@@ -23,6 +23,9 @@ func (w *world) operate(ctx context.Context) {
 
 func (w *world) act(a act) {
 	c := w.clients[a.client]
+	if a.kind == deletePlace || a.kind == deleteDir || a.kind == createDir {
+		_ = w.srv.Delete(activeNode)
+	}
 	switch a.kind {
 	case deletePlace:
 		if first := w.first(); first != "" {

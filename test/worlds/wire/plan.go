@@ -29,6 +29,7 @@ type plan struct {
 	old         bool // the server is one before 3.5.3, which ends a connection that asks for a container
 	neighbours  int  // programs without this library that share the lock
 	job         bool // the clients are instances of a job, too
+	node        bool // the clients are in an election on one node, too
 	plain       bool // the lock's names have no GUID
 	login       bool // the server demands a login, see loggingIn
 	outages     []outage
@@ -99,6 +100,7 @@ func newPlan(seed uint64) plan {
 		misreports:  []int{0, 0, 20, 100}[d.named("misreports").below(4)],
 		old:         d.named("old").chance(250),
 		job:         seed%10 == 4 || seed%10 == 9,
+		node:        seed%10 == 0 || seed%10 == 5,
 		plain:       seed%10 == 2 || seed%10 == 3,
 	}
 	if seed%10 == 2 || seed%10 == 7 {

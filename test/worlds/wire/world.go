@@ -171,8 +171,8 @@ func (w *world) report() string {
 		fmt.Fprintf(&b, "seed %d breaks %q: %s\n", w.plan.seed, broken.check, broken.text)
 	}
 	fmt.Fprintf(&b, "make wire SEED=%d plays it alone. %d clients, %d neighbours, session timeout %s, ride out %t, "+
-		"job %t, plain lock %t, the storm takes %s\n", w.plan.seed, w.plan.clients, w.plan.neighbours,
-		w.plan.timeout, w.plan.rideOut, w.plan.job, w.plan.plain, w.plan.storm)
+		"job %t, election %t, plain lock %t, the storm takes %s\n", w.plan.seed, w.plan.clients, w.plan.neighbours,
+		w.plan.timeout, w.plan.rideOut, w.plan.job, w.plan.node, w.plan.plain, w.plan.storm)
 	for _, o := range w.plan.outages {
 		fmt.Fprintf(&b, "  %s\n", o)
 	}
