@@ -29,6 +29,9 @@ behind a persistent node leads before somebody deletes it: see resign --node.
 A semaphore (lock -n) has its permits in PATH/leases, and those that wait for one in
 PATH/locks.
 
+If PATH is an ephemeral node, as of Hadoop's failover controllers or a NodeElection, its
+owner is shown, and how long it has had the node: no line says who waits for it.
+
 If PATH is the node of an ElasticJob job, who leads it is shown, and each item with the
 instance that has it: whether it runs, is disabled, has misfired, or is taken over. So are
 disabled servers, and whether the items have to be dealt.
@@ -81,6 +84,11 @@ func (a *app) showStatus(ctx context.Context, client *incumbent.Client, dir stri
 			return nil
 		case !a.JSON && a.showSemaphore(ctx, client, dir):
 			return nil
+		}
+	}
+	if len(line.Participants) == 0 && line.Foreign == 0 && !line.Missing {
+		if p, owned := owner(ctx, client, dir); owned {
+			line.Participants = []incumbent.Participant{p}
 		}
 	}
 	signs := signsOf(line, servers.ask(ctx))
@@ -241,6 +249,8 @@ func head(line incumbent.Line, bold func(string) string) string {
 		return cli.Plural(len(line.Participants), "permit") + " held"
 	case !there:
 		return "nobody is first"
+	case p.Recipe == machines.NodeElectionRecipe.Name():
+		return fmt.Sprintf("%s has the node with token %s", bold(name(p)), token(p))
 	case p.Err != nil:
 		return fmt.Sprintf("? is first: its node %s cannot be read", nodeName(p))
 	}
@@ -283,7 +293,8 @@ func (a *app) showLine(dir string, line incumbent.Line, signs map[string]*signs,
 			what = " (" + lineName(one.Participants[0]) + ")"
 		}
 		count := fmt.Sprintf("%d in line, ", len(one.Participants))
-		if one.Participants[0].Recipe == machines.LeaseLine {
+		switch one.Participants[0].Recipe {
+		case machines.LeaseLine, machines.NodeElectionRecipe.Name():
 			count = ""
 		}
 		a.Out.Line("%s%s: %s%s", events.Foreign(dir, events.MaxText), events.Foreign(what, events.MaxText), count,

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"context"
 	"fmt"
 	"path"
 	"slices"
@@ -53,6 +54,17 @@ func (a *app) showRows(line incumbent.Line) {
 			a.Out.Line("     %s", text)
 		}
 	}
+}
+
+// owner returns whose ephemeral node it is that has a path, if there is such a node. A failure says that there is none.
+func owner(ctx context.Context, client *incumbent.Client, path string) (incumbent.Participant, bool) {
+	node, err := client.Get(path).Do(ctx)
+	if err != nil || node.Stat.EphemeralOwner == 0 {
+		return incumbent.Participant{}, false
+	}
+	p := incumbent.Participant{Recipe: machines.NodeElectionRecipe.Name(), Path: path, ID: string(node.Data),
+		Token: node.Stat.Czxid, Owner: node.Stat.EphemeralOwner, Created: node.Stat.Ctime, First: true}
+	return p, !p.Persistent()
 }
 
 // remark says what is wrong with a place; "" if nothing is.
