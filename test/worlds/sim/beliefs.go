@@ -48,6 +48,7 @@ func (k *checks) elected(u *user, n events.Notify) {
 	k.beganConfirmed(b)
 	k.ownEndFirst(b)
 	k.ownNodeKnown(b)
+	k.crumbNamesLeader(b)
 	if u.role.line.readers != "" {
 		k.holdsWithReaders(b)
 	} else {

@@ -47,6 +47,8 @@ type checks struct {
 	jobRounds        int                       // how often a healed world has changed its job
 	workedJob        *workedJobState
 	jobRuns          string // which item an instance runs, before this transaction
+	crumb            string // the data of the election's crumb, before this transaction
+	epochGone        bool   // somebody has deleted the election's epoch
 	treeRounds       int    // how often a healed world has changed its tree
 }
 
@@ -94,6 +96,7 @@ func (k *checks) committed(p *world.Proposal) {
 	k.groupCommitted()
 	k.jobCommitted(p.Txn)
 	k.workDeleted(p)
+	k.crumbCommitted(p)
 	for _, path := range deletions(p.Txn) {
 		k.nodeDeleted(path, p)
 		k.checkDeleter(path, p)

@@ -99,7 +99,7 @@ func guardedWriteOf(p *world.Proposal) *guardedWrite {
 
 // guardedCommitted checks a guarded write that was committed.
 func (k *checks) guardedCommitted(g *guardedWrite, p *world.Proposal) {
-	if p.Result.Err != zkmem.OK {
+	if p.Result.Err != zkmem.OK || g.u.role.recipe == nodeElection && k.epochGone {
 		return
 	}
 	k.w.cover.Writes++

@@ -50,6 +50,9 @@ type user struct {
 	refusedAt        int64    // when the deletion of its node was refused first; 0 if it was not
 	stormed          bool     // an operator deletes every place that it creates
 	losses           losses   // of places that others have deleted
+	fencing          int      // how often it was to fence the one that led last
+	fencingEnded     int      // the attempt that has ended
+	fenced           string   // the one that it has fenced
 }
 
 func (u *user) dice() *rand.Rand { return u.c.w.Dice("user") }
