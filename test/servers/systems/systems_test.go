@@ -5,7 +5,7 @@ import (
 )
 
 // allSystems are the systems in the order of the tables.
-var allSystems = []*system{elasticJob, hadoop, flink, kafka, helix, bookKeeper, solr}
+var allSystems = []*system{elasticJob, hadoop, flink, kafka, helix, bookKeeper, solr, hbase}
 
 // TestSystems runs the systems that the flag names, each on both kinds of server.
 func TestSystems(t *testing.T) {
