@@ -221,3 +221,45 @@ func TestWatchLeaderForASlowReader(t *testing.T) {
 		}
 	})
 }
+
+// If somebody deletes the directory of addresses, the leader goes on leading, and who looks then sees no address: it is
+// back with the next place.
+func TestTheDirectoryOfAddressesIsDeleted(t *testing.T) {
+	for _, path := range []string{"/line", "/" + strings.Repeat(strings.Repeat("d", 99)+"/", 50) + "line"} {
+		bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+			reader, n := w.open(), w.open()
+			latch := must(n.Latch(path, incumbent.LatchOptions{ID: "a", Advertise: "host-a:1"}))
+			if err := latch.Start(); err != nil {
+				t.Fatal(err)
+			}
+			pass(time.Second)
+			early := logLeaders(t, reader, path)
+			early.gets("at first", "a<host-a:1>")
+			dir := path + "-addresses"
+			for _, name := range must(reader.Children(dir).Do(t.Context())) {
+				if err := reader.Delete(dir + "/" + name).Do(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := reader.Delete(dir).Do(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			pass(time.Minute)
+			early.gets("after the deletion")
+			late := logLeaders(t, reader, path)
+			late.gets("who looks then", "a<>")
+			if !latch.HasLeadership() {
+				t.Error("it leads no longer")
+			}
+			if err := latch.Resign(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			pass(time.Second)
+			late.mu.Lock()
+			defer late.mu.Unlock()
+			if last := late.lines[len(late.lines)-1]; last != "a<host-a:1>" {
+				t.Errorf("after a resign: %q", late.lines)
+			}
+		})
+	}
+}
