@@ -19,7 +19,7 @@ func checkReachable(f *Facts) (all []Finding) {
 	}
 	for _, v := range f.servers {
 		switch {
-		case v.Serves || v.cut || v.refused != nil && errors.As(v.refused, &refusedLogin{}):
+		case v.Serves || v.cut || errors.As(v.refused, &refusedLogin{}):
 		case v.Certificate != nil && v.Certificate.Days < 0: // found as that
 		case v.Role == roleReadOnly:
 			all = append(all, Finding{ID: "read-only", Severity: severity, Where: v.Address,

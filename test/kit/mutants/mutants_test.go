@@ -106,7 +106,7 @@ func TestTheTablesAreAboutTheSample(t *testing.T) {
 		}
 		drawn[m.ID] = true
 	}
-	if len(all) != 380 {
+	if len(all) != 860 {
 		t.Errorf("%d mutants", len(all))
 	}
 	for id := range judged(t) {

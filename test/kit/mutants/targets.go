@@ -22,6 +22,18 @@ var (
 	ofDoor     = Stage{Dir: "test/door", Run: "."}
 	ofHealth   = Stage{Dir: "health", Run: "."}
 	ofMetrics  = Stage{Dir: "metrics", Run: "."}
+	ofEvents   = Stage{Dir: "events", Run: "."}
+	ofLog      = Stage{Dir: "internal/flightlog", Run: "."}
+	ofSegments = Stage{Dir: "internal/segments", Run: "."}
+	ofWhy      = Stage{Dir: "internal/why", Run: "."}
+	ofPage     = Stage{Dir: "internal/page", Run: "."}
+	ofDoctor   = Stage{Dir: "internal/doctor", Run: "."}
+	ofBelief   = Stage{Dir: "internal/belief", Run: "."}
+	ofMeters   = Stage{Dir: "internal/meters", Run: ".", Skip: compilerDependent}
+	ofJournal  = Stage{Dir: "internal/journal", Run: "."}
+	ofJute     = Stage{Dir: "internal/jute", Run: "."}
+	ofDiscover = Stage{Dir: "discovery", Run: "."}
+	ofProgram  = Stage{Dir: "cmd/incumbent/program", Run: "."}
 	ofSuite    = Stage{Dir: "test/servers/suite", Run: "."} // its half in memory: quick starts no servers
 )
 
@@ -36,4 +48,16 @@ var targets = []Target{
 	{".", 60, []Stage{ofRoot, ofDoor, ofSuite}},
 	{"health", 40, []Stage{ofHealth}},
 	{"metrics", 40, []Stage{ofMetrics}},
+	{"events", 40, []Stage{ofEvents, ofLog}},
+	{"internal/flightlog", 40, []Stage{ofLog}},
+	{"internal/segments", 40, []Stage{ofSegments, ofLog}},
+	{"internal/belief", 40, []Stage{ofBelief}},
+	{"internal/meters", 40, []Stage{ofMeters}},
+	{"internal/journal", 40, []Stage{ofJournal}},
+	{"internal/jute", 40, []Stage{ofJute, ofDoctor}},
+	{"internal/doctor", 40, []Stage{ofDoctor}},
+	{"internal/why", 40, []Stage{ofWhy, ofPage}},
+	{"internal/page", 40, []Stage{ofPage}},
+	{"discovery", 40, []Stage{ofDiscover}},
+	{"cmd/incumbent/program", 40, []Stage{ofProgram}},
 }
