@@ -237,8 +237,7 @@ func (n *outageNow) add(p Member) {
 		return
 	}
 	n.led = n.led || p.Leads()
-	n.affected[p] = "leading" // settled
-	n.set(p, "leading", p.Phase())
+	n.set(p, "leading", p.Phase()) // as if it had been settled before
 }
 
 // set notes a participant's new state.
