@@ -28,9 +28,31 @@ func TestNull(t *testing.T) {
 	if null().Bytes() != nil || empty().Bytes() == nil || null().Texts() != nil || empty().Texts() == nil {
 		t.Error("null is empty, or the other way around")
 	}
-	for _, d := range []*Decoder{null(), empty()} {
-		if d.Text() != "" || d.Bad {
+	for _, of := range []func() *Decoder{null, empty} {
+		if d := of(); d.Text() != "" || d.Bad {
 			t.Error("a text without characters is bad")
+		}
+		if d := of(); d.Count(4) != 0 || d.Bad {
+			t.Error("a list without elements is bad")
+		}
+	}
+}
+
+// What ends before its length, or before its last byte, is zero and bad, and so is all that follows.
+func TestWhatEndsTooEarly(t *testing.T) {
+	for name, read := range map[string]func(*Decoder) bool{
+		"int32": func(d *Decoder) bool { return d.Int32() == 0 },
+		"int64": func(d *Decoder) bool { return d.Int64() == 0 },
+		"bytes": func(d *Decoder) bool { return d.Bytes() == nil },
+		"text":  func(d *Decoder) bool { return d.Text() == "" },
+		"texts": func(d *Decoder) bool { return d.Texts() == nil },
+		"count": func(d *Decoder) bool { return d.Count(1) == 0 },
+	} {
+		for bytes := range 4 {
+			d := &Decoder{Rest: []byte("\x01\x01\x01")[:bytes]}
+			if !read(d) || !d.Bad || d.Bool() || d.Int64() != 0 {
+				t.Errorf("%s of %d bytes is something, or bad is %t", name, bytes, d.Bad)
+			}
 		}
 	}
 }
