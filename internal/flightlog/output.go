@@ -19,7 +19,6 @@ type writerOutput struct {
 	header events.Header
 	w      *events.Writer
 	clocks clockNotes
-	last   atomic.Uint64
 }
 
 // NewWriterOutput returns an output that writes one log in one piece.
@@ -40,7 +39,6 @@ func (o *writerOutput) flush() error {
 		return err
 	}
 	o.clocks.asked = false
-	o.last.Store(o.w.Last())
 	return nil
 }
 
@@ -49,7 +47,7 @@ func (o *writerOutput) room() int64          { return math.MaxInt64 }
 func (o *writerOutput) rotate() error        { return nil }
 func (o *writerOutput) discard() bool        { return false }
 func (o *writerOutput) end(why string) error { return o.w.WriteEnd(why) }
-func (o *writerOutput) safe() uint64         { return o.last.Load() }
+func (o *writerOutput) safe() uint64         { return 0 } // it is never used again after a failure
 func (o *writerOutput) bytes() uint64        { return o.sink.bytes.Load() }
 func (o *writerOutput) segment() string      { return "" }
 
