@@ -157,7 +157,7 @@ func (k *Rows) effects(r events.Record) string {
 	all := make([]string, len(r.Effects))
 	for i, e := range r.Effects {
 		text := e.String()
-		if d, is := e.(events.Deadline); is && d.Until != 0 {
+		if d, _ := e.(events.Deadline); d.Until != 0 {
 			text = fmt.Sprintf("valid until %+.3f s", time.Duration(d.Until-k.header.StartAt).Seconds())
 		}
 		all[i] = strings.ReplaceAll(text, "\n", `\n`)
