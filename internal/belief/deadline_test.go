@@ -56,7 +56,7 @@ func TestBeliefIsBeforeTheDeadlineOfItsSession(t *testing.T) {
 }
 
 // A deadline that a reader found in the past stays passed until the loop ends belief. The loop learns of it once
-// in each round, and another session begins anew.
+// in each round, and another session begins without it.
 func TestALapseIsSaidOnceInEachRound(t *testing.T) {
 	d := &Deadline{}
 	for round, session := range []int64{1, 1, 2, 1} {

@@ -22,7 +22,7 @@ import (
 	"github.com/incumbent-go/incumbent/test/kit/virtual"
 )
 
-// notice is a step in which a user is told something.
+// notice is a step with a notice.
 func notice(seq uint64, what events.Notice, reason events.Reason) []events.Record {
 	one := step(seq, 10)
 	one[0].Effects = events.Effects{events.Notify{What: what, Path: "/a", Reason: reason}}
@@ -142,7 +142,7 @@ func newDir(t *testing.T, o DirOptions) *dirOutput {
 	return out.(*dirOutput)
 }
 
-// A segment is as long as the options say, and twice its checkpoints, to the byte; the next one counts anew.
+// A segment is as long as the options say, and twice its checkpoints, to the byte; the next one counts from zero.
 func TestWhenASegmentIsDue(t *testing.T) {
 	out := newDir(t, DirOptions{Keep: -1})
 	for round := range 2 {
@@ -347,7 +347,7 @@ func TestTheSizeOfAStepCountsEachText(t *testing.T) {
 		"a transaction's path": func(s string) events.Record {
 			return events.Record{Effects: events.Effects{events.Multi{Ops: []events.Op{{Path: s}}}}}
 		},
-		"what another machine is told": func(s string) events.Record {
+		"a word to another machine": func(s string) events.Record {
 			return events.Record{Effects: events.Effects{events.Tell{Event: events.Event{Text: s}}}}
 		},
 		"a notice": func(s string) events.Record {

@@ -86,7 +86,7 @@ func TestWhatAStepCounts(t *testing.T) {
 		machine    events.ID
 		event      events.Event
 		want       []string // after one
-		margin     float64  // of belief, as the observer is told in seconds; below 0: nothing is told
+		margin     float64  // of belief, as the observer hears it, in seconds; below 0: it hears nothing
 		of, listed string
 	}{
 		{latch, answer(events.ReplyCreate, events.OK), []string{"create", "create in"}, -1, "", ""},
