@@ -7,8 +7,8 @@ const seed = 1
 const notFinders = "^(TestTraces|TestDigests|TestPlants|TestLivenessPlants)$"
 
 // compilerDependent are tests of allocations that the switches of the mutants add to: the compiler inlines less.
-const compilerDependent = "^(TestARoundIsCountedWithoutAllocation|TestAStepIsCountedWithoutAllocation|TestNoEventIsCountedWithAnAllocation|" +
-	"TestWhyAllocatesByTheRecord)$"
+const compilerDependent = "^(TestARoundIsCountedWithoutAllocation|TestAStepIsCountedWithoutAllocation|" +
+	"TestNoEventIsCountedWithAnAllocation|TestWhyAllocatesByTheRecord)$"
 
 // The stages. Every one is at the level of quick, so the tests of what follows are a small part.
 var (
@@ -35,6 +35,7 @@ var (
 	ofJute     = Stage{Dir: "internal/jute", Run: "."}
 	ofDiscover = Stage{Dir: "discovery", Run: "."}
 	ofProgram  = Stage{Dir: "cmd/incumbent/program", Run: ".", Skip: compilerDependent}
+	ofCommand  = Stage{Dir: "cmd/incumbent", Run: "."}
 	ofSuite    = Stage{Dir: "test/servers/suite", Run: "."} // its half in memory: quick starts no servers
 )
 
@@ -60,5 +61,5 @@ var targets = []Target{
 	{"internal/why", 40, []Stage{ofWhy, ofPage}},
 	{"internal/page", 40, []Stage{ofPage}},
 	{"discovery", 40, []Stage{ofDiscover}},
-	{"cmd/incumbent/program", 40, []Stage{ofProgram}},
+	{"cmd/incumbent/program", 40, []Stage{ofProgram, ofCommand}},
 }
