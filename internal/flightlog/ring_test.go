@@ -117,7 +117,8 @@ func TestARingBeginsWithAState(t *testing.T) {
 			var dump bytes.Buffer
 			whole(t, r.Dump(&dump, "a test", math.MaxInt64))
 			records, states := strings.Count(dump.String(), "\n{\"seq\":"), strings.Count(dump.String(), `"state":{`)
-			if r.parts[0].before != want.before || records != int(want.records) || (states == 1) != (want.before > 0) {
+			if r.parts[0].before != want.before || records != int(want.records) || (states == 1) != (want.before > 0) ||
+				want.before > 0 && r.parts[0].state.Seq() != 1 {
 				t.Errorf("after %d: %d records and %d states, from %d on; want %+v:\n%s", seq, records, states,
 					r.parts[0].before, want, &dump)
 			}

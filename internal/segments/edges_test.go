@@ -106,8 +106,13 @@ func TestADirectoryThatIsNotThere(t *testing.T) {
 // Of a segment that is named plain and compressed, and whose plain file cannot be read, the compressed one is taken.
 func TestAPlainFileThatCannotBeRead(t *testing.T) {
 	name := filepath.Join(t.TempDir(), oneSegment+plain)
-	if kept := Once([]string{name, name + ".gz"}); !slices.Equal(kept, []string{name + ".gz"}) {
-		t.Error(kept)
+	for _, what := range []string{"it is not there", "it is a directory"} {
+		if kept := Once([]string{name, name + ".gz"}); !slices.Equal(kept, []string{name + ".gz"}) {
+			t.Errorf("%s: %q", what, kept)
+		}
+		if err := os.MkdirAll(name, 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
