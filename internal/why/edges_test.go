@@ -136,6 +136,7 @@ func TestWhatIsSaidOfAnOverlap(t *testing.T) {
 		{Overlap{Open: "not known", Both: time.Second}, false, "not known, and both worked for at least", ""},
 		{Overlap{Open: "not known"}, false, "", ""},
 		{Overlap{After: -50 * time.Millisecond, Known: true}, true, "", ""},
+		{Overlap{After: -10 * time.Millisecond, Known: true, Both: 5 * time.Millisecond}, true, "both worked for", ""},
 		{Overlap{After: -51 * time.Millisecond, Known: true}, true, "its work ran on for", "both worked"},
 		{Overlap{After: time.Second, Known: true, command: events.CommandGuarded}, true, "the guard ended",
 			"both worked"},
@@ -243,6 +244,86 @@ func TestWhatIsInTheWay(t *testing.T) {
 		b := r.inTheWay(Move{From: &Term{Log: l, Node: "/l/a", Token: 1, Session: 3, Recipe: "latch"}})
 		if (b != nil) != (c.want != "") || b != nil && b.Why != c.want {
 			t.Errorf("%+v: %+v, want %q", c.s, b, c.want)
+		}
+	}
+}
+
+// Another's deletion of a term's node is one of another client, after the term began, and not of a node that it
+// led with.
+func TestWhoDeletedTheNodeOfATerm(t *testing.T) {
+	for what, c := range map[string]struct {
+		own, other deletion
+		led        int64 // token of the other's term on the same path; 0: none
+		want       bool
+	}{
+		"nobody":         {},
+		"its own client": {own: deletion{path: "/l/a", zxid: 9}},
+		"another one":    {other: deletion{path: "/l/a", zxid: 9}, want: true},
+		"both": {own: deletion{path: "/l/a", zxid: 8}, other: deletion{path: "/l/a",
+			zxid: 9}, want: true},
+		"another one, another node":     {other: deletion{path: "/l/b", zxid: 9}},
+		"another one, before":           {other: deletion{path: "/l/a", zxid: 3}},
+		"another one, its own node":     {other: deletion{path: "/l/a", zxid: 9}, led: 5},
+		"another one, that led earlier": {other: deletion{path: "/l/a", zxid: 9}, led: 2, want: true},
+	} {
+		mine, others := &Log{deletes: []deletion{c.own}}, &Log{deletes: []deletion{c.other}}
+		term := &Term{Log: mine, Node: "/l/a", Token: 3}
+		if c.led != 0 {
+			others.terms = []*Term{{Log: others, Node: "/l/a", Token: c.led}}
+		}
+		l, d := newHistory([]*Log{mine, others}, nil, 0).deletedBy(term)
+		if (l == others) != c.want || (d != nil) != c.want || l == mine {
+			t.Errorf("%s: %v, %+v", what, l, d)
+		}
+	}
+}
+
+// Work without an end ended with its process if that was killed, and goes on if it leads still.
+func TestWhichWorkEndedWithItsProcess(t *testing.T) {
+	for what, c := range map[string]struct {
+		stop   events.Kind
+		alone  bool
+		s      stint
+		killed bool
+	}{
+		"killed":               {killed: true},
+		"killed, with command": {s: stint{command: events.CommandEnded}},
+		"it leads still":       {alone: true},
+		"its term ended":       {stop: events.CommandResign},
+	} {
+		first := newCrafted(1, 100).working(200)
+		if c.stop != "" {
+			first.stop(1, 1100, c.stop)
+		}
+		a, b := first.read(t, "alice"), newCrafted(2, 5000).read(t, "bob")
+		a.Clock, b.Clock = "this", "this"
+		next := b.terms[0]
+		if c.alone {
+			next = nil
+		}
+		h := newHistory([]*Log{a, b}, nil, 0)
+		if got := h.diedWith(a.terms[0], next, c.s); got != c.killed {
+			t.Errorf("%s: %t; the term %s", what, got, h.endingOf(a.terms[0], next).Text)
+		}
+	}
+}
+
+// A client that heard afterwards that its session was over got no confirmation because of that, and not because of
+// another end.
+func TestADeadlineBeforeTheSessionsEnd(t *testing.T) {
+	for code, want := range map[events.Code]Cause{
+		events.SessionExpired: CauseSessionExpired, events.ConnectionLoss: CauseUnconfirmed, "": CauseUnconfirmed,
+	} {
+		c := newCrafted(1, 100)
+		c.stop(1, 1100, events.ConnectionUnconfirmed)
+		if code != "" {
+			c.add(events.SessionMachine, events.Event{Kind: events.ConnectionLost, At: 3000, Session: 1,
+				Code: code}, "connected", "lost")
+		}
+		l, e := c.read(t, "alice"), Ending{}
+		newHistory([]*Log{l}, nil, 0).byDeadline(l.terms[0], &e)
+		if e.Cause != want {
+			t.Errorf("%q: %s, %s; want %s", code, e.Cause, e.Text, want)
 		}
 	}
 }
