@@ -30,7 +30,7 @@ type NodeElectionOptions struct {
 	// Data of all participants must differ.
 	Crumb string
 	// Fence is called if the crumb has the data of another participant, before a term of this one begins. It keeps that
-	// one from acting: it ends its process, or takes its rights away. Nil means that all is well.
+	// one from acting: it ends its process, or takes its rights away. It returns nil if that one cannot act any more.
 	//
 	// This participant has the node then, and does not lead. The context ends as that of a Leadership does. After an
 	// error, a panic or the end of the context, the node is deleted, Err is ErrFenceFailed if Fence is at fault, and
