@@ -162,14 +162,47 @@ func TestAVacantLineIsSaidAgain(t *testing.T) {
 	out, text := terminal(t)
 	at := time.Unix(1_700_000_000, 0)
 	p := changePrinter{app: &app{App: &cli.App{Out: out}},
-		before: map[string]lastChange{"latch-": {incumbent.Change{Vacant: true}, at, ""},
-			"lock-": {incumbent.Change{}, at, ""}}, said: map[string]time.Time{}}
+		before: map[lineKey]lastChange{{recipe: "latch"}: {incumbent.Change{Vacant: true}, at, ""},
+			{recipe: "lock"}: {incumbent.Change{}, at, ""}}, said: map[lineKey]time.Time{}}
 	for s := time.Second; s <= 100*time.Second; s += time.Second {
 		p.printVacant(at.Add(s))
 	}
 	lines := strings.Split(strings.TrimSpace(text()), "\n")
 	if len(lines) != 4 || !strings.HasSuffix(lines[0], "for 10s") || !strings.HasSuffix(lines[3], "for 1m20s") {
 		t.Errorf("%q", lines)
+	}
+}
+
+// A directory in which nobody has ever been is vacant without a recipe. That ends with the first line in it: then
+// nothing is still vacant, and the change says for how long it was.
+func TestANewDirectoryIsVacantUntilALineBegins(t *testing.T) {
+	for recipe, prefix := range map[string]string{"latch": "latch-", "election": ""} {
+		out, text := terminal(t)
+		at := time.Unix(1_700_000_000, 0)
+		p := changePrinter{app: &app{App: &cli.App{Out: out}}, before: map[lineKey]lastChange{},
+			said: map[lineKey]time.Time{}}
+		looker := onlooker{lines: map[lineKey]lineSeen{}}
+		first := incumbent.Participant{Recipe: recipe, Path: "/jobs/x/" + prefix + "0000000001", ID: "a", Token: 6, Owner: 7}
+		again := first
+		again.Owner = 8 // an ensemble that has lost its data gives the same tokens again
+		for n, c := range []incumbent.Change{{Vacant: true}, {Recipe: recipe, Prefix: prefix, First: first},
+			{Recipe: recipe, Prefix: prefix, First: first}, {Recipe: recipe, Prefix: prefix, First: again}} {
+			now := at.Add(time.Duration(n) * 20 * time.Second)
+			if printed := p.print(now, c, ""); printed != (n != 2) {
+				t.Errorf("%s, change %d is printed: %v", recipe, n, printed)
+			} else if printed {
+				looker.changed(now, c)
+			}
+			p.printVacant(now.Add(15 * time.Second))
+		}
+		if got := text(); strings.Count(got, "still vacant") != 1 || strings.Count(got, "vacant for 20s before") != 1 ||
+			strings.Count(got, `"a" was first for`) != 1 {
+			t.Errorf("%s:\n%s", recipe, got)
+		}
+		if seen := looker.lines[keyOf(recipe, prefix)]; len(looker.lines) != 1 || seen.changes != 2 ||
+			!seen.vacant.IsZero() {
+			t.Errorf("%s: exported: %+v", recipe, looker.lines)
+		}
 	}
 }
 

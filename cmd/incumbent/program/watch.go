@@ -171,8 +171,8 @@ func (a *app) followClient(ctx context.Context, conn *connection, looker *onlook
 func (a *app) printChanges(ctx context.Context, looker *onlooker, run *leaderRunner) error {
 	client, dir := looker.client, looker.dir
 	defer client.OnConnection(a.printConnection)()
-	printer := changePrinter{app: a, before: map[string]lastChange{}, trouble: map[string]string{},
-		said: map[string]time.Time{}}
+	printer := changePrinter{app: a, before: map[lineKey]lastChange{}, trouble: map[string]string{},
+		said: map[lineKey]time.Time{}}
 	go printer.look(ctx, looker) // ends with the context
 	if looker.file.wanted() {
 		follows, stop := context.WithCancel(ctx)
@@ -196,8 +196,8 @@ func (a *app) printChanges(ctx context.Context, looker *onlooker, run *leaderRun
 			printer.printError(time.Now(), err)
 		default:
 			now := time.Now()
-			looker.changed(now, change)
 			if printer.print(now, change, addressOf(ctx, client, change.First)) {
+				looker.changed(now, change)
 				printer.printLine(ctx, looker)
 			}
 		}
@@ -274,15 +274,16 @@ func (l lastChange) node() incumbent.Participant {
 
 type changePrinter struct {
 	*app
-	before    map[string]lastChange // by prefix
-	lastError string                // the error that was printed after the last change
+	before    map[lineKey]lastChange
+	lastError string // the error that was printed after the last change
 
-	mu      sync.Mutex           // of before and those that follow
-	seen    int64                // the transaction that changed the line last when it was read
-	line    incumbent.Line       // as it was read then
-	forged  string               // the order that was printed last; "": none is forged
-	trouble map[string]string    // the code of the signs that were printed last, by node
-	said    map[string]time.Time // when it was said last that a line is still vacant, by prefix
+	mu      sync.Mutex            // of before and those that follow
+	seen    int64                 // the transaction that changed the line last when it was read
+	session int64                 // in which
+	line    incumbent.Line        // as it was read then
+	forged  string                // the order that was printed last; "": none is forged
+	trouble map[string]string     // the code of the signs that were printed last, by node
+	said    map[lineKey]time.Time // when it was said last that a line is still vacant
 }
 
 // changeObject is a change for --json.
@@ -317,12 +318,19 @@ func (t *changePrinter) print(now time.Time, c incumbent.Change, address string)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.lastError = ""
-	last, known := t.before[c.Prefix]
+	key := keyOf(c.Recipe, c.Prefix)
+	last, known := t.before[key]
+	if nameless, was := t.before[lineKey{}]; was && c.Recipe != "" { // nobody had ever been in the directory
+		delete(t.before, lineKey{})
+		if !known {
+			last, known = nameless, true
+		}
+	}
 	next := lastChange{c, now, address}
-	if known && last.change.Vacant == c.Vacant && last.node().Token == next.node().Token {
+	if known && last.change.Vacant == c.Vacant && sameNode(last.node(), next.node()) {
 		return false // the same again, after an outage
 	}
-	t.before[c.Prefix] = next
+	t.before[key] = next
 	if t.JSON {
 		t.Out.Object(newChangeObject(last, known, next))
 		return true
@@ -333,6 +341,11 @@ func (t *changePrinter) print(now time.Time, c incumbent.Change, address string)
 	}
 	t.Out.Line("%s  %s%s", now.Format(cli.TimeLayout), text, lasted(last, known, now.Sub(last.at)))
 	return true
+}
+
+// sameNode reports whether two nodes are one. An ensemble that has lost its data gives the same tokens again.
+func sameNode(a, b incumbent.Participant) bool {
+	return a.Token == b.Token && a.Owner == b.Owner && a.Path == b.Path
 }
 
 func newChangeObject(last lastChange, known bool, next lastChange) changeObject {

@@ -34,8 +34,7 @@ func (t *changePrinter) look(ctx context.Context, looker *onlooker) {
 }
 
 // printLine reads the line, and prints what is wrong with it and was not printed: an order that ZooKeeper cannot have
-// made, and
-// bad signs of the first.
+// made, and bad signs of the first.
 func (t *changePrinter) printLine(ctx context.Context, looker *onlooker) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
@@ -54,13 +53,15 @@ func (t *changePrinter) printLine(ctx context.Context, looker *onlooker) {
 	}
 }
 
-// current returns the line. It is read only if a node was created or deleted in it since the last time.
+// current returns the line. It is read only if a node was created or deleted in it since the last time in this session:
+// another session may be one of an ensemble that has lost its data.
 func (t *changePrinter) current(ctx context.Context, looker *onlooker) (incumbent.Line, error) {
 	t.mu.Lock()
-	seen, line := t.seen, t.line
+	seen, session, line := t.seen, t.session, t.line
 	t.mu.Unlock()
+	now := looker.client.SessionID()
 	stat, err := looker.client.Exists(looker.dir).Do(ctx)
-	if err != nil || stat != nil && stat.Pzxid == seen {
+	if err != nil || stat != nil && stat.Pzxid == seen && now == session {
 		return line, err
 	}
 	if line, err = looker.read(ctx); err != nil {
@@ -69,7 +70,7 @@ func (t *changePrinter) current(ctx context.Context, looker *onlooker) (incumben
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.line = line; stat != nil {
-		t.seen = stat.Pzxid
+		t.seen, t.session = stat.Pzxid, now
 	}
 	return line, nil
 }
@@ -120,13 +121,13 @@ func (t *changePrinter) printSigns(p incumbent.Participant, s *signs) {
 func (t *changePrinter) printVacant(now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for prefix, last := range t.before {
+	for key, last := range t.before {
 		since := now.Sub(last.at)
-		if !last.change.Vacant || since < vacantAfter || t.said[prefix].After(last.at) &&
-			since < 2*t.said[prefix].Sub(last.at) {
+		if !last.change.Vacant || since < vacantAfter || t.said[key].After(last.at) &&
+			since < 2*t.said[key].Sub(last.at) {
 			continue
 		}
-		t.said[prefix] = now
+		t.said[key] = now
 		if t.JSON {
 			t.Out.Object(struct {
 				At     time.Time `json:"at"`

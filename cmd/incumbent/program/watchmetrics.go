@@ -59,10 +59,10 @@ func (o *onlooker) changed(now time.Time, c incumbent.Change) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	key := keyOf(c.Recipe, c.Prefix)
-	if c.Recipe != "" {
-		delete(o.lines, lineKey{})
-	}
 	seen, known := o.lines[key]
+	if !known {
+		seen, known = o.lines[lineKey{}]
+	}
 	if known {
 		seen.changes++
 	}
@@ -72,6 +72,7 @@ func (o *onlooker) changed(now time.Time, c incumbent.Change) {
 	case seen.vacant.IsZero():
 		seen.vacant = now
 	}
+	delete(o.lines, lineKey{})
 	o.lines[key] = seen
 }
 
