@@ -25,8 +25,8 @@ type NodeElectionOptions struct {
 
 	// Crumb is the name of a persistent node in the same directory that has the Data of the one that led last, as
 	// Hadoop's ActiveBreadCrumb. It is written before a term begins. It is deleted with the node if leadership is given
-	// up in order: by Close, Resign or the end of Run, when all work has returned, without an error in the case of Run.
-	// So it is left by one that was killed, lost its session, or was unhealthy. Without a name there is none. The
+	// up in order: by Close, Resign or the end of Run, when all work has returned. It is left by one that was killed,
+	// lost its session, was unhealthy, or whose work under Run returned an error. Without a name there is none. The
 	// Data of all participants must differ.
 	Crumb string
 	// Fence is called if the crumb has the data of another participant, before a term of this one begins. It keeps that
@@ -35,8 +35,8 @@ type NodeElectionOptions struct {
 	// This participant has the node then, and does not lead. The context ends as that of a Leadership does. After an
 	// error, a panic or the end of the context, the node is deleted, Err is ErrFenceFailed if Fence is at fault, and
 	// the participant goes on after a back-off by LatchOptions.Retry. Fence must return when its context ends: no term
-	// begins, and Close waits, until it has. It is needed with a Crumb, and not called again for a crumb that nobody
-	// has set since it succeeded.
+	// begins, and Close waits, until it has. Crumb and Fence are set both or neither. Once Fence has returned nil, it
+	// is not called again until somebody has set the crumb.
 	Fence func(ctx context.Context, data []byte) error
 	// FenceTimeout is how long Fence may take: by default, a minute.
 	FenceTimeout time.Duration
@@ -74,7 +74,8 @@ type NodeElection struct {
 
 // NodeElection returns a participant of the election on the node at path. If the directory above it is missing, it is
 // created. A node that no session owns is in everybody's way: Err is ErrPersistentNode until somebody deletes it. The
-// participant does nothing before Start. The error says what is wrong with the path, or is ErrNodeTaken or ErrClosed.
+// participant does nothing before Start. The error says what is wrong with the path or the options, or is ErrNodeTaken
+// or ErrClosed.
 func (c *Client) NodeElection(path string, options NodeElectionOptions) (*NodeElection, error) {
 	if err := arguments.CheckNode(path); err != nil {
 		return nil, err
@@ -120,9 +121,13 @@ func (o NodeElectionOptions) checkNames(path string) error {
 		if name == "" {
 			continue
 		}
-		if strings.Contains(name, "/") || slices.Contains(taken, name) {
-			return fmt.Errorf("incumbent: NodeElectionOptions: %s: Crumb and Epoch are the names of two nodes in the "+
+		switch {
+		case strings.Contains(name, "/"):
+			return fmt.Errorf("incumbent: NodeElectionOptions: %s is a path: Crumb and Epoch are names in the "+
 				"directory of %s", fault.Path(name), fault.Path(path))
+		case slices.Contains(taken, name):
+			return fmt.Errorf("incumbent: NodeElectionOptions: two nodes in the directory of %s would be %s: the "+
+				"election's, Crumb and Epoch have names of their own", fault.Path(path), fault.Path(name))
 		}
 		if err := arguments.CheckNode("/" + name); err != nil {
 			return err

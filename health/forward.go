@@ -30,8 +30,8 @@ type Target struct {
 // ForwardOptions are the options of ForwardToLeader. Only Target has no default.
 type ForwardOptions struct {
 	// Target returns where the leader answers. It is called for each request of a process that does not lead, and must
-	// be quick: see FollowLeader. A participant's ID is data of a node, which everybody who may write there chooses:
-	// look it up in a list, or check it, before it becomes an address.
+	// be quick: see FollowLeader and FollowAdvertised. A participant's ID is data of a node, which everybody who may
+	// write there chooses: look it up in a list, or check it, before it becomes an address.
 	Target func(*http.Request) Target
 	// Token returns the token under which this process leads: a request that was meant for a later leader is refused.
 	// Nil: it is not compared, and the handler may do that by TokenHeader.
@@ -198,8 +198,9 @@ func baseOf(address string) string {
 	return ""
 }
 
-// FollowLeader follows the line at path until Close, or the end of the client. Address returns the base URL of a
-// participant, "" for none: from a list by its ID, which is foreign. It must be quick. The prefixes are those of
+// FollowLeader follows the line at path until Close, or the end of the client. Address returns the URL of a
+// participant, scheme, host and port (the path is the request's), "" for none: from a list by its ID, which is foreign.
+// It must be quick. The prefixes are those of
 // Client.Watch. The error says what is wrong with the path.
 func FollowLeader(c *incumbent.Client, path string, address func(incumbent.Participant) string,
 	prefixes ...string) (*LeaderFollower, error) {

@@ -54,7 +54,7 @@ Exit codes:
   75  incomplete: what was asked is fit, but not everything could be asked
   130, 143  it was interrupted: nothing is printed`,
 		Example: "  incumbent doctor --timeout 6s --line /jobs/nightly\n" +
-			"  incumbent doctor --quiet || mail -s ensemble ops   # problems and warnings\n" +
+			"  o=$(incumbent doctor --quiet) || echo \"$o\" | mail -s ensemble ops\n" +
 			"  incumbent doctor --json | jq '.findings[].id'",
 		Args: exactly(),
 		RunE: func(c *cobra.Command, _ []string) error { return a.examine(c.Context(), conn, f) },

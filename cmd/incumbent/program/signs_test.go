@@ -182,7 +182,8 @@ func TestANewDirectoryIsVacantUntilALineBegins(t *testing.T) {
 		p := changePrinter{app: &app{App: &cli.App{Out: out}}, before: map[lineKey]lastChange{},
 			said: map[lineKey]time.Time{}}
 		looker := onlooker{lines: map[lineKey]lineSeen{}}
-		first := incumbent.Participant{Recipe: recipe, Path: "/jobs/x/" + prefix + "0000000001", ID: "a", Token: 6, Owner: 7}
+		first := incumbent.Participant{Recipe: recipe, Path: "/jobs/x/" + prefix + "0000000001", ID: "a", Token: 6,
+			Owner: 7}
 		again := first
 		again.Owner = 8 // an ensemble that has lost its data gives the same tokens again
 		for n, c := range []incumbent.Change{{Vacant: true}, {Recipe: recipe, Prefix: prefix, First: first},

@@ -257,21 +257,6 @@ func (a *app) printConnection(s incumbent.ConnectionState) {
 	}
 }
 
-// lastChange is the last change of a line that was printed, and when.
-type lastChange struct {
-	change  incumbent.Change
-	at      time.Time
-	address string // where the first answers, as it says
-}
-
-// node returns the node at the head of the line, whether a session owns it or not.
-func (l lastChange) node() incumbent.Participant {
-	if l.change.Blocker.Path != "" {
-		return l.change.Blocker
-	}
-	return l.change.First
-}
-
 type changePrinter struct {
 	*app
 	before    map[lineKey]lastChange
@@ -341,11 +326,6 @@ func (t *changePrinter) print(now time.Time, c incumbent.Change, address string)
 	}
 	t.Out.Line("%s  %s%s", now.Format(cli.TimeLayout), text, lasted(last, known, now.Sub(last.at)))
 	return true
-}
-
-// sameNode reports whether two nodes are one. An ensemble that has lost its data gives the same tokens again.
-func sameNode(a, b incumbent.Participant) bool {
-	return a.Token == b.Token && a.Owner == b.Owner && a.Path == b.Path
 }
 
 func newChangeObject(last lastChange, known bool, next lastChange) changeObject {

@@ -17,6 +17,26 @@ const (
 	vacantAfter = 10 * time.Second
 )
 
+// lastChange is the last change of a line that was printed, and when.
+type lastChange struct {
+	change  incumbent.Change
+	at      time.Time
+	address string // where the first answers, as it says
+}
+
+// node returns the node at the head of the line, whether a session owns it or not.
+func (l lastChange) node() incumbent.Participant {
+	if l.change.Blocker.Path != "" {
+		return l.change.Blocker
+	}
+	return l.change.First
+}
+
+// sameNode reports whether two nodes are one. An ensemble that has lost its data gives the same tokens again.
+func sameNode(a, b incumbent.Participant) bool {
+	return a.Token == b.Token && a.Owner == b.Owner && a.Path == b.Path
+}
+
 // look reads the line again and again. One with a forged number changes nothing for the first in line, whose node
 // alone is watched.
 func (t *changePrinter) look(ctx context.Context, looker *onlooker) {
