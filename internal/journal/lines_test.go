@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,13 +21,24 @@ import (
 )
 
 // journal is a log in memory.
-type journal struct{ bytes.Buffer }
+type journal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (j *journal) Write(b []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(b)
+}
 
 // said returns the lines since it was called last. It is called in a bubble.
 func (j *journal) said(t *testing.T) (all []map[string]any) {
 	t.Helper()
 	synctest.Wait() // each line is written on another goroutine
-	for _, line := range strings.Split(strings.TrimSuffix(j.String(), "\n"), "\n") {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, line := range strings.Split(strings.TrimSuffix(j.text.String(), "\n"), "\n") {
 		if line == "" {
 			continue
 		}
@@ -36,7 +48,7 @@ func (j *journal) said(t *testing.T) (all []map[string]any) {
 		}
 		all = append(all, fields)
 	}
-	j.Reset()
+	j.text.Reset()
 	return all
 }
 

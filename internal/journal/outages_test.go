@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,14 +25,15 @@ func (p *placed) Leads() bool   { return p.phase == "leading" }
 type line struct {
 	*Outages
 	all []*placed
-	now int64
+	now atomic.Int64
 	log journal
 }
 
 // newLine returns a client with participants in these states, so many of each in the order of the names.
 func newLine(leading, waiting int) *line {
-	l := &line{now: int64(1000 * time.Hour)}
-	l.Outages = &Outages{Log: New(zerolog.New(&l.log), ""), Now: func() int64 { return l.now },
+	l := &line{}
+	l.now.Store(int64(1000 * time.Hour))
+	l.Outages = &Outages{Log: New(zerolog.New(&l.log), ""), Now: l.now.Load,
 		Timeout: func() time.Duration { return 10 * time.Second }}
 	for i := range leading + waiting {
 		p := &placed{fmt.Sprintf("/line%02d", 99-i), "waiting"}
@@ -80,7 +82,7 @@ func TestAnOutageOfManyHasTwoLines(t *testing.T) {
 			}
 			l.log.want(t, "it begins", `{"level":"warn","message":"outage","participants":21,"led":5}`)
 			l.enter("suspended", l.all...)
-			l.now += int64(3 * time.Second)
+			l.now.Add(int64(3 * time.Second))
 			l.Reconnected()
 			l.enter("leading", l.all[:5]...)
 			l.enter("idle", l.all[5:7]...)
@@ -110,7 +112,7 @@ func TestAnOutageThatDoesNotSettle(t *testing.T) {
 			l.Reconnected()
 			elapse(10*time.Second - 1)
 			l.log.want(t, "before the timeout")
-			l.now += int64(70 * time.Second)
+			l.now.Add(int64(70 * time.Second))
 			elapse(1)
 			paths := ""
 			for i := max(0, unsettled-maxOutagePaths); i < unsettled; i++ {
