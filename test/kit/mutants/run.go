@@ -41,7 +41,8 @@ func (b *Build) play(ctx context.Context, s Stage, mutant int, limit time.Durati
 	defer cancel()
 	cmd := exec.CommandContext(limited, binary, append(args, s.Args...)...)
 	cmd.Dir = filepath.Join(b.root, s.Dir)
-	cmd.Env = append(append(environment(), env...), Variable+"="+strconv.Itoa(mutant))
+	cmd.Env = append(append(environment(), env...), Variable+"="+strconv.Itoa(mutant),
+		"GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+b.overlay) // a program that the tests build has the mutants, too
 	cmd.WaitDelay = 5 * time.Second // for what a test started
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

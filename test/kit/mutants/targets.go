@@ -10,6 +10,9 @@ const notFinders = "^(TestTraces|TestDigests|TestPlants|TestLivenessPlants)$"
 const compilerDependent = "^(TestARoundIsCountedWithoutAllocation|TestAStepIsCountedWithoutAllocation|" +
 	"TestNoEventIsCountedWithAnAllocation|TestWhyAllocatesByTheRecord)$"
 
+// fewFiles are tests of programs that may open few files: one that notes which mutants it comes to opens one more.
+const fewFiles = "^TestNoGuardEndsTheCommand$"
+
 // The stages. Every one is at the level of quick, so the tests of what follows are a small part.
 var (
 	ofEngine   = Stage{Dir: "engine", Run: "."}
@@ -35,7 +38,7 @@ var (
 	ofJute     = Stage{Dir: "internal/jute", Run: "."}
 	ofDiscover = Stage{Dir: "discovery", Run: "."}
 	ofProgram  = Stage{Dir: "cmd/incumbent/program", Run: ".", Skip: compilerDependent}
-	ofCommand  = Stage{Dir: "cmd/incumbent", Run: "."}
+	ofCommand  = Stage{Dir: "cmd/incumbent", Run: ".", Skip: fewFiles}
 	ofSuite    = Stage{Dir: "test/servers/suite", Run: "."} // its half in memory: quick starts no servers
 )
 
