@@ -17,6 +17,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/journal"
+	"github.com/incumbent-go/incumbent/internal/tree"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
@@ -145,7 +146,7 @@ type cacheWithoutMachine struct {
 }
 
 func newCacheWithoutMachine() *cacheWithoutMachine {
-	t := &TreeCache{data: true, tree: map[string]*cachedNode{}, ready: make(chan struct{}), stale: true,
+	t := &TreeCache{data: true, tree: tree.New[TreeNode]("/t"), ready: make(chan struct{}), stale: true,
 		readers: map[*feed[TreeChange]]bool{}}
 	t.machine.init(&Client{closed: make(chan struct{}), log: journal.New(zerolog.Nop(), "")}, "/t")
 	t.machine.onNotice = t.onNotice
@@ -185,15 +186,14 @@ type follower struct {
 // follow applies what waits, at most so many changes, and checks that each can be applied.
 func (o *follower) follow(t *testing.T, most int) {
 	t.Helper()
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
 	for range most {
-		o.f.mu.Lock()
-		waits := o.f.pending.Len() > 0
-		o.f.mu.Unlock()
+		s, waits := o.f.Next(ended)
 		if !waits {
 			return
 		}
-		s, _ := o.f.next(t.Context())
-		c := s.value
+		c := s.Value
 		_, known := o.nodes[c.Path]
 		_, under := o.nodes[c.Path[:max(strings.LastIndexByte(c.Path, '/'), 0)]]
 		switch c.Kind {
@@ -299,8 +299,8 @@ func TestChangesOfATreeNameTheOutageTheyFollow(t *testing.T) {
 		{func() { p.onNotice(events.Notify{What: events.Settled}) }, TreeReady, false},
 	} {
 		step.happens()
-		item, ok := f.next(t.Context())
-		if got := item.value; !ok || got.Kind != step.kind || got.Missed.Outage != step.outage {
+		item, ok := f.Next(t.Context())
+		if got := item.Value; !ok || got.Kind != step.kind || got.Missed.Outage != step.outage {
 			t.Errorf("step %d: the change is %v, of an outage %t, want %v and %t", i, got.Kind, got.Missed.Outage,
 				step.kind, step.outage)
 		}

@@ -10,9 +10,11 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/arguments"
+	"github.com/incumbent-go/incumbent/internal/async"
 	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio"
 )
 
 // Leader is who leads a path, and where it answers, as WatchLeader yields it.
@@ -95,17 +97,17 @@ type leaderNews struct {
 // begin starts watching the lines, the connection and the time.
 func (l *leaderFeed) begin(f *feed[leaderNews]) error {
 	l.feed = f
-	f.merge = func(unread, next leaderNews) (leaderNews, mergePlace) {
+	f.Merge = func(unread, next leaderNews) (leaderNews, async.MergePlace) {
 		if next.line == nil || next.change != nil {
-			return next, atEnd
+			return next, async.AtEnd
 		}
 		unread.failure = next.failure
-		return unread, inPlace // before the end of a connection that came between them
+		return unread, async.InPlace // before the end of a connection that came between them
 	}
 	l.suspect(nil)
 	f.onClose = append(f.onClose, func() { l.timer.Stop() }, l.client.OnConnection(func(state ConnectionState) {
 		if state == Suspended || state == Lost {
-			f.put(feedItem[leaderNews]{key: "connection"})
+			f.Put(feedItem[leaderNews]{Key: "connection"})
 		}
 	}))
 	seen := map[machines.LineKind]*lineSeen{}
@@ -127,7 +129,7 @@ func (l *leaderFeed) begin(f *feed[leaderNews]) error {
 			l.client.passedOver.Log(l.client.log, n, l.prefixes...)
 			return
 		}
-		f.put(feedItem[leaderNews]{key: kind.Recipe + " " + kind.Label, value: news})
+		f.Put(feedItem[leaderNews]{Key: kind.Recipe + " " + kind.Label, Value: news})
 	})
 }
 
@@ -162,7 +164,7 @@ func (l *leaderFeed) suspect(why error) {
 		since := clock.Wall(0)
 		l.since = since
 		l.timer = time.AfterFunc(l.client.timeout(), func() {
-			l.feed.put(feedItem[leaderNews]{key: "time", value: leaderNews{overdue: since}})
+			l.feed.Put(feedItem[leaderNews]{Key: "time", Value: leaderNews{overdue: since}})
 		})
 	}
 }
@@ -276,3 +278,82 @@ func (c *Client) addressOf(p Participant, read func(path string) ([]byte, events
 // error says what is wrong. LatchOptions.Advertise takes such addresses, and Client.Address and Client.WatchLeader
 // return them.
 func HostPort(address string) (string, error) { return arguments.HostPort("the address", address) }
+
+// feed passes what is seen to one reader, the newest of each key.
+type feed[T any] struct {
+	async.Newest[T]
+	client  *Client
+	onClose []func() // called when the loop over the feed ends
+}
+
+type feedItem[T any] = async.Item[T]
+
+// errorKey is the key of errors.
+const errorKey = "error"
+
+func newFeed[T any](c *Client) *feed[T] {
+	f := &feed[T]{Newest: async.NewNewest[T](), client: c}
+	f.Closed, f.Check = c.closed, c.invariants.Feeds
+	return f
+}
+
+// stream returns a feed as an iterator. When a loop over it begins, look opens the machines
+// for it. They are closed when the loop ends, or immediately if look fails.
+func stream[T any](ctx context.Context, c *Client, look func(*feed[T]) error) iter.Seq2[T, error] {
+	c.check(ctx)
+	return func(yield func(T, error) bool) {
+		f := newFeed[T](c)
+		defer f.close()
+		if err := look(f); err != nil {
+			var none T
+			yield(none, err)
+			return
+		}
+		for {
+			s, ok := f.Next(ctx)
+			if !ok || !yield(s.Value, s.Err) {
+				return
+			}
+		}
+	}
+}
+
+// watch opens a machine that watches, and starts it, without waiting for it. The machine's
+// notices go to tell, on the loop's goroutine. The error is ErrClosed.
+func (f *feed[T]) watch(recipe string, open events.Event, tell func(events.Notify, zkio.Kept)) error {
+	o := &watchHandle{}
+	return f.open(o, recipe, open, func(n events.Notify) {
+		if n.What == events.Failed {
+			f.fail(n)
+			return
+		}
+		tell(n, o.takeKept(n.Work))
+	})
+}
+
+// fail puts a machine's failure, which the loop gets as an error.
+func (f *feed[T]) fail(n events.Notify) {
+	f.Put(feedItem[T]{Key: errorKey, Err: asError(n.Code, n.Text)})
+}
+
+// open is watch with a handle. All notices go to notice, failures included.
+func (f *feed[T]) open(o *watchHandle, recipe string, open events.Event, notice func(events.Notify)) error {
+	o.onNotice = notice
+	o.init(f.client, open.Path)
+	_, err := f.client.register(recipe, func(id events.ID) receiver {
+		o.id = id
+		return o
+	}, open)
+	if err != nil {
+		return asCallError("watch", open.Path, err)
+	}
+	f.onClose = append(f.onClose, func() { f.client.post(o.id, events.Event{Kind: events.CommandClose}) })
+	f.client.post(o.id, events.Event{Kind: events.CommandStart})
+	return nil
+}
+
+func (f *feed[T]) close() {
+	for _, leave := range f.onClose {
+		leave()
+	}
+}

@@ -328,7 +328,7 @@ func (m *changeMerger) noteVacant(line machines.LineKind) {
 
 // put passes a change on. Of each line in the directory only the newest waits.
 func (m *changeMerger) put(c Change) {
-	m.feed.put(feedItem[Change]{key: c.Recipe + " " + c.Prefix, value: c})
+	m.feed.Put(feedItem[Change]{Key: c.Recipe + " " + c.Prefix, Value: c})
 }
 
 // Evict deletes a participant's node, as an operator does to move leadership. Its owner, if

@@ -149,7 +149,7 @@ func nodeFeed[T any](ctx context.Context, c *Client, recipe engine.Recipe, path 
 			if n.Code == events.ConnectionLoss {
 				outages++
 			}
-			f.put(feedItem[T]{key: path, value: value(kept, outages)})
+			f.Put(feedItem[T]{Key: path, Value: value(kept, outages)})
 		})
 	})
 }

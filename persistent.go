@@ -266,7 +266,7 @@ func (c *Client) WatchMembers(ctx context.Context, path string) iter.Seq2[[]stri
 		}
 		return f.watch(machines.MembershipRecipe.Name(), events.Event{Path: path}, func(n events.Notify, _ zkio.Kept) {
 			if n.What == events.Members {
-				f.put(feedItem[[]string]{key: "members", value: n.Names})
+				f.Put(feedItem[[]string]{Key: "members", Value: n.Names})
 			}
 		})
 	})

@@ -1,16 +1,18 @@
 package incumbent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/arguments"
+	"github.com/incumbent-go/incumbent/internal/async"
+	"github.com/incumbent-go/incumbent/internal/tree"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 )
@@ -52,36 +54,33 @@ type TreeNode struct {
 	Err error // why the node, which exists, cannot be read (such as ErrNoAuth); what is below it is not known
 }
 
-// TreeCache keeps a node and all that is below it in memory: Curator's TreeCache and
-// CuratorCache, and at a Depth of 1 its PathChildrenCache.
+// TreeCache keeps a node and all that is below it in memory: Curator's TreeCache and CuratorCache, and at a Depth of 1
+// its PathChildrenCache.
 //
-// It is a view of the past. Each node is as it was at some moment, never goes back in time,
-// and is read again when a watch fires; nodes are not all of the same moment. While there
-// is no connection the view does not change, and Stale reports true. A cache proves
-// nothing: do not use it to decide who leads or holds a lock.
+// It is a view of the past. Each node is as it was at some moment, never goes back in time, and is read again when a
+// watch fires; nodes are not all of the same moment. While there is no connection the view does not change, and Stale
+// reports true. A cache proves nothing: do not use it to decide who leads or holds a lock.
 //
-// A cache of a whole tree sets one recursive watch, which ZooKeeper has since 3.6. At the
-// start and after every outage it costs one read for each node and one listing for each that
-// has children. Then it costs one read for each node that is created, changed or deleted: one
-// read also covers several changes that came before it. At most 32 of its reads are pending at a time. Since
-// ZooKeeper 3.8.4, servers do not report events of nodes that the client may not read: such a
-// node is in the cache, with its Err, if it existed when its parent was listed, and it stays
-// there until the parent is listed again.
+// A cache of a whole tree sets one recursive watch, which ZooKeeper has since 3.6. At the start and after every outage
+// it costs one read for each node and one listing for each that has children. Then it costs one read for each node
+// that is created, changed or deleted: one read also covers several changes that came before it. At most 32 of its
+// reads are pending at a time. Since ZooKeeper 3.8.4, servers do not report events of nodes that the client may not
+// read: such a node is in the cache, with its Err, if it existed when its parent was listed, and it stays there until
+// the parent is listed again.
 //
-// The cache uses no recursive watch in four cases: with a Depth; if the server does not know
-// recursive watches; while the client watches the top node in another way, on a server that
-// may be older than 3.9 (ZOOKEEPER-4466); and with Config.Disable.RecursiveWatches. Then each
-// node has two watches on the server. Nodes without children are listed, too, unless they are
-// ephemeral, and each node that is created or deleted costs a listing of its parent.
+// The cache uses no recursive watch in four cases: with a Depth; if the server does not know recursive watches; while
+// the client watches the top node in another way, on a server that may be older than 3.9 (ZOOKEEPER-4466); and with
+// Config.Disable.RecursiveWatches. Then each node has two watches on the server. Nodes without children are listed,
+// too, unless they are ephemeral, and each node that is created or deleted costs a listing of its parent.
 //
-// All methods are safe to call from any goroutine, also within the loop over a feed. Those
-// that read the cache never wait for the ensemble.
+// All methods are safe to call from any goroutine, also within the loop over a feed. Those that read the cache never
+// wait for the ensemble.
 type TreeCache struct {
 	machine watchHandle
 	data    bool // whether data are kept
 
 	lock    sync.RWMutex
-	tree    map[string]*cachedNode
+	tree    tree.Tree[TreeNode]
 	ready   chan struct{} // closed when all was read once
 	stale   bool
 	outage  bool  // since all was read last
@@ -89,23 +88,14 @@ type TreeCache struct {
 	readers map[*feed[TreeChange]]bool
 }
 
-// cachedNode is a node with the names of its children.
-type cachedNode struct {
-	TreeNode
-	childNames []string // in order
-}
-
-// TreeCache returns a cache of a node, which need not exist, and what is below it. It does
-// nothing before Start. The error says what is wrong with the path or the options, or is
-// ErrClosed.
+// TreeCache returns a cache of a node, which need not exist, and what is below it. It does nothing before Start. The
+// error says what is wrong with the path or the options, or is ErrClosed.
 func (c *Client) TreeCache(path string, options TreeCacheOptions) (*TreeCache, error) {
-	if err := arguments.CheckNode(path); err != nil {
+	if err := cmp.Or(arguments.CheckNode(path), checkOptions(options)); err != nil {
 		return nil, err
 	}
-	if err := checkOptions(options); err != nil {
-		return nil, err
-	}
-	t := &TreeCache{data: !options.WithoutData, tree: map[string]*cachedNode{}, ready: make(chan struct{}), stale: true, readers: map[*feed[TreeChange]]bool{}}
+	t := &TreeCache{data: !options.WithoutData, tree: tree.New[TreeNode](path), ready: make(chan struct{}), stale: true,
+		readers: map[*feed[TreeChange]]bool{}}
 	t.machine.onNotice, t.machine.onClose = t.onNotice, t.closed
 	t.machine.init(c, path)
 	_, err := c.register(machines.TreeCacheRecipe.Name(), func(id events.ID) receiver {
@@ -118,17 +108,16 @@ func (c *Client) TreeCache(path string, options TreeCacheOptions) (*TreeCache, e
 	return t, nil
 }
 
-// Start begins to read and returns immediately. A second call returns ErrAlreadyStarted, a
-// call after Close returns ErrClosed.
+// Start begins to read and returns immediately. A second call returns ErrAlreadyStarted, a call after Close returns
+// ErrClosed.
 func (t *TreeCache) Start() error { return t.machine.start(context.Background(), "start") }
 
-// Close ends the cache and the loops over its feeds. The nodes that were read stay readable.
-// Closing twice, or before Start, is no error; if the context ends first, Close returns its
-// error.
+// Close ends the cache and the loops over its feeds. The nodes that were read stay readable. Closing twice, or before
+// Start, is no error; if the context ends first, Close returns its error.
 func (t *TreeCache) Close(ctx context.Context) error { return t.machine.Close(ctx) }
 
-// WaitReady returns when the whole tree was read once: if the node does not exist, the tree
-// is empty. If the context ends first, the error says why not all was read.
+// WaitReady returns when the whole tree was read once: if the node does not exist, the tree is empty. If the context
+// ends first, the error says why not all was read.
 //
 // Errors: ErrNotStarted, ErrTreeTooLarge, ErrClosed, or the context's.
 func (t *TreeCache) WaitReady(ctx context.Context) error {
@@ -171,9 +160,9 @@ func (t *TreeCache) complete() bool {
 	}
 }
 
-// Stale reports whether the cache may have missed something. It reports true until the cache
-// is ready; after the end of a connection, or a failure to read, until everything has been
-// read again; and after the cache was closed or found too many nodes.
+// Stale reports whether the cache may have missed something. It reports true until the cache is ready; after the end
+// of a connection, or a failure to read, until everything has been read again; and after the cache was closed or found
+// too many nodes.
 func (t *TreeCache) Stale() bool {
 	t.machine.client.opened()
 	select {
@@ -190,60 +179,29 @@ func (t *TreeCache) Stale() bool {
 func (t *TreeCache) Get(path string) (TreeNode, bool) {
 	t.lock.RLock()
 	defer t.lock.RUnlock()
-	l := t.tree[path]
-	if l == nil {
-		return TreeNode{}, false
-	}
-	return l.TreeNode, true
+	return t.tree.Get(path)
 }
 
-// Children returns the children of a node, in alphabetical order, as they are known when
-// the loop begins.
+// Children returns the children of a node, in alphabetical order, as they are known when the loop begins.
 func (t *TreeCache) Children(path string) iter.Seq[TreeNode] {
 	return func(yield func(TreeNode) bool) {
 		t.lock.RLock()
-		var found []TreeNode
-		if l := t.tree[path]; l != nil {
-			for _, name := range l.childNames {
-				found = append(found, t.tree[below(path, name)].TreeNode)
-			}
-		}
+		found := t.tree.Children(path)
 		t.lock.RUnlock()
 		slices.Values(found)(yield)
 	}
 }
 
-// All returns all nodes as they are known when the loop begins, each before its children,
-// and these in alphabetical order.
+// All returns all nodes as they are known when the loop begins, each before its children, and these in alphabetical
+// order.
 func (t *TreeCache) All() iter.Seq[TreeNode] {
 	return func(yield func(TreeNode) bool) {
 		t.lock.RLock()
-		all := t.all()
+		all := t.tree.All()
 		t.lock.RUnlock()
 		slices.Values(all)(yield)
 	}
 }
-
-// all is called under the lock.
-func (t *TreeCache) all() []TreeNode {
-	nodes := make([]TreeNode, 0, len(t.tree))
-	var add func(path string)
-	add = func(path string) {
-		l := t.tree[path]
-		if l == nil {
-			return
-		}
-		nodes = append(nodes, l.TreeNode)
-		for _, name := range l.childNames {
-			add(below(path, name))
-		}
-	}
-	add(t.machine.path)
-	return nodes
-}
-
-// below returns the path of a child.
-func below(path, name string) string { return strings.TrimSuffix(path, "/") + "/" + name }
 
 // onNotice takes the machine's notices; on the loop's goroutine.
 func (t *TreeCache) onNotice(n events.Notify) {
@@ -281,7 +239,7 @@ func (t *TreeCache) signalReady() {
 // failed sends an error to the readers. After ErrTreeTooLarge the cache ends.
 func (t *TreeCache) failed(err error) {
 	for f := range t.readers {
-		f.put(feedItem[TreeChange]{key: errorKey, err: err})
+		f.Put(feedItem[TreeChange]{Key: errorKey, Err: err})
 	}
 	if errors.Is(err, ErrTreeTooLarge) {
 		t.end = err
@@ -302,15 +260,12 @@ func (t *TreeCache) set(n events.Notify, kept zkio.Kept) {
 		now.Data = kept.Data
 	}
 	change := TreeChange{Kind: NodeChanged, TreeNode: now}
-	l := t.tree[n.Path]
-	if l == nil {
-		l = &cachedNode{}
-		t.tree[n.Path] = l
+	before, known := t.tree.Get(n.Path)
+	if !known {
 		change.Kind = NodeAdded
-		t.list(n.Path, true)
 	}
-	change.Missed = missedWrites(change.Kind == NodeChanged && l.Err == nil, now.Err == nil, l.Stat, now.Stat, t.outage)
-	l.TreeNode = now
+	change.Missed = missedWrites(known && before.Err == nil, now.Err == nil, before.Stat, now.Stat, t.outage)
+	t.tree.Set(n.Path, now)
 	if !n.Silent {
 		t.put(change)
 	}
@@ -318,29 +273,12 @@ func (t *TreeCache) set(n events.Notify, kept zkio.Kept) {
 
 // remove removes a node that has no children any longer.
 func (t *TreeCache) remove(path string) {
-	l := t.tree[path]
-	if l == nil {
+	last, known := t.tree.Get(path)
+	if !known {
 		return
 	}
-	delete(t.tree, path)
-	t.list(path, false)
-	t.put(TreeChange{Kind: NodeRemoved, TreeNode: l.TreeNode, Missed: Missed{Outage: t.outage}})
-}
-
-// list adds a node to its parent's children, or removes it.
-func (t *TreeCache) list(path string, in bool) {
-	slash := strings.LastIndexByte(path, '/')
-	parent := t.tree[path[:max(slash, 1)]]
-	if path == t.machine.path || parent == nil {
-		return
-	}
-	i, known := slices.BinarySearch(parent.childNames, path[slash+1:])
-	switch {
-	case in && !known:
-		parent.childNames = slices.Insert(parent.childNames, i, path[slash+1:])
-	case !in && known:
-		parent.childNames = slices.Delete(parent.childNames, i, i+1)
-	}
+	t.tree.Remove(path)
+	t.put(TreeChange{Kind: NodeRemoved, TreeNode: last, Missed: Missed{Outage: t.outage}})
 }
 
 // closed is called on the loop's goroutine.
@@ -359,7 +297,103 @@ func (t *TreeCache) State() State { return t.machine.State() }
 // Phase returns the machine's state, finer than State, by its name in docs/statecharts.
 func (t *TreeCache) Phase() string { return t.machine.Phase() }
 
-// Err returns the handle's current failure, or why a started handle has no connection
-// (ErrNotConnected); nil if there is neither. The handle goes on trying, with pauses between
-// its attempts.
+// Err returns the handle's current failure, or why a started handle has no connection (ErrNotConnected); nil if there
+// is neither. The handle goes on trying, with pauses between its attempts.
 func (t *TreeCache) Err() error { return t.machine.Err() }
+
+// TreeChangeKind is the kind of a TreeChange.
+type TreeChangeKind string
+
+// The kinds of change of a tree cache. Ready comes when the whole tree has been read, at first and after every time
+// that the cache was stale: all differences came before it. Stale comes when the tree has to be read again.
+const (
+	NodeAdded   TreeChangeKind = "added"
+	NodeChanged TreeChangeKind = "changed" // its data, or whether it can be read; or it is another node, see Missed
+	NodeRemoved TreeChangeKind = "removed"
+	TreeReady   TreeChangeKind = "ready"
+	TreeStale   TreeChangeKind = "stale"
+)
+
+// TreeChange is one difference between what a loop got of a tree and what the cache knows now.
+type TreeChange struct {
+	Kind     TreeChangeKind
+	TreeNode        // of the three kinds that are about a node; a removed one as it was last
+	Missed   Missed // of the node, since its last change; of TreeReady, that nodes may have come and gone
+}
+
+// Changes returns a feed: first the nodes that are known, as added, then TreeReady or TreeStale, and from then on
+// every change, until the context ends, the cache is closed or the loop is left. There may be any number of loops. One
+// that begins before Start waits for it, and misses nothing: call Start on another goroutine, or before.
+//
+// The changes are complete by themselves: a program that adds, sets and removes as they say has the cache's own view
+// after each TreeReady. A node is added after its parent and removed before it. After an outage the differences come,
+// not all nodes again. A slow loop misses changes in between and never the last state: changes of a node while the
+// loop's body runs are merged into one, and TreeChange.Missed says how many those were.
+//
+// An error (ErrNoAuth for the top node, say) is yielded too, and the cache goes on, except after ErrTreeTooLarge; the
+// ends of the context and of the cache are not yielded.
+func (t *TreeCache) Changes(ctx context.Context) iter.Seq2[TreeChange, error] {
+	return stream(ctx, t.machine.client, t.addReader)
+}
+
+// addReader sends a new reader what is known; from then on it gets the changes.
+func (t *TreeCache) addReader(f *feed[TreeChange]) error {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	select {
+	case <-t.machine.commands.Ended:
+		return asCallError("changes", t.machine.path, ErrClosed)
+	case <-t.machine.client.closed:
+		return asCallError("changes", t.machine.path, ErrClosed)
+	default:
+	}
+	f.Ended, f.Merge = t.machine.commands.Ended, merge
+	f.onClose = append(f.onClose, func() { t.removeReader(f) })
+	t.readers[f] = true
+	for _, n := range t.tree.All() {
+		f.Put(TreeChange{Kind: NodeAdded, TreeNode: n}.item())
+	}
+	switch {
+	case t.end != nil:
+		f.Put(feedItem[TreeChange]{Key: errorKey, Err: t.end})
+	case !t.stale:
+		f.Put(TreeChange{Kind: TreeReady}.item())
+	case t.complete():
+		f.Put(TreeChange{Kind: TreeStale}.item())
+	}
+	return nil
+}
+
+func (t *TreeCache) removeReader(f *feed[TreeChange]) {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	delete(t.readers, f)
+}
+
+// put sends a change to every reader. It is called under the lock.
+func (t *TreeCache) put(c TreeChange) {
+	for f := range t.readers {
+		f.Put(c.item())
+	}
+}
+
+// item returns the change as a feed's item: one key for each node, and one for the whole tree.
+func (c TreeChange) item() feedItem[TreeChange] { return feedItem[TreeChange]{Key: c.Path, Value: c} }
+
+// merge returns the sum of two changes of a node, the first of which was not read. A new node stays at its place,
+// before its children; a removed one, or one that comes back, goes to the end, after them.
+func merge(unread, next TreeChange) (TreeChange, async.MergePlace) {
+	next.Missed.Outage = next.Missed.Outage || unread.Missed.Outage
+	switch {
+	case unread.Kind == NodeAdded && next.Kind == NodeRemoved:
+		return next, async.Dropped
+	case unread.Kind == NodeRemoved && next.Kind == NodeAdded:
+		next.Kind, next.Missed.Replaced = NodeChanged, true
+	case next.Kind == NodeChanged:
+		next.Kind = unread.Kind
+		next.Missed.Replaced = next.Missed.Replaced || unread.Missed.Replaced
+		next.Missed.Changes += unread.Missed.Changes + 1
+		return next, async.InPlace
+	}
+	return next, async.AtEnd
+}

@@ -13,7 +13,7 @@ var (
 	// leaves are the rooms behind the door that only the door imports.
 	leaves = []string{"internal/arguments", "internal/async", "internal/belief", "internal/caller", "internal/calls",
 		"internal/clock", "internal/fault", "internal/flightlog", "internal/healthcheck", "internal/jobs",
-		"internal/journal", "internal/meters"}
+		"internal/journal", "internal/meters", "internal/tree"}
 	// tools are the rooms behind the programs: no other program can import them.
 	tools = []string{"internal/doctor", "internal/world", "internal/why", "internal/why/txnlog",
 		"internal/drawing", "internal/page", "internal/page/live",
@@ -27,6 +27,7 @@ var rooms = map[string][]string{
 	"internal/arguments":   {"events", "machines", "internal/fault"},
 	"internal/async":       {"internal/usercode"},
 	"internal/caller":      nil,
+	"internal/tree":        nil,
 	"internal/healthcheck": {"events"},
 	"internal/jobs":        nil,
 	"internal/belief":      {"events"},
