@@ -381,6 +381,8 @@ const (
 	// configuration, or one that cannot be read, or a strategy that only Java has: Job.Err says
 	// which. Its marker is deleted when the work has returned: no other instance leads before.
 	ReasonCannotDeal = Reason(events.ReasonCannotDeal)
+	// ReasonMoved: the shard is assigned to another member, which owns it when the work has returned.
+	ReasonMoved = Reason(events.ReasonMoved)
 )
 
 func needContext(ctx context.Context) {

@@ -221,6 +221,7 @@ const (
 	whatLock       = "lock"
 	whatPermits    = "permits"
 	whatItems      = "items"
+	whatShards     = "the shard"
 )
 
 // LostError is the error of every term of leadership, and of every hold of a lock, that has
@@ -229,7 +230,7 @@ const (
 // permits is ErrLockLost, too.
 type LostError struct {
 	Reason  Reason
-	What    string        // "leadership", "lock", "permits" or "items"
+	What    string        // "leadership", "lock", "permits", "items" or "the shard"
 	Path    string        // the directory of the line
 	Node    string        // the own node; "" if it was lost before it was held
 	Token   int64         // the own node's czxid; 0 if it was lost before it was held
@@ -301,7 +302,8 @@ func (e *LostError) addReason(line *zerolog.Event) {
 
 // Is reports whether target is ErrLeadershipLost, or ErrLockLost for a lock or permits.
 func (e *LostError) Is(target error) bool {
-	return target == ErrLeadershipLost || target == ErrLockLost && e.What != whatLeadership && e.What != whatItems
+	return target == ErrLeadershipLost ||
+		target == ErrLockLost && e.What != whatLeadership && e.What != whatItems && e.What != whatShards
 }
 
 // LostReason returns the reason in an error that is ErrLeadershipLost or ErrLockLost, and

@@ -336,3 +336,53 @@ func (o *watchHandle) entered(state string) {
 	}
 	o.enter(state)
 }
+
+// ShardAssignment says who should own each shard.
+type ShardAssignment struct {
+	// Owners are the members' ids, by shard; empty: no member may take it.
+	Owners []string
+	// Moving are the shards that another member may still own: its id, by shard.
+	Moving map[int]string
+	// Version grows with each assignment.
+	Version int32
+}
+
+// Assignment returns a feed of the assignment, now and whenever it changes, until ctx ends or the loop over it is
+// left. Before there is one, it yields nothing. An error is yielded and the feed goes on, as in Client.WatchNode.
+func (s *Shards) Assignment(ctx context.Context) iter.Seq2[ShardAssignment, error] {
+	s.check(ctx)
+	nodes := s.client.WatchNode(ctx, machines.ShardAssignment(s.path))
+	return func(yield func(ShardAssignment, error) bool) {
+		for node, err := range nodes {
+			if err == nil && !node.Exists {
+				continue
+			}
+			var a ShardAssignment
+			if err == nil {
+				a, err = parseAssignment(node.Data, node.Stat.Version)
+			}
+			if !yield(a, err) {
+				return
+			}
+		}
+	}
+}
+
+// parseAssignment reads the assignment's node.
+func parseAssignment(data []byte, version int32) (ShardAssignment, error) {
+	p, err := machines.ParseShardPlan(data)
+	a := ShardAssignment{Owners: make([]string, p.Shards), Moving: map[int]string{}, Version: version}
+	for node, shards := range p.Owners {
+		for _, shard := range shards {
+			if shard < p.Shards {
+				a.Owners[shard] = p.IDs[node]
+			}
+		}
+	}
+	for node, shards := range p.Leaving {
+		for _, shard := range shards {
+			a.Moving[shard] = p.IDs[node]
+		}
+	}
+	return a, err
+}

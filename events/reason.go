@@ -21,6 +21,7 @@ const (
 	ReasonLapsed      Reason = "lapsed"       // the work's clock was past the deadline before the loop could end the term
 	ReasonUnhealthy   Reason = "unhealthy"    // the user's health check failed several times in a row
 	ReasonDisabled    Reason = "disabled"     // an operator has disabled the server that the instance of a job is on
+	ReasonMoved       Reason = "moved"        // the shard was assigned to another member
 	ReasonCannotDeal  Reason = "cannot-deal"  // the configuration or strategy of a job is not known
 )
 
@@ -40,6 +41,7 @@ var reasons = map[Reason]string{
 	ReasonLapsed:      "the deadline passed before the client could confirm",
 	ReasonUnhealthy:   "the health check failed",
 	ReasonDisabled:    "an operator has disabled this server",
+	ReasonMoved:       "it is assigned to another member",
 	ReasonCannotDeal:  "this instance cannot deal the job's items",
 }
 
@@ -61,7 +63,7 @@ func (r Reason) Successible() bool {
 // return, or by the release of a lock. Every other end is a loss.
 func (r Reason) Planned() bool {
 	switch r {
-	case ReasonResigned, ReasonClosed, ReasonReturned, ReasonRevoked:
+	case ReasonResigned, ReasonClosed, ReasonReturned, ReasonRevoked, ReasonMoved:
 		return true
 	}
 	return false

@@ -38,7 +38,9 @@
 //	jobworker.go    an instance of a job that runs its items; jobview.go what it has read of the job, jobworker_run.go
 //	                how far it has come, jobworker_marks.go which items run, jobworker_guards.go,
 //	                jobworker_actions.go, jobworker_write.go its rows' guards and actions
-//	shardplan.go    how shards are dealt to members
+//	shards.go       a member that owns shards; shards_guards.go, shards_actions.go, shards_node.go what its rows do,
+//	                shards_assign.go how it writes the assignment, shardplan.go how shards are dealt to members,
+//	                shardnodes.go what the nodes say
 //	standalone.go   what the recipes without a line share; paced.go what those of them share that create nodes again
 //	leaderwatch.go  who leads a line, from outside
 //	persistent.go   one ephemeral node, created again in every session; persistent_actions.go what its rows do
@@ -69,5 +71,5 @@ func Recipes() []engine.Recipe {
 		NodeElectionRecipe,
 		JobDealerRecipe,
 		PersistentRecipe, MembershipRecipe, BarrierRecipe, GateRecipe, DoubleBarrierRecipe, RequestRecipe, ProducerRecipe, ConsumerRecipe,
-		JobWorkerRecipe, DeletionRecipe, NodewatchRecipe, TreeCacheRecipe, NumberRecipe, LeftoverRecipe}
+		JobWorkerRecipe, ShardsRecipe, DeletionRecipe, NodewatchRecipe, TreeCacheRecipe, NumberRecipe, LeftoverRecipe}
 }

@@ -55,6 +55,7 @@ type viewedNode struct {
 	names   []string
 	owner   int64
 	czxid   int64
+	mzxid   int64
 	version int32
 }
 
@@ -135,7 +136,8 @@ func (v *jobView) note(ev events.Event, out *engine.Outbox) {
 	default:
 		*n = viewedNode{look: n.look, valid: true, exists: true, data: string(ev.Data), names: ev.Children}
 		if ev.Stat != nil {
-			n.owner, n.czxid, n.version = ev.Stat.EphemeralOwner, ev.Stat.Czxid, ev.Stat.Version
+			n.owner, n.version = ev.Stat.EphemeralOwner, ev.Stat.Version
+			n.czxid, n.mzxid = ev.Stat.Czxid, ev.Stat.Mzxid
 		}
 	}
 }

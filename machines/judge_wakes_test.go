@@ -93,7 +93,7 @@ func (j *judge) sublatch(opener string, e *sublatch) {
 
 // serves reports whether a machine was opened by another.
 func (j *judge) serves(id events.ID) bool {
-	for _, opener := range []string{"-jobelection", "-semaphore", "-jobdealer", "-jobworker"} {
+	for _, opener := range []string{"-jobelection", "-semaphore", "-jobdealer", "-jobworker", "-shards"} {
 		if strings.Contains(string(id), opener) {
 			return true
 		}

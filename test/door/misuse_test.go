@@ -241,6 +241,7 @@ func everything(t *testing.T, ctx context.Context, c *incumbent.Client) (handles
 		must(c.Selector("/s", func(*incumbent.Leadership) error { return nil },
 			incumbent.SelectorOptions{})), must(c.Election("/e", "n_", incumbent.LatchOptions{})),
 		must(c.NodeElection("/active", incumbent.NodeElectionOptions{})),
+		must(c.Shards("/group", 1, incumbent.ShardsOptions{})),
 		must(c.JobElection("/job", incumbent.LatchOptions{})), must(c.Job("/items",
 			incumbent.JobOptions{})), must(c.Semaphore("/sem", 1,
 			incumbent.SemaphoreOptions{})), must(c.Barrier("/b")), must(c.Gate("/g")),

@@ -260,6 +260,19 @@ var misuses = map[string]func(t *testing.T, w *world, m *misbehaviour, config fu
 		err := j.ExecuteInLeader(t.Context(), "/once", func(*incumbent.Leadership) error { m.now(); return nil })
 		return fmt.Sprint(err)
 	},
+	"func(*incumbent.Shard) error": func(t *testing.T, w *world, m *misbehaviour,
+		config func(*incumbent.Config)) string {
+		s := must(w.open(config).Shards("/group", 1, incumbent.ShardsOptions{}))
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- s.Run(ctx, func(*incumbent.Shard) error { m.now(); return nil }) }()
+		pass(time.Minute)
+		if owned := s.Owned(); len(owned) != 1 {
+			t.Errorf("it owns %d after the function has recovered", owned)
+		}
+		cancel()
+		return fmt.Sprint(<-ended)
+	},
 	"incumbent.Work": func(t *testing.T, w *world, m *misbehaviour, config func(*incumbent.Config)) string {
 		s := must(w.open(config).Selector("/line", func(l *incumbent.Leadership) error { m.now(); return idleWork(l) },
 			incumbent.SelectorOptions{AutoRequeue: true}))

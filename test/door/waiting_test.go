@@ -147,6 +147,7 @@ var withoutWait = map[string]string{
 	"WriteHold.Unlock": "as Hold.Unlock", "WriteHold.Downgrade": "TestCallsUnderATerm",
 	"Holder.Unlock": "as Hold.Unlock", "ReadWriteHolder.Unlock": "as Hold.Unlock",
 	"ReadWriteHolder.RUnlock": "as Hold.Unlock", "MultiHold.Unlock": "as Hold.Unlock",
+	"Shards.Run": "the context's end is no error", "Shards.Assignment": "a feed", "Shard.Write": "as Leadership.Write",
 	"Job.Run": "the context's end is no error", "Job.Trigger": "TestJobHandsOver",
 }
 

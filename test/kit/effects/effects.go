@@ -328,7 +328,8 @@ var reasons = func() map[string]events.Reason {
 	for _, r := range []events.Reason{events.ReasonDeleted, events.ReasonNodeGone, events.ReasonUnreadable,
 		events.ReasonNodeChanged, events.ReasonSuspended, events.ReasonSessionOver, events.ReasonUnconfirmed,
 		events.ReasonOwnPause, events.ReasonResigned, events.ReasonClosed, events.ReasonReturned, events.ReasonRevoked,
-		events.ReasonLapsed, events.ReasonUnhealthy, events.ReasonDisabled, events.ReasonCannotDeal} {
+		events.ReasonLapsed, events.ReasonUnhealthy, events.ReasonDisabled, events.ReasonCannotDeal,
+		events.ReasonMoved} {
 		all[r.String()] = r
 	}
 	return all

@@ -46,10 +46,13 @@ type checks struct {
 	groups           []string                  // the members of the group, one state after the other
 	jobRounds        int                       // how often a healed world has changed its job
 	workedJob        *workedJobState
-	jobRuns          string // which item an instance runs, before this transaction
-	crumb            string // the data of the election's crumb, before this transaction
-	epochGone        bool   // somebody has deleted the election's epoch
-	treeRounds       int    // how often a healed world has changed its tree
+	jobRuns          string          // which item an instance runs, before this transaction
+	crumb            string          // the data of the election's crumb, before this transaction
+	epochGone        bool            // somebody has deleted the election's epoch
+	treeRounds       int             // how often a healed world has changed its tree
+	shardRuns        []*shardRun     // which member believes in which shard
+	shardTokens      map[int]int64   // the highest token of each shard; nil: data were replaced
+	evicted          map[string]bool // nodes that operators have deleted
 }
 
 // Violation is a broken promise.
@@ -71,7 +74,7 @@ func newChecks(w *harness) *checks {
 		written: map[int64]int{}, writtenTokens: map[string]int64{}, writeCalls: map[machineKey]*writeCall{},
 		memberNodes: map[string]*user{}, stoodWithEnough: map[string]bool{}, persistentOwners: map[string]*user{},
 		owners: map[string]int64{}, createdAt: map[string]int64{}, createdBy: map[int64]string{}, groups: []string{""},
-		workedJob: &workedJobState{},
+		workedJob: &workedJobState{}, shardTokens: map[int]int64{}, evicted: map[string]bool{},
 	}
 }
 
@@ -97,6 +100,7 @@ func (k *checks) committed(p *world.Proposal) {
 	k.jobCommitted(p.Txn)
 	k.workDeleted(p)
 	k.crumbCommitted(p)
+	k.memberDeleted(p)
 	for _, path := range deletions(p.Txn) {
 		k.nodeDeleted(path, p)
 		k.checkDeleter(path, p)
@@ -305,6 +309,7 @@ func (k *checks) dataReplaced() {
 	k.updateHistories()
 	k.groupCommitted()
 	k.workReplaced()
+	k.shardsReplaced()
 	clear(k.tokens)
 	clear(k.writtenTokens)
 	clear(k.ended)

@@ -71,7 +71,7 @@ func (consumerProgram) noticed(u *user, n events.Notify) {
 }
 
 // workReturned does what the handle does when a handler returns.
-func (consumerProgram) workReturned(u *user, ev *events.Event) {
+func (consumerProgram) workReturned(u *user, _ uint64, ev *events.Event) {
 	one := u.queueHandle.current
 	if one.withdrawn || u.closing && world.OneIn(u.dice(), 2) {
 		ev.Code = events.Cancelled

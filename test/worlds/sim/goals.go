@@ -54,6 +54,8 @@ var unreachableRows = []struct {
 		"a connection ends, through suspended, before its session does, and programs close their handles before their session"},
 	{[]string{"jobworker"}, "[readsConfigOnly]", "deciding",
 		"an instance that only reads the configuration runs nothing: no program opens one"},
+	{[]string{"shards"}, "[disagrees]", "deciding",
+		"all members are for one number of shards"},
 	{[]string{"barrier", "gate"}, "reply.stat [denied]", "looking",
 		"everybody may ask whether a node exists, and the check before has met what is wrong for good"},
 }

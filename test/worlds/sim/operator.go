@@ -272,8 +272,12 @@ func (w *harness) deleteRevived(dir string) {
 	newest := map[string]int64{}
 	read := func(name string, do func(path, owner string, czxid int64)) {
 		data, stat, err := w.ens.Committed().Get(dir + "/" + name)
-		if err == nil && stat.EphemeralOwner != 0 && strings.Contains(string(data), "/") {
-			do(dir+"/"+name, string(data), stat.Czxid)
+		owner := string(data)
+		if m, unread := machines.ParseShardMember(data); unread == nil {
+			owner = m.ID
+		}
+		if err == nil && stat.EphemeralOwner != 0 && strings.Contains(owner, "/") {
+			do(dir+"/"+name, owner, stat.Czxid)
 		}
 	}
 	for _, name := range w.ens.Children(dir) {
@@ -296,5 +300,5 @@ func (w *harness) isOver(name string) bool {
 		return false
 	}
 	state := w.clients[n].Engine().State(events.ID(id))
-	return state == "" || state == "idle"
+	return state == "" || state == "idle" && !strings.HasPrefix(id, shardsRole.recipe)
 }

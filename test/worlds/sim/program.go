@@ -23,8 +23,8 @@ type program interface {
 	noticed(u *user, n events.Notify)
 	// answered is called with the answer of each command.
 	answered(u *user, a events.Answer)
-	// workReturned completes the event that says that work has returned.
-	workReturned(u *user, ev *events.Event)
+	// workReturned completes the event that says that a piece of work has returned.
+	workReturned(u *user, work uint64, ev *events.Event)
 	// cancel ends the context of a call, and reports whether there was one.
 	cancel(u *user) bool
 	// whenHealed returns what the program does when the faults are over, or nil.
@@ -62,7 +62,7 @@ func (handleProgram) callMachines() bool                          { return false
 func (handleProgram) act(*user, int)                              {}
 func (handleProgram) noticed(*user, events.Notify)                {}
 func (handleProgram) answered(*user, events.Answer)               {}
-func (handleProgram) workReturned(*user, *events.Event)           {}
+func (handleProgram) workReturned(*user, uint64, *events.Event)   {}
 func (handleProgram) whenHealed(*user) func()                     { return nil }
 func (handleProgram) payload(*user, uint64) []byte                { return nil }
 func (handleProgram) keepReply(*user, events.Event)               {}

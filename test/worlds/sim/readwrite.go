@@ -53,7 +53,7 @@ func (readWriteProgram) act(u *user, n int) {
 }
 
 // workReturned has every other writer ask to go on as a reader.
-func (readWriteProgram) workReturned(u *user, ev *events.Event) {
+func (readWriteProgram) workReturned(u *user, _ uint64, ev *events.Event) {
 	if u.call.options["reads"] == "false" && u.leads && !isReader(u.term.path) && !u.call.downgrades && world.OneIn(u.dice(), 2) {
 		u.call.downgrades = true
 		ev.Request = u.c.ExpectAnswer(u.id)

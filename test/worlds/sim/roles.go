@@ -21,6 +21,7 @@ var roles = []*role{
 	plainMutexRole, // behind the mutex, whose recipe it shares
 	jobWorkerRole, nodeElectionRole,
 	workedDealerRole, // behind the job election, whose recipe it shares
+	shardsRole,
 }
 
 // role is a recipe's part in the simulation. The file of the recipe has its value.

@@ -177,7 +177,7 @@ func (u *user) returnWork(work uint64, why string) {
 		delete(u.works, work)
 		u.hasWorked = true
 		ev := events.Event{Kind: events.WorkReturned, Text: why}
-		u.role.program.workReturned(u, &ev)
+		u.role.program.workReturned(u, work, &ev)
 		u.c.Post(u.id, ev)
 	}
 }

@@ -66,7 +66,8 @@ func (k *checks) wakes(c *client, id events.ID) map[engine.State]waking {
 	switch {
 	case strings.HasPrefix(string(id), "latch-semaphore"):
 		return semaphoreLatchWakes
-	case strings.HasPrefix(string(id), "latch-jobelection"), strings.HasPrefix(string(id), "latch-jobworker"):
+	case strings.HasPrefix(string(id), "latch-jobelection"), strings.HasPrefix(string(id), "latch-jobworker"),
+		strings.HasPrefix(string(id), "latch-shards"):
 		return jobLatchWakes
 	case strings.HasPrefix(string(id), "jobdealer-"):
 		return dealerWakes

@@ -1,0 +1,160 @@
+package machines
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// shardPlanner is what a member knows of the assignment, and of the other members if it is elected to write that.
+type shardPlanner struct {
+	settle    time.Duration
+	plan      ShardPlan
+	planned   bool   // there is an assignment
+	unread    string // why it cannot be read; "": it was
+	members   string // who may own shards, as read last
+	changedAt int64  // since when
+}
+
+// notePlan notes the assignment.
+func (p *shardPlanner) notePlan(v viewedNode) {
+	p.plan, p.planned, p.unread = ShardPlan{}, v.exists, ""
+	if v.exists {
+		var err error
+		if p.plan, err = ParseShardPlan([]byte(v.data)); err != nil {
+			p.unread = v.look.path + ": " + err.Error()
+		}
+	}
+}
+
+// isSettled reports whether the members have been the same for long enough to move shards of members.
+func (p *shardPlanner) isSettled(ev events.Event) bool {
+	return time.Duration(ev.At-p.changedAt) >= p.settle
+}
+
+// beginWriting notes that this member is elected to write the assignment. It does not know how long the members have
+// been the same.
+func (w *shards) beginWriting(ev events.Event, out *engine.Outbox) {
+	w.noteHeld(ev, out)
+	w.members, w.changedAt = "", ev.At
+}
+
+// listed returns the members' nodes, sorted.
+func (w *shards) listed() []string {
+	names := slices.DeleteFunc(slices.Clone(w.view.at(ShardMembers(w.path), jobNames).names), func(name string) bool {
+		return !isShardMember(name)
+	})
+	slices.Sort(names)
+	return names
+}
+
+// seenMember is a member as its node was read.
+type seenMember struct {
+	ShardMember
+	node  string
+	czxid int64
+	err   error // its data cannot be read
+}
+
+// seen returns the members that exist.
+func (w *shards) seen() (all []seenMember) {
+	for _, node := range w.listed() {
+		if v := w.view.at(w.member(node), jobData); v.exists {
+			m, err := ParseShardMember([]byte(v.data))
+			all = append(all, seenMember{ShardMember: m, node: node, czxid: v.czxid, err: err})
+		}
+	}
+	return all
+}
+
+// noteMembers notes when the members have changed.
+func (w *shards) noteMembers(ev events.Event) {
+	if w.latchNode == "" {
+		return
+	}
+	var now strings.Builder
+	for _, m := range w.seen() {
+		fmt.Fprintf(&now, "%s %q %d %d %t\n", m.node, m.ID, m.Weight, m.MaxOwned, m.Unhealthy)
+	}
+	if now.String() != w.members {
+		w.members, w.changedAt = now.String(), ev.At
+	}
+}
+
+// nextPlan returns the assignment that there should be. Of two members with one id, the newer one gets shards.
+func (w *shards) nextPlan(settled bool) string {
+	all, n := w.seen(), len(w.held)
+	var able []shardMember
+	var present []string
+	for _, m := range all {
+		newer := func(o seenMember) bool { return o.ID == m.ID && o.czxid > m.czxid && o.err == nil }
+		if m.err != nil || slices.ContainsFunc(all, newer) {
+			continue
+		}
+		present = append(present, m.ID)
+		if !m.Unhealthy {
+			able = append(able, shardMember{m.node, m.ID, m.Weight, m.MaxOwned})
+		}
+	}
+	owners, homes := w.plan.Owners, w.plan.Homes
+	if !w.planned { // somebody has deleted the assignment, or there was none: what is owned stays
+		owners = map[string]ShardSet{}
+		for _, m := range all {
+			owners[m.node] = m.Owns
+		}
+	}
+	before := make([]shardOwner, n)
+	for shard, node := range byShard(owners, n) {
+		before[shard].node = node
+	}
+	for shard, id := range byShard(homes, n) {
+		before[shard].home = id
+	}
+	next := ShardPlan{Shards: n, Owners: map[string]ShardSet{}, IDs: map[string]string{},
+		Leaving: map[string]ShardSet{},
+		Homes:   map[string]ShardSet{}}
+	for shard, o := range planShards(before, able, present, settled) {
+		if o.node != "" {
+			next.Owners[o.node] = append(next.Owners[o.node], shard)
+		}
+		if o.home != "" {
+			next.Homes[o.home] = append(next.Homes[o.home], shard)
+		}
+		for _, m := range all {
+			mayOwn := w.plan.Owners[m.node].Has(shard) || m.Owns.Has(shard) ||
+				m.err != nil && w.plan.Leaving[m.node].Has(shard)
+			if mayOwn && o.node != m.node {
+				next.Leaving[m.node] = append(next.Leaving[m.node], shard)
+			}
+		}
+	}
+	for _, m := range all {
+		if len(next.Owners[m.node]) > 0 || len(next.Leaving[m.node]) > 0 {
+			next.IDs[m.node] = m.ID
+		}
+	}
+	return next.encode()
+}
+
+// assign writes the assignment, if this member is still elected to. The first one also fails if a member has claimed
+// shards meanwhile.
+func (w *shards) assign(ev events.Event, out *engine.Outbox) {
+	w.begins(assigning, ev, out)
+	path, data := ShardAssignment(w.path), []byte(w.nextPlan(w.isSettled(ev)))
+	ops := []events.Op{events.Check(w.latchNode)}
+	if w.planned {
+		ops = append(ops, events.Op{Verb: "set", Path: path, Data: data, Version: w.view.at(path, jobData).version})
+	} else {
+		for _, node := range w.listed() {
+			if v := w.view.at(w.member(node), jobData); v.exists {
+				ops = append(ops, events.Op{Verb: "check", Path: w.member(node), Version: v.version})
+			}
+		}
+		ops = append(ops, events.Op{Verb: "create", Path: path, Mode: events.Persistent, Data: data})
+	}
+	out.Multi(ops...)
+}

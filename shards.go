@@ -1,0 +1,398 @@
+package incumbent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime/pprof"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/arguments"
+	"github.com/incumbent-go/incumbent/internal/calls"
+	"github.com/incumbent-go/incumbent/internal/fault"
+	"github.com/incumbent-go/incumbent/internal/usercode"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// ShardsOptions are the options of Shards. The zero value is good.
+type ShardsOptions struct {
+	// LatchOptions has what a member shares with a latch. ID should be the same after a restart: shards that left this
+	// member go back to it. An unhealthy member gets no shards, and those that it has go to others. Advertise and
+	// TokenFloor are not taken.
+	LatchOptions
+	// Weight says how many shards this member gets, compared with the others. Zero is 1.
+	Weight int
+	// MaxOwned is the most shards that this member takes. Zero means no limit.
+	MaxOwned int
+	// Settle is for how long the members have to stay the same before shards of members move. Shards of a member that
+	// is gone or unhealthy never wait. Zero means the session timeout. It counts on the member that writes the
+	// assignment, so all should have the same.
+	Settle time.Duration
+}
+
+// Shards is one member of a group that deals n shards, numbered from 0, out among its members. Each shard has at most
+// one owner by the clock. It moves only after the work on it has returned.
+//
+// One of the members, elected by a latch, writes the assignment. It gives the shards of a member that is gone to
+// others at once. Other shards move only when the members have stayed the same for a while (Settle), and then the
+// fewest that leave each member at most one shard away from its share. If the elected one dies, the work of the others
+// goes on.
+//
+// All members have to be for the same number of shards. The path is the group's alone: kazoo's SetPartitioner takes
+// every child of its party for a member. All methods are safe to call from any goroutine.
+type Shards struct {
+	client  *Client
+	path    string
+	shards  int
+	options ShardsOptions
+
+	mu      sync.Mutex
+	present *shardsRun // nil: Run does not run
+}
+
+// Shard is one shard while this member owns it.
+type Shard struct {
+	ID   int // from 0
+	held *Leadership
+}
+
+// Context returns a context that ends when the shard may be another member's. See Leadership.Context.
+func (s *Shard) Context() context.Context { return s.held.Context() }
+
+// Token returns a number that grows from owner to owner of this shard: pass it to every store that the work writes
+// to. See Leadership.Token.
+func (s *Shard) Token() int64 { return s.held.Token() }
+
+// Check returns nil while the shard may be believed to be this member's. It sends nothing. See Leadership.Check.
+func (s *Shard) Check() error { return s.held.Check() }
+
+// ValidUntil returns the instant until which the shard may be believed to be this member's without another
+// confirmation from the ensemble. See Leadership.ValidUntil.
+func (s *Shard) ValidUntil() time.Time { return s.held.ValidUntil() }
+
+// AloneUntil returns the instant before which no other member can own the shard, unless this member's node is
+// deleted. See Leadership.AloneUntil.
+func (s *Shard) AloneUntil() time.Time { return s.held.AloneUntil() }
+
+// Term returns the member's node, the token and the session.
+func (s *Shard) Term() Term { return s.held.Term() }
+
+// Write commits all operations, or none, only if this member's node still exists. See Leadership.Write for its errors.
+func (s *Shard) Write(ctx context.Context, ops ...Op) ([]OpResult, error) {
+	return s.held.Write(ctx, ops...)
+}
+
+// Shards returns a member of the group at path, for n shards, from 1 to 4096. It does nothing before Run. One client
+// has one member of a group. The error says what is wrong with the path or an option, or is ErrClosed.
+func (c *Client) Shards(path string, n int, options ShardsOptions) (*Shards, error) {
+	c.opened()
+	if err := cmp.Or(arguments.CheckLine(path), checkOptions(options)); err != nil {
+		return nil, err
+	}
+	switch {
+	case n < 1 || n > machines.MaxShards:
+		return nil, fmt.Errorf("incumbent: %d shards: want from 1 to %d", n, machines.MaxShards)
+	case options.Weight > machines.MaxShardWeight:
+		return nil, fmt.Errorf("incumbent: ShardsOptions.Weight is %d: want at most %d", options.Weight,
+			machines.MaxShardWeight)
+	case options.Advertise != "" || options.TokenFloor != 0:
+		return nil, errors.New("incumbent: LatchOptions.Advertise, TokenFloor: Shards does not take them")
+	case c.isClosing():
+		return nil, asCallError("shards", path, errClientClosed)
+	}
+	options.ID = c.idOr(options.LatchOptions)
+	return &Shards{client: c, path: path, shards: n, options: options}, nil
+}
+
+// Run is a member until ctx ends. It calls f for each shard that this member owns, on a goroutine of its own. F must
+// return when its Shard's context ends: the shard stays this member's until then. That context derives from ctx. If f
+// returns an error, or panics, it is called again after a back-off, while the shard is owned. If it returns nil, it is
+// called again when the shard is owned again.
+//
+// When ctx ends, Run waits until all calls have returned, or WorkGrace is over; then the member's node is deleted, and
+// it returns nil. It may be called again then. Errors: ErrAlreadyStarted while another Run runs; ErrClosed;
+// ErrLimitDiffers if the group is for another number of shards; what the ensemble refuses permanently (ErrNoAuth, …);
+// ErrNotDeleted if the node is not deleted within a session timeout. Err has the failures that pass.
+func (s *Shards) Run(ctx context.Context, f func(*Shard) error) error {
+	s.check(ctx)
+	if f == nil {
+		misuse("needs a function to run for each shard")
+	}
+	r, err := s.begin(ctx, f)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		s.mu.Lock()
+		s.present = nil
+		s.mu.Unlock()
+	}()
+	if err := r.start(r.ctx, "run"); err != nil && ctx.Err() == nil {
+		r.cancel(err)
+	}
+	select {
+	case <-r.ctx.Done():
+	case <-s.client.closed:
+		r.cancel(ErrClosed)
+	}
+	_, _, _ = r.commands.Begin(&s.client.commands, r.id, events.Event{Kind: events.CommandClose})
+	select {
+	case <-r.works.Idle():
+	case <-s.client.closed:
+	}
+	late, cancel := calls.Outlive(ctx)
+	defer cancel()
+	closing := r.Close(late)
+	if ctx.Err() != nil {
+		return closing
+	}
+	return fault.Together(asCallError("run", s.path, context.Cause(r.ctx)), closing)
+}
+
+// begin begins a Run.
+func (s *Shards) begin(ctx context.Context, f func(*Shard) error) (*shardsRun, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.present != nil {
+		return nil, asCallError("run", s.path, ErrAlreadyStarted)
+	}
+	r := &shardsRun{group: s, f: f, shards: map[int]*ownedShard{}}
+	r.ctx, r.cancel = context.WithCancelCause(ctx)
+	r.prepare(s.client, s.path, s.options.LatchOptions)
+	r.what, r.troubleText = whatShards, "cannot own shards for now"
+	open := s.options.open(s.path, s.client.config)
+	open.Data = nil
+	delete(open.Options, "tokenFloor")
+	open.Options["shards"], open.Options["instance"] = strconv.Itoa(s.shards), s.options.ID
+	open.Options["weight"] = strconv.Itoa(max(s.options.Weight, 1))
+	if s.options.MaxOwned > 0 {
+		open.Options["maxOwned"] = strconv.Itoa(s.options.MaxOwned)
+	}
+	settle := s.options.Settle
+	if settle == 0 {
+		settle = s.client.timeout()
+	}
+	open.Options["settle"] = settle.String()
+	_, err := s.client.register(machines.ShardsRecipe.Name(), func(id events.ID) receiver {
+		r.id = id
+		return r
+	}, open)
+	if err != nil {
+		r.cancel(err)
+		return nil, asCallError("run", s.path, err)
+	}
+	s.present = r
+	return r, nil
+}
+
+func (s *Shards) running() *shardsRun {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.present
+}
+
+func (s *Shards) check(ctx context.Context) {
+	if s == nil {
+		misuse("was called on nil Shards: Client.Shards makes them")
+	}
+	s.client.check(ctx)
+}
+
+// Owned returns the shards that this member may be believed to own at this instant.
+func (s *Shards) Owned() []int {
+	if r := s.running(); r != nil {
+		return r.owned()
+	}
+	return nil
+}
+
+// Path returns the group's directory.
+func (s *Shards) Path() string { return s.path }
+
+// ID returns the member's id.
+func (s *Shards) ID() string { return s.options.ID }
+
+// Phase returns the machine's state, by its name in docs/statecharts; "latent" while Run does not run.
+func (s *Shards) Phase() string {
+	if r := s.running(); r != nil {
+		return r.Phase()
+	}
+	return "latent"
+}
+
+// Err returns the present failure, ErrWorkRunning for work that goes on long after it had to end, or ErrNotConnected;
+// nil if there is none, or Run does not run. The member goes on trying.
+func (s *Shards) Err() error {
+	if r := s.running(); r != nil {
+		return fault.Together(append([]error{r.Err()}, r.overdueShards()...)...)
+	}
+	return nil
+}
+
+// shardsRun is one Run: the handle of its machine.
+type shardsRun struct {
+	participant
+	group  *Shards
+	f      func(*Shard) error
+	ctx    context.Context // ends with Run's, or with why Run ends
+	cancel context.CancelCauseFunc
+
+	shards map[int]*ownedShard // under mu: those that were ever owned
+}
+
+// ownedShard is what holds the terms of one shard.
+type ownedShard struct{ participant }
+
+// shard returns what holds the terms of a shard.
+func (r *shardsRun) shard(n int) *ownedShard {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	one := r.shards[n]
+	if one == nil {
+		one = &ownedShard{}
+		one.prepare(r.client, r.path, r.group.options.LatchOptions)
+		one.what, one.id = whatShards, r.id
+		r.shards[n] = one
+	}
+	return one
+}
+
+// each calls a function with each shard that was ever owned, in order.
+func (r *shardsRun) each(f func(n int, one *ownedShard)) {
+	for n := range r.group.shards {
+		r.mu.Lock()
+		one := r.shards[n]
+		r.mu.Unlock()
+		if one != nil {
+			f(n, one)
+		}
+	}
+}
+
+func (r *shardsRun) owned() (all []int) {
+	r.each(func(n int, one *ownedShard) {
+		if one.HasLeadership() {
+			all = append(all, n)
+		}
+	})
+	return all
+}
+
+func (r *shardsRun) overdueShards() (all []error) {
+	r.each(func(_ int, one *ownedShard) {
+		if err := one.overdueWork(); err != nil {
+			all = append(all, err)
+		}
+	})
+	return all
+}
+
+// notice takes the machine's notices; on the loop's goroutine.
+func (r *shardsRun) notice(n events.Notify) {
+	switch n.What {
+	case events.Delivered:
+		r.own(int(n.Work)-1, n)
+	case events.Withdrawn:
+		r.disown(int(n.Work)-1, n)
+	default:
+		if r.noteTrouble(n); n.What == events.Failed && calls.EndsRun(n.Code) {
+			r.cancel(asError(n.Code, n.Text))
+		}
+	}
+}
+
+func (r *shardsRun) answer(a events.Answer) { r.deliver(a) }
+func (r *shardsRun) entered(state string) {
+	r.enterLine(state)
+	if state == "closed" {
+		r.cancel(ErrClosed)
+	}
+}
+
+// own begins a shard's term, and calls the function on a goroutine of its own.
+func (r *shardsRun) own(n int, notice events.Notify) {
+	one := r.shard(n)
+	t := &heldTerm{
+		Term: Term{notice.Path, notice.Token, notice.Session}, holder: &one.participant,
+		began: r.client.clock.Now(), zkSession: r.client.attachment(notice.Session).id,
+	}
+	one.listeners.Send(change{term: t.Term}, func() { one.setTerm(t) })
+	r.logShard(n, t, nil)
+	done := events.Event{Work: uint64(n) + 1}
+	if !r.works.Begin() {
+		r.client.post(r.id, events.Event{Kind: events.WorkReturned, Work: done.Work})
+		return
+	}
+	held := t.hold(r.ctx, r.client, func(late error) { r.returned(done, late) })
+	held.worksFor(func(l *Leadership) error { return r.f(&Shard{ID: n, held: l}) })
+	go func() {
+		defer held.done(nil)
+		labels := pprof.Labels("incumbent", "shards", "path", r.path, "shard", strconv.Itoa(n))
+		pprof.Do(held.ctx, labels, func(context.Context) { r.work(n, held) })
+	}()
+}
+
+// The first and the longest pause after a shard's function has failed. Each is twice as long as the one before.
+const minShardPause, maxShardPause = 250 * time.Millisecond, 30 * time.Second
+
+// work calls the function, and again after each failure, until it succeeds or the shard's context ends.
+func (r *shardsRun) work(n int, held *Leadership) {
+	for pause := minShardPause; held.ctx.Err() == nil; pause = min(2*pause, maxShardPause) {
+		failed := false
+		r.client.log.Guard("the shard's function", held.term.Path, func() error { return held.work(held) },
+			func(err error) { failed = !saysTheEnd(held.ctx, err); r.logFailedShard(n, failed, err) })
+		if !failed || !calls.Sleep(held.ctx, pause) {
+			return
+		}
+	}
+}
+
+// disown ends a shard's term.
+func (r *shardsRun) disown(n int, notice events.Notify) {
+	one := r.shard(n)
+	one.mu.Lock()
+	t := one.term
+	one.mu.Unlock()
+	lost := r.client.lost(t, Reason(notice.Reason), notice.Paused)
+	t.end(lost)
+	one.listeners.Send(change{t.Term, lost}, func() { one.setTerm(nil) })
+	r.logShard(n, t, lost)
+}
+
+// logShard logs that a shard is owned, or why it is not any more.
+func (r *shardsRun) logShard(n int, t *heldTerm, lost *LostError) {
+	text, level := "owns a shard", zerolog.InfoLevel
+	if lost != nil {
+		text, level = "no longer owns a shard", zerolog.WarnLevel
+		if lost.Reason.Planned() {
+			level = zerolog.InfoLevel
+		}
+	}
+	r.client.log.Log(r.client.outages.Level(&r.participant, level), text, func(e *zerolog.Event) {
+		r.identity(e).Int("shard", n).Int64("token", t.Token)
+		if lost != nil {
+			e.Str("why", lost.why())
+		}
+	})
+}
+
+// logFailedShard logs that a shard's function has failed. A panic was logged.
+func (r *shardsRun) logFailedShard(n int, failed bool, err error) {
+	var panicked *usercode.Error
+	if !failed || errors.As(err, &panicked) {
+		return
+	}
+	r.client.log.Log(zerolog.WarnLevel, "the work on a shard failed", func(e *zerolog.Event) {
+		addFailure(r.identity(e).Int("shard", n), err)
+	})
+}
+
+var _ inLine = (*shardsRun)(nil)
+
+func (r *shardsRun) asParticipant() *participant { return &r.participant }
