@@ -304,7 +304,7 @@ func (w *jobWorker) deliverItem(n events.Notify) {
 		w.client.post(w.id, events.Event{Kind: events.WorkReturned, Work: n.Work})
 		return
 	}
-	held := t.hold(w.turn.ctx, w.client, func(late error) { w.itemReturned(n.Work, late) })
+	held := t.hold(w.turn.ctx, w.client, func(_ *Leadership, late error) { w.itemReturned(n.Work, late) })
 	w.setDelivering(false)
 	held.worksFor(func(l *Leadership) error {
 		config := w.turn.configNow()

@@ -252,9 +252,8 @@ func (e *NodeElection) beginFencing(n events.Notify) {
 		p.client.post(p.id, events.Event{Kind: events.WorkReturned, Text: "the handle is being closed"})
 		return
 	}
-	var held *Leadership
-	held = e.fencing.hold(p.client.base, p.client, func(late error) {
-		p.returned(events.Event{Text: held.failureText(late)}, late)
+	held := e.fencing.hold(p.client.base, p.client, func(l *Leadership, late error) {
+		p.returned(events.Event{Text: l.failureText(late)}, late)
 	})
 	go func() {
 		defer held.done(nil)

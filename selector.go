@@ -212,13 +212,12 @@ func (s *Selector) begin() {
 		return
 	}
 	var err error
-	var held *Leadership
-	held = t.hold(base, s.participant.client, func(late error) {
+	held := t.hold(base, s.participant.client, func(l *Leadership, late error) {
 		if late == nil {
 			late = err
 		}
 		if base.Err() != nil {
-			late = s.participant.returnedLate(held.ctx, late)
+			late = s.participant.returnedLate(l.ctx, late)
 		}
 		s.participant.returned(events.Event{Work: work, Text: errorText(late)}, late)
 	})

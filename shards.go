@@ -329,7 +329,7 @@ func (r *shardsRun) own(n int, notice events.Notify) {
 		r.client.post(r.id, events.Event{Kind: events.WorkReturned, Work: done.Work})
 		return
 	}
-	held := t.hold(r.ctx, r.client, func(late error) { r.returned(done, late) })
+	held := t.hold(r.ctx, r.client, func(_ *Leadership, late error) { r.returned(done, late) })
 	held.worksFor(func(l *Leadership) error { return r.f(&Shard{ID: n, held: l}) })
 	go func() {
 		defer held.done(nil)

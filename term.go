@@ -103,9 +103,9 @@ func (t *heldTerm) lossErr() error {
 	return t.reason
 }
 
-// hold returns the Leadership of one piece of work. Done is called once, when the work has
-// returned, or with ErrWorkRunning if its grace ended before.
-func (t *heldTerm) hold(parent context.Context, c *Client, done func(late error)) *Leadership {
+// hold returns the Leadership of one piece of work. Done is called once with it, when the work has returned, or with
+// ErrWorkRunning if its grace ended before, which may be before hold returns.
+func (t *heldTerm) hold(parent context.Context, c *Client, done func(l *Leadership, late error)) *Leadership {
 	ctx, cancel := context.WithCancelCause(parent)
 	l := &Leadership{client: c, term: t, ctx: ctx, cancel: cancel, from: caller.Stack(), returned: make(chan struct{})}
 	var once sync.Once
@@ -120,7 +120,7 @@ func (t *heldTerm) hold(parent context.Context, c *Client, done func(late error)
 			t.mu.Unlock()
 			cancel(context.Canceled)
 			t.observeReturn(late)
-			done(late)
+			done(l, late)
 			close(l.returned)
 		})
 	}

@@ -306,11 +306,10 @@ func (p *participant) granted(n events.Notify) {
 		p.client.post(p.id, events.Event{Kind: events.WorkReturned, Work: n.Work})
 		return
 	}
-	grant := func(ctx context.Context) (l *Leadership) {
-		l = t.hold(ctx, p.client, func(late error) {
+	grant := func(ctx context.Context) *Leadership {
+		return t.hold(ctx, p.client, func(l *Leadership, late error) {
 			p.returned(events.Event{Work: n.Work, Text: l.failureText(late)}, late)
 		})
-		return l
 	}
 	if !p.commands.Deliver(n.Work, reply{Grant: grant}) { // the caller has given up
 		grant(context.Background()).Release()
