@@ -11,7 +11,8 @@ func TestReasons(t *testing.T) {
 		if code.Successible() != successible {
 			t.Errorf("after %q another may lead: %t", string(code), code.Successible())
 		}
-		planned := code == ReasonResigned || code == ReasonClosed || code == ReasonReturned || code == ReasonRevoked
+		planned := code == ReasonResigned || code == ReasonClosed || code == ReasonReturned || code == ReasonRevoked ||
+			code == ReasonMoved
 		if code.Planned() != planned {
 			t.Errorf("%q is planned: %t", string(code), code.Planned())
 		}
