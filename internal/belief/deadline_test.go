@@ -1,6 +1,7 @@
 package belief
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -116,23 +117,24 @@ func TestWorkIsStoppedAtTheDeadlineAndNotLater(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		since := clock.SinceStart()
 		now := func() int64 { return since() + int64(300*time.Hour) }
-		w, wakes := newWatch(now, time.Hour), 0
-		w.Wake = func() { wakes++ }
+		var wakes atomic.Int64
+		w := newWatch(now, time.Hour)
+		w.Wake = func() { wakes.Add(1) }
 		w.Remove(&term{}) // of a term whose work did not begin
-		for round := range 2 {
+		for round := range int64(2) {
 			begin := now()
 			w.Deadline.Publish(deadline(1, begin+int64(7*time.Second)), begin)
 			one := &term{}
 			w.Add(one)
 			virtual.Sleep(7*time.Second - 1)
 			synctest.Wait()
-			if one.stopped || wakes != round {
-				t.Errorf("round %d, before the deadline: stopped %t, %d wakes", round, one.stopped, wakes)
+			if one.stopped.Load() || wakes.Load() != round {
+				t.Errorf("round %d, before the deadline: stopped %t, %d wakes", round, one.stopped.Load(), wakes.Load())
 			}
 			virtual.Sleep(1)
 			synctest.Wait()
-			if !one.stopped || wakes != round+1 {
-				t.Errorf("round %d, at the deadline: stopped %t, %d wakes", round, one.stopped, wakes)
+			if !one.stopped.Load() || wakes.Load() != round+1 {
+				t.Errorf("round %d, at the deadline: stopped %t, %d wakes", round, one.stopped.Load(), wakes.Load())
 			}
 			w.Deadline.Publish(deadline(1, 0), now())
 		}

@@ -1,6 +1,7 @@
 package belief
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,13 +12,13 @@ import (
 )
 
 // term is a term with work.
-type term struct{ stopped bool }
+type term struct{ stopped atomic.Bool }
 
 // newWatch returns a watch of the terms of session 1.
 func newWatch(now func() int64, timeout time.Duration) *Watch[*term] {
 	return &Watch[*term]{Deadline: &Deadline{}, Now: now, Timeout: func() time.Duration { return timeout },
 		Wake: func() {}, Session: func(*term) int64 { return 1 },
-		Lapse: func(t *term) (stop func()) { return func() { t.stopped = true } }}
+		Lapse: func(t *term) (stop func()) { return func() { t.stopped.Store(true) } }}
 }
 
 // TestALookDoesNotStopTheNextTerm: one term after the other ends and begins in one session
@@ -57,7 +58,7 @@ func TestALookDoesNotStopTheNextTerm(t *testing.T) {
 	close(done)
 	<-looked
 	for i, one := range all {
-		if one.stopped {
+		if one.stopped.Load() {
 			t.Fatalf("term %d was stopped, and was believed while it was watched", i)
 		}
 	}
@@ -82,8 +83,8 @@ func TestAServerThatGrantsNoTimeMakesNobodyBusy(t *testing.T) {
 		w.Add(one)
 		virtual.Sleep(time.Second)
 		synctest.Wait()
-		if one.stopped || asked < 2 {
-			t.Errorf("it is stopped: %t, after %d questions", one.stopped, asked)
+		if one.stopped.Load() || asked < 2 {
+			t.Errorf("it is stopped: %t, after %d questions", one.stopped.Load(), asked)
 		}
 		w.Remove(one)
 	})
@@ -118,7 +119,7 @@ func TestNothingWatchesDeadlinesWithoutWork(t *testing.T) {
 		w.Add(first)
 		virtual.Sleep(8 * time.Second)
 		synctest.Wait()
-		if !first.stopped {
+		if !first.stopped.Load() {
 			t.Error("it does not end with the deadline")
 		}
 		idle("after the deadline")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,15 +17,19 @@ import (
 type commandRuns struct {
 	*leaderRunner
 	start time.Time
+	takes time.Duration // that the command runs, unless its context ends before
+
+	mu    sync.Mutex
 	lines []string
-	fails error         // what the command returns
-	takes time.Duration // unless its context ends before
+	fails error // what the command returns
 }
 
 func runCommands(t *testing.T, test func(*testing.T, *commandRuns)) {
 	virtual.Within(t, time.Hour, func(t *testing.T) {
 		c := &commandRuns{leaderRunner: newLeaderRunner(30 * time.Second), start: time.Now()}
 		add := func(format string, args ...any) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
 			c.lines = append(c.lines, fmt.Sprintf("%.0fs ", time.Since(c.start).Seconds())+fmt.Sprintf(format, args...))
 		}
 		c.note = add
@@ -40,6 +45,8 @@ func runCommands(t *testing.T, test func(*testing.T, *commandRuns)) {
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			case <-time.After(c.takes):
+				c.mu.Lock()
+				defer c.mu.Unlock()
 				return c.fails
 			}
 		}
@@ -48,10 +55,19 @@ func runCommands(t *testing.T, test func(*testing.T, *commandRuns)) {
 	})
 }
 
+// failWith sets what the command returns.
+func (c *commandRuns) failWith(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fails = err
+}
+
 // wants wants these lines, since the last call.
 func (c *commandRuns) wants(t *testing.T, lines ...string) {
 	t.Helper()
 	synctest.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if !slices.Equal(c.lines, lines) {
 		t.Errorf("there was %q, want %q", c.lines, lines)
 	}
@@ -61,7 +77,7 @@ func (c *commandRuns) wants(t *testing.T, lines ...string) {
 // A command that fails is run again after pauses that grow, with the newest state, and its failure is printed once.
 func TestAWatchCommandThatFailsIsRunAgain(t *testing.T) {
 	runCommands(t, func(t *testing.T, c *commandRuns) {
-		c.fails = errors.New("it failed")
+		c.failWith(errors.New("it failed"))
 		c.put(leaderFacts{State: "leader", Token: 1})
 		virtual.Sleep(16 * time.Second)
 		c.wants(t, "0s leader 1", "0s it failed; it is tried again until it succeeds, after 1s at first", "1s leader 1",
@@ -71,7 +87,7 @@ func TestAWatchCommandThatFailsIsRunAgain(t *testing.T) {
 		c.put(leaderFacts{State: "leader", Token: 2})
 		virtual.Sleep(1500 * time.Millisecond)
 		c.wants(t, "216s leader 2", "217s leader 2")
-		c.fails = nil
+		c.failWith(nil)
 		virtual.Sleep(time.Minute)
 		c.wants(t, "219s leader 2")
 		c.put(leaderFacts{State: "leader", Token: 2})
