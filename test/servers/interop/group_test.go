@@ -78,13 +78,16 @@ func (p *peer) begins(verb, name string, rest ...string) (wait func()) {
 // until waits until a node's children are as wanted.
 func (s *stage) until(path, what string, wanted func([]string) bool) {
 	s.t.Helper()
-	for {
+	for tries := 0; ; tries++ {
 		there, _, made, err := s.conn.ExistsW(path)
+		if cutOff(err) && tries < 100 {
+			continue
+		}
 		ok(s.t, err)
 		if there {
 			var names []string
 			names, _, made, err = s.conn.ChildrenW(path)
-			if errors.Is(err, zk.ErrNoNode) {
+			if errors.Is(err, zk.ErrNoNode) || cutOff(err) && tries < 100 {
 				continue
 			}
 			ok(s.t, err)
@@ -98,6 +101,12 @@ func (s *stage) until(path, what string, wanted func([]string) bool) {
 			s.t.Fatalf("gave up waiting for %s", what)
 		}
 	}
+}
+
+// cutOff reports whether a request of go-zookeeper failed with an attempt to connect, or by a cut. Another one waits
+// for the next attempt.
+func cutOff(err error) bool {
+	return errors.Is(err, zk.ErrNoServer) || errors.Is(err, zk.ErrConnectionClosed)
 }
 
 func eachOther(t *testing.T, test func(*testing.T, *stage, *peer)) {
