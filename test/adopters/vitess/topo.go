@@ -211,20 +211,3 @@ func (s *Server) Watch(ctx context.Context, file string) (*topo.WatchData, <-cha
 	}
 	return first, values, nil
 }
-
-// GetVersion is not implemented: ZooKeeper keeps no old versions.
-func (s *Server) GetVersion(context.Context, string, int64) ([]byte, error) {
-	return nil, topo.NewError(topo.NoImplementation, "GetVersion")
-}
-
-// List is not implemented, as in zk2topo.
-func (s *Server) List(context.Context, string) ([]topo.KVInfo, error) {
-	return nil, topo.NewError(topo.NoImplementation, "List")
-}
-
-// WatchRecursive is not implemented, as in zk2topo.
-func (s *Server) WatchRecursive(
-	context.Context, string,
-) ([]*topo.WatchDataRecursive, <-chan *topo.WatchDataRecursive, error) {
-	return nil, nil, topo.NewError(topo.NoImplementation, "WatchRecursive")
-}

@@ -14,8 +14,7 @@ import (
 
 func init() { topo.RegisterFactory("incumbent", Factory{}) }
 
-// Vitess' suite, with an address of observers, as zk2topo runs it. Its test of List is left out: without a List, which
-// zk2topo does not have either, it skips all that comes after it.
+// Vitess' suite, with an address of observers, as zk2topo runs it, and with the tests of what zk2topo lacks.
 func TestSuite(t *testing.T) {
 	rolling.OnBoth(t, func(t *testing.T, addr string) {
 		n := 0
@@ -31,7 +30,55 @@ func TestSuite(t *testing.T) {
 				t.Fatal(err)
 			}
 			return ts
-		}, []string{"checkList"})
+		}, nil)
+	})
+}
+
+// Of a file the present version can be read, and no other. List has files alone, also beside a lock that is held.
+func TestVersionsAndLists(t *testing.T) {
+	rolling.OnBoth(t, func(t *testing.T, addr string) {
+		s, err := New(addr, "/versions")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		ctx := t.Context()
+		for _, contents := range []string{"old", "new"} {
+			if _, err := s.Update(ctx, "keyspaces/commerce/Keyspace", []byte(contents), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := s.Create(ctx, "keyspaces/commerce/shards/0/Shard", nil); err != nil {
+			t.Fatal(err)
+		}
+		for v, want := range []string{"", "new", ""} {
+			got, err := s.GetVersion(ctx, "keyspaces/commerce/Keyspace", int64(v))
+			if string(got) != want || topo.IsErrType(err, topo.NoNode) != (want == "") {
+				t.Errorf("version %d is %q, %v", v, got, err)
+			}
+		}
+		lists := func() {
+			t.Helper()
+			for prefix, want := range map[string]int{"/": 2, "keyspaces/comm": 2, "keyspaces/commerce/K": 1, "none": 0} {
+				files, err := s.List(ctx, prefix)
+				if len(files) != want || topo.IsErrType(err, topo.NoNode) != (want == 0) {
+					t.Errorf("%s has %v, %v, want %d files", prefix, files, err, want)
+				}
+			}
+		}
+		lock, err := s.Lock(ctx, "keyspaces/commerce", "me")
+		if err != nil {
+			t.Fatal(err)
+		}
+		lists()
+		if err := lock.Unlock(ctx); err != nil {
+			t.Fatal(err)
+		}
+		lists()
+		if _, err := s.client.Create(s.path("keyspaces/commerce", locks), nil).Do(ctx); err != nil { // of one that comes
+			t.Fatal(err)
+		}
+		lists()
 	})
 }
 
