@@ -17,6 +17,25 @@ type jobView struct {
 	readAt  int64          // when the nodes that a watch may have missed were read last
 }
 
+// doubtedWrite says whether the last write was carried out.
+type doubtedWrite struct {
+	doubt  bool // that has to be read
+	synced bool // that read is behind a sync
+}
+
+// askFor sends the reads that are needed, unless some are pending. What a doubted write has left is certain to show
+// only behind a sync.
+func (d *doubtedWrite) askFor(needs func() []jobLook, view *jobView, path string, out *engine.Outbox) {
+	if view.pendingReads() {
+		return
+	}
+	if d.doubt && !d.synced {
+		d.synced = true
+		out.With(engine.Unawaited).Sync(path)
+	}
+	view.ask(needs(), out)
+}
+
 // viewWindow is how many reads are pending at most.
 const viewWindow = 100
 

@@ -27,16 +27,7 @@ func (w *jobWorker) settle(ev events.Event, out *engine.Outbox) {
 }
 
 // look sends the reads that are needed. A write whose outcome is unknown is certain to show only behind a sync.
-func (w *jobWorker) look(ev events.Event, out *engine.Outbox) {
-	if w.view.pendingReads() {
-		return
-	}
-	if w.doubt && !w.synced {
-		w.synced = true
-		out.With(engine.Unawaited).Sync(w.job)
-	}
-	w.view.ask(w.needs(), out)
-}
+func (w *jobWorker) look(ev events.Event, out *engine.Outbox) { w.askFor(w.needs, &w.view, w.job, out) }
 
 // note notes what was read.
 func (w *jobWorker) note(ev events.Event, out *engine.Outbox) {

@@ -7,6 +7,8 @@ import (
 
 // jobRun is how far an instance has come with a run of its items.
 type jobRun struct {
+	doubtedWrite // of marked, taken and the own node
+
 	due       bool  // a trigger has come, and its run has not begun
 	misfired  int   // how many of the items that run have been written to have misfired
 	again     bool  // a trigger came while a run was due or went on, or a run was cut short: a misfire
@@ -20,8 +22,6 @@ type jobRun struct {
 	scanned   bool  // the marks of earlier sessions are known
 	sought    bool  // and what was taken over in one
 	orphans   []int // the items that were, and have to be offered again
-	doubt     bool  // what this session has of marked, taken and the own node has to be read
-	synced    bool  // that read is behind a sync
 	write     jobWrite
 	deletes   int // that are pending
 	unsent    int // marks that are deleted after those that are pending

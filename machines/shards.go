@@ -26,6 +26,7 @@ type shards struct {
 	sublatch // in the line of those that may write the assignment
 	health
 	shardPlanner
+	doubtedWrite
 	latchFailed bool // what the handle shows is the latch's failure
 
 	seed         string
@@ -46,8 +47,6 @@ type shards struct {
 	mustWait bool   // the next one has to wait: several were deleted, each soon after it was created
 
 	write   shardWrite
-	doubt   bool // whether the last write was carried out has to be read
-	synced  bool
 	outruns int // writes in a row that came too late
 	late    int // confirmations in a row that came too late
 	held    []heldShard

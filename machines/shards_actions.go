@@ -57,16 +57,7 @@ func (w *shards) leavers() (nodes []string) {
 }
 
 // look sends the reads that are needed. A write whose outcome is unknown is certain to show only behind a sync.
-func (w *shards) look(ev events.Event, out *engine.Outbox) {
-	if w.view.pendingReads() {
-		return
-	}
-	if w.doubt && !w.synced {
-		w.synced = true
-		out.With(engine.Unawaited).Sync(w.path)
-	}
-	w.view.ask(w.needs(), out)
-}
+func (w *shards) look(ev events.Event, out *engine.Outbox) { w.askFor(w.needs, &w.view, w.path, out) }
 
 // note notes what was read.
 func (w *shards) note(ev events.Event, out *engine.Outbox) {
