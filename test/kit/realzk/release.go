@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/incumbent-go/incumbent/test/kit/selection"
+	"github.com/incumbent-go/incumbent/zkio"
 )
 
 // Release is a release of ZooKeeper whose servers tests start.
@@ -146,13 +147,7 @@ var needed = []string{
 func home() string { return os.Getenv("ZOOKEEPER_HOME") }
 
 // Version is the number of a release: 3.8.6 is {3, 8, 6}.
-type Version [3]int
-
-// String returns the number with its dots.
-func (v Version) String() string { return fmt.Sprintf("%d.%d.%d", v[0], v[1], v[2]) }
-
-// Before reports whether a release is older than another.
-func (v Version) Before(other Version) bool { return slices.Compare(v[:], other[:]) < 0 }
+type Version = zkio.Release
 
 // At logs which release the server at an address says it is, and returns it. The test fails if that is not the one it
 // should be.
@@ -173,7 +168,7 @@ func (r Release) At(t testing.TB, addr string) Version {
 // confirmed returns the release that an answer to srvr names.
 func (r Release) confirmed(answer string) (v Version, err error) {
 	_, after, _ := strings.Cut(answer, "version: ")
-	if n, _ := fmt.Sscanf(after, "%d.%d.%d-", &v[0], &v[1], &v[2]); n < len(v) {
+	if v = zkio.ParseRelease(after); !v.Known() {
 		return v, fmt.Errorf("the server does not say its release:\n%s", answer)
 	}
 	want := string(r)
