@@ -40,16 +40,7 @@ func playBookKeeper(s *stage) {
 		s.elected(c, place{})
 		return work(2000)
 	})
-	s.mayEnd = true // a bookie whose auto-recovery has lost its session does
-	for range 2 {
-		var expired *process
-		s.changes(expiry, contest{c.look, func(place, place) string { return s.revived(expired) + ", " + work(1000) }},
-			func(before place) {
-				expired = s.owner(before)
-				expired.expire(before.session)
-			})
-	}
-	s.mayEnd = false
+	s.endingExpiries(2, c) // a bookie whose auto-recovery has lost its session does
 	s.cuts(3, c)
 	s.outage(c)
 	c.settle = func(place, place) string {

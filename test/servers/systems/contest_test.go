@@ -138,6 +138,23 @@ func (s *stage) expiries(times int, c contest) {
 	}
 }
 
+// endingExpiries is expiries of a system in which a process that has lost its session ends by itself.
+func (s *stage) endingExpiries(times int, c contest) {
+	s.t.Helper()
+	s.mayEnd = true
+	for range times {
+		var expired *process
+		revived := contest{c.look, func(before, now place) string {
+			return s.revived(expired) + ", " + c.settle(before, now)
+		}}
+		s.changes(expiry, revived, func(before place) {
+			expired = s.owner(before)
+			expired.expire(before.session)
+		})
+	}
+	s.mayEnd = false
+}
+
 // cuts cuts all connections a number of times. Sessions go on.
 func (s *stage) cuts(times int, c contest) {
 	s.t.Helper()

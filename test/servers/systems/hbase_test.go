@@ -43,16 +43,7 @@ func playHBase(s *stage) {
 		s.elected(c, place{})
 		return work(5000)
 	})
-	s.mayEnd = true // a master that has lost its session does
-	for range 2 {
-		var expired *process
-		s.changes(expiry, contest{c.look, func(place, place) string { return s.revived(expired) + ", " + work(1000) }},
-			func(before place) {
-				expired = s.owner(before)
-				expired.expire(before.session)
-			})
-	}
-	s.mayEnd = false
+	s.endingExpiries(2, c) // a master that has lost its session does
 	s.cuts(3, c)
 	s.outage(c)
 	s.kills(c, func(p *process) string {
