@@ -200,8 +200,7 @@ func baseOf(address string) string {
 
 // FollowLeader follows the line at path until Close, or the end of the client. Address returns the URL of a
 // participant, scheme, host and port (the path is the request's), "" for none: from a list by its ID, which is foreign.
-// It must be quick. The prefixes are those of
-// Client.Watch. The error says what is wrong with the path.
+// It must be quick. The prefixes are those of Client.Watch. The error says what is wrong with the path.
 func FollowLeader(c *incumbent.Client, path string, address func(incumbent.Participant) string,
 	prefixes ...string) (*LeaderFollower, error) {
 	return follow(c, path, prefixes, func(leader incumbent.Leader) string { return address(leader.First) })
