@@ -39,7 +39,11 @@ func run(ctx context.Context, servers, addr string) error {
 	server := grpc.NewServer(guard.ServerOptions()...)
 	register(server, guard)
 	defer server.Stop()
-	go func() { log.Print("serving no longer: ", server.Serve(listener)) }()
+	go func() {
+		if err := server.Serve(listener); err != nil { // nil: it was stopped
+			log.Print("serving no longer: ", err)
+		}
+	}()
 	client, err := incumbent.Open(ctx, incumbent.Config{Servers: servers})
 	if err != nil {
 		return err
