@@ -34,7 +34,7 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-// Of a file the present version can be read, and no other. List has files alone, also beside a lock that is held.
+// Of a file the present version can be read, and no other. List has files alone, also while a lock is held.
 func TestVersionsAndLists(t *testing.T) {
 	rolling.OnBoth(t, func(t *testing.T, addr string) {
 		s, err := New(addr, "/versions")
