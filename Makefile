@@ -144,6 +144,10 @@ herd: ## what it costs when all candidates watch the leader, beside watching the
 queues: ## items a second through queues, beside Curator's and kazoo's on one real server: the table of bench/queues.md; needs make deps
 	$(GO) test -count=1 -timeout 30m -v ./test/servers/interop -run TestQueuesSideBySide -args -full
 
+.PHONY: shards
+shards: ## 1,000 shards on ten members, beside a latch for each and kazoo's SetPartitioner: the table of bench/shards.md; needs make deps
+	$(GO) test -count=1 -timeout 30m -v ./test/servers/interop -run TestShardsSideBySide -args -full
+
 .PHONY: foreign
 foreign: ## the tests of kazoo, go-zookeeper, Curator and a Rust client against zkmem and a real server: the tables of docs/proofs.md; needs make deps, cargo
 	@bash scripts/fetch foreign

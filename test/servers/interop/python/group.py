@@ -19,6 +19,7 @@ parties = {}
 semaphores = {}
 locks = {}
 caches = {}
+departing = {}
 
 
 def say(*words):
@@ -52,6 +53,12 @@ def obey(client, words):
         say("divided", name, str(partitioner.acquired).lower(), *sorted(partitioner))
         partitioner.finish()
         return
+    elif verb == "partition":  # says what it owns at each change, until it departs
+        partition(client, name, words[2], int(words[3]), int(words[4]))
+        return
+    elif verb == "depart":
+        departing[name].set()
+        return
     elif verb == "pop":  # what kazoo's Queue takes
         say("popped", name, repr(client.Queue(words[2]).get()))
         return
@@ -83,6 +90,28 @@ def obey(client, words):
     elif verb == "give":
         semaphores.pop(name).release()
     say("done", verb, name)
+
+
+def partition(client, name, path, items, boundary):
+    """Works on its part of so many items as kazoo's documentation shows, until depart."""
+    end = departing[name] = threading.Event()
+    changed = client.handler.event_object()
+    part = client.SetPartitioner(path, set=[str(i) for i in range(items)], identifier=name, time_boundary=boundary,
+                                 state_change_event=changed)
+    while not end.is_set() and not part.failed:
+        changed.clear()
+        if part.acquired:
+            say("owns", name, *part)
+        elif part.release:
+            say("owns", name)
+            part.release_set()
+            continue
+        while not (changed.wait(0.05) or end.is_set()):
+            pass
+    say("owns", name)
+    if not part.failed:
+        part.finish()
+    say("departed", name)
 
 
 def race(client, path, locked, items, size, one):
