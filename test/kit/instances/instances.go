@@ -141,12 +141,18 @@ func (i *Instance) Kill() {
 	<-i.ended
 }
 
+// Signal sends a signal to the process.
+func (i *Instance) Signal(t *testing.T, signal os.Signal) {
+	t.Helper()
+	if err := i.cmd.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Stop sends SIGTERM to the process, and wants it to end with the exit code 0.
 func (i *Instance) Stop(t *testing.T) {
 	t.Helper()
-	if err := i.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	i.Signal(t, syscall.SIGTERM)
 	select {
 	case <-i.ended:
 	case <-time.After(within):
