@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// fetched runs scripts/fetch in a copy of its own, with a Maven that writes jar for each artifact.
-func fetched(t *testing.T, list, jar string) (dir, said string, err error) {
+// fetched runs scripts/fetch in a copy of its own, with a Maven that writes what is given for each artifact.
+func fetched(t *testing.T, list, content string) (dir, said string, err error) {
 	t.Helper()
 	dir = t.TempDir()
 	script, err := os.ReadFile("../../scripts/fetch")
@@ -20,10 +20,10 @@ func fetched(t *testing.T, list, jar string) (dir, said string, err error) {
 	}
 	maven := `#!/bin/sh
 for a in "$@"; do case $a in *.xml) pom=$a ;; esac; done
-sed -n -e 's|.*<artifactId>\(.*\)</artifactId><version>\(.*\)</version></artifactItem>|\1-\2|p' \
-	-e 's|.*<artifactId>\(.*\)</artifactId><version>\(.*\)</version><classifier>\(.*\)</class.*|\1-\2-\3|p' "$pom" |
+one='.*<type>\(.*\)</type>.*<artifactId>\(.*\)</artifactId><version>\(.*\)</version>'
+sed -n -e "s|$one</artifactItem>|\2-\3.\1|p" -e "s|$one<classifier>\(.*\)</class.*|\2-\3-\4.\1|p" "$pom" |
 while read -r name; do
-	printf '%s' '` + jar + `' >"${pom%/*}/$name.jar"
+	printf '%s' '` + content + `' >"${pom%/*}/$name"
 done
 `
 	for name, text := range map[string]string{"scripts/fetch": string(script), "list": list, "bin/mvn": maven} {
@@ -42,11 +42,12 @@ done
 	return dir, string(out), err
 }
 
-// A jar comes by its checksum, for its target only; a wrong one is an error and is not kept.
+// A jar or zip comes by its checksum, for its target only; a wrong one is an error and is not kept.
 func TestDownloadsHaveTheirChecksum(t *testing.T) {
 	sum := fmt.Sprintf("%x", sha256.Sum256([]byte("jar")))
 	line := "ci\tjar\torg.example:thing\t1.2\t" + sum + "\nother\tjar\torg.example:thing\t9\t" + sum + "\n"
 	line += "ci\tjar\torg.example:thing:tests\t1.3\t" + sum + "\n"
+	line += "ci\tzip\torg.example:all:source-release\t1.3\t" + sum + "\n"
 	dir, said, err := fetched(t, "# a comment\n\n"+line, "jar")
 	if err != nil {
 		t.Fatalf("%v\n%s", err, said)
@@ -55,12 +56,16 @@ func TestDownloadsHaveTheirChecksum(t *testing.T) {
 	if len(jars) != 2 || filepath.Base(jars[0]) != "thing-1.2.jar" || filepath.Base(jars[1]) != "thing-1.3-tests.jar" {
 		t.Errorf("fetched %q", jars)
 	}
+	zips, _ := filepath.Glob(filepath.Join(dir, ".cache", "zips", "*"))
+	if len(zips) != 1 || filepath.Base(zips[0]) != "all-1.3-source-release.zip" {
+		t.Errorf("fetched %q", zips)
+	}
 	dir, said, err = fetched(t, line, "another jar")
 	if err == nil || !strings.Contains(said, "want "+sum) {
 		t.Errorf("a wrong checksum: %v\n%s", err, said)
 	}
-	if jars, _ := filepath.Glob(filepath.Join(dir, ".cache", "jars", "*")); len(jars) > 0 {
-		t.Errorf("it stays: %q", jars)
+	if kept, _ := filepath.Glob(filepath.Join(dir, ".cache", "*", "*")); len(kept) > 0 {
+		t.Errorf("it stays: %q", kept)
 	}
 }
 
