@@ -43,20 +43,37 @@ type java struct {
 	real, zkmem string // class paths
 }
 
-// curator is the suite of Curator. Its harness is a jar, which starts servers in its own process. On zkmem a class
-// stands before the one that does, and has the hub serve.
+// curator is the suite of Curator.
 func curator(t *testing.T) suite {
 	t.Helper()
 	found := peers.FindCurator(t)
 	found.Jars = append(found.Jars, peers.Jars(t, "Curator's own tests", testJars...)...)
+	return newJava(t, found).suite(func(t *testing.T) []string { return classesOf(t, withTests) })
+}
+
+// newJava returns class paths that begin with the folders given. Curator's harness is a jar, which starts servers in
+// its own process. On zkmem a class stands before the one that does, and has the hub serve.
+func newJava(t *testing.T, found peers.Curator, before ...string) java {
+	t.Helper()
 	classes := t.TempDir()
 	source := filepath.Join("testdata", "java", "ZooKeeperServerEmbeddedAdapter.java")
-	said, err := exec.Command("javac", "-J-Xmx128m", "-cp", found.ClassPath(), "-d", classes, source).CombinedOutput()
+	compile(t, found.ClassPath(), classes, source)
+	// What Curator's newest ZooKeeper needs to serve, of what is on the machine for another release.
+	return java{found.ClassPath(before...) + ":" + realzk.ClassPath(), found.ClassPath(append(before, classes)...)}
+}
+
+// compile compiles sources of Java into a folder.
+func compile(t *testing.T, classPath, into string, sources ...string) {
+	t.Helper()
+	said, err := exec.Command("javac", append([]string{"-J-Xmx256m", "-nowarn", "-cp", classPath, "-d", into},
+		sources...)...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("javac: %v\n%s", err, said)
 	}
-	// What Curator's newest ZooKeeper needs to serve, of what is on the machine for another release.
-	j := java{found.ClassPath() + ":" + realzk.ClassPath(), found.ClassPath(classes)}
+}
+
+// suite returns the suite that runs the tests named, or those of all classes.
+func (j java) suite(classes func(*testing.T) []string) suite {
 	return func(t *testing.T, s servers, bound time.Duration, tests []string) results {
 		t.Helper()
 		if len(tests) > 0 {
@@ -71,7 +88,7 @@ func curator(t *testing.T) suite {
 			}
 			return all
 		}
-		return j.whole(t, s, bound, classesOf(t, withTests))
+		return j.whole(t, s, bound, classes(t))
 	}
 }
 

@@ -30,6 +30,8 @@ var suites = []struct {
 	{"kazoo", kazoo, 3},
 	{"go-zookeeper", goZooKeeper, 2},
 	{"curator", curator, 3},
+	{"curator-x-async", fromSources("curator-x-async"), 0},
+	{"curator-x-discovery", fromSources("curator-x-discovery"), 0},
 	{"zookeeper-client", rust, 0},
 }
 
