@@ -28,8 +28,8 @@ const shardMemberLabel = "member-"
 // shardMemberName returns the name of a member's node.
 func shardMemberName(guid string) string { return shardMemberLabel + guid }
 
-// isShardMember reports whether a member's node can have a name.
-func isShardMember(name string) bool {
+// IsShardMember reports whether a member's node can have a name.
+func IsShardMember(name string) bool {
 	return strings.HasPrefix(name, shardMemberLabel) && len(name) == len(shardMemberLabel)+guidLength
 }
 
@@ -132,6 +132,9 @@ func ParseShardPlan(data []byte) (p ShardPlan, err error) {
 	}
 	return p, err
 }
+
+// Assigned returns the name of the node that each shard is assigned to; "": to nobody.
+func (p ShardPlan) Assigned() []string { return byShard(p.Owners, p.Shards) }
 
 // byShard returns the first key of each shard.
 func byShard(sets map[string]ShardSet, shards int) []string {

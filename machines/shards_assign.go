@@ -46,7 +46,7 @@ func (w *shards) beginWriting(ev events.Event, out *engine.Outbox) {
 // listed returns the members' nodes, sorted.
 func (w *shards) listed() []string {
 	names := slices.DeleteFunc(slices.Clone(w.view.at(ShardMembers(w.path), jobNames).names), func(name string) bool {
-		return !isShardMember(name)
+		return !IsShardMember(name)
 	})
 	slices.Sort(names)
 	return names

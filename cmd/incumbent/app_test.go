@@ -26,6 +26,8 @@ func TestBadCommandLines(t *testing.T) {
 		"--json":                             "unknown flag: --json",
 		"--bogus":                            "unknown flag: --bogus: see incumbent --help",
 		"status":                             "status needs a PATH, as in: incumbent status /jobs/nightly",
+		"shards":                             "shards needs a PATH, as in: incumbent shards /jobs/partitions",
+		"shards /a/":                         "ends with a slash: want /a",
 		"status x":                           "does not begin with a slash: want /x",
 		"status /a/":                         "ends with a slash: want /a",
 		"status /a b":                        `does not know what to do with "b"`,

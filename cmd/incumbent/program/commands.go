@@ -37,8 +37,8 @@ func (a *app) root() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(cli.FlagError)
 	root.SetHelpCommand(helpOf(root))
-	root.AddCommand(a.elect(), a.lock(), a.status(), a.doctor(), a.watch(), a.resign(), a.replay(), a.why(),
-		a.servePages(), a.playWorlds(), a.chart(), a.zk(), a.guard())
+	root.AddCommand(a.elect(), a.lock(), a.status(), a.shards(), a.doctor(), a.watch(), a.resign(), a.replay(),
+		a.why(), a.servePages(), a.playWorlds(), a.chart(), a.zk(), a.guard())
 	return root
 }
 

@@ -34,7 +34,8 @@ owner is shown, and how long it has had the node: no line says who waits for it.
 
 If PATH is the node of an ElasticJob job, who leads it is shown, and each item with the
 instance that has it: whether it runs, is disabled, has misfired, or is taken over. So are
-disabled servers, and whether the items have to be dealt.
+disabled servers, and whether the items have to be dealt. Of a group of Shards:
+see incumbent shards.
 
 IN LINE says how long ago the node was created, by the clocks of the ensemble and of this
 host. If the servers answer to "cons" (4lw.commands.whitelist), it is said
@@ -82,7 +83,7 @@ func (a *app) showStatus(ctx context.Context, client *incumbent.Client, dir stri
 		case job != nil:
 			job.show(a, dir)
 			return nil
-		case !a.JSON && a.showSemaphore(ctx, client, dir):
+		case !a.JSON && (a.showSemaphore(ctx, client, dir) || a.hintShards(ctx, client, dir)):
 			return nil
 		}
 	}
@@ -280,6 +281,17 @@ func (a *app) showSemaphore(ctx context.Context, client *incumbent.Client, dir s
 	held := cli.Plural(len(permits.Participants), "permit")
 	a.Out.Line("%s: a semaphore, %s held: see incumbent status %s", events.Foreign(dir, events.MaxText), held,
 		events.Foreign(below, events.MaxText))
+	return true
+}
+
+// hintShards prints how to see a group of Shards. It reports whether the directory is one.
+func (a *app) hintShards(ctx context.Context, client *incumbent.Client, dir string) bool {
+	g, err := readShards(ctx, client, dir)
+	if err != nil || len(g.members) == 0 && (!g.written || g.trouble != nil) {
+		return false
+	}
+	a.Out.Line("%s: a group of Shards, %s: see incumbent shards %s", events.Foreign(dir, events.MaxText),
+		cli.Plural(len(g.members), "member"), events.Foreign(dir, events.MaxText))
 	return true
 }
 
