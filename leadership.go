@@ -245,3 +245,35 @@ func (l *Leadership) recordWrite(sent, zxid int64, err error) {
 	}
 	l.client.recorder.Note(events.Note{Write: &w}, 150+len(w.Path))
 }
+
+// Shard is one shard while this member owns it.
+type Shard struct {
+	ID   int // from 0
+	held *Leadership
+}
+
+// Context returns a context that ends when the shard may be another member's. See Leadership.Context.
+func (s *Shard) Context() context.Context { return s.held.Context() }
+
+// Token returns a number that grows from owner to owner of this shard: pass it to every store that the work writes
+// to. See Leadership.Token.
+func (s *Shard) Token() int64 { return s.held.Token() }
+
+// Check returns nil while the shard may be believed to be this member's. It sends nothing. See Leadership.Check.
+func (s *Shard) Check() error { return s.held.Check() }
+
+// ValidUntil returns the instant until which the shard may be believed to be this member's without another
+// confirmation from the ensemble. See Leadership.ValidUntil.
+func (s *Shard) ValidUntil() time.Time { return s.held.ValidUntil() }
+
+// AloneUntil returns the instant before which no other member can own the shard, unless this member's node is
+// deleted. See Leadership.AloneUntil.
+func (s *Shard) AloneUntil() time.Time { return s.held.AloneUntil() }
+
+// Term returns the member's node, the token and the session.
+func (s *Shard) Term() Term { return s.held.Term() }
+
+// Write commits all operations, or none, only if this member's node still exists. See Leadership.Write for its errors.
+func (s *Shard) Write(ctx context.Context, ops ...Op) ([]OpResult, error) {
+	return s.held.Write(ctx, ops...)
+}

@@ -8,6 +8,7 @@ import (
 	"runtime/pprof"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -23,7 +24,7 @@ import (
 // ShardsOptions are the options of Shards. The zero value is good.
 type ShardsOptions struct {
 	// LatchOptions has what a member shares with a latch. ID should be the same after a restart: shards that left this
-	// member go back to it. An unhealthy member gets no shards, and those that it has go to others. Advertise and
+	// member go back to it. No other member may have it: of two, the newer one gets all shards. An unhealthy member gets no shards, and those that it has go to others. Advertise and
 	// TokenFloor are not taken.
 	LatchOptions
 	// Weight says how many shards this member gets, compared with the others. Zero is 1.
@@ -35,6 +36,9 @@ type ShardsOptions struct {
 	// assignment, so all should have the same.
 	Settle time.Duration
 }
+
+// shardsMade counts the members of this process that were given no ID.
+var shardsMade atomic.Int64
 
 // Shards is one member of a group that deals n shards, numbered from 0, out among its members. Each shard has at most
 // one owner by the clock. It moves only after the work on it has returned.
@@ -56,38 +60,6 @@ type Shards struct {
 	present *shardsRun // nil: Run does not run
 }
 
-// Shard is one shard while this member owns it.
-type Shard struct {
-	ID   int // from 0
-	held *Leadership
-}
-
-// Context returns a context that ends when the shard may be another member's. See Leadership.Context.
-func (s *Shard) Context() context.Context { return s.held.Context() }
-
-// Token returns a number that grows from owner to owner of this shard: pass it to every store that the work writes
-// to. See Leadership.Token.
-func (s *Shard) Token() int64 { return s.held.Token() }
-
-// Check returns nil while the shard may be believed to be this member's. It sends nothing. See Leadership.Check.
-func (s *Shard) Check() error { return s.held.Check() }
-
-// ValidUntil returns the instant until which the shard may be believed to be this member's without another
-// confirmation from the ensemble. See Leadership.ValidUntil.
-func (s *Shard) ValidUntil() time.Time { return s.held.ValidUntil() }
-
-// AloneUntil returns the instant before which no other member can own the shard, unless this member's node is
-// deleted. See Leadership.AloneUntil.
-func (s *Shard) AloneUntil() time.Time { return s.held.AloneUntil() }
-
-// Term returns the member's node, the token and the session.
-func (s *Shard) Term() Term { return s.held.Term() }
-
-// Write commits all operations, or none, only if this member's node still exists. See Leadership.Write for its errors.
-func (s *Shard) Write(ctx context.Context, ops ...Op) ([]OpResult, error) {
-	return s.held.Write(ctx, ops...)
-}
-
 // Shards returns a member of the group at path, for n shards, from 1 to 4096. It does nothing before Run. One client
 // has one member of a group. The error says what is wrong with the path or an option, or is ErrClosed.
 func (c *Client) Shards(path string, n int, options ShardsOptions) (*Shards, error) {
@@ -106,7 +78,11 @@ func (c *Client) Shards(path string, n int, options ShardsOptions) (*Shards, err
 	case c.isClosing():
 		return nil, asCallError("shards", path, errClientClosed)
 	}
-	options.ID = c.idOr(options.LatchOptions)
+	if options.ID == "" && !options.NoID {
+		if options.ID = c.idOr(options.LatchOptions); options.ID != "" {
+			options.ID += fmt.Sprintf("/%d", shardsMade.Add(1))
+		}
+	}
 	return &Shards{client: c, path: path, shards: n, options: options}, nil
 }
 
@@ -169,7 +145,10 @@ func (s *Shards) begin(ctx context.Context, f func(*Shard) error) (*shardsRun, e
 	open := s.options.open(s.path, s.client.config)
 	open.Data = nil
 	delete(open.Options, "tokenFloor")
-	open.Options["shards"], open.Options["instance"] = strconv.Itoa(s.shards), s.options.ID
+	open.Options["shards"] = strconv.Itoa(s.shards)
+	if s.options.ID != "" {
+		open.Options["instance"] = s.options.ID
+	}
 	open.Options["weight"] = strconv.Itoa(max(s.options.Weight, 1))
 	if s.options.MaxOwned > 0 {
 		open.Options["maxOwned"] = strconv.Itoa(s.options.MaxOwned)

@@ -92,7 +92,7 @@ func newShards(open events.Event) (*shards, error) {
 		rideOut: o.flag("rideOut"), held: make([]heldShard, n),
 		health:       health{mostFailures: o.integer("healthFailures", defaultHealthFailures)},
 		shardPlanner: shardPlanner{settle: o.duration("settle", 0)},
-		me: ShardMember{ID: o.text("instance", ""), Weight: o.integer("weight", 1),
+		me: ShardMember{ID: o.text("instance", guid(open.Seed, 0)), Weight: o.integer("weight", 1),
 			MaxOwned: o.integer("maxOwned", n)},
 	}
 	w.resume, w.oneFlight = o.flag("resume"), o.flag("oneFlight")
