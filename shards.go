@@ -24,8 +24,8 @@ import (
 // ShardsOptions are the options of Shards. The zero value is good.
 type ShardsOptions struct {
 	// LatchOptions has what a member shares with a latch. ID should be the same after a restart: shards that left this
-	// member go back to it. No other member may have it: of two, the newer one gets all shards. An unhealthy member gets no shards, and those that it has go to others. Advertise and
-	// TokenFloor are not taken.
+	// member go back to it. No other member may have it: of two, the newer one gets all shards. An unhealthy member
+	// gets no shards, and those that it has go to others. Advertise and TokenFloor are not taken.
 	LatchOptions
 	// Weight says how many shards this member gets, compared with the others. Zero is 1.
 	Weight int
