@@ -41,6 +41,7 @@ func (w *world) calm() {
 	w.compare()
 	w.granted()
 	w.worked()
+	w.shared()
 	for _, c := range w.clients {
 		c.breakNow()
 	}

@@ -47,6 +47,9 @@ func (w *world) look() {
 		w.alone(w.workers(item))
 	}
 	w.alone(w.elected())
+	for shard := range shardCount {
+		w.alone(w.sharers(shard))
+	}
 }
 
 // elected returns those who believe that they lead by the node of the election.
@@ -91,6 +94,7 @@ func (w *world) nodeGone(l *life) {
 	}
 	if l.ended && !l.byOthers && !w.seen.closed(l.owner) {
 		w.promisedAlone(l)
+		w.sharedAlone(l)
 	}
 }
 

@@ -28,29 +28,32 @@ type client struct {
 	queue   *incumbent.Queue[string]
 	job     *incumbent.Job
 	elector *incumbent.NodeElection
+	group   *incumbent.Shards
 	log     buffer
 
 	stop  context.CancelFunc // ends the users
 	users sync.WaitGroup
 
-	mu       sync.Mutex
-	dials    int
-	link     *link // the newest
-	seeds    uint64
-	held     time.Time             // until when its loop stands still
-	term     *incumbent.Term       // of its listener's last call; nil: it does not lead
-	lead     *incumbent.Leadership // the last that it got
-	hold     *incumbent.Hold
-	one      incumbent.NodeChange // what its feeds have shown
-	children incumbent.ChildrenChange
-	added    int // additions that succeeded,
-	maybe    int // and those of which nobody knows
-	waiting  map[*call]bool
-	items    map[int]*incumbent.Item // of the job, that run
-	itemRuns uint64
-	byNode   *incumbent.Leadership // of the election on one node; nil: it does not work under one
-	fencings uint64
-	closed   time.Time // when Close returned
+	mu        sync.Mutex
+	dials     int
+	link      *link // the newest
+	seeds     uint64
+	held      time.Time             // until when its loop stands still
+	term      *incumbent.Term       // of its listener's last call; nil: it does not lead
+	lead      *incumbent.Leadership // the last that it got
+	hold      *incumbent.Hold
+	one       incumbent.NodeChange // what its feeds have shown
+	children  incumbent.ChildrenChange
+	added     int // additions that succeeded,
+	maybe     int // and those of which nobody knows
+	waiting   map[*call]bool
+	items     map[int]*incumbent.Item // of the job, that run
+	itemRuns  uint64
+	shards    map[int]ownedShard
+	shardRuns uint64
+	byNode    *incumbent.Leadership // of the election on one node; nil: it does not work under one
+	fencings  uint64
+	closed    time.Time // when Close returned
 }
 
 // buffer is a Config.Record in memory.
@@ -92,7 +95,7 @@ func (w *world) newClient(number int) *client {
 	return &client{
 		w: w, number: number, name: "client " + string(rune('a'+number)),
 		dice:    w.dice.named("client").about(uint64(number)),
-		waiting: map[*call]bool{}, items: map[int]*incumbent.Item{},
+		waiting: map[*call]bool{}, items: map[int]*incumbent.Item{}, shards: map[int]ownedShard{},
 	}
 }
 
@@ -142,6 +145,12 @@ func (c *client) open() {
 			panic(err)
 		}
 		users = append(users, c.elects)
+	}
+	if w.plan.shards {
+		if err := c.openShards(); err != nil {
+			panic(err)
+		}
+		users = append(users, c.sharesShards)
 	}
 	for _, user := range users {
 		c.users.Go(func() { user(ctx, c.dice) })

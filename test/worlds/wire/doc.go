@@ -34,8 +34,8 @@
 // By what the library tells its users, against what the server carried out (truth.go) and what the network saw
 // (sightings.go): belief only within the life of the own node, one believer, tokens that grow, listeners in exact pairs,
 // every call returns, a write is sent at most once and carried out if it was answered, nothing crosses sessions, an item
-// is put once, an item of a job runs at one instance at a time and only the leader deals, feeds that show each change,
-// no watch of a closed machine is armed again, somebody leads.
+// is put once, an item of a job runs at one instance at a time and only the leader deals, a shard has one owner and
+// moves after its work, feeds that show each change, no watch of a closed machine is armed again, somebody leads.
 // Where clients record logs: the log replays, SentAt and Contact are true, lost replies come in order, a heartbeat waits
 // for no other request. A goroutine that is left is a deadlock of the bubble.
 //

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -25,6 +26,9 @@ func (w *world) act(a act) {
 	c := w.clients[a.client]
 	if a.kind == deletePlace || a.kind == deleteDir || a.kind == createDir {
 		_ = w.srv.Delete(activeNode)
+		if member := w.child(machines.ShardMembers(shardsPath)); member != "" {
+			_ = w.srv.Delete(member)
+		}
 	}
 	switch a.kind {
 	case deletePlace:
@@ -55,6 +59,16 @@ func (w *world) first() (path string) {
 		names := v.Children(lineDir)
 		if len(names) > 0 {
 			path = lineDir + "/" + slices.MinFunc(names, func(a, b string) int { return cmp.Compare(a[len(a)-10:], b[len(b)-10:]) })
+		}
+	})
+	return path
+}
+
+// child returns a child of a directory, "" if there is none.
+func (w *world) child(dir string) (path string) {
+	w.srv.View(func(v *zkmem.View) {
+		if names := v.Children(dir); len(names) > 0 {
+			path = dir + "/" + slices.Min(names)
 		}
 	})
 	return path

@@ -30,6 +30,7 @@ type plan struct {
 	neighbours  int  // programs without this library that share the lock
 	job         bool // the clients are instances of a job, too
 	node        bool // the clients are in an election on one node, too
+	shards      bool // the clients share shards, too
 	plain       bool // the lock's names have no GUID
 	login       bool // the server demands a login, see loggingIn
 	outages     []outage
@@ -101,6 +102,7 @@ func newPlan(seed uint64) plan {
 		old:         d.named("old").chance(250),
 		job:         seed%10 == 4 || seed%10 == 9,
 		node:        seed%10 == 0 || seed%10 == 5,
+		shards:      seed%10 == 6 || seed%10 == 8,
 		plain:       seed%10 == 2 || seed%10 == 3,
 	}
 	if seed%10 == 2 || seed%10 == 7 {

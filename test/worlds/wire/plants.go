@@ -198,4 +198,19 @@ var plants = []plant{
 		old: "	return d.isStale()\n",
 		new: "	return d.isStale() && !planted(…)\n",
 	},
+	{
+		name: "shards are claimed that another member still owns", file: "machines/shards_actions.go",
+		old: "	blocked := make([]bool, len(w.held))\n",
+		new: "	blocked := make([]bool, len(w.held))\n	if planted(…) {\n		return blocked\n	}\n",
+	},
+	{
+		name: "a shard is given up under its work", file: "machines/shards_actions.go",
+		old: "		runs := h.run == believed || h.run == ended\n",
+		new: "		runs := h.run == believed || h.run == ended && !planted(…)\n",
+	},
+	{
+		name: "members without an id have one", file: "shards.go",
+		old: "	if s.options.ID != \"\" {\n",
+		new: "	if s.options.ID != \"\" || planted(…) {\n",
+	},
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -18,7 +19,9 @@ type truth struct {
 	lives     map[int64]*life     // all, by czxid; of a multi that creates several, the last
 	created   map[string]int      // how often a path of onceDir was created
 	items     map[string]int      // how often an item was put
-	killed    map[int64]bool      // sessions that an operator ended
+	members   map[string]*life    // of shards, those that are gone, too
+	owns      map[string]machines.ShardSet
+	killed    map[int64]bool // sessions that an operator ended
 }
 
 // life is one node's.
@@ -33,7 +36,9 @@ type life struct {
 }
 
 func newTruth(w *world) *truth {
-	return &truth{w: w, committed: map[int64]time.Time{}, nodes: map[string]*life{}, lives: map[int64]*life{}, created: map[string]int{}, items: map[string]int{}, killed: map[int64]bool{}}
+	return &truth{w: w, committed: map[int64]time.Time{}, nodes: map[string]*life{}, lives: map[int64]*life{},
+		created: map[string]int{}, items: map[string]int{},
+		members: map[string]*life{}, owns: map[string]machines.ShardSet{}, killed: map[int64]bool{}}
 }
 
 // apply is called inside the server.
@@ -51,6 +56,9 @@ func (k *truth) apply(txn zkmem.Txn, r zkmem.Result) {
 			op.Zxid, op.Session = txn.Zxid, txn.Session
 			if i < len(r.Results) {
 				gone = append(gone, k.one(op, r.Results[i], r.Err == zkmem.OK, now)...)
+				if r.Err == zkmem.OK && wrong == "" {
+					wrong = k.claimed(op)
+				}
 			}
 		}
 	} else {
@@ -58,7 +66,7 @@ func (k *truth) apply(txn zkmem.Txn, r zkmem.Result) {
 	}
 	k.mu.Unlock()
 	if wrong != "" {
-		k.w.fail("only the leader deals", "%s", wrong)
+		k.w.fail("a node is written only by who may", "%s", wrong)
 	}
 	for _, l := range gone {
 		k.w.nodeGone(l)
@@ -74,6 +82,7 @@ func (k *truth) one(txn zkmem.Txn, r zkmem.Result, ok bool, now time.Time) (gone
 	case zkmem.OpCreate, zkmem.OpCreate2, zkmem.OpCreateContainer:
 		l := &life{path: txn.Path, czxid: txn.Zxid, owner: txn.Owner}
 		k.nodes[txn.Path], k.lives[txn.Zxid] = l, l
+		k.noteMember(txn, l)
 		switch {
 		case strings.HasPrefix(txn.Path, queueDir+"/"):
 			k.items[string(txn.Data)]++

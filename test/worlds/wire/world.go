@@ -45,8 +45,9 @@ type world struct {
 	broken []breach
 	failed map[string]bool
 
-	lastToken int64
-	itemsRan  map[int]bool // items of the job that have begun to run
+	lastToken   int64
+	shardTokens [shardCount]int64
+	itemsRan    map[int]bool // items of the job that have begun to run
 }
 
 // line is one line of the story. It is written out only if somebody reads it.
