@@ -60,7 +60,7 @@ type Queued struct {
 // TermBegan is the beginning of a term of leadership, or of a hold of a lock.
 type TermBegan struct {
 	Place    Place
-	Waited   time.Duration // since the own node was asked for
+	Waited   time.Duration // since the own node was asked for; of one node, since it was first looked at
 	Takeover time.Duration // since the deletion of the node ahead was seen; 0 if none was
 }
 

@@ -281,7 +281,7 @@ func (p *participant) enterLine(state string) {
 	if state == "closed" && p.Phase() != "latent" {
 		p.logClosed()
 	}
-	if state == "enrolling" {
+	if state == "enrolling" || state == "looking" && p.waits.since == 0 {
 		p.waits = waits{since: p.client.clock.Now()}
 		p.mu.Lock()
 		p.node = ""

@@ -201,6 +201,28 @@ func TestStatsOfATakeover(t *testing.T) {
 	})
 }
 
+// The takeover of one node is counted from its deletion.
+func TestStatsOfATakeoverOfOneNode(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		var o observedBy
+		first := stands(t, w.open(), incumbent.NodeElectionOptions{})
+		n := w.open(func(c *incumbent.Config) { c.Observe = o.take })
+		second := stands(t, n, incumbent.NodeElectionOptions{})
+		pass(time.Minute)
+		fine(t, first.Close(t.Context()))
+		pass(time.Minute)
+		s := n.Stats()
+		if len(s.Recipes) != 1 || s.Recipes[0].Recipe != "nodeelection" || s.Recipes[0].Takeover.Count() != 1 ||
+			!second.HasLeadership() {
+			t.Errorf("%+v %+v", s.Recipes, s.Handles)
+		}
+		began, _ := details[incumbent.TermBegan](&o)
+		if len(began) != 1 || began[0].Waited < time.Minute {
+			t.Errorf("%+v", began)
+		}
+	})
+}
+
 // A consumer's deliveries are counted by how they end, and an item that stays shows its age.
 func TestStatsOfAQueue(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
