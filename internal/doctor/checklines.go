@@ -33,6 +33,20 @@ func checkLineReadable(f *Facts) (all []Finding) {
 	return all
 }
 
+// checkOwned finds paths that are no directory of a line: a session owns the node.
+func checkOwned(f *Facts) []Finding {
+	return f.each(func(l *Line) []Finding {
+		if !(events.Stat{EphemeralOwner: l.owner}).Ephemeral() {
+			return nil
+		}
+		return []Finding{{ID: "one-node", Severity: Warning, Where: l.Path,
+			Is: fmt.Sprintf("It is an ephemeral node of the session 0x%x, as of an election on one node: it has no "+
+				"line.", uint64(l.owner)),
+			Do: "Ask incumbent status " + l.Path + " who has it, and examine its directory: --line " +
+				path.Dir(l.Path) + "."}}
+	})
+}
+
 // checkNodes finds nodes behind which nobody leads, and others that no session owns.
 func checkNodes(f *Facts) []Finding {
 	return f.each(func(l *Line) (all []Finding) {

@@ -26,6 +26,7 @@ var checks = []check{
 	{"observer-masters", checkObserverMasters},
 	{"lines", checkLineReadable},
 	{"rights", checkRights},
+	{"owned", checkOwned},
 	{"nodes", checkNodes},
 	{"numbers", checkNumbers},
 	{"size", checkSize},

@@ -35,6 +35,7 @@ type Line struct {
 	cut       bool // the connection, or the examination, ended before all was read
 	line      incumbent.Line
 	heads     []incumbent.Participant // the first of each line
+	owner     int64                   // the session that owns the path itself; 0 for a directory
 	equal     []string                // names with the number of another one
 	last      int64                   // the highest number
 	wrapped   bool                    // a number is below 0
@@ -137,6 +138,7 @@ func (l *Line) readChildren(c *session, dir string, b *jute.Decoder) error {
 	if b.Bad {
 		return errMalformed
 	}
+	l.owner = readStat(b).owner
 	l.Children, l.ListingBytes = len(names), listingBytes(names)
 	places, foreign := machines.Places(names)
 	l.Participants, l.Foreign = len(places), foreign

@@ -75,6 +75,10 @@ func TestConditionsOfALine(t *testing.T) {
 			l.create("/jobs/nightly/latch-0000000000", "a", anns, zkmem.Persistent)
 			l.place("b", 1)
 		}, []string{"unfit blocked /jobs/nightly/latch-0000000000"}},
+		{"an election on one node", func(l *lineWorld) {
+			l.create("/jobs/active", "nn1", anns, zkmem.Ephemeral)
+			l.Lines = []string{"/jobs/active"}
+		}, []string{"warning one-node /jobs/active"}},
 		{"a persistent node behind", func(l *lineWorld) {
 			l.place("b", 1)
 			l.create("/jobs/nightly/latch-0000000002", "a", anns, zkmem.Persistent)
