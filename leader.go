@@ -20,7 +20,7 @@ import (
 // Leader is who leads a path, and where it answers, as WatchLeader yields it.
 type Leader struct {
 	// Change is that of the line in the directory, or of all lines if they are vacant. It is zero if Unknown, and if
-	// several lines have a first each, which Err says: then no one participant leads the path.
+	// several lines have a first each or the path is the node of a NodeElection, which Err says.
 	Change
 	// Address is where Change.First answers, by LatchOptions.Advertise: HostPort returns what to dial. It is empty if
 	// that participant advertises nothing, if nobody is first, and where Err is set and Unconfirmed is not. It is
@@ -210,12 +210,19 @@ func (l *leaderFeed) confirmed() (Leader, bool) {
 			fault.Path(l.path), strings.Join(firsts, ", "))}
 	}
 	unanswered := false
+	read := func(path string) ([]byte, events.Stat, error) {
+		data, stat, err := l.client.io.Read(l.ctx, path)
+		unanswered = unansweredRead(err)
+		return data, stat, l.client.explain(l.ctx, "read", path, err, l.client.noReply)
+	}
 	if next.First.First {
-		next.Address, next.Err = l.client.addressOf(next.First, func(path string) ([]byte, events.Stat, error) {
-			data, stat, err := l.client.io.Read(l.ctx, path)
-			unanswered = unansweredRead(err)
-			return data, stat, l.client.explain(l.ctx, "read", path, err, l.client.noReply)
-		})
+		next.Address, next.Err = l.client.addressOf(next.First, read)
+	}
+	if next.Vacant && next.Blocker.Path == "" {
+		if _, stat, err := read(l.path); err == nil && stat.Ephemeral() {
+			next = Leader{Err: fmt.Errorf("incumbent: %s is an ephemeral node, as of an election on one node, which "+
+				"has no line: NodeElection.Holder and WatchNode show who has it", fault.Path(l.path))}
+		}
 	}
 	if unanswered || l.ctx.Err() != nil {
 		return Leader{}, false

@@ -32,3 +32,20 @@ func TestStatusOfANode(t *testing.T) {
 		t.Errorf("%v", object)
 	}
 }
+
+// At such a node watch, elect and lock say what it is, and end.
+func TestANodeHasNoLine(t *testing.T) {
+	srv := zkmem.Start(t)
+	participant(t, srv, line, "somebody")
+	op := zkmem.Op{Code: zkmem.OpCreate, Path: "/active", Data: []byte("nn1"), Mode: zkmem.Ephemeral,
+		ACL: zkmem.OpenACL()}
+	if _, err := srv.DoFor(srv.Sessions()[0].ID, op); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"watch", "/active"}, {"elect", "/active", "--", "true"},
+		{"lock", "/active", "--", "true"}} {
+		said := start(t, srv, args...).Exits(64).Err.String()
+		programtest.Contains(t, said, `/active is an ephemeral node, which "nn1" has`, "incumbent status /active",
+			"Client.NodeElection")
+	}
+}

@@ -3,6 +3,7 @@ package door_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -115,5 +116,17 @@ func TestANodeOfAnotherProgram(t *testing.T) {
 		next.Release()
 		fine(t, e.Close(t.Context()))
 		must(n.NodeElection(activeNode, incumbent.NodeElectionOptions{}))
+	})
+}
+
+// WatchLeader at the node of such an election says what is there.
+func TestTheNodeOfAnElectionHasNoLine(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		stands(t, w.open(), incumbent.NodeElectionOptions{})
+		log := logLeaders(t, w.open(), activeNode)
+		pass(bound)
+		if err := log.lastError(); err == nil || !strings.Contains(err.Error(), "/ha/active is an ephemeral node") {
+			t.Errorf("at the node: %v", err)
+		}
 	})
 }

@@ -217,6 +217,9 @@ func (e *elector) run(c *cobra.Command) error {
 	}
 	e.tellRecording()
 	e.warnOpen(cfg)
+	if err = e.noLine(e.signals.ctx, e.client, e.path, e.connectTimeout); err != nil {
+		return err
+	}
 	e.candidate, err = e.newCandidate(e)
 	if err != nil {
 		return failure(err)

@@ -67,6 +67,20 @@ func owner(ctx context.Context, client *incumbent.Client, path string) (incumben
 	return p, !p.Persistent()
 }
 
+// noLine returns why no line can be at a path: it is an ephemeral node, which has no children.
+func (a *app) noLine(ctx context.Context, client *incumbent.Client, path string, within time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	p, owned := owner(ctx, client, path)
+	if !owned {
+		return nil
+	}
+	shown := events.Foreign(path, events.MaxText)
+	return cli.Usage("%s is an ephemeral node, which %s has, as in an election on one node: it has no line; "+
+		"incumbent status %s shows who has it, and a program takes part with Client.NodeElection",
+		shown, name(p), shown)
+}
+
 // remark says what is wrong with a place; "" if nothing is.
 func (a *app) remark(p incumbent.Participant) string {
 	switch {

@@ -195,6 +195,11 @@ func (a *app) printChanges(ctx context.Context, looker *onlooker, run *leaderRun
 		case err != nil:
 			printer.printError(time.Now(), err)
 		default:
+			if change.Vacant {
+				if err := a.noLine(ctx, client, dir, time.Second); err != nil {
+					return err
+				}
+			}
 			now := time.Now()
 			if printer.print(now, change, addressOf(ctx, client, change.First)) {
 				looker.changed(now, change)
