@@ -341,6 +341,7 @@ func (r *shardsRun) disown(n int, notice events.Notify) {
 	lost := r.client.lost(t, Reason(notice.Reason), notice.Paused)
 	t.end(lost)
 	one.listeners.Send(change{t.Term, lost}, func() { one.setTerm(nil) })
+	r.client.meters.TermEnded(one.recipe(), r.path, string(lost.Reason), lost.Led)
 	r.logShard(n, t, lost)
 }
 
