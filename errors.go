@@ -63,9 +63,10 @@ var (
 	// ErrPermits: a semaphore has at least one permit, and a caller may ask for at least
 	// one and for no more than there are.
 	ErrPermits = errors.New("incumbent: no such number of permits")
-	// ErrLimitDiffers: the limit that is stored for the semaphore is not the handle's; see
-	// Semaphore.SetLimit.
-	ErrLimitDiffers = errors.New("incumbent: another limit is stored for the semaphore: give that one, or replace it by SetLimit")
+	// ErrLimitDiffers: the limit that is stored for the semaphore is not the handle's, see Semaphore.SetLimit; or the
+	// assignment of shards is for another number of them, or cannot be read.
+	ErrLimitDiffers = errors.New(
+		"incumbent: another limit, or number of shards, is stored: give that one, or replace what is stored")
 	// ErrWorkRunning: work has not returned, or a Leadership or a Hold was not released: a close whose context ends first
 	// returns it, and Err of a handle long after the end of a term. The node is not deleted before that.
 	ErrWorkRunning = errors.New("incumbent: work is still running, or its Leadership or Hold was not released")
