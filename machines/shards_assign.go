@@ -141,7 +141,8 @@ func (w *shards) nextPlan(settled bool) string {
 }
 
 // assign writes the assignment, if this member is still elected to. The first one also fails if a member has claimed
-// shards meanwhile.
+// shards meanwhile. It sets the members' nodes to what they say: so no claim that was sent before it, by an assignment
+// that somebody has deleted, can be carried out after it. The version of that may be the same.
 func (w *shards) assign(ev events.Event, out *engine.Outbox) {
 	w.begins(assigning, ev, out)
 	path, data := ShardAssignment(w.path), []byte(w.nextPlan(w.isSettled(ev)))
@@ -151,7 +152,8 @@ func (w *shards) assign(ev events.Event, out *engine.Outbox) {
 	} else {
 		for _, node := range w.listed() {
 			if v := w.view.at(w.member(node), jobData); v.exists {
-				ops = append(ops, events.Op{Verb: "check", Path: w.member(node), Version: v.version})
+				same := []byte(v.data)
+				ops = append(ops, events.Op{Verb: "set", Path: w.member(node), Data: same, Version: v.version})
 			}
 		}
 		ops = append(ops, events.Op{Verb: "create", Path: path, Mode: events.Persistent, Data: data})

@@ -30,6 +30,8 @@ type shardWorld struct {
 	tokens map[int]int64  // the last of each shard
 	calls  int            // of the function
 	wrong  []string
+	// excused: an operator deletes members' nodes, and they learn of that one after the other.
+	excused bool
 }
 
 // shardMember is a member on a client of its own, and its Run.
@@ -83,7 +85,7 @@ func (w *shardWorld) begin(m *shardMember, id string, lasts time.Duration) {
 func (w *shardWorld) enter(id string, s *incumbent.Shard) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if other, works := w.owners[s.ID]; works {
+	if other, works := w.owners[s.ID]; works && !w.excused {
 		w.wrong = append(w.wrong, fmt.Sprintf("shard %d is %s's and %s's", s.ID, other, id))
 	}
 	if s.Token() < w.tokens[s.ID] {

@@ -1,0 +1,265 @@
+package door_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"path"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/kit/repeat"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// briefly is a short time to settle.
+var briefly = incumbent.ShardsOptions{Settle: time.Second}
+
+// neverShared fails the test if the nodes of two members ever say that they own one shard.
+func (w *shardWorld) neverShared() (end func()) {
+	ctx, cancel := context.WithCancel(w.t.Context())
+	both := make(chan error, 1)
+	go func() {
+		both <- w.srv.WaitFor(ctx, func(v *zkmem.View) bool { return sharedShard(v) >= 0 })
+	}()
+	return func() {
+		cancel()
+		if err := <-both; err == nil {
+			w.t.Error("the nodes of two members had one shard")
+		}
+	}
+}
+
+// mustShare checks that all shards are owned, and that the members' shares are fair: 8 shards, 2 members.
+func (w *shardWorld) mustShare(when string) {
+	w.t.Helper()
+	if got := w.owned("a", "b"); got[0]+got[1] != 8 || min(got[0], got[1]) < 3 {
+		w.t.Errorf("%s, a and b work on %d shards", when, got)
+	}
+}
+
+// excuse says whether members' nodes are being deleted.
+func (w *shardWorld) excuse(yes bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.excused = yes
+}
+
+// deleteAll deletes a node and all under it, as an operator does: what appears meanwhile, too.
+func (w *shardWorld) deleteAll(node string) {
+	for range 100 {
+		tree := w.srv.Snapshot()
+		if !tree.Exists(node) {
+			return
+		}
+		names, _, _ := tree.Children(node)
+		for _, name := range names {
+			w.deleteAll(path.Join(node, name))
+		}
+		_ = w.srv.Delete(node) // it may have got another child
+	}
+	w.t.Errorf("%s cannot be deleted", node)
+}
+
+func (w *shardWorld) deleteAssignment() {
+	fine(w.t, w.srv.Delete(machines.ShardAssignment(shardsPath)))
+}
+
+// nodeOf returns the node of a member, by its id.
+func (w *shardWorld) nodeOf(id string) string {
+	dir, tree := machines.ShardMembers(shardsPath), w.srv.Snapshot()
+	names, _, _ := tree.Children(dir)
+	for _, name := range names {
+		data, _, _ := tree.Get(path.Join(dir, name))
+		if m, err := machines.ParseShardMember(data); err == nil && m.ID == id {
+			return path.Join(dir, name)
+		}
+	}
+	return ""
+}
+
+// An operator deletes nodes of a group: it goes on, and no shard has two owners. Nothing moves for the assignment.
+func TestAnOperatorDeletesNodesOfShards(t *testing.T) {
+	for name, one := range map[string]struct {
+		remove func(w *shardWorld)
+		moves  bool // members' nodes are among these
+	}{
+		"the assignment":          {(*shardWorld).deleteAssignment, false},
+		"the writer's node":       {func(w *shardWorld) { fine(w.t, w.srv.Delete(w.nodeOf("a"))) }, true},
+		"another member's node":   {func(w *shardWorld) { fine(w.t, w.srv.Delete(w.nodeOf("b"))) }, true},
+		"the members' directory":  {func(w *shardWorld) { w.deleteAll(machines.ShardMembers(shardsPath)) }, true},
+		"the writers' directory":  {func(w *shardWorld) { w.deleteAll(machines.ShardWriters(shardsPath)) }, false},
+		"the group":               {func(w *shardWorld) { w.deleteAll(shardsPath) }, true},
+		"all above the directory": {func(w *shardWorld) { w.deleteAll("/ns") }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			shardBubble(t, 8, func(t *testing.T, w *shardWorld) {
+				a, b := w.member("a", 0, briefly), w.member("b", 0, briefly)
+				pass(10 * time.Second)
+				w.mustShare("before")
+				end, before := w.neverShared(), w.calls
+				w.excuse(one.moves)
+				one.remove(w)
+				pass(time.Second)
+				w.excuse(false)
+				pass(20 * time.Second)
+				w.mustShare("after")
+				if !one.moves && w.calls != before {
+					t.Errorf("the functions were called %d times more", w.calls-before)
+				}
+				if !w.srv.Snapshot().Exists(machines.ShardAssignment(shardsPath)) {
+					t.Error("there is no assignment")
+				}
+				for _, m := range []*shardMember{a, b} {
+					fine(t, m.group.Err())
+				}
+				c := w.member("c", 0, briefly)
+				pass(10 * time.Second)
+				if got := w.owned("c")[0]; got < 2 {
+					t.Errorf("one who comes later works on %d shards", got)
+				}
+				end()
+				for _, m := range []*shardMember{a, b, c} {
+					m.end(t)
+				}
+			})
+		})
+	}
+}
+
+// An operator writes an assignment that is none, or one for another number of shards: all members stop, and say so.
+func TestAnOperatorWritesTheAssignment(t *testing.T) {
+	for name, text := range map[string]string{
+		"nothing":      "",
+		"no JSON":      "garbage",
+		"no shards":    "{}",
+		"fewer shards": `{"shards":3,"owners":{},"ids":{}}`,
+		"wrong set":    `{"shards":8,"owners":{"member-x":"3-1"},"ids":{}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			shardBubble(t, 8, func(t *testing.T, w *shardWorld) {
+				a, b := w.member("a", 0, briefly), w.member("b", 0, briefly)
+				pass(10 * time.Second)
+				fine(t, w.srv.Set(machines.ShardAssignment(shardsPath), []byte(text)))
+				pass(20 * time.Second)
+				w.mustOwn("after", []int{0, 0}, "a", "b")
+				for _, m := range []*shardMember{a, b} {
+					select {
+					case err := <-m.ended:
+						if !errors.Is(err, incumbent.ErrLimitDiffers) || strings.Contains(err.Error(), "semaphore") ||
+							!strings.Contains(err.Error(), machines.ShardAssignment(shardsPath)) {
+							t.Errorf("Run returns %v", err)
+						}
+					default:
+						t.Errorf("Run goes on: %s, %v", m.group.Phase(), m.group.Err())
+					}
+				}
+				w.deleteAssignment()
+				w.begin(a, "a", 0)
+				w.begin(b, "b", 0)
+				pass(10 * time.Second)
+				w.mustShare("begun again")
+				a.end(t)
+				b.end(t)
+			})
+		})
+	}
+}
+
+// An operator deletes the assignment while a member's claim is under way. The next assignment has the same version, but
+// the claim is not carried out: others have claimed these shards since.
+func TestALateClaimBeforeTheAssignmentIsDeleted(t *testing.T) {
+	shardBubble(t, 8, func(t *testing.T, w *shardWorld) {
+		var late atomic.Int64 // the session whose claim is late
+		arrives, held := make(chan struct{}), atomic.Int64{}
+		w.srv.Intercept(func(r zkmem.Request) (v zkmem.Verdict) {
+			if r.Op == zkmem.OpMulti && r.Session == late.Load() {
+				held.Add(1)
+				v.Wait = arrives
+			}
+			return v
+		})
+		end := w.neverShared()
+		long := incumbent.ShardsOptions{Settle: time.Hour}
+		writer := w.member("writer", 0, long)
+		pass(time.Second)
+		slow := w.member("slow", 0, long)
+		pass(time.Second)
+		late.Store(slow.SessionID())
+		fine(t, w.srv.Delete(w.nodeOf("writer")))
+		w.deleteAssignment()
+		pass(500 * time.Millisecond)
+		if held.Load() == 0 {
+			t.Fatal("no claim is held up")
+		}
+		heavy := w.member("heavy", 0, incumbent.ShardsOptions{Settle: time.Hour, Weight: 100})
+		pass(500 * time.Millisecond)
+		w.deleteAssignment()
+		pass(500 * time.Millisecond)
+		if n := w.owned("heavy")[0]; n == 0 {
+			t.Fatal("the heavy one has no shards")
+		}
+		late.Store(0)
+		close(arrives)
+		pass(time.Minute)
+		if all := w.owned("writer", "slow", "heavy"); all[0]+all[1]+all[2] != 8 {
+			t.Errorf("they work on %d shards", all)
+		}
+		end()
+		for _, m := range []*shardMember{writer, slow, heavy} {
+			m.end(t)
+		}
+	})
+}
+
+// An operator deletes nodes at random while members come, go and lose their connections: no two nodes ever have one
+// shard, and in the end each shard has an owner.
+func TestAnOperatorAtRandomAmongShards(t *testing.T) {
+	for seed := range uint64(10) {
+		shardBubble(t, 12, func(t *testing.T, w *shardWorld) {
+			random := rand.New(rand.NewPCG(repeat.Seed(t, 2)+seed, 45))
+			ids, all := []string{"a", "b", "c"}, map[string]*shardMember{}
+			for _, id := range ids {
+				all[id] = w.member(id, 0, briefly)
+			}
+			end := w.neverShared()
+			for range 40 {
+				m := all[ids[random.IntN(len(ids))]]
+				switch random.IntN(6) {
+				case 0:
+					w.srv.Disconnect(m.SessionID())
+				case 1:
+					w.excuse(true)
+					_ = w.srv.Delete(w.nodeOf(m.group.ID())) // there may be none
+				case 2:
+					w.excuse(true)
+					w.deleteAll(shardsPath)
+				case 3:
+					m.end(t)
+					w.begin(m, m.group.ID(), 0)
+				default:
+					_ = w.srv.Delete(machines.ShardAssignment(shardsPath)) // it may be deleted
+				}
+				pass(time.Millisecond)
+				w.excuse(false)
+				pass(time.Duration(random.IntN(3000)) * time.Millisecond)
+			}
+			pass(2 * time.Minute)
+			if got := w.owned(ids...); slices.Min(got) < 3 || got[0]+got[1]+got[2] != 12 {
+				t.Errorf("seed %d: in the end they work on %v", seed, got)
+				for id, m := range all {
+					t.Log(id, m.group.Phase(), m.group.Err(), m.group.Owned())
+				}
+			}
+			end()
+			for _, m := range all {
+				m.end(t)
+			}
+		})
+	}
+}
