@@ -123,7 +123,7 @@ var shardsChart = engine.MustCompile(engine.Chart[shards]{
 			"the assignment is being written."},
 		{Name: idle, Doc: "The own node says what it should. The work on its shards runs, if there are any."},
 		{Name: pausing, Doc: "Something failed, or the own node was deleted again and again, and the handle shows " +
-			"it. The next attempt follows after a back-off with jitter."},
+			"it; or writes came too late again and again. The next attempt follows after a back-off with jitter."},
 		{Name: suspended, Doc: "There is no connection. The own node may still exist; nothing is believed, unless " +
 			"the user chose to ride disconnects out."},
 		{Name: draining, Doc: "The member is closed, or somebody has written its node. Work has not returned yet."},
@@ -191,6 +191,8 @@ var shardsChart = engine.MustCompile(engine.Chart[shards]{
 			Do: (*shards).noteWritten},
 		{From: from{writing}, On: on(events.ReplyMulti), When: (*shards).outrun, To: deciding,
 			Do: (*shards).noteOutrun},
+		{From: from{writing}, On: on(events.ReplyMulti), When: (*shards).outrunAgain, To: pausing,
+			Do: (*shards).noteUnwritten, Then: (*shards).pauseWrite},
 		{From: from{writing}, On: on(events.ReplyMulti), To: pausing, Do: (*shards).noteUnwritten,
 			Then: (*shards).fail},
 		{From: from{leaving}, On: on(events.ReplyDelete), When: (*shards).refusedNode, To: pausing,

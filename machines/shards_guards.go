@@ -74,6 +74,8 @@ func (w *shards) isCreated(ev events.Event) bool {
 // wrote reports whether a write was carried out.
 func (w *shards) wrote(ev events.Event) bool { return ev.Code == events.OK }
 
-// outrun reports whether a write came too late: a node has appeared, has gone or was set. Again and again, that is a
-// failure.
+// outrun reports whether a write came too late: a node has appeared, has gone or was set.
 func (w *shards) outrun(ev events.Event) bool { return nodesChanged(ev.Code) && w.outruns < maxOutruns }
+
+// outrunAgain reports whether writes come too late again and again. The next one follows after a pause.
+func (w *shards) outrunAgain(ev events.Event) bool { return nodesChanged(ev.Code) }

@@ -122,6 +122,14 @@ func (w *shards) doubtWrite() {
 	w.write = noShardWrite
 }
 
+// pauseWrite pauses before the next write. That nodes have changed is no failure, and the latch notices by itself that
+// its place is gone. What the write depended on is read again.
+func (w *shards) pauseWrite(ev events.Event, out *engine.Outbox) {
+	w.drop(ev, out)
+	w.view.forget()
+	out.Timer(backOffTimer, w.nextPause())
+}
+
 // fail reports a failure and pauses.
 func (w *shards) fail(ev events.Event, out *engine.Outbox) {
 	w.drop(ev, out)

@@ -217,6 +217,32 @@ func TestALateClaimBeforeTheAssignmentIsDeleted(t *testing.T) {
 	})
 }
 
+// An operator deletes the writer's place again and again, each time before its write arrives: that is no end of Run.
+func TestAnOperatorDeletesTheWritersPlace(t *testing.T) {
+	shardBubble(t, 4, func(t *testing.T, w *shardWorld) {
+		var deleted atomic.Int64
+		w.srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
+			place := strings.HasPrefix(r.Path, machines.ShardWriters(shardsPath)+"/")
+			if place && r.Op == zkmem.OpMulti && deleted.Load() < 8 {
+				deleted.Add(1)
+				_ = w.srv.Delete(r.Path) // it may be deleted
+			}
+			return zkmem.Verdict{}
+		})
+		a := w.member("a", 0, briefly)
+		pass(time.Minute)
+		select {
+		case err := <-a.ended:
+			t.Fatalf("Run has ended: %v", err)
+		default:
+		}
+		if w.mustOwn("in the end", []int{4}, "a"); deleted.Load() < 8 || a.group.Err() != nil {
+			t.Errorf("its place was deleted %d times: %v", deleted.Load(), a.group.Err())
+		}
+		a.end(t)
+	})
+}
+
 // An operator deletes nodes at random while members come, go and lose their connections: no two nodes ever have one
 // shard, and in the end each shard has an owner.
 func TestAnOperatorAtRandomAmongShards(t *testing.T) {
