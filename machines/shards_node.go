@@ -123,10 +123,9 @@ func (w *shards) doubtWrite() {
 }
 
 // pauseWrite pauses before the next write. That nodes have changed is no failure, and the latch notices by itself that
-// its place is gone. What the write depended on is read again.
+// its place is gone.
 func (w *shards) pauseWrite(ev events.Event, out *engine.Outbox) {
 	w.drop(ev, out)
-	w.view.forget()
 	out.Timer(backOffTimer, w.nextPause())
 }
 
