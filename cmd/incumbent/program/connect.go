@@ -255,7 +255,7 @@ func (c *connection) closeClient(client *incumbent.Client) {
 // flagNames returns an error that has the names of flags in place of those of settings.
 func flagNames(err error) error {
 	text := strings.NewReplacer("Config.Servers", "--servers", "Config.SessionTimeout", "--timeout",
-		"set Config.Tick to", "set --tick to", "Config.Tick", "--tick", "Config.TLS", "--tls-ca", "Config.ACL", "--acl", "Config.Auth", "--auth-file", "by SetLimit", "by --set-limit",
+		"set Config.Tick to", "set --tick to", "Config.Tick", "--tick", "Config.TLS", "--tls-ca", "Config.ACL", "--acl", "Config.Auth", "--auth-file", "replace what is stored", "replace it by --set-limit",
 		"set Config.SASL to a mechanism that they take", "log in by a mechanism that they take, with --sasl",
 		"Config.SASL", "--sasl",
 		"Config.MaxAnswer", "--max-answer", "Config.Record: RecordOptions.Ring", "--record-last", "Config.Record: RecordIn", "--record").Replace(err.Error())
