@@ -73,7 +73,7 @@ func TestTheFlagsPageHasEveryFlag(t *testing.T) {
 	text := "# Flags of `incumbent`\n\nEvery command's `--help` has them, with examples and exit codes. " +
 		"What the commands do is in [on-call.md](../on-call.md).\n" +
 		"The tables are written by `go test ./cmd/incumbent/program -run TestTheFlagsPage -rewrite-flags`.\n" +
-		flagTable("`status`, `doctor`, `watch`, `resign`, `elect`, `lock`: the connection", connFlags)
+		flagTable("`status`, `shards`, `doctor`, `watch`, `resign`, `elect`, `lock`: the connection", connFlags)
 	var elected []*pflag.Flag
 	for _, f := range both["elect"] {
 		if shared(f) && !connects(f) {
@@ -81,8 +81,8 @@ func TestTheFlagsPageHasEveryFlag(t *testing.T) {
 		}
 	}
 	text += flagTable("`elect` and `lock`", elected)
-	for _, name := range []string{"elect", "lock", "status", "doctor", "watch", "resign", "zk", "why", "replay", "serve",
-		"play", "chart"} {
+	for _, name := range []string{"elect", "lock", "status", "shards", "doctor", "watch", "resign", "zk", "why", "replay",
+		"serve", "play", "chart"} {
 		var own []*pflag.Flag
 		for _, f := range both[name] {
 			connected := both[name] != nil && slices.ContainsFunc(both[name],
