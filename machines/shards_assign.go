@@ -40,6 +40,7 @@ func (p *shardPlanner) isSettled(ev events.Event) bool {
 // been the same.
 func (w *shards) beginWriting(ev events.Event, out *engine.Outbox) {
 	w.noteHeld(ev, out)
+	w.latchFailed = false
 	w.members, w.changedAt = "", ev.At
 }
 
