@@ -230,7 +230,7 @@ func TestAnOperatorDeletesTheWritersPlace(t *testing.T) {
 			return zkmem.Verdict{}
 		})
 		a := w.member("a", 0, briefly)
-		pass(time.Minute)
+		pass(10 * time.Minute) // the latch waits longer after each deletion
 		select {
 		case err := <-a.ended:
 			t.Fatalf("Run has ended: %v", err)
