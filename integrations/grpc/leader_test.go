@@ -148,11 +148,15 @@ func TestAnUnconfirmedAddressIsDropped(t *testing.T) {
 	c := open(t, short(srv))
 	conn := channel(t, c)
 	answers(t, conn, "a")
+	if err := c.Sync("/").Do(bounded(t)); err != nil {
+		t.Fatal(err)
+	}
+	began, timeout := time.Now(), c.SessionTimeout()
 	srv.Freeze(zkmem.Outbound, c.SessionID())
 	srv.RefuseConnections(true)
 	failing(t, conn, "is not known: incumbent: not connected")
-	if s := c.Connection(); s != incumbent.Lost {
-		t.Errorf("the address was dropped while the connection is %s", s)
+	if after := time.Since(began); after < timeout/2 {
+		t.Errorf("the address was dropped %s after the last answer, with a session timeout of %s", after, timeout)
 	}
 	srv.Heal()
 	srv.RefuseConnections(false)
