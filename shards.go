@@ -24,8 +24,9 @@ import (
 // ShardsOptions are the options of Shards. The zero value is good.
 type ShardsOptions struct {
 	// LatchOptions has what a member shares with a latch. ID should be the same after a restart: shards that left this
-	// member go back to it. No other member may have it: of two, the newer one gets all shards. An unhealthy member
-	// gets no shards, and those that it has go to others. Advertise and TokenFloor are not taken.
+	// member go back to it. No other member may have it: of two with one ID, only the newer gets shards. Empty means
+	// host/pid/n, of which n differs in each Shards of a process; with NoID it is another one in each Run. An unhealthy
+	// member gets no shards, and those that it has go to others. Advertise and TokenFloor are not taken.
 	LatchOptions
 	// Weight says how many shards this member gets, compared with the others. Zero is 1.
 	Weight int
@@ -78,10 +79,8 @@ func (c *Client) Shards(path string, n int, options ShardsOptions) (*Shards, err
 	case c.isClosing():
 		return nil, asCallError("shards", path, errClientClosed)
 	}
-	if options.ID == "" && !options.NoID {
-		if options.ID = c.idOr(options.LatchOptions); options.ID != "" {
-			options.ID += fmt.Sprintf("/%d", shardsMade.Add(1))
-		}
+	if id := c.idOr(options.LatchOptions); id != options.ID { // none was given
+		options.ID = fmt.Sprintf("%s/%d", id, shardsMade.Add(1))
 	}
 	return &Shards{client: c, path: path, shards: n, options: options}, nil
 }
@@ -194,7 +193,7 @@ func (s *Shards) Owned() []int {
 // Path returns the group's directory.
 func (s *Shards) Path() string { return s.path }
 
-// ID returns the member's id.
+// ID returns the member's id; "" with NoID.
 func (s *Shards) ID() string { return s.options.ID }
 
 // Phase returns the machine's state, by its name in docs/statecharts; "latent" while Run does not run.

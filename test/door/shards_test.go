@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -289,4 +291,23 @@ func TestTheAssignmentIsAFeed(t *testing.T) {
 		}
 		a.end(t)
 	})
+}
+
+// Members that are given no ID are named after their process, each in another way.
+func TestMembersOfAProcessHaveDifferentIDs(t *testing.T) {
+	c := must(incumbent.Open(t.Context(), incumbent.Config{Servers: zkmem.Start(t).Addr(), Silent: true}))
+	defer func() { fine(t, c.Close(context.Background())) }()
+	id := func(o incumbent.LatchOptions) string {
+		return must(c.Shards(shardsPath, 1, incumbent.ShardsOptions{LatchOptions: o})).ID()
+	}
+	a, b := id(incumbent.LatchOptions{}), id(incumbent.LatchOptions{})
+	if a == b || !strings.Contains(a, fmt.Sprintf("/%d/", os.Getpid())) {
+		t.Errorf("they are called %q and %q", a, b)
+	}
+	if got := id(incumbent.LatchOptions{ID: "x"}); got != "x" {
+		t.Errorf("x is called %q", got)
+	}
+	if got := id(incumbent.LatchOptions{NoID: true}); got != "" {
+		t.Errorf("one with no ID is called %q", got)
+	}
 }

@@ -19,7 +19,7 @@ type shardMembers struct {
 	shards int
 
 	mu     sync.Mutex
-	works  map[string]map[int]*incumbent.Shard // by the member's id
+	works  map[string]map[int]*incumbent.Shard // by the member's name
 	tokens []int64                             // the greatest of each shard
 	more   chan struct{}                       // closed at every change
 }
@@ -27,6 +27,7 @@ type shardMembers struct {
 // shardRunner is one member, and its Run.
 type shardRunner struct {
 	*client
+	name  string
 	group *incumbent.Shards
 	stop  func() // ends Run
 }
@@ -36,10 +37,13 @@ func newShards(t *testing.T, e ensemble, shards int) *shardMembers {
 		tokens: make([]int64, shards), more: make(chan struct{})}
 }
 
-// join makes a member, on a client of its own, and runs it.
-func (m *shardMembers) join(e ensemble, id string) *shardRunner {
+// join makes a member with this id, on a client of its own, and runs it.
+func (m *shardMembers) join(e ensemble, id string) *shardRunner { return m.joinAs(e, id, id) }
+
+// joinAs is join, with another name in the book.
+func (m *shardMembers) joinAs(e ensemble, name, id string) *shardRunner {
 	m.t.Helper()
-	one := &shardRunner{client: connected(m.t, e)}
+	one := &shardRunner{client: connected(m.t, e), name: name}
 	var err error
 	one.group, err = one.Shards(m.path, m.shards, incumbent.ShardsOptions{Settle: time.Millisecond,
 		LatchOptions: incumbent.LatchOptions{ID: id, Retry: incumbent.RetryForever(1)}})
@@ -51,7 +55,7 @@ func (m *shardMembers) join(e ensemble, id string) *shardRunner {
 func (m *shardMembers) run(one *shardRunner) {
 	ctx, cancel := context.WithCancel(one.ctx)
 	ended := make(chan error, 1)
-	go func() { ended <- one.group.Run(ctx, m.work(one.group.ID())) }()
+	go func() { ended <- one.group.Run(ctx, m.work(one.name)) }()
 	one.stop = sync.OnceFunc(func() {
 		cancel()
 		ok(m.t, <-ended)
@@ -60,20 +64,20 @@ func (m *shardMembers) run(one *shardRunner) {
 }
 
 // work notes that a member works on a shard, until it has to return.
-func (m *shardMembers) work(id string) func(*incumbent.Shard) error {
+func (m *shardMembers) work(name string) func(*incumbent.Shard) error {
 	return func(s *incumbent.Shard) error {
 		m.note(func() {
-			if m.works[id] == nil {
-				m.works[id] = map[int]*incumbent.Shard{}
+			if m.works[name] == nil {
+				m.works[name] = map[int]*incumbent.Shard{}
 			}
-			m.works[id][s.ID] = s
+			m.works[name][s.ID] = s
 			if s.Token() < m.tokens[s.ID] {
 				m.t.Errorf("shard %d has the token %d after %d", s.ID, s.Token(), m.tokens[s.ID])
 			}
 			m.tokens[s.ID] = s.Token()
 		})
 		<-s.Context().Done()
-		m.note(func() { delete(m.works[id], s.ID) })
+		m.note(func() { delete(m.works[name], s.ID) })
 		return nil
 	}
 }
@@ -145,6 +149,17 @@ func TestShardsMoveBetweenMembers(t *testing.T) {
 		if err != nil && !errors.Is(err, incumbent.ErrNoNode) || len(names) > 0 {
 			t.Errorf("left: %q, %v", names, err)
 		}
+	})
+}
+
+// Members without an id have different ones, and share.
+func TestMembersWithoutAnIDShare(t *testing.T) {
+	both(t, func(t *testing.T, e ensemble) {
+		m := newShards(t, e, 3)
+		m.joinAs(e, "a", "")
+		m.share(map[string]int{"a": 3})
+		m.joinAs(e, "b", "")
+		m.share(map[string]int{"a": 2, "b": 1})
 	})
 }
 
