@@ -175,26 +175,17 @@ func TestAnOperatorWritesTheAssignment(t *testing.T) {
 // the claim is not carried out: others have claimed these shards since.
 func TestALateClaimBeforeTheAssignmentIsDeleted(t *testing.T) {
 	shardBubble(t, 8, func(t *testing.T, w *shardWorld) {
-		var late atomic.Int64 // the session whose claim is late
-		arrives, held := make(chan struct{}), atomic.Int64{}
-		w.srv.Intercept(func(r zkmem.Request) (v zkmem.Verdict) {
-			if r.Op == zkmem.OpMulti && r.Session == late.Load() {
-				held.Add(1)
-				v.Wait = arrives
-			}
-			return v
-		})
-		end := w.neverShared()
+		late, end := w.holdClaims(), w.neverShared()
 		long := incumbent.ShardsOptions{Settle: time.Hour}
 		writer := w.member("writer", 0, long)
 		pass(time.Second)
 		slow := w.member("slow", 0, long)
 		pass(time.Second)
-		late.Store(slow.SessionID())
+		late.session.Store(slow.SessionID())
 		fine(t, w.srv.Delete(w.nodeOf("writer")))
 		w.deleteAssignment()
 		pass(500 * time.Millisecond)
-		if held.Load() == 0 {
+		if late.held.Load() == 0 {
 			t.Fatal("no claim is held up")
 		}
 		heavy := w.member("heavy", 0, incumbent.ShardsOptions{Settle: time.Hour, Weight: 100})
@@ -204,8 +195,7 @@ func TestALateClaimBeforeTheAssignmentIsDeleted(t *testing.T) {
 		if n := w.owned("heavy")[0]; n == 0 {
 			t.Fatal("the heavy one has no shards")
 		}
-		late.Store(0)
-		close(arrives)
+		late.arrive()
 		pass(time.Minute)
 		if all := w.owned("writer", "slow", "heavy"); all[0]+all[1]+all[2] != 8 {
 			t.Errorf("they work on %d shards", all)
