@@ -80,7 +80,7 @@ func readShards(ctx context.Context, client *incumbent.Client, dir string) (*sha
 func (g *shardGroup) readMember(ctx context.Context, client *incumbent.Client, name string) error {
 	m := memberState{node: name}
 	node, err := client.Get(machines.ShardMembers(g.path) + "/" + name).Do(ctx)
-	refused := (*incumbent.Error)(nil)
+	var refused *incumbent.Error
 	switch {
 	case err == nil:
 		m.stat = node.Stat
@@ -131,9 +131,10 @@ func (g *shardGroup) states() []shardState {
 			if shard >= len(all) {
 				continue
 			}
-			one := &all[shard]
-			if one.state = shardTwice; one.owner == "" {
-				one.owner, one.state = m.node, ""
+			if one := &all[shard]; one.owner == "" {
+				one.owner = m.node
+			} else {
+				one.state = shardTwice
 			}
 		}
 	}
