@@ -43,7 +43,6 @@ type stage struct {
 	journal string
 	conn    *zk.Conn
 	server  *realzk.Server // where it is the stage's own
-	book    *shardBook     // of the tests about shards
 
 	mu   sync.Mutex
 	read []saying

@@ -68,13 +68,13 @@ func TestShardsSideBySide(t *testing.T) {
 	}
 	const shards, members = 1000, 10
 	s := stageOn(t, realzk.Start(t, realzk.Options{Properties: []string{"-Xmx1g"}}), brief)
-	for _, team := range []shardTeam{s.shardTeam(shards), s.latchTeam(shards), s.partitionTeam(shards)} {
+	for _, newTeam := range []func(*shardBook) shardTeam{s.shardTeam, s.latchTeam, s.partitionTeam} {
 		b := &shardBook{
 			members: map[string]shardMember{}, dead: map[string]bool{}, owner: make([]string, shards),
 			last: make([]string, shards), since: make([]time.Time, shards),
 			more: make(chan struct{}),
 		}
-		s.shareShards(b, team, members)
+		s.shareShards(b, newTeam(b), members)
 		for id, m := range b.members {
 			if !b.dead[id] {
 				m.end()
@@ -94,7 +94,6 @@ func (s *stage) shareShards(b *shardBook, team shardTeam, members int) {
 		ids[i] = fmt.Sprintf("m%d", i)
 		b.members[ids[i]] = team.member(ids[i])
 	}
-	s.book = b
 	start := s.costs(b, team.name, "start", func() {
 		for _, id := range ids {
 			b.members[id].begin()
@@ -251,16 +250,16 @@ func (s *stage) shardClient() (*proxy, *incumbent.Client) {
 }
 
 // shardTeam are members of this library's Shards.
-func (s *stage) shardTeam(shards int) shardTeam {
+func (s *stage) shardTeam(b *shardBook) shardTeam {
 	return shardTeam{ours, true, func(id string) shardMember {
 		proxy, c := s.shardClient()
-		group, err := c.Shards("/side/shards", shards, incumbent.ShardsOptions{Settle: settle,
+		group, err := c.Shards("/side/shards", len(b.owner), incumbent.ShardsOptions{Settle: settle,
 			LatchOptions: incumbent.LatchOptions{ID: id}})
 		ok(s.t, err)
 		work := func(one *incumbent.Shard) error {
-			s.book.owns(id, one.ID, true)
+			b.owns(id, one.ID, true)
 			<-one.Context().Done()
-			s.book.owns(id, one.ID, false)
+			b.owns(id, one.ID, false)
 			return nil
 		}
 		end := func() {}
@@ -279,22 +278,22 @@ func (s *stage) shardTeam(shards int) shardTeam {
 }
 
 // latchTeam are members with one latch for each shard.
-func (s *stage) latchTeam(shards int) shardTeam {
+func (s *stage) latchTeam(b *shardBook) shardTeam {
 	return shardTeam{"a latch each", false, func(id string) shardMember {
 		proxy, c := s.shardClient()
 		end := func() {}
 		return shardMember{proxy, func() {
 			var all sync.WaitGroup
 			ctx, cancel := context.WithCancel(context.Background())
-			for shard := range shards {
+			for shard := range b.owner {
 				path := fmt.Sprintf("/side/latches/%d", shard)
 				latch, err := c.Latch(path, incumbent.LatchOptions{ID: id})
 				ok(s.t, err)
 				all.Go(func() {
 					_ = latch.Run(ctx, func(l *incumbent.Leadership) error {
-						s.book.owns(id, shard, true)
+						b.owns(id, shard, true)
 						<-l.Context().Done()
-						s.book.owns(id, shard, false)
+						b.owns(id, shard, false)
 						return nil
 					})
 				})
@@ -308,12 +307,12 @@ func (s *stage) latchTeam(shards int) shardTeam {
 }
 
 // partitionTeam are members of kazoo's SetPartitioner, each in a process of its own.
-func (s *stage) partitionTeam(shards int) shardTeam {
+func (s *stage) partitionTeam(b *shardBook) shardTeam {
 	return shardTeam{"SetPartitioner", true, func(id string) shardMember {
 		p := s.others("python")
-		go s.hearPartitions(p, id)
+		go s.hearPartitions(b, p, id)
 		return shardMember{p.proxy, func() {
-			p.say("partition %s /side/partitions %d %d", id, shards, int(settle.Seconds()))
+			p.say("partition %s /side/partitions %d %d", id, len(b.owner), int(settle.Seconds()))
 		}, func() {
 			from := s.now()
 			p.say("depart %s", id)
@@ -323,7 +322,7 @@ func (s *stage) partitionTeam(shards int) shardTeam {
 }
 
 // hearPartitions notes what a member of kazoo's says that it owns, until the test ends.
-func (s *stage) hearPartitions(p *peer, id string) {
+func (s *stage) hearPartitions(b *shardBook, p *peer, id string) {
 	from := 0
 	for {
 		s.mu.Lock()
@@ -333,7 +332,7 @@ func (s *stage) hearPartitions(p *peer, id string) {
 		from += len(said)
 		for _, one := range said {
 			if one.peer == p && len(one.words) > 1 && one.words[0] == "owns" {
-				s.book.ownsOnly(id, one.words[2:])
+				b.ownsOnly(id, one.words[2:])
 			}
 		}
 		select {
