@@ -6,13 +6,6 @@ import (
 	"time"
 )
 
-// Advice is what to do now.
-type Advice struct {
-	Cause   Cause  `json:"cause,omitempty"` // for which; "" for a verdict
-	Text    string `json:"text"`
-	Command string `json:"command,omitempty"`
-}
-
 // String returns the advice with its command.
 func (a Advice) String() string {
 	if a.Command == "" {

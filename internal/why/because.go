@@ -8,28 +8,6 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Because is one cause of the end of a term, or of what else was wrong between then and the next.
-type Because struct {
-	Participant string `json:"participant"` // the one that had it
-	Cause       Cause  `json:"cause"`
-	Text        string `json:"text"`             // a sentence
-	Server      string `json:"server,omitempty"` // of a connection that did not work
-	Role        Role   `json:"role,omitempty"`
-	log         *Log
-	at          int64 // by the clock that is shown
-	over        bool  // it was over before the term ended
-}
-
-// Role is what a cause did to a term and to the time after it.
-type Role string
-
-// Roles.
-const (
-	RoleEnded   Role = "ended"   // it ended the term
-	RoleDelayed Role = "delayed" // the next term came later by it
-	RoleNeither Role = ""        // it was wrong then, and did neither
-)
-
 // reasons returns why a term ended, and what else was wrong from a session timeout before that until the next began:
 // each cause of each participant once.
 func (r *Report) reasons(m Move) (all []Because) {

@@ -1,5 +1,7 @@
 package why
 
+import "time"
+
 // Cause is a code for why a term ended.
 type Cause string
 
@@ -47,3 +49,12 @@ const (
 	CauseBlocked          Cause = "blocked"           // a node without an owner is in the way
 	CauseWrongClock       Cause = "wrong-clock"       // a host's wall clock is wrong: it moves nothing, and misleads
 )
+
+// Ending says why a term ended.
+type Ending struct {
+	Cause   Cause
+	At      int64         // when belief ended, by the log's clock
+	Long    time.Duration // of a pause, a silence or a delay
+	Text    string        // a sentence without its subject: "was paused for 9.2 s"
+	Records []Ref
+}

@@ -225,3 +225,5 @@ func (c *clocks) between(a *Log, at int64, b *Log, bt int64) interval {
 	}
 	return got
 }
+
+const micro = int64(1000)

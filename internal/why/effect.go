@@ -1,65 +1,6 @@
 package why
 
-import (
-	"strings"
-
-	"github.com/incumbent-go/incumbent/events"
-)
-
-// sight is a reply that shows how far the ensemble was.
-type sight struct {
-	seq      uint64
-	at, sent int64
-	zxid     int64
-	session  int64 // ZooKeeper's id
-	write    bool  // it answers a write that was committed with this zxid
-}
-
-// stamp is a node's time by the clock of the ensemble's leader, seen in a reply.
-type stamp struct {
-	seq      uint64
-	at, sent int64 // of the create, if the node is this client's own; else sent is 0
-	zxid     int64
-	millis   int64
-}
-
-// node is one node that the client created.
-type node struct {
-	path    string
-	machine events.ID
-	seq     uint64
-	at      int64
-	sent    int64
-	czxid   int64
-	gone    int64 // the zxid of its own client's delete; 0: the log has none
-	asked   bool  // its own client sent a delete
-	session *session
-}
-
-// sighting is a record that shows that a node is gone.
-type sighting struct {
-	seq  uint64
-	at   int64
-	path string
-}
-
-// deletion is a delete that the client sent.
-type deletion struct {
-	seq    uint64 // of the record that asked for it
-	at     int64
-	path   string
-	answer uint64 // the seq of the answer; 0: none came
-	zxid   int64  // if it was carried out
-	denied bool   // the ensemble answered, and did not carry it out
-}
-
-// listing is what the last listing of a line by a machine showed.
-type listing struct {
-	seq      uint64
-	at       int64
-	dir      string
-	children []string
-}
+import "github.com/incumbent-go/incumbent/events"
 
 // addReply notes what a reply says of zxids, nodes and times.
 func (l *Log) addReply(r events.Record) {
@@ -230,20 +171,4 @@ var notices = map[events.Notice]bool{
 	events.Stale:   true, events.Delivered: true, events.Withdrawn: true, events.Connected: true,
 	events.Suspended:   true,
 	events.Reconnected: true, events.Lost: true, events.ShortGrant: true, events.Warning: true,
-}
-
-// kept returns a path as the client's node has it, if the client has created it: the same text is kept once.
-func (l *Log) kept(path string) string {
-	if n := l.nodes[path]; n != nil {
-		return n.path
-	}
-	return path
-}
-
-// recipeOf returns the recipe in a machine's name: "latch-1" is a latch's.
-func recipeOf(id events.ID) string {
-	if i := strings.LastIndexByte(string(id), '-'); i > 0 {
-		return string(id[:i])
-	}
-	return string(id)
 }

@@ -7,15 +7,6 @@ import (
 	"github.com/incumbent-go/incumbent/internal/why/txnlog"
 )
 
-// Ending says why a term ended.
-type Ending struct {
-	Cause   Cause
-	At      int64         // when belief ended, by the log's clock
-	Long    time.Duration // of a pause, a silence or a delay
-	Text    string        // a sentence without its subject: "was paused for 9.2 s"
-	Records []Ref
-}
-
 var planned = map[events.Reason]struct {
 	cause Cause
 	text  string
@@ -62,27 +53,6 @@ func (h *history) endingOf(t *Term, next *Term) Ending {
 	}
 	h.byClock(t, &e)
 	return e
-}
-
-// root returns the event from outside that ended the term.
-func (t *Term) root() brief {
-	chain := t.Log.chain(t.Stopped)
-	if len(chain) == 0 {
-		return brief{}
-	}
-	if t.stopKind == events.ConnectionUnconfirmed || t.stopKind == events.ConnectionLost ||
-		t.stopKind == events.ConnectionSuspended {
-		return chain[min(1, len(chain)-1)] // what is behind that only asked
-	}
-	return chain[0]
-}
-
-// timeout returns the session timeout of the term.
-func (t *Term) timeout() time.Duration {
-	if s := t.Log.sessionNumbered(t.Session); s != nil && s.timeout > 0 {
-		return s.timeout
-	}
-	return 15 * time.Second
 }
 
 // byGap says what a gap hides.

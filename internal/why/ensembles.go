@@ -9,14 +9,6 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// apart says that logs may be of different ensembles: their connect strings have no server in common, and no client saw a
-// node or a session of the others.
-type apart struct {
-	groups [][]*Log
-	zxid   int64  // which two groups gave to different writes; 0: none, so it may be one ensemble under two names
-	sign   string // what shows that two logs with one connect string are not of one ensemble; "": nothing does
-}
-
 // group finds the logs that have something in common.
 func (h *history) group() (groups [][]*Log) {
 	of := make([]int, len(h.logs)) // the first log that has something in common with this one

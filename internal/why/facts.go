@@ -237,3 +237,19 @@ func (t Trouble) fact() Fact {
 	return Fact{Type: "trouble", Path: t.Path, Log: t.Log.Name, Participant: t.Participant, From: &at, Cause: t.Cause,
 		Code: t.Code, Text: oneLine(t.Text), Records: []Ref{t.Record}}
 }
+
+// itemFacts returns what a log has of items: a fact for each owner.
+func (r *Report) itemFacts(l *Log) (all []Fact) {
+	for _, w := range l.items {
+		for _, s := range w.shares {
+			f := Fact{Type: string(w.kind), Path: l.machineOf(w.machine).path, Log: l.Name,
+				Participant: l.nameOf(w.machine), From: r.at(l, w.at), Items: s.items, Owner: s.owner,
+				Records: []Ref{{l.Name, w.asked}, {l.Name, w.answered}}}
+			if w.code != events.OK {
+				f.Type, f.Code, f.Node, f.How = itemsRefused, w.code, w.refused, string(w.kind)
+			}
+			all = append(all, f)
+		}
+	}
+	return all
+}

@@ -7,13 +7,6 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// headless is a term whose beginning is missing: it began in a gap, or before the first segment that is there.
-type headless struct {
-	at   int64  // until when it may have had the right to believe
-	node string // "" if the log does not have its end
-	goes bool   // it has not ended, as far as a checkpoint and the records behind it show
-}
-
 // takeCheckpoint notes which machines lead behind a gap: a leader may have no record of its own there.
 func (l *Log) takeCheckpoint(c events.Checkpoint) {
 	var state struct {

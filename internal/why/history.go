@@ -31,104 +31,6 @@ type life struct {
 	by             *txnlog.Change
 }
 
-func newHistory(logs []*Log, txns []txnlog.Txn, ppm int64) *history {
-	h := &history{logs: logs, all: txns, txns: map[int64]txnlog.Txn{}, lives: map[string][]*life{},
-		sessions: map[int64]*Log{}, highest: map[*Log][]int64{}, kinds: map[string]nameKind{}}
-	for _, t := range txns {
-		h.txns[t.Zxid] = t
-	}
-	h.replaced = h.wasReplaced()
-	if !h.replaced {
-		h.foreign = h.foreignTxns()
-	}
-	if h.foreign != "" {
-		h.all, h.txns = nil, map[int64]txnlog.Txn{}
-	}
-	for _, l := range logs {
-		for _, s := range l.sessions {
-			h.sessions[s.id] = l
-		}
-		high, top := make([]int64, l.sights.len()), int64(0)
-		for i := range high {
-			top = max(top, l.sights.at(i).zxid)
-			high[i] = top
-		}
-		h.highest[l] = high
-	}
-	h.readLives()
-	if h.findApart(); h.replaced && h.apart != nil {
-		h.apart.sign = "" // the same number or session says nothing then
-	}
-	h.clocks = align(logs, h.txns, h.replaced, ppm)
-	return h
-}
-
-// wasReplaced reports whether the ensemble's data were replaced by others, from a backup say:
-// a client's later write has a lower zxid, or two nodes have the same.
-func (h *history) wasReplaced() bool {
-	for _, l := range h.logs {
-		last := int64(0)
-		for i := range l.sights.len() {
-			s := l.sights.at(i)
-			if !s.write {
-				continue
-			}
-			if s.zxid < last {
-				return true
-			}
-			last = s.zxid
-		}
-	}
-	created := map[int64]string{}
-	owner := map[int64]*Log{}
-	for _, l := range h.logs {
-		for path, n := range l.nodes {
-			if other, there := created[n.czxid]; there && other != path && dirOf(other) == dirOf(path) &&
-				!l.strangeTo(owner[n.czxid]) {
-				return true
-			}
-			created[n.czxid], owner[n.czxid] = path, l
-		}
-	}
-	return false
-}
-
-func (h *history) readLives() {
-	bySession := map[int64][]string{}
-	for i := range h.all {
-		t := &h.all[i]
-		for j := range t.Changes {
-			c := &t.Changes[j]
-			switch c.Kind {
-			case txnlog.Create, txnlog.Create2:
-				h.lives[c.Path] = append(h.lives[c.Path], &life{created: t, owner: ownerOf(t, c)})
-				if c.Ephemeral {
-					bySession[t.Session] = append(bySession[t.Session], c.Path)
-				}
-			case txnlog.Delete:
-				h.endLife(c.Path, t, c)
-			case txnlog.CloseSession:
-				for _, path := range bySession[t.Session] {
-					h.endLife(path, t, c)
-				}
-			}
-		}
-	}
-}
-
-func ownerOf(t *txnlog.Txn, c *txnlog.Change) int64 {
-	if c.Ephemeral {
-		return t.Session
-	}
-	return 0
-}
-
-func (h *history) endLife(path string, t *txnlog.Txn, c *txnlog.Change) {
-	if l := h.lifeOf(path, 0); l != nil && l.ended == nil {
-		l.ended, l.by = t, c
-	}
-}
-
 // lifeOf returns what is known of the node that a transaction created at a path, of the last one there if zxid is 0;
 // nil if nothing is.
 func (h *history) lifeOf(path string, zxid int64) *life {
@@ -250,4 +152,56 @@ func (h *history) endedItself(t *Term) uint64 {
 		return s.closeAsked
 	}
 	return 0
+}
+
+// line is what queues together: the nodes of one directory whose names are of one kind.
+type line struct {
+	dir, kind string
+	path      string // what the user named: the directory, or what it belongs to
+	terms     []*Term
+	strangers []stranger
+	permits   bool // its terms are a semaphore's permits
+	shared    bool // some of its terms hold together
+}
+
+// stranger is a place in a line of a client without a log.
+type stranger struct {
+	label string // what it is called if not by its node
+	path  string
+	order int64
+	owner int64 // the session; 0 if unknown
+	by    Ref   // who saw it
+	reads bool
+	log   *Log  // of its client, which ends, or has a gap, before the node has gone; nil: it is not here
+	from  int64 // the log's last record before that
+}
+
+// place is a node that a client created.
+type place struct {
+	order int64
+	log   *Log
+	node  *node
+}
+
+// conflict reports whether two terms must not be at once.
+func conflict(a, b *Term) bool { return !(a.shares && b.shares) }
+
+// apart says that logs may be of different ensembles: their connect strings have no server in common, and no client saw
+// a node or a session of the others.
+type apart struct {
+	groups [][]*Log
+	zxid   int64  // which two groups gave to different writes; 0: none, so it may be one ensemble under two names
+	sign   string // what shows that two logs with one connect string are not of one ensemble; "": nothing does
+}
+
+// fixed reports whether all nodes of a line have one name.
+func (n *line) fixed() bool { return fixedName(n.terms[0].Recipe) }
+
+// position is where a node of a term is in its line: by its number or, if all have one name, by the transaction that
+// created it.
+func (n *line) position(t *Term) int64 {
+	if n.fixed() {
+		return t.Token
+	}
+	return orderOf(t.Node)
 }

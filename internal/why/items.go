@@ -9,19 +9,6 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// itemWrite is a transaction about the items of a job: its leader deals them or offers some to be taken over, or an
-// instance marks its own as running or takes one over.
-type itemWrite struct {
-	asked    uint64 // the seq of the record that sent it
-	machine  events.ID
-	answered uint64 // the seq of the answer
-	at       int64  // of the answer
-	code     events.Code
-	refused  string  // the node that it was refused for
-	shares   []share // by owner; one without an owner for what is no dealing
-	kind     itemKind
-}
-
 // share is the items of one owner.
 type share struct {
 	owner string

@@ -43,22 +43,6 @@ func (r *Report) itemSentence(l *Log, w *itemWrite) Sentence {
 	return Sentence{text, []Ref{{l.Name, w.asked}, {l.Name, w.answered}}}
 }
 
-// itemFacts returns what a log has of items: a fact for each owner.
-func (r *Report) itemFacts(l *Log) (all []Fact) {
-	for _, w := range l.items {
-		for _, s := range w.shares {
-			f := Fact{Type: string(w.kind), Path: l.machineOf(w.machine).path, Log: l.Name,
-				Participant: l.nameOf(w.machine), From: r.at(l, w.at), Items: s.items, Owner: s.owner,
-				Records: []Ref{{l.Name, w.asked}, {l.Name, w.answered}}}
-			if w.code != events.OK {
-				f.Type, f.Code, f.Node, f.How = itemsRefused, w.code, w.refused, string(w.kind)
-			}
-			all = append(all, f)
-		}
-	}
-	return all
-}
-
 // eachItemWrite adds a sentence for each of the transactions that are asked for, in the order of time. Of too many,
 // the first are left out.
 func (r *Report) eachItemWrite(add adder, asked func(*Log, *itemWrite) bool) {

@@ -8,25 +8,6 @@ import (
 	"time"
 )
 
-// Led is one term of a line at a glance: who led when, and why that ended.
-type Led struct {
-	Leader  string        `json:"leader"`
-	Token   int64         `json:"token,string"`
-	From    time.Time     `json:"from"`
-	Until   *time.Time    `json:"until,omitempty"`        // the end of the right; nil: it goes on, or that is not known
-	Why     []Because     `json:"why,omitempty"`          // the cause of the end first, then what else was wrong then
-	AtMost  bool          `json:"untilAtMost,omitempty"`  // the right ended at Until or before
-	Without time.Duration `json:"withoutNanos,omitempty"` // how long nobody had the right after it
-	Error   time.Duration `json:"errorNanos,omitempty"`   // by how much Without may be wrong
-	Least   time.Duration `json:"leastNanos,omitempty"`   // Without is at least so long
-	Most    time.Duration `json:"mostNanos,omitempty"`    // and at most; 0: that is not known
-	Unknown string        `json:"unknown,omitempty"`      // what the logs do not show of its end, and of what followed
-	If      string        `json:"if,omitempty"`           // what Until and Without take for granted
-	Text    string        `json:"text,omitempty"`         // a term that has ended, or may have, as a sentence
-	term    *Term
-	ended   int64 // the end of the right, by the log's clock
-}
-
 // mostLed is how many terms a summary has at most: the last.
 const mostLed = 50
 

@@ -103,9 +103,6 @@ func stopped(text string) string {
 	return text + "."
 }
 
-// timesAre is what the sentence about the clock begins with.
-const timesAre = "times are UTC"
-
 // table aligns the cells of rows.
 func table(rows [][]string) (lines []string) {
 	wide := make([]int, len(rows[0]))

@@ -1,23 +1,11 @@
 package why
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
-	"io"
-	"strconv"
+	"strings"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
 )
-
-// Reader is what Read reads: *events.Reader, *events.Segments, or anything else with one client's
-// records in their order. After an *events.Gap it can be called again. If it has a method
-// EachNote(func(events.Note)), Read learns from it of the lines that are no records, if Torn() bool and
-// End() *events.End, how the log ended.
-type Reader interface {
-	Next() (events.Record, error)
-}
 
 // Log is what one client's records say. Make one with Read.
 type Log struct {
@@ -148,151 +136,11 @@ type sessionState struct {
 	newGap   bool // no record has had a deadline since
 }
 
-// Read reads one client's records to their end. Its error is an *events.DamagedError, or the
-// reader's own; the Log then has what was read before. It never fails on a gap.
-func Read(name string, header events.Header, r Reader) (*Log, error) {
-	l := &Log{Name: name, Header: header, machines: map[events.ID]*machine{}, listings: map[events.ID]listing{},
-		open: map[events.ID][]*Term{}, pending: map[timerKey][]int{}, seen: map[string]map[string]uint64{},
-		owners: map[string]int64{}, nodes: map[string]*node{}, leases: map[string]*lease{},
-		givenBack: map[timerKey][]string{}, timers: map[timerKey]int64{}, tried: map[string]bool{},
-		headless: map[events.ID]*headless{}}
-	l.itemsAsked = map[timerKey]*itemWrite{}
-	if t, err := time.Parse(time.RFC3339Nano, header.Start); err == nil {
-		l.wall = t.UnixNano()
-	}
-	if header.Clock == "boottime" { // of the host, not of the process
-		l.Clock = header.Boot
-	}
-	l.tick, _ = time.ParseDuration(header.Options["tick"])
-	l.takeNotes(r)
-	for {
-		rec, err := r.Next()
-		var gap *events.Gap
-		switch {
-		case errors.As(err, &gap):
-			l.beginGap(&hole{gap: *gap, before: l.last})
-			continue
-		case errors.Is(err, io.EOF):
-			l.takeEnd(r)
-			return l, nil
-		case err != nil:
-			return l, fmt.Errorf("%s: %w", name, err)
-		}
-		l.add(rec)
-	}
-}
-
-// Unreadable returns the log of a file of which nothing can be read, and why.
-func Unreadable(name, why string) *Log {
-	l, _ := Read(name, events.Header{}, NoRecords{}) // it ends immediately
-	l.Damage = why
-	return l
-}
-
-// NoRecords is a Reader that is at its end.
-type NoRecords struct{}
-
-// Next returns io.EOF.
-func (NoRecords) Next() (events.Record, error) { return events.Record{}, io.EOF }
-
 // Span returns the times of the first and the last record, by the host's own clock when the log
 // began.
 func (l *Log) Span() (first, last time.Time) {
 	wall := func(at int64) time.Time { return time.Unix(0, l.wall+at-l.Header.StartAt).UTC() }
 	return wall(l.first), wall(l.last)
-}
-
-// add takes the next record.
-func (l *Log) add(r events.Record) {
-	ev := r.Event
-	if l.Records == 0 {
-		l.first = ev.At
-	}
-	l.Records++
-	l.last, l.lastSeq = ev.At, r.Seq
-	if ev.ValidUntil > 0 {
-		l.session.granted = ev.ValidUntil
-	}
-	if n := len(l.gaps); n > 0 && l.gaps[n-1].after == 0 {
-		l.gaps[n-1].after = ev.At
-	}
-	l.recs.add(brief{r.Seq, r.Cause, ev.At, r.Machine, ev.Kind, r.Row})
-	if ev.Paused > 0 {
-		l.pauses = append(l.pauses, pause{r.Seq, ev.At, time.Duration(ev.Paused)})
-	}
-	l.takeLate(r)
-	l.resumeAfterGap(r)
-	if r.Machine == events.SessionMachine {
-		l.addSession(r)
-	}
-	l.addEvent(r)
-	l.addReply(r)
-	l.addMarker(r)
-	l.addStay(r)
-	for _, effect := range r.Effects {
-		l.addEffect(r, effect)
-	}
-	if r.To == "closed" {
-		delete(l.listings, r.Machine) // what a term needs of it, it has
-		l.closed = l.closed || r.Machine == events.SessionMachine
-	}
-}
-
-// addSession notes what happens to the connection and its session.
-func (l *Log) addSession(r events.Record) {
-	ev := r.Event
-	s := l.session.current
-	lost := loss{r.Seq, ev.At, ev.Code, ev.End, ev.Text, time.Duration(ev.Paused)}
-	switch ev.Kind {
-	case events.ConnectionAttached:
-		if r.Row == events.RowLate || r.Row == events.RowIgnored {
-			return
-		}
-		if s == nil || s.number != ev.Session {
-			s = &session{number: ev.Session}
-			l.session.current = s
-			l.sessions = append(l.sessions, s)
-		}
-		s.id, s.timeout = ev.SessionID, time.Duration(ev.Timeout)
-		s.attached = append(s.attached, attach{r.Seq, ev.At, ev.Server})
-	case events.ConnectionSuspended:
-		if s != nil && s.number == ev.Session && r.From == "connected" {
-			s.suspended = append(s.suspended, lost)
-		}
-	case events.ConnectionLost:
-		if s != nil && (s.number == ev.Session || ev.Session == 0) && s.lost == nil {
-			s.lost = &lost
-		}
-	case events.ConnectionClosed:
-		if s != nil && s.number == ev.Session && s.closeAsked != 0 {
-			s.closed = r.Seq
-		}
-	}
-}
-
-// addEvent notes what happens to machines.
-func (l *Log) addEvent(r events.Record) {
-	ev := r.Event
-	switch ev.Kind {
-	case events.CommandOpen:
-		m := &machine{recipe: ev.Recipe, path: ev.Path, id: string(ev.Data), opener: events.ID(ev.Options["opener"]), reads: ev.Options["reads"] == "true", kazoo: ev.Options["kazoo"] == "true"}
-		m.id = cmp.Or(m.id, ev.Options["instance"])
-		m.permits, _ = strconv.Atoi(ev.Options["permits"])
-		m.limit, _ = strconv.Atoi(ev.Options["limit"])
-		l.machines[r.Machine] = m
-	case events.WorkReturned:
-		l.workReturned(r)
-	case events.WatchDeleted:
-		l.gone = append(l.gone, sighting{r.Seq, ev.At, ev.Path})
-	case events.TimerFired:
-		key := timerKey{r.Machine, ev.Request}
-		if due, set := l.timers[key]; set && ev.Paused == 0 && ev.At > due {
-			if late := time.Duration(ev.At - due); late > 20*time.Millisecond {
-				l.lateness = append(l.lateness, pause{r.Seq, ev.At, late})
-			}
-		}
-		delete(l.timers, key)
-	}
 }
 
 // machineOf returns what is known of a machine; of one that was opened before the log begins,
@@ -333,4 +181,178 @@ func (l *Log) sessionNumbered(n int64) *session {
 		}
 	}
 	return nil
+}
+
+// headless is a term whose beginning is missing: it began in a gap, or before the first segment that is there.
+type headless struct {
+	at   int64  // until when it may have had the right to believe
+	node string // "" if the log does not have its end
+	goes bool   // it has not ended, as far as a checkpoint and the records behind it show
+}
+
+// itemWrite is a transaction about the items of a job: its leader deals them or offers some to be taken over, or an
+// instance marks its own as running or takes one over.
+type itemWrite struct {
+	asked    uint64 // the seq of the record that sent it
+	machine  events.ID
+	answered uint64 // the seq of the answer
+	at       int64  // of the answer
+	code     events.Code
+	refused  string  // the node that it was refused for
+	shares   []share // by owner; one without an owner for what is no dealing
+	kind     itemKind
+}
+
+// marker is a leader's node with a fixed name, as a client saw it.
+type marker struct {
+	path         string
+	czxid, owner int64
+	seq          uint64 // of the first record that shows it
+	data         string // the participant's id, if it was read
+}
+
+// jump says that the host's wall clock and the loop's clock went apart, or that the machine slept.
+type jump struct {
+	seq   uint64 // of the last record before the note
+	at    int64
+	by    time.Duration // by how much the wall clock went ahead of the loop's; less than 0: it was set back
+	slept time.Duration
+}
+
+// lease is the node of a permit. Transactions create and delete it, so it stands in no create's answer.
+type lease struct {
+	node
+	gone   uint64 // the seq of the record that shows that its client deleted it; 0: none does
+	goneAt int64
+}
+
+// stay is a time in which a program was inside a double barrier, as it knew: from the end of its enter until it began
+// to leave.
+type stay struct {
+	seq   uint64
+	at    int64
+	until int64 // 0: it was inside when the log ended
+}
+
+// stint is a time in which work of a machine ran: its function, or a Leadership that was not released, or the command
+// that elect or lock ran. Times are readings of the log's clock.
+type stint struct {
+	from, to int64
+	seq      uint64             // of the record that ended it; 0: none did
+	open     bool               // the log does not have its end
+	unsure   bool               // records are missing in it
+	earlier  bool               // it ended at this time at the latest
+	command  events.CommandStep // of a command: how it ended; "" for other work
+}
+
+// Term is one period in which a participant led, or held a lock.
+type Term struct {
+	Log     *Log
+	Machine events.ID
+	Recipe  string
+	Dir     string // the line: the directory of the nodes
+	Node    string // the own node
+	Token   int64
+	Session int64 // the number of the client's session
+
+	Elected   uint64 // the seq of the record
+	ElectedAt int64  // readings of the log's clock
+	Row       string // the transition that made it leader
+	by        events.Kind
+
+	Stopped   uint64 // the seq of the record that ended it; 0: none did
+	StoppedAt int64
+	Reason    events.Reason
+	stopKind  events.Kind
+	stopCode  events.Code
+	paused    time.Duration
+
+	until      int64 // the deadline in force
+	untilSeq   uint64
+	brokenAt   int64   // when belief ended before the stop, by a deadline that was taken away; 0: it was not
+	uncertain  *hole   // the gap that hides its end, or part of it
+	listed     listing // the last listing before the election
+	shares     bool    // it holds together with others of its kind: a reader's
+	workDoneAt int64   // when the last work returned after the stop; 0: it has not, or there was none
+	next       *Term   // of the machine
+	worksLeft  int     // work that had not returned by the end of the log
+}
+
+// sight is a reply that shows how far the ensemble was.
+type sight struct {
+	seq      uint64
+	at, sent int64
+	zxid     int64
+	session  int64 // ZooKeeper's id
+	write    bool  // it answers a write that was committed with this zxid
+}
+
+// stamp is a node's time by the clock of the ensemble's leader, seen in a reply.
+type stamp struct {
+	seq      uint64
+	at, sent int64 // of the create, if the node is this client's own; else sent is 0
+	zxid     int64
+	millis   int64
+}
+
+// node is one node that the client created.
+type node struct {
+	path    string
+	machine events.ID
+	seq     uint64
+	at      int64
+	sent    int64
+	czxid   int64
+	gone    int64 // the zxid of its own client's delete; 0: the log has none
+	asked   bool  // its own client sent a delete
+	session *session
+}
+
+// sighting is a record that shows that a node is gone.
+type sighting struct {
+	seq  uint64
+	at   int64
+	path string
+}
+
+// deletion is a delete that the client sent.
+type deletion struct {
+	seq    uint64 // of the record that asked for it
+	at     int64
+	path   string
+	answer uint64 // the seq of the answer; 0: none came
+	zxid   int64  // if it was carried out
+	denied bool   // the ensemble answered, and did not carry it out
+}
+
+// listing is what the last listing of a line by a machine showed.
+type listing struct {
+	seq      uint64
+	at       int64
+	dir      string
+	children []string
+}
+
+// recipeOf returns the recipe in a machine's name: "latch-1" is a latch's.
+func recipeOf(id events.ID) string {
+	if i := strings.LastIndexByte(string(id), '-'); i > 0 {
+		return string(id[:i])
+	}
+	return string(id)
+}
+
+// kept returns a path as the client's node has it, if the client has created it: the same text is kept once.
+func (l *Log) kept(path string) string {
+	if n := l.nodes[path]; n != nil {
+		return n.path
+	}
+	return path
+}
+
+// workBegan notes that a piece of work begins.
+func (l *Log) workBegan(r events.Record) {
+	m := l.machineOf(r.Machine)
+	if m.works++; m.works == 1 {
+		m.stints = append(m.stints, stint{from: r.Event.At, open: true})
+	}
 }

@@ -98,15 +98,3 @@ func (h *history) endWasSeen(t *Term) bool {
 		return slices.ContainsFunc(l.gone, func(g sighting) bool { return l.isEndOf(t, g) })
 	})
 }
-
-// fixed reports whether all nodes of a line have one name.
-func (n *line) fixed() bool { return fixedName(n.terms[0].Recipe) }
-
-// position is where a node of a term is in its line: by its number or, if all have one name, by the transaction that
-// created it.
-func (n *line) position(t *Term) int64 {
-	if n.fixed() {
-		return t.Token
-	}
-	return orderOf(t.Node)
-}

@@ -12,14 +12,6 @@ import (
 // a latch is held, whose nodes are in the directory latch below the line's. So the numbers of those show that
 // somebody may have led whose log is not here.
 
-// marker is a leader's node with a fixed name, as a client saw it.
-type marker struct {
-	path         string
-	czxid, owner int64
-	seq          uint64 // of the first record that shows it
-	data         string // the participant's id, if it was read
-}
-
 // addMarker notes a node of a session that a reply shows at a path without a number.
 func (l *Log) addMarker(r events.Record) {
 	ev := r.Event

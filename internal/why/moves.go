@@ -252,10 +252,6 @@ func (r *Report) assumption() string {
 	return ""
 }
 
-// assumesDeath reports whether a term is taken for that of a process that was killed: its log just ends. A log that
-// was cut there looks the same, and the reads of a process that lived on are in no transaction log.
-func (m *Move) assumesDeath() bool { return m.From != nil && m.Ending.Cause == CauseKilled }
-
 // both says which two had the right to believe at once.
 func (p Proof) both() string {
 	return p.Earlier.who() + " and " + p.Later.who() + " both had the right to believe" + howLong(p) + " (tokens " +
@@ -338,4 +334,14 @@ func (r *Report) assumedDead() *Log {
 		}
 	}
 	return nil
+}
+
+// isLast reports whether no term of the line follows.
+func (r *Report) isLast(t *Term) bool {
+	for _, n := range r.lines {
+		if i := slices.Index(n.terms, t); i >= 0 {
+			return i == len(n.terms)-1
+		}
+	}
+	return true
 }

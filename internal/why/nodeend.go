@@ -8,18 +8,6 @@ import (
 	"github.com/incumbent-go/incumbent/internal/why/txnlog"
 )
 
-// NodeEnd says what became of the node of a term that ended; "" if the logs do not show it.
-type NodeEnd string
-
-// What became of a node.
-const (
-	NodeStayed       NodeEnd = "stayed"         // it stands, and the next term is on it
-	NodeExpired      NodeEnd = "expired"        // the ensemble expired the session, and the node with it
-	NodeClosed       NodeEnd = "session-closed" // its client, or somebody, closed the session
-	NodeDeletedByOwn NodeEnd = "deleted-by-own" // its own client deleted it
-	NodeDeleted      NodeEnd = "deleted"        // another client deleted it
-)
-
 // tellNode says what became of the node, and who ended it.
 func (r *Report) tellNode(m *Move, add adder) {
 	t := m.From

@@ -6,14 +6,6 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// jump says that the host's wall clock and the loop's clock went apart, or that the machine slept.
-type jump struct {
-	seq   uint64 // of the last record before the note
-	at    int64
-	by    time.Duration // by how much the wall clock went ahead of the loop's; less than 0: it was set back
-	slept time.Duration
-}
-
 // text says what happened to a log's wall clock; the clock of its loop may also have stood still, or run on.
 func (j jump) text(name, at string) string {
 	if j.by < 0 {

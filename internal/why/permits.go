@@ -24,13 +24,6 @@ func (t *Term) holds() string {
 	return "leads"
 }
 
-// lease is the node of a permit. Transactions create and delete it, so it stands in no create's answer.
-type lease struct {
-	node
-	gone   uint64 // the seq of the record that shows that its client deleted it; 0: none does
-	goneAt int64
-}
-
 // pool returns the directory of a semaphore's permits; "" for another recipe, or if the log does not have the path.
 func (m *machine) pool() string {
 	if m.recipe != "semaphore" || m.path == "" {

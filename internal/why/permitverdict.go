@@ -7,18 +7,6 @@ import (
 	"strings"
 )
 
-// Permits says whether a semaphore had enough permits when a term began.
-type Permits struct {
-	Limit     int // how many there are, as the acquisition knew it
-	Own       int // of the term
-	Held      int // of others that surely were held then
-	Maybe     int // of others that may have been held then, too
-	Certainty Certainty
-	How       string
-	Records   []Ref
-	strangers int // permits of clients without a log among Maybe
-}
-
 // addStrangers counts the permits of clients without a log: those that were seen. When they were held is not known.
 func (p *Permits) addStrangers(n int) {
 	p.strangers = n

@@ -166,8 +166,6 @@ func capitals(all []Sentence, asTheyAre int) []Sentence {
 	return with
 }
 
-const micro = int64(1000)
-
 // knotsOf returns points of a log's clock. Their times never go back.
 func (p *painter) knotsOf(l *Log) (all [][2]int64) {
 	step := max(1, l.recs.len()/maxKnots)
@@ -312,4 +310,34 @@ func (p *painter) stays(m *PictureMachine, l *Log, all []*stay) {
 		}
 		m.Inside = append(m.Inside, one)
 	}
+}
+
+// kept leaves out the spans that are not in the window.
+func (w *Window) kept(all []Span) []Span {
+	if w == nil {
+		return all
+	}
+	left := all[:0]
+	for _, s := range all {
+		if w.hasSpan(s.From, s.To) {
+			left = append(left, s)
+		}
+	}
+	return left
+}
+
+// keptOf leaves out of participants what is not in the window, and those that have nothing in it.
+func (w *Window) keptOf(all []PictureMachine) []PictureMachine {
+	if w == nil {
+		return all
+	}
+	left := all[:0]
+	for _, m := range all {
+		m.Nodes, m.Right, m.Heard, m.Work, m.Inside = w.kept(m.Nodes), w.kept(m.Right), w.kept(m.Heard),
+			w.kept(m.Work), w.kept(m.Inside)
+		if len(m.Nodes)+len(m.Right)+len(m.Heard)+len(m.Work)+len(m.Inside) > 0 {
+			left = append(left, m)
+		}
+	}
+	return left
 }

@@ -9,28 +9,6 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// line is what queues together: the nodes of one directory whose names are of one kind.
-type line struct {
-	dir, kind string
-	path      string // what the user named: the directory, or what it belongs to
-	terms     []*Term
-	strangers []stranger
-	permits   bool // its terms are a semaphore's permits
-	shared    bool // some of its terms hold together
-}
-
-// stranger is a place in a line of a client without a log.
-type stranger struct {
-	label string // what it is called if not by its node
-	path  string
-	order int64
-	owner int64 // the session; 0 if unknown
-	by    Ref   // who saw it
-	reads bool
-	log   *Log  // of its client, which ends, or has a gap, before the node has gone; nil: it is not here
-	from  int64 // the log's last record before that
-}
-
 // name returns the node's number in its line, or what it is called.
 func (s stranger) name() string {
 	switch {
@@ -61,9 +39,6 @@ func (h *history) kindOf(name string) nameKind {
 }
 
 func (t *Term) machine() *machine { return t.Log.machineOf(t.Machine) }
-
-// conflict reports whether two terms must not be at once.
-func conflict(a, b *Term) bool { return !(a.shares && b.shares) }
 
 // findLines groups the terms of all logs, and finds the strangers in each line.
 func (h *history) findLines() []*line {
@@ -319,13 +294,6 @@ func (h *history) sortTerms(n *line) {
 	})
 }
 
-// place is a node that a client created.
-type place struct {
-	order int64
-	log   *Log
-	node  *node
-}
-
 // allPlaces returns the nodes that clients created, by directory and by their numbers.
 func (h *history) allPlaces() map[string][]place {
 	if h.places == nil {
@@ -350,4 +318,11 @@ func (h *history) placesIn(dir string) []place { return h.allPlaces()[dir] }
 
 func (l *Log) ledOn(path string) bool {
 	return slices.ContainsFunc(l.terms, func(t *Term) bool { return t.Node == path })
+}
+
+// under reports whether a line is that of a path: its directory, or below it as a job
+// election's and a semaphore's are.
+func under(path string, n *line) bool {
+	return n.dir == path || n.path == path || len(n.dir) > len(path) && n.dir[:len(path)+1] == path+"/" &&
+		n.terms[0].machine().path == path
 }

@@ -25,8 +25,6 @@ type Proof struct {
 	Records []Ref
 }
 
-func (t *Term) ref(seq uint64) Ref { return Ref{t.Log.Name, seq} }
-
 // endBounds returns between which readings of the log's clock the right to believe ended.
 func (t *Term) endBounds() interval {
 	right := t.rightUntil()

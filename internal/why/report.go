@@ -1,12 +1,10 @@
 package why
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/internal/why/txnlog"
 )
 
 // Verdict is the answer to: did two ever have the right to believe at once?
@@ -92,80 +90,6 @@ type Report struct {
 	window    *Window // what Picture has; nil: all
 }
 
-// Explain returns why leadership moved in the lines of these logs. Txns are the ensemble's, as
-// txnlog.Merge returns them; nil for none.
-func Explain(logs []*Log, txns []txnlog.Txn, o Options) *Report {
-	h := newHistory(logs, txns, cmp.Or(o.MaxDrift, defaultDrift))
-	r := &Report{logs: logs, h: h, lines: h.findLines()}
-	r.strange = h.commandsOf(o.Commands)
-	r.face = h.chooseReference(logs, o.Clock)
-	if o.OwnClocks {
-		r.face, r.ownClocks = face{clock: -1}, true
-	}
-	all := make([]Move, 0, r.maxMoves(o))
-	for _, n := range r.lines {
-		if o.Path == "" || under(o.Path, n) {
-			all = r.addMoves(all, n)
-		}
-	}
-	for i := range all {
-		r.date(&all[i])
-	}
-	slices.SortStableFunc(all, func(a, b Move) int { return cmp.Compare(a.when, b.when) })
-	r.Moves = r.scope(all, o)
-	r.Earlier = len(all) - len(r.Moves)
-	for i := range r.Moves {
-		r.tell(&r.Moves[i], func(string, ...Ref) {}) // for what the move has of it
-	}
-	r.judge(o)
-	r.judgeWork()
-	r.Writes = r.writes()
-	r.Summaries = r.summarize(o)
-	if len(r.Moves) == 0 {
-		r.Troubles = r.troubles(func(path string) bool { return o.Path == "" || path == o.Path }, -endless, endless)
-	}
-	r.doubt(o)
-	return r
-}
-
-// Open reports whether the logs do not show all that was asked for.
-func (r *Report) Open() bool {
-	return r.Verdict == CannotTell || slices.ContainsFunc(r.Summaries, LineSummary.open)
-}
-
-// maxMoves returns how many moves the lines that were asked for may have.
-func (r *Report) maxMoves(o Options) (most int) {
-	for _, n := range r.lines {
-		if o.Path == "" || under(o.Path, n) {
-			most += len(n.terms) + 1
-			if n.permits || n.shared {
-				most += len(n.terms)
-			}
-		}
-	}
-	return most
-}
-
-// under reports whether a line is that of a path: its directory, or below it as a job
-// election's and a semaphore's are.
-func under(path string, n *line) bool {
-	return n.dir == path || n.path == path || len(n.dir) > len(path) && n.dir[:len(path)+1] == path+"/" && n.terms[0].machine().path == path
-}
-
-// date sets the times of a move.
-func (r *Report) date(m *Move) {
-	if m.From != nil {
-		m.began = r.wall(m.From.Log, m.Ending.At)
-		m.when = m.began
-	}
-	if m.To != nil {
-		m.when = r.wall(m.To.Log, m.To.ElectedAt)
-	}
-	if m.From == nil {
-		m.began = m.when
-	}
-}
-
 // logsOf returns the logs of the two terms of a proof.
 func logsOf(p Proof) logPair { return logPair{p.Earlier.Log, p.Later.Log} }
 
@@ -213,3 +137,77 @@ func howLong(p Proof) string {
 	}
 	return " for " + span(-p.Between) + plusMinus(p.Error)
 }
+
+// NodeEnd says what became of the node of a term that ended; "" if the logs do not show it.
+type NodeEnd string
+
+// What became of a node.
+const (
+	NodeStayed       NodeEnd = "stayed"         // it stands, and the next term is on it
+	NodeExpired      NodeEnd = "expired"        // the ensemble expired the session, and the node with it
+	NodeClosed       NodeEnd = "session-closed" // its client, or somebody, closed the session
+	NodeDeletedByOwn NodeEnd = "deleted-by-own" // its own client deleted it
+	NodeDeleted      NodeEnd = "deleted"        // another client deleted it
+)
+
+// Permits says whether a semaphore had enough permits when a term began.
+type Permits struct {
+	Limit     int // how many there are, as the acquisition knew it
+	Own       int // of the term
+	Held      int // of others that surely were held then
+	Maybe     int // of others that may have been held then, too
+	Certainty Certainty
+	How       string
+	Records   []Ref
+	strangers int // permits of clients without a log among Maybe
+}
+
+// WorkVerdict is the answer to: did two ever work at once, whatever right they had?
+type WorkVerdict string
+
+// Verdicts about work.
+const (
+	WorkNone    WorkVerdict = "" // the logs have no work of a term that another followed
+	WorkAlone   WorkVerdict = "never"
+	WorkTwo     WorkVerdict = "two worked"
+	WorkUnknown WorkVerdict = "cannot tell"
+)
+
+// WritesVerdict is the answer to: was a guarded write committed out of its term?
+type WritesVerdict string
+
+// Verdicts about guarded writes.
+const (
+	WritesNone   WritesVerdict = "" // the logs have none
+	WritesInTerm WritesVerdict = "in their terms"
+	WritesLate   WritesVerdict = "out of a term"
+)
+
+// Writes counts the guarded writes of the terms that were asked for.
+type Writes struct {
+	Verdict    WritesVerdict `json:"verdict"`
+	Why        string        `json:"why,omitempty"`
+	Committed  int           `json:"committed"`
+	Refused    int           `json:"refused"`
+	Unanswered int           `json:"unanswered"` // what became of them is not known
+}
+
+// Window is the part of a report that a page shows, if the logs have too many records for all of it.
+type Window struct {
+	Parts []Part // of each log, in the order in which the report got them
+	Left  int    // how many records are left out
+
+	from, to int64 // by the clock that is shown
+}
+
+// Part names the records of a log from one to another. To is less than From if there are none.
+type Part struct{ From, To uint64 }
+
+func (r *Report) wall(l *Log, at int64) int64 { return r.face.wall(r.h, l, at) }
+
+// time returns the time of day as text.
+func (r *Report) time(l *Log, at int64) string { return clockText(r.wall(l, at)) }
+
+// assumesDeath reports whether a term is taken for that of a process that was killed: its log just ends. A log that
+// was cut there looks the same, and the reads of a process that lived on are in no transaction log.
+func (m *Move) assumesDeath() bool { return m.From != nil && m.Ending.Cause == CauseKilled }

@@ -7,8 +7,6 @@ import (
 	"time"
 )
 
-func (r *Report) wall(l *Log, at int64) int64 { return r.face.wall(r.h, l, at) }
-
 // days returns the days of the moves, or of the logs if there are none: times are shown without them.
 func (r *Report) days() string {
 	from, to := endless, -endless
@@ -29,9 +27,6 @@ func (r *Report) days() string {
 	}
 	return " from " + first + " to " + last
 }
-
-// time returns the time of day as text.
-func (r *Report) time(l *Log, at int64) string { return clockText(r.wall(l, at)) }
 
 // scope returns the moves that were asked for.
 func (r *Report) scope(all []Move, o Options) (kept []Move) {
@@ -151,17 +146,6 @@ func (r *Report) throughout(path string, from, to int64) (all []string) {
 	return all
 }
 
-// Window is the part of a report that a page shows, if the logs have too many records for all of it.
-type Window struct {
-	Parts []Part // of each log, in the order in which the report got them
-	Left  int    // how many records are left out
-
-	from, to int64 // by the clock that is shown
-}
-
-// Part names the records of a log from one to another. To is less than From if there are none.
-type Part struct{ From, To uint64 }
-
 // margin is how much of the time before the first move that was asked for is shown, and behind the last.
 const margin = int64(time.Minute)
 
@@ -254,36 +238,6 @@ func (w *Window) has(m Move) bool {
 // hasSpan reports whether a time by the clock that is shown, in microseconds, is in the window. To 0 is no end.
 func (w *Window) hasSpan(from, to int64) bool {
 	return w == nil || (to == 0 || to >= w.from/micro) && from <= w.to/micro
-}
-
-// kept leaves out the spans that are not in the window.
-func (w *Window) kept(all []Span) []Span {
-	if w == nil {
-		return all
-	}
-	left := all[:0]
-	for _, s := range all {
-		if w.hasSpan(s.From, s.To) {
-			left = append(left, s)
-		}
-	}
-	return left
-}
-
-// keptOf leaves out of participants what is not in the window, and those that have nothing in it.
-func (w *Window) keptOf(all []PictureMachine) []PictureMachine {
-	if w == nil {
-		return all
-	}
-	left := all[:0]
-	for _, m := range all {
-		m.Nodes, m.Right, m.Heard, m.Work, m.Inside = w.kept(m.Nodes), w.kept(m.Right), w.kept(m.Heard),
-			w.kept(m.Work), w.kept(m.Inside)
-		if len(m.Nodes)+len(m.Right)+len(m.Heard)+len(m.Work)+len(m.Inside) > 0 {
-			left = append(left, m)
-		}
-	}
-	return left
 }
 
 // hasRecord reports whether a record of a log is in the window.

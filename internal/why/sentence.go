@@ -31,3 +31,5 @@ func (s Sentence) String() string {
 	}
 	return s.Text + " [" + strings.Join(cited, " ") + "]"
 }
+
+type adder func(text string, refs ...Ref)

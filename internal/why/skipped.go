@@ -3,25 +3,7 @@ package why
 import (
 	"cmp"
 	"slices"
-	"time"
 )
-
-// Skipped is a participant that was ahead in the line when another one began to lead.
-type Skipped struct {
-	Participant string    `json:"participant"`
-	At          time.Time `json:"at"`
-	// Until is when its node went, if the servers' transaction logs have that. It went before At in any case.
-	Until  *time.Time `json:"until,omitempty"`
-	For    string     `json:"for"` // who led
-	Cause  Cause      `json:"cause"`
-	Why    string     `json:"why"`
-	Text   string     `json:"text"` // all of it as a sentence
-	log    *Log
-	node   *node
-	server string // of the connection that did not work
-	since  int64  // when that was so, by the clock that is shown
-	early  bool   // its node went before that of the term before: nobody waited for it
-}
 
 // skipped returns who was in line ahead of the one that leads next, and did not lead.
 func (r *Report) skipped(m Move) (all []Skipped) {

@@ -2,13 +2,6 @@ package why
 
 import "github.com/incumbent-go/incumbent/events"
 
-// stay is a time in which a program was inside a double barrier, as it knew: from the end of its enter until it began to leave.
-type stay struct {
-	seq   uint64
-	at    int64
-	until int64 // 0: it was inside when the log ended
-}
-
 // inside returns the stay that has no end yet, nil for none.
 func (m *machine) inside() *stay {
 	if n := len(m.stays); n > 0 && m.stays[n-1].until == 0 {

@@ -9,17 +9,6 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// stint is a time in which work of a machine ran: its function, or a Leadership that was not released, or the command
-// that elect or lock ran. Times are readings of the log's clock.
-type stint struct {
-	from, to int64
-	seq      uint64             // of the record that ended it; 0: none did
-	open     bool               // the log does not have its end
-	unsure   bool               // records are missing in it
-	earlier  bool               // it ended at this time at the latest
-	command  events.CommandStep // of a command: how it ended; "" for other work
-}
-
 // without returns a stint without the times in which the process did not run.
 func (s stint) without(pauses []pause) (all []stint) {
 	i, _ := slices.BinarySearchFunc(pauses, s.from, func(p pause, at int64) int { return cmp.Compare(p.at, at) })
@@ -84,14 +73,6 @@ func (l *Log) reading(line events.CommandLine) int64 {
 		return l.last
 	}
 	return l.Header.StartAt + wall.UnixNano() - l.wall
-}
-
-// workBegan notes that a piece of work begins.
-func (l *Log) workBegan(r events.Record) {
-	m := l.machineOf(r.Machine)
-	if m.works++; m.works == 1 {
-		m.stints = append(m.stints, stint{from: r.Event.At, open: true})
-	}
 }
 
 // guardSlack is how much longer a command may live after its guard's last line: the line is written before the kill.

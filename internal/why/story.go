@@ -38,8 +38,6 @@ func (r *Report) tell(m *Move, add adder) {
 	r.tellTroubles(m, add)
 }
 
-type adder func(text string, refs ...Ref)
-
 // tellEnding says who led, until when, and why it ended.
 func (r *Report) tellEnding(m *Move, add adder) {
 	t, e := m.From, m.Ending
@@ -81,15 +79,6 @@ func (r *Report) tellWork(m *Move, add adder) {
 		m.Also = append(m.Also, CauseForgottenRelease)
 		add(fmt.Sprintf("its work returned %s after its term: a Leadership that was not released, or work that does not watch its context", span(long)), t.ref(t.Stopped))
 	}
-}
-
-// workEnd returns when the last work ended as far as the log shows, and whether it does: work
-// that watches its context ended with the term.
-func (t *Term) workEnd() (int64, bool) {
-	if t.worksLeft > 0 {
-		return t.Log.last, false
-	}
-	return max(t.StoppedAt, t.workDoneAt), true
 }
 
 // tellStrangers names places without a log.
@@ -135,23 +124,6 @@ func (r *Report) tellNext(m *Move, add adder) {
 			add("against token "+itoa(p.Earlier.Token)+": "+r.proofText(p), p.Records...)
 		}
 	}
-}
-
-// how says by what event a term began.
-func (t *Term) how() string {
-	switch t.by {
-	case events.WatchDeleted:
-		return "its watch on the node ahead fired"
-	case events.ReplyChildren:
-		return "a listing showed it first"
-	case events.ReplyMulti, events.ReplySync, events.ConnectionConfirmed:
-		return "the quorum confirmed its place"
-	case events.ReplyStat:
-		return "a read showed that nothing is ahead"
-	case events.TimerFired:
-		return "its next check of the line showed it"
-	}
-	return string(t.by)
 }
 
 func (r *Report) proofText(p Proof) string {
@@ -322,3 +294,6 @@ func (r *Report) clocksOff(path string) (all []ClockOff) {
 	}
 	return all
 }
+
+// timesAre is what the sentence about the clock begins with.
+const timesAre = "times are UTC"

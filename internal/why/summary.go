@@ -7,51 +7,6 @@ import (
 	"time"
 )
 
-// LineSummary is one line at a glance: who leads at the end of the logs, for how long nobody led, who was skipped,
-// and what to do. Times are those of the clock that the report shows.
-type LineSummary struct {
-	Path    string      `json:"path"`
-	AsOf    time.Time   `json:"asOf"` // the last record of all logs
-	Verdict Verdict     `json:"verdict"`
-	Work    WorkVerdict `json:"work,omitempty"`
-
-	Leader      string     `json:"leader,omitempty"` // who leads at the end; "" if nobody does, as far as the logs show
-	Token       int64      `json:"token,string,omitempty"`
-	Since       *time.Time `json:"since,omitempty"`
-	NobodySince *time.Time `json:"nobodySince,omitempty"`
-	Left        bool       `json:"left,omitempty"`     // the last leader left on purpose, and nothing is in the way
-	InTheWay    *InTheWay  `json:"inTheWay,omitempty"` // why nobody leads; nil if the logs do not show it
-
-	// Holders are who holds a permit or a shared lock at the end of its log, of a line in which several may hold at once:
-	// nobody leads there.
-	Holders []string `json:"holders,omitempty"`
-
-	Moves       int           `json:"moves"`                 // those that were asked for
-	Gaps        int           `json:"gaps"`                  // how often nobody had the right to lead
-	Without     time.Duration `json:"withoutNanos"`          // for how long in all
-	Longest     time.Duration `json:"longestNanos"`          // the longest of them
-	LongestFrom *time.Time    `json:"longestFrom,omitempty"` // when that began
-	// Bounds are between which times Without and Longest are.
-	Bounds    GapBounds  `json:"gapBounds"`
-	WithoutIs string     `json:"without,omitempty"` // the sentence of all that
-	Skipped   []Skipped  `json:"skipped,omitempty"`
-	Terms     []Led      `json:"terms,omitempty"`   // the last mostLed
-	Clocks    []ClockOff `json:"clocks,omitempty"`  // of hosts in the line that are wrong
-	Unknown   string     `json:"unknown,omitempty"` // why it is not known who leads at the end
-	Do        []Advice   `json:"do,omitempty"`
-}
-
-// InTheWay is the node for which nobody leads.
-type InTheWay struct {
-	Node        string `json:"node"`
-	Session     string `json:"session,omitempty"`
-	Participant string `json:"participant,omitempty"`
-	Host        string `json:"host,omitempty"`
-	PID         int    `json:"pid,omitempty"`
-	Why         string `json:"why"`
-	waits       bool   // it is behind the last leader's, and does not lead
-}
-
 // summarize returns the lines with moves that were asked for: those in trouble first.
 func (r *Report) summarize(o Options) (all []LineSummary) {
 	byPath := map[string][]Move{}
@@ -72,21 +27,6 @@ func (r *Report) summarize(o Options) (all []LineSummary) {
 	return all
 }
 
-// trouble is how bad it is.
-func (s LineSummary) trouble() int {
-	switch {
-	case s.Verdict == TwoAtOnce:
-		return 4
-	case s.Work == WorkTwo:
-		return 3
-	case s.NobodySince != nil && !s.Left:
-		return 2
-	case s.Verdict == CannotTell:
-		return 1
-	}
-	return 0
-}
-
 // lastRecord returns the time of the last record of the logs whose clocks can be compared with that of a log.
 func (r *Report) lastRecord(of *Log) int64 {
 	later := int64(0)
@@ -96,11 +36,6 @@ func (r *Report) lastRecord(of *Log) int64 {
 		}
 	}
 	return r.wall(of, of.last) + later
-}
-
-func at(ns int64) *time.Time {
-	t := time.Unix(0, ns).UTC()
-	return &t
 }
 
 func (r *Report) summarizeLine(path string, moves []Move, o Options) LineSummary {
@@ -136,19 +71,6 @@ func (r *Report) summarizeLine(path string, moves []Move, o Options) LineSummary
 	return s
 }
 
-// GapBounds are for how long at least and at most nobody led, in all and in the longest gap.
-type GapBounds struct {
-	Least        time.Duration `json:"leastNanos"`
-	Most         time.Duration `json:"mostNanos"`
-	LongestLeast time.Duration `json:"longestLeastNanos"`
-	LongestMost  time.Duration `json:"longestMostNanos"`
-	// Open is for how long at most nobody led in times of which the logs do not show whether somebody did. The others
-	// do not count them.
-	Open time.Duration `json:"openNanos,omitempty"`
-	// Endless reports whether such a time has no upper bound in the logs.
-	Endless bool `json:"endless,omitempty"`
-}
-
 // sumGaps sums up for how long nobody had the right to lead.
 func (r *Report) sumGaps(s *LineSummary, moves []Move) {
 	for _, m := range moves {
@@ -164,23 +86,6 @@ func (r *Report) sumGaps(s *LineSummary, moves []Move) {
 		default:
 			s.Bounds.Open += time.Duration(max(gap.hi, 0))
 		}
-	}
-}
-
-// addGap adds a time in which nobody led, whose length is known up to bounds.
-func (s *LineSummary) addGap(from int64, gap interval) {
-	long := time.Duration(gap.mid())
-	if long <= 0 {
-		return
-	}
-	least, most := time.Duration(max(gap.lo, 0)), time.Duration(gap.hi)
-	s.Gaps++
-	s.Without += long
-	s.Bounds.Least += least
-	s.Bounds.Most += most
-	if long > s.Longest {
-		s.Longest, s.LongestFrom = long, at(from)
-		s.Bounds.LongestLeast, s.Bounds.LongestMost = least, most
 	}
 }
 
@@ -262,11 +167,6 @@ func (s LineSummary) text(path bool) (lines []string) {
 		lines = append(lines, of+"Do: "+a.String())
 	}
 	return lines
-}
-
-// open reports whether the logs do not show all of who led when.
-func (s LineSummary) open() bool {
-	return s.Unknown != "" || slices.ContainsFunc(s.Terms, func(l Led) bool { return l.Unknown != "" })
 }
 
 // maxSkipped is how many participants a summary names that were skipped.

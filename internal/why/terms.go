@@ -7,39 +7,6 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Term is one period in which a participant led, or held a lock.
-type Term struct {
-	Log     *Log
-	Machine events.ID
-	Recipe  string
-	Dir     string // the line: the directory of the nodes
-	Node    string // the own node
-	Token   int64
-	Session int64 // the number of the client's session
-
-	Elected   uint64 // the seq of the record
-	ElectedAt int64  // readings of the log's clock
-	Row       string // the transition that made it leader
-	by        events.Kind
-
-	Stopped   uint64 // the seq of the record that ended it; 0: none did
-	StoppedAt int64
-	Reason    events.Reason
-	stopKind  events.Kind
-	stopCode  events.Code
-	paused    time.Duration
-
-	until      int64 // the deadline in force
-	untilSeq   uint64
-	brokenAt   int64   // when belief ended before the stop, by a deadline that was taken away; 0: it was not
-	uncertain  *hole   // the gap that hides its end, or part of it
-	listed     listing // the last listing before the election
-	shares     bool    // it holds together with others of its kind: a reader's
-	workDoneAt int64   // when the last work returned after the stop; 0: it has not, or there was none
-	next       *Term   // of the machine
-	worksLeft  int     // work that had not returned by the end of the log
-}
-
 // Open reports whether the log does not have the term's end.
 func (t *Term) Open() bool { return t.Stopped == 0 }
 
@@ -170,3 +137,52 @@ func (l *Log) resumeAfterGap(r events.Record) {
 	}
 	delete(l.open, r.Machine)
 }
+
+// how says by what event a term began.
+func (t *Term) how() string {
+	switch t.by {
+	case events.WatchDeleted:
+		return "its watch on the node ahead fired"
+	case events.ReplyChildren:
+		return "a listing showed it first"
+	case events.ReplyMulti, events.ReplySync, events.ConnectionConfirmed:
+		return "the quorum confirmed its place"
+	case events.ReplyStat:
+		return "a read showed that nothing is ahead"
+	case events.TimerFired:
+		return "its next check of the line showed it"
+	}
+	return string(t.by)
+}
+
+// workEnd returns when the last work ended as far as the log shows, and whether it does: work
+// that watches its context ended with the term.
+func (t *Term) workEnd() (int64, bool) {
+	if t.worksLeft > 0 {
+		return t.Log.last, false
+	}
+	return max(t.StoppedAt, t.workDoneAt), true
+}
+
+// timeout returns the session timeout of the term.
+func (t *Term) timeout() time.Duration {
+	if s := t.Log.sessionNumbered(t.Session); s != nil && s.timeout > 0 {
+		return s.timeout
+	}
+	return 15 * time.Second
+}
+
+// root returns the event from outside that ended the term.
+func (t *Term) root() brief {
+	chain := t.Log.chain(t.Stopped)
+	if len(chain) == 0 {
+		return brief{}
+	}
+	if t.stopKind == events.ConnectionUnconfirmed || t.stopKind == events.ConnectionLost ||
+		t.stopKind == events.ConnectionSuspended {
+		return chain[min(1, len(chain)-1)] // what is behind that only asked
+	}
+	return chain[0]
+}
+
+func (t *Term) ref(seq uint64) Ref { return Ref{t.Log.Name, seq} }

@@ -137,3 +137,8 @@ func plusMinus(d time.Duration) string {
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
 func abs(n int64) int64 { return max(n, -n) }
+
+func at(ns int64) *time.Time {
+	t := time.Unix(0, ns).UTC()
+	return &t
+}

@@ -120,16 +120,6 @@ func (r *Report) mayLeadNow(last Move) string {
 	return ""
 }
 
-// isLast reports whether no term of the line follows.
-func (r *Report) isLast(t *Term) bool {
-	for _, n := range r.lines {
-		if i := slices.Index(n.terms, t); i >= 0 {
-			return i == len(n.terms)-1
-		}
-	}
-	return true
-}
-
 // inTheWay finds the node for which nobody leads: that of the last term, if the logs do not show that it has gone.
 func (r *Report) inTheWay(m Move) *InTheWay {
 	t := m.From

@@ -8,36 +8,6 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// WorkVerdict is the answer to: did two ever work at once, whatever right they had?
-type WorkVerdict string
-
-// Verdicts about work.
-const (
-	WorkNone    WorkVerdict = "" // the logs have no work of a term that another followed
-	WorkAlone   WorkVerdict = "never"
-	WorkTwo     WorkVerdict = "two worked"
-	WorkUnknown WorkVerdict = "cannot tell"
-)
-
-// WritesVerdict is the answer to: was a guarded write committed out of its term?
-type WritesVerdict string
-
-// Verdicts about guarded writes.
-const (
-	WritesNone   WritesVerdict = "" // the logs have none
-	WritesInTerm WritesVerdict = "in their terms"
-	WritesLate   WritesVerdict = "out of a term"
-)
-
-// Writes counts the guarded writes of the terms that were asked for.
-type Writes struct {
-	Verdict    WritesVerdict `json:"verdict"`
-	Why        string        `json:"why,omitempty"`
-	Committed  int           `json:"committed"`
-	Refused    int           `json:"refused"`
-	Unanswered int           `json:"unanswered"` // what became of them is not known
-}
-
 // worksBefore compares the work of a term with that of those before it whose work may run on: the last, and those of
 // lingering. It returns those that may linger on.
 func (h *history) worksBefore(t, last *Term, lingering []*Term) (all []Overlap, kept []*Term) {

@@ -18,7 +18,6 @@ const smallKnot = 12
 var knots = map[string]int{
 	"cmd/incumbent/program": 18,
 	"zkio":                  25,
-	"internal/why":          21,
 	"internal/world":        25,
 	"zkio/zkmem":            24,
 	"engine":                23,
