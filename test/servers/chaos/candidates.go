@@ -25,6 +25,8 @@ func join(w *worker) (candidate, error) {
 		return joinLocks(w)
 	case byQueue:
 		return joinQueue(w)
+	case byShards:
+		return joinShards(w)
 	}
 	return nil, fmt.Errorf("who is %q?", o.kind)
 }
@@ -94,7 +96,7 @@ func joinOurs(o orders) (candidate, error) {
 }
 
 // holding says whether any of the library's methods says that the client leads.
-func (c *ownCandidate) holding() int64 {
+func (c *ownCandidate) holding(int) int64 {
 	if held := c.held.Load(); held != nil && held.Check() == nil {
 		return noToken
 	}
@@ -145,7 +147,7 @@ func (c *ownCandidate) turn(held *incumbent.Leadership) error {
 func (c *ownCandidate) term(w *worker, held *incumbent.Leadership) bool {
 	c.held.Store(held)
 	defer held.Release()
-	defer w.writing(held)()
+	defer w.writing(held, 0)()
 	return w.term(held.Context().Done())
 }
 

@@ -133,6 +133,10 @@ func run(t *testing.T, o options) []*outcome {
 		if !one.borneOut(own) {
 			t.Errorf("%s: seen at rest, and not in the servers' logs: %v", one.kind, one.seen)
 		}
+		if one.kind == byShards {
+			one.verdict = judgeShards(one.clients, own, history, s.clocks.stamp, o.session)
+			continue
+		}
 		one.verdict = judge(one.kind, one.clients, own, history, o.session)
 	}
 	s.replay()

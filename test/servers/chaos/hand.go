@@ -5,6 +5,8 @@ package chaos
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -17,10 +19,9 @@ type hand struct {
 
 	mu      sync.Mutex
 	said    client
-	open    belief // the belief that is held now
-	holds   bool
-	writing *write // not answered yet
-	idle    bool   // it puts no item until it is to rotate
+	open    map[int]belief   // the beliefs that are held now, by their parts
+	writing map[int64]*write // not answered yet, by number
+	idle    bool             // it puts no item until it is to rotate
 	clock   chan int64
 	left    bool
 	stopped int64 // since when; 0 while it runs
@@ -39,23 +40,24 @@ func (h *hand) hear(line string) {
 		fmt.Sscan(line, &word, &at)
 		h.clock <- at
 	case "leads":
-		var token int64
-		fmt.Sscan(line, &word, &at, &token)
-		h.open, h.holds = belief{span{at, at}, max(token, 0)}, true
+		b := belief{}
+		fmt.Sscan(line, &word, &at, &b.token, &b.part)
+		b.from, b.to, b.token = at, at, max(b.token, 0)
+		h.open[b.part] = b
 	case "holds", "stops":
-		fmt.Sscan(line, &word, &h.open.to)
-		if word == "stops" {
-			h.said.beliefs = append(h.said.beliefs, h.open)
-			h.holds = false
-		}
+		var part int
+		fmt.Sscan(line, &word, &at, &part)
+		h.goesOn(part, at, word == "stops")
 	case "writes":
-		h.writing = &write{fate: unknown}
-		fmt.Sscan(line, &word, &h.writing.n, &h.writing.called)
+		w := &write{fate: unknown}
+		fmt.Sscan(line, &word, &w.n, &w.called, &w.part)
+		h.writing[w.n] = w
 	case "wrote":
-		if h.writing != nil {
-			fmt.Sscan(line, &word, &value, &h.writing.fate, &h.writing.heard)
-			h.said.writes = append(h.said.writes, *h.writing)
-			h.writing = nil
+		fmt.Sscan(line, &word, &value)
+		if w := h.writing[value]; w != nil {
+			fmt.Sscan(line, &word, &value, &w.fate, &w.heard)
+			h.said.writes = append(h.said.writes, *w)
+			delete(h.writing, value)
 		}
 	case "done":
 		var d handled
@@ -70,18 +72,31 @@ func (h *hand) hear(line string) {
 	}
 }
 
+// goesOn notes that a belief goes on until then, and no longer if it ends.
+func (h *hand) goesOn(part int, to int64, ends bool) {
+	b, ok := h.open[part]
+	if !ok {
+		return
+	}
+	b.to = to
+	h.open[part] = b
+	if ends {
+		h.said.beliefs = append(h.said.beliefs, b)
+		delete(h.open, part)
+	}
+}
+
 // end notes what was open when the process ended.
 func (h *hand) end() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.holds {
-		h.said.beliefs = append(h.said.beliefs, h.open)
-		h.holds = false
+	for part, b := range h.open {
+		h.goesOn(part, b.to, true)
 	}
-	if h.writing != nil {
-		h.said.writes = append(h.said.writes, *h.writing)
-		h.writing = nil
+	for _, w := range h.writing {
+		h.said.writes = append(h.said.writes, *w)
 	}
+	clear(h.writing)
 	h.wake()
 }
 
@@ -89,14 +104,21 @@ func (h *hand) end() {
 func (h *hand) believes() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.holds
+	return len(h.open) > 0
+}
+
+// parts returns the parts in which the client believes.
+func (h *hand) parts() []int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Sorted(maps.Keys(h.open))
 }
 
 // isIdle reports whether the client puts no item now.
 func (h *hand) isIdle() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.idle && h.writing == nil
+	return h.idle && len(h.writing) == 0
 }
 
 func (h *hand) hasLeft() bool {

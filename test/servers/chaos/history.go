@@ -16,6 +16,7 @@ func (s span) length() time.Duration { return time.Duration(s.to - s.from) }
 type belief struct {
 	span
 	token int64 // of what it held; 0 where it did not say
+	part  int   // of what the line is for: a shard
 }
 
 // client is what is known of one client. Its id is in its nodes.
@@ -32,7 +33,7 @@ type client struct {
 func (c client) awake() (all []belief) {
 	for _, b := range c.beliefs {
 		for _, s := range minus([]span{b.span}, c.stopped) {
-			all = append(all, belief{s, b.token})
+			all = append(all, belief{s, b.token, b.part})
 		}
 	}
 	return all
@@ -47,7 +48,7 @@ func (c client) asleep() (all []belief) {
 	for _, hole := range c.stopped {
 		for _, b := range c.beliefs {
 			if b.from < hole.from && b.to > hole.from-int64(blink) {
-				all = append(all, belief{hole, b.token})
+				all = append(all, belief{hole, b.token, b.part})
 				break
 			}
 		}

@@ -1,6 +1,8 @@
 package chaos
 
 import (
+	"cmp"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -20,18 +22,39 @@ const (
 	byReadWrite kind = "read-write lock"
 	byJob       kind = "job election"
 	byQueue     kind = "queue"
+	byShards    kind = "shards"
 )
 
 // latches are the elections whose terms may last, everybody are all recipes with a place.
 var (
 	latches   = []kind{byLatch, byRider, bySelector}
-	everybody = slices.Concat(latches, []kind{byMutex, bySemaphore, byReadWrite, byJob, byQueue})
+	everybody = slices.Concat(latches, []kind{byMutex, bySemaphore, byReadWrite, byJob, byQueue, byShards})
 )
+
+// shardCount is how many shards the members share.
+const shardCount = 8
+
+// parts returns how many things a line is for, each of which has its own holder.
+func (k kind) parts() int {
+	if k == byShards {
+		return shardCount
+	}
+	return 1
+}
+
+// part returns the kind by which one of these things is judged.
+func (k kind) part(n int) kind {
+	if k == byShards {
+		return kind(fmt.Sprintf("shard-%d", n))
+	}
+	return k
+}
 
 // word returns the kind as a name of files and nodes.
 func (k kind) word() string {
-	return map[kind]string{byLatch: "latch", byRider: "rider", bySelector: "selector", byMutex: "mutex", bySemaphore: "semaphore",
-		byReadWrite: "readwrite", byJob: "job", byQueue: "queue"}[k]
+	return cmp.Or(map[kind]string{
+		byRider: "rider", byReadWrite: "readwrite", byJob: "job",
+	}[k], string(k))
 }
 
 // kindOf returns the kind with this word.
@@ -61,6 +84,15 @@ func (k kind) written() string { return root + "/written-" + k.word() }
 // items returns the queue's directory.
 func (k kind) items() string { return k.path() + "/items" }
 
+// idIn returns the id of the client whose place has these data.
+func (k kind) idIn(data []byte) string {
+	if k == byShards {
+		m, _ := machines.ParseShardMember(data)
+		return m.ID
+	}
+	return string(data)
+}
+
 // places returns the directory whose nodes show who holds; the limit of a semaphore is its data.
 func (k kind) places() string {
 	switch k {
@@ -70,6 +102,8 @@ func (k kind) places() string {
 		return path.Dir(machines.JobMarker(k.path()))
 	case byQueue:
 		return machines.LocksOf(k.items())
+	case byShards:
+		return machines.ShardMembers(k.path())
 	}
 	return k.path()
 }
@@ -83,6 +117,8 @@ func (k kind) dirs() []string {
 		return []string{k.places(), k.places() + "/latch"}
 	case byQueue:
 		return []string{k.places(), k.items()}
+	case byShards:
+		return []string{k.places(), machines.ShardWriters(k.path())}
 	}
 	return []string{k.path()}
 }

@@ -22,6 +22,7 @@ const (
 type write struct {
 	n, called, heard int64
 	fate             fate
+	part             int
 }
 
 // ledger is what the committed transactions of one line show, by their order alone: no clock is needed.

@@ -37,7 +37,7 @@ func closed(zxid, session int64) txn {
 
 // believed is a belief from tenths of a second to tenths of a second.
 func believed(token, from, to int64) belief {
-	return belief{span{from * second / 10, to * second / 10}, token}
+	return belief{span: span{from * second / 10, to * second / 10}, token: token}
 }
 
 // without removes the transactions with a zxid.
@@ -57,11 +57,15 @@ func (s *script) verdict(t *testing.T, k kind) verdict {
 	for i := range s.history {
 		s.history[i].at = s.history[i].zxid * 1000
 	}
-	nodes, err := lives(root, s.history, func(ms int64) moment {
+	stamp := func(ms int64) moment {
 		return moment{ms * int64(time.Millisecond), (ms + 1) * int64(time.Millisecond)}
-	})
+	}
+	nodes, err := lives(root, s.history, stamp)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if k == byShards {
+		return judgeShards(s.clients, nodes, s.history, stamp, 4*time.Second)
 	}
 	return judge(k, s.clients, nodes, s.history, 4*time.Second)
 }

@@ -91,7 +91,7 @@ func (p *permits) acquire(ctx context.Context) (*incumbent.Hold, error) {
 	return nil, agreed
 }
 
-func (c *lockCandidate) holding() int64 {
+func (c *lockCandidate) holding(int) int64 {
 	if held := c.held.Load(); held != nil && held.Check() == nil {
 		return held.Token()
 	}
@@ -120,7 +120,7 @@ func (c *lockCandidate) run(w *worker) {
 // work works under a hold, and ends it.
 func (c *lockCandidate) work(w *worker, hold *incumbent.Hold) {
 	c.held.Store(hold)
-	stop := w.writing(hold.Leadership)
+	stop := w.writing(hold.Leadership, 0)
 	w.term(hold.Context().Done())
 	stop()
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
@@ -132,18 +132,25 @@ func (c *lockCandidate) work(w *worker, hold *incumbent.Hold) {
 
 func (c *lockCandidate) leave() error { return closeClient(c.client) }
 
+// guarded is a leadership, or a shard.
+type guarded interface {
+	Context() context.Context
+	Token() int64
+	Write(context.Context, ...incumbent.Op) ([]incumbent.OpResult, error)
+}
+
 // writing writes under a leadership until it is stopped: each write has a number of its own, and is sent once.
-func (w *worker) writing(held *incumbent.Leadership) (stop func()) {
+func (w *worker) writing(held guarded, part int) (stop func()) {
 	ctx, cancel := context.WithCancel(held.Context())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		ticker := time.NewTicker(writeEvery)
+		ticker := time.NewTicker(writeEvery * time.Duration(w.kind.parts()))
 		defer ticker.Stop()
 		for {
-			w.write(func(n int64) error {
+			w.write(part, func(n int64) error {
 				data := fmt.Appendf(nil, "%s %d %d", w.id, n, held.Token())
-				_, err := held.Write(ctx, incumbent.SetData(w.kind.written(), data, incumbent.AnyVersion))
+				_, err := held.Write(ctx, incumbent.SetData(w.kind.part(part).written(), data, incumbent.AnyVersion))
 				return err
 			})
 			select {
@@ -157,9 +164,9 @@ func (w *worker) writing(held *incumbent.Leadership) (stop func()) {
 }
 
 // write does a write under the next number, and tells what came of it.
-func (w *worker) write(do func(n int64) error) {
+func (w *worker) write(part int, do func(n int64) error) {
 	n := w.writes.Add(1)
-	w.say("writes %d %d", n, monotonic())
+	w.say("writes %d %d %d", n, monotonic(), part)
 	fate := written
 	switch err := do(n); {
 	case errors.Is(err, incumbent.ErrOutcomeUnknown):

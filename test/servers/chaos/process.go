@@ -57,7 +57,8 @@ func hire(n *nursery, all []orders, logs string) ([]*hand, error) {
 	var hands []*hand
 	var texts []string
 	for _, o := range all {
-		h := &hand{orders: o, process: p, clock: make(chan int64, 1), said: client{id: o.id}}
+		h := &hand{orders: o, process: p, clock: make(chan int64, 1), said: client{id: o.id},
+			open: map[int]belief{}, writing: map[int64]*write{}}
 		p.hands[o.kind.word()] = h
 		hands, texts = append(hands, h), append(texts, o.String())
 	}

@@ -57,7 +57,7 @@ func joinQueue(w *worker) (candidate, error) {
 }
 
 // holding returns the number of the item that is handled.
-func (c *queueCandidate) holding() int64 {
+func (c *queueCandidate) holding(int) int64 {
 	if d := c.item.Load(); d != nil && d.ctx.Err() == nil {
 		return d.token
 	}
@@ -74,7 +74,7 @@ func (c *queueCandidate) run(w *worker) {
 		if idle {
 			continue
 		}
-		w.write(func(n int64) error {
+		w.write(0, func(n int64) error {
 			item := fmt.Sprintf("%s:%d", w.id, n)
 			if n%poisonIn == 0 {
 				item += poison

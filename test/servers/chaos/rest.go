@@ -3,6 +3,7 @@
 package chaos
 
 import (
+	"path"
 	"slices"
 
 	"github.com/go-zookeeper/zk"
@@ -24,8 +25,32 @@ func (s *stage) settled(o *outcome) bool {
 		o.surplus, o.missing = max(0, len(o.seen)-2), max(0, 2-len(o.seen))
 		_, marked := o.seen[machines.JobMarker(o.kind.path())]
 		return marked && len(o.seen) == 2 && s.leader(o.kind) != nil
+	case byShards:
+		return o.surplus == 0 && o.missing == 0 && s.shared()
 	}
 	return o.surplus == 0 && o.missing == 0 && s.leader(o.kind) != nil
+}
+
+// shared reports whether each shard has one owner, and each member its share.
+func (s *stage) shared() bool {
+	owners := map[int]int{}
+	for _, one := range s.slots {
+		one.mu.Lock()
+		parts := one.hands[byShards].parts()
+		one.mu.Unlock()
+		for _, part := range parts {
+			owners[part]++
+		}
+		if more := len(parts) - shardCount/slots; more < -1 || more > 1 {
+			return false
+		}
+	}
+	for part := range shardCount {
+		if owners[part] != 1 {
+			return false
+		}
+	}
+	return true
 }
 
 // idle reports whether no client of a queue puts.
@@ -57,7 +82,9 @@ func (s *stage) listed(o *outcome) bool {
 			return false
 		}
 		o.seen[p] = stat.Czxid
-		places[stat.Czxid] = string(data)
+		if o.kind != byShards || path.Dir(p) == o.kind.places() { // a member may also queue to assign
+			places[stat.Czxid] = o.kind.idIn(data)
+		}
 	}
 	o.surplus = len(places)
 	for _, id := range places {

@@ -97,7 +97,9 @@ func set(t testing.TB, o options, e *ensemble.Ensemble) *stage {
 	s.make(root)
 	for _, k := range o.kinds {
 		s.make(k.path())
-		s.make(k.written())
+		for part := range k.parts() {
+			s.make(k.part(part).written())
+		}
 	}
 	leader, followers := e.Whole()
 	for i, home := range []*ensemble.Server{followers[0], leader, followers[1], nil} {

@@ -60,18 +60,19 @@ const noToken = -1
 
 // candidate takes part in a line.
 type candidate interface {
-	// holding returns what the library says, at this instant, that it holds: the token, or no token of a leader; zero
-	// if it says that it holds nothing.
-	holding() int64
+	// holding returns what the library says, at this instant, that it holds of a part of what the line is for, a shard
+	// or all: the token, or no token of a leader; zero if it says that it holds nothing.
+	holding(part int) int64
 	// run leads term after term, and has w.term be each one's work, until the end.
 	run(w *worker)
 	// leave leaves the line and closes everything.
 	leave() error
 }
 
-// worker is one client. It tells on standard output, each line after the word of its kind and with times of the monotonic
-// clock: "clock NOW"; "leads T TOKEN", "holds T", "stops T"; "writes N T" and "wrote N ok|refused|unknown T"; "done TOKEN ITEM T"; "busy", "idle"; "left". It is told on standard input, after the same
-// word: "clock", "hold" (give up no leadership any more), "rotate", "leave". The end of its input is its end.
+// worker is one client. It tells on standard output, each line after the word of its kind and with times of the
+// monotonic clock: "clock NOW"; "leads T TOKEN PART", "holds T PART", "stops T PART"; "writes N T PART" and
+// "wrote N ok|refused|unknown T"; "done TOKEN ITEM T"; "busy", "idle"; "left". It is told on standard input, after the
+// same word: "clock", "hold" (give up no leadership any more), "rotate", "leave". The end of its input is its end.
 type worker struct {
 	orders
 	candidate
@@ -118,7 +119,8 @@ func work(text string) error {
 
 // employ starts a client.
 func employ(o orders, out *printer) (*worker, error) {
-	w := &worker{orders: o, out: out, chance: rand.New(rand.NewPCG(o.seed, 1)), ending: make(chan struct{}), ended: make(chan struct{})}
+	w := &worker{orders: o, out: out, chance: rand.New(&locked{from: rand.NewPCG(o.seed, 1)}),
+		ending: make(chan struct{}), ended: make(chan struct{})}
 	var err error
 	w.hold.Store(true)
 	if w.candidate, err = join(w); err != nil {
@@ -130,6 +132,18 @@ func employ(o orders, out *printer) (*worker, error) {
 		w.candidate.run(w)
 	}()
 	return w, nil
+}
+
+// locked is a source that several goroutines use.
+type locked struct {
+	mu   sync.Mutex
+	from rand.Source
+}
+
+func (l *locked) Uint64() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.from.Uint64()
 }
 
 // obey does what standard input says.
@@ -156,26 +170,35 @@ func (w *worker) obey(word string) {
 func (w *worker) look() {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
-	held, last, told := int64(0), int64(0), int64(0)
+	parts := make([]seen, w.kind.parts())
 	for range ticker.C { // pause: the interval of the samples
-		before := monotonic()
-		holds := w.holding()
-		after := monotonic()
-		if held != 0 && holds != held {
-			w.say("stops %d", last)
-			held = 0
+		for part := range parts {
+			parts[part].look(w, part)
 		}
-		switch {
-		case holds == 0:
-		case held == 0:
-			w.say("leads %d %d", after, holds)
-			held, last, told = holds, after, after
-		default:
-			last = before
-			if last-told > int64(holdsEvery) {
-				w.say("holds %d", last)
-				told = last
-			}
+	}
+}
+
+// seen is what was seen of the belief in one part, and told of it.
+type seen struct{ held, last, told int64 }
+
+func (s *seen) look(w *worker, part int) {
+	before := monotonic()
+	holds := w.holding(part)
+	after := monotonic()
+	if s.held != 0 && holds != s.held {
+		w.say("stops %d %d", s.last, part)
+		s.held = 0
+	}
+	switch {
+	case holds == 0:
+	case s.held == 0:
+		w.say("leads %d %d %d", after, holds, part)
+		*s = seen{holds, after, after}
+	default:
+		s.last = before
+		if s.last-s.told > int64(holdsEvery) {
+			w.say("holds %d %d", s.last, part)
+			s.told = s.last
 		}
 	}
 }
