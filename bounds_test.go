@@ -45,7 +45,7 @@ func TestBrokenInvariants(t *testing.T) {
 			c.deadlines.Check(first, second)
 		},
 		"leadership began: true, and before: true": func(c *Client, p *participant) {
-			p.listeners.Add(p.listener(Listener{}), func() (change, bool) { return change{}, true })
+			p.listeners.Add(p.listener(Listener{}), func() []change { return []change{{}} })
 			p.listeners.Send(change{}, func() {})
 		},
 		"201 replies are kept, of at most 200": func(c *Client, p *participant) {
@@ -121,7 +121,7 @@ func TestASlowListenerGetsPairs(t *testing.T) {
 				}
 			},
 		})
-		p.listeners.Add(one, func() (change, bool) { return change{}, false })
+		p.listeners.Add(one, func() []change { return nil })
 		for token := int64(1); token <= manyCalls; token++ {
 			p.listeners.Send(change{term: Term{Token: token}}, func() {})
 			if synctest.Wait(); token < manyCalls {
@@ -155,7 +155,7 @@ func TestASlowOnConnectionGetsTheNewestState(t *testing.T) {
 				release, seen := make(chan bool), []ConnectionState{}
 				var all async.Listeners[ConnectionState]
 				one := c.connectionListener(func(s ConnectionState) { <-release; seen = append(seen, s) })
-				all.Add(one, func() (ConnectionState, bool) { return "", false })
+				all.Add(one, func() []ConnectionState { return nil })
 				sent := 0
 				send := func(s ConnectionState) { sent++; all.Send(s, func() {}) }
 				for range manyCalls {

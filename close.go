@@ -92,6 +92,9 @@ func (c *Client) limitWork(grace time.Duration, handles []closer) {
 
 // limitStopped gives work that has had to end already a grace from now on.
 func (p *participant) limitStopped(grace time.Duration) {
+	if p.parts != nil {
+		p.parts(func(one *participant) { one.limitStopped(grace) })
+	}
 	t := p.lastTerm()
 	if t == nil {
 		return

@@ -48,6 +48,7 @@ type Place struct {
 	Token            int64  // its czxid
 	Session          int64  // the number of the client's ZooKeeper session
 	SessionID        int64  // ZooKeeper's id of it, 0 if it is not known
+	Shard            string // which shard, of Shards; "" for other recipes
 }
 
 // Queued is a participant that has others ahead of it.
@@ -60,7 +61,7 @@ type Queued struct {
 // TermBegan is the beginning of a term of leadership, or of a hold of a lock.
 type TermBegan struct {
 	Place    Place
-	Waited   time.Duration // since the own node was asked for; of one node, since it was first looked at
+	Waited   time.Duration // since the own node was asked for; of one node, since it was first looked at; 0 for a shard
 	Takeover time.Duration // since the deletion of the node ahead was seen; 0 if none was
 }
 

@@ -41,7 +41,7 @@
 //     [Item] is what its function gets, [JobConfig] the job's configuration, [JobSchedule] and [Every] when items
 //     run, [JobItem] who has which.
 //   - [Shards], [ShardsOptions]: a member of a group that deals n shards out among its members. A [Shard] is what its
-//     function gets, [ShardAssignment] says who should own which.
+//     function gets, [ShardAssignment] says who should own which, [ShardListener] is called when shards come and go.
 //   - [LatchOptions], [SelectorOptions], [CloseMode]: their options, and whether Close calls the listeners. A
 //     selector has those of a latch: SelectorOptions{LatchOptions: LatchOptions{ID: "a"}}.
 //   - [Leadership]: for the work under a term: a context, a token, a deadline, guarded writes.

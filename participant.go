@@ -109,9 +109,10 @@ type participant struct {
 
 	listeners async.Listeners[change]
 
-	sides  bool                  // a read-write lock's: an error says whether the predecessor reads or writes
-	ending lateChannel[error]    // why Run returns
-	failed lateChannel[struct{}] // full after the current failure has changed
+	parts  func(func(*participant)) // calls a function with each that has a term of its own; nil: there are none
+	sides  bool                     // a read-write lock's: an error says whether the predecessor reads or writes
+	ending lateChannel[error]       // why Run returns
+	failed lateChannel[struct{}]    // full after the current failure has changed
 
 	// Under mu.
 	late   error // of work that returned because Run's context had ended
@@ -155,22 +156,18 @@ func (p *participant) ID() string { return p.name }
 // HasLeadership is Latch.HasLeadership.
 func (p *participant) HasLeadership() bool {
 	p.client.opened()
-	p.mu.Lock()
-	t := p.term
-	p.mu.Unlock()
+	t := p.currentTerm()
 	return t != nil && !t.over.Load() && p.client.believes(t.Session)
 }
 
 // AddListener is Latch.AddListener.
 func (p *participant) AddListener(l Listener) (remove func()) {
 	p.client.opened()
-	return p.listeners.Add(p.listener(l), func() (change, bool) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.term == nil {
-			return change{}, false
+	return p.listeners.Add(p.listener(l), func() []change {
+		if t := p.currentTerm(); t != nil {
+			return []change{{term: t.Term}}
 		}
-		return change{term: p.term.Term}, true
+		return nil
 	})
 }
 
@@ -226,7 +223,7 @@ func (p *participant) CloseWith(ctx context.Context, mode CloseMode) error {
 
 // holdsOnce reports whether the participant leaves the line when its one hold ends, as that
 // of a lock and that of permits do.
-func (p *participant) holdsOnce() bool { return p.what != whatLeadership }
+func (p *participant) holdsOnce() bool { return p.what != whatLeadership && p.what != whatShards }
 
 // seal prevents new work: the loop may notify the handle of a term while the handle is
 // being closed, and a Close that reports no work must stay right.
@@ -235,7 +232,11 @@ func (p *participant) seal() { p.works.Seal() }
 // needsSession reports whether the end of the present session would take something from the
 // user: a term, or work that has not returned.
 func (p *participant) needsSession() bool {
-	return p.Leads() || p.works.Running()
+	needs := p.Leads() || p.works.Running()
+	if p.parts != nil {
+		p.parts(func(one *participant) { needs = needs || one.Leads() })
+	}
+	return needs
 }
 
 func (p *participant) returned(ev events.Event, late error) {
@@ -300,9 +301,29 @@ func (p *participant) deletionRefused(n events.Notify) {
 }
 
 func (p *participant) endTerm(n events.Notify) {
-	p.mu.Lock()
-	t := p.term
-	p.mu.Unlock()
+	t, lost := p.finishTerm(n)
+	if n.Silent {
+		p.setTerm(nil)
+	} else {
+		p.listeners.Send(change{t.Term, lost}, func() { p.setTerm(nil) })
+	}
+	p.logTerm(t, lost)
+	p.countEnd(t, lost)
+}
+
+// countEnd counts and reports the end of a term.
+func (p *participant) countEnd(t *heldTerm, lost *LostError) {
+	path := p.path
+	if p.holdsOnce() {
+		path = ""
+	}
+	p.client.meters.TermEnded(p.recipe(), path, string(lost.Reason), lost.Led)
+	p.client.observed.emit(TermEnded{t.place(), lost})
+}
+
+// finishTerm ends the present term, and returns it and why it ended. It is the participant's until setTerm.
+func (p *participant) finishTerm(n events.Notify) (*heldTerm, *LostError) {
+	t := p.currentTerm()
 	p.client.invariants.Ends(t, p.id, t != nil)
 	lost := p.client.lost(t, Reason(n.Reason), n.Paused)
 	if n.Reason == events.ReasonUnreadable {
@@ -312,25 +333,16 @@ func (p *participant) endTerm(n events.Notify) {
 		p.client.outages.Ended(lost.addReason)
 	}
 	t.end(lost)
-	if n.Silent {
-		p.setTerm(nil)
-	} else {
-		p.listeners.Send(change{t.Term, lost}, func() { p.setTerm(nil) })
-	}
-	p.logTerm(t, lost)
-	path := p.path
-	if p.holdsOnce() {
-		path = ""
-	}
-	p.client.meters.TermEnded(p.recipe(), path, string(lost.Reason), lost.Led)
-	p.client.observed.emit(TermEnded{t.place(), lost})
+	return t, lost
 }
 
 // Leads reports whether the participant has a term.
-func (p *participant) Leads() bool {
+func (p *participant) Leads() bool { return p.currentTerm() != nil }
+
+func (p *participant) currentTerm() *heldTerm {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.term != nil
+	return p.term
 }
 
 func (p *participant) setTerm(t *heldTerm) {

@@ -141,9 +141,11 @@ func (h *sessionHandle) current() ConnectionState {
 	return h.state
 }
 
-func (h *sessionHandle) present() (ConnectionState, bool) {
-	s := h.current()
-	return s, s != Connecting
+func (h *sessionHandle) present() []ConnectionState {
+	if s := h.current(); s != Connecting {
+		return []ConnectionState{s}
+	}
+	return nil
 }
 
 // wait does what Client.WaitConnected does.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/arguments"
+	"github.com/incumbent-go/incumbent/internal/async"
 	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/usercode"
@@ -26,7 +27,7 @@ type ShardsOptions struct {
 	// LatchOptions has what a member shares with a latch. ID should be the same after a restart: shards that left this
 	// member go back to it. No other member may have it: of two with one ID, only the newer gets shards. Empty means
 	// host/pid/n, of which n differs in each Shards of a process; with NoID it is another one in each Run. An unhealthy
-	// member gets no shards, and those that it has go to others. Advertise and TokenFloor are not taken.
+	// member gets no shards, and those that it has go to others. Advertise, TokenFloor and CloseMode are not taken.
 	LatchOptions
 	// Weight says how many shards this member gets, compared with the others. Zero is 1.
 	Weight int
@@ -59,6 +60,8 @@ type Shards struct {
 
 	mu      sync.Mutex
 	present *shardsRun // nil: Run does not run
+
+	listeners async.Listeners[shardChange]
 }
 
 // Shards returns a member of the group at path, for n shards, from 1 to 4096. It does nothing before Run. One client
@@ -74,8 +77,8 @@ func (c *Client) Shards(path string, n int, options ShardsOptions) (*Shards, err
 	case options.Weight > machines.MaxShardWeight:
 		return nil, fmt.Errorf("incumbent: ShardsOptions.Weight is %d: want at most %d", options.Weight,
 			machines.MaxShardWeight)
-	case options.Advertise != "" || options.TokenFloor != 0:
-		return nil, errors.New("incumbent: LatchOptions.Advertise, TokenFloor: Shards does not take them")
+	case options.Advertise != "" || options.TokenFloor != 0 || options.CloseMode != NotifyLeader:
+		return nil, errors.New("incumbent: LatchOptions.Advertise, TokenFloor, CloseMode: Shards does not take them")
 	case c.isClosing():
 		return nil, asCallError("shards", path, errClientClosed)
 	}
@@ -137,10 +140,11 @@ func (s *Shards) begin(ctx context.Context, f func(*Shard) error) (*shardsRun, e
 	if s.present != nil {
 		return nil, asCallError("run", s.path, ErrAlreadyStarted)
 	}
-	r := &shardsRun{group: s, f: f, shards: map[int]*ownedShard{}}
+	r := &shardsRun{group: s, f: f, shards: map[int]*participant{}}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	r.prepare(s.client, s.path, s.options.LatchOptions)
 	r.what, r.troubleText = whatShards, "cannot own shards for now"
+	r.parts = func(f func(*participant)) { r.each(func(_ int, one *participant) { f(one) }) }
 	open := s.options.open(s.path, s.client.config)
 	open.Data = nil
 	delete(open.Options, "tokenFloor")
@@ -184,10 +188,15 @@ func (s *Shards) check(ctx context.Context) {
 
 // Owned returns the shards that this member may be believed to own at this instant.
 func (s *Shards) Owned() []int {
+	var all []int
 	if r := s.running(); r != nil {
-		return r.owned()
+		r.each(func(n int, one *participant) {
+			if one.HasLeadership() {
+				all = append(all, n)
+			}
+		})
 	}
-	return nil
+	return all
 }
 
 // Path returns the group's directory.
@@ -195,6 +204,22 @@ func (s *Shards) Path() string { return s.path }
 
 // ID returns the member's id; "" with NoID.
 func (s *Shards) ID() string { return s.options.ID }
+
+// AddListener has the functions called from now on, in this Run and in later ones, until remove is called. NotOwned may
+// be called before the shard's function has returned.
+func (s *Shards) AddListener(l ShardListener) (remove func()) {
+	s.check(context.Background())
+	return s.listeners.Add(s.client.shardListener(l, s.path), func() (all []shardChange) {
+		if r := s.running(); r != nil {
+			r.each(func(n int, one *participant) {
+				if t := one.currentTerm(); t != nil {
+					all = append(all, shardChange{n, change{term: t.Term}})
+				}
+			})
+		}
+		return all
+	})
+}
 
 // Phase returns the machine's state, by its name in docs/statecharts; "latent" while Run does not run.
 func (s *Shards) Phase() string {
@@ -207,10 +232,13 @@ func (s *Shards) Phase() string {
 // Err returns the present failure, ErrWorkRunning for work that goes on long after it had to end, or ErrNotConnected;
 // nil if there is none, or Run does not run. The member goes on trying.
 func (s *Shards) Err() error {
-	if r := s.running(); r != nil {
-		return fault.Together(append([]error{r.Err()}, r.overdueShards()...)...)
+	r := s.running()
+	if r == nil {
+		return nil
 	}
-	return nil
+	all := []error{r.Err()}
+	r.each(func(_ int, one *participant) { all = append(all, one.overdueWork()) })
+	return fault.Together(all...)
 }
 
 // shardsRun is one Run: the handle of its machine.
@@ -221,19 +249,16 @@ type shardsRun struct {
 	ctx    context.Context // ends with Run's, or with why Run ends
 	cancel context.CancelCauseFunc
 
-	shards map[int]*ownedShard // under mu: those that were ever owned
+	shards map[int]*participant // under mu: what holds the terms of each that was ever owned
 }
 
-// ownedShard is what holds the terms of one shard.
-type ownedShard struct{ participant }
-
 // shard returns what holds the terms of a shard.
-func (r *shardsRun) shard(n int) *ownedShard {
+func (r *shardsRun) shard(n int) *participant {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one := r.shards[n]
 	if one == nil {
-		one = &ownedShard{}
+		one = &participant{}
 		one.prepare(r.client, r.path, r.group.options.LatchOptions)
 		one.what, one.id = whatShards, r.id
 		r.shards[n] = one
@@ -241,8 +266,8 @@ func (r *shardsRun) shard(n int) *ownedShard {
 	return one
 }
 
-// each calls a function with each shard that was ever owned, in order.
-func (r *shardsRun) each(f func(n int, one *ownedShard)) {
+// each calls a function with what holds the terms of each shard that was ever owned, in order.
+func (r *shardsRun) each(f func(n int, one *participant)) {
 	for n := range r.group.shards {
 		r.mu.Lock()
 		one := r.shards[n]
@@ -251,24 +276,6 @@ func (r *shardsRun) each(f func(n int, one *ownedShard)) {
 			f(n, one)
 		}
 	}
-}
-
-func (r *shardsRun) owned() (all []int) {
-	r.each(func(n int, one *ownedShard) {
-		if one.HasLeadership() {
-			all = append(all, n)
-		}
-	})
-	return all
-}
-
-func (r *shardsRun) overdueShards() (all []error) {
-	r.each(func(_ int, one *ownedShard) {
-		if err := one.overdueWork(); err != nil {
-			all = append(all, err)
-		}
-	})
-	return all
 }
 
 // notice takes the machine's notices; on the loop's goroutine.
@@ -296,12 +303,13 @@ func (r *shardsRun) entered(state string) {
 // own begins a shard's term, and calls the function on a goroutine of its own.
 func (r *shardsRun) own(n int, notice events.Notify) {
 	one := r.shard(n)
-	t := &heldTerm{
-		Term: Term{notice.Path, notice.Token, notice.Session}, holder: &one.participant,
-		began: r.client.clock.Now(), zkSession: r.client.attachment(notice.Session).id,
-	}
-	one.listeners.Send(change{term: t.Term}, func() { one.setTerm(t) })
-	r.logShard(n, t, nil)
+	t := one.newTerm(notice)
+	t.shard = strconv.Itoa(n)
+	one.checkBegin(t)
+	r.group.listeners.Send(shardChange{n, change{term: t.Term}}, func() { one.setTerm(t) })
+	one.logTerm(t, nil)
+	one.enterShard("leading")
+	one.observeBegin(t)
 	done := events.Event{Work: uint64(n) + 1}
 	if !r.works.Begin() {
 		r.client.post(r.id, events.Event{Kind: events.WorkReturned, Work: done.Work})
@@ -311,7 +319,7 @@ func (r *shardsRun) own(n int, notice events.Notify) {
 	held.worksFor(func(l *Leadership) error { return r.f(&Shard{ID: n, held: l}) })
 	go func() {
 		defer held.done(nil)
-		labels := pprof.Labels("incumbent", "shards", "path", r.path, "shard", strconv.Itoa(n))
+		labels := pprof.Labels("incumbent", "shards", "path", r.path, "shard", t.shard)
 		pprof.Do(held.ctx, labels, func(context.Context) { r.work(n, held) })
 	}()
 }
@@ -334,31 +342,11 @@ func (r *shardsRun) work(n int, held *Leadership) {
 // disown ends a shard's term.
 func (r *shardsRun) disown(n int, notice events.Notify) {
 	one := r.shard(n)
-	one.mu.Lock()
-	t := one.term
-	one.mu.Unlock()
-	lost := r.client.lost(t, Reason(notice.Reason), notice.Paused)
-	t.end(lost)
-	one.listeners.Send(change{t.Term, lost}, func() { one.setTerm(nil) })
-	r.client.meters.TermEnded(one.recipe(), r.path, string(lost.Reason), lost.Led)
-	r.logShard(n, t, lost)
-}
-
-// logShard logs that a shard is owned, or why it is not any more.
-func (r *shardsRun) logShard(n int, t *heldTerm, lost *LostError) {
-	text, level := "owns a shard", zerolog.InfoLevel
-	if lost != nil {
-		text, level = "no longer owns a shard", zerolog.WarnLevel
-		if lost.Reason.Planned() {
-			level = zerolog.InfoLevel
-		}
-	}
-	r.client.log.Log(r.client.outages.Level(&r.participant, level), text, func(e *zerolog.Event) {
-		r.identity(e).Int("shard", n).Int64("token", t.Token)
-		if lost != nil {
-			e.Str("why", lost.why())
-		}
-	})
+	t, lost := one.finishTerm(notice)
+	r.group.listeners.Send(shardChange{n, change{t.Term, lost}}, func() { one.setTerm(nil) })
+	one.logTerm(t, lost)
+	one.enterShard("closed")
+	one.countEnd(t, lost)
 }
 
 // logFailedShard logs that a shard's function has failed. A panic was logged.

@@ -67,10 +67,11 @@ type HandleStats struct {
 	Path, Recipe, ID string
 	Phase            string // as Phase of the handle
 	Holds            bool   // it is a lock, or permits, that one caller holds or waits for
-	Leads            bool   // as HasLeadership
+	Leads            bool   // as HasLeadership; a member of shards never leads
+	Owned            int    // the shards of a member, as Shards.Owned
 	Token            int64  // of the term; 0 if there is none
 	Began            time.Time
-	ValidFor         time.Duration // how long belief lasts without another confirmation; 0 if it does not lead
+	ValidFor         time.Duration // how long belief lasts without another confirmation; 0 if there is none
 	Draining         time.Duration // how long work goes on after it had to end; 0 if none does
 	Err              error         // as Err of the handle
 }
@@ -222,7 +223,18 @@ func (p *participant) stats() HandleStats {
 	if last != nil {
 		s.Draining = last.draining()
 	}
+	if p.parts != nil {
+		p.parts(func(one *participant) { s.add(one.stats()) })
+	}
 	return s
+}
+
+// add adds how one of a member's shards is.
+func (s *HandleStats) add(one HandleStats) {
+	s.Draining = max(s.Draining, one.Draining)
+	if one.Leads {
+		s.Owned, s.ValidFor = s.Owned+1, one.ValidFor
+	}
 }
 
 // draining returns for how long work goes on after it had to end; 0 if none does.

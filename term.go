@@ -33,6 +33,7 @@ type heldTerm struct {
 	guards    []events.Op  // the operations of Leadership.Write's guard; nil: the own node exists
 	began     int64        // the loop's clock
 	zkSession int64        // ZooKeeper's id of the session; 0: not known
+	shard     string       // of Shards
 	fences    bool         // it is none yet: the one that led last is fenced under it
 	reason    error
 	over      atomic.Bool
@@ -165,7 +166,7 @@ func (c *Client) lapsed(session int64) (why Reason, paused time.Duration) {
 
 func (t *heldTerm) place() Place {
 	place := t.holder.place(t.Path, t.Token, t.Session)
-	place.SessionID = t.zkSession
+	place.SessionID, place.Shard = t.zkSession, t.shard
 	return place
 }
 
@@ -279,6 +280,9 @@ func (p *participant) logTerm(t *heldTerm, lost *LostError) {
 	text, level := p.termLine(lost)
 	p.client.log.Log(p.client.outages.Level(p, level), text, func(e *zerolog.Event) {
 		p.identity(e).Str("node", fault.Path(t.Path)).Int64("token", t.Token)
+		if t.shard != "" {
+			e.Str("shard", t.shard)
+		}
 		journal.AddSession(e, t.Session, t.zkSession)
 		if lost != nil {
 			e.Str("reason", string(lost.Reason)).Str("why", lost.why()).Int64("led_ms", lost.Led.Milliseconds())
@@ -290,19 +294,20 @@ func (p *participant) logTerm(t *heldTerm, lost *LostError) {
 
 // termLine returns the text and the level of the line about a term's beginning or end.
 func (p *participant) termLine(lost *LostError) (string, zerolog.Level) {
+	began, planned, unplanned, level := "leading", "no longer leading", "no longer leading", zerolog.InfoLevel
 	switch {
-	case lost == nil && !p.holdsOnce():
-		return "leading", zerolog.InfoLevel
-	case lost == nil:
-		return p.what + " held", zerolog.DebugLevel
-	case !p.holdsOnce() && lost.Reason.Planned():
-		return "no longer leading", zerolog.InfoLevel
-	case !p.holdsOnce():
-		return "no longer leading", zerolog.WarnLevel
-	case lost.Reason.Planned():
-		return p.what + " released", zerolog.DebugLevel
+	case p.what == whatShards:
+		began, planned, unplanned = "owns a shard", "no longer owns a shard", "no longer owns a shard"
+	case p.holdsOnce():
+		began, planned, unplanned, level = p.what+" held", p.what+" released", p.what+" lost", zerolog.DebugLevel
 	}
-	return p.what + " lost", zerolog.WarnLevel
+	switch {
+	case lost == nil:
+		return began, level
+	case lost.Reason.Planned():
+		return planned, level
+	}
+	return unplanned, zerolog.WarnLevel
 }
 
 // logQueued logs, once for each own node, that others are ahead.

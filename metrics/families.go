@@ -47,6 +47,7 @@ func Families() []Family {
 		of("token", Gauge, "The token of the present term, 0 without one.", "path", "recipe"),
 		of("term_began_timestamp_seconds", Gauge, "When the present term began, 0 without one.", "path", "recipe"),
 		of("draining_seconds", Gauge, "How long work goes on after its term.", "path", "recipe"),
+		of("shards_owned", Gauge, "How many shards this process owns.", "path"),
 		of("terms_ended_total", Counter, "Terms that ended, by reason; locks have no path.", "path", "recipe", "reason"),
 		of("term_duration_seconds", Histogram, "How long terms lasted.", "recipe"),
 		of("takeover_duration_seconds", Histogram, "From the deletion of the node ahead to the term.", "recipe"),

@@ -140,6 +140,7 @@ type lineSum struct {
 	token    int64
 	began    time.Time
 	draining time.Duration
+	owned    int
 }
 
 func (b *batch) handles(s incumbent.Stats) {
@@ -151,9 +152,13 @@ func (b *batch) handles(s incumbent.Stats) {
 	leaders := map[string]bool{}
 	for _, l := range lines {
 		at := sums[l]
+		b.add("draining_seconds", at.draining.Seconds(), l.path, l.recipe)
+		if l.recipe == "shards" { // many own shards at a time
+			b.add("shards_owned", float64(at.owned), l.path)
+			continue
+		}
 		b.add("leading", one(at.leads), l.path, l.recipe)
 		b.add("token", float64(at.token), l.path, l.recipe)
-		b.add("draining_seconds", at.draining.Seconds(), l.path, l.recipe)
 		began := 0.0
 		if !at.began.IsZero() {
 			began = float64(at.began.UnixMilli()) / 1000
@@ -190,7 +195,7 @@ func (b *batch) sum(handles []incumbent.HandleStats) (lines []line, sums map[lin
 		if !known {
 			lines = append(lines, l)
 		}
-		at.leads, at.draining = at.leads || h.Leads, max(at.draining, h.Draining)
+		at.leads, at.draining, at.owned = at.leads || h.Leads, max(at.draining, h.Draining), at.owned+h.Owned
 		if h.Leads {
 			at.token, at.began = max(at.token, h.Token), h.Began
 		}

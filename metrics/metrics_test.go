@@ -139,6 +139,18 @@ func busy(t *testing.T) *incumbent.Client {
 	if err = errors.Join(err, l.Start()); err != nil {
 		t.Fatal(err)
 	}
+	owns := make(chan bool, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	shards, err := c.Shards("/shared", 1, incumbent.ShardsOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- shards.Run(ctx, func(s *incumbent.Shard) error { owns <- true; <-s.Context().Done(); return nil })
+	}()
+	t.Cleanup(func() { cancel(); <-ended })
+	<-owns
 	q, err := incumbent.NewQueue(c, "/mail", incumbent.QueueOptions[string]{Codec: incumbent.Text()})
 	if err != nil {
 		t.Fatal(err)

@@ -77,6 +77,19 @@ func TestEachNumberHasItsOwnSample(t *testing.T) {
 	})
 }
 
+// A member of shards has how many it owns, and leads nothing: many do that at a time.
+func TestOwnedShards(t *testing.T) {
+	s := incumbent.Stats{Handles: []incumbent.HandleStats{
+		{Path: "/a", Recipe: "shards", ID: "1", Owned: 3, Draining: 2 * time.Second},
+		{Path: "/a", Recipe: "shards", ID: "2", Owned: 4, Draining: time.Second},
+		{Path: "/b", Recipe: "shards", ID: "1"},
+	}}
+	got := values(s, metrics.Options{MasterStatus: true}, "lead", "token", "draining", "term_began", "shards")
+	same(t, "three members", got,
+		map[string]float64{"draining_seconds /a shards": 2, "shards_owned /a": 7, "draining_seconds /b shards": 0,
+			"shards_owned /b": 0})
+}
+
 // Participants of one path and recipe are one line: it leads if one of them does, and has the leader's token and begin,
 // and the longest time in which work goes on. Other recipes on the path are lines of their own, and locks are none.
 func TestHandlesOfOneLineAreShownTogether(t *testing.T) {

@@ -59,6 +59,7 @@ func leader(t *testing.T) *incumbent.Client {
 		}
 		t.Cleanup(held.Release)
 	}
+	share(t, c)
 	m, err := c.Mutex("/locks/of-one-user", incumbent.MutexOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -74,6 +75,28 @@ func leader(t *testing.T) *incumbent.Client {
 	})
 	consume(t, c)
 	return c
+}
+
+// share has the client own two shards.
+func share(t *testing.T, c *incumbent.Client) {
+	t.Helper()
+	shards, err := c.Shards("/shared", 2, incumbent.ShardsOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	owned, ended := make(chan bool, 2), make(chan error, 1)
+	go func() {
+		ended <- shards.Run(ctx, func(s *incumbent.Shard) error { owned <- true; <-s.Context().Done(); return nil })
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	<-owned
+	<-owned
 }
 
 func consume(t *testing.T, c *incumbent.Client) {
@@ -141,6 +164,7 @@ func TestScrape(t *testing.T) {
 		`incumbent_leading{client="one",path="/jobs/x",recipe="latch"} 1`,
 		`incumbent_terms_ended_total{client="one",path="/jobs/x",reason="closed",recipe="latch"} 1`,
 		`incumbent_queue_deliveries_total{client="one",path="/mail",result="done"} 1`,
+		`incumbent_shards_owned{client="one",path="/shared"} 2`,
 		`leader_election_master_status{client="one",name="/jobs/x"} 1`, `incumbent_connected{client="one"} 1`,
 	} {
 		if !strings.Contains(text, "\n"+want+"\n") {

@@ -18,7 +18,7 @@ func TestAListenerFindsTheValueInPlace(t *testing.T) {
 		type call struct{ with, found int64 }
 		var seen []call
 		note := func(v int64) { seen = append(seen, call{v, present.Load()}) }
-		all.Add(&Listener[int64]{Mail: Mailbox[int64]{Func: note}}, func() (int64, bool) { return present.Load(), true })
+		all.Add(&Listener[int64]{Mail: Mailbox[int64]{Func: note}}, func() []int64 { return []int64{present.Load()} })
 		for v := range int64(3) {
 			all.Send(v+1, func() {
 				synctest.Wait() // a listener that was called before has returned

@@ -6,7 +6,7 @@ import (
 )
 
 // Listeners passes values to functions, to each at its own pace and in order. A function
-// that is added later gets the present value first.
+// that is added later gets the present values first.
 type Listeners[T any] struct {
 	mu  sync.Mutex
 	all []*Listener[T]
@@ -18,13 +18,13 @@ type Listener[T any] struct {
 	Check func(T) // checks the calls; nil: nothing does
 }
 
-// Add calls the listener's function with the present value, if there is one, and with all later values. Present
-// is called under the lock that Send takes, so that it gets each value once.
-func (l *Listeners[T]) Add(one *Listener[T], present func() (T, bool)) (remove func()) {
+// Add calls the listener's function with the present values, and with all later ones. Present is called under the lock
+// that Send takes, so that it gets each value once.
+func (l *Listeners[T]) Add(one *Listener[T], present func() []T) (remove func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.all = append(l.all, one)
-	if v, ok := present(); ok {
+	for _, v := range present() {
 		one.put(v)
 	}
 	return func() {

@@ -81,6 +81,14 @@ func TestANodeThatMayNotBeDeletedEndsNoTerm(t *testing.T) {
 			}
 			return func() { _ = b.Leave(t.Context()) }
 		},
+		"a shard, on which no work is left": func(t *testing.T, n *node) func() {
+			s := must(n.Shards("/shards", 1, incumbent.ShardsOptions{}))
+			ctx, cancel := context.WithCancel(t.Context())
+			returned, ended := make(chan bool), make(chan error, 1)
+			go func() { ended <- s.Run(ctx, func(*incumbent.Shard) error { close(returned); return nil }) }()
+			<-returned
+			return func() { cancel(); <-ended }
+		},
 		"a job": func(t *testing.T, n *node) func() {
 			j := must(n.JobElection("/job", incumbent.LatchOptions{}))
 			if err := j.ElectLeader(t.Context()); err != nil {

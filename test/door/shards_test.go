@@ -30,8 +30,9 @@ type shardWorld struct {
 	mu     sync.Mutex
 	owners map[int]string // who works on each shard now
 	tokens map[int]int64  // the last of each shard
-	calls  int            // of the function
+	worked int            // calls of the function
 	wrong  []string
+	noted  []*shardCalls
 	// excused: an operator deletes members' nodes, and they learn of that one after the other.
 	excused bool
 }
@@ -42,12 +43,20 @@ type shardMember struct {
 	group  *incumbent.Shards
 	ended  chan error
 	cancel context.CancelFunc
+
+	listened, observed *shardCalls
 }
 
 func shardBubble(t *testing.T, shards int, test func(t *testing.T, w *shardWorld)) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		sw := &shardWorld{world: w, shards: shards, owners: map[int]string{}, tokens: map[int]int64{}}
 		test(t, sw)
+		synctest.Wait()
+		for _, c := range sw.noted {
+			if left := c.shards(); left != "[]" {
+				t.Errorf("in the end, %s has shards %s, and no call that ends that", c.of, left)
+			}
+		}
 		sw.mu.Lock()
 		defer sw.mu.Unlock()
 		for _, wrong := range sw.wrong {
@@ -61,8 +70,10 @@ func (w *shardWorld) member(id string, lasts time.Duration, options incumbent.Sh
 	change ...func(*incumbent.Config)) *shardMember {
 	w.t.Helper()
 	options.ID = id
-	m := &shardMember{node: w.open(change...)}
+	m := &shardMember{listened: w.calls("the listener of " + id), observed: w.calls("Observe of " + id)}
+	m.node = w.open(append(change, func(c *incumbent.Config) { c.Observe = m.observed.observe })...)
 	m.group = must(m.Shards(shardsPath, w.shards, options))
+	m.group.AddListener(m.listened.listener())
 	w.begin(m, id, lasts)
 	return m
 }
@@ -94,7 +105,7 @@ func (w *shardWorld) enter(id string, s *incumbent.Shard) {
 		w.wrong = append(w.wrong, fmt.Sprintf("shard %d has token %d after %d", s.ID, s.Token(), w.tokens[s.ID]))
 	}
 	w.owners[s.ID], w.tokens[s.ID] = id, s.Token()
-	w.calls++
+	w.worked++
 }
 
 func (w *shardWorld) leave(id string, shard int) {

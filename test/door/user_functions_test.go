@@ -171,6 +171,13 @@ var misuses = map[string]func(t *testing.T, w *world, m *misbehaviour, config fu
 		n.cut()
 		return ""
 	},
+	"ShardListener.Owned": func(t *testing.T, w *world, m *misbehaviour, config func(*incumbent.Config)) string {
+		return ownShard(t, w.open(config), incumbent.ShardListener{Owned: func(int, incumbent.Term) { m.now() }})
+	},
+	"ShardListener.NotOwned": func(t *testing.T, w *world, m *misbehaviour, config func(*incumbent.Config)) string {
+		return ownShard(t, w.open(config),
+			incumbent.ShardListener{NotOwned: func(int, incumbent.Term, error) { m.now() }})
+	},
 	"JobOptions.Schedule": func(t *testing.T, w *world, m *misbehaviour, config func(*incumbent.Config)) string {
 		jw := newJobWorld(w, yamlJob(1))
 		i := jw.instance("a@-@1", nil, incumbent.JobOptions{Schedule: func(incumbent.JobConfig) (incumbent.JobSchedule,
@@ -352,4 +359,21 @@ func TestUserFunctionsThatMisbehave(t *testing.T) {
 			})
 		}
 	}
+}
+
+// ownShard has a member with a listener own a shard until its Run has ended, and returns Run's error.
+func ownShard(t *testing.T, n *node, l incumbent.ShardListener) string {
+	s := must(n.Shards("/group", 1, incumbent.ShardsOptions{}))
+	s.AddListener(l)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- s.Run(ctx, func(s *incumbent.Shard) error { <-s.Context().Done(); return nil })
+	}()
+	pass(time.Second)
+	if owned := s.Owned(); len(owned) != 1 {
+		t.Errorf("it owns %d", owned)
+	}
+	cancel()
+	return fmt.Sprint(<-ended)
 }
