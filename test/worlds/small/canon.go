@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
+	"path"
 	"slices"
 	"strings"
 
@@ -30,6 +31,7 @@ const (
 	guid               // a GUID: the order in which they are met
 	owner              // ZooKeeper's id of a session
 	person             // a participant
+	age                // the version of a node's data: whether it is the present one
 )
 
 // item is one fact of a state.
@@ -111,7 +113,9 @@ func (x *writer) seat() []int {
 		alone[i], seated[i] = string(x.out), i
 	}
 	x.out = x.out[:0]
-	slices.SortStableFunc(seated, func(a, b int) int { return cmp.Compare(alone[a], alone[b]) })
+	if x.w.Shards == 0 { // members differ by their ids and weights
+		slices.SortStableFunc(seated, func(a, b int) int { return cmp.Compare(alone[a], alone[b]) })
+	}
 	x.seats = make([]int, len(seated))
 	for seat, i := range seated {
 		x.seats[i] = seat
@@ -148,6 +152,8 @@ func (x *writer) write(items []item) {
 			x.number(meet(x.owners, it.n))
 		case person:
 			x.number(int64(x.seats[it.n]))
+		case age:
+			x.number(x.w.tree.age(it.word, it.n))
 		}
 	}
 }
@@ -192,6 +198,10 @@ func (s *sheet) flags(flags ...bool) {
 // name is a node's path or name, or what a create asks for.
 func (s *sheet) name(name string) {
 	name = strings.TrimPrefix(name, dir+"/")
+	if line, last := path.Split(name); line != "" {
+		s.word(line)
+		name = last
+	}
 	if p, ok := machines.ParsePlace(name, machines.LatchLabel); ok {
 		s.word("place")
 		s.items = append(s.items, item{sort: guid, word: p.GUID})
@@ -217,6 +227,11 @@ func (s *sheet) tree(t *tree) {
 		}
 		s.add(owner, n.owner)
 		s.add(person, int64(n.who))
+		s.shardNode(t, dir+"/"+n.name)
+	}
+	if len(t.dirs) > 1 {
+		s.shardNode(t, machines.ShardAssignment(dir))
+		s.add(mark, t.changedAt)
 	}
 }
 
@@ -226,6 +241,9 @@ func (w *world) items() []item {
 	s.add(as, int64(w.left))
 	s.tree(&w.tree)
 	s.add(token, w.token)
+	for _, last := range w.tokens {
+		s.add(token, last)
+	}
 	for _, c := range w.clients {
 		if c.spare != nil {
 			s.add(mark, c.spare.zxid)
@@ -266,6 +284,7 @@ func (c *client) items() []item {
 		s.name(c.path)
 		s.time(c.deadline.Until, 1<<62)
 	}
+	s.shards(c)
 	s.paths(inLine(c.armed))
 	s.paths(inLine(c.watches))
 	for _, t := range []*tree{c.view, c.spare} {
@@ -282,7 +301,9 @@ func (c *client) items() []item {
 // are set again in either order.
 func inLine(paths []string) []string {
 	paths = slices.Clone(paths)
-	slices.SortFunc(paths, func(a, b string) int { return cmp.Compare(number(a[len(dir)+1:]), number(b[len(dir)+1:])) })
+	slices.SortFunc(paths, func(a, b string) int {
+		return cmp.Or(cmp.Compare(number(a), number(b)), cmp.Compare(a, b))
+	})
 	return paths
 }
 
@@ -307,11 +328,13 @@ func (c *client) traffic(s *sheet, pendings map[events.ID]pending) {
 	for _, r := range c.pending {
 		h := r.effect.Header()
 		m := reply(r, events.Event{})
-		s.word(string(r.from) + string(m.event.Kind) + wants(r.effect)[:min(1, len(wants(r.effect)))])
+		s.word(string(r.from) + string(m.event.Kind))
+		s.flags(wants(r.effect, events.OK) != "")
 		s.add(as, int64(lane(r.effect))<<32|pendings[r.from].call(h.Request)<<8|(c.number-h.Session))
 		s.name(m.event.Path)
 		if e, ok := r.effect.(events.Multi); ok {
 			s.name(e.Ops[0].Path)
+			s.operations(e.Ops)
 		}
 		s.sent(r.sent, r.contact)
 	}
@@ -332,7 +355,7 @@ func (s *sheet) sent(at, contact int64) {
 func (c *client) message(s *sheet, m message, d pending) {
 	ev := m.event
 	s.word(string(m.to) + string(ev.Kind) + string(ev.Code))
-	s.flags(m.local, m.asked != nil && wants(m.asked.effect) != "")
+	s.flags(m.local, m.asked != nil && wants(m.asked.effect, events.OK) != "")
 	s.add(as, d.call(ev.Request)<<8|(c.number-ev.Session))
 	s.name(ev.Path)
 	if !m.local {
@@ -349,6 +372,9 @@ func (c *client) message(s *sheet, m message, d pending) {
 	if ev.Stat != nil {
 		s.add(order, ev.Stat.Czxid)
 		s.add(owner, ev.Stat.EphemeralOwner)
+	}
+	if m.to == member {
+		s.shardAnswer(ev)
 	}
 	s.paths(ev.Children)
 }

@@ -66,21 +66,26 @@ func (c *client) answered(a events.Answer) {
 
 // mayAsk checks that nothing new begins while the last term's work runs.
 func (c *client) mayAsk(w *world, r events.Request) {
-	if e, ok := r.(events.Create); ok && e.Mode == events.EphemeralSequential && c.works > 0 {
+	if e, ok := r.(events.Create); ok && e.Mode == events.EphemeralSequential && c.works > 0 { // of a latch
 		w.wrong("no new enrolment while work runs: client %s", c.name())
 	}
 }
 
 // check holds the promises against a whole world.
 func (w *world) check() {
+	for i, c := range w.clients {
+		if c.spare != nil && c.spare.zxid < c.seen { // it would be refused
+			w.touch(i).spare = nil
+		}
+	}
+	if w.Shards > 0 {
+		w.checkShards()
+		return
+	}
 	believers := 0
 	for i, c := range w.clients {
 		if c.robbed != "" && !c.leads && c.idle(w) {
 			w.touch(i).robbed = ""
-			c = w.clients[i]
-		}
-		if c.spare != nil && c.spare.zxid < c.seen { // it would be refused
-			w.touch(i).spare = nil
 			c = w.clients[i]
 		}
 		if c.believes(w) {
@@ -138,8 +143,8 @@ func (w *world) single(c *client) {
 	}
 }
 
-// awake checks that every state that waits has an armed wake-up.
-func (w *world) awake(c *client) {
+// owedAll checks that all that a client's machines await is on its way.
+func (w *world) owedAll(c *client) {
 	for _, id := range c.engine.Machines() {
 		for _, a := range c.engine.Awaits(id) {
 			if !c.owed(id, a) {
@@ -147,7 +152,11 @@ func (w *world) awake(c *client) {
 			}
 		}
 	}
-	if !c.idle(w) {
+}
+
+// awake checks that every state that waits has an armed wake-up.
+func (w *world) awake(c *client) {
+	if w.owedAll(c); !c.idle(w) {
 		return
 	}
 	state, awaits, watches := c.engine.State(latch), len(c.engine.Awaits(latch)), 0
@@ -183,7 +192,10 @@ func (c *client) owed(id events.ID, a engine.Awaited) bool {
 		slices.ContainsFunc(c.inbox, func(m message) bool { return m.to == id && m.event.Kind == a.Kind && m.event.Request == a.Request })
 }
 
-// led reports whether somebody leads, and rightly.
+// led reports whether somebody leads, and rightly, or each shard has an owner.
 func (w *world) led() bool {
+	if w.Shards > 0 {
+		return w.shared()
+	}
 	return slices.ContainsFunc(w.clients, func(c *client) bool { return c.believes(w) && !c.excused })
 }

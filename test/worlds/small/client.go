@@ -3,6 +3,7 @@ package small
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
@@ -62,7 +63,8 @@ type client struct {
 	works    int
 	command  uint64
 	awaiting uint64
-	again    bool // ask for leadership once more
+	again    bool        // ask for leadership once more
+	terms    []shardTerm // of each shard
 }
 
 type timer struct {
@@ -103,6 +105,12 @@ func (c *client) begin(w *world) {
 	if !w.Plain { // as if an earlier latch of the client had read its node back
 		c.feed(w, events.SessionMachine, events.Event{Kind: events.NodeReadBack, Path: dir})
 	}
+	if w.Shards > 0 {
+		c.beginMember(w)
+		c.ask(w, events.SessionMachine, events.CommandStart)
+		c.ask(w, member, events.CommandStart)
+		return
+	}
 	c.feed(w, latch, events.Event{Kind: events.CommandOpen, Recipe: latch, Path: dir, Data: []byte(c.name()), Seed: c.name(), Options: place})
 	c.ask(w, events.SessionMachine, events.CommandStart)
 	c.ask(w, latch, events.CommandStart)
@@ -119,7 +127,7 @@ func (c *client) ask(w *world, id events.ID, kind events.Kind) {
 
 // await asks for leadership, unless that was asked or work runs.
 func (c *client) await(w *world) {
-	if c.awaiting == 0 && c.works == 0 {
+	if c.awaiting == 0 && c.works == 0 && w.Shards == 0 {
 		c.ask(w, latch, events.CommandAwait)
 	}
 }
@@ -168,13 +176,20 @@ func (c *client) perform(w *world, a engine.Addressed) {
 			after = 0
 		}
 		frozen := w.Plant != nil && w.Plant.Frozen == e.Name
+		if w.Shards > 0 {
+			after, frozen = ofMember(e, after)
+		}
 		c.timers = append(c.timers, timer{a.From, e.Request, w.now + int64(after), frozen})
 	case events.StopTimer:
 		c.timers = slices.DeleteFunc(c.timers, func(t timer) bool { return t.machine == a.From && t.number == e.Request })
 	case events.Deadline:
 		c.published(w, e)
 	case events.Notify:
-		c.notified(w, e)
+		if w.Shards > 0 {
+			c.noteShard(w, e)
+		} else {
+			c.notified(w, e)
+		}
 	case events.Answer:
 		c.answered(e)
 	case events.Connect:
@@ -244,19 +259,31 @@ func reply(r request, ev events.Event) message {
 }
 
 // notice is a watch event on its way.
-func (c *client) notice(kind events.Kind, path string) {
+func (c *client) notice(w *world, kind events.Kind, path string) {
 	key := watchKey(kind, path)
 	c.watches = slices.DeleteFunc(c.watches, func(k string) bool {
 		return k == key || kind == events.WatchDeleted && k == path+"/"
 	})
-	c.inbox = append(c.inbox, message{to: latch, event: events.Event{Kind: kind, Session: c.number, Path: path}})
+	for _, to := range c.watchers(w, path) {
+		c.inbox = append(c.inbox, message{to: to, event: events.Event{Kind: kind, Session: c.number, Path: path}})
+	}
+}
+
+// watchers returns the machines that watch a path.
+func (c *client) watchers(w *world, path string) []events.ID {
+	if w.Shards == 0 || !strings.HasPrefix(path, machines.ShardWriters(dir)+"/") {
+		return []events.ID{w.subject()}
+	}
+	return slices.DeleteFunc(c.engine.Machines(), func(id events.ID) bool {
+		return !strings.HasPrefix(string(id), latch)
+	})
 }
 
 // read is what the executor notes when a frame has come.
 func (c *client) read(m message) {
 	c.seen = max(c.seen, m.zxid)
 	if m.asked != nil {
-		if key := wants(m.asked.effect); key != "" && m.event.Code == events.OK && !slices.Contains(c.armed, key) {
+		if key := wants(m.asked.effect, m.event.Code); key != "" && !slices.Contains(c.armed, key) {
 			c.armed = append(c.armed, key)
 		}
 		return
@@ -267,15 +294,23 @@ func (c *client) read(m message) {
 	}
 }
 
-// wants returns the watch that a request asks for.
-func wants(r events.Request) string {
+// wants returns the watch that a request with this answer leaves.
+func wants(r events.Request, code events.Code) string {
+	ok := code == events.OK
 	switch r := r.(type) {
 	case events.Get:
-		if r.Watch {
+		if r.Watch && ok {
 			return watchKey("", r.Path)
 		}
+	case events.Exists:
+		switch {
+		case r.Watch && ok:
+			return watchKey("", r.Path)
+		case r.Watch && code == events.NoNode:
+			return watchKey(events.WatchCreated, r.Path)
+		}
 	case events.Children:
-		if r.Watch {
+		if r.Watch && ok {
 			return watchKey(events.WatchChildren, r.Path)
 		}
 	}

@@ -35,6 +35,9 @@ const (
 	pastTimeout            // whether there is such a time, and how long ago it was, if that is no longer than the timeout
 	inside                 // a struct, field by field
 	holders                // the heartbeat set
+	version                // of the own node's data
+	looks                  // what was read of nodes
+	shares                 // what a member has of shards
 )
 
 // fields says how each field enters, by type and name. The retry policies of a
@@ -93,6 +96,12 @@ var fields = map[string]how{
 	"session.checkedEntry": inside, "heartbeatEntry.machine": value, "heartbeatEntry.path": name, "heartbeatEntry.owner": fixed /* of plain names */, "session.syncs": value, "session.checkedAt": past, "session.written": past,
 	"session.granted":  fixed, // all servers of a search grant the same
 	"session.unserved": inside, "unserved.firstUnserved": pastTimeout, "unserved.lastUnserved": some, "unserved.left": some,
+	"standalone.id": fixed, "standalone.path": fixed, "sublatch.latchNode": name,
+	"shardPlanner.settle": fixed, "shardPlanner.plan": printed, "shardPlanner.changedAt": pastTimeout,
+	"shards.seed": fixed, "shards.rideOut": fixed, "shards.session": zookeeps, "shards.me": fixed, "shards.view": looks,
+	"shards.own": name, "shards.creating": call, "shards.version": version, "shards.held": shares,
+	"shards.closing": several,
+
 	"session.heartbeats": holders, "session.heartbeat": call, "session.deadline": call, "session.elapsed": call,
 }
 
@@ -118,7 +127,7 @@ func (d pending) call(number uint64) int64 {
 func (c *client) machines(s *sheet, oldest int64) map[events.ID]pending {
 	pendings := map[events.ID]pending{}
 	all := reflect.ValueOf(c.engine).Elem().FieldByName("machines")
-	for _, id := range []events.ID{events.SessionMachine, latch} {
+	for _, id := range c.engine.Machines() {
 		d := pending{c.engine.Awaits(id)}
 		pendings[id] = d
 		s.word(string(c.engine.State(id)))
@@ -228,6 +237,15 @@ func (s *sheet) field(f reflect.Value, h how, d pending, c *client, oldest int64
 	case pastTimeout:
 		s.flags(f.IsZero())
 		s.items = append(s.items, item{sort: moment, n: f.Int(), floor: 1 << 62, slack: int64(timeout)})
+	case version:
+		s.items = append(s.items, item{sort: age, n: f.Int(), word: c.ownMember()})
+	case looks:
+		s.looks(f, d, c)
+	case shares:
+		for i := range f.Len() {
+			s.add(as, int64(f.Index(i).FieldByName("run").Uint()))
+			s.field(f.Index(i).FieldByName("token"), zxid, d, c, oldest)
+		}
 	case recent, recent1:
 		s.items = append(s.items, item{sort: moment, n: f.Int(), floor: oldest, slack: int64(h-recent) * int64(unit)})
 	}

@@ -78,21 +78,7 @@ var Plants = []Plant{
 		return true
 	}},
 	{Name: "a read counts as a confirmation", Reads: true},
-	{Name: "belief lasts half a timeout longer", Asked: func(c *client, e events.Effect) events.Effect {
-		switch e := e.(type) {
-		case events.Deadline:
-			if e.Until != 0 {
-				e.Until += int64(timeout / 2)
-			}
-			return e
-		case events.SetTimer:
-			if e.Name == "deadline" {
-				e.After += timeout / 2
-			}
-			return e
-		}
-		return e
-	}},
+	{Name: "belief lasts half a timeout longer", Asked: lastingBelief},
 	{Name: "the end of a session is not told", Alone: true, Fed: func(c *client, ev *events.Event) bool {
 		return ev.Kind != events.ConnectionLost
 	}},
@@ -106,6 +92,23 @@ var Plants = []Plant{
 	{Name: "requests wait for another session", Queues: true},
 }
 
+// lastingBelief has belief last for half a timeout longer.
+func lastingBelief(_ *client, e events.Effect) events.Effect {
+	switch e := e.(type) {
+	case events.Deadline:
+		if e.Until != 0 {
+			e.Until += int64(timeout / 2)
+		}
+		return e
+	case events.SetTimer:
+		if e.Name == "deadline" {
+			e.After += timeout / 2
+		}
+		return e
+	}
+	return e
+}
+
 // own returns the path of the node that a client's machine takes for its own.
 func (c *client) own() string {
 	m := c.model()
@@ -116,8 +119,11 @@ func (c *client) own() string {
 }
 
 // model returns what a client's latch knows; the zero value where there is no latch.
-func (c *client) model() reflect.Value {
-	m := reflect.ValueOf(c.engine).Elem().FieldByName("machines").MapIndex(reflect.ValueOf(events.ID(latch)))
+func (c *client) model() reflect.Value { return c.modelOf(latch) }
+
+// modelOf returns what a machine knows; the zero value where there is none.
+func (c *client) modelOf(id events.ID) reflect.Value {
+	m := reflect.ValueOf(c.engine).Elem().FieldByName("machines").MapIndex(reflect.ValueOf(id))
 	if !m.IsValid() {
 		return reflect.Value{}
 	}

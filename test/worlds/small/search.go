@@ -157,24 +157,30 @@ const patience = 400
 // heals runs a world on without faults, everything as soon as it can be, and reports
 // whether it comes to a leader.
 func (w *world) heals() bool {
-	var steps []step
 	for range patience {
 		if !w.vacant() {
 			return true
 		}
-		steps = w.steps(steps[:0])
-		best, rank := -1, 0
-		for i, s := range steps {
-			if r := haste(s); !s.fault && (best < 0 || r < rank) {
-				best, rank = i, r
-			}
-		}
-		if best < 0 {
+		if w = w.hasten(); w == nil {
 			return false
 		}
-		w = w.take(steps[best])
 	}
 	return false
+}
+
+// hasten takes the step that comes first in a run without faults. It returns nil if there is none.
+func (w *world) hasten() *world {
+	steps := w.steps(nil)
+	best, rank := -1, 0
+	for i, s := range steps {
+		if r := haste(s); !s.fault && (best < 0 || r < rank) {
+			best, rank = i, r
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	return w.take(steps[best])
 }
 
 // haste returns what a run without faults does first.

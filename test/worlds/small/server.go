@@ -85,7 +85,7 @@ func (w *world) serve(id, i int, refused bool) {
 	}
 	m := reply(r, ev)
 	m.zxid = view.zxid
-	if key := wants(r.effect); key != "" && ev.Code == events.OK && !slices.Contains(c.watches, key) {
+	if key := wants(r.effect, ev.Code); key != "" && !slices.Contains(c.watches, key) {
 		c.watches = append(c.watches, key)
 	}
 	c.inbox = append(c.inbox, m)
@@ -115,17 +115,9 @@ func (c *client) catchUp(w *world) {
 	}
 	old := c.view
 	c.view = nil
-	for _, n := range old.nodes {
-		path := dir + "/" + n.name
-		if !slices.Contains(c.watches, path) {
-			continue
-		}
-		now, found := w.tree.find(path)
-		switch {
-		case !found:
-			c.notice(events.WatchDeleted, path)
-		case now.mzxid != n.mzxid:
-			c.notice(events.WatchChanged, path)
+	for _, key := range old.inOrder(c.watches) {
+		if kind, path := w.tree.since(key, old.zxid); kind != "" {
+			c.notice(w, kind, path)
 		}
 	}
 }
@@ -155,14 +147,11 @@ func (w *world) attach(id int, backwards, lags bool) {
 	if backwards {
 		slices.Reverse(armed)
 	}
-	for _, path := range armed {
-		switch n, found := view.find(path); {
-		case !found:
-			c.notice(events.WatchDeleted, path)
-		case n.mzxid > c.seen:
-			c.notice(events.WatchChanged, path)
-		default:
-			c.watches = append(c.watches, path)
+	for _, key := range armed {
+		if kind, path := view.since(key, c.seen); kind != "" {
+			c.notice(w, kind, path)
+		} else {
+			c.watches = append(c.watches, key)
 		}
 	}
 }
@@ -225,6 +214,10 @@ func (w *world) end(id int) {
 func (w *world) rob(gone ...node) {
 	for _, n := range gone {
 		c := w.touch(n.who)
+		if w.Shards > 0 {
+			c.robMember(dir + "/" + n.name)
+			continue
+		}
 		c.robbed = dir + "/" + n.name
 		c.excused = c.leads && c.path == c.robbed
 	}

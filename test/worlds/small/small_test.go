@@ -59,6 +59,12 @@ func TestWorlds(t *testing.T) {
 	if !*full {
 		worlds, progress = everyTime[:selection.Of(t, "small worlds", 2, 3, len(everyTime))], nil
 	}
+	searchAll(t, worlds, progress)
+}
+
+// searchAll goes through worlds in full, which must break nothing.
+func searchAll(t *testing.T, worlds []Config, progress io.Writer) {
+	t.Helper()
 	for _, cfg := range worlds {
 		if cfg.States == 0 && !*full {
 			cfg.States = 200_000 // there are far fewer: more means that something grows without end
@@ -98,26 +104,33 @@ func TestPlants(t *testing.T) {
 		if p.Alone {
 			cfg.Participants = 1
 		}
-		r := Search(cfg, nil)
-		if r.Broken == nil {
-			cfg.Faults = 1
-			r = Search(cfg, nil)
-		}
-		t.Logf("%s: %s\n", p.Name, r)
-		if r.Broken == nil {
-			t.Errorf("not found: %s", p.Name)
-			continue
-		}
-		story, logs, again := Replay(r)
-		if len(again) == 0 && !strings.HasPrefix(r.Broken[0], "progress") {
-			t.Errorf("%s: its trace breaks nothing when it is taken again", p.Name)
-		}
-		if !strings.Contains(strings.Join(story, "\n"), "connecting --connection.attached--> connected") {
-			t.Errorf("%s: a poor story: %s", p.Name, story)
-		}
-		for _, log := range logs {
-			mustReplay(t, log)
-		}
+		mustFind(t, cfg)
+	}
+}
+
+// mustFind searches for a world's plant, without a fault and then with one.
+func mustFind(t *testing.T, cfg Config) {
+	t.Helper()
+	p := cfg.Plant
+	r := Search(cfg, nil)
+	if r.Broken == nil {
+		cfg.Faults = 1
+		r = Search(cfg, nil)
+	}
+	t.Logf("%s: %s\n", p.Name, r)
+	if r.Broken == nil {
+		t.Errorf("not found: %s", p.Name)
+		return
+	}
+	story, logs, again := Replay(r)
+	if len(again) == 0 && !strings.HasPrefix(r.Broken[0], "progress") {
+		t.Errorf("%s: its trace breaks nothing when it is taken again", p.Name)
+	}
+	if !strings.Contains(strings.Join(story, "\n"), "connecting --connection.attached--> connected") {
+		t.Errorf("%s: a poor story: %s", p.Name, story)
+	}
+	for _, log := range logs {
+		mustReplay(t, log)
 	}
 }
 
@@ -137,17 +150,22 @@ func mustReplay(t *testing.T, log []events.Record) {
 // TestOneDigestOneState: worlds that are taken for one state, though they came
 // about on different ways, go on alike.
 func TestOneDigestOneState(t *testing.T) {
-	cfg := Config{Participants: 2, Faults: 1, Settled: true, Prove: 25}
+	states := 0
 	if !selection.Full(t, "1500 states") {
-		cfg.States = 1500
+		states = 1500
 	}
-	r := Search(cfg, nil)
-	t.Logf("%s; %d of %d merged were compared", r, r.Proved, r.Merged)
-	if r.Broken != nil {
-		t.Error(tale(t, r))
-	}
-	if r.Proved < 10 {
-		t.Errorf("only %d compared", r.Proved)
+	for _, cfg := range []Config{
+		{Participants: 2, Faults: 1, Settled: true, Prove: 25, States: states},
+		{Participants: 2, Shards: 2, Settled: true, Prove: 10, States: states},
+	} {
+		r := Search(cfg, nil)
+		t.Logf("%s; %d of %d merged were compared", r, r.Proved, r.Merged)
+		if r.Broken != nil {
+			t.Error(tale(t, r))
+		}
+		if r.Proved < 10 {
+			t.Errorf("only %d compared", r.Proved)
+		}
 	}
 }
 

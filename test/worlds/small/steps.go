@@ -38,7 +38,10 @@ var actNames = [...]string{"deliver", "serve", "ring", "attach", "catch up", "cu
 var linkNames = [...]string{sound: "sound", deaf: "deaf", mute: "mute", cutOff: "cut off"}
 
 // Faults are what can go wrong, by the names that Config.Kinds takes.
-var Faults = []string{"cut", "deaf", "mute", "cut off", "pause", "lag", "delete", "set", "kill", "resign"}
+var Faults = []string{"cut", "deaf", "mute", "cut off", "pause", "lag", "delete", "set", "kill", "resign", unassign}
+
+// unassign is a fault of worlds with shards only.
+const unassign = "delete the assignment"
 
 // step is one arrow between two worlds.
 type step struct {
@@ -172,7 +175,7 @@ func (w *world) free(into []step, i int) []step {
 	if c.alive && w.age(c.heard) >= expiry {
 		add(expire, 0)
 	}
-	if c.works > 0 && !c.leads && !c.paused && !w.Hung {
+	if (c.works > 0 && !c.leads || c.ending() >= 0) && !c.paused && !w.Hung {
 		add(finish, 0)
 	}
 	return into
@@ -242,8 +245,8 @@ func (w *world) cuts(into []step, i int, fault bool) []step {
 }
 
 func (w *world) operatorFaults(into []step) []step {
-	for i := range w.tree.nodes {
-		if w.has("delete") {
+	for i := range w.tree.targets() {
+		if w.has("delete") && i < len(w.tree.nodes) || w.has(unassign) && i == len(w.tree.nodes) {
 			into = append(into, step{act: remove, arg: uint8(i), fault: true})
 		}
 		if w.has("set") {
@@ -264,6 +267,9 @@ func (w *world) take(s step) *world {
 	}
 	n.do(s)
 	n.check()
+	if w.Shards > 0 {
+		n.claimed(w)
+	}
 	return n
 }
 
@@ -289,8 +295,9 @@ func (w *world) do(s step) {
 		w.rob(w.owned(w.clients[i].zkid)...)
 		w.end(i)
 	case remove:
-		n := w.tree.nodes[s.arg]
-		w.rob(n)
+		if int(s.arg) < len(w.tree.nodes) {
+			w.rob(w.tree.nodes[s.arg])
+		}
 		w.fire(w.tree.remove(int(s.arg)))
 	case set:
 		w.fire(w.tree.set(int(s.arg)))
@@ -330,6 +337,10 @@ func (c *client) do(w *world, s step) {
 	case resume:
 		c.resume(w)
 	case finish:
+		if w.Shards > 0 {
+			c.endWork(w)
+			return
+		}
 		c.works--
 		c.feed(w, latch, events.Event{Kind: events.WorkReturned})
 		c.await(w)

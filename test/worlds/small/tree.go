@@ -2,7 +2,9 @@ package small
 
 import (
 	"cmp"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
@@ -20,25 +22,41 @@ type tree struct {
 	zxid   int64
 	dir    bool
 	nodes  []node // in order of creation
+	dirs   []string
+	plan   machines.ShardPlan // the assignment of shards
+
+	planned   int64 // when that was written
+	changedAt int64 // when the list of members was changed last
 }
 
-// node is one child of the directory.
+// node is one child of a directory.
 type node struct {
-	name         string
+	name         string // below the directory of all
 	czxid, mzxid int64
-	owner        int64 // ZooKeeper's id of the session
-	who          int   // which participant, as the data says
+	owner        int64                // ZooKeeper's id of the session
+	who          int                  // which participant, as the data says
+	says         machines.ShardMember // if it is of one
 }
 
-func newTree() tree { return tree{server: oneserver.New(1000), zxid: 1000} }
+func newTree(dirs []string) tree { return tree{server: oneserver.New(1000), zxid: 1000, dirs: dirs} }
 
 // changed takes the line down as the server has it now.
 func (t *tree) changed(told []zkmem.Event) []zkmem.Event {
+	before := *t
 	t.zxid, t.dir, t.nodes = t.server.Zxid(), t.server.Stat(dir) != nil, nil
-	for _, name := range t.server.Children(dir) {
-		path := dir + "/" + name
-		stat := t.server.Stat(path)
-		t.nodes = append(t.nodes, node{name, stat.Czxid, stat.Mzxid, stat.EphemeralOwner, int(t.server.Data(path)[0] - 'A')})
+	for _, line := range t.dirs {
+		for _, name := range t.server.Children(strings.TrimSuffix(dir+"/"+line, "/")) {
+			path := dir + "/" + line + name
+			stat := t.server.Stat(path)
+			n, known := before.find(path)
+			if !known || n.czxid != stat.Czxid || n.mzxid != stat.Mzxid {
+				n = newNode(line+name, stat, t.server.Data(path))
+			}
+			t.nodes = append(t.nodes, n)
+		}
+	}
+	if len(t.dirs) > 1 {
+		t.noteGroup()
 	}
 	slices.SortFunc(t.nodes, func(a, b node) int { return cmp.Compare(a.czxid, b.czxid) })
 	return told
@@ -56,7 +74,7 @@ func (t *tree) find(path string) (node, bool) {
 // do carries out a session's request.
 func (t *tree) do(session int64, r events.Request) (events.Event, []zkmem.Event) {
 	ev, told := t.server.Do(session, r)
-	if len(ev.Children) > 0 { // by name is by GUID, which may decide nothing
+	if len(ev.Children) > 0 && len(t.dirs) == 1 { // by name is by GUID, which may decide nothing
 		ev.Children = ev.Children[:0]
 		for _, n := range t.nodes {
 			ev.Children = append(ev.Children, n.name)
@@ -68,15 +86,101 @@ func (t *tree) do(session int64, r events.Request) (events.Event, []zkmem.Event)
 	return ev, told
 }
 
+// targets returns how many nodes an operator may delete or set: those of all lines, and the assignment of shards.
+func (t *tree) targets() int {
+	if t.planned != 0 {
+		return len(t.nodes) + 1
+	}
+	return len(t.nodes)
+}
+
+// target returns the path of one of them.
+func (t *tree) target(i int) string {
+	if i == len(t.nodes) {
+		return machines.ShardAssignment(dir)
+	}
+	return dir + "/" + t.nodes[i].name
+}
+
 // remove has an operator delete a node.
 func (t *tree) remove(i int) []zkmem.Event {
-	return t.changed(t.server.Delete(dir + "/" + t.nodes[i].name))
+	return t.changed(t.server.Delete(t.target(i)))
 }
 
 // set has an operator change a node's data, to what they are.
 func (t *tree) set(i int) []zkmem.Event {
-	path := dir + "/" + t.nodes[i].name
+	path := t.target(i)
 	return t.changed(t.server.Operate(zkmem.Op{Code: zkmem.OpSetData, Path: path, Data: t.server.Data(path), Version: zkmem.AnyVersion}))
+}
+
+// isMember reports whether a node is one of a member that owns shards.
+func (n node) isMember() bool { return machines.IsShardMember(n.base()) }
+
+// base returns the last part of a node's name.
+func (n node) base() string { return path.Base(n.name) }
+
+// newNode returns a node as the server has it.
+func newNode(name string, stat *events.Stat, data []byte) node {
+	n := node{name: name, czxid: stat.Czxid, mzxid: stat.Mzxid, owner: stat.EphemeralOwner}
+	if n.isMember() {
+		n.says, _ = machines.ParseShardMember(data)
+	}
+	n.who = int(cmp.Or(n.says.ID, string(data))[0] - 'A')
+	return n
+}
+
+// noteGroup takes down what is new of a group of members.
+func (t *tree) noteGroup() {
+	list, _ := t.server.Do(0, events.Children{Path: machines.ShardMembers(dir)})
+	if list.Stat != nil {
+		t.changedAt = list.Stat.Pzxid
+	}
+	path, planned := machines.ShardAssignment(dir), int64(0)
+	if stat := t.server.Stat(path); stat != nil {
+		planned = stat.Mzxid
+	}
+	if planned != t.planned {
+		t.planned = planned
+		t.plan, _ = machines.ParseShardPlan(t.server.Data(path))
+	}
+}
+
+// since returns the event, and the path, of a watch that was set when the server had come to a zxid; no kind: nothing
+// has happened to what it watches.
+func (t *tree) since(key string, zxid int64) (events.Kind, string) {
+	if at, created := strings.CutPrefix(key, missing); created {
+		if t.server.Stat(at) != nil {
+			return events.WatchCreated, at
+		}
+		return "", at
+	}
+	at, children := strings.CutSuffix(key, "/")
+	stat := t.server.Stat(at)
+	switch {
+	case stat == nil:
+		return events.WatchDeleted, at
+	case !children && stat.Mzxid > zxid:
+		return events.WatchChanged, at
+	case children:
+		now := t.server
+		if list, _ := now.Do(0, events.Children{Path: at}); list.Stat.Pzxid > zxid {
+			return events.WatchChildren, at
+		}
+	}
+	return "", at
+}
+
+// inOrder returns watches in the order in which their nodes were created.
+func (t *tree) inOrder(keys []string) []string {
+	rank := func(key string) int64 {
+		if stat := t.server.Stat(strings.TrimSuffix(strings.TrimPrefix(key, missing), "/")); stat != nil {
+			return stat.Czxid
+		}
+		return 0
+	}
+	keys = slices.Clone(keys)
+	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b)) })
+	return keys
 }
 
 // end removes all nodes of a session, in one transaction.
@@ -84,6 +188,6 @@ func (t *tree) end(session int64) []zkmem.Event { return t.changed(t.server.End(
 
 // number returns the number at the end of a place's name.
 func number(name string) int64 {
-	p, _ := machines.ParsePlace(name, machines.LatchLabel)
+	p, _ := machines.ParsePlace(path.Base(name), machines.LatchLabel)
 	return p.Sequence
 }

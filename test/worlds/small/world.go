@@ -23,6 +23,7 @@ const (
 // Config is one small world, and how far it is searched.
 type Config struct {
 	Participants int
+	Shards       int      // how many the participants own; 0: each participant is a latch
 	Faults       int      // how many may happen on one path
 	Kinds        []string // which of Faults and Refusals; nil: all Faults
 	RideOut      bool
@@ -39,6 +40,9 @@ type Config struct {
 // String returns the world on one line.
 func (c Config) String() string {
 	text := fmt.Sprintf("%d participants, %d faults", c.Participants, c.Faults)
+	if c.Shards > 0 {
+		text = fmt.Sprintf("%d shards, %s", c.Shards, text)
+	}
 	if c.Kinds != nil {
 		text += " (" + strings.Join(c.Kinds, ", ") + ")"
 	}
@@ -70,8 +74,9 @@ type world struct {
 	ids     int64 // ZooKeeper's ids of sessions, given out
 	left    int   // faults that may still happen
 	clients []*client
-	seated  []int // the clients in the order of their digest
-	token   int64 // of the last term
+	seated  []int   // the clients in the order of their digest
+	token   int64   // of the last term
+	tokens  []int64 // the highest of each shard
 	wrongs  []string
 	record  bool // keep the clients' logs, and the story
 	story   []string
@@ -82,14 +87,20 @@ func newWorld(cfg *Config, record bool) *world {
 	if cfg.Participants > maxSeats {
 		panic(fmt.Sprintf("small: %d participants, of which duties and turns have room for %d", cfg.Participants, maxSeats))
 	}
-	w := &world{Config: cfg, now: 100 * int64(unit), tree: newTree(), left: cfg.Faults, record: record}
+	w := &world{Config: cfg, now: 100 * int64(unit), tree: newTree(cfg.dirs()), left: cfg.Faults, record: record}
+	w.tokens = make([]int64, cfg.Shards)
 	for i := range cfg.Participants {
 		w.clients = append(w.clients, newClient(w, i))
-		w.clients[i].begin(w)
+		if cfg.Shards == 0 {
+			w.clients[i].begin(w)
+		}
 	}
 	if cfg.Settled {
 		_, told := w.tree.server.Put(dir, zkmem.Persistent, 0)
 		w.tree.changed(told)
+		if cfg.Shards > 0 {
+			return w.startMembers()
+		}
 		for i := range w.clients {
 			w.attach(i, false, false)
 			w.clients[i].heard = w.now
@@ -111,7 +122,7 @@ func (w *world) touch(i int) *client {
 	c := *w.clients[i]
 	c.shape = nil
 	c.timers, c.inbox, c.pending = slices.Clone(c.timers), slices.Clone(c.inbox), slices.Clone(c.pending)
-	c.watches, c.armed = slices.Clone(c.watches), slices.Clone(c.armed)
+	c.watches, c.armed, c.terms = slices.Clone(c.watches), slices.Clone(c.armed), slices.Clone(c.terms)
 	c.borrowed = true
 	w.clients[i] = &c
 	return &c
@@ -135,7 +146,7 @@ func (w *world) fire(told []zkmem.Event) {
 		kind := oneserver.Kind(t.Type)
 		for i := range w.clients {
 			if c := w.clients[i]; c.attached && c.view == nil && slices.Contains(c.watches, watchKey(kind, t.Path)) {
-				w.touch(i).notice(kind, t.Path)
+				w.touch(i).notice(w, kind, t.Path)
 			}
 		}
 	}
@@ -183,10 +194,16 @@ func (w *world) quiet() bool {
 	return true
 }
 
+// missing precedes the path of a watch for the creation of a node.
+const missing = "?"
+
 // watchKey names one watch at a server: a path, with a slash for its children.
 func watchKey(kind events.Kind, path string) string {
-	if kind == events.WatchChildren {
+	switch kind {
+	case events.WatchChildren:
 		return path + "/"
+	case events.WatchCreated:
+		return missing + path
 	}
 	return path
 }
