@@ -152,6 +152,10 @@ func (w *jobWorker) queue(ev events.Event, out *engine.Outbox) {
 
 // takeLatchFailure reports the latch's failure as the own one.
 func (w *jobWorker) takeLatchFailure(ev events.Event, out *engine.Outbox) {
+	if ev.Code == events.OK {
+		w.clearFailure(out)
+		return
+	}
 	w.reportFailure(ev.Code, ev.Text, ev, out)
 }
 

@@ -172,6 +172,7 @@ func (p *place) queueUp(ev events.Event, out *engine.Outbox) {
 	p.predecessor = base(behind) // so that the listing's string is not kept as well
 	second := ahead == 1 && nearest.Sequence != p.sequence
 	p.nextInLine = second && p.createdAhead(ev) && len(p.behind) == 0
+	p.tellOpenerRecovered(out)
 	p.clearFailure(out)
 	p.askedSince = 0
 	p.tellOpenerWaiting(out)
@@ -281,6 +282,13 @@ func (p *place) noteFirst(ev events.Event, out *engine.Outbox) {
 func (p *place) tellOpenerWaiting(out *engine.Outbox) {
 	if p.read == notRead {
 		p.tellOpener(events.Event{Kind: events.LatchWaiting}, out)
+	}
+}
+
+// tellOpenerRecovered tells an opener that gets no LatchWaiting that the last failure has passed.
+func (p *place) tellOpenerRecovered(out *engine.Outbox) {
+	if p.read != notRead && p.code != events.OK {
+		p.tellOpener(events.Event{Kind: events.LatchFailed}, out)
 	}
 }
 

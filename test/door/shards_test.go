@@ -9,11 +9,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/test/kit/repeat"
 	"github.com/incumbent-go/incumbent/test/kit/virtual"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
@@ -321,4 +323,33 @@ func TestMembersOfAProcessHaveDifferentIDs(t *testing.T) {
 	if got := id(incumbent.LatchOptions{NoID: true}); got != "" {
 		t.Errorf("one with no ID is called %q", got)
 	}
+}
+
+// A failure of a member that only waits to write the assignment passes when it can wait again.
+func TestAFailureOfAWaitingWriterPasses(t *testing.T) {
+	shardBubble(t, 2, func(t *testing.T, w *shardWorld) {
+		a := w.member("a", 0, incumbent.ShardsOptions{Settle: time.Second})
+		pass(time.Second)
+		var throttled atomic.Bool
+		throttled.Store(true)
+		w.srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
+			if throttled.Load() && strings.HasPrefix(r.Path, machines.ShardWriters(shardsPath)+"/") {
+				return zkmem.Verdict{Action: zkmem.Refuse, Code: -127}
+			}
+			return zkmem.Verdict{}
+		})
+		b := w.member("b", 0, incumbent.ShardsOptions{Settle: time.Second})
+		pass(10 * time.Second)
+		if err := b.group.Err(); err == nil {
+			t.Error("it cannot create its place, and Err has nothing")
+		}
+		throttled.Store(false)
+		pass(time.Minute)
+		if err := b.group.Err(); err != nil {
+			t.Errorf("it waits in the line, and fails: %v", err)
+		}
+		w.mustOwn("in the end", []int{2, 0}, "a", "b")
+		a.end(t)
+		b.end(t)
+	})
 }
