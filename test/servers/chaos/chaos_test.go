@@ -135,6 +135,7 @@ func run(t *testing.T, o options) []*outcome {
 		}
 		if one.kind == byShards {
 			one.verdict = judgeShards(one.clients, own, history, s.clocks.stamp, o.session)
+			t.Logf("%d shards were taken from members that existed, want at most %d", one.moves, one.mayMove)
 			continue
 		}
 		one.verdict = judge(one.kind, one.clients, own, history, o.session)

@@ -32,6 +32,8 @@ type ledger struct {
 	dead    int      // items among the dead letters
 	again   int      // items that were handled more than once
 	overlap []span   // two handled an item at once
+	moves   int      // shards that were taken from members that existed
+	mayMove int      // how many may be
 	wrong   []string // each in words: the rule, then what broke it
 }
 

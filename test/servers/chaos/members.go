@@ -11,16 +11,22 @@ import (
 	"github.com/incumbent-go/incumbent"
 )
 
-// lateIn is how seldom the work on a shard goes on after it had to return.
-const lateIn = 3
+// How a member works.
+const (
+	lateIn     = 3 // work goes on after it had to return once in so many times
+	checkEvery = 500 * time.Millisecond
+	sickIn     = 30 // a check fails once in so many times
+	sickFor    = 4  // and then for less than so many more
+)
 
 // memberCandidate is a member of a group that shares shards. Its work on a shard writes until it has to return, or
-// fails before; now and then it returns late.
+// fails before; now and then it returns late, and now and then the member is unhealthy for a while.
 type memberCandidate struct {
 	*worker
 	client *incumbent.Client
 	group  *incumbent.Shards
 	held   [shardCount]atomic.Pointer[incumbent.Shard]
+	sick   int // checks that are to fail yet
 }
 
 func joinShards(w *worker) (candidate, error) {
@@ -30,10 +36,29 @@ func joinShards(w *worker) (candidate, error) {
 	}
 	c := &memberCandidate{worker: w, client: client}
 	c.group, err = client.Shards(w.path, shardCount, incumbent.ShardsOptions{
-		LatchOptions: incumbent.LatchOptions{ID: w.id, Retry: incumbent.RetryForever(100 * time.Millisecond)},
-		Settle:       w.session / 2,
+		LatchOptions: incumbent.LatchOptions{ID: w.id, Retry: incumbent.RetryForever(100 * time.Millisecond),
+			Healthy: c.healthy, HealthInterval: checkEvery, HealthFailures: 1},
+		Settle: w.session / 2,
 	})
 	return c, err
+}
+
+var errSick = errors.New("the member is to be unhealthy")
+
+// healthy is the member's check. All are healthy when they are to rest.
+func (c *memberCandidate) healthy(context.Context) error {
+	switch {
+	case c.hold.Load():
+		c.sick = 0
+		return nil
+	case c.sick > 0:
+		c.sick--
+		return errSick
+	case c.chance.IntN(sickIn) > 0:
+		return nil
+	}
+	c.sick = c.chance.IntN(sickFor)
+	return errSick
 }
 
 func (c *memberCandidate) holding(part int) int64 {

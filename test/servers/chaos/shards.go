@@ -24,8 +24,8 @@ func judgeShards(clients []client, nodes []node, history []txn, stamp func(ms in
 		v.add(judge(k, some, owned, history, session))
 		v.judgeReturns(some, owned)
 	}
-	if b.moves > b.mayMove {
-		v.complain("moved too often", "%d shards left members that were there, want at most %d", b.moves, b.mayMove)
+	if v.moves, v.mayMove = b.moves, b.mayMove; v.moves > v.mayMove {
+		v.complain("moved too often", "%d shards left members that were there, want at most %d", v.moves, v.mayMove)
 	}
 	v.wrong = append(v.wrong, b.wrong...)
 	v.orphans += orphans(nodes, session+expiryLag)
@@ -74,14 +74,13 @@ type shardBook struct {
 	members map[string]*memberNode // that exist, by path
 	owned   []node
 	open    map[ownership]int // those that have not ended, in owned
-	moves   int               // shards that were taken from members that exist
-	mayMove int
 }
 
 type memberNode struct {
 	id      string
 	session int64
 	owns    machines.ShardSet
+	sick    bool
 }
 
 type ownership struct {
@@ -116,8 +115,12 @@ func (b *shardBook) claim(t txn) {
 	}
 	m := b.members[t.path]
 	if m == nil {
-		m = &memberNode{said.ID, t.session, nil}
+		m = &memberNode{id: said.ID, session: t.session}
 		b.members[t.path] = m
+		b.membersChanged()
+	}
+	if m.sick != said.Unhealthy {
+		m.sick = said.Unhealthy
 		b.membersChanged()
 	}
 	for _, shard := range m.owns {
@@ -168,8 +171,7 @@ func (b *shardBook) endMember(p string, t txn) {
 	b.membersChanged()
 }
 
-// assign notes an assignment. It moves shards of members that exist only after a change of the members, and then at
-// most a share, and one.
+// assign notes an assignment.
 func (b *shardBook) assign(t txn) {
 	plan, err := machines.ParseShardPlan(t.data)
 	if err != nil {
@@ -185,6 +187,14 @@ func (b *shardBook) assign(t txn) {
 	b.plan = plan
 }
 
+// membersChanged notes that a member has come, has gone, or has become healthy or unhealthy. For each such change as
+// many shards as one member has, and one, may leave members that exist.
 func (b *shardBook) membersChanged() {
-	b.mayMove += (shardCount+len(b.members)-1)/max(len(b.members), 1) + 1
+	able := 0
+	for _, m := range b.members {
+		if !m.sick {
+			able++
+		}
+	}
+	b.mayMove += (shardCount+able)/max(able, 1) + 1
 }
