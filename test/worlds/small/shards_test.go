@@ -21,7 +21,9 @@ var shardsAtLeisure = []Config{
 	{Participants: 1, Shards: 2, Settled: true, Faults: 1},
 	{Participants: 2, Shards: 1, Settled: true, Faults: 1},
 	{Participants: 2, Shards: 1, Settled: true, Faults: 1, RideOut: true},
-	{Participants: 2, Shards: 2, Settled: true, Faults: 1},
+	{Participants: 2, Shards: 2, Settled: true, Faults: 1, Kinds: []string{"kill"}},
+	{Participants: 2, Shards: 2, Settled: true, Faults: 1, Kinds: []string{"delete", unassign}},
+	{Participants: 2, Shards: 2, Settled: true, Faults: 1, Kinds: []string{"cut"}},
 	{Participants: 3, Shards: 2, Settled: true},
 }
 
