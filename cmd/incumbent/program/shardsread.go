@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/incumbent-go/incumbent"
@@ -63,11 +64,20 @@ func readShards(ctx context.Context, client *incumbent.Client, dir string) (*sha
 	if err != nil && !errors.Is(err, incumbent.ErrNoNode) {
 		return nil, err
 	}
-	for _, name := range names {
-		if !machines.IsShardMember(name) {
-			g.foreign++
-		} else if err := g.readMember(ctx, client, name); err != nil {
-			return nil, err
+	members := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !machines.IsShardMember(name) })
+	g.foreign += len(names) - len(members)
+	found, errs := make([]*memberState, len(members)), make([]error, len(members))
+	var reads sync.WaitGroup
+	for i, name := range members {
+		reads.Go(func() { found[i], errs[i] = readMember(ctx, client, machines.ShardMembers(g.path), name) })
+	}
+	reads.Wait()
+	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
+		return nil, errs[i]
+	}
+	for _, m := range found {
+		if m != nil {
+			g.members = append(g.members, *m)
 		}
 	}
 	slices.SortFunc(g.members, func(x, y memberState) int {
@@ -76,27 +86,26 @@ func readShards(ctx context.Context, client *incumbent.Client, dir string) (*sha
 	return g, nil
 }
 
-// readMember reads a member's node, which may have gone.
-func (g *shardGroup) readMember(ctx context.Context, client *incumbent.Client, name string) error {
-	m := memberState{node: name}
-	node, err := client.Get(machines.ShardMembers(g.path) + "/" + name).Do(ctx)
+// readMember returns nil for a node that was deleted meanwhile.
+func readMember(ctx context.Context, client *incumbent.Client, dir, name string) (*memberState, error) {
+	m := &memberState{node: name}
+	node, err := client.Get(dir + "/" + name).Do(ctx)
 	var refused *incumbent.Error
 	switch {
 	case err == nil:
 		m.stat = node.Stat
 		m.ShardMember, m.err = machines.ParseShardMember(node.Data)
 	case errors.Is(err, incumbent.ErrNoNode):
-		return nil
+		return nil, nil
 	case !errors.As(err, &refused) || refused.Code.Transient():
-		return err
+		return nil, err
 	default:
 		m.err = err
 	}
 	if m.err != nil {
 		m.ShardMember = machines.ShardMember{}
 	}
-	g.members = append(g.members, m)
-	return nil
+	return m, nil
 }
 
 // States of a shard, as --json has them.
