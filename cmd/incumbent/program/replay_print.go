@@ -10,6 +10,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
 )
 
 // printLog prints the records and notes for people, or as they are with --json.
@@ -155,11 +156,12 @@ func recordLine(r events.Record, clock *wallClock) string {
 	case r.To != "":
 		move = fmt.Sprintf("%s: %s", r.Row, r.To)
 	}
-	line := fmt.Sprintf("%6d %+11.6fs  %s%-11s %s%s", r.Seq, since, clock.of(r.Event.At), r.Machine, strings.TrimSpace(move), factsOf(r.Event))
+	line := fmt.Sprintf("%6d %+11.6fs  %s%-11s %s%s", r.Seq, since, clock.of(r.Event.At), r.Machine,
+		strings.TrimSpace(move), factsOf(r))
 	if len(r.Effects) > 0 {
 		shown := make([]string, len(r.Effects))
 		for i, effect := range r.Effects {
-			shown[i] = events.Foreign(effectText(effect, start), events.MaxText)
+			shown[i] = events.Foreign(effectText(r.Machine, effect, start), events.MaxText)
 		}
 		line += "  | " + strings.Join(shown, "; ")
 	}
@@ -167,17 +169,40 @@ func recordLine(r events.Record, clock *wallClock) string {
 }
 
 // effectText returns an effect in words. A reading of the log's clock is the time since its start.
-func effectText(effect events.Effect, start int64) string {
+func effectText(machine events.ID, effect events.Effect, start int64) string {
+	if n, is := effect.(events.Notify); is && isShardMember(machine) && n.Work > 0 {
+		return shardText(n)
+	}
 	if d, is := effect.(events.Deadline); is && d.Until != 0 {
 		return fmt.Sprintf("valid until %+.6fs", time.Duration(d.Until-start).Seconds())
 	}
 	return effect.String()
 }
 
+// isShardMember reports whether a machine is a member that owns shards.
+func isShardMember(machine events.ID) bool {
+	return strings.HasPrefix(string(machine), machines.ShardsRecipe.Name()+"-")
+}
+
+// shardText says which shard a member owns from now on, or does not any more.
+func shardText(n events.Notify) string {
+	switch {
+	case n.What == events.Withdrawn && n.Paused > 0:
+		return fmt.Sprintf("shard %d is not owned any more: %s (for %s)", n.Work-1, n.Reason, n.Paused)
+	case n.What == events.Withdrawn:
+		return fmt.Sprintf("shard %d is not owned any more: %s", n.Work-1, n.Reason)
+	}
+	return fmt.Sprintf("shard %d is owned, token=%d, by %s", n.Work-1, n.Token, n.Path)
+}
+
 // factsOf returns what an event says of a connection: which server it was, at which address,
-// and why it ended.
-func factsOf(ev events.Event) string {
+// and why it ended; and on which shard work has returned.
+func factsOf(r events.Record) string {
+	ev := r.Event
 	var facts []string
+	if ev.Kind == events.WorkReturned && isShardMember(r.Machine) && ev.Work > 0 {
+		facts = append(facts, fmt.Sprintf("shard %d", ev.Work-1))
+	}
 	for _, fact := range []string{ev.Server, ev.Address, string(ev.End)} {
 		if fact != "" && !slices.Contains(facts, fact) {
 			facts = append(facts, events.Foreign(fact, events.MaxText))
