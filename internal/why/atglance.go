@@ -3,13 +3,16 @@ package why
 import (
 	"slices"
 	"time"
+
+	"github.com/incumbent-go/incumbent/machines"
 )
 
 // LineSummary is one line at a glance: who leads at the end of the logs, for how long nobody led, who was skipped,
 // and what to do. Times are those of the clock that the report shows.
 type LineSummary struct {
 	Path    string      `json:"path"`
-	AsOf    time.Time   `json:"asOf"` // the last record of all logs
+	Shard   *int        `json:"shard,omitempty"` // of the group at the path
+	AsOf    time.Time   `json:"asOf"`            // the last record of all logs
 	Verdict Verdict     `json:"verdict"`
 	Work    WorkVerdict `json:"work,omitempty"`
 
@@ -76,6 +79,60 @@ func (s LineSummary) trouble() int {
 		return 1
 	}
 	return 0
+}
+
+// GroupSummary is a group of shards at a glance: who owns what at the end of the logs, why owners ended, and for how
+// long shards had none.
+type GroupSummary struct {
+	Path    string            `json:"path"`
+	AsOf    time.Time         `json:"asOf"`
+	Shards  int               `json:"shards,omitempty"` // how many there are; 0: no log has an assignment
+	Owners  []ShardsOf        `json:"owners,omitempty"`
+	Nobody  machines.ShardSet `json:"nobody,omitempty"`  // shards that nobody owns
+	Never   machines.ShardSet `json:"never,omitempty"`   // shards without an owner in any log
+	Unknown machines.ShardSet `json:"unknown,omitempty"` // shards of which the logs do not show who owns them
+	// UnknownWhy is why, of the first of them.
+	UnknownWhy   string        `json:"unknownWhy,omitempty"`
+	NobodySince  *time.Time    `json:"nobodySince,omitempty"` // the first of them
+	Left         bool          `json:"left,omitempty"`        // one of their owners left on purpose
+	Moves        int           `json:"moves"`
+	Causes       []ShardCause  `json:"causes,omitempty"`
+	Gaps         int           `json:"gaps"`
+	Without      time.Duration `json:"withoutNanos"` // in all, of all shards
+	Longest      time.Duration `json:"longestNanos"`
+	LongestFrom  *time.Time    `json:"longestFrom,omitempty"`
+	LongestShard int           `json:"longestShard"`
+	Deleted      []Sentence    `json:"deleted,omitempty"` // when a deleted assignment was written again
+	Do           []Advice      `json:"do,omitempty"`
+}
+
+// ShardsOf are the shards that a member owns.
+type ShardsOf struct {
+	Member string            `json:"member"`
+	Shards machines.ShardSet `json:"shards"`
+}
+
+// ShardCause is a cause for which a member lost shards, or gave them up, and how many.
+type ShardCause struct {
+	Cause  Cause  `json:"cause"`
+	Member string `json:"member"`
+	Shards int    `json:"shards"`
+}
+
+// shard is the shard's number, -1 for another line.
+func (s LineSummary) shard() int {
+	if s.Shard == nil {
+		return -1
+	}
+	return *s.Shard
+}
+
+// name names the line.
+func (s LineSummary) name() string {
+	if s.Shard == nil {
+		return s.Path
+	}
+	return s.Path + " shard " + itoa(int64(*s.Shard))
 }
 
 // addGap adds a time in which nobody led, whose length is known up to bounds.

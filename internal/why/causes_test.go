@@ -260,6 +260,7 @@ func TestCausesAreToldApart(t *testing.T) {
 // causesElsewhere are distinguished by other tests.
 var causesElsewhere = map[Cause]string{
 	CauseEvicted: "test/servers/incidents, eviction", CauseLeads: "TestALogThatEndsInATerm", CauseGivenUp: "TestTroubles", CauseForgottenRelease: "test/servers/incidents, forgotten-release", CauseBlocked: "TestTroubles",
+	CauseMoved: "TestEachChangeOfAShardsOwnerHasItsCause", CauseReassigned: "TestEachChangeOfAShardsOwnerHasItsCause",
 	CauseWrongClock: "test/servers/incidents, clock-ahead-and-silent-link",
 }
 

@@ -20,6 +20,7 @@ func (l *Log) addReply(r events.Record) {
 	}
 	if ev.Kind == events.ReplyMulti {
 		l.answerItems(r)
+		l.answerPlan(r, write)
 		l.answerDelete(r, write)
 		if write {
 			l.answerLeases(r)
@@ -33,6 +34,8 @@ func (l *Log) addReply(r events.Record) {
 		l.answerDelete(r, write)
 	case ev.Kind == events.ReplyChildren && ev.Code == events.OK:
 		l.addListing(r)
+	case ev.Kind == events.ReplyStat && ev.Code == events.OK:
+		l.readPlan(r)
 	case ev.Kind == events.ReplyStat && ev.Code == events.NoNode:
 		l.gone = append(l.gone, sighting{r.Seq, ev.At, ev.Path})
 	}
@@ -117,6 +120,7 @@ func (l *Log) addEffect(r events.Record, effect events.Effect) {
 func (l *Log) addMulti(r events.Record, e events.Multi) {
 	l.askLeases(r, e)
 	l.askItems(r, e)
+	l.askPlan(r, e)
 	for _, op := range e.Ops {
 		switch op.Verb {
 		case "create":
@@ -154,7 +158,14 @@ func (l *Log) addNotice(r events.Record, n events.Notify) bool {
 			return false
 		}
 		l.end(r, n)
+	case events.Delivered:
+		return l.ownShard(r, n)
+	case events.Withdrawn:
+		return l.disownShard(r, n)
+	case events.Recovered:
+		l.noteHealth(r, n)
 	case events.Failed:
+		l.noteHealth(r, n)
 		l.failures = append(l.failures, failure{r.Seq, r.Event.At, r.Machine, n.Code, n.Text, givesUp(r)})
 	default:
 		return notices[n.What]
@@ -164,11 +175,11 @@ func (l *Log) addNotice(r events.Record, n events.Notify) bool {
 
 // notices are those that say nothing about terms.
 var notices = map[events.Notice]bool{
-	events.Waiting: true, events.Ended: true, events.Revoked: true, events.Recovered: true, events.PassedOver: true,
+	events.Waiting: true, events.Ended: true, events.Revoked: true, events.PassedOver: true,
 	events.Leader: true,
 	events.Vacant: true, events.Present: true, events.Absent: true, events.Members: true, events.Value: true,
 	events.Settled: true,
-	events.Stale:   true, events.Delivered: true, events.Withdrawn: true, events.Connected: true,
+	events.Stale:   true, events.Connected: true,
 	events.Suspended:   true,
 	events.Reconnected: true, events.Lost: true, events.ShortGrant: true, events.Warning: true,
 }

@@ -37,6 +37,8 @@ func (h *history) endingOf(t *Term, next *Term) Ending {
 		h.byPause(t, &e)
 	case isPlanned:
 		e.Cause, e.Text = p.cause, p.text
+	case t.Reason == events.ReasonMoved:
+		h.byMove(t, &e)
 	case t.Reason == events.ReasonDeleted, t.Reason == events.ReasonNodeGone:
 		h.byDeletion(t, &e)
 	case t.Reason == events.ReasonUnreadable:
@@ -79,7 +81,7 @@ func (h *history) byLogsEnd(t *Term, next *Term, e *Ending) {
 		e.Cause, e.Text = CauseGap, "has a log that ends at its last record although "+why
 		return
 	}
-	if next == nil && h.endOf(t.Node, t.Token) == nil {
+	if next == nil && h.endOfTerm(t) == nil {
 		e.Cause, e.Text = CauseLeads, "still "+t.holds()+" where its log ends"
 		return
 	}
@@ -90,7 +92,7 @@ func (h *history) byLogsEnd(t *Term, next *Term, e *Ending) {
 // byDeletion finds out who deleted the node of a term that heard of it.
 func (h *history) byDeletion(t *Term, e *Ending) {
 	s := t.Log.sessionNumbered(t.Session)
-	if end := h.endOf(t.Node, t.Token); end != nil {
+	if end := h.endOfTerm(t); end != nil {
 		h.byTransaction(t, s, end, e)
 		return
 	}

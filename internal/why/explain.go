@@ -19,7 +19,7 @@ func Explain(logs []*Log, txns []txnlog.Txn, o Options) *Report {
 	}
 	all := make([]Move, 0, r.maxMoves(o))
 	for _, n := range r.lines {
-		if o.Path == "" || under(o.Path, n) {
+		if o.wants(n) {
 			all = r.addMoves(all, n)
 		}
 	}
@@ -36,11 +36,19 @@ func Explain(logs []*Log, txns []txnlog.Txn, o Options) *Report {
 	r.judgeWork()
 	r.Writes = r.writes()
 	r.Summaries = r.summarize(o)
+	if o.Shard == nil {
+		r.Groups = r.groups()
+	}
 	if len(r.Moves) == 0 {
 		r.Troubles = r.troubles(func(path string) bool { return o.Path == "" || path == o.Path }, -endless, endless)
 	}
 	r.doubt(o)
 	return r
+}
+
+// wants reports whether a line is asked for.
+func (o Options) wants(n *line) bool {
+	return (o.Path == "" || under(o.Path, n)) && (o.Shard == nil || n.shard == *o.Shard+1)
 }
 
 // Open reports whether the logs do not show all that was asked for.
@@ -51,7 +59,7 @@ func (r *Report) Open() bool {
 // maxMoves returns how many moves the lines that were asked for may have.
 func (r *Report) maxMoves(o Options) (most int) {
 	for _, n := range r.lines {
-		if o.Path == "" || under(o.Path, n) {
+		if o.wants(n) {
 			most += len(n.terms) + 1
 			if n.permits || n.shared {
 				most += len(n.terms)

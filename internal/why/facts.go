@@ -12,7 +12,8 @@ import (
 // Fact is one line of --facts: a term, a node, a session, a move, a proof, or what became of a job's items. Type says
 // which, and only its fields are set. Times are those of the clock that the report shows.
 type Fact struct {
-	// Type is "verdict", "work-verdict", "writes-verdict", "summary", "term", "node", "session", "move", "work",
+	// Type is "verdict", "work-verdict", "writes-verdict", "group", "summary", "term", "node", "session", "move",
+	// "work",
 	// "trouble", "proof" or "doubt"; of a job's items "dealt", "offered", "taken-over" or "refused".
 	Type string `json:"type"`
 
@@ -32,6 +33,8 @@ type Fact struct {
 	Both      time.Duration `json:"bothNanos,omitempty"` // of work: for how long both worked
 	Writes    *Writes       `json:"writes,omitempty"`    // of a writes-verdict
 	Summary   *LineSummary  `json:"summary,omitempty"`   // of a summary
+	Group     *GroupSummary `json:"group,omitempty"`     // of a group of shards
+	Shard     *int          `json:"shard,omitempty"`     // of a summary, a term or a move
 	Cause     Cause         `json:"cause,omitempty"`
 	Long      time.Duration `json:"longNanos,omitempty"`
 	Next      string        `json:"next,omitempty"`
@@ -92,8 +95,12 @@ func (r *Report) verdictFacts() []Fact {
 	if r.Writes.Verdict != WritesNone {
 		all = append(all, Fact{Type: "writes-verdict", Writes: &r.Writes, Text: r.Writes.text()})
 	}
+	for i := range r.Groups {
+		all = append(all, Fact{Type: "group", Path: r.Groups[i].Path, Group: &r.Groups[i]})
+	}
 	for i := range r.Summaries {
-		all = append(all, Fact{Type: "summary", Path: r.Summaries[i].Path, Summary: &r.Summaries[i]})
+		s := &r.Summaries[i]
+		all = append(all, Fact{Type: "summary", Path: s.Path, Shard: s.Shard, Summary: s})
 	}
 	return all
 }
@@ -174,7 +181,8 @@ func (r *Report) at(l *Log, at int64) *time.Time {
 
 func (r *Report) termFact(t *Term) Fact {
 	f := Fact{Type: "term", Path: t.Dir, Log: t.Log.Name, Participant: t.who(), Node: t.Node, Token: t.Token, Row: t.Row,
-		From: r.at(t.Log, t.ElectedAt), To: r.at(t.Log, t.rightUntil()), Text: string(t.Reason), Records: []Ref{t.ref(t.Elected)}}
+		From: r.at(t.Log, t.ElectedAt), To: r.at(t.Log, t.rightUntil()), Text: string(t.Reason),
+		Records: []Ref{t.ref(t.Elected)}, Shard: shardNumber(t.machine().shard)}
 	if s := t.Log.sessionNumbered(t.Session); s != nil {
 		f.Session = hex(s.id)
 	}
@@ -186,6 +194,15 @@ func (r *Report) termFact(t *Term) Fact {
 		f.Records = append(f.Records, t.ref(t.Stopped))
 	}
 	return f
+}
+
+// shardNumber returns the number of a shard that is counted from 1, nil for 0.
+func shardNumber(n int) *int {
+	if n == 0 {
+		return nil
+	}
+	n--
+	return &n
 }
 
 func (r *Report) nodeFact(l *Log, n *node) Fact {
@@ -218,7 +235,8 @@ func (o Overlap) fact(path string) Fact {
 }
 
 func (r *Report) moveFact(m Move) Fact {
-	f := Fact{Type: "move", Path: m.Path, Story: r.story(m), NodeEnd: m.NodeEnd, Also: m.Also}
+	f := Fact{Type: "move", Path: m.Path, Story: r.story(m), NodeEnd: m.NodeEnd, Also: m.Also,
+		Shard: shardNumber(m.shard())}
 	if t := m.From; t != nil {
 		f.Log, f.Participant, f.Token = t.Log.Name, t.who(), t.Token
 		f.Cause, f.Long, f.From = m.Ending.Cause, m.Ending.Long, r.at(t.Log, m.Ending.At)

@@ -64,7 +64,7 @@ func TestGapsHideAndDoNotMislead(t *testing.T) {
 				hidden++
 			}
 			if done := s.Outcomes()[0]; done.Why == nil && m.Ending.Cause == CauseKilled && !slices.ContainsFunc(s.struck, func(k strike) bool { return k.action.Do == world.Kill }) {
-				t.Errorf("world %d: %s: %s", seed, fmt.Sprint(s.struck), r.line(m))
+				t.Errorf("world %d: %s: %s", seed, fmt.Sprint(s.struck), r.paragraph(m.Path, m))
 			}
 		}
 	}

@@ -15,12 +15,16 @@ func (l *Log) takeCheckpoint(c events.Checkpoint) {
 				ID    events.ID `json:"id"`
 				State string    `json:"state"`
 			} `json:"machine"`
+			Model json.RawMessage `json:"model"`
 		} `json:"machines"`
 	}
 	if !l.session.afterGap || json.Unmarshal(c.State, &state) != nil { // a replay tells what is wrong with it
 		return
 	}
 	for _, one := range state.Machines {
+		if recipeOf(one.Machine.ID) == shardRecipe {
+			l.takeShards(one.Machine.ID, one.Model)
+		}
 		if m := one.Machine; m.State == "leading" && len(l.open[m.ID]) == 0 && l.headless[m.ID] == nil {
 			l.headless[m.ID] = &headless{at: max(l.last, l.Header.StartAt, l.session.deadline), goes: true}
 		}
@@ -62,3 +66,26 @@ func (l *Log) noteAbsent(dir string, children []string) {
 		}
 	}
 }
+
+// takeShards notes which shards a member owns behind a gap, by what a checkpoint has of its machine.
+func (l *Log) takeShards(member events.ID, model json.RawMessage) {
+	var m struct {
+		Own  string `json:"own"`
+		Held []struct {
+			Run int `json:"run"`
+		} `json:"held"`
+	}
+	if json.Unmarshal(model, &m) != nil || m.Own == "" {
+		return
+	}
+	for shard, held := range m.Held {
+		id := l.shardOf(member, shard, m.Own)
+		if held.Run == shardRuns && len(l.open[id]) == 0 && l.headless[id] == nil {
+			l.headless[id] = &headless{at: max(l.last, l.Header.StartAt, l.session.deadline), node: m.Own, goes: true,
+				shard: shard + 1}
+		}
+	}
+}
+
+// shardRuns is what a checkpoint has of a shard whose work may run.
+const shardRuns = 1

@@ -21,7 +21,8 @@ type history struct {
 	highest  map[*Log][]int64   // at each sight, the highest zxid seen so far
 	kinds    map[string]nameKind
 	places   map[string][]place // what placesIn returns
-	commands map[*Term][]stint  // that elect or lock ran
+	plans    map[string][]*groupPlan
+	commands map[*Term][]stint // that elect or lock ran
 }
 
 // life is what the transaction logs say of one node. Those of a job's leaders have one path.
@@ -49,6 +50,14 @@ func (h *history) endOf(path string, zxid int64) *life {
 		return l
 	}
 	return nil
+}
+
+// endOfTerm does so for the node of a term. A shard's token is not that of its member's node, whose name no other has.
+func (h *history) endOfTerm(t *Term) *life {
+	if t.Recipe == shardRecipe {
+		return h.endOf(t.Node, 0)
+	}
+	return h.endOf(t.Node, t.Token)
 }
 
 // deletedBy returns the first log whose client deleted the node of another's term.
@@ -146,7 +155,7 @@ func (h *history) endedItself(t *Term) uint64 {
 	if d := t.deleted(t.Stopped); d != nil {
 		return d.seq
 	}
-	end := h.endOf(t.Node, t.Token)
+	end := h.endOfTerm(t)
 	s := t.Log.sessionNumbered(t.Session)
 	if end != nil && s != nil && end.by.Kind == txnlog.CloseSession && end.ended.Session == s.id && end.ended.Cxid != 0 && s.closeAsked >= t.Stopped {
 		return s.closeAsked
@@ -160,6 +169,8 @@ type line struct {
 	path      string // what the user named: the directory, or what it belongs to
 	terms     []*Term
 	strangers []stranger
+	shard     int  // from 1: its terms are those of this shard of the group at path; 0: it is no shard's
+	dead      *Log // of a member that seems to have died with its log while the shard was assigned to it; nil: none
 	permits   bool // its terms are a semaphore's permits
 	shared    bool // some of its terms hold together
 }
@@ -200,8 +211,15 @@ func (n *line) fixed() bool { return fixedName(n.terms[0].Recipe) }
 // position is where a node of a term is in its line: by its number or, if all have one name, by the transaction that
 // created it.
 func (n *line) position(t *Term) int64 {
-	if n.fixed() {
+	if n.fixed() || n.shard != 0 {
 		return t.Token
 	}
 	return orderOf(t.Node)
+}
+
+// groupPlan is an assignment, and its writer.
+type groupPlan struct {
+	plan
+	log    *Log // of the client that wrote it, or read it first
+	before *groupPlan
 }

@@ -129,7 +129,11 @@ func (l Led) text() string {
 	if l.AtMost {
 		until = "until at most "
 	}
-	text := fmt.Sprintf("Led: %s (token %d) from %s", l.Leader, l.Token, clockText(l.From.UnixNano()))
+	what := "Led"
+	if l.term.Recipe == shardRecipe {
+		what = "Owned"
+	}
+	text := fmt.Sprintf("%s: %s (token %d) from %s", what, l.Leader, l.Token, clockText(l.From.UnixNano()))
 	if l.Until != nil {
 		text += " " + until + clockText(l.Until.UnixNano())
 	}

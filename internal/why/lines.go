@@ -35,7 +35,7 @@ func (r *Report) eachLine(full bool, yield func(string) bool) {
 		doubts = append(doubts, text)
 	}
 	lines = append(lines, r.summaryLines()...)
-	moves := r.Moves
+	moves := merged(r.Moves)
 	if !full {
 		doubts = doubts[:min(len(doubts), 3)]
 	}
@@ -51,7 +51,7 @@ func (r *Report) eachLine(full bool, yield func(string) bool) {
 		return
 	}
 	for _, m := range moves {
-		if !yield(r.line(m)) || full && !all(r.chains(m)) {
+		if !yield(r.paragraph(m.name(), m.Move)) || full && !all(r.chains(m.Move)) {
 			return
 		}
 	}
@@ -64,29 +64,43 @@ const (
 	mostInTable = 8
 )
 
-// summaryLines returns the summary of a line as sentences, of several as a table.
+// summaryLines returns the summaries of groups of shards, and those of other lines.
 func (r *Report) summaryLines() (lines []string) {
-	if len(r.Summaries) == 1 {
-		for _, text := range r.Summaries[0].text(false) {
+	for _, g := range r.Groups {
+		for _, text := range g.text() {
+			lines = append(lines, stopped(text))
+		}
+	}
+	all := r.Summaries
+	if len(r.Groups) > 0 {
+		all = slices.DeleteFunc(slices.Clone(all), func(s LineSummary) bool { return s.Shard != nil })
+	}
+	return append(lines, lineSummaries(all)...)
+}
+
+// lineSummaries returns the summary of a line as sentences, of several as a table.
+func lineSummaries(all []LineSummary) (lines []string) {
+	if len(all) == 1 {
+		for _, text := range all[0].text(false) {
 			lines = append(lines, stopped(text))
 		}
 		return lines
 	}
-	if len(r.Summaries) == 0 {
+	if len(all) == 0 {
 		return nil
 	}
 	rows := [][]string{{"line", "leader", "since", "moves", "longest without", "verdict"}}
-	for i, s := range r.Summaries {
+	for i, s := range all {
 		if i == mostInTable {
 			break
 		}
 		rows = append(rows, s.row())
 	}
 	lines = table(rows)
-	if more := len(r.Summaries) - mostInTable; more > 0 {
+	if more := len(all) - mostInTable; more > 0 {
 		lines = append(lines, fmt.Sprintf("(%s more: --json has them, --path shows one)", plural(more, "line")))
 	}
-	for _, text := range r.Summaries[0].text(true) { // of the one in the worst trouble
+	for _, text := range all[0].text(true) { // of the one in the worst trouble
 		if len(lines) >= mostLines-mostMoves-4 {
 			break
 		}
@@ -132,6 +146,14 @@ func (r *Report) verdictLine() string {
 		TwoAtOnce:     "TWO AT ONCE",
 		CannotTell:    "cannot tell whether two ever had the right at once",
 	}[r.Verdict]
+	if r.ofShards() {
+		text = map[Verdict]string{
+			NeverProven:   "never two owners of a shard at once: proven by records and zxids",
+			NeverMeasured: "never two owners of a shard at once: measured by clocks",
+			TwoAtOnce:     "TWO OWNERS OF A SHARD AT ONCE",
+			CannotTell:    "cannot tell whether two ever owned a shard at once",
+		}[r.Verdict]
+	}
 	if r.several() {
 		text = map[Verdict]string{
 			NeverProven:   "never more at once than allowed: proven by records and zxids",
@@ -156,10 +178,10 @@ func (r *Report) verdictLine() string {
 	return text
 }
 
-// line is one move as a paragraph.
-func (r *Report) line(m Move) string {
+// paragraph is a move of what has a name.
+func (r *Report) paragraph(name string, m Move) string {
 	var b strings.Builder
-	b.WriteString(m.Path + ": ")
+	b.WriteString(name + ": ")
 	for i, s := range r.story(m) {
 		if i > 0 {
 			b.WriteByte(' ')

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
 )
 
 // Log is what one client's records say. Make one with Read.
@@ -56,6 +57,9 @@ type Log struct {
 	goneSeqs    map[string][]uint64   // the records in gone, by path: see sawGone
 	nodesEnded  map[string]bool       // what endedNodes returns
 	unread      []uint64              // records with an effect that could not be read
+	plans       []plan                // assignments of shards that it wrote or read
+	plansAsked  map[timerKey]plan     // those that it is to write, without an answer
+	health      []healthNote          // of members that own shards
 	markers     []marker              // nodes of a job's leaders, as they were seen
 }
 
@@ -91,10 +95,12 @@ type failure struct {
 type machine struct {
 	recipe, path, id string
 	opener           events.ID
-	reads            bool // a read-write lock's reading side
-	permits, limit   int  // of a semaphore's acquisition; 0 for other recipes
-	kazoo            bool // a semaphore on kazoo's names
-	works            int  // pieces of work that run
+	reads            bool      // a read-write lock's reading side
+	permits, limit   int       // of a semaphore's acquisition; 0 for other recipes
+	kazoo            bool      // a semaphore on kazoo's names
+	works            int       // pieces of work that run
+	shard            int       // of a shard's machine: its number, from 1; 0: it is none
+	member           events.ID // the machine that owns it
 	stints           []stint
 	stays            []*stay
 	lastTerm         *Term
@@ -188,6 +194,8 @@ type headless struct {
 	at   int64  // until when it may have had the right to believe
 	node string // "" if the log does not have its end
 	goes bool   // it has not ended, as far as a checkpoint and the records behind it show
+	// shard is its number, from 1, if the term is that of a shard.
+	shard int
 }
 
 // itemWrite is a transaction about the items of a job: its leader deals them or offers some to be taken over, or an
@@ -355,4 +363,32 @@ func (l *Log) workBegan(r events.Record) {
 	if m.works++; m.works == 1 {
 		m.stints = append(m.stints, stint{from: r.Event.At, open: true})
 	}
+}
+
+// plan is an assignment of shards to members, by the names of their nodes.
+type plan struct {
+	path    string // of the group
+	zxid    int64
+	version int32
+	seq     uint64 // of the record that shows it
+	at      int64
+	by      events.ID // the member that wrote it; "": it was read
+	shards  int
+	owners  map[string]machines.ShardSet
+	ids     map[string]string // of the members
+}
+
+// healthNote says that a member has become unhealthy, or healthy again.
+type healthNote struct {
+	seq       uint64
+	machine   events.ID
+	unhealthy bool
+}
+
+// Reader is what Read reads: *events.Reader, *events.Segments, or anything else with one client's
+// records in their order. After an *events.Gap it can be called again. If it has a method
+// EachNote(func(events.Note)), Read learns from it of the lines that are no records, if Torn() bool and
+// End() *events.End, how the log ended.
+type Reader interface {
+	Next() (events.Record, error)
 }

@@ -23,7 +23,7 @@ func (h *history) byLastLine(t, next *Term, e *Ending) bool {
 	if end == nil {
 		return false
 	}
-	goes := next == nil && h.endOf(t.Node, t.Token) == nil
+	goes := next == nil && h.endOfTerm(t) == nil
 	switch dump := t.Log.Header.Dump; {
 	case goes && end.Why != events.EndClosed:
 		e.Cause, e.Text = CauseLeads, "still "+t.holds()+" where its log ends"
@@ -58,7 +58,7 @@ func (h *history) livedOn(t, next *Term) string {
 	if s == nil || h.replaced {
 		return ""
 	}
-	end := h.endOf(t.Node, t.Token)
+	end := h.endOfTerm(t)
 	switch {
 	case end == nil:
 		return h.goneAtOddTime(t, s, next)

@@ -159,7 +159,7 @@ func (l *Log) lastAnswer(at int64) int64 {
 // expiredBefore reports whether the session had ended before its connection did: the
 // transaction log says so, or the client heard that it was over before it could have expired.
 func (h *history) expiredBefore(t *Term, s *session, lost *loss) bool {
-	if end := h.endOf(t.Node, t.Token); end != nil && end.by.Kind == txnlog.CloseSession && end.ended.Session == s.id {
+	if end := h.endOfTerm(t); end != nil && end.by.Kind == txnlog.CloseSession && end.ended.Session == s.id {
 		epoch, known := h.clocks.epochs[epochOf(end.ended.Zxid)]
 		if !known {
 			return false

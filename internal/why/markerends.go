@@ -93,7 +93,7 @@ func (h *history) endWasSeen(t *Term) bool {
 	if !fixedName(t.Recipe) {
 		return t.Log.endedNodes()[t.Node] || h.wasSeenGone(t.Node)
 	}
-	return h.endOf(t.Node, t.Token) != nil || t.Reason == events.ReasonNodeGone || t.Reason == events.ReasonDeleted ||
+	return h.endOfTerm(t) != nil || t.Reason == events.ReasonNodeGone || t.Reason == events.ReasonDeleted ||
 		t.deleted(t.Elected) != nil || slices.ContainsFunc(h.logs, func(l *Log) bool {
 		return slices.ContainsFunc(l.gone, func(g sighting) bool { return l.isEndOf(t, g) })
 	})

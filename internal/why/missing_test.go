@@ -173,7 +173,7 @@ func TestWhatIsMissingMakesNothingFalse(t *testing.T) {
 		for i := range r.Moves {
 			if m := &r.Moves[i]; !m.assumesDeath() || s.whole(m.From.Log) {
 				if who := s.ledBetween(m); who != "" {
-					fail(who + " where nobody is said to have led: " + r.line(*m))
+					fail(who + " where nobody is said to have led: " + r.paragraph(m.Path, *m))
 				}
 			}
 		}

@@ -166,7 +166,7 @@ func (r *Report) outlived() string {
 		}
 	}
 	for _, n := range r.lines {
-		if !slices.ContainsFunc(r.Moves, func(m Move) bool { return m.dir() == n.dir }) {
+		if !slices.ContainsFunc(r.Moves, func(m Move) bool { return m.isOf(n) }) {
 			continue
 		}
 		if why := cmp.Or(r.waitsOn(n), r.cutBefore(n)); why != "" {
@@ -242,10 +242,15 @@ func (r *Report) assumption() string {
 	for _, m := range r.Moves {
 		if m.assumesDeath() {
 			return assumes + m.From.who() + " died where its log ends, without a close, at " +
-				r.time(m.From.Log, m.From.Log.last) + " (if it ran on, the logs do not show until when it led)"
+				r.time(m.From.Log, m.From.Log.last) + " (if it ran on, the logs do not show until when it " +
+				m.From.led() + ")"
 		}
 	}
 	if l := r.assumedDead(); l != nil {
+		if r.ofShards() {
+			return assumes + l.Name + " died where its log ends, without a close, at " + r.time(l, l.last) +
+				", while shards were assigned to it (if it ran on, it may have owned them)"
+		}
 		return assumes + l.Name + " died where its log ends, without a close, at " + r.time(l, l.last) +
 			", while its node was in line (if it ran on, it may have led)"
 	}
@@ -320,8 +325,11 @@ func (l *Log) hasNode(dir string) bool {
 // seen to be gone: it may have led in between, unless it died there; nil if there is none.
 func (r *Report) assumedDead() *Log {
 	for _, n := range r.lines {
-		if n.permits || !slices.ContainsFunc(r.Moves, func(m Move) bool { return m.dir() == n.dir }) {
+		if n.permits || !slices.ContainsFunc(r.Moves, func(m Move) bool { return m.isOf(n) }) {
 			continue
+		}
+		if n.dead != nil {
+			return n.dead
 		}
 		for _, l := range r.logs {
 			ended := l.endedNodes()

@@ -37,3 +37,8 @@ func orderOf(path string) int64 {
 	}
 	return n
 }
+
+// shardRecipe is the recipe of a member.
+var shardRecipe = machines.ShardsRecipe.Name()
+
+func (t *Term) machine() *machine { return t.Log.machineOf(t.Machine) }

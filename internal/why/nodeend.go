@@ -13,11 +13,14 @@ func (r *Report) tellNode(m *Move, add adder) {
 	t := m.From
 	if m.To != nil && m.To.Node == t.Node && m.To.Token == t.Token {
 		m.NodeEnd = NodeStayed
-		add("its node stayed, so nobody else could lead")
+		add("its node stayed, so nobody else could " + t.could())
 		return
 	}
 	node := "node " + shortNode(t.Node)
-	if end := r.h.endOf(t.Node, t.Token); end != nil {
+	if t.Reason == events.ReasonMoved {
+		return
+	}
+	if end := r.h.endOfTerm(t); end != nil {
 		r.tellTransaction(m, end, node, add)
 		return
 	}
@@ -54,7 +57,7 @@ func (r *Report) tellNode(m *Move, add adder) {
 // ended it.
 func (r *Report) goneEarly(m *Move) bool {
 	c := m.Ending.Cause
-	return m.NodeEnd == "" && c != CauseDeleted && c != CauseEvicted && r.h.endOf(m.From.Node, m.From.Token) == nil &&
+	return m.NodeEnd == "" && c != CauseDeleted && c != CauseEvicted && r.h.endOfTerm(m.From) == nil &&
 		len(m.Proofs) > 0 && m.Proofs[0].Certainty == Both && m.Proofs[0].Earlier == m.From && m.From.Log != m.To.Log
 }
 

@@ -12,7 +12,7 @@ var recipes = map[string]string{
 	"consumer": "a queue", "producer": "a queue", "barrier": "a barrier", "gate": "a barrier", "doublebarrier": "a double barrier",
 	"membership": "a group", "number": "a shared number", "persistent": "a persistent node", "treecache": "a tree cache",
 	"nodewatch": "a node that is watched", "leaderwatch": "a line that is only watched here", "request": "a node of single requests", "deletion": "a node of single requests",
-	"jobdealer": "a job's items", "jobworker": "a job's items", "shards": "a group that shares shards",
+	"jobdealer": "a job's items", "jobworker": "a job's items",
 	"leftover": "a search for nodes that were left",
 }
 

@@ -49,7 +49,7 @@ func (h *history) byClock(t *Term, e *Ending) {
 	if s == nil || s.lost == nil || s.lost.code != events.SessionExpired || s.closeAsked != 0 {
 		return
 	}
-	if end := h.endOf(t.Node, t.Token); end != nil && (end.by.Kind != txnlog.CloseSession || end.ended.Cxid != 0) {
+	if end := h.endOfTerm(t); end != nil && (end.by.Kind != txnlog.CloseSession || end.ended.Cxid != 0) {
 		return // somebody deleted it
 	}
 	asked, answered := t.Log.lastWrite(s.id, t.StoppedAt)

@@ -9,9 +9,27 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
+// could returns what nobody else does during a term.
+func (t *Term) could() string {
+	if t.Recipe == shardRecipe {
+		return "own it"
+	}
+	return "lead"
+}
+
+// led returns what it did.
+func (t *Term) led() string {
+	if t.Recipe == shardRecipe {
+		return "owned it"
+	}
+	return "led"
+}
+
 // holds returns what a term does: it leads, or holds a lock.
 func (t *Term) holds() string {
 	switch {
+	case t.Recipe == shardRecipe:
+		return "owns it"
 	case t.Recipe == "semaphore":
 		return "holds its permits"
 	case t.shares:

@@ -138,8 +138,8 @@ func (r *Report) Picture() Picture {
 	}
 	pic.Machines = some(p.window.keptOf(p.machines()))
 	pic.Lines = some(linesOf(pic.Machines))
-	for _, m := range r.Moves {
-		if p.window.has(m) {
+	for _, m := range merged(r.Moves) {
+		if p.window.has(m.Move) {
 			pic.Moves = append(pic.Moves, p.move(m))
 		}
 	}
@@ -240,8 +240,8 @@ func (p *painter) connectedUntil(l *Log, s *session, a attach) int64 {
 	return max(end, a.at)
 }
 
-func (p *painter) move(m Move) PictureMove {
-	pic := PictureMove{Line: m.Path, Story: capitals(p.story(m), 1), Title: "nobody"}
+func (p *painter) move(m shardMove) PictureMove {
+	pic := PictureMove{Line: m.Path, Story: capitals(p.story(m.Move), 1), Title: "nobody"}
 	if t := m.From; t != nil {
 		pic.Title, pic.Cause, pic.From, pic.At = t.who(), m.Ending.Cause, p.shown(t.Log, m.Ending.At), t.ref(cmp.Or(t.Stopped, t.Log.lastSeq))
 	}
@@ -249,11 +249,14 @@ func (p *painter) move(m Move) PictureMove {
 	case t != nil:
 		pic.Title += " → " + t.who()
 		pic.To, pic.At = p.shown(t.Log, t.ElectedAt), t.ref(t.Elected)
-		pic.Nobody = p.nobody(m)
+		pic.Nobody = p.nobody(m.Move)
 	case m.Ending.Cause == CauseLeads:
 		pic.Title += " leads"
 	default:
 		pic.Title += " → nobody"
+	}
+	if len(m.shards) > 0 {
+		pic.Title = shardsText(m.shards) + ": " + pic.Title
 	}
 	if pic.From == 0 {
 		pic.From = pic.To

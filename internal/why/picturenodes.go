@@ -7,6 +7,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/why/txnlog"
+	"github.com/incumbent-go/incumbent/machines"
 )
 
 // seenGone is the first record of any log that shows that a node is gone.
@@ -83,13 +84,19 @@ func (p *painter) machines() (all []PictureMachine) {
 				continue
 			}
 			if s := p.node(l, n); p.window.hasSpan(s.From, s.To) {
-				m := find(l, n.machine, dirOf(n.path))
+				in := dirOf(n.path)
+				if l.machineOf(n.machine).recipe == shardRecipe {
+					if in = dirOf(in); !machines.IsShardMember(baseOf(n.path)) {
+						continue // a parent
+					}
+				}
+				m := find(l, n.machine, in)
 				m.Nodes = append(m.Nodes, s)
 			}
 		}
-		for _, t := range l.terms {
-			if t.machine().opener == "" && p.window.hasTerm(p.index[l], t) {
-				p.term(find(l, t.Machine, t.Dir), t)
+		for _, one := range inOneLane(l.terms) {
+			if t := one.Term; t.machine().opener == "" && p.window.hasTerm(p.index[l], t) {
+				p.term(find(l, one.machine, one.dir), t, one.what)
 			}
 		}
 		for _, id := range slices.Sorted(maps.Keys(l.machines)) {
@@ -102,8 +109,7 @@ func (p *painter) machines() (all []PictureMachine) {
 }
 
 // term adds a term to a participant.
-func (p *painter) term(m *PictureMachine, t *Term) {
-	token := "token " + itoa(t.Token)
+func (p *painter) term(m *PictureMachine, t *Term, token string) {
 	m.Right = append(m.Right, p.span(t.Log, t.ElectedAt, t.rightUntil(), t.Elected, token))
 	if t.Stopped == 0 {
 		heard := p.span(t.Log, t.ElectedAt, t.Log.last, t.Elected, token)

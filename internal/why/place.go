@@ -2,6 +2,7 @@ package why
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -38,8 +39,6 @@ func (h *history) kindOf(name string) nameKind {
 	return h.kinds[name]
 }
 
-func (t *Term) machine() *machine { return t.Log.machineOf(t.Machine) }
-
 // findLines groups the terms of all logs, and finds the strangers in each line.
 func (h *history) findLines() []*line {
 	byKey := map[string]*line{}
@@ -55,11 +54,14 @@ func (h *history) findLines() []*line {
 			if t.Recipe == "semaphore" {
 				k.kind = "permits" // kazoo's have names without a label
 			}
+			if m.shard != 0 {
+				k.kind = fmt.Sprintf("shard %04d", m.shard)
+			}
 			key := t.Dir + "\x00" + k.kind
 			n := byKey[key]
 			if n == nil {
-				n = &line{dir: t.Dir, kind: k.kind, path: t.Dir, permits: t.Recipe == "semaphore"}
-				if (n.permits || fixedName(t.Recipe)) && m.path != "" {
+				n = &line{dir: t.Dir, kind: k.kind, path: t.Dir, shard: m.shard, permits: t.Recipe == "semaphore"}
+				if (n.permits || n.shard != 0 || fixedName(t.Recipe)) && m.path != "" {
 					n.path = m.path
 				}
 				byKey[key] = n
@@ -82,6 +84,8 @@ func (h *history) strangersIn(n *line) (all []stranger) {
 	switch {
 	case n.permits:
 		return nil
+	case n.shard != 0:
+		return h.strangeOwners(n)
 	case n.fixed():
 		return h.markersIn(n)
 	}

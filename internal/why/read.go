@@ -11,14 +11,6 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Reader is what Read reads: *events.Reader, *events.Segments, or anything else with one client's
-// records in their order. After an *events.Gap it can be called again. If it has a method
-// EachNote(func(events.Note)), Read learns from it of the lines that are no records, if Torn() bool and
-// End() *events.End, how the log ended.
-type Reader interface {
-	Next() (events.Record, error)
-}
-
 // Read reads one client's records to their end. Its error is an *events.DamagedError, or the
 // reader's own; the Log then has what was read before. It never fails on a gap.
 func Read(name string, header events.Header, r Reader) (*Log, error) {
@@ -26,7 +18,7 @@ func Read(name string, header events.Header, r Reader) (*Log, error) {
 		open: map[events.ID][]*Term{}, pending: map[timerKey][]int{}, seen: map[string]map[string]uint64{},
 		owners: map[string]int64{}, nodes: map[string]*node{}, leases: map[string]*lease{},
 		givenBack: map[timerKey][]string{}, timers: map[timerKey]int64{}, tried: map[string]bool{},
-		headless: map[events.ID]*headless{}}
+		headless: map[events.ID]*headless{}, plansAsked: map[timerKey]plan{}}
 	l.itemsAsked = map[timerKey]*itemWrite{}
 	if t, err := time.Parse(time.RFC3339Nano, header.Start); err == nil {
 		l.wall = t.UnixNano()
@@ -146,7 +138,9 @@ func (l *Log) addEvent(r events.Record) {
 		m.limit, _ = strconv.Atoi(ev.Options["limit"])
 		l.machines[r.Machine] = m
 	case events.WorkReturned:
-		l.workReturned(r)
+		if !l.shardReturned(r) {
+			l.workReturned(r)
+		}
 	case events.WatchDeleted:
 		l.gone = append(l.gone, sighting{r.Seq, ev.At, ev.Path})
 	case events.TimerFired:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/why/txnlog"
+	"github.com/incumbent-go/incumbent/machines"
 )
 
 // Redact replaces the names in logs and transactions by pseudonyms, before Explain: hosts and
@@ -57,11 +58,15 @@ func (p *pseudonyms) name(sort, name string) string {
 	return p.known[key]
 }
 
+// shardDirs are what is in the directory of a group of shards.
+var shardDirs = []string{baseOf(machines.ShardMembers("/")), baseOf(machines.ShardWriters("/")),
+	baseOf(machines.ShardAssignment("/"))}
+
 // path replaces each part of a path, but for names of places in a line.
 func (p *pseudonyms) path(path string) string {
 	parts := strings.Split(path, "/")
 	for i, part := range parts {
-		if kind, _ := kindOf(part); part != "" && !strings.Contains(kind, " ") {
+		if kind, _ := kindOf(part); part != "" && !strings.Contains(kind, " ") && !slices.Contains(shardDirs, part) {
 			parts[i] = p.name("name", part)
 		}
 	}
@@ -92,6 +97,7 @@ func (l *Log) redact(p *pseudonyms) {
 	}
 	l.tried = rekey(p, l.tried)
 	l.redactItems(p)
+	l.redactPlans(p)
 	for i := range l.markers {
 		m := &l.markers[i]
 		m.path, m.data = p.path(m.path), p.name("participant", m.data)
@@ -197,5 +203,20 @@ func (l *Log) redactItems(p *pseudonyms) {
 		for i := range w.shares {
 			w.shares[i].owner = p.name("participant", w.shares[i].owner)
 		}
+	}
+}
+
+// redactPlans replaces the names in assignments.
+func (l *Log) redactPlans(p *pseudonyms) {
+	for i := range l.plans {
+		one := &l.plans[i]
+		owners, ids := map[string]machines.ShardSet{}, map[string]string{}
+		for _, node := range slices.Sorted(maps.Keys(one.owners)) {
+			owners[p.path(node)] = one.owners[node]
+		}
+		for _, node := range slices.Sorted(maps.Keys(one.ids)) {
+			ids[p.path(node)] = p.name("participant", one.ids[node])
+		}
+		one.path, one.owners, one.ids = p.path(one.path), owners, ids
 	}
 }

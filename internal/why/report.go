@@ -24,6 +24,7 @@ type Options struct {
 	Since, Until time.Time // only moves at or after, and before
 	Around       time.Time // only moves of this minute; if there is none, the nearest
 	Token        int64     // only the moves to and from the term with this token
+	Shard        *int      // only those of this shard
 	// MaxDrift is by how many millionths two clocks may run apart. 0 means 200, which is more
 	// than ntpd's slewing and a bad quartz together. What is asserted about clocks holds
 	// only if they keep to it, and if nobody sets the clock of the ensemble's leader.
@@ -64,6 +65,25 @@ func (m *Move) dir() string {
 	return m.From.Dir
 }
 
+// shard is the number of the shard that the move is of, from 1; 0 for another line.
+func (m *Move) shard() int {
+	if m.To != nil {
+		return m.To.machine().shard
+	}
+	return m.From.machine().shard
+}
+
+// led is what somebody did between the terms, if anybody did.
+func (m *Move) led() string {
+	if m.shard() != 0 {
+		return "owned it"
+	}
+	return "led"
+}
+
+// isOf reports whether a move is in a line, or in another one of the directory that is no shard's.
+func (m *Move) isOf(n *line) bool { return m.dir() == n.dir && m.shard() == n.shard }
+
 // Report is what the logs say.
 type Report struct {
 	Verdict Verdict
@@ -73,8 +93,10 @@ type Report struct {
 	Writes  Writes
 	// Summaries are the lines with moves that were asked for: those in trouble first.
 	Summaries []LineSummary
-	Moves     []Move // those that were asked for, in their order
-	Doubts    []Sentence
+	// Groups are the groups of shards, if not one shard is asked for: their shards are in Summaries, too.
+	Groups []GroupSummary
+	Moves  []Move // those that were asked for, in their order
+	Doubts []Sentence
 	// Troubles are what kept participants from leading, if there is no move that was asked for.
 	Troubles []Trouble
 	Earlier  int // moves of the lines that were not asked for
@@ -108,7 +130,7 @@ func (l *Log) holed() bool {
 func (r *Report) missingLog(m Move) string {
 	s := m.strange[0]
 	if s.log != nil {
-		return s.log.Name + "'s log does not show when " + s.own() + " went, and it may have led behind " +
+		return s.log.Name + "'s log does not show when " + s.own() + " went, and it may have " + m.led() + " behind " +
 			r.time(s.log, s.from) + r.txnsWouldShow()
 	}
 	owner := ""
@@ -119,7 +141,7 @@ func (r *Report) missingLog(m Move) string {
 	if n := len(m.strange) - 1; n > 0 {
 		more = ", and those of " + plural(n, "other place")
 	}
-	return s.name() + owner + " may have led, and its client's log is not here" + more +
+	return s.name() + owner + " may have " + m.led() + ", and its client's log is not here" + more +
 		"; that log would show it"
 }
 

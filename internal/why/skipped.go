@@ -7,7 +7,7 @@ import (
 
 // skipped returns who was in line ahead of the one that leads next, and did not lead.
 func (r *Report) skipped(m Move) (all []Skipped) {
-	if m.From == nil || m.To == nil || m.Permits != nil || m.To.shares {
+	if m.From == nil || m.To == nil || m.Permits != nil || m.To.shares || m.shard() != 0 {
 		return nil
 	}
 	first, before := orderOf(m.From.Node), orderOf(m.To.Node)
@@ -29,7 +29,7 @@ func (r *Report) skipped(m Move) (all []Skipped) {
 			one.Participant, one.At = p.log.nameOf(p.node.machine), *at(r.wall(m.To.Log, m.To.ElectedAt))
 			one.For, one.log, one.node = m.To.who(), p.log, p.node
 			if end := r.h.endOf(p.node.path, p.node.czxid); end != nil {
-				before := r.h.endOf(m.From.Node, m.From.Token)
+				before := r.h.endOfTerm(m.From)
 				one.early = before != nil && end.ended.Zxid < before.ended.Zxid
 				one.Until = at(min(end.ended.Time*milli+r.face.shift, one.At.UnixNano()))
 			}

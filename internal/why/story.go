@@ -33,6 +33,9 @@ func (r *Report) tell(m *Move, add adder) {
 		r.tellPermits(m, add)
 	case m.To != nil:
 		r.tellNext(m, add)
+		if m.To.Recipe == shardRecipe {
+			r.tellOwned(m, add)
+		}
 		r.tellItems(m.To, add)
 	}
 	r.tellTroubles(m, add)
@@ -75,6 +78,10 @@ func (r *Report) tellWork(m *Move, add adder) {
 		}
 		add(text, t.ref(t.Stopped))
 		return
+	case t.Recipe == shardRecipe && long <= t.timeout():
+		if long > 50*time.Millisecond {
+			add("its work returned "+span(long)+" later, and until then nobody else could own it", t.ref(t.Stopped))
+		}
 	case long > t.timeout():
 		m.Also = append(m.Also, CauseForgottenRelease)
 		add(fmt.Sprintf("its work returned %s after its term: a Leadership that was not released, or work that does not watch its context", span(long)), t.ref(t.Stopped))
@@ -93,7 +100,7 @@ func (r *Report) tellStrangers(m *Move, add adder) {
 			refs = []Ref{s.by}
 		}
 		if s.log != nil {
-			add(fmt.Sprintf("%s of %s may have led then: its log ends before", s.name(), s.log.Name),
+			add(fmt.Sprintf("%s of %s may have %s then: its log ends before", s.name(), s.log.Name, m.led()),
 				refs...)
 			continue
 		}
@@ -101,7 +108,7 @@ func (r *Report) tellStrangers(m *Move, add adder) {
 		if s.owner != 0 {
 			owner = "session " + hex(s.owner)
 		}
-		add(fmt.Sprintf("%s (%s) may have led then: its client's log is not here", s.name(), owner), refs...)
+		add(fmt.Sprintf("%s (%s) may have %s then: its client's log is not here", s.name(), owner, m.led()), refs...)
 	}
 }
 
@@ -255,7 +262,8 @@ func (r *Report) troubles(concerns func(path string) bool, from, to int64) (all 
 			}
 			at, m := r.wall(l, f.at), l.machineOf(f.machine)
 			t := Trouble{Log: l, Participant: l.nameOf(f.machine), Path: m.path, Cause: causeOf(f.code), Code: f.code,
-				Text: f.text, Record: Ref{l.Name, f.seq}, at: at}
+				Text: f.text, Record: Ref{l.Name, f.seq}, at: at,
+				shards: m.recipe == shardRecipe}
 			if f.givenUp {
 				t.Cause = CauseGivenUp
 			}
@@ -297,3 +305,20 @@ func (r *Report) clocksOff(path string) (all []ClockOff) {
 
 // timesAre is what the sentence about the clock begins with.
 const timesAre = "times are UTC"
+
+// tellOwned says who assigned a shard to its next owner, and when.
+func (r *Report) tellOwned(m *Move, add adder) {
+	t := m.To
+	p := r.h.givenBy(t)
+	if p == nil || m.From != nil && m.From.Reason == events.ReasonMoved && p == r.h.takenBy(m.From) { // that was said
+		return
+	}
+	to, when := t.who(), "at"
+	if to == p.writer() {
+		to = "itself"
+	}
+	if p.by == "" {
+		when = "by"
+	}
+	add(fmt.Sprintf("%s had assigned it to %s %s %s", p.whose(), to, when, r.time(p.log, p.at)), Ref{p.log.Name, p.seq})
+}

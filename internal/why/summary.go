@@ -4,25 +4,31 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
 // summarize returns the lines with moves that were asked for: those in trouble first.
 func (r *Report) summarize(o Options) (all []LineSummary) {
-	byPath := map[string][]Move{}
-	var paths []string
-	for _, m := range r.Moves {
-		if byPath[m.Path] == nil {
-			paths = append(paths, m.Path)
-		}
-		byPath[m.Path] = append(byPath[m.Path], m)
+	type key struct {
+		path  string
+		shard int
 	}
-	for _, path := range paths {
-		all = append(all, r.summarizeLine(path, byPath[path], o))
+	by := map[key][]Move{}
+	var lines []key
+	for _, m := range r.Moves {
+		k := key{m.Path, m.shard()}
+		if by[k] == nil {
+			lines = append(lines, k)
+		}
+		by[k] = append(by[k], m)
+	}
+	for _, k := range lines {
+		all = append(all, r.summarizeLine(k.path, by[k], o))
 	}
 	slices.SortStableFunc(all, func(a, b LineSummary) int {
 		return cmp.Or(cmp.Compare(b.trouble(), a.trouble()), cmp.Compare(b.Longest, a.Longest), cmp.Compare(a.Path,
-			b.Path))
+			b.Path), cmp.Compare(a.shard(), b.shard()))
 	})
 	return all
 }
@@ -50,7 +56,8 @@ func (r *Report) summarizeLine(path string, moves []Move, o Options) LineSummary
 		t = last.From
 	}
 	end := r.lastRecord(t.Log)
-	s := LineSummary{Path: path, AsOf: *at(end), Verdict: part.Verdict, Work: part.Work, Moves: len(moves)}
+	s := LineSummary{Path: path, Shard: shardNumber(last.shard()), AsOf: *at(end), Verdict: part.Verdict,
+		Work: part.Work, Moves: len(moves)}
 	if r.h.apart.sure() { // what is compared across them is wrong
 		s.Unknown = r.h.apart.why()
 		return s
@@ -117,7 +124,7 @@ func (s LineSummary) withoutText() string {
 	case s.open():
 		text += ", as far as the logs show"
 	}
-	return "Without a leader: " + text
+	return "Without " + map[bool]string{true: "an owner", false: "a leader"}[s.Shard != nil] + ": " + text
 }
 
 // text returns the summary as sentences.
@@ -125,19 +132,18 @@ func (s LineSummary) text(path bool) (lines []string) {
 	clock := func(t *time.Time) string { return clockText(t.UnixNano()) }
 	of := ""
 	if path {
-		of = s.Path + ": "
+		of = s.name() + ": "
 	}
 	switch {
 	case s.Leader != "":
-		lines = append(lines, fmt.Sprintf("%s%s leads since %s with token %d (as of %s)", of, s.Leader, clock(s.Since),
-			s.Token, clock(&s.AsOf)))
+		lines = append(lines, fmt.Sprintf("%s%s %s since %s with token %d (as of %s)", of, s.Leader, s.leads(),
+			clock(s.Since), s.Token, clock(&s.AsOf)))
 	case s.Left:
-		lines = append(lines,
-			fmt.Sprintf("%sNobody leads since %s: the last leader left on purpose, and nobody followed (as of %s)", of,
-				clock(s.NobodySince), clock(&s.AsOf)))
+		lines = append(lines, fmt.Sprintf("%sNobody %s since %s: the last %s left on purpose, and nobody followed "+
+			"(as of %s)", of, s.leads(), clock(s.NobodySince), s.leader(), clock(&s.AsOf)))
 	case s.NobodySince != nil:
-		text := fmt.Sprintf("%sNOBODY LEADS since %s, for %s (as of %s)", of, clock(s.NobodySince),
-			span(s.AsOf.Sub(*s.NobodySince)), clock(&s.AsOf))
+		text := fmt.Sprintf("%sNOBODY %s since %s, for %s (as of %s)", of, strings.ToUpper(s.leads()),
+			clock(s.NobodySince), span(s.AsOf.Sub(*s.NobodySince)), clock(&s.AsOf))
 		if s.InTheWay != nil {
 			text += ": " + s.InTheWay.text()
 		}
@@ -147,7 +153,7 @@ func (s LineSummary) text(path bool) (lines []string) {
 		lines = append(lines, of+h)
 	}
 	if s.Unknown != "" {
-		lines = append(lines, of+"Cannot tell who leads now: "+s.Unknown)
+		lines = append(lines, of+"Cannot tell who "+s.leads()+" now: "+s.Unknown)
 	}
 	lines = append(lines, s.ledLines(of)...)
 	if s.WithoutIs != "" {
@@ -184,6 +190,21 @@ func (b InTheWay) text() string {
 	return text + " is ahead of all: " + b.Why
 }
 
+// leads and leader are what somebody does in the line, and is.
+func (s LineSummary) leads() string {
+	if s.Shard != nil {
+		return "owns it"
+	}
+	return "leads"
+}
+
+func (s LineSummary) leader() string {
+	if s.Shard != nil {
+		return "owner"
+	}
+	return "leader"
+}
+
 // row returns the cells of a table of lines.
 func (s LineSummary) row() []string {
 	leader, since := "not known", ""
@@ -204,7 +225,7 @@ func (s LineSummary) row() []string {
 			longest = span(b.LongestLeast) + " to " + span(b.LongestMost)
 		}
 	}
-	return []string{cut(oneLine(s.Path)), leader, since, itoa(int64(s.Moves)), longest, verdict}
+	return []string{cut(oneLine(s.name())), leader, since, itoa(int64(s.Moves)), longest, verdict}
 }
 
 // cut returns the end of a long path, which says more than its beginning.

@@ -140,6 +140,9 @@ func (l *Log) resumeAfterGap(r events.Record) {
 
 // how says by what event a term began.
 func (t *Term) how() string {
+	if t.Recipe == shardRecipe {
+		return "its claim was confirmed"
+	}
 	switch t.by {
 	case events.WatchDeleted:
 		return "its watch on the node ahead fired"

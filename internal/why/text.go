@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/incumbent-go/incumbent/machines"
 )
 
 // dirOf returns the directory of a node.
@@ -25,6 +27,9 @@ func baseOf(path string) string { return path[strings.LastIndexByte(path, '/')+1
 // shortNode returns a node's number in its line, as people name it.
 func shortNode(path string) string {
 	name := baseOf(path)
+	if machines.IsShardMember(name) {
+		return name[:len(name)-28] + "…" // with the first part of the GUID
+	}
 	digits := len(name)
 	for digits > 0 && name[digits-1] >= '0' && name[digits-1] <= '9' {
 		digits--

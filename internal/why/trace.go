@@ -38,7 +38,7 @@ type bar struct {
 	name     string
 	from, to int64 // microseconds
 	args     map[string]any
-	term     *Term // of the right to believe
+	terms    []*Term // of the right to believe
 	lane     int
 }
 
@@ -50,7 +50,7 @@ func (r *Report) Trace() ([]byte, error) {
 	for i, l := range r.logs {
 		all = append(all, r.traceLog(i+1, l, rights)...)
 	}
-	for i, m := range r.Moves {
+	for i, m := range merged(r.Moves) {
 		if m.From == nil || m.To == nil {
 			continue
 		}
@@ -105,8 +105,8 @@ func (r *Report) traceLog(pid int, l *Log, rights map[*Term]traceEvent) (all []t
 	for _, b := range bars {
 		long := b.to - b.from
 		e := traceEvent{Name: b.name, Category: laneKinds[b.kind], Phase: "X", At: b.from, For: &long, Log: pid, Lane: b.lane, Args: b.args}
-		if b.term != nil {
-			rights[b.term] = e
+		for _, t := range b.terms {
+			rights[t] = e
 		}
 		all = append(all, e)
 	}
@@ -123,9 +123,14 @@ func (r *Report) bars(l *Log) (all []bar) {
 		b.to = max(micros(r.wall(l, to)), b.from+1)
 		all = append(all, b)
 	}
-	for _, t := range l.terms {
+	for _, one := range inOneLane(l.terms) {
+		t := one.Term
 		args := map[string]any{"token": fmt.Sprint(t.Token), "node": t.Node, "elected": t.Elected, "stopped": t.Stopped, "reason": t.Reason}
-		add(bar{kind: laneRight, name: t.who() + " " + t.Dir, args: args, term: t}, t.ElectedAt, t.rightUntil())
+		name := t.who() + " " + one.dir
+		if len(one.shards) > 0 {
+			name += " " + shardsText(one.shards)
+		}
+		add(bar{kind: laneRight, name: name, args: args, terms: one.terms}, t.ElectedAt, t.rightUntil())
 		end, _ := t.workEnd()
 		if t.Stopped == 0 {
 			end = t.Log.last

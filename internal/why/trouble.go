@@ -15,6 +15,7 @@ type Trouble struct {
 	Code        events.Code
 	Text        string
 	Record      Ref
+	shards      bool // it is a member that owns shards
 	at          int64
 }
 
@@ -46,7 +47,11 @@ func givesUp(r events.Record) bool { return strings.HasSuffix(r.Row, "[unusable]
 
 // sentence says what kept a participant from leading.
 func (t Trouble) sentence() Sentence {
-	text := t.Log.Name + " could not lead: " + string(t.Code) + " " + oneLine(t.Text)
+	could := "lead"
+	if t.shards {
+		could = "own shards"
+	}
+	text := t.Log.Name + " could not " + could + ": " + string(t.Code) + " " + oneLine(t.Text)
 	if t.Cause == CauseGivenUp {
 		text = t.Log.Name + " gave its place up and queued again, because it could not use it: " + string(t.Code) + " " + oneLine(strings.TrimPrefix(t.Text, givenUpText))
 	}

@@ -56,7 +56,11 @@ func (r *Report) findLeader(s *LineSummary, last Move, end int64) {
 		return
 	}
 	from := r.wall(last.From.Log, last.Ending.At)
-	ahead, by := r.ahead(last)
+	var ahead *InTheWay
+	var by *Log
+	if s.Shard == nil {
+		ahead, by = r.ahead(last)
+	}
 	if s.Unknown = r.mayHaveGone(last.From, by); s.Unknown != "" {
 		return
 	}
@@ -101,8 +105,8 @@ func (r *Report) ahead(last Move) (*InTheWay, *Log) {
 // is not so. By is the log of the node that is ahead of all.
 func (r *Report) mayHaveGone(t *Term, by *Log) string {
 	s := t.Log.sessionNumbered(t.Session)
-	if by != nil && by != t.Log || t.Log.confirmed() || t.Log.closed || r.h.endWasSeen(t) || s == nil ||
-		s.lost != nil || s.closeAsked != 0 {
+	if t.Recipe == shardRecipe || by != nil && by != t.Log || t.Log.confirmed() || t.Log.closed ||
+		r.h.endWasSeen(t) || s == nil || s.lost != nil || s.closeAsked != 0 {
 		return ""
 	}
 	return "nothing confirmed " + t.Log.Name + "'s session any more, so its node " + shortNode(t.Node) +

@@ -136,7 +136,7 @@ func (h *history) lateWrite(t, next *Term, w events.Write) string {
 		return ""
 	}
 	what := fmt.Sprintf("a guarded write with token %d (zxid %s) was committed after ", t.Token, hex(w.Zxid))
-	if end := h.endOf(t.Node, t.Token); end != nil && end.ended.Zxid < w.Zxid {
+	if end := h.endOfTerm(t); end != nil && end.ended.Zxid < w.Zxid {
 		return what + "its node had gone (zxid " + hex(end.ended.Zxid) + ")"
 	}
 	if next == nil || next.Node == t.Node {
@@ -173,7 +173,7 @@ func (w Writes) text() string {
 
 // tellOverlap says what the work of the earlier term did in the later one. Last: nobody led in between.
 func (r *Report) tellOverlap(o Overlap, last bool, add adder) {
-	who, next := o.Earlier.who(), o.Later.who()
+	who, next, led := o.Earlier.who(), o.Later.who(), o.Later.led()
 	what := "its work"
 	if o.command != "" {
 		what = who + "'s command"
@@ -189,11 +189,11 @@ func (r *Report) tellOverlap(o Overlap, last bool, add adder) {
 		add(o.Open + both)
 	case !o.Known:
 	case o.After >= 0 && o.command == events.CommandGuarded:
-		add(fmt.Sprintf("the guard ended %s %s before %s led", what, span(o.After), next))
+		add(fmt.Sprintf("the guard ended %s %s before %s %s", what, span(o.After), next, led))
 	case o.After >= 0 && o.command != "":
-		add(fmt.Sprintf("%s ended %s before %s led", what, span(o.After), next))
+		add(fmt.Sprintf("%s ended %s before %s %s", what, span(o.After), next, led))
 	case o.After < 0 && (late > 50*time.Millisecond || o.Both > 0):
-		add(fmt.Sprintf("%s ran on for %s after %s led%s", what, span(late), next, cmp.Or(both,
+		add(fmt.Sprintf("%s ran on for %s after %s %s%s", what, span(late), next, led, cmp.Or(both,
 			": "+next+" did not work then, as far as its log shows")))
 	}
 }

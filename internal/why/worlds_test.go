@@ -304,7 +304,7 @@ func (y *tally) takeStrike(seed uint64, s *simulated, r *Report, hit strike, unt
 		if !slices.Contains(right[hit.action.Do], m.Ending.Cause) {
 			y.wrong++
 			y.misses = append(y.misses, fmt.Sprintf("world %d, %s: %s: %s", seed, hit.action.Do, m.Ending.Cause,
-				r.line(m)))
+				r.paragraph(m.Path, m)))
 		}
 		return
 	}

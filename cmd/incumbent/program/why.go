@@ -15,6 +15,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/page"
 	"github.com/incumbent-go/incumbent/internal/why"
+	"github.com/incumbent-go/incumbent/machines"
 )
 
 // explainer is one run of why.
@@ -24,6 +25,8 @@ type explainer struct {
 	around, since, until  string
 	clock                 string
 	token                 int64
+	shard                 int
+	chosen                *int // shard, if it was given
 	txnlogs               []string
 	txnsCut               bool // one of them is damaged
 	full, facts, redacted bool
@@ -63,6 +66,11 @@ the node, who leads next and by which transition, and how long nobody had the ri
 believe. A sentence ends with its records, as in [host1:43], which "incumbent replay
 --print host1.log" shows. "Proven" is by the order of records and zxids, "measured" by
 clocks whose error is smaller than what they show.
+
+Of a group of shards, the summary says who owns which, and how many each member lost or
+gave up for which cause; --json has all of them. Shards that move together are one line.
+--shard 3 shows one. A move says which member assigned the shard to which, and for how
+long the next owner had to wait for the work of the last.
 
 Of an ElasticJob job, a move says which items its new leader dealt to which instance, which
 it offered to others because theirs had died, who took them over, and what was refused. The
@@ -117,6 +125,7 @@ func (a *app) why() *cobra.Command {
 	}
 	f := c.Flags()
 	f.StringVar(&e.path, "path", "", "only the moves of this line")
+	f.IntVar(&e.shard, "shard", 0, "only the moves of this shard")
 	f.StringVar(&e.around, "around", "", "only the moves of this minute, or the nearest")
 	f.StringVar(&e.since, "since", "", "only moves at or after this time")
 	f.StringVar(&e.until, "until", "", "only moves before this time")
@@ -142,6 +151,12 @@ func (e *explainer) check(c *cobra.Command) error {
 		return cli.Usage("--path is empty: want one like /jobs/nightly")
 	case c.Flags().Changed("token") && e.token < 1:
 		return cli.Usage("--token %d is no token: want the number that a sentence names, as in \"token 7\"", e.token)
+	}
+	if c.Flags().Changed("shard") {
+		e.chosen = &e.shard
+		if e.shard < 0 || e.shard >= machines.MaxShards {
+			return cli.Usage("--shard %d is no shard: want a number from 0 to %d", e.shard, machines.MaxShards-1)
+		}
 	}
 	if err := e.checkOutputs(c); err != nil {
 		return err
@@ -319,7 +334,7 @@ func (e *explainer) options(logs []*why.Log) (o why.Options, err error) {
 			day = last
 		}
 	}
-	o = why.Options{Path: e.path, Token: e.token}
+	o = why.Options{Path: e.path, Token: e.token, Shard: e.chosen}
 	var errs [3]error
 	o.Around, errs[0] = whenever("around", e.around, day)
 	o.Since, errs[1] = whenever("since", e.since, day)
