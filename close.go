@@ -1,6 +1,7 @@
 package incumbent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -336,6 +337,9 @@ func (t *heldTerm) unreturned() error {
 // ErrWorkRunning.
 func (p *participant) unreleased() error {
 	t := p.lastTerm()
+	if p.parts != nil && p.works.IsSealed() && p.works.Running() {
+		return p.unreturnedParts()
+	}
 	if t == nil || !p.works.Running() {
 		return nil
 	}
@@ -348,6 +352,19 @@ func (p *participant) unreleased() error {
 		return err
 	}
 	return ErrWorkRunning // granted, and not given out yet
+}
+
+// unreturnedParts returns which work of a part has not returned.
+func (p *participant) unreturnedParts() error {
+	var left error
+	p.parts(func(one *participant) {
+		if t := one.lastTerm(); t != nil && left == nil {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			left = t.unreturned()
+		}
+	})
+	return cmp.Or(left, ErrWorkRunning) // granted, and not given out yet
 }
 
 // overdueWork returns what unreleased does once the log has had its warning; nil before
