@@ -188,7 +188,7 @@ func (b *shardBook) assign(t txn) {
 }
 
 // membersChanged notes that a member has come, has gone, or has become healthy or unhealthy. For each such change as
-// many shards as one member has, and one, may leave members that exist.
+// many shards as one member has may leave members that exist.
 func (b *shardBook) membersChanged() {
 	able := 0
 	for _, m := range b.members {
@@ -196,5 +196,6 @@ func (b *shardBook) membersChanged() {
 			able++
 		}
 	}
-	b.mayMove += (shardCount+able)/max(able, 1) + 1
+	able = max(able, 1)
+	b.mayMove += (shardCount + able - 1) / able
 }
