@@ -97,6 +97,7 @@ var (
 	errStarted      = errors.New("the program was started already")
 	errLeaving      = errors.New("the program closes, or has closed")
 	errHoldsNothing = errors.New("the program holds nothing that it could release")
+	errKeepsShards  = errors.New("a member keeps its shards until others are to own them, or until it closes")
 	errSession      = errors.New("the client has no session")
 	errNode         = errors.New("the client has no node of its own")
 )

@@ -20,8 +20,10 @@ type Program struct {
 	Options map[string]string `json:"options,omitempty"` // of the machine, in addition to those of every handle
 	Waits   bool              `json:"waits,omitempty"`   // it begins with a Start, not by itself
 	Name    string            `json:"name,omitempty"`    // what its nodes say; without it that is the client's number
-	Works   time.Duration     `json:"works,omitempty"`   // how long it leads, holds or is inside before it releases that by itself; 0: it does not
-	Forgets bool              `json:"forgets,omitempty"` // it does not release what was lost, and never works again
+	// how long it leads, holds or is inside before it releases that by itself; 0: it does not. Of shards: how long the
+	// work on one takes to return when it has to.
+	Works   time.Duration `json:"works,omitempty"`
+	Forgets bool          `json:"forgets,omitempty"` // it does not release what was lost, and never works again
 }
 
 // usage says how a recipe is used: by commands to one machine that stays, or by a machine
@@ -40,6 +42,7 @@ var playable = map[string]usage{
 	"readwrite":     {calls: true, acquire: events.CommandAwait, more: map[string]string{"try": "false", "revocable": "false", "reads": "false"}},
 	"semaphore":     {calls: true, acquire: events.CommandAwait, more: map[string]string{"try": "false", "limit": "1", "permits": "1"}},
 	"doublebarrier": {acquire: events.CommandEnter, release: events.CommandLeave, more: map[string]string{"quantity": "2"}},
+	"shards":        {more: map[string]string{"shards": "6", "settle": "2s"}},
 }
 
 // unlisted are those of tests: the instance that led a job leads it again, so that there is little to see.
@@ -94,11 +97,13 @@ type program struct {
 	wanted           uint64 // the command without an answer that asks for what it wants; 0 is none
 	inside           bool
 	terms            int // how often it has got what it wants
+
+	shards map[uint64]bool // those on which it works
 }
 
 func (w *World) addProgram(p Program) {
 	c := w.AddClient(Process{})
-	u := &program{Program: p, c: c}
+	u := &program{Program: p, c: c, shards: map[uint64]bool{}}
 	u.usage, _ = p.usage()
 	c.program = u
 	d := NewDice(w.script.Seed, fmt.Sprint("program ", c.id))
@@ -165,11 +170,15 @@ func (u *program) close() error {
 		return errLeaving
 	}
 	u.leaving, u.inside = true, false
+	after := u.c.w.script.Tick
+	if len(u.shards) > 0 {
+		after += u.Works // its node goes when the work has returned
+	}
 	if u.id != "" {
 		u.c.Ask(u.id, events.CommandClose, events.Event{})
 	}
 	u.end()
-	u.c.RunAfter(u.c.w.script.Tick, u.c.closeSession)
+	u.c.RunAfter(after, u.c.closeSession)
 	return nil
 }
 
@@ -180,6 +189,8 @@ func (u *program) resign() error {
 		return errLeaving
 	case !u.started:
 		return errNotStarted
+	case len(u.shards) > 0:
+		return errKeepsShards
 	case !u.leads && !u.inside && !u.work:
 		return errHoldsNothing
 	case u.release != "":
@@ -196,6 +207,10 @@ func (u *program) notice(id events.ID, n events.Notify) {
 		return
 	}
 	switch n.What {
+	case events.Delivered:
+		u.shards[n.Work] = true
+	case events.Withdrawn:
+		u.leaveShard(n.Work)
 	case events.Elected:
 		u.leads = true
 		if u.acquire == "" {
@@ -211,6 +226,21 @@ func (u *program) notice(id events.ID, n events.Notify) {
 			u.c.RunAfter(Between(u.c.dice.roll(programDice), 0, 50*time.Millisecond), u.end)
 		}
 	}
+}
+
+// leaveShard has the work on a shard return.
+func (u *program) leaveShard(work uint64) {
+	after := u.Works
+	switch {
+	case u.Forgets:
+		return
+	case after == 0:
+		after = Between(u.c.dice.roll(programDice), 0, 50*time.Millisecond)
+	}
+	u.c.RunAfter(after, func() {
+		delete(u.shards, work)
+		u.c.Post(u.id, events.Event{Kind: events.WorkReturned, Work: work})
+	})
 }
 
 // began begins the work, and ends it after a while if the program does that by itself.
@@ -254,8 +284,13 @@ func (u *program) end() {
 // again asks for the same again, after a while.
 func (u *program) again() { u.c.RunAfter(200*time.Millisecond, u.ask) }
 
-// Holds reports whether a client of a script leads, holds or is inside, as far as its
+// Holds reports whether a client of a script leads, holds, is inside or works on a shard, as far as its
 // program knows.
 func (c *Client) Holds() bool {
-	return c.program != nil && (c.program.leads || c.program.inside)
+	return c.program != nil && (c.program.leads || c.program.inside || len(c.program.shards) > 0)
+}
+
+// WorksOn reports whether the program of a script works on a shard.
+func (c *Client) WorksOn(shard int) bool {
+	return c.program != nil && c.program.shards[uint64(shard)+1]
 }
