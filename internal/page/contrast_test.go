@@ -19,7 +19,7 @@ var (
 	variable = regexp.MustCompile(`--([a-z-]+): #([0-9a-f]{6});`)
 	// texts are the colours of text, and what they are written on.
 	texts = map[string][]string{
-		"ink":  {"paper", "card", "select", "odd", "grid"},
+		"ink":  {"paper", "card", "select", "odd", "grid", "nobody", "oa", "ob", "oc", "od", "oe", "of", "og", "oh"},
 		"soft": {"paper", "card", "odd"}, "two-ink": {"paper", "card", "select"}, "right-text": {"card", "odd"},
 		"late-ink": {"paper", "card"}, "work-ink": {"card", "select"}, "accent": {"card", "paper", "odd", "select"},
 		"cause": {"card"}, "right-ink": {"right"}, "chip-ink": {"chip"}, "card": {"two-ink", "work-ink", "late-ink"},

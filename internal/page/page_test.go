@@ -71,8 +71,8 @@ func TestSizes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(s.page(Policy(s.script, s.style, File), "", File)); n > 80<<10 {
-		t.Errorf("the page without data has %d bytes, want 80 KiB at most", n)
+	if n := len(s.page(Policy(s.script, s.style, File), "", File)); n > 96<<10 {
+		t.Errorf("the page without data has %d bytes, want 96 KiB at most", n)
 	} else {
 		t.Logf("without data: %d bytes", n)
 	}

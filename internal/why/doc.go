@@ -21,7 +21,8 @@
 //	proof.go    which of two terms was first, and how that is known
 //	items.go    how a job's items were dealt and taken over
 //	shards.go   the terms of shards, and their assignments; shardplans.go what all logs have of those; shardmove.go why
-//	            a member gave a shard up; shardgroup.go a group at a glance; shardmerge.go what many have in common
+//	            a member gave a shard up; shardgroup.go a group at a glance; shardmerge.go what many have in common;
+//	            pictureshards.go as lanes
 //	stays.go    the times inside a double barrier
 //	report.go   what a report has; explain.go makes it; moves.go the moves of each line and the verdict; permits.go
 //	            those of a semaphore; scope.go which of them were asked for; nothing.go why there is none

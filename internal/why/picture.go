@@ -25,6 +25,7 @@ type Picture struct {
 	Txns     []PictureTxn     `json:"txns"` // in the order of their zxids
 	Links    []PictureLink    `json:"links"`
 	Machines []PictureMachine `json:"machines"`
+	Groups   []PictureShards  `json:"groups"`
 }
 
 // PictureMove is one change of leadership.
@@ -137,6 +138,7 @@ func (r *Report) Picture() Picture {
 		pic.Logs = append(pic.Logs, p.log(l))
 	}
 	pic.Machines = some(p.window.keptOf(p.machines()))
+	pic.Groups = p.groups()
 	pic.Lines = some(linesOf(pic.Machines))
 	for _, m := range merged(r.Moves) {
 		if p.window.has(m.Move) {

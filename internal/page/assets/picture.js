@@ -1,5 +1,6 @@
 // Facts in, picture out: lanes as shapes. It knows no browser and draws nothing, so a playground can share it.
 import './types.js';
+import { groupOf, rowsOf } from './shards.js';
 
 /** @typedef {import('./types.js').Rec} Rec */
 /** @typedef {import('./types.js').Txn} Txn */
@@ -19,10 +20,11 @@ import './types.js';
  * @property {string} [title]
  * @property {string} [key]
  */
-/** @typedef {{from: number, to: number, width: number, line: string, unfolded?: boolean}} View unfolded: also logs without a part in the line */
+/** @typedef {{from: number, to: number, width: number, line: string, unfolded?: boolean, block?: string}} View unfolded: also logs without a part in the line; block: of shards, see rowsOf */
+/** @typedef {{group: import('./shards.js').Group, list: number[], top: number, h: number}} ShardRows a row for all shards, and one for each in the list */
 
 export const LEFT = 190;
-const RIGHT = 14;
+export const RIGHT_AIR = 14;
 const TOP = 54;
 const MOST_LANES = 60;
 /** A view that is narrower has each name above its bars, and no room for records and connections. */
@@ -46,6 +48,10 @@ const TICKS = LAYERS[4];
 /** How high a lane is, and where its layers are: with a name beside the bars, and above them. */
 const WIDE = { left: LEFT, lane: 98, at: { right: RIGHTS, told: TOLD, node: NODE, link: /** @type {Place | undefined} */ (LINK), ticks: /** @type {Place | undefined} */ (TICKS) } };
 const NARROW = { left: 12, lane: 78, at: { right: { y: 24, h: 17 }, told: { y: 45, h: 12 }, node: { y: 61, h: 9 }, link: undefined, ticks: undefined } };
+
+/** How high a shard's row is, and where bars begin in a narrow view, if shards have names left of them. */
+const SHARD_ROW = 25;
+const NARROW_NAMES = 38;
 
 /** Widths of characters, in the font's size, as far as they differ much. */
 const WIDTHS = [[/[ijl.,:;|!'’()[\]ft ]/, 0.36], [/[mwMW@%]/, 0.95], [/[A-Z\u0080-\u024f]/, 0.74], [/[^\u0000-\u024f]/, 1.05]];
@@ -133,10 +139,12 @@ export function layout(picture, view) {
   const plain = picture.logs.map((_, i) => i).filter(i => !lanes.some(m => m.log === i)), shown = view.unfolded || lanes.length === 0 ? plain.slice(0, Math.max(0, MOST_LANES - lanes.length)) : [];
   const names = shown.length ? logNames(picture) : [];
   for (const log of shown) lanes.push({ log, machine: 'session', who: names[log], line: '', nodes: [], right: [], heard: [], work: [] });
-  const form = view.width < NARROW_VIEW ? NARROW : WIDE, bottom = TOP + lanes.length * form.lane;
-  const span = Math.max(1, view.to - view.from), room = Math.max(1, view.width - form.left - RIGHT);
+  const group = groupOf(picture, view.line), list = group ? rowsOf(group, view.block) : [], below = view.width < NARROW_VIEW ? NARROW : WIDE;
+  const form = group && below === NARROW ? { ...below, left: NARROW_NAMES } : below, top = TOP + lanes.length * form.lane;
+  const rows = group && { group, list, top, h: SHARD_ROW }, bottom = rows ? top + (list.length + 1) * SHARD_ROW + 4 : top;
+  const span = Math.max(1, view.to - view.from), room = Math.max(1, view.width - form.left - RIGHT_AIR);
   return {
-    ...form, narrow: form === NARROW, lanes, folded: plain.length - shown.length, more: all.length - Math.min(all.length, MOST_LANES), bottom, height: bottom + 64,
+    ...form, narrow: below === NARROW, lanes, rows, folded: plain.length - shown.length, more: all.length - Math.min(all.length, MOST_LANES), bottom, height: bottom + 64,
     /** @param {number} t */
     x: t => form.left + room * (t - view.from) / span,
     /** @param {number} x */
@@ -229,6 +237,7 @@ export function hasLeaders(picture, line) { return picture.machines.some(m => m.
  * @returns {Shape[]}
  */
 function moveBands(out, l, picture, view) {
+  if (l.rows) return []; // each shard's row has its own
   const seen = new Seen();
   /** @type {{layer: string, a: number, b: number, text: string, key: string}[]} */
   const bands = [];
@@ -260,7 +269,7 @@ function chipsOf(bands, l, view) {
   /** @type {Shape[]} */
   const out = [];
   for (const { layer, a, b, text, key } of [...bands].sort((p, q) => Number(q.layer === 'two') - Number(p.layer === 'two') || q.b - q.a - p.b + p.a).slice(0, 200)) {
-    const w = text.length * 7 + 12, middle = (Math.max(l.left, l.x(a)) + Math.min(view.width - RIGHT, l.x(b))) / 2;
+    const w = text.length * 7 + 12, middle = (Math.max(l.left, l.x(a)) + Math.min(view.width - RIGHT_AIR, l.x(b))) / 2;
     const x = Math.min(Math.max(l.left, middle - w / 2), view.width - w - 2);
     if (taken.some(([from, to]) => x < to && x + w > from)) continue;
     taken.push([x - 3, x + w + 3]);
@@ -276,10 +285,10 @@ function chipsOf(bands, l, view) {
  * @param {number} from
  * @param {number} to
  */
-function clip(l, view, from, to) {
+export function clip(l, view, from, to) {
   if (to < view.from || from > view.to) return undefined;
   const x = Math.max(l.left, l.x(from));
-  return { x, w: Math.max(THIN, Math.min(view.width - RIGHT, l.x(to)) - x) };
+  return { x, w: Math.max(THIN, Math.min(view.width - RIGHT_AIR, l.x(to)) - x) };
 }
 
 /** How wide a bar is at least. */
@@ -320,7 +329,7 @@ function lane(out, l, i, picture, m, records, view) {
   const end = records.length ? records[records.length - 1].t : view.from;
   out.push({ tag: 'rect', layer: i % 2 ? 'lane odd' : 'lane', x: 0, y, w: view.width, h: l.lane });
   const twin = l.lanes.some(o => o !== m && o.who === m.who), sub = twin ? `${nameless(client.name)} ${m.machine}` : m.machine, title = cut(`${m.who}, ${m.machine} of ${client.name}`, 400);
-  const top = m.machine.startsWith('doublebarrier-') ? 'inside' : RIGHTS.name; // a barrier gives no right
+  const top = m.machine.startsWith('doublebarrier-') ? 'inside' : m.machine.startsWith('shards-') ? 'shards owned' : RIGHTS.name; // a barrier gives no right
   /** @param {Span} s @param {string} layer @param {{y: number, h: number}} at @param {(string | undefined)[]} texts the first that has room is shown */
   const label = (s, layer, at, ...texts) => {
     const box = clip(l, view, s.from, s.to || end), text = box && texts.find(t => t && box.w > t.length * 6.4 + 8);
@@ -339,6 +348,7 @@ function lane(out, l, i, picture, m, records, view) {
   for (const s of pauses) bar(s, 'pause', whole);
   if (l.at.link) for (const s of client.connected) bar(s, 'link', l.at.link);
   for (const s of m.nodes) bar(s, s.to ? 'node' : 'node open', l.at.node);
+  if (l.rows) m = { ...m, right: [], heard: [], work: [] }; // shardShapes draws those of a member
   for (const s of m.heard) bar(s, 'told', l.at.told);
   for (const s of m.inside ?? []) bar(s, 'inside', l.at.right, s.text);
   m.right.forEach((s, n) => {

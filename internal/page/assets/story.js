@@ -99,11 +99,11 @@ export function showSummary(picture, end, chosen, choose) {
     b.title = plain(s.line, 400);
     b.addEventListener('click', () => choose(s.line));
     line.append(b);
-    const nobody = s.leads && s.now.length === 0 && s.since > 0, says = s.now.length ? `${s.now.join(', ')} ${s.leads ? 'leads' : 'holds'}` : s.leads ? 'nobody leads' : 'free';
-    const since = s.since > 0 ? `${nobody || s.now.length ? 'since ' : 'from '}${clockText(s.since, 0)}, for ${duration(end - s.since)}` : '';
-    tr.append(line, element('td', nobody && !s.left || s.now.length > 1 && s.leads ? 'bad' : 'now', says), element('td', '', since), element('td', '', String(s.moves)),
-      element('td', '', s.leads ? withoutText(s) : '–'),
-      element('td', s.verdict === 'two' ? 'bad' : s.verdict === 'open' || s.worked ? 'open' : '', `${s.verdict === 'two' ? 'TWO AT ONCE' : s.verdict === 'open' ? 'cannot tell' : 'never two'}${s.worked ? ', TWO WORKED' : ''}`));
+    const nobody = s.leads && s.now.length === 0 && s.since > 0, says = s.group ? s.group.now : s.now.length ? `${s.now.join(', ')} ${s.leads ? 'leads' : 'holds'}` : s.leads ? 'nobody leads' : 'free';
+    const since = s.since > 0 && !s.group ? `${nobody || s.now.length ? 'since ' : 'from '}${clockText(s.since, 0)}, for ${duration(end - s.since)}` : '';
+    tr.append(line, element('td', nobody && !s.left || s.now.length > 1 && s.leads && !s.group ? 'bad' : 'now', says), element('td', '', since), element('td', '', String(s.moves)),
+      element('td', '', s.group ? s.group.without : s.leads ? withoutText(s) : '–'),
+      element('td', s.verdict === 'two' ? 'bad' : s.verdict === 'open' || s.worked ? 'open' : '', `${s.verdict === 'two' ? s.group ? 'TWO OWNERS AT ONCE' : 'TWO AT ONCE' : s.verdict === 'open' ? 'cannot tell' : 'never two'}${s.worked ? ', TWO WORKED' : ''}`));
     return tr;
   }));
   byId('advice').replaceChildren(...adviceOf(picture, chosen).map(({ name, text, command }) => {

@@ -1,6 +1,7 @@
 // What one wants to know first of each line: who has the right, or since when nobody has, and what was worst. It knows no browser.
 import './types.js';
 import { duration, hasLeaders } from './picture.js';
+import { groupOf, groupSummary } from './shards.js';
 
 /** @typedef {import('./types.js').Picture} Picture */
 /**
@@ -16,6 +17,7 @@ import { duration, hasLeaders } from './picture.js';
  * @property {import('./types.js').Said['gapBounds']} [bounds] of both, as why has them
  * @property {'two' | 'open' | 'apart'} verdict whether two had the right at once
  * @property {boolean} worked whether two worked at once, as far as it was recorded
+ * @property {{now: string, without: string}} [group] of one that shares shards: what is said of it
  * @property {boolean} left whether the last leader left on purpose
  */
 
@@ -39,6 +41,14 @@ export function summaries(picture, end) {
  * @returns {LineSummary}
  */
 function summaryOf(picture, line, end) {
+  const group = groupOf(picture, line);
+  if (group) {
+    const { owned, moves, longest, worst, open } = groupSummary(group, end), { shards, two } = group.of;
+    return {
+      line, leads: true, moves, longest, total: 0, now: owned === shards ? ['all'] : [], since: 1, worked: false, left: false, verdict: two ? 'two' : open ? 'open' : 'apart',
+      group: { now: `${owned} of ${shards} shards have an owner`, without: worst < 0 ? '–' : `shard ${worst} had no owner for ${duration(longest)}` },
+    };
+  }
   const rights = picture.machines.filter(m => m.line === line).flatMap(m => m.right.map(s => ({ who: m.who, from: s.from, to: s.to || end }))).sort((a, b) => a.from - b.from);
   const moves = picture.moves.filter(m => m.line === line), leads = hasLeaders(picture, line);
   let until = rights[0]?.from ?? 0, longest = 0, total = 0;
@@ -94,6 +104,10 @@ function named(text) {
  * @returns {{name: string, text: string, command: string}[]}
  */
 export function adviceOf(picture, line) {
+  if (groupOf(picture, line)) { // the summary has each of its shards
+    const all = new Map((picture.summary ?? []).filter(s => s.path === line).flatMap(s => s.do ?? []).map(d => [d.text, d]));
+    return [...all.values()].slice(0, MOST_TERMS).map(d => ({ name: 'Do', text: d.text, command: d.command ?? '' }));
+  }
   const said = picture.summary?.find(s => s.path === line), way = said?.inTheWay, skipped = said?.skipped ?? [];
   const who = way ? [way.participant, way.host && `at ${way.host}`].filter(s => s).join(' ') : '';
   return [

@@ -24,6 +24,7 @@
  * @property {{text: string}[]} [skipped]
  * @property {{text: string, command?: string}[]} [do]
  */
+/** @typedef {{line: string, shards: number, members: {log: number, machine: string, who: string}[], since: number, terms: number[], plans: number[], two?: boolean}} Shards see shards.js */
 /**
  * @typedef {object} Picture
  * @property {string} verdict
@@ -39,6 +40,7 @@
  * @property {Txn[]} txns
  * @property {Link[]} links
  * @property {Participant[]} machines
+ * @property {Shards[]} [groups]
  */
 /** @typedef {{name: string, otherCharts?: string[], rows: number[]}} Rows */
 /** @typedef {{picture: Picture, dir?: string, charts: Record<string, string>, strings: string[], logs: Rows[]}} Document */

@@ -4,6 +4,8 @@ import { Model, isRecord, keyOf, lastUntil, timeOf } from './model.js';
 import { chainShapes, clockText, firstAt, layout, laneOf, machinesOf, shapes } from './picture.js';
 import { byId, element, paint, patterns, say } from './dom.js';
 import { Chart } from './chart.js';
+import { countAt, groupOf, MOST_SHARDS } from './shards.js';
+import { shardShapes } from './shardrows.js';
 import { List } from './list.js';
 import { itemText, markMove, sayDir, showChain, showStory, showSummary } from './story.js';
 import { helpDialog } from './legend.js';
@@ -55,6 +57,8 @@ export class View {
     /** @type {Map<number, HTMLElement>} */
     this.listed = new Map();
     this.move = -1;
+    /** Which shards have rows: see rowsOf. */
+    this.block = '';
     /** Whether logs without a part in the line have lanes, too. */
     this.unfolded = hooks.unfolded ?? false;
   }
@@ -118,6 +122,7 @@ export class View {
   choose(line) {
     this.line.value = line;
     this.story();
+    this.blocks();
     this.move = -1;
     this.draw();
   }
@@ -132,6 +137,35 @@ export class View {
     }));
     this.line.value = chosen;
     byId('line-label').hidden = lines.length < 2;
+    document.body.classList.toggle('groups', !!this.model.picture.groups?.length);
+    this.blocks();
+  }
+
+  /** Offers the blocks of a group's shards, if they are too many to have rows at once. */
+  blocks() {
+    const select = /** @type {HTMLSelectElement | null} */ (document.getElementById('shards')), n = groupOf(this.model.picture, this.line.value)?.of.shards ?? 0, many = n > MOST_SHARDS;
+    if (!select) return;
+    byId('shards-label').hidden = !many;
+    const firsts = many ? Array.from({ length: Math.ceil(n / MOST_SHARDS) }, (_, i) => i * MOST_SHARDS) : [];
+    select.replaceChildren(...['', ...firsts].map(first => {
+      const o = /** @type {HTMLOptionElement} */ (element('option', '', first === '' ? `the ${MOST_SHARDS} with most to see` : `${first}–${Math.min(n, Number(first) + MOST_SHARDS) - 1}`));
+      o.value = String(first);
+      return o;
+    }));
+    select.value = this.block;
+    if (select.selectedIndex < 0) select.value = this.block = '';
+  }
+
+  /**
+   * Shows other shards.
+   * @param {number} by how many blocks further
+   */
+  nextBlock(by) {
+    const select = /** @type {HTMLSelectElement | null} */ (document.getElementById('shards'));
+    if (!select || select.options.length < 2) return;
+    select.selectedIndex = Math.min(Math.max(0, select.selectedIndex + by), select.options.length - 1);
+    this.block = select.value;
+    this.draw();
   }
 
   /** Lists the moves of the line. */
@@ -143,7 +177,8 @@ export class View {
   /** Selects what the address names, or the first loss. */
   open() {
     if (this.goTo(this.hooks.named?.() ?? '')) return;
-    const i = this.model.picture.moves.findIndex(m => m.cause && m.line === this.line.value);
+    const mine = this.model.picture.moves.map((m, n) => ({ m, n })).filter(({ m }) => m.line === this.line.value), group = groupOf(this.model.picture, this.line.value);
+    const i = (group && mine.find(({ m }) => m.two) || mine.find(({ m }) => m.cause))?.n ?? -1;
     if (i >= 0) { this.move = i; markMove(this.listed, i); this.goTo(this.key(i), true); }
     if (!this.current && this.model.all.length) this.go(this.model.all[0]);
     if (!this.current) this.draw();
@@ -200,14 +235,14 @@ export class View {
       this.lanes.setAttribute('height', String(l.height));
       this.lanes.setAttribute('viewBox', `0 0 ${view.width} ${l.height}`);
       this.fold(l);
-      this.below.replaceChildren(patterns(), ...shapes(picture, logs, view).map(paint));
+      this.below.replaceChildren(patterns(), ...shapes(picture, logs, view).map(paint), ...shardShapes(picture, l, view, this.model.all.at(-1)?.t ?? 0).map(paint));
     }
     const chain = this.current ? chainShapes(picture, l, view, this.chain) : [], extra = this.hooks.extra?.(view) ?? { behind: [], before: [] };
     this.above.replaceChildren(...[...extra.behind, ...chain, ...this.states(l), ...extra.before].map(paint));
   }
 
   /** @returns {import('./picture.js').View} */
-  asked() { return { from: this.view[0], to: this.view[1], width: this.width || 1000, line: this.line.value, unfolded: this.unfolded }; }
+  asked() { return { from: this.view[0], to: this.view[1], width: this.width || 1000, line: this.line.value, unfolded: this.unfolded, block: this.block }; }
 
   /**
    * Says which logs are folded, and offers to unfold them.
@@ -236,9 +271,10 @@ export class View {
         state = this.model.stateAt(log, name, exact || (lastUntil(this.model.byMachine.get(`${log}\n${name}`) ?? [], t)?.seq ?? 0));
         if (state) break;
       }
-      const has = m.right.some(s => s.from <= t && (t < s.to || t === s.to && t >= end)), barrier = m.machine.startsWith('doublebarrier-'), plain = m.machine === 'session' || barrier;
+      const group = l.rows?.group, member = group ? group.of.members.findIndex(o => o.log === m.log && o.machine === m.machine) : -1, owns = group && member >= 0 ? countAt(group.counts[member], t) : 0;
+      const has = owns > 0 || m.right.some(s => s.from <= t && (t < s.to || t === s.to && t >= end)), barrier = m.machine.startsWith('doublebarrier-'), plain = m.machine === 'session' || barrier;
       const gone = this.hooks.gone?.(log, t), ended = picture.logs[m.log].cut && t > (this.model.logs.get(log)?.at(-1)?.t ?? t), stopped = pauses.some(s => s.from <= t && t < s.to);
-      const text = gone ? 'process gone' : plain ? state : has ? 'has the right' : 'no right', more = gone || plain ? '' : ended ? 'its log has ended' : stopped ? 'did not run' : `machine: ${state}`;
+      const text = gone ? 'process gone' : plain ? state : m.machine.startsWith('shards-') ? owns ? `owns ${owns}` : 'owns none' : has ? 'has the right' : 'no right', more = gone || plain ? '' : ended ? 'its log has ended' : stopped ? 'did not run' : `machine: ${state}`;
       const layer = plain ? 'state' : has && !gone ? 'state yes' : 'state no';
       if (l.narrow) return [{ tag: 'text', layer: `${layer} end`, x: l.x(this.view[1]), y: l.top(i) + 17, text }];
       return [{ tag: 'text', layer, x: 10, y: l.top(i) + 58, text }, { tag: 'text', layer: 'machine', x: 10, y: l.top(i) + 73, text: state || gone ? more : '' }];
@@ -319,7 +355,7 @@ export class View {
     const does = {
       ArrowLeft: () => this.step(-1), ArrowRight: () => this.step(1), ArrowDown: () => this.down(), ArrowUp: () => this.up(),
       '[': () => this.nextMove(-1), ']': () => this.nextMove(1), '+': () => this.zoom(0.6), '=': () => this.zoom(0.6), '-': () => this.zoom(1.6),
-      0: () => this.everything(), '/': () => this.list.input.focus(), '?': () => helpDialog().showModal(), ...this.hooks.keys,
+      ',': () => this.nextBlock(-1), '.': () => this.nextBlock(1), 0: () => this.everything(), '/': () => this.list.input.focus(), '?': () => helpDialog().showModal(), ...this.hooks.keys,
     };
     if (!Object.hasOwn(does, event.key)) return;
     event.preventDefault();
@@ -370,6 +406,10 @@ export class View {
       else this.pan((event.deltaX || event.deltaY) * (this.view[1] - this.view[0]) / (this.lanes.clientWidth - l.left));
     }, { passive: false });
     this.line.addEventListener('change', () => this.choose(this.line.value));
+    document.getElementById('shards')?.addEventListener('change', event => {
+      this.block = /** @type {HTMLSelectElement} */ (event.target).value;
+      this.draw();
+    });
     document.getElementById('unfold')?.addEventListener('click', () => {
       this.unfolded = !this.unfolded;
       this.draw();
