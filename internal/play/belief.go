@@ -1,6 +1,7 @@
 package play
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ type belief struct {
 	token   int64
 	session int64
 	excused bool // others ended its node, and its client cannot know that yet
+	shard   int  // of a group
 }
 
 // believes reports whether the participant may believe, as its own clock says.
@@ -118,11 +120,16 @@ func (p *promises) published(c *world.Client) {
 		p.apart(b)
 		p.permitsHeld()
 	}
+	for _, own := range p.owns {
+		if own.c == c {
+			p.ownsAlone(own)
+		}
+	}
 }
 
 // nodeDeleted checks that nobody believes under a node that is gone.
 func (p *promises) nodeDeleted(path string, byOthers bool) {
-	for _, b := range p.beliefs {
+	for _, b := range slices.Concat(p.beliefs, p.owns) {
 		if b == nil || b.path != path {
 			continue
 		}

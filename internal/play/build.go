@@ -14,6 +14,9 @@ func Recipes() []string { return world.Playable() }
 // permits is how many permits a semaphore has.
 const permits = 2
 
+// settle is for how long a group's members have to stay the same before shards of members move.
+const settle = 2 * time.Second
+
 // build returns the script of package world, with the deeds up to a moment. The error is of package world, which refuses
 // nothing that Check allows.
 func (s Script) build(until time.Duration) world.Script {
@@ -28,6 +31,8 @@ func (s Script) build(until time.Duration) world.Script {
 			p.Options = map[string]string{"limit": fmt.Sprint(permits), "permits": "1"}
 		case "doublebarrier":
 			p.Options = map[string]string{"quantity": fmt.Sprint(s.quantity())}
+		case "shards":
+			p.Options = map[string]string{"shards": fmt.Sprint(shards), "settle": settle.String(), "instance": name}
 		}
 		w.Clients = append(w.Clients, p)
 	}

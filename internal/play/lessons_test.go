@@ -140,6 +140,35 @@ var claims = map[string]func(*played){
 		p.is("her right ends within half a timeout", alice.To > p.in(11) && alice.To <= p.in(14))
 		p.is("bob leads after that, when he has asked", bob.From > alice.To && bob.From <= p.in(11+6*1.1))
 	},
+	"shards": func(p *played) {
+		bob, dave := p.owned("bob"), p.owned("dave")
+		p.is("three members own six shards", len(p.ownedBy("", p.in(9))) == 6 && len(p.ownedBy("carol", p.in(9))) > 0)
+		p.is("bob has three, and is killed", len(bob) == 3 && bob[0].open)
+		for _, s := range bob {
+			next := p.ownerAfter(s)
+			p.is("his session has ended, and another owns his shard at once", next.from > p.ended("bob") &&
+				next.from < p.ended("bob")+100_000 && next.who != "bob" && next.token > s.token)
+		}
+		first := dave[0]
+		given := p.ownerBefore(first)
+		p.is("alice gives one up to dave", given.who == "alice" && first.from > p.in(25) && first.from < p.in(40))
+		p.is("her work on it takes a while, and has returned first",
+			given.returned >= given.to+1_500_000 && given.returned < first.from)
+		last := p.ownedBy("alice", p.in(40))
+		p.is("alice has two when she is paused", len(last) == 2)
+		for _, s := range last {
+			next := p.ownerAfter(s)
+			p.is("her right ends, and dave owns her shard with a greater token before she wakes",
+				s.to < next.from && next.who == "dave" && next.from < p.in(49) && next.token > s.token &&
+					s.stopped >= p.in(49))
+		}
+		for _, s := range p.owned("") {
+			if next := p.ownerAfter(s); next != nil {
+				p.is("at no moment do two own one shard", s.to <= next.from)
+			}
+		}
+		p.is("the report says so", p.Document.Picture.Verdict == why.NeverMeasured)
+	},
 	"cut-off-follower-bug": func(p *played) {
 		p.is("alice believes on when her node is gone", p.right("alice", 0).To > p.ends()+1_000_000)
 		p.is("two believe at once", p.broken(oneLeader) && p.Document.Picture.Verdict == why.TwoAtOnce)
@@ -182,7 +211,7 @@ func (p *played) broken(promise string) bool {
 // TestLessons: every lesson shows what its two sentences say. Without a planted bug no promise is broken, and every deed is done.
 func TestLessons(t *testing.T) {
 	lessons := Lessons()
-	if len(lessons) != 10 || len(claims) != 10 {
+	if len(lessons) != 11 || len(claims) != 11 {
 		t.Errorf("%d lessons, and claims of %d", len(lessons), len(claims))
 	}
 	ids := map[string]Lesson{}

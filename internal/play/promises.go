@@ -27,6 +27,8 @@ const (
 	halfTimeout = "half-a-timeout"
 	onePlace    = "one-place"
 	together    = "together"
+	oneOwner    = "one-owner"
+	workFirst   = "work-first"
 )
 
 var promiseTexts = []Promise{
@@ -39,6 +41,8 @@ var promiseTexts = []Promise{
 	{halfTimeout, "Belief lasts for half a session timeout after a request that the ensemble confirmed, at most"},
 	{onePlace, "A participant has one place in the line, also after a lost reply"},
 	{together, "Nobody is inside a double barrier before enough have been there together"},
+	{oneOwner, "At most one member at a time may believe that it owns a shard"},
+	{workFirst, "A shard of a member that is there moves only after the work on it has returned"},
 }
 
 // promisesOf returns those that are checked for a recipe.
@@ -50,6 +54,7 @@ func promisesOf(recipe string) (all []Promise) {
 		"readwrite":     {lockExcl, withNode, firstInLine, halfTimeout},
 		"semaphore":     {fewPermits, withNode, halfTimeout},
 		"doublebarrier": {together},
+		"shards":        {oneOwner, workFirst, withNode, tokensGrow, halfTimeout},
 	}[recipe]
 	for _, p := range promiseTexts {
 		if slices.Contains(kept, p.Name) {
@@ -82,12 +87,15 @@ type promises struct {
 	asked    []int64         // by participant: when the last request left that was confirmed, by its clock
 	ended    map[string]bool // nodes that others have ended
 	together map[string]bool // nodes that stood in the barrier with enough others
+	owns     []*belief       // in shards
+	left     []*belief       // in shards, which have ended: work may go on
+	tokens   map[int]int64   // by shard: the greatest
 }
 
 func newPromises(r *run) *promises {
 	n := len(r.records)
 	p := &promises{run: r, timeout: scenarioNamed(r.script.Scenario).timeout, seen: map[string]bool{}, beliefs: make([]*belief, n), asked: make([]int64, n),
-		ended: map[string]bool{}, together: map[string]bool{}}
+		ended: map[string]bool{}, together: map[string]bool{}, tokens: map[int]int64{}}
 	p.dir, p.labels = lineOf(r.script.Recipe)
 	for _, one := range promisesOf(r.script.Recipe) {
 		p.checked = append(p.checked, one.Name)
@@ -144,6 +152,10 @@ func (p *promises) notice(c *world.Client, id events.ID, n events.Notify) {
 		p.elected(c, n)
 	case events.Stopped:
 		p.beliefs[c.ID()] = nil
+	case events.Delivered:
+		p.owned(c, n)
+	case events.Withdrawn:
+		p.disowned(c, n)
 	}
 }
 

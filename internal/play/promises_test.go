@@ -46,6 +46,8 @@ func TestEveryPromiseCanBeBroken(t *testing.T) {
 		{"1;selector;usual;3;7;work=2@20", tokensGrow, hideOthers},
 		{"1;latch;usual;3;7@20", halfTimeout, countFromReply},
 		{"1;latch;usual;3;20~10:delete:alice~10.004:lose-reply:alice@20", onePlace, refuseLost},
+		{"1;shards;usual;3+1;20;work=1~5:kill:alice~20:start:dave@30", oneOwner, ownsDeaf},
+		{"1;shards;usual;3;20;work=1@30", workFirst, ownsAlways},
 	} {
 		found[c.promise] = true
 		for _, bug := range []*Bug{nil, {posting: c.bug}} {

@@ -20,12 +20,13 @@ type Span struct {
 type Participant struct {
 	Name     string            `json:"name"`
 	Begun    bool              `json:"begun"`
-	Machines map[string]string `json:"machines"` // and their states
-	Main     string            `json:"main"`     // the one that the program uses
-	Holds    bool              `json:"holds"`    // it leads, holds or is inside, as its program knows
-	May      int64             `json:"may"`      // until when it may believe; 0: it may not
-	Token    string            `json:"token"`    // of its term; "" for none
-	Server   string            `json:"server"`   // that it is connected to; "" for none
+	Machines map[string]string `json:"machines"`         // and their states
+	Main     string            `json:"main"`             // the one that the program uses
+	Holds    bool              `json:"holds"`            // it leads, holds or is inside, as its program knows
+	May      int64             `json:"may"`              // until when it may believe; 0: it may not
+	Token    string            `json:"token"`            // of its term; "" for none
+	Shards   []int             `json:"shards,omitempty"` // that it may believe are its own
+	Server   string            `json:"server"`           // that it is connected to; "" for none
 	Session  string            `json:"session"`
 	Until    int64             `json:"until"` // until when its process does not run; 0: it runs
 	Frozen   bool              `json:"frozen"`
@@ -76,6 +77,9 @@ func (r *run) participants() []Participant {
 		}
 		if b := r.promises.beliefs[i]; b != nil && b.believes() && !c.Dead() {
 			p.May, p.Token = sinceEpoch(c.Deadline().Until-int64(world.Epoch)), token(b.token)
+		}
+		if p.Shards = r.promises.ownedBy(c); len(p.Shards) > 0 {
+			p.May = sinceEpoch(c.Deadline().Until - int64(world.Epoch))
 		}
 		if c.Conn() != nil {
 			p.Server = c.Conn().Server().Name()

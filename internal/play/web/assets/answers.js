@@ -4,7 +4,7 @@
 /** @typedef {{text: string, mark: '' | '-' | '+', at: number, verb: string, target?: string, for: number}} Deed */
 /** @typedef {{i: number, at: number, done: boolean, says: string, why: string}} Outcome */
 /** @typedef {{from: number, to: number}} Pause */
-/** @typedef {{name: string, begun: boolean, machines: Record<string, string>, main: string, holds: boolean, may: number, token: string, server: string, session: string, until: number, frozen: boolean, dead: boolean, closed: boolean, pauses: Pause[]}} Player */
+/** @typedef {{name: string, begun: boolean, machines: Record<string, string>, main: string, holds: boolean, may: number, token: string, shards?: number[], server: string, session: string, until: number, frozen: boolean, dead: boolean, closed: boolean, pauses: Pause[]}} Player */
 /** @typedef {{name: string, role: string, up: boolean, isolated: boolean, frozen: boolean, clients: string[], spans: {from: number, to: number, kind: string}[]}} Server */
 /** @typedef {{name: string, text: string, broken: number}} Promised */
 /** @typedef {{at: number, promise: string, text: string, who: string[]}} Broken */

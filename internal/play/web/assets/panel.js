@@ -3,6 +3,7 @@ import './answers.js';
 import { clockText } from './picture.js';
 import { byId, element, say } from './dom.js';
 import { headOf } from './link.js';
+import { rangesOf } from './shards.js';
 
 /** @typedef {import('./answers.js').Answer} Answer */
 /** @typedef {import('./answers.js').Catalogue} Catalogue */
@@ -135,7 +136,7 @@ export function targetText(a, target) {
   if (!p.begun) return `${at}waits for “start”`;
   if (p.dead) return `${at}the process is gone`;
   const how = p.closed ? 'closed' : p.frozen ? `does not run until ${moment(p.until)}` : '';
-  const may = p.may > a.now ? `may believe until ${moment(p.may)}${p.token ? ` with token ${p.token}` : ''}` : 'may not believe';
+  const may = p.may > a.now ? `may believe until ${moment(p.may)}${p.token ? ` with token ${p.token}` : ''}${p.shards?.length ? ` in ${p.shards.length === 1 ? 'shard' : 'shards'} ${rangesOf(p.shards)}` : ''}` : 'may not believe';
   const machines = Object.entries(p.machines).map(([m, state]) => `${m} ${state}`).join(', ');
   return at + [how, may, machines, p.server ? `at server ${p.server}` : 'at no server', p.session ? `session ${p.session}` : ''].filter(t => t).join('; ');
 }
