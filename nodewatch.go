@@ -371,6 +371,9 @@ func (s *Shards) Assignment(ctx context.Context) iter.Seq2[ShardAssignment, erro
 // parseAssignment reads the assignment's node.
 func parseAssignment(data []byte, version int32) (ShardAssignment, error) {
 	p, err := machines.ParseShardPlan(data)
+	if err != nil {
+		return ShardAssignment{Version: version}, err
+	}
 	a := ShardAssignment{Owners: make([]string, p.Shards), Moving: map[int]string{}, Version: version}
 	for node, shards := range p.Owners {
 		for _, shard := range shards {
@@ -381,8 +384,10 @@ func parseAssignment(data []byte, version int32) (ShardAssignment, error) {
 	}
 	for node, shards := range p.Leaving {
 		for _, shard := range shards {
-			a.Moving[shard] = p.IDs[node]
+			if shard < p.Shards {
+				a.Moving[shard] = p.IDs[node]
+			}
 		}
 	}
-	return a, err
+	return a, nil
 }
