@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/rs/zerolog"
 
@@ -24,10 +25,11 @@ import (
 
 // ShardsOptions are the options of Shards. The zero value is good.
 type ShardsOptions struct {
-	// LatchOptions has what a member shares with a latch. ID should be the same after a restart: shards that left this
-	// member go back to it. No other member may have it: of two with one ID, only the newer gets shards. Empty means
-	// host/pid/n, of which n differs in each Shards of a process; with NoID it is another one in each Run. An unhealthy
-	// member gets no shards, and those that it has go to others. Advertise, TokenFloor and CloseMode are not taken.
+	// LatchOptions has what a member shares with a latch. ID, up to 1024 bytes of UTF-8, should be the same after a
+	// restart: shards that left this member go back to it. No other member may have it: of two with one ID, only the
+	// newer gets shards. Empty means host/pid/n, of which n differs in each Shards of a process; with NoID it is
+	// another one in each Run. An unhealthy member gets no shards, and those that it has go to others. Advertise,
+	// TokenFloor and CloseMode are not taken.
 	LatchOptions
 	// Weight says how many shards this member gets, compared with the others. Zero is 1.
 	Weight int
@@ -38,6 +40,9 @@ type ShardsOptions struct {
 	// assignment, so all should have the same.
 	Settle time.Duration
 }
+
+// maxShardID is the most bytes of an ID: the assignment names it twice, and others could not write one with a long ID.
+const maxShardID = 1024
 
 // shardsMade counts the members of this process that were given no ID.
 var shardsMade atomic.Int64
@@ -50,8 +55,9 @@ var shardsMade atomic.Int64
 // fewest that leave each member at most one shard away from its share. If the elected one dies, the work of the others
 // goes on.
 //
-// All members have to be for the same number of shards. The path is the group's alone: kazoo's SetPartitioner takes
-// every child of its party for a member. All methods are safe to call from any goroutine.
+// All members have to be for the same number of shards. To change it, end them all, and delete the node assignment
+// below the path. The path is the group's alone: kazoo's SetPartitioner takes every child of its party for a member.
+// All methods are safe to call from any goroutine.
 type Shards struct {
 	client  *Client
 	path    string
@@ -77,6 +83,9 @@ func (c *Client) Shards(path string, n int, options ShardsOptions) (*Shards, err
 	case options.Weight > machines.MaxShardWeight:
 		return nil, fmt.Errorf("incumbent: ShardsOptions.Weight is %d: want at most %d", options.Weight,
 			machines.MaxShardWeight)
+	case len(options.ID) > maxShardID || !utf8.ValidString(options.ID):
+		return nil, fmt.Errorf("incumbent: LatchOptions.ID is %.40q: Shards takes up to %d bytes of UTF-8", options.ID,
+			maxShardID)
 	case options.Advertise != "" || options.TokenFloor != 0 || options.CloseMode != NotifyLeader:
 		return nil, errors.New("incumbent: LatchOptions.Advertise, TokenFloor, CloseMode: Shards does not take them")
 	case c.isClosing():
