@@ -61,10 +61,10 @@ type seenMember struct {
 	err   error // its data cannot be read
 }
 
-// seen returns the members that exist.
+// seen returns the members that exist. A node without a session is none: nobody would work on its shards.
 func (w *shards) seen() (all []seenMember) {
 	for _, node := range w.listed() {
-		if v := w.view.at(w.member(node), jobData); v.exists {
+		if v := w.view.at(w.member(node), jobData); v.exists && v.owner != 0 {
 			m, err := ParseShardMember([]byte(v.data))
 			all = append(all, seenMember{ShardMember: m, node: node, czxid: v.czxid, err: err})
 		}
