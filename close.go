@@ -392,7 +392,7 @@ func (p *participant) lastTerm() *heldTerm {
 // the function that was called with it, as "main.work (main.go:50)".
 func (l *Leadership) place() string {
 	if l.work != nil {
-		return caller.FunctionPlace(l.work)
+		return caller.FunctionPlace(l.called)
 	}
 	return caller.Place(l.from, ownPackage)
 }

@@ -310,7 +310,7 @@ func (w *jobWorker) deliverItem(n events.Notify) {
 		config := w.turn.configNow()
 		return w.f(l.Context(), &Item{Number: number, Parameter: config.ItemParameters[number], Config: config,
 			held: l})
-	})
+	}, w.f)
 	go func() {
 		defer held.done(nil)
 		labels := pprof.Labels("incumbent", "jobworker", "path", w.path, "item", strconv.Itoa(number))

@@ -30,17 +30,18 @@ type Leadership struct {
 	cancel context.CancelCauseFunc
 	done   func(late error) // called once: the work has returned, or is no longer waited for
 	work   Work             // what is called with it; its return ends the work. Nil: Release does, or Unlock
+	called any              // the user's function, which errors name
 	failed string           // the work's error, if the machine gets it; set before done is called
 	from   []uintptr        // the stack of the call that asked for it
 
 	returned chan struct{} // closed after done was called
 }
 
-// worksFor makes the function's return the end of the work.
-func (l *Leadership) worksFor(work Work) {
+// worksFor makes the return of work the end of the work. Called is the function of the user that it calls.
+func (l *Leadership) worksFor(work Work, called any) {
 	l.term.mu.Lock()
 	defer l.term.mu.Unlock()
-	l.work = work
+	l.work, l.called = work, called
 }
 
 // stop cancels the context; the work's grace begins.

@@ -145,7 +145,7 @@ func (p *participant) awaitOtherFailure(ctx context.Context, code events.Code) {
 func (p *participant) awaitFor(ctx, base context.Context, op string, work Work) (*Leadership, error) {
 	held, err := p.await(ctx, base, op, p.cancelAwait)
 	if err == nil {
-		held.worksFor(work)
+		held.worksFor(work, work)
 	}
 	return held, err
 }

@@ -221,7 +221,7 @@ func (s *Selector) begin() {
 		}
 		s.participant.returned(events.Event{Work: work, Text: errorText(late)}, late)
 	})
-	held.worksFor(s.work)
+	held.worksFor(s.work, s.work)
 	var begun atomic.Bool
 	run := func() {
 		if begun.CompareAndSwap(false, true) {

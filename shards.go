@@ -325,7 +325,7 @@ func (r *shardsRun) own(n int, notice events.Notify) {
 		return
 	}
 	held := t.hold(r.ctx, r.client, func(_ *Leadership, late error) { r.returned(done, late) })
-	held.worksFor(func(l *Leadership) error { return r.f(&Shard{ID: n, held: l}) })
+	held.worksFor(func(l *Leadership) error { return r.f(&Shard{ID: n, held: l}) }, r.f)
 	go func() {
 		defer held.done(nil)
 		labels := pprof.Labels("incumbent", "shards", "path", r.path, "shard", t.shard)

@@ -13,6 +13,7 @@ import (
 )
 
 // A client does not close while work on a shard has not returned: its node stays, and no other member works on it.
+// The error names the function.
 func TestCloseWaitsForTheWorkOnShards(t *testing.T) {
 	shardBubble(t, 2, func(t *testing.T, w *shardWorld) {
 		a := w.member("a", time.Hour, incumbent.ShardsOptions{})
@@ -21,7 +22,7 @@ func TestCloseWaitsForTheWorkOnShards(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		err := a.Close(ctx)
-		if !errors.Is(err, incumbent.ErrWorkRunning) || !strings.Contains(err.Error(), "has not returned") {
+		if !errors.Is(err, incumbent.ErrWorkRunning) || !strings.Contains(err.Error(), "the work door_test.") {
 			t.Errorf("Close, while work runs: %v", err)
 		}
 		w.srv.View(func(v *zkmem.View) {
