@@ -28,3 +28,24 @@ func TestWhatTheLastLineOfALogSays(t *testing.T) {
 		}
 	}
 }
+
+// A node of the same name that had gone before the election was another one: the directory was created again.
+func TestASightingBeforeTheElectionIsOfAnotherNode(t *testing.T) {
+	a, b := newCrafted(1, 1000), newCrafted(2, 5400)
+	a.write(9, 1050, 1100)
+	for sighted, want := range map[int64]bool{500: false, 1500: true} {
+		first := *b
+		first.records = nil
+		first.add("latch-1", events.Event{Kind: events.WatchDeleted, At: sighted, Path: a.own}, "waiting", "waiting")
+		first.records = append(first.records, b.records...)
+		for i := range first.records {
+			first.records[i].Seq = uint64(i + 1)
+		}
+		one, two := a.read(t, "a"), first.read(t, "b")
+		one.Clock, two.Clock = "host", "host"
+		h := newHistory([]*Log{one, two}, nil, defaultDrift)
+		if why := h.livedOn(one.terms[0], two.terms[0]); (why != "") != want {
+			t.Errorf("gone at %d: %q", sighted, why)
+		}
+	}
+}
