@@ -39,7 +39,7 @@ var advice = map[Cause]struct{ text, command string }{
 	CauseDeleted:          {"find out who deleted the node: --txnlog has the session", ""},
 	CauseEvicted:          {"ask who evicted it", ""},
 	CauseChanged:          {"find out who wrote to the node", ""},
-	CauseReassigned:       {"find out who wrote or deleted the assignment", ""},
+	CauseReassigned:       {"find out who wrote the assignment", ""},
 	CauseUnhealthy:        {"look at its health check", ""},
 	CauseCannotDeal:       {"look at the job's configuration and strategy", ""},
 	CauseNoRights:         {"correct access lists and credentials", ""},

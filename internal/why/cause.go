@@ -34,7 +34,7 @@ const (
 	CauseDisabled         Cause = "disabled"      // an operator disabled the server of a job's instance
 	CauseCannotDeal       Cause = "cannot-deal"   // the configuration or strategy of a job is not known
 	CauseMoved            Cause = "moved"         // a member assigned the shard to another one
-	CauseReassigned       Cause = "reassigned"    // somebody wrote or deleted the assignment of shards who is no member
+	CauseReassigned       Cause = "reassigned"    // somebody who is no member assigned the shard to another one
 	CauseNoRights         Cause = "no-rights"     // an access list or a credential forbids what the client needs
 	CauseTooLarge         Cause = "too-large"     // an answer is larger than the client's buffer
 	CauseRefused          Cause = "refused"       // the ensemble refuses what the client needs, for another reason

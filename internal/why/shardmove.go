@@ -27,8 +27,6 @@ func (h *history) byMove(t *Term, e *Ending) {
 		e.Cause, e.Text = CauseReassigned, to
 	case p.by == "":
 		e.Text = to
-	case p.afterDeletion():
-		e.Cause, e.Text = CauseReassigned, to+", after somebody had deleted the assignment"
 	case node == "":
 		e.Text = to + ", because no member may own more"
 	case p.before != nil && len(p.before.owners[node]) == 0:

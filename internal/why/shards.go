@@ -103,8 +103,7 @@ func (l *Log) answerPlan(r events.Record, done bool) {
 // readPlan notes an assignment that a member has read.
 func (l *Log) readPlan(r events.Record) {
 	ev := r.Event
-	if recipeOf(r.Machine) != shardRecipe || ev.Code != events.OK || ev.Stat == nil || len(ev.Data) == 0 ||
-		!isAssignment(ev.Path) {
+	if recipeOf(r.Machine) != shardRecipe || ev.Code != events.OK || ev.Stat == nil || !isAssignment(ev.Path) {
 		return
 	}
 	p := plan{path: dirOf(ev.Path), zxid: ev.Stat.Mzxid, version: ev.Stat.Version, seq: r.Seq, at: ev.At}

@@ -307,3 +307,60 @@ func TestACheckpointShowsWhichShardsAreOwned(t *testing.T) {
 		}
 	}
 }
+
+// The servers' transaction logs have the end of a member's node, whose token no shard has.
+func TestHowAMembersNodeWent(t *testing.T) {
+	s := newShardScene(t)
+	ends := map[Cause]NodeEnd{CauseKilled: NodeExpired, CausePaused: NodeExpired, CauseClosed: NodeDeletedByOwn,
+		CauseMoved: "", CauseUnhealthy: "", CauseReassigned: ""}
+	for _, m := range Explain(s.logs(t), s.txns, Options{}).Moves {
+		if m.From != nil && m.NodeEnd != ends[m.Ending.Cause] {
+			t.Errorf("%s: %q, want %q", m.Ending.Cause, m.NodeEnd, ends[m.Ending.Cause])
+		}
+	}
+}
+
+// Moves are one line only if they are between the same members, from one term's end to one beginning.
+func TestWhichMovesAreOneLine(t *testing.T) {
+	r := Explain(newShardScene(t).logs(t), nil, Options{})
+	same := func(a, b *Term) bool {
+		return a == nil && b == nil || a != nil && b != nil && a.Log == b.Log && a.Token == b.Token
+	}
+	shards, all := 0, merged(r.Moves)
+	for _, one := range all {
+		shards += len(one.shards)
+		for _, shard := range one.shards {
+			if !slices.ContainsFunc(r.Moves, func(m Move) bool {
+				return m.shard() == shard+1 && same(m.From, one.From) && same(m.To, one.To)
+			}) {
+				t.Errorf("shard %d has no such move: %s", shard, r.paragraph(one.name(), one.Move))
+			}
+		}
+	}
+	if shards != len(r.Moves) || len(all) >= shards {
+		t.Errorf("%d moves are %d lines of %d", len(r.Moves), len(all), shards)
+	}
+}
+
+// An assignment that no log has may have given a shard to a member whose log is not here, if there is one.
+func TestAnAssignmentThatNoLogHas(t *testing.T) {
+	for _, c := range []struct {
+		version int32
+		strange bool // a member without a log was seen
+		want    int
+	}{{2, true, 1}, {1, true, 0}, {0, true, 1}, {2, false, 0}} {
+		l := newCrafted(1, 100).read(t, "a")
+		l.nodes["/g/members/member-x"] = &node{path: "/g/members/member-x"}
+		owners := map[string]machines.ShardSet{"member-x": {0}}
+		l.plans = []plan{{path: "/g", zxid: 10, owners: owners},
+			{path: "/g", zxid: 20, version: c.version, owners: owners}}
+		if c.strange {
+			l.seen["/g/members"] = map[string]uint64{"member-y": 1}
+		}
+		h := newHistory([]*Log{l}, nil, defaultDrift)
+		got := h.strangeOwners(&line{dir: "/g/members", path: "/g", shard: 1})
+		if len(got) != c.want || c.want > 0 && got[0].order != 19 {
+			t.Errorf("version %d, strangers %t: %+v", c.version, c.strange, got)
+		}
+	}
+}
