@@ -49,7 +49,8 @@ func Lessons() []Lesson {
 			"Three members own six shards: bob is killed, and the others own his when his session has ended; dave " +
 				"begins, and alice gives him one only after her work on it has returned.",
 			"Alice's process stands still for 9 s: her right ends, dave owns her two shards with greater tokens " +
-				"before she wakes, and two never own one shard.",
+				"before she wakes, and two never own one shard. Her work notices when she wakes, and takes 1.5 s to " +
+				"return: until then two work at once, and stores refuse the smaller token.",
 		}, "", "alice"},
 		{"cut-off-follower-bug", "The cut-off follower, if reads confirmed", "1;latch;usual;3;20;bug=reads-confirm~10:isolate:b:15@30", []string{
 			"The same cut, and a planted bug: heartbeats are reads, which the cut-off server answers by itself.",

@@ -161,6 +161,7 @@ var claims = map[string]func(*played){
 			p.is("her right ends, and dave owns her shard with a greater token before she wakes",
 				s.to < next.from && next.who == "dave" && next.from < p.in(49) && next.token > s.token &&
 					s.stopped >= p.in(49))
+			p.is("two work at once until her work returns", s.returned > p.in(49) && s.returned < p.in(51))
 		}
 		for _, s := range p.owned("") {
 			if next := p.ownerAfter(s); next != nil {
