@@ -1,5 +1,7 @@
 package why
 
+import "slices"
+
 // byMove finds out why a member gave a shard up that was assigned to another one, or to nobody.
 func (h *history) byMove(t *Term, e *Ending) {
 	e.Cause, e.Text = CauseMoved, "gave it up: it was assigned to another member"
@@ -9,8 +11,11 @@ func (h *history) byMove(t *Term, e *Ending) {
 	}
 	node := p.gives(t.machine().shard - 1)
 	whose := p.whose()
-	if whose == t.who() {
+	switch {
+	case whose == t.who():
 		whose = "it"
+	case p.by == "" && h.hasAllMembers(t.group()):
+		whose = "somebody who is no member"
 	}
 	to := "gave it up: " + whose + " assigned it to " + p.name(node)
 	switch {
@@ -19,7 +24,9 @@ func (h *history) byMove(t *Term, e *Ending) {
 	case node == baseOf(t.Node): // as it may be again by now
 		to = "gave it up: " + whose + " had assigned it to another member"
 	}
-	e.Records = append(e.Records, Ref{p.log.Name, p.seq})
+	if shown := (Ref{p.log.Name, p.seq}); !slices.Contains(e.Records, shown) {
+		e.Records = append(e.Records, shown)
+	}
 	switch {
 	case t.unhealthy():
 		e.Cause, e.Text = CauseUnhealthy, to+", because its health check failed"

@@ -112,7 +112,7 @@ func TestTheTextOfShards(t *testing.T) {
 		"/g: Somebody had deleted the assignment: bob wrote it again at ",
 		"gave it up: bob assigned it to dan, which owned none",
 		"gave it up: bob assigned it to dan, because its health check failed",
-		"gave it up: somebody whose log is not here assigned it to dan; it had",
+		"gave it up: somebody who is no member assigned it to dan; it had",
 		"Its work returned 2.01 s later, and until then nobody else could own it",
 		"bob had assigned it to itself at ", "owns it from ", "its claim was confirmed",
 	} {
