@@ -140,6 +140,42 @@ func TestTheEndOfTheNodeEndsTheTimeToEnd(t *testing.T) {
 	}
 }
 
+// While the own node is still there after a cut, a command that ignores SIGTERM keeps its time to end.
+func TestANodeThatIsThereLeavesTheTimeToEnd(t *testing.T) {
+	for _, command := range []string{"elect", "lock"} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			srv := zkmem.Start(t, zkmem.Options{MaxSessionTimeout: time.Hour})
+			p := start(t, srv, command, line, "--timeout", "1h", "--stop-timeout", "0s", "--", "sh", "-c",
+				`trap "" TERM; echo "token $INCUMBENT_TOKEN"; read line; exit 3`)
+			p.Prints("token ")
+			node, session := owner(t, srv, line)
+			looks := make(chan struct{}, 1)
+			srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
+				if r.Op == zkmem.OpExists && r.Path == node {
+					select {
+					case looks <- struct{}{}:
+					default:
+					}
+				}
+				return zkmem.Verdict{}
+			})
+			srv.Disconnect(session)
+			p.Notes("gets SIGTERM, and SIGKILL after ")
+			for range 4 { // after each answer but the last the program could have killed it
+				select {
+				case <-looks:
+				case <-within(t).Done():
+					t.Fatalf("nobody looks for the node\n%s", p.Said())
+				}
+			}
+			p.In.Close()
+			p.Exits(75)
+			programtest.Contains(t, p.Err.String(), "the command ended with 3")
+		})
+	}
+}
+
 func TestLossLetsTheCommandEndInGoodOrder(t *testing.T) {
 	srv := zkmem.Start(t)
 	p := elect(t, srv, `trap "echo told; exit 0" TERM; echo up; sleep 1000 & wait`, "--timeout", "40s")

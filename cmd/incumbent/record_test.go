@@ -143,7 +143,12 @@ func TestADirectoryThatCannotBeWritten(t *testing.T) {
 	if n := len(regexp.MustCompile(`the flight log lacks \d+ records, because it cannot be written: open .*: file name too long`).FindAllString(p.Err.String(), -1)); n != 2 {
 		t.Errorf("it says so %d times:\n%s", n, p.Err.String())
 	}
-	p = elect(t, srv, "echo up", "--record", dir, "--record-last", "10").Exits(0)
+	p = elect(t, srv, "echo up; read line; exit 0", "--record", dir, "--record-last", "10")
+	p.Prints("up")
+	p.Signal(syscall.SIGUSR1)
+	p.Notes("the last records could not be written: ")
+	p.In.Close()
+	p.Exits(0)
 	if n := strings.Count(p.Err.String(), "the flight log cannot be written: open "); n != 2 {
 		t.Errorf("it says so %d times:\n%s", n, p.Err.String())
 	}
