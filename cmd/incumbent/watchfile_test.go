@@ -140,6 +140,10 @@ func TestWrongTemplatesAreRefused(t *testing.T) {
 		programtest.Contains(t, p.Exits(64).Err.String(), "--template", want)
 	}
 	programtest.Contains(t, start(t, nil, "watch", "/x", "--out", "o").Exits(64).Err.String(), "go together")
+	for _, timeout := range []string{"0s", "-1s"} {
+		p := start(t, nil, "watch", "/x", "--exec-timeout", timeout, "--", "true").Exits(64)
+		programtest.Contains(t, p.Err.String(), "--exec-timeout is "+timeout+": want more than 0")
+	}
 	fifo := filepath.Join(dir, "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
