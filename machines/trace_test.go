@@ -33,9 +33,10 @@ func TestTraces(t *testing.T) {
 		m, rewrites := newMeanings(c), false
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			rewrites = d.Rewrite
-			return m.play(d, func() string { return c.say(t, d) })
+			return compared(d, m.play(d, func() string { return c.say(t, d) }))
 		})
 		switch changed := m.String(); {
+		case *judged:
 		case rewrites && changed != "":
 			fmt.Printf("%s:\n%s", path, changed)
 		case changed != "":
@@ -82,7 +83,7 @@ func mirror(t *testing.T, path string, fired *coverage) {
 		}
 		c := newConversation(t, fired)
 		c.mirrors = recipe
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return c.say(t, d) })
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return compared(d, c.say(t, d)) })
 		c.replays(t)
 	}
 }
