@@ -4,6 +4,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -38,5 +39,15 @@ func TestTheTableOfFindersIsReadAsItWasWritten(t *testing.T) {
 	}
 	if all, err := os.ReadDir(dir); err != nil || len(all) != 1 {
 		t.Errorf("files in the folder: %v %v", all, err)
+	}
+}
+
+// TestTheStageOfAFinder: a test that a stage skips is not of it, so of two stages of a package each has its own.
+func TestTheStageOfAFinder(t *testing.T) {
+	for by, want := range map[Finder]int{{"machines", "TestTraces"}: 1, {"machines", "TestOther"}: 0, {"zkio", "TestTraces"}: -1, {"machines", atStart}: -1} {
+		got := slices.IndexFunc([]Stage{ofMachines, ofTraces}, func(s Stage) bool { return s.has(by) })
+		if got != want {
+			t.Errorf("%v is of the stage %d, want %d", by, got, want)
+		}
 	}
 }

@@ -19,7 +19,8 @@ type Stage struct {
 
 // has reports whether a test is of this stage. A binary that does not even start has no test to name.
 func (s Stage) has(f Finder) bool {
-	return f.Test != atStart && s.Dir == f.Dir && regexp.MustCompile(s.Run).MatchString(f.Test)
+	skipped := s.Skip != "" && regexp.MustCompile(s.Skip).MatchString(f.Test)
+	return f.Test != atStart && s.Dir == f.Dir && regexp.MustCompile(s.Run).MatchString(f.Test) && !skipped
 }
 
 // Target is a package with mutants: how many of them are tried, and the tests that may find them, in this order.

@@ -17,6 +17,7 @@ const fewFiles = "^TestNoGuardEndsTheCommand$"
 var (
 	ofEngine   = Stage{Dir: "engine", Run: "."}
 	ofMachines = Stage{Dir: "machines", Run: ".", Skip: notFinders}
+	ofTraces   = Stage{Dir: "machines", Run: "^TestTraces$", Args: []string{"-judged"}} // without their golden texts
 	ofSmall    = Stage{Dir: "test/worlds/small", Run: "^(TestWorlds|TestIdling)$"}
 	ofWorlds   = Stage{Dir: "test/worlds/sim", Run: "^TestWorlds$", Args: []string{"-worlds=200"}}
 	ofSeparate = Stage{Dir: "test/worlds/sim", Run: "^TestSeparateWorlds$"}
@@ -46,8 +47,8 @@ var (
 // the more of it where there is more code. The in-memory server has the least: it serves tests, and test/servers/differential compares it
 // with a real one.
 var targets = []Target{
-	{"engine", 45, []Stage{ofEngine, ofMachines, ofSmall, ofSeparate, ofWorlds}},
-	{"machines", 120, []Stage{ofMachines, ofSmall, ofSeparate, ofWorlds}},
+	{"engine", 45, []Stage{ofEngine, ofMachines, ofSmall, ofSeparate, ofWorlds, ofTraces}},
+	{"machines", 120, []Stage{ofMachines, ofSmall, ofSeparate, ofWorlds, ofTraces}},
 	{"zkio", 45, []Stage{ofZkio, ofDoor}},
 	{"zkio/zkmem", 30, []Stage{ofZkmem, ofZkio}},
 	{".", 60, []Stage{ofRoot, ofDoor, ofSuite}},
