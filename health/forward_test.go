@@ -85,16 +85,23 @@ func TestARequestIsPassedOn(t *testing.T) {
 		w.WriteHeader(http.StatusCreated)
 		h := r.Header
 		fmt.Fprintln(w, r.Method, r.RequestURI, string(body), r.Host, h.Get("X-Own"), h.Get(health.HopsHeader),
-			h.Get(health.TokenHeader), h.Get("X-Forwarded-For"), h.Get("X-Forwarded-Proto"))
+			h.Get(health.TokenHeader), h.Get("X-Forwarded-For"), h.Get("X-Forwarded-Proto"),
+			h.Get("X-Forwarded-Host"))
 	})
 	other := forward(t, false, health.ForwardOptions{Target: at(leader.URL, 7)}, never)
 	r := request(t, http.MethodPut, other.URL+"/a%2Fb?x=1;y&z=%zz", "body", "X-Own", "own",
 		"X-Forwarded-For", "192.0.2.7", "X-Forwarded-Proto", "https")
 	r.Host = "orders.example.com"
 	status, header, body := ask(t, other, r)
-	want := "PUT /a%2Fb?x=1;y&z=%zz body orders.example.com own 1 7 192.0.2.7, 127.0.0.1 https\n"
+	want := "PUT /a%2Fb?x=1;y&z=%zz body orders.example.com own 1 7 192.0.2.7, 127.0.0.1 https orders.example.com\n"
 	if status != http.StatusCreated || header.Get("X-Answer") != "yes" || body != want {
 		t.Errorf("%d %v\n%q, want\n%q", status, header, body, want)
+	}
+	r = request(t, http.MethodGet, other.URL, "", "X-Forwarded-Host", "said.example.com")
+	r.Host = "orders.example.com"
+	want = "GET /  orders.example.com  1 7 127.0.0.1 http said.example.com\n"
+	if _, _, body = ask(t, other, r); body != want {
+		t.Errorf("with nothing said before of the protocol: %q, want %q", body, want)
 	}
 	status, _, body = ask(t, leader, request(t, http.MethodGet, leader.URL+"/own", ""))
 	if status != http.StatusCreated || !strings.HasPrefix(body, "GET /own ") {
@@ -109,6 +116,7 @@ func TestARequestThatIsNotPassedOn(t *testing.T) {
 	nowhere, gone := health.ForwardOptions{Target: at("", 0)}, health.ForwardOptions{Target: at(dead.URL, 0)}
 	twice := health.ForwardOptions{Target: at(dead.URL, 0), MaxHops: 2}
 	seventh := health.ForwardOptions{Target: at("", 0), Token: func() int64 { return 7 }}
+	twelfth := health.ForwardOptions{Target: at("", 0), Token: func() int64 { return 12 }}
 	for _, c := range []struct {
 		leads       leads
 		options     health.ForwardOptions
@@ -126,6 +134,8 @@ func TestARequestThatIsNotPassedOn(t *testing.T) {
 		{true, seventh, health.TokenHeader, "8", 503, "later leader"},
 		{true, seventh, health.TokenHeader, "7", 418, ""},
 		{true, seventh, "X", "", 418, ""},
+		{true, twelfth, health.TokenHeader, "12", 418, ""},
+		{true, twelfth, health.TokenHeader, "13", 503, "later leader"},
 		{true, nowhere, health.TokenHeader, "8", 418, ""},
 		{true, nowhere, health.TokenHeader, "x", 400, health.TokenHeader},
 		{true, nowhere, health.HopsHeader, "-1", 400, health.HopsHeader},
@@ -333,6 +343,9 @@ func TestTheFollowerOfWhatIsAdvertised(t *testing.T) {
 			t.Errorf("%s: the target is %+v, want %q", advertised, got, want)
 		}
 		f.Close()
+		if got := f.Target(nil); got != (health.Target{}) {
+			t.Errorf("after the end the target is %+v", got)
+		}
 		leadership.Release()
 	}
 	if _, err := health.FollowAdvertised(nil, "no path", nil); err == nil {
