@@ -8,8 +8,9 @@ import (
 
 // facts is what the judge knows of a machine without asking it.
 type facts struct {
-	floor  int64    // the least token that it accepts
-	listed []string // the last listing that it got
+	floor  int64            // the least token that it accepts
+	listed []string         // the last listing that it got
+	made   map[string]int64 // the ephemeral nodes that it knows to have made, and not to be gone
 	enrolled
 }
 
@@ -17,13 +18,13 @@ type facts struct {
 func (j *judge) note(r events.Record) {
 	f := j.facts[r.Machine]
 	if f == nil {
-		f = &facts{}
+		f = &facts{made: map[string]int64{}}
 		j.facts[r.Machine] = f
 	}
 	switch r.Event.Kind {
 	case events.CommandOpen:
 		floor, _ := strconv.ParseInt(r.Event.Options["tokenFloor"], 10, 64)
-		*f = facts{floor: floor}
+		*f = facts{floor: floor, made: map[string]int64{}}
 	case events.ConnectionAttached:
 		if r.Machine == events.SessionMachine && r.To == string(connected) {
 			j.attachedAt = r.Event.At
@@ -34,6 +35,7 @@ func (j *judge) note(r events.Record) {
 			f.listed = r.Event.Children
 		}
 	}
+	j.noteOwn(r)
 	j.begins(r)
 }
 

@@ -240,6 +240,7 @@ func (j *judge) effect(a engine.Addressed, cause events.Event) {
 			j.wrong("%s: over, and commands %v are not answered", a.From, j.open[a.From])
 		}
 		if e.State == string(closed) {
+			j.leftovers(a.From)
 			delete(j.members, a.From)
 			delete(j.places, a.From)
 			delete(j.stands, a.From)
