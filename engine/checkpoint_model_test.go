@@ -24,6 +24,7 @@ type everything struct {
 	table       map[string]part
 	emptyTable  map[events.Code]bool
 	noTable     map[string]bool
+	tables      []map[string]bool
 	pair        [2]part
 	nested      [][]int
 	events      []events.Event
@@ -48,7 +49,8 @@ type branch struct {
 func newEverything() *everything {
 	m := &everything{noRaw: nil, none: nil, noTable: nil, yes: true, small: -8, least: math.MinInt64, most: math.MaxUint64, word: "a\"\\\u2028\u202e\x7f\x00é", bytes: "\xff\x00broken",
 		code: events.NoNode, raw: []byte{0, 255}, empty: []string{}, table: map[string]part{"b": {"b", nil}, "a": {"", []string{"x", ""}}, "\xfe": {}},
-		emptyTable: map[events.Code]bool{}, pair: [2]part{{"first", nil}, {"", []string{}}}, nested: [][]int{nil, {}, {1, -2}},
+		emptyTable: map[events.Code]bool{}, tables: []map[string]bool{nil, {}, {"a": true}},
+		pair: [2]part{{"first", nil}, {"", []string{}}}, nested: [][]int{nil, {}, {1, -2}},
 		events: []events.Event{{Kind: events.ReplyStat, Stat: &events.Stat{Czxid: 7}, Options: map[string]string{"k": "v"}}}}
 	m.part.Name = "embedded"
 	m.root = &branch{}

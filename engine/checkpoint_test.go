@@ -184,6 +184,16 @@ func TestReplayFromStopsAtASeq(t *testing.T) {
 	}
 }
 
+// A checkpoint may be the last of what is known.
+func TestReplayFromTheEnd(t *testing.T) {
+	s := halfway(t)
+	c := s.Checkpoint()
+	sum, err := ReplayFrom(c, after(s, c), 0, toys...)
+	if err != nil || sum.Records != 0 || sum.Engine.Seq() != c.Seq() || s.Seq() != c.Seq() || c.Seq() == 0 {
+		t.Errorf("%d records, %v; the seqs are %d, %d and %d", sum.Records, err, s.Seq(), sum.Engine.Seq(), c.Seq())
+	}
+}
+
 func TestReplayFromRefusesOtherRecords(t *testing.T) {
 	s := halfway(t)
 	c := s.Checkpoint()
@@ -281,6 +291,7 @@ func TestCheckpointsThatNobodyWroteAreRefused(t *testing.T) {
 		{`"last":3`, `"last":1`, "the request 2 is pending, and the last is 1"},
 		{`{"number":3,"kind"`, `{"number":2,"kind"`, "the request 2 is pending twice"},
 		{`"kind":"reply.stat"`, `"kind":"work.returned"`, `no request is answered by "work.returned"`},
+		{`"kind":"reply.stat","cause":5`, `"kind":"reply.stat","cause":5,"mayCreate":true`, "the request 2 creates nothing"},
 		{`,"name":"patience"`, ``, "a timer has a name"},
 		{`"timers":[{"machine":"b"`, `"timers":[{"machine":"c"`, `the timer 3 of "c" runs twice, or no machine awaits it`},
 		{`"timers":[`, `"timers":[{"machine":"b","number":3,"at":6},`, `the timer 3 of "b" runs twice`},

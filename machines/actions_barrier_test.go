@@ -100,3 +100,35 @@ func TestPermitsThatAreNotWatchedAreChecked(t *testing.T) {
 		t.Errorf("%d timers for two permits, want 1", n)
 	}
 }
+
+// A member that waits for the others is woken by a ready node, and by the end of its own.
+func TestAMemberThatWaitsWatchesTwoNodes(t *testing.T) {
+	b := &doubleBarrier{parentMaker: newParentMaker("/b")}
+	b.own = "me"
+	all := found[events.Exists](effects(t, func(out *engine.Outbox) { b.askReady(events.Event{}, out) }))
+	if len(all) != 2 || all[0].Path != "/b/me" || all[1].Path != "/b/ready" || !all[0].Watch || !all[1].Watch {
+		t.Errorf("it asks %+v", all)
+	}
+}
+
+// While permits cannot be taken, the latch that is held again ends no failure but its own: else nobody would ever give up.
+func TestTheLatchEndsItsOwnFailure(t *testing.T) {
+	for latchFailed, want := range map[bool]int{true: 0, false: 2} {
+		s := &semaphore{}
+		s.failures, s.code, s.latchFailed = 2, events.NoAuth, latchFailed
+		effects(t, func(out *engine.Outbox) { s.readPool(events.Event{Kind: events.LatchHeld}, out) })
+		if s.failures != want {
+			t.Errorf("the latch's failure %t: %d failures count, want %d", latchFailed, s.failures, want)
+		}
+	}
+}
+
+// A node that was created by the multi that also writes it has the version 1, which the checks of the term name.
+func TestTheVersionOfAMadeNode(t *testing.T) {
+	e := &nodeElection{}
+	e.marker = "/l/leader"
+	effects(t, func(out *engine.Outbox) { e.noteResult(events.Event{Code: events.OK, Zxid: 7}, out) })
+	if checks := e.termChecks(); len(checks) != 1 || checks[0].Path != "/l/leader" || checks[0].Version != 1 {
+		t.Errorf("the term checks %+v", checks)
+	}
+}

@@ -101,3 +101,46 @@ func TestEveryPlaceOfADirectoryIsListed(t *testing.T) {
 		t.Errorf("%v, and %d other nodes", all, foreign)
 	}
 }
+
+// A node is the same as long as nothing of it has changed, or nobody says what it is.
+func TestWhenANodeIsTheSame(t *testing.T) {
+	read := events.Stat{Czxid: 1, Mzxid: 2, NumChildren: 3}
+	same := func(ev events.Event) bool { return sameNode(read, ev) }
+	decide(t, []decision{
+		{"nothing changed", same(events.Event{Code: events.OK, Stat: &events.Stat{Czxid: 1, Mzxid: 2, NumChildren: 3}}), true},
+		{"another node", same(events.Event{Code: events.OK, Stat: &events.Stat{Czxid: 4, Mzxid: 2, NumChildren: 3}}), false},
+		{"other data", same(events.Event{Code: events.OK, Stat: &events.Stat{Czxid: 1, Mzxid: 4, NumChildren: 3}}), false},
+		{"other children", same(events.Event{Code: events.OK, Stat: &events.Stat{Czxid: 1, Mzxid: 2, NumChildren: 4}}), false},
+		{"it is gone", same(events.Event{Code: events.NoNode}), false},
+		{"nobody says", same(events.Event{Code: events.ConnectionLoss}), true},
+	})
+}
+
+// A node of an attempt that was given up is searched for from the look on that has shown none.
+func TestASearchBeginsAtALook(t *testing.T) {
+	for zxid, want := range map[int64]int{0: 0, 7: 2} {
+		a := &attempts{mayFollow: true}
+		told := tells(t, func(out *engine.Outbox) { a.searchName("m", "/l/x", events.Event{Zxid: zxid}, out) })
+		if len(told) != want {
+			t.Errorf("after the look %d it tells %q", zxid, told)
+		}
+	}
+}
+
+// A cache with a recursive watch lists a node again if its children are more or fewer than it knows.
+func TestAListingThatIsMissing(t *testing.T) {
+	for children, want := range map[int32]bool{1: false, 2: true} {
+		c, err := newTreeCache(events.Event{Path: "/t", Seed: "s"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.set, c.root.listed = true, true
+		c.root.children = []*cachedNode{newCachedNode(c.root, "/t/a")}
+		c.root.self.request, c.inFlight = 3, []read{{of: c.root}}
+		ev := events.Event{Code: events.OK, Request: 3, Path: "/t", Stat: &events.Stat{NumChildren: children}}
+		effects(t, func(out *engine.Outbox) { c.noteData(ev, out) })
+		if got := len(c.due) > 0; got != want {
+			t.Errorf("%d children, of which it knows 1: it lists them: %t", children, got)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package machines
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/incumbent-go/incumbent/engine"
@@ -37,6 +38,22 @@ func effects(t *testing.T, do func(*engine.Outbox)) (all []events.Effect) {
 	e.Step(events.Envelope{To: "actor", Event: events.Event{Kind: events.CommandOpen, Recipe: "actor"}})
 	for _, one := range e.Step(events.Envelope{To: "actor", Event: events.Event{Kind: events.CommandStart}}) {
 		all = append(all, one.Effect)
+	}
+	return all
+}
+
+// tells returns what an action tells other machines, as it stands in a record: such effects do not leave the engine.
+func tells(t *testing.T, do func(*engine.Outbox)) (all []string) {
+	t.Helper()
+	e := engine.New(true, engine.NewRecipe(actorChart, func(events.Event) (*actor, error) { return &actor{do}, nil }))
+	e.Step(events.Envelope{To: "actor", Event: events.Event{Kind: events.CommandOpen, Recipe: "actor"}})
+	e.Step(events.Envelope{To: "actor", Event: events.Event{Kind: events.CommandStart}})
+	for _, r := range e.Records() {
+		for _, effect := range r.Effects.Strings() {
+			if tell, ok := strings.CutPrefix(effect, "tell "); ok && r.Machine == "actor" {
+				all = append(all, tell)
+			}
+		}
 	}
 	return all
 }

@@ -122,6 +122,7 @@ func TestConfigsThatAreRefused(t *testing.T) {
 		{"jobName: a\ncron: a: b", `line 2: cron: "a: b" has a colon: want the value in quotes`},
 		{"jobName: a\ncron:\n- b", "line 2: cron: the value is a list: want one value"},
 		{"jobName: a\nx", `line 2: "x": want a field and its value, as in shardingTotalCount: 3`},
+		{" jobName: a", `line 1: " jobName: a": want a field and its value, as in shardingTotalCount: 3`},
 		{"jobName: a\n---\njobName: b", `line 2: "---": want one document`},
 	} {
 		if got, err := ParseJobConfig([]byte(c[0])); fmt.Sprint(err) != c[1] {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
 
@@ -92,4 +93,28 @@ func TestAnswersAreToldApart(t *testing.T) {
 		{"who tries once closes", once.nextIntent == closeNext, true},
 		{"others back off", again.nextIntent == backOff, true},
 	})
+}
+
+// Each way back to the line after a term has a pause.
+func TestNobodyQueuesAgainWithoutAPause(t *testing.T) {
+	for name, p := range map[string]struct {
+		next        intent
+		failed      int
+		afterShort  time.Duration
+		least, most time.Duration
+	}{
+		"a short term":          {backOff, 0, 300 * time.Millisecond, 300 * time.Millisecond, 300 * time.Millisecond},
+		"the work failed":       {backOff, 1, 0, time.Millisecond, time.Minute},
+		"something was refused": {backOff, 0, 0, time.Millisecond, time.Minute},
+		"the place is kept":     {keepPlace, 0, 0, time.Millisecond, time.Minute},
+		"its node was deleted":  {letOthersPass, 0, 0, time.Millisecond, time.Minute},
+	} {
+		c := &contender{}
+		c.retryState = newRetryState(events.Event{Seed: "x"}, &options{}, defaultRetry)
+		c.nextIntent, c.workFailed, c.afterShortTerm, c.timeout = p.next, p.failed, p.afterShort, 16*time.Second
+		timers := found[events.SetTimer](effects(t, func(out *engine.Outbox) { c.backOff(events.Event{}, out) }))
+		if len(timers) != 1 || timers[0].After < p.least || timers[0].After > p.most {
+			t.Errorf("%s: it waits %+v, want %s to %s", name, timers, p.least, p.most)
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/test/kit/repeat"
 )
 
@@ -259,6 +260,34 @@ func TestWhatNobodyMayTakeWaits(t *testing.T) {
 	for shard, o := range planShards(owners, few, shardIDs(few), false) {
 		if o.node == "" {
 			t.Errorf("shard %d waits", shard)
+		}
+	}
+}
+
+// An assignment that somebody else has written counts only if its number of shards is possible.
+func TestPlansThatAreRefused(t *testing.T) {
+	for text, ok := range map[string]bool{
+		`{"shards":1}`: true, fmt.Sprintf(`{"shards":%d}`, MaxShards): true,
+		`{"shards":0}`: false, `{"shards":-1}`: false, fmt.Sprintf(`{"shards":%d}`, MaxShards+1): false, `{}`: false, ``: false,
+	} {
+		if p, err := ParseShardPlan([]byte(text)); (err == nil) != ok {
+			t.Errorf("%s: %+v, %v", text, p, err)
+		}
+	}
+}
+
+// After a write that came too late, everything that it depended on is read again.
+func TestAPlanThatCameTooLateIsMadeAgain(t *testing.T) {
+	w := &shards{own: "/s/members/a"}
+	w.path = "/s"
+	other := shardMemberName(someGUID)
+	seen := map[jobLook]viewedNode{{ShardMembers(w.path), jobNames}: {names: []string{other}}, {w.member(other), jobData}: {},
+		{ShardAssignment(w.path), jobData}: {}, {w.own, jobData}: {}}
+	see(&w.view, seen)
+	w.noteOutrun(events.Event{}, nil)
+	for look := range seen {
+		if w.view.at(look.path, look.of).valid {
+			t.Errorf("%s still counts", look.path)
 		}
 	}
 }

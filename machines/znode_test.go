@@ -232,3 +232,33 @@ func FuzzParsePlace(f *testing.F) {
 		}
 	})
 }
+
+func TestCutNumber(t *testing.T) {
+	for name, want := range map[string]struct {
+		before string
+		number int64
+		ok     bool
+	}{
+		"latch-0000000007":  {"latch-", 7, true},
+		"latch--2147483648": {"latch-", -2147483648, true},
+		"0000000007":        {"", 7, true},
+		"latch-000000007":   {"latch", -7, true}, // ten characters, with the sign
+		"latch-00000007":    {"latch-00000007", 0, false},
+		"latch-000000000x":  {"latch-000000000x", 0, false},
+		"":                  {"", 0, false},
+	} {
+		if before, number, ok := CutNumber(name); before != want.before || number != want.number || ok != want.ok {
+			t.Errorf("%q: %q, %d, %t, want %+v", name, before, number, ok, want)
+		}
+	}
+}
+
+// Of items that are not due at a time, the one with the lowest number was put first. What is no item does not count.
+func TestTheFirstPut(t *testing.T) {
+	names := []string{"queue-0000000008", "queue-0000000007", "queue-", "lock-0000000001", "queue-000000000x"}
+	for kind, want := range map[ItemKind]string{FIFO: "queue-0000000007", ByDue: ""} {
+		if first, items := kind.FirstPut(names); first != want || items != 2 {
+			t.Errorf("%v: %q, %d items, want %q and 2", kind, first, items, want)
+		}
+	}
+}
