@@ -185,3 +185,20 @@ func TestAnErrorSaysThatAnOldAddressWasUsed(t *testing.T) {
 		}
 	})
 }
+
+// The next address of a server is dialled at once when the one before has refused.
+func TestTheNextAddressDoesNotWaitForOneThatHasRefused(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		n := newHostNetwork(t)
+		n.names["zk-0"] = []string{"10.0.2.1", "10.0.2.2", "10.0.2.3"}
+		n.set(refusing, "10.0.2.1:2181", "10.0.2.2:2181")
+		began := time.Now()
+		r := newRig(t, zkio.Config{Servers: []string{"zk-0"}, Timeout: 6 * time.Second})
+		r.ReplaceNetwork(n.lookUp, n.dial)
+		r.Execute(events.SessionMachine, events.Connect{Session: 1})
+		r.await(events.ConnectionAttached)
+		if took := time.Since(began); took != 0 {
+			t.Errorf("the third address is reached after %s", took)
+		}
+	})
+}
