@@ -248,3 +248,19 @@ func TestFourLetterWords(t *testing.T) {
 		}
 	}
 }
+
+// A reset clears what was counted of each connection.
+func TestCountsAreReset(t *testing.T) {
+	s := Start(t)
+	c := newSession(t, s, time.Minute)
+	c.ask(OpExists, read("/missing", false))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if text := s.clients(true); strings.Contains(text, "recved=0,sent=0") {
+		t.Errorf("before it: %q", text)
+	}
+	s.crst()
+	if text := s.clients(true); !strings.Contains(text, "recved=0,sent=0") {
+		t.Errorf("after it: %q", text)
+	}
+}
