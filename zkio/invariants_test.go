@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/incumbent-go/incumbent/events"
 )
 
 // TestBrokenInvariants breaks each invariant of a session once, and checks that the panic
@@ -60,4 +62,27 @@ func unlock(s *session) (said string) {
 	}()
 	s.mu.Unlock()
 	return ""
+}
+
+// A waiter is in its machine's list only if both neighbours say so.
+func TestAListWhoseNeighboursDisagree(t *testing.T) {
+	chain := func() (w *watches, first, second *waiter) {
+		first, second = &waiter{id: "a"}, &waiter{id: "a"}
+		first.nextOfID, second.before = second, first
+		return &watches{machines: map[events.ID]*waiter{"a": first}}, first, second
+	}
+	w, first, second := chain()
+	if !w.listed(first) || !w.listed(second) {
+		t.Error("a list that is right is refused")
+	}
+	for name, breakIt := range map[string]func() (refused *waiter){
+		"the next one has another before it": func() *waiter { second.before = &waiter{}; return first },
+		"it begins with another":             func() *waiter { w.machines["a"] = &waiter{}; return first },
+		"the one before has another next":    func() *waiter { first.nextOfID = nil; return second },
+	} {
+		w, first, second = chain()
+		if refused := breakIt(); w.listed(refused) {
+			t.Errorf("nothing is wrong where %s", name)
+		}
+	}
 }
