@@ -2,6 +2,7 @@ package zkio
 
 import (
 	"crypto/tls"
+	"errors"
 	"net"
 	"slices"
 	"testing"
@@ -14,7 +15,13 @@ type notingConn struct {
 	called *[]string
 }
 
-func (c notingConn) note(method string) error { *c.called = append(*c.called, method); return nil }
+// errNoted is what each of them returns.
+var errNoted = errors.New("noted")
+
+func (c notingConn) note(method string) error {
+	*c.called = append(*c.called, method)
+	return errNoted
+}
 
 func (c notingConn) Read([]byte) (int, error)         { return 1, c.note("Read") }
 func (c notingConn) Write([]byte) (int, error)        { return 2, c.note("Write") }
@@ -27,16 +34,20 @@ func (c notingConn) SetWriteDeadline(time.Time) error { return c.note("SetWriteD
 func TestAUsersConnectionGetsEachCall(t *testing.T) {
 	var called []string
 	c := userConn{notingConn{called: &called}}
-	read, _ := c.Read(nil)
-	written, _ := c.Write(nil)
+	read, err1 := c.Read(nil)
+	written, err2 := c.Write(nil)
+	errs := []error{err1, err2}
 	for _, call := range []func(time.Time) error{c.SetDeadline, c.SetReadDeadline, c.SetWriteDeadline} {
-		if err := call(time.Time{}); err != nil {
-			t.Error(err)
+		errs = append(errs, call(time.Time{}))
+	}
+	for i, err := range append(errs, c.Close()) {
+		if err != errNoted {
+			t.Errorf("the call %d returns %v", i, err)
 		}
 	}
 	want := []string{"Read", "Write", "SetDeadline", "SetReadDeadline", "SetWriteDeadline", "Close"}
-	if err := c.Close(); err != nil || read != 1 || written != 2 || !slices.Equal(called, want) {
-		t.Errorf("%v, %d, %d, and the calls %q", err, read, written, called)
+	if read != 1 || written != 2 || !slices.Equal(called, want) {
+		t.Errorf("%d, %d, and the calls %q", read, written, called)
 	}
 }
 
