@@ -47,8 +47,8 @@ var (
 // the more of it where there is more code. The in-memory server has the least: it serves tests, and test/servers/differential compares it
 // with a real one.
 var targets = []Target{
-	{"engine", 45, []Stage{ofEngine, ofMachines, ofSmall, ofSeparate, ofWorlds, ofTraces}},
-	{"machines", 120, []Stage{ofMachines, ofSmall, ofSeparate, ofWorlds, ofTraces}},
+	{"engine", 45, []Stage{ofEngine, ofMachines, ofSmall, ofSeparate, ofWorlds, ofTraces, ofDoor}},
+	{"machines", 120, []Stage{ofMachines, ofSmall, ofSeparate, ofWorlds, ofTraces, ofDoor}},
 	{"zkio", 45, []Stage{ofZkio, ofDoor}},
 	{"zkio/zkmem", 30, []Stage{ofZkmem, ofZkio}},
 	{".", 60, []Stage{ofRoot, ofDoor, ofSuite}},
