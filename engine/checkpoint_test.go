@@ -291,7 +291,7 @@ func TestCheckpointsThatNobodyWroteAreRefused(t *testing.T) {
 		{`"last":3`, `"last":1`, "the request 2 is pending, and the last is 1"},
 		{`{"number":3,"kind"`, `{"number":2,"kind"`, "the request 2 is pending twice"},
 		{`"kind":"reply.stat"`, `"kind":"work.returned"`, `no request is answered by "work.returned"`},
-		{`"kind":"reply.stat","cause":5`, `"kind":"reply.stat","cause":5,"mayCreate":true`, "the request 2 creates nothing"},
+		{`reply.stat","cause":5`, `reply.stat","cause":5,"mayCreate":true`, "the request 2 creates nothing"},
 		{`,"name":"patience"`, ``, "a timer has a name"},
 		{`"timers":[{"machine":"b"`, `"timers":[{"machine":"c"`, `the timer 3 of "c" runs twice, or no machine awaits it`},
 		{`"timers":[`, `"timers":[{"machine":"b","number":3,"at":6},`, `the timer 3 of "b" runs twice`},

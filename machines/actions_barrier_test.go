@@ -111,7 +111,8 @@ func TestAMemberThatWaitsWatchesTwoNodes(t *testing.T) {
 	}
 }
 
-// While permits cannot be taken, the latch that is held again ends no failure but its own: else nobody would ever give up.
+// While permits cannot be taken, the latch that is held again ends no failure but its own: else nobody would ever give
+// up.
 func TestTheLatchEndsItsOwnFailure(t *testing.T) {
 	for latchFailed, want := range map[bool]int{true: 0, false: 2} {
 		s := &semaphore{}

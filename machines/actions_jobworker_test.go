@@ -120,7 +120,8 @@ func TestAnOccupiedNameIsNotified(t *testing.T) {
 	}
 	w.items = []int{1}
 	all := found[events.Notify](effects(t, func(out *engine.Outbox) { w.run(events.Event{}, out) }))
-	if !slices.ContainsFunc(all, func(n events.Notify) bool { return n.What == events.Recovered }) || w.code != events.OK {
+	recovered := slices.ContainsFunc(all, func(n events.Notify) bool { return n.What == events.Recovered })
+	if !recovered || w.code != events.OK {
 		t.Errorf("items run, and the failure is still %s: %v", w.code, all)
 	}
 }

@@ -105,14 +105,15 @@ func TestEveryPlaceOfADirectoryIsListed(t *testing.T) {
 // A node is the same as long as nothing of it has changed, or nobody says what it is.
 func TestWhenANodeIsTheSame(t *testing.T) {
 	read := events.Stat{Czxid: 1, Mzxid: 2, NumChildren: 3}
-	same := func(ev events.Event) bool { return sameNode(read, ev) }
+	same := func(code events.Code) bool { return sameNode(read, events.Event{Code: code}) }
+	is := func(stat events.Stat) bool { return sameNode(read, events.Event{Code: events.OK, Stat: &stat}) }
 	decide(t, []decision{
-		{"nothing changed", same(events.Event{Code: events.OK, Stat: &events.Stat{Czxid: 1, Mzxid: 2, NumChildren: 3}}), true},
-		{"another node", same(events.Event{Code: events.OK, Stat: &events.Stat{Czxid: 4, Mzxid: 2, NumChildren: 3}}), false},
-		{"other data", same(events.Event{Code: events.OK, Stat: &events.Stat{Czxid: 1, Mzxid: 4, NumChildren: 3}}), false},
-		{"other children", same(events.Event{Code: events.OK, Stat: &events.Stat{Czxid: 1, Mzxid: 2, NumChildren: 4}}), false},
-		{"it is gone", same(events.Event{Code: events.NoNode}), false},
-		{"nobody says", same(events.Event{Code: events.ConnectionLoss}), true},
+		{"nothing changed", is(read), true},
+		{"another node", is(events.Stat{Czxid: 4, Mzxid: 2, NumChildren: 3}), false},
+		{"other data", is(events.Stat{Czxid: 1, Mzxid: 4, NumChildren: 3}), false},
+		{"other children", is(events.Stat{Czxid: 1, Mzxid: 2, NumChildren: 4}), false},
+		{"it is gone", same(events.NoNode), false},
+		{"nobody says", same(events.ConnectionLoss), true},
 	})
 }
 

@@ -9,7 +9,8 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// noteOwn notes which ephemeral nodes a machine knows to have made, with the transactions, until it knows that they are gone.
+// noteOwn notes which ephemeral nodes a machine knows to have made, with the transactions, until it knows that they are
+// gone.
 func (j *judge) noteOwn(r events.Record) {
 	made, ev := j.facts[r.Machine].made, r.Event
 	asked := j.asked[r.Machine][ev.Request]
@@ -31,9 +32,10 @@ func (j *judge) noteOwn(r events.Record) {
 		switch {
 		case ev.Code == events.NoNode:
 			gone(func(node string, _ int64) bool { return node == ev.Path || path.Dir(node) == ev.Path })
-		case ev.Code == events.OK && ev.Stat != nil && j.session != nil: // of another owner, or in a directory that is newer
-			gone(func(node string, zxid int64) bool {
-				return node == ev.Path && ev.Stat.EphemeralOwner != j.session.id || path.Dir(node) == ev.Path && ev.Stat.Czxid > zxid
+		case ev.Code == events.OK && ev.Stat != nil && j.session != nil:
+			gone(func(node string, zxid int64) bool { // of another owner, or in a directory that is newer
+				return node == ev.Path && ev.Stat.EphemeralOwner != j.session.id ||
+					path.Dir(node) == ev.Path && ev.Stat.Czxid > zxid
 			})
 		}
 	case events.ReplyChildren:
@@ -78,8 +80,8 @@ func isEphemeral(mode events.Mode) bool {
 	return mode == events.Ephemeral || mode == events.EphemeralSequential
 }
 
-// leftovers checks that a participant that has ended left no node: others would wait for it until the session ends. Nobody waits for
-// a seal, so its deletion need not be answered.
+// leftovers checks that a participant that has ended left no node: others would wait for it until the session ends.
+// Nobody waits for a seal, so its deletion need not be answered.
 func (j *judge) leftovers(id events.ID) {
 	for node := range j.facts[id].made {
 		if j.members[id] != nil && !strings.HasPrefix(path.Base(node), sealPrefix) {

@@ -88,8 +88,9 @@ var (
 			do(ev)
 			model.(*session).attachedAt = 0
 		}), "this connection began", 0},
-		"a place that is closed leaves its node": {lineRecipes, guarded(func(any, events.Event, func(events.Event) bool) bool { return false },
-			"mayHaveNode"), "it has ended, and left", 0},
+		"a place that is closed leaves its node": {lineRecipes, guarded(
+			func(any, events.Event, func(events.Event) bool) bool { return false }, "mayHaveNode"),
+			"it has ended, and left", 0},
 		"a writer does not see readers": {[]string{"readwrite"}, guarded(blindWriter, "isFirst", "mayLead"), "read", 0},
 	}
 	plantedInFlights = map[string]plant{

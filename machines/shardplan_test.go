@@ -268,7 +268,8 @@ func TestWhatNobodyMayTakeWaits(t *testing.T) {
 func TestPlansThatAreRefused(t *testing.T) {
 	for text, ok := range map[string]bool{
 		`{"shards":1}`: true, fmt.Sprintf(`{"shards":%d}`, MaxShards): true,
-		`{"shards":0}`: false, `{"shards":-1}`: false, fmt.Sprintf(`{"shards":%d}`, MaxShards+1): false, `{}`: false, ``: false,
+		`{"shards":0}`: false, `{"shards":-1}`: false,
+		fmt.Sprintf(`{"shards":%d}`, MaxShards+1): false, `{}`: false, ``: false,
 	} {
 		if p, err := ParseShardPlan([]byte(text)); (err == nil) != ok {
 			t.Errorf("%s: %+v, %v", text, p, err)
@@ -281,8 +282,10 @@ func TestAPlanThatCameTooLateIsMadeAgain(t *testing.T) {
 	w := &shards{own: "/s/members/a"}
 	w.path = "/s"
 	other := shardMemberName(someGUID)
-	seen := map[jobLook]viewedNode{{ShardMembers(w.path), jobNames}: {names: []string{other}}, {w.member(other), jobData}: {},
-		{ShardAssignment(w.path), jobData}: {}, {w.own, jobData}: {}}
+	seen := map[jobLook]viewedNode{
+		{ShardMembers(w.path), jobNames}: {names: []string{other}}, {w.member(other), jobData}: {},
+		{ShardAssignment(w.path), jobData}: {}, {w.own, jobData}: {},
+	}
 	see(&w.view, seen)
 	w.noteOutrun(events.Event{}, nil)
 	for look := range seen {

@@ -12,11 +12,12 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// judged leaves out what make golden rewrites, so only what it cannot wave through fails: the judge, lines that cannot be
-// played, replays, and rows that no trace fires.
+// judged leaves out what make golden rewrites, so only what it cannot wave through fails: the judge, lines that cannot
+// be played, replays, and rows that no trace fires.
 var judged = flag.Bool("judged", false, "TestTraces does not compare the golden texts")
 
-// compared returns what is compared with the golden text of a directive: what the machines do, but the text itself with -judged.
+// compared returns what is compared with the golden text of a directive: what the machines do, but the text itself with
+// -judged.
 func compared(d *datadriven.TestData, got string) string {
 	if *judged {
 		return d.Expected

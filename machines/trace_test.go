@@ -83,7 +83,9 @@ func mirror(t *testing.T, path string, fired *coverage) {
 		}
 		c := newConversation(t, fired)
 		c.mirrors = recipe
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return compared(d, c.say(t, d)) })
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			return compared(d, c.say(t, d))
+		})
 		c.replays(t)
 	}
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/incumbent-go/incumbent/internal/jute"
 )
 
-// The code and the path of a multi are those of the operation that failed, wherever it stands: the others are only rolled back.
+// The code and the path of a multi are those of the operation that failed, wherever it stands: the others are only
+// rolled back.
 func TestAMultiFailsByTheOperationThatFailed(t *testing.T) {
 	ops := []events.Op{{Path: "/a"}, {Path: "/b"}, {Path: "/c"}}
 	for _, codes := range [][]int32{{-101, -2, -2}, {0, -101, -2}, {-2, -101, -2}, {-2, -2, -101}, {0, 0, -101}} {

@@ -76,7 +76,8 @@ func TestAnAnswerEndsTheSilence(t *testing.T) {
 		c.noteSilence(of, 5)
 		silent := c.silentAt == 5 || len(c.addresses) > 0 && c.addresses[0].silentAt == 5
 		c.noteAnswer(of)
-		if !silent || c.silentAt != 0 || slices.ContainsFunc(c.addresses, func(a address) bool { return a.silentAt != 0 }) {
+		still := slices.ContainsFunc(c.addresses, func(a address) bool { return a.silentAt != 0 })
+		if !silent || c.silentAt != 0 || still {
 			t.Errorf("%s: it was silent: %t, and is %+v after an answer", name, silent, c)
 		}
 	}

@@ -92,7 +92,8 @@ func TestBadCommandLines(t *testing.T) {
 
 // Settings that the library refuses end every program that connects, before it does.
 func TestRefusedSettings(t *testing.T) {
-	for _, args := range [][]string{{"status", line}, {"watch", line}, {"resign", line}, {"elect", line, "--", "true"}, {"lock", line, "--", "true"}} {
+	for _, args := range [][]string{{"status", line}, {"watch", line}, {"resign", line}, {"elect", line, "--", "true"},
+		{"lock", line, "--", "true"}} {
 		p := start(t, nil, append([]string{args[0], "--timeout", "1s"}, args[1:]...)...).Exits(64)
 		programtest.Contains(t, p.Err.String(), "set --tick to the ensemble's tickTime")
 	}

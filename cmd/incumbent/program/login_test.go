@@ -28,7 +28,8 @@ func TestTheLoginThatIsUsed(t *testing.T) {
 	}
 	a, b := incumbent.DigestMD5("a", "x"), incumbent.DigestMD5("b", "x")
 	none := loginOf(Identity{Variables: []string{"UNUSED"}}, nil)
-	first := loginOf(Identity{Mechanism: a, Variables: []string{"OF_A"}, Secrets: []string{secret, secret + "-missing"}}, nil)
+	secrets := []string{secret, secret + "-missing"}
+	first := loginOf(Identity{Mechanism: a, Variables: []string{"OF_A"}, Secrets: secrets}, nil)
 	for name, test := range map[string]struct {
 		logins []Login
 		before incumbent.Mechanism // of the program's own flags

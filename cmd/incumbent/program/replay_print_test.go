@@ -20,10 +20,11 @@ func TestLinesOfNotes(t *testing.T) {
 			Write: &events.Write{At: 2 * second, Path: "/l/n", Token: 7, Zxid: 31}},
 		"  +1.000000s  a guarded write with token 7 of \"/l/n\" was refused: NONODE": {
 			Write: &events.Write{At: 2 * second, Path: "/l/n", Token: 7, Refused: events.NoNode}},
-		"no checkpoint of record 9: too large":         {Checkpoint: &events.Checkpoint{Seq: 9, Why: "too large"}},
-		"checkpoint of record 9, part 2 of 3, 2 bytes": {Checkpoint: &events.Checkpoint{Seq: 9, Part: 2, Of: 3, State: []byte("{}")}},
-		"checkpoint of record 9, 2 bytes":              {Checkpoint: &events.Checkpoint{Seq: 9, State: []byte("{}")}},
-		"end: closed, after record 12":                 {End: &events.End{Why: "closed", Records: 12}},
+		"no checkpoint of record 9: too large": {Checkpoint: &events.Checkpoint{Seq: 9, Why: "too large"}},
+		"checkpoint of record 9, part 2 of 3, 2 bytes": {
+			Checkpoint: &events.Checkpoint{Seq: 9, Part: 2, Of: 3, State: []byte("{}")}},
+		"checkpoint of record 9, 2 bytes": {Checkpoint: &events.Checkpoint{Seq: 9, State: []byte("{}")}},
+		"end: closed, after record 12":    {End: &events.End{Why: "closed", Records: 12}},
 	} {
 		if got := noteLine(n, clock); got != "     . "+want {
 			t.Errorf("%q, want %q", got, "     . "+want)

@@ -14,19 +14,22 @@ import (
 // What a template and a command get of a leader, and what is said if it has no address.
 func TestFactsOfALeader(t *testing.T) {
 	first := incumbent.Change{First: incumbent.Participant{First: true, ID: "a", Token: 7}}
+	bare := leaderFacts{State: "leader", Token: 7}
 	for name, test := range map[string]struct {
 		leader incumbent.Leader
 		want   leaderFacts
 		says   string
 	}{
-		"vacant":          {incumbent.Leader{Change: incumbent.Change{Vacant: true}}, leaderFacts{State: "vacant"}, ""},
-		"an address":      {incumbent.Leader{Change: first, Address: "host-a:1"}, leaderFacts{"leader", "host-a:1", "host-a", "1", 7}, ""},
-		"a URL":           {incumbent.Leader{Change: first, Address: "https://host-a/x"}, leaderFacts{"leader", "host-a:443", "host-a", "443", 7}, ""},
-		"no address":      {incumbent.Leader{Change: first}, leaderFacts{State: "leader", Token: 7}, `"a" advertises no address`},
-		"a bad address":   {incumbent.Leader{Change: first, Address: "host a"}, leaderFacts{State: "leader", Token: 7}, "host a"},
+		"vacant": {incumbent.Leader{Change: incumbent.Change{Vacant: true}}, leaderFacts{State: "vacant"}, ""},
+		"an address": {incumbent.Leader{Change: first, Address: "host-a:1"},
+			leaderFacts{"leader", "host-a:1", "host-a", "1", 7}, ""},
+		"a URL": {incumbent.Leader{Change: first, Address: "https://host-a/x"},
+			leaderFacts{"leader", "host-a:443", "host-a", "443", 7}, ""},
+		"no address":      {incumbent.Leader{Change: first}, bare, `"a" advertises no address`},
+		"a bad address":   {incumbent.Leader{Change: first, Address: "host a"}, bare, "host a"},
 		"unknown":         {incumbent.Leader{Unknown: true}, leaderFacts{State: "unknown"}, ""},
 		"several lines":   {incumbent.Leader{Err: errors.New("two lines")}, leaderFacts{State: "unknown"}, "two lines"},
-		"it is not known": {incumbent.Leader{Change: first, Err: errors.New("no right")}, leaderFacts{State: "leader", Token: 7}, "no right"},
+		"it is not known": {incumbent.Leader{Change: first, Err: errors.New("no right")}, bare, "no right"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			errs, said := terminal(t)

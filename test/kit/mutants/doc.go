@@ -12,9 +12,9 @@
 // The flags of make mutants ARGS=… are -only EXPR (those whose ids match), -rest (those that no table names: so a run that was
 // interrupted goes on), and those of go test. Other runs test the tool, on a toy.
 //
-// The texts of golden traces and digests do not count as finders, nor do tests that need a recorded world to stay as it is: they
-// fail whenever the behaviour changes, right or wrong. The judge of the traces counts. A test that does not end within ten seconds
-// and five times its time without a mutant is run once more before it counts.
+// The texts of golden traces and digests do not count as finders, nor do tests that need a recorded world to stay as it
+// is: they fail whenever the behaviour changes, right or wrong. The judge of the traces counts. A test that does not
+// end within ten seconds and five times its time without a mutant is run once more before it counts.
 //
 // Of Go's libraries for this, gremlins and go-mutesting's forks compile each mutant apart, and go-mutants, which has schemata, is a
 // pre-release that cannot leave out single tests of a package or give a test binary arguments.

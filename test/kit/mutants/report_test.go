@@ -44,7 +44,8 @@ func TestTheTableOfFindersIsReadAsItWasWritten(t *testing.T) {
 
 // TestTheStageOfAFinder: a test that a stage skips is not of it, so of two stages of a package each has its own.
 func TestTheStageOfAFinder(t *testing.T) {
-	for by, want := range map[Finder]int{{"machines", "TestTraces"}: 1, {"machines", "TestOther"}: 0, {"zkio", "TestTraces"}: -1, {"machines", atStart}: -1} {
+	for by, want := range map[Finder]int{{"machines", "TestTraces"}: 1, {"machines", "TestOther"}: 0,
+		{"zkio", "TestTraces"}: -1, {"machines", atStart}: -1} {
 		got := slices.IndexFunc([]Stage{ofMachines, ofTraces}, func(s Stage) bool { return s.has(by) })
 		if got != want {
 			t.Errorf("%v is of the stage %d, want %d", by, got, want)
