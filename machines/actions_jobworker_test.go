@@ -101,9 +101,9 @@ func TestTheRightToTakeOverIsGivenBack(t *testing.T) {
 		"taken": (*jobWorker).noteWritten, "outrun": (*jobWorker).noteOutrun} {
 		w := workerOf(t, nil)
 		w.write, w.items = takingOver, []int{1}
-		told := tells(t, func(out *engine.Outbox) { end(w, events.Event{}, out) })
-		if !slices.Contains(told, "latch command.close") || w.latch != "" {
-			t.Errorf("%s: it tells %v, and the latch is %q", name, told, w.latch)
+		got := tells(t, func(out *engine.Outbox) { end(w, events.Event{}, out) })
+		if !slices.Contains(got, "latch command.close") || w.latch != "" {
+			t.Errorf("%s: it tells %v, and the latch is %q", name, got, w.latch)
 		}
 	}
 }

@@ -121,9 +121,9 @@ func TestWhenANodeIsTheSame(t *testing.T) {
 func TestASearchBeginsAtALook(t *testing.T) {
 	for zxid, want := range map[int64]int{0: 0, 7: 2} {
 		a := &attempts{mayFollow: true}
-		told := tells(t, func(out *engine.Outbox) { a.searchName("m", "/l/x", events.Event{Zxid: zxid}, out) })
-		if len(told) != want {
-			t.Errorf("after the look %d it tells %q", zxid, told)
+		got := tells(t, func(out *engine.Outbox) { a.searchName("m", "/l/x", events.Event{Zxid: zxid}, out) })
+		if len(got) != want {
+			t.Errorf("after the look %d it tells %q", zxid, got)
 		}
 	}
 }
