@@ -62,7 +62,7 @@ var proofs = map[Code]bool{
 	Closed: true, AlreadyStarted: true, NotStarted: true, NotLeading: true, Queued: true, Cancelled: true, Locked: true,
 	PersistentNode: true, Occupied: true, CounterEnd: true, TokenFloor: true, WorkFailed: true, TimeoutTooShort: true, Unconfirmed: true,
 	FenceFailed: true,
-	TooSlow:     true, DeletedAgain: true, Unhealthy: true, ForeignOwner: true,
+	TooSlow:     true, DeletedAgain: true, Unreadable: true, Unhealthy: true, ForeignOwner: true,
 	LeadershipLost: true, NodeType: true, Inside: true, Outside: true,
 	MemberGone: true, QueueFull: true, ItemLost: true, TreeTooLarge: true, LimitDisagrees: true, ParentGone: true,
 	JobDisabled: true, JobConfig: true, JobStrategy: true,

@@ -66,9 +66,10 @@ const (
 // viewedNode is what one look has shown.
 type viewedNode struct {
 	look    jobLook
-	request uint64 // of the read that is pending; 0: none
-	absent  bool   // the last answer was that there is no such node: a watch for its creation is being set
-	valid   bool   // the rest counts
+	request uint64      // of the read that is pending; 0: none
+	absent  bool        // the last answer was that there is no such node: a watch for its creation is being set
+	valid   bool        // the rest counts
+	refused events.Code // the data may not be read; OK: it may
 	exists  bool
 	data    string
 	names   []string
@@ -144,6 +145,8 @@ func (v *jobView) note(ev events.Event, out *engine.Outbox) {
 	n.request = 0
 	asked := n.absent || n.look.of == jobStat // whether it exists
 	switch missing := ev.Code == events.NoNode; {
+	case ev.Code == events.NoAuth:
+		*n = viewedNode{look: n.look, valid: true, exists: true, refused: ev.Code}
 	case missing && asked:
 		*n = viewedNode{look: n.look, absent: n.absent, valid: true}
 	case missing:

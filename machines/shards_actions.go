@@ -141,6 +141,11 @@ func (w *shards) readAgain(ev events.Event, out *engine.Outbox) {
 	}
 	if w.latchNode != "" {
 		w.view.spoil(ShardMembers(w.path))
+		for _, node := range w.listed() {
+			if path := w.member(node); w.view.at(path, jobData).refused != events.OK { // that leaves no watch
+				w.view.spoil(path)
+			}
+		}
 	}
 }
 
@@ -296,8 +301,12 @@ func (w *shards) rest(ev events.Event, out *engine.Outbox) {
 	w.drop(ev, out)
 	w.follow(ev, out)
 	w.outruns = 0
-	if !w.unhealthy() && !w.latchFailed {
+	switch text := w.unreadable(); {
+	case w.unhealthy() || w.latchFailed:
+	case text == "":
 		w.clearFailure(out)
+	case text != w.text:
+		w.reportFailure(events.Unreadable, text, ev, out)
 	}
 	w.openLatch(ShardWriters(w.path), latchOpener{w.id, w.seed, []byte(w.me.ID)}, map[string]string{}, out)
 	recheckLater(out)
@@ -312,13 +321,13 @@ func (w *shards) reportNumber(ev events.Event, out *engine.Outbox) {
 	w.drop(ev, out)
 	w.stopWork(ev, out)
 	w.closeLatch(out)
-	text := w.unread
+	code, text := events.Unreadable, w.unread
 	if text == "" {
-		text = fmt.Sprintf("there are %d shards here, and %d in %s", len(w.held), w.plan.Shards,
-			ShardAssignment(w.path))
+		code, text = events.LimitDisagrees, fmt.Sprintf("there are %d shards here, and %d in %s", len(w.held),
+			w.plan.Shards, ShardAssignment(w.path))
 	}
-	if w.code != events.LimitDisagrees {
-		w.reportFailure(events.LimitDisagrees, text, ev, out)
+	if w.code != code {
+		w.reportFailure(code, text, ev, out)
 	}
 	recheckLater(out)
 }

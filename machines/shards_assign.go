@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,20 +57,38 @@ func (w *shards) listed() []string {
 // seenMember is a member as its node was read.
 type seenMember struct {
 	ShardMember
-	node  string
-	czxid int64
-	err   error // its data cannot be read
+	node   string
+	czxid  int64
+	err    error // its data cannot be read
+	hidden bool  // because that is refused
 }
 
 // seen returns the members that exist. A node without a session is none: nobody would work on its shards.
 func (w *shards) seen() (all []seenMember) {
 	for _, node := range w.listed() {
-		if v := w.view.at(w.member(node), jobData); v.exists && v.owner != 0 {
+		v := w.view.at(w.member(node), jobData)
+		switch {
+		case v.refused != events.OK:
+			all = append(all, seenMember{node: node, err: errors.New(string(v.refused)), hidden: true})
+		case v.exists && v.owner != 0:
 			m, err := ParseShardMember([]byte(v.data))
 			all = append(all, seenMember{ShardMember: m, node: node, czxid: v.czxid, err: err})
 		}
 	}
 	return all
+}
+
+// unreadable returns what is wrong with the members' nodes; "": nothing, or this member does not read them.
+func (w *shards) unreadable() string {
+	if w.latchNode == "" {
+		return ""
+	}
+	for _, m := range w.seen() {
+		if m.err != nil {
+			return fmt.Sprintf("%s gets no shards: %s", w.member(m.node), m.err)
+		}
+	}
+	return ""
 }
 
 // noteMembers notes when the members have changed.
@@ -127,7 +146,7 @@ func (w *shards) nextPlan(settled bool) string {
 		}
 		for _, m := range all {
 			mayOwn := w.plan.Owners[m.node].Has(shard) || m.Owns.Has(shard) ||
-				m.err != nil && w.plan.Leaving[m.node].Has(shard)
+				m.err != nil && w.plan.Leaving[m.node].Has(shard) || m.hidden && !w.planned
 			if mayOwn && o.node != m.node {
 				next.Leaving[m.node] = append(next.Leaving[m.node], shard)
 			}
@@ -152,7 +171,7 @@ func (w *shards) assign(ev events.Event, out *engine.Outbox) {
 		ops = append(ops, events.Op{Verb: "set", Path: path, Data: data, Version: w.view.at(path, jobData).version})
 	} else {
 		for _, node := range w.listed() {
-			if v := w.view.at(w.member(node), jobData); v.exists {
+			if v := w.view.at(w.member(node), jobData); v.exists && v.refused == events.OK {
 				same := []byte(v.data)
 				ops = append(ops, events.Op{Verb: "set", Path: w.member(node), Data: same, Version: v.version})
 			}

@@ -21,9 +21,11 @@ func (w *shards) mustRead(events.Event) bool {
 	return w.view.pendingReads() || !w.view.valid(w.needs())
 }
 
-// refusedNode reports whether a read or a delete was refused. That a node is missing is an answer.
+// refusedNode reports whether a read or a delete was refused. That a node is missing is an answer, and so it is that
+// another member's may not be read.
 func (w *shards) refusedNode(ev events.Event) bool {
-	return ev.Code != events.OK && ev.Code != events.NoNode
+	others := ev.Code == events.NoAuth && ev.Path == w.member(base(ev.Path)) && ev.Path != w.own
+	return ev.Code != events.OK && ev.Code != events.NoNode && !others
 }
 
 // waitsToCreate reports whether the next own node has to wait.

@@ -6,7 +6,7 @@ import "github.com/incumbent-go/incumbent/events"
 func EndsRun(code events.Code) bool {
 	switch code {
 	case events.WorkFailed, events.FenceFailed, events.Unhealthy, events.DeletedAgain, events.TooSlow,
-		events.JobDisabled, events.JobConfig, events.JobStrategy:
+		events.Unreadable, events.JobDisabled, events.JobConfig, events.JobStrategy:
 		return false
 	}
 	return !code.Transient()

@@ -46,11 +46,10 @@ func Lessons() []Lesson {
 			"Her next heartbeat finds the node gone, within half a session timeout, and bob leads after his next check of it, which he makes once in a session timeout.",
 		}, "", "alice"},
 		{"shards", "Shards", "1;shards;usual;3+1;20;work=1.5~10:kill:bob~25:start:dave~40:freeze:alice:9@60", []string{
-			"Three members own six shards: bob is killed, and the others own his when his session has ended; dave " +
-				"begins, and alice gives him one only after her work on it has returned.",
-			"Alice's process stands still for 9 s: her right ends, dave owns her two shards with greater tokens " +
-				"before she wakes, and two never own one shard. Her work notices when she wakes, and takes 1.5 s to " +
-				"return: until then two work at once, and stores refuse the smaller token.",
+			"Three members own six shards: bob is killed, and the others own his after his session; dave " +
+				"begins, and alice gives him one after her work on it has returned.",
+			"Alice stands still for 9 s: her right ends, dave owns her two shards " +
+				"before she wakes, and two never own one shard. Her work returns 1.5 s after she wakes: until then two work.",
 		}, "", "alice"},
 		{"cut-off-follower-bug", "The cut-off follower, if reads confirmed", "1;latch;usual;3;20;bug=reads-confirm~10:isolate:b:15@30", []string{
 			"The same cut, and a planted bug: heartbeats are reads, which the cut-off server answers by itself.",

@@ -1,6 +1,7 @@
 package door_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -149,21 +150,29 @@ func TestAnOperatorWritesTheAssignment(t *testing.T) {
 				pass(20 * time.Second)
 				w.mustOwn("after", []int{0, 0}, "a", "b")
 				for _, m := range []*shardMember{a, b} {
+					var err error
+					ended := false
 					select {
-					case err := <-m.ended:
-						if !errors.Is(err, incumbent.ErrLimitDiffers) || strings.Contains(err.Error(), "semaphore") ||
-							!strings.Contains(err.Error(), machines.ShardAssignment(shardsPath)) {
-							t.Errorf("Run returns %v", err)
-						}
+					case err = <-m.ended:
+						ended = true
 					default:
-						t.Errorf("Run goes on: %s, %v", m.group.Phase(), m.group.Err())
+						err = m.group.Err()
+					}
+					number := name == "fewer shards"
+					if ended != number || errors.Is(err, incumbent.ErrLimitDiffers) != number || err == nil ||
+						strings.Contains(err.Error(), "semaphore") ||
+						!strings.Contains(err.Error(), machines.ShardAssignment(shardsPath)) {
+						t.Errorf("Run has ended: %t; %v", ended, err)
 					}
 				}
 				w.deleteAssignment()
-				w.begin(a, "a", 0)
-				w.begin(b, "b", 0)
-				pass(10 * time.Second)
-				w.mustShare("begun again")
+				if name == "fewer shards" {
+					w.begin(a, "a", 0)
+					w.begin(b, "b", 0)
+				}
+				pass(30 * time.Second)
+				w.mustShare("the assignment is deleted")
+				fine(t, cmp.Or(a.group.Err(), b.group.Err()))
 				a.end(t)
 				b.end(t)
 			})
@@ -276,6 +285,66 @@ func TestAnOperatorAtRandomAmongShards(t *testing.T) {
 			for _, m := range all {
 				m.end(t)
 			}
+		})
+	}
+}
+
+// show lets everybody read the node of a member.
+func (w *shardWorld) show(m *shardMember) {
+	var own string
+	w.srv.View(func(v *zkmem.View) {
+		for _, name := range v.Children(machines.ShardMembers(shardsPath)) {
+			path := machines.ShardMembers(shardsPath) + "/" + name
+			if _, stat, err := v.Get(path); err == nil && stat.EphemeralOwner == m.SessionID() {
+				own = path
+			}
+		}
+	})
+	must(w.srv.Do(zkmem.Op{Code: zkmem.OpSetACL, Path: own, Version: zkmem.AnyVersion,
+		ACL: []zkmem.ACL{{Perms: zkmem.PermAll, Scheme: "world", ID: "anyone"}}}))
+}
+
+// A member whose node others may not read gets no shards, and ends nobody's Run. Before there is an assignment it may
+// own any shard, so that nobody claims one until it has gone.
+func TestAMemberThatCannotBeRead(t *testing.T) {
+	for name, later := range map[string]bool{"the assignment goes on": false, "the assignment is deleted": true} {
+		t.Run(name, func(t *testing.T) {
+			shardBubble(t, 8, func(t *testing.T, w *shardWorld) {
+				a, b := w.member("a", 0, briefly), w.member("b", 0, briefly)
+				pass(10 * time.Second)
+				hidden := w.member("hidden", 0, briefly, func(c *incumbent.Config) {
+					c.Auth = []incumbent.Auth{must(incumbent.ParseAuth("digest:x:y"))}
+					c.ACL = incumbent.CreatorAll()
+				})
+				pass(time.Minute)
+				if later {
+					w.deleteAssignment()
+					pass(time.Minute)
+				}
+				w.mustShare("with one that cannot be read")
+				w.mustOwn("others may not read it", []int{0}, "hidden")
+				if err := cmp.Or(a.group.Err(), b.group.Err()); err == nil || !strings.Contains(err.Error(), "NOAUTH") {
+					t.Errorf("the writer says %v", err)
+				}
+				w.expire(b)
+				pass(time.Minute)
+				if n := w.owned("a", "b"); (n[0]+n[1] == 8) == later {
+					t.Errorf("after the end of a session, they own %d", n)
+				}
+				if !later {
+					w.show(hidden)
+					pass(time.Minute)
+					if w.owned("hidden")[0] == 0 {
+						t.Error("it owns nothing although others may read it now")
+					}
+				}
+				hidden.end(t)
+				pass(5 * time.Minute)
+				w.mustShare("it has gone")
+				fine(t, cmp.Or(a.group.Err(), b.group.Err()))
+				a.end(t)
+				b.end(t)
+			})
 		})
 	}
 }
