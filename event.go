@@ -164,10 +164,13 @@ type observed struct {
 // stepMark is the step that an effect is from.
 type stepMark struct{ seq, cause uint64 }
 
+// maxUnobserved is how many events wait for Config.Observe at most. A member of shards may lose 4096 at once.
+const maxUnobserved = 5000
+
 func (o *observed) init(name string, log *journal.Logger, f func(Event)) {
 	o.name, o.f = name, f
 	o.mail.Func, o.mail.Panicked = f, log.LogPanic("Config.Observe", "")
-	o.mail.Max, o.mail.Dropped = async.MaxUncalled, &o.dropped
+	o.mail.Max, o.mail.Dropped = maxUnobserved, &o.dropped
 	o.mail.Missing = func(n uint64) Event { return o.event(stepMark{}, EventsDropped{n}) }
 }
 

@@ -29,7 +29,7 @@ type ShardsOptions struct {
 	// restart: shards that left this member go back to it. No other member may have it: of two with one ID, only the
 	// newer gets shards. Empty means host/pid/n, of which n differs in each Shards of a process; with NoID it is
 	// another one in each Run. An unhealthy member gets no shards, and those that it has go to others. Advertise,
-	// TokenFloor and CloseMode are not taken.
+	// TokenFloor, CloseMode and Retry are not taken.
 	LatchOptions
 	// Weight says how many shards this member gets, compared with the others. Zero is 1.
 	Weight int
@@ -86,8 +86,10 @@ func (c *Client) Shards(path string, n int, options ShardsOptions) (*Shards, err
 	case len(options.ID) > maxShardID || !utf8.ValidString(options.ID):
 		return nil, fmt.Errorf("incumbent: LatchOptions.ID is %.40q: Shards takes up to %d bytes of UTF-8", options.ID,
 			maxShardID)
-	case options.Advertise != "" || options.TokenFloor != 0 || options.CloseMode != NotifyLeader:
-		return nil, errors.New("incumbent: LatchOptions.Advertise, TokenFloor, CloseMode: Shards does not take them")
+	case options.Advertise != "" || options.TokenFloor != 0 || options.CloseMode != NotifyLeader ||
+		options.Retry != RetryPolicy{}:
+		return nil, errors.New("incumbent: LatchOptions.Advertise, TokenFloor, CloseMode, Retry: " +
+			"Shards does not take them")
 	case c.isClosing():
 		return nil, asCallError("shards", path, errClientClosed)
 	}
@@ -103,9 +105,10 @@ func (c *Client) Shards(path string, n int, options ShardsOptions) (*Shards, err
 // called again when the shard is owned again.
 //
 // When ctx ends, Run waits until all calls have returned, or WorkGrace is over; then the member's node is deleted, and
-// it returns nil. It may be called again then. Errors: ErrAlreadyStarted while another Run runs; ErrClosed;
-// ErrLimitDiffers if the group is for another number of shards; what the ensemble refuses permanently (ErrNoAuth, …);
-// ErrNotDeleted if the node is not deleted within a session timeout. Err has the failures that pass.
+// it returns nil, or an error if a deadline has ended ctx. It may be called again then. Errors: ErrAlreadyStarted while
+// another Run runs; ErrClosed; ErrLimitDiffers if the group is for another number of shards; what the ensemble refuses
+// permanently (ErrNoAuth, …); ErrNotDeleted if the node is not deleted within a session timeout. Err has the failures
+// that pass.
 func (s *Shards) Run(ctx context.Context, f func(*Shard) error) error {
 	s.check(ctx)
 	if f == nil {
@@ -133,13 +136,14 @@ func (s *Shards) Run(ctx context.Context, f func(*Shard) error) error {
 	case <-r.works.Idle():
 	case <-s.client.closed:
 	}
+	if ctx.Err() == nil {
+		err = asCallError("run", s.path, context.Cause(r.ctx))
+	} else {
+		err = r.endedWith(ctx, r.hasOwned())
+	}
 	late, cancel := calls.Outlive(ctx)
 	defer cancel()
-	closing := r.Close(late)
-	if ctx.Err() != nil {
-		return closing
-	}
-	return fault.Together(asCallError("run", s.path, context.Cause(r.ctx)), closing)
+	return fault.Together(err, r.Close(late))
 }
 
 // begin begins a Run.
@@ -273,6 +277,13 @@ func (r *shardsRun) shard(n int) *participant {
 		r.shards[n] = one
 	}
 	return one
+}
+
+// hasOwned reports whether any shard was ever owned.
+func (r *shardsRun) hasOwned() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.shards) > 0
 }
 
 // each calls a function with what holds the terms of each shard that was ever owned, in order.

@@ -13,7 +13,7 @@ import (
 const (
 	maxPending = 200  // replies and timers that one machine awaits
 	maxTells   = 50   // events that machines tell each other in one step, for each machine
-	maxEffects = 1000 // of one machine in one step
+	maxEffects = 5000 // of one machine in one step: a member may lose 4096 shards at once
 )
 
 // invariants checks what is true after every step of every machine.

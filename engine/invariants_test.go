@@ -79,7 +79,7 @@ func TestBrokenInvariants(t *testing.T) {
 		{"timer a, timer a", `two timers "a" run`},
 		{"ask 200", ""},
 		{"ask 201", "it awaits 201 replies and timers, of at most 200"},
-		{"notify 1003", "it asks for 1003 effects in one step, of at most 1002"},
+		{"notify 5003", "it asks for 5003 effects in one step, of at most 5002"},
 		{"tell 151", "machines tell each other 152 events in one step, of at most 150"},
 	} {
 		if got := playTexts(c.texts, true); got == "" != (c.broken == "") || !strings.HasSuffix(got, "broken invariant: "+c.broken) && c.broken != "" {

@@ -62,7 +62,7 @@ const (
 	FenceFailed     Code = "FENCEFAILED"     // the one that led last could not be fenced
 	TimeoutTooShort Code = "TIMEOUTTOOSHORT" // the negotiated session timeout leaves no time for belief
 	Unconfirmed     Code = "UNCONFIRMED"     // the ensemble's confirmation came too late to lead by
-	Unreadable      Code = "UNREADABLE"      // others' nodes say nothing that a member of shards understands, or may not be read
+	Unreadable      Code = "UNREADABLE"      // a node of shards says nothing that is understood, or may not be read
 	TooSlow         Code = "TOOSLOW"         // several confirmations in a row came too late to lead by
 	DeletedAgain    Code = "DELETEDAGAIN"    // the own node was deleted several times, each time soon after it was created
 	Unhealthy       Code = "UNHEALTHY"       // the user's health check failed several times in a row

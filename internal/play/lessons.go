@@ -49,7 +49,8 @@ func Lessons() []Lesson {
 			"Three members own six shards: bob is killed, and the others own his after his session; dave " +
 				"begins, and alice gives him one after her work on it has returned.",
 			"Alice stands still for 9 s: her right ends, dave owns her two shards " +
-				"before she wakes, and two never own one shard. Her work returns 1.5 s after she wakes: until then two work.",
+				"before she wakes, and two never own one shard. Her work returns 1.5 s after she wakes: " +
+				"until then two work.",
 		}, "", "alice"},
 		{"cut-off-follower-bug", "The cut-off follower, if reads confirmed", "1;latch;usual;3;20;bug=reads-confirm~10:isolate:b:15@30", []string{
 			"The same cut, and a planted bug: heartbeats are reads, which the cut-off server answers by itself.",

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/machines"
 )
 
 // shardCalls is what a listener of a member, or Config.Observe of its client, was called with.
@@ -235,4 +236,21 @@ func TestAnOutageOfManyShardsIsTwoLines(t *testing.T) {
 			a.end(t)
 		})
 	}
+}
+
+// Observe gets both ends of each term, of however many shards there are at a time.
+func TestObserveGetsTheTermsOfAllShards(t *testing.T) {
+	const shards = machines.MaxShards
+	shardBubble(t, shards, func(t *testing.T, w *shardWorld) {
+		a := w.member("a", 0, incumbent.ShardsOptions{Settle: time.Second})
+		pass(5 * time.Second)
+		if n := len(a.group.Owned()); n != shards {
+			t.Errorf("it owns %d", n)
+		}
+		a.end(t)
+		pass(5 * time.Second)
+		if n := a.Stats().EventsDropped; n != 0 || a.observed.ended != shards {
+			t.Errorf("%d events were dropped, %d ends observed", n, a.observed.ended)
+		}
+	})
 }

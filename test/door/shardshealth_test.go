@@ -1,10 +1,15 @@
 package door_test
 
 import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // The shards of an unhealthy member go to others, and back when it is healthy again. Each end is counted.
@@ -55,5 +60,46 @@ func TestTheGraceOfWorkOnAShard(t *testing.T) {
 		b.end(t)
 		pass(time.Hour)
 		fine(t, <-a.ended)
+	})
+}
+
+// A deadline that ends Run while nothing can be owned is an error, which says why, as of a latch. A cancelled Run
+// returns none, and the log says why. A retry policy is refused: a member tries again without end.
+func TestTheEndOfAShardsRunSaysWhatFailed(t *testing.T) {
+	shardBubble(t, 3, func(t *testing.T, w *shardWorld) {
+		n := w.open()
+		policy := incumbent.ShardsOptions{}
+		policy.Retry = incumbent.RetryNTimes(2, time.Second)
+		if _, err := n.Shards(shardsPath, 3, policy); err == nil || !strings.Contains(err.Error(), "Retry") {
+			t.Errorf("a policy: %v", err)
+		}
+		var served atomic.Bool
+		w.srv.Intercept(func(r zkmem.Request) (v zkmem.Verdict) {
+			if served.Load() {
+				return v
+			}
+			if r.Op == zkmem.OpCreate || r.Op == zkmem.OpCreate2 || r.Op == zkmem.OpMulti {
+				v.Action, v.Code = zkmem.Refuse, -127
+			}
+			return v
+		})
+		group := must(n.Shards(shardsPath, 3, incumbent.ShardsOptions{}))
+		run := func(ctx context.Context) error {
+			return group.Run(ctx, func(s *incumbent.Shard) error { <-s.Context().Done(); return nil })
+		}
+		late, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := run(late); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "THROTTLED") {
+			t.Errorf("a deadline: %v", err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		time.AfterFunc(time.Minute, stop)
+		fine(t, run(ctx))
+		served.Store(true)
+		well, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := run(well); !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "THROTTLED") {
+			t.Errorf("a deadline of one that owned shards: %v", err)
+		}
 	})
 }

@@ -147,7 +147,7 @@ func TestAnObserverThatHangs(t *testing.T) {
 				o.take(e)
 			}
 		})
-		pass(3 * time.Hour)
+		pass(8 * time.Hour)
 		s := n.Stats()
 		if s.EventsDropped == 0 || !n.latch.HasLeadership() || s.Suspended != 0 {
 			t.Fatalf("%d dropped, leads %t", s.EventsDropped, n.latch.HasLeadership())
