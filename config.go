@@ -121,7 +121,7 @@ type Config struct {
 	Name string
 
 	// Observe is called for each of the rarer events of the client, in their order, on a
-	// goroutine of its own: it may be slow. Up to 5000 events wait for it; what exceeds them
+	// goroutine of its own: it may be slow. Up to 16,384 events wait for it; what exceeds them
 	// is dropped and counted, see EventsDropped. A panic is logged. Client.Stats has what can
 	// be read at any time.
 	Observe func(Event)

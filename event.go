@@ -14,6 +14,7 @@ import (
 	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/journal"
+	"github.com/incumbent-go/incumbent/machines"
 )
 
 // Event is one of the rarer things that happen to a client: see Config.Observe.
@@ -164,8 +165,9 @@ type observed struct {
 // stepMark is the step that an effect is from.
 type stepMark struct{ seq, cause uint64 }
 
-// maxUnobserved is how many events wait for Config.Observe at most. A member of shards may lose 4096 at once.
-const maxUnobserved = 5000
+// maxUnobserved is how many events wait for Config.Observe at most. A member of shards may own 4096 for a moment, and
+// each has three events: of its term, and of its work.
+const maxUnobserved = 4 * machines.MaxShards
 
 func (o *observed) init(name string, log *journal.Logger, f func(Event)) {
 	o.name, o.f = name, f

@@ -11,6 +11,7 @@ import (
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -147,7 +148,10 @@ func TestAnObserverThatHangs(t *testing.T) {
 				o.take(e)
 			}
 		})
-		pass(8 * time.Hour)
+		pass(3 * time.Hour)
+		for range 2 {
+			fine(t, ownAll(t, n, machines.MaxShards))
+		}
 		s := n.Stats()
 		if s.EventsDropped == 0 || !n.latch.HasLeadership() || s.Suspended != 0 {
 			t.Fatalf("%d dropped, leads %t", s.EventsDropped, n.latch.HasLeadership())
@@ -159,6 +163,22 @@ func TestAnObserverThatHangs(t *testing.T) {
 			t.Errorf("%+v, and %d were dropped", gaps, s.EventsDropped)
 		}
 	})
+}
+
+// ownAll has a client own all shards of a group for a while. Each has three events: of its term, and of its work.
+func ownAll(t *testing.T, n *node, shards int) error {
+	group := must(n.Shards("/group", shards, incumbent.ShardsOptions{}))
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- group.Run(ctx, func(s *incumbent.Shard) error { <-s.Context().Done(); return nil })
+	}()
+	pass(time.Second)
+	if n := len(group.Owned()); n != shards {
+		t.Errorf("it owns %d shards", n)
+	}
+	cancel()
+	return <-ended
 }
 
 // A takeover is counted from the deletion of the node ahead, and work that goes on after its term shows.
