@@ -104,11 +104,11 @@ func (c *Client) Shards(path string, n int, options ShardsOptions) (*Shards, err
 // returns an error, or panics, it is called again after a back-off, while the shard is owned. If it returns nil, it is
 // called again when the shard is owned again.
 //
-// When ctx ends, Run waits until all calls have returned, or WorkGrace is over; then the member's node is deleted, and
-// it returns nil, or an error if a deadline has ended ctx. It may be called again then. Errors: ErrAlreadyStarted while
-// another Run runs; ErrClosed; ErrLimitDiffers if the group is for another number of shards; what the ensemble refuses
-// permanently (ErrNoAuth, …); ErrNotDeleted if the node is not deleted within a session timeout. Err has the failures
-// that pass.
+// When ctx ends, Run waits until all calls have returned, or WorkGrace is over. Each shard goes to another member as
+// its call returns. Then the member's node is deleted, and Run returns nil, or an error if a deadline has ended ctx. It
+// may be called again. Errors: ErrAlreadyStarted while another Run runs; ErrClosed; ErrLimitDiffers if the group is for
+// another number of shards; what the ensemble refuses permanently (ErrNoAuth, …); ErrNotDeleted if the node is not
+// deleted within a session timeout. Err has the failures that pass.
 func (s *Shards) Run(ctx context.Context, f func(*Shard) error) error {
 	s.check(ctx)
 	if f == nil {

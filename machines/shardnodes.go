@@ -90,7 +90,7 @@ type ShardMember struct {
 	ID        string   `json:"id"`
 	Weight    int      `json:"weight"`
 	MaxOwned  int      `json:"maxOwned"`
-	Unhealthy bool     `json:"unhealthy,omitempty"`
+	Unhealthy bool     `json:"unhealthy,omitempty"` // or it ends
 	Owns      ShardSet `json:"owns"`
 }
 

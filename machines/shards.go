@@ -126,7 +126,8 @@ var shardsChart = engine.MustCompile(engine.Chart[shards]{
 			"it; or writes came too late again and again. The next attempt follows after a back-off with jitter."},
 		{Name: suspended, Doc: "There is no connection. The own node may still exist; nothing is believed, unless " +
 			"the user chose to ride disconnects out."},
-		{Name: draining, Doc: "The member is closed, or somebody has written its node. Work has not returned yet."},
+		{Name: draining, Doc: "The member is closed, or somebody has written its node. Work has not returned yet. A " +
+			"closed one releases each shard when the work on that has returned."},
 		{Name: leaving, Doc: "The own node is being deleted, or the latch closes."},
 		{Name: deciding, Doc: "What comes next is decided immediately: by what has been read, and by what was asked " +
 			"for."},
@@ -147,6 +148,8 @@ var shardsChart = engine.MustCompile(engine.Chart[shards]{
 
 		// What comes next.
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*shards).hasEnded, To: closed, Do: (*shards).end},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*shards).mustRelease, To: draining,
+			Do: (*shards).stopWork, Then: (*shards).release},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*shards).drains, To: draining, Do: (*shards).stopWork},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*shards).detached, To: suspended, Do: (*shards).drop},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*shards).mustLeave, To: leaving, Do: (*shards).clear},
@@ -195,6 +198,14 @@ var shardsChart = engine.MustCompile(engine.Chart[shards]{
 			Do: (*shards).noteUnwritten, Then: (*shards).pauseWrite},
 		{From: from{writing}, On: on(events.ReplyMulti), To: pausing, Do: (*shards).noteUnwritten,
 			Then: (*shards).fail},
+		{From: from{draining}, On: on(events.ReplyMulti), When: (*shards).wrote, To: deciding,
+			Do: (*shards).noteReleased},
+		{From: from{draining}, On: on(events.ReplyMulti), When: (*shards).followsDoubted, To: deciding,
+			Do: (*shards).noteDoubted},
+		{From: from{draining}, On: on(events.ReplyMulti), When: (*shards).isTaken, To: engine.Stay,
+			Do: (*shards).noteTaken},
+		{From: from{draining}, On: on(events.ReplyMulti), To: engine.Stay, Do: (*shards).failRelease},
+		{From: from{draining}, On: on(events.TimerFired), To: deciding, Do: (*shards).retryRelease},
 		{From: from{leaving}, On: on(events.ReplyDelete), When: (*shards).refusedNode, To: pausing,
 			Do: (*shards).fail},
 		{From: from{leaving}, On: on(events.ReplyDelete), To: deciding, Do: (*shards).noteDeleted},
@@ -223,8 +234,8 @@ var shardsChart = engine.MustCompile(engine.Chart[shards]{
 		{From: append(from{leaving, suspended}, shardBusy...), On: on(events.ConnectionLost), To: deciding,
 			Do: (*shards).lose},
 		{From: from{draining, pausing}, On: on(events.ConnectionLost), To: engine.Stay, Do: (*shards).lose},
-		{From: from{suspended}, On: on(events.ConnectionAttached), To: deciding, Do: (*shards).attach},
-		{From: from{draining, pausing}, On: on(events.ConnectionAttached), To: engine.Stay, Do: (*shards).attach},
+		{From: from{suspended, draining}, On: on(events.ConnectionAttached), To: deciding, Do: (*shards).attach},
+		{From: from{pausing}, On: on(events.ConnectionAttached), To: engine.Stay, Do: (*shards).attach},
 		{From: from{idle}, On: on(events.ConnectionUnconfirmed), To: deciding, Do: (*shards).stopWork},
 		{From: but(shardLive, idle), On: on(events.ConnectionUnconfirmed), To: engine.Stay,
 			Do: (*shards).stopWork},

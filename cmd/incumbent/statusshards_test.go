@@ -171,7 +171,7 @@ func TestShardsOfAGroupThatIsNotWhole(t *testing.T) {
 	programtest.Contains(t, out, "600 shards, 6 members", "and 2 children that belong to no group",
 		"1 shard owned twice", `leaving "\x1b]0;owned\a\x1b[31m<b>red</"…; no other`,
 		"without an owner: no member may take them",
-		"UNHEALTHY: it gets no shards", "node "+c+" is unreadable: ", "a newer member has the same id",
+		"UNHEALTHY, or it ends: it gets no shards", "node "+c+" is unreadable: ", "a newer member has the same id",
 		"it is for more shards than the assignment", "PERSISTENT", "which is gone", "not claimed yet",
 		"may be owned by the member of node "+c+", which cannot be read")
 	if strings.ContainsAny(out, "\x1b\a\u202e") {

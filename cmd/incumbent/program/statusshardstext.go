@@ -218,7 +218,7 @@ func (g *shardGroup) remarks(m memberState) (all []string) {
 			node))
 	}
 	if m.Unhealthy {
-		all = append(all, "UNHEALTHY: it gets no shards")
+		all = append(all, "UNHEALTHY, or it ends: it gets no shards")
 	}
 	if g.replaced(m) {
 		all = append(all, "a newer member has the same id: this one gets no shards")
