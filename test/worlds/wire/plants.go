@@ -209,6 +209,11 @@ var plants = []plant{
 		new: "		runs := h.run == believed || h.run == ended && !planted(…)\n",
 	},
 	{
+		name: "a member that ends gives a shard up under its work", file: "machines/shards_end.go",
+		old: "		if h.token != 0 && (h.run == believed || h.run == ended) {\n",
+		new: "		if h.token != 0 && (h.run == believed || h.run == ended && !planted(…)) {\n",
+	},
+	{
 		name: "members without an id have one", file: "shards.go",
 		old: "	if s.options.ID != \"\" {\n",
 		new: "	if s.options.ID != \"\" || planted(…) {\n",
