@@ -29,7 +29,7 @@ type ShardsOptions struct {
 	// restart: shards that left this member go back to it. No other member may have it: of two with one ID, only the
 	// newer gets shards. Empty means host/pid/n, of which n differs in each Shards of a process; with NoID it is
 	// another one in each Run. An unhealthy member gets no shards, and those that it has go to others. Advertise,
-	// TokenFloor, CloseMode and Retry are not taken.
+	// TokenFloor and CloseMode are not taken. A Retry that gives up goes on with pauses of 30 s.
 	LatchOptions
 	// Weight says how many shards this member gets, compared with the others. Zero is 1.
 	Weight int
@@ -52,8 +52,8 @@ var shardsMade atomic.Int64
 //
 // One of the members, elected by a latch, writes the assignment. It gives the shards of a member that is gone to
 // others at once. Other shards move only when the members have stayed the same for a while (Settle), and then the
-// fewest that leave each member at most one shard away from its share. If the elected one dies, the work of the others
-// goes on.
+// fewest that leave each member at most one shard away from its share: of two shards, one of two members may keep both.
+// If the elected one dies, the work of the others goes on.
 //
 // All members have to be for the same number of shards. To change it, end them all, and delete the node assignment
 // below the path. The path is the group's alone: kazoo's SetPartitioner takes every child of its party for a member.
@@ -86,10 +86,8 @@ func (c *Client) Shards(path string, n int, options ShardsOptions) (*Shards, err
 	case len(options.ID) > maxShardID || !utf8.ValidString(options.ID):
 		return nil, fmt.Errorf("incumbent: LatchOptions.ID is %.40q: Shards takes up to %d bytes of UTF-8", options.ID,
 			maxShardID)
-	case options.Advertise != "" || options.TokenFloor != 0 || options.CloseMode != NotifyLeader ||
-		options.Retry != RetryPolicy{}:
-		return nil, errors.New("incumbent: LatchOptions.Advertise, TokenFloor, CloseMode, Retry: " +
-			"Shards does not take them")
+	case options.Advertise != "" || options.TokenFloor != 0 || options.CloseMode != NotifyLeader:
+		return nil, errors.New("incumbent: LatchOptions.Advertise, TokenFloor, CloseMode: Shards does not take them")
 	case c.isClosing():
 		return nil, asCallError("shards", path, errClientClosed)
 	}

@@ -64,15 +64,10 @@ func TestTheGraceOfWorkOnAShard(t *testing.T) {
 }
 
 // A deadline that ends Run while nothing can be owned is an error, which says why, as of a latch. A cancelled Run
-// returns none, and the log says why. A retry policy is refused: a member tries again without end.
+// returns none. A retry policy that gives up ends nothing.
 func TestTheEndOfAShardsRunSaysWhatFailed(t *testing.T) {
 	shardBubble(t, 3, func(t *testing.T, w *shardWorld) {
 		n := w.open()
-		policy := incumbent.ShardsOptions{}
-		policy.Retry = incumbent.RetryNTimes(2, time.Second)
-		if _, err := n.Shards(shardsPath, 3, policy); err == nil || !strings.Contains(err.Error(), "Retry") {
-			t.Errorf("a policy: %v", err)
-		}
 		var served atomic.Bool
 		w.srv.Intercept(func(r zkmem.Request) (v zkmem.Verdict) {
 			if served.Load() {
@@ -83,7 +78,9 @@ func TestTheEndOfAShardsRunSaysWhatFailed(t *testing.T) {
 			}
 			return v
 		})
-		group := must(n.Shards(shardsPath, 3, incumbent.ShardsOptions{}))
+		policy := incumbent.ShardsOptions{}
+		policy.Retry = incumbent.RetryNTimes(2, time.Second)
+		group := must(n.Shards(shardsPath, 3, policy))
 		run := func(ctx context.Context) error {
 			return group.Run(ctx, func(s *incumbent.Shard) error { <-s.Context().Done(); return nil })
 		}
@@ -95,7 +92,17 @@ func TestTheEndOfAShardsRunSaysWhatFailed(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		time.AfterFunc(time.Minute, stop)
 		fine(t, run(ctx))
+		again, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- run(again) }()
+		pass(time.Minute) // the policy gives up
 		served.Store(true)
+		pass(2 * time.Minute)
+		if n := len(group.Owned()); n != 3 {
+			t.Errorf("it owns %d when it is served again, %s: %v", n, group.Phase(), group.Err())
+		}
+		stop()
+		fine(t, <-ended)
 		well, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if err := run(well); !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "THROTTLED") {
