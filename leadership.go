@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/internal/async"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
@@ -263,42 +262,10 @@ type ShardListener struct {
 	NotOwned func(shard int, term Term, why error) // why: a *LostError
 }
 
-// shardChange is one call of a ShardListener.
-type shardChange struct {
-	shard int
-	change
-}
-
-// shardListener returns what calls the functions of a ShardListener.
-func (c *Client) shardListener(l ShardListener, path string) *async.Listener[shardChange] {
-	return &async.Listener[shardChange]{Mail: async.Mailbox[shardChange]{
-		Func: func(c shardChange) {
-			switch {
-			case c.lost == nil && l.Owned != nil:
-				l.Owned(c.shard, c.term)
-			case c.lost != nil && l.NotOwned != nil:
-				l.NotOwned(c.shard, c.term, c.lost)
-			}
-		},
-		Panicked: c.log.LogPanic("a listener", path),
-		Max:      async.MaxUncalled, Dropped: &c.callsDropped, Squeeze: withoutShardPair,
-	}}
-}
-
 // enterShard notes that a shard is owned, or is not: an outage that ends the terms of many takes two lines of the log.
 func (p *participant) enterShard(state string) {
 	p.phase.Store(p.client.phase(state))
 	p.client.outages.Entered(p, state)
-}
-
-// withoutShardPair is withoutPair for the calls of one shard.
-func withoutShardPair(waiting []shardChange, c shardChange) []shardChange {
-	for i := len(waiting) - 1; c.lost != nil && i >= 0; i-- {
-		if waiting[i].shard == c.shard && waiting[i].lost == nil {
-			return slices.Delete(waiting, i, i+1)
-		}
-	}
-	return append(waiting, c)
 }
 
 // Context returns a context that ends when the shard may be another member's. See Leadership.Context.

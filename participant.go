@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -138,10 +139,11 @@ func (l *lateChannel[T]) get() chan T {
 	return l.channel
 }
 
-// change is one call of IsLeader or NotLeader that the listeners will get.
+// change is one call that listeners will get: a term began, or ended.
 type change struct {
-	term Term
-	lost error // nil: leadership began
+	term  Term
+	lost  error // nil: it began
+	shard int   // whose term it is, of Shards; else 0
 }
 
 func (p *participant) prepare(c *Client, path string, options LatchOptions) {
@@ -173,29 +175,33 @@ func (p *participant) AddListener(l Listener) (remove func()) {
 
 // listener returns what calls the functions of a Listener.
 func (p *participant) listener(l Listener) *async.Listener[change] {
-	return &async.Listener[change]{
-		Mail: async.Mailbox[change]{
-			Func: func(c change) {
-				switch {
-				case c.lost == nil && l.IsLeader != nil:
-					l.IsLeader(c.term)
-				case c.lost != nil && l.NotLeader != nil:
-					l.NotLeader(c.term, c.lost)
-				}
-			},
-			Panicked: p.client.log.LogPanic("a listener", p.path),
-			Max:      async.MaxUncalled, Dropped: &p.client.callsDropped, Squeeze: withoutPair,
-		},
-		Check: p.pairs(),
-	}
+	one := p.client.listener(p.path, func(c change) {
+		switch {
+		case c.lost == nil && l.IsLeader != nil:
+			l.IsLeader(c.term)
+		case c.lost != nil && l.NotLeader != nil:
+			l.NotLeader(c.term, c.lost)
+		}
+	})
+	one.Check = p.pairs()
+	return one
+}
+
+// listener returns what calls f with changes, in pairs of the same shard.
+func (c *Client) listener(path string, f func(change)) *async.Listener[change] {
+	return &async.Listener[change]{Mail: async.Mailbox[change]{
+		Func: f, Panicked: c.log.LogPanic("a listener", path),
+		Max: async.MaxUncalled, Dropped: &c.callsDropped, Squeeze: withoutPair,
+	}}
 }
 
 // withoutPair drops a term that begins and ends while there is no room, so that the calls of
 // a listener still come in pairs, and the last one says what is so.
 func withoutPair(waiting []change, c change) []change {
-	if last := len(waiting) - 1; c.lost != nil && waiting[last].lost == nil {
-		waiting[last] = change{} // nothing keeps its term
-		return waiting[:last]
+	for i := len(waiting) - 1; c.lost != nil && i >= 0; i-- {
+		if waiting[i].shard == c.shard && waiting[i].lost == nil {
+			return slices.Delete(waiting, i, i+1) // nothing keeps its term
+		}
 	}
 	return append(waiting, c)
 }
@@ -305,7 +311,7 @@ func (p *participant) endTerm(n events.Notify) {
 	if n.Silent {
 		p.setTerm(nil)
 	} else {
-		p.listeners.Send(change{t.Term, lost}, func() { p.setTerm(nil) })
+		p.listeners.Send(change{term: t.Term, lost: lost}, func() { p.setTerm(nil) })
 	}
 	p.logTerm(t, lost)
 	p.countEnd(t, lost)

@@ -67,7 +67,7 @@ type Shards struct {
 	mu      sync.Mutex
 	present *shardsRun // nil: Run does not run
 
-	listeners async.Listeners[shardChange]
+	listeners async.Listeners[change]
 }
 
 // Shards returns a member of the group at path, for n shards, from 1 to 4096. It does nothing before Run. One client
@@ -220,11 +220,19 @@ func (s *Shards) ID() string { return s.options.ID }
 // be called before the shard's function has returned.
 func (s *Shards) AddListener(l ShardListener) (remove func()) {
 	s.check(context.Background())
-	return s.listeners.Add(s.client.shardListener(l, s.path), func() (all []shardChange) {
+	call := func(c change) {
+		switch {
+		case c.lost == nil && l.Owned != nil:
+			l.Owned(c.shard, c.term)
+		case c.lost != nil && l.NotOwned != nil:
+			l.NotOwned(c.shard, c.term, c.lost)
+		}
+	}
+	return s.listeners.Add(s.client.listener(s.path, call), func() (all []change) {
 		if r := s.running(); r != nil {
 			r.each(func(n int, one *participant) {
 				if t := one.currentTerm(); t != nil {
-					all = append(all, shardChange{n, change{term: t.Term}})
+					all = append(all, change{term: t.Term, shard: n})
 				}
 			})
 		}
@@ -324,7 +332,7 @@ func (r *shardsRun) own(n int, notice events.Notify) {
 	t := one.newTerm(notice)
 	t.shard = strconv.Itoa(n)
 	one.checkBegin(t)
-	r.group.listeners.Send(shardChange{n, change{term: t.Term}}, func() { one.setTerm(t) })
+	r.group.listeners.Send(change{term: t.Term, shard: n}, func() { one.setTerm(t) })
 	one.logTerm(t, nil)
 	one.enterShard("leading")
 	one.observeBegin(t)
@@ -361,7 +369,7 @@ func (r *shardsRun) work(n int, held *Leadership) {
 func (r *shardsRun) disown(n int, notice events.Notify) {
 	one := r.shard(n)
 	t, lost := one.finishTerm(notice)
-	r.group.listeners.Send(shardChange{n, change{t.Term, lost}}, func() { one.setTerm(nil) })
+	r.group.listeners.Send(change{t.Term, lost, n}, func() { one.setTerm(nil) })
 	one.logTerm(t, lost)
 	one.enterShard("closed")
 	one.countEnd(t, lost)
