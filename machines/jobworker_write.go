@@ -150,7 +150,7 @@ func (w *jobWorker) queue(ev events.Event, out *engine.Outbox) {
 		map[string]string{"root": w.job}, out)
 }
 
-// takeLatchFailure reports the latch's failure as the own one.
+// takeLatchFailure reports the latch's failure as the own one. If it has no code, it has passed.
 func (w *jobWorker) takeLatchFailure(ev events.Event, out *engine.Outbox) {
 	if ev.Code == events.OK {
 		w.clearFailure(out)
