@@ -99,12 +99,8 @@ func (c *lockCandidate) holding(int) int64 {
 }
 
 func (c *lockCandidate) run(w *worker) {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := w.untilEnding()
 	defer cancel()
-	go func() {
-		<-w.ending
-		cancel()
-	}()
 	for !w.leaving() {
 		hold, err := c.acquire(ctx)
 		switch {

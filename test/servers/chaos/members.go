@@ -69,12 +69,8 @@ func (c *memberCandidate) holding(part int) int64 {
 }
 
 func (c *memberCandidate) run(w *worker) {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := w.untilEnding()
 	defer cancel()
-	go func() {
-		<-w.ending
-		cancel()
-	}()
 	for !w.leaving() {
 		if err := c.group.Run(ctx, c.work); err != nil {
 			w.say("error %v", err)

@@ -4,6 +4,7 @@ package chaos
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -241,6 +242,16 @@ func (w *worker) rest(long time.Duration) {
 	case <-w.ending:
 	case <-time.After(long):
 	}
+}
+
+// untilEnding returns a context that ends when the client is to leave.
+func (w *worker) untilEnding() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		<-w.ending
+		cancel()
+	}()
+	return ctx, cancel
 }
 
 // leaving reports whether the client is to leave.
