@@ -17,7 +17,21 @@ import (
 // recordedJob runs an instance of the job that is recorded. What it returns ends the instance, and returns the log.
 func recordedJob(t *testing.T, srv *zkmem.Server, id string) (end func() (file string)) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), strings.ReplaceAll(id, "@-@", "-")+".log")
+	name := strings.ReplaceAll(id, "@-@", "-")
+	return recordedRun(t, srv, name, func(ctx context.Context, c *incumbent.Client) error {
+		job, err := c.Job(jobPath, incumbent.JobOptions{ID: id})
+		if err != nil {
+			return err
+		}
+		return job.Run(ctx, func(context.Context, *incumbent.Item) error { return nil })
+	})
+}
+
+// recordedRun calls run with a client that is recorded. What it returns ends run's context, and returns the log.
+func recordedRun(t *testing.T, srv *zkmem.Server, name string,
+	run func(context.Context, *incumbent.Client) error) (end func() (file string)) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name+".log")
 	log, err := os.Create(file)
 	if err != nil {
 		t.Fatal(err)
@@ -26,13 +40,9 @@ func recordedJob(t *testing.T, srv *zkmem.Server, id string) (end func() (file s
 	if err != nil {
 		t.Fatal(err)
 	}
-	job, err := c.Job(jobPath, incumbent.JobOptions{ID: id})
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithCancel(within(t))
 	ended := make(chan error, 1)
-	go func() { ended <- job.Run(ctx, func(context.Context, *incumbent.Item) error { return nil }) }()
+	go func() { ended <- run(ctx, c) }()
 	return func() string {
 		cancel()
 		if err := <-ended; err != nil {

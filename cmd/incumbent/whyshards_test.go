@@ -4,8 +4,6 @@ package main_test
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -19,42 +17,18 @@ import (
 // member, and returns the log.
 func recordedMember(t *testing.T, srv *zkmem.Server, id string, began chan<- int) (end func() (file string)) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), id+".log")
-	log, err := os.Create(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := incumbent.Open(within(t), incumbent.Config{Servers: srv.Addr(), Record: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	member, err := c.Shards(shardsPath, 4, incumbent.ShardsOptions{LatchOptions: incumbent.LatchOptions{ID: id},
-		Settle: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(within(t))
-	ended := make(chan error, 1)
-	go func() {
-		ended <- member.Run(ctx, func(s *incumbent.Shard) error {
+	return recordedRun(t, srv, id, func(ctx context.Context, c *incumbent.Client) error {
+		member, err := c.Shards(shardsPath, 4, incumbent.ShardsOptions{LatchOptions: incumbent.LatchOptions{ID: id},
+			Settle: time.Millisecond})
+		if err != nil {
+			return err
+		}
+		return member.Run(ctx, func(s *incumbent.Shard) error {
 			began <- s.ID
 			<-s.Context().Done()
 			return nil
 		})
-	}()
-	return func() string {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-		if err := c.Close(within(t)); err != nil {
-			t.Error(err)
-		}
-		if err := log.Close(); err != nil {
-			t.Error(err)
-		}
-		return file
-	}
+	})
 }
 
 // The logs of members say who owned which shard when, and why it moved; and a record names its shard.
