@@ -6,8 +6,9 @@
 // target of make that sets it: small, plants, scale, herd, queues, chaos, upgrade and
 // story-cut-off-follower.
 //
-// The race detector makes machines about ten times slower, so under it every level has the part of quick, and make prove runs
-// the whole without it afterwards. Packages that start no goroutine, or test programs, make prove runs without it only.
+// The race detector makes machines about ten times slower, so under it every level has the part of quick, and make
+// prove runs the whole without it afterwards. Packages of which Once says so, make prove runs without it only, and
+// make race with it.
 //
 // A test that runs a part says so in its output. Command tally counts these lines and names them at the end, and a line that
 // is left after make prove is a failure. A selection is no skip: the test runs.
@@ -16,6 +17,8 @@ package selection
 import (
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -38,16 +41,25 @@ func Sequential() []string {
 	}
 }
 
-// Programs are the folders whose tests run programs that go build made, measure, or compare the in-memory ZooKeeper
-// with the real one: other packages run the same code under the race detector, and make prove runs these only
-// without it.
-func Programs() []string {
-	return []string{
-		"cmd/demo", "cmd/gensite", "cmd/genscrapes", "cmd/incumbentvet", "cmd/playwasm", "cmd/release",
-		"internal/play/web", "test/figures", "test/figures/embed", "test/figures/scale",
-		"test/kit/mutants", "test/kit/systems",
-		"test/servers/differential",
-	}
+// programs are folders, with those below them, whose tests wait for servers and processes, run programs that go build
+// made, measure, or test what tests are made of. What they run of the library, the tests of its packages, test/door,
+// test/servers/suite and test/worlds/wire run under the race detector.
+var programs = []string{
+	"bench", "cmd/demo", "cmd/incumbent", "cmd/gensite", "cmd/genscrapes", "cmd/incumbentvet", "cmd/playwasm",
+	"cmd/release", "docs/examples", "internal/play", "test/figures", "test/kit", "test/servers", "test/worlds/sim",
+}
+
+// racedThere are folders below those that are raced nevertheless.
+var racedThere = []string{
+	"cmd/incumbent/control", "cmd/incumbent/group", "cmd/incumbent/program", "internal/play/server", "test/kit/virtual",
+	"test/servers/suite",
+}
+
+// Once reports whether make prove runs the tests of a folder once, without the race detector.
+func Once(dir string) bool {
+	isIn := func(above string) bool { return dir == above || strings.HasPrefix(dir, above+"/") }
+	return slices.Contains(Sequential(), dir) ||
+		slices.ContainsFunc(programs, isIn) && !slices.Contains(racedThere, dir)
 }
 
 // Longest are the folders whose tests take longest, the longest first: a run begins with them, so that it does not

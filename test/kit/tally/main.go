@@ -4,9 +4,9 @@
 // shows the output of tests that failed, and counts.
 //
 // A test that runs a part, by test/kit/selection, is counted and named. If the level is
-// prove and the arguments say -race, the tests that ran a part under the race
-// detector run a second time without it, with those of the packages that start no
-// goroutine, and then one that runs a part is a failure.
+// prove and the arguments say -race, the packages of selection.Once run without the
+// race detector, and the tests that ran a part under it a second time without it, and
+// then one that runs a part is a failure.
 //
 // A test that cannot run here skips with a message that begins with "not run: ".
 // With INCUMBENT_REQUIRE=all every skip is a failure; one without these words
@@ -46,27 +46,21 @@ func main() {
 	}
 	t := newTally(os.Stdout, os.Getenv("INCUMBENT_REQUIRE") == "all")
 	args := os.Args[1:]
-	if level == selection.Prove && slices.Contains(args, "-race") {
-		t.later, err = sequential(args)
-	}
-	if err == nil {
-		err = everything(t, level, args, runModules)
-	}
-	if !t.end(err, time.Since(begun)) {
+	if !t.end(everything(t, level, args, runModules), time.Since(begun)) {
 		os.Exit(1)
 	}
 }
 
 // everything runs the tests, and at level prove a second time, without the race
-// detector, those that ran a part under it and those that were left for later.
+// detector, those that ran a part under it.
 func everything(t *tally, level selection.Level, args []string, run func(*tally, []string) error) error {
+	t.proves = level == selection.Prove
 	err := run(t, args)
-	if level != selection.Prove {
+	if !t.proves {
 		return err
 	}
-	if slices.Contains(args, "-race") && len(t.parts)+len(t.later.tests) > 0 {
+	if slices.Contains(args, "-race") && len(t.parts) > 0 {
 		again, owed := t.again(args)
-		t.later = held{}
 		err = cmp.Or(err, run(t, again))
 		t.demandRun(owed)
 	}
@@ -78,19 +72,19 @@ func everything(t *tally, level selection.Level, args []string, run func(*tally,
 // package at a time: the longest packages of the module here wait for servers more than they compute. Packages that
 // are named are run in the modules that they belong to, as many modules at a time.
 func runModules(t *tally, args []string) error {
+	var runs []func() error
 	if slices.Contains(args, "./...") {
 		listed, err := output("go", "list", "./...")
 		if err != nil {
 			return err
 		}
-		packages := order(t.later.leftOut(strings.Fields(listed)))
-		return together(
-			func() error { return runNested(t, ".", append(slices.Clone(args), "-p", "1")) },
-			func() error { return run(t, ".", inPlaceOfAll(args, packages)) },
-		)
+		runs = append(runs, func() error { return runNested(t, ".", args) })
+		for _, part := range t.divide(args, order(strings.Fields(listed))) {
+			runs = append(runs, func() error { return run(t, ".", part) })
+		}
+		return together(runs...)
 	}
 	dirs, err := nested(".")
-	var runs []func() error
 	for _, m := range byModule(args, dirs) {
 		runs = append(runs, func() error { return run(t, m.dir, m.args) })
 	}
@@ -126,6 +120,17 @@ func run(t *tally, dir string, args []string) error {
 	}
 	t.read(out)
 	return cmd.Wait()
+}
+
+// output runs a command and returns what it wrote; if it fails, the error says it.
+func output(name string, args ...string) (string, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Env = environment(args)
+	out, err := cmd.Output()
+	if exit, ok := err.(*exec.ExitError); ok {
+		err = fmt.Errorf("%s %s: %w\n%s%s", name, strings.Join(args, " "), err, out, exit.Stderr)
+	}
+	return string(out), err
 }
 
 // environment is that of go test. The collector runs less often: worlds, walks and the
@@ -164,7 +169,7 @@ type tally struct {
 	skipped  int
 	notRun   map[string]int   // reason: how many tests
 	parts    map[key][]string // tests that ran a part, and of what
-	later    held             // what the first run leaves out
+	proves   bool             // the level is prove
 }
 
 // failure is a test that failed; if test is empty, a package that failed, or

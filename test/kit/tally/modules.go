@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// runNested runs the tests of every nested module. One whose dependencies cannot be had
+// runNested runs the tests of every nested module, a package at a time. One whose dependencies cannot be had
 // here is not run, as a test that skips is not.
 func runNested(t *tally, root string, args []string) error {
 	dirs, err := nested(root)
@@ -23,7 +23,7 @@ func runNested(t *tally, root string, args []string) error {
 			t.leaveOut(dir)
 			continue
 		}
-		err = cmp.Or(err, run(t, dir, args))
+		err = cmp.Or(err, run(t, dir, t.ofNested(root, dir, args)))
 	}
 	return err
 }

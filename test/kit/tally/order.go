@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/incumbent-go/incumbent/test/kit/selection"
 )
@@ -13,11 +12,7 @@ import (
 func order(packages []string) []string {
 	longest := selection.Longest()
 	rank := func(pkg string) int {
-		dir := strings.TrimPrefix(pkg, module+"/")
-		if pkg == module {
-			dir = "."
-		}
-		if i := slices.Index(longest, dir); i >= 0 {
+		if i := slices.Index(longest, folder(pkg)); i >= 0 {
 			return i
 		}
 		return len(longest)

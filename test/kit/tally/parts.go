@@ -9,8 +9,7 @@ import (
 )
 
 // again returns the arguments that run the tests which ran a part once more, without the race
-// detector, and with them those that were left for later. It returns the tests that are owed, too.
-// What they did is forgotten: the second run says it again.
+// detector. It returns the tests that are owed, too. What they did is forgotten: the second run says it again.
 func (t *tally) again(args []string) (again []string, owed []key) {
 	var packages, tests []string
 	for k := range t.parts {
@@ -21,10 +20,6 @@ func (t *tally) again(args []string) (again []string, owed []key) {
 		delete(t.ended, k)
 	}
 	clear(t.parts)
-	packages = append(packages, t.later.packages...)
-	for _, k := range t.later.tests {
-		tests, owed = append(tests, k.test), append(owed, k)
-	}
 	slices.Sort(packages)
 	slices.Sort(tests)
 	again = slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "-race" || strings.HasPrefix(a, "./") })
