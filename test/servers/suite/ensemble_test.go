@@ -33,14 +33,27 @@ type ensemble interface {
 	untilGone(path string)
 }
 
-// both runs a test against every implementation, and against a server that answers as ClickHouse Keeper does.
+// both runs a test against every implementation, and against a server that answers as ClickHouse Keeper does. As
+// tests wait most of the time, they run side by side.
 func both(t *testing.T, test func(*testing.T, ensemble)) {
-	t.Run("memory", func(t *testing.T) { test(t, inMemory(t)) })
-	t.Run("memory as "+string(zkmem.Release38),
-		func(t *testing.T) { test(t, inMemory(t, zkmem.Options{Release: zkmem.Release38})) })
-	realzk.Each(t, func(t *testing.T, release realzk.Release) { test(t, real(t, release)) })
+	t.Helper()
+	t.Parallel()
+	on := func(name string, start func(testing.TB) ensemble) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, start(t))
+		})
+	}
+	on("memory", func(t testing.TB) ensemble { return inMemory(t) })
+	on("memory as "+string(zkmem.Release38), func(t testing.TB) ensemble {
+		return inMemory(t, zkmem.Options{Release: zkmem.Release38})
+	})
+	realzk.Each(t, func(t *testing.T, release realzk.Release) {
+		t.Parallel()
+		test(t, real(t, release))
+	})
 	if notOnKeeper[t.Name()] == "" {
-		t.Run("keeper", func(t *testing.T) { test(t, inMemory(t, zkmem.Keeper())) })
+		on("keeper", func(t testing.TB) ensemble { return inMemory(t, zkmem.Keeper()) })
 	}
 }
 

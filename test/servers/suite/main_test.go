@@ -3,6 +3,7 @@
 package suite
 
 import (
+	"flag"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -14,5 +15,8 @@ import (
 func TestMain(m *testing.M) {
 	invariants.Check(10_000)
 	optimizations.FromEnvironment()
+	if err := flag.Set("test.parallel", "6"); err != nil { // they wait: see both
+		panic(err)
+	}
 	goleak.VerifyTestMain(m)
 }
