@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/test/kit/selection"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // Requests that are larger than the server takes, so that it closes the connection: they fail after some tries, by an
 // error that names them, and other handles of the client keep their places and lead on.
 func TestRequestsLargerThanTheServerTakes(t *testing.T) {
-	for _, most := range []int{16 << 10, 1 << 20} {
+	for _, most := range selection.Some(t, "limits", 1, 2, []int{16 << 10, 1 << 20}) {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {
 			bubble(t, zkmem.Options{MaxFrame: most}, func(t *testing.T, w *world) {
 				a := w.start(timeouts(6*time.Second, 2*time.Second),

@@ -15,6 +15,7 @@ import (
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/test/kit/repeat"
+	"github.com/incumbent-go/incumbent/test/kit/selection"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -245,7 +246,7 @@ func TestAnOperatorDeletesTheWritersPlace(t *testing.T) {
 // An operator deletes nodes at random while members come, go and lose their connections: no two nodes ever have one
 // shard, and in the end each shard has an owner.
 func TestAnOperatorAtRandomAmongShards(t *testing.T) {
-	for seed := range uint64(10) {
+	for seed := range uint64(selection.Of(t, "seeds", 2, 5, 10)) {
 		shardBubble(t, 12, func(t *testing.T, w *shardWorld) {
 			random := rand.New(rand.NewPCG(repeat.Seed(t, 2)+seed, 45))
 			ids, all := []string{"a", "b", "c"}, map[string]*shardMember{}
