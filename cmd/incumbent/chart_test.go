@@ -12,13 +12,12 @@ import (
 	"testing"
 
 	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
-	"github.com/incumbent-go/incumbent/test/kit/selection"
 )
 
 func TestCharts(t *testing.T) {
 	listed := start(t, nil, "chart").Exits(0).Out.String()
 	objects := start(t, nil, "chart", "--json").Exits(0).Objects()
-	for i, o := range selection.Some(t, "charts", 4, 8, objects) {
+	for i, o := range objects[:min(4, len(objects))] { // docs/statecharts has them all
 		name := o["chart"].(string)
 		programtest.Contains(t, listed, name)
 		for format, shape := range map[string]string{"md": "| ", "mermaid": "stateDiagram", "dot": "digraph", "xstate": `"initial": "`, "svg": "<svg", "table": "  event "} {

@@ -3,6 +3,7 @@ package main_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -88,10 +89,7 @@ func newBusyLocks(tb testing.TB, dir string, records int) {
 
 // What why keeps of a record is little, with a page and without. Its CPU time is noted only.
 func TestWhyKeepsLittleOfManyRecords(t *testing.T) {
-	records := *manyRecords
-	if records == 0 {
-		records = selection.Of(t, "records", 20_000, 20_000, 100_000)
-	}
+	records := cmp.Or(*manyRecords, 20_000)
 	dir := t.TempDir()
 	newBusyLocks(t, dir, records)
 	whyKeepsLittle(t, records, int64(50<<20+440*records), dir)

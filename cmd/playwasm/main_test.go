@@ -67,7 +67,7 @@ func TestWebAssemblyPlaysTheSameWorlds(t *testing.T) {
 	}
 	n := *scripts
 	if n == 0 {
-		n = selection.Of(t, "random scripts", 3, 5, 40)
+		n = selection.Of(t, "random scripts", 3, 5, 15)
 	}
 	var requests []string
 	for _, l := range play.Lessons() {

@@ -47,7 +47,6 @@ func TestBackEndsAgree(t *testing.T) {
 	server, static := playServer(t), site(t, siteFiles(t))
 	links := []string{
 		"1;latch;usual;3+1;7~8.5:freeze:alice:9~14:lose-reply:bob~20:isolate:b:8~31.25:start:dave@60",
-		"1;selector;observers;4;77;rideout~5:depose:8~9:crash:a:4~20:expire:carol@40", "1;mutex;quick;3;12;work=0.5~3:slow-disk:5~6:cut:bob@20",
 		"1;latch;usual;3;7;bug=all-first~8:cut:bob@20",
 	}
 	for _, address := range []string{server, static} {

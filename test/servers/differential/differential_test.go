@@ -37,7 +37,7 @@ func setting(t *testing.T, name string, otherwise int) int {
 
 func TestZkmemAnswersAsTheRealServer(t *testing.T) {
 	seed := repeat.Seed(t, 1)
-	rounds := setting(t, "INCUMBENT_DIFF_ROUNDS", 40)
+	rounds := setting(t, "INCUMBENT_DIFF_ROUNDS", 20)
 	steps := setting(t, "INCUMBENT_DIFF_STEPS", 300)
 	options := realzk.Options{Properties: []string{noReaper}}
 	if os.Getenv("INCUMBENT_ZK") != "" {
@@ -55,7 +55,7 @@ const noReaper = "znode.container.checkIntervalMs=3600000"
 // Nodes with a TTL and the super user exist only on servers that have the settings, and change what everything else answers.
 func TestZkmemWithEverySettingAnswersAsTheRealServer(t *testing.T) {
 	seed := repeat.Seed(t, 1_000_001)
-	rounds := setting(t, "INCUMBENT_DIFF_ROUNDS", 40) / 3
+	rounds := setting(t, "INCUMBENT_DIFF_ROUNDS", 20) / 3
 	onReleases(t, func(t *testing.T, r release) {
 		apache, mem := r.start(t, realzk.Options{Properties: []string{noReaper, "zookeeper.extendedTypesEnabled=true",
 			"zookeeper.DigestAuthenticationProvider.superDigest=" + superDigest}},
