@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"maps"
+	"net"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -26,6 +27,40 @@ func TestServerOf(t *testing.T) {
 			t.Errorf("%s: %s, want %s", id, got, want)
 		}
 	}
+}
+
+// An address is of IPv4, and neither the loopback's nor one of a single link. The first that others may reach is taken.
+func TestHostAddress(t *testing.T) {
+	if own := HostAddress(); net.ParseIP(own).To4() == nil {
+		t.Errorf("this host's is %q", own)
+	}
+	of := func(ip string) *net.IPNet { return &net.IPNet{IP: net.ParseIP(ip), Mask: net.CIDRMask(8, 32)} }
+	others := []net.Addr{&net.TCPAddr{IP: net.ParseIP("192.0.2.1")}, of("127.0.0.2"), of("169.254.0.1"),
+		of("2001:db8::1")}
+	if got := hostAddress(others); got != "127.0.0.1" {
+		t.Errorf("%s, and none can be reached", got)
+	}
+	if got := hostAddress(append(others, of("192.0.2.2"), of("192.0.2.3"))); got != "192.0.2.2" {
+		t.Errorf("%s, want the first that can be reached", got)
+	}
+}
+
+// A schedule's last tick comes, too: there is no next one when it is due.
+func TestTheLastTickComes(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		last := time.Now().Add(25 * time.Second)
+		tick := func() time.Time {
+			if time.Now().Before(last) {
+				return last
+			}
+			return time.Time{}
+		}
+		done := make(chan struct{})
+		time.AfterFunc(time.Minute, func() { close(done) })
+		if !Await(time.Now, tick, nil, done) || !time.Now().Equal(last) {
+			t.Errorf("the last tick came after %s, want 25s", time.Since(last)+25*time.Second)
+		}
+	})
 }
 
 // A tick comes when the clock says so, earlier if the clock was set on, and again if it was set back.

@@ -11,6 +11,10 @@ import (
 // HostAddress returns the first address that others may reach.
 func HostAddress() string {
 	all, _ := net.InterfaceAddrs() // without any, the loopback is left
+	return hostAddress(all)
+}
+
+func hostAddress(all []net.Addr) string {
 	for _, a := range all {
 		if ip, ok := a.(*net.IPNet); ok && ip.IP.IsGlobalUnicast() && ip.IP.To4() != nil {
 			return ip.IP.String()

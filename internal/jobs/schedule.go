@@ -18,8 +18,6 @@ const clockLooks = 10 * time.Second
 // returns the next tick after now, the zero time if there is none.
 func Await(now, tick func() time.Time, changed, done <-chan struct{}) bool {
 	next := tick()
-	timer := time.NewTimer(clockLooks)
-	defer timer.Stop()
 	for {
 		now := now()
 		if !next.IsZero() && !now.Before(next) {
@@ -27,8 +25,7 @@ func Await(now, tick func() time.Time, changed, done <-chan struct{}) bool {
 		}
 		var look <-chan time.Time // nil: there is no tick
 		if !next.IsZero() {
-			timer.Reset(min(next.Sub(now), clockLooks))
-			look = timer.C
+			look = time.After(min(next.Sub(now), clockLooks))
 		}
 		select {
 		case <-look:
@@ -37,7 +34,7 @@ func Await(now, tick func() time.Time, changed, done <-chan struct{}) bool {
 		case <-done:
 			return false
 		}
-		if again := tick(); again.Before(next) { // the clock was set back
+		if again := tick(); !again.IsZero() && again.Before(next) { // the clock was set back
 			next = again
 		}
 	}
