@@ -14,10 +14,10 @@ type lineQueue struct {
 	w      io.Writer
 	notice func(dropped int) []byte // the line that says how many are missing
 	failed func(error)
-	woken  chan struct{}
 	ended  chan struct{} // closed when everything is written, after end
 
 	mu      sync.Mutex
+	changed *sync.Cond // of mu: there is a line, or end was called
 	lines   [][]byte
 	size    int // of lines, in bytes
 	dropped int // since the last line that was queued
@@ -25,7 +25,8 @@ type lineQueue struct {
 }
 
 func newLineQueue(w io.Writer, notice func(int) []byte, failed func(error)) *lineQueue {
-	q := &lineQueue{w: w, notice: notice, failed: failed, woken: make(chan struct{}, 1), ended: make(chan struct{})}
+	q := &lineQueue{w: w, notice: notice, failed: failed, ended: make(chan struct{})}
+	q.changed = sync.NewCond(&q.mu)
 	go q.write()
 	return q
 }
@@ -53,14 +54,7 @@ func (q *lineQueue) sayDropped() {
 func (q *lineQueue) add(line []byte) {
 	q.lines = append(q.lines, append([]byte(nil), line...))
 	q.size += len(line)
-	q.wake()
-}
-
-func (q *lineQueue) wake() {
-	select {
-	case q.woken <- struct{}{}:
-	default: // it has not looked since the last time
-	}
+	q.changed.Signal()
 }
 
 // write writes line after line, until there is none and end was called. A line counts as queued while it is written.
@@ -68,34 +62,35 @@ func (q *lineQueue) write() {
 	defer close(q.ended)
 	defer writeInBackground()()
 	for {
-		line, ending := q.next()
-		switch {
-		case line != nil:
-			if _, err := q.w.Write(line); err != nil {
-				q.failed(err)
-			}
-			q.written(len(line))
-		case ending:
+		line, ok := q.next()
+		if !ok {
 			return
-		default:
-			<-q.woken
 		}
+		if _, err := q.w.Write(line); err != nil {
+			q.failed(err)
+		}
+		q.written(len(line))
 	}
 }
 
-// next returns the next line, nil if there is none, and whether end was called.
-func (q *lineQueue) next() (line []byte, ending bool) {
+// next waits for the next line. It returns false when there is none, and end was called.
+func (q *lineQueue) next() (line []byte, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.lines) == 0 {
-		q.sayDropped()
+	for {
+		if len(q.lines) == 0 {
+			q.sayDropped()
+		}
+		if len(q.lines) > 0 {
+			line = q.lines[0]
+			q.lines = q.lines[1:]
+			return line, true
+		}
+		if q.ending {
+			return nil, false
+		}
+		q.changed.Wait()
 	}
-	if len(q.lines) == 0 {
-		return nil, q.ending
-	}
-	line = q.lines[0]
-	q.lines = q.lines[1:]
-	return line, false
 }
 
 func (q *lineQueue) written(n int) {
@@ -108,7 +103,7 @@ func (q *lineQueue) written(n int) {
 func (q *lineQueue) end(limit <-chan time.Time) bool {
 	q.mu.Lock()
 	q.ending = true
-	q.wake()
+	q.changed.Signal()
 	q.mu.Unlock()
 	select {
 	case <-q.ended:

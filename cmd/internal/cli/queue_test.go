@@ -115,7 +115,13 @@ func TestALongRunningCommandSaysWhatIsMissing(t *testing.T) {
 	}
 	defer null.Close()
 	a := New("program", nil, null, null)
+	if a.stamp() != "" {
+		t.Error("a line is dated before")
+	}
 	a.LongRunning()
+	if _, err := time.Parse(TimeLayout, strings.TrimSpace(a.stamp())); err != nil {
+		t.Error(err)
+	}
 	if got := string(a.droppedFromOut(1)); !strings.HasSuffix(got, "  1 line was dropped: nobody read them in time\n") {
 		t.Errorf("%q", got)
 	}

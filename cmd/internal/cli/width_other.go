@@ -4,5 +4,5 @@ package cli
 
 import "os"
 
-// columns does not know a terminal's width here: no line is broken.
-func columns(*os.File) int { return 0 }
+// widthOf does not know a terminal's width here: no line is broken.
+func widthOf(*os.File) int { return 0 }

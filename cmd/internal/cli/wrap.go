@@ -1,22 +1,12 @@
 package cli
 
 import (
-	"os"
 	"strings"
 	"unicode/utf8"
 )
 
 // leastWidth is the narrowest terminal for which lines are broken: below it, nothing helps.
 const leastWidth = 40
-
-// widthOf returns how many columns a terminal has; 0 if the file is none, or if it does not say.
-func widthOf(f *os.File) int {
-	info, err := f.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return 0
-	}
-	return columns(f)
-}
 
 // wrap breaks the lines of a text that have more columns than width, between words. What follows a break begins where
 // the text of its
@@ -35,8 +25,8 @@ func wrap(text string, width int) string {
 		}
 		indent := strings.Repeat(" ", len(body)-len(strings.TrimLeft(body, " "))+2)
 		at := 0
-		for i, word := range strings.SplitAfter(body, " ") {
-			if n := visible(strings.TrimRight(word, " ")); i > 0 && at+n > width && at > len(indent) {
+		for _, word := range strings.SplitAfter(body, " ") {
+			if n := visible(strings.TrimRight(word, " ")); at+n > width && at > len(indent) {
 				b.WriteString("\n" + indent)
 				at = len(indent)
 			}
