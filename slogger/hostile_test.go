@@ -21,6 +21,7 @@ func TestLinesThatAreNoObjectArePassedOnAsText(t *testing.T) {
 	for _, line := range []string{
 		"", "text", "two\nlines", `{"a":1`, `{"a":1}}`, `{"a":1} {"b":2}`, `{"a" 1}`, `{"a":1,}`, `{1:2}`, `[1]`, `"text"`, "7", "null",
 		"\xff\xfe", "\x00", `{"a":01}`, `{"a":"` + "\n" + `"}`, "\xbfelevel", nested(maxDepth + 1), nested(20_000), strings.Repeat("[", 1_000_000),
+		`{"a":` + strings.Repeat("[", maxDepth) + "1" + strings.Repeat("]", maxDepth) + `}`,
 	} {
 		c := &catcher{least: slog.LevelWarn}
 		w := &writer{c}
@@ -29,6 +30,20 @@ func TestLinesThatAreNoObjectArePassedOnAsText(t *testing.T) {
 		}
 		if r, attrs := c.last(t); r.Message != line || r.Level != slog.LevelWarn || len(attrs) != 0 || r.Time.IsZero() {
 			t.Errorf("%.40q became %.40q with %v", line, r.Message, attrs)
+		}
+	}
+}
+
+// A line without anything in it is a record without anything in it, of any level.
+func TestAnEmptyLine(t *testing.T) {
+	for _, level := range []zerolog.Level{zerolog.InfoLevel, zerolog.NoLevel} {
+		c := &catcher{}
+		w := &writer{c}
+		if n, err := w.WriteLevel(level, []byte("{}")); n != 2 || err != nil {
+			t.Errorf("%s: wrote %d, %v", level, n, err)
+		}
+		if r, attrs := c.last(t); r.Message != "" || len(attrs) != 0 {
+			t.Errorf("%s: became %q with %v", level, r.Message, attrs)
 		}
 	}
 }

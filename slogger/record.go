@@ -62,7 +62,7 @@ func parseTime(v slog.Value) (time.Time, bool) {
 	switch v.Kind() {
 	case slog.KindString:
 		for _, format := range []string{zerolog.TimeFieldFormat, time.RFC3339Nano} {
-			if at, err := time.Parse(format, v.String()); err == nil && !at.IsZero() {
+			if at, _ := time.Parse(format, v.String()); !at.IsZero() { // it is zero if the format is another
 				return at, true
 			}
 		}
@@ -94,25 +94,22 @@ func parse(line []byte) ([]slog.Attr, error) {
 	return p.members(1)
 }
 
-// parser reads valid JSON.
+// parser reads valid JSON, in which no token is wrong.
 type parser struct{ *json.Decoder }
 
 // members reads an object up to its end, after its opening brace.
 func (p *parser) members(depth int) ([]slog.Attr, error) {
 	var attrs []slog.Attr
 	for p.More() {
-		key, err := p.Token()
-		if err != nil {
-			return nil, err
-		}
+		key, _ := p.Token()
 		v, err := p.value(depth)
 		if err != nil {
 			return nil, err
 		}
 		attrs = append(attrs, slog.Attr{Key: key.(string), Value: v})
 	}
-	_, err := p.Token()
-	return attrs, err
+	_, _ = p.Token()
+	return attrs, nil
 }
 
 // elements reads an array up to its end, after its opening bracket.
@@ -125,8 +122,8 @@ func (p *parser) elements(depth int) ([]any, error) {
 		}
 		all = append(all, plain(v))
 	}
-	_, err := p.Token()
-	return all, err
+	_, _ = p.Token()
+	return all, nil
 }
 
 // value reads any value.
@@ -134,10 +131,7 @@ func (p *parser) value(depth int) (slog.Value, error) {
 	if depth > maxDepth {
 		return slog.Value{}, errDeep
 	}
-	token, err := p.Token()
-	if err != nil {
-		return slog.Value{}, err
-	}
+	token, _ := p.Token()
 	switch token := token.(type) {
 	case json.Number:
 		return number(token.String()), nil
@@ -150,7 +144,7 @@ func (p *parser) value(depth int) (slog.Value, error) {
 		if len(attrs) == 0 { // handlers ignore an empty group
 			return slog.AnyValue(map[string]any{}), err
 		}
-		return slog.GroupValue(attrs...), err
+		return slog.GroupValue(attrs...), nil
 	}
 	return slog.AnyValue(token), nil // a string, a bool or nil
 }

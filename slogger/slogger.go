@@ -82,11 +82,8 @@ func (w *writer) WriteLevel(level zerolog.Level, line []byte) (n int, err error)
 
 // slogLevel returns slog's level for one of zerolog's. zerolog's are one apart, slog's four.
 func slogLevel(level zerolog.Level) slog.Level {
-	switch {
-	case level == zerolog.NoLevel:
+	if level == zerolog.NoLevel {
 		return slog.LevelInfo
-	case level >= zerolog.FatalLevel:
-		return slog.LevelError + 4
 	}
-	return slog.LevelInfo + 4*slog.Level(level-zerolog.InfoLevel)
+	return slog.LevelInfo + 4*slog.Level(min(level, zerolog.FatalLevel)-zerolog.InfoLevel)
 }
