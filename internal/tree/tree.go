@@ -24,11 +24,10 @@ func New[V any](top string) Tree[V] { return Tree[V]{top, map[string]*node[V]{}}
 
 // Get returns the value of a node; false if there is none.
 func (t Tree[V]) Get(path string) (value V, known bool) {
-	n := t.nodes[path]
-	if n == nil {
-		return value, false
+	if n := t.nodes[path]; n != nil {
+		value, known = n.value, true
 	}
-	return n.value, true
+	return value, known
 }
 
 // Set sets the value of a node, whose parent is there unless it is the top.
@@ -96,9 +95,9 @@ func (t Tree[V]) list(path string, in bool) {
 	}
 	i, known := slices.BinarySearch(parent.names, path[slash+1:])
 	switch {
-	case in && !known:
+	case in: // the node is new
 		parent.names = slices.Insert(parent.names, i, path[slash+1:])
-	case !in && known:
+	case known:
 		parent.names = slices.Delete(parent.names, i, i+1)
 	}
 }
