@@ -44,7 +44,7 @@ func Run(f func() error, then func(error)) {
 
 // Call calls f on a goroutine of its own, and returns its error, or an *Error.
 func Call(f func() error) error {
-	done := make(chan error, 1)
+	done := make(chan error)
 	go Run(f, func(err error) { done <- err })
 	return <-done
 }

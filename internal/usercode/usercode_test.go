@@ -37,6 +37,19 @@ func TestCall(t *testing.T) {
 	}
 }
 
+// What a message says of a function that did not return names it, and how it ended.
+func TestBy(t *testing.T) {
+	for want, f := range map[string]func() error{
+		"OnFailure panicked: oh":                           func() error { panic("oh") },
+		"OnFailure ended its goroutine and did not return": func() error { runtime.Goexit(); return nil },
+	} {
+		var failed *usercode.Error
+		if err := usercode.Call(f); !errors.As(err, &failed) || failed.By("OnFailure") != want {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
 func errorText(err error) string {
 	if err == nil {
 		return ""
