@@ -39,14 +39,13 @@ func (h *Checks) Run(base context.Context) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(base))
 	defer cancel()
 	for {
-		next := time.NewTimer(h.Interval())
+		next := time.After(h.Interval())
 		err, open := h.check(ctx)
 		if open {
 			h.post(err)
-			open = h.wait(next.C)
+			open = h.wait(next)
 		}
 		if !open {
-			next.Stop()
 			return
 		}
 	}
@@ -93,7 +92,6 @@ func (h *Checks) dropLate() {
 	select {
 	case <-h.result:
 		h.result = nil
-		h.release()
 	default:
 	}
 }
