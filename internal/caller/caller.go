@@ -42,11 +42,11 @@ func exportedIn(name string) string {
 		return unicode.IsUpper(first)
 	}
 	switch {
-	case is && exported(method) && exported(of):
+	case exported(method) && exported(of):
 		return of + "." + method
-	case is && exported(method):
+	case exported(method):
 		return method
-	case exported(of) && !exported(method) && (!is || strings.HasPrefix(method, "func")):
+	case exported(of) && (!is || strings.HasPrefix(method, "func")):
 		return of
 	}
 	return ""
