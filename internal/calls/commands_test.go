@@ -74,3 +74,57 @@ func TestAnAnswerThatComesTwiceIsReported(t *testing.T) {
 		}
 	}
 }
+
+// A reply's channel is used again once its reply was received, and at most 16 are kept. A command that got no reply
+// may still get one: its channel is not used again.
+func TestReplyChannelsAreUsedAgain(t *testing.T) {
+	client, _ := newClient()
+	var c Commands[int]
+	used := map[chan Reply[int]]bool{}
+	for range 3 {
+		n, ch, err := c.Begin(client, "latch-1", events.Event{})
+		if err != nil || !c.Deliver(n, Reply[int]{}) {
+			t.Fatal(err)
+		}
+		<-ch
+		client.PutBack(ch)
+		used[ch] = true
+	}
+	if len(used) != 1 || used[nil] {
+		t.Errorf("three calls, one after the other, had %d channels", len(used))
+	}
+	var open []chan Reply[int]
+	for range 20 {
+		_, ch := c.Reserve(client)
+		open = append(open, ch)
+	}
+	for n, ch := range open {
+		c.Drop(uint64(n + 4))
+		client.PutBack(ch)
+	}
+	for i := range open {
+		_, ch := c.Reserve(client)
+		if again := slices.Contains(open, ch); again != (i < 16) || ch == nil {
+			t.Errorf("channel %d is used again: %t", i, again)
+		}
+	}
+}
+
+// A handle that had several commands open keeps no memory for them; one that has one at a time keeps its place.
+func TestCommandsKeepRoomForOne(t *testing.T) {
+	client, _ := newClient()
+	for open := 1; open < 5; open++ {
+		var c Commands[int]
+		for range open {
+			c.Reserve(client)
+		}
+		for n := range open {
+			if !c.Drop(uint64(n+1)) || c.Drop(uint64(n+1)) {
+				t.Errorf("command %d of %d is dropped twice, or never", n+1, open)
+			}
+		}
+		if kept := cap(c.open); kept > 1 || kept == 1 != (open == 1) {
+			t.Errorf("after %d commands there is room for %d", open, kept)
+		}
+	}
+}

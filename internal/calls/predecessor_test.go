@@ -2,6 +2,7 @@ package calls
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -30,6 +31,22 @@ func TestPredecessorInEitherOrder(t *testing.T) {
 		p.Ahead(notice(9))
 		if got := p.Words(false); got != `waiting behind the node "n-9"` {
 			t.Errorf("%s, then another predecessor: %s", name, got)
+		}
+	}
+}
+
+// Who waits learns how many are ahead, and of the data of the one before it no more than a name may have.
+func TestPredecessorIsShort(t *testing.T) {
+	name := strings.Repeat("x", events.MaxName)
+	for ahead, more := range map[int]string{1: "", 2: " and 1 more", 3: " and 2 more"} {
+		for data, shown := range map[string]string{
+			name: `"` + name + `"`, name + "x": events.Quote(name+"x", events.MaxName)} {
+			var p Predecessor
+			p.Ahead(events.Notify{Behind: "/line/n-7", Ahead: ahead, Work: 7})
+			p.Read(7, []byte(data), 5)
+			if got, want := p.Words(false), "waiting behind "+shown+" (token 5)"+more; got != want {
+				t.Errorf("%d ahead: %s, want %s", ahead, got, want)
+			}
 		}
 	}
 }
