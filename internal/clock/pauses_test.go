@@ -55,6 +55,63 @@ func TestAPauseIsMeasured(t *testing.T) {
 	}
 }
 
+// A tick is a fortieth of the session timeout, from 50 to 500 ms: pauses are known that well, and no process wakes
+// more often.
+func TestThePeriodOfTicks(t *testing.T) {
+	for timeout, want := range map[time.Duration]time.Duration{
+		0: 50 * time.Millisecond, 2 * time.Second: 50 * time.Millisecond, 4 * time.Second: 100 * time.Millisecond,
+		15 * time.Second: 375 * time.Millisecond, 20 * time.Second: 500 * time.Millisecond,
+		time.Hour: 500 * time.Millisecond,
+	} {
+		w := Pauses{Timeout: func() time.Duration { return timeout }}
+		if got := w.Period(); got != want {
+			t.Errorf("at %s: %s, want %s", timeout, got, want)
+		}
+	}
+}
+
+// The timer follows the session timeout, also when it gets longer: then the process is not woken as often as before.
+func TestTicksFollowTheTimeout(t *testing.T) {
+	watch(t, 4*time.Second, func(t *testing.T, w *watched) {
+		elapse(time.Second)
+		ticks := 0
+		w.mu.Lock()
+		read := w.Clock.Now
+		w.Clock, w.Timeout = Of(func() int64 { ticks++; return read() }),
+			func() time.Duration { return 20 * time.Second }
+		w.mu.Unlock()
+		if elapse(10 * time.Second); ticks < 19 || ticks > 21 {
+			t.Errorf("%d ticks in 10 s, want one each 500 ms", ticks)
+		}
+	})
+}
+
+// Noticed gets each pause once, as long as Since has it. After Stop it gets nothing, and what was measured stays known.
+func TestAPauseIsNoticedOnce(t *testing.T) {
+	watch(t, 4*time.Second, func(t *testing.T, w *watched) {
+		var noticed []time.Duration
+		w.mu.Lock()
+		w.Noticed = func(d time.Duration) { noticed = append(noticed, d) }
+		w.mu.Unlock()
+		for range 2 {
+			before := w.Clock.Now()
+			w.ahead.Add(int64(3 * time.Second))
+			elapse(time.Second)
+			if got := w.Since(before); len(noticed) != 1 || noticed[0] != got {
+				t.Errorf("noticed %v, and since then it is %s", noticed, got)
+			}
+			noticed = nil
+		}
+		w.Stop()
+		ran, known := w.LastRan(), w.Since(0)
+		w.ahead.Add(int64(3 * time.Second))
+		elapse(time.Minute)
+		if again := w.Since(0); noticed != nil || again != known || w.LastRan() != ran {
+			t.Errorf("after Stop it notices %v, and knows of %s, before of %s", noticed, again, known)
+		}
+	})
+}
+
 func TestNoPauseIsMeasuredInAProcessThatRuns(t *testing.T) {
 	watch(t, 4*time.Second, func(t *testing.T, w *watched) {
 		for range 100 {
