@@ -110,6 +110,24 @@ func TestAClientRefuses(t *testing.T) {
 	}
 }
 
+// A user may have any name without control characters, spaces too.
+func TestNamesOfUsers(t *testing.T) {
+	for name, ok := range map[string]bool{"": false, "ann": true, "ann b": true, "~": true, "Łódź": true,
+		"a\x1fb": false, "a\x7f": false, "\xff": false} {
+		if err := NewClient(name, "pw").Check(); (err == nil) != ok {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// Of several realms the first is taken, and nothing else may come twice.
+func TestTheFirstRealm(t *testing.T) {
+	found, err := parse([]byte(`realm="one",realm="two",nonce=n`))
+	if err != nil || found["realm"] != "one" || found["nonce"] != "n" {
+		t.Errorf("%v, %v", found, err)
+	}
+}
+
 // A server that has allowSaslFailedClients answers a wrong password with null, which is no proof of another server.
 func TestANullInPlaceOfTheProof(t *testing.T) {
 	c := NewClient("ann", "pw").Begin()
