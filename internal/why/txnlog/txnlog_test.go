@@ -91,16 +91,20 @@ func (e *endless) Read(b []byte) (int, error) {
 func TestReadStopsWhereTheTransactionsEnd(t *testing.T) {
 	one := file(txn(2, 7, 3, Delete, text("/a")...))
 	one = one[:len(one)-64]
-	long := binary.BigEndian.AppendUint32(append(slices.Clone(one), 1, 2, 3, 4, 5, 6, 7, 8), math.MaxInt32)
+	claims := func(length uint32) []byte {
+		return binary.BigEndian.AppendUint32(append(slices.Clone(one), 1, 2, 3, 4, 5, 6, 7, 8), length)
+	}
 	for name, c := range map[string]struct {
 		head []byte
 		want int
 	}{
-		"zeros alone":         {nil, 0},
-		"a header":            {file()[:16], 0},
-		"a transaction":       {one, 1},
-		"a length of 2 GiB":   {long, 1},
-		"a length below zero": {binary.BigEndian.AppendUint32(append(slices.Clone(one), 1, 2, 3, 4, 5, 6, 7, 8), 1<<31), 1},
+		"zeros alone":              {nil, 0},
+		"a header":                 {file()[:16], 0},
+		"a transaction":            {one, 1},
+		"a length of 2 GiB":        {claims(math.MaxInt32), 1},
+		"a length of 64 MiB and 1": {claims(maxBody + 1), 1},
+		"a length of zero":         {slices.Concat(one, []byte{7: 1}, []byte{4: 'B'}), 1}, // its sum is right
+		"a length below zero":      {claims(1 << 31), 1},
 	} {
 		if all, err := Read(&endless{head: c.head}); err != nil || len(all) != c.want {
 			t.Errorf("%s: %d transactions, want %d: %v", name, len(all), c.want, err)
