@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/incumbent-go/incumbent/test/kit/virtual"
 )
 
 // hello sends a connect request with this last zxid, and returns the whole answer.
@@ -58,6 +61,28 @@ func TestTheHandshakeOfKeeperWithoutALeader(t *testing.T) {
 		t.Errorf("% x", answer)
 	}
 	c.gone()
+}
+
+// A session of a client that says nothing ends within half a second after its timeout, and not before it.
+func TestWhenASessionOfKeeperEnds(t *testing.T) {
+	const timeout = 10 * time.Second
+	for _, begun := range []time.Duration{0, 1, 499 * time.Millisecond, 500 * time.Millisecond,
+		700 * time.Millisecond} {
+		virtual.Test(t, func(t *testing.T) {
+			s := New(Keeper())
+			defer s.Close()
+			virtual.Sleep(begun)
+			newSession(t, s, timeout)
+			virtual.Sleep(timeout - 1)
+			synctest.Wait()
+			before := len(s.Sessions())
+			virtual.Sleep(500*time.Millisecond + 1)
+			synctest.Wait()
+			if after := len(s.Sessions()); before != 1 || after != 0 {
+				t.Errorf("begun at %s: %d sessions before the timeout, %d half a second after it", begun, before, after)
+			}
+		})
+	}
 }
 
 // Operations that Keeper does not know end the connection without an answer, also in a multi, and so does the end of a

@@ -190,7 +190,10 @@ func TestAConnectionEndsWithTheLastByteThatItMaySend(t *testing.T) {
 		if code, _, err := c.reply(xid); code != OK || err != nil {
 			t.Fatalf("%v %v", code, err)
 		}
-		c.gone()
+		began := time.Now()
+		if c.gone(); time.Since(began) != 0 {
+			t.Errorf("it ends after %s: with its session", time.Since(began))
+		}
 	})
 }
 
