@@ -1,6 +1,7 @@
 package play
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -66,6 +67,9 @@ func TestEveryPromiseCanBeBroken(t *testing.T) {
 			broken := false
 			for _, v := range r.promises.broken {
 				broken = broken || v.promise == c.promise
+				if !slices.IsSorted(v.who) { // else a pair would be there twice
+					t.Errorf("%s: %s", c.link, v.text)
+				}
 			}
 			if broken != (bug != nil) || bug == nil && len(r.promises.broken) > 0 {
 				t.Errorf("%s with a bug %t: %+v", c.link, bug != nil, r.promises.broken)
