@@ -269,6 +269,13 @@ func TestHostileRequests(t *testing.T) {
 // The clock is moved by a hundred years at most, in all: a call that goes beyond is refused whole, and says how far it is.
 func TestTheClockIsBounded(t *testing.T) {
 	r := serve(t, "")
+	for _, by := range []string{"0s", "-1s", "87600h1ns", "x", ""} {
+		status, said := r.ask(http.MethodPost, "/v1/clock", `{"by":"`+by+`"}`, nil)
+		if text, _ := said["error"].(string); status != 400 ||
+			!strings.Contains(text, "a positive time of at most ten years") {
+			t.Errorf("%s: %d %q", by, status, text)
+		}
+	}
 	const decade = `{"by":"87600h"}`
 	for range 10 {
 		r.post("/v1/clock", decade)

@@ -42,8 +42,7 @@ func Listen(addr, token string) (net.Listener, error) {
 }
 
 func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
 // Serve serves control of servers on l in the background, for requests whose host is expected. The returned function
