@@ -77,8 +77,17 @@ func within(limit time.Duration, all ...func()) {
 // writable reports whether a line can be written now.
 func writable(f *os.File) bool {
 	fds := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLOUT}}
-	n, err := unix.Poll(fds, 0)
-	return err == nil && n == 1 && fds[0].Revents&unix.POLLOUT != 0
+	_, _ = unix.Poll(fds, 0) // with an error there is no event
+	return fds[0].Revents&unix.POLLOUT != 0
+}
+
+// untilNextLook returns how long the guard may wait before it reads the clock again: nothing at the time at which it
+// kills, which is 0 if there is none.
+func untilNextLook(until, now int64) time.Duration {
+	if until == 0 {
+		return pollInterval
+	}
+	return min(pollInterval, time.Duration(until-now))
 }
 
 // watch returns when the group has to end, and why.
@@ -92,25 +101,19 @@ func watch(in io.Reader) string {
 			}
 		}
 	}()
-	look := time.NewTimer(pollInterval)
-	defer look.Stop()
 	until := int64(0)
 	for {
-		pause := pollInterval
-		if until != 0 {
-			pause = min(pause, time.Duration(until-ticks()))
-		}
+		pause := untilNextLook(until, ticks())
 		if pause <= 0 {
 			return "another may lead from now on, and the program that ran it did not end it in time"
 		}
-		look.Reset(pause)
 		select {
 		case t, more := <-times:
 			if !more {
 				return "the program that ran it has died"
 			}
 			until = t
-		case <-look.C:
+		case <-time.After(pause):
 		}
 	}
 }
