@@ -336,16 +336,8 @@ func (h *handle) limit(ctx context.Context) (limited context.Context, stop func(
 // unfinished returns the error of a close that gave up waiting for its machine. It
 // says what is left, what prevents its deletion, and why the wait ended.
 func (h *handle) unfinished(cause error) error {
-	left := h.words.remains()
-	if left == "" { // its machine ends in the step that takes the command
-		reasons := []error{errors.New("the client's event loop has not answered")}
-		if cause != ErrNotDeleted {
-			reasons = append(reasons, cause)
-		}
-		return &callError{op: "close", path: h.path, reasons: reasons}
-	}
 	e := &fault.Worded{
-		Text:   fmt.Sprintf("incumbent: close %s: %s is not deleted yet", h.path, left),
+		Text:   fmt.Sprintf("incumbent: close %s: %s is not deleted yet", h.path, h.words.remains()),
 		Causes: []error{ErrNotDeleted},
 	}
 	for _, err := range []error{cmp.Or(h.failure(), h.client.session.absence()), cause} {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"net"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
@@ -366,21 +365,4 @@ func TestTheReasonIsOlderThanTheEnd(t *testing.T) {
 			t.Error(err)
 		}
 	})
-}
-
-// The header of a log names the program, its version, and the revision that it was built from, if Go has noted one.
-func TestTheProgramInTheHeader(t *testing.T) {
-	info := &debug.BuildInfo{Path: "example.org/job", Main: debug.Module{Version: "v1.2.3"},
-		Settings: []debug.BuildSetting{{Key: "vcs", Value: "git"}, {Key: "vcs.revision", Value: "4f2a"}}}
-	untracked := &debug.BuildInfo{Path: "example.org/job", Main: debug.Module{Version: "(devel)"}}
-	for _, c := range []struct {
-		info *debug.BuildInfo
-		want string
-	}{
-		{info, "example.org/job v1.2.3 4f2a"}, {untracked, "example.org/job (devel)"}, {nil, "(unknown) (unknown)"},
-	} {
-		if path, version := program(c.info, c.info != nil); path+" "+version != c.want {
-			t.Errorf("%q and %q, want %q", path, version, c.want)
-		}
-	}
 }

@@ -264,7 +264,7 @@ func (c *Client) header() events.Header {
 		Run: newSeed(), Name: c.config.Name, Host: host(), Boot: bootID(), PID: os.Getpid(), Clock: clock.Name(),
 		Servers: serversOf(c.config.Servers), AskedTimeout: int64(c.config.SessionTimeout),
 	}
-	h.Program, h.ProgramVersion = program(debug.ReadBuildInfo())
+	h.Program, h.ProgramVersion = program()
 	for _, r := range machines.Recipes() {
 		h.Charts[r.Name()] = r.Digest()
 	}
@@ -298,8 +298,9 @@ func serversOf(connect string) []string {
 	return all
 }
 
-// program returns the path of the main package, and its version and revision, of what debug.ReadBuildInfo returns.
-func program(info *debug.BuildInfo, ok bool) (path, version string) {
+// program returns the path of the main package, and its version or revision.
+func program() (path, version string) {
+	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "(unknown)", "(unknown)"
 	}

@@ -98,7 +98,6 @@ func (c *Client) TreeCache(path string, options TreeCacheOptions) (*TreeCache, e
 		readers: map[*feed[TreeChange]]bool{}}
 	t.machine.onNotice, t.machine.onClose = t.onNotice, t.closed
 	t.machine.init(c, path)
-	t.machine.words = remainWords{&t.machine.handle, ""}
 	_, err := c.register(machines.TreeCacheRecipe.Name(), func(id events.ID) receiver {
 		t.machine.id = id
 		return &t.machine

@@ -138,7 +138,7 @@ func (h *handle) phaseInWords() error {
 type handleWords interface {
 	// logTrouble logs a failure.
 	logTrouble(error)
-	// remains names what a close leaves behind if it gives up waiting; "": nothing.
+	// remains names what a close leaves behind if it gives up waiting.
 	remains() string
 	// overdue returns what has not returned long after it had to; nil if nothing has to.
 	overdue() error
@@ -192,7 +192,7 @@ func (w barrierWords) waitsFor() error {
 	return w.h.phaseInWords()
 }
 
-// remainWords are those of a handle whose close leaves something else behind than a node of its own, or nothing.
+// remainWords are those of a handle whose close leaves something else behind than a node of its own.
 type remainWords struct {
 	h    *handle
 	what string

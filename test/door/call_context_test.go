@@ -228,39 +228,6 @@ func TestAnUnfinishedCloseHasTheContextsCause(t *testing.T) {
 	})
 }
 
-// A handle whose close the loop does not take in time says so, and names what is left: a cache has no node.
-func TestAnUnfinishedCloseOfAHandle(t *testing.T) {
-	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		n := w.start()
-		tree := must(n.TreeCache("/tree", incumbent.TreeCacheOptions{}))
-		kept := must(n.PersistentNode("/kept", nil, incumbent.PersistentNodeOptions{}))
-		fine(t, errors.Join(tree.Start(), kept.Start(), kept.WaitPresent(t.Context())))
-		free := n.stopLoop()
-		for of, c := range map[string]struct {
-			end  func(context.Context) error
-			node bool
-			text string
-		}{
-			"a latch": {n.latch.Close, true, "/line: " + n.ownPath() + " is not deleted yet: enough"},
-			"a node":  {kept.Close, true, "/kept: its node is not deleted yet: enough"},
-			"a cache": {tree.Close, false, "/tree: the client's event loop has not answered: enough"},
-		} {
-			err := endedCall(t, c.end)
-			if errors.Is(err, incumbent.ErrNotDeleted) != c.node || !errors.Is(err, errEnough) ||
-				!strings.HasPrefix(err.Error(), "incumbent: close "+c.text) {
-				t.Errorf("%s: %v, want %s", of, err, c.text)
-			}
-		}
-		begun := time.Now()
-		if err := tree.Close(context.Background()); err == nil || time.Since(begun) != n.SessionTimeout() ||
-			err.Error() != "incumbent: close /tree: the client's event loop has not answered" {
-			t.Errorf("after %s: %v", time.Since(begun), err)
-		}
-		free()
-		fails(t, tree.Close(t.Context()))
-	})
-}
-
 // A write that was sent, and whose answer the loop did not take before the client was
 // closed, may have been carried out.
 func TestAWriteWhoseAnswerIsNotTakenIsUnknown(t *testing.T) {

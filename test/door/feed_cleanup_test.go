@@ -3,7 +3,6 @@ package door_test
 import (
 	"context"
 	"fmt"
-	"iter"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -120,35 +119,4 @@ func TestATreeCacheThatIsClosedWhileItReads(t *testing.T) {
 			}
 		}
 	})
-}
-
-// The log of a client that was closed has no machine that is still open, of whatever feeds it had, so that a replay
-// shows when each ended.
-func TestCloseEndsTheMachinesOfFeeds(t *testing.T) {
-	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		n := w.open()
-		for _, look := range []func(){
-			func() { drain(n.WatchNode(t.Context(), "/")) },
-			func() { drain(n.WatchChildren(t.Context(), "/")) },
-			func() { drain(n.Watch(t.Context(), "/line")) },
-			func() { drain(n.WatchLeader(t.Context(), "/line")) },
-		} {
-			go look()
-		}
-		synctest.Wait()
-		if open := n.machines(); open < 5 {
-			t.Fatalf("%d machines: want the session's and those of four feeds", open)
-		}
-		succeed(t, n.Close(t.Context()))
-		if open := n.machines(); open != 0 {
-			t.Errorf("%d machines are open in the log of a closed client\n%s", open, n.tape.Tail(20))
-		}
-	})
-}
-
-// drain takes what a feed yields, until it ends.
-func drain[T any](feed iter.Seq2[T, error]) {
-	for range feed {
-		continue
-	}
 }

@@ -3,11 +3,8 @@ package door_test
 import (
 	"context"
 	"errors"
-	"net"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -238,49 +235,4 @@ func TestCloseWithASlowServer(t *testing.T) {
 		}
 		pass(5 * time.Second)
 	})
-}
-
-// lastStep is a connection that calls a function before it is closed.
-type lastStep struct {
-	net.Conn
-	f func()
-}
-
-func (c lastStep) Close() error {
-	c.f()
-	return c.Conn.Close()
-}
-
-// A loop that is slow to end once the session is closed has as long as the close of the session has.
-func TestCloseWithASlowLoop(t *testing.T) {
-	for takes, ends := range map[time.Duration]bool{time.Second: true, time.Hour: false} {
-		bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-			n := &node{w: w}
-			goOn := make(chan struct{})
-			slow := sync.OnceFunc(func() {
-				n.step(func() {
-					select {
-					case <-time.After(takes):
-					case <-goOn:
-					}
-				})
-			})
-			w.openNode(n, func(c *incumbent.Config) {
-				c.Dial = func(context.Context, string, string) (net.Conn, error) {
-					conn, err := w.dial(n)
-					return lastStep{conn, slow}, err
-				}
-			})
-			synctest.Wait()
-			begun := time.Now()
-			err := n.Close(t.Context())
-			if took := time.Since(begun); err == nil != ends || took > n.SessionTimeout()/3+time.Second/2 {
-				t.Errorf("the loop takes %s: Close took %s: %v", takes, took, err)
-			}
-			if err != nil && !strings.Contains(err.Error(), "loop has not ended") {
-				t.Error(err)
-			}
-			close(goOn)
-		})
-	}
 }

@@ -106,7 +106,7 @@ func TestTheTablesAreAboutTheSample(t *testing.T) {
 		}
 		drawn[m.ID] = true
 	}
-	if len(all) != 860 {
+	if len(all) != 1626 {
 		t.Errorf("%d mutants", len(all))
 	}
 	for id := range judged(t) {

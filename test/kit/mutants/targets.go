@@ -40,12 +40,34 @@ var (
 	ofDiscover = Stage{Dir: "discovery", Run: "."}
 	ofProgram  = Stage{Dir: "cmd/incumbent/program", Run: ".", Skip: compilerDependent}
 	ofCommand  = Stage{Dir: "cmd/incumbent", Run: ".", Skip: fewFiles}
+	ofGroup    = Stage{Dir: "cmd/incumbent/group", Run: "."}
+	ofControl  = Stage{Dir: "cmd/incumbent/control", Run: "."}
+	ofCli      = Stage{Dir: "cmd/internal/cli", Run: "."}
+	ofSlogger  = Stage{Dir: "slogger", Run: "."}
+	ofArgument = Stage{Dir: "internal/arguments", Run: "."}
+	ofCaller   = Stage{Dir: "internal/caller", Run: "."}
+	ofFault    = Stage{Dir: "internal/fault", Run: "."}
+	ofChecks   = Stage{Dir: "internal/healthcheck", Run: "."}
+	ofAsync    = Stage{Dir: "internal/async", Run: "."}
+	ofCalls    = Stage{Dir: "internal/calls", Run: "."}
+	ofClock    = Stage{Dir: "internal/clock", Run: "."}
+	ofMD5      = Stage{Dir: "internal/digestmd5", Run: "."}
+	ofJobs     = Stage{Dir: "internal/jobs", Run: "."}
+	ofLive     = Stage{Dir: "internal/page/live", Run: "."}
+	ofPlay     = Stage{Dir: "internal/play", Run: "."}
+	ofServer   = Stage{Dir: "internal/play/server", Run: "."}
+	ofQuorum   = Stage{Dir: "internal/quorum", Run: "."}
+	ofTree     = Stage{Dir: "internal/tree", Run: "."}
+	ofUser     = Stage{Dir: "internal/usercode", Run: "."}
+	ofTxnlog   = Stage{Dir: "internal/why/txnlog", Run: "."}
 	ofSuite    = Stage{Dir: "test/servers/suite", Run: "."} // its half in memory: quick starts no servers
 )
 
-// targets are the packages with mutants. More than half of a sample is in machines and engine, where every decision is made, and
-// the more of it where there is more code. The in-memory server has the least: it serves tests, and test/servers/differential compares it
-// with a real one.
+// targets are the packages with mutants: those of the product, with the most in the machines, where every decision is
+// made. The in-memory server has few: it serves tests, and test/servers/differential compares it with a real one. Of a
+// small package all mutants are tried. Not here are the switches of tests (invariants, optimizations, sources), the
+// simulated world, what draws charts for people, the programs that make this repository's files, incumbentvet, whose
+// results go vet keeps, and integrations, which are modules of their own.
 var targets = []Target{
 	{"engine", 45, []Stage{ofEngine, ofMachines, ofSmall, ofSeparate, ofWorlds, ofTraces, ofDoor}},
 	{"machines", 120, []Stage{ofMachines, ofSmall, ofSeparate, ofWorlds, ofTraces, ofDoor}},
@@ -65,5 +87,25 @@ var targets = []Target{
 	{"internal/why", 40, []Stage{ofWhy, ofPage}},
 	{"internal/page", 40, []Stage{ofPage}},
 	{"discovery", 40, []Stage{ofDiscover}},
+	{"slogger", 40, []Stage{ofSlogger}},
+	{"internal/arguments", 40, []Stage{ofArgument}},
+	{"internal/async", 40, []Stage{ofAsync}},
+	{"internal/caller", 40, []Stage{ofCaller}},
+	{"internal/calls", 40, []Stage{ofCalls}},
+	{"internal/clock", 40, []Stage{ofClock}},
+	{"internal/digestmd5", 40, []Stage{ofMD5}},
+	{"internal/fault", 40, []Stage{ofFault}},
+	{"internal/healthcheck", 40, []Stage{ofChecks}},
+	{"internal/jobs", 40, []Stage{ofJobs}},
+	{"internal/page/live", 40, []Stage{ofLive}},
+	{"internal/play", 40, []Stage{ofPlay}},
+	{"internal/play/server", 40, []Stage{ofServer}},
+	{"internal/quorum", 40, []Stage{ofQuorum}},
+	{"internal/tree", 40, []Stage{ofTree}},
+	{"internal/usercode", 40, []Stage{ofUser}},
+	{"internal/why/txnlog", 40, []Stage{ofTxnlog}},
+	{"cmd/incumbent/control", 40, []Stage{ofControl}},
+	{"cmd/incumbent/group", 40, []Stage{ofGroup}},
 	{"cmd/incumbent/program", 40, []Stage{ofProgram, ofCommand}},
+	{"cmd/internal/cli", 40, []Stage{ofCli}},
 }
