@@ -114,29 +114,32 @@ type key struct {
 }
 
 // arrow is a row in one of its states, on one of its kinds.
-type arrow[M any] struct {
+type arrow struct {
 	row   int    // its index in the chart's rows
 	name  string // its name in looplab: "reply.children [behind]"
 	guard string
 	tried []string // the guards of the arrows before it, which did not hold if it is taken
-	when  Guard[M]
-	acts  []act[M]
+	when  guard
+	acts  []act
 	to    State
 
 	number int // among the arrows of its chart
 }
 
 // act is one action of a row, and its name.
-type act[M any] struct {
+type act struct {
 	name string
-	do   Action[M]
+	do   action
 }
 
-// Compiled is a chart that passed every check. It is immutable, so any number of
-// engines may share it.
-type Compiled[M any] struct {
-	chart   Chart[M]
-	arrows  map[key][]arrow[M]
+// Compiled is a chart of a model M that passed every check. It is immutable, so any number
+// of engines may share it.
+type Compiled[M any] struct{ *compiled }
+
+// compiled is a Compiled of any model.
+type compiled struct {
+	chart   chart
+	arrows  map[key][]arrow
 	ignored map[key]string
 	digest  string
 	edges   edgeList // the arrows again, for looplab
@@ -156,16 +159,16 @@ type Compiled[M any] struct {
 //     or the final state, or that an Ignore names,
 //   - guards and actions without a name of their own: closures, generic receivers.
 func MustCompile[M any](c Chart[M]) *Compiled[M] {
-	compiled, problems := compile(c)
+	compiled, problems := compile(c.ofAny())
 	if len(problems) > 0 {
 		panic(fmt.Sprintf("engine: chart %q:\n\t%s", c.Name, strings.Join(problems, "\n\t")))
 	}
-	return compiled
+	return &Compiled[M]{compiled}
 }
 
-func compile[M any](c Chart[M]) (*Compiled[M], []string) {
-	x := &Compiled[M]{chart: c, arrows: map[key][]arrow[M]{}, ignored: map[key]string{}}
-	k := &checker[M]{Compiled: x, listed: map[State]bool{}}
+func compile(c chart) (*compiled, []string) {
+	x := &compiled{chart: c, arrows: map[key][]arrow{}, ignored: map[key]string{}}
+	k := &checker{compiled: x, listed: map[State]bool{}}
 	k.states()
 	k.kinds()
 	k.rows()
@@ -183,12 +186,12 @@ func compile[M any](c Chart[M]) (*Compiled[M], []string) {
 
 // digest returns a hash of what a machine does in each state, however the rows are
 // written.
-func digest[M any](c *Compiled[M]) string {
+func digest(c *compiled) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s final=%s\n", c.chart.Name, c.chart.Final)
-	for _, s := range c.chart.States {
+	fmt.Fprintf(h, "%s final=%s\n", c.chart.name, c.chart.final)
+	for _, s := range c.chart.states {
 		fmt.Fprintln(h, "state", s.Name)
-		for _, kind := range append(slices.Clone(c.chart.Kinds), AtOnce) {
+		for _, kind := range append(slices.Clone(c.chart.kinds), AtOnce) {
 			for _, a := range c.arrows[key{s.Name, kind}] {
 				fmt.Fprint(h, "arrow ", a.name, " ", a.to)
 				for _, act := range a.acts {
@@ -205,14 +208,14 @@ func digest[M any](c *Compiled[M]) string {
 }
 
 // choice reports whether a state is a choice.
-func (c *Compiled[M]) choice(s State) bool { return len(c.arrows[key{s, AtOnce}]) > 0 }
+func (c *compiled) choice(s State) bool { return len(c.arrows[key{s, AtOnce}]) > 0 }
 
 // awaits reports whether a state has a row for an answer of this kind.
-func (c *Compiled[M]) awaits(s State, k events.Kind) bool { return len(c.arrows[key{s, k}]) > 0 }
+func (c *compiled) awaits(s State, k events.Kind) bool { return len(c.arrows[key{s, k}]) > 0 }
 
 // Name returns the chart's name; a log says by it which recipe a machine has.
-func (c *Compiled[M]) Name() string { return c.chart.Name }
+func (c *compiled) Name() string { return c.chart.name }
 
 // Digest returns a hash that changes whenever what a machine does in some state
 // changes, but not when the same is written in fewer rows. It is in every log's header.
-func (c *Compiled[M]) Digest() string { return c.digest }
+func (c *compiled) Digest() string { return c.digest }

@@ -10,43 +10,43 @@ import (
 
 // checker collects everything that is wrong with a chart, so that one run of
 // the program reports all of it.
-type checker[M any] struct {
-	*Compiled[M]
+type checker struct {
+	*compiled
 	listed   map[State]bool
 	declared map[events.Kind]bool
 	problems []string
 }
 
-func (k *checker[M]) complain(format string, args ...any) {
+func (k *checker) complain(format string, args ...any) {
 	k.problems = append(k.problems, fmt.Sprintf(format, args...))
 }
 
-func (k *checker[M]) states() {
-	if len(k.chart.States) == 0 {
+func (k *checker) states() {
+	if len(k.chart.states) == 0 {
 		k.complain("no states: list them, the first is where a machine begins")
 	}
-	for _, s := range k.chart.States {
+	for _, s := range k.chart.states {
 		if k.listed[s.Name] {
 			k.complain("state %s is listed twice", s.Name)
 		}
 		k.listed[s.Name] = true
 	}
-	for _, c := range k.chart.Composites {
+	for _, c := range k.chart.composites {
 		for _, s := range c.States {
 			k.known(s, "composite "+c.Name)
 		}
 	}
-	for _, s := range k.chart.Happy {
+	for _, s := range k.chart.happy {
 		k.known(s, "the happy path")
 	}
-	if k.chart.Final != "" {
-		k.known(k.chart.Final, "Final")
+	if k.chart.final != "" {
+		k.known(k.chart.final, "Final")
 	}
 }
 
-func (k *checker[M]) kinds() {
+func (k *checker) kinds() {
 	k.declared = map[events.Kind]bool{}
-	for _, kind := range k.chart.Kinds {
+	for _, kind := range k.chart.kinds {
 		switch {
 		case kind == AtOnce:
 			k.complain("Kinds declares AtOnce, which is no event: leave it out, rows alone make a choice")
@@ -60,44 +60,45 @@ func (k *checker[M]) kinds() {
 	}
 }
 
-func (k *checker[M]) known(s State, where any) {
+func (k *checker) known(s State, where any) {
 	if !k.listed[s] {
 		k.complain("%s names state %q, which States does not list", where, s)
 	}
 }
 
-func (k *checker[M]) rows() {
-	for i, r := range k.chart.Rows {
-		var where any = rowName[M]{k, i} // a text only if there is something to complain of: programs compile charts when they start
-		k.trigger(r.On, where)
-		if len(r.From) == 0 {
+func (k *checker) rows() {
+	for i, r := range k.chart.rows {
+		// A text only if there is something to complain of: programs compile charts when they start.
+		var where any = rowName{k, i}
+		k.trigger(r.on, where)
+		if len(r.from) == 0 {
 			k.complain("%s: starts nowhere", where)
 		}
-		if r.To != Stay {
-			k.known(r.To, where)
+		if r.to != Stay {
+			k.known(r.to, where)
 		}
-		a := arrow[M]{row: i, when: r.When, to: r.To}
-		if r.When != nil {
-			a.guard = k.nameOf(r.symbols().when, where, "guard")
+		a := arrow{row: i, when: r.when, to: r.to}
+		if r.when != nil {
+			a.guard = k.nameOf(r.is.when, where, "guard")
 		}
 		for _, do := range r.steps() {
-			a.acts = append(a.acts, act[M]{k.nameOf(do.symbol, where, "action"), do.do})
+			a.acts = append(a.acts, act{k.nameOf(do.symbol, where, "action"), do.do})
 		}
-		if r.Do == nil && r.Then != nil {
+		if r.do == nil && r.then != nil {
 			k.complain("%s: Then follows nothing: write it as Do", where)
 		}
-		for _, from := range r.From {
+		for _, from := range r.from {
 			k.known(from, where)
-			if from == k.chart.Final {
+			if from == k.chart.final {
 				k.complain("%s: leaves the final state %s, where a machine is already forgotten", where, from)
 			}
-			k.arrow(a, from, r.On)
+			k.arrow(a, from, r.on)
 		}
 	}
 }
 
 // trigger checks the kinds on which a row is taken.
-func (k *checker[M]) trigger(on Trigger, where any) {
+func (k *checker) trigger(on Trigger, where any) {
 	if len(on.kinds) == 0 {
 		k.complain("%s: has no On: name the kinds that it is about, or AtOnce", where)
 	}
@@ -114,7 +115,7 @@ func (k *checker[M]) trigger(on Trigger, where any) {
 }
 
 // arrow adds a row's arrows in one state, one for each kind.
-func (k *checker[M]) arrow(a arrow[M], from State, on Trigger) {
+func (k *checker) arrow(a arrow, from State, on Trigger) {
 	if a.to == Stay {
 		a.to = from
 	}
@@ -125,7 +126,7 @@ func (k *checker[M]) arrow(a arrow[M], from State, on Trigger) {
 }
 
 // nameOf returns a function's name, and complains about a function without one.
-func (k *checker[M]) nameOf(s symbol, where any, what string) string {
+func (k *checker) nameOf(s symbol, where any, what string) string {
 	switch {
 	case strings.Contains(s.name, "[...]"):
 		k.complain("%s: %s %s (%s) has a generic receiver: its name cannot be drawn", where, what, s.name, s.place())
@@ -135,8 +136,8 @@ func (k *checker[M]) nameOf(s symbol, where any, what string) string {
 	return s.last()
 }
 
-func (k *checker[M]) ignores() {
-	for _, ig := range k.chart.Ignores {
+func (k *checker) ignores() {
+	for _, ig := range k.chart.ignores {
 		if ig.Why == "" {
 			k.complain("an Ignore of %v does not say why", ig.On)
 		}
@@ -163,11 +164,11 @@ func (k *checker[M]) ignores() {
 	}
 }
 
-func (k *checker[M]) groups() {
+func (k *checker) groups() {
 	k.eachPair(func(s State, kind events.Kind) {
 		group := k.arrows[key{s, kind}]
 		for i, a := range group {
-			if before := slices.IndexFunc(group, func(b arrow[M]) bool { return b.guard == a.guard }); before < i {
+			if before := slices.IndexFunc(group, func(b arrow) bool { return b.guard == a.guard }); before < i {
 				k.complain("%s in %s: two rows with guard [%s]: %s, %s", kind, s, a.guard, k.row(group[before].row), k.row(a.row))
 			}
 			if a.guard == "" && i < len(group)-1 {
@@ -183,9 +184,9 @@ func (k *checker[M]) groups() {
 }
 
 // tried sets in each arrow which guards stand before its own.
-func (k *checker[M]) tried() {
-	for _, s := range k.chart.States {
-		for _, kind := range append(slices.Clone(k.chart.Kinds), AtOnce) {
+func (k *checker) tried() {
+	for _, s := range k.chart.states {
+		for _, kind := range append(slices.Clone(k.chart.kinds), AtOnce) {
 			var guards []string
 			group := k.arrows[key{s.Name, kind}]
 			for i := range group {
@@ -196,20 +197,20 @@ func (k *checker[M]) tried() {
 	}
 }
 
-func (k *checker[M]) total() {
+func (k *checker) total() {
 	k.eachPair(func(s State, kind events.Kind) {
 		if _, ok := k.ignored[key{s, kind}]; ok || len(k.arrows[key{s, kind}]) > 0 || answers(kind) {
 			return
 		}
 		k.complain("%s in %s: nobody decided; add a row or an Ignore; rows of other states on it: %s", kind, s,
-			k.rowsThat(func(r Row[M]) bool { return r.On.Has(kind) }))
+			k.rowsThat(func(r row) bool { return r.on.Has(kind) }))
 	})
 }
 
-func (k *checker[M]) reachable() {
+func (k *checker) reachable() {
 	reached := map[State]bool{}
-	if len(k.chart.States) > 0 {
-		reached[k.chart.States[0].Name] = true
+	if len(k.chart.states) > 0 {
+		reached[k.chart.states[0].Name] = true
 	}
 	for at, group := range k.arrows {
 		for _, a := range group {
@@ -218,40 +219,40 @@ func (k *checker[M]) reachable() {
 			}
 		}
 	}
-	for _, s := range k.chart.States {
+	for _, s := range k.chart.states {
 		if !reached[s.Name] {
 			k.complain("state %s: no arrow leads to it; its own rows: %s", s.Name,
-				k.rowsThat(func(r Row[M]) bool { return slices.Contains(r.From, s.Name) }))
+				k.rowsThat(func(r row) bool { return slices.Contains(r.from, s.Name) }))
 		}
 	}
 }
 
 // happy checks that every step of the happy path can be taken.
-func (k *checker[M]) happy() {
-	edges := Describe(k.Compiled).Edges()
-	for i := 1; i < len(k.chart.Happy); i++ {
-		from, to := k.chart.Happy[i-1], k.chart.Happy[i]
+func (k *checker) happy() {
+	edges := describe(k.compiled).Edges()
+	for i := 1; i < len(k.chart.happy); i++ {
+		from, to := k.chart.happy[i-1], k.chart.happy[i]
 		if !slices.ContainsFunc(edges, func(e Edge) bool { return e.From == from && e.To == to }) {
 			k.complain("the happy path goes from %s to %s, but no row does; rows from %s: %s", from, to, from,
-				k.rowsThat(func(r Row[M]) bool { return slices.Contains(r.From, from) && r.To != Stay && r.To != from }))
+				k.rowsThat(func(r row) bool { return slices.Contains(r.from, from) && r.to != Stay && r.to != from }))
 		}
 	}
 }
 
 // choices checks that a choice decides by AtOnce alone, leads on, and is no state
 // in which a machine would have to rest.
-func (k *checker[M]) choices() {
-	for i, s := range k.chart.States {
+func (k *checker) choices() {
+	for i, s := range k.chart.states {
 		if !k.choice(s.Name) {
 			continue
 		}
 		if i == 0 {
 			k.complain("%s is a choice and the first state: a machine would begin there, and nothing would lead it on", s.Name)
 		}
-		if s.Name == k.chart.Final {
+		if s.Name == k.chart.final {
 			k.complain("%s is a choice and the final state: no machine rests there", s.Name)
 		}
-		for _, kind := range k.chart.Kinds {
+		for _, kind := range k.chart.kinds {
 			for _, a := range k.arrows[key{s.Name, kind}] {
 				k.complain("%s in %s: a choice gets no event: %s", kind, s.Name, k.row(a.row))
 			}
@@ -272,16 +273,16 @@ func (k *checker[M]) choices() {
 
 // eachPair walks the (state, kind) pairs that have to be decided, in the
 // chart's own order.
-func (k *checker[M]) eachPair(do func(State, events.Kind)) {
-	for _, s := range k.chart.States {
-		if s.Name == k.chart.Final {
+func (k *checker) eachPair(do func(State, events.Kind)) {
+	for _, s := range k.chart.states {
+		if s.Name == k.chart.final {
 			continue
 		}
 		if k.choice(s.Name) {
 			do(s.Name, AtOnce)
 			continue
 		}
-		for _, kind := range k.chart.Kinds {
+		for _, kind := range k.chart.kinds {
 			do(s.Name, kind)
 		}
 	}

@@ -166,7 +166,7 @@ func TestDigestChangesWithTheTable(t *testing.T) {
 	} {
 		c := workerTable()
 		change(&c)
-		x, _ := compile(c)
+		x, _ := compile(c.ofAny())
 		if other := seen[x.Digest()]; other != "" {
 			t.Errorf("a changed %s gives the digest of %s", name, other)
 		}

@@ -71,7 +71,7 @@ func (t *modelType) copied(model any) any { return t.shape.copied(reflect.ValueO
 
 func (d pending) copied() pending { return pending{d.last, slices.Clone(d.open)} }
 
-func (m *Machine[M]) save(id events.ID) savedMachine {
+func (m *Machine) save(id events.ID) savedMachine {
 	s := savedMachine{id: id, recipe: m.steppers.Name(), chart: m.steppers.digest, state: m.state,
 		pending: m.pending.copied(), is: m.steppers.modelType}
 	if s.is.err == nil {
@@ -112,27 +112,29 @@ func (c Checkpoint) Restore(record bool, recipes ...Recipe) (*Engine, error) {
 	e := New(record, recipes...)
 	e.seq = c.seq
 	for _, m := range c.machines {
-		maker, err := e.makerOf(m.recipe, m.chart, m.is.digest)
+		recipe, err := e.recipeOf(m.recipe, m.chart, m.is.digest)
 		if err != nil {
 			return nil, err
 		}
-		e.add(m.id, maker.restore(m))
+		e.add(m.id, recipe.restored(m))
 	}
 	return e, nil
 }
 
-// makerOf returns the maker of a recipe whose chart and models have these digests.
-func (e *Engine) makerOf(recipe, chart, model string) (maker, error) {
-	maker, ok := e.maker(recipe)
+// recipeOf returns a recipe whose chart and models have these digests.
+func (e *Engine) recipeOf(name, chart, model string) (*recipe, error) {
+	r := e.recipe(name)
 	switch {
-	case !ok || maker.digest != chart:
-		return maker, &ChartChangedError{recipe, chart, maker.digest}
-	case maker.model.err != nil:
-		return maker, maker.model.err
-	case maker.model.digest != model:
-		return maker, &ModelChangedError{recipe, model, maker.model.digest}
+	case r == nil:
+		return nil, &ChartChangedError{name, chart, ""}
+	case r.digest != chart:
+		return nil, &ChartChangedError{name, chart, r.digest}
+	case r.modelType.err != nil:
+		return nil, r.modelType.err
+	case r.modelType.digest != model:
+		return nil, &ModelChangedError{name, model, r.modelType.digest}
 	}
-	return maker, nil
+	return r, nil
 }
 
 // ModelChangedError says that the program that took a checkpoint kept other facts in a

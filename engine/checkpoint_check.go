@@ -17,16 +17,16 @@ type Verifier interface {
 }
 
 // check returns an error if a machine that was read could not be in an engine.
-func (k *checkpointReader) check(m savedMachine, maker maker) error {
+func (k *checkpointReader) check(m savedMachine, r *recipe) error {
 	_, stamps := m.model.(Stamper)
 	switch {
 	case m.id == "" || m.id == events.All:
 		return errors.New("this is no machine's id")
 	case k.ids[m.id]:
 		return errors.New("the machine is there twice")
-	case !maker.rests(m.state):
+	case !r.rests(m.state):
 		return fmt.Errorf("no %s stays in the state %.40q", m.recipe, string(m.state))
-	case m.state == maker.final && (m.id != events.SessionMachine || !stamps):
+	case m.state == r.chart.final && (m.id != events.SessionMachine || !stamps):
 		return errors.New("the machine is closed")
 	}
 	if err := m.pending.check(); err != nil {
@@ -80,7 +80,7 @@ func (k *checkpointReader) checkTimers() error {
 }
 
 // rests reports whether a machine can be in a state between two steps.
-func (c *Compiled[M]) rests(s State) bool {
-	listed := slices.ContainsFunc(c.chart.States, func(d StateDoc) bool { return d.Name == s })
+func (c *compiled) rests(s State) bool {
+	listed := slices.ContainsFunc(c.chart.states, func(d StateDoc) bool { return d.Name == s })
 	return listed && !c.choice(s)
 }

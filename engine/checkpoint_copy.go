@@ -35,7 +35,7 @@ func (e *Engine) copySome(k *copying, most int) (done bool) {
 }
 
 // keep copies a machine that is about to change, if a checkpoint is being taken.
-func (e *Engine) keep(id events.ID, m instance) {
+func (e *Engine) keep(id events.ID, m *Machine) {
 	if e.copying == nil {
 		return
 	}

@@ -134,7 +134,7 @@ type checkpointReader struct {
 	Checkpoint
 	*modelReader
 	engine *Engine // without machines: it knows the recipes
-	makers map[string]maker
+	used   map[string]*recipe
 	first  map[string]any // the first model of each recipe
 	ids    map[events.ID]bool
 	timed  map[timerKey]bool // the timers that machines await
@@ -186,16 +186,16 @@ func (k *checkpointReader) head(head checkpointHead) error {
 	for i, t := range head.timers {
 		k.timers = append(k.timers, timer{t.machine, t.number, t.since, t.at, uint64(i) + 1})
 	}
-	k.makers, k.first, k.ids, k.timed = map[string]maker{}, map[string]any{}, map[events.ID]bool{}, map[timerKey]bool{}
+	k.used, k.first, k.ids, k.timed = map[string]*recipe{}, map[string]any{}, map[events.ID]bool{}, map[timerKey]bool{}
 	for i, r := range head.recipes {
 		if i > 0 && byName(head.recipes[i-1], r) >= 0 {
 			return fmt.Errorf("the recipe %.40q is repeated or out of order", r.name)
 		}
-		maker, err := k.engine.makerOf(r.name, r.chart, r.model)
+		used, err := k.engine.recipeOf(r.name, r.chart, r.model)
 		if err != nil {
 			return err
 		}
-		k.makers[r.name] = maker
+		k.used[r.name] = used
 	}
 	return nil
 }
@@ -217,22 +217,22 @@ func (k *checkpointReader) machine() error {
 	if err := k.value(machineHeadShape, reflect.ValueOf(&head).Elem()); err != nil {
 		return err
 	}
-	maker, known := k.makers[head.recipe]
+	r, known := k.used[head.recipe]
 	if !known {
 		return fmt.Errorf("its recipe %.40q is not among those of the checkpoint", head.recipe)
 	}
 	if err := k.key("model"); err != nil {
 		return err
 	}
-	model, err := k.model(maker.model.shape, k.first[head.recipe])
+	model, err := k.model(r.modelType.shape, k.first[head.recipe])
 	if err == nil {
 		err = k.want('}')
 	}
 	if err != nil {
 		return fmt.Errorf("%.40q: %w", head.id, err)
 	}
-	m := savedMachine{head.id, head.recipe, maker.digest, head.state, head.pending, model.Interface(), maker.model}
-	if err := k.check(m, maker); err != nil {
+	m := savedMachine{head.id, head.recipe, r.digest, head.state, head.pending, model.Interface(), r.modelType}
+	if err := k.check(m, r); err != nil {
 		return fmt.Errorf("%.40q: %w", head.id, err)
 	}
 	if k.first[m.recipe] == nil {

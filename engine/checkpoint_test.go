@@ -256,7 +256,8 @@ func TestCheckpointsOfOtherVersions(t *testing.T) {
 // A model that is no plain data is an error, no panic.
 func TestCheckpointOfAModelThatIsNoData(t *testing.T) {
 	e := New(true, NewRecipe(linkChart, func(events.Event) (*link, error) { return &link{}, nil }),
-		recipe[worker]{newSteppers(workerChart, modelTypeOf(reflect.TypeFor[struct{ f func() }]())), func(events.Event) (*worker, error) { return &worker{}, nil }})
+		&recipe{newSteppers(workerChart.compiled, modelTypeOf(reflect.TypeFor[struct{ f func() }]())),
+			func(events.Event) (any, error) { return &worker{}, nil }})
 	e.Step(events.Envelope{To: "w", Event: events.Event{Kind: events.CommandOpen, Recipe: "worker"}})
 	c := e.Checkpoint()
 	_, writes := json.Marshal(c)

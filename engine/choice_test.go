@@ -101,8 +101,8 @@ func TestAChoiceMustHaveRowsForBothHalves(t *testing.T) {
 	c := chooserTable()
 	c.Rows[12].Do = (*worker).stamp // a timer, which ready does not hear
 	chart := MustCompile(c)
-	m := &Machine[worker]{Model: &worker{}, steppers: newSteppers(chart, nil), state: asking}
-	got := refusal(func() { m.deliver(events.Event{Kind: events.WorkReturned}, &Outbox{}) })
+	m := &Machine{Model: &worker{}, steppers: newSteppers(chart.compiled, nil), state: asking}
+	got := refusal(func() { m.deliver(&events.Event{Kind: events.WorkReturned}, &Outbox{}) })
 	if !strings.Contains(got, `chart worker: row "work.returned > else" into ready asks for timer.fired, but that state has no row for it`) {
 		t.Error(got)
 	}

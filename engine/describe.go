@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -75,23 +74,24 @@ type IgnoreDoc struct {
 }
 
 // Describe returns a compiled chart as plain data.
-func Describe[M any](c *Compiled[M]) Description {
+func Describe[M any](c *Compiled[M]) Description { return describe(c.compiled) }
+
+func describe(c *compiled) Description {
 	d := Description{
-		Name: c.chart.Name, Doc: c.chart.Doc, States: c.chart.States, Final: c.chart.Final,
-		Composites: c.chart.Composites, Happy: c.chart.Happy, Kinds: c.chart.Kinds,
-		Model: reflect.TypeFor[M]().Name(),
+		Name: c.chart.name, Doc: c.chart.doc, States: c.chart.states, Final: c.chart.final,
+		Composites: c.chart.composites, Happy: c.chart.happy, Kinds: c.chart.kinds, Model: c.chart.model,
 	}
-	for _, r := range c.chart.Rows {
-		doc := RowDoc{From: r.From, On: r.On.kinds, To: r.To}
-		if r.When != nil {
-			doc.Guard = r.symbols().when.last()
+	for _, r := range c.chart.rows {
+		doc := RowDoc{From: r.from, On: r.on.kinds, To: r.to}
+		if r.when != nil {
+			doc.Guard = r.is.when.last()
 		}
 		for _, do := range r.steps() {
 			doc.Actions = append(doc.Actions, do.last())
 		}
 		d.Rows = append(d.Rows, doc)
 	}
-	for _, ig := range c.chart.Ignores {
+	for _, ig := range c.chart.ignores {
 		for _, s := range ig.In {
 			for _, k := range ig.On {
 				d.Ignored = append(d.Ignored, IgnoreDoc{s, k, ig.Why})

@@ -44,13 +44,13 @@ type WatchFilter interface {
 // goroutine. Only Step changes it.
 type Engine struct {
 	recipes  []Recipe
-	makers   map[string]maker // of the recipes that were used: a client uses few
-	machines map[events.ID]instance
+	used     map[string]*recipe // by name: a client uses few
+	machines map[events.ID]*Machine
 	order    []events.ID // in order of creation: for All, without map order; "" is one that has closed
 	searches []events.ID // those that search, in order of creation
 	lists    awaitLists
 	session  Stamper
-	last     instance // the session machine, also when it is closed: session is its model
+	last     *Machine // the session machine, also when it is closed: session is its model
 
 	invariants *invariants // nil: they are not checked
 	bounded    bool        // machines may not tell each other events without an end
@@ -76,21 +76,21 @@ type queued struct {
 // New returns an engine with these recipes. If record is set, Step also keeps a Record
 // of each machine's step for Records.
 func New(record bool, recipes ...Recipe) *Engine {
-	return &Engine{recipes: recipes, makers: map[string]maker{}, machines: map[events.ID]instance{}, record: record}
+	return &Engine{recipes: recipes, used: map[string]*recipe{}, machines: map[events.ID]*Machine{}, record: record}
 }
 
-// maker returns the maker of a recipe. If several have one name, it is that of the last.
-func (e *Engine) maker(name string) (made maker, known bool) {
-	if made, known = e.makers[name]; known {
-		return made, true
+// recipe returns a recipe, nil if there is none of that name. If several have one name, it is the last.
+func (e *Engine) recipe(name string) *recipe {
+	if r := e.used[name]; r != nil {
+		return r
 	}
 	for _, r := range slices.Backward(e.recipes) {
 		if r.Name() == name {
-			e.makers[name] = r.bind()
-			return e.makers[name], true
+			e.used[name] = r.own()
+			return e.used[name]
 		}
 	}
-	return maker{}, false
+	return nil
 }
 
 // Step delivers one envelope, and all events that machines tell each other because of
@@ -116,7 +116,7 @@ func (e *Engine) Seq() uint64 { return e.seq }
 // State returns a machine's state, "" if there is no machine of that name.
 func (e *Engine) State(id events.ID) State {
 	if m := e.machines[id]; m != nil {
-		return m.current()
+		return m.state
 	}
 	return ""
 }
@@ -135,7 +135,7 @@ func (e *Engine) Awaits(id events.ID) []Awaited {
 		return nil
 	}
 	var all []Awaited
-	for _, a := range m.awaits() {
+	for _, a := range m.pending.open {
 		all = append(all, Awaited{a.number, a.kind, a.name})
 	}
 	return all
@@ -211,12 +211,12 @@ func (e *Engine) deliver(q queued) {
 // late records an event that no longer matters. If it is the reply to a pending
 // request, that is no longer pending. A reply of another kind than the request's
 // changes nothing.
-func (e *Engine) late(m instance, q queued) {
+func (e *Engine) late(m *Machine, q queued) {
 	if a, open := m.awaited(q.Event.Request); open && a.kind == q.Event.Kind {
 		e.keep(q.To, m)
 		m.settle(q.Event.Request)
 	}
-	e.note(q, Transition{Row: events.RowLate, From: m.current(), To: m.current()}, nil)
+	e.note(q, Transition{Row: events.RowLate, From: m.state, To: m.state}, nil)
 }
 
 func watch(k events.Kind) bool {
@@ -252,7 +252,7 @@ func (e *Engine) confirm(q queued) bool {
 
 // step delivers one event to one machine. The event and the outbox are fields of the
 // engine, so that a step does not allocate them.
-func (e *Engine) step(m instance, q queued) {
+func (e *Engine) step(m *Machine, q queued) {
 	e.keep(q.To, m)
 	e.current, e.box = q, Outbox{effects: e.box.effects[:0], seq: e.seq + 1, lists: &e.lists}
 	event := &e.current.Event
@@ -260,7 +260,7 @@ func (e *Engine) step(m instance, q queued) {
 		e.session.Stamp(event)
 		e.box.session = e.session.Current()
 	}
-	t := m.deliver(*event, &e.box)
+	t := m.deliver(event, &e.box)
 	for _, effect := range e.box.effects {
 		if tell, ok := effect.(events.Tell); ok {
 			tell.Event.At = event.At
@@ -284,9 +284,9 @@ func (e *Engine) step(m instance, q queued) {
 
 func (e *Engine) open(q queued) {
 	t := Transition{Row: string(events.CommandOpen)}
-	maker, ok := e.maker(q.Event.Recipe)
+	recipe := e.recipe(q.Event.Recipe)
 	switch {
-	case !ok:
+	case recipe == nil:
 		e.refuse(q, fmt.Sprintf("no recipe %q in this engine", q.Event.Recipe))
 		return
 	case e.machines[q.To] != nil:
@@ -297,20 +297,20 @@ func (e *Engine) open(q queued) {
 	if e.session != nil {
 		e.session.StampOpen(&q.Event)
 	}
-	m, err := maker.open(q.Event)
+	m, err := recipe.machine(q.Event)
 	if err != nil {
 		e.refuse(q, err.Error())
 		return
 	}
 	e.add(q.To, m)
-	t.To = m.current()
+	t.To = m.state
 	e.note(q, t, nil)
 }
 
-func (e *Engine) add(id events.ID, m instance) {
+func (e *Engine) add(id events.ID, m *Machine) {
 	if !m.final() {
 		e.machines[id] = m
-		*m.place() = len(e.order)
+		m.at = len(e.order)
 		e.order = append(e.order, id)
 		e.noteSearch(id, m)
 	}
@@ -358,14 +358,14 @@ func (e *Engine) forget(id events.ID) {
 		return
 	}
 	delete(e.machines, id)
-	e.order[*m.place()] = ""
+	e.order[m.at] = ""
 	e.searches = slices.DeleteFunc(e.searches, func(other events.ID) bool { return other == id })
 	if len(e.order) < 2*len(e.machines)+minGaps {
 		return
 	}
 	e.order = e.Machines()
 	for i, id := range e.order {
-		*e.machines[id].place() = i
+		e.machines[id].at = i
 	}
 }
 

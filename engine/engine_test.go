@@ -146,7 +146,7 @@ func TestOldSessionsChangeNothing(t *testing.T) {
 		want(t, "state", s.State("a"), asking)
 	}
 	want(t, "seen", len(model(s, "a").seen), 1)
-	want(t, "still owed, though answered", len(s.machines["a"].(*Machine[worker]).pending.open), 1) // the timer
+	want(t, "still owed, though answered", len(s.machines["a"].pending.open), 1) // the timer
 }
 
 func TestWatchesOnOtherNodesAreLate(t *testing.T) {

@@ -10,7 +10,7 @@ var arrowOf = regexp.MustCompile(`"([^"]*)" -> "([^"]*)" \[ label = "([^"]*)" \]
 
 // Looplab lists the arrows that looplab itself holds for a chart, read from
 // its own drawing.
-func (c *Compiled[M]) Looplab() []Edge {
+func (c *compiled) Looplab() []Edge {
 	var all []Edge
 	for _, m := range arrowOf.FindAllStringSubmatch(fsm.Visualize(newStepper(c).fsm), -1) {
 		all = append(all, Edge{State(m[1]), m[3], State(m[2])})

@@ -45,7 +45,7 @@ func (e *Engine) CheckInvariants() {
 }
 
 // check panics if something is not true after a step.
-func (v *invariants) check(e *Engine, m instance, q queued, t Transition) {
+func (v *invariants) check(e *Engine, m *Machine, q queued, t Transition) {
 	must := func(broken string) {
 		if broken != "" {
 			panic(fmt.Sprintf("engine: machine %s (%s) in %s, event %s: broken invariant: %s", q.To, m.chartName(), t.To, q.Event.Kind, broken))
@@ -119,8 +119,8 @@ func (v *invariants) term(id events.ID, n events.Notify) string {
 }
 
 // bounded checks the queues of an engine and of the machine that was stepped.
-func bounded(e *Engine, m instance) string {
-	awaits := m.awaits()
+func bounded(e *Engine, m *Machine) string {
+	awaits := m.pending.open
 	switch {
 	case len(awaits) > maxPending:
 		return fmt.Sprintf("it awaits %d replies and timers, of at most %d", len(awaits), maxPending)

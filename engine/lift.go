@@ -54,23 +54,6 @@ func (r Row[M]) symbols() symbols {
 	return symbols{symbolOf(r.When), symbolOf(r.Do), symbolOf(r.Then)}
 }
 
-// step is an action of a row, and its symbol.
-type step[M any] struct {
-	symbol
-	do Action[M]
-}
-
-// steps returns the row's actions, in order.
-func (r Row[M]) steps() (all []step[M]) {
-	s := r.symbols()
-	for _, one := range []step[M]{{s.do, r.Do}, {s.then, r.Then}} {
-		if one.do != nil {
-			all = append(all, one)
-		}
-	}
-	return all
-}
-
 func symbolOf(f any) symbol {
 	v := reflect.ValueOf(f)
 	if v.IsNil() {

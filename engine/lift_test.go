@@ -30,13 +30,14 @@ var bellRows = []Row[bell]{
 }
 
 func towerChart(rows ...Row[tower]) (*Compiled[tower], string) {
-	c, problems := compile(Chart[tower]{
+	chart := Chart[tower]{
 		Name: "tower", States: []StateDoc{{up, "Up."}, {over, "Over."}}, Final: over,
 		Kinds: []events.Kind{events.CommandStart, events.CommandClose},
 		Rows: append(rows, Row[tower]{From: []State{up}, On: On(events.CommandStart), To: up, Do: (*tower).note},
 			Row[tower]{From: []State{up}, On: On(events.CommandClose), To: over}),
-	})
-	return c, strings.Join(problems, "\n")
+	}
+	c, problems := compile(chart.ofAny())
+	return &Compiled[tower]{c}, strings.Join(problems, "\n")
 }
 
 // A lifted row acts on the part, and is named, drawn and mutated as the part's.
@@ -49,23 +50,24 @@ func TestLiftedRows(t *testing.T) {
 	if r := d.Rows[0]; r.Label() != "command.start [loud]" || !slices.Equal(r.Actions, []string{"ring", "echo"}) || d.Model != "tower" {
 		t.Errorf("%s: %s / %v", d.Model, r.Label(), r.Actions)
 	}
-	m := Machine[tower]{Model: &tower{}, steppers: newSteppers(c, nil), state: up}
+	m := Machine{Model: &tower{}, steppers: newSteppers(c.compiled, nil), state: up}
 	for _, text := range []string{"loud", "low"} {
-		m.deliver(events.Event{Kind: events.CommandStart, Request: 1, Text: text}, &Outbox{})
+		m.deliver(&events.Event{Kind: events.CommandStart, Request: 1, Text: text}, &Outbox{})
 	}
-	if m.Model.bell.rung != 11 {
-		t.Errorf("rung %d times, want once with an echo", m.Model.bell.rung)
+	if rung := m.Model.(*tower).bell.rung; rung != 11 {
+		t.Errorf("rung %d times, want once with an echo", rung)
 	}
-	changed := recipe[tower]{steppers: newSteppers(c, nil)}.rewire("changed", func(w *Wiring) {
+	changed := Rewire(&recipe{steppers: newSteppers(c.compiled, nil)}, "changed", func(w *Wiring) {
 		for i, action := range w.Actions {
 			if action.Name == "echo" {
 				w.Actions[i].Do = func(model any, _ events.Event, _ *Outbox) { model.(*tower).bell.rung = -1 }
 			}
 		}
-	}).(recipe[tower])
-	m.steppers = changed.steppers
-	if m.deliver(events.Event{Kind: events.CommandStart, Text: "loud"}, &Outbox{}); m.Model.bell.rung != -1 {
-		t.Errorf("a change of a lifted action left %d", m.Model.bell.rung)
+	})
+	m.steppers = changed.own().steppers
+	m.deliver(&events.Event{Kind: events.CommandStart, Text: "loud"}, &Outbox{})
+	if rung := m.Model.(*tower).bell.rung; rung != -1 {
+		t.Errorf("a change of a lifted action left %d", rung)
 	}
 }
 

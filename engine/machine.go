@@ -20,15 +20,15 @@ type Transition struct {
 
 // stepper has a looplab object of a chart. Machines use it one after the other: SetState,
 // then Event. That is not atomic, and need not be, because one step uses it at a time.
-type stepper[M any] struct {
-	*Compiled[M]
+type stepper struct {
+	*compiled
 	fsm *fsm.FSM
 
 	// Set for the duration of one Step, for looplab's callback.
-	model *M
-	event events.Event
+	model any
+	event *events.Event
 	out   *Outbox
-	acts  []act[M]
+	acts  []act
 
 	moved []bool             // by arrow: looplab has made its change of state, which led where the chart says
 	rows  map[[2]int]through // of an arrow, and that of a choice behind it, by their numbers
@@ -40,9 +40,9 @@ type through struct {
 	tried []string
 }
 
-func newStepper[M any](c *Compiled[M]) *stepper[M] {
-	r := &stepper[M]{Compiled: c, rows: map[[2]int]through{}, moved: make([]bool, len(c.edges))}
-	r.fsm = fsm.NewFSM(string(c.chart.States[0].Name), c.edges, fsm.Callbacks{
+func newStepper(c *compiled) *stepper {
+	r := &stepper{compiled: c, rows: map[[2]int]through{}, moved: make([]bool, len(c.edges))}
+	r.fsm = fsm.NewFSM(string(c.chart.states[0].Name), c.edges, fsm.Callbacks{
 		// The one hook of looplab that always runs, also for self transitions, and
 		// that runs while its event mutex is not held.
 		"after_event": func(context.Context, *fsm.Event) { r.act() },
@@ -53,9 +53,9 @@ func newStepper[M any](c *Compiled[M]) *stepper[M] {
 // edgeList has every arrow of a chart by its number, for looplab, which only reads it.
 type edgeList []fsm.EventDesc
 
-func edges[M any](c *Compiled[M]) (all edgeList) {
-	for _, s := range c.chart.States {
-		for _, kind := range append(slices.Clone(c.chart.Kinds), AtOnce) {
+func edges(c *compiled) (all edgeList) {
+	for _, s := range c.chart.states {
+		for _, kind := range append(slices.Clone(c.chart.kinds), AtOnce) {
 			for i, a := range c.arrows[key{s.Name, kind}] {
 				c.arrows[key{s.Name, kind}][i].number = len(all)
 				all = append(all, fsm.EventDesc{Name: a.name, Src: []string{string(s.Name)}, Dst: string(a.to)})
@@ -66,7 +66,7 @@ func edges[M any](c *Compiled[M]) (all edgeList) {
 }
 
 // step changes one machine by one event: nothing else changes a model.
-func (r *stepper[M]) step(model *M, state State, ev events.Event, out *Outbox) Transition {
+func (r *stepper) step(model any, state State, ev *events.Event, out *Outbox) Transition {
 	t := Transition{From: state, To: state, Row: events.RowIgnored}
 	for _, a := range r.arrows[key{state, ev.Kind}] {
 		if a.when != nil && !a.when(model, ev) {
@@ -83,7 +83,7 @@ func (r *stepper[M]) step(model *M, state State, ev events.Event, out *Outbox) T
 }
 
 // choose goes on from the choice to which an arrow leads, in the same step.
-func (r *stepper[M]) choose(model *M, to arrow[M], ev events.Event, out *Outbox, t *Transition) {
+func (r *stepper) choose(model any, to arrow, ev *events.Event, out *Outbox, t *Transition) {
 	for _, a := range r.arrows[key{to.to, AtOnce}] {
 		if a.when != nil && !a.when(model, ev) {
 			continue
@@ -96,7 +96,7 @@ func (r *stepper[M]) choose(model *M, to arrow[M], ev events.Event, out *Outbox,
 }
 
 // both returns what a Transition says of an arrow to a choice and of the arrow behind it.
-func (r *stepper[M]) both(to, behind arrow[M]) through {
+func (r *stepper) both(to, behind arrow) through {
 	numbers := [2]int{to.number, behind.number}
 	both, known := r.rows[numbers]
 	if !known {
@@ -107,7 +107,7 @@ func (r *stepper[M]) both(to, behind arrow[M]) through {
 }
 
 // act performs the actions of the arrow that is taken.
-func (r *stepper[M]) act() {
+func (r *stepper) act() {
 	for _, a := range r.acts {
 		a.do(r.model, r.event, r.out)
 	}
@@ -118,19 +118,20 @@ func (r *stepper[M]) act() {
 // with which a looplab machine cannot get stuck in the middle (v1.0.3). An Event allocates
 // five objects, so from then on, and if the state stays, looplab is asked whether it has the
 // arrow, and its state is set.
-func (r *stepper[M]) fire(model *M, a arrow[M], state State, ev events.Event, out *Outbox) {
+func (r *stepper) fire(model any, a arrow, state State, ev *events.Event, out *Outbox) {
 	r.model, r.event, r.out, r.acts = model, ev, out, a.acts
 	r.fsm.SetState(string(state))
 	if err := r.take(a, state); err != nil {
-		panic(fmt.Sprintf("engine: chart %s refused its own row %q in state %s: %v", r.chart.Name, a.name, state, err))
+		panic(fmt.Sprintf("engine: chart %s refused its own row %q in state %s: %v", r.chart.name, a.name, state, err))
 	}
 	if got := r.fsm.Current(); got != string(a.to) {
-		panic(fmt.Sprintf("engine: chart %s: row %q from %s led to %s instead of %s", r.chart.Name, a.name, state, got, a.to))
+		panic(fmt.Sprintf("engine: chart %s: row %q from %s led to %s instead of %s",
+			r.chart.name, a.name, state, got, a.to))
 	}
-	r.model, r.out, r.acts = nil, nil, nil
+	r.model, r.event, r.out, r.acts = nil, nil, nil, nil
 }
 
-func (r *stepper[M]) take(a arrow[M], state State) error {
+func (r *stepper) take(a arrow, state State) error {
 	if a.to != state && !r.moved[a.number] {
 		err := r.fsm.Event(context.Background(), a.name)
 		r.moved[a.number] = err == nil && r.fsm.Current() == string(a.to)
@@ -145,69 +146,48 @@ func (r *stepper[M]) take(a arrow[M], state State) error {
 }
 
 // Machine is one model with its chart and its state.
-type Machine[M any] struct {
-	Model    *M
-	steppers *steppers[M]
+type Machine struct {
+	Model    any // a pointer
+	steppers *steppers
 	state    State
 	pending  pending
 	at       int // the place in the engine's order
 }
 
 // State returns the state of the machine.
-func (m *Machine[M]) State() State { return m.state }
+func (m *Machine) State() State { return m.state }
 
-// instance is a machine of an engine, whatever its model.
-type instance interface {
-	chartName() string
-	current() State
-	entered() events.Effect
-	final() bool
-	hears(k events.Kind) bool
-	awaited(number uint64) (await, bool)
-	awaits() []await
-	settle(number uint64)
-	deliver(ev events.Event, out *Outbox) Transition
-	stamper() (Stamper, bool)
-	concerned(path string) bool
-	searches() bool
-	save(events.ID) savedMachine
-	place() *int
-}
-
-func (m *Machine[M]) chartName() string { return m.steppers.chart.Name }
-func (m *Machine[M]) current() State    { return m.state }
-func (m *Machine[M]) final() bool       { return m.state == m.steppers.chart.Final }
-func (m *Machine[M]) place() *int       { return &m.at }
+func (m *Machine) chartName() string { return m.steppers.chart.name }
+func (m *Machine) final() bool       { return m.state == m.steppers.chart.final }
 
 // entered returns the effect that says which state the machine has entered.
-func (m *Machine[M]) entered() events.Effect { return m.steppers.news[m.state] }
+func (m *Machine) entered() events.Effect { return m.steppers.news[m.state] }
 
-func (m *Machine[M]) hears(k events.Kind) bool {
-	return slices.Contains(m.steppers.chart.Kinds, k)
+func (m *Machine) hears(k events.Kind) bool {
+	return slices.Contains(m.steppers.chart.kinds, k)
 }
-func (m *Machine[M]) awaited(number uint64) (await, bool) {
+func (m *Machine) awaited(number uint64) (await, bool) {
 	return m.pending.find(number)
 }
-func (m *Machine[M]) awaits() []await      { return m.pending.open }
-func (m *Machine[M]) settle(number uint64) { m.pending.done(number) }
-func (m *Machine[M]) stamper() (Stamper, bool) {
-	s, ok := any(m.Model).(Stamper)
+func (m *Machine) settle(number uint64) { m.pending.done(number) }
+func (m *Machine) stamper() (Stamper, bool) {
+	s, ok := m.Model.(Stamper)
 	return s, ok
 }
 
-func (m *Machine[M]) concerned(path string) bool {
-	w, ok := any(m.Model).(WatchFilter)
+func (m *Machine) concerned(path string) bool {
+	w, ok := m.Model.(WatchFilter)
 	return !ok || w.Watches(path)
 }
 
-func (m *Machine[M]) searches() bool {
-	_, ok := any(m.Model).(Searcher)
+func (m *Machine) searches() bool {
+	_, ok := m.Model.(Searcher)
 	return ok
 }
 
 // deliver steps the machine and updates what is pending: it drops the entry that the
 // event answers, and after the step the entries that the new state has no row for.
-func (m *Machine[M]) deliver(ev events.Event, out *Outbox) Transition {
+func (m *Machine) deliver(ev *events.Event, out *Outbox) Transition {
 	out.pending = &m.pending
 	if answers(ev.Kind) || ev.Kind == events.ReplyCreate {
 		m.pending.done(ev.Request)
@@ -221,18 +201,19 @@ func (m *Machine[M]) deliver(ev events.Event, out *Outbox) Transition {
 	m.mustHaveRows(before, t)
 	m.pending.fit(out.lists)
 	if out.how != 0 {
-		panic(fmt.Sprintf("engine: chart %s: row %q asks for nothing with the modifier %s", m.steppers.chart.Name, t.Row, out.how))
+		panic(fmt.Sprintf("engine: chart %s: row %q asks for nothing with the modifier %s",
+			m.steppers.chart.name, t.Row, out.how))
 	}
 	return t
 }
 
 // mustHaveRows panics if the row that was taken sent a request for whose reply the new
 // state has no row. Golden traces find such rows.
-func (m *Machine[M]) mustHaveRows(before uint64, t Transition) {
+func (m *Machine) mustHaveRows(before uint64, t Transition) {
 	for _, a := range m.pending.open {
 		if a.number > before && !m.steppers.awaits(m.state, a.kind) {
 			panic(fmt.Sprintf("engine: chart %s: row %q into %s asks for %s, but that state has no row for it",
-				m.steppers.chart.Name, t.Row, t.To, strings.TrimPrefix(string(a.kind), "reply.")))
+				m.steppers.chart.name, t.Row, t.To, strings.TrimPrefix(string(a.kind), "reply.")))
 		}
 	}
 }

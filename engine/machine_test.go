@@ -120,7 +120,7 @@ func TestThenFollowsDo(t *testing.T) {
 	}
 	c := MustCompile(table)
 	model, out := &worker{}, &Outbox{pending: &pending{}}
-	newStepper(c).step(model, ready, events.Event{Kind: events.CommandResign}, out)
+	newStepper(c.compiled).step(model, ready, &events.Event{Kind: events.CommandResign}, out)
 	want(t, "what ran first", model.did, []string{"note"})
 	want(t, "effects of the second", len(out.effects), 1)
 	for _, r := range Describe(c).Rows {
@@ -156,16 +156,16 @@ func TestMachinesOfOneChartDoNotMix(t *testing.T) {
 // A stepper that no longer matches its chart is found out at the first step.
 func TestStepperPanicsWhenLooplabDisagrees(t *testing.T) {
 	c := MustCompile(workerTable())
-	r := newStepper(c)
+	r := newStepper(c.compiled)
 	model, out := &worker{}, &Outbox{pending: &pending{}}
 	group := c.arrows[key{ready, events.CommandStart}]
 	group[0].to = holding // looplab goes to asking
-	got := refusal(func() { r.step(model, ready, events.Event{Kind: events.CommandStart}, out) })
+	got := refusal(func() { r.step(model, ready, &events.Event{Kind: events.CommandStart}, out) })
 	if !strings.Contains(got, `row "command.start" from ready led to asking instead of holding`) {
 		t.Error(got)
 	}
 	group[0].name = "command.strat"
-	got = refusal(func() { r.step(model, ready, events.Event{Kind: events.CommandStart}, out) })
+	got = refusal(func() { r.step(model, ready, &events.Event{Kind: events.CommandStart}, out) })
 	if !strings.Contains(got, `refused its own row "command.strat"`) {
 		t.Error(got)
 	}
@@ -248,7 +248,7 @@ func TestEnginesShareSteppers(t *testing.T) {
 		})
 	}
 	all.Wait()
-	steppers := toys[1].(recipe[worker]).steppers
+	steppers := toys[1].own().steppers
 	if idle := len(steppers.idle); idle < 1 || idle > engines {
 		t.Errorf("%d steppers are idle after the steps of %d engines", idle, engines)
 	}

@@ -48,9 +48,10 @@ func TestModifiersJoin(t *testing.T) {
 
 // A row that gives modifiers to no request is found by its first step.
 func TestModifiersNeedARequest(t *testing.T) {
-	r := newSteppers(MustCompile(workerTable()), nil)
-	r.arrows[key{ready, events.CommandStart}][0].acts = []act[worker]{{"hesitate", func(_ *worker, _ events.Event, out *Outbox) { out.With(Watch) }}}
-	m := &Machine[worker]{Model: &worker{}, steppers: r, state: ready}
-	got := refusal(func() { m.deliver(events.Event{Kind: events.CommandStart, Request: 1}, &Outbox{}) })
+	r := newSteppers(MustCompile(workerTable()).compiled, nil)
+	hesitate := func(_ any, _ *events.Event, out *Outbox) { out.With(Watch) }
+	r.arrows[key{ready, events.CommandStart}][0].acts = []act{{"hesitate", hesitate}}
+	m := &Machine{Model: &worker{}, steppers: r, state: ready}
+	got := refusal(func() { m.deliver(&events.Event{Kind: events.CommandStart, Request: 1}, &Outbox{}) })
 	want(t, "refusal", got, `engine: chart worker: row "command.start" asks for nothing with the modifier Watch`)
 }

@@ -28,33 +28,31 @@ func (t Trigger) place() string {
 
 // row returns a row's name and place. Charts share rows, and the first chart that is
 // compiled complains. A row without On has the place of its guard, or of its action.
-func (k *checker[M]) row(i int) string {
-	r := k.chart.Rows[i]
-	at := r.On.place()
-	is := r.symbols()
-	at = cmp.Or(at, is.when.place(), is.do.place())
-	what := joined(r.On.kinds, ", ")
-	if len(r.From) > 0 {
-		what += " in " + few(r.From, func(s State) string { return string(s) })
+func (k *checker) row(i int) string {
+	r := k.chart.rows[i]
+	at := cmp.Or(r.on.place(), r.is.when.place(), r.is.do.place())
+	what := joined(r.on.kinds, ", ")
+	if len(r.from) > 0 {
+		what += " in " + few(r.from, func(s State) string { return string(s) })
 	}
-	if r.When != nil {
-		what += " [" + is.when.last() + "]"
+	if r.when != nil {
+		what += " [" + r.is.when.last() + "]"
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s row %d (%s)", at, i+1, strings.TrimSpace(what)))
 }
 
 // rowName is a row's name and place, as a text that is made when it is written.
-type rowName[M any] struct {
-	k *checker[M]
+type rowName struct {
+	k *checker
 	i int
 }
 
-func (n rowName[M]) String() string { return n.k.row(n.i) }
+func (n rowName) String() string { return n.k.row(n.i) }
 
 // rowsThat returns the names of the first rows for which are holds.
-func (k *checker[M]) rowsThat(are func(Row[M]) bool) string {
+func (k *checker) rowsThat(are func(row) bool) string {
 	var found []int
-	for i, r := range k.chart.Rows {
+	for i, r := range k.chart.rows {
 		if are(r) {
 			found = append(found, i)
 		}

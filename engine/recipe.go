@@ -11,49 +11,36 @@ type Recipe interface {
 	Name() string          // the chart's, by which logs and command.open name the recipe
 	Digest() string        // of the chart: a log is replayed only by charts with its digests
 	Describe() Description // of the chart, to draw it
-	bind() maker
-	rewire(digest string, change func(*Wiring)) Recipe
+	own() *recipe
 }
 
-type recipe[M any] struct {
-	*steppers[M]
-	make func(open events.Event) (*M, error)
-}
-
-// maker makes the machines of one recipe in one engine.
-type maker struct {
-	open    func(open events.Event) (instance, error)
-	restore func(savedMachine) instance
-	rests   func(State) bool // a machine can be in that state between two steps
-	digest  string           // the chart's
-	final   State
-	model   *modelType
+type recipe struct {
+	*steppers
+	open func(open events.Event) (model any, err error)
 }
 
 // NewRecipe returns a recipe of a chart and the function that returns its model for a
 // command.open event. The function must depend on nothing but the event, because a replay calls
 // it again.
 func NewRecipe[M any](c *Compiled[M], make func(open events.Event) (*M, error)) Recipe {
-	return recipe[M]{newSteppers(c, modelTypeOf(reflect.TypeFor[M]())), make}
+	open := func(open events.Event) (any, error) { return make(open) }
+	return &recipe{newSteppers(c.compiled, modelTypeOf(reflect.TypeFor[M]())), open}
 }
 
-func (r recipe[M]) Describe() Description { return Describe(r.Compiled) }
+func (r *recipe) own() *recipe          { return r }
+func (r *recipe) Describe() Description { return describe(r.compiled) }
 
-func (r recipe[M]) bind() maker {
-	machine := func(model *M, state State) *Machine[M] {
-		return &Machine[M]{Model: model, steppers: r.steppers, state: state}
+// machine returns a machine in its first state.
+func (r *recipe) machine(open events.Event) (*Machine, error) {
+	model, err := r.open(open)
+	if err != nil {
+		return nil, err
 	}
-	open := func(open events.Event) (instance, error) {
-		model, err := r.make(open)
-		if err != nil {
-			return nil, err
-		}
-		return machine(model, r.chart.States[0].Name), nil
-	}
-	restore := func(s savedMachine) instance {
-		m := machine(r.modelType.copied(s.model).(*M), s.state)
-		m.pending = s.pending.copied()
-		return m
-	}
-	return maker{open, restore, r.rests, r.digest, r.chart.Final, r.modelType}
+	return &Machine{Model: model, steppers: r.steppers, state: r.chart.states[0].Name}, nil
+}
+
+// restored returns a machine of a checkpoint.
+func (r *recipe) restored(s savedMachine) *Machine {
+	model := r.modelType.copied(s.model)
+	return &Machine{Model: model, steppers: r.steppers, state: s.state, pending: s.pending.copied()}
 }

@@ -25,16 +25,15 @@ type WiredAction struct {
 // the chart. The original recipe does not change, nor does the result of Describe. The
 // digest distinguishes the logs of the two. Rewire is only for harnesses that plant
 // bugs (package test/kit/mutate).
-func Rewire(r Recipe, digest string, change func(*Wiring)) Recipe { return r.rewire(digest, change) }
-
-func (r recipe[M]) rewire(digest string, change func(*Wiring)) Recipe {
-	changed := *r.Compiled
+func Rewire(r Recipe, digest string, change func(*Wiring)) Recipe {
+	was := r.own()
+	changed := *was.compiled
 	changed.digest = digest
-	changed.arrows = make(map[key][]arrow[M], len(r.arrows))
-	for _, s := range r.chart.States {
-		for _, kind := range append(slices.Clone(r.chart.Kinds), AtOnce) {
+	changed.arrows = make(map[key][]arrow, len(was.arrows))
+	for _, s := range was.chart.states {
+		for _, kind := range append(slices.Clone(was.chart.kinds), AtOnce) {
 			at := key{s.Name, kind}
-			for _, a := range r.arrows[at] {
+			for _, a := range was.arrows[at] {
 				w := a.wiring(at.state)
 				change(&w)
 				changed.arrows[at] = append(changed.arrows[at], a.rewired(w))
@@ -42,30 +41,30 @@ func (r recipe[M]) rewire(digest string, change func(*Wiring)) Recipe {
 		}
 	}
 	changed.edges = edges(&changed)
-	return recipe[M]{newSteppers(&changed, r.modelType), r.make}
+	return &recipe{newSteppers(&changed, was.modelType), was.open}
 }
 
-func (a arrow[M]) wiring(from State) Wiring {
+func (a arrow) wiring(from State) Wiring {
 	w := Wiring{Edge: Edge{from, a.name, a.to}, Guard: a.guard}
 	if a.when != nil {
-		w.Holds = func(model any, ev events.Event) bool { return a.when(model.(*M), ev) }
+		w.Holds = func(model any, ev events.Event) bool { return a.when(model, &ev) }
 	}
 	for _, was := range a.acts {
 		w.Actions = append(w.Actions, WiredAction{was.name,
-			func(model any, ev events.Event, out *Outbox) { was.do(model.(*M), ev, out) }})
+			func(model any, ev events.Event, out *Outbox) { was.do(model, &ev, out) }})
 	}
 	return w
 }
 
-func (a arrow[M]) rewired(w Wiring) arrow[M] {
+func (a arrow) rewired(w Wiring) arrow {
 	a.to = w.To
 	if w.Holds != nil {
-		a.when = func(model *M, ev events.Event) bool { return w.Holds(model, ev) }
+		a.when = func(model any, ev *events.Event) bool { return w.Holds(model, *ev) }
 	}
 	a.acts = nil
 	for _, wired := range w.Actions {
-		do := func(model *M, ev events.Event, out *Outbox) { wired.Do(model, ev, out) }
-		a.acts = append(a.acts, act[M]{wired.Name, do})
+		do := func(model any, ev *events.Event, out *Outbox) { wired.Do(model, *ev, out) }
+		a.acts = append(a.acts, act{wired.Name, do})
 	}
 	return a
 }

@@ -9,7 +9,7 @@ type Searcher interface {
 }
 
 // noteSearch notes a machine that searches.
-func (e *Engine) noteSearch(id events.ID, m instance) {
+func (e *Engine) noteSearch(id events.ID, m *Machine) {
 	if m.searches() {
 		e.searches = append(e.searches, id)
 	}

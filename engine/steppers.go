@@ -9,44 +9,44 @@ import (
 // steppers are those of one chart, for the machines of all engines: a step takes one, and no
 // other step uses it at the same time. So there are as many as steps were taken at once, which
 // is what a program with many clients needs: a looplab object takes some 10 kB.
-type steppers[M any] struct {
-	*Compiled[M]
+type steppers struct {
+	*compiled
 	modelType *modelType
 	news      map[State]events.Effect // the events.Entered of each state
 
 	mu   sync.Mutex
-	idle []*stepper[M]
+	idle []*stepper
 }
 
-func newSteppers[M any](c *Compiled[M], of *modelType) *steppers[M] {
-	s := &steppers[M]{Compiled: c, modelType: of, news: map[State]events.Effect{}}
-	for _, state := range c.chart.States {
+func newSteppers(c *compiled, of *modelType) *steppers {
+	s := &steppers{compiled: c, modelType: of, news: map[State]events.Effect{}}
+	for _, state := range c.chart.states {
 		s.news[state.Name] = events.Entered{State: string(state.Name)}
 	}
 	return s
 }
 
 // step changes one machine by one event. After a panic its stepper is not used again.
-func (s *steppers[M]) step(model *M, state State, ev events.Event, out *Outbox) Transition {
+func (s *steppers) step(model any, state State, ev *events.Event, out *Outbox) Transition {
 	r := s.take()
 	t := r.step(model, state, ev, out)
 	s.give(r)
 	return t
 }
 
-func (s *steppers[M]) take() *stepper[M] {
+func (s *steppers) take() *stepper {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last := len(s.idle) - 1
 	if last < 0 {
-		return newStepper(s.Compiled)
+		return newStepper(s.compiled)
 	}
 	r := s.idle[last]
 	s.idle = s.idle[:last]
 	return r
 }
 
-func (s *steppers[M]) give(r *stepper[M]) {
+func (s *steppers) give(r *stepper) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.idle = append(s.idle, r)

@@ -235,7 +235,7 @@ func logOf(t testing.TB, records []events.Record) []byte {
 	return []byte(b.String())
 }
 
-func model(s *scene, id events.ID) *worker { return s.machines[id].(*Machine[worker]).Model }
+func model(s *scene, id events.ID) *worker { return s.machines[id].Model.(*worker) }
 
 func want(t *testing.T, what string, got, want any) {
 	t.Helper()

@@ -27,7 +27,7 @@ func TestARowOnSeveralKinds(t *testing.T) {
 	want(t, "one of them", d.ByKind()[10].Label(), "reply.stat")
 	for _, kind := range d.Rows[9].On {
 		model, out := &worker{}, &Outbox{pending: &pending{}}
-		got := newStepper(c).step(model, holding, events.Event{Kind: kind}, out)
+		got := newStepper(c.compiled).step(model, holding, &events.Event{Kind: kind}, out)
 		want(t, "row", got.Row, string(kind))
 		want(t, "what ran", model.did, []string{"note"})
 		if e := (Edge{holding, string(kind), holding}); !slices.Contains(c.Looplab(), e) || !slices.Contains(d.Edges(), e) {

@@ -3,7 +3,6 @@ package small
 import (
 	"fmt"
 	"reflect"
-	"strings"
 	"unsafe"
 
 	"github.com/incumbent-go/incumbent/engine"
@@ -21,7 +20,7 @@ func fork(e *engine.Engine) *engine.Engine {
 	for i := range from.NumField() {
 		src, dst := open(from.Field(i)), open(to.Field(i))
 		switch name := from.Type().Field(i).Name; name {
-		case "recipes", "makers", "record", "seq", "bounded":
+		case "recipes", "used", "record", "seq", "bounded":
 			dst.Set(src)
 		case "machines", "order", "searches", "session", "last":
 			k.copy(dst, src)
@@ -82,7 +81,7 @@ func (k *copier) copy(dst, src reflect.Value) {
 }
 
 func (k *copier) pointer(dst, src reflect.Value) {
-	if src.IsNil() || strings.HasPrefix(src.Type().Elem().Name(), "steppers[") {
+	if src.IsNil() || src.Type().Elem().Name() == "steppers" {
 		dst.Set(src)
 		return
 	}

@@ -138,7 +138,7 @@ func (c *client) machines(s *sheet, oldest int64) map[events.ID]pending {
 		if !m.IsValid() {
 			continue
 		}
-		model := m.Elem().Elem().FieldByName("Model").Elem()
+		model := m.Elem().FieldByName("Model").Elem().Elem()
 		s.model(model, d, c, oldest)
 	}
 	return pendings

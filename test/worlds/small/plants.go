@@ -127,5 +127,5 @@ func (c *client) modelOf(id events.ID) reflect.Value {
 	if !m.IsValid() {
 		return reflect.Value{}
 	}
-	return m.Elem().Elem().FieldByName("Model").Elem()
+	return m.Elem().FieldByName("Model").Elem().Elem()
 }
