@@ -10,13 +10,14 @@ import (
 	"github.com/incumbent-go/incumbent/test/kit/virtual"
 )
 
-// connected returns a session with a connection, and a call of it that is not queued.
+// connected returns a session with a connection on which no goroutine writes, and a call of it that is not queued.
 func connected() (*session, *call) {
 	a := &Adapter{coding: coding{cfg: Config{Now: func() int64 { return 1 }, Lag: func() time.Duration { return 0 }}}}
 	s := &session{a: a, wire: &wire{writer: newWriter()}, lanes: lanes{window: 1}, pending: map[int32]*call{},
 		callers: callers{}}
 	c := a.newCall("machine", events.Exists{Call: events.Call{Request: 1}, Path: "/n"})
 	s.callers.add(c)
+	s.wire.writer.runs = true // so that none is started
 	return s, c
 }
 

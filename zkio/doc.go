@@ -7,7 +7,7 @@
 //	Adapter   takes effects from the loop, posts events to it
 //	session   one ZooKeeper session = one zk.Conn; it is never used for a second one
 //	wire      one TCP connection, between zk.Conn and the socket
-//	writer    the one goroutine that writes the requests of a connection
+//	writer    writes the requests of a connection, on one goroutine while there are any
 //
 // zk.Conn keeps the session: it redials, pings and closes. Requests are encoded and
 // numbered here: the loop puts them into lanes, and the writer sends all that wait with

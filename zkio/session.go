@@ -113,12 +113,12 @@ func (s *session) submit(c *call) {
 	}
 }
 
-// advance sends the calls that may be sent now, or wakes the writer, which does. s.mu is held.
+// advance sends the calls that may be sent now, or starts the writer, which does. s.mu is held.
 func (s *session) advance() {
 	switch {
 	case s.wire == nil || s.closing || !s.lanes.ready():
 	case !s.a.cfg.ThroughConn:
-		s.wire.writer.signal() // takeBatch checks whether the loop stands still
+		s.startWriter(s.wire) // takeBatch checks whether the loop stands still
 	case s.loopStalled(s.a.cfg.Now()) == nil:
 		s.sendThroughConn()
 	}
@@ -260,9 +260,6 @@ func (s *session) attach(w *wire, g connectResponse, paced time.Duration, early 
 	}
 	s.watchdog.Stop()
 	s.wire, s.timeout, s.refused, s.rejections = w, paced, refusals{}, rejections{}
-	if !s.a.cfg.ThroughConn {
-		s.a.work.Go(func() { s.writeCalls(w) })
-	}
 	s.a.known.connected()
 	if w.unflagged {
 		s.a.known.turnOffAll("the server answers the handshake as ClickHouse Keeper does, " +

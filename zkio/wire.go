@@ -53,7 +53,6 @@ type wire struct {
 	patience    time.Duration // the longest read or write once the handshake is over
 	writer      writer
 
-	ends   sync.Once // closes writer.gone
 	mu     sync.Mutex
 	reason error // why it ended, if the socket's own error would not say
 	ended  bool  // guarded by session.mu
@@ -258,12 +257,6 @@ func (w *wire) bodyBuffer(size int) []byte {
 		w.buf = make([]byte, max(size, 512))
 	}
 	return w.buf[:size]
-}
-
-// Close closes the socket, and ends the writer. zk.Conn calls it when it stops.
-func (w *wire) Close() error {
-	w.ends.Do(func() { close(w.writer.gone) })
-	return w.Conn.Close()
 }
 
 // fail ends the connection for a reason of this side. Read reports it to the session.

@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// writer sends the requests of one connection. The loop only puts calls into the lanes. One
-// goroutine takes the calls that may be sent, in the order of the lanes, and sends them with
-// one write. Calls that come meanwhile are in the next write. A call stays in its lane until a
-// write takes it, so a heartbeat never waits for more than one batch.
+// writer sends the requests of one connection. The loop only puts calls into the lanes. A
+// goroutine, which runs while calls may be sent, takes them in the order of the lanes, and sends
+// them with one write. Calls that come meanwhile are in the next write. A call stays in its lane
+// until a write takes it, so a heartbeat never waits for more than one batch.
 type writer struct {
 	turn chan struct{} // holds one element while nothing is written: zk.Conn writes its pings and the close itself
-	wake chan struct{} // holds one element if calls may wait
-	gone chan struct{} // closed when the connection can be read no longer
+	kept frame         // the goroutine's buffer
+	runs bool          // the goroutine; guarded by session.mu
 	xid  int32         // of the last request; guarded by session.mu
 }
 
@@ -56,7 +56,7 @@ func keepable(f frame) frame {
 }
 
 func newWriter() writer {
-	w := writer{turn: make(chan struct{}, 1), wake: make(chan struct{}, 1), gone: make(chan struct{}), xid: firstXid}
+	w := writer{turn: make(chan struct{}, 1), xid: firstXid}
 	w.turn <- struct{}{}
 	return w
 }
@@ -68,14 +68,6 @@ func (w *writer) take() { <-w.turn }
 // free lets the next goroutine write.
 func (w *writer) free() { w.turn <- struct{}{} }
 
-// signal has the goroutine look for calls. It never blocks.
-func (w *writer) signal() {
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
-}
-
 // next returns the number of the next request.
 func (w *writer) next() int32 {
 	if w.xid == math.MaxInt32 {
@@ -85,41 +77,37 @@ func (w *writer) next() int32 {
 	return w.xid
 }
 
-// writeCalls writes batches until the connection has ended.
-func (s *session) writeCalls(w *wire) {
-	var buffer frame
-	for {
-		select {
-		case <-w.writer.wake:
-		case <-w.writer.gone:
-			return
-		}
-		for {
-			buffer = s.writeBatch(w, buffer[:0])
-			if len(buffer) == 0 {
-				break
+// startWriter has the calls written that may be sent. s.mu is held.
+func (s *session) startWriter(w *wire) {
+	if !w.writer.runs {
+		w.writer.runs = true
+		s.a.work.Go(func() {
+			for s.writeBatch(w) {
 			}
-			buffer = keepable(buffer)
-		}
+		})
 	}
 }
 
-// writeBatch writes the calls that may be sent now. It returns the batch, which is empty if
-// there was nothing to send, or if the write failed. It waits for the socket first and reads
-// the clock then, so that no ping is written between the time of sending and the requests.
-func (s *session) writeBatch(w *wire, batch frame) frame {
+// writeBatch writes the calls that may be sent now, and reports whether there were any. It waits
+// for the socket first and reads the clock then, so that no ping is written between the time of
+// sending and the requests.
+func (s *session) writeBatch(w *wire) bool {
 	w.writer.take()
 	defer w.writer.free()
-	if batch = s.takeBatch(w, batch); len(batch) > 0 && w.put(batch) != nil {
-		return batch[:0]
+	s.mu.Lock()
+	batch := s.takeBatch(w, w.writer.kept[:0])
+	w.writer.runs = len(batch) > 0
+	s.mu.Unlock()
+	if len(batch) == 0 {
+		return false
 	}
-	return batch
+	_ = w.put(batch) // after an error there is no next batch
+	w.writer.kept = keepable(batch)
+	return true
 }
 
-// takeBatch encodes the calls that may be sent now and notes that they are sent.
+// takeBatch encodes the calls that may be sent now and notes that they are sent. s.mu is held.
 func (s *session) takeBatch(w *wire, batch frame) frame {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.wire != w || s.closing || !s.lanes.ready() || w.broken() {
 		return batch
 	}
