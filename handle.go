@@ -318,7 +318,7 @@ func (h *handle) end(ctx context.Context, silent bool) error {
 // work has run under the handle for Client.closingTime.
 func (h *handle) limit(ctx context.Context) (limited context.Context, stop func()) {
 	limited, cancel := context.WithCancelCause(ctx)
-	go func() {
+	awaitWork := func() {
 		for limited.Err() == nil {
 			select {
 			case <-h.works.Idle():
@@ -329,8 +329,18 @@ func (h *handle) limit(ctx context.Context) (limited context.Context, stop func(
 				cancel(ErrNotDeleted)
 			}
 		}
-	}()
-	return limited, func() { cancel(context.Canceled) }
+	}
+	if h.works.Running() {
+		go awaitWork()
+		return limited, func() { cancel(context.Canceled) }
+	}
+	timer := time.AfterFunc(h.client.closingTime(), func() { // no goroutine for each of ten thousand handles that close
+		if h.works.Running() {
+			awaitWork()
+		}
+		cancel(ErrNotDeleted)
+	})
+	return limited, func() { timer.Stop(); cancel(context.Canceled) }
 }
 
 // unfinished returns the error of a close that gave up waiting for its machine. It
