@@ -2,8 +2,6 @@ package zkio
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -141,17 +139,16 @@ func (o *optional) ignored(f feature) string {
 // answerIgnored answers requests for features that were sent before the one that the server answers now. A server
 // answers in order, so it has ignored them. s.mu is held.
 func (s *session) answerIgnored(xid int32) {
-	if s.wire.optional == 0 {
-		return
-	}
-	for _, earlier := range slices.Sorted(maps.Keys(s.pending)) {
+	for w := s.wire; len(w.optional) > 0; w.optional = w.optional[1:] {
+		earlier := w.optional[0]
 		c := s.pending[earlier]
-		f := featureOf(c.request)
-		if earlier >= xid || f == noFeature {
+		if c == nil { // it was answered
 			continue
 		}
-		if why := s.a.known.ignored(f); why != "" {
-			s.wire.optional--
+		if earlier > xid {
+			return
+		}
+		if why := s.a.known.ignored(featureOf(c.request)); why != "" {
 			delete(s.pending, earlier)
 			s.answer(c, c.event(events.Unimplemented, why), Kept{})
 		}

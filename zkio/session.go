@@ -147,7 +147,7 @@ func (s *session) noteSent(w *wire, c *call, xid int32, now int64) {
 	s.watches.subscribe(c)
 	s.pending[xid], s.last = c, c
 	if featureOf(c.request) != noFeature {
-		w.optional++
+		w.optional = append(w.optional, xid)
 	}
 	c.sentAt, c.contact = now, w.contacts.before(now-int64(s.a.cfg.Lag()))
 }
@@ -199,7 +199,6 @@ func (s *session) process(w *wire, a answer) ([]byte, error) {
 	delete(s.pending, a.xid)
 	s.a.suspects.answered(c)
 	if f := featureOf(c.request); f != noFeature {
-		w.optional--
 		e.Code, e.Text = s.a.known.answered(f, e.Code, e.Text)
 	}
 	s.answerIgnored(a.xid)

@@ -45,7 +45,7 @@ type wire struct {
 	armed       int           // watches set again in the handshake,
 	fired       int           // and watch events that came before its end
 	separates   bool          // the server is ZooKeeper 3.9 or later, as its watch events show: it keeps watches of different modes apart
-	optional    int           // requests for features that are pending
+	optional    []int32       // requests for features, in order; those at the front may be answered
 	noLogin     bool          // the last answer said that the server demands a login: it then closes the connection
 	unflagged   bool          // the answer to the connect request had no flag for read-only servers, as ClickHouse Keeper's
 	handshaken  bool          // the handshake has ended; from here on zk.Conn sets the deadlines
