@@ -116,11 +116,11 @@ type participant struct {
 	failed lateChannel[struct{}]    // full after the current failure has changed
 
 	// Under mu.
-	late   error // of work that returned because Run's context had ended
-	before calls.Predecessor
-	term   *heldTerm // nil: there is none
-	last   *heldTerm // the present term, or the one before: its work may go on
-	node   string    // of the last term: Close names it if it is not deleted
+	late   error              // of work that returned because Run's context had ended
+	before *calls.Predecessor // nil: there was none
+	term   *heldTerm          // nil: there is none
+	last   *heldTerm          // the present term, or the one before: its work may go on
+	node   string             // of the last term: Close names it if it is not deleted
 }
 
 // lateChannel is a channel with room for one, which is made when it is first used: a process may have very

@@ -207,7 +207,7 @@ func (w remainWords) waitsFor() error      { return w.h.phaseInWords() }
 func (p *participant) noteAhead(n events.Notify) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.before.Ahead(n)
+	p.predecessor().Ahead(n)
 }
 
 // keep takes the predecessor's data. zkio calls it.
@@ -215,8 +215,16 @@ func (p *participant) keep(request uint64, kept zkio.Kept) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if kept.Stat != nil { // else it could not be read
-		p.before.Read(request, kept.Data, kept.Stat.Czxid)
+		p.predecessor().Read(request, kept.Data, kept.Stat.Czxid)
 	}
+}
+
+// predecessor returns what is known of the predecessor. p.mu is held.
+func (p *participant) predecessor() *calls.Predecessor {
+	if p.before == nil {
+		p.before = &calls.Predecessor{}
+	}
+	return p.before
 }
 
 // placeInWords returns what a participant waits for.
@@ -225,7 +233,7 @@ func (p *participant) placeInWords() error {
 		return left
 	}
 	p.mu.Lock()
-	before := p.before
+	before := *p.predecessor()
 	p.mu.Unlock()
 	if *p.phase.Load() != "waiting" || before.Path == "" {
 		return p.phaseInWords()
