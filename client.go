@@ -95,8 +95,8 @@ func (c *Client) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String
 type executor struct{ *Client }
 
 // Execute is called on the loop's goroutine.
-func (c executor) Execute(id events.ID, e events.Effect) {
-	switch e := e.(type) {
+func (c executor) Execute(id events.ID, effect events.Effect) {
+	switch e := effect.(type) {
 	case events.Deadline:
 		if e.Until != 0 || e.Alone != 0 {
 			c.believed.Store(&e)
@@ -120,19 +120,30 @@ func (c executor) Execute(id events.ID, e events.Effect) {
 	case events.Create:
 		if e.Payload != 0 {
 			e.Data = c.payload(id, e.Payload, true)
+			effect = e
 		}
-		c.io.ExecuteWith(id, e, c.accessLists(id, e))
+		c.sendCreating(id, effect.(events.Request))
 	case events.Multi:
-		e.Ops = slices.Clone(e.Ops)
-		for i, op := range e.Ops {
-			if op.Payload != 0 {
-				e.Ops[i].Data = c.payload(id, op.Payload, false)
+		if slices.ContainsFunc(e.Ops, hasPayload) {
+			e.Ops = slices.Clone(e.Ops)
+			for i, op := range e.Ops {
+				if op.Payload != 0 {
+					e.Ops[i].Data = c.payload(id, op.Payload, false)
+				}
 			}
+			effect = e
 		}
-		c.io.ExecuteWith(id, e, c.accessLists(id, e))
+		c.sendCreating(id, effect.(events.Request))
 	default:
-		c.io.Execute(id, e)
+		c.io.Execute(id, effect)
 	}
+}
+
+func hasPayload(op events.Op) bool { return op.Payload != 0 }
+
+// sendCreating sends a request that may create nodes.
+func (c executor) sendCreating(id events.ID, r events.Request) {
+	c.io.ExecuteWith(id, r, c.accessLists(id, r))
 }
 
 // payload returns what a user gave to a handle: machines know only its number. Creates is
