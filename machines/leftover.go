@@ -258,7 +258,7 @@ func (n *node) noteAttempt(ev events.Event) {
 // searchLeftover opens the search for nodes of the attempt that is given up, if the server may create one later. If
 // names have no GUID, that was done when a look had shown none.
 func (p *contender) searchLeftover(ev events.Event, out *engine.Outbox) {
-	if !p.naming.unique() || ev.Kind == events.ConnectionLost {
+	if !p.mayFollow || !p.naming.unique() || ev.Kind == events.ConnectionLost {
 		return
 	}
 	options := map[string]string{"guid": p.guid}
