@@ -76,7 +76,7 @@ func tenThousandLatches(t *testing.T) {
 	after := heap()
 	figure(t, fmt.Sprintf("goroutines more with %d idle latches", many), settledGoroutines(goroutines)-goroutines, 4)
 	own := (after - before - plain) / int64(many)
-	figure(t, "bytes of heap for each latch beyond go-zookeeper's watch and the server's node", int(own), 4<<10)
+	figure(t, "bytes of heap for each latch beyond go-zookeeper's watch and the server's node", int(own), 3<<10)
 	t.Logf("the heap grew by %d bytes a latch in all, of which %d are go-zookeeper's and the server's", (after-before)/int64(many), plain/int64(many))
 	runtime.KeepAlive(latches)
 	ok(t, c.Close(ctx))

@@ -41,7 +41,7 @@ func memoryOfALatch(t *testing.T) {
 		watches int // of each latch
 		most    int // bytes
 	}{
-		{"leads", 1, 3072},
+		{"leads", 1, 2816},
 		{"is next in line", 2, 2944},
 		{"waits behind it", 2, 2816},
 	} {
