@@ -37,6 +37,7 @@ func (j *judge) note(r events.Record) {
 	}
 	j.noteOwn(r)
 	j.begins(r)
+	j.checkRules(r)
 }
 
 // floor checks that no term begins under a token that the machine refuses.

@@ -28,6 +28,8 @@ type judge struct {
 	due   map[events.ID]map[uint64]int64          // timers
 	facts map[events.ID]*facts
 
+	checkers map[events.ID]checker // of machines that are not in a line
+
 	attachedAt  int64 // when the present connection began
 	connections int   // how many there were
 
@@ -42,7 +44,7 @@ func newJudge(p *plant) *judge {
 		nodes:  map[events.ID]*nodeElection{}, permits: map[events.ID]*semaphore{}, known: map[events.ID]bool{},
 		leads: map[events.ID]bool{}, held: map[*contender]string{},
 		open: map[events.ID]map[uint64]events.Kind{}, asked: map[events.ID]map[uint64]events.Request{},
-		armed: map[events.ID]map[string]bool{}, due: map[events.ID]map[uint64]int64{}, facts: map[events.ID]*facts{}}
+		armed: map[events.ID]map[string]bool{}, due: map[events.ID]map[uint64]int64{}, facts: map[events.ID]*facts{}, checkers: map[events.ID]checker{}}
 	note := func(p *place) { j.members[events.ID(p.id)], j.places[events.ID(p.id)] = &p.contender, p }
 	recipes := Recipes()
 	for i, r := range recipes {
@@ -129,6 +131,9 @@ func (j *judge) step(to events.ID, ev events.Event) []engine.Addressed {
 	}
 	for _, id := range j.engine.Machines() {
 		j.wakes(id)
+		if c := j.checkers[id]; c != nil {
+			c.rest(j, id)
+		}
 	}
 	j.heartbeat(ev.At)
 	return out
