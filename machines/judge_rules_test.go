@@ -35,8 +35,11 @@ type ruleSet struct {
 
 // ruleSets are those of the recipes whose machines are not in a line.
 var ruleSets = map[string]ruleSet{
-	"consumer": {newTakeChecker, takeRules},
-	"producer": {newPutChecker, putRules},
+	"doublebarrier": {newMeetingChecker, meetingRules},
+	"barrier":       {newCallChecker, barrierRules},
+	"gate":          {newCallChecker, gateRules},
+	"consumer":      {newTakeChecker, takeRules},
+	"producer":      {newPutChecker, putRules},
 }
 
 // checkRules gives a record to the checker of its machine.
