@@ -39,6 +39,7 @@ var ruleSets = map[string]ruleSet{
 	"barrier":       {newCallChecker, barrierRules},
 	"gate":          {newCallChecker, gateRules},
 	"consumer":      {newTakeChecker, takeRules},
+	"treecache":     {newTreeChecker, treeRules},
 	"producer":      {newPutChecker, putRules},
 }
 
