@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,8 +40,35 @@ var ruleSets = map[string]ruleSet{
 	"barrier":       {newCallChecker, barrierRules},
 	"gate":          {newCallChecker, gateRules},
 	"consumer":      {newTakeChecker, takeRules},
+	"number":        {newWriteChecker, numberRules},
+	"request":       {newWriteChecker, requestRules},
+	"deletion":      {newWriteChecker, deletionRules},
+	"nodewatch":     {newReadChecker, viewRules},
+	"membership":    {newReadChecker, viewRules},
+	"leaderwatch":   {newReadChecker, leaderRules},
 	"treecache":     {newTreeChecker, treeRules},
 	"producer":      {newPutChecker, putRules},
+}
+
+// inLine are the recipes whose machines the judge holds against its rules of leadership, by their models.
+var inLine = []string{"session", "latch", "selector", "mutex", "readwrite", "semaphore", "election", "jobelection",
+	"nodeelection"}
+
+// withoutRules are the recipes of which the judge only knows that something can wake them, and that each command is
+// answered once.
+var withoutRules = []string{"jobdealer", "persistent", "jobworker", "shards", "leftover"}
+
+// TestEveryRecipeHasRules checks that a new recipe is not left without rules by chance.
+func TestEveryRecipeHasRules(t *testing.T) {
+	known := slices.Concat(inLine, withoutRules, slices.Collect(maps.Keys(ruleSets)))
+	var all []string
+	for _, r := range Recipes() {
+		all = append(all, r.Name())
+	}
+	slices.Sort(known)
+	if slices.Sort(all); !slices.Equal(all, known) {
+		t.Errorf("the recipes are %v, and the judge has rules for %v", all, known)
+	}
 }
 
 // checkRules gives a record to the checker of its machine.

@@ -44,7 +44,8 @@ func newJudge(p *plant) *judge {
 		nodes:  map[events.ID]*nodeElection{}, permits: map[events.ID]*semaphore{}, known: map[events.ID]bool{},
 		leads: map[events.ID]bool{}, held: map[*contender]string{},
 		open: map[events.ID]map[uint64]events.Kind{}, asked: map[events.ID]map[uint64]events.Request{},
-		armed: map[events.ID]map[string]bool{}, due: map[events.ID]map[uint64]int64{}, facts: map[events.ID]*facts{}, checkers: map[events.ID]checker{}}
+		armed: map[events.ID]map[string]bool{}, due: map[events.ID]map[uint64]int64{}, facts: map[events.ID]*facts{},
+		checkers: map[events.ID]checker{}}
 	note := func(p *place) { j.members[events.ID(p.id)], j.places[events.ID(p.id)] = &p.contender, p }
 	recipes := Recipes()
 	for i, r := range recipes {
