@@ -28,6 +28,7 @@ type Checks struct {
 	result  chan error         // of the check that has not returned yet; nil: none runs
 	limited context.Context    // that check's
 	release context.CancelFunc // ends limited
+	again   <-chan time.Time   // when a check that hangs fails again
 
 	failed int    // checks in a row
 	text   string // of the last one's error
@@ -62,13 +63,19 @@ func (h *Checks) wait(timer <-chan time.Time) (open bool) {
 	return false
 }
 
-// check returns the result of one check, or that it did not return in time. It begins one,
-// unless the last one still hangs. It returns false if the handle closed first.
+// check returns the result of one check, or that it did not return in time. It begins one, unless the last one still
+// hangs: that one fails again when as much time has passed since as a check may take. It returns false if the handle
+// closed first.
 func (h *Checks) check(ctx context.Context) (err error, open bool) {
 	h.dropLate()
 	limit := cmp.Or(h.Timeout, h.Interval())
-	if h.result == nil {
+	hangs := h.result != nil
+	if !hangs {
 		h.begin(ctx, limit)
+	}
+	ends, again := h.limited.Done(), (<-chan time.Time)(nil)
+	if hangs {
+		ends, again = nil, h.again
 	}
 	select {
 	case err := <-h.result:
@@ -78,12 +85,17 @@ func (h *Checks) check(ctx context.Context) (err error, open bool) {
 		if inTime {
 			return err, true
 		}
-	case <-h.limited.Done():
+		if hangs {
+			return h.check(ctx)
+		}
+	case <-ends:
+	case <-again:
 	case <-h.Ended:
 		return nil, false
 	case <-h.Closed:
 		return nil, false
 	}
+	h.again = time.After(limit)
 	return fmt.Errorf("the check has not returned within %s", limit), true
 }
 

@@ -105,6 +105,31 @@ func TestWhatIsPosted(t *testing.T) {
 	})
 }
 
+// A check that may take the whole interval, and does, fails once in each, whether it returns when its context ends or
+// hangs on.
+func TestACheckThatTakesTheWholeIntervalFailsOnceInEach(t *testing.T) {
+	for name, returns := range map[string]bool{"returns": true, "hangs": false} {
+		t.Run(name, func(t *testing.T) {
+			virtual.Test(t, func(t *testing.T) {
+				free := make(chan struct{})
+				r := start(func(ctx context.Context, _ time.Duration) error {
+					if <-ctx.Done(); !returns {
+						<-free
+					}
+					return ctx.Err()
+				}, 0)
+				const text = "the check has not returned within 1s"
+				want := []string{failed(time.Second, text), failed(2*time.Second, text)} // more change nothing
+				posted := r.after(t, 4500*time.Millisecond)
+				close(free)
+				if !slices.Equal(posted, want) {
+					t.Errorf("posted %q, want %q", posted, want)
+				}
+			})
+		})
+	}
+}
+
 // A check that hangs has failed at its time, is the only one, and its context has ended. What it returns late counts
 // for nothing.
 func TestACheckThatHangs(t *testing.T) {
