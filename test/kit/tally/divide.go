@@ -9,7 +9,7 @@ import (
 )
 
 // divide returns the arguments that test these packages of the module here. If they are proved under the race detector,
-// those that run once have arguments of their own. Raced ones compute, and few at a time are enough.
+// those that run once have arguments of their own.
 func (t *tally) divide(args, packages []string) [][]string {
 	if !t.proves || !slices.Contains(args, "-race") {
 		return [][]string{inPlaceOfAll(args, packages)}
@@ -17,7 +17,7 @@ func (t *tally) divide(args, packages []string) [][]string {
 	once := func(pkg string) bool { return selection.Once(folder(pkg)) }
 	isRaced := func(pkg string) bool { return !once(pkg) }
 	return [][]string{
-		append(inPlaceOfAll(args, slices.DeleteFunc(slices.Clone(packages), once)), "-p", "2"),
+		append(inPlaceOfAll(args, slices.DeleteFunc(slices.Clone(packages), once)), "-p", "4"),
 		append(unraced(inPlaceOfAll(args, slices.DeleteFunc(slices.Clone(packages), isRaced))), "-p", "4"),
 	}
 }

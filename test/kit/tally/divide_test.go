@@ -16,7 +16,7 @@ func TestSomePackagesAreProvedWithoutTheRaceDetector(t *testing.T) {
 	}
 	args := []string{"-race", "-p", "6", "./..."}
 	got := fmt.Sprint(sum.divide(args, packages))
-	want := fmt.Sprintf("[[-race -p 6 %[1]s %[1]s/zkio %[1]s/test/servers/suite -p 2] "+
+	want := fmt.Sprintf("[[-race -p 6 %[1]s %[1]s/zkio %[1]s/test/servers/suite -p 4] "+
 		"[-p 6 %[1]s/machines %[1]s/test/servers/chaos -p 4]]", module)
 	if got != want {
 		t.Errorf("go test is given\n\t%s\nwant\n\t%s", got, want)
