@@ -64,6 +64,10 @@ func (s *stage) idle(k kind) bool {
 
 // listed notes the nodes of a line, how many places are there that are not a client's one, and how many clients have none.
 func (s *stage) listed(o *outcome) bool {
+	o.seen, o.seenAt = map[string]int64{}, monotonic()
+	if _, err := s.operator.Sync(o.kind.path()); err != nil { // else a server that lags shows what was deleted before
+		return false
+	}
 	paths, err := s.nodes(o.kind)
 	if err != nil {
 		return false
@@ -75,7 +79,6 @@ func (s *stage) listed(o *outcome) bool {
 		one.mu.Unlock()
 	}
 	places := map[int64]string{} // by czxid: the permits of one hold have one
-	o.seen, o.seenAt = map[string]int64{}, monotonic()
 	for _, p := range paths {
 		data, stat, err := s.operator.Get(p)
 		if err != nil {
