@@ -117,8 +117,9 @@ var plants = []plant{
 	},
 	{
 		name: "a command is carried out twice", file: "client.go",
-		old: "			e.Data = c.payload(id, e.Payload, true)\n		}\n",
-		new: "			e.Data = c.payload(id, e.Payload, true)\n		}\n		if planted(…) {\n			c.io.Execute(id, e)\n		}\n",
+		old: "		c.sendCreating(id, effect.(events.Request))\n	case events.Multi:\n",
+		new: "		c.sendCreating(id, effect.(events.Request))\n		if planted(…) {\n" +
+			"			c.io.Execute(id, effect)\n		}\n	case events.Multi:\n",
 	},
 	{
 		name: "a notice to a listener overtakes another", file: "internal/async/mailbox.go",
