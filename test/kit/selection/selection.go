@@ -42,8 +42,8 @@ func Sequential() []string {
 }
 
 // programs are folders, with those below them, whose tests wait for servers and processes, run programs that go build
-// made, measure, or test what tests are made of. What they run of the library, the tests of its packages, test/door,
-// test/servers/suite and test/worlds/wire run under the race detector.
+// made, measure, play each world in one goroutine, or test what tests are made of. What they run of the library is
+// raced by the tests of its packages, test/door, test/servers/suite and test/worlds/wire.
 var programs = []string{
 	"bench", "cmd/demo", "cmd/incumbent", "cmd/gensite", "cmd/genscrapes", "cmd/incumbentvet", "cmd/playwasm",
 	"cmd/release", "docs/examples", "internal/play", "test/figures", "test/kit", "test/servers", "test/worlds/sim",
