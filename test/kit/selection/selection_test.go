@@ -2,7 +2,10 @@ package selection
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -94,5 +97,20 @@ func TestSomeAreSpreadOverAll(t *testing.T) {
 	l := &listener{TB: t}
 	if got := Some(l, "letters", 20, 20, all); !slices.Equal(got, all) || len(l.said) != 0 {
 		t.Errorf("more than there are: %q, said %q", got, l.said)
+	}
+}
+
+// A folder that was renamed would lose its place without a word.
+func TestTheFoldersThatRunOnceExist(t *testing.T) {
+	for _, dir := range slices.Concat(Sequential(), programs, racedThere) {
+		if _, err := os.Stat(filepath.Join("..", "..", "..", filepath.FromSlash(dir))); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, dir := range racedThere {
+		isBelow := func(above string) bool { return strings.HasPrefix(dir, above+"/") }
+		if Once(dir) || !slices.ContainsFunc(programs, isBelow) {
+			t.Errorf("%s: once %t, below one of programs %t", dir, Once(dir), slices.ContainsFunc(programs, isBelow))
+		}
 	}
 }
