@@ -72,8 +72,14 @@ type Ignore struct {
 
 // StateDoc names a state and says what is true in it.
 type StateDoc struct {
-	Name State
-	Doc  string
+	Name  State
+	Class events.Class
+	Does  string // what the machine does in it, in a few words for an error: "its node is being created"
+	Doc   string
+}
+
+func (s StateDoc) entered() events.Entered {
+	return events.Entered{State: string(s.Name), Class: s.Class, Does: s.Does}
 }
 
 // Composite is a state that users see, drawn around its inner states.

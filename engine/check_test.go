@@ -40,15 +40,15 @@ var refusals = []struct {
 	{"the same guard twice", func(c *Chart[worker]) { c.Rows[2].When = (*worker).made },
 		"reply.create in asking: two rows with guard [made]"},
 	{"unreachable state", func(c *Chart[worker]) {
-		c.States = append(c.States, StateDoc{"nowhere", "Not to be reached."})
+		c.States = append(c.States, StateDoc{Name: "nowhere", Doc: "Not to be reached."})
 		c.Ignores = append(c.Ignores, Ignore{[]State{"nowhere"}, c.Kinds, "cannot be"})
 	}, "state nowhere: no arrow leads to it"},
 	{"a state that only leads to itself", func(c *Chart[worker]) {
-		c.States = append(c.States, StateDoc{"nowhere", "Not to be reached."})
+		c.States = append(c.States, StateDoc{Name: "nowhere", Doc: "Not to be reached."})
 		c.Rows = append(c.Rows, Row[worker]{From: []State{"nowhere"}, On: On(events.CommandStart), To: "nowhere"})
 		c.Ignores = append(c.Ignores, Ignore{[]State{"nowhere"}, c.Kinds[1:], "cannot be"})
 	}, "state nowhere: no arrow leads to it"},
-	{"state listed twice", func(c *Chart[worker]) { c.States = append(c.States, StateDoc{ready, ""}) },
+	{"state listed twice", func(c *Chart[worker]) { c.States = append(c.States, StateDoc{Name: ready}) },
 		"state ready is listed twice"},
 	{"row from an unlisted state", func(c *Chart[worker]) { c.Rows[0].From = []State{"redy"} },
 		`row 1 (command.start in redy) names state "redy", which States does not list`},
@@ -114,7 +114,8 @@ func refusal(do func()) (said string) {
 
 func TestMustCompileRefusesGenericReceivers(t *testing.T) {
 	c := Chart[generic[int]]{
-		Name: "generic", States: []StateDoc{{"a", ""}, {"b", ""}}, Final: "b", Kinds: []events.Kind{events.CommandClose},
+		Name: "generic", States: []StateDoc{{Name: "a"}, {Name: "b"}}, Final: "b",
+		Kinds: []events.Kind{events.CommandClose},
 		Rows: []Row[generic[int]]{
 			{From: []State{"a"}, On: On(events.CommandClose), When: (*generic[int]).fits, To: "b", Do: (*generic[int]).act},
 			{From: []State{"a"}, On: On(events.CommandClose), To: "b"},

@@ -24,7 +24,7 @@ func (w *worker) stamp(ev events.Event, out *Outbox) {
 // is not made, and after a pause.
 func chooserTable() Chart[worker] {
 	c := workerTable()
-	c.States = append(c.States, StateDoc{choosing, "What comes next is decided at once."})
+	c.States = append(c.States, StateDoc{Name: choosing, Doc: "What comes next is decided at once."})
 	c.Rows[2].To, c.Rows[2].Do = choosing, (*worker).stamp // taken
 	c.Rows[3].To, c.Rows[3].Do = choosing, (*worker).note  // else
 	c.Rows[7].To, c.Rows[7].Do = choosing, nil             // pausing: timer.fired
@@ -156,7 +156,7 @@ func TestMustCompileRefusesChoices(t *testing.T) {
 		{"it stays", func(c *Chart[worker]) { c.Rows[14].To = Stay }, "(at once in choosing [unlucky]): a choice cannot stay: say where it leads"},
 		{"it leads to itself", func(c *Chart[worker]) { c.Rows[16].To = choosing }, "(at once in choosing): a choice cannot stay"},
 		{"it leads to another", func(c *Chart[worker]) {
-			c.States = append(c.States, StateDoc{"again", "Another."})
+			c.States = append(c.States, StateDoc{Name: "again", Doc: "Another."})
 			c.Rows[16].To = "again"
 			c.Rows = append(c.Rows, Row[worker]{From: []State{"again"}, On: On(AtOnce), To: ready})
 		}, "(at once in choosing): leads to another choice, again"},

@@ -39,7 +39,8 @@ func TestMermaid(t *testing.T) {
 func TestDOT(t *testing.T) {
 	d := Describe(workerChart)
 	d.Rows = append(d.Rows, RowDoc{From: []State{"one", "two", "three", "four"}, On: []events.Kind{"command.open"}, Guard: `"odd"`, To: pausing})
-	d.States = append(d.States, StateDoc{"one", `So "called".`}, StateDoc{"two", ""}, StateDoc{"three", ""}, StateDoc{"four", ""})
+	d.States = append(d.States, StateDoc{Name: "one", Doc: `So "called".`}, StateDoc{Name: "two"},
+		StateDoc{Name: "three"}, StateDoc{Name: "four"})
 	got := d.DOT()
 	for _, line := range []string{
 		`"ready" -> "asking" [label="command.start", color="#1a7f37", penwidth=2.5, weight=20];`,

@@ -273,7 +273,7 @@ func (e *Engine) step(m *Machine, q queued) {
 		e.out = append(e.out, Addressed{q.To, m.entered()})
 	}
 	e.note(e.current, t, e.box.effects)
-	e.observe(q.cause, t.To)
+	e.observe(q.cause, m)
 	if e.invariants != nil {
 		e.invariants.check(e, m, e.current, t)
 	}

@@ -31,7 +31,7 @@ var bellRows = []Row[bell]{
 
 func towerChart(rows ...Row[tower]) (*Compiled[tower], string) {
 	chart := Chart[tower]{
-		Name: "tower", States: []StateDoc{{up, "Up."}, {over, "Over."}}, Final: over,
+		Name: "tower", States: []StateDoc{{Name: up, Doc: "Up."}, {Name: over, Doc: "Over."}}, Final: over,
 		Kinds: []events.Kind{events.CommandStart, events.CommandClose},
 		Rows: append(rows, Row[tower]{From: []State{up}, On: On(events.CommandStart), To: up, Do: (*tower).note},
 			Row[tower]{From: []State{up}, On: On(events.CommandClose), To: over}),

@@ -163,6 +163,9 @@ func (m *Machine) final() bool       { return m.state == m.steppers.chart.final 
 // entered returns the effect that says which state the machine has entered.
 func (m *Machine) entered() events.Effect { return m.steppers.news[m.state] }
 
+// class returns the class of the machine's state.
+func (m *Machine) class() events.Class { return m.entered().(events.Entered).Class }
+
 func (m *Machine) hears(k events.Kind) bool {
 	return slices.Contains(m.steppers.chart.kinds, k)
 }

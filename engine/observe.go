@@ -8,6 +8,7 @@ type Observed struct {
 	Machine    events.ID
 	Event      *events.Event // as the machine got it: stamped
 	State      State         // after the step
+	Class      events.Class  // of that state
 	Seq, Cause uint64        // as in the step's record
 	Effects    []events.Effect
 }
@@ -16,12 +17,20 @@ type Observed struct {
 // not block. What was late, unknown or refused is no step.
 type Observer func(Observed)
 
+// Class returns the class of a machine's state, "" if there is no machine of that name.
+func (e *Engine) Class(id events.ID) events.Class {
+	if m := e.machines[id]; m != nil {
+		return m.class()
+	}
+	return ""
+}
+
 // Observe sets the observer of all steps from now on.
 func (e *Engine) Observe(o Observer) { e.observer = o }
 
-// observe passes the step that was just taken to the observer.
-func (e *Engine) observe(cause uint64, state State) {
+// observe passes the step that a machine has just taken to the observer.
+func (e *Engine) observe(cause uint64, m *Machine) {
 	if e.observer != nil {
-		e.observer(Observed{e.current.To, &e.current.Event, state, e.seq, cause, e.box.effects})
+		e.observer(Observed{e.current.To, &e.current.Event, m.state, m.class(), e.seq, cause, e.box.effects})
 	}
 }

@@ -11,6 +11,7 @@ type Recipe interface {
 	Name() string          // the chart's, by which logs and command.open name the recipe
 	Digest() string        // of the chart: a log is replayed only by charts with its digests
 	Describe() Description // of the chart, to draw it
+	First() events.Entered // the state in which its machines begin
 	own() *recipe
 }
 
@@ -29,6 +30,7 @@ func NewRecipe[M any](c *Compiled[M], make func(open events.Event) (*M, error)) 
 
 func (r *recipe) own() *recipe          { return r }
 func (r *recipe) Describe() Description { return describe(r.compiled) }
+func (r *recipe) First() events.Entered { return r.chart.states[0].entered() }
 
 // machine returns a machine in its first state.
 func (r *recipe) machine(open events.Event) (*Machine, error) {

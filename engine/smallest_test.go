@@ -20,12 +20,15 @@ func TestMustCompileRefusesToIgnoreWhatOneRowDecides(t *testing.T) {
 
 // A machine begins in the first state, so no arrow has to lead there, not even in the smallest chart.
 func TestTheFirstStateIsReached(t *testing.T) {
-	got := refusal(func() { MustCompile(Chart[worker]{Name: "smallest", States: []StateDoc{{over, "Over."}}, Final: over}) })
+	got := refusal(func() {
+		MustCompile(Chart[worker]{Name: "smallest", States: []StateDoc{{Name: over, Doc: "Over."}}, Final: over})
+	})
 	if strings.Contains(got, "no arrow leads to it") {
 		t.Errorf("the first state: %s", got)
 	}
 	got = refusal(func() {
-		MustCompile(Chart[worker]{Name: "small", States: []StateDoc{{ready, "Ready."}, {over, "Over."}}, Final: over})
+		MustCompile(Chart[worker]{Name: "small", Final: over,
+			States: []StateDoc{{Name: ready, Doc: "Ready."}, {Name: over, Doc: "Over."}}})
 	})
 	if !strings.Contains(got, "state over: no arrow leads to it") {
 		t.Errorf("a state that no arrow leads to: %s", got)

@@ -21,7 +21,7 @@ type steppers struct {
 func newSteppers(c *compiled, of *modelType) *steppers {
 	s := &steppers{compiled: c, modelType: of, news: map[State]events.Effect{}}
 	for _, state := range c.chart.states {
-		s.news[state.Name] = events.Entered{State: string(state.Name)}
+		s.news[state.Name] = state.entered()
 	}
 	return s
 }

@@ -53,7 +53,7 @@ const (
 
 var linkChart = MustCompile(Chart[link]{
 	Name:   "link",
-	States: []StateDoc{{down, "No session."}, {up, "A session."}, {over, "Over."}},
+	States: []StateDoc{{Name: down, Doc: "No session."}, {Name: up, Doc: "A session."}, {Name: over, Doc: "Over."}},
 	Final:  over,
 	Kinds:  []events.Kind{events.CommandStart, events.CommandClose, events.ConnectionConfirmed, events.ConnectionSuspended, events.ConnectionLost},
 	Rows: []Row[link]{
@@ -132,11 +132,14 @@ const (
 func workerTable() Chart[worker] {
 	all := []State{ready, asking, holding, pausing}
 	return Chart[worker]{
-		Name:   "worker",
-		Doc:    "A toy.",
-		States: []StateDoc{{ready, "Not asked."}, {asking, "Asked."}, {holding, "Held."}, {pausing, "Waiting."}, {over, "Over."}},
-		Final:  over,
-		Happy:  []State{ready, asking, holding, over},
+		Name: "worker",
+		Doc:  "A toy.",
+		States: []StateDoc{
+			{Name: ready, Doc: "Not asked."}, {Name: asking, Doc: "Asked."}, {Name: holding, Doc: "Held."},
+			{Name: pausing, Doc: "Waiting."}, {Name: over, Doc: "Over."},
+		},
+		Final: over,
+		Happy: []State{ready, asking, holding, over},
 		Kinds: []events.Kind{events.CommandStart, events.CommandCancel, events.CommandClose, events.CommandResign, events.ReplyCreate, events.ReplyStat,
 			events.TimerFired, events.ConnectionLost, events.WatchDeleted, events.WorkReturned},
 		Rows: []Row[worker]{

@@ -246,8 +246,12 @@ const (
 )
 
 // Entered tells the handle that its machine is in another state now. The engine
-// appends it; the record's To says the same.
-type Entered struct{ State string }
+// appends it; the record's To says the same. Class and Does are the chart's, and are not written down.
+type Entered struct {
+	State string
+	Class Class
+	Does  string // what the machine does in it, in a few words: "its node is being created"
+}
 
 // Answer ends the command with this number. Text is empty on success.
 type Answer struct {

@@ -41,8 +41,9 @@ func newAcquisition(open events.Event, o *options, label string) acquisition {
 var liveHold = append(but(live, blocked), probing)
 
 // holdStates are the states of every hold.
-var holdStates = slices.Insert(slices.DeleteFunc(slices.Clone(lineStates), func(s engine.StateDoc) bool { return s.Name == blocked }), 1,
-	engine.StateDoc{Name: probing, Doc: "A try lists the line. It writes nothing unless the line is empty."})
+var holdStates = described(slices.Insert(
+	slices.DeleteFunc(slices.Clone(lineStates), func(s engine.StateDoc) bool { return s.Name == blocked }), 1,
+	engine.StateDoc{Name: probing, Doc: "A try lists the line. It writes nothing unless the line is empty."}))
 
 // holdRows are the rows of every hold. An await asks for it, and is answered once: with a grant, or
 // with the reason of the refusal. Then the machine ends by itself: after the one term, when its work

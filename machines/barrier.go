@@ -14,7 +14,7 @@ var BarrierRecipe = engine.NewRecipe(barrierChart, newBarrierCall)
 var barrierChart = engine.MustCompile(engine.Chart[barrierCall]{
 	Name:    "barrier",
 	Doc:     "One call at a barrier: it waits until the node is gone, or creates it, or deletes it.",
-	States:  barrierCallStates("The node exists; its deletion is watched."),
+	States:  barrierCallStates("The node exists; its deletion is watched.", "the barrier's node exists"),
 	Final:   closed,
 	Happy:   from{latent, deciding, looking, shut, closed},
 	Kinds:   barrierCallKinds,

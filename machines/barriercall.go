@@ -35,18 +35,20 @@ var (
 )
 
 // barrierCallStates are the states of both recipes. Only shut has another meaning in each.
-func barrierCallStates(way string) []engine.StateDoc {
-	return []engine.StateDoc{
+func barrierCallStates(way, does string) []engine.StateDoc {
+	return described([]engine.StateDoc{
 		{Name: latent, Doc: "There was no call yet."},
 		{Name: looking, Doc: "A check through the quorum and a read with a watch ask whether the node exists."},
-		{Name: shut, Doc: way},
-		{Name: setting, Doc: "The node is being created. If its directory did not exist, that is created first, as a container if the server knows them."},
+		{Name: shut, Class: events.ClassQueued, Does: does, Doc: way},
+		{Name: setting, Class: events.ClassBusy, Does: "the node is being created",
+			Doc: "The node is being created. If its directory did not exist, that is created first, as a container " +
+				"if the server knows them."},
 		{Name: removing, Doc: "The node is being deleted."},
 		{Name: suspended, Doc: "There is no connection. The request is sent, or sent again, on the next one."},
 		{Name: pausing, Doc: "The ensemble could not carry out a request. The next attempt follows after a back-off with jitter."},
 		{Name: deciding, Doc: "Decides immediately what comes next: at the start, after an outage, or after a pause."},
 		{Name: closed, Doc: "The call was answered."},
-	}
+	})
 }
 
 var barrierCallKinds = append([]events.Kind{

@@ -95,19 +95,27 @@ var (
 var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 	Name: "consumer",
 	Doc:  "Takes items out of a queue, one at a time, and delivers them.",
-	States: []engine.StateDoc{
+	States: described([]engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
-		{Name: waiting, Doc: "There is nothing to do now. The queue's children are watched, and counted every 5 s."},
-		{Name: listing, Doc: "The queue is being listed, with a watch. If other consumers lock items, their locks are listed first. If a directory did not exist, all that are needed are created first."},
-		{Name: settling, Doc: "One multi writes the outcome of an item and creates the lock of the next one. If a directory did not exist, all that are needed are created first."},
-		{Name: verifying, Doc: "A reply was lost. The lock is being read, to see which consumer owns it."},
-		{Name: reading, Doc: "An item is being read. Its data go to the handle only."},
-		{Name: taking, Doc: "An item that is delivered at most once is being deleted, before it is delivered."},
-		{Name: working, Doc: "The user's function works on an item."},
+		{Name: waiting, Does: "the queue is empty",
+			Doc: "There is nothing to do now. The queue's children are watched, and counted every 5 s."},
+		{Name: listing, Class: events.ClassLooking, Does: "the queue is being listed",
+			Doc: "The queue is being listed, with a watch. If other consumers lock items, their locks are listed " +
+				"first. If a directory did not exist, all that are needed are created first."},
+		{Name: settling, Class: events.ClassBusy, Does: "the outcome of an item is being written",
+			Doc: "One multi writes the outcome of an item and creates the lock of the next one. If a directory did " +
+				"not exist, all that are needed are created first."},
+		{Name: verifying, Does: "an item's lock is being read",
+			Doc: "A reply was lost. The lock is being read, to see which consumer owns it."},
+		{Name: reading, Does: "an item is being read", Doc: "An item is being read. Its data go to the handle only."},
+		{Name: taking, Does: "an item is being deleted",
+			Doc: "An item that is delivered at most once is being deleted, before it is delivered."},
+		{Name: working, Class: events.ClassActive, Does: "the handler has not returned",
+			Doc: "The user's function works on an item."},
 		{Name: suspended, Doc: "There is no connection. The locks exist while the session does."},
 		{Name: pausing, Doc: "The ensemble could not carry out a request, or the locks or the queue's directory were deleted again and again. The next attempt follows after a back-off with jitter."},
 		{Name: closed, Doc: "The machine has ended."},
-	},
+	}),
 	Final: closed,
 	Happy: from{latent, waiting, settling, reading, working},
 	Kinds: []events.Kind{

@@ -35,14 +35,14 @@ var (
 var deletionChart = engine.MustCompile(engine.Chart[deletion]{
 	Name: "deletion",
 	Doc:  "Deletes a node, over outages and sessions, until it is gone or the ensemble refuses for good.",
-	States: []engine.StateDoc{
+	States: described([]engine.StateDoc{
 		{Name: latent, Doc: "There was no call yet."},
 		{Name: reading, Doc: "A check through the quorum and a read ask which node exists there."},
 		{Name: removing, Doc: "The node is being deleted, in the version that was read."},
 		{Name: suspended, Doc: "There is no connection. On the next one, in any session, the node is read again."},
 		{Name: pausing, Doc: "The ensemble could not carry out a request. The next attempt follows after a back-off with jitter."},
 		{Name: closed, Doc: "The node is gone, or may not be deleted, or the caller gave up."},
-	},
+	}),
 	Final: closed,
 	Happy: from{latent, reading, removing, closed},
 	Kinds: []events.Kind{

@@ -63,7 +63,10 @@
 //	verify.go       which models of a checkpoint contradict themselves
 package machines
 
-import "github.com/incumbent-go/incumbent/engine"
+import (
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
 
 // Recipes returns every recipe that a loop or a replay has to know.
 func Recipes() []engine.Recipe {
@@ -72,4 +75,20 @@ func Recipes() []engine.Recipe {
 		JobDealerRecipe,
 		PersistentRecipe, MembershipRecipe, BarrierRecipe, GateRecipe, DoubleBarrierRecipe, RequestRecipe, ProducerRecipe, ConsumerRecipe,
 		JobWorkerRecipe, ShardsRecipe, DeletionRecipe, NodewatchRecipe, TreeCacheRecipe, NumberRecipe, LeftoverRecipe}
+}
+
+// ClassOf returns the class that a state of a recipe's machines has, for readers of logs: "" if the recipe has no state
+// of that name.
+func ClassOf(recipe, state string) events.Class {
+	for _, r := range Recipes() {
+		if r.Name() != recipe {
+			continue
+		}
+		for _, s := range r.Describe().States {
+			if string(s.Name) == state {
+				return s.Class
+			}
+		}
+	}
+	return ""
 }

@@ -95,22 +95,35 @@ var engaged = from{entering, counting, opening, waiting, inside, parting, emptyi
 var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 	Name: "doublebarrier",
 	Doc:  "One member of a double barrier: it enters when enough members are there, and has left when all that were inside have left.",
-	States: []engine.StateDoc{
-		{Name: outside, Doc: "Not in the barrier."},
-		{Name: entering, Doc: "The own node is being created. If the barrier's directory did not exist, that is created first, as a container if the server knows them. After a lost reply the node is looked for, behind a check through the quorum."},
-		{Name: counting, Doc: "The ready node is read, with a watch, and the members are listed."},
-		{Name: opening, Doc: "There are enough members. The ready node is being created, on condition that they still exist."},
-		{Name: waiting, Doc: "There are too few members. The ready node's creation and the own node are watched; if there is an older ready node, the members too."},
-		{Name: inside, Doc: "Entered. Once in a session timeout, a read asks whether the own node still exists."},
-		{Name: parting, Doc: "Leaving: the members are being listed, the first time after a check through the quorum."},
-		{Name: emptying, Doc: "Leaving: one of the members that were inside is watched until it is gone, or the directory if that member may not be read."},
-		{Name: withdrawing, Doc: "The own node is being deleted: at the end of a leave, or after an enter or leave that was cancelled. If a ready node is left and no member, that is deleted, too."},
+	States: described([]engine.StateDoc{
+		{Name: outside, Class: events.ClassIdle, Does: "it is outside the barrier", Doc: "Not in the barrier."},
+		{Name: entering, Class: events.ClassEnrolling, Does: "its node is being created",
+			Doc: "The own node is being created. If the barrier's directory did not exist, that is created first, " +
+				"as a container if the server knows them. After a lost reply the node is looked for, behind a " +
+				"check through the quorum."},
+		{Name: counting, Class: events.ClassBusy, Does: "the members are being counted",
+			Doc: "The ready node is read, with a watch, and the members are listed."},
+		{Name: opening, Class: events.ClassBusy, Does: "the ready node is being created",
+			Doc: "There are enough members. The ready node is being created, on condition that they still exist."},
+		{Name: waiting, Does: "too few members are there",
+			Doc: "There are too few members. The ready node's creation and the own node are watched; if there is " +
+				"an older ready node, the members too."},
+		{Name: inside, Class: events.ClassActive, Does: "it is inside the barrier",
+			Doc: "Entered. Once in a session timeout, a read asks whether the own node still exists."},
+		{Name: parting, Class: events.ClassLeaving, Does: "the members are being listed",
+			Doc: "Leaving: the members are being listed, the first time after a check through the quorum."},
+		{Name: emptying, Class: events.ClassLeaving, Does: "other members are still inside",
+			Doc: "Leaving: one of the members that were inside is watched until it is gone, or the directory if " +
+				"that member may not be read."},
+		{Name: withdrawing, Class: events.ClassLeaving, Does: "its node is being deleted",
+			Doc: "The own node is being deleted: at the end of a leave, or after an enter or leave that was " +
+				"cancelled. If a ready node is left and no member, that is deleted, too."},
 		{Name: suspended, Doc: "There is no connection. The own node may still exist."},
 		{Name: pausing, Doc: "Something failed, or the own node was deleted again and again while entering, and the handle shows it. The next attempt follows after a back-off with jitter."},
 		{Name: deciding, Doc: "Decides immediately what comes next: after a pause or an outage, or when somebody deleted the own node while entering."},
 		{Name: departing, Doc: "Decides immediately what comes next: when the own node has to be deleted, or is."},
 		{Name: closed, Doc: "The machine has ended."},
-	},
+	}),
 	Final: closed,
 	Happy: from{outside, entering, counting, waiting, inside, parting, emptying},
 	Kinds: append([]events.Kind{

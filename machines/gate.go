@@ -12,7 +12,7 @@ var GateRecipe = engine.NewRecipe(gateChart, newBarrierCall)
 var gateChart = engine.MustCompile(engine.Chart[barrierCall]{
 	Name:    "gate",
 	Doc:     "One call at a gate: it waits until the node exists, or creates it, or deletes it.",
-	States:  barrierCallStates("The node does not exist; its creation is watched."),
+	States:  barrierCallStates("The node does not exist; its creation is watched.", "the gate's node does not exist"),
 	Final:   closed,
 	Happy:   from{latent, deciding, looking, shut, closed},
 	Kinds:   barrierCallKinds,

@@ -85,24 +85,29 @@ var jobDealerChart = engine.MustCompile(engine.Chart[jobDealer]{
 	Name: "jobdealer",
 	Doc: "The duty of a job's leader: each item gets an owner that lives, in one transaction that fails if an " +
 		"item runs or the term is over.",
-	States: []engine.StateDoc{
+	States: described([]engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
-		{Name: following, Doc: "Another instance leads, or the job's nodes or configuration are not known, or this " +
-			"server is disabled. The nodes are followed."},
-		{Name: flagging, Doc: "The node necessary is being created: instances ask for it before they run items. " +
-			"Items that a dead instance ran are offered to others with it."},
-		{Name: gathering, Doc: "Items have to be dealt, in half a second. What runs shows by then, and what changes " +
-			"meanwhile is dealt with it."},
+		{Name: following, Class: events.ClassIdle, Does: "nothing is to be dealt by this instance",
+			Doc: "Another instance leads, or the job's nodes or configuration are not known, or this " +
+				"server is disabled. The nodes are followed."},
+		{Name: flagging, Class: events.ClassBusy, Does: "items have to be dealt",
+			Doc: "The node necessary is being created: instances ask for it before they run items. " +
+				"Items that a dead instance ran are offered to others with it."},
+		{Name: gathering, Class: events.ClassBusy, Does: "items have to be dealt",
+			Doc: "Items have to be dealt, in half a second. What runs shows by then, and what changes " +
+				"meanwhile is dealt with it."},
 		{Name: waiting, Doc: "An item runs, or there is no instance that may have one. Nothing is dealt before that " +
 			"changes."},
-		{Name: dealing, Doc: "The owners of all items are being written in one transaction. It fails if an item " +
-			"runs, the configuration has changed, or the term is over."},
-		{Name: dealt, Doc: "Each item has the owner that it should have."},
+		{Name: dealing, Class: events.ClassBusy, Does: "items are being dealt",
+			Doc: "The owners of all items are being written in one transaction. It fails if an item " +
+				"runs, the configuration has changed, or the term is over."},
+		{Name: dealt, Class: events.ClassActive, Does: "each item has its owner",
+			Doc: "Each item has the owner that it should have."},
 		{Name: pausing, Doc: "A write failed. The election shows it, unless a node had changed meanwhile. The next " +
 			"attempt follows after a back-off with jitter."},
 		{Name: deciding, Doc: "A choice: what does the job need?"},
 		{Name: closed, Doc: "The machine has ended."},
-	},
+	}),
 	Final: closed,
 	Happy: from{latent, following, deciding, dealt, closed},
 	Kinds: []events.Kind{events.CommandStart, events.CommandClose, events.ReplyMulti, events.TreeNode,

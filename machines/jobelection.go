@@ -51,22 +51,29 @@ const (
 var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 	Name: "jobelection",
 	Doc:  "Elastic-Job's election: a marker with a fixed name says which instance leads the job. It is written while a latch is held for a short time.",
-	States: []engine.StateDoc{
+	States: described([]engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
-		{Name: looking, Doc: "The marker is being read, with a watch that is armed even if there is none."},
-		{Name: standby, Doc: "Another instance leads. Its marker is watched, or the directory if the marker may not be read, and nothing is written until it is deleted."},
+		{Name: looking, Does: "the marker is being read",
+			Doc: "The marker is being read, with a watch that is armed even if there is none."},
+		{Name: standby, Class: events.ClassStandby, Does: "another instance leads",
+			Doc: "Another instance leads. Its marker is watched, or the directory if the marker may not be read, " +
+				"and nothing is written until it is deleted."},
 		{Name: queueing, Doc: "There is no leader. A latch, a machine of its own, is in line for the right to write the marker."},
-		{Name: checking, Doc: "The latch is held. The marker is read again, and the seals are listed."},
-		{Name: marking, Doc: "The marker is being written. The write commits only while the latch's node exists, and deletes all other seals."},
+		{Name: checking, Class: events.ClassBusy, Does: "the marker is being read",
+			Doc: "The latch is held. The marker is read again, and the seals are listed."},
+		{Name: marking, Does: "the marker is being written",
+			Doc: "The marker is being written. The write commits only while the latch's node exists, and deletes " +
+				"all other seals."},
 		{Name: confirming, Doc: "The marker was read back and is ours. A write through the quorum was sent as a confirmation."},
 		{Name: leading, Doc: "The marker was read back, this session owns it, and it is confirmed: belief holds until validUntil."},
 		{Name: draining, Doc: "Belief has ended, but work that ran under it has not returned. Nothing new begins before it returns."},
 		{Name: suspended, Doc: "There is no connection. The marker may still exist; nothing is believed."},
-		{Name: leaving, Doc: "The marker and the latch's node are being deleted. What comes next is decided already."},
+		{Name: leaving, Does: "the marker is being deleted",
+			Doc: "The marker and the latch's node are being deleted. What comes next is decided already."},
 		{Name: pausing, Doc: "Something failed, or the marker was deleted again and again, and the handle shows it. The next attempt follows after a back-off with jitter."},
 		{Name: deciding, Doc: decidingDoc},
 		{Name: closed, Doc: "The machine has ended."},
-	},
+	}),
 	Final: closed,
 	Composites: []engine.Composite{
 		{Name: "LATENT", States: from{latent}},

@@ -54,20 +54,26 @@ var jobWorkerChart = engine.MustCompile(engine.Chart[jobWorker]{
 	Name: "jobworker",
 	Doc: "An instance of an Elastic-Job job: it registers, and runs at each trigger the items that the job's leader " +
 		"has dealt it.",
-	States: []engine.StateDoc{
+	States: described([]engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
-		{Name: reading, Doc: "Nodes of the job are being read, with watches: those that the next decision needs."},
-		{Name: writing, Doc: "The instance registers, marks items as running, deletes such marks, or takes an item " +
-			"over. The answer, or a read, says whether that was carried out."},
-		{Name: waiting, Doc: "A run, or the instance, waits for others: for a leader, until the items are dealt, for " +
-			"a configuration, or until another session's node with the own id is gone."},
-		{Name: idle, Doc: "The instance is registered, and waits for a trigger or for an item to take over."},
+		{Name: reading, Does: "the job's nodes are being read",
+			Doc: "Nodes of the job are being read, with watches: those that the next decision needs."},
+		{Name: writing, Does: "the job's nodes are being written",
+			Doc: "The instance registers, marks items as running, deletes such marks, or takes an item " +
+				"over. The answer, or a read, says whether that was carried out."},
+		{Name: waiting, Does: "it waits for the leader to deal, or for a configuration",
+			Doc: "A run, or the instance, waits for others: for a leader, until the items are dealt, for " +
+				"a configuration, or until another session's node with the own id is gone."},
+		{Name: idle, Does: "it waits for a trigger",
+			Doc: "The instance is registered, and waits for a trigger or for an item to take over."},
 		{Name: queueing, Doc: "An item of another instance is to be taken over. A latch, a machine of its own, is in " +
 			"line for the right to do that."},
-		{Name: working, Doc: "Items run. They were read back as this instance's after the session had marked them, " +
-			"and it is confirmed: belief holds until validUntil."},
-		{Name: draining, Doc: "Belief has ended, or the instance closes, but items that ran under it have not " +
-			"returned."},
+		{Name: working, Class: events.ClassActive, Does: "items run",
+			Doc: "Items run. They were read back as this instance's after the session had marked them, " +
+				"and it is confirmed: belief holds until validUntil."},
+		{Name: draining, Does: "items have not returned",
+			Doc: "Belief has ended, or the instance closes, but items that ran under it have not " +
+				"returned."},
 		{Name: suspended, Doc: "There is no connection. The nodes may still exist; nothing is believed."},
 		{Name: pausing, Doc: "Something failed, and the handle shows it. The next attempt follows after a back-off " +
 			"with jitter."},
@@ -75,7 +81,7 @@ var jobWorkerChart = engine.MustCompile(engine.Chart[jobWorker]{
 		{Name: deciding, Doc: "What comes next is decided immediately: by what has been read, and by what was asked " +
 			"for."},
 		{Name: closed, Doc: "The machine has ended."},
-	},
+	}),
 	Final: closed,
 	Happy: from{latent, deciding, closed},
 	Kinds: []events.Kind{

@@ -38,17 +38,18 @@ var (
 var leaderWatchChart = engine.MustCompile(engine.Chart[leaderWatch]{
 	Name: "leaderwatch",
 	Doc:  "Who leads a line, seen from outside: the leader's node is watched, or the directory in which one would appear.",
-	States: []engine.StateDoc{
+	States: described([]engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
 		{Name: listing, Doc: "The line is being listed."},
 		{Name: reading, Doc: "The first in line is being read, with a watch."},
 		{Name: watching, Doc: "The handle knows the leader, whose node is watched, and asked for every 5 s."},
-		{Name: vacant, Doc: "The line is empty; the directory's children are watched, and listed every 5 s."},
+		{Name: vacant, Class: events.ClassActive, Does: "the line is empty",
+			Doc: "The line is empty; the directory's children are watched, and listed every 5 s."},
 		{Name: absent, Doc: "The directory does not exist; its path is watched, and asked for every 5 s."},
 		{Name: suspended, Doc: "There is no connection: the leader is not known."},
 		{Name: pausing, Doc: "A read failed, and the handle shows it. The next attempt follows after a back-off with jitter."},
 		{Name: closed, Doc: "The machine has ended."},
-	},
+	}),
 	Final: closed,
 	Happy: from{latent, listing, reading, watching},
 	Kinds: []events.Kind{

@@ -60,12 +60,12 @@ const maxLooks = 6
 var leftoverChart = engine.MustCompile(engine.Chart[leftover]{
 	Name: "leftover",
 	Doc:  "Deletes what a server creates late for an attempt that was given up.",
-	States: []engine.StateDoc{
+	States: described([]engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
 		{Name: listing, Doc: "The directory is listed from time to time. If a node of the attempt is there, and this session owns it, it is deleted."},
 		{Name: suspended, Doc: "There is no connection. The next look is on the next one."},
 		{Name: closed, Doc: "The last look is over, or the session is: its end deletes such nodes. Or this client has created too many nodes since."},
-	},
+	}),
 	Final: closed,
 	Happy: from{latent, listing, closed},
 	Kinds: []events.Kind{

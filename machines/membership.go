@@ -14,5 +14,6 @@ var MembershipRecipe = engine.NewRecipe(membershipChart, func(open events.Event)
 
 var membershipChart = engine.MustCompile(nodeWatchChartOf("membership",
 	"The members of a group: the children of its directory, listed again with a watch at every change.",
-	engine.StateDoc{Name: listing, Doc: "The members are being listed, with a watch."},
+	engine.StateDoc{Name: listing, Does: "the members are being listed",
+		Doc: "The members are being listed, with a watch."},
 	events.ReplyChildren, events.WatchChildren))

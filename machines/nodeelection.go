@@ -36,21 +36,21 @@ func newNodeElection(open events.Event) (*nodeElection, error) {
 var nodeElectionChart = engine.MustCompile(engine.Chart[nodeElection]{
 	Name: "nodeelection",
 	Doc:  "An election on one node: the participant that creates the ephemeral node leads, and all others watch it.",
-	States: []engine.StateDoc{
+	States: described([]engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
 		{Name: looking, Doc: "The node is being read, with a watch that is armed even if there is none."},
-		{Name: standby,
+		{Name: standby, Class: events.ClassStandby, Does: "another participant has the node",
 			Doc: "Another participant has the node, or no session has it. It is watched, or its directory if it may " +
 				"not be read, and nothing is written until it is deleted."},
-		{Name: marking,
+		{Name: marking, Does: "the node is being created",
 			Doc: "The node is being created. If its directory did not exist, its parents are created first, as " +
 				"containers if the server knows them."},
 		{Name: confirming,
 			Doc: "The node was read back and is ours. A write through the quorum was sent as a confirmation."},
-		{Name: claiming,
+		{Name: claiming, Class: events.ClassBusy, Does: "the crumb and the epoch are being written",
 			Doc: "The node is ours and confirmed. The crumb is being read: who led last? Then the crumb and the " +
 				"epoch are being written. The write commits only while there is a node of the own one's version."},
-		{Name: fencing,
+		{Name: fencing, Class: events.ClassBusy, Does: "the last leader is being fenced",
 			Doc: "The crumb names another participant. The handle fences it, under the belief that this one has the " +
 				"node; it does not lead yet."},
 		{Name: leading,
@@ -59,13 +59,14 @@ var nodeElectionChart = engine.MustCompile(engine.Chart[nodeElection]{
 			Doc: "Belief has ended, but work that ran under it has not returned. Nothing new begins before it " +
 				"returns."},
 		{Name: suspended, Doc: "There is no connection. The node may still exist; nothing is believed."},
-		{Name: leaving, Doc: "The node is being deleted. What comes next is decided already."},
+		{Name: leaving, Does: "the node is being deleted",
+			Doc: "The node is being deleted. What comes next is decided already."},
 		{Name: pausing,
 			Doc: "Something failed, or the node was deleted again and again, and the handle shows it; or it was " +
 				"resigned, and others may take it. The next attempt follows after a pause."},
 		{Name: deciding, Doc: decidingDoc},
 		{Name: closed, Doc: "The machine has ended."},
-	},
+	}),
 	Final: closed,
 	Composites: []engine.Composite{
 		{Name: "LATENT", States: from{latent}},

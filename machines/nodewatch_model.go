@@ -43,7 +43,7 @@ func nodeWatchChartOf(name, doc string, looking engine.StateDoc, reply events.Ki
 	chart := engine.Chart[nodeWatch]{
 		Name: name,
 		Doc:  doc,
-		States: []engine.StateDoc{
+		States: described([]engine.StateDoc{
 			{Name: latent, Doc: "Not started."},
 			looking,
 			{Name: watching, Doc: "The handle knows what is there, which is watched, and asked for every 5 s."},
@@ -51,7 +51,7 @@ func nodeWatchChartOf(name, doc string, looking engine.StateDoc, reply events.Ki
 			{Name: suspended, Doc: "There is no connection: what is there is not known."},
 			{Name: pausing, Doc: "A read failed, and the handle shows it. The next attempt follows after a back-off with jitter."},
 			{Name: closed, Doc: "The machine has ended."},
-		},
+		}),
 		Final: closed,
 		Happy: from{latent, looking.Name, watching},
 		Kinds: append(kinds, anyWatch...),

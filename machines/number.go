@@ -62,7 +62,7 @@ var (
 var numberChart = engine.MustCompile(engine.Chart[number]{
 	Name: "number",
 	Doc:  "One operation on a number in a node: it is read, and written unless somebody has written it meanwhile; then it is tried again.",
-	States: []engine.StateDoc{
+	States: described([]engine.StateDoc{
 		{Name: latent, Doc: "There was no call yet."},
 		{Name: reading, Doc: "The number is being read, behind a check through the quorum, or behind a sync if a write follows anyway."},
 		{Name: creating, Doc: "There was no number. It is being created with its first value. If its directory did not exist, that is created first, as a container if the server knows them."},
@@ -70,7 +70,7 @@ var numberChart = engine.MustCompile(engine.Chart[number]{
 		{Name: suspended, Doc: "There is no connection. On the next one the number is read again. That shows whether an unanswered write was carried out, unless others have written, too."},
 		{Name: pausing, Doc: "Another client was faster, or the number was deleted again and again, or the ensemble could not carry out a request. The next attempt follows after a back-off with jitter."},
 		{Name: closed, Doc: "The call was answered."},
-	},
+	}),
 	Final: closed,
 	Happy: from{latent, reading, writing, closed},
 	Kinds: []events.Kind{

@@ -75,20 +75,25 @@ var (
 var persistentChart = engine.MustCompile(engine.Chart[persistent]{
 	Name: "persistent",
 	Doc:  "An ephemeral node at a fixed path, created again in every session and whenever it is deleted.",
-	States: []engine.StateDoc{
+	States: described([]engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
 		{Name: creating, Doc: "The node is being created. If its directory did not exist, that is created first, as a container if the server knows them."},
 		{Name: reading, Doc: "The node at the path is being read, with a watch."},
-		{Name: present, Doc: "The node exists, is owned by this session, and is watched. Once in a session timeout, a read asks whether it still exists."},
+		{Name: present, Class: events.ClassActive, Does: "the node exists",
+			Doc: "The node exists, is owned by this session, and is watched. Once in a session timeout, a read " +
+				"asks whether it still exists."},
 		{Name: writing, Doc: "The node's data are being set, unless somebody has changed them meanwhile."},
-		{Name: occupied, Doc: "Another client's node is at the path. It is watched, or its directory if it may not be read, and an error says so."},
-		{Name: clearing, Doc: "A node that an older session of this machine created is being deleted, if it is still the same."},
+		{Name: occupied, Class: events.ClassQueued, Does: "another session's node is at the path",
+			Doc: "Another client's node is at the path. It is watched, or its directory if it may not be read, and " +
+				"an error says so."},
+		{Name: clearing, Class: events.ClassBusy, Does: "the node of an older session is being deleted",
+			Doc: "A node that an older session of this machine created is being deleted, if it is still the same."},
 		{Name: suspended, Doc: "There is no connection. The node may still exist."},
 		{Name: pausing, Doc: "Something failed, or the node was deleted again and again, and the handle shows it. The next attempt follows after a back-off with jitter."},
-		{Name: leaving, Doc: "The node is being deleted, and not created again."},
+		{Name: leaving, Does: "the node is being deleted", Doc: "The node is being deleted, and not created again."},
 		{Name: deciding, Doc: "The node was deleted. Decides immediately whether it is created again at once or after a pause."},
 		{Name: closed, Doc: "The machine has ended."},
-	},
+	}),
 	Final: closed,
 	Happy: from{latent, creating, reading, present, leaving, closed},
 	Kinds: []events.Kind{

@@ -57,7 +57,7 @@ var closable = from{latent, enrolling, listing, waiting, blocked, verifying, sus
 const decidingDoc = "Decides immediately what comes next: after a pause, an outage, a term, or the end of a node."
 
 // lineStates are the states of every place.
-var lineStates = []engine.StateDoc{
+var lineStates = described([]engine.StateDoc{
 	{Name: latent, Doc: "Not started."},
 	{Name: enrolling, Doc: "The own node is being created, and perhaps the line is listed right behind that. If the line's directory did not exist, its parents are created first, as containers if the server knows them."},
 	{Name: listing, Doc: "The own node is read back with a watch, and the line is listed. If the listing was sent right behind the create, the node is read after it."},
@@ -72,7 +72,7 @@ var lineStates = []engine.StateDoc{
 	{Name: pausing, Doc: "Something failed, or own nodes were deleted again and again, and the handle shows it. The next attempt follows after a back-off with jitter, which is short while the node may exist."},
 	{Name: deciding, Doc: decidingDoc},
 	{Name: closed, Doc: "The machine has ended."},
-}
+})
 
 // lineRows are the rows of every place whose name has a GUID: the enrolment, the line, recovery and
 // the close. How a place is asked for, and what follows belief, is in requeueRows (latch.go) and in

@@ -63,18 +63,24 @@ var (
 var producerChart = engine.MustCompile(engine.Chart[producer]{
 	Name: "producer",
 	Doc:  "Puts items into a queue. Each put is one multi, which is carried out once even if it is sent again.",
-	States: []engine.StateDoc{
-		{Name: idle, Doc: "There is nothing to put."},
-		{Name: marking, Doc: "The producer's own node, the marker, is being created, once. If a directory did not exist, all that are needed are created first."},
-		{Name: measuring, Doc: "The queue is bounded, so the number of its items is being read."},
-		{Name: full, Doc: "The queue is full. It is read again after a pause."},
-		{Name: putting, Doc: "A multi is pending that creates items and writes a new version of the marker."},
-		{Name: verifying, Doc: "A multi that was sent again was refused, mostly because the first had written the marker. The marker's data say so. If the marker is gone, the outcome stays unknown."},
+	States: described([]engine.StateDoc{
+		{Name: idle, Does: "nothing is pending", Doc: "There is nothing to put."},
+		{Name: marking, Does: "the producer's own node is being created",
+			Doc: "The producer's own node, the marker, is being created, once. If a directory did not exist, all " +
+				"that are needed are created first."},
+		{Name: measuring, Class: events.ClassBusy, Does: "the items are being counted",
+			Doc: "The queue is bounded, so the number of its items is being read."},
+		{Name: full, Does: "the queue is full", Doc: "The queue is full. It is read again after a pause."},
+		{Name: putting, Class: events.ClassBusy, Does: "the ensemble has not confirmed the put",
+			Doc: "A multi is pending that creates items and writes a new version of the marker."},
+		{Name: verifying, Does: "the outcome of the put is being read",
+			Doc: "A multi that was sent again was refused, mostly because the first had written the marker. The " +
+				"marker's data say so. If the marker is gone, the outcome stays unknown."},
 		{Name: suspended, Doc: "There is no connection. What was pending is sent again on the next one."},
 		{Name: pausing, Doc: "The ensemble could not carry out a request. The next attempt follows after a back-off with jitter."},
 		{Name: leaving, Doc: "The marker is being deleted."},
 		{Name: closed, Doc: "The machine has ended."},
-	},
+	}),
 	Final: closed,
 	Happy: from{idle, putting},
 	Kinds: []events.Kind{

@@ -41,8 +41,11 @@ var readWriteChart = engine.MustCompile(engine.Chart[readWrite]{
 	Name: "readwrite",
 	Doc: "One acquisition of a read-write lock: a reader waits for the nearest writer, a writer for all places ahead. A writer that holds may become a reader in its place." + holdPromises + `
 - A writer that becomes a reader keeps its number and its token, and no other writer holds in between. If that fails, it holds nothing any more.`,
-	States: slices.Insert(slices.Clone(holdStates), slices.IndexFunc(holdStates, func(s engine.StateDoc) bool { return s.Name == leading })+1,
-		engine.StateDoc{Name: downgrading, Doc: "No longer a writer, and not yet a reader: one transaction replaces the writer's node by the reader's, which is then read back."}),
+	States: slices.Insert(slices.Clone(holdStates),
+		slices.IndexFunc(holdStates, func(s engine.StateDoc) bool { return s.Name == leading })+1,
+		engine.StateDoc{Name: downgrading, Class: events.ClassDraining, Does: "the reader's node is being created",
+			Doc: "No longer a writer, and not yet a reader: one transaction replaces the writer's node by the " +
+				"reader's, which is then read back."}),
 	Final: closed,
 	Composites: []engine.Composite{
 		{Name: "queued", States: from{enrolling, listing, waiting}},

@@ -64,16 +64,23 @@ var (
 var requestChart = engine.MustCompile(engine.Chart[request]{
 	Name: "request",
 	Doc:  "One read or write of a user. A write is sent at most once, in the session in which the call was made. A protected create finds its node by a GUID.",
-	States: []engine.StateDoc{
+	States: described([]engine.StateDoc{
 		{Name: latent, Doc: "There was no call yet."},
-		{Name: asking, Doc: "The request is pending; if the parents of a protected node did not exist, their creates are pending before it. The end of the connection does not end this state: the answer says whether the request was sent."},
-		{Name: preparing, Doc: "The parents of an unprotected node did not exist. They are being created, as containers if the server knows them. The node is created when they exist."},
-		{Name: tracing, Doc: "The protected node is being looked for by its GUID."},
+		{Name: asking, Class: events.ClassBusy, Does: "no reply has come",
+			Doc: "The request is pending; if the parents of a protected node did not exist, their creates are " +
+				"pending before it. The end of the connection does not end this state: the answer says whether the " +
+				"request was sent."},
+		{Name: preparing, Class: events.ClassBusy, Does: "missing parents are being created",
+			Doc: "The parents of an unprotected node did not exist. They are being created, as containers if the " +
+				"server knows them. The node is created when they exist."},
+		{Name: tracing, Class: events.ClassBusy, Does: "the node is being looked for by its GUID",
+			Doc: "The protected node is being looked for by its GUID."},
 		{Name: suspended, Doc: "There is no connection. What was not sent is sent on the next one, and a read is sent again."},
 		{Name: pausing, Doc: "The answer does not say whether a protected node was created, or the node could not be looked for, or a read was not answered. The next attempt follows after a back-off with jitter."},
-		{Name: discarding, Doc: "The call has ended. The node that it may have created is being looked for and deleted."},
+		{Name: discarding, Class: events.ClassLeaving, Does: "the node is being deleted",
+			Doc: "The call has ended. The node that it may have created is being looked for and deleted."},
 		{Name: closed, Doc: "The call was answered."},
-	},
+	}),
 	Final: closed,
 	Happy: from{latent, asking, closed},
 	Kinds: []events.Kind{

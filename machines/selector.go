@@ -33,8 +33,8 @@ const minTerm = 100 * time.Millisecond
 var selectorChart = engine.MustCompile(engine.Chart[selector]{
 	Name: "selector",
 	Doc:  "A leader selector: one call of the user's function in every term, then back to the end of the line.",
-	States: slices.Insert(slices.Clone(lineStates), len(lineStates)-1,
-		engine.StateDoc{Name: idle, Doc: "Out of the line until it gets the command to queue again."}),
+	States: described(slices.Insert(slices.Clone(lineStates), len(lineStates)-1,
+		engine.StateDoc{Name: idle, Doc: "Out of the line until it gets the command to queue again."})),
 	Final: closed,
 	Composites: []engine.Composite{
 		{Name: "queued", States: from{enrolling, listing, waiting, blocked, suspended, verifying}},

@@ -14,16 +14,23 @@ var on = engine.On
 var sessionChart = engine.MustCompile(engine.Chart[session]{
 	Name: "session",
 	Doc:  "The connection: ZooKeeper sessions one after another, the heartbeats, and the deadline of belief.",
-	States: []engine.StateDoc{
-		{Name: offline, Doc: "Not asked to connect yet."},
-		{Name: connecting, Doc: "No server has confirmed this session yet."},
-		{Name: connected, Doc: "A server has confirmed the session; requests go out. Heartbeats are sent while a machine leads or is next in line."},
+	States: described([]engine.StateDoc{
+		{Name: offline, Class: events.ClassLatent, Does: "nothing was asked yet", Doc: "Not asked to connect yet."},
+		{Name: connecting, Class: events.ClassBusy, Does: "no server has confirmed the session",
+			Doc: "No server has confirmed this session yet."},
+		{Name: connected, Class: events.ClassActive, Does: "a server has confirmed the session",
+			Doc: "A server has confirmed the session; requests go out. Heartbeats are sent while a machine leads " +
+				"or is next in line."},
 		{Name: suspended, Doc: "The connection has ended; the session and its nodes may still exist."},
-		{Name: lost, Doc: "No server for the whole session timeout: users were notified of LOST. The session may turn out to exist still."},
-		{Name: resting, Doc: "The session has ended. The next one, with the next number, begins after a pause."},
-		{Name: ending, Doc: "closeSession is pending."},
+		{Name: lost, Class: events.ClassBlocked, Does: "the connection was lost for a session timeout",
+			Doc: "No server for the whole session timeout: users were notified of LOST. The session may turn out " +
+				"to exist still."},
+		{Name: resting, Class: events.ClassIdle, Does: "the session has ended, and the next one follows",
+			Doc: "The session has ended. The next one, with the next number, begins after a pause."},
+		{Name: ending, Class: events.ClassLeaving, Does: "the session is being closed",
+			Doc: "closeSession is pending."},
 		{Name: closed, Doc: "The machine has ended."},
-	},
+	}),
 	Final: closed,
 	Composites: []engine.Composite{
 		{Name: "CONNECTED", States: from{connected}},

@@ -114,25 +114,30 @@ var shardsChart = engine.MustCompile(engine.Chart[shards]{
 	Name: "shards",
 	Doc: "A member that owns shards: it claims those that are assigned to it, works on them while it may believe " +
 		"they are its own, and writes the assignment if it was elected to.",
-	States: []engine.StateDoc{
+	States: described([]engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
-		{Name: reading, Doc: "Nodes are being read, with watches: those that the next decision needs."},
-		{Name: creating, Doc: "The own node is being created. If its directory did not exist, that is created first, " +
-			"as a container if the server knows them."},
-		{Name: writing, Doc: "Shards are being claimed or released in the own node, a confirmation is awaited, or " +
-			"the assignment is being written."},
-		{Name: idle, Doc: "The own node says what it should. The work on its shards runs, if there are any."},
+		{Name: reading, Does: "nodes are being read",
+			Doc: "Nodes are being read, with watches: those that the next decision needs."},
+		{Name: creating, Does: "its node is being created",
+			Doc: "The own node is being created. If its directory did not exist, that is created first, " +
+				"as a container if the server knows them."},
+		{Name: writing, Does: "shards are being claimed, released or assigned",
+			Doc: "Shards are being claimed or released in the own node, a confirmation is awaited, or " +
+				"the assignment is being written."},
+		{Name: idle, Does: "nothing is pending",
+			Doc: "The own node says what it should. The work on its shards runs, if there are any."},
 		{Name: pausing, Doc: "Something failed, or the own node was deleted again and again, and the handle shows " +
 			"it; or writes came too late again and again. The next attempt follows after a back-off with jitter."},
 		{Name: suspended, Doc: "There is no connection. The own node may still exist; nothing is believed, unless " +
 			"the user chose to ride disconnects out."},
-		{Name: draining, Doc: "The member is closed, or somebody has written its node. Work has not returned yet. A " +
-			"closed one releases each shard when the work on that has returned."},
+		{Name: draining, Does: "work has not returned",
+			Doc: "The member is closed, or somebody has written its node. Work has not returned yet. A " +
+				"closed one releases each shard when the work on that has returned."},
 		{Name: leaving, Doc: "The own node is being deleted, or the latch closes."},
 		{Name: deciding, Doc: "What comes next is decided immediately: by what has been read, and by what was asked " +
 			"for."},
 		{Name: closed, Doc: "The machine has ended."},
-	},
+	}),
 	Final: closed,
 	Happy: from{latent, deciding, closed},
 	Kinds: []events.Kind{

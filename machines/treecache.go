@@ -71,17 +71,22 @@ var (
 var treeCacheChart = engine.MustCompile(engine.Chart[treeCache]{
 	Name: "treecache",
 	Doc:  "A node and what is below it. Each node is read once, and again when a watch fires.",
-	States: []engine.StateDoc{
+	States: described([]engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
-		{Name: arming, Doc: "A recursive watch on the top is being set. Nothing is read before it is."},
-		{Name: reading, Doc: "Nodes are being read and listed, up to 32 at a time: under the recursive watch, or each with a watch of its own."},
+		{Name: arming, Class: events.ClassBusy, Does: "the tree is being read",
+			Doc: "A recursive watch on the top is being set. Nothing is read before it is."},
+		{Name: reading, Does: "the tree is being read",
+			Doc: "Nodes are being read and listed, up to 32 at a time: under the recursive watch, or each with a " +
+				"watch of its own."},
 		{Name: watching, Doc: "Everything was read and notified; every node is watched. Every 5 s, up to 8 nodes are asked for, in turn."},
 		{Name: absent, Doc: "The node at the top does not exist; its path is watched, and asked for every 5 s."},
 		{Name: suspended, Doc: "There is no connection: the cache may be out of date. On the next one everything is read again, and the handle is notified of the differences."},
 		{Name: pausing, Doc: "A read failed, and the handle shows it. The remaining reads follow after a back-off with jitter."},
-		{Name: overfull, Doc: "There are more nodes than the cache may hold, and the handle shows that. Nothing is read any more."},
+		{Name: overfull, Class: events.ClassBlocked, Does: "the tree has too many nodes",
+			Doc: "There are more nodes than the cache may hold, and the handle shows that. Nothing is read any " +
+				"more."},
 		{Name: closed, Doc: "The machine has ended."},
-	},
+	}),
 	Final: closed,
 	Happy: from{latent, reading, watching, closed},
 	Kinds: append([]events.Kind{events.CommandStart, events.CommandClose, events.ReplyWatch, events.ReplyStat, events.ReplyChildren, events.TreeRead,
