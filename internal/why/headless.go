@@ -25,7 +25,8 @@ func (l *Log) takeCheckpoint(c events.Checkpoint) {
 		if recipeOf(one.Machine.ID) == shardRecipe {
 			l.takeShards(one.Machine.ID, one.Model)
 		}
-		if m := one.Machine; m.State == "leading" && len(l.open[m.ID]) == 0 && l.headless[m.ID] == nil {
+		m := one.Machine
+		if l.class(m.ID, m.State) == events.ClassLeading && len(l.open[m.ID]) == 0 && l.headless[m.ID] == nil {
 			l.headless[m.ID] = &headless{at: max(l.last, l.Header.StartAt, l.session.deadline), goes: true}
 		}
 	}
@@ -38,7 +39,7 @@ func (l *Log) addHeadless(r events.Record) {
 		h = &headless{}
 		l.headless[r.Machine] = h
 	}
-	h.goes = r.To == "leading"
+	h.goes = l.class(r.Machine, r.To) == events.ClassLeading
 	h.at = max(r.Event.At, r.Event.ValidUntil, l.session.deadline)
 	for _, effect := range r.Effects {
 		if n, is := effect.(events.Notify); is && n.What == events.Stopped {

@@ -48,19 +48,20 @@ type Log struct {
 	owners      map[string]int64             // by path: the session that owns a node
 	gone        []sighting                   // watches and reads that show that a node is gone
 	deletes     []deletion
-	tried       map[string]bool       // what transactions were to create
-	jumps       []jump                // of the wall clock, and times in which the machine slept
-	late        time.Duration         // a note of it stands before the next record
-	lastLine    *events.End           // the last line, if the log was ended in order
-	writes      []events.Write        // guarded ones
-	absent      map[string][][2]int64 // by directory: between which two numbers of a listing it has no node
-	goneSeqs    map[string][]uint64   // the records in gone, by path: see sawGone
-	nodesEnded  map[string]bool       // what endedNodes returns
-	unread      []uint64              // records with an effect that could not be read
-	plans       []plan                // assignments of shards that it wrote or read
-	plansAsked  map[timerKey]plan     // those that it is to write, without an answer
-	health      []healthNote          // of members that own shards
-	markers     []marker              // nodes of a job's leaders, as they were seen
+	tried       map[string]bool            // what transactions were to create
+	jumps       []jump                     // of the wall clock, and times in which the machine slept
+	late        time.Duration              // a note of it stands before the next record
+	lastLine    *events.End                // the last line, if the log was ended in order
+	writes      []events.Write             // guarded ones
+	absent      map[string][][2]int64      // by directory: between which two numbers of a listing it has no node
+	goneSeqs    map[string][]uint64        // the records in gone, by path: see sawGone
+	nodesEnded  map[string]bool            // what endedNodes returns
+	unread      []uint64                   // records with an effect that could not be read
+	plans       []plan                     // assignments of shards that it wrote or read
+	plansAsked  map[timerKey]plan          // those that it is to write, without an answer
+	health      []healthNote               // of members that own shards
+	markers     []marker                   // nodes of a job's leaders, as they were seen
+	classes     map[[2]string]events.Class // by recipe and state
 }
 
 // hole is a gap in the log.

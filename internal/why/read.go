@@ -88,7 +88,7 @@ func (l *Log) add(r events.Record) {
 	for _, effect := range r.Effects {
 		l.addEffect(r, effect)
 	}
-	if r.To == "closed" {
+	if r.To != r.From && l.class(r.Machine, r.To) == events.ClassClosed {
 		delete(l.listings, r.Machine) // what a term needs of it, it has
 		l.closed = l.closed || r.Machine == events.SessionMachine
 	}
@@ -112,7 +112,7 @@ func (l *Log) addSession(r events.Record) {
 		s.id, s.timeout = ev.SessionID, time.Duration(ev.Timeout)
 		s.attached = append(s.attached, attach{r.Seq, ev.At, ev.Server})
 	case events.ConnectionSuspended:
-		if s != nil && s.number == ev.Session && r.From == "connected" {
+		if s != nil && s.number == ev.Session && l.class(r.Machine, r.From) == events.ClassActive {
 			s.suspended = append(s.suspended, lost)
 		}
 	case events.ConnectionLost:

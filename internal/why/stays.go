@@ -15,13 +15,13 @@ func (l *Log) addStay(r events.Record) {
 	if recipeOf(r.Machine) != "doublebarrier" || r.To == "" {
 		return
 	}
-	m := l.machineOf(r.Machine)
+	m, is := l.machineOf(r.Machine), l.class(r.Machine, r.To)
 	kind := r.Event.Kind
 	leaves := kind == events.CommandLeave || kind == events.CommandClose
 	switch open := m.inside(); {
-	case open == nil && r.To == "inside":
+	case open == nil && is == events.ClassActive:
 		m.stays = append(m.stays, &stay{seq: r.Seq, at: r.Event.At})
-	case open != nil && (leaves || r.To != "inside" && r.To != "suspended" && r.To != "pausing"):
+	case open != nil && (leaves || is != events.ClassActive && is != events.ClassBlocked):
 		open.until = r.Event.At
 	}
 }

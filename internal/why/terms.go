@@ -126,10 +126,11 @@ func (l *Log) resumeAfterGap(r events.Record) {
 		l.session.newGap = false
 		l.moveDeadline(r, max(r.Event.ValidUntil, l.session.deadline))
 	}
-	if r.From == "leading" && len(l.open[r.Machine]) == 0 && r.Machine != events.SessionMachine {
+	leads := l.class(r.Machine, r.From) == events.ClassLeading
+	if leads && len(l.open[r.Machine]) == 0 {
 		l.addHeadless(r)
 	}
-	if r.From == "" || r.From == "leading" || r.From == "downgrading" {
+	if r.From == "" || leads {
 		return
 	}
 	for _, t := range l.open[r.Machine] {
