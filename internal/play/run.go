@@ -179,4 +179,6 @@ func (r *run) Replied(c *world.Client, a *world.Packet, ev events.Event) {
 }
 
 // Entered implements world.Observer.
-func (r *run) Entered(c *world.Client, id events.ID, state string) { r.promises.entered(c, id, state) }
+func (r *run) Entered(c *world.Client, id events.ID, now events.Entered) {
+	r.promises.entered(c, id, now.Class)
+}

@@ -62,8 +62,8 @@ func (p *promises) gathered() {
 }
 
 // entered checks that who is inside the barrier has been there with enough others.
-func (p *promises) entered(c *world.Client, id events.ID, state string) {
-	if !p.checks(together) || id != c.Main() || state != "inside" {
+func (p *promises) entered(c *world.Client, id events.ID, is events.Class) {
+	if !p.checks(together) || id != c.Main() || is != events.ClassActive {
 		return
 	}
 	tree, name := p.run.w.Ensemble().Committed(), p.run.name(c)

@@ -23,7 +23,7 @@ func (c *Client) perform(out []engine.Addressed) {
 		case events.Answer:
 			c.answer(a.From, e)
 		case events.Entered:
-			c.w.observer.Entered(c, a.From, e.State)
+			c.w.observer.Entered(c, a.From, e)
 		default:
 			c.w.observer.Asked(c, a)
 			c.x.execute(a.From, a.Effect)

@@ -137,7 +137,7 @@ func (x *executor) close(n int64) {
 // ending reports whether the session has ended here, or its end was asked for: then
 // its nodes go too.
 func (x *executor) ending() bool {
-	return x.over || x.closing || x.c.engine.State(events.SessionMachine) == "resting"
+	return x.over || x.closing || x.c.engine.Class(events.SessionMachine) == events.ClassIdle
 }
 
 // closed reports how a close went.

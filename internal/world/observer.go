@@ -36,7 +36,7 @@ type Observer interface {
 	// Performed is called when the effects of a step were performed.
 	Performed(c *Client)
 	// Entered is called when a machine has entered a state.
-	Entered(c *Client, id events.ID, state string)
+	Entered(c *Client, id events.ID, now events.Entered)
 
 	// Asked is called with an effect for the executor.
 	Asked(c *Client, a engine.Addressed)
@@ -135,7 +135,7 @@ func (Idle) Recorded(*Client, events.Record) {}
 func (Idle) Performed(*Client) {}
 
 // Entered does nothing.
-func (Idle) Entered(*Client, events.ID, string) {}
+func (Idle) Entered(*Client, events.ID, events.Entered) {}
 
 // Asked does nothing.
 func (Idle) Asked(*Client, engine.Addressed) {}

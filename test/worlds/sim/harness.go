@@ -230,14 +230,14 @@ func (w *harness) Recorded(by *world.Client, r events.Record) {
 
 func (w *harness) Performed(c *world.Client) { w.checks.stepped(w.program(c)) }
 
-func (w *harness) Entered(c *world.Client, id events.ID, state string) {
+func (w *harness) Entered(c *world.Client, id events.ID, now events.Entered) {
 	if u := w.program(c).user(id); u != nil {
-		u.hasWorked = u.hasWorked && state != "enrolling"
-		if state != "leaving" {
+		u.hasWorked = u.hasWorked && now.State != "enrolling"
+		if now.State != "leaving" {
 			u.refusedAt = 0
 		}
 	}
-	w.drawStateFault(w.program(c), id, state)
+	w.drawStateFault(w.program(c), id, now.State)
 }
 
 func (w *harness) Asked(c *world.Client, a engine.Addressed) { w.checks.asked(w.program(c), a) }
