@@ -86,11 +86,9 @@ func (p *barrierHandle) call(ctx context.Context, op string, kind events.Kind) e
 	return err
 }
 
-func (x *barrierCall) notice(n events.Notify) { x.noteTrouble(n) }
-
-func (x *barrierCall) answer(a events.Answer) { x.deliver(a) }
-
-func (x *barrierCall) entered(state string) { x.enter(state) }
+func (x *barrierCall) notice(n events.Notify)     { x.noteTrouble(n) }
+func (x *barrierCall) answer(a events.Answer)     { x.deliver(a) }
+func (x *barrierCall) entered(now events.Entered) { x.enter(now) }
 
 // Path returns the node's path.
 func (b *Barrier) Path() string { return b.handle.Path() }
@@ -178,8 +176,7 @@ func (c *Client) DoubleBarrier(path string, quantity int, options DoubleBarrierO
 	b := &DoubleBarrier{}
 	b.handle.init(c, path)
 	b.handle.words = barrierWords{&b.handle, quantity}
-	begin := "outside"
-	b.handle.phase.Store(&begin)
+	b.handle.begins(machines.DoubleBarrierRecipe.First())
 	_, err := c.register(machines.DoubleBarrierRecipe.Name(), func(id events.ID) receiver {
 		b.handle.id = id
 		return b
@@ -219,7 +216,7 @@ func (b *DoubleBarrier) Leave(ctx context.Context) error {
 }
 
 // needsSession reports whether the member is inside, entering or leaving.
-func (b *DoubleBarrier) needsSession() bool { return b.handle.Phase() != "outside" }
+func (b *DoubleBarrier) needsSession() bool { return b.handle.Class() != events.ClassIdle }
 
 // Close ends the handle and deletes the member's node, if it has one, without waiting for
 // the others. Without a connection the node is deleted after the next one; if the context
@@ -227,11 +224,9 @@ func (b *DoubleBarrier) needsSession() bool { return b.handle.Phase() != "outsid
 // twice is no error.
 func (b *DoubleBarrier) Close(ctx context.Context) error { return b.handle.end(ctx, false) }
 
-func (b *DoubleBarrier) notice(n events.Notify) { b.handle.noteTrouble(n) }
-
-func (b *DoubleBarrier) answer(a events.Answer) { b.handle.deliver(a) }
-
-func (b *DoubleBarrier) entered(state string) { b.handle.enter(state) }
+func (b *DoubleBarrier) notice(n events.Notify)     { b.handle.noteTrouble(n) }
+func (b *DoubleBarrier) answer(a events.Answer)     { b.handle.deliver(a) }
+func (b *DoubleBarrier) entered(now events.Entered) { b.handle.enter(now) }
 
 // Path returns the barrier's directory.
 func (b *DoubleBarrier) Path() string { return b.handle.Path() }
@@ -376,9 +371,9 @@ func (d *Deletion) answer(a events.Answer) {
 }
 
 // entered is called by the loop: a deletion that has ended is no longer among Client.Deletions.
-func (d *Deletion) entered(state string) {
-	d.handle.enter(state)
-	if state == "closed" {
+func (d *Deletion) entered(now events.Entered) {
+	d.handle.enter(now)
+	if now.Class == events.ClassClosed {
 		close(d.done)
 	}
 }

@@ -60,8 +60,8 @@ type Client struct {
 
 	invariants *belief.Checks // nil: they are not checked
 
-	phases     map[string]*string // the names of states, for the handles; used by the loop
-	passedOver journal.PassedOver // what was logged of children that lines pass over; used by the loop
+	phases     map[events.Entered]*events.Entered // the states of machines, for the handles; used by the loop
+	passedOver journal.PassedOver                 // what was logged of children that lines pass over; used by the loop
 	commands   calls.Client[*Leadership]
 
 	mu           sync.Mutex
@@ -79,7 +79,7 @@ type Client struct {
 type receiver interface {
 	notice(events.Notify)
 	answer(events.Answer)
-	entered(state string)
+	entered(events.Entered)
 }
 
 // String returns the name of the ensemble.
@@ -114,7 +114,7 @@ func (c executor) Execute(id events.ID, effect events.Effect) {
 	case events.Answer:
 		c.receive(id, func(r receiver) { r.answer(e) })
 	case events.Entered:
-		if !c.receive(id, func(r receiver) { r.entered(e.State) }) && e.State == "closed" {
+		if !c.receive(id, func(r receiver) { r.entered(e) }) && e.Class == events.ClassClosed {
 			c.io.Forget(id) // a machine that another opened: it has no handle that forgets it
 		}
 	case events.Create:

@@ -144,9 +144,9 @@ func (c *Consumer) closeWithClient() {
 }
 
 // entered is called by the loop.
-func (c *Consumer) entered(state string) {
-	c.handle.enter(state)
-	if state == "closed" {
+func (c *Consumer) entered(now events.Entered) {
+	c.handle.enter(now)
+	if now.Class == events.ClassClosed {
 		c.stopBaseWatch()
 	}
 }

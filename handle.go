@@ -16,6 +16,7 @@ import (
 	"github.com/incumbent-go/incumbent/internal/async"
 	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/fault"
+	"github.com/incumbent-go/incumbent/machines"
 )
 
 // State is a handle's state as Curator names it.
@@ -28,9 +29,8 @@ const (
 	Closed  State = "CLOSED"
 )
 
-// handle is what all handles share: one machine, its state and its current failure. It
-// decides nothing. The type that embeds a handle has the methods that the loop calls: see
-// receiver.
+// handle is what all handles share: one machine, its state and its current failure. It decides nothing. The type that
+// embeds a handle has the methods that the loop calls: see receiver.
 type handle struct {
 	client      *Client
 	id          events.ID
@@ -39,8 +39,8 @@ type handle struct {
 	words       handleWords
 	works       async.Workload
 	commands    commands
-	started     async.OneEvent // the machine has left latent
-	phase       atomic.Pointer[string]
+	started     async.OneEvent                 // the machine has left latent
+	phase       atomic.Pointer[events.Entered] // the machine's state
 
 	mu       sync.Mutex
 	trouble  error
@@ -53,8 +53,11 @@ func (h *handle) init(c *Client, path string) {
 	h.words = plainWords{h}
 	h.commands.Broken = c.invariants.Of(&h.id)
 	h.commands.Ended = make(chan struct{})
-	h.phase.Store(&latentPhase)
+	h.phase.Store(&machines.NotStarted)
 }
+
+// begins says in which state the machine begins, if that is not machines.NotStarted.
+func (h *handle) begins(in events.Entered) { h.phase.Store(&in) }
 
 // commands are a handle's commands to its machine, and reply is the answer to one.
 type (
@@ -64,18 +67,14 @@ type (
 
 func replyOf(a events.Answer) reply { return reply{Err: asError(a.Code, a.Text)} }
 
-// latentPhase is the phase of a handle that was not started.
-var latentPhase = "latent"
-
-// phase returns the name of a state, the same for all handles. On the loop's goroutine.
-func (c *Client) phase(state string) *string {
-	name := c.phases[state]
-	if name == nil {
-		own := state
-		name = &own
-		c.phases[state] = name
+// phase returns a state, the same for all handles. On the loop's goroutine.
+func (c *Client) phase(now events.Entered) *events.Entered {
+	phase := c.phases[now]
+	if phase == nil {
+		phase = &now
+		c.phases[now] = phase
 	}
-	return name
+	return phase
 }
 
 // ask sends a command and waits for its answer, or for the end of the context. Op is the
@@ -103,10 +102,10 @@ func (h *handle) Path() string { return h.path }
 
 // State returns LATENT, STARTED or CLOSED.
 func (h *handle) State() State {
-	switch h.Phase() {
-	case "latent":
+	switch h.Class() {
+	case events.ClassLatent:
 		return Latent
-	case "closed":
+	case events.ClassClosed:
 		return Closed
 	}
 	return Started
@@ -116,7 +115,13 @@ func (h *handle) State() State {
 // "waiting", "leading", "suspended", "pausing", …
 func (h *handle) Phase() string {
 	h.client.opened()
-	return *h.phase.Load()
+	return h.phase.Load().State
+}
+
+// Class returns the class of the machine's state: what the handle decides by.
+func (h *handle) Class() events.Class {
+	h.client.opened()
+	return h.phase.Load().Class
 }
 
 // Err returns the handle's current failure, or ErrNotConnected with the reason if the handle
@@ -184,8 +189,7 @@ func (h *handle) start(ctx context.Context, op string) error {
 	return err
 }
 
-// noteTrouble takes the notices about failures that every machine sends; on the loop's
-// goroutine.
+// noteTrouble takes the notices about failures that every machine sends; on the loop's goroutine.
 func (h *handle) noteTrouble(n events.Notify) {
 	switch n.What {
 	case events.Failed:
@@ -201,11 +205,12 @@ func (h *handle) noteTrouble(n events.Notify) {
 func (h *handle) deliver(a events.Answer) { h.commands.Deliver(a.Command, replyOf(a)) }
 
 // enter takes the machine's new state; on the loop's goroutine.
-func (h *handle) enter(state string) {
-	if before := h.phase.Swap(h.client.phase(state)); *before == "latent" && state != "latent" {
+func (h *handle) enter(now events.Entered) {
+	before := h.phase.Swap(h.client.phase(now))
+	if before.Class == events.ClassLatent && now.Class != events.ClassLatent {
 		h.started.Set()
 	}
-	if state == "closed" {
+	if now.Class == events.ClassClosed {
 		h.client.removeHandle(h.id)
 		close(h.commands.Ended)
 	}
@@ -289,7 +294,7 @@ type stepped func()
 
 func (stepped) notice(events.Notify)   {}
 func (f stepped) answer(events.Answer) { f() }
-func (stepped) entered(string)         {}
+func (stepped) entered(events.Entered) {}
 
 // end sends the close command, and waits until the machine has closed, or until ctx ends.
 // Once no work runs under the handle, it waits for Client.closingTime at most.

@@ -283,17 +283,17 @@ func (h *holdHandle) notice(n events.Notify) {
 // answer delivers an answer; on the loop's goroutine. A try that only listed the line has no place when its call
 // returns.
 func (h *holdHandle) answer(a events.Answer) {
-	if a.Code == events.Locked && h.Phase() == "probing" {
+	if a.Code == events.Locked && h.Class() == events.ClassLooking {
 		h.freePlace()
 	}
 	h.deliver(a)
 }
 
-func (h *holdHandle) entered(state string) {
-	if state == "closed" {
+func (h *holdHandle) entered(now events.Entered) {
+	if now.Class == events.ClassClosed {
 		h.freePlace()
 	}
-	h.enterLine(state)
+	h.enterLine(now)
 }
 
 // Holder lets a chain of calls lock again what it holds: the first Lock acquires the mutex,
@@ -374,8 +374,6 @@ func (h *Holder) Unlock(ctx context.Context) error {
 	h.depth--
 	return nil
 }
-
-var _ inLine = (*holdHandle)(nil)
 
 func (h *holdHandle) asParticipant() *participant { return &h.participant }
 

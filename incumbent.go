@@ -182,7 +182,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	replaced, found := sources.From(ctx)
 	c := &Client{
 		base: ctx, config: &config, log: journal.New(config.logger(replaced.StandardError), config.Name),
-		phases: map[string]*string{}, handles: map[events.ID]receiver{}, handleCounts: map[string]int{},
+		phases: map[events.Entered]*events.Entered{}, handles: map[events.ID]receiver{}, handleCounts: map[string]int{},
 		reserved: map[string]chan struct{}{},
 		ending:   make(chan struct{}, 1), closed: make(chan struct{}),
 	}
@@ -322,7 +322,7 @@ func (c *Client) metersUse() meters.Use {
 // listed notes what a consumer has read of its queue: the answer that ends listing, after one with the locks. The
 // items of a DelayQueue wait on purpose, so the age of its first one is not counted.
 func (c *Client) listed(s engine.Observed) {
-	if s.Event.Code != events.OK || s.State == "listing" || !strings.HasPrefix(string(s.Machine), consumerPrefix) {
+	if s.Event.Code != events.OK || s.Class == events.ClassLooking || !strings.HasPrefix(string(s.Machine), consumerPrefix) {
 		return
 	}
 	c.mu.Lock()

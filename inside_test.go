@@ -62,9 +62,9 @@ type delayedLatch struct {
 	freed chan struct{}
 }
 
-func (l delayedLatch) entered(state string) {
+func (l delayedLatch) entered(now events.Entered) {
 	<-l.freed
-	l.Latch.entered(state)
+	l.Latch.entered(now)
 }
 
 // The answer to Start comes before the notice of the state; Start waits for both, so that a
@@ -90,20 +90,20 @@ func TestStartReturnsWhenStarted(t *testing.T) {
 func TestATryOfAPlainMutexLeavesNoPlace(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.open()
-		for phase, free := range map[string]bool{"probing": true, "listing": false} {
-			h := &holdHandle{}
-			h.prepare(n.Client, "/"+phase, LatchOptions{})
-			a := acquisition{path: "/" + phase, options: MutexOptions{Plain: true, Prefix: "n_"}, try: true}
+		for class, free := range map[events.Class]bool{events.ClassLooking: true, events.ClassBusy: false} {
+			h, path := &holdHandle{}, "/"+string(class)
+			h.prepare(n.Client, path, LatchOptions{})
+			a := acquisition{path: path, options: MutexOptions{Plain: true, Prefix: "n_"}, try: true}
 			fine(t, h.takePlace(t.Context(), a, events.Event{Options: map[string]string{}}))
-			h.entered(phase)
+			h.entered(events.Entered{Class: class})
 			h.answer(events.Answer{Code: events.Locked})
-			place := plainPlace("/"+phase, "n_")
+			place := plainPlace(path, "n_")
 			if n.reserve(place) != free {
-				t.Errorf("%s: the place is free: %t, want %t", phase, !free, free)
+				t.Errorf("%s: the place is free: %t, want %t", class, !free, free)
 			}
-			h.entered("closed") // frees it once, and not the next one's
+			h.entered(events.Entered{Class: events.ClassClosed}) // frees it once, and not the next one's
 			if n.reserve(place) == free {
-				t.Errorf("%s: after the end the place is free: %t", phase, free)
+				t.Errorf("%s: after the end the place is free: %t", class, free)
 			}
 		}
 	})

@@ -135,16 +135,16 @@ func (j *JobElection) waitForLeader(ctx context.Context, op string) (bool, error
 		j.mu.Lock()
 		more := j.changed
 		j.mu.Unlock()
-		switch phase, trouble := j.Phase(), j.latch.participant.failure(); {
-		case phase == "latent":
+		switch class, trouble := j.latch.participant.Class(), j.latch.participant.failure(); {
+		case class == events.ClassLatent:
 			return failed(ErrNotStarted)
-		case phase == "closed":
+		case class == events.ClassClosed:
 			return failed(ErrClosed)
 		case trouble != nil && !Retryable(trouble):
 			return false, trouble
-		case phase == "leading":
+		case class == events.ClassLeading:
 			return j.HasLeadership(), nil
-		case phase == "standby":
+		case class == events.ClassStandby:
 			return false, nil
 		}
 		select {
@@ -284,11 +284,11 @@ func (j *JobElection) notice(n events.Notify) {
 
 func (j *JobElection) answer(a events.Answer) { j.latch.answer(a) }
 
-func (j *JobElection) entered(state string) {
-	if state == "closed" && j.reserved {
+func (j *JobElection) entered(now events.Entered) {
+	if now.Class == events.ClassClosed && j.reserved {
 		j.latch.participant.client.unreserve("job " + j.job)
 	}
-	j.latch.entered(state)
+	j.latch.entered(now)
 	j.change()
 }
 
@@ -369,8 +369,6 @@ func (r *jobRun) leads() bool {
 	defer r.mu.Unlock()
 	return r.election != nil && r.election.HasLeadership()
 }
-
-var _ inLine = (*JobElection)(nil)
 
 func (j *JobElection) asParticipant() *participant { return &j.latch.participant }
 

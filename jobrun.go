@@ -288,9 +288,9 @@ func (w *jobWorker) notice(n events.Notify) {
 
 func (w *jobWorker) answer(a events.Answer) { w.deliver(a) }
 
-func (w *jobWorker) entered(state string) {
-	w.enter(state)
-	if state == "closed" {
+func (w *jobWorker) entered(now events.Entered) {
+	w.enter(now)
+	if now.Class == events.ClassClosed {
 		w.turn.cancel(ErrClosed)
 	}
 }

@@ -135,7 +135,7 @@ func (l *Latch) answer(a events.Answer) { l.participant.deliver(a) }
 
 func (l *Latch) keep(request uint64, kept zkio.Kept) { l.participant.keep(request, kept) }
 
-func (l *Latch) entered(state string) { l.participant.enterLine(state) }
+func (l *Latch) entered(now events.Entered) { l.participant.enterLine(now) }
 
 // Close leaves the line. While leading, it cancels the contexts of the work and awaits the
 // work's return; only then is the node deleted, and another participant may lead. If the
@@ -196,8 +196,6 @@ func (l *Latch) Err() error { return l.participant.Err() }
 
 func (l *Latch) seal()              { l.participant.seal() }
 func (l *Latch) needsSession() bool { return l.participant.needsSession() }
-
-var _ inLine = (*Latch)(nil)
 
 func (l *Latch) asParticipant() *participant { return &l.participant }
 
@@ -266,11 +264,11 @@ func plainPlace(path, prefix string) string { return "election " + path + "/" + 
 // Prefix returns what precedes the number in the names of the line's nodes.
 func (e *Election) Prefix() string { return e.participant.prefix }
 
-func (e *Election) entered(state string) {
-	if state == "closed" {
+func (e *Election) entered(now events.Entered) {
+	if now.Class == events.ClassClosed {
 		e.participant.client.unreserve(plainPlace(e.participant.path, e.participant.prefix))
 	}
-	e.participant.enterLine(state)
+	e.participant.enterLine(now)
 }
 
 // Start joins the line. It returns immediately; Err and Await return what fails in the
@@ -355,7 +353,5 @@ func (e *Election) Err() error { return e.participant.Err() }
 func (e *Election) seal() { e.participant.seal() }
 
 func (e *Election) needsSession() bool { return e.participant.needsSession() }
-
-var _ inLine = (*Election)(nil)
 
 func (e *Election) asParticipant() *participant { return &e.participant }

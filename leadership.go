@@ -262,10 +262,16 @@ type ShardListener struct {
 	NotOwned func(shard int, term Term, why error) // why: a *LostError
 }
 
+// A shard has no machine of its own: these are its states.
+var (
+	shardOwned = events.Entered{State: "leading", Class: events.ClassLeading}
+	shardGone  = events.Entered{State: "closed", Class: events.ClassClosed}
+)
+
 // enterShard notes that a shard is owned, or is not: an outage that ends the terms of many takes two lines of the log.
-func (p *participant) enterShard(state string) {
-	p.phase.Store(p.client.phase(state))
-	p.client.outages.Entered(p, state)
+func (p *participant) enterShard(now events.Entered) {
+	p.phase.Store(p.client.phase(now))
+	p.client.outages.Entered(p, now.Class)
 }
 
 // Context returns a context that ends when the shard may be another member's. See Leadership.Context.

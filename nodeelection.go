@@ -264,17 +264,15 @@ func (e *NodeElection) beginFencing(n events.Notify) {
 
 func (e *NodeElection) answer(a events.Answer) { e.participant.deliver(a) }
 
-func (e *NodeElection) entered(state string) {
-	if state == "closed" {
+func (e *NodeElection) entered(now events.Entered) {
+	if now.Class == events.ClassClosed {
 		e.participant.client.unreserve("node " + e.participant.path)
 	}
-	e.participant.enterLine(state)
+	e.participant.enterLine(now)
 }
 
 func (e *NodeElection) seal() { e.participant.seal() }
 
 func (e *NodeElection) needsSession() bool { return e.participant.needsSession() }
-
-var _ inLine = (*NodeElection)(nil)
 
 func (e *NodeElection) asParticipant() *participant { return &e.participant }

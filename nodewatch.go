@@ -330,11 +330,11 @@ func (o *watchHandle) Close(ctx context.Context) error { return o.end(ctx, false
 
 func (o *watchHandle) answer(a events.Answer) { o.deliver(a) }
 
-func (o *watchHandle) entered(state string) {
-	if state == "closed" && o.onClose != nil {
+func (o *watchHandle) entered(now events.Entered) {
+	if now.Class == events.ClassClosed && o.onClose != nil {
 		o.onClose()
 	}
-	o.enter(state)
+	o.enter(now)
 }
 
 // ShardAssignment says who should own each shard.

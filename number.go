@@ -93,8 +93,8 @@ func (n *number) do(ctx context.Context, op, task string, options map[string]int
 	return x.value, x.version, err
 }
 
-func (x *numberCall) answer(a events.Answer) { x.deliver(a) }
-func (x *numberCall) entered(state string)   { x.enter(state) }
+func (x *numberCall) answer(a events.Answer)     { x.deliver(a) }
+func (x *numberCall) entered(now events.Entered) { x.enter(now) }
 
 // SharedCount is a number in a node that many processes read, write and watch: Curator's
 // SharedCount, in its four bytes, so that Go and Java can use one.

@@ -278,7 +278,7 @@ func (p *participant) noteTerm(n events.Notify) {
 		p.client.passedOver.Log(p.client.log, n)
 	default:
 		p.noteFailure(n)
-		if n.What == events.Failed && (n.Code.Refusal() || n.Code.Unserved()) && p.Phase() == "leaving" {
+		if n.What == events.Failed && (n.Code.Refusal() || n.Code.Unserved()) && p.Class() == events.ClassLeaving {
 			p.deletionRefused(n)
 		}
 	}

@@ -84,11 +84,11 @@ func (s *persistentHandle) prepare(c *Client, path string, data []byte, options 
 }
 
 // entered is called by the loop.
-func (s *persistentHandle) entered(state string) {
-	if state == "closed" {
+func (s *persistentHandle) entered(now events.Entered) {
+	if now.Class == events.ClassClosed {
 		s.client.unreserve("node " + s.path) // before Close returns
 	}
-	s.enter(state)
+	s.enter(now)
 }
 
 // Start begins to create the node and returns immediately. A second call returns

@@ -51,8 +51,7 @@ func (p *producer) openProducer(c *Client, path string, bound int, values map[st
 	p.init(c, path)
 	p.bound, p.slots, p.payloads, p.puts = bound, make(chan struct{}, maxPutsInFlight), map[uint64][]byte{}, map[uint64]*put{}
 	p.callbacks = async.NewCalls(c.log.LogPanic("a callback", path))
-	begin := "idle"
-	p.phase.Store(&begin)
+	p.begins(machines.ProducerRecipe.First())
 	_, err := c.register(machines.ProducerRecipe.Name(), func(id events.ID) receiver {
 		p.id = id
 		return p
@@ -243,4 +242,4 @@ func putCommand(first uint64, nodes [][]byte, options map[string]string) events.
 
 func (p *producer) notice(n events.Notify) { p.noteTrouble(n) }
 
-func (p *producer) entered(state string) { p.enter(state) }
+func (p *producer) entered(now events.Entered) { p.enter(now) }

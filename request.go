@@ -352,4 +352,4 @@ func (r *DeleteRequest) Version(version int32) *DeleteRequest {
 
 func (a *requestCall) notice(n events.Notify) { a.noteTrouble(n) }
 
-func (a *requestCall) entered(state string) { a.enter(state) }
+func (a *requestCall) entered(now events.Entered) { a.enter(now) }

@@ -271,22 +271,23 @@ func (p *participant) checkHealth() {
 
 // enterLine is enter, and forgets the node: a new enrolment creates another one. On the
 // loop's goroutine.
-func (p *participant) enterLine(state string) {
-	if p.options.Healthy != nil && p.Phase() == "latent" && state != "closed" {
+func (p *participant) enterLine(now events.Entered) {
+	begins := p.Class() == events.ClassLatent
+	if p.options.Healthy != nil && begins && now.Class != events.ClassClosed {
 		go p.checkHealth()
 	}
-	if state != "leaving" {
+	if now.Class != events.ClassLeaving {
 		p.refusedAt = 0
 	}
-	if state == "closed" && p.Phase() != "latent" {
+	if now.Class == events.ClassClosed && !begins {
 		p.logClosed()
 	}
-	if state == "enrolling" || state == "looking" && p.waits.since == 0 {
+	if now.Class == events.ClassEnrolling || now.Class == events.ClassLooking && p.waits.since == 0 {
 		p.waits = waits{since: p.client.clock.Now()}
 		p.mu.Lock()
 		p.node = ""
 		p.mu.Unlock()
 	}
-	p.enter(state)
-	p.client.outages.Entered(p, state)
+	p.enter(now)
+	p.client.outages.Entered(p, now.Class)
 }

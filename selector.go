@@ -242,12 +242,12 @@ func (s *Selector) begin() {
 		})
 }
 
-func (s *Selector) entered(state string) {
-	s.participant.enterLine(state)
+func (s *Selector) entered(now events.Entered) {
+	s.participant.enterLine(now)
 	s.participant.mu.Lock()
 	remove := s.removeHook
 	s.participant.mu.Unlock()
-	if state == "closed" && remove != nil {
+	if now.Class == events.ClassClosed && remove != nil {
 		go remove()
 	}
 }
@@ -311,7 +311,5 @@ func (s *Selector) Err() error { return s.participant.Err() }
 
 func (s *Selector) seal()              { s.participant.seal() }
 func (s *Selector) needsSession() bool { return s.participant.needsSession() }
-
-var _ inLine = (*Selector)(nil)
 
 func (s *Selector) asParticipant() *participant { return &s.participant }

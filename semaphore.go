@@ -232,8 +232,8 @@ func (h *holdHandle) permitsInWords() error {
 	if left := h.unreleased(); left != nil {
 		return left
 	}
-	switch *h.phase.Load() {
-	case "queueing", "looking", "full":
+	switch h.Class() {
+	case events.ClassQueued, events.ClassLooking:
 		return fmt.Errorf("waiting for %d of %d permits", h.permits, h.total)
 	}
 	return h.phaseInWords()

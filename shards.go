@@ -319,9 +319,9 @@ func (r *shardsRun) notice(n events.Notify) {
 }
 
 func (r *shardsRun) answer(a events.Answer) { r.deliver(a) }
-func (r *shardsRun) entered(state string) {
-	r.enterLine(state)
-	if state == "closed" {
+func (r *shardsRun) entered(now events.Entered) {
+	r.enterLine(now)
+	if now.Class == events.ClassClosed {
 		r.cancel(ErrClosed)
 	}
 }
@@ -334,7 +334,7 @@ func (r *shardsRun) own(n int, notice events.Notify) {
 	one.checkBegin(t)
 	r.group.listeners.Send(change{term: t.Term, shard: n}, func() { one.setTerm(t) })
 	one.logTerm(t, nil)
-	one.enterShard("leading")
+	one.enterShard(shardOwned)
 	one.observeBegin(t)
 	done := events.Event{Work: uint64(n) + 1}
 	if !r.works.Begin() {
@@ -371,7 +371,7 @@ func (r *shardsRun) disown(n int, notice events.Notify) {
 	t, lost := one.finishTerm(notice)
 	r.group.listeners.Send(change{t.Term, lost, n}, func() { one.setTerm(nil) })
 	one.logTerm(t, lost)
-	one.enterShard("closed")
+	one.enterShard(shardGone)
 	one.countEnd(t, lost)
 }
 
@@ -385,7 +385,5 @@ func (r *shardsRun) logFailedShard(n int, failed bool, err error) {
 		addFailure(r.identity(e).Int("shard", n), err)
 	})
 }
-
-var _ inLine = (*shardsRun)(nil)
 
 func (r *shardsRun) asParticipant() *participant { return &r.participant }

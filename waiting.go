@@ -130,7 +130,7 @@ func (h *handle) obstacle() error {
 
 // phaseInWords returns what the machine does at this moment.
 func (h *handle) phaseInWords() error {
-	return errors.New(calls.StateText(h.recipe(), *h.phase.Load()))
+	return errors.New(h.phase.Load().Does)
 }
 
 // handleWords has what a kind of handle says of itself. A handle has one value of it, and no
@@ -186,7 +186,7 @@ func (w barrierWords) remains() string      { return "its node" }
 func (w barrierWords) overdue() error       { return nil }
 
 func (w barrierWords) waitsFor() error {
-	if *w.h.phase.Load() == "waiting" {
+	if w.h.Class() == events.ClassQueued {
 		return fmt.Errorf("fewer than %d members are there", w.quantity)
 	}
 	return w.h.phaseInWords()
@@ -235,7 +235,7 @@ func (p *participant) placeInWords() error {
 	p.mu.Lock()
 	before := *p.predecessor()
 	p.mu.Unlock()
-	if *p.phase.Load() != "waiting" || before.Path == "" {
+	if p.Class() != events.ClassQueued || before.Path == "" {
 		return p.phaseInWords()
 	}
 	return errors.New(before.Words(p.sides))

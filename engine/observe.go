@@ -7,8 +7,7 @@ import "github.com/incumbent-go/incumbent/events"
 type Observed struct {
 	Machine    events.ID
 	Event      *events.Event // as the machine got it: stamped
-	State      State         // after the step
-	Class      events.Class  // of that state
+	Class      events.Class  // of the machine's state after the step
 	Seq, Cause uint64        // as in the step's record
 	Effects    []events.Effect
 }
@@ -31,6 +30,6 @@ func (e *Engine) Observe(o Observer) { e.observer = o }
 // observe passes the step that a machine has just taken to the observer.
 func (e *Engine) observe(cause uint64, m *Machine) {
 	if e.observer != nil {
-		e.observer(Observed{e.current.To, &e.current.Event, m.state, m.class(), e.seq, cause, e.box.effects})
+		e.observer(Observed{e.current.To, &e.current.Event, m.class(), e.seq, cause, e.box.effects})
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"github.com/incumbent-go/incumbent/events"
 )
 
 const (
@@ -16,7 +18,7 @@ const (
 // Member is a participant of a client.
 type Member interface {
 	Path() string
-	Phase() string // the machine's state
+	Class() events.Class // of the machine's state
 	Leads() bool
 }
 
@@ -37,30 +39,31 @@ type Outages struct {
 
 // outageNow is one outage.
 type outageNow struct {
-	affected  map[Member]string // the last state of each
-	unsettled int               // those that do not lead, and are not in line or closed
-	away      bool              // there is no connection
-	led       bool              // a participant led when it was affected
-	since     int64             // the loop's clock
-	logged    bool              // the first line was written
-	limit     *time.Timer       // when the wait for those that are not settled ends
+	affected  map[Member]events.Class // of the last state of each
+	unsettled int                     // those that do not lead, and are not in line or closed
+	away      bool                    // there is no connection
+	led       bool                    // a participant led when it was affected
+	since     int64                   // the loop's clock
+	logged    bool                    // the first line was written
+	limit     *time.Timer             // when the wait for those that are not settled ends
 }
 
-// settled has the states after which an outage affects a participant no longer.
-var settled = map[string]string{
-	"leading": "leading",
-	"waiting": "queued", "queueing": "queued", "standby": "queued", "full": "queued",
-	"closed": "ended", "idle": "ended",
+// settled has the classes of states after which an outage affects a participant no longer, and of each the one that it
+// is counted with.
+var settled = map[events.Class]events.Class{
+	events.ClassLeading: events.ClassLeading,
+	events.ClassQueued:  events.ClassQueued, events.ClassStandby: events.ClassQueued,
+	events.ClassClosed: events.ClassClosed, events.ClassIdle: events.ClassClosed,
 }
 
-// Entered takes a participant's new state.
-func (o *Outages) Entered(p Member, state string) {
+// Entered takes the class of a participant's new state.
+func (o *Outages) Entered(p Member, is events.Class) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {
-	case state == "closed":
+	case is == events.ClassClosed:
 		delete(o.members, p)
-	case state != "latent" && !o.members[p]:
+	case is != events.ClassLatent && !o.members[p]:
 		if o.members == nil {
 			o.members = map[Member]bool{}
 		}
@@ -68,7 +71,7 @@ func (o *Outages) Entered(p Member, state string) {
 	}
 	if now := o.present; now != nil {
 		if before, affected := now.affected[p]; affected {
-			now.set(p, before, state)
+			now.set(p, before, is)
 			o.endIfSettled()
 		}
 	}
@@ -148,7 +151,7 @@ func (o *Outages) Close() {
 // The caller of the methods below holds the lock.
 
 func (o *Outages) begin() {
-	o.present = &outageNow{affected: map[Member]string{}, since: o.Now()}
+	o.present = &outageNow{affected: map[Member]events.Class{}, since: o.Now()}
 }
 
 // wait sets the time when the outage is reported as over although some are not settled.
@@ -206,10 +209,10 @@ func (o *Outages) logBegin(why func(*zerolog.Event)) {
 // logEnd writes the second of the two lines.
 func (o *Outages) logEnd() {
 	now := o.present
-	counts, paths := map[string]int{}, []string{}
-	for p, state := range now.affected {
-		counts[settled[state]]++
-		if settled[state] == "" {
+	counts, paths := map[events.Class]int{}, []string{}
+	for p, is := range now.affected {
+		counts[settled[is]]++
+		if settled[is] == "" {
 			paths = append(paths, p.Path())
 		}
 	}
@@ -223,8 +226,9 @@ func (o *Outages) logEnd() {
 	took := time.Duration(o.Now() - now.since)
 	participants, unsettled := len(now.affected), now.unsettled
 	o.Log.Log(level, "outage over", func(e *zerolog.Event) {
-		e.Int("participants", participants).Int("leading", counts["leading"]).Int("queued", counts["queued"]).
-			Int("ended", counts["ended"]).Int("unsettled", unsettled).Int64("outage_ms", took.Milliseconds())
+		e.Int("participants", participants).Int("leading", counts[events.ClassLeading]).
+			Int("queued", counts[events.ClassQueued]).Int("ended", counts[events.ClassClosed]).
+			Int("unsettled", unsettled).Int64("outage_ms", took.Milliseconds())
 		if unsettled > 0 {
 			e.Strs("paths", paths)
 		}
@@ -237,18 +241,18 @@ func (n *outageNow) add(p Member) {
 		return
 	}
 	n.led = n.led || p.Leads()
-	n.set(p, "leading", p.Phase()) // as if it had been settled before
+	n.set(p, events.ClassLeading, p.Class()) // as if it had been settled before
 }
 
 // set notes a participant's new state.
-func (n *outageNow) set(p Member, before, state string) {
+func (n *outageNow) set(p Member, before, is events.Class) {
 	if settled[before] == "" {
 		n.unsettled--
 	}
-	if settled[state] == "" {
+	if settled[is] == "" {
 		n.unsettled++
 	}
-	n.affected[p] = state
+	n.affected[p] = is
 }
 
 // stop stops the timer.

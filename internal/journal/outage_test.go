@@ -9,15 +9,16 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/test/kit/virtual"
 )
 
-// member is a participant in a state.
-type member struct{ phase string }
+// member is a participant in a state of a class.
+type member struct{ is events.Class }
 
-func (m *member) Path() string  { return "/line" }
-func (m *member) Phase() string { return m.phase }
-func (m *member) Leads() bool   { return false }
+func (m *member) Path() string        { return "/line" }
+func (m *member) Class() events.Class { return m.is }
+func (m *member) Leads() bool         { return false }
 
 // An outage that does not settle is reported when its time is over, but not of a client that was closed before.
 func TestNothingIsLoggedAfterClose(t *testing.T) {
@@ -29,8 +30,8 @@ func TestNothingIsLoggedAfterClose(t *testing.T) {
 					Timeout: func() time.Duration { return 10 * time.Second }}
 				var last *member
 				for range maxOutageLines + 1 {
-					last = &member{"suspended"}
-					o.Entered(last, last.phase)
+					last = &member{events.ClassBlocked}
+					o.Entered(last, last.is)
 				}
 				if o.Disconnected() {
 					t.Error("nobody led")

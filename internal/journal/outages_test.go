@@ -9,17 +9,19 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/test/kit/virtual"
 )
 
-// placed is a participant with a path and a state.
+// placed is a participant with a path, in a state of a class.
 type placed struct {
-	path, phase string
+	path string
+	is   events.Class
 }
 
-func (p *placed) Path() string  { return p.path }
-func (p *placed) Phase() string { return p.phase }
-func (p *placed) Leads() bool   { return p.phase == "leading" }
+func (p *placed) Path() string        { return p.path }
+func (p *placed) Class() events.Class { return p.is }
+func (p *placed) Leads() bool         { return p.is == events.ClassLeading }
 
 // line is the participants of a client, and its outages.
 type line struct {
@@ -36,22 +38,22 @@ func newLine(leading, waiting int) *line {
 	l.Outages = &Outages{Log: New(zerolog.New(&l.log), ""), Now: l.now.Load,
 		Timeout: func() time.Duration { return 10 * time.Second }}
 	for i := range leading + waiting {
-		p := &placed{fmt.Sprintf("/line%02d", 99-i), "waiting"}
+		p := &placed{fmt.Sprintf("/line%02d", 99-i), events.ClassQueued}
 		if i < leading {
-			p.phase = "leading"
+			p.is = events.ClassLeading
 		}
 		l.all = append(l.all, p)
-		l.Entered(p, p.phase)
+		l.Entered(p, p.is)
 	}
-	l.Entered(&placed{"/not-started", "latent"}, "latent")
+	l.Entered(&placed{"/not-started", events.ClassLatent}, events.ClassLatent)
 	return l
 }
 
 // enter has participants enter a state.
-func (l *line) enter(state string, who ...*placed) {
+func (l *line) enter(is events.Class, who ...*placed) {
 	for _, p := range who {
-		p.phase = state
-		l.Entered(p, state)
+		p.is = is
+		l.Entered(p, is)
 	}
 }
 
@@ -77,22 +79,22 @@ func TestAnOutageOfManyHasTwoLines(t *testing.T) {
 					t.Errorf("round %d, in the outage: level %s", round, level)
 				}
 			}
-			if level := l.Level(&placed{"/new", "joining"}, zerolog.WarnLevel); level != zerolog.WarnLevel {
+			if level := l.Level(&placed{"/new", events.ClassBusy}, zerolog.WarnLevel); level != zerolog.WarnLevel {
 				t.Errorf("round %d, of one that is not affected: level %s", round, level)
 			}
 			l.log.want(t, "it begins", `{"level":"warn","message":"outage","participants":21,"led":5}`)
-			l.enter("suspended", l.all...)
+			l.enter(events.ClassBlocked, l.all...)
 			l.now.Add(int64(3 * time.Second))
 			l.Reconnected()
-			l.enter("leading", l.all[:5]...)
-			l.enter("idle", l.all[5:7]...)
-			l.enter("waiting", l.all[7:20]...)
+			l.enter(events.ClassLeading, l.all[:5]...)
+			l.enter(events.ClassIdle, l.all[5:7]...)
+			l.enter(events.ClassQueued, l.all[7:20]...)
 			l.log.want(t, "all but one are settled")
-			l.enter("standby", l.all[20])
+			l.enter(events.ClassStandby, l.all[20])
 			l.log.want(t, "all are settled",
 				`{"level":"info","message":"outage over","participants":21,"leading":5,"queued":14,`+
 					`"ended":2,"unsettled":0,"outage_ms":3000}`)
-			l.enter("waiting", l.all[5:]...)
+			l.enter(events.ClassQueued, l.all[5:]...)
 		}
 	})
 }
@@ -106,7 +108,7 @@ func TestAnOutageThatDoesNotSettle(t *testing.T) {
 			l.Disconnected()
 			l.level()
 			l.log.want(t, "it begins", `{"level":"warn","message":"outage","participants":21,"led":1}`)
-			l.enter("suspended", l.all[:unsettled]...)
+			l.enter(events.ClassBlocked, l.all[:unsettled]...)
 			elapse(time.Minute)
 			l.log.want(t, "without a connection nothing is over")
 			l.Reconnected()
@@ -128,8 +130,8 @@ func TestAnOutageThatDoesNotSettle(t *testing.T) {
 			if level := l.level(); level != zerolog.WarnLevel {
 				t.Errorf("afterwards: level %s", level)
 			}
-			l.enter("waiting", l.all[1:]...)
-			l.enter("leading", l.all[0])
+			l.enter(events.ClassQueued, l.all[1:]...)
+			l.enter(events.ClassLeading, l.all[0])
 		}
 	})
 }
@@ -160,8 +162,8 @@ func TestADeadlineThatPassedForAll(t *testing.T) {
 		l.Ended(why)
 		l.Ended(why)
 		l.log.want(t, "it begins", `{"level":"warn","message":"outage","participants":21,"led":21,"reason":"lapsed"}`)
-		l.enter("joining", l.all[:21]...)
-		l.enter("waiting", l.all[:20]...)
+		l.enter(events.ClassEnrolling, l.all[:21]...)
+		l.enter(events.ClassQueued, l.all[:20]...)
 		elapse(10*time.Second - 1)
 		l.log.want(t, "before the timeout")
 		elapse(1)
@@ -176,9 +178,9 @@ func TestAnOutageEndsWhenAllHaveClosed(t *testing.T) {
 		l := newLine(0, maxOutageLines+1)
 		l.Disconnected()
 		l.level()
-		l.enter("closed", l.all[:maxOutageLines]...)
+		l.enter(events.ClassClosed, l.all[:maxOutageLines]...)
 		l.log.want(t, "one is left", `{"level":"warn","message":"outage","participants":21,"led":0}`)
-		l.enter("closed", l.all[maxOutageLines])
+		l.enter(events.ClassClosed, l.all[maxOutageLines])
 		l.log.want(t, "none is left",
 			`{"level":"info","message":"outage over","participants":21,"leading":0,"queued":0,`+
 				`"ended":21,"unsettled":0,"outage_ms":0}`)

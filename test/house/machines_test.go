@@ -2,7 +2,12 @@ package house
 
 import (
 	"go/ast"
+	"go/token"
 	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/incumbent-go/incumbent/machines"
 )
 
 // machineNames holds how machines name their states and timers.
@@ -29,6 +34,77 @@ var machineNames = []rule{
 		},
 		breach: breach{"machines/x.go", `package machines; func f(out *engine.Outbox) { out.Timer("back-off", 1) }`},
 	},
+	{
+		name: "outside machines, a state is known by its class",
+		why: "a state that gets another name would compile, and change what others do: its chart gives it a class, " +
+			"events.Entered and machines.ClassOf bring that, and errors have the chart's words",
+		finds: func(f *file) []finding {
+			if f.test || f.nested || f.in("machines", "engine") {
+				return nil
+			}
+			return f.each(comparedState)
+		},
+		breach: breach{"x.go", `package incumbent; func f(state string) bool { return state == "leading" }`},
+	},
+}
+
+// stateNames are the names of the states of all recipes.
+var stateNames = sync.OnceValue(func() map[string]bool {
+	names := map[string]bool{}
+	for _, r := range machines.Recipes() {
+		for _, s := range r.Describe().States {
+			names[string(s.Name)] = true
+		}
+	}
+	return names
+})
+
+// comparedState names a state's name that something is compared with, or looked up by.
+func comparedState(n ast.Node) string {
+	var compared []ast.Expr
+	switch n := n.(type) {
+	case *ast.BinaryExpr:
+		if n.Op == token.EQL || n.Op == token.NEQ {
+			compared = []ast.Expr{n.X, n.Y}
+		}
+	case *ast.CaseClause:
+		compared = n.List
+	case *ast.KeyValueExpr: // with a text, that is of a map
+		compared = []ast.Expr{n.Key}
+	case *ast.IndexExpr:
+		compared = []ast.Expr{n.Index}
+	}
+	for _, one := range compared {
+		lit, ok := one.(*ast.BasicLit)
+		if !ok || lit.Kind != token.STRING {
+			continue
+		}
+		if name, err := strconv.Unquote(lit.Value); err == nil && stateNames()[name] {
+			return "compares something with the state " + name
+		}
+	}
+	return ""
+}
+
+func TestEachWayToCompareAStateIsFound(t *testing.T) {
+	for text, found := range map[string]bool{
+		`func f(s string) bool { return s != "waiting" }`:                           true,
+		`func f(s string) bool { return "waiting" == s }`:                           true,
+		`func f(s string) { switch s { case "other", "waiting": } }`:                true,
+		`var m = map[string]int{"waiting": 1}`:                                      true,
+		`var n = m["waiting"]`:                                                      true,
+		`func f(s string) bool { return s == "waiting for others" }`:                false,
+		`var s = state{name: "waiting"}`:                                            false,
+		`func f(s events.Class) bool { return s == events.ClassQueued || s < "x" }`: false,
+	} {
+		f, err := parse("x.go", "package incumbent; "+text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(f.each(comparedState)) > 0; got != found {
+			t.Errorf("%s: found: %t", text, got)
+		}
+	}
 }
 
 // misnamed names a constant of type engine.State that has another name than its state.
