@@ -156,7 +156,10 @@ type DoubleBarrierOptions struct {
 // node.)
 //
 // All its methods are safe to call from any goroutine.
-type DoubleBarrier struct{ handle handle }
+type DoubleBarrier struct {
+	bareHandle
+	handle handle
+}
 
 // DoubleBarrier returns a member of the double barrier at path. If the directory is
 // missing, it is created. All members should give the same quantity. The error says what is
@@ -241,21 +244,6 @@ func (b *DoubleBarrier) Phase() string { return b.handle.Phase() }
 // is neither. The handle goes on trying, with pauses between its attempts.
 func (b *DoubleBarrier) Err() error { return b.handle.Err() }
 
-// Deletion is a guaranteed delete of a node, as Curator calls it. It goes on in the background, through lost replies,
-// outages and sessions, until the node is gone, the ensemble refuses permanently, or it is cancelled.
-//
-// The node is the one that is at the path at the first read. A node that is created there afterwards stays: its Czxid
-// differs. (ZooKeeper itself compares versions when it deletes: a node that is replaced in the moment between the
-// read and the delete, and has as many writes, is taken for the first.)
-//
-// All its methods are safe to call from any goroutine. Phase and Err say how far it is and what failed.
-type Deletion struct {
-	handle  handle
-	command uint64 // starts the machine: its answer is the outcome
-	done    chan struct{}
-	outcome error // read after done
-}
-
 // Guaranteed begins to delete the node, whatever happens meanwhile, and returns immediately. Each attempt costs three
 // requests: a check that a quorum commits, a read, and a delete of what was read. The error is what is wrong with the
 // path, or ErrClosed.
@@ -288,7 +276,7 @@ func (c *Client) Deletions() []*Deletion {
 	defer c.mu.Unlock()
 	var all []*Deletion
 	for _, r := range c.handles {
-		if d, ok := r.(*Deletion); ok {
+		if d := r.asDeletion(); d != nil {
 			all = append(all, d)
 		}
 	}
@@ -379,6 +367,7 @@ func (d *Deletion) entered(now events.Entered) {
 }
 
 func (d *Deletion) notice(n events.Notify) { d.handle.noteTrouble(n) }
+func (d *Deletion) asDeletion() *Deletion  { return d }
 
 // Path returns the node's path.
 func (d *Deletion) Path() string { return d.handle.Path() }

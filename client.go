@@ -74,13 +74,50 @@ type Client struct {
 	closed       chan struct{}
 }
 
-// receiver is a handle as the loop sees it. Its methods are called on the
-// loop's goroutine and must not block.
+// receiver is a handle as the client sees it: all that the loop, zkio and Close ask of any kind of handle. What only
+// some kinds have, bareHandle answers for the others. What the loop calls, on its goroutine, must not block.
 type receiver interface {
 	notice(events.Notify)
 	answer(events.Answer)
 	entered(events.Entered)
+	// listed takes a reply that shows what is in the queue.
+	listed(*events.Event)
+
+	// payload returns what the user gave, by its number. Creates is whether it is for a create that is not in a multi.
+	payload(n uint64, creates bool) []byte
+	// accessLists returns the access lists of nodes that a request creates, if the user gave some.
+	accessLists(events.Request) [][]zkio.ACL
+	// keep takes data of a reply that are for the user. zkio calls it, before the machine gets the reply.
+	keep(request uint64, kept zkio.Kept)
+
+	// Phase returns the machine's state, "" if no user has a handle of it.
+	Phase() string
+	Close(context.Context) error
+	// seal prevents new work.
+	seal()
+	// needsSession reports whether the end of the session would take something from the user now: a term, a hold,
+	// permits, a place inside a double barrier, or work that has not returned.
+	needsSession() bool
+	// leftUndone returns an error that names what goes on after Close and is not deleted with the session.
+	leftUndone() error
+	// asParticipant returns the participant in a line, and asDeletion the guaranteed deletion: nil if it is none.
+	asParticipant() *participant
+	asDeletion() *Deletion
 }
+
+// bareHandle is the part of every handle that answers for what its kind has not. A machine that has a user's data sent,
+// or read for the user, has a handle that gives or takes them: it would be a mistake to go on without.
+type bareHandle struct{}
+
+func (bareHandle) payload(uint64, bool) []byte             { panic("incumbent: a handle has no data to send") }
+func (bareHandle) keep(uint64, zkio.Kept)                  { panic("incumbent: a handle takes no data") }
+func (bareHandle) accessLists(events.Request) [][]zkio.ACL { return nil }
+func (bareHandle) listed(*events.Event)                    {}
+func (bareHandle) seal()                                   {}
+func (bareHandle) needsSession() bool                      { return false }
+func (bareHandle) leftUndone() error                       { return nil }
+func (bareHandle) asParticipant() *participant             { return nil }
+func (bareHandle) asDeletion() *Deletion                   { return nil }
 
 // String returns the name of the ensemble.
 func (c *Client) String() string {
@@ -146,26 +183,15 @@ func (c executor) sendCreating(id events.ID, r events.Request) {
 	c.io.ExecuteWith(id, r, c.accessLists(id, r))
 }
 
-// payload returns what a user gave to a handle: machines know only its number. Creates is
-// whether it is for a create that is not in a multi.
+// payload returns what a user gave to a handle: machines know only its number.
 func (c *Client) payload(id events.ID, n uint64, creates bool) (data []byte) {
-	c.receive(id, func(r receiver) {
-		if p, ok := r.(interface{ payload(uint64, bool) []byte }); ok {
-			data = p.payload(n, creates)
-		}
-	})
+	c.receive(id, func(r receiver) { data = r.payload(n, creates) })
 	return data
 }
 
 // accessLists returns the access lists of nodes that a request creates, if its handle has them.
 func (c *Client) accessLists(id events.ID, r events.Request) (lists [][]zkio.ACL) {
-	c.receive(id, func(h receiver) {
-		if p, ok := h.(interface {
-			accessLists(events.Request) [][]zkio.ACL
-		}); ok {
-			lists = p.accessLists(r)
-		}
-	})
+	c.receive(id, func(h receiver) { lists = h.accessLists(r) })
 	return lists
 }
 
@@ -184,14 +210,9 @@ func (c *Client) post(id events.ID, ev events.Event) bool {
 	return c.loop.Post(events.Envelope{To: id, Event: ev})
 }
 
-// keep gives data of a reply that are for the user to the handle that sent the request:
-// they reach no machine and no log.
+// keep gives data of a reply to the handle that sent the request, for the user: no machine and no log has them.
 func (c *Client) keep(id events.ID, request uint64, kept zkio.Kept) {
-	c.receive(id, func(r receiver) {
-		if k, ok := r.(interface{ keep(uint64, zkio.Kept) }); ok {
-			k.keep(request, kept)
-		}
-	})
+	c.receive(id, func(r receiver) { r.keep(request, kept) })
 }
 
 // errClientClosed is ErrClosed, of a handle that is made too late.

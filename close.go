@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -51,12 +52,7 @@ func (c *Client) CloseWith(ctx context.Context, options CloseOptions) error {
 	}
 	c.mu.Lock()
 	c.closing = true
-	var handles []closer
-	for _, r := range c.handles {
-		if h, ok := r.(closer); ok {
-			handles = append(handles, h)
-		}
-	}
+	handles := slices.Collect(maps.Values(c.handles))
 	c.mu.Unlock()
 	defer c.log.Flush()
 	if c.isClosed() {
@@ -79,14 +75,14 @@ func (c *Client) CloseWith(ctx context.Context, options CloseOptions) error {
 }
 
 // limitWork gives the work under all handles a grace, which has begun for work that had to end before.
-func (c *Client) limitWork(grace time.Duration, handles []closer) {
+func (c *Client) limitWork(grace time.Duration, handles []receiver) {
 	if grace == 0 {
 		return
 	}
 	c.workGrace.Store(int64(grace))
 	for _, h := range handles {
-		if p, ok := h.(inLine); ok {
-			p.asParticipant().limitStopped(grace)
+		if p := h.asParticipant(); p != nil {
+			p.limitStopped(grace)
 		}
 	}
 }
@@ -121,12 +117,10 @@ func (p *participant) workGrace() time.Duration {
 
 // unfinishedDeletions returns an error that names the guaranteed deletions that have not
 // ended.
-func unfinishedDeletions(handles []closer) error {
+func unfinishedDeletions(handles []receiver) error {
 	var errs []error
 	for _, h := range handles {
-		if d, ok := h.(interface{ leftUndone() error }); ok {
-			errs = append(errs, d.leftUndone())
-		}
+		errs = append(errs, h.leftUndone())
 	}
 	return fault.Together(errs...)
 }
@@ -183,17 +177,17 @@ func (c *Client) markClosed() {
 	}
 }
 
-type closer interface {
-	Close(context.Context) error
-}
+// noHandle is the part of a receiver that no user has. Client.Close ends what it is for.
+type noHandle struct{ bareHandle }
+
+func (noHandle) Phase() string               { return "" }
+func (noHandle) Close(context.Context) error { return nil }
 
 // closeAll closes the handles concurrently. Those in a line are sealed before: a deleted
 // node makes the next one leader, and no work may begin under that.
-func closeAll(ctx context.Context, handles []closer) error {
+func closeAll(ctx context.Context, handles []receiver) error {
 	for _, h := range handles {
-		if p, ok := h.(interface{ seal() }); ok {
-			p.seal()
-		}
+		h.seal()
 	}
 	errs := make([]error, len(handles))
 	var all sync.WaitGroup
@@ -212,14 +206,9 @@ func closeAll(ctx context.Context, handles []closer) error {
 func (c *Client) endSession(path string, refused events.Notify) {
 	c.mu.Lock()
 	needed := c.closing
-	var others []sessionUser
-	for _, r := range c.handles {
-		if u, ok := r.(sessionUser); ok {
-			others = append(others, u)
-		}
-	}
+	others := slices.Collect(maps.Values(c.handles))
 	c.mu.Unlock()
-	if needed || slices.ContainsFunc(others, sessionUser.needsSession) {
+	if needed || slices.ContainsFunc(others, receiver.needsSession) {
 		return
 	}
 	if refused.What == events.ShortGrant {
@@ -233,14 +222,6 @@ func (c *Client) endSession(path string, refused events.Notify) {
 	c.loop.PostFirst(events.Envelope{To: events.SessionMachine, Event: events.Event{
 		Kind: events.CommandEndSession, Session: refused.Session, Code: refused.Code, Text: refused.Text,
 	}})
-}
-
-// sessionUser is a handle that may need the present session.
-type sessionUser interface {
-	// needsSession reports whether the end of the session would take something from the
-	// user now: a term, a hold, permits, a place inside a double barrier, or work that has
-	// not returned.
-	needsSession() bool
 }
 
 // A term that has ended is followed by nothing while work under it has not returned: no new

@@ -55,6 +55,7 @@ type ConsumerOptions struct {
 //
 // All its methods are safe to call from any goroutine.
 type Consumer struct {
+	bareHandle
 	handle    handle
 	handler   func(ctx context.Context, data []byte, name string, try int) error
 	failed    func(name string, try int, err error)

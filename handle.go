@@ -32,6 +32,7 @@ const (
 // handle is what all handles share: one machine, its state and its current failure. It decides nothing. The type that
 // embeds a handle has the methods that the loop calls: see receiver.
 type handle struct {
+	bareHandle
 	client      *Client
 	id          events.ID
 	path        string
@@ -281,19 +282,22 @@ func (c *Client) step(f func()) bool {
 	c.mu.Lock()
 	c.handleCounts["step"]++
 	id := events.ID("step-" + strconv.Itoa(c.handleCounts["step"]))
-	c.handles[id] = stepped(func() {
+	c.handles[id] = stepped{f: func() {
 		f()
 		c.removeHandle(id)
-	})
+	}}
 	c.mu.Unlock()
 	return c.post(id, events.Event{Kind: events.CommandClose, Request: 1})
 }
 
 // stepped is a handle without a machine, whose one command the loop answers by calling it.
-type stepped func()
+type stepped struct {
+	noHandle
+	f func()
+}
 
 func (stepped) notice(events.Notify)   {}
-func (f stepped) answer(events.Answer) { f() }
+func (s stepped) answer(events.Answer) { s.f() }
 func (stepped) entered(events.Entered) {}
 
 // end sends the close command, and waits until the machine has closed, or until ctx ends.

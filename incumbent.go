@@ -322,24 +322,16 @@ func (c *Client) metersUse() meters.Use {
 // listed notes what a consumer has read of its queue: the answer that ends listing, after one with the locks. The
 // items of a DelayQueue wait on purpose, so the age of its first one is not counted.
 func (c *Client) listed(s engine.Observed) {
-	if s.Event.Code != events.OK || s.Class == events.ClassLooking || !strings.HasPrefix(string(s.Machine), consumerPrefix) {
-		return
-	}
-	c.mu.Lock()
-	consumer, known := c.handles[s.Machine].(interface{ listed(*events.Event) })
-	c.mu.Unlock()
-	if known {
-		consumer.listed(s.Event)
+	if s.Event.Code == events.OK && s.Class != events.ClassLooking {
+		c.receive(s.Machine, func(r receiver) { r.listed(s.Event) })
 	}
 }
 
-var consumerPrefix = machines.ConsumerRecipe.Name() + "-"
-
 // vacated notes that the node ahead of a participant was deleted.
 func (c *Client) vacated(s engine.Observed) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if one, known := c.handles[s.Machine].(inLine); known {
-		one.asParticipant().waits.vacated = s.Event.At
-	}
+	c.receive(s.Machine, func(r receiver) {
+		if p := r.asParticipant(); p != nil {
+			p.waits.vacated = s.Event.At
+		}
+	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -142,6 +143,30 @@ func TestNoAwaitIsGrantedOnceClosed(t *testing.T) {
 	l.notice(events.Notify{What: events.Granted, Work: n})
 	if r := <-ch; r.Grant != nil || !errors.Is(r.Err, ErrClosed) {
 		t.Errorf("got %v, want ErrClosed", r.Err)
+	}
+}
+
+// A machine that has a user's data sent or read has a handle for them: they are not lost without a word.
+func TestNoDataAreLostWithoutAWord(t *testing.T) {
+	c := unconnected(t)
+	const id = "number-0"
+	x := &numberCall{}
+	x.init(c, "/number")
+	c.mu.Lock()
+	c.handles[id] = x
+	c.mu.Unlock()
+	defer c.removeHandle(id)
+	for name, lose := range map[string]func(){
+		"sent": func() { c.payload(id, 1, true) }, "read": func() { c.keep(id, 1, zkio.Kept{}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("they are lost")
+				}
+			}()
+			lose()
+		})
 	}
 }
 

@@ -32,6 +32,7 @@ import (
 // A client may have elections for thousands of jobs; none has a goroutine of its own. All
 // methods are safe to call from any goroutine.
 type JobElection struct {
+	bareHandle
 	job      string
 	reserved bool  // no other handle of the client is for the job
 	latch    Latch // what any leadership has; its machine is a job election's

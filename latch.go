@@ -58,7 +58,10 @@ var processID = sync.OnceValue(func() string { return fmt.Sprintf("%s/%d", host(
 // such a function: each Leadership that Await returns has to be released.
 //
 // All its methods are safe to call from any goroutine.
-type Latch struct{ participant participant }
+type Latch struct {
+	bareHandle
+	participant participant
+}
 
 // Latch returns a latch in the line at path. If the directory is missing, it is created.
 // The latch does nothing before Start. The error says what is wrong with the path, or is
@@ -224,7 +227,10 @@ func (l *Latch) asParticipant() *participant { return &l.participant }
 //
 // If there is a choice, a Latch or Selector is the better one. All methods are safe to call
 // from any goroutine.
-type Election struct{ participant participant }
+type Election struct {
+	bareHandle
+	participant participant
+}
 
 // Election returns a participant of the plain election at path. If the directory is missing,
 // it is created. The names of its nodes begin with the prefix, as in "n_"; with an empty one

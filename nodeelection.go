@@ -67,6 +67,7 @@ type NodeElectionOptions struct {
 //
 // If there is a choice, a Latch or Selector is the better one. All methods are safe to call from any goroutine.
 type NodeElection struct {
+	bareHandle
 	participant participant
 	fence       func(context.Context, []byte) error
 	fencing     *heldTerm // under which Fence runs; used by the loop

@@ -373,16 +373,6 @@ func (p *participant) leftover() string {
 	return "its node"
 }
 
-// inLine is the handle of a participant in a line, as Client.Close and Client.endSession
-// use it.
-type inLine interface {
-	receiver
-	closer
-	sessionUser
-	seal()
-	asParticipant() *participant
-}
-
 // shared returns the options without the ID and the address. Participants without any share theirs: a process may
 // have very many.
 func (o LatchOptions) shared() *LatchOptions {

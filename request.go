@@ -331,6 +331,22 @@ func (r *SetRequest) Version(version int32) *SetRequest {
 // DeleteRequest deletes a node; Client.Delete returns one.
 type DeleteRequest struct{ request }
 
+// Deletion is a guaranteed delete of a node, as Curator calls it. It goes on in the background, through lost replies,
+// outages and sessions, until the node is gone, the ensemble refuses permanently, or it is cancelled.
+//
+// The node is the one that is at the path at the first read. A node that is created there afterwards stays: its Czxid
+// differs. (ZooKeeper itself compares versions when it deletes: a node that is replaced in the moment between the
+// read and the delete, and has as many writes, is taken for the first.)
+//
+// All its methods are safe to call from any goroutine. Phase and Err say how far it is and what failed.
+type Deletion struct {
+	bareHandle
+	handle  handle
+	command uint64 // starts the machine: its answer is the outcome
+	done    chan struct{}
+	outcome error // read after done
+}
+
 // Delete deletes a node that has no children (with children: ErrNotEmpty). If the
 // node does not exist, the error is ErrNoNode.
 func (c *Client) Delete(path string) *DeleteRequest {

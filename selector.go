@@ -36,6 +36,7 @@ type SelectorOptions struct {
 //
 // All its methods are safe to call from any goroutine.
 type Selector struct {
+	bareHandle
 	participant participant
 	work        Work
 	requeues    bool                        // SelectorOptions.AutoRequeue

@@ -20,6 +20,7 @@ import (
 
 // sessionHandle is the client's handle of the session machine.
 type sessionHandle struct {
+	noHandle
 	client    *Client
 	listeners async.Listeners[ConnectionState]
 	commands  commands
@@ -112,8 +113,7 @@ func (h *sessionHandle) fail(why error) {
 	h.signalChange()
 }
 
-// maxConnectErrors is how many different failures to connect an error has, without the
-// last.
+// maxConnectErrors is how many different failures to connect an error has, without the last.
 const maxConnectErrors = 8
 
 // connectErrorText returns the short text of a failure to connect.

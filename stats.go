@@ -187,11 +187,11 @@ func (c *Client) readHandles(s *Stats) {
 	c.mu.Unlock()
 	phases := map[PhaseStats]int{}
 	for id, r := range handles {
-		if h, ok := r.(interface{ Phase() string }); ok {
-			phases[PhaseStats{Recipe: recipeOf(id), Phase: h.Phase()}]++
+		if phase := r.Phase(); phase != "" {
+			phases[PhaseStats{Recipe: recipeOf(id), Phase: phase}]++
 		}
-		if one, ok := r.(inLine); ok && one.asParticipant().State() == Started {
-			s.Handles = append(s.Handles, one.asParticipant().stats())
+		if p := r.asParticipant(); p != nil && p.State() == Started {
+			s.Handles = append(s.Handles, p.stats())
 		}
 	}
 	for phase, n := range phases {

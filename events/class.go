@@ -16,7 +16,7 @@ const (
 	ClassLeading   Class = "leading"   // belief holds until its deadline: a term, a lock or permits
 	ClassActive    Class = "active"    // the machine has, or does, what it is for, without a term
 	ClassDraining  Class = "draining"  // belief has ended, and its work, or what the lock becomes, has not
-	ClassLeaving   Class = "leaving"   // what the machine has in ZooKeeper is being deleted, or others are awaited for that
+	ClassLeaving   Class = "leaving"   // what the machine has in ZooKeeper is being deleted
 	ClassIdle      Class = "idle"      // nothing is to be done until something is asked for or changes
 	ClassClosed    Class = "closed"    // the machine has ended
 )

@@ -2,6 +2,7 @@ package house
 
 import (
 	"fmt"
+	"go/ast"
 	"go/types"
 	"maps"
 	"slices"
@@ -14,9 +15,60 @@ const shadowing = "Go has no virtual calls: the part goes on calling its own, an
 // has no field and no method of a name that the part has, nor have two of its parts.
 func TestNoPartIsShadowed(t *testing.T) {
 	for _, dir := range []string{".", "machines"} {
-		for _, hidden := range shadows(check(t, dir).pkg) {
+		p := check(t, dir)
+		for _, hidden := range slices.Concat(shadows(p.pkg), unfitDefaults(p)) {
 			t.Errorf("%s\n\twhy not: %s", hidden, shadowing)
 		}
+	}
+}
+
+// defaults is the one part whose methods are there to be hidden: they answer for what a kind of handle has not. It has
+// nothing, and its methods do not know it, so it calls none of its own.
+const defaults = "bareHandle"
+
+// isDefault reports whether a method is one of the defaults.
+func isDefault(method types.Object) bool {
+	of, ok := deref(method.(*types.Func).Signature().Recv().Type()).(*types.Named)
+	return ok && of.Obj().Name() == defaults
+}
+
+// unfitDefaults returns what the part of defaults must not have.
+func unfitDefaults(p *typed) (found []string) {
+	of := p.pkg.Scope().Lookup(defaults)
+	if of == nil {
+		return nil
+	}
+	if fields, ok := of.Type().Underlying().(*types.Struct); !ok || fields.NumFields() > 0 {
+		found = append(found, defaults+" has fields")
+	}
+	for _, tree := range p.trees {
+		for _, d := range tree.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if ok && fn.Recv != nil && receiver(fn) == defaults && len(fn.Recv.List[0].Names) > 0 {
+				found = append(found, defaults+"."+fn.Name.Name+" knows its receiver")
+			}
+		}
+	}
+	return found
+}
+
+func TestDefaultsMayBeHidden(t *testing.T) {
+	text := func(defaults string) *typed {
+		return checkText(t, ".", `package incumbent
+type bareHandle struct{`+defaults+`
+func (bareHandle) seal() {}
+type handle struct{ bareHandle }
+type line struct{ handle }
+func (l *line) seal() {}
+`)
+	}
+	fit, unfit := text("}"), text(" n int }\nfunc (b bareHandle) count() int { return b.n }")
+	if found := append(shadows(fit.pkg), unfitDefaults(fit)...); len(found) > 0 {
+		t.Errorf("found %q", found)
+	}
+	want := []string{"bareHandle has fields", "bareHandle.count knows its receiver"}
+	if found := unfitDefaults(unfit); !slices.Equal(found, want) {
+		t.Errorf("found %q, want %q", found, want)
 	}
 }
 
@@ -104,7 +156,9 @@ func members(of types.Type) map[string]bool {
 		methods = types.NewMethodSet(of)
 	}
 	for m := range methods.Methods() {
-		names[m.Obj().Name()] = true
+		if !isDefault(m.Obj()) {
+			names[m.Obj().Name()] = true
+		}
 	}
 	if fields, ok := of.Underlying().(*types.Struct); ok {
 		for f := range fields.Fields() {
