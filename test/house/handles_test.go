@@ -47,3 +47,67 @@ func askedForTypes(p *typed) (found []string) {
 	}
 	return found
 }
+
+// apart are the handles of participants that Close gives no grace and Stats does not list: Job.Run ends them.
+var apart = []string{"jobWorker"}
+
+// A handle that holds a participant says so: otherwise Close would not limit its work, and Stats would leave it out.
+func TestAHandleOfAParticipantSaysSo(t *testing.T) {
+	found := silentParticipants(check(t, "."))
+	if !slices.Equal(found, apart) {
+		t.Errorf("handles that hold a participant, and do not declare asParticipant: %q, want %q", found, apart)
+	}
+}
+
+func TestASilentParticipantIsFound(t *testing.T) {
+	breach := checkText(t, ".", `package incumbent
+type receiver interface{ asParticipant() *participant }
+type bareHandle struct{}
+func (bareHandle) asParticipant() *participant { return nil }
+type handle struct{ bareHandle }
+type participant struct{ handle }
+type latch struct{ bareHandle; participant participant }
+type election struct{ bareHandle; latch latch }
+type mutex struct{ participant }
+func (m *mutex) asParticipant() *participant { return &m.participant }
+type number struct{ handle; last *participant }
+`)
+	if found := silentParticipants(breach); !slices.Equal(found, []string{"election", "latch"}) {
+		t.Errorf("found %q", found)
+	}
+}
+
+// silentParticipants returns the handles that hold a participant, for which the defaults answer that there is none.
+func silentParticipants(p *typed) (found []string) {
+	participant := p.pkg.Scope().Lookup("participant").Type()
+	handles := p.pkg.Scope().Lookup("receiver").Type().Underlying().(*types.Interface)
+	for _, name := range p.pkg.Scope().Names() {
+		of, ok := p.pkg.Scope().Lookup(name).(*types.TypeName)
+		if !ok || types.Identical(of.Type(), participant) || !holds(of.Type(), participant) {
+			continue
+		}
+		on := types.NewPointer(of.Type())
+		says := types.NewMethodSet(on).Lookup(p.pkg, "asParticipant")
+		if types.Implements(on, handles) && isDefault(says.Obj()) {
+			found = append(found, name)
+		}
+	}
+	return found
+}
+
+// holds reports whether a struct has a value of a type in it, or in one of its fields.
+func holds(of, what types.Type) bool {
+	if types.Identical(of, what) {
+		return true
+	}
+	fields, ok := of.Underlying().(*types.Struct)
+	if !ok {
+		return false
+	}
+	for f := range fields.Fields() {
+		if holds(f.Type(), what) {
+			return true
+		}
+	}
+	return false
+}
