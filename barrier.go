@@ -174,7 +174,7 @@ func (c *Client) DoubleBarrier(path string, quantity int, options DoubleBarrierO
 	if err := checkOptions(options); err != nil {
 		return nil, err
 	}
-	values := map[string]string{"quantity": strconv.Itoa(quantity)}
+	values := map[string]string{machines.OptionQuantity: strconv.Itoa(quantity)}
 	setRetry(values, options.Retry)
 	b := &DoubleBarrier{}
 	b.handle.init(c, path)
@@ -353,7 +353,7 @@ func (d *Deletion) leftUndone() error {
 
 // answer is called by the loop: the answer to the start is the outcome, and comes at the end.
 func (d *Deletion) answer(a events.Answer) {
-	if a.Command == d.command {
+	if a.Command == d.command || a.Code == events.NotOpened {
 		d.outcome = asError(a.Code, a.Text)
 	}
 }

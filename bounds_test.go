@@ -323,3 +323,47 @@ func TestSetDataKeepsNoOldData(t *testing.T) {
 		}
 	})
 }
+
+// A machine that refuses to open has no handle any longer, and each call of the handle that it had says why.
+func TestCallsToARefusedMachineSayWhy(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		c := atRest(t)
+		c.io, c.handles, c.phases = &zkio.Adapter{}, map[events.ID]receiver{}, map[events.Entered]*events.Entered{}
+		c.commands.Post = func(events.ID, events.Event) bool { return true }
+		c.commands.Closed, c.commands.Ended = c.closed, ErrClosed
+		latch, puts, deletion := &Latch{}, &producer{}, &Deletion{done: make(chan struct{}), command: 1}
+		latch.participant.prepare(c, "/line", LatchOptions{})
+		puts.init(c, "/queue")
+		puts.payloads, puts.puts = map[uint64][]byte{}, map[uint64]*put{}
+		deletion.handle.init(c, "/node")
+		latch.participant.id, puts.id, deletion.handle.id = "latch-1", "producer-1", "deletion-1"
+		c.handles["latch-1"], c.handles["producer-1"], c.handles["deletion-1"] = latch, puts, deletion
+
+		refused := events.Answer{Code: events.NotOpened, Text: `a latch has no option "rideout"`}
+		if said := panicOf(func() { executor{c}.answer("latch-1", refused) }); !strings.Contains(said, refused.Text) {
+			t.Errorf("tests pass over it: %q", said)
+		}
+		c.invariants = nil
+		_, _, replied, err := puts.begin([][]byte{[]byte("x")}, nil, false, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		waits := make(chan error, 1)
+		go func() { waits <- latch.Start() }()
+		synctest.Wait()
+		for id := range c.handles {
+			executor{c}.answer(id, refused)
+		}
+		for i, err := range []error{<-waits, latch.Start(), (<-replied).Err, deletion.outcome} {
+			if err == nil || !strings.HasSuffix(err.Error(), refused.Text) {
+				t.Errorf("call %d: %v", i, err)
+			}
+		}
+		if err := latch.Close(t.Context()); err != nil || latch.State() != Closed || len(c.handles) > 0 {
+			t.Errorf("close: %v; the latch is %s, and there are %d handles", err, latch.State(), len(c.handles))
+		}
+		if <-deletion.done; len(puts.puts) > 0 || len(puts.payloads) > 0 {
+			t.Errorf("%d puts and %d payloads are left", len(puts.puts), len(puts.payloads))
+		}
+	})
+}

@@ -149,7 +149,7 @@ func (c executor) Execute(id events.ID, effect events.Effect) {
 			c.logOpened(e)
 		}
 	case events.Answer:
-		c.receive(id, func(r receiver) { r.answer(e) })
+		c.answer(id, e)
 	case events.Entered:
 		if !c.receive(id, func(r receiver) { r.entered(e) }) && e.Class == events.ClassClosed {
 			c.io.Forget(id) // a machine that another opened: it has no handle that forgets it

@@ -201,17 +201,17 @@ func (c Config) options() map[string]string {
 		idle = 0
 	}
 	options := map[string]string{
-		"idleFor":         strconv.Itoa(idle),
-		"tick":            c.Tick.String(),
-		"tickAssumed":     strconv.FormatBool(c.tickAssumed),
-		"askedTimeout":    c.SessionTimeout.String(),
-		"syncLimit":       strconv.Itoa(c.SyncLimit),
-		"observerMasters": strconv.FormatBool(c.ObserverMasters),
-		"rideOut":         strconv.FormatBool(c.RideOut),
-		"retry":           c.ConnectRetry.String(),
+		machines.OptionIdleFor:         strconv.Itoa(idle),
+		machines.OptionTick:            c.Tick.String(),
+		machines.OptionTickAssumed:     strconv.FormatBool(c.tickAssumed),
+		machines.OptionAskedTimeout:    c.SessionTimeout.String(),
+		machines.OptionSyncLimit:       strconv.Itoa(c.SyncLimit),
+		machines.OptionObserverMasters: strconv.FormatBool(c.ObserverMasters),
+		machines.OptionRideOut:         strconv.FormatBool(c.RideOut),
+		machines.OptionRetry:           c.ConnectRetry.String(),
 	}
 	if c.PersistentParents {
-		options["persistentParents"] = "true"
+		options[machines.OptionPersistentParents] = "true"
 	}
 	return options
 }
@@ -310,7 +310,7 @@ func (p RetryPolicy) String() string { return p.policy.String() }
 // setRetry puts a policy into a machine's options; without one the machine uses its own.
 func setRetry(options map[string]string, retry RetryPolicy) {
 	if retry != (RetryPolicy{}) {
-		options["retry"] = retry.String()
+		options[machines.OptionRetry] = retry.String()
 	}
 }
 

@@ -85,7 +85,7 @@ func (q *queue[T]) AtLeastOnce(handler func(context.Context, Delivery[T]) error,
 			return context.Cause(ctx)
 		}
 		return handler(ctx, d)
-	}, options, map[string]string{"tries": strconv.Itoa(max(tries, 0))})
+	}, options, map[string]string{machines.OptionTries: strconv.Itoa(max(tries, 0))})
 }
 
 // AtMostOnce does what Queue.AtMostOnce does.
@@ -96,7 +96,7 @@ func (q *queue[T]) AtMostOnce(handler func(context.Context, Delivery[T]), option
 	return q.consumer(func(ctx context.Context, d Delivery[T]) error {
 		handler(ctx, d)
 		return nil
-	}, options, map[string]string{"once": "true"})
+	}, options, map[string]string{machines.OptionOnce: "true"})
 }
 
 func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o ConsumerOptions, values map[string]string) (*Consumer, error) {
@@ -116,12 +116,13 @@ func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o 
 		}
 		return nil
 	}}
-	values["kind"], values["locks"], values["dead"] = string(q.kind), q.options.LockPath, q.options.DeadLetterPath
+	values[machines.OptionKind], values[machines.OptionLocks] = string(q.kind), q.options.LockPath
+	values[machines.OptionDead] = q.options.DeadLetterPath
 	if o.Refresh > 0 {
-		values["refresh"] = strconv.Itoa(o.Refresh)
+		values[machines.OptionRefresh] = strconv.Itoa(o.Refresh)
 	}
 	if o.Backoff != (RetryPolicy{}) {
-		values["backoff"] = o.Backoff.String()
+		values[machines.OptionBackoff] = o.Backoff.String()
 	}
 	setRetry(values, q.options.Retry)
 	c.handle.init(q.client, q.path)

@@ -9,6 +9,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/internal/fault"
+	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
@@ -92,7 +93,7 @@ func (r *CreateRequest) TTL(d time.Duration) *CreateRequest {
 // deletes those again when they are empty. It costs nothing if they exist. See Config.PersistentParents, too.
 func (r *CreateRequest) Parents() *CreateRequest {
 	r.client.opened()
-	r.options["parents"] = "true"
+	r.options[machines.OptionParents] = "true"
 	return r
 }
 
@@ -100,7 +101,7 @@ func (r *CreateRequest) Parents() *CreateRequest {
 // What exists already stays what it is.
 func (r *CreateRequest) PersistentParents() *CreateRequest {
 	r.client.opened()
-	r.options["persistentParents"] = "true"
+	r.options[machines.OptionPersistentParents] = "true"
 	return r.Parents()
 }
 
@@ -122,7 +123,7 @@ func (r *CreateRequest) ACL(list ...ACL) *CreateRequest {
 // that search.
 func (r *CreateRequest) Protected() *CreateRequest {
 	r.client.opened()
-	r.options["protected"] = "true"
+	r.options[machines.OptionProtected] = "true"
 	return r
 }
 

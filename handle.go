@@ -203,7 +203,7 @@ func (h *handle) noteTrouble(n events.Notify) {
 }
 
 // deliver passes an answer to the call that waits for it; on the loop's goroutine.
-func (h *handle) deliver(a events.Answer) { h.commands.Deliver(a.Command, replyOf(a)) }
+func (h *handle) deliver(a events.Answer) { deliverTo(&h.commands, a) }
 
 // enter takes the machine's new state; on the loop's goroutine.
 func (h *handle) enter(now events.Entered) {

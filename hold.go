@@ -3,7 +3,6 @@ package incumbent
 import (
 	"context"
 	"errors"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -147,12 +146,9 @@ func (c *Client) acquire(ctx context.Context, a acquisition) (*Hold, error) {
 		h.what, h.troubleText = whatPermits, "cannot take the permits for now"
 	}
 	open := options.open(a.path, c.config)
-	for name, on := range map[string]bool{"try": a.try, "revocable": a.options.Revocable, "kazoo": a.options.Kazoo, "reads": a.reads} {
-		open.Options[name] = strconv.FormatBool(on)
-	}
+	a.addOptions(open.Options)
 	if a.permits > 0 {
 		h.words = permitWords{h}
-		open.Options["limit"], open.Options["permits"] = strconv.Itoa(a.limit), strconv.Itoa(a.permits)
 	}
 	if err := h.takePlace(ctx, a, open); err != nil {
 		return nil, err
@@ -208,7 +204,7 @@ func (h *holdHandle) takePlace(ctx context.Context, a acquisition, open events.E
 		return nil
 	}
 	h.plain, h.prefix = true, a.options.Prefix
-	open.Options["prefix"] = a.options.Prefix
+	open.Options[machines.OptionPrefix] = a.options.Prefix
 	place := plainPlace(a.path, a.options.Prefix)
 	if a.try {
 		if !h.client.reserve(place) {

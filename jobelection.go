@@ -338,8 +338,8 @@ func Every(d time.Duration) JobSchedule {
 func (r *jobRun) stand(ctx context.Context) {
 	j := r.job
 	options := LatchOptions{ID: j.options.ID, Retry: j.options.Retry}
-	election, err := j.client.newJobElection(j.path, options, map[string]string{"server": j.options.Server,
-		"deals": "true"}, false)
+	election, err := j.client.newJobElection(j.path, options, map[string]string{
+		machines.OptionServer: j.options.Server, machines.OptionDeals: "true"}, false)
 	if err == nil {
 		r.setElection(election)
 		err = election.Run(ctx, func(l *Leadership) error {

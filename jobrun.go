@@ -251,9 +251,9 @@ func newJobWorker(r *jobRun, f func(context.Context, *Item) error) (*jobWorker, 
 	w.what, w.troubleText = whatItems, "cannot run the job's items for now"
 	open := options.open(j.path, j.client.config)
 	open.Data = nil
-	delete(open.Options, "tokenFloor")
-	open.Options["instance"], open.Options["ip"] = j.options.ID, j.options.Server
-	open.Options["config"] = strconv.FormatBool(j.options.Mode == JobDeals)
+	delete(open.Options, machines.OptionTokenFloor)
+	open.Options[machines.OptionInstance], open.Options[machines.OptionIP] = j.options.ID, j.options.Server
+	open.Options[machines.OptionConfig] = strconv.FormatBool(j.options.Mode == JobDeals)
 	_, err := j.client.register(machines.JobWorkerRecipe.Name(), func(id events.ID) receiver {
 		w.id = id
 		w.node = machines.JobInstance(j.path, j.options.ID)

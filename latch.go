@@ -17,16 +17,16 @@ import (
 
 func (o LatchOptions) open(path string, config *Config) events.Event {
 	options := map[string]string{
-		"rideOut":    strconv.FormatBool(config.RideOut),
-		"oneFlight":  strconv.FormatBool(config.oneFlight()),
-		"resume":     "true",
-		"tokenFloor": strconv.FormatInt(o.TokenFloor, 10),
+		machines.OptionRideOut:    strconv.FormatBool(config.RideOut),
+		machines.OptionOneFlight:  strconv.FormatBool(config.oneFlight()),
+		machines.OptionResume:     "true",
+		machines.OptionTokenFloor: strconv.FormatInt(o.TokenFloor, 10),
 	}
 	if o.Advertise != "" {
-		options["address"] = o.Advertise
+		options[machines.OptionAddress] = o.Advertise
 	}
 	if o.Healthy != nil {
-		options["healthFailures"] = strconv.Itoa(o.healthFailures())
+		options[machines.OptionHealthFailures] = strconv.Itoa(o.healthFailures())
 	}
 	setRetry(options, o.Retry)
 	return events.Event{Path: path, Data: []byte(o.ID), Options: options}
@@ -252,7 +252,7 @@ func (c *Client) Election(path, prefix string, options LatchOptions) (*Election,
 	e.participant.prepare(c, path, options)
 	e.participant.prefix, e.participant.plain = prefix, true
 	open := options.open(path, c.config)
-	open.Options["prefix"] = prefix
+	open.Options[machines.OptionPrefix] = prefix
 	_, err := c.register(machines.ElectionRecipe.Name(), func(id events.ID) receiver {
 		e.participant.id = id
 		return e

@@ -262,7 +262,8 @@ func watchLines[T any](f *feed[T], path string, prefixes []string,
 		return err
 	}
 	for _, line := range machines.Lines(prefixes...) {
-		open := events.Event{Path: path, Options: map[string]string{"label": line.Label, "shared": line.Shared}}
+		open := events.Event{Path: path, Options: map[string]string{
+			machines.OptionLabel: line.Label, machines.OptionShared: line.Shared}}
 		if err := f.open(&watchHandle{}, machines.LeaderWatchRecipe.Name(), open,
 			func(n events.Notify) { notice(line, n) }); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -334,4 +335,19 @@ func (m *MultiHold) Unlock(ctx context.Context) error {
 	}
 	m.cancel(context.Canceled)
 	return unlock(ctx, m.holds)
+}
+
+// addOptions adds what the machine reads of the acquisition.
+func (a acquisition) addOptions(to map[string]string) {
+	flag := func(name string, on bool) { to[name] = strconv.FormatBool(on) }
+	flag(machines.OptionTry, a.try)
+	flag(machines.OptionKazoo, a.options.Kazoo)
+	if a.permits > 0 {
+		to[machines.OptionLimit], to[machines.OptionPermits] = strconv.Itoa(a.limit), strconv.Itoa(a.permits)
+		return
+	}
+	flag(machines.OptionRevocable, a.options.Revocable)
+	if a.recipe == machines.ReadWriteRecipe.Name() {
+		flag(machines.OptionReads, a.reads)
+	}
 }

@@ -141,16 +141,18 @@ func (o NodeElectionOptions) checkNames(path string) error {
 // opening returns the event that opens the machine.
 func (o NodeElectionOptions) opening(path string, config *Config) events.Event {
 	open := o.LatchOptions.open(path, config)
+	delete(open.Options, machines.OptionOneFlight) // there is no line
+	delete(open.Options, machines.OptionResume)
 	if o.Data != nil {
 		open.Data = slices.Clone(o.Data)
 	}
-	for name, value := range map[string]string{"crumb": o.Crumb, "epoch": o.Epoch} {
+	for name, value := range map[string]string{machines.OptionCrumb: o.Crumb, machines.OptionEpoch: o.Epoch} {
 		if value != "" {
 			open.Options[name] = value
 		}
 	}
 	if o.FenceTimeout > 0 {
-		open.Options["fenceTimeout"] = o.FenceTimeout.String()
+		open.Options[machines.OptionFenceTimeout] = o.FenceTimeout.String()
 	}
 	return open
 }

@@ -65,7 +65,7 @@ func (n *number) do(ctx context.Context, op, task string, options map[string]int
 	x := &numberCall{}
 	x.init(n.client, n.path)
 	open := events.Event{Path: n.path, Options: maps.Clone(n.fixed)}
-	open.Options["task"] = task
+	open.Options[machines.OptionTask] = task
 	for name, v := range options {
 		open.Options[name] = strconv.FormatInt(v, 10)
 	}
@@ -117,7 +117,8 @@ func (c *Client) SharedCount(path string, seed int32) (*SharedCount, error) {
 	if err := arguments.CheckLine(path); err != nil {
 		return nil, err
 	}
-	return &SharedCount{number{c, path, map[string]string{"width": "4", "seed": strconv.Itoa(int(seed))}}}, nil
+	fixed := map[string]string{machines.OptionWidth: "4", machines.OptionSeed: strconv.Itoa(int(seed))}
+	return &SharedCount{number{c, path, fixed}}, nil
 }
 
 // Get reads the count, behind a check that a quorum commits: it sees all writes before the
@@ -125,20 +126,24 @@ func (c *Client) SharedCount(path string, seed int32) (*SharedCount, error) {
 //
 // Errors: ErrClosed, the context's, or an *Error (BADARGUMENTS if the node holds no number
 // of four bytes).
-func (s *SharedCount) Get(ctx context.Context) (Count, error) { return s.count(ctx, "get", "get", nil) }
+func (s *SharedCount) Get(ctx context.Context) (Count, error) {
+	return s.count(ctx, "get", machines.NumberGet, nil)
+}
 
 // Set writes the count, whatever it was. If another client writes in the same moment, it
 // tries again. Errors as for Get, and ErrOutcomeUnknown if no reply came and another client
 // has written since, or the context ended meanwhile.
 func (s *SharedCount) Set(ctx context.Context, value int32) (Count, error) {
-	return s.count(ctx, "set", "set", map[string]int64{"operand": int64(value), "tries": 1 << 20})
+	return s.count(ctx, "set", machines.NumberSet, map[string]int64{
+		machines.OptionOperand: int64(value), machines.OptionTries: 1 << 20})
 }
 
 // TrySet writes the count if it is still as it was read. It returns false, and the present
 // count, if another client has written since, even the same value. Errors as for Set.
 func (s *SharedCount) TrySet(ctx context.Context, was Count, value int32) (Count, bool, error) {
-	now, err := s.count(ctx, "try set", "replace", map[string]int64{
-		"operand": int64(value), "expected": int64(was.Version), "tries": 1 << 20,
+	now, err := s.count(ctx, "try set", machines.NumberReplace, map[string]int64{
+		machines.OptionOperand: int64(value), machines.OptionExpected: int64(was.Version),
+		machines.OptionTries: 1 << 20,
 	})
 	if errors.Is(err, errUnexpectedValue) {
 		return now, false, nil
@@ -220,7 +225,8 @@ func (c *Client) AtomicLong(path string, options AtomicLongOptions) (*AtomicLong
 	if err := checkOptions(options); err != nil {
 		return nil, err
 	}
-	a := &AtomicLong{number: number{c, path, map[string]string{"width": "8"}}, conflicts: options.Conflicts}
+	fixed := map[string]string{machines.OptionWidth: "8"}
+	a := &AtomicLong{number: number{c, path, fixed}, conflicts: options.Conflicts}
 	switch {
 	case options.Conflicts < -1:
 		return nil, fmt.Errorf("incumbent: %d conflicts: want how often another client may write first, "+
@@ -245,7 +251,7 @@ func (c *Client) AtomicLong(path string, options AtomicLongOptions) (*AtomicLong
 // Errors: ErrClosed, the context's, or an *Error (BADARGUMENTS if the node holds no number
 // of eight bytes).
 func (a *AtomicLong) Get(ctx context.Context) (int64, error) {
-	value, _, err := a.number.do(ctx, "get", "get", nil)
+	value, _, err := a.number.do(ctx, "get", machines.NumberGet, nil)
 	return value, err
 }
 
@@ -256,19 +262,20 @@ func (a *AtomicLong) Get(ctx context.Context) (int64, error) {
 // ended meanwhile: it is not added twice. If no reply came but no other client has written,
 // that is no error.
 func (a *AtomicLong) Add(ctx context.Context, delta int64) (int64, error) {
-	return a.change(ctx, "add", "add", map[string]int64{"operand": delta})
+	return a.change(ctx, "add", machines.NumberAdd, map[string]int64{machines.OptionOperand: delta})
 }
 
 // Set writes the number, whatever it was. Errors as for Add.
 func (a *AtomicLong) Set(ctx context.Context, value int64) error {
-	_, err := a.change(ctx, "set", "set", map[string]int64{"operand": value})
+	_, err := a.change(ctx, "set", machines.NumberSet, map[string]int64{machines.OptionOperand: value})
 	return err
 }
 
 // CompareAndSet writes next if the number is was. It returns false, and the present number,
 // if it is another one. Errors as for Add.
 func (a *AtomicLong) CompareAndSet(ctx context.Context, was, next int64) (int64, bool, error) {
-	value, err := a.change(ctx, "compare and set", "swap", map[string]int64{"operand": next, "expected": was})
+	value, err := a.change(ctx, "compare and set", machines.NumberSwap, map[string]int64{
+		machines.OptionOperand: next, machines.OptionExpected: was})
 	if errors.Is(err, errUnexpectedValue) {
 		return value, false, nil
 	}
@@ -277,7 +284,7 @@ func (a *AtomicLong) CompareAndSet(ctx context.Context, was, next int64) (int64,
 
 // change carries out an operation, under the lock if it does not succeed without.
 func (a *AtomicLong) change(ctx context.Context, op, task string, options map[string]int64) (int64, error) {
-	options["tries"] = int64(a.conflicts)
+	options[machines.OptionTries] = int64(a.conflicts)
 	value, _, err := a.number.do(ctx, op, task, options)
 	switch {
 	case !errors.Is(err, errLostRace):
@@ -289,7 +296,7 @@ func (a *AtomicLong) change(ctx context.Context, op, task string, options map[st
 	if err != nil {
 		return 0, err
 	}
-	options["tries"] = 1 << 20
+	options[machines.OptionTries] = 1 << 20
 	value, _, err = a.number.do(ctx, op, task, options)
 	// The lock only reduces conflicts. Its end says nothing about the operation, and its
 	// node is deleted in the background, if need be after the next connection.

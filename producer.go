@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/rs/zerolog"
@@ -144,8 +146,15 @@ func (p *producer) putLater(ctx context.Context, nodes [][]byte, options map[str
 	return p.explain(ctx, op, err)
 }
 
-// answer ends a put; on the loop's goroutine.
+// answer ends a put, or all if there is no machine; on the loop's goroutine.
 func (p *producer) answer(a events.Answer) {
+	if a.Code == events.NotOpened && a.Command == 0 {
+		p.deliver(a)
+		for _, n := range p.pendingPuts() {
+			p.answer(events.Answer{Command: n, Code: a.Code, Text: a.Text})
+		}
+		return
+	}
 	p.mu.Lock()
 	one := p.puts[a.Command]
 	delete(p.puts, a.Command)
@@ -159,6 +168,13 @@ func (p *producer) answer(a events.Answer) {
 		p.finish(one, asError(a.Code, a.Text))
 	}
 	p.deliver(a)
+}
+
+// pendingPuts returns the commands of the puts that are not answered, in their order.
+func (p *producer) pendingPuts() []uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Sorted(maps.Keys(p.puts))
 }
 
 // finish reports the outcome of a background put.
@@ -236,7 +252,7 @@ func putCommand(first uint64, nodes [][]byte, options map[string]string) events.
 	for _, node := range nodes {
 		bytes += len(node)
 	}
-	values["items"], values["bytes"] = strconv.Itoa(len(nodes)), strconv.Itoa(bytes)
+	values[machines.OptionItems], values[machines.OptionBytes] = strconv.Itoa(len(nodes)), strconv.Itoa(bytes)
 	return events.Event{Kind: events.CommandPut, Work: first, Options: values}
 }
 

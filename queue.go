@@ -125,9 +125,10 @@ func (q *queue[T]) open(c *Client, path string, kind machines.ItemKind, o QueueO
 	if o.Bound.set && o.Bound.items < 1 {
 		return fmt.Errorf("incumbent: a queue bounded at %d items: want at least 1", o.Bound.items)
 	}
-	values := map[string]string{"kind": string(kind)}
+	values := map[string]string{machines.OptionKind: string(kind)}
 	if o.Bound.items > 0 {
-		values["bound"], values["waits"] = strconv.Itoa(o.Bound.items), strconv.FormatBool(o.Bound.waits)
+		values[machines.OptionBound] = strconv.Itoa(o.Bound.items)
+		values[machines.OptionWaits] = strconv.FormatBool(o.Bound.waits)
 	}
 	setRetry(values, o.Retry)
 	q.kind, q.options = kind, o
@@ -198,6 +199,7 @@ func (q *Queue[T]) Err() error { return q.queue.Err() }
 type QueueWriter[T any] struct {
 	queue   *queue[T]
 	options map[string]string
+	err     error // what every put returns: the items can have no such time or id
 }
 
 // check does what Client.check does.
@@ -255,16 +257,8 @@ func (s QueueWriter[T]) PutLater(ctx context.Context, item T, done func(error)) 
 
 // nodes encodes the items for nodes of each items.
 func (s QueueWriter[T]) nodes(items []T, each int) (nodes [][]byte, err error) {
-	if id, named := s.options["id"]; named {
-		if id == "" {
-			return nil, fmt.Errorf("incumbent: an item's id is empty")
-		}
-		if err := arguments.CheckLine(s.queue.path + "/" + machines.NamePrefixOf(id)); err != nil {
-			return nil, err
-		}
-	}
-	if year, never := s.options["year"]; never {
-		return nil, fmt.Errorf("incumbent: an item is due in the year %s: want 1970 to 9999", year)
+	if s.err != nil {
+		return nil, s.err
 	}
 	for len(items) > 0 {
 		node, err := pack(s.queue.options.Codec, items[:each])

@@ -3,10 +3,12 @@ package incumbent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 )
@@ -28,7 +30,7 @@ func NewPriorityQueue[T any](c *Client, path string, options QueueOptions[T]) (*
 
 // Priority returns a writer for items of this priority.
 func (q *PriorityQueue[T]) Priority(p int32) QueueWriter[T] {
-	return QueueWriter[T]{&q.queue, map[string]string{"priority": strconv.Itoa(int(p))}}
+	return QueueWriter[T]{queue: &q.queue, options: map[string]string{machines.OptionPriority: strconv.Itoa(int(p))}}
 }
 
 // AtLeastOnce returns a consumer whose items are deleted after the handler has returned
@@ -87,16 +89,18 @@ func NewDelayQueue[T any](c *Client, path string, options QueueOptions[T]) (*Del
 // delay below zero is none. No consumer of this library gets them earlier; a consumer of
 // Curator uses its host's clock.
 func (q *DelayQueue[T]) After(delay time.Duration) QueueWriter[T] {
-	return QueueWriter[T]{&q.queue, map[string]string{"delay": max(delay, 0).String()}}
+	return QueueWriter[T]{queue: &q.queue, options: map[string]string{machines.OptionDelay: max(delay, 0).String()}}
 }
 
 // At returns a writer for items that are due at a time: one of the ensemble's clock, to the
 // millisecond. If it is not in the years 1970 to 9999, a put returns an error.
 func (q *DelayQueue[T]) At(due time.Time) QueueWriter[T] {
 	if year := due.UTC().Year(); year < 1970 || year > 9999 {
-		return QueueWriter[T]{&q.queue, map[string]string{"year": strconv.Itoa(year)}}
+		return QueueWriter[T]{queue: &q.queue,
+			err: fmt.Errorf("incumbent: an item is due in the year %d: want 1970 to 9999", year)}
 	}
-	return QueueWriter[T]{&q.queue, map[string]string{"due": strconv.FormatInt(due.UnixMilli(), 10)}}
+	return QueueWriter[T]{queue: &q.queue,
+		options: map[string]string{machines.OptionDue: strconv.FormatInt(due.UnixMilli(), 10)}}
 }
 
 // AtLeastOnce returns a consumer whose items are deleted after the handler has returned
@@ -153,7 +157,11 @@ func NewIDQueue[T any](c *Client, path string, options QueueOptions[T]) (*IDQueu
 
 // ID returns a writer for items of this id. If the id is wrong, a put returns an error.
 func (q *IDQueue[T]) ID(id string) QueueWriter[T] {
-	return QueueWriter[T]{&q.queue, map[string]string{"id": id}}
+	w := QueueWriter[T]{queue: &q.queue, options: map[string]string{machines.OptionID: id}}
+	if w.err = arguments.CheckLine(q.queue.path + "/" + machines.NamePrefixOf(id)); id == "" {
+		w.err = errors.New("incumbent: an item's id is empty")
+	}
+	return w
 }
 
 // Remove deletes the items of this id that no consumer has locked, and returns their

@@ -272,7 +272,7 @@ func (c *Client) Multi(ops ...Op) *Request[[]OpResult] {
 		path = ops[0].Path
 	}
 	r := newRequest(c, "multi", path, opEvents(ops)...)
-	r.options["multi"] = "true"
+	r.options[machines.OptionMulti] = "true"
 	if len(ops) == 0 {
 		r.refuse("a multi without operations")
 	}

@@ -68,7 +68,7 @@ func (c *Client) Selector(path string, work Work, options SelectorOptions) (*Sel
 	s.base = c.base
 	s.participant.prefix = machines.SelectorLabel
 	open := options.open(path, c.config)
-	open.Options["autoRequeue"] = strconv.FormatBool(options.AutoRequeue)
+	open.Options[machines.OptionAutoRequeue] = strconv.FormatBool(options.AutoRequeue)
 	_, err := c.register(machines.SelectorRecipe.Name(), func(id events.ID) receiver {
 		s.participant.id = id
 		return s

@@ -60,7 +60,7 @@ func (h *sessionHandle) notice(n events.Notify) {
 	}
 }
 
-func (h *sessionHandle) answer(a events.Answer) { h.commands.Deliver(a.Command, replyOf(a)) }
+func (h *sessionHandle) answer(a events.Answer) { deliverTo(&h.commands, a) }
 func (h *sessionHandle) entered(events.Entered) {}
 
 func (h *sessionHandle) set(s ConnectionState, why error) {

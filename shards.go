@@ -158,20 +158,20 @@ func (s *Shards) begin(ctx context.Context, f func(*Shard) error) (*shardsRun, e
 	r.parts = func(f func(*participant)) { r.each(func(_ int, one *participant) { f(one) }) }
 	open := s.options.open(s.path, s.client.config)
 	open.Data = nil
-	delete(open.Options, "tokenFloor")
-	open.Options["shards"] = strconv.Itoa(s.shards)
+	delete(open.Options, machines.OptionTokenFloor)
+	open.Options[machines.OptionShards] = strconv.Itoa(s.shards)
 	if s.options.ID != "" {
-		open.Options["instance"] = s.options.ID
+		open.Options[machines.OptionInstance] = s.options.ID
 	}
-	open.Options["weight"] = strconv.Itoa(max(s.options.Weight, 1))
+	open.Options[machines.OptionWeight] = strconv.Itoa(max(s.options.Weight, 1))
 	if s.options.MaxOwned > 0 {
-		open.Options["maxOwned"] = strconv.Itoa(s.options.MaxOwned)
+		open.Options[machines.OptionMaxOwned] = strconv.Itoa(s.options.MaxOwned)
 	}
 	settle := s.options.Settle
 	if settle == 0 {
 		settle = s.client.timeout()
 	}
-	open.Options["settle"] = settle.String()
+	open.Options[machines.OptionSettle] = settle.String()
 	_, err := s.client.register(machines.ShardsRecipe.Name(), func(id events.ID) receiver {
 		r.id = id
 		return r

@@ -35,13 +35,13 @@ type TreeCacheOptions struct {
 }
 
 func (o TreeCacheOptions) open(recursive bool) map[string]string {
-	values := map[string]string{"recursive": strconv.FormatBool(recursive)}
+	values := map[string]string{machines.OptionRecursive: strconv.FormatBool(recursive)}
 	setRetry(values, o.Retry)
 	if o.Depth > 0 {
-		values["depth"] = strconv.Itoa(o.Depth)
+		values[machines.OptionDepth] = strconv.Itoa(o.Depth)
 	}
 	if o.MaxNodes > 0 {
-		values["most"] = strconv.Itoa(o.MaxNodes)
+		values[machines.OptionMost] = strconv.Itoa(o.MaxNodes)
 	}
 	return values
 }

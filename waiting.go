@@ -359,3 +359,28 @@ func (p *participant) withList(ctx context.Context, err error) error {
 	}
 	return fault.Closed(err, path, list, unread)
 }
+
+// answer gives an answer to the machine's handle. A machine that refused to open, which is a fault of this library, has
+// ended: all calls of its handle return why.
+func (c executor) answer(id events.ID, a events.Answer) {
+	if a.Code != events.NotOpened {
+		c.receive(id, func(r receiver) { r.answer(a) })
+		return
+	}
+	if c.invariants != nil {
+		c.invariants.Broken(id, string(events.CommandOpen), "%s", a.Text)
+	}
+	c.receive(id, func(r receiver) {
+		r.answer(a)
+		r.entered(events.Entered{State: "closed", Class: events.ClassClosed})
+	})
+}
+
+// deliverTo passes an answer to the call that waits for it, or to all if there is no machine.
+func deliverTo(c *commands, a events.Answer) {
+	if a.Code == events.NotOpened {
+		c.Refuse(fault.Because("the machine refused to open: "+a.Text, ErrClosed))
+		return
+	}
+	c.Deliver(a.Command, replyOf(a))
+}

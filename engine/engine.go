@@ -177,7 +177,7 @@ func (e *Engine) deliver(q queued) {
 		return
 	}
 	if commands(q.Event.Kind) && !m.hears(q.Event.Kind) {
-		e.refuse(q, fmt.Sprintf("a %s knows no %s", m.chartName(), q.Event.Kind))
+		e.refuse(q, events.NotSent, fmt.Sprintf("a %s knows no %s", m.chartName(), q.Event.Kind))
 		return
 	}
 	wanted := !watch(q.Event.Kind) || m.concerned(q.Event.Path)
@@ -287,10 +287,10 @@ func (e *Engine) open(q queued) {
 	recipe := e.recipe(q.Event.Recipe)
 	switch {
 	case recipe == nil:
-		e.refuse(q, fmt.Sprintf("no recipe %q in this engine", q.Event.Recipe))
+		e.refuse(q, events.NotOpened, fmt.Sprintf("no recipe %q in this engine", q.Event.Recipe))
 		return
 	case e.machines[q.To] != nil:
-		e.refuse(q, fmt.Sprintf("machine %s exists already", q.To))
+		e.refuse(q, events.NotSent, fmt.Sprintf("machine %s exists already", q.To))
 		return
 	}
 	q.Event.Name, q.Event.ReadBack = string(q.To), false
@@ -299,7 +299,7 @@ func (e *Engine) open(q queued) {
 	}
 	m, err := recipe.machine(q.Event)
 	if err != nil {
-		e.refuse(q, err.Error())
+		e.refuse(q, events.NotOpened, err.Error())
 		return
 	}
 	e.add(q.To, m)
@@ -320,8 +320,8 @@ func (e *Engine) add(id events.ID, m *Machine) {
 }
 
 // refuse answers a command that no machine can execute.
-func (e *Engine) refuse(q queued, why string) {
-	answer := events.Answer{Command: q.Event.Request, Code: events.NotSent, Text: why}
+func (e *Engine) refuse(q queued, code events.Code, why string) {
+	answer := events.Answer{Command: q.Event.Request, Code: code, Text: why}
 	e.out = append(e.out, Addressed{q.To, answer})
 	e.note(q, Transition{Row: events.RowRefused}, []events.Effect{answer})
 }

@@ -123,7 +123,7 @@ func TestOpenIsRefused(t *testing.T) {
 		`no recipe "lach" in this engine`: {Kind: events.CommandOpen, Recipe: "lach", Request: 5},
 		"bad seed":                        {Kind: events.CommandOpen, Recipe: "worker", Seed: "bad", Request: 5},
 	} {
-		want(t, "effects", s.feed("x", ev), fmt.Sprintf("x: answer 5 NOTSENT %q", name))
+		want(t, "effects", s.feed("x", ev), fmt.Sprintf("x: answer 5 NOTOPENED %q", name))
 	}
 	want(t, "effects", s.feed("a", events.Event{Kind: events.CommandOpen, Recipe: "worker", Request: 6}), `a: answer 6 NOTSENT "machine a exists already"`)
 	want(t, "machines", s.Machines(), []events.ID{events.SessionMachine, "a"})

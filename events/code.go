@@ -50,6 +50,7 @@ const (
 	Queued         Code = "QUEUED"    // already in the line, or leading
 	Cancelled      Code = "CANCELLED" // the await was cancelled
 	Locked         Code = "LOCKED"    // another participant holds the lock or waits for it; a try does not wait
+	NotOpened      Code = "NOTOPENED" // there is no machine: command.open was refused; Text says why
 )
 
 // Refusals that a recipe makes on its own.

@@ -30,10 +30,10 @@ It promises:
 func newAcquisition(open events.Event, o *options, label string) acquisition {
 	p := newPlace(open, o, label)
 	p.after = closeNext
-	if o.flag("revocable") {
+	if o.flag(OptionRevocable) {
 		p.read = forData
 	}
-	return acquisition{place: p, tries: o.flag("try")}
+	return acquisition{place: p, tries: o.flag(OptionTry)}
 }
 
 // liveHold are the states of a hold that has not ended. A hold is never blocked: it is refused

@@ -17,7 +17,7 @@ type advertised struct {
 
 // newAdvertised returns the address of the options, nil without one, of places with this prefix.
 func newAdvertised(o *options, prefix string) *advertised {
-	if address := o.text("address", ""); address != "" {
+	if address := o.text(OptionAddress, ""); address != "" {
 		return &advertised{address: address, prefix: prefix}
 	}
 	return nil

@@ -19,8 +19,9 @@ type barrierCall struct {
 }
 
 func newBarrierCall(open events.Event) (*barrierCall, error) {
-	o := options{values: open.Options}
-	return &barrierCall{standalone: newStandalone(open, &o), parentMaker: newParentMaker(parent(open.Path))}, o.err
+	o := optionsOf(open)
+	p := &barrierCall{standalone: newStandalone(open, &o), parentMaker: newParentMaker(parent(open.Path))}
+	return p, o.check()
 }
 
 // States of these calls, in addition to those in states.go.

@@ -25,11 +25,11 @@ const (
 )
 
 func newConsumer(open events.Event) (*consumer, error) {
-	o := options{values: open.Options}
-	c := &consumer{paced: newPaced(open, &o), kind: o.kind(), once: o.flag("once"), seed: open.Seed,
-		locks: o.text("locks", LocksOf(open.Path)), dead: o.text("dead", DeadLettersOf(open.Path)),
-		tries: o.integer("tries", 0), refresh: o.integer("refresh", 16),
-		backoff: o.policy("backoff", BoundedExponential(-1, time.Second, time.Minute))}
+	o := optionsOf(open)
+	c := &consumer{paced: newPaced(open, &o), kind: o.kind(), once: o.flag(OptionOnce), seed: open.Seed,
+		locks: o.text(OptionLocks, LocksOf(open.Path)), dead: o.text(OptionDead, DeadLettersOf(open.Path)),
+		tries: o.integer(OptionTries, 0), refresh: o.integer(OptionRefresh, 16),
+		backoff: o.policy(OptionBackoff, BoundedExponential(-1, time.Second, time.Minute))}
 	c.dirs = []string{c.path}
 	if !c.once {
 		c.dirs = append(c.dirs, c.locks)
@@ -37,10 +37,10 @@ func newConsumer(open events.Event) (*consumer, error) {
 	if c.tries > 0 {
 		c.dirs = append(c.dirs, c.dead)
 	}
-	if c.markersDir = o.text("producers", ProducersOf(open.Path)); c.kind == ByDue {
+	if c.markersDir = o.text(OptionProducers, ProducersOf(open.Path)); c.kind == ByDue {
 		c.dirs = append(c.dirs, c.markersDir)
 	}
-	return c, o.err
+	return c, o.check()
 }
 
 // Watches reports which nodes matter: the queue.

@@ -46,11 +46,11 @@ type agenda struct {
 // newContender returns a contender with the options that all of them have.
 func newContender(open events.Event, o *options) contender {
 	return contender{
-		id: open.Name, seed: open.Seed, opener: events.ID(o.text("opener", "")),
-		node:       node{ownDir: open.Path, data: open.Data, naming: byGUID, tokenFloor: o.number("tokenFloor")},
-		term:       term{rideOut: o.flag("rideOut")},
+		id: open.Name, seed: open.Seed, opener: events.ID(o.text(OptionOpener, "")),
+		node:       node{ownDir: open.Path, data: open.Data, naming: byGUID, tokenFloor: o.number(OptionTokenFloor)},
+		term:       term{rideOut: o.flag(OptionRideOut)},
 		retryState: newRetryState(open, o, defaultRetry),
-		health:     health{mostFailures: o.integer("healthFailures", defaultHealthFailures)},
+		health:     health{mostFailures: o.integer(OptionHealthFailures, defaultHealthFailures)},
 	}
 }
 

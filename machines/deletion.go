@@ -19,12 +19,12 @@ type deletion struct {
 // DeletionRecipe makes guaranteed deletions. Ops of command.open holds the one
 // delete. Options: "retry".
 var DeletionRecipe = engine.NewRecipe(deletionChart, func(open events.Event) (*deletion, error) {
-	o := options{values: open.Options}
+	o := optionsOf(open)
 	d := &deletion{standalone: newStandalone(open, &o), wanted: anyVersion}
 	for _, op := range open.Ops {
 		d.wanted = op.Version
 	}
-	return d, o.err
+	return d, o.check()
 })
 
 var (

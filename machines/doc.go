@@ -6,8 +6,8 @@
 //
 //	session.go      the connection: session_chart.go its rows, session_end.go how it ends, heartbeat.go when it asks for
 //	                confirmations, belief.go the deadline of belief, heartbeatset.go the nodes that heartbeats check
-//	states.go       the states of several recipes; timers.go the names of timers; options.go the options of
-//	                command.open
+//	states.go       the states of several recipes; timers.go the names of timers; optionnames.go the options of
+//	                command.open, options.go how they are read
 //	node.go         the own node; naming.go how the nodes of a line are told apart
 //	term.go         belief, and the work that runs under it
 //	retrystate.go   the last failure, the retry policy's progress, and the back-off

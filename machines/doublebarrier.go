@@ -82,12 +82,13 @@ type awaitedMembers struct {
 // DoubleBarrierRecipe makes members of double barriers: Curator's
 // DistributedDoubleBarrier, on the same names. Options: "quantity", "retry".
 var DoubleBarrierRecipe = engine.NewRecipe(doubleBarrierChart, func(open events.Event) (*doubleBarrier, error) {
-	o := options{values: open.Options}
-	b := &doubleBarrier{paced: newPaced(open, &o), parentMaker: newParentMaker(open.Path), seed: open.Seed, quantity: o.integer("quantity", 0)}
+	o := optionsOf(open)
+	b := &doubleBarrier{paced: newPaced(open, &o), parentMaker: newParentMaker(open.Path), seed: open.Seed,
+		quantity: o.integer(OptionQuantity, 0)}
 	if o.err == nil && b.quantity < 1 {
 		o.err = errors.New("option quantity: want at least 1")
 	}
-	return b, o.err
+	return b, o.check()
 })
 
 var engaged = from{entering, counting, opening, waiting, inside, parting, emptying, withdrawing, suspended, pausing}

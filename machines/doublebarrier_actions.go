@@ -313,7 +313,7 @@ func (b *doubleBarrier) finishLeave(ev events.Event, out *engine.Outbox) {
 // name.
 func (b *doubleBarrier) searchOwn(ev events.Event, out *engine.Outbox) {
 	if b.own != "" {
-		b.search(b.id, b.dir, map[string]string{"name": b.own}, out)
+		b.search(b.id, b.dir, map[string]string{OptionName: b.own}, out)
 	}
 }
 

@@ -23,10 +23,10 @@ var ElectionRecipe = engine.NewRecipe(electionChart, newElection)
 type election struct{ place }
 
 func newElection(open events.Event) (*election, error) {
-	o := options{values: open.Options}
-	p := &election{newPlace(open, &o, o.text("prefix", ""))}
+	o := optionsOf(open)
+	p := &election{newPlace(open, &o, o.text(OptionPrefix, ""))}
 	p.naming = byOwner
-	return p, o.err
+	return p, o.check()
 }
 
 var electionChart = engine.MustCompile(engine.Chart[election]{

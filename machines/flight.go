@@ -24,7 +24,7 @@ const ownWatchDelay = 50 * time.Millisecond
 // newFlight returns the flight of a place whose machine is opened by an event. A client that may not
 // read its own nodes would lead for one round trip each time, so it has to read one back first.
 func newFlight(open events.Event, o *options) flight {
-	return flight{oneFlight: o.flag("oneFlight"), readBack: open.ReadBack}
+	return flight{oneFlight: o.flag(OptionOneFlight), readBack: open.ReadBack}
 }
 
 // sendListing sends the listing behind the create, if the enrolment is to be in one flight.

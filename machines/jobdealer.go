@@ -62,12 +62,12 @@ type gateState struct {
 }
 
 func newJobDealer(open events.Event) (*jobDealer, error) {
-	o := options{values: open.Options}
-	d := &jobDealer{standalone: newStandalone(open, &o), opener: events.ID(o.text("opener", "")), seed: open.Seed,
-		server: o.text("server", ""), own: o.text("instance", ""), deals: o.flag("deals"), nodes: map[string]jobNode{},
-		owed: map[string]string{}}
+	o := optionsOf(open)
+	d := &jobDealer{standalone: newStandalone(open, &o), opener: events.ID(o.text(OptionOpener, "")), seed: open.Seed,
+		server: o.text(OptionServer, ""), own: o.text(OptionInstance, ""), deals: o.flag(OptionDeals),
+		nodes: map[string]jobNode{}, owed: map[string]string{}}
 	d.tree = events.ID(treeCacheChart.Name() + "-" + d.id)
-	return d, o.err
+	return d, o.check()
 }
 
 // States of dealers.

@@ -15,9 +15,9 @@ const maxQuietRaces = 4
 // openTree opens the tree cache that follows the job's nodes, or the one node that is of interest.
 func (d *jobDealer) openTree(ev events.Event, out *engine.Outbox) {
 	d.accept(ev, out)
-	top, options := d.path, map[string]string{"opener": d.id}
+	top, options := d.path, map[string]string{OptionOpener: d.id}
 	if !d.deals {
-		top, options["depth"] = JobServer(d.path, d.server), "0"
+		top, options[OptionDepth] = JobServer(d.path, d.server), "0"
 	}
 	out.Tell(d.tree, events.Event{Kind: events.CommandOpen, Recipe: treeCacheChart.Name(), Path: top,
 		Seed: guid(d.seed, 0), Options: options})

@@ -30,16 +30,16 @@ type jobElection struct {
 func newJobElection(open events.Event) (*jobElection, error) {
 	job := open.Path
 	open.Path = job + "/" + jobDir
-	o := options{values: open.Options}
+	o := optionsOf(open)
 	c := &jobElection{fixedNode: newFixedNode(open, &o, JobMarker(job)),
-		sublatch: sublatch{oneFlight: o.flag("oneFlight"), resume: o.flag("resume")}}
-	server, deals := o.text("server", ""), o.flag("deals")
+		sublatch: sublatch{oneFlight: o.flag(OptionOneFlight), resume: o.flag(OptionResume)}}
+	server, deals := o.text(OptionServer, ""), o.flag(OptionDeals)
 	if server != "" || deals {
 		c.mostFailures = 1
-		c.dealing = map[string]string{"opener": c.id, "server": server, "instance": string(open.Data),
-			"deals": strconv.FormatBool(deals)}
+		c.dealing = map[string]string{OptionOpener: c.id, OptionServer: server, OptionInstance: string(open.Data),
+			OptionDeals: strconv.FormatBool(deals)}
 	}
-	return c, o.err
+	return c, o.check()
 }
 
 // States of job elections, in addition to those in states.go.

@@ -25,8 +25,8 @@ func (c *jobElection) job() string { return c.ownDir[:len(c.ownDir)-len("/"+jobD
 // latchOptions returns the latch's options. The node of a job whose items are dealt is not created again once it was
 // deleted: then the job was removed.
 func (c *jobElection) latchOptions() map[string]string {
-	if c.dealing["deals"] == "true" {
-		return map[string]string{"root": c.job()}
+	if c.dealing[OptionDeals] == "true" {
+		return map[string]string{OptionRoot: c.job()}
 	}
 	return map[string]string{}
 }

@@ -34,14 +34,14 @@ type jobWorker struct {
 }
 
 func newJobWorker(open events.Event) (*jobWorker, error) {
-	o := options{values: open.Options}
+	o := optionsOf(open)
 	w := &jobWorker{
-		standalone: newStandalone(open, &o), term: term{rideOut: o.flag("rideOut")},
-		job: open.Path, seed: open.Seed, instance: o.text("instance", ""), ip: o.text("ip", ""),
-		watcher: o.flag("config"),
+		standalone: newStandalone(open, &o), term: term{rideOut: o.flag(OptionRideOut)},
+		job: open.Path, seed: open.Seed, instance: o.text(OptionInstance, ""), ip: o.text(OptionIP, ""),
+		watcher: o.flag(OptionConfig),
 	}
-	w.resume, w.oneFlight = o.flag("resume"), o.flag("oneFlight")
-	return w, o.err
+	w.resume, w.oneFlight = o.flag(OptionResume), o.flag(OptionOneFlight)
+	return w, o.check()
 }
 
 var (

@@ -147,7 +147,7 @@ func (w *jobWorker) unmark(ev events.Event, out *engine.Outbox) {
 func (w *jobWorker) queue(ev events.Event, out *engine.Outbox) {
 	w.settle(ev, out)
 	w.openLatch(join(w.job, jobFailoverLatch), latchOpener{w.id, w.seed, []byte(w.instance)},
-		map[string]string{"root": w.job}, out)
+		map[string]string{OptionRoot: w.job}, out)
 }
 
 // takeLatchFailure reports the latch's failure as the own one. If it has no code, it has passed.

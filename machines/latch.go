@@ -18,12 +18,12 @@ var LatchRecipe = engine.NewRecipe(latchChart, newLatch)
 type latch struct{ place }
 
 func newLatch(open events.Event) (*latch, error) {
-	o := options{values: open.Options}
-	l := &latch{newPlace(open, &o, o.text("label", LatchLabel))}
-	if o.flag("unwatched") {
+	o := optionsOf(open)
+	l := &latch{newPlace(open, &o, o.text(OptionLabel, LatchLabel))}
+	if o.flag(OptionUnwatched) {
 		l.read = notRead
 	}
-	return l, o.err
+	return l, o.check()
 }
 
 // requeueRows are the rows of the recipes that are in a line while they are open, and come back to it

@@ -26,8 +26,10 @@ type leaderWatch struct {
 // LeaderWatchRecipe makes watches of the leader among one recipe's places in a directory. Options:
 // "label", which may be empty, "shared", "retry".
 var LeaderWatchRecipe = engine.NewRecipe(leaderWatchChart, func(open events.Event) (*leaderWatch, error) {
-	o := options{values: open.Options}
-	return &leaderWatch{standalone: newStandalone(open, &o), dir: open.Path, kind: LineKind{Label: o.text("label", LatchLabel), Shared: o.text("shared", "")}}, o.err
+	o := optionsOf(open)
+	w := &leaderWatch{standalone: newStandalone(open, &o), dir: open.Path,
+		kind: LineKind{Label: o.text(OptionLabel, LatchLabel), Shared: o.text(OptionShared, "")}}
+	return w, o.check()
 })
 
 var (

@@ -18,13 +18,13 @@ import (
 // same name, "after" is the zxid of that look, and "above" the highest number that it showed. There a node whose
 // creation was answered since is not of the attempt, and stays.
 var LeftoverRecipe = engine.NewRecipe(leftoverChart, func(open events.Event) (*leftover, error) {
-	o := options{values: open.Options}
-	prefix, plain := open.Options["prefix"]
-	l := &leftover{dir: open.Path, guid: o.text("guid", ""), permits: o.integer("permits", 0),
-		lasting: o.flag("lasting"), name: o.text("name", ""), address: o.flag("address"),
-		plain: plain, prefix: prefix, after: o.number("after"), above: o.number("above")}
+	o := optionsOf(open)
+	prefix, plain := o.given(OptionPrefix)
+	l := &leftover{dir: open.Path, guid: o.text(OptionGUID, ""), permits: o.integer(OptionPermits, 0),
+		lasting: o.flag(OptionLasting), name: o.text(OptionName, ""), address: o.flag(OptionAddress),
+		plain: plain, prefix: prefix, after: o.number(OptionAfter), above: o.number(OptionAbove)}
 	l.listed = l.above
-	return l, o.err
+	return l, o.check()
 })
 
 // leftover is the search for the nodes of one attempt.
@@ -240,7 +240,8 @@ func (a *attempts) search(machine, dir string, options map[string]string, out *e
 // this machine's.
 func (a *attempts) searchName(machine, path string, look events.Event, out *engine.Outbox) {
 	if look.Zxid != 0 {
-		a.search(machine, parent(path), map[string]string{"name": base(path), "after": strconv.FormatInt(look.Zxid, 10)}, out)
+		a.search(machine, parent(path), map[string]string{OptionName: base(path),
+			OptionAfter: strconv.FormatInt(look.Zxid, 10)}, out)
 	}
 }
 
@@ -261,9 +262,9 @@ func (p *contender) searchLeftover(ev events.Event, out *engine.Outbox) {
 	if !p.mayFollow || !p.naming.unique() || ev.Kind == events.ConnectionLost {
 		return
 	}
-	options := map[string]string{"guid": p.guid}
+	options := map[string]string{OptionGUID: p.guid}
 	if p.named > 0 {
-		options["permits"] = strconv.Itoa(p.named)
+		options[OptionPermits] = strconv.Itoa(p.named)
 	}
 	p.search(p.id, p.ownDir, p.withAddress(options), out)
 }
@@ -277,14 +278,14 @@ func (p *place) searchPlain(ev events.Event, out *engine.Outbox) {
 	if ev.Kind == events.ReplyChildren {
 		seen = lookOf(ev, p.label)
 	}
-	p.search(p.id, p.dir, p.withAddress(map[string]string{"prefix": p.label, "after": strconv.FormatInt(seen.zxid, 10),
-		"above": strconv.FormatInt(seen.highest, 10)}), out)
+	p.search(p.id, p.dir, p.withAddress(map[string]string{OptionPrefix: p.label,
+		OptionAfter: strconv.FormatInt(seen.zxid, 10), OptionAbove: strconv.FormatInt(seen.highest, 10)}), out)
 }
 
 // withAddress adds to the options of a search that the nodes have an address.
 func (n *node) withAddress(options map[string]string) map[string]string {
 	if n.advertised != nil {
-		options["address"] = "true"
+		options[OptionAddress] = "true"
 	}
 	return options
 }

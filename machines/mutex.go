@@ -18,12 +18,12 @@ var MutexRecipe = engine.NewRecipe(mutexChart, newMutex)
 type mutex struct{ acquisition }
 
 func newMutex(open events.Event) (*mutex, error) {
-	o := options{values: open.Options}
+	o := optionsOf(open)
 	label := LockLabel
-	if o.flag("kazoo") {
+	if o.flag(OptionKazoo) {
 		label = KazooLabel
 	}
-	prefix, plain := open.Options["prefix"]
+	prefix, plain := o.given(OptionPrefix)
 	if plain {
 		label = prefix
 	}
@@ -31,7 +31,7 @@ func newMutex(open events.Event) (*mutex, error) {
 	if plain {
 		m.naming = byOwner
 	}
-	return m, o.err
+	return m, o.check()
 }
 
 var mutexChart = engine.MustCompile(engine.Chart[mutex]{

@@ -26,11 +26,11 @@ type nodeElection struct {
 func newNodeElection(open events.Event) (*nodeElection, error) {
 	path := open.Path
 	open.Path = parent(path)
-	o := options{values: open.Options}
+	o := optionsOf(open)
 	e := &nodeElection{fixedNode: newFixedNode(open, &o, path), parentMaker: newParentMaker(open.Path),
 		claim: newClaim(open.Path, &o)}
 	e.naming = byOwner
-	return e, o.err
+	return e, o.check()
 }
 
 var nodeElectionChart = engine.MustCompile(engine.Chart[nodeElection]{

@@ -31,11 +31,11 @@ type claim struct {
 const defaultFenceTimeout = time.Minute
 
 func newClaim(dir string, o *options) claim {
-	c := claim{fenceTimeout: o.duration("fenceTimeout", defaultFenceTimeout)}
-	if name := o.text("crumb", ""); name != "" {
+	c := claim{fenceTimeout: o.duration(OptionFenceTimeout, defaultFenceTimeout)}
+	if name := o.text(OptionCrumb, ""); name != "" {
 		c.crumb = join(dir, name)
 	}
-	if name := o.text("epoch", ""); name != "" {
+	if name := o.text(OptionEpoch, ""); name != "" {
 		c.epoch = join(dir, name)
 	}
 	return c

@@ -22,8 +22,9 @@ type nodeWatch struct {
 }
 
 func newNodeWatch(open events.Event, look events.Kind) (*nodeWatch, error) {
-	o := options{values: open.Options}
-	return &nodeWatch{standalone: newStandalone(open, &o), replyKind: look, view: o.flag("view")}, o.err
+	o := optionsOf(open)
+	w := &nodeWatch{standalone: newStandalone(open, &o), replyKind: look, view: o.flag(OptionView)}
+	return w, o.check()
 }
 
 var anyWatch = []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren}

@@ -3,6 +3,7 @@ package machines
 import (
 	"encoding/binary"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/incumbent-go/incumbent/engine"
@@ -37,22 +38,34 @@ type number struct {
 
 // The operations on a number.
 const (
-	numberGet     = "get"
-	numberSet     = "set"
-	numberAdd     = "add"
-	numberSwap    = "swap"    // set, if it has this value
-	numberReplace = "replace" // set, if it has this version
+	NumberGet     = "get"
+	NumberSet     = "set"
+	NumberAdd     = "add"
+	NumberSwap    = "swap"    // set, if it has this value
+	NumberReplace = "replace" // set, if it has this version
 )
 
 // NumberRecipe makes operations on numbers. Options: "task", "width", "operand",
 // "expected", "seed", "tries", "retry".
 var NumberRecipe = engine.NewRecipe(numberChart, func(open events.Event) (*number, error) {
-	o := options{values: open.Options}
-	n := &number{paced: newPaced(open, &o), parentMaker: newParentMaker(parent(open.Path)), task: o.text("task", numberGet), width: o.integer("width", 8),
-		operand: o.number("operand"), expected: o.number("expected"), seed: o.number("seed"), tries: o.integer("tries", 0)}
-	n.retry = o.policy("retry", BoundedExponential(-1, 20*time.Millisecond, time.Second)) // conflicts are short
-	return n, o.err
+	o := optionsOf(open)
+	n := &number{paced: newPaced(open, &o), parentMaker: newParentMaker(parent(open.Path)), task: o.task(),
+		width: o.integer(OptionWidth, 8), operand: o.number(OptionOperand), expected: o.number(OptionExpected),
+		seed: o.number(OptionSeed), tries: o.integer(OptionTries, 0)}
+	n.retry = o.policy(OptionRetry, BoundedExponential(-1, 20*time.Millisecond, time.Second)) // conflicts are short
+	return n, o.check()
 })
+
+// task reads the option of numbers.
+func (o *options) task() string {
+	return option(o, OptionTask, NumberGet, func(s string) (string, error) {
+		switch s {
+		case NumberGet, NumberSet, NumberAdd, NumberSwap, NumberReplace:
+			return s, nil
+		}
+		return "", strconv.ErrSyntax
+	})
+}
 
 var (
 	numberStates    = from{reading, creating, writing, suspended, pausing}
@@ -139,14 +152,14 @@ func (n *number) lostNodeAgain(ev events.Event) bool {
 func (n *number) malformed(ev events.Event) bool { return len(ev.Data) != 0 && len(ev.Data) != n.width }
 
 // read reports whether the call only reads the number.
-func (n *number) read(events.Event) bool { return n.task == numberGet }
+func (n *number) read(events.Event) bool { return n.task == NumberGet }
 
 // unequal reports whether the number is not what the call expects.
 func (n *number) unequal(ev events.Event) bool {
 	switch n.task {
-	case numberSwap:
+	case NumberSwap:
 		return decode(ev.Data) != n.expected
-	case numberReplace:
+	case NumberReplace:
 		return int64(ev.Stat.Version) != n.expected
 	}
 	return false
@@ -180,7 +193,7 @@ func (n *number) begin(ev events.Event, out *engine.Outbox) { n.command = ev.Req
 // deposed leader keeps answering a sync.
 func (n *number) look(ev events.Event, out *engine.Outbox) {
 	n.noteTimeout(ev)
-	if n.sent || n.task != numberSet && n.task != numberAdd {
+	if n.sent || n.task != NumberSet && n.task != NumberAdd {
 		out.Multi(events.Check(n.path))
 	} else {
 		out.With(engine.Unawaited).Sync(n.path)
@@ -226,7 +239,7 @@ func (n *number) write(ev events.Event, out *engine.Outbox) {
 
 // next returns the new value.
 func (n *number) next() int64 {
-	if n.task == numberAdd {
+	if n.task == NumberAdd {
 		return n.value + n.operand
 	}
 	return n.operand

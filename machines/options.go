@@ -2,19 +2,52 @@ package machines
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
+
+	"github.com/incumbent-go/incumbent/events"
 )
 
-// options reads the string values of a command.open event, and keeps the first bad one as its error.
+// options reads the string values of an event. It keeps the first bad one as its error, and which of them were read.
 type options struct {
+	recipe string
 	values map[string]string
+	read   []string // the names of the values that were read
 	err    error
+}
+
+// optionsOf returns the options of a command.open event.
+func optionsOf(open events.Event) options {
+	return options{recipe: open.Recipe, values: open.Options, read: make([]string, 0, len(open.Options))}
+}
+
+// check returns what is wrong with the options. A name that nothing has read is wrong: what was meant would be off,
+// and nobody would notice. It is called when all have been read.
+func (o *options) check() error {
+	if len(o.read) < len(o.values) {
+		for _, name := range slices.Sorted(maps.Keys(o.values)) {
+			if !slices.Contains(o.read, name) {
+				return fmt.Errorf("a %s has no option %q", o.recipe, name)
+			}
+		}
+	}
+	return o.err
+}
+
+// given returns the value of one option, and whether it is set.
+func (o *options) given(name string) (string, bool) {
+	s, ok := o.values[name]
+	if ok && !slices.Contains(o.read, name) {
+		o.read = append(o.read, name)
+	}
+	return s, ok
 }
 
 // option returns the parsed value of one option, or fallback if it is not set.
 func option[T any](o *options, name string, fallback T, parse func(string) (T, error)) T {
-	s, ok := o.values[name]
+	s, ok := o.given(name)
 	if !ok {
 		return fallback
 	}
@@ -45,10 +78,10 @@ func (o *options) flag(name string) bool {
 	return option(o, name, false, strconv.ParseBool)
 }
 
-// jitter returns the random part of pauses. With the option "noJitter" it is always zero: a search
-// through all states wants timers of one purpose to have one length.
+// jitter returns the random part of pauses. With OptionNoJitter it is always zero: a search through all states wants
+// timers of one purpose to have one length.
 func (o *options) jitter(seed string) jitter {
-	if o.flag("noJitter") {
+	if o.flag(OptionNoJitter) {
 		return jitter{}
 	}
 	return newJitter(seed)

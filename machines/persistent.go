@@ -59,11 +59,11 @@ type setCommand struct{ command, payload uint64 }
 // EPHEMERAL. Path is the node's; Work of command.open is the number of its
 // payload. Options: "retry".
 var PersistentRecipe = engine.NewRecipe(persistentChart, func(open events.Event) (*persistent, error) {
-	o := options{values: open.Options}
+	o := optionsOf(open)
 	return &persistent{
 		paced: newPaced(open, &o), parentMaker: newParentMaker(parent(open.Path)),
 		foreignNode: foreignNode{foreign: open.Path}, payload: open.Work,
-	}, o.err
+	}, o.check()
 })
 
 var (

@@ -41,7 +41,7 @@ func lineOf(label string) []string {
 func newPlace(open events.Event, o *options, label string) place {
 	p := place{label: label, lineLabels: lineOf(label), contender: newContender(open, o),
 		parentMaker: newParentMaker(open.Path), flight: newFlight(open, o), resumption: newResumption(o)}
-	p.root, p.advertised = o.text("root", ""), newAdvertised(o, label)
+	p.root, p.advertised = o.text(OptionRoot, ""), newAdvertised(o, label)
 	return p
 }
 

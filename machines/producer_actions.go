@@ -21,29 +21,37 @@ const (
 var roomPolicy = BoundedExponential(-1, 50*time.Millisecond, time.Second)
 
 func newProducer(open events.Event) (*producer, error) {
-	o := options{values: open.Options}
+	o := optionsOf(open)
 	p := &producer{standalone: newStandalone(open, &o), kind: o.kind(), seed: open.Seed,
-		bound: o.integer("bound", 0), waits: o.flag("waits"), markersDir: o.text("producers", ProducersOf(open.Path))}
+		bound: o.integer(OptionBound, 0), waits: o.flag(OptionWaits),
+		markersDir: o.text(OptionProducers, ProducersOf(open.Path))}
 	p.dirs = []string{p.path, p.markersDir}
-	return p, o.err
+	return p, o.check()
 }
 
 // batch returns the batch of a command.
 func (p *producer) batch(ev events.Event) (batch, error) {
-	o := options{values: ev.Options}
-	b := batch{command: ev.Request, payload: ev.Work, items: o.integer("items", 1), bytes: o.integer("bytes", 0)}
-	b.delay, b.later = o.duration("delay", 0), p.kind == ByDue && ev.Options["delay"] != ""
-	rank := o.number("due")
-	if p.kind == ByPriority {
-		rank = o.number("priority")
+	o := optionsOf(ev)
+	o.recipe = "put"
+	b := batch{command: ev.Request, payload: ev.Work, items: o.integer(OptionItems, 1),
+		bytes: o.integer(OptionBytes, 0)}
+	var rank int64
+	var id string
+	switch p.kind {
+	case ByPriority:
+		rank = o.number(OptionPriority)
+	case ByDue:
+		b.delay, b.later, rank = o.duration(OptionDelay, 0), ev.Options[OptionDelay] != "", o.number(OptionDue)
+	case ByID:
+		id = o.text(OptionID, "")
 	}
 	if !b.later {
-		b.namePrefix = p.kind.namePrefix(rank, o.text("id", ""))
+		b.namePrefix = p.kind.namePrefix(rank, id)
 	}
 	if b.items < 1 || rank < 0 && p.kind == ByDue {
 		return b, fmt.Errorf("a put of %d items, due at %d: want at least 1 item, due at 0 or later", b.items, rank)
 	}
-	return b, o.err
+	return b, o.check()
 }
 
 // enqueue adds the batch of a command to those that wait.
@@ -345,7 +353,7 @@ func (p *producer) end(ev events.Event, out *engine.Outbox) {
 
 // kind reads the option of producers and consumers.
 func (o *options) kind() ItemKind {
-	return option(o, "kind", FIFO, func(s string) (ItemKind, error) {
+	return option(o, OptionKind, FIFO, func(s string) (ItemKind, error) {
 		switch k := ItemKind(s); k {
 		case FIFO, ByPriority, ByDue, ByID:
 			return k, nil

@@ -24,17 +24,17 @@ var ReadWriteRecipe = engine.NewRecipe(readWriteChart, newReadWrite)
 type readWrite struct{ acquisition }
 
 func newReadWrite(open events.Event) (*readWrite, error) {
-	o := options{values: open.Options}
+	o := optionsOf(open)
 	write, read := WriteLabel, ReadLabel
-	if o.flag("kazoo") {
+	if o.flag(OptionKazoo) {
 		write, read = KazooLabel, KazooReadLabel
 	}
 	p := &readWrite{newAcquisition(open, &o, write)}
-	if o.flag("reads") {
+	if o.flag(OptionReads) {
 		p.label, p.shared = read, read
 	}
 	p.lineLabels = []string{write, read}
-	return p, o.err
+	return p, o.check()
 }
 
 var readWriteChart = engine.MustCompile(engine.Chart[readWrite]{

@@ -35,17 +35,17 @@ type request struct {
 var RequestRecipe = engine.NewRecipe(requestChart, newRequest)
 
 func newRequest(open events.Event) (*request, error) {
-	o := options{values: open.Options}
+	o := optionsOf(open)
 	r := &request{standalone: newStandalone(open, &o), parentMaker: newParentMaker(parent(open.Path)), ops: open.Ops,
-		isMulti: o.flag("multi"), parents: o.flag("parents"), lasting: o.flag("persistentParents"),
-		protected: o.flag("protected")}
+		isMulti: o.flag(OptionMulti), parents: o.flag(OptionParents), lasting: o.flag(OptionPersistentParents),
+		protected: o.flag(OptionProtected)}
 	if len(r.ops) == 0 && o.err == nil {
 		o.err = errors.New("a request without operations")
 	}
 	if r.protected {
 		r.guid = guid(open.Seed, 1)
 	}
-	return r, o.err
+	return r, o.check()
 }
 
 // States of requests, in addition to those in states.go.
@@ -219,9 +219,9 @@ func (r *request) noteAttempt(ev events.Event, out *engine.Outbox) { r.noteCode(
 // searchDuplicates has nodes of earlier attempts at a protected create searched for, which the server may still
 // create. The one that the caller gets, if any, is the caller's.
 func (r *request) searchDuplicates(ours string, out *engine.Outbox) {
-	options := map[string]string{"guid": r.guid}
+	options := map[string]string{OptionGUID: r.guid}
 	if r.outlivesSession(events.Event{}) {
-		options["lasting"] = "true"
+		options[OptionLasting] = "true"
 	}
 	if _, opened := r.search(r.id, parent(r.path), options, out); opened && ours != "" {
 		tellKept(ours, out)

@@ -17,7 +17,7 @@ type resumption struct {
 }
 
 // newResumption returns the resumption of a place with these options.
-func newResumption(o *options) resumption { return resumption{resume: o.flag("resume")} }
+func newResumption(o *options) resumption { return resumption{resume: o.flag(OptionResume)} }
 
 // isFurtherBack reports whether a waiting place may wait again behind the same predecessor. The next in
 // line lists the line, which is one listing, so that it can later take over without a request: it is

@@ -31,7 +31,7 @@ type retryState struct {
 
 // newRetryState returns the state of the policy of the option "retry", or of usual.
 func newRetryState(open events.Event, o *options, usual Policy) retryState {
-	return retryState{retry: o.policy("retry", usual), jitter: o.jitter(open.Seed)}
+	return retryState{retry: o.policy(OptionRetry, usual), jitter: o.jitter(open.Seed)}
 }
 
 // defaultRetry is the retry policy of a machine that is opened without one.

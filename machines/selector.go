@@ -17,13 +17,13 @@ var SelectorRecipe = engine.NewRecipe(selectorChart, newSelector)
 type selector struct{ place }
 
 func newSelector(open events.Event) (*selector, error) {
-	o := options{values: open.Options}
+	o := optionsOf(open)
 	p := &selector{newPlace(open, &o, SelectorLabel)}
 	p.after = stayOut
-	if o.flag("autoRequeue") {
+	if o.flag(OptionAutoRequeue) {
 		p.after = requeue
 	}
-	return p, o.err
+	return p, o.check()
 }
 
 // minTerm is how long a term has to last for the next one to follow without a pause. After a shorter one, the pause is

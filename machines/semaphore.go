@@ -51,20 +51,21 @@ type pool struct {
 const MaxPermits = 4096
 
 func newSemaphore(open events.Event) (*semaphore, error) {
-	o := options{values: open.Options}
-	kazoo := o.flag("kazoo")
-	s := &semaphore{kazoo: kazoo, tries: o.flag("try"), limit: o.integer("limit", 1), permits: o.integer("permits", 1), locks: SemaphoreLocks(open.Path, kazoo)}
+	o := optionsOf(open)
+	kazoo := o.flag(OptionKazoo)
+	s := &semaphore{kazoo: kazoo, tries: o.flag(OptionTry), limit: o.integer(OptionLimit, 1),
+		permits: o.integer(OptionPermits, 1), locks: SemaphoreLocks(open.Path, kazoo)}
 	open.Path = SemaphorePool(open.Path, kazoo)
 	s.contender = newContender(open, &o)
-	s.after, s.oneFlight, s.resume = closeNext, o.flag("oneFlight"), o.flag("resume")
+	s.after, s.oneFlight, s.resume = closeNext, o.flag(OptionOneFlight), o.flag(OptionResume)
 	s.rename()
 	if kazoo {
 		s.named = s.permits
 	}
 	if o.err == nil && (s.permits < 1 || s.permits > s.limit || s.permits > MaxPermits) {
-		return nil, fmt.Errorf("option permits: want at least 1, no more than the limit, and no more than %d", MaxPermits)
+		o.err = fmt.Errorf("option permits: want at least 1, no more than the limit, and no more than %d", MaxPermits)
 	}
-	return s, o.err
+	return s, o.check()
 }
 
 var (

@@ -143,7 +143,7 @@ func (s *semaphore) queue(ev events.Event, out *engine.Outbox) {
 	if s.latch == "" {
 		s.createdAt = ev.At
 	}
-	options := map[string]string{"label": s.lockLabel(), "unwatched": "true"}
+	options := map[string]string{OptionLabel: s.lockLabel(), OptionUnwatched: "true"}
 	s.openLatch(s.locks, s.asOpener(), options, out)
 }
 

@@ -110,20 +110,20 @@ type session struct {
 var SessionRecipe = engine.NewRecipe(sessionChart, newSession)
 
 func newSession(open events.Event) (*session, error) {
-	o := options{values: open.Options}
+	o := optionsOf(open)
 	s := &session{
-		tick:            o.duration("tick", DefaultTick),
-		tickAssumed:     o.flag("tickAssumed"),
-		asked:           o.duration("askedTimeout", 0),
-		syncLimit:       o.integer("syncLimit", 5),
-		observerMasters: o.flag("observerMasters"),
-		rideOut:         o.flag("rideOut"),
-		noContainers:    o.flag("persistentParents"),
-		idleFor:         o.integer("idleFor", 0),
-		retry:           o.policy("retry", BoundedExponential(-1, 200*time.Millisecond, 5*time.Second)),
+		tick:            o.duration(OptionTick, DefaultTick),
+		tickAssumed:     o.flag(OptionTickAssumed),
+		asked:           o.duration(OptionAskedTimeout, 0),
+		syncLimit:       o.integer(OptionSyncLimit, 5),
+		observerMasters: o.flag(OptionObserverMasters),
+		rideOut:         o.flag(OptionRideOut),
+		noContainers:    o.flag(OptionPersistentParents),
+		idleFor:         o.integer(OptionIdleFor, 0),
+		retry:           o.policy(OptionRetry, BoundedExponential(-1, 200*time.Millisecond, 5*time.Second)),
 		jitter:          o.jitter(open.Seed),
 	}
-	return s, o.err
+	return s, o.check()
 }
 
 // Stamp adds to an event what is known of the session.

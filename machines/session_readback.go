@@ -44,7 +44,7 @@ func (d *pathSet) remove(path string) {
 // node of its own in the directory. The client's credentials, and the access list of its nodes, are the
 // same for all its life.
 func (s *session) StampOpen(ev *events.Event) {
-	ev.ReadBack = ev.Options["oneFlight"] == "true" && s.readBack.known[ev.Path]
+	ev.ReadBack = ev.Options[OptionOneFlight] == "true" && s.readBack.known[ev.Path]
 }
 
 // noteReadBack notes such a directory, or that a node in it could not be read.

@@ -82,24 +82,24 @@ const (
 )
 
 func newShards(open events.Event) (*shards, error) {
-	o := options{values: open.Options}
-	n := o.integer("shards", 1)
+	o := optionsOf(open)
+	n := o.integer(OptionShards, 1)
 	if n < 1 || n > MaxShards {
 		return nil, fmt.Errorf("option shards: want from 1 to %d", MaxShards)
 	}
 	w := &shards{
 		standalone: newStandalone(open, &o), parentMaker: newParentMaker(ShardMembers(open.Path)), seed: open.Seed,
-		rideOut: o.flag("rideOut"), held: make([]heldShard, n),
-		health:       health{mostFailures: o.integer("healthFailures", defaultHealthFailures)},
-		shardPlanner: shardPlanner{settle: o.duration("settle", 0)},
-		me: ShardMember{ID: o.text("instance", guid(open.Seed, 0)), Weight: o.integer("weight", 1),
-			MaxOwned: o.integer("maxOwned", n)},
+		rideOut: o.flag(OptionRideOut), held: make([]heldShard, n),
+		health:       health{mostFailures: o.integer(OptionHealthFailures, defaultHealthFailures)},
+		shardPlanner: shardPlanner{settle: o.duration(OptionSettle, 0)},
+		me: ShardMember{ID: o.text(OptionInstance, guid(open.Seed, 0)), Weight: o.integer(OptionWeight, 1),
+			MaxOwned: o.integer(OptionMaxOwned, n)},
 	}
-	w.resume, w.oneFlight = o.flag("resume"), o.flag("oneFlight")
+	w.resume, w.oneFlight = o.flag(OptionResume), o.flag(OptionOneFlight)
 	if w.me.Weight < 1 || w.me.Weight > MaxShardWeight || w.me.MaxOwned < 0 {
 		return nil, fmt.Errorf("options weight, maxOwned: want a weight from 1 to %d, and a maximum", MaxShardWeight)
 	}
-	return w, o.err
+	return w, o.check()
 }
 
 var (

@@ -35,12 +35,12 @@ func (e *sublatch) openLatch(dir string, opener latchOpener, options map[string]
 	e.opened++
 	e.openLatches++
 	e.latch = events.ID(fmt.Sprintf("%s-%s-%d", latchChart.Name(), opener.id, e.opened))
-	options["opener"] = opener.id
+	options[OptionOpener] = opener.id
 	if e.oneFlight {
-		options["oneFlight"] = "true"
+		options[OptionOneFlight] = "true"
 	}
 	if e.resume {
-		options["resume"] = "true"
+		options[OptionResume] = "true"
 	}
 	out.Tell(e.latch, events.Event{
 		Kind: events.CommandOpen, Recipe: latchChart.Name(), Path: dir, Data: opener.data,

@@ -43,16 +43,14 @@ type treeCache struct {
 }
 
 func newTreeCache(open events.Event) (*treeCache, error) {
-	o := options{values: open.Options}
+	o := optionsOf(open)
 	t := &treeCache{standalone: newStandalone(open, &o), depth: -1, maxNodes: 1, size: 1}
-	t.opener = events.ID(o.text("opener", ""))
-	if _, ok := open.Options["depth"]; ok {
-		t.depth = o.integer("depth", t.depth)
-	}
-	t.maxNodes = max(t.maxNodes, o.integer("most", 100_000))
-	t.wanted = o.flag("recursive") && t.depth < 0
+	t.opener = events.ID(o.text(OptionOpener, ""))
+	t.depth = o.integer(OptionDepth, t.depth)
+	t.maxNodes = max(t.maxNodes, o.integer(OptionMost, 100_000))
+	t.wanted = o.flag(OptionRecursive) && t.depth < 0
 	t.root = newCachedNode(nil, t.path)
-	return t, o.err
+	return t, o.check()
 }
 
 // States of a tree cache.

@@ -22,9 +22,10 @@ type Client[G any] struct {
 type Commands[G any] struct {
 	Ended chan struct{} // closed when the machine is closed; nil if only the end of the client counts
 
-	mu   sync.Mutex
-	last uint64
-	open []openCommand[G] // in order of their numbers; few handles have more than one
+	mu      sync.Mutex
+	last    uint64
+	open    []openCommand[G] // in order of their numbers; few handles have more than one
+	refused error            // why there is no machine; nil: there is one, or was
 
 	Broken func(at, format string, args ...any) // reports a broken invariant; nil: they are not checked
 	gaveUp map[uint64]bool                      // the commands that nobody waits for; kept for the check only
@@ -80,7 +81,7 @@ func (r *replyChannels[G]) put(ch chan Reply[G]) {
 func (c *Commands[G]) Begin(client *Client[G], id events.ID, ev events.Event) (uint64, chan Reply[G], error) {
 	select {
 	case <-c.Ended:
-		return 0, nil, client.Ended
+		return 0, nil, c.why(client)
 	default:
 	}
 	var ch chan Reply[G]
@@ -146,8 +147,30 @@ func (c *Commands[G]) Wait(ctx context.Context, client *Client[G], n uint64, ch 
 	case r := <-ch: // the last answer comes just before the machine closes
 		return r, nil
 	default:
-		return Reply[G]{}, client.Ended
+		return Reply[G]{}, c.why(client)
 	}
+}
+
+// Refuse ends the commands of a machine that refused to open: those that are open, and every later one, get err. Ended
+// is closed after it.
+func (c *Commands[G]) Refuse(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.refused = err
+	for _, o := range c.open {
+		o.reply <- Reply[G]{Err: err}
+	}
+	c.open = nil
+}
+
+// why returns why a command gets no answer: its machine, or the client, has ended.
+func (c *Commands[G]) why(client *Client[G]) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.refused != nil {
+		return c.refused
+	}
+	return client.Ended
 }
 
 // Drop removes a pending command; it returns false if the reply is there already.

@@ -128,3 +128,27 @@ func TestCommandsKeepRoomForOne(t *testing.T) {
 		}
 	}
 }
+
+// A machine that refused to open answers nothing: the commands that wait, and every later one, get the reason.
+func TestARefusalEndsAllCommands(t *testing.T) {
+	client, posted := newClient()
+	c := Commands[int]{Ended: make(chan struct{})}
+	n, ch, err := c.Begin(client, "latch-1", events.Event{})
+	late, lateCh, lateErr := c.Begin(client, "latch-1", events.Event{})
+	if err != nil || lateErr != nil {
+		t.Fatal(err, lateErr)
+	}
+	c.Drop(late)
+	refused := errors.New("refused")
+	c.Refuse(refused)
+	close(c.Ended)
+	if r, err := c.Wait(t.Context(), client, n, ch); err != nil || r.Err != refused {
+		t.Errorf("%v, %v", r.Err, err)
+	}
+	if _, err := c.Wait(t.Context(), client, late, lateCh); err != refused {
+		t.Error(err)
+	}
+	if _, err := c.Ask(t.Context(), client, "latch-1", events.Event{}); err != refused || len(*posted) != 2 {
+		t.Errorf("%v, and %d commands were posted", err, len(*posted))
+	}
+}

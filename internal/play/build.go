@@ -26,13 +26,14 @@ func (s Script) build(until time.Duration) world.Script {
 		p := world.Program{Recipe: s.Recipe, Path: path, Name: name, Waits: i >= s.Starting, Works: s.Works, Forgets: name == s.Forgets}
 		switch s.Recipe {
 		case "readwrite": // the first and every third writes
-			p.Options = map[string]string{"reads": fmt.Sprint(i%3 != 0)}
+			p.Options = map[string]string{machines.OptionReads: fmt.Sprint(i%3 != 0)}
 		case "semaphore":
-			p.Options = map[string]string{"limit": fmt.Sprint(permits), "permits": "1"}
+			p.Options = map[string]string{machines.OptionLimit: fmt.Sprint(permits), machines.OptionPermits: "1"}
 		case "doublebarrier":
-			p.Options = map[string]string{"quantity": fmt.Sprint(s.quantity())}
+			p.Options = map[string]string{machines.OptionQuantity: fmt.Sprint(s.quantity())}
 		case "shards":
-			p.Options = map[string]string{"shards": fmt.Sprint(shards), "settle": settle.String(), "instance": name}
+			p.Options = map[string]string{machines.OptionShards: fmt.Sprint(shards),
+				machines.OptionSettle: settle.String(), machines.OptionInstance: name}
 		}
 		w.Clients = append(w.Clients, p)
 	}

@@ -33,7 +33,7 @@ func (r *run) header() events.Header {
 		charts[recipe.Name()] = recipe.Digest()
 	}
 	return events.Header{
-		Charts: charts, Options: map[string]string{"tick": scenarioNamed(r.script.Scenario).tick.String()},
+		Charts: charts, Options: map[string]string{machines.OptionTick: scenarioNamed(r.script.Scenario).tick.String()},
 		Start: time.UnixMilli(beginMillis).UTC().Format(time.RFC3339Nano), StartAt: int64(world.Epoch), Clock: "boottime", Boot: "the world's",
 	}
 }

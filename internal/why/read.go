@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
 )
 
 // Read reads one client's records to their end. Its error is an *events.DamagedError, or the
@@ -26,7 +27,7 @@ func Read(name string, header events.Header, r Reader) (*Log, error) {
 	if header.Clock == "boottime" { // of the host, not of the process
 		l.Clock = header.Boot
 	}
-	l.tick, _ = time.ParseDuration(header.Options["tick"])
+	l.tick, _ = time.ParseDuration(header.Options[machines.OptionTick])
 	l.takeNotes(r)
 	for {
 		rec, err := r.Next()
@@ -131,11 +132,12 @@ func (l *Log) addEvent(r events.Record) {
 	ev := r.Event
 	switch ev.Kind {
 	case events.CommandOpen:
-		m := &machine{recipe: ev.Recipe, path: ev.Path, id: string(ev.Data), opener: events.ID(ev.Options["opener"]),
-			reads: ev.Options["reads"] == "true", kazoo: ev.Options["kazoo"] == "true"}
-		m.id = cmp.Or(m.id, ev.Options["instance"])
-		m.permits, _ = strconv.Atoi(ev.Options["permits"])
-		m.limit, _ = strconv.Atoi(ev.Options["limit"])
+		m := &machine{recipe: ev.Recipe, path: ev.Path, id: string(ev.Data),
+			opener: events.ID(ev.Options[machines.OptionOpener]),
+			reads:  ev.Options[machines.OptionReads] == "true", kazoo: ev.Options[machines.OptionKazoo] == "true"}
+		m.id = cmp.Or(m.id, ev.Options[machines.OptionInstance])
+		m.permits, _ = strconv.Atoi(ev.Options[machines.OptionPermits])
+		m.limit, _ = strconv.Atoi(ev.Options[machines.OptionLimit])
 		l.machines[r.Machine] = m
 	case events.WorkReturned:
 		if !l.shardReturned(r) {

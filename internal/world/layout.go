@@ -96,12 +96,18 @@ func (s Script) assumedTick() time.Duration {
 
 // SessionOptions returns the options of a client's session machine.
 func (s Script) SessionOptions(retry string) map[string]string {
-	options := map[string]string{"tick": s.assumedTick().String(), "syncLimit": fmt.Sprint(s.SyncLimit), "rideOut": fmt.Sprint(s.RideOut), "retry": retry}
+	options := map[string]string{
+		machines.OptionTick: s.assumedTick().String(), machines.OptionSyncLimit: fmt.Sprint(s.SyncLimit),
+		machines.OptionRideOut: fmt.Sprint(s.RideOut), machines.OptionRetry: retry,
+	}
 	if s.Layout.IdleFor > 0 {
-		options["idleFor"] = fmt.Sprint(s.Layout.IdleFor)
+		options[machines.OptionIdleFor] = fmt.Sprint(s.Layout.IdleFor)
 	}
 	if l := s.Layout; l.TickAssumed || l.ObserverMasters {
-		maps.Copy(options, map[string]string{"tickAssumed": fmt.Sprint(l.TickAssumed), "askedTimeout": s.asked().String(), "observerMasters": fmt.Sprint(l.ObserverMasters)})
+		maps.Copy(options, map[string]string{
+			machines.OptionTickAssumed: fmt.Sprint(l.TickAssumed), machines.OptionAskedTimeout: s.asked().String(),
+			machines.OptionObserverMasters: fmt.Sprint(l.ObserverMasters),
+		})
 	}
 	return options
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
 )
 
 // Program is what a client of a script runs: one handle of one recipe, which it always
@@ -33,16 +34,22 @@ type usage struct {
 	acquire events.Kind // the command that asks for what the program wants; "" if the start does
 	release events.Kind // the command that releases it; "" if the return of the work does
 	more    map[string]string
+	noTerm  bool // it knows no belief that could be ridden out
 }
 
 var playable = map[string]usage{
-	"latch":         {acquire: events.CommandAwait, release: events.CommandResign},
-	"selector":      {more: map[string]string{"autoRequeue": "true"}},
-	"mutex":         {calls: true, acquire: events.CommandAwait, more: map[string]string{"try": "false", "revocable": "false"}},
-	"readwrite":     {calls: true, acquire: events.CommandAwait, more: map[string]string{"try": "false", "revocable": "false", "reads": "false"}},
-	"semaphore":     {calls: true, acquire: events.CommandAwait, more: map[string]string{"try": "false", "limit": "1", "permits": "1"}},
-	"doublebarrier": {acquire: events.CommandEnter, release: events.CommandLeave, more: map[string]string{"quantity": "2"}},
-	"shards":        {more: map[string]string{"shards": "6", "settle": "2s"}},
+	"latch":    {acquire: events.CommandAwait, release: events.CommandResign},
+	"selector": {more: map[string]string{machines.OptionAutoRequeue: "true"}},
+	"mutex": {calls: true, acquire: events.CommandAwait,
+		more: map[string]string{machines.OptionTry: "false", machines.OptionRevocable: "false"}},
+	"readwrite": {calls: true, acquire: events.CommandAwait,
+		more: map[string]string{machines.OptionTry: "false", machines.OptionRevocable: "false",
+			machines.OptionReads: "false"}},
+	"semaphore": {calls: true, acquire: events.CommandAwait,
+		more: map[string]string{machines.OptionTry: "false", machines.OptionLimit: "1", machines.OptionPermits: "1"}},
+	"doublebarrier": {acquire: events.CommandEnter, release: events.CommandLeave, noTerm: true,
+		more: map[string]string{machines.OptionQuantity: "2"}},
+	"shards": {more: map[string]string{machines.OptionShards: "6", machines.OptionSettle: "2s"}},
 }
 
 // unlisted are those of tests: the instance that led a job leads it again, so that there is little to see.
@@ -76,7 +83,7 @@ func (p Program) check() error {
 		return fmt.Errorf("work of %s: want at most a day", p.Works)
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Options)) {
-		if name == "retry" || len(name)+len(p.Options[name]) > 200 {
+		if name == machines.OptionRetry || len(name)+len(p.Options[name]) > 200 {
 			return fmt.Errorf("the option %.40q cannot be set", name)
 		}
 	}
@@ -122,7 +129,10 @@ func newSeed(d *rand.Rand) string { return fmt.Sprintf("%016x%016x", d.Uint64(),
 func (u *program) open() {
 	u.serial++
 	u.id = events.ID(fmt.Sprintf("%s-%d", u.Recipe, u.serial))
-	options := map[string]string{"rideOut": fmt.Sprint(u.c.w.script.RideOut), "retry": "bounded/-1/50ms/2s"}
+	options := map[string]string{machines.OptionRetry: "bounded/-1/50ms/2s"}
+	if !u.noTerm {
+		options[machines.OptionRideOut] = fmt.Sprint(u.c.w.script.RideOut)
+	}
 	maps.Copy(options, u.more)
 	maps.Copy(options, u.Options)
 	d := NewDice(u.c.w.script.Seed, fmt.Sprint("program ", u.c.id, " call ", u.serial))

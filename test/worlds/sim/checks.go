@@ -245,6 +245,9 @@ func (k *checks) record(c *client, r events.Record) {
 	}
 	k.withdrawalTold(c, r)
 	k.healthNoted(c, r)
+	if r.Row == events.RowRefused && r.Event.Kind == events.CommandOpen {
+		k.fail("every machine opens", "%s: %v", r.Machine, r.Effects)
+	}
 	if r.Event.Kind == events.WatchDeleted && r.To == "listing" && (r.From == "waiting" || r.From == "blocked") ||
 		r.Event.Kind == events.WatchDeleted && r.To == "leading" {
 		k.wakesOne(c, r)

@@ -36,7 +36,7 @@ func (consumerProgram) options(u *user, _ *rand.Rand) map[string]string {
 	u.queueHandle = queueHandle{locks: map[string]string{}, lastDeliveries: map[*item]*delivery{}, lists: map[uint64][]string{}, current: &delivery{}}
 	q := u.c.w.newQueue()
 	q.consumers++
-	return q.options()
+	return q.takeOptions()
 }
 
 // payload returns the data of the item that was read last: the machine writes them back.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/world"
+	"github.com/incumbent-go/incumbent/machines"
 )
 
 // ownDirs returns the directories of the roles that have their own, each once. Roles
@@ -57,7 +58,7 @@ func (w *harness) openHandle(c *client, r *role, dir, which string, d *rand.Rand
 		u.path = r.dirs.node
 		w.checks.historyOf(u.path)
 	}
-	u.options = map[string]string{"rideOut": fmt.Sprint(w.RideOut), "retry": w.Retry, "oneFlight": fmt.Sprint(w.OneFlight), "resume": "true"}
+	u.options = w.handleOptions(r.recipe)
 	maps.Copy(u.options, r.program.options(u, d))
 	if w.has("policy ends") && world.OneIn(d, 2) {
 		u.options["retry"] = "times/2/100ms/0s"
@@ -73,6 +74,19 @@ func (w *harness) openHandle(c *client, r *role, dir, which string, d *rand.Rand
 		u.open(newSeed(d), nil)
 	}
 	w.After(world.Between(d, 0, 2*time.Second), func() { c.Run(u.start) })
+}
+
+// handleOptions returns the options that the library gives to every machine of a recipe.
+func (w *harness) handleOptions(recipe string) map[string]string {
+	options := map[string]string{machines.OptionRetry: w.Retry}
+	switch recipe {
+	case "latch", "selector", "election", "mutex", "readwrite", "semaphore", "jobelection", "jobworker", "shards":
+		options[machines.OptionOneFlight], options[machines.OptionResume] = fmt.Sprint(w.OneFlight), "true"
+		options[machines.OptionRideOut] = fmt.Sprint(w.RideOut)
+	case nodeElection:
+		options[machines.OptionRideOut] = fmt.Sprint(w.RideOut)
+	}
+	return options
 }
 
 // open opens a machine, with options of the handle and more.

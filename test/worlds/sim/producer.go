@@ -35,7 +35,7 @@ type producerProgram struct{ handleProgram }
 
 func (producerProgram) options(u *user, _ *rand.Rand) map[string]string {
 	u.queueHandle = queueHandle{items: map[uint64]*item{}, puts: map[uint64]*pendingPut{}}
-	return u.c.w.newQueue().options()
+	return u.c.w.newQueue().putOptions()
 }
 
 func (producerProgram) payload(u *user, number uint64) []byte {

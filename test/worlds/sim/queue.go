@@ -116,10 +116,17 @@ func (w *harness) newQueue() *queueState {
 	return q
 }
 
-// options returns what producers and consumers of the queue are opened with.
-func (q *queueState) options() map[string]string {
-	return map[string]string{"kind": string(q.kind), "once": fmt.Sprint(q.atMostOnce), "bound": fmt.Sprint(q.bound), "waits": fmt.Sprint(q.putsWait),
-		"tries": fmt.Sprint(q.tries), "backoff": "bounded/-1/100ms/2s", "refresh": "3"}
+// putOptions returns what producers of the queue are opened with.
+func (q *queueState) putOptions() map[string]string {
+	return map[string]string{machines.OptionKind: string(q.kind), machines.OptionBound: fmt.Sprint(q.bound),
+		machines.OptionWaits: fmt.Sprint(q.putsWait)}
+}
+
+// takeOptions returns what consumers of the queue are opened with.
+func (q *queueState) takeOptions() map[string]string {
+	return map[string]string{machines.OptionKind: string(q.kind), machines.OptionOnce: fmt.Sprint(q.atMostOnce),
+		machines.OptionTries: fmt.Sprint(q.tries), machines.OptionBackoff: "bounded/-1/100ms/2s",
+		machines.OptionRefresh: "3"}
 }
 
 // dueTolerance returns by how many milliseconds an item may be early or late: the
