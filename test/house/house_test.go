@@ -193,7 +193,8 @@ func files(t *testing.T) []*file {
 
 func rules() []rule {
 	var all []rule
-	for _, some := range [][]rule{arrows, modules, purity, worlds, sources, tidiness, words, prose, machineNames, sleeping, seeds, tests, amounts, sequential} {
+	for _, some := range [][]rule{arrows, modules, purity, worlds, sources, tidiness, words, prose, machineNames,
+		optionRules, sleeping, seeds, tests, amounts, sequential} {
 		all = append(all, some...)
 	}
 	return all
