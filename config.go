@@ -100,13 +100,11 @@ type Config struct {
 	// gives up, attempts go on every 5 s until Close.
 	ConnectRetry RetryPolicy
 
-	// Record gets the flight log, as JSON Lines: RecordIn returns one that writes into a
-	// directory, and CreateLog one that is a file. One goroutine of its own calls it, so it
-	// may be slow: up to 8 MiB of records wait for it. Records above that are dropped, and the
-	// log has a gap line in their place. If a writer that is not of RecordIn returns an error
-	// or panics, the recording ends. All of this is logged, and Client.Recording reports it.
-	// The client does not close the writer.
-	Record io.Writer
+	// Record is where the flight log is written, if anywhere: RecordIn writes into a directory,
+	// and RecordTo to a writer, such as the file of CreateLog. Up to 8 MiB of records wait for a
+	// slow one. Records above that are dropped, and the log has a gap line in their place. That
+	// is logged, and Client.Recording reports it.
+	Record *FlightLog
 	// Logger gets the client's lines. Package slogger makes one of a slog.Handler. Without a Logger,
 	// warnings and errors go to standard error, one line each, unless Silent is set or Record is
 	// os.Stderr. Its writer may be slow: up to 1,024 lines wait for it. Lines above that are dropped,
@@ -238,7 +236,7 @@ func (c Config) logger(standardError io.Writer) zerolog.Logger {
 	switch {
 	case !reflect.ValueOf(c.Logger).IsZero():
 		return c.Logger
-	case c.Silent, c.Record == io.Writer(os.Stderr): // lines between the records would spoil the log
+	case c.Silent, c.Record != nil && c.Record.writer == io.Writer(os.Stderr): // lines would spoil the log
 		return zerolog.Nop()
 	}
 	if standardError == nil {

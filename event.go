@@ -3,6 +3,7 @@ package incumbent
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/incumbent-go/incumbent/internal/async"
 	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/internal/fault"
+	"github.com/incumbent-go/incumbent/internal/flightlog"
 	"github.com/incumbent-go/incumbent/internal/journal"
 	"github.com/incumbent-go/incumbent/machines"
 )
@@ -329,4 +331,48 @@ func addFailure(e *zerolog.Event, err error) {
 		e.Str("code", string(coded.Code))
 	}
 	journal.AddErr(e, err)
+}
+
+// RecordSync says when the flight log is forced to the disk. It is for the loss of power:
+// what was written survives the end of the process in any case.
+type RecordSync int
+
+// The values of RecordSync.
+const (
+	SyncNever  = RecordSync(flightlog.SyncNever)  // the operating system decides
+	SyncTerms  = RecordSync(flightlog.SyncTerms)  // when a term begins or ends
+	SyncAlways = RecordSync(flightlog.SyncAlways) // after each write
+)
+
+// RecordOptions are the settings of RecordIn. The zero value is a good one.
+type RecordOptions struct {
+	// Segment is how many bytes a file has, before it is compressed, when the next one
+	// begins. Twice the bytes of the checkpoints in the file are added. Default 16 MiB, at
+	// least 64 KiB, at most 1 TiB.
+	Segment int64
+	// Keep is how many bytes all files of the directory may have, those of other clients
+	// and of earlier runs included. If they have more, the oldest are deleted. Default
+	// 256 MiB, or twice Segment if that is more; at least twice Segment; -1 deletes none.
+	// Each file but the first begins with a checkpoint, the state of all machines, unless
+	// that has more than an eighth of Keep.
+	Keep int64
+	// Sync says when the flight log is forced to the disk. Default SyncNever.
+	Sync RecordSync
+	// Ring, if it is not 0, is how many of the last records are kept, in memory only. They
+	// are written into a new file of the directory when a leadership is lost, and by
+	// Client.SaveRecord. Open only tries whether a file can be created, and the log says if
+	// not. Up to twice as many records are kept, or twice the number of handles if that is
+	// more, because the file begins with a checkpoint, which is copied no more often. At most
+	// 1,000,000.
+	Ring int
+}
+
+// FlightLog is where one client records: RecordIn makes one of a directory, RecordTo one of a
+// writer. A client of its own needs a FlightLog of its own.
+type FlightLog struct {
+	writer  io.Writer // of RecordTo
+	inDir   bool      // it is of RecordIn
+	dir     string
+	options RecordOptions
+	taken   atomic.Bool
 }

@@ -244,7 +244,7 @@ func ExampleJobElection() {
 	client := open(ctx, servers)
 	defer client.Close(ctx)
 
-	job, err := client.JobElection("/my-namespace/my-job", incumbent.LatchOptions{ID: "10.0.0.1@-@4711"})
+	job, err := client.JobElection("/my-namespace/my-job", incumbent.JobElectionOptions{ID: "10.0.0.1@-@4711"})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -12,9 +12,9 @@
 // # Connection
 //
 //   - [Client]: one ZooKeeper session at a time. All handles are made from it.
-//   - [Config]: servers, session timeout, credentials, TLS, logger, recorder. [Recording] is the state of its log. [RecordIn] with
-//     [RecordOptions] ([RecordSync]) makes a [RecordDir], a directory for it.
-//     [Optimizations] can be turned off.
+//   - [Config]: servers, session timeout, credentials, TLS, logger, flight log. [Optimizations] can be turned off.
+//   - [FlightLog]: where a client records, by [RecordIn], which has [RecordOptions] ([RecordSync]), or by [RecordTo].
+//     [Recording] is its state.
 //   - [Auth], [ACL], [TLS]: who the client is, who may use its nodes, how the connection is encrypted.
 //   - [Mechanism]: logs in by SASL, one [SASLExchange] for each connection to a [SASLServer].
 //   - [ConnectionState]: connected, suspended, reconnected or lost; see [Client.OnConnection].
@@ -36,14 +36,13 @@
 //   - [Selector]: runs a function for one term, then the next in line leads. Curator's LeaderSelector.
 //   - [Election]: a latch on plain names, n_0000000007, as in ZooKeeper's recipes.
 //   - [NodeElection], [NodeElectionOptions]: an election on one ephemeral node, as Hadoop's and many hand-made ones.
-//   - [JobElection]: the leader of an ElasticJob job, together with its Java instances.
+//   - [JobElection], [JobElectionOptions]: the leader of an ElasticJob job, together with its Java instances.
 //   - [Job], [JobOptions], [JobMode]: one instance of such a job, which elects, deals the items and runs its own. An
 //     [Item] is what its function gets, [JobConfig] the job's configuration, [JobSchedule] and [Every] when items
 //     run, [JobItem] who has which.
 //   - [Shards], [ShardsOptions]: a member of a group that deals n shards out among its members. A [Shard] is what its
 //     function gets, [ShardAssignment] says who should own which, [ShardListener] is called when shards come and go.
-//   - [LatchOptions], [SelectorOptions], [CloseMode]: their options, and whether Close calls the listeners. A
-//     selector has those of a latch: SelectorOptions{LatchOptions: LatchOptions{ID: "a"}}.
+//   - [LatchOptions], [SelectorOptions], [CloseMode]: their options, and whether Close calls the listeners.
 //   - [Leadership]: for the work under a term: a context, a token, a deadline, guarded writes.
 //   - [Term], [Listener]: one period of leadership, and callbacks for its begin and end.
 //   - [Line], [Participant]: the participants in line, and who is first; see [Client.Line] and [Client.Evict].

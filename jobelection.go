@@ -17,6 +17,27 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
+// JobElectionOptions are the options of a job election. The zero value is good. There are no checks of health: close
+// the election while the instance is unhealthy.
+type JobElectionOptions struct {
+	// ID is the instance's, which the marker holds. Empty means JobInstanceID.
+	ID string
+	// CloseMode says whether Close calls the listeners.
+	CloseMode CloseMode
+	// Retry paces attempts after a failure: see LatchOptions.
+	Retry RetryPolicy
+	// WorkGrace is how long work may go on after its context has ended: see LatchOptions.
+	WorkGrace time.Duration
+	// TokenFloor refuses leadership with a token below it: see LatchOptions.
+	TokenFloor int64
+}
+
+// latch returns those of the options that a latch has, too.
+func (o JobElectionOptions) latch() LatchOptions {
+	return LatchOptions{ID: o.ID, CloseMode: o.CloseMode, Retry: o.Retry, WorkGrace: o.WorkGrace,
+		TokenFloor: o.TokenFloor}
+}
+
 // JobElection is one instance's participation in the election of a job's leader, as Apache
 // ShardingSphere's ElasticJob elects. Below the job's node, the ephemeral node
 // leader/election/instance, the marker, holds the leading instance's id. It is written
@@ -48,25 +69,15 @@ type JobElection struct {
 func JobInstanceID() string { return jobs.HostAddress() + "@-@" + fmt.Sprint(os.Getpid()) }
 
 // JobElection returns an election for a job: its node, as in "/namespace/job". It does
-// nothing before Start or ElectLeader. An empty ID is JobInstanceID. One client has one
-// election for one job: a second handle is ErrJobTaken until the first is closed. Other
-// errors say what is wrong with the path, or are ErrClosed.
-func (c *Client) JobElection(job string, options LatchOptions) (*JobElection, error) {
+// nothing before Start or ElectLeader. One client has one election for one job: a second
+// handle is ErrJobTaken until the first is closed. Other errors say what is wrong with the
+// path or an option, or are ErrClosed.
+func (c *Client) JobElection(job string, options JobElectionOptions) (*JobElection, error) {
 	if err := arguments.CheckLine(job); err != nil {
 		return nil, err
 	}
 	if err := checkOptions(options); err != nil {
 		return nil, err
-	}
-	if options.Healthy != nil {
-		return nil, errors.New("incumbent: LatchOptions.Healthy: a JobElection does not take it: close the election while the instance is unhealthy")
-	}
-	if options.Advertise != "" {
-		return nil, errors.New("incumbent: LatchOptions.Advertise: a JobElection does not take it: say it in ID")
-	}
-	if options.NoID {
-		return nil, errors.New("incumbent: LatchOptions.NoID: a JobElection does not take it: " +
-			"the marker holds the leading instance's id")
 	}
 	if options.ID == "" {
 		options.ID = JobInstanceID()
@@ -74,7 +85,7 @@ func (c *Client) JobElection(job string, options LatchOptions) (*JobElection, er
 	if !c.reserve("job " + job) {
 		return nil, fmt.Errorf("%w: %s", ErrJobTaken, fault.Path(job))
 	}
-	j, err := c.newJobElection(job, options, nil, true)
+	j, err := c.newJobElection(job, options.latch(), nil, true)
 	if err != nil {
 		c.unreserve("job " + job)
 	}

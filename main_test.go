@@ -71,8 +71,9 @@ func newWorld(t *testing.T, o zkmem.Options) *world {
 func (w *world) open(change ...func(*Config)) *node {
 	w.t.Helper()
 	n := &node{w: w, tape: tape.New(w.t)}
+	log := RecordTo(n.tape)
 	config := Config{
-		Servers: "192.0.2.1:2181", Silent: true, Record: n.tape,
+		Servers: "192.0.2.1:2181", Silent: true, Record: log,
 		Dial: func(context.Context, string, string) (net.Conn, error) { return w.dial(n) },
 	}
 	for _, f := range change {
@@ -94,7 +95,7 @@ func (w *world) open(change ...func(*Config)) *node {
 		if err := errors.Join(err, n.Close(ctx)); err != nil {
 			w.t.Errorf("Close: %v\n%s", err, n.tape.Tail(20))
 		}
-		if !selection.Raced() && config.Record == n.tape { // a replay starts no goroutine
+		if !selection.Raced() && config.Record == log { // a replay starts no goroutine
 			n.tape.Replay()
 		}
 	})

@@ -19,9 +19,25 @@ import (
 
 // NodeElectionOptions are the options of a NodeElection. The zero value is good.
 type NodeElectionOptions struct {
-	LatchOptions
+	// ID is how other participants see this one: the data of the node. Empty means host/pid.
+	ID string
+	// NoID leaves the node without data if ID is empty.
+	NoID bool
 	// Data are the node's, for programs that expect certain bytes there. Nil means the ID.
 	Data []byte
+	// CloseMode says whether Close calls the listeners.
+	CloseMode CloseMode
+	// Retry paces attempts after a failure: see LatchOptions.
+	Retry RetryPolicy
+	// WorkGrace is how long work may go on after its context has ended: see LatchOptions.
+	WorkGrace time.Duration
+	// TokenFloor refuses leadership with a token below it: see LatchOptions.
+	TokenFloor int64
+	// Healthy says whether this participant can do the work: see LatchOptions, as for the three that follow.
+	Healthy        func(context.Context) error
+	HealthInterval time.Duration
+	HealthTimeout  time.Duration
+	HealthFailures int
 
 	// Crumb is the name of a persistent node in the same directory that has the Data of the one that led last, as
 	// Hadoop's ActiveBreadCrumb. It is written before a term begins. It is deleted with the node if leadership is given
@@ -34,7 +50,7 @@ type NodeElectionOptions struct {
 	//
 	// This participant has the node then, and does not lead. The context ends as that of a Leadership does. After an
 	// error, a panic or the end of the context, the node is deleted, Err is ErrFenceFailed if Fence is at fault, and
-	// the participant goes on after a back-off by LatchOptions.Retry. Fence must return when its context ends: no term
+	// the participant goes on after a back-off by Retry. Fence must return when its context ends: no term
 	// begins, and Close waits, until it has. Crumb and Fence are set both or neither. Once Fence has returned nil, it
 	// is not called again until somebody has set the crumb.
 	Fence func(ctx context.Context, data []byte) error
@@ -45,6 +61,13 @@ type NodeElectionOptions struct {
 	// library's. So nothing is written after another participant has begun to lead, of this library or of another
 	// program that only creates its node. Nobody may delete the node. All participants of this library must name it.
 	Epoch string
+}
+
+// latch returns those of the options that a latch has, too.
+func (o NodeElectionOptions) latch() LatchOptions {
+	return LatchOptions{ID: o.ID, NoID: o.NoID, CloseMode: o.CloseMode, Retry: o.Retry, WorkGrace: o.WorkGrace,
+		TokenFloor: o.TokenFloor, Healthy: o.Healthy, HealthInterval: o.HealthInterval, HealthTimeout: o.HealthTimeout,
+		HealthFailures: o.HealthFailures}
 }
 
 // NodeElection is a participant of an election on one node: the one that creates the ephemeral node leads, and all
@@ -87,15 +110,12 @@ func (c *Client) NodeElection(path string, options NodeElectionOptions) (*NodeEl
 	if err := options.checkNames(path); err != nil {
 		return nil, err
 	}
-	if options.Advertise != "" {
-		return nil, errors.New("incumbent: LatchOptions.Advertise: a NodeElection does not take it: say it in Data")
-	}
 	if !c.reserve("node " + path) {
 		return nil, fmt.Errorf("%w: %s", ErrNodeTaken, fault.Path(path))
 	}
-	options.ID = c.idOr(options.LatchOptions)
+	options.ID = c.idOr(options.latch())
 	e := &NodeElection{fence: options.Fence}
-	e.participant.prepare(c, path, options.LatchOptions)
+	e.participant.prepare(c, path, options.latch())
 	e.participant.plain, e.participant.reports = options.Epoch == "", options.Crumb != ""
 	open := options.opening(path, c.config)
 	_, err := c.register(machines.NodeElectionRecipe.Name(), func(id events.ID) receiver {
@@ -140,7 +160,7 @@ func (o NodeElectionOptions) checkNames(path string) error {
 
 // opening returns the event that opens the machine.
 func (o NodeElectionOptions) opening(path string, config *Config) events.Event {
-	open := o.LatchOptions.open(path, config)
+	open := o.latch().open(path, config)
 	delete(open.Options, machines.OptionOneFlight) // there is no line
 	delete(open.Options, machines.OptionResume)
 	if o.Data != nil {
@@ -215,7 +235,7 @@ func (e *NodeElection) HasLeadership() bool { return e.participant.HasLeadership
 // has begun. The returned function removes it.
 func (e *NodeElection) AddListener(l Listener) (remove func()) { return e.participant.AddListener(l) }
 
-// ID returns LatchOptions.ID.
+// ID returns NodeElectionOptions.ID.
 func (e *NodeElection) ID() string { return e.participant.ID() }
 
 // Path returns the node's path.

@@ -36,11 +36,10 @@ type Listener struct {
 	NotLeader func(Term, error) // why: a *LostError, which is ErrLeadershipLost
 }
 
-// LatchOptions are the options of a latch, selector or election. The zero value is good.
+// LatchOptions are the options of a latch or a plain election. The zero value is good.
 type LatchOptions struct {
 	// ID is how other participants see this one: a host name, say. It is the node's data, as
-	// Curator's id is. Empty means host/pid, the name of the host and the number of the process,
-	// or what JobInstanceID returns for a JobElection.
+	// Curator's id is. Empty means host/pid, the name of the host and the number of the process.
 	ID string
 	// Advertise is where this participant answers, as HOST:PORT or a URL: see HostPort. A listener's own ":8080" or
 	// "[::]:8080" is refused, because it names no host that others reach. It has up to 1024 bytes. Others read it with
@@ -48,7 +47,6 @@ type LatchOptions struct {
 	// the directory PATH-addresses next to the line's, because Curator takes all data of a place for its id. The
 	// ensemble creates that node and the place together, or neither: if it may not be created, the participant is in
 	// no line, and Err says why. The node goes with the place. If somebody deletes it, it is back with the next place.
-	// A JobElection and a NodeElection do not take it.
 	Advertise string
 	// NoID leaves the node without data if ID is empty: Curator's default.
 	NoID bool

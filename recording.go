@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/incumbent-go/incumbent/engine"
@@ -21,46 +20,12 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// RecordSync says when the flight log is forced to the disk. It is for the loss of power:
-// what was written survives the end of the process in any case.
-type RecordSync int
-
-// The values of RecordSync.
-const (
-	SyncNever  = RecordSync(flightlog.SyncNever)  // the operating system decides
-	SyncTerms  = RecordSync(flightlog.SyncTerms)  // when a term begins or ends
-	SyncAlways = RecordSync(flightlog.SyncAlways) // after each write
-)
-
-// RecordOptions are the settings of RecordIn. The zero value is a good one.
-type RecordOptions struct {
-	// Segment is how many bytes a file has, before it is compressed, when the next one
-	// begins. Twice the bytes of the checkpoints in the file are added. Default 16 MiB, at
-	// least 64 KiB, at most 1 TiB.
-	Segment int64
-	// Keep is how many bytes all files of the directory may have, those of other clients
-	// and of earlier runs included. If they have more, the oldest are deleted. Default
-	// 256 MiB, or twice Segment if that is more; at least twice Segment; -1 deletes none.
-	// Each file but the first begins with a checkpoint, the state of all machines, unless
-	// that has more than an eighth of Keep.
-	Keep int64
-	// Sync says when the flight log is forced to the disk. Default SyncNever.
-	Sync RecordSync
-	// Ring, if it is not 0, is how many of the last records are kept, in memory only. They
-	// are written into a new file of the directory when a leadership is lost, and by
-	// Client.SaveRecord. Open only tries whether a file can be created, and the log says if
-	// not. Up to twice as many records are kept, or twice the number of handles if that is
-	// more, because the file begins with a checkpoint, which is copied no more often. At most
-	// 1,000,000.
-	Ring int
-}
-
-// RecordDir is a directory for the flight log of one client: see RecordIn.
-type RecordDir struct {
-	path    string
-	options RecordOptions
-	taken   atomic.Bool
-}
+// RecordTo returns a value for Config.Record with which a client writes its flight log to w, as
+// JSON Lines, in one piece: into a file of CreateLog, say. One goroutine of its own calls w, so
+// w may be slow. If it returns an error or panics, the recording ends. The client does not
+// close it. RecordTo checks nothing: Open returns an error if w is nil, and if another client
+// has the FlightLog.
+func RecordTo(w io.Writer) *FlightLog { return &FlightLog{writer: w} }
 
 // RecordIn returns a value for Config.Record with which a client writes its flight log into
 // a directory: see docs/flight-log.md. Several clients and processes may share the directory,
@@ -68,19 +33,14 @@ type RecordDir struct {
 //
 // RecordIn checks nothing. Open creates the directory if it is missing. It returns an error
 // if the directory is a file or cannot be created, if an option is wrong, and if another
-// client has the RecordDir. A relative path is one from the working directory of Open.
+// client has the FlightLog. A relative path is one from the working directory of Open.
 //
 // Each client begins a new file, which only its owner can read. A file is compressed when it
 // has ended, and the oldest files of the directory are deleted. If the directory cannot be
 // written, as when the disk is full, leadership goes on. Records are dropped, and every 5 s
 // the client tries another file. Client.Recording and the log say so.
-func RecordIn(dir string, options RecordOptions) *RecordDir {
-	return &RecordDir{path: dir, options: options}
-}
-
-// Write always fails: Open takes a RecordDir in another way.
-func (d *RecordDir) Write([]byte) (int, error) {
-	return 0, errors.New("incumbent: a RecordDir is only for Config.Record")
+func RecordIn(dir string, options RecordOptions) *FlightLog {
+	return &FlightLog{inDir: true, dir: dir, options: options}
 }
 
 // withDefaults sets what is not given, and refuses what cannot be right.
@@ -131,7 +91,7 @@ func (c *Client) Recording() Recording {
 	return Recording{}
 }
 
-// CreateLog creates a file for Config.Record that only its owner can read. If the file
+// CreateLog creates a file for RecordTo that only its owner can read. If the file
 // exists already, it returns an error that wraps os.ErrExist, because a log begins in an empty
 // file. Close the file after Client.Close.
 func CreateLog(path string) (*os.File, error) {
@@ -146,31 +106,40 @@ func CreateLog(path string) (*os.File, error) {
 
 // startRecording starts what Config.Record asks for.
 func (c *Client) startRecording() (engine.Recorder, error) {
-	d, isDir := c.config.Record.(*RecordDir)
-	if !isDir {
-		out := flightlog.NewWriterOutput(c.config.Record, c.header(), c.clock.Now)
-		r, err := flightlog.New(out, c.log, c.clock.Now, c.recordRoom())
-		if err != nil {
-			return nil, err
-		}
-		c.recorder = r
-		return r.Record, nil
-	}
-	if d == nil || d.path == "" {
+	log := c.config.Record
+	switch {
+	case log.inDir && log.dir == "":
 		return nil, errors.New("RecordIn has no directory: name one")
+	case !log.inDir && log.writer == nil:
+		return nil, errors.New("RecordTo has no writer: name one, such as the file of CreateLog")
 	}
-	options, err := d.options.withDefaults()
+	options, err := log.options.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	if d.taken.Swap(true) {
-		return nil, errors.New("the RecordDir belongs to another client already: call RecordIn for each")
+	if log.taken.Swap(true) {
+		return nil, errors.New("the FlightLog belongs to another client already: call RecordIn or RecordTo for each")
 	}
-	record, err := c.recordInto(d.path, options)
+	start := c.recordTo
+	if log.inDir {
+		start = func() (engine.Recorder, error) { return c.recordInto(log.dir, options) }
+	}
+	record, err := start()
 	if err != nil {
-		d.taken.Store(false)
+		log.taken.Store(false)
 	}
 	return record, err
+}
+
+// recordTo starts what RecordTo asks for.
+func (c *Client) recordTo() (engine.Recorder, error) {
+	out := flightlog.NewWriterOutput(c.config.Record.writer, c.header(), c.clock.Now)
+	r, err := flightlog.New(out, c.log, c.clock.Now, c.recordRoom())
+	if err != nil {
+		return nil, err
+	}
+	c.recorder = r
+	return r.Record, nil
 }
 
 // recordRoom returns how many bytes of records may wait for Config.Record.

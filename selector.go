@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/arguments"
@@ -17,7 +18,10 @@ import (
 
 // SelectorOptions are the options of a selector. The zero value is good.
 type SelectorOptions struct {
-	LatchOptions
+	// ID is how other participants see this one: see LatchOptions, as for Advertise and NoID.
+	ID        string
+	Advertise string
+	NoID      bool
 	// AutoRequeue queues again after every term, without end. Without it a selector leads
 	// once for each Start or Requeue, and a lost connection ends its wait.
 	AutoRequeue bool
@@ -28,6 +32,26 @@ type SelectorOptions struct {
 	// function exactly once. It may block until there is room: it is called on a goroutine
 	// of its own, and the selector leads meanwhile.
 	Executor func(run func())
+	// CloseMode says whether Close calls the listeners.
+	CloseMode CloseMode
+	// Retry paces attempts after a failure: see LatchOptions.
+	Retry RetryPolicy
+	// WorkGrace is how long work may go on after its context has ended: see LatchOptions.
+	WorkGrace time.Duration
+	// TokenFloor refuses leadership with a token below it: see LatchOptions.
+	TokenFloor int64
+	// Healthy says whether this participant can do the work: see LatchOptions, as for the three that follow.
+	Healthy        func(context.Context) error
+	HealthInterval time.Duration
+	HealthTimeout  time.Duration
+	HealthFailures int
+}
+
+// latch returns those of the options that a latch has, too.
+func (o SelectorOptions) latch() LatchOptions {
+	return LatchOptions{ID: o.ID, Advertise: o.Advertise, NoID: o.NoID, CloseMode: o.CloseMode, Retry: o.Retry,
+		WorkGrace: o.WorkGrace, TokenFloor: o.TokenFloor, Healthy: o.Healthy, HealthInterval: o.HealthInterval,
+		HealthTimeout: o.HealthTimeout, HealthFailures: o.HealthFailures}
 }
 
 // Selector queues, calls the user's function while it leads, and queues again at the tail
@@ -59,15 +83,16 @@ func (c *Client) Selector(path string, work Work, options SelectorOptions) (*Sel
 	if work == nil {
 		return nil, errors.New("incumbent: the selector's work is nil: give it the function to run while leading")
 	}
-	if err := cmp.Or(checkOptions(options), options.LatchOptions.check()); err != nil {
+	if err := cmp.Or(checkOptions(options),
+		arguments.CheckAddress("SelectorOptions.Advertise", options.Advertise)); err != nil {
 		return nil, err
 	}
-	options.ID = c.idOr(options.LatchOptions)
+	options.ID = c.idOr(options.latch())
 	s := &Selector{work: work, requeues: options.AutoRequeue, hook: options.OnConnection, executor: options.Executor}
-	s.participant.prepare(c, path, options.LatchOptions)
+	s.participant.prepare(c, path, options.latch())
 	s.base = c.base
 	s.participant.prefix = machines.SelectorLabel
-	open := options.open(path, c.config)
+	open := options.latch().open(path, c.config)
 	open.Options[machines.OptionAutoRequeue] = strconv.FormatBool(options.AutoRequeue)
 	_, err := c.register(machines.SelectorRecipe.Name(), func(id events.ID) receiver {
 		s.participant.id = id
@@ -292,7 +317,7 @@ func (s *Selector) First(ctx context.Context) (Participant, bool, error) {
 	return s.participant.First(ctx)
 }
 
-// ID returns how other participants see this one: LatchOptions.ID.
+// ID returns how other participants see this one: SelectorOptions.ID.
 func (s *Selector) ID() string { return s.participant.ID() }
 
 // Path returns the line's directory.

@@ -25,12 +25,11 @@ import (
 
 // ShardsOptions are the options of Shards. The zero value is good.
 type ShardsOptions struct {
-	// LatchOptions has what a member shares with a latch. ID, up to 1024 bytes of UTF-8, should be the same after a
-	// restart: shards that left this member go back to it. No other member may have it: of two with one ID, only the
-	// newer gets shards. Empty means host/pid/n, of which n differs in each Shards of a process; with NoID it is
-	// another one in each Run. An unhealthy member gets no shards, and those that it has go to others. Advertise,
-	// TokenFloor and CloseMode are not taken. A Retry that gives up goes on with pauses of 30 s.
-	LatchOptions
+	// ID, up to 1024 bytes of UTF-8, should be the same after a restart: shards that left this member go back to it. No
+	// other member may have it: of two with one ID, only the newer gets shards. Empty means host/pid/n, of which n
+	// differs in each Shards of a process, or with NoID another one in each Run.
+	ID   string
+	NoID bool
 	// Weight says how many shards this member gets, compared with the others. Zero is 1.
 	Weight int
 	// MaxOwned is the most shards that this member takes. Zero means no limit.
@@ -39,6 +38,20 @@ type ShardsOptions struct {
 	// is gone or unhealthy never wait. Zero means the session timeout. It counts on the member that writes the
 	// assignment, so all should have the same.
 	Settle time.Duration
+	// Retry and WorkGrace, of the work on a shard: see LatchOptions. If Retry gives up, attempts go on every 30 s.
+	Retry     RetryPolicy
+	WorkGrace time.Duration
+	// Healthy and the next three: see LatchOptions. The shards of an unhealthy member go to others.
+	Healthy        func(context.Context) error
+	HealthInterval time.Duration
+	HealthTimeout  time.Duration
+	HealthFailures int
+}
+
+// latch returns those of the options that a latch has, too.
+func (o ShardsOptions) latch() LatchOptions {
+	return LatchOptions{ID: o.ID, NoID: o.NoID, Retry: o.Retry, WorkGrace: o.WorkGrace, Healthy: o.Healthy,
+		HealthInterval: o.HealthInterval, HealthTimeout: o.HealthTimeout, HealthFailures: o.HealthFailures}
 }
 
 // maxShardID is the most bytes of an ID: the assignment names it twice, and others could not write one with a long ID.
@@ -84,14 +97,12 @@ func (c *Client) Shards(path string, n int, options ShardsOptions) (*Shards, err
 		return nil, fmt.Errorf("incumbent: ShardsOptions.Weight is %d: want at most %d", options.Weight,
 			machines.MaxShardWeight)
 	case len(options.ID) > maxShardID || !utf8.ValidString(options.ID):
-		return nil, fmt.Errorf("incumbent: LatchOptions.ID is %.40q: Shards takes up to %d bytes of UTF-8", options.ID,
+		return nil, fmt.Errorf("incumbent: ShardsOptions.ID is %.40q: want up to %d bytes of UTF-8", options.ID,
 			maxShardID)
-	case options.Advertise != "" || options.TokenFloor != 0 || options.CloseMode != NotifyLeader:
-		return nil, errors.New("incumbent: LatchOptions.Advertise, TokenFloor, CloseMode: Shards does not take them")
 	case c.isClosing():
 		return nil, asCallError("shards", path, errClientClosed)
 	}
-	if id := c.idOr(options.LatchOptions); id != options.ID { // none was given
+	if id := c.idOr(options.latch()); id != options.ID { // none was given
 		options.ID = fmt.Sprintf("%s/%d", id, shardsMade.Add(1))
 	}
 	return &Shards{client: c, path: path, shards: n, options: options}, nil
@@ -153,10 +164,10 @@ func (s *Shards) begin(ctx context.Context, f func(*Shard) error) (*shardsRun, e
 	}
 	r := &shardsRun{group: s, f: f, shards: map[int]*participant{}}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
-	r.prepare(s.client, s.path, s.options.LatchOptions)
+	r.prepare(s.client, s.path, s.options.latch())
 	r.what, r.troubleText = whatShards, "cannot own shards for now"
 	r.parts = func(f func(*participant)) { r.each(func(_ int, one *participant) { f(one) }) }
-	open := s.options.open(s.path, s.client.config)
+	open := s.options.latch().open(s.path, s.client.config)
 	open.Data = nil
 	delete(open.Options, machines.OptionTokenFloor)
 	open.Options[machines.OptionShards] = strconv.Itoa(s.shards)
@@ -278,7 +289,7 @@ func (r *shardsRun) shard(n int) *participant {
 	one := r.shards[n]
 	if one == nil {
 		one = &participant{}
-		one.prepare(r.client, r.path, r.group.options.LatchOptions)
+		one.prepare(r.client, r.path, r.group.options.latch())
 		one.what, one.id = whatShards, r.id
 		r.shards[n] = one
 	}

@@ -76,7 +76,7 @@ func gapped(t *testing.T) (file string, missing events.Gap) {
 	}
 	log := &slow{File: f, freed: make(chan struct{})}
 	ctx := within(t)
-	c, err := incumbent.Open(ctx, incumbent.Config{Servers: zkmem.Start(t).Addr(), Record: log})
+	c, err := incumbent.Open(ctx, incumbent.Config{Servers: zkmem.Start(t).Addr(), Record: incumbent.RecordTo(log)})
 	if err != nil {
 		t.Fatal(err)
 	}

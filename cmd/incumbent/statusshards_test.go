@@ -25,7 +25,7 @@ func runShards(t *testing.T, srv *zkmem.Server, id string, n int, returns <-chan
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := incumbent.ShardsOptions{LatchOptions: incumbent.LatchOptions{ID: id}, Settle: time.Millisecond}
+	options := incumbent.ShardsOptions{ID: id, Settle: time.Millisecond}
 	group, err := c.Shards(shardsPath, n, options)
 	if err != nil {
 		t.Fatal(err)

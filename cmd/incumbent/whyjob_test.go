@@ -36,7 +36,7 @@ func recordedRun(t *testing.T, srv *zkmem.Server, name string,
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := incumbent.Open(within(t), incumbent.Config{Servers: srv.Addr(), Record: log})
+	c, err := incumbent.Open(within(t), incumbent.Config{Servers: srv.Addr(), Record: incumbent.RecordTo(log)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 func recordedMember(t *testing.T, srv *zkmem.Server, id string, began chan<- int) (end func() (file string)) {
 	t.Helper()
 	return recordedRun(t, srv, id, func(ctx context.Context, c *incumbent.Client) error {
-		member, err := c.Shards(shardsPath, 4, incumbent.ShardsOptions{LatchOptions: incumbent.LatchOptions{ID: id},
+		member, err := c.Shards(shardsPath, 4, incumbent.ShardsOptions{ID: id,
 			Settle: time.Millisecond})
 		if err != nil {
 			return err

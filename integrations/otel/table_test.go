@@ -93,7 +93,7 @@ func TestTheTableIsWhatIsCollected(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job, err := c.JobElection("/jobs/y", incumbent.LatchOptions{})
+	job, err := c.JobElection("/jobs/y", incumbent.JobElectionOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

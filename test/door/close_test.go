@@ -69,7 +69,7 @@ func TestCloseWithALogThatBlocks(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n, log := &node{}, &blockedWriter{freed: make(chan struct{})}
 		c, err := incumbent.Open(sources.With(context.Background(), w.sources(n)), incumbent.Config{
-			Servers: "192.0.2.1:2181", Record: log,
+			Servers: "192.0.2.1:2181", Record: incumbent.RecordTo(log),
 			Dial: func(context.Context, string, string) (net.Conn, error) {
 				client, server := net.Pipe()
 				go w.srv.ServeConn(server)

@@ -34,7 +34,7 @@ var reapedRounds = map[string]func(ctx context.Context, a, b *incumbent.Client) 
 	},
 	"job election": func(ctx context.Context, a, b *incumbent.Client) error {
 		return inTurn(a, b, func(c *incumbent.Client) error {
-			j, err := c.JobElection("/app/job", incumbent.LatchOptions{})
+			j, err := c.JobElection("/app/job", incumbent.JobElectionOptions{})
 			if err != nil {
 				return err
 			}

@@ -34,7 +34,7 @@ func holdAll(t *testing.T, n *node) map[string]held {
 	options := incumbent.LatchOptions{}
 	election, err := n.Election("/election", "n_", options)
 	must(errors.Join(err, election.Start()))
-	job, err := n.JobElection("/job", options)
+	job, err := n.JobElection("/job", incumbent.JobElectionOptions{})
 	must(errors.Join(err, job.Start()))
 	working := make(chan *incumbent.Leadership, 1)
 	selector, err := n.Selector("/selector", func(l *incumbent.Leadership) error {

@@ -180,12 +180,12 @@ var victims = map[string]victim{
 	}},
 	// latch nodes, markers and seals
 	"job election": {4 * inTenMinutes, ephemeral, func(t *testing.T, _ *world, n *node) use {
-		j := must(n.JobElection("/job", incumbent.LatchOptions{}))
+		j := must(n.JobElection("/job", incumbent.JobElectionOptions{}))
 		return leads(t, j.Start, j.Err, j.Await)
 	}},
 	"job election's marker": {inTenMinutes, exactly("/job/leader/election/instance"),
 		func(t *testing.T, _ *world, n *node) use {
-			j := must(n.JobElection("/job", incumbent.LatchOptions{}))
+			j := must(n.JobElection("/job", incumbent.JobElectionOptions{}))
 			return leads(t, j.Start, j.Err, j.Await)
 		}},
 	"mutex": {3, ephemeral, func(t *testing.T, w *world, n *node) use {
@@ -318,7 +318,7 @@ func TestAPlaceForPermitsThatIsDeletedAtOnce(t *testing.T) {
 func TestAMarkerThatMayNotBeRead(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.open(timeouts(stormTimeout, time.Second))
-		j := must(n.JobElection("/job", incumbent.LatchOptions{}))
+		j := must(n.JobElection("/job", incumbent.JobElectionOptions{}))
 		fine(t, j.Start())
 		first := must(j.Await(t.Context()))
 		first.Release()

@@ -77,7 +77,7 @@ func TestClientCloseNamesTheCall(t *testing.T) {
 			return must(e.Await(ctx)).Release
 		}, lead},
 		"JobElection.Await": {func(ctx context.Context, n *node) func() {
-			j := must(n.JobElection("/a", incumbent.LatchOptions{}))
+			j := must(n.JobElection("/a", incumbent.JobElectionOptions{}))
 			_ = j.Start()
 			return must(j.Await(ctx)).Release
 		}, lead},
@@ -106,7 +106,7 @@ func TestAFunctionThatExecutesInLeaderIsNamed(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		log, config := logged()
 		n := w.open(config)
-		j := must(n.JobElection("/job", incumbent.LatchOptions{}))
+		j := must(n.JobElection("/job", incumbent.JobElectionOptions{}))
 		deaf := &deafWork{returns: make(chan struct{})}
 		ended := make(chan error, 1)
 		go func() {

@@ -93,7 +93,7 @@ func TestANodeThatMayNotBeDeletedEndsNoTerm(t *testing.T) {
 			return func() { cancel(); <-ended }
 		},
 		"a job": func(t *testing.T, n *node) func() {
-			j := must(n.JobElection("/job", incumbent.LatchOptions{}))
+			j := must(n.JobElection("/job", incumbent.JobElectionOptions{}))
 			if err := j.ElectLeader(t.Context()); err != nil {
 				t.Fatal(err)
 			}

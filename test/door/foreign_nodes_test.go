@@ -104,7 +104,7 @@ func TestANodeThatIsHiddenLater(t *testing.T) {
 func TestAJobElectionBehindAnotherUsers(t *testing.T) {
 	betweenUsers(t, func(t *testing.T, ann, bob *node, w *world) {
 		stand := func(n *node) *incumbent.JobElection {
-			j, err := n.JobElection("/job", incumbent.LatchOptions{})
+			j, err := n.JobElection("/job", incumbent.JobElectionOptions{})
 			if err == nil {
 				err = j.Start()
 			}

@@ -77,7 +77,7 @@ func TestAJobsWriteIsRefused(t *testing.T) {
 // awaitJob returns a leadership of a job, a minute old.
 func awaitJob(t *testing.T, w *world) *incumbent.Leadership {
 	t.Helper()
-	j := must(w.open(timeouts(15*time.Second, 2*time.Second)).JobElection("/job", incumbent.LatchOptions{}))
+	j := must(w.open(timeouts(15*time.Second, 2*time.Second)).JobElection("/job", incumbent.JobElectionOptions{}))
 	fine(t, j.Start())
 	held := must(j.Await(t.Context()))
 	pass(time.Minute)

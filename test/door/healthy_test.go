@@ -295,7 +295,7 @@ func TestRunGoesOnWhileUnhealthy(t *testing.T) {
 			terms.Add(1)
 			<-l.Context().Done()
 			return nil
-		}, incumbent.SelectorOptions{LatchOptions: p.options(), AutoRequeue: true}))
+		}, incumbent.SelectorOptions{Healthy: p.healthy, HealthInterval: time.Second, AutoRequeue: true}))
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
 		go func() { ended <- s.Run(ctx) }()
@@ -323,9 +323,9 @@ func TestHealthOptionsThatCannotBe(t *testing.T) {
 			!strings.Contains(err.Error(), "HealthFailures is -2") {
 			t.Errorf("Latch: %v", err)
 		}
-		_, err = n.JobElection("/ns/job", incumbent.LatchOptions{Healthy: func(context.Context) error { return nil }})
-		if err == nil || !strings.Contains(err.Error(), "LatchOptions.Healthy: a JobElection does not take it") {
-			t.Errorf("JobElection: %v", err)
-		}
+		_, err = n.NodeElection("/node", incumbent.NodeElectionOptions{HealthTimeout: -1})
+		mustSay(t, err, "NodeElectionOptions.HealthTimeout is -1ns")
+		_, err = n.Shards("/group", 1, incumbent.ShardsOptions{HealthFailures: -1})
+		mustSay(t, err, "ShardsOptions.HealthFailures is -1")
 	})
 }

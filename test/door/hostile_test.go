@@ -84,7 +84,7 @@ func TestAServerThatAnswersAtRandom(t *testing.T) {
 				from := w.sources(&node{})
 				from.Seed = func() string { return fmt.Sprintf("%032x", seed) }
 				c, err := incumbent.Open(sources.With(t.Context(), from),
-					incumbent.Config{Servers: "192.0.2.1:2181", Record: io.Discard,
+					incumbent.Config{Servers: "192.0.2.1:2181", Record: incumbent.RecordTo(io.Discard),
 						Dial: func(context.Context, string, string) (net.Conn, error) {
 							mu.Lock()
 							own := rand.New(rand.NewPCG(dice.Uint64(), 4))

@@ -265,7 +265,7 @@ func TestJobOptions(t *testing.T) {
 		mustBe(t, err, nil)
 		_, err = n.Job(jobsPath, incumbent.JobOptions{})
 		mustBe(t, err, incumbent.ErrJobTaken)
-		_, err = n.JobElection(jobsPath, incumbent.LatchOptions{})
+		_, err = n.JobElection(jobsPath, incumbent.JobElectionOptions{})
 		mustBe(t, err, incumbent.ErrJobTaken)
 		if err := j.Run(t.Context(), func(context.Context, *incumbent.Item) error { return nil }); err == nil {
 			t.Error("an instance that only deals took a function")

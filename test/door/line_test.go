@@ -163,7 +163,7 @@ func TestNobodyIsFirstInABlockedLine(t *testing.T) {
 	if p, there, err := latch.First(ctx); there || err != nil || p.Path != "" {
 		t.Errorf("%+v %t %v", p, there, err)
 	}
-	job, err := c.JobElection("/job", incumbent.LatchOptions{})
+	job, err := c.JobElection("/job", incumbent.JobElectionOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

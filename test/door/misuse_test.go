@@ -242,7 +242,7 @@ func everything(t *testing.T, ctx context.Context, c *incumbent.Client) (handles
 			incumbent.SelectorOptions{})), must(c.Election("/e", "n_", incumbent.LatchOptions{})),
 		must(c.NodeElection("/active", incumbent.NodeElectionOptions{})),
 		must(c.Shards("/group", 1, incumbent.ShardsOptions{})),
-		must(c.JobElection("/job", incumbent.LatchOptions{})), must(c.Job("/items",
+		must(c.JobElection("/job", incumbent.JobElectionOptions{})), must(c.Job("/items",
 			incumbent.JobOptions{})), must(c.Semaphore("/sem", 1,
 			incumbent.SemaphoreOptions{})), must(c.Barrier("/b")), must(c.Gate("/g")),
 		must(c.DoubleBarrier("/bb", 1, incumbent.DoubleBarrierOptions{})), must(c.PersistentNode("/n", nil,
@@ -368,7 +368,7 @@ func TestNobodyAndNothing(t *testing.T) {
 		}
 		for name, call := range map[string]any{
 			"OnConnection": c.OnConnection, "Background": c.Get("/").Background,
-			"ExecuteInLeader": must(c.JobElection("/j", incumbent.LatchOptions{})).ExecuteInLeader,
+			"ExecuteInLeader": must(c.JobElection("/j", incumbent.JobElectionOptions{})).ExecuteInLeader,
 			"Latch.Run":       must(c.Latch("/l", incumbent.LatchOptions{})).Run,
 		} {
 			f := reflect.ValueOf(call)

@@ -29,8 +29,7 @@ func TestOneNodeHasOneLeader(t *testing.T) {
 		var clients []*node
 		for i := range 4 {
 			clients = append(clients, w.open())
-			all = append(all, stands(t, clients[i], incumbent.NodeElectionOptions{LatchOptions: incumbent.LatchOptions{
-				ID: fmt.Sprint(i)}}))
+			all = append(all, stands(t, clients[i], incumbent.NodeElectionOptions{ID: fmt.Sprint(i)}))
 		}
 		leader, last := all[0], int64(0)
 		for round := range 3 {

@@ -27,7 +27,7 @@ func (f *fence) call(ctx context.Context, data []byte) error {
 
 // fencing are the options of a participant with a crumb.
 func fencing(id string, f *fence) incumbent.NodeElectionOptions {
-	return incumbent.NodeElectionOptions{LatchOptions: incumbent.LatchOptions{ID: id}, Crumb: "crumb", Fence: f.call,
+	return incumbent.NodeElectionOptions{ID: id, Crumb: "crumb", Fence: f.call,
 		FenceTimeout: 3 * time.Second}
 }
 

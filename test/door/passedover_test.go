@@ -78,7 +78,7 @@ func TestWhatALinePassesOverIsLoggedOnce(t *testing.T) {
 			return brief(err, func() (*incumbent.Hold, error) { return s.Acquire(ctx, 1) })
 		}},
 		"job election": {"/leader/election/latch", func(c *incumbent.Client, ctx context.Context) error {
-			j, err := c.JobElection("/dir", incumbent.LatchOptions{ID: "a"})
+			j, err := c.JobElection("/dir", incumbent.JobElectionOptions{ID: "a"})
 			return start(err, j.Start)
 		}},
 		"watch": {"", func(c *incumbent.Client, ctx context.Context) error {

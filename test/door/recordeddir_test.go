@@ -32,14 +32,15 @@ func TestOptionsOfRecordInThatAreWrong(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = owner.Close(t.Context()) }() // there is no server
-	for says, d := range map[string]*incumbent.RecordDir{
+	for says, d := range map[string]*incumbent.FlightLog{
 		"less than 64 KiB":       incumbent.RecordIn(t.TempDir(), incumbent.RecordOptions{Segment: 1}),
 		"less than two segments": incumbent.RecordIn(t.TempDir(), incumbent.RecordOptions{Keep: 1}),
 		"Sync is unknown":        incumbent.RecordIn(t.TempDir(), incumbent.RecordOptions{Sync: 9}),
 		"out of range":           incumbent.RecordIn(t.TempDir(), incumbent.RecordOptions{Ring: -1}),
 		"is no directory":        incumbent.RecordIn(file, incumbent.RecordOptions{}),
 		"no directory: name one": incumbent.RecordIn("", incumbent.RecordOptions{}),
-		"RecordIn has no dir":    nil,
+		"RecordTo has no writer": incumbent.RecordTo(nil),
+		"name one, such as":      {},
 		"more than 1 TiB": incumbent.RecordIn(t.TempDir(),
 			incumbent.RecordOptions{Segment: math.MaxInt64, Keep: math.MaxInt64}),
 		"leads to no directory":  incumbent.RecordIn(dangling, incumbent.RecordOptions{}),
@@ -55,13 +56,10 @@ func TestOptionsOfRecordInThatAreWrong(t *testing.T) {
 			t.Errorf("%v, want %s", err, says)
 		}
 	}
-	if _, err := incumbent.RecordIn("x", incumbent.RecordOptions{}).Write(nil); err == nil {
-		t.Error("it can be written to")
-	}
 }
 
-// A RecordDir with which Open failed belongs to no client: when its directory is mended, Open takes it.
-func TestARecordDirAfterOpenFailed(t *testing.T) {
+// A FlightLog with which Open failed belongs to no client: when its directory is mended, Open takes it.
+func TestAFlightLogAfterOpenFailed(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -130,7 +128,7 @@ func TestAFullDiskAtTheStart(t *testing.T) {
 	defer f.Close()
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		logged := &lines{}
-		n := w.recorded(f, logged, 0)
+		n := w.recorded(incumbent.RecordTo(f), logged, 0)
 		work := n.leads()
 		defer work.Release()
 		pass(time.Minute)
@@ -187,7 +185,7 @@ func TestTheLastRecordsAreWrittenAtALoss(t *testing.T) {
 func TestAPipeThatNobodyReads(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		log, logged := &blockingFile{}, &lines{}
-		n := w.recorded(log, logged, 8<<10)
+		n := w.recorded(incumbent.RecordTo(log), logged, 8<<10)
 		work := n.leads()
 		defer work.Release()
 		log.hang()

@@ -49,7 +49,7 @@ func (v *blockingFile) open() { v.mu.Lock(); close(v.shut); v.shut = nil; v.mu.U
 
 // recorded opens a client with a latch in line, whose log is a test's own. It is closed
 // when the test ends.
-func (w *world) recorded(log, logged io.Writer, room int) *node {
+func (w *world) recorded(log *incumbent.FlightLog, logged io.Writer, room int) *node {
 	w.t.Helper()
 	n := &node{w: w}
 	config := incumbent.Config{
@@ -78,7 +78,7 @@ func (w *world) recorded(log, logged io.Writer, room int) *node {
 func TestTheLoopNeverWaitsForTheLog(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		log, logged := &blockingFile{}, &lines{}
-		n := w.recorded(log, logged, 32<<10)
+		n := w.recorded(incumbent.RecordTo(log), logged, 32<<10)
 		work := n.leads()
 		defer work.Release()
 		synctest.Wait()
@@ -173,7 +173,7 @@ func TestALogThatFailsEndsTheRecording(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 				log, logged := &failingFile{left: c.left, then: c.then}, &lines{}
-				n := w.recorded(log, logged, 0)
+				n := w.recorded(incumbent.RecordTo(log), logged, 0)
 				work := n.leads()
 				pass(5 * time.Minute)
 				first := n.Recording()

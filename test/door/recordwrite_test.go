@@ -19,7 +19,7 @@ func TestGuardedWritesAreRecorded(t *testing.T) {
 	var held *incumbent.Leadership
 	var from, to int64
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		n := w.recorded(&log, &lines{}, 0)
+		n := w.recorded(incumbent.RecordTo(&log), &lines{}, 0)
 		held = n.leads()
 		from = w.now()
 		for _, committed := range []bool{true, false} { // then the node exists

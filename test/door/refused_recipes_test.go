@@ -57,7 +57,7 @@ var refusedRecipes = []refusedRecipe{
 		return e.HasLeadership
 	}},
 	{"job election", func(t *testing.T, n *node) func() bool {
-		j := must(n.JobElection("/job", incumbent.LatchOptions{}))
+		j := must(n.JobElection("/job", incumbent.JobElectionOptions{}))
 		fails(t, j.Start())
 		return j.HasLeadership
 	}},

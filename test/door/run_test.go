@@ -59,7 +59,7 @@ func TestRunEndsWithTheWork(t *testing.T) {
 			"NodeElection": func(n *node) runner {
 				return must(n.NodeElection("/line", incumbent.NodeElectionOptions{}))
 			},
-			"JobElection": func(n *node) runner { return must(n.JobElection("/line", incumbent.LatchOptions{})) },
+			"JobElection": func(n *node) runner { return must(n.JobElection("/line", incumbent.JobElectionOptions{})) },
 		} {
 			t.Run(recipe+"/"+name, func(t *testing.T) {
 				bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {

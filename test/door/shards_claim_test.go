@@ -70,7 +70,7 @@ func TestALateClaimOfShardsIsRefused(t *testing.T) {
 		fails(t, slow.WaitConnected(t.Context()))
 		late.session.Store(slow.SessionID())
 		slow.group = must(slow.Shards(shardsPath, w.shards, incumbent.ShardsOptions{
-			LatchOptions: incumbent.LatchOptions{ID: "slow"}, Settle: time.Second}))
+			ID: "slow", Settle: time.Second}))
 		w.begin(slow, "slow", 0)
 		pass(1500 * time.Millisecond)
 		if w.mustOwn("before its claim", []int{0}, "slow"); late.held.Load() == 0 {

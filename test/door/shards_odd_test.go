@@ -50,7 +50,7 @@ func TestShardsIDsThatCannotBeWritten(t *testing.T) {
 			"\xff": false, "a\xf0b": false, strings.Repeat("x", 1025): false, strings.Repeat("ä", 512): true,
 			"<\n\x00\"{}>": true,
 		} {
-			_, err := c.Shards(shardsPath, 2, incumbent.ShardsOptions{LatchOptions: incumbent.LatchOptions{ID: id}})
+			_, err := c.Shards(shardsPath, 2, incumbent.ShardsOptions{ID: id})
 			if (err == nil) != fits {
 				t.Errorf("%.20q: %v", id, err)
 			}

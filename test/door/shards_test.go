@@ -199,7 +199,7 @@ func TestAShardMovesAfterItsWork(t *testing.T) {
 		pass(time.Second)
 		_ = a
 		release := make(chan struct{})
-		slow := must(a.Shards("/ns/slow", 1, incumbent.ShardsOptions{LatchOptions: incumbent.LatchOptions{ID: "a"}}))
+		slow := must(a.Shards("/ns/slow", 1, incumbent.ShardsOptions{ID: "a"}))
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() {
@@ -311,17 +311,15 @@ func TestTheAssignmentIsAFeed(t *testing.T) {
 func TestMembersOfAProcessHaveDifferentIDs(t *testing.T) {
 	c := must(incumbent.Open(t.Context(), incumbent.Config{Servers: zkmem.Start(t).Addr(), Silent: true}))
 	defer func() { fine(t, c.Close(context.Background())) }()
-	id := func(o incumbent.LatchOptions) string {
-		return must(c.Shards(shardsPath, 1, incumbent.ShardsOptions{LatchOptions: o})).ID()
-	}
-	a, b := id(incumbent.LatchOptions{}), id(incumbent.LatchOptions{})
+	id := func(o incumbent.ShardsOptions) string { return must(c.Shards(shardsPath, 1, o)).ID() }
+	a, b := id(incumbent.ShardsOptions{}), id(incumbent.ShardsOptions{})
 	if a == b || !strings.Contains(a, fmt.Sprintf("/%d/", os.Getpid())) {
 		t.Errorf("they are called %q and %q", a, b)
 	}
-	if got := id(incumbent.LatchOptions{ID: "x"}); got != "x" {
+	if got := id(incumbent.ShardsOptions{ID: "x"}); got != "x" {
 		t.Errorf("x is called %q", got)
 	}
-	if got := id(incumbent.LatchOptions{NoID: true}); got != "" {
+	if got := id(incumbent.ShardsOptions{NoID: true}); got != "" {
 		t.Errorf("one with no ID is called %q", got)
 	}
 }

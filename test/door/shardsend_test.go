@@ -89,7 +89,7 @@ func TestAnEndingMemberGivesAwayWhatHasReturned(t *testing.T) {
 func TestAnEndingMemberKeepsAShardForItsGrace(t *testing.T) {
 	shardBubble(t, 4, func(t *testing.T, w *shardWorld) {
 		w.excused = true // the work goes on after its grace
-		a := w.slowMember(incumbent.ShardsOptions{LatchOptions: incumbent.LatchOptions{WorkGrace: time.Minute}})
+		a := w.slowMember(incumbent.ShardsOptions{WorkGrace: time.Minute})
 		pass(5 * time.Second)
 		b := w.member("b", 0, incumbent.ShardsOptions{Settle: time.Second})
 		pass(5 * time.Second)

@@ -16,7 +16,8 @@ import (
 func TestAnUnhealthyMemberGivesItsShardsAway(t *testing.T) {
 	shardBubble(t, 4, func(t *testing.T, w *shardWorld) {
 		ill := &patient{}
-		a := w.member("a", 0, incumbent.ShardsOptions{LatchOptions: ill.options(), Settle: 2 * time.Second})
+		a := w.member("a", 0, incumbent.ShardsOptions{Healthy: ill.healthy, HealthInterval: time.Second,
+			Settle: 2 * time.Second})
 		b := w.member("b", 0, incumbent.ShardsOptions{Settle: 2 * time.Second})
 		pass(20 * time.Second)
 		w.mustOwn("both are healthy", []int{3, 1}, "a", "b")
@@ -45,9 +46,8 @@ func TestAnUnhealthyMemberGivesItsShardsAway(t *testing.T) {
 func TestTheGraceOfWorkOnAShard(t *testing.T) {
 	shardBubble(t, 1, func(t *testing.T, w *shardWorld) {
 		ill := &patient{}
-		options := ill.options()
-		options.WorkGrace = 30 * time.Second
-		a := w.member("a", time.Hour, incumbent.ShardsOptions{LatchOptions: options})
+		a := w.member("a", time.Hour, incumbent.ShardsOptions{Healthy: ill.healthy, HealthInterval: time.Second,
+			WorkGrace: 30 * time.Second})
 		b := w.member("b", 0, incumbent.ShardsOptions{})
 		pass(time.Second)
 		w.mustOwn("a is first", []int{1, 0}, "a", "b")

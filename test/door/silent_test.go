@@ -35,7 +35,8 @@ func TestWithoutALoggerWarningsGoToStandardError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			standard, log := &sharedLog{}, tape.New(t)
-			config := incumbent.Config{Servers: "127.0.0.1:1", SessionTimeout: 10 * time.Second, Record: log}
+			config := incumbent.Config{Servers: "127.0.0.1:1", SessionTimeout: 10 * time.Second,
+				Record: incumbent.RecordTo(log)}
 			c.change(&config)
 			client, err := incumbent.Open(sources.With(t.Context(), sources.Sources{StandardError: standard}), config)
 			fine(t, err)
@@ -133,7 +134,8 @@ func TestTheIDOfAParticipantWithoutOne(t *testing.T) {
 		{incumbent.LatchOptions{ID: "a"}, "a"}, {incumbent.LatchOptions{ID: "a", NoID: true}, "a"},
 	} {
 		latch, selector, election := must(client.Latch("/l", c.options)),
-			must(client.Selector("/s", untilEnd, incumbent.SelectorOptions{LatchOptions: c.options})),
+			must(client.Selector("/s", untilEnd, incumbent.SelectorOptions{ID: c.options.ID,
+				NoID: c.options.NoID})),
 			must(client.Election("/e", "n_", c.options))
 		for _, id := range []string{latch.ID(), selector.ID(), election.ID()} {
 			if !strings.HasPrefix(id, c.want) || c.want == "" && id != "" || id == own+"/" {

@@ -30,7 +30,7 @@ func TestSourcesComeWithTheContextOfOpen(t *testing.T) {
 		}{{simulated, true}, {context.Background(), false}} {
 			var log bytes.Buffer
 			client, err := incumbent.Open(c.ctx, incumbent.Config{
-				Servers: "192.0.2.1:2181", Record: &log,
+				Servers: "192.0.2.1:2181", Record: incumbent.RecordTo(&log),
 				Dial: func(context.Context, string, string) (net.Conn, error) {
 					return nil, errors.New("no route to host")
 				},

@@ -58,7 +58,7 @@ var placesGained = map[string]func(t *testing.T, n *node) func(){
 		return leadsSoon(t, must(n.Election("/l", "n_", incumbent.LatchOptions{})))
 	},
 	"job": func(t *testing.T, n *node) func() {
-		return leadsSoon(t, must(n.JobElection("/l", incumbent.LatchOptions{})))
+		return leadsSoon(t, must(n.JobElection("/l", incumbent.JobElectionOptions{})))
 	},
 	"reader": func(t *testing.T, n *node) func() {
 		return holdsSoon(t, must(n.ReadWriteLock("/l", incumbent.MutexOptions{})).Reader())

@@ -101,7 +101,8 @@ func TestAJobLeaderWhoseNodeIsUnreadable(t *testing.T) {
 		t.Run(timeout.String(), func(t *testing.T) {
 			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 				stand := func() *incumbent.JobElection {
-					j, err := w.open(timeouts(timeout, 2*time.Second)).JobElection("/job", incumbent.LatchOptions{})
+					j, err := w.open(timeouts(timeout, 2*time.Second)).JobElection("/job",
+						incumbent.JobElectionOptions{})
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"io"
 	"maps"
 	"net"
 	"reflect"
@@ -29,7 +28,7 @@ func userFunctions() []string {
 	seen := map[reflect.Type]bool{}
 	called := func(t reflect.Type) bool {
 		return t.Kind() == reflect.Func || t.Kind() == reflect.Interface || t == reflect.TypeFor[zerolog.Logger]() ||
-			t == reflect.TypeFor[*tls.Config]()
+			t == reflect.TypeFor[*tls.Config]() || t == reflect.TypeFor[*incumbent.FlightLog]()
 	}
 	var fields func(t reflect.Type)
 	fields = func(t reflect.Type) {
@@ -131,7 +130,7 @@ var misuses = map[string]func(t *testing.T, w *world, m *misbehaviour, config fu
 		return ""
 	},
 	"Config.Record": func(t *testing.T, w *world, m *misbehaviour, config func(*incumbent.Config)) string {
-		n := w.start(config, func(c *incumbent.Config) { c.Record = io.MultiWriter(c.Record, m) })
+		n := w.startNode(&node{w: w, also: m}, config)
 		pass(time.Minute)
 		err := n.Recording().Err
 		fails(t, n.latch.Close(t.Context()))
@@ -146,10 +145,20 @@ var misuses = map[string]func(t *testing.T, w *world, m *misbehaviour, config fu
 		return strings.Join(lost, "; ")
 	},
 	"LatchOptions.Healthy": func(t *testing.T, w *world, m *misbehaviour, config func(*incumbent.Config)) string {
-		latch := must(w.open(config).Latch("/line",
-			incumbent.LatchOptions{Healthy: func(context.Context) error { m.now(); return nil }}))
-		fails(t, latch.Start())
-		pass(time.Minute)
+		return started(t, must(w.open(config).Latch("/line", incumbent.LatchOptions{Healthy: m.check})))
+	},
+	"SelectorOptions.Healthy": func(t *testing.T, w *world, m *misbehaviour, config func(*incumbent.Config)) string {
+		return started(t, must(w.open(config).Selector("/line", idleWork, incumbent.SelectorOptions{Healthy: m.check})))
+	},
+	"NodeElectionOptions.Healthy": func(t *testing.T, w *world, m *misbehaviour,
+		config func(*incumbent.Config)) string {
+		return started(t, must(w.open(config).NodeElection("/n", incumbent.NodeElectionOptions{Healthy: m.check})))
+	},
+	"ShardsOptions.Healthy": func(t *testing.T, w *world, m *misbehaviour, config func(*incumbent.Config)) string {
+		s := must(w.open(config).Shards("/group", 1, incumbent.ShardsOptions{Healthy: m.check}))
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, context.Canceled)
+		defer cancel()
+		_ = s.Run(ctx, func(one *incumbent.Shard) error { <-one.Context().Done(); return nil })
 		return ""
 	},
 	"NodeElectionOptions.Fence": func(t *testing.T, w *world, m *misbehaviour,
@@ -262,7 +271,7 @@ var misuses = map[string]func(t *testing.T, w *world, m *misbehaviour, config fu
 	},
 	"func(*incumbent.Leadership) error": func(t *testing.T, w *world, m *misbehaviour,
 		config func(*incumbent.Config)) string {
-		j := must(w.open(config).JobElection("/job", incumbent.LatchOptions{}))
+		j := must(w.open(config).JobElection("/job", incumbent.JobElectionOptions{}))
 		fails(t, j.Start())
 		err := j.ExecuteInLeader(t.Context(), "/once", func(*incumbent.Leadership) error { m.now(); return nil })
 		return fmt.Sprint(err)
@@ -290,6 +299,16 @@ var misuses = map[string]func(t *testing.T, w *world, m *misbehaviour, config fu
 		}
 		return ""
 	},
+}
+
+// check is a check of health that misbehaves.
+func (m *misbehaviour) check(context.Context) error { m.now(); return nil }
+
+// started starts a handle, and lets it run for a minute.
+func started(t *testing.T, h interface{ Start() error }) string {
+	fails(t, h.Start())
+	pass(time.Minute)
+	return ""
 }
 
 // idleWork works until its leadership ends.

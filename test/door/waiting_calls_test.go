@@ -53,7 +53,7 @@ func electionCalls(t *testing.T, c *incumbent.Client) []waitingCall {
 	latch := must(c.Latch("/latch", incumbent.LatchOptions{}))
 	running := must(c.Latch("/running", incumbent.LatchOptions{}))
 	election := must(c.Election("/election", "n_", incumbent.LatchOptions{}))
-	job := must(c.JobElection("/job", incumbent.LatchOptions{}))
+	job := must(c.JobElection("/job", incumbent.JobElectionOptions{}))
 	active := must(c.NodeElection("/active", incumbent.NodeElectionOptions{}))
 	selector := must(c.Selector("/selector", func(*incumbent.Leadership) error { return nil },
 		incumbent.SelectorOptions{}))

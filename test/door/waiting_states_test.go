@@ -27,7 +27,7 @@ func TestLifecycleErrors(t *testing.T) {
 			}
 		}
 		latch, job := must(n.Latch("/line", incumbent.LatchOptions{})), must(n.JobElection("/job",
-			incumbent.LatchOptions{}))
+			incumbent.JobElectionOptions{}))
 		selector := must(n.Selector("/turns", func(l *incumbent.Leadership) error { <-l.Context().Done(); return nil },
 			incumbent.SelectorOptions{}))
 		keeps, tree := must(n.PersistentNode("/kept", nil, incumbent.PersistentNodeOptions{})), must(n.TreeCache("/",
@@ -78,7 +78,7 @@ func TestErrWithoutAConnection(t *testing.T) {
 		up := &atomic.Bool{}
 		n := w.open(comesLater(up))
 		latch, election, job := must(n.Latch("/latch", incumbent.LatchOptions{})), must(n.Election("/election", "n_",
-			incumbent.LatchOptions{})), must(n.JobElection("/job", incumbent.LatchOptions{}))
+			incumbent.LatchOptions{})), must(n.JobElection("/job", incumbent.JobElectionOptions{}))
 		selector := must(n.Selector("/selector",
 			func(l *incumbent.Leadership) error { <-l.Context().Done(); return nil }, incumbent.SelectorOptions{}))
 		keeps, member, tree := must(n.PersistentNode("/kept", nil,

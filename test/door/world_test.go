@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"sync"
@@ -51,6 +52,7 @@ type node struct {
 	wall  func() time.Time  // for a job's schedule; nil: the bubble's
 	base  context.Context   // of Open; nil: one that does not end
 	asks  bool              // what its server is
+	also  io.Writer         // gets the log, too; nil: nobody does
 }
 
 // bubble runs a test in virtual time.
@@ -88,8 +90,11 @@ func (w *world) openNode(n *node, change ...func(*incumbent.Config)) *node {
 	if n.base == nil {
 		n.base = context.Background()
 	}
+	if n.also == nil {
+		n.also = io.Discard
+	}
 	config := incumbent.Config{
-		Servers: "192.0.2.1:2181", Silent: true, Record: n.tape,
+		Servers: "192.0.2.1:2181", Silent: true, Record: incumbent.RecordTo(io.MultiWriter(n.tape, n.also)),
 		Dial: func(context.Context, string, string) (net.Conn, error) { return w.dial(n) },
 	}
 	for _, f := range change {
@@ -133,7 +138,13 @@ func (w *world) sources(n *node) sources.Sources {
 // start opens a client with a latch in line.
 func (w *world) start(change ...func(*incumbent.Config)) *node {
 	w.t.Helper()
-	n := w.open(change...)
+	return w.startNode(&node{w: w}, change...)
+}
+
+// startNode is start for a node that has something already.
+func (w *world) startNode(n *node, change ...func(*incumbent.Config)) *node {
+	w.t.Helper()
+	w.openNode(n, change...)
 	var err error
 	if n.latch, err = n.Latch("/line", incumbent.LatchOptions{}); err != nil {
 		w.t.Fatal(err)

@@ -45,7 +45,8 @@ func open(t testing.TB, srv *zkmem.Server, change ...func(*incumbent.Config)) *c
 	ctx, cancel := context.WithTimeout(context.Background(), 2*tape.Within)
 	c := &client{t: t, ctx: ctx, tape: tape.New(t)}
 	srv.SetSessionTimeouts(longSession, longSession)
-	config := incumbent.Config{Servers: srv.Addr(), SessionTimeout: longSession, Record: c.tape, Dial: c.dial}
+	config := incumbent.Config{Servers: srv.Addr(), SessionTimeout: longSession,
+		Record: incumbent.RecordTo(c.tape), Dial: c.dial}
 	for _, f := range change {
 		f(&config)
 	}

@@ -203,7 +203,8 @@ func ours(t *testing.T, addr, dir string, n int) reading {
 	for i := range n {
 		c := &client{t: t, ctx: ctx, tape: tape.New(t)}
 		var err error
-		c.Client, err = incumbent.Open(ctx, incumbent.Config{Servers: addr, SessionTimeout: herdTimeout, Dial: m.dial, Record: c.tape})
+		c.Client, err = incumbent.Open(ctx, incumbent.Config{Servers: addr, SessionTimeout: herdTimeout,
+			Dial: m.dial, Record: incumbent.RecordTo(c.tape)})
 		ok(t, err)
 		defer func() { ok(t, c.Close(ctx)) }()
 		e, _ := c.candidate(dir, map[bool]string{true: "leading", false: "waiting"}[i == 0])

@@ -15,7 +15,7 @@ import (
 // stand starts a candidate and waits until it is in a state.
 func (c *client) stand(job, state string) *incumbent.JobElection {
 	c.t.Helper()
-	j, err := c.JobElection(job, incumbent.LatchOptions{ID: "10.0.0.1@-@1"})
+	j, err := c.JobElection(job, incumbent.JobElectionOptions{ID: "10.0.0.1@-@1"})
 	ok(c.t, err)
 	ok(c.t, j.Start())
 	c.settled("jobelection-1", state)
@@ -58,7 +58,7 @@ func TestTwoThousandJobsOverOneClient(t *testing.T) {
 	all := make([]*incumbent.JobElection, jobs)
 	var led sync.WaitGroup
 	for i := range all {
-		j, err := c.JobElection(fmt.Sprintf("/jobs/job-%04d", i), incumbent.LatchOptions{ID: "10.0.0.1@-@1"})
+		j, err := c.JobElection(fmt.Sprintf("/jobs/job-%04d", i), incumbent.JobElectionOptions{ID: "10.0.0.1@-@1"})
 		ok(t, err)
 		all[i] = j
 		led.Add(1)

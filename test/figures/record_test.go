@@ -49,7 +49,8 @@ func TestBytesOfACycleInTheLog(t *testing.T) {
 	var size [2]int
 	for i, cyclesOf := range []int{n, 2 * n} {
 		log := &counter{}
-		c, err := incumbent.Open(context.Background(), incumbent.Config{Servers: zkmem.Start(t).Addr(), Record: log})
+		c, err := incumbent.Open(context.Background(), incumbent.Config{Servers: zkmem.Start(t).Addr(),
+			Record: incumbent.RecordTo(log)})
 		ok(t, err)
 		cycles(t, c, cyclesOf)
 		ok(t, c.Close(context.Background()))
@@ -70,7 +71,7 @@ func TestBytesOfALineInTheLog(t *testing.T) {
 	const participants, most = 400, 2 << 20
 	log := &counter{}
 	ctx := context.Background()
-	c, err := incumbent.Open(ctx, incumbent.Config{Servers: zkmem.Start(t).Addr(), Record: log})
+	c, err := incumbent.Open(ctx, incumbent.Config{Servers: zkmem.Start(t).Addr(), Record: incumbent.RecordTo(log)})
 	ok(t, err)
 	var line []*incumbent.Latch
 	for range participants {
@@ -147,7 +148,7 @@ func BenchmarkRecordedCycle(b *testing.B) {
 // side is rounds with a log, or without.
 type side struct{ wall, cpu []time.Duration }
 
-func (s *side) round(b *testing.B, servers string, record io.Writer) {
+func (s *side) round(b *testing.B, servers string, record *incumbent.FlightLog) {
 	const perRound = 2000
 	runtime.GC() // what the round before left
 	before := cpuTime(b)

@@ -27,7 +27,7 @@ func Recorded(t testing.TB, log *tape.Tape, config incumbent.Config, closing fun
 func RecordedIn(ctx context.Context, t testing.TB, log *tape.Tape, config incumbent.Config, closing func(*incumbent.Client, context.Context) error) *incumbent.Client {
 	t.Helper()
 	if config.Record == nil {
-		config.Record = log
+		config.Record = incumbent.RecordTo(log)
 	}
 	if config.ConnectRetry == (incumbent.RetryPolicy{}) {
 		config.ConnectRetry = incumbent.RetryForever(time.Millisecond)

@@ -33,9 +33,10 @@ type change struct {
 // open connects a participant.
 func (p *demoRun) open(name string) (*participant, error) {
 	a := &participant{name: name, log: &bytes.Buffer{}, again: make(chan struct{}, 16)}
-	cfg := incumbent.Config{Servers: p.srv.Addr(), SessionTimeout: timeout, Tick: tick, Record: a.log}
+	cfg := incumbent.Config{Servers: p.srv.Addr(), SessionTimeout: timeout, Tick: tick,
+		Record: incumbent.RecordTo(a.log)}
 	if len(p.participants) == 0 {
-		cfg.Record = io.MultiWriter(a.log, p.Log)
+		cfg.Record = incumbent.RecordTo(io.MultiWriter(a.log, p.Log))
 	}
 	var err error
 	if a.client, err = incumbent.Open(p.ctx, cfg); err != nil {

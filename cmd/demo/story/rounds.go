@@ -35,7 +35,7 @@ func (p *demoRun) rounds() error {
 	for i := range selectors {
 		name := fmt.Sprintf("s%d", i+1)
 		s, err := a.client.Selector(dir, turn(name, turns), incumbent.SelectorOptions{
-			LatchOptions: incumbent.LatchOptions{ID: name}, AutoRequeue: true,
+			ID: name, AutoRequeue: true,
 		})
 		if err == nil {
 			err = s.Start()

@@ -86,7 +86,7 @@ func newSelectorCandidate(e *elector) (candidate, error) {
 	s := &selector{terms: make(chan *incumbent.Leadership), over: make(chan struct{}), closing: make(chan struct{}), ended: make(chan error, 1)}
 	var err error
 	s.Selector, err = e.client.Selector(e.path, s.work, incumbent.SelectorOptions{
-		LatchOptions: e.options(), AutoRequeue: true,
+		ID: e.id, Advertise: e.advertise, AutoRequeue: true,
 	})
 	if err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ func (e *elector) recordTo(cfg *incumbent.Config) (end func(), err error) {
 	if err != nil {
 		return nil, cli.Exit(cli.ExitNoOutput, fmt.Errorf("--record %s: %w", e.record, trimLibrary(err)))
 	}
-	cfg.Record = f
+	cfg.Record = incumbent.RecordTo(f)
 	endCommands := e.recordCommands(f.Name())
 	return func() {
 		endCommands()

@@ -26,7 +26,7 @@ func main() {
 		log.Fatal(err)
 	}
 	defer client.Close(context.WithoutCancel(ctx))
-	options := incumbent.ShardsOptions{LatchOptions: incumbent.LatchOptions{ID: *id}}
+	options := incumbent.ShardsOptions{ID: *id}
 	if err := run(ctx, client, *group, *shards, options, work); err != nil {
 		log.Print(err)
 	}

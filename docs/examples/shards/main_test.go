@@ -47,7 +47,7 @@ func (g *group) begin(id string) *instance {
 	}
 	ctx, cancel := context.WithCancel(g.ctx)
 	ended := make(chan error, 1)
-	options := incumbent.ShardsOptions{LatchOptions: incumbent.LatchOptions{ID: id}, Settle: 100 * time.Millisecond}
+	options := incumbent.ShardsOptions{ID: id, Settle: 100 * time.Millisecond}
 	go func() {
 		ended <- run(ctx, client, "/job", shards, options, func(s *incumbent.Shard) error {
 			g.set(s, "", id)

@@ -80,7 +80,8 @@ func TestTheHeartbeatStandsInNoLine(t *testing.T) {
 			srv.Intercept(o.decide)
 			log := tape.New(t)
 			c, err := incumbent.Open(ctx, incumbent.Config{
-				Servers: srv.Addr(), SessionTimeout: 8 * time.Second, Tick: 400 * time.Millisecond, Record: log, RideOut: true,
+				Servers: srv.Addr(), SessionTimeout: 8 * time.Second, Tick: 400 * time.Millisecond,
+				Record: incumbent.RecordTo(log), RideOut: true,
 			})
 			ok(t, err)
 			defer c.Close(ctx)

@@ -18,7 +18,8 @@ const markup = `<img src="http://192.0.2.1/x" onerror="document.title='taken'"><
 func recorded(t *testing.T, line, id string) []byte {
 	t.Helper()
 	var log bytes.Buffer
-	c, err := incumbent.Open(t.Context(), incumbent.Config{Servers: zkmem.Start(t).Addr(), Record: &log})
+	c, err := incumbent.Open(t.Context(), incumbent.Config{Servers: zkmem.Start(t).Addr(),
+		Record: incumbent.RecordTo(&log)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,8 @@ func openClient(o orders) (*incumbent.Client, error) {
 	}
 	return incumbent.Open(context.Background(), incumbent.Config{
 		Silent:  true, // what is on standard error fails the test
-		Servers: o.servers, SessionTimeout: o.session, Tick: o.tick, SyncLimit: o.sync, RideOut: o.kind == byRider, Record: log,
+		Servers: o.servers, SessionTimeout: o.session, Tick: o.tick, SyncLimit: o.sync, RideOut: o.kind == byRider,
+		Record:       incumbent.RecordTo(log),
 		ConnectRetry: incumbent.RetryForever(100 * time.Millisecond),
 	})
 }
@@ -77,10 +78,12 @@ func joinOurs(o orders) (candidate, error) {
 	options := incumbent.LatchOptions{ID: o.id, Retry: incumbent.RetryForever(100 * time.Millisecond)}
 	switch o.kind {
 	case bySelector:
-		c.selector, err = client.Selector(o.path, c.turn, incumbent.SelectorOptions{LatchOptions: options, AutoRequeue: true})
+		c.selector, err = client.Selector(o.path, c.turn, incumbent.SelectorOptions{ID: options.ID,
+			Retry: options.Retry, AutoRequeue: true})
 		return c, err
 	case byJob:
-		job, err := client.JobElection(o.path, options)
+		job, err := client.JobElection(o.path, incumbent.JobElectionOptions{ID: options.ID,
+			Retry: options.Retry})
 		if err != nil {
 			return nil, err
 		}

@@ -36,8 +36,8 @@ func joinShards(w *worker) (candidate, error) {
 	}
 	c := &memberCandidate{worker: w, client: client}
 	c.group, err = client.Shards(w.path, shardCount, incumbent.ShardsOptions{
-		LatchOptions: incumbent.LatchOptions{ID: w.id, Retry: incumbent.RetryForever(100 * time.Millisecond),
-			Healthy: c.healthy, HealthInterval: checkEvery, HealthFailures: 1},
+		ID: w.id, Retry: incumbent.RetryForever(100 * time.Millisecond),
+		Healthy: c.healthy, HealthInterval: checkEvery, HealthFailures: 1,
 		Settle: w.session / 2,
 	})
 	return c, err

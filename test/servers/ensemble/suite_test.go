@@ -274,7 +274,7 @@ func TestSelectorsRotateThroughARollingRestart(t *testing.T) {
 		for j := range each {
 			name := fmt.Sprintf("%d.%d", i, j)
 			s, err := c.Selector(line, work(name), incumbent.SelectorOptions{AutoRequeue: true,
-				LatchOptions: incumbent.LatchOptions{ID: name, Retry: incumbent.RetryForever(50 * time.Millisecond)}})
+				ID: name, Retry: incumbent.RetryForever(50 * time.Millisecond)})
 			ok(t, err)
 			ok(t, s.Start())
 			all = append(all, s)

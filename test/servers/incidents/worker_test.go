@@ -103,7 +103,8 @@ func participate(words []string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	p := &participant{log: &hanging{File: f}}
-	p.client, err = incumbent.Open(ctx, incumbent.Config{Servers: words[1], SessionTimeout: timeout, Tick: tick, SyncLimit: 4, Record: p.log, ConnectRetry: incumbent.RetryForever(100 * time.Millisecond)})
+	p.client, err = incumbent.Open(ctx, incumbent.Config{Servers: words[1], SessionTimeout: timeout, Tick: tick,
+		SyncLimit: 4, Record: incumbent.RecordTo(p.log), ConnectRetry: incumbent.RetryForever(100 * time.Millisecond)})
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,8 @@ func newJob(t *testing.T) *job {
 		defer cancel()
 		ok(t, c.Close(ctx))
 	})
-	j.ours, err = c.JobElection(j.path, incumbent.LatchOptions{ID: inGo, Retry: incumbent.RetryForever(10 * time.Millisecond)})
+	j.ours, err = c.JobElection(j.path, incumbent.JobElectionOptions{ID: inGo,
+		Retry: incumbent.RetryForever(10 * time.Millisecond)})
 	ok(t, err)
 	tell := func() {
 		select {

@@ -218,7 +218,7 @@ func (p *goPeer) join(recipe, id, path string) error {
 		m.term(l.Context())
 		<-whole // pause: work lasts that long, or a back-off follows it
 		return nil
-	}, incumbent.SelectorOptions{LatchOptions: options, AutoRequeue: true})
+	}, incumbent.SelectorOptions{ID: id, Advertise: options.Advertise, Retry: options.Retry, AutoRequeue: true})
 	if err != nil {
 		return err
 	}

@@ -254,7 +254,7 @@ func (s *stage) shardTeam(b *shardBook) shardTeam {
 	return shardTeam{ours, true, func(id string) shardMember {
 		proxy, c := s.shardClient()
 		group, err := c.Shards("/side/shards", len(b.owner), incumbent.ShardsOptions{Settle: settle,
-			LatchOptions: incumbent.LatchOptions{ID: id}})
+			ID: id})
 		ok(s.t, err)
 		work := func(one *incumbent.Shard) error {
 			b.owns(id, one.ID, true)

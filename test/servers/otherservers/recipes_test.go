@@ -65,7 +65,7 @@ var recipes = map[string]recipe{
 		return awaited(c, e, err)
 	},
 	"job election": func(c *client, path string) error {
-		j, err := c.JobElection(path, incumbent.LatchOptions{ID: "a"})
+		j, err := c.JobElection(path, incumbent.JobElectionOptions{ID: "a"})
 		return awaited(c, j, err)
 	},
 	"selector": func(c *client, path string) error {

@@ -52,7 +52,8 @@ func work(words []string) error {
 	timeout, _ := time.ParseDuration(words[3])
 	tick, _ := time.ParseDuration(words[4])
 	ctx := context.Background()
-	client, err := incumbent.Open(ctx, incumbent.Config{Servers: servers, SessionTimeout: timeout, Tick: tick, Record: os.Stderr,
+	client, err := incumbent.Open(ctx, incumbent.Config{Servers: servers, SessionTimeout: timeout, Tick: tick,
+		Record:       incumbent.RecordTo(os.Stderr),
 		ConnectRetry: incumbent.RetryForever(20 * time.Millisecond)})
 	if err != nil {
 		return err

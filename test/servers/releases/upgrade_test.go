@@ -89,8 +89,8 @@ func (c *clients) elects(client *incumbent.Client, name string) {
 		c.uses("election", name, l.Context(), l.Token(), l.Write)
 		return nil
 	}, incumbent.SelectorOptions{
-		LatchOptions: incumbent.LatchOptions{ID: name, Retry: incumbent.RetryForever(50 * time.Millisecond)},
-		AutoRequeue:  true,
+		ID: name, Retry: incumbent.RetryForever(50 * time.Millisecond),
+		AutoRequeue: true,
 	})
 	if err == nil {
 		err = s.Run(c.ctx)

@@ -110,7 +110,7 @@ func lead(ctx context.Context, c *client, recipe, path string, tell func()) erro
 			tell()
 			<-l.Context().Done()
 			return context.Cause(ctx)
-		}, incumbent.SelectorOptions{LatchOptions: patient})
+		}, incumbent.SelectorOptions{Retry: patient.Retry})
 		if err != nil {
 			return err
 		}
@@ -240,7 +240,7 @@ func start(c *client, recipe, path string) (handle interface{ Err() error }, end
 	s, err := c.Selector(path, func(*incumbent.Leadership) error {
 		led <- struct{}{}
 		return nil
-	}, incumbent.SelectorOptions{LatchOptions: patient})
+	}, incumbent.SelectorOptions{Retry: patient.Retry})
 	ok(c.t, err)
 	ok(c.t, s.Start())
 	go func() {

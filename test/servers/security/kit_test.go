@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -119,11 +120,18 @@ func as(who string) func(*incumbent.Config) {
 
 func open(t testing.TB, p place, change ...func(*incumbent.Config)) *client {
 	t.Helper()
+	return openWith(t, p, io.Discard, change...)
+}
+
+// openWith is open for a client whose log another writer gets, too.
+func openWith(t testing.TB, p place, also io.Writer, change ...func(*incumbent.Config)) *client {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), tape.Within)
 	t.Cleanup(cancel)
 	c := &client{t: t, ctx: ctx, tape: tape.New(t), log: &printed{}}
 	config := incumbent.Config{
-		Servers: p.addr, SessionTimeout: p.timeout, Tick: p.tick, Record: c.tape,
+		Servers: p.addr, SessionTimeout: p.timeout, Tick: p.tick,
+		Record: incumbent.RecordTo(io.MultiWriter(c.tape, also)),
 		Logger: zerolog.New(c.log).Level(zerolog.TraceLevel),
 	}
 	for _, f := range change {

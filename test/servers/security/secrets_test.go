@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -115,9 +114,8 @@ func TestNoSecretGetsOut(t *testing.T) {
 		ok(t, err)
 		defer file.Close()
 		ear := &listener{}
-		c := connected(t, p, as("dan:"+secret), func(c *incumbent.Config) {
-			c.Dial, c.Record = ear.dial, io.MultiWriter(c.Record, file)
-		})
+		c := openWith(t, p, file, as("dan:"+secret), func(c *incumbent.Config) { c.Dial = ear.dial })
+		ok(t, c.WaitConnected(c.ctx))
 		l := c.latch(p.line())
 		held := c.lead(l)
 		_, err = held.Write(c.ctx, incumbent.SetData(p.root+"/nowhere", []byte(secret+" in a payload"), incumbent.AnyVersion))

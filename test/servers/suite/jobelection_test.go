@@ -29,7 +29,7 @@ func instance(t *testing.T, e ensemble, id string) job {
 
 func (c *client) stand(path, id string) job {
 	c.t.Helper()
-	j, err := c.JobElection(path, incumbent.LatchOptions{ID: id, Retry: incumbent.RetryForever(1)})
+	j, err := c.JobElection(path, incumbent.JobElectionOptions{ID: id, Retry: incumbent.RetryForever(1)})
 	ok(c.t, err)
 	c.made["jobelection"]++
 	ok(c.t, j.Start())
@@ -156,16 +156,16 @@ func TestRemoveLeaderElectsAgain(t *testing.T) {
 func TestAJobIsTakenOncePerClient(t *testing.T) {
 	e := inMemory(t)
 	a := instance(t, e, "a")
-	_, err := a.c.JobElection(e.dir(), incumbent.LatchOptions{})
+	_, err := a.c.JobElection(e.dir(), incumbent.JobElectionOptions{})
 	is(t, err, incumbent.ErrJobTaken)
-	if _, err := a.c.JobElection("job", incumbent.LatchOptions{}); err == nil {
+	if _, err := a.c.JobElection("job", incumbent.JobElectionOptions{}); err == nil {
 		t.Error("a path without a slash was taken")
 	}
 	ok(t, a.Close(a.c.ctx))
 	b := a.c.stand(e.dir(), "b")
 	ok(t, b.ElectLeader(b.c.ctx))
 
-	other, err := a.c.JobElection("/other", incumbent.LatchOptions{})
+	other, err := a.c.JobElection("/other", incumbent.JobElectionOptions{})
 	ok(t, err)
 	_, err = other.IsLeaderUntilBlock(a.c.ctx)
 	is(t, err, incumbent.ErrNotStarted)

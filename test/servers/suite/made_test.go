@@ -91,7 +91,7 @@ var making = []struct {
 	{"selector", func(t *testing.T, c *client, dir string) {
 		led := make(chan struct{})
 		s, err := c.Selector(dir, func(l *incumbent.Leadership) error { close(led); <-l.Context().Done(); return nil },
-			incumbent.SelectorOptions{LatchOptions: incumbent.LatchOptions{ID: "ab"}})
+			incumbent.SelectorOptions{ID: "ab"})
 		ok(t, err)
 		ok(t, s.Start())
 		recv(t, led, "the turn")
@@ -143,7 +143,7 @@ var making = []struct {
 /a/b/leases/_c_GUID-lease-N ephemeral 0
 /a/b/locks persistent 0`},
 	{"job election", func(t *testing.T, c *client, dir string) {
-		j, err := c.JobElection(dir, incumbent.LatchOptions{ID: "ab"})
+		j, err := c.JobElection(dir, incumbent.JobElectionOptions{ID: "ab"})
 		ok(t, err)
 		ok(t, j.ElectLeader(c.ctx))
 	}, `

@@ -22,8 +22,8 @@ func (c *client) elector(dir, id, state string) elector {
 	c.t.Helper()
 	fenced := make(chan string, 9)
 	e, err := c.NodeElection(dir+"/active", incumbent.NodeElectionOptions{
-		LatchOptions: incumbent.LatchOptions{ID: id, Retry: incumbent.RetryForever(1)},
-		Crumb:        "crumb", Epoch: "epoch",
+		ID: id, Retry: incumbent.RetryForever(1),
+		Crumb: "crumb", Epoch: "epoch",
 		Fence: func(_ context.Context, data []byte) error { fenced <- string(data); return nil },
 	})
 	ok(c.t, err)

@@ -80,7 +80,7 @@ func TestFiveSelectorsLeadOnceARoundInQueueOrder(t *testing.T) {
 		var ends []<-chan error
 		for i := range 5 {
 			s := connected(t, e).newSelector(e.dir(), turns(terms, i), incumbent.SelectorOptions{
-				LatchOptions: incumbent.LatchOptions{ID: fmt.Sprint(i)}, AutoRequeue: true})
+				ID: fmt.Sprint(i), AutoRequeue: true})
 			all, ends = append(all, s), append(ends, s.run(ctx))
 			if i > 0 {
 				s.settled("waiting")
@@ -355,7 +355,7 @@ func TestRunReturnsWhatDoesNotPassByItself(t *testing.T) {
 	t.Run("a policy that gives up", func(t *testing.T) {
 		e := inMemory(t)
 		e.directory(zkmem.PermRead)
-		s := connected(t, e).newSelector(e.dir(), never, incumbent.SelectorOptions{LatchOptions: incumbent.LatchOptions{Retry: incumbent.RetryOnce(0)}})
+		s := connected(t, e).newSelector(e.dir(), never, incumbent.SelectorOptions{Retry: incumbent.RetryOnce(0)})
 		is(t, recv(t, s.run(context.Background()), "Run"), incumbent.ErrNoAuth)
 	})
 }

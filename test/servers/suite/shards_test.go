@@ -46,7 +46,7 @@ func (m *shardMembers) joinAs(e ensemble, name, id string) *shardRunner {
 	one := &shardRunner{client: connected(m.t, e), name: name}
 	var err error
 	one.group, err = one.Shards(m.path, m.shards, incumbent.ShardsOptions{Settle: time.Millisecond,
-		LatchOptions: incumbent.LatchOptions{ID: id, Retry: incumbent.RetryForever(1)}})
+		ID: id, Retry: incumbent.RetryForever(1)})
 	ok(m.t, err)
 	m.run(one)
 	return one

@@ -110,7 +110,7 @@ func (c *client) open() {
 		config.SASL = incumbent.DigestMD5(user, password)
 	}
 	if w.plan.records {
-		config.Record = &c.log
+		config.Record = incumbent.RecordTo(&c.log)
 	}
 	var err error
 	if c.Client, err = incumbent.Open(sources.With(context.Background(), sources.Sources{Clock: clock{c}, Seed: c.seed}), config); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/incumbent-go/incumbent"
@@ -32,7 +33,7 @@ var elections = map[string]verb{
 		return "", a.enlist(ctx, name, e, e.Resign, e.Participants)
 	},
 	"job": func(a *agent, ctx context.Context, name string, args []string) (string, error) {
-		j, err := a.client.JobElection(args[0], options(args[1]))
+		j, err := jobElection(a.client.JobElection, args[0], args[1])
 		if err != nil {
 			return "", err
 		}
@@ -70,7 +71,21 @@ var elections = map[string]verb{
 	"write": write,
 }
 
-func options(id string) incumbent.LatchOptions { return incumbent.LatchOptions{ID: id, Retry: retry} }
+func options(id string) incumbent.LatchOptions { return named[incumbent.LatchOptions](id) }
+
+// named returns the options of an election with an ID, in whichever struct a version has it.
+func named[O any](id string) (o O) {
+	v := reflect.ValueOf(&o).Elem()
+	v.FieldByName("ID").SetString(id)
+	v.FieldByName("Retry").Set(reflect.ValueOf(retry))
+	return o
+}
+
+// jobElection opens a job election, whose options differ by version.
+func jobElection[O any](open func(string, O) (*incumbent.JobElection, error), path, id string,
+) (*incumbent.JobElection, error) {
+	return open(path, named[O](id))
+}
 
 // candidate is a latch, a plain election or a job election.
 type candidate interface {
@@ -124,10 +139,12 @@ func (a *agent) work(name string, term *incumbent.Leadership, over <-chan struct
 
 func selector(a *agent, _ context.Context, name string, args []string) (string, error) {
 	turns := make(chan struct{}, 1)
+	o := named[incumbent.SelectorOptions](args[1])
+	o.AutoRequeue = true
 	s, err := a.client.Selector(args[0], func(term *incumbent.Leadership) error {
 		a.work(name, term, turns)
 		return nil
-	}, incumbent.SelectorOptions{LatchOptions: options(args[1]), AutoRequeue: true})
+	}, o)
 	if err != nil {
 		return "", err
 	}
