@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,7 +33,7 @@ type Loop struct {
 	lag     func(time.Duration)             // nil: nobody asks
 
 	mu     sync.Mutex
-	inbox  []events.Envelope
+	inbox  inbox
 	since  int64 // when the first of the inbox was posted, if somebody asks for lags
 	most   int   // that may wait in the inbox; 0: any number
 	closed bool
@@ -48,11 +47,10 @@ type Loop struct {
 	wanted atomic.Bool // there is a taker; read between two steps
 	served []taker     // they get the checkpoint that is being taken
 
-	now        int64             // what the clock was when it was read last
-	first      []events.Envelope // envelopes that are stepped before the inbox
-	spareInbox []events.Envelope // the inbox of the turn before, reused for the next
-	fired      []events.Envelope // the timers that are due, reused for the next
-	timers     timers
+	now    int64             // what the clock was when it was read last
+	first  []events.Envelope // envelopes that are stepped before the inbox
+	fired  []events.Envelope // the timers that are due, reused for the next
+	timers timers
 }
 
 // NewLoop returns a loop of an engine, its executor and its clock. Record may be nil.
@@ -94,14 +92,15 @@ func (l *Loop) Post(env events.Envelope) bool {
 		l.mu.Unlock()
 		return false
 	}
-	if l.lag != nil && len(l.inbox) == 0 {
+	if l.lag != nil && l.inbox.count == 0 {
 		l.since = l.clock.Now()
 	}
-	l.inbox = append(l.inbox, env)
-	full := l.most > 0 && len(l.inbox) > l.most
+	l.inbox.add(env)
+	full := l.most > 0 && l.inbox.count > l.most
 	l.mu.Unlock()
 	if full {
-		panic(fmt.Sprintf("engine: machine %s, event %s: broken invariant: more than %d events wait in the inbox", env.To, env.Event.Kind, l.most))
+		panic(fmt.Sprintf("engine: machine %s, event %s: broken invariant: more than %d events wait in the inbox",
+			env.To, env.Event.Kind, l.most))
 	}
 	l.Wake()
 	return true
@@ -116,7 +115,7 @@ func (l *Loop) PostFirst(env events.Envelope) { l.first = append(l.first, env) }
 func (l *Loop) Waiting() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.inbox)
+	return l.inbox.count
 }
 
 // Wake has the loop check its timers now. They are due by its clock, but it sleeps by
@@ -230,13 +229,9 @@ func (l *Loop) answerSign() {
 func (l *Loop) Withdraw(to events.ID, kind events.Kind, command uint64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i, env := range l.inbox {
-		if env.To == to && env.Event.Kind == kind && env.Event.Request == command {
-			l.inbox = slices.Delete(l.inbox, i, i+1)
-			return true
-		}
-	}
-	return false
+	return l.inbox.withdraw(func(env events.Envelope) bool {
+		return env.To == to && env.Event.Kind == kind && env.Event.Request == command
+	})
 }
 
 // Run is the loop's one goroutine. When the context has ended, it steps the rest of
@@ -264,30 +259,35 @@ func (l *Loop) Run(ctx context.Context) {
 // there is none: to read it is a system call (TestReadsOfTheClock).
 func (l *Loop) turn() bool {
 	l.mu.Lock()
-	batch := l.inbox
-	l.inbox, l.spareInbox = l.spareInbox, nil
+	batch := l.inbox.take()
 	l.behind, l.since = l.since, 0
 	l.mu.Unlock()
 	l.goOnWithCheckpoint()
 	l.now = l.clock.Now()
 	fired := l.fireTimers()
-	for i, env := range batch {
-		if i > 0 || fired { // time has passed: what is due by now comes before the event
-			l.now = l.clock.Now()
-			l.fireTimers()
+	passed := fired
+	for b := batch; b != nil; b = b.next {
+		for _, env := range b.envelopes {
+			if passed { // time has passed: what is due by now comes before the event
+				l.now = l.clock.Now()
+				l.fireTimers()
+			}
+			passed = true
+			l.step(env)
+			l.goOnWithCheckpoint()
 		}
-		l.step(env)
-		l.goOnWithCheckpoint()
 	}
-	clear(batch)
-	if cap(batch) <= smallInbox || cap(batch) <= 4*len(batch) { // what many events took is freed after them
-		l.spareInbox = batch[:0]
+	if batch != nil {
+		batch.clear()
+		l.mu.Lock()
+		l.inbox.give(batch)
+		l.mu.Unlock()
 	}
-	return fired || len(batch) > 0 || l.engine.copying != nil
+	return fired || batch != nil || l.engine.copying != nil
 }
 
-// smallInbox is for how many events an inbox is kept in any case.
-const smallInbox = 32
+// fewTimers is for how many timers that are due at once the room is kept.
+const fewTimers = 32
 
 // fireTimers steps the timers that were due when the clock was read last, and reports
 // whether there were any.
@@ -299,7 +299,7 @@ func (l *Loop) fireTimers() bool {
 	}
 	fired := len(due) > 0
 	clear(due)
-	if cap(due) > smallInbox {
+	if cap(due) > fewTimers {
 		due = nil
 	}
 	l.fired = due[:0]
