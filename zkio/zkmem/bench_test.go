@@ -3,7 +3,6 @@ package zkmem
 import (
 	"fmt"
 	"net"
-	"runtime"
 	"testing"
 	"time"
 )
@@ -50,12 +49,6 @@ func BenchmarkRoundTrip(b *testing.B) {
 func BenchmarkSessionMemory(b *testing.B) {
 	s := New(Options{MaxConnections: 1 << 30})
 	defer s.Close()
-	inUse := func() uint64 {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapInuse + m.StackInuse
-	}
 	before := inUse()
 	clients := make([]net.Conn, b.N)
 	for i := range clients {
