@@ -175,7 +175,7 @@ bench: ## run the benchmarks
 
 PART ?= quick
 .PHONY: bench-peers
-bench-peers: ## PART (quick, network, ensemble, scale, recipes) of bench/results.md: other libraries in turns with this one; needs make deps
+bench-peers: ## PART (quick, newest, double, network, ensemble, scale, recipes) of bench/results.md: other libraries in turns with this one; needs make deps
 	@cd bench && $(GO) run . -part $(PART) $(ARGS)
 
 .PHONY: fleet

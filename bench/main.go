@@ -55,7 +55,8 @@ func main() {
 	}
 }
 
-// check returns the part that is played, or what is wrong with the flags: a wrong one must not be found when all was measured.
+// check returns the part that is played, or what is wrong with the flags: a wrong one must not be found when all was
+// measured.
 func (o options) check() (part, error) {
 	i := slices.IndexFunc(parts(), func(p part) bool { return p.name == o.part })
 	if i < 0 {
@@ -66,10 +67,14 @@ func (o options) check() (part, error) {
 	for _, s := range p.scenarios {
 		names = append(names, s.Name)
 	}
-	p.scenarios = slices.DeleteFunc(p.scenarios, func(s driver.Scenario) bool { return o.scenario != "" && s.Name != o.scenario })
+	p.scenarios = slices.DeleteFunc(p.scenarios, func(s driver.Scenario) bool {
+		return o.scenario != "" && s.Name != o.scenario
+	})
 	switch {
-	case len(p.scenarios) == 0:
-		return p, fmt.Errorf("-scenario %q: the part %s has %s", o.scenario, p.name, strings.Join(slices.Compact(names), ", "))
+	case o.scenario != "" && len(p.scenarios) == 0:
+		return p,
+			fmt.Errorf("-scenario %q: the part %s has %s", o.scenario, p.name,
+				strings.Join(slices.Compact(names), ", "))
 	case o.rounds < 1:
 		return p, fmt.Errorf("-rounds %d: want at least 1", o.rounds)
 	case o.most < 1:
@@ -102,7 +107,11 @@ func run(ctx context.Context, o options) error {
 	}
 	begin := time.Now()
 	s := &session{options: o, part: p, programs: built}
-	text, err := s.play(ctx)
+	play := s.play
+	if p.double {
+		play = s.double
+	}
+	text, err := play(ctx)
 	if err != nil {
 		return err
 	}

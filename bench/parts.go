@@ -5,6 +5,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/bench/driver"
 	"github.com/incumbent-go/incumbent/bench/peer"
+	"github.com/incumbent-go/incumbent/test/kit/realzk"
 )
 
 // part is one run of the comparison: its servers, its network, and what is played there.
@@ -12,10 +13,12 @@ type part struct {
 	name      string
 	title     string
 	servers   int             // of each ensemble
+	release   realzk.Release  // of ZooKeeper's servers
 	delays    []time.Duration // added to each round trip, one after the other; none is the loopback
 	counts    bool            // whether requests and bytes are counted, in a round of their own
 	warm      int             // rounds that count nothing
 	scenarios []driver.Scenario
+	double    bool // instead of scenarios: see package double
 }
 
 // The programs.
@@ -23,8 +26,10 @@ const (
 	incumbent = "incumbent"
 	zookeeper = "zookeeper"
 	curator   = "curator"
-	kazoo     = "kazoo"
-	etcd      = "etcd"
+	// Curator of Debian's packages, which is older.
+	curatorDebian = "curator-debian"
+	kazoo         = "kazoo"
+	etcd          = "etcd"
 )
 
 // The entrants. Ratios are to lock and to floor.
@@ -40,13 +45,21 @@ var (
 	curatorSelector = driver.Entrant{Program: curator, Recipe: "selector", Label: "Curator `LeaderSelector`"}
 	curatorMutex    = driver.Entrant{Program: curator, Recipe: "mutex", Label: "Curator `InterProcessMutex`"}
 
+	oldLatch = driver.Entrant{Program: curatorDebian, Recipe: "latch", Label: "Curator `LeaderLatch`, Debian's"}
+	oldMutex = driver.Entrant{Program: curatorDebian, Recipe: "mutex", Label: "Curator `InterProcessMutex`, Debian's"}
+
 	kazooLock    = driver.Entrant{Program: kazoo, Recipe: "lock", Label: "kazoo `Lock`"}
 	etcdElection = driver.Entrant{Program: etcd, Recipe: "election", Label: "etcd `Election`"}
 )
 
 var (
-	all      = []driver.Entrant{floor, lock, latch, mutex, selector, curatorLatch, curatorMutex, curatorSelector, kazooLock, etcdElection}
-	pairs    = []driver.Entrant{floor, lock, latch, mutex, curatorLatch, curatorMutex, kazooLock, etcdElection}
+	all = []driver.Entrant{
+		floor, lock, latch, mutex, selector, curatorLatch, curatorMutex, curatorSelector, oldLatch, oldMutex, kazooLock,
+		etcdElection,
+	}
+	pairs = []driver.Entrant{
+		floor, lock, latch, mutex, curatorLatch, curatorMutex, oldLatch, oldMutex, kazooLock, etcdElection,
+	}
 	lines    = []driver.Entrant{floor, lock, latch, mutex, curatorLatch, curatorMutex, kazooLock}
 	own      = []driver.Entrant{floor, lock, latch, mutex, curatorLatch, etcdElection}
 	thousand = []driver.Entrant{floor, lock, latch, curatorLatch}
@@ -64,7 +77,16 @@ func parts() []part {
 			},
 		},
 		{
-			name: "network", title: "One server, a network", servers: 1, warm: 2, delays: []time.Duration{time.Millisecond, 5 * time.Millisecond},
+			name: "newest", title: "One server of ZooKeeper " + string(realzk.Newest) + ", the loopback", servers: 1,
+			release: realzk.Newest, warm: 2,
+			scenarios: []driver.Scenario{
+				{Name: peer.Cycle, N: 150, Entrants: all},
+				{Name: peer.HandOver, N: 30, Entrants: pairs},
+			},
+		},
+		{
+			name: "network", title: "One server, a network", servers: 1, warm: 2,
+			delays: []time.Duration{time.Millisecond, 5 * time.Millisecond},
 			scenarios: []driver.Scenario{
 				{Name: peer.Cycle, N: 30, Entrants: all},
 				{Name: peer.HandOver, N: 15, Entrants: pairs},
@@ -90,6 +112,7 @@ func parts() []part {
 				{Name: peer.Clients, N: 1000, Entrants: ones, Alone: true},
 			},
 		},
+		{name: "double", title: "The in-memory ZooKeeper and real ones, the loopback", servers: 1, double: true},
 		{
 			name: "recipes", title: "Other recipes, one server, the loopback", servers: 1, counts: true, warm: 2,
 			scenarios: recipes(100),

@@ -29,7 +29,7 @@ func build(ctx context.Context) (*programs, error) {
 		return nil, err
 	}
 	p := &programs{dir: dir, args: map[string][]string{}, missing: map[string]string{}}
-	for _, name := range []string{incumbent, zookeeper} {
+	for _, name := range []string{incumbent, zookeeper, inMemory} {
 		if err := p.golang(ctx, name, "./cmd/"+name, "."); err != nil {
 			return p, err
 		}
@@ -66,18 +66,31 @@ func (p *programs) python() {
 }
 
 func (p *programs) java(ctx context.Context) error {
-	found, err := peers.LookForCurator()
-	if err != nil {
-		p.missing[curator] = fmt.Sprintf("Curator (%v)", err)
-		return nil
+	for name, look := range map[string]func() (peers.Curator, error){
+		curator: peers.LookForCurator, curatorDebian: peers.LookForDebiansCurator,
+	} {
+		found, err := look()
+		if err != nil {
+			p.missing[name] = fmt.Sprintf("Curator (%v)", err)
+			continue
+		}
+		if err := p.curator(ctx, name, found); err != nil {
+			return err
+		}
 	}
-	classes := filepath.Join(p.dir, "classes")
-	cmd := exec.CommandContext(ctx, "javac", "-cp", found.ClassPath(), "-d", classes, filepath.Join("java", "Peer.java"),
+	return nil
+}
+
+// curator compiles Curator's program for a release.
+func (p *programs) curator(ctx context.Context, name string, found peers.Curator) error {
+	classes := filepath.Join(p.dir, name)
+	cmd := exec.CommandContext(ctx, "javac", "-cp", found.ClassPath(), "-d", classes,
+		filepath.Join("java", "Peer.java"),
 		filepath.Join("java", "Scenarios.java"))
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("javac: %w\n%s", err, said)
 	}
-	p.args[curator] = []string{"java", "-XX:+UseSerialGC", "-Xshare:auto", "-Drelease=" + found.Release.String(),
+	p.args[name] = []string{"java", "-XX:+UseSerialGC", "-Xshare:auto", "-Drelease=" + found.Release.String(),
 		"-cp", found.ClassPath(classes), "Peer"}
 	return nil
 }
@@ -91,14 +104,14 @@ func (p *programs) command(name string, addrs []string, revision string) *exec.C
 }
 
 // start starts the servers of a part. Without etcd's, it is missing; without ZooKeeper's, nothing can be compared.
-func (p *programs) start(ctx context.Context, n int) (zk, et *servers.Group, err error) {
-	if zk, err = servers.ZooKeeper(ctx, n); err != nil {
+func (p *programs) start(ctx context.Context, part part) (zk, et *servers.Group, err error) {
+	if zk, err = servers.ZooKeeper(ctx, part.release, part.servers); err != nil {
 		return nil, nil, err
 	}
 	if p.missing[etcd] != "" {
 		return zk, nil, nil
 	}
-	if et, err = servers.Etcd(ctx, n); err != nil {
+	if et, err = servers.Etcd(ctx, part.servers); err != nil {
 		p.missing[etcd] = fmt.Sprintf("etcd (%v)", err)
 	}
 	return zk, et, nil

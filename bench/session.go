@@ -35,7 +35,7 @@ type session struct {
 func (s *session) play(ctx context.Context) (string, error) {
 	var err error
 	s.revision = revision(ctx)
-	if s.zk, s.etcd, err = s.start(ctx, s.servers); err != nil {
+	if s.zk, s.etcd, err = s.start(ctx, s.part); err != nil {
 		return "", err
 	}
 	defer s.zk.Close()
@@ -105,7 +105,9 @@ func (s *session) network(ctx context.Context, delay time.Duration, tables *stri
 func (s *session) entered() []driver.Scenario {
 	entered := slices.Clone(s.scenarios)
 	for i := range entered {
-		entered[i].Entrants = slices.DeleteFunc(slices.Clone(entered[i].Entrants), func(e driver.Entrant) bool { return s.missing[e.Program] != "" })
+		entered[i].Entrants = slices.DeleteFunc(slices.Clone(entered[i].Entrants), func(e driver.Entrant) bool {
+			return s.missing[e.Program] != ""
+		})
 	}
 	return entered
 }
@@ -154,7 +156,8 @@ func (s *session) addrs() map[string][]string {
 	return addrs
 }
 
-func (s *session) driver(root string, addrs map[string][]string, count map[string]func() (int64, int64)) *driver.Driver {
+func (s *session) driver(root string, addrs map[string][]string,
+	count map[string]func() (int64, int64)) *driver.Driver {
 	d := &driver.Driver{
 		Commands: map[string]func() *exec.Cmd{}, Count: count, Root: root, Rounds: s.rounds, Most: s.most, Seed: s.seed,
 		Take: machine.Take, Usage: driver.Usage,
@@ -214,7 +217,8 @@ func (s *session) heading(now time.Time) string {
 	if s.scenario != "" {
 		command += ` ARGS="-scenario ` + s.scenario + `"`
 	}
-	fmt.Fprintf(&b, "`%s`, %s, %d processors, order of seed %d. %s.\n", command, now.UTC().Format("2 January 2006, 15:04 UTC"), runtime.NumCPU(), s.seed, strings.Join(s.versions, "; "))
+	fmt.Fprintf(&b, "`%s`, %s, %d processors, order of seed %d. %s.\n", command,
+		now.UTC().Format("2 January 2006, 15:04 UTC"), runtime.NumCPU(), s.seed, strings.Join(s.versions, "; "))
 	for _, program := range slices.Sorted(maps.Keys(s.missing)) {
 		fmt.Fprintf(&b, "Not run: %s.\n", s.missing[program])
 	}
@@ -253,13 +257,16 @@ func figures(s driver.Scenario) []figure {
 		if recipe := s.Entrants[len(s.Entrants)-1].Recipe; !slices.Contains(s.Entrants, floor) {
 			of = ": " + recipe
 		}
-		return []figure{{"Start → leading" + of, peer.Acquired, false, false}, {"Lock and unlock, or start and release" + of, peer.Whole, true, false}}
+		return []figure{{"Start → leading" + of, peer.Acquired, false, false},
+			{"Lock and unlock, or start and release" + of, peer.Whole, true, false}}
 	case peer.HandOver:
 		return []figure{{"Hand-over", peer.Handed, true, false}}
 	}
 	titles := map[string]string{
-		peer.Line: "A line of %d, one session", peer.LineOwn: "A line of %d, own sessions", peer.Fresh: "%d at once, fresh paths",
-		peer.Existing: "%d at once, existing paths", peer.Release: "Release of %d at once", peer.Clients: "%d clients that lead",
+		peer.Line: "A line of %d, one session", peer.LineOwn: "A line of %d, own sessions",
+		peer.Fresh:    "%d at once, fresh paths",
+		peer.Existing: "%d at once, existing paths", peer.Release: "Release of %d at once",
+		peer.Clients: "%d clients that lead",
 	}
 	return []figure{{fmt.Sprintf(titles[s.Name], s.N), peer.Whole, true, true}}
 }

@@ -122,7 +122,7 @@ func TestScenarios(t *testing.T) {
 	for _, name := range scenarioNames() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // most of the time is spent waiting for sessions to expire
-			group, err := servers.ZooKeeper(t.Context(), 1)
+			group, err := servers.ZooKeeper(t.Context(), realzk.Usual, 1)
 			if err != nil {
 				t.Fatal(err)
 			}

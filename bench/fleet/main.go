@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/bench/servers"
+	"github.com/incumbent-go/incumbent/test/kit/realzk"
 )
 
 // What all clients ask for, and the tick of the servers.
@@ -93,7 +94,7 @@ func run(ctx context.Context, o options) error {
 		if o.only != "" && o.only != name {
 			continue
 		}
-		group, err := servers.ZooKeeper(ctx, o.servers)
+		group, err := servers.ZooKeeper(ctx, realzk.Usual, o.servers)
 		if err != nil {
 			return err
 		}

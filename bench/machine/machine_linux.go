@@ -15,7 +15,8 @@ import (
 // tick is the unit of /proc/stat.
 const tick = 10 * time.Millisecond
 
-// Take returns a snapshot. Its own processes are this one and its descendants. It reads /proc, and returns an error if it cannot.
+// Take returns a snapshot. Its own processes are this one and its descendants. It reads /proc, and returns an error if
+// it cannot.
 func Take() (Snapshot, error) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -42,8 +43,8 @@ func Take() (Snapshot, error) {
 	return s, nil
 }
 
-// parseStat reads the first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal. The guests' times that
-// follow are part of the first two.
+// parseStat reads the first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal. The guests'
+// times that follow are part of the first two.
 func parseStat(text string) (busy, all time.Duration, err error) {
 	line, _, _ := strings.Cut(text, "\n")
 	fields := strings.Fields(line)
@@ -110,21 +111,27 @@ func descendants(parents map[int]int, root int) []int {
 }
 
 // CPUOfAll returns how much CPU time a process and its descendants have used. Descendants that have ended are left out.
-func CPUOfAll(root int) (sum time.Duration, err error) {
+func CPUOfAll(root int) (time.Duration, error) { return sumOfAll(root, CPU) }
+
+// RSSOfAll returns how much memory of a process and its descendants is resident, in bytes.
+func RSSOfAll(root int) (int64, error) { return sumOfAll(root, RSS) }
+
+// sumOfAll adds up a figure of a process and its descendants. Descendants that have ended are left out.
+func sumOfAll[T time.Duration | int64](root int, of func(pid int) (T, error)) (sum T, err error) {
 	parents, err := parents()
 	if err != nil {
 		return 0, err
 	}
 	for _, pid := range descendants(parents, root) {
-		if used, err := CPU(pid); err == nil {
-			sum += used
+		if one, err := of(pid); err == nil {
+			sum += one
 		}
 	}
 	return sum, nil
 }
 
-// CPU returns how much CPU time a process has used. It is exact to nanoseconds, not to the kernel's ticks. The error is that of
-// a process that does not exist any more.
+// CPU returns how much CPU time a process has used. It is exact to nanoseconds, not to the kernel's ticks. The error is
+// that of a process that does not exist any more.
 func CPU(pid int) (time.Duration, error) {
 	// As clock_getcpuclockid(3) makes it: the clock of a whole process, by its scheduled time.
 	clock := int32(^pid<<3 | 2)

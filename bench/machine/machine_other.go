@@ -13,3 +13,4 @@ func Take() (Snapshot, error)             { return Snapshot{}, errLinux }
 func CPU(int) (time.Duration, error)      { return 0, errLinux }
 func CPUOfAll(int) (time.Duration, error) { return 0, errLinux }
 func RSS(int) (int64, error)              { return 0, errLinux }
+func RSSOfAll(int) (int64, error)         { return 0, errLinux }

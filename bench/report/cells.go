@@ -42,12 +42,13 @@ func (t *Table) line(b *strings.Builder, r row) {
 		scale = 1000
 	}
 	p50 := stats.Interval{Low: r.p50.Low / scale, Mid: r.p50.Mid / scale, High: r.p50.High / scale}
-	cells := []string{r.Label, interval(p50), number(r.p90/scale, 3), interval(r.toLock)}
+	cells := []string{r.Label, Interval(p50), number(r.p90/scale, 3), Interval(r.toLock)}
 	if t.hasFloor() {
-		cells = append(cells, interval(r.toFloor))
+		cells = append(cells, Interval(r.toFloor))
 	}
 	if t.Expense {
-		cells = append(cells, number(r.cpu/scale, 3), known(r.mallocs), t.count(r, true), t.count(r, false), number(r.rss, 3))
+		cells = append(cells, number(r.cpu/scale, 3), known(r.mallocs), t.count(r, true), t.count(r, false),
+			number(r.rss, 3))
 	}
 	if t.Result.Scenario.Alone {
 		cells = append(cells, number(r.grown, 3))
@@ -79,8 +80,8 @@ func known(x float64) string {
 	return number(x, 3)
 }
 
-// interval returns a median and its interval.
-func interval(x stats.Interval) string {
+// Interval returns the text of a median and its interval.
+func Interval(x stats.Interval) string {
 	if math.IsNaN(x.Mid) {
 		return "–"
 	}

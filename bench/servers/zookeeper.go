@@ -15,10 +15,10 @@ import (
 // heap is that of each server. Scenarios with many paths or long listings need much more than a server in a test.
 const heap = "-Xmx3g"
 
-// ZooKeeper starts n servers of Debian's ZooKeeper, or of ZOOKEEPER_HOME's: one alone, or an ensemble. It returns when all of
-// them serve. If ZooKeeper is not installed, the error is a MissingError.
-func ZooKeeper(ctx context.Context, n int) (*Group, error) {
-	if err := haveZooKeeper(); err != nil {
+// ZooKeeper starts n servers of a release of ZooKeeper: one alone, or an ensemble. It returns when all of them serve.
+// If they are not installed, the error is a MissingError.
+func ZooKeeper(ctx context.Context, release realzk.Release, n int) (*Group, error) {
+	if err := haveZooKeeper(release); err != nil {
 		return nil, err
 	}
 	g, err := newGroup()
@@ -31,28 +31,25 @@ func ZooKeeper(ctx context.Context, n int) (*Group, error) {
 	}
 	g.Addrs = addrs[:n]
 	for i := range n {
-		if err := g.launch(i, addrs); err != nil {
+		if err := g.launch(release, i, addrs); err != nil {
 			return g.found(err)
 		}
 	}
 	return g.found(await(ctx, "ZooKeeper", g.serving))
 }
 
-func haveZooKeeper() error {
+func haveZooKeeper(release realzk.Release) error {
 	if _, err := exec.LookPath("java"); err != nil {
 		return MissingError("ZooKeeper (no java)")
 	}
-	if os.Getenv("ZOOKEEPER_HOME") != "" {
-		return nil
-	}
-	if _, err := os.Stat("/usr/share/java/zookeeper.jar"); err != nil {
-		return MissingError("ZooKeeper (no zookeeper.jar)")
+	if release.ClassPath() == "" {
+		return MissingError("ZooKeeper " + release.String() + " (no jars: make deps)")
 	}
 	return nil
 }
 
 // launch starts one server.
-func (g *Group) launch(i int, addrs []string) error {
+func (g *Group) launch(release realzk.Release, i int, addrs []string) error {
 	dir := filepath.Join(g.dir, "zookeeper-"+strconv.Itoa(i+1))
 	data := filepath.Join(dir, "data")
 	if err := os.MkdirAll(data, 0o700); err != nil {
@@ -61,11 +58,11 @@ func (g *Group) launch(i int, addrs []string) error {
 	if err := os.WriteFile(filepath.Join(data, "myid"), []byte(strconv.Itoa(i+1)), 0o600); err != nil {
 		return err
 	}
-	p, err := realzk.Launch(dir, config(i, data, addrs), []string{heap}, false)
+	p, err := release.Launch(dir, config(i, data, addrs), []string{heap}, false)
 	if err != nil {
 		return err
 	}
-	g.members = append(g.members, member{dir: dir, config: config(i, data, addrs), Process: p})
+	g.members = append(g.members, member{dir: dir, config: config(i, data, addrs), release: release, Process: p})
 	g.ends = append(g.ends, func() { g.members[i].End("") })
 	return nil
 }
@@ -73,6 +70,7 @@ func (g *Group) launch(i int, addrs []string) error {
 // member is one server of an ensemble.
 type member struct {
 	dir, config string
+	release     realzk.Release
 	*realzk.Process
 }
 
@@ -83,7 +81,7 @@ func (g *Group) Restart(ctx context.Context) error {
 	}
 	for i, m := range g.members {
 		var err error
-		if g.members[i].Process, err = realzk.Launch(m.dir, m.config, []string{heap}, false); err != nil {
+		if g.members[i].Process, err = m.release.Launch(m.dir, m.config, []string{heap}, false); err != nil {
 			return err
 		}
 	}
@@ -102,7 +100,8 @@ func (g *Group) PIDs() (pids []int) {
 func config(i int, data string, addrs []string) string {
 	n := len(addrs) / 3
 	var b strings.Builder
-	fmt.Fprintf(&b, "tickTime=2000\ninitLimit=10\nsyncLimit=5\ndataDir=%s\nclientPort=%s\nclientPortAddress=127.0.0.1\n", data, port(addrs[i]))
+	fmt.Fprintf(&b, "tickTime=2000\ninitLimit=10\nsyncLimit=5\ndataDir=%s\nclientPort=%s\n"+
+		"clientPortAddress=127.0.0.1\n", data, port(addrs[i]))
 	b.WriteString("4lw.commands.whitelist=*\nmaxClientCnxns=0\nadmin.enableServer=false\n")
 	if n == 1 {
 		return b.String()

@@ -80,11 +80,20 @@ func LookForCurator() (Curator, error) {
 	if err != nil {
 		return Curator{}, err
 	}
+	if old {
+		return LookForDebiansCurator()
+	}
 	if _, err := exec.LookPath("javac"); err != nil {
 		return Curator{}, err
 	}
-	if !old {
-		return in(cache("jars"), today, curatorToday)
+	return in(cache("jars"), today, curatorToday)
+}
+
+// LookForDebiansCurator returns the Curator of Debian's packages, or says what is missing of it or of a compiler for
+// it.
+func LookForDebiansCurator() (Curator, error) {
+	if _, err := exec.LookPath("javac"); err != nil {
+		return Curator{}, err
 	}
 	release, err := linked(debian)
 	if err != nil {
