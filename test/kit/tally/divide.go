@@ -16,20 +16,19 @@ func (t *tally) divide(args, packages []string) [][]string {
 	}
 	once := func(pkg string) bool { return selection.Once(folder(pkg)) }
 	isRaced := func(pkg string) bool { return !once(pkg) }
-	return [][]string{
-		append(inPlaceOfAll(args, slices.DeleteFunc(slices.Clone(packages), once)), "-p", "4"),
-		append(unraced(inPlaceOfAll(args, slices.DeleteFunc(slices.Clone(packages), isRaced))), "-p", "4"),
-	}
+	args = append(slices.Clone(args), "-p", "4")
+	raced := inPlaceOfAll(args, slices.DeleteFunc(slices.Clone(packages), once))
+	return append([][]string{raced}, t.left(args, slices.DeleteFunc(slices.Clone(packages), isRaced))...)
 }
 
-// ofNested returns the arguments for a module in a folder below root.
-func (t *tally) ofNested(root, dir string, args []string) []string {
+// ofNested returns the arguments for a module in a folder below root, which has these packages.
+func (t *tally) ofNested(root, dir string, args, packages []string) [][]string {
 	args = append(slices.Clone(args), "-p", "1")
 	below, err := filepath.Rel(root, dir)
 	if t.proves && err == nil && selection.Once(filepath.ToSlash(below)) {
-		return unraced(args)
+		return t.left(args, packages)
 	}
-	return args
+	return [][]string{args}
 }
 
 // unraced returns the arguments without the race detector.

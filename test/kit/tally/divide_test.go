@@ -22,11 +22,11 @@ func TestSomePackagesAreProvedWithoutTheRaceDetector(t *testing.T) {
 		t.Errorf("go test is given\n\t%s\nwant\n\t%s", got, want)
 	}
 	for dir, want := range map[string]string{
-		"bench":              "[-p 6 ./... -p 1]",
-		"docs/examples/grpc": "[-p 6 ./... -p 1]",
-		"integrations/grpc":  "[-race -p 6 ./... -p 1]",
+		"bench":              "[[-p 6 x -p 1]]",
+		"docs/examples/grpc": "[[-p 6 x -p 1]]",
+		"integrations/grpc":  "[[-race -p 6 ./... -p 1]]",
 	} {
-		if got := fmt.Sprint(sum.ofNested("top", "top/"+dir, args)); got != want {
+		if got := fmt.Sprint(sum.ofNested("top", "top/"+dir, args, []string{"x"})); got != want {
 			t.Errorf("go test in %s is given %s, want %s", dir, got, want)
 		}
 	}
@@ -34,7 +34,7 @@ func TestSomePackagesAreProvedWithoutTheRaceDetector(t *testing.T) {
 	if got := sum.divide(args, packages); len(got) != 1 || len(got[0]) != len(args)-1+len(packages) {
 		t.Errorf("make race is divided: %s", got)
 	}
-	if got := sum.ofNested(".", "bench", args); !slices.Contains(got, "-race") {
+	if got := sum.ofNested(".", "bench", args, nil); !slices.Contains(got[0], "-race") {
 		t.Errorf("make race leaves out a module: %s", got)
 	}
 }

@@ -6,7 +6,8 @@
 // A test that runs a part, by test/kit/selection, is counted and named. If the level is
 // prove and the arguments say -race, the packages of selection.Once run without the
 // race detector, and the tests that ran a part under it a second time without it, and
-// then one that runs a part is a failure.
+// then one that runs a part is a failure. What an earlier run of the same commit has run in full, without the race
+// detector, it need not run again: see ran.go.
 //
 // A test that cannot run here skips with a message that begins with "not run: ".
 // With INCUMBENT_REQUIRE=all every skip is a failure; one without these words
@@ -46,7 +47,11 @@ func main() {
 	}
 	t := newTally(os.Stdout, os.Getenv("INCUMBENT_REQUIRE") == "all")
 	args := os.Args[1:]
-	if !t.end(everything(t, level, args, runModules), time.Since(begun)) {
+	atEnd, err := t.connect(level, args, os.Getenv(ranVariable))
+	if err == nil {
+		err = cmp.Or(everything(t, level, args, runModules), atEnd())
+	}
+	if !t.end(err, time.Since(begun)) {
 		os.Exit(1)
 	}
 }
@@ -60,9 +65,10 @@ func everything(t *tally, level selection.Level, args []string, run func(*tally,
 		return err
 	}
 	if slices.Contains(args, "-race") && len(t.parts) > 0 {
-		again, owed := t.again(args)
-		err = cmp.Or(err, run(t, again))
-		t.demandRun(owed)
+		if again, owed := t.again(args); len(owed) > 0 {
+			err = cmp.Or(err, run(t, again))
+			t.demandRun(owed)
+		}
 	}
 	t.demandAll()
 	return err
@@ -74,7 +80,7 @@ func everything(t *tally, level selection.Level, args []string, run func(*tally,
 func runModules(t *tally, args []string) error {
 	var runs []func() error
 	if slices.Contains(args, "./...") {
-		listed, err := output("go", "list", "./...")
+		listed, err := output(".", "go", "list", "./...")
 		if err != nil {
 			return err
 		}
@@ -122,9 +128,10 @@ func run(t *tally, dir string, args []string) error {
 	return cmd.Wait()
 }
 
-// output runs a command and returns what it wrote; if it fails, the error says it.
-func output(name string, args ...string) (string, error) {
+// output runs a command in a folder and returns what it wrote; if it fails, the error says it.
+func output(dir, name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
 	cmd.Env = environment(args)
 	out, err := cmd.Output()
 	if exit, ok := err.(*exec.ExitError); ok {
@@ -166,10 +173,12 @@ type tally struct {
 	failed   []failure
 	packages map[string]bool // that passed
 	begun    []string        // rounds that tests began again: see again.go
+	skips    []key
 	skipped  int
 	notRun   map[string]int   // reason: how many tests
 	parts    map[key][]string // tests that ran a part, and of what
 	proves   bool             // the level is prove
+	ran      ran              // before this run
 }
 
 // failure is a test that failed; if test is empty, a package that failed, or
@@ -254,6 +263,7 @@ func (t *tally) testEnds(k key, action string) {
 		fmt.Fprint(t.out, strings.Join(t.said[k], ""))
 	case "skip":
 		t.skipped++
+		t.skips = append(t.skips, k)
 		delete(t.parts, k) // it ran nothing
 		switch {
 		case !ok:
@@ -333,6 +343,7 @@ func (t *tally) end(err error, took time.Duration) bool {
 		why = []string{"nothing"}
 	}
 	t.nameParts()
+	t.sayRan()
 	word := "PASS"
 	if len(t.failed) > 0 {
 		word = "FAIL"

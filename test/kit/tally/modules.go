@@ -23,7 +23,11 @@ func runNested(t *tally, root string, args []string) error {
 			t.leaveOut(dir)
 			continue
 		}
-		err = cmp.Or(err, run(t, dir, t.ofNested(root, dir, args)))
+		listed, failed := output(dir, "go", "list", "./...")
+		err = cmp.Or(err, failed)
+		for _, part := range t.ofNested(root, dir, args, strings.Fields(listed)) {
+			err = cmp.Or(err, run(t, dir, part))
+		}
 	}
 	return err
 }

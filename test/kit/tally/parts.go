@@ -9,22 +9,34 @@ import (
 )
 
 // again returns the arguments that run the tests which ran a part once more, without the race
-// detector. It returns the tests that are owed, too. What they did is forgotten: the second run says it again.
+// detector, but for those that ran in full before. It returns the tests that are owed, too. What they did is forgotten:
+// the second run says it again.
 func (t *tally) again(args []string) (again []string, owed []key) {
 	var packages, tests []string
 	for k := range t.parts {
-		top, _, _ := strings.Cut(k.test, "/")
-		packages, tests = append(packages, k.pkg), append(tests, regexp.QuoteMeta(top))
+		if t.ran.finished(k) {
+			continue
+		}
+		packages, tests = append(packages, k.pkg), append(tests, top(k.test))
 		owed = append(owed, k)
 		delete(t.passed, k)
 		delete(t.ended, k)
 	}
 	clear(t.parts)
 	slices.Sort(packages)
-	slices.Sort(tests)
 	again = slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "-race" || strings.HasPrefix(a, "./") })
-	again = append(again, "-run", "^("+strings.Join(slices.Compact(tests), "|")+")$")
+	again = append(again, "-run", pattern(tests))
 	return append(again, order(slices.Compact(packages))...), owed
+}
+
+// pattern returns the regular expression of these tests.
+func pattern(tests []string) string {
+	var quoted []string
+	for _, test := range tests {
+		quoted = append(quoted, regexp.QuoteMeta(test))
+	}
+	slices.Sort(quoted)
+	return "^(" + strings.Join(slices.Compact(quoted), "|") + ")$"
 }
 
 // demandRun fails the tests that were to run again and did not.
