@@ -35,13 +35,13 @@ func Runs(path string) ([]Run, error) {
 
 // RunsIn returns the logs in a directory, the oldest first, and the paths of the files that it leaves out because they have
 // no header.
-func RunsIn(path string) (runs []Run, headless []string, err error) {
+func RunsIn(path string) (runs []Run, noHeader []string, err error) {
 	all, err := list(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	runs, headless = runsOf(path, all)
-	return runs, headless, nil
+	runs, noHeader = runsOf(path, all)
+	return runs, noHeader, nil
 }
 
 // JoinDumps makes one run of the dumps of each client: files whose headers have the same run, and say why the last records
@@ -115,17 +115,17 @@ func unreadIn(path string, all []segment) (unread []Unread, err error) {
 	if err != nil {
 		return nil, err
 	}
-	_, headless := runsOf(path, all)
+	_, noHeader := runsOf(path, all)
 	for _, e := range entries {
-		if why := unreadBecause(path, e, headless); why != "" {
+		if why := unreadBecause(path, e, noHeader); why != "" {
 			unread = append(unread, Unread{e.Name(), why})
 		}
 	}
 	return unread, nil
 }
 
-// unreadBecause returns why an entry of a directory is not read, "" if it is. Headless has the paths of files without a header.
-func unreadBecause(path string, e fs.DirEntry, headless []string) string {
+// unreadBecause returns why an entry of a directory is not read, "" if it is. NoHeader has the paths of files without a header.
+func unreadBecause(path string, e fs.DirEntry, noHeader []string) string {
 	switch kind := e.Type(); {
 	case kind&fs.ModeSymlink != 0:
 		return "a symbolic link"
@@ -137,7 +137,7 @@ func unreadBecause(path string, e fs.DirEntry, headless []string) string {
 		return ""
 	case !Named(e.Name()):
 		return "not named as a client names its segments"
-	case slices.Contains(headless, filepath.Join(path, e.Name())):
+	case slices.Contains(noHeader, filepath.Join(path, e.Name())):
 		return NoHeader
 	}
 	return ""

@@ -13,9 +13,9 @@ func Explain(logs []*Log, txns []txnlog.Txn, o Options) *Report {
 	h := newHistory(logs, txns, cmp.Or(o.MaxDrift, defaultDrift))
 	r := &Report{logs: logs, h: h, lines: h.findLines()}
 	r.strange = h.commandsOf(o.Commands)
-	r.face = h.chooseReference(logs, o.Clock)
+	r.byClock = h.chooseReference(logs, o.Clock)
 	if o.OwnClocks {
-		r.face, r.ownClocks = face{clock: -1}, true
+		r.byClock, r.ownClocks = shownClock{clock: -1}, true
 	}
 	all := make([]Move, 0, r.maxMoves(o))
 	for _, n := range r.lines {

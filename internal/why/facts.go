@@ -211,7 +211,7 @@ func (r *Report) nodeFact(l *Log, n *node) Fact {
 		f.Session = hex(n.session.id)
 	}
 	if end := r.h.endOf(n.path, n.czxid); end != nil {
-		t := time.UnixMilli(end.ended.Time).Add(time.Duration(r.face.shift)).UTC()
+		t := time.UnixMilli(end.ended.Time).Add(time.Duration(r.byClock.shift)).UTC()
 		f.To, f.Zxid = &t, hex(end.ended.Zxid)
 	}
 	return f

@@ -75,7 +75,7 @@ func TestGapsHideAndDoNotMislead(t *testing.T) {
 
 // A log whose beginning is missing does not mislead either: what began there is open, and what is behind it is found.
 func TestTailsDoNotMislead(t *testing.T) {
-	n, headless, never := selection.Of(t, "worlds", 40, 60, 160), 0, 0
+	n, truncated, never := selection.Of(t, "worlds", 40, 60, 160), 0, 0
 	for seed := range uint64(n) {
 		s := newSimulated(t, seed, seed%3 == 0)
 		client := int(seed) % len(s.Clients())
@@ -89,11 +89,11 @@ func TestTailsDoNotMislead(t *testing.T) {
 		logs[client] = l
 		r := Explain(logs, nil, Options{})
 		both := s.twoAtOnce()
-		if no := r.Verdict == NeverProven || r.Verdict == NeverMeasured; both > 0 && no && len(l.headless) > 0 || both <= 0 && r.Verdict == TwoAtOnce {
+		if no := r.Verdict == NeverProven || r.Verdict == NeverMeasured; both > 0 && no && len(l.truncated) > 0 || both <= 0 && r.Verdict == TwoAtOnce {
 			t.Errorf("world %d: %s (%s), and two led at once for %s", seed, r.Verdict, r.Why, both)
 		}
-		if len(l.headless) > 0 {
-			headless++
+		if len(l.truncated) > 0 {
+			truncated++
 			if r.Verdict == NeverProven || r.Verdict == NeverMeasured {
 				never++
 			}
@@ -102,8 +102,8 @@ func TestTailsDoNotMislead(t *testing.T) {
 			t.Errorf("world %d: what is missing is before the first record", seed)
 		}
 	}
-	t.Log(n, headless, never)
-	if headless < n/10 {
-		t.Errorf("in %d of %d worlds a term had no beginning", headless, n)
+	t.Log(n, truncated, never)
+	if truncated < n/10 {
+		t.Errorf("in %d of %d worlds a term had no beginning", truncated, n)
 	}
 }

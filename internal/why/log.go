@@ -41,7 +41,7 @@ type Log struct {
 	lateness    []pause // timers that fired late although the process ran
 	timers      map[timerKey]int64
 	failures    []failure
-	headless    map[events.ID]*headless
+	truncated   map[events.ID]*truncatedTerm
 	refusals    []failure // of requests for a confirmation, by the ensemble
 	listings    map[events.ID]listing
 	seen        map[string]map[string]uint64 // by directory and name: the first record whose listing has a node
@@ -190,8 +190,8 @@ func (l *Log) sessionNumbered(n int64) *session {
 	return nil
 }
 
-// headless is a term whose beginning is missing: it began in a gap, or before the first segment that is there.
-type headless struct {
+// truncatedTerm is a term whose beginning is missing: it began in a gap, or before the first segment that is there.
+type truncatedTerm struct {
 	at   int64  // until when it may have had the right to believe
 	node string // "" if the log does not have its end
 	goes bool   // it has not ended, as far as a checkpoint and the records behind it show

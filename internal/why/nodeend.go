@@ -64,7 +64,7 @@ func (r *Report) goneEarly(m *Move) bool {
 // tellTransaction says what the transaction log has of the node's end.
 func (r *Report) tellTransaction(m *Move, end *life, node string, add adder) {
 	x, s := end.ended, m.From.Log.sessionNumbered(m.From.Session)
-	at := fmt.Sprintf("at %s, zxid %s", clockText(x.Time*milli+r.face.shift), hex(x.Zxid))
+	at := fmt.Sprintf("at %s, zxid %s", clockText(x.Time*milli+r.byClock.shift), hex(x.Zxid))
 	switch {
 	case end.by.Kind != txnlog.CloseSession:
 		m.NodeEnd = NodeDeleted

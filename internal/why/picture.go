@@ -291,7 +291,7 @@ func linesOf(all []PictureMachine) (dirs []string) {
 
 // timeOf returns a transaction's time in microseconds.
 func (p *painter) timeOf(t *txnlog.Txn) int64 {
-	return time.UnixMilli(t.Time).UnixMicro() + p.face.shift/int64(time.Microsecond)
+	return time.UnixMilli(t.Time).UnixMicro() + p.byClock.shift/int64(time.Microsecond)
 }
 
 // nobody says for how long nobody had the right in a move, "" if the logs do not show it.

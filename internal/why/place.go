@@ -286,7 +286,7 @@ func (h *history) between(n *line, last, next *Term) (all []stranger) {
 // sortTerms puts the terms of a line in their order: by token, which grows from each to the
 // next, or by time if the ensemble's data were replaced.
 func (h *history) sortTerms(n *line) {
-	f := h.chooseFace()
+	f := h.chooseShownClock()
 	slices.SortStableFunc(n.terms, func(a, b *Term) int {
 		if !h.replaced && a.Token != b.Token {
 			return cmp.Compare(a.Token, b.Token)

@@ -19,7 +19,7 @@ func Read(name string, header events.Header, r Reader) (*Log, error) {
 		open: map[events.ID][]*Term{}, pending: map[timerKey][]int{}, seen: map[string]map[string]uint64{},
 		owners: map[string]int64{}, nodes: map[string]*node{}, leases: map[string]*lease{},
 		givenBack: map[timerKey][]string{}, timers: map[timerKey]int64{}, tried: map[string]bool{},
-		headless: map[events.ID]*headless{}, plansAsked: map[timerKey]plan{}}
+		truncated: map[events.ID]*truncatedTerm{}, plansAsked: map[timerKey]plan{}}
 	l.itemsAsked = map[timerKey]*itemWrite{}
 	if t, err := time.Parse(time.RFC3339Nano, header.Start); err == nil {
 		l.wall = t.UnixNano()

@@ -114,8 +114,8 @@ func (l *Log) redact(p *pseudonyms) {
 	if l.lastLine != nil && l.lastLine.Why != events.EndClosed && l.lastLine.Why != events.EndRotated {
 		l.lastLine = &events.End{Why: "redacted", Records: l.lastLine.Records}
 	}
-	for _, id := range slices.Sorted(maps.Keys(l.headless)) {
-		l.headless[id].node = p.path(l.headless[id].node)
+	for _, id := range slices.Sorted(maps.Keys(l.truncated)) {
+		l.truncated[id].node = p.path(l.truncated[id].node)
 	}
 	for _, g := range l.gaps {
 		g.gap.Why = p.gap(g.gap.Why)

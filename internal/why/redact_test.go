@@ -13,8 +13,8 @@ func tailOf(t *testing.T, why string) *Log {
 	c := newCrafted(2, 100)
 	c.stop(2, 900, events.NodeGone)
 	l, err := Read("secret-host", events.Header{}, &holed{each{c.records}, &events.Gap{From: 1, To: 2, Count: 2, Why: why}})
-	if err != nil || len(l.headless) != 1 {
-		t.Fatal(err, len(l.headless))
+	if err != nil || len(l.truncated) != 1 {
+		t.Fatal(err, len(l.truncated))
 	}
 	return l
 }

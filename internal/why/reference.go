@@ -20,7 +20,7 @@ const leaders = "the ensemble's leader"
 
 // hostAheads returns by how much the hosts' own clocks, and that of the ensemble's leader, are ahead of the clock
 // that is shown: those that can be aligned.
-func (h *history) hostAheads(logs []*Log, f face) (all []ahead) {
+func (h *history) hostAheads(logs []*Log, f shownClock) (all []ahead) {
 	if f.clock < 0 {
 		return nil
 	}
@@ -42,8 +42,8 @@ const agrees = int64(2 * time.Second)
 
 // chooseReference chooses the clock that is shown: what most hosts agree on, with that of the ensemble's leader as
 // one of them; or the one that is asked for. Wanted is the name of a log or of a host, or "ensemble"; "" is none.
-func (h *history) chooseReference(logs []*Log, wanted string) face {
-	f := h.chooseFace()
+func (h *history) chooseReference(logs []*Log, wanted string) shownClock {
+	f := h.chooseShownClock()
 	votes := h.hostAheads(logs, f)
 	if len(votes) == 0 || wanted == "ensemble" {
 		return f

@@ -15,7 +15,7 @@ func hourApart(t *testing.T, hours ...int64) []*Log {
 	logs := s.logs(t)
 	f := newHistory(logs, s.txns, defaultDrift)
 	for i, l := range logs {
-		at := f.clocks.read(l, l.Header.StartAt)[f.chooseFace().clock]
+		at := f.clocks.read(l, l.Header.StartAt)[f.chooseShownClock().clock]
 		if !at.known() {
 			t.Fatal(l.Name, "cannot be aligned")
 		}
@@ -45,7 +45,7 @@ func TestTheClockThatMostAgreeOn(t *testing.T) {
 		logs := hourApart(t, c.hours...)
 		r := Explain(logs, nil, Options{Clock: c.clock})
 		text := strings.Join(r.Lines(true), "\n")
-		if got := time.Duration(r.face.shift).Round(time.Hour); got != time.Duration(c.shift)*time.Hour ||
+		if got := time.Duration(r.byClock.shift).Round(time.Hour); got != time.Duration(c.shift)*time.Hour ||
 			!strings.Contains(text, c.says) {
 			t.Errorf("%v, %q: set forward by %s, want %d h and %q\n%s", c.hours, c.clock, got, c.shift, c.says, text)
 		}

@@ -107,7 +107,7 @@ type Report struct {
 	logs      []*Log
 	h         *history
 	strange   []events.CommandLine // commands of terms that are in no log
-	face      face
+	byClock   shownClock
 	lines     []*line
 	window    *Window // what Picture has; nil: all
 }
@@ -225,7 +225,7 @@ type Window struct {
 // Part names the records of a log from one to another. To is less than From if there are none.
 type Part struct{ From, To uint64 }
 
-func (r *Report) wall(l *Log, at int64) int64 { return r.face.wall(r.h, l, at) }
+func (r *Report) wall(l *Log, at int64) int64 { return r.byClock.wall(r.h, l, at) }
 
 // time returns the time of day as text.
 func (r *Report) time(l *Log, at int64) string { return clockText(r.wall(l, at)) }

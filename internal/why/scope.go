@@ -87,7 +87,7 @@ func (r *Report) around(all []Move, at int64) (kept []Move) {
 // aroundElsewhere returns the moves of a minute by the clock of a host, or of the ensemble's leader, that shows
 // another time.
 func (r *Report) aroundElsewhere(all []Move, at int64) (kept []Move) {
-	for _, c := range r.h.hostAheads(r.logs, r.face) {
+	for _, c := range r.h.hostAheads(r.logs, r.byClock) {
 		for _, m := range all {
 			from, to := min(m.began, m.when)+c.ahead, max(m.began, m.when)+c.ahead
 			if to >= at && from < at+int64(time.Minute) {

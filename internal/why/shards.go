@@ -58,7 +58,7 @@ func (l *Log) disownShard(r events.Record, n events.Notify) bool {
 		l.end(r, n)
 		return true
 	}
-	l.headless[r.Machine] = &headless{at: max(r.Event.At, l.session.deadline), node: n.Path, shard: int(n.Work)}
+	l.truncated[r.Machine] = &truncatedTerm{at: max(r.Event.At, l.session.deadline), node: n.Path, shard: int(n.Work)}
 	return true
 }
 

@@ -295,7 +295,7 @@ func TestACheckpointShowsWhichShardsAreOwned(t *testing.T) {
 		t.Fatalf("ann owns %v", owned)
 	}
 	for shard := range 3 {
-		if h := l.headless[l.shardOf("shards-1", shard, "/g/members/x")]; (h != nil) != owned.Has(shard) {
+		if h := l.truncated[l.shardOf("shards-1", shard, "/g/members/x")]; (h != nil) != owned.Has(shard) {
 			t.Errorf("shard %d of %v: %+v", shard, owned, h)
 		}
 	}

@@ -31,7 +31,7 @@ func (r *Report) skipped(m Move) (all []Skipped) {
 			if end := r.h.endOf(p.node.path, p.node.czxid); end != nil {
 				before := r.h.endOfTerm(m.From)
 				one.early = before != nil && end.ended.Zxid < before.ended.Zxid
-				one.Until = at(min(end.ended.Time*milli+r.face.shift, one.At.UnixNano()))
+				one.Until = at(min(end.ended.Time*milli+r.byClock.shift, one.At.UnixNano()))
 			}
 			one.Text = one.text()
 			all = append(all, one)

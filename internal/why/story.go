@@ -170,8 +170,8 @@ func (r *Report) tellTroubles(m *Move, add adder) {
 // doubt says what may be wrong with all of it.
 func (r *Report) doubt(o Options) {
 	add := func(text string, refs ...Ref) { r.Doubts = append(r.Doubts, Sentence{text, refs}) }
-	if r.face.clock >= 0 {
-		add(timesAre + r.days() + " by the clock " + cmp.Or(r.face.name(), "of the ensemble's leader") +
+	if r.byClock.clock >= 0 {
+		add(timesAre + r.days() + " by the clock " + cmp.Or(r.byClock.name(), "of the ensemble's leader") +
 			r.hostClocks())
 		if r.elsewhere != "" {
 			add("the time that was asked for is that of the clock of " + r.elsewhere)
@@ -236,11 +236,11 @@ func (r *Report) doubt(o Options) {
 func (r *Report) hostClocks() string {
 	var all []string
 	for _, l := range r.logs {
-		if l.wall != 0 && !r.h.clocks.read(l, l.Header.StartAt)[r.face.clock].known() {
+		if l.wall != 0 && !r.h.clocks.read(l, l.Header.StartAt)[r.byClock.clock].known() {
 			all = append(all, l.Name+" cannot be aligned")
 		}
 	}
-	for _, a := range r.h.hostAheads(r.logs, r.face) {
+	for _, a := range r.h.hostAheads(r.logs, r.byClock) {
 		if abs(a.ahead) > a.width/2+milli {
 			all = append(all, a.text())
 		}

@@ -27,7 +27,8 @@ func (t *Term) rightUntil() int64 {
 func (l *Log) begin(r events.Record, path string, token int64) {
 	ev := r.Event
 	m := l.machineOf(r.Machine)
-	t := &Term{Log: l, Machine: r.Machine, Recipe: m.recipe, Dir: dirOf(path), Node: path, Token: token, Session: ev.Session,
+	t := &Term{Log: l, Machine: r.Machine, Recipe: m.recipe, Dir: dirOf(path), Node: path, Token: token,
+		Session: ev.Session,
 		Elected: r.Seq, ElectedAt: ev.At, Row: r.Row, by: ev.Kind, until: ev.ValidUntil,
 		untilSeq: r.Seq, listed: l.listings[r.Machine]}
 	if t.until == 0 {
@@ -84,7 +85,7 @@ func (l *Log) workReturned(r events.Record) {
 // moveDeadline notes a new deadline for all terms of the client.
 func (l *Log) moveDeadline(r events.Record, until int64) {
 	l.session.deadline, l.session.granted = until, until
-	for _, h := range l.headless {
+	for _, h := range l.truncated {
 		if h.goes {
 			h.at = max(h.at, until)
 		}
@@ -128,7 +129,7 @@ func (l *Log) resumeAfterGap(r events.Record) {
 	}
 	leads := l.class(r.Machine, r.From) == events.ClassLeading
 	if leads && len(l.open[r.Machine]) == 0 {
-		l.addHeadless(r)
+		l.addTruncated(r)
 	}
 	if r.From == "" || leads {
 		return

@@ -39,16 +39,16 @@ func (a *app) logsAt(path string) ([]flightLog, error) {
 	case !info.IsDir():
 		return []flightLog{logOf(segments.Run{Files: []string{path}}, "")}, nil
 	}
-	runs, headless, err := segments.RunsIn(path)
+	runs, noHeader, err := segments.RunsIn(path)
 	switch {
 	case err != nil:
 		return nil, err
-	case len(runs) == 0 && len(headless) > 0:
-		return nil, errHeadless(path, headless)
+	case len(runs) == 0 && len(noHeader) > 0:
+		return nil, errNoHeader(path, noHeader)
 	case len(runs) == 0:
 		return nil, fmt.Errorf("%s has no flight log: its files are named START-HOST-PROCESS-NUMBER.jsonl, or .jsonl.gz", path)
 	}
-	a.tellHeadless(headless)
+	a.tellNoHeader(noHeader)
 	var all []flightLog
 	for _, run := range runs {
 		all = append(all, logOf(run, run.Name))
@@ -56,15 +56,15 @@ func (a *app) logsAt(path string) ([]flightLog, error) {
 	return all, nil
 }
 
-// tellHeadless says which files are left out because they have no header.
-func (a *app) tellHeadless(files []string) {
+// tellNoHeader says which files are left out because they have no header.
+func (a *app) tellNoHeader(files []string) {
 	for _, file := range files {
 		a.Note("%s is left out: it %s", file, segments.NoHeader)
 	}
 }
 
-// errHeadless says that only files without a header are there.
-func errHeadless(path string, files []string) error {
+// errNoHeader says that only files without a header are there.
+func errNoHeader(path string, files []string) error {
 	more := ""
 	if n := len(files) - 1; n > 0 {
 		more = fmt.Sprintf(" (and %s like it)", cli.Plural(n, "other file"))
@@ -75,7 +75,7 @@ func errHeadless(path string, files []string) error {
 // runNamed returns the run that DIR/RUN names: RUN is what the names of its segments begin with. If there is none, its error
 // is the one that is given.
 func runNamed(path string, missing error) ([]flightLog, error) {
-	runs, headless, err := segments.RunsIn(filepath.Dir(path))
+	runs, noHeader, err := segments.RunsIn(filepath.Dir(path))
 	if err != nil {
 		return nil, missing
 	}
@@ -85,8 +85,8 @@ func runNamed(path string, missing error) ([]flightLog, error) {
 		}
 	}
 	others := func(file string) bool { return !strings.HasPrefix(filepath.Base(file), filepath.Base(path)+"-") }
-	if own := slices.DeleteFunc(headless, others); len(own) > 0 {
-		return nil, errHeadless(path, own)
+	if own := slices.DeleteFunc(noHeader, others); len(own) > 0 {
+		return nil, errNoHeader(path, own)
 	}
 	return nil, missing
 }

@@ -171,11 +171,11 @@ func (e *explainer) run(args []string) error {
 	if err != nil {
 		return err
 	}
-	files, headless, err := findLogs(args)
+	files, noHeader, err := findLogs(args)
 	if err != nil {
 		return cli.Exit(exitNoInput, err)
 	}
-	e.tellHeadless(headless)
+	e.tellNoHeader(noHeader)
 	if e.Err.IsTerminal() {
 		defer e.progress.begin(func(text string) { e.Note("%s", text) })()
 	}
@@ -185,7 +185,7 @@ func (e *explainer) run(args []string) error {
 	}
 	e.progress.ended.Store(true)
 	e.collectMore()
-	logs, left := why.LeaveOutTwice(logs)
+	logs, left := why.LeaveOutDuplicates(logs)
 	for _, l := range left {
 		more := ""
 		if l.Unexplained() {

@@ -29,10 +29,10 @@ type citedLog struct {
 }
 
 // findLogs returns the logs in the files that are named, and in the directories that are named: runs of
-// --record DIR, and other files that --record wrote. It finds a file that has been compressed since it was named. Headless
+// --record DIR, and other files that --record wrote. It finds a file that has been compressed since it was named. NoHeader
 // has the paths of segments that it leaves out because they have no header. Its error names a file that cannot be read, or a
 // directory without a log.
-func findLogs(args []string) (all []citedLog, headless []string, err error) {
+func findLogs(args []string) (all []citedLog, noHeader []string, err error) {
 	for _, arg := range segments.Once(args) {
 		if segments.IsCommands(arg) {
 			continue
@@ -43,7 +43,7 @@ func findLogs(args []string) (all []citedLog, headless []string, err error) {
 			return nil, nil, err
 		}
 		if info.Mode().IsRegular() && segments.Named(filepath.Base(arg)) && !segments.HasHeader(arg) {
-			headless = append(headless, arg)
+			noHeader = append(noHeader, arg)
 			continue
 		}
 		if !info.IsDir() {
@@ -54,10 +54,10 @@ func findLogs(args []string) (all []citedLog, headless []string, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		all, headless = append(all, found...), append(headless, without...)
+		all, noHeader = append(all, found...), append(noHeader, without...)
 	}
 	if len(all) == 0 {
-		return nil, nil, errHeadless(strings.Join(args, ", "), headless)
+		return nil, nil, errNoHeader(strings.Join(args, ", "), noHeader)
 	}
 	all = joinSegments(dropTwice(all))
 	names := map[string]int{}
@@ -72,7 +72,7 @@ func findLogs(args []string) (all []citedLog, headless []string, err error) {
 			all[i].cite = all[i].file
 		}
 	}
-	return all, headless, nil
+	return all, noHeader, nil
 }
 
 // dropTwice leaves out files that were named twice, as a file and with its directory say.
@@ -160,8 +160,8 @@ func citedName(file string) string {
 }
 
 // logsIn returns the logs in a directory, and the paths of its files without a header.
-func logsIn(dir string) (found []citedLog, headless []string, err error) {
-	runs, headless, err := segments.RunsIn(dir)
+func logsIn(dir string) (found []citedLog, noHeader []string, err error) {
+	runs, noHeader, err := segments.RunsIn(dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -182,10 +182,10 @@ func logsIn(dir string) (found []citedLog, headless []string, err error) {
 			found = append(found, l)
 		}
 	}
-	if len(found)+len(headless) == 0 {
+	if len(found)+len(noHeader) == 0 {
 		return nil, nil, fmt.Errorf("%s has no recorded log: want files that --record wrote", dir)
 	}
-	return found, headless, nil
+	return found, noHeader, nil
 }
 
 // isLog reports whether a file is a log, or begins as one does although it is damaged.

@@ -25,7 +25,7 @@ func TestALogThatIsLeftOut(t *testing.T) {
 		unexplained bool
 	}{{part(2, 9), false}, {part(4, 7), false}, {part(0, 4), true}, {part(8, 12), true}, {part(9, 11), true}} {
 		for _, logs := range [][]*Log{{whole, c.other}, {c.other, whole}} {
-			kept, left := LeaveOutTwice(logs)
+			kept, left := LeaveOutDuplicates(logs)
 			if len(kept) != 1 || len(left) != 1 || kept[0] != left[0].For || left[0].Unexplained() != c.unexplained {
 				t.Errorf("%d and %d records: %d kept, %+v", whole.Records, c.other.Records, len(kept), left)
 			}

@@ -43,10 +43,10 @@ func (r *Report) nothing(o Options) string {
 	for _, n := range r.lines {
 		paths[n.path] = true
 	}
-	headless := r.headlessAt(o.Path)
+	truncated := r.truncatedAt(o.Path)
 	switch known := slices.Sorted(maps.Keys(paths)); {
-	case headless != "":
-		return headless
+	case truncated != "":
+		return truncated
 	case len(known) == 0 && slices.ContainsFunc(r.logs, func(l *Log) bool { return len(l.gaps) > 0 }):
 		return "there is no term in the logs, and records are missing from them: a term may be among those"
 	case len(known) == 0:

@@ -2,16 +2,16 @@ package why
 
 import "strings"
 
-// face is the clock that is shown: that of the ensemble's leader in one epoch, set forward by shift so that it is
+// shownClock is the clock that is shown: that of the ensemble's leader in one epoch, set forward by shift so that it is
 // that of hosts, or each host's own if the logs do not show any.
-type face struct {
+type shownClock struct {
 	clock int
 	shift int64
 	whose string // "" is the clock of the ensemble's leader
 }
 
 // name says whose clock it is, "" for that of the ensemble's leader.
-func (f face) name() string {
+func (f shownClock) name() string {
 	if f.whose == "" || strings.HasPrefix(f.whose, "which ") {
 		return f.whose
 	}
@@ -19,7 +19,7 @@ func (f face) name() string {
 }
 
 // wall returns the time of day when a log's clock showed at, in nanoseconds since 1970.
-func (f face) wall(h *history, l *Log, at int64) int64 {
+func (f shownClock) wall(h *history, l *Log, at int64) int64 {
 	if f.clock >= 0 {
 		if got := h.clocks.read(l, at)[f.clock]; got != anywhere {
 			return got.mid() + f.shift
@@ -28,8 +28,8 @@ func (f face) wall(h *history, l *Log, at int64) int64 {
 	return l.wall + at - l.Header.StartAt
 }
 
-// chooseFace chooses the epoch with the most samples.
-func (h *history) chooseFace() face {
+// chooseShownClock chooses the epoch with the most samples.
+func (h *history) chooseShownClock() shownClock {
 	best, most := -1, 0
 	for _, id := range h.clocks.epochs {
 		n := 0
@@ -42,5 +42,5 @@ func (h *history) chooseFace() face {
 			best, most = id, n
 		}
 	}
-	return face{clock: best}
+	return shownClock{clock: best}
 }

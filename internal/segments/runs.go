@@ -16,21 +16,21 @@ import (
 const NoHeader = "has no header, because its process was killed before it had written one, or has just begun"
 
 // runsOf returns the runs of segments, in their order, and the paths of files without a header. They are in no run.
-func runsOf(path string, all []segment) (runs []Run, headless []string) {
+func runsOf(path string, all []segment) (runs []Run, noHeader []string) {
 	for _, r := range joinFiles(path, all) {
 		var files []string
 		for _, file := range r.Files {
 			if HasHeader(file) {
 				files = append(files, file)
 			} else {
-				headless = append(headless, file)
+				noHeader = append(noHeader, file)
 			}
 		}
 		if len(files) > 0 {
 			runs = append(runs, Run{r.Name, files})
 		}
 	}
-	return runs, headless
+	return runs, noHeader
 }
 
 // joinFiles returns the runs of segments, in their order. If a segment is there plain and compressed, because the process

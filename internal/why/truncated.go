@@ -26,18 +26,18 @@ func (l *Log) takeCheckpoint(c events.Checkpoint) {
 			l.takeShards(one.Machine.ID, one.Model)
 		}
 		m := one.Machine
-		if l.class(m.ID, m.State) == events.ClassLeading && len(l.open[m.ID]) == 0 && l.headless[m.ID] == nil {
-			l.headless[m.ID] = &headless{at: max(l.last, l.Header.StartAt, l.session.deadline), goes: true}
+		if l.class(m.ID, m.State) == events.ClassLeading && len(l.open[m.ID]) == 0 && l.truncated[m.ID] == nil {
+			l.truncated[m.ID] = &truncatedTerm{at: max(l.last, l.Header.StartAt, l.session.deadline), goes: true}
 		}
 	}
 }
 
-// addHeadless notes that a machine leads whose term is not known.
-func (l *Log) addHeadless(r events.Record) {
-	h := l.headless[r.Machine]
+// addTruncated notes that a machine leads whose term is not known.
+func (l *Log) addTruncated(r events.Record) {
+	h := l.truncated[r.Machine]
 	if h == nil {
-		h = &headless{}
-		l.headless[r.Machine] = h
+		h = &truncatedTerm{}
+		l.truncated[r.Machine] = h
 	}
 	h.goes = l.class(r.Machine, r.To) == events.ClassLeading
 	h.at = max(r.Event.At, r.Event.ValidUntil, l.session.deadline)
@@ -81,8 +81,9 @@ func (l *Log) takeShards(member events.ID, model json.RawMessage) {
 	}
 	for shard, held := range m.Held {
 		id := l.shardOf(member, shard, m.Own)
-		if held.Run == shardRuns && len(l.open[id]) == 0 && l.headless[id] == nil {
-			l.headless[id] = &headless{at: max(l.last, l.Header.StartAt, l.session.deadline), node: m.Own, goes: true,
+		if held.Run == shardRuns && len(l.open[id]) == 0 && l.truncated[id] == nil {
+			l.truncated[id] = &truncatedTerm{at: max(l.last, l.Header.StartAt, l.session.deadline),
+				node: m.Own, goes: true,
 				shard: shard + 1}
 		}
 	}

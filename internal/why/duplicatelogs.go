@@ -1,6 +1,6 @@
 package why
 
-// Left is a log that LeaveOutTwice left out.
+// Left is a log that LeaveOutDuplicates left out.
 type Left struct{ Out, For *Log }
 
 // Unexplained reports whether the log that was left out has records before or behind all of the other one, as dumps of
@@ -10,9 +10,9 @@ func (l Left) Unexplained() bool {
 	return out.len() > 0 && kept.len() > 0 && (out.at(0).seq < kept.at(0).seq || l.Out.lastSeq > l.For.lastSeq)
 }
 
-// LeaveOutTwice returns the logs of different clients: of two logs of one client, as a log and its copy or a dump of the
+// LeaveOutDuplicates returns the logs of different clients: of two logs of one client, as a log and its copy or a dump of the
 // same run, it keeps the one with more records. Otherwise a client would be two that lead at once.
-func LeaveOutTwice(logs []*Log) (kept []*Log, left []Left) {
+func LeaveOutDuplicates(logs []*Log) (kept []*Log, left []Left) {
 	for _, l := range logs {
 		same := -1
 		for i, other := range kept {

@@ -82,9 +82,9 @@ func TestAFileWithoutAHeaderIsInNoRun(t *testing.T) {
 			if files != nil {
 				want = append(want, Run{strings.TrimSuffix(other, "-00000"), files})
 			}
-			runs, headless, err := RunsIn(path)
-			if err != nil || !reflect.DeepEqual(runs, want) || !slices.Equal(headless, without) {
-				t.Errorf("%.20q as %s of %q: %q, %q, %v", text, number, all, runs, headless, err)
+			runs, noHeader, err := RunsIn(path)
+			if err != nil || !reflect.DeepEqual(runs, want) || !slices.Equal(noHeader, without) {
+				t.Errorf("%.20q as %s of %q: %q, %q, %v", text, number, all, runs, noHeader, err)
 			}
 			var unread []Unread
 			if !has {
