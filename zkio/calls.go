@@ -27,7 +27,7 @@ type call struct {
 	lists   [][]ACL // of the nodes that it creates: no machine has them
 	a       *coding
 	keep    bool                     // the data in the reply go to Config.Keep
-	direct  func(events.Event, Kept) // gets the reply to a call of no machine
+	onReply func(events.Event, Kept) // gets the reply to a call of no machine
 
 	// Guarded by session.mu.
 	caller     *caller // nil for a call of no machine
@@ -90,8 +90,8 @@ func (a *coding) newCall(id events.ID, r events.Request, lists ...[]ACL) *call {
 
 // deliver passes the reply to the caller. It is called exactly once.
 func (c *call) deliver(e events.Event, kept Kept) {
-	if c.direct != nil {
-		c.direct(e, kept)
+	if c.onReply != nil {
+		c.onReply(e, kept)
 		return
 	}
 	if c.keep {

@@ -170,7 +170,7 @@ func TestFact18_TheReplyCarriesTheCzxid(t *testing.T) {
 	}
 }
 
-// A direct call whose context ends is unknown if it was sent, and withdrawn if it was not.
+// A request of no machine whose context ends is unknown if it was sent, and withdrawn if it was not.
 func TestDirectCallsEndWithTheirContext(t *testing.T) {
 	srv := zkmem.Start(t)
 	release := hold(srv, zkmem.OpSync)

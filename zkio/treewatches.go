@@ -152,7 +152,7 @@ func (s *session) leave(path string) {
 	}
 	c := &call{
 		a: &s.a.coding, lane: normal, path: path, reads: true, request: removeWatches{path: path},
-		session: s.number, size: len(path) + 1024, direct: func(events.Event, Kept) {},
+		session: s.number, size: len(path) + 1024, onReply: func(events.Event, Kept) {},
 	}
 	s.order++
 	c.order = s.order

@@ -65,7 +65,7 @@ var plants = []plant{
 		new: "				if !planted(…) {\n					c.watch = noWatch\n				}\n",
 	},
 	{
-		name: "lost replies come in any order", records: true, file: "zkio/ends.go",
+		name: "lost replies come in any order", records: true, file: "zkio/connectionends.go",
 		old: "	return slices.SortedFunc(maps.Values(s.pending), func(",
 		new: "	if planted(…) {\n		return slices.Collect(maps.Values(s.pending))\n	}\n" +
 			"	return slices.SortedFunc(maps.Values(s.pending), func(",
@@ -91,10 +91,10 @@ var plants = []plant{
 		new: "		if !planted(…) || e.Code != events.ConnectionLoss {\n			s.lanes.answered(c)\n		}\n",
 	},
 	{
-		name: "a request is sent again on the next connection", file: "zkio/ends.go",
+		name: "a request is sent again on the next connection", file: "zkio/connectionends.go",
 		old: "	clear(s.pending)\n	for _, c := range written {\n",
 		new: "	clear(s.pending)\n	for _, c := range written {\n		if planted(…) && !c.reads {\n" +
-			"			again := *c\n			again.started, again.direct = false, func(events.Event, Kept) {}\n" +
+			"			again := *c\n			again.started, again.onReply = false, func(events.Event, Kept) {}\n" +
 			"			plantedLater(s.timeout, func() { s.submit(&again) })\n		}\n",
 	},
 	{
@@ -132,7 +132,7 @@ var plants = []plant{
 		new: "	t.over.Store(!planted(…))\n",
 	},
 	{
-		name: "lost replies come before the loss of the connection", records: true, file: "zkio/ends.go",
+		name: "lost replies come before the loss of the connection", records: true, file: "zkio/connectionends.go",
 		old: "	s.postEvent(events.Event{\n		Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, " +
 			"Text: s.largestInFlight().endText(text),\n" +
 			"		Server: server, End: end, Paused: int64(s.pauses.own),\n	})\n",

@@ -10,7 +10,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// The errors of the direct calls, apart from the context's error and an *Error.
+// The errors of requests that no machine sends, apart from the context's error and an *Error.
 var (
 	// ErrNotConnected means that the request was not sent: there is no connection now.
 	ErrNotConnected = errors.New("incumbent: not connected: the request was not sent")
@@ -123,7 +123,7 @@ func (a *Adapter) ask(ctx context.Context, r events.Request, lists ...[]ACL) (ev
 	}
 	c := a.newCall("", r, lists...)
 	replied := make(chan outcome, 1)
-	c.direct = func(e events.Event, kept Kept) { replied <- outcome{e, kept} }
+	c.onReply = func(e events.Event, kept Kept) { replied <- outcome{e, kept} }
 	a.submit(c)
 	select {
 	case o := <-replied:

@@ -26,7 +26,7 @@ type ServerIs struct {
 func (a *Adapter) AskServer(ctx context.Context, server string) (is ServerIs, err error) {
 	ctx, cancel := context.WithTimeout(ctx, a.cfg.Handshake)
 	defer cancel()
-	conn, err := a.dialAside(ctx, server)
+	conn, err := a.dialSeparately(ctx, server)
 	if err != nil {
 		return is, fmt.Errorf("%s: %w", server, err)
 	}
@@ -54,8 +54,8 @@ func (a *Adapter) AskServer(ctx context.Context, server string) (is ServerIs, er
 	return is, nil
 }
 
-// dialAside connects to a server, outside the sessions' order of servers.
-func (a *Adapter) dialAside(ctx context.Context, server string) (conn net.Conn, err error) {
+// dialSeparately connects to a server, outside the sessions' order of servers.
+func (a *Adapter) dialSeparately(ctx context.Context, server string) (conn net.Conn, err error) {
 	host, _, err := net.SplitHostPort(server)
 	if err != nil {
 		return nil, err
