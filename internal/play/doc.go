@@ -13,7 +13,7 @@
 //	names.go      recipes, scenarios, participants; verbs.go deeds; bugs.go bugs that are planted by name
 //	script.go     what is played; link.go as text, strictly read; build.go as a script of package world
 //	run.go        a world that runs; servers.go what is kept of its servers; outcomes.go what deeds did
-//	promises.go   what is checked while it runs; belief.go and shared.go the checks
+//	promises.go   what is checked while it runs; belief.go and sharedpromises.go the checks
 //	document.go   the document of a run; view.go how things stand
 //	host.go       answers requests; whatif.go from when on two worlds differ
 //	lessons.go    scripts to begin with; random.go drawn ones; catalogue.go all that a page offers
