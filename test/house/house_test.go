@@ -193,7 +193,7 @@ func files(t *testing.T) []*file {
 
 func rules() []rule {
 	var all []rule
-	for _, some := range [][]rule{arrows, modules, purity, worlds, sources, tidiness, words, prose, machineNames,
+	for _, some := range [][]rule{arrows, modules, purity, worlds, sources, tidiness, naming, prose, machineNames,
 		optionRules, sleeping, seeds, tests, amounts, sequential} {
 		all = append(all, some...)
 	}

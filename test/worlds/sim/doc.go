@@ -24,7 +24,7 @@
 //	dirs.go       recipes with directories of their own, and calls that have a machine each
 //	queue.go      what producer.go and consumer.go share; queue_checks.go the checks of both
 //	writes.go     calls that write: what was asked for, sent, carried out and answered; history.go a node's states
-//	guarded.go    writes under a leadership, which no machine sends
+//	guardedwrites.go writes under a leadership, which no machine sends
 //	faults.go     faults by the clock; state_faults.go faults just after a state was entered; operator.go people
 //	checks.go     the promises; beliefs.go, promises.go, wakeups.go more of them
 //	vacancies.go  no line is long without a leader; vacancy_faults.go faults that have worlds of their own for it

@@ -15,7 +15,7 @@ var unfinished = regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|XX` + `X|HA` + `CK)
 // hollow are names that say nothing.
 var hollow = regexp.MustCompile(`(Manager|Handler|Util|Utils|Base|Helper|Helpers)$`)
 
-var words = []rule{
+var naming = []rule{
 	{
 		name: "nothing unfinished",
 		why:  "a note to oneself is read by nobody: finish it, or open an issue",
