@@ -84,15 +84,15 @@ func ExampleConsumerOptions() {
 	if err != nil {
 		panic(err)
 	}
-	aside := make(chan Order)
-	other, err := refused.AtMostOnce(func(ctx context.Context, d incumbent.Delivery[Order]) { aside <- d.Item }, incumbent.ConsumerOptions{})
+	taken := make(chan Order)
+	other, err := refused.AtMostOnce(func(ctx context.Context, d incumbent.Delivery[Order]) { taken <- d.Item }, incumbent.ConsumerOptions{})
 	if err != nil {
 		panic(err)
 	}
 	if err := other.Start(); err != nil {
 		panic(err)
 	}
-	fmt.Println("refused:", (<-aside).Dish)
+	fmt.Println("refused:", (<-taken).Dish)
 	// Output:
 	// try 1
 	// try 2

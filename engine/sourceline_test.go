@@ -31,7 +31,7 @@ func faulty() Chart[worker] {
 
 func nap(*worker, events.Event, *Outbox) {}
 
-//line place_test.go:39
+//line sourceline_test.go:39
 
 func TestComplaintsNameTheLines(t *testing.T) {
 	got := refusal(func() { MustCompile(faulty()) })
