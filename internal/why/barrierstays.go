@@ -26,7 +26,8 @@ func (l *Log) addStay(r events.Record) {
 	}
 }
 
-// breakStays ends what is known of stays at a gap: whether a member is inside after it, the next record of its state shows.
+// breakStays ends what is known of stays at a gap: whether a member is inside after it, the next record of its state
+// shows.
 func (l *Log) breakStays(h *hole) {
 	for _, m := range l.machines {
 		if open := m.inside(); open != nil {

@@ -61,17 +61,26 @@ func TestTimesInsideABarrier(t *testing.T) {
 	}
 }
 
-// Permits are created and deleted by transactions: they stand from the answer to the one until the answer to the other. One that no
-// answer named stands from the term that it gives.
+// Permits are created and deleted by transactions: they stand from the answer to the one until the answer to the other.
+// One that no answer named stands from the term that it gives.
 func TestTimesOfPermits(t *testing.T) {
 	const s, own = "semaphore-1", "/s/leases/_c_00000000-0000-0000-0000-000000000001-lease-"
 	c := &crafted{}
-	c.add(s, events.Event{Kind: events.CommandOpen, Recipe: "semaphore", Path: "/s", Options: map[string]string{"limit": "3", "permits": "2"}}, "", "latent")
-	c.add(s, events.Event{Kind: events.ReplyStat, At: 100}, "looking", "taking", "#2 multi {delete /s/locks/x; create /s/leases persistent; create "+own+" ephemeral_sequential; create "+own+" ephemeral_sequential}")
-	c.add(s, events.Event{Kind: events.ReplyMulti, At: 200, SentAt: 100, Request: 2, Zxid: 20, Code: events.OK, Children: []string{"/s/leases", own + "0000000000", own + "0000000001"}}, "taking", "confirming")
-	c.add(s, events.Event{Kind: events.WorkReturned, At: 300}, "draining", "leaving", "#5! multi {delete "+own+"0000000000; delete "+own+"0000000001}")
-	c.add(s, events.Event{Kind: events.ReplyMulti, At: 400, SentAt: 300, Request: 5, Zxid: 30, Code: events.OK}, "leaving", "closed")
-	c.add(s, events.Event{Kind: events.ReplyStat, At: 500, ValidUntil: 900}, "confirming", "leading", "notify elected "+own+"0000000002 token=40")
+	c.add(s,
+		events.Event{Kind: events.CommandOpen, Recipe: "semaphore", Path: "/s",
+			Options: map[string]string{"limit": "3", "permits": "2"}}, "", "latent")
+	c.add(s, events.Event{Kind: events.ReplyStat, At: 100}, "looking", "taking",
+		"#2 multi {delete /s/locks/x; create /s/leases persistent; create "+own+" ephemeral_sequential; create "+own+
+			" ephemeral_sequential}")
+	c.add(s,
+		events.Event{Kind: events.ReplyMulti, At: 200, SentAt: 100, Request: 2, Zxid: 20, Code: events.OK,
+			Children: []string{"/s/leases", own + "0000000000", own + "0000000001"}}, "taking", "confirming")
+	c.add(s, events.Event{Kind: events.WorkReturned, At: 300}, "draining", "leaving",
+		"#5! multi {delete "+own+"0000000000; delete "+own+"0000000001}")
+	c.add(s, events.Event{Kind: events.ReplyMulti, At: 400, SentAt: 300, Request: 5, Zxid: 30, Code: events.OK},
+		"leaving", "closed")
+	c.add(s, events.Event{Kind: events.ReplyStat, At: 500, ValidUntil: 900}, "confirming", "leading",
+		"notify elected "+own+"0000000002 token=40")
 	l, err := Read("a", events.Header{}, &each{c.records})
 	if err != nil {
 		t.Fatal(err)

@@ -13,106 +13,6 @@ import (
 	"github.com/incumbent-go/incumbent/test/kit/effects"
 )
 
-// noting gives records to Read, and notes before some of them.
-type noting struct {
-	each
-	notes map[uint64][]events.Note // by the seq of the record behind them; 0: at the end
-	take  func(events.Note)
-	end   *events.End
-}
-
-func (n *noting) EachNote(take func(events.Note)) { n.take = take }
-
-func (n *noting) End() *events.End { return n.end }
-
-func (n *noting) Next() (events.Record, error) {
-	r, err := n.each.Next()
-	for _, note := range n.notes[r.Seq] {
-		n.take(note)
-	}
-	return r, err
-}
-
-// scene is a crafted log with notes.
-type scene struct {
-	*crafted
-	notes map[uint64][]events.Note
-	end   *events.End
-	dump  string
-}
-
-func newScene() *scene { return &scene{crafted: newCrafted(1, 100), notes: map[uint64][]events.Note{}} }
-
-// note adds a note before the next record.
-func (s *scene) note(n events.Note) {
-	at := uint64(len(s.records) + 1)
-	s.notes[at] = append(s.notes[at], n)
-}
-
-// session adds a record of the session machine.
-func (s *scene) session(ev events.Event, from, to string) {
-	ev.Session = 1
-	s.add(events.SessionMachine, ev, from, to)
-}
-
-// caused marks the last record as sent by the one before.
-func (s *scene) caused() {
-	last := &s.records[len(s.records)-1]
-	last.Cause, last.Internal = last.Seq-1, true
-}
-
-// drop ends the connection, and the term with it.
-func (s *scene) drop(at int64, end events.ConnectionEnd) {
-	s.session(events.Event{Kind: events.ConnectionSuspended, At: at, Code: events.ConnectionLoss, End: end, Text: "zk1:2181: words of another version"}, "connected", "suspended")
-	s.stop(1, at, events.ConnectionSuspended)
-	s.caused()
-}
-
-func (s *scene) lost(at int64, code events.Code) {
-	s.session(events.Event{Kind: events.ConnectionLost, At: at, Code: code}, "suspended", "resting")
-}
-
-// over ends the session, and the term with it.
-func (s *scene) over(at int64, code events.Code) {
-	s.lost(at, code)
-	s.add("latch-1", events.Event{Kind: events.ConnectionLost, At: at, Session: 1, Code: code}, "leading", "draining", "notify stopped "+s.own+" token=1")
-	s.caused()
-}
-
-// ends ends the term by an event of any kind.
-func (s *scene) ends(ev events.Event, reason events.Reason) {
-	ev.Session = 1
-	s.add("latch-1", ev, "leading", "draining", "notify stopped "+s.own+" token=1")
-	s.because(reason)
-}
-
-func (s *scene) read(t *testing.T, name string) *Log {
-	t.Helper()
-	l, err := Read(name, events.Header{Dump: s.dump}, &noting{each: each{s.records}, notes: s.notes, end: s.end})
-	if err != nil || len(l.terms) != 1 {
-		t.Fatal(err, len(l.terms))
-	}
-	return l
-}
-
-func clockNote(at, jumped, slept int64) events.Note {
-	return events.Note{Clock: &events.ClockNote{At: at * ms, Jumped: jumped * ms, Slept: slept * ms}}
-}
-
-func lateNote(at, by int64) events.Note {
-	return events.Note{Late: &events.Late{At: at * ms, By: by * ms}}
-}
-
-// unconfirmed ends the term at its deadline, by a timer of the session machine.
-func (s *scene) unconfirmed(at, paused int64) {
-	s.session(events.Event{Kind: events.TimerFired, At: at, Paused: paused * ms}, "connected", "connected")
-	s.stop(1, at, events.ConnectionUnconfirmed)
-	if s.records[len(s.records)-1].Event.Paused = paused * ms; paused > 0 {
-		s.because(events.ReasonOwnPause)
-	}
-	s.caused()
-}
-
 type causeCase struct {
 	name string
 	want Cause
@@ -128,7 +28,9 @@ var causes = []causeCase{
 	{"closed", CauseClosed, func(s *scene) { s.stop(1, 200, events.CommandClose) }},
 	{"resigned", CauseResigned, func(s *scene) { s.stop(1, 200, events.CommandResign) }},
 	{"returned", CauseReturned, func(s *scene) { s.stop(1, 200, events.WorkReturned) }},
-	{"revoked", CauseRevoked, func(s *scene) { s.ends(events.Event{Kind: events.WorkReturned, At: 200}, events.ReasonRevoked) }},
+	{"revoked", CauseRevoked, func(s *scene) {
+		s.ends(events.Event{Kind: events.WorkReturned, At: 200}, events.ReasonRevoked)
+	}},
 	{"disabled", CauseDisabled, func(s *scene) {
 		s.ends(events.Event{Kind: events.HealthChecked, At: 200, Code: events.JobDisabled}, events.ReasonDisabled)
 	}},
@@ -137,8 +39,14 @@ var causes = []causeCase{
 	}},
 	{"unhealthy", CauseUnhealthy, func(s *scene) { s.stop(1, 200, events.HealthChecked) }},
 	{"changed", CauseChanged, func(s *scene) { s.stop(1, 200, events.WatchChanged) }},
-	{"deleted, and the session went on", CauseDeleted, func(s *scene) { s.stop(1, 200, events.WatchDeleted); s.write(9, 300, 310) }},
-	{"deleted with the session", CauseSessionExpired, func(s *scene) { s.stop(1, 200, events.WatchDeleted); s.lost(300, events.SessionExpired) }},
+	{"deleted, and the session went on", CauseDeleted, func(s *scene) {
+		s.stop(1, 200, events.WatchDeleted)
+		s.write(9, 300, 310)
+	}},
+	{"deleted with the session", CauseSessionExpired, func(s *scene) {
+		s.stop(1, 200, events.WatchDeleted)
+		s.lost(300, events.SessionExpired)
+	}},
 
 	{"closed by the server", CauseConnectionClosed, func(s *scene) { s.drop(800, events.ConnectionEndClosed) }},
 	{"broken", CauseConnectionBroken, func(s *scene) { s.drop(800, events.ConnectionEndNetwork) }},
@@ -162,7 +70,8 @@ var causes = []causeCase{
 	}},
 	{"over although connected", CauseSessionExpired, func(s *scene) { s.over(900, events.SessionExpired) }},
 	{"refused as it reconnected", CauseSessionRefused, func(s *scene) {
-		s.session(events.Event{Kind: events.ConnectionSuspended, At: 300, End: events.ConnectionEndClosed}, "connected", "suspended")
+		s.session(events.Event{Kind: events.ConnectionSuspended, At: 300, End: events.ConnectionEndClosed},
+			"connected", "suspended")
 		s.over(900, events.SessionExpired)
 	}},
 	{"credentials refused", CauseNoRights, func(s *scene) { s.over(900, events.AuthFailed) }},
@@ -203,7 +112,10 @@ var causes = []causeCase{
 	{"paused", CausePaused, func(s *scene) { s.unconfirmed(3000, 2000) }},
 	{"paused and late", CausePaused, func(s *scene) { s.note(lateNote(3000, 2000)); s.unconfirmed(3000, 2000) }},
 	{"slept", CauseSlept, func(s *scene) { s.note(clockNote(3000, 0, 2000)); s.unconfirmed(3000, 2000) }},
-	{"slept another time", CausePaused, func(s *scene) { s.note(clockNote(-5000, 0, 2000)); s.unconfirmed(3000, 2000) }},
+	{"slept another time", CausePaused, func(s *scene) {
+		s.note(clockNote(-5000, 0, 2000))
+		s.unconfirmed(3000, 2000)
+	}},
 	{"late", CauseSlowLoop, func(s *scene) { s.note(lateNote(3000, 2000)); s.unconfirmed(3000, 0) }},
 	{"late another time", CauseUnconfirmed, func(s *scene) {
 		s.note(lateNote(110, 2000))
@@ -213,12 +125,15 @@ var causes = []causeCase{
 	}},
 	{"not confirmed", CauseUnconfirmed, func(s *scene) { s.unconfirmed(3000, 0) }},
 	{"a check that was refused", CauseNoRights, func(s *scene) {
-		s.session(events.Event{Kind: events.ReplyMulti, At: 900, SentAt: 890, Code: events.NoAuth}, "connected", "connected")
+		s.session(events.Event{Kind: events.ReplyMulti, At: 900, SentAt: 890, Code: events.NoAuth},
+			"connected", "connected")
 		s.unconfirmed(3000, 0)
 	}},
 	{"a check that was refused before the last one", CauseUnconfirmed, func(s *scene) {
-		s.session(events.Event{Kind: events.ReplyMulti, At: 150, SentAt: 140, Code: events.NoAuth}, "connected", "connected")
-		s.add(events.SessionMachine, events.Event{Kind: events.ReplyMulti, At: 160, SentAt: 155, Session: 1, Zxid: 9}, "connected", "connected", "valid until 1.1s")
+		s.session(events.Event{Kind: events.ReplyMulti, At: 150, SentAt: 140, Code: events.NoAuth},
+			"connected", "connected")
+		s.add(events.SessionMachine, events.Event{Kind: events.ReplyMulti, At: 160, SentAt: 155, Session: 1, Zxid: 9},
+			"connected", "connected", "valid until 1.1s")
 		s.unconfirmed(3000, 0)
 	}},
 	{"a slow answer", CauseSlowEnsemble, func(s *scene) { s.write(9, 150, 2500); s.unconfirmed(3000, 0) }},
@@ -235,7 +150,9 @@ var causes = []causeCase{
 	{"node refused", CauseRefused, func(s *scene) {
 		s.ends(events.Event{Kind: events.ReplyStat, At: 200, Code: events.ServerError}, events.ReasonUnreadable)
 	}},
-	{"a reason of another version", CauseUnknown, func(s *scene) { s.ends(events.Event{Kind: events.ReplyStat, At: 200}, "bewitched") }},
+	{"a reason of another version", CauseUnknown, func(s *scene) {
+		s.ends(events.Event{Kind: events.ReplyStat, At: 200}, "bewitched")
+	}},
 }
 
 func TestCausesAreToldApart(t *testing.T) {
@@ -259,8 +176,10 @@ func TestCausesAreToldApart(t *testing.T) {
 
 // causesElsewhere are distinguished by other tests.
 var causesElsewhere = map[Cause]string{
-	CauseEvicted: "test/servers/incidents, eviction", CauseLeads: "TestALogThatEndsInATerm", CauseGivenUp: "TestTroubles", CauseForgottenRelease: "test/servers/incidents, forgotten-release", CauseBlocked: "TestTroubles",
-	CauseMoved: "TestEachChangeOfAShardsOwnerHasItsCause", CauseReassigned: "TestEachChangeOfAShardsOwnerHasItsCause",
+	CauseEvicted: "test/servers/incidents, eviction", CauseLeads: "TestALogThatEndsInATerm",
+	CauseGivenUp: "TestTroubles", CauseForgottenRelease: "test/servers/incidents, forgotten-release",
+	CauseBlocked: "TestTroubles",
+	CauseMoved:   "TestEachChangeOfAShardsOwnerHasItsCause", CauseReassigned: "TestEachChangeOfAShardsOwnerHasItsCause",
 	CauseWrongClock: "test/servers/incidents, clock-ahead-and-silent-link",
 }
 
@@ -308,13 +227,17 @@ func TestTroubles(t *testing.T) {
 		records = append(records, events.Record{Seq: uint64(len(records) + 1), Machine: "latch-1", Event: ev,
 			Row: row, From: "waiting", To: "waiting", Effects: effects.Of(effect)})
 	}
-	add(events.Event{Kind: events.CommandOpen, Recipe: "latch", Path: "/l", Data: []byte("bob")}, "command.open", "entered latent")
+	add(events.Event{Kind: events.CommandOpen, Recipe: "latch", Path: "/l", Data: []byte("bob")}, "command.open",
+		"entered latent")
 	add(events.Event{Kind: events.ReplyChildren}, "reply.children [failed]", `notify failed NOAUTH "/l"`)
-	add(events.Event{Kind: events.TimerFired}, "timer.fired > [hasNode]", `notify failed CONNECTIONLOSS "the place is given up: in words only"`)
-	add(events.Event{Kind: events.TimerFired}, "timer.fired > [unusable]", `notify failed NOAUTH "the place is given up: /l"`)
+	add(events.Event{Kind: events.TimerFired}, "timer.fired > [hasNode]",
+		`notify failed CONNECTIONLOSS "the place is given up: in words only"`)
+	add(events.Event{Kind: events.TimerFired}, "timer.fired > [unusable]",
+		`notify failed NOAUTH "the place is given up: /l"`)
 	add(events.Event{Kind: events.ReplyStat}, "reply.stat [persistent]", `notify failed PERSISTENTNODE "/l/x"`)
 	add(events.Event{Kind: events.ReplyChildren}, "reply.children [failed]", `notify failed TOOLARGE "/l"`)
-	add(events.Event{Kind: events.HealthChecked}, "health.checked [failed]", `notify failed UNHEALTHY "the disk is full"`)
+	add(events.Event{Kind: events.HealthChecked}, "health.checked [failed]",
+		`notify failed UNHEALTHY "the disk is full"`)
 	l, err := Read("b", events.Header{}, &each{records})
 	if err != nil {
 		t.Fatal(err)
@@ -324,11 +247,13 @@ func TestTroubles(t *testing.T) {
 	for _, trouble := range r.Troubles {
 		got = append(got, trouble.Cause)
 	}
-	if want := []Cause{CauseNoRights, CauseGivenUp, CauseBlocked, CauseTooLarge, CauseUnhealthy}; !slices.Equal(got, want) {
+	if want := []Cause{CauseNoRights, CauseGivenUp, CauseBlocked, CauseTooLarge, CauseUnhealthy}; !slices.Equal(got,
+		want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	text := strings.Join(r.Lines(true), "\n")
-	for _, want := range []string{"b could not lead: NOAUTH /l [b:2]", "b gave its place up and queued again, because it could not use it: NOAUTH /l [b:4]"} {
+	for _, want := range []string{"b could not lead: NOAUTH /l [b:2]",
+		"b gave its place up and queued again, because it could not use it: NOAUTH /l [b:4]"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
@@ -361,7 +286,8 @@ func TestNotesAreRead(t *testing.T) {
 	}
 	write(w.WriteNote(clockNote(5, 20, 30)))
 	write(w.WriteNote(lateNote(6, 200)))
-	write(w.Write(events.Record{Seq: 1, Machine: "session", Event: events.Event{Kind: events.TimerFired, At: 6 * ms}, Row: "timer.fired"}))
+	write(w.Write(events.Record{Seq: 1, Machine: "session", Event: events.Event{Kind: events.TimerFired, At: 6 * ms},
+		Row: "timer.fired"}))
 	write(w.WriteEnd(events.EndClosed))
 	write(w.Flush())
 	r, err := events.NewReader(strings.NewReader(file.String()))
@@ -384,7 +310,8 @@ func TestNotesAreRead(t *testing.T) {
 	s.Notes = func(events.Note) { others++ }
 	for name, reader := range map[string]Reader{"reader": r, "segments": s} {
 		l, err := Read("a", events.Header{}, reader)
-		if err != nil || len(l.jumps) != 1 || l.jumps[0].slept != 30*time.Millisecond || l.jumps[0].by != 20*time.Millisecond || len(l.lateness) != 1 || l.lastLine == nil {
+		if err != nil || len(l.jumps) != 1 || l.jumps[0].slept != 30*time.Millisecond ||
+			l.jumps[0].by != 20*time.Millisecond || len(l.lateness) != 1 || l.lastLine == nil {
 			t.Errorf("%s: %+v, %v", name, l, err)
 		}
 	}

@@ -33,7 +33,8 @@ type reading struct {
 }
 
 func align(logs []*Log, txns map[int64]txnlog.Txn, replaced bool, ppm int64) *clocks {
-	c := &clocks{ids: map[*Log]int{}, shared: map[string]int{}, epochs: map[int64]int{}, edges: map[[2]int]*envelope{}, ppm: ppm, readings: map[reading][]interval{}}
+	c := &clocks{ids: map[*Log]int{}, shared: map[string]int{}, epochs: map[int64]int{}, edges: map[[2]int]*envelope{},
+		ppm: ppm, readings: map[reading][]interval{}}
 	for _, l := range logs {
 		id, known := c.shared[l.Clock]
 		if !known || l.Clock == "" {

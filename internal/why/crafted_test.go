@@ -22,8 +22,11 @@ const ms = int64(time.Millisecond)
 // believe for a second.
 func newCrafted(token, from int64) *crafted {
 	c := &crafted{own: fmt.Sprintf("/l/_c_00000000-0000-0000-0000-0000000000%02d-latch-%010d", token, token)}
-	c.add(events.SessionMachine, events.Event{Kind: events.ConnectionAttached, At: from - 20, Session: 1, SessionID: token + 100, Timeout: 4000 * ms}, "connecting", "connected")
-	c.add("latch-1", events.Event{Kind: events.ReplyChildren, At: from, Session: 1, ValidUntil: (from + 1000) * ms}, "listing", "leading", fmt.Sprintf("notify elected %s token=%d", c.own, token))
+	c.add(events.SessionMachine,
+		events.Event{Kind: events.ConnectionAttached, At: from - 20, Session: 1, SessionID: token + 100,
+			Timeout: 4000 * ms}, "connecting", "connected")
+	c.add("latch-1", events.Event{Kind: events.ReplyChildren, At: from, Session: 1, ValidUntil: (from + 1000) * ms},
+		"listing", "leading", fmt.Sprintf("notify elected %s token=%d", c.own, token))
 	return c
 }
 
@@ -37,7 +40,8 @@ func (c *crafted) add(machine events.ID, ev events.Event, from, to string, words
 
 // stop ends the term.
 func (c *crafted) stop(token, at int64, kind events.Kind) {
-	c.add("latch-1", events.Event{Kind: kind, At: at, Session: 1}, "leading", "draining", fmt.Sprintf("notify stopped %s token=%d", c.own, token))
+	c.add("latch-1", events.Event{Kind: kind, At: at, Session: 1}, "leading", "draining",
+		fmt.Sprintf("notify stopped %s token=%d", c.own, token))
 }
 
 // because sets why the last record ends a term.
@@ -61,7 +65,8 @@ var reasons = map[events.Kind]events.Reason{events.CommandClose: events.ReasonCl
 
 // write answers a write.
 func (c *crafted) write(zxid, sent, at int64) {
-	c.add("latch-1", events.Event{Kind: events.ReplyMulti, At: at, SentAt: sent, Zxid: zxid, Session: 1}, "waiting", "waiting")
+	c.add("latch-1", events.Event{Kind: events.ReplyMulti, At: at, SentAt: sent, Zxid: zxid, Session: 1},
+		"waiting", "waiting")
 }
 
 func (c *crafted) read(t *testing.T, name string) *Log {
@@ -122,11 +127,15 @@ func TestASessionThatEndedTooEarly(t *testing.T) {
 	for lost, want := range map[int64]Cause{900: CauseSessionExpired, 6000: CauseConnectionClosed} {
 		c := newCrafted(1, 100)
 		c.write(9, 150, 200)
-		c.add(events.SessionMachine, events.Event{Kind: events.ConnectionSuspended, At: 800, Session: 1, Code: events.ConnectionLoss, Text: "zk1:2181: closed by the server"}, "connected", "suspended", "valid until: unconfirmed")
+		c.add(events.SessionMachine,
+			events.Event{Kind: events.ConnectionSuspended, At: 800, Session: 1, Code: events.ConnectionLoss,
+				Text: "zk1:2181: closed by the server"}, "connected", "suspended", "valid until: unconfirmed")
 		c.stop(1, 800, events.ConnectionSuspended)
 		last := &c.records[len(c.records)-1]
 		last.Cause, last.Internal = last.Seq-1, true
-		c.add(events.SessionMachine, events.Event{Kind: events.ConnectionLost, At: lost, Session: 1, Code: events.SessionExpired}, "suspended", "resting")
+		c.add(events.SessionMachine,
+			events.Event{Kind: events.ConnectionLost, At: lost, Session: 1, Code: events.SessionExpired},
+			"suspended", "resting")
 		l := c.read(t, "a")
 		if e := newHistory([]*Log{l}, nil, defaultDrift).endingOf(l.terms[0], nil); e.Cause != want {
 			t.Errorf("over at %d: %s: %s", lost, e.Cause, e.Text)

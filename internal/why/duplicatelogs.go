@@ -10,8 +10,8 @@ func (l Left) Unexplained() bool {
 	return out.len() > 0 && kept.len() > 0 && (out.at(0).seq < kept.at(0).seq || l.Out.lastSeq > l.For.lastSeq)
 }
 
-// LeaveOutDuplicates returns the logs of different clients: of two logs of one client, as a log and its copy or a dump of the
-// same run, it keeps the one with more records. Otherwise a client would be two that lead at once.
+// LeaveOutDuplicates returns the logs of different clients: of two logs of one client, as a log and its copy or a dump
+// of the same run, it keeps the one with more records. Otherwise a client would be two that lead at once.
 func LeaveOutDuplicates(logs []*Log) (kept []*Log, left []Left) {
 	for _, l := range logs {
 		same := -1

@@ -6,14 +6,16 @@ import "github.com/incumbent-go/incumbent/events"
 func (l *Log) addReply(r events.Record) {
 	ev := r.Event
 	switch ev.Kind {
-	case events.ReplyCreate, events.ReplyDelete, events.ReplyMulti, events.ReplyStat, events.ReplyChildren, events.ReplySync, events.ReplyWatch:
+	case events.ReplyCreate, events.ReplyDelete, events.ReplyMulti, events.ReplyStat, events.ReplyChildren,
+		events.ReplySync, events.ReplyWatch:
 	default:
 		return
 	}
 	if ev.Code.Refusal() && r.Machine == events.SessionMachine {
 		l.refusals = append(l.refusals, failure{seq: r.Seq, at: ev.At, code: ev.Code})
 	}
-	write := ev.Code == events.OK && (ev.Kind == events.ReplyCreate || ev.Kind == events.ReplyDelete || ev.Kind == events.ReplyMulti)
+	write := ev.Code == events.OK &&
+		(ev.Kind == events.ReplyCreate || ev.Kind == events.ReplyDelete || ev.Kind == events.ReplyMulti)
 	s := l.session.current
 	if ev.Zxid > 0 && s != nil {
 		l.sights.add(sight{r.Seq, ev.At, ev.SentAt, ev.Zxid, s.id, write && ev.SentAt > 0})

@@ -40,11 +40,12 @@ func (h *history) group() (groups [][]*Log) {
 	return groups
 }
 
-// meets reports whether two clients may have asked one ensemble, by their servers' names, by a session or by a node. A log
-// without servers may be of any ensemble.
+// meets reports whether two clients may have asked one ensemble, by their servers' names, by a session or by a node. A
+// log without servers may be of any ensemble.
 func (l *Log) meets(o *Log) bool {
 	mine, others := l.Header.Servers, o.Header.Servers
-	return len(mine) == 0 || len(others) == 0 || slices.ContainsFunc(mine, func(s string) bool { return slices.Contains(others, s) }) || l.saw(o)
+	return len(mine) == 0 || len(others) == 0 ||
+		slices.ContainsFunc(mine, func(s string) bool { return slices.Contains(others, s) }) || l.saw(o)
 }
 
 // saw reports whether a client saw a node or a session of another one. A name without a GUID may be of any ensemble.
@@ -209,7 +210,8 @@ func (a *apart) why() string {
 	if a.sign != "" {
 		return a.sign
 	}
-	return "the logs are of different ensembles, where zxid " + hex(a.zxid) + " is of different writes: " + a.text() + "; explain those of each ensemble alone"
+	return "the logs are of different ensembles, where zxid " + hex(a.zxid) + " is of different writes: " + a.text() +
+		"; explain those of each ensemble alone"
 }
 
 // doubt says that lines with terms of several groups may be of different ensembles; "" if there is no such line.
@@ -220,7 +222,8 @@ func (a *apart) doubt(lines []*line) string {
 	for _, n := range lines {
 		first := a.groupOf(n.terms[0].Log)
 		if slices.ContainsFunc(n.terms, func(t *Term) bool { return a.groupOf(t.Log) != first }) {
-			return "these logs have no server and no node in common: " + a.text() + "; if they are of different ensembles, explain those of each alone"
+			return "these logs have no server and no node in common: " + a.text() + "; if they are of different " +
+				"ensembles, explain those of each alone"
 		}
 	}
 	return ""

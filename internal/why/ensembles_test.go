@@ -25,19 +25,24 @@ func (c *crafted) of(t *testing.T, name, servers string, zxid int64) *Log {
 // sees has the log's client list a node of another log.
 func (c *crafted) sees(o *crafted) *crafted {
 	own := strings.TrimPrefix(o.own, "/l/")
-	c.add("latch-1", events.Event{Kind: events.ReplyChildren, Path: "/l", At: 110, Session: 1, Children: []string{own}}, "leading", "leading")
+	c.add("latch-1", events.Event{Kind: events.ReplyChildren, Path: "/l", At: 110, Session: 1, Children: []string{own}},
+		"leading", "leading")
 	return c
 }
 
 // creates has the log's client create its node.
 func (c *crafted) creates(zxid int64) *crafted {
-	c.add("latch-1", events.Event{Kind: events.ReplyCreate, Path: c.own, At: 105, SentAt: 101, Zxid: zxid, Session: 1}, "leading", "leading")
+	c.add("latch-1", events.Event{Kind: events.ReplyCreate, Path: c.own, At: 105, SentAt: 101, Zxid: zxid, Session: 1},
+		"leading", "leading")
 	return c
 }
 
-// Logs that have nothing in common may be of different ensembles, and those with the same zxid for different writes are.
+// Logs that have nothing in common may be of different ensembles, and those with the same zxid for different writes
+// are.
 func TestLogsOfDifferentEnsembles(t *testing.T) {
-	const sure, doubt = "the logs are of different ensembles, where zxid 0x32 is of different writes: a (zk1:1) · b (zk9:1); explain those of each ensemble alone", "these logs have no server and no node in common: a (zk1:1) · b (zk9:1)"
+	const sure, doubt = "the logs are of different ensembles, where zxid 0x32 is of different writes: a (zk1:1) · b " +
+		"(zk9:1); explain those of each ensemble alone",
+		"these logs have no server and no node in common: a (zk1:1) · b (zk9:1)"
 	for what, c := range map[string]struct {
 		servers string
 		zxid    int64
@@ -58,10 +63,12 @@ func TestLogsOfDifferentEnsembles(t *testing.T) {
 		logs := []*Log{one.of(t, "a", "zk1:1,zk2:1", 50), two.of(t, "b", c.servers, c.zxid)}
 		r := Explain(logs, nil, Options{})
 		text := strings.Join(r.Lines(false), "\n")
-		if c.why != "" && (r.Verdict != CannotTell || r.Why != c.why) || c.why == "" && strings.Contains(text, "are of different ensembles, where") {
+		if c.why != "" && (r.Verdict != CannotTell || r.Why != c.why) ||
+			c.why == "" && strings.Contains(text, "are of different ensembles, where") {
 			t.Errorf("%s: %s: %s", what, r.Verdict, r.Why)
 		}
-		if strings.Contains(text, "These logs have no server") != (c.doubt != "") || !strings.Contains(text, strings.TrimPrefix(c.doubt, "these")) {
+		if strings.Contains(text, "These logs have no server") != (c.doubt != "") ||
+			!strings.Contains(text, strings.TrimPrefix(c.doubt, "these")) {
 			t.Errorf("%s:\n%s", what, text)
 		}
 		Redact(logs, nil)

@@ -40,9 +40,10 @@ type Fact struct {
 	Next      string        `json:"next,omitempty"`
 	NextToken int64         `json:"nextToken,string,omitempty"`
 	Row       string        `json:"row,omitempty"`
-	NodeEnd   NodeEnd       `json:"nodeEnd,omitempty"`        // of a move: what became of the node
-	Also      []Cause       `json:"also,omitempty"`           // of a move: what else delayed it
-	Permits   int           `json:"permits,omitempty"`        // of a term: how many it has; of a move: how many were held with those of the next
+	NodeEnd   NodeEnd       `json:"nodeEnd,omitempty"` // of a move: what became of the node
+	Also      []Cause       `json:"also,omitempty"`    // of a move: what else delayed it
+	// of a term: how many it has; of a move: how many were held with those of the next
+	Permits   int           `json:"permits,omitempty"`
 	Maybe     int           `json:"perhapsPermits,omitempty"` // of a move: how many more may have been held
 	Limit     int           `json:"limit,omitempty"`          // of a semaphore
 	Code      events.Code   `json:"code,omitempty"`           // of a trouble
@@ -180,7 +181,8 @@ func (r *Report) at(l *Log, at int64) *time.Time {
 }
 
 func (r *Report) termFact(t *Term) Fact {
-	f := Fact{Type: "term", Path: t.Dir, Log: t.Log.Name, Participant: t.who(), Node: t.Node, Token: t.Token, Row: t.Row,
+	f := Fact{Type: "term", Path: t.Dir, Log: t.Log.Name, Participant: t.who(), Node: t.Node,
+		Token: t.Token, Row: t.Row,
 		From: r.at(t.Log, t.ElectedAt), To: r.at(t.Log, t.rightUntil()), Text: string(t.Reason),
 		Records: []Ref{t.ref(t.Elected)}, Shard: shardNumber(t.machine().shard)}
 	if s := t.Log.sessionNumbered(t.Session); s != nil {
@@ -206,7 +208,8 @@ func shardNumber(n int) *int {
 }
 
 func (r *Report) nodeFact(l *Log, n *node) Fact {
-	f := Fact{Type: "node", Log: l.Name, Node: n.path, Token: n.czxid, From: r.at(l, n.at), Records: []Ref{{l.Name, n.seq}}}
+	f := Fact{Type: "node", Log: l.Name, Node: n.path, Token: n.czxid, From: r.at(l, n.at),
+		Records: []Ref{{l.Name, n.seq}}}
 	if n.session != nil {
 		f.Session = hex(n.session.id)
 	}

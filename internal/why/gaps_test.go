@@ -52,7 +52,8 @@ func TestGapsHideAndDoNotMislead(t *testing.T) {
 		}
 		r := Explain(s.withGap(t, s.struck[0].client), nil, Options{})
 		both := s.twoAtOnce()
-		if never := r.Verdict == NeverProven || r.Verdict == NeverMeasured; both > 0 && never || both <= 0 && r.Verdict == TwoAtOnce {
+		if never := r.Verdict == NeverProven || r.Verdict == NeverMeasured; both > 0 && never ||
+			both <= 0 && r.Verdict == TwoAtOnce {
 			t.Errorf("world %d: %s (%s), and two led at once for %s", seed, r.Verdict, r.Why, both)
 		}
 		for _, m := range r.Moves {
@@ -63,7 +64,8 @@ func TestGapsHideAndDoNotMislead(t *testing.T) {
 			if m.Ending.Cause == CauseGap {
 				hidden++
 			}
-			if done := s.Outcomes()[0]; done.Why == nil && m.Ending.Cause == CauseKilled && !slices.ContainsFunc(s.struck, func(k strike) bool { return k.action.Do == world.Kill }) {
+			if done := s.Outcomes()[0]; done.Why == nil && m.Ending.Cause == CauseKilled &&
+				!slices.ContainsFunc(s.struck, func(k strike) bool { return k.action.Do == world.Kill }) {
 				t.Errorf("world %d: %s: %s", seed, fmt.Sprint(s.struck), r.paragraph(m.Path, m))
 			}
 		}
@@ -81,7 +83,8 @@ func TestTailsDoNotMislead(t *testing.T) {
 		client := int(seed) % len(s.Clients())
 		logs, records := s.logs(t), s.records[client]
 		cut := 1 + s.dice.IntN(len(records)-1)
-		gap := &events.Gap{From: 1, To: records[cut-1].Seq, Count: uint64(cut), Why: "the segments 1 to 1 are not there"}
+		gap := &events.Gap{From: 1, To: records[cut-1].Seq, Count: uint64(cut),
+			Why: "the segments 1 to 1 are not there"}
 		l, err := Read(logs[client].Name, logs[client].Header, &holed{each{records}, gap})
 		if err != nil || len(l.gaps) != 1 {
 			t.Fatal(err)
@@ -89,7 +92,8 @@ func TestTailsDoNotMislead(t *testing.T) {
 		logs[client] = l
 		r := Explain(logs, nil, Options{})
 		both := s.twoAtOnce()
-		if no := r.Verdict == NeverProven || r.Verdict == NeverMeasured; both > 0 && no && len(l.truncated) > 0 || both <= 0 && r.Verdict == TwoAtOnce {
+		if no := r.Verdict == NeverProven || r.Verdict == NeverMeasured; both > 0 && no && len(l.truncated) > 0 ||
+			both <= 0 && r.Verdict == TwoAtOnce {
 			t.Errorf("world %d: %s (%s), and two led at once for %s", seed, r.Verdict, r.Why, both)
 		}
 		if len(l.truncated) > 0 {

@@ -157,7 +157,8 @@ func (h *history) endedItself(t *Term) uint64 {
 	}
 	end := h.endOfTerm(t)
 	s := t.Log.sessionNumbered(t.Session)
-	if end != nil && s != nil && end.by.Kind == txnlog.CloseSession && end.ended.Session == s.id && end.ended.Cxid != 0 && s.closeAsked >= t.Stopped {
+	if end != nil && s != nil && end.by.Kind == txnlog.CloseSession && end.ended.Session == s.id &&
+		end.ended.Cxid != 0 && s.closeAsked >= t.Stopped {
 		return s.closeAsked
 	}
 	return 0

@@ -63,8 +63,8 @@ func shortLogs(tb testing.TB, seed int64) (two [2][]events.Record) {
 	return two
 }
 
-// FuzzLogs explains two short logs with records that no client writes. The bytes choose which records, and what becomes of
-// them: bytes of the files would hardly get beyond the checksum of a line, which package events is fuzzed with.
+// FuzzLogs explains two short logs with records that no client writes. The bytes choose which records, and what becomes
+// of them: bytes of the files would hardly get beyond the checksum of a line, which package events is fuzzed with.
 func FuzzLogs(f *testing.F) {
 	var worlds [][2][]events.Record
 	for seed := range int64(3) {
@@ -86,7 +86,8 @@ func FuzzLogs(f *testing.F) {
 			for range chosen.IntN(16) {
 				spoil(chosen, &records[chosen.IntN(len(records))])
 			}
-			l, err := Read([]string{"a", "b"}[i], events.Header{StartAt: int64(chosen.IntN(1<<16)) << chosen.IntN(48)}, &each{records})
+			l, err := Read([]string{"a", "b"}[i],
+				events.Header{StartAt: int64(chosen.IntN(1<<16)) << chosen.IntN(48)}, &each{records})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,7 +103,8 @@ func FuzzLogs(f *testing.F) {
 func spoil(dice chooser, r *events.Record) {
 	odd := []int64{0, -1, 1, math.MaxInt64, math.MinInt64, 1 << 32, 1e18}
 	n := odd[dice.IntN(len(odd))]
-	paths := []string{"", "/", "no path", "/l/x\x1b[31m", "/l/_c_00000000-0000-0000-0000-000000000001-latch-99999999999999999999", "/a/leases/_c_x-lease-0000000001"}
+	paths := []string{"", "/", "no path", "/l/x\x1b[31m",
+		"/l/_c_00000000-0000-0000-0000-000000000001-latch-99999999999999999999", "/a/leases/_c_x-lease-0000000001"}
 	path := paths[dice.IntN(len(paths))]
 	ev := &r.Event
 	switch dice.IntN(12) {
@@ -132,7 +134,8 @@ func spoil(dice chooser, r *events.Record) {
 	case 10:
 		r.Cause = uint64(n)
 	case 11:
-		r.Machine, ev.Options = events.ID(path), map[string]string{"permits": "-7", "limit": "99999999999999999999", "opener": path}
+		r.Machine, ev.Options = events.ID(path),
+			map[string]string{"permits": "-7", "limit": "99999999999999999999", "opener": path}
 	}
 }
 

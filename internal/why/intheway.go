@@ -67,7 +67,8 @@ func (r *Report) findLeader(s *LineSummary, last Move, end int64) {
 	if ahead != nil {
 		if until := r.wall(by, by.last); until < end {
 			if r.wall(by, by.session.granted) < end {
-				s.Unknown = by.Name + "'s log ends at " + clockText(until) + " while its node " + shortNode(ahead.Node) +
+				s.Unknown = by.Name + "'s log ends at " + clockText(until) + " while its node " +
+					shortNode(ahead.Node) +
 					" is in line, and others go on"
 				return
 			}

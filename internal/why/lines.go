@@ -41,7 +41,8 @@ func (r *Report) eachLine(full bool, yield func(string) bool) {
 	}
 	if room := min(mostMoves, mostLines-len(lines)-len(doubts)); !full && len(moves) > room {
 		left := len(moves) - (room - 1)
-		lines = append(lines, fmt.Sprintf("(%s before these: --full, --around or --token shows them)", plural(left, "move")))
+		lines = append(lines,
+			fmt.Sprintf("(%s before these: --full, --around or --token shows them)", plural(left, "move")))
 		moves = moves[left:]
 	}
 	all := func(some []string) bool {
@@ -236,7 +237,8 @@ func (r *Report) chainLines(t *Term, seq, from uint64) (lines []string) {
 			lines = append(lines, fmt.Sprintf("    (%s before)", plural(beats, "record")))
 			beats = 0
 		}
-		lines = append(lines, fmt.Sprintf("    %s  %s  %s  %s", Ref{t.Log.Name, c.seq}, r.time(t.Log, c.at), c.machine, c.row))
+		lines = append(lines,
+			fmt.Sprintf("    %s  %s  %s  %s", Ref{t.Log.Name, c.seq}, r.time(t.Log, c.at), c.machine, c.row))
 	}
 	return lines
 }

@@ -28,9 +28,13 @@ func (h *history) byLastLine(t, next *Term, e *Ending) bool {
 	case goes && end.Why != events.EndClosed:
 		e.Cause, e.Text = CauseLeads, "still "+t.holds()+" where its log ends"
 	case end.Why == events.EndRotated:
-		e.Cause, e.Text = CauseGap, "has a log that ends with the end of a segment: the process was killed there, or the last segments are missing"
+		e.Cause, e.Text = CauseGap,
+			"has a log that ends with the end of a segment: the process was killed there, or the last "+
+				"segments are missing"
 	case dump != "" || end.Why != events.EndClosed:
-		e.Cause, e.Text = CauseGap, "has a log that ends with a dump of the records in memory ("+oneLine(cmp.Or(end.Why, dump))+"), before its term ended"
+		e.Cause, e.Text = CauseGap,
+			"has a log that ends with a dump of the records in memory ("+oneLine(cmp.Or(end.Why, dump))+
+				"), before its term ended"
 	default:
 		e.Cause, e.Text = CauseClosed, "was closed, with its client"
 	}
@@ -53,7 +57,8 @@ func (h *history) livedOn(t, next *Term) string {
 		return "the log was ended while it ran"
 	}
 	if n := h.requestsAfter(l); n > mostLost {
-		return "its session went on: the ensemble has " + plural(n, "later transaction") + " of it, so the recording ended before, or its end is missing"
+		return "its session went on: the ensemble has " + plural(n, "later transaction") + " of it, so the recording " +
+			"ended before, or its end is missing"
 	}
 	if s == nil || h.replaced {
 		return ""
@@ -65,9 +70,11 @@ func (h *history) livedOn(t, next *Term) string {
 	case end.by.Kind == txnlog.CloseSession && end.ended.Cxid == 0:
 		return ""
 	case end.ended.Session == s.id:
-		return "its own session deleted the node later (zxid " + hex(end.ended.Zxid) + "), so the recording ended before, or its end is missing"
+		return "its own session deleted the node later (zxid " + hex(end.ended.Zxid) +
+			"), so the recording ended before, or its end is missing"
 	}
-	return "the process may have lived on: session " + hex(end.ended.Session) + " deleted its node later (zxid " + hex(end.ended.Zxid) + ")"
+	return "the process may have lived on: session " + hex(end.ended.Session) + " deleted its node later (zxid " +
+		hex(end.ended.Zxid) + ")"
 }
 
 // goneAtOddTime compares when the node was seen to be gone with when the session of a dead
@@ -98,9 +105,11 @@ func (h *history) goneAtOddTime(t *Term, s *session, next *Term) string {
 		return "its node was gone " + span(time.Duration(-since.mid())) + " before its log ends: " +
 			"another client deleted it, or the clocks are wrong"
 	case since.hi < timeout*8/10:
-		return "its node was gone " + span(time.Duration(since.mid())) + " later, before the session of a dead process expires: the recording ended before the process did, or another client deleted the node"
+		return "its node was gone " + span(time.Duration(since.mid())) + " later, before the session of a dead " +
+			"process expires: the recording ended before the process did, or another client deleted the node"
 	case since.lo > 4*timeout:
-		return "its node stayed for " + span(time.Duration(since.mid())) + ", longer than that of a dead process does: the recording ended before the process did, or the ensemble could not expire the session"
+		return "its node stayed for " + span(time.Duration(since.mid())) + ", longer than that of a dead process " +
+			"does: the recording ended before the process did, or the ensemble could not expire the session"
 	}
 	return ""
 }

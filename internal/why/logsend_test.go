@@ -7,16 +7,19 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// The last line of a log in which a term is open says how it may have ended, if another participant leads later. A process
-// that is killed between two segments leaves the same last line as one whose next segments are missing.
+// The last line of a log in which a term is open says how it may have ended, if another participant leads later. A
+// process that is killed between two segments leaves the same last line as one whose next segments are missing.
 func TestWhatTheLastLineOfALogSays(t *testing.T) {
 	for why, c := range map[string]struct {
 		cause Cause
 		says  string
 	}{
-		events.EndRotated: {CauseGap, "has a log that ends with the end of a segment: the process was killed there, or the last segments are missing"},
-		events.EndClosed:  {CauseClosed, "was closed, with its client"},
-		"SIGUSR1":         {CauseGap, "has a log that ends with a dump of the records in memory (SIGUSR1), before its term ended"},
+		events.EndRotated: {CauseGap,
+			"has a log that ends with the end of a segment: the process was killed there, or the last " +
+				"segments are missing"},
+		events.EndClosed: {CauseClosed, "was closed, with its client"},
+		"SIGUSR1": {CauseGap,
+			"has a log that ends with a dump of the records in memory (SIGUSR1), before its term ended"},
 	} {
 		s := newScene()
 		s.end = &events.End{Why: why}

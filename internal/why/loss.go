@@ -34,7 +34,9 @@ func (h *history) byDisconnect(t *Term, e *Ending) {
 		return
 	}
 	if h.expiredBefore(t, s, lost) {
-		e.Cause, e.Text = CauseSessionExpired, "lost its session while it was connected: the ensemble ended it before the client had been silent for its timeout"
+		e.Cause, e.Text = CauseSessionExpired,
+			"lost its session while it was connected: the ensemble ended it before the client had been silent "+
+				"for its timeout"
 		if s.lost != nil {
 			e.Records = append(e.Records, t.ref(s.lost.seq))
 		}
@@ -55,7 +57,8 @@ func disconnect(lost *loss) (Cause, string) {
 	}
 	switch lost.ended() {
 	case events.ConnectionEndSilent:
-		return CauseSilent, "heard nothing from its server any more" + server + " (a dead link, a server that stood still, or one that was cut off from the ensemble's leader while a write was pending)"
+		return CauseSilent, "heard nothing from its server any more" + server + " (a dead link, a server that stood " +
+			"still, or one that was cut off from the ensemble's leader while a write was pending)"
 	case events.ConnectionEndUnanswered:
 		return CauseServerCutOff, "got no answer to a request, although its server sent pings" + server
 	case events.ConnectionEndClosed, events.ConnectionEndNotServing:
@@ -209,18 +212,21 @@ func (h *history) byDeadline(t *Term, e *Ending) {
 	e.Cause, e.Text = CauseUnconfirmed, "got no confirmation in time, although it was connected"
 	if late := t.lateLoop(); late > 0 {
 		e.Cause, e.Long = CauseSlowLoop, late
-		e.Text = "got no confirmation in time: its own loop was " + span(late) + " late (a busy machine, or a blocked loop)"
+		e.Text = "got no confirmation in time: its own loop was " + span(late) +
+			" late (a busy machine, or a blocked loop)"
 		return
 	}
 	if refused := t.refusedCheck(); refused.seq != 0 {
 		e.Cause = causeOf(refused.code)
-		e.Text = "got no confirmation in time: the ensemble refused the check of a node: " + string(refused.code) + " (may this client read its own node?)"
+		e.Text = "got no confirmation in time: the ensemble refused the check of a node: " + string(refused.code) +
+			" (may this client read its own node?)"
 		e.Records = append(e.Records, t.ref(refused.seq))
 		return
 	}
 	if long, seq := t.slowAnswer(right); long > 0 {
 		e.Cause, e.Long = CauseSlowEnsemble, long
-		e.Text = "got no confirmation in time: an answer took " + span(long) + " (a slow disk, a stop of the ensemble's leader, or a server or a link that was cut off for a while)"
+		e.Text = "got no confirmation in time: an answer took " + span(long) + " (a slow disk, a stop of the " +
+			"ensemble's leader, or a server or a link that was cut off for a while)"
 		e.Records = append(e.Records, t.ref(seq))
 		return
 	}
@@ -239,7 +245,8 @@ func (h *history) byDeadline(t *Term, e *Ending) {
 	}
 	if lost == nil || lost.paused > 0 {
 		if s.lost != nil && s.lost.code == events.SessionExpired && lost == nil {
-			e.Cause, e.Text = CauseSessionExpired, "got no confirmation in time, and then heard that the ensemble had ended its session"
+			e.Cause, e.Text = CauseSessionExpired,
+				"got no confirmation in time, and then heard that the ensemble had ended its session"
 			e.Records = append(e.Records, t.ref(s.lost.seq))
 		}
 		return
@@ -251,9 +258,12 @@ func (h *history) byDeadline(t *Term, e *Ending) {
 		e.Cause, e.Text = CauseSilent, how+", for "+span(e.Long)+"; it had no confirmation in time"
 	case CauseConnectionClosed:
 		e.Cause = CauseServerCutOff
-		e.Text = "got no confirmation in time: its server answered nothing for " + span(e.Long) + " and then closed the connection (cut off from the ensemble's leader, or there was none)"
+		e.Text = "got no confirmation in time: its server answered nothing for " + span(e.Long) +
+			" and then closed the connection (cut off from the ensemble's leader, or there was none)"
 	case CauseServerCutOff:
-		e.Cause, e.Text = cause, "got no confirmation in time: it "+how+" (the server was cut off from the ensemble's leader, or there was none)"
+		e.Cause, e.Text = cause,
+			"got no confirmation in time: it "+how+" (the server was cut off from the ensemble's leader, or "+
+				"there was none)"
 	default:
 		e.Cause, e.Text = cause, "got no confirmation in time, and then "+how
 	}

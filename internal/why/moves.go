@@ -118,8 +118,8 @@ func (o Options) cutTxns() string {
 	return "a transaction log is damaged: what follows was not read"
 }
 
-// judgeMove returns why two had the right at once in a move, "" if that is not shown. It sets unknown to the first thing
-// that is open, and lowers the verdict.
+// judgeMove returns why two had the right at once in a move, "" if that is not shown. It sets unknown to the first
+// thing that is open, and lowers the verdict.
 func (r *Report) judgeMove(m *Move, unknown *string) (two string) {
 	if m.Permits != nil {
 		return r.judgePermits(m, unknown)

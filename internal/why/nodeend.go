@@ -29,7 +29,8 @@ func (r *Report) tellNode(m *Move, add adder) {
 		return // that was said
 	}
 	if r.goneEarly(m) {
-		add("its " + node + " was gone while it still believed: somebody else deleted it, or the session was ended (the ensemble's transaction log has that: --txnlog)")
+		add("its " + node + " was gone while it still believed: somebody else deleted it, or the session was ended " +
+			"(the ensemble's transaction log has that: --txnlog)")
 		return
 	}
 	s := t.Log.sessionNumbered(t.Session)
@@ -45,7 +46,8 @@ func (r *Report) tellNode(m *Move, add adder) {
 		switch m.Ending.Cause {
 		case CauseSessionExpired, CauseSessionRefused, CauseClockJump, CauseClosed: // that was said
 		default:
-			add(fmt.Sprintf("its session had expired when it asked again at %s", r.time(t.Log, s.lost.at)), t.ref(s.lost.seq))
+			add(fmt.Sprintf("its session had expired when it asked again at %s", r.time(t.Log, s.lost.at)),
+				t.ref(s.lost.seq))
 		}
 	case s.closeAsked != 0 && s.closeAsked >= t.Stopped:
 		m.NodeEnd = NodeClosed

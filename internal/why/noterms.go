@@ -9,9 +9,12 @@ import (
 
 // recipes has what the recipes without terms are, in words. Nobody leads or holds anything there.
 var recipes = map[string]string{
-	"consumer": "a queue", "producer": "a queue", "barrier": "a barrier", "gate": "a barrier", "doublebarrier": "a double barrier",
-	"membership": "a group", "number": "a shared number", "persistent": "a persistent node", "treecache": "a tree cache",
-	"nodewatch": "a node that is watched", "leaderwatch": "a line that is only watched here", "request": "a node of single requests", "deletion": "a node of single requests",
+	"consumer": "a queue", "producer": "a queue", "barrier": "a barrier", "gate": "a barrier",
+	"doublebarrier": "a double barrier",
+	"membership":    "a group", "number": "a shared number", "persistent": "a persistent node",
+	"treecache": "a tree cache",
+	"nodewatch": "a node that is watched", "leaderwatch": "a line that is only watched here",
+	"request": "a node of single requests", "deletion": "a node of single requests",
 	"jobdealer": "a job's items", "jobworker": "a job's items",
 	"leftover": "a search for nodes that were left",
 }
@@ -31,13 +34,15 @@ func (r *Report) nothing(o Options) string {
 		what, without := recipes[recipe]
 		switch {
 		case !without:
-			return fmt.Sprintf("there is no term of %s in the logs that was asked for: a %s was opened, and did not lead or hold anything then", quotePath(o.Path), recipe)
+			return fmt.Sprintf("there is no term of %s in the logs that was asked for: a %s was opened, and did not "+
+				"lead or hold anything then", quotePath(o.Path), recipe)
 		case !slices.Contains(at, what):
 			at = append(at, what)
 		}
 	}
 	if len(at) > 0 {
-		return fmt.Sprintf("%s is the path of %s: nobody leads there or holds a lock, so there is nothing to explain (incumbent replay --print shows the records)", quotePath(o.Path), strings.Join(at, " and of "))
+		return fmt.Sprintf("%s is the path of %s: nobody leads there or holds a lock, so there is nothing to explain "+
+			"(incumbent replay --print shows the records)", quotePath(o.Path), strings.Join(at, " and of "))
 	}
 	paths := map[string]bool{}
 	for _, n := range r.lines {
@@ -51,14 +56,17 @@ func (r *Report) nothing(o Options) string {
 		return "there is no term in the logs, and records are missing from them: a term may be among those"
 	case len(known) == 0:
 		return "there is no term in the logs: nobody led and nobody held a lock"
-	case o.Path != "" && !paths[o.Path] && !slices.ContainsFunc(r.lines, func(n *line) bool { return under(o.Path, n) }):
+	case o.Path != "" && !paths[o.Path] &&
+		!slices.ContainsFunc(r.lines, func(n *line) bool { return under(o.Path, n) }):
 		more := ""
 		if len(known) > 5 {
 			known, more = known[:5], ", …"
 		}
-		return fmt.Sprintf("there is no term of %s in the logs; they have terms of %s", quotePath(o.Path), strings.Join(known, ", ")+more)
+		return fmt.Sprintf("there is no term of %s in the logs; they have terms of %s", quotePath(o.Path),
+			strings.Join(known, ", ")+more)
 	}
-	return "there is no term in the logs that was asked for; they have " + plural(r.Earlier, "move") + " at other times or with other tokens"
+	return "there is no term in the logs that was asked for; they have " + plural(r.Earlier, "move") +
+		" at other times or with other tokens"
 }
 
 // quotePath returns a path as it is, or quoted if it has what a terminal would obey.

@@ -53,7 +53,8 @@ func (l *Log) addNote(n events.Note) {
 	case n.Write != nil:
 		l.writes = append(l.writes, *n.Write)
 	case n.Clock != nil && (n.Clock.Jumped != 0 || n.Clock.Slept != 0):
-		l.jumps = append(l.jumps, jump{l.lastSeq, n.Clock.At, time.Duration(n.Clock.Jumped), time.Duration(n.Clock.Slept)})
+		l.jumps = append(l.jumps,
+			jump{l.lastSeq, n.Clock.At, time.Duration(n.Clock.Jumped), time.Duration(n.Clock.Slept)})
 	}
 }
 

@@ -17,7 +17,8 @@ func (t *Term) pausedFor() time.Duration {
 		return t.paused
 	}
 	for _, p := range t.Log.pauses {
-		if p.at >= t.rightUntil() && p.at <= t.StoppedAt && p.long >= t.timeout()/4 && p.at-int64(p.long) <= t.rightUntil() {
+		if p.at >= t.rightUntil() && p.at <= t.StoppedAt && p.long >= t.timeout()/4 &&
+			p.at-int64(p.long) <= t.rightUntil() {
 			return p.long
 		}
 	}
@@ -59,11 +60,14 @@ func (h *history) byClock(t *Term, e *Ending) {
 		return
 	}
 	e.Cause, e.Long = CauseClockJump, ahead.by
-	e.Text = "lost its session: " + span(ahead.by) + " went by while its clock stood still (its machine slept, or was restored from a snapshot)"
+	e.Text = "lost its session: " + span(ahead.by) + " went by while its clock stood still (its machine " +
+		"slept, or was " +
+		"restored from a snapshot)"
 	e.Records = append(e.Records, t.ref(ahead.seq), t.ref(s.lost.seq))
 }
 
-// lastWrite returns when the last write was asked for that was answered before an instant, and when that was; 0 for none.
+// lastWrite returns when the last write was asked for that was answered before an instant, and when that was; 0 for
+// none.
 func (l *Log) lastWrite(session, before int64) (asked, answered int64) {
 	for i := l.sights.len() - 1; i >= 0; i-- {
 		if w := l.sights.at(i); w.session == session && w.write && w.at <= before {

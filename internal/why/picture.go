@@ -60,11 +60,13 @@ type PictureMachine struct {
 	Machine string `json:"machine"`
 	Who     string `json:"who"`
 	Line    string `json:"line"`
-	Nodes   []Span `json:"nodes"`            // To 0: it stood when the log ended
-	Right   []Span `json:"right"`            // when it might believe
-	Heard   []Span `json:"heard"`            // from when its work heard that it leads until it heard of the end; To 0: it did not
-	Work    []Span `json:"work"`             // when work ran on after that
-	Inside  []Span `json:"inside,omitempty"` // of a double barrier: from entering it until it began to leave; To 0: it did not
+	Nodes   []Span `json:"nodes"` // To 0: it stood when the log ended
+	Right   []Span `json:"right"` // when it might believe
+	// from when its work heard that it leads until it heard of the end; To 0: it did not
+	Heard []Span `json:"heard"`
+	Work  []Span `json:"work"` // when work ran on after that
+	// of a double barrier: from entering it until it began to leave; To 0: it did not
+	Inside []Span `json:"inside,omitempty"`
 }
 
 // Span is a time, and the record that shows it.
@@ -210,7 +212,8 @@ func (p *painter) span(l *Log, from, to int64, record uint64, text string) Span 
 
 // log returns what a client's lanes share.
 func (p *painter) log(l *Log) PictureLog {
-	pic := PictureLog{Name: l.Name, Clock: p.knots[l], Cut: !l.closed, Connected: []Span{}, Pauses: []Span{}, Gaps: []Span{}}
+	pic := PictureLog{Name: l.Name, Clock: p.knots[l], Cut: !l.closed, Connected: []Span{},
+		Pauses: []Span{}, Gaps: []Span{}}
 	for _, s := range l.sessions {
 		for _, a := range s.attached {
 			end := p.connectedUntil(l, s, a)
@@ -222,7 +225,8 @@ func (p *painter) log(l *Log) PictureLog {
 	}
 	for _, g := range l.gaps {
 		to := cmp.Or(g.after, l.last)
-		pic.Gaps = append(pic.Gaps, p.span(l, g.before, to, 0, plural(int(g.gap.Count), "record")+" missing: "+oneLine(g.gap.Why)))
+		pic.Gaps = append(pic.Gaps,
+			p.span(l, g.before, to, 0, plural(int(g.gap.Count), "record")+" missing: "+oneLine(g.gap.Why)))
 	}
 	return pic
 }
@@ -245,7 +249,8 @@ func (p *painter) connectedUntil(l *Log, s *session, a attach) int64 {
 func (p *painter) move(m shardMove) PictureMove {
 	pic := PictureMove{Line: m.Path, Story: capitals(p.story(m.Move), 1), Title: "nobody"}
 	if t := m.From; t != nil {
-		pic.Title, pic.Cause, pic.From, pic.At = t.who(), m.Ending.Cause, p.shown(t.Log, m.Ending.At), t.ref(cmp.Or(t.Stopped, t.Log.lastSeq))
+		pic.Title, pic.Cause, pic.From, pic.At = t.who(), m.Ending.Cause, p.shown(t.Log, m.Ending.At),
+			t.ref(cmp.Or(t.Stopped, t.Log.lastSeq))
 	}
 	switch t := m.To; {
 	case t != nil:

@@ -94,7 +94,9 @@ func (p *painter) answeredTxns() (all []PictureTxn) {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b PictureTxn) int { return cmp.Or(cmp.Compare(a.zxid, b.zxid), strings.Compare(a.Text, b.Text)) })
+	slices.SortStableFunc(all, func(a, b PictureTxn) int {
+		return cmp.Or(cmp.Compare(a.zxid, b.zxid), strings.Compare(a.Text, b.Text))
+	})
 	return all
 }
 
@@ -118,7 +120,9 @@ func (p *painter) links(txns []PictureTxn) (all []PictureLink) {
 		}
 		for _, s := range l.sessions {
 			if x := p.closed[s.id]; s.lost != nil && x != nil && shown[x.Zxid] {
-				all = append(all, PictureLink{PictureEnd{Log: l.Name, Seq: s.lost.seq}, PictureEnd{Zxid: hex(x.Zxid)}, "the session was over"})
+				all = append(all,
+					PictureLink{PictureEnd{Log: l.Name, Seq: s.lost.seq}, PictureEnd{Zxid: hex(x.Zxid)},
+						"the session was over"})
 			}
 		}
 	}

@@ -70,7 +70,8 @@ func (p *painter) machines() (all []PictureMachine) {
 		if !known {
 			i = len(all)
 			byKey[key] = i
-			m := PictureMachine{Log: p.index[l], Machine: string(id), Who: l.Name, Line: dir, Nodes: []Span{}, Right: []Span{}, Heard: []Span{}, Work: []Span{}}
+			m := PictureMachine{Log: p.index[l], Machine: string(id), Who: l.Name, Line: dir, Nodes: []Span{},
+				Right: []Span{}, Heard: []Span{}, Work: []Span{}}
 			if known := l.machines[id]; known != nil && known.id != "" {
 				m.Who = quoteID(known.id)
 			}
@@ -119,13 +120,15 @@ func (p *painter) term(m *PictureMachine, t *Term, token string) {
 	}
 	m.Heard = append(m.Heard, p.span(t.Log, t.ElectedAt, t.StoppedAt, t.Stopped, token+", until: "+t.Reason.String()))
 	if end, _ := t.workEnd(); end > t.StoppedAt {
-		m.Work = append(m.Work, p.span(t.Log, t.StoppedAt, end, t.Stopped, "work ran on for "+span(timeSpan(end-t.StoppedAt))))
+		m.Work = append(m.Work,
+			p.span(t.Log, t.StoppedAt, end, t.Stopped, "work ran on for "+span(timeSpan(end-t.StoppedAt))))
 	}
 }
 
 // node returns for how long a node stood.
 func (p *painter) node(l *Log, n *node) Span {
-	s := Span{From: p.shown(l, cmp.Or(n.at, n.sent)), Record: n.seq, Text: "node " + shortNode(n.path) + " (czxid " + hex(n.czxid) + ")"}
+	s := Span{From: p.shown(l, cmp.Or(n.at, n.sent)), Record: n.seq,
+		Text: "node " + shortNode(n.path) + " (czxid " + hex(n.czxid) + ")"}
 	end, how := p.nodeEnd(l, n)
 	if end > 0 {
 		s.To, s.Text = max(end, s.From), s.Text+", until: "+how

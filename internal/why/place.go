@@ -71,7 +71,9 @@ func (h *history) findLines() []*line {
 			n.terms = append(n.terms, t)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *line) int { return strings.Compare(a.dir+"\x00"+a.kind, b.dir+"\x00"+b.kind) })
+	slices.SortStableFunc(all, func(a, b *line) int {
+		return strings.Compare(a.dir+"\x00"+a.kind, b.dir+"\x00"+b.kind)
+	})
 	for _, n := range all {
 		h.sortTerms(n)
 		n.strangers = h.strangersIn(n)

@@ -71,7 +71,8 @@ func TestWorldsFullOfFaults(t *testing.T) {
 
 // nodesWereDeleted reports whether others deleted nodes, or replaced all data, in a world.
 func nodesWereDeleted(r sim.Result) bool {
-	for _, fault := range []string{"operator deletes a place", "operator deletes the line", "wiped", "restored", "ambush", "counter near its end", "counter repeats"} {
+	for _, fault := range []string{"operator deletes a place", "operator deletes the line", "wiped", "restored",
+		"ambush", "counter near its end", "counter repeats"} {
 		if r.Cover.Faults[fault] > 0 {
 			return true
 		}

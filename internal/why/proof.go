@@ -67,7 +67,9 @@ func (h *history) prove(p *Proof, between, end interval) {
 		p.Certainty = Both
 	case between.hi < 0 && between.hi > -endless:
 		if h.ordered(p) {
-			p.Certainty, p.How, p.Records = Unknown, "the order of zxids and the clocks contradict each other: the ensemble's data were replaced, or a clock was set", nil
+			p.Certainty, p.How, p.Records = Unknown,
+				"the order of zxids and the clocks contradict each other: the ensemble's data were replaced, or a "+
+					"clock was set", nil
 			return
 		}
 		p.Certainty, p.How = Both, "by clocks"
@@ -167,11 +169,13 @@ func (h *history) missing(p *Proof, between interval) string {
 	case h.replaced:
 		return "the ensemble's data were replaced, so zxids and node times say nothing"
 	case !between.known() && len(h.all) == 0:
-		return "the logs have too little in common to align their clocks; the ensemble's transaction log would (--txnlog)"
+		return "the logs have too little in common to align their clocks; the ensemble's transaction log " +
+			"would (--txnlog)"
 	case !between.known():
 		return "the logs have too little in common to align their clocks"
 	case len(h.all) == 0:
-		return "the clocks are known to ±" + span(p.Error) + ", which is not enough; the ensemble's transaction log may be (--txnlog)"
+		return "the clocks are known to ±" + span(p.Error) + ", which is not enough; the ensemble's transaction log " +
+			"may be (--txnlog)"
 	}
 	return "the clocks are known to ±" + span(p.Error) + ", which is not enough"
 }

@@ -12,7 +12,8 @@ func tailOf(t *testing.T, why string) *Log {
 	t.Helper()
 	c := newCrafted(2, 100)
 	c.stop(2, 900, events.NodeGone)
-	l, err := Read("secret-host", events.Header{}, &holed{each{c.records}, &events.Gap{From: 1, To: 2, Count: 2, Why: why}})
+	l, err := Read("secret-host", events.Header{},
+		&holed{each{c.records}, &events.Gap{From: 1, To: 2, Count: 2, Why: why}})
 	if err != nil || len(l.truncated) != 1 {
 		t.Fatal(err, len(l.truncated))
 	}
@@ -26,7 +27,8 @@ func TestRedactedLogsHaveTheSameVerdict(t *testing.T) {
 		if redacted {
 			Redact(logs, nil)
 		}
-		if r := Explain(logs, nil, Options{}); r.Verdict != CannotTell || !strings.Contains(r.Why, "whose beginning is missing") {
+		if r := Explain(logs, nil, Options{}); r.Verdict != CannotTell ||
+			!strings.Contains(r.Why, "whose beginning is missing") {
 			t.Errorf("redacted %t: %s: %s", redacted, r.Verdict, r.Why)
 		}
 	}
@@ -35,9 +37,10 @@ func TestRedactedLogsHaveTheSameVerdict(t *testing.T) {
 // The error of a write names a file, and with it the host: with pseudonyms, a gap does not show it.
 func TestARedactedGapHasNoNames(t *testing.T) {
 	for why, want := range map[string]string{
-		"the log could not be written for 10.003s: write /srv/secret/x-secret-host-1.jsonl: no space left on device": "the log could not be written for 10.003s",
-		"the log could not be written for secret: x":                                                                 "the log could not be written",
-		"Config.Record was too slow for 2s":                                                                          "Config.Record was too slow for 2s",
+		"the log could not be written for 10.003s: write /srv/secret/x-secret-host-1.jsonl: no space " +
+			"left on device": "the log could not be written for 10.003s",
+		"the log could not be written for secret: x": "the log could not be written",
+		"Config.Record was too slow for 2s":          "Config.Record was too slow for 2s",
 	} {
 		logs := []*Log{tailOf(t, why)}
 		Redact(logs, nil)
@@ -53,8 +56,10 @@ func TestARedactedGapHasNoNames(t *testing.T) {
 // Logs of which the beginning is missing do not say that nobody led.
 func TestWithoutATermTheLogsSayWhatIsMissing(t *testing.T) {
 	tail := tailOf(t, "only the last records were kept in memory")
-	for path, want := range map[string]string{"": "secret-host led in a term whose beginning is missing", "/l": "secret-host led in a term whose beginning is missing", "/other": "a term may be among those"} {
-		if r := Explain([]*Log{tail}, nil, Options{Path: path}); r.Verdict != CannotTell || !strings.Contains(r.Why, want) {
+	for path, want := range map[string]string{"": "secret-host led in a term whose beginning is missing",
+		"/l": "secret-host led in a term whose beginning is missing", "/other": "a term may be among those"} {
+		if r := Explain([]*Log{tail}, nil, Options{Path: path}); r.Verdict != CannotTell ||
+			!strings.Contains(r.Why, want) {
 			t.Errorf("path %q: %s: %s", path, r.Verdict, r.Why)
 		}
 	}

@@ -50,7 +50,8 @@ func TestTheClockThatMostAgreeOn(t *testing.T) {
 			t.Errorf("%v, %q: set forward by %s, want %d h and %q\n%s", c.hours, c.clock, got, c.shift, c.says, text)
 		}
 		if clocks := r.Summaries[0].Clocks; c.hours[1] == 5 && (len(clocks) != 1 || clocks[0].Host != "client1") {
-			t.Errorf("%v, %q: the clock of client1 is wrong by what most hosts agree on, not %+v", c.hours, c.clock, clocks)
+			t.Errorf("%v, %q: the clock of client1 is wrong by what most hosts agree on, not %+v", c.hours,
+				c.clock, clocks)
 		}
 		at := time.Unix(0, r.Moves[0].when).Add(time.Duration(c.around)*time.Hour - 10*time.Second)
 		near := Explain(logs, nil, Options{Clock: c.clock, Around: at})

@@ -36,7 +36,8 @@ type Options struct {
 	// Clock is by whose clock times are shown: the name of a log or of a host, or "ensemble"; "" is what most hosts
 	// agree on.
 	Clock string
-	// OwnClocks says that the hosts' clocks are right, so times are shown by them, and not by that of the ensemble's leader.
+	// OwnClocks says that the hosts' clocks are right, so times are shown by them, and not by that of the ensemble's
+	// leader.
 	OwnClocks bool
 }
 

@@ -139,7 +139,9 @@ func (r *Report) throughout(path string, from, to int64) (all []string) {
 		}
 		for _, t := range n.terms {
 			if r.wall(t.Log, t.ElectedAt) <= from && r.wall(t.Log, t.rightUntil()) >= to {
-				all = append(all, fmt.Sprintf("%s %s (token %d)", t.who(), strings.Replace(strings.Replace(t.holds(), "leads", "led", 1), "holds", "held", 1), t.Token))
+				all = append(all,
+					fmt.Sprintf("%s %s (token %d)", t.who(),
+						strings.Replace(strings.Replace(t.holds(), "leads", "led", 1), "holds", "held", 1), t.Token))
 			}
 		}
 	}
@@ -225,7 +227,8 @@ func (r *Report) LeftOut() (said []Sentence) {
 	}
 	from, to := r.covered()
 	from, to = max(from, r.window.from), min(to, r.window.to)
-	return []Sentence{{Text: fmt.Sprintf("The page has what was from %s to %s: %s and %s of another time are left out, "+
+	return []Sentence{{Text: fmt.Sprintf("The page has what was from %s to %s: %s and %s of another time "+
+		"are left out, "+
 		"which --around, --since, --until, --token or --path shows", clockText(from), clockText(to),
 		plural(r.window.Left, "record"), plural(moves, "move"))}}
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// long is a log of a client that led with a token from one second to another, and went on until 3,000, by one clock for all.
+// long is a log of a client that led with a token from one second to another, and went on until 3,000, by one clock for
+// all.
 func long(t *testing.T, name string, token, from, until, stop int64) *Log {
 	t.Helper()
 	c := newCrafted(token, from*1000)
@@ -26,10 +27,13 @@ func long(t *testing.T, name string, token, from, until, stop int64) *Log {
 // A minute without a move: who led throughout, or that the logs do not have it.
 func TestAMinuteWithoutAMove(t *testing.T) {
 	for second, want := range map[int64]string{
-		120:  "No move is in the minute from 1970-01-01 00:02:00 UTC: throughout, a led (token 1); the nearest move is shown, and the first line is about it alone.",
-		1200: "No move is in the minute from 1970-01-01 00:20:00 UTC: nobody whose log is here led for all of it; the nearest",
-		9000: "No move is in the minute from 1970-01-01 02:30:00 UTC, and no record: the logs are from 1970-01-01 00:00:09 to 1970-01-01 00:50:00 UTC; the nearest",
-		300:  "",
+		120: "No move is in the minute from 1970-01-01 00:02:00 UTC: throughout, a led (token 1); the nearest move " +
+			"is shown, and the first line is about it alone.",
+		1200: "No move is in the minute from 1970-01-01 00:20:00 UTC: nobody whose log is here led for all of " +
+			"it; the nearest",
+		9000: "No move is in the minute from 1970-01-01 02:30:00 UTC, and no record: the logs are from 1970-01-01 " +
+			"00:00:09 to 1970-01-01 00:50:00 UTC; the nearest",
+		300: "",
 	} {
 		logs := []*Log{long(t, "a", 1, 10, 350, 350), long(t, "b", 2, 500, 2000, 1000)}
 		text := strings.Join(Explain(logs, nil, Options{Around: time.Unix(second, 0)}).Lines(false), "\n")

@@ -49,9 +49,11 @@ func (s *shared) Feeding(_ *world.Client, env *events.Envelope) {
 
 // newShared plays a world of four clients, with faults and releases.
 func newShared(t testing.TB, seed uint64, recipe string, blind bool) *shared {
-	s := &shared{simulated: &simulated{blind: blind, dice: rand.New(rand.NewPCG(seed, 19)), records: map[int][]events.Record{}}, recipe: recipe, limit: 3}
+	s := &shared{simulated: &simulated{blind: blind, dice: rand.New(rand.NewPCG(seed, 19)),
+		records: map[int][]events.Record{}}, recipe: recipe, limit: 3}
 	tick := time.Duration(200+s.dice.IntN(1800)) * time.Millisecond
-	script := world.Script{Seed: int64(seed), Tick: tick, SyncLimit: 3 + s.dice.IntN(5), Timeout: tick * time.Duration(3+s.dice.IntN(12))}
+	script := world.Script{Seed: int64(seed), Tick: tick, SyncLimit: 3 + s.dice.IntN(5),
+		Timeout: tick * time.Duration(3+s.dice.IntN(12))}
 	for range 4 {
 		weight := 1 + s.dice.IntN(2)
 		options := map[string]string{"limit": fmt.Sprint(s.limit), "permits": fmt.Sprint(weight)}
@@ -102,7 +104,11 @@ func (s *shared) tooMany() (most time.Duration) {
 		slices.SortFunc(others, func(x, y *belief) int { return int(y.till - x.till) })
 		for i, b := range others {
 			held += s.weights[b.client]
-			if held > s.limit && (s.recipe == "semaphore" || i > 0 && slices.ContainsFunc(others[:i+1], func(b *belief) bool { return s.weights[b.client] == s.limit })) {
+			if held > s.limit &&
+				(s.recipe == "semaphore" ||
+					i > 0 && slices.ContainsFunc(others[:i+1], func(b *belief) bool {
+						return s.weights[b.client] == s.limit
+					})) {
 				until = b.till
 				break
 			}
@@ -140,7 +146,8 @@ func TestWorldsInWhichSeveralHold(t *testing.T) {
 							found++
 						}
 					}
-					if r.Verdict == TwoAtOnce && recipe == "semaphore" && !strings.HasPrefix(r.Lines(false)[0], "MORE AT ONCE THAN ALLOWED: ") {
+					if r.Verdict == TwoAtOnce && recipe == "semaphore" &&
+						!strings.HasPrefix(r.Lines(false)[0], "MORE AT ONCE THAN ALLOWED: ") {
 						t.Errorf("world %d: %s", seed, r.Lines(false)[0])
 					}
 				}

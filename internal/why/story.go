@@ -47,7 +47,8 @@ func (r *Report) tellEnding(m *Move, add adder) {
 	text := fmt.Sprintf("%s (token %d) %s", t.who(), t.Token, e.Text)
 	switch e.Cause {
 	case CauseKilled:
-		text += fmt.Sprintf("; its last record is of %s, and it could believe until %s at most", r.time(t.Log, t.Log.last), r.time(t.Log, e.At))
+		text += fmt.Sprintf("; its last record is of %s, and it could believe until %s at most",
+			r.time(t.Log, t.Log.last), r.time(t.Log, e.At))
 	case CauseGap:
 	case CauseLeads:
 		text += ", at " + r.time(t.Log, t.Log.last)
@@ -84,7 +85,8 @@ func (r *Report) tellWork(m *Move, add adder) {
 		}
 	case long > t.timeout():
 		m.Also = append(m.Also, CauseForgottenRelease)
-		add(fmt.Sprintf("its work returned %s after its term: a Leadership that was not released, or work that does not watch its context", span(long)), t.ref(t.Stopped))
+		add(fmt.Sprintf("its work returned %s after its term: a Leadership that was not released, or work that does "+
+			"not watch its context", span(long)), t.ref(t.Stopped))
 	}
 }
 
@@ -115,7 +117,8 @@ func (r *Report) tellStrangers(m *Move, add adder) {
 // tellNext says who leads next, how it came to that, and how long nobody could.
 func (r *Report) tellNext(m *Move, add adder) {
 	t := m.To
-	text := fmt.Sprintf("%s %s from %s with token %d: %s (row “%s”)", t.who(), t.holds(), r.time(t.Log, t.ElectedAt), t.Token, t.how(), t.Row)
+	text := fmt.Sprintf("%s %s from %s with token %d: %s (row “%s”)", t.who(), t.holds(), r.time(t.Log, t.ElectedAt),
+		t.Token, t.how(), t.Row)
 	add(text, t.ref(t.Elected))
 	for i, p := range m.Proofs {
 		switch {
@@ -212,7 +215,8 @@ func (r *Report) doubt(o Options) {
 	}
 	for _, l := range r.logs {
 		for _, g := range l.gaps {
-			add(fmt.Sprintf("%s's log has a gap of %s: %s", l.Name, plural(int(g.gap.Count), "record"), oneLine(g.gap.Why)), Ref{l.Name, g.gap.From}, Ref{l.Name, g.gap.To})
+			add(fmt.Sprintf("%s's log has a gap of %s: %s", l.Name, plural(int(g.gap.Count), "record"),
+				oneLine(g.gap.Why)), Ref{l.Name, g.gap.From}, Ref{l.Name, g.gap.To})
 		}
 		for _, j := range l.jumps {
 			if j.by != 0 && j.slept == 0 {
@@ -227,7 +231,8 @@ func (r *Report) doubt(o Options) {
 				"record"), l.Name), Ref{l.Name, l.unread[0]})
 		}
 		if l.Torn {
-			add(l.Name+"'s log ends in the midst of a line: the program was cut off, or the file was copied while it was written", Ref{l.Name, l.lastSeq})
+			add(l.Name+"'s log ends in the midst of a line: the program was cut off, or the file was copied while it "+
+				"was written", Ref{l.Name, l.lastSeq})
 		}
 	}
 }

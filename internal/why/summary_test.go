@@ -161,7 +161,8 @@ func TestASummarySaysWhoWasSkipped(t *testing.T) {
 		t.Errorf("%+v", s.Skipped)
 	}
 	if text := strings.Join(r.Lines(false), "\n"); !strings.Contains(text,
-		"Skipped: bob was ahead of carol until its node went, before 00:00:05.000, and did not lead: it heard nothing") {
+		"Skipped: bob was ahead of carol until its node went, before 00:00:05.000, and did not lead: it "+
+			"heard nothing") {
 		t.Error(text)
 	}
 	if s.Leader != "carol" || s.Token != 3 || s.NobodySince != nil {

@@ -56,7 +56,8 @@ func (r *Report) Trace() ([]byte, error) {
 		}
 		from, to := rights[m.From], rights[m.To]
 		last := max(from.At+*from.For-1, from.At) // an arrow begins within its bar
-		s := traceEvent{Name: string(m.Ending.Cause), Category: "move", Phase: "s", At: min(last, to.At), Log: from.Log, Lane: from.Lane, ID: i + 1}
+		s := traceEvent{Name: string(m.Ending.Cause), Category: "move", Phase: "s", At: min(last, to.At), Log: from.Log,
+			Lane: from.Lane, ID: i + 1}
 		if s.At < from.At {
 			continue // by clocks that were set, the next one began before this one
 		}
@@ -97,21 +98,27 @@ func micros(ns int64) int64 {
 func (r *Report) traceLog(pid int, l *Log, rights map[*Term]traceEvent) (all []traceEvent) {
 	bars := r.bars(l)
 	lanes := layOut(bars)
-	all = append(all, traceEvent{Name: "process_name", Phase: "M", Log: pid, Lane: 1, Args: map[string]any{"name": l.Name}})
+	all = append(all,
+		traceEvent{Name: "process_name", Phase: "M", Log: pid, Lane: 1, Args: map[string]any{"name": l.Name}})
 	for i, name := range lanes {
-		all = append(all, traceEvent{Name: "thread_name", Phase: "M", Log: pid, Lane: i + 1, Args: map[string]any{"name": name}},
-			traceEvent{Name: "thread_sort_index", Phase: "M", Log: pid, Lane: i + 1, Args: map[string]any{"sort_index": i}})
+		all = append(all,
+			traceEvent{Name: "thread_name", Phase: "M", Log: pid, Lane: i + 1, Args: map[string]any{"name": name}},
+			traceEvent{Name: "thread_sort_index", Phase: "M", Log: pid, Lane: i + 1,
+				Args: map[string]any{"sort_index": i}})
 	}
 	for _, b := range bars {
 		long := b.to - b.from
-		e := traceEvent{Name: b.name, Category: laneKinds[b.kind], Phase: "X", At: b.from, For: &long, Log: pid, Lane: b.lane, Args: b.args}
+		e := traceEvent{Name: b.name, Category: laneKinds[b.kind], Phase: "X", At: b.from, For: &long, Log: pid,
+			Lane: b.lane, Args: b.args}
 		for _, t := range b.terms {
 			rights[t] = e
 		}
 		all = append(all, e)
 	}
 	for _, p := range l.pauses {
-		all = append(all, traceEvent{Name: "did not run for " + span(p.long), Category: "pause", Phase: "i", Scope: "p", At: micros(r.wall(l, p.at)), Log: pid, Lane: 1, Args: map[string]any{"record": p.seq}})
+		all = append(all,
+			traceEvent{Name: "did not run for " + span(p.long), Category: "pause", Phase: "i", Scope: "p",
+				At: micros(r.wall(l, p.at)), Log: pid, Lane: 1, Args: map[string]any{"record": p.seq}})
 	}
 	return all
 }
@@ -125,7 +132,8 @@ func (r *Report) bars(l *Log) (all []bar) {
 	}
 	for _, one := range inOneLane(l.terms) {
 		t := one.Term
-		args := map[string]any{"token": fmt.Sprint(t.Token), "node": t.Node, "elected": t.Elected, "stopped": t.Stopped, "reason": t.Reason}
+		args := map[string]any{"token": fmt.Sprint(t.Token), "node": t.Node, "elected": t.Elected, "stopped": t.Stopped,
+			"reason": t.Reason}
 		name := t.who() + " " + one.dir
 		if len(one.shards) > 0 {
 			name += " " + shardsText(one.shards)
@@ -143,7 +151,8 @@ func (r *Report) bars(l *Log) (all []bar) {
 			if lost := s.nextSuspended(a.at); lost != nil {
 				end = lost.at
 			}
-			add(bar{kind: laneConnection, name: a.server + " session " + hex(s.id), args: map[string]any{"record": a.seq}}, a.at, end)
+			add(bar{kind: laneConnection, name: a.server + " session " + hex(s.id),
+				args: map[string]any{"record": a.seq}}, a.at, end)
 		}
 	}
 	return all
@@ -151,7 +160,9 @@ func (r *Report) bars(l *Log) (all []bar) {
 
 // layOut gives each bar a lane on which nothing else is at its time, and returns the lanes' names.
 func layOut(bars []bar) (names []string) {
-	slices.SortStableFunc(bars, func(a, b bar) int { return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.from, b.from)) })
+	slices.SortStableFunc(bars, func(a, b bar) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.from, b.from))
+	})
 	free, kind, first := []int64(nil), -1, 0 // by lane of the present kind: until when it is taken
 	for i := range bars {
 		b := &bars[i]

@@ -21,7 +21,8 @@ func checkTrace(b []byte) (slices, arrows int, err error) {
 	if err := json.Unmarshal(b, &trace); err != nil {
 		return 0, 0, err
 	}
-	c := traceCheck{open: map[string][]float64{}, begun: map[string]int{}, arrows: map[string]float64{}, slices: map[string][][2]float64{}}
+	c := traceCheck{open: map[string][]float64{}, begun: map[string]int{}, arrows: map[string]float64{},
+		slices: map[string][][2]float64{}}
 	for i, e := range trace.TraceEvents {
 		if err := c.event(e); err != nil {
 			return 0, 0, fmt.Errorf("event %d, %v: %w", i, e, err)
@@ -65,7 +66,8 @@ func (p tracePoint) within(all map[string][][2]float64) bool {
 }
 
 func (c *traceCheck) event(e map[string]any) error {
-	for field, is := range map[string]bool{"name": isText(e["name"]), "ph": isText(e["ph"]), "pid": isCount(e["pid"]), "tid": isCount(e["tid"]), "ts": isNumber(e["ts"])} {
+	for field, is := range map[string]bool{"name": isText(e["name"]), "ph": isText(e["ph"]), "pid": isCount(e["pid"]),
+		"tid": isCount(e["tid"]), "ts": isNumber(e["ts"])} {
 		if !is {
 			return fmt.Errorf("%s is %v", field, e[field])
 		}
@@ -181,8 +183,10 @@ func TestTheCheckOfTraces(t *testing.T) {
 		`{"name":"b","ph":"B","ts":4,"pid":1,"tid":1}`:                           "B without E",
 		`{"name":"b","ph":"E","ts":4,"pid":1,"tid":1}`:                           "E without B",
 		slice + `,{"name":"m","cat":"c","id":1,"ph":"s","ts":6,"pid":1,"tid":1}`: "without an end",
-		slice + `,{"name":"m","cat":"c","id":1,"ph":"s","ts":6,"pid":1,"tid":1},{"name":"m","cat":"c","id":1,"ph":"f","bp":"e","ts":20,"pid":1,"tid":1}`: "in no slice",
-		slice + `,{"name":"m","cat":"c","id":1,"ph":"s","ts":6,"pid":1,"tid":1},{"name":"m","cat":"c","id":1,"ph":"f","bp":"e","ts":7,"pid":1,"tid":1}`:  "",
+		slice + `,{"name":"m","cat":"c","id":1,"ph":"s","ts":6,"pid":1,"tid":1},{"name":"m","cat":"c","id":1,` +
+			`"ph":"f","bp":"e","ts":20,"pid":1,"tid":1}`: "in no slice",
+		slice + `,{"name":"m","cat":"c","id":1,"ph":"s","ts":6,"pid":1,"tid":1},{"name":"m","cat":"c","id":1,` +
+			`"ph":"f","bp":"e","ts":7,"pid":1,"tid":1}`: "",
 	} {
 		_, _, err := checkTrace([]byte(`{"traceEvents":[` + trace + `]}`))
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

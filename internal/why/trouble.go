@@ -53,7 +53,8 @@ func (t Trouble) sentence() Sentence {
 	}
 	text := t.Log.Name + " could not " + could + ": " + string(t.Code) + " " + oneLine(t.Text)
 	if t.Cause == CauseGivenUp {
-		text = t.Log.Name + " gave its place up and queued again, because it could not use it: " + string(t.Code) + " " + oneLine(strings.TrimPrefix(t.Text, givenUpText))
+		text = t.Log.Name + " gave its place up and queued again, because it could not use it: " + string(t.Code) +
+			" " + oneLine(strings.TrimPrefix(t.Text, givenUpText))
 	}
 	return Sentence{strings.TrimRight(text, " "), []Ref{t.Record}}
 }

@@ -55,7 +55,9 @@ func (s *simulated) Recorded(c *world.Client, r events.Record) {
 // Feeding takes the others out of a listing, if the clients are blind.
 func (s *simulated) Feeding(_ *world.Client, env *events.Envelope) {
 	if s.blind && env.Event.Kind == events.ReplyChildren && len(env.Event.Children) > 1 {
-		env.Event.Children = slices.DeleteFunc(slices.Clone(env.Event.Children), func(name string) bool { return orderOf(name) == 0 })
+		env.Event.Children = slices.DeleteFunc(slices.Clone(env.Event.Children), func(name string) bool {
+			return orderOf(name) == 0
+		})
 	}
 }
 
@@ -67,7 +69,8 @@ func (s *simulated) Committed(p *world.Proposal) {
 	for _, one := range append([]zkmem.Txn{p.Txn}, p.Txn.Ops...) {
 		switch one.Code {
 		case zkmem.OpCreate, zkmem.OpDelete, zkmem.OpCloseSession:
-			t.Changes = append(t.Changes, txnlog.Change{Kind: int32(one.Code), Path: one.Path, Ephemeral: one.Owner > 0})
+			t.Changes = append(t.Changes,
+				txnlog.Change{Kind: int32(one.Code), Path: one.Path, Ephemeral: one.Owner > 0})
 		}
 	}
 	s.txns = append(s.txns, t)
@@ -135,7 +138,8 @@ type cast struct {
 func newSimulatedAt(t testing.TB, seed uint64, blind bool, who cast) *simulated {
 	s := &simulated{blind: blind, dice: rand.New(rand.NewPCG(seed, 18)), records: map[int][]events.Record{}}
 	tick := time.Duration(200+s.dice.IntN(1800)) * time.Millisecond
-	script := world.Script{Seed: int64(seed), Tick: tick, SyncLimit: 3 + s.dice.IntN(5), Timeout: tick * time.Duration(3+s.dice.IntN(12)), RideOut: s.dice.IntN(5) == 0}
+	script := world.Script{Seed: int64(seed), Tick: tick, SyncLimit: 3 + s.dice.IntN(5),
+		Timeout: tick * time.Duration(3+s.dice.IntN(12)), RideOut: s.dice.IntN(5) == 0}
 	for _, name := range who.names {
 		script.Clients = append(script.Clients, world.Program{Recipe: who.recipe, Path: who.path, Name: name})
 		s.skew = append(s.skew, s.dice.Int64N(int64(2*time.Hour))-int64(time.Hour))
@@ -177,7 +181,8 @@ func (s *simulated) strikeAnother(t testing.TB, script world.Script) {
 	}
 }
 
-var strikes = []string{world.Close, world.Resign, world.Kill, world.Freeze, world.Cut, world.Mute, world.Expire, world.Delete, world.Isolate, world.Crash, world.FreezeServer, world.SlowDisk, world.Depose}
+var strikes = []string{world.Close, world.Resign, world.Kill, world.Freeze, world.Cut, world.Mute, world.Expire,
+	world.Delete, world.Isolate, world.Crash, world.FreezeServer, world.SlowDisk, world.Depose}
 
 // strike does something to the client that leads, or to its server.
 func (s *simulated) strike(t testing.TB, script world.Script) {
@@ -246,8 +251,10 @@ func (s *simulated) log(t testing.TB, c *world.Client, most int) *Log {
 // right are the causes that say what happened, or less than that and nothing else.
 var right = map[string][]Cause{
 	world.Close: {CauseClosed}, world.Resign: {CauseResigned}, world.Kill: {CauseKilled}, world.Freeze: {CausePaused},
-	world.Cut: {CauseConnectionClosed}, world.Mute: {CauseSilent}, world.Expire: {CauseSessionExpired}, world.Delete: {CauseDeleted},
-	world.Isolate:      {CauseServerCutOff, CauseUnconfirmed, CauseSessionExpired, CauseConnectionClosed, CauseSilent, CauseSlowEnsemble},
+	world.Cut: {CauseConnectionClosed}, world.Mute: {CauseSilent}, world.Expire: {CauseSessionExpired},
+	world.Delete: {CauseDeleted},
+	world.Isolate: {CauseServerCutOff, CauseUnconfirmed, CauseSessionExpired, CauseConnectionClosed, CauseSilent,
+		CauseSlowEnsemble},
 	world.Crash:        {CauseConnectionClosed},
 	world.FreezeServer: {CauseSilent, CauseSlowEnsemble, CauseUnconfirmed, CauseServerCutOff},
 	world.SlowDisk:     {CauseSlowEnsemble},
@@ -272,8 +279,10 @@ func (y *tally) take(t testing.TB, seed uint64) {
 	r := Explain(s.logs(t), txns, Options{})
 	y.verdicts[r.Verdict]++
 	both := s.twoAtOnce()
-	if never := r.Verdict == NeverProven || r.Verdict == NeverMeasured; both > 0 && never || both <= 0 && r.Verdict == TwoAtOnce {
-		y.wrongVerdicts = append(y.wrongVerdicts, fmt.Sprintf("world %d: %s (%s), and two led at once for %s", seed, r.Verdict, r.Why, both))
+	if never := r.Verdict == NeverProven || r.Verdict == NeverMeasured; both > 0 && never ||
+		both <= 0 && r.Verdict == TwoAtOnce {
+		y.wrongVerdicts = append(y.wrongVerdicts,
+			fmt.Sprintf("world %d: %s (%s), and two led at once for %s", seed, r.Verdict, r.Why, both))
 	}
 	y.takeClocks(s, r)
 	for i, hit := range s.struck {
@@ -346,7 +355,8 @@ func TestWorldsWhoseFaultsAreKnown(t *testing.T) {
 		t.Errorf("%d moves and %d offsets in %d worlds", y.moves, y.clocks, n)
 	}
 	if y.wrong*100 > y.moves {
-		t.Errorf("%d of %d causes are wrong, at most one in a hundred may be:\n%s", y.wrong, y.moves, strings.Join(y.misses[:min(20, len(y.misses))], "\n"))
+		t.Errorf("%d of %d causes are wrong, at most one in a hundred may be:\n%s", y.wrong, y.moves,
+			strings.Join(y.misses[:min(20, len(y.misses))], "\n"))
 	}
 	if y.clocksWrong > 0 {
 		t.Errorf("%d of %d true offsets are outside the error", y.clocksWrong, y.clocks)

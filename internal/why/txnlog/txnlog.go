@@ -36,11 +36,13 @@ const (
 // Txn is one transaction of a log.
 type Txn struct {
 	Zxid, Session int64
-	Cxid          int32 // the client's number of the request; 0 for the server's own, as the end of a session that expired
-	Time          int64 // milliseconds since 1970 by the clock of the ensemble's leader, when it proposed the transaction
-	Kind          Kind
-	Timeout       int32    // of CreateSession, in milliseconds
-	Changes       []Change // none for a transaction that changes no node, such as a multi of checks
+	// the client's number of the request; 0 for the server's own, as the end of a session that expired
+	Cxid int32
+	// milliseconds since 1970 by the clock of the ensemble's leader, when it proposed the transaction
+	Time    int64
+	Kind    Kind
+	Timeout int32    // of CreateSession, in milliseconds
+	Changes []Change // none for a transaction that changes no node, such as a multi of checks
 }
 
 // Change is what a transaction does to one node. That of CloseSession has no path: every node
@@ -73,7 +75,9 @@ func Read(r io.Reader) ([]Txn, error) {
 		if d.Bad || got == 0 {
 			return nil, nil // killed before it had begun
 		}
-		return nil, fmt.Errorf("no transaction log: it begins with %#x, version %d; want %#x, version %d", uint32(got), v, magic, version)
+		return nil,
+			fmt.Errorf("no transaction log: it begins with %#x, version %d; want %#x, version %d", uint32(got),
+				v, magic, version)
 	}
 	var all []Txn
 	for {
@@ -189,7 +193,9 @@ func Merge(servers ...[]Txn) ([]Txn, error) {
 	for _, t := range all {
 		if n := len(kept); n > 0 && kept[n-1].Zxid == t.Zxid {
 			if !kept[n-1].Equal(t) {
-				return nil, fmt.Errorf("two transactions have the zxid %#x: the logs are of different ensembles, or one server has what the others undid", t.Zxid)
+				return nil,
+					fmt.Errorf("two transactions have the zxid %#x: the logs are of different ensembles, or one "+
+						"server has what the others undid", t.Zxid)
 			}
 			continue
 		}

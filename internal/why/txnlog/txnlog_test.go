@@ -45,10 +45,12 @@ func TestParse(t *testing.T) {
 	if err != nil || len(all) != 3 {
 		t.Fatal(all, err)
 	}
-	if got := all[0]; got.Timeout != 4000 || got.Session != 7 || got.Time != 1_800_000_000_000 || len(got.Changes) != 0 {
+	if got := all[0]; got.Timeout != 4000 || got.Session != 7 || got.Time != 1_800_000_000_000 ||
+		len(got.Changes) != 0 {
 		t.Errorf("%+v", got)
 	}
-	if got := all[1]; got.Cxid != 3 || len(got.Changes) != 1 || got.Changes[0].Path != "/a" || got.Changes[0].Kind != Delete {
+	if got := all[1]; got.Cxid != 3 || len(got.Changes) != 1 || got.Changes[0].Path != "/a" ||
+		got.Changes[0].Kind != Delete {
 		t.Errorf("%+v", got)
 	}
 	if got := all[2]; got.Cxid != 0 || got.Kind != CloseSession {
