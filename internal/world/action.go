@@ -60,9 +60,11 @@ type actionKind struct {
 }
 
 var actions = map[string]actionKind{
-	Start: {toClient, false}, Close: {toClient, false}, Resign: {toClient, false}, Kill: {toClient, false}, Freeze: {toClient, true},
-	Cut: {toClient, false}, Mute: {toClient, false}, LoseReply: {toClient, false}, Misreport: {toClient, false},
-	Expire: {toClient, false}, Delete: {toClient, false}, Hide: {toClient, false}, Isolate: {toServer, true}, Crash: {toServer, true}, FreezeServer: {toServer, true}, Depose: {toAll, true}, SlowDisk: {toAll, true},
+	Start: {toClient, false}, Close: {toClient, false}, Resign: {toClient, false}, Kill: {toClient, false},
+	Freeze: {toClient, true},
+	Cut:    {toClient, false}, Mute: {toClient, false}, LoseReply: {toClient, false}, Misreport: {toClient, false},
+	Expire: {toClient, false}, Delete: {toClient, false}, Hide: {toClient, false}, Isolate: {toServer, true},
+	Crash: {toServer, true}, FreezeServer: {toServer, true}, Depose: {toAll, true}, SlowDisk: {toAll, true},
 }
 
 // Outcome is what came of an action.
@@ -191,7 +193,8 @@ func (c *Client) operateOnOwn(do string) error {
 		return errNode
 	}
 	if do == Hide {
-		return c.w.ens.byHand(zkmem.Op{Code: zkmem.OpSetACL, Path: path, Version: zkmem.AnyVersion, ACL: []zkmem.ACL{{Perms: zkmem.PermAll &^ zkmem.PermRead, Scheme: "world", ID: "anyone"}}})
+		return c.w.ens.byHand(zkmem.Op{Code: zkmem.OpSetACL, Path: path, Version: zkmem.AnyVersion,
+			ACL: []zkmem.ACL{{Perms: zkmem.PermAll &^ zkmem.PermRead, Scheme: "world", ID: "anyone"}}})
 	}
 	return c.w.ens.byHand(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
 }

@@ -52,7 +52,8 @@ func TestEveryActionSaysWhatItDid(t *testing.T) {
 		{[]Action{{At: 1, Do: Expire}}, "no session"},
 		{[]Action{{At: 1, Do: Delete}}, "no node of its own"},
 		{[]Action{{At: moment, Do: Depose, For: time.Minute}, {At: moment + 1, Do: Depose, For: 1}}, "no server leads"},
-		{[]Action{{At: moment, Do: FreezeServer, For: time.Second}, {At: moment + 1, Do: FreezeServer, For: 1}}, "is frozen already"},
+		{[]Action{{At: moment, Do: FreezeServer, For: time.Second}, {At: moment + 1, Do: FreezeServer, For: 1}},
+			"is frozen already"},
 		{[]Action{{At: moment, Do: FreezeServer, For: time.Hour}}, "would give it up"},
 	} {
 		outcomes := play(t, three("latch", c.actions...), 30*time.Second).w.Outcomes()
@@ -63,7 +64,8 @@ func TestEveryActionSaysWhatItDid(t *testing.T) {
 	leads := 0
 	for who := range Servers {
 		for _, do := range []string{Isolate, Crash} {
-			o := play(t, three("latch", Action{At: moment, Do: do, Who: who, For: time.Second}), 30*time.Second).w.Outcomes()[0]
+			o := play(t, three("latch", Action{At: moment, Do: do, Who: who, For: time.Second}),
+				30*time.Second).w.Outcomes()[0]
 			if o.Why != nil && strings.Contains(o.Why.Error(), "the server leads") {
 				leads++
 			}

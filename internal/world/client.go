@@ -74,7 +74,8 @@ func (w *World) AddClient(p Process) *Client {
 	if p.Recipes == nil {
 		p.Recipes = machines.Recipes()
 	}
-	c := &Client{w: w, id: len(w.clients), engine: engine.New(true, p.Recipes...), commands: map[uint64]events.ID{}, tick: w.script.assumedTick(), digest: 14695981039346656037}
+	c := &Client{w: w, id: len(w.clients), engine: engine.New(true, p.Recipes...), commands: map[uint64]events.ID{},
+		tick: w.script.assumedTick(), digest: 14695981039346656037}
 	c.engine.CheckInvariants()
 	c.dice = participantDice{w: w, name: fmt.Sprint("client ", c.id)}
 	c.identities = []zkmem.Auth{{Scheme: "digest", ID: fmt.Sprintf("client-%d:x", c.id)}}
@@ -222,7 +223,9 @@ func (c *Client) due(into []events.Envelope) []events.Envelope {
 	for {
 		first := -1
 		for i, t := range c.timers {
-			if t.at <= now && (first < 0 || t.at < c.timers[first].at || t.at == c.timers[first].at && t.order < c.timers[first].order) {
+			if t.at <= now &&
+				(first < 0 || t.at < c.timers[first].at ||
+					t.at == c.timers[first].at && t.order < c.timers[first].order) {
 				first = i
 			}
 		}
@@ -231,7 +234,9 @@ func (c *Client) due(into []events.Envelope) []events.Envelope {
 		}
 		t := c.timers[first]
 		c.timers = slices.Delete(c.timers, first, first+1)
-		into = append(into, events.Envelope{To: t.machine, Event: events.Event{Kind: events.TimerFired, Request: t.number, Paused: int64(c.pausedSince(t.since))}})
+		into = append(into,
+			events.Envelope{To: t.machine,
+				Event: events.Event{Kind: events.TimerFired, Request: t.number, Paused: int64(c.pausedSince(t.since))}})
 	}
 }
 

@@ -15,7 +15,9 @@ func (c *Client) perform(out []engine.Addressed) {
 			c.order++
 			c.timers = append(c.timers, timer{a.From, e.Request, c.Clock(), c.Clock() + int64(e.After), c.order})
 		case events.StopTimer:
-			c.timers = slices.DeleteFunc(c.timers, func(t timer) bool { return t.machine == a.From && t.number == e.Request })
+			c.timers = slices.DeleteFunc(c.timers, func(t timer) bool {
+				return t.machine == a.From && t.number == e.Request
+			})
 		case events.Deadline:
 			c.publish(e)
 		case events.Notify:
@@ -46,7 +48,8 @@ func (c *Client) publish(d events.Deadline) {
 			if c.w.observer.Happens(BugLapseWaits) {
 				tell = c.Post
 			}
-			tell(events.SessionMachine, events.Event{Kind: events.BeliefLapsed, Session: d.Session, Paused: int64(c.pausedSince(c.believedAt))})
+			tell(events.SessionMachine,
+				events.Event{Kind: events.BeliefLapsed, Session: d.Session, Paused: int64(c.pausedSince(c.believedAt))})
 		}
 		return
 	}

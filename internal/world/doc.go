@@ -13,7 +13,8 @@
 //	ensemble.go   the ensemble's leader, its proposals, elections; server.go, serve.go, tracker.go one server
 //	              who leads, what a quorum is, and what each server has applied, is in package quorum
 //	freeze.go     frozen servers, and how sessions are reported to the ensemble's leader
-//	disk.go       slow disks; rollover.go zxids that run out; reconfig.go servers that leave and join; reaper.go containers
+//	disk.go       slow disks; rollover.go zxids that run out; reconfig.go servers that leave and join;
+//	              reaper.go containers
 //	standstill.go what follows when a server was frozen: it is cut off, or was given up
 //	layout.go     special ensembles: limits of session timeouts, other ticks than clients assume
 //	nonvoting.go  observers and observer masters

@@ -44,10 +44,12 @@ type Proposal struct {
 }
 
 func newEnsemble(w *World) *Ensemble {
-	e := &Ensemble{Ensemble: quorum.New(Servers, w.script.Layout.Observers), w: w, dice: participantDice{w: w, name: "ensemble"},
+	e := &Ensemble{Ensemble: quorum.New(Servers, w.script.Layout.Observers), w: w,
+		dice:      participantDice{w: w, name: "ensemble"},
 		committed: zkmem.NewTree(), lastID: 0x1000, shortest: map[int64]time.Duration{}}
 	for i, m := range e.Members() {
-		s := &Server{Member: m, ens: e, dice: participantDice{w: w, name: fmt.Sprint("server ", i)}, tree: zkmem.NewTree(),
+		s := &Server{Member: m, ens: e, dice: participantDice{w: w, name: fmt.Sprint("server ", i)},
+			tree:            zkmem.NewTree(),
 			touchedSessions: map[int64]time.Duration{}}
 		s.newWatches()
 		s.lag = Between(s.dice.roll(lagDice), 0, usualLag)

@@ -96,7 +96,8 @@ func TestZxidsRunOut(t *testing.T) {
 			highest = txn.Zxid
 		}
 		if e.Rollovers() != 1 || e.Term() != term+1 || late != (highest>>32 > lastEpoch-10) {
-			t.Errorf("late epochs %t: %d leaders stopped, term %d after %d, now at %x", late, e.Rollovers(), e.Term(), term, highest)
+			t.Errorf("late epochs %t: %d leaders stopped, term %d after %d, now at %x", late, e.Rollovers(),
+				e.Term(), term, highest)
 		}
 		if n := len(e.Committed().Sessions()); n != sessions {
 			t.Errorf("%d sessions, want %d", n, sessions)
@@ -120,7 +121,8 @@ func TestARemovedServerServesWithoutAVote(t *testing.T) {
 		}
 		w.Until(w.Now() + int64(w.script.Tick*3))
 		if s.Votes() || !s.Serving() || s.Leads() || (e.Term() != term) != leads {
-			t.Errorf("removed leader %t: it votes %t, serves %t, leads %t; term %d, was %d", leads, s.Votes(), s.Serving(), s.Leads(), e.Term(), term)
+			t.Errorf("removed leader %t: it votes %t, serves %t, leads %t; term %d, was %d", leads, s.Votes(),
+				s.Serving(), s.Leads(), e.Term(), term)
 		}
 		if _, err := e.WholeLeader(); err == nil || e.Voters() != 2 || !e.Serves() {
 			t.Errorf("an ensemble of %d servers is whole (%v) or does not serve", e.Voters(), err)

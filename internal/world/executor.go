@@ -85,7 +85,8 @@ func (x *executor) open(n int64) {
 		x.end("another session takes its place")
 	}
 	x.session, x.over, x.closing, x.id, x.timeout, x.shortest = n, false, false, 0, x.w.script.asked(), 0
-	x.lastZxid, x.since, x.watches, x.probing, x.confirmations = 0, 0, watchTable{}, map[int]bool{}, events.Confirmations{}
+	x.lastZxid, x.since, x.watches, x.probing, x.confirmations = 0, 0, watchTable{}, map[int]bool{},
+		events.Confirmations{}
 	x.dial(0)
 }
 
@@ -116,12 +117,14 @@ func (x *executor) expired(why string, paused time.Duration) {
 func (x *executor) close(n int64) {
 	switch {
 	case n != x.session || x.over:
-		x.post(events.SessionMachine, events.Event{Kind: events.ConnectionClosed, Session: n, Code: events.SessionExpired})
+		x.post(events.SessionMachine,
+			events.Event{Kind: events.ConnectionClosed, Session: n, Code: events.SessionExpired})
 	case x.closing:
 	case x.conn == nil:
 		x.closing = true
 		x.end("closed while not connected")
-		x.tellSession(events.Event{Kind: events.ConnectionClosed, Code: events.ConnectionLoss, Text: "not connected: abandoned"})
+		x.tellSession(events.Event{Kind: events.ConnectionClosed, Code: events.ConnectionLoss,
+			Text: "not connected: abandoned"})
 	default:
 		x.closing = true
 		wire := x.conn
@@ -194,7 +197,9 @@ func (x *executor) send(a *Packet) {
 		x.loseReply = false
 		wire.submit(func() { wire.server.take(a) })
 		wire.down.stalled = Forever
-		x.w.After(Between(x.c.dice.roll(dialDice), 20*time.Millisecond, x.w.script.Timeout/2), func() { x.connectionLost(wire, "cut after the request was carried out") })
+		x.w.After(Between(x.c.dice.roll(dialDice), 20*time.Millisecond, x.w.script.Timeout/2), func() {
+			x.connectionLost(wire, "cut after the request was carried out")
+		})
 		return
 	}
 	wire.submit(func() { wire.server.take(a) })
@@ -215,7 +220,8 @@ func (x *executor) detach(end events.ConnectionEnd, why string) {
 	x.conn.closeByClient()
 	x.conn, x.since = nil, x.c.Clock()
 	x.c.attached = false
-	x.tellSession(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: why, Server: server.name(), End: end, Paused: int64(x.ownPause)})
+	x.tellSession(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: why,
+		Server: server.name(), End: end, Paused: int64(x.ownPause)})
 	pending := x.pending
 	x.pending = nil
 	x.dropTreeWatches(pending)
@@ -235,8 +241,9 @@ func (x *executor) reply(a *Packet, code events.Code, text string) {
 	x.watches.answered(a)
 	x.noteTreeAnswer(a)
 	h := a.Request.Header()
-	ev := events.Event{Request: h.Request, Session: h.Session, Code: code, Text: text, SentAt: a.SentAt, Contact: a.contact,
-		Zxid: a.zxid, Children: a.Children, Stat: a.stat, Data: a.data}
+	ev := events.Event{Request: h.Request, Session: h.Session, Code: code, Text: text, SentAt: a.SentAt,
+		Contact: a.contact,
+		Zxid:    a.zxid, Children: a.Children, Stat: a.stat, Data: a.data}
 	ev.Kind, ev.Path = ReplyTo(a.Request)
 	if a.path != "" {
 		ev.Path = a.path
@@ -376,7 +383,8 @@ func (x *executor) fire(f frame) {
 	if x.conn != nil {
 		x.conn.separates = x.conn.separates || f.zxid > 0
 	}
-	kind := [...]events.Kind{1: events.WatchCreated, 2: events.WatchDeleted, 3: events.WatchChanged, 4: events.WatchChildren}[f.watch]
+	kind := [...]events.Kind{1: events.WatchCreated, 2: events.WatchDeleted, 3: events.WatchChanged,
+		4: events.WatchChildren}[f.watch]
 	for _, id := range x.watches.fired(kind, f.path) {
 		x.post(id, events.Event{Kind: kind, Session: x.session, Path: f.path, Zxid: f.zxid})
 	}

@@ -68,7 +68,8 @@ func (x *executor) refused(wire *Conn, why string) {
 	}
 	x.failures++
 	if x.failures%5 == 1 {
-		x.tellSession(events.Event{Kind: events.ConnectionRefused, Code: events.ConnectionLoss, Text: why, Server: wire.server.name(), End: endOf(why)})
+		x.tellSession(events.Event{Kind: events.ConnectionRefused, Code: events.ConnectionLoss, Text: why,
+			Server: wire.server.name(), End: endOf(why)})
 	}
 	pause := time.Duration(0)
 	if all := len(x.w.ens.servers); x.failures%all == 0 {

@@ -36,14 +36,16 @@ func TestAReportTakesUpToAsLongAsIsSaid(t *testing.T) {
 	} {
 		longest := time.Duration(0)
 		for seed := range int64(30) {
-			w, err := New(Script{Seed: seed, Tick: time.Second, SyncLimit: 5, Timeout: 4 * time.Second, Layout: layout, Clients: []Program{{Recipe: "latch", Path: "/jobs"}}}, nil)
+			w, err := New(Script{Seed: seed, Tick: time.Second, SyncLimit: 5, Timeout: 4 * time.Second, Layout: layout,
+				Clients: []Program{{Recipe: "latch", Path: "/jobs"}}}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			w.Until(int64(2*time.Second + time.Duration(seed)*34*time.Millisecond))
 			session, observer := w.clients[0].x.id, w.ens.servers[Servers]
 			if !observer.Observer() || observer.Behind() != layout.Masters || !observer.Serving() {
-				t.Fatalf("%s: the last server is an observer %t, behind another %t", name, observer.Observer(), observer.Behind())
+				t.Fatalf("%s: the last server is an observer %t, behind another %t", name, observer.Observer(),
+					observer.Behind())
 			}
 			_ = w.clients[0].Kill()                       // it runs, and touches its session no more
 			w.Until(w.now + int64(1200*time.Millisecond)) // longer than any report takes
@@ -69,8 +71,10 @@ func longestReport(l Layout) time.Duration {
 // Each server clamps the timeout that a client asks for, and a session that moves gets another one: the
 // ensemble's leader ends it by the one of its last touch, also if that makes it end earlier.
 func TestASessionEndsByTheTimeoutOfItsLastTouch(t *testing.T) {
-	limits := []Limits{{2 * time.Second, 4 * time.Second}, {8 * time.Second, 8 * time.Second}, {2 * time.Second, 20 * time.Second}}
-	w, err := New(Script{Seed: 1, Tick: time.Second, SyncLimit: 5, Timeout: 8 * time.Second, Layout: Layout{Limits: limits}, Clients: []Program{{Recipe: "latch", Path: "/jobs"}}}, nil)
+	limits := []Limits{{2 * time.Second, 4 * time.Second}, {8 * time.Second, 8 * time.Second},
+		{2 * time.Second, 20 * time.Second}}
+	w, err := New(Script{Seed: 1, Tick: time.Second, SyncLimit: 5, Timeout: 8 * time.Second,
+		Layout: Layout{Limits: limits}, Clients: []Program{{Recipe: "latch", Path: "/jobs"}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

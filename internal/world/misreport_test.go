@@ -17,8 +17,8 @@ func (*trusting) Posting(_ *Client, _ events.ID, ev *events.Event) bool {
 	return true
 }
 
-// A write that is carried out, and answered by a code that says nothing about it, costs neither the lead nor leaves a node: a
-// client whose work it was leads after all, and so does the next one.
+// A write that is carried out, and answered by a code that says nothing about it, costs neither the lead nor leaves a
+// node: a client whose work it was leads after all, and so does the next one.
 func TestAWriteAnsweredByACodeThatProvesNothing(t *testing.T) {
 	for _, planted := range []bool{false, true} {
 		wrong := 0
@@ -42,7 +42,8 @@ func TestAWriteAnsweredByACodeThatProvesNothing(t *testing.T) {
 // recovers plays one world: at a moment the leader's node is deleted, and its next write is answered so.
 func recovers(t *testing.T, recipe string, when time.Duration, planted bool) bool {
 	var o Observer = &scribe{}
-	s := three(recipe, Action{At: at(20 * time.Second), Do: Expire}, Action{At: at(when), Do: Misreport}, Action{At: at(50 * time.Second), Do: Close, Who: 1},
+	s := three(recipe, Action{At: at(20 * time.Second), Do: Expire}, Action{At: at(when), Do: Misreport},
+		Action{At: at(50 * time.Second), Do: Close, Who: 1},
 		Action{At: at(50 * time.Second), Do: Close, Who: 2})
 	if planted {
 		o = &trusting{}

@@ -14,8 +14,10 @@ func TestAPauseOfTheProcessIsNamed(t *testing.T) {
 		action Action
 		want   []string // in the leader's log
 	}{
-		"suspended": {Action{Do: Freeze, For: 5 * time.Second}, []string{`"paused":5000`, "this process did not run for 5.0 s, and lost its connection to "}},
-		"expired":   {Action{Do: Freeze, For: 12 * time.Second}, []string{`"paused":12000`, "this process did not run for 12.0 s, and its session has expired"}},
+		"suspended": {Action{Do: Freeze, For: 5 * time.Second},
+			[]string{`"paused":5000`, "this process did not run for 5.0 s, and lost its connection to "}},
+		"expired": {Action{Do: Freeze, For: 12 * time.Second},
+			[]string{`"paused":12000`, "this process did not run for 12.0 s, and its session has expired"}},
 		"silent":    {Action{Do: Mute}, []string{"silent for too long"}},
 		"another's": {Action{Do: Freeze, For: 12 * time.Second, Who: 1}, nil},
 	} {

@@ -75,7 +75,8 @@ func (p Program) check() error {
 	switch {
 	case !known:
 		return fmt.Errorf("the recipe %.40q has no program: want one of %s", p.Recipe, strings.Join(Playable(), ", "))
-	case len(p.Path) > 200 || !strings.HasPrefix(p.Path, "/") || strings.HasSuffix(p.Path, "/") || strings.Contains(p.Path, "//"):
+	case len(p.Path) > 200 || !strings.HasPrefix(p.Path, "/") || strings.HasSuffix(p.Path, "/") ||
+		strings.Contains(p.Path, "//"):
 		return fmt.Errorf("the path %.40q: want one like /jobs, of at most 200 bytes", p.Path)
 	case len(p.Name) > 200:
 		return fmt.Errorf("the name %.40q: want at most 200 bytes", p.Name)
@@ -114,12 +115,14 @@ func (w *World) addProgram(p Program) {
 	u.usage, _ = p.usage()
 	c.program = u
 	d := NewDice(w.script.Seed, fmt.Sprint("program ", c.id))
-	c.Ask(events.SessionMachine, events.CommandOpen, events.Event{Recipe: "session", Seed: newSeed(d), Options: w.script.SessionOptions("bounded/-1/100ms/2s")})
+	c.Ask(events.SessionMachine, events.CommandOpen,
+		events.Event{Recipe: "session", Seed: newSeed(d), Options: w.script.SessionOptions("bounded/-1/100ms/2s")})
 	if !u.calls {
 		u.open()
 	}
 	if !p.Waits {
-		w.After(Between(d, 0, 300*time.Millisecond), func() { c.Run(func() { _ = u.start() }) }) // it may have been started by then
+		// it may have been started by then
+		w.After(Between(d, 0, 300*time.Millisecond), func() { c.Run(func() { _ = u.start() }) })
 	}
 }
 
@@ -136,7 +139,8 @@ func (u *program) open() {
 	maps.Copy(options, u.more)
 	maps.Copy(options, u.Options)
 	d := NewDice(u.c.w.script.Seed, fmt.Sprint("program ", u.c.id, " call ", u.serial))
-	u.c.Ask(u.id, events.CommandOpen, events.Event{Recipe: u.Recipe, Path: u.Path, Data: u.data(), Seed: newSeed(d), Options: options})
+	u.c.Ask(u.id, events.CommandOpen,
+		events.Event{Recipe: u.Recipe, Path: u.Path, Data: u.data(), Seed: newSeed(d), Options: options})
 }
 
 // data returns what the program's nodes say.

@@ -34,7 +34,8 @@ func TestAProgramReleasesByItself(t *testing.T) {
 	}
 }
 
-// A program asks for nothing while it holds what it has asked for, however short its work is: nobody would release that.
+// A program asks for nothing while it holds what it has asked for, however short its work is: nobody would release
+// that.
 func TestAProgramHoldsOneThing(t *testing.T) {
 	for _, recipe := range Playable() {
 		for _, works := range []time.Duration{time.Microsecond, 20 * time.Millisecond} {
@@ -74,7 +75,8 @@ func leading(c *Client, recipe string) (all []events.ID) {
 // A program that forgets what it has lost does not lead again, and one that does not forget does.
 func TestAProgramForgetsWhatItHasLost(t *testing.T) {
 	for _, forgets := range []bool{false, true} {
-		s := three("latch", Action{At: at(10 * time.Second), Do: Expire}, Action{At: at(20 * time.Second), Do: Kill, Who: 1}, Action{At: at(20 * time.Second), Do: Kill, Who: 2})
+		s := three("latch", Action{At: at(10 * time.Second), Do: Expire},
+			Action{At: at(20 * time.Second), Do: Kill, Who: 1}, Action{At: at(20 * time.Second), Do: Kill, Who: 2})
 		s.Clients[0].Forgets = forgets
 		for i := 1; i < len(s.Clients); i++ {
 			s.Clients[i].Waits = true

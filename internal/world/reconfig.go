@@ -51,7 +51,8 @@ func (s *Server) AddBack() error {
 
 // configure proposes another configuration, which holds from its commit on.
 func (e *Ensemble) configure(l *Server, activate func()) error {
-	p := l.propose(zkmem.Operator(), zkmem.Op{Code: zkmem.OpSetData, Path: configNode, Version: zkmem.AnyVersion}, nil, nil)
+	p := l.propose(zkmem.Operator(),
+		zkmem.Op{Code: zkmem.OpSetData, Path: configNode, Version: zkmem.AnyVersion}, nil, nil)
 	if p == nil {
 		return quorum.NoLeader
 	}

@@ -16,10 +16,11 @@ type Script struct {
 	SyncLimit int           `json:"syncLimit"` // and syncLimit, in ticks
 	Timeout   time.Duration `json:"timeout"`   // of sessions
 	RideOut   bool          `json:"rideOut,omitempty"`
-	OneClock  bool          `json:"oneClock,omitempty"` // all clients have one clock, which shows Epoch when the world begins
-	Layout    Layout        `json:"layout,omitzero"`    // of the ensemble, if it is a special one
-	Clients   []Program     `json:"clients,omitempty"`  // the processes, numbered from 0 on
-	Actions   []Action      `json:"actions,omitempty"`  // those of one moment in their order
+	// all clients have one clock, which shows Epoch when the world begins
+	OneClock bool      `json:"oneClock,omitempty"`
+	Layout   Layout    `json:"layout,omitzero"`   // of the ensemble, if it is a special one
+	Clients  []Program `json:"clients,omitempty"` // the processes, numbered from 0 on
+	Actions  []Action  `json:"actions,omitempty"` // those of one moment in their order
 }
 
 // Bounds of a script. A world without an end would never end.

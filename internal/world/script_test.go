@@ -91,7 +91,9 @@ func random(seed int64) Script {
 		}
 	})
 	for range 1 + d.IntN(5) {
-		s.Actions = append(s.Actions, Action{At: 1 + d.Int64N(at(40*time.Second)), Do: kinds[d.IntN(len(kinds))], Who: d.IntN(3), For: time.Duration(1 + d.Int64N(at(12*time.Second)))})
+		s.Actions = append(s.Actions,
+			Action{At: 1 + d.Int64N(at(40*time.Second)), Do: kinds[d.IntN(len(kinds))], Who: d.IntN(3),
+				For: time.Duration(1 + d.Int64N(at(12*time.Second)))})
 	}
 	return s
 }
@@ -251,7 +253,9 @@ func TestScriptsThatCannotBePlayed(t *testing.T) {
 		{func(s *Script) { s.Timeout = time.Hour }, "2 to 20 ticks"},
 		{func(s *Script) { s.Clients = make([]Program, 1e6) }, "1000000 clients"},
 		{func(s *Script) { s.Actions = make([]Action, 1e6) }, "1000000 actions"},
-		{func(s *Script) { s.Clients[1].Recipe = strings.Repeat("x", 1e6) }, "has no program: want one of doublebarrier, latch, mutex"},
+		{func(s *Script) {
+			s.Clients[1].Recipe = strings.Repeat("x", 1e6)
+		}, "has no program: want one of doublebarrier, latch, mutex"},
 		{func(s *Script) { s.Clients[1].Path = "jobs" }, "want one like /jobs"},
 		{func(s *Script) { s.Clients[1].Options = map[string]string{"retry": "x"} }, "cannot be set"},
 		{func(s *Script) { s.Clients[1].Name = strings.Repeat("x", 201) }, "want at most 200 bytes"},
@@ -274,7 +278,8 @@ func TestScriptsThatCannotBePlayed(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Until(at(time.Second))
-	if err := w.Add(Action{At: at(time.Second), Do: Cut}); err == nil || !strings.Contains(err.Error(), "make one from the script") {
+	if err := w.Add(Action{At: at(time.Second), Do: Cut}); err == nil ||
+		!strings.Contains(err.Error(), "make one from the script") {
 		t.Errorf("an action in the past: %v", err)
 	}
 }

@@ -129,7 +129,8 @@ func (s *Server) write(a *Packet) {
 	refused := !bare && a.Conn.throttled()
 	unserved := a.Conn.refuses(op.Code)
 	s.toLeader(func(l *Server) {
-		if owner := l.owner[session]; bare || refused || unserved != 0 || owner != nil && owner != s || l.closing[session] {
+		if owner := l.owner[session]; bare || refused || unserved != 0 || owner != nil && owner != s ||
+			l.closing[session] {
 			a.result.Err = zkmem.SessionMoved
 			switch {
 			case bare:
@@ -162,7 +163,8 @@ func (c *Conn) throttled() bool {
 // throttled is ZooKeeper's THROTTLEDOP.
 const throttled zkmem.Code = -127
 
-var modes = map[events.Mode]zkmem.Mode{events.Ephemeral: zkmem.Ephemeral, events.EphemeralSequential: zkmem.EphemeralSequential,
+var modes = map[events.Mode]zkmem.Mode{events.Ephemeral: zkmem.Ephemeral,
+	events.EphemeralSequential:  zkmem.EphemeralSequential,
 	events.PersistentSequential: zkmem.PersistentSequential}
 
 func operation(r events.Request) zkmem.Op {
@@ -180,9 +182,12 @@ func operation(r events.Request) zkmem.Op {
 		return zkmem.Op{Code: zkmem.OpDelete, Path: r.Path, Version: zkmem.AnyVersion}
 	case events.Multi:
 		op := zkmem.Op{Code: zkmem.OpMulti}
-		codes := map[string]zkmem.OpCode{"check": zkmem.OpCheck, "delete": zkmem.OpDelete, "set": zkmem.OpSetData, "create": zkmem.OpCreate}
+		codes := map[string]zkmem.OpCode{"check": zkmem.OpCheck, "delete": zkmem.OpDelete, "set": zkmem.OpSetData,
+			"create": zkmem.OpCreate}
 		for _, sub := range r.Ops {
-			op.Ops = append(op.Ops, zkmem.Op{Code: codes[sub.Verb], Path: sub.Path, Data: sub.Data, Mode: modes[sub.Mode], Version: sub.Version, ACL: zkmem.OpenACL()})
+			op.Ops = append(op.Ops,
+				zkmem.Op{Code: codes[sub.Verb], Path: sub.Path, Data: sub.Data, Mode: modes[sub.Mode],
+					Version: sub.Version, ACL: zkmem.OpenACL()})
 		}
 		return op
 	}
@@ -241,7 +246,8 @@ func (s *Server) list(a *Packet, r events.Children) {
 
 // Stat returns a node's stat as machines get it.
 func Stat(s zkmem.Stat) *events.Stat {
-	return &events.Stat{Czxid: s.Czxid, Mzxid: s.Mzxid, EphemeralOwner: s.EphemeralOwner, Version: s.Version, NumChildren: s.NumChildren, Mtime: s.Mtime}
+	return &events.Stat{Czxid: s.Czxid, Mzxid: s.Mzxid, EphemeralOwner: s.EphemeralOwner, Version: s.Version,
+		NumChildren: s.NumChildren, Mtime: s.Mtime}
 }
 
 // setWatches sets a session's watches again on a new connection. What changed since

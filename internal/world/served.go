@@ -18,7 +18,8 @@ const usualLag = 30 * time.Millisecond
 // its usual speed.
 func (e *Ensemble) Serves() bool {
 	l := e.Leader()
-	return l != nil && l.Leads() && l.fit() && e.HasQuorum() && e.quorumDisk(e.acknowledging()) == 0 && e.slow.most == 0 && e.w.now >= e.slow.until
+	return l != nil && l.Leads() && l.fit() && e.HasQuorum() && e.quorumDisk(e.acknowledging()) == 0 &&
+		e.slow.most == 0 && e.w.now >= e.slow.until
 }
 
 // fit reports whether a server takes part in the present term, and nothing delays it.

@@ -189,8 +189,8 @@ func (e *Ensemble) HasBackup() bool { return e.backup != nil }
 // BackUp keeps a copy of the data, for restore.
 func (e *Ensemble) BackUp() { e.backup, e.backupEpoch = e.committed.Clone(), e.Epoch() }
 
-// Restore goes back to the backup, with its epoch or with the present one. A server whose files name no epoch takes that of its
-// data (QuorumPeer.loadDataBase, ZooKeeper 3.4 to 3.9), so the epoch is never below the backup's.
+// Restore goes back to the backup, with its epoch or with the present one. A server whose files name no epoch takes
+// that of its data (QuorumPeer.loadDataBase, ZooKeeper 3.4 to 3.9), so the epoch is never below the backup's.
 func (e *Ensemble) Restore(epochToo bool) error {
 	if e.backup == nil {
 		return errNoBackup
