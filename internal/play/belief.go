@@ -44,7 +44,8 @@ func (p *promises) grows(b *belief) {
 	case b.token > p.last:
 		p.last, p.lastPath = b.token, b.path
 	case b.believes():
-		p.fail(tokensGrow, []string{name}, "%s's term has the token %s, and there was one with %s", name, token(b.token), token(p.last))
+		p.fail(tokensGrow, []string{name}, "%s's term has the token %s, and there was one with %s", name,
+			token(b.token), token(p.last))
 	}
 }
 
@@ -60,10 +61,12 @@ func (p *promises) begins(b *belief) {
 		}
 	case !b.believes():
 	case stat.EphemeralOwner != b.c.SessionID():
-		p.fail(firstInLine, []string{name}, "%s begins to believe under %s, which is a node of another session", name, short(b.path))
+		p.fail(firstInLine, []string{name}, "%s begins to believe under %s, which is a node of another session",
+			name, short(b.path))
 	default:
 		if ahead := p.ahead(b); ahead != "" {
-			p.fail(firstInLine, []string{name}, "%s begins to believe under %s, and %s is ahead of it", name, short(b.path), short(ahead))
+			p.fail(firstInLine, []string{name}, "%s begins to believe under %s, and %s is ahead of it", name,
+				short(b.path), short(ahead))
 		}
 	}
 }
@@ -103,7 +106,8 @@ func (p *promises) apart(b *belief) {
 			one, two = two, one
 		}
 		names := []string{p.run.name(one.c), p.run.name(two.c)}
-		p.fail(promise, names, "%s and %s may believe at once, with the tokens %s and %s", names[0], names[1], token(one.token), token(two.token))
+		p.fail(promise, names, "%s and %s may believe at once, with the tokens %s and %s", names[0], names[1],
+			token(one.token), token(two.token))
 	}
 }
 
@@ -114,7 +118,9 @@ func (p *promises) published(c *world.Client) {
 		return
 	}
 	if over := time.Duration(d.Until - p.asked[c.ID()]); over > p.timeout/2 {
-		p.fail(halfTimeout, []string{p.run.name(c)}, "%s may believe for %s after its last confirmed request, of a session of %s", p.run.name(c), length(over.Round(time.Millisecond)), length(p.timeout))
+		p.fail(halfTimeout, []string{p.run.name(c)},
+			"%s may believe for %s after its last confirmed request, of a session of %s", p.run.name(c),
+			length(over.Round(time.Millisecond)), length(p.timeout))
 	}
 	if b != nil {
 		p.apart(b)
@@ -139,7 +145,8 @@ func (p *promises) nodeDeleted(path string, byOthers bool) {
 		}
 		if name := p.run.name(b.c); b.believes() && !b.excused {
 			left := time.Duration(b.c.Deadline().Until - b.c.Clock()).Round(time.Millisecond)
-			p.fail(withNode, []string{name}, "%s may believe for %s more, and %s is gone", name, length(left), short(path))
+			p.fail(withNode, []string{name}, "%s may believe for %s more, and %s is gone", name,
+				length(left), short(path))
 		}
 	}
 }

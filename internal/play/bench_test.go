@@ -15,7 +15,8 @@ func BenchmarkGoOn(b *testing.B) {
 	h := new(Host)
 	until := int64(120_000_000)
 	for b.Loop() {
-		if _, err := h.Ask(Request{Link: "1;latch;usual;3;7~8.5:freeze:alice:9", Until: &until, Charts: []string{"latch", "session"}}); err != nil {
+		if _, err := h.Ask(Request{Link: "1;latch;usual;3;7~8.5:freeze:alice:9", Until: &until,
+			Charts: []string{"latch", "session"}}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -7,7 +7,8 @@ import (
 	"github.com/incumbent-go/incumbent/internal/world"
 )
 
-// Bug is a bug that a script plants by name, between the machines and the ensemble. The promise is the one that it breaks.
+// Bug is a bug that a script plants by name, between the machines and the ensemble. The promise is the one that it
+// breaks.
 type Bug struct {
 	Name    string `json:"name"`
 	Text    string `json:"text"`
@@ -18,10 +19,14 @@ type Bug struct {
 }
 
 var bugs = []Bug{
-	{Name: "reads-confirm", Text: "A read counts as a confirmation: heartbeats ask the client's server, and not the ensemble", Promise: withNode, sent: readInstead},
-	{Name: "late-deadline", Text: "Belief counts from when the answer came, and not from when the request left", Promise: halfTimeout, posting: countFromReply},
-	{Name: "create-refused", Text: "A create whose answer was lost counts as refused, and is sent again", Promise: onePlace, posting: refuseLost},
-	{Name: "all-first", Text: "Everybody is first: the places of others are not seen", Promise: oneLeader, posting: hideOthers},
+	{Name: "reads-confirm", Text: "A read counts as a confirmation: heartbeats ask the client's server, and not " +
+		"the ensemble", Promise: withNode, sent: readInstead},
+	{Name: "late-deadline", Text: "Belief counts from when the answer came, and not from when the request left",
+		Promise: halfTimeout, posting: countFromReply},
+	{Name: "create-refused", Text: "A create whose answer was lost counts as refused, and is sent again",
+		Promise: onePlace, posting: refuseLost},
+	{Name: "all-first", Text: "Everybody is first: the places of others are not seen", Promise: oneLeader,
+		posting: hideOthers},
 }
 
 // bugNamed returns a bug, nil for none.

@@ -17,13 +17,15 @@ const permits = 2
 // settle is for how long a group's members have to stay the same before shards of members move.
 const settle = 2 * time.Second
 
-// build returns the script of package world, with the deeds up to a moment. The error is of package world, which refuses
-// nothing that Check allows.
+// build returns the script of package world, with the deeds up to a moment. The error is of package world, which
+// refuses nothing that Check allows.
 func (s Script) build(until time.Duration) world.Script {
 	scenario := scenarioNamed(s.Scenario)
-	w := world.Script{Seed: s.Seed, Tick: scenario.tick, SyncLimit: syncLimit, Timeout: scenario.timeout, RideOut: s.RideOut, OneClock: true, Layout: scenario.layout}
+	w := world.Script{Seed: s.Seed, Tick: scenario.tick, SyncLimit: syncLimit, Timeout: scenario.timeout,
+		RideOut: s.RideOut, OneClock: true, Layout: scenario.layout}
 	for i, name := range s.Participants() {
-		p := world.Program{Recipe: s.Recipe, Path: path, Name: name, Waits: i >= s.Starting, Works: s.Works, Forgets: name == s.Forgets}
+		p := world.Program{Recipe: s.Recipe, Path: path, Name: name, Waits: i >= s.Starting, Works: s.Works,
+			Forgets: name == s.Forgets}
 		switch s.Recipe {
 		case "readwrite": // the first and every third writes
 			p.Options = map[string]string{machines.OptionReads: fmt.Sprint(i%3 != 0)}

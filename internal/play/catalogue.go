@@ -38,5 +38,6 @@ func duel() []string {
 func NewCatalogue() Catalogue {
 	return Catalogue{First: first, Duel: duel(), Recipes: Recipes(), Names: names, Scenarios: scenarios, Deeds: verbs,
 		Bugs: bugs, Lessons: Lessons(),
-		Limits: Limits{Deeds: MaxDeeds, Participants: len(names), LinkBytes: MaxLink, Seed: MaxSeed, Until: micros(MaxUntil), Records: MaxRecords}}
+		Limits: Limits{Deeds: MaxDeeds, Participants: len(names), LinkBytes: MaxLink, Seed: MaxSeed,
+			Until: micros(MaxUntil), Records: MaxRecords}}
 }

@@ -34,12 +34,13 @@ func (r *run) header() events.Header {
 	}
 	return events.Header{
 		Charts: charts, Options: map[string]string{machines.OptionTick: scenarioNamed(r.script.Scenario).tick.String()},
-		Start: time.UnixMilli(beginMillis).UTC().Format(time.RFC3339Nano), StartAt: int64(world.Epoch), Clock: "boottime", Boot: "the world's",
+		Start: time.UnixMilli(beginMillis).UTC().Format(time.RFC3339Nano), StartAt: int64(world.Epoch),
+		Clock: "boottime", Boot: "the world's",
 	}
 }
 
-// document returns what happened as package page draws it: the records after those that the page has, and the charts that it
-// does not have.
+// document returns what happened as package page draws it: the records after those that the page has, and the charts
+// that it does not have.
 func (r *run) document(after map[string]uint64, drawn []string) (*page.Document, error) {
 	var logs []*why.Log
 	var rows []*page.Rows
@@ -60,7 +61,8 @@ func (r *run) document(after map[string]uint64, drawn []string) (*page.Document,
 	return doc, nil
 }
 
-// date gives each transaction the moment at which it was committed: the ensemble's log has only the millisecond of its proposal.
+// date gives each transaction the moment at which it was committed: the ensemble's log has only the millisecond of its
+// proposal.
 func (r *run) date(doc *page.Document) {
 	for i := range doc.Picture.Txns {
 		x := &doc.Picture.Txns[i]

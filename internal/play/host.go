@@ -31,7 +31,8 @@ type Answer struct {
 	Moments      uint64           `json:"moments"`
 	Digest       string           `json:"digest"`
 	Stopped      string           `json:"stopped"`
-	Before       *Before          `json:"before,omitempty"` // the world without what was added, and with what was taken out
+	// the world without what was added, and with what was taken out
+	Before *Before `json:"before,omitempty"`
 }
 
 // ScriptView is a script as a page needs it.
@@ -88,8 +89,8 @@ const (
 	maxRuns  = 6           // that a Host keeps
 )
 
-// Host answers requests. It keeps the last worlds, so that a request that continues one is quick; its answers do not depend on
-// them. It is not safe for concurrent use. The zero value is ready to use.
+// Host answers requests. It keeps the last worlds, so that a request that continues one is quick; its answers do not
+// depend on them. It is not safe for concurrent use. The zero value is ready to use.
 type Host struct{ runs []*run }
 
 // Ask answers a request. The error says what is wrong with the request, and what would be right.
@@ -184,8 +185,10 @@ func (r *run) follows(k string) bool {
 func (r *run) answer(s Script) *Answer {
 	now := r.now()
 	s.Until = time.Duration(now)
-	a := &Answer{Link: s.Link(), Key: key(r.script, now), Begin: sinceEpoch(0), Now: sinceEpoch(now), Script: s.view(), Participants: r.participants(), Servers: r.lives(),
-		Nodes: r.nodes(), Deeds: r.deeds(s, Added), Promises: []PromiseOutcome{}, Broken: r.violations(), Bug: r.bug, Records: r.w.Records(), Moments: r.w.Moments(), Digest: r.digest(), Stopped: r.stopped()}
+	a := &Answer{Link: s.Link(), Key: key(r.script, now), Begin: sinceEpoch(0), Now: sinceEpoch(now), Script: s.view(),
+		Participants: r.participants(), Servers: r.lives(),
+		Nodes: r.nodes(), Deeds: r.deeds(s, Added), Promises: []PromiseOutcome{}, Broken: r.violations(), Bug: r.bug,
+		Records: r.w.Records(), Moments: r.w.Moments(), Digest: r.digest(), Stopped: r.stopped()}
 	for _, p := range promisesOf(s.Recipe) {
 		one := PromiseOutcome{Promise: p}
 		for _, b := range a.Broken {
@@ -222,7 +225,8 @@ func (r *run) deeds(s Script, mark Mark) []DeedOutcome {
 
 // view returns the script as a page needs it.
 func (s Script) view() ScriptView {
-	v := ScriptView{Recipe: s.Recipe, Scenario: s.Scenario, Names: s.Participants(), Starting: s.Starting, Seed: s.Seed, RideOut: s.RideOut, Forgets: s.Forgets,
+	v := ScriptView{Recipe: s.Recipe, Scenario: s.Scenario, Names: s.Participants(), Starting: s.Starting, Seed: s.Seed,
+		RideOut: s.RideOut, Forgets: s.Forgets,
 		Works: micros(s.Works), Bug: s.Bug, Head: s.Head(), Deeds: []DeedView{}}
 	for _, d := range s.Deeds {
 		v.Deeds = append(v.Deeds, DeedView{d.Text(), d.Mark, sinceEpoch(int64(d.At)), d.Verb, d.Target, micros(d.For)})

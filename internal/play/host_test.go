@@ -43,7 +43,8 @@ func amount(t *testing.T) int {
 	return selection.Of(t, "random scripts", 10, 40, 100)
 }
 
-// TestAStoppedWorldIsItsLink: a world that has too many records stops within a microsecond, and its link stops there, too.
+// TestAStoppedWorldIsItsLink: a world that has too many records stops within a microsecond, and its link stops there,
+// too.
 func TestAStoppedWorldIsItsLink(t *testing.T) {
 	for _, recipe := range selection.Some(t, "recipes", 1, 2, []string{"mutex", "semaphore"}) {
 		h := new(Host)
@@ -52,17 +53,20 @@ func TestAStoppedWorldIsItsLink(t *testing.T) {
 			t.Fatalf("%s: the world has %d records, and goes on", recipe, stopped.Records)
 		}
 		if again := ask(t, new(Host), Request{Link: stopped.Link}); text(t, again) != text(t, stopped) {
-			t.Errorf("%s: %s is another world: %d records, and not %d", recipe, stopped.Link, again.Records, stopped.Records)
+			t.Errorf("%s: %s is another world: %d records, and not %d", recipe, stopped.Link, again.Records,
+				stopped.Records)
 		}
 		until := stopped.Now - stopped.Begin
-		if again := ask(t, h, Request{Link: stopped.Link, Until: &until, Key: stopped.Key}); again.Fresh || again.Stopped == "" || again.Digest != stopped.Digest || len(h.runs) != 1 {
-			t.Errorf("%s: until where it stopped, the world is another one: %d records, and not %d", recipe, again.Records, stopped.Records)
+		if again := ask(t, h, Request{Link: stopped.Link, Until: &until, Key: stopped.Key}); again.Fresh ||
+			again.Stopped == "" || again.Digest != stopped.Digest || len(h.runs) != 1 {
+			t.Errorf("%s: until where it stopped, the world is another one: %d records, and not %d", recipe,
+				again.Records, stopped.Records)
 		}
 	}
 }
 
-// TestByHandIsByLink: deeds that are done while the world runs, between steps and stops, give the world of the link, byte for
-// byte; and a page that goes on has the rows of one that begins.
+// TestByHandIsByLink: deeds that are done while the world runs, between steps and stops, give the world of the link,
+// byte for byte; and a page that goes on has the rows of one that begins.
 func TestByHandIsByLink(t *testing.T) {
 	for seed := range int64(amount(t)) {
 		s, hand, d := Random(seed), new(Host), rand.New(rand.NewPCG(uint64(seed), 21))
@@ -81,7 +85,8 @@ func TestByHandIsByLink(t *testing.T) {
 			t.Errorf("seed %d: by hand and by link differ: %s", seed, s.Link())
 		}
 		if len(byLink.Deeds) != len(s.Deeds) || byLink.Records == 0 {
-			t.Errorf("seed %d: %d deeds, and %d outcomes; %d records", seed, len(s.Deeds), len(byLink.Deeds), byLink.Records)
+			t.Errorf("seed %d: %d deeds, and %d outcomes; %d records", seed, len(s.Deeds),
+				len(byLink.Deeds), byLink.Records)
 		}
 		for _, o := range byLink.Deeds {
 			if (o.Says == "") == (o.Why == "") || o.Done != (o.Why == "") {
@@ -89,7 +94,8 @@ func TestByHandIsByLink(t *testing.T) {
 			}
 		}
 		for _, b := range byLink.Broken {
-			t.Errorf("seed %d: %s at %s: %s\n%s", seed, b.Promise, time.Duration(b.At-byLink.Begin)*time.Microsecond, b.Text, s.Link())
+			t.Errorf("seed %d: %s at %s: %s\n%s", seed, b.Promise, time.Duration(b.At-byLink.Begin)*time.Microsecond,
+				b.Text, s.Link())
 		}
 	}
 }
@@ -148,14 +154,16 @@ func TestStepsAreBounded(t *testing.T) {
 		t.Errorf("a step: %d records at %d, then %d at %d", before.Records, before.Now, after.Records, after.Now)
 	}
 	until := after.Now - after.Begin
-	if again := ask(t, new(Host), Request{Link: "1;latch;usual;3;7", Until: &until}); again.Digest != after.Digest || again.Moments != after.Moments || h.runs[0].w.Now() != until*1000 {
+	if again := ask(t, new(Host), Request{Link: "1;latch;usual;3;7", Until: &until}); again.Digest != after.Digest ||
+		again.Moments != after.Moments || h.runs[0].w.Now() != until*1000 {
 		t.Errorf("a step ends at %d ns, and the world at %d us is another one", h.runs[0].w.Now(), until)
 	}
 	dead := ask(t, h, Request{Link: "1;latch;usual;1;7~5:kill:alice@10", Steps: maxSteps})
 	if dead.Now != dead.Begin+70_000_000 {
 		t.Errorf("a dead world ends at %d", dead.Now-dead.Begin)
 	}
-	if last := ask(t, h, Request{Link: "1;latch;usual;1;7~5:kill:alice@590", Steps: maxSteps}); last.Now != last.Begin+600_000_000 {
+	if last := ask(t, h, Request{Link: "1;latch;usual;1;7~5:kill:alice@590", Steps: maxSteps}); last.Now !=
+		last.Begin+600_000_000 {
 		t.Errorf("a step goes to %d", last.Now-last.Begin)
 	}
 }
@@ -183,7 +191,8 @@ func TestRequestsAreRefusedInWords(t *testing.T) {
 		fmt.Sprintf(`{"link":"1;latch;usual;3;7~8:cut:%s"}`, "é"): "want one of alice",
 	} {
 		said, ok := new(Host).AskJSON([]byte(request))
-		if ok || !strings.Contains(string(said), want) || !strings.HasPrefix(string(said), `{"error":"play: `) || len(said) > 500 {
+		if ok || !strings.Contains(string(said), want) || !strings.HasPrefix(string(said), `{"error":"play: `) ||
+			len(said) > 500 {
 			t.Errorf("%.80s: %t %.300s, want %q", request, ok, said, want)
 		}
 	}
@@ -193,7 +202,8 @@ func TestRequestsAreRefusedInWords(t *testing.T) {
 func TestAWorldHasABoundOfRecords(t *testing.T) {
 	busy := "1;mutex;quick;9;7;work=0.01@600"
 	a := ask(t, new(Host), Request{Link: busy})
-	if a.Records < MaxRecords || a.Records > MaxRecords+10 || !strings.Contains(a.Stopped, "20000 records") || a.Now >= a.Begin+600_000_000 {
+	if a.Records < MaxRecords || a.Records > MaxRecords+10 || !strings.Contains(a.Stopped, "20000 records") ||
+		a.Now >= a.Begin+600_000_000 {
 		t.Errorf("%d records at %d: %q", a.Records, a.Now-a.Begin, a.Stopped)
 	}
 }
@@ -202,8 +212,10 @@ func TestAWorldHasABoundOfRecords(t *testing.T) {
 func TestAHostKeepsNothingOfAWorld(t *testing.T) {
 	h := new(Host)
 	for _, link := range []string{
-		"1;latch;usual;3;7~8:freeze:alice:9@12", "1;latch;usual;3;7~8:cut:alice@20", "1;latch;usual;3;7~8:freeze:alice:9~15:cut:bob@20", "1;latch;usual;3;7~15:cut:bob@20",
-		"1;latch;usual;3;7@3", "1;latch;usual;3;7~-8:freeze:alice:9@20", "1;latch;usual;3;7~-25:freeze:alice:9@20", "1;latch;usual;3;7;rideout~8:freeze:alice:9@20",
+		"1;latch;usual;3;7~8:freeze:alice:9@12", "1;latch;usual;3;7~8:cut:alice@20",
+		"1;latch;usual;3;7~8:freeze:alice:9~15:cut:bob@20", "1;latch;usual;3;7~15:cut:bob@20",
+		"1;latch;usual;3;7@3", "1;latch;usual;3;7~-8:freeze:alice:9@20", "1;latch;usual;3;7~-25:freeze:alice:9@20",
+		"1;latch;usual;3;7;rideout~8:freeze:alice:9@20",
 	} {
 		if text(t, ask(t, h, Request{Link: link})) != text(t, ask(t, new(Host), Request{Link: link})) {
 			t.Errorf("%s: another answer from a host that was asked before", link)
@@ -234,8 +246,10 @@ func TestTransactionsHaveTheirMoment(t *testing.T) {
 
 // FuzzAsk: whatever is asked, the answer is JSON, and the same if it is asked again; a refusal says why.
 func FuzzAsk(f *testing.F) {
-	f.Add(`{"link":"1;latch;usual;3;7~8.5:freeze:alice:9@30","until":9000000,"steps":2,"have":{"alice":7},"key":"1.x","charts":["latch"]}`)
-	f.Add(`{"link":"1;semaphore;quick;3;7~-8:cut:bob~+8:cut:bob~8:cut:bob@9","have":{"alice":18446744073709551615,"":1},"key":"9000000."}`)
+	f.Add(`{"link":"1;latch;usual;3;7~8.5:freeze:alice:9@30","until":9000000,"steps":2,"have":{"alice":7},` +
+		`"key":"1.x","charts":["latch"]}`)
+	f.Add(`{"link":"1;semaphore;quick;3;7~-8:cut:bob~+8:cut:bob~8:cut:bob@9","have":{"alice":18446744073709551615,` +
+		`"":1},"key":"9000000."}`)
 	for _, l := range Lessons() {
 		f.Add(`{"link":"` + l.Link + `"}`)
 	}
@@ -243,7 +257,8 @@ func FuzzAsk(f *testing.F) {
 		h := new(Host)
 		said, ok := h.AskJSON([]byte(request))
 		var a struct{ Error, Digest string }
-		if err := json.Unmarshal(said, &a); err != nil || ok == (a.Error != "") || ok == (a.Digest == "") || len(a.Error) > 700 {
+		if err := json.Unmarshal(said, &a); err != nil || ok == (a.Error != "") || ok == (a.Digest == "") ||
+			len(a.Error) > 700 {
 			t.Fatalf("%t %.300s: %v", ok, said, err)
 		}
 		if again, _ := h.AskJSON([]byte(request)); string(again) != string(said) {

@@ -39,24 +39,28 @@ func lanesOf(a *Answer, name, line string) (all []why.PictureMachine) {
 	return all
 }
 
-// TestLanesHaveThePermits: a permit stands in its lane as long as the ensemble has its node, and each right has its permit.
+// TestLanesHaveThePermits: a permit stands in its lane as long as the ensemble has its node, and each right has its
+// permit.
 func TestLanesHaveThePermits(t *testing.T) {
 	standing, ended := 0, 0
 	moments(t, "semaphore", func(what string, a *Answer) {
 		nodes := map[string]bool{}
 		for _, n := range a.Nodes {
-			nodes[n.Token] = nodes[n.Token] || n.Owner != "" // the transaction of the first permit creates their directory, too
+			// the transaction of the first permit creates their directory, too
+			nodes[n.Token] = nodes[n.Token] || n.Owner != ""
 		}
 		for _, p := range a.Participants {
 			held := p.Token == ""
 			for _, m := range lanesOf(a, p.Name, path+"/leases") {
 				for _, s := range m.Nodes {
 					var token int64
-					if _, err := fmt.Sscanf(s.Text[strings.Index(s.Text, "(czxid ")+1:], "czxid 0x%x)", &token); err != nil {
+					if _, err := fmt.Sscanf(s.Text[strings.Index(s.Text, "(czxid ")+1:], "czxid 0x%x)", &token); err !=
+						nil {
 						t.Fatalf("%s: %q: %v", what, s.Text, err)
 					}
 					if (s.To == 0) != nodes[fmt.Sprint(token)] {
-						t.Errorf("%s: %s: %q until %d, and the ensemble has it: %t", what, p.Name, s.Text, s.To, nodes[fmt.Sprint(token)])
+						t.Errorf("%s: %s: %q until %d, and the ensemble has it: %t", what, p.Name, s.Text, s.To,
+							nodes[fmt.Sprint(token)])
 					}
 					if s.To == 0 {
 						standing++

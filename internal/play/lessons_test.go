@@ -97,21 +97,30 @@ var claims = map[string]func(*played){
 	},
 	"deposed-leader": func(p *played) {
 		first, again := p.right("alice", 0), p.right("alice", 1)
-		p.is("alice is at the server that leads", p.connected("alice", "b", p.in(10)) && strings.HasPrefix(p.Deeds[0].Says, "server b, the ensemble's leader"))
-		p.is("another server leads", slices.ContainsFunc(p.Servers, func(s Server) bool { return s.Name != "b" && len(s.Spans) > 0 && s.Role == "leader" }))
+		p.is("alice is at the server that leads",
+			p.connected("alice", "b", p.in(10)) &&
+				strings.HasPrefix(p.Deeds[0].Says, "server b, the ensemble's leader"))
+		p.is("another server leads",
+			slices.ContainsFunc(p.Servers, func(s Server) bool {
+				return s.Name != "b" && len(s.Spans) > 0 && s.Role == "leader"
+			}))
 		p.is("her right ends within half a timeout", first.To > p.in(10) && first.To <= p.in(13))
 		p.is("she is connected to it when her right has ended", p.connected("alice", "b", first.To+4_000_000))
-		p.is("she leads again when another server has answered", !p.connected("alice", "b", again.From) && again.From > p.in(13))
+		p.is("she leads again when another server has answered",
+			!p.connected("alice", "b", again.From) && again.From > p.in(13))
 	},
 	"pause": func(p *played) {
 		alice, bob := p.right("alice", 0), p.right("bob", 0)
 		p.is("bob leads while she stands still", bob.From > p.in(10) && bob.From < p.in(19))
-		p.is("his token is greater", slices.IsSorted([]string{alice.Text, bob.Text}) && alice.Text != bob.Text && len(alice.Text) == len(bob.Text))
+		p.is("his token is greater", slices.IsSorted([]string{alice.Text, bob.Text}) && alice.Text != bob.Text &&
+			len(alice.Text) == len(bob.Text))
 		p.is("her right has ended before", alice.To < bob.From)
-		p.is("her work hears of it when she wakes, after bob leads", p.lane("alice").Heard[0].To >= p.in(19) && p.lane("alice").Heard[0].To > bob.From)
+		p.is("her work hears of it when she wakes, after bob leads",
+			p.lane("alice").Heard[0].To >= p.in(19) && p.lane("alice").Heard[0].To > bob.From)
 	},
 	"lost-create": func(p *played) {
-		p.is("the reply is lost with the connection, and then alice is connected again", len(p.Document.Picture.Logs[0].Connected) == 2)
+		p.is("the reply is lost with the connection, and then alice is connected again",
+			len(p.Document.Picture.Logs[0].Connected) == 2)
 		p.is("she has one node", p.count("alice") == 1)
 		p.is("she has created one node since", p.creates("0x1001") == 2)
 		p.is("bob leads", p.right("bob", 0).To > p.Now-1)
@@ -119,20 +128,27 @@ var claims = map[string]func(*played){
 	"herd": func(p *played) {
 		notified := p.kinds("watch.deleted", p.in(10))
 		p.is("nine are in one line", len(p.Participants) == 9 && p.lane("dave").Right != nil)
-		p.is("one is notified, heidi, and leads", slices.Equal(notified, []string{"heidi"}) && p.right("heidi", 0).From > p.in(10))
+		p.is("one is notified, heidi, and leads",
+			slices.Equal(notified, []string{"heidi"}) && p.right("heidi", 0).From > p.in(10))
 	},
 	"session-over": func(p *played) {
 		p.is("her node is gone with the session", p.ends() >= p.in(10) && p.ends() < p.in(10.1))
 		p.is("bob leads within milliseconds", p.right("bob", 0).From < p.in(10.1))
 		nodes := p.lane("alice").Nodes
-		p.is("alice has a new node, in a new session", len(nodes) == 2 && nodes[1].To == 0 && p.Participants[0].Session != "0x1001")
+		p.is("alice has a new node, in a new session",
+			len(nodes) == 2 && nodes[1].To == 0 && p.Participants[0].Session != "0x1001")
 		p.is("she is at the tail", p.Nodes[len(p.Nodes)-1].Owner == "alice" && p.count("alice") == 1)
 	},
 	"forgotten-release": func(p *played) {
-		p.is("bob and carol have led, and have closed", p.right("bob", 0).To < p.Now && p.right("carol", 0).To < p.Now && p.Participants[1].Closed && p.Participants[2].Closed)
+		p.is("bob and carol have led, and have closed",
+			p.right("bob", 0).To < p.Now && p.right("carol", 0).To < p.Now && p.Participants[1].Closed &&
+				p.Participants[2].Closed)
 		alice := p.Participants[0]
-		p.is("alice is connected, and does not queue", alice.Server != "" && alice.Machines["latch-1"] == "draining" && p.count("alice") == 0 && len(p.tokens("alice")) == 1)
-		p.is("nobody leads", !slices.ContainsFunc(p.Participants, func(o Participant) bool { return o.Holds || o.May != 0 }))
+		p.is("alice is connected, and does not queue", alice.Server != "" && alice.Machines["latch-1"] == "draining" &&
+			p.count("alice") == 0 && len(p.tokens("alice")) == 1)
+		p.is("nobody leads", !slices.ContainsFunc(p.Participants, func(o Participant) bool {
+			return o.Holds || o.May != 0
+		}))
 	},
 	"deaf-leader": func(p *played) {
 		alice, bob := p.right("alice", 0), p.right("bob", 0)
@@ -177,11 +193,14 @@ var claims = map[string]func(*played){
 	},
 	"lost-create-bug": func(p *played) {
 		p.is("alice has two nodes", p.count("alice") == 2 && p.broken(onePlace))
-		later, err := new(Host).Ask(Request{Link: strings.Replace(p.Lesson.Link, "@25", "~20:close:bob~30:close:carol@60", 1)})
+		later, err := new(Host).
+			Ask(Request{Link: strings.Replace(p.Lesson.Link, "@25", "~20:close:bob~30:close:carol@60", 1)})
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		p.is("nobody leads when its turn comes", !slices.ContainsFunc(later.Participants, func(o Participant) bool { return o.Holds || o.May != 0 }) && later.Participants[0].Server != "")
+		p.is("nobody leads when its turn comes",
+			!slices.ContainsFunc(later.Participants, func(o Participant) bool { return o.Holds || o.May != 0 }) &&
+				later.Participants[0].Server != "")
 	},
 }
 
@@ -209,7 +228,8 @@ func (p *played) broken(promise string) bool {
 	return slices.ContainsFunc(p.Broken, func(b Broken) bool { return b.Promise == promise })
 }
 
-// TestLessons: every lesson shows what its two sentences say. Without a planted bug no promise is broken, and every deed is done.
+// TestLessons: every lesson shows what its two sentences say. Without a planted bug no promise is broken, and every
+// deed is done.
 func TestLessons(t *testing.T) {
 	lessons := Lessons()
 	if len(lessons) != 11 || len(claims) != 11 {
@@ -231,17 +251,21 @@ func TestLessons(t *testing.T) {
 		if a.Bug == nil && len(a.Broken) > 0 {
 			t.Errorf("%s: %+v", l.ID, a.Broken)
 		}
-		if a.Bug != nil && (ids[l.Counterpart].Counterpart != l.ID || strings.Replace(l.Link, ";bug="+a.Bug.Name, "", 1) != ids[l.Counterpart].Link) {
+		if a.Bug != nil &&
+			(ids[l.Counterpart].Counterpart != l.ID ||
+				strings.Replace(l.Link, ";bug="+a.Bug.Name, "", 1) != ids[l.Counterpart].Link) {
 			t.Errorf("%s: its counterpart is %+v", l.ID, ids[l.Counterpart])
 		}
 		claims[l.ID](p)
 	}
 }
 
-// TestBugsBreakTheirPromise: every planted bug breaks the promise that it names, and the same script without it breaks none.
+// TestBugsBreakTheirPromise: every planted bug breaks the promise that it names, and the same script without it breaks
+// none.
 func TestBugsBreakTheirPromise(t *testing.T) {
 	deeds := map[string]string{
-		"reads-confirm": "~10:isolate:b:15", "late-deadline": "", "create-refused": "~10:delete:alice~10.004:lose-reply:alice", "all-first": "~8:cut:bob",
+		"reads-confirm": "~10:isolate:b:15", "late-deadline": "",
+		"create-refused": "~10:delete:alice~10.004:lose-reply:alice", "all-first": "~8:cut:bob",
 	}
 	for _, b := range bugs {
 		sound := ask(t, new(Host), Request{Link: "1;latch;usual;3;20" + deeds[b.Name] + "@30"})
@@ -258,7 +282,8 @@ func TestBugsBreakTheirPromise(t *testing.T) {
 	}
 }
 
-// TestEveryVerbSaysWhatItDid: every verb is done in some script, and says so; and the participants' and servers' lanes show it.
+// TestEveryVerbSaysWhatItDid: every verb is done in some script, and says so; and the participants' and servers' lanes
+// show it.
 func TestEveryVerbSaysWhatItDid(t *testing.T) {
 	for _, v := range verbs {
 		deed := "~10:" + v.Verb
@@ -280,9 +305,11 @@ func TestEveryVerbSaysWhatItDid(t *testing.T) {
 		}
 		alice, b, c := a.Participants[0], a.Servers[1], a.Servers[2]
 		shows := map[string]bool{
-			"freeze": alice.Frozen && len(alice.Pauses) == 1 && alice.Until > a.Now, "kill": alice.Dead && alice.Pauses[0].To == 0, "close": alice.Closed,
-			"isolate": b.Isolated && b.Spans[len(b.Spans)-1].Kind == "isolated", "crash": !b.Up, "freeze-server": b.Frozen,
-			"depose": c.Isolated && c.Role == "leader", "start": a.Participants[3].Begun,
+			"freeze": alice.Frozen && len(alice.Pauses) == 1 && alice.Until > a.Now,
+			"kill":   alice.Dead && alice.Pauses[0].To == 0, "close": alice.Closed,
+			"isolate": b.Isolated && b.Spans[len(b.Spans)-1].Kind == "isolated", "crash": !b.Up,
+			"freeze-server": b.Frozen,
+			"depose":        c.Isolated && c.Role == "leader", "start": a.Participants[3].Begun,
 		}
 		if so, known := shows[v.Verb]; known && !so {
 			t.Errorf("%s does not show: %+v %+v %+v", v.Verb, alice, b, c)

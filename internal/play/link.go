@@ -146,7 +146,8 @@ func (s *Script) parseHead(head string) (err error) {
 	}
 	s.Bug, _ = option("bug=")
 	if len(rest) > 0 {
-		return fmt.Errorf("play: the option %s: want rideout, forgets=NAME, work=SECONDS, bug=NAME, each once and in this order", cut(rest[0]))
+		return fmt.Errorf("play: the option %s: want rideout, forgets=NAME, work=SECONDS, bug=NAME, each once and "+
+			"in this order", cut(rest[0]))
 	}
 	return nil
 }
@@ -160,7 +161,9 @@ func parseDeed(text string) (d Deed, err error) {
 	}
 	parts := strings.Split(text, ":")
 	if len(parts) < 2 || len(parts) > 4 {
-		return d, fmt.Errorf("%s: want SECONDS:VERB, then :TARGET and :SECONDS if the verb has them, as in 8.5:freeze:alice:9", cut(text))
+		return d,
+			fmt.Errorf("%s: want SECONDS:VERB, then :TARGET and :SECONDS if the verb has them, as in "+
+				"8.5:freeze:alice:9", cut(text))
 	}
 	if d.At, err = parseSeconds(parts[0]); err != nil {
 		return d, err

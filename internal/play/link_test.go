@@ -7,16 +7,18 @@ import (
 	"time"
 )
 
-const example = "1;latch;usual;3+1;7;rideout;forgets=bob;work=2.5;bug=late-deadline~8.5:freeze:alice:9~-14:lose-reply:bob~+20:isolate:b:8~31.25:start:dave~40:depose:3.000001@60"
+const example = "1;latch;usual;3+1;7;rideout;forgets=bob;work=2.5;bug=late-deadline~8.5:freeze:alice:9~" +
+	"-14:lose-reply:bob~+20:isolate:b:8~31.25:start:dave~40:depose:3.000001@60"
 
 func TestALinkHoldsTheScript(t *testing.T) {
-	want := Script{Recipe: "latch", Scenario: "usual", Starting: 3, Waiting: 1, Seed: 7, RideOut: true, Forgets: "bob", Works: 2500 * time.Millisecond, Bug: "late-deadline", Until: time.Minute, Deeds: []Deed{
-		{At: 8500 * time.Millisecond, Verb: "freeze", Target: "alice", For: 9 * time.Second},
-		{Mark: TakenOut, At: 14 * time.Second, Verb: "lose-reply", Target: "bob"},
-		{Mark: Added, At: 20 * time.Second, Verb: "isolate", Target: "b", For: 8 * time.Second},
-		{At: 31250 * time.Millisecond, Verb: "start", Target: "dave"},
-		{At: 40 * time.Second, Verb: "depose", For: 3*time.Second + time.Microsecond},
-	}}
+	want := Script{Recipe: "latch", Scenario: "usual", Starting: 3, Waiting: 1, Seed: 7, RideOut: true, Forgets: "bob",
+		Works: 2500 * time.Millisecond, Bug: "late-deadline", Until: time.Minute, Deeds: []Deed{
+			{At: 8500 * time.Millisecond, Verb: "freeze", Target: "alice", For: 9 * time.Second},
+			{Mark: TakenOut, At: 14 * time.Second, Verb: "lose-reply", Target: "bob"},
+			{Mark: Added, At: 20 * time.Second, Verb: "isolate", Target: "b", For: 8 * time.Second},
+			{At: 31250 * time.Millisecond, Verb: "start", Target: "dave"},
+			{At: 40 * time.Second, Verb: "depose", For: 3*time.Second + time.Microsecond},
+		}}
 	got, err := ParseLink(example)
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v\n%+v\nwant\n%+v", err, got, want)

@@ -33,7 +33,8 @@ var scenarios = []Scenario{
 }
 
 func newScenario(name, text string, tick, timeout time.Duration, observers int) Scenario {
-	s := Scenario{Name: name, Text: text, Timeout: timeout.Microseconds(), Tick: tick.Microseconds(), timeout: timeout, tick: tick, layout: world.Layout{Observers: observers}}
+	s := Scenario{Name: name, Text: text, Timeout: timeout.Microseconds(), Tick: tick.Microseconds(), timeout: timeout,
+		tick: tick, layout: world.Layout{Observers: observers}}
 	for i := range world.Servers + observers {
 		s.Servers = append(s.Servers, serverName(i))
 	}

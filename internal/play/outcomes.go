@@ -71,7 +71,8 @@ func (r *run) sentence(d Deed) string {
 	case "freeze-server":
 		return "nothing of server " + who + " runs for " + long
 	case "depose":
-		return "server " + r.w.Ensemble().Leader().Name() + ", the ensemble's leader, is cut off, and leads on by itself for up to " + long
+		return "server " + r.w.Ensemble().Leader().Name() + ", the ensemble's leader, is cut off, and leads on by " +
+			"itself for up to " + long
 	default:
 		return "commits take up to a third of the session timeout longer for " + long
 	}

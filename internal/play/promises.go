@@ -94,7 +94,8 @@ type promises struct {
 
 func newPromises(r *run) *promises {
 	n := len(r.records)
-	p := &promises{run: r, timeout: scenarioNamed(r.script.Scenario).timeout, seen: map[string]bool{}, beliefs: make([]*belief, n), asked: make([]int64, n),
+	p := &promises{run: r, timeout: scenarioNamed(r.script.Scenario).timeout, seen: map[string]bool{},
+		beliefs: make([]*belief, n), asked: make([]int64, n),
 		ended: map[string]bool{}, together: map[string]bool{}, tokens: map[int]int64{}}
 	p.dir, p.labels = lineOf(r.script.Recipe)
 	for _, one := range promisesOf(r.script.Recipe) {

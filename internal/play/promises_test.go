@@ -32,7 +32,8 @@ func opensAlone(_ *run, c *world.Client, id events.ID, ev *events.Event) {
 	}
 }
 
-// TestEveryPromiseCanBeBroken: a bug in the way of each recipe breaks its promise, and without it the same world breaks none.
+// TestEveryPromiseCanBeBroken: a bug in the way of each recipe breaks its promise, and without it the same world breaks
+// none.
 func TestEveryPromiseCanBeBroken(t *testing.T) {
 	found := map[string]bool{}
 	for _, c := range []struct {
@@ -110,7 +111,8 @@ func TestEveryRecipeIsPlayed(t *testing.T) {
 // TestShortWorkBreaksNothing: programs whose work ends at once take turns by the thousand, and no promise is broken.
 func TestShortWorkBreaksNothing(t *testing.T) {
 	for _, recipe := range Recipes() {
-		s := Script{Recipe: recipe, Scenario: "usual", Starting: 9, Seed: 7, RideOut: true, Works: time.Microsecond, Until: 5 * time.Second}
+		s := Script{Recipe: recipe, Scenario: "usual", Starting: 9, Seed: 7, RideOut: true, Works: time.Microsecond,
+			Until: 5 * time.Second}
 		r, err := newRun(s, 0)
 		if err != nil {
 			t.Fatal(err)

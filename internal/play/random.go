@@ -10,7 +10,8 @@ import (
 func Random(seed int64) Script {
 	d := world.NewDice(seed, "play")
 	scenario := &scenarios[d.IntN(len(scenarios))]
-	s := Script{Recipe: Recipes()[d.IntN(len(Recipes()))], Scenario: scenario.Name, Starting: 2 + d.IntN(3), Waiting: d.IntN(2), Seed: d.Int64N(MaxSeed), RideOut: world.OneIn(d, 3), Until: 45 * time.Second}
+	s := Script{Recipe: Recipes()[d.IntN(len(Recipes()))], Scenario: scenario.Name, Starting: 2 + d.IntN(3),
+		Waiting: d.IntN(2), Seed: d.Int64N(MaxSeed), RideOut: world.OneIn(d, 3), Until: 45 * time.Second}
 	if world.OneIn(d, 3) {
 		s.Works = 3 * time.Second
 	}

@@ -12,11 +12,13 @@ import (
 
 // Request asks for a world as it is at a moment.
 type Request struct {
-	Link  string            `json:"link"`
-	Until *int64            `json:"until,omitempty"` // microseconds since the world's beginning; without it the link's own
-	Steps int               `json:"steps,omitempty"` // how many more records to play after that moment
-	Have  map[string]uint64 `json:"have,omitempty"`  // by participant: the last record that the page has; it gets those behind it
-	Key   string            `json:"key,omitempty"`   // of the answer that Have belongs to
+	Link string `json:"link"`
+	// microseconds since the world's beginning; without it the link's own
+	Until *int64 `json:"until,omitempty"`
+	Steps int    `json:"steps,omitempty"` // how many more records to play after that moment
+	// by participant: the last record that the page has; it gets those behind it
+	Have map[string]uint64 `json:"have,omitempty"`
+	Key  string            `json:"key,omitempty"` // of the answer that Have belongs to
 	// Charts has the charts whose pictures the page has: the answer leaves them out.
 	Charts []string `json:"charts,omitempty"`
 }
@@ -59,5 +61,7 @@ func readRequest(request []byte) (q Request, err error) {
 	case errors.As(err, &kind):
 		err = fmt.Errorf("%s cannot be %.40s", cmp.Or(kind.Field, "a request"), kind.Value)
 	}
-	return q, fmt.Errorf(`play: a request that cannot be read: %.100s: want one JSON object such as {"link":"1;latch;usual;3;7"}, with whole numbers for until, steps and what is in have`, err)
+	return q,
+		fmt.Errorf(`play: a request that cannot be read: %.100s: want one JSON object such as `+
+			`{"link":"1;latch;usual;3;7"}, with whole numbers for until, steps and what is in have`, err)
 }

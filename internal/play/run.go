@@ -10,7 +10,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// beginMillis is when each world begins, in milliseconds since 1970: at midnight, so that the time of day is the world's.
+// beginMillis is when each world begins, in milliseconds since 1970: at midnight, so that the time of day is the
+// world's.
 const beginMillis = 1_767_225_600_000
 
 // sinceEpoch returns a moment of a world in microseconds since 1970.
@@ -35,7 +36,8 @@ type run struct {
 
 // newRun returns a world at its beginning, with the deeds up to a moment.
 func newRun(s Script, until time.Duration) (*run, error) {
-	r := &run{script: s, bug: bugNamed(s.Bug), commits: map[int64]int64{}, records: make([][]events.Record, s.Starting+s.Waiting), pauses: make([][]span, s.Starting+s.Waiting)}
+	r := &run{script: s, bug: bugNamed(s.Bug), commits: map[int64]int64{},
+		records: make([][]events.Record, s.Starting+s.Waiting), pauses: make([][]span, s.Starting+s.Waiting)}
 	built := s.build(until)
 	var err error
 	if r.w, err = world.New(built, r); err != nil {
@@ -53,7 +55,8 @@ func newRun(s Script, until time.Duration) (*run, error) {
 
 // continues reports whether the script's world up to a moment is this one, or goes on from it.
 func (r *run) continues(s Script, until time.Duration) bool {
-	if r.script.Head() != s.Head() || int64(until) < r.w.Now() || len(s.Deeds) < len(r.done) || !slices.Equal(s.Deeds[:len(r.done)], r.done) {
+	if r.script.Head() != s.Head() || int64(until) < r.w.Now() || len(s.Deeds) < len(r.done) ||
+		!slices.Equal(s.Deeds[:len(r.done)], r.done) {
 		return false
 	}
 	return len(s.Deeds) == len(r.done) || int64(s.Deeds[len(r.done)].At) > r.w.Now()
@@ -94,8 +97,8 @@ func (r *run) step(s Script, records int, within time.Duration) error {
 	return nil
 }
 
-// now returns the end of the microsecond that the world is in: links and pages know no shorter times, and a world that is
-// stopped may be in the middle of one.
+// now returns the end of the microsecond that the world is in: links and pages know no shorter times, and a world that
+// is stopped may be in the middle of one.
 func (r *run) now() int64 { return (r.w.Now() + 999) / 1000 * 1000 }
 
 // stopped returns why the world goes no further, "" if it does.
@@ -155,7 +158,8 @@ func (r *run) Committed(p *world.Proposal) {
 	for _, one := range append([]zkmem.Txn{p.Txn}, p.Txn.Ops...) {
 		switch one.Code {
 		case zkmem.OpCreate, zkmem.OpDelete, zkmem.OpCloseSession, zkmem.OpSetData:
-			t.Changes = append(t.Changes, txnlog.Change{Kind: txnlog.Kind(one.Code), Path: one.Path, Ephemeral: one.Owner > 0})
+			t.Changes = append(t.Changes,
+				txnlog.Change{Kind: txnlog.Kind(one.Code), Path: one.Path, Ephemeral: one.Owner > 0})
 		}
 	}
 	r.txns = append(r.txns, t)

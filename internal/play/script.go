@@ -84,9 +84,11 @@ func (s Script) Check() error {
 	case !slices.Contains(Recipes(), s.Recipe):
 		return fmt.Errorf("play: no recipe %.40q: want one of %s", s.Recipe, strings.Join(Recipes(), ", "))
 	case scenario == nil:
-		return fmt.Errorf("play: no scenario %.40q: want one of %s", s.Scenario, listed(scenarios, func(s Scenario) string { return s.Name }))
+		return fmt.Errorf("play: no scenario %.40q: want one of %s", s.Scenario,
+			listed(scenarios, func(s Scenario) string { return s.Name }))
 	case s.Starting < 1 || s.Waiting < 0 || s.Starting > len(names) || s.Waiting > len(names)-s.Starting:
-		return fmt.Errorf("play: %d participants and %d that wait: want at least 1, and at most %d in all", s.Starting, s.Waiting, len(names))
+		return fmt.Errorf("play: %d participants and %d that wait: want at least 1, and at most %d in all", s.Starting,
+			s.Waiting, len(names))
 	case s.Seed < 0 || s.Seed > MaxSeed:
 		return fmt.Errorf("play: a seed of %d: want 0 to %d", s.Seed, int64(MaxSeed))
 	case s.Forgets != "" && !slices.Contains(s.Participants(), s.Forgets):
@@ -94,7 +96,8 @@ func (s Script) Check() error {
 	case s.Works < 0 || s.Works > MaxUntil || s.Works%time.Microsecond != 0:
 		return fmt.Errorf("play: work of %s: want whole microseconds, at most %s", s.Works, MaxUntil)
 	case s.Bug != "" && bugNamed(s.Bug) == nil:
-		return fmt.Errorf("play: no bug %.40q: want one of %s", s.Bug, listed(bugs, func(b Bug) string { return b.Name }))
+		return fmt.Errorf("play: no bug %.40q: want one of %s", s.Bug,
+			listed(bugs, func(b Bug) string { return b.Name }))
 	case len(s.Deeds) > MaxDeeds:
 		return fmt.Errorf("play: %d deeds: want at most %d", len(s.Deeds), MaxDeeds)
 	case s.Until < 0 || s.Until > MaxUntil || s.Until%time.Microsecond != 0:
@@ -126,7 +129,8 @@ func (s Script) checkDeed(d Deed, scenario *Scenario) error {
 	case v.Lasts && (d.For <= 0 || d.For > MaxUntil || d.For%time.Microsecond != 0):
 		return fmt.Errorf("%s for %s: want whole microseconds, more than 0 and at most %s", v.Verb, d.For, MaxUntil)
 	case d.Verb == "depose" && d.For > scenario.deposed():
-		return fmt.Errorf("depose for %s: a server notices after %s that it does not lead any more", d.For, scenario.deposed())
+		return fmt.Errorf("depose for %s: a server notices after %s that it does not lead any more", d.For,
+			scenario.deposed())
 	case !v.Lasts && d.For != 0:
 		return fmt.Errorf("%s takes no time, and not %s", v.Verb, d.For)
 	}

@@ -19,7 +19,8 @@ func (p *promises) onePlaceEach(t zkmem.Txn) {
 	var own []string
 	line, _ := machines.Line(p.run.w.Ensemble().Children(p.dir), p.labels...)
 	for _, place := range line {
-		if _, stat, err := p.run.w.Ensemble().Committed().Get(p.dir + "/" + place.Name); err == nil && stat.EphemeralOwner == t.Owner {
+		if _, stat, err := p.run.w.Ensemble().Committed().Get(p.dir + "/" + place.Name); err == nil &&
+			stat.EphemeralOwner == t.Owner {
 			own = append(own, short(place.Name))
 		}
 	}
@@ -49,7 +50,9 @@ func (p *promises) permitsHeld() {
 
 // members returns the nodes in the barrier.
 func (p *promises) members() []string {
-	return slices.DeleteFunc(p.run.w.Ensemble().Children(path), func(name string) bool { return name == machines.ReadyNode })
+	return slices.DeleteFunc(p.run.w.Ensemble().Children(path), func(name string) bool {
+		return name == machines.ReadyNode
+	})
 }
 
 // gathered notes which nodes stand in the barrier with enough others.
@@ -68,7 +71,8 @@ func (p *promises) entered(c *world.Client, id events.ID, is events.Class) {
 	}
 	tree, name := p.run.w.Ensemble().Committed(), p.run.name(c)
 	for _, node := range p.members() {
-		if _, stat, err := tree.Get(path + "/" + node); err == nil && stat.EphemeralOwner == c.SessionID() && !p.together[node] {
+		if _, stat, err := tree.Get(path + "/" + node); err == nil && stat.EphemeralOwner == c.SessionID() &&
+			!p.together[node] {
 			p.fail(together, []string{name}, "%s is inside, and never were %d there", name, p.run.script.quantity())
 		}
 	}

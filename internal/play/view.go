@@ -70,7 +70,8 @@ func spans(all []span) []Span {
 func (r *run) participants() []Participant {
 	all := []Participant{}
 	for i, c := range r.w.Clients() {
-		p := Participant{Name: r.name(c), Begun: c.Begun(), Machines: map[string]string{}, Main: string(c.Main()), Holds: c.Holds() && !c.Dead(),
+		p := Participant{Name: r.name(c), Begun: c.Begun(), Machines: map[string]string{}, Main: string(c.Main()),
+			Holds:  c.Holds() && !c.Dead(),
 			Frozen: c.Paused() && !c.Dead(), Dead: c.Dead(), Closed: c.Left(), Pauses: spans(r.pauses[i])}
 		for _, id := range c.Engine().Machines() {
 			p.Machines[string(id)] = string(c.Engine().State(id))
@@ -99,7 +100,8 @@ func (r *run) participants() []Participant {
 func (r *run) lives() []Server {
 	all := []Server{}
 	for _, l := range r.servers {
-		s := Server{Name: l.server.Name(), Up: l.server.Up(), Isolated: l.server.Isolated(), Frozen: l.server.Frozen(), Clients: []string{}, Spans: spans(l.spans)}
+		s := Server{Name: l.server.Name(), Up: l.server.Up(), Isolated: l.server.Isolated(), Frozen: l.server.Frozen(),
+			Clients: []string{}, Spans: spans(l.spans)}
 		switch {
 		case l.server.Leads():
 			s.Role = "leader"
@@ -136,7 +138,9 @@ func (r *run) nodes() []Node {
 		}
 	}
 	walk(path)
-	slices.SortFunc(all, func(a, b dated) int { return cmp.Or(cmp.Compare(a.czxid, b.czxid), strings.Compare(a.Path, b.Path)) })
+	slices.SortFunc(all, func(a, b dated) int {
+		return cmp.Or(cmp.Compare(a.czxid, b.czxid), strings.Compare(a.Path, b.Path))
+	})
 	out := []Node{}
 	for _, n := range all {
 		out = append(out, n.Node)

@@ -19,8 +19,9 @@ type Before struct {
 // Part says from when on a participant differs from what it was before.
 type Part struct {
 	Name string `json:"name"`
-	At   int64  `json:"at"`  // microseconds since 1970; 0: it does not differ
-	Seq  uint64 `json:"seq"` // the first record that differs, in the world after the change; 0: there it has no more records
+	At   int64  `json:"at"` // microseconds since 1970; 0: it does not differ
+	// the first record that differs, in the world after the change; 0: there it has no more records
+	Seq uint64 `json:"seq"`
 }
 
 // before returns the other world of a what-if.
@@ -37,7 +38,8 @@ func (r *run) before(other *run, s Script) (*Before, error) {
 	for i := range doc.Logs {
 		doc.Logs[i].Rows = []int64{}
 	}
-	b := &Before{Document: doc, Deeds: other.deeds(s, TakenOut), Broken: other.violations(), Digest: other.digest(), Parts: []Part{}}
+	b := &Before{Document: doc, Deeds: other.deeds(s, TakenOut), Broken: other.violations(), Digest: other.digest(),
+		Parts: []Part{}}
 	for i, name := range r.script.Participants() {
 		b.Parts = append(b.Parts, parts(name, r.records[i], other.records[i]))
 	}

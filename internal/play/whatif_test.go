@@ -28,7 +28,8 @@ func TestWhatIf(t *testing.T) {
 		t.Errorf("alice does not part at once: %+v", p)
 	}
 	added := ask(t, new(Host), Request{Link: strings.Replace(link, "~20", "~+20", 1)})
-	if added.Digest != before.Digest || added.Before.Digest == before.Digest || len(added.Deeds) != 2 || len(added.Before.Deeds) != 1 {
+	if added.Digest != before.Digest || added.Before.Digest == before.Digest || len(added.Deeds) != 2 ||
+		len(added.Before.Deeds) != 1 {
 		t.Errorf("added: %s, before that %s, want %s", added.Digest, added.Before.Digest, before.Digest)
 	}
 	for _, p := range added.Before.Parts {

@@ -33,8 +33,9 @@ type playground struct {
 	host play.Host
 }
 
-// Handler returns the HTTP handler of the playground: GET for the page, GET catalogue, POST ask, each under the path of the token. It
-// answers only requests that who admits, and is safe for concurrent use. The error says what is wrong with who.
+// Handler returns the HTTP handler of the playground: GET for the page, GET catalogue, POST ask, each under the path of
+// the token. It answers only requests that who admits, and is safe for concurrent use. The error says what is wrong
+// with who.
 func Handler(who live.Access) (http.Handler, error) {
 	if err := who.Check(); err != nil {
 		return nil, err
@@ -114,7 +115,8 @@ func read(w http.ResponseWriter, r *http.Request) (request []byte, ok bool) {
 	case errors.As(err, &long):
 		http.Error(w, "the request cannot be read: it may have 64 KiB", http.StatusRequestEntityTooLarge)
 	default:
-		http.Error(w, "the request cannot be read: want all of it within "+readTimeout.String(), http.StatusRequestTimeout)
+		http.Error(w, "the request cannot be read: want all of it within "+readTimeout.String(),
+			http.StatusRequestTimeout)
 	}
 	return nil, false
 }

@@ -100,7 +100,8 @@ func TestSlowRequests(t *testing.T) {
 	var all sync.WaitGroup
 	for range maxAsking {
 		all.Go(func() {
-			if w := send(t.Context(), h, who.Token, slow{asked, over}); w.Code != 408 || !strings.Contains(w.Body.String(), "want all of it within 10s") {
+			if w := send(t.Context(), h, who.Token, slow{asked, over}); w.Code != 408 ||
+				!strings.Contains(w.Body.String(), "want all of it within 10s") {
 				t.Errorf("%d %s", w.Code, w.Body)
 			}
 		})

@@ -1,5 +1,6 @@
-// Package web makes the page of the playground: worlds of real machines, what is done to them, and what comes of it. The page
-// knows no machine: it edits the text of a link, has it answered, and draws the answer with the modules of package page.
+// Package web makes the page of the playground: worlds of real machines, what is done to them, and what comes of it.
+// The page knows no machine: it edits the text of a link, has it answered, and draws the answer with the modules of
+// package page.
 //
 //	html, err := web.HTML(web.Server)   // what serves it answers "ask" and "catalogue" next to it: see package play
 //	files, err := web.Site()            // a static site, without the program that plays worlds: see cmd/gensite

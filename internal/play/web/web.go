@@ -19,10 +19,12 @@ type Use int
 // Uses.
 const (
 	Server Use = iota // what serves the page: it is asked at "ask" and "catalogue" next to the page
-	Static            // a Worker with world.wasm and wasm_exec.js next to the page, and files with what is shown before it runs
+	// a Worker with world.wasm and wasm_exec.js next to the page, and files with what is shown before it runs
+	Static
 )
 
-// HTML returns the page: one file with its script and its style. What else it loads comes from where it came from: see Use.
+// HTML returns the page: one file with its script and its style. What else it loads comes from where it came from: see
+// Use.
 func HTML(use Use) ([]byte, error) {
 	s, err := newShell()
 	if err != nil {
@@ -36,8 +38,8 @@ func HTML(use Use) ([]byte, error) {
 	return []byte(fill.Replace(s.html)), nil
 }
 
-// Site returns the page of the static site and its Worker, by the names of their files. The other files are those that Static
-// names: cmd/gensite writes all of them.
+// Site returns the page of the static site and its Worker, by the names of their files. The other files are those that
+// Static names: cmd/gensite writes all of them.
 func Site() (map[string][]byte, error) {
 	html, err := HTML(Static)
 	if err != nil {

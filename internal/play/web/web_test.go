@@ -13,17 +13,22 @@ import (
 	"github.com/incumbent-go/incumbent/test/kit/realzk"
 )
 
-var inPage = regexp.MustCompile(`(?s)content="([^"]*)">\n<meta name="viewport.*<style>(.*?)</style>.*<script type="module">(.*?)</script>`)
+var inPage = regexp.MustCompile(`(?s)content="([^"]*)">\n<meta name="viewport.*<style>(.*?)</style>.*<script ` +
+	`type="module">(.*?)</script>`)
 
 // The page names nothing outside of it, and its policy allows its own script and style, and to ask where it came from.
 func TestThePolicy(t *testing.T) {
-	for use, wants := range map[Use]struct{ ends, back string }{Server: {"form-action 'none'; connect-src 'self'", "server"}, Static: {"form-action 'none'; connect-src 'self'; worker-src 'self'", "worker"}} {
+	for use, wants := range map[Use]struct {
+		ends, back string
+	}{Server: {"form-action 'none'; connect-src 'self'", "server"},
+		Static: {"form-action 'none'; connect-src 'self'; worker-src 'self'", "worker"}} {
 		b, err := HTML(use)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := inPage.FindStringSubmatch(string(b))
-		if got == nil || !strings.HasPrefix(got[1], page.Policy(got[3], got[2], page.File)) || !strings.HasSuffix(got[1], wants.ends) {
+		if got == nil || !strings.HasPrefix(got[1], page.Policy(got[3], got[2], page.File)) ||
+			!strings.HasSuffix(got[1], wants.ends) {
 			t.Fatalf("%d: %.900s", use, b)
 		}
 		if !strings.Contains(string(b), `name="back" content="`+wants.back+`"`) {
@@ -50,9 +55,11 @@ func TestTheFilesOfTheSite(t *testing.T) {
 }
 
 // What would read a text as markup or as a program.
-var unsafe = regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|setTimeout\(['"]|srcdoc|createContextualFragment|XMLHttpRequest|import\(|javascript:`)
+var unsafe = regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new ` +
+	`Function|setTimeout\(['"]|srcdoc|createContextualFragment|XMLHttpRequest|import\(|javascript:`)
 
-// A link may say anything: the page has no way to take it for markup. It asks at three places, two of a server and one for files, and its Worker at one.
+// A link may say anything: the page has no way to take it for markup. It asks at three places, two of a server and one
+// for files, and its Worker at one.
 func TestTextsAreNoMarkup(t *testing.T) {
 	s, err := newShell()
 	if err != nil {
