@@ -16,9 +16,11 @@ func modules(texts map[string]string) fstest.MapFS {
 
 func TestBundle(t *testing.T) {
 	dir := modules(map[string]string{
-		"app.js": "// begins\nimport './types.js';\nimport { a, b } from './a.js';\nimport { c } from './c.js';\n\nexport async function start() {\n  return a + /** @type {X | b<c>} */ (b) + c; // kept\n}\n",
-		"a.js":   "import { c } from './c.js';\n/** One. */\nexport const a = c;\n/**\n * Two lines.\n */\nexport class b {\n}\n",
-		"c.js":   "export function c() {}\n", "types.js": "/** @typedef {string} X */\nexport {};\n",
+		"app.js": "// begins\nimport './types.js';\nimport { a, b } from './a.js';\nimport { c } from './c.js';\n\n" +
+			"export async function start() {\n  return a + /** @type {X | b<c>} */ (b) + c; // kept\n}\n",
+		"a.js": "import { c } from './c.js';\n/** One. */\nexport const a = c;\n/**\n * Two lines.\n */\nexport " +
+			"class b {\n}\n",
+		"c.js": "export function c() {}\n", "types.js": "/** @typedef {string} X */\nexport {};\n",
 	})
 	got, err := Bundle(dir, "app.js")
 	want := "function c() {}\nconst a = c;\nclass b {\n}\nasync function start() {\nreturn a + (b) + c; // kept\n}\n"
@@ -41,7 +43,8 @@ func TestBundleRefuses(t *testing.T) {
 		"import { x } from './a.js';\nconst x = 1;":     "x is declared in a.js, too",
 		"import { x } from './round.js';\nconst y = 1;": "modules import each other: app.js, round.js, app.js",
 	} {
-		got, err := Bundle(modules(map[string]string{"app.js": text, "a.js": "export const x = 1;", "round.js": "import { y } from './app.js';"}), "app.js")
+		got, err := Bundle(modules(map[string]string{"app.js": text, "a.js": "export const x = 1;",
+			"round.js": "import { y } from './app.js';"}), "app.js")
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, want %q\n%s", text, err, says, got)
 		}

@@ -127,8 +127,8 @@ func (d *Document) draw(recipes map[string]bool) error {
 // pictures has the charts that were drawn, by recipe: they are the same in every document.
 var pictures sync.Map
 
-// JSON returns the document as the page reads it: in ASCII, of which a browser needs one byte a character. If one character
-// were another, it would need two for each, and twice the time to read them.
+// JSON returns the document as the page reads it: in ASCII, of which a browser needs one byte a character. If one
+// character were another, it would need two for each, and twice the time to read them.
 func (d *Document) JSON() ([]byte, error) {
 	var out bytes.Buffer
 	err := d.writeJSON(&out)

@@ -19,8 +19,8 @@ const (
 	Live            // from a server: it may read from that server, and waits for the records to come
 )
 
-// Modules returns the page's modules, its style sheet and its shell, for another page that shares them. They may change in any
-// release.
+// Modules returns the page's modules, its style sheet and its shell, for another page that shares them. They may change
+// in any release.
 func Modules() (fs.FS, error) { return fs.Sub(assets, "assets") }
 
 // HTML returns the page: one file with its script, its style and its data.
@@ -69,13 +69,15 @@ func (s shell) page(policy, data string, use Use) []byte {
 	if use == Live {
 		live = "events"
 	}
-	return []byte(strings.NewReplacer("{{POLICY}}", policy, "{{STYLE}}", s.style, "{{SCRIPT}}", s.script, "{{DATA}}", data, "{{LIVE}}", live).Replace(s.html))
+	return []byte(strings.NewReplacer("{{POLICY}}", policy, "{{STYLE}}", s.style, "{{SCRIPT}}", s.script, "{{DATA}}",
+		data, "{{LIVE}}", live).Replace(s.html))
 }
 
 // Policy is the Content-Security-Policy of a page with this script and style: nothing else runs,
 // and nothing is loaded.
 func Policy(script, style string, use Use) string {
-	p := fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; base-uri 'none'; form-action 'none'", hash(script), hash(style))
+	p := fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; base-uri 'none'; form-action 'none'",
+		hash(script), hash(style))
 	if use == Live {
 		p += "; connect-src 'self'"
 	}

@@ -46,7 +46,8 @@ func TestTheTypesOfTheModules(t *testing.T) {
 }
 
 // What would read a text as markup or as a program, or load something.
-var unsafe = regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|setTimeout\(['"]|srcdoc|createContextualFragment|\bfetch\(|XMLHttpRequest|import\(|javascript:`)
+var unsafe = regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new ` +
+	`Function|setTimeout\(['"]|srcdoc|createContextualFragment|\bfetch\(|XMLHttpRequest|import\(|javascript:`)
 
 // A log may say anything: the page has no way to take it for markup.
 func TestTextsAreNoMarkup(t *testing.T) {

@@ -20,7 +20,8 @@ import (
 func of(t *testing.T, name string, detail Detail) *Document {
 	t.Helper()
 	var rows []*Rows
-	logs, txns, err := incidents.ReadThrough(filepath.Join("..", "..", "test", "servers", "incidents", "testdata", name), func(h events.Header, r why.Reader) why.Reader {
+	logs, txns, err := incidents.ReadThrough(filepath.Join("..", "..", "test", "servers", "incidents", "testdata",
+		name), func(h events.Header, r why.Reader) why.Reader {
 		rows = append(rows, Keep(h, r, detail))
 		return rows[len(rows)-1]
 	})
@@ -43,17 +44,21 @@ func html(t *testing.T, d *Document, use Use) string {
 	return string(b)
 }
 
-var parts = regexp.MustCompile(`(?s)<style>(.*?)</style>.*<script type="text/plain" id="data">(.*?)</script>\n<script type="module">(.*?)</script>`)
+var parts = regexp.MustCompile(`(?s)<style>(.*?)</style>.*<script type="text/plain" ` +
+	`id="data">(.*?)</script>\n<script ` +
+	`type="module">(.*?)</script>`)
 
 func TestThePolicyAllowsTheScriptAndTheStyleOnly(t *testing.T) {
 	d := of(t, "killed", Whole)
 	page := html(t, d, File)
 	got := parts.FindStringSubmatch(page)
 	policy := Policy(got[3], got[1], File)
-	if !strings.Contains(page, `content="`+policy+`"`) || !strings.HasPrefix(policy, "default-src 'none';") || strings.Contains(policy, "connect-src") {
+	if !strings.Contains(page, `content="`+policy+`"`) || !strings.HasPrefix(policy, "default-src 'none';") ||
+		strings.Contains(policy, "connect-src") {
 		t.Errorf("%s\n%s", policy, page[:600])
 	}
-	if live := html(t, d, Live); !strings.Contains(live, "connect-src 'self'") || !strings.Contains(live, `name="live" content="events"`) {
+	if live := html(t, d, Live); !strings.Contains(live, "connect-src 'self'") ||
+		!strings.Contains(live, `name="live" content="events"`) {
 		t.Error(live[:600])
 	}
 	if strings.Contains(page, "{{") || regexp.MustCompile(`(?i)(src|href)=|url\(['"]?[^#]`).MatchString(page) {
@@ -135,7 +140,8 @@ func TestEveryRecordIsThere(t *testing.T) {
 			}
 		}
 		if len(d.Picture.Links) == 0 || len(d.Picture.Txns) == 0 || len(d.Charts) < 2 {
-			t.Errorf("%s: %d links, %d transactions, %d charts", i.Name, len(d.Picture.Links), len(d.Picture.Txns), len(d.Charts))
+			t.Errorf("%s: %d links, %d transactions, %d charts", i.Name, len(d.Picture.Links),
+				len(d.Picture.Txns), len(d.Charts))
 		}
 	}
 }
@@ -165,7 +171,8 @@ func TestADocumentNeedsTheRowsOfEachLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New(why.Explain(logs, txns, why.Options{}), nil, nil); err == nil || !strings.Contains(err.Error(), "page.Keep") {
+	if _, err := New(why.Explain(logs, txns, why.Options{}), nil, nil); err == nil ||
+		!strings.Contains(err.Error(), "page.Keep") {
 		t.Error(err)
 	}
 }
@@ -188,7 +195,8 @@ func TestADocumentIsWrittenInParts(t *testing.T) {
 	whole := of(t, "paused", Whole)
 	named := *whole
 	named.Dir = "/var/log/é"
-	for _, d := range []*Document{whole, &named, {Charts: map[string]string{}, Strings: []string{}, Logs: []LogRows{}}} {
+	for _, d := range []*Document{whole, &named,
+		{Charts: map[string]string{}, Strings: []string{}, Logs: []LogRows{}}} {
 		data, err := json.Marshal(d)
 		if err != nil {
 			t.Fatal(err)

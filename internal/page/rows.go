@@ -126,8 +126,10 @@ func (k *Rows) EachNote(take func(events.Note)) {
 }
 
 func (k *Rows) add(r events.Record) {
-	kept := row{seq: int64(r.Seq), cause: int64(r.Cause), at: (r.Event.At - k.header.StartAt) / 1000, zxid: r.Event.Zxid,
-		machine: k.once(string(r.Machine)), kind: k.once(string(r.Event.Kind)), from: k.once(r.From), row: k.once(r.Row), to: k.once(r.To),
+	kept := row{seq: int64(r.Seq), cause: int64(r.Cause), at: (r.Event.At - k.header.StartAt) / 1000,
+		zxid:    r.Event.Zxid,
+		machine: k.once(string(r.Machine)), kind: k.once(string(r.Event.Kind)), from: k.once(r.From),
+		row: k.once(r.Row), to: k.once(r.To),
 		tried: k.once(strings.Join(r.Tried, "\n"))}
 	if r.Heartbeat() {
 		kept.flags |= flagHeartbeat
@@ -207,15 +209,16 @@ func (k *Rows) recipes() map[string]bool {
 	return all
 }
 
-// recipeOf returns the recipe in a machine's name: "latch-1" is a latch's, and so is "latch-semaphore-1-1", which a semaphore
-// opened.
+// recipeOf returns the recipe in a machine's name: "latch-1" is a latch's, and so is "latch-semaphore-1-1", which a
+// semaphore opened.
 func recipeOf(machine string) string {
 	recipe, _, _ := strings.Cut(machine, "-")
 	return recipe
 }
 
 // errNoRows refuses a document without the rows of each log.
-var errNoRows = errors.New("page: want the rows of each log of the report, in its order: read each log through page.Keep")
+var errNoRows = errors.New("page: want the rows of each log of the report, in its order: read each log " +
+	"through page.Keep")
 
 // Last returns the number of the last record, 0 for none.
 func (k *Rows) Last() uint64 {

@@ -51,25 +51,29 @@ func (a Access) Check() error {
 	case !tokens.MatchString(a.Token):
 		return errors.New("live: Options.Token needs 16 to 128 letters, digits, - and _: NewToken makes one")
 	case slices.ContainsFunc(a.Hosts, func(h string) bool { return !isHost(h) }):
-		return fmt.Errorf("live: Options.Hosts are names or addresses without a port, such as ops.example.com, not %q", a.Hosts)
+		return fmt.Errorf("live: Options.Hosts are names or addresses without a port, such as ops.example.com, not %q",
+			a.Hosts)
 	}
 	return nil
 }
 
-// Admit reports whether a request may be answered, and returns what stands behind the token in its path: "" for the page,
-// or one of the known names. What may not be answered it answers itself: see Handler. It sets the headers of every answer,
-// and gives the answer a minute.
+// Admit reports whether a request may be answered, and returns what stands behind the token in its path: "" for the
+// page, or one of the known names. What may not be answered it answers itself: see Handler. It sets the headers of
+// every answer, and gives the answer a minute.
 func (a Access) Admit(w http.ResponseWriter, r *http.Request, known ...string) (rest string, admitted bool) {
 	// Not every writer has one. A stream sets another for each message.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(pageTimeout))
 	for name, value := range map[string]string{
-		"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY",
-		"Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin", "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+		"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+		"X-Frame-Options":              "DENY",
+		"Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
+		"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
 	} {
 		w.Header().Set(name, value)
 	}
 	if !a.Expected(r.Host) {
-		http.Error(w, "this server is not asked under the name "+cut(r.Host)+": want a loopback name, or one of Options.Hosts (--host of incumbent)", http.StatusForbidden)
+		http.Error(w, "this server is not asked under the name "+cut(r.Host)+": want a loopback name, or one of "+
+			"Options.Hosts (--host of incumbent)", http.StatusForbidden)
 		return "", false
 	}
 	if origin := r.Header.Get("Origin"); origin != "" && !sameOrigin(origin, r.Host) {
@@ -77,8 +81,10 @@ func (a Access) Admit(w http.ResponseWriter, r *http.Request, known ...string) (
 		return "", false
 	}
 	token, rest, found := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	if subtle.ConstantTimeCompare([]byte(token), []byte(a.Token)) != 1 || found && rest != "" && !slices.Contains(known, rest) {
-		http.Error(w, "not found: the address has a token, which was printed when the server began", http.StatusNotFound)
+	if subtle.ConstantTimeCompare([]byte(token), []byte(a.Token)) != 1 ||
+		found && rest != "" && !slices.Contains(known, rest) {
+		http.Error(w, "not found: the address has a token, which was printed when the server began",
+			http.StatusNotFound)
 		return "", false
 	}
 	if !found && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
@@ -97,8 +103,8 @@ func cut(text string) string {
 	return strconv.Quote(strings.ToValidUTF8(text, "?"))
 }
 
-// Expected reports whether a browser may ask under this name, which is a request's Host. A name that merely leads to a loopback address, as in DNS
-// rebinding, is not expected.
+// Expected reports whether a browser may ask under this name, which is a request's Host. A name that merely leads to a
+// loopback address, as in DNS rebinding, is not expected.
 func (a Access) Expected(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -111,7 +117,8 @@ func (a Access) Expected(host string) bool {
 	}
 	for _, h := range a.Hosts {
 		h = strings.ToLower(strings.Trim(h, "[]"))
-		if other, wrong := netip.ParseAddr(h); name == h || err == nil && wrong == nil && addr == other { // an address has several texts
+		// an address has several texts
+		if other, wrong := netip.ParseAddr(h); name == h || err == nil && wrong == nil && addr == other {
 			return true
 		}
 	}

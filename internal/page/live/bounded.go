@@ -19,8 +19,8 @@ type budget struct {
 	longest int64 // bytes
 }
 
-// newBudget allows a number of records, and 1 KiB for each of them, but 1 MiB at least; and 16 KiB for the header of each
-// file, which is longer than a few records.
+// newBudget allows a number of records, and 1 KiB for each of them, but 1 MiB at least; and 16 KiB for the header of
+// each file, which is longer than a few records.
 func newBudget(records, files int) *budget {
 	longest := int64(max(records, 1<<10)+16*files) << 10
 	return &budget{records, longest, records, longest}

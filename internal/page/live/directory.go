@@ -133,8 +133,8 @@ func (d *directory) commands() (all [][]events.CommandLine) {
 	return all
 }
 
-// read reads all runs. Each is named by its host, or by its files if the host has several. One that is damaged is read up to
-// there, and one that has no header is left out.
+// read reads all runs. Each is named by its host, or by its files if the host has several. One that is damaged is read
+// up to there, and one that has no header is left out.
 func (d *directory) read() (logs []*why.Log, rows []*page.Rows, err error) {
 	runs, err := segments.Runs(d.path)
 	if err != nil {

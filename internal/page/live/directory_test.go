@@ -74,7 +74,8 @@ func TestADamagedLogIsLeftOut(t *testing.T) {
 		switch {
 		case err != nil:
 			t.Errorf("%s: %v", what, err)
-		case len(e.doc.Logs) != c.logs || c.says == "" && e.damage != "" || !strings.Contains(e.damage+e.unread, c.says):
+		case len(e.doc.Logs) != c.logs || c.says == "" && e.damage != "" ||
+			!strings.Contains(e.damage+e.unread, c.says):
 			t.Errorf("%s: %d logs, %q, %q; want %d, %q", what, len(e.doc.Logs), e.damage, e.unread, c.logs, c.says)
 		}
 		if err := os.RemoveAll(other); err != nil {
@@ -120,7 +121,9 @@ func TestUnreadFilesAreSaid(t *testing.T) {
 	if err := os.WriteFile(other, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const want = `Not read: "alice.log" (not named as a client names its segments). For copied logs with other names: incumbent why --html.`
+	const want = `Not read: "alice.log" (not named as a client names its segments). For copied logs with ` +
+		`other names: ` +
+		`incumbent why --html.`
 	if said, err := Unread(dir); err != nil || said != want {
 		t.Errorf("%q, %v; want %q", said, err, want)
 	}
@@ -156,15 +159,18 @@ func TestDumpsAreOneLog(t *testing.T) {
 	dir := t.TempDir()
 	for i, from := range []uint64{3, 1} {
 		var b bytes.Buffer
-		w, err := events.NewWriter(&b, events.Header{Run: strings.Repeat("a", 32), Before: from - 1, Dump: "asked for", Host: "host"})
+		w, err := events.NewWriter(&b,
+			events.Header{Run: strings.Repeat("a", 32), Before: from - 1, Dump: "asked for", Host: "host"})
 		for seq := from; err == nil && seq < from+5; seq++ {
-			err = w.Write(events.Record{Seq: seq, Machine: "session", Event: events.Event{Kind: events.TimerFired, At: int64(seq)}, Row: events.RowUnknown})
+			err = w.Write(events.Record{Seq: seq, Machine: "session",
+				Event: events.Event{Kind: events.TimerFired, At: int64(seq)}, Row: events.RowUnknown})
 		}
 		if err == nil {
 			err = w.WriteEnd("asked for")
 		}
 		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, fmt.Sprintf("20261124T23482%d.000000Z-host-7-000001.jsonl", i)), b.Bytes(), 0o600)
+			err = os.WriteFile(filepath.Join(dir, fmt.Sprintf("20261124T23482%d.000000Z-host-7-000001.jsonl", i)),
+				b.Bytes(), 0o600)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -182,7 +188,8 @@ func TestSmallLogsHaveRoom(t *testing.T) {
 	const logs, records = 800, 1
 	short := bytes.Join(bytes.SplitAfter(text, []byte("\n"))[:1+records], nil)
 	for i := range logs {
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("20261124T234822.000000Z-other-%d-000001.jsonl", i)), short, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("20261124T234822.000000Z-other-%d-000001.jsonl", i)),
+			short, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -220,7 +227,8 @@ func TestATooLargeDirectoryIsReadOnce(t *testing.T) {
 	if err != nil || len(runs) != 1 {
 		t.Fatal(runs, err)
 	}
-	if _, _, err := d.readRun(runs[0], &budget{records: 1000, bytes: 300, most: 1000, longest: 300}); !errors.Is(err, errTooMuch) || !strings.Contains(err.Error(), "more than 300 bytes") {
+	if _, _, err := d.readRun(runs[0], &budget{records: 1000, bytes: 300, most: 1000, longest: 300}); !errors.Is(err,
+		errTooMuch) || !strings.Contains(err.Error(), "more than 300 bytes") {
 		t.Errorf("a log that is too long: %v", err)
 	}
 }
@@ -243,8 +251,9 @@ func TestMountedBelow(t *testing.T) {
 // Names under which nobody could ask are refused, and so is a page while sixteen are loaded.
 func TestHostsAndPagesAreChecked(t *testing.T) {
 	for host, good := range map[string]bool{"ops.example.com": true, "::1": true, "[fd00::7]": true, "10.0.0.7": true,
-		"[::1": false, "::1]": false, "[ops]": false, "[10.0.0.7]": false, "fe80::1%lo": false, "1:2:3": false, "é.example": false,
-		"": false, "ops:8080": false, "http://ops": false, "*.example.com": false, "a b": false} {
+		"[::1": false, "::1]": false, "[ops]": false, "[10.0.0.7]": false, "fe80::1%lo": false, "1:2:3": false,
+		"é.example": false,
+		"":          false, "ops:8080": false, "http://ops": false, "*.example.com": false, "a b": false} {
 		if _, err := Handler(t.TempDir(), Options{Token: token, Hosts: []string{host}}); (err == nil) != good {
 			t.Errorf("%q: %v", host, err)
 		}

@@ -32,16 +32,16 @@ const (
 )
 
 // Handler returns a handler of GET /TOKEN/, the page, and GET /TOKEN/events, which is what the page reads while it is
-// open. Mount it with http.StripPrefix under another path. The error says which option is wrong, or that there is no such
-// directory.
+// open. Mount it with http.StripPrefix under another path. The error says which option is wrong, or that there is no
+// such directory.
 //
 //   - Another token is 404, another method 405.
 //   - A Host that is neither loopback nor in Options.Hosts is 403: another site's name that leads here is refused.
 //   - So is an Origin that is not the Host, and a stream that another site asks for.
 //   - A seventeenth open page is 503, and so is one that is loaded while sixteen are.
 //
-// A log that is damaged is shown up to there, one without a header is left out, and the page says so. Only regular files
-// are read, no links; the page names the files that are not read, and says why.
+// A log that is damaged is shown up to there, one without a header is left out, and the page says so. Only regular
+// files are read, no links; the page names the files that are not read, and says why.
 func Handler(dir string, o Options) (http.Handler, error) {
 	switch info, err := os.Stat(dir); {
 	case err != nil:
@@ -61,7 +61,8 @@ func Handler(dir string, o Options) (http.Handler, error) {
 	if o.MaxRecords == 0 {
 		o.MaxRecords = 300_000
 	}
-	return &server{options: o, access: access, logs: &directory{path: dir, maxRecords: o.MaxRecords}, streams: make(chan struct{}, maxStreams), pages: make(chan struct{}, maxStreams)}, nil
+	return &server{options: o, access: access, logs: &directory{path: dir, maxRecords: o.MaxRecords},
+		streams: make(chan struct{}, maxStreams), pages: make(chan struct{}, maxStreams)}, nil
 }
 
 type server struct {

@@ -24,7 +24,8 @@ const token = "0123456789abcdef"
 func recorded(t *testing.T) (*incumbent.Client, string) {
 	t.Helper()
 	dir := t.TempDir()
-	c, err := incumbent.Open(t.Context(), incumbent.Config{Servers: zkmem.Start(t).Addr(), Record: incumbent.RecordIn(dir, incumbent.RecordOptions{})})
+	c, err := incumbent.Open(t.Context(),
+		incumbent.Config{Servers: zkmem.Start(t).Addr(), Record: incumbent.RecordIn(dir, incumbent.RecordOptions{})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,9 +113,11 @@ func TestWhoIsAnswered(t *testing.T) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
 		if w.Code != s.code {
-			t.Errorf("%s %s at %q with %v: %d %s, want %d", s.method, s.target, s.host, s.headers, w.Code, w.Body, s.code)
+			t.Errorf("%s %s at %q with %v: %d %s, want %d", s.method, s.target, s.host, s.headers,
+				w.Code, w.Body, s.code)
 		}
-		if s.code >= 400 && strings.ContainsAny(w.Body.String(), "<\u202e\u0007") || w.Header().Get("X-Content-Type-Options") != "nosniff" {
+		if s.code >= 400 && strings.ContainsAny(w.Body.String(), "<\u202e\u0007") ||
+			w.Header().Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%v %s", w.Header(), w.Body)
 		}
 	}
@@ -129,11 +132,15 @@ func TestHandlerRefuses(t *testing.T) {
 		"no such file": func() (http.Handler, error) {
 			return Handler(filepath.Join(file, "..", "missing"), Options{Token: token})
 		},
-		"is no directory":       func() (http.Handler, error) { return Handler(file, Options{Token: token}) },
-		"NewToken makes one":    func() (http.Handler, error) { return Handler(t.TempDir(), Options{}) },
-		"needs 16 to 128":       func() (http.Handler, error) { return Handler(t.TempDir(), Options{Token: "short"}) },
-		"must not be below":     func() (http.Handler, error) { return Handler(t.TempDir(), Options{Token: token, Poll: -1}) },
-		"MaxRecords must not b": func() (http.Handler, error) { return Handler(t.TempDir(), Options{Token: token, MaxRecords: -1}) },
+		"is no directory":    func() (http.Handler, error) { return Handler(file, Options{Token: token}) },
+		"NewToken makes one": func() (http.Handler, error) { return Handler(t.TempDir(), Options{}) },
+		"needs 16 to 128":    func() (http.Handler, error) { return Handler(t.TempDir(), Options{Token: "short"}) },
+		"must not be below": func() (http.Handler, error) {
+			return Handler(t.TempDir(), Options{Token: token, Poll: -1})
+		},
+		"MaxRecords must not b": func() (http.Handler, error) {
+			return Handler(t.TempDir(), Options{Token: token, MaxRecords: -1})
+		},
 	} {
 		if _, err := call(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
@@ -201,7 +208,8 @@ func (r *reader) document() (d page.Document, records int) {
 	return d, records
 }
 
-// What is recorded while a page is open comes to it, and nothing twice: not after the connection was interrupted either.
+// What is recorded while a page is open comes to it, and nothing twice: not after the connection was interrupted
+// either.
 func TestAPageLives(t *testing.T) {
 	c, dir := recorded(t)
 	server := httptest.NewServer(handler(t, dir, Options{}))
@@ -245,7 +253,8 @@ func TestAPageLives(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	if b, err := io.ReadAll(res.Body); err != nil || !strings.Contains(string(b), `name="live" content="events"`) || res.Header.Get("Content-Security-Policy") != "" {
+	if b, err := io.ReadAll(res.Body); err != nil || !strings.Contains(string(b), `name="live" content="events"`) ||
+		res.Header.Get("Content-Security-Policy") != "" {
 		t.Errorf("%v %v %.300s", err, res.Header, b)
 	}
 }

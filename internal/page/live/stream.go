@@ -18,8 +18,9 @@ const (
 	keepAlive    = 15 * time.Second // how often a page that has everything gets a comment
 )
 
-// stream sends what is recorded from now on, as server-sent events: "document" has new records and the picture, "trouble"
-// why there is none, "unread" which files of the directory are not shown. The id of an event is what the page has then, so a browser that connects again goes on there.
+// stream sends what is recorded from now on, as server-sent events: "document" has new records and the picture,
+// "trouble" why there is none, "unread" which files of the directory are not shown. The id of an event is what the page
+// has then, so a browser that connects again goes on there.
 func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
 		http.Error(w, "another site may not ask", http.StatusForbidden)
