@@ -19,7 +19,8 @@ const slept = "INCUMBENT_TEST_SLEPT"
 // never suspended, CLOCK_MONOTONIC shows the same: there the test runs once more, in a time
 // namespace whose boot clock is an hour ahead.
 func TestTheClockGoesOnWhileTheMachineIsSuspended(t *testing.T) {
-	if boot, running := clockReads(t, unix.CLOCK_BOOTTIME), clockReads(t, unix.CLOCK_MONOTONIC); boot-running < time.Minute {
+	if boot, running := clockReads(t, unix.CLOCK_BOOTTIME), clockReads(t, unix.CLOCK_MONOTONIC); boot-
+		running < time.Minute {
 		if os.Getenv(slept) != "" {
 			t.Fatalf("the boot clock is to be an hour ahead, and is at %v: the other is at %v", boot, running)
 		}
@@ -54,7 +55,8 @@ func afterAnHourAsleep(t *testing.T) {
 		namespace = append(namespace, "--user", "--map-root-user")
 	}
 	if out, err := exec.Command("unshare", append(namespace, "true")...).CombinedOutput(); err != nil {
-		realzk.NotRun(t, "the clock of a machine that was suspended (no time namespace by unshare: "+err.Error()+" "+string(bytes.TrimSpace(out))+")")
+		realzk.NotRun(t, "the clock of a machine that was suspended (no time namespace by unshare: "+err.Error()+" "+
+			string(bytes.TrimSpace(out))+")")
 	}
 	cmd := exec.Command("unshare", append(namespace, os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")...)
 	cmd.Env = append(os.Environ(), slept+"=1")

@@ -46,7 +46,8 @@ func checkTick(f *Facts) (all []Finding) {
 				Do: fmt.Sprintf("Set Config.Tick to %s (--tick %s).", tick, tick), Number: millis(tick)})
 		case !said && f.settings.Tick == 0:
 			all = append(all, Finding{ID: "tick-assumed", Severity: Note, Where: v.Address, Number: millis(tick),
-				Is: fmt.Sprintf("It does not say its tick. It is %s if minSessionTimeout and maxSessionTimeout are not "+
+				Is: fmt.Sprintf("It does not say its tick. It is %s if minSessionTimeout and "+
+					"maxSessionTimeout are not "+
 					"set, and can be longer if they are.", tick),
 				Do: fmt.Sprintf("Look its tickTime up. If it is longer than %s, set Config.Tick to it.", counted)})
 		}

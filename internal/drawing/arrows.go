@@ -98,7 +98,8 @@ func (p *pen) label(x *slot, class string) {
 		if anchor == "end" {
 			l = strings.TrimLeft(l, " ")
 		}
-		fmt.Fprintf(p, `<text class="%s" x="%d" y="%d" text-anchor="%s">%s</text>`+"\n", class, at, y, anchor, html.EscapeString(l))
+		fmt.Fprintf(p, `<text class="%s" x="%d" y="%d" text-anchor="%s">%s</text>`+"\n", class, at, y, anchor,
+			html.EscapeString(l))
 	}
 }
 

@@ -56,7 +56,8 @@ func TestChoicesAreDiamonds(t *testing.T) {
 					}
 					touching++
 					if off := abs(end.x-b.center())*b.h + abs(end.y-b.y-b.h/2)*b.w - b.w*b.h/2; abs(off) > 2*(b.w+b.h) {
-						t.Errorf("%s: an arrow ends at %v, which is not on the sides of the diamond in %v", d.Name, end, b)
+						t.Errorf("%s: an arrow ends at %v, which is not on the sides of the diamond in %v", d.Name, end,
+							b)
 					}
 				}
 			}

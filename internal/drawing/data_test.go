@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A page finds each state in the picture, and each row that leads to another state: by one arrow of its own, or by the one that
-// several states share.
+// A page finds each state in the picture, and each row that leads to another state: by one arrow of its own, or by the
+// one that several states share.
 func TestPicturesNameTheirStatesAndRows(t *testing.T) {
 	for _, d := range charts() {
 		groups := groupsOf(t, drawn(t, d))
@@ -24,7 +24,8 @@ func TestPicturesNameTheirStatesAndRows(t *testing.T) {
 				continue
 			}
 			n := count(groups, func(g map[string]string) bool {
-				return g["data-to"] == string(e.To) && slices.Contains(strings.Fields(g["data-from"]), string(e.From)) &&
+				return g["data-to"] == string(e.To) &&
+					slices.Contains(strings.Fields(g["data-from"]), string(e.From)) &&
 					slices.Contains(strings.Split(g["data-rows"], RowSeparator), e.Name)
 			})
 			if n != 1 {

@@ -20,10 +20,12 @@ func gangs() engine.Description {
 	for _, s := range []engine.State{"a", "b", "c", "x1", "x2", "x3", "y1", "y2", "y3"} {
 		d.States = append(d.States, engine.StateDoc{Name: s})
 	}
-	for _, s := range [][2]engine.State{{"a", "b"}, {"b", "c"}, {"a", "x1"}, {"x1", "y1"}, {"x1", "x2"}, {"x2", "x3"}, {"y2", "x3"}, {"y1", "x1"}, {"y1", "y2"}, {"y2", "y3"}, {"x3", "y3"}, {"y3", "a"}} {
+	for _, s := range [][2]engine.State{{"a", "b"}, {"b", "c"}, {"a", "x1"}, {"x1", "y1"}, {"x1", "x2"}, {"x2", "x3"},
+		{"y2", "x3"}, {"y1", "x1"}, {"y1", "y2"}, {"y2", "y3"}, {"x3", "y3"}, {"y3", "a"}} {
 		d.Rows = append(d.Rows, engine.RowDoc{From: s[:1], On: []events.Kind{"timer.fired"}, To: s[1]})
 	}
-	d.Composites = []engine.Composite{{Name: "X", States: []engine.State{"x1", "x2", "x3"}}, {Name: "Y", States: []engine.State{"y1", "y2", "y3"}}}
+	d.Composites = []engine.Composite{{Name: "X", States: []engine.State{"x1", "x2", "x3"}},
+		{Name: "Y", States: []engine.State{"y1", "y2", "y3"}}}
 	return d
 }
 
@@ -52,7 +54,8 @@ func drawn(t *testing.T, d engine.Description) string {
 func TestAChartWithoutAPicture(t *testing.T) {
 	d := gangs()
 	d.Composites = append(d.Composites, engine.Composite{Name: "Z", States: []engine.State{"a", "c"}})
-	if _, err := Draw(d, "svg"); err == nil || !strings.Contains(err.Error(), "chart gangs: its composites cannot be drawn") {
+	if _, err := Draw(d, "svg"); err == nil ||
+		!strings.Contains(err.Error(), "chart gangs: its composites cannot be drawn") {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -76,12 +79,14 @@ func charts() []engine.Description {
 	for _, r := range machines.Recipes() {
 		all = append(all, r.Describe())
 	}
-	odd := engine.Description{Name: "odd", Doc: "A chart with <odd> & awkward corners.", Happy: []engine.State{"a", "b", "c"}, Final: "c"}
+	odd := engine.Description{Name: "odd", Doc: "A chart with <odd> & awkward corners.",
+		Happy: []engine.State{"a", "b", "c"}, Final: "c"}
 	for _, s := range []engine.State{"a", "b", "c", "d", "e", "f", "g", "h", "i", "alone"} {
 		odd.States = append(odd.States, engine.StateDoc{Name: s, Doc: "It is called " + string(s) + " & nothing else."})
 	}
 	row := func(to engine.State, from ...engine.State) {
-		odd.Rows = append(odd.Rows, engine.RowDoc{From: from, On: []events.Kind{"reply.children"}, Guard: "goesTo" + string(to), To: to})
+		odd.Rows = append(odd.Rows,
+			engine.RowDoc{From: from, On: []events.Kind{"reply.children"}, Guard: "goesTo" + string(to), To: to})
 	}
 	row("b", "a")
 	row("c", "b")
@@ -120,7 +125,9 @@ func room(p *pen) (boxes, labels []rect) {
 			if p.inward(x) {
 				x0 = p.edge(x) - labelGap - w
 			}
-			labels = append(labels, rect{fmt.Sprint(r.From, "->", r.To, x.label), x0, x.y - 5 - (len(x.label)-1)*lineHeight - 10, x0 + w, x.y - 3})
+			labels = append(labels,
+				rect{fmt.Sprint(r.From, "->", r.To, x.label), x0, x.y - 5 - (len(x.label)-1)*lineHeight - 10,
+					x0 + w, x.y - 3})
 		}
 	}
 	return boxes, labels
@@ -269,14 +276,16 @@ func TestSVGIsWellFormed(t *testing.T) {
 }
 
 func TestDrawKnowsItsFormats(t *testing.T) {
-	begins := map[string]string{"markdown": "# latch\n", "mermaid": "stateDiagram-v2\n", "dot": `digraph "latch" {`, "xstate": "{\n  \"id\": \"latch\"", "svg": "<svg ", "table": "latch: "}
+	begins := map[string]string{"markdown": "# latch\n", "mermaid": "stateDiagram-v2\n", "dot": `digraph "latch" {`,
+		"xstate": "{\n  \"id\": \"latch\"", "svg": "<svg ", "table": "latch: "}
 	for _, format := range Formats() {
 		got, err := Draw(machines.LatchRecipe.Describe(), format)
 		if err != nil || !strings.HasPrefix(got, begins[format]) || begins[format] == "" {
 			t.Errorf("%s: %.20q, %v", format, got, err)
 		}
 	}
-	if _, err := Draw(machines.LatchRecipe.Describe(), "png"); err == nil || !strings.Contains(err.Error(), `no format "png"`) {
+	if _, err := Draw(machines.LatchRecipe.Describe(), "png"); err == nil ||
+		!strings.Contains(err.Error(), `no format "png"`) {
 		t.Error(err)
 	}
 }

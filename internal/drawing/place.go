@@ -59,7 +59,9 @@ func place(d engine.Description, pic engine.Picture) (map[engine.State]spot, int
 	}
 	for p.rows = len(path); p.best == nil; p.rows++ {
 		if p.tries >= maxTried || p.rows > len(d.States)+1 {
-			return nil, 0, fmt.Errorf("drawing: chart %s: its composites cannot be drawn as boxes: none may overlap another, and the happy path may not come back to one that it left", d.Name)
+			return nil, 0,
+				fmt.Errorf("drawing: chart %s: its composites cannot be drawn as boxes: none may overlap another, and "+
+					"the happy path may not come back to one that it left", d.Name)
 		}
 		p.try(0, 0)
 	}

@@ -110,7 +110,8 @@ func (s *sheet) fill(channel, row int) int {
 }
 
 func (s *sheet) slot(arrow int, at spot, channel int, label []string) *slot {
-	x := &slot{row: at.row, channel: channel, arrow: arrow, near: at.column == spine, far: at.column != spine, label: label}
+	x := &slot{row: at.row, channel: channel, arrow: arrow, near: at.column == spine,
+		far: at.column != spine, label: label}
 	s.slots[channel][at.row] = append(s.slots[channel][at.row], x)
 	return x
 }

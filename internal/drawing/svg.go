@@ -81,7 +81,8 @@ const style = `
   .arrow { fill: none; stroke: #6e7781; stroke-width: 1.5; }
   .arrow.happy { stroke: #1a7f37; stroke-width: 3.5; }
   .arrow.shared { stroke-dasharray: 5 4; }
-  .label { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; font-size: 12px; paint-order: stroke; stroke: #ffffff; stroke-width: 3px; }
+  .label { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; ` +
+	`font-size: 12px; paint-order: stroke; stroke: #ffffff; stroke-width: 3px; }
   .label.happy { fill: #116329; font-weight: bold; }
   .label.shared { fill: #57606a; }
   .paper { fill: #ffffff; }
@@ -95,11 +96,15 @@ const style = `
 `
 
 func (p *pen) head() {
-	fmt.Fprintf(p, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img">`+"\n", p.width, p.height+40, p.width, p.height+40)
-	fmt.Fprintf(p, "<title>%s</title>\n<desc>%s</desc>\n<style>%s</style>\n", html.EscapeString(p.d.Name), html.EscapeString(p.d.Doc), style)
+	fmt.Fprintf(p, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img">`+
+		"\n", p.width, p.height+40, p.width, p.height+40)
+	fmt.Fprintf(p, "<title>%s</title>\n<desc>%s</desc>\n<style>%s</style>\n", html.EscapeString(p.d.Name),
+		html.EscapeString(p.d.Doc), style)
 	p.WriteString(`<defs>` + "\n")
 	for _, a := range []struct{ name, color string }{{"plain", "#6e7781"}, {"happy", "#1a7f37"}} {
-		fmt.Fprintf(p, `  <marker id="%s" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="11" markerHeight="11" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 10 5 0 10z" fill="%s"/></marker>`+"\n", a.name, a.color)
+		fmt.Fprintf(p, `  <marker id="%s" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="11" markerHeight="11" `+
+			`markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 10 5 0 10z" fill="%s"/></marker>`+"\n",
+			a.name, a.color)
 	}
 	p.WriteString("</defs>\n")
 	fmt.Fprintf(p, `<rect class="paper" width="100%%" height="100%%"/>`+"\n")
@@ -133,7 +138,8 @@ func (p *pen) state(s engine.StateDoc) {
 	}
 	fmt.Fprintf(p, `<rect class="%s" x="%d" y="%d" width="%d" height="%d" rx="10"/>`+"\n", class, b.x, b.y, b.w, b.h)
 	if s.Name == p.d.Final {
-		fmt.Fprintf(p, `<rect class="%s inner" x="%d" y="%d" width="%d" height="%d" rx="7"/>`+"\n", class, b.x+5, b.y+5, b.w-10, b.h-10)
+		fmt.Fprintf(p, `<rect class="%s inner" x="%d" y="%d" width="%d" height="%d" rx="7"/>`+"\n", class, b.x+5,
+			b.y+5, b.w-10, b.h-10)
 	}
 	doc := p.docs[s.Name]
 	y := b.y + (b.h-nameHeight-len(doc)*docHeight)/2 + 17

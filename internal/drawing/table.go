@@ -15,8 +15,10 @@ import (
 const tableWidth = 120
 
 // HowToRead says how StateByState is read.
-const HowToRead = "In each state, the rows of an event are tried from the top, and the first whose guard holds is taken. " +
-	"# is a row's place in the chart. An answer or a timer that a state does not list is late: nobody awaits it any more."
+const HowToRead = "In each state, the rows of an event are tried from the top, and the first whose guard " +
+	"holds is taken. " +
+	"# is a row's place in the chart. An answer or a timer that a state does not list is late: nobody " +
+	"awaits it any more."
 
 // Table returns a chart's whole table as aligned text, state by state: the rows of
 // each kind of event in the order in which they are tried, with their numbers in the

@@ -12,17 +12,22 @@ import (
 )
 
 func TestTable(t *testing.T) {
-	d := engine.Description{Name: "door", Doc: "Opens.\n- And closes.", Kinds: []events.Kind{"command.start", "reply.create", "command.close"}, Final: "shut",
-		States:     []engine.StateDoc{{Name: "new", Doc: "Not asked."}, {Name: "choosing", Doc: "Never rests."}, {Name: "shut", Doc: "Over."}},
+	d := engine.Description{Name: "door", Doc: "Opens.\n- And closes.",
+		Kinds: []events.Kind{"command.start", "reply.create", "command.close"}, Final: "shut",
+		States: []engine.StateDoc{{Name: "new", Doc: "Not asked."}, {Name: "choosing", Doc: "Never rests."},
+			{Name: "shut", Doc: "Over."}},
 		Composites: []engine.Composite{{Name: "OPEN", States: []engine.State{"new", "choosing"}}},
 		Rows: []engine.RowDoc{
 			{From: []engine.State{"new"}, On: []events.Kind{"command.close"}, To: "shut"},
-			{From: []engine.State{"new"}, On: []events.Kind{"command.start"}, Guard: "ready", To: "choosing", Actions: []string{"begin", "ask"}},
-			{From: []engine.State{"choosing", "new"}, On: []events.Kind{"command.start"}, To: engine.Stay, Actions: []string{"refuse"}},
+			{From: []engine.State{"new"}, On: []events.Kind{"command.start"}, Guard: "ready", To: "choosing",
+				Actions: []string{"begin", "ask"}},
+			{From: []engine.State{"choosing", "new"}, On: []events.Kind{"command.start"}, To: engine.Stay,
+				Actions: []string{"refuse"}},
 			{From: []engine.State{"choosing"}, On: []events.Kind{"at once"}, Guard: "bad", To: "shut"},
 			{From: []engine.State{"choosing"}, On: []events.Kind{"at once"}, To: "new"},
 		},
-		Ignored: []engine.IgnoreDoc{{State: "new", Kind: "reply.create", Why: "nothing was asked"}, {State: "choosing", Kind: "reply.create", Why: "it never rests"},
+		Ignored: []engine.IgnoreDoc{{State: "new", Kind: "reply.create", Why: "nothing was asked"},
+			{State: "choosing", Kind: "reply.create", Why: "it never rests"},
 			{State: "choosing", Kind: "command.close", Why: "it never rests"}},
 	}
 	want := `door: 3 states, 5 rows
@@ -110,16 +115,19 @@ func mustIgnore(t *testing.T, d engine.Description) {
 	t.Helper()
 	flat := strings.Join(strings.Fields(StateByState(d)), " ")
 	for i, s := range d.States {
-		_, block, _ := strings.Cut(flat, " "+string(s.Name)+enclosing(d, s.Name)+" "+strings.Join(strings.Fields(s.Doc), " "))
+		_, block, _ := strings.Cut(flat,
+			" "+string(s.Name)+enclosing(d, s.Name)+" "+strings.Join(strings.Fields(s.Doc), " "))
 		if i+1 < len(d.States) {
 			next := d.States[i+1]
-			block, _, _ = strings.Cut(block, " "+string(next.Name)+enclosing(d, next.Name)+" "+strings.Join(strings.Fields(next.Doc), " "))
+			block, _, _ = strings.Cut(block,
+				" "+string(next.Name)+enclosing(d, next.Name)+" "+strings.Join(strings.Fields(next.Doc), " "))
 		}
 		for _, ig := range d.Ignored {
 			if ig.State != s.Name {
 				continue
 			}
-			if !regexp.MustCompile(`ignored: [a-z., ]*\b` + regexp.QuoteMeta(string(ig.Kind)) + `\b[a-z., ]* – ` + regexp.QuoteMeta(strings.Join(strings.Fields(ig.Why), " "))).MatchString(block) {
+			if !regexp.MustCompile(`ignored: [a-z., ]*\b` + regexp.QuoteMeta(string(ig.Kind)) + `\b[a-z., ]* – ` +
+				regexp.QuoteMeta(strings.Join(strings.Fields(ig.Why), " "))).MatchString(block) {
 				t.Errorf("%s: %s does not say that it ignores %s: %s\n%s", d.Name, s.Name, ig.Kind, ig.Why, block)
 			}
 		}

@@ -98,7 +98,8 @@ func checkpointNotes(c engine.Checkpoint, most int64) []events.Note {
 	for i, part := range parts {
 		total += int64(len(part))
 		if len(part) > events.MaxLine-rest {
-			return without(fmt.Sprintf("a machine has %d bytes, and a log's line has at most %d", len(part), events.MaxLine))
+			return without(fmt.Sprintf("a machine has %d bytes, and a log's line has at most %d", len(part),
+				events.MaxLine))
 		}
 		one := events.Checkpoint{Seq: c.Seq(), State: part}
 		if len(parts) > 1 {

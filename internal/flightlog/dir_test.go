@@ -31,7 +31,8 @@ func step(seq uint64, bytes int) []events.Record {
 	for i := range path {
 		path[i] = byte('0' + dice.IntN(64))
 	}
-	return []events.Record{{Seq: seq, Machine: "m-1", Event: events.Event{Kind: events.CommandStart, Path: fmt.Sprint("/", seq, string(path))}, Row: "command.start"}}
+	return []events.Record{{Seq: seq, Machine: "m-1",
+		Event: events.Event{Kind: events.CommandStart, Path: fmt.Sprint("/", seq, string(path))}, Row: "command.start"}}
 }
 
 // recorderTo is a recorder without a client.
@@ -87,11 +88,14 @@ func TestSegmentsAreOneLog(t *testing.T) {
 			if keep == -1 && (len(seqs) != int(many) || len(gaps) != 0 || len(all[0].Files) < int(many/100)) {
 				t.Errorf("%d records, the gaps %v, %d files", len(seqs), gaps, len(all[0].Files))
 			}
-			if keep != -1 && (len(gaps) != 1 || gaps[0].From != 1 || gaps[0].To+1 != seqs[0] || !strings.Contains(gaps[0].Why, "are not there")) {
+			if keep != -1 &&
+				(len(gaps) != 1 || gaps[0].From != 1 || gaps[0].To+1 != seqs[0] ||
+					!strings.Contains(gaps[0].Why, "are not there")) {
 				t.Errorf("%d records, the gaps %v", len(seqs), gaps)
 			}
 			for _, file := range all[0].Files {
-				if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 || !strings.HasSuffix(file, ".jsonl.gz") {
+				if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 ||
+					!strings.HasSuffix(file, ".jsonl.gz") {
 					t.Errorf("%s: %v, %v", file, info.Mode(), err)
 				}
 			}
@@ -154,12 +158,14 @@ func TestADirectoryThatFails(t *testing.T) {
 		r.Record(step(5, 10))
 		<-r.Close()
 		after := r.State()
-		if after.Err != nil || after.Gaps != 1 || after.Dropped != 2 || after.Records != 3 || len(logged.with("is written again")) != 1 {
+		if after.Err != nil || after.Gaps != 1 || after.Dropped != 2 || after.Records != 3 ||
+			len(logged.with("is written again")) != 1 {
 			t.Errorf("%+v, %q", after, logged.all)
 		}
 		all := logread.Runs(t, dir)
 		seqs, gaps, s := logread.Run(t, all[0])
-		if !slices.Equal(seqs, []uint64{1, 2, 5}) || len(gaps) != 1 || gaps[0].From != 3 || gaps[0].To != 4 || !strings.Contains(gaps[0].Why, "could not be written for 5s") || s.End() == nil {
+		if !slices.Equal(seqs, []uint64{1, 2, 5}) || len(gaps) != 1 || gaps[0].From != 3 || gaps[0].To != 4 ||
+			!strings.Contains(gaps[0].Why, "could not be written for 5s") || s.End() == nil {
 			t.Errorf("%v, %v, %+v", seqs, gaps, s.End())
 		}
 	})

@@ -85,7 +85,8 @@ func TestARotationNoticesThatTheLogIsGone(t *testing.T) {
 		elapse(2 * retryOutput)
 		r.Record(step(3, 10))
 		<-r.Close()
-		if seqs, gaps, _ := logread.Run(t, logread.Runs(t, dir)[0]); !slices.Equal(seqs, []uint64{3}) || len(gaps) == 0 {
+		if seqs, gaps, _ := logread.Run(t, logread.Runs(t, dir)[0]); !slices.Equal(seqs, []uint64{3}) ||
+			len(gaps) == 0 {
 			t.Errorf("%v, %v", seqs, gaps)
 		}
 	})

@@ -178,11 +178,13 @@ func (r *Recorder) endGap() {
 		return
 	}
 	lasted := time.Duration(r.now() - r.gap.since).Round(time.Millisecond)
-	gap := events.Gap{From: r.gap.from, To: r.gap.to, Count: r.gap.to - r.gap.from + 1, Why: fmt.Sprintf(r.gap.why, lasted)}
+	gap := events.Gap{From: r.gap.from, To: r.gap.to, Count: r.gap.to - r.gap.from + 1,
+		Why: fmt.Sprintf(r.gap.why, lasted)}
 	r.gap = nil
 	r.put(recorded{note: &events.Note{Gap: &gap}})
 	r.log.Log(zerolog.WarnLevel, "Config.Record has room again: the log has a gap", func(e *zerolog.Event) {
-		e.Uint64("from", gap.From).Uint64("to", gap.To).Uint64("dropped", gap.Count).Int64("lasted_ms", lasted.Milliseconds())
+		e.Uint64("from", gap.From).Uint64("to", gap.To).Uint64("dropped", gap.Count).
+			Int64("lasted_ms", lasted.Milliseconds())
 	})
 }
 

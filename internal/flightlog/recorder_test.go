@@ -63,7 +63,10 @@ func TestEveryRecordIsInTheLogOrInOneGap(t *testing.T) {
 				var records []events.Record
 				for range 1 + dice.IntN(4) {
 					seq++
-					records = append(records, events.Record{Seq: seq, Machine: "m", Event: events.Event{Kind: events.CommandStart, Path: strings.Repeat("x", dice.IntN(2000))}, Row: "r"})
+					records = append(records,
+						events.Record{Seq: seq, Machine: "m",
+							Event: events.Event{Kind: events.CommandStart, Path: strings.Repeat("x", dice.IntN(2000))},
+							Row:   "r"})
 				}
 				for _, record := range records {
 					step[record.Seq] = seq
@@ -88,8 +91,10 @@ func TestEveryRecordIsInTheLogOrInOneGap(t *testing.T) {
 				}
 			}
 			state := r.State()
-			if last != seq || state.Records != uint64(len(records)) || state.Dropped != missing || state.Gaps != uint64(len(gaps)) || state.Bytes != uint64(log.Len()) {
-				t.Fatalf("seed %d: %d records up to %d of %d, the gaps %v; %+v", seed, len(records), last, seq, gaps, state)
+			if last != seq || state.Records != uint64(len(records)) || state.Dropped != missing ||
+				state.Gaps != uint64(len(gaps)) || state.Bytes != uint64(log.Len()) {
+				t.Fatalf("seed %d: %d records up to %d of %d, the gaps %v; %+v", seed, len(records), last,
+					seq, gaps, state)
 			}
 			gapped += len(gaps)
 		})
@@ -183,7 +188,8 @@ func TestARecordLongerThanALine(t *testing.T) {
 	<-r.Close()
 	records, gaps, last := logread.Whole(t, log.Bytes())
 	state := r.State()
-	if len(records) != 2 || len(gaps) != 1 || gaps[0].From != 2 || gaps[0].To != 4 || last != 5 || state.Records != 2 || state.Dropped != 3 || state.Gaps != 1 {
+	if len(records) != 2 || len(gaps) != 1 || gaps[0].From != 2 || gaps[0].To != 4 || last != 5 || state.Records != 2 ||
+		state.Dropped != 3 || state.Gaps != 1 {
 		t.Errorf("the records %v, the gaps %v; %+v", records, gaps, state)
 	}
 	if len(gaps) == 1 && !strings.HasPrefix(gaps[0].Why, "the record 3 has ") {

@@ -71,7 +71,8 @@ func unreadable(step []events.Record) (gap *events.Gap, length int) {
 		}
 		if length := events.LineLength(record); length > events.MaxLine {
 			return &events.Gap{From: step[0].Seq, To: step[len(step)-1].Seq, Count: uint64(len(step)),
-				Why: fmt.Sprintf("the record %d has up to %d bytes, and a log's line has at most %d", record.Seq, length, events.MaxLine)}, length
+				Why: fmt.Sprintf("the record %d has up to %d bytes, and a log's line has at most %d", record.Seq,
+					length, events.MaxLine)}, length
 		}
 	}
 	return nil, 0

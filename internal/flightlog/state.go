@@ -15,7 +15,8 @@ func (r *Recorder) State() State {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := State{
-		Segment: r.out.segment(), Records: r.written, Bytes: r.out.bytes(), Dropped: r.dropped, Gaps: r.gaps, Err: r.err,
+		Segment: r.out.segment(), Records: r.written, Bytes: r.out.bytes(), Dropped: r.dropped,
+		Gaps: r.gaps, Err: r.err,
 	}
 	switch {
 	case r.err != nil:

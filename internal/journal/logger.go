@@ -51,7 +51,8 @@ func reportLostLine(failed *usercode.Error) {
 		text = fmt.Errorf("incumbent: Config.Logger failed, and a line is lost: %w", failed)
 	}
 	out := zerolog.New(lostLine{text})
-	_ = usercode.Call(func() error { out.WithLevel(zerolog.ErrorLevel).Send(); return nil }) // the handler may be a user's
+	// the handler may be a user's
+	_ = usercode.Call(func() error { out.WithLevel(zerolog.ErrorLevel).Send(); return nil })
 }
 
 // Log logs a line; fields may be nil. It never blocks: if the sink does, lines are dropped and counted.

@@ -6,7 +6,8 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	for text, want := range map[string][]Name{"": nil, "all": {OwnFrames, IdleSyncs, OneFlight, RecursiveWatches}, "OneFlight,OwnFrames": {OneFlight, OwnFrames}} {
+	for text, want := range map[string][]Name{"": nil, "all": {OwnFrames, IdleSyncs, OneFlight, RecursiveWatches},
+		"OneFlight,OwnFrames": {OneFlight, OwnFrames}} {
 		if got := parse(text); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}

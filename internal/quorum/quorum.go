@@ -65,8 +65,8 @@ func (e *Ensemble) Acknowledging() int {
 // HasQuorum reports whether the acknowledging members are a quorum.
 func (e *Ensemble) HasQuorum() bool { return e.Majority(e.Acknowledging()) }
 
-// Electable returns the members that could elect one of them now: those that run and reach each other. It returns none if they
-// are no quorum.
+// Electable returns the members that could elect one of them now: those that run and reach each other. It returns none
+// if they are no quorum.
 func (e *Ensemble) Electable() []*Member {
 	var able []*Member
 	for _, m := range e.members {

@@ -15,8 +15,8 @@ func elected(voters, observers int) *Ensemble {
 	return e
 }
 
-// A leader commits as long as more than half of the votes acknowledge it: those of servers that are down, cut off or frozen
-// count as votes, and acknowledge nothing. Observers do not count.
+// A leader commits as long as more than half of the votes acknowledge it: those of servers that are down, cut off or
+// frozen count as votes, and acknowledge nothing. Observers do not count.
 func TestAQuorumDecides(t *testing.T) {
 	down := func(m *Member) { m.SetUp(false); m.Leave() }
 	for _, test := range []struct {
@@ -39,7 +39,8 @@ func TestAQuorumDecides(t *testing.T) {
 		{"observers do not help", 3, 4, []func(*Member){down, down}, false, 0, NotWhole},
 		{"one removed", 3, 0, []func(*Member){func(m *Member) { m.SetRemoved(true) }}, true, 0, NotWhole},
 		{"one becomes an observer", 3, 0, []func(*Member){func(m *Member) { m.SetObserver(true) }}, true, 0, nil},
-		{"one removed, one down", 3, 0, []func(*Member){func(m *Member) { m.SetRemoved(true) }, down}, false, 0, NotWhole},
+		{"one removed, one down", 3, 0, []func(*Member){func(m *Member) { m.SetRemoved(true) }, down},
+			false, 0, NotWhole},
 		{"another term", 3, 0, []func(*Member){(*Member).Leave, (*Member).Leave}, false, 2, NotWhole},
 	} {
 		e := elected(test.voters, test.observers)
@@ -47,8 +48,10 @@ func TestAQuorumDecides(t *testing.T) {
 			harm(e.members[i+1])
 		}
 		l, err := e.WholeLeader()
-		if got := e.members[0].MayCommit(); got != test.mayCommit || len(e.Electable()) != test.electable || err != test.wholeError || (err == nil) != (l == e.members[0]) {
-			t.Errorf("%s: may commit %t, %d electable, %v; want %t, %d, %v", test.name, got, len(e.Electable()), err, test.mayCommit, test.electable, test.wholeError)
+		if got := e.members[0].MayCommit(); got != test.mayCommit || len(e.Electable()) != test.electable ||
+			err != test.wholeError || (err == nil) != (l == e.members[0]) {
+			t.Errorf("%s: may commit %t, %d electable, %v; want %t, %d, %v", test.name, got, len(e.Electable()), err,
+				test.mayCommit, test.electable, test.wholeError)
 		}
 	}
 }
@@ -76,8 +79,10 @@ func TestADeposedLeader(t *testing.T) {
 	}
 	e.Elect(next)
 	other.Follow()
-	if !old.Leads() || !old.Deposed() || old.MayCommit() || old.Acknowledges() || next.Deposed() || !next.MayCommit() || e.Term() != 2 || e.Epoch() != 2 {
-		t.Errorf("the old one leads %t, is deposed %t, commits %t; the next one commits %t in epoch %d", old.Leads(), old.Deposed(), old.MayCommit(), next.MayCommit(), e.Epoch())
+	if !old.Leads() || !old.Deposed() || old.MayCommit() || old.Acknowledges() || next.Deposed() || !next.MayCommit() ||
+		e.Term() != 2 || e.Epoch() != 2 {
+		t.Errorf("the old one leads %t, is deposed %t, commits %t; the next one commits %t in epoch %d", old.Leads(),
+			old.Deposed(), old.MayCommit(), next.MayCommit(), e.Epoch())
 	}
 	if next.LeadsTerm(1) || !next.LeadsTerm(2) || old.LeadsTerm(1) {
 		t.Error("messages of one term get to the leader of another, or to one that is cut off")

@@ -123,7 +123,9 @@ func (d *Dir) create(number int) (*os.File, error) {
 		return nil, err
 	}
 	if _, err := os.Lstat(name + compressed); err == nil {
-		return nil, errors.Join(&fs.PathError{Op: "create", Path: name + compressed, Err: fs.ErrExist}, f.Close(), os.Remove(name+plain))
+		return nil,
+			errors.Join(&fs.PathError{Op: "create", Path: name + compressed, Err: fs.ErrExist}, f.Close(),
+				os.Remove(name+plain))
 	}
 	return f, nil
 }
@@ -233,8 +235,8 @@ func pack(name string, level int) (err error) {
 	return replace(name, part)
 }
 
-// createPart creates an unfinished file. It deletes what is in its place: the rest of a process that was killed, or a link or a
-// pipe, neither of which may be opened.
+// createPart creates an unfinished file. It deletes what is in its place: the rest of a process that was killed, or a
+// link or a pipe, neither of which may be opened.
 func createPart(part string) (*os.File, error) {
 	const flags = os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	out, err := os.OpenFile(part, flags, 0o600)

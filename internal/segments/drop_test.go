@@ -31,8 +31,8 @@ func openDir(t *testing.T, keep int64) *Dir {
 	return d
 }
 
-// However fast segments are closed, those that are kept follow each other, up to the last. None is compressed while old ones
-// are deleted.
+// However fast segments are closed, those that are kept follow each other, up to the last. None is compressed while old
+// ones are deleted.
 func TestNoSegmentIsMissingBetweenOthers(t *testing.T) {
 	text := strings.Repeat("0123456789 abcdefghij", 20000)
 	for range 10 {
@@ -74,7 +74,8 @@ func TestASegmentThatIsDeletedWhileItIsCompressed(t *testing.T) {
 	}
 }
 
-// If another process compresses the oldest segment while old ones are deleted, the next one is not deleted in its place.
+// If another process compresses the oldest segment while old ones are deleted, the next one is not deleted in its
+// place.
 func TestASegmentThatIsCompressedWhileOthersAreDeleted(t *testing.T) {
 	d := openDir(t, 2500)
 	for number := range 3 {

@@ -33,8 +33,8 @@ func Runs(path string) ([]Run, error) {
 	return runs, err
 }
 
-// RunsIn returns the logs in a directory, the oldest first, and the paths of the files that it leaves out because they have
-// no header.
+// RunsIn returns the logs in a directory, the oldest first, and the paths of the files that it leaves out because they
+// have no header.
 func RunsIn(path string) (runs []Run, noHeader []string, err error) {
 	all, err := list(path)
 	if err != nil {
@@ -44,8 +44,8 @@ func RunsIn(path string) (runs []Run, noHeader []string, err error) {
 	return runs, noHeader, nil
 }
 
-// JoinDumps makes one run of the dumps of each client: files whose headers have the same run, and say why the last records
-// in memory were written. They are in the order in which they begin, and may overlap.
+// JoinDumps makes one run of the dumps of each client: files whose headers have the same run, and say why the last
+// records in memory were written. They are in the order in which they begin, and may overlap.
 func JoinDumps(runs []Run) (joined []Run) {
 	type dump struct {
 		file   string
@@ -99,8 +99,8 @@ type Unread struct {
 	Why  string
 }
 
-// UnreadIn returns the files of a directory that Runs passes over, by their names, and why. A segment that is being compressed,
-// or that is there plain and compressed, is none of them.
+// UnreadIn returns the files of a directory that Runs passes over, by their names, and why. A segment that is being
+// compressed, or that is there plain and compressed, is none of them.
 func UnreadIn(path string) ([]Unread, error) {
 	all, err := list(path)
 	if err != nil {
@@ -124,7 +124,8 @@ func unreadIn(path string, all []segment) (unread []Unread, err error) {
 	return unread, nil
 }
 
-// unreadBecause returns why an entry of a directory is not read, "" if it is. NoHeader has the paths of files without a header.
+// unreadBecause returns why an entry of a directory is not read, "" if it is. NoHeader has the paths of files without a
+// header.
 func unreadBecause(path string, e fs.DirEntry, noHeader []string) string {
 	switch kind := e.Type(); {
 	case kind&fs.ModeSymlink != 0:
@@ -146,8 +147,8 @@ func unreadBecause(path string, e fs.DirEntry, noHeader []string) string {
 // Named reports whether a file's name is that of a segment, or of one that is being compressed.
 func Named(name string) bool { return form.MatchString(name) }
 
-// State returns what a directory looks like: another text if one of its segments grew, came or went, or another file came or
-// went.
+// State returns what a directory looks like: another text if one of its segments grew, came or went, or another file
+// came or went.
 func State(path string) (string, error) {
 	all, err := list(path)
 	if err != nil {
@@ -250,5 +251,6 @@ func (s segment) recent() bool {
 
 // full reports whether an error passes when there is room again.
 func full(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EIO) || errors.Is(err, syscall.EROFS)
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EIO) ||
+		errors.Is(err, syscall.EROFS)
 }

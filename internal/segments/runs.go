@@ -33,8 +33,8 @@ func runsOf(path string, all []segment) (runs []Run, noHeader []string) {
 	return runs, noHeader
 }
 
-// joinFiles returns the runs of segments, in their order. If a segment is there plain and compressed, because the process
-// ended between the two, it takes the plain one if that is whole, or else the compressed one.
+// joinFiles returns the runs of segments, in their order. If a segment is there plain and compressed, because the
+// process ended between the two, it takes the plain one if that is whole, or else the compressed one.
 func joinFiles(path string, all []segment) (runs []Run) {
 	last := segment{}
 	for _, s := range all {
@@ -56,8 +56,9 @@ func joinFiles(path string, all []segment) (runs []Run) {
 	return runs
 }
 
-// whole reports whether a plain segment has its last line. Every segment has one before it is compressed. If it has none
-// afterwards, the host lost its power: only the compressed file is forced to the disk before the plain one is deleted.
+// whole reports whether a plain segment has its last line. Every segment has one before it is compressed. If it has
+// none afterwards, the host lost its power: only the compressed file is forced to the disk before the plain one is
+// deleted.
 func whole(name string) bool {
 	const longest = 64 << 10
 	f, err := os.Open(name)
@@ -77,8 +78,8 @@ func whole(name string) bool {
 	return ended && bytes.HasPrefix(lines[bytes.LastIndexByte(lines, '\n')+1:], []byte(`{"end":`))
 }
 
-// Once returns paths of files without one of two segments that are both named, plain and compressed. It keeps the one that
-// Runs takes. A file that is being compressed is left out if its segment is named, too.
+// Once returns paths of files without one of two segments that are both named, plain and compressed. It keeps the one
+// that Runs takes. A file that is being compressed is left out if its segment is named, too.
 func Once(paths []string) (kept []string) {
 	for _, path := range paths {
 		loose, isPart := strings.CutSuffix(path, ".gz"+unfinished)
@@ -96,8 +97,8 @@ func Once(paths []string) (kept []string) {
 	return kept
 }
 
-// HasHeader reports whether a file has more than nothing, and more than the beginning of a header. A compressed file has, and
-// so has one that cannot be read: its reader says what is wrong with it.
+// HasHeader reports whether a file has more than nothing, and more than the beginning of a header. A compressed file
+// has, and so has one that cannot be read: its reader says what is wrong with it.
 func HasHeader(name string) bool {
 	const begin, longest = `{"format":`, 64 << 10
 	if strings.HasSuffix(name, compressed) {

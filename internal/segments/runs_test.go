@@ -25,8 +25,8 @@ func write(t *testing.T, path string, files map[string]string) {
 	}
 }
 
-// If a segment is there plain and compressed, the plain one is read if it has its last line. Else the host lost its power, and
-// only the compressed one was forced to the disk.
+// If a segment is there plain and compressed, the plain one is read if it has its last line. Else the host lost its
+// power, and only the compressed one was forced to the disk.
 func TestWhichOfTwoFilesOfASegmentIsRead(t *testing.T) {
 	const header = `{"format":"incumbent-log"}` + "\n"
 	for what, c := range map[string]struct{ text, want string }{
@@ -45,7 +45,8 @@ func TestWhichOfTwoFilesOfASegmentIsRead(t *testing.T) {
 		path := t.TempDir()
 		write(t, path, map[string]string{oneSegment + plain: c.text, oneSegment + compressed: "packed"})
 		runs, err := Runs(path)
-		if want := filepath.Join(path, oneSegment+c.want); err != nil || len(runs) != 1 || !slices.Equal(runs[0].Files, []string{want}) {
+		if want := filepath.Join(path, oneSegment+c.want); err != nil || len(runs) != 1 ||
+			!slices.Equal(runs[0].Files, []string{want}) {
 			t.Errorf("%s: %+v, %v; want %s", what, runs, err, want)
 		}
 		if all, err := UnreadIn(path); err != nil || all != nil {
@@ -106,13 +107,15 @@ func TestASegmentIsFoundAfterItIsCompressed(t *testing.T) {
 	}
 	write(t, path, map[string]string{"d.jsonl.gz": ""})
 	for name, want := range map[string]string{
-		"a.jsonl": "a.jsonl.gz", "a.jsonl.gz": "a.jsonl.gz", "b.jsonl": "b.jsonl", "c.log": "c.log", "d.jsonl": "d.jsonl", "e.jsonl": "e.jsonl",
+		"a.jsonl": "a.jsonl.gz", "a.jsonl.gz": "a.jsonl.gz", "b.jsonl": "b.jsonl", "c.log": "c.log",
+		"d.jsonl": "d.jsonl", "e.jsonl": "e.jsonl",
 	} {
 		if found := Find(filepath.Join(path, name)); found != filepath.Join(path, want) {
 			t.Errorf("%s: %s, want %s", name, found, want)
 		}
 	}
-	if _, err := openSegment(filepath.Join(path, "e.jsonl")); !os.IsNotExist(err) || !strings.Contains(err.(*fs.PathError).Path, "e.jsonl") {
+	if _, err := openSegment(filepath.Join(path, "e.jsonl")); !os.IsNotExist(err) ||
+		!strings.Contains(err.(*fs.PathError).Path, "e.jsonl") {
 		t.Error(err)
 	}
 }
@@ -120,7 +123,8 @@ func TestASegmentIsFoundAfterItIsCompressed(t *testing.T) {
 // One of two files of a segment that are both named is left out. Files with other names are not.
 func TestOneOfTwoFilesThatAreNamed(t *testing.T) {
 	path := t.TempDir()
-	whole, torn, copied := filepath.Join(path, oneSegment+plain), filepath.Join(path, oneSegment+"2"+plain), filepath.Join(path, "a"+plain)
+	whole, torn, copied := filepath.Join(path, oneSegment+plain), filepath.Join(path, oneSegment+"2"+plain),
+		filepath.Join(path, "a"+plain)
 	write(t, path, map[string]string{oneSegment + plain: lastLine, oneSegment + "2" + plain: "{", "a" + plain: "{"})
 	for _, c := range []struct{ paths, want []string }{
 		{[]string{whole, whole + ".gz"}, []string{whole}},

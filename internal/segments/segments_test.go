@@ -59,7 +59,8 @@ func TestASegmentThatIsPlainAndCompressed(t *testing.T) {
 		t.Fatal(err)
 	}
 	runs, err := Runs(path)
-	if err != nil || len(runs) != 1 || len(runs[0].Files) != 2 || runs[0].Files[0] != first.Name() || !strings.HasSuffix(runs[0].Files[1], compressed) {
+	if err != nil || len(runs) != 1 || len(runs[0].Files) != 2 || runs[0].Files[0] != first.Name() ||
+		!strings.HasSuffix(runs[0].Files[1], compressed) {
 		t.Fatalf("%+v, %v", runs, err)
 	}
 	open, end := runs[0].Opener()
@@ -109,7 +110,8 @@ func TestASegmentThatIsCompressedMeanwhile(t *testing.T) {
 		}
 		return entries, err
 	}, d.path)
-	if err != nil || listed != 2 || len(all) != 2 || all[0].name != filepath.Base(strings.TrimSuffix(first.Name(), plain))+compressed {
+	if err != nil || listed != 2 || len(all) != 2 ||
+		all[0].name != filepath.Base(strings.TrimSuffix(first.Name(), plain))+compressed {
 		t.Fatalf("listed %d times: %+v, %v", listed, all, err)
 	}
 	runs, err := Runs(d.path)
@@ -138,8 +140,8 @@ func TestASegmentThatIsCompressedMeanwhile(t *testing.T) {
 	}
 }
 
-// A segment without anything good in it that could not be deleted, because the disk had failed, is deleted before another one
-// gets its number. A file of anyone else is not.
+// A segment without anything good in it that could not be deleted, because the disk had failed, is deleted before
+// another one gets its number. A file of anyone else is not.
 func TestASegmentThatCouldNotBeDiscarded(t *testing.T) {
 	d := openDir(t, 0)
 	d.remove = func(path string) error { return &fs.PathError{Op: "remove", Path: path, Err: syscall.EROFS} }
@@ -164,7 +166,8 @@ func TestASegmentThatCouldNotBeDiscarded(t *testing.T) {
 func TestWhatIsNotRead(t *testing.T) {
 	path := t.TempDir()
 	const stem = "20261124T234822.000000Z-host-7-000001"
-	for _, name := range []string{stem + plain, stem + compressed, stem + compressed + unfinished, "alice.log", stem + ".json"} {
+	for _, name := range []string{stem + plain, stem + compressed, stem + compressed + unfinished, "alice.log",
+		stem + ".json"} {
 		if err := os.WriteFile(filepath.Join(path, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -173,11 +176,13 @@ func TestWhatIsNotRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(os.Mkdir(filepath.Join(path, "old"), 0o700), os.Symlink("alice.log", filepath.Join(path, "z"+plain))); err != nil {
+	if err := errors.Join(os.Mkdir(filepath.Join(path, "old"), 0o700),
+		os.Symlink("alice.log", filepath.Join(path, "z"+plain))); err != nil {
 		t.Fatal(err)
 	}
 	const form = "not named as a client names its segments"
-	want := []Unread{{stem + ".json", form}, {"alice.log", form}, {"old", "a directory"}, {"z" + plain, "a symbolic link"}}
+	want := []Unread{{stem + ".json", form}, {"alice.log", form}, {"old", "a directory"},
+		{"z" + plain, "a symbolic link"}}
 	if all, err := UnreadIn(path); err != nil || !slices.Equal(all, want) {
 		t.Errorf("%q, %v; want %q", all, err, want)
 	}
@@ -210,8 +215,8 @@ func TestTheEndOfTheLastFileIsReadTwice(t *testing.T) {
 	}
 }
 
-// Clients of one process that begin in the same microsecond have files of their own, while those of the others are plain and
-// after they are compressed.
+// Clients of one process that begin in the same microsecond have files of their own, while those of the others are
+// plain and after they are compressed.
 func TestClientsThatBeginInTheSameMicrosecond(t *testing.T) {
 	path, clients := t.TempDir(), 3
 	for _, compress := range []bool{false, true} {

@@ -24,9 +24,9 @@ type Sources struct {
 	RecordRoom  int           // bytes of records that wait for Config.Record; 0: the default
 	RecordDelay time.Duration // for which records are collected; 0: the default; below 0: none
 
-	// Opened is called by Open, unless it is nil. The function step makes the client's loop call f in a step of its own,
-	// and does not wait for that. f may block: the loop stands still until it returns. step returns false if the loop
-	// has ended.
+	// Opened is called by Open, unless it is nil. The function step makes the client's loop call f in a step of its
+	// own, and does not wait for that. f may block: the loop stands still until it returns. step returns false if the
+	// loop has ended.
 	Opened func(step func(f func()) bool)
 }
 
