@@ -10,10 +10,11 @@ const MaxAdvance = 876_000 * time.Hour
 // now returns the time of a node's Stat, which Advance moves.
 func (s *Server) now() int64 { return time.Now().Add(s.skew).UnixMilli() }
 
-// Advance moves the server's clock forward, as if d had passed without a word from any client: the sessions whose timeout
-// ends by then expire in this call, the others that much earlier, nodes get later times, and if d is at least
-// ContainerInterval, containers and nodes that have outlived their TTL are deleted. While the server is stopped, no session
-// expires. A d that is not positive changes nothing. The clock is at most MaxAdvance ahead: it stays there. For a member of an ensemble it is Ensemble.Advance.
+// Advance moves the server's clock forward, as if d had passed without a word from any client: the sessions whose
+// timeout ends by then expire in this call, the others that much earlier, nodes get later times, and if d is at least
+// ContainerInterval, containers and nodes that have outlived their TTL are deleted. While the server is stopped, no
+// session expires. A d that is not positive changes nothing. The clock is at most MaxAdvance ahead: it stays there. For
+// a member of an ensemble it is Ensemble.Advance.
 func (s *Server) Advance(d time.Duration) {
 	if d <= 0 {
 		return

@@ -116,7 +116,8 @@ func (t *Tree) create(txn Txn, events *[]Event) (Stat, Code) {
 		t.ephemerals[txn.Owner][txn.Path] = struct{}{}
 	}
 	t.countCreated(txn.Path, parentPath, name, len(txn.Data))
-	*events = append(*events, Event{NodeCreated, txn.Path, n.acl}, Event{NodeChildrenChanged, orRoot(parentPath), parent.acl})
+	*events = append(*events, Event{NodeCreated, txn.Path, n.acl},
+		Event{NodeChildrenChanged, orRoot(parentPath), parent.acl})
 	return n.fullStat(), OK
 }
 
@@ -145,7 +146,8 @@ func (t *Tree) delete(path string, zxid int64, events *[]Event) Code {
 		}
 	}
 	t.countQuota(path, -1, -len(n.data))
-	*events = append(*events, Event{NodeDeleted, path, n.acl}, Event{NodeChildrenChanged, orRoot(parentPath), parent.acl})
+	*events = append(*events, Event{NodeDeleted, path, n.acl},
+		Event{NodeChildrenChanged, orRoot(parentPath), parent.acl})
 	return OK
 }
 

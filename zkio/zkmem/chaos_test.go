@@ -11,17 +11,19 @@ import (
 	"github.com/incumbent-go/incumbent/test/kit/repeat"
 )
 
-// Clients write while servers are stopped, cut off, frozen, deposed, removed and lag, one after the other. In the end all members have the
-// same data, and every write that was answered is there, and none twice.
+// Clients write while servers are stopped, cut off, frozen, deposed, removed and lag, one after the other. In the end
+// all members have the same data, and every write that was answered is there, and none twice.
 func TestWhatWasAnsweredSurvivesEveryFault(t *testing.T) {
 	seed := repeat.Seed(t, 1)
 	dice := rand.New(rand.NewPCG(seed, 1))
-	e, _, _ := three(t, Options{Tick: 20 * time.Millisecond, MinSessionTimeout: time.Minute, MaxSessionTimeout: time.Minute})
+	e, _, _ := three(t,
+		Options{Tick: 20 * time.Millisecond, MinSessionTimeout: time.Minute, MaxSessionTimeout: time.Minute})
 	writers := make([]*faultWriter, 6)
 	quit, tried := make(chan struct{}), make(chan struct{})
 	var work sync.WaitGroup
 	for i := range writers {
-		w := &faultWriter{t: t, e: e, name: fmt.Sprint("w", i), tried: tried, quit: quit, dice: rand.New(rand.NewPCG(seed, uint64(i+2)))}
+		w := &faultWriter{t: t, e: e, name: fmt.Sprint("w", i), tried: tried, quit: quit,
+			dice: rand.New(rand.NewPCG(seed, uint64(i+2)))}
 		writers[i] = w
 		work.Go(w.run)
 	}

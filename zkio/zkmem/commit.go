@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// This file has the way of a client's write, and of a sync, through an ensemble: from the server where the client is connected
-// to the leader, which proposes it, and back with what is committed. The client gets its answer when its own server has
-// applied the write, behind the answers to all that it asked before.
+// This file has the way of a client's write, and of a sync, through an ensemble: from the server where the client is
+// connected to the leader, which proposes it, and back with what is committed. The client gets its answer when its own
+// server has applied the write, behind the answers to all that it asked before.
 
 // packet is a request that was taken from a connection and is not answered yet.
 type packet struct {
@@ -86,7 +86,8 @@ func (m *member) handle(from *member, c *conn, p *packet) {
 		m.await(func() { from.deliver(delivery{behind: func() { c.complete(p, MarshallingError, nil) }}) })
 		return
 	}
-	w := &proposal{caller: Caller{Session: session.id, Auth: slices.Clone(c.auth)}, op: r.op, from: from, conn: c, packet: p, change: r.change}
+	w := &proposal{caller: Caller{Session: session.id, Auth: slices.Clone(c.auth)}, op: r.op, from: from, conn: c,
+		packet: p, change: r.change}
 	switch op := r.op.Code; {
 	case session.owner != from && !m.Deposed():
 		w.refusal, p.moved = SessionMoved, true
@@ -116,8 +117,8 @@ func (m *member) await(synced func()) {
 	m.waiting = append(m.waiting, pending{synced: synced})
 }
 
-// flow moves on whatever can move: requests to the leader, what a quorum acknowledges, and what the leader has sent. Under
-// Ensemble.mu.
+// flow moves on whatever can move: requests to the leader, what a quorum acknowledges, and what the leader has sent.
+// Under Ensemble.mu.
 func (e *Ensemble) flow() {
 	for _, s := range e.servers {
 		s.member.sendUp()
@@ -180,7 +181,8 @@ func (e *Ensemble) prepare(l *member, p *proposal) (Txn, *configuration) {
 		return refuse(code), nil
 	}
 	next.version = zxid
-	return Txn{Zxid: zxid, Time: at, Session: p.caller.Session, Code: OpSetData, Path: configNode, Data: []byte(next.String()), Version: -1}, &next
+	return Txn{Zxid: zxid, Time: at, Session: p.caller.Session, Code: OpSetData, Path: configNode,
+		Data: []byte(next.String()), Version: -1}, &next
 }
 
 // finish ends a write at the server where it came from, which has applied it.
@@ -247,8 +249,8 @@ func (s *Server) awaitTurn(c *conn) bool {
 	return !c.detached && !c.ended
 }
 
-// unlocked releases the lock until something has happened. It returns false if the connection ended first, or if that takes
-// too long.
+// unlocked releases the lock until something has happened. It returns false if the connection ended first, or if that
+// takes too long.
 func (s *Server) unlocked(c *conn, until <-chan struct{}, most time.Duration) bool {
 	s.mu.Unlock()
 	defer s.mu.Lock()

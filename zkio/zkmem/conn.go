@@ -293,8 +293,8 @@ func (c *conn) serve() {
 	}
 }
 
-// drain reads what a client still sends that TLS has refused, until it closes or HandshakeTimeout is over. The client got
-// an alert with the reason: a close while bytes of the client are unread may destroy it.
+// drain reads what a client still sends that TLS has refused, until it closes or HandshakeTimeout is over. The client
+// got an alert with the reason: a close while bytes of the client are unread may destroy it.
 func (c *conn) drain() {
 	raw := c.nc.(*tls.Conn).NetConn()
 	if half, ok := raw.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {

@@ -34,8 +34,10 @@ var lastOps = map[OpCode]string{
 	OpPing: "PING", OpCreateSession: "SESS", OpMulti: "MULT", OpMultiRead: "MLTR", OpCreate: "CREA", OpCreate2: "CREA",
 	OpCreateTTL: "CREA", OpCreateContainer: "CREA", OpDelete: "DELE", OpDeleteContainer: "DELE", OpSetData: "SETD",
 	OpReconfig: "RECO", OpSetACL: "SETA", OpCloseSession: "CLOS", OpSync: "SYNC", OpCheck: "CHEC", OpExists: "EXIS",
-	OpGetData: "GETD", OpSetWatches: "SETW", OpSetWatches2: "STW2", OpAddWatch: "ADDW", OpGetACL: "GETA", OpGetChildren: "GETC",
-	OpGetChildren2: "GETC", OpCountDescendants: "GETACN", OpCheckWatches: "CHKW", OpRemoveWatches: "REMW", OpWhoAmI: "HOMI",
+	OpGetData: "GETD", OpSetWatches: "SETW", OpSetWatches2: "STW2", OpAddWatch: "ADDW", OpGetACL: "GETA",
+	OpGetChildren:  "GETC",
+	OpGetChildren2: "GETC", OpCountDescendants: "GETACN", OpCheckWatches: "CHKW", OpRemoveWatches: "REMW",
+	OpWhoAmI:        "HOMI",
 	OpGetEphemerals: "GETE",
 }
 
@@ -83,8 +85,10 @@ func (c *conn) details(b *strings.Builder) {
 	if last == "" {
 		last = "NA"
 	}
-	fmt.Fprintf(b, ",sid=0x%x,lop=%s,est=%d,to=%d", c.session.id, last, c.use.begun.UnixMilli(), milliseconds(c.session.timeout))
-	fmt.Fprintf(b, ",lcxid=0x%x,lzxid=0x%x,lresp=%d,llat=0,minlat=0,avglat=0,maxlat=0", c.use.xid, uint64(c.use.zxid), c.use.at.Sub(c.srv.start).Milliseconds())
+	fmt.Fprintf(b, ",sid=0x%x,lop=%s,est=%d,to=%d", c.session.id, last, c.use.begun.UnixMilli(),
+		milliseconds(c.session.timeout))
+	fmt.Fprintf(b, ",lcxid=0x%x,lzxid=0x%x,lresp=%d,llat=0,minlat=0,avglat=0,maxlat=0", c.use.xid, uint64(c.use.zxid),
+		c.use.at.Sub(c.srv.start).Milliseconds())
 }
 
 func (s *Server) crst() string {

@@ -10,8 +10,8 @@
 // The package keeps its API from version 1 of the module on, which is not published yet.
 //
 // There are three main types. [Tree] is the data, as a pure type: it applies numbered transactions, without clock,
-// goroutine or lock. [Server] is one Tree served to clients, with sessions, watches and hooks for tests. [Ensemble] is several
-// servers with one history. A browser (js) gets the Tree alone.
+// goroutine or lock. [Server] is one Tree served to clients, with sessions, watches and hooks for tests. [Ensemble] is
+// several servers with one history. A browser (js) gets the Tree alone.
 //
 // # What it does
 //
@@ -43,14 +43,16 @@
 //     [Server.CutSession] end a connection after a number of bytes; [Server.Disconnect] ends it immediately.
 //   - Be silent: [Server.Freeze] in one direction or both, then [Server.Heal]; [Server.RefuseConnections].
 //   - End a session: [Server.ExpireSession].
-//   - Act as an operator: [Server.Create], [Server.Set], [Server.Delete], [Server.SetSequence], or any [Op] by [Server.Do].
+//   - Act as an operator: [Server.Create], [Server.Set], [Server.Delete], [Server.SetSequence], or any [Op] by
+//     [Server.Do].
 //   - Stop, start, go back in time: [Server.Stop] and [Server.Restart]; [Server.Snapshot], [Server.Restore] and
 //     [Server.Wipe]; let time pass: [Server.Advance].
 //   - Report: [Server.WaitFor] waits for a state, [Server.View] shows it, [Server.Counts] counts requests,
 //     [Server.OnApply] passes on the transactions.
 //   - Imitate another server: see [Options].
-//   - Have the members of an ensemble lose each other: [Ensemble.Isolate], [Ensemble.Freeze], [Ensemble.Lag], [Ensemble.Depose].
-//     [Server.Stop] and [Server.Restart] of each in turn are a rolling restart. [Ensemble.Remove] and [Ensemble.Add] reconfigure.
+//   - Have the members of an ensemble lose each other: [Ensemble.Isolate], [Ensemble.Freeze], [Ensemble.Lag],
+//     [Ensemble.Depose]. [Server.Stop] and [Server.Restart] of each in turn are a rolling restart. [Ensemble.Remove]
+//     and [Ensemble.Add] reconfigure.
 //
 // # What it is not
 //
@@ -63,19 +65,20 @@
 //     logged in before it, which this one refuses. Quotas are counted and not enforced, which is ZooKeeper's default.
 //   - A multiRead with a write in it, or with a path that is null, is refused without the body that a real server sends
 //     behind the error. So is a multi with such a path, for which 3.8.0 uses up a zxid without naming it.
-//   - Lists of children are sorted; a dying session's nodes are deleted in sorted order. A real server has no order there.
-//   - The sequence counter stays at 2147483647 and gives out duplicates, as on the real server; within one multi it goes
-//     on to negative numbers. A real server may do so for requests that merely overlap, too.
+//   - Lists of children are sorted; a dying session's nodes are deleted in sorted order. A real server has no order
+//     there.
+//   - The sequence counter stays at 2147483647 and gives out duplicates, as on the real server; within one multi it
+//     goes on to negative numbers. A real server may do so for requests that merely overlap, too.
 //   - A path that is echoed comes back as it was sent. A real server gives back replaced or re-encoded what is not in
 //     Unicode's basic plane, or not UTF-8. Neither lets a node have such a name.
 //   - mntr and envi show fewer figures, and latencies are 0.
-//   - An ensemble elects a leader in no time. The member with the longest history wins, of these the one with the highest number.
-//     What a leader had not committed is lost with its term, though a real one's may survive.
+//   - An ensemble elects a leader in no time. The member with the longest history wins, of these the one with the
+//     highest number. What a leader had not committed is lost with its term, though a real one's may survive.
 //   - No member listens for the others: the ports for that in the configuration are made up. It may name servers that
 //     do not run.
 //   - The configuration names the addresses where clients are served, as its members get them ([Ensemble.Advertise]).
-//   - A read-only member gives its clients sessions of their own, as a real one with localSessionsEnabled does. A 3.8.0 without
-//     that gives them none.
+//   - A read-only member gives its clients sessions of their own, as a real one with localSessionsEnabled does. A 3.8.0
+//     without that gives them none.
 //   - A reconfig that cannot be decoded is refused. It ends the service of a real leader of 3.8.0.
 //
 // # Rules of use

@@ -4,12 +4,12 @@ package zkmem
 
 import "time"
 
-// This file has elections, and how members notice that they have lost each other. Package quorum says who may lead; here
-// is when. Members that lose a connection notice it immediately, and elect another leader in the same moment. A member that is
-// isolated or faces frozen ones hears nothing: it notices that after SyncLimit ticks.
+// This file has elections, and how members notice that they have lost each other. Package quorum says who may lead;
+// here is when. Members that lose a connection notice it immediately, and elect another leader in the same moment. A
+// member that is isolated or faces frozen ones hears nothing: it notices that after SyncLimit ticks.
 
-// settle has every member that looks for a leader find one, if there is one or a quorum to elect one. All the others that can
-// serve read-only clients do.
+// settle has every member that looks for a leader find one, if there is one or a quorum to elect one. All the others
+// that can serve read-only clients do.
 func (e *Ensemble) settle() {
 	if e.closed {
 		return
@@ -39,8 +39,8 @@ func (e *Ensemble) reachable(l *member) bool {
 	return l.Up() && l.Leads() && !l.Isolated() && !l.Frozen() && l.Votes()
 }
 
-// endLeaderless ends the service of those whose connections have broken: of followers without their leader, and of a leader
-// whose followers are no quorum any more. Members that are frozen or isolated do not see it.
+// endLeaderless ends the service of those whose connections have broken: of followers without their leader, and of a
+// leader whose followers are no quorum any more. Members that are frozen or isolated do not see it.
 func (e *Ensemble) endLeaderless() {
 	l := e.leader()
 	if l != nil && e.awake(l) && (!l.Votes() || !e.quorum.Majority(e.connected())) {
@@ -71,8 +71,8 @@ func (e *Ensemble) connected() int {
 	return n
 }
 
-// best returns the member that those elect which look for a leader: the one with the longest history, of these the one with
-// the highest number. It is nil if they are no quorum.
+// best returns the member that those elect which look for a leader: the one with the longest history, of these the one
+// with the highest number. It is nil if they are no quorum.
 func (e *Ensemble) best() *member {
 	var best *member
 	votes := 0
@@ -121,8 +121,8 @@ func (m *member) tooSilent(now time.Time) bool {
 	return !m.silent.IsZero() && now.Sub(m.silent) >= time.Duration(m.ens.opts.SyncLimit)*m.ens.opts.Tick
 }
 
-// turn is what happens twice a tick: followers report their sessions to the leader that pings them, and members notice that
-// they hear nothing.
+// turn is what happens twice a tick: followers report their sessions to the leader that pings them, and members notice
+// that they hear nothing.
 func (e *Ensemble) turn() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -149,7 +149,8 @@ func (e *Ensemble) report() {
 	}
 }
 
-// notice ends the service of members that have heard nothing for too long, and of leaders that find others in a later epoch.
+// notice ends the service of members that have heard nothing for too long, and of leaders that find others in a later
+// epoch.
 func (e *Ensemble) notice() {
 	now := time.Now()
 	for _, s := range e.servers {
@@ -161,8 +162,8 @@ func (e *Ensemble) notice() {
 	e.flow()
 }
 
-// hear notes that a member got something from a session's client. The leader hears of it immediately if that is its own,
-// and else with the next report.
+// hear notes that a member got something from a session's client. The leader hears of it immediately if that is its
+// own, and else with the next report.
 func (m *member) hear(session *session) {
 	switch {
 	case m.readOnly || m.Deposed():

@@ -14,14 +14,15 @@ import (
 )
 
 // Ensemble is several servers in memory with one history. A write is committed when a quorum of the servers with a vote
-// acknowledges it. Each server applies it on its own, so a server that lags answers reads from an older state. The leader
-// decides which sessions expire. A client may connect to any server, and reconnect to another one with the same session.
+// acknowledges it. Each server applies it on its own, so a server that lags answers reads from an older state. The
+// leader decides which sessions expire. A client may connect to any server, and reconnect to another one with the same
+// session.
 //
-// Each member is a [Server], with all that tests can ask of one: [Server.Stop] and [Server.Restart] are the crash and the start of
-// one member, [Server.View] shows what that member has applied, and [Server.Do] has the leader commit an operation. Faults between
-// members are methods of Ensemble: Isolate, Depose, Freeze and Lag. The node /zookeeper/config names the addresses of
-// the members' listeners, for clients that follow it: see Advertise. All methods are safe to call from anywhere, with
-// the exceptions that [Server] has.
+// Each member is a [Server], with all that tests can ask of one: [Server.Stop] and [Server.Restart] are the crash and
+// the start of one member, [Server.View] shows what that member has applied, and [Server.Do] has the leader commit an
+// operation. Faults between members are methods of Ensemble: Isolate, Depose, Freeze and Lag. The node
+// /zookeeper/config names the addresses of the members' listeners, for clients that follow it: see Advertise. All
+// methods are safe to call from anywhere, with the exceptions that [Server] has.
 type Ensemble struct {
 	opts Options
 	mu   *sync.Mutex // all members'; it guards everything below
@@ -37,9 +38,9 @@ type Ensemble struct {
 // maxServers is how many servers an ensemble may have: each has a byte in the ids of the sessions that it creates.
 const maxServers = 255
 
-// NewEnsemble returns an ensemble of size servers, one of which leads. They serve no client yet: call Serve or ServeConn of
-// each. Its only goroutines are those of its timers, so it works within testing/synctest. The error says how many servers
-// there may be.
+// NewEnsemble returns an ensemble of size servers, one of which leads. They serve no client yet: call Serve or
+// ServeConn of each. Its only goroutines are those of its timers, so it works within testing/synctest. The error says
+// how many servers there may be.
 func NewEnsemble(size int, o Options) (*Ensemble, error) {
 	e, err := newEnsemble(size, o)
 	if err != nil {
@@ -55,7 +56,8 @@ func newEnsemble(size int, o Options) (*Ensemble, error) {
 	if size < 1 || size > maxServers {
 		return nil, fmt.Errorf("zkmem: an ensemble of %d servers: it has 1 to %d", size, maxServers)
 	}
-	e := &Ensemble{opts: o.withDefaults(), mu: new(sync.Mutex), quorum: quorum.New(size, 0), sessions: map[int64]*session{}}
+	e := &Ensemble{opts: o.withDefaults(), mu: new(sync.Mutex), quorum: quorum.New(size, 0),
+		sessions: map[int64]*session{}}
 	var secret [16]byte
 	rand.Read(secret[:])
 	for _, m := range e.quorum.Members() {
@@ -96,8 +98,8 @@ func (e *Ensemble) Addr() string {
 	return strings.Join(addrs, ",")
 }
 
-// Leader returns the member that a quorum elected last, or nil while there is none. An election takes no time, so after a
-// fault that causes one, Leader returns the new leader.
+// Leader returns the member that a quorum elected last, or nil while there is none. An election takes no time, so after
+// a fault that causes one, Leader returns the new leader.
 func (e *Ensemble) Leader() *Server {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -127,8 +129,8 @@ func (e *Ensemble) Config() string {
 	return e.config.String()
 }
 
-// Advance is [Server.Advance] for all members: time goes on by d in this call. Members that are cut off notice it if they would
-// within d, the others elect a leader if they would, and sessions expire whose timeout ends by then.
+// Advance is [Server.Advance] for all members: time goes on by d in this call. Members that are cut off notice it if
+// they would within d, the others elect a leader if they would, and sessions expire whose timeout ends by then.
 func (e *Ensemble) Advance(d time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// three returns an ensemble of three servers that is closed with the test, its leader and its followers. It listens nowhere.
+// three returns an ensemble of three servers that is closed with the test, its leader and its followers. It listens
+// nowhere.
 func three(t testing.TB, o Options) (e *Ensemble, leader *Server, followers []*Server) {
 	t.Helper()
 	e, err := NewEnsemble(3, o)

@@ -72,8 +72,8 @@ func TestFaultsAreOfMembersThatRun(t *testing.T) {
 	}
 }
 
-// A follower that lags answers reads from an older state. A sync there waits until it has caught up with the leader, and what was
-// asked behind it waits, too.
+// A follower that lags answers reads from an older state. A sync there waits until it has caught up with the leader,
+// and what was asked behind it waits, too.
 func TestASyncWaitsUntilAMemberHasCaughtUp(t *testing.T) {
 	e, leader, followers := three(t, Options{})
 	slow := followers[0]
@@ -127,8 +127,8 @@ func TestAWatchFiresAtTheMemberThatHasIt(t *testing.T) {
 	}
 }
 
-// A session belongs to the ensemble: it goes on at another member with the same id and password. A write that still comes over its
-// old connection ends that, without an answer.
+// A session belongs to the ensemble: it goes on at another member with the same id and password. A write that still
+// comes over its old connection ends that, without an answer.
 func TestASessionMovesBetweenMembers(t *testing.T) {
 	e, _, followers := three(t, Options{})
 	old := newSession(t, followers[0], time.Minute)
@@ -171,7 +171,8 @@ func TestAMemberThatLagsRefusesClientsFromItsFuture(t *testing.T) {
 	}
 	do(t, e.Lag(followers[0], 0))
 	again := overPipe(t, followers[0])
-	if _, answered := again.handshake(c.session, c.secret, leader.Snapshot().Zxid(), false); !answered || again.session != c.session {
+	if _, answered := again.handshake(c.session, c.secret, leader.Snapshot().Zxid(), false); !answered ||
+		again.session != c.session {
 		t.Error("refused by a member that has caught up")
 	}
 }

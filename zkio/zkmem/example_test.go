@@ -61,7 +61,8 @@ func ExampleServer_Intercept() {
 	// the server has it: true
 }
 
-// A follower that is cut off: it answers reads from an old state, until it notices. Its client goes on at another server.
+// A follower that is cut off: it answers reads from an old state, until it notices. Its client goes on at another
+// server.
 func ExampleEnsemble() {
 	e, err := zkmem.NewEnsemble(3, zkmem.Options{}) // a test calls zkmem.StartEnsemble(t, 3), which listens, too
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 // limit is SyncLimit ticks, by the defaults.
 const limit = 10 * time.Second
 
-// A follower that is cut off goes on serving reads from an old state, while its clients' writes wait. Then it notices, and ends
-// their connections. They come back at another member, with what was committed meanwhile and without what waited.
+// A follower that is cut off goes on serving reads from an old state, while its clients' writes wait. Then it notices,
+// and ends their connections. They come back at another member, with what was committed meanwhile and without what
+// waited.
 func TestAFollowerThatIsCutOff(t *testing.T) {
 	e, leader, followers := three(t, Options{})
 	cut := followers[0]
@@ -62,8 +63,8 @@ func TestAnIsolationThatEndsInTime(t *testing.T) {
 	same(t, e)
 }
 
-// A session that a member hears of while it is cut off expires, since the leader does not hear of it. The member shows its node
-// until it has the others' history.
+// A session that a member hears of while it is cut off expires, since the leader does not hear of it. The member shows
+// its node until it has the others' history.
 func TestTheLeaderExpiresSessionsOfAFollowerThatIsCutOff(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		e, leader, followers := three(t, Options{SyncLimit: 20})
@@ -85,7 +86,8 @@ func TestTheLeaderExpiresSessionsOfAFollowerThatIsCutOff(t *testing.T) {
 		do(t, e.Isolate(cut))
 		ping(13 * time.Second)
 		if has(leader, "/cut") || !has(leader, "/other") || !has(cut, "/cut") {
-			t.Errorf("at the leader: cut off %t, other %t; at the member that is cut off: %t", has(leader, "/cut"), has(leader, "/other"), has(cut, "/cut"))
+			t.Errorf("at the leader: cut off %t, other %t; at the member that is cut off: %t", has(leader, "/cut"),
+				has(leader, "/other"), has(cut, "/cut"))
 		}
 		do(t, e.Reconnect(cut))
 		c.gone()
@@ -134,7 +136,8 @@ func TestANewLeaderGivesSessionsTheirWholeTimeout(t *testing.T) {
 	})
 }
 
-// A leader that is deposed answers reads from an old state, and syncs, as if it led. It commits nothing, and what waits there is lost.
+// A leader that is deposed answers reads from an old state, and syncs, as if it led. It commits nothing, and what waits
+// there is lost.
 func TestALeaderThatIsDeposed(t *testing.T) {
 	e, leader, followers := three(t, Options{})
 	c := newSession(t, leader, time.Minute)

@@ -19,7 +19,8 @@ func (s *Server) version() string {
 	return "3.9.5-zkmem, built on 2026-02-11 20:18 UTC"
 }
 
-// fourLetters answers one of ZooKeeper's four-letter words; ok is false for anything else, a handshake's length above all.
+// fourLetters answers one of ZooKeeper's four-letter words; ok is false for anything else, a handshake's length above
+// all.
 func (s *Server) fourLetters(c *conn, word string) (answer string, ok bool) {
 	words := map[string]func() string{
 		"ruok": text("imok"), "gtmk": text("306"), "isro": s.isro,
@@ -106,9 +107,11 @@ func (s *Server) figures() string {
 func (s *Server) mntr() string {
 	return fmt.Sprintf("zk_version\t%s\nzk_server_state\t%s\nzk_packets_received\t%d\nzk_packets_sent\t%d\n"+
 		"zk_num_alive_connections\t%d\nzk_outstanding_requests\t0\nzk_znode_count\t%d\nzk_watch_count\t%d\n"+
-		"zk_ephemerals_count\t%d\nzk_global_sessions\t%d\nzk_local_sessions\t0\nzk_approximate_data_size\t%d\nzk_uptime\t%d\n",
+		"zk_ephemerals_count\t%d\nzk_global_sessions\t%d\nzk_local_sessions\t0\nzk_approximate_data_size\t%d\n"+
+		"zk_uptime\t%d\n",
 		s.version(), s.mode(), s.received, s.sent, len(s.conns), s.nodeCount(), s.watches.Len(),
-		s.tree.EphemeralCount(), len(s.tree.sessions), s.tree.size(), time.Since(s.start).Milliseconds()) + s.ensembleFigures()
+		s.tree.EphemeralCount(), len(s.tree.sessions), s.tree.size(), time.Since(s.start).Milliseconds()) +
+		s.ensembleFigures()
 }
 
 // ensembleFigures returns what mntr shows of the ensemble's leader only.
@@ -128,7 +131,8 @@ func (s *Server) ensembleFigures() string {
 			followers++
 		}
 	}
-	return fmt.Sprintf("zk_learners\t%d\nzk_synced_followers\t%d\nzk_synced_non_voting_followers\t%d\nzk_synced_observers\t%d\nzk_pending_syncs\t0\n",
+	return fmt.Sprintf("zk_learners\t%d\nzk_synced_followers\t%d\nzk_synced_non_voting_followers\t%d\n"+
+		"zk_synced_observers\t%d\nzk_pending_syncs\t0\n",
 		followers+observers+removed, followers, removed, observers)
 }
 
@@ -141,7 +145,8 @@ func (s *Server) srst() string {
 
 func (s *Server) wchs() string {
 	table := &s.watches.data
-	return fmt.Sprintf("%d connections watching %d paths\nTotal watches:%d\n", len(table.paths), len(table.watchers), table.len())
+	return fmt.Sprintf("%d connections watching %d paths\nTotal watches:%d\n", len(table.paths),
+		len(table.watchers), table.len())
 }
 
 // wchp returns the watched paths, each with the sessions that watch it.
@@ -183,9 +188,11 @@ func (s *Server) conf() string {
 	if m := s.member; m != nil {
 		number, quorumSettings = m.ID()+1, m.settings()
 	}
-	return fmt.Sprintf("clientPort=%s\nsecureClientPort=%s\ndataDir=\ndataDirSize=0\ndataLogDir=\ndataLogSize=0\ntickTime=%d\n"+
+	return fmt.Sprintf("clientPort=%s\nsecureClientPort=%s\ndataDir=\ndataDirSize=0\ndataLogDir=\n"+
+		"dataLogSize=0\ntickTime=%d\n"+
 		"maxClientCnxns=0\nminSessionTimeout=%d\nmaxSessionTimeout=%d\nclientPortListenBacklog=-1\nserverId=%d\n",
-		port(false), port(true), milliseconds(s.opts.Tick), milliseconds(s.opts.MinSessionTimeout), milliseconds(s.opts.MaxSessionTimeout), number) + quorumSettings
+		port(false), port(true), milliseconds(s.opts.Tick), milliseconds(s.opts.MinSessionTimeout),
+		milliseconds(s.opts.MaxSessionTimeout), number) + quorumSettings
 }
 
 func (s *Server) envi() string {

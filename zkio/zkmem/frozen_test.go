@@ -34,7 +34,8 @@ func TestAMemberThatIsFrozen(t *testing.T) {
 	same(t, e)
 }
 
-// Writes wait for a leader that is frozen. It commits them, and only then ends the sessions whose timeout has passed meanwhile.
+// Writes wait for a leader that is frozen. It commits them, and only then ends the sessions whose timeout has passed
+// meanwhile.
 func TestALeaderThatIsFrozenForAWhile(t *testing.T) {
 	e, leader, followers := three(t, Options{SyncLimit: 100})
 	c := newSession(t, followers[0], 10*time.Second)
@@ -54,7 +55,8 @@ func TestALeaderThatIsFrozenForAWhile(t *testing.T) {
 	c.gone()
 }
 
-// A leader that is frozen for too long is replaced. When it wakes it answers what its clients have sent, until it notices.
+// A leader that is frozen for too long is replaced. When it wakes it answers what its clients have sent, until it
+// notices.
 func TestALeaderThatIsFrozenForTooLong(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		e, leader, followers := three(t, Options{})

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// introduce answers a handshake at a member of an ensemble: the leader has to create a session, or to know it. A nil session
-// means that the connection has to be closed. It waits until the answer is there, at most for HandshakeTimeout.
+// introduce answers a handshake at a member of an ensemble: the leader has to create a session, or to know it. A nil
+// session means that the connection has to be closed. It waits until the answer is there, at most for HandshakeTimeout.
 func (m *member) introduce(c *conn, h handshake) (*session, []byte) {
 	switch {
 	case m.readOnly:
@@ -60,7 +60,8 @@ func (m *member) createSession(timeout time.Duration, attach func(*session)) {
 	m.srv.lastID++
 	id := m.srv.lastID
 	m.toLeader(func(l *member) {
-		l.propose(&proposal{caller: Caller{Session: id}, op: Op{Code: OpCreateSession, Number: milliseconds(timeout)}, from: m,
+		l.propose(&proposal{caller: Caller{Session: id},
+			op: Op{Code: OpCreateSession, Number: milliseconds(timeout)}, from: m,
 			ended: func(Result) { attach(m.ens.sessions[id]) }})
 	})
 }
@@ -81,9 +82,9 @@ func (m *member) findSession(id int64, timeout time.Duration, attach func(*sessi
 	})
 }
 
-// introduceReadOnly answers a handshake at a member without a quorum. It creates sessions of its own, which end when it finds
-// one, and takes no session of the ensemble: so does a real server that has localSessionsEnabled. Without that, a 3.8.0
-// creates no session at all while it is read-only.
+// introduceReadOnly answers a handshake at a member without a quorum. It creates sessions of its own, which end when it
+// finds one, and takes no session of the ensemble: so does a real server that has localSessionsEnabled. Without that, a
+// 3.8.0 creates no session at all while it is read-only.
 func (m *member) introduceReadOnly(c *conn, h handshake) (*session, []byte) {
 	if !h.readOnly || h.seen > m.srv.tree.Zxid() {
 		return nil, nil

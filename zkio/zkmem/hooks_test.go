@@ -217,7 +217,8 @@ func TestCountsAreOfRequestsWithoutPings(t *testing.T) {
 	c.ask(OpPing, nil)
 	c.ask(OpSync, func(e *encoder) { e.text("/") })
 	counts := s.Counts()
-	if counts.Total != 2 || counts.Pings != 1 || counts.Handshakes != 1 || counts.ByOp[OpCreate] != 1 || counts.ByOp[OpSync] != 1 {
+	if counts.Total != 2 || counts.Pings != 1 || counts.Handshakes != 1 || counts.ByOp[OpCreate] != 1 ||
+		counts.ByOp[OpSync] != 1 {
 		t.Fatal(counts)
 	}
 	s.ResetCounts()
@@ -231,10 +232,12 @@ func TestFourLetterWords(t *testing.T) {
 	c := newSession(t, s, time.Minute)
 	c.ask(OpExists, read("/missing", true))
 	for word, want := range map[string]string{
-		"ruok": "imok", "srvr": "Mode: standalone\n", "mntr": "zk_watch_count\t1\n", "wchp": "/missing\n\t0x", "stat": "Clients:\n", "cons": "sid=0x",
+		"ruok": "imok", "srvr": "Mode: standalone\n", "mntr": "zk_watch_count\t1\n", "wchp": "/missing\n\t0x",
+		"stat": "Clients:\n", "cons": "sid=0x",
 		"wchs": "1 connections watching 1 paths\nTotal watches:1\n", "wchc": "\n\t/missing\n", "isro": "rw",
 		"envi": "zookeeper.version=3.9.5",
-		"conf": "tickTime=2000\n", "dump": "Sets (1)/(1):\n", "dirs": "datadir_size: 0\n", "crst": "reset", "srst": "reset", "gtmk": "306",
+		"conf": "tickTime=2000\n", "dump": "Sets (1)/(1):\n", "dirs": "datadir_size: 0\n", "crst": "reset",
+		"srst": "reset", "gtmk": "306",
 	} {
 		nc, err := net.Dial("tcp", s.Addr())
 		if err != nil {

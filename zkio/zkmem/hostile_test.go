@@ -39,7 +39,8 @@ func TestBrokenClientsAreCutOffAndHarmNobody(t *testing.T) {
 
 func TestABrokenRequestEndsOnlyItsConnection(t *testing.T) {
 	s := Start(t)
-	for _, frame := range [][]byte{frameOf(0, nil), frameOf(4, make([]byte, 4)), frameOf(-5, nil), frameOf(1<<24, nil)} {
+	for _, frame := range [][]byte{frameOf(0, nil), frameOf(4, make([]byte, 4)), frameOf(-5, nil),
+		frameOf(1<<24, nil)} {
 		c := newSession(t, s, time.Minute)
 		c.nc.Write(frame)
 		c.gone()

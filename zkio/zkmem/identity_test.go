@@ -15,7 +15,8 @@ func TestAnIDThatIsNull(t *testing.T) {
 	s := Start(t)
 	c := newSession(t, s, time.Minute)
 	c.ask(OpAuth, digest("me:secret"))
-	for scheme, want := range map[string]Code{"auth": OK, "world": MarshallingError, "digest": MarshallingError, "magic": InvalidACL} {
+	for scheme, want := range map[string]Code{"auth": OK, "world": MarshallingError, "digest": MarshallingError,
+		"magic": InvalidACL} {
 		code, _, err := c.ask(OpCreate, func(e *encoder) {
 			e.text("/" + scheme)
 			e.bytes(nil)
@@ -29,7 +30,8 @@ func TestAnIDThatIsNull(t *testing.T) {
 			t.Errorf("%s: %v %v, want %v", scheme, code, err, want)
 		}
 	}
-	if acl, _, _ := s.Snapshot().ACL("/auth"); len(acl) != 1 || acl[0] != (ACL{PermAll, "digest", DigestAuth("me:secret").ID}) {
+	if acl, _, _ := s.Snapshot().ACL("/auth"); len(acl) != 1 ||
+		acl[0] != (ACL{PermAll, "digest", DigestAuth("me:secret").ID}) {
 		t.Error(acl)
 	}
 }

@@ -4,9 +4,9 @@ package zkmem
 
 import "time"
 
-// Keeper returns the options of a server that answers as ClickHouse Keeper does, by its public sources and not by a live
-// one. It has the operations of the releases before Keeper knew containers, nodes with a TTL and persistent watches;
-// remove them from Unknown for a newer one. What differs from ZooKeeper:
+// Keeper returns the options of a server that answers as ClickHouse Keeper does, by its public sources and not by a
+// live one. It has the operations of the releases before Keeper knew containers, nodes with a TTL and persistent
+// watches; remove them from Unknown for a newer one. What differs from ZooKeeper:
 //
 //   - An operation that it does not know, alone or in a multi, ends the connection without an answer.
 //   - A client that reconnects gets a new session. The old one times out. The last zxid that a client has seen counts
@@ -26,7 +26,8 @@ func Keeper() Options {
 		Tick: 500 * time.Millisecond, MinSessionTimeout: 10 * time.Second, MaxSessionTimeout: 100 * time.Second,
 	}
 	for _, op := range []OpCode{
-		OpCreate2, OpCreateContainer, OpDeleteContainer, OpCreateTTL, OpCheckWatches, OpRemoveWatches, OpSetWatches, OpSetWatches2,
+		OpCreate2, OpCreateContainer, OpDeleteContainer, OpCreateTTL, OpCheckWatches, OpRemoveWatches,
+		OpSetWatches, OpSetWatches2,
 		OpAddWatch, OpGetEphemerals, OpCountDescendants, OpWhoAmI, OpSASL,
 	} {
 		o.Unknown[op] = Unknown{Close: true}

@@ -28,8 +28,8 @@ func (c *rawClient) hello(seen int64) []byte {
 	return frame
 }
 
-// The answer to a handshake has no flag behind an empty password, whatever zxid the client has seen. Without a leader it
-// has protocol version 42 and session -1, and the connection ends.
+// The answer to a handshake has no flag behind an empty password, whatever zxid the client has seen. Without a leader
+// it has protocol version 42 and session -1, and the connection ends.
 func TestTheHandshakeOfKeeper(t *testing.T) {
 	s := Start(t, Keeper())
 	answer := overPipe(t, s).hello(1 << 40)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A persistent watch gets every event of its node and of its children's names, a recursive one every event of its node and all
-// below, but no NodeChildrenChanged.
+// A persistent watch gets every event of its node and of its children's names, a recursive one every event of its node
+// and all below, but no NodeChildrenChanged.
 func TestWatchesThatLast(t *testing.T) {
 	w := NewWatches[string](Release38)
 	w.AddLasting("/a", PersistentWatch, "node")
@@ -63,7 +63,8 @@ func TestTheLastWatchOnAPathDecidesItsMode(t *testing.T) {
 func TestAClientKeepsWatchesThatLast(t *testing.T) {
 	s := Start(t)
 	c, writer := newSession(t, s, time.Minute), newSession(t, s, time.Minute)
-	if code, _, err := c.ask(OpAddWatch, func(e *encoder) { e.text("/a"); e.int32(int32(RecursiveWatch)) }); code != OK || err != nil {
+	if code, _, err := c.ask(OpAddWatch, func(e *encoder) { e.text("/a"); e.int32(int32(RecursiveWatch)) }); code !=
+		OK || err != nil {
 		t.Fatal(code, err)
 	}
 	expect := func(c *rawClient, want string) {
@@ -93,7 +94,8 @@ func TestAClientKeepsWatchesThatLast(t *testing.T) {
 		writer.mustCreate(path, Persistent)
 		expect(again, "created "+path)
 	}
-	if code, _, err := again.ask(OpRemoveWatches, func(e *encoder) { e.text("/a"); e.int32(3) }); code != OK || err != nil {
+	if code, _, err := again.ask(OpRemoveWatches, func(e *encoder) { e.text("/a"); e.int32(3) }); code != OK ||
+		err != nil {
 		t.Fatal(code, err)
 	}
 	writer.mustCreate("/a/d", Persistent)

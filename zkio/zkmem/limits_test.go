@@ -11,13 +11,16 @@ func TestLimitsThatContradictEachOtherAreRefused(t *testing.T) {
 	s := New(Options{})
 	defer s.Close()
 	for name, set := range map[string]func(){
-		"Options":                 func() { New(Options{MinSessionTimeout: 3 * time.Second, MaxSessionTimeout: time.Second}) },
+		"Options": func() {
+			New(Options{MinSessionTimeout: 3 * time.Second, MaxSessionTimeout: time.Second})
+		},
 		"longer than the longest": func() { s.SetSessionTimeouts(9*time.Second, 2*time.Second) },
 		"zero":                    func() { s.SetSessionTimeouts(0, 0) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
-				if text, _ := recover().(string); !strings.Contains(text, "the shortest has to be positive, and at most the longest") {
+				if text, _ := recover().(string); !strings.Contains(text,
+					"the shortest has to be positive, and at most the longest") {
 					t.Errorf("it panics with %q", text)
 				}
 			}()

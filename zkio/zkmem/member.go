@@ -19,8 +19,9 @@ type member struct {
 	late    *time.Timer       // for the first delivery in the inbox
 	up      []func(l *member) // for the leader, and not there yet
 	heardOf map[*session]bool // not reported to the leader yet
-	silent  time.Time         // since when it does not hear of the leader, or as the leader of a quorum; zero if it does
-	thawed  chan struct{}     // closed when the member is not frozen any more; nil while it is not frozen
+	// since when it does not hear of the leader, or as the leader of a quorum; zero if it does
+	silent time.Time
+	thawed chan struct{} // closed when the member is not frozen any more; nil while it is not frozen
 
 	named    string             // its address when the configuration was given that last
 	readOnly bool               // it serves read-only clients, because it has no quorum

@@ -5,8 +5,8 @@ package zkmem
 import "time"
 
 // Do carries out one operation as an operator, with all permissions, as a person with zkCli would. It returns its
-// Result, whose Err (of the first failure in a multi) is also the error. A member of an ensemble has the leader do it; the error
-// is another one if there is none with a quorum.
+// Result, whose Err (of the first failure in a multi) is also the error. A member of an ensemble has the leader do it;
+// the error is another one if there is none with a quorum.
 func (s *Server) Do(op Op) (Result, error) { return s.DoFor(0, op) }
 
 // DoFor carries out one operation for a client's session, as a server does that carries a request out after it has
@@ -61,8 +61,8 @@ func (s *Server) Snapshot() *Tree {
 }
 
 // Restore replaces the tree by a copy of another, as after a restore from backup: the zxid is the other's, all
-// connections are cut, the sessions are those of the other tree, with their whole timeout. For a member of an ensemble it
-// replaces the trees of all, which elect a leader then.
+// connections are cut, the sessions are those of the other tree, with their whole timeout. For a member of an ensemble
+// it replaces the trees of all, which elect a leader then.
 func (s *Server) Restore(tree *Tree) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

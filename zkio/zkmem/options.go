@@ -45,9 +45,9 @@ type Options struct {
 	// NewSessionIDOnReattach imitates ClickHouse Keeper: a client that reconnects gets a new session, the old one
 	// times out.
 	NewSessionIDOnReattach bool
-	// RefusalVersion is the protocol version in the answer to a handshake that an interceptor refuses, or that comes to a
-	// member of an ensemble without a quorum, for session -1: 42 imitates ClickHouse Keeper without a leader. Default 0:
-	// the interceptor's answer is that the session has expired, and the member closes the connection.
+	// RefusalVersion is the protocol version in the answer to a handshake that an interceptor refuses, or that comes to
+	// a member of an ensemble without a quorum, for session -1: 42 imitates ClickHouse Keeper without a leader. Default
+	// 0: the interceptor's answer is that the session has expired, and the member closes the connection.
 	RefusalVersion int32
 	// Keeper imitates what else ClickHouse Keeper does in another way than ZooKeeper, which the function Keeper lists.
 	Keeper bool
@@ -63,8 +63,8 @@ type Options struct {
 	// Default none.
 	EnforceAuth []string
 	// SASLUsers has the passwords of the users who can log in by SASL's DIGEST-MD5: what the section Server of a JAAS
-	// file is, with a DigestLoginModule. Their identity is of the scheme sasl. Default none: a token is answered as by a
-	// server without a login.
+	// file is, with a DigestLoginModule. Their identity is of the scheme sasl. Default none: a token is answered as by
+	// a server without a login.
 	SASLUsers map[string]string
 	// ReadOnly imitates a server that is cut off from its ensemble: it accepts only clients that ask for a read-only
 	// server, and refuses writes.
@@ -76,8 +76,8 @@ type Options struct {
 	// ReadOnlyMode has a member of an ensemble that finds no quorum serve clients that ask for a read-only server, as
 	// readonlymode.enabled=true does. A real one waits for two seconds before it does.
 	ReadOnlyMode bool
-	// Reconfig accepts reconfig, as reconfigEnabled=true does. It needs write permission for /zookeeper/config, which is the super
-	// user's: see SuperDigest.
+	// Reconfig accepts reconfig, as reconfigEnabled=true does. It needs write permission for /zookeeper/config, which
+	// is the super user's: see SuperDigest.
 	Reconfig bool
 }
 

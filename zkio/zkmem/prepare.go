@@ -151,7 +151,8 @@ func (d *draft) multi(op Op) Txn {
 }
 
 func (d *draft) one(op Op) Txn {
-	if _, known := d.tree.sessions[d.caller.Session]; !known && d.caller.Session != 0 && op.Code != OpCreateSession && op.Code != OpCloseSession {
+	if _, known := d.tree.sessions[d.caller.Session]; !known && d.caller.Session != 0 && op.Code != OpCreateSession &&
+		op.Code != OpCloseSession {
 		return d.refuse(SessionExpired)
 	}
 	switch op.Code {

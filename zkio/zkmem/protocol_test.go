@@ -16,7 +16,8 @@ import (
 // A client that may only read a node gets its ACL without the digests; one that may change the ACL gets all of it.
 func TestDigestsAreShownToThoseWhoMayChangeThem(t *testing.T) {
 	s := Start(t)
-	owner, reader, stranger := newSession(t, s, time.Minute), newSession(t, s, time.Minute), newSession(t, s, time.Minute)
+	owner, reader, stranger := newSession(t, s, time.Minute), newSession(t, s, time.Minute),
+		newSession(t, s, time.Minute)
 	for c, who := range map[*rawClient]string{owner: "me:secret", reader: "you:secret"} {
 		c.ask(OpAuth, func(e *encoder) { e.int32(0); e.text("digest"); e.bytes([]byte(who)) })
 	}
@@ -43,7 +44,8 @@ func TestDigestsAreShownToThoseWhoMayChangeThem(t *testing.T) {
 	}
 }
 
-// A handshake whose reply is lost made a session, and the first frame that the client gets is the reply to its first request.
+// A handshake whose reply is lost made a session, and the first frame that the client gets is the reply to its first
+// request.
 func TestAHandshakeWhoseReplyIsLost(t *testing.T) {
 	s := Start(t)
 	remove := s.Intercept(func(r Request) Verdict {
@@ -131,7 +133,9 @@ func TestNegativeLengthsAreMarshallingErrors(t *testing.T) {
 		"path": func() (Code, *decoder, error) {
 			return c.ask(OpExists, func(e *encoder) { e.int32(-2); e.bool(false) })
 		},
-		"data": func() (Code, *decoder, error) { return c.ask(OpSetData, func(e *encoder) { e.text("/"); e.int32(-7) }) },
+		"data": func() (Code, *decoder, error) {
+			return c.ask(OpSetData, func(e *encoder) { e.text("/"); e.int32(-7) })
+		},
 		"paths": func() (Code, *decoder, error) {
 			return c.ask(OpSetWatches, func(e *encoder) { e.int64(0); e.int32(-2) })
 		},
@@ -152,7 +156,12 @@ func TestAWriteThatIsRefusedAtOnceUsesUpAZxid(t *testing.T) {
 	}
 	for op, want := range map[OpCode]Code{OpReconfig: ReconfigDisabled, OpMulti: MarshallingError} {
 		before := zxid()
-		body := map[OpCode]func(*encoder){OpReconfig: func(e *encoder) { e.text(""); e.text(""); e.text(""); e.int64(-1) }}[op]
+		body := map[OpCode]func(*encoder){OpReconfig: func(e *encoder) {
+			e.text("")
+			e.text("")
+			e.text("")
+			e.int64(-1)
+		}}[op]
 		if code, _, err := c.ask(op, body); code != want || err != nil {
 			t.Errorf("%v: %v %v, want %v", op, code, err, want)
 		}

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// ZooKeeper keeps quotas as nodes: the limits of /a are in /zookeeper/quota/a/zookeeper_limits, and the server counts the
-// nodes and bytes of /a and all below in zookeeper_stats next to it. Its default is to enforce none, and so does a Tree.
+// ZooKeeper keeps quotas as nodes: the limits of /a are in /zookeeper/quota/a/zookeeper_limits, and the server counts
+// the nodes and bytes of /a and all below in zookeeper_stats next to it. Its default is to enforce none, and so does a
+// Tree.
 const (
 	quotaRoot  = "/zookeeper/quota"
 	limitsNode = "zookeeper_limits"
@@ -23,8 +24,8 @@ func (t *Tree) countCreated(path, parent, name string, bytes int) {
 	t.countQuota(path, 1, bytes)
 }
 
-// countQuota adds to the counts of the nearest quota at or above a path, if there is one. The statistics node gets no new
-// version, as in ZooKeeper.
+// countQuota adds to the counts of the nearest quota at or above a path, if there is one. The statistics node gets no
+// new version, as in ZooKeeper.
 func (t *Tree) countQuota(path string, nodes, bytes int) {
 	if root := t.nodes[quotaRoot]; root == nil || len(root.children) == 0 {
 		return

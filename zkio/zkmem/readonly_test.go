@@ -27,7 +27,9 @@ func TestAReadOnlyMember(t *testing.T) {
 		t.Fatal("a read-only client is not served")
 	}
 	r.sees("/n", OK)
-	for op, body := range map[OpCode]func(*encoder){OpCreate: create("/m", Persistent), OpSync: func(e *encoder) { e.text("/") }} {
+	for op, body := range map[OpCode]func(*encoder){OpCreate: create("/m", Persistent), OpSync: func(e *encoder) {
+		e.text("/")
+	}} {
 		if code, _, err := r.ask(op, body); code != NotReadOnly || err != nil {
 			t.Errorf("%v: %v %v", op, code, err)
 		}
@@ -69,7 +71,8 @@ func TestWordsOfMembers(t *testing.T) {
 		if got := word(t, s, "isro"); got != "rw" {
 			t.Errorf("isro: %q", got)
 		}
-		if conf := word(t, s, "conf"); !strings.Contains(conf, "syncLimit=5\n") || !strings.Contains(conf, "server.3=") {
+		if conf := word(t, s, "conf"); !strings.Contains(conf, "syncLimit=5\n") ||
+			!strings.Contains(conf, "server.3=") {
 			t.Errorf("conf: %q", conf)
 		}
 	}
@@ -80,7 +83,8 @@ func TestWordsOfMembers(t *testing.T) {
 		do(t, e.Isolate(s))
 	}
 	e.Advance(limit)
-	for name, want := range map[string]string{"ruok": "imok", "isro": "null", "srvr": "not currently serving", "mntr": "not currently serving", "stat": "not currently serving"} {
+	for name, want := range map[string]string{"ruok": "imok", "isro": "null", "srvr": "not currently serving",
+		"mntr": "not currently serving", "stat": "not currently serving"} {
 		if got := word(t, leader, name); !strings.Contains(got, want) {
 			t.Errorf("%s of a member without a quorum: %q", name, got)
 		}

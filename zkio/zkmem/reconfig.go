@@ -20,11 +20,13 @@ type change struct {
 	by func(configuration) configuration // the ensemble's own change, in place of all these
 }
 
-// Remove has the ensemble commit a configuration without a member. A follower goes on following without a vote, and serves its
-// clients. A leader leads no more: the others elect one. The error is that of the reconfig, such as NewConfigNoQuorum. Options.Reconfig
-// is about clients, and need not be set.
+// Remove has the ensemble commit a configuration without a member. A follower goes on following without a vote, and
+// serves its clients. A leader leads no more: the others elect one. The error is that of the reconfig, such as
+// NewConfigNoQuorum. Options.Reconfig is about clients, and need not be set.
 func (e *Ensemble) Remove(s *Server) error {
-	return e.reconfigure(s, func(id string) change { return change{joining: nullID, leaving: id, members: nullID, version: -1} })
+	return e.reconfigure(s, func(id string) change {
+		return change{joining: nullID, leaving: id, members: nullID, version: -1}
+	})
 }
 
 // Add has the ensemble commit a configuration in which a member that was removed has a vote again.
@@ -51,8 +53,8 @@ func (e *Ensemble) reconfigure(s *Server, describe func(id string) change) error
 	return p.result.Err.err()
 }
 
-// reconfigured returns the configuration after a reconfig, or why the leader refuses it, in the order of ZooKeeper 3.8's checks
-// (PrepRequestProcessor, case reconfig).
+// reconfigured returns the configuration after a reconfig, or why the leader refuses it, in the order of ZooKeeper
+// 3.8's checks (PrepRequestProcessor, case reconfig).
 func (e *Ensemble) reconfigured(l *member, p *proposal) (configuration, Code) {
 	if _, known := l.srv.tree.sessions[p.caller.Session]; p.caller.Session != 0 && !known {
 		return configuration{}, SessionExpired
@@ -106,7 +108,8 @@ func (e *Ensemble) activate() {
 	e.quorum.SetAbsent(absent)
 }
 
-// after returns the configuration that a change leads to. A number that is none is a MarshallingError, as on a real server.
+// after returns the configuration that a change leads to. A number that is none is a MarshallingError, as on a real
+// server.
 func (c configuration) after(by change) (configuration, Code) {
 	if by.by != nil {
 		return by.by(c), OK

@@ -14,7 +14,8 @@ func reconfigurable(t *testing.T) (e *Ensemble, c *rawClient) {
 	t.Helper()
 	e, _, followers := three(t, Options{Reconfig: true, SuperDigest: DigestAuth(superUser).ID})
 	c = newSession(t, followers[0], time.Minute)
-	if code, _, err := c.ask(OpAuth, func(e *encoder) { e.int32(0); e.text("digest"); e.text(superUser) }); code != OK || err != nil {
+	if code, _, err := c.ask(OpAuth, func(e *encoder) { e.int32(0); e.text("digest"); e.text(superUser) }); code !=
+		OK || err != nil {
 		t.Fatal(code, err)
 	}
 	return e, c
@@ -69,7 +70,8 @@ func TestAReconfigIsWritten(t *testing.T) {
 		t.Fatal(code, err)
 	}
 	text, version := configOf(d)
-	if now, _ := c.config(false); text != now || version != -1 || strings.Contains(text, "server.1=") || strings.HasSuffix(text, "=100000000") {
+	if now, _ := c.config(false); text != now || version != -1 || strings.Contains(text, "server.1=") ||
+		strings.HasSuffix(text, "=100000000") {
 		t.Errorf("%q, version %d; the node has %q", text, version, now)
 	}
 	if d := watcher.answers(-1, OK); EventType(d.int32()) != NodeDataChanged {
@@ -110,11 +112,14 @@ func TestAReconfigIsRefused(t *testing.T) {
 		{"nothing of it", "-", "-", "", -1, BadArguments},
 		{"an unknown key", "-", "-", "colour=red", -1, BadArguments},
 		{"observers alone", "-", "-", "server.1=10.0.0.1:2888:3888:observer;2181", -1, MarshallingError},
-		{"servers that are not there", strings.Join([]string{elsewhere("4"), elsewhere("5"), elsewhere("6")}, ","), "-", "-", -1, NewConfigNoQuorum},
-		{"other servers", "-", "-", elsewhere("7") + "\n" + elsewhere("8") + "," + elsewhere("9"), -1, NewConfigNoQuorum},
+		{"servers that are not there", strings.Join([]string{elsewhere("4"), elsewhere("5"), elsewhere("6")}, ","), "-",
+			"-", -1, NewConfigNoQuorum},
+		{"other servers", "-", "-", elsewhere("7") + "\n" + elsewhere("8") + "," + elsewhere("9"), -1,
+			NewConfigNoQuorum},
 	} {
 		before, _ := c.config(false)
-		if code, _, err := c.ask(OpReconfig, reconfig(test.joining, test.leaving, test.members, test.version)); code != test.want || err != nil {
+		if code, _, err := c.ask(OpReconfig, reconfig(test.joining, test.leaving, test.members, test.version)); code !=
+			test.want || err != nil {
 			t.Errorf("%s: %v %v, want %v", test.name, code, err, test.want)
 		}
 		if after, _ := c.config(false); after != before {
@@ -126,12 +131,14 @@ func TestAReconfigIsRefused(t *testing.T) {
 		t.Errorf("without credentials: %v %v", code, err)
 	}
 	_, leader, _ := three(t, Options{})
-	if code, _, err := newSession(t, leader, time.Minute).ask(OpReconfig, reconfig("-", "1", "-", -1)); code != ReconfigDisabled || err != nil {
+	if code, _, err := newSession(t, leader, time.Minute).ask(OpReconfig, reconfig("-", "1", "-", -1)); code !=
+		ReconfigDisabled || err != nil {
 		t.Errorf("without Options.Reconfig: %v %v", code, err)
 	}
 	alone := New(Options{Reconfig: true})
 	defer alone.Close()
-	if code, _, err := newSession(t, alone, time.Minute).ask(OpReconfig, reconfig("-", "1", "-", -1)); code != Unimplemented || err != nil {
+	if code, _, err := newSession(t, alone, time.Minute).ask(OpReconfig, reconfig("-", "1", "-", -1)); code !=
+		Unimplemented || err != nil {
 		t.Errorf("a standalone server: %v %v", code, err)
 	}
 }
@@ -156,11 +163,13 @@ func TestOneReconfigAtATime(t *testing.T) {
 func TestServersThatAreElsewhereHaveVotes(t *testing.T) {
 	e, c := reconfigurable(t)
 	members := e.Config()
-	members = members[:strings.LastIndex(members, "\n")] + "\nserver.4=10.0.0.4:2888:3888;2181\nserver.9=10.0.0.9:2888:3888:observer;2181"
+	members = members[:strings.LastIndex(members, "\n")] + "\nserver.4=10.0.0.4:2888:3888;2181\n" +
+		"server.9=10.0.0.9:2888:3888:observer;2181"
 	if code, _, err := c.ask(OpReconfig, reconfig("-", "-", members, -1)); code != OK || err != nil {
 		t.Fatal(code, err)
 	}
-	if text, _ := c.config(false); !strings.Contains(text, "server.4=10.0.0.4:2888:3888:participant;0.0.0.0:2181\nserver.9=10.0.0.9:2888:3888:observer;0.0.0.0:2181\n") {
+	if text, _ := c.config(false); !strings.Contains(text,
+		"server.4=10.0.0.4:2888:3888:participant;0.0.0.0:2181\nserver.9=10.0.0.9:2888:3888:observer;0.0.0.0:2181\n") {
 		t.Errorf("%q", text)
 	}
 	e.Followers()[0].Stop()

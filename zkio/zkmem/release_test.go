@@ -253,7 +253,8 @@ func TestAServerNamesItsRelease(t *testing.T) {
 }
 
 func TestOptionsThatAreNone(t *testing.T) {
-	for want, o := range map[string]Options{`Options.Release is "3.7": it is one of "3.9" and "3.8.0"`: {Release: "3.7"},
+	for want, o := range map[string]Options{
+		`Options.Release is "3.7": it is one of "3.9" and "3.8.0"`: {Release: "3.7"},
 		`Options.EnforceAuth has "magic": it may have digest, ip, sasl, x509`: {EnforceAuth: []string{"digest",
 			"magic"}}} {
 		func() {

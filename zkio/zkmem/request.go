@@ -83,7 +83,8 @@ func (r *request) body(d *decoder, release Release) {
 	case OpCreateSession:
 		d.int32()
 	case OpReconfig:
-		r.change = change{joining: d.textOr(nullID), leaving: d.textOr(nullID), members: d.textOr(nullID), version: d.int64()}
+		r.change = change{joining: d.textOr(nullID), leaving: d.textOr(nullID), members: d.textOr(nullID),
+			version: d.int64()}
 	case OpMulti, OpMultiRead:
 		if r.op.Ops, r.spare = decodeMulti(d, r.op.Code == OpMultiRead, release); r.spare {
 			d.bad = true

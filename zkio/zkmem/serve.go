@@ -226,7 +226,8 @@ func (s *Server) supports(op OpCode) bool {
 // isWrite reports whether an operation uses up a zxid, even when it is refused.
 func isWrite(op OpCode) bool {
 	switch op {
-	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL, OpDelete, OpSetData, OpSetACL, OpCheck, OpMulti, OpReconfig,
+	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL, OpDelete, OpSetData, OpSetACL, OpCheck,
+		OpMulti, OpReconfig,
 		OpDeleteContainer, OpCreateSession:
 		return true
 	}

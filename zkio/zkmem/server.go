@@ -16,9 +16,9 @@ import (
 // ErrClosed is returned by calls that need an open server after Close.
 var ErrClosed = errors.New("zkmem: the server is closed")
 
-// Server is a ZooKeeper in memory: a standalone one, or a member of an [Ensemble]. All methods are safe to call from anywhere, with two exceptions:
-// callbacks that run "inside the server" (those of WaitFor, View and OnApply) must not call it, and an interceptor
-// must not call Close.
+// Server is a ZooKeeper in memory: a standalone one, or a member of an [Ensemble]. All methods are safe to call from
+// anywhere, with two exceptions: callbacks that run "inside the server" (those of WaitFor, View and OnApply) must not
+// call it, and an interceptor must not call Close.
 type Server struct {
 	opts   Options
 	start  time.Time
@@ -152,8 +152,8 @@ func (s *Server) addEndpoint(l net.Listener, config *tls.Config) bool {
 	return true
 }
 
-// ListenerFailed returns a channel that gets the error of the first listener that ended although the server was not stopped: no
-// client can connect there any more, until a Restart. It is safe to call from anywhere.
+// ListenerFailed returns a channel that gets the error of the first listener that ended although the server was not
+// stopped: no client can connect there any more, until a Restart. It is safe to call from anywhere.
 func (s *Server) ListenerFailed() <-chan error { return s.failed }
 
 // accept goes on after transient errors, as for too many open files, for as long as they last.
@@ -282,8 +282,8 @@ func (s *Server) dropAll() {
 }
 
 // Restart lets a stopped server serve again, on the addresses it had. Every session gets its whole timeout again, as
-// after the start of a real server. A member of an ensemble joins the others, or waits until they are a quorum. Restart fails, after
-// a second, if an address has been taken meanwhile.
+// after the start of a real server. A member of an ensemble joins the others, or waits until they are a quorum. Restart
+// fails, after a second, if an address has been taken meanwhile.
 func (s *Server) Restart() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -390,7 +390,8 @@ func (s *Server) reap() {
 func (s *Server) reapContainers() int {
 	count := 0
 	for _, path := range append(s.tree.EmptyContainers(), s.tree.Expired(s.now())...) {
-		if result, err := s.operate(Operator(), Op{Code: OpDeleteContainer, Path: path}); err == nil && result.Err == OK {
+		if result, err := s.operate(Operator(), Op{Code: OpDeleteContainer, Path: path}); err == nil &&
+			result.Err == OK {
 			count++
 		}
 	}

@@ -20,7 +20,8 @@ type session struct {
 	owner    *member // of an ensemble, where its client was connected last
 }
 
-// firstSessionID returns an id as of a real server with this number: the clock's lower 40 bits above 16 bits of counter.
+// firstSessionID returns an id as of a real server with this number: the clock's lower 40 bits above 16 bits of
+// counter.
 func firstSessionID(now time.Time, server byte) int64 {
 	return int64(uint64(now.UnixMilli())<<24>>8 | uint64(server)<<56)
 }
@@ -38,9 +39,9 @@ func (s *Server) negotiate(ms int32) time.Duration {
 	return min(max(asked, s.opts.MinSessionTimeout), s.opts.MaxSessionTimeout)
 }
 
-// SetSessionTimeouts sets the shortest and the longest session timeout that is granted from now on, as another server of
-// an ensemble may have them. A session that goes on keeps its timeout until it comes back on a new connection. It panics
-// unless 0 < shortest ≤ longest.
+// SetSessionTimeouts sets the shortest and the longest session timeout that is granted from now on, as another server
+// of an ensemble may have them. A session that goes on keeps its timeout until it comes back on a new connection. It
+// panics unless 0 < shortest ≤ longest.
 func (s *Server) SetSessionTimeouts(shortest, longest time.Duration) {
 	mustBeLimits(shortest, longest)
 	s.mu.Lock()
@@ -51,7 +52,8 @@ func (s *Server) SetSessionTimeouts(shortest, longest time.Duration) {
 // mustBeLimits panics if no timeout is within the limits. ZooKeeper does not start with such.
 func mustBeLimits(shortest, longest time.Duration) {
 	if shortest <= 0 || shortest > longest {
-		panic(fmt.Sprintf("zkmem: session timeouts from %s to %s: the shortest has to be positive, and at most the longest", shortest, longest))
+		panic(fmt.Sprintf("zkmem: session timeouts from %s to %s: the shortest has to be positive, and at most "+
+			"the longest", shortest, longest))
 	}
 }
 
@@ -162,8 +164,8 @@ func (s *Server) connect(c *conn, h handshake) (*session, []byte) {
 // lagsBehind reports whether the client has seen more than the server has.
 func (s *Server) lagsBehind(h handshake) bool { return !h.keeper && h.seen > s.tree.Zxid() }
 
-// introduceAgain carries out a createSession that a client sends as a request: a real server begins the session again and
-// sends the reply to its handshake a second time.
+// introduceAgain carries out a createSession that a client sends as a request: a real server begins the session again
+// and sends the reply to its handshake a second time.
 func (s *Server) introduceAgain(c *conn) {
 	ms := milliseconds(c.session.timeout)
 	s.commit(Caller{Session: c.session.id}, Op{Code: OpCreateSession, Number: ms})
@@ -172,7 +174,8 @@ func (s *Server) introduceAgain(c *conn) {
 
 // sendIntroduction sends the reply to a connection's handshake again.
 func (s *Server) sendIntroduction(c *conn) {
-	c.send(handshake{modern: true}.reply(milliseconds(c.session.timeout), c.session.id, s.password(c.session.id), s.readOnly()))
+	c.send(handshake{modern: true}.reply(milliseconds(c.session.timeout), c.session.id,
+		s.password(c.session.id), s.readOnly()))
 	c.use.replied(OpCreateSession, 0, s.tree.Zxid())
 	s.sent++
 }

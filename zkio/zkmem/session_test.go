@@ -12,7 +12,8 @@ import (
 func TestTimeoutsAreClampedToTicks(t *testing.T) {
 	s := Start(t, Options{Tick: time.Second})
 	for asked, want := range map[time.Duration]time.Duration{
-		0: 2 * time.Second, time.Second: 2 * time.Second, 7 * time.Second: 7 * time.Second, time.Hour: 20 * time.Second, -time.Second: 2 * time.Second,
+		0: 2 * time.Second, time.Second: 2 * time.Second, 7 * time.Second: 7 * time.Second, time.Hour: 20 * time.Second,
+		-time.Second: 2 * time.Second,
 	} {
 		if c := newSession(t, s, asked); c.timeout != milliseconds(want) {
 			t.Errorf("asked for %v, got %d ms", asked, c.timeout)
@@ -47,7 +48,8 @@ func TestASilentSessionExpiresAtTheTickAfterItsTimeout(t *testing.T) {
 // A client that reconnects asks for a timeout as at first, and is granted it from then on.
 func TestASessionIsGrantedAnotherTimeoutWhenItComesBack(t *testing.T) {
 	for asked, granted := range map[time.Duration]time.Duration{
-		4 * time.Second: 4 * time.Second, 9 * time.Second: 9 * time.Second, 0: 2 * time.Second, time.Hour: 20 * time.Second,
+		4 * time.Second: 4 * time.Second, 9 * time.Second: 9 * time.Second, 0: 2 * time.Second,
+		time.Hour: 20 * time.Second,
 	} {
 		t.Run(asked.String(), func(t *testing.T) {
 			virtual.Test(t, func(t *testing.T) {
@@ -62,7 +64,8 @@ func TestASessionIsGrantedAnotherTimeoutWhenItComesBack(t *testing.T) {
 				start := time.Now()
 				second.gone()
 				if lived := time.Since(start); lived < granted || lived > granted+time.Second {
-					t.Fatalf("granted %v when it came back, and over after %v of silence: want a tick more at most", granted, lived)
+					t.Fatalf("granted %v when it came back, and over after %v of silence: want a tick more at most",
+						granted, lived)
 				}
 			})
 		})

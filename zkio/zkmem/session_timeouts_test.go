@@ -7,13 +7,14 @@ import (
 	"github.com/incumbent-go/incumbent/test/kit/virtual"
 )
 
-// Servers of one ensemble may have different limits. A session that comes back is granted what the limits are by then, and
-// that counts for its end.
+// Servers of one ensemble may have different limits. A session that comes back is granted what the limits are by then,
+// and that counts for its end.
 func TestLimitsOfSessionTimeouts(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		s := New(Options{Tick: time.Second, MinSessionTimeout: 3 * time.Second, MaxSessionTimeout: 5 * time.Second})
 		defer s.Close()
-		for asked, want := range map[time.Duration]time.Duration{time.Second: 3 * time.Second, 4 * time.Second: 4 * time.Second, time.Hour: 5 * time.Second} {
+		for asked, want := range map[time.Duration]time.Duration{time.Second: 3 * time.Second,
+			4 * time.Second: 4 * time.Second, time.Hour: 5 * time.Second} {
 			if c := newSession(t, s, asked); c.timeout != milliseconds(want) {
 				t.Errorf("asked for %s, granted %d ms", asked, c.timeout)
 			}

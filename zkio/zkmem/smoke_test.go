@@ -82,7 +82,8 @@ func TestClientUsesEveryOperation(t *testing.T) {
 	if _, err := conn.CreateContainer("/c", nil, zk.FlagTTL, open); err == nil {
 		t.Fatal("a container with flags")
 	}
-	if _, err := conn.Multi(&zk.CheckVersionRequest{Path: "/a", Version: 1}, &zk.DeleteRequest{Path: "/a/n-0000000000", Version: -1}); err != nil {
+	if _, err := conn.Multi(&zk.CheckVersionRequest{Path: "/a", Version: 1},
+		&zk.DeleteRequest{Path: "/a/n-0000000000", Version: -1}); err != nil {
 		t.Fatal(err)
 	}
 	if err := conn.Delete("/a", -1); err != zk.ErrNotEmpty {
@@ -90,13 +91,16 @@ func TestClientUsesEveryOperation(t *testing.T) {
 	}
 	session := conn.SessionID()
 	conn.Close()
-	err = srv.WaitFor(deadline(t), func(v *zkmem.View) bool { return len(v.Children("/a")) == 0 && len(v.Sessions()) == 0 })
+	err = srv.WaitFor(deadline(t), func(v *zkmem.View) bool {
+		return len(v.Children("/a")) == 0 && len(v.Sessions()) == 0
+	})
 	if err != nil || session == 0 {
 		t.Fatal(err, session)
 	}
 }
 
-// A client over net.Pipe, in fake time: half an hour of pings, then a black hole until the session is gone, then a new one.
+// A client over net.Pipe, in fake time: half an hour of pings, then a black hole until the session is gone, then a new
+// one.
 func TestAClientLivesInFakeTime(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		srv := zkmem.New(zkmem.Options{})

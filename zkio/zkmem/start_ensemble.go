@@ -2,9 +2,9 @@
 
 package zkmem
 
-// StartEnsemble returns an ensemble of size servers for one test, one of which leads. Each listens on a free port of the
-// loopback interface, which no other program gets while the server is stopped. The ensemble is closed at the end of the
-// test. StartEnsemble uses the first of the Options, if any, for all members.
+// StartEnsemble returns an ensemble of size servers for one test, one of which leads. Each listens on a free port of
+// the loopback interface, which no other program gets while the server is stopped. The ensemble is closed at the end of
+// the test. StartEnsemble uses the first of the Options, if any, for all members.
 func StartEnsemble(t TB, size int, o ...Options) *Ensemble {
 	t.Helper()
 	var opts Options

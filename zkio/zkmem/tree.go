@@ -12,8 +12,8 @@ const ContainerOwner int64 = math.MinInt64
 
 // Tree is ZooKeeper's data: nodes, sessions and the number of the last transaction. It is pure: no clock, no goroutine,
 // no lock. It changes by numbered transactions only, in two steps, as in ZooKeeper: [Tree.Prepare] checks a request
-// against the tree and makes a [Txn] of it, [Tree.Apply] carries the Txn out. A follower that lags is a second Tree that
-// applies the same transactions later.
+// against the tree and makes a [Txn] of it, [Tree.Apply] carries the Txn out. A follower that lags is a second Tree
+// that applies the same transactions later.
 //
 // A Tree is not safe for concurrent use.
 type Tree struct {
@@ -58,7 +58,8 @@ func NewTree() *Tree {
 	t.nodes["/"] = &node{data: []byte{}, acl: OpenACL(), children: []string{"zookeeper"}}
 	t.nodes["/zookeeper"] = &node{data: []byte{}, acl: OpenACL(), children: []string{"config", "quota"}}
 	t.nodes["/zookeeper/quota"] = &node{data: []byte{}, acl: OpenACL()}
-	t.nodes["/zookeeper/config"] = &node{data: []byte{}, acl: []ACL{{PermRead, "world", "anyone"}}, stat: Stat{Aversion: -1}}
+	t.nodes["/zookeeper/config"] = &node{data: []byte{}, acl: []ACL{{PermRead, "world", "anyone"}},
+		stat: Stat{Aversion: -1}}
 	return t
 }
 
@@ -109,8 +110,8 @@ func (t *Tree) Get(path string) ([]byte, Stat, error) {
 	return n.data, n.fullStat(), nil
 }
 
-// Lasting reports what a server does with a node by itself, which no Stat shows: whether it is a container, and its TTL in
-// milliseconds, 0 if it has none.
+// Lasting reports what a server does with a node by itself, which no Stat shows: whether it is a container, and its TTL
+// in milliseconds, 0 if it has none.
 func (t *Tree) Lasting(path string) (container bool, ttl int64) {
 	n := t.node(path)
 	if n == nil || n.stat.EphemeralOwner == 0 || owned(n.stat.EphemeralOwner) {

@@ -20,7 +20,8 @@ func TestCversionCountsCreationsAndDeletions(t *testing.T) {
 		{Op{Code: OpDelete, Path: "/d/a/b", Version: AnyVersion}, 2, 2},
 		{Op{Code: OpDelete, Path: "/d/a", Version: AnyVersion}, 3, 1},
 		{making("/d/a", Persistent), 4, 2},
-		{Op{Code: OpMulti, Ops: []Op{making("/d/c", Persistent), {Code: OpDelete, Path: "/d/c", Version: AnyVersion}}}, 6, 2},
+		{Op{Code: OpMulti, Ops: []Op{making("/d/c", Persistent), {Code: OpDelete, Path: "/d/c", Version: AnyVersion}}},
+			6, 2},
 		{Op{Code: OpCloseSession}, 7, 1},
 	} {
 		w.must(me, step.op)

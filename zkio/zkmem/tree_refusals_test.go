@@ -47,7 +47,8 @@ func TestEphemeralNodesHaveNoChildren(t *testing.T) {
 		for _, who := range []Caller{me, other} {
 			r, events := w.do(who, op)
 			if r.Err != NoChildrenForEphemerals || len(events) > 0 {
-				t.Errorf("%v, mode %d, by session %d: %v and %d events, want %v", op.Code, op.Mode, who.Session, r.Err, len(events), NoChildrenForEphemerals)
+				t.Errorf("%v, mode %d, by session %d: %v and %d events, want %v", op.Code, op.Mode, who.Session, r.Err,
+					len(events), NoChildrenForEphemerals)
 			}
 		}
 	}

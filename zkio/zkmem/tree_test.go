@@ -65,14 +65,16 @@ func TestMultiIsAllOrNothingAndSeesItself(t *testing.T) {
 	w := newWorld(t)
 	me := w.session(1)
 	r, events := w.do(me, Op{Code: OpMulti, Ops: []Op{
-		making("/a", Persistent), making("/a/b", Persistent), {Code: OpDelete, Path: "/a/b", Version: 0}, {Code: OpCheck, Path: "/a", Version: 1},
+		making("/a", Persistent), making("/a/b", Persistent), {Code: OpDelete, Path: "/a/b", Version: 0},
+		{Code: OpCheck, Path: "/a", Version: 1},
 		making("/never", Persistent),
 	}})
 	codes := []Code{}
 	for _, one := range r.Results {
 		codes = append(codes, one.Err)
 	}
-	if want := []Code{OK, OK, OK, BadVersion, RuntimeInconsistency}; !slices.Equal(codes, want) || r.Err != BadVersion || len(events) != 0 {
+	if want := []Code{OK, OK, OK, BadVersion, RuntimeInconsistency}; !slices.Equal(codes, want) ||
+		r.Err != BadVersion || len(events) != 0 {
 		t.Fatal(codes, r.Err, events)
 	}
 	if w.tree.Exists("/a") || w.tree.Zxid() != 2 {
@@ -165,12 +167,14 @@ func TestPermissions(t *testing.T) {
 }
 
 func TestPathsThatNoNodeMayHave(t *testing.T) {
-	for _, path := range []string{"/", "/a", "/a/b-0000000000", "/é", "/...", "/a..", "/日本", "/a b", "/~", "/\u00a0", "/\uf900", "/\uffef"} {
+	for _, path := range []string{"/", "/a", "/a/b-0000000000", "/é", "/...", "/a..", "/日本", "/a b", "/~", "/\u00a0",
+		"/\uf900", "/\uffef"} {
 		if !validPath(path) {
 			t.Errorf("%q is fine", path)
 		}
 	}
-	for _, path := range []string{"", "a", "/a/", "//", "/a//b", "/.", "/a/../b", "/\x00", "/\x1f", "/\x7f", "/\u009f", "/\ue000", "/\uf8ff", "/\ufff0", "/😀", "/\xff"} {
+	for _, path := range []string{"", "a", "/a/", "//", "/a//b", "/.", "/a/../b", "/\x00", "/\x1f", "/\x7f", "/\u009f",
+		"/\ue000", "/\uf8ff", "/\ufff0", "/😀", "/\xff"} {
 		if validPath(path) {
 			t.Errorf("%q is not", path)
 		}
@@ -202,7 +206,8 @@ func TestEventsComeInTheServersOrder(t *testing.T) {
 		{making("/a/1", Ephemeral), []string{"created /a/1", "childrenChanged /a"}},
 		{making("/a/3", Persistent), []string{"created /a/3", "childrenChanged /a"}},
 		{Op{Code: OpDelete, Path: "/a/3"}, []string{"deleted /a/3", "childrenChanged /a"}},
-		{Op{Code: OpCloseSession}, []string{"deleted /a/1", "childrenChanged /a", "deleted /a/2", "childrenChanged /a"}},
+		{Op{Code: OpCloseSession},
+			[]string{"deleted /a/1", "childrenChanged /a", "deleted /a/2", "childrenChanged /a"}},
 	} {
 		if got := eventsOf(test.op); !slices.Equal(got, test.want) {
 			t.Errorf("%v %s: %q", test.op.Code, test.op.Path, got)

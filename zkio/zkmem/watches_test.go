@@ -15,7 +15,8 @@ func TestADeletionSpendsWatchesOfBothKinds(t *testing.T) {
 	w.Add(ChildWatch, "/a", "both")
 	w.Add(ChildWatch, "/", "parent")
 	w.Add(DataWatch, "/a/b", "below")
-	if got, want := w.Fire(Event{Type: NodeDeleted, Path: "/a"}), []string{"data", "both", "child"}; !slices.Equal(got, want) {
+	if got, want := w.Fire(Event{Type: NodeDeleted, Path: "/a"}),
+		[]string{"data", "both", "child"}; !slices.Equal(got, want) {
 		t.Errorf("the deletion is sent to %q, want %q", got, want)
 	}
 	if got := w.Watchers("/a"); len(got) > 0 {
@@ -28,7 +29,8 @@ func TestADeletionSpendsWatchesOfBothKinds(t *testing.T) {
 
 // Every other event spends the watches of one kind.
 func TestAChangeSpendsWatchesOfItsKind(t *testing.T) {
-	for event, kind := range map[EventType]WatchKind{NodeCreated: DataWatch, NodeDataChanged: DataWatch, NodeChildrenChanged: ChildWatch} {
+	for event, kind := range map[EventType]WatchKind{NodeCreated: DataWatch, NodeDataChanged: DataWatch,
+		NodeChildrenChanged: ChildWatch} {
 		w := NewWatches[string](Release38)
 		w.Add(DataWatch, "/a", "data")
 		w.Add(ChildWatch, "/a", "child")

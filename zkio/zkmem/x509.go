@@ -34,7 +34,8 @@ func identify(nc net.Conn, limit time.Duration) (id Auth, ok bool) {
 
 // attributes are the names that Java's X500Principal.getName gives to parts of a subject, as RFC 2253 has them.
 var attributes = map[string]string{
-	"2.5.4.3": "CN", "2.5.4.6": "C", "2.5.4.7": "L", "2.5.4.8": "ST", "2.5.4.9": "STREET", "2.5.4.10": "O", "2.5.4.11": "OU",
+	"2.5.4.3": "CN", "2.5.4.6": "C", "2.5.4.7": "L", "2.5.4.8": "ST", "2.5.4.9": "STREET", "2.5.4.10": "O",
+	"2.5.4.11":                   "OU",
 	"0.9.2342.19200300.100.1.25": "DC", "0.9.2342.19200300.100.1.1": "UID",
 }
 
@@ -75,8 +76,8 @@ func relativeName(set asn1.RawValue) string {
 	return strings.Join(names, "+")
 }
 
-// escape puts a backslash before each character that Java escapes, which are more than RFC 2253 asks for: = and # anywhere, and
-// all spaces at both ends.
+// escape puts a backslash before each character that Java escapes, which are more than RFC 2253 asks for: = and #
+// anywhere, and all spaces at both ends.
 func escape(value string) string {
 	inner := strings.TrimLeft(value, " ")
 	first, end := len(value)-len(inner), len(strings.TrimRight(value, " "))

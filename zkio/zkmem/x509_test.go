@@ -43,9 +43,10 @@ func rdn(oid asn1.ObjectIdentifier, value string) pkix.RelativeDistinguishedName
 }
 
 var (
-	country, organisation, commonName = asn1.ObjectIdentifier{2, 5, 4, 6}, asn1.ObjectIdentifier{2, 5, 4, 10}, asn1.ObjectIdentifier{2, 5, 4, 3}
-	component                         = asn1.ObjectIdentifier{0, 9, 2342, 19200300, 100, 1, 25}
-	serialNumber                      = asn1.ObjectIdentifier{2, 5, 4, 5}
+	country, organisation, commonName = asn1.ObjectIdentifier{2, 5, 4, 6}, asn1.ObjectIdentifier{2, 5, 4, 10},
+		asn1.ObjectIdentifier{2, 5, 4, 3}
+	component    = asn1.ObjectIdentifier{0, 9, 2342, 19200300, 100, 1, 25}
+	serialNumber = asn1.ObjectIdentifier{2, 5, 4, 5}
 )
 
 // A certificate's subject is written as Java's X500Principal.getName writes it, by RFC 2253.
@@ -82,7 +83,8 @@ func certificates(t *testing.T, o Options) {
 	clients := x509.NewCertPool()
 	clients.AddCert(annCert)
 	clients.AddCert(bobCert)
-	config := &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: clients}
+	config := &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert,
+		ClientCAs: clients}
 	create := func(c *rawClient, path string, acl ACL) Code {
 		code, _, err := c.ask(OpCreate, func(e *encoder) {
 			e.text(path)
@@ -140,7 +142,8 @@ func certificates(t *testing.T, o Options) {
 	if code := create(one, "/line/n", open); code != OK {
 		t.Errorf("its creator: %v", code)
 	}
-	if code := create(two, "/named", named); code != OK || create(one, "/named/n", open) != OK || create(two, "/named/m", open) != NoAuth {
+	if code := create(two, "/named", named); code != OK || create(one, "/named/n", open) != OK ||
+		create(two, "/named/m", open) != NoAuth {
 		t.Errorf("a list that names the subject: %v", code)
 	}
 }
