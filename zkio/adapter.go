@@ -150,10 +150,12 @@ func (a *Adapter) connect(n int64) {
 	}
 	if err != nil {
 		a.post(events.SessionMachine, events.Event{
-			Kind: events.ConnectionRefused, Session: n, Code: events.NotSent, Text: events.Foreign(err.Error(), events.MaxText),
+			Kind: events.ConnectionRefused, Session: n, Code: events.NotSent,
+			Text: events.Foreign(err.Error(), events.MaxText),
 		})
 		a.post(events.SessionMachine, events.Event{
-			Kind: events.ConnectionLost, Session: n, Code: events.NotSent, Text: events.Foreign(err.Error(), events.MaxText),
+			Kind: events.ConnectionLost, Session: n, Code: events.NotSent,
+			Text: events.Foreign(err.Error(), events.MaxText),
 		})
 	}
 }

@@ -11,7 +11,8 @@ import (
 func TestEveryEffectIsAnswered(t *testing.T) {
 	srv := zkmem.Start(t)
 	r, attached := attachedRig(t, srv)
-	if attached.SessionID == 0 || attached.Timeout != int64(15e9) || attached.Reattached || attached.Server != srv.Addr() {
+	if attached.SessionID == 0 || attached.Timeout != int64(15e9) || attached.Reattached ||
+		attached.Server != srv.Addr() {
 		t.Errorf("attached: %+v", attached)
 	}
 
@@ -88,9 +89,11 @@ func TestDirectCalls(t *testing.T) {
 		t.Errorf("Read of nothing: %v", err)
 	}
 	results, _, err = r.Commit(ctx, 1, []events.Op{
-		{Verb: "check", Path: "/a", Version: -1}, {Verb: "delete", Path: "/b", Version: -1}, {Verb: "delete", Path: "/a", Version: -1},
+		{Verb: "check", Path: "/a", Version: -1}, {Verb: "delete", Path: "/b", Version: -1},
+		{Verb: "delete", Path: "/a", Version: -1},
 	})
-	if !asError(err, &refused) || refused.Code != events.NoNode || len(results) != 3 || results[1].Code != events.NoNode {
+	if !asError(err, &refused) || refused.Code != events.NoNode || len(results) != 3 ||
+		results[1].Code != events.NoNode {
 		t.Errorf("Commit that fails: %+v %v", results, err)
 	}
 }
@@ -119,7 +122,8 @@ func TestACommittedWriteIsPostedAsAConfirmation(t *testing.T) {
 	if err != nil || len(confirmed) != 1 {
 		t.Fatalf("%+v, %v: want one confirmation, of the first write that was committed", confirmed, err)
 	}
-	if got := confirmed[0]; got.Session != 1 || got.SentAt == 0 || got.Contact == 0 || got.Zxid != b.Czxid || got.Path != "/" {
+	if got := confirmed[0]; got.Session != 1 || got.SentAt == 0 || got.Contact == 0 || got.Zxid != b.Czxid ||
+		got.Path != "/" {
 		t.Errorf("%+v, the node is of transaction %d", got, b.Czxid)
 	}
 }

@@ -44,7 +44,8 @@ type hostNetwork struct {
 func newHostNetwork(t *testing.T) *hostNetwork {
 	srv := zkmem.New(zkmem.Options{Tick: 500 * time.Millisecond})
 	t.Cleanup(srv.Close)
-	return &hostNetwork{srv: srv, states: map[string]state{}, conns: map[*hostConn]string{}, names: map[string][]string{}}
+	return &hostNetwork{srv: srv, states: map[string]state{}, conns: map[*hostConn]string{},
+		names: map[string][]string{}}
 }
 
 // set changes the state of addresses, of their connections too.
@@ -177,7 +178,8 @@ func addressRig(t *testing.T, n *hostNetwork, cfg zkio.Config, others ...string)
 func (r *rig) survives(first events.Event) {
 	r.t.Helper()
 	began := time.Now()
-	if e := r.await(events.ConnectionAttached, events.ConnectionLost); e.Kind != events.ConnectionAttached || e.SessionID != first.SessionID {
+	if e := r.await(events.ConnectionAttached, events.ConnectionLost); e.Kind != events.ConnectionAttached ||
+		e.SessionID != first.SessionID {
 		r.t.Fatalf("the session was lost after %s: %s", time.Since(began), e.Text)
 	}
 }

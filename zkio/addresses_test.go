@@ -45,7 +45,8 @@ func TestASiteHangsInTLS(t *testing.T) {
 		n := newHostNetwork(t)
 		n.secure = &tls.Config{Certificates: []tls.Certificate{pair}}
 		servers := literals(7)
-		cfg := zkio.Config{Servers: servers, Timeout: 6 * time.Second, TLS: &zkio.TLS{CA: cert, Config: &tls.Config{ServerName: "zk.example"}}}
+		cfg := zkio.Config{Servers: servers, Timeout: 6 * time.Second,
+			TLS: &zkio.TLS{CA: cert, Config: &tls.Config{ServerName: "zk.example"}}}
 		r, first := addressRig(t, n, cfg, servers[1:]...)
 		n.set(silent, servers[:3]...)
 		r.survives(first)
@@ -78,7 +79,8 @@ func TestServersThatWereSilentAreTriedLast(t *testing.T) {
 		}
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		if last := n.dials[len(n.dials)-4:]; !slices.Equal(last, []string{servers[6], servers[6], servers[6], servers[6]}) {
+		if last := n.dials[len(n.dials)-4:]; !slices.Equal(last,
+			[]string{servers[6], servers[6], servers[6], servers[6]}) {
 			t.Errorf("the last connections went to %v", last)
 		}
 	})
@@ -139,8 +141,10 @@ func TestTheResolverIsDead(t *testing.T) {
 			virtual.Test(t, func(t *testing.T) {
 				const timeout = 6 * time.Second
 				n := newHostNetwork(t)
-				n.names["zk-0"], n.names["zk-1"], n.names["zk-2"] = []string{"10.0.2.1"}, []string{"10.0.2.2"}, []string{"10.0.2.3"}
-				r := newRig(t, zkio.Config{Servers: []string{"zk-0", "zk-1", "zk-2"}, Timeout: timeout, Backoff: time.Second})
+				n.names["zk-0"], n.names["zk-1"], n.names["zk-2"] = []string{"10.0.2.1"}, []string{"10.0.2.2"},
+					[]string{"10.0.2.3"}
+				r := newRig(t,
+					zkio.Config{Servers: []string{"zk-0", "zk-1", "zk-2"}, Timeout: timeout, Backoff: time.Second})
 				r.ReplaceNetwork(n.lookUp, n.dial)
 				r.Execute(events.SessionMachine, events.Connect{Session: 1})
 				first := r.await(events.ConnectionAttached)

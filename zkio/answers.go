@@ -33,8 +33,9 @@ type Kept struct {
 
 // view returns the part that recipes use.
 func (s *Stat) view() *events.Stat {
-	return &events.Stat{Czxid: s.Czxid, Mzxid: s.Mzxid, EphemeralOwner: s.EphemeralOwner, Version: s.Version, NumChildren: s.NumChildren,
-		Mtime: s.Mtime.UnixMilli()}
+	return &events.Stat{Czxid: s.Czxid, Mzxid: s.Mzxid, EphemeralOwner: s.EphemeralOwner, Version: s.Version,
+		NumChildren: s.NumChildren,
+		Mtime:       s.Mtime.UnixMilli()}
 }
 
 // OpResult is the outcome of one operation of a multi.
@@ -51,7 +52,8 @@ func (c *call) reply(to *coding, a answer) (e events.Event, kept Kept, ok bool) 
 	e.Zxid = a.zxid
 	switch {
 	case a.tooLarge && writes(c.request):
-		e.Code, e.Text = events.ServerError, "the reply is above the limit for one message, and cannot be read: see Config.MaxAnswer"
+		e.Code, e.Text = events.ServerError,
+			"the reply is above the limit for one message, and cannot be read: see Config.MaxAnswer"
 	case a.tooLarge:
 		e.Code, e.Text = events.TooLarge, "the reply is above the limit for one message: see Config.MaxAnswer"
 	case a.code == 0:
@@ -75,8 +77,8 @@ func writes(r events.Request) bool {
 	return false
 }
 
-// created returns the path of a node that a create has made. Another path than the one that was asked for does not follow the
-// protocol.
+// created returns the path of a node that a create has made. Another path than the one that was asked for does not
+// follow the protocol.
 func (a *coding) created(b *jute.Decoder, asked string) string {
 	path := a.short(b.Text())
 	b.Bad = b.Bad || !strings.HasPrefix(path, asked)

@@ -27,8 +27,8 @@ func (a Auth) credentials() string {
 	return *a.secret
 }
 
-// ParseAuth parses "digest:user:password", and the schemes ip and x509. Others are refused, because a server without a plugin of its
-// own has none of them. Its errors do not repeat the input.
+// ParseAuth parses "digest:user:password", and the schemes ip and x509. Others are refused, because a server without a
+// plugin of its own has none of them. Its errors do not repeat the input.
 func ParseAuth(s string) (Auth, error) {
 	scheme, credentials, found := strings.Cut(s, ":")
 	if !found {
@@ -52,7 +52,8 @@ func knownScheme(scheme string) error {
 	case lower == "digest", lower == "ip", lower == "x509":
 		return fmt.Errorf("authentication schemes are written in lower case, as in %s:…", lower)
 	case lower == "world", lower == "auth", lower == "super":
-		return fmt.Errorf("%s is a scheme of access lists and not of credentials: they are written digest:user:password", lower)
+		return fmt.Errorf("%s is a scheme of access lists and not of credentials: they are written "+
+			"digest:user:password", lower)
 	}
 	return errors.New("authentication begins with a scheme that no server has: it is written digest:user:password; " +
 		"AuthOf takes the scheme of a server's own plugin")

@@ -54,7 +54,8 @@ func TestAContactIsOldEnoughToHaveBeenReported(t *testing.T) {
 				const every = 300 * time.Millisecond
 				began := time.Now()
 				now := func() int64 { return int64(time.Since(began)) + 1 }
-				r, _ := pipedRig(t, newPipes(t, zkmem.Options{}), zkio.Config{Now: now, Lag: func() time.Duration { return lag }})
+				r, _ := pipedRig(t, newPipes(t, zkmem.Options{}),
+					zkio.Config{Now: now, Lag: func() time.Duration { return lag }})
 				for time.Since(began) < 3*lag+time.Minute {
 					virtual.Sleep(every)
 					got := r.ask(events.Sync{Call: r.call(), Path: "/"})

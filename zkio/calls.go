@@ -111,7 +111,8 @@ func (a *coding) refuse(c *call, size int) {
 	case c.kind != events.ReplyMulti && !strings.HasPrefix(c.path, "/"):
 		c.refusal = fmt.Sprintf("path %s: a path begins with a slash", events.Quote(c.path, events.MaxText))
 	case size > a.cfg.MaxRequest:
-		c.refusal = fmt.Sprintf("the request takes %d bytes, %d are allowed: see Config.MaxRequest", size, a.cfg.MaxRequest)
+		c.refusal = fmt.Sprintf("the request takes %d bytes, %d are allowed: see Config.MaxRequest", size,
+			a.cfg.MaxRequest)
 	case c.kind != events.ReplyMulti && !validPath(a.full(c.path), c.sequential()):
 		c.refusal = "not a valid path"
 	}
@@ -134,7 +135,8 @@ var modes = map[events.Mode]int32{
 }
 
 // singleOnly has the modes that need a request of their own.
-var singleOnly = map[events.Mode]bool{events.Container: true, events.PersistentTTL: true, events.PersistentSequentialTTL: true}
+var singleOnly = map[events.Mode]bool{events.Container: true, events.PersistentTTL: true,
+	events.PersistentSequentialTTL: true}
 
 // checkMulti sets the refusal of a multi that is not one, and returns the size of its
 // operations in bytes.
@@ -149,9 +151,11 @@ func (a *coding) checkMulti(c *call, ops []events.Op) (size int) {
 		case !strings.HasPrefix(op.Path, "/"):
 			c.refusal = fmt.Sprintf("path %s: a path begins with a slash", events.Quote(op.Path, events.MaxText))
 		case verbs[op.Verb] == 0:
-			c.refusal = fmt.Sprintf("verb %s is none of check, create, delete, set", events.Quote(op.Verb, events.MaxText))
+			c.refusal = fmt.Sprintf("verb %s is none of check, create, delete, set",
+				events.Quote(op.Verb, events.MaxText))
 		case op.Verb == "create" && (!known || singleOnly[op.Mode]):
-			c.refusal = fmt.Sprintf("mode %s cannot be made inside a multi", events.Quote(string(op.Mode), events.MaxText))
+			c.refusal = fmt.Sprintf("mode %s cannot be made inside a multi",
+				events.Quote(string(op.Mode), events.MaxText))
 		}
 	}
 	if len(ops) == 0 {

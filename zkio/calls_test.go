@@ -14,14 +14,17 @@ func TestEveryRequestWithAnInvalidPathSaysWhyItWasNotSent(t *testing.T) {
 	const path = "/a//b"
 	r, _ := attachedRig(t, zkmem.Start(t))
 	for name, request := range map[string]func(events.Call) events.Request{
-		"create":   func(c events.Call) events.Request { return events.Create{Call: c, Path: path, Mode: events.Ephemeral} },
+		"create": func(c events.Call) events.Request {
+			return events.Create{Call: c, Path: path, Mode: events.Ephemeral}
+		},
 		"delete":   func(c events.Call) events.Request { return events.Delete{Call: c, Path: path} },
 		"get":      func(c events.Call) events.Request { return events.Get{Call: c, Path: path} },
 		"exists":   func(c events.Call) events.Request { return events.Exists{Call: c, Path: path} },
 		"children": func(c events.Call) events.Request { return events.Children{Call: c, Path: path} },
 		"sync":     func(c events.Call) events.Request { return events.Sync{Call: c, Path: path} },
 	} {
-		if got := r.ask(request(r.call())); got.Code != events.NotSent || got.Text != "not a valid path" || got.SentAt != 0 {
+		if got := r.ask(request(r.call())); got.Code != events.NotSent || got.Text != "not a valid path" ||
+			got.SentAt != 0 {
 			t.Errorf("%s: %s %q, sent at %d", name, got.Code, got.Text, got.SentAt)
 		}
 	}
@@ -47,7 +50,8 @@ func TestDataThatTheCallerKeepsAreNotInTheEvent(t *testing.T) {
 	if got := r.ask(events.Get{Call: own, Path: "/n", Data: true}); string(got.Data) != "mine" {
 		t.Errorf("for the machine: %+v", got)
 	}
-	if got := r.ask(events.Get{Call: forUser, Path: "/n", Data: true}); got.Data != nil || got.Stat == nil || got.Code != events.OK {
+	if got := r.ask(events.Get{Call: forUser, Path: "/n", Data: true}); got.Data != nil || got.Stat == nil ||
+		got.Code != events.OK {
 		t.Errorf("for the user: %+v", got)
 	}
 	close(kept)

@@ -59,6 +59,7 @@ func (o *ownCertificate) explain(err error) error {
 	if err == nil || o.end.IsZero() || wallTime().Before(o.end) {
 		return err
 	}
-	return fmt.Errorf("TLS: the client's own certificate (%s) has ended, at %s: renew it, the next attempt reads it again (%w)",
+	return fmt.Errorf("TLS: the client's own certificate (%s) has ended, at %s: renew it, the next attempt "+
+		"reads it again (%w)",
 		o.name, o.end.UTC().Format(time.RFC3339), err)
 }

@@ -15,7 +15,8 @@ func (s *session) close() {
 	defer s.mu.Unlock()
 	switch {
 	case s.over:
-		s.postEvent(events.Event{Kind: events.ConnectionClosed, Code: events.SessionExpired, Text: "the session had ended already"})
+		s.postEvent(events.Event{Kind: events.ConnectionClosed, Code: events.SessionExpired,
+			Text: "the session had ended already"})
 	case s.closing:
 	case s.wire == nil:
 		s.closed(events.ConnectionLoss, s.abandonedText("not connected"))
@@ -24,7 +25,9 @@ func (s *session) close() {
 		s.failWaiting("the session is being closed")
 		w := s.wire
 		s.watchdog.Stop()
-		s.watchdog = time.AfterFunc(s.a.cfg.Handshake, func() { w.fail(refusal{events.ConnectionLoss, "no answer to the close request"}) })
+		s.watchdog = time.AfterFunc(s.a.cfg.Handshake, func() {
+			w.fail(refusal{events.ConnectionLoss, "no answer to the close request"})
+		})
 		s.quit()
 	}
 }
@@ -56,7 +59,8 @@ func (s *session) abandon(why string) {
 		s.detach(events.ConnectionEndSession, why)
 	}
 	if s.closing {
-		s.postEvent(events.Event{Kind: events.ConnectionClosed, Code: events.ConnectionLoss, Text: s.abandonedText(why)})
+		s.postEvent(events.Event{Kind: events.ConnectionClosed, Code: events.ConnectionLoss,
+			Text: s.abandonedText(why)})
 	}
 	s.shut()
 }
@@ -155,7 +159,8 @@ func (s *session) refuse(w *wire, why error) {
 		end = events.ConnectionEndOwnPause
 		text = events.PauseText(paused) + " while it connected to " + server
 	}
-	if end == events.ConnectionEndSilent && (w.Conn != nil || s.a.cfg.Dial != nil) { // race has noted what could not be dialled
+	// race has noted what could not be dialled
+	if end == events.ConnectionEndSilent && (w.Conn != nil || s.a.cfg.Dial != nil) {
 		s.a.hosts.silent(w.target, w.address, s.a.cfg.Now())
 	}
 	over := code == events.AuthFailed && !s.mayLive()
@@ -163,7 +168,8 @@ func (s *session) refuse(w *wire, why error) {
 		code = events.ConnectionLoss // what waits for a connection goes on to wait
 	}
 	if over || s.refused.shouldReport(server, text, s.a.cfg.Now()) {
-		s.postEvent(events.Event{Kind: events.ConnectionRefused, Code: code, Text: text, Server: server, End: end, Paused: int64(paused)})
+		s.postEvent(events.Event{Kind: events.ConnectionRefused, Code: code, Text: text, Server: server, End: end,
+			Paused: int64(paused)})
 	}
 	if over {
 		s.lost(code, why.Error(), 0)

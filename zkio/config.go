@@ -100,7 +100,9 @@ func (c Config) complete() (Config, error) {
 	case c.Timeout < leastTimeout:
 		return c, fmt.Errorf("the session timeout is %v: a session timeout is at least 100ms, 15s is usual", c.Timeout)
 	case c.Timeout > math.MaxInt32*time.Millisecond:
-		return c, fmt.Errorf("the session timeout is %v: the maximum of ZooKeeper's protocol is %v", c.Timeout, math.MaxInt32*time.Millisecond)
+		return c,
+			fmt.Errorf("the session timeout is %v: the maximum of ZooKeeper's protocol is %v", c.Timeout,
+				math.MaxInt32*time.Millisecond)
 	case c.Now == nil:
 		return c, errors.New("no clock: give the loop's clock")
 	case c.Post == nil:

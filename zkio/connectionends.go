@@ -62,7 +62,8 @@ func (s *session) detach(end events.ConnectionEnd, text string) {
 	clear(s.watches.trees)
 	clear(s.pending)
 	for _, c := range written {
-		if end != events.ConnectionEndOwnPause && end != events.ConnectionEndSession && end != events.ConnectionEndRefused {
+		if end != events.ConnectionEndOwnPause && end != events.ConnectionEndSession &&
+			end != events.ConnectionEndRefused {
 			s.a.suspects.ended(c, s.a.cfg.Now())
 		}
 		s.answer(c, c.event(events.ConnectionLoss, c.inFlightText(text)), Kept{})
@@ -73,8 +74,8 @@ func (s *session) detach(end events.ConnectionEnd, text string) {
 	s.failWaiting(text)
 }
 
-// refuseWritten answers all calls of a connection whose server demanded a login, and closed it: it carries out no request
-// of a connection without one, so the outcome of those that it did not answer is known, too.
+// refuseWritten answers all calls of a connection whose server demanded a login, and closed it: it carries out no
+// request of a connection without one, so the outcome of those that it did not answer is known, too.
 func (s *session) refuseWritten() {
 	for _, c := range s.written() {
 		s.answer(c, c.event(events.RequiresSASL, ""), Kept{})

@@ -10,8 +10,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// A server that closes the connection within an answer closes it, as one does that closes it between two: the reason that is
-// reported is the same.
+// A server that closes the connection within an answer closes it, as one does that closes it between two: the reason
+// that is reported is the same.
 func TestAConnectionThatEndsWithinAnAnswerIsClosedByTheServer(t *testing.T) {
 	answer := frame(1, 5, strings.Repeat("\x00", 4+68))
 	for _, sent := range []int{0, 2, 4, 12, 20, len(answer) - 1} { // the length has 4 bytes, the head 16
@@ -24,7 +24,8 @@ func TestAConnectionThatEndsWithinAnAnswerIsClosedByTheServer(t *testing.T) {
 				})
 				r.await(events.ConnectionAttached)
 				r.Execute(machine, events.Children{Call: r.call(), Path: "/"})
-				if got, want := r.await(events.ConnectionSuspended).Text, "odd:2181: closed by the server"; got != want {
+				if got, want := r.await(events.ConnectionSuspended).Text,
+					"odd:2181: closed by the server"; got != want {
 					t.Errorf("suspended: %q, want %q", got, want)
 				}
 			})

@@ -16,7 +16,8 @@ import (
 
 // What a configuration leaves out has the value that its field's comment names.
 func TestDefaults(t *testing.T) {
-	for timeout, handshake := range map[time.Duration]time.Duration{9 * time.Second: 3 * time.Second, time.Minute: 5 * time.Second} {
+	for timeout, handshake := range map[time.Duration]time.Duration{9 * time.Second: 3 * time.Second,
+		time.Minute: 5 * time.Second} {
 		c, err := Config{
 			Servers: []string{"h1"}, Timeout: timeout,
 			Now: func() int64 { return 1 }, Post: func(events.Envelope) {},
@@ -24,7 +25,8 @@ func TestDefaults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.Handshake != handshake || c.Backoff != time.Second || c.Window != 64 || c.MaxRequest != 1<<20 || c.MaxAnswer != 4<<20 {
+		if c.Handshake != handshake || c.Backoff != time.Second || c.Window != 64 || c.MaxRequest != 1<<20 ||
+			c.MaxAnswer != 4<<20 {
 			t.Errorf("of a timeout of %s: handshake %s, back-off %s, window %d, requests %d, answers %d",
 				timeout, c.Handshake, c.Backoff, c.Window, c.MaxRequest, c.MaxAnswer)
 		}
@@ -47,7 +49,9 @@ func TestTheDefaultAccessListIsClosedWithAnIdentity(t *testing.T) {
 		"certificate file": {Config{TLS: &TLS{Cert: "c.pem", Key: "k.pem"}}, CreatorAll},
 		"certificate":      {Config{TLS: &TLS{Config: &tls.Config{Certificates: []tls.Certificate{{}}}}}, CreatorAll},
 		"certificate by call": {Config{TLS: &TLS{Config: &tls.Config{
-			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return certificate() }}}}, CreatorAll},
+			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+				return certificate()
+			}}}}, CreatorAll},
 		"a list": {Config{TLS: &TLS{Cert: "c.pem", Key: "k.pem"}, ACL: WorldAll}, WorldAll},
 	} {
 		c.config.fill()
@@ -59,7 +63,8 @@ func TestTheDefaultAccessListIsClosedWithAnIdentity(t *testing.T) {
 
 // No setting of a user's makes a connection with an older TLS than 1.2.
 func TestTLS12IsTheLeast(t *testing.T) {
-	for given, want := range map[uint16]uint16{0: tls.VersionTLS12, tls.VersionTLS10: tls.VersionTLS12, tls.VersionTLS13: tls.VersionTLS13} {
+	for given, want := range map[uint16]uint16{0: tls.VersionTLS12, tls.VersionTLS10: tls.VersionTLS12,
+		tls.VersionTLS13: tls.VersionTLS13} {
 		made, err := (&TLS{Config: &tls.Config{MinVersion: given}}).config("h")
 		if err != nil || made.MinVersion != want {
 			t.Errorf("of %x: %+v, %v, want %x", given, made, err, want)
@@ -106,7 +111,8 @@ func TestACredentialIsSentAsGiven(t *testing.T) {
 	if err != nil || a.credentials() != "user:pass:word" || parsed.credentials() != a.credentials() {
 		t.Errorf("%q, %q, %v", a.credentials(), parsed.credentials(), err)
 	}
-	if frame := string(AuthFrame(a)); !strings.HasSuffix(frame, "\x00\x00\x00\x06digest\x00\x00\x00\x0euser:pass:word") {
+	if frame := string(AuthFrame(a)); !strings.HasSuffix(frame,
+		"\x00\x00\x00\x06digest\x00\x00\x00\x0euser:pass:word") {
 		t.Errorf("%q", frame)
 	}
 	if got := (Auth{Scheme: "ip"}).credentials(); got != "" {

@@ -91,8 +91,10 @@ func (a *coding) encode(f frame, xid int32, c *call) frame {
 
 // createOps has the request that creates a node of a mode. All others are an opCreate.
 var createOps = map[events.Mode]int32{
-	events.Persistent: opCreate, events.PersistentSequential: opCreate, events.Ephemeral: opCreate, events.EphemeralSequential: opCreate,
-	events.Container: opCreateContainer, events.PersistentTTL: opCreateTTL, events.PersistentSequentialTTL: opCreateTTL,
+	events.Persistent: opCreate, events.PersistentSequential: opCreate, events.Ephemeral: opCreate,
+	events.EphemeralSequential: opCreate,
+	events.Container:           opCreateContainer, events.PersistentTTL: opCreateTTL,
+	events.PersistentSequentialTTL: opCreateTTL,
 }
 
 func (a *coding) encodeCreate(f frame, path string, data []byte, mode events.Mode, access []ACL) frame {
@@ -142,7 +144,8 @@ func validPath(path string, sequential bool) bool {
 // forbidden reports whether a path may not have a character: control characters, surrogates,
 // those for private use, and a character that is not UTF-8.
 func forbidden(r rune) bool {
-	return r <= 0x1f || r >= 0x7f && r <= 0x9f || r >= 0xd800 && r <= 0xf8ff || r >= 0xfff0 && r < 0xffff || r == utf8.RuneError
+	return r <= 0x1f || r >= 0x7f && r <= 0x9f || r >= 0xd800 && r <= 0xf8ff || r >= 0xfff0 && r < 0xffff ||
+		r == utf8.RuneError
 }
 
 // removeWatches removes all watches of the connection on a path.

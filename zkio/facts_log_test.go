@@ -44,7 +44,8 @@ func TestALogSaysWhyNoConnectionWasMade(t *testing.T) {
 	}
 	r := newRig(t, zkio.Config{Servers: []string{addr}})
 	r.Execute(events.SessionMachine, events.Connect{Session: 1})
-	if refused := r.await(events.ConnectionRefused); refused.Server != addr || refused.End != events.ConnectionEndNetwork {
+	if refused := r.await(events.ConnectionRefused); refused.Server != addr ||
+		refused.End != events.ConnectionEndNetwork {
 		t.Errorf("refused: %+v", refused)
 	}
 }

@@ -22,13 +22,18 @@ func TestFact20_Outcomes(t *testing.T) {
 		code events.Code
 		text string
 	}{
-		{func(c events.Call) events.Request { return events.Get{Call: c, Path: "x"} }, events.NotSent, `path "x": a path begins with a slash`},
-		{func(c events.Call) events.Request { return events.Get{Call: c, Path: "/x//y"} }, events.NotSent, "not a valid path"},
-		{func(c events.Call) events.Request { return events.Create{Call: c, Path: "/x", Mode: "odd"} }, events.NotSent, `mode "odd" is not known`},
+		{func(c events.Call) events.Request { return events.Get{Call: c, Path: "x"} }, events.NotSent,
+			`path "x": a path begins with a slash`},
+		{func(c events.Call) events.Request { return events.Get{Call: c, Path: "/x//y"} }, events.NotSent,
+			"not a valid path"},
+		{func(c events.Call) events.Request { return events.Create{Call: c, Path: "/x", Mode: "odd"} }, events.NotSent,
+			`mode "odd" is not known`},
 		{func(c events.Call) events.Request {
 			return events.Create{Call: c, Path: "/x", Mode: events.Persistent, Data: big}
 		}, events.NotSent, "the request takes 1049625 bytes, 1048576 are allowed: see Config.MaxRequest"},
-		{func(c events.Call) events.Request { return events.Multi{Call: c} }, events.NotSent, "a multi without operations"},
+		{func(c events.Call) events.Request {
+			return events.Multi{Call: c}
+		}, events.NotSent, "a multi without operations"},
 		{func(c events.Call) events.Request {
 			return events.Multi{Call: c, Ops: []events.Op{{Verb: "create", Path: "/x", Mode: events.Container}}}
 		}, events.NotSent, `mode "container" cannot be made inside a multi`},
@@ -57,7 +62,8 @@ func TestFact20_ServerCodes(t *testing.T) {
 		-103: events.BadVersion, -108: events.NoChildrenOfEphemerals, -110: events.NodeExists, -111: events.NotEmpty,
 		-112: events.SessionExpired, -114: events.InvalidACL, -115: events.AuthFailed, -118: events.SessionMoved,
 		-119: events.ReadOnly, -125: events.QuotaExceeded, -127: events.Throttled, -13: events.NewConfigNoQuorum,
-		-1: events.SystemError, -7: events.OperationTimeout, -120: events.EphemeralOnLocalSession, -124: events.RequiresSASL, -126: events.ServerError,
+		-1: events.SystemError, -7: events.OperationTimeout, -120: events.EphemeralOnLocalSession,
+		-124: events.RequiresSASL, -126: events.ServerError,
 	}
 	for number, code := range want {
 		remove := srv.Intercept(func(q zkmem.Request) zkmem.Verdict {
@@ -93,7 +99,8 @@ func TestFact21_UnknownCreate(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	again := r.await(events.ConnectionAttached)
-	if read := r.ask(events.Get{Call: r.call(), Path: "/own"}); read.Code != "" || read.Stat.EphemeralOwner != again.SessionID {
+	if read := r.ask(events.Get{Call: r.call(), Path: "/own"}); read.Code != "" ||
+		read.Stat.EphemeralOwner != again.SessionID {
 		t.Errorf("afterwards: %+v", read)
 	}
 }
@@ -118,7 +125,8 @@ func TestFact21_UnknownCommitIsNeverRetried(t *testing.T) {
 	if attempts != 1 {
 		t.Errorf("it was sent %d times", attempts)
 	}
-	if _, _, err := r.Commit(t.Context(), 2, []events.Op{{Verb: "check", Path: "/", Version: -1}}); !errors.Is(err, zkio.ErrOtherSession) {
+	if _, _, err := r.Commit(t.Context(), 2, []events.Op{{Verb: "check", Path: "/", Version: -1}}); !errors.Is(err,
+		zkio.ErrOtherSession) {
 		t.Errorf("Commit in session 2: %v", err)
 	}
 }

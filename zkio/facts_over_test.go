@@ -77,7 +77,8 @@ func TestTheLanesOfAMachineThatIsOver(t *testing.T) {
 		for _, e := range []events.Request{
 			events.Get{Call: r.call(), Path: "/n", Watch: true}, events.Exists{Call: r.call(), Path: "/n", Watch: true},
 			events.Children{Call: r.call(), Path: "/n", Watch: true}, events.Sync{Call: r.call(), Path: "/n"},
-			events.Create{Call: r.call(), Path: "/made", Mode: events.Ephemeral}, events.Delete{Call: r.call(), Path: "/gone"},
+			events.Create{Call: r.call(), Path: "/made", Mode: events.Ephemeral},
+			events.Delete{Call: r.call(), Path: "/gone"},
 			events.Multi{Call: r.call(), Ops: []events.Op{{Verb: "check", Path: "/n", Version: -1}}},
 		} {
 			r.Execute("over", e)
@@ -100,7 +101,8 @@ func TestTheLanesOfAMachineThatIsOver(t *testing.T) {
 		}); got != want {
 			t.Errorf("posted\n%s, want\n%s", got, want)
 		}
-		if got, want := fmt.Sprint(p.Counts().ByOp), "map[create:1 delete:1 getData:1 getChildren2:1 multi:1]"; got != want {
+		if got, want := fmt.Sprint(p.Counts().ByOp),
+			"map[create:1 delete:1 getData:1 getChildren2:1 multi:1]"; got != want {
 			t.Errorf("%s came, want %s", got, want)
 		}
 		p.Disconnect(attached.SessionID)

@@ -34,7 +34,8 @@ func TestFact02_IssueOrderIsWireOrder(t *testing.T) {
 	srv := zkmem.Start(t)
 	r, _ := attachedRig(t, srv)
 	for i := range n {
-		r.Execute(machine, events.Create{Call: r.call(), Path: fmt.Sprintf("/%d-", i), Mode: events.EphemeralSequential})
+		r.Execute(machine,
+			events.Create{Call: r.call(), Path: fmt.Sprintf("/%d-", i), Mode: events.EphemeralSequential})
 	}
 	for i := range n {
 		got := r.await(events.ReplyCreate)
@@ -147,7 +148,8 @@ func TestFact04_ARequestThatIsNeverAnswered(t *testing.T) {
 			return zkmem.Verdict{}
 		})
 		start := time.Now()
-		if got := r.ask(events.Sync{Call: r.call(), Path: "/"}); got.Code != events.ConnectionLoss || !strings.Contains(got.Text, "no answer") {
+		if got := r.ask(events.Sync{Call: r.call(), Path: "/"}); got.Code != events.ConnectionLoss ||
+			!strings.Contains(got.Text, "no answer") {
 			t.Errorf("got %+v", got)
 		}
 		if took := time.Since(start); took < 15*time.Second || took > 21*time.Second {
@@ -218,7 +220,8 @@ func TestDirectCallsEndWithTheirContext(t *testing.T) {
 func TestFact23_NoContainers(t *testing.T) {
 	srv := zkmem.Start(t, zkmem.Options{NoContainers: true})
 	r, _ := attachedRig(t, srv)
-	if got := r.ask(events.Create{Call: r.call(), Path: "/c", Mode: events.Container}); got.Code != events.Unimplemented {
+	if got := r.ask(events.Create{Call: r.call(), Path: "/c", Mode: events.Container}); got.Code !=
+		events.Unimplemented {
 		t.Errorf("got %+v", got)
 	}
 	r.await(events.ConnectionAttached)
@@ -309,7 +312,8 @@ func TestChrootIsInvisible(t *testing.T) {
 	if got := r.ask(events.Create{Call: r.call(), Path: "/l", Mode: events.Persistent}); got.Path != "/l" {
 		t.Errorf("create: %+v", got)
 	}
-	if got := r.ask(events.Children{Call: r.call(), Path: "/", Watch: true}); len(got.Children) != 1 || got.Path != "/" {
+	if got := r.ask(events.Children{Call: r.call(), Path: "/", Watch: true}); len(got.Children) != 1 ||
+		got.Path != "/" {
 		t.Errorf("children: %+v", got)
 	}
 	srv.Create("/app/m", nil, zkmem.Persistent)

@@ -192,7 +192,8 @@ func TestFact16_DeletionSpendsAChildWatch(t *testing.T) {
 			r.await(events.ConnectionAttached)
 		}
 		r.Execute(machine, events.Sync{Call: r.call(), Path: "/"})
-		if got := r.await(events.WatchDeleted, events.ReplySync); got.Kind != events.WatchDeleted || got.Path != "/line" {
+		if got := r.await(events.WatchDeleted, events.ReplySync); got.Kind != events.WatchDeleted ||
+			got.Path != "/line" {
 			t.Fatalf("connected %t: the line was deleted, and before anything of it came %+v", connected, got)
 		}
 		r.await(events.ReplySync)
@@ -275,7 +276,8 @@ func TestHundredReconnectsLeaveOneWatchPerNode(t *testing.T) {
 		r.ask(events.Get{Call: r.call(), Path: "/own", Watch: true})
 		r.ask(events.Exists{Call: r.call(), Path: "/predecessor", Watch: true})
 		srv.Disconnect(attached.SessionID)
-		if again := r.await(events.ConnectionAttached, events.ConnectionLost); !again.Reattached || again.SessionID != attached.SessionID {
+		if again := r.await(events.ConnectionAttached, events.ConnectionLost); !again.Reattached ||
+			again.SessionID != attached.SessionID {
 			t.Fatalf("got %+v", again)
 		}
 	}

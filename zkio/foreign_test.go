@@ -20,7 +20,9 @@ const forged = "evil\n2026-11-26T00:00:00Z INF leading path=/jobs/nightly token=
 // clean fails if a text has what forged has, or is long.
 func clean(t *testing.T, text string) {
 	t.Helper()
-	if len(text) > 4096 || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }) {
+	if len(text) > 4096 || strings.ContainsFunc(text, func(r rune) bool {
+		return !unicode.IsPrint(r) || r == unicode.ReplacementChar
+	}) {
 		t.Errorf("%d bytes: %.300q", len(text), text)
 	}
 }
@@ -71,9 +73,12 @@ func TestErrorsOfTheNetworkAreCut(t *testing.T) {
 // TestNoConnectStringShowsAPassword tries connect strings of other programs' configurations.
 func TestNoConnectStringShowsAPassword(t *testing.T) {
 	for _, servers := range []string{
-		"zk://bob:hunter2@zk1:2181,zk2:2181/mesos", "bob:hunter2@zk1:2181", "bob:hunter2@zk1", "zk1,bob:hunter2@zk2", "zk://hunter2@zk1",
-		"bob:hunter2@zk1:2181/app//x", "zk://bob:hunter2@zk1,zk2", "zookeeper://bob:hunter2@zk1", "bob:hunter2 @zk1", "bob:x/hunter2@zk1",
-		"bob:hunter2,x@zk1:2181", "bob:hunter2@[::1]:2181", "hunter2@zk1:99999", "bob:hunter2@", "zk1:2181,bob:a@hunter2@zk1",
+		"zk://bob:hunter2@zk1:2181,zk2:2181/mesos", "bob:hunter2@zk1:2181", "bob:hunter2@zk1", "zk1,bob:hunter2@zk2",
+		"zk://hunter2@zk1",
+		"bob:hunter2@zk1:2181/app//x", "zk://bob:hunter2@zk1,zk2", "zookeeper://bob:hunter2@zk1", "bob:hunter2 @zk1",
+		"bob:x/hunter2@zk1",
+		"bob:hunter2,x@zk1:2181", "bob:hunter2@[::1]:2181", "hunter2@zk1:99999", "bob:hunter2@",
+		"zk1:2181,bob:a@hunter2@zk1",
 	} {
 		_, _, err := zkio.ParseServers(servers)
 		if err == nil {
@@ -85,7 +90,8 @@ func TestNoConnectStringShowsAPassword(t *testing.T) {
 			t.Errorf("%q: %v", servers, err)
 		}
 	}
-	for _, servers := range []string{forged, strings.Repeat("x,", 10_000) + "/", "zk1/" + strings.Repeat("x\n", 10_000), "zk://" + strings.Repeat("x", 1<<20)} {
+	for _, servers := range []string{forged, strings.Repeat("x,", 10_000) + "/", "zk1/" + strings.Repeat("x\n", 10_000),
+		"zk://" + strings.Repeat("x", 1<<20)} {
 		if _, _, err := zkio.ParseServers(servers); err != nil {
 			clean(t, err.Error())
 		}

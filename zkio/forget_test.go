@@ -31,8 +31,10 @@ func TestTheCallInTheSlotOfAMachineThatIsOver(t *testing.T) {
 		}
 		s.answer(c, c.event(events.OK, ""), Kept{})
 		watched, answered := int(frame[len(frame)-1]) == 1, posted == 1
-		if waits := len(s.watches.waiters) > 0; watched == over || answered == over || waits == over || len(s.callers) > 0 {
-			t.Errorf("over %t: sent with a watch %t, answer posted %t, waits %t, %d callers", over, watched, answered, waits, len(s.callers))
+		if waits := len(s.watches.waiters) > 0; watched == over || answered == over || waits == over ||
+			len(s.callers) > 0 {
+			t.Errorf("over %t: sent with a watch %t, answer posted %t, waits %t, %d callers", over, watched, answered,
+				waits, len(s.callers))
 		}
 	}
 }

@@ -47,10 +47,12 @@ func FuzzServerBytes(f *testing.F) {
 		}
 		f.Add(b)
 	}
-	all(frame(1, 7, "\x00\x00\x00\x01d"+zeros(stat)), frame(2, 7, zeros(stat)), frame(3, 7, "\x00\x00\x00\x01\x00\x00\x00\x01a"+zeros(stat)))
+	all(frame(1, 7, "\x00\x00\x00\x01d"+zeros(stat)), frame(2, 7, zeros(stat)),
+		frame(3, 7, "\x00\x00\x00\x01\x00\x00\x00\x01a"+zeros(stat)))
 	all(frame(4, 8, "\x00\x00\x00\x02/n"), frame(5, 9, ""), frame(7, 9, "\x00\x00\x00\x02/n"))
 	all(frame(6, 9, "\x00\x00\x00\x0d\x00\xff\xff\xff\xff"+"\x00\x00\x00\x05\x00\xff\xff\xff\xff"+zeros(stat)+
-		"\x00\x00\x00\x01\x00\xff\xff\xff\xff\x00\x00\x00\x02/n"+"\x00\x00\x00\x02\x00\xff\xff\xff\xff"+"\xff\xff\xff\xff\x01\xff\xff\xff\xff"))
+		"\x00\x00\x00\x01\x00\xff\xff\xff\xff\x00\x00\x00\x02/n"+"\x00\x00\x00\x02\x00\xff\xff\xff\xff"+
+		"\xff\xff\xff\xff\x01\xff\xff\xff\xff"))
 	all(frame(6, 9, "\xff\xff\xff\xff\x00\xff\xff\xff\x9b\xff\xff\xff\x9b"+"\xff\xff\xff\xff\x01\xff\xff\xff\xff"))
 	all(event("/n"), event("/other"), frame(-2, 1, ""), frame(-4, 1, ""), frame(-8, 1, ""), frame(99, 1, ""))
 	all(frame(3, 7, "\x7f\xff\xff\xff"), frame(1, 7, "\xff\xff\xff\xfe"))
@@ -102,7 +104,8 @@ func count(t *testing.T, replies map[uint64]int, e events.Event) {
 // in one of the ways that the session machine knows, and the adapter closes.
 func FuzzGreeting(f *testing.F) {
 	granted := "\x00\x00\x00\x00\x00\x00\x3a\x98" + zeros(7) + "\x01\x00\x00\x00\x10" + strings.Repeat("p", 16)
-	for _, body := range []string{granted, granted + "\x00", granted + "\x01", granted[:20], zeros(36), "\x00\x00\x00\x00\x00\x00\x00\x01" + granted[8:]} {
+	for _, body := range []string{granted, granted + "\x00", granted + "\x01", granted[:20], zeros(36),
+		"\x00\x00\x00\x00\x00\x00\x00\x01" + granted[8:]} {
 		f.Add([]byte(fmt.Sprintf("\x00\x00\x00%c%s", len(body), body)))
 	}
 	f.Add([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
@@ -114,7 +117,8 @@ func FuzzGreeting(f *testing.F) {
 				_, _ = io.Copy(io.Discard, v)
 			})
 			r.Execute(events.SessionMachine, events.Connect{Session: 1})
-			if e := r.await(events.ConnectionAttached, events.ConnectionRefused, events.ConnectionLost); e.Kind == events.ConnectionAttached && (e.Timeout <= 0 || e.SessionID == 0) {
+			if e := r.await(events.ConnectionAttached, events.ConnectionRefused, events.ConnectionLost); e.Kind ==
+				events.ConnectionAttached && (e.Timeout <= 0 || e.SessionID == 0) {
 				t.Errorf("attached: %+v", e)
 			}
 		})

@@ -22,19 +22,26 @@ func TestADialThatMisbehavesIsOneFailedAttempt(t *testing.T) {
 		dial func() (net.Conn, error)
 		want string
 	}{
-		"nothing": {func() (net.Conn, error) { return nil, nil }, "Config.Dial returned neither a connection nor an error"},
-		"panic":   {func() (net.Conn, error) { panic("oh\n\x1b[2J") }, `Config.Dial panicked: oh\n\x1b[2J`},
-		"goexit":  {func() (net.Conn, error) { runtime.Goexit(); return nil, nil }, "Config.Dial ended its goroutine and did not return"},
+		"nothing": {func() (net.Conn, error) {
+			return nil, nil
+		}, "Config.Dial returned neither a connection nor an error"},
+		"panic": {func() (net.Conn, error) { panic("oh\n\x1b[2J") }, `Config.Dial panicked: oh\n\x1b[2J`},
+		"goexit": {func() (net.Conn, error) {
+			runtime.Goexit()
+			return nil, nil
+		}, "Config.Dial ended its goroutine and did not return"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tries := 0
-			r := newRig(t, zkio.Config{Servers: []string{srv.Addr()}, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
-				if tries++; tries == 1 {
-					return one.dial()
-				}
-				var d net.Dialer
-				return d.DialContext(ctx, network, address)
-			}})
+			r := newRig(t,
+				zkio.Config{Servers: []string{srv.Addr()},
+					Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+						if tries++; tries == 1 {
+							return one.dial()
+						}
+						var d net.Dialer
+						return d.DialContext(ctx, network, address)
+					}})
 			r.Execute(events.SessionMachine, events.Connect{Session: 1})
 			if got := r.await(events.ConnectionRefused); !strings.Contains(got.Text, one.want) {
 				t.Errorf("%q, want %q", got.Text, one.want)

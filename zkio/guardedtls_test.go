@@ -41,7 +41,10 @@ var calledTLS = map[string]struct {
 			return errors.New("the system's time")
 		}},
 	"GetClientCertificate": {func(c *tls.Config, u oddUser) {
-		c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { u.act(); return nil, nil }
+		c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			u.act()
+			return nil, nil
+		}
 	}, func(c *tls.Config) error { _, err := c.GetClientCertificate(nil); return err }},
 	"VerifyPeerCertificate": {func(c *tls.Config, u oddUser) {
 		c.VerifyPeerCertificate = func([][]byte, [][]*x509.Certificate) error { u.act(); return nil }

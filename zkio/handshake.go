@@ -37,10 +37,10 @@ type connectResponse struct {
 	readOnly  bool
 }
 
-// handshake does everything that comes before the first request: it reads the answer to the
-// connect request, logs in, authenticates, and arms the session's watches again. Only after that is
-// connection.attached posted, and zk.Conn gets the server's answer, so that nothing can be
-// sent earlier. One deadline, set when the dial began, covers it all; the first answer has to come earlier: see limitGreeting.
+// handshake does everything that comes before the first request: it reads the answer to the connect request, logs in,
+// authenticates, and arms the session's watches again. Only after that is connection.attached posted, and zk.Conn gets
+// the server's answer, so that nothing can be sent earlier. One deadline, set when the dial began, covers it all; the
+// first answer has to come earlier: see limitGreeting.
 func (w *wire) handshake() error {
 	g, err := w.readGreeting()
 	if err != nil {
@@ -160,8 +160,10 @@ func (w *wire) accept(g connectResponse) error {
 	case g.readOnly:
 		return notServing("it is read-only: it cannot hold a session")
 	case g.timeout < leastTimeout:
-		return refusal{events.TimeoutTooShort, fmt.Sprintf("the server granted a session timeout of %s, less than %s: that is no session. "+
-			"minSessionTimeout and maxSessionTimeout are in milliseconds: set them on the servers", g.timeout, leastTimeout)}
+		return refusal{events.TimeoutTooShort,
+			fmt.Sprintf("the server granted a session timeout of %s, less than %s: that is no session. "+
+				"minSessionTimeout and maxSessionTimeout are in milliseconds: set them on the servers",
+				g.timeout, leastTimeout)}
 	}
 	return nil
 }

@@ -138,7 +138,8 @@ func (r *rig) transcript() string {
 	defer r.mu.Unlock()
 	text := ""
 	for _, e := range r.all[max(0, len(r.all)-40):] {
-		text += fmt.Sprintf("  %s %s s%d #%d %s %s %q\n", e.To, e.Event.Kind, e.Event.Session, e.Event.Request, e.Event.Path, e.Event.Code, e.Event.Text)
+		text += fmt.Sprintf("  %s %s s%d #%d %s %s %q\n", e.To, e.Event.Kind, e.Event.Session, e.Event.Request,
+			e.Event.Path, e.Event.Code, e.Event.Text)
 	}
 	return text
 }

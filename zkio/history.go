@@ -21,8 +21,10 @@ type past struct {
 }
 
 // otherHistory is what a person reads about it.
-const otherHistory = "the ensemble's transactions go back: a server answered a new session with zxid %#x, and this client " +
-	"has seen %#x. The addresses lead to another ensemble, or this one was restored from a backup or wiped: clients that are " +
+const otherHistory = "the ensemble's transactions go back: a server answered a new session with zxid %#x, " +
+	"and this client " +
+	"has seen %#x. The addresses lead to another ensemble, or this one was restored from a backup or wiped: " +
+	"clients that are " +
 	"still connected to the former one may lead there, and tokens may be lower than before"
 
 // noteZxid notes the zxid of an answer, and warns if it is of another history. s.mu is held.

@@ -65,7 +65,8 @@ func (v badServer) flood(what []byte) {
 }
 
 // granted is the connect response that grants session 1 for 15 s.
-var granted = []byte("\x00\x00\x00\x24\x00\x00\x00\x00\x00\x00\x3a\x98\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x10" + strings.Repeat("p", 16))
+var granted = []byte("\x00\x00\x00\x24\x00\x00\x00\x00\x00\x00\x3a\x98\x00\x00\x00\x00\x00\x00\x00\x01\x00" +
+	"\x00\x00\x10" + strings.Repeat("p", 16))
 
 // greet reads a client's connect request, and grants it the session.
 func greet(conn net.Conn) {
@@ -82,8 +83,10 @@ var badServers = map[string]func(badServer){
 	"answers that nobody asked for":           func(v badServer) { v.flood(frame(77, 5, "")) },
 	"answers with the numbers of no request":  func(v badServer) { v.flood(frame(-3, 5, "")) },
 	"pongs without end":                       func(v badServer) { v.flood(frame(-2, 5, "")) },
-	"answers to setWatches and auth":          func(v badServer) { v.flood(append(frame(-8, 5, ""), frame(-4, 5, "")...)) },
-	"a length of two gigabytes":               func(v badServer) { v.flood([]byte("\x7f\xff\xff\xff")) },
+	"answers to setWatches and auth": func(v badServer) {
+		v.flood(append(frame(-8, 5, ""), frame(-4, 5, "")...))
+	},
+	"a length of two gigabytes": func(v badServer) { v.flood([]byte("\x7f\xff\xff\xff")) },
 	"the answer, byte by byte": func(v badServer) {
 		go func() { _, _ = io.Copy(io.Discard, v) }()
 		for _, b := range frame(1, 5, strings.Repeat("x", 200)) {

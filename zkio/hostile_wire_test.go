@@ -95,18 +95,21 @@ func TestNothingFollowsHalfAFrame(t *testing.T) {
 			virtual.Test(t, func(t *testing.T) {
 				p := newPipes(t, zkmem.Options{})
 				var conn *halfWritten
-				r := newRig(t, zkio.Config{Servers: []string{"mem:2181"}, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
-					inner, err := p.dial(ctx, network, address)
-					conn = &halfWritten{Conn: inner}
-					return conn, err
-				}})
+				r := newRig(t,
+					zkio.Config{Servers: []string{"mem:2181"},
+						Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+							inner, err := p.dial(ctx, network, address)
+							conn = &halfWritten{Conn: inner}
+							return conn, err
+						}})
 				r.Execute(events.SessionMachine, events.Connect{Session: 1})
 				r.await(events.ConnectionAttached)
 				virtual.Sleep(5*time.Second - 40*time.Millisecond) // pings come every 5 s
 				conn.mu.Lock()
 				conn.fails = true
 				conn.mu.Unlock()
-				r.Execute(machine, events.Create{Call: r.call(), Path: "/n", Data: make([]byte, 100), Mode: events.Ephemeral})
+				r.Execute(machine,
+					events.Create{Call: r.call(), Path: "/n", Data: make([]byte, 100), Mode: events.Ephemeral})
 				synctest.Wait()
 				next(r)
 				if got := r.await(events.ReplyCreate); got.Code != events.ConnectionLoss {
@@ -122,10 +125,12 @@ func TestNothingFollowsHalfAFrame(t *testing.T) {
 	}
 }
 
-// An answer to a transaction has a result for each of its operations. A connection whose server sends fewer or more ends.
+// An answer to a transaction has a result for each of its operations. A connection whose server sends fewer or more
+// ends.
 func TestAnAnswerHasAllResults(t *testing.T) {
 	const check, last = "\x00\x00\x00\x0d\x00\x00\x00\x00\x00", "\xff\xff\xff\xff\x01\xff\xff\xff\xff"
-	for results, want := range map[int]events.Code{0: events.ConnectionLoss, 1: events.ConnectionLoss, 2: events.OK, 3: events.ConnectionLoss} {
+	for results, want := range map[int]events.Code{0: events.ConnectionLoss, 1: events.ConnectionLoss, 2: events.OK,
+		3: events.ConnectionLoss} {
 		virtual.Test(t, func(t *testing.T) {
 			r := badServerRig(t, zkio.Config{}, func(v badServer) {
 				for {

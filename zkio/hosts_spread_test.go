@@ -12,7 +12,8 @@ func TestAfterALostConnectionTheNextIsTriedAtARandomMoment(t *testing.T) {
 	spread := spreadOf(15 * time.Second)
 	early, late := 0, 0
 	for range clients {
-		h := newHosts([]string{"a:1", "b:1", "c:1"}, Config{Timeout: 15 * time.Second, Backoff: time.Second, Handshake: 5 * time.Second})
+		h := newHosts([]string{"a:1", "b:1", "c:1"},
+			Config{Timeout: 15 * time.Second, Backoff: time.Second, Handshake: 5 * time.Second})
 		if _, pause := h.next(0); pause != 0 {
 			t.Fatalf("the first connection waits for %v", pause)
 		}
@@ -39,7 +40,8 @@ func TestAfterALostConnectionTheNextIsTriedAtARandomMoment(t *testing.T) {
 
 func TestTheSpreadFollowsTheTimeout(t *testing.T) {
 	for timeout, want := range map[time.Duration]time.Duration{
-		0: 1, 3 * time.Second: 100 * time.Millisecond, 15 * time.Second: 500 * time.Millisecond, time.Minute: 500 * time.Millisecond,
+		0: 1, 3 * time.Second: 100 * time.Millisecond, 15 * time.Second: 500 * time.Millisecond,
+		time.Minute: 500 * time.Millisecond,
 	} {
 		if got := spreadOf(timeout); got != want {
 			t.Errorf("at a session timeout of %v it is %v, want %v", timeout, got, want)

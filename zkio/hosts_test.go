@@ -118,14 +118,16 @@ func certificate(t *testing.T, names ...string) (cert, key string) {
 }
 
 // secured serves an in-memory server behind TLS. It asks clients for a certificate.
-func secured(t *testing.T, srv *zkmem.Server, cert, key string, clients func(tls.ConnectionState) error) func(context.Context, string, string) (net.Conn, error) {
+func secured(t *testing.T, srv *zkmem.Server, cert, key string,
+	clients func(tls.ConnectionState) error) func(context.Context, string, string) (net.Conn, error) {
 	t.Helper()
 	return func(ctx context.Context, _, _ string) (net.Conn, error) {
 		pair, err := tls.LoadX509KeyPair(cert, key)
 		if err != nil {
 			return nil, err
 		}
-		config := &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequestClientCert, VerifyConnection: clients}
+		config := &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequestClientCert,
+			VerifyConnection: clients}
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return nil, err

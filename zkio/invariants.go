@@ -36,7 +36,8 @@ func (s *session) brokenInvariant() string {
 	inFlight, waiting := 0, len(s.parked)
 	for lane, n := range s.lanes.inFlight {
 		if n < 0 || n > s.lanes.window {
-			return fmt.Sprintf("after %s, %d requests of lane %d are pending, of at most %d", s.last, n, lane, s.lanes.window)
+			return fmt.Sprintf("after %s, %d requests of lane %d are pending, of at most %d", s.last, n,
+				lane, s.lanes.window)
 		}
 		inFlight += n
 		waiting += s.lanes.waiting[lane].len()
@@ -49,9 +50,11 @@ func (s *session) brokenInvariant() string {
 	case s.wire == nil && waiting > 0:
 		return fmt.Sprintf("after %s, %d requests wait without a connection", s.last, waiting)
 	case len(s.callers) > sent+waiting:
-		return fmt.Sprintf("after %s, %d machines have requests, and there are %d", s.last, len(s.callers), sent+waiting)
+		return fmt.Sprintf("after %s, %d machines have requests, and there are %d", s.last,
+			len(s.callers), sent+waiting)
 	case s.wire != nil && len(s.wire.contacts.pings) > maxOpenPings:
-		return fmt.Sprintf("after %s, %d pings have no answer, of at most %d", s.last, len(s.wire.contacts.pings), maxOpenPings)
+		return fmt.Sprintf("after %s, %d pings have no answer, of at most %d", s.last,
+			len(s.wire.contacts.pings), maxOpenPings)
 	case len(s.rejections.probeNext) > len(s.a.cfg.Servers):
 		return fmt.Sprintf("%d servers are probed next, of %d", len(s.rejections.probeNext), len(s.a.cfg.Servers))
 	case len(s.refused) > len(s.a.cfg.Servers):

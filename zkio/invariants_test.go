@@ -20,9 +20,11 @@ func TestBrokenInvariants(t *testing.T) {
 		"are pending without a connect": func(s *session) { s.lanes.inFlight[urgent], s.pending[1] = 1, s.last },
 		"wait without a connection":     func(s *session) { s.lanes.push(s.last) },
 		"1 machines have requests":      func(s *session) { s.callers.add(s.last) },
-		"9 pings have no answer":        func(s *session) { s.wire = &wire{contacts: contacts{pings: make([]int64, 9)}} },
-		"1 servers are probed next":     func(s *session) { s.rejections.probeNext = map[string]bool{"a:1": true} },
-		"refusals of 1 servers":         func(s *session) { s.refused["a:1"] = lastReport{} },
+		"9 pings have no answer": func(s *session) {
+			s.wire = &wire{contacts: contacts{pings: make([]int64, 9)}}
+		},
+		"1 servers are probed next": func(s *session) { s.rejections.probeNext = map[string]bool{"a:1": true} },
+		"refusals of 1 servers":     func(s *session) { s.refused["a:1"] = lastReport{} },
 		"waits twice for one kind": func(s *session) {
 			s.watches.subscribe(s.last)
 			again := *s.watches.waiters["/a"]
@@ -40,7 +42,8 @@ func TestBrokenInvariants(t *testing.T) {
 			s.watches.machines["latch-1"] = nil
 		},
 	} {
-		s := &session{a: &Adapter{}, lanes: lanes{window: 1}, pending: map[int32]*call{}, callers: callers{}, refused: refusals{}}
+		s := &session{a: &Adapter{}, lanes: lanes{window: 1}, pending: map[int32]*call{}, callers: callers{},
+			refused: refusals{}}
 		s.last = &call{id: "latch-1", number: 5, lane: normal, path: "/a", watch: dataWatch, kind: "reply.stat"}
 		s.mu.broken, s.mu.name = s.brokenInvariant, "session 1 of b"
 		s.mu.Lock()

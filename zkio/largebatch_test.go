@@ -10,13 +10,17 @@ import (
 // A large request is copied once: the buffer that it gets has room for all of it.
 func TestALargeRequestIsCopiedOnce(t *testing.T) {
 	for _, size := range []int{0, 100, 10_000, 300_000} {
-		a, err := New(Config{Servers: []string{"zk1:2181"}, Timeout: 15e9, Now: func() int64 { return 1 }, Post: func(events.Envelope) {}})
+		a, err := New(Config{Servers: []string{"zk1:2181"}, Timeout: 15e9, Now: func() int64 { return 1 },
+			Post: func(events.Envelope) {}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		ops := []events.Op{{Verb: "set", Path: "/q-producers/01234567-89ab-cdef-0123-456789abcdef", Data: []byte("4711"), Version: 4711}}
+		ops := []events.Op{{Verb: "set", Path: "/q-producers/01234567-89ab-cdef-0123-456789abcdef",
+			Data: []byte("4711"), Version: 4711}}
 		for range max(1, min(100, (512<<10)/max(size, 1))) {
-			ops = append(ops, events.Op{Verb: "create", Path: "/q/queue-", Mode: events.PersistentSequential, Data: make([]byte, size)})
+			ops = append(ops,
+				events.Op{Verb: "create", Path: "/q/queue-", Mode: events.PersistentSequential,
+					Data: make([]byte, size)})
 		}
 		c := a.newCall("", events.Multi{Call: events.Call{Session: 1}, Ops: ops})
 		if c.refusal != "" {
@@ -25,7 +29,8 @@ func TestALargeRequestIsCopiedOnce(t *testing.T) {
 		buffer := withRoom(frame("before"), c.size)
 		before := &buffer[0]
 		if encoded := a.encode(buffer, 1, c); size > 100 && &encoded[0] != before {
-			t.Errorf("%d items of %d bytes: %d bytes do not fit into the room for %d", len(ops)-1, size, len(encoded), c.size)
+			t.Errorf("%d items of %d bytes: %d bytes do not fit into the room for %d", len(ops)-1, size,
+				len(encoded), c.size)
 		}
 		if kept := keepable(buffer); size > 100 && kept != nil {
 			t.Errorf("a buffer of %d bytes stays with its connection", cap(kept))
@@ -41,12 +46,14 @@ func TestASmallBufferStays(t *testing.T) {
 	}
 }
 
-// No request is sent that is larger than the limit, above which a server closes the connection: nor if its size is that of a
-// long access list.
+// No request is sent that is larger than the limit, above which a server closes the connection: nor if its size is that
+// of a long access list.
 func TestALongAccessListCounts(t *testing.T) {
-	cfg := Config{Servers: []string{"zk1:2181"}, Timeout: 15e9, Now: func() int64 { return 1 }, Post: func(events.Envelope) {}}
+	cfg := Config{Servers: []string{"zk1:2181"}, Timeout: 15e9, Now: func() int64 { return 1 },
+		Post: func(events.Envelope) {}}
 	for i := range 100 {
-		cfg.ACL = append(cfg.ACL, ACL{Perms: PermAll, Scheme: "digest", ID: fmt.Sprintf("user-%d:0123456789abcdef0123456789a=", i)})
+		cfg.ACL = append(cfg.ACL,
+			ACL{Perms: PermAll, Scheme: "digest", ID: fmt.Sprintf("user-%d:0123456789abcdef0123456789a=", i)})
 	}
 	a, err := New(cfg)
 	if err != nil {
@@ -56,7 +63,9 @@ func TestALongAccessListCounts(t *testing.T) {
 	for items := 1; items < 1000; items *= 2 {
 		ops := []events.Op{{Verb: "set", Path: "/marker", Data: []byte("4711")}}
 		for range items {
-			ops = append(ops, events.Op{Verb: "create", Path: "/q/queue-", Mode: events.PersistentSequential, Data: make([]byte, 100)})
+			ops = append(ops,
+				events.Op{Verb: "create", Path: "/q/queue-", Mode: events.PersistentSequential,
+					Data: make([]byte, 100)})
 		}
 		data := make([]byte, min(items<<13, a.cfg.MaxRequest-3000))
 		for _, request := range []events.Request{
@@ -70,7 +79,8 @@ func TestALongAccessListCounts(t *testing.T) {
 			}
 			sent++
 			if size := len(a.encode(nil, 1, c)); size > a.cfg.MaxRequest || size > c.size {
-				t.Errorf("%T of %d items: %d bytes, taken for %d, of at most %d", request, items, size, c.size, a.cfg.MaxRequest)
+				t.Errorf("%T of %d items: %d bytes, taken for %d, of at most %d", request, items, size, c.size,
+					a.cfg.MaxRequest)
 			}
 		}
 	}

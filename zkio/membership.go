@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Follow takes the ensemble's committed configuration, the data of Config.Unrooted: the servers that they name are tried in place of those that they do not name, as
-// soon as one of them has served a connection. Those of Config.Servers stay: they are tried behind all others. The list
-// holds what is followed. The error says why the data change nothing: they name no server, one without an address for
-// clients, or one that other hosts cannot reach.
+// Follow takes the ensemble's committed configuration, the data of Config.Unrooted: the servers that they name are
+// tried in place of those that they do not name, as soon as one of them has served a connection. Those of
+// Config.Servers stay: they are tried behind all others. The list holds what is followed. The error says why the data
+// change nothing: they name no server, one without an address for clients, or one that other hosts cannot reach.
 func (a *Adapter) Follow(data []byte) (list []string, err error) {
 	port := ""
 	if a.cfg.TLS != nil {

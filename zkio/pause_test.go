@@ -105,8 +105,10 @@ func TestAPauseIsNamedInPlaceOfSilence(t *testing.T) {
 		paused time.Duration
 		text   string
 	}{
-		"a pause":             {8 * time.Second, 3 * time.Second, "this process did not run for 3.0 s, and lost its connection to mem:2181"},
-		"a quarter":           {8 * time.Second, 2500 * time.Millisecond, "this process did not run for 2.5 s, and lost its connection to mem:2181"},
+		"a pause": {8 * time.Second, 3 * time.Second,
+			"this process did not run for 3.0 s, and lost its connection to mem:2181"},
+		"a quarter": {8 * time.Second, 2500 * time.Millisecond,
+			"this process did not run for 2.5 s, and lost its connection to mem:2181"},
 		"a pause too short":   {8 * time.Second, 2400 * time.Millisecond, "mem:2181: silent for too long"},
 		"no pause":            {8 * time.Second, 0, "mem:2181: silent for too long"},
 		"a pause before that": {0, 3 * time.Second, "mem:2181: silent for too long"},
@@ -165,9 +167,12 @@ func TestAPauseIsNamedInPlaceOfAnExpiry(t *testing.T) {
 		away           time.Duration // how long it had no connection
 		text           string
 	}{
-		"before":             {12 * time.Second, 0, time.Second, "this process did not run for 12.0 s, and its session has expired"},
-		"during":             {0, 14 * time.Second, 15 * time.Second, "this process did not run for 14.0 s, and its session has expired"},
-		"both":               {12 * time.Second, time.Second, 10 * time.Second, "this process did not run for 13.0 s, and its session has expired"},
+		"before": {12 * time.Second, 0, time.Second,
+			"this process did not run for 12.0 s, and its session has expired"},
+		"during": {0, 14 * time.Second, 15 * time.Second,
+			"this process did not run for 14.0 s, and its session has expired"},
+		"both": {12 * time.Second, time.Second, 10 * time.Second,
+			"this process did not run for 13.0 s, and its session has expired"},
 		"neither":            {0, 0, time.Second, said},
 		"it ran long enough": {12 * time.Second, 0, 15 * time.Second, said},
 	} {
@@ -199,8 +204,10 @@ func TestAPauseBeforeAnExpiryCountsOnce(t *testing.T) {
 		p.latest = int64(20 * time.Second)
 		p.mu.Unlock()
 		p.ExpireSession(p.attached.SessionID)
-		p.want(p.await(events.ConnectionSuspended), "this process did not run for 20.0 s, and lost its connection to mem:2181", 20*time.Second)
-		p.want(p.await(events.ConnectionLost), "this process did not run for 20.0 s, and its session has expired", 20*time.Second)
+		p.want(p.await(events.ConnectionSuspended),
+			"this process did not run for 20.0 s, and lost its connection to mem:2181", 20*time.Second)
+		p.want(p.await(events.ConnectionLost),
+			"this process did not run for 20.0 s, and its session has expired", 20*time.Second)
 	})
 }
 
@@ -242,7 +249,8 @@ func TestThePauseOfAProcessIsNoStuckConnection(t *testing.T) {
 			}
 		}
 		p.ran(10*time.Second, 0) // and now it is stuck
-		p.want(p.await(events.ConnectionLost), "the client library got stuck while connecting: the session was abandoned", 0)
+		p.want(p.await(events.ConnectionLost),
+			"the client library got stuck while connecting: the session was abandoned", 0)
 		close(held)
 	})
 }

@@ -59,5 +59,6 @@ func (w *wire) endProbe() error {
 		return errors.New("it lagged behind what this session has seen")
 	}
 	_, _, _ = w.exchange(newFrame(xid+1, opClose).Finish(), xid+1) // if that fails, it times out
-	return w.s.lose(fmt.Sprintf("the ensemble went back in time: this session has seen zxid 0x%x, and the ensemble is at 0x%x", w.since, a.zxid))
+	return w.s.lose(fmt.Sprintf("the ensemble went back in time: this session has seen zxid 0x%x, and the "+
+		"ensemble is at 0x%x", w.since, a.zxid))
 }

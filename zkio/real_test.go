@@ -34,7 +34,8 @@ func allOnRealZooKeeper(t *testing.T, srv *realzk.Server) {
 	r.ask(events.Create{Call: r.call(), Path: "/l", Mode: events.Container})
 	own := r.ask(events.Create{Call: r.call(), Path: "/l/lock-", Mode: events.EphemeralSequential, Data: []byte("me")})
 	read := r.ask(events.Get{Call: r.call(), Path: own.Path, Watch: true, Data: true})
-	if read.Code != "" || read.Stat.Czxid != own.Zxid || read.Stat.EphemeralOwner != first.SessionID || string(read.Data) != "me" {
+	if read.Code != "" || read.Stat.Czxid != own.Zxid || read.Stat.EphemeralOwner != first.SessionID ||
+		string(read.Data) != "me" {
 		t.Errorf("created %+v, read %+v %+v", own, read, read.Stat)
 	}
 	with := events.Op{Verb: "create", Path: "/a", Mode: events.Ephemeral, Data: []byte("host:1")}
@@ -55,7 +56,8 @@ func allOnRealZooKeeper(t *testing.T, srv *realzk.Server) {
 	srv.Kill(t)
 	r.await(events.ConnectionSuspended)
 	srv.Restart(t)
-	if again := r.await(events.ConnectionAttached, events.ConnectionLost); !again.Reattached || again.SessionID != first.SessionID {
+	if again := r.await(events.ConnectionAttached, events.ConnectionLost); !again.Reattached ||
+		again.SessionID != first.SessionID {
 		t.Fatalf("after the restart: %+v", again)
 	}
 	r.ask(events.Create{Call: r.call(), Path: "/l/next", Mode: events.Ephemeral})
@@ -76,13 +78,15 @@ func allOnRealZooKeeper(t *testing.T, srv *realzk.Server) {
 		t.Errorf("multi: %+v", multi)
 	}
 	results, zxid, err := r.Commit(t.Context(), 1, []events.Op{
-		{Verb: "check", Path: own.Path, Version: -1}, {Verb: "create", Path: "/l/kept", Mode: events.Persistent}, {Verb: "set", Path: "/l/kept", Version: 0},
+		{Verb: "check", Path: own.Path, Version: -1}, {Verb: "create", Path: "/l/kept", Mode: events.Persistent},
+		{Verb: "set", Path: "/l/kept", Version: 0},
 	})
 	if err != nil || zxid <= own.Zxid || results[1].Path != "/l/kept" || results[2].Stat.Version != 1 {
 		t.Errorf("Commit: %+v %d %v", results, zxid, err)
 	}
 	var refused *zkio.Error
-	if _, _, err := r.Commit(t.Context(), 1, []events.Op{{Verb: "check", Path: "/l/kept", Version: 7}}); !errors.As(err, &refused) || refused.Code != events.BadVersion {
+	if _, _, err := r.Commit(t.Context(), 1, []events.Op{{Verb: "check", Path: "/l/kept", Version: 7}}); !errors.As(err,
+		&refused) || refused.Code != events.BadVersion {
 		t.Errorf("Commit of the wrong version: %v", err)
 	}
 	r.Execute(machine, events.Delete{Call: r.call(), Path: own.Path})

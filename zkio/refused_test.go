@@ -123,7 +123,9 @@ func TestAnAlertBeforeTheConnectRequest(t *testing.T) {
 				go func() {
 					defer close(ended)
 					defer server.Close()
-					_ = tls.Server(server, &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAnyClientCert}).Handshake()
+					_ = tls.Server(server,
+						&tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAnyClientCert}).
+						Handshake()
 				}()
 				return &lateConn{client, 0, ended, failure}, nil
 			}
@@ -131,7 +133,8 @@ func TestAnAlertBeforeTheConnectRequest(t *testing.T) {
 				Servers: []string{"zk.example"}, Dial: dial, TLS: &zkio.TLS{CA: cert}, Backoff: time.Second,
 			})
 			r.Execute(events.SessionMachine, events.Connect{Session: 1})
-			if refused := r.await(events.ConnectionRefused); !strings.Contains(refused.Text, "tls: certificate required") {
+			if refused := r.await(events.ConnectionRefused); !strings.Contains(refused.Text,
+				"tls: certificate required") {
 				t.Errorf("the alert is not in %q", refused.Text)
 			}
 		})

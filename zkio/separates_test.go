@@ -17,7 +17,8 @@ func TestServersThatKeepWatchesApart(t *testing.T) {
 	var posted []events.Kind
 	a := &Adapter{coding: coding{cfg: Config{Lag: func() time.Duration { return 0 },
 		Post: func(e events.Envelope) { posted = append(posted, e.Event.Kind) }}}}
-	s := &session{a: a, number: 1, lanes: lanes{window: 64}, pending: map[int32]*call{}, callers: callers{}, watches: watches{trees: treeWatches{}}}
+	s := &session{a: a, number: 1, lanes: lanes{window: 64}, pending: map[int32]*call{}, callers: callers{},
+		watches: watches{trees: treeWatches{}}}
 	event := func(w *wire, zxid int64) {
 		b := binary.BigEndian.AppendUint32(nil, 3)
 		b = frame(b).Int32(3).Text("/t")
@@ -32,7 +33,8 @@ func TestServersThatKeepWatchesApart(t *testing.T) {
 		name  string
 		zxids []int64
 		apart bool
-	}{{"no event", nil, false}, {"events before 3.9", []int64{-1, 0}, false}, {"an event of 3.9", []int64{7}, true}, {"then one without", []int64{7, -1}, true}} {
+	}{{"no event", nil, false}, {"events before 3.9", []int64{-1, 0}, false}, {"an event of 3.9", []int64{7}, true},
+		{"then one without", []int64{7, -1}, true}} {
 		w := &wire{}
 		w.contacts.note(0, 0)
 		for _, zxid := range c.zxids {

@@ -24,7 +24,9 @@ func ParseServers(s string) (servers []string, chroot string, err error) {
 	}()
 	if scheme, _, ok := strings.Cut(s, "://"); ok && !strings.Contains(scheme, "/") {
 		scheme = scheme[strings.LastIndexByte(scheme, ',')+1:] + "://"
-		return nil, "", fmt.Errorf("servers %s: there is no scheme in a connect string: want %s", quoted(s), quoted(strings.ReplaceAll(s, scheme, "")))
+		return nil, "",
+			fmt.Errorf("servers %s: there is no scheme in a connect string: want %s", quoted(s),
+				quoted(strings.ReplaceAll(s, scheme, "")))
 	}
 	list := s
 	if at := strings.IndexByte(s, '/'); at >= 0 {
@@ -54,7 +56,8 @@ func quoted(s string) string {
 // withoutPassword returns the error of a connect string with an @, before which a password may
 // stand: it shows only what follows the last @.
 func withoutPassword(s string) error {
-	return fmt.Errorf("servers %s: no server has a user or a password: write host:port, and give credentials as Auth (what stands before the @ is not shown)",
+	return fmt.Errorf("servers %s: no server has a user or a password: write host:port, and give credentials as Auth "+
+		"(what stands before the @ is not shown)",
 		quoted("(hidden)"+s[strings.LastIndexByte(s, '@'):]))
 }
 
@@ -114,7 +117,8 @@ func parseChroot(chroot string) (string, error) {
 	for _, part := range strings.Split(chroot[1:], "/") {
 		switch {
 		case part == "":
-			return "", fmt.Errorf("chroot %s: there is an empty name in it; write it like /app/elections", quoted(chroot))
+			return "",
+				fmt.Errorf("chroot %s: there is an empty name in it; write it like /app/elections", quoted(chroot))
 		case part == "." || part == "..":
 			return "", fmt.Errorf("chroot %s: %s cannot be a node's name", quoted(chroot), quoted(part))
 		case strings.ContainsFunc(part, func(r rune) bool { return r <= ' ' || r == ',' || r == 0x7f }):

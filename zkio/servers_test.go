@@ -85,7 +85,8 @@ func TestParseAuth(t *testing.T) {
 		"super:user:hunter2":   "super is a scheme of access lists",
 		" digest:user:hunter2": "written digest:user:password",
 	} {
-		if _, err := zkio.ParseAuth(in); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+		if _, err := zkio.ParseAuth(in); err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%q: %v, want %q", in, err, want)
 		}
 	}
@@ -117,7 +118,9 @@ func TestAuthHidesItsSecret(t *testing.T) {
 // FuzzParseServers: what is accepted can be written again and means the same, and the error
 // of what is refused is harmless on a terminal.
 func FuzzParseServers(f *testing.F) {
-	for _, s := range []string{"h1", "h1:1,h2,h3:3/app/elections", "[::1]", "[2001:db8::1]:2182,10.0.0.1/", "h1,,h2", "h1/a//b", "::1", "h1:0", "[h1]:1", "[::1%eth0]:1", "h1\x1b[31m", "[]", "h1:2181/\u202e", "a\x00b", "zk://a\x1b:1"} {
+	for _, s := range []string{"h1", "h1:1,h2,h3:3/app/elections", "[::1]", "[2001:db8::1]:2182,10.0.0.1/", "h1,,h2",
+		"h1/a//b", "::1", "h1:0", "[h1]:1", "[::1%eth0]:1", "h1\x1b[31m", "[]", "h1:2181/\u202e", "a\x00b",
+		"zk://a\x1b:1"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -130,7 +133,8 @@ func FuzzParseServers(f *testing.F) {
 		}
 		for _, server := range servers {
 			host, port, err := net.SplitHostPort(server)
-			if err != nil || host == "" || port == "" || strings.ContainsFunc(server, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }) {
+			if err != nil || host == "" || port == "" ||
+				strings.ContainsFunc(server, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }) {
 				t.Fatalf("%q holds the server %q: %v", s, server, err)
 			}
 		}

@@ -302,7 +302,8 @@ func (s *session) ended(w *wire, why error) {
 		end = events.ConnectionEndOwnPause
 		text = events.PauseText(s.pauses.own) + ", and lost its connection to " + w.server
 	}
-	s.rejections.since = s.a.cfg.Now() // after the question that may note a pause: pauseBehindExpiry adds only later ones
+	// after the question that may note a pause: pauseBehindExpiry adds only later ones
+	s.rejections.since = s.a.cfg.Now()
 	s.a.hosts.detached(s.rejections.since, s.pauses.heard, s.timeout)
 	if end == events.ConnectionEndSilent || end == events.ConnectionEndUnanswered {
 		s.a.hosts.silent(w.target, w.address, s.rejections.since)

@@ -95,7 +95,8 @@ func (s *session) resume(sign <-chan struct{}, since int64) {
 	}
 	s.mu.Unlock()
 	if answered {
-		s.a.cfg.Warn(fmt.Sprintf("the event loop answers again, after %s: what was held back is sent now", s.a.since(since)))
+		s.a.cfg.Warn(fmt.Sprintf("the event loop answers again, after %s: what was held back is sent now",
+			s.a.since(since)))
 	}
 }
 

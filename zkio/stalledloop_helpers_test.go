@@ -112,7 +112,8 @@ func stalledLoopTest(t *testing.T, test func(*testing.T, *stage)) {
 	virtual.Test(t, func(t *testing.T) {
 		s := &stage{loop: &loop{began: time.Now()}, pipes: newPipes(t, zkmem.Options{})}
 		s.rig = newRig(t, zkio.Config{
-			Servers: []string{"mem:2181"}, Timeout: 3 * third, Backoff: time.Second, Now: s.loop.now, SignOfLife: s.signOfLife, Warn: s.warn,
+			Servers: []string{"mem:2181"}, Timeout: 3 * third, Backoff: time.Second, Now: s.loop.now,
+			SignOfLife: s.signOfLife, Warn: s.warn,
 			Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 				s.dials++
 				if virtual.Sleep(s.slow); s.down {

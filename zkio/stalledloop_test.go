@@ -96,7 +96,8 @@ func TestDirectRequestsWaitForTheLoop(t *testing.T) {
 		defer cancel()
 		before := time.Now()
 		_, _, err := s.Commit(ctx, 1, []events.Op{{Verb: "create", Path: "/taken-back", Mode: events.Persistent}})
-		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, zkio.ErrOutcomeUnknown) || time.Since(before) != time.Second {
+		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, zkio.ErrOutcomeUnknown) ||
+			time.Since(before) != time.Second {
 			t.Errorf("a request that was never sent: %v after %s", err, time.Since(before))
 		}
 		listed := make(chan error, 1)
@@ -195,7 +196,8 @@ func TestAHandshakeWaitsForTheLoop(t *testing.T) {
 			t.Fatalf("%d handshakes, %d times watches were set", c.Handshakes, c.ByOp[zkmem.OpSetWatches])
 		}
 		s.run()
-		if again := s.await(events.ConnectionAttached); again.SessionID != s.attached.SessionID || s.Counts().ByOp[zkmem.OpSetWatches] != 1 || s.dials != 2 {
+		if again := s.await(events.ConnectionAttached); again.SessionID != s.attached.SessionID ||
+			s.Counts().ByOp[zkmem.OpSetWatches] != 1 || s.dials != 2 {
 			t.Errorf("%+v after %d dials", again, s.dials)
 		}
 	})

@@ -111,8 +111,12 @@ func (s *suspects) judge(c *call, now int64) (wait time.Duration, why string) {
 		return 0, ""
 	}
 	if e.count >= refuseFrom && now < e.until {
-		return 0, fmt.Sprintf("%s %s: the last %d connections ended while this request of %d bytes was pending: servers take "+
-			"fewer (jute.maxbuffer); raise it there, or send less and set Config.MaxRequest to it", key.verb, key.path, e.count, key.size)
+		return 0,
+			fmt.Sprintf("%s %s: the last %d connections ended while this request of %d bytes was "+
+				"pending: servers take "+
+				"fewer (jute.maxbuffer); raise it there, or send less and set Config.MaxRequest to it",
+				key.verb, key.path,
+				e.count, key.size)
 	}
 	return time.Duration(max(e.until-now, 1)), ""
 }

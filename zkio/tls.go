@@ -43,7 +43,8 @@ func (t *TLS) check() error {
 
 // certified reports whether the client has a certificate of its own.
 func (t *TLS) certified() bool {
-	return t != nil && (t.Cert != "" || t.Config != nil && (len(t.Config.Certificates) > 0 || t.Config.GetClientCertificate != nil))
+	return t != nil &&
+		(t.Cert != "" || t.Config != nil && (len(t.Config.Certificates) > 0 || t.Config.GetClientCertificate != nil))
 }
 
 // config reads the files.
@@ -95,10 +96,14 @@ func (t *TLS) client(ctx context.Context, conn net.Conn, host string, own *ownCe
 	err = guarded("a function of Config.TLS", func() error { return secured.HandshakeContext(ctx) })
 	var wrong x509.HostnameError
 	if errors.As(err, &wrong) {
-		return nil, fmt.Errorf("TLS: the certificate is for %s, not for %s", names(wrong.Certificate), events.Foreign(wrong.Host, events.MaxName))
+		return nil,
+			fmt.Errorf("TLS: the certificate is for %s, not for %s", names(wrong.Certificate),
+				events.Foreign(wrong.Host, events.MaxName))
 	}
 	if errors.Is(err, io.EOF) {
-		return nil, own.explain(fmt.Errorf("TLS: closed the connection in the handshake: does it expect TLS on this port? (%w)", err))
+		return nil,
+			own.explain(fmt.Errorf("TLS: closed the connection in the handshake: does it expect TLS on this port? (%w)",
+				err))
 	}
 	if err != nil {
 		return nil, own.explain(fmt.Errorf("TLS: %w", err))

@@ -171,7 +171,8 @@ func (s *session) withheld(w *wire, c *call) bool {
 	switch c.request.(type) {
 	case events.AddWatch:
 		if why == "" && !w.separates && s.watches.waiters[c.path] != nil {
-			why = "another watch of this session is on the path, and this server may keep only one of them (ZOOKEEPER-4466)"
+			why = "another watch of this session is on the path, and this server may keep only one of them " +
+				"(ZOOKEEPER-4466)"
 		}
 	case removeWatches:
 		if s.watches.waiters[c.path] != nil || s.watches.trees[c.path] != nil {

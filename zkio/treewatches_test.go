@@ -318,7 +318,8 @@ func watchesTreeOnRealZooKeeper(t *testing.T, addr string, separates bool) {
 	}
 	r.ask(events.Multi{Call: r.call(), Ops: []events.Op{{Verb: "set", Path: "/t/a", Version: -1}}})
 	r.ask(events.Delete{Call: r.call(), Path: "/t/a"})
-	mustPost(t, "writes", r.watchEvents(), "treecache-1 watch.created /t", "treecache-1 watch.created /t/a", "treecache-1 watch.changed /t/a", "treecache-1 watch.deleted /t/a")
+	mustPost(t, "writes", r.watchEvents(), "treecache-1 watch.created /t", "treecache-1 watch.created /t/a",
+		"treecache-1 watch.changed /t/a", "treecache-1 watch.deleted /t/a")
 	r.Forget(cache)
 	r.ask(events.Create{Call: r.call(), Path: "/t/a", Mode: events.Persistent})
 	mustPost(t, "after it was removed", r.watchEvents())

@@ -164,7 +164,8 @@ func (a *Adapter) AccessList(ctx context.Context, path string) ([]ACL, *Stat, er
 // SetAccessList replaces a node's access list, if it has this version (-1: any), and returns the node's new stat. It is
 // sent at most once. Errors as for Commit.
 func (a *Adapter) SetAccessList(ctx context.Context, path string, list []ACL, version int32) (*Stat, error) {
-	e, kept, err := a.ask(ctx, setACL{Call: events.Call{Session: a.current()}, path: path, list: list, version: version})
+	e, kept, err := a.ask(ctx,
+		setACL{Call: events.Call{Session: a.current()}, path: path, list: list, version: version})
 	if e.Code.Unknown() {
 		err = fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
 	}

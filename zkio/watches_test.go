@@ -16,7 +16,8 @@ func (w *watches) sound() error {
 			return fmt.Errorf("the list of %s begins with %+v", id, first)
 		}
 		for one := first; one != nil; one = one.nextOfID {
-			if listed++; !w.listed(one) || one.id != id || !w.waits(one.path, func(other *waiter) bool { return other == one }) {
+			if listed++; !w.listed(one) || one.id != id ||
+				!w.waits(one.path, func(other *waiter) bool { return other == one }) {
 				return fmt.Errorf("%s has %+v", id, one)
 			}
 		}
@@ -65,7 +66,8 @@ func TestWatchesAtRandom(t *testing.T) {
 			asked = append(asked, c)
 		case 3, 4, 5:
 			if len(asked) > 0 {
-				w.settle(asked[0], []events.Code{events.OK, events.OK, events.NoNode, events.ConnectionLoss}[dice.Intn(4)])
+				w.settle(asked[0],
+					[]events.Code{events.OK, events.OK, events.NoNode, events.ConnectionLoss}[dice.Intn(4)])
 				asked = asked[1:]
 			}
 		case 6:

@@ -44,14 +44,16 @@ type wire struct {
 	connectSent bool          // the connect request was written
 	armed       int           // watches set again in the handshake,
 	fired       int           // and watch events that came before its end
-	separates   bool          // the server is ZooKeeper 3.9 or later, as its watch events show: it keeps watches of different modes apart
-	optional    []int32       // requests for features, in order; those at the front may be answered
-	noLogin     bool          // the last answer said that the server demands a login: it then closes the connection
-	unflagged   bool          // the answer to the connect request had no flag for read-only servers, as ClickHouse Keeper's
-	handshaken  bool          // the handshake has ended; from here on zk.Conn sets the deadlines
-	closeXid    int32         // of the close request, once seen, xidNone before; guarded by session.mu
-	patience    time.Duration // the longest read or write once the handshake is over
-	writer      writer
+	// the server is ZooKeeper 3.9 or later, as its watch events show: it keeps watches of different modes apart
+	separates bool
+	optional  []int32 // requests for features, in order; those at the front may be answered
+	noLogin   bool    // the last answer said that the server demands a login: it then closes the connection
+	// the answer to the connect request had no flag for read-only servers, as ClickHouse Keeper's
+	unflagged  bool
+	handshaken bool          // the handshake has ended; from here on zk.Conn sets the deadlines
+	closeXid   int32         // of the close request, once seen, xidNone before; guarded by session.mu
+	patience   time.Duration // the longest read or write once the handshake is over
+	writer     writer
 
 	mu     sync.Mutex
 	reason error // why it ended, if the socket's own error would not say
@@ -74,7 +76,8 @@ var errLogin = refusal{events.RequiresSASL, string(events.RequiresSASL) + ": the
 	"(enforce.auth.enabled, sessionRequireClientSASLAuth: set Config.SASL, or Config.Auth), and closed the connection"}
 
 func newWire(conn net.Conn, s *session, server string) *wire {
-	return &wire{Conn: conn, s: s, server: server, in: bufio.NewReaderSize(conn, 4096), closeXid: xidNone, writer: newWriter()}
+	return &wire{Conn: conn, s: s, server: server, in: bufio.NewReaderSize(conn, 4096), closeXid: xidNone,
+		writer: newWriter()}
 }
 
 // Write writes one frame of zk.Conn to the socket. While the loop stands still, it waits. It

@@ -127,7 +127,8 @@ func TestSentAtIsBeforeTheWrite(t *testing.T) {
 		now := func() int64 { return int64(time.Since(began)) + 1 }
 		r, _ := tappedRig(t, p.Server, zkio.Config{Now: now}, func() { virtual.Sleep(time.Second) })
 		begun := now()
-		if got := r.ask(events.Sync{Call: r.call(), Path: "/"}); got.SentAt != begun || now()-begun < int64(time.Second) {
+		if got := r.ask(events.Sync{Call: r.call(), Path: "/"}); got.SentAt != begun ||
+			now()-begun < int64(time.Second) {
 			t.Errorf("sent at %d, and asked at %d", got.SentAt, begun)
 		}
 	})
@@ -168,14 +169,17 @@ func TestOwnFramesAreThoseOfZkConn(t *testing.T) {
 		func(c events.Call) events.Request { return events.Sync{Call: c, Path: "/p"} },
 		func(c events.Call) events.Request {
 			return events.Multi{Call: c, Ops: []events.Op{
-				{Verb: "check", Path: "/p", Version: -1}, {Verb: "set", Path: "/p", Data: data, Version: 7}, {Verb: "set", Path: "/p"},
+				{Verb: "check", Path: "/p", Version: -1}, {Verb: "set", Path: "/p", Data: data, Version: 7},
+				{Verb: "set", Path: "/p"},
 				{Verb: "create", Path: "/p/m", Data: data, Mode: events.EphemeralSequential},
 				{Verb: "create", Path: "/p/o", Mode: events.Persistent}, {Verb: "delete", Path: "/p/m", Version: 3},
 			}}
 		},
 		func(c events.Call) events.Request { return events.Delete{Call: c, Path: "/p/e"} },
 	}
-	for _, limits := range []zkio.Config{{}, {ACL: []zkio.ACL{{Perms: 5, Scheme: "digest", ID: "a:b"}, {Perms: 31, Scheme: "world", ID: "anyone"}}}, {Chroot: "/p"}} {
+	for _, limits := range []zkio.Config{{},
+		{ACL: []zkio.ACL{{Perms: 5, Scheme: "digest", ID: "a:b"}, {Perms: 31, Scheme: "world", ID: "anyone"}}},
+		{Chroot: "/p"}} {
 		var both [2][]string
 		for i := range both {
 			virtual.Test(t, func(t *testing.T) {
@@ -215,8 +219,10 @@ func TestOwnFramesAreThoseOfZkConn(t *testing.T) {
 
 // A path that go-zookeeper does not send is not sent either.
 func TestPathsAreCheckedAsZkConnDoes(t *testing.T) {
-	paths := []string{"/", "/a", "/a/", "//", "/a//b", "/./a", "/a/.", "/a/..", "/..a", "/a\x00", "/a\x1f", "/a\x7f", "/a\u0085", "/a\u00a0",
-		"/\ud7ff", "/\ue000", "/\uf8ff", "/\uf900", "/\ufff0", "/\ufffd", "/\uffff", "/\xff", "/\U0001f600", "/zookeeper", "/a b", "/a\tb"}
+	paths := []string{"/", "/a", "/a/", "//", "/a//b", "/./a", "/a/.", "/a/..", "/..a", "/a\x00", "/a\x1f", "/a\x7f",
+		"/a\u0085", "/a\u00a0",
+		"/\ud7ff", "/\ue000", "/\uf8ff", "/\uf900", "/\ufff0", "/\ufffd", "/\uffff", "/\xff", "/\U0001f600",
+		"/zookeeper", "/a b", "/a\tb"}
 	srv := zkmem.Start(t)
 	codes := func(cfg zkio.Config) (all []string) {
 		cfg.Servers = []string{srv.Addr()}
