@@ -18,44 +18,46 @@ func TestBadCommandLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	for args, says := range map[string]string{
-		"bogus":                              `no command "bogus"`,
-		"demo":                               "go run ./cmd/demo",
-		"help bogus":                         `no command "bogus": see incumbent --help`,
-		"demo --record x":                    "go run ./cmd/demo",
-		"bogus --bogus":                      `no command "bogus"`,
-		"--json":                             "unknown flag: --json",
-		"--bogus":                            "unknown flag: --bogus: see incumbent --help",
-		"status":                             "status needs a PATH, as in: incumbent status /jobs/nightly",
-		"shards":                             "shards needs a PATH, as in: incumbent shards /jobs/partitions",
-		"shards /a/":                         "ends with a slash: want /a",
-		"status x":                           "does not begin with a slash: want /x",
-		"status /a/":                         "ends with a slash: want /a",
-		"status /a b":                        `does not know what to do with "b"`,
-		"status /x --timeout abc":            `invalid argument "abc"`,
-		"status /x --timeout 1s":             "assumed without --tick: set --tick to the ensemble's tickTime, or ask for 2.338s",
-		"status /x --timeout 1s --tick 2s":   "grants no less than 4s",
-		"status /x --tick -1s":               "--tick is -1s: give a positive time",
-		"status /x --servers ,":              "--servers",
-		"status /x --tls-cert a":             "--tls-cert and --tls-key go together",
-		"status /x --tls-ca /nope":           "/nope: no such file",
-		"status /x --auth-file /nope":        "/nope: no such file",
-		"status /x --auth-file " + secret:    "line 3: ",
-		"status /x --auth-file /dev/null":    "holds no credential",
-		"watch":                              "watch needs a PATH",
-		"watch x":                            "does not begin with a slash",
-		"resign":                             "resign needs a PATH",
-		"elect":                              "elect needs a PATH, as in: incumbent elect /jobs/nightly",
-		"elect -- true":                      "elect needs a PATH",
-		"elect /x":                           "elect needs a command after --",
-		"elect x -- true":                    "PATH: path \"x\" does not begin with a slash",
-		"elect /x true -- true":              "the command comes after a --",
-		"elect /x --try -1s -- true":         "no negative time",
-		"elect /x --try soon -- true":        "must be a duration",
-		"lock":                               "lock needs a PATH",
-		"lock -- true":                       "lock needs a PATH",
-		"lock /x":                            "lock needs a command after --",
-		"lock x -- true":                     "PATH: path \"x\" does not begin with a slash",
-		"lock /x -n two -- true":             `invalid argument "two" for "-n, --permits" flag: must be an integer: see incumbent lock --help`,
+		"bogus":                   `no command "bogus"`,
+		"demo":                    "go run ./cmd/demo",
+		"help bogus":              `no command "bogus": see incumbent --help`,
+		"demo --record x":         "go run ./cmd/demo",
+		"bogus --bogus":           `no command "bogus"`,
+		"--json":                  "unknown flag: --json",
+		"--bogus":                 "unknown flag: --bogus: see incumbent --help",
+		"status":                  "status needs a PATH, as in: incumbent status /jobs/nightly",
+		"shards":                  "shards needs a PATH, as in: incumbent shards /jobs/partitions",
+		"shards /a/":              "ends with a slash: want /a",
+		"status x":                "does not begin with a slash: want /x",
+		"status /a/":              "ends with a slash: want /a",
+		"status /a b":             `does not know what to do with "b"`,
+		"status /x --timeout abc": `invalid argument "abc"`,
+		"status /x --timeout 1s": "assumed without --tick: set --tick to the ensemble's tickTime, or " +
+			"ask for 2.338s",
+		"status /x --timeout 1s --tick 2s": "grants no less than 4s",
+		"status /x --tick -1s":             "--tick is -1s: give a positive time",
+		"status /x --servers ,":            "--servers",
+		"status /x --tls-cert a":           "--tls-cert and --tls-key go together",
+		"status /x --tls-ca /nope":         "/nope: no such file",
+		"status /x --auth-file /nope":      "/nope: no such file",
+		"status /x --auth-file " + secret:  "line 3: ",
+		"status /x --auth-file /dev/null":  "holds no credential",
+		"watch":                            "watch needs a PATH",
+		"watch x":                          "does not begin with a slash",
+		"resign":                           "resign needs a PATH",
+		"elect":                            "elect needs a PATH, as in: incumbent elect /jobs/nightly",
+		"elect -- true":                    "elect needs a PATH",
+		"elect /x":                         "elect needs a command after --",
+		"elect x -- true":                  "PATH: path \"x\" does not begin with a slash",
+		"elect /x true -- true":            "the command comes after a --",
+		"elect /x --try -1s -- true":       "no negative time",
+		"elect /x --try soon -- true":      "must be a duration",
+		"lock":                             "lock needs a PATH",
+		"lock -- true":                     "lock needs a PATH",
+		"lock /x":                          "lock needs a command after --",
+		"lock x -- true":                   "PATH: path \"x\" does not begin with a slash",
+		"lock /x -n two -- true": `invalid argument "two" for "-n, --permits" flag: must be an integer: ` +
+			`see incumbent lock --help`,
 		"lock /x true":                       "the command comes after a --",
 		"lock /x /y -- true":                 "the command comes after a --",
 		"lock /x --no-wait --try 1s -- true": "give one",
@@ -71,9 +73,10 @@ func TestBadCommandLines(t *testing.T) {
 		"zk --max-frame 3":                   "give at least 64 bytes",
 		"zk --tls-listen 127.0.0.1:0":        "needs --tls-cert and --tls-key",
 		"zk --tls-cert /nope":                "need --tls-listen",
-		"zk --control 0.0.0.0:0":             "incumbent: --control: address \"0.0.0.0:0\" is not on the loopback: give a token, or listen on 127.0.0.1 (the token is in INCUMBENT_CONTROL_TOKEN)",
-		"zk --control nope":                  "--control \"nope\": want host:port",
-		"zk 127.0.0.1:2181":                  "does not know what to do with",
+		"zk --control 0.0.0.0:0": "incumbent: --control: address \"0.0.0.0:0\" is not on the loopback: " +
+			"give a token, or listen on 127.0.0.1 (the token is in INCUMBENT_CONTROL_TOKEN)",
+		"zk --control nope":                       "--control \"nope\": want host:port",
+		"zk 127.0.0.1:2181":                       "does not know what to do with",
 		"status /x\x1b[31m --servers 127.0.0.1:1": "that ZooKeeper does not allow",
 	} {
 		t.Run(args, func(t *testing.T) {
@@ -100,7 +103,8 @@ func TestRefusedSettings(t *testing.T) {
 }
 
 func TestNoServerAnswers(t *testing.T) {
-	for _, args := range [][]string{{"status", line}, {"watch", line}, {"resign", line}, {"elect", line, "--", "true"}, {"lock", line, "--", "true"}} {
+	for _, args := range [][]string{{"status", line}, {"watch", line}, {"resign", line}, {"elect", line, "--", "true"},
+		{"lock", line, "--", "true"}} {
 		t.Run(args[0], func(t *testing.T) {
 			t.Parallel()
 			flags := []string{args[0], "--servers", "127.0.0.1:1,127.0.0.1:2", "--connect-timeout", "300ms"}
@@ -120,7 +124,8 @@ func TestCredentialsComeFromAFile(t *testing.T) {
 	p := elect(t, srv, "echo up; read line", "--auth-file", secret, "--id", "bob")
 	p.Prints("up")
 	p.Notes("others may read")
-	programtest.Contains(t, start(t, srv, "status", line, "--auth-file", secret).Exits(0).Out.String(), `"bob" is first in line`)
+	programtest.Contains(t, start(t, srv, "status", line, "--auth-file", secret).Exits(0).Out.String(),
+		`"bob" is first in line`)
 	stranger := start(t, srv, "status", line).Wait()
 	if stranger != 77 {
 		t.Errorf("without credentials: exit code %d, want 77", stranger)
@@ -151,7 +156,8 @@ func TestHelpTeaches(t *testing.T) {
 	}
 	for _, command := range []string{"", "elect", "lock", "status", "watch", "resign", "replay", "chart", "zk"} {
 		args := strings.Fields(command + " --help")
-		programtest.Contains(t, start(t, nil, args...).Exits(0).Out.String(), "Exit codes", "Examples:", "incumbent "+command)
+		programtest.Contains(t, start(t, nil, args...).Exits(0).Out.String(), "Exit codes", "Examples:",
+			"incumbent "+command)
 	}
 }
 

@@ -39,7 +39,8 @@ func TestTheGuardIsThisProgramAfterAnUpgrade(t *testing.T) {
 	if err := os.WriteFile(file, text, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(file, "elect", line, "--requeue", "--", "sh", "-c", `echo "token $INCUMBENT_TOKEN."; read line; exit 3`)
+	cmd := exec.Command(file, "elect", line, "--requeue", "--", "sh", "-c",
+		`echo "token $INCUMBENT_TOKEN."; read line; exit 3`)
 	p := programtest.StartCommand(t, cmd, []string{"INCUMBENT_AUTH=", "INCUMBENT_SERVERS=" + srv.Addr()})
 	p.Prints("token ")
 	if err := os.Remove(file); err != nil {
@@ -60,7 +61,8 @@ func TestTryOnce(t *testing.T) {
 		"elect": {"elect", line}, "selector": {"elect", line, "--selector"}, "lock": {"lock", line},
 		"plain election": {"elect", line, "--prefix", "n_"}, "plain election on a latch's names": {"elect", line,
 			"--prefix", "latch-"},
-		"plain lock": {"lock", line, "--prefix", ""}, "plain lock on a lock's names": {"lock", line, "--prefix", "lock-"},
+		"plain lock":                   {"lock", line, "--prefix", ""},
+		"plain lock on a lock's names": {"lock", line, "--prefix", "lock-"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := zkmem.Start(t)
@@ -83,7 +85,8 @@ func TestTryOnce(t *testing.T) {
 func TestALineOfTheShellGetsAHint(t *testing.T) {
 	p := start(t, zkmem.Start(t), "elect", line, "--", "echo a; echo b").Exits(127)
 	programtest.Contains(t, p.Err.String(), `a line of the shell is run by: -- sh -c "echo a; echo b"`)
-	if p := start(t, zkmem.Start(t), "elect", line, "--", "no-such-command").Exits(127); strings.Contains(p.Err.String(), "sh -c") {
+	if p := start(t, zkmem.Start(t), "elect", line, "--", "no-such-command").
+		Exits(127); strings.Contains(p.Err.String(), "sh -c") {
 		t.Errorf("a hint for no line of the shell: %s", p.Err.String())
 	}
 }

@@ -19,7 +19,8 @@ func blocked(t *testing.T, srv *zkmem.Server) (node string) {
 			t.Fatal(err)
 		}
 	}
-	node, err := srv.Create(line+"/_c_00000000-0000-4000-8000-000000000000-latch-", []byte("former"), zkmem.PersistentSequential)
+	node, err := srv.Create(line+"/_c_00000000-0000-4000-8000-000000000000-latch-", []byte("former"),
+		zkmem.PersistentSequential)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +72,8 @@ func TestResignDeletesABlockerOnlyByItsName(t *testing.T) {
 	participant(t, srv, line, "a")
 	p := start(t, srv, "resign", line).Exits(65)
 	programtest.Contains(t, p.Err.String(), line+": nobody can lead: ", "; delete it with --node "+path.Base(node)+"\n",
-		`--id "former" --node `+path.Base(node)+"  (persistent: no session owns it, only --node selects it)\n", `--id "a" --node `)
+		`--id "former" --node `+path.Base(node)+"  (persistent: no session owns it, only --node selects it)\n",
+		`--id "a" --node `)
 	start(t, srv, "resign", line, "--id", "former").Exits(65)
 	inLine(t, srv, line, 2)
 	out := start(t, srv, "resign", line, "--id", "former", "--node", path.Base(node)).Exits(0).Out.String()

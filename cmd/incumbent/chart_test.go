@@ -20,7 +20,8 @@ func TestCharts(t *testing.T) {
 	for i, o := range objects[:min(4, len(objects))] { // docs/statecharts has them all
 		name := o["chart"].(string)
 		programtest.Contains(t, listed, name)
-		for format, shape := range map[string]string{"md": "| ", "mermaid": "stateDiagram", "dot": "digraph", "xstate": `"initial": "`, "svg": "<svg", "table": "  event "} {
+		for format, shape := range map[string]string{"md": "| ", "mermaid": "stateDiagram", "dot": "digraph",
+			"xstate": `"initial": "`, "svg": "<svg", "table": "  event "} {
 			out := start(t, nil, "chart", name, "--format", format).Exits(0).Out.String()
 			programtest.Contains(t, out, shape)
 			if format == "svg" {

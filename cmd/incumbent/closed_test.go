@@ -23,8 +23,11 @@ func TestAClosedLineIsSaid(t *testing.T) {
 	}
 	for _, command := range []string{"elect", "lock"} {
 		p := start(t, srv, command, line, "--", "echo", "never").Exits(77)
-		programtest.Contains(t, p.Err.String(), "what is created is open: every client of the ensemble may delete it", "--acl",
-			"not authorised: "+line, "the access list of "+line+" does not admit this client for this, it has world:anyone:r", "a list that has all of them: --acl\n")
+		programtest.Contains(t, p.Err.String(),
+			"what is created is open: every client of the ensemble may delete it", "--acl",
+			"not authorised: "+line,
+			"the access list of "+line+" does not admit this client for this, it has world:anyone:r",
+			"a list that has all of them: --acl\n")
 	}
 }
 
@@ -36,11 +39,13 @@ func TestTheGivenAccessListIsCreated(t *testing.T) {
 	node, _ := owner(t, srv, line)
 	for _, path := range []string{line, node} {
 		acl, _, err := srv.Snapshot().ACL(path)
-		if err != nil || len(acl) != 2 || acl[0].Scheme != "world" || acl[0].Perms != zkmem.PermRead|zkmem.PermCreate|zkmem.PermDelete || acl[1].ID != "127.0.0.1" {
+		if err != nil || len(acl) != 2 || acl[0].Scheme != "world" ||
+			acl[0].Perms != zkmem.PermRead|zkmem.PermCreate|zkmem.PermDelete || acl[1].ID != "127.0.0.1" {
 			t.Errorf("%s: %v, %v", path, acl, err)
 		}
 	}
 	p.In.Close()
 	p.Exits(1)
-	programtest.Contains(t, elect(t, srv, "true", "--acl", "auth::cdrwa").Exits(78).Said(), "the access list is not accepted")
+	programtest.Contains(t, elect(t, srv, "true", "--acl", "auth::cdrwa").Exits(78).Said(),
+		"the access list is not accepted")
 }

@@ -35,7 +35,8 @@ func TestElectRunsTheCommandAndPassesItsExitCode(t *testing.T) {
 			if recipe == "selector" {
 				flags = append(flags, "--selector")
 			}
-			p := elect(t, srv, `echo "$INCUMBENT_TOKEN $INCUMBENT_PATH $INCUMBENT_NODE"; read line; echo "$line"; exit 7`, flags...)
+			p := elect(t, srv, `echo "$INCUMBENT_TOKEN $INCUMBENT_PATH $INCUMBENT_NODE"; read line; echo `+
+				`"$line"; exit 7`, flags...)
 			p.Prints(line)
 			node, _ := owner(t, srv, line)
 			var token int64
@@ -96,7 +97,8 @@ func TestLossKillsTheWholeGroup(t *testing.T) {
 			p.Prints("token ")
 			lose(t, srv)
 			p.Exits(75)
-			programtest.Contains(t, p.Err.String(), "leadership of "+line+" (token ", ") lost: ", "(--requeue queues again)", "killing process group", "ended with 137")
+			programtest.Contains(t, p.Err.String(), "leadership of "+line+" (token ", ") lost: ",
+				"(--requeue queues again)", "killing process group", "ended with 137")
 			inLine(t, srv, line, 0)
 		})
 	}
@@ -110,7 +112,8 @@ func TestTheEndOfTheNodeEndsTheTimeToEnd(t *testing.T) {
 			srv.ExpireSession(session)
 			srv.RefuseConnections(false)
 		},
-		"session expired, and no server answers": func(p *programtest.Program, srv *zkmem.Server, _ string, session int64) {
+		"session expired, and no server answers": func(p *programtest.Program, srv *zkmem.Server, _ string,
+			session int64) {
 			srv.ExpireSession(session)
 			srv.RefuseConnections(false)
 			p.Notes("session is lost")
@@ -182,7 +185,8 @@ func TestRequeueLeadsAgain(t *testing.T) {
 	for _, flag := range []string{"--selector=false", "--selector"} {
 		t.Run(flag, func(t *testing.T) {
 			srv := zkmem.Start(t)
-			p := elect(t, srv, `trap "exit 9" TERM; echo "token $INCUMBENT_TOKEN."; sleep 1000 & wait`, "--requeue", flag)
+			p := elect(t, srv, `trap "exit 9" TERM; echo "token $INCUMBENT_TOKEN."; sleep 1000 & wait`,
+				"--requeue", flag)
 			p.Prints("token ")
 			node, _ := owner(t, srv, line)
 			if err := srv.Delete(node); err != nil {
@@ -235,7 +239,8 @@ func TestSignalsWhileWaitingLeaveTheQueue(t *testing.T) {
 
 func TestSignalsWhileLeadingGoToTheGroup(t *testing.T) {
 	srv := zkmem.Start(t)
-	p := elect(t, srv, `trap "echo interrupted" INT; trap "echo told; read line; exit 5" TERM; echo up; while :; do sleep 1000 & wait; done`)
+	p := elect(t, srv, `trap "echo interrupted" INT; trap "echo told; read line; exit 5" TERM; echo up; while :; do `+
+		`sleep 1000 & wait; done`)
 	p.Prints("up")
 	p.Signal(syscall.SIGINT)
 	p.Prints("interrupted")

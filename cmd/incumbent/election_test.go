@@ -15,7 +15,8 @@ import (
 // latches in the same directory.
 func TestPlainElection(t *testing.T) {
 	srv := zkmem.Start(t)
-	words, objects := start(t, srv, "watch", line, "--prefix", "n_"), start(t, srv, "watch", line, "--prefix", "n_", "--json")
+	words, objects := start(t, srv, "watch", line, "--prefix", "n_"),
+		start(t, srv, "watch", line, "--prefix", "n_", "--json")
 	words.Prints("vacant: nobody is in line")
 	objects.Prints(`"event":"vacant"`)
 	first := elect(t, srv, "echo first; read line", "--id", "one", "--prefix", "n_")
@@ -28,7 +29,8 @@ func TestPlainElection(t *testing.T) {
 	words.Prints("(election n_)")
 	objects.Prints(`"recipe":"election","prefix":"n_","first"`)
 
-	programtest.Contains(t, start(t, srv, "status", line).Exits(0).Out.String(), "1 in line", `"a latch"`, "and 2 children that belong to no recipe")
+	programtest.Contains(t, start(t, srv, "status", line).Exits(0).Out.String(), "1 in line", `"a latch"`,
+		"and 2 children that belong to no recipe")
 	out := start(t, srv, "status", line, "--prefix", "n_").Exits(0).Out.String()
 	programtest.Contains(t, out, line+` (latch): 1 in line, "a latch" is first in line`,
 		line+` (election n_): 2 in line, "one" is first in line`, `  1  "one"  `, "  n_0000000000\n", `  2  "two"  `,

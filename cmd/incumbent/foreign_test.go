@@ -123,7 +123,8 @@ func hostileLine(t *testing.T, srv *zkmem.Server) {
 	}
 	for _, name := range []string{guid + "latch-0000000005", guid + "lock-0000000005", "/n_0000000005",
 		"/n_0000000003", "/n_" + standIn + "0000000001", "/" + standIn, "/\u202e" + long,
-		"/locks" + guid + "latch-0000000001", "/leases" + guid + "lease-0000000001", "/\u202e" + long + "-latch-0000000002"} {
+		"/locks" + guid + "latch-0000000001", "/leases" + guid + "lease-0000000001",
+		"/\u202e" + long + "-latch-0000000002"} {
 		if _, err := srv.Create(line+name, []byte(standIn+long+standIn), zkmem.Persistent); err != nil {
 			t.Fatal(err)
 		}

@@ -29,7 +29,8 @@ func TestAForgedOrderIsShown(t *testing.T) {
 	url := address(t, p, "metrics at")
 	p.Prints("forged: \"mallory\"'s node ")
 	wants(t, scrape(t, url), `incumbent_line_forged{path="/jobs/x",recipe="latch",prefix=""} 1`+"\n")
-	programtest.Contains(t, start(t, srv, "status", line).Exits(0).Out.String(), "forged: \"mallory\"'s node ", "latch-0000000007 (token ")
+	programtest.Contains(t, start(t, srv, "status", line).Exits(0).Out.String(), "forged: \"mallory\"'s node ",
+		"latch-0000000007 (token ")
 	out := start(t, srv, "status", line, "--json").Exits(0).Objects()
 	if forged, ok := out[0]["forged"].(map[string]any); !ok || forged["ahead"].(map[string]any)["id"] != "mallory" {
 		t.Errorf("%v", out)

@@ -48,9 +48,10 @@ func heldTerminal(t *testing.T) *os.File {
 	return terminal
 }
 
-// writer appends lines with the machine's clock, the token and a name to the file $F. A process that the command started does, too,
-// and does not end at SIGTERM.
-const writer = `w() { while :; do read now rest < /proc/uptime; echo "$now $INCUMBENT_TOKEN $1" >> "$F"; sleep 0.02; done; }
+// writer appends lines with the machine's clock, the token and a name to the file $F. A process that the command
+// started does, too, and does not end at SIGTERM.
+const writer = `w() { while :; do
+	read now rest < /proc/uptime; echo "$now $INCUMBENT_TOKEN $1" >> "$F"; sleep 0.02; done; }
 (trap "" TERM INT HUP; w A-grandchild) & `
 
 // scripts are commands that write. The first ends at SIGTERM.
@@ -117,7 +118,8 @@ func (h holder) resign() {
 	}
 }
 
-// fault is what ends a term. Code is the exit code after it, -1 if the program was killed, and stopped if it has to go on for that.
+// fault is what ends a term. Code is the exit code after it, -1 if the program was killed, and stopped if it has to go
+// on for that.
 type fault struct {
 	name    string
 	script  string
@@ -142,11 +144,14 @@ var faults = []fault{
 	{"guard killed, stopped", ignores, func(h holder) { h.replaced(); h.Signal(syscall.SIGSTOP) }, 75, true},
 	{"guard killed, killed", ignores, func(h holder) { h.replaced(); h.Signal(syscall.SIGKILL) }, -1, false},
 	{"guard stopped, resigned", writes, func(h holder) { h.signalGuard(syscall.SIGSTOP); h.resign() }, 75, false},
-	{"guard stopped, killed", ignores, func(h holder) { h.signalGuard(syscall.SIGSTOP); h.Signal(syscall.SIGKILL) }, -1, false},
+	{"guard stopped, killed", ignores, func(h holder) {
+		h.signalGuard(syscall.SIGSTOP)
+		h.Signal(syscall.SIGKILL)
+	}, -1, false},
 }
 
-// Nobody reads the lines of elect and of its guard. When another command writes, nothing of the first one and of what it started
-// writes any more. The truth is a file to which all append.
+// Nobody reads the lines of elect and of its guard. When another command writes, nothing of the first one and of what
+// it started writes any more. The truth is a file to which all append.
 func TestNoOutputKeepsACommandAlive(t *testing.T) {
 	type run struct {
 		program, output string
@@ -168,7 +173,8 @@ func TestNoOutputKeepsACommandAlive(t *testing.T) {
 				return []string{r.program, line, "--timeout", timeout, "--tick", "100ms", "--stop-timeout", "300ms",
 					"--", "sh", "-c", script}
 			}
-			a := holder{programtest.StartWith(t, env, nil, heldOutputs[r.output](t), args("2s", r.script)...), t, srv, 0}
+			a := holder{programtest.StartWith(t, env, nil, heldOutputs[r.output](t), args("2s", r.script)...), t, srv,
+				0}
 			a.Prints(".\n")
 			if _, err := fmt.Sscanf(a.Out.String(), "up %d.", &a.group); err != nil {
 				t.Fatal(a.Said())
@@ -235,7 +241,8 @@ func TestAHeldOutputDoesNotKeepAPlaceInLine(t *testing.T) {
 			first := elect(t, srv, "echo first; read line; exit 0")
 			first.Prints("first")
 			env := []string{"INCUMBENT_AUTH=", "INCUMBENT_SERVERS=" + srv.Addr()}
-			second := programtest.StartWith(t, env, nil, held(t), "elect", line, "--", "sh", "-c", "echo second; read line; exit 3")
+			second := programtest.StartWith(t, env, nil, held(t), "elect", line, "--", "sh", "-c",
+				"echo second; read line; exit 3")
 			inLine(t, srv, line, 2)
 			third := programtest.StartWith(t, env, nil, held(t), "elect", line, "--", "echo", "third")
 			inLine(t, srv, line, 3)
@@ -280,8 +287,8 @@ func TestAHeldOutputDoesNotKeepAProgramAlive(t *testing.T) {
 	}
 }
 
-// opensSocket waits until a process has a socket, or has ended, because the reader of its output has gone. The programs take
-// signals before that.
+// opensSocket waits until a process has a socket, or has ended, because the reader of its output has gone. The programs
+// take signals before that.
 func opensSocket(t *testing.T, pid int) {
 	t.Helper()
 	look, ctx := time.NewTicker(10*time.Millisecond), within(t)

@@ -56,17 +56,20 @@ func read(t *testing.T, log string) (says, notes string) {
 	return says, notes
 }
 
-// A process that is killed before it has written the header leaves a file that is no log: the others are read, and a line
-// names it. If there is no other, one error does.
+// A process that is killed before it has written the header leaves a file that is no log: the others are read, and a
+// line names it. If there is no other, one error does.
 func TestAFileWithoutAHeaderIsLeftOut(t *testing.T) {
 	dir, packed, _ := oneRun(t)
 	want, _ := read(t, dir)
 	programtest.Contains(t, want, "the same: ", "was closed")
-	for _, file := range []string{filepath.Join(dir, leftOver), strings.Replace(packed, "-000001.jsonl.gz", "-000002.jsonl", 1)} {
+	for _, file := range []string{filepath.Join(dir, leftOver),
+		strings.Replace(packed, "-000001.jsonl.gz", "-000002.jsonl", 1)} {
 		for _, text := range []string{"", `{"format":"incumbent-log","ver`} {
 			writeFile(t, file, []byte(text))
 			says, notes := read(t, dir)
-			if says != want || strings.Count(notes, file+" is left out: it has no header, because its process was killed") != 2 || strings.Count(notes, "\n") != 2 {
+			if says != want ||
+				strings.Count(notes, file+" is left out: it has no header, because its process was killed") != 2 ||
+				strings.Count(notes, "\n") != 2 {
 				t.Errorf("%q in %s: %s%s", text, file, says, notes)
 			}
 		}
@@ -81,17 +84,19 @@ func TestAFileWithoutAHeaderIsLeftOut(t *testing.T) {
 	run := filepath.Join(dir, strings.TrimSuffix(leftOver, "-000001.jsonl"))
 	for _, args := range [][]string{{"replay", dir}, {"replay", run}, {"why", dir}} {
 		p := start(t, nil, args...).Exits(66)
-		programtest.Contains(t, p.Err.String(), "has no log that can be read: "+leftOver+" has no header, because its process was killed")
+		programtest.Contains(t, p.Err.String(),
+			"has no log that can be read: "+leftOver+" has no header, because its process was killed")
 		if strings.Count(p.Err.String(), "\n") != 1 || p.Out.String() != "" {
 			t.Errorf("%q: %s", args, p.Said())
 		}
 	}
 	writeFile(t, filepath.Join(dir, strings.Replace(leftOver, "-7-", "-8-", 1)), nil)
-	programtest.Contains(t, start(t, nil, "why", dir).Exits(66).Err.String(), leftOver+" (and 1 other file like it) has no header")
+	programtest.Contains(t, start(t, nil, "why", dir).Exits(66).Err.String(),
+		leftOver+" (and 1 other file like it) has no header")
 }
 
-// A loss of power may leave a segment plain, but torn, and compressed. The whole one is read, and neither is a second log; nor
-// is the rest of a file that was being compressed.
+// A loss of power may leave a segment plain, but torn, and compressed. The whole one is read, and neither is a second
+// log; nor is the rest of a file that was being compressed.
 func TestASegmentThatIsThereTwice(t *testing.T) {
 	dir, packed, text := oneRun(t)
 	want, notes := read(t, dir)
@@ -132,7 +137,8 @@ func TestASegmentIsReadUnderItsFormerName(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, command := range []string{"replay", "why"} {
-		programtest.Contains(t, start(t, nil, command, strings.TrimSuffix(packed, ".gz")).Exits(66).Err.String(), ".jsonl: no such file")
+		programtest.Contains(t, start(t, nil, command, strings.TrimSuffix(packed, ".gz")).Exits(66).Err.String(),
+			".jsonl: no such file")
 	}
 }
 
@@ -146,7 +152,8 @@ func TestWhyOfEachFileOfADirectory(t *testing.T) {
 		writeFile(t, loose, plain)
 		for _, args := range [][]string{{loose, packed}, {packed, loose}} {
 			p := start(t, nil, append([]string{"why", filepath.Join(dir, leftOver)}, args...)...).Exits(0)
-			if notes := p.Err.String(); p.Out.String() != want || strings.Count(notes, "\n") != 1 || !strings.Contains(notes, leftOver+" is left out: it has no header") {
+			if notes := p.Err.String(); p.Out.String() != want || strings.Count(notes, "\n") != 1 ||
+				!strings.Contains(notes, leftOver+" is left out: it has no header") {
 				t.Errorf("%s, %q:\n%s\nwant\n%s", what, args, p.Said(), want)
 			}
 		}

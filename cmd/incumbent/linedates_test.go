@@ -44,7 +44,8 @@ const zoneOffset = -(3*3600 + 1800)
 func zoneFile(t *testing.T) string {
 	t.Helper()
 	data := append([]byte("TZif"), make([]byte, 16)...)
-	for _, n := range []uint32{0, 0, 0, 0, 1, 4, 0x1_0000_0000 + zoneOffset} { // five counts, the length of the names, and the offset
+	// five counts, the length of the names, and the offset
+	for _, n := range []uint32{0, 0, 0, 0, 1, 4, 0x1_0000_0000 + zoneOffset} {
 		data = binary.BigEndian.AppendUint32(data, n)
 	}
 	data = append(data, 0, 0, 'X', 'S', 'T', 0)
@@ -60,7 +61,8 @@ func TestLinesOfLongRunsHaveDates(t *testing.T) {
 	began := time.Now()
 	zone := zoneFile(t)
 	run := func(args ...string) *programtest.Program {
-		return programtest.Start(t, []string{"TZ=" + zone, "INCUMBENT_AUTH=", "INCUMBENT_SERVERS=" + srv.Addr()}, args...)
+		return programtest.Start(t,
+			[]string{"TZ=" + zone, "INCUMBENT_AUTH=", "INCUMBENT_SERVERS=" + srv.Addr()}, args...)
 	}
 	watching := run("watch", line)
 	watching.Prints("vacant")

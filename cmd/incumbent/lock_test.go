@@ -22,7 +22,8 @@ func lock(t *testing.T, srv *zkmem.Server, script string, flags ...string) *prog
 func TestLockRunsTheCommandAndPassesItsExitCode(t *testing.T) {
 	srv := zkmem.Start(t)
 	log := filepath.Join(t.TempDir(), "lock.log")
-	p := lock(t, srv, `echo "$INCUMBENT_TOKEN $INCUMBENT_PATH $INCUMBENT_NODE"; read line; echo "$line"; exit 7`, "--record", log)
+	p := lock(t, srv, `echo "$INCUMBENT_TOKEN $INCUMBENT_PATH $INCUMBENT_NODE"; read line; echo "$line"; exit 7`,
+		"--record", log)
 	p.Prints(line)
 	node, _ := owner(t, srv, line)
 	var token int64
@@ -81,7 +82,8 @@ func TestALostLockEndsTheCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Exits(75)
-	programtest.Contains(t, p.Err.String(), "lock "+line+" (token ", ") lost: the own node was deleted", "(--requeue queues again)", "killing process group", "ended with 137")
+	programtest.Contains(t, p.Err.String(), "lock "+line+" (token ", ") lost: the own node was deleted",
+		"(--requeue queues again)", "killing process group", "ended with 137")
 	inLine(t, srv, line, 0)
 }
 
@@ -111,18 +113,23 @@ func TestLockWithSeveralPermits(t *testing.T) {
 	second.Prints("second")
 	third := lock(t, srv, "echo third", "-n", "2", "--id", "three")
 	third.Notes(`all 2 are held, the oldest by "one"`)
-	programtest.Contains(t, start(t, srv, "status", line).Exits(0).Out.String(), line+": a semaphore, 2 permits held: see incumbent status "+line+"/leases\n")
+	programtest.Contains(t, start(t, srv, "status", line).Exits(0).Out.String(),
+		line+": a semaphore, 2 permits held: see incumbent status "+line+"/leases\n")
 	programtest.Contains(t, start(t, srv, "status", line+"/leases").Exits(0).Out.String(), "2 permits held", `"one"`,
 		`"two"`, "  lease-0")
-	programtest.Contains(t, lock(t, srv, "echo fourth", "-n", "2", "--no-wait").Exits(124).Err.String(), "no permit of "+line+" is free")
+	programtest.Contains(t, lock(t, srv, "echo fourth", "-n", "2", "--no-wait").Exits(124).Err.String(),
+		"no permit of "+line+" is free")
 	programtest.Contains(t, lock(t, srv, "echo fifth", "-n", "3").Exits(78).Err.String(),
 		"give that one, or replace it by --set-limit: the limit is 3 here", `"2" in the data of`)
 	second.In.Close() // not the one that came first
 	second.Exits(0)
 	third.Exits(0).Prints("third")
 	lock(t, srv, "echo fifth", "-n", "3", "--set-limit").Exits(0).Prints("fifth")
-	programtest.Contains(t, lock(t, srv, "echo sixth", "-n", "2").Exits(78).Err.String(), "2 here", `"3" in the data of`)
-	programtest.Contains(t, lock(t, srv, "echo seventh", "-n", "1").Exits(78).Err.String(), "1 here", `"3" in the data of`) // no mutex
+	programtest.Contains(t, lock(t, srv, "echo sixth", "-n", "2").Exits(78).Err.String(), "2 here",
+		`"3" in the data of`)
+	// no mutex
+	programtest.Contains(t, lock(t, srv, "echo seventh", "-n", "1").Exits(78).Err.String(), "1 here",
+		`"3" in the data of`)
 	first.In.Close()
 	first.Exits(0)
 	inLine(t, srv, line+"/leases", 0)

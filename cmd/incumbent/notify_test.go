@@ -67,8 +67,8 @@ func TestNotifyNeedsASocket(t *testing.T) {
 	programtest.Contains(t, elect(t, zkmem.Start(t), "true", "--notify").Exits(64).Said(), "NOTIFY_SOCKET is not set")
 }
 
-// A wrong socket, or a watchdog's time that cannot be read, is an error before the command queues: systemd would end it later
-// without a word.
+// A wrong socket, or a watchdog's time that cannot be read, is an error before the command queues: systemd would end it
+// later without a word.
 func TestNotifyRefusesWhatItCannotUse(t *testing.T) {
 	dir, err := os.MkdirTemp("", "notify")
 	if err != nil {

@@ -15,8 +15,10 @@ const hostile = "\x1b]0;owned\a\x1b[31m<b>red</b>\u202e\n  9  latch  evil"
 
 func TestStatus(t *testing.T) {
 	srv := zkmem.Start(t)
-	programtest.Contains(t, start(t, srv, "status", line).Exits(0).Out.String(), line+": vacant, nobody is in line: there is no such directory")
-	if gone := start(t, srv, "status", line, "--json").Exits(0).Objects(); gone[0]["missing"] != true || gone[0]["vacant"] != true {
+	programtest.Contains(t, start(t, srv, "status", line).Exits(0).Out.String(),
+		line+": vacant, nobody is in line: there is no such directory")
+	if gone := start(t, srv, "status", line, "--json").Exits(0).Objects(); gone[0]["missing"] != true ||
+		gone[0]["vacant"] != true {
 		t.Errorf("%v", gone)
 	}
 	participant(t, srv, line, hostile)
@@ -35,13 +37,17 @@ func TestStatus(t *testing.T) {
 		}
 	}
 	secret := []zkmem.ACL{{Perms: zkmem.PermAll, Scheme: "digest", ID: "x:y"}}
-	if _, err := srv.Do(zkmem.Op{Code: zkmem.OpSetACL, Path: hidden, ACL: secret, Version: zkmem.AnyVersion}); err != nil {
+	if _, err := srv.Do(zkmem.Op{Code: zkmem.OpSetACL, Path: hidden, ACL: secret, Version: zkmem.AnyVersion}); err !=
+		nil {
 		t.Fatal(err)
 	}
 
 	out := start(t, srv, "status", line).Exits(0).Out.String()
-	programtest.Contains(t, out, line+`: 4 in line, "\x1b]0;owned\a\x1b[31m<b>red</b>\u202e\n  9  latch  evil" is first in line with token `, `"plain"`,
-		"PERSISTENT: no session owns it", "unreadable: not authorised", "and 2 children that belong to no recipe of this library: ignored")
+	programtest.Contains(t, out,
+		line+`: 4 in line, "\x1b]0;owned\a\x1b[31m<b>red</b>\u202e\n  9  latch  evil" is first in line with token `,
+		`"plain"`,
+		"PERSISTENT: no session owns it", "unreadable: not authorised",
+		"and 2 children that belong to no recipe of this library: ignored")
 	if strings.ContainsAny(out, "\x1b\a\u202e") || strings.Count(out, "\n") != 14 {
 		t.Errorf("what others wrote came out as it is: %q", out)
 	}
@@ -52,7 +58,8 @@ func TestStatus(t *testing.T) {
 	}
 
 	objects := start(t, srv, "status", line, "--json").Exits(0).Objects()
-	if len(objects) != 1 || objects[0]["foreign"] != 2.0 || objects[0]["vacant"] != false || objects[0]["missing"] != false {
+	if len(objects) != 1 || objects[0]["foreign"] != 2.0 || objects[0]["vacant"] != false ||
+		objects[0]["missing"] != false {
 		t.Fatalf("%v", objects)
 	}
 	all := objects[0]["participants"].([]any)

@@ -43,7 +43,8 @@ func TestALogThatCannotBeCreated(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, file := range map[string]string{"no directory": filepath.Join(dir, "missing", "log"), "a pipe": pipe, "a directory in a file": pipe + "/log/"} {
+	for name, file := range map[string]string{"no directory": filepath.Join(dir, "missing", "log"), "a pipe": pipe,
+		"a directory in a file": pipe + "/log/"} {
 		t.Run(name, func(t *testing.T) {
 			p := elect(t, nil, "echo never", "--record", file).Exits(73)
 			programtest.Contains(t, p.Err.String(), "incumbent: --record "+file+": ")
@@ -76,7 +77,8 @@ func TestRecordInADirectory(t *testing.T) {
 		t.Errorf("it says\n%s", out.Said())
 	}
 	one := start(t, nil, "replay", strings.TrimSuffix(files[1], "-000001.jsonl.gz")).Exits(0).Out.String()
-	if strings.Count(one, "the same: ") != 1 || !strings.HasPrefix(one, strings.TrimSuffix(filepath.Base(files[1]), "-000001.jsonl.gz")+":\n") {
+	if strings.Count(one, "the same: ") != 1 ||
+		!strings.HasPrefix(one, strings.TrimSuffix(filepath.Base(files[1]), "-000001.jsonl.gz")+":\n") {
 		t.Errorf("one of two runs:\n%s", one)
 	}
 	programtest.Contains(t, start(t, nil, "replay", dir+"missing").Exits(66).Err.String(), "no such file")
@@ -89,7 +91,8 @@ func TestRecordInADirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	p2 := start(t, nil, "replay", dir).Exits(2)
-	programtest.Contains(t, p2.Said(), "log "+filepath.Base(files[0])+" damaged at line", "the compressed file", "the same: ")
+	programtest.Contains(t, p2.Said(), "log "+filepath.Base(files[0])+" damaged at line",
+		"the compressed file", "the same: ")
 	programtest.Contains(t, start(t, nil, "replay", t.TempDir()).Exits(66).Err.String(), "has no flight log")
 }
 
@@ -122,9 +125,12 @@ func TestTheLastRecordsAreWrittenAtASignal(t *testing.T) {
 	}
 	p.Exits(0)
 	q := start(t, nil, "replay", dir, "--print").Exits(0)
-	programtest.Contains(t, q.Said(), "the last records: asked for by a signal", "the same: ", "end: asked for by a signal")
-	programtest.Contains(t, elect(t, nil, "echo never", "--record-last", "10").Exits(64).Err.String(), "needs --record DIR")
-	programtest.Contains(t, elect(t, nil, "echo never", "--record", dir, "--record-last", "2000000").Exits(64).Err.String(), ": --record-last is out of range: give from 1 to 1000000")
+	programtest.Contains(t, q.Said(), "the last records: asked for by a signal", "the same: ",
+		"end: asked for by a signal")
+	programtest.Contains(t, elect(t, nil, "echo never", "--record-last", "10").Exits(64).Err.String(),
+		"needs --record DIR")
+	programtest.Contains(t, elect(t, nil, "echo never", "--record", dir, "--record-last", "2000000").Exits(64).
+		Err.String(), ": --record-last is out of range: give from 1 to 1000000")
 }
 
 // A flight log that cannot be written does not keep a command from running. Lines say so at the start and at the end.
@@ -140,7 +146,8 @@ func TestADirectoryThatCannotBeWritten(t *testing.T) {
 	srv := zkmem.Start(t)
 	p := elect(t, srv, "echo up", "--record", dir).Exits(0)
 	programtest.Contains(t, p.Out.String(), "up")
-	if n := len(regexp.MustCompile(`the flight log lacks \d+ records, because it cannot be written: open .*: file name too long`).FindAllString(p.Err.String(), -1)); n != 2 {
+	if n := len(regexp.MustCompile(`the flight log lacks \d+ records, because it cannot be written: open .*: file `+
+		`name too long`).FindAllString(p.Err.String(), -1)); n != 2 {
 		t.Errorf("it says so %d times:\n%s", n, p.Err.String())
 	}
 	p = elect(t, srv, "echo up; read line; exit 0", "--record", dir, "--record-last", "10")

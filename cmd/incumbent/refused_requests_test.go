@@ -18,7 +18,8 @@ var nobodys = []zkmem.ACL{{Perms: zkmem.PermAll, Scheme: "digest", ID: "x:y"}}
 
 // everyCommand has the commands that connect.
 func everyCommand(flags ...string) (all [][]string) {
-	for _, command := range [][]string{{"status", line}, {"watch", line}, {"resign", line}, {"elect", line, "--", "true"}, {"lock", line, "--", "true"}} {
+	for _, command := range [][]string{{"status", line}, {"watch", line}, {"resign", line},
+		{"elect", line, "--", "true"}, {"lock", line, "--", "true"}} {
 		all = append(all, append(append([]string{command[0]}, flags...), command[1:]...))
 	}
 	return all
@@ -38,7 +39,8 @@ func TestAChrootThatDoesNotExistIsSaid(t *testing.T) {
 	if _, err := srv.Create("/app", nil, zkmem.Persistent); err != nil {
 		t.Fatal(err)
 	}
-	programtest.Contains(t, start(t, srv, "status", line, "--servers", srv.Addr()+"/app").Exits(0).Out.String(), "vacant")
+	programtest.Contains(t, start(t, srv, "status", line, "--servers", srv.Addr()+"/app").Exits(0).Out.String(),
+		"vacant")
 }
 
 // A server may forbid to look at the chroot, and not at what is below it.
@@ -50,7 +52,8 @@ func TestAChrootThatMayNotBeReadIsNoMissingOne(t *testing.T) {
 		}
 		return zkmem.Verdict{}
 	})
-	programtest.Contains(t, start(t, srv, "status", line, "--servers", srv.Addr()+"/app").Exits(0).Out.String(), "vacant")
+	programtest.Contains(t, start(t, srv, "status", line, "--servers", srv.Addr()+"/app").Exits(0).Out.String(),
+		"vacant")
 }
 
 // refuseCredentials has a server refuse all of them.
@@ -70,7 +73,8 @@ func TestRefusedCredentialsEndEveryCommandAtOnce(t *testing.T) {
 	t.Setenv("INCUMBENT_AUTH", "")
 	for _, args := range everyCommand("--connect-timeout", "1h") {
 		t.Run(args[0], func(t *testing.T) {
-			p := programtest.Start(t, []string{"INCUMBENT_AUTH=digest:bob:hunter2", "INCUMBENT_SERVERS=" + srv.Addr()}, args...).Exits(77)
+			p := programtest.Start(t, []string{"INCUMBENT_AUTH=digest:bob:hunter2", "INCUMBENT_SERVERS=" + srv.Addr()},
+				args...).Exits(77)
 			programtest.Contains(t, p.Err.String(), "the credentials are not accepted")
 			if strings.Contains(p.Said(), "hunter2") || strings.Count(p.Err.String(), "\n") != 1 {
 				t.Errorf("want one line, without the password:\n%s", p.Said())
@@ -89,7 +93,8 @@ func TestAnEnsembleThatDemandsSASLEndsEveryCommand(t *testing.T) {
 		}
 		return zkmem.Verdict{}
 	})
-	for _, args := range [][]string{{"status", line}, {"resign", line}, {"elect", line, "--", "true"}, {"lock", line, "--", "true"}} {
+	for _, args := range [][]string{{"status", line}, {"resign", line}, {"elect", line, "--", "true"},
+		{"lock", line, "--", "true"}} {
 		t.Run(args[0], func(t *testing.T) {
 			programtest.Contains(t, start(t, srv, args...).Exits(77).Err.String(), "SASL")
 		})
@@ -135,7 +140,8 @@ func TestWatchEndsWhereItMayNotLook(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := srv.Do(zkmem.Op{Code: zkmem.OpSetACL, Path: line, ACL: nobodys, Version: zkmem.AnyVersion}); err != nil {
+	if _, err := srv.Do(zkmem.Op{Code: zkmem.OpSetACL, Path: line, ACL: nobodys, Version: zkmem.AnyVersion}); err !=
+		nil {
 		t.Fatal(err)
 	}
 	for _, flag := range []string{"--json=false", "--json"} {
@@ -152,7 +158,8 @@ func TestWatchGoesOnBehindAHiddenNode(t *testing.T) {
 	srv := zkmem.Start(t)
 	participant(t, srv, line, "hidden")
 	node, _ := owner(t, srv, line)
-	if _, err := srv.Do(zkmem.Op{Code: zkmem.OpSetACL, Path: node, ACL: nobodys, Version: zkmem.AnyVersion}); err != nil {
+	if _, err := srv.Do(zkmem.Op{Code: zkmem.OpSetACL, Path: node, ACL: nobodys, Version: zkmem.AnyVersion}); err !=
+		nil {
 		t.Fatal(err)
 	}
 	p := start(t, srv, "watch", line)

@@ -15,7 +15,8 @@ import (
 
 // The node is deleted only when no process of the group is left, also when the command itself has ended long before.
 func TestTheNodeStaysUntilTheGroupIsDead(t *testing.T) {
-	const script = `i=0; while [ $i -lt 50 ]; do (trap "" TERM; sleep 1000) & i=$((i+1)); done; echo "up $(cut -d' ' -f5 /proc/self/stat)."; read line; exit 7`
+	const script = `i=0; while [ $i -lt 50 ]; do (trap "" TERM; sleep 1000) & i=$((i+1)); done; echo "up $(cut -d' ' ` +
+		`-f5 /proc/self/stat)."; read line; exit 7`
 	for _, program := range []string{"elect", "lock"} {
 		t.Run(program, func(t *testing.T) {
 			srv := zkmem.Start(t)

@@ -127,7 +127,8 @@ func gapped(t *testing.T) (file string, missing events.Gap) {
 			missing = gap.Gap
 		}
 	}
-	if r := c.Recording(); missing.Count != r.Dropped || r.Gaps != 1 || uint64(bytes.Count(b, []byte("\n"+`{"seq":`))) != r.Records {
+	if r := c.Recording(); missing.Count != r.Dropped || r.Gaps != 1 ||
+		uint64(bytes.Count(b, []byte("\n"+`{"seq":`))) != r.Records {
 		t.Fatalf("the log has the gap %+v; %+v", missing, r)
 	}
 	return file, missing
@@ -152,10 +153,13 @@ func testReplayOfAGap(t *testing.T, file string, gap events.Gap) {
 	all := bytes.Count(log, []byte("\n"+`{"seq":`))
 	p := start(t, nil, "replay", file).Exits(6)
 	programtest.Contains(t, p.Out.String(), fmt.Sprintf("the same but for a gap: %d records from ", all))
-	programtest.Contains(t, p.Err.String(), fmt.Sprintf("the log has a gap: %d records are missing, seq %d to %d: Config.Record was too slow for ", gap.Count, gap.From, gap.To))
+	programtest.Contains(t, p.Err.String(),
+		fmt.Sprintf("the log has a gap: %d records are missing, seq %d to %d: Config.Record was too slow for ",
+			gap.Count, gap.From, gap.To))
 
 	out := start(t, nil, "replay", file, "--print").Exits(6).Out.String()
-	programtest.Contains(t, out, fmt.Sprintf("\n%6d ", before), fmt.Sprintf("\n%6d … %d: %d records missing: Config.Record was too slow", gap.From, gap.To, gap.Count),
+	programtest.Contains(t, out, fmt.Sprintf("\n%6d ", before),
+		fmt.Sprintf("\n%6d … %d: %d records missing: Config.Record was too slow", gap.From, gap.To, gap.Count),
 		fmt.Sprintf("checkpoint of record %d", gap.To), fmt.Sprintf("\n%6d ", gap.To+1), "the same but for a gap: ")
 	out = start(t, nil, "replay", file, "--print", "--until", fmt.Sprint(before)).Exits(0).Out.String()
 	programtest.Contains(t, out, fmt.Sprintf("the same: %d records", before))
@@ -164,12 +168,14 @@ func testReplayOfAGap(t *testing.T, file string, gap events.Gap) {
 	}
 
 	objects := start(t, nil, "replay", file, "--json").Exits(6).Objects()
-	if o := objects[0]; len(objects) != 1 || o["same"] != false || o["records"] != float64(all) || o["gap"].(map[string]any)["count"] != float64(gap.Count) || o["error"] == nil {
+	if o := objects[0]; len(objects) != 1 || o["same"] != false || o["records"] != float64(all) ||
+		o["gap"].(map[string]any)["count"] != float64(gap.Count) || o["error"] == nil {
 		t.Errorf("--json: %v", objects)
 	}
 	objects = start(t, nil, "replay", file, "--json", "--print").Exits(6).Objects()
 	shown, isGap := objects[before]["gap"].(map[string]any)
-	if !isGap || shown["to"] != float64(gap.To) || objects[before+1]["checkpoint"] == nil || objects[before+2]["seq"] != float64(gap.To+1) || objects[len(objects)-1]["gap"] == nil {
+	if !isGap || shown["to"] != float64(gap.To) || objects[before+1]["checkpoint"] == nil ||
+		objects[before+2]["seq"] != float64(gap.To+1) || objects[len(objects)-1]["gap"] == nil {
 		t.Errorf("--json --print: %v and then %v", objects[before], objects[before+1])
 	}
 }

@@ -54,8 +54,10 @@ func TestReplayPrintsWithoutHeartbeats(t *testing.T) {
 	if strings.Join(got, " ") != strings.Join(want, " ") {
 		t.Errorf("the records %q are printed, want %q", got, want)
 	}
-	if n := len(start(t, nil, "replay", file, "--print", "--no-heartbeats", "--json").Exits(2).Objects()); n != len(want)+1 {
+	if n := len(start(t, nil, "replay", file, "--print", "--no-heartbeats", "--json").Exits(2).Objects()); n !=
+		len(want)+1 {
 		t.Errorf("%d objects, want %d records and a summary", n, len(want))
 	}
-	programtest.Contains(t, start(t, nil, "replay", file, "--no-heartbeats").Exits(64).Err.String(), "--no-heartbeats needs --print")
+	programtest.Contains(t, start(t, nil, "replay", file, "--no-heartbeats").Exits(64).Err.String(),
+		"--no-heartbeats needs --print")
 }

@@ -43,15 +43,20 @@ func TestReplay(t *testing.T) {
 		code int
 		says []string
 	}{
-		"good":          {good, 0, []string{fmt.Sprintf("the same: %d records from ", records), " records/s"}},
-		"torn":          {good[:len(good)-5], 0, []string{"the last line had no end"}},
-		"tampered":      {replaced(good, []byte("ephemeral_sequential"), []byte("persistent_sequential"), 1), 3, []string{"first divergence: different at seq", "machine latch-1"}},
-		"damaged":       {append(append(append([]byte{}, good[:middle]...), "garbage\n"...), good[middle:]...), 2, []string{"log damaged at line ", "the line has no checksum"}},
-		"missing line":  {append(append([]byte{}, good[:middle]...), good[middle+bytes.IndexByte(good[middle:], '\n')+1:]...), 2, []string{"lines are missing"}},
-		"empty":         {nil, 2, []string{"the file is empty"}},
-		"no log":        {[]byte("hello\n"), 2, []string{"not a log header"}},
-		"another chart": {seal.Again(regexp.MustCompile(`"latch":"[0-9a-f]+"`).ReplaceAll(good, []byte(`"latch":"0123456789abcdef"`))), 2, []string{`the chart "latch" changed`}},
-		"unknown kind":  {replaced(good, []byte(`"row":"reply.create `), []byte(`"row":"reply.dance `), 1), 2, []string{`unknown kind "reply.dance"`}},
+		"good": {good, 0, []string{fmt.Sprintf("the same: %d records from ", records), " records/s"}},
+		"torn": {good[:len(good)-5], 0, []string{"the last line had no end"}},
+		"tampered": {replaced(good, []byte("ephemeral_sequential"), []byte("persistent_sequential"), 1), 3,
+			[]string{"first divergence: different at seq", "machine latch-1"}},
+		"damaged": {append(append(append([]byte{}, good[:middle]...), "garbage\n"...), good[middle:]...), 2,
+			[]string{"log damaged at line ", "the line has no checksum"}},
+		"missing line": {append(append([]byte{}, good[:middle]...),
+			good[middle+bytes.IndexByte(good[middle:], '\n')+1:]...), 2, []string{"lines are missing"}},
+		"empty":  {nil, 2, []string{"the file is empty"}},
+		"no log": {[]byte("hello\n"), 2, []string{"not a log header"}},
+		"another chart": {seal.Again(regexp.MustCompile(`"latch":"[0-9a-f]+"`).
+			ReplaceAll(good, []byte(`"latch":"0123456789abcdef"`))), 2, []string{`the chart "latch" changed`}},
+		"unknown kind": {replaced(good, []byte(`"row":"reply.create `), []byte(`"row":"reply.dance `), 1), 2,
+			[]string{`unknown kind "reply.dance"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "log")

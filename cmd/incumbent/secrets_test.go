@@ -14,7 +14,8 @@ import (
 // TestTheCommandDoesNotInheritSecrets prints the environment of the command and, on Linux, of the guard, which
 // is the first process of the command's group.
 func TestTheCommandDoesNotInheritSecrets(t *testing.T) {
-	const script = `env; for g in $(ps -o pgid= -p $$ 2>/dev/null); do tr '\0' '\n' 2>/dev/null < /proc/$g/environ; done; exit 0`
+	const script = `env; for g in $(ps -o pgid= -p $$ 2>/dev/null); do tr '\0' '\n' 2>/dev/null < ` +
+		`/proc/$g/environ; done; exit 0`
 	for _, verb := range []string{"elect", "lock"} {
 		for _, pass := range []bool{false, true} {
 			args := []string{verb, line}

@@ -35,7 +35,8 @@ func TestElectServesHealth(t *testing.T) {
 		}
 		var said health.Leader
 		if path == "/leader" {
-			if err := json.NewDecoder(answer.Body).Decode(&said); err != nil || !said.Leads || said.First == nil || said.First.ID != "one" {
+			if err := json.NewDecoder(answer.Body).Decode(&said); err != nil || !said.Leads || said.First == nil ||
+				said.First.ID != "one" {
 				t.Errorf("/leader: %+v, %v", said, err)
 			}
 		}
@@ -69,7 +70,8 @@ func asked(t *testing.T, url, host string) (int, string) {
 	return answer.StatusCode, string(body)
 }
 
-// elect and watch answer before there is an ensemble, and wait for it without end: elect lives, is not ready, and says why.
+// elect and watch answer before there is an ensemble, and wait for it without end: elect lives, is not ready, and says
+// why.
 func TestElectAndWatchAnswerBeforeTheEnsemble(t *testing.T) {
 	addr, err := zkmem.FreeAddr()
 	if err != nil {
@@ -83,7 +85,8 @@ func TestElectAndWatchAnswerBeforeTheEnsemble(t *testing.T) {
 	for path, want := range map[string]struct {
 		code int
 		says string
-	}{"/livez": {200, "ok"}, "/readyz": {503, "refused"}, "/leader": {503, "refused"}, "/metrics": {200, "incumbent_connected 0"}} {
+	}{"/livez": {200, "ok"}, "/readyz": {503, "refused"}, "/leader": {503, "refused"},
+		"/metrics": {200, "incumbent_connected 0"}} {
 		if code, body := asked(t, health+path, ""); code != want.code || !strings.Contains(body, want.says) {
 			t.Errorf("%s is %d %q, want %d %q", path, code, body, want.code, want.says)
 		}
@@ -110,8 +113,8 @@ func TestElectAndWatchAnswerBeforeTheEnsemble(t *testing.T) {
 	p.Wait() // 0, or the loss: the outage lasts as long as this test is not run
 }
 
-// A page whose name leads to the loopback, as in DNS rebinding, is refused by every server of the program, with one sentence;
-// an address, and a name that was given, are not.
+// A page whose name leads to the loopback, as in DNS rebinding, is refused by every server of the program, with one
+// sentence; an address, and a name that was given, are not.
 func TestHostsAreChecked(t *testing.T) {
 	srv := zkmem.Start(t)
 	given := []string{"--http-host", "prometheus.example"}
@@ -122,26 +125,31 @@ func TestHostsAreChecked(t *testing.T) {
 	zk.Prints("control")
 	for _, url := range []string{address(t, leads, "health at") + "/livez", address(t, holds, "health at") + "/metrics",
 		address(t, looks, "metrics at"), zk.Objects()[0]["control"].(string) + "/v1/state"} {
-		for host, want := range map[string]int{"": 200, "localhost": 200, "10.1.2.3:4040": 200, "[fd00::1]:4040": 200, "prometheus.example:9090": 200,
-			"evil.example": 403, "evil.example:4040": 403, "127.0.0.1.evil.example:4040": 403} {
+		for host, want := range map[string]int{"": 200, "localhost": 200, "10.1.2.3:4040": 200, "[fd00::1]:4040": 200,
+			"prometheus.example:9090": 200,
+			"evil.example":            403, "evil.example:4040": 403, "127.0.0.1.evil.example:4040": 403} {
 			code, body := asked(t, url, host)
-			if code != want || want == 403 && (!strings.Contains(body, "--http-host") || strings.Count(body, "\n") != 1) {
+			if code != want || want == 403 &&
+				(!strings.Contains(body, "--http-host") || strings.Count(body, "\n") != 1) {
 				t.Errorf("%s for %q: %d %q, want %d", url, host, code, body, want)
 			}
 		}
 	}
-	programtest.Contains(t, elect(t, srv, "true", "--http-host", "a:1").Exits(64).Said(), "--http-host takes a name without a port")
+	programtest.Contains(t, elect(t, srv, "true", "--http-host", "a:1").Exits(64).Said(),
+		"--http-host takes a name without a port")
 }
 
 // An address that is wrong, or taken, ends elect before it queues.
 func TestElectRefusesAnAddress(t *testing.T) {
 	srv := zkmem.Start(t)
-	programtest.Contains(t, elect(t, srv, "true", "--http", "4040").Exits(64).Said(), "--http takes an address, such as :4040")
+	programtest.Contains(t, elect(t, srv, "true", "--http", "4040").Exits(64).Said(),
+		"--http takes an address, such as :4040")
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = taken.Close() }()
-	programtest.Contains(t, elect(t, srv, "true", "--http", taken.Addr().String()).Exits(69).Said(), "address already in use")
+	programtest.Contains(t, elect(t, srv, "true", "--http", taken.Addr().String()).Exits(69).Said(),
+		"address already in use")
 	inLine(t, srv, line, 0)
 }

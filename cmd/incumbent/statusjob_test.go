@@ -123,7 +123,8 @@ func TestStatusOfAJobNamesItemsAndOwners(t *testing.T) {
 		"leader/sharding/processing": ""} {
 		put(t, srv, jobPath+"/"+path, data)
 	}
-	if err := srv.Delete(jobPath + "/instances/192.0.2.1@-@1"); err != nil { // what runs keeps the rest from being dealt
+	// what runs keeps the rest from being dealt
+	if err := srv.Delete(jobPath + "/instances/192.0.2.1@-@1"); err != nil {
 		t.Fatal(err)
 	}
 	necessary := func(v *zkmem.View) bool {

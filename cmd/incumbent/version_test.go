@@ -35,7 +35,8 @@ func TestVersion(t *testing.T) {
 			if want := cli.Version(name, info) + "\n"; string(out) != want {
 				t.Errorf("%s %s says %q, want %q", name, flags, out, want)
 			}
-			plain := name + " (devel), commit unknown, " + runtime.Version() + ", " + runtime.GOOS + "/" + runtime.GOARCH + "\n"
+			plain := name + " (devel), commit unknown, " + runtime.Version() + ", " + runtime.GOOS + "/" +
+				runtime.GOARCH + "\n"
 			if strings.Contains(flags, "false") && string(out) != plain {
 				t.Errorf("%s %s says %q, want %q", name, flags, out, plain)
 			}

@@ -283,7 +283,8 @@ func TestWatchMovesAProxyToTheLeader(t *testing.T) {
 		body, _ := io.ReadAll(answer.Body)
 		return fmt.Sprint(answer.StatusCode, " ", string(body))
 	}
-	// says asks until the proxy says what it should: the one before listens on the same address until it has its signal.
+	// says asks until the proxy says what it should: the one before listens on the same address until it has its
+	// signal.
 	says := func(who, want string) {
 		t.Helper()
 		deadline := time.Now().Add(repeat.Enough)

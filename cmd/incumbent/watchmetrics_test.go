@@ -27,7 +27,8 @@ func scrape(t *testing.T, url string) string {
 	}
 	defer func() { _ = answer.Body.Close() }()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "text/plain; version=0.0.4; charset=utf-8" {
+	if err != nil || answer.StatusCode != http.StatusOK ||
+		answer.Header.Get("Content-Type") != "text/plain; version=0.0.4; charset=utf-8" {
 		t.Fatal(answer.Status, answer.Header, err)
 	}
 	return string(text)
@@ -55,7 +56,8 @@ func promtool(t *testing.T, scrapes ...string) {
 func address(t *testing.T, p *programtest.Program, before string) string {
 	t.Helper()
 	p.Notes(before)
-	found := regexp.MustCompile(regexp.QuoteMeta(before) + ` (http://127\.0\.0\.1:\d+\S*)`).FindStringSubmatch(p.Err.String())
+	found := regexp.MustCompile(regexp.QuoteMeta(before) + ` (http://127\.0\.0\.1:\d+\S*)`).
+		FindStringSubmatch(p.Err.String())
 	if found == nil {
 		t.Fatalf("it said %q", p.Err.String())
 	}
@@ -80,7 +82,8 @@ func documented(t *testing.T, text string) {
 		t.Fatal(err)
 	}
 	for _, f := range regexp.MustCompile(`(?m)^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)$`).FindAllStringSubmatch(text, -1) {
-		row := "(?m)^\\| `" + f[1] + "` \\| " + f[3] + " \\| (`path`, `recipe`, `prefix`|–) \\| – \\| " + regexp.QuoteMeta(f[2]) + " \\|\r?$"
+		row := "(?m)^\\| `" + f[1] + "` \\| " + f[3] + " \\| (`path`, `recipe`, `prefix`|–) \\| – \\| " +
+			regexp.QuoteMeta(f[2]) + " \\|\r?$"
 		if !regexp.MustCompile(row).Match(page) {
 			t.Errorf("docs/operations.md does not have %q", f[0])
 		}
@@ -96,7 +99,8 @@ func TestWatchExportsALine(t *testing.T) {
 	p.Prints("vacant: nobody is in line")
 	never := scrape(t, url)
 	const nobody = `{path="/jobs/x",recipe="",prefix=""} `
-	wants(t, never, "incumbent_line_leader"+nobody+"0\n", "incumbent_line_participants"+nobody+"0\n", "incumbent_line_vacant_seconds"+nobody+"0.", "incumbent_watch_connected 1\n")
+	wants(t, never, "incumbent_line_leader"+nobody+"0\n", "incumbent_line_participants"+nobody+"0\n",
+		"incumbent_line_vacant_seconds"+nobody+"0.", "incumbent_watch_connected 1\n")
 
 	const latch = `{path="/jobs/x",recipe="latch",prefix=""} `
 	persistent := line + "/_c_00000000-0000-4000-8000-000000000000-latch-0000000000"
@@ -107,7 +111,8 @@ func TestWatchExportsALine(t *testing.T) {
 	}
 	p.Prints("nobody can lead")
 	blocked := scrape(t, url)
-	wants(t, blocked, "incumbent_line_leader"+latch+"0\n", "incumbent_line_blocked"+latch+"1\n", "incumbent_line_participants"+latch+"1\n", "incumbent_line_vacant_seconds"+latch+"0\n")
+	wants(t, blocked, "incumbent_line_leader"+latch+"0\n", "incumbent_line_blocked"+latch+"1\n",
+		"incumbent_line_participants"+latch+"1\n", "incumbent_line_vacant_seconds"+latch+"0\n")
 
 	participant(t, srv, line, "one")
 	participant(t, srv, line, "two")
@@ -116,7 +121,8 @@ func TestWatchExportsALine(t *testing.T) {
 	}
 	p.Prints(`"one" is first in line`)
 	two := scrape(t, url)
-	wants(t, two, "incumbent_line_leader"+latch+"1\n", "incumbent_line_blocked"+latch+"0\n", "incumbent_line_participants"+latch+"2\n", "incumbent_line_vacant_seconds"+latch+"0\n")
+	wants(t, two, "incumbent_line_leader"+latch+"1\n", "incumbent_line_blocked"+latch+"0\n",
+		"incumbent_line_participants"+latch+"2\n", "incumbent_line_vacant_seconds"+latch+"0\n")
 	if strings.Contains(two, nobody) || strings.Contains(two, `"one"`) {
 		t.Errorf("there are a line without a recipe, or an id:\n%s", two)
 	}
@@ -141,7 +147,8 @@ func TestElectServesMetrics(t *testing.T) {
 	p := elect(t, zkmem.Start(t), "echo up; read line", "--http", ":0")
 	p.Prints("up")
 	text := scrape(t, address(t, p, "health at")+"/metrics")
-	wants(t, text, `incumbent_leading{path="/jobs/x",recipe="latch"} 1`+"\n", "incumbent_connected 1\n", `incumbent_requests_waiting{lane="urgent"} 0`)
+	wants(t, text, `incumbent_leading{path="/jobs/x",recipe="latch"} 1`+"\n", "incumbent_connected 1\n",
+		`incumbent_requests_waiting{lane="urgent"} 0`)
 	_, _ = io.Copy(p.In, bytes.NewBufferString("done\n"))
 	p.Exits(0)
 	promtool(t, text)
@@ -149,11 +156,13 @@ func TestElectServesMetrics(t *testing.T) {
 
 // A wrong address ends watch before it connects, and a taken one too.
 func TestWatchRefusesAnAddress(t *testing.T) {
-	programtest.Contains(t, start(t, nil, "watch", line, "--metrics", "9141").Exits(64).Said(), "--metrics takes an address, such as :4040")
+	programtest.Contains(t, start(t, nil, "watch", line, "--metrics", "9141").Exits(64).Said(),
+		"--metrics takes an address, such as :4040")
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = taken.Close() }()
-	programtest.Contains(t, start(t, nil, "watch", line, "--metrics", taken.Addr().String()).Exits(69).Said(), "--metrics: ", "address already in use")
+	programtest.Contains(t, start(t, nil, "watch", line, "--metrics", taken.Addr().String()).Exits(69).Said(),
+		"--metrics: ", "address already in use")
 }

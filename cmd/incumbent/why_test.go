@@ -50,7 +50,8 @@ func TestWhy(t *testing.T) {
 	if n := strings.Count(p.Out.String(), "\n"); n > 24 {
 		t.Errorf("%d lines", n)
 	}
-	programtest.Contains(t, start(t, nil, "why", one, two, "--full").Exits(0).Out.String(), "reply.create [made]", "    two:")
+	programtest.Contains(t, start(t, nil, "why", one, two, "--full").Exits(0).Out.String(),
+		"reply.create [made]", "    two:")
 
 	o := start(t, nil, "why", dir, "--json").Exits(0).Objects()
 	if o[0]["type"] != "verdict" || o[0]["verdict"] != "never, proven" {
@@ -68,13 +69,16 @@ func TestWhy(t *testing.T) {
 	}
 
 	// One log is missing: it may have led.
-	programtest.Contains(t, start(t, nil, "why", two).Exits(5).Out.String(), "Cannot tell", "its client's log is not here")
+	programtest.Contains(t, start(t, nil, "why", two).Exits(5).Out.String(), "Cannot tell",
+		"its client's log is not here")
 	// A term, a line and a time are chosen; the nearest move is shown if none is of that minute.
 	token := regexp.MustCompile(`one \(token (\d+)\)`).FindStringSubmatch(p.Out.String())[1]
 	p = start(t, nil, "why", dir, "--token", token, "--around", "2001-01-01T00:00").Exits(64)
 	programtest.Contains(t, p.Err.String(), "--around 2001-01-01T00:00 is outside the logs: they are from ")
 	programtest.Contains(t, start(t, nil, "why", dir, "--path", "/other").Exits(5).Out.String(), "no term")
-	programtest.Contains(t, start(t, nil, "why", dir, "--since", "2001-01-01 00:00:00", "--until", "2001-01-02T00:00:00Z").Exits(5).Out.String(), "no term")
+	programtest.Contains(t,
+		start(t, nil, "why", dir, "--since", "2001-01-01 00:00:00", "--until", "2001-01-02T00:00:00Z").Exits(5).
+			Out.String(), "no term")
 }
 
 func TestWhyHidesNames(t *testing.T) {
@@ -125,5 +129,6 @@ func TestWhyFindsTwoAtOnce(t *testing.T) {
 			writeFile(t, filepath.Join(dir, string(rune('a'+i))+".log"), b.Bytes())
 		}
 	}
-	programtest.Contains(t, start(t, nil, "why", dir).Exits(4).Out.String(), "TWO AT ONCE", "both had the right to believe")
+	programtest.Contains(t, start(t, nil, "why", dir).Exits(4).Out.String(), "TWO AT ONCE",
+		"both had the right to believe")
 }

@@ -81,7 +81,8 @@ func TestWhyRefusesFiles(t *testing.T) {
 	}
 	header, _, _ := bytes.Cut(b, []byte("\n"))
 	damaged := file("damaged.log", seal.Again(bytes.Replace(b, []byte(`"seq":5,`), []byte(`"seq":6,`), 1)))
-	tampered := file("tampered.log", seal.Again(bytes.Replace(b, []byte("ephemeral_sequential"), []byte("persistent_sequential"), 1)))
+	tampered := file("tampered.log",
+		seal.Again(bytes.Replace(b, []byte("ephemeral_sequential"), []byte("persistent_sequential"), 1)))
 	checkWhy(t, []whyCase{
 		{[]string{filepath.Join(dir, "missing")}, 66, "no such file"},
 		{[]string{t.TempDir()}, 66, "has no recorded log"},
@@ -89,7 +90,9 @@ func TestWhyRefusesFiles(t *testing.T) {
 		{[]string{damaged, "--no-replay"}, 5, "line 6"},
 		{[]string{tampered}, 3, "--no-replay explains it nevertheless"},
 		{[]string{tampered, "--no-replay"}, 0, ""},
-		{[]string{file("former.log", seal.Again(regexp.MustCompile(`"latch":"[0-9a-f]+"`).ReplaceAll(b, []byte(`"latch":"0123456789abcdef"`))))}, 0, `the chart "latch" changed`},
+		{[]string{file("former.log",
+			seal.Again(regexp.MustCompile(`"latch":"[0-9a-f]+"`).ReplaceAll(b, []byte(`"latch":"0123456789abcdef"`))))},
+			0, `the chart "latch" changed`},
 		{[]string{filepath.Join(dir, "notes.txt")}, 2, "the header line has no end"},
 		{[]string{file("empty.log", nil)}, 2, "the file is empty"},
 		{[]string{file("noise.log", noise)}, 2, "not a log header"},
@@ -98,7 +101,8 @@ func TestWhyRefusesFiles(t *testing.T) {
 		{[]string{file("two.log", append(bytes.TrimRight(b[:bytes.LastIndex(b[:len(b)-1], []byte("\n"))+1], " "),
 			b...))}, 5, "another log begins here"},
 		{[]string{file("header.log", append(header, '\n'))}, 5, "nobody led and nobody held a lock"},
-		{[]string{file("long.log", append(append(header, '\n'), bytes.Repeat([]byte("x"), events.MaxLine+10)...))}, 2, "line is longer than"},
+		{[]string{file("long.log", append(append(header, '\n'), bytes.Repeat([]byte("x"), events.MaxLine+10)...))}, 2,
+			"line is longer than"},
 		{[]string{file("zeros.log", make([]byte, events.MaxLine+10))}, 2, "line is longer than"},
 		{[]string{file("cut.log.gz", zipped.Bytes()[:zipped.Len()/2])}, 5, "the compressed file"},
 		{[]string{file("torn.log.gz", zipped.Bytes()[:20])}, 2, "the compressed file"},
@@ -219,7 +223,8 @@ func TestWhyReadsAPipe(t *testing.T) {
 	programtest.Contains(t, p.Out.String(), "Never two with the right at once")
 }
 
-// In a directory of transaction logs only files are read, and each other is named. What never ends is not read to its end.
+// In a directory of transaction logs only files are read, and each other is named. What never ends is not read to its
+// end.
 func TestWhyReadsTransactionLogsThatAreFiles(t *testing.T) {
 	one, dir := filepath.Join(handOver(t), "one.log"), t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(dir, "log.1"), 0o600); err != nil {
@@ -243,11 +248,13 @@ func writeSegments(t *testing.T, files ...string) {
 	t.Helper()
 	for i, file := range files {
 		var b bytes.Buffer
-		w, err := events.NewWriter(&b, events.Header{Run: strings.Repeat("a", 32), Segment: i + 1, Before: uint64(i), Host: "host"})
+		w, err := events.NewWriter(&b,
+			events.Header{Run: strings.Repeat("a", 32), Segment: i + 1, Before: uint64(i), Host: "host"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Write(events.Record{Seq: uint64(i + 1), Machine: "session", Event: events.Event{Kind: events.TimerFired, At: int64(i)}, Row: events.RowUnknown}); err != nil {
+		if err := w.Write(events.Record{Seq: uint64(i + 1), Machine: "session",
+			Event: events.Event{Kind: events.TimerFired, At: int64(i)}, Row: events.RowUnknown}); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.Flush(); err != nil {

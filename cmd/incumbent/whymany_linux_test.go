@@ -126,8 +126,8 @@ func whyKeepsLittle(t *testing.T, records int, most int64, args ...string) {
 		(why.ProcessState.UserTime() + why.ProcessState.SystemTime()).Seconds(), peak>>20)
 }
 
-// peakUntil returns the most memory that a process had while it ran, and what it ended with. The usage that a parent gets
-// from the kernel will not do: it counts the parent's own memory before the exec.
+// peakUntil returns the most memory that a process had while it ran, and what it ended with. The usage that a parent
+// gets from the kernel will not do: it counts the parent's own memory before the exec.
 func peakUntil(pid int, ended <-chan error) (peak int64, err error) {
 	look := time.NewTicker(5 * time.Millisecond)
 	defer look.Stop()

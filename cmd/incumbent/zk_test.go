@@ -20,7 +20,9 @@ import (
 // What one server saved the next one loads: data and lists, but no node that ends with its session.
 func TestZkLoadsAndSaves(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "nodes")
-	if err := os.WriteFile(file, []byte(`{"path": "/a", "data": "b25l"}`+"\n"+`{"path":"/a/b","acl":[{"Perms":1,"Scheme":"world","ID":"anyone"}]}`+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(file,
+		[]byte(`{"path": "/a", "data": "b25l"}`+"\n"+
+			`{"path":"/a/b","acl":[{"Perms":1,"Scheme":"world","ID":"anyone"}]}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for round := range 2 {
@@ -73,7 +75,8 @@ func TestZkSavesKindsOfNodes(t *testing.T) {
 }
 
 func TestZkServesControl(t *testing.T) {
-	zk := start(t, nil, "zk", "--listen", "127.0.0.1:0", "--json", "--control", "127.0.0.1:0", "--tick", "1s", "--max-session-timeout", "3s")
+	zk := start(t, nil, "zk", "--listen", "127.0.0.1:0", "--json", "--control", "127.0.0.1:0", "--tick", "1s",
+		"--max-session-timeout", "3s")
 	zk.Prints("\n")
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
 	answer, err := client.Get(zk.Objects()[0]["control"].(string) + "/v1/state")

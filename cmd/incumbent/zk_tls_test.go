@@ -32,7 +32,8 @@ func selfSigned(t *testing.T) (cert, key string, pair tls.Certificate, authoriti
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour),
+		NotAfter:    time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
 	if err != nil {
@@ -84,7 +85,8 @@ func dialTLS(t *testing.T, addr string, config *tls.Config) (*zk.Conn, <-chan er
 		}
 		return nil, err
 	}
-	conn, _, err := zk.Connect([]string{addr}, 10*time.Second, zk.WithDialer(dial), zk.WithLogger(quiet{}), zk.WithLogInfo(false))
+	conn, _, err := zk.Connect([]string{addr}, 10*time.Second, zk.WithDialer(dial), zk.WithLogger(quiet{}),
+		zk.WithLogInfo(false))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,18 +94,20 @@ func dialTLS(t *testing.T, addr string, config *tls.Config) (*zk.Conn, <-chan er
 	return conn, failures
 }
 
-// A client by TLS and one without reach the same nodes, each at its address. A client that does not know the authority does not
-// connect.
+// A client by TLS and one without reach the same nodes, each at its address. A client that does not know the authority
+// does not connect.
 func TestZkServesTLS(t *testing.T) {
 	cert, key, _, authorities := selfSigned(t)
-	server := start(t, nil, "zk", "--listen", "127.0.0.1:0", "--json", "--tls-listen", "127.0.0.1:0", "--tls-cert", cert, "--tls-key", key)
+	server := start(t, nil, "zk", "--listen", "127.0.0.1:0", "--json", "--tls-listen", "127.0.0.1:0", "--tls-cert",
+		cert, "--tls-key", key)
 	server.Prints("\n")
 	line := server.Objects()[0]
 	secure, _ := dialTLS(t, line["tlsAddress"].(string), &tls.Config{RootCAs: authorities})
 	if _, err := secure.Create("/a", []byte("by TLS"), 0, zk.WorldACL(zk.PermAll)); err != nil {
 		t.Fatal(err)
 	}
-	plain, _, err := zk.Connect([]string{line["address"].(string)}, 10*time.Second, zk.WithLogger(quiet{}), zk.WithLogInfo(false))
+	plain, _, err := zk.Connect([]string{line["address"].(string)}, 10*time.Second, zk.WithLogger(quiet{}),
+		zk.WithLogInfo(false))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,14 +156,16 @@ func TestStatusHasSignsByTLS(t *testing.T) {
 // With --tls-client-ca, a client needs a certificate, too.
 func TestZkDemandsACertificate(t *testing.T) {
 	cert, key, pair, authorities := selfSigned(t)
-	server := start(t, nil, "zk", "--listen", "127.0.0.1:0", "--json", "--tls-listen", "127.0.0.1:0", "--tls-cert", cert, "--tls-key", key, "--tls-client-ca", cert)
+	server := start(t, nil, "zk", "--listen", "127.0.0.1:0", "--json", "--tls-listen", "127.0.0.1:0", "--tls-cert",
+		cert, "--tls-key", key, "--tls-client-ca", cert)
 	server.Prints("\n")
 	addr := server.Objects()[0]["tlsAddress"].(string)
 	known, _ := dialTLS(t, addr, &tls.Config{RootCAs: authorities, Certificates: []tls.Certificate{pair}})
 	if _, _, err := known.Exists("/"); err != nil {
 		t.Error(err)
 	}
-	_, failures := dialTLS(t, addr, &tls.Config{RootCAs: authorities, MaxVersion: tls.VersionTLS12}) // by 1.3 a client is refused later
+	// by 1.3 a client is refused later
+	_, failures := dialTLS(t, addr, &tls.Config{RootCAs: authorities, MaxVersion: tls.VersionTLS12})
 	programtest.Contains(t, failure(t, failures), "remote error: tls: ")
 	server.Signal(syscall.SIGTERM)
 	server.Exits(0)
@@ -188,13 +194,15 @@ func TestZkRefusesFilesForTLS(t *testing.T) {
 		{words, key, "", ": it is no PEM file: want one with a CERTIFICATE"},
 		{key, key, "", ": it has a PRIVATE KEY: want a PEM file with a CERTIFICATE"},
 		{cert, cert, "", ": it has a CERTIFICATE: want a PEM file with a PRIVATE KEY"},
-		{cert, otherKey, "", "private key does not match public key: give a certificate and the key that it was made for"},
+		{cert, otherKey, "", "private key does not match public key: give a certificate and the key that " +
+			"it was made for"},
 		{cut, key, "", "give a certificate and the key that it was made for"},
 		{cert, key, "/nope", "--tls-client-ca: open /nope: no such file or directory"},
 		{cert, key, key, "--tls-client-ca"},
 		{cert, key, cut, "want the certificate of an authority, as PEM"},
 	} {
-		args := []string{"zk", "--listen", "127.0.0.1:0", "--tls-listen", "127.0.0.1:0", "--tls-cert", c.cert, "--tls-key", c.key, "--tls-client-ca", c.clientCA}
+		args := []string{"zk", "--listen", "127.0.0.1:0", "--tls-listen", "127.0.0.1:0", "--tls-cert", c.cert,
+			"--tls-key", c.key, "--tls-client-ca", c.clientCA}
 		p := start(t, nil, args...).Exits(64)
 		programtest.Contains(t, p.Err.String(), c.says)
 	}

@@ -89,7 +89,8 @@ func (quiet) Printf(string, ...any) {}
 // client connects a client and returns the channel of its states.
 func (r *remote) client() (*zk.Conn, <-chan zk.Event) {
 	r.t.Helper()
-	conn, events, err := zk.Connect([]string{r.srv.Addr()}, 50*time.Second, zk.WithLogInfo(false), zk.WithLogger(quiet{}))
+	conn, events, err := zk.Connect([]string{r.srv.Addr()}, 50*time.Second, zk.WithLogInfo(false),
+		zk.WithLogger(quiet{}))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -228,7 +229,8 @@ func TestHostileRequests(t *testing.T) {
 		{"GET", "/v1/expire", "", nil, 405, "wants POST"},
 		{"POST", "/v1/state", "{}", nil, 405, "wants GET"},
 		{"POST", "/v1/expire", "{}", host("rebound.example:80"), 403, "want an address"},
-		{"POST", "/v1/expire", "{}", func(q *http.Request) { q.Header.Set("Content-Type", "text/plain") }, 415, "application/json"},
+		{"POST", "/v1/expire", "{}", func(q *http.Request) { q.Header.Set("Content-Type", "text/plain") }, 415,
+			"application/json"},
 		{"POST", "/v1/heal", "", page("https://evil.example"), 403, "page in a browser"},
 		{"POST", "/v1/heal", "{}", page("null"), 403, "page in a browser"},
 		{"POST", "/v1/isolate", "{}", nil, 404, "--ensemble 3"},
@@ -258,7 +260,8 @@ func TestHostileRequests(t *testing.T) {
 	} {
 		status, said := r.ask(test.method, test.path, test.body, test.change)
 		if text, _ := said["error"].(string); status != test.status || !strings.Contains(text, test.says) {
-			t.Errorf("%s %s %.60s: %d %q, want %d and %q", test.method, test.path, test.body, status, text, test.status, test.says)
+			t.Errorf("%s %s %.60s: %d %q, want %d and %q", test.method, test.path, test.body, status, text,
+				test.status, test.says)
 		}
 	}
 	if status, _ := r.ask(http.MethodGet, "/v1/state", "", nil); status != 200 {
@@ -266,7 +269,8 @@ func TestHostileRequests(t *testing.T) {
 	}
 }
 
-// The clock is moved by a hundred years at most, in all: a call that goes beyond is refused whole, and says how far it is.
+// The clock is moved by a hundred years at most, in all: a call that goes beyond is refused whole, and says how far it
+// is.
 func TestTheClockIsBounded(t *testing.T) {
 	r := serve(t, "")
 	for _, by := range []string{"0s", "-1s", "87600h1ns", "x", ""} {
@@ -282,7 +286,8 @@ func TestTheClockIsBounded(t *testing.T) {
 	}
 	for _, beyond := range []string{decade, `{"by":"1ns"}`} {
 		status, said := r.ask(http.MethodPost, "/v1/clock", beyond, nil)
-		if text, _ := said["error"].(string); status != 400 || !strings.Contains(text, "876000h0m0s ahead already, and may be 876000h0m0s at most: start another server") {
+		if text, _ := said["error"].(string); status != 400 ||
+			!strings.Contains(text, "876000h0m0s ahead already, and may be 876000h0m0s at most: start another server") {
 			t.Errorf("%s: %d %q", beyond, status, text)
 		}
 	}
@@ -290,7 +295,8 @@ func TestTheClockIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.srv.View(func(v *zkmem.View) {
-		if _, stat, err := v.Get("/late"); err != nil || stat.Ctime < time.Now().Add(zkmem.MaxAdvance-time.Hour).UnixMilli() {
+		if _, stat, err := v.Get("/late"); err != nil ||
+			stat.Ctime < time.Now().Add(zkmem.MaxAdvance-time.Hour).UnixMilli() {
 			t.Errorf("created at %d, %v", stat.Ctime, err)
 		}
 	})
@@ -305,14 +311,20 @@ func TestTheToken(t *testing.T) {
 		}
 	}
 	r := serve(t, "secret")
-	if status, _ := r.ask(http.MethodGet, "/v1/state", "", func(q *http.Request) { q.Host = "zookeeper.test" }); status != 200 {
+	if status, _ := r.ask(http.MethodGet, "/v1/state", "", func(q *http.Request) {
+		q.Host = "zookeeper.test"
+	}); status != 200 {
 		t.Error("with the token:", status)
 	}
-	if status, _ := r.ask(http.MethodGet, "/v1/state", "", func(q *http.Request) { q.Host = "rebound.example" }); status != 403 {
+	if status, _ := r.ask(http.MethodGet, "/v1/state", "", func(q *http.Request) {
+		q.Host = "rebound.example"
+	}); status != 403 {
 		t.Error("with the token, for another host:", status)
 	}
 	for _, wrong := range []string{"", "Bearer guess", "secret"} {
-		if status, _ := r.ask(http.MethodGet, "/v1/state", "", func(q *http.Request) { q.Header.Set("Authorization", wrong) }); status != 401 {
+		if status, _ := r.ask(http.MethodGet, "/v1/state", "", func(q *http.Request) {
+			q.Header.Set("Authorization", wrong)
+		}); status != 401 {
 			t.Errorf("with %q: %d", wrong, status)
 		}
 	}

@@ -46,22 +46,32 @@ func (h *handler) addRule(_ *http.Request, a ask) (any, error) {
 	r := &rule{ask: a, left: max(a.Times, 1)}
 	action, known := actions[a.Action]
 	if !known {
-		return nil, refuse(http.StatusBadRequest, "action is %q: want delay, loseReply, cutBefore, cutAfter, refuse, misreport or ignore", a.Action)
+		return nil,
+			refuse(http.StatusBadRequest,
+				"action is %q: want delay, loseReply, cutBefore, cutAfter, refuse, misreport or ignore", a.Action)
 	}
 	r.verdict = zkmem.Verdict{Action: action, Code: zkmem.Code(a.Code)}
 	if _, known := ops[a.Op]; !known && a.Op != "" {
-		return nil, refuse(http.StatusBadRequest, "op is %q: want an operation, such as \"create\", \"setData\", \"multi\" or \"createSession\" (a handshake), or none for any", a.Op)
+		return nil,
+			refuse(http.StatusBadRequest,
+				"op is %q: want an operation, such as \"create\", \"setData\", \"multi\" or \"createSession\" (a "+
+					"handshake), or none for any", a.Op)
 	}
 	if a.Times < 0 {
 		return nil, refuse(http.StatusBadRequest, "times is %d: want at least 1", a.Times)
 	}
 	if (a.Action == "refuse" || a.Action == "misreport") != (a.Code != 0) {
-		return nil, refuse(http.StatusBadRequest, "code is %d with action %q: refuse and misreport want a code of ZooKeeper, such as -4, and no other action has one", a.Code, a.Action)
+		return nil,
+			refuse(http.StatusBadRequest,
+				"code is %d with action %q: refuse and misreport want a code of ZooKeeper, such as -4, and no other "+
+					"action has one", a.Code, a.Action)
 	}
 	if a.Delay != "" || a.Action == "delay" {
 		delay, ok := parseDelay(a.Delay)
 		if !ok || delay == 0 {
-			return nil, refuse(http.StatusBadRequest, "delay is %q: want a positive time of at most an hour, such as \"2s\"", a.Delay)
+			return nil,
+				refuse(http.StatusBadRequest,
+					"delay is %q: want a positive time of at most an hour, such as \"2s\"", a.Delay)
 		}
 		r.verdict.Delay = delay
 	}

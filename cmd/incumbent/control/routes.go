@@ -109,7 +109,9 @@ var done = map[string]any{"done": true}
 func (a ask) session() (int64, error) {
 	id, err := strconv.ParseUint(strings.TrimPrefix(a.Session, "0x"), 16, 64)
 	if err != nil || id == 0 {
-		return 0, refuse(http.StatusBadRequest, "session is %q: want one of /v1/state, such as \"0x10000135ccd0000\"", a.Session)
+		return 0,
+			refuse(http.StatusBadRequest,
+				"session is %q: want one of /v1/state, such as \"0x10000135ccd0000\"", a.Session)
 	}
 	return int64(id), nil
 }
@@ -146,9 +148,12 @@ func (h *handler) freeze(_ *http.Request, a ask) (any, error) {
 		}
 		sessions = []int64{id}
 	}
-	directions := map[string][]zkmem.Direction{"in": {zkmem.Inbound}, "out": {zkmem.Outbound}, "": {zkmem.Inbound, zkmem.Outbound}}[a.Direction]
+	directions := map[string][]zkmem.Direction{"in": {zkmem.Inbound}, "out": {zkmem.Outbound},
+		"": {zkmem.Inbound, zkmem.Outbound}}[a.Direction]
 	if directions == nil {
-		return nil, refuse(http.StatusBadRequest, "direction is %q: want \"in\" (what clients send), \"out\", or none for both", a.Direction)
+		return nil,
+			refuse(http.StatusBadRequest,
+				"direction is %q: want \"in\" (what clients send), \"out\", or none for both", a.Direction)
 	}
 	return h.each(a, func(srv *zkmem.Server) error {
 		for _, direction := range directions {
@@ -208,12 +213,16 @@ const maxClock = 10 * 365 * 24 * time.Hour
 func (h *handler) advance(_ *http.Request, a ask) (any, error) {
 	by, _ := time.ParseDuration(a.By) // 0 is refused, too
 	if by <= 0 || by > maxClock {
-		return nil, refuse(http.StatusBadRequest, "by is %q: want a positive time of at most ten years, such as \"30s\"", a.By)
+		return nil,
+			refuse(http.StatusBadRequest, "by is %q: want a positive time of at most ten years, such as \"30s\"", a.By)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if by > zkmem.MaxAdvance-h.ahead {
-		return nil, refuse(http.StatusBadRequest, "by is %q: the clock is %s ahead already, and may be %s at most: start another server", a.By, h.ahead, zkmem.MaxAdvance)
+		return nil,
+			refuse(http.StatusBadRequest,
+				"by is %q: the clock is %s ahead already, and may be %s at most: start another server", a.By, h.ahead,
+				zkmem.MaxAdvance)
 	}
 	h.ahead += by
 	h.servers.all[0].Advance(by) // of a member: of all

@@ -51,7 +51,8 @@ func Serve(l net.Listener, servers Servers, token string, expected func(host str
 	h := newHandler(servers, token)
 	h.expected = expected
 	var conns sync.WaitGroup
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
 	server.ConnState = func(_ net.Conn, state http.ConnState) {
 		switch state {
 		case http.StateNew:
@@ -133,17 +134,20 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request) (any, error) {
 	return route.do(h, r, ask)
 }
 
-// admit refuses who may not rule the server. A page in a browser must not get here by a name of its own for this server, so
-// the request has to be for an expected host.
+// admit refuses who may not rule the server. A page in a browser must not get here by a name of its own for this
+// server, so the request has to be for an expected host.
 func (h *handler) admit(r *http.Request) error {
 	if h.token != "" {
 		got, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		if !bearer || subtle.ConstantTimeCompare([]byte(got), []byte(h.token)) != 1 {
-			return refuse(http.StatusUnauthorized, "want the header Authorization: Bearer TOKEN, with the token that the server was given")
+			return refuse(http.StatusUnauthorized,
+				"want the header Authorization: Bearer TOKEN, with the token that the server was given")
 		}
 	}
 	if !h.expected(r.Host) {
-		return refuse(http.StatusForbidden, "the request is for host %.100q: want an address, as 127.0.0.1, localhost, or a name of --http-host", r.Host)
+		return refuse(http.StatusForbidden,
+			"the request is for host %.100q: want an address, as 127.0.0.1, localhost, or a name of --http-host",
+			r.Host)
 	}
 	if http.NewCrossOriginProtection().Check(r) != nil {
 		return refuse(http.StatusForbidden, "the request is of a page in a browser, from %.100q: want a program",

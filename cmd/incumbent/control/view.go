@@ -130,7 +130,8 @@ func walk(v *zkmem.View, path string, nodes []nodeState) []nodeState {
 	if err != nil {
 		return nodes
 	}
-	n := nodeState{Path: path, Data: data, Version: stat.Version, Czxid: stat.Czxid, Mzxid: stat.Mzxid, Children: stat.NumChildren}
+	n := nodeState{Path: path, Data: data, Version: stat.Version, Czxid: stat.Czxid, Mzxid: stat.Mzxid,
+		Children: stat.NumChildren}
 	if stat.EphemeralOwner != 0 {
 		n.Owner = hexID(stat.EphemeralOwner)
 	}
@@ -141,7 +142,8 @@ func walk(v *zkmem.View, path string, nodes []nodeState) []nodeState {
 	return nodes
 }
 
-// maxBehind is how many requests may wait for a slow reader of the stream. More are dropped, and counted in the next line.
+// maxBehind is how many requests may wait for a slow reader of the stream. More are dropped, and counted in the next
+// line.
 const maxBehind = 10_000
 
 type requestLine struct {

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ReapOrphans waits for the ends of processes that others started and that the kernel gave to this one, until stop is called:
-// the first process of a container gets them, and so does a subreaper. In other processes it does nothing. The status of the
-// command and of the guards stays for those who wait for them.
+// ReapOrphans waits for the ends of processes that others started and that the kernel gave to this one, until stop is
+// called: the first process of a container gets them, and so does a subreaper. In other processes it does nothing. The
+// status of the command and of the guards stays for those who wait for them.
 func ReapOrphans() (stop func()) {
 	if os.Getpid() != 1 && !subreaper() {
 		return func() {}

@@ -62,15 +62,16 @@ func orphans(t *testing.T) (n int) {
 	return n
 }
 
-// The guard's clock goes on while the machine is suspended: in a time namespace whose boot clock is an hour ahead, half an hour has
-// gone by.
+// The guard's clock goes on while the machine is suspended: in a time namespace whose boot clock is an hour ahead, half
+// an hour has gone by.
 func TestTheGuardsClockGoesOnInSuspend(t *testing.T) {
 	namespace := "unshare --time --boottime 3600 --fork"
 	if os.Geteuid() != 0 {
 		namespace += " --user --map-root-user"
 	}
 	if out, err := exec.Command("sh", "-c", namespace+" true").CombinedOutput(); err != nil {
-		realzk.NotRun(t, "the guard's clock on a machine that was suspended (no time namespace by unshare: "+err.Error()+" "+string(bytes.TrimSpace(out))+")")
+		realzk.NotRun(t, "the guard's clock on a machine that was suspended (no time namespace by unshare: "+
+			err.Error()+" "+string(bytes.TrimSpace(out))+")")
 	}
 	cmd := exec.Command("sh", "-c", joins+`=$$ exec `+namespace+` "$0" guard`, os.Args[0])
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -80,8 +80,8 @@ func (g *Group) Gone() <-chan struct{} {
 	return g.guard.gone
 }
 
-// Replace starts another guard in the place of one that has ended. The channel that it returns has the outcome. The new guard
-// knows the last time of Until from its beginning: this program may be stopped before it calls Until again.
+// Replace starts another guard in the place of one that has ended. The channel that it returns has the outcome. The new
+// guard knows the last time of Until from its beginning: this program may be stopped before it calls Until again.
 func (g *Group) Replace() <-chan error {
 	outcome := make(chan error, 1)
 	g.replacing.Add(1)
@@ -153,8 +153,8 @@ func (g *Group) Stop() {
 // killTimeout is how long killed processes may take to end.
 const killTimeout = 5 * time.Second
 
-// Kill kills the whole group, also the guard, and returns when no process is left in it. If it returns an error, some are
-// left, and it can be called again.
+// Kill kills the whole group, also the guard, and returns when no process is left in it. If it returns an error, some
+// are left, and it can be called again.
 func (g *Group) Kill() error {
 	g.mu.Lock()
 	g.ended = true

@@ -36,6 +36,7 @@ func guardAttributes(group int) *syscall.SysProcAttr {
 // shrink makes a pipe small, so that a reader that does not read is noticed within about 200 lines.
 func shrink(f *os.File) {
 	if raw, err := f.SyscallConn(); err == nil {
-		_ = raw.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, os.Getpagesize()) }) // it is only noticed later
+		// it is only noticed later
+		_ = raw.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, os.Getpagesize()) })
 	}
 }

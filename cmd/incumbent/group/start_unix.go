@@ -18,7 +18,8 @@ import (
 // startTimeout is how long a guard may take to be ready.
 const startTimeout = 30 * time.Second
 
-// maxWrite is how long the guard's pipe may be full. It has room for many lines: a guard that reads none of them is stopped.
+// maxWrite is how long the guard's pipe may be full. It has room for many lines: a guard that reads none of them is
+// stopped.
 const maxWrite = 50 * time.Millisecond
 
 // guard is a guard that was started.
@@ -28,8 +29,8 @@ type guard struct {
 	gone chan struct{} // closed when it has ended
 }
 
-// startGuard starts a guard in a group, or in its own if group is 0. If until is not 0, the guard knows this time from its
-// beginning. startGuard returns when the guard is ready.
+// startGuard starts a guard in a group, or in its own if group is 0. If until is not 0, the guard knows this time from
+// its beginning. startGuard returns when the guard is ready.
 func startGuard(args []string, notes *os.File, group int, until int64) (*guard, error) {
 	self, name, err := executable()
 	if err != nil {

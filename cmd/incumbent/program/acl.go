@@ -113,7 +113,8 @@ func checkEntry(e incumbent.ACL) error {
 	case "x509":
 		if !strings.Contains(e.ID, "=") || strings.Contains(strings.ReplaceAll(e.ID, `\,`, ""), ", ") {
 			return cli.Usage("--acl: %s is no subject as the servers compare it: "+
-				"want RFC 2253, without spaces after commas, such as x509:CN=ann,O=b:cdrwa", events.Quote(e.ID, events.MaxName))
+				"want RFC 2253, without spaces after commas, such as x509:CN=ann,O=b:cdrwa",
+				events.Quote(e.ID, events.MaxName))
 		}
 	}
 	return nil

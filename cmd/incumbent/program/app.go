@@ -21,7 +21,8 @@ func known(_ *cobra.Command, args []string) error {
 	case len(args) == 0:
 		return nil
 	case args[0] == "demo":
-		return cli.Usage("no command %q: the demonstration is a program of its own: go run ./cmd/demo, in a clone", args[0])
+		return cli.Usage("no command %q: the demonstration is a program of its own: go run ./cmd/demo, in a clone",
+			args[0])
 	}
 	return cli.Usage("no command %q: see incumbent --help", args[0])
 }
@@ -33,7 +34,8 @@ func exactly(names ...string) cobra.PositionalArgs {
 		case len(args) < len(names):
 			return cli.Usage("%s needs %s, as in: %s", c.Name(), names[len(args)], firstLine(c.Example))
 		case len(args) > len(names):
-			return cli.Usage("%s does not know what to do with %q: see %s --help", c.Name(), args[len(names)], c.CommandPath())
+			return cli.Usage("%s does not know what to do with %q: see %s --help", c.Name(), args[len(names)],
+				c.CommandPath())
 		}
 		return nil
 	}

@@ -83,7 +83,8 @@ type selector struct {
 }
 
 func newSelectorCandidate(e *elector) (candidate, error) {
-	s := &selector{terms: make(chan *incumbent.Leadership), over: make(chan struct{}), closing: make(chan struct{}), ended: make(chan error, 1)}
+	s := &selector{terms: make(chan *incumbent.Leadership), over: make(chan struct{}), closing: make(chan struct{}),
+		ended: make(chan error, 1)}
 	var err error
 	s.Selector, err = e.client.Selector(e.path, s.work, incumbent.SelectorOptions{
 		ID: e.id, Advertise: e.advertise, AutoRequeue: true,

@@ -29,8 +29,9 @@ Exit codes:
    0  drawn
   64  there is no such chart or format
   73  the file of -o cannot be written`,
-		Example: "  incumbent chart latch --format table | less\n  incumbent chart latch --format svg -o latch.svg\n  incumbent chart session --format dot | dot -Tpdf > session.pdf",
-		Args:    cobra.ArbitraryArgs,
+		Example: "  incumbent chart latch --format table | less\n  incumbent chart latch --format svg -o latch.svg\n" +
+			"  incumbent chart session --format dot | dot -Tpdf > session.pdf",
+		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch len(args) {
 			case 0:
@@ -73,10 +74,13 @@ func (a *app) listCharts() {
 	for _, r := range machines.Recipes() {
 		d := r.Describe()
 		if a.JSON {
-			a.Out.Object(map[string]any{"chart": r.Name(), "states": len(d.States), "rows": len(d.Rows), "digest": r.Digest(), "doc": d.Doc})
+			a.Out.Object(map[string]any{"chart": r.Name(), "states": len(d.States), "rows": len(d.Rows),
+				"digest": r.Digest(), "doc": d.Doc})
 			continue
 		}
-		rows = append(rows, []string{r.Name(), cli.Plural(len(d.States), "state"), cli.Plural(len(d.Rows), "row"), r.Digest(), firstSentence(d.Doc)})
+		rows = append(rows,
+			[]string{r.Name(), cli.Plural(len(d.States), "state"), cli.Plural(len(d.Rows), "row"), r.Digest(),
+				firstSentence(d.Doc)})
 	}
 	if !a.JSON {
 		a.Out.Table(rows)

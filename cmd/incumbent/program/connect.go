@@ -99,7 +99,8 @@ func (c *connection) config(a *app) (incumbent.Config, error) {
 	cfg.TLS = (*incumbent.TLS)(c.tls())
 	cfg.Logger = zerolog.Nop()
 	if c.verbose {
-		cfg.Logger = zerolog.New(zerolog.ConsoleWriter{Out: a.Err, NoColor: !a.Err.HasColour(), TimeFormat: cli.TimeLayout}).Hook(zerolog.HookFunc(addTime))
+		cfg.Logger = zerolog.New(zerolog.ConsoleWriter{Out: a.Err, NoColor: !a.Err.HasColour(),
+			TimeFormat: cli.TimeLayout}).Hook(zerolog.HookFunc(addTime))
 	}
 	var err error
 	if cfg.SASL, err = c.sasl.mechanism(a.noteIfOthersMayRead); err != nil {
@@ -170,8 +171,8 @@ func (a *app) noteIfOthersMayRead(f *os.File) {
 	}
 }
 
-// othersMayRead reports whether a file with a secret is open to too many. What root owns, its group may read: Kubernetes gives a
-// Secret to a user other than root so, and systemd a credential.
+// othersMayRead reports whether a file with a secret is open to too many. What root owns, its group may read:
+// Kubernetes gives a Secret to a user other than root so, and systemd a credential.
 func othersMayRead(mode fs.FileMode, rootOwns bool) bool {
 	if rootOwns {
 		return mode.Perm()&0o037 != 0
@@ -201,7 +202,8 @@ func (c *connection) begin(ctx context.Context, cfg incumbent.Config) (*incumben
 	return client, nil
 }
 
-// await waits for the first connection, as long as --connect-timeout says. Its error says in one sentence why there is none.
+// await waits for the first connection, as long as --connect-timeout says. Its error says in one sentence why there is
+// none.
 func (c *connection) await(ctx context.Context, client *incumbent.Client) error {
 	limit, cancel := context.WithCancel(ctx)
 	if c.connectTimeout > 0 {
@@ -225,7 +227,9 @@ func (c *connection) await(ctx context.Context, client *incumbent.Client) error 
 	case errors.Is(err, incumbent.ErrAuthFailed), errors.Is(err, incumbent.ErrLoginRequired):
 		return failure(err)
 	}
-	return cli.Exit(exitUnavailable, cli.WithLines(err, "Name a running ensemble with --servers or INCUMBENT_SERVERS, or start one in memory with: incumbent zk --listen 127.0.0.1:2181"))
+	return cli.Exit(exitUnavailable,
+		cli.WithLines(err, "Name a running ensemble with --servers or INCUMBENT_SERVERS, or start one in memory with: "+
+			"incumbent zk --listen 127.0.0.1:2181"))
 }
 
 // checkChroot returns an error if the chroot of --servers does not exist: every line below it
@@ -255,10 +259,12 @@ func (c *connection) closeClient(client *incumbent.Client) {
 // flagNames returns an error that has the names of flags in place of those of settings.
 func flagNames(err error) error {
 	text := strings.NewReplacer("Config.Servers", "--servers", "Config.SessionTimeout", "--timeout",
-		"set Config.Tick to", "set --tick to", "Config.Tick", "--tick", "Config.TLS", "--tls-ca", "Config.ACL", "--acl", "Config.Auth", "--auth-file", "replace what is stored", "replace it by --set-limit",
+		"set Config.Tick to", "set --tick to", "Config.Tick", "--tick", "Config.TLS", "--tls-ca", "Config.ACL", "--acl",
+		"Config.Auth", "--auth-file", "replace what is stored", "replace it by --set-limit",
 		"set Config.SASL to a mechanism that they take", "log in by a mechanism that they take, with --sasl",
 		"Config.SASL", "--sasl",
-		"Config.MaxAnswer", "--max-answer", "Config.Record: RecordOptions.Ring", "--record-last", "Config.Record: RecordIn", "--record").Replace(err.Error())
+		"Config.MaxAnswer", "--max-answer", "Config.Record: RecordOptions.Ring", "--record-last",
+		"Config.Record: RecordIn", "--record").Replace(err.Error())
 	return trimLibrary(errors.New(strings.ReplaceAll(text, "\n", "; ")))
 }
 
@@ -278,9 +284,11 @@ func failure(err error) error {
 	case errors.Is(err, incumbent.ErrNoAuth), errors.Is(err, incumbent.ErrAuthFailed),
 		errors.Is(err, incumbent.ErrLoginRequired):
 		return cli.Exit(exitNoAuth, flagNames(err))
-	case errors.Is(err, incumbent.ErrNotConnected), errors.Is(err, incumbent.ErrTooSlow), errors.Is(err, incumbent.ErrDeletedAgain), incumbent.Retryable(err):
+	case errors.Is(err, incumbent.ErrNotConnected), errors.Is(err, incumbent.ErrTooSlow),
+		errors.Is(err, incumbent.ErrDeletedAgain), incumbent.Retryable(err):
 		return cli.Exit(exitUnavailable, err)
-	case errors.Is(err, incumbent.ErrPersistentNode), errors.Is(err, incumbent.ErrInvalidACL), errors.Is(err, incumbent.ErrCounterEnd),
+	case errors.Is(err, incumbent.ErrPersistentNode), errors.Is(err, incumbent.ErrInvalidACL),
+		errors.Is(err, incumbent.ErrCounterEnd),
 		errors.Is(err, incumbent.ErrTokenFloor), errors.Is(err, incumbent.ErrLimitDiffers),
 		errors.Is(err, incumbent.ErrTimeoutTooShort), errors.Is(err, incumbent.ErrLocalSession),
 		errors.Is(err, incumbent.ErrQuotaExceeded):

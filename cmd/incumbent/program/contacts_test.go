@@ -121,7 +121,8 @@ func TestAllServersAreAsked(t *testing.T) {
 	if known := (&asker{servers: []string{closed}}).ask(t.Context()); known != nil {
 		t.Errorf("a server that lists nothing knows %v", known)
 	}
-	known := (&asker{servers: []string{answering(t, old), answering(t, listing), closed, "127.0.0.1:1"}}).ask(t.Context())
+	known := (&asker{servers: []string{answering(t, old), answering(t, listing), closed, "127.0.0.1:1"}}).ask(
+		t.Context())
 	if known == nil || known.of[0x100019cc54e0000].silent != 3723*time.Millisecond || !known.untold ||
 		len(known.silent) != 1 || known.silent[0] != "127.0.0.1:1" {
 		t.Errorf("%v", known)

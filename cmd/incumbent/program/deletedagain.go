@@ -8,8 +8,8 @@ import (
 	"github.com/incumbent-go/incumbent"
 )
 
-// awaitOn waits for the next term, also after the own node was deleted again and again, as by resign: then the next node
-// follows after a pause, which the note says once.
+// awaitOn waits for the next term, also after the own node was deleted again and again, as by resign: then the next
+// node follows after a pause, which the note says once.
 func (e *elector) awaitOn(ctx context.Context) (*incumbent.Leadership, error) {
 	said := false
 	look := time.NewTicker(deletedAgainPause)

@@ -79,7 +79,8 @@ Exit codes:
 	c.Flags().DurationVar(&f.within, "within", 30*time.Second, "how long the whole may take")
 	c.Flags().BoolVar(&f.quiet, "quiet", false,
 		"print problems and warnings only, and nothing if there are none: for cron")
-	c.Flags().BoolVar(&f.warnOnly, "warn-only", false, "exit with 0 whatever is found, as before the start of a service")
+	c.Flags().BoolVar(&f.warnOnly, "warn-only", false,
+		"exit with 0 whatever is found, as before the start of a service")
 	a.JSONFlag(c)
 	c.Flags().Lookup("json").Usage = "print one JSON object instead"
 	return c
@@ -143,7 +144,8 @@ func (c *connection) settings(a *app, f doctorFlags) (doctor.Settings, error) {
 	if err != nil {
 		return doctor.Settings{}, err
 	}
-	return doctor.Settings{LogsBegin: begin, Servers: servers, Deep: f.deep, Scratch: f.scratch, Lines: slices.Compact(f.lines),
+	return doctor.Settings{LogsBegin: begin, Servers: servers, Deep: f.deep, Scratch: f.scratch,
+		Lines:     slices.Compact(f.lines),
 		MaxAnswer: c.maxAnswer, Chroot: chroot,
 		TLS: c.tls(), SASL: cfg.SASL, Auth: auth,
 		Timeout: c.timeout, Tick: c.tick, SyncLimit: f.syncLimit, ObserverMasters: f.observerMasters,

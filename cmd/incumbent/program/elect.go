@@ -2,7 +2,6 @@ package program
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/cmd/incumbent/group"
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
-	"github.com/incumbent-go/incumbent/events"
 )
 
 const electHelp = `Queue for leadership and run a command only while leading.
@@ -101,7 +99,8 @@ func (a *app) elect() *cobra.Command {
 	f.BoolVar(&e.useSelector, "selector", false, "queue as Curator's LeaderSelector does, and not as its LeaderLatch")
 	f.StringVar(&e.advertise, "advertise", "", "where the command answers while it runs, as HOST:PORT or a URL: "+
 		"incumbent watch --template and status show it")
-	f.StringVar(&e.prefix, "prefix", "", "queue in the plain election with this prefix, such as n_, and in no line of Curator's")
+	f.StringVar(&e.prefix, "prefix", "",
+		"queue in the plain election with this prefix, such as n_, and in no line of Curator's")
 	e.flagsOfBoth(f)
 	return c
 }
@@ -110,9 +109,11 @@ func (a *app) elect() *cobra.Command {
 func (e *elector) flagsOfBoth(f *pflag.FlagSet) {
 	e.flags(e.app, f)
 	host, _ := os.Hostname() // without a name, the id is the process's number
-	f.StringVar(&e.id, "id", fmt.Sprintf("%s/%d", host, os.Getpid()), "what others see of this participant: host/pid by default")
+	f.StringVar(&e.id, "id", fmt.Sprintf("%s/%d", host, os.Getpid()),
+		"what others see of this participant: host/pid by default")
 	f.Lookup("id").DefValue = ""
-	f.DurationVar(&e.try, "try", 0, "give up waiting after this long; 0s gives up if somebody is in line (default: never)")
+	f.DurationVar(&e.try, "try", 0,
+		"give up waiting after this long; 0s gives up if somebody is in line (default: never)")
 	f.BoolVar(&e.requeue, "requeue", false, "queue again after a loss, instead of exiting")
 	f.DurationVar(&e.grace, "grace", 0, "how much longer the command may take to end after another may lead")
 	f.DurationVar(&e.stopTimeout, "stop-timeout", 20*time.Second,
@@ -124,11 +125,14 @@ func (e *elector) flagsOfBoth(f *pflag.FlagSet) {
 	f.StringArrayVar(&e.acl, "acl", nil, aclUsage)
 	f.IntVar(&e.recordLast, "record-last", 0, "keep only the last so many records, in memory, and write them to "+
 		"--record DIR when leadership is lost, or at the signal USR1")
-	f.StringVar(&e.http, "http", "", "serve /livez, /readyz, /leader and /metrics at this address, such as :4040; without a host, on the loopback only")
+	f.StringVar(&e.http, "http", "",
+		"serve /livez, /readyz, /leader and /metrics at this address, such as :4040; without a host, on "+
+			"the loopback only")
 	e.httpHosts.flags(f)
 	f.BoolVar(&e.passAuth, "pass-auth", false, "leave "+variablesOf(e.app.logins)+
 		"INCUMBENT_AUTH, INCUMBENT_SASL_PASSWORD and INCUMBENT_CONTROL_TOKEN in the command's environment")
-	f.BoolVar(&e.notify, "notify", false, "tell systemd (Type=notify) when it is connected and leads, and feed its watchdog")
+	f.BoolVar(&e.notify, "notify", false,
+		"tell systemd (Type=notify) when it is connected and leads, and feed its watchdog")
 }
 
 // arguments takes the path, and the command after the --.
@@ -262,7 +266,8 @@ func (e *elector) leave(reason error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), e.closeTimeout())
 	defer cancel()
 	if err := e.candidate.close(ctx); err != nil {
-		e.Note("the node could not be deleted: it goes with the session, %s from now at the latest: %v", e.client.SessionTimeout(), err)
+		e.Note("the node could not be deleted: it goes with the session, %s from now at the latest: %v",
+			e.client.SessionTimeout(), err)
 	}
 	if coded, ok := reason.(*cli.ExitError); ok && coded.Err == nil && coded.Code == 0 {
 		return nil
@@ -277,124 +282,4 @@ func (e *elector) closeTimeout() time.Duration {
 		return 10 * time.Second
 	}
 	return 2 * time.Second
-}
-
-// wait queues until leadership is held, or there is a reason to stop. The caller has to
-// call the function that it returns when the leadership is over.
-func (e *elector) wait() (*incumbent.Leadership, func(), error) {
-	// The leadership's context derives from this one, so it has to last as long.
-	ctx, cancel := context.WithCancelCause(e.signals.ctx)
-	free := func() { cancel(nil) }
-	if e.try > 0 {
-		timer := time.AfterFunc(e.try, func() {
-			cancel(cli.Exit(exitTimeout, fmt.Errorf("not %s after %s (--try)", e.doing, e.try)))
-		})
-		defer timer.Stop()
-	}
-	looking, enough := context.WithCancel(ctx)
-	looked := make(chan struct{})
-	go func() {
-		defer close(looked)
-		if _, queues := e.candidate.(interface{ queues() }); e.tryOnce && queues {
-			e.giveUpBehind(looking, cancel)
-			return
-		}
-		e.printPosition(looking)
-	}()
-	l, err := e.awaitOn(ctx)
-	enough()
-	<-looked // it prints, which nobody's reading holds up
-	switch {
-	case err == nil && ctx.Err() == nil:
-		return l, free, nil
-	case err == nil: // in the same moment
-		e.candidate.done(l)
-	}
-	free()
-	if cause := context.Cause(ctx); cause != context.Canceled {
-		return nil, nil, interrupted(tried(cause, err))
-	}
-	return nil, nil, failure(err)
-}
-
-// tried adds to the end of --try what the servers had refused last, if they did.
-func tried(cause, err error) error {
-	var ended *cli.ExitError
-	var refused *incumbent.Error
-	if errors.As(cause, &ended) && ended.Code == exitTimeout && errors.As(err, &refused) {
-		return cli.Exit(exitTimeout, fmt.Errorf("%w: %w", ended.Err, flagNames(refused)))
-	}
-	return cause
-}
-
-// tryInterval is the time between two looks of --try 0s at the line.
-const tryInterval = 50 * time.Millisecond
-
-// giveUpBehind ends the wait of --try 0s if somebody else is first in the line when this participant is in it.
-func (e *elector) giveUpBehind(ctx context.Context, cancel context.CancelCauseFunc) {
-	look := time.NewTicker(tryInterval)
-	defer look.Stop()
-	for ctx.Err() == nil {
-		line, err := e.client.Line(ctx, e.path, e.prefixes()...)
-		if first, found := e.firstOf(line); err == nil && found {
-			if first.Owner != e.client.SessionID() {
-				cancel(cli.Exit(exitTimeout, fmt.Errorf("not %s: %s is first in line (--try 0s)", e.doing,
-					events.Quote(first.ID, events.MaxName))))
-			}
-			return
-		}
-		select {
-		case <-look.C:
-		case <-ctx.Done():
-		}
-	}
-}
-
-// firstOf returns the head of the own line, once this participant is in it.
-func (e *elector) firstOf(line incumbent.Line) (first incumbent.Participant, found bool) {
-	for _, p := range line.Participants {
-		if !e.inLine(p) {
-			continue
-		}
-		if first.Path == "" {
-			first = p
-		}
-		found = found || p.Owner == e.client.SessionID()
-	}
-	return first, found
-}
-
-// inLine reports whether a participant queues in the line in which this one does. A plain line is that of its prefix,
-// whatever recipe that is of.
-func (e *elector) inLine(p incumbent.Participant) bool {
-	if e.line == "election" {
-		return p.Prefix == e.prefix
-	}
-	return p.Recipe == e.line
-}
-
-// printPosition prints once who else is in the line.
-func (e *elector) printPosition(ctx context.Context) {
-	if p, ok := e.candidate.(*permits); ok {
-		p.print(ctx)
-		return
-	}
-	line, err := e.client.Line(ctx, e.path, e.prefixes()...)
-	if err != nil {
-		return
-	}
-	line.Participants = slices.DeleteFunc(line.Participants, func(p incumbent.Participant) bool {
-		return !e.inLine(p)
-	})
-	others := 0
-	for _, p := range line.Participants {
-		if p.ID != e.id || p.Persistent() {
-			others++
-		}
-	}
-	first, there := line.First()
-	if others > 0 && (!there || first.ID != e.id) {
-		e.Note("waiting in %s as %s: %s in line, %s", e.path, events.Quote(e.id, events.MaxName), cli.Plural(others,
-			"other"), head(line, func(s string) string { return s }))
-	}
 }

@@ -52,7 +52,8 @@ func (e *elector) connectionChanged() func(incumbent.ConnectionState) {
 	return func(s incumbent.ConnectionState) {
 		switch s {
 		case incumbent.Suspended:
-			e.Note("%s; the session expires %s after the last contact, unless a server answers before", connectionTrouble(e.client), e.client.SessionTimeout())
+			e.Note("%s; the session expires %s after the last contact, unless a server answers before",
+				connectionTrouble(e.client), e.client.SessionTimeout())
 		case incumbent.Reconnected:
 			e.Note("connected again")
 		case incumbent.Lost:

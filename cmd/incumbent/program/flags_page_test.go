@@ -81,13 +81,15 @@ func TestTheFlagsPageHasEveryFlag(t *testing.T) {
 		}
 	}
 	text += flagTable("`elect` and `lock`", elected)
-	for _, name := range []string{"elect", "lock", "status", "shards", "doctor", "watch", "resign", "zk", "why", "replay",
+	for _, name := range []string{"elect", "lock", "status", "shards", "doctor", "watch", "resign", "zk",
+		"why", "replay",
 		"serve", "play", "chart"} {
 		var own []*pflag.Flag
 		for _, f := range both[name] {
 			connected := both[name] != nil && slices.ContainsFunc(both[name],
 				func(o *pflag.Flag) bool { return o.Name == "connect-timeout" })
-			if !(connected && connects(f)) && !((name == "elect" || name == "lock") && slices.Contains(names(elected), f.Name)) {
+			if !(connected && connects(f)) &&
+				!((name == "elect" || name == "lock") && slices.Contains(names(elected), f.Name)) {
 				own = append(own, f)
 			}
 		}

@@ -90,7 +90,8 @@ func TestNoArgumentIsShownAsItIs(t *testing.T) {
 			t.Parallel()
 			run := func(args ...string) {
 				text := output(t, nil, append(append(before[:len(before):len(before)], args...), rest...)...)
-				searchOutput(t, strings.TrimSpace(name+" "+strings.ToValidUTF8(strings.Join(args, " "), "?")[:12]), text)
+				searchOutput(t, strings.TrimSpace(name+" "+strings.ToValidUTF8(strings.Join(args, " "), "?")[:12]),
+					text)
 			}
 			run(evilArgument)
 			run("/jobs/x", evilArgument)
@@ -114,7 +115,8 @@ func TestNoPasswordOfTheCommandLineIsShown(t *testing.T) {
 	const secret = "S3cret-Passw0rd"
 	for _, servers := range []string{"ann:" + secret + "@127.0.0.1:1",
 		"zookeeper://ann:" + secret + "@127.0.0.1:1/app", "127.0.0.1:1,ann:" + secret + "@h:2181/app",
-		"digest:ann:" + secret, "127.0.0.1:1,digest:ann:" + secret, "ann:" + secret + "@", "zk://digest:ann:" + secret + "@h\n"} {
+		"digest:ann:" + secret, "127.0.0.1:1,digest:ann:" + secret, "ann:" + secret + "@",
+		"zk://digest:ann:" + secret + "@h\n"} {
 		for _, command := range []string{"status", "watch", "resign", "elect", "lock"} {
 			args := []string{command, "/x", "--connect-timeout", "100ms", "--verbose"}
 			if command == "elect" || command == "lock" {

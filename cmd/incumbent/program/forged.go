@@ -17,7 +17,8 @@ func forgedObject(line incumbent.Line) *forgedOrder {
 	if !forged {
 		return nil
 	}
-	return &forgedOrder{participantObject(position(line, ahead), ahead), participantObject(position(line, behind), behind)}
+	return &forgedOrder{participantObject(position(line, ahead), ahead),
+		participantObject(position(line, behind), behind)}
 }
 
 // forgedText names an order in a line that ZooKeeper cannot have made, "" if there is none.
@@ -26,6 +27,7 @@ func forgedText(line incumbent.Line) string {
 	if !forged {
 		return ""
 	}
-	return fmt.Sprintf("forged: %s's node %s (token %s) is ahead of %s's node %s (token %s), and was created after it: ZooKeeper gives no such number; find out who made which, and delete the wrong one",
+	return fmt.Sprintf("forged: %s's node %s (token %s) is ahead of %s's node %s (token %s), and was created after "+
+		"it: ZooKeeper gives no such number; find out who made which, and delete the wrong one",
 		name(ahead), nodeName(ahead), token(ahead), name(behind), nodeName(behind), token(behind))
 }

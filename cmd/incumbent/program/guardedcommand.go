@@ -106,7 +106,8 @@ func (g *guardedCommand) noteEnd(led time.Duration, err error) {
 	}
 }
 
-// killAll kills the group, and returns when no process of it is left. The node stays until then: what still runs may write.
+// killAll kills the group, and returns when no process of it is left. The node stays until then: what still runs may
+// write.
 func (g *guardedCommand) killAll() {
 	for {
 		err := g.Kill()
@@ -146,7 +147,8 @@ func (g *guardedCommand) work(l *incumbent.Leadership) (led time.Duration, lost 
 	if !none {
 		g.forward(syscall.SIGTERM) // one came before the command ran
 	}
-	g.Note("%s %s with token %d, session %s; running %s in process group %d", g.doing, g.path, l.Token(), hex(g.client.SessionID()), events.Quote(g.command[0], events.MaxText), g.ID())
+	g.Note("%s %s with token %d, session %s; running %s in process group %d", g.doing, g.path, l.Token(),
+		hex(g.client.SessionID()), events.Quote(g.command[0], events.MaxText), g.ID())
 	g.notifier.send(fmt.Sprintf("STATUS=%s %s with token %d", g.doing, g.path, l.Token()))
 	lost, err = g.until(l)
 	g.notifier.send("STATUS=" + g.done + " " + g.path)
@@ -203,8 +205,8 @@ func (g *guardedCommand) prepare(l *incumbent.Leadership) *exec.Cmd {
 	return cmd
 }
 
-// until returns when the command has ended, or has not ended in time after SIGTERM (false), or when leadership is over (true). Its
-// error is that the guard is gone and cannot be replaced.
+// until returns when the command has ended, or has not ended in time after SIGTERM (false), or when leadership is over
+// (true). Its error is that the guard is gone and cannot be replaced.
 func (g *guardedCommand) until(l *incumbent.Leadership) (lost bool, err error) {
 	tick := time.NewTicker(g.guardInterval())
 	defer tick.Stop()
@@ -224,7 +226,8 @@ func (g *guardedCommand) until(l *incumbent.Leadership) (lost bool, err error) {
 			gone, replaced = nil, g.Replace()
 		case err := <-replaced:
 			if err != nil {
-				return false, fmt.Errorf("%w: the guard is gone, and another one cannot be started: %w", errNoGuard, err)
+				return false,
+					fmt.Errorf("%w: the guard is gone, and another one cannot be started: %w", errNoGuard, err)
 			}
 			gone, replaced = g.Gone(), nil
 			g.updateGuard(l)
@@ -233,7 +236,8 @@ func (g *guardedCommand) until(l *incumbent.Leadership) (lost bool, err error) {
 				stopped = time.After(g.stopTimeout)
 			}
 		case <-stopped:
-			g.Note("killing process group %d: it has not ended %s after SIGTERM (--stop-timeout)", g.ID(), g.stopTimeout)
+			g.Note("killing process group %d: it has not ended %s after SIGTERM (--stop-timeout)",
+				g.ID(), g.stopTimeout)
 			return false, nil
 		}
 	}
@@ -274,7 +278,8 @@ func (g *guardedCommand) end(l *incumbent.Leadership, why error) {
 		case <-gone:
 			gone = nil
 		case <-look.C:
-			if g.client.Connection() != incumbent.Lost && l.AloneUntil().After(time.Now()) { // else the session may have ended
+			// else the session may have ended
+			if g.client.Connection() != incumbent.Lost && l.AloneUntil().After(time.Now()) {
 				continue
 			}
 		}
@@ -308,8 +313,8 @@ func (g *guardedCommand) nodeGone(ctx context.Context, l *incumbent.Leadership) 
 	return gone
 }
 
-// endsBy returns when the command is killed that is being ended: --grace after another may lead, or after --stop-timeout if that is
-// earlier.
+// endsBy returns when the command is killed that is being ended: --grace after another may lead, or after
+// --stop-timeout if that is earlier.
 func (g *guardedCommand) endsBy(l *incumbent.Leadership) time.Time {
 	deadline := g.deadline(l)
 	if bound := time.Now().Add(g.stopTimeout + g.grace); g.stopTimeout > 0 && bound.Before(deadline) {

@@ -13,8 +13,9 @@ import (
 	"github.com/incumbent-go/incumbent/internal/page/live"
 )
 
-// hostNames are the names under which an HTTP server of this program answers, besides addresses and loopback names. A page in
-// a browser can have a name of its own lead to this server, and read what it answers; it cannot do so with an address.
+// hostNames are the names under which an HTTP server of this program answers, besides addresses and loopback names. A
+// page in a browser can have a name of its own lead to this server, and read what it answers; it cannot do so with an
+// address.
 type hostNames []string
 
 func (h *hostNames) flags(f *pflag.FlagSet) {
@@ -33,8 +34,8 @@ func (h hostNames) check() error {
 	return nil
 }
 
-// expected reports whether a server that listens at an address answers a request for a host. A request of HTTP/1.0 has none,
-// and no browser sends it.
+// expected reports whether a server that listens at an address answers a request for a host. A request of HTTP/1.0 has
+// none, and no browser sends it.
 func (h hostNames) expected(listened, host string) bool {
 	name := host
 	if without, _, err := net.SplitHostPort(host); err == nil {

@@ -10,8 +10,9 @@ func TestExpectedHosts(t *testing.T) {
 		"localhost": true, "localhost:4040": true, "127.0.0.1:4040": true, "[::1]:4040": true, "[::1]": true,
 		"10.1.2.3:4040": true, "[fd00::8]:4040": true, "10.1.2.3": true, // a kubelet asks so
 		"OPS.example.com:80": true, "here.example": true, "here.example:4040": true, "": true,
-		"evil.example": false, "evil.example:4040": false, "127.0.0.1.evil.example:4040": false, "localhost.evil.example": false,
-		"10.1.2.3.evil.example": false, "ops.example.com.evil.example": false, "a:b:c.example": false, ":4040": false,
+		"evil.example": false, "evil.example:4040": false, "127.0.0.1.evil.example:4040": false,
+		"localhost.evil.example": false,
+		"10.1.2.3.evil.example":  false, "ops.example.com.evil.example": false, "a:b:c.example": false, ":4040": false,
 	} {
 		if got := names.expected("here.example:4040", host); got != want {
 			t.Errorf("%q: %v, want %v", host, got, want)

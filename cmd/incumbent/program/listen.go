@@ -42,8 +42,9 @@ func onLoopback(address string) string {
 
 // serve serves a handler until stop is called. An answer that is not read within a time ends with its connection.
 func serve(listener net.Listener, handler http.Handler, wait time.Duration) (stop func()) {
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, WriteTimeout: wait,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: 1 << 14}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second,
+		WriteTimeout: wait,
+		IdleTimeout:  idleTimeout, MaxHeaderBytes: 1 << 14}
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
@@ -64,8 +65,9 @@ type limited struct {
 	conns map[*counted]time.Time // when bytes went over a connection last
 }
 
-// atMost returns a listener with at most n connections at once. When one more comes, the one over which no byte has gone for the
-// longest time is closed: a client that holds all of them does not keep a probe out. A write that takes longer than wait fails.
+// atMost returns a listener with at most n connections at once. When one more comes, the one over which no byte has
+// gone for the longest time is closed: a client that holds all of them does not keep a probe out. A write that takes
+// longer than wait fails.
 func atMost(n int, wait time.Duration, l net.Listener) net.Listener {
 	return &limited{Listener: l, most: n, wait: wait, conns: map[*counted]time.Time{}}
 }

@@ -55,7 +55,8 @@ func TestASlowReaderIsCutOff(t *testing.T) {
 // A client that holds all connections keeps nobody out: for one more, the one that has been idle longest is closed.
 func TestTheLongestIdleConnectionIsClosed(t *testing.T) {
 	l := loopback(t, 2)
-	stop := serve(l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok")) }), time.Minute)
+	stop := serve(l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok")) }),
+		time.Minute)
 	defer stop()
 	answered := func(conn net.Conn) error {
 		_, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -69,7 +70,8 @@ func TestTheLongestIdleConnectionIsClosed(t *testing.T) {
 	if err := answered(second); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := first.Write([]byte("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")); err != nil || answered(first) != nil {
+	if _, err := first.Write([]byte("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")); err != nil ||
+		answered(first) != nil {
 		t.Fatal("the first one is not answered again", err)
 	}
 	if err := answered(ask(t, l)); err != nil {
@@ -78,14 +80,16 @@ func TestTheLongestIdleConnectionIsClosed(t *testing.T) {
 	if n, err := second.Read(make([]byte, 1)); err != io.EOF {
 		t.Errorf("the longest idle one goes on: %d bytes, %v", n, err)
 	}
-	if _, err := first.Write([]byte("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")); err != nil || answered(first) != nil {
+	if _, err := first.Write([]byte("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")); err != nil ||
+		answered(first) != nil {
 		t.Error("the other one was closed", err)
 	}
 }
 
 // A host is not a matter of chance: without one, an address is on the loopback.
 func TestAnAddressWithoutAHostIsOnTheLoopback(t *testing.T) {
-	for given, want := range map[string]string{":4040": "127.0.0.1:4040", "0.0.0.0:4040": "0.0.0.0:4040", "[::1]:1": "[::1]:1", "x": "x"} {
+	for given, want := range map[string]string{":4040": "127.0.0.1:4040", "0.0.0.0:4040": "0.0.0.0:4040",
+		"[::1]:1": "[::1]:1", "x": "x"} {
 		if got := onLoopback(given); got != want {
 			t.Errorf("%s: %s, want %s", given, got, want)
 		}

@@ -62,8 +62,10 @@ func (a *app) lock() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.BoolVar(&e.noWait, "no-wait", false, "give up immediately if somebody holds the lock or waits for it: one read, no write")
-	f.IntVarP(&e.permits, "permits", "n", 1, "how many may hold the lock at a time; given, also as 1, it makes the lock a semaphore")
+	f.BoolVar(&e.noWait, "no-wait", false,
+		"give up immediately if somebody holds the lock or waits for it: one read, no write")
+	f.IntVarP(&e.permits, "permits", "n", 1,
+		"how many may hold the lock at a time; given, also as 1, it makes the lock a semaphore")
 	f.BoolVar(&e.setLimit, "set-limit", false, "store -n as the limit for everybody, whatever it was before")
 	f.StringVar(&e.prefix, "prefix", "", "lock with nodes whose names are this prefix, which may be empty, and "+
 		"a number, as in ZooKeeper's recipe, and not with Curator's names")

@@ -59,7 +59,9 @@ func (e *elector) notifySystemd() (stop func(), err error) {
 func newNotifier(alive func() bool) (*notifier, error) {
 	path := os.Getenv("NOTIFY_SOCKET")
 	if path == "" {
-		return nil, cli.Usage("--notify needs a service of systemd with Type=notify and NotifyAccess=main: NOTIFY_SOCKET is not set")
+		return nil,
+			cli.Usage("--notify needs a service of systemd with Type=notify and NotifyAccess=main: " +
+				"NOTIFY_SOCKET is not set")
 	}
 	if path[0] == '@' {
 		path = "\x00" + path[1:] // an abstract socket
@@ -68,7 +70,8 @@ func newNotifier(alive func() bool) (*notifier, error) {
 	if err != nil {
 		return nil, cli.Exit(cli.ExitFailed, fmt.Errorf("--notify: %w", err))
 	}
-	n := &notifier{conn: conn, messages: make(chan string, maxMessages), written: make(chan struct{}), end: make(chan struct{}), over: make(chan struct{})}
+	n := &notifier{conn: conn, messages: make(chan string, maxMessages), written: make(chan struct{}),
+		end: make(chan struct{}), over: make(chan struct{})}
 	every, err := watchdogInterval(os.Getenv("WATCHDOG_USEC"))
 	if err != nil {
 		_ = conn.Close()
@@ -82,7 +85,8 @@ func newNotifier(alive func() bool) (*notifier, error) {
 	return n, nil
 }
 
-// watchdogInterval returns how often systemd wants a message, 0 for never: half of what it waits, and once a millisecond at most.
+// watchdogInterval returns how often systemd wants a message, 0 for never: half of what it waits, and once a
+// millisecond at most.
 func watchdogInterval(text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil

@@ -16,8 +16,8 @@ import (
 	"github.com/incumbent-go/incumbent/internal/page/live"
 )
 
-// maxHeader is how many bytes a request's header may have. An open page names in it which record of each log it has: there is
-// room for some thousands of logs.
+// maxHeader is how many bytes a request's header may have. An open page names in it which record of each log it has:
+// there is room for some thousands of logs.
 const maxHeader = 1 << 18
 
 // pageServer serves a page to browsers: of serve, and of play.
@@ -30,7 +30,8 @@ type pageServer struct {
 // flags adds the flags that say who is answered.
 func (s *pageServer) flags(c *cobra.Command) {
 	c.Flags().StringVar(&s.listen, "listen", "127.0.0.1:0", "the address; port 0 is a free one")
-	c.Flags().StringArrayVar(&s.hosts, "host", nil, "a name under which browsers may ask, besides loopback ones; may be repeated")
+	c.Flags().StringArrayVar(&s.hosts, "host", nil,
+		"a name under which browsers may ask, besides loopback ones; may be repeated")
 }
 
 // serve serves the page until the context ends. It prints the address, with its token and with a text after that. The
@@ -51,8 +52,9 @@ func (s *pageServer) serve(ctx context.Context, after string, handler func(live.
 		return cli.Exit(exitUnavailable, fmt.Errorf("--listen: %w", err))
 	}
 	listener = atMost(maxConnections, 0, listener) // the handler bounds each answer
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-		BaseContext: func(net.Listener) context.Context { return ctx }}
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: maxHeader,
+		BaseContext:    func(net.Listener) context.Context { return ctx }}
 	s.Out.Line("http://%s/%s/%s", reached(host, listener.Addr()), access.Token, after)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
@@ -85,7 +87,9 @@ func (s *pageServer) address() (host, port string, err error) {
 	case host == "":
 		host = "127.0.0.1"
 	case !asked(host):
-		return "", "", cli.Usage("--listen takes an address, such as 127.0.0.1:8080: a browser cannot ask for the host %s", events.Quote(host, events.MaxName))
+		return "", "",
+			cli.Usage("--listen takes an address, such as 127.0.0.1:8080: a browser cannot ask for the host %s",
+				events.Quote(host, events.MaxName))
 	}
 	return host, port, nil
 }
@@ -95,8 +99,8 @@ func asked(name string) bool {
 	return live.Access{Token: live.NewToken(), Hosts: []string{name}}.Check() == nil
 }
 
-// reached returns the address under which a listener is answered: with the host that was named, not with what that leads to. All
-// addresses of this host are reached by its loopback one.
+// reached returns the address under which a listener is answered: with the host that was named, not with what that
+// leads to. All addresses of this host are reached by its loopback one.
 func reached(host string, at net.Addr) string {
 	if addr, err := netip.ParseAddr(host); err == nil && addr.IsUnspecified() {
 		host = "127.0.0.1"

@@ -30,7 +30,8 @@ Exit codes:
    0  ended by a signal
   64  the command line is wrong
   69  the address cannot be listened on`,
-		Example: "  incumbent play\n  incumbent play deaf-leader\n  incumbent play '1;latch;usual;3;7~8.5:freeze:alice:9@30'",
+		Example: "  incumbent play\n  incumbent play deaf-leader\n  incumbent play " +
+			"'1;latch;usual;3;7~8.5:freeze:alice:9@30'",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
@@ -55,8 +56,8 @@ Exit codes:
 	return c
 }
 
-// linkOf returns the link that an argument names, and behind it the record that was selected in the page: an address may be given
-// as a whole.
+// linkOf returns the link that an argument names, and behind it the record that was selected in the page: an address
+// may be given as a whole.
 func linkOf(arg string) (string, error) {
 	names := make([]string, 0, len(play.Lessons()))
 	for _, l := range play.Lessons() {
@@ -90,7 +91,8 @@ func linkOf(arg string) (string, error) {
 func lessonList() string {
 	var b strings.Builder
 	for _, l := range play.Lessons() {
-		b.WriteString("  " + l.ID + strings.Repeat(" ", max(1, 22-len(l.ID))) + strings.ToLower(l.Title[:1]) + l.Title[1:] + "\n")
+		b.WriteString("  " + l.ID + strings.Repeat(" ", max(1, 22-len(l.ID))) + strings.ToLower(l.Title[:1]) +
+			l.Title[1:] + "\n")
 	}
 	return b.String()
 }

@@ -64,7 +64,8 @@ Exit codes:
 	}
 	c.Flags().Uint64Var(&o.until, "until", 0, "stop after the record with this number")
 	c.Flags().BoolVar(&o.show, "print", false, "print the records, too")
-	c.Flags().BoolVar(&o.noHeartbeats, "no-heartbeats", false, "with --print: leave out what heartbeats do while nothing changes")
+	c.Flags().BoolVar(&o.noHeartbeats, "no-heartbeats", false,
+		"with --print: leave out what heartbeats do while nothing changes")
 	a.JSONFlag(c)
 	return c
 }
@@ -189,7 +190,8 @@ func replayObject(sum engine.Replayed, took time.Duration, err error) any {
 		Line     int            `json:"line,omitempty"`
 		Seq      uint64         `json:"seq,omitempty"`
 		Gap      *events.Gap    `json:"gap,omitempty"`
-	}{Same: err == nil, Records: sum.Records, Inputs: sum.Inputs, After: sum.After, Rate: int64(rate(sum, took)), Torn: sum.Torn, Cut: sum.Cut || sum.Torn, Unknown: sum.Unknown, Machines: states(sum)}
+	}{Same: err == nil, Records: sum.Records, Inputs: sum.Inputs, After: sum.After, Rate: int64(rate(sum, took)),
+		Torn: sum.Torn, Cut: sum.Cut || sum.Torn, Unknown: sum.Unknown, Machines: states(sum)}
 	if err != nil {
 		o.Error = err.Error()
 	}

@@ -46,7 +46,8 @@ func (a *app) logsAt(path string) ([]flightLog, error) {
 	case len(runs) == 0 && len(noHeader) > 0:
 		return nil, errNoHeader(path, noHeader)
 	case len(runs) == 0:
-		return nil, fmt.Errorf("%s has no flight log: its files are named START-HOST-PROCESS-NUMBER.jsonl, or .jsonl.gz", path)
+		return nil,
+			fmt.Errorf("%s has no flight log: its files are named START-HOST-PROCESS-NUMBER.jsonl, or .jsonl.gz", path)
 	}
 	a.tellNoHeader(noHeader)
 	var all []flightLog
@@ -72,8 +73,8 @@ func errNoHeader(path string, files []string) error {
 	return fmt.Errorf("%s has no log that can be read: %s%s %s", path, filepath.Base(files[0]), more, segments.NoHeader)
 }
 
-// runNamed returns the run that DIR/RUN names: RUN is what the names of its segments begin with. If there is none, its error
-// is the one that is given.
+// runNamed returns the run that DIR/RUN names: RUN is what the names of its segments begin with. If there is none, its
+// error is the one that is given.
 func runNamed(path string, missing error) ([]flightLog, error) {
 	runs, noHeader, err := segments.RunsIn(filepath.Dir(path))
 	if err != nil {

@@ -105,13 +105,15 @@ func noteLine(n events.Note, c *wallClock) string {
 	case n.Clock != nil:
 		text = "the wall clock is " + n.Clock.Wall
 	case n.Late != nil:
-		text = fmt.Sprintf("%+11.6fs  the loop was %s late", time.Duration(n.Late.At-c.start).Seconds(), time.Duration(n.Late.By))
+		text = fmt.Sprintf("%+11.6fs  the loop was %s late", time.Duration(n.Late.At-c.start).Seconds(),
+			time.Duration(n.Late.By))
 	case n.Write != nil:
 		text = fmt.Sprintf("%+11.6fs  %s", time.Duration(n.Write.At-c.start).Seconds(), writeText(n.Write))
 	case n.Checkpoint != nil && n.Checkpoint.Why != "":
 		text = fmt.Sprintf("no checkpoint of record %d: %s", n.Checkpoint.Seq, n.Checkpoint.Why)
 	case n.Checkpoint != nil && n.Checkpoint.Of > 1:
-		text = fmt.Sprintf("checkpoint of record %d, part %d of %d, %d bytes", n.Checkpoint.Seq, n.Checkpoint.Part, n.Checkpoint.Of, len(n.Checkpoint.State))
+		text = fmt.Sprintf("checkpoint of record %d, part %d of %d, %d bytes", n.Checkpoint.Seq, n.Checkpoint.Part,
+			n.Checkpoint.Of, len(n.Checkpoint.State))
 	case n.Checkpoint != nil:
 		text = fmt.Sprintf("checkpoint of record %d, %d bytes", n.Checkpoint.Seq, len(n.Checkpoint.State))
 	case n.End != nil:

@@ -45,9 +45,10 @@ Exit codes:
 		Args: exactly("a PATH"),
 		RunE: func(c *cobra.Command, args []string) error {
 			r.byID = c.Flags().Changed("id")
-			return a.withLine(c.Context(), &r.connection, args[0], r.plains, func(ctx context.Context, client *incumbent.Client, line incumbent.Line) error {
-				return r.run(ctx, client, args[0], line)
-			})
+			return a.withLine(c.Context(), &r.connection, args[0], r.plains,
+				func(ctx context.Context, client *incumbent.Client, line incumbent.Line) error {
+					return r.run(ctx, client, args[0], line)
+				})
 		},
 	}
 	f := c.Flags()

@@ -23,8 +23,9 @@ type saslFlags struct{ identity, passwordFile string }
 
 func (s *saslFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.identity, "sasl", "", "log in by SASL, as digest:USER (DIGEST-MD5)")
-	f.StringVar(&s.passwordFile, "sasl-password-file", "", "file with the password of --sasl; without it, "+saslPassword+
-		" holds it")
+	f.StringVar(&s.passwordFile, "sasl-password-file", "",
+		"file with the password of --sasl; without it, "+saslPassword+
+			" holds it")
 }
 
 // mechanism returns the mechanism, nil for none. Its errors repeat nothing that may be a password. It calls opened with

@@ -8,8 +8,8 @@ import (
 	"github.com/incumbent-go/incumbent/metrics"
 )
 
-// serveHTTP serves the endpoints of package health, and /metrics, at --http, until stop is called. They only read. Before the
-// first connection the program lives, and is not ready.
+// serveHTTP serves the endpoints of package health, and /metrics, at --http, until stop is called. They only read.
+// Before the first connection the program lives, and is not ready.
 func (e *elector) serveHTTP() (stop func(), err error) {
 	if e.http == "" {
 		return func() {}, nil

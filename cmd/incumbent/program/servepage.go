@@ -36,7 +36,8 @@ Exit codes:
 			defer stop()
 			return s.serve(ctx, "", func(who live.Access) (http.Handler, error) {
 				handler, err := live.Handler(args[0], live.Options{Token: who.Token, Hosts: who.Hosts})
-				if others, failed := live.Unread(args[0]); err == nil && failed == nil && others != "" { // the page has the error, too
+				// the page has the error, too
+				if others, failed := live.Unread(args[0]); err == nil && failed == nil && others != "" {
 					s.Note("%s", others)
 				}
 				return handler, cli.Exit(exitNoInput, err)

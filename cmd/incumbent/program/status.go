@@ -55,12 +55,14 @@ characters escaped, and shortened (not with --json).
 
 Exit codes:
    0  the line was read, also when nobody is in it, or there is no such directory` + exitCodes,
-		Example: "  incumbent status /jobs/nightly\n  incumbent status /jobs/nightly --json | jq '.participants[0].id'\n  incumbent status /election --prefix n_",
-		Args:    exactly("a PATH"),
+		Example: "  incumbent status /jobs/nightly\n  incumbent status /jobs/nightly --json | jq " +
+			"'.participants[0].id'\n  incumbent status /election --prefix n_",
+		Args: exactly("a PATH"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.withLine(c.Context(), conn, args[0], plains, func(ctx context.Context, client *incumbent.Client, line incumbent.Line) error {
-				return a.showStatus(ctx, client, args[0], line, conn.asker())
-			})
+			return a.withLine(c.Context(), conn, args[0], plains,
+				func(ctx context.Context, client *incumbent.Client, line incumbent.Line) error {
+					return a.showStatus(ctx, client, args[0], line, conn.asker())
+				})
 		},
 	}
 	conn.flags(a, c.Flags())
@@ -116,7 +118,8 @@ func (a *app) showStatus(ctx context.Context, client *incumbent.Client, dir stri
 }
 
 // withLine connects, reads a line, and calls use with both.
-func (a *app) withLine(ctx context.Context, conn *connection, dir string, plains prefixes, use func(context.Context, *incumbent.Client, incumbent.Line) error) error {
+func (a *app) withLine(ctx context.Context, conn *connection, dir string, plains prefixes,
+	use func(context.Context, *incumbent.Client, incumbent.Line) error) error {
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
 	cfg, err := conn.config(a)
@@ -131,7 +134,8 @@ func (a *app) withLine(ctx context.Context, conn *connection, dir string, plains
 		return err
 	}
 	defer conn.closeClient(client)
-	limit, cancel := context.WithTimeoutCause(ctx, conn.connectTimeout, fmt.Errorf("no answer within %s", conn.connectTimeout))
+	limit, cancel := context.WithTimeoutCause(ctx, conn.connectTimeout,
+		fmt.Errorf("no answer within %s", conn.connectTimeout))
 	defer cancel()
 	line, err := client.Line(limit, dir, plains...)
 	if refused := (*incumbent.Error)(nil); errors.As(err, &refused) && refused.Code == events.TooLarge {
@@ -344,7 +348,8 @@ func missing(line incumbent.Line) string {
 	if !line.Missing {
 		return ""
 	}
-	return ": there is no such directory. Nobody has queued there, or it was deleted when the last one left, or the path is mistyped"
+	return ": there is no such directory. Nobody has queued there, or it was deleted when the last one left, or the " +
+		"path is mistyped"
 }
 
 // nodeName returns the name of a participant's node.

@@ -162,7 +162,8 @@ func (s *jobState) show(a *app, dir string) {
 	if len(s.items) > 0 {
 		rows := [][]string{{"ITEM", "INSTANCE", ""}}
 		for _, i := range s.items {
-			rows = append(rows, []string{strconv.Itoa(i.Number), instanceName(i.Instance), strings.Join(marks(i), ", ")})
+			rows = append(rows,
+				[]string{strconv.Itoa(i.Number), instanceName(i.Instance), strings.Join(marks(i), ", ")})
 		}
 		a.Out.Table(rows)
 	}

@@ -40,13 +40,14 @@ func (p *piped) dial() net.Conn {
 	return own
 }
 
-// Clients that send a byte now and then hold every connection of a server. A probe is answered at once all the time, and none of
-// them keeps its connection for longer than the 5 s in which a header has to come.
+// Clients that send a byte now and then hold every connection of a server. A probe is answered at once all the time,
+// and none of them keeps its connection for longer than the 5 s in which a header has to come.
 func TestTricklersKeepNoProbeOut(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		const most, pace = 8, 100 * time.Millisecond
 		l := &piped{make(chan net.Conn), make(chan struct{})}
-		stop := serve(atMost(most, 0, l), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") }), maxWait)
+		stop := serve(atMost(most, 0, l),
+			http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") }), maxWait)
 		defer stop()
 		ended := make(chan time.Duration, most)
 		for range most {
@@ -63,7 +64,8 @@ func TestTricklersKeepNoProbeOut(t *testing.T) {
 		for range 20 {
 			virtual.Sleep(200 * time.Millisecond)
 			began, conn := time.Now(), l.dial()
-			if _, err := io.WriteString(conn, "GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"); err != nil {
+			if _, err := io.WriteString(conn,
+				"GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || time.Since(began) > 0 {

@@ -369,7 +369,8 @@ func (t *changePrinter) text(c incumbent.Change) string {
 	case c.Blocker.Path != "":
 		text = blockedBy(c.Blocker)
 	default:
-		text = t.Out.Bold(name(c.First)) + " is first in line, token " + token(c.First) + ", session " + hex(c.First.Owner)
+		text = t.Out.Bold(name(c.First)) + " is first in line, token " + token(c.First) + ", session " +
+			hex(c.First.Owner)
 	}
 	if c.Recipe == "election" {
 		text += " (election " + events.Foreign(c.Prefix, events.MaxText) + ")"

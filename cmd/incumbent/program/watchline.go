@@ -10,8 +10,8 @@ import (
 
 const (
 	// lookInterval is how often watch looks at what no watch of a node tells: whether the line has changed behind its
-	// first, and whether that has a connection. It is less than half of a usual session timeout, so that a first in line
-	// that is silent is named before its session ends.
+	// first, and whether that has a connection. It is less than half of a usual session timeout, so that a first in
+	// line that is silent is named before its session ends.
 	lookInterval = 5 * time.Second
 	// vacantAfter is after how long it is said that a line is still vacant.
 	vacantAfter = 10 * time.Second

@@ -36,13 +36,21 @@ type lineSeen struct {
 
 // lineFamilies are what docs/operations.md says of incumbent watch --metrics.
 var lineFamilies = []metrics.Family{
-	{Name: "incumbent_line_leader", Kind: metrics.Gauge, Help: "Whether a participant with a session is first in line; only it knows whether it leads.", Labels: lineLabels},
-	{Name: "incumbent_line_blocked", Kind: metrics.Gauge, Help: "Whether a persistent node is at the head, behind which nobody can lead.", Labels: lineLabels},
-	{Name: "incumbent_line_participants", Kind: metrics.Gauge, Help: "Nodes in line, the first included.", Labels: lineLabels},
-	{Name: "incumbent_line_vacant_seconds", Kind: metrics.Gauge, Help: "For how long this program has seen nobody in line.", Labels: lineLabels},
-	{Name: "incumbent_line_changes_total", Kind: metrics.Counter, Help: "Changes of the first in line that this program has seen.", Labels: lineLabels},
-	{Name: "incumbent_line_forged", Kind: metrics.Gauge, Help: "Whether the order in line is one that ZooKeeper cannot have made.", Labels: lineLabels},
-	{Name: "incumbent_watch_connected", Kind: metrics.Gauge, Help: "Whether this program has a connection to the ensemble."},
+	{Name: "incumbent_line_leader", Kind: metrics.Gauge,
+		Help:   "Whether a participant with a session is first in line; only it knows whether it leads.",
+		Labels: lineLabels},
+	{Name: "incumbent_line_blocked", Kind: metrics.Gauge,
+		Help: "Whether a persistent node is at the head, behind which nobody can lead.", Labels: lineLabels},
+	{Name: "incumbent_line_participants", Kind: metrics.Gauge, Help: "Nodes in line, the first included.",
+		Labels: lineLabels},
+	{Name: "incumbent_line_vacant_seconds", Kind: metrics.Gauge,
+		Help: "For how long this program has seen nobody in line.", Labels: lineLabels},
+	{Name: "incumbent_line_changes_total", Kind: metrics.Counter,
+		Help: "Changes of the first in line that this program has seen.", Labels: lineLabels},
+	{Name: "incumbent_line_forged", Kind: metrics.Gauge,
+		Help: "Whether the order in line is one that ZooKeeper cannot have made.", Labels: lineLabels},
+	{Name: "incumbent_watch_connected", Kind: metrics.Gauge,
+		Help: "Whether this program has a connection to the ensemble."},
 }
 
 var lineLabels = []string{"path", "recipe", "prefix"}
@@ -120,7 +128,9 @@ func (o *onlooker) samples(now time.Time, read incumbent.Line) (all []metrics.Sa
 			keys = append(keys, key)
 		}
 	}
-	slices.SortFunc(keys, func(a, b lineKey) int { return strings.Compare(a.recipe+"/"+a.prefix, b.recipe+"/"+b.prefix) })
+	slices.SortFunc(keys, func(a, b lineKey) int {
+		return strings.Compare(a.recipe+"/"+a.prefix, b.recipe+"/"+b.prefix)
+	})
 	for _, key := range keys {
 		line, seen := incumbent.Line{Participants: of[key]}, o.lines[key]
 		_, first := line.First()
@@ -131,7 +141,8 @@ func (o *onlooker) samples(now time.Time, read incumbent.Line) (all []metrics.Sa
 			vacant = now.Sub(seen.vacant).Seconds()
 		}
 		labels := []string{metrics.Label(o.dir), key.recipe, metrics.Label(key.prefix)}
-		for i, v := range []float64{flag(first), flag(blocked), float64(len(of[key])), vacant, seen.changes, flag(forged)} {
+		for i, v := range []float64{flag(first), flag(blocked), float64(len(of[key])), vacant,
+			seen.changes, flag(forged)} {
 			all = append(all, metrics.Sample{Name: lineFamilies[i].Name, Labels: labels, Value: v})
 		}
 	}

@@ -106,10 +106,11 @@ Exit codes:
 func (a *app) why() *cobra.Command {
 	e := &explainer{app: a}
 	c := &cobra.Command{
-		Use:     "why LOG…",
-		Short:   "explain from recorded logs why leadership moved",
-		Long:    whyHelp,
-		Example: "  incumbent why a.log b.log c.log --around 12:03\n  incumbent why /var/log/incumbent --path /jobs/nightly --txnlog /var/lib/zookeeper/version-2 --full",
+		Use:   "why LOG…",
+		Short: "explain from recorded logs why leadership moved",
+		Long:  whyHelp,
+		Example: "  incumbent why a.log b.log c.log --around 12:03\n  incumbent why /var/log/incumbent --path " +
+			"/jobs/nightly --txnlog /var/lib/zookeeper/version-2 --full",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return exactly("a LOG")(c, args)
@@ -191,7 +192,8 @@ func (e *explainer) run(args []string) error {
 		if l.Unexplained() {
 			more = "; it has others, so explain it alone, too"
 		}
-		e.Note("%s is left out: it is of the same client as %s, and has no more records%s", l.Out.Name, l.For.Name, more)
+		e.Note("%s is left out: it is of the same client as %s, and has no more records%s", l.Out.Name,
+			l.For.Name, more)
 	}
 	e.logs = logs
 	for _, l := range logs {
@@ -356,10 +358,12 @@ func whenever(flag, text string, day time.Time) (time.Time, error) {
 	for _, layout := range []string{"15:04", "15:04:05"} { // a fraction of a second is read, too
 		if t, err := time.Parse(layout, text); err == nil {
 			day = day.UTC()
-			return time.Date(day.Year(), day.Month(), day.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC), nil
+			return time.Date(day.Year(), day.Month(), day.Day(), t.Hour(), t.Minute(), t.Second(),
+				t.Nanosecond(), time.UTC), nil
 		}
 	}
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04"} {
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05",
+		"2006-01-02 15:04"} {
 		if t, err := time.Parse(layout, text); err == nil {
 			return t, nil
 		}

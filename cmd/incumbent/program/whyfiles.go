@@ -28,9 +28,9 @@ type citedLog struct {
 	cite string
 }
 
-// findLogs returns the logs in the files that are named, and in the directories that are named: runs of
-// --record DIR, and other files that --record wrote. It finds a file that has been compressed since it was named. NoHeader
-// has the paths of segments that it leaves out because they have no header. Its error names a file that cannot be read, or a
+// findLogs returns the logs in the files that are named, and in the directories that are named: runs of --record DIR,
+// and other files that --record wrote. It finds a file that has been compressed since it was named. NoHeader has the
+// paths of segments that it leaves out because they have no header. Its error names a file that cannot be read, or a
 // directory without a log.
 func findLogs(args []string) (all []citedLog, noHeader []string, err error) {
 	for _, arg := range segments.Once(args) {
@@ -86,7 +86,8 @@ func dropTwice(all []citedLog) (kept []citedLog) {
 		if err == nil {
 			seen = append(seen, info)
 		}
-		if err != nil && slices.ContainsFunc(kept, func(o citedLog) bool { return o.file == l.file }) { // a run of a directory
+		// a run of a directory
+		if err != nil && slices.ContainsFunc(kept, func(o citedLog) bool { return o.file == l.file }) {
 			continue
 		}
 		kept = append(kept, l)
@@ -94,7 +95,8 @@ func dropTwice(all []citedLog) (kept []citedLog) {
 	return kept
 }
 
-// joinSegments makes one log of the files that are segments of one run, or dumps of one client, whatever their names are.
+// joinSegments makes one log of the files that are segments of one run, or dumps of one client, whatever their names
+// are.
 func joinSegments(all []citedLog) (joined []citedLog) {
 	type part struct {
 		file   string
@@ -121,7 +123,9 @@ func joinSegments(all []citedLog) (joined []citedLog) {
 		parts[h.Run] = append(parts[h.Run], part{l.file, h.Segment, h.Before})
 	}
 	for run, i := range first {
-		slices.SortStableFunc(parts[run], func(a, b part) int { return cmp.Or(a.number-b.number, cmp.Compare(a.before, b.before)) })
+		slices.SortStableFunc(parts[run], func(a, b part) int {
+			return cmp.Or(a.number-b.number, cmp.Compare(a.before, b.before))
+		})
 		var files []string
 		for _, p := range parts[run] {
 			files = append(files, p.file)
@@ -205,8 +209,9 @@ func (l citedLog) isLog() bool {
 	return bytes.Contains(head[:n], []byte(events.Format))
 }
 
-// findTxnLogs returns the transaction logs in a directory, or in version-2 of it, and the paths of those that it leaves out:
-// only regular files are read, as a pipe would not end, and a link may lead anywhere. A path that is no directory is one log.
+// findTxnLogs returns the transaction logs in a directory, or in version-2 of it, and the paths of those that it leaves
+// out: only regular files are read, as a pipe would not end, and a link may lead anywhere. A path that is no directory
+// is one log.
 func findTxnLogs(dir string) (files, left []string, err error) {
 	info, err := os.Stat(dir)
 	switch {

@@ -21,7 +21,9 @@ func (e *explainer) checkOutputs(c *cobra.Command) error {
 		case c.Flags().Changed(o.flag) && o.file == "":
 			return cli.Usage("--%s is empty: want the file to write, such as why.%s", o.flag, o.flag)
 		case isEvidence(o.file):
-			return cli.Exit(cli.ExitNoOutput, fmt.Errorf("--%s: %s is a log, and would be overwritten: want another file", o.flag, events.Quote(o.file, events.MaxText)))
+			return cli.Exit(cli.ExitNoOutput,
+				fmt.Errorf("--%s: %s is a log, and would be overwritten: want another file", o.flag,
+					events.Quote(o.file, events.MaxText)))
 		}
 	}
 	if e.html != "" && filepath.Clean(e.html) == filepath.Clean(e.trace) {

@@ -215,8 +215,8 @@ func (p *pump) close() {
 	close(p.feed.full)
 }
 
-// replay replays the log, and behind gaps from the checkpoints there. It returns what could not be replayed. Its error is
-// that the log is not what the machines do; it reads no further then.
+// replay replays the log, and behind gaps from the checkpoints there. It returns what could not be replayed. Its error
+// is that the log is not what the machines do; it reads no further then.
 func (p *pump) replay(name string) (unreplayed string, diverged error) {
 	sum, err := engine.ReplaySegments(p.log, 0, machines.Recipes()...)
 	var unlike *engine.Divergence
@@ -225,7 +225,10 @@ func (p *pump) replay(name string) (unreplayed string, diverged error) {
 	var model *engine.ModelChangedError
 	switch {
 	case errors.As(err, &unlike):
-		return "", cli.Exit(exitDiverged, fmt.Errorf("%s does not replay, so it is not explained: %w; --no-replay explains it nevertheless", name, unlike))
+		return "",
+			cli.Exit(exitDiverged,
+				fmt.Errorf("%s does not replay, so it is not explained: %w; --no-replay explains it nevertheless", name,
+					unlike))
 	case errors.As(err, &bad):
 		return "", cli.Exit(exitDamaged, fmt.Errorf("%s: %w", name, bad))
 	case errors.As(err, &chart):

@@ -47,7 +47,8 @@ func writePart(t *testing.T, file string, h events.Header, records []events.Reco
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.WriteNote(events.Note{Checkpoint: &events.Checkpoint{Seq: records[from-1].Seq, State: state}}); err != nil {
+		if err := w.WriteNote(
+			events.Note{Checkpoint: &events.Checkpoint{Seq: records[from-1].Seq, State: state}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -85,8 +86,8 @@ func recordsOf(t *testing.T, file string) (h events.Header, records []events.Rec
 	}
 }
 
-// stepAt returns the first record at or behind a place that begins a step, while another client leads: behind the event from
-// outside that ends the step before.
+// stepAt returns the first record at or behind a place that begins a step, while another client leads: behind the event
+// from outside that ends the step before.
 func stepAt(records []events.Record, from int) int {
 	for from < len(records) && (records[from-1].Internal || records[from].From == "leading") {
 		from++
@@ -117,7 +118,8 @@ func TestWhyJoinsDumps(t *testing.T) {
 			writePart(t, files[i], h, records[:ends[i]], from, true)
 		}
 		code, out, notes := whyOf(t, dir, "--full")
-		if out = strings.ReplaceAll(out, "client1-0:", "client1:"); code != wantCode || moves(out) != moves(want) || notes != "" {
+		if out = strings.ReplaceAll(out, "client1-0:", "client1:"); code != wantCode ||
+			moves(out) != moves(want) || notes != "" {
 			t.Errorf("%s: exit %d, want %d\n%s%s\nwant\n%s", name, code, wantCode, notes, out, want)
 		}
 		for _, f := range files {
@@ -128,19 +130,21 @@ func TestWhyJoinsDumps(t *testing.T) {
 	}
 }
 
-// A log whose first segments are missing is replayed from its checkpoint. Without one it is not, and a line says so. What
-// differs behind the checkpoint is found.
+// A log whose first segments are missing is replayed from its checkpoint. Without one it is not, and a line says so.
+// What differs behind the checkpoint is found.
 func TestWhyReplaysFromACheckpoint(t *testing.T) {
 	dir, _ := busyLogs(t, 1500)
 	file := filepath.Join(dir, "client1.log")
 	_, records := recordsOf(t, file)
 	from := stepAt(records, len(records)/2)
 	writeTail(t, file, records, from, true)
-	if code, out, notes := whyOf(t, dir); code != 0 && code != exitCannotTell || notes != "" || !strings.Contains(out, "gap of") {
+	if code, out, notes := whyOf(t, dir); code != 0 && code != exitCannotTell || notes != "" ||
+		!strings.Contains(out, "gap of") {
 		t.Errorf("with a checkpoint: exit %d\n%s%s", code, out, notes)
 	}
 	writeTail(t, file, records, from, false)
-	if code, _, notes := whyOf(t, dir); code != 0 && code != exitCannotTell || !strings.Contains(notes, "was not replayed behind its gap at record 1") {
+	if code, _, notes := whyOf(t, dir); code != 0 && code != exitCannotTell ||
+		!strings.Contains(notes, "was not replayed behind its gap at record 1") {
 		t.Errorf("without a checkpoint: exit %d\n%s", code, notes)
 	}
 	records[from+5].Effects = events.Effects{events.Deadline{Until: 7e9}}

@@ -16,7 +16,8 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// recordedWorld is a simulated world that keeps its clients' records. If it is blind, clients see no permits but their own.
+// recordedWorld is a simulated world that keeps its clients' records. If it is blind, clients see no permits but their
+// own.
 type recordedWorld struct {
 	world.Idle
 	*world.World
@@ -63,7 +64,8 @@ func (w *recordedWorld) write(tb testing.TB, dir string) (records int) {
 	}
 	for _, c := range w.Clients() {
 		var file bytes.Buffer
-		out, err := events.NewWriter(&file, events.Header{Start: "2026-11-25T00:00:00Z", StartAt: c.Clock() - w.Now(), Charts: charts})
+		out, err := events.NewWriter(&file,
+			events.Header{Start: "2026-11-25T00:00:00Z", StartAt: c.Clock() - w.Now(), Charts: charts})
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -76,7 +78,8 @@ func (w *recordedWorld) write(tb testing.TB, dir string) (records int) {
 		if err := out.Flush(); err != nil {
 			tb.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("client%d.log", c.ID())), file.Bytes(), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("client%d.log", c.ID())), file.Bytes(), 0o600); err !=
+			nil {
 			tb.Fatal(err)
 		}
 	}
@@ -190,13 +193,16 @@ func TestWhyAllocatesByTheRecord(t *testing.T) {
 // clients that see them it finds nothing.
 func TestWhyFindsTooManyPermits(t *testing.T) {
 	for _, blind := range []bool{false, true} {
-		w := playWorld(t, 3, world.Program{Recipe: "semaphore", Path: "/jobs/x", Options: map[string]string{"limit": "2", "permits": "1"}}, blind)
+		w := playWorld(t, 3,
+			world.Program{Recipe: "semaphore", Path: "/jobs/x",
+				Options: map[string]string{"limit": "2", "permits": "1"}}, blind)
 		w.Until(int64(5 * time.Minute))
 		dir := t.TempDir()
 		w.write(t, dir)
 		want, says := 0, "Never more at once than allowed: "
 		if blind {
-			want, says = exitTwo, "MORE AT ONCE THAN ALLOWED: 3 permits of /jobs/x were held at once, of 2 that there are"
+			want, says = exitTwo, "MORE AT ONCE THAN ALLOWED: 3 permits of /jobs/x were held at once, of "+
+				"2 that there are"
 		}
 		code, out, notes := whyOf(t, dir, "--path", "/jobs/x")
 		if code != want || !bytes.Contains([]byte(out), []byte(says)) || notes != "" {

@@ -64,7 +64,8 @@ Exit codes:
 		},
 	}
 	o := &f.options
-	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:2181", "the address; without a host it is on the loopback only; port 0 takes any free one")
+	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:2181",
+		"the address; without a host it is on the loopback only; port 0 takes any free one")
 	c.Flags().IntVar(&f.ensemble, "ensemble", 0,
 		"serve an ensemble of this many servers, on ports from that of --listen on; 0: one standalone server")
 	c.Flags().StringVar(&f.advertise, "advertise", "",
@@ -72,7 +73,8 @@ Exit codes:
 	c.Flags().DurationVar(&o.Tick, "tick", 2*time.Second, "tickTime: the unit of all session times")
 	c.Flags().DurationVar(&o.MinSessionTimeout, "min-session-timeout", 0, "minSessionTimeout (default 2 ticks)")
 	c.Flags().DurationVar(&o.MaxSessionTimeout, "max-session-timeout", 0, "maxSessionTimeout (default 20 ticks)")
-	c.Flags().DurationVar(&o.ContainerInterval, "container-interval", time.Minute, "how often empty containers and nodes past their TTL are deleted")
+	c.Flags().DurationVar(&o.ContainerInterval, "container-interval", time.Minute,
+		"how often empty containers and nodes past their TTL are deleted")
 	c.Flags().IntVar(&o.MaxFrame, "max-frame", 1<<20-1, "jute.maxbuffer: the longest request, in bytes")
 	c.Flags().BoolVar(&o.ExtendedTypes, "ttl", false, "extendedTypesEnabled: accept nodes with a TTL")
 	c.Flags().StringVar(&o.SuperDigest, "super-digest", "", "superDigest: who may do everything, as user:digest")
@@ -105,7 +107,8 @@ func (f *zkFlags) check(c *cobra.Command) error {
 		shortest = 2 * o.Tick
 	}
 	if longest != 0 && longest < shortest {
-		return cli.Usage("--max-session-timeout is %s, and the shortest timeout %s: give a longer one, or a shorter --min-session-timeout", longest, shortest)
+		return cli.Usage("--max-session-timeout is %s, and the shortest timeout %s: give a longer one, or a shorter "+
+			"--min-session-timeout", longest, shortest)
 	}
 	if o.MaxFrame < 64 {
 		return cli.Usage("--max-frame is %d: give at least 64 bytes", o.MaxFrame)
@@ -114,7 +117,8 @@ func (f *zkFlags) check(c *cobra.Command) error {
 		flag  string
 		value *string
 	}{{"listen", &f.listen}, {"tls-listen", &f.tlsListen}, {"control", &f.control}} {
-		if _, _, err := net.SplitHostPort(*address.value); err != nil && (*address.value != "" || address.flag == "listen") {
+		if _, _, err := net.SplitHostPort(*address.value); err != nil &&
+			(*address.value != "" || address.flag == "listen") {
 			return cli.Usage("--%s %s: want host:port, such as 127.0.0.1:2181", address.flag,
 				events.Quote(*address.value, events.MaxName))
 		}

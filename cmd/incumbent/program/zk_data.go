@@ -83,8 +83,8 @@ func loadFrom(srv *zkmem.Server, r io.Reader, name string) (count int, err error
 	return count, nil
 }
 
-// save writes the nodes to a file: not ZooKeeper's own, and none that ends with its session. A reader finds the old file
-// or the new one.
+// save writes the nodes to a file: not ZooKeeper's own, and none that ends with its session. A reader finds the old
+// file or the new one.
 func save(srv *zkmem.Server, file string) (int, error) {
 	temp, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*")
 	if err != nil {

@@ -36,7 +36,8 @@ func (f *zkFlags) loadTLS() error {
 	}
 	f.tls.ClientAuth, f.tls.ClientCAs = tls.RequireAndVerifyClientCert, x509.NewCertPool()
 	if !f.tls.ClientCAs.AppendCertsFromPEM(authorities) {
-		return cli.Usage("--tls-client-ca %s: its certificate cannot be read: want the certificate of an authority, as PEM", events.Quote(f.clientCA, events.MaxText))
+		return cli.Usage("--tls-client-ca %s: its certificate cannot be read: want the certificate of an "+
+			"authority, as PEM", events.Quote(f.clientCA, events.MaxText))
 	}
 	return nil
 }
@@ -53,7 +54,9 @@ func loadPair(certFile, keyFile string) (tls.Certificate, error) {
 	}
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
-		return pair, cli.Usage("--tls-cert %s and --tls-key %s: %w: give a certificate and the key that it was made for", events.Quote(certFile, events.MaxText), events.Quote(keyFile, events.MaxText), err)
+		return pair,
+			cli.Usage("--tls-cert %s and --tls-key %s: %w: give a certificate and the key that it was made for",
+				events.Quote(certFile, events.MaxText), events.Quote(keyFile, events.MaxText), err)
 	}
 	return pair, nil
 }
@@ -75,5 +78,6 @@ func readPEM(flag, file, kind string) ([]byte, error) {
 		return nil, cli.Usage("--%s %s: it has a %s: want a PEM file with a %s", flag, events.Quote(file,
 			events.MaxText), strings.Join(found, " and a "), kind)
 	}
-	return nil, cli.Usage("--%s %s: it is no PEM file: want one with a %s", flag, events.Quote(file, events.MaxText), kind)
+	return nil,
+		cli.Usage("--%s %s: it is no PEM file: want one with a %s", flag, events.Quote(file, events.MaxText), kind)
 }
