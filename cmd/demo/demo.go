@@ -51,7 +51,8 @@ func (a *app) root() *cobra.Command {
 		Args:    none,
 		RunE:    func(c *cobra.Command, _ []string) error { return a.show(c.Context(), record) },
 	}
-	c.Flags().StringVar(&record, "record", "", "where to record one client's log (default: a new file in the directory for temporary ones)")
+	c.Flags().StringVar(&record, "record", "",
+		"where to record one client's log (default: a new file in the directory for temporary ones)")
 	a.JSONFlag(c)
 	c.CompletionOptions.DisableDefaultCmd = true
 	c.SetFlagErrorFunc(cli.FlagError)
@@ -63,7 +64,8 @@ func none(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return cli.Usage("no command %q here: operators' commands are in cmd/incumbent: see go run ./cmd/incumbent --help", args[0])
+	return cli.Usage("no command %q here: operators' commands are in cmd/incumbent: see go run ./cmd/incumbent --help",
+		args[0])
 }
 
 func (a *app) show(ctx context.Context, record string) error {

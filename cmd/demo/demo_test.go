@@ -59,13 +59,15 @@ func mustBeTrue(t *testing.T, text string) {
 		if i == 0 {
 			programtest.Contains(t, run(strings.Fields(args)...), "the same: ")
 		}
-		programtest.Contains(t, run(append(strings.Fields(args), "--help")...), "incumbent "+strings.Fields(args)[0]+" ")
+		programtest.Contains(t, run(append(strings.Fields(args), "--help")...),
+			"incumbent "+strings.Fields(args)[0]+" ")
 	}
 }
 
 func TestBadCommandLines(t *testing.T) {
 	for args, says := range map[string]string{
-		"elect /x -- true": `no command "elect" here: operators' commands are in cmd/incumbent: see go run ./cmd/incumbent --help`,
+		"elect /x -- true": `no command "elect" here: operators' commands are in cmd/incumbent: see go run ` +
+			`./cmd/incumbent --help`,
 		"status /x --json": `no command "status" here: operators' commands are in cmd/incumbent`,
 		"bogus":            `no command "bogus" here`,
 		"--bogus":          "unknown flag: --bogus: see demo --help",
@@ -81,7 +83,8 @@ func TestBadCommandLines(t *testing.T) {
 }
 
 func TestHelpTeaches(t *testing.T) {
-	programtest.Contains(t, programtest.Start(t, nil, "--help").Exits(0).Out.String(), "Exit codes", "Examples:", "go run ./cmd/demo", "go run ./cmd/incumbent")
+	programtest.Contains(t, programtest.Start(t, nil, "--help").Exits(0).Out.String(), "Exit codes", "Examples:",
+		"go run ./cmd/demo", "go run ./cmd/incumbent")
 }
 
 func TestDemoInJSON(t *testing.T) {

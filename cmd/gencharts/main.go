@@ -1,5 +1,5 @@
-// Command gencharts writes docs/statecharts from the charts in machines/, and the lessons in docs/playground.md from those in
-// play. Run it in the module's root; a test fails while the docs are stale.
+// Command gencharts writes docs/statecharts from the charts in machines/, and the lessons in docs/playground.md from
+// those in play. Run it in the module's root; a test fails while the docs are stale.
 package main
 
 import (

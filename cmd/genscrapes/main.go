@@ -1,6 +1,6 @@
-// Genscrapes records what Prometheus would scrape from three clients in 40 seconds in which leadership moves, and draws it:
-// the picture of docs/operations.md. `go run ./cmd/genscrapes` writes testdata/run.tsv and the picture again; the test
-// draws the recorded run again.
+// Genscrapes records what Prometheus would scrape from three clients in 40 seconds in which leadership moves, and draws
+// it: the picture of docs/operations.md. `go run ./cmd/genscrapes` writes testdata/run.tsv and the picture again; the
+// test draws the recorded run again.
 package main
 
 import (
@@ -35,7 +35,8 @@ var happenings = []struct {
 func main() {
 	rows, err := record()
 	if err == nil {
-		err = errors.Join(os.WriteFile(recorded, []byte(rows), 0o600), os.WriteFile(picture, []byte(draw(read(rows))), 0o600))
+		err = errors.Join(os.WriteFile(recorded, []byte(rows), 0o600),
+			os.WriteFile(picture, []byte(draw(read(rows))), 0o600))
 	}
 	if err != nil {
 		log.Fatal(err)
@@ -57,7 +58,8 @@ func record() (string, error) {
 	}
 	var all []instance
 	for range 3 {
-		c, err := incumbent.Open(context.Background(), incumbent.Config{Servers: srv.Addr(), SessionTimeout: 4 * time.Second, Tick: time.Second})
+		c, err := incumbent.Open(context.Background(),
+			incumbent.Config{Servers: srv.Addr(), SessionTimeout: 4 * time.Second, Tick: time.Second})
 		if err != nil {
 			return "", err
 		}
@@ -110,7 +112,8 @@ func scrape(c *incumbent.Client) (string, error) {
 		return "", err
 	}
 	var values []string
-	for _, name := range []string{"incumbent_leading{", "incumbent_belief_margin_ratio_sum ", "incumbent_belief_margin_ratio_count "} {
+	for _, name := range []string{"incumbent_leading{", "incumbent_belief_margin_ratio_sum ",
+		"incumbent_belief_margin_ratio_count "} {
 		_, rest, _ := strings.Cut(text.String(), "\n"+name)
 		line, _, _ := strings.Cut(rest, "\n")
 		v, err := strconv.ParseFloat(line[strings.LastIndexByte(line, ' ')+1:], 64)

@@ -44,7 +44,8 @@ func draw(all []point) string {
 	line := func(class string, x1, y1, x2, y2 float64) {
 		fmt.Fprintf(&b, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", class, x1, y1, x2, y2)
 	}
-	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 840 420" font-family="sans-serif" font-size="12">
+	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 840 420" ` +
+		`font-family="sans-serif" font-size="12">
 <title>Who leads, and the margin of belief, in forty seconds of scrapes</title>
 <style>text{fill:#1b2430}.paper{fill:#fff}.grid{stroke:#ddd}.event{stroke:#c60;stroke-dasharray:3 3}
 .limit{stroke:#c00}.leads{fill:#2a7}.nobody{fill:#c62828}.margin{fill:none;stroke:#247;stroke-width:1.5}
@@ -67,7 +68,8 @@ func draw(all []point) string {
 		top := laneTop + float64(i)*laneHeight
 		text(left-10, top+laneHeight/2+4, "end", client)
 		for _, span := range spans(all, client) {
-			fmt.Fprintf(&b, "<rect class=\"leads\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n", x(span[0]), top+6, x(span[1])-x(span[0]), laneHeight-12)
+			fmt.Fprintf(&b, "<rect class=\"leads\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
+				x(span[0]), top+6, x(span[1])-x(span[0]), laneHeight-12)
 		}
 	}
 	text(left-10, leadersTop+laneHeight/2+4, "end", "leaders now")

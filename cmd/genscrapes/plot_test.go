@@ -16,8 +16,8 @@ func lines(t *testing.T, name string) string {
 	return strings.ReplaceAll(string(text), "\r", "")
 }
 
-// The picture of the operations guide is that of the recorded run, and the run shows what the guide says: no scrape has two leaders,
-// late answers lower the margin, a silence ends every belief, and leadership comes back.
+// The picture of the operations guide is that of the recorded run, and the run shows what the guide says: no scrape has
+// two leaders, late answers lower the margin, a silence ends every belief, and leadership comes back.
 func TestThePictureIsThatOfTheRun(t *testing.T) {
 	all := read(lines(t, recorded))
 	if got := lines(t, picture); got != draw(all) {
@@ -51,7 +51,8 @@ func TestThePictureIsThatOfTheRun(t *testing.T) {
 		}
 	}
 	if len(times) < 100 || silence == 0 || after == 0 || low > .7 {
-		t.Errorf("%d scrapes, %d without a leader in the silence, %d with one after it, the lowest margin of late answers %.2f", len(times), silence, after, low)
+		t.Errorf("%d scrapes, %d without a leader in the silence, %d with one after it, the lowest margin of late "+
+			"answers %.2f", len(times), silence, after, low)
 	}
 }
 
@@ -59,7 +60,8 @@ func TestThePictureIsThatOfTheRun(t *testing.T) {
 // and a margin is that of
 // the heartbeats between two scrapes.
 func TestSpansAndMargins(t *testing.T) {
-	all := read("header\n0\ta\t0\t0\t0\n1000\ta\t1\t.9\t1\n2000\ta\t1\t1.4\t2\n3000\ta\t0\t1.4\t2\n4000\ta\t1\t1.4\t2\n")
+	all := read("header\n0\ta\t0\t0\t0\n1000\ta\t1\t.9\t1\n2000\ta\t1\t1.4\t2\n3000\ta\t0\t1.4\t2\n" +
+		"4000\ta\t1\t1.4\t2\n")
 	if got := spans(all, "a"); len(got) != 2 || got[0] != [2]float64{1, 3} || got[1] != [2]float64{4, 4} {
 		t.Errorf("%v", got)
 	}

@@ -1,6 +1,6 @@
-// Command gensite writes the playground as a static site into a directory: the page, the program for WebAssembly that plays its
-// worlds, and as files what the page can show before that program runs. Any server of files may serve it; one that compresses
-// saves most. It needs the go command, and runs in the module, or in one that requires it.
+// Command gensite writes the playground as a static site into a directory: the page, the program for WebAssembly that
+// plays its worlds, and as files what the page can show before that program runs. Any server of files may serve it; one
+// that compresses saves most. It needs the go command, and runs in the module, or in one that requires it.
 package main
 
 import (
@@ -59,7 +59,8 @@ func write(dir string) error {
 	return build(filepath.Join(dir, "world.wasm"))
 }
 
-// pages returns the page and its Worker, what the page offers, and the worlds that it can show at once: the first one and the lessons'.
+// pages returns the page and its Worker, what the page offers, and the worlds that it can show at once: the first one
+// and the lessons'.
 func pages() (map[string][]byte, error) {
 	files, err := web.Site()
 	if err != nil {

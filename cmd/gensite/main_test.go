@@ -16,7 +16,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The page finds what it can show at once: what it offers, and the answers to the links of the first world and of each lesson.
+// The page finds what it can show at once: what it offers, and the answers to the links of the first world and of each
+// lesson.
 func TestWhatThePageShowsAtOnce(t *testing.T) {
 	files, err := pages()
 	if err != nil {
@@ -56,7 +57,8 @@ func TestTheSite(t *testing.T) {
 	if err := write(dir); err != nil {
 		t.Fatal(err)
 	}
-	for name, says := range map[string]string{"index.html": "worker.js", "worker.js": "world.wasm", "wasm_exec.js": "Go", "world.wasm": "\x00asm", "first.json": `"digest"`} {
+	for name, says := range map[string]string{"index.html": "worker.js", "worker.js": "world.wasm",
+		"wasm_exec.js": "Go", "world.wasm": "\x00asm", "first.json": `"digest"`} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil || !strings.Contains(string(text), says) {
 			t.Errorf("%s: %v, and it does not have %q", name, err, says)
@@ -70,7 +72,8 @@ func TestTheSite(t *testing.T) {
 // What is no directory's name is refused: a flag would become one.
 func TestTheDirectoryIsNamed(t *testing.T) {
 	for _, args := range [][]string{nil, {""}, {"--help"}, {"a", "b"}} {
-		if dir, err := directory(args); err == nil || !strings.Contains(err.Error(), "want one argument, the directory") {
+		if dir, err := directory(args); err == nil ||
+			!strings.Contains(err.Error(), "want one argument, the directory") {
 			t.Errorf("%q: %q, %v", args, dir, err)
 		}
 	}

@@ -22,7 +22,8 @@ func unsent(trees []*ast.File, info *types.Info) (found []finding) {
 	drop := func(x ast.Expr) {
 		if call, ok := ast.Unparen(x).(*ast.CallExpr); ok {
 			if name := request(info, call); name != "" && made(info, call) {
-				found = append(found, finding{call.Pos(), fmt.Sprintf("this %s is never sent: call Do, or Background, on it", name)})
+				found = append(found,
+					finding{call.Pos(), fmt.Sprintf("this %s is never sent: call Do, or Background, on it", name)})
 			}
 		}
 	}

@@ -86,7 +86,8 @@ func TestWebAssemblyPlaysTheSameWorlds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.CommandContext(t.Context(), node, filepath.Join(dir, "asker.cjs"), dir, asked, said).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), node, filepath.Join(dir, "asker.cjs"), dir, asked, said).
+		CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	var got struct {

@@ -104,7 +104,8 @@ func (p *demoRun) handOver(next, before string) error {
 		case c.lost == nil:
 			return fmt.Errorf("%s leads, but it is the turn of %s", c.who, next)
 		default:
-			return fmt.Errorf("%s says that it does not lead any more (%w), but it is the turn of %s after %q", c.who, c.lost, next, before)
+			return fmt.Errorf("%s says that it does not lead any more (%w), but it is the turn of %s after %q", c.who,
+				c.lost, next, before)
 		}
 	}
 	a := p.participant(next)

@@ -71,7 +71,8 @@ func (p *demoRun) rounds() error {
 		p.work(turnTime)
 		close(t.over)
 		if i%selectors == selectors-1 {
-			p.Tell(Line{Event: "round", Round: i/selectors + 1, Text: fmt.Sprintf("round %d of %d: each led once, in queue order", i/selectors+1, rounds)})
+			p.Tell(Line{Event: "round", Round: i/selectors + 1,
+				Text: fmt.Sprintf("round %d of %d: each led once, in queue order", i/selectors+1, rounds)})
 		}
 	}
 	return nil
@@ -125,6 +126,7 @@ func (p *demoRun) replay() error {
 	}
 	rate := int64(float64(sum.Records) / time.Since(began).Seconds())
 	p.Tell(Line{Event: "replayed", Records: sum.Records, Inputs: sum.Inputs, Rate: rate,
-		Text: fmt.Sprintf("%d logs, %d records from %d inputs: the same, byte for byte (%d records/s)", len(p.participants), sum.Records, sum.Inputs, rate)})
+		Text: fmt.Sprintf("%d logs, %d records from %d inputs: the same, byte for byte (%d records/s)",
+			len(p.participants), sum.Records, sum.Inputs, rate)})
 	return nil
 }

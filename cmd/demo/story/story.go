@@ -63,7 +63,8 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err := p.srv.Listen("127.0.0.1:0"); err != nil {
 		return err
 	}
-	p.Tell(Line{Event: "intro", Text: fmt.Sprintf("A ZooKeeper in memory, on %s; session timeout %s.", p.srv.Addr(), timeout)})
+	p.Tell(Line{Event: "intro",
+		Text: fmt.Sprintf("A ZooKeeper in memory, on %s; session timeout %s.", p.srv.Addr(), timeout)})
 	for _, chapter := range []func() error{p.queue, p.kill, p.lose, p.rounds, p.replay} {
 		if err := chapter(); err != nil {
 			return err
@@ -107,7 +108,8 @@ func (p *demoRun) kill() error {
 	}
 	first, _ := line.First()
 	if !p.srv.ExpireSession(first.Owner) {
-		return fmt.Errorf("the node of the first in line is owned by session 0x%x, which the server does not know", first.Owner)
+		return fmt.Errorf("the node of the first in line is owned by session 0x%x, which the server does not know",
+			first.Owner)
 	}
 	if err := p.handOver("b", "a"); err != nil {
 		return err
@@ -160,7 +162,8 @@ func (p *demoRun) lose() error {
 	if own := d.term.Path; own != node || len(creates) != 1 {
 		return fmt.Errorf("d made %d nodes and leads by %s; want one, and %s", len(creates), own, node)
 	}
-	p.Tell(Line{Event: "kept", Who: "d", Token: d.term.Token, Text: "d kept its place: one create, and it leads by the node that this one made."})
+	p.Tell(Line{Event: "kept", Who: "d", Token: d.term.Token,
+		Text: "d kept its place: one create, and it leads by the node that this one made."})
 	return d.latch.Close(p.ctx)
 }
 

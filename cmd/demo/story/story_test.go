@@ -30,7 +30,8 @@ func TestAnInterruptedPlayIsNoSuccess(t *testing.T) {
 func hear(changes ...change) *demoRun {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	p := &demoRun{ctx: ctx, changes: make(chan change, len(changes)), participants: []*participant{{name: "a"}, {name: "b"}}}
+	p := &demoRun{ctx: ctx, changes: make(chan change, len(changes)),
+		participants: []*participant{{name: "a"}, {name: "b"}}}
 	p.Tell = func(Line) {}
 	for _, c := range changes {
 		p.changes <- c
@@ -43,7 +44,11 @@ func TestWhatIsNotAsToldIsAnError(t *testing.T) {
 	for want, p := range map[string]*demoRun{
 		"b leads, but it is the turn of a":     hear(change{who: "b"}),
 		"b says that it does not lead any mor": hear(change{who: "b", lost: lost}),
-		"with token 3 after one with 3":        func() *demoRun { p := hear(change{who: "a", term: incumbent.Term{Token: 3}}); p.token = 3; return p }(),
+		"with token 3 after one with 3": func() *demoRun {
+			p := hear(change{who: "a", term: incumbent.Term{Token: 3}})
+			p.token = 3
+			return p
+		}(),
 	} {
 		// The context has ended, but a change that came before may still be taken first.
 		err := p.handOver("a", "")

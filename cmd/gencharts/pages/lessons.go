@@ -22,7 +22,9 @@ func playground(chart string) string {
 		fmt.Fprintf(&b, "Play it [in a browser](../playground.md): `incumbent play '1;%s;usual;3;7'`.\n", chart)
 	}
 	if len(lessons) == 0 {
-		b.WriteString("The [lessons](../playground.md#lessons) play other recipes. To play one with this recipe, open it, choose the recipe at the top, and click “same deeds”.\n")
+		b.WriteString("The [lessons](../playground.md#lessons) play other recipes. To play one with this " +
+			"recipe, open " +
+			"it, choose the recipe at the top, and click “same deeds”.\n")
 	} else {
 		b.WriteString("[Lessons](../playground.md#lessons) that show it:\n\n")
 	}
@@ -59,7 +61,9 @@ func WithLessons(page string) (string, error) {
 	before, rest, begins := strings.Cut(page, lessonsBegin)
 	_, after, ends := strings.Cut(rest, lessonsEnd)
 	if !begins || !ends {
-		return "", fmt.Errorf("docs/playground.md: want the lines %q and %q, and the lessons between them", lessonsBegin, lessonsEnd)
+		return "",
+			fmt.Errorf("docs/playground.md: want the lines %q and %q, and the lessons between them",
+				lessonsBegin, lessonsEnd)
 	}
 	var b strings.Builder
 	for _, l := range play.Lessons() {

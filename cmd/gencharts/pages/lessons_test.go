@@ -11,7 +11,8 @@ import (
 // Each lesson is on the page of a chart, and has a section of the playground's page, which that links to.
 func TestEachLessonIsLinkedTo(t *testing.T) {
 	section, err := WithLessons("before\n" + lessonsBegin + "stale lines\n" + lessonsEnd + "after\n")
-	if err != nil || !strings.HasPrefix(section, "before\n") || !strings.HasSuffix(section, "after\n") || strings.Contains(section, "stale lines") {
+	if err != nil || !strings.HasPrefix(section, "before\n") || !strings.HasSuffix(section, "after\n") ||
+		strings.Contains(section, "stale lines") {
 		t.Fatalf("%v: %s", err, section)
 	}
 	charts := ""

@@ -9,7 +9,8 @@ import (
 	"github.com/incumbent-go/incumbent/internal/drawing"
 )
 
-const generated = "<!-- Made by go run ./cmd/gencharts from the charts in machines/. Do not edit: change the chart. -->\n\n"
+const generated = "<!-- Made by go run ./cmd/gencharts from the charts in machines/. Do not edit: change " +
+	"the chart. -->\n\n"
 
 // All returns the files of docs/statecharts: for every chart a page and its
 // picture, and an index. Dir is the folder with the charts' guards and actions.
@@ -56,10 +57,13 @@ rows that only the table has.
 func page(d engine.Description, words map[string]string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s# %s\n\n%s\n\n![%s](%s.svg)\n\n%s\n", generated, d.Name, d.Doc, d.Name, d.Name, d.SharedList())
-	fmt.Fprintf(&b, "<details><summary>The same picture in Mermaid</summary>\n\n```mermaid\n%s```\n\n</details>\n\n", d.Mermaid())
+	fmt.Fprintf(&b, "<details><summary>The same picture in Mermaid</summary>\n\n```mermaid\n%s```\n\n</details>\n\n",
+		d.Mermaid())
 	b.WriteString(playground(d.Name))
 	b.WriteString(d.Tables(words))
-	fmt.Fprintf(&b, "\n## State by state\n\n%s `incumbent chart %s --format table` prints the same.\n\n", drawing.HowToRead, d.Name)
-	fmt.Fprintf(&b, "<details><summary>What each state does</summary>\n\n```text\n%s```\n\n</details>\n", drawing.StateByState(d))
+	fmt.Fprintf(&b, "\n## State by state\n\n%s `incumbent chart %s --format table` prints the same.\n\n",
+		drawing.HowToRead, d.Name)
+	fmt.Fprintf(&b, "<details><summary>What each state does</summary>\n\n```text\n%s```\n\n</details>\n",
+		drawing.StateByState(d))
 	return b.String()
 }

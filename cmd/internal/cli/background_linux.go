@@ -7,7 +7,8 @@ import (
 )
 
 // writeInBackground lets the calling goroutine write to a terminal whose foreground this program is not in, also if the
-// terminal has tostop: the kernel sends no SIGTTOU to a thread that blocks it. Other threads, and so the command, do not.
+// terminal has tostop: the kernel sends no SIGTTOU to a thread that blocks it. Other threads, and so the command, do
+// not.
 func writeInBackground() (end func()) {
 	runtime.LockOSThread()
 	var set, before unix.Sigset_t

@@ -16,8 +16,9 @@ const drainTimeout = time.Second
 // exitPipe is the exit code of a program whose output nobody reads any more, as if SIGPIPE had ended it.
 const exitPipe = 128 + 13
 
-// LongRunning is called by commands that run until something happens. From then on their lines begin with the time, no output
-// holds them up, and none ends them: a goroutine writes the lines, and those that nobody reads in time are dropped and counted.
+// LongRunning is called by commands that run until something happens. From then on their lines begin with the time, no
+// output holds them up, and none ends them: a goroutine writes the lines, and those that nobody reads in time are
+// dropped and counted.
 func (a *App) LongRunning() {
 	a.Dated = true
 	surviveWrites()
@@ -30,7 +31,8 @@ func (a *App) LongRunning() {
 // droppedFromOut is the line of stdout that says that lines are missing in it.
 func (a *App) droppedFromOut(n int) []byte {
 	if !a.JSON {
-		return []byte(fmt.Sprintf("%s  %s dropped: nobody read them in time\n", time.Now().Format(TimeLayout), Plural(n, "line")+wereOrWas(n)))
+		return []byte(fmt.Sprintf("%s  %s dropped: nobody read them in time\n", time.Now().Format(TimeLayout),
+			Plural(n, "line")+wereOrWas(n)))
 	}
 	line, _ := json.Marshal(map[string]any{"at": time.Now(), "event": "dropped", "lines": n}) // it cannot fail
 	return append(line, '\n')
@@ -43,9 +45,9 @@ func wereOrWas(n int) string {
 	return " were"
 }
 
-// NotifyUnlessIgnored is signal.Notify, but signals that were ignored when the program was started, such as SIGHUP under nohup,
-// stay ignored, also for the processes that it starts. Go's runtime takes SIGTERM and SIGQUIT before main: these are delivered
-// in any case.
+// NotifyUnlessIgnored is signal.Notify, but signals that were ignored when the program was started, such as SIGHUP
+// under nohup, stay ignored, also for the processes that it starts. Go's runtime takes SIGTERM and SIGQUIT before main:
+// these are delivered in any case.
 func NotifyUnlessIgnored(ch chan<- os.Signal, signals ...os.Signal) {
 	for _, s := range signals {
 		if !signal.Ignored(s) {

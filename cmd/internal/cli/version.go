@@ -29,7 +29,8 @@ func Version(program string, info *debug.BuildInfo) string {
 		settings[s.Key] = s.Value
 	}
 	return fmt.Sprintf("%s %s, commit %s, %s, %s/%s", program, moduleVersion(info), commit(settings),
-		cmp.Or(info.GoVersion, runtime.Version()), cmp.Or(settings["GOOS"], runtime.GOOS), cmp.Or(settings["GOARCH"], runtime.GOARCH))
+		cmp.Or(info.GoVersion, runtime.Version()), cmp.Or(settings["GOOS"], runtime.GOOS),
+		cmp.Or(settings["GOARCH"], runtime.GOARCH))
 }
 
 // moduleVersion returns the version of the module with the main package: this one, or its

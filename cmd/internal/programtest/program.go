@@ -64,7 +64,8 @@ func Start(t *testing.T, env []string, args ...string) *Program {
 	return StartWith(t, env, nil, nil, args...)
 }
 
-// StartWith runs the program as Start does. If out or errs is not nil, stdout or stderr is that file, and not a transcript.
+// StartWith runs the program as Start does. If out or errs is not nil, stdout or stderr is that file, and not a
+// transcript.
 func StartWith(t *testing.T, env []string, out, errs *os.File, args ...string) *Program {
 	t.Helper()
 	cmd := exec.Command(binary, args...)
