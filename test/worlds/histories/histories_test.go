@@ -26,7 +26,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var rewrite = flag.Bool("rewrite", false, "write the logs again, from the events in them; read the diff before committing it")
+var rewrite = flag.Bool("rewrite", false,
+	"write the logs again, from the events in them; read the diff before committing it")
 
 const root = "../../.."
 
@@ -103,7 +104,9 @@ func TestEveryLogIsListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range files {
-		if !slices.ContainsFunc(table(t), func(h history) bool { return slices.Contains(h.forms, "log "+file.Name()) }) {
+		if !slices.ContainsFunc(table(t), func(h history) bool {
+			return slices.Contains(h.forms, "log "+file.Name())
+		}) {
 			t.Errorf("testdata/%s is not in README.md", file.Name())
 		}
 	}
@@ -185,7 +188,8 @@ func replay(t *testing.T, name string) {
 
 // doing returns the part of a record that replay compares.
 func doing(r events.Record) string {
-	return fmt.Sprintf("%s: %s --%s--> %s\n  %s", r.Machine, r.From, r.Event.Kind, r.To, strings.Join(r.Effects.Strings(), "\n  "))
+	return fmt.Sprintf("%s: %s --%s--> %s\n  %s", r.Machine, r.From, r.Event.Kind, r.To,
+		strings.Join(r.Effects.Strings(), "\n  "))
 }
 
 func readLog(t *testing.T, path string) (all []events.Record) {
@@ -234,5 +238,6 @@ func mustHave(t *testing.T, dir, name string) {
 			return
 		}
 	}
-	t.Errorf("%s has no %s: a history is never taken away; if the test has another name now, say so in README.md", dir, name)
+	t.Errorf("%s has no %s: a history is never taken away; if the test has another name now, say so in README.md", dir,
+		name)
 }

@@ -136,7 +136,8 @@ func (s Server) below(dir string, all []string) []string {
 }
 
 func view(s zkmem.Stat) *events.Stat {
-	return &events.Stat{Czxid: s.Czxid, Mzxid: s.Mzxid, EphemeralOwner: s.EphemeralOwner, Version: s.Version, NumChildren: s.NumChildren}
+	return &events.Stat{Czxid: s.Czxid, Mzxid: s.Mzxid, EphemeralOwner: s.EphemeralOwner, Version: s.Version,
+		NumChildren: s.NumChildren}
 }
 
 func (s Server) stat(path string, data bool) events.Event {
@@ -154,7 +155,8 @@ func (s Server) stat(path string, data bool) events.Event {
 // write carries out an operation, unless it is refused.
 func (s *Server) write(who zkmem.Caller, op zkmem.Op) (zkmem.Result, []zkmem.Event) {
 	txn := s.tree.Prepare(who, op, s.Zxid()+1, 0)
-	refused := txn.Code == zkmem.OpError || slices.ContainsFunc(txn.Ops, func(sub zkmem.Txn) bool { return sub.Code == zkmem.OpError })
+	refused := txn.Code == zkmem.OpError ||
+		slices.ContainsFunc(txn.Ops, func(sub zkmem.Txn) bool { return sub.Code == zkmem.OpError })
 	if refused {
 		return s.tree.Clone().Apply(txn)
 	}
@@ -167,10 +169,12 @@ func (s *Server) apply(txn zkmem.Txn) (zkmem.Result, []zkmem.Event) {
 	return s.tree.Apply(txn)
 }
 
-var modes = map[events.Mode]zkmem.Mode{events.Ephemeral: zkmem.Ephemeral, events.EphemeralSequential: zkmem.EphemeralSequential,
+var modes = map[events.Mode]zkmem.Mode{events.Ephemeral: zkmem.Ephemeral,
+	events.EphemeralSequential:  zkmem.EphemeralSequential,
 	events.PersistentSequential: zkmem.PersistentSequential}
 
-var verbs = map[string]zkmem.OpCode{"check": zkmem.OpCheck, "delete": zkmem.OpDelete, "set": zkmem.OpSetData, "create": zkmem.OpCreate}
+var verbs = map[string]zkmem.OpCode{"check": zkmem.OpCheck, "delete": zkmem.OpDelete, "set": zkmem.OpSetData,
+	"create": zkmem.OpCreate}
 
 // operation returns a request that writes, as the tree takes it.
 func operation(r events.Request) zkmem.Op {
@@ -189,7 +193,9 @@ func operation(r events.Request) zkmem.Op {
 	case events.Multi:
 		op := zkmem.Op{Code: zkmem.OpMulti}
 		for _, sub := range r.Ops {
-			op.Ops = append(op.Ops, zkmem.Op{Code: verbs[sub.Verb], Path: sub.Path, Data: sub.Data, Mode: modes[sub.Mode], Version: sub.Version, ACL: zkmem.OpenACL()})
+			op.Ops = append(op.Ops,
+				zkmem.Op{Code: verbs[sub.Verb], Path: sub.Path, Data: sub.Data, Mode: modes[sub.Mode],
+					Version: sub.Version, ACL: zkmem.OpenACL()})
 		}
 		return op
 	}
@@ -210,8 +216,10 @@ func atFault(r events.Request, result zkmem.Result) string {
 	return ""
 }
 
-var codes = map[zkmem.Code]events.Code{zkmem.NoNode: events.NoNode, zkmem.NodeExists: events.NodeExists, zkmem.BadVersion: events.BadVersion,
-	zkmem.NotEmpty: events.NotEmpty, zkmem.SessionExpired: events.SessionExpired, zkmem.BadArguments: events.BadArguments,
+var codes = map[zkmem.Code]events.Code{zkmem.NoNode: events.NoNode, zkmem.NodeExists: events.NodeExists,
+	zkmem.BadVersion: events.BadVersion,
+	zkmem.NotEmpty:   events.NotEmpty, zkmem.SessionExpired: events.SessionExpired,
+	zkmem.BadArguments:            events.BadArguments,
 	zkmem.NoChildrenForEphemerals: events.NoChildrenOfEphemerals}
 
 func code(err error) events.Code {

@@ -13,7 +13,8 @@ func lineOf(t *testing.T) Server {
 	s := New(100)
 	s.Open(7)
 	s.Put("/l", zkmem.Persistent, 0)
-	if ev, _ := s.Do(7, events.Create{Path: "/l/p-", Mode: events.EphemeralSequential, Data: []byte("A")}); ev.Path != "/l/p-0000000000" || ev.Zxid != 102 {
+	if ev, _ := s.Do(7, events.Create{Path: "/l/p-", Mode: events.EphemeralSequential, Data: []byte("A")}); ev.Path !=
+		"/l/p-0000000000" || ev.Zxid != 102 {
 		t.Fatalf("%+v", ev)
 	}
 	return s
@@ -31,7 +32,8 @@ func TestACopyIsAFork(t *testing.T) {
 		s := lineOf(t)
 		fork := s
 		change(&fork)
-		if !slices.Equal(s.Paths(), []string{"/l", "/l/p-0000000000"}) || s.Zxid() != 102 || !slices.Equal(s.Sessions(), []int64{7}) ||
+		if !slices.Equal(s.Paths(), []string{"/l", "/l/p-0000000000"}) || s.Zxid() != 102 ||
+			!slices.Equal(s.Sessions(), []int64{7}) ||
 			s.Stat("/l/p-0000000000").Version != 0 || string(s.Data("/l/p-0000000000")) != "A" {
 			t.Errorf("%s in a fork shows: %v at %d", name, s.Paths(), s.Zxid())
 		}
@@ -53,7 +55,9 @@ func TestARefusalIsNoTransaction(t *testing.T) {
 		{7, events.Create{Path: "/x/y"}, events.NoNode, ""},
 		{8, events.Create{Path: "/x", Mode: events.Ephemeral}, events.SessionExpired, ""},
 		{7, events.Delete{Path: "/l"}, events.NotEmpty, ""},
-		{7, events.Multi{Ops: []events.Op{{Verb: "set", Path: "/l", Version: -1}, {Verb: "check", Path: "/x", Version: -1}}}, events.NoNode, "/x"},
+		{7,
+			events.Multi{Ops: []events.Op{{Verb: "set", Path: "/l", Version: -1},
+				{Verb: "check", Path: "/x", Version: -1}}}, events.NoNode, "/x"},
 		{7, events.Multi{Ops: []events.Op{{Verb: "set", Path: "/l", Version: 3}}}, events.BadVersion, "/l"},
 	} {
 		s := lineOf(t)
@@ -71,7 +75,8 @@ func TestASessionEndsWithItsNodes(t *testing.T) {
 	for _, e := range s.End(7) {
 		told = append(told, Kind(e.Type))
 	}
-	if !slices.Equal(told, []events.Kind{events.WatchDeleted, events.WatchChildren}) || !slices.Equal(s.Paths(), []string{"/l"}) || len(s.Sessions()) != 0 {
+	if !slices.Equal(told, []events.Kind{events.WatchDeleted, events.WatchChildren}) ||
+		!slices.Equal(s.Paths(), []string{"/l"}) || len(s.Sessions()) != 0 {
 		t.Errorf("%v, %v, %v", told, s.Paths(), s.Sessions())
 	}
 }

@@ -1,6 +1,6 @@
-// Package restored checks that engines that are restored from checkpoints go on as if nothing had happened. It plays the
-// log of a client, and takes checkpoints on the way: each is written down, read, compared, and restored, and the rest of
-// the log is played by the restored engine.
+// Package restored checks that engines that are restored from checkpoints go on as if nothing had happened. It plays
+// the log of a client, and takes checkpoints on the way: each is written down, read, compared, and restored, and the
+// rest of the log is played by the restored engine.
 package restored
 
 import (
@@ -13,9 +13,9 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Play plays a log that begins with its first record. It takes a checkpoint after each step, or after those that hold one
-// of the records at, which are in order. It returns how many it took. The error says which one is not the same after it
-// was read, or what the engine that was restored from it did otherwise than the log.
+// Play plays a log that begins with its first record. It takes a checkpoint after each step, or after those that hold
+// one of the records at, which are in order. It returns how many it took. The error says which one is not the same
+// after it was read, or what the engine that was restored from it did otherwise than the log.
 func Play(log []events.Record, at []uint64, recipes ...engine.Recipe) (taken int, err error) {
 	c := engine.New(true, recipes...).Checkpoint()
 	for c.Seq() < uint64(len(log)) {
@@ -38,7 +38,9 @@ func Play(log []events.Record, at []uint64, recipes ...engine.Recipe) (taken int
 			return taken, err
 		}
 		if c.Seq() != before+sum.Records {
-			return taken, fmt.Errorf("%d records were played from seq %d on, and the checkpoint is of %d", sum.Records, before, c.Seq())
+			return taken,
+				fmt.Errorf("%d records were played from seq %d on, and the checkpoint is of %d", sum.Records,
+					before, c.Seq())
 		}
 		taken++
 	}

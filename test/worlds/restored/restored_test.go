@@ -47,7 +47,8 @@ func TestWhatDiffersIsFound(t *testing.T) {
 	log := recorded(t)
 	last := &log[len(log)-1]
 	last.Effects = append(events.Effects{events.StopTimer{Request: 77}}, last.Effects...)
-	if taken, err := Play(log, nil, machines.Recipes()...); err == nil || !strings.Contains(err.Error(), "first divergence") || taken != len(log)-1 {
+	if taken, err := Play(log, nil, machines.Recipes()...); err == nil ||
+		!strings.Contains(err.Error(), "first divergence") || taken != len(log)-1 {
 		t.Errorf("%d checkpoints, %v", taken, err)
 	}
 }

@@ -78,21 +78,25 @@ func (k *checks) checkPassed(u *user, open func(p *nodeHistory, since int64) boo
 	switch u.call.kind {
 	case events.CommandAwait:
 		if !open(p, u.call.at) {
-			k.fail("no wait ends while the way is shut", "%s was let through, and %s was shut all the time since it asked", u.name(), u.path)
+			k.fail("no wait ends while the way is shut",
+				"%s was let through, and %s was shut all the time since it asked", u.name(), u.path)
 		}
 	case events.CommandSet:
 		if !p.existed(u.call.at) {
-			k.fail("a node that was set exists", "%s was told that %s is set, and it was not there since it asked", u.name(), u.path)
+			k.fail("a node that was set exists", "%s was told that %s is set, and it was not there since it asked",
+				u.name(), u.path)
 		}
 	case events.CommandRemove:
 		if !p.wasMissing(u.call.at) {
-			k.fail("a node that was removed is gone", "%s was told that %s is removed, and it was there all the time since it asked", u.name(), u.path)
+			k.fail("a node that was removed is gone",
+				"%s was told that %s is removed, and it was there all the time since it asked", u.name(), u.path)
 		}
 	}
 }
 
 // effectsOf plants a change of the effects of one recipe's machines.
-func effectsOf(recipe string, change func(e events.Effect) events.Effect) func(*client, []engine.Addressed) []engine.Addressed {
+func effectsOf(recipe string,
+	change func(e events.Effect) events.Effect) func(*client, []engine.Addressed) []engine.Addressed {
 	return editEffects(func(c *client, id events.ID, e events.Effect) events.Effect {
 		if u := c.user(id); u == nil || u.role.recipe != recipe {
 			return e
@@ -127,27 +131,37 @@ func ignoring(kind events.Kind) acting {
 }
 
 var plantedBarriers = []Plant{
-	{Name: "barrier: the node is read without a check before", Shape: inDir(barrierDir), Stepped: effectsOf("barrier", withoutCheck)},
-	{Name: "barrier: an earlier watch event lets it through", Shape: func(p *Plan) { inDir(barrierDir)(p); p.often(12, "lag", "stall down") }, Mutations: inOne("barrier", func() mutate.Mutation {
+	{Name: "barrier: the node is read without a check before", Shape: inDir(barrierDir),
+		Stepped: effectsOf("barrier", withoutCheck)},
+	{Name: "barrier: an earlier watch event lets it through", Shape: func(p *Plan) {
+		inDir(barrierDir)(p)
+		p.often(12, "lag", "stall down")
+	}, Mutations: inOne("barrier", func() mutate.Mutation {
 		return mutate.Mutation{
-			Actions: map[string]acting{"look": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
-				if ev.Kind == events.WatchDeleted {
-					out.Answer(*field[uint64](model, "command"), events.OK, "")
-					return
-				}
-				do(ev)
-			}},
-			Detours: []mutate.Detour{{Row: engine.Edge{From: "looking", Name: "watch.deleted", To: "looking"}, To: "closed"}},
+			Actions: map[string]acting{
+				"look": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+					if ev.Kind == events.WatchDeleted {
+						out.Answer(*field[uint64](model, "command"), events.OK, "")
+						return
+					}
+					do(ev)
+				}},
+			Detours: []mutate.Detour{
+				{Row: engine.Edge{From: "looking", Name: "watch.deleted", To: "looking"}, To: "closed"}},
 		}
 	})},
-	{Name: "barrier: a second look is let through", Shape: inDir(barrierDir), Mutations: inOne("barrier", func() mutate.Mutation {
-		return withGuard("barrierOpen", func(model any, ev events.Event, holds func(events.Event) bool) bool {
-			return holds(ev) || *field[int64](model, "seen") != 0
-		})
-	})},
-	{Name: "barrier: a change of the node's data spends the watch", Shape: inDir(barrierDir), Mutations: inOne("barrier", func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{"look": ignoring(events.WatchChanged)}}
-	})},
-	{Name: "barrier: a refused set counts as done", Shape: inDir(barrierDir), Mutations: inOne("barrier", func() mutate.Mutation { return withGuard("nodeCreated", always) })},
-	{Name: "barrier: a refused removal counts as done", Shape: inDir(barrierDir), Mutations: inOne("barrier", func() mutate.Mutation { return withGuard("gone", always) })},
+	{Name: "barrier: a second look is let through", Shape: inDir(barrierDir),
+		Mutations: inOne("barrier", func() mutate.Mutation {
+			return withGuard("barrierOpen", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+				return holds(ev) || *field[int64](model, "seen") != 0
+			})
+		})},
+	{Name: "barrier: a change of the node's data spends the watch", Shape: inDir(barrierDir),
+		Mutations: inOne("barrier", func() mutate.Mutation {
+			return mutate.Mutation{Actions: map[string]acting{"look": ignoring(events.WatchChanged)}}
+		})},
+	{Name: "barrier: a refused set counts as done", Shape: inDir(barrierDir),
+		Mutations: inOne("barrier", func() mutate.Mutation { return withGuard("nodeCreated", always) })},
+	{Name: "barrier: a refused removal counts as done", Shape: inDir(barrierDir),
+		Mutations: inOne("barrier", func() mutate.Mutation { return withGuard("gone", always) })},
 }

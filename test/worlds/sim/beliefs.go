@@ -28,7 +28,8 @@ type belief struct {
 // elected checks the beginning of belief.
 func (k *checks) elected(u *user, n events.Notify) {
 	b := &belief{u: u, guards: n.Guards, path: n.Path, token: n.Token, session: n.Session}
-	b.excused = u.c.dataReplacedAt != 0 && u.c.confirmed < u.c.dataReplacedAt // the term comes from data that were replaced since
+	// the term comes from data that were replaced since
+	b.excused = u.c.dataReplacedAt != 0 && u.c.confirmed < u.c.dataReplacedAt
 	u.term = b
 	k.w.Log("%s ELECTED %s token %x", u.name(), n.Path, n.Token)
 	if u.leads {
@@ -38,12 +39,14 @@ func (k *checks) elected(u *user, n events.Notify) {
 		k.fail("no new term while work runs", "%s was elected while %d pieces of work run", u.name(), n)
 	}
 	if now := u.c.Clock(); !u.c.writeConfirmed && u.c.connected && now < u.c.Deadline().Until {
-		k.fail("a confirmation before every term", "%s was elected, and no write was acknowledged on this connection", u.name())
+		k.fail("a confirmation before every term",
+			"%s was elected, and no write was acknowledged on this connection", u.name())
 	}
 	k.w.vacancies.believed(u)
 	k.hasLed[b.path] = b
 	if floor, _ := strconv.ParseInt(u.options["tokenFloor"], 10, 64); b.token < floor {
-		k.fail("no token below the floor", "%s was elected with token %x, and its floor is %x", u.name(), b.token, floor)
+		k.fail("no token below the floor", "%s was elected with token %x, and its floor is %x",
+			u.name(), b.token, floor)
 	}
 	k.beganConfirmed(b)
 	k.ownEndFirst(b)
@@ -63,14 +66,17 @@ func (k *checks) elected(u *user, n events.Notify) {
 func (k *checks) ownNodeFirst(b *belief) {
 	_, stat, err := k.w.ens.Committed().Get(b.path)
 	if err != nil || stat.Czxid != b.token {
-		b.deletedAt, b.excused, b.unreadable = k.w.Now(), true, k.unreadable[b.path] // unless nobody changed nodes of others
+		// unless nobody changed nodes of others
+		b.deletedAt, b.excused, b.unreadable = k.w.Now(), true, k.unreadable[b.path]
 		if !k.othersChanged && b.u.c.believes(b) {
-			k.fail("belief within the life of the own node", "%s begins to lead %s (token %x), which is not there", b.u.name(), b.path, b.token)
+			k.fail("belief within the life of the own node", "%s begins to lead %s (token %x), which is not there",
+				b.u.name(), b.path, b.token)
 		}
 		return
 	}
 	if stat.EphemeralOwner != b.u.c.SessionID() && b.u.c.believes(b) {
-		k.fail("the owner is this session", "%s leads %s, which session %x owns; its own is %x", b.u.name(), b.path, stat.EphemeralOwner, b.u.c.SessionID())
+		k.fail("the owner is this session", "%s leads %s, which session %x owns; its own is %x", b.u.name(), b.path,
+			stat.EphemeralOwner, b.u.c.SessionID())
 	}
 	if before := k.nodeBefore(b); before != "" && b.u.c.believes(b) && !k.revived[before] {
 		k.fail("the leader is first in line", "%s leads %s, and %s is before it", b.u.name(), b.path, before)
@@ -117,7 +123,8 @@ func (k *checks) oneBeliever(b *belief) {
 		return
 	}
 	for _, o := range k.beliefs {
-		if o != b && o.u.line == b.u.line && !(isReader(o.path) && isReader(b.path)) && o.u.c.believes(o) && !o.excused && !b.excused {
+		if o != b && o.u.line == b.u.line && !(isReader(o.path) && isReader(b.path)) && o.u.c.believes(o) &&
+			!o.excused && !b.excused {
 			k.fail("one believer", "%s and %s believe at once, in %s and %s", o.u.name(), b.u.name(), o.path, b.path)
 		}
 	}
@@ -154,7 +161,8 @@ func (k *checks) beliefAfterDeletion(b *belief) {
 		k.worstBelief = max(k.worstBelief, over)
 	}
 	if bound += k.w.Timeout / 20; over > bound {
-		k.fail("belief after a deletion by others", "%s believed for %s after %s was deleted; at most %s", b.u.name(), over, b.path, bound)
+		k.fail("belief after a deletion by others", "%s believed for %s after %s was deleted; at most %s", b.u.name(),
+			over, b.path, bound)
 	}
 }
 
@@ -167,7 +175,8 @@ func (k *checks) deadline(c *client, old events.Deadline) {
 		return
 	}
 	if most := c.confirmed + int64(k.w.Timeout)/2; d.Until > most {
-		k.fail("the deadline", "client %d believes until %s after its last confirmed request left: at most half of %s", c.ID(),
+		k.fail("the deadline", "client %d believes until %s after its last confirmed request left: at most half of %s",
+			c.ID(),
 			time.Duration(d.Until-c.confirmed), k.w.Timeout)
 	}
 	for _, b := range k.beliefs {

@@ -15,15 +15,16 @@ import (
 
 // checks hold the promises against the committed history, at every event.
 type checks struct {
-	w                 *harness
-	broken            []Violation
-	beliefs           []*belief
-	tokens            map[string]token
-	revived           map[string]bool // nodes that came back with a backup
-	listChangedAt     int64           // when an access list was changed last; 0: never
-	unreadable        map[string]bool // nodes that their own session may not read
-	deletedUnreadable map[string]bool // nodes that were deleted when nobody could read them: their watchers were not told, and never will be
-	worstBelief       time.Duration   // the longest belief after a deletion by others
+	w             *harness
+	broken        []Violation
+	beliefs       []*belief
+	tokens        map[string]token
+	revived       map[string]bool // nodes that came back with a backup
+	listChangedAt int64           // when an access list was changed last; 0: never
+	unreadable    map[string]bool // nodes that their own session may not read
+	// nodes that were deleted when nobody could read them: their watchers were not told, and never will be
+	deletedUnreadable map[string]bool
+	worstBelief       time.Duration // the longest belief after a deletion by others
 	nodesAsked        map[string]int
 	wokenBy           map[string]map[string]bool // deleted node → the machines that its deletion woke
 	ended             map[string]int64           // node → the transaction that deleted it
@@ -68,7 +69,8 @@ type token struct {
 
 func newChecks(w *harness) *checks {
 	return &checks{
-		w: w, plain: newPlainDeletes(), tokens: map[string]token{}, revived: map[string]bool{}, unreadable: map[string]bool{}, deletedUnreadable: map[string]bool{},
+		w: w, plain: newPlainDeletes(), tokens: map[string]token{}, revived: map[string]bool{},
+		unreadable: map[string]bool{}, deletedUnreadable: map[string]bool{},
 		nodesAsked: map[string]int{}, wokenBy: map[string]map[string]bool{}, ended: map[string]int64{},
 		hasLed:  map[string]*belief{},
 		written: map[int64]int{}, writtenTokens: map[string]int64{}, writeCalls: map[machineKey]*writeCall{},
@@ -256,7 +258,8 @@ func (k *checks) record(c *client, r events.Record) {
 
 // wakesOne checks that one deletion wakes at most one machine.
 func (k *checks) wakesOne(c *client, r events.Record) {
-	if u := c.user(r.Machine); u != nil && u.call.options["reads"] == "true" { // a writer's deletion wakes all readers behind it
+	// a writer's deletion wakes all readers behind it
+	if u := c.user(r.Machine); u != nil && u.call.options["reads"] == "true" {
 		return
 	}
 	key := fmt.Sprint(k.w.ens.Generation(), r.Event.Path)
@@ -288,14 +291,16 @@ func (k *checks) asked(c *client, a engine.Addressed) {
 	}
 	if u := c.user(a.From); u != nil {
 		if len(u.works) > 0 {
-			k.fail("no new enrolment while work runs", "client %d: %s asks for a node while its work runs", c.ID(), a.From)
+			k.fail("no new enrolment while work runs",
+				"client %d: %s asks for a node while its work runs", c.ID(), a.From)
 		}
 		k.tryAsks(u)
 	}
 	key := fmt.Sprint(c.ID(), a.From, k.w.Now()/int64(time.Second))
 	k.nodesAsked[key]++
 	if k.nodesAsked[key] > 60 {
-		k.fail("resets per second", "client %d: %s asked for %d nodes within a second", c.ID(), a.From, k.nodesAsked[key])
+		k.fail("resets per second", "client %d: %s asked for %d nodes within a second", c.ID(), a.From,
+			k.nodesAsked[key])
 	}
 }
 
@@ -329,7 +334,8 @@ func (k *checks) dataReplaced() {
 	for _, b := range k.beliefs {
 		_, stat, err := k.w.ens.Committed().Get(b.path)
 		switch {
-		case err == nil && stat.Czxid == b.token && b.deletedAt != 0: // what was wiped is restored: the deletion is undone
+		case err == nil && stat.Czxid == b.token && b.deletedAt != 0:
+			// what was wiped is restored: the deletion is undone
 			b.deletedAt = 0
 		case b.excused:
 		case err != nil || stat.Czxid != b.token:

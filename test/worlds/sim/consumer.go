@@ -33,7 +33,8 @@ var consumerRole = &role{
 type consumerProgram struct{ handleProgram }
 
 func (consumerProgram) options(u *user, _ *rand.Rand) map[string]string {
-	u.queueHandle = queueHandle{locks: map[string]string{}, lastDeliveries: map[*item]*delivery{}, lists: map[uint64][]string{}, current: &delivery{}}
+	u.queueHandle = queueHandle{locks: map[string]string{}, lastDeliveries: map[*item]*delivery{},
+		lists: map[uint64][]string{}, current: &delivery{}}
 	q := u.c.w.newQueue()
 	q.consumers++
 	return q.takeOptions()

@@ -130,7 +130,9 @@ func deletionAnswered(k *checks, d *writeCall, a events.Answer) {
 // since it began. Another node in its place does not count.
 func (c *nodeHistory) wasGone(d *writeCall) bool {
 	since := c.statesSince(d.at)
-	return slices.ContainsFunc(since, func(v nodeState) bool { return v.stat == nil || v.stat.Czxid != since[0].stat.Czxid })
+	return slices.ContainsFunc(since, func(v nodeState) bool {
+		return v.stat == nil || v.stat.Czxid != since[0].stat.Czxid
+	})
 }
 
 func inDeletion(name string, m func() mutate.Mutation) Plant {
@@ -140,16 +142,21 @@ func inDeletion(name string, m func() mutate.Mutation) Plant {
 var plantedDeletions = []Plant{
 	syncForCheck("deletion", deletionDir),
 	inDeletion("it takes any node at its path", func() mutate.Mutation {
-		return withGuard("vanished", func(_ any, ev events.Event, _ func(events.Event) bool) bool { return ev.Code == events.NoNode })
+		return withGuard("vanished", func(_ any, ev events.Event, _ func(events.Event) bool) bool {
+			return ev.Code == events.NoNode
+		})
 	}),
-	inDeletion("a delete whose answer was lost was not done", func() mutate.Mutation { return withGuard("wasSent", never) }),
+	inDeletion("a delete whose answer was lost was not done", func() mutate.Mutation {
+		return withGuard("wasSent", never)
+	}),
 	inDeletion("a write meanwhile keeps the node", func() mutate.Mutation { return withGuard("written", never) }),
 	inDeletion("a refused delete counts as done", func() mutate.Mutation { return withGuard("gone", always) }),
 	inDeletion("an outage ends it", func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{"look": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
-			if ev.Kind != events.ConnectionAttached {
-				do(ev)
-			}
-		}}}
+		return mutate.Mutation{Actions: map[string]acting{
+			"look": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+				if ev.Kind != events.ConnectionAttached {
+					do(ev)
+				}
+			}}}
 	}),
 }

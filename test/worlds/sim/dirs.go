@@ -52,7 +52,8 @@ func (w *harness) openInOwnDirs(c *client) {
 
 // openHandle opens a handle, and has it started within two seconds.
 func (w *harness) openHandle(c *client, r *role, dir, which string, d *rand.Rand) {
-	u := &user{c: c, role: r, dir: dir, path: dir, line: r.lineIn(dir), suffix: which, id: events.ID(r.recipe + "-" + which),
+	u := &user{c: c, role: r, dir: dir, path: dir, line: r.lineIn(dir), suffix: which,
+		id:    events.ID(r.recipe + "-" + which),
 		works: map[uint64]bool{}, awaits: map[uint64]bool{}}
 	if r.dirs.node != "" {
 		u.path = r.dirs.node
@@ -93,7 +94,9 @@ func (w *harness) handleOptions(recipe string) map[string]string {
 func (u *user) open(seed string, more map[string]string) {
 	options := maps.Clone(u.options)
 	maps.Copy(options, more)
-	u.c.Ask(u.id, events.CommandOpen, events.Event{Recipe: u.role.recipe, Path: u.path, Data: []byte(u.name()), Seed: seed, Options: options, Ops: u.ops, Work: u.payload})
+	u.c.Ask(u.id, events.CommandOpen,
+		events.Event{Recipe: u.role.recipe, Path: u.path, Data: []byte(u.name()), Seed: seed, Options: options,
+			Ops: u.ops, Work: u.payload})
 }
 
 // call is one call, in a recipe whose calls have a machine each.
@@ -119,7 +122,8 @@ func (u *user) beginCall(kind events.Kind, options map[string]string) bool {
 	if u.call.running || u.closing || w.healed {
 		return false
 	}
-	u.call = call{serial: u.call.serial + 1, running: true, kind: kind, at: w.Now(), generation: w.ens.Generation(), options: options}
+	u.call = call{serial: u.call.serial + 1, running: true, kind: kind, at: w.Now(), generation: w.ens.Generation(),
+		options: options}
 	u.id = events.ID(fmt.Sprintf("%s-%s-%d", u.role.recipe, u.suffix, u.call.serial))
 	u.made = nil
 	u.open(newSeed(u.dice()), options)
@@ -167,7 +171,9 @@ func (k *checks) machineClosed(u *user) {
 
 // isSearched reports whether a machine searches for late nodes of a user's.
 func (k *checks) isSearched(u *user) bool {
-	return slices.ContainsFunc(u.c.Engine().Machines(), func(id events.ID) bool { return strings.HasPrefix(string(id), "leftover-"+string(u.id)+"-") })
+	return slices.ContainsFunc(u.c.Engine().Machines(), func(id events.ID) bool {
+		return strings.HasPrefix(string(id), "leftover-"+string(u.id)+"-")
+	})
 }
 
 // nothingLeftOf checks that a machine that has ended, or is in no round, left no node.
@@ -186,7 +192,8 @@ func (k *checks) nothingLeftOf(u *user) {
 		if k.isSearched(u) {
 			continue
 		}
-		if data, stat, err := k.w.ens.Committed().Get(path); err == nil && stat.EphemeralOwner == u.c.SessionID() && u.role.program.owns(u, string(data)) {
+		if data, stat, err := k.w.ens.Committed().Get(path); err == nil && stat.EphemeralOwner == u.c.SessionID() &&
+			u.role.program.owns(u, string(data)) {
 			k.fail("nothing is left", "%s is over, and %s is there", u.name(), path)
 		}
 	}

@@ -22,7 +22,7 @@
 //	roles.go      the list of the recipes; program.go what a process does with a handle; user.go one handle
 //	mutex.go ...  a file for each recipe: its role, its program, its own checks, its plants
 //	dirs.go       recipes with directories of their own, and calls that have a machine each
-//	queue.go      what producer.go and consumer.go share; queue_checks.go the checks of both
+//	queue.go      what producer.go and consumer.go share; queue_checks.go, queue_leftovers.go the checks of both
 //	writes.go     calls that write: what was asked for, sent, carried out and answered; history.go a node's states
 //	guardedwrites.go writes under a leadership, which no machine sends
 //	faults.go     faults by the clock; state_faults.go faults just after a state was entered; operator.go people

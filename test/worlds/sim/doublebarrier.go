@@ -207,7 +207,9 @@ func (k *checks) barrierCommitted() {
 	if !slices.Contains(k.w.OwnDirs, doubleBarrierDir) {
 		return
 	}
-	names := slices.DeleteFunc(k.w.ens.Children(doubleBarrierDir), func(name string) bool { return name == machines.ReadyNode })
+	names := slices.DeleteFunc(k.w.ens.Children(doubleBarrierDir), func(name string) bool {
+		return name == machines.ReadyNode
+	})
 	for _, name := range names {
 		if len(names) >= k.w.quantity() {
 			k.stoodWithEnough[doubleBarrierDir+"/"+name] = true
@@ -218,22 +220,26 @@ func (k *checks) barrierCommitted() {
 // checkEntered checks that a member that entered existed with enough others, by a node of this round.
 func (k *checks) checkEntered(u *user) {
 	s := &u.round
-	if s.generation != k.w.ens.Generation() || s.deletedByOthers || slices.ContainsFunc(s.nodes, func(path string) bool { return k.stoodWithEnough[path] }) {
+	if s.generation != k.w.ens.Generation() || s.deletedByOthers ||
+		slices.ContainsFunc(s.nodes, func(path string) bool { return k.stoodWithEnough[path] }) {
 		return
 	}
-	k.fail("nobody enters before enough are there", "%s is inside, and %q never existed together with %d members", u.name(), s.nodes, k.w.quantity())
+	k.fail("nobody enters before enough are there", "%s is inside, and %q never existed together with %d members",
+		u.name(), s.nodes, k.w.quantity())
 }
 
 // checkLeft checks that a member does not leave before all that were inside when it asked.
 func (k *checks) checkLeft(u *user) {
 	for _, o := range k.w.usersOf("doublebarrier") {
 		s := &o.round
-		if o == u || !s.inside || s.leave != 0 || s.cancelled || o.closing || s.since > u.round.leaves || s.generation != k.w.ens.Generation() || u.round.generation != k.w.ens.Generation() {
+		if o == u || !s.inside || s.leave != 0 || s.cancelled || o.closing || s.since > u.round.leaves ||
+			s.generation != k.w.ens.Generation() || u.round.generation != k.w.ens.Generation() {
 			continue
 		}
 		for _, path := range s.nodes {
 			if k.w.ens.Committed().Exists(path) {
-				k.fail("nobody leaves before all others", "%s has left, and %s is inside with %s", u.name(), o.name(), path)
+				k.fail("nobody leaves before all others", "%s has left, and %s is inside with %s",
+					u.name(), o.name(), path)
 			}
 		}
 	}
@@ -253,22 +259,25 @@ func (k *checks) checkDeleter(path string, p *world.Proposal) {
 }
 
 var plantedDoubleBarriers = []Plant{
-	{Name: "doublebarrier: a stale ready node lets members enter", Shape: inDir(doubleBarrierDir), Mutations: inOne("doublebarrier", func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{"noteReady": func(_ any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-			if ev.Stat != nil {
-				stat := *ev.Stat
-				stat.Czxid = 1 << 62
-				ev.Stat = &stat
-			}
-			do(ev)
-		}}}
-	})},
-	{Name: "doublebarrier: one too few is enough", Shape: inDir(doubleBarrierDir), Mutations: inOne("doublebarrier", func() mutate.Mutation {
-		return withGuard("quantityReached", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
-			ev.Children = append(slices.Clone(ev.Children), "another")
-			return holds(ev)
-		})
-	})},
+	{Name: "doublebarrier: a stale ready node lets members enter", Shape: inDir(doubleBarrierDir),
+		Mutations: inOne("doublebarrier", func() mutate.Mutation {
+			return mutate.Mutation{Actions: map[string]acting{
+				"noteReady": func(_ any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+					if ev.Stat != nil {
+						stat := *ev.Stat
+						stat.Czxid = 1 << 62
+						ev.Stat = &stat
+					}
+					do(ev)
+				}}}
+		})},
+	{Name: "doublebarrier: one too few is enough", Shape: inDir(doubleBarrierDir),
+		Mutations: inOne("doublebarrier", func() mutate.Mutation {
+			return withGuard("quantityReached", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
+				ev.Children = append(slices.Clone(ev.Children), "another")
+				return holds(ev)
+			})
+		})},
 	{Name: "doublebarrier: the ready node is created without a check of the members", Shape: func(p *Plan) {
 		inDir(doubleBarrierDir)(p)
 		p.often(30, "operator deletes a place")
@@ -280,21 +289,27 @@ var plantedDoubleBarriers = []Plant{
 		}
 		return e
 	})},
-	{Name: "doublebarrier: a member that leaves lists without a check before", Shape: func(p *Plan) { inDir(doubleBarrierDir)(p); p.often(6, "lag") }, Stepped: effectsOf("doublebarrier", func(e events.Effect) events.Effect {
+	{Name: "doublebarrier: a member that leaves lists without a check before", Shape: func(p *Plan) {
+		inDir(doubleBarrierDir)(p)
+		p.often(6, "lag")
+	}, Stepped: effectsOf("doublebarrier", func(e events.Effect) events.Effect {
 		if m, multi := e.(events.Multi); multi && len(m.Ops) == 1 && m.Ops[0].Path == doubleBarrierDir {
 			return nil
 		}
 		return e
 	})},
-	{Name: "doublebarrier: it leaves without waiting", Shape: inDir(doubleBarrierDir), Mutations: inOne("doublebarrier", func() mutate.Mutation { return withGuard("alone", always) })},
-	{Name: "doublebarrier: an enter that is given up leaves its node", Shape: inDir(doubleBarrierDir), Mutations: inOne("doublebarrier", func() mutate.Mutation {
-		return withGuard("mayHaveNode", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
-			return ev.Kind != events.CommandCancel && holds(ev)
-		})
-	})},
-	{Name: "doublebarrier: a member's end is ignored", Shape: inDir(doubleBarrierDir), Mutations: inOne("doublebarrier", func() mutate.Mutation {
-		return withGuard("isAwaited", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
-			return ev.Kind != events.WatchDeleted && holds(ev)
-		})
-	})},
+	{Name: "doublebarrier: it leaves without waiting", Shape: inDir(doubleBarrierDir),
+		Mutations: inOne("doublebarrier", func() mutate.Mutation { return withGuard("alone", always) })},
+	{Name: "doublebarrier: an enter that is given up leaves its node", Shape: inDir(doubleBarrierDir),
+		Mutations: inOne("doublebarrier", func() mutate.Mutation {
+			return withGuard("mayHaveNode", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
+				return ev.Kind != events.CommandCancel && holds(ev)
+			})
+		})},
+	{Name: "doublebarrier: a member's end is ignored", Shape: inDir(doubleBarrierDir),
+		Mutations: inOne("doublebarrier", func() mutate.Mutation {
+			return withGuard("isAwaited", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
+				return ev.Kind != events.WatchDeleted && holds(ev)
+			})
+		})},
 }

@@ -108,27 +108,36 @@ func ignoringOwner(model any, ev events.Event, _ *engine.Outbox, do func(events.
 }
 
 var plantedElections = []Plant{
-	{Name: "election: the heartbeat checks only the name", Shape: func(p *Plan) { inDir(plainElectionDir)(p); p.often(8, "ambush", "operator deletes the line") },
+	{Name: "election: the heartbeat checks only the name", Shape: func(p *Plan) {
+		inDir(plainElectionDir)(p)
+		p.often(8, "ambush", "operator deletes the line")
+	},
 		Stepped: editEffects(func(_ *client, id events.ID, e events.Effect) events.Effect {
 			if _, reads := e.(events.Exists); reads && id == events.SessionMachine {
 				return nil
 			}
 			return e
 		})},
-	{Name: "election: a create whose answer was lost is asked for again", Shape: inDir(plainElectionDir), Mutations: inOne("election", func() mutate.Mutation {
-		return withGuard("mayBeOurs", never)
-	})},
-	{Name: "election: every node is taken for its own", Shape: inDir(plainElectionDir), Mutations: inOne("election", func() mutate.Mutation {
-		return mutate.Mutation{
-			Guards:  map[string]guarding{"foundOurs": anyOwner, "foundNone": never},
-			Actions: map[string]acting{"noteOwner": ignoringOwner, "takeLowest": ignoringOwner},
-		}
-	})},
-	{Name: "election: a node is deleted by a name of another connection", Shape: func(p *Plan) { inDir(plainElectionDir)(p); p.often(6, "cut", "operator deletes the line") },
+	{Name: "election: a create whose answer was lost is asked for again", Shape: inDir(plainElectionDir),
 		Mutations: inOne("election", func() mutate.Mutation {
-			return mutate.Mutation{Actions: map[string]acting{"deleteOwn": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-				*field[bool](model, "ownerKnown") = *field[string](model, "own") != ""
-				do(ev)
-			}}}
+			return withGuard("mayBeOurs", never)
+		})},
+	{Name: "election: every node is taken for its own", Shape: inDir(plainElectionDir),
+		Mutations: inOne("election", func() mutate.Mutation {
+			return mutate.Mutation{
+				Guards:  map[string]guarding{"foundOurs": anyOwner, "foundNone": never},
+				Actions: map[string]acting{"noteOwner": ignoringOwner, "takeLowest": ignoringOwner},
+			}
+		})},
+	{Name: "election: a node is deleted by a name of another connection", Shape: func(p *Plan) {
+		inDir(plainElectionDir)(p)
+		p.often(6, "cut", "operator deletes the line")
+	},
+		Mutations: inOne("election", func() mutate.Mutation {
+			return mutate.Mutation{Actions: map[string]acting{
+				"deleteOwn": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+					*field[bool](model, "ownerKnown") = *field[string](model, "own") != ""
+					do(ev)
+				}}}
 		})},
 }

@@ -42,7 +42,8 @@ func init() {
 		{fault: fault{name: reaped, fire: (*harness).reap}, times: 40, shape: shapeReaped},
 		{fault: fault{name: world.AnsweredByCode, chance: 8}},
 		{fault: fault{name: world.CarriedOutLate, chance: 5}},
-		{fault: fault{name: reconfigure, fire: (*harness).replaceServer}, times: 4, then: []string{removedStops, removedReturns}},
+		{fault: fault{name: reconfigure, fire: (*harness).replaceServer}, times: 4,
+			then: []string{removedStops, removedReturns}},
 	}
 }
 

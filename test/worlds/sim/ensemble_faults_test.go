@@ -19,7 +19,8 @@ func TestEnsembleWorlds(t *testing.T) {
 					t.Errorf("%q never happened in %d worlds", happens, n)
 				}
 			}
-			t.Logf("%d worlds in %.1f s, %d faults, %d failed", sum.Worlds, sum.Took.Seconds(), sum.Cover.Faults[f.name], len(sum.Failed))
+			t.Logf("%d worlds in %.1f s, %d faults, %d failed", sum.Worlds, sum.Took.Seconds(),
+				sum.Cover.Faults[f.name], len(sum.Failed))
 		})
 	}
 }

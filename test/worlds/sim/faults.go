@@ -45,8 +45,12 @@ func init() {
 		{"lag", 4, (*harness).lagBehind, 0},
 		{"wiped", 16, (*harness).wipe, 0},
 		{"restored", 12, (*harness).restore, 0},
-		{"pause short", 4, func(w *harness, d *rand.Rand) bool { return w.pauseOne(d, w.Timeout/20, w.Timeout*2/3) }, 0},
-		{"pause long", 5, func(w *harness, d *rand.Rand) bool { return w.pauseOne(d, w.Timeout*2/3, w.Timeout*5/2) }, 0},
+		{"pause short", 4, func(w *harness, d *rand.Rand) bool {
+			return w.pauseOne(d, w.Timeout/20, w.Timeout*2/3)
+		}, 0},
+		{"pause long", 5, func(w *harness, d *rand.Rand) bool {
+			return w.pauseOne(d, w.Timeout*2/3, w.Timeout*5/2)
+		}, 0},
 		{"pause, then a crash", 8, (*harness).pauseThenCrash, 0},
 		{"pause within a step", 5, (*harness).pauseWithinStep, 0},
 		{"slow loop", 8, (*harness).delayLoop, 0},
@@ -200,7 +204,8 @@ func (w *harness) loseQuorum(d *rand.Rand) bool {
 	if _, err := w.ens.WholeLeader(); err != nil {
 		return false
 	}
-	return w.ens.LoseQuorum(world.Between(d, w.Tick/2, time.Duration(w.SyncLimit+6)*w.Tick), world.Between(d, w.Tick, time.Duration(w.SyncLimit+2)*w.Tick)) == nil
+	return w.ens.LoseQuorum(world.Between(d, w.Tick/2, time.Duration(w.SyncLimit+6)*w.Tick),
+		world.Between(d, w.Tick, time.Duration(w.SyncLimit+2)*w.Tick)) == nil
 }
 
 // freezeLeader freezes the ensemble's leader for less than its followers wait for it.
@@ -227,7 +232,8 @@ func (w *harness) slowCommit(d *rand.Rand) bool {
 
 func (w *harness) lagBehind(d *rand.Rand) bool {
 	s := w.ens.Servers()[d.IntN(world.Servers)]
-	s.LagBehind(world.Between(d, 10*time.Millisecond, min(w.Timeout/2, time.Duration(w.SyncLimit)*w.Tick)), world.Between(d, w.Tick, w.Timeout))
+	s.LagBehind(world.Between(d, 10*time.Millisecond, min(w.Timeout/2, time.Duration(w.SyncLimit)*w.Tick)),
+		world.Between(d, w.Tick, w.Timeout))
 	return true
 }
 

@@ -55,7 +55,8 @@ func (k *checks) enrolmentAsked(c *client, a engine.Addressed) {
 					c.ID(), a.From, r.Path, state)
 			}
 		case e.watchOn != c.connections && c.Engine().State(a.From) == "waiting":
-			k.fail("the own node is watched first", "client %d: %s watches %s before its own node", c.ID(), a.From, r.Path)
+			k.fail("the own node is watched first", "client %d: %s watches %s before its own node",
+				c.ID(), a.From, r.Path)
 		}
 	}
 }
@@ -85,6 +86,7 @@ func (k *checks) ownNodeKnown(b *belief) {
 	case by.Kind == events.ReplyChildren && by.Request == e.create+1 && e.made == b.path && e.madeOn == c.connections:
 		k.w.cover.fault("a term in one flight")
 	default:
-		k.fail("the own node is known first", "%s leads %s by %s, and the node was neither read back nor just made", b.u.name(), b.path, by.Kind)
+		k.fail("the own node is known first", "%s leads %s by %s, and the node was neither read back nor just made",
+			b.u.name(), b.path, by.Kind)
 	}
 }

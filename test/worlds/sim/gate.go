@@ -29,12 +29,16 @@ func (gateProgram) operate(w *harness) {
 }
 
 var plantedGates = []Plant{
-	{Name: "gate: a sync is enough before the read", Shape: func(p *Plan) { inDir(gateDir)(p); p.often(8, "leader deposed") }, Stepped: effectsOf("gate", checkAsSync)},
-	{Name: "gate: a second look is let through", Shape: inDir(gateDir), Mutations: inOne("gate", func() mutate.Mutation {
-		looks := map[any]int{}
-		return withGuard("gateOpen", func(model any, ev events.Event, holds func(events.Event) bool) bool {
-			looks[model]++
-			return holds(ev) || looks[model] > 1
-		})
-	})},
+	{Name: "gate: a sync is enough before the read", Shape: func(p *Plan) {
+		inDir(gateDir)(p)
+		p.often(8, "leader deposed")
+	}, Stepped: effectsOf("gate", checkAsSync)},
+	{Name: "gate: a second look is let through", Shape: inDir(gateDir),
+		Mutations: inOne("gate", func() mutate.Mutation {
+			looks := map[any]int{}
+			return withGuard("gateOpen", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+				looks[model]++
+				return holds(ev) || looks[model] > 1
+			})
+		})},
 }

@@ -31,7 +31,8 @@ var unreachableRows = []struct {
 	{[]string{"doublebarrier", "persistent"}, "connection.lost", "pausing",
 		"hardly ever: a pause after a refusal would have to last from a disconnect to the end of the session"},
 	{[]string{"persistent"}, "reply.stat", "leaving",
-		"hardly ever: a server would have to be overloaded just while a handle is closed, and after a write whose outcome is unknown"},
+		"hardly ever: a server would have to be overloaded just while a handle is closed, and after a write whose " +
+			"outcome is unknown"},
 	{[]string{"semaphore", "jobelection"}, "[inFlight]", "deciding",
 		"zkio answers a transaction before the next connection begins"},
 	{[]string{"request"}, "reply.stat [unknown]", "asking",
@@ -41,17 +42,20 @@ var unreachableRows = []struct {
 	{[]string{"request"}, "reply.create [protectedUnknown]", "asking", "the same"},
 	{[]string{"number"}, "reply.multi [lostRaceToItself]", "writing", "the same"},
 	{[]string{"nodewatch", "membership"}, "watch.changed", "absent",
-		"the creation of a node is told first, unless nobody may read the node then, or the event crosses the request for it"},
+		"the creation of a node is told first, unless nobody may read the node then, or the event crosses the " +
+			"request for it"},
 	{[]string{"membership"}, "watch.deleted", "absent",
 		"the same: the directory of the group would have to come and go meanwhile"},
 	{[]string{"treecache"}, "watch.changed [newNodeOverflows]", "reading",
 		"hardly ever: nobody could read the node when it was created, and since then it was written"},
 	{[]string{"treecache"}, "reply.children [topGoneUnderWatch]", "reading",
-		"hardly ever: nobody could read the node when it was deleted, or its deletion would be reported, and read, first"},
+		"hardly ever: nobody could read the node when it was deleted, or its deletion would be reported, " +
+			"and read, first"},
 	{[]string{"deletion"}, "reply.stat [lookRefused]", "reading",
 		"everybody may ask whether a node exists"},
 	{[]string{"producer"}, "connection.lost", "full",
-		"a connection ends, through suspended, before its session does, and programs close their handles before their session"},
+		"a connection ends, through suspended, before its session does, and programs close their handles before " +
+			"their session"},
 	{[]string{"jobworker"}, "[readsConfigOnly]", "deciding",
 		"an instance that only reads the configuration runs nothing: no program opens one"},
 	{[]string{"shards"}, "[disagrees]", "deciding",

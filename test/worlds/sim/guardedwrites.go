@@ -61,7 +61,8 @@ func (u *user) write() bool {
 	if guards == nil {
 		guards = []events.Op{{Verb: "check", Path: u.term.path, Version: -1}}
 	}
-	ops := append(slices.Clone(guards), events.Op{Verb: "set", Path: u.c.w.guardedNode(u), Data: fmt.Append(nil, u.term.token), Version: -1})
+	ops := append(slices.Clone(guards),
+		events.Op{Verb: "set", Path: u.c.w.guardedNode(u), Data: fmt.Append(nil, u.term.token), Version: -1})
 	u.c.commit(g, ops)
 	return true
 }
@@ -108,7 +109,8 @@ func (k *checks) guardedCommitted(g *guardedWrite, p *world.Proposal) {
 	}
 	_, stat, err := k.w.ens.Committed().Get(g.term.path)
 	if err != nil || stat.Czxid != g.term.token {
-		k.fail("a guarded write needs the own node", "write %d of %s was committed after %s (token %x) was gone", g.number, g.u.name(), g.term.path, g.term.token)
+		k.fail("a guarded write needs the own node", "write %d of %s was committed after %s (token %x) was gone",
+			g.number, g.u.name(), g.term.path, g.term.token)
 	}
 	if last := k.writtenTokens[g.u.line]; g.term.token < last && !k.revived[g.term.path] && !g.u.role.line.together {
 		k.fail("guarded writes follow the tokens", "%s wrote with token %x after %x", g.u.name(), g.term.token, last)

@@ -68,7 +68,8 @@ func newHarness(plan Plan, o Options) *harness {
 	w := &harness{Plan: plan, plant: o.Plant, cover: newCoverage(), stories: o.Story, keepRecords: o.Keep}
 	w.checks, w.vacancies = newChecks(w), newVacancies(w)
 	var err error
-	w.World, err = world.New(world.Script{Seed: plan.Seed, Tick: plan.Tick, SyncLimit: plan.SyncLimit, Timeout: plan.Timeout, RideOut: plan.RideOut, Layout: w.layout()}, w)
+	w.World, err = world.New(world.Script{Seed: plan.Seed, Tick: plan.Tick, SyncLimit: plan.SyncLimit,
+		Timeout: plan.Timeout, RideOut: plan.RideOut, Layout: w.layout()}, w)
 	if err != nil {
 		panic(err) // no server would take the plan
 	}

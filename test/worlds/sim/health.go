@@ -36,7 +36,8 @@ func (k *checks) healthNoted(c *client, r events.Record) {
 	}
 	u.givesUp = u.sick || u.givesUp && r.To != "enrolling"
 	if u.sick && slices.Contains(inLineStates, engine.State(r.To)) {
-		k.fail("unhealthy participants let others pass", "%s of client %d is unhealthy, and %s", r.Machine, c.ID(), r.To)
+		k.fail("unhealthy participants let others pass", "%s of client %d is unhealthy, and %s",
+			r.Machine, c.ID(), r.To)
 	}
 }
 

@@ -58,7 +58,8 @@ func (k *checks) nextHeartbeat(c *client, out []engine.Addressed) {
 			continue
 		}
 		if due := c.Clock() + int64(t.After); due > last+c.heartbeats.timeout/4 {
-			k.fail("a confirmation is asked for in every period", "client %d sends its next heartbeat %s after the last request that confirmed, with a timeout of %s",
+			k.fail("a confirmation is asked for in every period",
+				"client %d sends its next heartbeat %s after the last request that confirmed, with a timeout of %s",
 				c.ID(), time.Duration(due-last), time.Duration(c.heartbeats.timeout))
 		}
 	}
@@ -94,28 +95,31 @@ func shapeCuts(p *Plan) {
 
 // plantedHeartbeats are about writes that take a heartbeat's place.
 var plantedHeartbeats = []Plant{
-	{Name: "the next heartbeat is due a period after a write's answer, not its sending", Mutations: inOne("session", func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{
-			"extendBelief": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-				before := *field[int64](model, "written")
-				do(ev)
-				if written := field[int64](model, "written"); *written != before {
-					*written = ev.At
-				}
-			}}}
-	})},
+	{Name: "the next heartbeat is due a period after a write's answer, not its sending",
+		Mutations: inOne("session", func() mutate.Mutation {
+			return mutate.Mutation{Actions: map[string]acting{
+				"extendBelief": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+					before := *field[int64](model, "written")
+					do(ev)
+					if written := field[int64](model, "written"); *written != before {
+						*written = ev.At
+					}
+				}}}
+		})},
 	{Name: "a write that failed confirms", Wrote: func(c *client, a *world.Packet) {
 		if a.Code != events.OK && a.SentAt != 0 {
-			c.Post(events.SessionMachine, events.Event{Kind: events.ConnectionConfirmed, Session: a.Request.Header().Session, SentAt: a.SentAt})
+			c.Post(events.SessionMachine,
+				events.Event{Kind: events.ConnectionConfirmed, Session: a.Request.Header().Session, SentAt: a.SentAt})
 		}
 	}},
 	{Name: "a write of an older session confirms", Shape: shapeCuts, Posted: confirmsLate},
-	{Name: "the check of an own node is put off by writes", Shape: shapeWriting, Mutations: inOne("session", func() mutate.Mutation {
-		return withGuard("confirmedByWrite", func(model any, ev events.Event, holds func(events.Event) bool) bool {
-			*field[int64](model, "checkedAt") = ev.At
-			return holds(ev)
-		})
-	})},
+	{Name: "the check of an own node is put off by writes", Shape: shapeWriting,
+		Mutations: inOne("session", func() mutate.Mutation {
+			return withGuard("confirmedByWrite", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+				*field[int64](model, "checkedAt") = ev.At
+				return holds(ev)
+			})
+		})},
 }
 
 // confirmsLate has the writes' confirmations come after others that were posted later, without their

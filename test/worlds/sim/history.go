@@ -55,14 +55,17 @@ func (v nodeState) number() int32 {
 // update adds the present state, if it is another one.
 func (c *nodeHistory) update(w *harness) {
 	now := w.stateOf(c.path)
-	if last := c.last(); !last.matches(now.stat) || last.data != now.data || last.hidden != now.hidden || last.generation != now.generation {
+	if last := c.last(); !last.matches(now.stat) || last.data != now.data || last.hidden != now.hidden ||
+		last.generation != now.generation {
 		c.states = append(c.states, now)
 	}
 }
 
 // wrote returns the state that a transaction made, and whether there is one.
 func (c *nodeHistory) wrote(zxid int64) (nodeState, bool) {
-	i := slices.IndexFunc(c.states, func(v nodeState) bool { return v.zxid == zxid && v.generation == c.last().generation })
+	i := slices.IndexFunc(c.states, func(v nodeState) bool {
+		return v.zxid == zxid && v.generation == c.last().generation
+	})
 	return c.states[max(i, 0)], i >= 0
 }
 
@@ -74,7 +77,8 @@ func (v nodeState) matches(stat *events.Stat) bool {
 	if v.stat == nil || stat == nil {
 		return v.stat == stat
 	}
-	return v.stat.Czxid == stat.Czxid && v.stat.Mzxid == stat.Mzxid && v.stat.Mtime == stat.Mtime && v.stat.Version == stat.Version
+	return v.stat.Czxid == stat.Czxid && v.stat.Mzxid == stat.Mzxid && v.stat.Mtime == stat.Mtime &&
+		v.stat.Version == stat.Version
 }
 
 // find returns the index of the first state from an index on that matches, -1 for none.

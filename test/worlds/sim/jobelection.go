@@ -25,8 +25,9 @@ var jobElectionRole = &role{
 	recipe:   "jobelection",
 	separate: true,
 	line:     lineTraits{fixedName: true},
-	dirs:     dirTraits{own: electionDir, sub: []string{electionDir, electionDir + "/latch"}, node: jobPath, stays: []string{"latch"}},
-	program:  jobElectionProgram{},
+	dirs: dirTraits{own: electionDir, sub: []string{electionDir, electionDir + "/latch"}, node: jobPath,
+		stays: []string{"latch"}},
+	program: jobElectionProgram{},
 	states: stateTraits{
 		final: []engine.State{"leading", "standby", "closed", ""},
 		wakes: map[engine.State]waking{
@@ -59,7 +60,8 @@ func (jobElectionProgram) target(*user) string { return machines.JobMarker(jobPa
 func (u *user) deleteSeal() bool {
 	for _, name := range u.c.w.ens.Children(electionDir) {
 		if strings.HasPrefix(name, "seal-") {
-			u.c.w.operatorFault(zkmem.Op{Code: zkmem.OpDelete, Path: electionDir + "/" + name, Version: zkmem.AnyVersion})
+			u.c.w.operatorFault(zkmem.Op{Code: zkmem.OpDelete, Path: electionDir + "/" + name,
+				Version: zkmem.AnyVersion})
 		}
 	}
 	return true
@@ -90,57 +92,72 @@ func (jobElectionProgram) unsettled(u *user) string {
 }
 
 var plantedJobs = []Plant{
-	{Name: "jobelection: any marker is its own", Shape: inDir(electionDir), Mutations: inOne("jobelection", func() mutate.Mutation { return withGuard("mayLeadByMarker", anyOwner) })},
-	{Name: "jobelection: a term begins without a confirmation", Shape: inDir(electionDir), Mutations: inOne("jobelection", func() mutate.Mutation {
-		return withGuard("mayLeadByMarker", ifBelieving(func(events.Event) bool { return true }))
-	})},
-	{Name: "jobelection: the marker's end is ignored", Shape: inDir(electionDir), Mutations: inOne("jobelection", func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{"look": ignoring(events.WatchDeleted)}}
-	})},
-	{Name: "jobelection: closing, it leaves the marker", Shape: inDir(electionDir), Mutations: inOne("jobelection", func() mutate.Mutation {
-		return mutate.Mutation{Guards: map[string]guarding{"mustClean": never, "hasMarkerOrLatch": never}}
-	})},
-	{Name: "jobelection: it leads on by another's marker", Shape: inDir(electionDir), Mutations: inOne("jobelection", func() mutate.Mutation {
-		return mutate.Mutation{Guards: map[string]guarding{"unchanged": always}, Actions: map[string]acting{}}
-	}), Posted: func(c *client, id events.ID, ev *events.Event) bool {
-		u := c.user(id)
-		return u == nil || u.role.recipe != "jobelection" || ev.Kind != events.WatchDeleted
-	}},
-	{Name: "jobelection: it deletes any marker", Shape: withDeletions, Stepped: effectsOf("jobelection", func(e events.Effect) events.Effect {
-		if m, multi := e.(events.Multi); multi && m.Ops[len(m.Ops)-1].Verb == "delete" {
-			m.Ops = []events.Op{{Verb: "delete", Path: machines.JobMarker(jobPath), Version: -1}}
-			return m
-		}
-		return e
-	})},
-	{Name: "jobelection: the seals of others are left", Shape: withDeletions, Stepped: effectsOf("jobelection", func(e events.Effect) events.Effect {
-		if m, multi := e.(events.Multi); multi && m.Ops[0].Path != machines.JobMarker(jobPath) {
-			m.Ops = slices.DeleteFunc(slices.Clone(m.Ops), func(op events.Op) bool { return op.Verb == "delete" && op.Version == -1 && m.Ops[0].Verb == "check" })
-			return m
-		}
-		return e
-	})},
-	{Name: "jobelection: writes are guarded by the marker alone", Shape: withDeletions, Committed: func(_ *client, g *guardedWrite, ops []events.Op) []events.Op {
-		if g.u.role.line.fixedName {
-			ops = slices.Delete(slices.Clone(ops), 1, 2)
-		}
-		return ops
-	}},
-	{Name: "jobelection: the heartbeat checks only the marker", Shape: func(p *Plan) { withDeletions(p); p.often(3, "ambush") }, Stepped: editEffects(func(_ *client, id events.ID, e events.Effect) events.Effect {
+	{Name: "jobelection: any marker is its own", Shape: inDir(electionDir),
+		Mutations: inOne("jobelection", func() mutate.Mutation { return withGuard("mayLeadByMarker", anyOwner) })},
+	{Name: "jobelection: a term begins without a confirmation", Shape: inDir(electionDir),
+		Mutations: inOne("jobelection", func() mutate.Mutation {
+			return withGuard("mayLeadByMarker", ifBelieving(func(events.Event) bool { return true }))
+		})},
+	{Name: "jobelection: the marker's end is ignored", Shape: inDir(electionDir),
+		Mutations: inOne("jobelection", func() mutate.Mutation {
+			return mutate.Mutation{Actions: map[string]acting{"look": ignoring(events.WatchDeleted)}}
+		})},
+	{Name: "jobelection: closing, it leaves the marker", Shape: inDir(electionDir),
+		Mutations: inOne("jobelection", func() mutate.Mutation {
+			return mutate.Mutation{Guards: map[string]guarding{"mustClean": never, "hasMarkerOrLatch": never}}
+		})},
+	{Name: "jobelection: it leads on by another's marker", Shape: inDir(electionDir),
+		Mutations: inOne("jobelection", func() mutate.Mutation {
+			return mutate.Mutation{Guards: map[string]guarding{"unchanged": always}, Actions: map[string]acting{}}
+		}), Posted: func(c *client, id events.ID, ev *events.Event) bool {
+			u := c.user(id)
+			return u == nil || u.role.recipe != "jobelection" || ev.Kind != events.WatchDeleted
+		}},
+	{Name: "jobelection: it deletes any marker", Shape: withDeletions,
+		Stepped: effectsOf("jobelection", func(e events.Effect) events.Effect {
+			if m, multi := e.(events.Multi); multi && m.Ops[len(m.Ops)-1].Verb == "delete" {
+				m.Ops = []events.Op{{Verb: "delete", Path: machines.JobMarker(jobPath), Version: -1}}
+				return m
+			}
+			return e
+		})},
+	{Name: "jobelection: the seals of others are left", Shape: withDeletions,
+		Stepped: effectsOf("jobelection", func(e events.Effect) events.Effect {
+			if m, multi := e.(events.Multi); multi && m.Ops[0].Path != machines.JobMarker(jobPath) {
+				m.Ops = slices.DeleteFunc(slices.Clone(m.Ops), func(op events.Op) bool {
+					return op.Verb == "delete" && op.Version == -1 && m.Ops[0].Verb == "check"
+				})
+				return m
+			}
+			return e
+		})},
+	{Name: "jobelection: writes are guarded by the marker alone", Shape: withDeletions,
+		Committed: func(_ *client, g *guardedWrite, ops []events.Op) []events.Op {
+			if g.u.role.line.fixedName {
+				ops = slices.Delete(slices.Clone(ops), 1, 2)
+			}
+			return ops
+		}},
+	{Name: "jobelection: the heartbeat checks only the marker", Shape: func(p *Plan) {
+		withDeletions(p)
+		p.often(3, "ambush")
+	}, Stepped: editEffects(func(_ *client, id events.ID, e events.Effect) events.Effect {
 		if m, multi := e.(events.Multi); multi && id == events.SessionMachine && len(m.Ops) > 1 {
 			m.Ops = []events.Op{{Verb: "check", Path: m.Ops[0].Path, Version: -1}}
 			return m
 		}
 		return e
 	})},
-	{Name: "jobelection: a marker that was given another seal is not read again", Shape: withDeletions, Mutations: inOne("jobelection", func() mutate.Mutation {
-		return mutate.Mutation{Guards: map[string]guarding{"resealed": func(model any, ev events.Event, holds func(events.Event) bool) bool {
-			if holds(ev) {
-				*field[bool](model, "sealed") = true
-			}
-			return false
-		}}}
-	})},
+	{Name: "jobelection: a marker that was given another seal is not read again", Shape: withDeletions,
+		Mutations: inOne("jobelection", func() mutate.Mutation {
+			return mutate.Mutation{Guards: map[string]guarding{
+				"resealed": func(model any, ev events.Event, holds func(events.Event) bool) bool {
+					if holds(ev) {
+						*field[bool](model, "sealed") = true
+					}
+					return false
+				}}}
+		})},
 }
 
 // withDeletions shapes worlds of jobs in which operators delete nodes again and again.

@@ -93,11 +93,14 @@ func (s *Sum) String() string {
 			unfired++
 		}
 	}
-	return fmt.Sprintf("%d worlds in %.1f s: %.0f worlds/s; per core %.0f events/s, %.0f with the ensemble's and the network's\n"+
+	return fmt.Sprintf("%d worlds in %.1f s: %.0f worlds/s; per core %.0f events/s, %.0f with the ensemble's and "+
+		"the network's\n"+
 		"%d of %d rows and %d of %d faults fired; worst belief after a deletion by others %s; slowest healing %s\n"+
-		"%d guarded writes committed; %d deadlines lapsed under a stopped process, %d sessions came back from a backup into the past;\n"+
+		"%d guarded writes committed; %d deadlines lapsed under a stopped process, %d sessions came back from a "+
+		"backup into the past;\n"+
 		"%d deaf leaders; failed worlds: %d",
-		s.Worlds, seconds, float64(s.Worlds)/seconds, float64(s.Cover.Steps)/seconds/cores, float64(s.Moments)/seconds/cores,
+		s.Worlds, seconds, float64(s.Worlds)/seconds, float64(s.Cover.Steps)/seconds/cores,
+		float64(s.Moments)/seconds/cores,
 		hit, rows, len(faults)-unfired, len(faults), s.Worst, s.Settled,
 		s.Cover.Writes, s.Cover.LapsedDeadlines, s.Cover.SessionsFromBackup, s.Cover.UnreadableLeaders, len(s.Failed))
 }

@@ -31,7 +31,8 @@ func (membershipProgram) noticed(u *user, n events.Notify) {
 }
 
 func (membershipProgram) unsettled(u *user) string {
-	if now := list(u.c.w.ens.Children(persistentDir)); !u.closing && !u.c.leaving && (!u.group.told || u.group.names != now) {
+	if now := list(u.c.w.ens.Children(persistentDir)); !u.closing && !u.c.leaving &&
+		(!u.group.told || u.group.names != now) {
 		return "was told of other members than there are"
 	}
 	return ""
@@ -68,38 +69,45 @@ func (k *checks) membersTold(u *user, names []string) {
 	}
 	i := slices.Index(k.groups[was:], g)
 	if i < 0 {
-		k.fail("each list of members was true", "%s was told of %q, which were never together since what it was told before", u.name(), names)
+		k.fail("each list of members was true",
+			"%s was told of %q, which were never together since what it was told before", u.name(), names)
 		return
 	}
 	u.group = group{true, g, was + i, u.c.SessionID(), k.w.ens.Generation()}
 }
 
 var plantedMemberships = []Plant{
-	{Name: "membership: a change is not looked at", Shape: inDir(persistentDir), Mutations: inOne("membership", func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{"read": ignoring(events.WatchChildren)}}
-	})},
-	{Name: "membership: the directory is listed without a watch", Shape: inDir(persistentDir), Stepped: effectsOf("membership", func(e events.Effect) events.Effect {
-		if c, children := e.(events.Children); children {
-			c.Watch = false
-			return c
-		}
-		return e
-	})},
-	{Name: "membership: members never leave", Shape: inDir(persistentDir), Mutations: inOne("membership", func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{"tell": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-			for _, name := range *field[[]string](model, "names") {
-				if !slices.Contains(ev.Children, name) {
-					ev.Children = append(slices.Clone(ev.Children), name)
-				}
+	{Name: "membership: a change is not looked at", Shape: inDir(persistentDir),
+		Mutations: inOne("membership", func() mutate.Mutation {
+			return mutate.Mutation{Actions: map[string]acting{"read": ignoring(events.WatchChildren)}}
+		})},
+	{Name: "membership: the directory is listed without a watch", Shape: inDir(persistentDir),
+		Stepped: effectsOf("membership", func(e events.Effect) events.Effect {
+			if c, children := e.(events.Children); children {
+				c.Watch = false
+				return c
 			}
-			do(ev)
-		}}}
-	})},
-	{Name: "membership: what was told once is not told again", Shape: inDir(persistentDir), Mutations: inOne("membership", func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{"tell": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-			if len(ev.Children) != 2 || len(*field[[]string](model, "names")) == 0 {
-				do(ev)
-			}
-		}}}
-	})},
+			return e
+		})},
+	{Name: "membership: members never leave", Shape: inDir(persistentDir),
+		Mutations: inOne("membership", func() mutate.Mutation {
+			return mutate.Mutation{Actions: map[string]acting{
+				"tell": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+					for _, name := range *field[[]string](model, "names") {
+						if !slices.Contains(ev.Children, name) {
+							ev.Children = append(slices.Clone(ev.Children), name)
+						}
+					}
+					do(ev)
+				}}}
+		})},
+	{Name: "membership: what was told once is not told again", Shape: inDir(persistentDir),
+		Mutations: inOne("membership", func() mutate.Mutation {
+			return mutate.Mutation{Actions: map[string]acting{
+				"tell": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+					if len(ev.Children) != 2 || len(*field[[]string](model, "names")) == 0 {
+						do(ev)
+					}
+				}}}
+		})},
 }

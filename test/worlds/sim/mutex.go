@@ -35,7 +35,8 @@ func (mutexProgram) act(u *user, n int) {
 	switch {
 	case n < 6:
 		d := u.dice()
-		u.beginCall(events.CommandAwait, map[string]string{"try": fmt.Sprint(world.OneIn(d, 3)), "revocable": fmt.Sprint(world.OneIn(d, 4))})
+		u.beginCall(events.CommandAwait,
+			map[string]string{"try": fmt.Sprint(world.OneIn(d, 3)), "revocable": fmt.Sprint(world.OneIn(d, 4))})
 	case n == 6 && world.OneIn(u.dice(), 3):
 		u.askAgain(events.CommandAwait)
 	case n == 11 && world.OneIn(u.dice(), 4):
@@ -74,7 +75,9 @@ func (u *user) isTry() bool { return u.call.options["try"] == "true" }
 // tryListed notes whether the first listing of a try showed others.
 func (k *checks) tryListed(u *user, ev events.Event) {
 	line, _ := machines.Line(ev.Children, u.role.labels()...)
-	excludes := slices.ContainsFunc(line, func(p machines.Place) bool { return u.call.options["reads"] != "true" || !isReader(p.Name) })
+	excludes := slices.ContainsFunc(line, func(p machines.Place) bool {
+		return u.call.options["reads"] != "true" || !isReader(p.Name)
+	})
 	u.call.foundOthers = u.isTry() && len(u.made) == 0 && !u.call.askedForNode && ev.Code == events.OK && excludes
 }
 
@@ -94,9 +97,12 @@ func (k *checks) tryWaits(u *user, state string) {
 }
 
 var plantedMutexes = []Plant{
-	{Name: "mutex: a try queues behind others", Mutations: inOne("mutex", func() mutate.Mutation { return withGuard("lineOccupied", never) })},
-	{Name: "mutex: a try that lost the race waits", Mutations: inOne("mutex", func() mutate.Mutation { return withGuard("tryBehind", never) })},
-	{Name: "mutex: its node is left after the work", Mutations: inOne("mutex", func() mutate.Mutation { return withGuard("mayHaveNode", never) })},
+	{Name: "mutex: a try queues behind others",
+		Mutations: inOne("mutex", func() mutate.Mutation { return withGuard("lineOccupied", never) })},
+	{Name: "mutex: a try that lost the race waits",
+		Mutations: inOne("mutex", func() mutate.Mutation { return withGuard("tryBehind", never) })},
+	{Name: "mutex: its node is left after the work",
+		Mutations: inOne("mutex", func() mutate.Mutation { return withGuard("mayHaveNode", never) })},
 	{Name: "mutex: the predecessor's deletion is ignored", Mutations: inOne("mutex", func() mutate.Mutation {
 		return mutate.Mutation{
 			Guards:  map[string]guarding{"mayTakeOver": never},
@@ -108,12 +114,13 @@ var plantedMutexes = []Plant{
 			return ev.Kind != events.WorkDrained && holds(ev)
 		})
 	})},
-	{Name: "mutex: a selector in the line does not count", Posted: func(c *client, id events.ID, ev *events.Event) bool {
-		if u := c.user(id); u != nil && u.role.recipe == "mutex" && ev.Kind == events.ReplyChildren {
-			ev.Children = without(ev.Children, func(name string) bool {
-				return string(c.w.data(u.dir+"/"+name)) != "" && !c.w.isOf("mutex", u.dir+"/"+name)
-			})
-		}
-		return true
-	}},
+	{Name: "mutex: a selector in the line does not count",
+		Posted: func(c *client, id events.ID, ev *events.Event) bool {
+			if u := c.user(id); u != nil && u.role.recipe == "mutex" && ev.Kind == events.ReplyChildren {
+				ev.Children = without(ev.Children, func(name string) bool {
+					return string(c.w.data(u.dir+"/"+name)) != "" && !c.w.isOf("mutex", u.dir+"/"+name)
+				})
+			}
+			return true
+		}},
 }

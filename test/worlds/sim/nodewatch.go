@@ -129,11 +129,13 @@ func (k *checks) nodeShown(u *user, now readState, outage bool) {
 		i = c.find(0, now.stat)
 	}
 	if i < 0 || now.stat != nil && c.states[i].data != now.data {
-		k.fail("each value told was true", "%s is shown %+v with %q, which it never was since it was shown %+v", u.name(), now.stat, now.data, before.stat)
+		k.fail("each value told was true", "%s is shown %+v with %q, which it never was since it was shown %+v",
+			u.name(), now.stat, now.data, before.stat)
 		return
 	}
 	if gap := u.view.told && before.conn != now.conn; gap != outage {
-		k.fail("an outage is told", "%s is shown %+v after %+v: over another connection %t, and told of an outage %t", u.name(), now.stat, before.stat, gap, outage)
+		k.fail("an outage is told", "%s is shown %+v after %+v: over another connection %t, and told of an outage %t",
+			u.name(), now.stat, before.stat, gap, outage)
 	}
 	u.view.told, u.view.before, u.view.index = true, now, i
 }
@@ -146,28 +148,32 @@ var plantedWatchers = []Plant{
 	inWatch("a change is not looked at", func() mutate.Mutation {
 		return mutate.Mutation{Actions: map[string]acting{"read": ignoring(events.WatchChanged)}}
 	}),
-	{Name: "nodewatch: the node is read without a watch", Shape: inDir(watchedDir), Stepped: effectsOf("nodewatch", func(e events.Effect) events.Effect {
-		if get, ok := e.(events.Get); ok {
-			get.Watch = false
-			return get
-		}
-		return e
-	})},
+	{Name: "nodewatch: the node is read without a watch", Shape: inDir(watchedDir),
+		Stepped: effectsOf("nodewatch", func(e events.Effect) events.Effect {
+			if get, ok := e.(events.Get); ok {
+				get.Watch = false
+				return get
+			}
+			return e
+		})},
 	inWatch("an outage is not told", func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{"noteGap": func(any, events.Event, *engine.Outbox, func(events.Event)) {}}}
+		return mutate.Mutation{
+			Actions: map[string]acting{"noteGap": func(any, events.Event, *engine.Outbox, func(events.Event)) {}}}
 	}),
 	inWatch("what is there after an outage is what was there before", func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{"tell": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-			if !*field[bool](model, "gap") {
-				do(ev)
-			}
-		}}}
+		return mutate.Mutation{Actions: map[string]acting{
+			"tell": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+				if !*field[bool](model, "gap") {
+					do(ev)
+				}
+			}}}
 	}),
-	{Name: "nodewatch: an earlier read is told", Shape: inDir(watchedDir), Stepped: effectsOf("nodewatch", func(e events.Effect) events.Effect {
-		if n, ok := e.(events.Notify); ok && n.What == events.Present && n.Work > 1 {
-			n.What, n.Work = events.Absent, 0
-			return n
-		}
-		return e
-	})},
+	{Name: "nodewatch: an earlier read is told", Shape: inDir(watchedDir),
+		Stepped: effectsOf("nodewatch", func(e events.Effect) events.Effect {
+			if n, ok := e.(events.Notify); ok && n.What == events.Present && n.Work > 1 {
+				n.What, n.Work = events.Absent, 0
+				return n
+			}
+			return e
+		})},
 }

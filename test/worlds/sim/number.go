@@ -84,8 +84,9 @@ func (u *user) operateNumber(d *rand.Rand) {
 		expected++
 	}
 	tries := []int{0, 1, 3, 1 << 20}[d.IntN(4)]
-	u.beginCall(events.CommandStart, map[string]string{"task": task, "operand": fmt.Sprint(1 + d.IntN(99)), "expected": fmt.Sprint(expected),
-		"seed": fmt.Sprint(d.IntN(3)), "tries": fmt.Sprint(tries)})
+	u.beginCall(events.CommandStart,
+		map[string]string{"task": task, "operand": fmt.Sprint(1 + d.IntN(99)), "expected": fmt.Sprint(expected),
+			"seed": fmt.Sprint(d.IntN(3)), "tries": fmt.Sprint(tries)})
 }
 
 // numberFault has an operator write something that is no number, or another number, or
@@ -170,13 +171,16 @@ func numberCommitted(k *checks, d *writeCall, p *world.Proposal) {
 		return
 	}
 	if d.task() == "get" || d.isUnexpected(was.numberValue()) || decode(is.data) != d.newValue(decode(was.data)) {
-		k.fail("a write follows from the value before", "%s (%v) made %d of %d", d, d.call.options, decode(is.data), decode(was.data))
+		k.fail("a write follows from the value before", "%s (%v) made %d of %d", d, d.call.options, decode(is.data),
+			decode(was.data))
 	}
 }
 
 // replaced reports whether another node existed since a call began.
 func (c *nodeHistory) replaced(d *writeCall, by nodeState) bool {
-	return slices.ContainsFunc(c.statesSince(d.at), func(v nodeState) bool { return v.stat != nil && by.stat != nil && v.stat.Czxid != by.stat.Czxid })
+	return slices.ContainsFunc(c.statesSince(d.at), func(v nodeState) bool {
+		return v.stat != nil && by.stat != nil && v.stat.Czxid != by.stat.Czxid
+	})
 }
 
 func (v nodeState) numberValue() numberValue { return numberValue{decode(v.data), v.number()} }
@@ -184,7 +188,9 @@ func (v nodeState) numberValue() numberValue { return numberValue{decode(v.data)
 // wasValue reports whether the number was what an operation tells, at some moment
 // since it began.
 func (c *nodeHistory) wasValue(d *writeCall) bool {
-	return slices.ContainsFunc(c.statesSince(d.at), func(v nodeState) bool { return v.stat != nil && v.numberValue() == *d.value })
+	return slices.ContainsFunc(c.statesSince(d.at), func(v nodeState) bool {
+		return v.stat != nil && v.numberValue() == *d.value
+	})
 }
 
 func numberAnswered(k *checks, d *writeCall, a events.Answer) {
@@ -232,9 +238,13 @@ func inNumber(name string, m func() mutate.Mutation) Plant {
 
 var plantedNumbers = []Plant{
 	syncForCheck("number", numberDir),
-	inNumber("it is added to again when the answer was lost", func() mutate.Mutation { return withGuard("changedMeanwhile", never) }),
+	inNumber("it is added to again when the answer was lost", func() mutate.Mutation {
+		return withGuard("changedMeanwhile", never)
+	}),
 	inNumber("a lost race counts as done", func() mutate.Mutation { return withGuard("done", always) }),
-	inNumber("a caller who leaves is told that nothing was written", func() mutate.Mutation { return withGuard("wasSent", never) }),
+	inNumber("a caller who leaves is told that nothing was written", func() mutate.Mutation {
+		return withGuard("wasSent", never)
+	}),
 	inNumber("whatever it is, it is what was expected", func() mutate.Mutation { return withGuard("unequal", never) }),
 	inNumber("a number of the same version is the same", func() mutate.Mutation {
 		return withGuard("changedMeanwhile", func(model any, ev events.Event, holds func(events.Event) bool) bool {
@@ -246,20 +256,22 @@ var plantedNumbers = []Plant{
 			return holds(ev)
 		})
 	}),
-	{Name: "number: it is written whatever its version is", Shape: inDir(numberDir), Stepped: effectsOf("number", func(e events.Effect) events.Effect {
-		if m, multi := e.(events.Multi); multi && m.Ops[0].Verb == "set" {
-			m.Ops = slices.Clone(m.Ops)
-			m.Ops[0].Version = -1
-			return m
-		}
-		return e
-	})},
+	{Name: "number: it is written whatever its version is", Shape: inDir(numberDir),
+		Stepped: effectsOf("number", func(e events.Effect) events.Effect {
+			if m, multi := e.(events.Multi); multi && m.Ops[0].Verb == "set" {
+				m.Ops = slices.Clone(m.Ops)
+				m.Ops[0].Version = -1
+				return m
+			}
+			return e
+		})},
 	inNumber("a number that is read is one that was written next", func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{"answerRead": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-			stat := *ev.Stat
-			stat.Version++
-			ev.Stat = &stat
-			do(ev)
-		}}}
+		return mutate.Mutation{Actions: map[string]acting{
+			"answerRead": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+				stat := *ev.Stat
+				stat.Version++
+				ev.Stat = &stat
+				do(ev)
+			}}}
 	}),
 }

@@ -29,6 +29,8 @@ func (w *harness) addObserver(c *client, seed string) {
 	label := all[d.IntN(len(all))]
 	u := &user{c: c, id: "leaderwatch-0", role: observerRole, works: map[uint64]bool{}, awaits: map[uint64]bool{}}
 	c.users = append(c.users, u)
-	c.Ask(u.id, events.CommandOpen, events.Event{Recipe: u.role.recipe, Path: "/app/line0", Seed: seed, Options: map[string]string{"label": label, "retry": "bounded/-1/50ms/2s"}})
+	c.Ask(u.id, events.CommandOpen,
+		events.Event{Recipe: u.role.recipe, Path: "/app/line0", Seed: seed,
+			Options: map[string]string{"label": label, "retry": "bounded/-1/50ms/2s"}})
 	w.After(world.Between(d, 0, 4*time.Second), func() { c.Run(u.start) })
 }

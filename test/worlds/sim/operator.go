@@ -100,8 +100,10 @@ func (w *harness) touchData(path string) bool {
 }
 
 func (w *harness) foreignChild(d *rand.Rand) bool {
-	names := []string{"0", "lock-abc", "latch-", "_c_short", "_c_x-latch-000000001", "note", "latch-99", "_c_00000000-0000-0000-0000-000000000000-read-0000000000"}
-	w.ens.Operate(zkmem.Op{Code: zkmem.OpCreate, Path: w.anyLine(d) + "/" + names[d.IntN(len(names))], ACL: zkmem.OpenACL()})
+	names := []string{"0", "lock-abc", "latch-", "_c_short", "_c_x-latch-000000001", "note", "latch-99",
+		"_c_00000000-0000-0000-0000-000000000000-read-0000000000"}
+	w.ens.Operate(zkmem.Op{Code: zkmem.OpCreate, Path: w.anyLine(d) + "/" + names[d.IntN(len(names))],
+		ACL: zkmem.OpenACL()})
 	return true
 }
 
@@ -113,7 +115,8 @@ func (w *harness) persistentChild(d *rand.Rand) bool {
 		return false
 	}
 	label := labels()[d.IntN(len(labels()))]
-	w.operatorFault(zkmem.Op{Code: zkmem.OpCreate, Path: dir + "/" + label, Mode: zkmem.PersistentSequential, ACL: zkmem.OpenACL()})
+	w.operatorFault(zkmem.Op{Code: zkmem.OpCreate, Path: dir + "/" + label, Mode: zkmem.PersistentSequential,
+		ACL: zkmem.OpenACL()})
 	w.After(world.Between(d, w.Tick, w.Timeout), w.removeForeign)
 	return true
 }
@@ -121,7 +124,8 @@ func (w *harness) persistentChild(d *rand.Rand) bool {
 // mayStay reports whether a role's node is meant to outlive every session.
 func (w *harness) mayStay(dir, name string) bool {
 	return slices.ContainsFunc(roles, func(r *role) bool {
-		return r.dirs.own == dir && slices.Contains(r.dirs.stays, name) || slices.Contains(w.OwnDirs, r.dirs.own) && r.program.mayStay(w, dir, name)
+		return r.dirs.own == dir && slices.Contains(r.dirs.stays, name) || slices.Contains(w.OwnDirs, r.dirs.own) &&
+			r.program.mayStay(w, dir, name)
 	})
 }
 
@@ -130,7 +134,8 @@ func (w *harness) removeForeign() {
 	for _, dir := range w.lines() {
 		for _, name := range w.ens.Children(dir) {
 			path := dir + "/" + name
-			if _, stat, err := w.ens.Committed().Get(path); err == nil && stat.EphemeralOwner == 0 && !w.mayStay(dir, name) {
+			if _, stat, err := w.ens.Committed().Get(path); err == nil && stat.EphemeralOwner == 0 &&
+				!w.mayStay(dir, name) {
 				w.operatorFault(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
 			}
 		}

@@ -123,7 +123,8 @@ func (persistentProgram) noticed(u *user, n events.Notify) {
 		}
 		u.present = true
 		if by, known := k.createdBy[n.Token]; k.w.ens.Generation() == 0 && (!known || by != u.name()) {
-			k.fail("present means that the handle created the node", "%s was told that its node exists; czxid %x is of %q", u.name(), n.Token, by)
+			k.fail("present means that the handle created the node",
+				"%s was told that its node exists; czxid %x is of %q", u.name(), n.Token, by)
 		}
 	case events.Absent:
 		u.present = false
@@ -141,7 +142,8 @@ func (persistentProgram) answered(u *user, a events.Answer) {
 	switch a.Code {
 	case events.OK:
 		if u.wrote < payload {
-			u.c.w.checks.fail("acknowledged data were written", "%s was told that payload %d is written; the last that was is %d", u.name(), payload, u.wrote)
+			u.c.w.checks.fail("acknowledged data were written",
+				"%s was told that payload %d is written; the last that was is %d", u.name(), payload, u.wrote)
 		}
 	case events.Cancelled, events.Closed:
 	default:
@@ -159,7 +161,8 @@ func (persistentProgram) unsettled(u *user) string {
 		return ""
 	case err != nil:
 		return "keeps no node, and nobody else does"
-	case life > 0 && u.c.Engine().State(u.id) == "occupied": // by a node of its own that a backup brought back: an operator has to delete it
+	case life > 0 && u.c.Engine().State(u.id) == "occupied":
+		// by a node of its own that a backup brought back: an operator has to delete it
 		return ""
 	case ours != u.present:
 		return fmt.Sprintf("was told present %t, and it is %t", u.present, ours)
@@ -183,7 +186,8 @@ func (k *checks) persistentCommitted(t zkmem.Txn, p *world.Proposal) {
 		return
 	}
 	by, owner := k.w.handleAt(t.Path, p.Txn.Session), k.persistentOwners[t.Path]
-	foreign := !p.Operator && owner != nil && owner != by && (by == nil || !by.deletedByOthers) && k.w.ens.Generation() == 0
+	foreign := !p.Operator && owner != nil && owner != by && (by == nil || !by.deletedByOthers) &&
+		k.w.ens.Generation() == 0
 	switch t.Code {
 	case zkmem.OpCreate:
 		k.persistentOwners[t.Path], k.createdBy[p.Txn.Zxid] = by, nameInData(string(t.Data))
@@ -192,13 +196,15 @@ func (k *checks) persistentCommitted(t zkmem.Txn, p *world.Proposal) {
 		}
 	case zkmem.OpSetData:
 		if foreign {
-			k.fail("only its creator changes a node", "session %x wrote %q to the node of %s", p.Txn.Session, t.Data, owner.name())
+			k.fail("only its creator changes a node", "session %x wrote %q to the node of %s", p.Txn.Session,
+				t.Data, owner.name())
 		}
 		if owner != nil && owner != by {
 			owner.changedByOthers = true
 		}
 		if by != nil && !p.Operator && t.Version != by.version+1 {
-			k.fail("a set has the version that was read", "%s read version %d, and sets the node of version %d", by.name(), by.version, t.Version-1)
+			k.fail("a set has the version that was read", "%s read version %d, and sets the node of version %d",
+				by.name(), by.version, t.Version-1)
 		}
 		if by != nil {
 			by.wrote = max(by.wrote, payloadOf(t.Data))
@@ -256,31 +262,42 @@ func payloadOf(data []byte) (n uint64) {
 }
 
 var plantedPersistents = []Plant{
-	{Name: "persistent: it deletes any node at its path", Shape: inDir(persistentDir), Mutations: inOne("persistent", func() mutate.Mutation {
-		return withGuard("isOldNode", func(_ any, ev events.Event, _ func(events.Event) bool) bool { return ev.Code == events.OK })
-	})},
-	{Name: "persistent: any node at its path is its own", Shape: inDir(persistentDir), Mutations: inOne("persistent", func() mutate.Mutation {
-		return withGuard("ours", func(_ any, ev events.Event, _ func(events.Event) bool) bool { return ev.Code == events.OK })
-	})},
-	{Name: "persistent: a node that was deleted is not made again", Shape: inDir(persistentDir), Mutations: inOne("persistent", func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{"create": ignoring(events.WatchDeleted)}}
-	})},
-	{Name: "persistent: data that changed on the way are forgotten", Shape: inDir(persistentDir), Mutations: inOne("persistent", func() mutate.Mutation {
-		return withGuard("oursStale", never)
-	})},
-	{Name: "persistent: the end of the connection is not told", Shape: inDir(persistentDir), Stepped: effectsOf("persistent", func(e events.Effect) events.Effect {
-		if n, ok := e.(events.Notify); ok && n.What == events.Absent {
-			return nil
-		}
-		return e
-	})},
-	{Name: "persistent: it sets any version", Shape: inDir(persistentDir), Stepped: effectsOf("persistent", func(e events.Effect) events.Effect {
-		if m, ok := e.(events.Multi); ok && m.Ops[0].Verb == "set" {
-			m.Ops = slices.Clone(m.Ops)
-			m.Ops[0].Version = -1
-			return m
-		}
-		return e
-	})},
-	{Name: "persistent: closing, it leaves its node", Shape: inDir(persistentDir), Mutations: inOne("persistent", func() mutate.Mutation { return withGuard("mayHaveNode", never) })},
+	{Name: "persistent: it deletes any node at its path", Shape: inDir(persistentDir),
+		Mutations: inOne("persistent", func() mutate.Mutation {
+			return withGuard("isOldNode", func(_ any, ev events.Event, _ func(events.Event) bool) bool {
+				return ev.Code == events.OK
+			})
+		})},
+	{Name: "persistent: any node at its path is its own", Shape: inDir(persistentDir),
+		Mutations: inOne("persistent", func() mutate.Mutation {
+			return withGuard("ours", func(_ any, ev events.Event, _ func(events.Event) bool) bool {
+				return ev.Code == events.OK
+			})
+		})},
+	{Name: "persistent: a node that was deleted is not made again", Shape: inDir(persistentDir),
+		Mutations: inOne("persistent", func() mutate.Mutation {
+			return mutate.Mutation{Actions: map[string]acting{"create": ignoring(events.WatchDeleted)}}
+		})},
+	{Name: "persistent: data that changed on the way are forgotten", Shape: inDir(persistentDir),
+		Mutations: inOne("persistent", func() mutate.Mutation {
+			return withGuard("oursStale", never)
+		})},
+	{Name: "persistent: the end of the connection is not told", Shape: inDir(persistentDir),
+		Stepped: effectsOf("persistent", func(e events.Effect) events.Effect {
+			if n, ok := e.(events.Notify); ok && n.What == events.Absent {
+				return nil
+			}
+			return e
+		})},
+	{Name: "persistent: it sets any version", Shape: inDir(persistentDir),
+		Stepped: effectsOf("persistent", func(e events.Effect) events.Effect {
+			if m, ok := e.(events.Multi); ok && m.Ops[0].Verb == "set" {
+				m.Ops = slices.Clone(m.Ops)
+				m.Ops[0].Version = -1
+				return m
+			}
+			return e
+		})},
+	{Name: "persistent: closing, it leaves its node", Shape: inDir(persistentDir),
+		Mutations: inOne("persistent", func() mutate.Mutation { return withGuard("mayHaveNode", never) })},
 }

@@ -121,7 +121,8 @@ func (w *harness) unsettled() string {
 				continue
 			}
 			state := string(c.Engine().State(u.id))
-			if !u.hasTokenFloor && u.role.states.final != nil && !slices.Contains(u.role.states.final, engine.State(state)) {
+			if !u.hasTokenFloor && u.role.states.final != nil &&
+				!slices.Contains(u.role.states.final, engine.State(state)) {
 				return u.name() + " is " + state
 			}
 			if why := u.role.program.unsettled(u); why != "" {
@@ -191,7 +192,8 @@ func (w *harness) closeAndCheck() {
 func (w *harness) closedLeftNothing() {
 	for _, c := range w.clients {
 		for _, u := range c.users {
-			if state := c.Engine().State(u.id); u.role.handles.outlivesSession && state != "" && !c.sessionEnds && !c.Dead() {
+			if state := c.Engine().State(u.id); u.role.handles.outlivesSession && state != "" &&
+				!c.sessionEnds && !c.Dead() {
 				w.checks.fail("a close ends", "%s is closed, and %s", u.name(), state)
 			}
 			if w.ens.Generation() == 0 && !c.Dead() && u.queues() && c.Engine().State(u.id) == "" && w.nodes(u) > 0 {
@@ -215,7 +217,8 @@ func (w *harness) noForgottenWatch() {
 	}
 	for _, s := range w.ens.Servers() {
 		if n := s.Watches(); n > known[s.ID()] { // fewer, if one was spent on a node that nobody may read
-			w.checks.fail("no forgotten watch", "server %d: %d watches, and the processes know of %d", s.ID(), n, known[s.ID()])
+			w.checks.fail("no forgotten watch", "server %d: %d watches, and the processes know of %d", s.ID(),
+				n, known[s.ID()])
 		}
 	}
 }
@@ -231,7 +234,8 @@ func (w *harness) nothingLeft() {
 			if c.outlasts(id) {
 				continue
 			}
-			k.fail("nothing is left", "client %d: %s is still %s (awaits %v)", c.ID(), id, c.Engine().State(id), c.Engine().Awaits(id))
+			k.fail("nothing is left", "client %d: %s is still %s (awaits %v)", c.ID(), id, c.Engine().State(id),
+				c.Engine().Awaits(id))
 		}
 		if n := c.Timers(); n > 0 {
 			k.fail("nothing is left", "client %d: %d timers run", c.ID(), n)

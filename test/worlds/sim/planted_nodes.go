@@ -13,41 +13,46 @@ import (
 // whether it is the only one.
 var plantedNodes = []Plant{
 	{Name: "other nodes with the own GUID are left", Stepped: createTwice, Mutations: inLines(func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{"adopt": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-			lowest := ""
-			line, _ := machines.Line(ev.Children, *field[string](model, "label"))
-			for _, p := range line {
-				if p.GUID == *field[string](model, "guid") && lowest == "" {
-					lowest = p.Name
+		return mutate.Mutation{Actions: map[string]acting{
+			"adopt": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+				lowest := ""
+				line, _ := machines.Line(ev.Children, *field[string](model, "label"))
+				for _, p := range line {
+					if p.GUID == *field[string](model, "guid") && lowest == "" {
+						lowest = p.Name
+					}
 				}
-			}
-			ev.Children = []string{lowest}
-			do(ev)
-			*field[bool](model, "purged") = true
-		}}}
+				ev.Children = []string{lowest}
+				do(ev)
+				*field[bool](model, "purged") = true
+			}}}
 	})},
-	{Name: "a token below the floor is accepted", Shape: func(p *Plan) { p.often(1, "token floor") }, Mutations: inLines(func() mutate.Mutation {
-		return withGuard("unacceptable", func(model any, ev events.Event, holds func(events.Event) bool) bool {
-			floor := field[int64](model, "tokenFloor")
-			was := *floor
-			*floor = 0
-			defer func() { *floor = was }()
-			return holds(ev)
-		})
-	})},
-	{Name: "a create of the connection before confirms", Posted: holdCreate, Stepped: answerHeld, Mutations: inOne("session", func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{"attach": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-			do(ev)
-			*field[int64](model, "attachedAt") = 0
-		}}}
-	})},
+	{Name: "a token below the floor is accepted", Shape: func(p *Plan) { p.often(1, "token floor") },
+		Mutations: inLines(func() mutate.Mutation {
+			return withGuard("unacceptable", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+				floor := field[int64](model, "tokenFloor")
+				was := *floor
+				*floor = 0
+				defer func() { *floor = was }()
+				return holds(ev)
+			})
+		})},
+	{Name: "a create of the connection before confirms", Posted: holdCreate, Stepped: answerHeld,
+		Mutations: inOne("session", func() mutate.Mutation {
+			return mutate.Mutation{Actions: map[string]acting{
+				"attach": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+					do(ev)
+					*field[int64](model, "attachedAt") = 0
+				}}}
+		})},
 	{Name: "a waiting place watches the first in line", Mutations: inLines(func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{"queueUp": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-			before, _ := ahead(model, ev.Children)
-			ev.Children = []string{before[0].Name, *field[string](model, "own")}
-			do(ev)
-			*field[bool](model, "nextInLine") = false
-		}}}
+		return mutate.Mutation{Actions: map[string]acting{
+			"queueUp": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+				before, _ := ahead(model, ev.Children)
+				ev.Children = []string{before[0].Name, *field[string](model, "own")}
+				do(ev)
+				*field[bool](model, "nextInLine") = false
+			}}}
 	})},
 }
 
@@ -72,7 +77,8 @@ func holdCreate(c *client, id events.ID, ev *events.Event) bool {
 	}
 	dir, name := split(ev.Path)
 	for _, made := range c.w.ens.Children(dir) {
-		if _, stat, err := c.w.ens.Committed().Get(dir + "/" + made); err == nil && strings.HasPrefix(made, name) && name != "" {
+		if _, stat, err := c.w.ens.Committed().Get(dir + "/" + made); err == nil &&
+			strings.HasPrefix(made, name) && name != "" {
 			reply := *ev
 			reply.Code, reply.Text, reply.Path, reply.Zxid = events.OK, "", dir+"/"+made, stat.Czxid
 			if c.oldReply == nil {

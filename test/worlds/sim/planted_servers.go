@@ -14,24 +14,33 @@ import (
 // about configurations that do not fit the ensemble.
 var plantedServers = []Plant{
 	{Name: "a standstill of a server is no silence", Shape: inServers(standingServers), Mutations: anyAnswer},
-	{Name: "an idle client does not notice that the leader stood still", Shape: inServers(idleClients), Mutations: inOne("session", func() mutate.Mutation { return withGuard("idleUncounted", never) })},
-	{Name: "the timeout that was granted last counts", Shape: inServers(limitedServers), Mutations: inOne("session", func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{
-			"attach": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
-				do(ev)
-				*field[time.Duration](model, "timeout") = time.Duration(ev.Timeout)
-			}}}
-	})},
-	{Name: "a standstill of up to half a timeout is no silence", Shape: shapeStandstills, Mutations: inOne("session", func() mutate.Mutation {
-		return withGuard("uncounted", func(model any, ev events.Event, holds func(events.Event) bool) bool {
-			return holds(ev) && time.Duration(ev.At-*field[int64](model, "heard")) > *field[time.Duration](model, "timeout")/2
-		})
-	})},
+	{Name: "an idle client does not notice that the leader stood still", Shape: inServers(idleClients),
+		Mutations: inOne("session", func() mutate.Mutation { return withGuard("idleUncounted", never) })},
+	{Name: "the timeout that was granted last counts", Shape: inServers(limitedServers),
+		Mutations: inOne("session", func() mutate.Mutation {
+			return mutate.Mutation{Actions: map[string]acting{
+				"attach": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+					do(ev)
+					*field[time.Duration](model, "timeout") = time.Duration(ev.Timeout)
+				}}}
+		})},
+	{Name: "a standstill of up to half a timeout is no silence", Shape: shapeStandstills,
+		Mutations: inOne("session", func() mutate.Mutation {
+			return withGuard("uncounted", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+				return holds(ev) && time.Duration(ev.At-*field[int64](model, "heard")) >
+					*field[time.Duration](model, "timeout")/2
+			})
+		})},
 	{Name: "a tick that is a fifth too small, and no slack", Shape: shapeTooSmallTick, Mutations: withoutSlack},
 	{Name: "AloneUntil counts a whole timeout from the request", Mutations: aloneForATimeout},
-	{Name: "an observer behind an observer master reports in one step", Shape: shapeMasters, Mutations: anyAnswer, Configured: func(l *world.Layout) { l.ObserverMasters = false }},
-	{Name: "the tick is a tenth of the real one", Shape: inServers(smallerTick), Configured: func(l *world.Layout) { l.Tick /= 10 }},
-	{Name: "a granted timeout teaches no tick", Shape: inServers(learnedTick), Configured: func(l *world.Layout) { l.TickAssumed = false }},
+	{Name: "an observer behind an observer master reports in one step", Shape: shapeMasters, Mutations: anyAnswer,
+		Configured: func(l *world.Layout) { l.ObserverMasters = false }},
+	{Name: "the tick is a tenth of the real one", Shape: inServers(smallerTick), Configured: func(l *world.Layout) {
+		l.Tick /= 10
+	}},
+	{Name: "a granted timeout teaches no tick", Shape: inServers(learnedTick), Configured: func(l *world.Layout) {
+		l.TickAssumed = false
+	}},
 }
 
 // shapeStandstills makes worlds in which the ensemble's leader stands still for less than half a timeout, and wakes
@@ -49,7 +58,9 @@ func shapeMasters(p *Plan) {
 	inServers(masterServers)(p)
 	p.Timeout = 2*p.Tick + world.Between(world.NewDice(p.Seed, "observer masters"), 0, p.Tick/2)
 	p.Length = 20 * p.Timeout
-	p.Faults = slices.DeleteFunc(p.Faults, func(r Rate) bool { return r.Fault == "leader stands still" || r.Fault == "leader deposed" })
+	p.Faults = slices.DeleteFunc(p.Faults, func(r Rate) bool {
+		return r.Fault == "leader stands still" || r.Fault == "leader deposed"
+	})
 	p.often(15, briefPauseThenCut)
 }
 

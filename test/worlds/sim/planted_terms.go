@@ -29,15 +29,17 @@ var plantedTerms = []Plant{
 	{Name: "inherits without a confirmation on this connection", Mutations: inLines(func() mutate.Mutation {
 		return withGuard("mayTakeOver", ifBelieving(func(ev events.Event) bool { return ev.ValidUntil == 0 }))
 	})},
-	{Name: "inherits though the confirmation has run out", Shape: func(p *Plan) { p.often(8, "pause within a step") }, Mutations: inLines(func() mutate.Mutation {
-		return withGuard("mayTakeOver", ifBelieving(func(ev events.Event) bool { return ev.ValidUntil != 0 }))
-	})},
-	{Name: "inherits though its own node is not watched, and was not when it looked (both checks)", Shape: func(p *Plan) { p.often(4, "ambush") }, Mutations: inLines(func() mutate.Mutation {
-		m := nextWhen(func(model any, second, read, tied bool) bool { return second && !tied })
-		m.Guards = map[string]guarding{"mayTakeOver": withFlags("owned", "watched")}
-		m.Actions["rewatchOwn"] = keeping("line")
-		return m
-	})},
+	{Name: "inherits though the confirmation has run out", Shape: func(p *Plan) { p.often(8, "pause within a step") },
+		Mutations: inLines(func() mutate.Mutation {
+			return withGuard("mayTakeOver", ifBelieving(func(ev events.Event) bool { return ev.ValidUntil != 0 }))
+		})},
+	{Name: "inherits though its own node is not watched, and was not when it looked (both checks)",
+		Shape: func(p *Plan) { p.often(4, "ambush") }, Mutations: inLines(func() mutate.Mutation {
+			m := nextWhen(func(model any, second, read, tied bool) bool { return second && !tied })
+			m.Guards = map[string]guarding{"mayTakeOver": withFlags("owned", "watched")}
+			m.Actions["rewatchOwn"] = keeping("line")
+			return m
+		})},
 	{Name: "a term begins without a confirmation", Mutations: inLines(func() mutate.Mutation {
 		return withGuard("mayLead", ifBelieving(func(events.Event) bool { return true }))
 	})},

@@ -60,7 +60,8 @@ type Plant struct {
 func (w *harness) planted(has func(*Plant) bool) bool { return w.plant != nil && has(w.plant) }
 
 // editEffects returns a Stepped that changes or drops one effect.
-func editEffects(change func(*client, events.ID, events.Effect) events.Effect) func(*client, []engine.Addressed) []engine.Addressed {
+func editEffects(change func(*client, events.ID,
+	events.Effect) events.Effect) func(*client, []engine.Addressed) []engine.Addressed {
 	return func(c *client, out []engine.Addressed) []engine.Addressed {
 		var kept []engine.Addressed
 		for _, a := range out {

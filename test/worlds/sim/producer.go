@@ -74,7 +74,8 @@ func (u *user) put(d *rand.Rand) {
 	first := uint64(b.serial) + 1
 	for range 1 + d.IntN(6)/4 {
 		b.serial++
-		i := &item{name: fmt.Sprintf("item %d of %d %s", b.serial, u.c.ID(), u.suffix), by: u, serial: b.serial, rank: rank, notBefore: least}
+		i := &item{name: fmt.Sprintf("item %d of %d %s", b.serial, u.c.ID(), u.suffix), by: u, serial: b.serial,
+			rank: rank, notBefore: least}
 		q.items[i.name], b.items[uint64(b.serial)] = i, i
 		one.items = append(one.items, i)
 	}
@@ -163,18 +164,20 @@ func (producerProgram) unsettled(u *user) string {
 // item with this id in one transaction that takes the item's lock.
 func (u *user) removeID(id string) {
 	session := u.c.Session()
-	u.c.Send(&world.Packet{ID: u.id, Request: events.Children{Call: events.Call{Session: session}, Path: queuePath}, Done: func(a *world.Packet) {
-		items, _ := machines.ByID.Backlog(a.Children)
-		for _, i := range items {
-			if i.ID != id {
-				continue
+	u.c.Send(&world.Packet{ID: u.id, Request: events.Children{Call: events.Call{Session: session}, Path: queuePath},
+		Done: func(a *world.Packet) {
+			items, _ := machines.ByID.Backlog(a.Children)
+			for _, i := range items {
+				if i.ID != id {
+					continue
+				}
+				lock, path := queueLocks+"/"+i.Name, queuePath+"/"+i.Name
+				u.c.Send(&world.Packet{ID: u.id, Done: u.c.noteConfirmed,
+					Request: events.Multi{Call: events.Call{Session: session}, Ops: []events.Op{
+						{Verb: "create", Path: lock, Mode: events.Ephemeral},
+						{Verb: "delete", Path: path, Version: -1},
+						{Verb: "delete", Path: lock, Version: -1},
+					}}})
 			}
-			lock, path := queueLocks+"/"+i.Name, queuePath+"/"+i.Name
-			u.c.Send(&world.Packet{ID: u.id, Done: u.c.noteConfirmed, Request: events.Multi{Call: events.Call{Session: session}, Ops: []events.Op{
-				{Verb: "create", Path: lock, Mode: events.Ephemeral},
-				{Verb: "delete", Path: path, Version: -1},
-				{Verb: "delete", Path: lock, Version: -1},
-			}}})
-		}
-	}})
+		}})
 }

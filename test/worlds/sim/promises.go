@@ -61,7 +61,8 @@ func (k *checks) placeKept(path string, p *world.Proposal) {
 			continue
 		}
 		u := c.user(c.created[path])
-		if u == nil || u.closing || c.leaving || u.hasTokenFloor || u.oneTerm || u.givesUp || u.call.refused || k.w.has("policy ends") {
+		if u == nil || u.closing || c.leaving || u.hasTokenFloor || u.oneTerm || u.givesUp || u.call.refused ||
+			k.w.has("policy ends") {
 			continue
 		}
 		k.fail("a place is kept", "%s deleted %s, which had not led", u.name(), path)
@@ -108,7 +109,9 @@ func (k *checks) nodeCreated(path string, t zkmem.Txn) {
 
 // public reports whether every process may delete a node.
 func public(path string) bool {
-	return slices.ContainsFunc(roles, func(r *role) bool { return r.dirs.public && strings.HasPrefix(path, r.dirs.own+"/") })
+	return slices.ContainsFunc(roles, func(r *role) bool {
+		return r.dirs.public && strings.HasPrefix(path, r.dirs.own+"/")
+	})
 }
 
 // deletedByOwner checks that nobody deletes another process's node, except by writing
@@ -127,7 +130,8 @@ func (k *checks) deletedByOwner(path string, p *world.Proposal) {
 	}
 	owner, by := k.w.clientOf(k.owners[path]), k.w.clientOf(p.Txn.Session)
 	if !p.Operator && owner != nil && by != owner && !k.overtaken(path, p) && k.w.ens.Generation() == 0 {
-		k.fail("a node is deleted by its own process", "session %x deleted %s of session %x", p.Txn.Session, path, k.owners[path])
+		k.fail("a node is deleted by its own process", "session %x deleted %s of session %x", p.Txn.Session,
+			path, k.owners[path])
 	}
 }
 

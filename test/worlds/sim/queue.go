@@ -101,9 +101,11 @@ func (w *harness) newQueue() *queueState {
 		return w.queue
 	}
 	d := w.Dice("queue")
-	q := &queueState{kind: []machines.ItemKind{machines.FIFO, machines.ByPriority, machines.ByDue, machines.ByID}[d.IntN(4)],
-		atMostOnce: world.OneIn(d, 3), tries: d.IntN(4), items: map[string]*item{}, nodes: map[string]*item{}, lockOwners: map[string]*user{},
-		markers: map[string]*user{}, brokenLocks: map[string]bool{}, refusals: map[string]int{}}
+	q := &queueState{kind: []machines.ItemKind{machines.FIFO, machines.ByPriority, machines.ByDue,
+		machines.ByID}[d.IntN(4)],
+		atMostOnce: world.OneIn(d, 3), tries: d.IntN(4), items: map[string]*item{}, nodes: map[string]*item{},
+		lockOwners: map[string]*user{},
+		markers:    map[string]*user{}, brokenLocks: map[string]bool{}, refusals: map[string]int{}}
 	if world.OneIn(d, 3) {
 		q.bound, q.putsWait = 2+d.IntN(5), world.OneIn(d, 2)
 	}
@@ -153,9 +155,11 @@ func (w *harness) queueFault(d *rand.Rand) {
 		w.deleteTree(queueDeadLetters)
 		w.takeRights("/app", zkmem.PermCreate)
 	case world.OneIn(d, 3) && len(items) > 0: // an item gets a child, and cannot be deleted
-		w.operatorFault(zkmem.Op{Code: zkmem.OpCreate, Path: queuePath + "/" + items[d.IntN(len(items))] + "/note", ACL: zkmem.OpenACL()})
+		w.operatorFault(zkmem.Op{Code: zkmem.OpCreate, Path: queuePath + "/" + items[d.IntN(len(items))] + "/note",
+			ACL: zkmem.OpenACL()})
 	default:
-		w.takeRights(queueDirs[d.IntN(len(queueDirs))], []int32{zkmem.PermRead, zkmem.PermCreate, zkmem.PermDelete}[d.IntN(3)])
+		w.takeRights(queueDirs[d.IntN(len(queueDirs))],
+			[]int32{zkmem.PermRead, zkmem.PermCreate, zkmem.PermDelete}[d.IntN(3)])
 	}
 }
 
@@ -204,7 +208,8 @@ func (consumerProgram) mayStay(w *harness, dir, name string) bool {
 // activeConsumers returns the consumers that go on.
 func (w *harness) activeConsumers() (all []*user) {
 	for _, u := range w.usersOf("consumer") {
-		if state := u.c.Engine().State(u.id); !u.closing && !u.c.leaving && !u.c.Dead() && state != "" && state != "latent" {
+		if state := u.c.Engine().State(u.id); !u.closing && !u.c.leaving && !u.c.Dead() && state != "" &&
+			state != "latent" {
 			all = append(all, u)
 		}
 	}

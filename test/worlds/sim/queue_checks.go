@@ -1,11 +1,9 @@
 package sim
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/world"
@@ -151,7 +149,8 @@ func (k *checks) itemDeleted(u *user, p *world.Proposal, path string) {
 		return
 	}
 	buried := slices.ContainsFunc(p.Txn.Ops, func(op zkmem.Txn) bool {
-		return op.Code == zkmem.OpCreate && strings.HasPrefix(op.Path, queueDeadLetters+"/") && string(op.Data) == i.name
+		return op.Code == zkmem.OpCreate && strings.HasPrefix(op.Path, queueDeadLetters+"/") &&
+			string(op.Data) == i.name
 	})
 	i.endedBy = "done"
 	switch one := u.queueHandle.lastDeliveries[i]; {
@@ -161,7 +160,8 @@ func (k *checks) itemDeleted(u *user, p *world.Proposal, path string) {
 	case one == nil || !one.returned:
 		k.fail("an item is deleted after its handler", "%s deletes %s, and has not dealt with it", u.name(), i.name)
 	case !one.succeeded && (!buried || one.try < q.tries):
-		k.fail("an item is deleted after its handler", "%s deletes %s after try %d of %d failed; buried: %t", u.name(), i.name, one.try, q.tries, buried)
+		k.fail("an item is deleted after its handler", "%s deletes %s after try %d of %d failed; buried: %t", u.name(),
+			i.name, one.try, q.tries, buried)
 	}
 }
 
@@ -172,7 +172,8 @@ func (k *checks) itemWritten(u *user, op zkmem.Txn) {
 	if i == nil || q.rolledBack || q.namesReused || q.brokenLocks[queueLocks+strings.TrimPrefix(op.Path, queuePath)] {
 		return
 	}
-	if one := u.queueHandle.lastDeliveries[i]; one == nil || !one.returned || one.succeeded || q.lockOwners[queueLocks+strings.TrimPrefix(op.Path, queuePath)] != u {
+	if one := u.queueHandle.lastDeliveries[i]; one == nil || !one.returned || one.succeeded ||
+		q.lockOwners[queueLocks+strings.TrimPrefix(op.Path, queuePath)] != u {
 		k.fail("only its locker counts an item's tries", "%s writes %s", u.name(), i.name)
 	}
 	if string(op.Data) != i.name {
@@ -198,7 +199,8 @@ func (k *checks) lockReleased(path string) {
 	if k.w.queue.brokenLocks[path] || k.w.queue.rolledBack {
 		return
 	}
-	if one := u.queueHandle.current; len(u.works) > 0 && !one.withdrawn && one.path == queuePath+strings.TrimPrefix(path, queueLocks) && !k.w.queue.namesReused {
+	if one := u.queueHandle.current; len(u.works) > 0 && !one.withdrawn &&
+		one.path == queuePath+strings.TrimPrefix(path, queueLocks) && !k.w.queue.namesReused {
 		k.fail("an item stays locked while it is worked on", "%s deletes the lock of %s", u.name(), one.name)
 	}
 }
@@ -258,10 +260,13 @@ func (k *checks) deliveredLocked(u *user, i *item) {
 		return
 	}
 	if !locked || how == unlocked {
-		k.fail("a delivered item is locked by its consumer", "%s has %s; its lock: %t %s", u.name(), i.name, locked, how)
+		k.fail("a delivered item is locked by its consumer", "%s has %s; its lock: %t %s", u.name(),
+			i.name, locked, how)
 	}
-	if _, stat, err := k.w.ens.Committed().Get(lock); err == nil && how == "" && stat.EphemeralOwner != u.c.sessionSeen {
-		k.fail("a delivered item is locked by its consumer", "%s has %s in session %x; its lock is of session %x", u.name(), i.name, u.c.sessionSeen, stat.EphemeralOwner)
+	if _, stat, err := k.w.ens.Committed().Get(lock); err == nil && how == "" &&
+		stat.EphemeralOwner != u.c.sessionSeen {
+		k.fail("a delivered item is locked by its consumer", "%s has %s in session %x; its lock is of session %x",
+			u.name(), i.name, u.c.sessionSeen, stat.EphemeralOwner)
 	}
 	if how != "" { // the consumer cannot know yet
 		return
@@ -270,7 +275,8 @@ func (k *checks) deliveredLocked(u *user, i *item) {
 		k.fail("a delivered item has not ended", "%s has %s, which is %s", u.name(), i.name, i.endedBy)
 	}
 	for _, o := range k.w.usersOf("consumer") {
-		if o != u && o.queueHandle.current.item == i && len(o.works) > 0 && !o.queueHandle.current.withdrawn && o.queueHandle.locks[lock] == unlocked {
+		if o != u && o.queueHandle.current.item == i && len(o.works) > 0 && !o.queueHandle.current.withdrawn &&
+			o.queueHandle.locks[lock] == unlocked {
 			k.fail("an item has one consumer at a time", "%s and %s have %s", u.name(), o.name(), i.name)
 		}
 	}
@@ -335,64 +341,5 @@ func (k *checks) deliveredInOrder(u *user, i *item) {
 		if inOrder(first, i) < 0 && b.lastDeliveries[first] == nil && first.endedBy == "" {
 			k.fail("items are delivered in order", "%s has %s, and %s was before it", u.name(), i.path, first.path)
 		}
-	}
-}
-
-// noSpinning checks that no machine asks again and again without a pause.
-func (k *checks) noSpinning(c *client, a *world.Packet, code events.Code) {
-	if k.w.queue == nil || code == events.OK || a.ID == events.SessionMachine {
-		return
-	}
-	key := fmt.Sprint(c.ID(), a.ID, k.w.Now()/int64(time.Second))
-	if k.w.queue.refusals[key]++; k.w.queue.refusals[key] > 60 {
-		k.fail("no machine spins", "client %d: %s was refused %d times within a second, now with %s", c.ID(), a.ID, k.w.queue.refusals[key], code)
-	}
-}
-
-// noQueueLeftovers checks that a machine that has ended has left no lock, and no
-// marker unless others have changed it, if its session goes on.
-func (k *checks) noQueueLeftovers(u *user) {
-	q := k.w.queue
-	if q == nil || q.rolledBack || u.c.sessionEnds || u.c.Ending() {
-		return
-	}
-	if path := u.markerPath(); path != "" && !q.markersChanged && !u.queueHandle.outcomeUnknown {
-		k.fail("nothing is left", "%s is over, and its marker %s is there", u.name(), path)
-	}
-	for _, name := range k.w.ens.Children(queueLocks) {
-		path := queueLocks + "/" + name
-		if _, stat, _ := k.w.ens.Committed().Get(path); q.lockOwners[path] == u && stat.EphemeralOwner == u.c.SessionID() {
-			k.fail("nothing is left", "%s is over, and its lock %s is there", u.name(), name)
-		}
-	}
-}
-
-// noItemLost checks at the end that each acknowledged item is in the queue or among
-// the dead letters, was dealt with, or was deleted by somebody who may.
-func (k *checks) noItemLost() {
-	q := k.w.queue
-	if q == nil || q.rolledBack || q.namesReused {
-		return
-	}
-	there := map[string]bool{}
-	for _, dir := range []string{queuePath, queueDeadLetters} {
-		for _, name := range k.w.ens.Children(dir) {
-			there[string(k.w.data(dir+"/"+name))] = true
-		}
-	}
-	var lost []string
-	for name, i := range q.items {
-		if i.code == nil || *i.code != events.OK || there[name] {
-			continue
-		}
-		switch {
-		case i.endedBy == "":
-			lost = append(lost, name)
-		case i.endedBy == "taken" && i.deliveries == 0 && !i.lossReported && !i.deletedBy.c.Dead() && !i.deletedBy.c.leaving:
-			lost = append(lost, name+" (taken by "+i.deletedBy.name()+" and not handed over, and nobody was told)")
-		}
-	}
-	if slices.Sort(lost); len(lost) > 0 {
-		k.fail("no acknowledged item is lost", "%s", strings.Join(lost, ", "))
 	}
 }

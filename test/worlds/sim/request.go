@@ -102,7 +102,8 @@ func (u *user) operateRequest(d *rand.Rand) {
 	case n == 6:
 		op.Verb = "delete"
 	case n < 16:
-		modes := []events.Mode{events.Persistent, events.PersistentSequential, events.Ephemeral, events.EphemeralSequential, events.Container}
+		modes := []events.Mode{events.Persistent, events.PersistentSequential, events.Ephemeral,
+			events.EphemeralSequential, events.Container}
 		op.Verb, op.Payload, op.Mode = "create", 1, modes[d.IntN(len(modes))]
 		options["parents"], options["protected"] = fmt.Sprint(world.OneIn(d, 2)), fmt.Sprint(n > 8)
 	default:
@@ -150,7 +151,8 @@ func isRequestWrite(d *writeCall, r events.Request) bool {
 // requestCommitted checks that a write is carried out in the session in which it was asked for.
 func requestCommitted(k *checks, d *writeCall, p *world.Proposal) {
 	if d.session != 0 && p.Txn.Session != d.session {
-		k.fail("a write belongs to its session", "%s was asked for in session %x, and carried out in %x", d, d.session, p.Txn.Session)
+		k.fail("a write belongs to its session", "%s was asked for in session %x, and carried out in %x", d,
+			d.session, p.Txn.Session)
 	}
 }
 
@@ -168,7 +170,8 @@ func requestAnswered(k *checks, d *writeCall, a events.Answer) {
 			k.fail("a create says where its node is", "%s made %s, and is told %q", d, made, a.Text)
 		}
 	case verb == "set" && d.u.reply.stat != nil && len(d.ops) == 1 && d.u.reply.stat.Mzxid != d.committed[0].Txn.Zxid:
-		k.fail("a write tells the stat that it left", "%s was carried out as %x, and is told of %x", d, d.committed[0].Txn.Zxid, d.u.reply.stat.Mzxid)
+		k.fail("a write tells the stat that it left", "%s was carried out as %x, and is told of %x", d,
+			d.committed[0].Txn.Zxid, d.u.reply.stat.Mzxid)
 	}
 }
 
@@ -188,7 +191,8 @@ func (k *checks) readBy(d *writeCall, a events.Answer) {
 	}
 	i := c.find(from, told.stat)
 	if i < 0 || verb == "get" && c.states[i].data != told.data {
-		k.fail("what is read was true", "%s was told %+v with %q, which it never was since %x", d, told.stat, told.data, d.lastZxid)
+		k.fail("what is read was true", "%s was told %+v with %q, which it never was since %x", d, told.stat,
+			told.data, d.lastZxid)
 	}
 }
 
@@ -203,7 +207,9 @@ var plantedRequests = []Plant{
 			return holds(ev) || ev.Code.Unknown()
 		})
 	}),
-	inRequest("a create whose reply was lost is sent again", func() mutate.Mutation { return withGuard("mustTrace", never) }),
+	inRequest("a create whose reply was lost is sent again", func() mutate.Mutation {
+		return withGuard("mustTrace", never)
+	}),
 	inRequest("the search for a node that nobody wants ends when it is refused", func() mutate.Mutation {
 		return withGuard("denied", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) && !*field[bool](model, "abandoned")
@@ -214,23 +220,29 @@ var plantedRequests = []Plant{
 			return holds(ev) && !*field[bool](model, "abandoned")
 		})
 	}),
-	inRequest("a protected create is sent again in the next session", func() mutate.Mutation { return withGuard("otherSession", never) }),
-	inRequest("a caller who leaves is told that nothing was written", func() mutate.Mutation { return withGuard("reads", always) }),
+	inRequest("a protected create is sent again in the next session", func() mutate.Mutation {
+		return withGuard("otherSession", never)
+	}),
+	inRequest("a caller who leaves is told that nothing was written", func() mutate.Mutation {
+		return withGuard("reads", always)
+	}),
 	inRequest("what was lost was done", func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{"answerUnknown": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
-			if command := field[uint64](model, "command"); *command != 0 && ev.Kind == events.ReplyMulti {
-				out.Answer(*command, events.OK, "")
-				*command = 0
-			}
-			do(ev)
-		}}}
+		return mutate.Mutation{Actions: map[string]acting{
+			"answerUnknown": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+				if command := field[uint64](model, "command"); *command != 0 && ev.Kind == events.ReplyMulti {
+					out.Answer(*command, events.OK, "")
+					*command = 0
+				}
+				do(ev)
+			}}}
 	}),
 	inRequest("a create answers with the name that it asked for", func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{"conclude": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-			if ev.Kind == events.ReplyCreate {
-				ev.Path = strings.TrimRight(ev.Path, "0123456789")
-			}
-			do(ev)
-		}}}
+		return mutate.Mutation{Actions: map[string]acting{
+			"conclude": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+				if ev.Kind == events.ReplyCreate {
+					ev.Path = strings.TrimRight(ev.Path, "0123456789")
+				}
+				do(ev)
+			}}}
 	}),
 }

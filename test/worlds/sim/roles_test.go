@@ -11,7 +11,8 @@ import (
 
 // quiet are the states in which a machine waits for a command or the next connection, and
 // the choices, in which it does not wait.
-var quiet = []engine.State{"latent", "idle", "outside", "inside", "suspended", "overfull", "closed", "deciding", "departing"}
+var quiet = []engine.State{"latent", "idle", "outside", "inside", "suspended", "overfull", "closed",
+	"deciding", "departing"}
 
 // TestRoles checks that every recipe has one role, that the role says what wakes a machine
 // in each state that waits, and that it names only states of the recipe's chart.
@@ -59,7 +60,9 @@ func TestStateFaultsAreKnown(t *testing.T) {
 	for _, r := range roles {
 		for state, names := range r.states.faults {
 			for _, name := range names {
-				if !slices.ContainsFunc(slices.Concat(stateFaults, moreFaults), func(f stateFault) bool { return f.name == name }) {
+				if !slices.ContainsFunc(slices.Concat(stateFaults, moreFaults), func(f stateFault) bool {
+					return f.name == name
+				}) {
 					t.Errorf("%s, %q: there is no state fault %q", r.recipe, state, name)
 				}
 			}

@@ -33,7 +33,8 @@ var semaphoreRole = &role{
 		final: []engine.State{""},
 		wakes: map[engine.State]waking{
 			"probing": answered, "looking": answered, "taking": answered, "confirming": answered,
-			"full": needs(2), "queueing": hasLatch, "leaving": hasLatch, "leading": needs(1), "draining": working, "pausing": timed,
+			"full": needs(2), "queueing": hasLatch, "leaving": hasLatch, "leading": needs(1), "draining": working,
+			"pausing": timed,
 		},
 		faults: map[engine.State][]string{
 			"taking": {"cut"}, "confirming": {"delete the own node", "throttle"}, "pausing": {"cut, and no answer"},
@@ -88,7 +89,9 @@ func (semaphoreProgram) act(u *user, n int) {
 		if world.OneIn(d, 8) {
 			own = permitLimit + 1
 		}
-		u.beginCall(events.CommandAwait, map[string]string{"limit": fmt.Sprint(own), "permits": fmt.Sprint(permits), "try": fmt.Sprint(world.OneIn(d, 3))})
+		u.beginCall(events.CommandAwait,
+			map[string]string{"limit": fmt.Sprint(own), "permits": fmt.Sprint(permits),
+				"try": fmt.Sprint(world.OneIn(d, 3))})
 	case n == 6 && world.OneIn(d, 3):
 		u.askAgain(events.CommandAwait)
 	case n == 7:
@@ -104,7 +107,8 @@ func (semaphoreProgram) act(u *user, n int) {
 
 // setLimit has somebody set the limit.
 func (w *harness) setLimit(limit int) {
-	w.ens.Operate(zkmem.Op{Code: zkmem.OpSetData, Path: leaseDir, Data: machines.FormatLimit(limit), Version: zkmem.AnyVersion})
+	w.ens.Operate(zkmem.Op{Code: zkmem.OpSetData, Path: leaseDir, Data: machines.FormatLimit(limit),
+		Version: zkmem.AnyVersion})
 }
 
 // permitsCommitted checks that a call takes all its permits in one transaction, under
@@ -131,7 +135,8 @@ func (k *checks) permitsCommitted(p *world.Proposal) {
 	}
 	held := 0
 	for _, name := range k.w.ens.Children(leaseDir) {
-		if _, stat, _ := k.w.ens.Committed().Get(leaseDir + "/" + name); stat.EphemeralOwner != 0 { // without copies that an operator made
+		// without copies that an operator made
+		if _, stat, _ := k.w.ens.Committed().Get(leaseDir + "/" + name); stat.EphemeralOwner != 0 {
 			held++
 		}
 	}
@@ -142,7 +147,8 @@ func (k *checks) permitsCommitted(p *world.Proposal) {
 
 // tryFinds checks that a try that finds others in the line of locks does not join it.
 func (k *checks) tryFinds(u *user, r events.Record) {
-	if line, _ := machines.Line(r.Event.Children, machines.LockLabel); r.From == "probing" && r.To == "queueing" && len(line) > 0 {
+	if line, _ := machines.Line(r.Event.Children, machines.LockLabel); r.From == "probing" &&
+		r.To == "queueing" && len(line) > 0 {
 		k.fail("a try that finds others writes nothing", "%s found others in line, and joins it", u.name())
 	}
 }
@@ -186,58 +192,72 @@ func inSemaphore(change func(m events.Multi) events.Multi) func(*client, []engin
 func takes(m events.Multi) bool { return m.Ops[len(m.Ops)-1].Verb == "create" }
 
 var plantedSemaphores = []Plant{
-	{Name: "semaphore: only the permit that is n before is watched", Shape: inDir(semaphoreDir), Posted: func(c *client, id events.ID, ev *events.Event) bool {
-		u := c.user(id)
-		if u == nil || u.role.recipe != "semaphore" {
-			return true
-		}
-		switch ev.Kind {
-		case events.ReplyChildren:
-			if line, _ := machines.Line(ev.Children, machines.LeaseLabel); len(line) > 0 {
-				u.call.options["before"] = line[0].Name
+	{Name: "semaphore: only the permit that is n before is watched", Shape: inDir(semaphoreDir),
+		Posted: func(c *client, id events.ID, ev *events.Event) bool {
+			u := c.user(id)
+			if u == nil || u.role.recipe != "semaphore" {
+				return true
 			}
-		case events.WatchChildren:
-			return !c.w.ens.Committed().Exists(leaseDir + "/" + u.call.options["before"])
-		}
-		return true
-	}},
-	{Name: "semaphore: permits are not counted", Shape: inDir(semaphoreDir), Mutations: inOne("semaphore", func() mutate.Mutation { return withGuard("tooFewPermits", never) })},
-	{Name: "semaphore: one more than the limit", Shape: inDir(semaphoreDir), Mutations: inOne("semaphore", func() mutate.Mutation {
-		return withGuard("enoughPermits", func(model any, ev events.Event, holds func(events.Event) bool) bool {
-			return holds(ev) || len(ev.Children) <= *field[int](model, "limit")
-		})
-	})},
-	{Name: "semaphore: the lock's node is checked by its name alone, before", Shape: inDir(semaphoreDir), Stepped: inSemaphore(func(m events.Multi) events.Multi {
-		if takes(m) {
-			m.Ops = m.Ops[1:]
-		}
-		return m
-	})},
-	{Name: "semaphore: another limit is no reason to refuse", Shape: inDir(semaphoreDir), Mutations: inOne("semaphore", func() mutate.Mutation { return withGuard("disagrees", never) })},
-	{Name: "semaphore: the limit is not checked again", Shape: func(p *Plan) { inDir(semaphoreDir)(p); p.Clients = 5 }, Stepped: inSemaphore(func(m events.Multi) events.Multi {
-		if takes(m) && m.Ops[1].Verb == "check" {
-			m.Ops[1].Version = -1
-		}
-		return m
-	})},
-	{Name: "semaphore: permits are taken one after another", Shape: inDir(semaphoreDir), Stepped: inSemaphore(func(m events.Multi) events.Multi {
-		if takes(m) {
-			m.Ops = m.Ops[:3]
-		}
-		return m
-	})},
-	{Name: "semaphore: one permit is given back", Shape: inDir(semaphoreDir), Stepped: inSemaphore(func(m events.Multi) events.Multi {
-		if m.Ops[0].Verb == "delete" && !takes(m) {
-			m.Ops = m.Ops[:1]
-		}
-		return m
-	})},
-	{Name: "semaphore: a lost reply means that nothing was taken", Shape: inDir(semaphoreDir), Mutations: inOne("semaphore", func() mutate.Mutation { return withGuard("recovered", never) })},
-	{Name: "semaphore: a try queues behind others", Shape: inDir(semaphoreDir), Mutations: inOne("semaphore", func() mutate.Mutation { return withGuard("lineOccupied", never) })},
-	{Name: "semaphore: the node that the latch holds went with the permits' transaction", Shape: func(p *Plan) { inDir(semaphoreDir)(p); p.often(6, "cut after apply", "throttled") }, Mutations: inOne("semaphore", func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{"adopt": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-			*field[string](model, "spent") = *field[string](model, "latchNode")
-			do(ev)
-		}}}
+			switch ev.Kind {
+			case events.ReplyChildren:
+				if line, _ := machines.Line(ev.Children, machines.LeaseLabel); len(line) > 0 {
+					u.call.options["before"] = line[0].Name
+				}
+			case events.WatchChildren:
+				return !c.w.ens.Committed().Exists(leaseDir + "/" + u.call.options["before"])
+			}
+			return true
+		}},
+	{Name: "semaphore: permits are not counted", Shape: inDir(semaphoreDir),
+		Mutations: inOne("semaphore", func() mutate.Mutation { return withGuard("tooFewPermits", never) })},
+	{Name: "semaphore: one more than the limit", Shape: inDir(semaphoreDir),
+		Mutations: inOne("semaphore", func() mutate.Mutation {
+			return withGuard("enoughPermits", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+				return holds(ev) || len(ev.Children) <= *field[int](model, "limit")
+			})
+		})},
+	{Name: "semaphore: the lock's node is checked by its name alone, before", Shape: inDir(semaphoreDir),
+		Stepped: inSemaphore(func(m events.Multi) events.Multi {
+			if takes(m) {
+				m.Ops = m.Ops[1:]
+			}
+			return m
+		})},
+	{Name: "semaphore: another limit is no reason to refuse", Shape: inDir(semaphoreDir),
+		Mutations: inOne("semaphore", func() mutate.Mutation { return withGuard("disagrees", never) })},
+	{Name: "semaphore: the limit is not checked again", Shape: func(p *Plan) { inDir(semaphoreDir)(p); p.Clients = 5 },
+		Stepped: inSemaphore(func(m events.Multi) events.Multi {
+			if takes(m) && m.Ops[1].Verb == "check" {
+				m.Ops[1].Version = -1
+			}
+			return m
+		})},
+	{Name: "semaphore: permits are taken one after another", Shape: inDir(semaphoreDir),
+		Stepped: inSemaphore(func(m events.Multi) events.Multi {
+			if takes(m) {
+				m.Ops = m.Ops[:3]
+			}
+			return m
+		})},
+	{Name: "semaphore: one permit is given back", Shape: inDir(semaphoreDir),
+		Stepped: inSemaphore(func(m events.Multi) events.Multi {
+			if m.Ops[0].Verb == "delete" && !takes(m) {
+				m.Ops = m.Ops[:1]
+			}
+			return m
+		})},
+	{Name: "semaphore: a lost reply means that nothing was taken", Shape: inDir(semaphoreDir),
+		Mutations: inOne("semaphore", func() mutate.Mutation { return withGuard("recovered", never) })},
+	{Name: "semaphore: a try queues behind others", Shape: inDir(semaphoreDir),
+		Mutations: inOne("semaphore", func() mutate.Mutation { return withGuard("lineOccupied", never) })},
+	{Name: "semaphore: the node that the latch holds went with the permits' transaction", Shape: func(p *Plan) {
+		inDir(semaphoreDir)(p)
+		p.often(6, "cut after apply", "throttled")
+	}, Mutations: inOne("semaphore", func() mutate.Mutation {
+		return mutate.Mutation{Actions: map[string]acting{
+			"adopt": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+				*field[string](model, "spent") = *field[string](model, "latchNode")
+				do(ev)
+			}}}
 	})},
 }

@@ -15,7 +15,9 @@ func TestSeparateWorlds(t *testing.T) {
 	for _, plant := range SeparateWorlds() {
 		title := strings.TrimPrefix(plant.Name, "none: ")
 		at := slices.IndexFunc(roles, func(r *role) bool { return r.title() == title })
-		t.Run(title, func(t *testing.T) { runSeparate(t, plant, roles[at].dirs.own, max(n/max(roles[at].share, 1), 2)) })
+		t.Run(title, func(t *testing.T) {
+			runSeparate(t, plant, roles[at].dirs.own, max(n/max(roles[at].share, 1), 2))
+		})
 	}
 }
 
@@ -26,11 +28,14 @@ func runSeparate(t *testing.T, plant Plant, dir string, n int64) {
 		t.Errorf("%s ARGS='-plant %q'", r.Report(), plant.Name)
 	}
 	for _, r := range machines.Recipes() {
-		if !slices.ContainsFunc(roles, func(role *role) bool { return role.recipe == r.Name() && role.dirs.own == dir }) {
+		if !slices.ContainsFunc(roles, func(role *role) bool {
+			return role.recipe == r.Name() && role.dirs.own == dir
+		}) {
 			continue
 		}
 		rows, hit, missing := sum.Cover.chart(r.Describe())
-		t.Logf("%d worlds in %.1f s: %d of %d rows of %s fired, %d guarded writes committed", sum.Worlds, sum.Took.Seconds(), hit, rows, r.Name(), sum.Cover.Writes)
+		t.Logf("%d worlds in %.1f s: %d of %d rows of %s fired, %d guarded writes committed", sum.Worlds,
+			sum.Took.Seconds(), hit, rows, r.Name(), sum.Cover.Writes)
 		for _, row := range sum.Cover.rare(r.Describe(), 8) {
 			t.Logf("seldom: %s: %s", r.Name(), row)
 		}

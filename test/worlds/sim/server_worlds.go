@@ -53,7 +53,8 @@ func init() {
 		}},
 		{name: leaderStillCut, fire: (*harness).freezeLeaderThenCut},
 		{name: leaderStillOut, fire: func(w *harness, d *rand.Rand) bool {
-			return w.ens.FreezeLeaderOut(world.Between(d, 0, w.Timeout), world.Between(d, w.Tick/4, 2*w.Tick), world.Between(d, 0, 4*w.Tick)) == nil
+			return w.ens.FreezeLeaderOut(world.Between(d, 0, w.Timeout), world.Between(d, w.Tick/4, 2*w.Tick),
+				world.Between(d, 0, 4*w.Tick)) == nil
 		}},
 		{name: observerCrash, fire: func(w *harness, d *rand.Rand) bool {
 			s := w.observer(d)
@@ -64,7 +65,9 @@ func init() {
 			return s != nil && s.Isolate(world.Between(d, w.Tick/2, 2*time.Duration(w.SyncLimit)*w.Tick)) == nil
 		}},
 		{name: pauseThenCut, fire: (*harness).pauseThenCut},
-		{name: briefPauseThenCut, fire: func(w *harness, d *rand.Rand) bool { return w.pauseBetweenThenCut(d, (*world.Server).Observer) }},
+		{name: briefPauseThenCut, fire: func(w *harness, d *rand.Rand) bool {
+			return w.pauseBetweenThenCut(d, (*world.Server).Observer)
+		}},
 		{name: pauseBetweenCut, fire: func(w *harness, d *rand.Rand) bool {
 			return w.pauseBetweenThenCut(d, func(*world.Server) bool { return true })
 		}},
@@ -78,15 +81,19 @@ func init() {
 
 // serverWorlds are the kinds.
 var serverWorlds = []serverWorld{
-	{name: standingServers, shape: shapeStanding, faults: []string{stillThenCut, stillGivenUp, leaderStillCut, leaderStillOut}},
-	{name: observerServers, shape: func(p *Plan, _ *rand.Rand) { p.Layout = world.Layout{Observers: 3} }, faults: []string{observerCrash, observerCut, pauseThenCut}},
+	{name: standingServers, shape: shapeStanding,
+		faults: []string{stillThenCut, stillGivenUp, leaderStillCut, leaderStillOut}},
+	{name: observerServers, shape: func(p *Plan, _ *rand.Rand) { p.Layout = world.Layout{Observers: 3} },
+		faults: []string{observerCrash, observerCut, pauseThenCut}},
 	{name: masterServers, shape: func(p *Plan, d *rand.Rand) {
 		p.Layout = world.Layout{Observers: 3, Masters: true, ObserverMasters: true}
 		p.Timeout = 2*p.Tick + time.Duration(d.IntN(12))*p.Tick/4
 	}, faults: []string{observerCrash, observerCut, pauseThenCut, briefPauseThenCut, "follower cut off"}},
-	{name: limitedServers, shape: shapeLimits, faults: []string{"cut", leaderCrashUnheard, handshakeLost}, rare: []string{world.TimeoutShortened, world.TimeoutLengthened}},
+	{name: limitedServers, shape: shapeLimits, faults: []string{"cut", leaderCrashUnheard, handshakeLost},
+		rare: []string{world.TimeoutShortened, world.TimeoutLengthened}},
 	{name: smallerTick, shape: shapeSmallerTick, faults: []string{pauseThenCut, pauseBetweenCut}},
-	{name: idleClients, shape: shapeIdle, faults: []string{leaderStillCut, leaderStillOut, "leader stands still", "leader deposed"}},
+	{name: idleClients, shape: shapeIdle,
+		faults: []string{leaderStillCut, leaderStillOut, "leader stands still", "leader deposed"}},
 	{name: learnedTick, shape: shapeLearnedTick, faults: []string{pauseThenCut}, rare: []string{world.TickLearned}},
 }
 
@@ -145,7 +152,9 @@ func shapeLimits(p *Plan, d *rand.Rand) {
 	short := time.Duration(2+d.IntN(3)) * p.Tick
 	p.Timeout = min(short*time.Duration(2+d.IntN(4)), 20*p.Tick)
 	for range world.Servers {
-		p.Layout.Limits = append(p.Layout.Limits, []world.Limits{{Least: 2 * p.Tick, Greatest: short}, {Least: p.Timeout, Greatest: p.Timeout}, {Least: 2 * p.Tick, Greatest: p.Timeout}}[d.IntN(3)])
+		p.Layout.Limits = append(p.Layout.Limits,
+			[]world.Limits{{Least: 2 * p.Tick, Greatest: short}, {Least: p.Timeout, Greatest: p.Timeout},
+				{Least: 2 * p.Tick, Greatest: p.Timeout}}[d.IntN(3)])
 	}
 	p.Layout.Limits[d.IntN(world.Servers)] = world.Limits{Least: 2 * p.Tick, Greatest: short}
 }
@@ -195,7 +204,8 @@ func (w *harness) observer(d *rand.Rand) *world.Server {
 // freezeThenCut freezes a follower or an observer, and cuts it off when it wakes.
 func (w *harness) freezeThenCut(d *rand.Rand) bool {
 	s := w.anyServer(d)
-	return s != nil && s.FreezeThenIsolate(w.freezeTime(d), world.Between(d, w.Tick/2, 2*time.Duration(w.SyncLimit)*w.Tick)) == nil
+	return s != nil &&
+		s.FreezeThenIsolate(w.freezeTime(d), world.Between(d, w.Tick/2, 2*time.Duration(w.SyncLimit)*w.Tick)) == nil
 }
 
 // freezeLeaderThenCut freezes the ensemble's leader for longer than a third of the session timeout, and
@@ -204,7 +214,9 @@ func (w *harness) freezeThenCut(d *rand.Rand) bool {
 func (w *harness) freezeLeaderThenCut(d *rand.Rand) bool {
 	s := w.anyServer(d)
 	third, most := w.Timeout*35/100, time.Duration(w.SyncLimit)*w.Tick*9/10
-	return s != nil && third < most && w.ens.FreezeLeaderThenCut(world.Between(d, third, most), world.Between(d, w.Tick/2, 2*time.Duration(w.SyncLimit)*w.Tick), s) == nil
+	return s != nil && third < most &&
+		w.ens.FreezeLeaderThenCut(world.Between(d, third, most),
+			world.Between(d, w.Tick/2, 2*time.Duration(w.SyncLimit)*w.Tick), s) == nil
 }
 
 // pauseThenCut pauses a process. When it has run again for less than the time that a report may take, it
@@ -220,7 +232,8 @@ func (w *harness) pauseThenCut(d *rand.Rand) bool {
 }
 
 // pauseBetweenThenCut pauses each process whose server fits, after its next confirmation, and isolates the server right
-// after the second or third confirmation after the pause: the last report that it has sent may be from before the pause.
+// after the second or third confirmation after the pause: the last report that it has sent may be from before the
+// pause.
 func (w *harness) pauseBetweenThenCut(d *rand.Rand, fits func(*world.Server) bool) (armed bool) {
 	for _, c := range w.clients {
 		if c.atConfirmation != nil || c.Conn() == nil || !fits(c.Conn().Server()) {
@@ -279,7 +292,8 @@ func (w *harness) crashLeaderUnheard(d *rand.Rand) bool {
 	if _, err := w.ens.WholeLeader(); err != nil {
 		return false
 	}
-	return c.Mute() == nil && w.ens.CrashLeader(world.Between(d, w.Tick/4, 4*w.Tick), world.Between(d, w.Tick/4, w.Tick)) == nil
+	return c.Mute() == nil &&
+		w.ens.CrashLeader(world.Between(d, w.Tick/4, 4*w.Tick), world.Between(d, w.Tick/4, w.Tick)) == nil
 }
 
 // shortenedUnheard reports whether a server has let the session go on with a shorter timeout than

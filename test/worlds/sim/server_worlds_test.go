@@ -71,11 +71,14 @@ func TestPlantsNeedTheirServers(t *testing.T) {
 		if i < 0 {
 			t.Fatalf("no world is on record for %q: make plants", c.bug.Name)
 		}
-		if r := Run(recorded[i].Seed, Options{Plant: &c.bug}); len(r.Broken) == 0 || r.Broken[0].Check != recorded[i].Check {
-			t.Errorf("%q does not break %q in world %d any more: make plants", c.bug.Name, recorded[i].Check, recorded[i].Seed)
+		if r := Run(recorded[i].Seed, Options{Plant: &c.bug}); len(r.Broken) == 0 ||
+			r.Broken[0].Check != recorded[i].Check {
+			t.Errorf("%q does not break %q in world %d any more: make plants", c.bug.Name, recorded[i].Check,
+				recorded[i].Seed)
 		}
 		for _, broken := range Run(recorded[i].Seed, Options{Plant: &c.without, Without: c.faults}).Broken {
-			t.Errorf("%q is found in world %d without its kind of servers, too: %s", c.bug.Name, recorded[i].Seed, broken)
+			t.Errorf("%q is found in world %d without its kind of servers, too: %s", c.bug.Name,
+				recorded[i].Seed, broken)
 		}
 	}
 }

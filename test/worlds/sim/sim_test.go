@@ -168,7 +168,8 @@ func TestPlants(t *testing.T) {
 		if !slices.ContainsFunc(Plants(), func(p Plant) bool { return wanted.MatchString(p.Name) }) {
 			t.Fatalf("-only %q matches no name in %s", *only, table)
 		}
-		if err := SearchPlants(t.Context(), io.MultiWriter(&lines, os.Stdout), *most, wanted.MatchString, found); err != nil {
+		if err := SearchPlants(t.Context(), io.MultiWriter(&lines, os.Stdout), *most, wanted.MatchString, found); err !=
+			nil {
 			t.Error(err)
 		}
 		if err := os.WriteFile(table, lines.Bytes(), 0o644); err != nil {
@@ -215,12 +216,14 @@ func TestShrink(t *testing.T) {
 		least := math.MaxInt
 		for _, r := range failing(t, p, 3) {
 			small := Shrink(r, Options{Plant: &p})
-			if len(small.Broken) == 0 || small.Broken[0].Check != r.Broken[0].Check || small.Plan.size() > r.Plan.size() {
+			if len(small.Broken) == 0 || small.Broken[0].Check != r.Broken[0].Check ||
+				small.Plan.size() > r.Plan.size() {
 				t.Errorf("%s\nbecame\n%s", r.Report(), small.Report())
 			}
 			n := len(small.Plan.Faults) - len(small.Plan.Without)
 			least = min(least, n)
-			t.Logf("%s: %d moments with %d faults became %d with %d:\n%s", p.Name, r.Moments, len(r.Plan.Faults), small.Moments, n, small.Report())
+			t.Logf("%s: %d moments with %d faults became %d with %d:\n%s", p.Name, r.Moments, len(r.Plan.Faults),
+				small.Moments, n, small.Report())
 		}
 		if least > c.faults {
 			t.Errorf("%s: at least %d faults are left", p.Name, least)

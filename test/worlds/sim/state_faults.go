@@ -38,18 +38,23 @@ var stateFaults = []stateFault{
 	{"delete the own node", 2, func(u *user) bool { return u.c.w.deleteOf(u) }},
 	{"delete the predecessor", 1, func(u *user) bool { return u.c.w.deleteAhead(u) }},
 	{"set the own node's data", 2, func(u *user) bool { return u.c.w.setDataOf(u) }},
-	{"set the own node's data, then delete the line", 1, func(u *user) bool { return u.c.w.setDataOf(u) && u.c.w.deleteTree(u.dir) }},
+	{"set the own node's data, then delete the line", 1, func(u *user) bool {
+		return u.c.w.setDataOf(u) && u.c.w.deleteTree(u.dir)
+	}},
 	{"delete the line", 1, func(u *user) bool { return u.c.w.deleteTree(u.dir) }},
 	{"hide the line", 2, func(u *user) bool { return u.c.w.takeRead(u.dir) }},
 	{"hide the own node", 2, func(u *user) bool { return u.c.w.takeRead(u.targetPath()) }},
-	{"hide the own node, then delete it", 1, func(u *user) bool { return u.c.w.takeRead(u.targetPath()) && u.c.w.deleteOf(u) }},
+	{"hide the own node, then delete it", 1, func(u *user) bool {
+		return u.c.w.takeRead(u.targetPath()) && u.c.w.deleteOf(u)
+	}},
 	{"refuse creates", 2, func(u *user) bool { return u.c.w.takeRights(u.dir, zkmem.PermCreate) }},
 	{"throttle", 2, func(u *user) bool { u.c.Throttle(5 * time.Millisecond); return true }},
 	{"copy the own node", 2, func(u *user) bool { return u.c.w.copyOf(u) }},
 }
 
 // rareStates are states that few machines enter: faults strike there in one of so many cases.
-var rareStates = map[string]int{"blocked": 3, "resting": 4, "lost": 8, "suspended": 15, "withdrawing": 4, "clearing": 2, "leaving": 5, "confirming": 1, "taking": 8}
+var rareStates = map[string]int{"blocked": 3, "resting": 4, "lost": 8, "suspended": 15, "withdrawing": 4, "clearing": 2,
+	"leaving": 5, "confirming": 1, "taking": 8}
 
 // drawStateFault draws a fault when a machine enters a state.
 func (w *harness) drawStateFault(c *client, id events.ID, state string) {
@@ -98,9 +103,13 @@ var moreFaults = []stateFault{
 		return true
 	}},
 	{"cut, and no answer", 1, func(u *user) bool { return u.c.CutUnanswered() == nil }},
-	{"a lasting marker", 1, func(u *user) bool { return u.c.w.createPersistent(machines.JobMarker(jobPath), zkmem.Persistent) }},
+	{"a lasting marker", 1, func(u *user) bool {
+		return u.c.w.createPersistent(machines.JobMarker(jobPath), zkmem.Persistent)
+	}},
 	{"delete the seal", 1, (*user).deleteSeal},
-	{"a lasting node ahead", 1, func(u *user) bool { return u.c.w.createPersistent(u.dir+"/n_", zkmem.PersistentSequential) }},
+	{"a lasting node ahead", 1, func(u *user) bool {
+		return u.c.w.createPersistent(u.dir+"/n_", zkmem.PersistentSequential)
+	}},
 }
 
 // faultNamed returns the state fault of this name.
@@ -189,7 +198,8 @@ func (w *harness) deleteAhead(u *user) bool {
 	line, _ := machines.Line(w.ens.Children(u.dir), u.role.labels()...)
 	for i := 1; i < len(line); i++ {
 		if u.dir+"/"+line[i].Name == u.targetPath() {
-			w.operatorFault(zkmem.Op{Code: zkmem.OpDelete, Path: u.dir + "/" + line[i-1].Name, Version: zkmem.AnyVersion})
+			w.operatorFault(zkmem.Op{Code: zkmem.OpDelete, Path: u.dir + "/" + line[i-1].Name,
+				Version: zkmem.AnyVersion})
 			return true
 		}
 	}

@@ -83,7 +83,8 @@ func (treeCacheProgram) act(u *user, n int) {
 	d := u.dice()
 	switch {
 	case !u.call.running && (n < 4 || n == 11):
-		u.cache = cacheView{pendingReplies: map[uint64]readState{}, answers: map[uint64]readState{}, known: map[string]seenNode{}, lastSeen: map[string]seenNode{}}
+		u.cache = cacheView{pendingReplies: map[uint64]readState{}, answers: map[uint64]readState{},
+			known: map[string]seenNode{}, lastSeen: map[string]seenNode{}}
 		u.beginCall([]events.Kind{events.CommandStart, ""}[n/11], treeOptions(d))
 	case n < 9:
 		if !u.c.w.healed {
@@ -134,7 +135,8 @@ func (w *harness) changeTree(d *rand.Rand, session int64) {
 		case n == 5:
 			w.createBelow(d, path, session)
 		case n < 9:
-			w.ens.Operate(zkmem.Op{Code: zkmem.OpSetData, Path: path, Data: fmt.Append(nil, w.Now()), Version: zkmem.AnyVersion})
+			w.ens.Operate(zkmem.Op{Code: zkmem.OpSetData, Path: path, Data: fmt.Append(nil, w.Now()),
+				Version: zkmem.AnyVersion})
 		case n < 11:
 			w.ens.Operate(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
 		case n == 11:
@@ -162,7 +164,8 @@ func (w *harness) createBelow(d *rand.Rand, under string, session int64) {
 
 // createNode creates a node; it is ephemeral if it has a session.
 func (w *harness) createNode(session int64, path string) {
-	who, op := zkmem.Operator(), zkmem.Op{Code: zkmem.OpCreate, Path: path, Data: fmt.Append(nil, w.Now()), ACL: zkmem.OpenACL()}
+	who, op := zkmem.Operator(),
+		zkmem.Op{Code: zkmem.OpCreate, Path: path, Data: fmt.Append(nil, w.Now()), ACL: zkmem.OpenACL()}
 	if session != 0 {
 		who, op.Mode = zkmem.Caller{Session: session}, zkmem.Ephemeral
 	}

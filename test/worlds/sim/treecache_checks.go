@@ -75,7 +75,8 @@ func (k *checks) treeConnection(u *user) {
 	g := &u.cache
 	if g.conn != nil && g.conn != g.last.conn {
 		if g.ready {
-			k.fail("an outage is told", "%s is told of an answer over another connection, and was not told of an outage", u.name())
+			k.fail("an outage is told",
+				"%s is told of an answer over another connection, and was not told of an outage", u.name())
 		}
 		g.gap = true
 	}
@@ -105,12 +106,17 @@ func (k *checks) treePresent(u *user, n events.Notify) {
 		matches = func(v nodeState) bool { return v.stat != nil && v.matches(kept.stat) && v.data == kept.data }
 	}
 	if now.index = k.treeStateSince(g.lastSeen[n.Path], now.readState, n.Path, matches); now.index < 0 {
-		k.fail("each value told was true", "%s is told that %s is %+v with %q, %s, which it never was since it was %+v, %s", u.name(), n.Path, now.stat, now.data, n.Code,
+		k.fail("each value told was true",
+			"%s is told that %s is %+v with %q, %s, which it never was since it was %+v, %s", u.name(), n.Path,
+			now.stat, now.data, n.Code,
 			g.lastSeen[n.Path].stat, g.lastSeen[n.Path].code)
 		return
 	}
-	if same := known && was.code == now.code && (now.stat == nil || was.stat.Czxid == now.stat.Czxid && was.stat.Version == now.stat.Version); same != n.Silent {
-		k.fail("each difference is told once", "%s is told that %s is %+v, %s, after %+v, %s, silently: %t", u.name(), n.Path, now.stat, now.code, was.stat, was.code, n.Silent)
+	if same := known && was.code == now.code &&
+		(now.stat == nil || was.stat.Czxid == now.stat.Czxid && was.stat.Version == now.stat.Version); same !=
+		n.Silent {
+		k.fail("each difference is told once", "%s is told that %s is %+v, %s, after %+v, %s, silently: %t", u.name(),
+			n.Path, now.stat, now.code, was.stat, was.code, n.Silent)
 	}
 	if _, under := g.known[parent(n.Path)]; n.Path != treePath && !under {
 		k.fail("a parent before its children", "%s is told of %s before %s", u.name(), n.Path, parent(n.Path))
@@ -160,7 +166,8 @@ func (k *checks) treeAbsent(u *user, path string) {
 			return
 		}
 	}
-	k.fail("a node told to be gone was gone", "%s is told that %s is gone, which it was not since it was %+v", u.name(), path, was.stat)
+	k.fail("a node told to be gone was gone", "%s is told that %s is gone, which it was not since it was %+v",
+		u.name(), path, was.stat)
 }
 
 // treeReady checks that all is read when it is told so, once, and after a notice of an outage.
@@ -171,7 +178,8 @@ func (k *checks) treeReady(u *user, outage bool) {
 	}
 	k.treeConnection(u)
 	if g.gap != outage {
-		k.fail("an outage is told", "%s is told that all is read, of an outage: %t; and there was one: %t", u.name(), outage, g.gap)
+		k.fail("an outage is told", "%s is told that all is read, of an outage: %t; and there was one: %t",
+			u.name(), outage, g.gap)
 	}
 	awaits := slices.DeleteFunc(u.c.Engine().Awaits(u.id), func(a engine.Awaited) bool { return a.Name == "recheck" })
 	if len(awaits) > 0 {
@@ -197,7 +205,8 @@ func (k *checks) treeTooLarge(u *user) {
 		}
 	}
 	if n <= u.mostNodes() {
-		k.fail("a cache with too many nodes ends", "%s was ended at %d nodes, and there were never more than %d", u.name(), u.mostNodes(), n)
+		k.fail("a cache with too many nodes ends", "%s was ended at %d nodes, and there were never more than %d",
+			u.name(), u.mostNodes(), n)
 	}
 }
 
@@ -219,7 +228,8 @@ func readingTree(c *client, id events.ID, owed, watches int) bool {
 // before that is set, and that it is asked for once.
 func armingTree(c *client, id events.ID, owed, watches int) bool {
 	if owed > 1 {
-		c.w.checks.fail("nothing is read before the watch is set", "client %d: %s sets a recursive watch, and awaits %v", c.ID(), id, c.Engine().Awaits(id))
+		c.w.checks.fail("nothing is read before the watch is set",
+			"client %d: %s sets a recursive watch, and awaits %v", c.ID(), id, c.Engine().Awaits(id))
 	}
 	return answered(c, id, owed, watches)
 }

@@ -19,15 +19,16 @@ func treeAction(name, action string, wrong acting) Plant {
 
 // treeTells returns a plant that changes or drops what a cache tells.
 func treeTells(name string, change func(n *events.Notify) bool) Plant {
-	return Plant{Name: "treecache: " + name, Shape: inDir(treePath), Stepped: effectsOf("treecache", func(e events.Effect) events.Effect {
-		if n, ok := e.(events.Notify); ok {
-			if !change(&n) {
-				return nil
+	return Plant{Name: "treecache: " + name, Shape: inDir(treePath),
+		Stepped: effectsOf("treecache", func(e events.Effect) events.Effect {
+			if n, ok := e.(events.Notify); ok {
+				if !change(&n) {
+					return nil
+				}
+				return n
 			}
-			return n
-		}
-		return e
-	})}
+			return e
+		})}
 }
 
 // treeAsks returns a plant that changes or drops what a cache asks for.
@@ -53,39 +54,46 @@ var plantedTrees = []Plant{
 		}
 		return e
 	}),
-	{Name: "treecache: a change while the tree is being read is forgotten", Shape: inDir(treePath), Posted: func(c *client, id events.ID, ev *events.Event) bool {
-		u := c.user(id)
-		return u == nil || u.role.recipe != "treecache" || ev.Kind != events.WatchChanged || c.Engine().State(id) != "reading"
-	}},
-	treeAction("after an outage only the top is read", "renew", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-		do(ev)
-		shorten(model, "due", 0, 1)
-	}),
-	treeAction("what a failure hit stays unread", "keepDue", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-		do(ev)
-		shorten(model, "due", 1, length(model, "due"))
-	}),
-	treeAction("what is under way is not counted", "proceed", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-		flying := slice(model, "inFlight")
-		under := reflect.AppendSlice(reflect.MakeSlice(flying.Type(), 0, 0), flying)
-		for length(model, "due") > 0 {
-			flying.SetZero()
+	{Name: "treecache: a change while the tree is being read is forgotten", Shape: inDir(treePath),
+		Posted: func(c *client, id events.ID, ev *events.Event) bool {
+			u := c.user(id)
+			return u == nil || u.role.recipe != "treecache" || ev.Kind != events.WatchChanged ||
+				c.Engine().State(id) != "reading"
+		}},
+	treeAction("after an outage only the top is read", "renew",
+		func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 			do(ev)
-			under = reflect.AppendSlice(under, flying)
-		}
-		flying.Set(under)
-		do(ev)
-	}),
-	treeAction("all is read, it says, with answers under way", "proceed", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
-		do(ev)
-		if length(model, "due") == 0 && length(model, "inFlight") > 0 {
-			out.Tell(events.ID(*field[string](model, "id")), events.Event{Kind: events.TreeRead})
-		}
-	}),
-	treeAction("a ready tree is told ready again", "settle", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-		*field[bool](model, "told") = false
-		do(ev)
-	}),
+			shorten(model, "due", 0, 1)
+		}),
+	treeAction("what a failure hit stays unread", "keepDue",
+		func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+			do(ev)
+			shorten(model, "due", 1, length(model, "due"))
+		}),
+	treeAction("what is under way is not counted", "proceed",
+		func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+			flying := slice(model, "inFlight")
+			under := reflect.AppendSlice(reflect.MakeSlice(flying.Type(), 0, 0), flying)
+			for length(model, "due") > 0 {
+				flying.SetZero()
+				do(ev)
+				under = reflect.AppendSlice(under, flying)
+			}
+			flying.Set(under)
+			do(ev)
+		}),
+	treeAction("all is read, it says, with answers under way", "proceed",
+		func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+			do(ev)
+			if length(model, "due") == 0 && length(model, "inFlight") > 0 {
+				out.Tell(events.ID(*field[string](model, "id")), events.Event{Kind: events.TreeRead})
+			}
+		}),
+	treeAction("a ready tree is told ready again", "settle",
+		func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+			*field[bool](model, "told") = false
+			do(ev)
+		}),
 	inTree("a failure that passes is taken for a refusal", func() mutate.Mutation {
 		return withGuard("blocksAll", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) && ev.Path == treePath
@@ -94,8 +102,12 @@ var plantedTrees = []Plant{
 	inTree("there may be more nodes than there may", func() mutate.Mutation { return withGuard("overflows", never) }),
 	inTree("any directory is too large", func() mutate.Mutation { return withGuard("overflows", always) }),
 	treeTells("what is gone is not told", func(n *events.Notify) bool { return n.What != events.Absent }),
-	treeTells("only the end of the top is told", func(n *events.Notify) bool { return n.What != events.Absent || n.Path == treePath }),
-	treeTells("what cannot be read is not there", func(n *events.Notify) bool { return n.What != events.Present || n.Code == events.OK }),
+	treeTells("only the end of the top is told", func(n *events.Notify) bool {
+		return n.What != events.Absent || n.Path == treePath
+	}),
+	treeTells("what cannot be read is not there", func(n *events.Notify) bool {
+		return n.What != events.Present || n.Code == events.OK
+	}),
 	treeTells("a change of data is silent", func(n *events.Notify) bool {
 		n.Silent = n.Silent || n.What == events.Present && n.Work > 9
 		return true

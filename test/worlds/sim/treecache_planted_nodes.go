@@ -65,7 +65,8 @@ func notListed(model, node any) {
 	due := slice(model, "due")
 	kept := reflect.MakeSlice(due.Type(), 0, due.Len())
 	for i := range due.Len() {
-		if r := due.Index(i); lookOf(r) == "below" && r.FieldByName("of").UnsafePointer() == reflect.ValueOf(node).UnsafePointer() {
+		if r := due.Index(i); lookOf(r) == "below" &&
+			r.FieldByName("of").UnsafePointer() == reflect.ValueOf(node).UnsafePointer() {
 			*field[bool](part(node, "below"), "due") = false
 			continue
 		}
@@ -76,33 +77,39 @@ func notListed(model, node any) {
 
 // plantedTreeNodes are bugs in what a cache keeps of one node.
 var plantedTreeNodes = []Plant{
-	treeAction("a change while its node is being read is forgotten", "noteWatch", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-		for _, node := range treeReading(model) {
-			if *field[string](node, "path") == ev.Path {
-				return
+	treeAction("a change while its node is being read is forgotten", "noteWatch",
+		func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+			for _, node := range treeReading(model) {
+				if *field[string](node, "path") == ev.Path {
+					return
+				}
 			}
-		}
-		do(ev)
+			do(ev)
+		}),
+	treeAction("a watch that a deletion has spent is taken to stand", "noteWatch",
+		func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+			do(ev)
+			if node := treeNode(model, ev.Path); node != nil {
+				*field[bool](node, "deleted") = false
+			}
+		}),
+	treeAction("another node at the path keeps the children of the first", "noteData",
+		func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+			node := treeReading(model)[ev.Request]
+			had := length(node, "children") > 0
+			do(ev)
+			if had {
+				notListed(model, node)
+			}
+		}),
+	treeAction("what was under way at the end of a connection is waited for", "noteGap",
+		func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+			flying := slice(model, "inFlight")
+			under := reflect.AppendSlice(reflect.MakeSlice(flying.Type(), 0, 0), flying)
+			do(ev)
+			flying.Set(under)
+		}),
+	inTree("a node that has left the cache comes back with a late answer", func() mutate.Mutation {
+		return withGuard("nodeDropped", never)
 	}),
-	treeAction("a watch that a deletion has spent is taken to stand", "noteWatch", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-		do(ev)
-		if node := treeNode(model, ev.Path); node != nil {
-			*field[bool](node, "deleted") = false
-		}
-	}),
-	treeAction("another node at the path keeps the children of the first", "noteData", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-		node := treeReading(model)[ev.Request]
-		had := length(node, "children") > 0
-		do(ev)
-		if had {
-			notListed(model, node)
-		}
-	}),
-	treeAction("what was under way at the end of a connection is waited for", "noteGap", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-		flying := slice(model, "inFlight")
-		under := reflect.AppendSlice(reflect.MakeSlice(flying.Type(), 0, 0), flying)
-		do(ev)
-		flying.Set(under)
-	}),
-	inTree("a node that has left the cache comes back with a late answer", func() mutate.Mutation { return withGuard("nodeDropped", never) }),
 }

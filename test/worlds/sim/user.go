@@ -24,13 +24,14 @@ type user struct {
 	oneTerm       bool              // it does not queue again by itself
 	leads         bool
 	sick          bool // its last health check failed
-	givesUp       bool // its place was, or is being, given up for that reason, or because it was of no use for a session timeout
-	ignoresStop   bool // its work does not return at the end of leadership
-	works         map[uint64]bool
-	awaits        map[uint64]bool
-	serial        uint64
-	granted       uint64 // the await that was granted last
-	closing       bool
+	// its place was, or is being, given up for that reason, or because it was of no use for a session timeout
+	givesUp     bool
+	ignoresStop bool // its work does not return at the end of leadership
+	works       map[uint64]bool
+	awaits      map[uint64]bool
+	serial      uint64
+	granted     uint64 // the await that was granted last
+	closing     bool
 
 	suffix string      // the end of its machines' names
 	ops    []events.Op // the operations that its machines are opened with
@@ -60,7 +61,8 @@ func (u *user) dice() *rand.Rand { return u.c.w.Dice("user") }
 // addHandles opens a client's session and its handles.
 func (w *harness) addHandles(c *client) {
 	d := w.Dice("plan")
-	c.Ask(events.SessionMachine, events.CommandOpen, events.Event{Recipe: "session", Seed: newSeed(d), Options: w.Script().SessionOptions("bounded/-1/100ms/2s")})
+	c.Ask(events.SessionMachine, events.CommandOpen,
+		events.Event{Recipe: "session", Seed: newSeed(d), Options: w.Script().SessionOptions("bounded/-1/100ms/2s")})
 	start := func() { c.Ask(events.SessionMachine, events.CommandStart, events.Event{}) }
 	for line := range w.Lines {
 		if line > 0 && world.OneIn(d, 3) {
@@ -247,7 +249,8 @@ func (u *user) runWaiting() {
 
 func (u *user) answered(a events.Answer) {
 	delete(u.awaits, a.Command)
-	u.call.refused = u.call.refused || u.role.program.callMachines() && a.Command == u.call.number && a.Code != events.OK
+	u.call.refused = u.call.refused || u.role.program.callMachines() && a.Command == u.call.number &&
+		a.Code != events.OK
 	u.role.program.answered(u, a)
 }
 

@@ -39,7 +39,8 @@ type vacancy struct {
 }
 
 func newVacancies(w *harness) *vacancies {
-	return &vacancies{w: w, lines: map[string]*vacancy{}, able: map[*user]int64{}, places: map[string]*user{}, own: map[*user]string{}, hidden: map[string]bool{}, untold: map[string]bool{}}
+	return &vacancies{w: w, lines: map[string]*vacancy{}, able: map[*user]int64{}, places: map[string]*user{},
+		own: map[*user]string{}, hidden: map[string]bool{}, untold: map[string]bool{}}
 }
 
 // delays are what may delay the next leader of a line, besides the end of a session.
@@ -75,7 +76,8 @@ func (p Plan) vacancyBound(d delays) time.Duration {
 	if d.untold {
 		ahead += 5 * quarter
 	}
-	return max(ahead, 2*p.Timeout, p.Timeout/3+3*time.Second) + quarter + 2*tick + tick/2 // a look is half a tick late at most
+	// a look is half a tick late at most
+	return max(ahead, 2*p.Timeout, p.Timeout/3+3*time.Second) + quarter + 2*tick + tick/2
 }
 
 // start begins to look.
@@ -198,7 +200,8 @@ func (v *vacancies) noteAbilities() (lines []string) {
 
 // wanting are the states of a participant that wants to lead or hold. One that pauses without
 // a place after work that failed or returned at once does not: the work is the reason.
-var wanting = []engine.State{"enrolling", "probing", "listing", "verifying", "waiting", "leading", "pausing", "suspended"}
+var wanting = []engine.State{"enrolling", "probing", "listing", "verifying", "waiting", "leading",
+	"pausing", "suspended"}
 
 // isAble reports whether a participant is willing, and nothing hinders its process.
 func (v *vacancies) isAble(u *user) bool { return v.isWilling(u) && u.c.Unhindered() }
@@ -238,7 +241,8 @@ func (v *vacancies) hasNode(u *user) bool {
 // stuck while something depends on its session.
 func (v *vacancies) isExcused(line string) bool {
 	k := v.w.checks
-	if slices.ContainsFunc(k.beliefs, func(b *belief) bool { return b.u.line == line && b.u.c.believes(b) }) || v.isUnheard(line) {
+	if slices.ContainsFunc(k.beliefs, func(b *belief) bool { return b.u.line == line && b.u.c.believes(b) }) ||
+		v.isUnheard(line) {
 		return true
 	}
 	excused, seen := false, false
@@ -311,7 +315,8 @@ func (v *vacancies) committed(p *world.Proposal) {
 			v.pathTouched(path)
 		case p.Origin != nil && p.Origin.Conn != nil:
 			c := v.w.program(p.Origin.Conn.Client())
-			if u := c.user(p.Origin.ID); u != nil && u.queues() && strings.HasPrefix(path, u.dir+"/") { // no parent of its line
+			// no parent of its line
+			if u := c.user(p.Origin.ID); u != nil && u.queues() && strings.HasPrefix(path, u.dir+"/") {
 				v.places[path], v.own[u] = u, path
 				v.stormOn(u, path)
 			}

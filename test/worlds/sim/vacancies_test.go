@@ -32,5 +32,6 @@ func runVacancies(t *testing.T, f vacancyFault, p Plant, n int64) {
 	if sum.Cover.Faults[f.name] == 0 {
 		t.Errorf("%q never happened in %d worlds", f.name, n)
 	}
-	t.Logf("%d worlds in %.1f s, %d faults, %d failed", sum.Worlds, sum.Took.Seconds(), sum.Cover.Faults[f.name], len(sum.Failed))
+	t.Logf("%d worlds in %.1f s, %d faults, %d failed", sum.Worlds, sum.Took.Seconds(), sum.Cover.Faults[f.name],
+		len(sum.Failed))
 }

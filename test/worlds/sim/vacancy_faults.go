@@ -24,11 +24,16 @@ var vacancyFaults []vacancyFault
 func init() {
 	read, readAndDelete := zkmem.PermRead, zkmem.PermRead|zkmem.PermDelete
 	vacancyFaults = []vacancyFault{
-		{fault: fault{name: notListing, fire: func(w *harness, d *rand.Rand) bool { return w.refuseOne(d, read) }}, recovers: true},
-		{fault: fault{name: notDeleting, fire: func(w *harness, d *rand.Rand) bool { return w.refuseOne(d, readAndDelete) }}, recovers: true},
+		{fault: fault{name: notListing, fire: func(w *harness, d *rand.Rand) bool { return w.refuseOne(d, read) }},
+			recovers: true},
+		{fault: fault{name: notDeleting, fire: func(w *harness, d *rand.Rand) bool {
+			return w.refuseOne(d, readAndDelete)
+		}}, recovers: true},
 		{fault: fault{name: "one client may not read its own node", fire: (*harness).hideFromOwner}, recovers: true},
 		{fault: fault{name: "deletion storm", fire: (*harness).storm}, recovers: true},
-		{fault: fault{name: hiddenInLine, fire: (*harness).hideWaiting}, recovers: true, shape: func(p *Plan) { p.Clients = max(p.Clients, 5) }},
+		{fault: fault{name: hiddenInLine, fire: (*harness).hideWaiting}, recovers: true, shape: func(p *Plan) {
+			p.Clients = max(p.Clients, 5)
+		}},
 		{fault: fault{name: refusedHere, fire: (*harness).refuseOnConnections}, recovers: true},
 		{fault: fault{name: refusedEverywhere, fire: (*harness).refuseEverywhere}, recovers: true},
 		{fault: fault{name: slowSpell, fire: (*harness).slowSpell}, recovers: true, shape: shapeSlowSpells},
@@ -279,9 +284,11 @@ func (s *slowSpells) look(v *vacancies) {
 		if !able || !u.c.Attached() || v.untold[u.line] || !v.isHead(u) {
 			return
 		}
-		vacant := time.Duration(w.Now() - max(from, s.over, v.lines[u.line].since, s.headSince(u.line, v.own[u], w.Now())))
+		vacant := time.Duration(w.Now() -
+			max(from, s.over, v.lines[u.line].since, s.headSince(u.line, v.own[u], w.Now())))
 		if most := w.Timeout/2 + 2*w.Tick; vacant > most && w.checks.clean() {
-			w.checks.fail("the head leads after a slow spell", "nobody has led %s for %s after the ensemble was fast again, and %s is first and able; at most %s: %s",
+			w.checks.fail("the head leads after a slow spell",
+				"nobody has led %s for %s after the ensemble was fast again, and %s is first and able; at most %s: %s",
 				u.line, vacant, u.name(), most, v.describe(u.line))
 		}
 	})

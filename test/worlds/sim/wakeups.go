@@ -25,7 +25,8 @@ func (k *checks) stepped(c *client) {
 			awake = wakes(c, id, owed, watches)
 		}
 		if !awake && !c.Queued(id) && !c.Closing() { // the answer to a close wakes all
-			k.fail("an armed wake-up", "client %d: nothing can wake %s in %s (awaits %v, %d watches)", c.ID(), id, state, c.Engine().Awaits(id), watches)
+			k.fail("an armed wake-up", "client %d: nothing can wake %s in %s (awaits %v, %d watches)", c.ID(), id,
+				state, c.Engine().Awaits(id), watches)
 		}
 		k.timersRun(c, id, state)
 	}

@@ -104,7 +104,8 @@ func (k *checks) writeCommitted(p *world.Proposal) {
 	}
 	d.committed = append(d.committed, p)
 	if len(d.committed) > 1 && !(d.undoes() && k.goneSince(d.committed[0], p)) {
-		k.fail("carried out at most once", "%s was carried out as %x, and again as %x", d, d.committed[0].Txn.Zxid, p.Txn.Zxid)
+		k.fail("carried out at most once", "%s was carried out as %x, and again as %x", d,
+			d.committed[0].Txn.Zxid, p.Txn.Zxid)
 	}
 	if d.answered {
 		k.checkNotDone(d)
@@ -122,7 +123,8 @@ func (k *checks) goneSince(one, other *world.Proposal) bool {
 // checkNotDone checks that a call that was answered as not done is never done.
 func (k *checks) checkNotDone(d *writeCall) {
 	if d.code != events.OK && d.code != events.OutcomeUnknown && len(d.committed) > 0 && !d.undoes() {
-		k.fail("a call answered as not done is not done", "%s was answered %q, and was carried out as %x", d, d.code, d.committed[0].Txn.Zxid)
+		k.fail("a call answered as not done is not done", "%s was answered %q, and was carried out as %x", d, d.code,
+			d.committed[0].Txn.Zxid)
 	}
 }
 
@@ -141,7 +143,8 @@ func (k *checks) writeAnswered(u *user, a events.Answer) {
 }
 
 // quorumCodes are refusals that only the quorum can have said of a write.
-var quorumCodes = []events.Code{events.NoNode, events.NodeExists, events.BadVersion, events.NotEmpty, events.NoAuth, events.NoChildrenOfEphemerals}
+var quorumCodes = []events.Code{events.NoNode, events.NodeExists, events.BadVersion, events.NotEmpty, events.NoAuth,
+	events.NoChildrenOfEphemerals}
 
 // checkRefusal checks that the ensemble said what a refused call is told.
 func (k *checks) checkRefusal(d *writeCall, code events.Code) {
@@ -167,12 +170,14 @@ func (k *checks) noOrphansAtAll() {
 // noOrphans checks that no node is left of such a call once its machine has ended, if
 // its session goes on.
 func (k *checks) noOrphans(d *writeCall) {
-	if !d.answered || d.code == events.OK || d.code == events.OutcomeUnknown || d.generation != k.w.ens.Generation() || d.u.c.leaving || d.u.c.Dead() {
+	if !d.answered || d.code == events.OK || d.code == events.OutcomeUnknown || d.generation != k.w.ens.Generation() ||
+		d.u.c.leaving || d.u.c.Dead() {
 		return
 	}
 	for _, p := range d.committed {
 		_, stat, err := k.w.ens.Committed().Get(p.Txn.Path)
-		goes := stat.EphemeralOwner != 0 && (stat.EphemeralOwner != d.u.c.SessionID() || d.u.c.Over() || d.u.c.sessionEnds)
+		goes := stat.EphemeralOwner != 0 &&
+			(stat.EphemeralOwner != d.u.c.SessionID() || d.u.c.Over() || d.u.c.sessionEnds)
 		if err == nil && stat.Czxid == p.Txn.Zxid && d.undoes() && !goes {
 			k.fail("nothing is left", "%s was answered %q, and %s is there", d, d.code, p.Txn.Path)
 		}

@@ -116,7 +116,8 @@ func (w *world) grounded(c *client) {
 	case n.owner != c.zkid:
 		w.wrong("the owner is this session: client %s leads %s", c.name(), c.path)
 	case w.tree.nodes[0].name != n.name:
-		w.wrong("the leader is first in line: client %s leads %s, and %s is before it", c.name(), n.name, w.tree.nodes[0].name)
+		w.wrong("the leader is first in line: client %s leads %s, and %s is before it", c.name(), n.name,
+			w.tree.nodes[0].name)
 	}
 }
 
@@ -148,7 +149,8 @@ func (w *world) owedAll(c *client) {
 	for _, id := range c.engine.Machines() {
 		for _, a := range c.engine.Awaits(id) {
 			if !c.owed(id, a) {
-				w.wrong("an armed wake-up: client %s: %s awaits %s %d %s, which never comes", c.name(), id, a.Kind, a.Request, a.Name)
+				w.wrong("an armed wake-up: client %s: %s awaits %s %d %s, which never comes", c.name(), id, a.Kind,
+					a.Request, a.Name)
 			}
 		}
 	}
@@ -179,7 +181,8 @@ func (w *world) awake(c *client) {
 		awake = false
 	}
 	if !awake {
-		w.wrong("an armed wake-up: nothing can wake client %s in %s (awaits %v, %d watches)", c.name(), state, c.engine.Awaits(latch), watches)
+		w.wrong("an armed wake-up: nothing can wake client %s in %s (awaits %v, %d watches)", c.name(), state,
+			c.engine.Awaits(latch), watches)
 	}
 }
 
@@ -188,8 +191,12 @@ func (c *client) owed(id events.ID, a engine.Awaited) bool {
 	if a.Kind == events.TimerFired {
 		return slices.ContainsFunc(c.timers, func(t timer) bool { return t.machine == id && t.number == a.Request })
 	}
-	return slices.ContainsFunc(c.pending, func(r request) bool { return r.from == id && r.effect.Header().Request == a.Request }) ||
-		slices.ContainsFunc(c.inbox, func(m message) bool { return m.to == id && m.event.Kind == a.Kind && m.event.Request == a.Request })
+	return slices.ContainsFunc(c.pending, func(r request) bool {
+		return r.from == id && r.effect.Header().Request == a.Request
+	}) ||
+		slices.ContainsFunc(c.inbox, func(m message) bool {
+			return m.to == id && m.event.Kind == a.Kind && m.event.Request == a.Request
+		})
 }
 
 // led reports whether somebody leads, and rightly, or each shard has an owner.

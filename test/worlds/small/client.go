@@ -99,9 +99,12 @@ func newClient(w *world, id int) *client {
 
 // begin has the program open its handle, start it, and ask for leadership.
 func (c *client) begin(w *world) {
-	session := map[string]string{"tick": "400ms", "rideOut": fmt.Sprint(w.RideOut), "retry": "forever/-1/1s/0s", "noJitter": "true"}
-	place := map[string]string{"rideOut": fmt.Sprint(w.RideOut), "retry": "forever/-1/1s/0s", "noJitter": "true", "oneFlight": fmt.Sprint(!w.Plain), "resume": "true"}
-	c.feed(w, events.SessionMachine, events.Event{Kind: events.CommandOpen, Recipe: "session", Seed: c.name(), Options: session})
+	session := map[string]string{"tick": "400ms", "rideOut": fmt.Sprint(w.RideOut), "retry": "forever/-1/1s/0s",
+		"noJitter": "true"}
+	place := map[string]string{"rideOut": fmt.Sprint(w.RideOut), "retry": "forever/-1/1s/0s", "noJitter": "true",
+		"oneFlight": fmt.Sprint(!w.Plain), "resume": "true"}
+	c.feed(w, events.SessionMachine,
+		events.Event{Kind: events.CommandOpen, Recipe: "session", Seed: c.name(), Options: session})
 	if !w.Plain { // as if an earlier latch of the client had read its node back
 		c.feed(w, events.SessionMachine, events.Event{Kind: events.NodeReadBack, Path: dir})
 	}
@@ -111,7 +114,9 @@ func (c *client) begin(w *world) {
 		c.ask(w, member, events.CommandStart)
 		return
 	}
-	c.feed(w, latch, events.Event{Kind: events.CommandOpen, Recipe: latch, Path: dir, Data: []byte(c.name()), Seed: c.name(), Options: place})
+	c.feed(w, latch,
+		events.Event{Kind: events.CommandOpen, Recipe: latch, Path: dir, Data: []byte(c.name()), Seed: c.name(),
+			Options: place})
 	c.ask(w, events.SessionMachine, events.CommandStart)
 	c.ask(w, latch, events.CommandStart)
 	c.await(w)
@@ -181,7 +186,9 @@ func (c *client) perform(w *world, a engine.Addressed) {
 		}
 		c.timers = append(c.timers, timer{a.From, e.Request, w.now + int64(after), frozen})
 	case events.StopTimer:
-		c.timers = slices.DeleteFunc(c.timers, func(t timer) bool { return t.machine == a.From && t.number == e.Request })
+		c.timers = slices.DeleteFunc(c.timers, func(t timer) bool {
+			return t.machine == a.From && t.number == e.Request
+		})
 	case events.Deadline:
 		c.published(w, e)
 	case events.Notify:

@@ -37,7 +37,8 @@ func TestIdling(t *testing.T) {
 		states sketch
 		round  int // 0: none is found
 	}{
-		{"nothing else is possible", sketch{{0, []arrow{{to: 1, act: tick, turn: still}}}, {0, []arrow{{to: 0, act: tick, turn: still}}}}, 2},
+		{"nothing else is possible",
+			sketch{{0, []arrow{{to: 1, act: tick, turn: still}}}, {0, []arrow{{to: 0, act: tick, turn: still}}}}, 2},
 		{"a way out stays possible", sketch{
 			{connects, []arrow{{to: 1, act: tick, turn: still}, {to: 2, act: attach, turn: still}}},
 			{connects, []arrow{{to: 0, act: tick, turn: still}, {to: 2, act: attach, turn: still}}},
@@ -47,18 +48,28 @@ func TestIdling(t *testing.T) {
 			{0, []arrow{{to: 0, act: tick, turn: still}}},
 		}, 2},
 		{"what stays possible is done, and leads nowhere", sketch{
-			{connects, []arrow{{to: 1, act: tick, turn: still}, {to: 0, act: attach, turn: still}, {to: 2, act: attach, turn: still}}},
+			{connects,
+				[]arrow{{to: 1, act: tick, turn: still}, {to: 0, act: attach, turn: still},
+					{to: 2, act: attach, turn: still}}},
 			{connects, []arrow{{to: 0, act: tick, turn: still}}},
 		}, 1},
 		{"what stays possible is done, by a longer way", sketch{
-			{connects, []arrow{{to: 0, act: tick, turn: still}, {to: 1, act: attach, turn: still}, {to: 2, act: attach, turn: still}}},
+			{connects,
+				[]arrow{{to: 0, act: tick, turn: still}, {to: 1, act: attach, turn: still},
+					{to: 2, act: attach, turn: still}}},
 			{connects, []arrow{{to: 0, act: tick, turn: still}}},
 		}, 2},
-		{"a way out that need not be taken", sketch{{0, []arrow{{to: 0, act: tick, turn: still}, {to: 1, act: expire, turn: still}}}}, 1},
-		{"the clock could move on", sketch{{clock, []arrow{{to: 0, act: ring, turn: still}, {to: 1, act: tick, turn: still}}}}, 0},
-		{"one participant could connect", sketch{{connects, []arrow{{to: 0, act: tick, turn: still}, {to: 1, act: attach, turn: still}}}}, 0},
-		{"each in turn could connect", sketch{{connects, []arrow{{to: 0, act: tick, turn: swap}, {to: 1, act: attach, turn: still}}}}, 2},
-		{"another one connects", sketch{{connects, []arrow{{to: 0, act: attach, seat: 1, turn: still}, {to: 1, act: attach, turn: still}}}}, 0},
+		{"a way out that need not be taken",
+			sketch{{0, []arrow{{to: 0, act: tick, turn: still}, {to: 1, act: expire, turn: still}}}}, 1},
+		{"the clock could move on",
+			sketch{{clock, []arrow{{to: 0, act: ring, turn: still}, {to: 1, act: tick, turn: still}}}}, 0},
+		{"one participant could connect",
+			sketch{{connects, []arrow{{to: 0, act: tick, turn: still}, {to: 1, act: attach, turn: still}}}}, 0},
+		{"each in turn could connect",
+			sketch{{connects, []arrow{{to: 0, act: tick, turn: swap}, {to: 1, act: attach, turn: still}}}}, 2},
+		{"another one connects",
+			sketch{{connects, []arrow{{to: 0, act: attach, seat: 1, turn: still}, {to: 1, act: attach, turn: still}}}},
+			0},
 		{"an end", sketch{{0, nil}}, 0},
 		{"a leader", sketch{{0, []arrow{{to: 1, act: tick, turn: still}}}}, 0},
 	} {

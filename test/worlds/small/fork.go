@@ -24,7 +24,8 @@ func fork(e *engine.Engine) *engine.Engine {
 			dst.Set(src)
 		case "machines", "order", "searches", "session", "last":
 			k.copy(dst, src)
-		case "lists", "copying", "queue", "current", "box", "out", "records", "kept", "invariants", "observer": // hold nothing between two steps, or are not checked here
+		case "lists", "copying", "queue", "current", "box", "out", "records", "kept", "invariants", "observer":
+			// hold nothing between two steps, or are not checked here
 		default:
 			panic(fmt.Sprintf("small: nobody decided how to copy the engine's field %s", name))
 		}
@@ -120,7 +121,8 @@ func plain(t reflect.Type) bool {
 	}
 	is := true
 	switch t.Kind() {
-	case reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map, reflect.Func, reflect.Chan, reflect.UnsafePointer:
+	case reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map, reflect.Func, reflect.Chan,
+		reflect.UnsafePointer:
 		is = false
 	case reflect.Struct:
 		for i := range t.NumField() {

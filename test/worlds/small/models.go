@@ -16,28 +16,29 @@ import (
 type how uint8
 
 const (
-	fixed       how = iota // the same in every state of a search, or without meaning for what comes
-	value                  // as it is
-	printed                // as it is printed
-	some                   // only whether it is zero: a counter or the number of a command
-	several                // a list of commands: how many
-	call                   // a request's or timer's number
-	zxid                   // a token
-	name                   // a node's name or path
-	names                  // a list of them
-	uuid                   // a GUID
-	zookeeps               // ZooKeeper's id of a session
-	session                // the client's number of a session, counted back from the last
-	ahead                  // a time to come: no longer of interest once it is past
-	recent                 // a time that only what is on its way is compared with
-	recent1                // the same, and it matters for a unit longer
-	past                   // how long ago it was, if that is no longer than half of the timeout
-	pastTimeout            // whether there is such a time, and how long ago it was, if that is no longer than the timeout
-	inside                 // a struct, field by field
-	holders                // the heartbeat set
-	version                // of the own node's data
-	looks                  // what was read of nodes
-	shares                 // what a member has of shards
+	fixed    how = iota // the same in every state of a search, or without meaning for what comes
+	value               // as it is
+	printed             // as it is printed
+	some                // only whether it is zero: a counter or the number of a command
+	several             // a list of commands: how many
+	call                // a request's or timer's number
+	zxid                // a token
+	name                // a node's name or path
+	names               // a list of them
+	uuid                // a GUID
+	zookeeps            // ZooKeeper's id of a session
+	session             // the client's number of a session, counted back from the last
+	ahead               // a time to come: no longer of interest once it is past
+	recent              // a time that only what is on its way is compared with
+	recent1             // the same, and it matters for a unit longer
+	past                // how long ago it was, if that is no longer than half of the timeout
+	// whether there is such a time, and how long ago it was, if that is no longer than the timeout
+	pastTimeout
+	inside  // a struct, field by field
+	holders // the heartbeat set
+	version // of the own node's data
+	looks   // what was read of nodes
+	shares  // what a member has of shards
 )
 
 // fields says how each field enters, by type and name. The retry policies of a
@@ -45,16 +46,22 @@ const (
 // failures decide nothing but whether there was a failure; and with the timeout
 // of a search a confirmation lasts as long however long heartbeats have run.
 var fields = map[string]how{
-	"place.label": fixed, "place.contender": inside, "place.ownerSearch": fixed /* of plain names, which no search has */, "place.line": inside,
+	"place.label": fixed, "place.contender": inside,
+	"place.ownerSearch": fixed /* of plain names, which no search has */, "place.line": inside,
 	"place.lineLabels": printed, "place.shared": value,
 
-	"contender.id": fixed, "contender.seed": fixed, "contender.opener": value, "contender.node": inside, "contender.term": inside,
+	"contender.id": fixed, "contender.seed": fixed, "contender.opener": value, "contender.node": inside,
+	"contender.term":       inside,
 	"contender.retryState": inside, "contender.health": inside, "contender.agenda": inside,
 
-	"node.ownDir": fixed, "node.data": fixed, "node.naming": fixed, "node.deletions": inside, "node.read": value, "node.tokenFloor": fixed, "node.owner": zookeeps,
-	"node.count": fixed, "node.guid": uuid, "node.creating": call, "node.unknown": value, "node.attempts": inside, "attempts.mayFollow": value, "attempts.searches": fixed, "node.named": fixed, // no search has kazoo's permits
+	"node.ownDir": fixed, "node.data": fixed, "node.naming": fixed, "node.deletions": inside, "node.read": value,
+	"node.tokenFloor": fixed, "node.owner": zookeeps,
+	// no search has kazoo's permits
+	"node.count": fixed, "node.guid": uuid, "node.creating": call, "node.unknown": value, "node.attempts": inside,
+	"attempts.mayFollow": value, "attempts.searches": fixed, "node.named": fixed,
 
-	"node.own": name, "node.joined": fixed /* it is made of own */, "node.token": zxid, "node.sequence": fixed /* it stands in own */, "node.inherited": value,
+	"node.own": name, "node.joined": fixed /* it is made of own */, "node.token": zxid,
+	"node.sequence": fixed /* it stands in own */, "node.inherited": value,
 	"node.pinned": zxid, "node.ownerKnown": fixed, // of plain names
 	"node.owned": value, "node.watched": value,
 
@@ -64,38 +71,54 @@ var fields = map[string]how{
 	"parentMaker.parentFailure": inside, "parentMaker.containers": value, "parentMaker.willDisconnect": value,
 	"failure.code": value, "failure.path": fixed, "failure.text": fixed, // they are words
 
-	"line.predecessor": name, "line.hidden": value, "line.aheadRead": call, "line.nextInLine": value, "line.behind": names, "line.purged": value,
+	"line.predecessor": name, "line.hidden": value, "line.aheadRead": call, "line.nextInLine": value,
+	"line.behind": names, "line.purged": value,
 
-	"place.flight": inside, "flight.oneFlight": fixed, "flight.readBack": value, "place.resumption": inside, "resumption.resume": fixed, "line.behindCreate": call,
+	"place.flight": inside, "flight.oneFlight": fixed, "flight.readBack": value, "place.resumption": inside,
+	"resumption.resume": fixed, "line.behindCreate": call,
 	"session.readBack": fixed, // it matters only when a latch is opened, which is done once
 
 	// A latch does not ask when its term began.
-	"term.leads": value, "term.first": value, "term.heartbeating": value, "term.works": value, "term.waiters": several, "term.since": fixed, "term.askedSince": pastTimeout,
+	"term.leads": value, "term.first": value, "term.heartbeating": value, "term.works": value, "term.waiters": several,
+	"term.since": fixed, "term.askedSince": pastTimeout,
 	"term.rideOut": fixed,
 
-	"retryState.retry": fixed, "retryState.jitter": fixed, "retryState.code": value, "retryState.text": fixed, "retryState.failures": some,
+	"retryState.retry": fixed, "retryState.jitter": fixed, "retryState.code": value, "retryState.text": fixed,
+	"retryState.failures": some,
 	"retryState.failedAt": fixed, "retryState.quick": some, "retryState.gaveUp": value,
 	"retryState.pauseEnds": fixed, "retryState.retryTimer": call, "retryState.refusedSince": pastTimeout,
-	"deletions.timeout": fixed, "deletions.createdAt": fixed, "deletions.shortLived": some, // no search deletes three nodes of one client
+	// no search deletes three nodes of one client
+	"deletions.timeout": fixed, "deletions.createdAt": fixed, "deletions.shortLived": some,
 
-	"health.mostFailures": fixed, "health.failedChecks": value, "health.checkText": fixed, "health.outOfLine": value, // no search checks health
+	// no search checks health
+	"health.mostFailures": fixed, "health.failedChecks": value, "health.checkText": fixed, "health.outOfLine": value,
 
-	"agenda.nextIntent": value, "agenda.after": fixed, "agenda.silent": value, "agenda.closing": several, "agenda.moveCommand": some,
-	"agenda.end": inside,
+	"agenda.nextIntent": value, "agenda.after": fixed, "agenda.silent": value, "agenda.closing": several,
+	"agenda.moveCommand": some,
+	"agenda.end":         inside,
 
-	"session.tick": fixed, "session.tickAssumed": fixed, "session.tickLearned": fixed, "session.tickDoubted": fixed, "session.asked": fixed,
-	"session.idleFor": fixed, "session.idle": call, "session.idleSync": call, "session.idleSince": recent, // no search asks while idle
+	"session.tick": fixed, "session.tickAssumed": fixed, "session.tickLearned": fixed, "session.tickDoubted": fixed,
+	"session.asked": fixed,
+	// no search asks while idle
+	"session.idleFor": fixed, "session.idle": call, "session.idleSync": call, "session.idleSince": recent,
 	"session.syncLimit": fixed, "session.rideOut": fixed, "session.retry": fixed, "session.jitter": fixed,
-	"session.observerMasters": fixed, "session.heard": past, "session.heardSent": past, "session.known": pastTimeout, "session.countsFrom": ahead,
-	"session.number": session, "session.opened": fixed, "session.id": zookeeps, "session.timeout": value, "session.timeoutsDiffer": fixed,
-	"session.attached": value, "session.attachedAt": recent, "session.everConnected": value, "session.failures": fixed,
+	"session.observerMasters": fixed, "session.heard": past, "session.heardSent": past, "session.known": pastTimeout,
+	"session.countsFrom": ahead,
+	"session.number":     session, "session.opened": fixed, "session.id": zookeeps, "session.timeout": value,
+	"session.timeoutsDiffer": fixed,
+	"session.attached":       value, "session.attachedAt": recent, "session.everConnected": value,
+	"session.failures": fixed,
 	"session.lostTold": value, "session.closing": some, "session.quorum": value, "session.confirmed": recent1,
-	"session.validUntil": ahead, "session.aloneUntil": ahead, "session.paused": fixed, // no search says for how long a process did not run
+	// no search says for how long a process did not run
+	"session.validUntil": ahead, "session.aloneUntil": ahead, "session.paused": fixed,
 	"session.pendingHeartbeat": call, "session.verifying": fixed, // plain names only
 	"session.missedHeartbeats": some, "session.maxMissed": some, "session.since": some, "session.noContainers": value,
-	"session.checkedEntry": inside, "heartbeatEntry.machine": value, "heartbeatEntry.path": name, "heartbeatEntry.owner": fixed /* of plain names */, "session.syncs": value, "session.checkedAt": past, "session.written": past,
+	"session.checkedEntry": inside, "heartbeatEntry.machine": value, "heartbeatEntry.path": name,
+	"heartbeatEntry.owner": fixed /* of plain names */, "session.syncs": value, "session.checkedAt": past,
+	"session.written":  past,
 	"session.granted":  fixed, // all servers of a search grant the same
-	"session.unserved": inside, "unserved.firstUnserved": pastTimeout, "unserved.lastUnserved": some, "unserved.left": some,
+	"session.unserved": inside, "unserved.firstUnserved": pastTimeout, "unserved.lastUnserved": some,
+	"unserved.left": some,
 	"standalone.id": fixed, "standalone.path": fixed, "sublatch.latchNode": name,
 	"shardPlanner.settle": fixed, "shardPlanner.plan": printed, "shardPlanner.changedAt": pastTimeout,
 	"shards.seed": fixed, "shards.rideOut": fixed, "shards.session": zookeeps, "shards.me": fixed, "shards.view": looks,

@@ -82,12 +82,13 @@ var Plants = []Plant{
 	{Name: "the end of a session is not told", Alone: true, Fed: func(c *client, ev *events.Event) bool {
 		return ev.Kind != events.ConnectionLost
 	}},
-	{Name: "the pause between two sessions never ends", Alone: true, Asked: func(c *client, e events.Effect) events.Effect {
-		if t, ok := e.(events.SetTimer); ok && t.Name == "rest" {
-			return nil
-		}
-		return e
-	}},
+	{Name: "the pause between two sessions never ends", Alone: true,
+		Asked: func(c *client, e events.Effect) events.Effect {
+			if t, ok := e.(events.SetTimer); ok && t.Name == "rest" {
+				return nil
+			}
+			return e
+		}},
 	{Name: "work is not awaited", Hurries: true},
 	{Name: "requests wait for another session", Queues: true},
 }

@@ -51,7 +51,8 @@ type Result struct {
 func (r Result) String() string {
 	cut := "in full"
 	if r.Truncated > 0 {
-		cut = fmt.Sprintf("TRUNCATED: %d states were not gone on from, of which %d found a leader by going on without faults", r.Truncated, r.Finished)
+		cut = fmt.Sprintf("TRUNCATED: %d states were not gone on from, of which %d found a leader by going on "+
+			"without faults", r.Truncated, r.Finished)
 	}
 	if r.Broken != nil {
 		cut = "BROKEN: " + r.Broken[0]
@@ -75,7 +76,8 @@ func Search(cfg Config, progress io.Writer) Result {
 			break
 		}
 		if progress != nil {
-			fmt.Fprintf(progress, "depth %d: %d states, %d to go on from, %s\n", r.Depth, len(g.parent), len(layer), time.Since(begun).Round(time.Second))
+			fmt.Fprintf(progress, "depth %d: %d states, %d to go on from, %s\n", r.Depth, len(g.parent), len(layer),
+				time.Since(begun).Round(time.Second))
 		}
 		layer, numbers = g.expand(layer, numbers, &r)
 		r.Depth++

@@ -32,7 +32,8 @@ const (
 	misreport
 )
 
-var actNames = [...]string{"deliver", "serve", "ring", "attach", "catch up", "cut", "resume", "expire", "tick", "work returns",
+var actNames = [...]string{"deliver", "serve", "ring", "attach", "catch up", "cut", "resume", "expire",
+	"tick", "work returns",
 	"link", "pause", "lag", "delete", "set", "kill", "resign", "forbid", "refuse", "answer by a code"}
 
 var linkNames = [...]string{sound: "sound", deaf: "deaf", mute: "mute", cutOff: "cut off"}
@@ -129,7 +130,8 @@ func (w *world) eager() (int, step, bool) {
 		}
 	}
 	for _, i := range w.seated {
-		if c := w.clients[i]; len(c.pending) == 1 && c.link == sound && !c.paused && c.mayServe(w, 0) && c.pending[0].from == events.SessionMachine {
+		if c := w.clients[i]; len(c.pending) == 1 && c.link == sound && !c.paused && c.mayServe(w, 0) &&
+			c.pending[0].from == events.SessionMachine {
 			return i, step{act: serve, who: uint8(i)}, true
 		}
 	}

@@ -110,7 +110,8 @@ func (t *tree) remove(i int) []zkmem.Event {
 // set has an operator change a node's data, to what they are.
 func (t *tree) set(i int) []zkmem.Event {
 	path := t.target(i)
-	return t.changed(t.server.Operate(zkmem.Op{Code: zkmem.OpSetData, Path: path, Data: t.server.Data(path), Version: zkmem.AnyVersion}))
+	return t.changed(t.server.Operate(
+		zkmem.Op{Code: zkmem.OpSetData, Path: path, Data: t.server.Data(path), Version: zkmem.AnyVersion}))
 }
 
 // isMember reports whether a node is one of a member that owns shards.

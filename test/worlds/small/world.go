@@ -27,14 +27,15 @@ type Config struct {
 	Faults       int      // how many may happen on one path
 	Kinds        []string // which of Faults and Refusals; nil: all Faults
 	RideOut      bool
-	Hung         bool   // work never returns
-	Plain        bool   // no place enrols in one flight
-	Depth        int    // steps on one path at the most; 0: as many as there are
-	States       int    // states at the most; 0: as many as there are
-	Settled      bool   // the directory is there, and all are connected, in the beginning
-	Every        bool   // every order of deliveries, not one of those that come to the same
-	Prove        int    // compare every so-and-so-manieth world that was taken for a known state in what follows; 0: none
-	Plant        *Plant // a bug put in on purpose
+	Hung         bool // work never returns
+	Plain        bool // no place enrols in one flight
+	Depth        int  // steps on one path at the most; 0: as many as there are
+	States       int  // states at the most; 0: as many as there are
+	Settled      bool // the directory is there, and all are connected, in the beginning
+	Every        bool // every order of deliveries, not one of those that come to the same
+	// compare every so-and-so-manieth world that was taken for a known state in what follows; 0: none
+	Prove int
+	Plant *Plant // a bug put in on purpose
 }
 
 // String returns the world on one line.
@@ -49,7 +50,8 @@ func (c Config) String() string {
 	for _, word := range []struct {
 		on   bool
 		text string
-	}{{c.RideOut, "ride out"}, {c.Hung, "work never returns"}, {c.Plain, "nothing in one flight"}, {c.Settled, "from connected on"}, {c.Every, "every order"}} {
+	}{{c.RideOut, "ride out"}, {c.Hung, "work never returns"}, {c.Plain, "nothing in one flight"},
+		{c.Settled, "from connected on"}, {c.Every, "every order"}} {
 		if word.on {
 			text += ", " + word.text
 		}
@@ -85,7 +87,8 @@ type world struct {
 // newWorld returns the first state: every program has started its handle.
 func newWorld(cfg *Config, record bool) *world {
 	if cfg.Participants > maxSeats {
-		panic(fmt.Sprintf("small: %d participants, of which duties and turns have room for %d", cfg.Participants, maxSeats))
+		panic(fmt.Sprintf("small: %d participants, of which duties and turns have room for %d",
+			cfg.Participants, maxSeats))
 	}
 	w := &world{Config: cfg, now: 100 * int64(unit), tree: newTree(cfg.dirs()), left: cfg.Faults, record: record}
 	w.tokens = make([]int64, cfg.Shards)

@@ -57,17 +57,19 @@ func (c *client) timesAreTrue(records []events.Record) {
 		}
 		sent := w.start.Add(time.Duration(e.SentAt - 1))
 		if at, known := w.truth.commitOf(e.Zxid); known && e.Kind == events.ReplyMulti && sent.After(at) {
-			w.fail("SentAt is before the commit", "%s: %s was sent at %s and committed at %s", c.name, e.Kind, sent.Sub(w.start), at.Sub(w.start))
+			w.fail("SentAt is before the commit", "%s: %s was sent at %s and committed at %s", c.name, e.Kind,
+				sent.Sub(w.start), at.Sub(w.start))
 		}
 		if contact := w.start.Add(time.Duration(e.Contact - 1)); contact.After(c.contact(sent)) {
-			w.fail("the leader knew of the contact", "%s: %s sent at %s names a contact at %s; the last that was reported by then was sent at %s",
+			w.fail("the leader knew of the contact",
+				"%s: %s sent at %s names a contact at %s; the last that was reported by then was sent at %s",
 				c.name, e.Kind, sent.Sub(w.start), contact.Sub(w.start), c.contact(sent).Sub(w.start))
 		}
 	}
 }
 
-// contact returns when the last frame was sent that a server had half a tick before a time: in that time it reported it.
-// A handshake is processed by the ensemble's leader itself.
+// contact returns when the last frame was sent that a server had half a tick before a time: in that time it reported
+// it. A handshake is processed by the ensemble's leader itself.
 func (c *client) contact(at time.Time) (last time.Time) {
 	for _, f := range c.w.seen.frames[c.number] {
 		known := f.arrived
@@ -94,28 +96,33 @@ func (c *client) lostInOrder(records []events.Record) {
 			last, attached = 0, false
 		case rec.Event.Code == events.ConnectionLoss && rec.Cause != 0 && rec.Event.SentAt != 0:
 			if attached {
-				c.w.fail("the loss of a connection comes first", "%s: the reply to record %d was lost before the connection was", c.name, rec.Cause)
+				c.w.fail("the loss of a connection comes first",
+					"%s: the reply to record %d was lost before the connection was", c.name, rec.Cause)
 			}
 			if rec.Cause < last {
-				c.w.fail("lost replies in the order of their requests", "%s: the reply to record %d came after that to %d", c.name, rec.Cause, last)
+				c.w.fail("lost replies in the order of their requests",
+					"%s: the reply to record %d came after that to %d", c.name, rec.Cause, last)
 			}
 			last = rec.Cause
 		}
 	}
 }
 
-// heartbeatsFirst checks that a heartbeat waits for no other request: it leaves in the instant in which it is asked for,
-// unless the loop stands still.
+// heartbeatsFirst checks that a heartbeat waits for no other request: it leaves in the instant in which it is asked
+// for, unless the loop stands still.
 func (c *client) heartbeatsFirst(records []events.Record) {
 	asked := map[uint64]time.Duration{} // by seq
 	for _, rec := range records {
 		asked[rec.Seq] = time.Duration(rec.Event.At)
 		e := rec.Event
-		if rec.Machine != events.SessionMachine || e.SentAt == 0 || rec.Cause == 0 || !strings.HasPrefix(string(e.Kind), "reply.") {
+		if rec.Machine != events.SessionMachine || e.SentAt == 0 || rec.Cause == 0 ||
+			!strings.HasPrefix(string(e.Kind), "reply.") {
 			continue
 		}
-		if waited := time.Duration(e.SentAt) - asked[rec.Cause]; waited > time.Millisecond && !c.stoodStill(asked[rec.Cause], time.Duration(e.SentAt)) {
-			c.w.fail("a heartbeat waits for no other request", "%s: that of record %d waited for %s", c.name, rec.Cause, waited)
+		if waited := time.Duration(e.SentAt) - asked[rec.Cause]; waited > time.Millisecond &&
+			!c.stoodStill(asked[rec.Cause], time.Duration(e.SentAt)) {
+			c.w.fail("a heartbeat waits for no other request", "%s: that of record %d waited for %s", c.name,
+				rec.Cause, waited)
 		}
 	}
 }
@@ -144,7 +151,8 @@ func (c *client) refusalsEndNoSession(records []events.Record) {
 // stoodStill reports whether the loop stood still between two times.
 func (c *client) stoodStill(from, to time.Duration) bool {
 	for _, a := range c.w.plan.acts {
-		if a.client == c.number && (a.kind == holdLoop || a.kind == standStill) && a.at < to && a.at+2*a.long+c.w.plan.timeout > from {
+		if a.client == c.number && (a.kind == holdLoop || a.kind == standStill) && a.at < to &&
+			a.at+2*a.long+c.w.plan.timeout > from {
 			return true
 		}
 	}

@@ -75,13 +75,17 @@ func (w *world) compare() {
 		saw, children := c.one, c.children
 		c.mu.Unlock()
 		if saw.Exists != there || there && (saw.Stat.Czxid != one.czxid || saw.Stat.Version != one.version) {
-			w.fail("feeds show each change", "%s: %s exists %t in version %d; the feed shows %t, %d", c.name, watchedOne, there, one.version, saw.Exists, saw.Stat.Version)
+			w.fail("feeds show each change", "%s: %s exists %t in version %d; the feed shows %t, %d", c.name,
+				watchedOne, there, one.version, saw.Exists, saw.Stat.Version)
 		}
-		if children.Exists != dirThere || dirThere && children.Stat.Czxid != dir.czxid || fmt.Sprint(children.Children) != fmt.Sprint(names) {
-			w.fail("feeds show each change", "%s: %s exists %t with %v; the feed shows %t, %v", c.name, watchedDir, dirThere, names, children.Exists, children.Children)
+		if children.Exists != dirThere || dirThere && children.Stat.Czxid != dir.czxid ||
+			fmt.Sprint(children.Children) != fmt.Sprint(names) {
+			w.fail("feeds show each change", "%s: %s exists %t with %v; the feed shows %t, %v", c.name, watchedDir,
+				dirThere, names, children.Exists, children.Children)
 		}
 		if node, found := w.truth.nodeAt(c.ownPlace()); !found || node.owner != c.SessionID() {
-			w.fail("a persistent node is there", "%s's %s exists %t, of session %x; its own is %x", c.name, c.ownPlace(), found, node.owner, c.SessionID())
+			w.fail("a persistent node is there", "%s's %s exists %t, of session %x; its own is %x", c.name,
+				c.ownPlace(), found, node.owner, c.SessionID())
 		}
 	}
 }
@@ -174,7 +178,8 @@ func (w *world) total() {
 		return err
 	})
 	if err != nil || int(last) < added || int(last) > added+maybe+len(w.clients) {
-		w.fail("an addition is made once", "the number is %d (%v) after %d additions and %d whose outcome is not known", last, err, added, maybe)
+		w.fail("an addition is made once", "the number is %d (%v) after %d additions and %d whose outcome is not known",
+			last, err, added, maybe)
 	}
 }
 

@@ -73,7 +73,8 @@ func (w *world) alone(all []believer) {
 		node, known := w.truth.lifeOf(b.token)
 		switch {
 		case !known:
-			w.fail("belief within the life of the own node", "%s %s with token %d, which is no node's", b.name, b.what, b.token)
+			w.fail("belief within the life of the own node", "%s %s with token %d, which is no node's", b.name,
+				b.what, b.token)
 		case node.byOthers:
 			continue
 		case !node.deleted.IsZero():
@@ -139,7 +140,8 @@ func (w *world) once(c *client, path string, err error) {
 	case sent > 1:
 		w.fail("a write is sent at most once", "%s sent %s %d times", c.name, path, sent)
 	case err == nil && done != 1:
-		w.fail("an answered write was carried out", "%s created %s, by the reply; it was created %d times", c.name, path, done)
+		w.fail("an answered write was carried out", "%s created %s, by the reply; it was created %d times",
+			c.name, path, done)
 	case err != nil && !errors.Is(err, incumbent.ErrOutcomeUnknown) && done != 0:
 		w.fail("a refused write was not carried out", "%s got %q for %s, which was created", c.name, err, path)
 	}

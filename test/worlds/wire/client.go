@@ -113,7 +113,8 @@ func (c *client) open() {
 		config.Record = incumbent.RecordTo(&c.log)
 	}
 	var err error
-	if c.Client, err = incumbent.Open(sources.With(context.Background(), sources.Sources{Clock: clock{c}, Seed: c.seed}), config); err != nil {
+	if c.Client, err = incumbent.Open(
+		sources.With(context.Background(), sources.Sources{Clock: clock{c}, Seed: c.seed}), config); err != nil {
 		panic(err)
 	}
 	var errs [5]error
@@ -175,7 +176,8 @@ func (c *client) elected(t incumbent.Term) {
 	c.mu.Unlock()
 	c.w.tell("%s leads with token %d, by %s", c.name, t.Token, c.w.truth.nameOf(t.Token))
 	if before != nil {
-		c.w.fail("listeners in exact pairs", "%s was elected with token %d while it led with %d", c.name, t.Token, before.Token)
+		c.w.fail("listeners in exact pairs", "%s was elected with token %d while it led with %d", c.name,
+			t.Token, before.Token)
 	}
 	c.w.began(c, t)
 	c.w.look()
@@ -208,14 +210,16 @@ func (c *client) slowListener() incumbent.Listener {
 	return incumbent.Listener{
 		IsLeader: func(t incumbent.Term) {
 			if leads != nil {
-				c.w.fail("listeners in exact pairs", "%s: a slow listener began with token %d, before the end of %d", c.name, t.Token, leads.Token)
+				c.w.fail("listeners in exact pairs", "%s: a slow listener began with token %d, before the end of %d",
+					c.name, t.Token, leads.Token)
 			}
 			leads = &t
 			slow(t)
 		},
 		NotLeader: func(t incumbent.Term, _ error) {
 			if leads == nil || leads.Token != t.Token {
-				c.w.fail("listeners in exact pairs", "%s: a slow listener ended with token %d, and had not begun so", c.name, t.Token)
+				c.w.fail("listeners in exact pairs", "%s: a slow listener ended with token %d, and had not begun so",
+					c.name, t.Token)
 			}
 			leads = nil
 			slow(t)

@@ -1,5 +1,5 @@
-// Package wire plays seeded worlds with the real door, the real event loop and the real zkio. The simulation (package sim)
-// models these three; here they run, against zkmem, over a network in memory, in virtual time.
+// Package wire plays seeded worlds with the real door, the real event loop and the real zkio. The simulation (package
+// sim) models these three; here they run, against zkmem, over a network in memory, in virtual time.
 //
 //	go test ./test/worlds/wire         worlds, and some of the planted bugs
 //	make wire SEED=7            one world: its story
@@ -32,25 +32,25 @@
 // # What is checked
 //
 // By what the library tells its users, against what the server carried out (truth.go) and what the network saw
-// (sightings.go): belief only within the life of the own node, one believer, tokens that grow, listeners in exact pairs,
-// every call returns, a write is sent at most once and carried out if it was answered, nothing crosses sessions, an item
-// is put once, an item of a job runs at one instance at a time and only the leader deals, a shard has one owner and
-// moves after its work, feeds that show each change, no watch of a closed machine is armed again, somebody leads.
-// Where clients record logs: the log replays, SentAt and Contact are true, lost replies come in order, a heartbeat waits
-// for no other request. A goroutine that is left is a deadlock of the bubble.
+// (sightings.go): belief only within the life of the own node, one believer, tokens that grow, listeners in exact
+// pairs, every call returns, a write is sent at most once and carried out if it was answered, nothing crosses sessions,
+// an item is put once, an item of a job runs at one instance at a time and only the leader deals, a shard has one owner
+// and moves after its work, feeds that show each change, no watch of a closed machine is armed again, somebody leads.
+// Where clients record logs: the log replays, SentAt and Contact are true, lost replies come in order, a heartbeat
+// waits for no other request. A goroutine that is left is a deadlock of the bubble.
 //
 // # What a seed determines
 //
 // The plan of the world, each throw of the dice, and the seeds of the machines. The order of goroutines that run at one
-// instant is not determined. Delays are drawn to the nanosecond, so few instants are shared, but one step of a loop sends
-// several frames. After such a race a connection has its frames in another order, they get other throws, and the rest of
-// the story differs: two runs of a seed seldom tell the same one. A bug that the plan makes likely is found in both; one
-// that needs a rare order may need -test.count=20.
+// instant is not determined. Delays are drawn to the nanosecond, so few instants are shared, but one step of a loop
+// sends several frames. After such a race a connection has its frames in another order, they get other throws, and the
+// rest of the story differs: two runs of a seed seldom tell the same one. A bug that the plan makes likely is found in
+// both; one that needs a rare order may need -test.count=20.
 //
 // # What is not modelled
 //
-// Servers with different states: reads are as old as the network makes them, no older. The pause of an ensemble's leader, a
-// wipe, a restore, TLS, credentials and more than one session timeout in a world. The simulation has those.
+// Servers with different states: reads are as old as the network makes them, no older. The pause of an ensemble's
+// leader, a wipe, a restore, TLS, credentials and more than one session timeout in a world. The simulation has those.
 //
 // # Planted bugs
 //

@@ -16,7 +16,8 @@ func (c *client) watchesOne(ctx context.Context, _ dice) {
 			continue
 		}
 		if change.Exists && last.Exists && change.Stat.Mzxid < last.Stat.Mzxid {
-			c.w.fail("a feed does not go back", "%s saw version %d of %s after %d", c.name, change.Stat.Version, watchedOne, last.Stat.Version)
+			c.w.fail("a feed does not go back", "%s saw version %d of %s after %d", c.name, change.Stat.Version,
+				watchedOne, last.Stat.Version)
 		}
 		last = change
 		c.mu.Lock()

@@ -21,7 +21,8 @@ var reads = map[int]bool{opPing: true, opSetWatches: true, opAuth: true, opSASL:
 	3: true, 4: true, 8: true, 12: true}
 
 // opNames are the names of operations in ZooDefs.OpCode.
-var opNames = map[int]string{opReconnect: "connect", 1: "create", 2: "delete", 3: "exists", 4: "getData", 5: "setData", 8: "getChildren", opSync: "sync", opPing: "ping",
+var opNames = map[int]string{opReconnect: "connect", 1: "create", 2: "delete", 3: "exists", 4: "getData", 5: "setData",
+	8: "getChildren", opSync: "sync", opPing: "ping",
 	12: "getChildren2", 13: "check", 14: "multi", 15: "create2", 19: "createContainer", opAuth: "auth",
 	opSetWatches: "setWatches", opClose: "closeSession", opSASL: "sasl"}
 

@@ -57,7 +57,8 @@ func (b *neighbour) run(ctx context.Context) {
 		panic(err)
 	}
 	defer b.conn.Close()
-	for n := uint64(0); pause(ctx, b.dice.named("rest").about(n).between(time.Second, 5*time.Second)) && b.w.busy(); n++ {
+	for n := uint64(0); pause(ctx, b.dice.named("rest").about(n).between(time.Second, 5*time.Second)) &&
+		b.w.busy(); n++ {
 		d := b.dice.named("lock").about(n)
 		b.setQueued(time.Now())
 		own := b.enqueue(ctx, d)

@@ -58,7 +58,9 @@ func (w *world) first() (path string) {
 	w.srv.View(func(v *zkmem.View) {
 		names := v.Children(lineDir)
 		if len(names) > 0 {
-			path = lineDir + "/" + slices.MinFunc(names, func(a, b string) int { return cmp.Compare(a[len(a)-10:], b[len(b)-10:]) })
+			path = lineDir + "/" + slices.MinFunc(names, func(a, b string) int {
+				return cmp.Compare(a[len(a)-10:], b[len(b)-10:])
+			})
 		}
 	})
 	return path

@@ -86,7 +86,8 @@ const (
 	standStill    actKind = "stop a process"
 )
 
-var actKinds = []actKind{deletePlace, deleteDir, createDir, createDir, expireSession, restart, holdLoop, holdLoop, breakLink, breakLink, standStill}
+var actKinds = []actKind{deletePlace, deleteDir, createDir, createDir, expireSession, restart, holdLoop, holdLoop,
+	breakLink, breakLink, standStill}
 
 func newPlan(seed uint64) plan {
 	d := dice(mix(seed)).named("plan")
@@ -125,13 +126,15 @@ func newPlan(seed uint64) plan {
 		a := d.named("act").about(uint64(i))
 		p.acts = append(p.acts, act{
 			at: a.named("at").between(0, p.storm), kind: actKinds[a.named("kind").below(len(actKinds))],
-			client: a.named("client").below(p.clients), long: a.named("long").between(100*time.Millisecond, 2*p.timeout),
+			client: a.named("client").below(p.clients),
+			long:   a.named("long").between(100*time.Millisecond, 2*p.timeout),
 		})
 	}
 	slices.SortFunc(p.acts, func(a, b act) int { return cmp.Compare(a.at, b.at) })
 	for _, a := range p.acts { // a process that stands still exchanges nothing
 		if a.kind == standStill {
-			p.outages = append(p.outages, outage{from: a.at, to: min(a.at+a.long, p.storm), server: -1, client: a.client})
+			p.outages = append(p.outages,
+				outage{from: a.at, to: min(a.at+a.long, p.storm), server: -1, client: a.client})
 		}
 	}
 	return p

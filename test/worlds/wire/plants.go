@@ -16,8 +16,8 @@ type plant struct {
 //   - A watch whose request is pending is armed again: when a connection begins, none is pending. The loss of the one
 //     before has answered them all.
 //   - Watches are not armed again: every machine reads again on a new connection, and sets its watch with that.
-//   - A frame of an older connection is read: its socket is closed by then, and the engine drops what belongs to an older
-//     session.
+//   - A frame of an older connection is read: its socket is closed by then, and the engine drops what belongs to an
+//     older session.
 //   - A request of an older session is sent in the live one: machines and Leadership.Write ask only in the session that
 //     they believe in. TestFact21_UnknownCommitIsNeverRetried of zkio shows it.
 //   - A write of an older connection confirms: its reply is CONNECTIONLOSS. TestOnlyWritesOfThisConnectionConfirm of
@@ -27,12 +27,14 @@ var plants = []plant{
 	{
 		name: "a contact is believed before it was reported", records: true, file: "zkio/session.go",
 		old: "	c.sentAt, c.contact = now, w.contacts.before(now-int64(s.a.cfg.Lag()))\n",
-		new: "	c.sentAt, c.contact = now, w.contacts.before(now-int64(s.a.cfg.Lag()))\n	if planted(…) {\n		c.contact = w.contacts.before(now)\n	}\n",
+		new: "	c.sentAt, c.contact = now, w.contacts.before(now-int64(s.a.cfg.Lag()))\n	if planted(…) {\n" +
+			"		c.contact = w.contacts.before(now)\n	}\n",
 	},
 	{
 		name: "a frame that left counts as a contact", records: true, file: "zkio/contacts.go",
 		old: "func (c *contacts) pinged(at int64) { c.pings = append(c.pings, at) }\n",
-		new: "func (c *contacts) pinged(at int64) {\n	c.pings = append(c.pings, at)\n	if planted(…) {\n		c.note(at, at)\n	}\n}\n",
+		new: "func (c *contacts) pinged(at int64) {\n	c.pings = append(c.pings, at)\n	if planted(…) {\n" +
+			"		c.note(at, at)\n	}\n}\n",
 	},
 	{
 		name: "the last zxid goes back", file: "zkio/session.go",
@@ -52,12 +54,14 @@ var plants = []plant{
 	{
 		name: "the directory's deletion does not reach who watches its children", file: "zkio/watches.go",
 		old: "		if concerns && !slices.Contains(machines, waiter.id) {\n",
-		new: "		if planted(…) && waiter.child && kind == events.WatchDeleted {\n			return false\n		}\n		if concerns && !slices.Contains(machines, waiter.id) {\n",
+		new: "		if planted(…) && waiter.child && kind == events.WatchDeleted {\n			return false\n" +
+			"		}\n		if concerns && !slices.Contains(machines, waiter.id) {\n",
 	},
 	{
 		name: "watches of closed machines stay", file: "zkio/watches.go",
 		old: "	for known := w.machines[id]; known != nil; known = w.machines[id] {\n",
-		new: "	if planted(…) {\n		return\n	}\n	for known := w.machines[id]; known != nil; known = w.machines[id] {\n",
+		new: "	if planted(…) {\n		return\n	}\n	for known := w.machines[id]; known != nil; known = " +
+			"w.machines[id] {\n",
 	},
 	{
 		name: "a reply arms the watch of a closed machine", file: "zkio/watches.go",
@@ -73,12 +77,15 @@ var plants = []plant{
 	{
 		name: "SentAt is when the reply came", records: true, file: "zkio/session.go",
 		old: "	e, kept, ok := c.reply(&s.a.coding, a)\n",
-		new: "	if planted(…) {\n		c.sentAt = s.a.cfg.Now()\n	}\n	e, kept, ok := c.reply(&s.a.coding, a)\n",
+		new: "	if planted(…) {\n		c.sentAt = s.a.cfg.Now()\n	}\n	e, kept, ok := " +
+			"c.reply(&s.a.coding, a)\n",
 	},
 	{
 		name: "calls are accepted while the session is closed", file: "zkio/session.go",
-		old: "	case s.closing:\n		s.answer(c, c.event(events.NotSent, \"the session is being closed\"), Kept{})\n	case s.wire == nil:\n",
-		new: "	case s.closing && !planted(…):\n		s.answer(c, c.event(events.NotSent, \"the session is being closed\"), Kept{})\n	case s.wire == nil:\n",
+		old: "	case s.closing:\n		s.answer(c, c.event(events.NotSent, \"the session is being closed\"), " +
+			"Kept{})\n	case s.wire == nil:\n",
+		new: "	case s.closing && !planted(…):\n		s.answer(c, c.event(events.NotSent, \"the session is being " +
+			"closed\"), Kept{})\n	case s.wire == nil:\n",
 	},
 	{
 		name: "every request is urgent", records: true, file: "zkio/calls.go",
@@ -88,7 +95,8 @@ var plants = []plant{
 	{
 		name: "the window leaks what a lost connection left unanswered", file: "zkio/session.go",
 		old: "		s.lanes.answered(c)\n",
-		new: "		if !planted(…) || e.Code != events.ConnectionLoss {\n			s.lanes.answered(c)\n		}\n",
+		new: "		if !planted(…) || e.Code != events.ConnectionLoss {\n" +
+			"			s.lanes.answered(c)\n		}\n",
 	},
 	{
 		name: "a request is sent again on the next connection", file: "zkio/connectionends.go",
@@ -124,7 +132,8 @@ var plants = []plant{
 	{
 		name: "a notice to a listener overtakes another", file: "internal/async/mailbox.go",
 		old: "	m.queue = append(m.queue, v)\n",
-		new: "	m.queue = append(m.queue, v)\n	if planted(…) && len(m.queue) > 1 {\n		m.queue[0], m.queue[len(m.queue)-1] = v, m.queue[0]\n	}\n",
+		new: "	m.queue = append(m.queue, v)\n	if planted(…) && len(m.queue) > 1 {\n		m.queue[0], " +
+			"m.queue[len(m.queue)-1] = v, m.queue[0]\n	}\n",
 	},
 	{
 		name: "the end of a term does not reach who has it", file: "term.go",
@@ -139,22 +148,27 @@ var plants = []plant{
 		new: "	suspended := events.Event{\n		Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, " +
 			"Text: s.largestInFlight().endText(text),\n" +
 			"		Server: server, End: end, Paused: int64(s.pauses.own),\n	}\n" +
-			"	if planted(…) {\n		defer s.postEvent(suspended)\n	} else {\n		s.postEvent(suspended)\n	}\n",
+			"	if planted(…) {\n		defer s.postEvent(suspended)\n	} else {\n" +
+			"		s.postEvent(suspended)\n	}\n",
 	},
 	{
 		name: "names of go-zookeeper are no places", file: "machines/znode.go",
 		old: "	before, n, ok := cutNumber(name, label)\n	if !ok {\n",
-		new: "	before, n, ok := cutNumber(name, label)\n	if planted(…) && before != \"\" && guidIn(before, label) == \"\" {\n		ok = false\n	}\n	if !ok {\n",
+		new: "	before, n, ok := cutNumber(name, label)\n	if planted(…) && before != \"\" && guidIn(before, " +
+			"label) == \"\" {\n		ok = false\n	}\n	if !ok {\n",
 	},
 	{
 		name: "a plain node is own by its name", file: "machines/naming.go",
 		old: "func (p *place) owns(ev events.Event) bool {\n",
-		new: "func (p *place) owns(ev events.Event) bool {\n	if planted(…) {\n		return ev.Code == events.OK && ev.Stat != nil\n	}\n",
+		new: "func (p *place) owns(ev events.Event) bool {\n	if planted(…) {\n		return ev.Code == events.OK " +
+			"&& ev.Stat != nil\n	}\n",
 	},
 	{
 		name: "a plain node of a lost reply is given up", file: "machines/naming.go",
 		old: "func (p *place) mayBeOurs(ev events.Event) bool { return !p.naming.unique() && p.recovered(ev) }\n",
-		new: "func (p *place) mayBeOurs(ev events.Event) bool {\n	if planted(…) && !p.naming.unique() && p.recovered(ev) {\n		p.unknown = false\n	}\n	return !p.naming.unique() && p.recovered(ev)\n}\n",
+		new: "func (p *place) mayBeOurs(ev events.Event) bool {\n	if planted(…) && !p.naming.unique() && " +
+			"p.recovered(ev) {\n		p.unknown = false\n	}\n	return !p.naming.unique() && " +
+			"p.recovered(ev)\n}\n",
 	},
 	{
 		name: "a code that says nothing counts as refused", file: "events/code.go",
@@ -164,12 +178,14 @@ var plants = []plant{
 	{
 		name: "what is created late is left", file: "machines/leftover.go",
 		old: "	out.With(engine.Unawaited).Delete(ev.Path)\n	out.Notify",
-		new: "	if planted(…) {\n		return\n	}\n	out.With(engine.Unawaited).Delete(ev.Path)\n	out.Notify",
+		new: "	if planted(…) {\n		return\n	}\n" +
+			"	out.With(engine.Unawaited).Delete(ev.Path)\n	out.Notify",
 	},
 	{
 		name: "belief outlasts the session", file: "machines/belief.go",
 		old: "	return min(s.timeout/2, s.sessionLife(sent, contact))\n",
-		new: "	if planted(…) {\n		return 2 * s.timeout\n	}\n	return min(s.timeout/2, s.sessionLife(sent, contact))\n",
+		new: "	if planted(…) {\n		return 2 * s.timeout\n	}\n	return min(s.timeout/2, " +
+			"s.sessionLife(sent, contact))\n",
 	},
 	{
 		name: "a term never watches its own node", records: true, file: "machines/flight.go",
@@ -180,7 +196,8 @@ var plants = []plant{
 	{
 		name: "a term watches its own node late", records: true, file: "machines/flight.go",
 		old: "		out.Timer(ownWatchTimer, min(ownWatchDelay, slackOf(p.timeout)))\n",
-		new: "		if planted(…) {\n			out.Timer(ownWatchTimer, p.timeout)\n			return\n		}\n" +
+		new: "		if planted(…) {\n			out.Timer(ownWatchTimer, p.timeout)\n" +
+			"			return\n		}\n" +
 			"		out.Timer(ownWatchTimer, min(ownWatchDelay, slackOf(p.timeout)))\n",
 	},
 	{

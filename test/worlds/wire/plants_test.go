@@ -29,7 +29,8 @@ const (
 	// plantVariable switches a plant on.
 	plantVariable = "INCUMBENT_WIRE_PLANT"
 	// inPackage is added to each package that a plant changes.
-	inPackage = "package %s\n\nimport (\n\t\"os\"\n\t\"time\"\n)\n\nvar plantedLater = time.AfterFunc\n\nvar plantedBug = os.Getenv(%q)\n\nfunc planted(name string) bool { return plantedBug == name }\n"
+	inPackage = "package %s\n\nimport (\n\t\"os\"\n\t\"time\"\n)\n\nvar plantedLater = time.AfterFunc\n\nvar " +
+		"plantedBug = os.Getenv(%q)\n\nfunc planted(name string) bool { return plantedBug == name }\n"
 )
 
 // found is a plant, a world that finds it, and the check that fails there.
@@ -62,7 +63,8 @@ func TestPlants(t *testing.T) {
 				t.Errorf("world %d breaks %q without the plant", f.seed, broken)
 			}
 			if instead, isFound := p.findsAgain(t, binary, f); !isFound {
-				t.Errorf("neither world %d nor those from 1 to %d break %q any longer; they break %q", f.seed, others, f.check, instead)
+				t.Errorf("neither world %d nor those from 1 to %d break %q any longer; they break %q", f.seed, others,
+					f.check, instead)
 			}
 		})
 	}
@@ -235,7 +237,8 @@ func (p plant) edit(t *testing.T, root, text string) string {
 		t.Fatal(err)
 	}
 	if n := bytes.Count(source, []byte(p.old)); n != 1 {
-		t.Fatalf("%s: the text that the plant %q replaces occurs %d times: change the plant with the source\n%s", p.file, p.name, n, p.old)
+		t.Fatalf("%s: the text that the plant %q replaces occurs %d times: change the plant with the source\n%s",
+			p.file, p.name, n, p.old)
 	}
 	if text == "" {
 		text = string(source)

@@ -106,7 +106,8 @@ func (s *sightings) claims(l *link, frame []byte) {
 	s.mu.Unlock()
 	probe := claimed == 0 && time.Since(last) > 2*s.w.plan.timeout
 	if session != 0 && claimed < seen && !probe {
-		s.w.fail("a client says what it has seen", "%s claims zxid %d in session %x, and has seen %d", l, claimed, session, seen)
+		s.w.fail("a client says what it has seen", "%s claims zxid %d in session %x, and has seen %d", l,
+			claimed, session, seen)
 	}
 }
 
@@ -119,7 +120,8 @@ func (s *sightings) rearms(l *link, frame []byte, now time.Time) {
 		since, over := s.over[l.client.number][path]
 		s.mu.Unlock()
 		if over && now.Sub(since) > margin+s.w.plan.timeout {
-			s.w.fail("no watch of a machine that is over", "%s arms %s, which nobody has watched for %s", l, path, now.Sub(since))
+			s.w.fail("no watch of a machine that is over", "%s arms %s, which nobody has watched for %s", l,
+				path, now.Sub(since))
 		}
 		seen[path] = true
 	}

@@ -41,10 +41,11 @@ func (c *client) leads(ctx context.Context, d dice) {
 	for n := uint64(0); ctx.Err() == nil; n++ {
 		d := d.named("leads").about(n)
 		var l *incumbent.Leadership
-		err := c.calls(ctx, d.named("wait").between(time.Second, 2*c.w.plan.timeout), "Await", func(ctx context.Context) (err error) {
-			l, err = c.latch.Await(ctx)
-			return err
-		})
+		err := c.calls(ctx, d.named("wait").between(time.Second, 2*c.w.plan.timeout), "Await",
+			func(ctx context.Context) (err error) {
+				l, err = c.latch.Await(ctx)
+				return err
+			})
 		if errors.Is(err, incumbent.ErrClosed) {
 			return
 		}
@@ -81,7 +82,8 @@ func (c *client) guarded(ctx context.Context, l *incumbent.Leadership, path stri
 	owner, known := c.w.truth.lifeOf(l.Token())
 	for _, session := range c.w.seen.sentIn(path) {
 		if known && session != owner.owner {
-			c.w.fail("nothing crosses sessions", "%s wrote %s in session %x, under a node of session %x", c.name, path, session, owner.owner)
+			c.w.fail("nothing crosses sessions", "%s wrote %s in session %x, under a node of session %x", c.name, path,
+				session, owner.owner)
 		}
 	}
 }
@@ -91,10 +93,11 @@ func (c *client) locks(ctx context.Context, d dice) {
 	for n := uint64(0); ctx.Err() == nil && c.w.busy(); n++ {
 		d := d.named("locks").about(n)
 		var h *incumbent.Hold
-		err := c.calls(ctx, d.named("wait").between(100*time.Millisecond, 2*c.w.plan.timeout), "Lock", func(ctx context.Context) (err error) {
-			h, err = c.mutex.Lock(ctx)
-			return err
-		})
+		err := c.calls(ctx, d.named("wait").between(100*time.Millisecond, 2*c.w.plan.timeout), "Lock",
+			func(ctx context.Context) (err error) {
+				h, err = c.mutex.Lock(ctx)
+				return err
+			})
 		if err == nil {
 			c.setHold(h)
 			c.w.look()
@@ -116,7 +119,8 @@ func (c *client) setHold(h *incumbent.Hold) {
 
 // asks sends single requests.
 func (c *client) asks(ctx context.Context, d dice) {
-	for n := uint64(0); pause(ctx, d.named("rest").about(n).between(100*time.Millisecond, 3*time.Second)) && c.w.busy(); n++ {
+	for n := uint64(0); pause(ctx, d.named("rest").about(n).between(100*time.Millisecond, 3*time.Second)) &&
+		c.w.busy(); n++ {
 		d := d.named("asks").about(n)
 		limit := d.named("limit").between(50*time.Millisecond, 2*c.w.plan.timeout)
 		switch d.named("what").below(5) {
@@ -165,7 +169,9 @@ func (c *client) adds(ctx context.Context, d dice) {
 func (c *client) puts(ctx context.Context, d dice) {
 	for n := uint64(0); pause(ctx, d.named("puts").about(n).between(time.Second, 6*time.Second)) && c.w.busy(); n++ {
 		item := fmt.Sprintf("%s-%d", c.name[7:], n)
-		err := c.calls(ctx, 2*c.w.plan.timeout, "Put", func(ctx context.Context) error { return c.queue.Put(ctx, item) })
+		err := c.calls(ctx, 2*c.w.plan.timeout, "Put", func(ctx context.Context) error {
+			return c.queue.Put(ctx, item)
+		})
 		c.w.put(c, item, err)
 	}
 }

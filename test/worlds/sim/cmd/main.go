@@ -16,7 +16,9 @@ func main() {
 	seed := flag.Int64("seed", 0, "run this world, tell its story and write its logs")
 	dir := flag.String("logs", ".cache/sim", "where the logs go")
 	shrink := flag.Bool("shrink", false, "make a failing world smaller first")
-	plant := flag.String("plant", "", "plant this bug: a name of test/worlds/sim/testdata/plants.tsv, or the beginning of one; \"none: NAME\" is a world of a recipe's own, of a fault's or of a kind of servers, without a bug")
+	plant := flag.String("plant", "",
+		"plant this bug: a name of test/worlds/sim/testdata/plants.tsv, or the beginning of one; \"none: NAME\" is a "+
+			"world of a recipe's own, of a fault's or of a kind of servers, without a bug")
 	flag.Parse()
 	err := os.MkdirAll(*dir, 0o700)
 	if err == nil {
@@ -31,13 +33,15 @@ func main() {
 // one runs a world, prints its story and writes a log for each of its clients.
 func one(seed int64, dir string, shrink bool, plant string) error {
 	o := sim.Options{Keep: true, Story: true}
-	for _, p := range slices.Concat(sim.Plants(), sim.SeparateWorlds(), sim.VacancyWorlds(), sim.EnsembleWorlds(), sim.ServerWorlds()) {
+	for _, p := range slices.Concat(sim.Plants(), sim.SeparateWorlds(), sim.VacancyWorlds(), sim.EnsembleWorlds(),
+		sim.ServerWorlds()) {
 		if plant != "" && o.Plant == nil && strings.HasPrefix(p.Name, plant) {
 			o.Plant = &p
 		}
 	}
 	if plant != "" && o.Plant == nil {
-		return fmt.Errorf("-plant: no name begins with %q: test/worlds/sim/testdata/plants.tsv has the names of bugs, \"none: NAME\" is a world of a recipe's own, of a fault's or of a kind of servers", plant)
+		return fmt.Errorf("-plant: no name begins with %q: test/worlds/sim/testdata/plants.tsv has the names of bugs, "+
+			"\"none: NAME\" is a world of a recipe's own, of a fault's or of a kind of servers", plant)
 	}
 	r := sim.Run(seed, o)
 	if shrink && len(r.Broken) > 0 {
