@@ -29,8 +29,10 @@ func chromium(t *testing.T, options ...chromedp.ExecAllocatorOption) context.Con
 	if err != nil {
 		realzk.NotRun(t, "pages in a browser (no chromium)")
 	}
-	options = append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), append(options, chromedp.ExecPath(path), chromedp.NoSandbox,
-		chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1280, 1000), chromedp.WSURLReadTimeout(2*time.Minute))...)
+	options = append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
+		append(options, chromedp.ExecPath(path), chromedp.NoSandbox,
+			chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1280, 1000),
+			chromedp.WSURLReadTimeout(2*time.Minute))...)
 	if *dark {
 		options = append(options, chromedp.Flag("blink-settings", "preferredColorScheme=0"))
 	}
@@ -71,7 +73,8 @@ func open(t *testing.T, browser context.Context, address string, scripts ...stri
 		t.Fatal(err)
 	}
 	for _, script := range scripts {
-		if _, err := chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script}); err != nil {
+		if _, err := chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument,
+			page.AddScriptToEvaluateOnNewDocumentParams{Source: script}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -14,12 +14,15 @@ import (
 )
 
 // askPage asks the leader who it is until it answers, and shows what it streams, as it comes.
-const askPage = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><p id="who"></p><p id="stream"></p><script>
+const askPage = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">
+<p id="who"></p><p id="stream"></p><script>
 async function ask() {
 	for (;;) {
 		const r = await fetch('/job/who')
 		if (r.ok) { who.textContent = await r.text(); return }
-		if (r.status !== 503 || r.headers.get('Retry-After') === null) { who.textContent = 'status ' + r.status; return }
+		if (r.status !== 503 || r.headers.get('Retry-After') === null) {
+			who.textContent = 'status ' + r.status; return
+		}
 		await new Promise(again => setTimeout(again, 20))
 	}
 }
@@ -89,8 +92,8 @@ func newForwarding(t *testing.T, servers, name string) *forwarding {
 	return f
 }
 
-// A page that a process serves which does not lead has the answers of the one that does, streams as they come, and those
-// of the next leader after it has gone.
+// A page that a process serves which does not lead has the answers of the one that does, streams as they come, and
+// those of the next leader after it has gone.
 func TestAPageHasTheLeadersAnswers(t *testing.T) {
 	if !shows(t) {
 		return

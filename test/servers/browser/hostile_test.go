@@ -12,7 +12,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-const markup = `<img src="http://192.0.2.1/x" onerror="document.title='taken'"><script>document.title='taken'</script></script>`
+const markup = `<img src="http://192.0.2.1/x" ` +
+	`onerror="document.title='taken'"><script>document.title='taken'</script></script>`
 
 // recorded returns the log of a client that led a line with an id.
 func recorded(t *testing.T, line, id string) []byte {
@@ -74,19 +75,23 @@ func TestHostileTexts(t *testing.T) {
 			address := file(t, b)
 			p := open(t, browser, address).shown()
 			p.does(`document.querySelectorAll('.ref, .move, .step').forEach(b => b.click())`)
-			if n := p.text(`document.title + document.querySelectorAll('img, iframe, object, link, body script').length`); n != "incumbent why2" {
+			if n := p.text(`document.title + document.querySelectorAll('img, iframe, object, link, body ` +
+				`script').length`); n != "incumbent why2" {
 				t.Errorf("the page has %s", n)
 			}
-			seen := p.text(`document.body.innerText + [...document.querySelectorAll('svg text, svg title')].map(e => e.textContent).join()`)
+			seen := p.text(`document.body.innerText + [...document.querySelectorAll('svg text, svg title')].map(e => ` +
+				`e.textContent).join()`)
 			if strings.ContainsAny(seen, "\u202e\u2066\u2069\u200b") {
 				t.Error("text is turned around")
 			}
-			for _, want := range map[string][]string{"markup": {"<img src="}, "placeholders and ends": {"{{SCRIPT}}", "{{DATA}}"}, "directions": {`\u202e`}}[c.what] {
+			for _, want := range map[string][]string{"markup": {"<img src="},
+				"placeholders and ends": {"{{SCRIPT}}", "{{DATA}}"}, "directions": {`\u202e`}}[c.what] {
 				if !strings.Contains(seen, want) {
 					t.Errorf("%q is not shown", want)
 				}
 			}
-			if wide := value[int](p, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); wide > 0 {
+			if wide := value[int](p,
+				`document.documentElement.scrollWidth - document.documentElement.clientWidth`); wide > 0 {
 				t.Errorf("the page is %d pixels too wide", wide)
 			}
 			p.quiet(address)

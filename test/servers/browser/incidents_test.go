@@ -25,10 +25,11 @@ var (
 func incident(t *testing.T, name string) (*why.Report, []byte) {
 	t.Helper()
 	var rows []*page.Rows
-	logs, txns, err := incidents.ReadThrough(filepath.Join("..", "incidents", "testdata", name), func(h events.Header, r why.Reader) why.Reader {
-		rows = append(rows, page.Keep(h, r, page.Whole))
-		return rows[len(rows)-1]
-	})
+	logs, txns, err := incidents.ReadThrough(filepath.Join("..", "incidents", "testdata", name),
+		func(h events.Header, r why.Reader) why.Reader {
+			rows = append(rows, page.Keep(h, r, page.Whole))
+			return rows[len(rows)-1]
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,8 +50,8 @@ func html(t *testing.T, report *why.Report, rows []*page.Rows) []byte {
 	return b
 }
 
-// Each incident's page has the verdict, every move with its sentences, and a click on each record that is cited selects it. It
-// asks for nothing, and nothing in it fails.
+// Each incident's page has the verdict, every move with its sentences, and a click on each record that is cited selects
+// it. It asks for nothing, and nothing in it fails.
 func TestIncidents(t *testing.T) {
 	if !shows(t) {
 		return
@@ -71,7 +72,9 @@ func TestIncidents(t *testing.T) {
 			if n := value[int](p, `document.querySelectorAll('#story li[data-move]').length`); n != len(report.Moves) {
 				t.Errorf("%d moves, want %d", n, len(report.Moves))
 			}
-			clicked := value[[]string](p, `[...document.querySelectorAll('.ref')].map(b => (b.click(), b.textContent.replace(/:(\d+)$/, '.$1') + ' ' + `+selected+`))`)
+			clicked := value[[]string](p,
+				`[...document.querySelectorAll('.ref')].map(b => (b.click(), b.textContent.replace(/:(\d+)$/, `+
+					`'.$1') + ' ' + `+selected+`))`)
 			p.waits(`decodeURIComponent(location.hash.slice(1)) === ` + selected)
 			for _, c := range clicked {
 				want, got, _ := strings.Cut(c, " ")
@@ -79,7 +82,8 @@ func TestIncidents(t *testing.T) {
 					t.Errorf("a click on %s selects %s", want, got)
 				}
 			}
-			if n := value[int](p, `document.querySelectorAll('#lanes .right, #lanes .txn').length`); n < 2 || len(clicked) == 0 {
+			if n := value[int](p, `document.querySelectorAll('#lanes .right, #lanes .txn').length`); n < 2 ||
+				len(clicked) == 0 {
 				t.Errorf("%d bars and transactions, %d records are cited", n, len(clicked))
 			}
 			p.quiet(address)
@@ -92,7 +96,8 @@ func TestIncidents(t *testing.T) {
 }
 
 // selected is what the page has selected, as addresses name it.
-const selected = `(text => text.startsWith('0x') ? '@' + text : text.replace(/:(\d+)$/, '.$1'))(document.querySelector('#detail dd').textContent)`
+const selected = `(text => text.startsWith('0x') ? '@' + text : text.replace(/:(\d+)$/, ` +
+	`'.$1'))(document.querySelector('#detail dd').textContent)`
 
 // shot keeps a picture of a page.
 func shot(t *testing.T, p *tab, name string) {
@@ -140,7 +145,8 @@ func TestKeys(t *testing.T) {
 		t.Errorf("the focus is on %q", id)
 	}
 	filter := func(text string) {
-		p.does(`document.querySelector('#filter').value = ` + strconv.Quote(text) + `; document.querySelector('#filter').dispatchEvent(new Event('input'))`)
+		p.does(`document.querySelector('#filter').value = ` + strconv.Quote(text) +
+			`; document.querySelector('#filter').dispatchEvent(new Event('input'))`)
 	}
 	filter("who:alice row:made")
 	if n := p.text(`document.querySelector('#count').textContent`); n != "1 of 93" || at() != "bob.26" {
@@ -165,8 +171,8 @@ func TestKeys(t *testing.T) {
 	p.quiet(address)
 }
 
-// Browsers complain of a page that writes its address at each step, and no longer let it. So while a key is held few are written, and
-// in the end the address names what is selected.
+// Browsers complain of a page that writes its address at each step, and no longer let it. So while a key is held few
+// are written, and in the end the address names what is selected.
 func TestAHeldKey(t *testing.T) {
 	if !shows(t) {
 		return
@@ -174,7 +180,8 @@ func TestAHeldKey(t *testing.T) {
 	_, b := incident(t, "paused")
 	address := file(t, b)
 	p := open(t, chromium(t), address).shown()
-	p.does(`for (let i = 0; i < 300; i++) document.dispatchEvent(new KeyboardEvent('keydown', { key: i % 100 < 70 ? 'ArrowRight' : 'ArrowLeft' }))`)
+	p.does(`for (let i = 0; i < 300; i++) document.dispatchEvent(new KeyboardEvent('keydown', { key: i % 100 < 70 ? ` +
+		`'ArrowRight' : 'ArrowLeft' }))`)
 	p.waits(`decodeURIComponent(location.hash.slice(1)) === ` + selected)
 	p.quiet(address)
 }

@@ -31,7 +31,10 @@ func moments(name string, records []events.Record) (all []moment) {
 		e.Step(events.Envelope{To: r.Machine, Event: r.Event})
 		step := e.Records()
 		for i, done := range step {
-			if e.State(done.Machine) != "" && !slices.ContainsFunc(step[i+1:], func(later events.Record) bool { return later.Machine == done.Machine }) {
+			if e.State(done.Machine) != "" &&
+				!slices.ContainsFunc(step[i+1:], func(later events.Record) bool {
+					return later.Machine == done.Machine
+				}) {
 				all = append(all, moment{key(name, done.Seq), e.State(done.Machine)})
 			}
 		}
@@ -65,8 +68,8 @@ func simulated(t *testing.T, seed int64) (b []byte, all []moment) {
 	return html(t, why.Explain(logs, nil, why.Options{}), rows), all
 }
 
-// The state that is lit is the one in which a replay has the machine, at records drawn by chance; and the row that it took
-// is lit.
+// The state that is lit is the one in which a replay has the machine, at records drawn by chance; and the row that it
+// took is lit.
 func TestTheLitStateIsTheReplayedOne(t *testing.T) {
 	if !shows(t) {
 		return

@@ -21,7 +21,8 @@ func TestLive(t *testing.T) {
 		return
 	}
 	dir := t.TempDir()
-	c, err := incumbent.Open(t.Context(), incumbent.Config{Servers: zkmem.Start(t).Addr(), Record: incumbent.RecordIn(dir, incumbent.RecordOptions{})})
+	c, err := incumbent.Open(t.Context(),
+		incumbent.Config{Servers: zkmem.Start(t).Addr(), Record: incumbent.RecordIn(dir, incumbent.RecordOptions{})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,8 @@ func TestLive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.waits(`document.querySelector('#lanes .right') !== null && document.querySelector('#story').textContent.includes('host-a leads')`)
+	p.waits(`document.querySelector('#lanes .right') !== null && ` +
+		`document.querySelector('#story').textContent.includes('host-a leads')`)
 	p.does(`window.same = true`)
 	leadership.Release()
 	if err := l.Close(t.Context()); err != nil {
@@ -74,7 +76,8 @@ func TestLive(t *testing.T) {
 
 	evil := strings.Replace(address, "127.0.0.1", "evil.test", 1)
 	refused := open(t, browser, evil)
-	if said := refused.text(`document.body.textContent`); !strings.Contains(said, `is not asked under the name "evil.test`) {
+	if said := refused.text(`document.body.textContent`); !strings.Contains(said,
+		`is not asked under the name "evil.test`) {
 		t.Errorf("%.300s", said)
 	}
 	p.leaves()

@@ -35,7 +35,8 @@ func (p *tab) goes(link string) {
 // scrub moves the cursor to a moment of the world.
 func (p *tab) scrub(seconds float64) {
 	p.t.Helper()
-	p.does(fmt.Sprintf(`{ const s = document.querySelector('#scrub'); s.value = %g; s.dispatchEvent(new Event('input')); }`, seconds*1000))
+	p.does(fmt.Sprintf(`{ const s = document.querySelector('#scrub'); s.value = %g; s.dispatchEvent(new `+
+		`Event('input')); }`, seconds*1000))
 }
 
 // A world says the same natively, over HTTP and in a Worker's WebAssembly; and the page asks nobody else.
@@ -52,7 +53,8 @@ func TestBackEndsAgree(t *testing.T) {
 	for _, address := range []string{server, static} {
 		p := open(t, browser, address).shown()
 		p.waits(`document.body.dataset.deeds !== undefined`)
-		t.Logf("%s: the first world can be read after %s, and deeds are carried out after %s", address, p.text(`document.body.dataset.ready`), p.text(`document.body.dataset.deeds`))
+		t.Logf("%s: the first world can be read after %s, and deeds are carried out after %s", address,
+			p.text(`document.body.dataset.ready`), p.text(`document.body.dataset.deeds`))
 		for _, link := range links {
 			a, err := new(play.Host).Ask(play.Request{Link: link})
 			if err != nil {
@@ -93,7 +95,8 @@ func TestDeeds(t *testing.T) {
 	answer("done", "start dave")
 	p.pressed("i")
 	answer("bad", "isolate is done to a server: choose one")
-	p.does(`document.querySelector('#servers [data-key="server b"]').dispatchEvent(new MouseEvent('click', { bubbles: true }))`)
+	p.does(`document.querySelector('#servers [data-key="server b"]').dispatchEvent(new MouseEvent('click', { ` +
+		`bubbles: true }))`)
 	p.does(`document.querySelector('#lasts').value = '4'`)
 	p.pressed("i")
 	p.waits(`document.querySelectorAll('#deeds li').length === 4`)
@@ -104,7 +107,8 @@ func TestDeeds(t *testing.T) {
 	p.does(`document.querySelector('#lasts').value = 'long'`)
 	p.pressed("i")
 	p.waits(`document.querySelector('#trouble').textContent.startsWith('Refused: ')`)
-	if said := p.text(`document.querySelector('#trouble').textContent`); !strings.Contains(said, `long`) || p.link() != link {
+	if said := p.text(`document.querySelector('#trouble').textContent`); !strings.Contains(said, `long`) ||
+		p.link() != link {
 		t.Errorf("the page says %q, and its address has %s", said, p.link())
 	}
 	if marks := value[int](p, `document.querySelectorAll('#above circle.deed').length`); marks != 3 {
@@ -127,7 +131,8 @@ func TestWhatIf(t *testing.T) {
 	counts := func(ghost bool) {
 		t.Helper()
 		p.idle()
-		ghosts, parts := value[int](p, `document.querySelectorAll('#above .ghost').length`), value[int](p, `document.querySelectorAll('#above path.parting').length`)
+		ghosts, parts := value[int](p, `document.querySelectorAll('#above .ghost').length`),
+			value[int](p, `document.querySelectorAll('#above path.parting').length`)
 		if (ghosts > 0) != ghost || (parts > 0) != ghost {
 			t.Errorf("%d bars of the ghost, %d partings", ghosts, parts)
 		}
@@ -137,7 +142,8 @@ func TestWhatIf(t *testing.T) {
 	p.does(`document.querySelector('#deeds input').click()`)
 	p.waits(`!document.querySelector('#if-box').hidden`)
 	counts(true)
-	if said := p.text(`document.querySelector('#parts').textContent`); !strings.Contains(said, "alice differs from 10.") || !strings.Contains(said, "carol") {
+	if said := p.text(`document.querySelector('#parts').textContent`); !strings.Contains(said,
+		"alice differs from 10.") || !strings.Contains(said, "carol") {
 		t.Error(said)
 	}
 	without := p.text(`document.body.dataset.digest`)
@@ -192,7 +198,8 @@ func TestHostileLinks(t *testing.T) {
 		if !strings.HasPrefix(said, "Refused: ") || !strings.Contains(said, c.says) || len(said) > 1000 {
 			t.Errorf("%.60s: %q, want %q", c.link, said, c.says)
 		}
-		if n := p.text(`document.title + document.querySelectorAll('img, iframe, object, link, body script').length`); n != "incumbent play1" {
+		if n := p.text(`document.title + document.querySelectorAll('img, iframe, object, link, body ` +
+			`script').length`); n != "incumbent play1" {
 			t.Errorf("the page has %s", n)
 		}
 		if refused := p.forgive("status of 400"); refused != 1 {
@@ -245,7 +252,8 @@ func TestRunning(t *testing.T) {
 		s.dispatchEvent(new Event('input'));
 		return performance.now() - began;
 	}).sort((a, b) => a - b)`)
-	t.Logf("usable after %s; moving the cursor takes %.1f ms, %.1f ms at p95", p.text(`document.body.dataset.ready`), took[30], took[56])
+	t.Logf("usable after %s; moving the cursor takes %.1f ms, %.1f ms at p95", p.text(`document.body.dataset.ready`),
+		took[30], took[56])
 	p.quiet(address)
 }
 
@@ -254,7 +262,8 @@ func sameAsFromItsLink(t *testing.T, browser context.Context, address string, p 
 	t.Helper()
 	p.pressed("0") // everything
 	again := playing(t, browser, address, p.link())
-	for _, shown := range []string{`document.querySelector('#count').textContent`, `document.querySelector('#below').outerHTML`, `document.querySelector('#story').textContent`} {
+	for _, shown := range []string{`document.querySelector('#count').textContent`,
+		`document.querySelector('#below').outerHTML`, `document.querySelector('#story').textContent`} {
 		if a, b := p.text(shown), again.text(shown); a != b || a == "" {
 			t.Errorf("%s is another one when %s is opened: %d and %d bytes", shown, p.link(), len(a), len(b))
 		}

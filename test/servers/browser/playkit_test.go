@@ -41,7 +41,8 @@ func playServer(t *testing.T, more ...around) string {
 func siteFiles(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "go", "run", "github.com/incumbent-go/incumbent/cmd/gensite", dir).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "run", "github.com/incumbent-go/incumbent/cmd/gensite", dir).
+		CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return dir
@@ -65,8 +66,8 @@ func (p *tab) idle() {
 	p.waits(`document.querySelector('#world-state').textContent !== '…'`)
 }
 
-// shows reports whether this run shows pages in a browser. Only make prove has time for that. The race detector finds nothing in a browser,
-// and the handlers' own tests have the same goroutines.
+// shows reports whether this run shows pages in a browser. Only make prove has time for that. The race detector finds
+// nothing in a browser, and the handlers' own tests have the same goroutines.
 func shows(t *testing.T) bool {
 	t.Helper()
 	return selection.Of(t, "pages in a browser", 0, 0, 1) == 1

@@ -53,7 +53,8 @@ func TestTheSiteBeforeItsMachinesRun(t *testing.T) {
 	p := open(t, browser, address).shown()
 	p.waits(starting)
 	p.scrub(8.5)
-	if at := p.text(`document.querySelector('#clock').textContent`); at != "8.500" || value[int](p, `document.querySelectorAll('#lanes .right').length`) == 0 {
+	if at := p.text(`document.querySelector('#clock').textContent`); at != "8.500" ||
+		value[int](p, `document.querySelectorAll('#lanes .right').length`) == 0 {
 		t.Errorf("the cursor is at %s", at)
 	}
 	p.does(`document.querySelector('[data-lesson=cut-off-follower] button').click()`)
@@ -72,8 +73,10 @@ func TestTheSiteBeforeItsMachinesRun(t *testing.T) {
 		t.Error("the machines run without their program")
 	}
 	close(letGo)
-	p.waits(`document.querySelectorAll('#deeds li').length === 2 && document.querySelector('#answer').className === 'done'`)
-	if said := p.text(`document.querySelector('#answer').textContent`); !strings.Contains(said, "alice's process is gone") {
+	p.waits(`document.querySelectorAll('#deeds li').length === 2 && ` +
+		`document.querySelector('#answer').className === 'done'`)
+	if said := p.text(`document.querySelector('#answer').textContent`); !strings.Contains(said,
+		"alice's process is gone") {
 		t.Error(said)
 	}
 	p.quiet(address)
@@ -99,7 +102,8 @@ func TestTheSiteWithoutItsProgram(t *testing.T) {
 	p.quiet("http://127.0.0.1")
 
 	p = open(t, browser, site(t, dir, without("/catalogue.json")))
-	p.waits(`document.querySelector('#verdict').textContent === 'The playground cannot begin: catalogue.json: 404 Not Found'`)
+	p.waits(`document.querySelector('#verdict').textContent === 'The playground cannot begin: catalogue.json: ` +
+		`404 Not Found'`)
 }
 
 // What may be shown next to a lesson may fail: the page says so, and goes on.

@@ -16,7 +16,8 @@ import (
 	"github.com/incumbent-go/incumbent/test/worlds/sim"
 )
 
-// repeated returns a log whose records are those of a simulated client, again and again, with numbers and times that go on.
+// repeated returns a log whose records are those of a simulated client, again and again, with numbers and times that go
+// on.
 func repeated(t *testing.T, most int) (header events.Header, all []events.Record) {
 	t.Helper()
 	logs := sim.Run(1, sim.Options{Keep: true}).Logs
@@ -57,8 +58,8 @@ func (s *slice) Next() (events.Record, error) {
 	return r, nil
 }
 
-// A page with many records is not too large, and can be used: it holds what can be seen only, and a step changes little of it.
-// Times are noted only.
+// A page with many records is not too large, and can be used: it holds what can be seen only, and a step changes little
+// of it. Times are noted only.
 func TestManyRecords(t *testing.T) {
 	if !shows(t) {
 		return
@@ -88,11 +89,13 @@ func TestManyRecords(t *testing.T) {
 		t.Errorf("%s records are listed, want %d", count, n)
 	}
 	for what, most := range map[string]int{"#list .row": 100, "#below *": 8000, "#above *": 100, "#story li > p": 100} {
-		if got := value[int](p, `[...document.querySelectorAll('`+what+`')].filter(e => e.tagName !== 'P' || e.checkVisibility({ contentVisibilityAuto: true })).length`); got == 0 || got > most {
+		if got := value[int](p, `[...document.querySelectorAll('`+what+`')].filter(e => e.tagName !== 'P' || `+
+			`e.checkVisibility({ contentVisibilityAuto: true })).length`); got == 0 || got > most {
 			t.Errorf("there are %d %s, want at most %d: those that can be seen", got, what, most)
 		}
 	}
-	t.Logf("%d records: %d bytes, drawn after %s, usable after %.0f ms", n, len(b), p.text(`document.body.dataset.ready`), usable)
+	t.Logf("%d records: %d bytes, drawn after %s, usable after %.0f ms", n, len(b),
+		p.text(`document.body.dataset.ready`), usable)
 	for _, key := range []string{"ArrowRight", "]"} {
 		t.Logf("a step by %s takes %s", key, paceOf(p, key))
 	}
@@ -100,18 +103,21 @@ func TestManyRecords(t *testing.T) {
 	p.quiet(address)
 }
 
-// stepsAreSmall checks what steps from record to record change, and that the browser lays the page out once a frame only.
+// stepsAreSmall checks what steps from record to record change, and that the browser lays the page out once a frame
+// only.
 func stepsAreSmall(t *testing.T, p *tab) {
 	t.Helper()
 	const steps = 40
 	changes := changesOf(p, "ArrowRight", steps)
 	slices.Sort(changes)
 	t.Logf("a step changes %d nodes, %d at most", changes[steps/2], changes[steps-1])
-	if changes[0] == 0 || changes[steps/2] > 450 || changes[steps-1] > 1000 { // most of them are a chart's, if the machine is another one
+	// most of them are a chart's, if the machine is another one
+	if changes[0] == 0 || changes[steps/2] > 450 || changes[steps-1] > 1000 {
 		t.Errorf("steps change %d nodes, want 450 at most in the middle, and 1000 for each", changes)
 	}
 	if n := layoutsOf(p, "ArrowRight", steps); n > steps/2 {
-		t.Errorf("%d steps without a frame had the page laid out %d times: they ask the browser for what they have changed", steps, n)
+		t.Errorf("%d steps without a frame had the page laid out %d times: they ask the browser for what they "+
+			"have changed", steps, n)
 	} else {
 		t.Logf("%d steps without a frame had the page laid out %d times", steps, n)
 	}

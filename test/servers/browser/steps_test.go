@@ -9,16 +9,17 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// framed gives a page a promise of its next frame: it has the time in milliseconds at which the page's part of the frame was done.
+// framed gives a page a promise of its next frame: it has the time in milliseconds at which the page's part of the
+// frame was done.
 const framed = `window.framed = () => new Promise(done => requestAnimationFrame(() => {
 	const after = new MessageChannel();
 	after.port1.onmessage = () => done(performance.now());
 	after.port2.postMessage(0);
 }));`
 
-// probe uses a page as soon as it can be used. When the verdict, a lane, a chart and the list of records are there, it clicks a
-// record. The page is usable when the frame is done in which this record is selected: window.usable is the time in milliseconds
-// from the beginning of the navigation until then, or -1 if the click did nothing.
+// probe uses a page as soon as it can be used. When the verdict, a lane, a chart and the list of records are there, it
+// clicks a record. The page is usable when the frame is done in which this record is selected: window.usable is the
+// time in milliseconds from the beginning of the navigation until then, or -1 if the click did nothing.
 const probe = framed + `
 (async () => {
 	const find = what => document.querySelector(what);
@@ -30,18 +31,20 @@ const probe = framed + `
 	const clicked = row.textContent;
 	row.click();
 	const at = await framed();
-	window.usable = find('#list .row.selected')?.textContent === clicked && find('#chart g.lit') && find('#lanes .cursor') ? at : -1;
+	window.usable = find('#list .row.selected')?.textContent === clicked && find('#chart g.lit') &&
+		find('#lanes .cursor') ? at : -1;
 })();`
 
-// pace is how long steps take in milliseconds, those of 60 in their order: until the key is handled, and until the frame after it
-// is done, for which the page may have to wait a sixtieth of a second.
+// pace is how long steps take in milliseconds, those of 60 in their order: until the key is handled, and until the
+// frame after it is done, for which the page may have to wait a sixtieth of a second.
 type pace struct {
 	Handled []float64 `json:"handled"`
 	Framed  []float64 `json:"framed"`
 }
 
 func (p pace) String() string {
-	return fmt.Sprintf("%.1f ms, %.1f ms at p95 (with its frame %.1f and %.1f)", p.Handled[30], p.Handled[56], p.Framed[30], p.Framed[56])
+	return fmt.Sprintf("%.1f ms, %.1f ms at p95 (with its frame %.1f and %.1f)", p.Handled[30], p.Handled[56],
+		p.Framed[30], p.Framed[56])
 }
 
 // paceOf presses a key 60 times, each time when the frame before is done.
@@ -63,8 +66,10 @@ func paceOf(p *tab, key string) pace {
 func changesOf(p *tab, key string, times int) []int {
 	p.t.Helper()
 	return value[[]int](p, `(async (key, times) => {
-		const all = [], size = node => 1 + (node.querySelectorAll?.('*').length ?? 0), sum = (nodes, of) => [...nodes].reduce((n, node) => n + of(node), 0);
-		const watch = new MutationObserver(() => {}), changed = m => m.type === 'childList' ? sum(m.addedNodes, size) + sum(m.removedNodes, size) : 1;
+		const all = [], size = node => 1 + (node.querySelectorAll?.('*').length ?? 0),
+			sum = (nodes, of) => [...nodes].reduce((n, node) => n + of(node), 0);
+		const watch = new MutationObserver(() => {}),
+			changed = m => m.type === 'childList' ? sum(m.addedNodes, size) + sum(m.removedNodes, size) : 1;
 		for (let i = 0; i < times; i++) {
 			watch.observe(document.body, { subtree: true, childList: true, attributes: true, characterData: true });
 			let n = 0;
@@ -84,7 +89,8 @@ func changesOf(p *tab, key string, times int) []int {
 func layoutsOf(p *tab, key string, times int) int {
 	p.t.Helper()
 	before := layouts(p)
-	p.does(`for (let i = 0; i < ` + strconv.Itoa(times) + `; i++) document.dispatchEvent(new KeyboardEvent('keydown', { key: ` + strconv.Quote(key) + ` }))`)
+	p.does(`for (let i = 0; i < ` + strconv.Itoa(times) + `; i++) document.dispatchEvent(new ` +
+		`KeyboardEvent('keydown', { key: ` + strconv.Quote(key) + ` }))`)
 	return layouts(p) - before
 }
 

@@ -84,7 +84,8 @@ func folder(t *testing.T, o options) string {
 			return
 		}
 		t.Logf("seed %d. %s has the clients' logs, the plan, what was done when, beliefs, nodes and writes.\n"+
-			"The same faults once more: make chaos MINUTES=%g SEED=%d ARGS='-session %s -only %s'. One log: go run ./cmd/incumbent replay --print %s/%s-s0-1.log",
+			"The same faults once more: make chaos MINUTES=%g SEED=%d ARGS='-session %s -only %s'. One log: go run "+
+			"./cmd/incumbent replay --print %s/%s-s0-1.log",
 			o.seed, dir, o.long.Minutes(), o.seed, o.session, wordsOf(o.kinds), dir, o.kinds[0].word())
 	})
 	return dir
@@ -127,9 +128,12 @@ func run(t *testing.T, o options) []*outcome {
 	}
 	s.keep(all)
 	history, nodes := s.truth()
-	t.Logf("%d nodes; the servers' times are known to %s; faults: %v", len(nodes), doubt(nodes).Round(10*time.Microsecond), s.counts)
+	t.Logf("%d nodes; the servers' times are known to %s; faults: %v", len(nodes),
+		doubt(nodes).Round(10*time.Microsecond), s.counts)
 	for _, one := range all {
-		own := slices.DeleteFunc(slices.Clone(nodes), func(n node) bool { return !strings.HasPrefix(n.path, one.kind.path()+"/") })
+		own := slices.DeleteFunc(slices.Clone(nodes), func(n node) bool {
+			return !strings.HasPrefix(n.path, one.kind.path()+"/")
+		})
 		if !one.borneOut(own) {
 			t.Errorf("%s: seen at rest, and not in the servers' logs: %v", one.kind, one.seen)
 		}
@@ -153,7 +157,8 @@ func demand(t *testing.T, o *outcome) {
 	for _, b := range o.beyond {
 		t.Errorf("%s: %s believed for %s %s, %d-%d", o.kind, b.id, b.span.length(), b.why, b.span.from, b.span.to)
 	}
-	for what, n := range map[string]int{"second nodes stayed": o.orphans, "tokens shrank": o.shrunk, "nodes too many at rest": o.surplus, "clients out of line at rest": o.missing} {
+	for what, n := range map[string]int{"second nodes stayed": o.orphans, "tokens shrank": o.shrunk,
+		"nodes too many at rest": o.surplus, "clients out of line at rest": o.missing} {
 		if n != 0 {
 			t.Errorf("%s: %d %s", o.kind, n, what)
 		}

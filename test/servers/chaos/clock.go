@@ -25,8 +25,8 @@ func monotonic() int64 {
 // pairEvery is how often the two clocks are compared.
 const pairEvery = 20 * time.Millisecond
 
-// chronicle compares the wall clock, which stamps ZooKeeper's transactions, with the monotonic one, all the time: the wall
-// clock is slewed, and may be set.
+// chronicle compares the wall clock, which stamps ZooKeeper's transactions, with the monotonic one, all the time: the
+// wall clock is slewed, and may be set.
 type chronicle struct {
 	quit, ended chan struct{}
 	once        sync.Once
@@ -79,8 +79,8 @@ func (c *chronicle) stop() {
 	<-c.ended
 }
 
-// stamp carries a millisecond of the wall clock over, by the comparisons before and after it. A clock that was set between
-// the two widens what comes of it.
+// stamp carries a millisecond of the wall clock over, by the comparisons before and after it. A clock that was set
+// between the two widens what comes of it.
 func (c *chronicle) stamp(ms int64) moment {
 	wall := ms * int64(time.Millisecond)
 	i, _ := slices.BinarySearchFunc(c.pairs, wall, func(p pair, wall int64) int { return cmp.Compare(p.wall, wall) })
@@ -95,7 +95,8 @@ func (c *chronicle) stamp(ms int64) moment {
 // doubt returns the largest uncertainty in the times of these nodes.
 func doubt(nodes []node) (worst time.Duration) {
 	for _, n := range nodes {
-		worst = max(worst, time.Duration(n.created.latest-n.created.earliest), time.Duration(n.deleted.latest-n.deleted.earliest))
+		worst = max(worst, time.Duration(n.created.latest-n.created.earliest),
+			time.Duration(n.deleted.latest-n.deleted.earliest))
 	}
 	return worst
 }

@@ -140,7 +140,8 @@ func (s *stage) copyLogs(servers [][]string) {
 		for _, file := range files {
 			text, err := os.ReadFile(file)
 			if err == nil {
-				err = os.WriteFile(filepath.Join(s.dir, fmt.Sprintf("server-%d-%s", i+1, filepath.Base(file))), text, 0o600)
+				err = os.WriteFile(filepath.Join(s.dir, fmt.Sprintf("server-%d-%s", i+1, filepath.Base(file))), text,
+					0o600)
 			}
 			if err != nil {
 				s.t.Log(err)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// span is a stretch of time, in nanoseconds of the machine's monotonic clock. Of a belief it is what is certain: from the
-// end of the first look that found it, to the beginning of the last.
+// span is a stretch of time, in nanoseconds of the machine's monotonic clock. Of a belief it is what is certain: from
+// the end of the first look that found it, to the beginning of the last.
 type span struct{ from, to int64 }
 
 func (s span) length() time.Duration { return time.Duration(s.to - s.from) }
@@ -42,8 +42,8 @@ func (c client) awake() (all []belief) {
 // blink is longer than a client takes between two words on a belief that goes on.
 const blink = 100 * time.Millisecond
 
-// asleep returns what the client believed while its process was stopped. A belief that was held at the last look before is
-// taken to last until the process goes on, because a stopped process learns nothing.
+// asleep returns what the client believed while its process was stopped. A belief that was held at the last look before
+// is taken to last until the process goes on, because a stopped process learns nothing.
 func (c client) asleep() (all []belief) {
 	for _, hole := range c.stopped {
 		for _, b := range c.beliefs {
@@ -156,8 +156,8 @@ func trespasses(k kind, id string, b belief, nodes []node) (all []trespass) {
 	return all
 }
 
-// own returns the node that a belief of a client is about: the one with its token, or else the latest that may have been
-// there when it began. Of several permits of one hold it is the one that is deleted first.
+// own returns the node that a belief of a client is about: the one with its token, or else the latest that may have
+// been there when it began. Of several permits of one hold it is the one that is deleted first.
 func own(id string, b belief, nodes []node) (mine node, ok bool) {
 	for _, n := range nodes {
 		if n.id != id || n.created.earliest > b.from || b.token != 0 && b.token != n.czxid {
@@ -170,12 +170,12 @@ func own(id string, b belief, nodes []node) (mine node, ok bool) {
 	return mine, ok
 }
 
-// expiryLag is how much longer than its timeout a session that a client has given up may last: two ticks of 2 s. A new leader of
-// the ensemble gives every session its whole timeout again, and expires sessions at ticks.
+// expiryLag is how much longer than its timeout a session that a client has given up may last: two ticks of 2 s. A new
+// leader of the ensemble gives every session its whole timeout again, and expires sessions at ticks.
 const expiryLag = 4 * time.Second
 
-// orphans counts nodes that were there together with an older one of the same client for longer than a session can last that
-// is over for the client.
+// orphans counts nodes that were there together with an older one of the same client for longer than a session can last
+// that is over for the client.
 func orphans(nodes []node, lasts time.Duration) (count int) {
 	for i, n := range nodes {
 		for _, other := range nodes[:i] {

@@ -8,8 +8,8 @@ import (
 
 const second = int64(time.Second)
 
-// history returns a made-up line: A leads from its 1st second to its 10th under a node with the token 100, then B does until its
-// 20th under 200. It is told how it goes wrong.
+// history returns a made-up line: A leads from its 1st second to its 10th under a node with the token 100, then B does
+// until its 20th under 200. It is told how it goes wrong.
 func history(wrong func(a, b *client, na, nb *node)) verdict {
 	exactly := func(s int64) moment { return moment{s * second, s*second + int64(time.Millisecond)} }
 	a := client{id: "a", beliefs: []belief{{span: span{1 * second, 10 * second}}}}
@@ -22,7 +22,8 @@ func history(wrong func(a, b *client, na, nb *node)) verdict {
 
 // wrongs returns what can be wrong with a line, in one word each.
 func wrongs(v verdict) (all []string) {
-	for word, is := range map[string]bool{"together": len(v.together) > 0, "asleep": len(v.asleep) > 0, "beyond": len(v.beyond) > 0,
+	for word, is := range map[string]bool{"together": len(v.together) > 0, "asleep": len(v.asleep) > 0,
+		"beyond":  len(v.beyond) > 0,
 		"orphans": v.orphans > 0, "shrunk": v.shrunk > 0} {
 		if is {
 			all = append(all, word)
@@ -80,7 +81,8 @@ func TestTheCheckerFlagsMadeUpHistories(t *testing.T) {
 }
 
 func TestSpans(t *testing.T) {
-	if got := minus([]span{{0, 10}, {20, 30}}, []span{{5, 22}, {25, 26}}); !slices.Equal(got, []span{{0, 5}, {22, 25}, {26, 30}}) {
+	if got := minus([]span{{0, 10}, {20, 30}}, []span{{5, 22}, {25, 26}}); !slices.Equal(got,
+		[]span{{0, 5}, {22, 25}, {26, 30}}) {
 		t.Error(got)
 	}
 	if got := shared([]span{{0, 10}, {20, 30}}, []span{{10, 20}}); len(got) > 0 {

@@ -123,8 +123,8 @@ func ownersOf(k kind, history []txn) map[int64]string {
 	return owners
 }
 
-// judgeItem: an item ends together with its lock, handled or among the dead letters. It is handled again only if the lock
-// under which it was ended with its session.
+// judgeItem: an item ends together with its lock, handled or among the dead letters. It is handled again only if the
+// lock under which it was ended with its session.
 func (l *ledger) judgeItem(i *item, owners map[int64]string) {
 	if i.ended == 0 {
 		l.complain("left in the queue", "%s", i.text)
@@ -156,11 +156,12 @@ func (l *ledger) judgeItem(i *item, owners map[int64]string) {
 	}
 }
 
-// lockAt returns the latest of an item's locks that may have been this client's at a time. A session that has put nothing
-// is not known to be anybody's.
+// lockAt returns the latest of an item's locks that may have been this client's at a time. A session that has put
+// nothing is not known to be anybody's.
 func lockAt(client string, at int64, locks []node, owners map[int64]string) (lock node, ok bool) {
 	for _, n := range locks {
-		if owner, known := owners[n.session]; n.created.earliest <= at && n.czxid > lock.czxid && (!known || owner == client) {
+		if owner, known := owners[n.session]; n.created.earliest <= at && n.czxid > lock.czxid &&
+			(!known || owner == client) {
 			lock, ok = n, true
 		}
 	}
@@ -184,7 +185,8 @@ func (l *ledger) judgeHandlers(clients []client, items map[int64]*item, owners m
 			case !ok:
 				l.complain("handling without a lock", "%s by %s", i.text, c.id)
 			case b.to > lock.deleted.latest && !lock.expired:
-				l.complain("handling after the lock was deleted", "%s by %s, %s", i.text, c.id, span{lock.deleted.latest, b.to}.length())
+				l.complain("handling after the lock was deleted", "%s by %s, %s", i.text, c.id,
+					span{lock.deleted.latest, b.to}.length())
 			}
 		}
 		for token, s := range own {

@@ -22,14 +22,18 @@ func threeItems() *script {
 	letters := machines.DeadLettersOf(byQueue.items())
 	return &script{
 		history: []txn{
-			put(1, 1, itemPath(0), itemData("a:1")), put(1, 1, itemPath(1), itemData("a:2!")), put(2, 1, itemPath(2), itemData("a:3")),
+			put(1, 1, itemPath(0), itemData("a:1")), put(1, 1, itemPath(1), itemData("a:2!")),
+			put(2, 1, itemPath(2), itemData("a:3")),
 			created(3, 2, lockPath(0), "x"), deleted(4, itemPath(0)), deleted(4, lockPath(0)),
-			created(4, 2, lockPath(1), "x"), deleted(6, itemPath(1)), deleted(6, lockPath(1)), put(6, 2, letters+"/queue-0000000000", itemData("a:2!")),
-			created(6, 2, lockPath(2), "x"), closed(8, 2), created(9, 1, lockPath(2), "y"), deleted(11, itemPath(2)), deleted(11, lockPath(2)),
+			created(4, 2, lockPath(1), "x"), deleted(6, itemPath(1)), deleted(6, lockPath(1)),
+			put(6, 2, letters+"/queue-0000000000", itemData("a:2!")),
+			created(6, 2, lockPath(2), "x"), closed(8, 2), created(9, 1, lockPath(2), "y"), deleted(11, itemPath(2)),
+			deleted(11, lockPath(2)),
 		},
 		clients: []client{
 			{id: "a", beliefs: []belief{believed(3, 92, 105)}, done: []handled{{3, "a:3", 105 * second / 10}},
-				writes: []write{{n: 1, fate: written}, {n: 2, fate: unknown}, {n: 3, fate: written}, {n: 4, fate: unknown}, {n: 5, fate: refused}}},
+				writes: []write{{n: 1, fate: written}, {n: 2, fate: unknown}, {n: 3, fate: written},
+					{n: 4, fate: unknown}, {n: 5, fate: refused}}},
 			{id: "b", beliefs: []belief{believed(1, 32, 38), believed(2, 42, 58), believed(3, 62, 85)},
 				done: []handled{{1, "a:1", 38 * second / 10}, {3, "a:3", 75 * second / 10}}},
 		},
@@ -41,7 +45,8 @@ func TestMadeUpItems(t *testing.T) {
 	checkStories(t, byQueue, threeItems, map[string]madeUp{
 		"all is well": {func(*script) {}, nil},
 		"an item is put twice": {func(s *script) {
-			s.also(put(2, 1, itemPath(3), itemData("a:3")), created(9, 1, lockPath(3), "y"), deleted(10, itemPath(3)), deleted(10, lockPath(3)))
+			s.also(put(2, 1, itemPath(3), itemData("a:3")), created(9, 1, lockPath(3), "y"), deleted(10, itemPath(3)),
+				deleted(10, lockPath(3)))
 			s.clients[0].done = append(s.clients[0].done, handled{4, "a:3", 9 * second})
 		}, []string{"committed twice"}},
 		"a put is lost": {func(s *script) {
@@ -72,7 +77,8 @@ func TestMadeUpItems(t *testing.T) {
 		}, []string{"lost"}},
 		"a dead letter is there before its item ends": {func(s *script) {
 			s.without(6)
-			s.also(put(5, 2, letters+"/queue-0000000000", itemData("a:2!")), deleted(6, itemPath(1)), deleted(6, lockPath(1)), created(6, 2, lockPath(2), "x"))
+			s.also(put(5, 2, letters+"/queue-0000000000", itemData("a:2!")), deleted(6, itemPath(1)),
+				deleted(6, lockPath(1)), created(6, 2, lockPath(2), "x"))
 		}, []string{"lost"}},
 		"a dead letter that was no item": {func(s *script) {
 			s.also(put(7, 2, letters+"/queue-0000000001", itemData("a:9")))
@@ -106,7 +112,8 @@ func TestMadeUpItems(t *testing.T) {
 	})
 	s := threeItems()
 	s.clients[1].beliefs[2].to = 95 * second / 10
-	if v := s.verdict(t, byQueue); v.dead != 1 || v.again != 1 || v.writes != 3 || v.refused != 1 || len(v.overlap) != 1 {
+	if v := s.verdict(t, byQueue); v.dead != 1 || v.again != 1 || v.writes != 3 || v.refused != 1 ||
+		len(v.overlap) != 1 {
 		t.Errorf("counted %+v", v.ledger)
 	}
 }

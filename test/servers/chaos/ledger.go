@@ -111,8 +111,8 @@ func with(token int64, id string, places []node) (all []node) {
 	return all
 }
 
-// judgePermits: no permit is given out above the limit that is in force in that transaction, and never are more believed
-// to be held than the highest limit there was.
+// judgePermits: no permit is given out above the limit that is in force in that transaction, and never are more
+// believed to be held than the highest limit there was.
 func (l *ledger) judgePermits(k kind, clients []client, places []node, history []txn) {
 	limit, highest := 0, 0
 	granted := int64(0)

@@ -99,14 +99,18 @@ func readAndWrite() *script {
 	dir, to := byReadWrite.path(), byReadWrite.written()
 	return &script{
 		history: []txn{
-			created(1, 1, dir+"/a__WRIT__1", "a"), created(2, 2, dir+"/b__READ__2", "b"), created(3, 3, dir+"/c__READ__3", "c"),
-			setData(4, 1, to, "a 1 1"), deleted(5, dir+"/a__WRIT__1"), setData(6, 2, to, "b 1 2"), setData(7, 3, to, "c 1 3"),
+			created(1, 1, dir+"/a__WRIT__1", "a"), created(2, 2, dir+"/b__READ__2", "b"),
+			created(3, 3, dir+"/c__READ__3", "c"),
+			setData(4, 1, to, "a 1 1"), deleted(5, dir+"/a__WRIT__1"), setData(6, 2, to, "b 1 2"),
+			setData(7, 3, to, "c 1 3"),
 			closed(8, 2), deleted(9, dir+"/c__READ__3"),
 		},
 		clients: []client{
 			{id: "a", beliefs: []belief{believed(1, 15, 48)}, writes: []write{{n: 1, fate: written}}},
-			{id: "b", beliefs: []belief{believed(2, 55, 75)}, writes: []write{{n: 1, fate: unknown}, {n: 2, fate: unknown}}},
-			{id: "c", beliefs: []belief{believed(3, 56, 88)}, writes: []write{{n: 1, fate: written}, {n: 2, fate: refused}}},
+			{id: "b", beliefs: []belief{believed(2, 55, 75)},
+				writes: []write{{n: 1, fate: unknown}, {n: 2, fate: unknown}}},
+			{id: "c", beliefs: []belief{believed(3, 56, 88)},
+				writes: []write{{n: 1, fate: written}, {n: 2, fate: refused}}},
 		},
 	}
 }
@@ -186,7 +190,8 @@ func permitsOfTwo() *script {
 			deleted(5, dir+"/a1"), deleted(6, dir+"/b1"), created(7, 3, dir+"/c1", "c"),
 		},
 		clients: []client{
-			{id: "a", beliefs: []belief{believed(2, 21, 48)}}, {id: "b", beliefs: []belief{believed(3, 31, 58)}}, {id: "c", beliefs: []belief{believed(7, 71, 90)}},
+			{id: "a", beliefs: []belief{believed(2, 21, 48)}}, {id: "b", beliefs: []belief{believed(3, 31, 58)}},
+			{id: "c", beliefs: []belief{believed(7, 71, 90)}},
 		},
 	}
 }
@@ -221,7 +226,8 @@ func twoJobs() *script {
 			created(1, 1, marker, "a"), created(1, 1, seal+"1", "a"), deleted(4, marker), deleted(4, seal+"1"),
 			created(5, 2, marker, "b"), created(5, 2, seal+"2", "b"), closed(9, 2),
 		},
-		clients: []client{{id: "a", beliefs: []belief{believed(0, 12, 38)}}, {id: "b", beliefs: []belief{believed(0, 52, 88)}}},
+		clients: []client{{id: "a", beliefs: []belief{believed(0, 12, 38)}},
+			{id: "b", beliefs: []belief{believed(0, 52, 88)}}},
 	}
 }
 
@@ -230,7 +236,9 @@ func TestMadeUpJobs(t *testing.T) {
 	checkStories(t, byJob, twoJobs, map[string]madeUp{
 		"all is well": {func(*script) {}, nil},
 		"A's seal stays": {func(s *script) {
-			s.history = slices.DeleteFunc(s.history, func(t txn) bool { return t.kind == txnDelete && path.Base(t.path) == "seal-1" })
+			s.history = slices.DeleteFunc(s.history, func(t txn) bool {
+				return t.kind == txnDelete && path.Base(t.path) == "seal-1"
+			})
 		}, []string{"two seals"}},
 		"B's seal is another session's": {func(s *script) {
 			s.history[5].session = 3

@@ -13,8 +13,8 @@ import (
 	"syscall"
 )
 
-// nursery starts processes that end with this one, however it ends: the kernel kills a child when the thread that started
-// it ends, so one thread starts them all, and stays.
+// nursery starts processes that end with this one, however it ends: the kernel kills a child when the thread that
+// started it ends, so one thread starts them all, and stays.
 type nursery struct {
 	jobs chan func()
 	done chan struct{}

@@ -45,11 +45,13 @@ func joinQueue(w *worker) (candidate, error) {
 		return nil, err
 	}
 	c := &queueCandidate{worker: w, client: client, chance: rand.New(rand.NewPCG(w.seed, 2))}
-	c.queue, err = incumbent.NewQueue(client, w.kind.items(), incumbent.QueueOptions[string]{Retry: incumbent.RetryForever(100 * time.Millisecond)})
+	c.queue, err = incumbent.NewQueue(client, w.kind.items(),
+		incumbent.QueueOptions[string]{Retry: incumbent.RetryForever(100 * time.Millisecond)})
 	if err != nil {
 		return nil, err
 	}
-	c.consumer, err = c.queue.AtLeastOnce(c.handle, incumbent.ConsumerOptions{Tries: tries, Backoff: incumbent.RetryForever(again)})
+	c.consumer, err = c.queue.AtLeastOnce(c.handle,
+		incumbent.ConsumerOptions{Tries: tries, Backoff: incumbent.RetryForever(again)})
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,8 @@ func (o *outcome) borneOut(nodes []node) bool {
 // table shows what came of each line, in Markdown.
 func table(all []*outcome) string {
 	var b strings.Builder
-	b.WriteString("| line | terms, holds or deliveries | two believed at once, one of them stopped | writes or puts | refused | " +
+	b.WriteString("| line | terms, holds or deliveries | two believed at once, one of them stopped | writes or " +
+		"puts | refused | " +
 		"dead letters | handled again |\n|---|---|---|---|---|---|---|\n")
 	for _, o := range all {
 		var sum time.Duration

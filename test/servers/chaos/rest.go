@@ -11,8 +11,9 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// settled reports whether a line is at rest: everybody in it has one place, nobody else has any, and somebody holds what it is
-// for. A queue is at rest when it is empty and nobody puts. In a job election one sealed marker is there, and nobody queues.
+// settled reports whether a line is at rest: everybody in it has one place, nobody else has any, and somebody holds
+// what it is for. A queue is at rest when it is empty and nobody puts. In a job election one sealed marker is there,
+// and nobody queues.
 func (s *stage) settled(o *outcome) bool {
 	if !s.listed(o) {
 		return false
@@ -62,7 +63,8 @@ func (s *stage) idle(k kind) bool {
 	})
 }
 
-// listed notes the nodes of a line, how many places are there that are not a client's one, and how many clients have none.
+// listed notes the nodes of a line, how many places are there that are not a client's one, and how many clients have
+// none.
 func (s *stage) listed(o *outcome) bool {
 	o.seen, o.seenAt = map[string]int64{}, monotonic()
 	if _, err := s.operator.Sync(o.kind.path()); err != nil { // else a server that lags shows what was deleted before

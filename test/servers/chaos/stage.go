@@ -33,8 +33,8 @@ type options struct {
 	dir     string
 }
 
-// slot is one place for a client of each line. The first three have one server each, where all their clients are; those of
-// the last may use any, and come back to another than they left.
+// slot is one place for a client of each line. The first three have one server each, where all their clients are; those
+// of the last may use any, and come back to another than they left.
 type slot struct {
 	number int
 	home   *ensemble.Server // nil for any
@@ -91,7 +91,8 @@ func set(t testing.TB, o options, e *ensemble.Ensemble) *stage {
 	var err error
 	s.diary, err = os.Create(filepath.Join(o.dir, "diary.txt"))
 	s.must(err)
-	s.operator, _, err = zk.Connect(strings.Split(e.Addrs(), ","), 10*o.session, zk.WithDialer(realzk.Dial), zk.WithLogger(quiet{}), zk.WithLogInfo(false))
+	s.operator, _, err = zk.Connect(strings.Split(e.Addrs(), ","), 10*o.session, zk.WithDialer(realzk.Dial),
+		zk.WithLogger(quiet{}), zk.WithLogInfo(false))
 	s.must(err)
 	t.Cleanup(s.strike)
 	s.make(root)
@@ -138,7 +139,7 @@ func (s *stage) make(path string) {
 func (s *stage) holdsWithin(long time.Duration, holds func() bool) bool {
 	ticker := time.NewTicker(glance)
 	defer ticker.Stop()
-	for end := time.Now().Add(long); !holds(); <-ticker.C { // pause: between looks at other processes, which report nothing
+	for end := time.Now().Add(long); !holds(); <-ticker.C { // pause: between looks at other processes
 		if time.Now().After(end) {
 			return false
 		}
@@ -175,8 +176,9 @@ func (s *stage) staff(one *slot, word string) error {
 	var all []orders
 	for _, k := range s.kinds {
 		id := fmt.Sprintf("s%d-%d", one.number, one.hired)
-		all = append(all, orders{kind: k, id: id, servers: one.servers(), path: k.path(), session: s.session, tick: s.e.Tick(),
-			sync: s.e.SyncLimit(), seed: chance.Uint64(), log: filepath.Join(s.dir, k.word()+"-"+id+".log")})
+		all = append(all,
+			orders{kind: k, id: id, servers: one.servers(), path: k.path(), session: s.session, tick: s.e.Tick(),
+				sync: s.e.SyncLimit(), seed: chance.Uint64(), log: filepath.Join(s.dir, k.word()+"-"+id+".log")})
 	}
 	hands, err := hire(s.nursery, all, s.dir)
 	if err != nil {

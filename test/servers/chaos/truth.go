@@ -27,8 +27,8 @@ var never = moment{forever, forever}
 
 // readTruth returns the life of every ephemeral node below a path, by the transaction logs of all servers.
 //
-// Times are the leader's when it proposed the transaction: before it was committed, and before any client can have heard
-// of it. A belief that ends before its node's deletion by this measure ended before it by any.
+// Times are the leader's when it proposed the transaction: before it was committed, and before any client can have
+// heard of it. A belief that ends before its node's deletion by this measure ended before it by any.
 func readTruth(below string, servers [][]string, stamp func(ms int64) moment) ([]node, error) {
 	history, err := readHistory(servers)
 	if err != nil {
@@ -37,8 +37,9 @@ func readTruth(below string, servers [][]string, stamp func(ms int64) moment) ([
 	return lives(below, history, stamp)
 }
 
-// readHistory merges the transaction logs of all servers into what was committed, in order. A transaction counts if more than half of the servers have it on disk: each that was committed has been written by so many before
-// anybody heard of it, and what fewer have was undone, or is on one that was cut off.
+// readHistory merges the transaction logs of all servers into what was committed, in order. A transaction counts if
+// more than half of the servers have it on disk: each that was committed has been written by so many before anybody
+// heard of it, and what fewer have was undone, or is on one that was cut off.
 func readHistory(servers [][]string) ([]txn, error) {
 	have := map[int64]int{}
 	history := map[int64][]txn{}
@@ -74,8 +75,8 @@ func readHistory(servers [][]string) ([]txn, error) {
 	return all, nil
 }
 
-// lives follows the ephemeral nodes below a path through a history. Stamp carries the wall clock's milliseconds over to the
-// monotonic clock.
+// lives follows the ephemeral nodes below a path through a history. Stamp carries the wall clock's milliseconds over to
+// the monotonic clock.
 func lives(below string, history []txn, stamp func(ms int64) moment) ([]node, error) {
 	var all []node
 	alive := map[string]int{} // by path, in all
@@ -95,7 +96,9 @@ func lives(below string, history []txn, stamp func(ms int64) moment) ([]node, er
 				return nil, fmt.Errorf("%s was made twice: the logs were not read right", t.path)
 			}
 			alive[t.path] = len(all)
-			all = append(all, node{path: t.path, id: string(t.data), czxid: t.zxid, session: t.session, created: stamp(t.at), deleted: never, ended: forever})
+			all = append(all,
+				node{path: t.path, id: string(t.data), czxid: t.zxid, session: t.session, created: stamp(t.at),
+					deleted: never, ended: forever})
 		case txnDelete, txnDeleteContainer:
 			end(t.path, t)
 		case txnCloseSession:

@@ -17,7 +17,8 @@ import (
 
 func connect(t *testing.T, addr string) *zk.Conn {
 	t.Helper()
-	conn, _, err := zk.Connect([]string{addr}, 40*time.Second, zk.WithDialer(realzk.Dial), zk.WithLogger(quiet{}), zk.WithLogInfo(false))
+	conn, _, err := zk.Connect([]string{addr}, 40*time.Second, zk.WithDialer(realzk.Dial), zk.WithLogger(quiet{}),
+		zk.WithLogInfo(false))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,14 +66,17 @@ func TestTheTruthIsWhatZooKeeperTells(t *testing.T) {
 	began := monotonic()
 	deleted, err := a.CreateProtectedEphemeralSequential("/chaos/line/x-", []byte("deleted"), acl)
 	must(t, err)
-	_, err = a.Multi(&zk.CreateRequest{Path: "/chaos/line/multi", Data: []byte("multi"), Acl: acl, Flags: zk.FlagEphemeral},
-		&zk.CheckVersionRequest{Path: deleted, Version: -1}, &zk.SetDataRequest{Path: "/chaos", Data: []byte("x"), Version: -1})
+	_, err = a.Multi(&zk.CreateRequest{Path: "/chaos/line/multi", Data: []byte("multi"), Acl: acl,
+		Flags: zk.FlagEphemeral},
+		&zk.CheckVersionRequest{Path: deleted, Version: -1},
+		&zk.SetDataRequest{Path: "/chaos", Data: []byte("x"), Version: -1})
 	must(t, err)
 	_, err = b.Create("/chaos/line/expired", []byte("expired"), zk.FlagEphemeral, acl)
 	must(t, err)
 	_, err = b.Create("/else/where", nil, zk.FlagEphemeral, acl)
 	must(t, err)
-	_, err = a.Multi(&zk.DeleteRequest{Path: deleted, Version: -1}, &zk.CheckVersionRequest{Path: "/chaos/nobody", Version: -1})
+	_, err = a.Multi(&zk.DeleteRequest{Path: deleted, Version: -1},
+		&zk.CheckVersionRequest{Path: "/chaos/nobody", Version: -1})
 	if err != zk.ErrNoNode { // the log has this delete, and the failure after it
 		t.Fatalf("the second part did not fail: %v", err)
 	}
@@ -81,7 +85,8 @@ func TestTheTruthIsWhatZooKeeperTells(t *testing.T) {
 	_, first, err := a.Get(deleted)
 	must(t, err)
 	before := monotonic()
-	_, err = a.Multi(&zk.DeleteRequest{Path: deleted, Version: -1}, &zk.CheckVersionRequest{Path: "/chaos", Version: -1})
+	_, err = a.Multi(&zk.DeleteRequest{Path: deleted, Version: -1},
+		&zk.CheckVersionRequest{Path: "/chaos", Version: -1})
 	must(t, err)
 	b.Close()
 	srv.Kill(t) // the second file begins with the restart
@@ -110,7 +115,8 @@ func TestTheTruthIsWhatZooKeeperTells(t *testing.T) {
 		if n.id == "deleted" && n.deleted.latest < before {
 			t.Errorf("%+v ended before it was deleted", n)
 		}
-		if n.created.latest < began || n.created.earliest > ended || !w.stays && (n.deleted.latest < n.created.earliest || n.deleted.earliest > ended) {
+		if n.created.latest < began || n.created.earliest > ended ||
+			!w.stays && (n.deleted.latest < n.created.earliest || n.deleted.earliest > ended) {
 			t.Errorf("%+v is not of between %d and %d", n, began, ended)
 		}
 		if wide := n.created.latest - n.created.earliest; wide > int64(100*time.Millisecond) {

@@ -28,9 +28,9 @@ type txn struct {
 	ephemeral     bool
 }
 
-// readTxnLog reads one file of a server's transaction log: what each transaction in it changed, by its zxid. It ends where
-// the server had got to, which may be in the midst of a transaction that nobody was told of. A follower that comes back may
-// be sent what it has, and write it once more.
+// readTxnLog reads one file of a server's transaction log: what each transaction in it changed, by its zxid. It ends
+// where the server had got to, which may be in the midst of a transaction that nobody was told of. A follower that
+// comes back may be sent what it has, and write it once more.
 func readTxnLog(file string) (map[int64][]txn, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -44,7 +44,9 @@ func readTxnLog(file string) (map[int64][]txn, error) {
 	for _, t := range log {
 		var changes []txn
 		for _, c := range t.Changes {
-			changes = append(changes, txn{zxid: t.Zxid, session: t.Session, at: t.Time, kind: c.Kind, path: c.Path, data: c.Data, ephemeral: c.Ephemeral})
+			changes = append(changes,
+				txn{zxid: t.Zxid, session: t.Session, at: t.Time, kind: c.Kind, path: c.Path, data: c.Data,
+					ephemeral: c.Ephemeral})
 		}
 		if err := add(all, t.Zxid, changes); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)

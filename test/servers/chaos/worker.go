@@ -51,7 +51,8 @@ func parseOrders(text string) (o orders, err error) {
 	}
 	var session, tick int64
 	o.kind, o.id, o.servers, o.path, o.log = kind(words[0]), words[1], words[2], words[3], words[8]
-	_, err = fmt.Sscan(strings.Join([]string{words[4], words[5], words[6], words[7]}, " "), &session, &tick, &o.sync, &o.seed)
+	_, err = fmt.Sscan(strings.Join([]string{words[4], words[5], words[6], words[7]}, " "), &session, &tick,
+		&o.sync, &o.seed)
 	o.session, o.tick = time.Duration(session)*time.Millisecond, time.Duration(tick)*time.Millisecond
 	return o, err
 }

@@ -47,7 +47,8 @@ func (c *client) connect(session int64, password []byte, seen int64, timeout int
 }
 
 // introduce is connect for a client that may take a read-only server.
-func (c *client) introduce(session int64, password []byte, seen int64, timeout int32, name string, readOnly bool) string {
+func (c *client) introduce(session int64, password []byte, seen int64, timeout int32, name string,
+	readOnly bool) string {
 	conn, err := net.DialTimeout("tcp", c.w.addr, patience)
 	if err != nil {
 		return err.Error()

@@ -52,7 +52,8 @@ func TestZkmemAnswersAsTheRealServer(t *testing.T) {
 // noReaper keeps a real server from deleting containers by itself, which moves its zxid in the middle of a round.
 const noReaper = "znode.container.checkIntervalMs=3600000"
 
-// Nodes with a TTL and the super user exist only on servers that have the settings, and change what everything else answers.
+// Nodes with a TTL and the super user exist only on servers that have the settings, and change what everything else
+// answers.
 func TestZkmemWithEverySettingAnswersAsTheRealServer(t *testing.T) {
 	seed := repeat.Seed(t, 1_000_001)
 	rounds := setting(t, "INCUMBENT_DIFF_ROUNDS", 20) / 3
@@ -149,7 +150,8 @@ func rootOf(seed uint64) string {
 // quotaNodes are the nodes that say that a root and /a in it have quotas, and count what is there.
 func quotaNodes(root string) []string {
 	top := "/zookeeper/quota" + root
-	return []string{top, top + "/zookeeper_limits", top + "/zookeeper_stats", top + "/a", top + "/a/zookeeper_limits", top + "/a/zookeeper_stats"}
+	return []string{top, top + "/zookeeper_limits", top + "/zookeeper_stats", top + "/a", top + "/a/zookeeper_limits",
+		top + "/a/zookeeper_stats"}
 }
 
 func newWorld(addr string) *world {
@@ -160,9 +162,9 @@ func newWorld(addr string) *world {
 	return w
 }
 
-// begin makes the round's root and notes the zxid, by a client of its own. It leaves no session behind: one that expires
-// in a later round would move the real server's zxid there. With quotas, the round's root and /a in it have one. It returns
-// the answers that refused a node.
+// begin makes the round's root and notes the zxid, by a client of its own. It leaves no session behind: one that
+// expires in a later round would move the real server's zxid there. With quotas, the round's root and /a in it have
+// one. It returns the answers that refused a node.
 func (w *world) begin(root string, quotas bool) (refused []string) {
 	c := &client{w: w}
 	c.connect(0, make([]byte, 16), 0, 30000, "begin")

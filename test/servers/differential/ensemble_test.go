@@ -84,7 +84,8 @@ var (
 	numbers  = regexp.MustCompile(`server\.\d`)
 )
 
-// alikeConfig takes out of a line what differs between two configurations of three servers on the loopback: numbers and ports.
+// alikeConfig takes out of a line what differs between two configurations of three servers on the loopback: numbers and
+// ports.
 func alikeConfig(line string) string {
 	for _, u := range []struct {
 		pattern *regexp.Regexp
@@ -180,7 +181,8 @@ func (s *scene) word(member int, word string) {
 		key, _, _ := strings.Cut(line, "=")
 		switch {
 		case word == "srvr" && !strings.HasPrefix(line, "Mode: ") && !strings.HasPrefix(line, "Node count: "):
-		case strings.HasPrefix(key, "data") || strings.HasSuffix(key, "Port") || strings.HasPrefix(line, "server.") || strings.HasPrefix(line, "version") || key == "serverId":
+		case strings.HasPrefix(key, "data") || strings.HasSuffix(key, "Port") || strings.HasPrefix(line, "server.") ||
+			strings.HasPrefix(line, "version") || key == "serverId":
 			s.say(key) // and some value
 		default:
 			s.say(line)
@@ -190,11 +192,13 @@ func (s *scene) word(member int, word string) {
 
 // Members that find no quorum serve read-only clients, if they may.
 func TestAReadOnlyMemberAsInARealEnsemble(t *testing.T) {
-	o := ensemble.Options{Properties: []string{"readonlymode.enabled=true"}, Settings: []string{"localSessionsEnabled=true", "localSessionsUpgradingEnabled=true"}}
+	o := ensemble.Options{Properties: []string{"readonlymode.enabled=true"},
+		Settings: []string{"localSessionsEnabled=true", "localSessionsUpgradingEnabled=true"}}
 	bothEnsembles(t, o, zkmem.Options{ReadOnlyMode: true}, func(s *scene) {
 		s.connect(0, 1, true)
 		s.rebase(0)
-		s.w.clients[0].ask(opCreate, made("/mine", 1)) // a local session of a real server becomes the ensemble's by this
+		// a local session of a real server becomes the ensemble's by this
+		s.w.clients[0].ask(opCreate, made("/mine", 1))
 		s.rebase(0)
 		s.ask(0, opCreate, made("/n", 0))
 		s.stop(0)
@@ -215,8 +219,10 @@ func TestAReadOnlyMemberAsInARealEnsemble(t *testing.T) {
 			op   int32
 			body enc
 		}{
-			{opExists, enc{}.str("/n").flag(true)}, {opGetData, enc{}.str("/n").flag(false)}, {opCreate, made("/m", 0)}, {opSync, enc{}.str("/")},
-			{opDelete, enc{}.str("/n").i32(-1)}, {opSetData, enc{}.str("/n").str("x").i32(-1)}, {opMulti, enc{}.i32(-1).flag(true).i32(-1)},
+			{opExists, enc{}.str("/n").flag(true)}, {opGetData, enc{}.str("/n").flag(false)}, {opCreate, made("/m", 0)},
+			{opSync, enc{}.str("/")},
+			{opDelete, enc{}.str("/n").i32(-1)}, {opSetData, enc{}.str("/n").str("x").i32(-1)},
+			{opMulti, enc{}.i32(-1).flag(true).i32(-1)},
 			{opReconfig, reconfig(null, "1", null, -1)}, {opPing, nil}, {opWhoAmI, nil},
 			{opCheck, enc{}.str("/n").i32(-1)}, // it ends the connection, at once or behind an answer
 		} {
@@ -271,12 +277,14 @@ func (s *scene) removeAndAdd() {
 	s.word(2, "isro")
 }
 
-// refusedReconfigs are bodies that every server refuses. One that cannot be decoded is not among them: it ends the service of a
-// real leader.
+// refusedReconfigs are bodies that every server refuses. One that cannot be decoded is not among them: it ends the
+// service of a real leader.
 func refusedReconfigs() (list []enc) {
 	const four = "server.4=127.0.0.1:2:3"
-	for _, joining := range []string{four, four + ";4", four + ":king;4", four + ":observer", "server.4", "server.x=127.0.0.1:2:3;4", "4=127.0.0.1:2;4",
-		"server.4=127.0.0.1:2:2;4", "server.4=127.0.0.1:a:3;4", "server.4=10.0.0.4:2:3;4,server.5=10.0.0.4:2:5;10.0.0.4:6",
+	for _, joining := range []string{four, four + ";4", four + ":king;4", four + ":observer", "server.4",
+		"server.x=127.0.0.1:2:3;4", "4=127.0.0.1:2;4",
+		"server.4=127.0.0.1:2:2;4", "server.4=127.0.0.1:a:3;4",
+		"server.4=10.0.0.4:2:3;4,server.5=10.0.0.4:2:5;10.0.0.4:6",
 		four + ";4,server.5=127.0.0.1:5:6;7,server.6=127.0.0.1:8:9;10"} {
 		if joining == four+";4" {
 			continue // three of four are there: it would be accepted
@@ -286,7 +294,8 @@ func refusedReconfigs() (list []enc) {
 	for _, leaving := range []string{"one", "1,2", "1,2,3", " 1 , 2 ", "1;2"} {
 		list = append(list, reconfig(null, leaving, null, -1))
 	}
-	for _, all := range []string{"", "colour=red", four, four + ";4\n" + "server.5=127.0.0.1:5:6;7", "server.5=127.0.0.1:5:6:observer;7", "server.x=127.0.0.1:2:3;4",
+	for _, all := range []string{"", "colour=red", four, four + ";4\n" + "server.5=127.0.0.1:5:6;7",
+		"server.5=127.0.0.1:5:6:observer;7", "server.x=127.0.0.1:2:3;4",
 		"server.4=127.0.0.1:2:3;4,server.5=127.0.0.1:5;6"} {
 		list = append(list, reconfig(null, null, all, -1))
 	}

@@ -51,7 +51,8 @@ func TestFourLetterWordsAreAnsweredAsByTheRealServer(t *testing.T) {
 	})
 }
 
-var words = []string{"ruok", "isro", "gtmk", "srvr", "stat", "mntr", "cons", "wchs", "wchc", "wchp", "dump", "conf", "dirs", "envi", "crst", "srst", "stat"}
+var words = []string{"ruok", "isro", "gtmk", "srvr", "stat", "mntr", "cons", "wchs", "wchc", "wchp", "dump", "conf",
+	"dirs", "envi", "crst", "srst", "stat"}
 
 // words lets clients do what the words show, and asks them all.
 func (w *world) words(t *testing.T) map[string]string {
@@ -98,7 +99,9 @@ func (w *world) alike(word, answer string) string {
 	lines := strings.Split(answer, "\n")
 	switch word {
 	case "mntr":
-		lines = slices.DeleteFunc(lines, func(line string) bool { return !strings.Contains(figures, " "+strings.Split(line, "\t")[0]+" ") })
+		lines = slices.DeleteFunc(lines, func(line string) bool {
+			return !strings.Contains(figures, " "+strings.Split(line, "\t")[0]+" ")
+		})
 		slices.Sort(lines)
 	case "envi":
 		lines = slices.DeleteFunc(lines, func(line string) bool { return strings.Contains(line, "=") })
@@ -109,5 +112,6 @@ func (w *world) alike(word, answer string) string {
 }
 
 // figures are those that zkmem has of the hundreds that mntr shows.
-const figures = " zk_server_state zk_packets_received zk_packets_sent zk_num_alive_connections zk_outstanding_requests zk_znode_count" +
+const figures = " zk_server_state zk_packets_received zk_packets_sent zk_num_alive_connections " +
+	"zk_outstanding_requests zk_znode_count" +
 	" zk_watch_count zk_ephemerals_count zk_global_sessions zk_local_sessions zk_approximate_data_size "

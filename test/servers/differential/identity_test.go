@@ -9,8 +9,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// TestIdentitiesAreShownAsByTheRealServer proves identities, and compares what whoAmI and an ACL of scheme "auth" make of
-// them.
+// TestIdentitiesAreShownAsByTheRealServer proves identities, and compares what whoAmI and an ACL of scheme "auth" make
+// of them.
 func TestIdentitiesAreShownAsByTheRealServer(t *testing.T) {
 	onReleases(t, func(t *testing.T, r release) {
 		digest := "zookeeper.DigestAuthenticationProvider.superDigest=" + superDigest

@@ -17,7 +17,8 @@ type probe struct {
 	body enc
 }
 
-// probes has every number that could be an operation, without a body, and bodies that only a broken or a rare client sends.
+// probes has every number that could be an operation, without a body, and bodies that only a broken or a rare client
+// sends.
 func probes() []probe {
 	var list []probe
 	for op := int32(-12); op < 130; op++ {
@@ -27,7 +28,8 @@ func probes() []probe {
 		list = append(list, probe{opAuth, enc{}.i32(0).strOrNull(scheme).str("x")})
 	}
 	list = append(list, probe{opAuth, enc{}.i32(0).str("digest").i32(-1)},
-		probe{opSASL, enc{}.str("token")}, probe{opSASL, enc{}.i32(-1)}, probe{1000, nil}, probe{opReconfig, enc{}.i32(-1).i32(-1).i32(-1).i64(0)},
+		probe{opSASL, enc{}.str("token")}, probe{opSASL, enc{}.i32(-1)}, probe{1000, nil},
+		probe{opReconfig, enc{}.i32(-1).i32(-1).i32(-1).i64(0)},
 		probe{opDeleteContainer, enc{}.str("/")}, probe{opWhoAmI, enc{}.i32(1)})
 	for _, path := range []string{"nope", "", "/", "/zz/../x", null} {
 		for mode := int32(-1); mode <= 2; mode++ {
@@ -49,8 +51,10 @@ func probes() []probe {
 // multiProbes mixes reads and writes. It leaves out what a real server refuses with a body behind its error code.
 func multiProbes() (list []probe) {
 	head := func(op int32) enc { return enc{}.i32(op).flag(false).i32(-1) }
-	data, children := append(head(opGetData), enc{}.str("/").flag(true)...), append(head(opGetChildren), enc{}.str("/zookeeper").flag(false)...)
-	missing, check := append(head(opGetData), enc{}.str("/none").flag(false)...), append(head(opCheck), enc{}.str("/").i32(-1)...)
+	data, children := append(head(opGetData), enc{}.str("/").flag(true)...),
+		append(head(opGetChildren), enc{}.str("/zookeeper").flag(false)...)
+	missing, check := append(head(opGetData), enc{}.str("/none").flag(false)...),
+		append(head(opCheck), enc{}.str("/").i32(-1)...)
 	exists := append(head(opExists), enc{}.str("/").flag(false)...)
 	for _, op := range []int32{opMulti, opMultiRead} {
 		for _, parts := range [][]enc{{}, {data}, {children}, {missing, data}, {data, check}, {check, data}, {exists}} {
@@ -64,8 +68,8 @@ func multiProbes() (list []probe) {
 	return list
 }
 
-// TestOddRequestsAreAnsweredAsByTheRealServer compares what is answered, and whether the connection goes on: a ping follows
-// each request.
+// TestOddRequestsAreAnsweredAsByTheRealServer compares what is answered, and whether the connection goes on: a ping
+// follows each request.
 func TestOddRequestsAreAnsweredAsByTheRealServer(t *testing.T) {
 	onReleases(t, func(t *testing.T, r release) {
 		apache, mem := r.start(t, realzk.Options{}, zkmem.Options{})
@@ -109,7 +113,8 @@ func (p probe) play(addr string) string {
 		if zxid != -1 && code != -115 { // after those, a server ends the connection
 			c.send(enc{}.i32(-2).i32(opPing))
 		}
-		if xid == 0 && p.op == opCreateSession { // the reply to the handshake, again: zxid has the timeout in it, code is the session's
+		// the reply to the handshake, again: zxid has the timeout in it, code is the session's
+		if xid == 0 && p.op == opCreateSession {
 			lines = append(lines, fmt.Sprintf("a handshake of %d bytes", len(frame)))
 			continue
 		}
@@ -117,7 +122,8 @@ func (p probe) play(addr string) string {
 	}
 }
 
-// withoutStat returns a body, or the length of one so long that it has a Stat in it, which differs from server to server.
+// withoutStat returns a body, or the length of one so long that it has a Stat in it, which differs from server to
+// server.
 func withoutStat(body []byte) string {
 	if len(body) < 60 {
 		return string(body)

@@ -10,11 +10,13 @@ import (
 // opNames are ZooKeeper's names of the requests.
 var opNames = map[int32]string{
 	opCloseSession: "closeSession", opCreate: "create", opDelete: "delete", opExists: "exists", opGetData: "getData",
-	opSetData: "setData", opGetACL: "getACL", opSetACL: "setACL", opGetChildren: "getChildren", opSync: "sync", opPing: "ping",
+	opSetData: "setData", opGetACL: "getACL", opSetACL: "setACL", opGetChildren: "getChildren",
+	opSync: "sync", opPing: "ping",
 	opGetChildren2: "getChildren2", opCheck: "check", opMulti: "multi", opCreate2: "create2", opReconfig: "reconfig",
 	opCheckWatches: "checkWatches", opRemoveWatches: "removeWatches", opCreateContainer: "createContainer",
 	opCreateTTL: "createTTL", opDeleteContainer: "deleteContainer", opMultiRead: "multiRead", opSASL: "sasl",
-	opAddWatch: "addWatch", opWhoAmI: "whoAmI", opAuth: "auth", opSetWatches: "setWatches", opGetEphemerals: "getEphemerals",
+	opAddWatch: "addWatch", opWhoAmI: "whoAmI", opAuth: "auth", opSetWatches: "setWatches",
+	opGetEphemerals:    "getEphemerals",
 	opCountDescendants: "getAllChildrenNumber", opSetWatches2: "setWatches2",
 }
 
@@ -36,7 +38,8 @@ func difference(seed uint64, history []played, before int) string {
 	var b strings.Builder
 	b.WriteString(last.differs())
 	earlier := history[max(0, len(history)-1-before) : len(history)-1]
-	fmt.Fprintf(&b, "seed %d; the steps before it, which both answered alike, the latest first (%d):\n", seed, len(earlier))
+	fmt.Fprintf(&b, "seed %d; the steps before it, which both answered alike, the latest first (%d):\n",
+		seed, len(earlier))
 	for _, p := range slices.Backward(earlier) {
 		fmt.Fprintln(&b, p)
 	}
@@ -54,7 +57,8 @@ func (p played) differs() string {
 			break
 		}
 	}
-	fmt.Fprintf(&b, "  all that ZooKeeper answered:\n%s\n  all that zkmem answered:\n%s\n", indent(p.real), indent(p.mem))
+	fmt.Fprintf(&b, "  all that ZooKeeper answered:\n%s\n  all that zkmem answered:\n%s\n",
+		indent(p.real), indent(p.mem))
 	return b.String()
 }
 

@@ -21,8 +21,8 @@ func logEntry(zxid int64, kind int32, body enc) enc {
 	return append(entry, 'B')
 }
 
-// nearTheEnd returns the data directory of a server that has a node /q whose next child but two gets the last sequence number:
-// no client could make two thousand million children, but the log can say that somebody did.
+// nearTheEnd returns the data directory of a server that has a node /q whose next child but two gets the last sequence
+// number: no client could make two thousand million children, but the log can say that somebody did.
 func nearTheEnd(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -60,11 +60,16 @@ func (m *maker) acls() []acl {
 	return pick(m, nil, []acl{open, open}, []acl{{1, "world", "anyone"}}, []acl{{31, "auth", ""}},
 		[]acl{{5, "auth", "x"}, {1, "world", "anyone"}}, []acl{{31, "digest", "u1:" + digestOfU1}},
 		[]acl{{30, "digest", "u1:" + digestOfU1}, {1, "world", "anyone"}}, []acl{{31, "digest", "nocolon"}},
-		[]acl{{31, "digest", "a:"}}, []acl{{31, "digest", ":b"}}, []acl{{31, "digest", "a:b:c"}}, []acl{{31, "digest", "a:b:"}},
-		[]acl{{31, "ip", "127.0.0.1"}}, []acl{{31, "ip", "10.0.0.0/8"}}, []acl{{31, "ip", "127.0.0.0/8"}}, []acl{{31, "ip", "nonsense"}},
-		[]acl{{31, "auth", null}}, []acl{{31, "auth", null}}, []acl{{31, "world", null}}, []acl{{31, null, "x"}}, []acl{{31, "digest", null}},
-		[]acl{{31, "world", "somebody"}}, []acl{{31, "magic", "x"}}, []acl{{0, "world", "anyone"}}, []acl{{15, "world", "anyone"}},
-		[]acl{{23, "world", "anyone"}}, []acl{{27, "world", "anyone"}}, []acl{{16, "world", "anyone"}, {31, "digest", "u1:" + digestOfU1}})
+		[]acl{{31, "digest", "a:"}}, []acl{{31, "digest", ":b"}}, []acl{{31, "digest", "a:b:c"}},
+		[]acl{{31, "digest", "a:b:"}},
+		[]acl{{31, "ip", "127.0.0.1"}}, []acl{{31, "ip", "10.0.0.0/8"}}, []acl{{31, "ip", "127.0.0.0/8"}},
+		[]acl{{31, "ip", "nonsense"}},
+		[]acl{{31, "auth", null}}, []acl{{31, "auth", null}}, []acl{{31, "world", null}}, []acl{{31, null, "x"}},
+		[]acl{{31, "digest", null}},
+		[]acl{{31, "world", "somebody"}}, []acl{{31, "magic", "x"}}, []acl{{0, "world", "anyone"}},
+		[]acl{{15, "world", "anyone"}},
+		[]acl{{23, "world", "anyone"}}, []acl{{27, "world", "anyone"}},
+		[]acl{{16, "world", "anyone"}, {31, "digest", "u1:" + digestOfU1}})
 }
 
 // superUser may do everything, on servers that were given superDigest.
@@ -75,7 +80,8 @@ const (
 
 const digestOfU1 = "nVVAHwFhcIB0wDVZBsQ8NZTM5hc=" // not anybody's; auth gives the real ones
 
-// mode leaves the TTL modes out within a multi, where the real server does not answer Unimplemented but fails to decode.
+// mode leaves the TTL modes out within a multi, where the real server does not answer Unimplemented but fails to
+// decode.
 func (m *maker) mode(alone bool) int32 {
 	switch {
 	case m.rng.IntN(20) > 0:
@@ -138,7 +144,8 @@ func (m *maker) multi() enc {
 func (m *maker) multiRead() enc {
 	var body enc
 	for range m.rng.IntN(4) {
-		body = body.i32(pick(m, int32(opGetData), opGetChildren)).flag(false).i32(-1).str(m.path()).flag(m.rng.IntN(2) == 0)
+		body = body.i32(pick(m, int32(opGetData), opGetChildren)).flag(false).i32(-1).str(m.path()).
+			flag(m.rng.IntN(2) == 0)
 	}
 	return body.i32(-1).flag(true).i32(-1)
 }
@@ -150,7 +157,8 @@ func (m *maker) quota(slot int) step {
 	switch m.rng.IntN(8) {
 	case 0:
 		path := pick(m, nodes[4], nodes[5], nodes[1])
-		return m.request(slot, opCreate, enc{}.str(path).str("count=1,bytes=-1").acls([]acl{{31, "world", "anyone"}}).i32(0))
+		return m.request(slot, opCreate,
+			enc{}.str(path).str("count=1,bytes=-1").acls([]acl{{31, "world", "anyone"}}).i32(0))
 	case 1:
 		return m.request(slot, opDelete, enc{}.str(pick(m, nodes[4], nodes[5], nodes[1])).i32(-1))
 	}
@@ -172,7 +180,8 @@ func (m *maker) next(slot int, connected, hasSession bool) step {
 	}
 	switch n := m.rng.IntN(100); {
 	case n < 40:
-		op := pick(m, int32(opCreate), opCreate, opCreate, opCreate2, opCreateContainer, opDelete, opDelete, opSetData, opSetACL)
+		op := pick(m, int32(opCreate), opCreate, opCreate, opCreate2, opCreateContainer, opDelete, opDelete,
+			opSetData, opSetACL)
 		if m.full && m.rng.IntN(4) == 0 {
 			op = opCreateTTL
 		}
@@ -194,13 +203,15 @@ func (m *maker) rare(slot int) step {
 	}
 	switch m.rng.IntN(13) {
 	case 0:
-		return m.request(slot, opAuth, enc{}.i32(0).str("digest").str(pick(m, "u1:p", "u2:p", "nocolon", ":", "u1:p:q", "", m.super())))
+		return m.request(slot, opAuth,
+			enc{}.i32(0).str("digest").str(pick(m, "u1:p", "u2:p", "nocolon", ":", "u1:p:q", "", m.super())))
 	case 1:
 		return m.request(slot, opGetACL, enc{}.str(m.path()))
 	case 2:
 		return m.request(slot, opSync, enc{}.str(m.path()))
 	case 3:
-		return m.request(slot, pick(m, int32(opCheckWatches), opRemoveWatches), enc{}.str(m.plainPath()).i32(pick(m, int32(1), 2, 3, 3, 0, 4, 5)))
+		return m.request(slot, pick(m, int32(opCheckWatches), opRemoveWatches),
+			enc{}.str(m.plainPath()).i32(pick(m, int32(1), 2, 3, 3, 0, 4, 5)))
 	case 4:
 		return m.request(slot, opCountDescendants, enc{}.str(m.root+pick(m, "", "/a", "/b", "/missing")))
 	case 5:
@@ -314,5 +325,7 @@ func (m *maker) comeBack(slot int, hasSession bool) step {
 }
 
 func (m *maker) request(slot int, op int32, body enc) step {
-	return step{slot: slot, name: fmt.Sprintf("%s %q", opNames[op], []byte(body)), do: func(c *client) []string { return c.ask(op, body) }}
+	return step{slot: slot, name: fmt.Sprintf("%s %q", opNames[op], []byte(body)), do: func(c *client) []string {
+		return c.ask(op, body)
+	}}
 }

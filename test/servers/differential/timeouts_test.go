@@ -10,10 +10,10 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// TestATimeoutIsRenegotiatedAsOnTheRealServer has sessions come back that ask for another timeout. The server says
-// what it grants, and ends each session by that, whether it is longer or shorter than the timeout before. What ends first
-// is seen from the order of the events: a session of 4 ticks that came back for 20 ticks outlives one of 6 ticks that began
-// later, and one of 20 ticks that came back for 2 does not.
+// TestATimeoutIsRenegotiatedAsOnTheRealServer has sessions come back that ask for another timeout. The server says what
+// it grants, and ends each session by that, whether it is longer or shorter than the timeout before. What ends first is
+// seen from the order of the events: a session of 4 ticks that came back for 20 ticks outlives one of 6 ticks that
+// began later, and one of 20 ticks that came back for 2 does not.
 func TestATimeoutIsRenegotiatedAsOnTheRealServer(t *testing.T) {
 	const tick = 500 * time.Millisecond
 	onReleases(t, func(t *testing.T, r release) {

@@ -50,8 +50,8 @@ func (e enc) strOrNull(v string) enc {
 	return e.str(v)
 }
 
-// dec reads it and tells it as text, with what differs from server to server taken out: zxids become distances from base,
-// session ids become names, times become "t", and lists without an order are sorted.
+// dec reads it and tells it as text, with what differs from server to server taken out: zxids become distances from
+// base, session ids become names, times become "t", and lists without an order are sorted.
 type dec struct {
 	buf   []byte
 	base  int64

@@ -31,7 +31,8 @@ const j1, g1, g2 = "10.0.0.1@-@7", "10.0.0.2@-@8", "10.0.0.3@-@9"
 // TestPeriodsAreWhole: a period in which an item did not run, or ran twice, is not whole, and neither is the last
 // one.
 func TestPeriodsAreWhole(t *testing.T) {
-	whole := []string{j1 + " run 0 1000", j1 + " run 1 1001", j1 + " run 0 2000", g1 + " run 1 2005", j1 + " run 0 3001"}
+	whole := []string{j1 + " run 0 1000", j1 + " run 1 1001", j1 + " run 0 2000", g1 + " run 1 2005",
+		j1 + " run 0 3001"}
 	for _, c := range []struct {
 		lines   []string
 		periods int

@@ -42,7 +42,8 @@ func (s *stage) runs() (all []run) {
 
 // checkOverlaps fails the test where an item ran twice at a time, and returns how often that happened without a fault:
 //
-//   - An instance in Java that is cut off, or closes, goes on with what it has: its session ends before its items return.
+//   - An instance in Java that is cut off, or closes, goes on with what it has: its session ends before its items
+//     return.
 //   - Just after a dealing, an instance in Java may not have heard of it, and run an item that was its own. It does not
 //     notice that the node running exists when it creates it. So may two of them, and an instance in Java and one in Go
 //     whose own the item is.

@@ -116,8 +116,8 @@ func (e *Ensemble) start() error {
 	return err
 }
 
-// connect starts the links. A server whose election port is dialled by one with a smaller number closes the connection and
-// dials back, at the address in the first message: that address is replaced by the link's.
+// connect starts the links. A server whose election port is dialled by one with a smaller number closes the connection
+// and dials back, at the address in the first message: that address is replaced by the link's.
 func (e *Ensemble) connect() error {
 	for from := range e.servers {
 		for to := range e.servers {

@@ -96,7 +96,7 @@ func gone(t *testing.T, s *ensemble.Server) {
 	t.Helper()
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
-	for end := time.Now().Add(enough); s.Mode() != ""; <-ticker.C { // pause: between looks at a server, which reports nothing
+	for end := time.Now().Add(enough); s.Mode() != ""; <-ticker.C { // pause: between looks at a server
 		if time.Now().After(end) {
 			t.Fatalf("%s is still a %s", s, s.Mode())
 		}
@@ -109,7 +109,8 @@ func (quiet) Printf(string, ...any) {}
 
 func connect(t *testing.T, e *ensemble.Ensemble) *zk.Conn {
 	t.Helper()
-	conn, _, err := zk.Connect([]string{e.Servers()[0].Addr()}, 5*time.Second, zk.WithDialer(realzk.Dial), zk.WithLogger(quiet{}), zk.WithLogInfo(false))
+	conn, _, err := zk.Connect([]string{e.Servers()[0].Addr()}, 5*time.Second, zk.WithDialer(realzk.Dial),
+		zk.WithLogger(quiet{}), zk.WithLogInfo(false))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,8 +24,8 @@ const (
 	enough  = repeat.Enough
 )
 
-// node is one participant's client with a latch in the line, under a recorder, whose work awaits leadership, is watched by
-// a witness while it lasts, and returns when it is lost.
+// node is one participant's client with a latch in the line, under a recorder, whose work awaits leadership, is watched
+// by a witness while it lasts, and returns when it is lost.
 type node struct {
 	*incumbent.Latch
 	t    *testing.T
@@ -142,7 +142,8 @@ func remove(t *testing.T, s *ensemble.Server, paths ...string) {
 
 func dial(t *testing.T, s *ensemble.Server) *zk.Conn {
 	t.Helper()
-	conn, _, err := zk.Connect([]string{s.Addr()}, 5*time.Second, zk.WithDialer(realzk.Dial), zk.WithLogger(quiet{}), zk.WithLogInfo(false))
+	conn, _, err := zk.Connect([]string{s.Addr()}, 5*time.Second, zk.WithDialer(realzk.Dial), zk.WithLogger(quiet{}),
+		zk.WithLogInfo(false))
 	ok(t, err)
 	t.Cleanup(conn.Close)
 	return conn
@@ -208,7 +209,8 @@ func (w *witness) look() {
 				continue
 			}
 			if !w.brief {
-				w.t.Errorf("two believe at once: %+v until %s and %+v until %s", a.Term(), a.ValidUntil(), b.Term(), b.ValidUntil())
+				w.t.Errorf("two believe at once: %+v until %s and %+v until %s", a.Term(), a.ValidUntil(),
+					b.Term(), b.ValidUntil())
 			}
 			if w.since.IsZero() {
 				w.since = time.Now()

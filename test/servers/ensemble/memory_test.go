@@ -18,8 +18,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// The tests of this file are those of suite_test.go that are about servers which lose each other, on zkmem's ensemble and in virtual
-// time: they need no Java, and each takes a fraction of a second.
+// The tests of this file are those of suite_test.go that are about servers which lose each other, on zkmem's ensemble
+// and in virtual time: they need no Java, and each takes a fraction of a second.
 
 // memory is an ensemble in a bubble, with latches whose clients have the bubble's clock.
 type memory struct {
@@ -66,10 +66,12 @@ func (m *memory) join(id string, at ...*zkmem.Server) *node {
 		addrs = append(addrs, fmt.Sprintf("zk%d:2181", slices.Index(m.Servers(), s)))
 	}
 	log := tape.New(m.t)
-	c := kit.RecordedIn(sources.With(context.Background(), sources.Sources{Clock: m, Seed: m.seed}), m.t, log, incumbent.Config{
-		Servers: strings.Join(addrs, ","), SessionTimeout: 10 * time.Second, Tick: 2 * time.Second, SyncLimit: 5, Dial: m.dial,
-		ConnectRetry: incumbent.RetryForever(50 * time.Millisecond),
-	}, kit.CloseConnected)
+	c := kit.RecordedIn(sources.With(context.Background(), sources.Sources{Clock: m, Seed: m.seed}), m.t, log,
+		incumbent.Config{
+			Servers: strings.Join(addrs, ","), SessionTimeout: 10 * time.Second, Tick: 2 * time.Second,
+			SyncLimit: 5, Dial: m.dial,
+			ConnectRetry: incumbent.RetryForever(50 * time.Millisecond),
+		}, kit.CloseConnected)
 	return joinBy(m.t, c, log, m.w, incumbent.LatchOptions{ID: id})
 }
 
@@ -171,8 +173,9 @@ func TestAMemberInMemoryLags(t *testing.T) {
 	})
 }
 
-// A place further back whose predecessor is deleted while it is not connected, or after, comes back at a member that does not know
-// of it yet. It waits there without a listing, however often it gives that member up because no sync is answered, and leads in its turn when the member has caught up.
+// A place further back whose predecessor is deleted while it is not connected, or after, comes back at a member that
+// does not know of it yet. It waits there without a listing, however often it gives that member up because no sync is
+// answered, and leads in its turn when the member has caught up.
 func TestAPlaceWaitsAgainAtAMemberThatLags(t *testing.T) {
 	for _, when := range []string{"before", "after"} {
 		t.Run(when, func(t *testing.T) {
@@ -202,7 +205,8 @@ func TestAPlaceWaitsAgainAtAMemberThatLags(t *testing.T) {
 				}
 				virtual.Sleep(30 * time.Second)
 				counts := slow.Counts().ByOp
-				if listings := counts[zkmem.OpGetChildren] + counts[zkmem.OpGetChildren2]; c.Phase() != "waiting" || counts[zkmem.OpGetData] < 2 || listings != 0 {
+				if listings := counts[zkmem.OpGetChildren] + counts[zkmem.OpGetChildren2]; c.Phase() != "waiting" ||
+					counts[zkmem.OpGetData] < 2 || listings != 0 {
 					t.Errorf("it is %s after %d listings and %d reads", c.Phase(), listings, counts[zkmem.OpGetData])
 				}
 				ok(t, a.Close(t.Context()))
@@ -217,8 +221,8 @@ func TestAPlaceWaitsAgainAtAMemberThatLags(t *testing.T) {
 	}
 }
 
-// Each member in turn is stopped and started again. Sessions go on at other members, and when the first latch is closed, the other
-// leads with a higher token.
+// Each member in turn is stopped and started again. Sessions go on at other members, and when the first latch is
+// closed, the other leads with a higher token.
 func TestARollingRestartInMemory(t *testing.T) {
 	inMemory(t, func(t *testing.T, m *memory) {
 		a := m.join("a", m.Servers()...)

@@ -66,7 +66,8 @@ func (s *Server) config() string {
 	o := s.e.options
 	host, port, _ := net.SplitHostPort(s.client)
 	var b strings.Builder
-	fmt.Fprintf(&b, "tickTime=%d\ninitLimit=%d\nsyncLimit=%d\ndataDir=%s\n", o.Tick.Milliseconds(), o.InitLimit, o.SyncLimit, s.data())
+	fmt.Fprintf(&b, "tickTime=%d\ninitLimit=%d\nsyncLimit=%d\ndataDir=%s\n", o.Tick.Milliseconds(), o.InitLimit,
+		o.SyncLimit, s.data())
 	if !o.Direct && !o.Named {
 		fmt.Fprintf(&b, "clientPort=%s\nclientPortAddress=%s\n", port, host)
 	}

@@ -73,7 +73,8 @@ type member struct {
 }
 
 func (s *stillness) config() incumbent.Config {
-	return incumbent.Config{Servers: s.e.Addrs(s.at), SessionTimeout: 6 * time.Second, Tick: s.e.Tick(), SyncLimit: s.e.SyncLimit(), RideOut: true}
+	return incumbent.Config{Servers: s.e.Addrs(s.at), SessionTimeout: 6 * time.Second, Tick: s.e.Tick(),
+		SyncLimit: s.e.SyncLimit(), RideOut: true}
 }
 
 // settleIn gives each member a node, and has an observer notice when it is gone.
@@ -138,10 +139,12 @@ func (s *stillness) stop(leader *ensemble.Server, rest time.Duration) (through i
 		}
 		if until := m.believed(gone); until > gone {
 			most = max(most, time.Duration(until-gone))
-			s.t.Errorf("%s was seen gone, and its session was said to be good for %s more", m.path, time.Duration(until-gone))
+			s.t.Errorf("%s was seen gone, and its session was said to be good for %s more", m.path,
+				time.Duration(until-gone))
 		}
 	}
-	s.t.Logf("the leader stood still for %s: %d of %d sessions ended, %d writes of these were answered OK, belief outlasted a node by %s at the most",
+	s.t.Logf("the leader stood still for %s: %d of %d sessions ended, %d writes of these were answered OK, belief "+
+		"outlasted a node by %s at the most",
 		rest.Round(time.Millisecond), ended, len(s.members), through, most)
 	return through
 }
@@ -152,7 +155,8 @@ func (s *stillness) lead() {
 	s.t.Helper()
 	latches := make([]*incumbent.Latch, len(s.members))
 	for i, m := range s.members {
-		l, err := m.client.Latch(m.path+"-line", incumbent.LatchOptions{Retry: incumbent.RetryForever(50 * time.Millisecond)})
+		l, err := m.client.Latch(m.path+"-line",
+			incumbent.LatchOptions{Retry: incumbent.RetryForever(50 * time.Millisecond)})
 		ok(s.t, err)
 		ok(s.t, l.Start())
 		latches[i] = l
@@ -183,7 +187,9 @@ func (m *member) confirmed(records []events.Record) bool {
 // gone returns when the observer heard that a member's node is gone; 0: it is there.
 func (s *stillness) gone(m *member) int64 {
 	s.t.Helper()
-	if slices.ContainsFunc(m.tape.Records()[m.begun:], func(r events.Record) bool { return r.Event.Kind == events.ConnectionLost }) {
+	if slices.ContainsFunc(m.tape.Records()[m.begun:], func(r events.Record) bool {
+		return r.Event.Kind == events.ConnectionLost
+	}) {
 		s.watches.Until(m.path+" to go with its session", func(records []events.Record) bool {
 			return slices.ContainsFunc(records, func(r events.Record) bool {
 				return r.Event.Kind == events.WatchDeleted && r.Event.Path == m.path

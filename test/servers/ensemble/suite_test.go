@@ -40,8 +40,8 @@ func anyLeads(t *testing.T, a, b, c *node) (token int64) {
 	return token
 }
 
-// inTurn waits for a node's term. A node whose connection ended may have lost its place: the machine's pauses are longer than what
-// servers and sessions bear here. Then another leads, and the round begins again.
+// inTurn waits for a node's term. A node whose connection ended may have lost its place: the machine's pauses are
+// longer than what servers and sessions bear here. Then another leads, and the round begins again.
 func inTurn(t *repeat.Round, n *node, all ...*node) (token int64) {
 	t.Helper()
 	late, limit := time.NewTicker(20*time.Second), time.After(enough)

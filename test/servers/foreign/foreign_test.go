@@ -52,7 +52,8 @@ func TestPython(t *testing.T) {
 	if python == "" {
 		realzk.NotRun(t, "the example in Python (no kazoo, or no pytest)")
 	}
-	said := run(t, "python", []string{"INCUMBENT=" + program(t), "PYTHONDONTWRITEBYTECODE=1"}, python, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+	said := run(t, "python", []string{"INCUMBENT=" + program(t), "PYTHONDONTWRITEBYTECODE=1"}, python, "-m", "pytest",
+		"-q", "-p", "no:cacheprovider")
 	if !strings.Contains(said, "6 passed") {
 		t.Error(said)
 	}
@@ -69,10 +70,12 @@ func TestJava(t *testing.T) {
 		realzk.NotRun(t, "the example in Java (no javac)")
 	}
 	classes := t.TempDir()
-	path := strings.Join([]string{classes, jars + "zookeeper.jar", jars + "junit4.jar", jars + "slf4j-nop.jar", jars + "netty-resolver.jar"}, ":")
+	path := strings.Join([]string{classes, jars + "zookeeper.jar", jars + "junit4.jar", jars + "slf4j-nop.jar",
+		jars + "netty-resolver.jar"}, ":")
 	incumbent := program(t)
 	run(t, "java", nil, "javac", "-d", classes, "-cp", path, "Server.java", "LeaseTest.java")
-	said := run(t, "java", []string{"INCUMBENT=" + incumbent}, "java", "-cp", path, "org.junit.runner.JUnitCore", "LeaseTest")
+	said := run(t, "java", []string{"INCUMBENT=" + incumbent}, "java", "-cp", path,
+		"org.junit.runner.JUnitCore", "LeaseTest")
 	if !strings.Contains(said, "OK (3 tests)") {
 		t.Error(said)
 	}
@@ -90,7 +93,8 @@ func TestNode(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(modules, "node-zookeeper-client")); err != nil {
 		realzk.NotRun(t, "the example in JavaScript (no node-zookeeper-client in .cache/node)")
 	}
-	said := run(t, "node", []string{"INCUMBENT=" + program(t), "NODE_PATH=" + modules}, "node", "--test", "lease.test.js")
+	said := run(t, "node", []string{"INCUMBENT=" + program(t), "NODE_PATH=" + modules}, "node", "--test",
+		"lease.test.js")
 	if !strings.Contains(said, "# pass 2") && !strings.Contains(said, "pass 2\n") {
 		t.Error(said)
 	}

@@ -90,7 +90,8 @@ func (s *zkServer) connect() (*zk.Conn, <-chan zk.Event) {
 
 // reconnecting reports whether a request failed because the client has no connection, or has lost the one that it had.
 func reconnecting(err error) bool {
-	return errors.Is(err, zk.ErrConnectionClosed) || errors.Is(err, zk.ErrSessionExpired) || errors.Is(err, zk.ErrNoServer) ||
+	return errors.Is(err, zk.ErrConnectionClosed) || errors.Is(err, zk.ErrSessionExpired) ||
+		errors.Is(err, zk.ErrNoServer) ||
 		errors.Is(err, zk.ErrSessionMoved)
 }
 
@@ -149,7 +150,8 @@ func TestGo(t *testing.T) {
 		server := startServer(t, incumbent)
 		client, _ := server.connect()
 		server.post("/v1/next", `{"op": "create", "path": "/once", "action": "cutAfter"}`)
-		if _, err := client.Create("/once", []byte("x"), 0, zk.WorldACL(zk.PermAll)); !errors.Is(err, zk.ErrConnectionClosed) {
+		if _, err := client.Create("/once", []byte("x"), 0, zk.WorldACL(zk.PermAll)); !errors.Is(err,
+			zk.ErrConnectionClosed) {
 			t.Fatal(err)
 		}
 		var data []byte

@@ -9,7 +9,8 @@ import (
 	"github.com/incumbent-go/incumbent/internal/why"
 )
 
-// TestAroundNoMove asks for a minute without a move: a line says that the nearest is shown, and no line does if there is one.
+// TestAroundNoMove asks for a minute without a move: a line says that the nearest is shown, and no line does if there
+// is one.
 func TestAroundNoMove(t *testing.T) {
 	logs, txns, err := Read(filepath.Join("testdata", "hung-writer"))
 	if err != nil {
@@ -24,7 +25,8 @@ func TestAroundNoMove(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := strings.Join(why.Explain(logs, txns, why.Options{Around: at}).Lines(false), "\n")
-		note := "No move is in the minute from 2026-11-25 12:03:00 UTC, and no record: the logs are from 2026-11-25 00:58:45 to 2026-11-25 00:58:48 UTC; the nearest move is shown, and the first line is about it alone."
+		note := "No move is in the minute from 2026-11-25 12:03:00 UTC, and no record: the logs are from 2026-11-25 " +
+			"00:58:45 to 2026-11-25 00:58:48 UTC; the nearest move is shown, and the first line is about it alone."
 		if strings.Contains(text, note) != c.noted {
 			t.Errorf("around %s: noted is %t, want %t:\n%s", c.around, !c.noted, c.noted, text)
 		}

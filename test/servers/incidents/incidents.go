@@ -29,30 +29,50 @@ var never = []why.Verdict{why.NeverProven, why.NeverMeasured}
 
 // All returns all incidents.
 func All() []Incident {
-	open := append([]why.Verdict{why.TwoAtOnce, why.CannotTell}, never...) // another client's deletion: it is a matter of milliseconds
+	// another client's deletion: it is a matter of milliseconds
+	open := append([]why.Verdict{why.TwoAtOnce, why.CannotTell}, never...)
 	return []Incident{
 		{"killed", "the leader's process gets SIGKILL", []why.Cause{why.CauseKilled}, never, nil, nil},
-		{"paused", "the leader's process is stopped by SIGSTOP until another leads, and goes on", []why.Cause{why.CausePaused}, never, nil, nil},
-		{"cut-link", "the leader's link is cut, so that both ends see it, and healed when another leads", []why.Cause{why.CauseConnectionBroken, why.CauseConnectionClosed}, never, nil, nil},
-		{"cut-briefly", "the leader's link is cut, and healed at once", []why.Cause{why.CauseConnectionBroken, why.CauseConnectionClosed}, never, nil, nil},
-		{"silent-link", "nothing arrives on the leader's link any more, either way, until another leads", []why.Cause{why.CauseSilent}, never, nil, nil},
+		{"paused", "the leader's process is stopped by SIGSTOP until another leads, and goes on",
+			[]why.Cause{why.CausePaused}, never, nil, nil},
+		{"cut-link", "the leader's link is cut, so that both ends see it, and healed when another leads",
+			[]why.Cause{why.CauseConnectionBroken, why.CauseConnectionClosed}, never, nil, nil},
+		{"cut-briefly", "the leader's link is cut, and healed at once",
+			[]why.Cause{why.CauseConnectionBroken, why.CauseConnectionClosed}, never, nil, nil},
+		{"silent-link", "nothing arrives on the leader's link any more, either way, until another leads",
+			[]why.Cause{why.CauseSilent}, never, nil, nil},
 		{"operators-deletion", "an operator deletes the leader's node", []why.Cause{why.CauseDeleted}, open, nil, nil},
 		{"eviction", "a client that records its log evicts the leader", []why.Cause{why.CauseEvicted}, open, nil, nil},
 		{"resigned", "the leader resigns", []why.Cause{why.CauseResigned}, never, nil, nil},
-		{"rolling-restart", "the leader is closed and started again, then the next", []why.Cause{why.CauseClosed}, never, nil, nil},
-		{"forgotten-release", "the leader is closed, and its work does not return for long", []why.Cause{why.CauseClosed}, never, []why.Cause{why.CauseForgottenRelease}, nil},
+		{"rolling-restart", "the leader is closed and started again, then the next", []why.Cause{why.CauseClosed},
+			never, nil, nil},
+		{"forgotten-release", "the leader is closed, and its work does not return for long",
+			[]why.Cause{why.CauseClosed}, never, []why.Cause{why.CauseForgottenRelease}, nil},
 		{"unhealthy", "the leader's health check fails", []why.Cause{why.CauseUnhealthy}, never, nil, nil},
-		{"unreadable-directory", "a participant may not list the line when the leader is closed", []why.Cause{why.CauseClosed}, never, []why.Cause{why.CauseNoRights, why.CauseGivenUp}, nil},
-		{"unreadable-node", "the leader may not read its own node any more", []why.Cause{why.CauseNoRights}, never, []why.Cause{why.CauseNoRights, why.CauseGivenUp}, nil},
-		{"hung-writer", "the leader's recorder hangs; later the leader is closed", []why.Cause{why.CauseGap}, []why.Verdict{why.CannotTell}, nil, nil},
-		{"clock-set", "the leader's wall clock is set forward by an hour, then its process gets SIGKILL; it starts again, leads, and its clock is set back", []why.Cause{why.CauseKilled}, never, nil,
-			[]string{"alice's wall clock was set forward by 1h0m0s", "alice-2's wall clock was set back by 1h0m0s", "alice-2's own clock was 1h0m0s ahead"}},
-		{"server-restart", "the one server is killed and started again", []why.Cause{why.CauseConnectionClosed, why.CauseConnectionBroken}, never, nil, nil},
-		{"restored-backup", "the one server is stopped, gets older data, and starts again", []why.Cause{why.CauseConnectionClosed, why.CauseConnectionBroken}, open, nil, nil},
-		{"cut-off-follower", "the leader's server, a follower, hears no other server any more", []why.Cause{why.CauseServerCutOff, why.CauseUnconfirmed, why.CauseSlowEnsemble, why.CauseSilent}, never, nil, nil},
-		{"deposed-leader", "the ensemble's leader, where the leader is connected, hears no other server any more", []why.Cause{why.CauseServerCutOff, why.CauseUnconfirmed, why.CauseConnectionClosed, why.CauseSlowEnsemble}, never, nil, nil},
-		{"frozen-server", "the ensemble's leader, where the leader is connected, is stopped by SIGSTOP", []why.Cause{why.CauseSilent, why.CauseSlowEnsemble, why.CauseServerCutOff}, never, nil, nil},
-		{"slow-ensemble", "acknowledgements between the servers take longer than belief lasts", []why.Cause{why.CauseSlowEnsemble, why.CauseUnconfirmed}, never, nil, nil},
+		{"unreadable-directory", "a participant may not list the line when the leader is closed",
+			[]why.Cause{why.CauseClosed}, never, []why.Cause{why.CauseNoRights, why.CauseGivenUp}, nil},
+		{"unreadable-node", "the leader may not read its own node any more", []why.Cause{why.CauseNoRights}, never,
+			[]why.Cause{why.CauseNoRights, why.CauseGivenUp}, nil},
+		{"hung-writer", "the leader's recorder hangs; later the leader is closed", []why.Cause{why.CauseGap},
+			[]why.Verdict{why.CannotTell}, nil, nil},
+		{"clock-set", "the leader's wall clock is set forward by an hour, then its process gets SIGKILL; it starts " +
+			"again, leads, and its clock is set back", []why.Cause{why.CauseKilled}, never, nil,
+			[]string{"alice's wall clock was set forward by 1h0m0s", "alice-2's wall clock was set back by 1h0m0s",
+				"alice-2's own clock was 1h0m0s ahead"}},
+		{"server-restart", "the one server is killed and started again",
+			[]why.Cause{why.CauseConnectionClosed, why.CauseConnectionBroken}, never, nil, nil},
+		{"restored-backup", "the one server is stopped, gets older data, and starts again",
+			[]why.Cause{why.CauseConnectionClosed, why.CauseConnectionBroken}, open, nil, nil},
+		{"cut-off-follower", "the leader's server, a follower, hears no other server any more",
+			[]why.Cause{why.CauseServerCutOff, why.CauseUnconfirmed, why.CauseSlowEnsemble, why.CauseSilent},
+			never, nil, nil},
+		{"deposed-leader", "the ensemble's leader, where the leader is connected, hears no other server any more",
+			[]why.Cause{why.CauseServerCutOff, why.CauseUnconfirmed, why.CauseConnectionClosed, why.CauseSlowEnsemble},
+			never, nil, nil},
+		{"frozen-server", "the ensemble's leader, where the leader is connected, is stopped by SIGSTOP",
+			[]why.Cause{why.CauseSilent, why.CauseSlowEnsemble, why.CauseServerCutOff}, never, nil, nil},
+		{"slow-ensemble", "acknowledgements between the servers take longer than belief lasts",
+			[]why.Cause{why.CauseSlowEnsemble, why.CauseUnconfirmed}, never, nil, nil},
 	}
 }
 
@@ -62,7 +82,8 @@ func Read(dir string) (logs []*why.Log, txns []txnlog.Txn, err error) {
 }
 
 // ReadThrough is Read, and each log's records go through the reader that through returns.
-func ReadThrough(dir string, through func(events.Header, why.Reader) why.Reader) (logs []*why.Log, txns []txnlog.Txn, err error) {
+func ReadThrough(dir string,
+	through func(events.Header, why.Reader) why.Reader) (logs []*why.Log, txns []txnlog.Txn, err error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.log.gz"))
 	if err != nil || len(files) == 0 {
 		return nil, nil, fmt.Errorf("%s has no logs: %w", dir, err)
@@ -160,7 +181,8 @@ func (i Incident) Misfit(r *why.Report) string {
 				return ""
 			}
 		}
-		return fmt.Sprintf("the first loss has the cause %q (%s), want one of %q", m.Ending.Cause, m.Ending.Text, i.Causes)
+		return fmt.Sprintf("the first loss has the cause %q (%s), want one of %q", m.Ending.Cause,
+			m.Ending.Text, i.Causes)
 	}
 	return "there is no loss"
 }

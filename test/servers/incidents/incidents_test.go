@@ -62,7 +62,8 @@ func TestIncidents(t *testing.T) {
 
 // What became of the leader's node is known by a code.
 func TestWhatBecameOfTheNode(t *testing.T) {
-	for name, want := range map[string]why.NodeEnd{"killed": why.NodeExpired, "operators-deletion": why.NodeDeleted, "resigned": why.NodeDeletedByOwn, "cut-briefly": why.NodeStayed, "server-restart": why.NodeStayed} {
+	for name, want := range map[string]why.NodeEnd{"killed": why.NodeExpired, "operators-deletion": why.NodeDeleted,
+		"resigned": why.NodeDeletedByOwn, "cut-briefly": why.NodeStayed, "server-restart": why.NodeStayed} {
 		logs, txns, err := Read(filepath.Join("testdata", name))
 		if err != nil {
 			t.Fatal(err)
@@ -79,8 +80,8 @@ func TestWhatBecameOfTheNode(t *testing.T) {
 	}
 }
 
-// Clocks that are aligned by zxids and node times alone stay so when one is set. (All clients ran on one host: their logs have
-// one clock, unless that is taken from them.)
+// Clocks that are aligned by zxids and node times alone stay so when one is set. (All clients ran on one host: their
+// logs have one clock, unless that is taken from them.)
 func TestASetClockIsAligned(t *testing.T) {
 	for _, i := range All() {
 		if i.Name != "clock-set" {

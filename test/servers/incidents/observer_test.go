@@ -46,8 +46,8 @@ type spell struct {
 // gap is for how long no sign of work comes from a process that does not run.
 const gap = 1.0
 
-// stamp returns for how long this host has run, in seconds, by a clock that goes on in a pause and that nobody sets; "0"
-// on a system that does not tell.
+// stamp returns for how long this host has run, in seconds, by a clock that goes on in a pause and that nobody sets;
+// "0" on a system that does not tell.
 func stamp() string {
 	b, err := os.ReadFile("/proc/uptime")
 	if err != nil {

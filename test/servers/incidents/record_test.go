@@ -92,12 +92,14 @@ func (s *stage) actor(id, server string) *actor {
 	s.t.Cleanup(link.Close)
 	exe, err := os.Executable()
 	must(s.t, err)
-	a := &actor{s: s, id: id, log: filepath.Join(s.dir, fmt.Sprintf("%s.log", id)), link: link, lines: make(chan string, 1000)}
+	a := &actor{s: s, id: id, log: filepath.Join(s.dir, fmt.Sprintf("%s.log", id)), link: link,
+		lines: make(chan string, 1000)}
 	for n := 2; exists(a.log); n++ {
 		a.log = filepath.Join(s.dir, fmt.Sprintf("%s-%d.log", id, n))
 	}
 	a.cmd = exec.Command(exe)
-	a.cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %s %s %s", job, id, link.Addr(), sessionTimeout, serversTick, a.log))
+	a.cmd.Env = append(os.Environ(),
+		fmt.Sprintf("%s=%s %s %s %s %s", job, id, link.Addr(), sessionTimeout, serversTick, a.log))
 	a.cmd.Stderr = os.Stderr
 	return a
 }

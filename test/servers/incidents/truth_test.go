@@ -178,15 +178,18 @@ func (truth Truth) wrongReasons(a answers) (all []string) {
 	for i, term := range a.Terms {
 		for _, b := range term.Why {
 			if !slices.ContainsFunc(truth.Why, func(want Reason) bool {
-				return want.Term == i && (want.Of == "" || want.Of == b.Participant) && slices.Contains(want.Is, b.Cause)
+				return want.Term == i && (want.Of == "" || want.Of == b.Participant) &&
+					slices.Contains(want.Is, b.Cause)
 			}) {
 				all = append(all, fmt.Sprintf("term %d did not end because of %v", i, b))
 			}
 		}
 	}
 	for of, by := range truth.Clocks {
-		if len(a.Clocks) != 1 || a.Clocks[0].Host != of || (a.Clocks[0].AheadNanos-time.Duration(by*1e9)).Abs() > slack {
-			all = append(all, fmt.Sprintf("the clocks %v are wrong, want that of %s to be %v s ahead", a.Clocks, of, by))
+		if len(a.Clocks) != 1 || a.Clocks[0].Host != of ||
+			(a.Clocks[0].AheadNanos-time.Duration(by*1e9)).Abs() > slack {
+			all = append(all,
+				fmt.Sprintf("the clocks %v are wrong, want that of %s to be %v s ahead", a.Clocks, of, by))
 		}
 	}
 	if len(truth.Clocks) == 0 && len(a.Clocks) > 0 {

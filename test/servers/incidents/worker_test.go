@@ -25,8 +25,8 @@ import (
 // job, in the environment, turns the test binary into a participant: "ID SERVERS TIMEOUT TICK LOG".
 const job = "INCUMBENT_INCIDENT"
 
-// setClock, in the environment, has the test binary run itself as a program whose wall clock can be set. It is the number of
-// the file with the offsets.
+// setClock, in the environment, has the test binary run itself as a program whose wall clock can be set. It is the
+// number of the file with the offsets.
 const setClock = "INCUMBENT_INCIDENT_CLOCK"
 
 const line = "/jobs/nightly"
@@ -108,13 +108,15 @@ func participate(words []string) error {
 	if err != nil {
 		return err
 	}
-	p.latch, err = p.client.Latch(line, incumbent.LatchOptions{ID: words[0], Retry: incumbent.RetryForever(100 * time.Millisecond), HealthInterval: 200 * time.Millisecond,
-		Healthy: func(context.Context) error {
-			if p.sick.Load() {
-				return errors.New("the disk is full")
-			}
-			return nil
-		}})
+	p.latch, err = p.client.Latch(line,
+		incumbent.LatchOptions{ID: words[0], Retry: incumbent.RetryForever(100 * time.Millisecond),
+			HealthInterval: 200 * time.Millisecond,
+			Healthy: func(context.Context) error {
+				if p.sick.Load() {
+					return errors.New("the disk is full")
+				}
+				return nil
+			}})
 	if err != nil {
 		return err
 	}

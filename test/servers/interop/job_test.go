@@ -34,7 +34,8 @@ const (
 
 func newJob(t *testing.T) *job {
 	s := newStageOf(t, brief)
-	j := &job{stage: s, path: s.root + "/space/job", proxy: newProxy(t, s.addr), news: make(chan struct{}, 1), done: map[string]int{}}
+	j := &job{stage: s, path: s.root + "/space/job", proxy: newProxy(t, s.addr), news: make(chan struct{}, 1),
+		done: map[string]int{}}
 	options := curator.options(t)
 	j.java = s.peer("java")
 	j.java.command = func() *exec.Cmd {
@@ -43,7 +44,9 @@ func newJob(t *testing.T) *job {
 	j.launch()
 	ctx, cancel := context.WithTimeout(context.Background(), 3*within)
 	j.ctx = ctx
-	c, err := incumbent.Open(ctx, incumbent.Config{Servers: j.proxy.addr(), SessionTimeout: s.timeout, Tick: s.timeout / 20, ConnectRetry: incumbent.RetryForever(50 * time.Millisecond)})
+	c, err := incumbent.Open(ctx,
+		incumbent.Config{Servers: j.proxy.addr(), SessionTimeout: s.timeout, Tick: s.timeout / 20,
+			ConnectRetry: incumbent.RetryForever(50 * time.Millisecond)})
 	ok(t, err)
 	t.Cleanup(func() {
 		defer cancel()
@@ -58,7 +61,9 @@ func newJob(t *testing.T) *job {
 		default:
 		}
 	}
-	j.ours.AddListener(incumbent.Listener{IsLeader: func(incumbent.Term) { tell() }, NotLeader: func(incumbent.Term, error) { tell() }})
+	j.ours.AddListener(incumbent.Listener{IsLeader: func(incumbent.Term) {
+		tell()
+	}, NotLeader: func(incumbent.Term, error) { tell() }})
 	ok(t, j.ours.Start())
 	return j
 }
@@ -162,7 +167,9 @@ func TestAJobIsLedByJavaOrGo(t *testing.T) {
 		j.away(round, leader)
 	}
 	led[j.next()]++
-	j.until(j.path+"/leader/election/latch", "an empty line at the latch", func(names []string) bool { return len(names) == 0 })
+	j.until(j.path+"/leader/election/latch", "an empty line at the latch", func(names []string) bool {
+		return len(names) == 0
+	})
 	if led[inJava] == 0 || led[inGo] == 0 {
 		t.Errorf("the leaders were %v", led)
 	}

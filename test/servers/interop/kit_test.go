@@ -65,7 +65,8 @@ func newStageOf(t testing.TB, timeout time.Duration) *stage {
 	conn, err := connect(addr)
 	ok(t, err)
 	t.Cleanup(conn.Close)
-	s := &stage{t: t, addr: addr, timeout: timeout, root: root, journal: root + "/journal", conn: conn, more: make(chan struct{})}
+	s := &stage{t: t, addr: addr, timeout: timeout, root: root, journal: root + "/journal", conn: conn,
+		more: make(chan struct{})}
 	_, err = conn.Create(s.journal, nil, 0, zk.WorldACL(zk.PermAll))
 	ok(t, err)
 	return s
@@ -249,7 +250,9 @@ func (p *peer) roll(id string) string {
 	p.stage.t.Helper()
 	from := p.stage.now()
 	p.say("line %s", id)
-	said, _ := p.stage.await(from, "the line", func(s saying) bool { return s.peer == p && s.words[0] == "line" && s.words[1] == id })
+	said, _ := p.stage.await(from, "the line", func(s saying) bool {
+		return s.peer == p && s.words[0] == "line" && s.words[1] == id
+	})
 	return strings.Join(said.words[2:], " ")
 }
 

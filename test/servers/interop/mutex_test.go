@@ -46,7 +46,9 @@ func TestRevocationsAreHeardAcross(t *testing.T) {
 	java.say("revoke java-1 %s/%s", s.line(), s.enrolled("go-1"))
 	hears("go-1")
 	golang.say("yield go-1")
-	said, _ := s.await(0, "java-1 to hold", func(s saying) bool { return s.words[0] == "leader" && s.words[1] == "java-1" })
+	said, _ := s.await(0, "java-1 to hold", func(s saying) bool {
+		return s.words[0] == "leader" && s.words[1] == "java-1"
+	})
 	golang.say("revoke go-1 %s/%s", s.line(), said.words[2])
 	hears("java-1")
 }
@@ -66,7 +68,8 @@ func TestKazooAndGoMutexesShareALock(t *testing.T) {
 	if got, want := sides[0].roll("python-1"), strings.Join(order, " "); got != want {
 		t.Errorf("kazoo reads the line as %q, want %q", got, want)
 	}
-	if got, want := sides[1].roll("go-1"), strings.Join(order, " "); strings.ReplaceAll(got, "*", "") != want || !strings.HasPrefix(got, order[0]+"*") {
+	if got, want := sides[1].roll("go-1"), strings.Join(order, " "); strings.ReplaceAll(got, "*", "") != want ||
+		!strings.HasPrefix(got, order[0]+"*") {
 		t.Errorf("Go reads the line as %q, want %q", got, want)
 	}
 	from := s.now()

@@ -13,7 +13,9 @@ func (p *peer) tells(answer, verb string, rest ...string) string {
 	p.stage.t.Helper()
 	from := p.stage.now()
 	p.say("%s x %s", verb, strings.Join(rest, " "))
-	said, _ := p.stage.await(from, p.name+" to "+verb, func(s saying) bool { return s.peer == p && s.words[0] == answer })
+	said, _ := p.stage.await(from, p.name+" to "+verb, func(s saying) bool {
+		return s.peer == p && s.words[0] == answer
+	})
 	return strings.Join(said.words[2:], " ")
 }
 
@@ -36,10 +38,12 @@ func TestCuratorAndGoShareACount(t *testing.T) {
 	}
 	now, done, err := n.TrySet(ctx, was, 1<<31-1)
 	ok(t, err)
-	if got := java.tells("count", "count", theirs, "0", "-2147483648"); !done || now.Version != 1 || got != "-2147483648 2" {
+	if got := java.tells("count", "count", theirs, "0", "-2147483648"); !done || now.Version != 1 ||
+		got != "-2147483648 2" {
 		t.Fatal(done, now, got)
 	}
-	if now, done, err = n.TrySet(ctx, now, 1); err != nil || done || now != (incumbent.Count{Value: -1 << 31, Version: 2}) {
+	if now, done, err = n.TrySet(ctx, now, 1); err != nil || done ||
+		now != (incumbent.Count{Value: -1 << 31, Version: 2}) {
 		t.Fatal(now, done, err)
 	}
 	n, err = c.SharedCount(ours, 258)
@@ -78,7 +82,8 @@ func TestCuratorAndGoShareAnAtomicLong(t *testing.T) {
 	const each = 30
 	sum := make(chan string)
 	go func() {
-		sum <- java.tells("sum", "add", append([]string{s.root + "/both", lock}, strings.Fields(strings.Repeat("1 ", each))...)...)
+		sum <- java.tells("sum", "add",
+			append([]string{s.root + "/both", lock}, strings.Fields(strings.Repeat("1 ", each))...)...)
 	}()
 	for range each {
 		_, err := n.Add(ctx, 1)

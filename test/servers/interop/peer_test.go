@@ -98,7 +98,8 @@ func bePeer(args []string) error {
 		return p.beZkProgram(args[0], timeout)
 	}
 	p.client, err = incumbent.Open(context.Background(), incumbent.Config{
-		Servers: args[0], SessionTimeout: timeout, Tick: timeout / 20, ConnectRetry: incumbent.RetryForever(50 * time.Millisecond),
+		Servers: args[0], SessionTimeout: timeout, Tick: timeout / 20,
+		ConnectRetry: incumbent.RetryForever(50 * time.Millisecond),
 	})
 	if err != nil {
 		return err
@@ -185,7 +186,8 @@ func (p *goPeer) join(recipe, id, path string) error {
 		Retry: incumbent.RetryForever(10 * time.Millisecond)}
 	switch recipe {
 	case "read", "write", "kread", "kwrite":
-		return m.readWrite(incumbent.MutexOptions{ID: id, Kazoo: recipe[0] == 'k', Retry: options.Retry}, strings.HasSuffix(recipe, "read"))
+		return m.readWrite(incumbent.MutexOptions{ID: id, Kazoo: recipe[0] == 'k', Retry: options.Retry},
+			strings.HasSuffix(recipe, "read"))
 	case "zk":
 		return m.lockOfGoZookeeper()
 	case "mutex", "kazoo":
@@ -307,6 +309,7 @@ type silent struct{}
 func (silent) Printf(string, ...any) {}
 
 func connect(addr string) (*zk.Conn, error) {
-	conn, _, err := zk.Connect([]string{addr}, 40*time.Second, zk.WithDialer(realzk.Dial), zk.WithLogger(silent{}), zk.WithLogInfo(false))
+	conn, _, err := zk.Connect([]string{addr}, 40*time.Second, zk.WithDialer(realzk.Dial), zk.WithLogger(silent{}),
+		zk.WithLogInfo(false))
 	return conn, err
 }

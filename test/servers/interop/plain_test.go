@@ -35,7 +35,8 @@ func TestPlainElectionWithPython(t *testing.T) {
 		}
 		order = append(order, k.id)
 	}
-	if got, want := golang[2].roll("go-3"), strings.Replace(strings.Join(order, " "), "hand-1", "hand-1*", 1); got != want {
+	if got, want := golang[2].roll("go-3"),
+		strings.Replace(strings.Join(order, " "), "hand-1", "hand-1*", 1); got != want {
 		t.Errorf("Go reads the line as %q, want %q", got, want)
 	}
 	if got, want := kazoo.roll("kazoo-1"), strings.Join(order, " "); got != want {

@@ -29,7 +29,8 @@ type heat struct {
 
 func (h heat) one() bool { return h.how == "one" }
 
-// race puts and consumes items through this library. One more is put before the time is taken: it creates the directories.
+// race puts and consumes items through this library. One more is put before the time is taken: it creates the
+// directories.
 func (s *stage) race(c *incumbent.Client, path string, h heat) (l lap) {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -52,9 +53,13 @@ func (s *stage) race(c *incumbent.Client, path string, h heat) (l lap) {
 		return l
 	}
 	got := make(chan struct{}, h.items+1)
-	consumer, err := q.AtLeastOnce(func(context.Context, incumbent.Delivery[string]) error { got <- struct{}{}; return nil }, incumbent.ConsumerOptions{})
+	consumer, err := q.AtLeastOnce(func(context.Context, incumbent.Delivery[string]) error {
+		got <- struct{}{}
+		return nil
+	}, incumbent.ConsumerOptions{})
 	if h.locks == "plain" {
-		consumer, err = q.AtMostOnce(func(context.Context, incumbent.Delivery[string]) { got <- struct{}{} }, incumbent.ConsumerOptions{})
+		consumer, err = q.AtMostOnce(func(context.Context, incumbent.Delivery[string]) { got <- struct{}{} },
+			incumbent.ConsumerOptions{})
 	}
 	ok(s.t, err)
 	ok(s.t, consumer.Start())
@@ -74,7 +79,9 @@ func (s *stage) race(c *incumbent.Client, path string, h heat) (l lap) {
 func (s *stage) races(t *testing.T, p *peer, path string, h heat) lap {
 	from, name := s.now(), strings.ReplaceAll(path, "/", "-")
 	p.say("race %s %s %s %d %d %s", name, path, h.locks, h.items, h.size, h.how)
-	said, _ := s.await(from, "the end of "+name, func(said saying) bool { return said.peer == p && said.words[0] == "raced" && said.words[1] == name })
+	said, _ := s.await(from, "the end of "+name, func(said saying) bool {
+		return said.peer == p && said.words[0] == "raced" && said.words[1] == name
+	})
 	if said.words[4] != "true" {
 		s.t.Fatalf("%s lost items: %q", name, said.words)
 	}
@@ -104,8 +111,8 @@ func (s *stage) wipe(path string) {
 	}
 }
 
-// Everybody puts and consumes the same items on the same server, in turns whose order changes. It is no test of speed: it
-// prints how many items a second each had, the median of the rounds, and the median of the ratios in each round.
+// Everybody puts and consumes the same items on the same server, in turns whose order changes. It is no test of speed:
+// it prints how many items a second each had, the median of the rounds, and the median of the ratios in each round.
 func TestQueuesSideBySide(t *testing.T) {
 	open := newStage
 	if *full { // a server keeps its last 500 transactions in memory, however large they are
@@ -131,9 +138,11 @@ func TestQueuesSideBySide(t *testing.T) {
 		{"curator", func(path string, h heat) lap { return s.races(t, java, path, h) }},
 		{"kazoo", func(path string, h heat) lap { return s.races(t, kazoo, path, h) }},
 	}
-	t.Logf("items a second, medians of %d rounds: %-7s %8s %8s %8s  and the ratios of ours to theirs, with 96 %% intervals", rounds, "bytes", "ours", "Curator", "kazoo")
+	t.Logf("items a second, medians of %d rounds: %-7s %8s %8s %8s  and the ratios of ours to theirs, with 96 "+
+		"%% intervals", rounds, "bytes", "ours", "Curator", "kazoo")
 	for _, size := range sizes {
-		for _, h := range []heat{{"locked", "one", size[1], size[0]}, {"plain", "one", size[1], size[0]}, {"locked", "many", size[2], size[0]}, {"plain", "many", size[2], size[0]}} {
+		for _, h := range []heat{{"locked", "one", size[1], size[0]}, {"plain", "one", size[1], size[0]},
+			{"locked", "many", size[2], size[0]}, {"plain", "many", size[2], size[0]}} {
 			laps := make([][]lap, len(racers))
 			for round := range warm + rounds {
 				for turn := range racers {
@@ -148,7 +157,9 @@ func TestQueuesSideBySide(t *testing.T) {
 					}
 				}
 			}
-			row(t, fmt.Sprintf("%s put, %s", h.how, h.locks), h.size, h.items, laps, func(l lap) time.Duration { return l.put })
+			row(t, fmt.Sprintf("%s put, %s", h.how, h.locks), h.size, h.items, laps, func(l lap) time.Duration {
+				return l.put
+			})
 			if h.one() {
 				row(t, "consume, "+h.locks, h.size, h.items+1, laps, func(l lap) time.Duration { return l.consume })
 			}

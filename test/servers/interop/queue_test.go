@@ -20,8 +20,10 @@ type shop struct {
 
 // handler has what the queues of all kinds share.
 type handler interface {
-	AtLeastOnce(func(context.Context, incumbent.Delivery[string]) error, incumbent.ConsumerOptions) (*incumbent.Consumer, error)
-	AtMostOnce(func(context.Context, incumbent.Delivery[string]), incumbent.ConsumerOptions) (*incumbent.Consumer, error)
+	AtLeastOnce(func(context.Context, incumbent.Delivery[string]) error,
+		incumbent.ConsumerOptions) (*incumbent.Consumer, error)
+	AtMostOnce(func(context.Context, incumbent.Delivery[string]),
+		incumbent.ConsumerOptions) (*incumbent.Consumer, error)
 }
 
 func openShop(t *testing.T, c *incumbent.Client, kind, path string) shop {
@@ -50,15 +52,19 @@ func openShop(t *testing.T, c *incumbent.Client, kind, path string) shop {
 	case "id":
 		var ids *incumbent.IDQueue[string]
 		ids, err = incumbent.NewIDQueue(c, path, options)
-		q, s.put = ids, func(ctx context.Context, key string, items ...string) error { return ids.ID(key).Put(ctx, items...) }
+		q, s.put = ids, func(ctx context.Context, key string, items ...string) error {
+			return ids.ID(key).Put(ctx, items...)
+		}
 		s.remove = ids.Remove
 	}
 	ok(t, err)
 	s.consume = func(locked bool, got func(string)) (*incumbent.Consumer, error) {
 		if !locked {
-			return q.AtMostOnce(func(_ context.Context, d incumbent.Delivery[string]) { got(d.Item) }, incumbent.ConsumerOptions{})
+			return q.AtMostOnce(func(_ context.Context, d incumbent.Delivery[string]) { got(d.Item) },
+				incumbent.ConsumerOptions{})
 		}
-		return q.AtLeastOnce(func(_ context.Context, d incumbent.Delivery[string]) error { got(d.Item); return nil }, incumbent.ConsumerOptions{})
+		return q.AtLeastOnce(func(_ context.Context, d incumbent.Delivery[string]) error { got(d.Item); return nil },
+			incumbent.ConsumerOptions{})
 	}
 	return s
 }
@@ -87,7 +93,9 @@ func (s *stage) items(from int, name string, n int) string {
 	var got []string
 	for len(got) < n {
 		var said saying
-		said, from = s.await(from, "an item at "+name, func(s saying) bool { return s.words[0] == "item" && s.words[1] == name })
+		said, from = s.await(from, "an item at "+name, func(s saying) bool {
+			return s.words[0] == "item" && s.words[1] == name
+		})
 		got = append(got, said.words[2])
 	}
 	return strings.Join(got, " ")
@@ -109,7 +117,9 @@ func TestCuratorAndGoShareQueues(t *testing.T) {
 					java.does("put", "p", item, key)
 				}
 				got := make(chan string, 20)
-				consumer, err := openShop(t, c, kind, path).consume(locks == "locked", func(item string) { got <- item })
+				consumer, err := openShop(t, c, kind, path).consume(locks == "locked", func(item string) {
+					got <- item
+				})
 				ok(t, err)
 				ok(t, consumer.Start())
 				var all []string

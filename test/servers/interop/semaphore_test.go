@@ -87,8 +87,8 @@ func TestSemaphoresAreShared(t *testing.T) {
 	})
 }
 
-// TestSemaphoresHoldTogetherUnderLoad: at no moment are more permits held than
-// there are, by both sides together. If this process stands still for about a session timeout, its permits are another's.
+// TestSemaphoresHoldTogetherUnderLoad: at no moment are more permits held than there are, by both sides together. If
+// this process stands still for about a session timeout, its permits are another's.
 func TestSemaphoresHoldTogetherUnderLoad(t *testing.T) {
 	inRounds(t, func(t *repeat.Round, s *stage, other *peer) {
 		p := s.permits(other, 3)

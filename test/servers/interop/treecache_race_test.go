@@ -72,15 +72,19 @@ func TestTreeCachesSideBySide(t *testing.T) {
 			slices.Sort(v)
 			return v[len(v)/2]
 		}
-		t.Logf("%-40s %5d ms %9d %10d %10d %8d | %9d %10d %10d", h.name, m(func(h held) int64 { return h.read.Milliseconds() }),
-			m(func(h held) int64 { return h.traffic[0] }), m(func(h held) int64 { return h.traffic[1] }), m(func(h held) int64 { return h.traffic[2] }),
+		t.Logf("%-40s %5d ms %9d %10d %10d %8d | %9d %10d %10d", h.name,
+			m(func(h held) int64 { return h.read.Milliseconds() }),
+			m(func(h held) int64 { return h.traffic[0] }), m(func(h held) int64 { return h.traffic[1] }),
+			m(func(h held) int64 { return h.traffic[2] }),
 			watches[i],
-			m(func(h held) int64 { return h.changes[0] }), m(func(h held) int64 { return h.changes[1] }), m(func(h held) int64 { return h.changes[2] }))
+			m(func(h held) int64 { return h.changes[0] }), m(func(h held) int64 { return h.changes[1] }),
+			m(func(h held) int64 { return h.changes[2] }))
 	}
 	ours := all[0][0]
 	for i, theirs := range all[1:] {
 		if ours.traffic[0] >= theirs[0].traffic[0] || watches[0] > watches[i+1] {
-			t.Errorf("ours has read the tree with %d requests and %d watches, %s with %d and %d", ours.traffic[0], watches[0], holders[i+1].name, theirs[0].traffic[0], watches[i+1])
+			t.Errorf("ours has read the tree with %d requests and %d watches, %s with %d and %d", ours.traffic[0],
+				watches[0], holders[i+1].name, theirs[0].traffic[0], watches[i+1])
 		}
 	}
 }
@@ -95,7 +99,9 @@ func (s *stage) plant(path string, dirs, each int) int {
 		dir := fmt.Sprintf("%s/service-%03d", path, d)
 		ops := []any{&zk.CreateRequest{Path: dir, Data: data, Acl: zk.WorldACL(zk.PermAll)}}
 		for i := range each {
-			ops = append(ops, &zk.CreateRequest{Path: fmt.Sprintf("%s/instance-%05d", dir, i), Data: data, Acl: zk.WorldACL(zk.PermAll)})
+			ops = append(ops,
+				&zk.CreateRequest{Path: fmt.Sprintf("%s/instance-%05d", dir, i), Data: data,
+					Acl: zk.WorldACL(zk.PermAll)})
 		}
 		_, err := s.conn.Multi(ops...)
 		ok(s.t, err)
@@ -157,7 +163,8 @@ func (s *stage) ourHolder(name string, without incumbent.Optimizations) treeHold
 	s.t.Helper()
 	h := treeHolder{name: name, proxy: newProxy(s.t, s.addr)}
 	ctx := context.Background()
-	c, err := incumbent.Open(ctx, incumbent.Config{Servers: h.proxy.addr(), SessionTimeout: s.timeout, Disable: without})
+	c, err := incumbent.Open(ctx,
+		incumbent.Config{Servers: h.proxy.addr(), SessionTimeout: s.timeout, Disable: without})
 	ok(s.t, err)
 	s.t.Cleanup(func() { ok(s.t, c.Close(ctx)) })
 	ok(s.t, c.WaitConnected(ctx))
@@ -202,7 +209,9 @@ func (s *stage) theirHolder(name string, p *peer) treeHolder {
 			s.t.Helper()
 			said[round] = s.now()
 			p.say("hold %s %s", round, path)
-			held, _ := s.await(said[round], name+" to read the tree", func(one saying) bool { return one.peer == p && one.words[0] == "held" && one.words[1] == round })
+			held, _ := s.await(said[round], name+" to read the tree", func(one saying) bool {
+				return one.peer == p && one.words[0] == "held" && one.words[1] == round
+			})
 			if held.words[3] != fmt.Sprint(nodes) {
 				s.t.Fatalf("%s knows %s of %d nodes", name, held.words[3], nodes)
 			}
@@ -213,7 +222,8 @@ func (s *stage) theirHolder(name string, p *peer) treeHolder {
 		fence: func(round, _, data string) {
 			s.t.Helper()
 			s.await(said[round], name+" to know "+data, func(one saying) bool {
-				return one.peer == p && one.words[0] == "top" && one.words[1] == round && len(one.words) > 2 && one.words[2] == data
+				return one.peer == p && one.words[0] == "top" && one.words[1] == round && len(one.words) > 2 &&
+					one.words[2] == data
 			})
 		},
 		drop: func(round string) { p.does("drop", round) },

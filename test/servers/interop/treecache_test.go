@@ -105,7 +105,8 @@ func TestCachesFollowCuratorAndKazoo(t *testing.T) {
 	java.does("cache", "c", dir)
 
 	const changes = "150"
-	curators, kazoos := java.begins("grow", "curator", dir, changes, "1"), kazoo.begins("grow", "kazoo", dir, changes, "2")
+	curators, kazoos := java.begins("grow", "curator", dir, changes, "1"),
+		kazoo.begins("grow", "kazoo", dir, changes, "2")
 	curators()
 	kazoos()
 	for i := 0; ; i++ {
@@ -124,7 +125,8 @@ func TestCachesFollowCuratorAndKazoo(t *testing.T) {
 			break
 		}
 		if ctx.Err() != nil {
-			t.Fatalf("there is\n%s\nour feed has told\n%s\nour cache holds\n%s\nand Curator's\n%s", seen, told, held, theirs)
+			t.Fatalf("there is\n%s\nour feed has told\n%s\nour cache holds\n%s\nand Curator's\n%s", seen,
+				told, held, theirs)
 		}
 	}
 	if cache.Stale() {
@@ -139,6 +141,8 @@ func (p *peer) curatorsCache(dir string) string {
 	p.stage.t.Helper()
 	from := p.stage.now()
 	p.say("cached c %s", dir)
-	said, _ := p.stage.await(from, "Curator's cache", func(s saying) bool { return s.peer == p && s.words[0] == "cached" })
+	said, _ := p.stage.await(from, "Curator's cache", func(s saying) bool {
+		return s.peer == p && s.words[0] == "cached"
+	})
 	return strings.Join(said.words[2:], " ")
 }

@@ -27,7 +27,9 @@ func (p *peer) has(id string) bool {
 	p.stage.t.Helper()
 	from := p.stage.now()
 	p.say("has %s", id)
-	said, _ := p.stage.await(from, "an answer", func(s saying) bool { return s.peer == p && s.words[0] == "has" && s.words[1] == id })
+	said, _ := p.stage.await(from, "an answer", func(s saying) bool {
+		return s.peer == p && s.words[0] == "has" && s.words[1] == id
+	})
 	return said.words[2] == "true"
 }
 
@@ -109,7 +111,9 @@ func TestCuratorAndTheNodeOfItsOldSession(t *testing.T) {
 		s.leadByTheirOwnNodes(from, old, java, golang)
 		return
 	}
-	s.await(from, "java-1 to lead again", func(s saying) bool { return s.words[0] == "leader" && s.words[1] == "java-1" })
+	s.await(from, "java-1 to lead again", func(s saying) bool {
+		return s.words[0] == "leader" && s.words[1] == "java-1"
+	})
 	s.leads(from, "go-1")
 	if _, _, err := s.conn.Get(s.line() + "/" + old); !errors.Is(err, zk.ErrNoNode) {
 		t.Fatalf("go-1 leads, and %s is there: %v", old, err)
@@ -150,5 +154,6 @@ func stageOn(t testing.TB, server *realzk.Server, timeout time.Duration) *stage 
 	conn, err := connect(server.Addr())
 	ok(t, err)
 	t.Cleanup(conn.Close)
-	return &stage{t: t, server: server, addr: server.Addr(), timeout: timeout, journal: noJournal, conn: conn, more: make(chan struct{})}
+	return &stage{t: t, server: server, addr: server.Addr(), timeout: timeout, journal: noJournal, conn: conn,
+		more: make(chan struct{})}
 }

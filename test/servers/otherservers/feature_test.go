@@ -38,7 +38,8 @@ func inBubble(t *testing.T, o zkmem.Options, test func(*testing.T, *zkmem.Server
 			return here, nil
 		}
 		config := incumbent.Config{Servers: "192.0.2.1:2181", SessionTimeout: timeout, Dial: dial}
-		in := sources.With(ctx, sources.Sources{Clock: bubbleClock(time.Now()), Seed: func() string { return t.Name() }})
+		in := sources.With(ctx,
+			sources.Sources{Clock: bubbleClock(time.Now()), Seed: func() string { return t.Name() }})
 		c.Client = kit.RecordedIn(in, t, c.tape, config, kit.CloseConnected)
 		ok(t, c.WaitConnected(ctx))
 		test(t, srv, c)
@@ -167,7 +168,8 @@ func TestNothingOptionalIsAskedOfAKeeper(t *testing.T) {
 						ok(t, use(c, "/svc/1"))
 					}
 					if f.request != nil {
-						if err := f.request(c, "/later"); err == nil || !strings.Contains(err.Error(), "as ClickHouse Keeper does") {
+						if err := f.request(c, "/later"); err == nil ||
+							!strings.Contains(err.Error(), "as ClickHouse Keeper does") {
 							t.Errorf("a request: %v", err)
 						}
 					}

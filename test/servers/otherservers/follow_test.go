@@ -87,7 +87,8 @@ func TestTheListFollowsTheEnsemble(t *testing.T) {
 			after := f.lead(l)
 			defer after.Release()
 			if f.SessionID() != id || after.Token() != before.Token() {
-				t.Errorf("session %x and token %d, and then %x and %d", id, before.Token(), f.SessionID(), after.Token())
+				t.Errorf("session %x and token %d, and then %x and %d", id, before.Token(),
+					f.SessionID(), after.Token())
 			}
 		})
 	}

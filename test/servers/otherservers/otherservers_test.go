@@ -120,7 +120,8 @@ func TestANewSessionOnReattachIsALostSession(t *testing.T) {
 // made counts the nodes that the one latch has made.
 func made(records []events.Record) (n int) {
 	for _, r := range records {
-		if r.Machine == "latch-1" && r.Event.Kind == events.ReplyCreate && r.Event.Code == events.OK && r.To == "listing" {
+		if r.Machine == "latch-1" && r.Event.Kind == events.ReplyCreate && r.Event.Code == events.OK &&
+			r.To == "listing" {
 			n++
 		}
 	}

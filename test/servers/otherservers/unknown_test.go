@@ -28,7 +28,8 @@ func TestContainersThatAServerDoesNotKnow(t *testing.T) {
 		for _, again := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, new session %t", name, again), func(t *testing.T) {
 				srv := zkmem.Start(t, zkmem.Options{
-					NewSessionIDOnReattach: again, Unknown: map[zkmem.OpCode]zkmem.Unknown{zkmem.OpCreateContainer: unknown},
+					NewSessionIDOnReattach: again,
+					Unknown:                map[zkmem.OpCode]zkmem.Unknown{zkmem.OpCreateContainer: unknown},
 				})
 				c := open(t, srv)
 				held := c.lead(c.latch("/svc/jobs/nightly", "a"))

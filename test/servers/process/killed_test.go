@@ -30,7 +30,9 @@ const cyclist = "INCUMBENT_TEST_CYCLIST"
 func cycle(servers, dir string) error {
 	ctx := context.Background()
 	line := fmt.Sprint("/line-", os.Getpid())
-	c, err := incumbent.Open(ctx, incumbent.Config{Servers: servers, Record: incumbent.RecordIn(dir, incumbent.RecordOptions{Segment: 64 << 10, Keep: 128 << 10})})
+	c, err := incumbent.Open(ctx,
+		incumbent.Config{Servers: servers,
+			Record: incumbent.RecordIn(dir, incumbent.RecordOptions{Segment: 64 << 10, Keep: 128 << 10})})
 	if err != nil {
 		return err
 	}
@@ -94,11 +96,13 @@ func TestAKilledProcessLeavesABeginning(t *testing.T) {
 			t.Fatalf("%d records after %d, cut %t, torn %t: %v", sum.Records, sum.After, sum.Cut, sum.Torn, err)
 		}
 		if sum.After+sum.Records < taken {
-			t.Errorf("the log ends with record %d, and Recording said before that it had taken %d", sum.After+sum.Records, taken)
+			t.Errorf("the log ends with record %d, and Recording said before that it had taken %d",
+				sum.After+sum.Records, taken)
 		}
 		missing := cycles - led
 		if missing > maxLost {
-			t.Errorf("of %d cycles the log has none of the last %d, which the queue cannot hold: at most %d", cycles, missing, maxLost)
+			t.Errorf("of %d cycles the log has none of the last %d, which the queue cannot hold: at most %d", cycles,
+				missing, maxLost)
 		}
 		lost = max(lost, missing)
 		records += sum.Records
@@ -109,7 +113,8 @@ func TestAKilledProcessLeavesABeginning(t *testing.T) {
 			t.Logf("%d processes were killed", i+1)
 		}
 	}
-	t.Logf("of %d processes, %d had begun another segment, %d had dropped the first, %d left a torn line, and %d cycles at most were lost at the end; %d records replay", many, several, dropped, torn, lost, records)
+	t.Logf("of %d processes, %d had begun another segment, %d had dropped the first, %d left a torn line, and %d "+
+		"cycles at most were lost at the end; %d records replay", many, several, dropped, torn, lost, records)
 	if records == 0 {
 		t.Error("nothing was recorded")
 	}
@@ -119,7 +124,8 @@ func TestAKilledProcessLeavesABeginning(t *testing.T) {
 // than 544 bytes.
 const maxLost = (8 << 20) / (11 * 544)
 
-// kill starts a process, and kills it when it has led so many times. It returns how many records its log had taken then.
+// kill starts a process, and kills it when it has led so many times. It returns how many records its log had taken
+// then.
 func kill(t *testing.T, exe, environment string, cycles int) (taken uint64) {
 	t.Helper()
 	cmd := exec.Command(exe)

@@ -24,7 +24,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// timeout is every worker's session timeout: so long that only a worker that is stopped loses its session, and none for lack of CPU.
+// timeout is every worker's session timeout: so long that only a worker that is stopped loses its session, and none for
+// lack of CPU.
 const timeout = 12 * time.Second
 
 var ok = kit.OK
@@ -123,7 +124,8 @@ func (l *line) hire(id, state string) *worker {
 	ok(l.t, err)
 	w := &worker{t: l.t, id: id, lines: make(chan string, 100), tape: tape.New(l.t)}
 	w.cmd = exec.Command(exe)
-	w.cmd.Env = append(os.Environ(), job+"="+strings.Join([]string{id, l.addr, l.path, l.timeout.String(), l.tick.String(), l.store.addr}, " "))
+	w.cmd.Env = append(os.Environ(),
+		job+"="+strings.Join([]string{id, l.addr, l.path, l.timeout.String(), l.tick.String(), l.store.addr}, " "))
 	w.cmd.Stderr = w.tape
 	w.in, err = w.cmd.StdinPipe()
 	ok(l.t, err)
@@ -154,8 +156,8 @@ func (w *worker) dismiss() {
 
 func (w *worker) signal(s os.Signal) { _ = w.cmd.Process.Signal(s) }
 
-// stop stops the worker, and returns when none of its threads runs. A signal alone is only on its way, and a thread that gets
-// news meanwhile may still act on it.
+// stop stops the worker, and returns when none of its threads runs. A signal alone is only on its way, and a thread
+// that gets news meanwhile may still act on it.
 func (w *worker) stop() {
 	w.t.Helper()
 	w.signal(syscall.SIGSTOP)
@@ -203,7 +205,8 @@ func (w *worker) settled(state string) {
 	}
 	w.tape.Until("a watch on the predecessor", func(records []events.Record) bool {
 		for _, r := range records {
-			if r.Machine == "latch-1" && r.From == "waiting" && r.Event.Kind == events.ReplyStat && r.Event.Code == events.OK {
+			if r.Machine == "latch-1" && r.From == "waiting" && r.Event.Kind == events.ReplyStat &&
+				r.Event.Code == events.OK {
 				return true
 			}
 		}
@@ -228,7 +231,8 @@ func (w *worker) expired() {
 // gone waits until only so many are in line.
 func gone(t *testing.T, l *line, want int) {
 	t.Helper()
-	c, err := incumbent.Open(context.Background(), incumbent.Config{Servers: l.addr, SessionTimeout: l.timeout, Tick: l.tick})
+	c, err := incumbent.Open(context.Background(),
+		incumbent.Config{Servers: l.addr, SessionTimeout: l.timeout, Tick: l.tick})
 	ok(t, err)
 	ctx, cancel := context.WithTimeout(context.Background(), tape.Within)
 	defer cancel()

@@ -37,7 +37,8 @@ func TestAStoppedLeaderNamesItsPause(t *testing.T) {
 			_, rest, _ := strings.Cut(effect, "paused=")
 			text, _, _ := strings.Cut(rest, " ")
 			lasted, err := time.ParseDuration(text)
-			if err != nil || lasted < 2*time.Second || lasted > time.Minute || !strings.Contains(effect, "this process did not run for ") {
+			if err != nil || lasted < 2*time.Second || lasted > time.Minute ||
+				!strings.Contains(effect, "this process did not run for ") {
 				t.Errorf("it says %s", effect)
 			}
 			t.Log(effect)

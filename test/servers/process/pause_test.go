@@ -10,8 +10,8 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// A leader is stopped between its check and its write, the moment that no library can close. It wakes up when another has
-// led and written, and writes: only the store can refuse that, by the token.
+// A leader is stopped between its check and its write, the moment that no library can close. It wakes up when another
+// has led and written, and writes: only the store can refuse that, by the token.
 func TestALeaderIsStoppedBetweenCheckAndWrite(t *testing.T) {
 	t.Parallel()
 	l := newLine(t)
@@ -44,8 +44,8 @@ func TestALeaderIsStoppedBetweenCheckAndWrite(t *testing.T) {
 	a.expired()
 }
 
-// The next in line is stopped; its predecessor goes, and the news waits in its socket until its own session is long over
-// and the one behind it leads. It must not take the news for its turn.
+// The next in line is stopped; its predecessor goes, and the news waits in its socket until its own session is long
+// over and the one behind it leads. It must not take the news for its turn.
 func TestTheNextInLineIsStoppedWithTheNewsInItsSocket(t *testing.T) {
 	t.Parallel()
 	l := newLine(t)

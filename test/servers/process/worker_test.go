@@ -36,7 +36,8 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	if err := flag.Set("test.parallel", "8"); err != nil { // the tests wait for sessions to end, all at once; -parallel comes after this
+	// the tests wait for sessions to end, all at once; -parallel comes after this
+	if err := flag.Set("test.parallel", "8"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -44,9 +45,9 @@ func TestMain(m *testing.M) {
 }
 
 // work takes part in an election until its input ends. On standard error is the flight recorder. On standard output:
-// "leading TOKEN", "stopped". Commands on standard input: "write" checks leadership and writes to the store; "faint" does
-// the same, but stops its own process between the check and the write. Both answer "wrote STORE'S-ANSWER CHECK-AFTERWARDS"
-// or "refused" when the check fails.
+// "leading TOKEN", "stopped". Commands on standard input: "write" checks leadership and writes to the store; "faint"
+// does the same, but stops its own process between the check and the write. Both answer "wrote STORE'S-ANSWER
+// CHECK-AFTERWARDS" or "refused" when the check fails.
 func work(words []string) error {
 	id, servers, path, store := words[0], words[1], words[2], words[5]
 	timeout, _ := time.ParseDuration(words[3])
@@ -58,7 +59,8 @@ func work(words []string) error {
 	if err != nil {
 		return err
 	}
-	latch, err := client.Latch(path, incumbent.LatchOptions{ID: id, Retry: incumbent.RetryForever(20 * time.Millisecond)})
+	latch, err := client.Latch(path,
+		incumbent.LatchOptions{ID: id, Retry: incumbent.RetryForever(20 * time.Millisecond)})
 	if err != nil {
 		return err
 	}

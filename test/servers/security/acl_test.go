@@ -182,7 +182,9 @@ func TestWhatTheAccessListForbids(t *testing.T) {
 					}
 					id := events.ID(recipe + "-1")
 					handle, ended := start(c, recipe, dir)
-					c.tape.Until("three refusals", func(records []events.Record) bool { return refused(records, id) >= 3 })
+					c.tape.Until("three refusals", func(records []events.Record) bool {
+						return refused(records, id) >= 3
+					})
 					is(t, handle.Err(), incumbent.ErrNoAuth)
 					asked, pauses := c.attempts(id, r.effect)
 					if asked > pauses+1 {

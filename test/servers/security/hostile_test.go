@@ -127,7 +127,8 @@ func status(t *testing.T, p place) {
 	ctx, cancel := context.WithTimeout(context.Background(), tape.Within)
 	defer cancel()
 	run := func(args ...string) string {
-		out, err := exec.CommandContext(ctx, binary, append([]string{"status", p.line(), "--servers", p.addr}, args...)...).CombinedOutput()
+		out, err := exec.CommandContext(ctx, binary,
+			append([]string{"status", p.line(), "--servers", p.addr}, args...)...).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%.2000s", err, out)
 		}

@@ -181,7 +181,9 @@ func (c *client) lead(l *incumbent.Latch) *incumbent.Leadership {
 // its pause counted, too.
 func (c *client) attempts(id events.ID, effect string) (asked, pauses int) {
 	asked = c.tape.Effects(id, effect)
-	return asked, c.tape.Count(func(r events.Record) bool { return r.Machine == id && r.Event.Kind == events.TimerFired })
+	return asked, c.tape.Count(func(r events.Record) bool {
+		return r.Machine == id && r.Event.Kind == events.TimerFired
+	})
 }
 
 // printed keeps what a logger wrote.

@@ -85,10 +85,13 @@ func spellings(secret []byte) map[string]string {
 	quoted, _ := json.Marshal(string(secret))
 	decimal := strings.Trim(fmt.Sprint(secret), "[]")
 	return map[string]string{
-		"plain": string(secret), "hexadecimal": hex.EncodeToString(secret), "HEXADECIMAL": strings.ToUpper(hex.EncodeToString(secret)),
-		"base64": base64.StdEncoding.EncodeToString(secret)[:len(secret)/3*4], "JSON": strings.Trim(string(quoted), `"`),
-		"Go": strings.Trim(fmt.Sprintf("%q", secret), `"`), "Go's bytes": strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%#v", secret), "[]byte{"), "}"),
-		"decimal": decimal, "decimal with commas": strings.ReplaceAll(decimal, " ", ","),
+		"plain": string(secret), "hexadecimal": hex.EncodeToString(secret),
+		"HEXADECIMAL": strings.ToUpper(hex.EncodeToString(secret)),
+		"base64":      base64.StdEncoding.EncodeToString(secret)[:len(secret)/3*4],
+		"JSON":        strings.Trim(string(quoted), `"`),
+		"Go":          strings.Trim(fmt.Sprintf("%q", secret), `"`),
+		"Go's bytes":  strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%#v", secret), "[]byte{"), "}"),
+		"decimal":     decimal, "decimal with commas": strings.ReplaceAll(decimal, " ", ","),
 	}
 }
 
@@ -118,7 +121,8 @@ func TestNoSecretGetsOut(t *testing.T) {
 		ok(t, c.WaitConnected(c.ctx))
 		l := c.latch(p.line())
 		held := c.lead(l)
-		_, err = held.Write(c.ctx, incumbent.SetData(p.root+"/nowhere", []byte(secret+" in a payload"), incumbent.AnyVersion))
+		_, err = held.Write(c.ctx,
+			incumbent.SetData(p.root+"/nowhere", []byte(secret+" in a payload"), incumbent.AnyVersion))
 		texts := []string{fmt.Sprint(err)}
 		ear.cut()
 		<-held.Context().Done()
@@ -172,7 +176,8 @@ func TestNoVerbShowsASecret(t *testing.T) {
 	cancel()
 	latch, err := client.Latch("/line", incumbent.LatchOptions{})
 	ok(t, err)
-	selector, err := client.Selector("/line", func(*incumbent.Leadership) error { return nil }, incumbent.SelectorOptions{})
+	selector, err := client.Selector("/line", func(*incumbent.Leadership) error { return nil },
+		incumbent.SelectorOptions{})
 	ok(t, err)
 	mutex, err := client.Mutex("/lock", incumbent.MutexOptions{})
 	ok(t, err)

@@ -135,7 +135,8 @@ func startSecuredFor(t *testing.T, release realzk.Release, host string, properti
 	_, plain, _ := net.SplitHostPort(s.plain)
 	_, port, _ := net.SplitHostPort(s.tls)
 	config := fmt.Sprintf("tickTime=200\ndataDir=%s\nclientPort=%s\nclientPortAddress=127.0.0.1\nsecureClientPort=%s\n"+
-		"secureClientPortAddress=127.0.0.1\n4lw.commands.whitelist=*\nadmin.enableServer=false\n", filepath.Join(dir, "data"), plain, port)
+		"secureClientPortAddress=127.0.0.1\n4lw.commands.whitelist=*\nadmin.enableServer=false\n",
+		filepath.Join(dir, "data"), plain, port)
 	process, err := release.Launch(dir, config, append(properties,
 		"zookeeper.serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory",
 		"zookeeper.ssl.keyStore.location="+both, "zookeeper.ssl.keyStore.type=PEM",
@@ -233,7 +234,8 @@ func tlsTo(t *testing.T, s secured) {
 		l := c.latch("/tls/line")
 		held := c.lead(l)
 		ok(t, held.Check())
-		if text := connectionsOf(t, s, (*zkio.TLS)(&whole)); !strings.Contains(text, fmt.Sprintf("sid=0x%x,", c.SessionID())) {
+		if text := connectionsOf(t, s, (*zkio.TLS)(&whole)); !strings.Contains(text,
+			fmt.Sprintf("sid=0x%x,", c.SessionID())) {
 			t.Errorf("the session %x is not among\n%s", c.SessionID(), text)
 		}
 		held.Release()
@@ -258,10 +260,11 @@ func tlsTo(t *testing.T, s secured) {
 		change func(*incumbent.Config)
 		says   []string
 	}{
-		"another host name":        {s.settings(otherHost, whole), []string{host, otherHost}},
-		"another authority":        {s.settings(host, stranger), []string{host, "authority"}},
-		"no certificate of ours":   {s.settings(host, without), []string{host, "certificate"}},
-		"no TLS on a TLS port":     {func(c *incumbent.Config) { s.settings(host, whole)(c); c.TLS = nil }, []string{host, "expects TLS"}},
+		"another host name":      {s.settings(otherHost, whole), []string{host, otherHost}},
+		"another authority":      {s.settings(host, stranger), []string{host, "authority"}},
+		"no certificate of ours": {s.settings(host, without), []string{host, "certificate"}},
+		"no TLS on a TLS port": {func(c *incumbent.Config) { s.settings(host, whole)(c); c.TLS = nil },
+			[]string{host, "expects TLS"}},
 		"TLS on a port without it": {secured{tls: s.plain}.settings(host, whole), []string{host, "expect TLS"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,7 +21,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-var country, organisation, commonName = asn1.ObjectIdentifier{2, 5, 4, 6}, asn1.ObjectIdentifier{2, 5, 4, 10}, asn1.ObjectIdentifier{2, 5, 4, 3}
+var country, organisation, commonName = asn1.ObjectIdentifier{2, 5, 4, 6}, asn1.ObjectIdentifier{2, 5, 4, 10},
+	asn1.ObjectIdentifier{2, 5, 4, 3}
 
 // subjectOf returns a subject with these values, in the certificate's order.
 func subjectOf(org, common string) pkix.RDNSequence {
@@ -39,7 +40,8 @@ func (a *authority) clientOf(file string, subject pkix.RDNSequence) incumbent.TL
 	template := a.template("")
 	template.RawSubject, err = asn1.Marshal(subject)
 	ok(a.t, err)
-	template.KeyUsage, template.ExtKeyUsage = x509.KeyUsageDigitalSignature, []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+	template.KeyUsage, template.ExtKeyUsage = x509.KeyUsageDigitalSignature,
+		[]x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, private.Public(), a.key)
 	ok(a.t, err)
 	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
@@ -59,7 +61,10 @@ func identityIn(t *testing.T, a *authority, client incumbent.TLS) string {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.cert)
 	srv := zkmem.Start(t)
-	ok(t, srv.ListenTLS("127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool}))
+	ok(t,
+		srv.ListenTLS("127.0.0.1:0",
+			&tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert,
+				ClientCAs: pool}))
 	c := connected(t, place{}, secured{tls: srv.TLSAddr()}.settings("localhost"+filepath.Base(client.Cert), client))
 	_, err = c.Create("/mine", nil).Do(c.ctx)
 	ok(t, err)
@@ -71,7 +76,8 @@ func identityIn(t *testing.T, a *authority, client incumbent.TLS) string {
 	return list[0].ID
 }
 
-// handOver has two clients lead one after the other, and then the first again: each waits in line while the other leads.
+// handOver has two clients lead one after the other, and then the first again: each waits in line while the other
+// leads.
 func handOver(t *testing.T, path string, one, two *client) {
 	t.Helper()
 	a := one.latch(path)
@@ -89,8 +95,8 @@ func handOver(t *testing.T, path string, one, two *client) {
 	ok(t, a.Close(one.ctx))
 }
 
-// Client certificates on a real server: what one client creates is closed to another and to strangers by default; with a list of
-// all subjects, two of them share a line; and the subject is written as zkmem writes it.
+// Client certificates on a real server: what one client creates is closed to another and to strangers by default; with
+// a list of all subjects, two of them share a line; and the subject is written as zkmem writes it.
 func TestCertificatesAreIdentities(t *testing.T) {
 	realzk.Each(t, func(t *testing.T, release realzk.Release) { identitiesOn(t, startSecured(t, release)) })
 }
@@ -104,7 +110,8 @@ func identitiesOn(t *testing.T, s secured) {
 		handOver(t, "/one/line", with(t, ann), with(t, ann))
 	})
 	t.Run("two with a list", func(t *testing.T) {
-		both := []incumbent.ACL{{Perms: incumbent.PermAll, Scheme: "x509", ID: "CN=ann,O=Jobs,C=DE"}, {Perms: incumbent.PermAll, Scheme: "x509", ID: "CN=bob,O=Jobs,C=DE"}}
+		both := []incumbent.ACL{{Perms: incumbent.PermAll, Scheme: "x509", ID: "CN=ann,O=Jobs,C=DE"},
+			{Perms: incumbent.PermAll, Scheme: "x509", ID: "CN=bob,O=Jobs,C=DE"}}
 		handOver(t, "/two/line", with(t, ann, both...), with(t, bob, both...))
 	})
 	t.Run("two without, and a stranger", func(t *testing.T) {
@@ -113,7 +120,8 @@ func identitiesOn(t *testing.T, s secured) {
 		plain := connected(t, place{addr: s.plain, timeout: 4 * time.Second, tick: 200 * time.Millisecond})
 		for name, c := range map[string]*client{"another certificate": with(t, bob), "none": plain} {
 			_, err := c.latch("/closed/line").Await(c.ctx)
-			if !errors.Is(err, incumbent.ErrNoAuth) || !strings.Contains(err.Error(), "does not admit this client") || !strings.Contains(err.Error(), "Config.ACL") {
+			if !errors.Is(err, incumbent.ErrNoAuth) || !strings.Contains(err.Error(), "does not admit this client") ||
+				!strings.Contains(err.Error(), "Config.ACL") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

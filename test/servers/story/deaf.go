@@ -16,9 +16,9 @@ import (
 
 const theLatch events.ID = "latch-1"
 
-// Deaf is this library's latch with its heartbeat switched off: every request that asks the ensemble to confirm leadership
-// is confirmed at once and never sent. All else is the library's own: the machines, the connection, the deadline. It
-// shows what the heartbeat is for, and that whoever tests for it would see it missing.
+// Deaf is this library's latch with its heartbeat switched off: every request that asks the ensemble to confirm
+// leadership is confirmed at once and never sent. All else is the library's own: the machines, the connection, the
+// deadline. It shows what the heartbeat is for, and that whoever tests for it would see it missing.
 type Deaf struct {
 	loop  *engine.Loop
 	io    *zkio.Adapter
@@ -47,10 +47,13 @@ func OpenDeaf(servers, path, id string, timeout, tick time.Duration) (*Deaf, err
 	ctx, stop := context.WithCancel(context.Background())
 	d.stop = stop
 	d.ended.Go(func() { d.loop.Run(ctx) })
-	d.post(events.SessionMachine, events.Event{Kind: events.CommandOpen, Recipe: machines.SessionRecipe.Name(), Seed: rand.Text(),
-		Options: map[string]string{"tick": tick.String()}})
+	d.post(events.SessionMachine,
+		events.Event{Kind: events.CommandOpen, Recipe: machines.SessionRecipe.Name(), Seed: rand.Text(),
+			Options: map[string]string{"tick": tick.String()}})
 	d.post(events.SessionMachine, events.Event{Kind: events.CommandStart})
-	d.post(theLatch, events.Event{Kind: events.CommandOpen, Recipe: machines.LatchRecipe.Name(), Seed: rand.Text(), Path: path, Data: []byte(id)})
+	d.post(theLatch,
+		events.Event{Kind: events.CommandOpen, Recipe: machines.LatchRecipe.Name(), Seed: rand.Text(), Path: path,
+			Data: []byte(id)})
 	d.post(theLatch, events.Event{Kind: events.CommandStart})
 	return d, nil
 }

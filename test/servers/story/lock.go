@@ -51,7 +51,8 @@ func (l *lock) close()         { l.conn.Close() }
 
 func openConn(t testing.TB, servers string) *zk.Conn {
 	t.Helper()
-	conn, _, err := zk.Connect(strings.Split(servers, ","), 30*time.Second, zk.WithLogger(quiet{}), zk.WithLogInfo(false))
+	conn, _, err := zk.Connect(strings.Split(servers, ","), 30*time.Second, zk.WithLogger(quiet{}),
+		zk.WithLogInfo(false))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,8 @@ var (
 	runs    = flag.Int("runs", 1, "how often each scenario is played")
 	only    = flag.Int("only", 0, "play this scenario only, by its row in the table, from 1")
 	picture = flag.String("picture", "", "where to draw the first run's timeline at the shortest timeout, as SVG")
-	front   = flag.String("front", "", "where to draw the README's picture: the first scenario of this library, zk.Lock and Curator")
+	front   = flag.String("front", "",
+		"where to draw the README's picture: the first scenario of this library, zk.Lock and Curator")
 )
 
 // TestNobodyBelievesTwice is the story, for make story-cut-off-follower. That this library's leaders give up in time is
@@ -47,7 +48,8 @@ func TestNobodyBelievesTwice(t *testing.T) {
 	draw(t, *front, of(shortest(first), scenarios[0].name), byUs, byLock, byCurator)
 	// Without this the test could not fail, and would prove nothing.
 	if c := summary(all, all[0].scenario, timeouts[0], byDeaf); c.overlapped != c.runs {
-		t.Errorf("with the heartbeat off two believed at once in %d of %d runs only: the stopwatch, or the cut, does not work", c.overlapped, c.runs)
+		t.Errorf("with the heartbeat off two believed at once in %d of %d runs only: the stopwatch, or the cut, "+
+			"does not work", c.overlapped, c.runs)
 	}
 }
 

@@ -31,8 +31,8 @@ func x(t time.Duration) float64 {
 	return margin + (min(max(t, -before), after)+before).Seconds()*perSecond
 }
 
-// svg draws the outcomes of these kinds as a picture: for each kind the leader's belief above its rival's, and in red where
-// they overlap.
+// svg draws the outcomes of these kinds as a picture: for each kind the leader's belief above its rival's, and in red
+// where they overlap.
 func svg(all []outcome, shown ...kind) string {
 	var b strings.Builder
 	y := 10
@@ -66,7 +66,8 @@ func svg(all []outcome, shown ...kind) string {
 		`at the others   `+
 		`<tspan class="two">■</tspan> both lead   (seconds from the cut)</text>`+"\n", 20, y)
 	width := margin + int((before+after).Seconds())*perSecond + 20
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="14">
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" `+
+		`font-family="sans-serif" font-size="14">
 <style>%s</style>
 <rect width="100%%" height="100%%" class="paper"/>
 `, width, y+16, style) + b.String() + "</svg>\n"

@@ -123,13 +123,15 @@ func TestASetWhoseReplyIsLost(t *testing.T) {
 		c := connected(t, e)
 		b, err := c.Barrier(e.dir())
 		ok(t, err)
-		hit := e.once(func(r zkmem.Request) bool { return r.Op == zkmem.OpCreate && r.Path == e.dir() }, verdict(zkmem.Verdict{Action: action}))
+		hit := e.once(func(r zkmem.Request) bool { return r.Op == zkmem.OpCreate && r.Path == e.dir() },
+			verdict(zkmem.Verdict{Action: action}))
 		ok(t, b.Set(c.ctx))
 		recv(t, hit, "the create")
 		if !slices.Contains(e.children("/suite"), "line") {
 			t.Fatal("not set")
 		}
-		hit = e.once(func(r zkmem.Request) bool { return r.Op == zkmem.OpDelete }, verdict(zkmem.Verdict{Action: action}))
+		hit = e.once(func(r zkmem.Request) bool { return r.Op == zkmem.OpDelete },
+			verdict(zkmem.Verdict{Action: action}))
 		ok(t, b.Remove(c.ctx))
 		recv(t, hit, "the delete")
 		if slices.Contains(e.children("/suite"), "line") {

@@ -86,7 +86,8 @@ func TestSuspendedAndBackInTheSameSession(t *testing.T) {
 		held.Release()
 		seen.until(t, "started")
 		c.cut()
-		// Whether it leads at this moment is luck: the client may have reconnected. That belief ended, its listener says.
+		// Whether it leads at this moment is luck: the client may have reconnected. That belief ended, its listener
+		// says.
 		changes.expect(incumbent.Connected, incumbent.Suspended, incumbent.Reconnected)
 		seen.until(t, "started", "stopped", "started")
 		again := first.lead()
@@ -96,7 +97,9 @@ func TestSuspendedAndBackInTheSameSession(t *testing.T) {
 		again.Release()
 		confirmedBefore(t, c, first.id)
 		second.c.cut()
-		second.c.tape.Until("the waiter's return", func(r []events.Record) bool { return second.c.Connection() == incumbent.Reconnected })
+		second.c.tape.Until("the waiter's return", func(r []events.Record) bool {
+			return second.c.Connection() == incumbent.Reconnected
+		})
 		second.settled("waiting")
 		if n := e.watches(second.node()); n != 1 {
 			t.Fatalf("%d watches on the waiter's node, want its own", n)
@@ -191,10 +194,11 @@ func TestCreatesOfOneEnrolmentDoNotCrossSessions(t *testing.T) {
 	e := inMemory(t)
 	c := connected(t, e)
 	hit := e.once(enrols, verdict(zkmem.Verdict{Action: zkmem.CutBefore}))
-	expired := e.once(func(r zkmem.Request) bool { return r.Op == zkmem.OpCreateSession && r.Session != 0 }, func(r zkmem.Request) zkmem.Verdict {
-		e.ExpireSession(r.Session)
-		return zkmem.Verdict{}
-	})
+	expired := e.once(func(r zkmem.Request) bool { return r.Op == zkmem.OpCreateSession && r.Session != 0 },
+		func(r zkmem.Request) zkmem.Verdict {
+			e.ExpireSession(r.Session)
+			return zkmem.Verdict{}
+		})
 	l := c.start(e.dir(), "leading")
 	recv(t, hit, "the create")
 	recv(t, expired, "the expiry")

@@ -21,7 +21,8 @@ type member struct {
 
 func (c *client) member(path string, quantity int) member {
 	c.t.Helper()
-	b, err := c.DoubleBarrier(path, quantity, incumbent.DoubleBarrierOptions{Retry: incumbent.RetryForever(time.Millisecond)})
+	b, err := c.DoubleBarrier(path, quantity,
+		incumbent.DoubleBarrierOptions{Retry: incumbent.RetryForever(time.Millisecond)})
 	ok(c.t, err)
 	c.made["doublebarrier"]++
 	return member{b, handle{c, events.ID(fmt.Sprintf("doublebarrier-%d", c.made["doublebarrier"]))}}
@@ -139,7 +140,8 @@ func TestUnderAStaleReadyForeignMembersCount(t *testing.T) {
 
 func TestAMemberThatTimesOutNoLongerCounts(t *testing.T) {
 	both(t, func(t *testing.T, e ensemble) {
-		first, second, third := connected(t, e).member(e.dir(), 2), connected(t, e).member(e.dir(), 2), connected(t, e).member(e.dir(), 2)
+		first, second, third := connected(t, e).member(e.dir(), 2), connected(t, e).member(e.dir(), 2),
+			connected(t, e).member(e.dir(), 2)
 		ctx, cancel := context.WithCancelCause(first.c.ctx)
 		done := make(chan error, 1)
 		go func() { done <- first.Enter(ctx) }()
@@ -196,7 +198,8 @@ func TestAnExpiredMemberCountsOnce(t *testing.T) {
 // If any reply of an enter or a leave is lost, no member is counted twice, and no node
 // is left.
 func TestADoubleBarrierWithLostReplies(t *testing.T) {
-	for _, op := range []zkmem.OpCode{zkmem.OpCreate, zkmem.OpExists, zkmem.OpGetChildren2, zkmem.OpMulti, zkmem.OpDelete} {
+	for _, op := range []zkmem.OpCode{zkmem.OpCreate, zkmem.OpExists, zkmem.OpGetChildren2, zkmem.OpMulti,
+		zkmem.OpDelete} {
 		for _, action := range []zkmem.Action{zkmem.CutAfter, zkmem.CutBefore} {
 			e := inMemory(t)
 			e.create("/suite", "", 0)
@@ -276,7 +279,9 @@ func TestAnEnterThatIsRefusedUnderWay(t *testing.T) {
 		e.create("/suite", "", 0)
 		e.create(e.dir(), "", 0)
 		m := c.member(e.dir(), 1)
-		e.once(func(r zkmem.Request) bool { return r.Op == op }, verdict(zkmem.Verdict{Action: zkmem.Refuse, Code: zkmem.NoAuth}))
+		e.once(func(r zkmem.Request) bool {
+			return r.Op == op
+		}, verdict(zkmem.Verdict{Action: zkmem.Refuse, Code: zkmem.NoAuth}))
 		is(t, m.Enter(c.ctx), incumbent.ErrNoAuth)
 		e.untilChildren(e.dir(), 0)
 		ok(t, m.Enter(c.ctx))

@@ -93,7 +93,8 @@ func TestAHandMadeCandidateTakesItsTurn(t *testing.T) {
 		conn, _, err := zk.Connect([]string{e.servers()}, e.timeout(), zk.WithLogger(silent{}), zk.WithLogInfo(false))
 		ok(t, err)
 		t.Cleanup(conn.Close)
-		foreign, err := conn.Create(e.dir()+"/n_", []byte("by hand"), zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll))
+		foreign, err := conn.Create(e.dir()+"/n_", []byte("by hand"), zk.FlagEphemeral|zk.FlagSequence,
+			zk.WorldACL(zk.PermAll))
 		ok(t, err)
 		last := candidate(t, e, "n_", "waiting")
 		first.close()
@@ -119,7 +120,8 @@ func TestPrefixesInOneDirectoryAreLinesOfTheirOwn(t *testing.T) {
 		behind := candidate(t, e, "", "waiting")
 		all, err := behind.Participants(behind.c.ctx)
 		ok(t, err)
-		if len(all) != 2 || all[0].Prefix != "" || all[0].Recipe != "election" || !all[0].First || all[1].Path != behind.node() {
+		if len(all) != 2 || all[0].Prefix != "" || all[0].Recipe != "election" || !all[0].First ||
+			all[1].Path != behind.node() {
 			t.Errorf("the line of the empty prefix is %+v", all)
 		}
 	})
@@ -239,7 +241,8 @@ func TestAnElectionSeenFromOutside(t *testing.T) {
 		}
 		line, err = c.Line(c.ctx, e.dir(), "n_", "n_", "x_")
 		ok(t, err)
-		if len(line.Participants) != 3 || line.Foreign != 0 || line.Participants[1].Path != first.node() || line.Participants[2].Path != second.node() ||
+		if len(line.Participants) != 3 || line.Foreign != 0 || line.Participants[1].Path != first.node() ||
+			line.Participants[2].Path != second.node() ||
 			!line.Participants[1].First || line.Participants[2].First || line.Participants[1].Recipe != "election" {
 			t.Fatalf("with the prefix: %+v", line)
 		}

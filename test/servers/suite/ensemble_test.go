@@ -101,7 +101,9 @@ func (m memory) until(what string, holds func(*zkmem.View) bool) {
 
 func (m memory) untilChildren(path string, want int) {
 	m.t.Helper()
-	m.until(fmt.Sprintf("%d children of %s", want, path), func(v *zkmem.View) bool { return len(v.Children(path)) == want })
+	m.until(fmt.Sprintf("%d children of %s", want, path), func(v *zkmem.View) bool {
+		return len(v.Children(path)) == want
+	})
 }
 
 func (m memory) untilGone(path string) {

@@ -104,7 +104,8 @@ func TestClosingTheClientClosesEverything(t *testing.T) {
 		c := connected(t, e)
 		first := c.start(e.dir(), "leading")
 		second := c.start(e.dir(), "waiting")
-		s := c.newSelector(e.dir(), func(l *incumbent.Leadership) error { <-l.Context().Done(); return nil }, incumbent.SelectorOptions{})
+		s := c.newSelector(e.dir(), func(l *incumbent.Leadership) error { <-l.Context().Done(); return nil },
+			incumbent.SelectorOptions{})
 		end := s.run(context.Background())
 		s.state("leading")
 		awaited := make(chan error, 1)

@@ -103,7 +103,9 @@ func TestAServerThatIsReadOnly(t *testing.T) {
 }
 
 func TestAServerOfAnotherProtocol(t *testing.T) {
-	addr := served(t, func(conn net.Conn) { _, _ = io.WriteString(conn, "HTTP/1.1 400 Bad Request\r\n\r\n\x1b[31m<b>") })
+	addr := served(t, func(conn net.Conn) {
+		_, _ = io.WriteString(conn, "HTTP/1.1 400 Bad Request\r\n\r\n\x1b[31m<b>")
+	})
 	unreachable(t, incumbent.Config{Servers: addr}, addr)
 }
 
@@ -149,7 +151,8 @@ func TestAWrongPasswordIsNoAuth(t *testing.T) {
 func cleaned(l latch, e ensemble) error {
 	again := l.c.start(e.dir(), "leading")
 	held := again.lead()
-	_, err := held.Write(l.c.ctx, incumbent.DeleteNode(held.Term().Path, incumbent.AnyVersion), incumbent.DeleteNode(e.dir(), incumbent.AnyVersion))
+	_, err := held.Write(l.c.ctx, incumbent.DeleteNode(held.Term().Path, incumbent.AnyVersion),
+		incumbent.DeleteNode(e.dir(), incumbent.AnyVersion))
 	held.Release()
 	if err != nil {
 		return err
@@ -169,7 +172,9 @@ func TestAChrootThatDoesNotExist(t *testing.T) {
 		if !errors.As(err, &refused) || refused.Code != events.NoNode {
 			t.Fatal(err)
 		}
-		if !strings.Contains(err.Error(), "/no/such/place/line") || !strings.Contains(err.Error(), "the chroot /no/such/place has to exist") || l.Err() == nil || l.Err().Error() != err.Error() {
+		if !strings.Contains(err.Error(), "/no/such/place/line") ||
+			!strings.Contains(err.Error(), "the chroot /no/such/place has to exist") || l.Err() == nil ||
+			l.Err().Error() != err.Error() {
 			t.Fatalf("Await says %v, Err says %v", err, l.Err())
 		}
 		if line, err := c.Line(c.ctx, "/line"); err != nil || len(line.Participants) != 0 {

@@ -71,7 +71,8 @@ func TestInstancesElectAJobsLeader(t *testing.T) {
 		first, rest := leader(t, a, b, c)
 		who, there, err := rest[0].First(rest[0].c.ctx)
 		ok(t, err)
-		if !there || who.ID != first.ID() || who.Path != election(e, "instance") || !first.HasLeadership() || rest[0].HasLeadership() {
+		if !there || who.ID != first.ID() || who.Path != election(e, "instance") || !first.HasLeadership() ||
+			rest[0].HasLeadership() {
 			t.Fatalf("%s leads, and %s sees %+v (%t)", first.ID(), rest[0].ID(), who, there)
 		}
 		e.untilChildren(election(e, "latch"), 0) // nobody stays in the latch's line
@@ -127,7 +128,8 @@ func TestInstancesElectAJobsLeader(t *testing.T) {
 func TestRemoveLeaderElectsAgain(t *testing.T) {
 	both(t, func(t *testing.T, e ensemble) {
 		a := instance(t, e, "")
-		if want := incumbent.JobInstanceID(); a.ID() != want || !strings.HasSuffix(want, fmt.Sprintf("@-@%d", os.Getpid())) {
+		if want := incumbent.JobInstanceID(); a.ID() != want ||
+			!strings.HasSuffix(want, fmt.Sprintf("@-@%d", os.Getpid())) {
 			t.Errorf("the id is %q, and JobInstanceID %q", a.ID(), want)
 		}
 		ok(t, a.ElectLeader(a.c.ctx))
@@ -189,7 +191,8 @@ func TestAGuardedWriteOfAJobsLeader(t *testing.T) {
 		}
 		results, err = held.Write(a.c.ctx, incumbent.SetData(data, nil, 7))
 		var refused *incumbent.Error
-		if !errors.As(err, &refused) || refused.Code != events.BadVersion || len(results) != 1 || errors.Is(err, incumbent.ErrLeadershipLost) {
+		if !errors.As(err, &refused) || refused.Code != events.BadVersion || len(results) != 1 ||
+			errors.Is(err, incumbent.ErrLeadershipLost) {
 			t.Fatalf("%v, %+v", err, results)
 		}
 	})
@@ -220,7 +223,9 @@ func TestAWriteUnderAnothersMarker(t *testing.T) {
 			e.Freeze(zkmem.Outbound, session)
 			act(t, e, marker)
 			written := make(chan error, 1)
-			arrived := e.once(func(r zkmem.Request) bool { return multi(r) && r.Path == marker && r.Session == session }, func(zkmem.Request) zkmem.Verdict {
+			arrived := e.once(func(r zkmem.Request) bool {
+				return multi(r) && r.Path == marker && r.Session == session
+			}, func(zkmem.Request) zkmem.Verdict {
 				return zkmem.Verdict{}
 			})
 			go func() {
@@ -264,8 +269,10 @@ func TestExecuteInLeader(t *testing.T) {
 		}
 		all.Wait()
 		wrong := errors.New("it broke")
-		is(t, a.ExecuteInLeader(a.c.ctx, "/leader/failover/latch", func(*incumbent.Leadership) error { return wrong }), wrong)
-		is(t, a.ExecuteInLeader(brief(), "leader/failover/latch", func(*incumbent.Leadership) error { return nil }), context.Canceled)
+		is(t, a.ExecuteInLeader(a.c.ctx, "/leader/failover/latch", func(*incumbent.Leadership) error { return wrong }),
+			wrong)
+		is(t, a.ExecuteInLeader(brief(), "leader/failover/latch", func(*incumbent.Leadership) error { return nil }),
+			context.Canceled)
 		e.untilChildren(path.Join(e.dir(), "leader/failover/latch"), 0)
 	})
 }

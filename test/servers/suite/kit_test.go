@@ -123,7 +123,8 @@ func (h handle) settled(state string) {
 			if r.Machine == h.id && (r.From == "listing" || r.From == "verifying") {
 				return false
 			}
-			if r.Machine == h.id && r.From == "waiting" && r.Event.Kind == events.ReplyStat && r.Event.Code == events.OK {
+			if r.Machine == h.id && r.From == "waiting" && r.Event.Kind == events.ReplyStat &&
+				r.Event.Code == events.OK {
 				return true
 			}
 		}
@@ -137,7 +138,8 @@ func (h handle) enrolled(times int) {
 	h.c.tape.Until(fmt.Sprintf("%d enrolments of %s", times, h.id), func(records []events.Record) bool {
 		n := 0
 		for _, r := range records {
-			if r.Machine == h.id && r.Event.Kind == events.ReplyCreate && r.Event.Code == events.OK && r.To == "listing" {
+			if r.Machine == h.id && r.Event.Kind == events.ReplyCreate && r.Event.Code == events.OK &&
+				r.To == "listing" {
 				n++
 			}
 		}
@@ -150,7 +152,8 @@ func (h handle) node() (path string) {
 	h.c.t.Helper()
 	h.c.tape.Until(fmt.Sprintf("a node of %s", h.id), func(records []events.Record) bool {
 		for _, r := range slices.Backward(records) {
-			if r.Machine == h.id && r.Event.Kind == events.ReplyCreate && r.Event.Code == events.OK && r.To == "listing" {
+			if r.Machine == h.id && r.Event.Kind == events.ReplyCreate && r.Event.Code == events.OK &&
+				r.To == "listing" {
 				path = r.Event.Path
 				return true
 			}

@@ -129,7 +129,8 @@ func TestALostCreateReplyAndThenAnExpiry(t *testing.T) {
 }
 
 func TestCloseRacesACreateInFlight(t *testing.T) {
-	for name, action := range map[string]zkmem.Action{"answered": zkmem.Serve, "reply lost": zkmem.CutAfter, "never arrived": zkmem.CutBefore} {
+	for name, action := range map[string]zkmem.Action{"answered": zkmem.Serve, "reply lost": zkmem.CutAfter,
+		"never arrived": zkmem.CutBefore} {
 		t.Run(name, func(t *testing.T) {
 			e := inMemory(t)
 			c := connected(t, e)
@@ -157,7 +158,8 @@ func TestCloseWithTheDeletesReplyLost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := inMemory(t)
 			l := connected(t, e).start(e.dir(), "leading")
-			hit := e.once(func(r zkmem.Request) bool { return r.Op == zkmem.OpDelete }, verdict(zkmem.Verdict{Action: action}))
+			hit := e.once(func(r zkmem.Request) bool { return r.Op == zkmem.OpDelete },
+				verdict(zkmem.Verdict{Action: action}))
 			l.close()
 			recv(t, hit, "the delete")
 			if left := e.children(e.dir()); len(left) != 0 {
@@ -223,7 +225,8 @@ func TestServersThatKnowNoContainers(t *testing.T) {
 		return r.Machine == events.SessionMachine && r.Event.Kind == events.ConnectionSuspended
 	})
 	if ended != 1 {
-		t.Errorf("the server ended %d connections, want 1: that it knows no containers is learned once for each client", ended)
+		t.Errorf("the server ended %d connections, want 1: that it knows no containers is learned once for each client",
+			ended)
 	}
 }
 
@@ -239,7 +242,8 @@ func TestTheLineSurvivesTheEndOfItsContainer(t *testing.T) {
 	held.Release()
 	again := l.lead()
 	if again.Token() <= held.Token() || !strings.HasSuffix(again.Term().Path, "-0000000000") {
-		t.Fatalf("token %d after %d on %s: the token grows although the sequence began again", again.Token(), held.Token(), again.Term().Path)
+		t.Fatalf("token %d after %d on %s: the token grows although the sequence began again", again.Token(),
+			held.Token(), again.Term().Path)
 	}
 	again.Release()
 }

@@ -171,7 +171,9 @@ func TestDataSetOnTheOwnOrThePredecessorsNodeDeafensNobody(t *testing.T) {
 		first := connected(t, e).start(e.dir(), "leading")
 		second := connected(t, e).start(e.dir(), "waiting")
 		changes := func() int {
-			return second.c.tape.Count(func(r events.Record) bool { return r.Event.Kind == events.WatchChanged && r.Row != events.RowLate })
+			return second.c.tape.Count(func(r events.Record) bool {
+				return r.Event.Kind == events.WatchChanged && r.Row != events.RowLate
+			})
 		}
 		for i := range 5 {
 			e.set(first.node(), fmt.Sprint("predecessor", i))
@@ -219,7 +221,8 @@ func armedAgain(records []events.Record, id events.ID) (n int) {
 func TestForeignChildrenAreIgnoredAndCounted(t *testing.T) {
 	both(t, func(t *testing.T, e ensemble) {
 		founder := connected(t, e).start(e.dir(), "leading")
-		foreign := []string{"0", "lock-abc", "latch-", "latch-12", "_c_short", "_c_short-latch-000000000", "read-0000000000", "lock-0000000000", "Latch-0000000000"}
+		foreign := []string{"0", "lock-abc", "latch-", "latch-12", "_c_short", "_c_short-latch-000000000",
+			"read-0000000000", "lock-0000000000", "Latch-0000000000"}
 		for _, name := range foreign {
 			e.create(e.dir()+"/"+name, "\x1b[31m<script>", 0)
 		}
@@ -262,7 +265,8 @@ func TestParticipantsAndLeaderFromOutside(t *testing.T) {
 		ok(t, err)
 		for i, p := range all {
 			l := latches[i]
-			if p.ID != l.ID() || p.Path != l.node() || p.First != (i == 0) || p.Owner == 0 || p.Recipe != "latch" || p.Err != nil {
+			if p.ID != l.ID() || p.Path != l.node() || p.First != (i == 0) || p.Owner == 0 ||
+				p.Recipe != "latch" || p.Err != nil {
 				t.Errorf("participant %d is %+v", i, p)
 			}
 			if i > 0 && p.Token <= all[i-1].Token {

@@ -24,7 +24,8 @@ func TestLocksOfOtherKindsAreForeign(t *testing.T) {
 		latch := c.newLatch(e.dir(), incumbent.LatchOptions{})
 		ok(t, latch.Start())
 		latch.state("leading")
-		for _, name := range []string{"__WRIT__", "__WRIT__7", "x-__WRIT__000000000", "_c_x-__WRIT__000000000", "__writ__0000000000", "leases", "locks"} {
+		for _, name := range []string{"__WRIT__", "__WRIT__7", "x-__WRIT__000000000", "_c_x-__WRIT__000000000",
+			"__writ__0000000000", "leases", "locks"} {
 			e.create(e.dir()+"/"+name, "", 0)
 		}
 		line, err := l.Participants(c.ctx)

@@ -150,7 +150,8 @@ func TestMultiLocksDoNotDeadlock(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 4 {
 			c := connected(t, e)
-			a, b := c.newMutex(e.dir()+"-a", incumbent.MutexOptions{}), c.newMutex(e.dir()+"-b", incumbent.MutexOptions{})
+			a, b := c.newMutex(e.dir()+"-a", incumbent.MutexOptions{}),
+				c.newMutex(e.dir()+"-b", incumbent.MutexOptions{})
 			locks := []incumbent.Lockable{a.Mutex, b.Mutex}
 			if i%2 == 1 {
 				locks[0], locks[1] = locks[1], locks[0]

@@ -36,7 +36,9 @@ func TestMutexHoldIsLostWithTheConnectionOrRidesItOut(t *testing.T) {
 		is(t, h.Unlock(strict.c.ctx), incumbent.ErrLeadershipLost)
 		e.untilChildren(e.dir(), 0) // the node was there still, and goes with the next connection
 
-		riding := connected(t, e, func(c *incumbent.Config) { c.RideOut = true }).newMutex(e.dir(), incumbent.MutexOptions{})
+		riding := connected(t, e, func(c *incumbent.Config) {
+			c.RideOut = true
+		}).newMutex(e.dir(), incumbent.MutexOptions{})
 		h = riding.lock()
 		riding.c.cut()
 		ok(t, h.Check())

@@ -25,15 +25,18 @@ func TestAPlainMutexIsInTheLineOfHandMadeLocks(t *testing.T) {
 				if name := hold.Term().Path; !regexp.MustCompile(`/` + prefix + `\d{10}$`).MatchString(name) {
 					t.Errorf("the node is %s", name)
 				}
-				if all, err := m.Participants(c.ctx); err != nil || len(all) != 1 || all[0].ID != "ours" || !all[0].First {
+				if all, err := m.Participants(c.ctx); err != nil || len(all) != 1 ||
+					all[0].ID != "ours" || !all[0].First {
 					t.Errorf("%+v, %v", all, err)
 				}
 				_, err = hold.Write(c.ctx)
 				is(t, err, incumbent.ErrPlainName)
-				conn, _, err := zk.Connect([]string{e.servers()}, e.timeout(), zk.WithLogger(silent{}), zk.WithLogInfo(false))
+				conn, _, err := zk.Connect([]string{e.servers()}, e.timeout(), zk.WithLogger(silent{}),
+					zk.WithLogInfo(false))
 				ok(t, err)
 				t.Cleanup(conn.Close)
-				theirs, err := conn.Create(e.dir()+"/"+prefix, nil, zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll))
+				theirs, err := conn.Create(e.dir()+"/"+prefix, nil, zk.FlagEphemeral|zk.FlagSequence,
+					zk.WorldACL(zk.PermAll))
 				ok(t, err)
 				ok(t, hold.Unlock(c.ctx))
 				if hold, held, err := m.TryLock(c.ctx); held || err != nil {
@@ -96,7 +99,8 @@ func TestNamesOfALockThatContradictEachOther(t *testing.T) {
 	e := inMemory(t)
 	c := connected(t, e)
 	for want, o := range map[string]incumbent.MutexOptions{
-		"both set": {Plain: true, Kazoo: true}, "without Plain": {Prefix: "n_"}, "_c_": {Plain: true, Prefix: "_c_"}, "a/b": {Plain: true, Prefix: "a/b"},
+		"both set": {Plain: true, Kazoo: true}, "without Plain": {Prefix: "n_"}, "_c_": {Plain: true, Prefix: "_c_"},
+		"a/b": {Plain: true, Prefix: "a/b"},
 	} {
 		if _, err := c.Mutex(e.dir(), o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", o, err, want)

@@ -104,7 +104,8 @@ func TestMutexUnlocks(t *testing.T) {
 		_, queued := m.queue(m.c.ctx, 2)
 		line, err := m.Participants(m.c.ctx)
 		ok(t, err)
-		if len(line) != 2 || line[0].ID != "host-a" || !line[0].First || line[1].First || line[0].Token != h.Token() || line[0].Recipe != "lock" {
+		if len(line) != 2 || line[0].ID != "host-a" || !line[0].First || line[1].First || line[0].Token != h.Token() ||
+			line[0].Recipe != "lock" {
 			t.Fatalf("%+v", line)
 		}
 		ok(t, h.Unlock(m.c.ctx))
@@ -332,12 +333,15 @@ func TestMutexAndSelectorShareALine(t *testing.T) {
 		m := connected(t, e).newMutex(e.dir(), incumbent.MutexOptions{})
 		h := m.lock()
 		led := make(chan struct{})
-		s, err := m.c.Selector(e.dir(), func(*incumbent.Leadership) error { close(led); return nil }, incumbent.SelectorOptions{})
+		s, err := m.c.Selector(e.dir(), func(*incumbent.Leadership) error { close(led); return nil },
+			incumbent.SelectorOptions{})
 		ok(t, err)
 		ok(t, s.Start())
 		handle{m.c, "selector-1"}.settled("waiting")
 		names := e.children(e.dir())
-		if len(names) != 2 || slices.ContainsFunc(names, func(n string) bool { return !strings.Contains(n, "-lock-") }) {
+		if len(names) != 2 || slices.ContainsFunc(names, func(n string) bool {
+			return !strings.Contains(n, "-lock-")
+		}) {
 			t.Fatalf("%q", names)
 		}
 		ok(t, h.Unlock(m.c.ctx))

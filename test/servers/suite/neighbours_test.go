@@ -82,7 +82,8 @@ func TestAnElectionWithoutAPrefixIsSeenFromOutside(t *testing.T) {
 		}
 		for change, err := range leader.c.Watch(leader.c.ctx, e.dir(), "") {
 			ok(t, err)
-			if change.Vacant || change.First.Path != leader.node() || change.Recipe != "election" || change.Prefix != "" {
+			if change.Vacant || change.First.Path != leader.node() || change.Recipe != "election" ||
+				change.Prefix != "" {
 				t.Errorf("%+v, want %s", change, leader.node())
 			}
 			break

@@ -37,7 +37,8 @@ func TestAWatchedNode(t *testing.T) {
 			t.Fatalf("%+v", v)
 		}
 		e.create(node, "secret one", 0)
-		if v := next(); !v.Exists || string(v.Data) != "secret one" || v.Stat.Version != 0 || v.Missed != (incumbent.Missed{}) {
+		if v := next(); !v.Exists || string(v.Data) != "secret one" || v.Stat.Version != 0 ||
+			v.Missed != (incumbent.Missed{}) {
 			t.Fatalf("%+v", v)
 		}
 		e.set(node, "two")
@@ -45,12 +46,14 @@ func TestAWatchedNode(t *testing.T) {
 			t.Fatalf("%+v", v)
 		}
 		// In one transaction, so that nobody sees what is between.
-		_, err = c.Multi(incumbent.SetData(node, []byte("3"), 1), incumbent.SetData(node, []byte("4"), 2), incumbent.SetData(node, []byte("5"), 3)).Do(c.ctx)
+		_, err = c.Multi(incumbent.SetData(node, []byte("3"), 1), incumbent.SetData(node, []byte("4"), 2),
+			incumbent.SetData(node, []byte("5"), 3)).Do(c.ctx)
 		ok(t, err)
 		if v := next(); string(v.Data) != "5" || v.Missed != (incumbent.Missed{Changes: 2}) {
 			t.Fatalf("%+v", v)
 		}
-		_, err = c.Multi(incumbent.DeleteNode(node, 4), incumbent.CreateNode(node, []byte("again")), incumbent.SetData(node, []byte("once"), 0)).Do(c.ctx)
+		_, err = c.Multi(incumbent.DeleteNode(node, 4), incumbent.CreateNode(node, []byte("again")),
+			incumbent.SetData(node, []byte("once"), 0)).Do(c.ctx)
 		ok(t, err)
 		if v := next(); string(v.Data) != "once" || v.Missed != (incumbent.Missed{Replaced: true, Changes: 1}) {
 			t.Fatalf("%+v", v)
@@ -79,7 +82,8 @@ func TestWatchedChildren(t *testing.T) {
 			t.Fatalf("%+v", v)
 		}
 		// One comes and goes unseen.
-		_, err = c.Multi(incumbent.CreateNode(e.dir()+"/a", nil), incumbent.CreateNode(e.dir()+"/x", nil), incumbent.DeleteNode(e.dir()+"/x", 0)).Do(c.ctx)
+		_, err = c.Multi(incumbent.CreateNode(e.dir()+"/a", nil), incumbent.CreateNode(e.dir()+"/x", nil),
+			incumbent.DeleteNode(e.dir()+"/x", 0)).Do(c.ctx)
 		ok(t, err)
 		if v := next(); !slices.Equal(v.Children, []string{"a", "b"}) || v.Missed != (incumbent.Missed{Changes: 2}) {
 			t.Fatalf("%+v", v)

@@ -22,7 +22,8 @@ type persistent struct {
 
 func (c *client) persistent(path, data string) persistent {
 	c.t.Helper()
-	n, err := c.PersistentNode(path, []byte(data), incumbent.PersistentNodeOptions{Retry: incumbent.RetryForever(time.Millisecond)})
+	n, err := c.PersistentNode(path, []byte(data),
+		incumbent.PersistentNodeOptions{Retry: incumbent.RetryForever(time.Millisecond)})
 	ok(c.t, err)
 	c.made["persistent"]++
 	ok(c.t, n.Start())
@@ -131,7 +132,9 @@ func TestAPersistentNodesLostCreate(t *testing.T) {
 	ok(t, err)
 	e.create("/suite", "", 0)
 	e.create(e.dir(), "", 0)
-	hit := e.once(func(r zkmem.Request) bool { return r.Op == zkmem.OpCreate }, verdict(zkmem.Verdict{Action: zkmem.CutAfter}))
+	hit := e.once(func(r zkmem.Request) bool {
+		return r.Op == zkmem.OpCreate
+	}, verdict(zkmem.Verdict{Action: zkmem.CutAfter}))
 	ok(t, n.Start())
 	recv(t, hit, "the create")
 	ok(t, n.WaitPresent(c.ctx))
@@ -213,7 +216,8 @@ func TestAFeedKeepsOnlyTheNewest(t *testing.T) {
 			want := fmt.Sprintf("%02d", i)
 			c.tape.Until("the machine to have seen it", func(records []events.Record) bool {
 				return slices.ContainsFunc(records, func(r events.Record) bool {
-					return len(r.Effects) > 0 && strings.HasPrefix(r.Effects[0].String(), "notify members") && strings.Contains(r.Effects[0].String(), want)
+					return len(r.Effects) > 0 && strings.HasPrefix(r.Effects[0].String(), "notify members") &&
+						strings.Contains(r.Effects[0].String(), want)
 				})
 			})
 		}

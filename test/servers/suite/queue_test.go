@@ -34,7 +34,8 @@ type eater struct {
 
 // atLeast starts a consumer whose handler waits for the test to say what it returns.
 func (c *client) atLeast(q interface {
-	AtLeastOnce(func(context.Context, incumbent.Delivery[string]) error, incumbent.ConsumerOptions) (*incumbent.Consumer, error)
+	AtLeastOnce(func(context.Context, incumbent.Delivery[string]) error,
+		incumbent.ConsumerOptions) (*incumbent.Consumer, error)
 }, o incumbent.ConsumerOptions) *eater {
 	c.t.Helper()
 	e := &eater{c: c, items: make(chan incumbent.Delivery[string], 100), fate: make(chan error, 100)}
@@ -134,7 +135,8 @@ func TestAnItemThatFailsComesAgainAndIsGivenUp(t *testing.T) {
 // The reply to a put is lost with the connection, after it was carried out: it is
 // there once.
 func TestALostPutIsNotRepeated(t *testing.T) {
-	for name, v := range map[string]zkmem.Verdict{"carried out": {Action: zkmem.CutAfter}, "not": {Action: zkmem.CutBefore}} {
+	for name, v := range map[string]zkmem.Verdict{"carried out": {Action: zkmem.CutAfter},
+		"not": {Action: zkmem.CutBefore}} {
 		t.Run(name, func(t *testing.T) {
 			e := inMemory(t)
 			c := connected(t, e)
@@ -194,7 +196,8 @@ func TestADeadConsumerGivesItsItemBack(t *testing.T) {
 
 // orderly is a queue of any kind.
 type orderly interface {
-	AtLeastOnce(func(context.Context, incumbent.Delivery[string]) error, incumbent.ConsumerOptions) (*incumbent.Consumer, error)
+	AtLeastOnce(func(context.Context, incumbent.Delivery[string]) error,
+		incumbent.ConsumerOptions) (*incumbent.Consumer, error)
 }
 
 func TestQueuesKeepTheirOrders(t *testing.T) {
@@ -320,7 +323,9 @@ func TestAnItemThatMayBeLostIsReported(t *testing.T) {
 	eats, err := q.AtMostOnce(func(_ context.Context, d incumbent.Delivery[string]) { got <- d.Item },
 		incumbent.ConsumerOptions{OnFailure: func(name string, try int, err error) { failures <- err }})
 	ok(t, err)
-	hit := e.once(func(r zkmem.Request) bool { return r.Op == zkmem.OpMulti }, verdict(zkmem.Verdict{Action: zkmem.CutAfter}))
+	hit := e.once(func(r zkmem.Request) bool {
+		return r.Op == zkmem.OpMulti
+	}, verdict(zkmem.Verdict{Action: zkmem.CutAfter}))
 	ok(t, eats.Start())
 	recv(t, hit, "the deletion")
 	is(t, recv(t, failures, "the loss"), incumbent.ErrItemLost)
@@ -331,7 +336,8 @@ func TestAnItemThatMayBeLostIsReported(t *testing.T) {
 // The reply to what settles one item and locks the next is lost: neither is handed
 // over twice.
 func TestALostReplyHandsNothingOverTwice(t *testing.T) {
-	for name, v := range map[string]zkmem.Verdict{"carried out": {Action: zkmem.CutAfter}, "not": {Action: zkmem.CutBefore}} {
+	for name, v := range map[string]zkmem.Verdict{"carried out": {Action: zkmem.CutAfter},
+		"not": {Action: zkmem.CutBefore}} {
 		t.Run(name, func(t *testing.T) {
 			e := inMemory(t)
 			c := connected(t, e)

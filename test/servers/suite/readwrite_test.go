@@ -61,7 +61,9 @@ func (l *readWrite) queueWriter() (handle, chan outcome) {
 func (l *readWrite) queueReader() (handle, chan outcome) {
 	l.c.t.Helper()
 	l.n++
-	return l.c.inLine(fmt.Sprintf("readwrite-%d", l.n), "waiting", func() (*incumbent.Hold, error) { return l.RLock(l.c.ctx) })
+	return l.c.inLine(fmt.Sprintf("readwrite-%d", l.n), "waiting", func() (*incumbent.Hold, error) {
+		return l.RLock(l.c.ctx)
+	})
 }
 
 // granted waits for a hold that was queued for.
@@ -99,7 +101,8 @@ func TestReadersHoldTogetherAndWritersAlone(t *testing.T) {
 							return
 						}
 						if writers.Add(1) != 1 || readers.Load() != 0 || h.Token() <= token {
-							t.Errorf("%d writers, %d readers, token %d after %d", writers.Load(), readers.Load(), h.Token(), token)
+							t.Errorf("%d writers, %d readers, token %d after %d", writers.Load(), readers.Load(),
+								h.Token(), token)
 						}
 						token = h.Token()
 						writers.Add(-1)
@@ -128,7 +131,8 @@ func TestReadersHoldTogetherAndWritersAlone(t *testing.T) {
 						together.Add(1)
 					}
 					if writers.Load() != 0 || h.Token() <= token {
-						t.Errorf("a reader with token %d held together with %d writers, the last of them with %d", h.Token(), writers.Load(), token)
+						t.Errorf("a reader with token %d held together with %d writers, the last of them with %d",
+							h.Token(), writers.Load(), token)
 					}
 					readers.Add(-1)
 					if err := h.Unlock(l.c.ctx); err != nil {
@@ -163,7 +167,8 @@ func TestReadWriteLockIsFair(t *testing.T) {
 		for _, p := range line {
 			sides = append(sides, fmt.Sprint(p.Recipe, p.Prefix, p.ID, p.First))
 		}
-		want := "readwrite__READ__host-atrue readwrite__READ__host-atrue readwrite__WRIT__host-afalse readwrite__READ__host-afalse readwrite__WRIT__host-afalse"
+		want := "readwrite__READ__host-atrue readwrite__READ__host-atrue readwrite__WRIT__host-afalse " +
+			"readwrite__READ__host-afalse readwrite__WRIT__host-afalse"
 		if got := strings.Join(sides, " "); got != want {
 			t.Fatalf("%s", got)
 		}
@@ -210,15 +215,18 @@ func TestANameOutsideTheSequenceIsFound(t *testing.T) {
 		ok(t, err)
 		defer java.Close()
 		const guid = "_c_0f8fad5b-d9cb-469f-a165-70867728950e-"
-		theirs, err := java.Create(e.dir()+"/"+guid+"__WRIT__", nil, zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll))
+		theirs, err := java.Create(e.dir()+"/"+guid+"__WRIT__", nil, zk.FlagEphemeral|zk.FlagSequence,
+			zk.WorldACL(zk.PermAll))
 		ok(t, err)
 		waiter, next := l.queueWriter()
-		lowered, err := java.Create(strings.Replace(theirs, "__WRIT__", "__READ__", 1), nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+		lowered, err := java.Create(strings.Replace(theirs, "__WRIT__", "__READ__", 1), nil, zk.FlagEphemeral,
+			zk.WorldACL(zk.PermAll))
 		ok(t, err)
 		e.remove(theirs)
 		waiter.c.tape.Until("the writer to watch the reader", func(records []events.Record) bool {
 			return slices.ContainsFunc(records, func(r events.Record) bool {
-				return r.Machine == waiter.id && r.From == "waiting" && r.Event.Kind == events.ReplyStat && r.Event.Path == lowered
+				return r.Machine == waiter.id && r.From == "waiting" && r.Event.Kind == events.ReplyStat &&
+					r.Event.Path == lowered
 			})
 		})
 		e.remove(lowered)
@@ -312,7 +320,8 @@ func TestAReaderIsRevoked(t *testing.T) {
 func TestReadWriteLockOnKazoosNames(t *testing.T) {
 	both(t, func(t *testing.T, e ensemble) {
 		c := connected(t, e)
-		l, m := c.newReadWrite(e.dir(), incumbent.MutexOptions{Kazoo: true}), c.newMutex(e.dir(), incumbent.MutexOptions{Kazoo: true})
+		l, m := c.newReadWrite(e.dir(), incumbent.MutexOptions{Kazoo: true}),
+			c.newMutex(e.dir(), incumbent.MutexOptions{Kazoo: true})
 		r := l.read()
 		ok(t, held[*incumbent.Hold](t, true)(m.TryLock(c.ctx)).Unlock(c.ctx)) // which knows nothing of readers
 		ok(t, r.Unlock(c.ctx))

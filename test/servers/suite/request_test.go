@@ -38,7 +38,8 @@ func TestRequests(t *testing.T) {
 		coded(t, err, events.NodeExists)
 		read, err := c.Get(node).Do(ctx)
 		ok(t, err)
-		if string(read.Data) != "secret one" || read.Stat.Version != 0 || read.Stat.DataLength != 10 || read.Stat.Czxid == 0 || read.Stat.Ctime.IsZero() {
+		if string(read.Data) != "secret one" || read.Stat.Version != 0 || read.Stat.DataLength != 10 ||
+			read.Stat.Czxid == 0 || read.Stat.Ctime.IsZero() {
 			t.Fatalf("%+v", read)
 		}
 		stat, err := c.Set(node, []byte("secret two")).Version(0).Do(ctx)
@@ -84,7 +85,8 @@ func TestMultis(t *testing.T) {
 		ok(t, err)
 		seat := incumbent.CreateNode(e.dir()+"/seat-", []byte("x"))
 		seat.Mode = events.EphemeralSequential
-		results, err := c.Multi(seat, incumbent.SetData(e.dir(), []byte("y"), 0), incumbent.CheckVersion(e.dir(), 1)).Do(c.ctx)
+		results, err := c.Multi(seat, incumbent.SetData(e.dir(), []byte("y"), 0),
+			incumbent.CheckVersion(e.dir(), 1)).Do(c.ctx)
 		ok(t, err)
 		if len(results) != 3 || results[0].Path != e.dir()+"/seat-0000000000" || results[1].Stat.Version != 1 {
 			t.Fatalf("%+v", results)
@@ -94,7 +96,8 @@ func TestMultis(t *testing.T) {
 		if len(results) != 2 || results[1].Code != events.BadVersion {
 			t.Fatalf("%+v", results)
 		}
-		if results, err = c.Multi(incumbent.CreateNode(e.dir()+"/one", nil)).Do(c.ctx); err != nil || results[0].Path != e.dir()+"/one" {
+		if results, err = c.Multi(incumbent.CreateNode(e.dir()+"/one", nil)).Do(c.ctx); err != nil ||
+			results[0].Path != e.dir()+"/one" {
 			t.Fatal(results, err)
 		}
 		if names := e.children(e.dir()); len(names) != 2 {
@@ -329,10 +332,11 @@ func TestRequestsAreRefusedWithReasons(t *testing.T) {
 		"a node is ephemeral": second(c.Create("/x", nil).Ephemeral().Container().Do(c.ctx)),
 		"not sequential":      second(c.Create("/x", nil).Container().Sequential().Do(c.ctx)),
 		"without operations":  second(c.Multi().Do(c.ctx)),
-		"inside a multi":      second(c.Multi(incumbent.Op{Verb: "create", Path: "/x", Mode: events.Container}).Do(c.ctx)),
-		"verb":                second(c.Multi(incumbent.Op{Verb: "destroy", Path: "/x"}).Do(c.ctx)),
-		"empty or relative":   second(c.Multi(incumbent.DeleteNode("/x/../y", 0)).Do(c.ctx)),
-		"bytes":               second(c.Set("/x", make([]byte, 2<<20)).Do(c.ctx)),
+		"inside a multi": second(
+			c.Multi(incumbent.Op{Verb: "create", Path: "/x", Mode: events.Container}).Do(c.ctx)),
+		"verb":              second(c.Multi(incumbent.Op{Verb: "destroy", Path: "/x"}).Do(c.ctx)),
+		"empty or relative": second(c.Multi(incumbent.DeleteNode("/x/../y", 0)).Do(c.ctx)),
+		"bytes":             second(c.Set("/x", make([]byte, 2<<20)).Do(c.ctx)),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want something with %q", err, want)

@@ -93,7 +93,8 @@ func TestFiveSelectorsLeadOnceARoundInQueueOrder(t *testing.T) {
 			for i, s := range all {
 				now := recv(t, terms, "a term")
 				if now.who != i || now.held.Token() <= last || now.held.Check() != nil {
-					t.Fatalf("round %d: selector %d leads in place of %d, token %d after %d", round, now.who, i, now.held.Token(), last)
+					t.Fatalf("round %d: selector %d leads in place of %d, token %d after %d", round, now.who, i,
+						now.held.Token(), last)
 				}
 				last = now.held.Token()
 				if round+i == 0 {
@@ -188,7 +189,8 @@ func TestWithoutAutoRequeueOneTermAndTheWorksError(t *testing.T) {
 			err  error
 			want error
 		}{{nil, nil}, {broken, incumbent.ErrWorkFailed}} {
-			s := connected(t, e).newSelector(e.dir(), func(*incumbent.Leadership) error { return work.err }, incumbent.SelectorOptions{})
+			s := connected(t, e).newSelector(e.dir(), func(*incumbent.Leadership) error { return work.err },
+				incumbent.SelectorOptions{})
 			err := recv(t, s.run(context.Background()), "Run")
 			if !errors.Is(err, work.want) || work.want == nil && err != nil {
 				t.Fatalf("Run returned %v, want %v", err, work.want)
@@ -239,7 +241,9 @@ func TestTheNextTermStartsOnlyAfterTheWorkReturned(t *testing.T) {
 	is(t, context.Cause(one.held.Context()), incumbent.ErrLeadershipLost)
 	s.state("draining")
 	e.ExpireSession(e.Sessions()[0].ID)
-	s.c.tape.Until("the next session", func(r []events.Record) bool { return s.c.Connection() == incumbent.Reconnected })
+	s.c.tape.Until("the next session", func(r []events.Record) bool {
+		return s.c.Connection() == incumbent.Reconnected
+	})
 	if s.Phase() != "draining" || len(e.children(e.dir())) != 0 {
 		t.Fatalf("%s, %q: it enrolled while its work was running", s.Phase(), e.children(e.dir()))
 	}

@@ -30,7 +30,9 @@ func TestSemaphoreHoldIsLostWithItsNode(t *testing.T) {
 // after.
 func TestSemaphoreHoldIsLostWithAnyOfItsPermits(t *testing.T) {
 	both(t, func(t *testing.T, e ensemble) {
-		s := connected(t, e, func(c *incumbent.Config) { c.SessionTimeout, c.Tick = 4*time.Second, 200*time.Millisecond }).newSemaphore(e.dir(), 3)
+		s := connected(t, e, func(c *incumbent.Config) {
+			c.SessionTimeout, c.Tick = 4*time.Second, 200*time.Millisecond
+		}).newSemaphore(e.dir(), 3)
 		h := s.acquire(3)
 		holders, err := s.Holders(s.c.ctx)
 		ok(t, err)

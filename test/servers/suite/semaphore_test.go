@@ -92,7 +92,8 @@ func TestSemaphoreHoldsAndGivesBack(t *testing.T) {
 		one := s.acquire(1)
 		holders, err := s.Holders(s.c.ctx)
 		ok(t, err)
-		if len(holders) != 3 || holders[0].ID != "host-a" || holders[0].Token != h.Token() || holders[2].Token != one.Token() || holders[0].Recipe != "lease" {
+		if len(holders) != 3 || holders[0].ID != "host-a" || holders[0].Token != h.Token() ||
+			holders[2].Token != one.Token() || holders[0].Recipe != "lease" {
 			t.Fatalf("%+v", holders)
 		}
 		if n := len(e.children(e.dir() + "/locks")); n != 0 {
@@ -162,7 +163,8 @@ func TestSemaphoreTryAcquireDoesNotWait(t *testing.T) {
 			t.Fatalf("%t, %v", held, err)
 		}
 		much := s.queue(s.c.ctx, 4, 2, "full")
-		if other, held, err := s.TryAcquire(s.c.ctx, 1); other != nil || held || err != nil { // one is free, and somebody waits
+		// one is free, and somebody waits
+		if other, held, err := s.TryAcquire(s.c.ctx, 1); other != nil || held || err != nil {
 			t.Fatalf("%v, %t, %v", other, held, err)
 		}
 		ok(t, h.Unlock(s.c.ctx))

@@ -111,11 +111,13 @@ func TestATreeCache(t *testing.T) {
 			t.Fatalf("%+v", n)
 		}
 		// In one transaction, so that nobody sees what is between.
-		_, err = c.Multi(incumbent.DeleteNode(dir+"/b/c", 0), incumbent.CreateNode(dir+"/b/c", []byte("again")), incumbent.SetData(dir, []byte("2"), 0), incumbent.SetData(dir, []byte("3"), 1)).Do(c.ctx)
+		_, err = c.Multi(incumbent.DeleteNode(dir+"/b/c", 0), incumbent.CreateNode(dir+"/b/c", []byte("again")),
+			incumbent.SetData(dir, []byte("2"), 0), incumbent.SetData(dir, []byte("3"), 1)).Do(c.ctx)
 		ok(t, err)
 		got := []string{changeText(next, dir), changeText(next, dir)} // reads of different nodes
 		slices.Sort(got)
-		if want := []string{"changed /b/c=again {Outage:false Replaced:true Changes:0}", "changed =3 {Outage:false Replaced:false Changes:1}"}; !slices.Equal(got, want) {
+		if want := []string{"changed /b/c=again {Outage:false Replaced:true Changes:0}",
+			"changed =3 {Outage:false Replaced:false Changes:1}"}; !slices.Equal(got, want) {
 			t.Fatalf("%q", got)
 		}
 		for _, node := range []string{"/b/c=again", "/b=two", "/a=brief", "=3"} {
@@ -148,7 +150,8 @@ func TestATreeCacheOverAnOutage(t *testing.T) {
 		}
 		tree := c.readied("/t", incumbent.TreeCacheOptions{})
 		next := pull(t, tree.Changes(c.ctx))
-		mustTell(t, next, "/t", "added =1", "added /gone=1", "added /gone/below=1", "added /new=1", "added /same=1", "added /set=1", "ready")
+		mustTell(t, next, "/t", "added =1", "added /gone=1", "added /gone/below=1", "added /new=1", "added /same=1",
+			"added /set=1", "ready")
 		e.RefuseConnections(true)
 		c.cut()
 		if expires {
@@ -170,7 +173,8 @@ func TestATreeCacheOverAnOutage(t *testing.T) {
 		ok(t, tree.WaitReady(c.ctx))
 		e.RefuseConnections(false)
 		const doubt = " {Outage:true Replaced:false Changes:0}"
-		mustTell(t, next, "/t", "removed /gone/below=1"+doubt, "removed /gone=1"+doubt, "changed /new=2 {Outage:true Replaced:true Changes:0}",
+		mustTell(t, next, "/t", "removed /gone/below=1"+doubt, "removed /gone=1"+doubt,
+			"changed /new=2 {Outage:true Replaced:true Changes:0}",
 			"changed /set=4 {Outage:true Replaced:false Changes:2}", "added /more=2"+doubt, "ready"+doubt)
 		mustHold(t, tree, "/t", "=1 /more=2 /new=2 /same=1 /set=4")
 		ok(t, c.Close(c.ctx))
@@ -208,7 +212,8 @@ func TestASlowLoopOverATree(t *testing.T) {
 	e.set("/t/d", "2")
 	mustTell(t, seen, "/t", "changed /d=2")
 	mustTell(t, next, "/t", "added /a=2 {Outage:false Replaced:false Changes:1}", "added /c=1", "ready",
-		"changed =3 {Outage:false Replaced:false Changes:1}", "added /d=2 {Outage:false Replaced:false Changes:1}", "added /d/e=1")
+		"changed =3 {Outage:false Replaced:false Changes:1}",
+		"added /d=2 {Outage:false Replaced:false Changes:1}", "added /d/e=1")
 	e.remove("/t/c")
 	mustTell(t, seen, "/t", "removed /c=1")
 	e.create("/t/c", "2", 0)

@@ -161,7 +161,8 @@ func TestOwnersWhoHideTheirNodesFromEachOtherShareALine(t *testing.T) {
 		}
 		shared := func(c *incumbent.Config) {
 			as("ann")(c)
-			c.ACL = append([]incumbent.ACL{{Perms: incumbent.PermRead | incumbent.PermCreate | incumbent.PermDelete, Scheme: "world", ID: "anyone"}}, incumbent.CreatorAll()...)
+			c.ACL = append([]incumbent.ACL{{Perms: incumbent.PermRead | incumbent.PermCreate | incumbent.PermDelete,
+				Scheme: "world", ID: "anyone"}}, incumbent.CreatorAll()...)
 		}
 		founder := connected(t, e, shared).start(e.dir(), "leading") // makes a directory that everybody may use
 		first := connected(t, e, as("bob")).start(e.dir(), "waiting")
@@ -234,7 +235,8 @@ func TestARestoreFromAnOlderBackupIsFoundOutByTheFloor(t *testing.T) {
 	held.Release()
 	ok(t, c.Close(c.ctx))
 	e.Restore(backup)
-	refused(t, connected(t, e), e, incumbent.LatchOptions{TokenFloor: highest + 1, Retry: incumbent.RetryNTimes(2, 0)}, incumbent.ErrTokenFloor)
+	refused(t, connected(t, e), e, incumbent.LatchOptions{TokenFloor: highest + 1, Retry: incumbent.RetryNTimes(2, 0)},
+		incumbent.ErrTokenFloor)
 }
 
 func TestAPolicyThatGivesUpClosesTheHandleAndSaysWhy(t *testing.T) {

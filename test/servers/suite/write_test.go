@@ -32,10 +32,12 @@ func TestGuardedWrites(t *testing.T) {
 		// All or nothing, and the results say which was refused.
 		results, err = held.Write(l.c.ctx, incumbent.CreateNode(data+"2", nil), incumbent.SetData(data, nil, 7))
 		var refused *incumbent.Error
-		if !errors.As(err, &refused) || refused.Code != events.BadVersion || len(results) != 2 || results[1].Code != events.BadVersion {
+		if !errors.As(err, &refused) || refused.Code != events.BadVersion || len(results) != 2 ||
+			results[1].Code != events.BadVersion {
 			t.Fatalf("%v, %+v", err, results)
 		}
-		if _, err = held.Write(l.c.ctx, incumbent.DeleteNode(data+"2", incumbent.AnyVersion)); !errors.As(err, &refused) || refused.Code != events.NoNode {
+		if _, err = held.Write(l.c.ctx, incumbent.DeleteNode(data+"2", incumbent.AnyVersion)); !errors.As(err,
+			&refused) || refused.Code != events.NoNode {
 			t.Fatalf("the refused write left something: %v", err)
 		}
 		if errors.Is(err, incumbent.ErrLeadershipLost) {
@@ -57,10 +59,11 @@ func TestAWriteUnderADeletedNode(t *testing.T) {
 	defer held.Release()
 	e.Freeze(zkmem.Outbound, e.session(held.Term().Path))
 	written := make(chan error, 1)
-	hit := e.once(func(r zkmem.Request) bool { return multi(r) && r.Path == held.Term().Path }, func(zkmem.Request) zkmem.Verdict {
-		_ = e.Delete(held.Term().Path)
-		return zkmem.Verdict{}
-	})
+	hit := e.once(func(r zkmem.Request) bool { return multi(r) && r.Path == held.Term().Path },
+		func(zkmem.Request) zkmem.Verdict {
+			_ = e.Delete(held.Term().Path)
+			return zkmem.Verdict{}
+		})
 	go func() {
 		_, err := held.Write(l.c.ctx, incumbent.CreateNode(e.dir()+"/data", nil))
 		written <- err

@@ -30,8 +30,8 @@ func goZooKeeper(t *testing.T) suite {
 	}
 }
 
-// buildGoZooKeeper copies the sources from the module cache, changes the one line that cannot read the answers of 3.6 and later,
-// and compiles the tests.
+// buildGoZooKeeper copies the sources from the module cache, changes the one line that cannot read the answers of 3.6
+// and later, and compiles the tests.
 func buildGoZooKeeper(t *testing.T) string {
 	t.Helper()
 	from, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/go-zookeeper/zk").Output()
@@ -51,7 +51,8 @@ func buildGoZooKeeper(t *testing.T) string {
 	if strings.Count(string(text), cannotRead) != 1 {
 		t.Fatalf("go-zookeeper has changed: %s has no line %q", file, cannotRead)
 	}
-	for name, text := range map[string]string{file: strings.Replace(string(text), cannotRead, instead, 1), filepath.Join(dir, "allserve_test.go"): allServe} {
+	for name, text := range map[string]string{file: strings.Replace(string(text), cannotRead, instead, 1),
+		filepath.Join(dir, "allserve_test.go"): allServe} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -51,7 +51,8 @@ func newHub(t testing.TB) *hub {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &hub{listener: l, conns: map[net.Conn]struct{}{}, ports: map[string]*server{}, ensembles: map[string]*ensemble{}}
+	h := &hub{listener: l, conns: map[net.Conn]struct{}{}, ports: map[string]*server{},
+		ensembles: map[string]*ensemble{}}
 	h.work.Add(1)
 	go h.accept()
 	t.Cleanup(h.close)

@@ -52,12 +52,14 @@ func ensembleOf(t *testing.T, size int, hub string) (all []*process) {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		for name, text := range map[string]string{"myid": fmt.Sprintln(id + 1), "zoo.cfg": fmt.Sprintf("tickTime=500\ndataDir=%s\nclientPort=%s\n\n# more\n%s", dir, port, lines)} {
+		for name, text := range map[string]string{"myid": fmt.Sprintln(id + 1),
+			"zoo.cfg": fmt.Sprintf("tickTime=500\ndataDir=%s\nclientPort=%s\n\n# more\n%s", dir, port, lines)} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
-		all = append(all, &process{t: t, addr: addr, hub: hub, args: []string{"-Dx=y", "Main", filepath.Join(dir, "zoo.cfg")}})
+		all = append(all,
+			&process{t: t, addr: addr, hub: hub, args: []string{"-Dx=y", "Main", filepath.Join(dir, "zoo.cfg")}})
 	}
 	return all
 }
@@ -184,7 +186,8 @@ func TestAnotherDirectoryIsAnotherEnsemble(t *testing.T) {
 }
 
 func TestAServerThatTheEnsembleDoesNotHave(t *testing.T) {
-	if _, err := newHub(t).join(config{Dir: t.TempDir(), Servers: []string{"server.1=h:1:2"}, ID: "2"}); err == nil || !strings.Contains(err.Error(), `myid is "2"`) {
+	if _, err := newHub(t).join(config{Dir: t.TempDir(), Servers: []string{"server.1=h:1:2"}, ID: "2"}); err == nil ||
+		!strings.Contains(err.Error(), `myid is "2"`) {
 		t.Error(err)
 	}
 }
@@ -199,8 +202,10 @@ func TestConfigurations(t *testing.T) {
 	}
 	write("\ntickTime=2000\nsyncLimit=4\nminSessionTimeout=900\nmaxSessionTimeout=-1\nreconfigEnabled=true\n" +
 		"dataDir=" + dir + "\nclientPort=2181\n")
-	c, err := readConfig([]string{"-cp", "x", "-Dzookeeper.DigestAuthenticationProvider.superDigest=super:D/In=", "-Dzookeeper.extendedTypesEnabled=true", "Main", file})
-	if err != nil || c.Port != "2181" || c.Dir != dir || c.Tick != 2000 || c.Super != "super:D/In=" || !c.TTL || !c.Reconfig || c.Sync != 4 {
+	c, err := readConfig([]string{"-cp", "x", "-Dzookeeper.DigestAuthenticationProvider.superDigest=super:D/In=",
+		"-Dzookeeper.extendedTypesEnabled=true", "Main", file})
+	if err != nil || c.Port != "2181" || c.Dir != dir || c.Tick != 2000 || c.Super != "super:D/In=" || !c.TTL ||
+		!c.Reconfig || c.Sync != 4 {
 		t.Errorf("%+v %v", c, err)
 	}
 	if o := c.options(); o.MinSessionTimeout != 900*time.Millisecond || o.MaxSessionTimeout != 0 {
@@ -214,7 +219,8 @@ func TestConfigurations(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "bytes") {
 		t.Error(err)
 	}
-	for text, want := range map[string]string{"tickTime=fast\n": "want milliseconds", "syncLimit=0\n": "want ticks", "clientPort=1\n": "no dataDir", "what\n": "no name=value",
+	for text, want := range map[string]string{"tickTime=fast\n": "want milliseconds", "syncLimit=0\n": "want ticks",
+		"clientPort=1\n": "no dataDir", "what\n": "no name=value",
 		"clientPort=1\ndataDir=" + dir + "\nserver.1=a:1:2\n": "myid"} {
 		write(text)
 		if _, err := readConfig([]string{file}); err == nil || !strings.Contains(err.Error(), want) {

@@ -31,7 +31,8 @@ func kazoo(t *testing.T) suite {
 	return func(t *testing.T, s servers, bound time.Duration, tests []string) results {
 		t.Helper()
 		report := filepath.Join(t.TempDir(), "report.xml")
-		args := []string{python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "deadline", "--rootdir", dir, "--junitxml", report}
+		args := []string{python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "deadline", "--rootdir", dir,
+			"--junitxml", report}
 		for _, test := range tests {
 			args = append(args, filepath.Join(dir, pytestID(test)))
 		}
@@ -78,8 +79,8 @@ func findKazoo(t *testing.T) (python, packages string) {
 
 const python3 = "/usr/bin/python3"
 
-// The ports from which a block for a harness of kazoo is taken: below those of zkmem.FreeAddr and above those of go-zookeeper's
-// harness. It needs 30 of them, the last of a block says that it is taken.
+// The ports from which a block for a harness of kazoo is taken: below those of zkmem.FreeAddr and above those of
+// go-zookeeper's harness. It needs 30 of them, the last of a block says that it is taken.
 const firstPort, portBlocks, portBlock = 16_384, 112, 32
 
 // ports returns the first port of a block that is the test's until it ends.

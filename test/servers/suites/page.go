@@ -31,8 +31,8 @@ type reason struct {
 // sometimes begins the reason for a test that passes in one run and fails in another.
 const sometimes = "sometimes: "
 
-// parseReasons reads lines of a suite's name, a test's name and a reason, separated by tabs. A name that ends in * stands for every
-// name that begins so.
+// parseReasons reads lines of a suite's name, a test's name and a reason, separated by tabs. A name that ends in *
+// stands for every name that begins so.
 func parseReasons(text string) (all []*reason) {
 	for line := range strings.Lines(text) {
 		if parts := strings.Split(strings.TrimSpace(line), "\t"); len(parts) == 3 {
@@ -54,8 +54,8 @@ type difference struct {
 	why         string
 }
 
-// differences returns the tests that differ between the sides or fail on all, each with its reason, and what is wrong: tests
-// without a reason, and reasons without a test.
+// differences returns the tests that differ between the sides or fail on all, each with its reason, and what is wrong:
+// tests without a reason, and reasons without a test.
 func differences(all []comparison, reasons []*reason) (found []difference, wrong []string) {
 	for _, c := range all {
 		for _, test := range c.tests() {
@@ -67,14 +67,16 @@ func differences(all []comparison, reasons []*reason) (found []difference, wrong
 			if i := slices.IndexFunc(reasons, func(r *reason) bool { return r.fits(c.suite, test) }); i >= 0 {
 				d.why, reasons[i].used = reasons[i].why, true
 			} else {
-				wrong = append(wrong, fmt.Sprintf("%s: %s is %v, for no reason that testdata/reasons.tsv has", c.suite, test, outcomes))
+				wrong = append(wrong,
+					fmt.Sprintf("%s: %s is %v, for no reason that testdata/reasons.tsv has", c.suite, test, outcomes))
 			}
 			found = append(found, d)
 		}
 	}
 	for _, r := range reasons {
 		if !r.used && !strings.HasPrefix(r.why, sometimes) {
-			wrong = append(wrong, fmt.Sprintf("%s: %s has a reason in testdata/reasons.tsv, and does not differ", r.suite, r.test))
+			wrong = append(wrong,
+				fmt.Sprintf("%s: %s has a reason in testdata/reasons.tsv, and does not differ", r.suite, r.test))
 		}
 	}
 	return found, wrong

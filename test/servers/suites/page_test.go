@@ -61,7 +61,9 @@ func TestDifferences(t *testing.T) {
 			"c.both": {outcome: failed}, "d.skip": {outcome: skipped},
 		}},
 	}}}
-	found, wrong := differences(all, parseReasons("kazoo\ta.ours\twe have none\nkazoo\tb.*\tsometimes: a race\nother\tc.both\tof another suite\nkazoo\td.*\tsometimes: not now\n"))
+	found, wrong := differences(all,
+		parseReasons("kazoo\ta.ours\twe have none\nkazoo\tb.*\tsometimes: a race\nother\tc.both\tof another suite\n"+
+			"kazoo\td.*\tsometimes: not now\n"))
 	want := []string{"a.ours we have none", "b.one sometimes: a race", "c.both "}
 	var got []string
 	for _, d := range found {
@@ -83,7 +85,8 @@ func TestDifferences(t *testing.T) {
 	if strings.Contains(text, "b.one") {
 		t.Errorf("what fails now and then is in\n%s", text)
 	}
-	if got, err := between("a\n"+begins+"old\n"+ends+"\nb\n", "new\n"); err != nil || got != "a\n"+begins+"new\n"+ends+"\nb\n" {
+	if got, err := between("a\n"+begins+"old\n"+ends+"\nb\n", "new\n"); err != nil ||
+		got != "a\n"+begins+"new\n"+ends+"\nb\n" {
 		t.Errorf("%q %v", got, err)
 	}
 	if _, err := between("a\n", "new\n"); err == nil {

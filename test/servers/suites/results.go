@@ -120,7 +120,8 @@ func parseGo(text string) results {
 		for _, ended := range goEnded.FindAllStringSubmatchIndex(rest, -1) {
 			if rest[ended[4]:ended[5]] == name {
 				seconds, _ := strconv.ParseFloat(rest[ended[6]:ended[7]], 64) // it has the form of a number
-				all[name] = result{goOutcomes[rest[ended[2]:ended[3]]], time.Duration(seconds * float64(time.Second)), rest[:ended[0]]}
+				all[name] = result{goOutcomes[rest[ended[2]:ended[3]]], time.Duration(seconds * float64(time.Second)),
+					rest[:ended[0]]}
 				break
 			}
 		}

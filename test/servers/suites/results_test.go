@@ -56,7 +56,8 @@ func TestTheOutputOfGoTests(t *testing.T) {
 panic: oh
 `
 	all := parseGo(said)
-	for test, want := range map[string]outcome{"TestOne": passed, "TestTwo": failed, "TestThree": skipped, "TestFour": failed, "TestFive": absent} {
+	for test, want := range map[string]outcome{"TestOne": passed, "TestTwo": failed, "TestThree": skipped,
+		"TestFour": failed, "TestFive": absent} {
 		if got := all.of(test); got != want {
 			t.Errorf("%s is %s, want %s", test, got, want)
 		}

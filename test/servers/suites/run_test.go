@@ -12,8 +12,8 @@ import (
 	"github.com/incumbent-go/incumbent/cmd/incumbent/group"
 )
 
-// run runs a command in a directory to its end and returns what it printed on standard output. What it started and left behind is
-// killed, and so is everything if the command takes longer than the bound.
+// run runs a command in a directory to its end and returns what it printed on standard output. What it started and left
+// behind is killed, and so is everything if the command takes longer than the bound.
 func run(t *testing.T, bound time.Duration, dir string, env []string, command ...string) string {
 	t.Helper()
 	g, err := group.New(nil, guard)

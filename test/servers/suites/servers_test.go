@@ -18,7 +18,8 @@ type servers struct {
 }
 
 // options make java start sooner. The last ones are those of package realzk.
-const options = "JAVA_TOOL_OPTIONS=-Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Dzookeeper.admin.enableServer=false " +
+const options = "JAVA_TOOL_OPTIONS=-Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 " +
+	"-Dzookeeper.admin.enableServer=false " +
 	"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn -Dzookeeper.forceSync=no -Dzookeeper.preAllocSize=1024"
 
 // onReal returns the servers of a real ZooKeeper.
@@ -47,7 +48,8 @@ func onZkmem(t *testing.T) servers {
 }
 
 // startsJava is what ZooKeeper's own script does with "start-foreground" and a zoo.cfg.
-const startsJava = `exec java $SERVER_JVMFLAGS -cp "$ZOOKEEPER_CLASSPATH" org.apache.zookeeper.server.quorum.QuorumPeerMain "$2"`
+const startsJava = `exec java $SERVER_JVMFLAGS -cp "$ZOOKEEPER_CLASSPATH" ` +
+	`org.apache.zookeeper.server.quorum.QuorumPeerMain "$2"`
 
 func script(t *testing.T, dir, name, text string) {
 	t.Helper()

@@ -13,8 +13,8 @@ type interval struct {
 	from, to int64
 }
 
-// beliefs returns the intervals of the handles of these names, in every agent, sorted by their beginnings. One that was open when
-// its process was killed ends at the last time that the agent wrote.
+// beliefs returns the intervals of the handles of these names, in every agent, sorted by their beginnings. One that was
+// open when its process was killed ends at the last time that the agent wrote.
 func (s *stage) beliefs(names ...string) (all []interval) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +82,8 @@ func TestTwoThatBelieveAtOnceAreFound(t *testing.T) {
 		from *member
 		text string
 	}{
-		{a, "belief l leads 10"}, {a, "belief l stops 20"}, {b, "belief l leads 21"}, {b, "belief l holds 40"}, {a, "belief other leads 30"},
+		{a, "belief l leads 10"}, {a, "belief l stops 20"}, {b, "belief l leads 21"}, {b, "belief l holds 40"},
+		{a, "belief other leads 30"},
 	} {
 		s.hear(l.from, l.text)
 	}

@@ -66,7 +66,8 @@ func (e *election) placeOf(m *member) *place {
 	return e.places[i]
 }
 
-// leader waits for the next term, and for a write under it. A term that a busy machine ended at once is followed by another.
+// leader waits for the next term, and for a write under it. A term that a busy machine ended at once is followed by
+// another.
 func (e *election) leader() *place {
 	e.t.Helper()
 	for range 10 {
@@ -102,11 +103,20 @@ type fault struct {
 
 var faults = []fault{
 	{"resigns", func(_ *election, p *place) { p.do("resign l") }, nil},
-	{"closes its latch", func(_ *election, p *place) { p.do("leave l") }, func(e *election, p *place) { p.do("latch l %s %s", e.path, p.id) }},
-	{"closes its client", func(_ *election, p *place) { p.leave() }, func(e *election, p *place) { e.restart(p, p.version) }},
+	{"closes its latch", func(_ *election, p *place) {
+		p.do("leave l")
+	}, func(e *election, p *place) { p.do("latch l %s %s", e.path, p.id) }},
+	{"closes its client", func(_ *election, p *place) {
+		p.leave()
+	}, func(e *election, p *place) { e.restart(p, p.version) }},
 	{"is killed, and starts at once", func(e *election, p *place) { p.kill(); e.restart(p, p.version) }, nil},
-	{"is stopped until another leads", func(_ *election, p *place) { ok(p.stage.t, p.process.Signal(syscall.SIGSTOP)) }, wake},
-	{"hears nothing until another leads", func(_ *election, p *place) { p.link.Silence(proxy.Forth); p.link.Silence(proxy.Back) },
+	{"is stopped until another leads", func(_ *election, p *place) {
+		ok(p.stage.t, p.process.Signal(syscall.SIGSTOP))
+	}, wake},
+	{"hears nothing until another leads", func(_ *election, p *place) {
+		p.link.Silence(proxy.Forth)
+		p.link.Silence(proxy.Back)
+	},
 		func(_ *election, p *place) { p.link.Heal() }},
 	{"is cut off for a moment, and resigns then", func(e *election, p *place) {
 		from := e.now()
@@ -125,8 +135,8 @@ func wake(e *election, p *place) {
 	}
 }
 
-// A line has participants of both versions in turns. Its leader is ended in every way, until each way has handed leadership from an
-// old one to a new one and back.
+// A line has participants of both versions in turns. Its leader is ended in every way, until each way has handed
+// leadership from an old one to a new one and back.
 func TestLeadershipGoesBackAndForth(t *testing.T) {
 	on(t, func(t *testing.T, s *server, old version) {
 		e := newElection(t, s)

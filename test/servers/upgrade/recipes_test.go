@@ -18,12 +18,14 @@ type pair struct {
 	dir    string
 }
 
-// A recipe is shared by both versions: each part is played with the older version first, and with the present one first.
+// A recipe is shared by both versions: each part is played with the older version first, and with the present one
+// first.
 var shared = []struct {
 	name string
 	play func(*pair)
 }{
-	{"mutex", mutex("mutex", "l1")}, {"kazoo's mutex", mutex("kazoo-mutex", "l2")}, {"read-write lock", readWrite("", "l3", "l4", "l5")},
+	{"mutex", mutex("mutex", "l1")}, {"kazoo's mutex", mutex("kazoo-mutex", "l2")},
+	{"read-write lock", readWrite("", "l3", "l4", "l5")},
 	{"kazoo's read-write lock", readWrite("kazoo-", "l6", "l7", "l8")}, {"semaphore", semaphore}, {"elections", handed},
 	{"queues", queues}, {"a failed item", failedItem}, {"barriers", barriers}, {"nodes", nodes}, {"numbers", numbers},
 }
@@ -33,7 +35,8 @@ func TestRecipesAreShared(t *testing.T) {
 		for i, versions := range [][2]version{{old, present}, {present, old}} {
 			stage := newStage(t)
 			p := &pair{stage: stage, server: s, dir: fmt.Sprintf("%s/shared%d", s.dir, i)}
-			p.a, p.b = stage.launch(versions[0], "a", s.orders(s.addr)), stage.launch(versions[1], "b", s.orders(s.addr))
+			p.a, p.b = stage.launch(versions[0], "a", s.orders(s.addr)),
+				stage.launch(versions[1], "b", s.orders(s.addr))
 			for _, r := range shared {
 				t.Logf("%s first: %s", p.a, r.name)
 				r.play(p)
@@ -88,7 +91,8 @@ func mutex(kind, name string) func(*pair) {
 	}
 }
 
-// readWrite has readers of both versions share a lock that excludes writers of both. The writer is in all three beliefs.
+// readWrite has readers of both versions share a lock that excludes writers of both. The writer is in all three
+// beliefs.
 func readWrite(kazoo, reader, other, writer string) func(*pair) {
 	return func(p *pair) {
 		path := p.dir + "/book" + kazoo
@@ -146,7 +150,8 @@ func handed(p *pair) {
 		name, command, path string
 		guards              bool
 	}{
-		{"n", "election n %s n_ %s", p.dir + "/plain", false}, {"t", "selector t %s %s", p.dir + "/turns", true}, {"j", "job j %s %s", p.dir + "/job", true},
+		{"n", "election n %s n_ %s", p.dir + "/plain", false}, {"t", "selector t %s %s", p.dir + "/turns", true},
+		{"j", "job j %s %s", p.dir + "/job", true},
 	} {
 		from := p.now()
 		p.a.do(e.command, e.path, "first")
@@ -173,9 +178,12 @@ func handed(p *pair) {
 	}
 }
 
-// queues has both versions put, and both take: every item comes once, and in the order that the kind of queue promises to one.
+// queues has both versions put, and both take: every item comes once, and in the order that the kind of queue promises
+// to one.
 func queues(p *pair) {
-	for _, q := range []struct{ kind, first, second string }{{"plain", "", ""}, {"priority", "-5", "7"}, {"delay", "0s", "1ms"}, {"id", "x", "y"}} {
+	for _, q := range []struct {
+		kind, first, second string
+	}{{"plain", "", ""}, {"priority", "-5", "7"}, {"delay", "0s", "1ms"}, {"id", "x", "y"}} {
 		for i, how := range []string{"least", "most"} {
 			path := fmt.Sprintf("%s/queue-%s-%d", p.dir, q.kind, i)
 			from := p.now()

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// A service of three is upgraded in place, one process after the other, and then taken back to the older version: each time
-// another process with the same ID takes part again. Those that are killed are replaced while the node of the killed one is
-// still in line.
+// A service of three is upgraded in place, one process after the other, and then taken back to the older version: each
+// time another process with the same ID takes part again. Those that are killed are replaced while the node of the
+// killed one is still in line.
 func TestAServiceIsUpgradedInPlace(t *testing.T) {
 	on(t, func(t *testing.T, s *server, old version) {
 		e := newElection(t, s)

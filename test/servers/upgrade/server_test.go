@@ -46,8 +46,8 @@ func on(t *testing.T, f func(*testing.T, *server, version)) {
 	}
 }
 
-// timeout is every agent's session timeout. Only who is killed, stopped or cut off is late, unless the machine stands still:
-// no test depends on who that is.
+// timeout is every agent's session timeout. Only who is killed, stopped or cut off is late, unless the machine stands
+// still: no test depends on who that is.
 func (s *server) timeout() time.Duration { return 15 * s.tick }
 
 func (s *server) orders(addr string) agent.Orders {
@@ -57,7 +57,8 @@ func (s *server) orders(addr string) agent.Orders {
 // look opens the client by which the test looks at lines.
 func (s *server) look() {
 	s.t.Helper()
-	c, err := incumbent.Open(context.Background(), incumbent.Config{Servers: s.addr, SessionTimeout: s.timeout(), Tick: s.tick})
+	c, err := incumbent.Open(context.Background(),
+		incumbent.Config{Servers: s.addr, SessionTimeout: s.timeout(), Tick: s.tick})
 	ok(s.t, err)
 	s.eye = c
 	s.t.Cleanup(func() {

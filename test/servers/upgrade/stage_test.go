@@ -125,8 +125,8 @@ func (s *stage) now() int {
 	return len(s.lines)
 }
 
-// await returns the first line from a position on that is wanted, and the position behind it. An agent's "error" that answers
-// no command fails the test.
+// await returns the first line from a position on that is wanted, and the position behind it. An agent's "error" that
+// answers no command fails the test.
 func (s *stage) await(from int, what string, wanted func(line) bool) (line, int) {
 	s.t.Helper()
 	deadline := time.NewTimer(within)
@@ -158,7 +158,9 @@ func (s *stage) tail(n int) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var b strings.Builder
-	heard := slices.DeleteFunc(slices.Clone(s.lines), func(l line) bool { return len(l.words) > 0 && l.words[0] == "belief" })
+	heard := slices.DeleteFunc(slices.Clone(s.lines), func(l line) bool {
+		return len(l.words) > 0 && l.words[0] == "belief"
+	})
 	for _, said := range heard[max(0, len(heard)-n):] {
 		fmt.Fprintf(&b, "  %-8s %s\n", said.from, strings.Join(said.words, " "))
 	}
@@ -175,7 +177,8 @@ func (m *member) awaitLine(words ...string) []string {
 func (m *member) awaitFrom(from int, words ...string) (rest []string, next int) {
 	m.stage.t.Helper()
 	said, next := m.stage.await(from, fmt.Sprintf("%q of %s", words, m), func(l line) bool {
-		return l.from == m && len(l.words) >= len(words) && strings.Join(l.words[:len(words)], " ") == strings.Join(words, " ")
+		return l.from == m && len(l.words) >= len(words) &&
+			strings.Join(l.words[:len(words)], " ") == strings.Join(words, " ")
 	})
 	return said.words[len(words):], next
 }

@@ -42,11 +42,12 @@ var errNoCommit = errors.New("git has no commit " + oldCommit[:7])
 // test binary only if that is kept here: its folder is that of the checkout's other caches.
 var built = sync.OnceValues(buildOld)
 
-// errNoModules says that the modules of the older version cannot be had: they are neither in Go's cache nor to be downloaded.
+// errNoModules says that the modules of the older version cannot be had: they are neither in Go's cache nor to be
+// downloaded.
 var errNoModules = errors.New("the modules that " + oldCommit[:7] + " needs cannot be downloaded")
 
-// older returns the older version. A clone without its commit, such as a shallow one, cannot run the test, nor can a machine
-// without its modules: where everything is required that is a failure.
+// older returns the older version. A clone without its commit, such as a shallow one, cannot run the test, nor can a
+// machine without its modules: where everything is required that is a failure.
 func older(t testing.TB) version {
 	t.Helper()
 	program, err := built()
@@ -62,8 +63,8 @@ func older(t testing.TB) version {
 	return version{"old", func(o agent.Orders) *exec.Cmd { return exec.Command(program, o.Words()...) }}
 }
 
-// buildOld compiles the agent with the older version's packages, from what git has. Source and program stay in the checkout's
-// folder of caches, so that Go's own cache finds the packages again in the next run.
+// buildOld compiles the agent with the older version's packages, from what git has. Source and program stay in the
+// checkout's folder of caches, so that Go's own cache finds the packages again in the next run.
 func buildOld() (program string, err error) {
 	dir, err := filepath.Abs(filepath.Join(root, ".cache", "upgrade", oldCommit[:7]))
 	if err != nil {
@@ -85,7 +86,8 @@ func buildOld() (program string, err error) {
 		return "", err
 	}
 	program = filepath.Join(dir, "agent")
-	if said, err := goIn(dir, "build", "-overlay", overlay.Name(), "-ldflags=-s -w", "-o", program, "./test/servers/upgrade/cmd").CombinedOutput(); err != nil {
+	if said, err := goIn(dir, "build", "-overlay", overlay.Name(), "-ldflags=-s -w", "-o", program,
+		"./test/servers/upgrade/cmd").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("the agent does not compile with %s: %w\n%s", oldCommit[:7], err, said)
 	}
 	return program, nil
@@ -127,7 +129,8 @@ func extract(dir string) error {
 	if said, err := known.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: git cat-file: %w, %s", errNoCommit, err, bytes.TrimSpace(said))
 	}
-	archive := exec.Command("git", "archive", oldCommit, "--", "go.mod", "go.sum", ":(glob)*.go", "engine", "events", "machines", "zkio",
+	archive := exec.Command("git", "archive", oldCommit, "--", "go.mod", "go.sum", ":(glob)*.go", "engine", "events",
+		"machines", "zkio",
 		":(exclude)machines/testdata")
 	archive.Dir = root
 	content, err := archive.Output()

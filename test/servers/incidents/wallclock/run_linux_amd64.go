@@ -30,13 +30,14 @@ const (
 	signalOffset = 128 // of the exit code of a program that a signal ended, as in shells
 )
 
-// Run runs a program with the files and the environment of this process, and returns its exit code. Each line of offsets
-// is a duration, such as 1h or -30s: from then on, the program's wall clock is ahead of the machine's by that. If this process
-// ends, the program is killed. Do not stop it by SIGSTOP: it would go on.
+// Run runs a program with the files and the environment of this process, and returns its exit code. Each line of
+// offsets is a duration, such as 1h or -30s: from then on, the program's wall clock is ahead of the machine's by that.
+// If this process ends, the program is killed. Do not stop it by SIGSTOP: it would go on.
 func Run(argv []string, offsets io.Reader) (code int, err error) {
 	runtime.LockOSThread() // one thread is the tracer
 	defer runtime.UnlockOSThread()
-	pid, err := syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Ptrace: true}})
+	pid, err := syscall.ForkExec(argv[0], argv,
+		&syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Ptrace: true}})
 	if err != nil {
 		return 0, fmt.Errorf("wallclock: %s: %w", argv[0], err)
 	}
@@ -48,7 +49,8 @@ func Run(argv []string, offsets io.Reader) (code int, err error) {
 	if err := hideVDSO(pid); err != nil {
 		return 0, fmt.Errorf("wallclock: the vDSO of %s: %w", argv[0], err)
 	}
-	if err := syscall.PtraceSetOptions(pid, syscall.PTRACE_O_TRACESYSGOOD|syscall.PTRACE_O_TRACECLONE|exitKill); err != nil {
+	if err := syscall.PtraceSetOptions(pid, syscall.PTRACE_O_TRACESYSGOOD|syscall.PTRACE_O_TRACECLONE|exitKill); err !=
+		nil {
 		return 0, fmt.Errorf("wallclock: ptrace options: %w", err)
 	}
 	go t.read(offsets)
@@ -121,8 +123,8 @@ func (t *tracer) stopped(tid int, status syscall.WaitStatus) error {
 	return nil
 }
 
-// answer adds the offset to the wall clock's time, if a thread has just been given that. Where a system call begins, the
-// register of its result has -ENOSYS.
+// answer adds the offset to the wall clock's time, if a thread has just been given that. Where a system call begins,
+// the register of its result has -ENOSYS.
 func (t *tracer) answer(tid int) error {
 	var r syscall.PtraceRegs
 	if err := syscall.PtraceGetRegs(tid, &r); err != nil {

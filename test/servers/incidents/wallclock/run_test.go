@@ -39,7 +39,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// printClocks prints, for each line of its input, the wall clock and Go's monotonic clock, as a thread of its own reads them.
+// printClocks prints, for each line of its input, the wall clock and Go's monotonic clock, as a thread of its own reads
+// them.
 func printClocks() {
 	began := time.Now()
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {

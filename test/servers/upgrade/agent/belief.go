@@ -64,8 +64,8 @@ func (b *beliefs) watch(over <-chan struct{}) {
 	}
 }
 
-// ask writes what is certain: "leads" is a time at which the handle believed already, "holds", at most once within a time, and
-// "stops" are times at which it believed still.
+// ask writes what is certain: "leads" is a time at which the handle believed already, "holds", at most once within a
+// time, and "stops" are times at which it believed still.
 func (b *beliefs) ask(name string, one *belief, within time.Duration) {
 	before := Now()
 	holds := one.believes != nil && one.believes()

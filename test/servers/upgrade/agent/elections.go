@@ -96,7 +96,8 @@ type candidate interface {
 }
 
 // enlist starts a candidate, and works under every term of it until it is closed.
-func (a *agent) enlist(ctx context.Context, name string, c candidate, resign func(context.Context) error, line func(context.Context) ([]incumbent.Participant, error)) error {
+func (a *agent) enlist(ctx context.Context, name string, c candidate, resign func(context.Context) error,
+	line func(context.Context) ([]incumbent.Participant, error)) error {
 	keep(a, a.closers, name, c.Close)
 	keep(a, a.resigns, name, resign)
 	a.beliefs.keep(name, c.HasLeadership)

@@ -15,7 +15,9 @@ import (
 //	create NAME PATH DATA [container|protected], get NAME PATH, set NAME PATH DATA, delete NAME PATH
 //	names NAME PATH
 var nodes = map[string]verb{
-	"add":  long(func(l *incumbent.AtomicLong, ctx context.Context, n ...int64) (int64, error) { return l.Add(ctx, n[0]) }),
+	"add": long(func(l *incumbent.AtomicLong, ctx context.Context, n ...int64) (int64, error) {
+		return l.Add(ctx, n[0])
+	}),
 	"long": long(func(l *incumbent.AtomicLong, ctx context.Context, _ ...int64) (int64, error) { return l.Get(ctx) }),
 	"put-long": long(func(l *incumbent.AtomicLong, ctx context.Context, n ...int64) (int64, error) {
 		return n[0], l.Set(ctx, n[0])

@@ -48,8 +48,10 @@ var texts = incumbent.QueueOptions[string]{Codec: incumbent.Text(), Retry: retry
 // queue is one of the four kinds.
 type queue struct {
 	put   func(ctx context.Context, order, item string) error
-	least func(func(context.Context, incumbent.Delivery[string]) error, incumbent.ConsumerOptions) (*incumbent.Consumer, error)
-	most  func(func(context.Context, incumbent.Delivery[string]), incumbent.ConsumerOptions) (*incumbent.Consumer, error)
+	least func(func(context.Context, incumbent.Delivery[string]) error,
+		incumbent.ConsumerOptions) (*incumbent.Consumer, error)
+	most func(func(context.Context, incumbent.Delivery[string]),
+		incumbent.ConsumerOptions) (*incumbent.Consumer, error)
 	close func(context.Context) error
 }
 

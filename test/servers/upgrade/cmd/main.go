@@ -1,5 +1,5 @@
-// Command cmd is an agent in a process of its own: see its package. TestMain of test/servers/upgrade does the same for the version
-// that is here, and this program is for the one that is compared with it.
+// Command cmd is an agent in a process of its own: see its package. TestMain of test/servers/upgrade does the same for
+// the version that is here, and this program is for the one that is compared with it.
 package main
 
 import (
