@@ -18,13 +18,15 @@ import (
 // Recorded opens a client that records on log. The test's end closes it, mostly by
 // (*incumbent.Client).Close, and replays the log. A Config.Record that the test sets has
 // to write to log as well; Config.ConnectRetry waits for a millisecond unless it is set.
-func Recorded(t testing.TB, log *tape.Tape, config incumbent.Config, closing func(*incumbent.Client, context.Context) error) *incumbent.Client {
+func Recorded(t testing.TB, log *tape.Tape, config incumbent.Config,
+	closing func(*incumbent.Client, context.Context) error) *incumbent.Client {
 	t.Helper()
 	return RecordedIn(context.Background(), t, log, config, closing)
 }
 
 // RecordedIn is Recorded for a client that is opened with a context, which may have a clock and seeds for it.
-func RecordedIn(ctx context.Context, t testing.TB, log *tape.Tape, config incumbent.Config, closing func(*incumbent.Client, context.Context) error) *incumbent.Client {
+func RecordedIn(ctx context.Context, t testing.TB, log *tape.Tape, config incumbent.Config,
+	closing func(*incumbent.Client, context.Context) error) *incumbent.Client {
 	t.Helper()
 	if config.Record == nil {
 		config.Record = incumbent.RecordTo(log)
@@ -45,8 +47,8 @@ func RecordedIn(ctx context.Context, t testing.TB, log *tape.Tape, config incumb
 	return client
 }
 
-// seeded returns a context with which a client takes its seeds from the test's name, unless it has others. So what chance
-// decides in it, such as how long it waits before it tries again, is the same in each run.
+// seeded returns a context with which a client takes its seeds from the test's name, unless it has others. So what
+// chance decides in it, such as how long it waits before it tries again, is the same in each run.
 func seeded(ctx context.Context, t testing.TB) context.Context {
 	if _, found := sources.From(ctx); found {
 		return ctx

@@ -1,6 +1,6 @@
-// Command loaded runs a command, the proof as a rule, on a machine that it makes bad: two processes for each core are busy,
-// and test binaries, their workers and the servers that they started are stopped at random, each for up to two seconds.
-// What fails there and has no fault decides by how fast the machine is. Linux only.
+// Command loaded runs a command, the proof as a rule, on a machine that it makes bad: two processes for each core are
+// busy, and test binaries, their workers and the servers that they started are stopped at random, each for up to two
+// seconds. What fails there and has no fault decides by how fast the machine is. Linux only.
 //
 //	go run ./test/kit/loaded [-seed N] [-stop D] COMMAND…
 //

@@ -68,10 +68,12 @@ func (s *stopper) goOn() {
 	}
 }
 
-// mayStop reports whether an executable is a test binary, a server or a program under test: no compiler, and not the runner.
+// mayStop reports whether an executable is a test binary, a server or a program under test: no compiler, and not the
+// runner.
 func mayStop(exe string) bool {
 	name := filepath.Base(strings.TrimSuffix(exe, " (deleted)"))
-	return strings.HasSuffix(name, ".test") || slices.Contains([]string{"java", "incumbent", "demo", "python3"}, name) ||
+	return strings.HasSuffix(name, ".test") ||
+		slices.Contains([]string{"java", "incumbent", "demo", "python3"}, name) ||
 		strings.HasPrefix(name, "python3.")
 }
 

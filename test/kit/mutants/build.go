@@ -31,7 +31,8 @@ func NewBuild(ctx context.Context, root, folder string, targets []Target, seed i
 	if err != nil {
 		return nil, err
 	}
-	b := &Build{Mutants: all, root: root, folder: folder, targets: map[string]Target{}, binaries: map[string]func() (string, error){}}
+	b := &Build{Mutants: all, root: root, folder: folder, targets: map[string]Target{},
+		binaries: map[string]func() (string, error){}}
 	texts := map[string]string{}
 	for i, c := range codes {
 		b.targets[c.dir] = targets[i]
@@ -57,7 +58,8 @@ func (b *Build) binary(ctx context.Context, dir string) (string, error) {
 
 func (b *Build) compile(ctx context.Context, dir string) (string, error) {
 	name := filepath.Join(b.folder, "tests_"+strings.NewReplacer("/", "_", ".", "root").Replace(dir)+".exe")
-	if _, err := run(ctx, b.root, "go", "test", "-c", "-vet=off", "-overlay", b.overlay, "-o", name, "./"+dir); err != nil {
+	if _, err := run(ctx, b.root, "go", "test", "-c", "-vet=off", "-overlay", b.overlay, "-o", name, "./"+dir); err !=
+		nil {
 		return "", fmt.Errorf("no test binary of %s with mutants in it: %w", dir, err)
 	}
 	return name, nil

@@ -13,8 +13,8 @@ import (
 // What is excluded, because no test should notice it:
 //
 //   - generated files
-//   - what only makes a text for people: the files in texts, the methods in textMethods, arguments of fmt, errors.New and zerolog,
-//     and functions that fill a line of the log
+//   - what only makes a text for people: the files in texts, the methods in textMethods, arguments of fmt, errors.New
+//     and zerolog, and functions that fill a line of the log
 //   - panics for programming errors, with their conditions
 //   - sizes that are only hints: of make's slices and maps, of slices.Grow
 //   - rows of charts: MustCompile refuses a wrong one when the program starts

@@ -56,7 +56,8 @@ func numeric(t types.Type) bool {
 	return ok && b.Info()&(types.IsInteger|types.IsFloat) != 0 && b.Info()&types.IsUntyped == 0
 }
 
-// swapArguments: two arguments of one type are in the wrong order. Only names and fields, so that nothing is called twice.
+// swapArguments: two arguments of one type are in the wrong order. Only names and fields, so that nothing is called
+// twice.
 func (f *finder) swapArguments(call *ast.CallExpr) {
 	if call.Ellipsis.IsValid() || f.info.Types[call.Fun].IsType() {
 		return
@@ -64,7 +65,8 @@ func (f *finder) swapArguments(call *ast.CallExpr) {
 	for i := 1; i < len(call.Args); i++ {
 		x, y := call.Args[i-1], call.Args[i]
 		tx, ty := f.info.Types[x], f.info.Types[y]
-		if !plain(x) || !plain(y) || f.text(x) == f.text(y) || tx.Value != nil || ty.Value != nil || tx.IsNil() || ty.IsNil() || !types.Identical(tx.Type, ty.Type) {
+		if !plain(x) || !plain(y) || f.text(x) == f.text(y) || tx.Value != nil || ty.Value != nil || tx.IsNil() ||
+			ty.IsNil() || !types.Identical(tx.Type, ty.Type) {
 			continue
 		}
 		f.add("swap arguments", x, f.text(y)+", "+f.text(x),
@@ -119,8 +121,8 @@ func (f *finder) partOfConstant(e ast.Expr, parent ast.Node) bool {
 	return false
 }
 
-// spelled returns how the file names the type of a whole number. An enumeration has none: its next value is another word, and a
-// comparison with it is mutated as such.
+// spelled returns how the file names the type of a whole number. An enumeration has none: its next value is another
+// word, and a comparison with it is mutated as such.
 func (f *finder) spelled(t types.Type) (name string, ok bool) {
 	switch t := t.(type) {
 	case *types.Basic:

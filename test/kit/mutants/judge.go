@@ -126,8 +126,8 @@ func (j *Judge) run(ctx context.Context, v *Verdict, s Stage, c *clean, number i
 	return false, nil
 }
 
-// playUntilSure plays a stage with a mutant on. If it does not end within the limit, it is played a second time, whose outcome
-// counts: the machine may have been busy.
+// playUntilSure plays a stage with a mutant on. If it does not end within the limit, it is played a second time, whose
+// outcome counts: the machine may have been busy.
 func (j *Judge) playUntilSure(ctx context.Context, s Stage, number int, limit time.Duration) (outcome, error) {
 	o, err := j.play(ctx, s, number, limit)
 	if err != nil || !o.hang {
@@ -139,9 +139,10 @@ func (j *Judge) playUntilSure(ctx context.Context, s Stage, number int, limit ti
 	return o, err
 }
 
-// All tries the mutants with these numbers, so many at a time, and gives each verdict to tell. When the context ends it leaves out
-// the rest.
-func (j *Judge) All(ctx context.Context, numbers []int, workers int, try func(context.Context, int) (Verdict, error), tell func(Verdict)) error {
+// All tries the mutants with these numbers, so many at a time, and gives each verdict to tell. When the context ends it
+// leaves out the rest.
+func (j *Judge) All(ctx context.Context, numbers []int, workers int, try func(context.Context, int) (Verdict, error),
+	tell func(Verdict)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	work := make(chan int)

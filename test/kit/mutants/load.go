@@ -78,8 +78,8 @@ func newLoader(ctx context.Context, root string, dirs []string) (*loader, error)
 	}
 }
 
-// run runs a command in a folder, and returns what it writes. When the context ends, the command is interrupted, not killed: go
-// then waits for its compilers and removes its own files.
+// run runs a command in a folder, and returns what it writes. When the context ends, the command is interrupted, not
+// killed: go then waits for its compilers and removes its own files.
 func run(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	var complaint bytes.Buffer
@@ -123,7 +123,8 @@ func (l *loader) check(c *code, path string) (err error) {
 	}
 	lookup := func(p string) (io.ReadCloser, error) { return os.Open(l.exports[p]) }
 	config := types.Config{Importer: importer.ForCompiler(c.set, "gc", lookup)}
-	c.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}}
+	c.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{},
+		Defs: map[*ast.Ident]types.Object{}}
 	c.pkg, err = config.Check(path, c.set, trees, c.info)
 	return err
 }

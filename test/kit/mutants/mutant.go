@@ -106,14 +106,17 @@ func (f *finder) add(mutator string, n ast.Node, is string, edits ...edit) {
 
 // around is an edit that puts text before and after a node.
 func (f *finder) around(n ast.Node, before, after string) edit {
-	return edit{f.offset(n.Pos()), f.offset(n.End()), true, func(text string, _ func(int, int) string) string { return before + text + after }}
+	return edit{f.offset(n.Pos()), f.offset(n.End()), true, func(text string, _ func(int, int) string) string {
+		return before + text + after
+	}}
 }
 
 // parts is an edit that puts two parts of a node into a form with %X and %Y.
 func (f *finder) parts(n, x, y ast.Node, form string) edit {
 	at := f.offset
 	return edit{at(n.Pos()), at(n.End()), false, func(_ string, part func(from, to int) string) string {
-		return strings.NewReplacer("%X", part(at(x.Pos()), at(x.End())), "%Y", part(at(y.Pos()), at(y.End()))).Replace(form)
+		return strings.NewReplacer("%X", part(at(x.Pos()), at(x.End())), "%Y",
+			part(at(y.Pos()), at(y.End()))).Replace(form)
 	}}
 }
 

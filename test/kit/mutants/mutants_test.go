@@ -73,7 +73,8 @@ func TestMutants(t *testing.T) {
 		return wanted.MatchString(m.ID) && (!*rest || known[m.ID] == Finder{} && reasons[m.ID] == "")
 	})
 	if *only != "" && len(numbers) == 0 {
-		t.Fatalf("-only %q matches no id of the sample that is left: an id begins with its file, as in engine/chart.go", *only)
+		t.Fatalf("-only %q matches no id of the sample that is left: an id begins with its file, as in engine/chart.go",
+			*only)
 	}
 	verdicts, err := try(ctx, b, numbers, known, hangs)
 	if err != nil {
@@ -89,8 +90,8 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// TestTheTablesAreAboutTheSample: every mutant that the tables name is still drawn. One whose code was edited is another mutant, and
-// has to be judged again.
+// TestTheTablesAreAboutTheSample: every mutant that the tables name is still drawn. One whose code was edited is
+// another mutant, and has to be judged again.
 func TestTheTablesAreAboutTheSample(t *testing.T) {
 	if selection.Of(t, "draws of the sample", 0, 1, 1) == 0 {
 		return
@@ -127,7 +128,8 @@ func choose(all []*Mutant, fits func(*Mutant) bool) (numbers []int) {
 }
 
 // try tries mutants. Each verdict is printed and noted at once in the table of finders.
-func try(ctx context.Context, b *Build, numbers []int, known map[string]Finder, hangs map[string]bool) (verdicts []Verdict, err error) {
+func try(ctx context.Context, b *Build, numbers []int, known map[string]Finder,
+	hangs map[string]bool) (verdicts []Verdict, err error) {
 	j := NewJudge(b, maps.Clone(known))
 	drawn := map[string]bool{}
 	for _, m := range b.Mutants {

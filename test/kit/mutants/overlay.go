@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Variable is the environment variable with the number of the mutant that is on; reachVariable names a file to which a binary
-// appends the number of every mutant that it comes to.
+// Variable is the environment variable with the number of the mutant that is on; reachVariable names a file to which a
+// binary appends the number of every mutant that it comes to.
 const (
 	Variable      = "INCUMBENT_MUTANT"
 	reachVariable = "INCUMBENT_MUTANT_REACH"
@@ -22,8 +22,8 @@ const switchFile = "zz_mutant.go"
 //go:embed switch.txt
 var switchText string
 
-// rewrite returns a package's files with mutants in them, by their paths from the module's root. A mutant's number is its place
-// among all, from 1 on.
+// rewrite returns a package's files with mutants in them, by their paths from the module's root. A mutant's number is
+// its place among all, from 1 on.
 func rewrite(c *code, all []*Mutant) map[string]string {
 	edits := map[string][]edit{}
 	for i, m := range all {
@@ -38,7 +38,8 @@ func rewrite(c *code, all []*Mutant) map[string]string {
 			edits[m.File] = append(edits[m.File], e)
 		}
 	}
-	texts := map[string]string{filepath.ToSlash(filepath.Join(c.dir, switchFile)): strings.Replace(switchText, "package mutants", "package "+c.pkg.Name(), 1)}
+	texts := map[string]string{filepath.ToSlash(filepath.Join(c.dir, switchFile)): strings.Replace(switchText,
+		"package mutants", "package "+c.pkg.Name(), 1)}
 	for _, f := range c.files {
 		if len(edits[f.path]) > 0 {
 			texts[f.path] = render(f.text, edits[f.path])
@@ -47,7 +48,8 @@ func rewrite(c *code, all []*Mutant) map[string]string {
 	return texts
 }
 
-// writeOverlay writes texts into a folder, and returns the file that tells the compiler to take them in place of the module's.
+// writeOverlay writes texts into a folder, and returns the file that tells the compiler to take them in place of the
+// module's.
 func writeOverlay(root, folder string, texts map[string]string) (string, error) {
 	replace := map[string]string{}
 	for path, text := range texts {

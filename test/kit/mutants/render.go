@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// edit replaces a span of a file. put gets the span's text, in which the edits within it are made already, and a function that
-// returns the same for a part of the span.
+// edit replaces a span of a file. put gets the span's text, in which the edits within it are made already, and a
+// function that returns the same for a part of the span.
 type edit struct {
 	from, to int
 	whole    bool // put does without parts: it goes around others of the same span
 	put      func(text string, part func(from, to int) string) string
 }
 
-// render returns a file's text with all edits made. An edit may lie within another one, or have its span; then at most one of them
-// is not whole. No two overlap otherwise.
+// render returns a file's text with all edits made. An edit may lie within another one, or have its span; then at most
+// one of them is not whole. No two overlap otherwise.
 func render(text []byte, edits []edit) string {
 	edits = slices.Clone(edits)
 	slices.SortStableFunc(edits, func(a, b edit) int {
@@ -47,7 +47,9 @@ func span(text []byte, edits []edit, from, to int) string {
 		}
 		within := edits[:end]
 		edits, from = edits[end:], e.to
-		b.WriteString(e.put(span(text, within, e.from, e.to), func(from, to int) string { return span(text, within, from, to) }))
+		b.WriteString(e.put(span(text, within, e.from, e.to), func(from, to int) string {
+			return span(text, within, from, to)
+		}))
 	}
 	b.Write(text[from:to])
 	return b.String()

@@ -61,11 +61,13 @@ func Scores(verdicts []Verdict, judged map[string]string) (byDir map[string]Scor
 // Table is the scores as a table.
 func Table(byDir map[string]Score) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-12s %8s %6s %6s %11s %5s %7s %14s\n", "package", "mutants", "found", "hangs", "equivalent", "open", "score", "of the others")
+	fmt.Fprintf(&b, "%-12s %8s %6s %6s %11s %5s %7s %14s\n", "package", "mutants", "found", "hangs", "equivalent",
+		"open", "score", "of the others")
 	for _, dir := range slices.Sorted(maps.Keys(byDir)) {
 		s := byDir[dir]
 		all, able := s.Percent()
-		fmt.Fprintf(&b, "%-12s %8d %6d %6d %11d %5d %6.1f%% %13.1f%%\n", dir, s.All, s.Found, s.Hangs, s.Judged, s.Open, all, able)
+		fmt.Fprintf(&b, "%-12s %8d %6d %6d %11d %5d %6.1f%% %13.1f%%\n", dir, s.All, s.Found, s.Hangs, s.Judged,
+			s.Open, all, able)
 	}
 	return b.String()
 }
@@ -93,8 +95,10 @@ func readTable(name string, fields int) (map[string][]string, error) {
 // writeFinders writes which test found which mutant, in place of what the file held.
 func writeFinders(name string, known map[string]Finder, hangs map[string]bool) error {
 	var b strings.Builder
-	b.WriteString("# Written by make mutants: the mutant's id, then the package and the test that found it the last time, then how: the test failed\n" +
-		"# (found) or did not end (hang). The test \"start\" is a binary that failed before its first test. The test is tried first, and decides nothing.\n")
+	b.WriteString("# Written by make mutants: the mutant's id, then the package and the test that found it the last " +
+		"time, then how: the test failed\n" +
+		"# (found) or did not end (hang). The test \"start\" is a binary that failed before its first test. The test " +
+		"is tried first, and decides nothing.\n")
 	for _, id := range slices.Sorted(maps.Keys(known)) {
 		state := Found
 		if hangs[id] {

@@ -8,12 +8,14 @@ import (
 	"testing"
 )
 
-// TestTheTableOfFindersIsReadAsItWasWritten: a verdict replaces what the table held of its mutant, and one that survived leaves it.
+// TestTheTableOfFindersIsReadAsItWasWritten: a verdict replaces what the table held of its mutant, and one that
+// survived leaves it.
 func TestTheTableOfFindersIsReadAsItWasWritten(t *testing.T) {
 	known := map[string]Finder{"a": {".", "TestA"}, "b": {"zkio", "TestB"}, "c": {"zkio", "TestC"}}
 	hangs := map[string]bool{"b": true}
 	for id, v := range map[string]Verdict{
-		"b": {State: Found, By: Finder{"engine", "TestE"}}, "c": {State: Survived}, "d": {State: Hang, By: Finder{"zkio", "start"}},
+		"b": {State: Found, By: Finder{"engine", "TestE"}}, "c": {State: Survived},
+		"d": {State: Hang, By: Finder{"zkio", "start"}},
 	} {
 		v.Mutant = &Mutant{ID: id}
 		note(v, known, hangs)

@@ -110,7 +110,8 @@ func (b *Build) clean(ctx context.Context, s Stage, limit time.Duration) (*clean
 		return nil, err
 	}
 	if !o.passed {
-		return nil, fmt.Errorf("%s fails without a mutant (or took more than %s): %s\n%s", s.Dir, limit, o.found, o.output)
+		return nil,
+			fmt.Errorf("%s fails without a mutant (or took more than %s): %s\n%s", s.Dir, limit, o.found, o.output)
 	}
 	if len(o.tests) == 0 {
 		return nil, fmt.Errorf("%s: -run %q -skip %q runs no test", s.Dir, s.Run, s.Skip)

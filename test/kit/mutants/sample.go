@@ -30,8 +30,8 @@ type Target struct {
 	Stages []Stage
 }
 
-// sample returns as many mutants of each target as it says. The seed and the mutant's id decide, so what is edited elsewhere
-// changes nothing.
+// sample returns as many mutants of each target as it says. The seed and the mutant's id decide, so what is edited
+// elsewhere changes nothing.
 func sample(ctx context.Context, root string, targets []Target, seed int) (all []*Mutant, codes []*code, err error) {
 	var dirs []string
 	for _, t := range targets {

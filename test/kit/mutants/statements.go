@@ -74,8 +74,8 @@ func (f *finder) skipCase(c *ast.CaseClause, above []ast.Node) {
 		edit{at, at, true, func(string, func(int, int) string) string { return " if mutant(%N) { break };" }})
 }
 
-// ends reports whether the switch around a case may be what ends a function with results: with a break in it, the compiler would
-// miss a return.
+// ends reports whether the switch around a case may be what ends a function with results: with a break in it, the
+// compiler would miss a return.
 func (f *finder) ends(above []ast.Node) bool {
 	results := f.fn.Type.Results
 	for i := len(above) - 1; i > 0; i-- {

@@ -156,7 +156,8 @@ func TestAToy(t *testing.T) {
 		}
 	}
 	t.Log(got)
-	for _, want := range []string{"Sum found", "Count found", "Count hang", "Eat found", "Wait found", "Careless survived", "Late survived", "Nobody not covered"} {
+	for _, want := range []string{"Sum found", "Count found", "Count hang", "Eat found", "Wait found",
+		"Careless survived", "Late survived", "Nobody not covered"} {
 		if len(got[want]) == 0 {
 			t.Errorf("no mutant of %s", want)
 		}

@@ -41,9 +41,11 @@ var right = engine.NewRecipe(chart, func(open events.Event) (*toy, error) { retu
 func run(t *testing.T, r engine.Recipe, name, text string) string {
 	t.Helper()
 	e := engine.New(true, r)
-	e.Step(events.Envelope{To: events.SessionMachine, Event: events.Event{Kind: events.CommandOpen, Recipe: "toy", Seed: name}})
+	e.Step(events.Envelope{To: events.SessionMachine,
+		Event: events.Event{Kind: events.CommandOpen, Recipe: "toy", Seed: name}})
 	var did []string
-	for _, a := range e.Step(events.Envelope{To: events.SessionMachine, Event: events.Event{Kind: events.WorkReturned, Text: text}}) {
+	for _, a := range e.Step(
+		events.Envelope{To: events.SessionMachine, Event: events.Event{Kind: events.WorkReturned, Text: text}}) {
 		if d, ok := a.Effect.(events.Delete); ok {
 			did = append(did, d.Path)
 		}
@@ -88,10 +90,14 @@ func TestRecipe(t *testing.T) {
 // A mutation may name only what is in the chart: else it would plant no bug.
 func TestRecipeWhatIsNotThere(t *testing.T) {
 	for name, m := range map[string]Mutation{
-		"guard nobody":                   {Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{"nobody": nil}},
-		"action nothing":                 {Actions: map[string]func(any, events.Event, *engine.Outbox, func(events.Event)){"nothing": nil}},
-		"choosing --[told]--> nowhere":   {Detours: []Detour{{engine.Edge{From: "choosing", Name: "[told]", To: "nowhere"}, "over"}}},
-		"told --command.close--> asking": {Detours: []Detour{{engine.Edge{From: "told", Name: "command.close", To: "asking"}, "over"}}},
+		"guard nobody": {
+			Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{"nobody": nil}},
+		"action nothing": {
+			Actions: map[string]func(any, events.Event, *engine.Outbox, func(events.Event)){"nothing": nil}},
+		"choosing --[told]--> nowhere": {
+			Detours: []Detour{{engine.Edge{From: "choosing", Name: "[told]", To: "nowhere"}, "over"}}},
+		"told --command.close--> asking": {
+			Detours: []Detour{{engine.Edge{From: "told", Name: "command.close", To: "asking"}, "over"}}},
 	} {
 		func() {
 			defer func() {

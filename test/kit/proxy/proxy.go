@@ -2,8 +2,8 @@
 // both, be slow, be cut so that both ends see it, or so that only one does.
 //
 // A direction that is silent keeps what is sent and delivers it after Heal, in order, like a network that retransmits.
-// Nothing is lost or invented. Unlike on a real network, a connection that is begun while the link is silent is accepted,
-// and then receives nothing.
+// Nothing is lost or invented. Unlike on a real network, a connection that is begun while the link is silent is
+// accepted, and then receives nothing.
 package proxy
 
 import (
@@ -48,7 +48,8 @@ type pair [2]net.Conn
 // Option changes a link from the beginning.
 type Option func(*Link)
 
-// Rewrite has f change the first piece of every connection that goes forth: for protocols whose greeting holds an address.
+// Rewrite has f change the first piece of every connection that goes forth: for protocols whose greeting holds an
+// address.
 func Rewrite(f func([]byte) []byte) Option { return func(l *Link) { l.swap = f } }
 
 // New returns a link to a target, host:port, which need not listen yet.

@@ -1,7 +1,7 @@
 // Package realzk starts a real standalone ZooKeeper on the loopback, for tests.
 //
-// Where it comes from, first match: INCUMBENT_ZK=host:port is a running server, used as it is (tests that must restart it
-// are then not run); ZOOKEEPER_HOME is an unpacked Apache distribution; INCUMBENT_ZK_RELEASE is a release whose jars
+// Where it comes from, first match: INCUMBENT_ZK=host:port is a running server, used as it is (tests that must restart
+// it are then not run); ZOOKEEPER_HOME is an unpacked Apache distribution; INCUMBENT_ZK_RELEASE is a release whose jars
 // make servers has fetched; else Debian's jars in /usr/share/java. Without any, or without java, the test is skipped
 // with the words "not run", and fails with the same words where INCUMBENT_REQUIRE=all. Nothing is ever installed.
 //
@@ -177,7 +177,8 @@ func (s *Server) config() string {
 	if longest <= 0 {
 		longest = 20 * tick
 	}
-	return fmt.Sprintf("tickTime=%d\nmaxSessionTimeout=%d\ndataDir=%s\nclientPort=%s\nclientPortAddress=%s\n4lw.commands.whitelist=*\n"+
+	return fmt.Sprintf("tickTime=%d\nmaxSessionTimeout=%d\ndataDir=%s\nclientPort=%s\nclientPortAddress=%s\n"+
+		"4lw.commands.whitelist=*\n"+
 		"maxClientCnxns=0\nadmin.enableServer=false\n%s\n", tick.Milliseconds(), longest.Milliseconds(),
 		filepath.Join(s.dir, "data"), port, host, strings.Join(s.opts.Settings, "\n"))
 }
@@ -194,7 +195,7 @@ func (s *Server) end(signal string) {
 func (s *Server) awaitReady() error {
 	ticker := time.NewTicker(between)
 	defer ticker.Stop()
-	for end := time.Now().Add(readyWithin); time.Now().Before(end); <-ticker.C { // pause: between looks at a server, which reports nothing
+	for end := time.Now().Add(readyWithin); time.Now().Before(end); <-ticker.C { // pause: between looks at a server
 		if answer, err := Probe(s.addr, "srvr"); err == nil && strings.Contains(answer, "Mode:") {
 			return nil
 		}

@@ -17,7 +17,8 @@ func TestAServerRestartsWithItsDataOnItsPort(t *testing.T) {
 	s.Restart(t)
 	s.Stop(t)
 	s.Restart(t)
-	if answer, err := realzk.Word(s.Addr(), "srvr"); err != nil || !strings.Contains(answer, "Mode: standalone") || s.Addr() != before {
+	if answer, err := realzk.Word(s.Addr(), "srvr"); err != nil || !strings.Contains(answer, "Mode: standalone") ||
+		s.Addr() != before {
 		t.Fatal(answer, err)
 	}
 }

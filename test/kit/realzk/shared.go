@@ -11,8 +11,9 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// The shared server's tick and longest session timeout, unless it is a given one. Session timeouts there are 0.4–20 s: where a test
-// does not wait for the end of a session, its participants ask for a long one, and keep it also on a busy machine.
+// The shared server's tick and longest session timeout, unless it is a given one. Session timeouts there are 0.4–20 s:
+// where a test does not wait for the end of a session, its participants ask for a long one, and keep it also on a busy
+// machine.
 const (
 	SharedTick       = 200 * time.Millisecond
 	SharedMaxTimeout = 20 * time.Second
@@ -29,8 +30,8 @@ var shared = map[Release]*sharedOne{Usual: {}, Newest: {}}
 // Shared is that of the usual release.
 func Shared(t testing.TB) (addr, path string) { t.Helper(); return Usual.Shared(t) }
 
-// Shared returns the address of one server for the whole test binary, started by the first test that calls it, and a path
-// for this test alone. The path is created now, and deleted with all below it at the test's end.
+// Shared returns the address of one server for the whole test binary, started by the first test that calls it, and a
+// path for this test alone. The path is created now, and deleted with all below it at the test's end.
 func (r Release) Shared(t testing.TB) (addr, path string) {
 	t.Helper()
 	addr = r.sharedServer(t).addr

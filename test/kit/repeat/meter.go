@@ -7,8 +7,8 @@ import (
 )
 
 // Meter measures, by the machine's clock, how long this process did not run: a goroutine that wants to run every few
-// milliseconds notes by how much it was late. Another process is not measured. Programs that read a result against a Meter
-// must not run in a bubble.
+// milliseconds notes by how much it was late. Another process is not measured. Programs that read a result against a
+// Meter must not run in a bubble.
 type Meter struct {
 	mu      sync.Mutex
 	last    time.Time // when the goroutine last ran

@@ -1,5 +1,5 @@
-// Package repeat has what makes a test say the same twice: seeds that are fixed, one bound for all waits, a meter of the
-// machine's own pauses, and rounds that begin again when such a pause has spoilt one.
+// Package repeat has what makes a test say the same twice: seeds that are fixed, one bound for all waits, a meter of
+// the machine's own pauses, and rounds that begin again when such a pause has spoilt one.
 package repeat
 
 import (
@@ -16,8 +16,8 @@ const Enough = 3 * time.Minute
 // Variable is the environment variable that has another seed than the fixed one.
 const Variable = "INCUMBENT_SEED"
 
-// Seed returns the seed that a test draws from: the fixed one, or that of INCUMBENT_SEED. If the test fails, it prints how
-// to play the same again.
+// Seed returns the seed that a test draws from: the fixed one, or that of INCUMBENT_SEED. If the test fails, it prints
+// how to play the same again.
 func Seed(t testing.TB, fixed uint64) uint64 {
 	t.Helper()
 	seed, err := seedOf(os.Getenv(Variable), fixed)

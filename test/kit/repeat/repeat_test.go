@@ -48,14 +48,17 @@ func TestRounds(t *testing.T) {
 		saysNot  string
 		attempts int
 	}{
-		"sound":            {false, nil, Prefix, 1},
-		"again twice":      {false, []string{Prefix + "TestRounds round 2: no luck; 1 in all", Prefix + "TestRounds round 3: no luck; 2 in all"}, "round 4", 3},
+		"sound": {false, nil, Prefix, 1},
+		"again twice": {false,
+			[]string{Prefix + "TestRounds round 2: no luck; 1 in all",
+				Prefix + "TestRounds round 3: no luck; 2 in all"}, "round 4", 3},
 		"again always":     {true, []string{"all of 6 rounds had to begin again, this one: no luck"}, "round 7", 6},
 		"wrong":            {true, []string{"two leaders"}, Prefix, 1},
 		"wrong, and again": {true, []string{"two leaders"}, Prefix, 1},
-		"paused":           {false, []string{Prefix + "TestRounds round 2: this process did not run for 2s: lost"}, "round 3", 2},
-		"not paused":       {true, []string{"lost"}, Prefix, 1},
-		"panics":           {true, []string{"panic: a bug"}, Prefix, 1},
+		"paused": {false,
+			[]string{Prefix + "TestRounds round 2: this process did not run for 2s: lost"}, "round 3", 2},
+		"not paused": {true, []string{"lost"}, Prefix, 1},
+		"panics":     {true, []string{"panic: a bug"}, Prefix, 1},
 	} {
 		t.Run(played, func(t *testing.T) {
 			cmd := exec.Command(os.Args[0], "-test.run=^TestRounds$", "-test.v")

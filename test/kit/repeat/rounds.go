@@ -26,8 +26,8 @@ type Round struct {
 // again is what a round panics with that has to begin again.
 type again struct{ why string }
 
-// Rounds plays a round of a test, as a subtest. If the round says, by Again or Spoilt, that it must begin again, another is
-// played, six at most. Every other failure is one of the test: nothing is tried twice because it failed.
+// Rounds plays a round of a test, as a subtest. If the round says, by Again or Spoilt, that it must begin again,
+// another is played, six at most. Every other failure is one of the test: nothing is tried twice because it failed.
 func Rounds(t *testing.T, play func(*Round)) {
 	t.Helper()
 	for n := 1; ; n++ {

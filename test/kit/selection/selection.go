@@ -1,17 +1,17 @@
 // Package selection decides how much of a test is run. A test that can be long, because it plays many worlds, walks or
 // virtual hours, gets the amount from here and never from a number of its own.
 //
-// There are three levels. Each has a target of make, which sets INCUMBENT_LEVEL: quick is run while somebody works, test
-// after that, and prove runs everything. Without the variable the level is test. What takes longer than that has a flag, and a
-// target of make that sets it: small, plants, scale, herd, queues, chaos, upgrade and
+// There are three levels. Each has a target of make, which sets INCUMBENT_LEVEL: quick is run while somebody works,
+// test after that, and prove runs everything. Without the variable the level is test. What takes longer than that has a
+// flag, and a target of make that sets it: small, plants, scale, herd, queues, chaos, upgrade and
 // story-cut-off-follower.
 //
 // The race detector makes machines about ten times slower, so under it every level has the part of quick, and make
 // prove runs the whole without it afterwards. Packages of which Once says so, make prove runs without it only, and
 // make race with it.
 //
-// A test that runs a part says so in its output. Command tally counts these lines and names them at the end, and a line that
-// is left after make prove is a failure. A selection is no skip: the test runs.
+// A test that runs a part says so in its output. Command tally counts these lines and names them at the end, and a line
+// that is left after make prove is a failure. A selection is no skip: the test runs.
 package selection
 
 import (
@@ -32,11 +32,12 @@ const (
 	Prove
 )
 
-// Sequential are the folders whose tests start no goroutine: the race detector has nothing to find there, and test/house
-// checks that it stays so. What they test is run by several goroutines in other packages.
+// Sequential are the folders whose tests start no goroutine: the race detector has nothing to find there, and
+// test/house checks that it stays so. What they test is run by several goroutines in other packages.
 func Sequential() []string {
 	return []string{
-		"cmd/gencharts/pages", "internal/drawing", "events", "machines", "internal/page", "test/house", "test/kit/mutate", "test/worlds/small",
+		"cmd/gencharts/pages", "internal/drawing", "events", "machines", "internal/page", "test/house",
+		"test/kit/mutate", "test/worlds/small",
 		"test/house/statecharts", "test/kit/tape", "internal/why", "internal/why/txnlog", "internal/world",
 	}
 }
@@ -121,8 +122,8 @@ func part(t testing.TB, raced bool) Level {
 // every run without the detector does it: each test also runs without it, as on a fresh machine.
 func Raced() bool { return raced }
 
-// Full reports whether this run leaves nothing out: its level is Prove, and the race detector is off. If it is not, and the
-// test runs less for that reason, the test says what it leaves out.
+// Full reports whether this run leaves nothing out: its level is Prove, and the race detector is off. If it is not, and
+// the test runs less for that reason, the test says what it leaves out.
 func Full(t testing.TB, less string) bool {
 	t.Helper()
 	if part(t, raced) == Prove {
@@ -132,8 +133,8 @@ func Full(t testing.TB, less string) bool {
 	return false
 }
 
-// StartsServers reports whether tests start real servers: at Prove, and if nothing names a level, as when one package is
-// tested by hand.
+// StartsServers reports whether tests start real servers: at Prove, and if nothing names a level, as when one package
+// is tested by hand.
 func StartsServers(t testing.TB) bool {
 	t.Helper()
 	return now(t) == Prove || os.Getenv(Variable) == ""

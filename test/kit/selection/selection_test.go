@@ -55,7 +55,8 @@ func TestAPartIsSaidAndTheWholeIsNot(t *testing.T) {
 		}
 	}
 	l := &listener{TB: t}
-	if d := of(l, Quick, "of idling", time.Minute, time.Hour, time.Hour); d != time.Minute || l.said[0] != "selected: 1m0s of 1h0m0s of idling" {
+	if d := of(l, Quick, "of idling", time.Minute, time.Hour, time.Hour); d != time.Minute ||
+		l.said[0] != "selected: 1m0s of 1h0m0s of idling" {
 		t.Errorf("%s, said %q", d, l.said)
 	}
 }

@@ -35,7 +35,8 @@ func check(dir, goos, goarch string, patterns ...string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	c := checker{fset: token.NewFileSet(), sizes: types.SizesFor("gc", goarch), done: map[string]*types.Package{"unsafe": types.Unsafe}}
+	c := checker{fset: token.NewFileSet(), sizes: types.SizesFor("gc", goarch),
+		done: map[string]*types.Package{"unsafe": types.Unsafe}}
 	if c.sizes == nil {
 		return 0, fmt.Errorf("no such processor")
 	}
@@ -56,7 +57,9 @@ func check(dir, goos, goarch string, patterns ...string) (int, error) {
 
 // list returns the packages, their tests, and what both depend on, in the order of dependencies.
 func list(dir, goos, goarch string, patterns []string) (all []listed, err error) {
-	cmd := exec.Command("go", append([]string{"list", "-e", "-deps", "-test", "-json=ImportPath,Dir,GoFiles,CgoFiles,ImportMap,Module,Error"}, patterns...)...)
+	cmd := exec.Command("go",
+		append([]string{"list", "-e", "-deps", "-test", "-json=ImportPath,Dir,GoFiles,CgoFiles,ImportMap,Module,Error"},
+			patterns...)...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch, "CGO_ENABLED=0")
 	var said bytes.Buffer
 	cmd.Stderr = &said

@@ -30,12 +30,16 @@ func TestMistakesOfOtherSystems(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"sound": {map[string]string{"a.go": "package m\n\nimport \"os\"\n\nvar A = os.Getpid()\n", "a_test.go": "package m_test\n\nimport \"testing\"\n\nfunc TestA(*testing.T) {}\n"}, ""},
+		"sound": {map[string]string{"a.go": "package m\n\nimport \"os\"\n\nvar A = os.Getpid()\n",
+			"a_test.go": "package m_test\n\nimport \"testing\"\n\nfunc TestA(*testing.T) {}\n"}, ""},
 		"not there": {map[string]string{"a.go": "package m\n\nimport \"syscall\"\n\nfunc A() { syscall.Kill(1, 0) }\n"},
 			"undefined: syscall.Kill"},
-		"missing half": {map[string]string{"a.go": "package m\n\nvar A = b\n", "a_linux.go": "package m\n\nvar b = 1\n"}, "undefined: b"},
-		"in a test":    {map[string]string{"a.go": "package m\n", "a_windows_test.go": "package m\n\nvar c int = \"1\"\n"}, "cannot use"},
-		"unused":       {map[string]string{"a_windows.go": "package m\n\nimport \"os\"\n", "a.go": "package m\n"}, "imported and not used"},
+		"missing half": {map[string]string{"a.go": "package m\n\nvar A = b\n",
+			"a_linux.go": "package m\n\nvar b = 1\n"}, "undefined: b"},
+		"in a test": {map[string]string{"a.go": "package m\n",
+			"a_windows_test.go": "package m\n\nvar c int = \"1\"\n"}, "cannot use"},
+		"unused": {map[string]string{"a_windows.go": "package m\n\nimport \"os\"\n", "a.go": "package m\n"},
+			"imported and not used"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n, err := check(write(t, c.files), "windows", "amd64", "./...")

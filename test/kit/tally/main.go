@@ -192,7 +192,8 @@ type failure struct {
 func newTally(out io.Writer, require bool) *tally {
 	return &tally{
 		out: out, require: require, said: map[key][]string{}, running: map[key]bool{},
-		ended: map[key]bool{}, passed: map[key]bool{}, packages: map[string]bool{}, notRun: map[string]int{}, parts: map[key][]string{},
+		ended: map[key]bool{}, passed: map[key]bool{}, packages: map[string]bool{}, notRun: map[string]int{},
+		parts: map[key][]string{},
 	}
 }
 

@@ -81,7 +81,8 @@ func TestFailuresAreShown(t *testing.T) {
 	if good {
 		t.Fatal("good?", got)
 	}
-	for _, want := range []string{"q.go:1: no\n", "p.go:1: wrong\n", "test timed out\n", "FAIL\tp\t0.01s\n", "FAIL: p TestHangs: did not end\n", "FAIL: 0 passed, 2 failed"} {
+	for _, want := range []string{"q.go:1: no\n", "p.go:1: wrong\n", "test timed out\n", "FAIL\tp\t0.01s\n",
+		"FAIL: p TestHangs: did not end\n", "FAIL: 0 passed, 2 failed"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}
@@ -101,7 +102,8 @@ func TestWhatFailsWithoutATestIsCountedAndNamed(t *testing.T) {
 		"a package whose tests passed": {
 			passes + `{"Action":"output","Package":"p","Output":"goleak: Errors on successful test run\n"}
 {"Action":"fail","Package":"p"}` + "\n", errors.New("exit status 1"),
-			[]string{"goleak: Errors on successful test run\n", "FAIL: p: failed, and none of its tests did\n", "FAIL: 1 passed, 1 failed, 0 not run, in 0 packages"},
+			[]string{"goleak: Errors on successful test run\n", "FAIL: p: failed, and none of its tests did\n",
+				"FAIL: 1 passed, 1 failed, 0 not run, in 0 packages"},
 		},
 		"a package that does not build": {
 			passes + `{"Action":"build-output","ImportPath":"q","Output":"q.go:1: no\n"}
@@ -142,11 +144,14 @@ func TestWhatFailsWithoutATestIsCountedAndNamed(t *testing.T) {
 
 // What failed for want of something is also listed as not run.
 func TestWhatIsRequiredAndMissingIsNotRun(t *testing.T) {
-	got, good := tell(t, true, `{"Action":"output","Package":"p","Test":"TestReal","Output":"    x.go:1: not run: real ZooKeeper (no java)\n"}
+	got, good := tell(t, true,
+		`{"Action":"output","Package":"p","Test":"TestReal","Output":"    x.go:1: not run: real ZooKeeper (no java)\n"}
 {"Action":"fail","Package":"p","Test":"TestReal"}
 {"Action":"fail","Package":"p"}
 `)
-	if good || !strings.HasSuffix(got, "FAIL: 0 passed, 1 failed, 0 not run, in 0 packages and 1.2s\nnot run: real ZooKeeper (no java) [1]\n") {
+	if good ||
+		!strings.HasSuffix(got, "FAIL: 0 passed, 1 failed, 0 not run, in 0 packages and 1.2s\nnot run: real ZooKeeper "+
+			"(no java) [1]\n") {
 		t.Fatalf("%v\n%s", good, got)
 	}
 }

@@ -50,7 +50,10 @@ func byModule(args, dirs []string) (all []inModule) {
 		path := module + "/" + filepath.ToSlash(dir)
 		isOf := func(a string) bool { return a == path || strings.HasPrefix(a, path+"/") }
 		if slices.ContainsFunc(args, isOf) {
-			all = append(all, inModule{dir, slices.DeleteFunc(slices.Clone(args), func(a string) bool { return isPackage(a) && !isOf(a) })})
+			all = append(all,
+				inModule{dir, slices.DeleteFunc(slices.Clone(args), func(a string) bool {
+					return isPackage(a) && !isOf(a)
+				})})
 			here = slices.DeleteFunc(slices.Clone(here), isOf)
 		}
 	}

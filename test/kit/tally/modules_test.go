@@ -52,7 +52,8 @@ func TestNestedModulesAreTested(t *testing.T) {
 		if strings.Contains(said, "adopter") {
 			t.Errorf("a module of make adopters is run:\n%s", said)
 		}
-		if lost := "docs/lost (what it depends on cannot be fetched)"; strings.Count(said, lost) != map[bool]int{false: 1, true: 2}[require] {
+		if lost := "docs/lost (what it depends on cannot be fetched)"; strings.Count(said, lost) !=
+			map[bool]int{false: 1, true: 2}[require] {
 			t.Errorf("required %v: not run: %s?\n%s", require, lost, said)
 		}
 	}
@@ -71,8 +72,10 @@ func TestPackagesGoToTheirModules(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"-count=1", ".: -count=1"},
 		{"-run X " + module + "/why", ".: -run X " + module + "/why"},
-		{"-run X " + module + " " + module + "/test/servers/browser", ".: -run X " + module + " | test/servers/browser: -run X " + module + "/test/servers/browser"},
-		{"-v " + module + "/bench/stats " + module + "/bench " + module + "/benchmark", ".: -v " + module + "/benchmark | bench: -v " + module + "/bench/stats " + module + "/bench"},
+		{"-run X " + module + " " + module + "/test/servers/browser",
+			".: -run X " + module + " | test/servers/browser: -run X " + module + "/test/servers/browser"},
+		{"-v " + module + "/bench/stats " + module + "/bench " + module + "/benchmark",
+			".: -v " + module + "/benchmark | bench: -v " + module + "/bench/stats " + module + "/bench"},
 		{"-v " + module + "/bench", "bench: -v " + module + "/bench"},
 	} {
 		var got []string

@@ -24,7 +24,9 @@ func (t *tally) again(args []string) (again []string, owed []key) {
 	}
 	clear(t.parts)
 	slices.Sort(packages)
-	again = slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "-race" || strings.HasPrefix(a, "./") })
+	again = slices.DeleteFunc(slices.Clone(args), func(a string) bool {
+		return a == "-race" || strings.HasPrefix(a, "./")
+	})
 	again = append(again, "-run", pattern(tests))
 	return append(again, order(slices.Compact(packages))...), owed
 }

@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	partOfSome = `{"Action":"output","Package":"p","Test":"TestFew/a","Output":"    p_test.go:1: selected: 5 of 100 worlds\n"}
+	partOfSome = `{"Action":"output","Package":"p","Test":"TestFew/a",` +
+		`"Output":"    p_test.go:1: selected: 5 of 100 worlds\n"}
 {"Action":"pass","Package":"p","Test":"TestFew/a"}
 {"Action":"output","Package":"q","Test":"TestHours","Output":"    q_test.go:1: selected: 1h0m0s of 4h0m0s, virtual\n"}
 {"Action":"pass","Package":"q","Test":"TestHours"}
@@ -57,7 +58,8 @@ func TestWhatRanAPartWithTheRaceDetectorRunsAgainWithoutIt(t *testing.T) {
 	if fmt.Sprint(ran) != fmt.Sprint(want) {
 		t.Errorf("ran %q", ran)
 	}
-	if !good || !strings.HasPrefix(text, resultFollows+"PASS: 2 passed") || !strings.HasSuffix(text, "not run: nothing\n") {
+	if !good || !strings.HasPrefix(text, resultFollows+"PASS: 2 passed") ||
+		!strings.HasSuffix(text, "not run: nothing\n") {
 		t.Errorf("good %t\n%s", good, text)
 	}
 }
@@ -69,8 +71,10 @@ func TestProveLeavesNothing(t *testing.T) {
 		streams []string
 		want    string
 	}{
-		"a part without the race detector": {raced[1:], []string{partOfSome}, "FAIL: q TestHours: ran a part where all was to run: 1h0m0s of 4h0m0s, virtual\n"},
-		"a part in the second run, too":    {raced, []string{partOfSome, partOfSome}, "FAIL: p TestFew/a: ran a part where all was to run: 5 of 100 worlds\n"},
+		"a part without the race detector": {raced[1:], []string{partOfSome},
+			"FAIL: q TestHours: ran a part where all was to run: 1h0m0s of 4h0m0s, virtual\n"},
+		"a part in the second run, too": {raced, []string{partOfSome, partOfSome},
+			"FAIL: p TestFew/a: ran a part where all was to run: 5 of 100 worlds\n"},
 		"no second run": {raced, []string{partOfSome, strings.Split(allOfSome, "\n")[0]},
 			"FAIL: q TestHours: was to run without the race detector, too, and did not\n"},
 	} {
@@ -91,7 +95,8 @@ func TestProveLeavesNothing(t *testing.T) {
 
 // What is not run at all is said once.
 func TestATestThatSkipsRanNoPart(t *testing.T) {
-	text, good, _ := prove(selection.Test, raced, `{"Action":"output","Package":"p","Test":"TestReal","Output":"    p_test.go:1: selected: 20 s of 90 s\n"}
+	text, good, _ := prove(selection.Test, raced,
+		`{"Action":"output","Package":"p","Test":"TestReal","Output":"    p_test.go:1: selected: 20 s of 90 s\n"}
 {"Action":"output","Package":"p","Test":"TestReal","Output":"    p_test.go:2: not run: real ZooKeeper (no java)\n"}
 {"Action":"skip","Package":"p","Test":"TestReal"}
 `)
@@ -117,7 +122,8 @@ func TestTheEnvironmentOfGoTest(t *testing.T) {
 			t.Errorf("GOGC=%q became %q and %q", given, last(with, "GOGC"), last(without, "GOGC"))
 		}
 		if last(with, "CGO_ENABLED") != "1" || last(without, "CGO_ENABLED") != "0" {
-			t.Errorf("cgo: %q with the race detector, %q without", last(with, "CGO_ENABLED"), last(without, "CGO_ENABLED"))
+			t.Errorf("cgo: %q with the race detector, %q without", last(with, "CGO_ENABLED"),
+				last(without, "CGO_ENABLED"))
 		}
 	}
 }

@@ -28,7 +28,8 @@ func numbered(n int, what string) (lines []string) {
 // ending returns what a run writes after the last package: what a person reads who reads the end only.
 func ending(t *testing.T, lines string) string {
 	t.Helper()
-	end := `{"Action":"output","Package":"p","Output":"FAIL\tp\t0.01s\n"}` + "\n" + `{"Action":"fail","Package":"p"}` + "\n"
+	end := `{"Action":"output","Package":"p","Output":"FAIL\tp\t0.01s\n"}` + "\n" +
+		`{"Action":"fail","Package":"p"}` + "\n"
 	got, _ := tell(t, false, lines+end)
 	_, got, ok := strings.Cut(got, "FAIL\tp\t0.01s\n"+resultFollows)
 	if !ok {
@@ -41,7 +42,8 @@ func TestTheEndHasTheLastLinesOfEachFailure(t *testing.T) {
 	got := ending(t, script("TestLong", "fail", numbered(100, "line")...)+script("TestFine", "pass", "fine")+
 		script("TestOf/one", "fail", "one is wrong")+script("TestOf", "fail", "--- FAIL: TestOf"))
 	want := "FAIL: p TestLong\n    " + strings.Join(numbered(100, "line")[60:], "\n    ") +
-		"\nFAIL: p TestOf/one\n    one is wrong\nFAIL: 1 passed, 3 failed, 0 not run, in 0 packages and 1.2s\nnot run: nothing\n"
+		"\nFAIL: p TestOf/one\n    one is wrong\nFAIL: 1 passed, 3 failed, 0 not run, in 0 packages and 1.2s\n" +
+		"not run: nothing\n"
 	if got != want {
 		t.Errorf("the end is\n%s\nwant\n%s", got, want)
 	}
@@ -49,11 +51,13 @@ func TestTheEndHasTheLastLinesOfEachFailure(t *testing.T) {
 
 // The goroutines of a process that crashed follow what it died of.
 func TestACrashIsShownFromItsBeginning(t *testing.T) {
-	for _, crash := range []string{"panic: index out of range", "fatal error: all goroutines are asleep", "WARNING: DATA RACE"} {
+	for _, crash := range []string{"panic: index out of range", "fatal error: all goroutines are asleep",
+		"WARNING: DATA RACE"} {
 		lines := append([]string{"before", crash}, numbered(100, "goroutine")...)
 		got := ending(t, `{"Action":"run","Package":"p","Test":"TestX"}`+"\n"+
 			strings.Replace(script("TestX", "fail", lines...), `{"Action":"fail","Package":"p","Test":"TestX"}`, "", 1))
-		if !strings.Contains(got, "FAIL: p TestX: did not end\n    "+crash+"\n    goroutine 0\n") || strings.Contains(got, "goroutine 39") {
+		if !strings.Contains(got, "FAIL: p TestX: did not end\n    "+crash+"\n    goroutine 0\n") ||
+			strings.Contains(got, "goroutine 39") {
 			t.Errorf("the end is\n%s", got)
 		}
 	}
@@ -88,8 +92,10 @@ func TestAllFailuresAreNamed(t *testing.T) {
 
 // A round that was begun again is named, also in a test that passed.
 func TestRoundsThatWereBegunAgainAreNamed(t *testing.T) {
-	got := ending(t, script("TestReal", "pass", "    x.go:1: begun again: round 2: the process did not run for 3s")+script("TestBad", "fail", "no"))
-	want := "begun again: p TestReal: round 2: the process did not run for 3s\nbegun again in all: 1\nFAIL: 1 passed, 1 failed"
+	got := ending(t, script("TestReal", "pass", "    x.go:1: begun again: round 2: the process did not run for 3s")+
+		script("TestBad", "fail", "no"))
+	want := "begun again: p TestReal: round 2: the process did not run for 3s\nbegun again in all: 1\nFAIL: 1 " +
+		"passed, 1 failed"
 	if !strings.Contains(got, want) {
 		t.Errorf("%q is missing in\n%s", want, got)
 	}

@@ -174,7 +174,8 @@ func (r *Tape) Tail(n int) string {
 	records := r.Records()
 	var b strings.Builder
 	for _, rec := range records[max(0, len(records)-n):] {
-		fmt.Fprintf(&b, "  %d %s %s --%s--> %s %s %s %s\n", rec.Seq, rec.Machine, rec.From, rec.Row, rec.To, rec.Event.Code, rec.Event.Path, strings.Join(rec.Effects.Strings(), " | "))
+		fmt.Fprintf(&b, "  %d %s %s --%s--> %s %s %s %s\n", rec.Seq, rec.Machine, rec.From, rec.Row, rec.To,
+			rec.Event.Code, rec.Event.Path, strings.Join(rec.Effects.Strings(), " | "))
 	}
 	return b.String()
 }
@@ -186,14 +187,17 @@ func (r *Tape) Last(n int) string {
 	alike := map[string]int{}
 	var lines []string
 	for _, rec := range slices.Backward(records) {
-		what := fmt.Sprintf("%s %s --%s--> %s %s %s", rec.Machine, rec.From, rec.Row, rec.To, rec.Event.Code, rec.Event.Path)
+		what := fmt.Sprintf("%s %s --%s--> %s %s %s", rec.Machine, rec.From, rec.Row, rec.To,
+			rec.Event.Code, rec.Event.Path)
 		if alike[what]++; alike[what] > 2 {
 			continue
 		}
 		if len(lines) == n {
 			break
 		}
-		lines = append(lines, fmt.Sprintf("  %d at %s %s %s\n", rec.Seq, time.Duration(rec.Event.At), what, strings.Join(rec.Effects.Strings(), " | ")))
+		lines = append(lines,
+			fmt.Sprintf("  %d at %s %s %s\n", rec.Seq, time.Duration(rec.Event.At), what,
+				strings.Join(rec.Effects.Strings(), " | ")))
 	}
 	slices.Reverse(lines)
 	return strings.Join(lines, "") + fmt.Sprintf("  of %d records, at most two of each kind\n", len(records))

@@ -93,7 +93,8 @@ func waits() string {
 	var mine []string
 	for _, stack := range stacks[1:] {
 		calls, _, _ := strings.Cut(stack, "\ncreated by ")
-		if bubbleOf(stack) == bubble && strings.Contains(calls, "_test.go:") && !strings.Contains(calls, "synctest.Run(") {
+		if bubbleOf(stack) == bubble && strings.Contains(calls, "_test.go:") &&
+			!strings.Contains(calls, "synctest.Run(") {
 			mine = append(mine, stack)
 		}
 	}

@@ -30,13 +30,15 @@ func TestALostWakeUpIsFound(t *testing.T) {
 	if err == nil {
 		t.Fatalf("the test did not fail:\n%s", out)
 	}
-	begins := "panic: TestALostWakeUpIsFound: no progress for 1h0m0s of virtual time\n\nthe last events of log 1 of 2:\n  the first log\n\n" +
+	begins := "panic: TestALostWakeUpIsFound: no progress for 1h0m0s of virtual time\n\nthe last events of log 1 of " +
+		"2:\n  the first log\n\n" +
 		"the last events of log 2 of 2:\n  the second log\n\nwhere the test's goroutines wait:\n"
 	got := strings.ReplaceAll(string(out), "\n\t", "\n") // a panic's text is indented
 	if !strings.HasPrefix(got, begins) {
 		t.Errorf("got\n%s\nwant at its beginning\n%s", got, begins)
 	}
-	if !strings.Contains(got, "virtual_test.neverWoken(") || !strings.Contains(got, "virtual_test.lost.func") || strings.Contains(got, "synctest.Run(") {
+	if !strings.Contains(got, "virtual_test.neverWoken(") || !strings.Contains(got, "virtual_test.lost.func") ||
+		strings.Contains(got, "synctest.Run(") {
 		t.Errorf("want the goroutines of the test, and no more:\n%s", got)
 	}
 }
