@@ -14,7 +14,8 @@ import (
 var rewrite = flag.Bool("rewrite", false, "write the listings of the API in docs/api anew")
 
 // kept are the packages that keep their API, and the listing of each.
-var kept = map[string]string{".": "docs/api/incumbent.txt", "slogger": "docs/api/slogger.txt", "zkio/zkmem": "docs/api/zkmem.txt"}
+var kept = map[string]string{".": "docs/api/incumbent.txt", "slogger": "docs/api/slogger.txt",
+	"zkio/zkmem": "docs/api/zkmem.txt"}
 
 // A change of the API is seen as such: in a listing, one line for each exported thing.
 func TestTheAPIIsTheListedOne(t *testing.T) {
@@ -32,7 +33,8 @@ func TestTheAPIIsTheListedOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		if changed := difference(strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"), now); len(changed) > 0 {
-			t.Errorf("the API is not the one of %s:\n\t%s\nIf that is meant, accept it by `make api`. What is removed or changed breaks programs that use it: after version 1 that takes a new major version",
+			t.Errorf("the API is not the one of %s:\n\t%s\nIf that is meant, accept it by `make api`. What is removed "+
+				"or changed breaks programs that use it: after version 1 that takes a new major version",
 				name, strings.Join(changed, "\n\t"))
 		}
 	}
@@ -77,7 +79,8 @@ var ErrClosed error
 	}
 	after := slices.Clone(before)
 	after[0] = "const Many = 4"
-	if got, want := difference(before, after), []string{"- const Many = 3", "+ const Many = 4"}; !slices.Equal(got, want) {
+	if got, want := difference(before, after),
+		[]string{"- const Many = 3", "+ const Many = 4"}; !slices.Equal(got, want) {
 		t.Errorf("the difference is %q, want %q", got, want)
 	}
 }

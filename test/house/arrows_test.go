@@ -107,8 +107,12 @@ type guest struct {
 }
 
 var guests = []guest{
-	{"github.com/go-zookeeper/zk", func(f *file) bool { return f.dir == "zkio" }, "zkio is the only pair of hands: what it does not see is neither recorded nor replayed"},
-	{"github.com/looplab/fsm", func(f *file) bool { return f.path == "engine/machine.go" }, "looplab has traps enough for one file: see its comments there"},
+	{"github.com/go-zookeeper/zk", func(f *file) bool {
+		return f.dir == "zkio"
+	}, "zkio is the only pair of hands: what it does not see is neither recorded nor replayed"},
+	{"github.com/looplab/fsm", func(f *file) bool {
+		return f.path == "engine/machine.go"
+	}, "looplab has traps enough for one file: see its comments there"},
 	{"github.com/rs/zerolog", func(f *file) bool {
 		return f.in(".", "slogger") || f.in(leaves...) || under(f.dir,
 			"cmd")
@@ -132,7 +136,8 @@ var arrows = []rule{
 	},
 	{
 		name: "arrows point one way",
-		why:  "cmd → incumbent → {machines, zkio} → engine → events, and world → {machines, zkmem}: a room knows nothing of who uses it, so it can be read, tested and used without them",
+		why: "cmd → incumbent → {machines, zkio} → engine → events, and world → {machines, zkmem}: a room knows " +
+			"nothing of who uses it, so it can be read, tested and used without them",
 		finds: func(f *file) []finding {
 			if f.test {
 				return nil

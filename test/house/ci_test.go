@@ -32,8 +32,8 @@ func ciSteps(t *testing.T) []string {
 	return steps
 }
 
-// One run has nothing but Go; the other runs everything, in full, with everything required. What it does is in test/kit/tally,
-// which fails a test that runs a part there, and in the Makefile.
+// One run has nothing but Go; the other runs everything, in full, with everything required. What it does is in
+// test/kit/tally, which fails a test that runs a part there, and in the Makefile.
 func TestEveryTestIsRunInFullSomewhere(t *testing.T) {
 	want := []string{"bash scripts/bare make test", "make prove"}
 	if got := ciSteps(t); !slices.Equal(got, want) {
@@ -73,7 +73,8 @@ func startsAGoroutine(n ast.Node) string {
 var amounts = []rule{
 	{
 		name: "only test/kit/selection decides how much is run",
-		why:  "a test that plays less for a reason of its own is played in full by nobody: make prove runs again what test/kit/selection made smaller",
+		why: "a test that plays less for a reason of its own is played in full by nobody: make prove runs again what " +
+			"test/kit/selection made smaller",
 		finds: func(f *file) []finding {
 			if f.dir == selects {
 				return nil
@@ -107,9 +108,10 @@ var ofRace = regexp.MustCompile(`^//go:build .*\brace\b`)
 
 func TestNobodyShortensATestAlone(t *testing.T) {
 	for path, text := range map[string]string{
-		"x_test.go":             `package x; import "testing"; func f() bool { return testing.Short() }`,
-		"machines/few_test.go":  "//go:build race\n\npackage machines\n",
-		"test/new/some_test.go": `package some; import "` + module + `/test/kit/selection"; var level, _ = selection.Parse("prove")`,
+		"x_test.go":            `package x; import "testing"; func f() bool { return testing.Short() }`,
+		"machines/few_test.go": "//go:build race\n\npackage machines\n",
+		"test/new/some_test.go": `package some; import "` + module + `/test/kit/selection"; var level, _ = ` +
+			`selection.Parse("prove")`,
 	} {
 		f, err := parse(path, text)
 		if err != nil {
@@ -131,7 +133,8 @@ func TestTheBareMachineHasNothingButGo(t *testing.T) {
 		echo "level=$INCUMBENT_LEVEL require=$INCUMBENT_REQUIRE server=$INCUMBENT_ZK home=$ZOOKEEPER_HOME"
 		for name in go git make sh; do command -v $name >/dev/null || echo "no $name"; done`)
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "INCUMBENT_LEVEL=quick", "INCUMBENT_REQUIRE=all", "INCUMBENT_ZK=h:1", "ZOOKEEPER_HOME=/opt/zk")
+	cmd.Env = append(os.Environ(), "INCUMBENT_LEVEL=quick", "INCUMBENT_REQUIRE=all", "INCUMBENT_ZK=h:1",
+		"ZOOKEEPER_HOME=/opt/zk")
 	out, err := cmd.CombinedOutput()
 	if want := "level= require= server= home=\n"; string(out) != want {
 		t.Errorf("%v: got\n%swant\n%s", err, out, want)

@@ -46,7 +46,8 @@ var linked = []string{
 }
 
 // heavy are packages of the standard library that belong to the programs or to tests.
-var heavy = []string{"net/http", "net/rpc", "html/template", "text/template", "testing", "flag", "go/ast", "expvar", "embed", "os/exec", "plugin", "database/sql", "image"}
+var heavy = []string{"net/http", "net/rpc", "html/template", "text/template", "testing", "flag", "go/ast", "expvar",
+	"embed", "os/exec", "plugin", "database/sql", "image"}
 
 // harness is the package that plants bugs in charts.
 const harness = module + "/test/kit/mutate"
@@ -80,16 +81,19 @@ func TestWhatAnEmbeddingProgramLinks(t *testing.T) {
 		}
 		slices.Sort(mods)
 		if mods = slices.Compact(mods); !slices.Equal(mods, want) {
-			t.Errorf("on %s an embedding program links %v\n\tinstead of %v\n\twhy not: whoever embeds the library must not pay for the programs, or for a whim", goos, mods, want)
+			t.Errorf("on %s an embedding program links %v\n\tinstead of %v\n\twhy not: whoever embeds the library "+
+				"must not pay for the programs, or for a whim", goos, mods, want)
 		}
 		for _, p := range heavy {
 			if slices.Contains(paths, p) {
-				t.Errorf("on %s an embedding program links %s\n\twhy not: it must not pay for the programs or for tests", goos, p)
+				t.Errorf("on %s an embedding program links %s\n\twhy not: it must not pay for the programs "+
+					"or for tests", goos, p)
 			}
 		}
 		for _, p := range paths {
 			if rel, ok := strings.CutPrefix(p, module+"/"); ok && !slices.Contains(rooms["."], rel) {
-				t.Errorf("on %s an embedding program links the room %s\n\twhy not: only the rooms behind the door are for it", goos, rel)
+				t.Errorf("on %s an embedding program links the room %s\n\twhy not: only the rooms behind the "+
+					"door are for it", goos, rel)
 			}
 		}
 		if slices.Contains(paths, harness) {
@@ -102,7 +106,8 @@ func TestWhatAnEmbeddingProgramLinks(t *testing.T) {
 // has no order, or gets one afterwards; the minds may not range at all.
 func TestNoOrderOfAMap(t *testing.T) {
 	exports := map[string]string{}
-	for _, line := range golist(t, "", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./machines", "./zkio/zkmem", "./internal/play") {
+	for _, line := range golist(t, "", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./machines",
+		"./zkio/zkmem", "./internal/play") {
 		pkg, export, _ := strings.Cut(line, " ")
 		exports[pkg] = export
 	}
@@ -120,7 +125,8 @@ func TestNoOrderOfAMap(t *testing.T) {
 			trees = append(trees, tree)
 		}
 		for _, at := range mapLoops(t, set, dir, trees, exports) {
-			t.Errorf("%s: ranges over a map\n\twhy not: its order differs from run to run, and the same log must give the same effects, byte for byte", set.Position(at))
+			t.Errorf("%s: ranges over a map\n\twhy not: its order differs from run to run, and the same log must give "+
+				"the same effects, byte for byte", set.Position(at))
 		}
 		if len(trees) == 0 {
 			t.Errorf("no files in %s", dir)
@@ -130,7 +136,8 @@ func TestNoOrderOfAMap(t *testing.T) {
 
 func TestMapLoopsAreFound(t *testing.T) {
 	for _, dir := range []string{"machines", "engine", "internal/world", "internal/play"} {
-		f, err := parse(dir+"/x.go", "package x\nfunc f(m map[int]int) (n int) { for _, v := range m { n = n*3 + v }; return }")
+		f, err := parse(dir+"/x.go",
+			"package x\nfunc f(m map[int]int) (n int) { for _, v := range m { n = n*3 + v }; return }")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +164,8 @@ func mapLoops(t *testing.T, set *token.FileSet, dir string, trees []*ast.File, e
 			if !ok {
 				return true
 			}
-			if _, ok := info.Types[loop.X].Type.Underlying().(*types.Map); ok && !((dir == "engine" || dir == "internal/world") && collects(loop)) {
+			if _, ok := info.Types[loop.X].Type.Underlying().(*types.Map); ok &&
+				!((dir == "engine" || dir == "internal/world") && collects(loop)) {
 				found = append(found, loop.Pos())
 			}
 			return true

@@ -38,7 +38,8 @@ func TestThePagesForNewcomersAreShort(t *testing.T) {
 	all := pages(t)
 	for _, name := range slices.Sorted(maps.Keys(maxWords)) {
 		if words := len(strings.Fields(all[name])); words == 0 || words > maxWords[name] {
-			t.Errorf("%s has %d words, of %d\n\twhy not: a long page is not read: move the detail to a page in docs", name, words, maxWords[name])
+			t.Errorf("%s has %d words, of %d\n\twhy not: a long page is not read: move the detail to a page in docs",
+				name, words, maxWords[name])
 		}
 	}
 }
@@ -98,8 +99,10 @@ func TestTheIndexNamesEveryPage(t *testing.T) {
 	all := pages(t)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		page, is := strings.CutPrefix(name, "docs/")
-		if is && !strings.Contains(page, "/") && page != "README.md" && !strings.Contains(all["docs/README.md"], "]("+page+")") {
-			t.Errorf("docs/README.md does not link to %s\n\twhy not: a page that is not in the index is not found", page)
+		if is && !strings.Contains(page, "/") && page != "README.md" &&
+			!strings.Contains(all["docs/README.md"], "]("+page+")") {
+			t.Errorf("docs/README.md does not link to %s\n\twhy not: a page that is not in the index is not found",
+				page)
 		}
 	}
 }
@@ -108,7 +111,8 @@ func TestTheIndexNamesEveryPage(t *testing.T) {
 func TestEveryRecipeIsListed(t *testing.T) {
 	all := pages(t)
 	for _, r := range machines.Recipes() {
-		if r.Name() != "session" && !regexp.MustCompile(`\]\(statecharts/`+r.Name()+`\.md\)`).MatchString(all["docs/recipes.md"]) {
+		if r.Name() != "session" &&
+			!regexp.MustCompile(`\]\(statecharts/`+r.Name()+`\.md\)`).MatchString(all["docs/recipes.md"]) {
 			t.Errorf("docs/recipes.md does not link to the chart of %s", r.Name())
 		}
 	}
@@ -134,7 +138,8 @@ func TestPagesAreInPlainWords(t *testing.T) {
 			continue
 		}
 		for _, word := range plainless(text) {
-			t.Errorf("%s: %s\n\twhy not: readers who know Go and ZooKeeper have to look it up: name who does what", name, word)
+			t.Errorf("%s: %s\n\twhy not: readers who know Go and ZooKeeper have to look it up: name who does what",
+				name, word)
 		}
 	}
 	breach := "Whoever is\ntold, in `told`\n```\nfor ever\n```\nbesides"
@@ -242,7 +247,8 @@ func TestLinksLeadSomewhere(t *testing.T) {
 		t.Errorf("only %d links were found", links)
 	}
 	breach := map[string]string{
-		"a.md":   "# A\n[b](d/b.md#two--three) [c](d/c.md) [d](#none) [e](https://x.org/y) `[f](f.md)`\n```\n[g](g.md)\n# no heading\n```\n[h](#no-heading)",
+		"a.md": "# A\n[b](d/b.md#two--three) [c](d/c.md) [d](#none) [e](https://x.org/y) `[f](f.md)`\n```\n" +
+			"[g](g.md)\n# no heading\n```\n[h](#no-heading)",
 		"d/b.md": "## Two & `three`\n[a](../a.md#a) [up](b.md#two--three-1)\n## Two & three\n[a](a.md)",
 	}
 	known := func(name string) bool { return breach[name] != "" }

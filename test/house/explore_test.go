@@ -21,7 +21,8 @@ list*) echo "$FAKE_DIR example.org/some"; exit ;;
 esac
 : >"$FAKE_DIR/ran"
 [ "$FAKE" = passes ] || [ "$FAKE" = hangs ] || printf '\026    --- FAIL: TestSome/deep (0.00s)\n        two leaders\n'
-case "$*" in *-fuzz*) printf '    Failing input written to testdata\n    To re-run:\n    go test -run=FuzzIt/0123456789abcdef\n' ;; esac
+case "$*" in *-fuzz*) printf '    Failing input written to testdata\n    To re-run:\n'
+	printf '    go test -run=FuzzIt/0123456789abcdef\n' ;; esac
 : >"$FAKE_DIR/said"
 case "$FAKE" in
 passes) exit 0 ;;
@@ -38,7 +39,8 @@ func explored(t *testing.T, fake, runs string, args ...string) (said, dir string
 		realzk.NotRun(t, "scripts/explore (no bash)")
 	}
 	dir = t.TempDir()
-	for name, text := range map[string]string{"go": fakeGo, "x_test.go": "package some\n\nfunc FuzzIt(f *testing.F) {}\n"} {
+	for name, text := range map[string]string{"go": fakeGo,
+		"x_test.go": "package some\n\nfunc FuzzIt(f *testing.F) {}\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -51,17 +53,19 @@ func explored(t *testing.T, fake, runs string, args ...string) (said, dir string
 	return string(out), dir, err
 }
 
-// Each part prints what failed and how to play it again, and explore fails. A status that a run ended with by itself is no end
-// of the share.
+// Each part prints what failed and how to play it again, and explore fails. A status that a run ended with by itself is
+// no end of the share.
 func TestExplorePrintsWhatFails(t *testing.T) {
 	for part, again := range map[string]string{
 		"differential": "INCUMBENT_SEED=", "walks": "INCUMBENT_LEVEL=quick INCUMBENT_REQUIRE=all env INCUMBENT_SEED=",
-		"worlds": "-args -first ", "fuzz": "example.org/some -run FuzzIt/0123456789abcdef", "chaos": "-args -minutes 1 -seed ",
+		"worlds": "-args -first ", "fuzz": "example.org/some -run FuzzIt/0123456789abcdef",
+		"chaos": "-args -minutes 1 -seed ",
 	} {
 		for _, status := range []string{"fails", "124", "137"} {
 			said, _, err := explored(t, status, "1", "600", part)
 			_, last, _ := strings.Cut(said, "\nplay it again: ")
-			if err == nil || !strings.Contains(said, "    --- FAIL: TestSome/deep") || !strings.Contains(said, "1 runs, 1 finds") ||
+			if err == nil || !strings.Contains(said, "    --- FAIL: TestSome/deep") ||
+				!strings.Contains(said, "1 runs, 1 finds") ||
 				!strings.Contains(last, again) {
 				t.Errorf("%s, %s: %v\n%s", part, status, err, said)
 			}
@@ -85,7 +89,8 @@ func TestExploreDoesNotPassUntested(t *testing.T) {
 		if _, ran := os.Stat(filepath.Join(dir, "said")); ran != nil && share < repeat.Enough {
 			continue // it was ended before it could say that it failed
 		}
-		if err == nil || !strings.Contains(said, "play it again: env ") || strings.Contains(said, "nothing was tested") {
+		if err == nil || !strings.Contains(said, "play it again: env ") ||
+			strings.Contains(said, "nothing was tested") {
 			t.Errorf("it failed before it hung: %v\n%s", err, said)
 		}
 		return

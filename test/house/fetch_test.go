@@ -70,7 +70,8 @@ func TestDownloadsHaveTheirChecksum(t *testing.T) {
 }
 
 func TestALineOfDownloadsIsWhole(t *testing.T) {
-	for _, line := range []string{"ci\tjar\ta:b\t1", "ci\tegg\ta\t1\t" + strings.Repeat("0", 64), "ci\tjar\ta:b\t1\tabc"} {
+	for _, line := range []string{"ci\tjar\ta:b\t1", "ci\tegg\ta\t1\t" + strings.Repeat("0", 64),
+		"ci\tjar\ta:b\t1\tabc"} {
 		if _, said, err := fetched(t, line+"\n", ""); err == nil || !strings.Contains(said, "list:1: want a target") {
 			t.Errorf("%q: %v\n%s", line, err, said)
 		}

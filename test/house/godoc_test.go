@@ -14,7 +14,8 @@ import (
 func TestGoDocShowsEveryMethod(t *testing.T) {
 	for _, dir := range []string{".", "zkio/zkmem"} {
 		for _, hidden := range undocumented(t, check(t, dir)) {
-			t.Errorf("%s: %s\n\twhy not: go doc is where users look for what a handle can do; declare the method on the type, with a comment, and let it call the part's", dir, hidden)
+			t.Errorf("%s: %s\n\twhy not: go doc is where users look for what a handle can do; declare the method on "+
+				"the type, with a comment, and let it call the part's", dir, hidden)
 		}
 	}
 }

@@ -43,7 +43,8 @@ func goPolicy(files map[string]string) (found []string) {
 		if got := goLines.FindString(text); path.Base(name) == "go.mod" && got != want[0] {
 			found = append(found, fmt.Sprintf("%s has %q, and go.mod %q", name, got, want[0]))
 		}
-		if other := otherwise.FindStringSubmatch(text); strings.HasSuffix(name, ".md") && other != nil && other[3] != older {
+		if other := otherwise.FindStringSubmatch(text); strings.HasSuffix(name, ".md") && other != nil &&
+			other[3] != older {
 			found = append(found, fmt.Sprintf("%s says %q", name, other[0]))
 		}
 	}

@@ -31,9 +31,12 @@ func TestTheIndexNamesEveryType(t *testing.T) {
 		t.Errorf("incumbent.go %s\n\twhy not: what is not in the index is not found, and what it names has to be there",
 			wrong)
 	}
-	breach := checkText(t, ".", "package incumbent\ntype Latch struct{}\nfunc (*Latch) Start() {}\ntype Mutex struct{}\ntype hidden struct{}")
+	breach := checkText(t, ".",
+		"package incumbent\ntype Latch struct{}\nfunc (*Latch) Start() {}\ntype Mutex struct{}\ntype hidden struct{}")
 	want := []string{"does not name Mutex", "names Latch.Run, which is not there", "names Selector, which is not there"}
-	if got := indexFaults(breach.pkg, "[Latch], [Latch.Start], [Latch.Run], [Selector], [errors.Is], a[i], [hidden]\n[Mutex]: https://example.com"); !slices.Equal(got, want) {
+	if got := indexFaults(breach.pkg,
+		"[Latch], [Latch.Start], [Latch.Run], [Selector], [errors.Is], a[i], [hidden]\n[Mutex]: "+
+			"https://example.com"); !slices.Equal(got, want) {
 		t.Errorf("found %q\nwant  %q", got, want)
 	}
 }
@@ -54,7 +57,8 @@ func indexFaults(pkg *types.Package, text string) (found []string) {
 		delete(named, m[1])
 	}
 	for _, name := range pkg.Scope().Names() {
-		if _, ok := pkg.Scope().Lookup(name).(*types.TypeName); ok && pkg.Scope().Lookup(name).Exported() && !named[name] {
+		if _, ok := pkg.Scope().Lookup(name).(*types.TypeName); ok &&
+			pkg.Scope().Lookup(name).Exported() && !named[name] {
 			found = append(found, "does not name "+name)
 		}
 	}
@@ -81,7 +85,8 @@ func TestPackagesSayWhetherTheyMayChange(t *testing.T) {
 	const changes, keeps = "may change in any release", "from version 1"
 	for _, dir := range []string{"engine", "machines", "events", "zkio"} {
 		if first := new(doc.Package).Synopsis(packageDoc(t, dir)); !strings.Contains(first, changes) {
-			t.Errorf("the comment of %s begins %q\n\twhy not: its first sentence has to say that the package %s: that is what lists of packages show", dir, first, changes)
+			t.Errorf("the comment of %s begins %q\n\twhy not: its first sentence has to say that the package %s: that "+
+				"is what lists of packages show", dir, first, changes)
 		}
 	}
 	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
@@ -95,7 +100,8 @@ func TestPackagesSayWhetherTheyMayChange(t *testing.T) {
 			t.Errorf("%s does not say that the API is kept %s on", where, keeps)
 		}
 	}
-	if text := strings.Join(strings.Fields(string(readme)), " "); !strings.Contains(text, "`engine`, `machines`, `events` and `zkio` "+changes) {
+	if text := strings.Join(strings.Fields(string(readme)), " "); !strings.Contains(text,
+		"`engine`, `machines`, `events` and `zkio` "+changes) {
 		t.Errorf("README.md does not say which packages may change in any release")
 	}
 }

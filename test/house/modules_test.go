@@ -30,14 +30,16 @@ var standard = strings.Fields(`bufio bytes cmp container/heap container/list con
 
 // standardHere are those that one room, or one file, may import besides.
 var standardHere = map[string][]string{
-	"zkio/zkmem":           {"crypto/hmac", "crypto/sha1", "encoding/asn1", "encoding/base64", "net/netip", "syscall"}, // a server, in tests only
-	"internal/digestmd5":   {"crypto/md5", "crypto/subtle"},
-	"slogger":              {"log/slog"},
-	"internal/why/txnlog":  {"hash/adler32"}, // the servers' checksum
-	"health":               {"net/http", "net/http/httputil", "net/url"},
-	"internal/doctor":      {"net/http", "path", "regexp"},
-	"internal/drawing":     {"html"},
-	"internal/page":        {"compress/gzip", "embed", "encoding/base64", "io/fs", "path", "regexp"}, // its modules, put into one file
+	// a server, in tests only
+	"zkio/zkmem":          {"crypto/hmac", "crypto/sha1", "encoding/asn1", "encoding/base64", "net/netip", "syscall"},
+	"internal/digestmd5":  {"crypto/md5", "crypto/subtle"},
+	"slogger":             {"log/slog"},
+	"internal/why/txnlog": {"hash/adler32"}, // the servers' checksum
+	"health":              {"net/http", "net/http/httputil", "net/url"},
+	"internal/doctor":     {"net/http", "path", "regexp"},
+	"internal/drawing":    {"html"},
+	// its modules, put into one file
+	"internal/page":        {"compress/gzip", "embed", "encoding/base64", "io/fs", "path", "regexp"},
 	"internal/page/live":   {"crypto/subtle", "net/http", "net/netip", "net/url", "path/filepath", "regexp"},
 	"internal/play":        {"hash/fnv"},
 	"metrics":              {"hash/fnv"},
@@ -54,14 +56,16 @@ var standardHere = map[string][]string{
 var modules = []rule{
 	{
 		name: "the library imports little of the standard library",
-		why:  "a program links what it embeds: net/http in the root is in every worker; slogger and health are packages of their own for that",
+		why: "a program links what it embeds: net/http in the root is in every worker; slogger and health are " +
+			"packages of their own for that",
 		finds: func(f *file) []finding {
 			if !library(f) {
 				return nil
 			}
 			return f.imports(func(p string) string {
 				first, _, _ := strings.Cut(p, "/")
-				if p == "C" || strings.Contains(first, ".") || slices.Contains(standard, p) || slices.Contains(standardHere[f.dir], p) || slices.Contains(standardHere[f.path], p) {
+				if p == "C" || strings.Contains(first, ".") || slices.Contains(standard, p) ||
+					slices.Contains(standardHere[f.dir], p) || slices.Contains(standardHere[f.path], p) {
 					return ""
 				}
 				return p + " may not be imported here"
@@ -74,7 +78,8 @@ var modules = []rule{
 // Rooms that have no files yet have their guests: a file is put there, and the rules
 // find in it what they have to.
 func TestRoomsHaveTheirGuests(t *testing.T) {
-	const stranger, guest, arrow, std = "no stranger in the library", "guests stay in their room", "arrows point one way", "the library imports little of the standard library"
+	const stranger, guest, arrow, std = "no stranger in the library", "guests stay in their room",
+		"arrows point one way", "the library imports little of the standard library"
 	for _, planted := range []struct {
 		path, imports string
 		nested        bool
@@ -97,9 +102,11 @@ func TestRoomsHaveTheirGuests(t *testing.T) {
 		{"engine/x.go", "unsafe", false, []string{std}},
 		{"zkio/zkmem/x.go", "testing", false, []string{std}},
 		{"leadership.go", module + "/health", false, []string{arrow}},
-		{"integrations/prometheus/x.go", "github.com/prometheus/client_golang net/http github.com/go-zookeeper/zk " + module, true, nil},
+		{"integrations/prometheus/x.go",
+			"github.com/prometheus/client_golang net/http github.com/go-zookeeper/zk " + module, true, nil},
 		{"integrations/prometheus/x.go", module + "/machines", true, []string{arrow}},
-		{"integrations/prometheus/x.go", "github.com/prometheus/client_golang", false, []string{stranger}}, // without a go.mod
+		// without a go.mod
+		{"integrations/prometheus/x.go", "github.com/prometheus/client_golang", false, []string{stranger}},
 		{"bench/x.go", "go.etcd.io/etcd/client/v3 github.com/go-zookeeper/zk", true, nil},
 		{"test/servers/browser/x.go", "github.com/chromedp/chromedp", true, nil},
 		{"docs/examples/new/x.go", "example.com/any", true, nil},
@@ -121,7 +128,8 @@ func TestRoomsHaveTheirGuests(t *testing.T) {
 			}
 		}
 		if !slices.Equal(broken, planted.want) {
-			t.Errorf("%s with %q, nested %v, breaks %q, want %q", planted.path, planted.imports, planted.nested, broken, planted.want)
+			t.Errorf("%s with %q, nested %v, breaks %q, want %q", planted.path, planted.imports, planted.nested,
+				broken, planted.want)
 		}
 	}
 }

@@ -62,7 +62,8 @@ func TestNoPathOfOneMachine(t *testing.T) {
 		}
 		for i, line := range strings.Split(text, "\n") {
 			if found := elsewhere.FindString(line); found != "" {
-				t.Errorf("%s:%d: %q is a path of somebody's machine\n\twhy not: what is committed must mean the same everywhere", path_, i+1, found)
+				t.Errorf("%s:%d: %q is a path of somebody's machine\n\twhy not: what is committed must mean the "+
+					"same everywhere", path_, i+1, found)
 			}
 		}
 		return nil

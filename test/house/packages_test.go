@@ -22,7 +22,8 @@ func TestEveryPackageSaysWhatItIs(t *testing.T) {
 	}
 	for dir, ok := range said {
 		if !ok {
-			t.Errorf("%s has no package comment\n\twhy not: whoever opens a room wants to know what it is for, and what it is not", dir)
+			t.Errorf("%s has no package comment\n\twhy not: whoever opens a room wants to know what it is for, and "+
+				"what it is not", dir)
 		}
 	}
 }
@@ -87,7 +88,8 @@ var doors = map[string]string{
 func TestARecipeHasItsPlaceInEveryRoom(t *testing.T) {
 	for _, r := range machines.Recipes() {
 		name := r.Name()
-		places := []string{"machines/" + name + ".go", "machines/testdata/" + name, "docs/statecharts/" + name + ".md", "docs/statecharts/" + name + ".svg"}
+		places := []string{"machines/" + name + ".go", "machines/testdata/" + name, "docs/statecharts/" + name + ".md",
+			"docs/statecharts/" + name + ".svg"}
 		places = append(places, cmp.Or(doors[name], name+".go"))
 		for _, place := range places {
 			if _, err := os.Stat(filepath.Join(root, place)); err != nil {
@@ -123,7 +125,8 @@ func TestEveryTestMainLooksForLeaks(t *testing.T) {
 	}
 	for dir, all := range tests {
 		if !leakless(all) {
-			t.Errorf("%s has tests and no TestMain with goleak\n\twhy not: what a test leaves running is a leak of the product's, or of the test's", dir)
+			t.Errorf("%s has tests and no TestMain with goleak\n\twhy not: what a test leaves running is a leak of "+
+				"the product's, or of the test's", dir)
 		}
 	}
 	breach, err := parse("x_test.go", `package x; import "testing"; func TestMain(m *testing.M) { m.Run() }`)

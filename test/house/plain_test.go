@@ -49,7 +49,8 @@ func TestGoFilesAreInPlainWords(t *testing.T) {
 	for _, word := range slices.Sorted(maps.Keys(ceilings)) {
 		switch got, most := sum[word], ceilings[word]; {
 		case got > most:
-			t.Errorf("%q stands in Go files %d times, of %d\n\twhy not: say who does what, in words of Go and ZooKeeper: find it by git grep -wi %s",
+			t.Errorf("%q stands in Go files %d times, of %d\n\twhy not: say who does what, in words of Go and "+
+				"ZooKeeper: find it by git grep -wi %s",
 				word, got, most, strconv.Quote(word))
 		case got < most:
 			t.Errorf("%q stands in Go files %d times: lower its ceiling from %d", word, got, most)

@@ -9,7 +9,8 @@ import (
 var prose = []rule{
 	{
 		name: "a handle learns codes from a notice, never its sentence",
-		why:  "a better sentence must not break a branch: a notice has a Code, a Reason, a Path and a Value for programs",
+		why: "a better sentence must not break a branch: a notice has a Code, a Reason, a Path and a " +
+			"Value for programs",
 		finds: func(f *file) []finding {
 			if f.dir != "." && !f.in(leaves...) || f.test {
 				return nil

@@ -7,12 +7,14 @@ import (
 )
 
 // clocks are the functions of package time that read or wait for the clock.
-var clocks = []string{"time.Now", "time.Since", "time.Until", "time.After", "time.AfterFunc", "time.NewTimer", "time.NewTicker", "time.Tick", "time.Sleep"}
+var clocks = []string{"time.Now", "time.Since", "time.Until", "time.After", "time.AfterFunc", "time.NewTimer",
+	"time.NewTicker", "time.Tick", "time.Sleep"}
 
 var chance = []string{"math/rand", "math/rand/v2", "crypto/rand"}
 
 // outside is what a pure package has no business with.
-var outside = append([]string{"context", "sync", "sync/atomic", "os", "os/exec", "net", "syscall", "runtime", "hash/maphash", "unique"}, chance...)
+var outside = append([]string{"context", "sync", "sync/atomic", "os", "os/exec", "net", "syscall", "runtime",
+	"hash/maphash", "unique"}, chance...)
 
 // concurrent names a node that starts or joins goroutines.
 func concurrent(n ast.Node) string {
@@ -73,7 +75,8 @@ var purity = []rule{
 	},
 	{
 		name: "machines and events see nothing of the outside",
-		why:  "the same log must give the same effects, byte for byte: chance comes in with the event, as a seed, and everything else as a reply",
+		why: "the same log must give the same effects, byte for byte: chance comes in with the event, as a seed, and " +
+			"everything else as a reply",
 		finds: func(f *file) []finding {
 			if !minds(f) {
 				return nil
@@ -95,7 +98,8 @@ var purity = []rule{
 	},
 	{
 		name: "the engine has one loop",
-		why:  "one goroutine and one select in engine/loop.go: whoever reads that file has read all concurrency of an engine; what engines share is in engine/steppers.go, behind a lock",
+		why: "one goroutine and one select in engine/loop.go: whoever reads that file has read all concurrency of an " +
+			"engine; what engines share is in engine/steppers.go, behind a lock",
 		finds: func(f *file) []finding {
 			if f.test || f.dir != "engine" || f.path == "engine/loop.go" {
 				return nil
@@ -137,7 +141,8 @@ var purity = []rule{
 	},
 	{
 		name: "one context in the engine",
-		why:  "a cancelled context wedges a looplab machine for ever, so machine.go gives it context.Background; the only other context is the one that ends Run",
+		why: "a cancelled context wedges a looplab machine for ever, so machine.go gives it context.Background; the " +
+			"only other context is the one that ends Run",
 		finds: func(f *file) []finding {
 			if f.test || f.dir != "engine" {
 				return nil
@@ -158,9 +163,12 @@ var purity = []rule{
 	},
 	{
 		name: "no order of a map",
-		why:  "a map's order differs from run to run, so maps.Keys and its kin are sorted at once: slices.Sorted(maps.Keys(m))",
+		why: "a map's order differs from run to run, so maps.Keys and its kin are sorted at once: " +
+			"slices.Sorted(maps.Keys(m))",
 		finds: func(f *file) []finding {
-			if f.test || !f.in("machines", "events", "engine", "internal/world", "internal/play", "internal/why", "internal/why/txnlog", "internal/quorum") {
+			if f.test ||
+				!f.in("machines", "events", "engine", "internal/world", "internal/play", "internal/why",
+					"internal/why/txnlog", "internal/quorum") {
 				return nil
 			}
 			return unsorted(f)

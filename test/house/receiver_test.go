@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-const oneName = "a reader who has learnt the name in one method knows it in all; one letter or a short word, the same in each file"
+const oneName = "a reader who has learnt the name in one method knows it in all; one letter or a short word, the " +
+	"same in each file"
 
 func TestATypesReceiversHaveOneName(t *testing.T) {
 	for _, found := range receivers(files(t)) {
@@ -95,7 +96,8 @@ func note(names map[string]map[string]bool, of string, fn *ast.FuncDecl) {
 func several(names map[string]map[string]bool) (found []string) {
 	for _, of := range slices.Sorted(maps.Keys(names)) {
 		if len(names[of]) > 1 {
-			found = append(found, fmt.Sprintf("%s is called %s", of, strings.Join(slices.Sorted(maps.Keys(names[of])), " and ")))
+			found = append(found,
+				fmt.Sprintf("%s is called %s", of, strings.Join(slices.Sorted(maps.Keys(names[of])), " and ")))
 		}
 	}
 	return found

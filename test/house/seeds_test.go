@@ -9,11 +9,12 @@ import (
 
 // randomNames are the files of tests that draw from crypto/rand, and what for: no other choice of a test is fresh.
 var randomNames = map[string]string{
-	"test/door/certificate_test.go":      "the keys of certificates",
-	"test/kit/realzk/shared.go":          "a path on a server that other runs use, too",
-	"test/servers/doctor/tls_test.go":    "keys",
-	"test/servers/story/run.go":          "a path on a server that other runs use, too",
-	"test/servers/story/deaf.go":         "the seeds of clients in processes that do not know each other: names of nodes",
+	"test/door/certificate_test.go":   "the keys of certificates",
+	"test/kit/realzk/shared.go":       "a path on a server that other runs use, too",
+	"test/servers/doctor/tls_test.go": "keys",
+	"test/servers/story/run.go":       "a path on a server that other runs use, too",
+	"test/servers/story/deaf.go": "the seeds of clients in processes that do not know each other: " +
+		"names of nodes",
 	"test/servers/security/tls_test.go":  "keys",
 	"test/servers/security/x509_test.go": "keys",
 	"zkio/hosts_test.go":                 "keys",
@@ -26,15 +27,16 @@ var randomNames = map[string]string{
 var seeds = []rule{
 	{
 		name: "no test takes a fresh seed",
-		why: "what a test finds must depend on the commit alone: a run that fails once and passes the next time says nothing about either; " +
+		why: "what a test finds must depend on the commit alone: a run that fails once and passes the next time says " +
+			"nothing about either; " +
 			"draw from rand.New(rand.NewPCG(repeat.Seed(t, 1), 0)), and let make explore try other seeds",
 		finds:  freshSeeds,
 		breach: breach{"x_test.go", `package incumbent; import "math/rand/v2"; var n = rand.IntN(3)`},
 	},
 }
 
-// freshSeeds finds draws from the dice that the process throws for itself, and generators whose seed is a moment, a process
-// or another such draw.
+// freshSeeds finds draws from the dice that the process throws for itself, and generators whose seed is a moment, a
+// process or another such draw.
 func freshSeeds(f *file) []finding {
 	if !f.test {
 		return nil
@@ -70,7 +72,8 @@ func ofTheProcess(name string) bool {
 		return false
 	}
 	pkg, name := strings.TrimSuffix(name[:dot], "/v2"), name[dot+1:]
-	made := strings.HasPrefix(name, "New") || slices.Contains([]string{"Rand", "Source", "Source64", "PCG", "ChaCha8", "Zipf"}, name)
+	made := strings.HasPrefix(name, "New") ||
+		slices.Contains([]string{"Rand", "Source", "Source64", "PCG", "ChaCha8", "Zipf"}, name)
 	return pkg == "math/rand" && !made
 }
 
@@ -83,7 +86,8 @@ func seeding(name string) bool {
 func freshIn(f *file, x ast.Expr) (fresh string) {
 	ast.Inspect(x, func(n ast.Node) bool {
 		name := f.called(n)
-		if name == "time.Now" || name == "time.Since" || name == "os.Getpid" || name == "os.Getppid" || strings.HasPrefix(name, "crypto/rand.") {
+		if name == "time.Now" || name == "time.Since" || name == "os.Getpid" || name == "os.Getppid" ||
+			strings.HasPrefix(name, "crypto/rand.") {
 			fresh = name
 		}
 		return true
@@ -106,7 +110,9 @@ func TestFreshSeedsAreFound(t *testing.T) {
 		"_ = v1.New(v1.NewSource(1))":                         0,
 		"_ = fmt.Sprint(os.Getpid(), time.Now())":             0,
 	} {
-		f, err := parse("x_test.go", "package incumbent\nimport (\n\"os\"\n\"time\"\n\"hash/maphash\"\nv1 \"math/rand\"\nv2 \"math/rand/v2\"\n)\nfunc f() { "+body+"\n}")
+		f, err := parse("x_test.go",
+			"package incumbent\nimport (\n\"os\"\n\"time\"\n\"hash/maphash\"\nv1 \"math/rand\"\nv2 \"math/rand/v2\"\n"+
+				")\nfunc f() { "+body+"\n}")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,9 @@ import (
 	"testing"
 )
 
-const shadowing = "Go has no virtual calls: the part goes on calling its own, and a reader of one of the two does not know of the other; give the part a name, and call what it does by that"
+const shadowing = "Go has no virtual calls: the part goes on calling its own, and a reader of one of the " +
+	"two does not " +
+	"know of the other; give the part a name, and call what it does by that"
 
 // A model of machines, and a handle at the door, is made of parts. What embeds a part
 // has no field and no method of a name that the part has, nor have two of its parts.
@@ -138,7 +140,9 @@ func shadows(pkg *types.Package) (found []string) {
 			}
 			for _, hidden := range slices.Sorted(maps.Keys(own)) {
 				if names[hidden] && hidden != f.Name() {
-					found = append(found, fmt.Sprintf("%s.%s hides the one of %s", name, hidden, types.TypeString(deref(f.Type()), func(*types.Package) string { return "" })))
+					found = append(found,
+						fmt.Sprintf("%s.%s hides the one of %s", name, hidden,
+							types.TypeString(deref(f.Type()), func(*types.Package) string { return "" })))
 				}
 			}
 		}

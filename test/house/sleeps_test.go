@@ -17,14 +17,17 @@ const pauseMark = "// pause: "
 var sleeping = []rule{
 	{
 		name: "no sleep in tests",
-		why: "a sleep is too short on some machine and too long on all others: wait for the event itself, or sleep by virtual.Sleep, in a bubble; " +
+		why: "a sleep is too short on some machine and too long on all others: wait for the event " +
+			"itself, or sleep by " +
+			"virtual.Sleep, in a bubble; " +
 			"if the pause is the deed itself, say \"// pause: \" and why",
 		finds:  sleeps,
 		breach: breach{"x_test.go", "package incumbent; import \"time\"\nfunc f() { time.Sleep(1) }"},
 	},
 	{
 		name: "a bubble has a watchdog",
-		why:  "heartbeats keep virtual time moving, so a test that waits for a lost wake-up hangs in synctest.Test until go test ends; virtual.Test says where it waits and what happened last",
+		why: "heartbeats keep virtual time moving, so a test that waits for a lost wake-up hangs in synctest.Test " +
+			"until go test ends; virtual.Test says where it waits and what happened last",
 		finds: func(f *file) []finding {
 			if under(f.dir, "test/kit/virtual") {
 				return nil
@@ -36,7 +39,8 @@ var sleeping = []rule{
 				return ""
 			})
 		},
-		breach: breach{"x_test.go", `package incumbent; import "testing/synctest"; func TestX(t *testing.T) { synctest.Test(t, nil) }`},
+		breach: breach{"x_test.go",
+			`package incumbent; import "testing/synctest"; func TestX(t *testing.T) { synctest.Test(t, nil) }`},
 	},
 }
 
@@ -215,6 +219,7 @@ func TestPausesBecomeFewer(t *testing.T) {
 		}
 	}
 	if len(all) != maxPauses {
-		t.Errorf("%d pauses, and maxPauses is %d: wait for an event instead of a new one, or lower it\n%s", len(all), maxPauses, strings.Join(all, "\n"))
+		t.Errorf("%d pauses, and maxPauses is %d: wait for an event instead of a new one, or lower it\n%s", len(all),
+			maxPauses, strings.Join(all, "\n"))
 	}
 }

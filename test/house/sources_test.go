@@ -37,7 +37,8 @@ func library(f *file) bool {
 var sources = []rule{
 	{
 		name: "one source of time",
-		why:  "everything takes the time from the clock that the door hands out: deadlines that are taken on two clocks can disagree, and no test can fake the second",
+		why: "everything takes the time from the clock that the door hands out: deadlines that are taken on two " +
+			"clocks can disagree, and no test can fake the second",
 		finds: func(f *file) []finding {
 			if f.test || !f.in(".", "zkio") && !f.in(leaves...) || clockFiles[f.path] != "" {
 				return nil
@@ -59,7 +60,8 @@ var sources = []rule{
 	},
 	{
 		name: "only test/kit/mutate tampers with charts",
-		why:  "the chart that runs is the one that MustCompile found in order and that is drawn: planted bugs are for harnesses",
+		why: "the chart that runs is the one that MustCompile found in order and that is drawn: planted bugs " +
+			"are for harnesses",
 		finds: func(f *file) []finding {
 			if f.test || under(f.dir, "test/kit/mutate") {
 				return nil
@@ -71,7 +73,8 @@ var sources = []rule{
 				return ""
 			})
 		},
-		breach: breach{"hold.go", `package incumbent; import "` + module + `/engine"; func init() { engine.Rewire(nil, "", nil) }`},
+		breach: breach{"hold.go",
+			`package incumbent; import "` + module + `/engine"; func init() { engine.Rewire(nil, "", nil) }`},
 	},
 	{
 		name: "a library does not print",
@@ -159,7 +162,8 @@ func isTestingCall(f *file, n ast.Node, names ...string) (*ast.CallExpr, string)
 var tests = []rule{
 	{
 		name: "a skip says what was not run",
-		why:  "a skipped test looks like a passed one: make test collects these messages for its last line, and CI takes every skip for a failure",
+		why: "a skipped test looks like a passed one: make test collects these messages for its last line, and CI " +
+			"takes every skip for a failure",
 		finds: func(f *file) []finding {
 			if !f.test {
 				return nil
@@ -178,6 +182,7 @@ var tests = []rule{
 				return ""
 			})
 		},
-		breach: breach{"x_test.go", `package incumbent; import "testing"; func TestX(t *testing.T) { t.Skip("later") }`},
+		breach: breach{"x_test.go",
+			`package incumbent; import "testing"; func TestX(t *testing.T) { t.Skip("later") }`},
 	},
 }

@@ -37,7 +37,8 @@ var tidiness = []rule{
 					continue
 				}
 				if lines := f.line(fn.End()) - f.line(fn.Pos()) + 1; lines > limit {
-					found = append(found, finding{fn.Pos(), fmt.Sprintf("%s has %d lines, of %d", fn.Name.Name, lines, limit)})
+					found = append(found,
+						finding{fn.Pos(), fmt.Sprintf("%s has %d lines, of %d", fn.Name.Name, lines, limit)})
 				}
 			}
 			return found
@@ -49,7 +50,8 @@ var tidiness = []rule{
 		why:  "the documentation is the door's face: a name without a sentence is a question to its reader",
 		finds: func(f *file) []finding {
 			// In x_other.go stand the names that x_linux.go or its like explains.
-			if strings.HasSuffix(f.path, "_test.go") || strings.HasSuffix(f.path, "_other.go") || f.tree.Name.Name == "main" {
+			if strings.HasSuffix(f.path, "_test.go") || strings.HasSuffix(f.path, "_other.go") ||
+				f.tree.Name.Name == "main" {
 				return nil
 			}
 			var found []finding
@@ -64,14 +66,16 @@ var tidiness = []rule{
 	},
 	{
 		name: "every sentinel error has a sentence",
-		why:  "whoever compares with a sentinel must know when it comes and what to do, and whoever reads it in a log, where it comes from",
+		why: "whoever compares with a sentinel must know when it comes and what to do, and whoever reads it in a " +
+			"log, where it comes from",
 		finds: func(f *file) []finding {
 			if f.test || f.tree.Name.Name == "main" {
 				return nil
 			}
 			return sentinels(f)
 		},
-		breach: breach{"x.go", "package incumbent\nimport \"errors\"\n// ErrNo is it.\nvar ErrNo = errors.New(\"incumbent: no\")"},
+		breach: breach{"x.go", "package incumbent\nimport \"errors\"\n// ErrNo is it.\nvar ErrNo = " +
+			"errors.New(\"incumbent: no\")"},
 	},
 }
 
@@ -87,7 +91,8 @@ var wellKnown = map[string]bool{
 func unexplained(d ast.Decl) []*ast.Ident {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
-		if d.Doc == nil && d.Name.IsExported() && (d.Recv == nil || ast.IsExported(receiver(d)) && !wellKnown[d.Name.Name]) {
+		if d.Doc == nil && d.Name.IsExported() &&
+			(d.Recv == nil || ast.IsExported(receiver(d)) && !wellKnown[d.Name.Name]) {
 			return []*ast.Ident{d.Name}
 		}
 	case *ast.GenDecl:
@@ -154,7 +159,8 @@ func sentinels(f *file) []finding {
 				found = append(found, finding{v.Pos(), fmt.Sprintf("%s is explained by %q", name, text)})
 			}
 			if m := message(f, v); m != "" && library(f) && !strings.HasPrefix(m, signs(f)) {
-				found = append(found, finding{v.Pos(), fmt.Sprintf("the message of %s does not begin with %q", name, signs(f))})
+				found = append(found,
+					finding{v.Pos(), fmt.Sprintf("the message of %s does not begin with %q", name, signs(f))})
 			}
 		}
 	}

@@ -7,23 +7,27 @@ import (
 	"strings"
 )
 
-// worlds are the rules of package world, a function of its script and its observer, of package play, which plays it, and of
-// package quorum, which is a part of it.
+// worlds are the rules of package world, a function of its script and its observer, of package play, which plays it,
+// and of package quorum, which is a part of it.
 var worlds = []rule{
 	{
 		name: "world sees nothing of the outside",
-		why:  "the same script must give the same records, byte for byte, natively and in a browser: chance comes from the seed",
+		why: "the same script must give the same records, byte for byte, natively and in a browser: chance " +
+			"comes from the seed",
 		finds: func(f *file) []finding {
 			if f.test || !f.in("internal/world", "internal/play", "internal/quorum") {
 				return nil
 			}
-			return importsOf(f, slices.DeleteFunc(slices.Clone(outside), func(p string) bool { return p == "math/rand/v2" }))
+			return importsOf(f, slices.DeleteFunc(slices.Clone(outside), func(p string) bool {
+				return p == "math/rand/v2"
+			}))
 		},
 		breach: breach{"internal/world/x.go", `package world; import _ "sync"`},
 	},
 	{
 		name: "world throws its own dice",
-		why:  "math/rand/v2 has dice of the whole process, which no seed decides: dice are made with rand.New and rand.NewPCG, in dice.go",
+		why: "math/rand/v2 has dice of the whole process, which no seed decides: dice are made with rand.New and " +
+			"rand.NewPCG, in dice.go",
 		finds: func(f *file) []finding {
 			if f.test || !f.in("internal/world", "internal/play", "internal/quorum") {
 				return nil
@@ -34,17 +38,21 @@ var worlds = []rule{
 					return ""
 				}
 				name := f.called(call.Fun)
-				if made := name == "math/rand/v2.New" || name == "math/rand/v2.NewPCG"; strings.HasPrefix(name, "math/rand/v2.") && !(made && f.path == "internal/world/dice.go") {
+				if made := name == "math/rand/v2.New" ||
+					name == "math/rand/v2.NewPCG"; strings.HasPrefix(name, "math/rand/v2.") &&
+					!(made && f.path == "internal/world/dice.go") {
 					return "throws dice with " + name
 				}
 				return ""
 			})
 		},
-		breach: breach{"internal/world/x.go", `package world; import "math/rand/v2"; func f() int { return rand.IntN(3) }`},
+		breach: breach{"internal/world/x.go",
+			`package world; import "math/rand/v2"; func f() int { return rand.IntN(3) }`},
 	},
 	{
 		name: "world keeps nothing outside a World",
-		why:  "two worlds run at the same time, and the second of two runs must not know of the first: a package's variables are errors and tables that nobody changes",
+		why: "two worlds run at the same time, and the second of two runs must not know of the first: a package's " +
+			"variables are errors and tables that nobody changes",
 		finds: func(f *file) []finding {
 			if f.test || !f.in("internal/world", "internal/play", "internal/quorum") {
 				return nil

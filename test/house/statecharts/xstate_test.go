@@ -33,8 +33,8 @@ type outcome struct {
 	Actions []string     `json:"actions"`
 }
 
-// XState itself takes every chart, and goes where the engine goes: from each state, by each event, for each guard that may be
-// the first that holds, and each way on from a choice.
+// XState itself takes every chart, and goes where the engine goes: from each state, by each event, for each guard that
+// may be the first that holds, and each way on from a choice.
 func TestXStateDecidesAsTheEngine(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -100,14 +100,19 @@ func stepsOf(d engine.Description) (all []step) {
 
 // decided reports whether a state has rows on a kind.
 func decided(d engine.Description, s engine.State, kind events.Kind) bool {
-	return slices.ContainsFunc(d.Rows, func(r engine.RowDoc) bool { return slices.Contains(r.From, s) && slices.Contains(r.On, kind) })
+	return slices.ContainsFunc(d.Rows, func(r engine.RowDoc) bool {
+		return slices.Contains(r.From, s) && slices.Contains(r.On, kind)
+	})
 }
 
-// ways returns a step for each row that may be the first whose guard holds, and for each way on if it leads to a choice.
+// ways returns a step for each row that may be the first whose guard holds, and for each way on if it leads to a
+// choice.
 func ways(d engine.Description, at step, kind events.Kind) (all []step) {
-	var before []string // guards of the rows that are tried first: if one is the row's own, the row is never taken by it
+	// guards of the rows that are tried first: if one is the row's own, the row is never taken by it
+	var before []string
 	for _, r := range d.Rows {
-		if !slices.Contains(r.From, at.want.State) || !slices.Contains(r.On, kind) || r.Guard != "" && slices.Contains(before, r.Guard) {
+		if !slices.Contains(r.From, at.want.State) || !slices.Contains(r.On, kind) ||
+			r.Guard != "" && slices.Contains(before, r.Guard) {
 			continue
 		}
 		next := at
