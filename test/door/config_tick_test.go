@@ -38,7 +38,8 @@ func TestConfigRefusesATimeoutThatTheTickLeavesNoTimeIn(t *testing.T) {
 			ObserverMasters: tc.observers}
 		if tc.says != "" {
 			if _, err := incumbent.Open(t.Context(), config); err == nil || !strings.Contains(err.Error(), tc.says) {
-				t.Errorf("timeout %s, tick %s, observer masters %t: %v, want %q", tc.timeout, tc.tick, tc.observers, err,
+				t.Errorf("timeout %s, tick %s, observer masters %t: %v, want %q", tc.timeout, tc.tick,
+					tc.observers, err,
 					tc.says)
 			}
 			continue

@@ -35,7 +35,8 @@ var bounds = map[string]func(context.Context, *node, time.Duration) (context.Con
 		hold := must(must(n.Semaphore("/a", 2, o)).Acquire(ctx, 2))
 		return hold.Context(), hold.Unlock
 	},
-	"two locks": func(ctx context.Context, n *node, grace time.Duration) (context.Context, func(context.Context) error) {
+	"two locks": func(ctx context.Context, n *node,
+		grace time.Duration) (context.Context, func(context.Context) error) {
 		o := incumbent.MutexOptions{EndsWithContext: true, WorkGrace: grace}
 		hold := must(must(incumbent.NewMultiLock(must(n.Mutex("/a", o)), must(n.Mutex("/b", o)))).Lock(ctx))
 		return hold.Context(), hold.Unlock

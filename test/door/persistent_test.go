@@ -103,7 +103,8 @@ func TestSetDataInAWalk(t *testing.T) {
 				p := must(n.PersistentNode("/kept", []byte("set first"),
 					incumbent.PersistentNodeOptions{Retry: incumbent.RetryForever(time.Second)}))
 				fine(t, p.Start())
-				verdicts := []zkmem.Verdict{{}, {}, {Delay: 3 * time.Millisecond}, {Action: zkmem.Refuse, Code: zkmem.NoAuth},
+				verdicts := []zkmem.Verdict{{}, {}, {Delay: 3 * time.Millisecond},
+					{Action: zkmem.Refuse, Code: zkmem.NoAuth},
 					{Action: zkmem.CutBefore}, {Action: zkmem.CutAfter}}
 				var mu sync.Mutex
 				end := w.srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
@@ -117,7 +118,8 @@ func TestSetDataInAWalk(t *testing.T) {
 				var all sync.WaitGroup
 				for i := range 300 {
 					mu.Lock()
-					patience, what, pause := time.Duration(1+dice.IntN(5))*time.Millisecond, dice.IntN(30), time.Duration(dice.IntN(3000))*time.Millisecond
+					patience, what, pause := time.Duration(1+dice.IntN(5))*time.Millisecond, dice.IntN(30),
+						time.Duration(dice.IntN(3000))*time.Millisecond
 					mu.Unlock()
 					ctx, cancel := context.WithTimeout(t.Context(), patience)
 					all.Go(func() {
@@ -188,7 +190,8 @@ func TestANodeComesBackWithTheDataThatItHad(t *testing.T) {
 			p *incumbent.PersistentNode) {
 			w := n.w
 			end := w.srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
-				return map[zkmem.OpCode]zkmem.Verdict{zkmem.OpMulti: {Action: zkmem.Ignore}, zkmem.OpExists: {Delay: time.Second}}[r.Op]
+				return map[zkmem.OpCode]zkmem.Verdict{zkmem.OpMulti: {Action: zkmem.Ignore},
+					zkmem.OpExists: {Delay: time.Second}}[r.Op]
 			})
 			if err := p.SetData(soon(t), []byte("second")); !errors.Is(err, context.DeadlineExceeded) {
 				t.Fatal(err)

@@ -52,12 +52,14 @@ func manyRequestsInTheBackground(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*tape.Within)
 	defer cancel()
 	wire := &flight{}
-	c, err := incumbent.Open(ctx, incumbent.Config{Servers: srv.Addr(), Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
-		var d net.Dialer
-		var err error
-		wire.Conn, err = d.DialContext(ctx, network, address)
-		return wire, err
-	}})
+	c, err := incumbent.Open(ctx,
+		incumbent.Config{Servers: srv.Addr(),
+			Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+				var d net.Dialer
+				var err error
+				wire.Conn, err = d.DialContext(ctx, network, address)
+				return wire, err
+			}})
 	ok(t, err)
 	ok(t, c.WaitConnected(ctx))
 	gate := make(chan struct{})
@@ -84,7 +86,8 @@ func manyRequestsInTheBackground(t *testing.T) {
 	after, err := c.Latch("/after", incumbent.LatchOptions{})
 	ok(t, err)
 	ok(t, after.Close(ctx))
-	figure(t, fmt.Sprintf("goroutines more with %d requests that wait", many), runtime.NumGoroutine()-goroutines, many+200)
+	figure(t, fmt.Sprintf("goroutines more with %d requests that wait", many),
+		runtime.NumGoroutine()-goroutines, many+200)
 	figure(t, "bytes of heap and stack for each of them", int((heap()+stacks()-before)/int64(many)), 16<<10)
 	close(gate)
 	heard.Wait()

@@ -37,7 +37,8 @@ func BenchmarkHandOver(b *testing.B) {
 
 func bare(b *testing.B, addr string) *incumbent.Client {
 	b.Helper()
-	c, err := incumbent.Open(context.Background(), incumbent.Config{Servers: addr, SessionTimeout: 4 * time.Second, Tick: realzk.SharedTick})
+	c, err := incumbent.Open(context.Background(),
+		incumbent.Config{Servers: addr, SessionTimeout: 4 * time.Second, Tick: realzk.SharedTick})
 	ok(b, err)
 	ok(b, c.WaitConnected(context.Background()))
 	return c

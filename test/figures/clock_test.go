@@ -28,15 +28,16 @@ func (countedClock) Timer(d time.Duration) (<-chan time.Time, func()) {
 	return t.C, func() { t.Stop() }
 }
 
-// The clock that goes on while the machine is suspended is read by a system call, which takes 2 µs on some virtual machines. A
-// put reads it six times: the loop steps two events, and looks for more after each; one batch is written, and one frame read. A
-// wake-up that comes late is one more.
+// The clock that goes on while the machine is suspended is read by a system call, which takes 2 µs on some virtual
+// machines. A put reads it six times: the loop steps two events, and looks for more after each; one batch is written,
+// and one frame read. A wake-up that comes late is one more.
 func TestReadsOfTheClock(t *testing.T) {
 	srv := zkmem.Start(t)
 	ctx, cancel := context.WithTimeout(context.Background(), tape.Within)
 	defer cancel()
 	clock := countedClock{time.Now(), &atomic.Int64{}}
-	c, err := incumbent.Open(sources.With(ctx, sources.Sources{Clock: clock, Seed: func() string { return "drawn" }}), incumbent.Config{Servers: srv.Addr()})
+	c, err := incumbent.Open(sources.With(ctx, sources.Sources{Clock: clock, Seed: func() string { return "drawn" }}),
+		incumbent.Config{Servers: srv.Addr()})
 	ok(t, err)
 	ok(t, c.WaitConnected(ctx))
 	q, err := incumbent.NewQueue(c, "/queue", incumbent.QueueOptions[int]{})

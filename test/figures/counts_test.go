@@ -197,8 +197,10 @@ func TestRequestsOnAFreshPath(t *testing.T) {
 		c := open(t, srv)
 		reset(srv)
 		_, id := c.latch(strings.Repeat("/deep", depth), "leading")
-		figure(t, fmt.Sprintf("start to leading on a fresh path of depth %d: requests", depth), counts(srv).Total, depth+4)
-		figure(t, fmt.Sprintf("start to leading on a fresh path of depth %d: round trips", depth), trips(c.tape.Records(), id), 3)
+		figure(t, fmt.Sprintf("start to leading on a fresh path of depth %d: requests", depth),
+			counts(srv).Total, depth+4)
+		figure(t, fmt.Sprintf("start to leading on a fresh path of depth %d: round trips", depth),
+			trips(c.tape.Records(), id), 3)
 	}
 }
 
@@ -228,7 +230,8 @@ func TestTakingOverWithoutARequest(t *testing.T) {
 	_, id := second.latch("/line", "waiting")
 	second.tape.Until("a heartbeat of the next in line", func(records []events.Record) bool {
 		for _, r := range records {
-			if r.Machine == events.SessionMachine && r.Event.Kind == events.ReplyMulti || r.Event.Kind == events.ConnectionConfirmed {
+			if r.Machine == events.SessionMachine && r.Event.Kind == events.ReplyMulti ||
+				r.Event.Kind == events.ConnectionConfirmed {
 				return true
 			}
 		}

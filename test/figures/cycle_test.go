@@ -36,7 +36,8 @@ func TestMallocsOfACycle(t *testing.T) {
 	}
 	runtime.ReadMemStats(&after)
 	figure(t, "objects allocated by a latch's start, term and close", int(after.Mallocs-before.Mallocs)/cycles, 120)
-	figure(t, "bytes allocated by a latch's start, term and close", int(after.TotalAlloc-before.TotalAlloc)/cycles, 12<<10)
+	figure(t, "bytes allocated by a latch's start, term and close",
+		int(after.TotalAlloc-before.TotalAlloc)/cycles, 12<<10)
 }
 
 // must returns a value, or fails the test for which it is called.

@@ -51,7 +51,8 @@ func (c *client) confirmed() {
 	c.t.Helper()
 	c.tape.Until("a heartbeat of the next in line", func(records []events.Record) bool {
 		for _, r := range records {
-			if r.Machine == events.SessionMachine && r.Event.Kind == events.ReplyMulti || r.Event.Kind == events.ConnectionConfirmed {
+			if r.Machine == events.SessionMachine && r.Event.Kind == events.ReplyMulti ||
+				r.Event.Kind == events.ConnectionConfirmed {
 				return true
 			}
 		}
@@ -86,8 +87,12 @@ func TestRequestsOfALostCreate(t *testing.T) {
 		c.candidate("/line", "blocked")
 		sent := counts(srv)
 		figure(t, fmt.Sprintf("election, a lost create among %d others: creates", others), sent.ByOp[zkmem.OpCreate], 1)
-		figure(t, fmt.Sprintf("election, a lost create among %d others: reads of owners", others), sent.ByOp[zkmem.OpExists]-sent.ByOp[zkmem.OpMulti], others+1) // but for the heartbeat's
-		figure(t, fmt.Sprintf("election, a lost create among %d others: all else", others), sent.Total-sent.ByOp[zkmem.OpExists], 7)                             // the heartbeat's first included
+		// but for the heartbeat's
+		figure(t, fmt.Sprintf("election, a lost create among %d others: reads of owners", others),
+			sent.ByOp[zkmem.OpExists]-sent.ByOp[zkmem.OpMulti], others+1)
+		// the heartbeat's first included
+		figure(t, fmt.Sprintf("election, a lost create among %d others: all else", others),
+			sent.Total-sent.ByOp[zkmem.OpExists], 7)
 	}
 }
 

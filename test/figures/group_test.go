@@ -103,7 +103,9 @@ func TestRequestsOfADoubleBarrier(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- members[0].Enter(c.ctx) }()
 	c.tape.Until("the first to wait", func(records []events.Record) bool {
-		return slices.ContainsFunc(records, func(r events.Record) bool { return r.From == "waiting" && r.To == "waiting" })
+		return slices.ContainsFunc(records, func(r events.Record) bool {
+			return r.From == "waiting" && r.To == "waiting"
+		})
 	})
 	figure(t, "double barrier, to enter and wait: requests", counts(srv).Total, 4)
 	reset(srv)

@@ -166,7 +166,8 @@ func round(t *testing.T, addr, dir string, n int, watched func([]string, int) st
 		dialer := func(network, address string, _ time.Duration) (net.Conn, error) {
 			return m.dial(context.Background(), network, address)
 		}
-		conn, _, err := zk.Connect([]string{addr}, herdTimeout, zk.WithDialer(dialer), zk.WithLogger(silence{}), zk.WithLogInfo(false),
+		conn, _, err := zk.Connect([]string{addr}, herdTimeout, zk.WithDialer(dialer), zk.WithLogger(silence{}),
+			zk.WithLogInfo(false),
 			zk.WithMaxBufferSize(1<<16), zk.WithMaxConnBufferSize(1<<12))
 		ok(t, err)
 		defer conn.Close()
@@ -248,7 +249,8 @@ func herd(t *testing.T, server, addr string, sizes []int) {
 	defer conn.Close()
 	var table strings.Builder
 	row := func(n int, what, times string, r reading) {
-		fmt.Fprintf(&table, "| %s | %d | %s | %d | %d | %d | %s |\n", server, n, what, r.notices, r.requests, r.bytes, times)
+		fmt.Fprintf(&table, "| %s | %d | %s | %d | %d | %d | %s |\n", server, n, what, r.notices,
+			r.requests, r.bytes, times)
 	}
 	for _, n := range sizes {
 		dir := func(name string) string {
@@ -256,13 +258,17 @@ func herd(t *testing.T, server, addr string, sizes []int) {
 			ok(t, err)
 			return path
 		}
-		all, one := round(t, addr, dir("leader"), n, leaderOf, true), round(t, addr, dir("predecessor"), n, predecessorOf, false)
+		all, one := round(t, addr, dir("leader"), n, leaderOf, true),
+			round(t, addr, dir("predecessor"), n, predecessorOf, false)
 		mine := ours(t, addr, dir("election"), n)
-		row(n, "all watch the leader", fmt.Sprintf("%.1f × the notices, %.1f × the bytes", ratio(all.notices, one.notices), ratio(all.bytes, one.bytes)), all)
+		row(n, "all watch the leader",
+			fmt.Sprintf("%.1f × the notices, %.1f × the bytes", ratio(all.notices, one.notices),
+				ratio(all.bytes, one.bytes)), all)
 		row(n, "each watches the one before", "", one)
 		row(n, "`Election`", "", mine)
 		if got, want := all.notices, int64(n*(n-1)/2); got != want {
-			t.Errorf("%d candidates watch the leader: %d notices, want one for each that waits, %d in all", n, got, want)
+			t.Errorf("%d candidates watch the leader: %d notices, want one for each that waits, %d in all", n, got,
+				want)
 		}
 		if got, want := one.notices, int64(n-1); got != want {
 			t.Errorf("%d candidates watch the one before: %d notices, want %d", n, got, want)
@@ -274,10 +280,12 @@ func herd(t *testing.T, server, addr string, sizes []int) {
 			t.Errorf("%d candidates that watch the leader take %.1f times the bytes, want at least %d/8", n, r, n)
 		}
 		if r := ratio(all.bytes, mine.bytes); n >= 30 && r < float64(n)/8 {
-			t.Errorf("%d candidates that watch the leader take %.1f times the bytes of elections, want at least %d/8", n, r, n)
+			t.Errorf("%d candidates that watch the leader take %.1f times the bytes of elections, want at least %d/8",
+				n, r, n)
 		}
 	}
-	t.Logf("every candidate leads once:\n| server | candidates | | notices | requests | bytes | |\n|---|--:|---|--:|--:|--:|---|\n%s", table.String())
+	t.Logf("every candidate leads once:\n| server | candidates | | notices | requests | bytes | |\n"+
+		"|---|--:|---|--:|--:|--:|---|\n%s", table.String())
 }
 
 func ratio(a, b int64) float64 { return float64(a) / float64(b) }

@@ -28,7 +28,9 @@ func TestRequestsOfAJobElection(t *testing.T) {
 	first, second := open(t, srv), open(t, srv)
 	reset(srv)
 	leads := first.stand("/job", "leading")
-	ok(t, srv.WaitFor(first.ctx, func(v *zkmem.View) bool { return len(v.Children("/job/leader/election/latch")) == 0 }))
+	ok(t, srv.WaitFor(first.ctx, func(v *zkmem.View) bool {
+		return len(v.Children("/job/leader/election/latch")) == 0
+	}))
 	sent := counts(srv)
 	figure(t, "a job without a leader, start to leading: requests", sent.Total, 9)
 	figure(t, "a job without a leader, start to leading: of them writes", writes(sent), 3)
@@ -41,7 +43,9 @@ func TestRequestsOfAJobElection(t *testing.T) {
 	reset(srv)
 	ok(t, leads.Close(first.ctx))
 	second.settled("jobelection-1", "leading")
-	ok(t, srv.WaitFor(first.ctx, func(v *zkmem.View) bool { return len(v.Children("/job/leader/election/latch")) == 0 }))
+	ok(t, srv.WaitFor(first.ctx, func(v *zkmem.View) bool {
+		return len(v.Children("/job/leader/election/latch")) == 0
+	}))
 	figure(t, "a leader that leaves, and its successor's election: requests", counts(srv).Total, 10)
 }
 

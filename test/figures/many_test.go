@@ -43,7 +43,8 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// size returns how many latches, requests or nodes a figure is about. Make scale opens ten thousand of each recipe, too.
+// size returns how many latches, requests or nodes a figure is about. Make scale opens ten thousand of each recipe,
+// too.
 func size() int {
 	if *full {
 		return 10_000
@@ -77,7 +78,8 @@ func tenThousandLatches(t *testing.T) {
 	figure(t, fmt.Sprintf("goroutines more with %d idle latches", many), settledGoroutines(goroutines)-goroutines, 4)
 	own := (after - before - plain) / int64(many)
 	figure(t, "bytes of heap for each latch beyond go-zookeeper's watch and the server's node", int(own), 3<<10)
-	t.Logf("the heap grew by %d bytes a latch in all, of which %d are go-zookeeper's and the server's", (after-before)/int64(many), plain/int64(many))
+	t.Logf("the heap grew by %d bytes a latch in all, of which %d are go-zookeeper's and the server's",
+		(after-before)/int64(many), plain/int64(many))
 	runtime.KeepAlive(latches)
 	ok(t, c.Close(ctx))
 }
@@ -107,7 +109,8 @@ func baseline(t testing.TB, srv *zkmem.Server, many int) int64 {
 		dir := fmt.Sprintf("/crowd/line-%05d", i)
 		_, err := conn.Create(dir, nil, 0, zk.WorldACL(zk.PermAll))
 		ok(t, err)
-		own, err := conn.Create(dir+"/_c_00000000-0000-4000-8000-000000000000-latch-", nil, zk.FlagEphemeralSequential, zk.WorldACL(zk.PermAll))
+		own, err := conn.Create(dir+"/_c_00000000-0000-4000-8000-000000000000-latch-", nil, zk.FlagEphemeralSequential,
+			zk.WorldACL(zk.PermAll))
 		ok(t, err)
 		_, _, _, err = conn.GetW(own)
 		ok(t, err)

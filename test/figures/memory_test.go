@@ -60,7 +60,8 @@ func memoryOfALatch(t *testing.T) {
 		srv.waitForWatches(t, watches)
 		_, err = c.Line(ctx, "/crowd/line-00000") // the answers before it have arrived
 		ok(t, err)
-		figure(t, fmt.Sprintf("bytes of heap of each of %d latches that %s", many, stage.what), int((heap()-before)/int64(many)), stage.most)
+		figure(t, fmt.Sprintf("bytes of heap of each of %d latches that %s", many, stage.what),
+			int((heap()-before)/int64(many)), stage.most)
 		runtime.KeepAlive(latches)
 	}
 }

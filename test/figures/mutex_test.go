@@ -73,7 +73,8 @@ func TestRequestsOfAMutex(t *testing.T) {
 	ok(t, err)
 	sent := counts(srv)
 	figure(t, "mutex, try-lock on a held lock: requests", sent.Total, 1)
-	figure(t, "mutex, try-lock on a held lock: listings", sent.ByOp[zkmem.OpGetChildren]+sent.ByOp[zkmem.OpGetChildren2], 1)
+	figure(t, "mutex, try-lock on a held lock: listings",
+		sent.ByOp[zkmem.OpGetChildren]+sent.ByOp[zkmem.OpGetChildren2], 1)
 	if held {
 		t.Error("held twice")
 	}
@@ -94,7 +95,8 @@ func TestRequestsOfAMutex(t *testing.T) {
 	third := open(t, srv)
 	_, h = third.lock("/lock")
 	holds := first.waiters(m, 3, 1)
-	figure(t, "mutex, start to an armed waiter on the same path: round trips", trips(first.tape.Records(), "mutex-3"), 2)
+	figure(t, "mutex, start to an armed waiter on the same path: round trips",
+		trips(first.tape.Records(), "mutex-3"), 2)
 	ok(t, h.Unlock(third.ctx))
 	ok(t, (<-holds).Unlock(first.ctx))
 }

@@ -63,10 +63,12 @@ func TestRequestsOfConsuming(t *testing.T) {
 		make func(*incumbent.Queue[int], chan int) (*incumbent.Consumer, error)
 	}{
 		{"at least once", func(q *incumbent.Queue[int], got chan int) (*incumbent.Consumer, error) {
-			return q.AtLeastOnce(func(_ context.Context, d incumbent.Delivery[int]) error { got <- d.Item; return nil }, incumbent.ConsumerOptions{})
+			return q.AtLeastOnce(func(_ context.Context, d incumbent.Delivery[int]) error { got <- d.Item; return nil },
+				incumbent.ConsumerOptions{})
 		}},
 		{"at most once", func(q *incumbent.Queue[int], got chan int) (*incumbent.Consumer, error) {
-			return q.AtMostOnce(func(_ context.Context, d incumbent.Delivery[int]) { got <- d.Item }, incumbent.ConsumerOptions{})
+			return q.AtMostOnce(func(_ context.Context, d incumbent.Delivery[int]) { got <- d.Item },
+				incumbent.ConsumerOptions{})
 		}},
 	} {
 		t.Run(test.mode, func(t *testing.T) {
@@ -88,7 +90,8 @@ func TestRequestsOfConsuming(t *testing.T) {
 			ok(t, consumer.Close(c.ctx))
 			sent := counts(srv)
 			figure(t, fmt.Sprintf("%d items consumed %s: requests", items, test.mode), sent.Total, 3*items)
-			figure(t, fmt.Sprintf("%d items consumed %s: listings", items, test.mode), sent.ByOp[zkmem.OpGetChildren]+sent.ByOp[zkmem.OpGetChildren2], 2)
+			figure(t, fmt.Sprintf("%d items consumed %s: listings", items, test.mode),
+				sent.ByOp[zkmem.OpGetChildren]+sent.ByOp[zkmem.OpGetChildren2], 2)
 			idle(t, c)
 		})
 	}
@@ -100,7 +103,10 @@ func idle(t *testing.T, c *client) {
 	q := c.queue("/trickle", incumbent.QueueBound{})
 	ok(t, q.Put(c.ctx, 0))
 	got := make(chan int)
-	consumer, err := q.AtLeastOnce(func(_ context.Context, d incumbent.Delivery[int]) error { got <- d.Item; return nil }, incumbent.ConsumerOptions{})
+	consumer, err := q.AtLeastOnce(func(_ context.Context, d incumbent.Delivery[int]) error {
+		got <- d.Item
+		return nil
+	}, incumbent.ConsumerOptions{})
 	ok(t, err)
 	ok(t, consumer.Start())
 	const items = 20
@@ -147,7 +153,10 @@ func TestRequestsOfConsumersTogether(t *testing.T) {
 	got := make(chan int, items+1)
 	var all []*incumbent.Consumer
 	for range consumers {
-		one, err := q.AtLeastOnce(func(_ context.Context, d incumbent.Delivery[int]) error { got <- d.Item; return nil }, incumbent.ConsumerOptions{})
+		one, err := q.AtLeastOnce(func(_ context.Context, d incumbent.Delivery[int]) error {
+			got <- d.Item
+			return nil
+		}, incumbent.ConsumerOptions{})
 		ok(t, err)
 		all = append(all, one)
 	}
@@ -161,5 +170,6 @@ func TestRequestsOfConsumersTogether(t *testing.T) {
 	for _, one := range all {
 		ok(t, one.Close(c.ctx))
 	}
-	figure(t, fmt.Sprintf("%d items, %d consumers: requests", items, consumers), counts(srv).Total, 8*items) // the figure varies: who is faster is chance
+	// the figure varies: who is faster is chance
+	figure(t, fmt.Sprintf("%d items, %d consumers: requests", items, consumers), counts(srv).Total, 8*items)
 }

@@ -66,7 +66,8 @@ func TestBytesOfACycleInTheLog(t *testing.T) {
 	}
 }
 
-// The bytes of the flight log of a line of 400 latches of one client. Each lists the children when it enrols, and when it may be next.
+// The bytes of the flight log of a line of 400 latches of one client. Each lists the children when it enrols, and when
+// it may be next.
 func TestBytesOfALineInTheLog(t *testing.T) {
 	const participants, most = 400, 2 << 20
 	log := &counter{}
@@ -105,8 +106,10 @@ func TestAllocationsOfALine(t *testing.T) {
 	w, err := events.NewWriter(io.Discard, events.Header{})
 	ok(t, err)
 	seq := uint64(0)
-	r := events.Record{Machine: "latch-1", Cause: 1, From: "a", Row: "reply.stat [ours]", To: "b", Event: events.Event{Kind: events.ReplyStat, Session: 1, Request: 2, Zxid: 3, SentAt: 4,
-		Path: "/jobs/nightly/_c_0123456789-0000000001", Stat: &events.Stat{Czxid: 1, Mzxid: 1}, Attached: true, ValidUntil: 9},
+	r := events.Record{Machine: "latch-1", Cause: 1, From: "a", Row: "reply.stat [ours]", To: "b",
+		Event: events.Event{Kind: events.ReplyStat, Session: 1, Request: 2, Zxid: 3, SentAt: 4,
+			Path: "/jobs/nightly/_c_0123456789-0000000001", Stat: &events.Stat{Czxid: 1, Mzxid: 1},
+			Attached: true, ValidUntil: 9},
 		Effects: events.Effects{events.Exists{Path: "/jobs/nightly/_c_0123456789-0000000001", Watch: true}}}
 	got := testing.AllocsPerRun(1000, func() {
 		seq++
@@ -121,10 +124,11 @@ func TestAllocationsOfALine(t *testing.T) {
 	}
 }
 
-// BenchmarkRecordedCycle compares cycles with a flight log in a directory and without, in turns; the server is in another
-// process. A round is a client that is opened, leads 2,000 times and is closed: its log is written and compressed then. The
-// figures are medians of the rounds' median cycles, of the CPU time that this process took for a cycle, and of the ratios of two
-// rounds that followed each other, with the ends of the interval that has the median of such ratios with 95 %.
+// BenchmarkRecordedCycle compares cycles with a flight log in a directory and without, in turns; the server is in
+// another process. A round is a client that is opened, leads 2,000 times and is closed: its log is written and
+// compressed then. The figures are medians of the rounds' median cycles, of the CPU time that this process took for a
+// cycle, and of the ratios of two rounds that followed each other, with the ends of the interval that has the median of
+// such ratios with 95 %.
 func BenchmarkRecordedCycle(b *testing.B) {
 	srv, dir := otherProcess(b), b.TempDir()
 	var none, recorded side

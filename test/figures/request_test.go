@@ -19,8 +19,14 @@ func TestRequestsOfOperations(t *testing.T) {
 	}{
 		{"create", func() error { _, err := c.Create("/n", nil).Do(c.ctx); return err }, 1},
 		{"protected create", func() error { _, err := c.Create("/n/a", nil).Protected().Do(c.ctx); return err }, 1},
-		{"create with parents that are there", func() error { _, err := c.Create("/n/b", nil).Parents().Do(c.ctx); return err }, 1},
-		{"create with two parents that are missing", func() error { _, err := c.Create("/x/y/z", nil).Parents().Do(c.ctx); return err }, 4},
+		{"create with parents that are there", func() error {
+			_, err := c.Create("/n/b", nil).Parents().Do(c.ctx)
+			return err
+		}, 1},
+		{"create with two parents that are missing", func() error {
+			_, err := c.Create("/x/y/z", nil).Parents().Do(c.ctx)
+			return err
+		}, 4},
 		{"get", func() error { _, err := c.Get("/n").Do(c.ctx); return err }, 1},
 		{"exists", func() error { _, err := c.Exists("/n").Do(c.ctx); return err }, 1},
 		{"children", func() error { _, err := c.Children("/n").Do(c.ctx); return err }, 1},

@@ -41,7 +41,8 @@ func TestRequestsOfASemaphore(t *testing.T) {
 		figure(t, what+", acquire: requests", counts(srv).Total, 5)
 		id := events.ID(fmt.Sprintf("semaphore-%d", i+2))
 		first.settled(id, "leading")
-		figure(t, what+", acquire: round trips", trips(first.tape.Records(), id)+trips(first.tape.Records(), "latch-"+id+"-1"), 5)
+		figure(t, what+", acquire: round trips",
+			trips(first.tape.Records(), id)+trips(first.tape.Records(), "latch-"+id+"-1"), 5)
 
 		reset(srv)
 		ok(t, h.Unlock(first.ctx))
@@ -103,7 +104,8 @@ func TestOneReleaseWakesOneOfThirtyForAPermit(t *testing.T) {
 		}
 		if n == 0 {
 			figure(t, "30 waiters for a permit, one release: woken", len(woken), 1)
-			figure(t, "30 waiters for a permit, one release: requests, the release and the next one's turn at the head included", counts(srv).Total, 6)
+			figure(t, "30 waiters for a permit, one release: requests, the release and the next one's turn at the "+
+				"head included", counts(srv).Total, 6)
 		}
 		if len(woken) != 1 || !woken[next] {
 			t.Fatalf("release %d woke %v\n%s", n, woken, strings.TrimSpace(c.tape.Tail(20)))

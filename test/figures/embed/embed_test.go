@@ -168,7 +168,8 @@ func mustEnd(t *testing.T, program string) {
 	select {
 	case err := <-ended:
 		if err != nil || !strings.Contains(said.String(), "Run was cancelled while it could not lead") {
-			t.Errorf("the example ended with %v and said %q: want exit code 0, as the stop was planned, and why it has not led",
+			t.Errorf("the example ended with %v and said %q: want exit code 0, as the stop was planned, and why "+
+				"it has not led",
 				err, said.String())
 		}
 	case <-time.After(repeat.Enough): // two seconds, as a rule

@@ -83,7 +83,8 @@ func bodies(t *testing.T, name string) (snippets int, functions string) {
 		if formatted, err := format.Source(code); err != nil || !bytes.Equal(formatted, code) {
 			t.Errorf("%s:%d: not as gofmt has it: %v\n%s", filepath.Base(name), begins+1, err, formatted)
 		}
-		functions += fmt.Sprintf("\nfunc _() error {\n//line %s:%d\n%s\nreturn nil\n}\n", filepath.Base(name), begins+1, code)
+		functions += fmt.Sprintf("\nfunc _() error {\n//line %s:%d\n%s\nreturn nil\n}\n",
+			filepath.Base(name), begins+1, code)
 		snippets++
 	}
 	return snippets, functions

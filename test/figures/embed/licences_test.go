@@ -26,7 +26,8 @@ func linkedModules(t *testing.T, root string) []linkedModule {
 	found := map[string]linkedModule{}
 	for _, part := range []string{".", "./cmd/incumbent"} {
 		for _, system := range []string{"linux", "darwin", "windows"} {
-			list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}{{end}}", part)
+			list := exec.Command("go", "list", "-deps", "-f",
+				"{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}{{end}}", part)
 			list.Dir, list.Env = root, append(os.Environ(), "GOOS="+system, "GOARCH=amd64", "CGO_ENABLED=0")
 			out, err := list.Output()
 			if err != nil {
@@ -51,9 +52,11 @@ func licence(text string) string {
 	switch {
 	case strings.Contains(text, "Apache License Version 2.0"):
 		return "Apache-2.0"
-	case strings.Contains(text, "Redistribution and use in source and binary forms") && strings.Contains(text, "Neither the name"):
+	case strings.Contains(text, "Redistribution and use in source and binary forms") &&
+		strings.Contains(text, "Neither the name"):
 		return "BSD-3-Clause"
-	case strings.Contains(text, "Permission is hereby granted, free of charge, to any person obtaining a copy of this software"):
+	case strings.Contains(text,
+		"Permission is hereby granted, free of charge, to any person obtaining a copy of this software"):
 		return "MIT"
 	}
 	return ""
@@ -74,7 +77,8 @@ func TestThirdPartyLicences(t *testing.T) {
 		text := strings.TrimSpace(unixText(t, files[0]))
 		name, by := licence(text), "the library, and `incumbent`"
 		if name == "" {
-			t.Errorf("the licence of %s is none of Apache-2.0, BSD-3-Clause and MIT: may it be linked?\n%s", m.path, text)
+			t.Errorf("the licence of %s is none of Apache-2.0, BSD-3-Clause and MIT: may it be linked?\n%s", m.path,
+				text)
 		}
 		if !m.library {
 			by = "`incumbent`"
@@ -87,8 +91,10 @@ func TestThirdPartyLicences(t *testing.T) {
 	}
 	want := `# Licences of what is linked
 
-If you hand on a binary that has this library in it, or the program ` + "`incumbent`" + `, hand on these texts as well, and Go's own licence. A test
-compares this page with the modules that are linked, on Linux, macOS and Windows; ` + "`make licences`" + ` writes it. The modules in ` + "`integrations`" + ` link their
+If you hand on a binary that has this library in it, or the program ` + "`incumbent`" +
+		`, hand on these texts as well, and Go's own licence. A test
+compares this page with the modules that are linked, on Linux, macOS and Windows; ` + "`make licences`" +
+		` writes it. The modules in ` + "`integrations`" + ` link their
 own libraries besides.
 
 | module | version | licence | linked by |
@@ -103,7 +109,8 @@ own libraries besides.
 	if got := unixText(t, file); got != want {
 		t.Error("THIRD_PARTY.md is not what is linked: run make licences, and read the diff")
 	}
-	for text, want := range map[string]string{"GNU GENERAL PUBLIC LICENSE": "", "Apache License\n  Version 2.0": "Apache-2.0"} {
+	for text, want := range map[string]string{"GNU GENERAL PUBLIC LICENSE": "",
+		"Apache License\n  Version 2.0": "Apache-2.0"} {
 		if got := licence(text); got != want {
 			t.Errorf("the licence of %q is %q, want %q", text, got, want)
 		}

@@ -31,7 +31,8 @@ func TestThePagesSnippetsAreInTheirFiles(t *testing.T) {
 	if found < 5 {
 		t.Errorf("the pages have %d embedded snippets, want 5 or more", found)
 	}
-	if got := missingFrom("func a() {\n}\n\nfunc b() {\n}\n", "func a() {\n}\n\nfunc b() {\n\treturn\n}\n"); len(got) != 1 {
+	if got := missingFrom("func a() {\n}\n\nfunc b() {\n}\n", "func a() {\n}\n\nfunc b() {\n\treturn\n}\n"); len(got) !=
+		1 {
 		t.Errorf("found %q in the breach", got)
 	}
 }

@@ -21,10 +21,12 @@ func TestIncumbentIsBuiltByItsPath(t *testing.T) {
 		program += ".exe"
 	}
 	command(t, dir, "go", "build", "-o", program, "github.com/incumbent-go/incumbent/cmd/incumbent")
-	if help := command(t, dir, program); !strings.Contains(help, "Available Commands:") || strings.Contains(help, "ZooKeeper in memory, on ") {
+	if help := command(t, dir, program); !strings.Contains(help, "Available Commands:") ||
+		strings.Contains(help, "ZooKeeper in memory, on ") {
 		t.Errorf("its bare name prints\n%s", help)
 	}
-	if version := command(t, dir, program, "--version"); !strings.Contains(version, runtime.Version()+", "+runtime.GOOS+"/"+runtime.GOARCH) {
+	if version := command(t, dir, program, "--version"); !strings.Contains(version,
+		runtime.Version()+", "+runtime.GOOS+"/"+runtime.GOARCH) {
 		t.Errorf("--version prints %q", version)
 	}
 }

@@ -100,7 +100,9 @@ func TestTheHeartbeatStandsInNoLine(t *testing.T) {
 			}
 			// Now that one is answered, the next is a quarter of the timeout away.
 			answered := beats(log.Records(), reply)
-			log.Until("the answer to a heartbeat", func(records []events.Record) bool { return beats(records, reply) > answered })
+			log.Until("the answer to a heartbeat", func(records []events.Record) bool {
+				return beats(records, reply) > answered
+			})
 			o.hold()
 			var all sync.WaitGroup
 			for _, l := range crowd {

@@ -65,11 +65,14 @@ func gather(t *testing.T, o zkmem.Options, timeout time.Duration) *crowd {
 	before := goleak.IgnoreCurrent()
 	tick := o.Tick
 	var err error
-	c.Client, err = incumbent.Open(ctx, incumbent.Config{Servers: c.srv.Addr(), SessionTimeout: timeout, Tick: tick, ConnectRetry: incumbent.RetryForever(time.Millisecond)})
+	c.Client, err = incumbent.Open(ctx,
+		incumbent.Config{Servers: c.srv.Addr(), SessionTimeout: timeout, Tick: tick,
+			ConnectRetry: incumbent.RetryForever(time.Millisecond)})
 	ok(t, err)
 	t.Cleanup(func() {
 		ok(t, c.Close(ctx))
-		goleak.VerifyNone(t, before, goleak.IgnoreAnyFunction("github.com/incumbent-go/incumbent/zkio/zkmem.(*Server).ServeConn"))
+		goleak.VerifyNone(t, before,
+			goleak.IgnoreAnyFunction("github.com/incumbent-go/incumbent/zkio/zkmem.(*Server).ServeConn"))
 	})
 	ok(t, c.WaitConnected(ctx))
 	return c
