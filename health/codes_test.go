@@ -38,7 +38,8 @@ func (s situation) check(t *testing.T) {
 	codes := map[string]int{"200": 200, "404": 404, "503": 503}
 	for i, want := range strings.Fields(s.codes) {
 		path := []string{"/livez", "/readyz", "/leader"}[i]
-		for method, want := range map[string]int{"GET": codes[want], "HEAD": codes[want], "POST": 405, "PUT": 405, "DELETE": 405, "OPTIONS": 405} {
+		for method, want := range map[string]int{"GET": codes[want], "HEAD": codes[want], "POST": 405, "PUT": 405,
+			"DELETE": 405, "OPTIONS": 405} {
 			if got := code(h, method, path); got != want {
 				t.Errorf("%s: %s %s is %d, want %d", s.name, method, path, got, want)
 			}
@@ -59,7 +60,8 @@ func (s situation) check(t *testing.T) {
 		for url, want := range map[string]int{"/x": s.only, "/x?incumbent-hop=1": again} {
 			w, r := httptest.NewRecorder(), httptest.NewRequest(method, url, strings.NewReader(body))
 			health.LeaderOnly(s.b, target, next).ServeHTTP(w, r)
-			if w.Code != want || w.Code == 503 && w.Header().Get("Retry-After") == "" || w.Code != 204 && w.Header().Get("Cache-Control") != "no-store" {
+			if w.Code != want || w.Code == 503 && w.Header().Get("Retry-After") == "" ||
+				w.Code != 204 && w.Header().Get("Cache-Control") != "no-store" {
 				t.Errorf("%s: %s %s to LeaderOnly is %d %v, want %d", s.name, method, url, w.Code, w.Header(), want)
 			}
 		}
@@ -73,12 +75,13 @@ func (s situation) check(t *testing.T) {
 	}
 }
 
-// Each status code of each endpoint and of LeaderOnly, for a leader, a standby, one that stands in no line, one whose connection
-// hangs, one whose work outlives its term, and one that is closed; with every option.
+// Each status code of each endpoint and of LeaderOnly, for a leader, a standby, one that stands in no line, one whose
+// connection hangs, one whose work outlives its term, and one that is closed; with every option.
 func TestEveryStatusCode(t *testing.T) {
 	srv := zkmem.Start(t, zkmem.Options{Tick: time.Second})
 	plain := health.Options{Path: line}
-	connection, only := health.Options{Path: line, RequireConnection: true}, health.Options{Path: line, LeaderOnly: true}
+	connection, only := health.Options{Path: line, RequireConnection: true},
+		health.Options{Path: line, LeaderOnly: true}
 	first, leader := join(t, srv, "first")
 	held, err := leader.Await(t.Context())
 	if err != nil {
@@ -89,7 +92,8 @@ func TestEveryStatusCode(t *testing.T) {
 		{"leader", first, leader, plain, "200 200 200", 204},
 		{"leader, connection required", first, leader, connection, "200 200 200", 204},
 		{"leader, leaders only", first, leader, only, "200 200 200", 204},
-		{"leader of another line", first, leader, health.Options{Path: "/jobs/other", LeaderOnly: true}, "200 503 200", 204},
+		{"leader of another line", first, leader, health.Options{Path: "/jobs/other", LeaderOnly: true},
+			"200 503 200", 204},
 		{"standby", second, standby, plain, "200 200 200", 307},
 		{"standby, connection required", second, standby, connection, "200 200 200", 307},
 		{"standby, leaders only", second, standby, only, "200 503 200", 307},
@@ -112,7 +116,8 @@ func TestEveryStatusCode(t *testing.T) {
 		{"no ensemble, connection required", second, standby, connection, "200 503 503", 307},
 		{"no ensemble, leaders only", second, standby, only, "200 503 503", 307},
 		{"no ensemble, no line", second, standby, health.Options{}, "200 200 404", 307},
-		{"work after its term, in time", first, leader, health.Options{Path: line, Grace: time.Hour}, "200 200 503", 307},
+		{"work after its term, in time", first, leader, health.Options{Path: line, Grace: time.Hour},
+			"200 200 503", 307},
 		{"work after its term, too long", first, leader, health.Options{Path: line, Grace: 1}, "503 200 503", 307},
 	} {
 		s.check(t)

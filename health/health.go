@@ -62,8 +62,8 @@ func Handler(c *incumbent.Client, o Options) (http.Handler, error) {
 	return mux, nil
 }
 
-// maxReads is how many requests for /leader read the line at once: more of them wait. So a flood of them cannot fill the
-// client's queue of requests, in which the participants' own stand, too.
+// maxReads is how many requests for /leader read the line at once: more of them wait. So a flood of them cannot fill
+// the client's queue of requests, in which the participants' own stand, too.
 const maxReads = 4
 
 type checks struct {
@@ -82,7 +82,8 @@ func (h *checks) line(ctx context.Context) (incumbent.Line, error) {
 		defer func() { <-h.reads }()
 		return h.client.Line(ctx, h.options.Path)
 	case <-ctx.Done():
-		return incumbent.Line{}, fmt.Errorf("%d requests for /leader are being answered, which takes too long: %w", maxReads, ctx.Err())
+		return incumbent.Line{},
+			fmt.Errorf("%d requests for /leader are being answered, which takes too long: %w", maxReads, ctx.Err())
 	}
 }
 
@@ -116,7 +117,8 @@ func (h *checks) lives(ctx context.Context) error {
 	}
 	for _, one := range h.client.Stats().Handles {
 		if one.Draining > grace {
-			return errors.New("work on " + one.Path + " goes on " + one.Draining.Round(time.Second).String() + " after its term ended")
+			return errors.New("work on " + one.Path + " goes on " + one.Draining.Round(time.Second).String() +
+				" after its term ended")
 		}
 	}
 	return nil

@@ -20,7 +20,8 @@ const line = "/jobs/nightly"
 // join opens a client with a latch in the line.
 func join(t *testing.T, srv *zkmem.Server, id string) (*incumbent.Client, *incumbent.Latch) {
 	t.Helper()
-	c, err := incumbent.Open(context.Background(), incumbent.Config{Servers: srv.Addr(), SessionTimeout: 4 * time.Second, Tick: time.Second})
+	c, err := incumbent.Open(context.Background(),
+		incumbent.Config{Servers: srv.Addr(), SessionTimeout: 4 * time.Second, Tick: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,8 @@ func TestStatusCodes(t *testing.T) {
 	if err := json.Unmarshal([]byte(statuses(t, "leader", first, plain, 200, 200, 200)), &said); err != nil {
 		t.Fatal(err)
 	}
-	if !said.Leads || said.Token != held.Token() || said.ValidForMS <= 0 || said.First == nil || said.First.ID != "first" {
+	if !said.Leads || said.Token != held.Token() || said.ValidForMS <= 0 || said.First == nil ||
+		said.First.ID != "first" {
 		t.Errorf("the leader says %+v", said)
 	}
 	statuses(t, "leader, strict", first, strict, 200, 200, 200)
@@ -98,8 +100,10 @@ func TestStatusCodes(t *testing.T) {
 	statuses(t, "a server that hangs", second, plain, 200, 200, 503)
 	<-held.Context().Done()
 	<-suspended // the term may have ended before
-	statuses(t, "work outlives its term, within its grace", first, health.Options{Path: line, Grace: time.Hour}, 200, 200, 503)
-	statuses(t, "work outlives its term", first, health.Options{Path: line, Grace: time.Nanosecond, RequireConnection: true}, 503, 503, 503)
+	statuses(t, "work outlives its term, within its grace", first,
+		health.Options{Path: line, Grace: time.Hour}, 200, 200, 503)
+	statuses(t, "work outlives its term", first,
+		health.Options{Path: line, Grace: time.Nanosecond, RequireConnection: true}, 503, 503, 503)
 	held.Release()
 	statuses(t, "work has returned", first, health.Options{Path: line, Grace: time.Nanosecond}, 200, 200, 503)
 	srv.Heal()
@@ -139,9 +143,11 @@ func TestLeaderOnly(t *testing.T) {
 	}{
 		{leads: true, url: "/x", status: 418},
 		{leader: "a", url: "/x%2Fy?q=1", status: 307, to: "https://10.0.0.7:8443/x%2Fy?q=1&incumbent-hop=1"},
-		{leader: "a", url: "/x?z=1;2&b=%20&a", status: 307, to: "https://10.0.0.7:8443/x?z=1;2&b=%20&a&incumbent-hop=1"},
+		{leader: "a", url: "/x?z=1;2&b=%20&a", status: 307,
+			to: "https://10.0.0.7:8443/x?z=1;2&b=%20&a&incumbent-hop=1"},
 		{leader: "a", url: "/x?z=1;2&incumbent-hop=1", status: 503, retry: "1"},
-		{leader: "a", url: "//evil.example/x", status: 307, to: "https://10.0.0.7:8443//evil.example/x?incumbent-hop=1"},
+		{leader: "a", url: "//evil.example/x", status: 307,
+			to: "https://10.0.0.7:8443//evil.example/x?incumbent-hop=1"},
 		{leader: "a", url: "/x?incumbent-hop=1", status: 503, retry: "1"},
 		{leader: "https://evil.example", url: "/x", status: 503, retry: "1"},
 		{leader: "odd", url: "/x", status: 503, retry: "1"},
@@ -158,12 +164,14 @@ func TestLeaderOnly(t *testing.T) {
 		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "http://self"+c.url, nil)
 		health.LeaderOnly(c.leads, target, next).ServeHTTP(w, r)
 		if w.Code != c.status || w.Header().Get("Location") != c.to || w.Header().Get("Retry-After") != c.retry {
-			t.Errorf("%+v: %d, Location %q, Retry-After %q", c, w.Code, w.Header().Get("Location"), w.Header().Get("Retry-After"))
+			t.Errorf("%+v: %d, Location %q, Retry-After %q", c, w.Code, w.Header().Get("Location"),
+				w.Header().Get("Retry-After"))
 		}
 	}
 }
 
-// However many ask who leads, the client has few reads of the line at once, and its own requests do not stand behind them.
+// However many ask who leads, the client has few reads of the line at once, and its own requests do not stand behind
+// them.
 func TestAFloodOfLeaderRequests(t *testing.T) {
 	srv := zkmem.Start(t, zkmem.Options{Tick: time.Second})
 	c, _ := join(t, srv, "one")
@@ -195,7 +203,8 @@ func TestAFloodOfLeaderRequests(t *testing.T) {
 			t.Errorf("%d without an answer", code)
 		}
 	}
-	if first != http.StatusServiceUnavailable || most > cap(codes)/2 { // a slow machine gives time for further rounds of reads
+	// a slow machine gives time for further rounds of reads
+	if first != http.StatusServiceUnavailable || most > cap(codes)/2 {
 		t.Errorf("%d; %d requests stand in one lane", first, most)
 	}
 	srv.Heal()

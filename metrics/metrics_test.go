@@ -73,7 +73,8 @@ func TestTheTableIsWhatIsExported(t *testing.T) {
 			t.Errorf("docs/operations.md has no %s", f.Name)
 		}
 		if r.kind != string(f.Kind) || r.help != f.Help || !slices.Equal(r.labels, f.Labels) {
-			t.Errorf("%s: the table has %q %q %q, the code %q %q %q", f.Name, r.kind, r.labels, r.help, f.Kind, f.Labels, f.Help)
+			t.Errorf("%s: the table has %q %q %q, the code %q %q %q", f.Name, r.kind, r.labels, r.help, f.Kind,
+				f.Labels, f.Help)
 		}
 		seen[f.Name] = map[string]bool{}
 		delete(rows, f.Name)
@@ -169,16 +170,19 @@ func busy(t *testing.T) *incumbent.Client {
 
 // The text is Prometheus's: escaped, in families, with cumulative buckets, and without what has no family.
 func TestText(t *testing.T) {
-	families := []metrics.Family{{"b", metrics.Histogram, "of a\n\\", []string{"x"}}, {"a", metrics.Counter, "n", nil}, {"none", metrics.Gauge, "n", nil}}
+	families := []metrics.Family{{"b", metrics.Histogram, "of a\n\\", []string{"x"}}, {"a", metrics.Counter, "n", nil},
+		{"none", metrics.Gauge, "n", nil}}
 	h := &incumbent.Histogram{Bounds: []float64{.5, 2}, Counts: []uint64{1, 2, 3}, Sum: 7.25}
-	samples := []metrics.Sample{{Name: "a", Value: 1e9}, {Name: "b", Labels: []string{"p\"\\\nq"}, Histogram: h}, {Name: "stranger"}, {Name: "a", Value: .5}}
+	samples := []metrics.Sample{{Name: "a", Value: 1e9}, {Name: "b", Labels: []string{"p\"\\\nq"}, Histogram: h},
+		{Name: "stranger"}, {Name: "a", Value: .5}}
 	var got strings.Builder
 	if err := metrics.Write(&got, families, samples); err != nil {
 		t.Fatal(err)
 	}
 	const v = `{x="p\"\\\nq"`
 	want := "# HELP b of a\\n\\\\\n# TYPE b histogram\n" +
-		"b_bucket" + v + ",le=\"0.5\"} 1\nb_bucket" + v + ",le=\"2\"} 3\nb_bucket" + v + ",le=\"+Inf\"} 6\nb_sum" + v + "} 7.25\nb_count" + v + "} 6\n" +
+		"b_bucket" + v + ",le=\"0.5\"} 1\nb_bucket" + v + ",le=\"2\"} 3\nb_bucket" + v + ",le=\"+Inf\"} 6\nb_sum" + v +
+		"} 7.25\nb_count" + v + "} 6\n" +
 		"# HELP a n\n# TYPE a counter\na 1e+09\na 0.5\n"
 	if got.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", got.String(), want)
@@ -194,7 +198,8 @@ func (full) Write([]byte) (int, error) { return 0, os.ErrClosed }
 
 // A path that is no UTF-8 does not break a scrape, and paths beyond the cap share one label.
 func TestPathsOfLabels(t *testing.T) {
-	s := incumbent.Stats{Handles: []incumbent.HandleStats{{Path: "/a\xff", Leads: true, Token: 3}, {Path: "/b"}, {Path: "/c", Leads: true, Token: 5}, {Path: "/lock", Holds: true}}}
+	s := incumbent.Stats{Handles: []incumbent.HandleStats{{Path: "/a\xff", Leads: true, Token: 3}, {Path: "/b"},
+		{Path: "/c", Leads: true, Token: 5}, {Path: "/lock", Holds: true}}}
 	got := map[string]float64{}
 	for _, one := range metrics.Of(s, metrics.Options{MaxPaths: 1}) {
 		if one.Name == "incumbent_token" || one.Name == "incumbent_paths_capped" {

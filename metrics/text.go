@@ -22,7 +22,8 @@ func Write(w io.Writer, families []Family, samples []Sample) error {
 		if len(of[f.Name]) == 0 {
 			continue
 		}
-		_, _ = out.WriteString("# HELP " + f.Name + " " + helpEscapes.Replace(f.Help) + "\n# TYPE " + f.Name + " " + string(f.Kind) + "\n")
+		_, _ = out.WriteString("# HELP " + f.Name + " " + helpEscapes.Replace(f.Help) + "\n# TYPE " + f.Name + " " +
+			string(f.Kind) + "\n")
 		for _, s := range of[f.Name] {
 			writeSample(out, f, s)
 		}

@@ -66,7 +66,8 @@ func TestAClientLogsThroughIt(t *testing.T) {
 			continue
 		}
 		of := line.Incumbent
-		if line.Service != "billing" || line.Level != "INFO" || of.Path != "/line" || of.Token != held.Token() || of.Session != 1 || line.Time.IsZero() {
+		if line.Service != "billing" || line.Level != "INFO" || of.Path != "/line" || of.Token != held.Token() ||
+			of.Session != 1 || line.Time.IsZero() {
 			t.Errorf("logged %+v, want token %d in session 1", line, held.Token())
 		}
 		return

@@ -19,8 +19,10 @@ func nested(depth int) string {
 // A line that is no JSON object is passed on as text, with its level.
 func TestLinesThatAreNoObjectArePassedOnAsText(t *testing.T) {
 	for _, line := range []string{
-		"", "text", "two\nlines", `{"a":1`, `{"a":1}}`, `{"a":1} {"b":2}`, `{"a" 1}`, `{"a":1,}`, `{1:2}`, `[1]`, `"text"`, "7", "null",
-		"\xff\xfe", "\x00", `{"a":01}`, `{"a":"` + "\n" + `"}`, "\xbfelevel", nested(maxDepth + 1), nested(20_000), strings.Repeat("[", 1_000_000),
+		"", "text", "two\nlines", `{"a":1`, `{"a":1}}`, `{"a":1} {"b":2}`, `{"a" 1}`, `{"a":1,}`, `{1:2}`, `[1]`,
+		`"text"`, "7", "null",
+		"\xff\xfe", "\x00", `{"a":01}`, `{"a":"` + "\n" + `"}`, "\xbfelevel", nested(maxDepth + 1), nested(20_000),
+		strings.Repeat("[", 1_000_000),
 		`{"a":` + strings.Repeat("[", maxDepth) + "1" + strings.Repeat("]", maxDepth) + `}`,
 	} {
 		c := &catcher{least: slog.LevelWarn}
@@ -52,7 +54,8 @@ func TestTheDeepestLineThatIsRead(t *testing.T) {
 	c := &catcher{}
 	w := &writer{c}
 	_, _ = w.Write([]byte(nested(maxDepth)))
-	if r, attrs := c.last(t); r.Message != "" || len(attrs) != 1 || !strings.HasSuffix(attrs[0].Value.String(), "[a=1]"+strings.Repeat("]", maxDepth-2)) {
+	if r, attrs := c.last(t); r.Message != "" || len(attrs) != 1 ||
+		!strings.HasSuffix(attrs[0].Value.String(), "[a=1]"+strings.Repeat("]", maxDepth-2)) {
 		t.Errorf("became %q with %v", r.Message, attrs)
 	}
 }
@@ -60,8 +63,10 @@ func TestTheDeepestLineThatIsRead(t *testing.T) {
 // Any line is one record, and what is in it is printed.
 func FuzzLine(f *testing.F) {
 	for _, line := range []string{
-		`{"level":"info","session":-7,"path":"/a","message":"m"}`, `{"level":1,"time":"2030-01-01T00:00:00Z","message":7}`,
-		`{"":null,"":{"":[{}]}}`, `{"a":{"a":1,"a":2},"time":5,"time":"x"}`, "text", `{"a":1e999}`, "{\"a\":\"\xff\"}", nested(maxDepth + 1),
+		`{"level":"info","session":-7,"path":"/a","message":"m"}`,
+		`{"level":1,"time":"2030-01-01T00:00:00Z","message":7}`,
+		`{"":null,"":{"":[{}]}}`, `{"a":{"a":1,"a":2},"time":5,"time":"x"}`, "text", `{"a":1e999}`, "{\"a\":\"\xff\"}",
+		nested(maxDepth + 1),
 	} {
 		f.Add([]byte(line), int8(1))
 	}
@@ -69,7 +74,8 @@ func FuzzLine(f *testing.F) {
 		c := &catcher{least: -1 << 30}
 		w := &writer{c}
 		given := bytes.Clone(line)
-		if n, err := w.WriteLevel(zerolog.Level(level), line); n != len(line) || err != nil || !bytes.Equal(given, line) {
+		if n, err := w.WriteLevel(zerolog.Level(level), line); n != len(line) || err != nil ||
+			!bytes.Equal(given, line) {
 			t.Fatalf("%q: wrote %d, %v", given, n, err)
 		}
 		r, attrs := c.last(t)

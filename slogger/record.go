@@ -34,7 +34,8 @@ func record(level zerolog.Level, line []byte) slog.Record {
 		attrs = attrs[1:]
 	}
 	message := ""
-	if last := len(attrs) - 1; last >= 0 && attrs[last].Key == zerolog.MessageFieldName && attrs[last].Value.Kind() == slog.KindString {
+	if last := len(attrs) - 1; last >= 0 && attrs[last].Key == zerolog.MessageFieldName &&
+		attrs[last].Value.Kind() == slog.KindString {
 		message, attrs = attrs[last].Value.String(), attrs[:last]
 	}
 	at, attrs := takeTime(attrs)

@@ -104,7 +104,8 @@ func TestTheLevelMayChange(t *testing.T) {
 	log.Debug().Msg("two")
 	level.Set(slog.LevelWarn)
 	log.Info().Msg("three")
-	if got := out.String(); strings.Contains(got, "one") || !strings.Contains(got, "two") || strings.Contains(got, "three") {
+	if got := out.String(); strings.Contains(got, "one") || !strings.Contains(got, "two") ||
+		strings.Contains(got, "three") {
 		t.Errorf("logged %q", got)
 	}
 }
@@ -144,7 +145,9 @@ func TestValuesKeepTheirTypesAndOrder(t *testing.T) {
 		slog.String("far", "1e999"), slog.Float64("whole", 1),
 		slog.Group("dict", slog.Int64("z", 1), slog.Group("inner", slog.String("a", "b"))),
 		slog.Any("empty", map[string]any{}),
-		slog.Any("list", []any{int64(1), uint64(math.MaxUint64), "b", nil, true, 1.5, []any{}, map[string]any{"x": map[string]any{"y": []any{int64(2)}}}}),
+		slog.Any("list",
+			[]any{int64(1), uint64(math.MaxUint64), "b", nil, true, 1.5, []any{},
+				map[string]any{"x": map[string]any{"y": []any{int64(2)}}}}),
 		slog.String("message", "mine"), slog.String("level", "mine"), slog.String("session", "again"),
 	}
 	r, got := c.last(t)
@@ -204,7 +207,8 @@ func TestTheTimeIsTheLinesOwn(t *testing.T) {
 	format := zerolog.TimeFieldFormat
 	defer func() { zerolog.TimeFieldFormat = format }()
 	for as, unit := range map[string]time.Duration{
-		time.RFC3339: time.Second, time.RFC3339Nano: 1, zerolog.TimeFormatUnix: time.Second, zerolog.TimeFormatUnixMs: time.Millisecond,
+		time.RFC3339: time.Second, time.RFC3339Nano: 1, zerolog.TimeFormatUnix: time.Second,
+		zerolog.TimeFormatUnixMs:    time.Millisecond,
 		zerolog.TimeFormatUnixMicro: time.Microsecond, zerolog.TimeFormatUnixNano: 1,
 	} {
 		zerolog.TimeFieldFormat = as
@@ -220,7 +224,8 @@ func TestTheTimeIsTheLinesOwn(t *testing.T) {
 		c, before := &catcher{}, time.Now()
 		log := New(c)
 		log.Info().Interface("time", other).Msg("m")
-		if r, attrs := c.last(t); r.Time.Before(before) || r.Time.After(time.Now()) || len(attrs) != 1 || fmt.Sprint(attrs[0].Value.Any()) != fmt.Sprint(other) {
+		if r, attrs := c.last(t); r.Time.Before(before) || r.Time.After(time.Now()) || len(attrs) != 1 ||
+			fmt.Sprint(attrs[0].Value.Any()) != fmt.Sprint(other) {
 			t.Errorf("%v: time %s and %v", other, r.Time, attrs)
 		}
 	}
@@ -233,7 +238,8 @@ func TestAHandlerThatFails(t *testing.T) {
 	log.Info().Msg("one")
 	c.panics = "broken"
 	log.Info().Msg("two")
-	if len(*lost) != 2 || !errors.Is((*lost)[0], c.fails) || !strings.Contains((*lost)[1].Error(), "panicked, and a line is lost: broken\n") {
+	if len(*lost) != 2 || !errors.Is((*lost)[0], c.fails) ||
+		!strings.Contains((*lost)[1].Error(), "panicked, and a line is lost: broken\n") {
 		t.Fatalf("reported %v", *lost)
 	}
 	log = New(panicsOnEnabled{c})

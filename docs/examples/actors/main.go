@@ -1,6 +1,7 @@
 // Actors runs what a service consists of as actors that end together: a leader's work, a selector's turns, and
-// something that every instance does. Latch.Run and Selector.Run are such actors as they are: they block, end with their
-// context, and return only when the work has returned and the node is deleted. Copy the function for the group that you use.
+// something that every instance does. Latch.Run and Selector.Run are such actors as they are: they block, end with
+// their context, and return only when the work has returned and the node is deleted. Copy the function for the group
+// that you use.
 //
 // Every instance warms up before it queues, so the leader is warm, and a takeover waits for nothing.
 package main
@@ -100,7 +101,8 @@ func (s *service) turns(ctx context.Context) error {
 	return cmp.Or(selector.Run(ctx), context.Cause(ctx))
 }
 
-// withErrgroup runs the actors in an errgroup: the first error ends the context of the others, and Wait awaits them all.
+// withErrgroup runs the actors in an errgroup: the first error ends the context of the others, and Wait awaits them
+// all.
 func (s *service) withErrgroup(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, actor := range []func(context.Context) error{s.refresh, s.lead, s.turns} {

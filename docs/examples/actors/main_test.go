@@ -51,7 +51,8 @@ func (d *diary) until(t *testing.T, text string) {
 }
 
 // instance starts a service, whose load returns what is sent.
-func instance(t *testing.T, srv *zkmem.Server, with func(*service, context.Context) error) (d *diary, load chan error, end func(error), ended chan error) {
+func instance(t *testing.T, srv *zkmem.Server,
+	with func(*service, context.Context) error) (d *diary, load chan error, end func(error), ended chan error) {
 	t.Helper()
 	client, err := incumbent.Open(context.Background(), incumbent.Config{Servers: srv.Addr()})
 	if err != nil {
@@ -84,10 +85,11 @@ func instance(t *testing.T, srv *zkmem.Server, with func(*service, context.Conte
 	return d, load, cancel, ended
 }
 
-var groups = map[string]func(*service, context.Context) error{"errgroup": (*service).withErrgroup, "run": (*service).withRun}
+var groups = map[string]func(*service, context.Context) error{"errgroup": (*service).withErrgroup,
+	"run": (*service).withRun}
 
-// An instance that is not warm is not in line, so the one that is leads, though it came later. When it ends, with all its
-// actors, the other one leads, warm.
+// An instance that is not warm is not in line, so the one that is leads, though it came later. When it ends, with all
+// its actors, the other one leads, warm.
 func TestTheLeaderIsWarm(t *testing.T) {
 	for name, with := range groups {
 		t.Run(name, func(t *testing.T) {

@@ -52,11 +52,12 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// built returns the program, built as the Containerfile does. It leaves -trimpath out: with it, everything would be compiled a
-// second time, and nothing that is tested here would change.
+// built returns the program, built as the Containerfile does. It leaves -trimpath out: with it, everything would be
+// compiled a second time, and nothing that is tested here would change.
 func built(t *testing.T) string {
 	t.Helper()
-	command := regexp.MustCompile(`(?m)^RUN (CGO_ENABLED=0 go build )-trimpath (.*) -o /incumbent (\./cmd/incumbent)$`).FindStringSubmatch(read(t, "Containerfile"))
+	command := regexp.MustCompile(`(?m)^RUN (CGO_ENABLED=0 go build )-trimpath (.*) -o /incumbent (\./cmd/incumbent)$`).
+		FindStringSubmatch(read(t, "Containerfile"))
 	if command == nil {
 		t.Fatal("the Containerfile does not build /incumbent without cgo and with -trimpath")
 	}
@@ -76,8 +77,8 @@ func built(t *testing.T) string {
 	return filepath.Join(program.dir, "incumbent")
 }
 
-// run runs elect as a file says, but with cat as the command, and returns the address of its health endpoints. Stop waits
-// until the command runs, sends SIGTERM to elect, and awaits its end.
+// run runs elect as a file says, but with cat as the command, and returns the address of its health endpoints. Stop
+// waits until the command runs, sends SIGTERM to elect, and awaits its end.
 func run(t *testing.T, binary string, args, env []string) (base string, stop func()) {
 	t.Helper()
 	dashes := slices.Index(args, "--")
@@ -178,7 +179,8 @@ func get(t *testing.T, url string) int {
 	return answer.StatusCode
 }
 
-// The program that the Containerfile builds needs no other file to run, and what is copied exists in the stage that it names.
+// The program that the Containerfile builds needs no other file to run, and what is copied exists in the stage that it
+// names.
 func TestContainerfile(t *testing.T) {
 	binary := built(t)
 	if f, err := elf.Open(binary); err == nil { // not on macOS
@@ -189,10 +191,12 @@ func TestContainerfile(t *testing.T) {
 		}
 		_ = f.Close()
 	}
-	if out, err := exec.Command(binary, "--version").CombinedOutput(); err != nil || !bytes.HasPrefix(out, []byte("incumbent ")) {
+	if out, err := exec.Command(binary, "--version").CombinedOutput(); err != nil ||
+		!bytes.HasPrefix(out, []byte("incumbent ")) {
 		t.Errorf("%v %s", err, out)
 	}
-	known := map[string]string{"FROM": `^\S+( AS \w+)?$`, "WORKDIR": `^/\S*$`, "COPY": `^(--from=\w+ )?\S+ \S+$`, "RUN": `^\S`, "USER": `^[1-9]\d*:[1-9]\d*$`,
+	known := map[string]string{"FROM": `^\S+( AS \w+)?$`, "WORKDIR": `^/\S*$`, "COPY": `^(--from=\w+ )?\S+ \S+$`,
+		"RUN": `^\S`, "USER": `^[1-9]\d*:[1-9]\d*$`,
 		"EXPOSE": `^\d+$`, "ENTRYPOINT": `^\["/incumbent"\]$`, "CMD": `^\["[^"]+"(, "[^"]+")*\]$`}
 	stages := []string{}
 	for _, line := range strings.Split(read(t, "Containerfile"), "\n") {
@@ -212,7 +216,8 @@ func TestContainerfile(t *testing.T) {
 	}
 }
 
-// The unit's command line runs, is ready, feeds the watchdog, and ends by SIGTERM; systemd-analyze finds nothing in the unit.
+// The unit's command line runs, is ready, feeds the watchdog, and ends by SIGTERM; systemd-analyze finds nothing in the
+// unit.
 func TestUnit(t *testing.T) {
 	unit := read(t, "nightly.service")
 	if !strings.Contains(unit, "\nLoadCredential=auth:") {
@@ -231,7 +236,9 @@ func TestUnit(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = socket.Close() }()
-	base, stop := run(t, binary, args[1:], []string{"INCUMBENT_SERVERS=" + zkmem.Start(t).Addr(), "NOTIFY_SOCKET=" + filepath.Join(dir, "s"), "WATCHDOG_USEC=200000"})
+	base, stop := run(t, binary, args[1:],
+		[]string{"INCUMBENT_SERVERS=" + zkmem.Start(t).Addr(), "NOTIFY_SOCKET=" + filepath.Join(dir, "s"),
+			"WATCHDOG_USEC=200000"})
 	for _, want := range []string{"READY=1", "WATCHDOG=1", "WATCHDOG=1"} {
 		for buf, said := make([]byte, 4096), ""; !strings.Contains(said, want); {
 			_ = socket.SetReadDeadline(time.Now().Add(time.Minute))
@@ -275,8 +282,8 @@ func inLine(t *testing.T, srv *zkmem.Server) {
 	}
 }
 
-// The command lines of the unit and of the container wait for an ensemble that is not there: they live, are not ready, and say
-// why. When it has come, they are ready.
+// The command lines of the unit and of the container wait for an ensemble that is not there: they live, are not ready,
+// and say why. When it has come, they are ready.
 func TestWithoutAnEnsemble(t *testing.T) {
 	unit := regexp.MustCompile(`(?m)^ExecStart=(.*)$`).FindStringSubmatch(read(t, "nightly.service"))[1]
 	here := local(t, t.TempDir())
@@ -289,7 +296,8 @@ func TestWithoutAnEnsemble(t *testing.T) {
 			t.Fatal(err)
 		}
 		base, stop := run(t, built(t), args, []string{"INCUMBENT_SERVERS=" + addr})
-		if lives, ready := get(t, base+"/livez"), get(t, base+"/readyz"); lives != http.StatusOK || ready != http.StatusServiceUnavailable {
+		if lives, ready := get(t, base+"/livez"), get(t, base+"/readyz"); lives != http.StatusOK ||
+			ready != http.StatusServiceUnavailable {
 			t.Errorf("%s: /livez is %d and /readyz %d without an ensemble", name, lives, ready)
 		}
 		srv := zkmem.New(zkmem.Options{})
@@ -319,7 +327,8 @@ func TestTheDoctorOnlyWarns(t *testing.T) {
 		t.Fatal(err)
 	}
 	unfit := zkmem.Start(t, zkmem.Options{Tick: 4 * time.Second}).Addr()
-	for addr, want := range map[string]string{nobody: "unreachable", unfit: "tick-too-long", zkmem.Start(t).Addr(): ""} {
+	for addr, want := range map[string]string{nobody: "unreachable", unfit: "tick-too-long",
+		zkmem.Start(t).Addr(): ""} {
 		for name, args := range map[string][]string{
 			"unit": append(strings.Fields(here.Replace(unit))[1:], "--warn-only"), // systemd goes on for the dash
 			"pod":  replaced(here, pod[0].Args),

@@ -44,7 +44,8 @@ func TestManifests(t *testing.T) {
 	all := readManifests(t)
 	d, b := all.deployment, all.budget
 	app := d.Spec.Template.Metadata.Labels["app"]
-	if d.APIVersion != "apps/v1" || d.Kind != "Deployment" || b.APIVersion != "policy/v1" || b.Kind != "PodDisruptionBudget" ||
+	if d.APIVersion != "apps/v1" || d.Kind != "Deployment" || b.APIVersion != "policy/v1" ||
+		b.Kind != "PodDisruptionBudget" ||
 		app == "" || d.Spec.Selector.MatchLabels["app"] != app || b.Spec.Selector.MatchLabels["app"] != app ||
 		b.Spec.MinAvailable >= d.Spec.Replicas {
 		t.Errorf("the deployment and its budget do not fit: %+v %+v", d, b)
@@ -74,7 +75,8 @@ func TestManifests(t *testing.T) {
 		}
 	}
 	name := c.Ports[0].Name
-	if c.LivenessProbe.HTTPGet.Path != "/livez" || c.LivenessProbe.HTTPGet.Port != name || c.ReadinessProbe.HTTPGet.Port != name {
+	if c.LivenessProbe.HTTPGet.Path != "/livez" || c.LivenessProbe.HTTPGet.Port != name ||
+		c.ReadinessProbe.HTTPGet.Port != name {
 		t.Errorf("the probes are %+v and %+v", c.LivenessProbe, c.ReadinessProbe)
 	}
 	stop()
@@ -85,12 +87,14 @@ func TestManifests(t *testing.T) {
 func TestPodsAreSpreadAndClosed(t *testing.T) {
 	all := readManifests(t)
 	pod, app := all.deployment.Spec.Template.Spec, all.deployment.Spec.Template.Metadata.Labels["app"]
-	if s := pod.TopologySpreadConstraints; len(s) != 1 || s[0].MaxSkew != 1 || s[0].TopologyKey != "kubernetes.io/hostname" ||
+	if s := pod.TopologySpreadConstraints; len(s) != 1 || s[0].MaxSkew != 1 ||
+		s[0].TopologyKey != "kubernetes.io/hostname" ||
 		s[0].WhenUnsatisfiable != "ScheduleAnyway" || s[0].LabelSelector.MatchLabels["app"] != app {
 		t.Errorf("replicas may share a node, or none fits: %+v", s)
 	}
 	n := all.policy
-	if n.APIVersion != "networking.k8s.io/v1" || n.Kind != "NetworkPolicy" || n.Spec.PodSelector.MatchLabels["app"] != app ||
+	if n.APIVersion != "networking.k8s.io/v1" || n.Kind != "NetworkPolicy" ||
+		n.Spec.PodSelector.MatchLabels["app"] != app ||
 		!slices.Equal(n.Spec.PolicyTypes, []string{"Ingress"}) {
 		t.Errorf("the policy is not for what comes to the pods: %+v", n)
 	}
@@ -128,12 +132,14 @@ func TestFilesOfThePodAreOnVolumes(t *testing.T) {
 	for _, v := range pod.Volumes {
 		switch {
 		case v.Name == "auth" && v.Secret != nil && v.Secret.DefaultMode == 0o400 && v.Secret.SecretName != "":
-		case v.Name == "flight" && v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == all.claim.Metadata.Name:
+		case v.Name == "flight" && v.PersistentVolumeClaim != nil &&
+			v.PersistentVolumeClaim.ClaimName == all.claim.Metadata.Name:
 		default:
 			t.Errorf("the volume %+v", v)
 		}
 	}
-	if p := all.claim; p.APIVersion != "v1" || p.Kind != "PersistentVolumeClaim" || p.Spec.Resources.Requests["storage"] == "" ||
+	if p := all.claim; p.APIVersion != "v1" || p.Kind != "PersistentVolumeClaim" ||
+		p.Spec.Resources.Requests["storage"] == "" ||
 		!slices.Equal(p.Spec.AccessModes, []string{"ReadWriteMany"}) {
 		t.Errorf("the claim %+v", p)
 	}

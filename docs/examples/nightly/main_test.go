@@ -10,7 +10,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// The job is done in spite of an expiry of the session that waits, of an outage, and of the death of the process that leads.
+// The job is done in spite of an expiry of the session that waits, of an outage, and of the death of the process that
+// leads.
 func TestTheJobIsDoneInSpiteOf(t *testing.T) {
 	for name, trouble := range map[string]func(*testing.T, context.Context, *zkmem.Server, *incumbent.Client){
 		"an expiry": func(t *testing.T, ctx context.Context, srv *zkmem.Server, holder *incumbent.Client) {
@@ -65,7 +66,8 @@ func TestTheJobIsDoneInSpiteOf(t *testing.T) {
 
 func inLine(t *testing.T, ctx context.Context, srv *zkmem.Server, count int) {
 	t.Helper()
-	if err := srv.WaitFor(ctx, func(v *zkmem.View) bool { return len(v.Children("/jobs/nightly")) == count }); err != nil {
+	if err := srv.WaitFor(ctx, func(v *zkmem.View) bool { return len(v.Children("/jobs/nightly")) == count }); err !=
+		nil {
 		t.Fatalf("not %d in line: %v", count, err)
 	}
 }

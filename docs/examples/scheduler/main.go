@@ -64,7 +64,8 @@ func run(ctx context.Context, servers, path, crontab string, late time.Duration)
 		return err
 	}
 	defer client.Close(context.WithoutCancel(ctx))
-	s := &scheduler{client: client, ledger: path + "-ledger", crontab: crontab, late: late, clock: clockwork.NewRealClock(), work: work, say: log.Printf}
+	s := &scheduler{client: client, ledger: path + "-ledger", crontab: crontab, late: late,
+		clock: clockwork.NewRealClock(), work: work, say: log.Printf}
 	return s.follow(ctx, path)
 }
 
@@ -140,7 +141,8 @@ func (s *scheduler) open(held *incumbent.Leadership) (entry, int32, error) {
 		return last, 0, fmt.Errorf("the ledger %s: %w", s.ledger, err)
 	}
 	if !last.Done {
-		s.say("tick %s was begun under token %d, and nobody says that it ended: it is not run again", last.Tick.Format(time.RFC3339), last.Token)
+		s.say("tick %s was begun under token %d, and nobody says that it ended: it is not run again",
+			last.Tick.Format(time.RFC3339), last.Token)
 	}
 	return last, node.Stat.Version, nil
 }

@@ -95,7 +95,8 @@ func (s *stage) instance(name string, gate func(tick string) <-chan struct{}) {
 		s.say("ended %s", at)
 		return nil
 	}
-	one := &scheduler{client: client, ledger: "/jobs/line-ledger", crontab: "* * * * *", late: 10 * time.Minute, clock: s.clock, work: work,
+	one := &scheduler{client: client, ledger: "/jobs/line-ledger", crontab: "* * * * *", late: 10 * time.Minute,
+		clock: s.clock, work: work,
 		say: func(format string, args ...any) { s.say(name+": "+format, args...) }}
 	ctx, cancel := context.WithCancel(s.ctx)
 	ended := make(chan struct{})
@@ -123,7 +124,9 @@ func (s *stage) pass(minutes int) {
 func (s *stage) expire() {
 	s.t.Helper()
 	s.srv.View(func(v *zkmem.View) {
-		first := slices.MinFunc(v.Children("/jobs/line"), func(a, b string) int { return strings.Compare(a[len(a)-10:], b[len(b)-10:]) })
+		first := slices.MinFunc(v.Children("/jobs/line"), func(a, b string) int {
+			return strings.Compare(a[len(a)-10:], b[len(b)-10:])
+		})
 		_, stat, err := v.Get("/jobs/line/" + first)
 		if err != nil {
 			s.t.Error(err)
