@@ -63,7 +63,8 @@ func ExampleConsumerOptions() {
 	client := open(ctx, servers)
 	defer client.Close(ctx)
 
-	queue, err := incumbent.NewQueue(client, "/kitchen/orders", incumbent.QueueOptions[Order]{DeadLetterPath: "/kitchen/refused"})
+	queue, err := incumbent.NewQueue(client, "/kitchen/orders",
+		incumbent.QueueOptions[Order]{DeadLetterPath: "/kitchen/refused"})
 	if err != nil {
 		panic(err)
 	}
@@ -85,7 +86,8 @@ func ExampleConsumerOptions() {
 		panic(err)
 	}
 	taken := make(chan Order)
-	other, err := refused.AtMostOnce(func(ctx context.Context, d incumbent.Delivery[Order]) { taken <- d.Item }, incumbent.ConsumerOptions{})
+	other, err := refused.AtMostOnce(func(ctx context.Context, d incumbent.Delivery[Order]) { taken <- d.Item },
+		incumbent.ConsumerOptions{})
 	if err != nil {
 		panic(err)
 	}
@@ -119,7 +121,8 @@ func ExamplePriorityQueue() {
 		}
 	}
 	served := make(chan string)
-	consumer, err := queue.AtMostOnce(func(ctx context.Context, d incumbent.Delivery[string]) { served <- d.Item }, incumbent.ConsumerOptions{})
+	consumer, err := queue.AtMostOnce(func(ctx context.Context, d incumbent.Delivery[string]) { served <- d.Item },
+		incumbent.ConsumerOptions{})
 	if err != nil {
 		panic(err)
 	}
@@ -150,7 +153,8 @@ func ExampleDelayQueue() {
 		}
 	}
 	done := make(chan string)
-	consumer, err := queue.AtMostOnce(func(ctx context.Context, d incumbent.Delivery[string]) { done <- d.Item }, incumbent.ConsumerOptions{})
+	consumer, err := queue.AtMostOnce(func(ctx context.Context, d incumbent.Delivery[string]) { done <- d.Item },
+		incumbent.ConsumerOptions{})
 	if err != nil {
 		panic(err)
 	}

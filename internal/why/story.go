@@ -117,7 +117,8 @@ func (r *Report) tellStrangers(m *Move, add adder) {
 // tellNext says who leads next, how it came to that, and how long nobody could.
 func (r *Report) tellNext(m *Move, add adder) {
 	t := m.To
-	text := fmt.Sprintf("%s %s from %s with token %d: %s (row “%s”)", t.who(), t.holds(), r.time(t.Log, t.ElectedAt),
+	text := fmt.Sprintf("%s %s from %s with token %d: %s (row “%s”)", t.who(), t.holds(),
+		r.time(t.Log, t.ElectedAt),
 		t.Token, t.how(), t.Row)
 	add(text, t.ref(t.Elected))
 	for i, p := range m.Proofs {

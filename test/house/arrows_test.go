@@ -136,7 +136,8 @@ var arrows = []rule{
 	},
 	{
 		name: "arrows point one way",
-		why: "cmd → incumbent → {machines, zkio} → engine → events, and world → {machines, zkmem}: a room knows " +
+		why: "cmd → incumbent → {machines, zkio} → engine → events, and world → {machines, zkmem}: " +
+			"a room knows " +
 			"nothing of who uses it, so it can be read, tested and used without them",
 		finds: func(f *file) []finding {
 			if f.test {

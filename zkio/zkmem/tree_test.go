@@ -167,7 +167,8 @@ func TestPermissions(t *testing.T) {
 }
 
 func TestPathsThatNoNodeMayHave(t *testing.T) {
-	for _, path := range []string{"/", "/a", "/a/b-0000000000", "/é", "/...", "/a..", "/日本", "/a b", "/~", "/\u00a0",
+	for _, path := range []string{"/", "/a", "/a/b-0000000000", "/é", "/...", "/a..", "/日本", "/a b",
+		"/~", "/\u00a0",
 		"/\uf900", "/\uffef"} {
 		if !validPath(path) {
 			t.Errorf("%q is fine", path)

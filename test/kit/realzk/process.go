@@ -18,9 +18,9 @@ type Process struct {
 	done  *bufio.Reader  // a line for every signal that was sent
 }
 
-// keeper runs the command ($2…) in the background, with its output to the file $1. It reads signals, one on each line,
-// sends them to the command, and writes a line for each. TERM ends it too, and so does the end of its input, which
-// means KILL. $0 is a directory to delete in the end, or empty.
+// keeper runs the command ($2…) in the background, with its output to the file $1. It reads signals, one on each
+// line, sends them to the command, and writes a line for each. TERM ends it too, and so does the end of its input,
+// which means KILL. $0 is a directory to delete in the end, or empty.
 const keeper = `log=$1; shift
 "$@" >>"$log" 2>&1 &
 child=$!

@@ -11,9 +11,9 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// The shared server's tick and longest session timeout, unless it is a given one. Session timeouts there are 0.4–20 s:
-// where a test does not wait for the end of a session, its participants ask for a long one, and keep it also on a busy
-// machine.
+// The shared server's tick and longest session timeout, unless it is a given one. Session timeouts there are 0.4–20
+// s: where a test does not wait for the end of a session, its participants ask for a long one, and keep it also on a
+// busy machine.
 const (
 	SharedTick       = 200 * time.Millisecond
 	SharedMaxTimeout = 20 * time.Second

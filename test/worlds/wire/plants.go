@@ -84,7 +84,8 @@ var plants = []plant{
 		name: "calls are accepted while the session is closed", file: "zkio/session.go",
 		old: "	case s.closing:\n		s.answer(c, c.event(events.NotSent, \"the session is being closed\"), " +
 			"Kept{})\n	case s.wire == nil:\n",
-		new: "	case s.closing && !planted(…):\n		s.answer(c, c.event(events.NotSent, \"the session is being " +
+		new: "	case s.closing && !planted(…):\n		s.answer(c, c.event(events.NotSent, \"the " +
+			"session is being " +
 			"closed\"), Kept{})\n	case s.wire == nil:\n",
 	},
 	{
@@ -160,7 +161,8 @@ var plants = []plant{
 	{
 		name: "a plain node is own by its name", file: "machines/naming.go",
 		old: "func (p *place) owns(ev events.Event) bool {\n",
-		new: "func (p *place) owns(ev events.Event) bool {\n	if planted(…) {\n		return ev.Code == events.OK " +
+		new: "func (p *place) owns(ev events.Event) bool {\n	if planted(…) {\n		return ev.Code " +
+			"== events.OK " +
 			"&& ev.Stat != nil\n	}\n",
 	},
 	{

@@ -1,8 +1,8 @@
 // Package agent is a client of the library that obeys commands: one line of input is one command. It is compiled with
 // two versions of the library, so it uses only what both have, and nothing of this repository but the root package.
 //
-// A command is "NUMBER VERB NAME ARGUMENTS…". Its answer is "NUMBER ok WORDS…" or "NUMBER error TEXT". Commands run at
-// the same time, and an answer comes when the call has returned. In between, the agent writes:
+// A command is "NUMBER VERB NAME ARGUMENTS…". Its answer is "NUMBER ok WORDS…" or "NUMBER error TEXT". Commands run
+// at the same time, and an answer comes when the call has returned. In between, the agent writes:
 //
 //	ready                          it is connected
 //	leading NAME TOKEN             a term has begun
