@@ -1,0 +1,71 @@
+package house
+
+import (
+	"cmp"
+	"go/ast"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// mostMethods is how many methods a machine's type may declare. Those of its parts do not count.
+const mostMethods = 60
+
+// manyMethods are the types that have more, and how many. The numbers only fall.
+var manyMethods = map[string]int{
+	"consumer": 101, "contender": 66, "doubleBarrier": 94, "jobWorker": 127, "place": 96, "session": 80, "shards": 84,
+}
+
+func TestMachinesHaveFewMethods(t *testing.T) {
+	count := methods(files(t))
+	for _, name := range slices.Sorted(maps.Keys(count)) {
+		switch n, most := count[name], cmp.Or(manyMethods[name], mostMethods); {
+		case n > most:
+			t.Errorf("%s has %d methods, of %d\n\twhy not: nobody keeps more in mind: move some to a part", name, n,
+				most)
+		case manyMethods[name] > 0 && n < most:
+			t.Errorf("%s has %d methods: lower its number from %d", name, n, most)
+		}
+	}
+	for name := range manyMethods {
+		if count[name] == 0 {
+			t.Errorf("there is no type %s", name)
+		}
+	}
+}
+
+func TestMethodsAreCounted(t *testing.T) {
+	var breach []*file
+	for path, text := range map[string]string{
+		"machines/a.go":      "func (p *pipe[T]) a() {}\nfunc (pipe[T]) b() {}\nfunc (w wire) a() {}",
+		"machines/b.go":      "func (p *pipe[T]) c() {}",
+		"machines/c_test.go": strings.Repeat("func (w *wire) m() {}\n", mostMethods),
+		"zkio/a.go":          "func (w *wire) m() {}",
+	} {
+		f, err := parse(path, "package x\n"+text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		breach = append(breach, f)
+	}
+	if got := methods(breach); !maps.Equal(got, map[string]int{"pipe": 3, "wire": 1}) {
+		t.Errorf("counted %v", got)
+	}
+}
+
+// methods returns how many methods each type of a machine declares.
+func methods(all []*file) map[string]int {
+	count := map[string]int{}
+	for _, f := range all {
+		if f.test || !f.in("machines") {
+			continue
+		}
+		for _, d := range f.tree.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv != nil {
+				count[receiver(fn)]++
+			}
+		}
+	}
+	return count
+}
