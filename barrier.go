@@ -73,7 +73,7 @@ func (p *barrierHandle) call(ctx context.Context, op string, kind events.Kind) e
 	}
 	x := &barrierCall{}
 	x.init(p.client, p.path)
-	if _, err := p.client.register(p.recipe.Name(), func(id events.ID) receiver {
+	if _, err := p.client.register(p.recipe, func(id events.ID) receiver {
 		x.id = id
 		return x
 	}, events.Event{Path: p.path}); err != nil {
@@ -180,7 +180,7 @@ func (c *Client) DoubleBarrier(path string, quantity int, options DoubleBarrierO
 	b.handle.init(c, path)
 	b.handle.words = barrierWords{&b.handle, quantity}
 	b.handle.begins(machines.DoubleBarrierRecipe.First())
-	_, err := c.register(machines.DoubleBarrierRecipe.Name(), func(id events.ID) receiver {
+	_, err := c.register(machines.DoubleBarrierRecipe, func(id events.ID) receiver {
 		b.handle.id = id
 		return b
 	}, events.Event{Path: path, Options: values})
@@ -257,7 +257,7 @@ func (r *DeleteRequest) Guaranteed() (*Deletion, error) {
 	d.handle.init(r.client, r.path)
 	d.handle.troubleText = "cannot delete for now"
 	d.handle.words = remainWords{&d.handle, "the node"}
-	if _, err := r.client.register(machines.DeletionRecipe.Name(), func(id events.ID) receiver {
+	if _, err := r.client.register(machines.DeletionRecipe, func(id events.ID) receiver {
 		d.handle.id = id
 		return d
 	}, events.Event{Path: r.path, Ops: slices.Clone(r.ops)}); err != nil {

@@ -215,21 +215,20 @@ func (c *Client) keep(id events.ID, request uint64, kept zkio.Kept) {
 	c.receive(id, func(r receiver) { r.keep(request, kept) })
 }
 
-// errClientClosed is ErrClosed, of a handle that is made too late.
-var errClientClosed = fault.Because("the client is closed", ErrClosed)
-
 // register opens a machine of a recipe and gives it a name.
-func (c *Client) register(recipe string, r func(events.ID) receiver, open events.Event) (events.ID, error) {
+func (c *Client) register(recipe engine.Recipe, r func(events.ID) receiver, open events.Event) (events.ID, error) {
 	c.opened()
+	c.loop.Learn(recipe)
+	name := recipe.Name()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closing {
-		return "", asCallError(recipe, open.Path, errClientClosed)
+		return "", asCallError(name, open.Path, errClientClosed)
 	}
-	c.handleCounts[recipe]++
-	id := events.ID(recipe + "-" + strconv.Itoa(c.handleCounts[recipe]))
+	c.handleCounts[name]++
+	id := events.ID(name + "-" + strconv.Itoa(c.handleCounts[name]))
 	c.handles[id] = r(id)
-	open.Kind, open.Recipe, open.Seed = events.CommandOpen, recipe, c.newSeed()
+	open.Kind, open.Recipe, open.Seed = events.CommandOpen, name, c.newSeed()
 	c.post(id, open)
 	return id, nil
 }

@@ -377,3 +377,6 @@ func (l *Leadership) place() string {
 	}
 	return caller.Place(l.from, ownPackage)
 }
+
+// errClientClosed is ErrClosed, of a handle that is made too late.
+var errClientClosed = fault.Because("the client is closed", ErrClosed)

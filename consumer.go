@@ -129,7 +129,7 @@ func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o 
 	c.meter = q.client.meters.Queue(q.path)
 	c.callbacks = q.client.hookCalls("OnFailure", q.path)
 	c.handle.words = remainWords{&c.handle, "its locked item"}
-	_, err := q.client.register(machines.ConsumerRecipe.Name(), func(id events.ID) receiver {
+	_, err := q.client.register(machines.ConsumerRecipe, func(id events.ID) receiver {
 		c.handle.id = id
 		c.stopBaseWatch = context.AfterFunc(q.client.base, c.closeWithClient)
 		return c

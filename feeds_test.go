@@ -34,7 +34,7 @@ func TestAFeedThatOpensHalfWayLeavesNothing(t *testing.T) {
 			n.closing = on
 		}
 		look := func(f *feed[string]) error {
-			return f.watch(machines.MembershipRecipe.Name(), events.Event{Path: "/group"},
+			return f.watch(machines.MembershipRecipe, events.Event{Path: "/group"},
 				func(events.Notify, zkio.Kept) {})
 		}
 		var errs []error

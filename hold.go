@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/async"
 	"github.com/incumbent-go/incumbent/internal/clock"
@@ -110,10 +111,11 @@ func (h *Hold) Write(ctx context.Context, ops ...Op) ([]OpResult, error) {
 // acquisition is what a lock asks of its machine.
 type acquisition struct {
 	op      string // for the error
-	recipe  string
+	recipe  engine.Recipe
 	path    string
 	options MutexOptions
 	try     bool
+	sides   bool // of a read-write lock
 	reads   bool // for a read-write lock's reader
 	limit   int  // of a semaphore
 	permits int  // wanted of a semaphore
@@ -141,7 +143,7 @@ func (c *Client) acquire(ctx context.Context, a acquisition) (*Hold, error) {
 	h := &holdHandle{permits: a.permits, total: a.limit}
 	h.prepare(c, a.path, options)
 	h.what, h.troubleText = whatLock, "cannot take the lock for now"
-	h.sides = a.recipe == machines.ReadWriteRecipe.Name()
+	h.sides = a.sides
 	if a.permits > 0 {
 		h.what, h.troubleText = whatPermits, "cannot take the permits for now"
 	}

@@ -241,7 +241,7 @@ func (c *Client) run() error {
 			return fmt.Errorf("incumbent: Config.Record: %w", err)
 		}
 	}
-	e := engine.New(record != nil, machines.Recipes()...)
+	e := engine.New(record != nil)
 	e.Observe(c.meters.Stepped)
 	c.loop = engine.NewLoop(e, executor{c}, clock.ForLoop(c.clock), record)
 	c.loop.CountPauses(c.pauses.Since)
@@ -270,6 +270,7 @@ func (c *Client) run() error {
 	}()
 	c.session = newSessionHandle(c)
 	c.handles[events.SessionMachine] = c.session
+	c.loop.Learn(machines.SessionRecipe)
 	c.post(events.SessionMachine, events.Event{
 		Kind: events.CommandOpen, Recipe: machines.SessionRecipe.Name(), Seed: c.newSeed(), Options: c.config.options(),
 	})

@@ -50,7 +50,7 @@ func TestRunHasTheCauseWhateverIsNoticedFirst(t *testing.T) {
 func openAs(t *testing.T, n *node, l *Latch, to receiver) {
 	t.Helper()
 	l.participant.prepare(n.Client, "/line", LatchOptions{})
-	_, err := n.register(machines.LatchRecipe.Name(), func(id events.ID) receiver {
+	_, err := n.register(machines.LatchRecipe, func(id events.ID) receiver {
 		l.participant.id = id
 		return to
 	}, LatchOptions{}.open("/line", n.config))

@@ -103,7 +103,7 @@ func (c *Client) newJobElection(job string, options LatchOptions, more map[strin
 	}
 	open := options.open(job, c.config)
 	maps.Copy(open.Options, more)
-	_, err := c.register(machines.JobElectionRecipe.Name(), func(id events.ID) receiver {
+	_, err := c.register(machines.JobElectionRecipe, func(id events.ID) receiver {
 		j.latch.participant.id = id
 		return j
 	}, open)

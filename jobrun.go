@@ -254,7 +254,7 @@ func newJobWorker(r *jobRun, f func(context.Context, *Item) error) (*jobWorker, 
 	delete(open.Options, machines.OptionTokenFloor)
 	open.Options[machines.OptionInstance], open.Options[machines.OptionIP] = j.options.ID, j.options.Server
 	open.Options[machines.OptionConfig] = strconv.FormatBool(j.options.Mode == JobDeals)
-	_, err := j.client.register(machines.JobWorkerRecipe.Name(), func(id events.ID) receiver {
+	_, err := j.client.register(machines.JobWorkerRecipe, func(id events.ID) receiver {
 		w.id = id
 		w.node = machines.JobInstance(j.path, j.options.ID)
 		return w

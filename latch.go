@@ -77,7 +77,7 @@ func (c *Client) Latch(path string, options LatchOptions) (*Latch, error) {
 	l := &Latch{}
 	l.participant.prepare(c, path, options)
 	l.participant.prefix = machines.LatchLabel
-	_, err := c.register(machines.LatchRecipe.Name(), func(id events.ID) receiver {
+	_, err := c.register(machines.LatchRecipe, func(id events.ID) receiver {
 		l.participant.id = id
 		return l
 	}, options.open(path, c.config))
@@ -253,7 +253,7 @@ func (c *Client) Election(path, prefix string, options LatchOptions) (*Election,
 	e.participant.prefix, e.participant.plain = prefix, true
 	open := options.open(path, c.config)
 	open.Options[machines.OptionPrefix] = prefix
-	_, err := c.register(machines.ElectionRecipe.Name(), func(id events.ID) receiver {
+	_, err := c.register(machines.ElectionRecipe, func(id events.ID) receiver {
 		e.participant.id = id
 		return e
 	}, open)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/internal/async"
@@ -327,7 +328,7 @@ func stream[T any](ctx context.Context, c *Client, look func(*feed[T]) error) it
 
 // watch opens a machine that watches, and starts it, without waiting for it. The machine's
 // notices go to tell, on the loop's goroutine. The error is ErrClosed.
-func (f *feed[T]) watch(recipe string, open events.Event, tell func(events.Notify, zkio.Kept)) error {
+func (f *feed[T]) watch(recipe engine.Recipe, open events.Event, tell func(events.Notify, zkio.Kept)) error {
 	o := &watchHandle{}
 	return f.open(o, recipe, open, func(n events.Notify) {
 		if n.What == events.Failed {
@@ -344,7 +345,7 @@ func (f *feed[T]) fail(n events.Notify) {
 }
 
 // open is watch with a handle. All notices go to notice, failures included.
-func (f *feed[T]) open(o *watchHandle, recipe string, open events.Event, notice func(events.Notify)) error {
+func (f *feed[T]) open(o *watchHandle, recipe engine.Recipe, open events.Event, notice func(events.Notify)) error {
 	o.onNotice = notice
 	o.init(f.client, open.Path)
 	_, err := f.client.register(recipe, func(id events.ID) receiver {

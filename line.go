@@ -264,7 +264,7 @@ func watchLines[T any](f *feed[T], path string, prefixes []string,
 	for _, line := range machines.Lines(prefixes...) {
 		open := events.Event{Path: path, Options: map[string]string{
 			machines.OptionLabel: line.Label, machines.OptionShared: line.Shared}}
-		if err := f.open(&watchHandle{}, machines.LeaderWatchRecipe.Name(), open,
+		if err := f.open(&watchHandle{}, machines.LeaderWatchRecipe, open,
 			func(n events.Notify) { notice(line, n) }); err != nil {
 			return err
 		}

@@ -122,7 +122,8 @@ func (m *Mutex) TryLock(ctx context.Context) (*Hold, bool, error) {
 }
 
 func (m *Mutex) acquire(ctx context.Context, try bool) (*Hold, error) {
-	return m.client.acquire(ctx, acquisition{op: lockOp(false, try), recipe: machines.MutexRecipe.Name(), path: m.path, options: m.options, try: try})
+	return m.client.acquire(ctx, acquisition{op: lockOp(false, try), recipe: machines.MutexRecipe, path: m.path,
+		options: m.options, try: try})
 }
 
 // Participants returns those that hold the lock or wait for it, in queue order; see
@@ -347,7 +348,7 @@ func (a acquisition) addOptions(to map[string]string) {
 		return
 	}
 	flag(machines.OptionRevocable, a.options.Revocable)
-	if a.recipe == machines.ReadWriteRecipe.Name() {
+	if a.sides {
 		flag(machines.OptionReads, a.reads)
 	}
 }

@@ -118,7 +118,7 @@ func (c *Client) NodeElection(path string, options NodeElectionOptions) (*NodeEl
 	e.participant.prepare(c, path, options.latch())
 	e.participant.plain, e.participant.reports = options.Epoch == "", options.Crumb != ""
 	open := options.opening(path, c.config)
-	_, err := c.register(machines.NodeElectionRecipe.Name(), func(id events.ID) receiver {
+	_, err := c.register(machines.NodeElectionRecipe, func(id events.ID) receiver {
 		e.participant.id = id
 		return e
 	}, open)

@@ -145,7 +145,7 @@ func nodeFeed[T any](ctx context.Context, c *Client, recipe engine.Recipe, path 
 		}
 		outages := 0
 		open := events.Event{Path: path, Options: map[string]string{machines.OptionView: "true"}}
-		return f.watch(recipe.Name(), open, func(n events.Notify, kept zkio.Kept) {
+		return f.watch(recipe, open, func(n events.Notify, kept zkio.Kept) {
 			if n.Code == events.ConnectionLoss {
 				outages++
 			}

@@ -69,7 +69,7 @@ func (n *number) do(ctx context.Context, op, task string, options map[string]int
 	for name, v := range options {
 		open.Options[name] = strconv.FormatInt(v, 10)
 	}
-	if _, err := n.client.register(machines.NumberRecipe.Name(), func(id events.ID) receiver {
+	if _, err := n.client.register(machines.NumberRecipe, func(id events.ID) receiver {
 		x.id = id
 		return x
 	}, open); err != nil {

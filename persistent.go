@@ -73,7 +73,7 @@ func (s *persistentHandle) prepare(c *Client, path string, data []byte, options 
 	s.init(c, path)
 	s.data.broken = c.invariants.Of(&s.id)
 	first := s.data.first(data)
-	_, err := c.register(machines.PersistentRecipe.Name(), func(id events.ID) receiver {
+	_, err := c.register(machines.PersistentRecipe, func(id events.ID) receiver {
 		s.id = id
 		return s
 	}, events.Event{Path: path, Work: first, Options: options.open()})
@@ -264,7 +264,7 @@ func (c *Client) WatchMembers(ctx context.Context, path string) iter.Seq2[[]stri
 		if err := arguments.CheckLine(path); err != nil {
 			return err
 		}
-		return f.watch(machines.MembershipRecipe.Name(), events.Event{Path: path}, func(n events.Notify, _ zkio.Kept) {
+		return f.watch(machines.MembershipRecipe, events.Event{Path: path}, func(n events.Notify, _ zkio.Kept) {
 			if n.What == events.Members {
 				f.Put(feedItem[[]string]{Key: "members", Value: n.Names})
 			}

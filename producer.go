@@ -54,7 +54,7 @@ func (p *producer) openProducer(c *Client, path string, bound int, values map[st
 	p.bound, p.slots, p.payloads, p.puts = bound, make(chan struct{}, maxPutsInFlight), map[uint64][]byte{}, map[uint64]*put{}
 	p.callbacks = async.NewCalls(c.log.LogPanic("a callback", path))
 	p.begins(machines.ProducerRecipe.First())
-	_, err := c.register(machines.ProducerRecipe.Name(), func(id events.ID) receiver {
+	_, err := c.register(machines.ProducerRecipe, func(id events.ID) receiver {
 		p.id = id
 		return p
 	}, events.Event{Path: path, Options: values})

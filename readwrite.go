@@ -75,7 +75,8 @@ func (l *ReadWriteLock) TryRLock(ctx context.Context) (*Hold, bool, error) {
 }
 
 func (l *ReadWriteLock) acquire(ctx context.Context, reads, try bool) (*Hold, error) {
-	return l.client.acquire(ctx, acquisition{op: lockOp(reads, try), recipe: machines.ReadWriteRecipe.Name(), path: l.path, options: l.options, reads: reads, try: try})
+	return l.client.acquire(ctx, acquisition{op: lockOp(reads, try), recipe: machines.ReadWriteRecipe, path: l.path,
+		options: l.options, sides: true, reads: reads, try: try})
 }
 
 // lockOp returns the method of a read-write lock in words.

@@ -17,7 +17,6 @@ import (
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/flightlog"
 	"github.com/incumbent-go/incumbent/internal/segments"
-	"github.com/incumbent-go/incumbent/machines"
 )
 
 // RecordTo returns a value for Config.Record with which a client writes its flight log to w, as
@@ -225,7 +224,6 @@ func (c *Client) header() events.Header {
 	h := events.Header{
 		Library: "incumbent " + version(),
 		Go:      runtime.Version(),
-		Charts:  map[string]string{},
 		Options: c.config.options(),
 		Start:   time.Now().UTC().Format(time.RFC3339Nano),
 		StartAt: c.clock.Now(),
@@ -234,9 +232,6 @@ func (c *Client) header() events.Header {
 		Servers: serversOf(c.config.Servers), AskedTimeout: int64(c.config.SessionTimeout),
 	}
 	h.Program, h.ProgramVersion = program()
-	for _, r := range machines.Recipes() {
-		h.Charts[r.Name()] = r.Digest()
-	}
 	return h
 }
 

@@ -130,7 +130,7 @@ func (r *request) begin(ctx context.Context) (wait func() Result) {
 		}
 	}
 	open := events.Event{Path: r.path, Ops: ops, Options: maps.Clone(r.options)}
-	if _, err := r.client.register(machines.RequestRecipe.Name(), func(id events.ID) receiver {
+	if _, err := r.client.register(machines.RequestRecipe, func(id events.ID) receiver {
 		a.id = id
 		return a
 	}, open); err != nil {

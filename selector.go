@@ -94,7 +94,7 @@ func (c *Client) Selector(path string, work Work, options SelectorOptions) (*Sel
 	s.participant.prefix = machines.SelectorLabel
 	open := options.latch().open(path, c.config)
 	open.Options[machines.OptionAutoRequeue] = strconv.FormatBool(options.AutoRequeue)
-	_, err := c.register(machines.SelectorRecipe.Name(), func(id events.ID) receiver {
+	_, err := c.register(machines.SelectorRecipe, func(id events.ID) receiver {
 		s.participant.id = id
 		return s
 	}, open)

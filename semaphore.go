@@ -120,7 +120,7 @@ func (s *Semaphore) acquire(ctx context.Context, permits int, try bool) (*Hold, 
 		op = "try acquire"
 	}
 	return s.client.acquire(ctx, acquisition{
-		op: op, recipe: machines.SemaphoreRecipe.Name(), path: s.path, try: try, limit: limit, permits: permits,
+		op: op, recipe: machines.SemaphoreRecipe, path: s.path, try: try, limit: limit, permits: permits,
 		options: MutexOptions{ID: o.ID, Retry: o.Retry, WorkGrace: o.WorkGrace, TokenFloor: o.TokenFloor, Kazoo: o.Kazoo,
 			EndsWithContext: o.EndsWithContext},
 	})

@@ -183,7 +183,7 @@ func (s *Shards) begin(ctx context.Context, f func(*Shard) error) (*shardsRun, e
 		settle = s.client.timeout()
 	}
 	open.Options[machines.OptionSettle] = settle.String()
-	_, err := s.client.register(machines.ShardsRecipe.Name(), func(id events.ID) receiver {
+	_, err := s.client.register(machines.ShardsRecipe, func(id events.ID) receiver {
 		r.id = id
 		return r
 	}, open)

@@ -98,7 +98,7 @@ func (c *Client) TreeCache(path string, options TreeCacheOptions) (*TreeCache, e
 		readers: map[*feed[TreeChange]]bool{}}
 	t.machine.onNotice, t.machine.onClose = t.onNotice, t.closed
 	t.machine.init(c, path)
-	_, err := c.register(machines.TreeCacheRecipe.Name(), func(id events.ID) receiver {
+	_, err := c.register(machines.TreeCacheRecipe, func(id events.ID) receiver {
 		t.machine.id = id
 		return &t.machine
 	}, events.Event{Path: path, Options: options.open(c.config.recursiveWatches())})

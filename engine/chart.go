@@ -152,7 +152,7 @@ type compiled struct {
 }
 
 // MustCompile checks a chart, and panics with everything that is wrong with it, as
-// regexp.MustCompile does: it is meant for package variables. The text names a row by
+// regexp.MustCompile does. A RecipeOf calls it at its first use. The text names a row by
 // its source line, its number in the chart, its kinds, states and guard. If charts
 // share a row, the first that is compiled panics. It refuses
 //   - a (state, kind) that neither a row nor an Ignore decides,
@@ -223,5 +223,5 @@ func (c *compiled) awaits(s State, k events.Kind) bool { return len(c.arrows[key
 func (c *compiled) Name() string { return c.chart.name }
 
 // Digest returns a hash that changes whenever what a machine does in some state
-// changes, but not when the same is written in fewer rows. It is in every log's header.
+// changes, but not when the same is written in fewer rows. It is in a log where a machine is opened.
 func (c *compiled) Digest() string { return c.digest }

@@ -123,7 +123,7 @@ func (c Checkpoint) Restore(record bool, recipes ...Recipe) (*Engine, error) {
 
 // recipeOf returns a recipe whose chart and models have these digests.
 func (e *Engine) recipeOf(name, chart, model string) (*recipe, error) {
-	r := e.recipe(name)
+	r := e.recipes.find(name)
 	switch {
 	case r == nil:
 		return nil, &ChartChangedError{name, chart, ""}

@@ -43,8 +43,7 @@ type WatchFilter interface {
 // Engine is a set of machines that share one session machine. It is pure, and for one
 // goroutine. Only Step changes it.
 type Engine struct {
-	recipes  []Recipe
-	used     map[string]*recipe // by name: a client uses few
+	recipes  recipes
 	machines map[events.ID]*Machine
 	order    []events.ID // in order of creation: for All, without map order; "" is one that has closed
 	searches []events.ID // those that search, in order of creation
@@ -73,24 +72,12 @@ type queued struct {
 	internal bool
 }
 
-// New returns an engine with these recipes. If record is set, Step also keeps a Record
-// of each machine's step for Records.
+// New returns an engine with these recipes. It learns others by Loop.Learn and Outbox.Open. If record is set, Step also
+// keeps a Record of each machine's step for Records.
 func New(record bool, recipes ...Recipe) *Engine {
-	return &Engine{recipes: recipes, used: map[string]*recipe{}, machines: map[events.ID]*Machine{}, record: record}
-}
-
-// recipe returns a recipe, nil if there is none of that name. If several have one name, it is the last.
-func (e *Engine) recipe(name string) *recipe {
-	if r := e.used[name]; r != nil {
-		return r
-	}
-	for _, r := range slices.Backward(e.recipes) {
-		if r.Name() == name {
-			e.used[name] = r.own()
-			return e.used[name]
-		}
-	}
-	return nil
+	e := &Engine{machines: map[events.ID]*Machine{}, record: record}
+	e.recipes.all, e.recipes.used = slices.Clone(recipes), map[string]*recipe{}
+	return e
 }
 
 // Step delivers one envelope, and all events that machines tell each other because of
@@ -254,7 +241,7 @@ func (e *Engine) confirm(q queued) bool {
 // engine, so that a step does not allocate them.
 func (e *Engine) step(m *Machine, q queued) {
 	e.keep(q.To, m)
-	e.current, e.box = q, Outbox{effects: e.box.effects[:0], seq: e.seq + 1, lists: &e.lists}
+	e.current, e.box = q, Outbox{effects: e.box.effects[:0], seq: e.seq + 1, lists: &e.lists, recipes: &e.recipes}
 	event := &e.current.Event
 	if e.session != nil {
 		e.session.Stamp(event)
@@ -284,7 +271,7 @@ func (e *Engine) step(m *Machine, q queued) {
 
 func (e *Engine) open(q queued) {
 	t := Transition{Row: string(events.CommandOpen)}
-	recipe := e.recipe(q.Event.Recipe)
+	recipe := e.recipes.find(q.Event.Recipe)
 	switch {
 	case recipe == nil:
 		e.refuse(q, events.NotOpened, fmt.Sprintf("no recipe %q in this engine", q.Event.Recipe))
@@ -305,6 +292,9 @@ func (e *Engine) open(q queued) {
 	e.add(q.To, m)
 	t.To = m.state
 	e.note(q, t, nil)
+	if e.record {
+		e.records[len(e.records)-1].Chart = recipe.digest
+	}
 }
 
 func (e *Engine) add(id events.ID, m *Machine) {

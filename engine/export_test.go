@@ -18,5 +18,8 @@ func (c *compiled) Looplab() []Edge {
 	return all
 }
 
+// Looplab does the same for a recipe that is compiled by now.
+func (r *RecipeOf[M]) Looplab() []Edge { return r.own().Looplab() }
+
 // CopiedAtOnce is copiedAtOnce.
 const CopiedAtOnce = copiedAtOnce

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,6 +41,9 @@ type Loop struct {
 	wake   chan struct{}
 	sign   chan struct{} // closed when the loop answers; nil unless one is outstanding
 	asked  atomic.Bool   // a sign is outstanding; each step reads it
+
+	learned []Recipe // what Learn was called with, each once
+	known   int      // how many of them the engine knows; used by the loop
 
 	behind int64 // since of the turn, until its first step; 0: none is left to report
 
@@ -104,6 +108,17 @@ func (l *Loop) Post(env events.Envelope) bool {
 	}
 	l.Wake()
 	return true
+}
+
+// Learn has the engine know a recipe before it steps what is posted from now on. Its chart is compiled here, if that
+// was not done before in this program. Learn is safe for concurrent use.
+func (l *Loop) Learn(r Recipe) {
+	r.own()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !slices.Contains(l.learned, r) {
+		l.learned = append(l.learned, r)
+	}
 }
 
 // PostFirst adds an envelope that is stepped right after the present step, before the
@@ -261,6 +276,9 @@ func (l *Loop) turn() bool {
 	l.mu.Lock()
 	batch := l.inbox.take()
 	l.behind, l.since = l.since, 0
+	for ; l.known < len(l.learned); l.known++ {
+		l.engine.recipes.learn(l.learned[l.known])
+	}
 	l.mu.Unlock()
 	l.goOnWithCheckpoint()
 	l.now = l.clock.Now()

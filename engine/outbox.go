@@ -130,9 +130,15 @@ type Outbox struct {
 	seq     uint64
 	pending *pending
 	lists   *awaitLists // nil: none are shared
+	recipes learner     // of the engine; nil: it learns none
 	how     Modifier    // of the next request
 	effects []events.Effect
 }
+
+// learner takes the recipe of a machine that another one opens: see Open.
+type learner interface{ learn(recipe named) }
+
+type named interface{ Name() string }
 
 func (o *Outbox) add(e events.Effect) { o.effects = append(o.effects, e) }
 

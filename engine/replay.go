@@ -2,10 +2,10 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"sort"
 	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -39,7 +39,11 @@ type ChartChangedError struct {
 }
 
 func (e *ChartChangedError) Error() string {
-	if e.Here == "" {
+	switch {
+	case e.Logged == "":
+		return fmt.Sprintf("the log does not say which chart %q it ran, this program has %s; "+
+			"replay it with the version that wrote it", e.Chart, e.Here)
+	case e.Here == "":
 		return fmt.Sprintf("the log ran a chart %q that this program does not have; replay it with the version that wrote it", e.Chart)
 	}
 	return fmt.Sprintf("the chart %q changed: the log ran %s, this program has %s; replay it with the version that wrote it", e.Chart, e.Logged, e.Here)
@@ -82,7 +86,7 @@ func Replay(log io.Reader, until uint64, recipes ...Recipe) (Replayed, error) {
 }
 
 // ReplayRecords does the same as Replay, with the records that next returns until its
-// error is io.EOF. It compares no charts.
+// error is io.EOF.
 func ReplayRecords(next func() (events.Record, error), until uint64, recipes ...Recipe) (Replayed, error) {
 	p := replayer{engine: New(true, recipes...), next: next}
 	err := p.play(until)
@@ -90,20 +94,17 @@ func ReplayRecords(next func() (events.Record, error), until uint64, recipes ...
 	return p.sum, err
 }
 
-func sameCharts(logged map[string]string, recipes []Recipe) error {
-	here := map[string]string{}
-	for _, r := range recipes {
-		here[r.Name()] = r.Digest()
+// sameChart returns a *ChartChangedError if the record opened a machine of another chart than it would here.
+func (p *replayer) sameChart(logged events.Record) error {
+	if logged.Row != string(events.CommandOpen) {
+		return nil
 	}
-	names := make([]string, 0, len(logged))
-	for name := range logged {
-		names = append(names, name)
+	here := ""
+	if r := p.engine.recipes.find(logged.Event.Recipe); r != nil {
+		here = r.digest
 	}
-	sort.Strings(names)
-	for _, name := range names {
-		if here[name] != logged[name] {
-			return &ChartChangedError{name, logged[name], here[name]}
-		}
+	if logged.Chart != here {
+		return &ChartChangedError{logged.Event.Recipe, logged.Chart, here}
 	}
 	return nil
 }
@@ -170,7 +171,7 @@ func (p *replayer) feed(group []events.Record, input events.Record) error {
 			group = append(group, want)
 		}
 		if err := compare(group[i], got); err != nil {
-			return err
+			return cmp.Or(p.sameChart(group[i]), err)
 		}
 		p.sum.Records++
 		p.sum.Last = got.Seq

@@ -10,9 +10,6 @@ import (
 
 // ReplaySegments does the same as Replay, with a log in segments that was not read yet.
 func ReplaySegments(s *events.Segments, until uint64, recipes ...Recipe) (Replayed, error) {
-	if err := sameCharts(s.Header().Charts, recipes); err != nil {
-		return Replayed{}, err
-	}
 	p := segmentsReplayer{replayer: replayer{engine: New(true, recipes...)}, log: s, recipes: recipes}
 	p.next = p.record
 	notes := s.Notes

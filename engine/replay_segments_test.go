@@ -13,12 +13,8 @@ import (
 // behindAGap returns a log whose first records are missing: a checkpoint stands in their place.
 func behindAGap(t *testing.T, seq uint64, state string, records ...events.Record) *events.Segments {
 	t.Helper()
-	charts := map[string]string{}
-	for _, r := range toys {
-		charts[r.Name()] = r.Digest()
-	}
 	var log bytes.Buffer
-	w, err := events.NewWriter(&log, events.Header{Charts: charts, Run: "r", Segment: 2, Before: seq})
+	w, err := events.NewWriter(&log, events.Header{Run: "r", Segment: 2, Before: seq})
 	if err == nil {
 		err = w.WriteNote(events.Note{Checkpoint: &events.Checkpoint{Seq: seq, State: []byte(state)}})
 	}

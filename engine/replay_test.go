@@ -164,6 +164,11 @@ func TestReplayOfAnotherChart(t *testing.T) {
 	if !errors.As(err, &changed) || !strings.Contains(err.Error(), `the chart "worker" changed: the log ran 0123456789abcdef`) {
 		t.Error(err)
 	}
+	said := []byte(`,"chart":"` + workerChart.Digest() + `"`)
+	_, err = replay(seal.Again(bytes.Replace(conversation().log(t), said, nil, 1)), 0)
+	if !errors.As(err, &changed) || !strings.Contains(err.Error(), `does not say which chart "worker" it ran`) {
+		t.Error(err)
+	}
 	_, err = Replay(bytes.NewReader(conversation().log(t)), 0, toys[0])
 	if !errors.As(err, &changed) || !strings.Contains(err.Error(), `a chart "worker" that this program does not have`) {
 		t.Error(err)

@@ -34,6 +34,21 @@ func (s *steppers) step(model any, state State, ev *events.Event, out *Outbox) T
 	return t
 }
 
+// lazy is a recipe that is made when it is used for the first time, which may be by several engines at once.
+type lazy struct {
+	mu   sync.Mutex
+	made *recipe
+}
+
+func (l *lazy) get(make func() *recipe) *recipe {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.made == nil {
+		l.made = make()
+	}
+	return l.made
+}
+
 func (s *steppers) take() *stepper {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -23,7 +23,9 @@ type fields struct {
 // optional are the fields that a line may leave out although they are not zero.
 var optional = map[string]bool{
 	"at": true, "inner": true, "from": true, "kind": true, "to": true, "sent": true, "contact": true, "session": true, "sessionID": true,
-	"timeout": true, "attached": true, "validUntil": true, "askAt": true, "name": true, "recipe": true, "options": true, "tried": true, "of": true,
+	"timeout": true, "attached": true, "validUntil": true, "askAt": true, "name": true,
+	"recipe": true, "chart": true, "options": true,
+	"tried": true, "of": true,
 	"seq": true, "id": true, "reply": true, "req": true, "cause": true, "row": true, "children": true,
 }
 
@@ -173,6 +175,8 @@ func (f *fields) command(key string) bool {
 		e.Silent = t.bool()
 	case "recipe":
 		e.Recipe = t.string()
+	case "chart":
+		f.r.Chart = t.string()
 	case "seed":
 		e.Seed = t.string()
 	case "options":

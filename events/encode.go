@@ -161,6 +161,9 @@ func (m *memory) appendCommand(b []byte, r *Record) []byte {
 	if e.Recipe != expectedRecipe(r) {
 		b = appendString(append(b, `,"recipe":`...), e.Recipe)
 	}
+	if r.Chart != m.expectedChart(r) {
+		b = appendString(append(b, `,"chart":`...), r.Chart)
+	}
 	b = phrase(b, `,"seed":`, e.Seed)
 	if before := m.expectedOptions(e); !maps.Equal(before, e.Options) {
 		b = appendOptions(append(b, `,"options":`...), e.Options)
@@ -189,6 +192,16 @@ func expectedRecipe(r *Record) string {
 		return recipeOf(r.Machine)
 	}
 	return ""
+}
+
+// expectedChart returns the record's Chart if a line has none: that of the machine of the same recipe that was opened
+// last. So each segment says it once for a recipe, wherever records were dropped.
+func (m *memory) expectedChart(r *Record) string {
+	if r.Row != string(CommandOpen) {
+		return ""
+	}
+	chart, _ := m.charts.get(r.Event.Recipe)
+	return chart
 }
 
 // expectedOptions returns the options if a line has none: those of the machine of the

@@ -52,6 +52,9 @@ func (m *memory) fill(f *fields) error {
 	if !has["recipe"] {
 		e.Recipe = expectedRecipe(r)
 	}
+	if !has["chart"] {
+		r.Chart = m.expectedChart(r)
+	}
 	if !has["options"] {
 		e.Options = m.expectedOptions(e)
 	}

@@ -22,7 +22,7 @@ type entry struct {
 func writtenAll(t testing.TB, entries ...entry) string {
 	t.Helper()
 	var b bytes.Buffer
-	w, err := events.NewWriter(&b, events.Header{Library: "v1", Charts: map[string]string{"latch": "0123"}, StartAt: 7})
+	w, err := events.NewWriter(&b, events.Header{Library: "v1", Options: map[string]string{"tick": "2s"}, StartAt: 7})
 	for _, e := range entries {
 		if err == nil && e.gap != nil {
 			err = w.WriteGap(*e.gap)
@@ -85,7 +85,7 @@ func TestReaderGoesOnBehindAGap(t *testing.T) {
 			}
 		})
 	}
-	const line = `{"gap":{"from":2,"to":3,"count":2,"why":"slow"},"crc":"bfc354dd"}` + "\n"
+	const line = `{"gap":{"from":2,"to":3,"count":2,"why":"slow"},"crc":"bf11d3fd"}` + "\n"
 	if log := writtenAll(t, one(1), entry{gap: &events.Gap{From: 2, To: 3, Count: 2, Why: "slow"}}); !strings.HasSuffix(log, line) {
 		t.Errorf("written as\n%swant\n%s", log, line)
 	}

@@ -14,7 +14,6 @@ type Header struct {
 	Version int               `json:"version"`
 	Library string            `json:"library"`
 	Go      string            `json:"go"`
-	Charts  map[string]string `json:"charts"` // name → digest of the table that ran
 	Options map[string]string `json:"options,omitempty"`
 	Start   string            `json:"start"`          // RFC 3339, for people
 	StartAt int64             `json:"startAt,string"` // the loop's clock at that moment

@@ -16,7 +16,7 @@ import (
 func written(t testing.TB, records ...events.Record) string {
 	t.Helper()
 	var b bytes.Buffer
-	w, err := events.NewWriter(&b, events.Header{Library: "v1", Charts: map[string]string{"latch": "0123"}, StartAt: 7})
+	w, err := events.NewWriter(&b, events.Header{Library: "v1", Options: map[string]string{"tick": "2s"}, StartAt: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,17 +67,19 @@ func TestLogRoundTrip(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, got, err)
 			continue
 		}
-		if lr.Torn() || lr.Header.Format != events.Format || lr.Header.Version != events.FormatVersion || lr.Header.Charts["latch"] != "0123" || lr.Header.StartAt != 7 {
-			t.Errorf("%s: torn %v, header %+v", name, lr.Torn(), lr.Header)
+		h := lr.Header
+		if lr.Torn() || h.Format != events.Format || h.Version != events.FormatVersion || h.Options["tick"] != "2s" ||
+			h.StartAt != 7 {
+			t.Errorf("%s: torn %v, header %+v", name, lr.Torn(), h)
 		}
 	}
 }
 
 // The same value gives the same bytes, maps too.
 func TestEncodeIsDeterministic(t *testing.T) {
-	h := events.Header{Charts: map[string]string{}, Options: map[string]string{}}
+	h := events.Header{Options: map[string]string{}}
 	for i := range 40 {
-		h.Charts[fmt.Sprint("c", i)], h.Options[fmt.Sprint("o", i)] = "x", "<&>"
+		h.Options[fmt.Sprint("o", i)] = "<&>"
 	}
 	first, err := events.Encode(h)
 	if err != nil {

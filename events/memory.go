@@ -20,6 +20,7 @@ type memory struct {
 	machines           recent[ID, *about]
 	tried              recent[rowKey, []string]
 	options            recent[string, map[string]string]
+	charts             recent[string, string] // by recipe
 	listings           recent[string, listing]
 	requests           recent[requestKey, uint64] // the record that asked
 	clock              wallClock
@@ -205,6 +206,9 @@ func (m *memory) learn(r *Record, t triedBefore) {
 	}
 	if e.Kind == CommandOpen {
 		m.options.put(e.Recipe, e.Options)
+	}
+	if r.Chart != "" {
+		m.charts.put(e.Recipe, r.Chart)
 	}
 	if e.Kind == ReplyChildren && e.Code == OK {
 		m.listings.put(e.Path, listing{r.Seq, e.Children})

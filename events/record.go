@@ -28,6 +28,8 @@ type Record struct {
 	Row     string  `json:"row"`
 	To      string  `json:"to,omitempty"`
 	Effects Effects `json:"effects,omitempty"`
+	// Chart is the digest of the chart of the machine that the record opened; "" in other records.
+	Chart string `json:"chart,omitempty"`
 
 	// Facts of the effects that programs need as values.
 	Deadline int64  `json:"deadline,string,omitempty"` // of a Deadline: until when belief holds, by the loop's clock; 0 is unconfirmed
@@ -49,7 +51,8 @@ const (
 // Equal reports whether two records are equal in all fields, and so are the same line.
 func (r Record) Equal(o Record) bool {
 	return r.Seq == o.Seq && r.Machine == o.Machine && r.Cause == o.Cause && r.Internal == o.Internal &&
-		r.From == o.From && r.Row == o.Row && r.To == o.To && r.Deadline == o.Deadline && r.Reason == o.Reason &&
+		r.From == o.From && r.Row == o.Row && r.To == o.To && r.Chart == o.Chart &&
+		r.Deadline == o.Deadline && r.Reason == o.Reason &&
 		slices.Equal(r.Tried, o.Tried) && r.Effects.equal(o.Effects) && r.Event.Equal(o.Event)
 }
 

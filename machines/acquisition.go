@@ -48,26 +48,38 @@ var holdStates = described(slices.Insert(
 // holdRows are the rows of every hold. An await asks for it, and is answered once: with a grant, or
 // with the reason of the refusal. Then the machine ends by itself: after the one term, when its work
 // has returned, or as soon as its node is gone.
-var holdRows = []engine.Row[acquisition]{
-	{From: from{latent}, On: on(events.CommandAwait), When: (*acquisition).mayProbe, To: probing, Do: (*acquisition).noteCaller, Then: (*acquisition).probe},
-	{From: from{latent}, On: on(events.CommandAwait), When: (*acquisition).attached, To: enrolling, Do: (*acquisition).noteCaller, Then: (*acquisition).enrol},
-	{From: from{latent}, On: on(events.CommandAwait), To: suspended, Do: (*acquisition).noteCaller},
-	{From: liveHold, On: on(events.CommandAwait), To: engine.Stay, Do: (*acquisition).refuseStart},
+func holdRows() []engine.Row[acquisition] {
+	return []engine.Row[acquisition]{
+		{From: from{latent}, On: on(events.CommandAwait), When: (*acquisition).mayProbe, To: probing,
+			Do: (*acquisition).noteCaller, Then: (*acquisition).probe},
+		{From: from{latent}, On: on(events.CommandAwait), When: (*acquisition).attached, To: enrolling,
+			Do: (*acquisition).noteCaller, Then: (*acquisition).enrol},
+		{From: from{latent}, On: on(events.CommandAwait), To: suspended, Do: (*acquisition).noteCaller},
+		{From: liveHold, On: on(events.CommandAwait), To: engine.Stay, Do: (*acquisition).refuseStart},
 
-	// A try.
-	{From: from{probing}, On: on(events.ReplyChildren), When: (*acquisition).unlisted, To: pausing, Do: (*acquisition).giveUp},
-	{From: from{probing}, On: on(events.ReplyChildren), When: (*acquisition).lineOccupied, To: closed, Do: (*acquisition).refuseOccupied},
-	{From: from{probing}, On: on(events.ReplyChildren), To: enrolling, Do: (*acquisition).enrol},
-	{From: from{listing, verifying}, On: on(events.ReplyChildren), When: (*acquisition).tryBehind, To: leaving, Do: (*acquisition).refuseBehind},
-	{From: from{probing}, On: on(events.ConnectionSuspended), To: suspended, Do: (*acquisition).suspend},
-	{From: from{probing}, On: on(events.ConnectionLost), To: suspended, Do: (*acquisition).lose, Then: (*acquisition).forgetLine},
-	{From: from{deciding}, On: on(engine.AtOnce), When: (*acquisition).mayProbe, To: probing, Do: (*acquisition).probe},
-	{From: from{probing}, On: on(events.CommandClose), To: closed, Do: (*acquisition).close, Then: (*acquisition).finish},
+		// A try.
+		{From: from{probing}, On: on(events.ReplyChildren), When: (*acquisition).unlisted, To: pausing,
+			Do: (*acquisition).giveUp},
+		{From: from{probing}, On: on(events.ReplyChildren), When: (*acquisition).lineOccupied, To: closed,
+			Do: (*acquisition).refuseOccupied},
+		{From: from{probing}, On: on(events.ReplyChildren), To: enrolling, Do: (*acquisition).enrol},
+		{From: from{listing, verifying}, On: on(events.ReplyChildren), When: (*acquisition).tryBehind, To: leaving,
+			Do: (*acquisition).refuseBehind},
+		{From: from{probing}, On: on(events.ConnectionSuspended), To: suspended, Do: (*acquisition).suspend},
+		{From: from{probing}, On: on(events.ConnectionLost), To: suspended, Do: (*acquisition).lose,
+			Then: (*acquisition).forgetLine},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*acquisition).mayProbe, To: probing,
+			Do: (*acquisition).probe},
+		{From: from{probing}, On: on(events.CommandClose), To: closed, Do: (*acquisition).close,
+			Then: (*acquisition).finish},
 
-	{From: from{waiting}, On: on(events.ReplyStat), When: (*acquisition).persistent, To: leaving, Do: (*acquisition).refusePersistent},
+		{From: from{waiting}, On: on(events.ReplyStat), When: (*acquisition).persistent, To: leaving,
+			Do: (*acquisition).refusePersistent},
 
-	// After belief.
-	{From: from{leading, draining}, On: on(events.WorkReturned), To: draining, Do: (*acquisition).endTerm, Then: (*acquisition).workDone},
+		// After belief.
+		{From: from{leading, draining}, On: on(events.WorkReturned), To: draining, Do: (*acquisition).endTerm,
+			Then: (*acquisition).workDone},
+	}
 }
 
 // holdIgnores are lineIgnores for the states of a hold.

@@ -9,24 +9,29 @@ import (
 
 // BarrierRecipe makes calls at barriers. A barrier is closed while its node exists: Curator's
 // DistributedBarrier, on the same node. Options: "retry".
-var BarrierRecipe = engine.NewRecipe(barrierChart, newBarrierCall)
+var BarrierRecipe = &engine.RecipeOf[barrierCall]{Named: "barrier", Chart: barrierChart, Open: newBarrierCall}
 
-var barrierChart = engine.MustCompile(engine.Chart[barrierCall]{
-	Name:    "barrier",
-	Doc:     "One call at a barrier: it waits until the node is gone, or creates it, or deletes it.",
-	States:  barrierCallStates("The node exists; its deletion is watched.", "the barrier's node exists"),
-	Final:   closed,
-	Happy:   from{latent, deciding, looking, shut, closed},
-	Kinds:   barrierCallKinds,
-	Rows:    slices.Concat(hiddenRows, barrierCallRows((*barrierCall).noNode, (*barrierCall).barrierOpen, events.WatchDeleted, events.WatchCreated)),
-	Ignores: barrierCallIgnores(events.WatchDeleted, events.WatchCreated),
-})
+func barrierChart() (c engine.Chart[barrierCall]) {
+	c.Doc = "One call at a barrier: it waits until the node is gone, or creates it, or deletes it."
+	c.States = barrierCallStates("The node exists; its deletion is watched.", "the barrier's node exists")
+	c.Final = closed
+	c.Happy = from{latent, deciding, looking, shut, closed}
+	c.Kinds = barrierCallKinds
+	c.Rows = slices.Concat(hiddenRows(), barrierCallRows((*barrierCall).noNode, (*barrierCall).barrierOpen,
+		events.WatchDeleted, events.WatchCreated))
+	c.Ignores = barrierCallIgnores(events.WatchDeleted, events.WatchCreated)
+	return c
+}
 
 // hiddenRows are the rows for a node that may not be read. Its watch may never fire (servers since
 // 3.8.4 drop it without an event), so the node is read again and again.
-var hiddenRows = []engine.Row[barrierCall]{
-	{From: from{looking}, On: on(events.ReplyMulti), When: (*barrierCall).forbidden, To: looking, Do: (*barrierCall).noteHidden},
-	{From: from{looking}, On: on(events.ReplyStat), When: (*barrierCall).unreadable, To: pausing, Do: (*barrierCall).failHidden},
+func hiddenRows() []engine.Row[barrierCall] {
+	return []engine.Row[barrierCall]{
+		{From: from{looking}, On: on(events.ReplyMulti), When: (*barrierCall).forbidden, To: looking,
+			Do: (*barrierCall).noteHidden},
+		{From: from{looking}, On: on(events.ReplyStat), When: (*barrierCall).unreadable, To: pausing,
+			Do: (*barrierCall).failHidden},
+	}
 }
 
 // forbidden reports whether an access list forbids to read the node.

@@ -1,6 +1,8 @@
 package machines
 
 import (
+	"slices"
+
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -84,7 +86,7 @@ const (
 // ConsumerRecipe makes consumers. Path is the queue's. Options: "kind" (of ItemKind),
 // "once", "locks", "dead", "producers" (directories), "tries", "backoff", "refresh",
 // "retry".
-var ConsumerRecipe = engine.NewRecipe(consumerChart, newConsumer)
+var ConsumerRecipe = &engine.RecipeOf[consumer]{Named: "consumer", Chart: consumerChart, Open: newConsumer}
 
 var (
 	readingStates = from{listing, verifying, reading}
@@ -92,10 +94,9 @@ var (
 	consuming     = append(from{waiting, working, suspended, pausing}, requesting...)
 )
 
-var consumerChart = engine.MustCompile(engine.Chart[consumer]{
-	Name: "consumer",
-	Doc:  "Takes items out of a queue, one at a time, and delivers them.",
-	States: described([]engine.StateDoc{
+func consumerChart() (c engine.Chart[consumer]) {
+	c.Doc = "Takes items out of a queue, one at a time, and delivers them."
+	c.States = described([]engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
 		{Name: waiting, Does: "the queue is empty",
 			Doc: "There is nothing to do now. The queue's children are watched, and counted every 5 s."},
@@ -115,16 +116,23 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 		{Name: suspended, Doc: "There is no connection. The locks exist while the session does."},
 		{Name: pausing, Doc: "The ensemble could not carry out a request, or the locks or the queue's directory were deleted again and again. The next attempt follows after a back-off with jitter."},
 		{Name: closed, Doc: "The machine has ended."},
-	}),
-	Final: closed,
-	Happy: from{latent, waiting, settling, reading, working},
-	Kinds: []events.Kind{
+	})
+	c.Final = closed
+	c.Happy = from{latent, waiting, settling, reading, working}
+	c.Kinds = []events.Kind{
 		events.CommandStart, events.CommandClose, events.WorkReturned, events.QueueNext,
 		events.ReplyCreate, events.ReplyChildren, events.ReplyStat, events.ReplyMulti,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
 		events.WatchChildren, events.WatchDeleted,
-	},
-	Rows: []engine.Row[consumer]{
+	}
+	c.Rows = slices.Concat(consumerLockRows(), consumerItemRows())
+	c.Ignores = consumerIgnores()
+	return c
+}
+
+// consumerLockRows are the rows from the listing of a queue to the lock of an item.
+func consumerLockRows() []engine.Row[consumer] {
+	return []engine.Row[consumer]{
 		{From: from{latent}, On: on(events.CommandStart), To: waiting, Do: (*consumer).begin, Then: (*consumer).tellNext},
 		{From: consuming, On: on(events.CommandStart), To: engine.Stay, Do: (*consumer).refuseStart},
 
@@ -167,7 +175,12 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 		{From: from{verifying}, On: on(events.ReplyStat), When: (*consumer).ours, To: waiting, Do: (*consumer).confirmLock, Then: (*consumer).tellNext},
 		{From: from{verifying}, On: on(events.ReplyStat), When: (*consumer).lockLost, To: waiting, Do: (*consumer).noteLockFailed, Then: (*consumer).tellNext},
 		{From: from{verifying}, On: on(events.ReplyStat), To: pausing, Do: (*consumer).failAndBackOff},
+	}
+}
 
+// consumerItemRows are the rows of an item that is locked, of watches, of the connection and of the end.
+func consumerItemRows() []engine.Row[consumer] {
+	return []engine.Row[consumer]{
 		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).noNode, To: waiting, Do: (*consumer).giveBack, Then: (*consumer).tellNext},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).refusedForGood, To: waiting, Do: (*consumer).deferHeld, Then: (*consumer).tellNext},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).refused, To: pausing, Do: (*consumer).failAndBackOff},
@@ -205,8 +218,12 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 		{From: append(from{working}, requesting...), On: on(events.CommandClose), To: engine.Stay, Do: (*consumer).close},
 		{From: from{suspended, pausing}, On: on(events.CommandClose), When: (*consumer).holdsNothing, To: closed, Do: (*consumer).close, Then: (*consumer).end},
 		{From: from{suspended, pausing}, On: on(events.CommandClose), To: engine.Stay, Do: (*consumer).close},
-	},
-	Ignores: []engine.Ignore{
+	}
+}
+
+// consumerIgnores say which kinds are not needed in which states, and why.
+func consumerIgnores() []engine.Ignore {
+	return []engine.Ignore{
 		{In: from{latent}, On: []events.Kind{events.WorkReturned, events.QueueNext, events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended,
 			events.ConnectionLost, events.WatchChildren, events.WatchDeleted},
 			Why: "nothing was sent before the start"},
@@ -215,5 +232,5 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 		{In: but(consuming, listing, settling), On: []events.Kind{events.ReplyCreate}, Why: "only the state that sent the request waits for it"},
 		{In: append(from{waiting, working, pausing}, requesting...), On: []events.Kind{events.ConnectionAttached}, Why: "the machine does not wait for a connection"},
 		{In: from{working, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended}, Why: "no request is pending on the connection"},
-	},
-})
+	}
+}

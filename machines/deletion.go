@@ -18,38 +18,39 @@ type deletion struct {
 
 // DeletionRecipe makes guaranteed deletions. Ops of command.open holds the one
 // delete. Options: "retry".
-var DeletionRecipe = engine.NewRecipe(deletionChart, func(open events.Event) (*deletion, error) {
+var DeletionRecipe = &engine.RecipeOf[deletion]{Named: "deletion", Chart: deletionChart, Open: newDeletion}
+
+func newDeletion(open events.Event) (*deletion, error) {
 	o := optionsOf(open)
 	d := &deletion{standalone: newStandalone(open, &o), wanted: anyVersion}
 	for _, op := range open.Ops {
 		d.wanted = op.Version
 	}
 	return d, o.check()
-})
+}
 
 var (
 	deletionStates    = from{reading, removing, suspended, pausing}
 	deletionConnected = but(deletionStates, suspended)
 )
 
-var deletionChart = engine.MustCompile(engine.Chart[deletion]{
-	Name: "deletion",
-	Doc:  "Deletes a node, over outages and sessions, until it is gone or the ensemble refuses for good.",
-	States: described([]engine.StateDoc{
+func deletionChart() (c engine.Chart[deletion]) {
+	c.Doc = "Deletes a node, over outages and sessions, until it is gone or the ensemble refuses for good."
+	c.States = described([]engine.StateDoc{
 		{Name: latent, Doc: "There was no call yet."},
 		{Name: reading, Doc: "A check through the quorum and a read ask which node exists there."},
 		{Name: removing, Doc: "The node is being deleted, in the version that was read."},
 		{Name: suspended, Doc: "There is no connection. On the next one, in any session, the node is read again."},
 		{Name: pausing, Doc: "The ensemble could not carry out a request. The next attempt follows after a back-off with jitter."},
 		{Name: closed, Doc: "The node is gone, or may not be deleted, or the caller gave up."},
-	}),
-	Final: closed,
-	Happy: from{latent, reading, removing, closed},
-	Kinds: []events.Kind{
+	})
+	c.Final = closed
+	c.Happy = from{latent, reading, removing, closed}
+	c.Kinds = []events.Kind{
 		events.CommandStart, events.CommandClose, events.ReplyStat, events.ReplyMulti,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
-	},
-	Rows: []engine.Row[deletion]{
+	}
+	c.Rows = []engine.Row[deletion]{
 		{From: from{latent}, On: on(events.CommandStart), When: (*deletion).attached, To: reading, Do: (*deletion).begin, Then: (*deletion).look},
 		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*deletion).begin},
 		{From: deletionStates, On: on(events.CommandStart), To: engine.Stay, Do: (*deletion).refuseStart},
@@ -74,13 +75,14 @@ var deletionChart = engine.MustCompile(engine.Chart[deletion]{
 		{From: from{latent}, On: on(events.CommandClose), To: closed, Do: (*deletion).finish},
 		{From: deletionStates, On: on(events.CommandClose), When: (*deletion).wasSent, To: closed, Do: (*deletion).answerUnknown, Then: (*deletion).finish},
 		{From: deletionStates, On: on(events.CommandClose), To: closed, Do: (*deletion).withdraw, Then: (*deletion).finish},
-	},
-	Ignores: []engine.Ignore{
+	}
+	c.Ignores = []engine.Ignore{
 		{In: from{latent}, On: []events.Kind{events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, Why: "there was no call yet"},
 		{In: deletionConnected, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
-	},
-})
+	}
+	return c
+}
 
 // vanished reports whether the node that is to be deleted does not exist.
 func (d *deletion) vanished(ev events.Event) bool {

@@ -61,6 +61,10 @@
 //	znode.go        names and sequence numbers, Curator's layout; znode_queue.go those of queues
 //	retry.go        retry policies as values
 //	verify.go       which models of a checkpoint contradict themselves
+//
+// A program links and compiles only the recipes that it uses. So recipes are literals that call nothing
+// (engine.RecipeOf), and charts are functions. A variable has rows only if every line has them: the linker keeps what
+// a variable's initializer calls. A machine that opens another hands its recipe to the engine (engine.Outbox.Open).
 package machines
 
 import (
@@ -68,7 +72,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Recipes returns every recipe that a loop or a replay has to know.
+// Recipes returns every recipe, for programs that replay, draw or simulate any of them. They link all of them.
 func Recipes() []engine.Recipe {
 	return []engine.Recipe{SessionRecipe, LatchRecipe, SelectorRecipe, MutexRecipe, ReadWriteRecipe, SemaphoreRecipe, ElectionRecipe, LeaderWatchRecipe, JobElectionRecipe,
 		NodeElectionRecipe,

@@ -2,6 +2,7 @@ package machines
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
@@ -81,7 +82,10 @@ type awaitedMembers struct {
 
 // DoubleBarrierRecipe makes members of double barriers: Curator's
 // DistributedDoubleBarrier, on the same names. Options: "quantity", "retry".
-var DoubleBarrierRecipe = engine.NewRecipe(doubleBarrierChart, func(open events.Event) (*doubleBarrier, error) {
+var DoubleBarrierRecipe = &engine.RecipeOf[doubleBarrier]{Named: "doublebarrier", Chart: doubleBarrierChart,
+	Open: newDoubleBarrier}
+
+func newDoubleBarrier(open events.Event) (*doubleBarrier, error) {
 	o := optionsOf(open)
 	b := &doubleBarrier{paced: newPaced(open, &o), parentMaker: newParentMaker(open.Path), seed: open.Seed,
 		quantity: o.integer(OptionQuantity, 0)}
@@ -89,14 +93,14 @@ var DoubleBarrierRecipe = engine.NewRecipe(doubleBarrierChart, func(open events.
 		o.err = errors.New("option quantity: want at least 1")
 	}
 	return b, o.check()
-})
+}
 
 var engaged = from{entering, counting, opening, waiting, inside, parting, emptying, withdrawing, suspended, pausing}
 
-var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
-	Name: "doublebarrier",
-	Doc:  "One member of a double barrier: it enters when enough members are there, and has left when all that were inside have left.",
-	States: described([]engine.StateDoc{
+func doubleBarrierChart() (c engine.Chart[doubleBarrier]) {
+	c.Doc = "One member of a double barrier: it enters when enough members are there, " +
+		"and has left when all that were inside have left."
+	c.States = described([]engine.StateDoc{
 		{Name: outside, Class: events.ClassIdle, Does: "it is outside the barrier", Doc: "Not in the barrier."},
 		{Name: entering, Class: events.ClassEnrolling, Does: "its node is being created",
 			Doc: "The own node is being created. If the barrier's directory did not exist, that is created first, " +
@@ -124,15 +128,22 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{Name: deciding, Doc: "Decides immediately what comes next: after a pause or an outage, or when somebody deleted the own node while entering."},
 		{Name: departing, Doc: "Decides immediately what comes next: when the own node has to be deleted, or is."},
 		{Name: closed, Doc: "The machine has ended."},
-	}),
-	Final: closed,
-	Happy: from{outside, entering, counting, waiting, inside, parting, emptying},
-	Kinds: append([]events.Kind{
+	})
+	c.Final = closed
+	c.Happy = from{outside, entering, counting, waiting, inside, parting, emptying}
+	c.Kinds = append([]events.Kind{
 		events.CommandEnter, events.CommandLeave, events.CommandCancel, events.CommandClose,
 		events.ReplyCreate, events.ReplyStat, events.ReplyChildren, events.ReplyMulti, events.ReplyDelete,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
-	}, anyWatch...),
-	Rows: []engine.Row[doubleBarrier]{
+	}, anyWatch...)
+	c.Rows = slices.Concat(doubleBarrierEnterRows(), doubleBarrierLeaveRows(), doubleBarrierNextRows())
+	c.Ignores = doubleBarrierIgnores()
+	return c
+}
+
+// doubleBarrierEnterRows are the rows from the call of Enter to its answer, and while the member is inside.
+func doubleBarrierEnterRows() []engine.Row[doubleBarrier] {
+	return []engine.Row[doubleBarrier]{
 		{From: from{outside}, On: on(events.CommandEnter), When: (*doubleBarrier).attached, To: entering, Do: (*doubleBarrier).noteEnter, Then: (*doubleBarrier).create},
 		{From: from{outside}, On: on(events.CommandEnter), To: suspended, Do: (*doubleBarrier).noteEnter},
 		{From: from{withdrawing}, On: on(events.CommandEnter), When: (*doubleBarrier).hasNoGoal, To: withdrawing, Do: (*doubleBarrier).noteEnter},
@@ -180,7 +191,12 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 			To: inside, Do: (*doubleBarrier).loseNode},
 		{From: from{inside}, On: on(events.TimerFired), To: inside, Do: (*doubleBarrier).askOwn},
 		{From: from{inside}, On: on(events.ReplyStat), To: inside, Do: (*doubleBarrier).askOwnLater},
+	}
+}
 
+// doubleBarrierLeaveRows are the rows from the call of Leave to its answer, and of calls that are given up.
+func doubleBarrierLeaveRows() []engine.Row[doubleBarrier] {
+	return []engine.Row[doubleBarrier]{
 		{From: from{inside}, On: on(events.CommandLeave), To: parting, Do: (*doubleBarrier).noteLeave, Then: (*doubleBarrier).list},
 		{From: from{suspended}, On: on(events.CommandLeave), When: (*doubleBarrier).isInside, To: suspended, Do: (*doubleBarrier).noteLeave},
 		{From: append(from{outside}, but(engaged, inside)...), On: on(events.CommandLeave), To: engine.Stay, Do: (*doubleBarrier).refuseLeave},
@@ -218,7 +234,12 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: from{withdrawing}, On: on(events.ReplyChildren), When: (*doubleBarrier).readyIsLeft, To: withdrawing, Do: (*doubleBarrier).deleteReady},
 		{From: from{withdrawing}, On: on(events.ReplyChildren), To: departing, Do: (*doubleBarrier).finishLeave},
 		{From: from{withdrawing}, On: on(events.ReplyDelete), To: departing, Do: (*doubleBarrier).finishLeave},
+	}
+}
 
+// doubleBarrierNextRows are the rows of the connection, of the end, and of what comes next.
+func doubleBarrierNextRows() []engine.Row[doubleBarrier] {
+	return []engine.Row[doubleBarrier]{
 		{From: but(engaged, withdrawing, suspended, pausing), On: on(events.ConnectionSuspended), To: suspended},
 		{From: from{withdrawing}, On: on(events.ConnectionSuspended), To: withdrawing, Do: (*doubleBarrier).dropPending},
 		{From: from{suspended}, On: on(events.ReplyCreate), To: suspended, Do: (*doubleBarrier).settle},
@@ -250,8 +271,12 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: from{departing}, On: on(engine.AtOnce), When: (*doubleBarrier).hasNoGoal, To: outside},
 		{From: from{departing}, On: on(engine.AtOnce), When: (*doubleBarrier).detached, To: suspended},
 		{From: from{departing}, On: on(engine.AtOnce), To: entering, Do: (*doubleBarrier).create},
-	},
-	Ignores: []engine.Ignore{
+	}
+}
+
+// doubleBarrierIgnores say which kinds are not needed in which states, and why.
+func doubleBarrierIgnores() []engine.Ignore {
+	return []engine.Ignore{
 		{In: from{outside}, On: append([]events.Kind{events.CommandCancel, events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, anyWatch...),
 			Why: "there is no node, and the machine waits for nothing"},
 		{In: from{counting, opening, waiting, inside, parting, emptying, pausing}, On: []events.Kind{events.ReplyCreate},
@@ -264,8 +289,8 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{In: but(engaged, withdrawing, suspended, pausing), On: []events.Kind{events.ConnectionAttached},
 			Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{suspended, pausing}, On: []events.Kind{events.ConnectionSuspended}, Why: "everything is read again"},
-	},
-})
+	}
+}
 
 // Watches reports which nodes matter: the directory, the ready node, the own one and the member that
 // is waited for.

@@ -17,7 +17,7 @@ import (
 // directory was deleted and created again. So a node is deleted only if a reply on the same
 // connection has shown that this session owns the name, or, if the node may not be read, that the
 // directory is older than the own node. Then the name was given once.
-var ElectionRecipe = engine.NewRecipe(electionChart, newElection)
+var ElectionRecipe = &engine.RecipeOf[election]{Named: "election", Chart: electionChart, Open: newElection}
 
 // election is a place whose name has no GUID.
 type election struct{ place }
@@ -29,14 +29,15 @@ func newElection(open events.Event) (*election, error) {
 	return p, o.check()
 }
 
-var electionChart = engine.MustCompile(engine.Chart[election]{
-	Name:       "election",
-	Doc:        "A participant of a plain election: a latch on names without a GUID. If a reply is lost, the owners of all nodes are read.",
-	States:     lineStates,
-	Final:      closed,
-	Composites: latchComposites,
-	Happy:      from{latent, enrolling, listing, waiting, leading, draining, deciding, leaving, closed},
-	Kinds:      slices.Concat(keepKinds, lineKinds),
-	Rows:       engine.Lift(slices.Concat(ownerRows, requeueRows, placeRows, latchRows), (*election).inLine),
-	Ignores:    keepIgnores,
-})
+func electionChart() (c engine.Chart[election]) {
+	c.Doc = "A participant of a plain election: a latch on names without a GUID. " +
+		"If a reply is lost, the owners of all nodes are read."
+	c.States = lineStates
+	c.Final = closed
+	c.Composites = latchComposites
+	c.Happy = from{latent, enrolling, listing, waiting, leading, draining, deciding, leaving, closed}
+	c.Kinds = slices.Concat(keepKinds, lineKinds)
+	c.Rows = engine.Lift(slices.Concat(ownerRows, requeueRows, placeRows, latchRows), (*election).inLine)
+	c.Ignores = keepIgnores
+	return c
+}

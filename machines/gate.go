@@ -7,18 +7,18 @@ import (
 
 // GateRecipe makes calls at gates. A gate is open while its node exists, like the ready node of
 // ZooKeeper's recipes. Options: "retry".
-var GateRecipe = engine.NewRecipe(gateChart, newBarrierCall)
+var GateRecipe = &engine.RecipeOf[barrierCall]{Named: "gate", Chart: gateChart, Open: newBarrierCall}
 
-var gateChart = engine.MustCompile(engine.Chart[barrierCall]{
-	Name:    "gate",
-	Doc:     "One call at a gate: it waits until the node exists, or creates it, or deletes it.",
-	States:  barrierCallStates("The node does not exist; its creation is watched.", "the gate's node does not exist"),
-	Final:   closed,
-	Happy:   from{latent, deciding, looking, shut, closed},
-	Kinds:   barrierCallKinds,
-	Rows:    barrierCallRows((*barrierCall).gateOpen, (*barrierCall).gateOpen, events.WatchCreated, events.WatchDeleted),
-	Ignores: barrierCallIgnores(events.WatchCreated, events.WatchDeleted),
-})
+func gateChart() (c engine.Chart[barrierCall]) {
+	c.Doc = "One call at a gate: it waits until the node exists, or creates it, or deletes it."
+	c.States = barrierCallStates("The node does not exist; its creation is watched.", "the gate's node does not exist")
+	c.Final = closed
+	c.Happy = from{latent, deciding, looking, shut, closed}
+	c.Kinds = barrierCallKinds
+	c.Rows = barrierCallRows((*barrierCall).gateOpen, (*barrierCall).gateOpen, events.WatchCreated, events.WatchDeleted)
+	c.Ignores = barrierCallIgnores(events.WatchCreated, events.WatchDeleted)
+	return c
+}
 
 // gateOpen reports whether the gate's node exists. One that may not be read does.
 func (p *barrierCall) gateOpen(ev events.Event) bool {

@@ -17,7 +17,7 @@ import (
 // tells the election whether this instance may stand (HealthChecked). Each of its writes has the checks of the
 // term, which the election tells it (TermBegun): it changes nothing unless the marker and the seal of that
 // term exist.
-var JobDealerRecipe = engine.NewRecipe(jobDealerChart, newJobDealer)
+var JobDealerRecipe = &engine.RecipeOf[jobDealer]{Named: "jobdealer", Chart: jobDealerChart, Open: newJobDealer}
 
 // dealerGather is how long a dealer waits after it has said, or seen, that items have to be dealt. An instance in
 // Java that asked just before whether they have to be has begun to run its items by then, and says so by
@@ -66,7 +66,7 @@ func newJobDealer(open events.Event) (*jobDealer, error) {
 	d := &jobDealer{standalone: newStandalone(open, &o), opener: events.ID(o.text(OptionOpener, "")), seed: open.Seed,
 		server: o.text(OptionServer, ""), own: o.text(OptionInstance, ""), deals: o.flag(OptionDeals),
 		nodes: map[string]jobNode{}, owed: map[string]string{}}
-	d.tree = events.ID(treeCacheChart.Name() + "-" + d.id)
+	d.tree = events.ID(TreeCacheRecipe.Name() + "-" + d.id)
 	return d, o.check()
 }
 
@@ -81,11 +81,10 @@ const (
 
 var dealerStates = from{following, flagging, gathering, waiting, dealing, dealt, pausing}
 
-var jobDealerChart = engine.MustCompile(engine.Chart[jobDealer]{
-	Name: "jobdealer",
-	Doc: "The duty of a job's leader: each item gets an owner that lives, in one transaction that fails if an " +
-		"item runs or the term is over.",
-	States: described([]engine.StateDoc{
+func jobDealerChart() (c engine.Chart[jobDealer]) {
+	c.Doc = "The duty of a job's leader: each item gets an owner that lives, in one transaction that fails if an " +
+		"item runs or the term is over."
+	c.States = described([]engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
 		{Name: following, Class: events.ClassIdle, Does: "nothing is to be dealt by this instance",
 			Doc: "Another instance leads, or the job's nodes or configuration are not known, or this " +
@@ -107,13 +106,20 @@ var jobDealerChart = engine.MustCompile(engine.Chart[jobDealer]{
 			"attempt follows after a back-off with jitter."},
 		{Name: deciding, Doc: "A choice: what does the job need?"},
 		{Name: closed, Doc: "The machine has ended."},
-	}),
-	Final: closed,
-	Happy: from{latent, following, deciding, dealt, closed},
-	Kinds: []events.Kind{events.CommandStart, events.CommandClose, events.ReplyMulti, events.TreeNode,
+	})
+	c.Final = closed
+	c.Happy = from{latent, following, deciding, dealt, closed}
+	c.Kinds = []events.Kind{events.CommandStart, events.CommandClose, events.ReplyMulti, events.TreeNode,
 		events.TreeListed, events.TreeRead,
-		events.TermBegun, events.ConnectionLost, events.TimerFired},
-	Rows: []engine.Row[jobDealer]{
+		events.TermBegun, events.ConnectionLost, events.TimerFired}
+	c.Rows = jobDealerRows()
+	c.Ignores = jobDealerIgnores()
+	return c
+}
+
+// jobDealerRows are the rows of a dealer.
+func jobDealerRows() []engine.Row[jobDealer] {
+	return []engine.Row[jobDealer]{
 		{From: from{latent}, On: on(events.CommandStart), To: following,
 			Do: (*jobDealer).openTree, Then: (*jobDealer).tellGate},
 		{From: dealerStates, On: on(events.CommandStart), To: engine.Stay, Do: (*jobDealer).refuseStart},
@@ -150,9 +156,13 @@ var jobDealerChart = engine.MustCompile(engine.Chart[jobDealer]{
 
 		{From: append(from{latent}, dealerStates...), On: on(events.CommandClose), To: closed,
 			Do: (*jobDealer).closeTree},
-	},
-	Ignores: []engine.Ignore{
+	}
+}
+
+// jobDealerIgnores say which kinds are not needed in which states, and why.
+func jobDealerIgnores() []engine.Ignore {
+	return []engine.Ignore{
 		{In: from{latent}, On: []events.Kind{events.TreeNode, events.TreeListed, events.TreeRead,
 			events.TermBegun, events.ConnectionLost}, Why: "the election opens and starts it in one step"},
-	},
-})
+	}
+}

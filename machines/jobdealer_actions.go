@@ -19,8 +19,7 @@ func (d *jobDealer) openTree(ev events.Event, out *engine.Outbox) {
 	if !d.deals {
 		top, options[OptionDepth] = JobServer(d.path, d.server), "0"
 	}
-	out.Tell(d.tree, events.Event{Kind: events.CommandOpen, Recipe: treeCacheChart.Name(), Path: top,
-		Seed: guid(d.seed, 0), Options: options})
+	out.Open(d.tree, TreeCacheRecipe, events.Event{Path: top, Seed: guid(d.seed, 0), Options: options})
 	out.Tell(d.tree, events.Event{Kind: events.CommandStart})
 }
 

@@ -14,7 +14,8 @@ import (
 // operator switches: while its data are DISABLED, this instance neither stands nor leads; "deals", this instance deals
 // the job's items while it leads, and stands only while the job's configuration and strategy are known. With
 // either of them the election opens a dealer (JobDealerRecipe), and closes it.
-var JobElectionRecipe = engine.NewRecipe(jobElectionChart, newJobElection)
+var JobElectionRecipe = &engine.RecipeOf[jobElection]{Named: "jobelection", Chart: jobElectionChart,
+	Open: newJobElection}
 
 // jobElection is one instance that takes part in a job's election. Its own node is the marker, which
 // has a fixed name. The guards of a write, and the deletion, also name its seal.
@@ -48,10 +49,10 @@ const (
 	checking engine.State = "checking" // the latch is held: the marker is read again
 )
 
-var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
-	Name: "jobelection",
-	Doc:  "Elastic-Job's election: a marker with a fixed name says which instance leads the job. It is written while a latch is held for a short time.",
-	States: described([]engine.StateDoc{
+func jobElectionChart() (c engine.Chart[jobElection]) {
+	c.Doc = "Elastic-Job's election: a marker with a fixed name says which instance leads the job. " +
+		"It is written while a latch is held for a short time."
+	c.States = described([]engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
 		{Name: looking, Does: "the marker is being read",
 			Doc: "The marker is being read, with a watch that is armed even if there is none."},
@@ -73,22 +74,30 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		{Name: pausing, Doc: "Something failed, or the marker was deleted again and again, and the handle shows it. The next attempt follows after a back-off with jitter."},
 		{Name: deciding, Doc: decidingDoc},
 		{Name: closed, Doc: "The machine has ended."},
-	}),
-	Final: closed,
-	Composites: []engine.Composite{
+	})
+	c.Final = closed
+	c.Composites = []engine.Composite{
 		{Name: "LATENT", States: from{latent}},
 		{Name: "STARTED", States: append(from{deciding}, but(running, claiming, fencing)...)},
 		{Name: "CLOSED", States: from{closed}},
-	},
-	Happy: from{latent, looking, leading, draining, deciding, leaving, closed},
-	Kinds: []events.Kind{
+	}
+	c.Happy = from{latent, looking, leading, draining, deciding, leaving, closed}
+	c.Kinds = []events.Kind{
 		events.CommandStart, events.CommandAwait, events.CommandCancel, events.CommandResign, events.CommandClose,
 		events.ReplyStat, events.ReplyChildren, events.ReplyMulti, events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.ConfirmationCounts,
 		events.LatchHeld, events.LatchLost, events.LatchFailed, events.LatchClosed, events.NodeGone,
 		events.HealthChecked, events.WorkReturned, events.WorkDrained, events.TimerFired,
-	},
-	Rows: without(slices.Concat([]engine.Row[jobElection]{
+	}
+	c.Rows = without(slices.Concat(jobElectionRows(), jobElectionNextRows(),
+		engine.Lift(fixedNodeRows(), (*jobElection).onFixedNode)), claiming, fencing)
+	c.Ignores = jobElectionIgnores()
+	return c
+}
+
+// jobElectionRows are the rows up to a term, and in it.
+func jobElectionRows() []engine.Row[jobElection] {
+	return []engine.Row[jobElection]{
 		{From: from{latent}, On: on(events.CommandStart), When: (*jobElection).attached, To: looking,
 			Do: (*jobElection).beginWithDealer, Then: (*jobElection).look},
 		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*jobElection).beginWithDealer},
@@ -144,7 +153,12 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		{From: from{leading}, On: on(events.WatchChanged), To: draining, Do: (*jobElection).forgetSeal, Then: (*jobElection).stepDown},
 
 		{From: from{leading}, On: on(events.CommandResign), To: draining, Do: (*jobElection).resign},
+	}
+}
 
+// jobElectionNextRows are the rows of the connection, of what comes next, and of the end.
+func jobElectionNextRows() []engine.Row[jobElection] {
+	return []engine.Row[jobElection]{
 		// The connection.
 		{From: electing, On: on(events.ConnectionLost), To: suspended, Do: (*jobElection).loseMarker},
 		{From: from{leading}, On: on(events.ConnectionLost), To: draining, Do: (*jobElection).stepDownLost, Then: (*jobElection).drop},
@@ -183,8 +197,12 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		{From: from{leaving}, On: on(events.NodeGone), When: (*jobElection).isClosing, To: closed,
 			Do: (*jobElection).finishWithDealer},
 		{From: from{leaving}, On: on(events.NodeGone), To: deciding},
-	}, engine.Lift(fixedNodeRows, (*jobElection).onFixedNode)), claiming, fencing),
-	Ignores: append([]engine.Ignore{
+	}
+}
+
+// jobElectionIgnores say which kinds are not needed in which states, and why.
+func jobElectionIgnores() []engine.Ignore {
+	return append([]engine.Ignore{
 		{In: from{latent}, On: []events.Kind{
 			events.CommandCancel, events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren,
 			events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.ConfirmationCounts,
@@ -193,5 +211,5 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 			Why: "nothing was sent before the start, and the start event has the session"},
 		{In: from{looking, checking, marking, draining, leaving, suspended, pausing}, On: []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged},
 			Why: "the marker is read, written or deleted by its version before anything is decided"},
-	}, withoutIgnores(fixedNodeIgnores, claiming, fencing)...),
-})
+	}, withoutIgnores(fixedNodeIgnores, claiming, fencing)...)
+}

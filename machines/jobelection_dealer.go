@@ -13,9 +13,8 @@ func (c *jobElection) beginWithDealer(ev events.Event, out *engine.Outbox) {
 	if c.dealing == nil {
 		return
 	}
-	c.dealer = events.ID(jobDealerChart.Name() + "-" + c.id)
-	out.Tell(c.dealer, events.Event{Kind: events.CommandOpen, Recipe: jobDealerChart.Name(), Path: c.job(),
-		Seed: guid(c.seed, 0), Options: c.dealing})
+	c.dealer = events.ID(JobDealerRecipe.Name() + "-" + c.id)
+	out.Open(c.dealer, JobDealerRecipe, events.Event{Path: c.job(), Seed: guid(c.seed, 0), Options: c.dealing})
 	out.Tell(c.dealer, events.Event{Kind: events.CommandStart})
 }
 

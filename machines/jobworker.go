@@ -1,13 +1,15 @@
 package machines
 
 import (
+	"slices"
+
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
 
 // JobWorkerRecipe makes instances of an Elastic-Job job that run its items. Path is the job's node. Options: "instance"
 // is its id, "ip" its server, "config" only reads the job's configuration and runs nothing; "rideOut", "retry".
-var JobWorkerRecipe = engine.NewRecipe(jobWorkerChart, newJobWorker)
+var JobWorkerRecipe = &engine.RecipeOf[jobWorker]{Named: "jobworker", Chart: jobWorkerChart, Open: newJobWorker}
 
 // jobWorker is one instance of a job. Its own node is instances/<id>. A run of its items is what a term is elsewhere:
 // belief holds until its deadline, and no other instance is dealt an item before that.
@@ -50,11 +52,10 @@ var (
 	jobWatches = []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren}
 )
 
-var jobWorkerChart = engine.MustCompile(engine.Chart[jobWorker]{
-	Name: "jobworker",
-	Doc: "An instance of an Elastic-Job job: it registers, and runs at each trigger the items that the job's leader " +
-		"has dealt it.",
-	States: described([]engine.StateDoc{
+func jobWorkerChart() (c engine.Chart[jobWorker]) {
+	c.Doc = "An instance of an Elastic-Job job: it registers, and runs at each trigger the items that " +
+		"the job's leader has dealt it."
+	c.States = described([]engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
 		{Name: reading, Does: "the job's nodes are being read",
 			Doc: "Nodes of the job are being read, with watches: those that the next decision needs."},
@@ -81,17 +82,24 @@ var jobWorkerChart = engine.MustCompile(engine.Chart[jobWorker]{
 		{Name: deciding, Doc: "What comes next is decided immediately: by what has been read, and by what was asked " +
 			"for."},
 		{Name: closed, Doc: "The machine has ended."},
-	}),
-	Final: closed,
-	Happy: from{latent, deciding, closed},
-	Kinds: []events.Kind{
+	})
+	c.Final = closed
+	c.Happy = from{latent, deciding, closed}
+	c.Kinds = []events.Kind{
 		events.CommandStart, events.CommandTrigger, events.CommandClose, events.WorkReturned,
 		events.ReplyCreate, events.ReplyDelete, events.ReplyStat, events.ReplyChildren, events.ReplyMulti,
 		events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed,
 		events.LatchHeld, events.LatchLost, events.LatchFailed, events.LatchClosed, events.TimerFired,
-	},
-	Rows: []engine.Row[jobWorker]{
+	}
+	c.Rows = slices.Concat(jobWorkerNextRows(), jobWorkerRunRows(), jobWorkerEndRows())
+	c.Ignores = jobWorkerIgnores
+	return c
+}
+
+// jobWorkerNextRows are the rows of what comes next, and of reads.
+func jobWorkerNextRows() []engine.Row[jobWorker] {
+	return []engine.Row[jobWorker]{
 		{From: from{latent}, On: on(events.CommandStart), To: deciding, Do: (*jobWorker).begin},
 		{From: jobRunning, On: on(events.CommandStart), To: engine.Stay, Do: (*jobWorker).refuseStart},
 
@@ -152,7 +160,12 @@ var jobWorkerChart = engine.MustCompile(engine.Chart[jobWorker]{
 		{From: from{working, writing, pausing, draining, leaving}, On: on(jobWatches...), To: engine.Stay,
 			Do: (*jobWorker).noteWatch},
 		{From: from{idle, waiting}, On: on(events.TimerFired), To: deciding, Do: (*jobWorker).readAgain},
+	}
+}
 
+// jobWorkerRunRows are the rows of writes, of triggers and runs, and of the latch.
+func jobWorkerRunRows() []engine.Row[jobWorker] {
+	return []engine.Row[jobWorker]{
 		// Writes.
 		{From: from{writing}, On: on(events.ReplyCreate), To: writing, Do: (*jobWorker).noteDirectory},
 		{From: from{writing}, On: on(events.ReplyMulti), When: (*jobWorker).wrote, To: deciding,
@@ -189,7 +202,12 @@ var jobWorkerChart = engine.MustCompile(engine.Chart[jobWorker]{
 		{From: from{leaving}, On: on(events.LatchClosed), When: (*jobWorker).isLastLatch, To: deciding,
 			Do: (*jobWorker).noteClosed},
 		{From: jobRunning, On: on(events.LatchClosed), To: engine.Stay, Do: (*jobWorker).noteClosed},
+	}
+}
 
+// jobWorkerEndRows are the rows of the connection, and of the end.
+func jobWorkerEndRows() []engine.Row[jobWorker] {
+	return []engine.Row[jobWorker]{
 		// The connection.
 		{From: from{working}, On: on(events.ConnectionSuspended), When: (*jobWorker).ridesOut, To: working,
 			Do: (*jobWorker).suspend},
@@ -219,9 +237,8 @@ var jobWorkerChart = engine.MustCompile(engine.Chart[jobWorker]{
 		{From: append(from{suspended, pausing}, jobBusy...), On: on(events.CommandClose), To: deciding,
 			Do: (*jobWorker).close},
 		{From: from{draining, leaving}, On: on(events.CommandClose), To: engine.Stay, Do: (*jobWorker).close},
-	},
-	Ignores: jobWorkerIgnores,
-})
+	}
+}
 
 // jobWorkerIgnores say which kinds a job's instance does not need in which states, and why.
 var jobWorkerIgnores = []engine.Ignore{

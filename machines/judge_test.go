@@ -51,23 +51,23 @@ func newJudge(p *plant) *judge {
 	for i, r := range recipes {
 		switch r.Name() {
 		case "session":
-			recipes[i] = engine.NewRecipe(sessionChart, func(open events.Event) (*session, error) {
+			recipes[i] = SessionRecipe.With(func(open events.Event) (*session, error) {
 				s, err := newSession(open)
 				j.session = s
 				return s, err
 			})
 		case "latch":
-			recipes[i] = engine.NewRecipe(latchChart, watched(newLatch, note))
+			recipes[i] = LatchRecipe.With(watched(newLatch, note))
 		case "mutex":
-			recipes[i] = engine.NewRecipe(mutexChart, watched(newMutex, note))
+			recipes[i] = MutexRecipe.With(watched(newMutex, note))
 		case "readwrite":
-			recipes[i] = engine.NewRecipe(readWriteChart, watched(newReadWrite, note))
+			recipes[i] = ReadWriteRecipe.With(watched(newReadWrite, note))
 		case "election":
-			recipes[i] = engine.NewRecipe(electionChart, watched(newElection, note))
+			recipes[i] = ElectionRecipe.With(watched(newElection, note))
 		case "selector":
-			recipes[i] = engine.NewRecipe(selectorChart, watched(newSelector, note))
+			recipes[i] = SelectorRecipe.With(watched(newSelector, note))
 		case "semaphore":
-			recipes[i] = engine.NewRecipe(semaphoreChart, func(open events.Event) (*semaphore, error) {
+			recipes[i] = SemaphoreRecipe.With(func(open events.Event) (*semaphore, error) {
 				s, err := newSemaphore(open)
 				if err == nil {
 					j.members[events.ID(s.id)], j.permits[events.ID(s.id)] = &s.contender, s
@@ -75,7 +75,7 @@ func newJudge(p *plant) *judge {
 				return s, err
 			})
 		case "nodeelection":
-			recipes[i] = engine.NewRecipe(nodeElectionChart, func(open events.Event) (*nodeElection, error) {
+			recipes[i] = NodeElectionRecipe.With(func(open events.Event) (*nodeElection, error) {
 				e, err := newNodeElection(open)
 				if err == nil {
 					j.members[events.ID(e.id)], j.nodes[events.ID(e.id)] = &e.contender, e
@@ -83,7 +83,7 @@ func newJudge(p *plant) *judge {
 				return e, err
 			})
 		case "jobelection":
-			recipes[i] = engine.NewRecipe(jobElectionChart, func(open events.Event) (*jobElection, error) {
+			recipes[i] = JobElectionRecipe.With(func(open events.Event) (*jobElection, error) {
 				c, err := newJobElection(open)
 				if err == nil {
 					j.members[events.ID(c.id)], j.stands[events.ID(c.id)] = &c.contender, c

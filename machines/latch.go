@@ -12,7 +12,7 @@ import (
 // "retry", "healthFailures", "address". Options of a latch that another machine opens: "opener"; "label" for what is
 // before the number in the name; "unwatched" for a node that is not read back; "root" for a node above the line,
 // which has to exist, and below which missing parents are created.
-var LatchRecipe = engine.NewRecipe(latchChart, newLatch)
+var LatchRecipe = &engine.RecipeOf[latch]{Named: "latch", Chart: latchChart, Open: newLatch}
 
 // latch is a place that is kept, or regained, until it is closed.
 type latch struct{ place }
@@ -44,17 +44,17 @@ var requeueRows = []engine.Row[place]{
 	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).unusable, To: leaving, Do: (*place).giveUpPlace, Then: (*place).deleteOwn},
 }
 
-var latchChart = engine.MustCompile(engine.Chart[latch]{
-	Name:       "latch",
-	Doc:        "A leader latch: in line until it leads, and leading until it is closed, resigns or loses leadership.",
-	States:     lineStates,
-	Final:      closed,
-	Composites: latchComposites,
-	Happy:      from{latent, enrolling, listing, waiting, leading, draining, deciding, leaving, closed},
-	Kinds:      slices.Concat(keepKinds, lineKinds),
-	Rows:       engine.Lift(slices.Concat(requeueRows, lineRows, latchRows), (*latch).inLine),
-	Ignores:    keepIgnores,
-})
+func latchChart() (c engine.Chart[latch]) {
+	c.Doc = "A leader latch: in line until it leads, and leading until it is closed, resigns or loses leadership."
+	c.States = lineStates
+	c.Final = closed
+	c.Composites = latchComposites
+	c.Happy = from{latent, enrolling, listing, waiting, leading, draining, deciding, leaving, closed}
+	c.Kinds = slices.Concat(keepKinds, lineKinds)
+	c.Rows = engine.Lift(slices.Concat(requeueRows, lineRows, latchRows), (*latch).inLine)
+	c.Ignores = keepIgnores
+	return c
+}
 
 // keepKinds are the commands of latchRows.
 var keepKinds = []events.Kind{events.CommandStart, events.CommandAwait, events.CommandCancel, events.CommandResign, events.HealthChecked}

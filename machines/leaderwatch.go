@@ -25,22 +25,25 @@ type leaderWatch struct {
 
 // LeaderWatchRecipe makes watches of the leader among one recipe's places in a directory. Options:
 // "label", which may be empty, "shared", "retry".
-var LeaderWatchRecipe = engine.NewRecipe(leaderWatchChart, func(open events.Event) (*leaderWatch, error) {
+var LeaderWatchRecipe = &engine.RecipeOf[leaderWatch]{Named: "leaderwatch", Chart: leaderWatchChart,
+	Open: newLeaderWatch}
+
+func newLeaderWatch(open events.Event) (*leaderWatch, error) {
 	o := optionsOf(open)
 	w := &leaderWatch{standalone: newStandalone(open, &o), dir: open.Path,
 		kind: LineKind{Label: o.text(OptionLabel, LatchLabel), Shared: o.text(OptionShared, "")}}
 	return w, o.check()
-})
+}
 
 var (
 	leaderWatchStates    = from{listing, reading, watching, vacant, absent, suspended, pausing}
 	leaderWatchConnected = from{listing, reading, watching, vacant, absent, pausing}
 )
 
-var leaderWatchChart = engine.MustCompile(engine.Chart[leaderWatch]{
-	Name: "leaderwatch",
-	Doc:  "Who leads a line, seen from outside: the leader's node is watched, or the directory in which one would appear.",
-	States: described([]engine.StateDoc{
+func leaderWatchChart() (c engine.Chart[leaderWatch]) {
+	c.Doc = "Who leads a line, seen from outside: the leader's node is watched, " +
+		"or the directory in which one would appear."
+	c.States = described([]engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
 		{Name: listing, Doc: "The line is being listed."},
 		{Name: reading, Doc: "The first in line is being read, with a watch."},
@@ -51,15 +54,15 @@ var leaderWatchChart = engine.MustCompile(engine.Chart[leaderWatch]{
 		{Name: suspended, Doc: "There is no connection: the leader is not known."},
 		{Name: pausing, Doc: "A read failed, and the handle shows it. The next attempt follows after a back-off with jitter."},
 		{Name: closed, Doc: "The machine has ended."},
-	}),
-	Final: closed,
-	Happy: from{latent, listing, reading, watching},
-	Kinds: []events.Kind{
+	})
+	c.Final = closed
+	c.Happy = from{latent, listing, reading, watching}
+	c.Kinds = []events.Kind{
 		events.CommandStart, events.CommandClose, events.ReplyStat, events.ReplyChildren,
 		events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
-	},
-	Rows: []engine.Row[leaderWatch]{
+	}
+	c.Rows = []engine.Row[leaderWatch]{
 		{From: from{latent}, On: on(events.CommandStart), When: (*leaderWatch).attached, To: listing, Do: (*leaderWatch).accept, Then: (*leaderWatch).list},
 		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*leaderWatch).accept},
 		{From: leaderWatchStates, On: on(events.CommandStart), To: engine.Stay, Do: (*leaderWatch).refuseStart},
@@ -91,8 +94,8 @@ var leaderWatchChart = engine.MustCompile(engine.Chart[leaderWatch]{
 		{From: from{suspended}, On: on(events.ConnectionAttached), To: listing, Do: (*leaderWatch).list},
 		{From: from{pausing}, On: on(events.TimerFired), To: listing, Do: (*leaderWatch).list},
 		{From: append(from{latent}, leaderWatchStates...), On: on(events.CommandClose), To: closed, Do: (*leaderWatch).finish},
-	},
-	Ignores: []engine.Ignore{
+	}
+	c.Ignores = []engine.Ignore{
 		{In: from{latent}, On: []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost},
 			Why: "nothing was sent before the start"},
 		{In: leaderWatchConnected, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
@@ -102,8 +105,9 @@ var leaderWatchChart = engine.MustCompile(engine.Chart[leaderWatch]{
 		{In: from{reading, watching}, On: []events.Kind{events.WatchCreated, events.WatchChildren}, Why: "only the leader's node matters"},
 		{In: from{vacant}, On: []events.Kind{events.WatchCreated, events.WatchChanged}, Why: "only the directory's children matter"},
 		{In: from{absent}, On: []events.Kind{events.WatchDeleted, events.WatchChanged, events.WatchChildren}, Why: "only the directory's creation matters"},
-	},
-})
+	}
+	return c
+}
 
 // Watches reports which nodes matter: the directory and the leader.
 func (o *leaderWatch) Watches(path string) bool {

@@ -17,7 +17,9 @@ import (
 // "address" if each has one; or "prefix" of names without a GUID; or "name" of the node. Where others can have the
 // same name, "after" is the zxid of that look, and "above" the highest number that it showed. There a node whose
 // creation was answered since is not of the attempt, and stays.
-var LeftoverRecipe = engine.NewRecipe(leftoverChart, func(open events.Event) (*leftover, error) {
+var LeftoverRecipe = &engine.RecipeOf[leftover]{Named: "leftover", Chart: leftoverChart, Open: newLeftover}
+
+func newLeftover(open events.Event) (*leftover, error) {
 	o := optionsOf(open)
 	prefix, plain := o.given(OptionPrefix)
 	l := &leftover{dir: open.Path, guid: o.text(OptionGUID, ""), permits: o.integer(OptionPermits, 0),
@@ -25,7 +27,7 @@ var LeftoverRecipe = engine.NewRecipe(leftoverChart, func(open events.Event) (*l
 		plain: plain, prefix: prefix, after: o.number(OptionAfter), above: o.number(OptionAbove)}
 	l.listed = l.above
 	return l, o.check()
-})
+}
 
 // leftover is the search for the nodes of one attempt.
 type leftover struct {
@@ -57,22 +59,21 @@ const maxKept = 10_000
 // sixteen session timeouts in all.
 const maxLooks = 6
 
-var leftoverChart = engine.MustCompile(engine.Chart[leftover]{
-	Name: "leftover",
-	Doc:  "Deletes what a server creates late for an attempt that was given up.",
-	States: described([]engine.StateDoc{
+func leftoverChart() (c engine.Chart[leftover]) {
+	c.Doc = "Deletes what a server creates late for an attempt that was given up."
+	c.States = described([]engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
 		{Name: listing, Doc: "The directory is listed from time to time. If a node of the attempt is there, and this session owns it, it is deleted."},
 		{Name: suspended, Doc: "There is no connection. The next look is on the next one."},
 		{Name: closed, Doc: "The last look is over, or the session is: its end deletes such nodes. Or this client has created too many nodes since."},
-	}),
-	Final: closed,
-	Happy: from{latent, listing, closed},
-	Kinds: []events.Kind{
+	})
+	c.Final = closed
+	c.Happy = from{latent, listing, closed}
+	c.Kinds = []events.Kind{
 		events.CommandStart, events.NodeKept, events.ReplyChildren, events.ReplyStat,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
-	},
-	Rows: []engine.Row[leftover]{
+	}
+	c.Rows = []engine.Row[leftover]{
 		{From: from{latent}, On: on(events.CommandStart), When: (*leftover).attached, To: listing, Do: (*leftover).begin, Then: (*leftover).lookLater},
 		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*leftover).begin},
 		{From: from{listing, suspended}, On: on(events.CommandStart), To: engine.Stay, Do: (*leftover).refuseStart},
@@ -85,15 +86,16 @@ var leftoverChart = engine.MustCompile(engine.Chart[leftover]{
 		{From: from{listing}, On: on(events.ConnectionSuspended), To: suspended, Do: (*leftover).forgetListed},
 		{From: from{suspended}, On: on(events.ConnectionAttached), To: listing, Do: (*leftover).look, Then: (*leftover).lookLater},
 		{From: from{listing, suspended}, On: on(events.ConnectionLost), To: closed},
-	},
-	Ignores: []engine.Ignore{
+	}
+	c.Ignores = []engine.Ignore{
 		{In: from{latent}, On: []events.Kind{events.NodeKept, events.ConnectionAttached, events.ConnectionSuspended,
 			events.ConnectionLost},
 			Why: "the start follows immediately, and has the session"},
 		{In: from{listing}, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
-	},
-})
+	}
+	return c
+}
 
 // attached reports whether there is a connection.
 func (l *leftover) attached(ev events.Event) bool { return ev.Attached }
@@ -230,8 +232,8 @@ func (a *attempts) search(machine, dir string, options map[string]string, out *e
 	}
 	a.mayFollow = false
 	a.searches++
-	id := events.ID(leftoverChart.Name() + "-" + machine + "-" + strconv.FormatUint(a.searches, 10))
-	out.Tell(id, events.Event{Kind: events.CommandOpen, Recipe: leftoverChart.Name(), Path: dir, Options: options})
+	id := events.ID(LeftoverRecipe.Name() + "-" + machine + "-" + strconv.FormatUint(a.searches, 10))
+	out.Open(id, LeftoverRecipe, events.Event{Path: dir, Options: options})
 	out.Tell(id, events.Event{Kind: events.CommandStart})
 	return id, true
 }

@@ -12,7 +12,7 @@ import (
 // Options: "try" never waits, "revocable" handles Curator's revocations, "kazoo" uses kazoo's names,
 // "prefix", which may be empty, uses names of a prefix and a number; and those of LatchRecipe. With a
 // prefix, the owner does what the GUID does elsewhere: see ElectionRecipe.
-var MutexRecipe = engine.NewRecipe(mutexChart, newMutex)
+var MutexRecipe = &engine.RecipeOf[mutex]{Named: "mutex", Chart: mutexChart, Open: newMutex}
 
 // mutex is one acquisition of a mutex.
 type mutex struct{ acquisition }
@@ -34,18 +34,19 @@ func newMutex(open events.Event) (*mutex, error) {
 	return m, o.check()
 }
 
-var mutexChart = engine.MustCompile(engine.Chart[mutex]{
-	Name:   "mutex",
-	Doc:    "One acquisition of a mutex: in line until it is held once, or until the caller gives up." + holdPromises,
-	States: holdStates,
-	Final:  closed,
-	Composites: []engine.Composite{
+func mutexChart() (c engine.Chart[mutex]) {
+	c.Doc = "One acquisition of a mutex: in line until it is held once, or until the caller gives up." + holdPromises
+	c.States = holdStates
+	c.Final = closed
+	c.Composites = []engine.Composite{
 		{Name: "queued", States: from{enrolling, listing, waiting, suspended, verifying, pausing}},
 		{Name: "held", States: from{leading}},
 		{Name: "let go", States: from{draining, deciding, leaving}},
-	},
-	Happy:   from{latent, enrolling, listing, waiting, leading, draining, deciding, leaving, closed},
-	Kinds:   append([]events.Kind{events.CommandAwait}, lineKinds...),
-	Rows:    slices.Concat(engine.Lift(holdRows, (*mutex).asAcquisition), engine.Lift(without(slices.Concat(ownerRows, lineRows), blocked), (*mutex).inLine)),
-	Ignores: holdIgnores,
-})
+	}
+	c.Happy = from{latent, enrolling, listing, waiting, leading, draining, deciding, leaving, closed}
+	c.Kinds = append([]events.Kind{events.CommandAwait}, lineKinds...)
+	c.Rows = slices.Concat(engine.Lift(holdRows(), (*mutex).asAcquisition),
+		engine.Lift(without(slices.Concat(ownerRows, lineRows), blocked), (*mutex).inLine))
+	c.Ignores = holdIgnores
+	return c
+}

@@ -13,7 +13,8 @@ import (
 //
 // There is no line, so the deletion of the node wakes all who wait, and each sends one create. Who comes first is not
 // decided by who has waited longest.
-var NodeElectionRecipe = engine.NewRecipe(nodeElectionChart, newNodeElection)
+var NodeElectionRecipe = &engine.RecipeOf[nodeElection]{Named: "nodeelection", Chart: nodeElectionChart,
+	Open: newNodeElection}
 
 // nodeElection is a participant of an election on one node. The owner does here what a GUID does elsewhere: the node is
 // its own if this session owns it, because a client has one participant for each node.
@@ -33,10 +34,9 @@ func newNodeElection(open events.Event) (*nodeElection, error) {
 	return e, o.check()
 }
 
-var nodeElectionChart = engine.MustCompile(engine.Chart[nodeElection]{
-	Name: "nodeelection",
-	Doc:  "An election on one node: the participant that creates the ephemeral node leads, and all others watch it.",
-	States: described([]engine.StateDoc{
+func nodeElectionChart() (c engine.Chart[nodeElection]) {
+	c.Doc = "An election on one node: the participant that creates the ephemeral node leads, and all others watch it."
+	c.States = described([]engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
 		{Name: looking, Doc: "The node is being read, with a watch that is armed even if there is none."},
 		{Name: standby, Class: events.ClassStandby, Does: "another participant has the node",
@@ -66,23 +66,31 @@ var nodeElectionChart = engine.MustCompile(engine.Chart[nodeElection]{
 				"resigned, and others may take it. The next attempt follows after a pause."},
 		{Name: deciding, Doc: decidingDoc},
 		{Name: closed, Doc: "The machine has ended."},
-	}),
-	Final: closed,
-	Composites: []engine.Composite{
+	})
+	c.Final = closed
+	c.Composites = []engine.Composite{
 		{Name: "LATENT", States: from{latent}},
 		{Name: "STARTED", States: append(from{deciding}, standing...)},
 		{Name: "CLOSED", States: from{closed}},
-	},
-	Happy: from{latent, looking, leading, draining, deciding, leaving, closed},
-	Kinds: []events.Kind{
+	}
+	c.Happy = from{latent, looking, leading, draining, deciding, leaving, closed}
+	c.Kinds = []events.Kind{
 		events.CommandStart, events.CommandAwait, events.CommandCancel, events.CommandResign, events.CommandClose,
 		events.ReplyCreate, events.ReplyStat, events.ReplyChildren, events.ReplyMulti,
 		events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed,
 		events.ConfirmationCounts, events.NodeGone, events.HealthChecked, events.WorkReturned, events.WorkDrained,
 		events.TimerFired,
-	},
-	Rows: slices.Concat([]engine.Row[nodeElection]{
+	}
+	c.Rows = slices.Concat(nodeElectionRows(), nodeElectionNextRows(), claimRows(),
+		without(engine.Lift(fixedNodeRows(), (*nodeElection).onFixedNode), queueing, checking))
+	c.Ignores = nodeElectionIgnores()
+	return c
+}
+
+// nodeElectionRows are the rows up to a term, and in it.
+func nodeElectionRows() []engine.Row[nodeElection] {
+	return []engine.Row[nodeElection]{
 		{From: from{latent}, On: on(events.CommandStart), When: (*nodeElection).attached, To: looking,
 			Do: (*nodeElection).begin, Then: (*nodeElection).look},
 		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*nodeElection).begin},
@@ -144,7 +152,12 @@ var nodeElectionChart = engine.MustCompile(engine.Chart[nodeElection]{
 			Then: (*nodeElection).letOthersCreate},
 		{From: append(from{suspended, pausing, fencing}, standingFor...), On: on(events.HealthChecked),
 			When: (*nodeElection).failsCheck, To: deciding, Do: (*nodeElection).withhold},
+	}
+}
 
+// nodeElectionNextRows are the rows of the end of the session, of what comes next, and of the end.
+func nodeElectionNextRows() []engine.Row[nodeElection] {
+	return []engine.Row[nodeElection]{
 		// The end of the session.
 		{From: standingFor, On: on(events.ConnectionLost), To: suspended, Do: (*nodeElection).loseMarker},
 		{From: from{leading}, On: on(events.ConnectionLost), To: draining, Do: (*nodeElection).stepDownLost},
@@ -198,8 +211,12 @@ var nodeElectionChart = engine.MustCompile(engine.Chart[nodeElection]{
 		{From: from{leaving}, On: on(events.NodeGone), When: (*nodeElection).isClosing, To: closed,
 			Do: (*nodeElection).finish},
 		{From: from{leaving}, On: on(events.NodeGone), To: deciding},
-	}, claimRows, without(engine.Lift(fixedNodeRows, (*nodeElection).onFixedNode), queueing, checking)),
-	Ignores: append([]engine.Ignore{
+	}
+}
+
+// nodeElectionIgnores say which kinds are not needed in which states, and why.
+func nodeElectionIgnores() []engine.Ignore {
+	return append([]engine.Ignore{
 		{In: from{latent}, On: []events.Kind{
 			events.CommandCancel, events.ReplyCreate, events.WatchCreated, events.WatchDeleted, events.WatchChanged,
 			events.WatchChildren, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost,
@@ -211,8 +228,8 @@ var nodeElectionChart = engine.MustCompile(engine.Chart[nodeElection]{
 			Why: "the node is read, or created, before anything is decided"},
 		{In: but(standing, marking), On: []events.Kind{events.ReplyCreate},
 			Why: "the answer to the own create comes behind those to its parents', and decides"},
-	}, withoutIgnores(fixedNodeIgnores, queueing, checking)...),
-})
+	}, withoutIgnores(fixedNodeIgnores, queueing, checking)...)
+}
 
 // standing are the states between the start and the end of a participant, standingFor those of them before a term in
 // which nothing of the user's runs.

@@ -8,11 +8,12 @@ import (
 // NodewatchRecipe makes watches of one node: what Curator's NodeCache keeps. The data go past the
 // machine to the user's handle, and so does the news that there is no node.
 // Options: "view" (true), "retry".
-var NodewatchRecipe = engine.NewRecipe(nodewatchChart, func(open events.Event) (*nodeWatch, error) {
-	return newNodeWatch(open, events.ReplyStat)
-})
+var NodewatchRecipe = &engine.RecipeOf[nodeWatch]{Named: "nodewatch", Chart: nodewatchChart,
+	Open: func(open events.Event) (*nodeWatch, error) { return newNodeWatch(open, events.ReplyStat) }}
 
-var nodewatchChart = engine.MustCompile(nodeWatchChartOf("nodewatch",
-	"One node's data, read again with a watch at every change.",
-	engine.StateDoc{Name: reading, Doc: "The node is being read, with a watch."},
-	events.ReplyStat, events.WatchCreated, events.WatchChanged))
+func nodewatchChart() engine.Chart[nodeWatch] {
+	return nodeWatchChartOf(
+		"One node's data, read again with a watch at every change.",
+		engine.StateDoc{Name: reading, Doc: "The node is being read, with a watch."},
+		events.ReplyStat, events.WatchCreated, events.WatchChanged)
+}

@@ -31,7 +31,8 @@ var anyWatch = []events.Kind{events.WatchCreated, events.WatchDeleted, events.Wa
 
 // nodeWatchChartOf returns a chart of a watch. An answer of the kind reply leads from looking to
 // watching. What makes the watch fire leads back: the node's deletion, and the kinds in spending.
-func nodeWatchChartOf(name, doc string, looking engine.StateDoc, reply events.Kind, spending ...events.Kind) engine.Chart[nodeWatch] {
+func nodeWatchChartOf(doc string, looking engine.StateDoc, reply events.Kind,
+	spending ...events.Kind) engine.Chart[nodeWatch] {
 	startedStates := from{looking.Name, watching, absent, suspended, pausing}
 	connectedStates := but(startedStates, suspended)
 	kinds := []events.Kind{events.CommandStart, events.CommandClose, events.ReplyStat,
@@ -42,8 +43,7 @@ func nodeWatchChartOf(name, doc string, looking engine.StateDoc, reply events.Ki
 	spending = append(spending, events.WatchDeleted)
 	others := slices.DeleteFunc(slices.Clone(anyWatch), func(kind events.Kind) bool { return slices.Contains(spending, kind) })
 	chart := engine.Chart[nodeWatch]{
-		Name: name,
-		Doc:  doc,
+		Doc: doc,
 		States: described([]engine.StateDoc{
 			{Name: latent, Doc: "Not started."},
 			looking,

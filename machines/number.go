@@ -47,14 +47,16 @@ const (
 
 // NumberRecipe makes operations on numbers. Options: "task", "width", "operand",
 // "expected", "seed", "tries", "retry".
-var NumberRecipe = engine.NewRecipe(numberChart, func(open events.Event) (*number, error) {
+var NumberRecipe = &engine.RecipeOf[number]{Named: "number", Chart: numberChart, Open: newNumber}
+
+func newNumber(open events.Event) (*number, error) {
 	o := optionsOf(open)
 	n := &number{paced: newPaced(open, &o), parentMaker: newParentMaker(parent(open.Path)), task: o.task(),
 		width: o.integer(OptionWidth, 8), operand: o.number(OptionOperand), expected: o.number(OptionExpected),
 		seed: o.number(OptionSeed), tries: o.integer(OptionTries, 0)}
 	n.retry = o.policy(OptionRetry, BoundedExponential(-1, 20*time.Millisecond, time.Second)) // conflicts are short
 	return n, o.check()
-})
+}
 
 // task reads the option of numbers.
 func (o *options) task() string {
@@ -72,10 +74,10 @@ var (
 	numberConnected = but(numberStates, suspended)
 )
 
-var numberChart = engine.MustCompile(engine.Chart[number]{
-	Name: "number",
-	Doc:  "One operation on a number in a node: it is read, and written unless somebody has written it meanwhile; then it is tried again.",
-	States: described([]engine.StateDoc{
+func numberChart() (c engine.Chart[number]) {
+	c.Doc = "One operation on a number in a node: it is read, and written unless somebody has written it " +
+		"meanwhile; then it is tried again."
+	c.States = described([]engine.StateDoc{
 		{Name: latent, Doc: "There was no call yet."},
 		{Name: reading, Doc: "The number is being read, behind a check through the quorum, or behind a sync if a write follows anyway."},
 		{Name: creating, Doc: "There was no number. It is being created with its first value. If its directory did not exist, that is created first, as a container if the server knows them."},
@@ -83,14 +85,14 @@ var numberChart = engine.MustCompile(engine.Chart[number]{
 		{Name: suspended, Doc: "There is no connection. On the next one the number is read again. That shows whether an unanswered write was carried out, unless others have written, too."},
 		{Name: pausing, Doc: "Another client was faster, or the number was deleted again and again, or the ensemble could not carry out a request. The next attempt follows after a back-off with jitter."},
 		{Name: closed, Doc: "The call was answered."},
-	}),
-	Final: closed,
-	Happy: from{latent, reading, writing, closed},
-	Kinds: []events.Kind{
+	})
+	c.Final = closed
+	c.Happy = from{latent, reading, writing, closed}
+	c.Kinds = []events.Kind{
 		events.CommandStart, events.CommandClose, events.ReplyStat, events.ReplyCreate, events.ReplyMulti,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
-	},
-	Rows: []engine.Row[number]{
+	}
+	c.Rows = []engine.Row[number]{
 		{From: from{latent}, On: on(events.CommandStart), When: (*number).attached, To: reading, Do: (*number).begin, Then: (*number).look},
 		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*number).begin},
 		{From: numberStates, On: on(events.CommandStart), To: engine.Stay, Do: (*number).refuseStart},
@@ -127,14 +129,15 @@ var numberChart = engine.MustCompile(engine.Chart[number]{
 		{From: from{latent}, On: on(events.CommandClose), To: closed, Do: (*number).finish},
 		{From: numberStates, On: on(events.CommandClose), When: (*number).wasSent, To: closed, Do: (*number).answerUnknown, Then: (*number).finish},
 		{From: numberStates, On: on(events.CommandClose), To: closed, Do: (*number).withdraw, Then: (*number).finish},
-	},
-	Ignores: []engine.Ignore{
+	}
+	c.Ignores = []engine.Ignore{
 		{In: from{latent}, On: []events.Kind{events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, Why: "there was no call yet"},
 		{In: numberConnected, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
 		{In: from{reading, writing, suspended, pausing}, On: []events.Kind{events.ReplyCreate}, Why: "only the state that sent the request waits for it"},
-	},
-})
+	}
+	return c
+}
 
 // changedMeanwhile reports whether the number was written, or its node replaced, since the own write
 // that was not answered. Which client did it is not known.

@@ -58,13 +58,15 @@ type setCommand struct{ command, payload uint64 }
 // PersistentRecipe makes persistent nodes: Curator's PersistentNode in its mode
 // EPHEMERAL. Path is the node's; Work of command.open is the number of its
 // payload. Options: "retry".
-var PersistentRecipe = engine.NewRecipe(persistentChart, func(open events.Event) (*persistent, error) {
+var PersistentRecipe = &engine.RecipeOf[persistent]{Named: "persistent", Chart: persistentChart, Open: newPersistent}
+
+func newPersistent(open events.Event) (*persistent, error) {
 	o := optionsOf(open)
 	return &persistent{
 		paced: newPaced(open, &o), parentMaker: newParentMaker(parent(open.Path)),
 		foreignNode: foreignNode{foreign: open.Path}, payload: open.Work,
 	}, o.check()
-})
+}
 
 var (
 	persistentStates    = from{creating, reading, present, writing, occupied, clearing, suspended, pausing, leaving}
@@ -72,10 +74,9 @@ var (
 	nodeKinds           = []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged}
 )
 
-var persistentChart = engine.MustCompile(engine.Chart[persistent]{
-	Name: "persistent",
-	Doc:  "An ephemeral node at a fixed path, created again in every session and whenever it is deleted.",
-	States: described([]engine.StateDoc{
+func persistentChart() (c engine.Chart[persistent]) {
+	c.Doc = "An ephemeral node at a fixed path, created again in every session and whenever it is deleted."
+	c.States = described([]engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
 		{Name: creating, Doc: "The node is being created. If its directory did not exist, that is created first, as a container if the server knows them."},
 		{Name: reading, Doc: "The node at the path is being read, with a watch."},
@@ -93,16 +94,23 @@ var persistentChart = engine.MustCompile(engine.Chart[persistent]{
 		{Name: leaving, Does: "the node is being deleted", Doc: "The node is being deleted, and not created again."},
 		{Name: deciding, Doc: "The node was deleted. Decides immediately whether it is created again at once or after a pause."},
 		{Name: closed, Doc: "The machine has ended."},
-	}),
-	Final: closed,
-	Happy: from{latent, creating, reading, present, leaving, closed},
-	Kinds: []events.Kind{
+	})
+	c.Final = closed
+	c.Happy = from{latent, creating, reading, present, leaving, closed}
+	c.Kinds = []events.Kind{
 		events.CommandStart, events.CommandAwait, events.CommandCancel, events.CommandSet, events.CommandClose,
 		events.ReplyCreate, events.ReplyStat, events.ReplyChildren, events.ReplyMulti,
 		events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
-	},
-	Rows: []engine.Row[persistent]{
+	}
+	c.Rows = slices.Concat(persistentNodeRows(), persistentOtherRows())
+	c.Ignores = persistentIgnores()
+	return c
+}
+
+// persistentNodeRows are the rows that create the node, and look for it.
+func persistentNodeRows() []engine.Row[persistent] {
+	return []engine.Row[persistent]{
 		{From: from{latent}, On: on(events.CommandStart), When: (*persistent).attached, To: creating, Do: (*persistent).begin, Then: (*persistent).create},
 		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*persistent).begin},
 		{From: persistentStates, On: on(events.CommandStart), To: engine.Stay, Do: (*persistent).refuseStart},
@@ -139,7 +147,12 @@ var persistentChart = engine.MustCompile(engine.Chart[persistent]{
 		{From: from{clearing}, On: on(events.ReplyMulti), When: (*persistent).cleared, To: creating, Do: (*persistent).create},
 		{From: from{clearing}, On: on(events.ReplyMulti), When: (*persistent).outdated, To: reading, Do: (*persistent).look},
 		{From: from{clearing}, On: on(events.ReplyMulti), To: pausing, Do: (*persistent).giveUp},
+	}
+}
 
+// persistentOtherRows are the rows of its data, of watches, of the connection and of the end.
+func persistentOtherRows() []engine.Row[persistent] {
+	return []engine.Row[persistent]{
 		{From: from{present}, On: on(events.CommandSet), To: writing, Do: (*persistent).set, Then: (*persistent).write},
 		{From: append(from{latent, writing, suspended, pausing}, persistentUnsettled...), On: on(events.CommandSet), To: engine.Stay, Do: (*persistent).set},
 		{From: from{leaving}, On: on(events.CommandSet), To: leaving, Do: (*persistent).refuseClosed},
@@ -189,8 +202,12 @@ var persistentChart = engine.MustCompile(engine.Chart[persistent]{
 		{From: from{leaving}, On: on(events.ReplyMulti), When: (*persistent).cleared, To: closed, Do: (*persistent).end},
 		{From: from{leaving}, On: on(events.ReplyMulti), When: (*persistent).outdated, To: leaving, Do: (*persistent).findToDelete},
 		{From: from{leaving}, On: on(events.ReplyMulti), To: leaving, Do: (*persistent).failAndBackOff},
-	},
-	Ignores: []engine.Ignore{
+	}
+}
+
+// persistentIgnores say which kinds are not needed in which states, and why.
+func persistentIgnores() []engine.Ignore {
+	return []engine.Ignore{
 		{In: from{latent}, On: append([]events.Kind{events.CommandCancel, events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, nodeKinds...),
 			Why: "nothing was sent before the start"},
 		{In: from{leaving}, On: []events.Kind{events.CommandCancel}, Why: "all waiting commands were answered"},
@@ -205,8 +222,8 @@ var persistentChart = engine.MustCompile(engine.Chart[persistent]{
 		{In: from{suspended, pausing}, On: []events.Kind{events.ConnectionSuspended}, Why: "everything is read again"},
 		{In: append(from{latent}, but(persistentStates, occupied)...), On: []events.Kind{events.WatchChildren},
 			Why: "the directory is watched only while another client's node is waited for"},
-	},
-})
+	}
+}
 
 // Watches reports which nodes matter: the one, and its directory if that is watched in its place.
 func (p *persistent) Watches(path string) bool { return path == p.path || p.watchesDirectory(path) }

@@ -53,17 +53,16 @@ type batch struct {
 // ItemKind), "producers" (the directory of the markers), "bound" and "waits",
 // "retry". Options of command.put: "items", "bytes", and "priority", "id", "due"
 // (milliseconds since 1970) or "delay" (from now, by the leader's clock).
-var ProducerRecipe = engine.NewRecipe(producerChart, newProducer)
+var ProducerRecipe = &engine.RecipeOf[producer]{Named: "producer", Chart: producerChart, Open: newProducer}
 
 var (
 	busyPutting = from{marking, measuring, putting, verifying}
 	producing   = append(from{idle, full, suspended, pausing}, busyPutting...)
 )
 
-var producerChart = engine.MustCompile(engine.Chart[producer]{
-	Name: "producer",
-	Doc:  "Puts items into a queue. Each put is one multi, which is carried out once even if it is sent again.",
-	States: described([]engine.StateDoc{
+func producerChart() (c engine.Chart[producer]) {
+	c.Doc = "Puts items into a queue. Each put is one multi, which is carried out once even if it is sent again."
+	c.States = described([]engine.StateDoc{
 		{Name: idle, Does: "nothing is pending", Doc: "There is nothing to put."},
 		{Name: marking, Does: "the producer's own node is being created",
 			Doc: "The producer's own node, the marker, is being created, once. If a directory did not exist, all " +
@@ -80,15 +79,22 @@ var producerChart = engine.MustCompile(engine.Chart[producer]{
 		{Name: pausing, Doc: "The ensemble could not carry out a request. The next attempt follows after a back-off with jitter."},
 		{Name: leaving, Doc: "The marker is being deleted."},
 		{Name: closed, Doc: "The machine has ended."},
-	}),
-	Final: closed,
-	Happy: from{idle, putting},
-	Kinds: []events.Kind{
+	})
+	c.Final = closed
+	c.Happy = from{idle, putting}
+	c.Kinds = []events.Kind{
 		events.CommandPut, events.CommandCancel, events.CommandClose, events.QueueNext,
 		events.ReplyCreate, events.ReplyStat, events.ReplyMulti, events.ReplyDelete,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
-	},
-	Rows: []engine.Row[producer]{
+	}
+	c.Rows = producerRows()
+	c.Ignores = producerIgnores()
+	return c
+}
+
+// producerRows are the rows of a producer.
+func producerRows() []engine.Row[producer] {
+	return []engine.Row[producer]{
 		{From: from{idle}, On: on(events.CommandPut), To: idle, Do: (*producer).enqueue, Then: (*producer).tellNext},
 		{From: but(producing, idle), On: on(events.CommandPut), To: engine.Stay, Do: (*producer).enqueue},
 		{From: from{leaving}, On: on(events.CommandPut), To: leaving, Do: (*producer).refuseClosed},
@@ -145,12 +151,16 @@ var producerChart = engine.MustCompile(engine.Chart[producer]{
 		{From: from{leaving}, On: on(events.CommandClose), To: leaving, Do: (*producer).close},
 		{From: from{leaving}, On: on(events.ReplyDelete), When: (*producer).transient, To: leaving, Do: (*producer).failAndBackOff},
 		{From: from{leaving}, On: on(events.ReplyDelete), To: closed, Do: (*producer).end},
-	},
-	Ignores: []engine.Ignore{
+	}
+}
+
+// producerIgnores say which kinds are not needed in which states, and why.
+func producerIgnores() []engine.Ignore {
+	return []engine.Ignore{
 		{In: but(producing, idle), On: []events.Kind{events.QueueNext}, Why: "a busy producer looks at what is next when it has finished"},
 		{In: from{leaving}, On: []events.Kind{events.QueueNext}, Why: "all waiting commands were answered"},
 		{In: append(from{leaving}, but(producing, marking)...), On: []events.Kind{events.ReplyCreate}, Why: "only the state that sent the request waits for it"},
 		{In: append(from{idle, full, pausing}, busyPutting...), On: []events.Kind{events.ConnectionAttached}, Why: "the machine does not wait for a connection"},
 		{In: from{idle, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended, events.ConnectionLost}, Why: "no request is pending on the connection"},
-	},
-})
+	}
+}

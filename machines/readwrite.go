@@ -18,7 +18,7 @@ const downgrading engine.State = "downgrading"
 // It lists the line before every term. A writer that becomes a reader creates a node with its old
 // number, in Curator since 5.5 and here. Such a node appears ahead of places that exist already, and
 // only a listing shows it.
-var ReadWriteRecipe = engine.NewRecipe(readWriteChart, newReadWrite)
+var ReadWriteRecipe = &engine.RecipeOf[readWrite]{Named: "readwrite", Chart: readWriteChart, Open: newReadWrite}
 
 // readWrite is one acquisition of a read-write lock, on the side of its label.
 type readWrite struct{ acquisition }
@@ -37,40 +37,43 @@ func newReadWrite(open events.Event) (*readWrite, error) {
 	return p, o.check()
 }
 
-var readWriteChart = engine.MustCompile(engine.Chart[readWrite]{
-	Name: "readwrite",
-	Doc: "One acquisition of a read-write lock: a reader waits for the nearest writer, a writer for all places ahead. A writer that holds may become a reader in its place." + holdPromises + `
-- A writer that becomes a reader keeps its number and its token, and no other writer holds in between. If that fails, it holds nothing any more.`,
-	States: slices.Insert(slices.Clone(holdStates),
+func readWriteChart() (c engine.Chart[readWrite]) {
+	c.Doc = "One acquisition of a read-write lock: a reader waits for the nearest writer, " +
+		"a writer for all places ahead. A writer that holds may become a reader in its place." +
+		holdPromises + "\n- A writer that becomes a reader keeps its number and its token, " +
+		"and no other writer holds in between. If that fails, it holds nothing any more."
+	c.States = slices.Insert(slices.Clone(holdStates),
 		slices.IndexFunc(holdStates, func(s engine.StateDoc) bool { return s.Name == leading })+1,
 		engine.StateDoc{Name: downgrading, Class: events.ClassDraining, Does: "the reader's node is being created",
 			Doc: "No longer a writer, and not yet a reader: one transaction replaces the writer's node by the " +
-				"reader's, which is then read back."}),
-	Final: closed,
-	Composites: []engine.Composite{
+				"reader's, which is then read back."})
+	c.Final = closed
+	c.Composites = []engine.Composite{
 		{Name: "queued", States: from{enrolling, listing, waiting}},
 		{Name: "held", States: from{leading, downgrading}},
 		{Name: "let go", States: from{draining, deciding, leaving}},
-	},
-	Happy: from{latent, enrolling, listing, leading, draining, deciding, leaving, closed},
-	Kinds: append([]events.Kind{events.CommandAwait}, lineKinds...),
-	Rows: slices.Concat([]engine.Row[readWrite]{
+	}
+	c.Happy = from{latent, enrolling, listing, leading, draining, deciding, leaving, closed}
+	c.Kinds = append([]events.Kind{events.CommandAwait}, lineKinds...)
+	c.Rows = slices.Concat([]engine.Row[readWrite]{
 		{From: from{leading}, On: on(events.WorkReturned), When: (*readWrite).downgrades, To: downgrading, Do: (*readWrite).endTerm, Then: (*readWrite).downgrade},
 		{From: from{downgrading}, On: on(events.ReplyMulti), When: (*readWrite).replaced, To: downgrading, Do: (*readWrite).becomeReader},
 		{From: from{downgrading}, On: on(events.ReplyMulti), To: leaving, Do: (*readWrite).giveUpDowngrade, Then: (*readWrite).deleteOwn},
 		{From: from{downgrading}, On: on(events.ReplyStat), When: (*readWrite).mayRead, To: leading, Do: (*readWrite).noteOwn, Then: (*readWrite).beginTerm},
 		{From: from{downgrading}, On: on(events.ReplyStat), To: leaving, Do: (*readWrite).giveUpDowngrade, Then: (*readWrite).deleteOwn},
 		{From: from{downgrading}, On: on(events.ConnectionLost), To: closed, Do: (*readWrite).lose, Then: (*readWrite).loseDowngrade},
-	}, engine.Lift(likeDraining(holdRows), (*readWrite).asAcquisition), engine.Lift(likeDraining(alwaysListing(without(lineRows, blocked))), (*readWrite).inLine)),
-	Ignores: append([]engine.Ignore{
+	}, engine.Lift(likeDraining(holdRows()), (*readWrite).asAcquisition),
+		engine.Lift(likeDraining(alwaysListing(without(lineRows, blocked))), (*readWrite).inLine))
+	c.Ignores = append([]engine.Ignore{
 		{In: from{downgrading}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren},
 			Why: "this machine deletes the writer's node, and does not watch the reader's before it reads it"},
 		{In: from{downgrading}, On: []events.Kind{events.ConnectionSuspended, events.ConnectionAttached, events.ConnectionUnconfirmed, events.ConfirmationCounts},
 			Why: "nothing is believed, and the machine waits for the transaction's answer, or for the news that it is lost"},
 		{In: from{downgrading}, On: []events.Kind{events.WorkReturned, events.WorkDrained},
 			Why: "work runs only while leading or draining"},
-	}, holdIgnores...),
-})
+	}, holdIgnores...)
+	return c
+}
 
 // alwaysListing removes from rows the one that lets a place lead without listing the line.
 func alwaysListing(rows []engine.Row[place]) []engine.Row[place] {

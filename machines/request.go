@@ -32,7 +32,7 @@ type request struct {
 // RequestRecipe makes a user's requests. Path is the node's. Ops of command.open are the operations:
 // one read, one create, or those of a multi. Options:
 // "multi", "parents", "persistentParents", "protected", "retry".
-var RequestRecipe = engine.NewRecipe(requestChart, newRequest)
+var RequestRecipe = &engine.RecipeOf[request]{Named: "request", Chart: requestChart, Open: newRequest}
 
 func newRequest(open events.Event) (*request, error) {
 	o := optionsOf(open)
@@ -61,10 +61,10 @@ var (
 	requestStates    = append(from{asking}, requestNotAsking...)
 )
 
-var requestChart = engine.MustCompile(engine.Chart[request]{
-	Name: "request",
-	Doc:  "One read or write of a user. A write is sent at most once, in the session in which the call was made. A protected create finds its node by a GUID.",
-	States: described([]engine.StateDoc{
+func requestChart() (c engine.Chart[request]) {
+	c.Doc = "One read or write of a user. A write is sent at most once, in the session in which the call was made. " +
+		"A protected create finds its node by a GUID."
+	c.States = described([]engine.StateDoc{
 		{Name: latent, Doc: "There was no call yet."},
 		{Name: asking, Class: events.ClassBusy, Does: "no reply has come",
 			Doc: "The request is pending; if the parents of a protected node did not exist, their creates are " +
@@ -80,15 +80,22 @@ var requestChart = engine.MustCompile(engine.Chart[request]{
 		{Name: discarding, Class: events.ClassLeaving, Does: "the node is being deleted",
 			Doc: "The call has ended. The node that it may have created is being looked for and deleted."},
 		{Name: closed, Doc: "The call was answered."},
-	}),
-	Final: closed,
-	Happy: from{latent, asking, closed},
-	Kinds: []events.Kind{
+	})
+	c.Final = closed
+	c.Happy = from{latent, asking, closed}
+	c.Kinds = []events.Kind{
 		events.CommandStart, events.CommandClose,
 		events.ReplyCreate, events.ReplyDelete, events.ReplyStat, events.ReplyChildren, events.ReplyMulti, events.ReplySync,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
-	},
-	Rows: []engine.Row[request]{
+	}
+	c.Rows = requestRows()
+	c.Ignores = requestIgnores()
+	return c
+}
+
+// requestRows are the rows of a request.
+func requestRows() []engine.Row[request] {
+	return []engine.Row[request]{
 		{From: from{latent}, On: on(events.CommandStart), When: (*request).attached, To: asking, Do: (*request).begin, Then: (*request).ask},
 		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*request).begin},
 		{From: requestStates, On: on(events.CommandStart), To: engine.Stay, Do: (*request).refuseStart},
@@ -149,15 +156,19 @@ var requestChart = engine.MustCompile(engine.Chart[request]{
 		{From: from{suspended, pausing}, On: on(events.CommandClose), When: (*request).mustTrace, To: engine.Stay, Do: (*request).abandon},
 		{From: from{latent, preparing, suspended, pausing}, On: on(events.CommandClose), To: closed, Do: (*request).noteClose, Then: (*request).withdraw},
 		{From: from{discarding}, On: on(events.CommandClose), To: discarding, Do: (*request).noteClose},
-	},
-	Ignores: []engine.Ignore{
+	}
+}
+
+// requestIgnores say which kinds are not needed in which states, and why.
+func requestIgnores() []engine.Ignore {
+	return []engine.Ignore{
 		{In: from{latent}, On: []events.Kind{events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost},
 			Why: "there was no call yet"},
 		{In: from{asking}, On: []events.Kind{events.ConnectionSuspended, events.ConnectionAttached}, Why: "the answer, which always comes, says whether the request was sent"},
 		{In: from{preparing, tracing, discarding, pausing}, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
-	},
-})
+	}
+}
 
 // begin notes the call. A write belongs to the present session.
 func (r *request) begin(ev events.Event, out *engine.Outbox) {

@@ -11,7 +11,7 @@ import (
 // SelectorRecipe makes leader selectors. A selector calls the user's function once in every term, and
 // gives up leadership when the function returns. It is Curator's LeaderSelector, on the same names.
 // Options: "autoRequeue", and those of LatchRecipe.
-var SelectorRecipe = engine.NewRecipe(selectorChart, newSelector)
+var SelectorRecipe = &engine.RecipeOf[selector]{Named: "selector", Chart: selectorChart, Open: newSelector}
 
 // selector is a place in which the user's function is called once for every term.
 type selector struct{ place }
@@ -30,22 +30,21 @@ func newSelector(open events.Event) (*selector, error) {
 // what it lacks.
 const minTerm = 100 * time.Millisecond
 
-var selectorChart = engine.MustCompile(engine.Chart[selector]{
-	Name: "selector",
-	Doc:  "A leader selector: one call of the user's function in every term, then back to the end of the line.",
-	States: described(slices.Insert(slices.Clone(lineStates), len(lineStates)-1,
-		engine.StateDoc{Name: idle, Doc: "Out of the line until it gets the command to queue again."})),
-	Final: closed,
-	Composites: []engine.Composite{
+func selectorChart() (c engine.Chart[selector]) {
+	c.Doc = "A leader selector: one call of the user's function in every term, then back to the end of the line."
+	c.States = described(slices.Insert(slices.Clone(lineStates), len(lineStates)-1,
+		engine.StateDoc{Name: idle, Doc: "Out of the line until it gets the command to queue again."}))
+	c.Final = closed
+	c.Composites = []engine.Composite{
 		{Name: "queued", States: from{enrolling, listing, waiting, blocked, suspended, verifying}},
 		{Name: "leading", States: from{leading, draining}},
 		{Name: "requeuing", States: from{deciding, leaving, pausing}},
-	},
-	Happy: from{latent, enrolling, listing, waiting, leading, draining, deciding, leaving},
-	Kinds: append([]events.Kind{events.CommandStart, events.CommandRequeue, events.HealthChecked}, lineKinds...),
+	}
+	c.Happy = from{latent, enrolling, listing, waiting, leading, draining, deciding, leaving}
+	c.Kinds = append([]events.Kind{events.CommandStart, events.CommandRequeue, events.HealthChecked}, lineKinds...)
 	// A selector that does not queue again by itself has one more state, idle. Its rows come before
 	// those that would queue again.
-	Rows: slices.Concat([]engine.Row[selector]{
+	c.Rows = slices.Concat([]engine.Row[selector]{
 		{From: from{leaving, suspended}, On: on(events.ConnectionLost), When: (*selector).leavesLine, To: idle, Do: (*selector).becomeIdle},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*selector).leavesWithoutNode, To: idle, Do: (*selector).becomeIdle},
 	}, engine.Lift(slices.Concat(requeueRows, lineRows), (*selector).inLine), []engine.Row[selector]{
@@ -56,13 +55,14 @@ var selectorChart = engine.MustCompile(engine.Chart[selector]{
 		{From: from{idle}, On: on(events.CommandStart), To: idle, Do: (*selector).refuseStart},
 		{From: from{idle}, On: on(events.HealthChecked), To: idle, Do: (*selector).noteHealth},
 		{From: from{idle}, On: on(events.CommandClose), To: closed, Do: (*selector).close, Then: (*selector).finish},
-	}),
-	Ignores: append([]engine.Ignore{
+	})
+	c.Ignores = append([]engine.Ignore{
 		{In: from{idle}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.ConfirmationCounts, events.WorkReturned, events.WorkDrained},
 			Why: "there is no node and no work, and the requeue event has the session"},
 		uncheckedLatent,
-	}, lineIgnores...),
-})
+	}, lineIgnores...)
+	return c
+}
 
 // leavesLine reports whether the selector is leaving the line.
 func (p *selector) leavesLine(events.Event) bool { return p.nextIntent == stayOut }

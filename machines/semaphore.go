@@ -2,6 +2,7 @@ package machines
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/incumbent-go/incumbent/engine"
@@ -18,7 +19,7 @@ import (
 // Path is the semaphore's. Options: "limit" is how many permits there are,
 // "permits" how many are wanted, "try" never waits, "kazoo" uses kazoo's names;
 // and those of LatchRecipe.
-var SemaphoreRecipe = engine.NewRecipe(semaphoreChart, newSemaphore)
+var SemaphoreRecipe = &engine.RecipeOf[semaphore]{Named: "semaphore", Chart: semaphoreChart, Open: newSemaphore}
 
 // semaphore is one acquisition. Its own node is the first of the permits.
 type semaphore struct {
@@ -74,10 +75,10 @@ var (
 	permitStates = append(from{leading, draining, leaving, suspended, pausing}, acquiring...)
 )
 
-var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
-	Name: "semaphore",
-	Doc:  "One acquisition of a semaphore's permits: k of n together, until they are held once, or until the caller gives up." + holdPromises,
-	States: described([]engine.StateDoc{
+func semaphoreChart() (c engine.Chart[semaphore]) {
+	c.Doc = "One acquisition of a semaphore's permits: k of n together, until they are held once, " +
+		"or until the caller gives up." + holdPromises
+	c.States = described([]engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
 		{Name: probing, Class: events.ClassBusy,
 			Doc: "A try reads whether permits are free and the line is empty. It writes nothing before that."},
@@ -95,22 +96,29 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		{Name: pausing, Doc: "Something failed, and the handle shows it. The next attempt follows after a back-off with jitter."},
 		{Name: deciding, Doc: decidingDoc},
 		{Name: closed, Doc: "The machine has ended."},
-	}),
-	Final: closed,
-	Composites: []engine.Composite{
+	})
+	c.Final = closed
+	c.Composites = []engine.Composite{
 		{Name: "queued", States: append(from{suspended, pausing}, acquiring...)},
 		{Name: "held", States: from{leading}},
 		{Name: "let go", States: from{draining, deciding, leaving}},
-	},
-	Happy: from{latent, queueing, looking, taking, confirming, leading, draining, deciding, leaving, closed},
-	Kinds: []events.Kind{
+	}
+	c.Happy = from{latent, queueing, looking, taking, confirming, leading, draining, deciding, leaving, closed}
+	c.Kinds = []events.Kind{
 		events.CommandAwait, events.CommandClose,
 		events.ReplyStat, events.ReplyChildren, events.ReplyMulti, events.WatchDeleted, events.WatchChanged, events.WatchChildren,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.ConfirmationCounts,
 		events.LatchHeld, events.LatchWaiting, events.LatchLost, events.LatchFailed, events.LatchClosed, events.NodeGone,
 		events.WorkReturned, events.WorkDrained, events.TimerFired,
-	},
-	Rows: []engine.Row[semaphore]{
+	}
+	c.Rows = slices.Concat(semaphoreTakeRows(), semaphoreHeldRows())
+	c.Ignores = semaphoreIgnores
+	return c
+}
+
+// semaphoreTakeRows are the rows up to permits that are held.
+func semaphoreTakeRows() []engine.Row[semaphore] {
+	return []engine.Row[semaphore]{
 		{From: from{latent}, On: on(events.CommandAwait), When: (*semaphore).mayProbe, To: probing, Do: (*semaphore).noteCaller, Then: (*semaphore).probe},
 		{From: from{latent}, On: on(events.CommandAwait), When: (*semaphore).attached, To: queueing, Do: (*semaphore).noteCaller, Then: (*semaphore).queue},
 		{From: from{latent}, On: on(events.CommandAwait), To: suspended, Do: (*semaphore).noteCaller},
@@ -172,7 +180,12 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		{From: from{confirming}, On: on(events.ReplyMulti), To: pausing, Do: (*semaphore).failAndBackOff},
 		{From: from{confirming}, On: on(events.WatchDeleted), To: leaving, Do: (*semaphore).refuseGone},
 		{From: from{confirming}, On: on(events.WatchChanged), To: confirming, Do: (*semaphore).readBack},
+	}
+}
 
+// semaphoreHeldRows are the rows of permits that are held, of the connection, of what comes next, and of the end.
+func semaphoreHeldRows() []engine.Row[semaphore] {
+	return []engine.Row[semaphore]{
 		// Permits that are held.
 		{From: from{leading}, On: on(events.WatchDeleted), To: draining, Do: (*semaphore).endBelief},
 		{From: from{leading}, On: on(events.WatchChanged), To: leading, Do: (*semaphore).reread},
@@ -225,9 +238,8 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		{From: from{leaving}, On: on(events.ConnectionAttached), To: leaving, Do: (*semaphore).noteSession, Then: (*semaphore).clear},
 		{From: from{leaving}, On: on(events.NodeGone), When: (*semaphore).hasPermitsOrLatch, To: leaving},
 		{From: from{leaving}, On: on(events.NodeGone), To: closed, Do: (*semaphore).finish},
-	},
-	Ignores: semaphoreIgnores,
-})
+	}
+}
 
 var semaphoreWatches = []events.Kind{events.WatchDeleted, events.WatchChanged, events.WatchChildren}
 

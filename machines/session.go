@@ -107,7 +107,7 @@ type session struct {
 // events.SessionMachine. Options: "tick", "tickAssumed" if it is not configured,
 // "askedTimeout", "syncLimit", "observerMasters", "rideOut", "persistentParents", "idleFor",
 // "retry".
-var SessionRecipe = engine.NewRecipe(sessionChart, newSession)
+var SessionRecipe = &engine.RecipeOf[session]{Named: "session", Chart: sessionChart, Open: newSession}
 
 func newSession(open events.Event) (*session, error) {
 	o := optionsOf(open)

@@ -11,10 +11,9 @@ type from = []engine.State
 // calls it.
 var on = engine.On
 
-var sessionChart = engine.MustCompile(engine.Chart[session]{
-	Name: "session",
-	Doc:  "The connection: ZooKeeper sessions one after another, the heartbeats, and the deadline of belief.",
-	States: described([]engine.StateDoc{
+func sessionChart() (c engine.Chart[session]) {
+	c.Doc = "The connection: ZooKeeper sessions one after another, the heartbeats, and the deadline of belief."
+	c.States = described([]engine.StateDoc{
 		{Name: offline, Class: events.ClassLatent, Does: "nothing was asked yet", Doc: "Not asked to connect yet."},
 		{Name: connecting, Class: events.ClassBusy, Does: "no server has confirmed the session",
 			Doc: "No server has confirmed this session yet."},
@@ -30,21 +29,28 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 		{Name: ending, Class: events.ClassLeaving, Does: "the session is being closed",
 			Doc: "closeSession is pending."},
 		{Name: closed, Doc: "The machine has ended."},
-	}),
-	Final: closed,
-	Composites: []engine.Composite{
+	})
+	c.Final = closed
+	c.Composites = []engine.Composite{
 		{Name: "CONNECTED", States: from{connected}},
 		{Name: "SUSPENDED", States: from{suspended}},
 		{Name: "LOST", States: from{lost, resting}},
-	},
-	Happy: from{offline, connecting, connected, ending, closed},
-	Kinds: []events.Kind{
+	}
+	c.Happy = from{offline, connecting, connected, ending, closed}
+	c.Kinds = []events.Kind{
 		events.CommandStart, events.CommandClose, events.CommandEndSession,
 		events.ConnectionAttached, events.ConnectionRefused, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionClosed,
 		events.ConnectionConfirmed, events.HeartbeatWanted, events.HeartbeatUnneeded, events.ConfirmationWanted, events.NotServed, events.BeliefLapsed, events.ContainersUnknown, events.NodeReadBack,
 		events.ReplySync, events.ReplyMulti, events.ReplyStat, events.TimerFired,
-	},
-	Rows: []engine.Row[session]{
+	}
+	c.Rows = sessionRows()
+	c.Ignores = sessionIgnores()
+	return c
+}
+
+// sessionRows are the rows of the session machine.
+func sessionRows() []engine.Row[session] {
+	return []engine.Row[session]{
 		{From: from{offline}, On: on(events.CommandStart), To: connecting, Do: (*session).connect},
 		{From: from{connecting}, On: on(events.ConnectionAttached), To: connected, Do: (*session).attach},
 		{From: from{connecting, suspended, lost}, On: on(events.ConnectionRefused), To: engine.Stay, Do: (*session).report},
@@ -88,8 +94,12 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 		{From: from{ending}, On: on(events.CommandClose), To: ending, Do: (*session).refuseClose},
 		{From: from{ending}, On: on(events.ConnectionClosed, events.ConnectionLost), To: closed, Do: (*session).answerClosed},
 		{From: from{connecting, connected, suspended, lost, resting, ending}, On: on(events.CommandStart), To: engine.Stay, Do: (*session).refuseStart},
-	},
-	Ignores: []engine.Ignore{
+	}
+}
+
+// sessionIgnores say which kinds are not needed in which states, and why.
+func sessionIgnores() []engine.Ignore {
+	return []engine.Ignore{
 		{In: from{offline, resting}, On: []events.Kind{events.ConnectionAttached, events.ConnectionRefused, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionClosed, events.ConnectionConfirmed},
 			Why: "there is no session to which it could belong"},
 		{In: from{connecting, connected, suspended, lost}, On: []events.Kind{events.ConnectionClosed}, Why: "no close was requested"},
@@ -105,5 +115,5 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 			Why: "the server is left already"},
 		{In: from{offline}, On: []events.Kind{events.ConfirmationWanted}, Why: "no machine has failed before the first session"},
 		{In: from{offline, connecting}, On: []events.Kind{events.HeartbeatUnneeded}, Why: "no machine leads without a session"},
-	},
-})
+	}
+}

@@ -52,7 +52,7 @@ const start = int64(time.Hour)
 // hear feeds answers to a session machine that sends heartbeats, and returns the deadline of belief
 // after the last.
 func hear(timeout time.Duration, observers string, answers []answer) (until int64, s *session) {
-	e := engine.New(false, engine.NewRecipe(sessionChart, func(open events.Event) (*session, error) {
+	e := engine.New(false, SessionRecipe.With(func(open events.Event) (*session, error) {
 		made, err := newSession(open)
 		s = made
 		return made, err

@@ -2,6 +2,7 @@ package machines
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
@@ -15,7 +16,7 @@ import (
 // writes the node assignment. A member claims what is assigned to it, by a transaction that fails if the assignment is
 // not the one that it has read, and only once no other member's node says that it owns the shard. So it costs requests
 // for each change, and none for each shard. The token of a shard is the zxid of the transaction that claimed it.
-var ShardsRecipe = engine.NewRecipe(shardsChart, newShards)
+var ShardsRecipe = &engine.RecipeOf[shards]{Named: "shards", Chart: shardsChart, Open: newShards}
 
 // shards is one member.
 type shards struct {
@@ -110,11 +111,10 @@ var (
 // settleTimer is when the members will have been the same for long enough to balance their shards.
 const settleTimer = "settle"
 
-var shardsChart = engine.MustCompile(engine.Chart[shards]{
-	Name: "shards",
-	Doc: "A member that owns shards: it claims those that are assigned to it, works on them while it may believe " +
-		"they are its own, and writes the assignment if it was elected to.",
-	States: described([]engine.StateDoc{
+func shardsChart() (c engine.Chart[shards]) {
+	c.Doc = "A member that owns shards: it claims those that are assigned to it, works on them while it may believe " +
+		"they are its own, and writes the assignment if it was elected to."
+	c.States = described([]engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
 		{Name: reading, Does: "nodes are being read",
 			Doc: "Nodes are being read, with watches: those that the next decision needs."},
@@ -137,17 +137,24 @@ var shardsChart = engine.MustCompile(engine.Chart[shards]{
 		{Name: deciding, Doc: "What comes next is decided immediately: by what has been read, and by what was asked " +
 			"for."},
 		{Name: closed, Doc: "The machine has ended."},
-	}),
-	Final: closed,
-	Happy: from{latent, deciding, closed},
-	Kinds: []events.Kind{
+	})
+	c.Final = closed
+	c.Happy = from{latent, deciding, closed}
+	c.Kinds = []events.Kind{
 		events.CommandStart, events.CommandClose, events.HealthChecked, events.WorkReturned,
 		events.ReplyCreate, events.ReplyDelete, events.ReplyStat, events.ReplyChildren, events.ReplyMulti,
 		events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed,
 		events.LatchHeld, events.LatchLost, events.LatchFailed, events.LatchClosed, events.TimerFired,
-	},
-	Rows: []engine.Row[shards]{
+	}
+	c.Rows = slices.Concat(shardsNextRows(), shardsWorkRows(), shardsEndRows())
+	c.Ignores = shardsIgnores()
+	return c
+}
+
+// shardsNextRows are the rows of what comes next, and of reads.
+func shardsNextRows() []engine.Row[shards] {
+	return []engine.Row[shards]{
 		{From: from{latent}, On: on(events.CommandStart), To: deciding, Do: (*shards).begin},
 		{From: shardLive, On: on(events.CommandStart), To: engine.Stay, Do: (*shards).refuseStart},
 
@@ -181,7 +188,12 @@ var shardsChart = engine.MustCompile(engine.Chart[shards]{
 		{From: from{reading, idle}, On: on(jobWatches...), To: deciding, Do: (*shards).noteWatch},
 		{From: but(shardLive, reading, idle, suspended), On: on(jobWatches...), To: engine.Stay,
 			Do: (*shards).noteWatch},
+	}
+}
 
+// shardsWorkRows are the rows of writes, of the work, and of the latch.
+func shardsWorkRows() []engine.Row[shards] {
+	return []engine.Row[shards]{
 		// Writes.
 		{From: from{creating}, On: on(events.ReplyCreate), When: (*shards).ofParent, To: creating,
 			Do: (*shards).noteParent},
@@ -231,7 +243,12 @@ var shardsChart = engine.MustCompile(engine.Chart[shards]{
 		{From: from{leaving, suspended}, On: on(events.LatchClosed), When: (*shards).hasNoNode, To: deciding,
 			Do: (*shards).noteClosed},
 		{From: shardLive, On: on(events.LatchClosed), To: engine.Stay, Do: (*shards).noteClosed},
+	}
+}
 
+// shardsEndRows are the rows of the connection, and of the end.
+func shardsEndRows() []engine.Row[shards] {
+	return []engine.Row[shards]{
 		// The connection.
 		{From: append(from{leaving}, shardBusy...), On: on(events.ConnectionSuspended), To: suspended,
 			Do: (*shards).suspend},
@@ -250,8 +267,12 @@ var shardsChart = engine.MustCompile(engine.Chart[shards]{
 		{From: append(from{suspended, pausing}, shardBusy...), On: on(events.CommandClose), To: deciding,
 			Do: (*shards).close},
 		{From: from{draining, leaving}, On: on(events.CommandClose), To: engine.Stay, Do: (*shards).close},
-	},
-	Ignores: []engine.Ignore{
+	}
+}
+
+// shardsIgnores say which kinds are not needed in which states, and why.
+func shardsIgnores() []engine.Ignore {
+	return []engine.Ignore{
 		{In: from{latent}, On: append([]events.Kind{
 			events.HealthChecked, events.WorkReturned, events.ReplyCreate, events.ConnectionAttached,
 			events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed,
@@ -262,5 +283,5 @@ var shardsChart = engine.MustCompile(engine.Chart[shards]{
 			Why: "no request is pending on the connection"},
 		{In: append(from{leaving}, shardBusy...), On: []events.Kind{events.ConnectionAttached},
 			Why: "a connection ends, through suspended, before the next begins"},
-	},
-})
+	}
+}

@@ -34,7 +34,7 @@ func (e *sublatch) openLatch(dir string, opener latchOpener, options map[string]
 	}
 	e.opened++
 	e.openLatches++
-	e.latch = events.ID(fmt.Sprintf("%s-%s-%d", latchChart.Name(), opener.id, e.opened))
+	e.latch = events.ID(fmt.Sprintf("%s-%s-%d", LatchRecipe.Name(), opener.id, e.opened))
 	options[OptionOpener] = opener.id
 	if e.oneFlight {
 		options[OptionOneFlight] = "true"
@@ -42,10 +42,8 @@ func (e *sublatch) openLatch(dir string, opener latchOpener, options map[string]
 	if e.resume {
 		options[OptionResume] = "true"
 	}
-	out.Tell(e.latch, events.Event{
-		Kind: events.CommandOpen, Recipe: latchChart.Name(), Path: dir, Data: opener.data,
-		Seed: guid(opener.seed, e.opened), Options: options,
-	})
+	out.Open(e.latch, LatchRecipe,
+		events.Event{Path: dir, Data: opener.data, Seed: guid(opener.seed, e.opened), Options: options})
 	out.Tell(e.latch, events.Event{Kind: events.CommandStart})
 }
 

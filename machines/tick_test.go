@@ -224,7 +224,7 @@ type tickPlayer struct {
 
 func newTickPlayer(options map[string]string) *tickPlayer {
 	p := &tickPlayer{}
-	p.engine = engine.New(false, engine.NewRecipe(sessionChart, func(open events.Event) (s *session, err error) {
+	p.engine = engine.New(false, SessionRecipe.With(func(open events.Event) (s *session, err error) {
 		p.session, err = newSession(open)
 		return p.session, err
 	}))

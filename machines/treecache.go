@@ -13,7 +13,7 @@ import (
 // recursive watch may be used), "retry". With the option "opener" the cache is another machine's, which
 // gets the data, too: TreeNode for a node that was read or is gone, TreeListed for the children that are left,
 // TreeRead when nothing is left to read or, with a code, when the cache may be out of date.
-var TreeCacheRecipe = engine.NewRecipe(treeCacheChart, newTreeCache)
+var TreeCacheRecipe = &engine.RecipeOf[treeCache]{Named: "treecache", Chart: treeCacheChart, Open: newTreeCache}
 
 // treeWindow is how many reads of one cache are pending at a time, so that a large tree does not delay
 // the client's other requests.
@@ -66,10 +66,9 @@ var (
 	anyTreeNews = append([]events.Kind{events.WatchReplaced}, anyWatch...)
 )
 
-var treeCacheChart = engine.MustCompile(engine.Chart[treeCache]{
-	Name: "treecache",
-	Doc:  "A node and what is below it. Each node is read once, and again when a watch fires.",
-	States: described([]engine.StateDoc{
+func treeCacheChart() (c engine.Chart[treeCache]) {
+	c.Doc = "A node and what is below it. Each node is read once, and again when a watch fires."
+	c.States = described([]engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
 		{Name: arming, Class: events.ClassBusy, Does: "the tree is being read",
 			Doc: "A recursive watch on the top is being set. Nothing is read before it is."},
@@ -84,13 +83,14 @@ var treeCacheChart = engine.MustCompile(engine.Chart[treeCache]{
 			Doc: "There are more nodes than the cache may hold, and the handle shows that. Nothing is read any " +
 				"more."},
 		{Name: closed, Doc: "The machine has ended."},
-	}),
-	Final: closed,
-	Happy: from{latent, reading, watching, closed},
-	Kinds: append([]events.Kind{events.CommandStart, events.CommandClose, events.ReplyWatch, events.ReplyStat, events.ReplyChildren, events.TreeRead,
-		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired}, anyTreeNews...),
-	Rows: treeCacheRows(),
-	Ignores: []engine.Ignore{
+	})
+	c.Final = closed
+	c.Happy = from{latent, reading, watching, closed}
+	c.Kinds = append([]events.Kind{events.CommandStart, events.CommandClose, events.ReplyWatch, events.ReplyStat,
+		events.ReplyChildren, events.TreeRead, events.ConnectionAttached, events.ConnectionSuspended,
+		events.ConnectionLost, events.TimerFired}, anyTreeNews...)
+	c.Rows = treeCacheRows()
+	c.Ignores = []engine.Ignore{
 		{In: from{latent}, On: append([]events.Kind{events.TreeRead, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, anyTreeNews...),
 			Why: "nothing was sent before the start"},
 		{In: from{arming, watching, absent, suspended, pausing, overfull}, On: []events.Kind{events.TreeRead}, Why: "only reading ends with it, in the same moment"},
@@ -101,8 +101,9 @@ var treeCacheChart = engine.MustCompile(engine.Chart[treeCache]{
 		{In: from{absent}, On: changes, Why: "only the node's creation matters"},
 		{In: from{overfull}, On: append([]events.Kind{events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, anyTreeNews...),
 			Why: "nothing is read any more"},
-	},
-})
+	}
+	return c
+}
 
 func treeCacheRows() []engine.Row[treeCache] {
 	rows := []engine.Row[treeCache]{
@@ -114,8 +115,8 @@ func treeCacheRows() []engine.Row[treeCache] {
 	rows = append(rows, lookRows(events.ReplyStat)...)
 	rows = append(rows, engine.Row[treeCache]{From: from{reading}, On: on(events.ReplyStat), To: reading, Do: (*treeCache).noteData, Then: (*treeCache).proceed})
 	rows = append(rows, lookRows(events.ReplyChildren)...)
-	rows = append(rows, treeWatchRows...)
-	rows = append(rows, sweepRows...)
+	rows = append(rows, treeWatchRows()...)
+	rows = append(rows, sweepRows()...)
 	return append(rows, []engine.Row[treeCache]{
 		{From: from{reading}, On: on(events.ReplyChildren), When: (*treeCache).overflows, To: overfull, Do: (*treeCache).giveUp},
 		{From: from{reading}, On: on(events.ReplyChildren), To: reading, Do: (*treeCache).noteListing, Then: (*treeCache).proceed},

@@ -9,11 +9,15 @@ import (
 // while it may not be read, and a recursive watch says nothing of one that is deleted then.
 
 // sweepRows are the rows for that.
-var sweepRows = []engine.Row[treeCache]{
-	{From: from{watching}, On: on(events.TimerFired), To: watching, Do: (*treeCache).sweep, Then: (*treeCache).sweepLater},
-	{From: from{watching}, On: on(events.ReplyStat), When: (*treeCache).unchanged, To: watching},
-	{From: from{watching}, On: on(events.ReplyStat), To: reading, Do: (*treeCache).readSwept, Then: (*treeCache).proceed},
-	{From: from{absent}, On: on(events.TimerFired), To: absent, Do: (*treeCache).askTop},
+func sweepRows() []engine.Row[treeCache] {
+	return []engine.Row[treeCache]{
+		{From: from{watching}, On: on(events.TimerFired), To: watching, Do: (*treeCache).sweep,
+			Then: (*treeCache).sweepLater},
+		{From: from{watching}, On: on(events.ReplyStat), When: (*treeCache).unchanged, To: watching},
+		{From: from{watching}, On: on(events.ReplyStat), To: reading, Do: (*treeCache).readSwept,
+			Then: (*treeCache).proceed},
+		{From: from{absent}, On: on(events.TimerFired), To: absent, Do: (*treeCache).askTop},
+	}
 }
 
 // sweepLater starts the timer of the next questions.

@@ -18,21 +18,35 @@ type treeWatch struct {
 
 // treeWatchRows are the rows for a recursive watch. They stand in front of those for the watches of single
 // nodes.
-var treeWatchRows = []engine.Row[treeCache]{
-	{From: from{arming}, On: on(events.ReplyWatch), When: (*treeCache).transient, To: pausing, Do: (*treeCache).failAndBackOff, Then: (*treeCache).keepDue},
-	{From: from{arming}, On: on(events.ReplyWatch), When: (*treeCache).refused, To: reading, Do: (*treeCache).doWithout, Then: (*treeCache).readAll},
-	{From: from{arming}, On: on(events.ReplyWatch), To: reading, Do: (*treeCache).noteSet, Then: (*treeCache).readAll},
-	{From: from{arming}, On: on(events.WatchReplaced), To: reading, Do: (*treeCache).doWithout, Then: (*treeCache).readAll},
-	{From: from{reading, watching}, On: on(events.WatchReplaced), To: reading, Do: (*treeCache).doWithout, Then: (*treeCache).readAll},
-	{From: from{pausing}, On: on(events.WatchReplaced), To: pausing, Do: (*treeCache).doWithout, Then: (*treeCache).scheduleAll},
-	{From: from{absent}, On: on(events.WatchReplaced), To: absent, Do: (*treeCache).doWithout, Then: (*treeCache).watchPath},
+func treeWatchRows() []engine.Row[treeCache] {
+	return []engine.Row[treeCache]{
+		{From: from{arming}, On: on(events.ReplyWatch), When: (*treeCache).transient, To: pausing,
+			Do: (*treeCache).failAndBackOff, Then: (*treeCache).keepDue},
+		{From: from{arming}, On: on(events.ReplyWatch), When: (*treeCache).refused, To: reading,
+			Do: (*treeCache).doWithout, Then: (*treeCache).readAll},
+		{From: from{arming}, On: on(events.ReplyWatch), To: reading, Do: (*treeCache).noteSet,
+			Then: (*treeCache).readAll},
+		{From: from{arming}, On: on(events.WatchReplaced), To: reading, Do: (*treeCache).doWithout,
+			Then: (*treeCache).readAll},
+		{From: from{reading, watching}, On: on(events.WatchReplaced), To: reading, Do: (*treeCache).doWithout,
+			Then: (*treeCache).readAll},
+		{From: from{pausing}, On: on(events.WatchReplaced), To: pausing, Do: (*treeCache).doWithout,
+			Then: (*treeCache).scheduleAll},
+		{From: from{absent}, On: on(events.WatchReplaced), To: absent, Do: (*treeCache).doWithout,
+			Then: (*treeCache).watchPath},
 
-	{From: treeReading, On: on(events.WatchCreated, events.WatchChanged), When: (*treeCache).newNodeOverflows, To: overfull, Do: (*treeCache).giveUp},
-	{From: from{reading, watching}, On: on(events.WatchCreated, events.WatchChanged), When: (*treeCache).underWatch, To: reading, Do: (*treeCache).noteExists, Then: (*treeCache).proceed},
-	{From: from{pausing}, On: on(events.WatchCreated, events.WatchChanged), When: (*treeCache).underWatch, To: pausing, Do: (*treeCache).noteExists},
-	{From: treeReading, On: on(events.WatchCreated), To: engine.Stay}, // another machine of the same client watches that
-	{From: from{reading, watching}, On: on(events.WatchDeleted), When: (*treeCache).underWatch, To: reading, Do: (*treeCache).noteDeleted, Then: (*treeCache).proceed},
-	{From: from{pausing}, On: on(events.WatchDeleted), When: (*treeCache).underWatch, To: pausing, Do: (*treeCache).noteDeleted},
+		{From: treeReading, On: on(events.WatchCreated, events.WatchChanged), When: (*treeCache).newNodeOverflows,
+			To: overfull, Do: (*treeCache).giveUp},
+		{From: from{reading, watching}, On: on(events.WatchCreated, events.WatchChanged), When: (*treeCache).underWatch,
+			To: reading, Do: (*treeCache).noteExists, Then: (*treeCache).proceed},
+		{From: from{pausing}, On: on(events.WatchCreated, events.WatchChanged), When: (*treeCache).underWatch,
+			To: pausing, Do: (*treeCache).noteExists},
+		{From: treeReading, On: on(events.WatchCreated), To: engine.Stay}, // watched by another machine of the client
+		{From: from{reading, watching}, On: on(events.WatchDeleted), When: (*treeCache).underWatch, To: reading,
+			Do: (*treeCache).noteDeleted, Then: (*treeCache).proceed},
+		{From: from{pausing}, On: on(events.WatchDeleted), When: (*treeCache).underWatch, To: pausing,
+			Do: (*treeCache).noteDeleted},
+	}
 }
 
 // needsWatch reports whether a recursive watch has to be set, and can be.

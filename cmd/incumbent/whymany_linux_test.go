@@ -17,7 +17,6 @@ import (
 	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/world"
-	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/test/kit/selection"
 )
 
@@ -59,10 +58,6 @@ func newBusyLocks(tb testing.TB, dir string, records int) {
 	if w.World, err = world.New(script, w); err != nil {
 		tb.Fatal(err)
 	}
-	charts := map[string]string{}
-	for _, r := range machines.Recipes() {
-		charts[r.Name()] = r.Digest()
-	}
 	var ends []func() error
 	for _, c := range w.Clients() {
 		file, err := os.Create(filepath.Join(dir, fmt.Sprintf("client%d.log", c.ID())))
@@ -71,7 +66,7 @@ func newBusyLocks(tb testing.TB, dir string, records int) {
 		}
 		out := bufio.NewWriter(file)
 		w.files[c.ID()], err = events.NewWriter(out, events.Header{Start: "2026-11-25T00:00:00Z",
-			StartAt: c.Clock() - w.Now(), Charts: charts})
+			StartAt: c.Clock() - w.Now()})
 		if err != nil {
 			tb.Fatal(err)
 		}

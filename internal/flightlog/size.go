@@ -11,7 +11,7 @@ import (
 // sizeOf returns about how many bytes a step takes in memory. The guards in Tried are the
 // chart's own, and take none.
 func sizeOf(step []events.Record) (n int) {
-	const record, stat, word, op = 544, 88, 16, 96
+	const record, stat, word, op = 560, 88, 16, 96
 	for i := range step {
 		r := &step[i]
 		e := &r.Event

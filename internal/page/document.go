@@ -94,7 +94,7 @@ func (d *Document) encode(k *Rows, after int64, table map[string]int64) []int64 
 func (k *Rows) otherCharts() (all []string) {
 	used := k.recipes()
 	for _, r := range machines.Recipes() {
-		if logged := k.header.Charts[r.Name()]; used[r.Name()] && logged != r.Digest() {
+		if logged := k.charts[r.Name()]; used[r.Name()] && logged != "" && logged != r.Digest() {
 			all = append(all, r.Name())
 		}
 	}

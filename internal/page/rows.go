@@ -1,6 +1,7 @@
 package page
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -44,6 +45,7 @@ type Rows struct {
 	full    [][]row // the blocks before rows: of a log with a budget
 	rows    []row
 	strings map[string]string // so that each is kept once
+	charts  map[string]string // by recipe: the digest of the chart that the log ran
 	wall    int64             // of Header.StartAt, nanoseconds since 1970
 	budget  *Budget
 	dropped bool // rows before these were not kept
@@ -53,7 +55,7 @@ type Rows struct {
 
 // Keep returns a reader that keeps what it reads for a page.
 func Keep(header events.Header, r why.Reader, detail Detail) *Rows {
-	return &Rows{r: r, header: header, detail: detail, strings: map[string]string{}}
+	return &Rows{r: r, header: header, detail: detail, strings: map[string]string{}, charts: map[string]string{}}
 }
 
 // KeepPart keeps the records of a part of a log. It reads up to its end, or up to what cannot be read.
@@ -61,6 +63,7 @@ func KeepPart(header events.Header, r why.Reader, detail Detail, part why.Part) 
 	k := Keep(header, r, detail)
 	for {
 		rec, err := r.Next()
+		k.noteChart(rec)
 		var gap *events.Gap
 		switch {
 		case errors.As(err, &gap):
@@ -82,10 +85,36 @@ func (k *Rows) Next() (events.Record, error) {
 		}
 		return rec, err
 	}
+	k.noteChart(rec)
 	if k.budget == nil || k.budget.takes(k, rec.Event.At) {
 		k.add(rec)
 	}
 	return rec, err
+}
+
+// noteChart notes the chart of a machine that a record opened.
+func (k *Rows) noteChart(r events.Record) {
+	if r.Chart != "" {
+		k.charts[r.Event.Recipe] = r.Chart
+	}
+}
+
+// noteCharts notes the charts of a checkpoint's machines, which the first part of its text names.
+func (k *Rows) noteCharts(c *events.Checkpoint) {
+	if c == nil || c.Part > 1 {
+		return
+	}
+	var head struct {
+		Engine struct {
+			Recipes []struct{ Name, Chart string } `json:"recipes"`
+		} `json:"engine"`
+	}
+	if json.Unmarshal(c.State, &head) != nil { // a replay says what is wrong with it
+		return
+	}
+	for _, r := range head.Engine.Recipes {
+		k.charts[r.Name] = r.Chart
+	}
 }
 
 // ended is a reader that is at its end, with how its log ended.
@@ -115,6 +144,11 @@ func (k *Rows) End() *events.End {
 
 // EachNote has take called with each line that is no record.
 func (k *Rows) EachNote(take func(events.Note)) {
+	all := take
+	take = func(n events.Note) {
+		k.noteCharts(n.Checkpoint)
+		all(n)
+	}
 	switch r := k.r.(type) {
 	case *events.Reader:
 		r.Notes = take

@@ -69,22 +69,39 @@ func TestTheNumbersOfARow(t *testing.T) {
 	}
 }
 
+// noted is a reader with notes.
+type noted struct {
+	why.NoRecords
+	take func(events.Note)
+}
+
+func (r *noted) EachNote(take func(events.Note)) { r.take = take }
+
 // The recipes whose chart was another one are named, of those that have records.
 func TestWhichChartsWereOthers(t *testing.T) {
-	k := Keep(events.Header{Charts: map[string]string{}}, nil, Whole)
+	k := Keep(events.Header{}, nil, Whole)
 	k.add(events.Record{Machine: "latch-1"})
 	k.add(events.Record{Machine: "session"})
-	if got := k.otherCharts(); !slices.Equal(slices.Sorted(slices.Values(got)), []string{"latch", "session"}) {
-		t.Errorf("%q", got)
-	}
 	for _, r := range machines.Recipes() {
-		k.header.Charts[r.Name()] = r.Digest()
+		k.noteChart(events.Record{Event: events.Event{Recipe: r.Name()}, Chart: r.Digest()})
 	}
 	if got := k.otherCharts(); got != nil {
 		t.Errorf("%q are others, and all are the same", got)
 	}
-	if k.header.Charts["latch"] = "another"; !slices.Equal(k.otherCharts(), []string{"latch"}) {
-		t.Errorf("%q", k.otherCharts())
+	for _, name := range []string{"mutex", "latch"} { // no mutex has a record
+		k.noteChart(events.Record{Event: events.Event{Recipe: name}, Chart: "another"})
+	}
+	if got := k.otherCharts(); !slices.Equal(got, []string{"latch"}) {
+		t.Errorf("%q", got)
+	}
+	state := `{"engine":{"recipes":[{"name":"latch","chart":"` + machines.LatchRecipe.Digest() +
+		`"},{"name":"session","chart":"another"}]},"machines":[]}`
+	var r noted
+	k.r = &r
+	k.EachNote(func(events.Note) {})
+	r.take(events.Note{Checkpoint: &events.Checkpoint{State: []byte(state)}})
+	if got := k.otherCharts(); !slices.Equal(got, []string{"session"}) {
+		t.Errorf("%q, by the checkpoint", got)
 	}
 }
 

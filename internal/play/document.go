@@ -28,14 +28,10 @@ func (r *records) Next() (events.Record, error) {
 
 // header returns the first line of a participant's log.
 func (r *run) header() events.Header {
-	charts := map[string]string{}
-	for _, recipe := range machines.Recipes() {
-		charts[recipe.Name()] = recipe.Digest()
-	}
 	return events.Header{
-		Charts: charts, Options: map[string]string{machines.OptionTick: scenarioNamed(r.script.Scenario).tick.String()},
-		Start: time.UnixMilli(beginMillis).UTC().Format(time.RFC3339Nano), StartAt: int64(world.Epoch),
-		Clock: "boottime", Boot: "the world's",
+		Options: map[string]string{machines.OptionTick: scenarioNamed(r.script.Scenario).tick.String()},
+		Start:   time.UnixMilli(beginMillis).UTC().Format(time.RFC3339Nano),
+		StartAt: int64(world.Epoch), Clock: "boottime", Boot: "the world's",
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/why"
 	"github.com/incumbent-go/incumbent/internal/world"
-	"github.com/incumbent-go/incumbent/machines"
 )
 
 // recordedWorld is a simulated world that keeps its clients' records. If it is blind, clients see no permits but their
@@ -58,14 +57,10 @@ func playWorld(tb testing.TB, clients int, p world.Program, blind bool) *recorde
 // write writes the clients' logs to a directory, and returns how many records they have.
 func (w *recordedWorld) write(tb testing.TB, dir string) (records int) {
 	tb.Helper()
-	charts := map[string]string{}
-	for _, r := range machines.Recipes() {
-		charts[r.Name()] = r.Digest()
-	}
 	for _, c := range w.Clients() {
 		var file bytes.Buffer
 		out, err := events.NewWriter(&file,
-			events.Header{Start: "2026-11-25T00:00:00Z", StartAt: c.Clock() - w.Now(), Charts: charts})
+			events.Header{Start: "2026-11-25T00:00:00Z", StartAt: c.Clock() - w.Now()})
 		if err != nil {
 			tb.Fatal(err)
 		}

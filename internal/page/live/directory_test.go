@@ -185,7 +185,7 @@ func TestDumpsAreOneLog(t *testing.T) {
 // Many small logs have room for their headers, which are longer than their records.
 func TestSmallLogsHaveRoom(t *testing.T) {
 	dir, text := oneLog(t)
-	const logs, records = 800, 1
+	const logs, records = 1200, 1
 	short := bytes.Join(bytes.SplitAfter(text, []byte("\n"))[:1+records], nil)
 	for i := range logs {
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("20261124T234822.000000Z-other-%d-000001.jsonl", i)),

@@ -62,11 +62,8 @@ func (l *Log) Next() (events.Record, error) {
 func Play(members, shards int, until time.Duration, deaf bool, actions ...world.Action) ([]*Log, error) {
 	s := world.Script{Seed: 7, Tick: 2 * time.Second, SyncLimit: 5, Timeout: 6 * time.Second, OneClock: true,
 		Actions: actions}
-	header := events.Header{Charts: map[string]string{}, Start: "2026-01-01T00:00:00Z", StartAt: int64(world.Epoch),
+	header := events.Header{Start: "2026-01-01T00:00:00Z", StartAt: int64(world.Epoch),
 		Clock: "boottime", Boot: "the world's"}
-	for _, recipe := range machines.Recipes() {
-		header.Charts[recipe.Name()] = recipe.Digest()
-	}
 	r := &recorder{deaf: deaf}
 	for i := range members {
 		name := fmt.Sprintf("m%d", i)

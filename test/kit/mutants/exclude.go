@@ -17,7 +17,7 @@ import (
 //     and zerolog, and functions that fill a line of the log
 //   - panics for programming errors, with their conditions
 //   - sizes that are only hints: of make's slices and maps, of slices.Grow
-//   - rows of charts: MustCompile refuses a wrong one when the program starts
+//   - rows of charts: MustCompile refuses a wrong one when it is used for the first time
 //   - assignments to _
 
 // texts are files that draw or describe charts for people.

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/machines"
 )
 
 // Found is a planted bug and the first world that finds it.
@@ -114,11 +113,7 @@ func ReadPlants(b []byte) ([]Found, error) {
 
 // WriteLog writes one client's records as the flight recorder does.
 func WriteLog(to io.Writer, log []events.Record) error {
-	charts := map[string]string{}
-	for _, r := range machines.Recipes() {
-		charts[r.Name()] = r.Digest()
-	}
-	out, err := events.NewWriter(to, events.Header{Library: "simulation", Charts: charts})
+	out, err := events.NewWriter(to, events.Header{Library: "simulation"})
 	if err != nil {
 		return err
 	}

@@ -138,7 +138,7 @@ func mustFind(t *testing.T, cfg Config) {
 func mustReplay(t *testing.T, log []events.Record) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := writeLog(&b, nil, log); err != nil {
+	if err := writeLog(&b, log); err != nil {
 		t.Fatal(err)
 	}
 	sum, err := engine.Replay(&b, 0, machines.Recipes()...)

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/machines"
 )
 
 // Replay takes the steps of a result's trace again, with logs and a story. It
@@ -56,17 +55,13 @@ func line(c *client, r events.Record) string {
 // WriteLogs writes one log for each client, for incumbent replay, into a
 // folder of their own, and says where they are.
 func WriteLogs(folder string, logs [][]events.Record) (files []string, err error) {
-	charts := map[string]string{}
-	for _, r := range machines.Recipes() {
-		charts[r.Name()] = r.Digest()
-	}
 	for i, log := range logs {
 		file := filepath.Join(folder, fmt.Sprintf("small-%c.jsonl", 'A'+i))
 		f, err := os.OpenFile(file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 		if err != nil {
 			return files, err
 		}
-		if err := writeLog(f, charts, log); err != nil {
+		if err := writeLog(f, log); err != nil {
 			_ = f.Close()
 			return files, err
 		}
@@ -78,8 +73,8 @@ func WriteLogs(folder string, logs [][]events.Record) (files []string, err error
 	return files, nil
 }
 
-func writeLog(to io.Writer, charts map[string]string, log []events.Record) error {
-	out, err := events.NewWriter(to, events.Header{Library: "small worlds", Charts: charts})
+func writeLog(to io.Writer, log []events.Record) error {
+	out, err := events.NewWriter(to, events.Header{Library: "small worlds"})
 	if err != nil {
 		return err
 	}
