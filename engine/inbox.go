@@ -57,9 +57,14 @@ func (q *inbox) take() *block {
 	return taken
 }
 
-// give returns blocks that were taken and cleared, to be used again in place of those that are free now: a block that
-// was not used since the last time is freed.
-func (q *inbox) give(cleared *block) { q.free = cleared }
+// give returns blocks that were taken and cleared, to be used again. Of the blocks that were not used since the last
+// time one stays, for what is added while the others are taken. The rest is freed.
+func (q *inbox) give(cleared *block) {
+	if spare := q.free; spare != nil {
+		spare.next, cleared = cleared, spare
+	}
+	q.free = cleared
+}
 
 // clear empties the blocks from this one on. It needs no lock.
 func (b *block) clear() {
