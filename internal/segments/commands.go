@@ -52,13 +52,13 @@ func CommandsIn(dir string) (all []string, err error) {
 
 // CommandsNextTo returns the paths of the logs of commands of the process that wrote a segment; none for another file.
 func CommandsNextTo(file string) (all []string, err error) {
-	m := form.FindStringSubmatch(filepath.Base(file))
-	if m == nil {
+	n, ok := parse(filepath.Base(file))
+	if !ok {
 		return nil, nil
 	}
 	found, err := CommandsIn(filepath.Dir(file))
 	for _, name := range found {
-		if strings.HasSuffix(strings.TrimSuffix(name, packedEnding), "-"+processOf(m[1])+commands) {
+		if strings.HasSuffix(strings.TrimSuffix(name, packedEnding), "-"+processOf(n.stem)+commands) {
 			all = append(all, name)
 		}
 	}

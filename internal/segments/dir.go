@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,8 +56,7 @@ func Abs(path string) (string, error) { return filepath.Abs(path) }
 
 // Stem returns what the names of a client's segments begin with.
 func Stem(start time.Time, host string, pid int) string {
-	safe := regexp.MustCompile(`[^A-Za-z0-9._]+`).ReplaceAllString(host, "_")
-	return fmt.Sprintf("%s-%s-%d", start.UTC().Format(startForm), cmp.Or(safe, "unknown"), pid)
+	return fmt.Sprintf("%s-%s-%d", start.UTC().Format(startForm), cmp.Or(safe(host), "unknown"), pid)
 }
 
 // later returns the stem of a client that began a microsecond later.
@@ -320,8 +318,6 @@ type segment struct {
 	info       fs.FileInfo
 }
 
-var form = regexp.MustCompile(`^(\d{8}T\d{6}\.\d+Z-.+-\d+)-(\d{6,})(\.jsonl|\.jsonl\.gz)(\.part)?$`)
-
 // list returns the segments of a directory, the oldest first. One that is there plain and compressed is there twice.
 func list(path string) ([]segment, error) { return listBy(os.ReadDir, path) }
 
@@ -347,8 +343,8 @@ func listBy(readDir func(string) ([]fs.DirEntry, error), path string) (all []seg
 // segmentsOf returns the segments among a directory's entries, and whether one was deleted since.
 func segmentsOf(entries []fs.DirEntry) (all []segment, vanished bool) {
 	for _, e := range entries {
-		m := form.FindStringSubmatch(e.Name())
-		if m == nil || !e.Type().IsRegular() { // a pipe would not end, and a link may lead anywhere
+		n, ok := parse(e.Name())
+		if !ok || !e.Type().IsRegular() { // a pipe would not end, and a link may lead anywhere
 			continue
 		}
 		info, err := e.Info()
@@ -356,8 +352,8 @@ func segmentsOf(entries []fs.DirEntry) (all []segment, vanished bool) {
 			vanished = true
 			continue
 		}
-		number, _ := strconv.Atoi(m[2])
-		all = append(all, segment{e.Name(), m[1], number, info.Size(), info})
+		number, _ := strconv.Atoi(n.number)
+		all = append(all, segment{e.Name(), n.stem, number, info.Size(), info})
 	}
 	return all, vanished
 }

@@ -145,7 +145,10 @@ func unreadBecause(path string, e fs.DirEntry, noHeader []string) string {
 }
 
 // Named reports whether a file's name is that of a segment, or of one that is being compressed.
-func Named(name string) bool { return form.MatchString(name) }
+func Named(name string) bool {
+	_, ok := parse(name)
+	return ok
+}
 
 // State returns what a directory looks like: another text if one of its segments grew, came or went, or another file
 // came or went.
