@@ -14,9 +14,6 @@ import (
 	"github.com/incumbent-go/incumbent/test/kit/realzk"
 )
 
-// inMemory is the program that serves the in-memory ZooKeeper.
-const inMemory = "zkmem"
-
 // double plays the part of that name: servers are compared, and not libraries.
 func (s *session) double(ctx context.Context) (string, error) {
 	s.revision = revision(ctx)
@@ -52,7 +49,7 @@ func startReal(release realzk.Release) func(context.Context) (addr string, pid i
 
 // startInMemory starts the in-memory ZooKeeper in a process of its own.
 func (s *session) startInMemory(context.Context) (addr string, pid int, end func(), err error) {
-	cmd := exec.Command(s.args[inMemory][0])
+	cmd := exec.Command(s.server)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -72,7 +69,7 @@ func (s *session) startInMemory(context.Context) (addr string, pid int, end func
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		end()
-		return "", 0, nil, fmt.Errorf("%s: no address: %w", inMemory, err)
+		return "", 0, nil, fmt.Errorf("zkmem: no address: %w", err)
 	}
 	return strings.TrimSpace(line), cmd.Process.Pid, end, nil
 }

@@ -20,6 +20,7 @@ type programs struct {
 	dir     string
 	args    map[string][]string // the command of each program, without the servers
 	missing map[string]string   // why a program does not run here
+	server  string              // the program that serves the in-memory ZooKeeper
 }
 
 // build compiles the programs into a new directory. What cannot run here is missing; what does not compile is an error.
@@ -29,10 +30,13 @@ func build(ctx context.Context) (*programs, error) {
 		return nil, err
 	}
 	p := &programs{dir: dir, args: map[string][]string{}, missing: map[string]string{}}
-	for _, name := range []string{incumbent, zookeeper, inMemory} {
+	for _, name := range []string{incumbent, zookeeper} {
 		if err := p.golang(ctx, name, "./cmd/"+name, "."); err != nil {
 			return p, err
 		}
+	}
+	if p.server, err = p.compile(ctx, "zkmem", "./cmd/zkmem", "."); err != nil {
+		return p, err
 	}
 	if _, err := exec.LookPath("etcd"); err != nil {
 		p.missing[etcd] = "etcd (no etcd: Debian's package is etcd-server)"
@@ -46,14 +50,22 @@ func build(ctx context.Context) (*programs, error) {
 func (p *programs) remove() { os.RemoveAll(p.dir) }
 
 func (p *programs) golang(ctx context.Context, name, pkg, dir string) error {
+	out, err := p.compile(ctx, name, pkg, dir)
+	if err == nil {
+		p.args[name] = []string{out}
+	}
+	return err
+}
+
+// compile compiles a program in Go and returns its path.
+func (p *programs) compile(ctx context.Context, name, pkg, dir string) (string, error) {
 	out := filepath.Join(p.dir, name)
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", out, pkg)
 	cmd.Dir = dir
 	if said, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build %s: %w\n%s", pkg, err, said)
+		return "", fmt.Errorf("go build %s: %w\n%s", pkg, err, said)
 	}
-	p.args[name] = []string{out}
-	return nil
+	return out, nil
 }
 
 func (p *programs) python() {
