@@ -2,8 +2,8 @@ package segments
 
 import "strings"
 
-// name is the parts of a segment's name: STEM-NUMBER.jsonl, with .gz behind it if it is compressed, and .part while that
-// is going on.
+// name is the parts of a segment's name: STEM-NUMBER.jsonl, with .gz behind it if it is compressed, and .part while
+// that is going on.
 type name struct{ stem, number, ending, part string }
 
 // parse returns the parts of a segment's name, and whether it is one. It does without package regexp, which would be
@@ -49,7 +49,8 @@ func safe(host string) string {
 	var b strings.Builder
 	replaced := false
 	for _, r := range host {
-		kept := r < 128 && (r == '.' || r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z')
+		kept := r < 128 &&
+			(r == '.' || r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z')
 		if kept {
 			b.WriteRune(r)
 		} else if !replaced {
