@@ -79,6 +79,11 @@ func unlessWatch(_ any, ev events.Event, _ *engine.Outbox, do func(events.Event)
 	}
 }
 
+func init() {
+	hasRules("barrier", newCallChecker, barrierRules)
+	hasRules("gate", newCallChecker, gateRules)
+}
+
 // callChecker knows what one call at a barrier, or at a gate, was shown of the node.
 type callChecker struct {
 	atAnyRest

@@ -90,6 +90,10 @@ var takeRules = map[rule]bugs{
 	},
 }
 
+func init() {
+	hasRules("consumer", newTakeChecker, takeRules)
+}
+
 // takeChecker knows what a consumer has listed, locked, read and deleted.
 type takeChecker struct {
 	queue, locks, dead string

@@ -59,6 +59,10 @@ var meetingRules = map[rule]bugs{
 	nothingLeft: {"an own node stays": guarded(never, "mayHaveNode")},
 }
 
+func init() {
+	hasRules("doublebarrier", newMeetingChecker, meetingRules)
+}
+
 // meetingChecker knows what a member of a double barrier was shown of the others.
 type meetingChecker struct {
 	atAnyRest

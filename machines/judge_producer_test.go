@@ -64,6 +64,10 @@ var putRules = map[rule]bugs{
 	},
 }
 
+func init() {
+	hasRules("producer", newPutChecker, putRules)
+}
+
 // putChecker knows the puts of a producer that were not answered, and the multis that carried them.
 type putChecker struct {
 	atAnyRest

@@ -34,20 +34,12 @@ type ruleSet struct {
 	rules map[rule]bugs
 }
 
-// ruleSets are those of the recipes whose machines are not in a line.
-var ruleSets = map[string]ruleSet{
-	"doublebarrier": {newMeetingChecker, meetingRules},
-	"barrier":       {newCallChecker, barrierRules},
-	"gate":          {newCallChecker, gateRules},
-	"consumer":      {newTakeChecker, takeRules},
-	"number":        {newWriteChecker, numberRules},
-	"request":       {newWriteChecker, requestRules},
-	"deletion":      {newWriteChecker, deletionRules},
-	"nodewatch":     {newReadChecker, viewRules},
-	"membership":    {newReadChecker, viewRules},
-	"leaderwatch":   {newReadChecker, leaderRules},
-	"treecache":     {newTreeChecker, treeRules},
-	"producer":      {newPutChecker, putRules},
+// ruleSets are those of the recipes whose machines are not in a line, from hasRules.
+var ruleSets = map[string]ruleSet{}
+
+// hasRules gives a recipe its rules, in the file that has them.
+func hasRules(recipe string, begin func(open events.Event) checker, rules map[rule]bugs) {
+	ruleSets[recipe] = ruleSet{begin, rules}
 }
 
 // inLine are the recipes whose machines the judge holds against its rules of leadership, by their models.

@@ -66,6 +66,10 @@ var treeRules = map[rule]bugs{
 	},
 }
 
+func init() {
+	hasRules("treecache", newTreeChecker, treeRules)
+}
+
 // treeChecker knows what a tree cache has notified its handle of, and what it was shown. A cache that another machine
 // has opened has no handle.
 type treeChecker struct {

@@ -65,6 +65,12 @@ var (
 	}
 )
 
+func init() {
+	hasRules("nodewatch", newReadChecker, viewRules)
+	hasRules("membership", newReadChecker, viewRules)
+	hasRules("leaderwatch", newReadChecker, leaderRules)
+}
+
 // readChecker knows what a machine that only reads was shown last, and what its handle knows.
 type readChecker struct {
 	path    string

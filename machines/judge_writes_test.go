@@ -39,6 +39,12 @@ var (
 	}
 )
 
+func init() {
+	hasRules("number", newWriteChecker, numberRules)
+	hasRules("request", newWriteChecker, requestRules)
+	hasRules("deletion", newWriteChecker, deletionRules)
+}
+
 // writeChecker knows the writes of one call to a number, of one deletion, or of one request.
 type writeChecker struct {
 	atAnyRest
