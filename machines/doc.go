@@ -68,6 +68,8 @@
 package machines
 
 import (
+	"slices"
+
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -81,18 +83,28 @@ func Recipes() []engine.Recipe {
 		JobWorkerRecipe, ShardsRecipe, DeletionRecipe, NodewatchRecipe, TreeCacheRecipe, NumberRecipe, LeftoverRecipe}
 }
 
+// statesOf returns the states of a recipe, nil if there is no such recipe.
+func statesOf(recipe string) []engine.StateDoc {
+	for _, r := range Recipes() {
+		if r.Name() == recipe {
+			return r.Describe().States
+		}
+	}
+	return nil
+}
+
 // ClassOf returns the class that a state of a recipe's machines has, for readers of logs: "" if the recipe has no state
 // of that name.
 func ClassOf(recipe, state string) events.Class {
-	for _, r := range Recipes() {
-		if r.Name() != recipe {
-			continue
-		}
-		for _, s := range r.Describe().States {
-			if string(s.Name) == state {
-				return s.Class
-			}
+	for _, s := range statesOf(recipe) {
+		if string(s.Name) == state {
+			return s.Class
 		}
 	}
 	return ""
+}
+
+// HasClass reports whether a recipe has states of a class.
+func HasClass(recipe string, class events.Class) bool {
+	return slices.ContainsFunc(statesOf(recipe), func(s engine.StateDoc) bool { return s.Class == class })
 }

@@ -304,7 +304,7 @@ func (l *Log) mayQueue(path string) bool {
 		if id != events.SessionMachine {
 			opened++
 		}
-		if _, without := recipes[m.recipe]; m.path == path && !without && m.opener == "" {
+		if _, without := outside(m.recipe); m.path == path && !without && m.opener == "" {
 			return true
 		}
 	}

@@ -1,22 +1,30 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
 )
 
-// recipes has what the recipes without terms are, in words. Nobody leads or holds anything there.
-var recipes = map[string]string{
-	"consumer": "a queue", "producer": "a queue", "barrier": "a barrier", "gate": "a barrier",
-	"doublebarrier": "a double barrier",
-	"membership":    "a group", "number": "a shared number", "persistent": "a persistent node",
-	"treecache": "a tree cache",
+// words are what recipes without terms are, if they are not called so.
+var words = map[string]string{
+	"consumer": "a queue", "producer": "a queue", "doublebarrier": "a double barrier", "membership": "a group",
+	"number": "a shared number", "persistent": "a persistent node", "treecache": "a tree cache",
 	"nodewatch": "a node that is watched", "leaderwatch": "a line that is only watched here",
 	"request": "a node of single requests", "deletion": "a node of single requests",
-	"jobdealer": "a job's items", "jobworker": "a job's items",
-	"leftover": "a search for nodes that were left",
+	"jobdealer": "a job's items", "jobworker": "a job's items", "leftover": "a search for nodes that were left",
+}
+
+// outside returns what a recipe without terms is, in words, and whether it is one: nobody leads or holds anything
+// there. A member that owns shards has terms, but no state for them.
+func outside(recipe string) (what string, without bool) {
+	return cmp.Or(words[recipe], "a "+recipe),
+		recipe != "session" && recipe != "shards" && !machines.HasClass(recipe, events.ClassLeading)
 }
 
 // nothing says why there is no move that was asked for.
@@ -31,7 +39,7 @@ func (r *Report) nothing(o Options) string {
 		}
 	}
 	for _, recipe := range slices.Sorted(maps.Keys(taken)) {
-		what, without := recipes[recipe]
+		what, without := outside(recipe)
 		switch {
 		case !without:
 			return fmt.Sprintf("there is no term of %s in the logs that was asked for: a %s was opened, and did not "+
