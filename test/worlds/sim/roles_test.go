@@ -14,8 +14,9 @@ import (
 var quiet = []engine.State{"latent", "idle", "outside", "inside", "suspended", "overfull", "closed",
 	"deciding", "departing"}
 
-// TestRoles checks that every recipe has one role, that the role says what wakes a machine
-// in each state that waits, and that it names only states of the recipe's chart.
+// TestRoles checks that every recipe has one role, that the role says what wakes a machine in each state that waits,
+// that it names only states of the recipe's chart, and that the label of its line is known: Client.Line and
+// Client.Watch would take its nodes for foreign ones.
 func TestRoles(t *testing.T) {
 	if absent := Absent(); len(absent) > 0 {
 		t.Errorf("recipes that are not in the list of roles: %s", absent)
@@ -23,6 +24,10 @@ func TestRoles(t *testing.T) {
 	for i, r := range roles {
 		if slices.ContainsFunc(roles[:i], func(o *role) bool { return o.title() == r.title() }) {
 			t.Errorf("two roles are %s", r.title())
+		}
+		isItsLine := func(k machines.LineKind) bool { return k.Label == r.line.label && k.Shared == r.line.readers }
+		if r.line.label != "" && !r.line.noGUID && !slices.ContainsFunc(machines.Lines(), isItsLine) {
+			t.Errorf("%s: machines.Lines has no line with the label %q", r.recipe, r.line.label)
 		}
 		known := chartStates(r.recipe)
 		for _, s := range known {
@@ -74,16 +79,19 @@ func TestStateFaultsAreKnown(t *testing.T) {
 func TestGoalsNameRows(t *testing.T) {
 	exists := func(chart string, from engine.State, label string) bool {
 		for _, r := range machines.Recipes() {
-			if r.Name() == chart {
-				return slices.ContainsFunc(r.Describe().ByKind(), func(row engine.RowDoc) bool {
-					return row.Label() == label && slices.Contains(row.From, from)
-				})
+			if (r.Name() == chart || chart == "") && slices.ContainsFunc(r.Describe().ByKind(),
+				func(row engine.RowDoc) bool { return row.Label() == label && slices.Contains(row.From, from) }) {
+				return true
 			}
 		}
 		return false
 	}
 	for _, u := range unreachableRows {
-		for _, chart := range u.charts {
+		charts := u.charts
+		if charts == nil {
+			charts = []string{""} // any
+		}
+		for _, chart := range charts {
 			if !exists(chart, u.from, u.row) {
 				t.Errorf("%s has no row %q from %q", chart, u.row, u.from)
 			}
