@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -71,30 +72,32 @@ func TestNoTrackedFileIsLarge(t *testing.T) {
 	}
 }
 
-// doors are the files at the door that are not called after their recipe: those of several small recipes are together.
-var doors = map[string]string{
-	"leaderwatch":   "line.go",        // what users call is Client.Watch
-	"jobdealer":     "jobelection.go", // the election opens it
-	"jobworker":     "jobrun.go",
-	"election":      "latch.go",
-	"deletion":      "barrier.go", // both are about the end of a node
-	"leftover":      "client.go",  // a line of the log is all that users see of it
-	"membership":    "persistent.go",
-	"gate":          "barrier.go",
-	"doublebarrier": "barrier.go",
-}
+// suites are what recipes are called in test/servers/suite, if not by their names.
+var suites = map[string]string{"session": "connection", "consumer": "queue", "producer": "queue", "jobdealer": "job",
+	"jobworker": "job", "leaderwatch": "latch", "leftover": "hostile"}
 
-// One name, in every room: whoever has found one of these files has found all.
+// One name, in every room: whoever has found one of these files has found all. Several small recipes may be in one file
+// of the root.
 func TestARecipeHasItsPlaceInEveryRoom(t *testing.T) {
 	for _, r := range machines.Recipes() {
 		name := r.Name()
-		places := []string{"machines/" + name + ".go", "machines/testdata/" + name, "docs/statecharts/" + name + ".md",
-			"docs/statecharts/" + name + ".svg"}
-		places = append(places, cmp.Or(doors[name], name+".go"))
-		for _, place := range places {
+		for _, place := range []string{"machines/" + name + ".go", "machines/testdata/" + name,
+			"docs/statecharts/" + name + ".md", "docs/statecharts/" + name + ".svg"} {
 			if _, err := os.Stat(filepath.Join(root, place)); err != nil {
 				t.Errorf("the recipe %s has no %s", name, place)
 			}
+		}
+		opens := regexp.MustCompile(`(?i)\bmachines\.` + name + `Recipe\b|\bout\.Open\(.*\b` + name + `Recipe\b`)
+		tests := regexp.MustCompile(`(?i)\.(New)?` + cmp.Or(suites[name], name) + `\w*\(`)
+		var opened, tested bool
+		for _, f := range files(t) {
+			opened = opened || f.in(".", "machines") && !f.test && opens.MatchString(f.text)
+			tested = tested || f.in("test/servers/suite") &&
+				(path.Base(f.path) == cmp.Or(suites[name], name)+"_test.go" || tests.MatchString(f.text))
+		}
+		if !opened || !tested {
+			t.Errorf("the recipe %s is opened by a file of the root, or by a machine: %t; it is in "+
+				"test/servers/suite: %t", name, opened, tested)
 		}
 	}
 }
