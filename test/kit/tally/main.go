@@ -84,6 +84,11 @@ func runModules(t *tally, args []string) error {
 		if err != nil {
 			return err
 		}
+		if t.proves && slices.Contains(args, "-race") {
+			// All modules need the library, and what two compile at the same time is compiled twice. If it fails, each
+			// test says so.
+			output(".", "go", "build", "-race", ".")
+		}
 		runs = append(runs, func() error { return runNested(t, ".", args) })
 		for _, part := range t.divide(args, order(strings.Fields(listed))) {
 			runs = append(runs, func() error { return run(t, ".", part) })
