@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/incumbent-go/incumbent/internal/page/live"
@@ -37,12 +38,14 @@ func playServer(t *testing.T, more ...around) string {
 	return served(t, h, more) + access.Token + "/"
 }
 
-// siteFiles writes the static site, and returns its folder.
+// siteFiles writes the static site, and returns its folder. It is built in the module of the program: the tests there
+// have compiled it.
 func siteFiles(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "go", "run", "github.com/incumbent-go/incumbent/cmd/gensite", dir).
-		CombinedOutput(); err != nil {
+	gen := exec.CommandContext(t.Context(), "go", "run", "./cmd/gensite", dir)
+	gen.Dir = filepath.Join("..", "..", "..")
+	if out, err := gen.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return dir
