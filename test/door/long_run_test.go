@@ -82,7 +82,7 @@ func (s *workChecks) work(t *testing.T, who string) incumbent.Work {
 // virtual clock: selectors pass leadership on twice a minute, and every few minutes a fault
 // begins and ends.
 func TestHoursOfHandOversAndFaults(t *testing.T) {
-	members, lasting := 4, selection.Of(t, "virtual time", 20*time.Minute, time.Hour, 2*time.Hour)
+	members, lasting := 4, selection.Of(t, "virtual time", 20*time.Minute, 30*time.Minute, 2*time.Hour)
 	for seed, ride := range []bool{false, true} {
 		t.Run(fmt.Sprintf("ride out %t", ride), func(t *testing.T) {
 			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {

@@ -32,7 +32,7 @@ func inexact(now func() int64) func() int64 {
 // and its bytes are counted for all of it. In a single hour the beginning of the file weighs a tenth more.
 func TestBytesOfAnIdleDay(t *testing.T) {
 	most := int64(1_000_000)
-	lasting := selection.Of(t, "an idle day", time.Hour, 3*time.Hour, 8*time.Hour)
+	lasting := selection.Of(t, "an idle day", time.Hour, time.Hour, 8*time.Hour)
 	if lasting < 3*time.Hour {
 		most += most / 10
 	}

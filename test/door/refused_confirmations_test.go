@@ -230,7 +230,7 @@ func TestServersThatRefuseAllForHours(t *testing.T) {
 					return v
 				})
 				defer end()
-				minutes := selection.Of(t, "minutes", 4, 10, 60)
+				minutes := selection.Of(t, "minutes", 4, 5, 60)
 				pass(time.Duration(minutes) * time.Minute)
 				after, requests := w.srv.Counts(), 0
 				for op, n := range after.ByOp {

@@ -15,7 +15,7 @@ import (
 // TestCheckpoints takes checkpoints at random places of each client's log in many worlds:
 // the engine that is restored from what was written of them goes on in the same way.
 func TestCheckpoints(t *testing.T) {
-	n := howMany(t, "worlds", 20, 60, 160)
+	n := howMany(t, "worlds", 20, 30, 160)
 	var next, taken, records atomic.Int64
 	var all sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {

@@ -5,7 +5,7 @@ import "testing"
 // TestEnsembleWorlds runs worlds of everything that ensembles do without being broken. Every
 // world keeps every promise.
 func TestEnsembleWorlds(t *testing.T) {
-	n := howMany(t, "worlds of every thing that ensembles do", 4, 12, 40)
+	n := howMany(t, "worlds of every thing that ensembles do", 4, 6, 40)
 	for _, f := range ensembleFaults {
 		t.Run(f.name, func(t *testing.T) {
 			plant := f.plant()

@@ -11,7 +11,7 @@ import (
 // TestSeparateWorlds runs worlds of every role that has separate ones. Every world keeps
 // every promise, and in a long run, -worlds 20000, every row of the role's chart has fired.
 func TestSeparateWorlds(t *testing.T) {
-	n := howMany(t, "worlds of every role", 6, 20, 80)
+	n := howMany(t, "worlds of every role", 6, 10, 80)
 	for _, plant := range SeparateWorlds() {
 		title := strings.TrimPrefix(plant.Name, "none: ")
 		at := slices.IndexFunc(roles, func(r *role) bool { return r.title() == title })

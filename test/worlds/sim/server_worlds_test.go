@@ -11,7 +11,7 @@ import (
 // TestServerWorlds runs worlds of every kind of ensemble and of faults of servers that has
 // worlds of its own. Every world keeps every promise, and what the kind is about has happened.
 func TestServerWorlds(t *testing.T) {
-	n := howMany(t, "worlds of every kind of servers", 3, 10, 30)
+	n := howMany(t, "worlds of every kind of servers", 3, 5, 30)
 	for _, k := range serverWorlds {
 		t.Run(k.name, func(t *testing.T) {
 			p := Plant{Name: "none: " + k.name, Shape: k.shapeWorld}

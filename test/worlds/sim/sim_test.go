@@ -42,7 +42,7 @@ func howMany(t *testing.T, things string, quick, test, all int64) int64 {
 // TestWorlds runs thousands of seeds. Every world keeps every promise, and in a long run
 // every row of every chart and every fault has fired.
 func TestWorlds(t *testing.T) {
-	n := howMany(t, "worlds", 150, 300, 900)
+	n := howMany(t, "worlds", 150, 200, 900)
 	sum := NewSum(*first)
 	Many(t.Context(), sum, n, Options{}, nil)
 	t.Log(sum)
@@ -77,7 +77,7 @@ func TestKeptWorlds(t *testing.T) {
 // number of processors and with the race detector, and that a replay of each client's log
 // gives the same effects.
 func TestSameSeed(t *testing.T) {
-	n := howMany(t, "worlds", 12, 20, 40)
+	n := howMany(t, "worlds", 12, 14, 40)
 	one, two := NewSum(900), NewSum(900)
 	Many(t.Context(), one, n, Options{}, nil)
 	before := runtime.GOMAXPROCS(1)

@@ -38,7 +38,7 @@ func TestAJobStruckAtEachWrite(t *testing.T) {
 		strikes(t, sim.StruckLeader, 20, sim.StrikeKinds...),
 		strikes(t, sim.StruckWorker, 8, sim.KillAfter, sim.CutAfter),
 	)
-	for _, s := range selection.Some(t, "strikes", 4, 24, all) {
+	for _, s := range selection.Some(t, "strikes", 4, 8, all) {
 		r := playJob(s, nil)
 		if !r.Struck {
 			t.Errorf("%+v: the strike never came", s)
