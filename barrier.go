@@ -324,7 +324,7 @@ func (d *Deletion) Cancel() error {
 // goes on. Closing the client calls Close, and gives up the deletion if it has not ended then.
 func (d *Deletion) Close(ctx context.Context) error {
 	d.handle.client.check(ctx)
-	limited, cancel := d.handle.limit(ctx)
+	limited, cancel := context.WithTimeoutCause(ctx, d.handle.client.closingTime(), ErrNotDeleted)
 	defer cancel()
 	_ = d.Wait(limited)
 	if d.isOver() {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -53,7 +52,6 @@ func (h *handle) init(c *Client, path string) {
 	h.client, h.path, h.troubleText = c, path, "cannot go on for now"
 	h.words = plainWords{h}
 	h.commands.Broken = c.invariants.Of(&h.id)
-	h.commands.Ended = make(chan struct{})
 	h.phase.Store(&machines.NotStarted)
 }
 
@@ -72,7 +70,8 @@ func replyOf(a events.Answer) reply { return reply{Err: asError(a.Code, a.Text)}
 func (c *Client) phase(now events.Entered) *events.Entered {
 	phase := c.phases[now]
 	if phase == nil {
-		phase = &now
+		kept := now // only here, so that a phase that is known allocates nothing
+		phase = &kept
 		c.phases[now] = phase
 	}
 	return phase
@@ -213,7 +212,7 @@ func (h *handle) enter(now events.Entered) {
 	}
 	if now.Class == events.ClassClosed {
 		h.client.removeHandle(h.id)
-		close(h.commands.Ended)
+		h.commands.End(&h.client.commands)
 	}
 }
 
@@ -276,80 +275,65 @@ func (h *handle) lateOutcome(ctx context.Context, o oneCommand, err error) error
 	return err
 }
 
-// step has the loop call f in a step of its own, which answers a command to a machine that was never opened. It returns
-// false if the loop has ended.
-func (c *Client) step(f func()) bool {
-	c.mu.Lock()
-	c.handleCounts["step"]++
-	id := events.ID("step-" + strconv.Itoa(c.handleCounts["step"]))
-	c.handles[id] = stepped{f: func() {
-		f()
-		c.removeHandle(id)
-	}}
-	c.mu.Unlock()
-	return c.post(id, events.Event{Kind: events.CommandClose, Request: 1})
-}
-
-// stepped is a handle without a machine, whose one command the loop answers by calling it.
-type stepped struct {
-	noHandle
-	f func()
-}
-
-func (stepped) notice(events.Notify)   {}
-func (s stepped) answer(events.Answer) { s.f() }
-func (stepped) entered(events.Entered) {}
-
 // end sends the close command, and waits until the machine has closed, or until ctx ends.
 // Once no work runs under the handle, it waits for Client.closingTime at most.
 func (h *handle) end(ctx context.Context, silent bool) error {
 	h.client.check(ctx)
-	limited, cancel := h.limit(ctx)
-	defer cancel()
-	err := h.ask(limited, "close", events.Event{Kind: events.CommandClose, Silent: silent})
-	switch {
-	case err == nil:
-		select { // State says Closed when Close has returned
-		case <-h.commands.Ended:
-		case <-h.client.closed:
-		case <-limited.Done():
-		}
-		return nil
-	case errors.Is(err, ErrClosed):
-		return nil
-	case limited.Err() == nil:
-		return fmt.Errorf("incumbent: close %s: %w", fault.Path(h.path), err)
+	ev := events.Event{Kind: events.CommandClose, Silent: silent}
+	n, ch, err := h.commands.Begin(&h.client.commands, h.id, ev)
+	if err == nil {
+		stop := h.limit(ctx, n)
+		err = h.commands.WaitEnd(ctx, &h.client.commands, n, ch) // State says Closed when Close has returned
+		stop()
 	}
-	return h.unfinished(context.Cause(limited))
+	switch {
+	case err == nil, errors.Is(err, ErrClosed):
+		return nil
+	case err == ErrNotDeleted:
+		return h.unfinished(err)
+	case ctx.Err() != nil:
+		return h.unfinished(context.Cause(ctx))
+	}
+	return fmt.Errorf("incumbent: close %s: %w", fault.Path(h.path), h.explain(ctx, "close", err))
 }
 
-// limit returns a context that ends with ctx, or with the cause ErrNotDeleted when no
-// work has run under the handle for Client.closingTime.
-func (h *handle) limit(ctx context.Context) (limited context.Context, stop func()) {
-	limited, cancel := context.WithCancelCause(ctx)
-	awaitWork := func() {
-		for limited.Err() == nil {
-			select {
-			case <-h.works.Idle():
-			case <-limited.Done():
-				return
-			}
-			if calls.Sleep(limited, h.client.closingTime()) && !h.works.Running() {
-				cancel(ErrNotDeleted)
-			}
-		}
-	}
+// limit gives the close command up, for the reason ErrNotDeleted, when no work has run under the handle for
+// Client.closingTime.
+func (h *handle) limit(ctx context.Context, command uint64) (stop func()) {
 	if h.works.Running() {
-		go awaitWork()
-		return limited, func() { cancel(context.Canceled) }
+		awaiting, cancel := context.WithCancel(ctx)
+		go h.giveUpIdle(awaiting, command)
+		return cancel
 	}
 	timer := time.AfterFunc(h.client.closingTime(), func() { // no goroutine for each of ten thousand handles that close
 		if h.works.Running() {
-			awaitWork()
+			h.giveUpIdle(ctx, command)
+		} else {
+			h.commands.GiveUp(command, ErrNotDeleted)
 		}
-		cancel(ErrNotDeleted)
 	})
-	return limited, func() { timer.Stop(); cancel(context.Canceled) }
+	return func() { timer.Stop() }
+}
+
+// giveUpIdle gives the close command up when no work has run for Client.closingTime, unless ctx ends first.
+func (h *handle) giveUpIdle(ctx context.Context, command uint64) {
+	ended := h.commands.Ended()
+	for {
+		select {
+		case <-h.works.Idle():
+		case <-ended:
+			return
+		case <-ctx.Done():
+			return
+		}
+		if !calls.Sleep(ctx, h.client.closingTime()) {
+			return
+		}
+		if !h.works.Running() {
+			h.commands.GiveUp(command, ErrNotDeleted)
+			return
+		}
+	}
 }
 
 // unfinished returns the error of a close that gave up waiting for its machine. It

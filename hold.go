@@ -52,11 +52,11 @@ func (h *Hold) Unlock(ctx context.Context) error {
 		return lost
 	}
 	select {
-	case <-h.machine.commands.Ended:
+	case <-h.machine.commands.Ended():
 	case <-h.machine.client.closed:
 	case <-ctx.Done():
 		select {
-		case <-h.machine.commands.Ended:
+		case <-h.machine.commands.Ended():
 		default:
 			return h.machine.explain(ctx, "unlock", context.Cause(ctx))
 		}

@@ -80,9 +80,9 @@ func (r *jobRun) wait(ctx context.Context) error {
 
 // end closes ended: now, or when the machines have ended that Run has not waited for.
 func (r *jobRun) end() {
-	closed := []<-chan struct{}{r.worker.commands.Ended}
+	closed := []<-chan struct{}{r.worker.commands.Ended()}
 	if e := r.electionNow(); e != nil {
-		closed = append(closed, e.latch.participant.commands.Ended)
+		closed = append(closed, e.latch.participant.commands.Ended())
 	}
 	wait := func() {
 		for _, ended := range closed {

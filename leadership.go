@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
@@ -298,4 +299,18 @@ func (s *Shard) Term() Term { return s.held.Term() }
 // Write commits all operations, or none, only if this member's node still exists. See Leadership.Write for its errors.
 func (s *Shard) Write(ctx context.Context, ops ...Op) ([]OpResult, error) {
 	return s.held.Write(ctx, ops...)
+}
+
+// observeReturn reports that work has returned, or is no longer waited for.
+func (t *heldTerm) observeReturn(late error) {
+	if t.fences || !t.holder.client.observed.on() {
+		return
+	}
+	ended := WorkEnded{Place: t.place(), Overran: errors.Is(late, ErrWorkRunning)}
+	t.mu.Lock()
+	if t.stopped != nil {
+		ended.Late = clock.Instant().Sub(t.stopAt)
+	}
+	t.mu.Unlock()
+	t.holder.client.observed.emitAside(ended)
 }

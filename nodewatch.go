@@ -205,7 +205,7 @@ func (d *nodeData) set(ctx context.Context, s *persistentHandle, data []byte) er
 	select {
 	case <-p.answered:
 		return p.err
-	case <-s.commands.Ended:
+	case <-s.commands.Ended():
 	case <-s.client.closed:
 	case <-ctx.Done():
 		return context.Cause(ctx)

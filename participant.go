@@ -322,7 +322,9 @@ func (p *participant) countEnd(t *heldTerm, lost *LostError) {
 		path = ""
 	}
 	p.client.meters.TermEnded(p.recipe(), path, string(lost.Reason), lost.Led)
-	p.client.observed.emit(TermEnded{t.place(), lost})
+	if p.client.observed.on() { // so that nothing is allocated without an observer
+		p.client.observed.emit(TermEnded{t.place(), lost})
+	}
 }
 
 // finishTerm ends the present term, and returns it and why it ended. It is the participant's until setTerm.

@@ -134,7 +134,7 @@ func (p *producer) putLater(ctx context.Context, nodes [][]byte, options map[str
 	}
 	select {
 	case p.slots <- struct{}{}:
-	case <-p.commands.Ended:
+	case <-p.commands.Ended():
 		return asCallError(op, p.path, ErrClosed)
 	case <-ctx.Done():
 		return p.explain(ctx, op, context.Cause(ctx))

@@ -130,7 +130,7 @@ func (p *participant) awaitOtherFailure(ctx context.Context, code events.Code) {
 	for failureCode(p.failure()) == code {
 		select {
 		case <-p.failed.get():
-		case <-p.commands.Ended:
+		case <-p.commands.Ended():
 			return
 		case <-p.client.closed:
 			return
@@ -262,7 +262,7 @@ func (p *participant) checkHealth() {
 	checks := healthcheck.Checks{
 		Check: o.Healthy, Timeout: o.HealthTimeout, Failures: o.healthFailures(),
 		Interval: func() time.Duration { return cmp.Or(o.HealthInterval, p.client.timeout()/3) },
-		Ended:    p.commands.Ended, Closed: p.client.closed,
+		Ended:    p.commands.Ended(), Closed: p.client.closed,
 		Post:  func(ev events.Event) { p.client.post(p.id, ev) },
 		Guard: func(f func() error, then func(error)) { p.client.log.Guard("the health check", p.path, f, then) },
 	}

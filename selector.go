@@ -155,7 +155,7 @@ func (s *Selector) outcome(ctx context.Context) error {
 			return fault.Together(s.interrupted(ctx), err)
 		}
 		return err
-	case <-s.participant.commands.Ended:
+	case <-s.participant.commands.Ended():
 		select {
 		case err := <-s.participant.ending.get(): // the retry policy gave up, and that closed the selector
 			return err

@@ -170,20 +170,6 @@ func (t *heldTerm) place() Place {
 	return place
 }
 
-// observeReturn reports that work has returned, or is no longer waited for.
-func (t *heldTerm) observeReturn(late error) {
-	if t.fences {
-		return
-	}
-	ended := WorkEnded{Place: t.place(), Overran: errors.Is(late, ErrWorkRunning)}
-	t.mu.Lock()
-	if t.stopped != nil {
-		ended.Late = clock.Instant().Sub(t.stopAt)
-	}
-	t.mu.Unlock()
-	t.holder.client.observed.emitAside(ended)
-}
-
 // watchDeadlines prepares the watch that stops work at its deadline.
 func (c *Client) watchDeadlines() {
 	w := &c.deadlines
@@ -278,7 +264,10 @@ func (c *Client) lostByClock(t *heldTerm) *LostError {
 // logTerm logs that a term began, or why it ended.
 func (p *participant) logTerm(t *heldTerm, lost *LostError) {
 	text, level := p.termLine(lost)
-	p.client.log.Log(p.client.outages.Level(p, level), text, func(e *zerolog.Event) {
+	if level = p.client.outages.Level(p, level); !p.client.log.Takes(level) {
+		return
+	}
+	p.client.log.Log(level, text, func(e *zerolog.Event) {
 		p.identity(e).Str("node", fault.Path(t.Path)).Int64("token", t.Token)
 		if t.shard != "" {
 			e.Str("shard", t.shard)
@@ -324,8 +313,12 @@ func (p *participant) logQueued(n events.Notify) {
 
 // logClosed logs that a participant that was started has closed.
 func (p *participant) logClosed() {
+	level := p.client.outages.Level(p, p.plannedLevel())
+	if !p.client.log.Takes(level) {
+		return
+	}
 	err := p.Err()
-	p.client.log.Log(p.client.outages.Level(p, p.plannedLevel()), "closed",
+	p.client.log.Log(level, "closed",
 		func(e *zerolog.Event) { addFailure(p.identity(e), err) })
 }
 
@@ -370,7 +363,9 @@ func (p *participant) observeBegin(t *heldTerm) {
 		p.client.meters.TookOver(p.recipe(), began.Takeover)
 	}
 	p.waits = waits{}
-	p.client.observed.emit(began)
+	if p.client.observed.on() {
+		p.client.observed.emit(began)
+	}
 }
 
 // waits has when a participant's wait began, by the loop's clock, which alone uses it.

@@ -128,7 +128,7 @@ func (t *TreeCache) WaitReady(ctx context.Context) error {
 	var err error
 	select {
 	case <-t.ready:
-	case <-t.machine.commands.Ended:
+	case <-t.machine.commands.Ended():
 		err = ErrClosed
 	case <-t.machine.client.closed:
 		err = ErrClosed
@@ -341,13 +341,13 @@ func (t *TreeCache) addReader(f *feed[TreeChange]) error {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	select {
-	case <-t.machine.commands.Ended:
+	case <-t.machine.commands.Ended():
 		return asCallError("changes", t.machine.path, ErrClosed)
 	case <-t.machine.client.closed:
 		return asCallError("changes", t.machine.path, ErrClosed)
 	default:
 	}
-	f.Ended, f.Merge = t.machine.commands.Ended, merge
+	f.Ended, f.Merge = t.machine.commands.Ended(), merge
 	f.onClose = append(f.onClose, func() { t.removeReader(f) })
 	t.readers[f] = true
 	for _, n := range t.tree.All() {

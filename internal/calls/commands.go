@@ -20,12 +20,12 @@ type Client[G any] struct {
 // Commands numbers a handle's commands to its machine, and passes the answers to the
 // callers.
 type Commands[G any] struct {
-	Ended chan struct{} // closed when the machine is closed; nil if only the end of the client counts
-
 	mu      sync.Mutex
 	last    uint64
 	open    []openCommand[G] // in order of their numbers; few handles have more than one
 	refused error            // why there is no machine; nil: there is one, or was
+	over    bool             // the machine has ended
+	ended   chan struct{}    // closed when the machine has ended; nil while nobody asked for it
 
 	Broken func(at, format string, args ...any) // reports a broken invariant; nil: they are not checked
 	gaveUp map[uint64]bool                      // the commands that nobody waits for; kept for the check only
@@ -37,10 +37,15 @@ type openCommand[G any] struct {
 	reply  chan Reply[G]
 }
 
+// answered is added to the number of a command whose answer has come, while its caller waits for the machine's end.
+const answered = 1 << 63
+
 // Reply is a machine's answer, or the function that makes what is granted with the caller's context.
 type Reply[G any] struct {
 	Err   error
 	Grant func(context.Context) G
+
+	none error // why there is no answer; nil: there is one
 }
 
 // replyChannels are channels for replies that no command uses. Only a channel whose one
@@ -79,10 +84,8 @@ func (r *replyChannels[G]) put(ch chan Reply[G]) {
 // Begin posts a command and returns its number and the channel of its reply. It posts
 // nothing to a closed machine: a program that asks it in a loop would fill the log.
 func (c *Commands[G]) Begin(client *Client[G], id events.ID, ev events.Event) (uint64, chan Reply[G], error) {
-	select {
-	case <-c.Ended:
+	if c.isOver() {
 		return 0, nil, c.why(client)
-	default:
 	}
 	var ch chan Reply[G]
 	ev.Request, ch = c.Reserve(client)
@@ -100,14 +103,15 @@ func (c *Commands[G]) Reserve(from *Client[G]) (uint64, chan Reply[G]) {
 	c.last++
 	ch := from.replies.get()
 	c.open = append(c.open, openCommand[G]{c.last, ch})
+	if c.over {
+		ch <- Reply[G]{none: cmp.Or(c.refused, from.Ended)}
+	}
 	return c.last, ch
 }
 
 // take removes an open command and returns the channel of its reply. c.mu is held.
 func (c *Commands[G]) take(n uint64) (ch chan Reply[G], open bool) {
-	i, open := slices.BinarySearchFunc(c.open, n, func(o openCommand[G], n uint64) int {
-		return cmp.Compare(o.number, n)
-	})
+	i, open := c.find(n)
 	if !open {
 		return nil, false
 	}
@@ -116,6 +120,11 @@ func (c *Commands[G]) take(n uint64) (ch chan Reply[G], open bool) {
 		c.open = nil
 	}
 	return ch, true
+}
+
+// find returns the place of an open command, or the one where it would be. c.mu is held.
+func (c *Commands[G]) find(n uint64) (at int, open bool) {
+	return slices.BinarySearchFunc(c.open, n, func(o openCommand[G], n uint64) int { return cmp.Compare(o.number, n) })
 }
 
 // Ask posts a command and waits for its answer, or for the end of the context.
@@ -137,22 +146,95 @@ func (c *Commands[G]) Ask(ctx context.Context, client *Client[G], id events.ID, 
 func (c *Commands[G]) Wait(ctx context.Context, client *Client[G], n uint64, ch chan Reply[G]) (Reply[G], error) {
 	select {
 	case r := <-ch:
-		return r, nil
-	case <-c.Ended:
+		return r, r.none
 	case <-client.Closed:
 	case <-ctx.Done():
 		return Reply[G]{}, context.Cause(ctx)
 	}
 	select {
-	case r := <-ch: // the last answer comes just before the machine closes
-		return r, nil
+	case r := <-ch: // the last answer comes just before the client closes
+		return r, r.none
 	default:
 		return Reply[G]{}, c.why(client)
 	}
 }
 
-// Refuse ends the commands of a machine that refused to open: those that are open, and every later one, get err. Ended
-// is closed after it.
+// WaitEnd waits for the answer to the command that closes the machine. If that has succeeded, it waits for the end of
+// the machine, too.
+func (c *Commands[G]) WaitEnd(ctx context.Context, client *Client[G], n uint64, ch chan Reply[G]) error {
+	r, err := c.Wait(ctx, client, n, ch)
+	if err == nil && r.Err == nil && c.awaitEnd(n, ch) {
+		n |= answered
+		_, err = c.Wait(ctx, client, n, ch)
+	}
+	if err != nil {
+		c.Drop(n)
+		if n >= answered {
+			return nil
+		}
+		return err
+	}
+	client.PutBack(ch)
+	return r.Err
+}
+
+// awaitEnd has the channel of an answered command get one more reply, at the end of the machine. It returns false if
+// that has come.
+func (c *Commands[G]) awaitEnd(n uint64, ch chan Reply[G]) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.over {
+		c.open = append(c.open, openCommand[G]{n | answered, ch}) // behind those without an answer
+		slices.SortFunc(c.open, func(a, b openCommand[G]) int { return cmp.Compare(a.number, b.number) })
+	}
+	return !c.over
+}
+
+// End ends the commands of a machine that has ended: those that are open get no answer any more.
+func (c *Commands[G]) End(client *Client[G]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over {
+		return
+	}
+	if c.over = true; c.ended != nil {
+		close(c.ended)
+	}
+	for _, o := range c.open {
+		o.reply <- Reply[G]{none: cmp.Or(c.refused, client.Ended)}
+	}
+}
+
+// Ended returns a channel that is closed when the machine has ended.
+func (c *Commands[G]) Ended() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended == nil {
+		if c.ended = make(chan struct{}); c.over {
+			close(c.ended)
+		}
+	}
+	return c.ended
+}
+
+// GiveUp ends the wait for the answer to a command, or for the end of the machine after it.
+func (c *Commands[G]) GiveUp(n uint64, why error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over {
+		return
+	}
+	for _, n := range []uint64{n, n | answered} {
+		if ch, open := c.take(n); open {
+			if ch <- (Reply[G]{none: why}); c.Broken != nil {
+				c.noteGaveUp(n)
+			}
+		}
+	}
+}
+
+// Refuse ends the commands of a machine that refused to open: those that are open, and every later one, get err. End
+// follows it.
 func (c *Commands[G]) Refuse(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -163,14 +245,17 @@ func (c *Commands[G]) Refuse(err error) {
 	c.open = nil
 }
 
+func (c *Commands[G]) isOver() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.over
+}
+
 // why returns why a command gets no answer: its machine, or the client, has ended.
 func (c *Commands[G]) why(client *Client[G]) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.refused != nil {
-		return c.refused
-	}
-	return client.Ended
+	return cmp.Or(c.refused, client.Ended)
 }
 
 // Drop removes a pending command; it returns false if the reply is there already.
@@ -189,6 +274,9 @@ func (c *Commands[G]) Drop(n uint64) bool {
 func (c *Commands[G]) Deliver(n uint64, r Reply[G]) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.over {
+		return false
+	}
 	ch, open := c.take(n)
 	if open {
 		ch <- r

@@ -3,6 +3,7 @@ package calls
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -43,14 +44,14 @@ func TestCommandsGivenUpLeaveNothing(t *testing.T) {
 // The last answer comes just before the machine closes: it is the result of the call. A closed machine gets no command.
 func TestTheLastAnswerCounts(t *testing.T) {
 	client, posted := newClient()
-	c := Commands[int]{Ended: make(chan struct{})}
+	var c Commands[int]
 	n, ch, err := c.Begin(client, "latch-1", events.Event{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	refused := errors.New("refused")
 	c.Deliver(n, Reply[int]{Err: refused})
-	close(c.Ended)
+	c.End(client)
 	if r, err := c.Wait(t.Context(), client, n, ch); err != nil || r.Err != refused {
 		t.Errorf("%v, %v", r.Err, err)
 	}
@@ -132,16 +133,18 @@ func TestCommandsKeepRoomForOne(t *testing.T) {
 // A machine that refused to open answers nothing: the commands that wait, and every later one, get the reason.
 func TestARefusalEndsAllCommands(t *testing.T) {
 	client, posted := newClient()
-	c := Commands[int]{Ended: make(chan struct{})}
+	var c Commands[int]
 	n, ch, err := c.Begin(client, "latch-1", events.Event{})
-	late, lateCh, lateErr := c.Begin(client, "latch-1", events.Event{})
-	if err != nil || lateErr != nil {
-		t.Fatal(err, lateErr)
+	if err != nil {
+		t.Fatal(err)
 	}
-	c.Drop(late)
 	refused := errors.New("refused")
 	c.Refuse(refused)
-	close(c.Ended)
+	late, lateCh, err := c.Begin(client, "latch-1", events.Event{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.End(client)
 	if r, err := c.Wait(t.Context(), client, n, ch); err != nil || r.Err != refused {
 		t.Errorf("%v, %v", r.Err, err)
 	}
@@ -151,4 +154,78 @@ func TestARefusalEndsAllCommands(t *testing.T) {
 	if _, err := c.Ask(t.Context(), client, "latch-1", events.Event{}); err != refused || len(*posted) != 2 {
 		t.Errorf("%v, and %d commands were posted", err, len(*posted))
 	}
+	last, lastCh := c.Reserve(client)
+	_, err = c.Wait(t.Context(), client, last, lastCh)
+	if err != refused || !c.Drop(last) || c.Deliver(last, Reply[int]{}) {
+		t.Errorf("a command after the end: %v", err)
+	}
+}
+
+// The command that closes a machine returns after its answer and the machine's end: nil, also if the wait for the end
+// ends before.
+func TestTheLastCommandWaitsForTheEnd(t *testing.T) {
+	for _, ends := range []string{"end", "give up", "context", "before"} {
+		client, _ := newClient()
+		var c Commands[int]
+		ctx, cancel := context.WithCancel(t.Context())
+		n, ch, err := c.Begin(client, "latch-1", events.Event{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Deliver(n, Reply[int]{})
+		if ends == "before" {
+			c.End(client)
+		}
+		done := make(chan error)
+		go func() { done <- c.WaitEnd(ctx, client, n, ch) }()
+		if ends != "before" {
+			for waits := false; !waits; { // until it waits for the end
+				c.mu.Lock()
+				waits = len(c.open) == 1
+				c.mu.Unlock()
+				runtime.Gosched()
+			}
+			if c.Deliver(n, Reply[int]{}) {
+				t.Error("the command is answered twice")
+			}
+		}
+		switch ends {
+		case "end":
+			c.End(client)
+		case "give up":
+			c.GiveUp(n, errEnded)
+		case "context":
+			cancel()
+		}
+		if err := <-done; err != nil {
+			t.Errorf("%s: %v", ends, err)
+		}
+		c.End(client)
+		select {
+		case <-c.Ended():
+		default:
+			t.Errorf("%s: the machine has not ended", ends)
+		}
+		cancel()
+	}
+}
+
+// A command that is given up returns why, and its answer is nobody's.
+func TestACommandIsGivenUp(t *testing.T) {
+	client, _ := newClient()
+	broken := 0
+	c := Commands[int]{Broken: func(string, string, ...any) { broken++ }}
+	n, ch, err := c.Begin(client, "latch-1", events.Event{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := errors.New("it takes too long")
+	c.GiveUp(n, late)
+	if err := c.WaitEnd(t.Context(), client, n, ch); err != late || c.Deliver(n, Reply[int]{}) || broken != 0 {
+		t.Errorf("%v, and %d are broken", err, broken)
+	}
+	ended := c.Ended()
+	c.End(client)
+	<-ended
+	c.GiveUp(n, late)
 }

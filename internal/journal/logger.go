@@ -57,7 +57,7 @@ func reportLostLine(failed *usercode.Error) {
 
 // Log logs a line; fields may be nil. It never blocks: if the sink does, lines are dropped and counted.
 func (l *Logger) Log(level zerolog.Level, text string, fields func(*zerolog.Event)) {
-	if l.off || level < l.out.GetLevel() {
+	if !l.Takes(level) {
 		return
 	}
 	l.mail.Put(func() {
@@ -68,6 +68,10 @@ func (l *Logger) Log(level zerolog.Level, text string, fields func(*zerolog.Even
 		e.Msg(text)
 	})
 }
+
+// Takes reports whether lines of a level are written. What is logged often asks first, because the function with the
+// fields of a line is allocated.
+func (l *Logger) Takes(level zerolog.Level) bool { return !l.off && level >= l.out.GetLevel() }
 
 // LastLines is how long Close waits for a slow Logger.
 const LastLines = 100 * time.Millisecond

@@ -122,7 +122,8 @@ var plants = []plant{
 		old: "	case <-ctx.Done():\n		return Reply[G]{}, context.Cause(ctx)\n	}\n",
 		new: "	case <-ctx.Done():\n		if !planted(…) {\n" +
 			"			return Reply[G]{}, context.Cause(ctx)\n		}\n" +
-			"		select {\n		case <-c.Ended:\n		case <-client.Closed:\n		}\n	}\n",
+			"		select {\n		case r := <-ch:\n			return r, r.none\n" +
+			"		case <-client.Closed:\n		}\n	}\n",
 	},
 	{
 		name: "a command is carried out twice", file: "client.go",
