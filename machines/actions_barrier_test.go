@@ -114,7 +114,7 @@ func TestAMemberThatWaitsWatchesTwoNodes(t *testing.T) {
 // While permits cannot be taken, the latch that is held again ends no failure but its own: else nobody would ever give
 // up.
 func TestTheLatchEndsItsOwnFailure(t *testing.T) {
-	for latchFailed, want := range map[bool]int{true: 0, false: 2} {
+	for latchFailed, want := range map[bool]int32{true: 0, false: 2} {
 		s := &semaphore{}
 		s.failures, s.code, s.latchFailed = 2, events.NoAuth, latchFailed
 		effects(t, func(out *engine.Outbox) { s.readPool(events.Event{Kind: events.LatchHeld}, out) })

@@ -38,6 +38,8 @@ type agenda struct {
 	after       intent   // what follows a term: keep the place, queue again, stay out of the line, or close
 	nextIntent  intent   // what follows now
 	silent      bool     // Curator's CloseMode.SILENT
+	outOfLine   bool     // the pause lasts until a health check succeeds
+	workBroke   bool     // work has returned an error, or its grace is over, since the own node was created
 	closing     []uint64 // the commands that close it
 	moveCommand uint64   // the resign or requeue that is answered when the node is gone
 	end         *failure // why the one term of a selector that does not queue again has ended; nil: it has not
@@ -50,7 +52,7 @@ func newContender(open events.Event, o *options) contender {
 		node:       node{ownDir: open.Path, data: open.Data, naming: byGUID, tokenFloor: o.number(OptionTokenFloor)},
 		term:       term{rideOut: o.flag(OptionRideOut)},
 		retryState: newRetryState(open, o, defaultRetry),
-		health:     health{mostFailures: o.integer(OptionHealthFailures, defaultHealthFailures)},
+		health:     newHealth(o),
 	}
 }
 

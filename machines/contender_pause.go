@@ -108,7 +108,7 @@ func (p *contender) backOffForever(ev events.Event) time.Duration {
 	d := p.wait(ev)
 	if p.gaveUp {
 		p.gaveUp = false
-		d, _ = defaultRetry.Next(p.failures, 0, p.jitter.next())
+		d, _ = defaultRetry.Next(int(p.failures), 0, p.jitter.next())
 	}
 	return p.shorten(d, ev)
 }

@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"math"
 	"time"
 
 	"github.com/incumbent-go/incumbent/engine"
@@ -14,11 +15,15 @@ const defaultHealthFailures = 3
 // health is what the user's health checks, or a job's dealer, have said. A participant without such a check is
 // healthy.
 type health struct {
-	mostFailures int    // checks in a row that have to fail
-	failedChecks int    // checks in a row that have failed
+	mostFailures int32  // checks in a row that have to fail
+	failedChecks int32  // checks in a row that have failed
 	checkText    string // why the last one failed
 	checkCode    events.Code
-	outOfLine    bool // the pause lasts until a check succeeds
+}
+
+// newHealth returns the health of a machine with these options.
+func newHealth(o *options) health {
+	return health{mostFailures: int32(min(o.integer(OptionHealthFailures, defaultHealthFailures), math.MaxInt32))}
 }
 
 // unhealthy reports whether enough checks in a row have failed.

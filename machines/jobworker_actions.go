@@ -155,7 +155,7 @@ func (w *jobWorker) markNextMisfire(ev events.Event, out *engine.Outbox) {
 func (w *jobWorker) run(ev events.Event, out *engine.Outbox) {
 	w.settle(ev, out)
 	w.clearFailure(out)
-	w.leads, w.late, w.works, w.misfired = true, 0, len(w.items), 0
+	w.leads, w.late, w.works, w.misfired = true, 0, int32(len(w.items)), 0
 	switch {
 	case len(w.taken) > 0:
 	case w.due:

@@ -54,7 +54,7 @@ func asIfRead(model any, ev events.Event, holds func(events.Event) bool) bool {
 
 // blindWriter is a guard of a place that does not see readers if it is a writer's.
 func blindWriter(model any, ev events.Event, holds func(events.Event) bool) bool {
-	if p := placeOf(model); p.shared == "" {
+	if p := placeOf(model); !p.shared {
 		ev.Children = slices.DeleteFunc(slices.Clone(ev.Children), func(name string) bool { return strings.Contains(name, ReadLabel) })
 	}
 	return holds(ev)

@@ -83,7 +83,7 @@ func (j *judge) isAhead(id events.ID, p *place, path string) bool {
 	}
 	for other := range places(j.facts[id].listed, p.lineLabels...) {
 		switch {
-		case other.Name == p.own || p.shared != "" && other.Label == p.shared:
+		case other.Name == p.own || p.shared && other.Label == p.label:
 		case other.Sequence == own && path == join(p.dir, other.Name):
 			return true
 		case other.Sequence < own && inOrder(other, nearest) > 0:
@@ -109,7 +109,7 @@ func (j *judge) exclusive(gone func(id events.ID) bool) {
 		if j.engine.State(id) != leading || len(p.lineLabels) < 2 || gone(id) {
 			continue
 		}
-		if p.shared != "" {
+		if p.shared {
 			readers++
 			continue
 		}

@@ -217,7 +217,7 @@ func (l *leftover) remove(ev events.Event, out *engine.Outbox) {
 type attempts struct {
 	// mayFollow says that the answer to the last one did not say whether it was carried out, and no search was opened.
 	mayFollow bool
-	searches  uint64 // that were opened
+	searches  uint32 // that were opened
 }
 
 // noteCode notes the answer to a create. The end of the connection is none, and a look on the next one is certain.
@@ -232,7 +232,7 @@ func (a *attempts) search(machine, dir string, options map[string]string, out *e
 	}
 	a.mayFollow = false
 	a.searches++
-	id := events.ID(LeftoverRecipe.Name() + "-" + machine + "-" + strconv.FormatUint(a.searches, 10))
+	id := events.ID(LeftoverRecipe.Name() + "-" + machine + "-" + strconv.FormatUint(uint64(a.searches), 10))
 	out.Open(id, LeftoverRecipe, events.Event{Path: dir, Options: options})
 	out.Tell(id, events.Event{Kind: events.CommandStart})
 	return id, true
@@ -266,7 +266,7 @@ func (p *contender) searchLeftover(ev events.Event, out *engine.Outbox) {
 	}
 	options := map[string]string{OptionGUID: p.guid}
 	if p.named > 0 {
-		options[OptionPermits] = strconv.Itoa(p.named)
+		options[OptionPermits] = strconv.Itoa(int(p.named))
 	}
 	p.search(p.id, p.ownDir, p.withAddress(options), out)
 }

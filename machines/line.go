@@ -158,7 +158,7 @@ func (p *place) waitsBehind(other Place) bool {
 
 // waitsFor reports whether this place has to wait for another one. A reader does not wait for other
 // readers.
-func (p *place) waitsFor(other Place) bool { return p.shared == "" || other.Label != p.shared }
+func (p *place) waitsFor(other Place) bool { return !p.shared || other.Label != p.label }
 
 // isBehind reports whether a place with the own number was found to be behind.
 func (p *place) isBehind(name string) bool {

@@ -28,9 +28,9 @@ func (n naming) unique() bool { return n == byGUID }
 
 // ownerSearch is the search for the own nodes by their owner, where names have no GUID.
 type ownerSearch struct {
-	asked     int      // reads that are pending
 	ownPlaces []Place  // the places that this session owns
 	looked    lineLook // the listing that showed the nodes
+	asked     int32    // reads that are pending
 	anothers  bool     // another session was seen to own the node of the own name
 }
 
@@ -43,7 +43,7 @@ func (p *place) askOwner(ev events.Event, out *engine.Outbox) {
 
 // askOwners asks for the owners of nodes. It does not read their data, which access lists may forbid.
 func (p *place) askOwners(places []Place, out *engine.Outbox) {
-	p.ownerSearch = ownerSearch{asked: len(places), anothers: p.anothers}
+	p.ownerSearch = ownerSearch{asked: int32(len(places)), anothers: p.anothers}
 	for _, place := range places {
 		out.Exists(join(p.dir, place.Name))
 	}

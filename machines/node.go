@@ -31,12 +31,12 @@ type node struct {
 	pinned     int64 // the czxid that the term depends on, where another node may have the same name, or the own one was not read before
 	naming     naming
 	read       readPurpose
-	unknown    bool // the outcome of the create: it may have created a node
-	named      int  // how many names an attempt at kazoo's permits has
-	owned      bool // the node was read back on this connection, and this session owns it
-	watched    bool // a watch on it is armed
-	ownerKnown bool // on this connection, a create or a read has shown that this session owns the node
-	revoked    bool // its data were Revoke
+	unknown    bool  // the outcome of the create: it may have created a node
+	owned      bool  // the node was read back on this connection, and this session owns it
+	watched    bool  // a watch on it is armed
+	ownerKnown bool  // on this connection, a create or a read has shown that this session owns the node
+	revoked    bool  // its data were Revoke
+	named      int32 // how many names an attempt at kazoo's permits has
 }
 
 // readPurpose says why the own node is read back.

@@ -260,7 +260,7 @@ func (n *number) settle(ev events.Event, out *engine.Outbox) {
 func (n *number) retryLater(ev events.Event, out *engine.Outbox) {
 	n.sent = false
 	n.tries--
-	wait, _ := n.retry.Next(n.failures, 0, n.jitter.next())
+	wait, _ := n.retry.Next(int(n.failures), 0, n.jitter.next())
 	n.failures++
 	out.Timer(backOffTimer, wait)
 }

@@ -16,14 +16,14 @@ import (
 // one for the create that found a parent missing ([parentMissing], createWithParents).
 type parentMaker struct {
 	dir            string
-	root           string   // of the missing parents only those below it are created; "": all are
 	highestCreate  uint64   // the create of the highest missing parent
 	lowestCreate   uint64   // that of the lowest; the numbers between are the others
 	parentFailure  *failure // why the lowest parent that could not be created was refused; nil: none was
+	above          int32    // how many bytes of dir are a node above the parents that may be created; 0: all may
+	pending        int32    // creates of containers that are not answered
 	tried          bool     // the parents were created, which is not done twice in a row
 	parentExisted  bool     // a parent existed, or was created, when they were created last
 	containers     bool     // the parents that were created last were to be containers
-	pending        int      // creates of containers that are not answered
 	willDisconnect bool     // the server will end the connection, as old ones do after a request that they do not know
 }
 
@@ -57,7 +57,7 @@ func (f *parentMaker) makeParents(ev events.Event, out *engine.Outbox, more ...s
 	f.pending = 0
 	all := append(f.mayCreate(), more...)
 	if f.containers {
-		mode, f.pending = events.Container, len(all)
+		mode, f.pending = events.Container, int32(len(all))
 	}
 	for _, path := range all {
 		f.lowestCreate = out.Create(events.Op{Path: path, Mode: mode})
@@ -65,11 +65,18 @@ func (f *parentMaker) makeParents(ev events.Event, out *engine.Outbox, more ...s
 	}
 }
 
+// createBelow has only the missing parents below root created, if dir is below it.
+func (f *parentMaker) createBelow(root string) {
+	if strings.HasPrefix(f.dir, root+"/") {
+		f.above = int32(len(root))
+	}
+}
+
 // mayCreate returns the parents that may be created, from the top.
 func (f *parentMaker) mayCreate() []string {
 	all := ancestors(f.dir)
-	if strings.HasPrefix(f.dir, f.root+"/") {
-		all = slices.DeleteFunc(all, func(path string) bool { return len(path) <= len(f.root) })
+	if f.above > 0 {
+		all = slices.DeleteFunc(all, func(path string) bool { return len(path) <= int(f.above) })
 	}
 	return all
 }

@@ -55,7 +55,7 @@ func TestAnswersAreToldApart(t *testing.T) {
 	parents.highestCreate, parents.lowestCreate = 3, 5
 	ahead := &place{}
 	ahead.dir, ahead.predecessor = "/l", "x"
-	elected := func(asked int) *election {
+	elected := func(asked int32) *election {
 		p := &election{}
 		p.dir, p.unknown, p.asked, p.owner = "/l", true, asked, 3
 		return p
@@ -99,7 +99,7 @@ func TestAnswersAreToldApart(t *testing.T) {
 func TestNobodyQueuesAgainWithoutAPause(t *testing.T) {
 	for name, p := range map[string]struct {
 		next        intent
-		failed      int
+		failed      int32
 		afterShort  time.Duration
 		least, most time.Duration
 	}{

@@ -12,14 +12,14 @@ import (
 type place struct {
 	label      string   // what is before the number in the node's name
 	lineLabels []string // the labels of all places in the line, the own one among them
-	refused    bool     // the last create was refused: the next one has the same GUID
-	shared     string   // the label of places that hold together with this one, which does not wait for them
 
 	contender
 	parentMaker // of the line's directory
 	ownerSearch
 	flight
 	resumption
+	refused bool // the last create was refused: the next one has the same GUID
+	shared  bool // places with the own label hold together with this one, which does not wait for them
 	line
 }
 
@@ -41,7 +41,8 @@ func lineOf(label string) []string {
 func newPlace(open events.Event, o *options, label string) place {
 	p := place{label: label, lineLabels: lineOf(label), contender: newContender(open, o),
 		parentMaker: newParentMaker(open.Path), flight: newFlight(open, o), resumption: newResumption(o)}
-	p.root, p.advertised = o.text(OptionRoot, ""), newAdvertised(o, label)
+	p.advertised = newAdvertised(o, label)
+	p.createBelow(o.text(OptionRoot, ""))
 	return p
 }
 

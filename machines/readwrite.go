@@ -31,7 +31,7 @@ func newReadWrite(open events.Event) (*readWrite, error) {
 	}
 	p := &readWrite{newAcquisition(open, &o, write)}
 	if o.flag(OptionReads) {
-		p.label, p.shared = read, read
+		p.label, p.shared = read, true
 	}
 	p.lineLabels = []string{write, read}
 	return p, o.check()
@@ -93,7 +93,7 @@ func likeDraining[M any](rows []engine.Row[M]) []engine.Row[M] {
 
 // downgrades reports whether a writer's work has returned and asks to go on as a reader.
 func (p *readWrite) downgrades(ev events.Event) bool {
-	return ev.Request != 0 && p.shared == "" && ev.Attached
+	return ev.Request != 0 && !p.shared && ev.Attached
 }
 
 // downgrade replaces the writer's node by a reader's: with the same number and GUID, in one
@@ -117,7 +117,7 @@ func (p *readWrite) readerName() string { return relabel(p.own, p.label, p.lineL
 // back.
 func (p *readWrite) becomeReader(ev events.Event, out *engine.Outbox) {
 	p.own, p.label = p.readerName(), p.lineLabels[1]
-	p.shared, p.inherited = p.label, p.token
+	p.shared, p.inherited = true, p.token
 	p.owned, p.watched, p.revoked = false, false, false
 	p.readOwn(out)
 }

@@ -2,6 +2,8 @@ package machines
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,26 +24,45 @@ import (
 // last two means unbounded; any other number or time below zero is a mistake: see
 // Check.
 type Policy struct {
-	kind     string
-	times    int
+	kind     policyKind
+	times    int32
 	interval time.Duration
 	bound    time.Duration // the cap of an interval, or the whole of UntilElapsed
 }
 
+// policyKind is a row of that table. The zero kind never retries.
+type policyKind uint8
+
+const (
+	forever policyKind = iota + 1
+	nTimes
+	untilElapsed
+	exponential
+	bounded
+)
+
+// policyKinds are the names of the kinds, as in the log's options.
+var policyKinds = []string{"", "forever", "times", "elapsed", "exponential", "bounded"}
+
+func (k policyKind) String() string { return policyKinds[min(int(k), len(policyKinds)-1)] }
+
+// count returns how often a policy retries. More than the most that it holds are as many as nobody waits for.
+func count(n int) int32 { return int32(max(math.MinInt32, min(n, math.MaxInt32))) }
+
 // Forever retries after the same interval, always.
 func Forever(interval time.Duration) Policy {
-	return Policy{kind: "forever", times: -1, interval: interval}
+	return Policy{kind: forever, times: -1, interval: interval}
 }
 
 // NTimes retries n times after the same interval.
 func NTimes(n int, interval time.Duration) Policy {
-	return Policy{kind: "times", times: n, interval: interval}
+	return Policy{kind: nTimes, times: count(n), interval: interval}
 }
 
 // Check returns an error if a number or time of the policy is below zero where that means nothing.
 func (p Policy) Check() error {
 	switch {
-	case p.kind == "times" && p.times < 0:
+	case p.kind == nTimes && p.times < 0:
 		return fmt.Errorf("a retry policy with %d retries: want 0 or more, or RetryForever", p.times)
 	case p.interval < 0:
 		return fmt.Errorf("a retry policy with an interval of %s: want 0 or more", p.interval)
@@ -57,31 +78,31 @@ func Once(interval time.Duration) Policy { return NTimes(1, interval) }
 // UntilElapsed retries until d has passed since the first failure. The last interval is cut so that no
 // retry begins later than d.
 func UntilElapsed(d, interval time.Duration) Policy {
-	return Policy{kind: "elapsed", times: -1, interval: interval, bound: d}
+	return Policy{kind: untilElapsed, times: -1, interval: interval, bound: d}
 }
 
 // Exponential retries n times with full jitter: a random wait below base
 // doubled with each retry.
 func Exponential(n int, base time.Duration) Policy {
-	return Policy{kind: "exponential", times: n, interval: base}
+	return Policy{kind: exponential, times: count(n), interval: base}
 }
 
 // BoundedExponential is Exponential with a cap on the wait.
 func BoundedExponential(n int, base, most time.Duration) Policy {
-	return Policy{kind: "bounded", times: n, interval: base, bound: most}
+	return Policy{kind: bounded, times: count(n), interval: base, bound: most}
 }
 
 // Next returns the wait before the retry after `retries` earlier ones, `elapsed` after the first
 // failure; false means to give up. Random is in [0, 1).
 func (p Policy) Next(retries int, elapsed time.Duration, random float64) (time.Duration, bool) {
-	if p.kind == "" || (p.times >= 0 || p.kind == "times") && retries >= p.times {
+	if p.kind == 0 || (p.times >= 0 || p.kind == nTimes) && retries >= int(p.times) {
 		return 0, false
 	}
 	switch p.kind {
-	case "elapsed":
+	case untilElapsed:
 		left := p.bound - elapsed
 		return min(p.interval, left), left > 0
-	case "exponential", "bounded":
+	case exponential, bounded:
 		return time.Duration(random * float64(p.ceiling(retries+1))), true
 	}
 	return p.interval, true
@@ -105,7 +126,7 @@ func (p Policy) ceiling(retries int) time.Duration {
 
 // String returns the policy's one written form, as in the log's options.
 func (p Policy) String() string {
-	if p.kind == "" {
+	if p.kind == 0 {
 		return "never"
 	}
 	return fmt.Sprintf("%s/%d/%s/%s", p.kind, p.times, p.interval, p.bound)
@@ -124,13 +145,10 @@ func ParsePolicy(s string) (Policy, error) {
 	times, err1 := strconv.Atoi(parts[1])
 	interval, err2 := time.ParseDuration(parts[2])
 	bound, err3 := time.ParseDuration(parts[3])
-	p := Policy{parts[0], times, interval, bound}
-	if err1 != nil || err2 != nil || err3 != nil || p.Check() != nil {
+	kind := slices.Index(policyKinds, parts[0])
+	p := Policy{policyKind(max(kind, 0)), count(times), interval, bound}
+	if kind <= 0 || err1 != nil || err2 != nil || err3 != nil || p.Check() != nil {
 		return Policy{}, bad
 	}
-	switch parts[0] {
-	case "forever", "times", "elapsed", "exponential", "bounded":
-		return p, nil
-	}
-	return Policy{}, bad
+	return p, nil
 }

@@ -17,10 +17,10 @@ type retryState struct {
 	jitter   jitter
 	code     events.Code // of the last failure; OK: there is none
 	text     string
-	failures int
 	failedAt int64
+	failures int32
 
-	workFailed     int           // terms in a row whose work failed
+	workFailed     int32         // terms in a row whose work failed
 	afterShortTerm time.Duration // the pause after a short term whose work returned no error; 0: none
 
 	pauseEnds    int64  // when the policy's last pause would end, which may have been shortened; failures before that do not count
@@ -72,7 +72,7 @@ func (t *retryState) attempt(ev events.Event) (d time.Duration, again bool) {
 	if t.failures == 0 {
 		t.failedAt = ev.At
 	}
-	d, again = t.retry.Next(t.failures, time.Duration(ev.At-t.failedAt), t.jitter.next())
+	d, again = t.retry.Next(int(t.failures), time.Duration(ev.At-t.failedAt), t.jitter.next())
 	t.failures++
 	t.pauseEnds = ev.At + int64(d)
 	return d, again
@@ -86,7 +86,7 @@ func (t retryState) lastAttempt(ev events.Event) bool {
 
 // nextPause returns the pause before the next attempt of a machine that never gives up.
 func (t *retryState) nextPause() time.Duration {
-	d, again := t.retry.Next(t.failures, 0, t.jitter.next())
+	d, again := t.retry.Next(int(t.failures), 0, t.jitter.next())
 	if !again {
 		d = pauseAfterGiveUp
 	}
@@ -97,9 +97,9 @@ func (t *retryState) nextPause() time.Duration {
 // workBackOff returns the pause after work that failed. It follows the policy, but never ends: such work is no reason
 // to leave the line.
 func (t *retryState) workBackOff() time.Duration {
-	d, again := t.retry.Next(t.workFailed, 0, t.jitter.next())
+	d, again := t.retry.Next(int(t.workFailed), 0, t.jitter.next())
 	if !again {
-		d, _ = defaultRetry.Next(t.workFailed, 0, t.jitter.next())
+		d, _ = defaultRetry.Next(int(t.workFailed), 0, t.jitter.next())
 	}
 	return d
 }

@@ -61,7 +61,7 @@ func newSemaphore(open events.Event) (*semaphore, error) {
 	s.after, s.oneFlight, s.resume = closeNext, o.flag(OptionOneFlight), o.flag(OptionResume)
 	s.rename()
 	if kazoo {
-		s.named = s.permits
+		s.named = int32(s.permits)
 	}
 	if o.err == nil && (s.permits < 1 || s.permits > s.limit || s.permits > MaxPermits) {
 		o.err = fmt.Errorf("option permits: want at least 1, no more than the limit, and no more than %d", MaxPermits)

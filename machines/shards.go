@@ -91,7 +91,7 @@ func newShards(open events.Event) (*shards, error) {
 	w := &shards{
 		standalone: newStandalone(open, &o), parentMaker: newParentMaker(ShardMembers(open.Path)), seed: open.Seed,
 		rideOut: o.flag(OptionRideOut), held: make([]heldShard, n),
-		health:       health{mostFailures: o.integer(OptionHealthFailures, defaultHealthFailures)},
+		health:       newHealth(&o),
 		shardPlanner: shardPlanner{settle: o.duration(OptionSettle, 0)},
 		me: ShardMember{ID: o.text(OptionInstance, guid(open.Seed, 0)), Weight: o.integer(OptionWeight, 1),
 			MaxOwned: o.integer(OptionMaxOwned, n)},

@@ -13,9 +13,8 @@ type term struct {
 	first        bool        // no place is ahead: only a confirmation is missing
 	rideOut      bool        // a disconnect does not end belief
 	heartbeating bool        // heartbeats for the own node were asked for
+	works        int32       // pieces of work that have not returned yet
 	guards       []events.Op // the first operations of guarded writes, where other nodes may have the own node's name
-	works        int         // pieces of work that have not returned yet
-	workBroke    bool        // work has returned an error, or its grace is over, since the own node was created
 	waiters      []uint64
 	since        int64 // when the term began
 	askedSince   int64 // since when confirmations were asked for, and none has counted; 0: none was

@@ -284,7 +284,7 @@ func (w *world) mustProgress(t *testing.T) {
 		switch state := w.engine.State(id); state {
 		case leading:
 			leaders[p.lineLabels[0]]++
-			if p.shared != "" {
+			if p.shared {
 				leaders[p.lineLabels[0]], reads = 1, reads+1
 			}
 			writes = writes || p.label == WriteLabel

@@ -171,7 +171,7 @@ func (w *world) notified(id events.ID, n events.Notify) {
 			w.works[id]++
 		}
 		line := string(id) // of a candidate for a job: its latches have tokens of their own
-		if p := w.places[id]; p != nil && p.shared != "" {
+		if p := w.places[id]; p != nil && p.shared {
 			return // together with others, in any order
 		} else if p != nil {
 			line = p.label // latches lead while selectors and mutexes do
