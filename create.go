@@ -148,7 +148,7 @@ func (r *CreateRequest) settle() *CreateRequest {
 	return r
 }
 
-// Requests that handles send without a machine, which only the caller uses the reply of. As a Request, each waits
+// Reads that handles send without a machine, which only the caller uses the reply of. As a Request, each waits
 // for a connection until the context ends.
 
 // read returns a node's data and stat.
@@ -167,15 +167,6 @@ func (c *Client) list(ctx context.Context, path string) (children []string, err 
 		return err
 	}, unansweredRead)
 	return children, err
-}
-
-// commit carries operations out, all or none, in whichever session is the client's. They are sent at most once.
-func (c *Client) commit(ctx context.Context, ops ...events.Op) (results []zkio.OpResult, err error) {
-	err = c.send(ctx, "write", ops[0].Path, func() error {
-		results, _, err = c.io.Commit(ctx, c.io.Current(), ops)
-		return err
-	}, unsent)
-	return results, err
 }
 
 // send calls try until again does not say of its error that another try does no harm. Between two of them it waits

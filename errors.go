@@ -152,19 +152,18 @@ var (
 	// ErrTokenFloor: the token is below LatchOptions.TokenFloor: the ensemble was restored
 	// from an older state.
 	ErrTokenFloor = errors.New("incumbent: the token is below the floor")
-	// ErrForeignOwner: the ensemble says that the node just created belongs to another
-	// session. The participant tries again, after a pause.
+	// ErrForeignOwner: the ensemble says that the node just created belongs to another session. Another try follows.
 	ErrForeignOwner = errors.New("incumbent: the own node belongs to another session")
 	// ErrWorkFailed: the selector's function returned an error or panicked.
 	ErrWorkFailed = errors.New("incumbent: the work failed")
 	// ErrFenceFailed: NodeElectionOptions.Fence returned an error or panicked, or took too long; the text says which.
 	ErrFenceFailed = errors.New("incumbent: the last leader could not be fenced")
-	// ErrUnconfirmed: the ensemble's confirmation came too late to lead. The participant
-	// tries again, after a pause; if it stays so, the error is ErrTooSlow.
+	// ErrUnconfirmed: the ensemble's confirmation came too late to lead. The participant tries again, after a pause; if
+	// it stays so, the error is ErrTooSlow.
 	ErrUnconfirmed = errors.New("incumbent: the ensemble confirmed too late")
-	// ErrTooSlow: several confirmations in a row came too late to lead. They take
-	// longer than belief in one would last; the error says how long. The participant keeps its
-	// place and tries again after pauses of at most a quarter of the session timeout.
+	// ErrTooSlow: several confirmations in a row came too late to lead. They take longer than belief in one would last;
+	// the error says how long. The participant keeps its place and tries again after pauses of at most a quarter of the
+	// session timeout.
 	ErrTooSlow = errors.New("incumbent: the ensemble confirms too slowly to lead")
 	// ErrDeletedAgain: somebody has deleted the handle's node three times or more in a row,
 	// each time within a session timeout of its creation. A place that was left because of
@@ -230,6 +229,7 @@ var sentinels = map[events.Code]error{
 	events.JobConfig:               ErrJobConfig,
 	events.JobStrategy:             ErrJobStrategy,
 	events.LeadershipLost:          ErrLeadershipLost,
+	events.NotInLine:               ErrNotInLine,
 	events.NodeType:                ErrNodeType,
 	events.JobRemoved:              ErrJobRemoved,
 }

@@ -2,17 +2,16 @@ package incumbent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/async"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
-	"github.com/incumbent-go/incumbent/zkio"
 )
 
 // Participant is a place in a line, as another client reads it.
@@ -337,47 +336,29 @@ func (m *changeMerger) put(c Change) {
 // Work under way there ends only when it reacts, and the next in line may lead before that.
 // Evict deletes a persistent node, too, which blocks its line: see Line.Blocker.
 //
-// Pass a participant that Line returned. Its node is read again, and is deleted only if it
-// is still the same one: the same token, not changed since.
+// Pass a participant that Line returned. Its node is read again, behind a check that a quorum commits, and is deleted
+// only if it is still the same one: the same token, not changed since.
 //
 // Without a connection it waits for one. Errors: ErrNotInLine if it is not there any longer, ErrClosed, the
 // context's, ErrOutcomeUnknown, or an *Error.
 func (c *Client) Evict(ctx context.Context, p Participant) error {
-	return c.changeParticipant(ctx, "evict", p, func(version int32) Op { return DeleteNode(p.Path, version) })
+	return c.changeParticipant(ctx, "evict", p, DeleteNode(p.Path, AnyVersion))
 }
 
 // revoke writes Curator's "__REVOKE__" to a participant's node.
 func (c *Client) revoke(ctx context.Context, p Participant) error {
-	return c.changeParticipant(ctx, "revoke", p, func(version int32) Op {
-		return SetData(p.Path, []byte(machines.Revoke), version)
-	})
+	return c.changeParticipant(ctx, "revoke", p, SetData(p.Path, []byte(machines.Revoke), AnyVersion))
 }
 
-// changeParticipant applies an operation to a participant's node if it is still the one of p: the node
-// is read, and the operation depends on what was read.
-func (c *Client) changeParticipant(ctx context.Context, name string, p Participant, op func(version int32) Op) error {
+// changeParticipant asks for an operation on a participant's node. The machine reads the node first: the operation
+// depends on what was read.
+func (c *Client) changeParticipant(ctx context.Context, name string, p Participant, op Op) error {
 	c.check(ctx)
 	if p.Path == "" || p.Token == 0 {
 		return fault.Together(fmt.Errorf("incumbent: the participant %s with token %d has no path or no token: "+
 			"want one that Line or Participants has read", fault.Quoted(p.Path), p.Token), p.Err)
 	}
-	_, stat, err := c.read(ctx, p.Path)
-	if err == nil && stat.Czxid != p.Token {
-		return fmt.Errorf("%w: %s is another participant's node by now, with token %d", ErrNotInLine,
-			fault.Path(p.Path), stat.Czxid)
-	}
-	if err == nil {
-		_, err = c.commit(ctx, machines.InVersion(op(stat.Version).event())...)
-	}
-	var refused *zkio.Error
-	switch {
-	case errors.Is(err, ErrOutcomeUnknown), !errors.As(err, &refused): // an unknown outcome has a *zkio.Error, too
-		return renamed(name, p.Path, err)
-	case refused.Code == events.NoNode:
-		return fmt.Errorf("%w: %s is gone", ErrNotInLine, fault.Path(p.Path))
-	case refused.Code == events.BadVersion:
-		return fmt.Errorf("%w: %s was changed in the same moment: read the line again", ErrNotInLine,
-			fault.Path(p.Path))
-	}
-	return &Error{refused.Code, p.Path}
+	r := newRequest(c, name, p.Path, op.event())
+	r.options[machines.OptionToken] = strconv.FormatInt(p.Token, 10)
+	return r.run(ctx).Err
 }

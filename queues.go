@@ -10,7 +10,6 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/machines"
-	"github.com/incumbent-go/incumbent/zkio"
 )
 
 // PriorityQueue gives out the items of the lowest priority first, those of equal priority
@@ -180,49 +179,23 @@ func (q *IDQueue[T]) Remove(ctx context.Context, id string) (removed int, err er
 		if item.ID != machines.FixID(id) {
 			continue
 		}
-		gone, err := q.remove(ctx, item.Name)
-		if err != nil {
-			return removed, asCallError("remove", q.queue.path+"/"+item.Name, err)
-		}
-		if gone {
+		path := q.queue.path + "/" + item.Name
+		switch err := q.remove(ctx, path); {
+		case err == nil:
 			removed++
+		case !refusedWith(err, events.Locked):
+			return removed, asCallError("remove", path, err)
 		}
 	}
 	return removed, nil
 }
 
-// remove deletes one item under its lock, in one transaction, unless another client has the
-// lock.
-func (q *IDQueue[T]) remove(ctx context.Context, name string) (bool, error) {
-	lock, item := q.queue.options.LockPath+"/"+name, q.queue.path+"/"+name
-	ops := []events.Op{
-		{Verb: "create", Path: lock, Mode: events.Ephemeral},
-		{Verb: "delete", Path: item, Version: -1},
-		{Verb: "delete", Path: lock, Version: -1},
-	}
-	for created := false; ; created = true {
-		results, err := q.queue.client.commit(ctx, ops...)
-		var refused *zkio.Error
-		switch {
-		case err == nil:
-			return true, nil
-		case errors.Is(err, ErrOutcomeUnknown), !errors.As(err, &refused):
-			return false, err
-		case refused.Code == events.NodeExists:
-			return false, nil // a consumer has it
-		case refused.Code != events.NoNode || len(results) == 0: // a refusal of the whole has no results
-			return false, &Error{refused.Code, refused.Text}
-		case results[0].Code != events.NoNode:
-			return false, nil // it is gone
-		case created:
-			return false, &Error{refused.Code, q.queue.options.LockPath}
-		}
-		// No item was ever locked: the directory of the locks is missing.
-		_, err = q.queue.client.Create(q.queue.options.LockPath, nil).Parents().Do(ctx)
-		if there := (*Error)(nil); err != nil && !(errors.As(err, &there) && there.Code == events.NodeExists) {
-			return false, err
-		}
-	}
+// remove deletes one item under its lock, in one transaction. If another client has the lock, or has taken the item,
+// the error has the code events.Locked.
+func (q *IDQueue[T]) remove(ctx context.Context, path string) error {
+	r := newRequest(q.queue.client, "remove", path, DeleteNode(path, AnyVersion).event())
+	r.options[machines.OptionLocks], r.options[machines.OptionParents] = q.queue.options.LockPath, "true"
+	return r.run(ctx).Err
 }
 
 // AtLeastOnce returns a consumer whose items are deleted after the handler has returned

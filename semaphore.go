@@ -2,7 +2,6 @@ package incumbent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -159,31 +158,14 @@ func (s *Semaphore) SetLimit(ctx context.Context, limit int) error {
 	if limit < 1 {
 		return fmt.Errorf("%w: a limit of %d", ErrPermits, limit)
 	}
-	pool, data := machines.SemaphorePool(s.path, s.options.Kazoo), machines.FormatLimit(limit)
-	err := s.commit(ctx, SetData(pool, data, AnyVersion))
-	for try := 0; try < maxLimitTries && refusedWith(err, events.NoNode); try++ {
-		_, err = s.client.Create(pool, data).Parents().Do(ctx)
-		if refusedWith(err, events.NodeExists) { // a first Acquire was faster
-			err = s.commit(ctx, SetData(pool, data, AnyVersion))
-		}
-	}
-	switch refused := refusal(err); {
-	case errors.Is(err, ErrOutcomeUnknown): // it has a *zkio.Error in it, but is no refusal
-	case refused != nil:
-		return refused
-	case err == nil:
+	pool := machines.SemaphorePool(s.path, s.options.Kazoo)
+	r := newRequest(s.client, "set limit", pool, SetData(pool, machines.FormatLimit(limit), AnyVersion).event())
+	r.options[machines.OptionOrCreate], r.options[machines.OptionParents] = "true", "true"
+	err := r.run(ctx).Err
+	if err == nil {
 		s.limit.Store(int64(limit))
 	}
 	return renamed("set limit", s.path, err)
-}
-
-// maxLimitTries is how often SetLimit creates the directory of the permits, if that is created
-// and deleted by others meanwhile.
-const maxLimitTries = 8
-
-func (s *Semaphore) commit(ctx context.Context, op Op) error {
-	_, err := s.client.commit(ctx, op.event())
-	return err
 }
 
 // Holders returns those that hold permits, one for each permit, oldest first, and all with

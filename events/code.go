@@ -81,6 +81,7 @@ const (
 	JobConfig       Code = "JOBCONFIG"      // the job's configuration cannot be read
 	JobStrategy     Code = "JOBSTRATEGY"    // the job's items are dealt in a way that this library does not know
 	JobRemoved      Code = "JOBREMOVED"     // somebody has deleted the node of a job's instance, which ends it
+	NotInLine       Code = "NOTINLINE"      // the participant's node is gone, or was changed, or is another's by now
 	ParentGone      Code = "PARENTGONE"     // the directory was there and was deleted before the node could be created in it
 )
 

@@ -65,5 +65,6 @@ var proofs = map[Code]bool{
 	TooSlow: true, DeletedAgain: true, Unreadable: true, Unhealthy: true, ForeignOwner: true,
 	LeadershipLost: true, NodeType: true, Inside: true, Outside: true,
 	MemberGone: true, QueueFull: true, ItemLost: true, TreeTooLarge: true, LimitDisagrees: true, ParentGone: true,
+	NotInLine:   true,
 	JobDisabled: true, JobConfig: true, JobStrategy: true,
 }

@@ -52,7 +52,7 @@
 //	barriercall.go  one call at a barrier (barrier.go), which waits until the node is gone, or at a gate
 //	                (gate.go), which waits until it exists
 //	doublebarrier.go  a member of a double barrier; doublebarrier_guards.go, doublebarrier_actions.go
-//	request.go      one read or write of a user; request_guards.go
+//	request.go      one read or write of a user; request_guards.go; request_conditions.go writes that read first
 //	producer.go     puts items into a queue; producer_actions.go what its rows do
 //	consumer.go     takes items out of one; consumer_guards.go, consumer_actions.go; consumer_defer.go items that
 //	                cannot be read or written, consumer_locks.go locks after a lost reply, consumer_end.go the end

@@ -10,12 +10,32 @@ const (
 	writeProven rule = "a call is answered as what was shown of its writes"
 	numberTold  rule = "the number of a notice was written, or read"
 	deletesSeen rule = "only the node that was seen first is deleted"
+	writesRead  rule = "a participant's node is written in the version that was read, if it is that participant's"
 )
 
 var (
 	requestRules = map[rule]bugs{
 		writtenOnce: {"a lost reply says that nothing was sent": guarded(always, "unsent")},
-		writeProven: {"a lost reply is taken for a refusal": guarded(never, "unknown")},
+		writeProven: {
+			"a lost reply is taken for a refusal": guarded(never, "unknown"),
+			"an item that was taken was removed": doing("answerTaken",
+				func(model any, _ events.Event, out *engine.Outbox, _ func(events.Event)) {
+					model.(*request).answer(events.OK, "", out)
+				}),
+			"what was not in line was written": doing("answerNotInLine",
+				func(model any, _ events.Event, out *engine.Outbox, _ func(events.Event)) {
+					model.(*request).answer(events.OK, "", out)
+				}),
+		},
+		writesRead: {
+			"another participant's node is written": guarded(never, "notInLine"),
+			"a participant's node is not read":      guarded(never, "looksAtOnce", "looksFirst"),
+			"it is written in any version": doingFirst("writeRead", func(_ *request, ev *events.Event) {
+				stat := *ev.Stat
+				stat.Version = anyVersion
+				ev.Stat = &stat
+			}),
+		},
 	}
 	numberRules = map[rule]bugs{
 		writtenOnce: {"a change is taken for that of others": guarded(never, "changedMeanwhile")},
@@ -54,6 +74,9 @@ type writeChecker struct {
 	writes       map[uint64]*callWrite
 	first        int64 // the czxid of the node that was read first
 	node         int64 // and of that read last
+	version      int32 // of the data that were read last
+	read         bool  // the node was read, and not written since
+	participant  int64 // the token of the participant whose node may be written; 0: any may be
 	gone         bool  // the last read shows that the first one is gone
 	value        int64 // that was read, or written
 }
@@ -72,7 +95,7 @@ func (w *callWrite) refused() bool { return w.answered && w.code != events.OK &&
 
 func newWriteChecker(open events.Event) checker {
 	return &writeChecker{recipe: open.Recipe, path: open.Path, protected: open.Options["protected"] == "true",
-		writes: map[uint64]*callWrite{}}
+		participant: optionNumber(open.Options, OptionToken), writes: map[uint64]*callWrite{}}
 }
 
 func (c *writeChecker) record(j *judge, r events.Record) {
@@ -86,6 +109,7 @@ func (c *writeChecker) record(j *judge, r events.Record) {
 		case events.Multi:
 			if op := e.Ops[len(e.Ops)-1]; op.Verb != "check" {
 				c.write(j, r.Machine, e, op)
+				c.writeRead(j, r.Machine, e)
 			}
 		case events.Create:
 			if c.recipe == "request" && e.Path == c.path {
@@ -109,6 +133,9 @@ func (c *writeChecker) learn(asked events.Request, ev events.Event) {
 		if w.done() {
 			c.value = w.value
 		}
+	}
+	if ev.Kind == events.ReplyStat && c.participant != 0 && ev.Stat != nil {
+		c.node, c.version, c.read = ev.Stat.Czxid, ev.Stat.Version, true
 	}
 	if _, reads := pathOf(asked); ev.Kind != events.ReplyStat || c.recipe == "request" || !reads && asked == nil {
 		return
@@ -139,6 +166,16 @@ func (c *writeChecker) write(j *judge, id events.ID, request events.Request, op 
 	c.writes[request.Header().Request] = w
 }
 
+// writeRead checks a write to a participant's node. No version is the number that the server takes for any: a set in
+// version -1 comes first then.
+func (c *writeChecker) writeRead(j *judge, id events.ID, write events.Multi) {
+	first := write.Ops[0].Version
+	if c.participant != 0 && (!c.read || c.node != c.participant || first != c.version) {
+		j.breaks(writesRead, id, "%s, and the node %d was read in version %d", write, c.node, c.version)
+	}
+	c.read = false
+}
+
 // answered checks the answer to the call.
 func (c *writeChecker) answered(j *judge, id events.ID, a events.Answer) {
 	if a.Command != c.command || c.protected {
@@ -149,7 +186,7 @@ func (c *writeChecker) answered(j *judge, id events.ID, a events.Answer) {
 	for _, w := range c.writes {
 		done, unknown = done || w.done(), unknown || !w.done() && !w.refused()
 	}
-	writes := len(c.writes) > 0
+	writes := len(c.writes) > 0 || c.participant != 0
 	switch {
 	case a.Code == events.OK && writes && !done,
 		a.Code == events.OutcomeUnknown && (done || !unknown),

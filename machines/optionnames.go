@@ -69,7 +69,7 @@ const (
 	OptionID        = "id"        // of a put: that of its items
 	OptionItems     = "items"     // of a put: how many nodes it has
 	OptionKind      = "kind"      // ItemKind: the order of the queue's items
-	OptionLocks     = "locks"     // the directory of the locks
+	OptionLocks     = "locks"     // the directory of the locks. Of a request: those of the item that it deletes
 	OptionOnce      = "once"      // flag: items are deleted before they are delivered
 	OptionPriority  = "priority"  // of a put: that of its items
 	OptionProducers = "producers" // the directory of the producers' markers
@@ -93,9 +93,11 @@ const (
 	OptionMost      = "most"      // of a tree cache: how many nodes it may have
 	OptionMulti     = "multi"     // flag: a request is a multi, even of one operation
 	OptionName      = "name"      // of a search: that of the node
+	OptionOrCreate  = "orCreate"  // flag: a request's set creates the node if there is none
 	OptionParents   = "parents"   // flag: a request creates missing parents
 	OptionProtected = "protected" // flag: the name of a request's node holds a GUID
 	OptionQuantity  = "quantity"  // how many members a double barrier has
 	OptionRecursive = "recursive" // flag: a tree cache may set a recursive watch
+	OptionToken     = "token"     // of a participant: a request reads its node first, and writes only if it is that one
 	OptionView      = "view"      // flag: of a watch: what is read goes to the user
 )

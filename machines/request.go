@@ -3,6 +3,7 @@ package machines
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/incumbent-go/incumbent/engine"
@@ -20,6 +21,11 @@ type request struct {
 	parents   bool     // missing parents are created
 	lasting   bool     // they are persistent, and no containers
 	protected bool     // the node's name holds a GUID, by which it is found again
+	token     int64    // of the participant whose node is meant: it is read first; 0: any node is
+	orCreate  bool     // a set creates the node if there is none
+	creates   bool     // the next write of orCreate is the create
+	turns     int      // how often that create has begun
+	locks     string   // of a queue's item: it is deleted under its lock in this directory; "": it is no item
 	guid      string   // of a protected node
 	command   uint64   // the call; 0 once it is answered
 	closing   []uint64 // commands to answer at the end
@@ -31,14 +37,19 @@ type request struct {
 
 // RequestRecipe makes a user's requests. Path is the node's. Ops of command.open are the operations:
 // one read, one create, or those of a multi. Options:
-// "multi", "parents", "persistentParents", "protected", "retry".
+// "multi", "parents", "persistentParents", "protected", "retry"; for a write that belongs to no session: "orCreate" (of
+// a set), "token" (of a set or a delete), "locks" (of a delete).
 var RequestRecipe = &engine.RecipeOf[request]{Named: "request", Chart: requestChart, Open: newRequest}
 
 func newRequest(open events.Event) (*request, error) {
 	o := optionsOf(open)
 	r := &request{standalone: newStandalone(open, &o), parentMaker: newParentMaker(parent(open.Path)), ops: open.Ops,
 		isMulti: o.flag(OptionMulti), parents: o.flag(OptionParents), lasting: o.flag(OptionPersistentParents),
-		protected: o.flag(OptionProtected)}
+		protected: o.flag(OptionProtected), token: o.number(OptionToken), orCreate: o.flag(OptionOrCreate),
+		locks: o.text(OptionLocks, "")}
+	if r.locks != "" {
+		r.parentMaker = newParentMaker(r.locks)
+	}
 	if len(r.ops) == 0 && o.err == nil {
 		o.err = errors.New("a request without operations")
 	}
@@ -57,15 +68,17 @@ const (
 )
 
 var (
-	requestNotAsking = from{preparing, tracing, suspended, pausing, discarding}
+	requestNotAsking = from{reading, preparing, tracing, suspended, pausing, discarding}
 	requestStates    = append(from{asking}, requestNotAsking...)
 )
 
 func requestChart() (c engine.Chart[request]) {
 	c.Doc = "One read or write of a user. A write is sent at most once, in the session in which the call was made. " +
-		"A protected create finds its node by a GUID."
+		"A protected create finds its node by a GUID. A write to a participant's node reads it first."
 	c.States = described([]engine.StateDoc{
 		{Name: latent, Doc: "There was no call yet."},
+		{Name: reading, Doc: "The node of a participant is being read, behind a check through the quorum. It is " +
+			"written if it is still that participant's, in the version that was read."},
 		{Name: asking, Class: events.ClassBusy, Does: "no reply has come",
 			Doc: "The request is pending; if the parents of a protected node did not exist, their creates are " +
 				"pending before it. The end of the connection does not end this state: the answer says whether the " +
@@ -88,12 +101,12 @@ func requestChart() (c engine.Chart[request]) {
 		events.ReplyCreate, events.ReplyDelete, events.ReplyStat, events.ReplyChildren, events.ReplyMulti, events.ReplySync,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
 	}
-	c.Rows = requestRows()
+	c.Rows = slices.Concat(requestConditionRows(), requestRows(), requestEndRows())
 	c.Ignores = requestIgnores()
 	return c
 }
 
-// requestRows are the rows of a request.
+// requestRows are the rows of a request from the call to its answer.
 func requestRows() []engine.Row[request] {
 	return []engine.Row[request]{
 		{From: from{latent}, On: on(events.CommandStart), When: (*request).attached, To: asking, Do: (*request).begin, Then: (*request).ask},
@@ -117,7 +130,7 @@ func requestRows() []engine.Row[request] {
 		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).protectedWantsParents, To: asking, Do: (*request).createParents, Then: (*request).send},
 		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).wantsParents, To: preparing, Do: (*request).createParents},
 		{From: from{asking}, On: on(events.ReplyCreate), To: closed, Do: (*request).conclude},
-		{From: from{tracing, suspended, pausing, discarding}, On: on(events.ReplyCreate), To: engine.Stay,
+		{From: from{reading, tracing, suspended, pausing, discarding}, On: on(events.ReplyCreate), To: engine.Stay,
 			Do: (*request).noteAttempt},
 		{From: from{preparing}, On: on(events.ReplyCreate), When: (*request).parentsMade, To: asking, Do: (*request).ask},
 		{From: from{preparing}, On: on(events.ReplyCreate), When: (*request).parentsGone, To: preparing, Do: (*request).createParents},
@@ -134,8 +147,14 @@ func requestRows() []engine.Row[request] {
 		{From: from{discarding}, On: on(events.ReplyChildren), When: (*request).nodeListed, To: discarding, Do: (*request).discard},
 		{From: from{discarding}, On: on(events.ReplyChildren, events.ReplyDelete), When: (*request).denied, To: pausing, Do: (*request).failAndBackOff},
 		{From: from{discarding}, On: on(events.ReplyChildren, events.ReplyDelete), To: closed, Do: (*request).end},
+	}
+}
 
-		{From: from{preparing, tracing, discarding, pausing}, On: on(events.ConnectionSuspended), To: suspended},
+// requestEndRows are the rows of a request when a connection, a session or the call ends, and of its next attempt.
+func requestEndRows() []engine.Row[request] {
+	return []engine.Row[request]{
+		{From: from{reading, preparing, tracing, discarding, pausing}, On: on(events.ConnectionSuspended),
+			To: suspended},
 		{From: from{asking}, On: on(events.ConnectionLost), When: (*request).reads, To: suspended},
 		{From: from{asking}, On: on(events.ConnectionLost), When: (*request).outlivesSession, To: suspended, Do: (*request).noteMayExist},
 		{From: from{asking}, On: on(events.ConnectionLost), When: (*request).isProtected, To: closed, Do: (*request).expire},
@@ -154,7 +173,8 @@ func requestRows() []engine.Row[request] {
 		{From: from{asking}, On: on(events.CommandClose), To: closed, Do: (*request).noteClose, Then: (*request).answerUnknown},
 		{From: from{tracing}, On: on(events.CommandClose), To: discarding, Do: (*request).abandon, Then: (*request).listParent},
 		{From: from{suspended, pausing}, On: on(events.CommandClose), When: (*request).mustTrace, To: engine.Stay, Do: (*request).abandon},
-		{From: from{latent, preparing, suspended, pausing}, On: on(events.CommandClose), To: closed, Do: (*request).noteClose, Then: (*request).withdraw},
+		{From: from{latent, reading, preparing, suspended, pausing}, On: on(events.CommandClose),
+			To: closed, Do: (*request).noteClose, Then: (*request).withdraw},
 		{From: from{discarding}, On: on(events.CommandClose), To: discarding, Do: (*request).noteClose},
 	}
 }
@@ -165,7 +185,8 @@ func requestIgnores() []engine.Ignore {
 		{In: from{latent}, On: []events.Kind{events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost},
 			Why: "there was no call yet"},
 		{In: from{asking}, On: []events.Kind{events.ConnectionSuspended, events.ConnectionAttached}, Why: "the answer, which always comes, says whether the request was sent"},
-		{In: from{preparing, tracing, discarding, pausing}, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
+		{In: from{reading, preparing, tracing, discarding, pausing}, On: []events.Kind{events.ConnectionAttached},
+			Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
 	}
 }
@@ -199,6 +220,10 @@ func (r *request) send(ev events.Event, out *engine.Outbox) {
 		out.Sync(op.Path)
 	case op.Verb == "create" && !r.isMulti:
 		out.Create(events.Op{Path: r.name(), Mode: op.Mode, TTL: op.TTL, Payload: op.Payload})
+	case r.locks != "":
+		out.Multi(r.underLock()...)
+	case r.creates:
+		out.Create(events.Op{Path: r.path, Mode: events.Persistent, Payload: op.Payload})
 	default:
 		out.With(engine.ForUser).Multi(r.ops...)
 	}

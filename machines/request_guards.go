@@ -97,7 +97,8 @@ func (r *request) outlivesSession(events.Event) bool {
 // survivesSession reports whether the request goes on after the end of a session, while the client has
 // another.
 func (r *request) survivesSession(ev events.Event) bool {
-	return ev.Code != events.Closed && (r.session == 0 || r.reads(ev) || r.mayExist && r.outlivesSession(ev))
+	return ev.Code != events.Closed &&
+		(r.session == 0 || r.reads(ev) || r.ofNoSession() || r.mayExist && r.outlivesSession(ev))
 }
 
 // mustTrace reports whether a protected create's outcome is unknown, so that its node is looked for.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/incumbent-go/incumbent"
@@ -17,8 +18,8 @@ type waitingCall struct {
 	do     func(context.Context) error
 }
 
-// withoutMachine are the calls whose requests no machine sends.
-var withoutMachine = map[string]bool{
+// waitsToSend are the calls that send nothing before there is a connection, and wait for one.
+var waitsToSend = map[string]bool{
 	"Latch.Participants": true, "Latch.First": true, "Election.Participants": true, "Election.First": true,
 	"Selector.Participants": true, "Selector.First": true, "JobElection.First": true, "Job.First": true,
 	"NodeElection.Holder": true,
@@ -125,7 +126,7 @@ func lockCalls(c *incumbent.Client) []waitingCall {
 			do: func(ctx context.Context) error { return err2(mutex.TryLock(ctx)) }},
 		{name: "Mutex.Participants", called: "list /mutex", hangs: silence,
 			do: func(ctx context.Context) error { return err(mutex.Participants(ctx)) }},
-		{name: "Mutex.Revoke", called: "revoke /mutex/x", hangs: silence,
+		{name: "Mutex.Revoke", called: "revoke /mutex/x", hangs: readsNow,
 			do: func(ctx context.Context) error { return mutex.Revoke(ctx, someone) }},
 		{name: "Holder.Lock", called: "lock /mutex", hangs: enrols,
 			do: func(ctx context.Context) error { return err(holder.Lock(ctx)) }},
@@ -141,7 +142,7 @@ func lockCalls(c *incumbent.Client) []waitingCall {
 			do: func(ctx context.Context) error { return err2(locks.TryRLock(ctx)) }},
 		{name: "ReadWriteLock.Participants", called: "list /rw", hangs: silence,
 			do: func(ctx context.Context) error { return err(locks.Participants(ctx)) }},
-		{name: "ReadWriteLock.Revoke", called: "revoke /mutex/x", hangs: silence,
+		{name: "ReadWriteLock.Revoke", called: "revoke /mutex/x", hangs: readsNow,
 			do: func(ctx context.Context) error { return locks.Revoke(ctx, someone) }},
 		{name: "ReadWriteHolder.Lock", called: "lock /rw", hangs: enrols,
 			do: func(ctx context.Context) error { return err(sides.Lock(ctx)) }},
@@ -161,8 +162,9 @@ func lockCalls(c *incumbent.Client) []waitingCall {
 			do: func(ctx context.Context) error { return err2(semaphore.TryAcquire(ctx, 2)) }},
 		{name: "Semaphore.Agreed", called: "agreed /sem", hangs: silence,
 			do: func(ctx context.Context) error { return err(semaphore.Agreed(ctx)) }},
-		{name: "Semaphore.SetLimit", called: "set limit /sem", hangs: unknown,
-			do: func(ctx context.Context) error { return semaphore.SetLimit(ctx, 6) }},
+		{name: "Semaphore.SetLimit", called: "set limit /sem",
+			hangs: strings.Replace(unknown, silence, "/sem/leases: "+silence, 1),
+			do:    func(ctx context.Context) error { return semaphore.SetLimit(ctx, 6) }},
 		{name: "Semaphore.Holders", called: "list /sem/leases", hangs: silence,
 			do: func(ctx context.Context) error { return err(semaphore.Holders(ctx)) }},
 		{name: "Semaphore.Waiting", called: "list /sem/locks", hangs: silence,
@@ -178,7 +180,7 @@ func lockCalls(c *incumbent.Client) []waitingCall {
 		{name: "Client.SetACL", called: "set acl /mutex", hangs: unknown, do: func(ctx context.Context) error {
 			return err(c.SetACL(ctx, "/mutex", incumbent.WorldAll(), incumbent.AnyVersion))
 		}},
-		{name: "Client.Evict", called: "evict /mutex/x", hangs: silence,
+		{name: "Client.Evict", called: "evict /mutex/x", hangs: readsNow,
 			do: func(ctx context.Context) error { return c.Evict(ctx, someone) }},
 	}
 }

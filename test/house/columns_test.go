@@ -185,7 +185,7 @@ var wide = map[string]int{
 	"machines/producer_actions.go":           2,
 	"machines/quorum_reads_test.go":          4,
 	"machines/readwrite.go":                  10,
-	"machines/request.go":                    39,
+	"machines/request.go":                    37,
 	"machines/retry.go":                      1,
 	"machines/retry_test.go":                 7,
 	"machines/retrystate.go":                 1,

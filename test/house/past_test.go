@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// maxPast is how many calls of the door go past every machine: they are neither drawn nor in the log. Most are reads
-// for a caller. Client.Evict, Semaphore.SetLimit and IDQueue.Remove also write so, outside any term. It only falls.
-const maxPast = 22
+// maxPast is how many calls of the door go past every machine: they are neither drawn nor in the log. All are reads for
+// a caller but one, the guarded write of a term. It only falls.
+const maxPast = 15
 
 // past names a call of the door that goes past every machine.
 func past(n ast.Node) string {

@@ -15,9 +15,9 @@ import (
 // requestDir is the directory of the nodes that users' requests are about.
 const requestDir = "/app/requests"
 
-// requestRole is the role of the requests. Its programs send what users ask for: reads, writes
-// of nodes that others write too, creates with a GUID and without, and multis. The answers
-// have to agree with the history. A create with a GUID leaves one node, or none.
+// requestRole is the role of the requests. Its programs send what users ask for: reads, writes of nodes that others
+// write too, creates with a GUID and without, multis, sets that create their node, writes to the node of a participant,
+// and deletes of items. The answers have to agree with the history. A create with a GUID leaves one node, or none.
 var requestRole = &role{
 	recipe:   "request",
 	separate: true,
@@ -29,9 +29,11 @@ var requestRole = &role{
 	states: stateTraits{
 		final: []engine.State{""},
 		wakes: map[engine.State]waking{
-			"asking": answered, "preparing": answered, "tracing": answered, "discarding": answered, "pausing": timed,
+			"reading": answered, "asking": answered, "preparing": answered, "tracing": answered, "discarding": answered,
+			"pausing": timed,
 		},
-		faults: map[engine.State][]string{"asking": {"end the session"}, "discarding": {"close"}},
+		faults: map[engine.State][]string{"reading": {"end the session"}, "asking": {"end the session"},
+			"discarding": {"close"}},
 	},
 	plants: plantedRequests,
 }
@@ -101,11 +103,27 @@ func (u *user) operateRequest(d *rand.Rand) {
 		op.Verb, op.Payload = "set", 1
 	case n == 6:
 		op.Verb = "delete"
+	case n == 7:
+		u.path = requestDir + "/a"
+		op.Path, op.Verb, op.Version = u.path, "delete", -1
+		options["locks"], options["parents"] = requestDir+"/deep/er", "true"
 	case n < 16:
 		modes := []events.Mode{events.Persistent, events.PersistentSequential, events.Ephemeral,
 			events.EphemeralSequential, events.Container}
 		op.Verb, op.Payload, op.Mode = "create", 1, modes[d.IntN(len(modes))]
 		options["parents"], options["protected"] = fmt.Sprint(world.OneIn(d, 2)), fmt.Sprint(n > 8)
+	case n == 18: // of the participant that has the node, or of another one
+		if op.Verb = "delete"; world.OneIn(d, 2) {
+			op.Verb, op.Payload = "set", 1
+		}
+		token := int64(1)
+		if stat := u.c.w.stateOf(u.path).stat; stat != nil && !world.OneIn(d, 4) {
+			token = stat.Czxid
+		}
+		options["token"] = fmt.Sprint(token)
+	case n == 19:
+		op.Verb, op.Payload, op.Version = "set", 1, -1
+		options["orCreate"], options["parents"] = "true", "true"
 	default:
 		options["multi"] = "true"
 		u.ops = multiOf(d, op)
@@ -141,16 +159,29 @@ func isRequestWrite(d *writeCall, r events.Request) bool {
 	case events.Create:
 		dir, _ := split(r.Path)
 		home, _ := split(d.path)
-		return dir == home
+		return dir == home && d.call.options["locks"] == "" // of an item, they are parents of its lock
 	case events.Multi:
-		return d.is("multi") || d.ops[0].Verb != "create"
+		return d.is("multi") || d.ops[0].Verb != "create" && r.Ops[len(r.Ops)-1].Verb != "check"
 	}
 	return false
 }
 
-// requestCommitted checks that a write is carried out in the session in which it was asked for.
+// requestCommitted checks that a write is carried out in the session in which it was asked for. A set that creates its
+// node belongs to no session, nor does the delete of an item, nor a write to a participant's node: that was the
+// participant's, in this version, at some time since the process knew it last.
 func requestCommitted(k *checks, d *writeCall, p *world.Proposal) {
-	if d.session != 0 && p.Txn.Session != d.session {
+	token := d.call.options["token"]
+	if token != "" {
+		c, version := k.historyOf(d.path), p.Origin.Request.(events.Multi).Ops[0].Version
+		if c.findWhere(c.indexAt(d.lastZxid), func(v nodeState) bool {
+			return v.stat != nil && fmt.Sprint(v.stat.Czxid) == token && v.stat.Version == version
+		}) < 0 {
+			k.fail("a participant's node is written as it was", "%s was carried out in version %d, as that of %s", d,
+				version, token)
+		}
+	}
+	bound := d.session != 0 && token == "" && !d.is("orCreate") && d.call.options["locks"] == ""
+	if bound && p.Txn.Session != d.session {
 		k.fail("a write belongs to its session", "%s was asked for in session %x, and carried out in %x", d,
 			d.session, p.Txn.Session)
 	}
@@ -169,6 +200,7 @@ func requestAnswered(k *checks, d *writeCall, a events.Answer) {
 		if made := d.committed[len(d.committed)-1].Txn.Path; a.Text != made {
 			k.fail("a create says where its node is", "%s made %s, and is told %q", d, made, a.Text)
 		}
+	case d.call.options["token"] != "": // what was read before the write is no reply to the caller
 	case verb == "set" && d.u.reply.stat != nil && len(d.ops) == 1 && d.u.reply.stat.Mzxid != d.committed[0].Txn.Zxid:
 		k.fail("a write tells the stat that it left", "%s was carried out as %x, and is told of %x", d,
 			d.committed[0].Txn.Zxid, d.u.reply.stat.Mzxid)
@@ -209,6 +241,9 @@ var plantedRequests = []Plant{
 	}),
 	inRequest("a create whose reply was lost is sent again", func() mutate.Mutation {
 		return withGuard("mustTrace", never)
+	}),
+	inRequest("another participant's node is written", func() mutate.Mutation {
+		return withGuard("notInLine", never)
 	}),
 	inRequest("the search for a node that nobody wants ends when it is refused", func() mutate.Mutation {
 		return withGuard("denied", func(model any, ev events.Event, holds func(events.Event) bool) bool {
