@@ -53,6 +53,8 @@ var unreachableRows = []struct {
 			"and read, first"},
 	{[]string{"deletion"}, "reply.stat [lookRefused]", "reading",
 		"everybody may ask whether a node exists"},
+	{[]string{"request"}, "reply.stat [refused]", "reading",
+		"the check before has met what is wrong for good"},
 	{[]string{"producer"}, "connection.lost", "full",
 		"a connection ends, through suspended, before its session does, and programs close their handles before " +
 			"their session"},
