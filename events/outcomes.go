@@ -66,5 +66,5 @@ var proofs = map[Code]bool{
 	LeadershipLost: true, NodeType: true, Inside: true, Outside: true,
 	MemberGone: true, QueueFull: true, ItemLost: true, TreeTooLarge: true, LimitDisagrees: true, ParentGone: true,
 	NotInLine:   true,
-	JobDisabled: true, JobConfig: true, JobStrategy: true,
+	JobDisabled: true, JobConfig: true, JobStrategy: true, JobRemoved: true,
 }

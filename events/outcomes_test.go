@@ -1,6 +1,14 @@
 package events
 
-import "testing"
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"slices"
+	"strconv"
+	"testing"
+)
 
 // Only the codes of a list prove that a request was not carried out, and every number without a name is no proof.
 func TestOutcomes(t *testing.T) {
@@ -28,5 +36,38 @@ func TestServerCodeNames(t *testing.T) {
 	}
 	if len(numbers) != 32 || ServerCode(-126) != ServerError {
 		t.Errorf("%d names; -126 is %s", len(numbers), ServerCode(-126))
+	}
+}
+
+// A code that no server answers says itself whether anything was carried out: only one of them leaves it open.
+func TestCodesOfThisSideProve(t *testing.T) {
+	f, err := parser.ParseFile(token.NewFileSet(), "code.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := map[Code]bool{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if v, isValue := n.(*ast.ValueSpec); isValue && len(v.Values) == 1 {
+			if text, isText := v.Values[0].(*ast.BasicLit); isText {
+				code, err := strconv.Unquote(text.Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ours[Code(code)] = true
+			}
+		}
+		return true
+	})
+	delete(ours, ServerError)
+	for c := range maps.Values(serverCodes) {
+		delete(ours, c)
+	}
+	if len(ours) < 30 || !ours[JobRemoved] {
+		t.Fatalf("%d codes", len(ours))
+	}
+	for _, c := range slices.Sorted(maps.Keys(ours)) {
+		if c.Unknown() != (c == OutcomeUnknown) {
+			t.Errorf("%s: unknown is %t", c, c.Unknown())
+		}
 	}
 }
