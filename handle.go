@@ -315,20 +315,24 @@ func (h *handle) limit(ctx context.Context, command uint64) (stop func()) {
 	return func() { timer.Stop() }
 }
 
-// giveUpIdle gives the close command up when no work has run for Client.closingTime, unless ctx ends first.
+// giveUpIdle gives the close command up when no work has run for Client.closingTime, unless the machine, the client or
+// ctx ends first.
 func (h *handle) giveUpIdle(ctx context.Context, command uint64) {
 	ended := h.commands.Ended()
-	for {
+	over := func(next <-chan struct{}, after <-chan time.Time) bool {
 		select {
-		case <-h.works.Idle():
+		case <-next:
+		case <-after:
 		case <-ended:
-			return
+			return true
+		case <-h.client.closed:
+			return true
 		case <-ctx.Done():
-			return
+			return true
 		}
-		if !calls.Sleep(ctx, h.client.closingTime()) {
-			return
-		}
+		return false
+	}
+	for !over(h.works.Idle(), nil) && !over(nil, time.After(h.client.closingTime())) {
 		if !h.works.Running() {
 			h.commands.GiveUp(command, ErrNotDeleted)
 			return
