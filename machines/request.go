@@ -73,8 +73,8 @@ var (
 )
 
 func requestChart() (c engine.Chart[request]) {
-	c.Doc = "One read or write of a user. A write is sent at most once, in the session in which the call was made. " +
-		"A protected create finds its node by a GUID. A write to a participant's node reads it first."
+	c.Doc = "One read or write of a user. A write is sent at most once. A protected create finds its node by a GUID. " +
+		"A write to a participant's node reads it first."
 	c.States = described([]engine.StateDoc{
 		{Name: latent, Doc: "There was no call yet."},
 		{Name: reading, Doc: "The node of a participant is being read, behind a check through the quorum. It is " +
