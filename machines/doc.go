@@ -104,6 +104,9 @@ func ClassOf(recipe, state string) events.Class {
 	return ""
 }
 
+// IsRecipe reports whether this version has a recipe of that name.
+func IsRecipe(name string) bool { return statesOf(name) != nil }
+
 // HasClass reports whether a recipe has states of a class.
 func HasClass(recipe string, class events.Class) bool {
 	return slices.ContainsFunc(statesOf(recipe), func(s engine.StateDoc) bool { return s.Class == class })

@@ -21,10 +21,12 @@ var words = map[string]string{
 }
 
 // outside returns what a recipe without terms is, in words, and whether it is one: nobody leads or holds anything
-// there. A member that owns shards has terms, but no state for them.
+// there. A member that owns shards has terms, but no state for them. Of a recipe that another version has written, it
+// is not known.
 func outside(recipe string) (what string, without bool) {
 	return cmp.Or(words[recipe], "a "+recipe),
-		recipe != "session" && recipe != "shards" && !machines.HasClass(recipe, events.ClassLeading)
+		recipe != "session" && recipe != "shards" && machines.IsRecipe(recipe) &&
+			!machines.HasClass(recipe, events.ClassLeading)
 }
 
 // nothing says why there is no move that was asked for.

@@ -22,4 +22,7 @@ func TestWhichRecipesHaveNoTerms(t *testing.T) {
 	if what, _ := outside("barrier"); what != "a barrier" {
 		t.Errorf("a barrier is %q", what)
 	}
+	if _, without := outside("future"); without {
+		t.Error("a recipe of another version is said to have no terms")
+	}
 }
