@@ -29,6 +29,7 @@ func only(which int) func(int) bool { return func(write int) bool { return write
 
 var variations = map[string]variation{
 	"the second":         {answered: only(2)},
+	"an expiry later":    {answered: only(2), then: expire},
 	"the third":          {answered: only(3)},
 	"the fourth":         {answered: only(4)},
 	"the first three":    {answered: func(write int) bool { return write <= 3 }},
@@ -155,7 +156,7 @@ var varied = map[string]func(t *testing.T, n *node) (call func(ctx context.Conte
 		}, func(w *world) int { return len(w.children("/l/x/y")) }
 	},
 	"evict": func(t *testing.T, n *node) (func(context.Context) error, func(*world) int) {
-		leadsSoon(t, must(n.Latch("/l", incumbent.LatchOptions{})))
+		leadsSoon(t, must(n.w.open().Latch("/l", incumbent.LatchOptions{}))) // another's: n's session may end
 		line := must(n.Line(t.Context(), "/l"))
 		return func(ctx context.Context) error { return n.Evict(ctx, line.Participants[0]) },
 			func(w *world) int {
