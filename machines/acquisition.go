@@ -23,7 +23,8 @@ It promises:
 - It holds for one term at most. The end of that term is notified once, and the hold never comes back.
 - If belief ends while the work runs, the node stays until the work has returned or the session has ended.
 - A try that finds a place in the line writes nothing; one that another place has overtaken leaves no node.
-- It ends by itself: after the return of the work, or after a refusal. Then its node is deleted, or its session has ended.`
+- It ends by itself: after the return of the work, or after a refusal. Then its node is deleted, or its session ` +
+	"has ended."
 
 // newAcquisition returns a place that is held once. Options: "try", "revocable", and those of
 // LatchRecipe.
@@ -50,31 +51,31 @@ var holdStates = described(slices.Insert(
 // has returned, or as soon as its node is gone.
 func holdRows() []engine.Row[acquisition] {
 	return []engine.Row[acquisition]{
-		{From: from{latent}, On: on(events.CommandAwait), When: (*acquisition).mayProbe, To: probing,
-			Do: (*acquisition).noteCaller, Then: (*acquisition).probe},
-		{From: from{latent}, On: on(events.CommandAwait), When: (*acquisition).attached, To: enrolling,
-			Do: (*acquisition).noteCaller, Then: (*acquisition).enrol},
+		{From: from{latent}, On: on(events.CommandAwait), When: (*acquisition).mayProbe,
+			To: probing, Do: (*acquisition).noteCaller, Then: (*acquisition).probe},
+		{From: from{latent}, On: on(events.CommandAwait), When: (*acquisition).attached,
+			To: enrolling, Do: (*acquisition).noteCaller, Then: (*acquisition).enrol},
 		{From: from{latent}, On: on(events.CommandAwait), To: suspended, Do: (*acquisition).noteCaller},
 		{From: liveHold, On: on(events.CommandAwait), To: engine.Stay, Do: (*acquisition).refuseStart},
 
 		// A try.
-		{From: from{probing}, On: on(events.ReplyChildren), When: (*acquisition).unlisted, To: pausing,
-			Do: (*acquisition).giveUp},
-		{From: from{probing}, On: on(events.ReplyChildren), When: (*acquisition).lineOccupied, To: closed,
-			Do: (*acquisition).refuseOccupied},
+		{From: from{probing}, On: on(events.ReplyChildren), When: (*acquisition).unlisted,
+			To: pausing, Do: (*acquisition).giveUp},
+		{From: from{probing}, On: on(events.ReplyChildren), When: (*acquisition).lineOccupied,
+			To: closed, Do: (*acquisition).refuseOccupied},
 		{From: from{probing}, On: on(events.ReplyChildren), To: enrolling, Do: (*acquisition).enrol},
-		{From: from{listing, verifying}, On: on(events.ReplyChildren), When: (*acquisition).tryBehind, To: leaving,
-			Do: (*acquisition).refuseBehind},
+		{From: from{listing, verifying}, On: on(events.ReplyChildren), When: (*acquisition).tryBehind,
+			To: leaving, Do: (*acquisition).refuseBehind},
 		{From: from{probing}, On: on(events.ConnectionSuspended), To: suspended, Do: (*acquisition).suspend},
 		{From: from{probing}, On: on(events.ConnectionLost), To: suspended, Do: (*acquisition).lose,
 			Then: (*acquisition).forgetLine},
-		{From: from{deciding}, On: on(engine.AtOnce), When: (*acquisition).mayProbe, To: probing,
-			Do: (*acquisition).probe},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*acquisition).mayProbe,
+			To: probing, Do: (*acquisition).probe},
 		{From: from{probing}, On: on(events.CommandClose), To: closed, Do: (*acquisition).close,
 			Then: (*acquisition).finish},
 
-		{From: from{waiting}, On: on(events.ReplyStat), When: (*acquisition).persistent, To: leaving,
-			Do: (*acquisition).refusePersistent},
+		{From: from{waiting}, On: on(events.ReplyStat), When: (*acquisition).persistent,
+			To: leaving, Do: (*acquisition).refusePersistent},
 
 		// After belief.
 		{From: from{leading, draining}, On: on(events.WorkReturned), To: draining, Do: (*acquisition).endTerm,
@@ -85,7 +86,8 @@ func holdRows() []engine.Row[acquisition] {
 // holdIgnores are lineIgnores for the states of a hold.
 var holdIgnores = append(withoutIgnores(lineIgnores, blocked), engine.Ignore{
 	In: from{probing},
-	On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren, events.ConnectionAttached,
+	On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren,
+		events.ConnectionAttached,
 		events.ConnectionUnconfirmed, events.ConfirmationCounts, events.WorkReturned, events.WorkDrained},
 	Why: "the machine has no node yet, and waits for one listing",
 })

@@ -27,10 +27,10 @@ func barrierChart() (c engine.Chart[barrierCall]) {
 // 3.8.4 drop it without an event), so the node is read again and again.
 func hiddenRows() []engine.Row[barrierCall] {
 	return []engine.Row[barrierCall]{
-		{From: from{looking}, On: on(events.ReplyMulti), When: (*barrierCall).forbidden, To: looking,
-			Do: (*barrierCall).noteHidden},
-		{From: from{looking}, On: on(events.ReplyStat), When: (*barrierCall).unreadable, To: pausing,
-			Do: (*barrierCall).failHidden},
+		{From: from{looking}, On: on(events.ReplyMulti), When: (*barrierCall).forbidden,
+			To: looking, Do: (*barrierCall).noteHidden},
+		{From: from{looking}, On: on(events.ReplyStat), When: (*barrierCall).unreadable,
+			To: pausing, Do: (*barrierCall).failHidden},
 	}
 }
 

@@ -46,7 +46,8 @@ func barrierCallStates(way, does string) []engine.StateDoc {
 				"if the server knows them."},
 		{Name: removing, Doc: "The node is being deleted."},
 		{Name: suspended, Doc: "There is no connection. The request is sent, or sent again, on the next one."},
-		{Name: pausing, Doc: "The ensemble could not carry out a request. The next attempt follows after a back-off with jitter."},
+		{Name: pausing, Doc: "The ensemble could not carry out a request. The next attempt follows after a back-off " +
+			"with jitter."},
 		{Name: deciding, Doc: "Decides immediately what comes next: at the start, after an outage, or after a pause."},
 		{Name: closed, Doc: "The call was answered."},
 	})
@@ -62,16 +63,22 @@ var barrierCallKinds = append([]events.Kind{
 // a read (lets) end the wait.
 func barrierCallRows(affirms, lets engine.Guard[barrierCall], opens, shuts events.Kind) []engine.Row[barrierCall] {
 	return []engine.Row[barrierCall]{
-		{From: from{latent}, On: on(events.CommandAwait, events.CommandSet, events.CommandRemove), To: deciding, Do: (*barrierCall).begin},
-		{From: barrierCallPending, On: on(events.CommandAwait, events.CommandSet, events.CommandRemove), To: engine.Stay, Do: (*barrierCall).refuseStart},
+		{From: from{latent}, On: on(events.CommandAwait, events.CommandSet, events.CommandRemove),
+			To: deciding, Do: (*barrierCall).begin},
+		{From: barrierCallPending, On: on(events.CommandAwait, events.CommandSet, events.CommandRemove),
+			To: engine.Stay, Do: (*barrierCall).refuseStart},
 
 		{From: from{looking}, On: on(events.ReplyMulti), When: affirms, To: closed, Do: (*barrierCall).succeed},
-		{From: from{looking}, On: on(events.ReplyMulti), When: (*barrierCall).transient, To: pausing, Do: (*barrierCall).failAndBackOff},
+		{From: from{looking}, On: on(events.ReplyMulti), When: (*barrierCall).transient,
+			To: pausing, Do: (*barrierCall).failAndBackOff},
 		{From: from{looking}, On: on(events.ReplyMulti), To: looking, Do: (*barrierCall).noteNodeSeen},
 		{From: from{looking}, On: on(events.ReplyStat), When: lets, To: closed, Do: (*barrierCall).succeed},
-		{From: from{looking}, On: on(events.ReplyStat), When: (*barrierCall).transient, To: pausing, Do: (*barrierCall).failAndBackOff},
-		{From: from{looking}, On: on(events.ReplyStat), When: (*barrierCall).denied, To: closed, Do: (*barrierCall).answerRefused},
-		{From: from{looking}, On: on(events.ReplyStat), To: shut, Do: (*barrierCall).remember, Then: (*barrierCall).askLater},
+		{From: from{looking}, On: on(events.ReplyStat), When: (*barrierCall).transient,
+			To: pausing, Do: (*barrierCall).failAndBackOff},
+		{From: from{looking}, On: on(events.ReplyStat), When: (*barrierCall).denied,
+			To: closed, Do: (*barrierCall).answerRefused},
+		{From: from{looking}, On: on(events.ReplyStat),
+			To: shut, Do: (*barrierCall).remember, Then: (*barrierCall).askLater},
 		{From: from{shut}, On: on(events.TimerFired), To: shut, Do: (*barrierCall).askAgain},
 		{From: from{shut}, On: on(events.ReplyStat), When: lets, To: closed, Do: (*barrierCall).succeed},
 		{From: from{shut}, On: on(events.ReplyStat), To: shut, Do: (*barrierCall).askLater},
@@ -79,13 +86,19 @@ func barrierCallRows(affirms, lets engine.Guard[barrierCall], opens, shuts event
 		{From: from{looking}, On: on(opens), To: looking, Do: (*barrierCall).look},
 		{From: from{shut, looking}, On: on(shuts, events.WatchChanged), To: looking, Do: (*barrierCall).look},
 
-		{From: from{setting}, On: on(events.ReplyCreate), When: (*barrierCall).ofParent, To: setting, Do: (*barrierCall).noteParent},
-		{From: from{setting}, On: on(events.ReplyCreate), When: (*barrierCall).nodeCreated, To: closed, Do: (*barrierCall).succeed},
-		{From: from{setting}, On: on(events.ReplyCreate), When: (*barrierCall).parentMissing, To: setting, Do: (*barrierCall).createWithParents},
-		{From: from{setting}, On: on(events.ReplyCreate), When: (*barrierCall).delayed, To: pausing, Do: (*barrierCall).failByRootCause},
+		{From: from{setting}, On: on(events.ReplyCreate), When: (*barrierCall).ofParent,
+			To: setting, Do: (*barrierCall).noteParent},
+		{From: from{setting}, On: on(events.ReplyCreate), When: (*barrierCall).nodeCreated,
+			To: closed, Do: (*barrierCall).succeed},
+		{From: from{setting}, On: on(events.ReplyCreate), When: (*barrierCall).parentMissing,
+			To: setting, Do: (*barrierCall).createWithParents},
+		{From: from{setting}, On: on(events.ReplyCreate), When: (*barrierCall).delayed,
+			To: pausing, Do: (*barrierCall).failByRootCause},
 		{From: from{setting}, On: on(events.ReplyCreate), To: closed, Do: (*barrierCall).answerRefused},
-		{From: from{removing}, On: on(events.ReplyDelete), When: (*barrierCall).gone, To: closed, Do: (*barrierCall).succeed},
-		{From: from{removing}, On: on(events.ReplyDelete), When: (*barrierCall).transient, To: pausing, Do: (*barrierCall).failAndBackOff},
+		{From: from{removing}, On: on(events.ReplyDelete), When: (*barrierCall).gone,
+			To: closed, Do: (*barrierCall).succeed},
+		{From: from{removing}, On: on(events.ReplyDelete), When: (*barrierCall).transient,
+			To: pausing, Do: (*barrierCall).failAndBackOff},
 		{From: from{removing}, On: on(events.ReplyDelete), To: closed, Do: (*barrierCall).answerRefused},
 
 		{From: barrierCallConnected, On: on(events.ConnectionSuspended), To: suspended},
@@ -106,12 +119,17 @@ func barrierCallRows(affirms, lets engine.Guard[barrierCall], opens, shuts event
 
 func barrierCallIgnores(opens, shuts events.Kind) []engine.Ignore {
 	return []engine.Ignore{
-		{In: from{latent}, On: append([]events.Kind{events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, anyWatch...),
+		{In: from{latent},
+			On: append([]events.Kind{events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended,
+				events.ConnectionLost}, anyWatch...),
 			Why: "there was no call yet"},
-		{In: from{looking, shut, removing, suspended, pausing}, On: []events.Kind{events.ReplyCreate}, Why: "only the state that sent the request waits for it"},
-		{In: barrierCallConnected, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
+		{In: from{looking, shut, removing, suspended, pausing}, On: []events.Kind{events.ReplyCreate},
+			Why: "only the state that sent the request waits for it"},
+		{In: barrierCallConnected, On: []events.Kind{events.ConnectionAttached},
+			Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
-		{In: from{setting, removing, suspended, pausing}, On: []events.Kind{opens, shuts, events.WatchChanged}, Why: "the machine does not wait, or reads the node again"},
+		{In: from{setting, removing, suspended, pausing}, On: []events.Kind{opens, shuts, events.WatchChanged},
+			Why: "the machine does not wait, or reads the node again"},
 		{In: barrierCallPending, On: []events.Kind{events.WatchChildren}, Why: "the machine does not watch children"},
 	}
 }

@@ -41,7 +41,8 @@ func deletionChart() (c engine.Chart[deletion]) {
 		{Name: reading, Doc: "A check through the quorum and a read ask which node exists there."},
 		{Name: removing, Doc: "The node is being deleted, in the version that was read."},
 		{Name: suspended, Doc: "There is no connection. On the next one, in any session, the node is read again."},
-		{Name: pausing, Doc: "The ensemble could not carry out a request. The next attempt follows after a back-off with jitter."},
+		{Name: pausing, Doc: "The ensemble could not carry out a request. The next attempt follows after a back-off " +
+			"with jitter."},
 		{Name: closed, Doc: "The node is gone, or may not be deleted, or the caller gave up."},
 	})
 	c.Final = closed
@@ -51,20 +52,28 @@ func deletionChart() (c engine.Chart[deletion]) {
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
 	}
 	c.Rows = []engine.Row[deletion]{
-		{From: from{latent}, On: on(events.CommandStart), When: (*deletion).attached, To: reading, Do: (*deletion).begin, Then: (*deletion).look},
+		{From: from{latent}, On: on(events.CommandStart), When: (*deletion).attached,
+			To: reading, Do: (*deletion).begin, Then: (*deletion).look},
 		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*deletion).begin},
 		{From: deletionStates, On: on(events.CommandStart), To: engine.Stay, Do: (*deletion).refuseStart},
 
-		{From: from{reading}, On: on(events.ReplyMulti), When: (*deletion).transient, To: pausing, Do: (*deletion).failAndBackOff},
+		{From: from{reading}, On: on(events.ReplyMulti), When: (*deletion).transient,
+			To: pausing, Do: (*deletion).failAndBackOff},
 		{From: from{reading}, On: on(events.ReplyMulti), To: reading},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*deletion).vanished, To: closed, Do: (*deletion).succeed},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*deletion).transient, To: pausing, Do: (*deletion).failAndBackOff},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*deletion).lookRefused, To: closed, Do: (*deletion).refuse},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*deletion).outdated, To: closed, Do: (*deletion).decline},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*deletion).vanished,
+			To: closed, Do: (*deletion).succeed},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*deletion).transient,
+			To: pausing, Do: (*deletion).failAndBackOff},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*deletion).lookRefused,
+			To: closed, Do: (*deletion).refuse},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*deletion).outdated,
+			To: closed, Do: (*deletion).decline},
 		{From: from{reading}, On: on(events.ReplyStat), To: removing, Do: (*deletion).remove},
 		{From: from{removing}, On: on(events.ReplyMulti), When: (*deletion).gone, To: closed, Do: (*deletion).succeed},
-		{From: from{removing}, On: on(events.ReplyMulti), When: (*deletion).written, To: reading, Do: (*deletion).settle, Then: (*deletion).look},
-		{From: from{removing}, On: on(events.ReplyMulti), When: (*deletion).transient, To: pausing, Do: (*deletion).settle, Then: (*deletion).failAndBackOff},
+		{From: from{removing}, On: on(events.ReplyMulti), When: (*deletion).written,
+			To: reading, Do: (*deletion).settle, Then: (*deletion).look},
+		{From: from{removing}, On: on(events.ReplyMulti), When: (*deletion).transient,
+			To: pausing, Do: (*deletion).settle, Then: (*deletion).failAndBackOff},
 		{From: from{removing}, On: on(events.ReplyMulti), To: closed, Do: (*deletion).refuse},
 
 		{From: deletionConnected, On: on(events.ConnectionSuspended), To: suspended},
@@ -73,12 +82,16 @@ func deletionChart() (c engine.Chart[deletion]) {
 		{From: from{pausing}, On: on(events.TimerFired), To: reading, Do: (*deletion).look},
 
 		{From: from{latent}, On: on(events.CommandClose), To: closed, Do: (*deletion).finish},
-		{From: deletionStates, On: on(events.CommandClose), When: (*deletion).wasSent, To: closed, Do: (*deletion).answerUnknown, Then: (*deletion).finish},
-		{From: deletionStates, On: on(events.CommandClose), To: closed, Do: (*deletion).withdraw, Then: (*deletion).finish},
+		{From: deletionStates, On: on(events.CommandClose), When: (*deletion).wasSent,
+			To: closed, Do: (*deletion).answerUnknown, Then: (*deletion).finish},
+		{From: deletionStates, On: on(events.CommandClose),
+			To: closed, Do: (*deletion).withdraw, Then: (*deletion).finish},
 	}
 	c.Ignores = []engine.Ignore{
-		{In: from{latent}, On: []events.Kind{events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, Why: "there was no call yet"},
-		{In: deletionConnected, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
+		{In: from{latent}, On: []events.Kind{events.ConnectionAttached, events.ConnectionSuspended,
+			events.ConnectionLost}, Why: "there was no call yet"},
+		{In: deletionConnected, On: []events.Kind{events.ConnectionAttached},
+			Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
 	}
 	return c

@@ -4,8 +4,9 @@
 // a socket or a goroutine: time arrives in events, and every random-looking name or delay is derived
 // from the seed in the command that opened the machine.
 //
-//	session.go      the connection: session_chart.go its rows, session_end.go how it ends, heartbeat.go when it asks for
-//	                confirmations, belief.go the deadline of belief, heartbeatset.go the nodes that heartbeats check
+//	session.go      the connection: session_chart.go its rows, session_end.go how it ends, heartbeat.go when it asks
+//	                for confirmations, belief.go the deadline of belief, heartbeatset.go the nodes that heartbeats
+//	                check
 //	states.go       the states of several recipes; timers.go the names of timers; optionnames.go the options of
 //	                command.open, options.go how they are read
 //	node.go         the own node; naming.go how the nodes of a line are told apart
@@ -33,8 +34,8 @@
 //	jobelection.go  Elastic-Job's election; jobelection_actions.go, jobelection_seal.go what its rows do
 //	jobnodes.go     ElasticJob's nodes below a job's, and how items are dealt; jobconfig.go, jobyaml.go what a job's
 //	                configuration says
-//	jobdealer.go    a job's leader deals its items; jobdealer_actions.go, jobdealer_plan.go, jobdealer_failover.go what
-//	                its rows do, jobelection_dealer.go how the election opens it
+//	jobdealer.go    a job's leader deals its items; jobdealer_actions.go, jobdealer_plan.go, jobdealer_failover.go
+//	                what its rows do, jobelection_dealer.go how the election opens it
 //	jobworker.go    an instance of a job that runs its items; jobview.go what it has read of the job, jobworker_run.go
 //	                how far it has come, jobworker_marks.go which items run, jobworker_guards.go,
 //	                jobworker_actions.go, jobworker_write.go its rows' guards and actions
@@ -45,14 +46,15 @@
 //	leaderwatch.go  who leads a line, from outside
 //	persistent.go   one ephemeral node, created again in every session; persistent_actions.go what its rows do
 //	nodewatch_model.go  watching from outside: membership.go the members of a group, nodewatch.go one node
-//	treecache.go    a node and all below it; treecache_node.go what is known of each, treecache_watch.go its recursive watch,
-//	                treecache_actions.go what the rows do
+//	treecache.go    a node and all below it; treecache_node.go what is known of each, treecache_watch.go its
+//	                recursive watch, treecache_actions.go what the rows do
 //	number.go       one operation on a number in a node
 //	deletion.go     a node that is deleted, over sessions if need be
 //	barriercall.go  one call at a barrier (barrier.go), which waits until the node is gone, or at a gate
 //	                (gate.go), which waits until it exists
 //	doublebarrier.go  a member of a double barrier; doublebarrier_guards.go, doublebarrier_actions.go
-//	request.go      one read or write of a user; request_guards.go; request_conditions.go writes that read first
+//	request.go      one read or write of a user; request_chart.go, request_guards.go; request_conditions.go writes that
+//	                read first
 //	producer.go     puts items into a queue; producer_actions.go what its rows do
 //	consumer.go     takes items out of one; consumer_guards.go, consumer_actions.go; consumer_defer.go items that
 //	                cannot be read or written, consumer_locks.go locks after a lost reply, consumer_end.go the end
@@ -76,10 +78,12 @@ import (
 
 // Recipes returns every recipe, for programs that replay, draw or simulate any of them. They link all of them.
 func Recipes() []engine.Recipe {
-	return []engine.Recipe{SessionRecipe, LatchRecipe, SelectorRecipe, MutexRecipe, ReadWriteRecipe, SemaphoreRecipe, ElectionRecipe, LeaderWatchRecipe, JobElectionRecipe,
+	return []engine.Recipe{SessionRecipe, LatchRecipe, SelectorRecipe, MutexRecipe, ReadWriteRecipe, SemaphoreRecipe,
+		ElectionRecipe, LeaderWatchRecipe, JobElectionRecipe,
 		NodeElectionRecipe,
 		JobDealerRecipe,
-		PersistentRecipe, MembershipRecipe, BarrierRecipe, GateRecipe, DoubleBarrierRecipe, RequestRecipe, ProducerRecipe, ConsumerRecipe,
+		PersistentRecipe, MembershipRecipe, BarrierRecipe, GateRecipe, DoubleBarrierRecipe, RequestRecipe,
+		ProducerRecipe, ConsumerRecipe,
 		JobWorkerRecipe, ShardsRecipe, DeletionRecipe, NodewatchRecipe, TreeCacheRecipe, NumberRecipe, LeftoverRecipe}
 }
 

@@ -35,21 +35,21 @@ var electing = from{looking, standby, queueing, checking, marking, confirming, c
 func fixedNodeRows() []engine.Row[fixedNode] {
 	return []engine.Row[fixedNode]{
 		{From: running, On: on(events.CommandStart), To: engine.Stay, Do: (*fixedNode).refuseStart},
-		{From: from{leading}, On: on(events.HealthChecked), When: (*fixedNode).failsCheck, To: draining,
-			Do: (*fixedNode).stepDownUnhealthy},
+		{From: from{leading}, On: on(events.HealthChecked), When: (*fixedNode).failsCheck,
+			To: draining, Do: (*fixedNode).stepDownUnhealthy},
 		{From: running, On: on(events.HealthChecked), To: engine.Stay, Do: (*fixedNode).noteHealth},
 
 		{From: from{standby}, On: on(events.TimerFired), To: standby, Do: (*fixedNode).readMarker},
 		{From: from{standby}, On: on(events.WatchChildren), To: standby, Do: (*fixedNode).watchDirectory},
 		{From: from{leading}, On: on(events.ReplyStat), When: (*fixedNode).unchanged, To: leading},
-		{From: from{leading}, On: on(events.ReplyStat, events.ConnectionUnconfirmed), To: draining,
-			Do: (*fixedNode).stepDown},
+		{From: from{leading}, On: on(events.ReplyStat, events.ConnectionUnconfirmed),
+			To: draining, Do: (*fixedNode).stepDown},
 
 		// The connection.
-		{From: but(electing, fencing), On: on(events.ConnectionSuspended), To: suspended,
-			Do: (*fixedNode).dropAllButCreate},
-		{From: from{leading}, On: on(events.ConnectionSuspended), When: (*fixedNode).ridesOut, To: leading,
-			Do: (*fixedNode).dropPending},
+		{From: but(electing, fencing), On: on(events.ConnectionSuspended),
+			To: suspended, Do: (*fixedNode).dropAllButCreate},
+		{From: from{leading}, On: on(events.ConnectionSuspended), When: (*fixedNode).ridesOut,
+			To: leading, Do: (*fixedNode).dropPending},
 		{From: from{leading}, On: on(events.ConnectionSuspended), To: draining, Do: (*fixedNode).stepDownSuspended},
 		{From: from{leaving}, On: on(events.ConnectionSuspended), To: leaving, Do: (*fixedNode).dropAllButCreate},
 		{From: from{suspended}, On: on(events.ConnectionAttached), To: deciding, Do: (*fixedNode).noteSession},
@@ -60,16 +60,16 @@ func fixedNodeRows() []engine.Row[fixedNode] {
 		{From: from{pausing}, On: on(events.ConfirmationCounts), To: pausing, Do: (*fixedNode).endPause},
 
 		// The user's commands, and the work of a term.
-		{From: from{leading}, On: on(events.CommandAwait), When: (*fixedNode).expired, To: leading,
-			Do: (*fixedNode).await},
+		{From: from{leading}, On: on(events.CommandAwait), When: (*fixedNode).expired,
+			To: leading, Do: (*fixedNode).await},
 		{From: from{leading}, On: on(events.CommandAwait), To: leading, Do: (*fixedNode).grant},
 		{From: but(running, leading), On: on(events.CommandAwait), To: engine.Stay, Do: (*fixedNode).await},
 		{From: from{latent}, On: on(events.CommandAwait), To: latent, Do: (*fixedNode).refuseLatent},
 		{From: running, On: on(events.CommandCancel), To: engine.Stay, Do: (*fixedNode).cancel},
 		{From: but(running, leading), On: on(events.CommandResign), To: engine.Stay, Do: (*fixedNode).refuseResign},
 		{From: from{latent}, On: on(events.CommandResign), To: latent, Do: (*fixedNode).refuseLatent},
-		{From: from{leading, draining, leaving}, On: on(events.WorkReturned), To: engine.Stay,
-			Do: (*fixedNode).workDone},
+		{From: from{leading, draining, leaving}, On: on(events.WorkReturned),
+			To: engine.Stay, Do: (*fixedNode).workDone},
 		{From: from{leading}, On: on(events.CommandClose), To: draining, Do: (*fixedNode).closeStepDown},
 
 		{From: from{pausing}, On: on(events.TimerFired), To: deciding},

@@ -33,7 +33,9 @@ func (s *session) grant(granted time.Duration, out *engine.Outbox) (shortened bo
 	if granted != before && !s.timeoutsDiffer {
 		s.timeoutsDiffer = true
 		out.Notify(events.Notify{What: events.Warning, Session: s.number, Text: fmt.Sprintf(
-			"the servers grant different session timeouts: this one %s, another one %s. The shortest counts. But a shorter one may end a session before the client knows of it: set the same minSessionTimeout, maxSessionTimeout and tickTime on all servers",
+			"the servers grant different session timeouts: this one %s, another one %s. The shortest counts. But a "+
+				"shorter one may end a session before the client knows of it: set the same minSessionTimeout, "+
+				"maxSessionTimeout and tickTime on all servers",
 			granted, before)})
 	}
 	return granted < before

@@ -29,7 +29,8 @@ func (h heartbeatEntry) check() []events.Op {
 
 // replaced reports whether another session owns the node of this name by now.
 func (h heartbeatEntry) replaced(ev events.Event) bool {
-	return h.owner != 0 && ev.Path == h.path && ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner != h.owner
+	return h.owner != 0 && ev.Path == h.path && ev.Code == events.OK && ev.Stat != nil &&
+		ev.Stat.EphemeralOwner != h.owner
 }
 
 // nodeFound reports whether a check that was refused with this code did find the node. Then the

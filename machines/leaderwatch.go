@@ -52,7 +52,8 @@ func leaderWatchChart() (c engine.Chart[leaderWatch]) {
 			Doc: "The line is empty; the directory's children are watched, and listed every 5 s."},
 		{Name: absent, Doc: "The directory does not exist; its path is watched, and asked for every 5 s."},
 		{Name: suspended, Doc: "There is no connection: the leader is not known."},
-		{Name: pausing, Doc: "A read failed, and the handle shows it. The next attempt follows after a back-off with jitter."},
+		{Name: pausing, Doc: "A read failed, and the handle shows it. The next attempt follows after a back-off with " +
+			"jitter."},
 		{Name: closed, Doc: "The machine has ended."},
 	})
 	c.Final = closed
@@ -62,27 +63,58 @@ func leaderWatchChart() (c engine.Chart[leaderWatch]) {
 		events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
 	}
-	c.Rows = []engine.Row[leaderWatch]{
-		{From: from{latent}, On: on(events.CommandStart), When: (*leaderWatch).attached, To: listing, Do: (*leaderWatch).accept, Then: (*leaderWatch).list},
+	c.Rows = leaderWatchRows()
+	c.Ignores = []engine.Ignore{
+		{In: from{latent}, On: []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged,
+			events.WatchChildren, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost},
+			Why: "nothing was sent before the start"},
+		{In: leaderWatchConnected, On: []events.Kind{events.ConnectionAttached},
+			Why: "a connection ends, through suspended, before the next begins"},
+		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
+		{In: from{listing, suspended, pausing},
+			On:  []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren},
+			Why: "the line is listed again"},
+		{In: from{reading, watching}, On: []events.Kind{events.WatchCreated, events.WatchChildren},
+			Why: "only the leader's node matters"},
+		{In: from{vacant}, On: []events.Kind{events.WatchCreated, events.WatchChanged},
+			Why: "only the directory's children matter"},
+		{In: from{absent}, On: []events.Kind{events.WatchDeleted, events.WatchChanged, events.WatchChildren},
+			Why: "only the directory's creation matters"},
+	}
+	return c
+}
+
+// leaderWatchRows are the rows of a watch of a leader.
+func leaderWatchRows() []engine.Row[leaderWatch] {
+	return []engine.Row[leaderWatch]{
+		{From: from{latent}, On: on(events.CommandStart), When: (*leaderWatch).attached,
+			To: listing, Do: (*leaderWatch).accept, Then: (*leaderWatch).list},
 		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*leaderWatch).accept},
 		{From: leaderWatchStates, On: on(events.CommandStart), To: engine.Stay, Do: (*leaderWatch).refuseStart},
 
-		{From: from{listing, vacant}, On: on(events.ReplyChildren), When: (*leaderWatch).noNode, To: absent, Do: (*leaderWatch).watchPath},
-		{From: from{listing, vacant}, On: on(events.ReplyChildren), When: (*leaderWatch).refused, To: pausing, Do: (*leaderWatch).failAndBackOff},
-		{From: from{listing, vacant}, On: on(events.ReplyChildren), When: (*leaderWatch).hasPlaces, To: reading, Do: (*leaderWatch).readLeader},
+		{From: from{listing, vacant}, On: on(events.ReplyChildren), When: (*leaderWatch).noNode,
+			To: absent, Do: (*leaderWatch).watchPath},
+		{From: from{listing, vacant}, On: on(events.ReplyChildren), When: (*leaderWatch).refused,
+			To: pausing, Do: (*leaderWatch).failAndBackOff},
+		{From: from{listing, vacant}, On: on(events.ReplyChildren), When: (*leaderWatch).hasPlaces,
+			To: reading, Do: (*leaderWatch).readLeader},
 		{From: from{listing}, On: on(events.ReplyChildren), To: vacant, Do: (*leaderWatch).watchLine},
 		{From: from{vacant}, On: on(events.ReplyChildren), To: vacant, Do: (*leaderWatch).tellVacancy,
 			Then: (*leaderWatch).askLater},
 		{From: from{vacant}, On: on(events.TimerFired), To: vacant, Do: (*leaderWatch).watchLine},
-		{From: from{absent}, On: on(events.ReplyStat), When: (*leaderWatch).noNode, To: absent, Do: (*leaderWatch).tellVacancy, Then: (*leaderWatch).askLater},
-		{From: from{absent}, On: on(events.ReplyStat, events.WatchCreated, events.TimerFired), To: listing, Do: (*leaderWatch).list},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*leaderWatch).noNode, To: listing, Do: (*leaderWatch).list},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*leaderWatch).refused, To: pausing, Do: (*leaderWatch).failAndBackOff},
+		{From: from{absent}, On: on(events.ReplyStat), When: (*leaderWatch).noNode,
+			To: absent, Do: (*leaderWatch).tellVacancy, Then: (*leaderWatch).askLater},
+		{From: from{absent}, On: on(events.ReplyStat, events.WatchCreated, events.TimerFired),
+			To: listing, Do: (*leaderWatch).list},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*leaderWatch).noNode,
+			To: listing, Do: (*leaderWatch).list},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*leaderWatch).refused,
+			To: pausing, Do: (*leaderWatch).failAndBackOff},
 		{From: from{reading}, On: on(events.ReplyStat), To: watching, Do: (*leaderWatch).tellLeader,
 			Then: (*leaderWatch).askLater},
 		{From: from{watching}, On: on(events.TimerFired), To: watching, Do: (*leaderWatch).ask},
-		{From: from{watching}, On: on(events.ReplyStat), When: (*leaderWatch).unchanged, To: watching,
-			Do: (*leaderWatch).askLater},
+		{From: from{watching}, On: on(events.ReplyStat), When: (*leaderWatch).unchanged,
+			To: watching, Do: (*leaderWatch).askLater},
 		{From: from{watching}, On: on(events.ReplyStat), To: listing, Do: (*leaderWatch).list},
 
 		{From: from{watching, vacant, reading}, On: on(events.WatchDeleted), To: listing, Do: (*leaderWatch).list},
@@ -93,20 +125,9 @@ func leaderWatchChart() (c engine.Chart[leaderWatch]) {
 		{From: leaderWatchStates, On: on(events.ConnectionLost), To: suspended, Do: (*leaderWatch).noteGap},
 		{From: from{suspended}, On: on(events.ConnectionAttached), To: listing, Do: (*leaderWatch).list},
 		{From: from{pausing}, On: on(events.TimerFired), To: listing, Do: (*leaderWatch).list},
-		{From: append(from{latent}, leaderWatchStates...), On: on(events.CommandClose), To: closed, Do: (*leaderWatch).finish},
+		{From: append(from{latent}, leaderWatchStates...), On: on(events.CommandClose),
+			To: closed, Do: (*leaderWatch).finish},
 	}
-	c.Ignores = []engine.Ignore{
-		{In: from{latent}, On: []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost},
-			Why: "nothing was sent before the start"},
-		{In: leaderWatchConnected, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
-		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
-		{In: from{listing, suspended, pausing}, On: []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren},
-			Why: "the line is listed again"},
-		{In: from{reading, watching}, On: []events.Kind{events.WatchCreated, events.WatchChildren}, Why: "only the leader's node matters"},
-		{In: from{vacant}, On: []events.Kind{events.WatchCreated, events.WatchChanged}, Why: "only the directory's children matter"},
-		{In: from{absent}, On: []events.Kind{events.WatchDeleted, events.WatchChanged, events.WatchChildren}, Why: "only the directory's creation matters"},
-	}
-	return c
 }
 
 // Watches reports which nodes matter: the directory and the leader.
@@ -176,7 +197,8 @@ func (o *leaderWatch) tellLeader(ev events.Event, out *engine.Outbox) {
 		return
 	}
 	o.told, o.token = true, ev.Stat.Czxid
-	out.Notify(events.Notify{What: events.Leader, Path: ev.Path, Token: ev.Stat.Czxid, Owner: ev.Stat.EphemeralOwner, Text: string(ev.Data)})
+	out.Notify(events.Notify{What: events.Leader, Path: ev.Path, Token: ev.Stat.Czxid, Owner: ev.Stat.EphemeralOwner,
+		Text: string(ev.Data)})
 }
 
 // tellVacancy notifies the handle once that the line is empty.

@@ -55,17 +55,19 @@ type leftover struct {
 // nothing is deleted then.
 const maxKept = 10_000
 
-// maxLooks is how often the directory is listed, after pauses of a quarter of the session timeout, a half, and so on: for about
-// sixteen session timeouts in all.
+// maxLooks is how often the directory is listed, after pauses of a quarter of the session timeout, a half, and so on:
+// for about sixteen session timeouts in all.
 const maxLooks = 6
 
 func leftoverChart() (c engine.Chart[leftover]) {
 	c.Doc = "Deletes what a server creates late for an attempt that was given up."
 	c.States = described([]engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
-		{Name: listing, Doc: "The directory is listed from time to time. If a node of the attempt is there, and this session owns it, it is deleted."},
+		{Name: listing, Doc: "The directory is listed from time to time. If a node of the attempt is there, and this " +
+			"session owns it, it is deleted."},
 		{Name: suspended, Doc: "There is no connection. The next look is on the next one."},
-		{Name: closed, Doc: "The last look is over, or the session is: its end deletes such nodes. Or this client has created too many nodes since."},
+		{Name: closed, Doc: "The last look is over, or the session is: its end deletes such nodes. Or this client " +
+			"has created too many nodes since."},
 	})
 	c.Final = closed
 	c.Happy = from{latent, listing, closed}
@@ -74,24 +76,29 @@ func leftoverChart() (c engine.Chart[leftover]) {
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
 	}
 	c.Rows = []engine.Row[leftover]{
-		{From: from{latent}, On: on(events.CommandStart), When: (*leftover).attached, To: listing, Do: (*leftover).begin, Then: (*leftover).lookLater},
+		{From: from{latent}, On: on(events.CommandStart), When: (*leftover).attached,
+			To: listing, Do: (*leftover).begin, Then: (*leftover).lookLater},
 		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*leftover).begin},
 		{From: from{listing, suspended}, On: on(events.CommandStart), To: engine.Stay, Do: (*leftover).refuseStart},
 		{From: from{listing, suspended}, On: on(events.NodeKept), To: engine.Stay, Do: (*leftover).keep},
 		{From: from{listing}, On: on(events.TimerFired), When: (*leftover).lookedEnough, To: closed},
-		{From: from{listing}, On: on(events.TimerFired), To: listing, Do: (*leftover).nextLook, Then: (*leftover).lookLater},
+		{From: from{listing}, On: on(events.TimerFired),
+			To: listing, Do: (*leftover).nextLook, Then: (*leftover).lookLater},
 		{From: from{listing}, On: on(events.ReplyChildren), To: engine.Stay, Do: (*leftover).askOwners},
-		{From: from{listing}, On: on(events.ReplyStat), When: (*leftover).ours, To: engine.Stay, Do: (*leftover).remove},
+		{From: from{listing}, On: on(events.ReplyStat), When: (*leftover).ours,
+			To: engine.Stay, Do: (*leftover).remove},
 		{From: from{listing}, On: on(events.ReplyStat), To: engine.Stay},
 		{From: from{listing}, On: on(events.ConnectionSuspended), To: suspended, Do: (*leftover).forgetListed},
-		{From: from{suspended}, On: on(events.ConnectionAttached), To: listing, Do: (*leftover).look, Then: (*leftover).lookLater},
+		{From: from{suspended}, On: on(events.ConnectionAttached),
+			To: listing, Do: (*leftover).look, Then: (*leftover).lookLater},
 		{From: from{listing, suspended}, On: on(events.ConnectionLost), To: closed},
 	}
 	c.Ignores = []engine.Ignore{
 		{In: from{latent}, On: []events.Kind{events.NodeKept, events.ConnectionAttached, events.ConnectionSuspended,
 			events.ConnectionLost},
 			Why: "the start follows immediately, and has the session"},
-		{In: from{listing}, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
+		{In: from{listing}, On: []events.Kind{events.ConnectionAttached},
+			Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
 	}
 	return c
@@ -166,7 +173,8 @@ func (l *leftover) look(ev events.Event, out *engine.Outbox) {
 // forgetListed notes that the answers about what was listed last may be lost.
 func (l *leftover) forgetListed(ev events.Event, out *engine.Outbox) { l.listed = l.above }
 
-// askOwners asks who owns the nodes of the attempt that a listing shows. A backup may have brought one of an older session back.
+// askOwners asks who owns the nodes of the attempt that a listing shows. A backup may have brought one of an older
+// session back.
 func (l *leftover) askOwners(ev events.Event, out *engine.Outbox) {
 	names := ofAttempt(ev.Children, l.guid, l.permits)
 	if l.plain {

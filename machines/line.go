@@ -11,13 +11,15 @@ import (
 
 // line is what the last listing on this connection showed.
 type line struct {
-	predecessor  string
-	aheadRead    uint64   // the read that arms the watch for the end of the predecessor, until its answer; 0: it is armed
-	hidden       bool     // the predecessor may not be read, so the directory is watched
-	nextInLine   bool     // the predecessor is the only place ahead, and was watched after the own node
-	purged       bool     // further nodes with the own GUID were deleted
-	behind       []string // places with an equal number that were created later
-	behindCreate uint64   // the listing that was sent right behind the own create; 0: there is none, or it does not count
+	predecessor string
+	// the read that arms the watch for the end of the predecessor, until its answer; 0: it is armed
+	aheadRead  uint64
+	hidden     bool     // the predecessor may not be read, so the directory is watched
+	nextInLine bool     // the predecessor is the only place ahead, and was watched after the own node
+	purged     bool     // further nodes with the own GUID were deleted
+	behind     []string // places with an equal number that were created later
+	// the listing that was sent right behind the own create; 0: there is none, or it does not count
+	behindCreate uint64
 }
 
 // aheadGone reports whether the predecessor was deleted: a watch or a read says so.
@@ -183,7 +185,8 @@ func (p *place) queueUp(ev events.Event, out *engine.Outbox) {
 	}
 	p.readUnread(ev, out) // before the predecessor: see nextInLine
 	read := p.watchAhead(behind, engine.ForUser, out)
-	out.Notify(events.Notify{What: events.Waiting, Path: p.path(), Token: p.token, Ahead: ahead, Behind: behind, Work: read})
+	out.Notify(events.Notify{What: events.Waiting, Path: p.path(), Token: p.token, Ahead: ahead, Behind: behind,
+		Work: read})
 	passed.notify(p.dir, out)
 	p.checkLater(out)
 }
@@ -308,5 +311,6 @@ func (p *place) relistLine(ev events.Event, out *engine.Outbox) {
 
 // rejectSequence gives up a place in a line whose counter is about to wrap.
 func (p *place) rejectSequence(ev events.Event, out *engine.Outbox) {
-	p.reject(events.CounterEnd, "the sequence counter of "+p.dir+" is at its end: delete and re-create the directory", ev, out)
+	p.reject(events.CounterEnd, "the sequence counter of "+p.dir+" is at its end: delete and re-create the directory",
+		ev, out)
 }

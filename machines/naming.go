@@ -54,12 +54,18 @@ func (p *place) askOwners(places []Place, out *engine.Outbox) {
 // connection than the one on which it was seen, they read that node, and its directory if the node may
 // not be read.
 var ownerRows = []engine.Row[place]{
-	{From: from{verifying, leaving}, On: on(events.ReplyChildren), When: (*place).mayBeOurs, To: engine.Stay, Do: (*place).askOwnersOfAll},
-	{From: from{leaving}, On: on(events.ReplyStat), When: (*place).hidesOwn, To: engine.Stay, Do: (*place).askDirectory},
-	{From: from{verifying, leaving}, On: on(events.ReplyStat), When: (*place).awaitsMoreOwners, To: engine.Stay, Do: (*place).noteOwner},
-	{From: from{verifying}, On: on(events.ReplyStat), When: (*place).foundOurs, To: verifying, Do: (*place).takeLowest, Then: (*place).listLine},
-	{From: from{leaving}, On: on(events.ReplyStat), When: (*place).foundOurs, To: leaving, Do: (*place).takeLowest, Then: (*place).deleteOwn},
-	{From: from{verifying, leaving}, On: on(events.ReplyStat), When: (*place).foundNone, To: deciding, Do: (*place).forgetNode},
+	{From: from{verifying, leaving}, On: on(events.ReplyChildren), When: (*place).mayBeOurs,
+		To: engine.Stay, Do: (*place).askOwnersOfAll},
+	{From: from{leaving}, On: on(events.ReplyStat), When: (*place).hidesOwn,
+		To: engine.Stay, Do: (*place).askDirectory},
+	{From: from{verifying, leaving}, On: on(events.ReplyStat), When: (*place).awaitsMoreOwners,
+		To: engine.Stay, Do: (*place).noteOwner},
+	{From: from{verifying}, On: on(events.ReplyStat), When: (*place).foundOurs,
+		To: verifying, Do: (*place).takeLowest, Then: (*place).listLine},
+	{From: from{leaving}, On: on(events.ReplyStat), When: (*place).foundOurs,
+		To: leaving, Do: (*place).takeLowest, Then: (*place).deleteOwn},
+	{From: from{verifying, leaving}, On: on(events.ReplyStat), When: (*place).foundNone,
+		To: deciding, Do: (*place).forgetNode},
 	{From: from{leaving}, On: on(events.ReplyStat), To: leaving, Do: (*place).askAgain},
 }
 
@@ -81,7 +87,8 @@ func (p *place) hidesOwn(ev events.Event) bool {
 
 // ofDirectory reports whether a read says when the line's directory was created, or that there is none.
 func (p *place) ofDirectory(ev events.Event) bool {
-	return p.unknown && p.own != "" && ev.Path == p.dir && (ev.Code == events.OK && ev.Stat != nil || ev.Code == events.NoNode)
+	return p.unknown && p.own != "" && ev.Path == p.dir &&
+		(ev.Code == events.OK && ev.Stat != nil || ev.Code == events.NoNode)
 }
 
 // namedOnce reports whether the directory is older than the own node. It gives each number once, so the node of the own

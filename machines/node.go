@@ -20,15 +20,16 @@ type node struct {
 	deletions
 	attempts
 
-	count      uint64 // enrolments begun; the GUID is derived from it and the seed
-	guid       string
-	creating   uint64 // the number of the create that is pending; 0: none
-	own        string // the node's name; "" while there is none or it is not known
-	joined     string // the path that path returned last, which the machine, the session and the handle share
-	token      int64  // its czxid, or inherited
-	sequence   int64
-	inherited  int64 // the token of a writer that became a reader, whatever its node's czxid
-	pinned     int64 // the czxid that the term depends on, where another node may have the same name, or the own one was not read before
+	count     uint64 // enrolments begun; the GUID is derived from it and the seed
+	guid      string
+	creating  uint64 // the number of the create that is pending; 0: none
+	own       string // the node's name; "" while there is none or it is not known
+	joined    string // the path that path returned last, which the machine, the session and the handle share
+	token     int64  // its czxid, or inherited
+	sequence  int64
+	inherited int64 // the token of a writer that became a reader, whatever its node's czxid
+	// the czxid that the term depends on, where another node may have the same name, or the own one was not read before
+	pinned     int64
 	naming     naming
 	read       readPurpose
 	unknown    bool  // the outcome of the create: it may have created a node
@@ -63,7 +64,8 @@ func (n *node) made(ev events.Event) bool {
 // the node that the term depends on: a restored backup may bring an earlier one back, under a name
 // that came twice.
 func (n *node) ours(ev events.Event) bool {
-	return n.mine(ev.Path) && ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == n.owner && (n.pinned == 0 || n.pinned == ev.Stat.Czxid)
+	return n.mine(ev.Path) && ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == n.owner &&
+		(n.pinned == 0 || n.pinned == ev.Stat.Czxid)
 }
 
 // unacceptable reports whether another session owns the own node, or its token is below the floor.
@@ -105,7 +107,8 @@ func (n *node) unlisted(ev events.Event) bool {
 
 // path returns the own node's path.
 func (n *node) path() string {
-	if dir := len(n.ownDir); len(n.joined) != dir+1+len(n.own) || n.joined[dir+1:] != n.own || n.joined[:dir] != n.ownDir {
+	if dir := len(n.ownDir); len(n.joined) != dir+1+len(n.own) || n.joined[dir+1:] != n.own ||
+		n.joined[:dir] != n.ownDir {
 		n.joined = join(n.ownDir, n.own)
 	}
 	return n.joined
@@ -157,9 +160,11 @@ func (n *node) setOwner(ev events.Event) {
 // rejection returns the code and the text for an own node that is unacceptable.
 func (n *node) rejection(ev events.Event) (events.Code, string) {
 	if !n.ours(ev) {
-		return events.ForeignOwner, fmt.Sprintf("%s belongs to session 0x%x, and this is 0x%x", base(ev.Path), ev.Stat.EphemeralOwner, n.owner)
+		return events.ForeignOwner,
+			fmt.Sprintf("%s belongs to session 0x%x, and this is 0x%x", base(ev.Path), ev.Stat.EphemeralOwner, n.owner)
 	}
-	return events.TokenFloor, fmt.Sprintf("token %d of %s is below the floor %d: the ensemble went back in time", ev.Stat.Czxid, n.own, n.tokenFloor)
+	return events.TokenFloor, fmt.Sprintf("token %d of %s is below the floor %d: the ensemble went back in time",
+		ev.Stat.Czxid, n.own, n.tokenFloor)
 }
 
 // readOwn reads the own node's stat with a watch, and its data if others may ask for the lock there.

@@ -43,33 +43,33 @@ func newClaim(dir string, o *options) claim {
 
 func claimRows() []engine.Row[nodeElection] {
 	return []engine.Row[nodeElection]{
-		{From: from{claiming}, On: on(events.ReplyStat), When: (*nodeElection).crumbUnread, To: pausing,
-			Do: (*nodeElection).fail},
-		{From: from{claiming}, On: on(events.ReplyStat), When: (*nodeElection).unconfirmed, To: confirming,
-			Do: (*nodeElection).reconfirm},
-		{From: from{claiming}, On: on(events.ReplyStat), When: (*nodeElection).crumbOfAnother, To: fencing,
-			Do: (*nodeElection).noteCrumb, Then: (*nodeElection).fence},
-		{From: from{claiming}, On: on(events.ReplyStat), To: claiming,
-			Do: (*nodeElection).noteCrumb, Then: (*nodeElection).writeClaim},
+		{From: from{claiming}, On: on(events.ReplyStat), When: (*nodeElection).crumbUnread,
+			To: pausing, Do: (*nodeElection).fail},
+		{From: from{claiming}, On: on(events.ReplyStat), When: (*nodeElection).unconfirmed,
+			To: confirming, Do: (*nodeElection).reconfirm},
+		{From: from{claiming}, On: on(events.ReplyStat), When: (*nodeElection).crumbOfAnother,
+			To: fencing, Do: (*nodeElection).noteCrumb, Then: (*nodeElection).fence},
+		{From: from{claiming}, On: on(events.ReplyStat),
+			To: claiming, Do: (*nodeElection).noteCrumb, Then: (*nodeElection).writeClaim},
 
-		{From: from{claiming}, On: on(events.ReplyMulti), When: (*nodeElection).markerConfirmed, To: leading,
-			Do: (*nodeElection).noteClaim, Then: (*nodeElection).beginMarkerTerm},
-		{From: from{claiming}, On: on(events.ReplyMulti), When: (*nodeElection).made, To: confirming,
-			Do: (*nodeElection).noteClaim, Then: (*nodeElection).reconfirm},
-		{From: from{claiming}, On: on(events.ReplyMulti), When: (*nodeElection).claimOtherwise, To: claiming,
-			Do: (*nodeElection).noteEpoch, Then: (*nodeElection).beginClaim},
-		{From: from{confirming, claiming}, On: on(events.ReplyMulti), When: (*nodeElection).lostRace, To: looking,
-			Do: (*nodeElection).look},
+		{From: from{claiming}, On: on(events.ReplyMulti), When: (*nodeElection).markerConfirmed,
+			To: leading, Do: (*nodeElection).noteClaim, Then: (*nodeElection).beginMarkerTerm},
+		{From: from{claiming}, On: on(events.ReplyMulti), When: (*nodeElection).made,
+			To: confirming, Do: (*nodeElection).noteClaim, Then: (*nodeElection).reconfirm},
+		{From: from{claiming}, On: on(events.ReplyMulti), When: (*nodeElection).claimOtherwise,
+			To: claiming, Do: (*nodeElection).noteEpoch, Then: (*nodeElection).beginClaim},
+		{From: from{confirming, claiming}, On: on(events.ReplyMulti), When: (*nodeElection).lostRace,
+			To: looking, Do: (*nodeElection).look},
 		{From: from{confirming, claiming}, On: on(events.ReplyMulti), To: pausing, Do: (*nodeElection).fail},
 
 		// The fencing. Whatever ends it early, the node is given up: another participant may fence better.
-		{From: from{fencing}, On: on(events.WorkReturned), When: (*nodeElection).fenced, To: claiming,
-			Do: (*nodeElection).noteFenced, Then: (*nodeElection).writeClaim},
+		{From: from{fencing}, On: on(events.WorkReturned), When: (*nodeElection).fenced,
+			To: claiming, Do: (*nodeElection).noteFenced, Then: (*nodeElection).writeClaim},
 		{From: from{fencing}, On: on(events.WorkReturned, events.TimerFired, events.ConnectionUnconfirmed,
 			events.ConnectionSuspended, events.WatchChanged, events.CommandClose), To: leaving,
 			Do: (*nodeElection).stopFencing, Then: (*nodeElection).clear},
-		{From: from{fencing}, On: on(events.WatchDeleted, events.ConnectionLost), To: draining,
-			Do: (*nodeElection).stopFencing, Then: (*nodeElection).loseMarker},
+		{From: from{fencing}, On: on(events.WatchDeleted, events.ConnectionLost),
+			To: draining, Do: (*nodeElection).stopFencing, Then: (*nodeElection).loseMarker},
 	}
 }
 

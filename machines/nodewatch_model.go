@@ -33,70 +33,93 @@ var anyWatch = []events.Kind{events.WatchCreated, events.WatchDeleted, events.Wa
 // watching. What makes the watch fire leads back: the node's deletion, and the kinds in spending.
 func nodeWatchChartOf(doc string, looking engine.StateDoc, reply events.Kind,
 	spending ...events.Kind) engine.Chart[nodeWatch] {
-	startedStates := from{looking.Name, watching, absent, suspended, pausing}
-	connectedStates := but(startedStates, suspended)
+	connectedStates := from{looking.Name, watching, absent, pausing}
 	kinds := []events.Kind{events.CommandStart, events.CommandClose, events.ReplyStat,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired}
 	if reply != events.ReplyStat {
 		kinds = append(kinds, reply)
 	}
 	spending = append(spending, events.WatchDeleted)
-	others := slices.DeleteFunc(slices.Clone(anyWatch), func(kind events.Kind) bool { return slices.Contains(spending, kind) })
+	others := slices.DeleteFunc(slices.Clone(anyWatch), func(kind events.Kind) bool {
+		return slices.Contains(spending, kind)
+	})
 	chart := engine.Chart[nodeWatch]{
 		Doc: doc,
 		States: described([]engine.StateDoc{
 			{Name: latent, Doc: "Not started."},
 			looking,
 			{Name: watching, Doc: "The handle knows what is there, which is watched, and asked for every 5 s."},
-			{Name: absent, Doc: "The node does not exist, which the handle knows; its path is watched, and asked for every 5 s."},
+			{Name: absent, Doc: "The node does not exist, which the handle knows; its path is watched, and asked for " +
+				"every 5 s."},
 			{Name: suspended, Doc: "There is no connection: what is there is not known."},
-			{Name: pausing, Doc: "A read failed, and the handle shows it. The next attempt follows after a back-off with jitter."},
+			{Name: pausing, Doc: "A read failed, and the handle shows it. The next attempt follows after a back-off " +
+				"with jitter."},
 			{Name: closed, Doc: "The machine has ended."},
 		}),
 		Final: closed,
 		Happy: from{latent, looking.Name, watching},
 		Kinds: append(kinds, anyWatch...),
-		Rows: []engine.Row[nodeWatch]{
-			{From: from{latent}, On: on(events.CommandStart), When: (*nodeWatch).attached, To: looking.Name, Do: (*nodeWatch).accept, Then: (*nodeWatch).read},
-			{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*nodeWatch).accept},
-			{From: startedStates, On: on(events.CommandStart), To: engine.Stay, Do: (*nodeWatch).refuseStart},
-
-			{From: from{looking.Name}, On: on(reply), When: (*nodeWatch).noNode, To: absent, Do: (*nodeWatch).watchPath},
-			{From: from{looking.Name}, On: on(reply), When: (*nodeWatch).refused, To: pausing, Do: (*nodeWatch).failAndBackOff, Then: (*nodeWatch).tellAgain},
-			{From: from{looking.Name}, On: on(reply), To: watching, Do: (*nodeWatch).tell, Then: (*nodeWatch).noteSeen},
-			{From: from{watching}, On: on(events.TimerFired), To: watching, Do: (*nodeWatch).ask},
-			{From: from{watching}, On: on(events.ReplyStat), When: (*nodeWatch).unchanged, To: watching,
-				Do: (*nodeWatch).recheck},
-			{From: from{watching}, On: on(events.ReplyStat), To: looking.Name, Do: (*nodeWatch).read},
-			{From: from{absent}, On: on(events.ReplyStat), When: (*nodeWatch).stillAbsent, To: absent, Do: (*nodeWatch).askLater},
-			{From: from{absent}, On: on(events.ReplyStat), When: (*nodeWatch).noNode, To: absent, Do: (*nodeWatch).tell, Then: (*nodeWatch).askLater},
-			{From: from{absent}, On: on(events.TimerFired), To: absent, Do: (*nodeWatch).watchPath},
-			{From: from{absent}, On: on(events.ReplyStat), When: (*nodeWatch).refused, To: pausing, Do: (*nodeWatch).failAndBackOff, Then: (*nodeWatch).tellAgain},
-			{From: from{absent}, On: on(events.ReplyStat), To: looking.Name, Do: (*nodeWatch).read},
-
-			{From: connectedStates, On: on(events.ConnectionSuspended), To: suspended, Do: (*nodeWatch).noteGap},
-			{From: startedStates, On: on(events.ConnectionLost), To: suspended, Do: (*nodeWatch).noteGap},
-			{From: from{suspended}, On: on(events.ConnectionAttached), To: looking.Name, Do: (*nodeWatch).read},
-			{From: from{pausing}, On: on(events.TimerFired), To: looking.Name, Do: (*nodeWatch).read},
-			{From: append(from{latent}, startedStates...), On: on(events.CommandClose), To: closed, Do: (*nodeWatch).finish},
-		},
+		Rows:  nodeWatchRows(looking.Name, reply),
 		Ignores: []engine.Ignore{
-			{In: from{latent}, On: append([]events.Kind{events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, anyWatch...),
+			{In: from{latent},
+				On: append([]events.Kind{events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost},
+					anyWatch...),
 				Why: "nothing was sent before the start"},
-			{In: connectedStates, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
+			{In: connectedStates, On: []events.Kind{events.ConnectionAttached},
+				Why: "a connection ends, through suspended, before the next begins"},
 			{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
 			{In: from{suspended, pausing}, On: anyWatch, Why: "everything is read again"},
 			{In: from{looking.Name, watching}, On: others, Why: "another machine of the same client watches that"},
-			{In: from{absent}, On: []events.Kind{events.WatchChildren}, Why: "another machine of the same client watches that"},
+			{In: from{absent}, On: []events.Kind{events.WatchChildren},
+				Why: "another machine of the same client watches that"},
 		},
 	}
 	for _, kind := range spending {
-		chart.Rows = append(chart.Rows, engine.Row[nodeWatch]{From: from{looking.Name, watching}, On: on(kind), To: looking.Name, Do: (*nodeWatch).read})
+		chart.Rows = append(chart.Rows, engine.Row[nodeWatch]{From: from{looking.Name, watching}, On: on(kind),
+			To: looking.Name, Do: (*nodeWatch).read})
 	}
 	for _, kind := range []events.Kind{events.WatchCreated, events.WatchChanged, events.WatchDeleted} {
-		chart.Rows = append(chart.Rows, engine.Row[nodeWatch]{From: from{absent}, On: on(kind), To: looking.Name, Do: (*nodeWatch).read})
+		chart.Rows = append(chart.Rows,
+			engine.Row[nodeWatch]{From: from{absent}, On: on(kind), To: looking.Name, Do: (*nodeWatch).read})
 	}
 	return chart
+}
+
+// nodeWatchRows are the rows of a watch, but for those of what makes it fire.
+func nodeWatchRows(looking engine.State, reply events.Kind) []engine.Row[nodeWatch] {
+	startedStates := from{looking, watching, absent, suspended, pausing}
+	connectedStates := but(startedStates, suspended)
+	return []engine.Row[nodeWatch]{
+		{From: from{latent}, On: on(events.CommandStart), When: (*nodeWatch).attached,
+			To: looking, Do: (*nodeWatch).accept, Then: (*nodeWatch).read},
+		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*nodeWatch).accept},
+		{From: startedStates, On: on(events.CommandStart), To: engine.Stay, Do: (*nodeWatch).refuseStart},
+
+		{From: from{looking}, On: on(reply), When: (*nodeWatch).noNode,
+			To: absent, Do: (*nodeWatch).watchPath},
+		{From: from{looking}, On: on(reply), When: (*nodeWatch).refused,
+			To: pausing, Do: (*nodeWatch).failAndBackOff, Then: (*nodeWatch).tellAgain},
+		{From: from{looking}, On: on(reply), To: watching, Do: (*nodeWatch).tell, Then: (*nodeWatch).noteSeen},
+		{From: from{watching}, On: on(events.TimerFired), To: watching, Do: (*nodeWatch).ask},
+		{From: from{watching}, On: on(events.ReplyStat), When: (*nodeWatch).unchanged,
+			To: watching, Do: (*nodeWatch).recheck},
+		{From: from{watching}, On: on(events.ReplyStat), To: looking, Do: (*nodeWatch).read},
+		{From: from{absent}, On: on(events.ReplyStat), When: (*nodeWatch).stillAbsent,
+			To: absent, Do: (*nodeWatch).askLater},
+		{From: from{absent}, On: on(events.ReplyStat), When: (*nodeWatch).noNode,
+			To: absent, Do: (*nodeWatch).tell, Then: (*nodeWatch).askLater},
+		{From: from{absent}, On: on(events.TimerFired), To: absent, Do: (*nodeWatch).watchPath},
+		{From: from{absent}, On: on(events.ReplyStat), When: (*nodeWatch).refused,
+			To: pausing, Do: (*nodeWatch).failAndBackOff, Then: (*nodeWatch).tellAgain},
+		{From: from{absent}, On: on(events.ReplyStat), To: looking, Do: (*nodeWatch).read},
+
+		{From: connectedStates, On: on(events.ConnectionSuspended), To: suspended, Do: (*nodeWatch).noteGap},
+		{From: startedStates, On: on(events.ConnectionLost), To: suspended, Do: (*nodeWatch).noteGap},
+		{From: from{suspended}, On: on(events.ConnectionAttached), To: looking, Do: (*nodeWatch).read},
+		{From: from{pausing}, On: on(events.TimerFired), To: looking, Do: (*nodeWatch).read},
+		{From: append(from{latent}, startedStates...), On: on(events.CommandClose),
+			To: closed, Do: (*nodeWatch).finish},
+	}
 }
 
 // Watches reports which nodes matter: the one.

@@ -79,11 +79,15 @@ func numberChart() (c engine.Chart[number]) {
 		"meanwhile; then it is tried again."
 	c.States = described([]engine.StateDoc{
 		{Name: latent, Doc: "There was no call yet."},
-		{Name: reading, Doc: "The number is being read, behind a check through the quorum, or behind a sync if a write follows anyway."},
-		{Name: creating, Doc: "There was no number. It is being created with its first value. If its directory did not exist, that is created first, as a container if the server knows them."},
+		{Name: reading, Doc: "The number is being read, behind a check through the quorum, or behind a sync if a " +
+			"write follows anyway."},
+		{Name: creating, Doc: "There was no number. It is being created with its first value. If its directory did " +
+			"not exist, that is created first, as a container if the server knows them."},
 		{Name: writing, Doc: "The new value is being written, in the version that was read."},
-		{Name: suspended, Doc: "There is no connection. On the next one the number is read again. That shows whether an unanswered write was carried out, unless others have written, too."},
-		{Name: pausing, Doc: "Another client was faster, or the number was deleted again and again, or the ensemble could not carry out a request. The next attempt follows after a back-off with jitter."},
+		{Name: suspended, Doc: "There is no connection. On the next one the number is read again. That shows whether " +
+			"an unanswered write was carried out, unless others have written, too."},
+		{Name: pausing, Doc: "Another client was faster, or the number was deleted again and again, or the ensemble " +
+			"could not carry out a request. The next attempt follows after a back-off with jitter."},
 		{Name: closed, Doc: "The call was answered."},
 	})
 	c.Final = closed
@@ -92,15 +96,34 @@ func numberChart() (c engine.Chart[number]) {
 		events.CommandStart, events.CommandClose, events.ReplyStat, events.ReplyCreate, events.ReplyMulti,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
 	}
-	c.Rows = []engine.Row[number]{
-		{From: from{latent}, On: on(events.CommandStart), When: (*number).attached, To: reading, Do: (*number).begin, Then: (*number).look},
+	c.Rows = numberRows()
+	c.Ignores = []engine.Ignore{
+		{In: from{latent}, On: []events.Kind{events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended,
+			events.ConnectionLost}, Why: "there was no call yet"},
+		{In: numberConnected, On: []events.Kind{events.ConnectionAttached},
+			Why: "a connection ends, through suspended, before the next begins"},
+		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
+		{In: from{reading, writing, suspended, pausing}, On: []events.Kind{events.ReplyCreate},
+			Why: "only the state that sent the request waits for it"},
+	}
+	return c
+}
+
+// numberRows are the rows of an operation on a number.
+func numberRows() []engine.Row[number] {
+	return []engine.Row[number]{
+		{From: from{latent}, On: on(events.CommandStart), When: (*number).attached,
+			To: reading, Do: (*number).begin, Then: (*number).look},
 		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*number).begin},
 		{From: numberStates, On: on(events.CommandStart), To: engine.Stay, Do: (*number).refuseStart},
 
-		{From: from{reading}, On: on(events.ReplyMulti, events.ReplyStat), When: (*number).transient, To: pausing, Do: (*number).failAndBackOff},
+		{From: from{reading}, On: on(events.ReplyMulti, events.ReplyStat), When: (*number).transient,
+			To: pausing, Do: (*number).failAndBackOff},
 		{From: from{reading}, On: on(events.ReplyMulti), To: reading},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*number).changedMeanwhile, To: closed, Do: (*number).answerUnknown},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*number).lostNodeAgain, To: pausing, Do: (*number).loseNode, Then: (*number).pauseCreate},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*number).changedMeanwhile,
+			To: closed, Do: (*number).answerUnknown},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*number).lostNodeAgain,
+			To: pausing, Do: (*number).loseNode, Then: (*number).pauseCreate},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*number).noNode, To: creating, Do: (*number).create},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*number).refused, To: closed, Do: (*number).refuse},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*number).malformed, To: closed, Do: (*number).reject},
@@ -108,17 +131,25 @@ func numberChart() (c engine.Chart[number]) {
 		{From: from{reading}, On: on(events.ReplyStat), When: (*number).unequal, To: closed, Do: (*number).decline},
 		{From: from{reading}, On: on(events.ReplyStat), To: writing, Do: (*number).write},
 
-		{From: from{creating}, On: on(events.ReplyCreate), When: (*number).ofParent, To: creating, Do: (*number).noteParent},
-		{From: from{creating}, On: on(events.ReplyCreate), When: (*number).parentMissing, To: creating, Do: (*number).createWithParents},
-		{From: from{creating}, On: on(events.ReplyCreate), When: (*number).delayed, To: pausing, Do: (*number).failByRootCause},
-		{From: from{creating}, On: on(events.ReplyCreate), When: (*number).createRefused, To: closed, Do: (*number).refuse},
+		{From: from{creating}, On: on(events.ReplyCreate), When: (*number).ofParent,
+			To: creating, Do: (*number).noteParent},
+		{From: from{creating}, On: on(events.ReplyCreate), When: (*number).parentMissing,
+			To: creating, Do: (*number).createWithParents},
+		{From: from{creating}, On: on(events.ReplyCreate), When: (*number).delayed,
+			To: pausing, Do: (*number).failByRootCause},
+		{From: from{creating}, On: on(events.ReplyCreate), When: (*number).createRefused,
+			To: closed, Do: (*number).refuse},
 		{From: from{creating}, On: on(events.ReplyCreate), To: reading, Do: (*number).noteMade, Then: (*number).look},
 
 		{From: from{writing}, On: on(events.ReplyMulti), When: (*number).done, To: closed, Do: (*number).answerWritten},
-		{From: from{writing}, On: on(events.ReplyMulti), When: (*number).lostRaceToItself, To: closed, Do: (*number).answerUnknown},
-		{From: from{writing}, On: on(events.ReplyMulti), When: (*number).noNode, To: reading, Do: (*number).settle, Then: (*number).look},
-		{From: from{writing}, On: on(events.ReplyMulti), When: (*number).lostRace, To: pausing, Do: (*number).retryLater},
-		{From: from{writing}, On: on(events.ReplyMulti), When: (*number).transient, To: pausing, Do: (*number).settle, Then: (*number).failAndBackOff},
+		{From: from{writing}, On: on(events.ReplyMulti), When: (*number).lostRaceToItself,
+			To: closed, Do: (*number).answerUnknown},
+		{From: from{writing}, On: on(events.ReplyMulti), When: (*number).noNode,
+			To: reading, Do: (*number).settle, Then: (*number).look},
+		{From: from{writing}, On: on(events.ReplyMulti), When: (*number).lostRace,
+			To: pausing, Do: (*number).retryLater},
+		{From: from{writing}, On: on(events.ReplyMulti), When: (*number).transient,
+			To: pausing, Do: (*number).settle, Then: (*number).failAndBackOff},
 		{From: from{writing}, On: on(events.ReplyMulti), To: closed, Do: (*number).refuse},
 
 		{From: numberConnected, On: on(events.ConnectionSuspended), To: suspended},
@@ -127,16 +158,10 @@ func numberChart() (c engine.Chart[number]) {
 		{From: from{pausing}, On: on(events.TimerFired), To: reading, Do: (*number).look},
 
 		{From: from{latent}, On: on(events.CommandClose), To: closed, Do: (*number).finish},
-		{From: numberStates, On: on(events.CommandClose), When: (*number).wasSent, To: closed, Do: (*number).answerUnknown, Then: (*number).finish},
+		{From: numberStates, On: on(events.CommandClose), When: (*number).wasSent,
+			To: closed, Do: (*number).answerUnknown, Then: (*number).finish},
 		{From: numberStates, On: on(events.CommandClose), To: closed, Do: (*number).withdraw, Then: (*number).finish},
 	}
-	c.Ignores = []engine.Ignore{
-		{In: from{latent}, On: []events.Kind{events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, Why: "there was no call yet"},
-		{In: numberConnected, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
-		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
-		{In: from{reading, writing, suspended, pausing}, On: []events.Kind{events.ReplyCreate}, Why: "only the state that sent the request waits for it"},
-	}
-	return c
 }
 
 // changedMeanwhile reports whether the number was written, or its node replaced, since the own write
@@ -302,7 +327,8 @@ func (n *number) refuse(ev events.Event, out *engine.Outbox) {
 
 // reject answers that the node holds no such number.
 func (n *number) reject(ev events.Event, out *engine.Outbox) {
-	out.Answer(n.command, events.BadArguments, fmt.Sprintf("%s holds %d bytes: want %d, as a number has", n.path, len(ev.Data), n.width))
+	out.Answer(n.command, events.BadArguments,
+		fmt.Sprintf("%s holds %d bytes: want %d, as a number has", n.path, len(ev.Data), n.width))
 }
 
 // answerUnknown answers that the write may have been carried out.

@@ -15,7 +15,8 @@ const (
 )
 
 // persistent keeps one ephemeral node at a fixed path. It creates the node again in every session, and
-// whenever it is deleted: at once at first, after a pause if that happens again and again. It never touches the nodes of other clients.
+// whenever it is deleted: at once at first, after a pause if that happens again and again. It never touches the nodes
+// of other clients.
 type persistent struct {
 	paced
 	parentMaker
@@ -78,7 +79,8 @@ func persistentChart() (c engine.Chart[persistent]) {
 	c.Doc = "An ephemeral node at a fixed path, created again in every session and whenever it is deleted."
 	c.States = described([]engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
-		{Name: creating, Doc: "The node is being created. If its directory did not exist, that is created first, as a container if the server knows them."},
+		{Name: creating, Doc: "The node is being created. If its directory did not exist, that is created first, as " +
+			"a container if the server knows them."},
 		{Name: reading, Doc: "The node at the path is being read, with a watch."},
 		{Name: present, Class: events.ClassActive, Does: "the node exists",
 			Doc: "The node exists, is owned by this session, and is watched. Once in a session timeout, a read " +
@@ -90,9 +92,11 @@ func persistentChart() (c engine.Chart[persistent]) {
 		{Name: clearing, Class: events.ClassBusy, Does: "the node of an older session is being deleted",
 			Doc: "A node that an older session of this machine created is being deleted, if it is still the same."},
 		{Name: suspended, Doc: "There is no connection. The node may still exist."},
-		{Name: pausing, Doc: "Something failed, or the node was deleted again and again, and the handle shows it. The next attempt follows after a back-off with jitter."},
+		{Name: pausing, Doc: "Something failed, or the node was deleted again and again, and the handle shows it. " +
+			"The next attempt follows after a back-off with jitter."},
 		{Name: leaving, Does: "the node is being deleted", Doc: "The node is being deleted, and not created again."},
-		{Name: deciding, Doc: "The node was deleted. Decides immediately whether it is created again at once or after a pause."},
+		{Name: deciding, Doc: "The node was deleted. Decides immediately whether it is created again at once or " +
+			"after a pause."},
 		{Name: closed, Doc: "The machine has ended."},
 	})
 	c.Final = closed
@@ -103,7 +107,7 @@ func persistentChart() (c engine.Chart[persistent]) {
 		events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
 	}
-	c.Rows = slices.Concat(persistentNodeRows(), persistentOtherRows())
+	c.Rows = slices.Concat(persistentNodeRows(), persistentDataRows(), persistentEndRows())
 	c.Ignores = persistentIgnores()
 	return c
 }
@@ -111,96 +115,141 @@ func persistentChart() (c engine.Chart[persistent]) {
 // persistentNodeRows are the rows that create the node, and look for it.
 func persistentNodeRows() []engine.Row[persistent] {
 	return []engine.Row[persistent]{
-		{From: from{latent}, On: on(events.CommandStart), When: (*persistent).attached, To: creating, Do: (*persistent).begin, Then: (*persistent).create},
+		{From: from{latent}, On: on(events.CommandStart), When: (*persistent).attached,
+			To: creating, Do: (*persistent).begin, Then: (*persistent).create},
 		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*persistent).begin},
 		{From: persistentStates, On: on(events.CommandStart), To: engine.Stay, Do: (*persistent).refuseStart},
 
-		{From: from{creating}, On: on(events.ReplyCreate), When: (*persistent).ofParent, To: creating, Do: (*persistent).noteParent},
-		{From: from{creating}, On: on(events.ReplyCreate), When: (*persistent).createDone, To: reading, Do: (*persistent).settle, Then: (*persistent).look},
-		{From: from{creating}, On: on(events.ReplyCreate), When: (*persistent).parentMissing, To: creating, Do: (*persistent).createWithParents},
-		{From: from{creating}, On: on(events.ReplyCreate), When: (*persistent).standsAlready, To: reading, Do: (*persistent).look},
+		{From: from{creating}, On: on(events.ReplyCreate), When: (*persistent).ofParent,
+			To: creating, Do: (*persistent).noteParent},
+		{From: from{creating}, On: on(events.ReplyCreate), When: (*persistent).createDone,
+			To: reading, Do: (*persistent).settle, Then: (*persistent).look},
+		{From: from{creating}, On: on(events.ReplyCreate), When: (*persistent).parentMissing,
+			To: creating, Do: (*persistent).createWithParents},
+		{From: from{creating}, On: on(events.ReplyCreate), When: (*persistent).standsAlready,
+			To: reading, Do: (*persistent).look},
 		{From: from{creating}, On: on(events.ReplyCreate), To: pausing, Do: (*persistent).giveUp},
 		{From: from{suspended}, On: on(events.ReplyCreate), To: suspended, Do: (*persistent).settle},
-		{From: from{leaving}, On: on(events.ReplyCreate), When: (*persistent).notCreated, To: closed, Do: (*persistent).end},
-		{From: from{leaving}, On: on(events.ReplyCreate), To: leaving, Do: (*persistent).settle, Then: (*persistent).findToDelete},
+		{From: from{leaving}, On: on(events.ReplyCreate), When: (*persistent).notCreated,
+			To: closed, Do: (*persistent).end},
+		{From: from{leaving}, On: on(events.ReplyCreate),
+			To: leaving, Do: (*persistent).settle, Then: (*persistent).findToDelete},
 
-		{From: from{reading}, On: on(events.ReplyMulti), When: (*persistent).transient, To: pausing, Do: (*persistent).giveUp},
+		{From: from{reading}, On: on(events.ReplyMulti), When: (*persistent).transient,
+			To: pausing, Do: (*persistent).giveUp},
 		{From: from{reading}, On: on(events.ReplyMulti), To: reading},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*persistent).oursStale, To: writing, Do: (*persistent).noteAndWrite},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*persistent).ours, To: present,
-			Do: (*persistent).tellPresent, Then: (*persistent).askLater},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*persistent).oursStale,
+			To: writing, Do: (*persistent).noteAndWrite},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*persistent).ours,
+			To: present, Do: (*persistent).tellPresent, Then: (*persistent).askLater},
 		{From: from{present}, On: on(events.TimerFired), To: present, Do: (*persistent).ask},
-		{From: from{present}, On: on(events.ReplyStat), When: (*persistent).unchanged, To: present,
-			Do: (*persistent).askLater},
+		{From: from{present}, On: on(events.ReplyStat), When: (*persistent).unchanged,
+			To: present, Do: (*persistent).askLater},
 		{From: from{present}, On: on(events.ReplyStat), To: reading, Do: (*persistent).look},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*persistent).isOldNode, To: clearing, Do: (*persistent).clear},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*persistent).noNode, To: deciding, Do: (*persistent).loseOwn},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*persistent).isHiddenOther, To: occupied, Do: (*persistent).noteHidden, Then: (*persistent).readOccupied},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*persistent).refused, To: pausing, Do: (*persistent).giveUp},
-		{From: from{reading}, On: on(events.ReplyStat), To: occupied, Do: (*persistent).noteOccupied, Then: (*persistent).readOccupied},
-		{From: from{occupied}, On: on(events.ReplyStat, events.ReplyChildren), When: (*persistent).foreignGone, To: deciding, Do: (*persistent).loseOwn},
-		{From: from{occupied}, On: on(events.ReplyStat), When: (*persistent).foreignHidden, To: occupied, Do: (*persistent).watchDirectory},
-		{From: from{occupied}, On: on(events.ReplyStat, events.ReplyChildren), When: (*persistent).refused, To: pausing, Do: (*persistent).pauseOccupied},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*persistent).isOldNode,
+			To: clearing, Do: (*persistent).clear},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*persistent).noNode,
+			To: deciding, Do: (*persistent).loseOwn},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*persistent).isHiddenOther,
+			To: occupied, Do: (*persistent).noteHidden, Then: (*persistent).readOccupied},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*persistent).refused,
+			To: pausing, Do: (*persistent).giveUp},
+		{From: from{reading}, On: on(events.ReplyStat),
+			To: occupied, Do: (*persistent).noteOccupied, Then: (*persistent).readOccupied},
+		{From: from{occupied}, On: on(events.ReplyStat, events.ReplyChildren), When: (*persistent).foreignGone,
+			To: deciding, Do: (*persistent).loseOwn},
+		{From: from{occupied}, On: on(events.ReplyStat), When: (*persistent).foreignHidden,
+			To: occupied, Do: (*persistent).watchDirectory},
+		{From: from{occupied}, On: on(events.ReplyStat, events.ReplyChildren), When: (*persistent).refused,
+			To: pausing, Do: (*persistent).pauseOccupied},
 		{From: from{occupied}, On: on(events.ReplyStat, events.ReplyChildren), To: occupied},
 		{From: from{occupied}, On: on(events.TimerFired), To: occupied, Do: (*persistent).readOccupied},
 		{From: from{occupied}, On: on(events.WatchChildren), To: occupied, Do: (*persistent).watchDirectory},
-		{From: from{clearing}, On: on(events.ReplyMulti), When: (*persistent).cleared, To: creating, Do: (*persistent).create},
-		{From: from{clearing}, On: on(events.ReplyMulti), When: (*persistent).outdated, To: reading, Do: (*persistent).look},
+		{From: from{clearing}, On: on(events.ReplyMulti), When: (*persistent).cleared,
+			To: creating, Do: (*persistent).create},
+		{From: from{clearing}, On: on(events.ReplyMulti), When: (*persistent).outdated,
+			To: reading, Do: (*persistent).look},
 		{From: from{clearing}, On: on(events.ReplyMulti), To: pausing, Do: (*persistent).giveUp},
 	}
 }
 
-// persistentOtherRows are the rows of its data, of watches, of the connection and of the end.
-func persistentOtherRows() []engine.Row[persistent] {
+// persistentDataRows are the rows of its data, of watches, and of those who wait for the node.
+func persistentDataRows() []engine.Row[persistent] {
 	return []engine.Row[persistent]{
 		{From: from{present}, On: on(events.CommandSet), To: writing, Do: (*persistent).set, Then: (*persistent).write},
-		{From: append(from{latent, writing, suspended, pausing}, persistentUnsettled...), On: on(events.CommandSet), To: engine.Stay, Do: (*persistent).set},
+		{From: append(from{latent, writing, suspended, pausing}, persistentUnsettled...), On: on(events.CommandSet),
+			To: engine.Stay, Do: (*persistent).set},
 		{From: from{leaving}, On: on(events.CommandSet), To: leaving, Do: (*persistent).refuseClosed},
-		{From: from{writing}, On: on(events.ReplyMulti), When: (*persistent).wrote, To: reading, Do: (*persistent).noteWritten},
-		{From: from{writing}, On: on(events.ReplyMulti), When: (*persistent).outdated, To: reading, Do: (*persistent).look},
-		{From: from{writing}, On: on(events.ReplyMulti), When: (*persistent).noNode, To: deciding, Do: (*persistent).loseOwn},
-		{From: from{writing}, On: on(events.ReplyMulti), When: (*persistent).transient, To: pausing, Do: (*persistent).giveUp},
-		{From: from{writing}, On: on(events.ReplyMulti), When: (*persistent).noOtherData, To: pausing, Do: (*persistent).giveUp},
+		{From: from{writing}, On: on(events.ReplyMulti), When: (*persistent).wrote,
+			To: reading, Do: (*persistent).noteWritten},
+		{From: from{writing}, On: on(events.ReplyMulti), When: (*persistent).outdated,
+			To: reading, Do: (*persistent).look},
+		{From: from{writing}, On: on(events.ReplyMulti), When: (*persistent).noNode,
+			To: deciding, Do: (*persistent).loseOwn},
+		{From: from{writing}, On: on(events.ReplyMulti), When: (*persistent).transient,
+			To: pausing, Do: (*persistent).giveUp},
+		{From: from{writing}, On: on(events.ReplyMulti), When: (*persistent).noOtherData,
+			To: pausing, Do: (*persistent).giveUp},
 		{From: from{writing}, On: on(events.ReplyMulti), To: reading, Do: (*persistent).giveUpWrite},
 
 		{From: from{present, writing, occupied}, On: on(events.WatchDeleted), To: deciding, Do: (*persistent).loseOwn},
-		{From: from{deciding}, On: on(engine.AtOnce), When: (*persistent).waitsToCreate, To: pausing, Do: (*persistent).pauseCreate},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*persistent).waitsToCreate,
+			To: pausing, Do: (*persistent).pauseCreate},
 		{From: from{deciding}, On: on(engine.AtOnce), To: creating, Do: (*persistent).create},
 		{From: from{reading, present, occupied}, On: on(events.WatchChanged), To: reading, Do: (*persistent).look},
 		{From: from{reading}, On: on(events.WatchDeleted), To: reading, Do: (*persistent).look},
 
 		{From: from{present}, On: on(events.CommandAwait), To: present, Do: (*persistent).accept},
-		{From: append(from{writing, suspended, pausing}, persistentUnsettled...), On: on(events.CommandAwait), To: engine.Stay, Do: (*persistent).await},
+		{From: append(from{writing, suspended, pausing}, persistentUnsettled...), On: on(events.CommandAwait),
+			To: engine.Stay, Do: (*persistent).await},
 		{From: from{latent}, On: on(events.CommandAwait), To: latent, Do: (*persistent).refuseLatent},
 		{From: from{leaving}, On: on(events.CommandAwait), To: leaving, Do: (*persistent).refuseClosed},
 		{From: but(persistentStates, leaving), On: on(events.CommandCancel), To: engine.Stay, Do: (*persistent).cancel},
+	}
+}
 
-		{From: append(from{present, writing}, persistentUnsettled...), On: on(events.ConnectionSuspended), To: suspended, Do: (*persistent).suspend},
+// persistentEndRows are the rows of the connection, of pauses, and of the end.
+func persistentEndRows() []engine.Row[persistent] {
+	return []engine.Row[persistent]{
+		{From: append(from{present, writing}, persistentUnsettled...), On: on(events.ConnectionSuspended),
+			To: suspended, Do: (*persistent).suspend},
 		{From: from{leaving}, On: on(events.ConnectionSuspended), To: leaving, Do: (*persistent).dropPending},
-		{From: append(from{present, writing, suspended}, persistentUnsettled...), On: on(events.ConnectionLost), To: suspended, Do: (*persistent).lose},
+		{From: append(from{present, writing, suspended}, persistentUnsettled...), On: on(events.ConnectionLost),
+			To: suspended, Do: (*persistent).lose},
 		{From: from{pausing}, On: on(events.ConnectionLost), To: pausing, Do: (*persistent).lose},
 		{From: from{leaving}, On: on(events.ConnectionLost), To: closed, Do: (*persistent).end},
-		{From: from{suspended}, On: on(events.ConnectionAttached), When: (*persistent).inFlight, To: creating, Do: (*persistent).attach},
-		{From: from{suspended}, On: on(events.ConnectionAttached), When: (*persistent).mayHaveNodeHere, To: reading, Do: (*persistent).attach, Then: (*persistent).look},
-		{From: from{suspended}, On: on(events.ConnectionAttached), To: creating, Do: (*persistent).attach, Then: (*persistent).create},
+		{From: from{suspended}, On: on(events.ConnectionAttached), When: (*persistent).inFlight,
+			To: creating, Do: (*persistent).attach},
+		{From: from{suspended}, On: on(events.ConnectionAttached), When: (*persistent).mayHaveNodeHere,
+			To: reading, Do: (*persistent).attach, Then: (*persistent).look},
+		{From: from{suspended}, On: on(events.ConnectionAttached),
+			To: creating, Do: (*persistent).attach, Then: (*persistent).create},
 		{From: from{pausing}, On: on(events.ConnectionAttached), To: pausing, Do: (*persistent).attach},
-		{From: from{leaving}, On: on(events.ConnectionAttached, events.TimerFired), To: leaving, Do: (*persistent).findToDelete},
+		{From: from{leaving}, On: on(events.ConnectionAttached, events.TimerFired),
+			To: leaving, Do: (*persistent).findToDelete},
 		{From: from{pausing}, On: on(events.TimerFired), When: (*persistent).detached, To: suspended},
 		{From: from{pausing}, On: on(events.TimerFired), To: reading, Do: (*persistent).look},
 
 		{From: from{present}, On: on(events.CommandClose), To: leaving, Do: (*persistent).closeRemove},
 		{From: append(from{suspended, pausing}, persistentUnsettled...), On: on(events.CommandClose),
 			When: (*persistent).mayGetNode, To: leaving, Do: (*persistent).close, Then: (*persistent).findToDelete},
-		{From: append(from{latent, suspended, pausing}, persistentUnsettled...), On: on(events.CommandClose), To: closed, Do: (*persistent).close, Then: (*persistent).end},
-		{From: from{writing}, On: on(events.CommandClose), To: leaving, Do: (*persistent).close, Then: (*persistent).findToDelete},
+		{From: append(from{latent, suspended, pausing}, persistentUnsettled...), On: on(events.CommandClose),
+			To: closed, Do: (*persistent).close, Then: (*persistent).end},
+		{From: from{writing}, On: on(events.CommandClose),
+			To: leaving, Do: (*persistent).close, Then: (*persistent).findToDelete},
 		{From: from{leaving}, On: on(events.CommandClose), To: leaving, Do: (*persistent).close},
-		{From: from{leaving}, On: on(events.ReplyStat), When: (*persistent).ours, To: leaving, Do: (*persistent).remove},
-		{From: from{leaving}, On: on(events.ReplyStat), When: (*persistent).answered, To: closed, Do: (*persistent).end},
+		{From: from{leaving}, On: on(events.ReplyStat), When: (*persistent).ours,
+			To: leaving, Do: (*persistent).remove},
+		{From: from{leaving}, On: on(events.ReplyStat), When: (*persistent).answered,
+			To: closed, Do: (*persistent).end},
 		{From: from{leaving}, On: on(events.ReplyStat), To: leaving, Do: (*persistent).failAndBackOff},
-		{From: from{leaving}, On: on(events.ReplyMulti), When: (*persistent).unchecked, To: leaving, Do: (*persistent).failAndBackOff},
+		{From: from{leaving}, On: on(events.ReplyMulti), When: (*persistent).unchecked,
+			To: leaving, Do: (*persistent).failAndBackOff},
 		{From: from{leaving}, On: on(events.ReplyMulti), When: (*persistent).checked, To: leaving},
-		{From: from{leaving}, On: on(events.ReplyMulti), When: (*persistent).cleared, To: closed, Do: (*persistent).end},
-		{From: from{leaving}, On: on(events.ReplyMulti), When: (*persistent).outdated, To: leaving, Do: (*persistent).findToDelete},
+		{From: from{leaving}, On: on(events.ReplyMulti), When: (*persistent).cleared,
+			To: closed, Do: (*persistent).end},
+		{From: from{leaving}, On: on(events.ReplyMulti), When: (*persistent).outdated,
+			To: leaving, Do: (*persistent).findToDelete},
 		{From: from{leaving}, On: on(events.ReplyMulti), To: leaving, Do: (*persistent).failAndBackOff},
 	}
 }
@@ -208,13 +257,17 @@ func persistentOtherRows() []engine.Row[persistent] {
 // persistentIgnores say which kinds are not needed in which states, and why.
 func persistentIgnores() []engine.Ignore {
 	return []engine.Ignore{
-		{In: from{latent}, On: append([]events.Kind{events.CommandCancel, events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, nodeKinds...),
+		{In: from{latent},
+			On: append([]events.Kind{events.CommandCancel, events.ReplyCreate, events.ConnectionAttached,
+				events.ConnectionSuspended, events.ConnectionLost}, nodeKinds...),
 			Why: "nothing was sent before the start"},
 		{In: from{leaving}, On: []events.Kind{events.CommandCancel}, Why: "all waiting commands were answered"},
 		{In: from{reading, present, writing, occupied, clearing, pausing}, On: []events.Kind{events.ReplyCreate},
 			Why: "the create was answered before the machine could enter this state"},
-		{In: persistentStates, On: []events.Kind{events.WatchCreated}, Why: "a create or a read finds the node, whatever client created it"},
-		{In: from{creating, clearing, suspended, pausing, leaving}, On: []events.Kind{events.WatchDeleted, events.WatchChanged},
+		{In: persistentStates, On: []events.Kind{events.WatchCreated},
+			Why: "a create or a read finds the node, whatever client created it"},
+		{In: from{creating, clearing, suspended, pausing, leaving},
+			On:  []events.Kind{events.WatchDeleted, events.WatchChanged},
 			Why: "the node is created, read or deleted before anything is decided"},
 		{In: from{writing}, On: []events.Kind{events.WatchChanged}, Why: "the node is read again after the write"},
 		{In: append(from{present, writing}, persistentUnsettled...), On: []events.Kind{events.ConnectionAttached},
@@ -256,7 +309,8 @@ func (p *persistent) oursStale(ev events.Event) bool {
 // an earlier node back, or an earlier state of it, or a write of an older session has arrived late.
 func (p *persistent) has(ev events.Event) uint64 {
 	switch {
-	case p.made == 0 && !p.unknown, p.stray != 0 && ev.Stat.Version == p.stray, p.unknown && ev.Stat.Czxid <= p.newest, ev.Stat.Czxid == p.made && ev.Stat.Version < p.version:
+	case p.made == 0 && !p.unknown, p.stray != 0 && ev.Stat.Version == p.stray, p.unknown && ev.Stat.Czxid <= p.newest,
+		ev.Stat.Czxid == p.made && ev.Stat.Version < p.version:
 		return 0
 	case p.unknown: // the create was carried out
 		return p.asked

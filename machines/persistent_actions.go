@@ -78,7 +78,8 @@ func (p *persistent) tellPresent(ev events.Event, out *engine.Outbox) {
 	p.clearFailure(out)
 	if !p.told {
 		p.told = true
-		out.Notify(events.Notify{What: events.Present, Session: ev.Session, Path: p.path, Token: p.made, Owner: p.owner})
+		out.Notify(events.Notify{What: events.Present, Session: ev.Session, Path: p.path, Token: p.made,
+			Owner: p.owner})
 	}
 	for _, w := range p.awaits {
 		out.Answer(w, events.OK, "")

@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"slices"
 	"time"
 
 	"github.com/incumbent-go/incumbent/engine"
@@ -76,7 +77,8 @@ func producerChart() (c engine.Chart[producer]) {
 			Doc: "A multi that was sent again was refused, mostly because the first had written the marker. The " +
 				"marker's data say so. If the marker is gone, the outcome stays unknown."},
 		{Name: suspended, Doc: "There is no connection. What was pending is sent again on the next one."},
-		{Name: pausing, Doc: "The ensemble could not carry out a request. The next attempt follows after a back-off with jitter."},
+		{Name: pausing, Doc: "The ensemble could not carry out a request. The next attempt follows after a back-off " +
+			"with jitter."},
 		{Name: leaving, Doc: "The marker is being deleted."},
 		{Name: closed, Doc: "The machine has ended."},
 	})
@@ -87,69 +89,110 @@ func producerChart() (c engine.Chart[producer]) {
 		events.ReplyCreate, events.ReplyStat, events.ReplyMulti, events.ReplyDelete,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
 	}
-	c.Rows = producerRows()
+	c.Rows = slices.Concat(producerRows(), producerPutRows(), producerEndRows())
 	c.Ignores = producerIgnores()
 	return c
 }
 
-// producerRows are the rows of a producer.
+// producerRows are the rows of commands, of the marker, and of a queue that may be full.
 func producerRows() []engine.Row[producer] {
 	return []engine.Row[producer]{
 		{From: from{idle}, On: on(events.CommandPut), To: idle, Do: (*producer).enqueue, Then: (*producer).tellNext},
 		{From: but(producing, idle), On: on(events.CommandPut), To: engine.Stay, Do: (*producer).enqueue},
 		{From: from{leaving}, On: on(events.CommandPut), To: leaving, Do: (*producer).refuseClosed},
-		{From: append(from{leaving}, producing...), On: on(events.CommandCancel), To: engine.Stay, Do: (*producer).cancel},
+		{From: append(from{leaving}, producing...), On: on(events.CommandCancel),
+			To: engine.Stay, Do: (*producer).cancel},
 
-		{From: from{idle}, On: on(events.QueueNext), When: (*producer).closedWithoutMarker, To: closed, Do: (*producer).end},
-		{From: from{idle}, On: on(events.QueueNext), When: (*producer).isClosing, To: leaving, Do: (*producer).deleteMarker},
+		{From: from{idle}, On: on(events.QueueNext), When: (*producer).closedWithoutMarker,
+			To: closed, Do: (*producer).end},
+		{From: from{idle}, On: on(events.QueueNext), When: (*producer).isClosing,
+			To: leaving, Do: (*producer).deleteMarker},
 		{From: from{idle}, On: on(events.QueueNext), When: (*producer).nothingToPut, To: idle},
 		{From: from{idle}, On: on(events.QueueNext), When: (*producer).detached, To: suspended},
-		{From: from{idle}, On: on(events.QueueNext), When: (*producer).markerMissing, To: marking, Do: (*producer).createMarker},
+		{From: from{idle}, On: on(events.QueueNext), When: (*producer).markerMissing,
+			To: marking, Do: (*producer).createMarker},
 		{From: from{idle}, On: on(events.QueueNext), When: (*producer).bounded, To: measuring, Do: (*producer).measure},
 		{From: from{idle}, On: on(events.QueueNext), To: putting, Do: (*producer).gather, Then: (*producer).send},
 
-		{From: from{marking}, On: on(events.ReplyCreate), When: (*producer).ofDirectory, To: marking, Do: (*producer).noteDirectory},
-		{From: from{marking}, On: on(events.ReplyCreate), When: (*producer).markerReady, To: idle, Do: (*producer).noteMarker, Then: (*producer).tellNext},
-		{From: from{marking}, On: on(events.ReplyCreate), When: (*producer).dirMissing, To: marking, Do: (*producer).createWithParents},
-		{From: from{marking}, On: on(events.ReplyCreate), When: (*producer).delayed, To: pausing, Do: (*producer).failByRootCause},
-		{From: from{marking}, On: on(events.ReplyCreate), To: idle, Do: (*producer).refuseAll, Then: (*producer).tellNext},
+		{From: from{marking}, On: on(events.ReplyCreate), When: (*producer).ofDirectory,
+			To: marking, Do: (*producer).noteDirectory},
+		{From: from{marking}, On: on(events.ReplyCreate), When: (*producer).markerReady,
+			To: idle, Do: (*producer).noteMarker, Then: (*producer).tellNext},
+		{From: from{marking}, On: on(events.ReplyCreate), When: (*producer).dirMissing,
+			To: marking, Do: (*producer).createWithParents},
+		{From: from{marking}, On: on(events.ReplyCreate), When: (*producer).delayed,
+			To: pausing, Do: (*producer).failByRootCause},
+		{From: from{marking}, On: on(events.ReplyCreate),
+			To: idle, Do: (*producer).refuseAll, Then: (*producer).tellNext},
 
-		{From: from{measuring}, On: on(events.ReplyStat), When: (*producer).transient, To: pausing, Do: (*producer).failAndBackOff},
-		{From: from{measuring}, On: on(events.ReplyStat), When: (*producer).hasRoom, To: putting, Do: (*producer).gather, Then: (*producer).send},
-		{From: from{measuring}, On: on(events.ReplyStat), When: (*producer).waitsForRoom, To: full, Do: (*producer).waitForRoom},
-		{From: from{measuring}, On: on(events.ReplyStat), To: idle, Do: (*producer).refuseFirst, Then: (*producer).tellNext},
+		{From: from{measuring}, On: on(events.ReplyStat), When: (*producer).transient,
+			To: pausing, Do: (*producer).failAndBackOff},
+		{From: from{measuring}, On: on(events.ReplyStat), When: (*producer).hasRoom,
+			To: putting, Do: (*producer).gather, Then: (*producer).send},
+		{From: from{measuring}, On: on(events.ReplyStat), When: (*producer).waitsForRoom,
+			To: full, Do: (*producer).waitForRoom},
+		{From: from{measuring}, On: on(events.ReplyStat),
+			To: idle, Do: (*producer).refuseFirst, Then: (*producer).tellNext},
 		{From: from{full}, On: on(events.TimerFired), To: measuring, Do: (*producer).measure},
+	}
+}
 
-		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).carriedOut, To: idle, Do: (*producer).succeed, Then: (*producer).tellNext},
-		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).transient, To: pausing, Do: (*producer).noteOutcomeUnknown, Then: (*producer).failAndBackOff},
-		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).mayBeCommitted, To: verifying, Do: (*producer).verify},
-		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).dirMissing, To: marking, Do: (*producer).requeueSending, Then: (*producer).createWithParents},
-		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).markerRewritten, To: marking, Do: (*producer).replaceMarker, Then: (*producer).createMarker},
-		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).severalSent, To: idle, Do: (*producer).separate, Then: (*producer).tellNext},
-		{From: from{putting}, On: on(events.ReplyMulti), To: idle, Do: (*producer).refuseSending, Then: (*producer).tellNext},
+// producerPutRows are the rows of a transaction that puts items.
+func producerPutRows() []engine.Row[producer] {
+	return []engine.Row[producer]{
+		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).carriedOut,
+			To: idle, Do: (*producer).succeed, Then: (*producer).tellNext},
+		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).transient,
+			To: pausing, Do: (*producer).noteOutcomeUnknown, Then: (*producer).failAndBackOff},
+		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).mayBeCommitted,
+			To: verifying, Do: (*producer).verify},
+		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).dirMissing,
+			To: marking, Do: (*producer).requeueSending, Then: (*producer).createWithParents},
+		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).markerRewritten,
+			To: marking, Do: (*producer).replaceMarker, Then: (*producer).createMarker},
+		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).severalSent,
+			To: idle, Do: (*producer).separate, Then: (*producer).tellNext},
+		{From: from{putting}, On: on(events.ReplyMulti),
+			To: idle, Do: (*producer).refuseSending, Then: (*producer).tellNext},
 
-		{From: from{verifying}, On: on(events.ReplyStat), When: (*producer).markerSaysCommitted, To: idle, Do: (*producer).succeed, Then: (*producer).tellNext},
-		{From: from{verifying}, On: on(events.ReplyStat), When: (*producer).markerUnchanged, To: idle, Do: (*producer).resend, Then: (*producer).tellNext},
-		{From: from{verifying}, On: on(events.ReplyStat), When: (*producer).transient, To: pausing, Do: (*producer).failAndBackOff},
+		{From: from{verifying}, On: on(events.ReplyStat), When: (*producer).markerSaysCommitted,
+			To: idle, Do: (*producer).succeed, Then: (*producer).tellNext},
+		{From: from{verifying}, On: on(events.ReplyStat), When: (*producer).markerUnchanged,
+			To: idle, Do: (*producer).resend, Then: (*producer).tellNext},
+		{From: from{verifying}, On: on(events.ReplyStat), When: (*producer).transient,
+			To: pausing, Do: (*producer).failAndBackOff},
 		{From: from{verifying}, On: on(events.ReplyStat), To: idle, Do: (*producer).giveUp, Then: (*producer).tellNext},
+	}
+}
 
+// producerEndRows are the rows of the connection, of pauses, and of the end.
+func producerEndRows() []engine.Row[producer] {
+	return []engine.Row[producer]{
 		{From: but(busyPutting, putting), On: on(events.ConnectionSuspended, events.ConnectionLost), To: suspended},
 		{From: from{full}, On: on(events.ConnectionSuspended, events.ConnectionLost), To: suspended},
-		{From: from{putting}, On: on(events.ConnectionSuspended, events.ConnectionLost), To: suspended, Do: (*producer).noteOutcomeUnknown},
-		{From: from{leaving}, On: on(events.ConnectionSuspended, events.ConnectionLost), To: leaving, Do: (*producer).dropPending},
-		{From: from{suspended}, On: on(events.ConnectionAttached), When: (*producer).mayBeCommitted, To: putting, Do: (*producer).send},
+		{From: from{putting}, On: on(events.ConnectionSuspended, events.ConnectionLost),
+			To: suspended, Do: (*producer).noteOutcomeUnknown},
+		{From: from{leaving}, On: on(events.ConnectionSuspended, events.ConnectionLost),
+			To: leaving, Do: (*producer).dropPending},
+		{From: from{suspended}, On: on(events.ConnectionAttached), When: (*producer).mayBeCommitted,
+			To: putting, Do: (*producer).send},
 		{From: from{suspended}, On: on(events.ConnectionAttached), To: idle, Do: (*producer).tellNext},
-		{From: from{leaving}, On: on(events.ConnectionAttached, events.TimerFired), To: leaving, Do: (*producer).deleteMarker},
+		{From: from{leaving}, On: on(events.ConnectionAttached, events.TimerFired),
+			To: leaving, Do: (*producer).deleteMarker},
 		{From: from{pausing}, On: on(events.TimerFired), When: (*producer).detached, To: suspended},
-		{From: from{pausing}, On: on(events.TimerFired), When: (*producer).mayBeCommitted, To: putting, Do: (*producer).send},
+		{From: from{pausing}, On: on(events.TimerFired), When: (*producer).mayBeCommitted,
+			To: putting, Do: (*producer).send},
 		{From: from{pausing}, On: on(events.TimerFired), To: idle, Do: (*producer).tellNext},
 
 		{From: from{idle}, On: on(events.CommandClose), To: idle, Do: (*producer).close, Then: (*producer).tellNext},
 		{From: busyPutting, On: on(events.CommandClose), To: engine.Stay, Do: (*producer).close},
-		{From: from{full, suspended, pausing}, On: on(events.CommandClose), When: (*producer).mayHaveMarker, To: leaving, Do: (*producer).close, Then: (*producer).deleteMarker},
-		{From: from{full, suspended, pausing}, On: on(events.CommandClose), To: closed, Do: (*producer).close, Then: (*producer).end},
+		{From: from{full, suspended, pausing}, On: on(events.CommandClose), When: (*producer).mayHaveMarker,
+			To: leaving, Do: (*producer).close, Then: (*producer).deleteMarker},
+		{From: from{full, suspended, pausing}, On: on(events.CommandClose),
+			To: closed, Do: (*producer).close, Then: (*producer).end},
 		{From: from{leaving}, On: on(events.CommandClose), To: leaving, Do: (*producer).close},
-		{From: from{leaving}, On: on(events.ReplyDelete), When: (*producer).transient, To: leaving, Do: (*producer).failAndBackOff},
+		{From: from{leaving}, On: on(events.ReplyDelete), When: (*producer).transient,
+			To: leaving, Do: (*producer).failAndBackOff},
 		{From: from{leaving}, On: on(events.ReplyDelete), To: closed, Do: (*producer).end},
 	}
 }
@@ -157,10 +200,14 @@ func producerRows() []engine.Row[producer] {
 // producerIgnores say which kinds are not needed in which states, and why.
 func producerIgnores() []engine.Ignore {
 	return []engine.Ignore{
-		{In: but(producing, idle), On: []events.Kind{events.QueueNext}, Why: "a busy producer looks at what is next when it has finished"},
+		{In: but(producing, idle), On: []events.Kind{events.QueueNext},
+			Why: "a busy producer looks at what is next when it has finished"},
 		{In: from{leaving}, On: []events.Kind{events.QueueNext}, Why: "all waiting commands were answered"},
-		{In: append(from{leaving}, but(producing, marking)...), On: []events.Kind{events.ReplyCreate}, Why: "only the state that sent the request waits for it"},
-		{In: append(from{idle, full, pausing}, busyPutting...), On: []events.Kind{events.ConnectionAttached}, Why: "the machine does not wait for a connection"},
-		{In: from{idle, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended, events.ConnectionLost}, Why: "no request is pending on the connection"},
+		{In: append(from{leaving}, but(producing, marking)...), On: []events.Kind{events.ReplyCreate},
+			Why: "only the state that sent the request waits for it"},
+		{In: append(from{idle, full, pausing}, busyPutting...), On: []events.Kind{events.ConnectionAttached},
+			Why: "the machine does not wait for a connection"},
+		{In: from{idle, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended, events.ConnectionLost},
+			Why: "no request is pending on the connection"},
 	}
 }

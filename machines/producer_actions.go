@@ -212,7 +212,8 @@ func (p *producer) send(ev events.Event, out *engine.Outbox) {
 	ops := []events.Op{{Verb: "set", Path: p.marker, Version: p.version, Data: strconv.AppendInt(nil, p.number, 10)}}
 	for _, b := range p.sending {
 		for i := range b.items {
-			ops = append(ops, events.Op{Verb: "create", Path: join(p.path, b.namePrefix), Mode: events.PersistentSequential, Payload: b.payload + uint64(i)})
+			ops = append(ops, events.Op{Verb: "create", Path: join(p.path, b.namePrefix),
+				Mode: events.PersistentSequential, Payload: b.payload + uint64(i)})
 		}
 	}
 	out.Multi(ops...)
@@ -230,7 +231,8 @@ func (p *producer) verify(ev events.Event, out *engine.Outbox) {
 // markerSaysCommitted reports whether the marker shows that the last multi was carried out, and
 // nothing since.
 func (p *producer) markerSaysCommitted(ev events.Event) bool {
-	return ev.Code == events.OK && string(ev.Data) == strconv.FormatInt(p.number, 10) && ev.Stat != nil && ev.Stat.Version == p.version+1
+	return ev.Code == events.OK && string(ev.Data) == strconv.FormatInt(p.number, 10) && ev.Stat != nil &&
+		ev.Stat.Version == p.version+1
 }
 
 // markerUnchanged reports whether the marker has not been written since: nothing was carried out.

@@ -56,19 +56,28 @@ func readWriteChart() (c engine.Chart[readWrite]) {
 	c.Happy = from{latent, enrolling, listing, leading, draining, deciding, leaving, closed}
 	c.Kinds = append([]events.Kind{events.CommandAwait}, lineKinds...)
 	c.Rows = slices.Concat([]engine.Row[readWrite]{
-		{From: from{leading}, On: on(events.WorkReturned), When: (*readWrite).downgrades, To: downgrading, Do: (*readWrite).endTerm, Then: (*readWrite).downgrade},
-		{From: from{downgrading}, On: on(events.ReplyMulti), When: (*readWrite).replaced, To: downgrading, Do: (*readWrite).becomeReader},
-		{From: from{downgrading}, On: on(events.ReplyMulti), To: leaving, Do: (*readWrite).giveUpDowngrade, Then: (*readWrite).deleteOwn},
-		{From: from{downgrading}, On: on(events.ReplyStat), When: (*readWrite).mayRead, To: leading, Do: (*readWrite).noteOwn, Then: (*readWrite).beginTerm},
-		{From: from{downgrading}, On: on(events.ReplyStat), To: leaving, Do: (*readWrite).giveUpDowngrade, Then: (*readWrite).deleteOwn},
-		{From: from{downgrading}, On: on(events.ConnectionLost), To: closed, Do: (*readWrite).lose, Then: (*readWrite).loseDowngrade},
+		{From: from{leading}, On: on(events.WorkReturned), When: (*readWrite).downgrades,
+			To: downgrading, Do: (*readWrite).endTerm, Then: (*readWrite).downgrade},
+		{From: from{downgrading}, On: on(events.ReplyMulti), When: (*readWrite).replaced,
+			To: downgrading, Do: (*readWrite).becomeReader},
+		{From: from{downgrading}, On: on(events.ReplyMulti),
+			To: leaving, Do: (*readWrite).giveUpDowngrade, Then: (*readWrite).deleteOwn},
+		{From: from{downgrading}, On: on(events.ReplyStat), When: (*readWrite).mayRead,
+			To: leading, Do: (*readWrite).noteOwn, Then: (*readWrite).beginTerm},
+		{From: from{downgrading}, On: on(events.ReplyStat),
+			To: leaving, Do: (*readWrite).giveUpDowngrade, Then: (*readWrite).deleteOwn},
+		{From: from{downgrading}, On: on(events.ConnectionLost),
+			To: closed, Do: (*readWrite).lose, Then: (*readWrite).loseDowngrade},
 	}, engine.Lift(likeDraining(holdRows()), (*readWrite).asAcquisition),
 		engine.Lift(likeDraining(alwaysListing(without(lineRows, blocked))), (*readWrite).inLine))
 	c.Ignores = append([]engine.Ignore{
-		{In: from{downgrading}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren},
+		{In: from{downgrading},
+			On:  []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren},
 			Why: "this machine deletes the writer's node, and does not watch the reader's before it reads it"},
-		{In: from{downgrading}, On: []events.Kind{events.ConnectionSuspended, events.ConnectionAttached, events.ConnectionUnconfirmed, events.ConfirmationCounts},
-			Why: "nothing is believed, and the machine waits for the transaction's answer, or for the news that it is lost"},
+		{In: from{downgrading}, On: []events.Kind{events.ConnectionSuspended, events.ConnectionAttached,
+			events.ConnectionUnconfirmed, events.ConfirmationCounts},
+			Why: "nothing is believed, and the machine waits for the transaction's answer, or for the news that it " +
+				"is lost"},
 		{In: from{downgrading}, On: []events.Kind{events.WorkReturned, events.WorkDrained},
 			Why: "work runs only while leading or draining"},
 	}, holdIgnores...)
@@ -77,7 +86,9 @@ func readWriteChart() (c engine.Chart[readWrite]) {
 
 // alwaysListing removes from rows the one that lets a place lead without listing the line.
 func alwaysListing(rows []engine.Row[place]) []engine.Row[place] {
-	return slices.DeleteFunc(rows, func(r engine.Row[place]) bool { return r.On.Has(events.WatchDeleted) && r.To == leading })
+	return slices.DeleteFunc(rows, func(r engine.Row[place]) bool {
+		return r.On.Has(events.WatchDeleted) && r.To == leading
+	})
 }
 
 // likeDraining adds downgrading to the rows in which draining handles commands.

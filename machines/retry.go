@@ -138,7 +138,8 @@ func ParsePolicy(s string) (Policy, error) {
 		return Policy{}, nil
 	}
 	parts := strings.Split(s, "/")
-	bad := fmt.Errorf("retry policy %q: want kind/times/interval/bound, as in %q", s, BoundedExponential(-1, time.Second, time.Minute))
+	bad := fmt.Errorf("retry policy %q: want kind/times/interval/bound, as in %q", s,
+		BoundedExponential(-1, time.Second, time.Minute))
 	if len(parts) != 4 {
 		return Policy{}, bad
 	}

@@ -23,7 +23,8 @@ type retryState struct {
 	workFailed     int32         // terms in a row whose work failed
 	afterShortTerm time.Duration // the pause after a short term whose work returned no error; 0: none
 
-	pauseEnds    int64  // when the policy's last pause would end, which may have been shortened; failures before that do not count
+	// when the policy's last pause would end, which may have been shortened; failures before that do not count
+	pauseEnds    int64
 	retryTimer   uint64 // the timer of a pause that may be ended early; 0: the pause has to last
 	refusedSince int64  // when the first refusal came since the last success, by whatever code; 0: none
 	gaveUp       bool   // the retry policy gave up

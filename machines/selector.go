@@ -45,8 +45,10 @@ func selectorChart() (c engine.Chart[selector]) {
 	// A selector that does not queue again by itself has one more state, idle. Its rows come before
 	// those that would queue again.
 	c.Rows = slices.Concat([]engine.Row[selector]{
-		{From: from{leaving, suspended}, On: on(events.ConnectionLost), When: (*selector).leavesLine, To: idle, Do: (*selector).becomeIdle},
-		{From: from{deciding}, On: on(engine.AtOnce), When: (*selector).leavesWithoutNode, To: idle, Do: (*selector).becomeIdle},
+		{From: from{leaving, suspended}, On: on(events.ConnectionLost), When: (*selector).leavesLine,
+			To: idle, Do: (*selector).becomeIdle},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*selector).leavesWithoutNode,
+			To: idle, Do: (*selector).becomeIdle},
 	}, engine.Lift(slices.Concat(requeueRows, lineRows), (*selector).inLine), []engine.Row[selector]{
 		{From: from{leading, draining}, On: on(events.WorkReturned), To: draining, Do: (*selector).conclude},
 		{From: from{idle}, On: on(events.CommandRequeue), To: deciding, Do: (*selector).noteRequeue},
@@ -57,7 +59,9 @@ func selectorChart() (c engine.Chart[selector]) {
 		{From: from{idle}, On: on(events.CommandClose), To: closed, Do: (*selector).close, Then: (*selector).finish},
 	})
 	c.Ignores = append([]engine.Ignore{
-		{In: from{idle}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.ConfirmationCounts, events.WorkReturned, events.WorkDrained},
+		{In: from{idle}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged,
+			events.WatchChildren, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost,
+			events.ConnectionUnconfirmed, events.ConfirmationCounts, events.WorkReturned, events.WorkDrained},
 			Why: "there is no node and no work, and the requeue event has the session"},
 		uncheckedLatent,
 	}, lineIgnores...)

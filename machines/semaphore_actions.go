@@ -102,7 +102,9 @@ func (s *semaphore) mustClean(ev events.Event) bool {
 // ownPermits returns the own permits in a listing, in order.
 func (s *semaphore) ownPermits(children []string) []string {
 	if s.kazoo {
-		own := slices.DeleteFunc(slices.Clone(children), func(name string) bool { return !slices.Contains(s.kazooNames(), name) })
+		own := slices.DeleteFunc(slices.Clone(children), func(name string) bool {
+			return !slices.Contains(s.kazooNames(), name)
+		})
 		slices.Sort(own)
 		return own
 	}
@@ -189,7 +191,8 @@ func (s *semaphore) take(ev events.Event, out *engine.Outbox) {
 	}
 	ops := []events.Op{{Verb: "delete", Path: s.latchNode, Version: -1}, limit}
 	for i := range s.permits {
-		op := events.Op{Verb: "create", Path: join(s.ownDir, ownPrefix(s.guid, LeaseLabel)), Mode: events.EphemeralSequential, Data: s.data}
+		op := events.Op{Verb: "create", Path: join(s.ownDir, ownPrefix(s.guid, LeaseLabel)),
+			Mode: events.EphemeralSequential, Data: s.data}
 		if s.kazoo {
 			op.Path, op.Mode = join(s.ownDir, s.kazooNames()[i]), events.Ephemeral
 		}

@@ -17,7 +17,8 @@ type standalone struct {
 
 // newStandalone returns the shared part, with the option "retry".
 func newStandalone(open events.Event, o *options) standalone {
-	return standalone{id: open.Name, path: open.Path, retryState: newRetryState(open, o, BoundedExponential(-1, 250*time.Millisecond, 10*time.Second))}
+	return standalone{id: open.Name, path: open.Path,
+		retryState: newRetryState(open, o, BoundedExponential(-1, 250*time.Millisecond, 10*time.Second))}
 }
 
 func (s *standalone) attached(ev events.Event) bool { return ev.Attached }

@@ -57,15 +57,18 @@ func (s *session) learnTick(timeout time.Duration, out *engine.Outbox) (grew boo
 	if larger == s.tick || s.tickDoubted {
 		return false
 	}
-	granted := fmt.Sprintf("the server granted a session timeout of %s, more than the %s that were asked for: its tickTime is %s, unless its minSessionTimeout is set", timeout, s.asked, timeout/2)
+	granted := fmt.Sprintf("the server granted a session timeout of %s, more than the %s that were asked for: its "+
+		"tickTime is %s, unless its minSessionTimeout is set", timeout, s.asked, timeout/2)
 	if !s.tickAssumed {
 		s.tickDoubted = true
 		out.Notify(events.Notify{What: events.Warning, Session: s.number, Text: fmt.Sprintf(
-			"%s. But Config.Tick is %s, and too small a value there is unsafe: set it to the ensemble's tickTime", granted, s.tick)})
+			"%s. But Config.Tick is %s, and too small a value there is unsafe: set it to the ensemble's tickTime",
+			granted, s.tick)})
 		return false
 	}
 	out.Notify(events.Notify{What: events.Warning, Session: s.number, Text: fmt.Sprintf(
-		"%s. From now on a tick of %s is assumed instead of %s: set Config.Tick to the ensemble's tickTime", granted, larger, s.tick)})
+		"%s. From now on a tick of %s is assumed instead of %s: set Config.Tick to the ensemble's tickTime", granted,
+		larger, s.tick)})
 	s.tick, s.tickLearned = larger, true
 	return true
 }
@@ -79,7 +82,8 @@ func (s *session) tooShort() string {
 	case s.tickAssumed:
 		source = "that is assumed by default"
 	}
-	return fmt.Sprintf("the server granted a session timeout of %s, too short to lead safely with the tick of %s %s: set Config.Tick to the ensemble's tickTime, or ask for a session timeout of %s or more",
+	return fmt.Sprintf("the server granted a session timeout of %s, too short to lead safely with the tick of %s %s: "+
+		"set Config.Tick to the ensemble's tickTime, or ask for a session timeout of %s or more",
 		s.timeout, s.tick, source, ShortestTimeout(s.tick, s.observerMasters))
 }
 

@@ -75,10 +75,13 @@ func treeCacheChart() (c engine.Chart[treeCache]) {
 		{Name: reading, Does: "the tree is being read",
 			Doc: "Nodes are being read and listed, up to 32 at a time: under the recursive watch, or each with a " +
 				"watch of its own."},
-		{Name: watching, Doc: "Everything was read and notified; every node is watched. Every 5 s, up to 8 nodes are asked for, in turn."},
+		{Name: watching, Doc: "Everything was read and notified; every node is watched. Every 5 s, up to 8 nodes are " +
+			"asked for, in turn."},
 		{Name: absent, Doc: "The node at the top does not exist; its path is watched, and asked for every 5 s."},
-		{Name: suspended, Doc: "There is no connection: the cache may be out of date. On the next one everything is read again, and the handle is notified of the differences."},
-		{Name: pausing, Doc: "A read failed, and the handle shows it. The remaining reads follow after a back-off with jitter."},
+		{Name: suspended, Doc: "There is no connection: the cache may be out of date. On the next one everything is " +
+			"read again, and the handle is notified of the differences."},
+		{Name: pausing, Doc: "A read failed, and the handle shows it. The remaining reads follow after a back-off " +
+			"with jitter."},
 		{Name: overfull, Class: events.ClassBlocked, Does: "the tree has too many nodes",
 			Doc: "There are more nodes than the cache may hold, and the handle shows that. Nothing is read any " +
 				"more."},
@@ -91,15 +94,21 @@ func treeCacheChart() (c engine.Chart[treeCache]) {
 		events.ConnectionLost, events.TimerFired}, anyTreeNews...)
 	c.Rows = treeCacheRows()
 	c.Ignores = []engine.Ignore{
-		{In: from{latent}, On: append([]events.Kind{events.TreeRead, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, anyTreeNews...),
+		{In: from{latent},
+			On: append([]events.Kind{events.TreeRead, events.ConnectionAttached, events.ConnectionSuspended,
+				events.ConnectionLost}, anyTreeNews...),
 			Why: "nothing was sent before the start"},
-		{In: from{arming, watching, absent, suspended, pausing, overfull}, On: []events.Kind{events.TreeRead}, Why: "only reading ends with it, in the same moment"},
-		{In: from{arming, reading, watching, absent, pausing}, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
+		{In: from{arming, watching, absent, suspended, pausing, overfull}, On: []events.Kind{events.TreeRead},
+			Why: "only reading ends with it, in the same moment"},
+		{In: from{arming, reading, watching, absent, pausing}, On: []events.Kind{events.ConnectionAttached},
+			Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{arming}, On: anyWatch, Why: "everything is read once the watch is set"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
 		{In: from{suspended}, On: anyTreeNews, Why: "everything is read again"},
 		{In: from{absent}, On: changes, Why: "only the node's creation matters"},
-		{In: from{overfull}, On: append([]events.Kind{events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, anyTreeNews...),
+		{In: from{overfull},
+			On: append([]events.Kind{events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost},
+				anyTreeNews...),
 			Why: "nothing is read any more"},
 	}
 	return c
@@ -107,34 +116,48 @@ func treeCacheChart() (c engine.Chart[treeCache]) {
 
 func treeCacheRows() []engine.Row[treeCache] {
 	rows := []engine.Row[treeCache]{
-		{From: from{latent}, On: on(events.CommandStart), When: (*treeCache).needsWatch, To: arming, Do: (*treeCache).accept, Then: (*treeCache).setWatch},
-		{From: from{latent}, On: on(events.CommandStart), When: (*treeCache).attached, To: reading, Do: (*treeCache).accept, Then: (*treeCache).readTop},
+		{From: from{latent}, On: on(events.CommandStart), When: (*treeCache).needsWatch,
+			To: arming, Do: (*treeCache).accept, Then: (*treeCache).setWatch},
+		{From: from{latent}, On: on(events.CommandStart), When: (*treeCache).attached,
+			To: reading, Do: (*treeCache).accept, Then: (*treeCache).readTop},
 		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*treeCache).accept},
 		{From: treeStates, On: on(events.CommandStart), To: engine.Stay, Do: (*treeCache).refuseStart},
 	}
 	rows = append(rows, lookRows(events.ReplyStat)...)
-	rows = append(rows, engine.Row[treeCache]{From: from{reading}, On: on(events.ReplyStat), To: reading, Do: (*treeCache).noteData, Then: (*treeCache).proceed})
+	rows = append(rows, engine.Row[treeCache]{From: from{reading}, On: on(events.ReplyStat), To: reading,
+		Do: (*treeCache).noteData, Then: (*treeCache).proceed})
 	rows = append(rows, lookRows(events.ReplyChildren)...)
 	rows = append(rows, treeWatchRows()...)
 	rows = append(rows, sweepRows()...)
 	return append(rows, []engine.Row[treeCache]{
-		{From: from{reading}, On: on(events.ReplyChildren), When: (*treeCache).overflows, To: overfull, Do: (*treeCache).giveUp},
-		{From: from{reading}, On: on(events.ReplyChildren), To: reading, Do: (*treeCache).noteListing, Then: (*treeCache).proceed},
-		{From: from{reading}, On: on(events.TreeRead), To: watching, Do: (*treeCache).settle, Then: (*treeCache).sweepLater},
+		{From: from{reading}, On: on(events.ReplyChildren), When: (*treeCache).overflows,
+			To: overfull, Do: (*treeCache).giveUp},
+		{From: from{reading}, On: on(events.ReplyChildren),
+			To: reading, Do: (*treeCache).noteListing, Then: (*treeCache).proceed},
+		{From: from{reading}, On: on(events.TreeRead),
+			To: watching, Do: (*treeCache).settle, Then: (*treeCache).sweepLater},
 
-		{From: from{reading, watching}, On: on(events.WatchChanged, events.WatchChildren, events.WatchDeleted), To: reading, Do: (*treeCache).noteWatch, Then: (*treeCache).proceed},
-		{From: from{pausing}, On: on(events.WatchChanged, events.WatchChildren, events.WatchDeleted), To: pausing, Do: (*treeCache).noteWatch},
+		{From: from{reading, watching}, On: on(events.WatchChanged, events.WatchChildren, events.WatchDeleted),
+			To: reading, Do: (*treeCache).noteWatch, Then: (*treeCache).proceed},
+		{From: from{pausing}, On: on(events.WatchChanged, events.WatchChildren, events.WatchDeleted),
+			To: pausing, Do: (*treeCache).noteWatch},
 
 		{From: from{absent}, On: on(events.ReplyStat), When: (*treeCache).noNode, To: absent, Do: (*treeCache).settle,
 			Then: (*treeCache).sweepLater},
-		{From: from{absent}, On: on(events.ReplyStat), When: (*treeCache).refused, To: pausing, Do: (*treeCache).failAndBackOff, Then: (*treeCache).keepDue},
+		{From: from{absent}, On: on(events.ReplyStat), When: (*treeCache).refused,
+			To: pausing, Do: (*treeCache).failAndBackOff, Then: (*treeCache).keepDue},
 		{From: from{absent}, On: on(events.ReplyStat, events.WatchCreated), To: reading, Do: (*treeCache).readTop},
 
-		{From: from{arming, reading, watching, absent, pausing}, On: on(events.ConnectionSuspended), To: suspended, Do: (*treeCache).noteGap},
-		{From: from{arming, reading, watching, absent, suspended, pausing}, On: on(events.ConnectionLost), To: suspended, Do: (*treeCache).noteGap},
-		{From: from{suspended}, On: on(events.ConnectionAttached), When: (*treeCache).needsWatch, To: arming, Do: (*treeCache).setWatch},
-		{From: from{suspended}, On: on(events.ConnectionAttached), To: reading, Do: (*treeCache).renew, Then: (*treeCache).proceed},
-		{From: from{pausing}, On: on(events.TimerFired), When: (*treeCache).needsWatch, To: arming, Do: (*treeCache).setWatch},
+		{From: from{arming, reading, watching, absent, pausing}, On: on(events.ConnectionSuspended),
+			To: suspended, Do: (*treeCache).noteGap},
+		{From: from{arming, reading, watching, absent, suspended, pausing}, On: on(events.ConnectionLost),
+			To: suspended, Do: (*treeCache).noteGap},
+		{From: from{suspended}, On: on(events.ConnectionAttached), When: (*treeCache).needsWatch,
+			To: arming, Do: (*treeCache).setWatch},
+		{From: from{suspended}, On: on(events.ConnectionAttached),
+			To: reading, Do: (*treeCache).renew, Then: (*treeCache).proceed},
+		{From: from{pausing}, On: on(events.TimerFired), When: (*treeCache).needsWatch,
+			To: arming, Do: (*treeCache).setWatch},
 		{From: from{pausing}, On: on(events.TimerFired), To: reading, Do: (*treeCache).proceed},
 		{From: append(from{latent}, treeStates...), On: on(events.CommandClose), To: closed, Do: (*treeCache).finish},
 	}...)
@@ -144,14 +167,20 @@ func treeCacheRows() []engine.Row[treeCache] {
 // the node is gone, or may fail.
 func lookRows(reply events.Kind) []engine.Row[treeCache] {
 	return []engine.Row[treeCache]{
-		{From: from{reading}, On: on(reply), When: (*treeCache).nodeDropped, To: reading, Do: (*treeCache).discard, Then: (*treeCache).proceed},
-		{From: from{reading}, On: on(reply), When: (*treeCache).reportedMeanwhile, To: reading, Do: (*treeCache).discard, Then: (*treeCache).proceed},
-		{From: from{reading}, On: on(reply), When: (*treeCache).topGoneUnderWatch, To: absent,
-			Do: (*treeCache).clearUnderWatch, Then: (*treeCache).settle},
-		{From: from{reading}, On: on(reply), When: (*treeCache).topGone, To: absent, Do: (*treeCache).clear, Then: (*treeCache).watchPath},
-		{From: from{reading}, On: on(reply), When: (*treeCache).blocksAll, To: pausing, Do: (*treeCache).failAndBackOff, Then: (*treeCache).keepDue},
-		{From: from{reading}, On: on(reply), When: (*treeCache).noNode, To: reading, Do: (*treeCache).drop, Then: (*treeCache).proceed},
-		{From: from{reading}, On: on(reply), When: (*treeCache).refused, To: reading, Do: (*treeCache).tellUnreadable, Then: (*treeCache).proceed},
+		{From: from{reading}, On: on(reply), When: (*treeCache).nodeDropped,
+			To: reading, Do: (*treeCache).discard, Then: (*treeCache).proceed},
+		{From: from{reading}, On: on(reply), When: (*treeCache).reportedMeanwhile,
+			To: reading, Do: (*treeCache).discard, Then: (*treeCache).proceed},
+		{From: from{reading}, On: on(reply), When: (*treeCache).topGoneUnderWatch,
+			To: absent, Do: (*treeCache).clearUnderWatch, Then: (*treeCache).settle},
+		{From: from{reading}, On: on(reply), When: (*treeCache).topGone,
+			To: absent, Do: (*treeCache).clear, Then: (*treeCache).watchPath},
+		{From: from{reading}, On: on(reply), When: (*treeCache).blocksAll,
+			To: pausing, Do: (*treeCache).failAndBackOff, Then: (*treeCache).keepDue},
+		{From: from{reading}, On: on(reply), When: (*treeCache).noNode,
+			To: reading, Do: (*treeCache).drop, Then: (*treeCache).proceed},
+		{From: from{reading}, On: on(reply), When: (*treeCache).refused,
+			To: reading, Do: (*treeCache).tellUnreadable, Then: (*treeCache).proceed},
 	}
 }
 

@@ -71,14 +71,17 @@ func (b *cachedNode) count() int {
 
 // findChild returns the index at which the child of this name is, or would be.
 func (b *cachedNode) findChild(name string) (int, bool) {
-	return slices.BinarySearchFunc(b.children, name, func(kid *cachedNode, name string) int { return strings.Compare(kid.name(), name) })
+	return slices.BinarySearchFunc(b.children, name, func(kid *cachedNode, name string) int {
+		return strings.Compare(kid.name(), name)
+	})
 }
 
 // pairChildren returns the known children and the listed ones, paired by name: no node for a new
 // child, no name for one that is gone.
 func (b *cachedNode) pairChildren(listing []string) iter.Seq2[*cachedNode, string] {
 	names := slices.Compact(slices.Sorted(slices.Values(listing)))
-	names = slices.DeleteFunc(names, func(name string) bool { return name == "" || strings.Contains(name, "/") }) // no server sends such names
+	// no server sends such names
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "" || strings.Contains(name, "/") })
 	return func(yield func(*cachedNode, string) bool) {
 		kids := b.children
 		for len(kids)+len(names) > 0 {

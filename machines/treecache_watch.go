@@ -20,10 +20,10 @@ type treeWatch struct {
 // nodes.
 func treeWatchRows() []engine.Row[treeCache] {
 	return []engine.Row[treeCache]{
-		{From: from{arming}, On: on(events.ReplyWatch), When: (*treeCache).transient, To: pausing,
-			Do: (*treeCache).failAndBackOff, Then: (*treeCache).keepDue},
-		{From: from{arming}, On: on(events.ReplyWatch), When: (*treeCache).refused, To: reading,
-			Do: (*treeCache).doWithout, Then: (*treeCache).readAll},
+		{From: from{arming}, On: on(events.ReplyWatch), When: (*treeCache).transient,
+			To: pausing, Do: (*treeCache).failAndBackOff, Then: (*treeCache).keepDue},
+		{From: from{arming}, On: on(events.ReplyWatch), When: (*treeCache).refused,
+			To: reading, Do: (*treeCache).doWithout, Then: (*treeCache).readAll},
 		{From: from{arming}, On: on(events.ReplyWatch), To: reading, Do: (*treeCache).noteSet,
 			Then: (*treeCache).readAll},
 		{From: from{arming}, On: on(events.WatchReplaced), To: reading, Do: (*treeCache).doWithout,
@@ -42,10 +42,10 @@ func treeWatchRows() []engine.Row[treeCache] {
 		{From: from{pausing}, On: on(events.WatchCreated, events.WatchChanged), When: (*treeCache).underWatch,
 			To: pausing, Do: (*treeCache).noteExists},
 		{From: treeReading, On: on(events.WatchCreated), To: engine.Stay}, // watched by another machine of the client
-		{From: from{reading, watching}, On: on(events.WatchDeleted), When: (*treeCache).underWatch, To: reading,
-			Do: (*treeCache).noteDeleted, Then: (*treeCache).proceed},
-		{From: from{pausing}, On: on(events.WatchDeleted), When: (*treeCache).underWatch, To: pausing,
-			Do: (*treeCache).noteDeleted},
+		{From: from{reading, watching}, On: on(events.WatchDeleted), When: (*treeCache).underWatch,
+			To: reading, Do: (*treeCache).noteDeleted, Then: (*treeCache).proceed},
+		{From: from{pausing}, On: on(events.WatchDeleted), When: (*treeCache).underWatch,
+			To: pausing, Do: (*treeCache).noteDeleted},
 	}
 }
 

@@ -37,7 +37,8 @@ func (s *session) Verify() error {
 
 func (o *heartbeatSet) verify() error {
 	if len(o.index) != len(o.entries) || o.nextIndex < 0 || o.nextIndex > len(o.entries) {
-		return fmt.Errorf("it has %d heartbeats with an index of %d, and the next is %d", len(o.entries), len(o.index), o.nextIndex)
+		return fmt.Errorf("it has %d heartbeats with an index of %d, and the next is %d", len(o.entries), len(o.index),
+			o.nextIndex)
 	}
 	for i, h := range o.entries {
 		if at, ok := o.index[h.machine]; !ok || at != i {
@@ -50,7 +51,8 @@ func (o *heartbeatSet) verify() error {
 // Verify returns an error if no acquisition wants that many permits.
 func (s *semaphore) Verify() error {
 	if s.permits < 1 || s.permits > MaxPermits || s.limit < s.permits || len(s.names) > MaxPermits {
-		return fmt.Errorf("it wants %d of %d permits and has %d: want at most %d", s.permits, s.limit, len(s.names), MaxPermits)
+		return fmt.Errorf("it wants %d of %d permits and has %d: want at most %d", s.permits, s.limit, len(s.names),
+			MaxPermits)
 	}
 	return nil
 }

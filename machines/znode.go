@@ -120,14 +120,15 @@ func kazooPermits(attempt string, permits int) []string {
 	return names
 }
 
-// ofAttempt returns the children that an attempt with this GUID has created, in any recipe's layout. So many of them are
-// kazoo's permits at most.
+// ofAttempt returns the children that an attempt with this GUID has created, in any recipe's layout. So many of them
+// are kazoo's permits at most.
 func ofAttempt(children []string, guid string, permits int) (names []string) {
 	digits, permitNames := strings.ReplaceAll(guid, "-", ""), kazooPermits(guid, permits)
 	for _, name := range children {
 		switch {
 		case guid == "":
-		case strings.HasPrefix(name, GUIDPrefix+guid+"-"), strings.HasPrefix(name, digits+KazooLabel), strings.HasPrefix(name, digits+KazooReadLabel),
+		case strings.HasPrefix(name, GUIDPrefix+guid+"-"), strings.HasPrefix(name, digits+KazooLabel),
+			strings.HasPrefix(name, digits+KazooReadLabel),
 			slices.Contains(permitNames, name):
 			names = append(names, name)
 		}
@@ -171,8 +172,8 @@ type Place struct {
 	Kind     LineKind // of the line; set by Places
 }
 
-// Shares reports whether the place holds together with others that share. In a line without shared places none does, also if
-// its label is empty.
+// Shares reports whether the place holds together with others that share. In a line without shared places none does,
+// also if its label is empty.
 func (p Place) Shares() bool { return p.Kind.Shared != "" && p.Label == p.Kind.Shared }
 
 // ParsePlace parses a child's name. It reports false if the name does not end in one of the recipe's labels and
@@ -217,8 +218,8 @@ func cutNumber(name, label string) (before string, number int64, ok bool) {
 	return "", 0, false
 }
 
-// isProtection reports whether this is what precedes the label in the layouts of Curator and of go-zookeeper, whose GUID
-// has no dashes.
+// isProtection reports whether this is what precedes the label in the layouts of Curator and of go-zookeeper, whose
+// GUID has no dashes.
 func isProtection(s string) bool {
 	rest, found := strings.CutPrefix(s, GUIDPrefix)
 	if !found || !strings.HasSuffix(rest, "-") {
@@ -277,7 +278,8 @@ func parseSequence(s string) (int64, bool) {
 	return n, err == nil && written
 }
 
-// hexDigits has what a GUID consists of. A table is quicker than comparisons, because the processor cannot predict these.
+// hexDigits has what a GUID consists of. A table is quicker than comparisons, because the processor cannot predict
+// these.
 var hexDigits = func() (is [256]bool) {
 	for _, c := range []byte("0123456789abcdefABCDEF") {
 		is[c] = true
@@ -320,8 +322,8 @@ func inOrder(a, b Place) int {
 	return cmp.Or(cmp.Compare(a.Sequence, b.Sequence), strings.Compare(a.Name, b.Name))
 }
 
-// ofGUID returns the places of one enrolment, lowest first: without a GUID, those whose names have nothing but the label
-// and the number.
+// ofGUID returns the places of one enrolment, lowest first: without a GUID, those whose names have nothing but the
+// label and the number.
 func ofGUID(children []string, guid string, labels ...string) []Place {
 	start := guid[:min(8, len(guid))] // in kazoo's names, too
 	var own []Place

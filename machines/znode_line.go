@@ -40,7 +40,8 @@ func (k LineKind) LabelOf(path string) string {
 // Lines returns the kinds of line that are known by their names, and those of the plain elections with
 // these prefixes. Each prefix counts once.
 func Lines(prefixes ...string) []LineKind {
-	kinds := []LineKind{{LatchLine, LatchLabel, ""}, {LockLine, LockLabel, ""}, {ReadWriteLine, WriteLabel, ReadLabel}, {KazooLine, KazooLabel, KazooReadLabel}, leases}
+	kinds := []LineKind{{LatchLine, LatchLabel, ""}, {LockLine, LockLabel, ""}, {ReadWriteLine, WriteLabel, ReadLabel},
+		{KazooLine, KazooLabel, KazooReadLabel}, leases}
 	for _, prefix := range prefixes {
 		if !slices.ContainsFunc(kinds, func(k LineKind) bool { return slices.Contains(k.labels(), prefix) }) {
 			kinds = append(kinds, LineKind{ElectionLine, prefix, ""})

@@ -110,7 +110,8 @@ func (k ItemKind) Backlog(children []string) (items []Item, foreign int) {
 		}
 	}
 	slices.SortFunc(items, func(a, b Item) int {
-		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(uint32(a.Sequence), uint32(b.Sequence)), strings.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(uint32(a.Sequence), uint32(b.Sequence)),
+			strings.Compare(a.Name, b.Name))
 	})
 	return items, len(children) - len(items)
 }
