@@ -11,10 +11,12 @@ import (
 func TestAMemberReadsAReadyNodeThatItDoesNotKnow(t *testing.T) {
 	b := &doubleBarrier{parentMaker: newParentMaker("/b")}
 	b.begun = true
-	mustSend(t, "the ready node is known", effects(t, func(out *engine.Outbox) { b.list(events.Event{}, out) }), "children /b")
+	mustSend(t, "the ready node is known", effects(t, func(out *engine.Outbox) { b.list(events.Event{}, out) }),
+		"children /b")
 	relooked := effects(t, func(out *engine.Outbox) { b.relook(events.Event{}, out) })
 	mustSend(t, "the ready node was replaced", relooked, "exists /b/ready", "children /b")
-	mustSend(t, "it is listed again", effects(t, func(out *engine.Outbox) { b.list(events.Event{}, out) }), "exists /b/ready", "children /b")
+	mustSend(t, "it is listed again", effects(t, func(out *engine.Outbox) { b.list(events.Event{}, out) }),
+		"exists /b/ready", "children /b")
 }
 
 // An own node is deleted on a connection, and behind the answer to its create.
@@ -90,7 +92,9 @@ func TestALineOfLocksIsOccupiedByALock(t *testing.T) {
 func TestPermitsThatAreNotWatchedAreChecked(t *testing.T) {
 	s := &semaphore{period: 1}
 	timers := func() int {
-		return len(found[events.SetTimer](effects(t, func(out *engine.Outbox) { s.schedulePermitCheck(events.Event{}, out) })))
+		return len(found[events.SetTimer](effects(t, func(out *engine.Outbox) {
+			s.schedulePermitCheck(events.Event{}, out)
+		})))
 	}
 	if n := timers(); n != 0 {
 		t.Errorf("%d timers for one permit", n)

@@ -8,9 +8,11 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// A place queues again after the end of its session, whatever it was about to do: only a close and an exit from the line remain.
+// A place queues again after the end of its session, whatever it was about to do: only a close and an exit from the
+// line remain.
 func TestTheEndOfASessionEndsABackOff(t *testing.T) {
-	for before, want := range map[intent]intent{requeue: keepPlace, backOff: keepPlace, stayOut: stayOut, closeNext: closeNext} {
+	for before, want := range map[intent]intent{requeue: keepPlace, backOff: keepPlace, stayOut: stayOut,
+		closeNext: closeNext} {
 		p := &contender{}
 		p.nextIntent = before
 		effects(t, func(out *engine.Outbox) { p.lose(events.Event{}, out) })
@@ -81,7 +83,9 @@ func TestAPlaceThatIsWokenKnowsItsSession(t *testing.T) {
 func TestARequeueBelongsToItsSession(t *testing.T) {
 	p := &selector{}
 	p.owner = 3
-	answers := found[events.Answer](effects(t, func(out *engine.Outbox) { p.noteRequeue(events.Event{Request: 4, SessionID: 5}, out) }))
+	answers := found[events.Answer](effects(t, func(out *engine.Outbox) {
+		p.noteRequeue(events.Event{Request: 4, SessionID: 5}, out)
+	}))
 	if p.owner != 5 || len(answers) != 1 || answers[0].Code != events.OK {
 		t.Errorf("the session is %d, want 5, and the answer %v", p.owner, answers)
 	}

@@ -84,7 +84,8 @@ func TestASyncIsSent(t *testing.T) {
 // A create whose parents vanished again and again says so.
 func TestACreateNamesParentsThatVanish(t *testing.T) {
 	for rounds, want := range map[int]events.Code{maxShortLived: events.NoNode, maxShortLived + 1: events.ParentGone} {
-		r := &request{ops: []events.Op{{Verb: "create", Path: "/d/x"}}, rounds: rounds, command: 4, parentMaker: newParentMaker("/d")}
+		r := &request{ops: []events.Op{{Verb: "create", Path: "/d/x"}}, rounds: rounds, command: 4,
+			parentMaker: newParentMaker("/d")}
 		answers := found[events.Answer](effects(t, func(out *engine.Outbox) {
 			r.conclude(events.Event{Kind: events.ReplyCreate, Code: events.NoNode, Path: "/d/x", Request: 1}, out)
 		}))
@@ -94,7 +95,8 @@ func TestACreateNamesParentsThatVanish(t *testing.T) {
 	}
 }
 
-// A consumer with nothing to do wakes up for what comes first: an item that is due, one that is tried again, or the next listing.
+// A consumer with nothing to do wakes up for what comes first: an item that is due, one that is tried again, or the
+// next listing.
 func TestAConsumerWakesForWhatComesFirst(t *testing.T) {
 	const now = int64(time.Hour)
 	later := func(seconds int64) []Item { return []Item{{Rank: seconds * 1000}, {Rank: 1e15}} }
@@ -111,14 +113,20 @@ func TestAConsumerWakesForWhatComesFirst(t *testing.T) {
 		"an item in years":               {consumer{kind: ByDue, backlog: later(1e9)}, maxTimer},
 		"an item without a time":         {consumer{backlog: later(3)}, 0},
 		"no item, one to be tried again": {consumer{kind: ByDue, parked: parked(2 * time.Second)}, 2 * time.Second},
-		"one to be tried again first":    {consumer{kind: ByDue, backlog: later(3), parked: parked(2 * time.Second)}, 2 * time.Second},
-		"one to be tried again later":    {consumer{kind: ByDue, backlog: later(3), parked: parked(5 * time.Second)}, 3 * time.Second},
-		"no room for another":            {consumer{kind: ByDue, backlog: later(3), parked: slices.Repeat(parked(5*time.Second), maxParked/2)}, 5 * time.Second},
-		"a listing":                      {consumer{kind: ByDue, stale: true, listedAt: now, listedCount: 20_000}, 20_000 * listingCostPerName},
+		"one to be tried again first": {consumer{kind: ByDue, backlog: later(3), parked: parked(2 * time.Second)},
+			2 * time.Second},
+		"one to be tried again later": {consumer{kind: ByDue, backlog: later(3), parked: parked(5 * time.Second)},
+			3 * time.Second},
+		"no room for another": {consumer{kind: ByDue, backlog: later(3),
+			parked: slices.Repeat(parked(5*time.Second), maxParked/2)}, 5 * time.Second},
+		"a listing": {consumer{kind: ByDue, stale: true, listedAt: now, listedCount: 20_000},
+			20_000 * listingCostPerName},
 	} {
 		it := c.consumer
 		it.clock.heard = now
-		timers := found[events.SetTimer](effects(t, func(out *engine.Outbox) { it.waitForNext(events.Event{At: now}, out) }))
+		timers := found[events.SetTimer](effects(t, func(out *engine.Outbox) {
+			it.waitForNext(events.Event{At: now}, out)
+		}))
 		timers = slices.DeleteFunc(timers, func(t events.SetTimer) bool { return t.Name == recheckTimer })
 		if len(timers) > 1 || len(timers) == 0 != (c.want == 0) || c.want != 0 && timers[0].After != c.want {
 			t.Errorf("%s: %+v, want %s", what, timers, c.want)

@@ -8,11 +8,12 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// A request goes on in the next session if it is a read, or has not been sent, or if the node that it may have created is still
-// there and can be found.
+// A request goes on in the next session if it is a read, or has not been sent, or if the node that it may have created
+// is still there and can be found.
 func TestARequestThatOutlivesItsSession(t *testing.T) {
 	in := func(mode events.Mode, change func(*request)) *request {
-		r := &request{ops: []events.Op{{Verb: "create", Path: "/n", Mode: mode}}, session: 1, protected: true, mayExist: true}
+		r := &request{ops: []events.Op{{Verb: "create", Path: "/n", Mode: mode}}, session: 1, protected: true,
+			mayExist: true}
 		if change != nil {
 			change(r)
 		}
@@ -22,11 +23,18 @@ func TestARequestThatOutlivesItsSession(t *testing.T) {
 	decide(t, []decision{
 		{"a protected node that may exist", goesOn(in(events.Persistent, nil), events.SessionExpired), true},
 		{"the client is closed", goesOn(in(events.Persistent, nil), events.Closed), false},
-		{"no create was sent since", goesOn(in(events.Persistent, func(r *request) { r.mayExist = false }), events.SessionExpired), false},
+		{"no create was sent since", goesOn(in(events.Persistent, func(r *request) {
+			r.mayExist = false
+		}), events.SessionExpired), false},
 		{"the node went with its session", goesOn(in(events.EphemeralSequential, nil), events.SessionExpired), false},
-		{"the node cannot be found", goesOn(in(events.Persistent, func(r *request) { r.protected = false }), events.SessionExpired), false},
-		{"nothing was sent", goesOn(in(events.Ephemeral, func(r *request) { r.session, r.mayExist = 0, false }), events.SessionExpired), true},
-		{"a read", goesOn(in("", func(r *request) { r.ops[0].Verb, r.mayExist = "get", false }), events.SessionExpired), true},
+		{"the node cannot be found", goesOn(in(events.Persistent, func(r *request) {
+			r.protected = false
+		}), events.SessionExpired), false},
+		{"nothing was sent", goesOn(in(events.Ephemeral, func(r *request) {
+			r.session, r.mayExist = 0, false
+		}), events.SessionExpired), true},
+		{"a read", goesOn(in("", func(r *request) { r.ops[0].Verb, r.mayExist = "get", false }), events.SessionExpired),
+			true},
 	})
 }
 

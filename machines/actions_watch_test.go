@@ -54,7 +54,9 @@ func TestAReadReplacesWhatWasPending(t *testing.T) {
 func TestRefusedDataAreGivenUp(t *testing.T) {
 	p := &persistent{paced: paced{standalone: standalone{path: "/p"}}, parentMaker: newParentMaker("/")}
 	p.payload, p.asked, p.written, p.before, p.sets = 3, 3, 1, 1, []setCommand{{8, 3}}
-	answers := found[events.Answer](effects(t, func(out *engine.Outbox) { p.giveUpWrite(events.Event{Code: events.NoAuth}, out) }))
+	answers := found[events.Answer](effects(t, func(out *engine.Outbox) {
+		p.giveUpWrite(events.Event{Code: events.NoAuth}, out)
+	}))
 	if len(answers) != 1 || answers[0].Command != 8 || answers[0].Code != events.NoAuth || p.payload != 1 {
 		t.Errorf("the answers are %v, and the data are those of %d, want 1", answers, p.payload)
 	}
@@ -85,7 +87,8 @@ func TestTheEndOfAFailureIsNotifiedOnce(t *testing.T) {
 
 // After its session, a client pauses as the policy says, and goes on when the policy gives up.
 func TestAClientPausesBetweenSessions(t *testing.T) {
-	for policy, want := range map[Policy]time.Duration{Forever(7 * time.Second): 7 * time.Second, NTimes(0, time.Second): pauseAfterGiveUp} {
+	for policy, want := range map[Policy]time.Duration{Forever(7 * time.Second): 7 * time.Second,
+		NTimes(0, time.Second): pauseAfterGiveUp} {
 		s := &session{retry: policy, jitter: (&options{}).jitter("x")}
 		timers := found[events.SetTimer](effects(t, func(out *engine.Outbox) { s.lose(events.Event{}, out) }))
 		if len(timers) != 1 || timers[0].After != want {

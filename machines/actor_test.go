@@ -15,7 +15,8 @@ type actor struct{ do func(*engine.Outbox) }
 func (a *actor) act(ev events.Event, out *engine.Outbox) { a.do(out) }
 
 // answers are what actions ask for.
-var answers = []events.Kind{events.ReplyCreate, events.ReplyDelete, events.ReplyStat, events.ReplyChildren, events.ReplyMulti, events.ReplySync, events.ReplyWatch, events.TimerFired}
+var answers = []events.Kind{events.ReplyCreate, events.ReplyDelete, events.ReplyStat, events.ReplyChildren,
+	events.ReplyMulti, events.ReplySync, events.ReplyWatch, events.TimerFired}
 
 // actorChart lets a command run the action.
 var actorChart = engine.MustCompile(engine.Chart[actor]{

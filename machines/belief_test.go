@@ -22,10 +22,12 @@ func TestBeliefBySyncEndsBeforeASuccessorCanExpireTheSession(t *testing.T) {
 				for _, contact := range []int64{0, int64(answered)} {
 					ends := s.deposedAnswerTime() + s.beliefSpan(int64(answered), contact)
 					if latest := s.timeout - s.slack(); ends > latest {
-						t.Errorf("T=%s tick=%s syncLimit=%d: belief lasts until %s, and the session %s", s.timeout, tick, limit, ends, s.timeout)
+						t.Errorf("T=%s tick=%s syncLimit=%d: belief lasts until %s, and the session %s", s.timeout,
+							tick, limit, ends, s.timeout)
 					}
 					if ends = s.deposedAnswerTime() + s.sessionLife(int64(answered), contact); ends > s.timeout {
-						t.Errorf("T=%s tick=%s syncLimit=%d: alone until %s, and the session lasts %s", s.timeout, tick, limit, ends, s.timeout)
+						t.Errorf("T=%s tick=%s syncLimit=%d: alone until %s, and the session lasts %s", s.timeout, tick,
+							limit, ends, s.timeout)
 					}
 				}
 			}
@@ -62,7 +64,8 @@ func TestASessionIsNotSaidToOutliveItsLastContact(t *testing.T) {
 				contact := sent - int64(s.timeout)*tenths/10
 				life := s.sessionLife(sent, contact)
 				if ends := sent + int64(life); ends > contact+int64(s.timeout) {
-					t.Errorf("T=%s tick=%s: alone until %s after a contact %s before it", s.timeout, tick, life, time.Duration(sent-contact))
+					t.Errorf("T=%s tick=%s: alone until %s after a contact %s before it", s.timeout, tick, life,
+						time.Duration(sent-contact))
 				}
 				if span := s.beliefSpan(sent, contact); span > life {
 					t.Errorf("T=%s tick=%s: belief lasts %s, and the session %s", s.timeout, tick, span, life)
@@ -80,11 +83,13 @@ func TestBehindObserverMastersAReportTakesAWholeTick(t *testing.T) {
 		far := near
 		far.observerMasters = true
 		sent := int64(3 * near.timeout)
-		if got, most := far.sessionLife(sent, 0), near.timeout-far.period()-far.tick-far.slack(); got > most || got > near.sessionLife(sent, 0) {
+		if got, most := far.sessionLife(sent, 0), near.timeout-far.period()-far.tick-far.slack(); got > most ||
+			got > near.sessionLife(sent, 0) {
 			t.Errorf("T=%s: the session is said to live for %s, at most %s are sure", near.timeout, got, most)
 		}
 		if far.beliefSpan(sent, 0) <= far.period() {
-			t.Errorf("T=%s: belief lasts %s, and the next heartbeat comes after %s", far.timeout, far.beliefSpan(sent, 0), far.period())
+			t.Errorf("T=%s: belief lasts %s, and the next heartbeat comes after %s", far.timeout,
+				far.beliefSpan(sent, 0), far.period())
 		}
 		if got, want := far.settling(), 3*time.Second; got != want {
 			t.Errorf("T=%s: the leader settles for %s, want %s", far.timeout, got, want)

@@ -12,7 +12,8 @@ func TestBounds(t *testing.T) {
 		timeout, tick time.Duration
 		want          Bounds
 	}{
-		{15 * time.Second, 3 * time.Second, Bounds{7500 * ms, 7500 * ms, 3750 * ms, false, 2750 * ms, 21 * time.Second}},
+		{15 * time.Second, 3 * time.Second,
+			Bounds{7500 * ms, 7500 * ms, 3750 * ms, false, 2750 * ms, 21 * time.Second}},
 		{4 * time.Second, 3 * time.Second,
 			Bounds{1066666667, 1866666667, 533333333, false, 1233333333, 10 * time.Second}},
 		{45 * time.Second, 3 * time.Second, Bounds{22500 * ms, 22500 * ms, 5625 * ms, true, 0, 51 * time.Second}},

@@ -24,13 +24,15 @@ func TestBudget(t *testing.T) {
 		for _, i := range d.Ignored {
 			ignores[i.Why] = true
 		}
-		t.Logf("%-10s %2d states %3d rows %2d ignore lines (%d pairs)", d.Name, len(d.States), len(d.Rows), len(ignores), len(d.Ignored))
+		t.Logf("%-10s %2d states %3d rows %2d ignore lines (%d pairs)", d.Name, len(d.States), len(d.Rows),
+			len(ignores), len(d.Ignored))
 		rows := maxRows
 		if slices.Contains(inLines, d.Name) {
 			rows = maxRowsInLine
 		}
 		if len(d.States) > maxStates || len(d.Rows) > rows || len(ignores) > maxIgnores {
-			t.Errorf("%s is over its budget of %d states, %d rows, %d ignore lines", d.Name, maxStates, rows, maxIgnores)
+			t.Errorf("%s is over its budget of %d states, %d rows, %d ignore lines", d.Name, maxStates, rows,
+				maxIgnores)
 		}
 	}
 }

@@ -14,7 +14,8 @@ import (
 // client was elected.
 func TestOnlyWritesOfThisConnectionConfirm(t *testing.T) {
 	const now = int64(time.Hour)
-	s := session{tick: 2 * time.Second, syncLimit: 5, timeout: 15 * time.Second, number: 2, attached: true, attachedAt: now, heard: now, heardSent: now}
+	s := session{tick: 2 * time.Second, syncLimit: 5, timeout: 15 * time.Second, number: 2, attached: true,
+		attachedAt: now, heard: now, heardSent: now}
 	write := events.Event{Kind: events.ReplyMulti, Session: 2, SentAt: now, At: now + int64(5*time.Second)}
 	for name, c := range map[string]struct {
 		change func(*session, *events.Event)
@@ -54,11 +55,13 @@ func TestAMissedHeartbeatIsFollowedByAnother(t *testing.T) {
 	}
 	answer = c.play(t, "session reply.multi code=NONODE")
 	if got := requests(answer); !slices.Contains(got, check("/m", "latch-2")) {
-		t.Errorf("after a check that found nothing it sends %q, want %q among them:\n%s", got, check("/m", "latch-2"), answer)
+		t.Errorf("after a check that found nothing it sends %q, want %q among them:\n%s", got, check("/m", "latch-2"),
+			answer)
 	}
 	answer = c.play(t, "session reply.multi")
 	if got := requests(answer); len(got) > 0 {
-		t.Errorf("after a check that found its node it sends %q, want nothing before the next heartbeat:\n%s", got, answer)
+		t.Errorf("after a check that found its node it sends %q, want nothing before the next heartbeat:\n%s",
+			got, answer)
 	}
 	if got, want := time.Duration(c.session.validUntil), c.now+7500*time.Millisecond; got != want {
 		t.Errorf("belief lasts until %s, want %s", got, want)
@@ -70,14 +73,16 @@ func TestAMissedHeartbeatIsFollowedByAnother(t *testing.T) {
 func TestMissedHeartbeatsEnd(t *testing.T) {
 	c, _ := playAlone(t, "leads latch", "at 4s", "session timer.fired name=heartbeat")
 	if answer := c.play(t, "session reply.multi code=THROTTLEDOP"); len(requests(answer)) > 0 {
-		t.Errorf("the only check was refused: it sends %q, want nothing before the next heartbeat:\n%s", requests(answer), answer)
+		t.Errorf("the only check was refused: it sends %q, want nothing before the next heartbeat:\n%s",
+			requests(answer), answer)
 	}
 }
 
 // If several nodes in a row are gone, each of the others is checked at once: their machines must not
 // lose leadership, although those whose nodes are gone have left meanwhile.
 func TestEveryNodeIsCheckedAfterMissedHeartbeats(t *testing.T) {
-	c, answer := playAlone(t, "leads latch", "leads latch-2 path=/m", "leads latch-3 path=/n", "leads latch-4 path=/o", "at 4s", "session timer.fired name=heartbeat")
+	c, answer := playAlone(t, "leads latch", "leads latch-2 path=/m", "leads latch-3 path=/n", "leads latch-4 path=/o",
+		"at 4s", "session timer.fired name=heartbeat")
 	var checked []string
 	for range 3 { // more would find no node
 		checked = append(checked, checks(answer)...)
@@ -117,7 +122,8 @@ func TestASyncWhileIdleConfirmsNothing(t *testing.T) {
 		}
 	}
 	s := &session{timeout: 15 * time.Second, tick: 2 * time.Second, syncLimit: 5, idleSync: 3, heard: 1}
-	late := events.Event{Kind: events.ReplySync, Code: events.OK, Request: 3, At: int64(6 * time.Second), SentAt: int64(time.Second)}
+	late := events.Event{Kind: events.ReplySync, Code: events.OK, Request: 3, At: int64(6 * time.Second),
+		SentAt: int64(time.Second)}
 	if !s.idleUncounted(late) {
 		t.Fatal("a silence of 6 s is none")
 	}

@@ -59,7 +59,8 @@ func (v *coverage) gaps() (all []string) {
 		d := r.Describe()
 		for _, row := range d.ByKind() {
 			if !v.some(d.Name, row) {
-				all = append(all, fmt.Sprintf("%s: no trace fires the row %v --%s--> %s", d.Name, row.From, row.Label(), row.To))
+				all = append(all,
+					fmt.Sprintf("%s: no trace fires the row %v --%s--> %s", d.Name, row.From, row.Label(), row.To))
 			}
 		}
 		for _, s := range d.States {

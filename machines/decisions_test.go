@@ -32,8 +32,8 @@ func owned(owner, czxid int64) *events.Stat {
 	return &events.Stat{EphemeralOwner: owner, Czxid: czxid}
 }
 
-// An outcome is pending as long as something is left to be written, and the dead letters' directory is asked for only when an item
-// goes there.
+// An outcome is pending as long as something is left to be written, and the dead letters' directory is asked for only
+// when an item goes there.
 func TestAConsumerKnowsWhatIsLeftToWrite(t *testing.T) {
 	in := func(o outcome, held *holding) *consumer { return &consumer{outcome: o, held: held} }
 	closing := in(timed, nil)
@@ -177,14 +177,16 @@ func TestADoubleBarrierKnowsItsNodes(t *testing.T) {
 
 // Names that have to be distinguished exactly.
 func TestNamesAreTakenApartExactly(t *testing.T) {
-	for s, want := range map[string]bool{"0000000001": true, "000000001": false, "00000000001": false, "-2147483648": true, "-000000001": true, "-00000001": false, "+000000001": false} {
+	for s, want := range map[string]bool{"0000000001": true, "000000001": false, "00000000001": false,
+		"-2147483648": true, "-000000001": true, "-00000001": false, "+000000001": false} {
 		if _, ok := parseSequence(s); ok != want {
 			t.Errorf("parseSequence(%q) = %t", s, ok)
 		}
 	}
 	for s, want := range map[string]bool{
-		"01234567-89ab-cdef-0123-456789ABCDEF": true, "01234567089ab-cdef-0123-456789abcdef": false, "01234567-89ab0cdef-0123-456789abcdef": false,
-		"01234567-89ab-cdef00123-456789abcdef": false, "01234567-89ab-cdef-01230456789abcdef": false, "0123-567-89ab-cdef-0123-456789abcdef": false,
+		"01234567-89ab-cdef-0123-456789ABCDEF": true, "01234567089ab-cdef-0123-456789abcdef": false,
+		"01234567-89ab0cdef-0123-456789abcdef": false, "01234567-89ab-cdef00123-456789abcdef": false,
+		"01234567-89ab-cdef-01230456789abcdef": false, "0123-567-89ab-cdef-0123-456789abcdef": false,
 	} {
 		if isGUID(s) != want {
 			t.Errorf("isGUID(%q) = %t", s, !want)
@@ -205,10 +207,11 @@ func TestNamesAreTakenApartExactly(t *testing.T) {
 // Each end of a term has its reason.
 func TestEveryEndHasItsReason(t *testing.T) {
 	for kind, want := range map[events.Kind]events.Reason{
-		events.WatchDeleted: events.ReasonDeleted, events.ReplyStat: events.ReasonNodeGone, events.WatchChanged: events.ReasonNodeChanged,
-		events.ConnectionSuspended: events.ReasonSuspended, events.ConnectionLost: events.ReasonSessionOver,
-		events.ConnectionUnconfirmed: events.ReasonUnconfirmed, events.CommandResign: events.ReasonResigned,
-		events.CommandClose: events.ReasonClosed, events.WorkReturned: events.ReasonReturned, events.HealthChecked: events.ReasonUnhealthy,
+		events.WatchDeleted: events.ReasonDeleted, events.ReplyStat: events.ReasonNodeGone,
+		events.WatchChanged: events.ReasonNodeChanged, events.ConnectionSuspended: events.ReasonSuspended,
+		events.ConnectionLost: events.ReasonSessionOver, events.ConnectionUnconfirmed: events.ReasonUnconfirmed,
+		events.CommandResign: events.ReasonResigned, events.CommandClose: events.ReasonClosed,
+		events.WorkReturned: events.ReasonReturned, events.HealthChecked: events.ReasonUnhealthy,
 	} {
 		if got := reason(events.Event{Kind: kind}); got != want {
 			t.Errorf("a term that %s ends has the reason %q, want %q", kind, got, want)

@@ -41,7 +41,8 @@ func playAlone(t *testing.T, directives ...string) (*conversation, string) {
 
 // requests returns the requests in an answer, without their numbers.
 func requests(answer string) (all []string) {
-	for _, found := range regexp.MustCompile(`(?m)^  #\d+[!*]* ((?:get|exists|children|create|delete|multi|sync|addwatch) .*)$`).FindAllStringSubmatch(answer, -1) {
+	for _, found := range regexp.MustCompile(`(?m)^  #\d+[!*]* `+
+		`((?:get|exists|children|create|delete|multi|sync|addwatch) .*)$`).FindAllStringSubmatch(answer, -1) {
 		all = append(all, found[1])
 	}
 	return all

@@ -17,13 +17,16 @@ func TestOtherNodesWithTheOwnGUIDAreDeleted(t *testing.T) {
 		want  []string
 	}{
 		"after a lost reply": {
-			[]string{"latch command.start", "suspend", "latch reply.create code=CONNECTIONLOSS", "attach", "latch reply.children " + three},
+			[]string{"latch command.start", "suspend", "latch reply.create code=CONNECTIONLOSS", "attach",
+				"latch reply.children " + three},
 			append(slices.Clone(others), "get /l/"+guid+"0000000002 watch", "children /l")},
 		"in a listing before its turn": {
-			[]string{"latch command.start", "latch reply.create seq=2", "latch reply.stat", "latch reply.children " + three},
+			[]string{"latch command.start", "latch reply.create seq=2", "latch reply.stat",
+				"latch reply.children " + three},
 			append(slices.Clone(others), "children /l")},
 		"after a lost reply, closing": {
-			[]string{"latch command.start", "suspend", "latch reply.create code=CONNECTIONLOSS", "attach", "latch command.close", "latch reply.children " + three},
+			[]string{"latch command.start", "suspend", "latch reply.create code=CONNECTIONLOSS", "attach",
+				"latch command.close", "latch reply.children " + three},
 			append(slices.Clone(others), "sync /l", "children /l")},
 	} {
 		_, answer := playAlone(t, append([]string{"open latch"}, c.lines...)...)

@@ -49,7 +49,8 @@ func FuzzEvents(f *testing.F) {
 	for _, recipe := range Recipes() {
 		f.Add(recipe.Name(), []byte("\x01\x01\x00\x00\x02\x02\x00\x00\x09\x01\x00\xff\x0b\x02\x00\x02\x0c\x03\x00\x12"))
 	}
-	codes := []events.Code{events.OK, events.NoNode, events.NodeExists, events.NoAuth, events.ConnectionLoss, events.NotSent, events.SessionExpired, events.Unimplemented, "MADE_UP"}
+	codes := []events.Code{events.OK, events.NoNode, events.NodeExists, events.NoAuth, events.ConnectionLoss,
+		events.NotSent, events.SessionExpired, events.Unimplemented, "MADE_UP"}
 	f.Fuzz(func(t *testing.T, recipe string, script []byte) {
 		e := engine.New(true, Recipes()...)
 		at := int64(time.Second)
@@ -60,7 +61,8 @@ func FuzzEvents(f *testing.F) {
 		}
 		feed(events.SessionMachine, events.Event{Kind: events.CommandOpen, Recipe: "session"})
 		feed(events.SessionMachine, events.Event{Kind: events.CommandStart, Request: 1})
-		feed(events.SessionMachine, events.Event{Kind: events.ConnectionAttached, Session: 1, SessionID: 1, Timeout: int64(15 * time.Second)})
+		feed(events.SessionMachine,
+			events.Event{Kind: events.ConnectionAttached, Session: 1, SessionID: 1, Timeout: int64(15 * time.Second)})
 		feed("one", events.Event{Kind: events.CommandOpen, Recipe: recipe, Path: "/l", Seed: "5eed"})
 		for ; len(script) >= 4; script = script[4:] {
 			feed(odd(codes, script, at))
@@ -71,7 +73,8 @@ func FuzzEvents(f *testing.F) {
 // odd returns the event of four bytes: its kind, request, code, and what it contains.
 func odd(codes []events.Code, b []byte, at int64) (events.ID, events.Event) {
 	kinds := events.Kinds()
-	ev := events.Event{Kind: kinds[int(b[0])%len(kinds)], Request: uint64(b[1] & 0x3f), Code: codes[int(b[2])%len(codes)], Session: 1, SentAt: at, Work: uint64(b[1] & 7)}
+	ev := events.Event{Kind: kinds[int(b[0])%len(kinds)], Request: uint64(b[1] & 0x3f),
+		Code: codes[int(b[2])%len(codes)], Session: 1, SentAt: at, Work: uint64(b[1] & 7)}
 	own := "_c_" + guid("5eed", uint64(b[1]>>6)+1) + "-latch-000000000" + string('0'+b[2]%10)
 	if b[3]&1 != 0 {
 		ev.Path = "/l/" + own
@@ -120,7 +123,8 @@ func logOfOneMachine(f *testing.F, recipe string) []byte {
 	own := &events.Stat{Czxid: 7, EphemeralOwner: 1}
 	feed(events.SessionMachine, events.Event{Kind: events.CommandOpen, Recipe: "session"})
 	feed(events.SessionMachine, events.Event{Kind: events.CommandStart, Request: 1})
-	feed(events.SessionMachine, events.Event{Kind: events.ConnectionAttached, Session: 1, SessionID: 1, Timeout: int64(15 * time.Second)})
+	feed(events.SessionMachine,
+		events.Event{Kind: events.ConnectionAttached, Session: 1, SessionID: 1, Timeout: int64(15 * time.Second)})
 	feed(id, events.Event{Kind: events.CommandOpen, Recipe: recipe, Path: "/l", Seed: "5eed"})
 	feed(id, events.Event{Kind: events.CommandStart, Request: 1})
 	feed(id, events.Event{Kind: events.CommandAwait, Request: 2})

@@ -29,7 +29,8 @@ func TestTheShortestTimeoutOfASessionCounts(t *testing.T) {
 		out := &engine.Outbox{}
 		s.id = step.id
 		if shortened := s.grant(step.granted, out); shortened != step.shortened || s.timeout != step.counts {
-			t.Errorf("step %d: %s counts, shortened %t; want %s, %t", i, s.timeout, shortened, step.counts, step.shortened)
+			t.Errorf("step %d: %s counts, shortened %t; want %s, %t", i, s.timeout, shortened, step.counts,
+				step.shortened)
 		}
 		if s.timeoutsDiffer != step.warned {
 			t.Errorf("step %d: warned %t, want %t", i, s.timeoutsDiffer, step.warned)

@@ -67,7 +67,8 @@ func TestHeartbeatSetAgainstAMap(t *testing.T) {
 		}
 		for i, h := range o.entries {
 			if truth[h.machine] != h.path || o.index[h.machine] != i {
-				t.Fatalf("step %d: entry %d is %+v, index %d, want path %s", n, i, h, o.index[h.machine], truth[h.machine])
+				t.Fatalf("step %d: entry %d is %+v, index %d, want path %s", n, i, h, o.index[h.machine],
+					truth[h.machine])
 			}
 		}
 	}

@@ -18,8 +18,10 @@ func TestAPlaceWatchesItsPredecessorOnly(t *testing.T) {
 		"reader":   {"open readwrite reads=true", "await", "__WRIT__"},
 	} {
 		recipe := strings.Fields(c.open)[1]
-		line := "children=(" + c.label + "0000000001,own," + c.label + "0000000004," + c.label + "0000000009," + c.label + "0000000000)"
-		_, answer := playAlone(t, c.open, recipe+" command."+c.begin, recipe+" reply.create seq=5", recipe+" reply.stat", recipe+" reply.children "+line)
+		line := "children=(" + c.label + "0000000001,own," + c.label + "0000000004," + c.label + "0000000009," +
+			c.label + "0000000000)"
+		_, answer := playAlone(t, c.open, recipe+" command."+c.begin, recipe+" reply.create seq=5",
+			recipe+" reply.stat", recipe+" reply.children "+line)
 		if got, want := requests(answer), []string{"get /l/" + c.label + "0000000004 watch"}; !slices.Equal(got, want) {
 			t.Errorf("%s: it sends %q, want %q:\n%s", name, got, want, answer)
 		}

@@ -57,7 +57,8 @@ func (j *judge) begins(r events.Record) {
 		if rest, ok := strings.CutPrefix(e, "notify elected "); ok {
 			path, _, _ := strings.Cut(rest, " ")
 			if !f.proven(path, r.Event, j.connections) {
-				j.wrong("%s: elected by %s with %s, which was neither read back nor just made", r.Machine, r.Event.Kind, path)
+				j.wrong("%s: elected by %s with %s, which was neither read back nor just made", r.Machine,
+					r.Event.Kind, path)
 			}
 		}
 	}

@@ -55,7 +55,8 @@ func asIfRead(model any, ev events.Event, holds func(events.Event) bool) bool {
 // blindWriter is a guard of a place that does not see readers if it is a writer's.
 func blindWriter(model any, ev events.Event, holds func(events.Event) bool) bool {
 	if p := placeOf(model); !p.shared {
-		ev.Children = slices.DeleteFunc(slices.Clone(ev.Children), func(name string) bool { return strings.Contains(name, ReadLabel) })
+		ev.Children = slices.DeleteFunc(slices.Clone(ev.Children),
+			func(name string) bool { return strings.Contains(name, ReadLabel) })
 	}
 	return holds(ev)
 }
@@ -76,35 +77,41 @@ var lineRecipes = []string{"latch", "selector", "election", "mutex", "readwrite"
 
 var (
 	plantedInLines = map[string]plant{
-		"a token below the floor is accepted": {lineRecipes, guarded(withoutFloor, "unacceptable"), "below its floor", 0},
-		"a waiting place watches the first in line": {lineRecipes, doing("queueUp", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
-			p := placeOf(model)
-			ahead := slices.Collect(p.placesAhead(ev.Children))
-			ev.Children = []string{slices.MinFunc(ahead, inOrder).Name, p.own}
-			do(ev)
-			p.nextInLine = false
-		}), "not its predecessor", 0},
-		"a create of the connection before confirms": {[]string{"session"}, doing("attach", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
-			do(ev)
-			model.(*session).attachedAt = 0
-		}), "this connection began", 0},
+		"a token below the floor is accepted": {lineRecipes, guarded(withoutFloor, "unacceptable"),
+			"below its floor", 0},
+		"a waiting place watches the first in line": {lineRecipes,
+			doing("queueUp", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+				p := placeOf(model)
+				ahead := slices.Collect(p.placesAhead(ev.Children))
+				ev.Children = []string{slices.MinFunc(ahead, inOrder).Name, p.own}
+				do(ev)
+				p.nextInLine = false
+			}), "not its predecessor", 0},
+		"a create of the connection before confirms": {[]string{"session"},
+			doing("attach", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+				do(ev)
+				model.(*session).attachedAt = 0
+			}), "this connection began", 0},
 		"a place that is closed leaves its node": {lineRecipes, guarded(
 			func(any, events.Event, func(events.Event) bool) bool { return false }, "mayHaveNode"),
 			"it has ended, and left", 0},
 		"a writer does not see readers": {[]string{"readwrite"}, guarded(blindWriter, "isFirst", "mayLead"), "read", 0},
 	}
 	plantedInFlights = map[string]plant{
-		"any listing is enough to lead":                           {lineRecipes, guarded(asIfRead, "mayLead"), "neither read back nor just made", 0},
-		"the floor does not hold for a listing behind the create": {lineRecipes, guarded(withoutFloor, "mayLead"), "below its floor", 0},
-		"the own node is read behind the predecessor": {lineRecipes, doing("queueUp", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
-			p := placeOf(model)
-			behind := p.inFlightOf(ev)
-			p.behindCreate = 0
-			if do(ev); behind {
-				p.nextInLine = true
-				p.readOwn(out)
-			}
-		}), "before its own node", 0},
+		"any listing is enough to lead": {lineRecipes, guarded(asIfRead, "mayLead"),
+			"neither read back nor just made", 0},
+		"the floor does not hold for a listing behind the create": {lineRecipes, guarded(withoutFloor, "mayLead"),
+			"below its floor", 0},
+		"the own node is read behind the predecessor": {lineRecipes,
+			doing("queueUp", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+				p := placeOf(model)
+				behind := p.inFlightOf(ev)
+				p.behindCreate = 0
+				if do(ev); behind {
+					p.nextInLine = true
+					p.readOwn(out)
+				}
+			}), "before its own node", 0},
 		"a term in one flight never watches its own node": {lineRecipes,
 			doing("noteFirst", watchingOwn(func(*place, *engine.Outbox) {})), "nothing can wake it in leading", 0},
 		"a term in one flight watches its own node late": {lineRecipes,
@@ -126,33 +133,39 @@ var (
 		}}, "nothing can wake it in listing", 0},
 	}
 	plantedInJobs = map[string]plant{
-		"the marker is written without the latch": {[]string{"jobelection"}, doing("writeMarker", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
-			c := model.(*jobElection)
-			latch := c.latchNode
-			c.latchNode = c.ownDir
-			do(ev)
-			c.latchNode = latch
-		}), "without the latch", 6},
-		"the seals of others stay": {[]string{"jobelection"}, doing("writeMarker", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
-			ev.Children = nil
-			do(ev)
-		}), "and the seals are", 17},
-		"any marker is deleted": {[]string{"jobelection"}, doing("deleteMarker", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
-			model.(*jobElection).version = -1
-			if ev.Stat != nil {
-				stat := *ev.Stat
-				stat.Version = -1
-				ev.Stat = &stat
-			}
-			do(ev)
-		}), "deletes the marker of", 48},
+		"the marker is written without the latch": {[]string{"jobelection"},
+			doing("writeMarker", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+				c := model.(*jobElection)
+				latch := c.latchNode
+				c.latchNode = c.ownDir
+				do(ev)
+				c.latchNode = latch
+			}), "without the latch", 6},
+		"the seals of others stay": {[]string{"jobelection"},
+			doing("writeMarker", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+				ev.Children = nil
+				do(ev)
+			}), "and the seals are", 17},
+		"any marker is deleted": {[]string{"jobelection"},
+			doing("deleteMarker", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+				model.(*jobElection).version = -1
+				if ev.Stat != nil {
+					stat := *ev.Stat
+					stat.Version = -1
+					ev.Stat = &stat
+				}
+				do(ev)
+			}), "deletes the marker of", 48},
 	}
 	plantedInPermits = map[string]plant{
-		"permits are not counted": {[]string{"semaphore"}, guarded(func(any, events.Event, func(events.Event) bool) bool { return false }, "tooFewPermits"), "permits of 3", 0},
-		"the limit's version is not checked": {[]string{"semaphore"}, doing("take", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
-			model.(*semaphore).pool.version = -1
-			do(ev)
-		}), "is agreed", 5},
+		"permits are not counted": {[]string{"semaphore"},
+			guarded(func(any, events.Event, func(events.Event) bool) bool { return false }, "tooFewPermits"),
+			"permits of 3", 0},
+		"the limit's version is not checked": {[]string{"semaphore"},
+			doing("take", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+				model.(*semaphore).pool.version = -1
+				do(ev)
+			}), "is agreed", 5},
 	}
 )
 
@@ -173,7 +186,8 @@ func TestWalksFindPlantedBugs(t *testing.T) {
 			return w.walk(func() { w.move(w.use, w.operate) })
 		},
 	}
-	for kind, plants := range map[string]map[string]plant{"lines": plantedInLines, "flights": plantedInFlights, "jobs": plantedInJobs, "permits": plantedInPermits} {
+	for kind, plants := range map[string]map[string]plant{"lines": plantedInLines, "flights": plantedInFlights,
+		"jobs": plantedInJobs, "permits": plantedInPermits} {
 		for name, p := range plants {
 			t.Run(name, func(t *testing.T) {
 				const most = 60

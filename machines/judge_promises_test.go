@@ -96,7 +96,8 @@ func (j *judge) isAhead(id events.ID, p *place, path string) bool {
 // confirmation checks that the deadline moves on by an answer to a request of this connection only.
 func (j *judge) confirmation(e events.Deadline, cause events.Event) {
 	if e.Until != 0 && cause.SentAt < j.attachedAt {
-		j.wrong("session: a request that was sent at %d moves the deadline to %d, and this connection began at %d", cause.SentAt, e.Until, j.attachedAt)
+		j.wrong("session: a request that was sent at %d moves the deadline to %d, and this connection began at %d",
+			cause.SentAt, e.Until, j.attachedAt)
 	}
 }
 

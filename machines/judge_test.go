@@ -21,7 +21,8 @@ type judge struct {
 	known   map[events.ID]bool
 
 	leads map[events.ID]bool
-	held  map[*contender]string                   // the label of holds that were granted: none is granted twice under one
+	// the label of holds that were granted: none is granted twice under one
+	held  map[*contender]string
 	open  map[events.ID]map[uint64]events.Kind    // commands that were not answered yet
 	asked map[events.ID]map[uint64]events.Request // requests that may arm a watch
 	armed map[events.ID]map[string]bool           // watches that stand
@@ -101,7 +102,8 @@ func newJudge(p *plant) *judge {
 }
 
 // watched makes a recipe's models, and has their places noted.
-func watched[M interface{ inLine() *place }](make func(events.Event) (M, error), note func(*place)) func(events.Event) (M, error) {
+func watched[M interface{ inLine() *place }](make func(events.Event) (M, error),
+	note func(*place)) func(events.Event) (M, error) {
 	return func(open events.Event) (M, error) {
 		m, err := make(open)
 		if err == nil {
@@ -202,7 +204,8 @@ func (j *judge) record(r events.Record) {
 	j.note(r)
 	for _, e := range r.Effects.Strings() {
 		if len(e) > 14 && e[:14] == "notify elected" && !(r.Event.Attached && r.Event.At < r.Event.ValidUntil) {
-			j.wrong("%s: elected at %d without a confirmation (attached %t, valid until %d)", r.Machine, r.Event.At, r.Event.Attached, r.Event.ValidUntil)
+			j.wrong("%s: elected at %d without a confirmation (attached %t, valid until %d)", r.Machine, r.Event.At,
+				r.Event.Attached, r.Event.ValidUntil)
 		}
 	}
 }
@@ -310,14 +313,16 @@ func (j *judge) member(id events.ID) {
 	case listing:
 		awake = owed[events.ReplyChildren] && (own || j.places[id].behindCreate != 0)
 	case verifying:
-		awake = inquires || owed[events.ReplyChildren] || owed[events.ReplyMulti] || owed[events.ReplyCreate] || owed[events.TimerFired]
+		awake = inquires || owed[events.ReplyChildren] || owed[events.ReplyMulti] || owed[events.ReplyCreate] ||
+			owed[events.TimerFired]
 	case waiting, blocked:
 		ahead := owed[events.ReplyStat] || j.armed[id][join(p.ownDir, j.places[id].predecessor)]
 		awake = own && (ahead || owed[events.ReplyChildren] || j.armed[id][p.ownDir+"/"])
 	case leading:
 		awake = own || !attached || j.watchesSoon(id, p)
 	case leaving:
-		awake = !attached || inquires || owed[events.ReplyDelete] || owed[events.ReplyCreate] || owed[events.ReplyChildren] || owed[events.TimerFired]
+		awake = !attached || inquires || owed[events.ReplyDelete] || owed[events.ReplyCreate] ||
+			owed[events.ReplyChildren] || owed[events.TimerFired]
 	case pausing:
 		awake = owed[events.TimerFired] || p.unhealthy()
 	case suspended:
@@ -355,7 +360,8 @@ func (j *judge) member(id events.ID) {
 	if p.once() && p.leads && p.works != 1 {
 		j.wrong("%s: held by %d pieces of work", id, p.works)
 	}
-	if p.once() && len(p.waiters) == 0 && slices.Contains(from{enrolling, listing, waiting, verifying, suspended, probing}, state) {
+	if p.once() && len(p.waiters) == 0 &&
+		slices.Contains(from{enrolling, listing, waiting, verifying, suspended, probing}, state) {
 		j.wrong("%s: in %s, and nobody wants it", id, state)
 	}
 	if p.leads && !p.heartbeating {

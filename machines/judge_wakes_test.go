@@ -63,13 +63,16 @@ func (j *judge) semaphore(s *semaphore, state engine.State, owed map[events.Kind
 	case queueing:
 		return s.latch != "" && s.latchNode == ""
 	case full:
-		return owed[events.ReplyChildren] || j.armed[events.ID(s.id)][s.ownDir+"/"] && j.armed[events.ID(s.id)][s.ownDir]
+		return owed[events.ReplyChildren] ||
+			j.armed[events.ID(s.id)][s.ownDir+"/"] && j.armed[events.ID(s.id)][s.ownDir]
 	case taking:
 		return owed[events.ReplyMulti]
 	case confirming:
-		return owed[events.ReplyStat] || owed[events.ReplyChildren] || owed[events.ReplyMulti] || owed[events.TimerFired]
+		return owed[events.ReplyStat] || owed[events.ReplyChildren] || owed[events.ReplyMulti] ||
+			owed[events.TimerFired]
 	case leaving:
-		return !attached || owed[events.ReplyChildren] || owed[events.ReplyMulti] || owed[events.TimerFired] || s.openLatches > 0
+		return !attached || owed[events.ReplyChildren] || owed[events.ReplyMulti] || owed[events.TimerFired] ||
+			s.openLatches > 0
 	}
 	return awake
 }
@@ -109,7 +112,8 @@ var atRest = from{latent, suspended, closed, outside, inside, idle, working, ove
 // a timer or a watch.
 func (j *judge) wakes(id events.ID) {
 	state := j.engine.State(id)
-	if id == events.SessionMachine || j.members[id] != nil || slices.Contains(atRest, state) || j.session != nil && !j.session.attached {
+	if id == events.SessionMachine || j.members[id] != nil || slices.Contains(atRest, state) ||
+		j.session != nil && !j.session.attached {
 		return
 	}
 	follows := j.engine.State(treeOf(id)) != "" && slices.Contains(from{following, waiting, dealt}, state)
@@ -144,7 +148,9 @@ func (j *judge) heartbeat(now int64) {
 		if p.leads && (ends == 0 || ends > max(j.session.validUntil, now)) {
 			j.wrong("%s: leads, and no timer ends it at %d (timer at %d)", id, j.session.validUntil, ends)
 		}
-		if p.heartbeating != (slices.ContainsFunc(j.session.heartbeats.entries, func(h heartbeatEntry) bool { return h.machine == string(id) })) {
+		if p.heartbeating != (slices.ContainsFunc(j.session.heartbeats.entries, func(h heartbeatEntry) bool {
+			return h.machine == string(id)
+		})) {
 			j.wrong("%s: near is %t, the session machine has it otherwise", id, p.heartbeating)
 		}
 		for _, h := range j.session.heartbeats.entries {

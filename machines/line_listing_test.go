@@ -16,10 +16,12 @@ func BenchmarkListing(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 1000 {
 		h := fmt.Sprintf("%016x%016x", random.Uint64(), random.Uint64())
-		children = append(children, fmt.Sprintf("%s%s-%s-%s-%s-%s-latch-%010d", GUIDPrefix, h[:8], h[8:12], h[12:16], h[16:20], h[20:], i))
+		children = append(children,
+			fmt.Sprintf("%s%s-%s-%s-%s-%s-latch-%010d", GUIDPrefix, h[:8], h[8:12], h[12:16], h[16:20], h[20:], i))
 	}
 	p := &place{}
-	p.lineLabels, p.guid, p.own, p.sequence = []string{"latch-"}, children[999][len(GUIDPrefix):][:guidLength], children[999], 999
+	p.lineLabels, p.guid, p.own, p.sequence = []string{"latch-"}, children[999][len(GUIDPrefix):][:guidLength],
+		children[999], 999
 	ev := events.Event{Kind: events.ReplyChildren, Code: events.OK, Children: children}
 	read := func(out *engine.Outbox) {
 		if p.counterEnds(ev) || p.hasDuplicates(ev) || p.missing(ev) || p.mayLead(ev) || p.isFirst(ev) {
@@ -27,7 +29,9 @@ func BenchmarkListing(b *testing.B) {
 		}
 		p.queueUp(ev, out)
 	}
-	e := engine.New(false, engine.NewRecipe(actorChart, func(events.Event) (*actor, error) { return &actor{read}, nil }))
+	e := engine.New(false, engine.NewRecipe(actorChart, func(events.Event) (*actor, error) {
+		return &actor{read}, nil
+	}))
 	e.Step(events.Envelope{To: "actor", Event: events.Event{Kind: events.CommandOpen, Recipe: "actor"}})
 	b.ReportAllocs()
 	for b.Loop() {
@@ -57,7 +61,8 @@ func TestNamesThatMayHaveEnded(t *testing.T) {
 
 // A name that is skipped without being parsed must not be that of a place ahead.
 func TestNamesThatAreSurelyBehind(t *testing.T) {
-	numbers := []int64{0, 6, 7, 8, 999_999_999, 1_000_000_000, lastSequence, 1<<31 - 1, -1, -999_999_999, -1_000_000_000, -1 << 31}
+	numbers := []int64{0, 6, 7, 8, 999_999_999, 1_000_000_000, lastSequence, 1<<31 - 1, -1, -999_999_999,
+		-1_000_000_000, -1 << 31}
 	named := func(label string, n int64) string { return fmt.Sprintf("%s%010d", label, n) }
 	for _, label := range []string{"latch-", "n", "0", KazooLabel} {
 		for _, n := range numbers {

@@ -11,10 +11,12 @@ import (
 // A pause is as long as those behind can wait.
 func TestPausesAreBounded(t *testing.T) {
 	const timeout = 16 * time.Second
-	for shortLived, want := range []time.Duration{2 * time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 16 * time.Second} {
+	for shortLived, want := range []time.Duration{2 * time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second,
+		16 * time.Second, 16 * time.Second} {
 		d := deletions{timeout: timeout, shortLived: shortLived}
 		if least, most := d.recreatePause(0), d.recreatePause(1); least != want || most != 2*want {
-			t.Errorf("after %d nodes that did not last, a pause of %s to %s, want %s to %s", shortLived, least, most, want, 2*want)
+			t.Errorf("after %d nodes that did not last, a pause of %s to %s, want %s to %s", shortLived, least, most,
+				want, 2*want)
 		}
 	}
 	p := &contender{}
@@ -42,7 +44,8 @@ func TestPausesAreBounded(t *testing.T) {
 // The ensemble's time is known to the millisecond, and rounded up where it must not be said too early.
 func TestTheLatestTimeIsRoundedUp(t *testing.T) {
 	c := clock{millis: 1000, sent: 50}
-	for at, want := range map[int64]int64{50: 1000, 51: 1001, 50 + int64(time.Millisecond): 1001, 51 + int64(time.Millisecond): 1002} {
+	for at, want := range map[int64]int64{50: 1000, 51: 1001, 50 + int64(time.Millisecond): 1001,
+		51 + int64(time.Millisecond): 1002} {
 		if got := c.most(at); got != want {
 			t.Errorf("%d ns after the request it is %d at the latest, want %d", at-50, got, want)
 		}
@@ -73,9 +76,12 @@ func TestAnswersAreToldApart(t *testing.T) {
 		{"the first parent's", parents.ofParent(answer(3, events.OK)), true},
 		{"the last parent's", parents.ofParent(answer(5, events.OK)), true},
 		{"after the parents' creates", parents.ofParent(answer(6, events.OK)), false},
-		{"the predecessor was read", ahead.present(events.Event{Path: "/l/x", Code: events.OK, Stat: owned(1, 1)}), true},
-		{"the predecessor may not be read", ahead.present(events.Event{Path: "/l/x", Code: events.NoAuth, Stat: owned(1, 1)}), false},
-		{"the last owner, and it is ours", elected(1).foundOurs(events.Event{Code: events.OK, Stat: owned(3, 1)}), true},
+		{"the predecessor was read", ahead.present(events.Event{Path: "/l/x", Code: events.OK, Stat: owned(1, 1)}),
+			true},
+		{"the predecessor may not be read",
+			ahead.present(events.Event{Path: "/l/x", Code: events.NoAuth, Stat: owned(1, 1)}), false},
+		{"the last owner, and it is ours", elected(1).foundOurs(events.Event{Code: events.OK, Stat: owned(3, 1)}),
+			true},
 		{"more owners are asked for", elected(2).foundOurs(events.Event{Code: events.OK, Stat: owned(3, 1)}), false},
 		{"the marker is absent", job.markerAbsent(events.Event{Path: "/m", Code: events.NoNode}), true},
 		{"the marker is there", job.markerAbsent(events.Event{Path: "/m", Code: events.OK}), false},

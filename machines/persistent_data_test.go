@@ -11,7 +11,8 @@ import (
 // data are not those that the machine wrote last.
 func TestAPersistentNodeOfABackupIsWrittenAgain(t *testing.T) {
 	read := func(czxid int64, version int32) events.Event {
-		return events.Event{Kind: events.ReplyStat, Code: events.OK, Stat: &events.Stat{Czxid: czxid, Version: version, EphemeralOwner: 7}}
+		return events.Event{Kind: events.ReplyStat, Code: events.OK,
+			Stat: &events.Stat{Czxid: czxid, Version: version, EphemeralOwner: 7}}
 	}
 	known := persistent{owner: 7, made: 9, newest: 9, version: 2, payload: 5, asked: 5, written: 5}
 	lost := known
@@ -36,7 +37,8 @@ func TestAPersistentNodeOfABackupIsWrittenAgain(t *testing.T) {
 // A write that had no answer when its session ended may arrive at the node that the next session made:
 // that one has the version of the older node, and takes it. The newer data are written again, once.
 func TestALateWriteOfAnOlderSessionIsWrittenOver(t *testing.T) {
-	read := events.Event{Kind: events.ReplyStat, Code: events.OK, Stat: &events.Stat{Czxid: 12, Version: 1, EphemeralOwner: 8}}
+	read := events.Event{Kind: events.ReplyStat, Code: events.OK,
+		Stat: &events.Stat{Czxid: 12, Version: 1, EphemeralOwner: 8}}
 	p := &persistent{owner: 7, made: 9, payload: 6, asked: 6, written: 5}
 	effects(t, func(out *engine.Outbox) { p.lose(events.Event{}, out) })
 	p.owner, p.made, p.newest, p.written = 8, 12, 12, 6 // the next session's create had the newest data
@@ -65,11 +67,13 @@ func TestRefusedDataAreNeverGivenUpInSilence(t *testing.T) {
 		return effects(t, func(out *engine.Outbox) { p.giveUpWrite(events.Event{Code: events.NoAuth}, out) })
 	}
 	waited := refuse(&persistent{payload: 2, asked: 2, sets: []setCommand{{command: 4, payload: 2}}})
-	if answers, notices := found[events.Answer](waited), found[events.Notify](waited); len(answers) != 1 || answers[0].Code != events.NoAuth || len(notices) != 0 {
+	if answers, notices := found[events.Answer](waited), found[events.Notify](waited); len(answers) != 1 ||
+		answers[0].Code != events.NoAuth || len(notices) != 0 {
 		t.Errorf("the call gets %v, the handle %v", answers, notices)
 	}
 	alone := refuse(&persistent{payload: 2, asked: 2})
-	if notices := found[events.Notify](alone); len(notices) != 1 || notices[0].Code != events.NoAuth || notices[0].Text != "/a" {
+	if notices := found[events.Notify](alone); len(notices) != 1 || notices[0].Code != events.NoAuth ||
+		notices[0].Text != "/a" {
 		t.Errorf("the handle gets %v", notices)
 	}
 }

@@ -37,13 +37,17 @@ func TestPolicies(t *testing.T) {
 		{"NTimes none", NTimes(0, s), -1, 0, nil, false},
 		{"NTimes below none", NTimes(-5, s), -1, 0, nil, false},
 		{"Once", Once(s), 1, s, func(int) time.Duration { return s }, false},
-		{"UntilElapsed", UntilElapsed(3500*time.Millisecond, s), 4, 3500 * time.Millisecond, func(int) time.Duration { return s }, false},
+		{"UntilElapsed", UntilElapsed(3500*time.Millisecond, s), 4, 3500 * time.Millisecond,
+			func(int) time.Duration { return s }, false},
 		{"Exponential", Exponential(4, s), 4, (1<<5 - 2) * s, func(n int) time.Duration { return s << n }, true},
-		{"BoundedExponential", BoundedExponential(5, s, 4*s), 5, 20 * s, func(n int) time.Duration { return min(4*s, s<<n) }, true},
-		{"unbounded", BoundedExponential(-1, s, 4*s), 0, 0, func(n int) time.Duration { return min(4*s, s<<min(n, 10)) }, true},
+		{"BoundedExponential", BoundedExponential(5, s, 4*s), 5, 20 * s,
+			func(n int) time.Duration { return min(4*s, s<<n) }, true},
+		{"unbounded", BoundedExponential(-1, s, 4*s), 0, 0,
+			func(n int) time.Duration { return min(4*s, s<<min(n, 10)) }, true},
 	} {
 		waits, total := follow(c.p, most, 1000)
-		if want := c.retries; want == -1 && len(waits) != 0 || want > 0 && len(waits) != want || want == 0 && len(waits) != 1000 {
+		if want := c.retries; want == -1 && len(waits) != 0 || want > 0 && len(waits) != want ||
+			want == 0 && len(waits) != 1000 {
 			t.Errorf("%s: %d retries, want %d", c.name, len(waits), c.retries)
 		}
 		for i, w := range waits {
@@ -73,7 +77,8 @@ func TestUntilElapsedNeverOvershoots(t *testing.T) {
 
 // TestExponentialDoesNotOverflow checks that the wait is never negative, after however many retries.
 func TestExponentialDoesNotOverflow(t *testing.T) {
-	for _, p := range []Policy{Exponential(-1, time.Hour), BoundedExponential(-1, time.Hour, 1<<62), BoundedExponential(-1, 0, time.Minute), BoundedExponential(-1, time.Hour, time.Minute)} {
+	for _, p := range []Policy{Exponential(-1, time.Hour), BoundedExponential(-1, time.Hour, 1<<62),
+		BoundedExponential(-1, 0, time.Minute), BoundedExponential(-1, time.Hour, time.Minute)} {
 		for _, retries := range []int{0, 1, 20, 31, 62, 63, 64, 1000, 1 << 16} {
 			if wait, again := p.Next(retries, 0, most); wait < 0 || !again {
 				t.Errorf("%s after %d retries: %s, %t", p, retries, wait, again)
@@ -93,12 +98,15 @@ func TestJitterIsFull(t *testing.T) {
 }
 
 func TestParsePolicy(t *testing.T) {
-	for _, p := range []Policy{{}, Forever(time.Second), NTimes(3, time.Millisecond), Once(0), UntilElapsed(time.Hour, time.Second), Exponential(7, time.Second), BoundedExponential(-1, time.Second, time.Minute)} {
+	for _, p := range []Policy{{}, Forever(time.Second), NTimes(3, time.Millisecond), Once(0),
+		UntilElapsed(time.Hour, time.Second), Exponential(7, time.Second),
+		BoundedExponential(-1, time.Second, time.Minute)} {
 		if got, err := ParsePolicy(p.String()); err != nil || got != p {
 			t.Errorf("%s came back as %s, %v", p, got, err)
 		}
 	}
-	for _, s := range []string{"", "often", "times/3/1s", "times/x/1s/0s", "times/3/1/0s", "times/3/-1s/0s", "times/3/1s/-1s", "times/-1/1s/0s", "sometimes/3/1s/0s", "times/3/1s/0s/x"} {
+	for _, s := range []string{"", "often", "times/3/1s", "times/x/1s/0s", "times/3/1/0s", "times/3/-1s/0s",
+		"times/3/1s/-1s", "times/-1/1s/0s", "sometimes/3/1s/0s", "times/3/1s/0s/x"} {
 		if p, err := ParsePolicy(s); err == nil {
 			t.Errorf("%q was read as %s", s, p)
 		}

@@ -21,7 +21,8 @@ const (
 
 // acquirers are the machines, with how many permits each wants.
 var acquirers = map[events.ID]map[string]string{
-	"semaphore": {"permits": "1"}, "semaphore-2": {"permits": "2"}, "semaphore-3": {"permits": "3"}, "semaphore-4": {"permits": "1", "try": "true"},
+	"semaphore": {"permits": "1"}, "semaphore-2": {"permits": "2"}, "semaphore-3": {"permits": "3"},
+	"semaphore-4": {"permits": "1", "try": "true"},
 }
 
 func newPermits(seed int64, plant *plant) *permits {
@@ -46,7 +47,8 @@ func TestRandomPermits(t *testing.T) {
 			w.report(t)
 			for id := range acquirers {
 				if state := w.engine.State(id); state != "" {
-					t.Errorf("%s: still %s in a healthy world (awaits %v)\n%s", id, state, w.engine.Awaits(id), w.story(40))
+					t.Errorf("%s: still %s in a healthy world (awaits %v)\n%s", id, state, w.engine.Awaits(id),
+						w.story(40))
 				}
 			}
 			for _, path := range w.server.Paths() {
@@ -91,7 +93,8 @@ func (w *permits) operate() {
 	leases, locks := w.server.Children(thePool), w.server.Children(theLocks)
 	switch n := w.dice.Intn(12); {
 	case n < 3 && w.stat(thePool) != nil: // to another limit, for a moment
-		w.tell(w.server.Operate(zkmem.Op{Code: zkmem.OpSetData, Path: thePool, Data: FormatLimit(theLimit + w.dice.Intn(2)), Version: zkmem.AnyVersion}))
+		w.tell(w.server.Operate(zkmem.Op{Code: zkmem.OpSetData, Path: thePool,
+			Data: FormatLimit(theLimit + w.dice.Intn(2)), Version: zkmem.AnyVersion}))
 	case n < 5 && len(locks) == 0 && len(leases) < theLimit && w.stat(thePool) != nil:
 		w.place(thePool+"/"+LeaseLabel, others)
 	case n < 8 && len(leases) > 0:
@@ -109,7 +112,8 @@ func (w *permits) operate() {
 // have, and that there is no permit too many.
 func (w *permits) mustTakeUnderTheLimit(r events.Request) {
 	multi, ok := r.(events.Multi)
-	if !ok || !strings.HasPrefix(multi.Ops[len(multi.Ops)-1].Path, thePool+"/") || multi.Ops[len(multi.Ops)-1].Verb != "create" {
+	if !ok || !strings.HasPrefix(multi.Ops[len(multi.Ops)-1].Path, thePool+"/") ||
+		multi.Ops[len(multi.Ops)-1].Verb != "create" {
 		return
 	}
 	limit, _ := ParseLimit(w.server.Data(thePool))
@@ -132,7 +136,8 @@ func (w *permits) settle() {
 		}
 	}
 	if w.stat(thePool) != nil {
-		w.tell(w.server.Operate(zkmem.Op{Code: zkmem.OpSetData, Path: thePool, Data: FormatLimit(theLimit), Version: zkmem.AnyVersion}))
+		w.tell(w.server.Operate(zkmem.Op{Code: zkmem.OpSetData, Path: thePool, Data: FormatLimit(theLimit),
+			Version: zkmem.AnyVersion}))
 	}
 	for range 1500 {
 		switch {

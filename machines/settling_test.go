@@ -27,22 +27,43 @@ func TestAnswersOfALeaderThatWasPausedDoNotCount(t *testing.T) {
 		answers   []answer
 		from      time.Duration // when the request was sent on which belief depends in the end; 0: there is no belief
 	}{
-		{"no rest", 15 * time.Second, "", []answer{{write, 0, 5 * ms}, {write, 4 * time.Second, 5 * time.Second}}, 4 * time.Second},
-		{"a rest of more than a third", 15 * time.Second, "", []answer{{write, 0, 0}, {write, 4 * time.Second, 5*time.Second + ms}}, 0},
-		{"the second answer comes at once", 15 * time.Second, "", []answer{{write, 0, 0}, {write, 4 * time.Second, 6 * time.Second}, {write, 6 * time.Second, 6*time.Second + ms}}, 0},
-		{"asked for just before a tick has gone by", 15 * time.Second, "", []answer{{write, 0, 0}, {write, 6 * time.Second, 6 * time.Second}, {write, 8*time.Second - ms, 8*time.Second + ms}}, 0},
-		{"asked for a tick later", 15 * time.Second, "", []answer{{write, 0, 0}, {write, 6 * time.Second, 6 * time.Second}, {write, 8 * time.Second, 8*time.Second + ms}}, 8 * time.Second},
-		{"a tick is too short behind observer masters", 15 * time.Second, "true", []answer{{write, 0, 0}, {write, 6 * time.Second, 6 * time.Second}, {write, 8 * time.Second, 8*time.Second + ms}}, 0},
-		{"one and a half are not", 15 * time.Second, "true", []answer{{write, 0, 0}, {write, 6 * time.Second, 6 * time.Second}, {write, 9 * time.Second, 9*time.Second + ms}}, 9 * time.Second},
-		{"a second rest", 15 * time.Second, "", []answer{{write, 0, 0}, {write, 6 * time.Second, 6 * time.Second}, {write, 8 * time.Second, 12 * time.Second}, {write, 12 * time.Second, 12 * time.Second}}, 0},
-		{"a handshake ends the rest", 15 * time.Second, "", []answer{{write, 0, 0}, {handshake, 0, 60 * time.Second}, {write, 60 * time.Second, 60*time.Second + ms}}, 60 * time.Second},
-		{"a handshake while it settles", 15 * time.Second, "", []answer{{write, 0, 0}, {write, 6 * time.Second, 6 * time.Second}, {handshake, 0, 7 * time.Second}, {write, 7 * time.Second, 7*time.Second + ms}}, 7 * time.Second},
-		{"a rest after a handshake", 15 * time.Second, "", []answer{{handshake, 0, 60 * time.Second}, {write, 66 * time.Second, 66 * time.Second}}, 0},
-		{"a period is shorter than a tick", 4 * time.Second, "", []answer{{write, 0, 0}, {write, 4 * time.Second, 4 * time.Second}, {write, 5 * time.Second, 5 * time.Second}, {write, 6 * time.Second, 6 * time.Second}}, 6 * time.Second},
+		{"no rest", 15 * time.Second, "", []answer{{write, 0, 5 * ms}, {write, 4 * time.Second, 5 * time.Second}},
+			4 * time.Second},
+		{"a rest of more than a third", 15 * time.Second, "",
+			[]answer{{write, 0, 0}, {write, 4 * time.Second, 5*time.Second + ms}}, 0},
+		{"the second answer comes at once", 15 * time.Second, "",
+			[]answer{{write, 0, 0}, {write, 4 * time.Second, 6 * time.Second},
+				{write, 6 * time.Second, 6*time.Second + ms}}, 0},
+		{"asked for just before a tick has gone by", 15 * time.Second, "",
+			[]answer{{write, 0, 0}, {write, 6 * time.Second, 6 * time.Second},
+				{write, 8*time.Second - ms, 8*time.Second + ms}}, 0},
+		{"asked for a tick later", 15 * time.Second, "",
+			[]answer{{write, 0, 0}, {write, 6 * time.Second, 6 * time.Second},
+				{write, 8 * time.Second, 8*time.Second + ms}}, 8 * time.Second},
+		{"a tick is too short behind observer masters", 15 * time.Second, "true",
+			[]answer{{write, 0, 0}, {write, 6 * time.Second, 6 * time.Second},
+				{write, 8 * time.Second, 8*time.Second + ms}}, 0},
+		{"one and a half are not", 15 * time.Second, "true",
+			[]answer{{write, 0, 0}, {write, 6 * time.Second, 6 * time.Second},
+				{write, 9 * time.Second, 9*time.Second + ms}}, 9 * time.Second},
+		{"a second rest", 15 * time.Second, "", []answer{{write, 0, 0}, {write, 6 * time.Second, 6 * time.Second},
+			{write, 8 * time.Second, 12 * time.Second}, {write, 12 * time.Second, 12 * time.Second}}, 0},
+		{"a handshake ends the rest", 15 * time.Second, "", []answer{{write, 0, 0}, {handshake, 0, 60 * time.Second},
+			{write, 60 * time.Second, 60*time.Second + ms}}, 60 * time.Second},
+		{"a handshake while it settles", 15 * time.Second, "",
+			[]answer{{write, 0, 0}, {write, 6 * time.Second, 6 * time.Second}, {handshake, 0, 7 * time.Second},
+				{write, 7 * time.Second, 7*time.Second + ms}}, 7 * time.Second},
+		{"a rest after a handshake", 15 * time.Second, "",
+			[]answer{{handshake, 0, 60 * time.Second}, {write, 66 * time.Second, 66 * time.Second}}, 0},
+		{"a period is shorter than a tick", 4 * time.Second, "",
+			[]answer{{write, 0, 0}, {write, 4 * time.Second, 4 * time.Second},
+				{write, 5 * time.Second, 5 * time.Second}, {write, 6 * time.Second, 6 * time.Second}}, 6 * time.Second},
 	} {
 		got, s := hear(c.timeout, c.observers, c.answers)
-		if want := int64(c.from); c.from == 0 && got != 0 || c.from != 0 && got != start+want+int64(s.beliefSpan(start+want, 0)) {
-			t.Errorf("%s: belief lasts until %s, want it to depend on the request that was sent at %s", c.name, time.Duration(got-start), c.from)
+		if want := int64(c.from); c.from == 0 && got != 0 ||
+			c.from != 0 && got != start+want+int64(s.beliefSpan(start+want, 0)) {
+			t.Errorf("%s: belief lasts until %s, want it to depend on the request that was sent at %s", c.name,
+				time.Duration(got-start), c.from)
 		}
 	}
 }

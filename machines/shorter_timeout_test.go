@@ -31,7 +31,8 @@ func TestTheDeadlineDoesNotMoveBack(t *testing.T) {
 	c.play(t, "suspend", "attach timeout=4s", "at 100ms")
 	answer := c.play(t, "session reply.multi sent=0s")
 	if c.session.validUntil < before || c.session.aloneUntil < alone {
-		t.Errorf("the deadline moves back by %s, and AloneUntil by %s:\n%s", time.Duration(before-c.session.validUntil), time.Duration(alone-c.session.aloneUntil), answer)
+		t.Errorf("the deadline moves back by %s, and AloneUntil by %s:\n%s", time.Duration(before-c.session.validUntil),
+			time.Duration(alone-c.session.aloneUntil), answer)
 	}
 	if !strings.Contains(answer, "valid until") {
 		t.Errorf("the heartbeat did not confirm:\n%s", answer)

@@ -32,8 +32,10 @@ func TestTheSpanAndThePeriodFollowFromTimeoutAndTick(t *testing.T) {
 		{30 * time.Second, 2 * time.Second, 15 * time.Second, 3750 * ms},
 	} {
 		s := session{tick: c.tick, syncLimit: 5, timeout: c.timeout}
-		if span, period := s.beliefSpan(0, 0).Truncate(ms), s.period().Truncate(ms); span != c.span || period != c.period {
-			t.Errorf("T=%s tick=%s: belief lasts %s and is confirmed every %s, want %s and %s", c.timeout, c.tick, span, period, c.span, c.period)
+		if span, period := s.beliefSpan(0, 0).Truncate(ms), s.period().Truncate(ms); span != c.span ||
+			period != c.period {
+			t.Errorf("T=%s tick=%s: belief lasts %s and is confirmed every %s, want %s and %s", c.timeout, c.tick, span,
+				period, c.span, c.period)
 		}
 	}
 }
@@ -43,7 +45,8 @@ func everySession(f func(session)) {
 	for _, observers := range []bool{false, true} {
 		for _, limit := range []int{1, 5} {
 			for tick := 100 * time.Millisecond; tick <= 12*time.Second; tick += 100 * time.Millisecond {
-				for timeout := 100 * time.Millisecond; timeout <= 90*time.Second; timeout += timeout/9 + 37*time.Millisecond {
+				step := func(timeout time.Duration) time.Duration { return timeout/9 + 37*time.Millisecond }
+				for timeout := 100 * time.Millisecond; timeout <= 90*time.Second; timeout += step(timeout) {
 					f(session{tick: tick, syncLimit: limit, timeout: timeout, observerMasters: observers})
 				}
 			}
@@ -52,7 +55,8 @@ func everySession(f func(session)) {
 }
 
 func (s session) settings() string {
-	return fmt.Sprintf("T=%s tick=%s syncLimit=%d observerMasters=%t", s.timeout, s.tick, s.syncLimit, s.observerMasters)
+	return fmt.Sprintf("T=%s tick=%s syncLimit=%d observerMasters=%t", s.timeout, s.tick, s.syncLimit,
+		s.observerMasters)
 }
 
 // Two heartbeats fit into the first belief. They are no closer to each other than the slack, and
@@ -120,8 +124,10 @@ func TestBeliefWithALearnedTickIsNoLongerThanWithTheTrueOne(t *testing.T) {
 			for _, ago := range []time.Duration{0, s.timeout / 2} {
 				s.since, assumed.since = since, since
 				sent := int64(time.Hour)
-				if true, got := s.beliefSpan(sent, sent-int64(ago)), assumed.beliefSpan(sent, sent-int64(ago)); got > true {
-					t.Errorf("%s, asked for %s: belief lasts %s with the learned tick of %s, and %s with the true one", s.settings(), asked, got, assumed.tick, true)
+				true, got := s.beliefSpan(sent, sent-int64(ago)), assumed.beliefSpan(sent, sent-int64(ago))
+				if got > true {
+					t.Errorf("%s, asked for %s: belief lasts %s with the learned tick of %s, and %s with the true one",
+						s.settings(), asked, got, assumed.tick, true)
 				}
 			}
 		}
@@ -181,7 +187,8 @@ func TestALearnedTickIsKeptForLife(t *testing.T) {
 			}
 			warned = warned || want
 			if p.session.tick != tick || warns != want {
-				t.Errorf("assumed %t, grant %d of %s: tick %s and warned %t, want %s and %t", assumed, i+1, g.granted, p.session.tick, warns, tick, want)
+				t.Errorf("assumed %t, grant %d of %s: tick %s and warned %t, want %s and %t", assumed, i+1, g.granted,
+					p.session.tick, warns, tick, want)
 			}
 		}
 	}
@@ -200,13 +207,18 @@ func TestRiddenBeliefEndsIfTheTickGrew(t *testing.T) {
 		stamped := events.Event{At: p.at}
 		p.session.Stamp(&stamped)
 		ended := p.first(func(e events.Effect) bool { d, is := e.(events.Deadline); return is && d.Until == 0 })
-		shortened := p.first(func(e events.Effect) bool { d, is := e.(events.Deadline); return is && d.Alone != 0 && d.Alone <= p.at })
+		shortened := p.first(func(e events.Effect) bool {
+			d, is := e.(events.Deadline)
+			return is && d.Alone != 0 && d.Alone <= p.at
+		})
 		reconnected := p.first(isNotice(events.Reconnected))
 		if reconnected < 0 || (p.session.validUntil > p.at) != holds || (ended < 0) != holds || ended > reconnected {
-			t.Errorf("granted %s: belief until %s, its end is effect %d and the new connection %d; want belief %t", granted, time.Duration(p.session.validUntil-p.at), ended, reconnected, holds)
+			t.Errorf("granted %s: belief until %s, its end is effect %d and the new connection %d; want belief %t",
+				granted, time.Duration(p.session.validUntil-p.at), ended, reconnected, holds)
 		}
 		if (shortened < 0) != holds {
-			t.Errorf("granted %s: that the session is sure was shortened by effect %d, want that: %t", granted, shortened, !holds)
+			t.Errorf("granted %s: that the session is sure was shortened by effect %d, want that: %t", granted,
+				shortened, !holds)
 		}
 		if stamped.ValidUntil != 0 {
 			t.Errorf("granted %s: nothing was confirmed on the new connection, and an event has a deadline", granted)

@@ -19,13 +19,14 @@ func TestATokenBelowTheFloorIsRefused(t *testing.T) {
 		lines  []string
 		delete string
 	}{
-		"latch":       {place("latch", "start"), "delete /l/_c_<latch.1>-latch-0000000004"},
-		"selector":    {place("selector", "start"), "delete /l/_c_<selector.1>-lock-0000000004"},
-		"election":    {place("election", "start"), "delete /l/n_0000000004"},
-		"mutex":       {place("mutex", "await"), "delete /l/_c_<mutex.1>-lock-0000000004"},
-		"readwrite":   {place("readwrite", "await"), "delete /l/_c_<readwrite.1>-__WRIT__0000000004"},
-		"semaphore":   {ways["leads semaphore"], "multi {delete /l/leases/_c_<semaphore.1>-lease-0000000000}"},
-		"jobelection": {ways["leads jobelection"], "multi {delete /l/leader/election/seal-<jobelection.1>; delete /l/leader/election/instance version=1}"},
+		"latch":     {place("latch", "start"), "delete /l/_c_<latch.1>-latch-0000000004"},
+		"selector":  {place("selector", "start"), "delete /l/_c_<selector.1>-lock-0000000004"},
+		"election":  {place("election", "start"), "delete /l/n_0000000004"},
+		"mutex":     {place("mutex", "await"), "delete /l/_c_<mutex.1>-lock-0000000004"},
+		"readwrite": {place("readwrite", "await"), "delete /l/_c_<readwrite.1>-__WRIT__0000000004"},
+		"semaphore": {ways["leads semaphore"], "multi {delete /l/leases/_c_<semaphore.1>-lease-0000000000}"},
+		"jobelection": {ways["leads jobelection"], "multi {delete /l/leader/election/seal-<jobelection.1>; delete " +
+			"/l/leader/election/instance version=1}"},
 	} {
 		for above, accepted := range []bool{true, false} {
 			conversation := newConversation(t, newCoverage())
@@ -46,7 +47,8 @@ func TestATokenBelowTheFloorIsRefused(t *testing.T) {
 			}
 			refused := strings.Contains(answer, "notify failed TOKENFLOOR")
 			if refused == accepted || refused && !slices.Contains(requests(answer), c.delete) {
-				t.Errorf("%s, token %d, floor %d: refused %t, and it sends %q:\n%s", recipe, token, token+above, refused, requests(answer), answer)
+				t.Errorf("%s, token %d, floor %d: refused %t, and it sends %q:\n%s", recipe, token, token+above,
+					refused, requests(answer), answer)
 			}
 		}
 	}

@@ -39,7 +39,8 @@ func malformed(path, text string) (wrongs []string) {
 		}
 		if i++; i == len(lines) || lines[i] != "----" {
 			wrong := fmt.Sprintf("%s:%d: %q has no ---- of its own: line %d has to be ----", path, at+1, lines[at], i+1)
-			if next := slices.IndexFunc(lines[min(i, len(lines)):], func(l string) bool { return strings.TrimSpace(l) != "" }); next >= 0 {
+			if next := slices.IndexFunc(lines[min(i, len(lines)):],
+				func(l string) bool { return strings.TrimSpace(l) != "" }); next >= 0 {
 				wrong += fmt.Sprintf(", or %q would be its input", lines[i+next])
 			}
 			wrongs = append(wrongs, wrong)
@@ -71,12 +72,15 @@ func TestATraceHasADashedLineForEachDirective(t *testing.T) {
 		"blank lines in": {"# why\nconnected\n----\n----\na\n\nb\n----\n----\n\nlose\n----\n", ""},
 		"wrapped":        {"# why\nopen latch \\\n  id=a\n----\n", ""},
 		"no reason":      {"connected\n----\n", `x:1: the first line must say why the trace exists: "# …"`},
-		"swallowed": {"# why\nconnected\n\nopen latch\n----\nlatch: y\n", `x:2: "connected" has no ---- of its own: line 3 has to be ----, ` +
-			`or "open latch" would be its input`},
-		"an answer": {"# why\nsuspend\nsession: y\n\nlose\n----\n", `x:2: "suspend" has no ---- of its own: line 3 has to be ----, or "session: y" would be its input
+		"swallowed": {"# why\nconnected\n\nopen latch\n----\nlatch: y\n",
+			`x:2: "connected" has no ---- of its own: line 3 has to be ----, ` +
+				`or "open latch" would be its input`},
+		"an answer": {"# why\nsuspend\nsession: y\n\nlose\n----\n",
+			`x:2: "suspend" has no ---- of its own: line 3 has to be ----, or "session: y" would be its input
 x:3: "session: y" has no ---- of its own: line 4 has to be ----, or "lose" would be its input`},
-		"the last":     {"# why\nconnected", `x:2: "connected" has no ---- of its own: line 3 has to be ----`},
-		"wrapped once": {"# why\nopen latch \\\n  id=a\nlose\n----\n", `x:2: "open latch \\" has no ---- of its own: line 4 has to be ----, or "lose" would be its input`},
+		"the last": {"# why\nconnected", `x:2: "connected" has no ---- of its own: line 3 has to be ----`},
+		"wrapped once": {"# why\nopen latch \\\n  id=a\nlose\n----\n",
+			`x:2: "open latch \\" has no ---- of its own: line 4 has to be ----, or "lose" would be its input`},
 	} {
 		if got := strings.Join(malformed("x", test.text), "\n"); got != test.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, test.want)

@@ -135,7 +135,8 @@ func (m *meanings) compareAnswers(d *datadriven.TestData, kind events.Kind, awai
 		case arg("request") != "":
 			return r.label == "#"+arg("request")
 		}
-		return !dropped && (kind != events.ReplyStat || path == "" || m.c.readable(r.path) == path) && (kind != events.TimerFired || arg("name") == "" || r.name == arg("name"))
+		return !dropped && (kind != events.ReplyStat || path == "" || m.c.readable(r.path) == path) &&
+			(kind != events.TimerFired || arg("name") == "" || r.name == arg("name"))
 	})
 	was, is := "nothing that was awaited", "nothing that is awaited"
 	var wasAsked, isAsked askedFor
@@ -177,8 +178,9 @@ var (
 
 // answerKinds are the kinds of answers to requests, by the first word of these.
 var answerKinds = map[string]events.Kind{
-	"timer": events.TimerFired, "create": events.ReplyCreate, "delete": events.ReplyDelete, "get": events.ReplyStat, "exists": events.ReplyStat,
-	"children": events.ReplyChildren, "multi": events.ReplyMulti, "sync": events.ReplySync, "addwatch": events.ReplyWatch,
+	"timer": events.TimerFired, "create": events.ReplyCreate, "delete": events.ReplyDelete, "get": events.ReplyStat,
+	"exists": events.ReplyStat, "children": events.ReplyChildren, "multi": events.ReplyMulti, "sync": events.ReplySync,
+	"addwatch": events.ReplyWatch,
 }
 
 // requestsOf lists what a golden text says was asked.
@@ -327,7 +329,8 @@ func (m *meanings) String() string {
 		fmt.Fprintln(&b, change)
 	}
 	if m.added+m.renamed+m.moved > 0 {
-		fmt.Fprintf(&b, "besides, lines added: %d, guards renamed: %d, numbers moved: %d\n", m.added, m.renamed, m.moved)
+		fmt.Fprintf(&b, "besides, lines added: %d, guards renamed: %d, numbers moved: %d\n", m.added,
+			m.renamed, m.moved)
 	}
 	return b.String()
 }

@@ -57,7 +57,9 @@ func (c *conversation) commit(to events.ID, ev *events.Event, multi events.Multi
 	}
 	if own := len(ev.Children) - 1; own >= 0 && c.permits[to] != nil {
 		made := *ev
-		made.Path = slices.Min(slices.DeleteFunc(slices.Clone(ev.Children), func(p string) bool { return p == c.permits[to].ownDir }))
+		made.Path = slices.Min(slices.DeleteFunc(slices.Clone(ev.Children), func(p string) bool {
+			return p == c.permits[to].ownDir
+		}))
 		c.own[to] = made
 	}
 }
@@ -87,7 +89,8 @@ func (c *conversation) answer(to events.ID, ev *events.Event) {
 		if ev.Request == 0 && !c.awaits(to, o.number) {
 			continue
 		}
-		if ev.Request == o.number || ev.Request == 0 && o.kind == ev.Kind && (ev.Path == "" || ev.Kind != events.ReplyStat || o.path == ev.Path) &&
+		if ev.Request == o.number || ev.Request == 0 && o.kind == ev.Kind &&
+			(ev.Path == "" || ev.Kind != events.ReplyStat || o.path == ev.Path) &&
 			(ev.Text == "" || ev.Kind != events.TimerFired || ev.Text == o.name) {
 			c.met, ev.Request = &o, o.number
 			if ev.Path == "" && ev.Kind != events.ReplyMulti {
@@ -157,7 +160,8 @@ func (c *conversation) swap(s string, short bool) string {
 	for id, seed := range c.next {
 		for n := uint64(1); n < 13; n++ {
 			name := fmt.Sprintf("<%s.%d>", id, n)
-			digits, plain := strings.ReplaceAll(guid(seed, n), "-", ""), strings.ReplaceAll(name, ">", "#>") // as kazoo writes it
+			// as kazoo writes it
+			digits, plain := strings.ReplaceAll(guid(seed, n), "-", ""), strings.ReplaceAll(name, ">", "#>")
 			if short {
 				pairs = append(pairs, guid(seed, n), name, digits, plain)
 			} else {

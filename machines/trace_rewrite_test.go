@@ -70,7 +70,8 @@ func TestARewriteSaysWhichLinesMeanSomethingElse(t *testing.T) {
 	}{
 		"nothing": {nil, ""},
 		"an answer meets another request": {
-			[]string{"data=\"a\"\n", "data=\"a\"\n  #2 children /l\n", "#2 get", "#3 get", "#3 children /l", "#4 children /l"},
+			[]string{"data=\"a\"\n", "data=\"a\"\n  #2 children /l\n", "#2 get", "#3 get", "#3 children /l",
+				"#4 children /l"},
 			"<string>:9: no longer \"#2 children /l\"\n" +
 				"<string>:28: reply.children answered #2 children /l, now #3 children /l\n" +
 				"besides, lines added: 0, guards renamed: 0, numbers moved: 2\n",
@@ -91,14 +92,16 @@ func TestARewriteSaysWhichLinesMeanSomethingElse(t *testing.T) {
 		},
 		"a state differs": {
 			[]string{"[mayLead]--> leading", "[mayLead]--> confirming"},
-			"<string>:27: \"latch: listing --reply.children [mayLead]--> confirming\", now \"latch: listing --reply.children [mayLead]--> leading\"\n",
+			"<string>:27: \"latch: listing --reply.children [mayLead]--> confirming\", now \"latch: listing " +
+				"--reply.children [mayLead]--> leading\"\n",
 		},
 		"an effect is left out": {
 			[]string{"  #3 children /l\n", "  #3 children /l\n  notify waiting\n"},
 			"<string>:15: no longer \"notify waiting\"\n",
 		},
 		"a machine hears nothing": {
-			[]string{"session: connected --connection.confirmed--> connected\n", "latch-9: connection.confirmed ignored\nsession: connected --connection.confirmed--> connected\n"},
+			[]string{"session: connected --connection.confirmed--> connected\n",
+				"latch-9: connection.confirmed ignored\nsession: connected --connection.confirmed--> connected\n"},
 			"<string>:15: \"latch-9: connection.confirmed ignored\" is gone\n",
 		},
 		"guards are renamed": {

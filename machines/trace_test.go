@@ -3,9 +3,7 @@ package machines
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -58,44 +56,6 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// originals are the recipes whose conversations are played by others, too.
-var originals = map[string]string{"selector": "latch", "election": "latch", "readwrite": "mutex"}
-
-// mirror plays a latch's conversation, marked "# also selector", with a selector,
-// one marked "# also election" with a candidate, and a mutex's, marked "# also
-// readwrite", with a writer: what they share has to be the same word for word.
-func mirror(t *testing.T, path string, fired *coverage) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for recipe, translated := range map[string]func(string) string{
-		"selector":  strings.NewReplacer("latch-0", "lock-0", "latch--", "lock--", "-latch-", "-lock-", "latch", "selector").Replace,
-		"election":  asElection,
-		"readwrite": strings.NewReplacer("lock-0", "__WRIT__0", "lock--", "__WRIT__-", "lock-2147", "__WRIT__2147", "-lock-", "-__WRIT__", "mutex", "readwrite").Replace,
-	} {
-		if !strings.Contains(string(b), "\n# also "+recipe+"\n") {
-			continue
-		}
-		path := filepath.Join(t.TempDir(), recipe)
-		if err := os.WriteFile(path, []byte(translated(string(b))), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		c := newConversation(t, fired)
-		c.mirrors = recipe
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			return compared(d, c.say(t, d))
-		})
-		c.replays(t)
-	}
-}
-
-// asElection takes the GUIDs out of the names.
-func asElection(latch string) string {
-	latch = regexp.MustCompile(`_c_<latch[^>]*>-latch-`).ReplaceAllString(latch, "n_")
-	return strings.NewReplacer("latch-0", "n_0", "latch--", "n_-", "latch-2147", "n_2147", "latch", "election").Replace(latch)
-}
-
 // conversation is an engine whose clock and ensemble are played by a file.
 type conversation struct {
 	*judge
@@ -123,7 +83,8 @@ type owed struct {
 }
 
 func newConversation(t *testing.T, fired *coverage) *conversation {
-	c := &conversation{judge: newJudge(nil), next: map[events.ID]string{}, owed: map[events.ID][]owed{}, own: map[events.ID]events.Event{}, fired: fired}
+	c := &conversation{judge: newJudge(nil), next: map[events.ID]string{}, owed: map[events.ID][]owed{},
+		own: map[events.ID]events.Event{}, fired: fired}
 	c.now = time.Second
 	return c
 }
@@ -200,7 +161,8 @@ func (c *conversation) usher(t *testing.T, d *datadriven.TestData) string {
 	play(events.ReplyStat)
 	play(events.ReplyChildren, datadriven.CmdArg{Key: "children", Vals: append([]string{"own"}, ahead...)})
 	if len(ahead) > 0 {
-		play(events.ReplyStat, datadriven.CmdArg{Key: "owner", Vals: []string{"7"}}, datadriven.CmdArg{Key: "czxid", Vals: []string{"5"}})
+		play(events.ReplyStat, datadriven.CmdArg{Key: "owner", Vals: []string{"7"}},
+			datadriven.CmdArg{Key: "czxid", Vals: []string{"5"}})
 	}
 	return fmt.Sprintf("%s: %s\n", name, c.engine.State(id))
 }
@@ -359,7 +321,8 @@ func (c *conversation) event(t *testing.T, to events.ID, d *datadriven.TestData)
 // feed steps the engine and writes down what happened.
 func (c *conversation) feed(t *testing.T, to events.ID, ev events.Event) string {
 	ev.At = int64(c.now)
-	if ev.Kind == events.ConnectionAttached || ev.Kind == events.ConnectionSuspended || ev.Kind == events.ConnectionLost {
+	if ev.Kind == events.ConnectionAttached || ev.Kind == events.ConnectionSuspended ||
+		ev.Kind == events.ConnectionLost {
 		ev.Session = cmp.Or(ev.Session, c.number)
 	}
 	effects := c.step(to, ev)

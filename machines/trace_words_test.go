@@ -12,14 +12,15 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// unreadable says why a directive cannot be played: it lacks its event, or a number or a duration in it is none. Read as
-// zero, such a value would become part of a golden text.
+// unreadable says why a directive cannot be played: it lacks its event, or a number or a duration in it is none. Read
+// as zero, such a value would become part of a golden text.
 func unreadable(d *datadriven.TestData) string {
 	switch d.Cmd {
 	case "connected", "attach", "suspend", "lose":
 	default:
 		if len(d.CmdArgs) == 0 {
-			return fmt.Sprintf("%q lacks what follows it, as in \"latch reply.create\", \"open latch\" or \"at 2s\"", d.Cmd)
+			return fmt.Sprintf("%q lacks what follows it, as in \"latch reply.create\", \"open latch\" or \"at 2s\"",
+				d.Cmd)
 		}
 	}
 	if d.Cmd == "at" {
@@ -48,11 +49,13 @@ func unreadable(d *datadriven.TestData) string {
 
 func TestADirectiveThatCannotBeReadIsRefused(t *testing.T) {
 	for line, want := range map[string]string{
-		"suspend":                              "",
-		"at 2s":                                "",
-		"at -2s":                               "at -2s: want a positive duration",
-		"at":                                   `"at" lacks what follows it, as in "latch reply.create", "open latch" or "at 2s"`,
-		"latch":                                `"latch" lacks what follows it, as in "latch reply.create", "open latch" or "at 2s"`,
+		"suspend": "",
+		"at 2s":   "",
+		"at -2s":  "at -2s: want a positive duration",
+		"at": `"at" lacks what follows it, as in "latch reply.create", "open ` +
+			`latch" or "at 2s"`,
+		"latch": `"latch" lacks what follows it, as in "latch reply.create", "open ` +
+			`latch" or "at 2s"`,
 		"attach timeout=long":                  "timeout=long: want a duration",
 		"open semaphore version=any":           "",
 		"latch reply.create seq=7 zxid=0x10":   "",

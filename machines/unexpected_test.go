@@ -48,7 +48,8 @@ func (w *world) odd(dice *rand.Rand, id events.ID) events.Event {
 		ev.Children = []string{p.own, ahead, ownPrefix(p.guid, label) + "0000000001"}[:dice.Intn(4)]
 	}
 	ev.Path = paths[dice.Intn(len(paths))]
-	ev.Code = []events.Code{events.OK, events.OK, events.OK, "WHAT", events.NoNode, events.ConnectionLoss, events.SessionExpired, events.NotSent, events.Unimplemented}[dice.Intn(9)]
+	ev.Code = []events.Code{events.OK, events.OK, events.OK, "WHAT", events.NoNode, events.ConnectionLoss,
+		events.SessionExpired, events.NotSent, events.Unimplemented}[dice.Intn(9)]
 	ev.Session = []int64{0, w.number, w.number, w.number - 1, -7}[dice.Intn(5)]
 	ev.SentAt = []int64{0, w.now, -1, 1 << 62}[dice.Intn(4)]
 	ev.Timeout = []int64{0, int64(15 * time.Second), -1}[dice.Intn(3)]

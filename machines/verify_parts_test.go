@@ -10,8 +10,8 @@ import (
 )
 
 // FuzzCheckpointInParts reads checkpoints in several parts of any content, each on a line of the input. Nothing panics:
-// what is read is written as the same, in parts of any length, and a part that is missing or stands there twice is never
-// read as the same.
+// what is read is written as the same, in parts of any length, and a part that is missing or stands there twice is
+// never read as the same.
 func FuzzCheckpointInParts(f *testing.F) {
 	several := 0
 	for _, recipe := range Recipes() {
@@ -50,7 +50,8 @@ func FuzzCheckpointInParts(f *testing.F) {
 		if err != nil || !slices.EqualFunc(again, third, bytes.Equal) {
 			t.Errorf("%v\n%q\n%q", err, again, third)
 		}
-		if short, err := engine.ReadCheckpoint(again[1:], Recipes()...); err == nil && short.Machines() == c.Machines() && short.Seq() == c.Seq() {
+		if short, err := engine.ReadCheckpoint(again[1:], Recipes()...); err == nil &&
+			short.Machines() == c.Machines() && short.Seq() == c.Seq() {
 			t.Errorf("without its first part it is the same: %q", again)
 		}
 	})

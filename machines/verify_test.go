@@ -36,18 +36,24 @@ func TestModelsOfCheckpointsAreVerified(t *testing.T) {
 		model engine.Verifier
 		want  string
 	}{
-		"a tree":                 {tree(func(*treeCache, *cachedNode, *cachedNode) {}), ""},
-		"no root":                {tree(func(t *treeCache, a, b *cachedNode) { t.root = nil }), "no root"},
-		"a root below another":   {tree(func(t *treeCache, a, b *cachedNode) { t.root.parent = a }), "no root"},
-		"another path":           {tree(func(t *treeCache, a, b *cachedNode) { t.path = "/x" }), "no root"},
-		"a cycle":                {tree(func(t *treeCache, a, b *cachedNode) { a.children = []*cachedNode{t.root} }), `child of "/t/a" is not`},
-		"no child":               {tree(func(t *treeCache, a, b *cachedNode) { t.root.children[0] = nil }), `child of "/t" is not`},
-		"another parent":         {tree(func(t *treeCache, a, b *cachedNode) { a.parent = b }), `child of "/t" is not`},
-		"another level":          {tree(func(t *treeCache, a, b *cachedNode) { a.level = 7 }), `child of "/t" is not`},
-		"a child of another":     {tree(func(t *treeCache, a, b *cachedNode) { a.path = "/a" }), `child of "/t" is not`},
-		"out of order":           {tree(func(t *treeCache, a, b *cachedNode) { slices.Reverse(t.root.children) }), "out of order"},
-		"a read of nothing":      {tree(func(t *treeCache, a, b *cachedNode) { t.due[0].of = nil }), "no node"},
-		"a read elsewhere":       {tree(func(t *treeCache, a, b *cachedNode) { t.inFlight[0].of = newCachedNode(a, "/t/a/y") }), "no node"},
+		"a tree":               {tree(func(*treeCache, *cachedNode, *cachedNode) {}), ""},
+		"no root":              {tree(func(t *treeCache, a, b *cachedNode) { t.root = nil }), "no root"},
+		"a root below another": {tree(func(t *treeCache, a, b *cachedNode) { t.root.parent = a }), "no root"},
+		"another path":         {tree(func(t *treeCache, a, b *cachedNode) { t.path = "/x" }), "no root"},
+		"a cycle": {tree(func(t *treeCache, a, b *cachedNode) { a.children = []*cachedNode{t.root} }),
+			`child of "/t/a" is not`},
+		"no child": {tree(func(t *treeCache, a, b *cachedNode) { t.root.children[0] = nil }),
+			`child of "/t" is not`},
+		"another parent": {tree(func(t *treeCache, a, b *cachedNode) { a.parent = b }), `child of "/t" is not`},
+		"another level":  {tree(func(t *treeCache, a, b *cachedNode) { a.level = 7 }), `child of "/t" is not`},
+		"a child of another": {tree(func(t *treeCache, a, b *cachedNode) { a.path = "/a" }),
+			`child of "/t" is not`},
+		"out of order": {tree(func(t *treeCache, a, b *cachedNode) { slices.Reverse(t.root.children) }),
+			"out of order"},
+		"a read of nothing": {tree(func(t *treeCache, a, b *cachedNode) { t.due[0].of = nil }), "no node"},
+		"a read elsewhere": {tree(func(t *treeCache, a, b *cachedNode) {
+			t.inFlight[0].of = newCachedNode(a, "/t/a/y")
+		}), "no node"},
 		"heartbeats":             {heartbeats(func(*heartbeatSet) {}), ""},
 		"a next one":             {heartbeats(func(o *heartbeatSet) { o.nextIndex = 3 }), "the next is 3"},
 		"no index":               {heartbeats(func(o *heartbeatSet) { o.index = nil }), "an index of 0"},
@@ -100,7 +106,8 @@ func FuzzCheckpoint(f *testing.F) {
 		stat := &events.Stat{Czxid: 7, EphemeralOwner: 1}
 		for _, id := range []events.ID{"one", events.SessionMachine} {
 			for _, ev := range []events.Event{
-				{Kind: events.Kind(kind), Path: path, Request: request, Session: 1, Stat: stat, Children: []string{path}},
+				{Kind: events.Kind(kind), Path: path, Request: request, Session: 1, Stat: stat,
+					Children: []string{path}},
 				{Kind: events.ConnectionSuspended, Session: 1},
 				{Kind: events.CommandClose, Request: request},
 			} {

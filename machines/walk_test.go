@@ -69,7 +69,9 @@ func (w *world) report(t *testing.T) {
 func (w *world) story(n int) string {
 	var b strings.Builder
 	for _, r := range w.log[max(0, len(w.log)-n):] {
-		fmt.Fprintf(&b, "%s %d %s: %s --%s--> %s code=%s path=%s request=%d %v\n    %s\n", time.Duration(r.Event.At), r.Seq, r.Machine, r.From, r.Row, r.To, r.Event.Code, r.Event.Path, r.Event.Request, r.Event.Children, strings.Join(r.Effects.Strings(), "\n    "))
+		fmt.Fprintf(&b, "%s %d %s: %s --%s--> %s code=%s path=%s request=%d %v\n    %s\n", time.Duration(r.Event.At),
+			r.Seq, r.Machine, r.From, r.Row, r.To, r.Event.Code, r.Event.Path, r.Event.Request, r.Event.Children,
+			strings.Join(r.Effects.Strings(), "\n    "))
 	}
 	return b.String()
 }

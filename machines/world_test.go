@@ -56,7 +56,8 @@ var everybody = []events.ID{"latch", "latch-2", "selector", "selector-2", "elect
 func emptyWorld(seed int64, p *plant) *world {
 	w := &world{judge: newJudge(p), dice: rand.New(rand.NewSource(seed)), now: int64(time.Second),
 		server: oneserver.New(100), watches: zkmem.NewWatches[events.ID](zkmem.Release38),
-		works: map[events.ID]int{}, tokens: map[string]int64{}, timeout: 15 * time.Second, oneFlight: fmt.Sprint(seed%5 != 4)}
+		works: map[events.ID]int{}, tokens: map[string]int64{}, timeout: 15 * time.Second,
+		oneFlight: fmt.Sprint(seed%5 != 4)}
 	w.server.Open(others)
 	return w
 }
@@ -70,7 +71,8 @@ func newWorld(seed int64, p *plant) *world {
 	ride := fmt.Sprint(w.ride)
 	w.open("session", "session", "", map[string]string{"rideOut": ride})
 	w.open("latch", "latch", "/a/l", map[string]string{"rideOut": ride})
-	w.open("latch", "latch-2", "/a/l", map[string]string{"retry": "times/3/1s/0s", "healthFailures": "1", "tokenFloor": "120"})
+	w.open("latch", "latch-2", "/a/l",
+		map[string]string{"retry": "times/3/1s/0s", "healthFailures": "1", "tokenFloor": "120"})
 	w.open("selector", "selector", "/a/l", map[string]string{"autoRequeue": "true"})
 	w.open("selector", "selector-2", "/a/l", map[string]string{"healthFailures": "1"})
 	w.open("election", "election", "/a/l", map[string]string{"rideOut": ride, "prefix": "n_", "healthFailures": "2"})
@@ -96,7 +98,8 @@ var holds = map[events.ID]map[string]string{
 // seek asks for a hold.
 func (w *world) seek(id events.ID) {
 	w.works[id] = 0
-	options := map[string]string{"rideOut": fmt.Sprint(w.ride), "tokenFloor": fmt.Sprint(w.server.Zxid() + int64(w.generation%4))}
+	options := map[string]string{"rideOut": fmt.Sprint(w.ride),
+		"tokenFloor": fmt.Sprint(w.server.Zxid() + int64(w.generation%4))}
 	for k, v := range holds[id] {
 		options[k] = v
 	}
@@ -111,7 +114,8 @@ func (w *world) open(recipe string, id events.ID, path string, options map[strin
 	if recipe != "session" {
 		options["oneFlight"], options["resume"] = w.oneFlight, "true"
 	}
-	w.feed(events.Envelope{To: id, Event: events.Event{Kind: events.CommandOpen, Recipe: recipe, Path: path, Seed: fmt.Sprint(id, w.generation), Options: options}})
+	w.feed(events.Envelope{To: id, Event: events.Event{Kind: events.CommandOpen, Recipe: recipe, Path: path,
+		Seed: fmt.Sprint(id, w.generation), Options: options}})
 }
 
 func (w *world) do(id events.ID, kind events.Kind, ev events.Event) {
@@ -196,7 +200,8 @@ func (w *world) mustBeOwn(id events.ID, r events.Request) {
 		return
 	}
 	told := slices.ContainsFunc(w.inbox, func(env events.Envelope) bool {
-		return env.To == id && (env.Event.Path == d.Path || env.Event.Kind == events.ConnectionLost) || env.To == events.SessionMachine
+		return env.To == id && (env.Event.Path == d.Path || env.Event.Kind == events.ConnectionLost) ||
+			env.To == events.SessionMachine
 	})
 	asked := slices.ContainsFunc(w.pending, func(a asked) bool {
 		get, reads := a.r.(events.Get)
@@ -269,7 +274,8 @@ func (w *world) disconnect() {
 func (w *world) attach() {
 	if w.alive && !w.attached {
 		w.attached = true
-		w.post("session", events.Event{Kind: events.ConnectionAttached, Session: w.number, SessionID: w.number, Timeout: int64(w.timeout)})
+		w.post("session", events.Event{Kind: events.ConnectionAttached, Session: w.number, SessionID: w.number,
+			Timeout: int64(w.timeout)})
 		w.inbox, w.held = append(w.inbox, w.held...), nil
 	}
 }

@@ -12,22 +12,25 @@ import (
 
 // itemOrders are names in the right order, for each kind of queue.
 var itemOrders = map[ItemKind][]string{
-	FIFO: {"queue-0000000000", "queue-0000000009", "queue-0000000010", "queue-2147483647", "queue--2147483648", "queue--1000000000"},
-	ByPriority: {"queue-0800000000000000003", "queue-0FFFFFFFF0000000002", "queue-1000000000000000001", "queue-1000000050000000007",
-		"queue-1000000050000000008", "queue-17FFFFFFF0000000000"},
-	ByDue: {"queue-|00000005|0000000004", "queue-|00000010|0000000003", "queue-|18BCFE56800|0000000001", "queue-|18BCFE56800|0000000002",
-		"queue-|7FFFFFFFFFFFFFFF|0000000000"},
+	FIFO: {"queue-0000000000", "queue-0000000009", "queue-0000000010", "queue-2147483647", "queue--2147483648",
+		"queue--1000000000"},
+	ByPriority: {"queue-0800000000000000003", "queue-0FFFFFFFF0000000002", "queue-1000000000000000001",
+		"queue-1000000050000000007", "queue-1000000050000000008", "queue-17FFFFFFF0000000000"},
+	ByDue: {"queue-|00000005|0000000004", "queue-|00000010|0000000003", "queue-|18BCFE56800|0000000001",
+		"queue-|18BCFE56800|0000000002", "queue-|7FFFFFFFFFFFFFFF|0000000000"},
 	ByID: {"queue-|b|0000000001", "queue-|a|0000000002", "queue-||0000000003", "queue-|a b|0000000010"},
 }
 
 // foreignItems are names that belong to no queue of the kind.
 var foreignItems = map[ItemKind][]string{
-	FIFO: {"", "queue", "queue-", "queue-000000001", "queue-00000000001", "queue-+000000001", "queue--0000000001", "queue-2147483648", "Queue-0000000001",
-		"queue-|a|0000000001", "queue-1000000050000000007", "lock-0000000001"},
-	ByPriority: {"queue-0000000001", "queue-00000000", "queue-1000000gg0000000001", "queue-0000000050000000001", "queue-1FFFFFFFF0000000001",
-		"queue-10000000A000000001", "queue-10000000a0000000001", "queue-2000000050000000001"},
-	ByDue: {"queue-0000000001", "queue-|18bcfe56800|0000000001", "queue-|5|0000000001", "queue-|-0000001|0000000001", "queue-|+0000001|0000000001",
-		"queue-|FFFFFFFFFFFFFFFF|0000000001", "queue-||0000000001", "queue-|00000005|1|0000000001", "queue-x|00000005|0000000001"},
+	FIFO: {"", "queue", "queue-", "queue-000000001", "queue-00000000001", "queue-+000000001", "queue--0000000001",
+		"queue-2147483648", "Queue-0000000001", "queue-|a|0000000001", "queue-1000000050000000007", "lock-0000000001"},
+	ByPriority: {"queue-0000000001", "queue-00000000", "queue-1000000gg0000000001", "queue-0000000050000000001",
+		"queue-1FFFFFFFF0000000001", "queue-10000000A000000001", "queue-10000000a0000000001",
+		"queue-2000000050000000001"},
+	ByDue: {"queue-0000000001", "queue-|18bcfe56800|0000000001", "queue-|5|0000000001", "queue-|-0000001|0000000001",
+		"queue-|+0000001|0000000001", "queue-|FFFFFFFFFFFFFFFF|0000000001", "queue-||0000000001",
+		"queue-|00000005|1|0000000001", "queue-x|00000005|0000000001"},
 	ByID: {"queue-0000000001", "queue-|a0000000001", "queue-|a|b|0000000001", "queue-a|b|0000000001", "queue-|a|1"},
 }
 
@@ -58,7 +61,8 @@ func TestItemsAreTakenApart(t *testing.T) {
 			}
 			name := fmt.Sprintf("%s%010d", kind.namePrefix(rank, "a/b|c"), 7)
 			i, ok := kind.Parse(name)
-			if !ok || i.Sequence != 7 || i.NamePrefix != kind.namePrefix(rank, "a/b|c") || (kind == ByPriority || kind == ByDue) && i.Rank != rank || kind == ByID && i.ID != "a_b_c" {
+			if !ok || i.Sequence != 7 || i.NamePrefix != kind.namePrefix(rank, "a/b|c") ||
+				(kind == ByPriority || kind == ByDue) && i.Rank != rank || kind == ByID && i.ID != "a_b_c" {
 				t.Errorf("%s: %q is %+v, %v", kind, name, i, ok)
 			}
 		}

@@ -24,7 +24,8 @@ func TestParseKazoosPlaces(t *testing.T) {
 			t.Errorf("%q: %+v, %t, want %+v", name, got, ok, want)
 		}
 	}
-	for _, name := range []string{"", hex, hex + "__lock__", hex + "__lock__7", hex + "__rlock__0000000007", hex + "__lock__0000000007x",
+	for _, name := range []string{"", hex, hex + "__lock__", hex + "__lock__7", hex + "__rlock__0000000007",
+		hex + "__lock__0000000007x",
 		"_c_" + someGUID + "-lock-0000000007"} {
 		if got, ok := ParsePlace(name, KazooLabel); ok {
 			t.Errorf("%q was taken for a place: %+v", name, got)
@@ -42,7 +43,8 @@ func TestParsePlace(t *testing.T) {
 		"latch--2147483648":                    {Sequence: -2147483648},
 		"latch--000000001":                     {Sequence: -1},
 		"_c_" + someGUID + "-latch-0000000007": {GUID: someGUID, Sequence: 7},
-		"_c_" + strings.ToUpper(someGUID) + "-latch-0000000001":             {GUID: strings.ToUpper(someGUID), Sequence: 1},
+		"_c_" + strings.ToUpper(someGUID) + "-latch-0000000001": {
+			GUID: strings.ToUpper(someGUID), Sequence: 1},
 		"_c_" + strings.ReplaceAll(someGUID, "-", "") + "-latch-0000000007": {Sequence: 7}, // go-zookeeper's
 		"xlatch-0000000007":                                        {Sequence: 7},
 		"latch-latch-0000000007":                                   {Sequence: 7},
@@ -58,10 +60,11 @@ func TestParsePlace(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
-		"", "0", "latch", "latch-", "latch-7", "latch-00000000070", "latch-000000007", "latch-+000000007", "latch- 000000007",
-		"latch-2147483648", "latch-9999999999", "latch--2147483649", "latch--00000001", "latch-0x00000007", "latch-0000_00007",
-		"lock-0000000007", "Latch-0000000007", "latch-0000000007x", "latch-0000000007-data", "0000000007",
-		"_c_short", "_c_", "_c_" + someGUID, "_c_" + someGUID + "-", "_c_" + someGUID + "-lock-0000000007",
+		"", "0", "latch", "latch-", "latch-7", "latch-00000000070", "latch-000000007", "latch-+000000007",
+		"latch- 000000007", "latch-2147483648", "latch-9999999999", "latch--2147483649", "latch--00000001",
+		"latch-0x00000007", "latch-0000_00007", "lock-0000000007", "Latch-0000000007", "latch-0000000007x",
+		"latch-0000000007-data", "0000000007", "_c_short", "_c_", "_c_" + someGUID, "_c_" + someGUID + "-",
+		"_c_" + someGUID + "-lock-0000000007",
 	} {
 		if got, ok := ParsePlace(name, LatchLabel); ok {
 			t.Errorf("%q was taken for a place: %+v", name, got)
@@ -74,8 +77,9 @@ func TestWhoCountsWhichName(t *testing.T) {
 	hex := strings.ReplaceAll(someGUID, "-", "")
 	labels := []string{LatchLabel, LockLabel, WriteLabel, ReadLabel, KazooLabel, KazooReadLabel, LeaseLabel, "n_", ""}
 	for name, want := range map[string][]string{
-		"_c_" + someGUID + "-latch-0000000001":     {LatchLabel},     // Curator's LeaderLatch
-		"_c_" + someGUID + "-lock-0000000001":      {LockLabel},      // its InterProcessMutex, before 5.0 without dashes or with
+		"_c_" + someGUID + "-latch-0000000001": {LatchLabel}, // Curator's LeaderLatch
+		// its InterProcessMutex, before 5.0 without dashes or with
+		"_c_" + someGUID + "-lock-0000000001":      {LockLabel},
 		"_c_" + hex + "-lock-0000000001":           {LockLabel},      // go-zookeeper's Lock
 		"_c_" + hex[:31] + "-lock-0000000001":      {LockLabel},      // a fork's
 		"lock-0000000001":                          {LockLabel},      // a program without GUIDs
@@ -121,7 +125,8 @@ func TestEveryChildIsInOneLine(t *testing.T) {
 		}
 		got = append(got, p.Kind.Label+" "+p.Name)
 	}
-	if want := []string{"n_ n_0000000004", "an_ an_0000000003", " 0000000001", " 0000000002"}; !slices.Equal(got, want) || foreign != 1 {
+	want := []string{"n_ n_0000000004", "an_ an_0000000003", " 0000000001", " 0000000002"}
+	if !slices.Equal(got, want) || foreign != 1 {
 		t.Errorf("%q, %d foreign", got, foreign)
 	}
 }
@@ -153,20 +158,23 @@ func TestWithoutGUID(t *testing.T) {
 }
 
 func TestLineOrdersByNumber(t *testing.T) {
-	children := []string{"latch-0000000010", "foreign", "_c_" + someGUID + "-latch-0000000009", "latch--2147483648", "latch-2147483647", "lock-0000000000", "latch-0000000009", "latch--000000001"}
+	children := []string{"latch-0000000010", "foreign", "_c_" + someGUID + "-latch-0000000009", "latch--2147483648",
+		"latch-2147483647", "lock-0000000000", "latch-0000000009", "latch--000000001"}
 	line, foreign := Line(children, LatchLabel)
 	var got []string
 	for _, p := range line {
 		got = append(got, p.Name)
 	}
-	want := []string{"latch--2147483648", "latch--000000001", "_c_" + someGUID + "-latch-0000000009", "latch-0000000009", "latch-0000000010", "latch-2147483647"}
+	want := []string{"latch--2147483648", "latch--000000001", "_c_" + someGUID + "-latch-0000000009",
+		"latch-0000000009", "latch-0000000010", "latch-2147483647"}
 	if !slices.Equal(got, want) || foreign != 2 {
 		t.Errorf("%v, %d foreign, want %v, 2", got, foreign, want)
 	}
 }
 
 func TestEnded(t *testing.T) {
-	for sequence, want := range map[int64]bool{0: false, lastSequence - 1: false, lastSequence: true, 1<<31 - 1: true, -1: true, -1 << 31: true} {
+	for sequence, want := range map[int64]bool{0: false, lastSequence - 1: false, lastSequence: true, 1<<31 - 1: true,
+		-1: true, -1 << 31: true} {
 		if got := (Place{Sequence: sequence}).ended(); got != want {
 			t.Errorf("%d: %t", sequence, got)
 		}
@@ -213,7 +221,8 @@ func TestNamesAndJitterComeFromTheSeed(t *testing.T) {
 // FuzzParsePlace checks that a parsed place has its name when it is written again, and that sorting a
 // line loses nothing.
 func FuzzParsePlace(f *testing.F) {
-	for _, name := range []string{"latch-0000000007", "latch--2147483648", "_c_" + someGUID + "-latch-0000000007", "_c_short", "0", "latch-7", "_c_" + someGUID + "-latch-", "\x00latch-0000000001", "latch-٠١٢٣٤"} {
+	for _, name := range []string{"latch-0000000007", "latch--2147483648", "_c_" + someGUID + "-latch-0000000007",
+		"_c_short", "0", "latch-7", "_c_" + someGUID + "-latch-", "\x00latch-0000000001", "latch-٠١٢٣٤"} {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
@@ -227,7 +236,8 @@ func FuzzParsePlace(f *testing.F) {
 		}
 		again := LatchLabel + fmt.Sprintf("%010d", p.Sequence)
 		before := strings.TrimSuffix(name, again)
-		if before+again != name || p.GUID != "" && before != GUIDPrefix+p.GUID+"-" || p.Sequence < -1<<31 || p.Sequence >= 1<<31 {
+		if before+again != name || p.GUID != "" && before != GUIDPrefix+p.GUID+"-" || p.Sequence < -1<<31 ||
+			p.Sequence >= 1<<31 {
 			t.Fatalf("%q was read as %+v, which is written %q", name, p, before+again)
 		}
 	})
