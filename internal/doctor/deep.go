@@ -257,7 +257,7 @@ func (x *scratch) delete() {
 	}
 }
 
-// openLoggedIn opens a session and presents the credentials.
+// openLoggedIn opens a session, presents the credentials, and keeps the session alive until it is closed.
 func (s *Settings) openLoggedIn(ctx context.Context, address string) (*session, error) {
 	c, err := s.open(ctx, address, s.Timeout, identity{}, false)
 	if err != nil {
@@ -267,6 +267,7 @@ func (s *Settings) openLoggedIn(ctx context.Context, address string) (*session, 
 		c.close()
 		return nil, err
 	}
+	go c.keepAlive()
 	return c, nil
 }
 

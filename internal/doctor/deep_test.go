@@ -51,6 +51,30 @@ func TestMeasuring(t *testing.T) {
 	})
 }
 
+// A session does not end while others wait, together, for longer than its timeout.
+func TestASlowServerEndsNoSession(t *testing.T) {
+	inBubble(t, "what not every server knows", func(t *testing.T) {
+		w, s := alone(t, zkmem.Options{})
+		s.Intercept(func(r zkmem.Request) zkmem.Verdict {
+			if r.Op == zkmem.OpMulti || r.Op == zkmem.OpAddWatch {
+				return zkmem.Verdict{Delay: 10 * time.Second}
+			}
+			return zkmem.Verdict{}
+		})
+		of := w.deep()
+		of.Step = time.Minute
+		r := Examine(t.Context(), of)
+		found(t, r)
+		if d := r.Deep; d == nil || d.Commit == nil || d.Watch == nil || r.Servers[0].Clock.Rate == 0 ||
+			len(r.NotAsked) > 0 {
+			t.Errorf("%+v, not asked %v", d, r.NotAsked)
+		}
+		if rest := left(s); len(rest) > 0 || len(s.Sessions()) > 0 {
+			t.Errorf("%v are left, and %v", rest, s.Sessions())
+		}
+	})
+}
+
 // Each condition that only measuring shows is planted alone, and found alone.
 func TestMeasuredConditions(t *testing.T) {
 	inBubble(t, "slow writes", func(t *testing.T) {

@@ -175,6 +175,6 @@ func greeted(t *testing.T, of, id int64, granted int32) error {
 		_, _ = theirs.Write(answer.Finish())
 	}()
 	s := Settings{}.withDefaults()
-	c := &session{ctx: t.Context(), conn: ours, settings: &s}
+	c := s.newSession(t.Context(), "", ours)
 	return c.handshake(time.Second, identity{of, make([]byte, 16)}, false)
 }

@@ -100,7 +100,7 @@ func TestAScratchNodeWithoutAnAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := Settings{}.withDefaults()
-	x := &scratch{f: &Facts{settings: s}, own: &session{ctx: t.Context(), conn: ours, settings: &s}, node: "/n"}
+	x := &scratch{f: &Facts{settings: s}, own: s.newSession(t.Context(), "", ours), node: "/n"}
 	if why := x.create(); why == "" {
 		t.Error("it was created, they say")
 	}

@@ -15,6 +15,7 @@ const (
 	opSetData         = 5
 	opGetACL          = 6
 	opSync            = 9
+	opPing            = 11
 	opGetChildren2    = 12
 	opCheck           = 13
 	opMulti           = 14
@@ -28,6 +29,7 @@ const (
 // Numbers of messages that are no requests.
 const (
 	xidWatch = -1
+	xidPing  = -2
 	xidAuth  = -4
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// session is a session of ours on one connection. It is used by one goroutine.
+// session is a session of ours on one connection. One goroutine uses it, and another may ping.
 type session struct {
 	ctx      context.Context // of the examination
 	address  string
@@ -24,6 +24,8 @@ type session struct {
 	settings *Settings
 	trying   bool        // requests that the server may not know: it may end the connection
 	release  func() bool // from the context
+	closed   chan struct{}
+	writing  chan struct{} // holds an element while a goroutine writes
 	id       int64
 	password []byte
 	granted  time.Duration
@@ -60,13 +62,17 @@ func (s *Settings) open(ctx context.Context, address string, timeout time.Durati
 	if err != nil {
 		return nil, err
 	}
-	c := &session{ctx: ctx, address: address, conn: conn, settings: s, release: context.AfterFunc(ctx,
-		func() { _ = conn.Close() })}
+	c := s.newSession(ctx, address, conn)
 	if err := c.handshake(timeout, of, readOnly); err != nil {
 		c.cut()
 		return nil, ended(ctx, s.plain(err))
 	}
 	return c, nil
+}
+
+func (s *Settings) newSession(ctx context.Context, address string, conn net.Conn) *session {
+	return &session{ctx: ctx, address: address, conn: conn, settings: s, closed: make(chan struct{}),
+		writing: make(chan struct{}, 1), release: context.AfterFunc(ctx, func() { _ = conn.Close() })}
 }
 
 func (c *session) handshake(timeout time.Duration, of identity, readOnly bool) error {
@@ -243,6 +249,7 @@ func (c *session) answerTo(xid int32) (*jute.Decoder, int32, error) {
 				c.zxid = zxid
 			}
 			return b, code, nil
+		case number == xidPing:
 		case number != xidWatch:
 			return nil, 0, errMalformed
 		default:
@@ -271,6 +278,8 @@ func (c *session) awaitEvent() error {
 
 // send begins a step: what follows up to the answer has the time for one.
 func (c *session) send(message []byte) error {
+	c.writing <- struct{}{}
+	defer func() { <-c.writing }()
 	if err := c.conn.SetDeadline(time.Now().Add(c.settings.Step)); err != nil {
 		return err
 	}
@@ -310,8 +319,40 @@ func (c *session) close() {
 	}
 }
 
+// keepAlive pings, so that the session does not end while an answer of this or of another session is waited for. A
+// server that demands a login ends a connection that pings before it.
+func (c *session) keepAlive() {
+	tick := time.NewTicker(max(c.granted/3, shortestPing))
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if c.ping() != nil {
+				return // the next answer that is waited for says so
+			}
+		case <-c.closed:
+			return
+		}
+	}
+}
+
+// ping lets the time of a step that goes on as it is.
+func (c *session) ping() error {
+	c.writing <- struct{}{}
+	defer func() { <-c.writing }()
+	if err := c.conn.SetWriteDeadline(time.Now().Add(c.settings.Step)); err != nil {
+		return err
+	}
+	_, err := c.conn.Write(jute.NewFrame().Int32(xidPing).Int32(opPing).Finish())
+	return err
+}
+
+// shortestPing is how often a session pings at most: a server is not trusted to grant a sensible timeout.
+const shortestPing = 50 * time.Millisecond
+
 // cut ends the connection; the session goes on for its timeout.
 func (c *session) cut() {
+	close(c.closed)
 	c.release()
 	_ = c.conn.Close()
 }
