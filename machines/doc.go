@@ -36,9 +36,11 @@
 //	                configuration says
 //	jobdealer.go    a job's leader deals its items; jobdealer_actions.go, jobdealer_plan.go, jobdealer_failover.go
 //	                what its rows do, jobelection_dealer.go how the election opens it
-//	jobworker.go    an instance of a job that runs its items; jobview.go what it has read of the job, jobworker_run.go
-//	                how far it has come, jobworker_marks.go which items run, jobworker_guards.go,
-//	                jobworker_actions.go, jobworker_write.go its rows' guards and actions
+//	jobworker.go    an instance of a job that runs its items; jobworker_guards.go, jobworker_actions.go,
+//	                jobworker_write.go its rows' guards and actions
+//	jobinstance.go  who such an instance is, and what it has read of the job by jobview.go; jobwrites.go its
+//	                pending write; jobrun.go how far a run of its items has come, jobrun_write.go what a run writes;
+//	                jobleftovers.go what it has left in earlier sessions
 //	shards.go       a member that owns shards; shards_guards.go, shards_actions.go, shards_node.go what its rows do,
 //	                shards_assign.go how it writes the assignment, shardplan.go how shards are dealt to members,
 //	                shardnodes.go what the nodes say

@@ -11,37 +11,23 @@ import (
 // is its id, "ip" its server, "config" only reads the job's configuration and runs nothing; "rideOut", "retry".
 var JobWorkerRecipe = &engine.RecipeOf[jobWorker]{Named: "jobworker", Chart: jobWorkerChart, Open: newJobWorker}
 
-// jobWorker is one instance of a job. Its own node is instances/<id>. A run of its items is what a term is elsewhere:
-// belief holds until its deadline, and no other instance is dealt an item before that.
+// jobWorker is one instance of a job. Its own node is instances/<id>.
 type jobWorker struct {
 	standalone
-	term
-	sublatch // in the line for the right to take an item over
 	jobRun
+	jobLeftovers
 
-	job      string // the path of its node
-	seed     string
-	instance string // the own id
-	ip       string
-	watcher  bool  // only the configuration is read
-	session  int64 // ZooKeeper's id of the session
-	closing  []uint64
-	ending   bool // it was closed, or somebody deleted the own node
-
-	view       jobView
-	config     JobConfig
-	badConfig  string // what is wrong with it; "": nothing
-	configRead string // the configuration that the handle was notified of
-	token      int64  // the czxid of the own node; 0: this machine has none that it knows of
+	seed    string
+	watcher bool // only the configuration is read
+	closing []uint64
+	ending  bool // it was closed, or somebody deleted the own node
 }
 
 func newJobWorker(open events.Event) (*jobWorker, error) {
 	o := optionsOf(open)
-	w := &jobWorker{
-		standalone: newStandalone(open, &o), term: term{rideOut: o.flag(OptionRideOut)},
-		job: open.Path, seed: open.Seed, instance: o.text(OptionInstance, ""), ip: o.text(OptionIP, ""),
-		watcher: o.flag(OptionConfig),
-	}
+	w := &jobWorker{standalone: newStandalone(open, &o), seed: open.Seed, watcher: o.flag(OptionConfig)}
+	w.job, w.instance, w.ip = open.Path, o.text(OptionInstance, ""), o.text(OptionIP, "")
+	w.rideOut = o.flag(OptionRideOut)
 	w.resume, w.oneFlight = o.flag(OptionResume), o.flag(OptionOneFlight)
 	return w, o.check()
 }

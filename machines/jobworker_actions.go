@@ -19,13 +19,6 @@ func (w *jobWorker) refuseLatent(ev events.Event, out *engine.Outbox) {
 	out.Answer(ev.Request, events.NotStarted, "")
 }
 
-// settle drops what is pending.
-func (w *jobWorker) settle(ev events.Event, out *engine.Outbox) {
-	out.DropPending()
-	w.view.dropPending()
-	w.deletes = 0
-}
-
 // look sends the reads that are needed. A write whose outcome is unknown is certain to show only behind a sync.
 func (w *jobWorker) look(ev events.Event, out *engine.Outbox) { w.askFor(w.needs, &w.view, w.job, out) }
 
@@ -43,27 +36,11 @@ func (w *jobWorker) note(ev events.Event, out *engine.Outbox) {
 		out.Notify(events.Notify{What: events.Value, Path: JobConfigNode(w.job), Text: w.configRead})
 	}
 	w.settleDoubt()
-	w.noteScan()
-	w.noteSought()
+	if found := w.noteScan(&w.instanceView); len(found) > 0 {
+		w.marked, w.stage, w.lasting = append(w.marked, found...), over, true
+	}
+	w.noteSought(&w.instanceView)
 	w.noteMisfires()
-}
-
-// noteWatch makes what a watch is about be read again.
-func (w *jobWorker) noteWatch(ev events.Event, out *engine.Outbox) { w.view.spoil(ev.Path) }
-
-// readAgain makes the nodes be read again whose watches may have missed something: a server sends no event of a node
-// that this client may not read, or could not for a while.
-func (w *jobWorker) readAgain(ev events.Event, out *engine.Outbox) {
-	if ev.Name == confirmTimer {
-		return
-	}
-	w.view.readAt = ev.At
-	for _, path := range []string{
-		JobConfigNode(w.job), w.own(), w.server(), JobTrigger(w.job, w.instance), JobOffers(w.job),
-		JobNecessary(w.job), JobProcessing(w.job),
-	} {
-		w.view.spoil(path)
-	}
 }
 
 // reportConfig reports that the configuration cannot be used, and waits for another one.
@@ -103,12 +80,6 @@ func (w *jobWorker) rest(ev events.Event, out *engine.Outbox) {
 	w.due, w.again, w.outruns = false, false, 0
 }
 
-// awaitConfirmation waits until a confirmation would count.
-func (w *jobWorker) awaitConfirmation(ev events.Event, out *engine.Outbox) {
-	w.settle(ev, out)
-	out.Timer(confirmTimer, time.Duration(ev.AskAt-ev.At))
-}
-
 // trigger notes a trigger, and answers it. One that comes before the run of the last one has ended is a misfire.
 func (w *jobWorker) trigger(ev events.Event, out *engine.Outbox) {
 	if w.ending {
@@ -122,17 +93,6 @@ func (w *jobWorker) trigger(ev events.Event, out *engine.Outbox) {
 	w.noteTrigger()
 }
 
-// noteTrigger notes a trigger. One that is no misfire reads whether the items have to be dealt, so that the run is by
-// what the server knows now: the events of all that it knew before that read come before the answer.
-func (w *jobWorker) noteTrigger() {
-	if w.due || w.stage != unmarked || w.works > 0 {
-		w.again = true
-		return
-	}
-	w.due = true
-	w.view.spoil(JobNecessary(w.job))
-}
-
 // markMisfire writes that the items that run were to run again: if this instance dies, another one reads it.
 func (w *jobWorker) markMisfire(ev events.Event, out *engine.Outbox) {
 	if !w.config.Misfire || !ev.Attached || w.ending || w.misfired > 0 {
@@ -140,14 +100,6 @@ func (w *jobWorker) markMisfire(ev events.Event, out *engine.Outbox) {
 	}
 	for range viewWindow {
 		w.markNextMisfire(ev, out)
-	}
-}
-
-// markNextMisfire writes that of the next item.
-func (w *jobWorker) markNextMisfire(ev events.Event, out *engine.Outbox) {
-	if w.misfired < len(w.items) {
-		out.Create(events.Op{Path: w.item(w.items[w.misfired], ItemMisfire), Mode: events.Persistent, Data: []byte{}})
-		w.misfired++
 	}
 }
 
@@ -204,9 +156,6 @@ func (w *jobWorker) stopRemoved(ev events.Event, out *engine.Outbox) {
 	w.stop(ev, out)
 }
 
-// countReturned counts an item that has returned.
-func (w *jobWorker) countReturned(ev events.Event, out *engine.Outbox) { w.works-- }
-
 // complete ends a run in which all items have returned under belief.
 func (w *jobWorker) complete(ev events.Event, out *engine.Outbox) {
 	w.leads, w.completed = false, true
@@ -242,17 +191,12 @@ func (w *jobWorker) lose(ev events.Event, out *engine.Outbox) {
 	w.dropHeartbeats(out)
 	w.view.forget()
 	w.token, w.marked, w.taken, w.doubt, w.write = 0, nil, nil, false, noWrite
-	w.scanned, w.again = false, false // others have the items by now
-	w.sought, w.orphans = false, nil
+	w.again = false
+	w.jobLeftovers.forget()
 	if w.works == 0 {
 		w.completed = false
 		w.finishRun()
 	}
-}
-
-// attach notes the session of the new connection.
-func (w *jobWorker) attach(ev events.Event, out *engine.Outbox) {
-	w.session, w.view.readAt = ev.SessionID, ev.At
 }
 
 // noteRemoved ends the machine because somebody has deleted the own node. Marks that last are left to the leader, as
