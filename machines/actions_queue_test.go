@@ -48,7 +48,7 @@ func TestPausesForRoomBeginAgainAfterAPut(t *testing.T) {
 
 // The next item is put aside if itself may not be read, and not if another request was refused or the node is gone.
 func TestOnlyARefusedItemIsPutAside(t *testing.T) {
-	c := &consumer{next: &Item{Name: "queue-0000000001"}}
+	c := &consumer{heldItem: heldItem{next: &Item{Name: "queue-0000000001"}}}
 	c.path = "/q"
 	refused := func(code events.Code, path string) bool {
 		return c.nextRefused(events.Event{Code: code, Path: path, Attached: true})
@@ -64,7 +64,7 @@ func TestOnlyARefusedItemIsPutAside(t *testing.T) {
 // Dead letters are refused if their directory was.
 func TestDeadLettersAreRefusedWithTheirDirectory(t *testing.T) {
 	refused := func(tried bool, o outcome) bool {
-		c := &consumer{outcome: o}
+		c := &consumer{heldItem: heldItem{outcome: o}}
 		c.dirsTried, c.dirFailure = tried, failure{code: events.NoAuth, path: "/dead"}
 		return c.deadLettersRefused(events.Event{Code: events.NoNode, Attached: true})
 	}
@@ -103,24 +103,25 @@ func TestAConsumerWakesForWhatComesFirst(t *testing.T) {
 	parked := func(in time.Duration) []holding {
 		return []holding{{due: now + int64(time.Minute)}, {due: now + int64(in)}}
 	}
+	timed := func(backlog []Item, parked []holding) consumer {
+		return consumer{queueView: queueView{kind: ByDue, backlog: backlog}, parkedItems: parkedItems{parked: parked}}
+	}
+	twoS, fiveS := parked(2*time.Second), parked(5*time.Second)
+	listed := queueView{kind: ByDue, stale: true, listedAt: now, listedCount: 20_000}
 	for what, c := range map[string]struct {
 		consumer consumer
 		want     time.Duration // 0: it does not wake up by itself
 	}{
-		"nothing":                        {consumer{kind: ByDue}, 0},
-		"an item":                        {consumer{kind: ByDue, backlog: later(3)}, 3 * time.Second},
-		"an item that is overdue":        {consumer{kind: ByDue, backlog: later(-3)}, time.Millisecond},
-		"an item in years":               {consumer{kind: ByDue, backlog: later(1e9)}, maxTimer},
-		"an item without a time":         {consumer{backlog: later(3)}, 0},
-		"no item, one to be tried again": {consumer{kind: ByDue, parked: parked(2 * time.Second)}, 2 * time.Second},
-		"one to be tried again first": {consumer{kind: ByDue, backlog: later(3), parked: parked(2 * time.Second)},
-			2 * time.Second},
-		"one to be tried again later": {consumer{kind: ByDue, backlog: later(3), parked: parked(5 * time.Second)},
-			3 * time.Second},
-		"no room for another": {consumer{kind: ByDue, backlog: later(3),
-			parked: slices.Repeat(parked(5*time.Second), maxParked/2)}, 5 * time.Second},
-		"a listing": {consumer{kind: ByDue, stale: true, listedAt: now, listedCount: 20_000},
-			20_000 * listingCostPerName},
+		"nothing":                        {timed(nil, nil), 0},
+		"an item":                        {timed(later(3), nil), 3 * time.Second},
+		"an item that is overdue":        {timed(later(-3), nil), time.Millisecond},
+		"an item in years":               {timed(later(1e9), nil), maxTimer},
+		"an item without a time":         {consumer{queueView: queueView{backlog: later(3)}}, 0},
+		"no item, one to be tried again": {timed(nil, twoS), 2 * time.Second},
+		"one to be tried again first":    {timed(later(3), twoS), 2 * time.Second},
+		"one to be tried again later":    {timed(later(3), fiveS), 3 * time.Second},
+		"no room for another":            {timed(later(3), slices.Repeat(fiveS, maxParked/2)), 5 * time.Second},
+		"a listing":                      {consumer{queueView: listed}, 20_000 * listingCostPerName},
 	} {
 		it := c.consumer
 		it.clock.heard = now

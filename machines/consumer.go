@@ -17,71 +17,14 @@ const (
 // node, reads it, delivers it, and deletes it together with its lock, in a multi that also creates the
 // next one's lock. At most once: it reads the item, deletes it, and delivers it.
 type consumer struct {
-	paced // path is the queue
-	directories
-	attempts
-	kind       ItemKind
-	once       bool   // at most once
-	locks      string // the directory of the locks
+	queueView
+	heldItem
+	parkedItems
 	dead       string // the directory of the items that were given up
 	markersDir string // the directory of the producers' markers; its mtime is the leader's time
-	tries      int    // tries of an item before it is given up; 0: no limit
-	backoff    Policy // between tries
-	refresh    int    // items that are taken before the consumer looks for a better one
 	seed       string
-
-	backlog     []Item          // the items that are believed to exist, the next first
-	locked      map[string]bool // the items that other consumers had locked, if that was listed
-	listedCount int             // children in the last listing
-	recheck     uint64          // the timer of the next question whether there are others
-	listedAt    int64           // when it came; 0: never
-	taken       int             // items taken since
-	stale       bool            // the queue has changed since
-	skipped     bool            // some items were left to others, or to later
-	contended   bool            // other consumers lock items
-	skipCount   int             // items that are left out behind the next item that is taken already
-
-	held           *holding
-	next           *Item   // the item whose lock is being created
-	outcome        outcome // what is to be written about the item that is held
-	outcomeUnknown bool    // whether that was carried out is unknown
-	alone          bool    // the outcome is written without the next lock, because together it failed
-	unlocked       bool    // the lock of the item that is worked on is gone
-	parked         []holding
-	deferred       map[string]deferral // items that cannot be read, by name
-	lastRefusal    failure             // why the last item was deferred
-	counterEnded   bool                // the queue's counter has passed its end
-	clock          clock
-	closing        []uint64
+	closing    []uint64
 }
-
-// holding is an item that this consumer has locked, or is about to take.
-type holding struct {
-	Item
-	lockedAt  int64   // when its lock was created
-	mayBeDone bool    // a write of its outcome got no answer, so this consumer may have deleted the lock
-	payload   uint64  // the number of the request that read its data; 0: they were not read
-	version   int32   // how often it has failed, as its node says
-	due       int64   // when it is tried again, if it has failed
-	unwritten outcome // the outcome that could not be written
-	uncounted int     // failed tries that could not be written
-	refusals  int     // refused writes of its outcome, in a row
-}
-
-// failures returns how often the item has failed.
-func (h holding) failures() int { return int(h.version) + h.uncounted }
-
-// outcome is what is to be written about an item.
-type outcome string
-
-const (
-	noOutcome    outcome = ""
-	finished     outcome = "finished"    // the item and its lock are deleted
-	failed       outcome = "failed"      // its version counts the tries; its lock stays
-	deadLettered outcome = "dead-letter" // it is moved to the dead letters
-	released     outcome = "released"    // its lock is deleted
-	timed        outcome = "timed"       // no item's: the leader's time is to be read
-)
 
 // ConsumerRecipe makes consumers. Path is the queue's. Options: "kind" (of ItemKind),
 // "once", "locks", "dead", "producers" (directories), "tries", "backoff", "refresh",
@@ -114,7 +57,8 @@ func consumerChart() (c engine.Chart[consumer]) {
 		{Name: working, Class: events.ClassActive, Does: "the handler has not returned",
 			Doc: "The user's function works on an item."},
 		{Name: suspended, Doc: "There is no connection. The locks exist while the session does."},
-		{Name: pausing, Doc: "The ensemble could not carry out a request, or the locks or the queue's directory were deleted again and again. The next attempt follows after a back-off with jitter."},
+		{Name: pausing, Doc: "The ensemble could not carry out a request, or the locks or the queue's directory were " +
+			"deleted again and again. The next attempt follows after a back-off with jitter."},
 		{Name: closed, Doc: "The machine has ended."},
 	})
 	c.Final = closed
@@ -125,55 +69,89 @@ func consumerChart() (c engine.Chart[consumer]) {
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
 		events.WatchChildren, events.WatchDeleted,
 	}
-	c.Rows = slices.Concat(consumerLockRows(), consumerItemRows())
+	c.Rows = slices.Concat(consumerNextRows(), consumerLockRows(), consumerItemRows())
 	c.Ignores = consumerIgnores()
 	return c
 }
 
-// consumerLockRows are the rows from the listing of a queue to the lock of an item.
-func consumerLockRows() []engine.Row[consumer] {
+// consumerNextRows are the rows of the start, and of what is next.
+func consumerNextRows() []engine.Row[consumer] {
 	return []engine.Row[consumer]{
-		{From: from{latent}, On: on(events.CommandStart), To: waiting, Do: (*consumer).begin, Then: (*consumer).tellNext},
+		{From: from{latent}, On: on(events.CommandStart),
+			To: waiting, Do: (*consumer).begin, Then: (*consumer).tellNext},
 		{From: consuming, On: on(events.CommandStart), To: engine.Stay, Do: (*consumer).refuseStart},
 
 		// What is next: first whatever is not finished.
 		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).detached, To: suspended},
-		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).lockUnknown, To: verifying, Do: (*consumer).verify},
-		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).outcomePending, To: settling, Do: (*consumer).settle},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).lockUnknown,
+			To: verifying, Do: (*consumer).verify},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).outcomePending,
+			To: settling, Do: (*consumer).settle},
 		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).mustTake, To: taking, Do: (*consumer).take},
-		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).returnsUnread, To: waiting, Do: (*consumer).giveBack, Then: (*consumer).tellNext},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).returnsUnread,
+			To: waiting, Do: (*consumer).giveBack, Then: (*consumer).tellNext},
 		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).mustRead, To: reading, Do: (*consumer).read},
 		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).mayClose, To: closed, Do: (*consumer).end},
-		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).mustUnlock, To: settling, Do: (*consumer).unpark, Then: (*consumer).settle},
-		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).waitsToCreate, To: pausing, Do: (*consumer).pauseCreate},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).mustUnlock,
+			To: settling, Do: (*consumer).unpark, Then: (*consumer).settle},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).waitsToCreate,
+			To: pausing, Do: (*consumer).pauseCreate},
 		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).mustList, To: listing, Do: (*consumer).list},
-		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).timeUnknown, To: settling, Do: (*consumer).askTime, Then: (*consumer).settle},
-		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).parkedDue, To: reading, Do: (*consumer).takeParked, Then: (*consumer).read},
-		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).takesWithoutLock, To: reading, Do: (*consumer).pick, Then: (*consumer).read},
-		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).mayLock, To: settling, Do: (*consumer).settle},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).timeUnknown,
+			To: settling, Do: (*consumer).askTime, Then: (*consumer).settle},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).parkedDue,
+			To: reading, Do: (*consumer).takeParked, Then: (*consumer).read},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).takesWithoutLock,
+			To: reading, Do: (*consumer).pick, Then: (*consumer).read},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).mayLock,
+			To: settling, Do: (*consumer).settle},
 		{From: from{waiting}, On: on(events.QueueNext), To: waiting, Do: (*consumer).waitForNext},
+	}
+}
 
-		{From: from{listing}, On: on(events.ReplyChildren), When: (*consumer).lockList, To: listing, Do: (*consumer).noteLocks},
+// consumerLockRows are the rows from the answer to the listing of a queue to the lock of an item.
+func consumerLockRows() []engine.Row[consumer] {
+	return []engine.Row[consumer]{
+		{From: from{listing}, On: on(events.ReplyChildren), When: (*consumer).lockList,
+			To: listing, Do: (*consumer).noteLocks},
 		{From: from{listing, settling}, On: on(events.ReplyCreate), To: engine.Stay, Do: (*consumer).noteDirectory},
-		{From: from{listing}, On: on(events.ReplyChildren), When: (*consumer).dirMissing, To: listing, Do: (*consumer).createWithParents, Then: (*consumer).relist},
-		{From: from{listing}, On: on(events.ReplyChildren), When: (*consumer).unlisted, To: pausing, Do: (*consumer).failByRootCause},
-		{From: from{listing}, On: on(events.ReplyChildren), To: waiting, Do: (*consumer).order, Then: (*consumer).tellNext},
+		{From: from{listing}, On: on(events.ReplyChildren), When: (*consumer).dirMissing,
+			To: listing, Do: (*consumer).createWithParents, Then: (*consumer).relist},
+		{From: from{listing}, On: on(events.ReplyChildren), When: (*consumer).unlisted,
+			To: pausing, Do: (*consumer).failByRootCause},
+		{From: from{listing}, On: on(events.ReplyChildren),
+			To: waiting, Do: (*consumer).order, Then: (*consumer).tellNext},
 
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).nextLocked, To: reading, Do: (*consumer).holdNext, Then: (*consumer).read},
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).written, To: waiting, Do: (*consumer).conclude, Then: (*consumer).tellNext},
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).transient, To: pausing, Do: (*consumer).noteOutcomeUnknown, Then: (*consumer).failAndBackOff},
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).deadLettersRefused, To: waiting, Do: (*consumer).writeLaterByRootCause, Then: (*consumer).tellNext},
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).dirRefused, To: pausing, Do: (*consumer).separateAndFail},
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).nextRefused, To: waiting, Do: (*consumer).deferNext, Then: (*consumer).tellNext},
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).lockTaken, To: waiting, Do: (*consumer).skip, Then: (*consumer).tellNext},
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).anyDirMissing, To: settling, Do: (*consumer).createWithParents, Then: (*consumer).settle},
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).itemChanged, To: waiting, Do: (*consumer).giveBack, Then: (*consumer).tellNext},
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).lockMissing, To: waiting, Do: (*consumer).noteLockDeleted, Then: (*consumer).tellNext},
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).refusedAtClose, To: waiting, Do: (*consumer).giveBack, Then: (*consumer).tellNext},
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).unwritable, To: waiting, Do: (*consumer).writeLater, Then: (*consumer).tellNext},
-		{From: from{settling}, On: on(events.ReplyMulti), To: pausing, Do: (*consumer).separateNextLock, Then: (*consumer).failAndBackOff},
-		{From: from{verifying}, On: on(events.ReplyStat), When: (*consumer).ours, To: waiting, Do: (*consumer).confirmLock, Then: (*consumer).tellNext},
-		{From: from{verifying}, On: on(events.ReplyStat), When: (*consumer).lockLost, To: waiting, Do: (*consumer).noteLockFailed, Then: (*consumer).tellNext},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).nextLocked,
+			To: reading, Do: (*consumer).holdNext, Then: (*consumer).read},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).written,
+			To: waiting, Do: (*consumer).conclude, Then: (*consumer).tellNext},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).transient,
+			To: pausing, Do: (*consumer).noteOutcomeUnknown, Then: (*consumer).failAndBackOff},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).deadLettersRefused,
+			To: waiting, Do: (*consumer).writeLaterByRootCause, Then: (*consumer).tellNext},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).dirRefused,
+			To: pausing, Do: (*consumer).separateAndFail},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).nextRefused,
+			To: waiting, Do: (*consumer).deferNext, Then: (*consumer).tellNext},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).lockTaken,
+			To: waiting, Do: (*consumer).skip, Then: (*consumer).tellNext},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).anyDirMissing,
+			To: settling, Do: (*consumer).createWithParents, Then: (*consumer).settle},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).itemChanged,
+			To: waiting, Do: (*consumer).giveBack, Then: (*consumer).tellNext},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).lockMissing,
+			To: waiting, Do: (*consumer).noteLockDeleted, Then: (*consumer).tellNext},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).refusedAtClose,
+			To: waiting, Do: (*consumer).giveBack, Then: (*consumer).tellNext},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).unwritable,
+			To: waiting, Do: (*consumer).writeLater, Then: (*consumer).tellNext},
+		{From: from{settling}, On: on(events.ReplyMulti),
+			To: pausing, Do: (*consumer).separateNextLock, Then: (*consumer).failAndBackOff},
+		{From: from{verifying}, On: on(events.ReplyStat), When: (*consumer).ours,
+			To: waiting, Do: (*consumer).confirmLock, Then: (*consumer).tellNext},
+		{From: from{verifying}, On: on(events.ReplyStat), When: (*consumer).lockLost,
+			To: waiting, Do: (*consumer).noteLockFailed, Then: (*consumer).tellNext},
 		{From: from{verifying}, On: on(events.ReplyStat), To: pausing, Do: (*consumer).failAndBackOff},
 	}
 }
@@ -181,42 +159,67 @@ func consumerLockRows() []engine.Row[consumer] {
 // consumerItemRows are the rows of an item that is locked, of watches, of the connection and of the end.
 func consumerItemRows() []engine.Row[consumer] {
 	return []engine.Row[consumer]{
-		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).noNode, To: waiting, Do: (*consumer).giveBack, Then: (*consumer).tellNext},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).refusedForGood, To: waiting, Do: (*consumer).deferHeld, Then: (*consumer).tellNext},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).refused, To: pausing, Do: (*consumer).failAndBackOff},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).outcomeDecided, To: settling, Do: (*consumer).resume, Then: (*consumer).settle},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).isClosing, To: waiting, Do: (*consumer).giveBack, Then: (*consumer).tellNext},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).atMostOnce, To: taking, Do: (*consumer).note, Then: (*consumer).take},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).noNode,
+			To: waiting, Do: (*consumer).giveBack, Then: (*consumer).tellNext},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).refusedForGood,
+			To: waiting, Do: (*consumer).deferHeld, Then: (*consumer).tellNext},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).refused,
+			To: pausing, Do: (*consumer).failAndBackOff},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).outcomeDecided,
+			To: settling, Do: (*consumer).resume, Then: (*consumer).settle},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).isClosing,
+			To: waiting, Do: (*consumer).giveBack, Then: (*consumer).tellNext},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).atMostOnce,
+			To: taking, Do: (*consumer).note, Then: (*consumer).take},
 		{From: from{reading}, On: on(events.ReplyStat), To: working, Do: (*consumer).note, Then: (*consumer).deliver},
-		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).written, To: working, Do: (*consumer).deliver},
-		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).transient, To: pausing, Do: (*consumer).noteOutcomeUnknown, Then: (*consumer).failAndBackOff},
-		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).missing, To: waiting, Do: (*consumer).reportItemLost, Then: (*consumer).tellNext},
-		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).itemChanged, To: waiting, Do: (*consumer).giveBack, Then: (*consumer).tellNext},
-		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).hasChildren, To: waiting, Do: (*consumer).deferHeld, Then: (*consumer).tellNext},
-		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).refusedAtClose, To: waiting, Do: (*consumer).giveUpDelete, Then: (*consumer).tellNext},
+		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).written,
+			To: working, Do: (*consumer).deliver},
+		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).transient,
+			To: pausing, Do: (*consumer).noteOutcomeUnknown, Then: (*consumer).failAndBackOff},
+		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).missing,
+			To: waiting, Do: (*consumer).reportItemLost, Then: (*consumer).tellNext},
+		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).itemChanged,
+			To: waiting, Do: (*consumer).giveBack, Then: (*consumer).tellNext},
+		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).hasChildren,
+			To: waiting, Do: (*consumer).deferHeld, Then: (*consumer).tellNext},
+		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).refusedAtClose,
+			To: waiting, Do: (*consumer).giveUpDelete, Then: (*consumer).tellNext},
 		{From: from{taking}, On: on(events.ReplyMulti), To: pausing, Do: (*consumer).failAndBackOff},
-		{From: from{working}, On: on(events.WorkReturned), When: (*consumer).lockGone, To: waiting, Do: (*consumer).drop, Then: (*consumer).tellNext},
-		{From: from{working}, On: on(events.WorkReturned), To: waiting, Do: (*consumer).decideOutcome, Then: (*consumer).tellNext},
+		{From: from{working}, On: on(events.WorkReturned), When: (*consumer).lockGone,
+			To: waiting, Do: (*consumer).drop, Then: (*consumer).tellNext},
+		{From: from{working}, On: on(events.WorkReturned),
+			To: waiting, Do: (*consumer).decideOutcome, Then: (*consumer).tellNext},
 
-		{From: from{waiting}, On: on(events.TimerFired), When: (*consumer).recheckDue, To: waiting, Do: (*consumer).ask},
-		{From: from{waiting}, On: on(events.ReplyStat), When: (*consumer).unchanged, To: waiting, Do: (*consumer).askLater},
-		{From: from{waiting}, On: on(events.ReplyStat), To: waiting, Do: (*consumer).noteChange, Then: (*consumer).tellNext},
+		{From: from{waiting}, On: on(events.TimerFired), When: (*consumer).recheckDue,
+			To: waiting, Do: (*consumer).ask},
+		{From: from{waiting}, On: on(events.ReplyStat), When: (*consumer).unchanged,
+			To: waiting, Do: (*consumer).askLater},
+		{From: from{waiting}, On: on(events.ReplyStat),
+			To: waiting, Do: (*consumer).noteChange, Then: (*consumer).tellNext},
 		{From: from{waiting}, On: on(events.TimerFired), To: waiting, Do: (*consumer).tellNext},
-		{From: from{waiting}, On: on(events.WatchChildren, events.WatchDeleted), To: waiting, Do: (*consumer).noteChange, Then: (*consumer).tellNext},
-		{From: but(consuming, waiting), On: on(events.WatchChildren, events.WatchDeleted), To: engine.Stay, Do: (*consumer).noteChange},
+		{From: from{waiting}, On: on(events.WatchChildren, events.WatchDeleted),
+			To: waiting, Do: (*consumer).noteChange, Then: (*consumer).tellNext},
+		{From: but(consuming, waiting), On: on(events.WatchChildren, events.WatchDeleted),
+			To: engine.Stay, Do: (*consumer).noteChange},
 
 		{From: append(from{waiting}, readingStates...), On: on(events.ConnectionSuspended), To: suspended},
-		{From: from{settling, taking}, On: on(events.ConnectionSuspended), To: suspended, Do: (*consumer).noteOutcomeUnknown},
-		{From: append(from{waiting, suspended}, requesting...), On: on(events.ConnectionLost), To: suspended, Do: (*consumer).lose},
+		{From: from{settling, taking}, On: on(events.ConnectionSuspended),
+			To: suspended, Do: (*consumer).noteOutcomeUnknown},
+		{From: append(from{waiting, suspended}, requesting...), On: on(events.ConnectionLost),
+			To: suspended, Do: (*consumer).lose},
 		{From: from{pausing}, On: on(events.ConnectionLost), To: pausing, Do: (*consumer).lose},
 		{From: from{working}, On: on(events.ConnectionLost), To: working, Do: (*consumer).withdraw},
-		{From: from{suspended}, On: on(events.ConnectionAttached), To: waiting, Do: (*consumer).noteChange, Then: (*consumer).tellNext},
+		{From: from{suspended}, On: on(events.ConnectionAttached),
+			To: waiting, Do: (*consumer).noteChange, Then: (*consumer).tellNext},
 		{From: from{pausing}, On: on(events.TimerFired), To: waiting, Do: (*consumer).tellNext},
 
 		{From: from{latent}, On: on(events.CommandClose), To: closed, Do: (*consumer).finish},
-		{From: from{waiting}, On: on(events.CommandClose), To: waiting, Do: (*consumer).close, Then: (*consumer).tellNext},
-		{From: append(from{working}, requesting...), On: on(events.CommandClose), To: engine.Stay, Do: (*consumer).close},
-		{From: from{suspended, pausing}, On: on(events.CommandClose), When: (*consumer).holdsNothing, To: closed, Do: (*consumer).close, Then: (*consumer).end},
+		{From: from{waiting}, On: on(events.CommandClose),
+			To: waiting, Do: (*consumer).close, Then: (*consumer).tellNext},
+		{From: append(from{working}, requesting...), On: on(events.CommandClose),
+			To: engine.Stay, Do: (*consumer).close},
+		{From: from{suspended, pausing}, On: on(events.CommandClose), When: (*consumer).holdsNothing,
+			To: closed, Do: (*consumer).close, Then: (*consumer).end},
 		{From: from{suspended, pausing}, On: on(events.CommandClose), To: engine.Stay, Do: (*consumer).close},
 	}
 }
@@ -224,13 +227,19 @@ func consumerItemRows() []engine.Row[consumer] {
 // consumerIgnores say which kinds are not needed in which states, and why.
 func consumerIgnores() []engine.Ignore {
 	return []engine.Ignore{
-		{In: from{latent}, On: []events.Kind{events.WorkReturned, events.QueueNext, events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended,
-			events.ConnectionLost, events.WatchChildren, events.WatchDeleted},
+		{In: from{latent},
+			On: []events.Kind{events.WorkReturned, events.QueueNext, events.ReplyCreate, events.ConnectionAttached,
+				events.ConnectionSuspended,
+				events.ConnectionLost, events.WatchChildren, events.WatchDeleted},
 			Why: "nothing was sent before the start"},
-		{In: but(consuming, waiting), On: []events.Kind{events.QueueNext}, Why: "a busy consumer looks at what is next when it has finished"},
+		{In: but(consuming, waiting), On: []events.Kind{events.QueueNext},
+			Why: "a busy consumer looks at what is next when it has finished"},
 		{In: but(consuming, working), On: []events.Kind{events.WorkReturned}, Why: "no work is running"},
-		{In: but(consuming, listing, settling), On: []events.Kind{events.ReplyCreate}, Why: "only the state that sent the request waits for it"},
-		{In: append(from{waiting, working, pausing}, requesting...), On: []events.Kind{events.ConnectionAttached}, Why: "the machine does not wait for a connection"},
-		{In: from{working, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended}, Why: "no request is pending on the connection"},
+		{In: but(consuming, listing, settling), On: []events.Kind{events.ReplyCreate},
+			Why: "only the state that sent the request waits for it"},
+		{In: append(from{waiting, working, pausing}, requesting...), On: []events.Kind{events.ConnectionAttached},
+			Why: "the machine does not wait for a connection"},
+		{In: from{working, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended},
+			Why: "no request is pending on the connection"},
 	}
 }

@@ -9,12 +9,6 @@ import (
 )
 
 const (
-	// maxParked bounds the failed items whose locks are kept for the next try. So a consumer
-	// whose items all fail leaves the rest to the others.
-	maxParked = 16
-	// listingCostPerName is the pause between two listings for each name in the first. So the
-	// listings take a bounded share of the time, whatever others do to the queue.
-	listingCostPerName = 100 * time.Microsecond
 	// maxSkip is the largest number of items that are left out behind one that is taken already.
 	maxSkip = 64
 	// recheck is about how long an item that another consumer had locked is left alone. No event
@@ -26,10 +20,11 @@ const (
 
 func newConsumer(open events.Event) (*consumer, error) {
 	o := optionsOf(open)
-	c := &consumer{paced: newPaced(open, &o), kind: o.kind(), once: o.flag(OptionOnce), seed: open.Seed,
-		locks: o.text(OptionLocks, LocksOf(open.Path)), dead: o.text(OptionDead, DeadLettersOf(open.Path)),
-		tries: o.integer(OptionTries, 0), refresh: o.integer(OptionRefresh, 16),
-		backoff: o.policy(OptionBackoff, BoundedExponential(-1, time.Second, time.Minute))}
+	c := &consumer{seed: open.Seed, dead: o.text(OptionDead, DeadLettersOf(open.Path))}
+	c.queueView = queueView{paced: newPaced(open, &o), kind: o.kind(),
+		locks: o.text(OptionLocks, LocksOf(open.Path)), refresh: o.integer(OptionRefresh, 16)}
+	c.heldItem = heldItem{once: o.flag(OptionOnce), tries: o.integer(OptionTries, 0)}
+	c.backoff = o.policy(OptionBackoff, BoundedExponential(-1, time.Second, time.Minute))
 	c.dirs = []string{c.path}
 	if !c.once {
 		c.dirs = append(c.dirs, c.locks)
@@ -41,48 +36,6 @@ func newConsumer(open events.Event) (*consumer, error) {
 		c.dirs = append(c.dirs, c.markersDir)
 	}
 	return c, o.check()
-}
-
-// Watches reports which nodes matter: the queue.
-func (c *consumer) Watches(path string) bool { return path == c.path }
-
-// tellNext makes the machine look at what is next.
-func (c *consumer) tellNext(ev events.Event, out *engine.Outbox) {
-	out.Tell(events.ID(c.id), events.Event{Kind: events.QueueNext})
-}
-
-// begin notes the session that exists at the start.
-func (c *consumer) begin(ev events.Event, out *engine.Outbox) {
-	c.noteTimeout(ev)
-	c.accept(ev, out)
-}
-
-// noteChange notes that the queue has changed, is gone, or may have changed while there was no
-// connection.
-func (c *consumer) noteChange(ev events.Event, out *engine.Outbox) {
-	c.noteTimeout(ev)
-	c.stale = true
-	if ev.Kind == events.WatchDeleted && c.madeAt != 0 {
-		c.createdAt = c.madeAt
-		c.noteLost(ev)
-	}
-}
-
-// list lists the queue, with a watch on the next change. Until the answer comes, what was seen before
-// counts for nothing, because there may be no watch.
-func (c *consumer) list(ev events.Event, out *engine.Outbox) {
-	out.DropPending()
-	c.resetDirectories()
-	c.stale, c.listedAt = false, 0
-	if c.contended {
-		out.Children(c.locks)
-	}
-	c.relist(ev, out)
-}
-
-// relist lists the queue, behind the creates of its directories or the listing of the locks.
-func (c *consumer) relist(ev events.Event, out *engine.Outbox) {
-	out.With(engine.Watch).Children(c.path)
 }
 
 // createWithParents creates all directories. The multi behind them does not lock the next item, if
@@ -118,35 +71,14 @@ func (c *consumer) order(ev events.Event, out *engine.Outbox) {
 	c.clearQueueFailure(ev, out)
 }
 
-// isParked reports whether an item is parked here.
-func (c *consumer) isParked(name string) bool {
-	return slices.ContainsFunc(c.parked, func(h holding) bool { return h.Name == name })
-}
-
 // read reads the item's data for the handle.
 func (c *consumer) read(ev events.Event, out *engine.Outbox) {
 	out.DropPending() // the question whether the queue has changed
 	out.With(engine.Data | engine.ForUser).Get(join(c.path, c.held.Name))
 }
 
-// note notes what was read.
-func (c *consumer) note(ev events.Event, out *engine.Outbox) {
-	c.held.payload = ev.Request
-	if ev.Stat != nil {
-		c.held.version = ev.Stat.Version
-	}
-}
-
 // pick takes the next item, to be read without a lock.
 func (c *consumer) pick(ev events.Event, out *engine.Outbox) { c.held = c.shift() }
-
-// shift removes the first item of the backlog and returns it.
-func (c *consumer) shift() *holding {
-	h := &holding{Item: c.backlog[0]}
-	c.backlog = c.backlog[1:]
-	c.taken++
-	return h
-}
 
 // take deletes an item that is delivered at most once: the consumer that deletes it delivers it.
 func (c *consumer) take(ev events.Event, out *engine.Outbox) {
@@ -157,35 +89,16 @@ func (c *consumer) take(ev events.Event, out *engine.Outbox) {
 func (c *consumer) deliver(ev events.Event, out *engine.Outbox) {
 	delete(c.deferred, c.held.Name)
 	c.clearQueueFailure(ev, out)
-	out.Notify(events.Notify{What: events.Delivered, Path: join(c.path, c.held.Name), Work: c.held.payload, Try: c.held.failures() + 1})
+	out.Notify(events.Notify{What: events.Delivered, Path: join(c.path, c.held.Name), Work: c.held.payload,
+		Try: c.held.failures() + 1})
 }
 
 // reportItemLost reports an item that this consumer may have deleted and has not delivered.
 func (c *consumer) reportItemLost(ev events.Event, out *engine.Outbox) {
 	c.code = events.ItemLost
-	out.Notify(events.Notify{What: events.Failed, Session: ev.Session, Path: join(c.path, c.held.Name), Code: events.ItemLost})
+	out.Notify(events.Notify{What: events.Failed, Session: ev.Session, Path: join(c.path, c.held.Name),
+		Code: events.ItemLost})
 	c.drop(ev, out)
-}
-
-// decideOutcome decides the outcome of an item whose work has returned.
-func (c *consumer) decideOutcome(ev events.Event, out *engine.Outbox) {
-	switch {
-	case c.once:
-		c.drop(ev, out)
-	case ev.Text == "":
-		c.outcome = finished
-	case ev.Code == events.Cancelled:
-		c.outcome = released // the work was cancelled, so the item has not failed
-	case c.tries > 0 && c.held.failures()+1 >= c.tries:
-		c.outcome = deadLettered
-	default:
-		c.outcome = failed
-	}
-}
-
-// drop forgets an item that is not ours, or finished.
-func (c *consumer) drop(ev events.Event, out *engine.Outbox) {
-	c.held, c.outcome, c.outcomeUnknown, c.alone, c.unlocked = nil, noOutcome, false, false, false
 }
 
 // giveBack releases the item, or drops it if it has no lock. The queue is listed again, because no
@@ -217,7 +130,8 @@ func (c *consumer) settle(ev events.Event, out *engine.Outbox) {
 	ops := c.outcomeOps()
 	if c.next != nil {
 		ops = append(ops, events.Check(join(c.path, c.next.Name)),
-			events.Op{Verb: "create", Path: join(c.locks, c.next.Name), Mode: events.Ephemeral, Data: []byte(c.lockData(ev))})
+			events.Op{Verb: "create", Path: join(c.locks, c.next.Name), Mode: events.Ephemeral,
+				Data: []byte(c.lockData(ev))})
 	}
 	out.Multi(ops...)
 }
@@ -240,7 +154,8 @@ func (c *consumer) outcomeOps() []events.Op {
 	case failed:
 		return InVersion(events.Op{Verb: "set", Path: item, Version: c.held.version, Payload: c.held.payload})
 	case deadLettered:
-		return append(gone, events.Op{Verb: "create", Path: join(c.dead, c.held.NamePrefix), Mode: events.PersistentSequential, Payload: c.held.payload})
+		return append(gone, events.Op{Verb: "create", Path: join(c.dead, c.held.NamePrefix),
+			Mode: events.PersistentSequential, Payload: c.held.payload})
 	case released:
 		return gone[1:]
 	}
@@ -254,7 +169,7 @@ func (c *consumer) conclude(ev events.Event, out *engine.Outbox) {
 	switch c.outcome {
 	case failed:
 		c.held.refusals = 0
-		c.park(*c.held, c.held.failures(), ev)
+		c.park(*c.held, c.held.failures(), ev.At, c.jitter.next())
 	case timed:
 		c.clock.note(ev)
 	}
@@ -300,14 +215,6 @@ func (c *consumer) separateNextLock(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// noteOutcomeUnknown notes that the outcome of the pending multi is unknown.
-func (c *consumer) noteOutcomeUnknown(ev events.Event, out *engine.Outbox) {
-	c.outcomeUnknown = c.outcomeUnknown || ev.Code.Unknown() || ev.Kind != events.ReplyMulti
-	if c.next != nil {
-		c.noteCode(ev)
-	}
-}
-
 // takeParked takes up the parked item that has been due for longest.
 func (c *consumer) takeParked(ev events.Event, out *engine.Outbox) {
 	c.held = c.unparkAt(c.earliest())
@@ -316,13 +223,6 @@ func (c *consumer) takeParked(ev events.Event, out *engine.Outbox) {
 // unpark takes up a parked item only to release it.
 func (c *consumer) unpark(ev events.Event, out *engine.Outbox) {
 	c.held, c.outcome = c.unparkAt(0), released
-}
-
-// unparkAt removes the parked item with this index and returns it.
-func (c *consumer) unparkAt(i int) *holding {
-	h := c.parked[i]
-	c.parked = slices.Delete(c.parked, i, i+1)
-	return &h
 }
 
 // askTime asks for the time of the ensemble's leader.
@@ -360,7 +260,8 @@ func (c *consumer) waitForNext(ev events.Event, out *engine.Outbox) {
 // withdraw notifies the work that another consumer may take its item now.
 func (c *consumer) withdraw(ev events.Event, out *engine.Outbox) {
 	if !c.once {
-		out.Notify(events.Notify{What: events.Withdrawn, Path: join(c.path, c.held.Name), Work: c.held.payload, Code: ev.Code})
+		out.Notify(events.Notify{What: events.Withdrawn, Path: join(c.path, c.held.Name), Work: c.held.payload,
+			Code: ev.Code})
 		c.unlocked = true
 	}
 	c.forget()

@@ -3,7 +3,6 @@ package machines
 import (
 	"cmp"
 	"fmt"
-	"time"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
@@ -12,19 +11,6 @@ import (
 // A refusal that is about one item defers that item, and the consumer goes on with the others. An item
 // that cannot be read is left to consumers that can. An item whose outcome cannot be written stays
 // locked, so that no consumer does its work again.
-
-// deferPolicy sets the pauses between reads of an item that cannot be read: somebody has to change its
-// access list first.
-var deferPolicy = BoundedExponential(-1, 5*time.Second, 5*time.Minute)
-
-// deferral is when an item that cannot be read is read again.
-type deferral struct {
-	due   int64
-	times int
-}
-
-// refusedForGood reports whether the same request would be refused again.
-func (c *consumer) refusedForGood(ev events.Event) bool { return c.refused(ev) && !c.transient(ev) }
 
 // nextRefused reports whether the next item may not be read, as the check of its node does.
 func (c *consumer) nextRefused(ev events.Event) bool {
@@ -44,18 +30,6 @@ func (c *consumer) unwritable(ev events.Event) bool {
 	return c.held != nil && c.outcome != released && c.refusedForGood(ev) && itself
 }
 
-// hasChildren reports whether the item has children.
-func (c *consumer) hasChildren(ev events.Event) bool { return ev.Code == events.NotEmpty }
-
-// outcomeDecided reports whether the item was read only to write its outcome.
-func (c *consumer) outcomeDecided(events.Event) bool { return c.held.unwritten != noOutcome }
-
-// resume takes up the outcome that could not be written before.
-func (c *consumer) resume(ev events.Event, out *engine.Outbox) {
-	c.note(ev, out)
-	c.outcome = c.held.unwritten
-}
-
 // deferNext defers the next item.
 func (c *consumer) deferNext(ev events.Event, out *engine.Outbox) {
 	name := c.next.Name
@@ -70,27 +44,11 @@ func (c *consumer) deferHeld(ev events.Event, out *engine.Outbox) {
 	c.deferItem(name, ev, out)
 }
 
-// deferItem notes when an item is read again.
+// deferItem notes when an item is read again, and reports that.
 func (c *consumer) deferItem(name string, ev events.Event, out *engine.Outbox) {
-	one := c.deferred[name]
-	wait, _ := deferPolicy.Next(one.times, 0, c.jitter.next())
-	c.deferred[name] = deferral{ev.At + int64(wait), one.times + 1}
+	c.deferRead(name, ev.At, c.jitter.next())
 	c.skipped = true
 	c.reportDeferred(join(c.path, name), ev, out)
-}
-
-// isDeferred reports whether an item is not to be read yet.
-func (c *consumer) isDeferred(name string, at int64) bool { return c.deferred[name].due > at }
-
-// forgetGone forgets deferred items that do not exist any more.
-func (c *consumer) forgetGone(listed []Item) {
-	kept := map[string]deferral{}
-	for _, i := range listed {
-		if one, there := c.deferred[i.Name]; there {
-			kept[i.Name] = one
-		}
-	}
-	c.deferred = kept
 }
 
 // writeLater keeps the item that is held, with its lock, until its outcome can be written. A failed
@@ -105,7 +63,7 @@ func (c *consumer) writeLater(ev events.Event, out *engine.Outbox) {
 	h.refusals++
 	c.separateNextLock(ev, out)
 	c.drop(ev, out)
-	c.park(h, h.refusals-1, ev)
+	c.park(h, h.refusals-1, ev.At, c.jitter.next())
 	c.reportDeferred(cmp.Or(ev.Path, join(c.path, h.Name)), ev, out)
 }
 
@@ -113,12 +71,6 @@ func (c *consumer) writeLater(ev events.Event, out *engine.Outbox) {
 // directory as the reason.
 func (c *consumer) writeLaterByRootCause(ev events.Event, out *engine.Outbox) {
 	c.writeLater(c.rootCause(ev), out)
-}
-
-// failByRootCause reports a failure with the refused directory as the reason, and pauses before the
-// next attempt.
-func (c *consumer) failByRootCause(ev events.Event, out *engine.Outbox) {
-	c.failAndBackOff(c.rootCause(ev), out)
 }
 
 // separateAndFail takes the next item's lock out of the multi, reports a failure with the refused
@@ -129,26 +81,11 @@ func (c *consumer) separateAndFail(ev events.Event, out *engine.Outbox) {
 	c.failAndBackOff(ev, out)
 }
 
-// park keeps an item and its lock for the next try.
-func (c *consumer) park(h holding, times int, ev events.Event) {
-	wait, again := c.backoff.Next(times, 0, c.jitter.next())
-	if !again {
-		wait = pauseAfterGiveUp
-	}
-	h.due = ev.At + int64(wait)
-	c.parked = append(c.parked, h)
-}
-
-// deferredCount returns how many items are deferred, or parked because their outcome was refused.
+// deferredCount returns how many items wait because a request about them was refused, with the one that is held.
 func (c *consumer) deferredCount() int {
-	n := len(c.deferred)
+	n := c.refusedCount()
 	if c.held != nil && c.held.refusals > 0 {
 		n++
-	}
-	for _, h := range c.parked {
-		if h.refusals > 0 {
-			n++
-		}
 	}
 	return n
 }
@@ -181,15 +118,4 @@ func (c *consumer) clearQueueFailure(ev events.Event, out *engine.Outbox) {
 	case !c.counterEnded:
 		c.clearFailure(out)
 	}
-}
-
-// earliest returns the index of the parked item that is due first; -1 if none is parked.
-func (c *consumer) earliest() int {
-	best := -1
-	for i, h := range c.parked {
-		if best < 0 || h.due < c.parked[best].due {
-			best = i
-		}
-	}
-	return best
 }

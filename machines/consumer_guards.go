@@ -4,22 +4,11 @@ import "github.com/incumbent-go/incumbent/events"
 
 // Guards that decide what is next.
 
-// lockUnknown reports whether a lock may have been created, or deleted.
-func (c *consumer) lockUnknown(events.Event) bool {
-	return c.outcomeUnknown && (c.next != nil || c.outcome == released)
-}
-
 // outcomePending reports whether an outcome has not been written, or a lock was to be created. A
 // consumer that is closing needs no time.
 func (c *consumer) outcomePending(events.Event) bool {
 	return c.outcome != noOutcome && !(c.outcome == timed && len(c.closing) > 0) || c.next != nil
 }
-
-// mustTake reports whether an item was read and has to be deleted before it is delivered.
-func (c *consumer) mustTake(events.Event) bool { return c.held != nil && c.once && c.held.payload != 0 }
-
-// mustRead reports whether an item is held that was not read.
-func (c *consumer) mustRead(events.Event) bool { return c.held != nil }
 
 // returnsUnread reports whether an item that was not read is given back, because the consumer is
 // closing.
@@ -50,26 +39,6 @@ func (c *consumer) mustList(ev events.Event) bool {
 	return (c.kind == ByPriority || c.kind == ByDue) && c.taken >= c.refresh
 }
 
-// relistAt returns until when the last listing is good enough, whatever has changed.
-func (c *consumer) relistAt() int64 {
-	return c.listedAt + int64(c.listedCount)*int64(listingCostPerName)
-}
-
-// timeUnknown reports whether there are items with due times, and the leader's time is not known, or
-// not well enough to say that one is due.
-func (c *consumer) timeUnknown(ev events.Event) bool {
-	return c.kind == ByDue && len(c.backlog) > 0 && !c.clock.fresh(ev.At) && (!c.clock.known() || c.due(ev))
-}
-
-// due reports whether the first item is due, as far as is known.
-func (c *consumer) due(ev events.Event) bool { return c.backlog[0].Rank <= c.clock.least(ev.At) }
-
-// parkedDue reports whether a parked item is due.
-func (c *consumer) parkedDue(ev events.Event) bool {
-	i := c.earliest()
-	return i >= 0 && c.parked[i].due <= ev.At
-}
-
 // includesNextLock reports whether the multi creates the next item's lock.
 func (c *consumer) includesNextLock(ev events.Event) bool {
 	if c.outcome == noOutcome {
@@ -95,18 +64,6 @@ func (c *consumer) available(ev events.Event) bool {
 // lockList reports whether an answer is to the listing of the locks, whatever its code.
 func (c *consumer) lockList(ev events.Event) bool { return ev.Path == c.locks }
 
-// unlisted reports whether a listing was refused, or came behind a directory that could not be
-// created.
-func (c *consumer) unlisted(ev events.Event) bool { return c.refused(c.rootCause(ev)) }
-
-// nextLocked reports whether the multi created the next item's lock.
-func (c *consumer) nextLocked(ev events.Event) bool { return ev.Code == events.OK && c.next != nil }
-
-// written reports whether the multi was carried out, now or the time before.
-func (c *consumer) written(ev events.Event) bool {
-	return ev.Code == events.OK || ev.Code == events.BadVersion && c.outcomeUnknown && c.outcome == failed
-}
-
 // lockTaken reports whether another consumer has locked or taken the next item. If the queue itself is
 // gone, the next listing shows it.
 func (c *consumer) lockTaken(ev events.Event) bool {
@@ -119,27 +76,9 @@ func (c *consumer) anyDirMissing(ev events.Event) bool {
 	return c.dirMissing(ev) && (c.held == nil || c.outcome == deadLettered)
 }
 
-// itemChanged reports whether the item is gone, or somebody has written it.
-func (c *consumer) itemChanged(ev events.Event) bool {
-	return (ev.Code == events.NoNode || ev.Code == events.BadVersion) && c.held != nil && c.outcome != released
-}
-
-// lockMissing reports whether the lock of the item that is held is gone.
-func (c *consumer) lockMissing(ev events.Event) bool {
-	return ev.Code == events.NoNode && c.held != nil
-}
-
-// missing reports whether the item is gone, and this consumer may have deleted it.
-func (c *consumer) missing(ev events.Event) bool { return ev.Code == events.NoNode && c.outcomeUnknown }
-
 // ours reports whether this consumer created the lock, in this session.
 func (c *consumer) ours(ev events.Event) bool {
 	return string(ev.Data) == c.lockData(ev)
-}
-
-// lockLost reports whether the lock is gone, or another consumer's.
-func (c *consumer) lockLost(ev events.Event) bool {
-	return ev.Code == events.OK || ev.Code == events.NoNode
 }
 
 // refusedAtClose reports whether the consumer is closing and the ensemble refused to write the
@@ -147,12 +86,6 @@ func (c *consumer) lockLost(ev events.Event) bool {
 func (c *consumer) refusedAtClose(events.Event) bool {
 	return len(c.closing) > 0 && c.held != nil && c.next == nil && c.outcome != released
 }
-
-// atMostOnce reports whether items are delivered at most once.
-func (c *consumer) atMostOnce(events.Event) bool { return c.once }
-
-// lockGone reports whether the lock of the item that is worked on is gone.
-func (c *consumer) lockGone(events.Event) bool { return c.unlocked }
 
 // holdsNothing reports whether the consumer holds no item and no lock.
 func (c *consumer) holdsNothing(events.Event) bool {

@@ -30,21 +30,24 @@ func TestAConsumerKeepsABoundedNumberOfLocks(t *testing.T) {
 		items = append(items, fmt.Sprintf("queue-|18BCFE56800|%010d", i))
 	}
 	for _, line := range []string{"connected", "open consumer path=/q kind=delay", "consumer command.start",
-		"consumer reply.children path=/q children=" + strings.Join(items, ","), "consumer reply.multi version=1 mtime=1700000000000"} {
+		"consumer reply.children path=/q children=" + strings.Join(items, ","),
+		"consumer reply.multi version=1 mtime=1700000000000"} {
 		say(line)
 	}
 	last := ""
 	for i := range maxParked + 1 { // and one is being worked on
 		say("consumer reply.multi")
 		say("consumer reply.stat")
-		if last = say(fmt.Sprintf("consumer work.returned work=%d text=broken", i+1)); i < maxParked && !strings.Contains(last, items[i+1]) {
+		last = say(fmt.Sprintf("consumer work.returned work=%d text=broken", i+1))
+		if i < maxParked && !strings.Contains(last, items[i+1]) {
 			t.Fatalf("after %d failures it locks no other:\n%s", i+1, last)
 		}
 	}
 	if strings.Contains(last, items[maxParked+1]) {
 		t.Errorf("it locks one too many:\n%s", last)
 	}
-	if last = say("consumer reply.multi"); !strings.Contains(last, "timer next") || strings.Contains(last, "timer next 1ms") {
+	last = say("consumer reply.multi")
+	if !strings.Contains(last, "timer next") || strings.Contains(last, "timer next 1ms") {
 		t.Errorf("it does not wait for its own:\n%s", last)
 	}
 }

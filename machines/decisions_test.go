@@ -35,7 +35,9 @@ func owned(owner, czxid int64) *events.Stat {
 // An outcome is pending as long as something is left to be written, and the dead letters' directory is asked for only
 // when an item goes there.
 func TestAConsumerKnowsWhatIsLeftToWrite(t *testing.T) {
-	in := func(o outcome, held *holding) *consumer { return &consumer{outcome: o, held: held} }
+	in := func(o outcome, held *holding) *consumer {
+		return &consumer{heldItem: heldItem{outcome: o, held: held}}
+	}
 	closing := in(timed, nil)
 	closing.closing = []uint64{1}
 	failing := in(failed, nil)
@@ -63,19 +65,21 @@ func TestAConsumerKnowsWhatIsLeftToWrite(t *testing.T) {
 func TestAConsumerCountsWhatWasRefused(t *testing.T) {
 	refused, fine := holding{refusals: 1}, holding{due: 5}
 	for _, c := range []struct {
-		consumer consumer
-		want     int
+		held   *holding
+		parked []holding
+		want   int
 	}{
-		{consumer{}, 0},
-		{consumer{held: &fine, parked: []holding{fine, fine}}, 0},
-		{consumer{held: &refused, parked: []holding{fine}}, 1},
-		{consumer{held: &fine, parked: []holding{refused, fine, refused}}, 2},
+		{nil, nil, 0},
+		{&fine, []holding{fine, fine}, 0},
+		{&refused, []holding{fine}, 1},
+		{&fine, []holding{refused, fine, refused}, 2},
 	} {
-		if got := c.consumer.deferredCount(); got != c.want {
+		has := consumer{heldItem: heldItem{held: c.held}, parkedItems: parkedItems{parked: c.parked}}
+		if got := has.deferredCount(); got != c.want {
 			t.Errorf("%d items are deferred, want %d", got, c.want)
 		}
 	}
-	c := consumer{parked: []holding{{due: 3}, {due: 1}, {due: 2}}}
+	c := parkedItems{parked: []holding{{due: 3}, {due: 1}, {due: 2}}}
 	if i := c.earliest(); i != 1 {
 		t.Errorf("the item %d is due first, want the second", i)
 	} else if h := c.unparkAt(i); h.due != 1 || len(c.parked) != 2 || c.parked[0].due != 3 || c.parked[1].due != 2 {

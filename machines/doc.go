@@ -58,9 +58,10 @@
 //	request.go      one read or write of a user; request_chart.go, request_guards.go; request_conditions.go writes that
 //	                read first
 //	producer.go     puts items into a queue; producer_actions.go what its rows do
-//	consumer.go     takes items out of one; consumer_guards.go, consumer_actions.go; consumer_defer.go items that
-//	                cannot be read or written, consumer_locks.go locks after a lost reply, consumer_end.go the end
-//	                of its session and of the machine
+//	consumer.go     takes items out of one; consumer_guards.go, consumer_actions.go, consumer_defer.go (what cannot be
+//	                read or written), consumer_locks.go (after a lost reply), consumer_end.go what its rows do;
+//	                consumer_queue.go what it knows of the queue, consumer_held.go the item that it holds,
+//	                consumer_parked.go those that it tries again later
 //	queue.go        what both share: directories, and the time of the ensemble's leader
 //	znode.go        names and sequence numbers, Curator's layout; znode_queue.go those of queues
 //	retry.go        retry policies as values
