@@ -9,7 +9,8 @@ import (
 
 // A member that leaves lists the others, reads a ready node that it does not know before, and asks the quorum once.
 func TestAMemberReadsAReadyNodeThatItDoesNotKnow(t *testing.T) {
-	b := &doubleBarrier{parentMaker: newParentMaker("/b")}
+	b := &doubleBarrier{}
+	b.parentMaker = newParentMaker("/b")
 	b.begun = true
 	mustSend(t, "the ready node is known", effects(t, func(out *engine.Outbox) { b.list(events.Event{}, out) }),
 		"children /b")
@@ -21,7 +22,8 @@ func TestAMemberReadsAReadyNodeThatItDoesNotKnow(t *testing.T) {
 
 // An own node is deleted on a connection, and behind the answer to its create.
 func TestAMemberDeletesItsNodeWhenItCan(t *testing.T) {
-	b := &doubleBarrier{parentMaker: newParentMaker("/b")}
+	b := &doubleBarrier{}
+	b.parentMaker = newParentMaker("/b")
 	b.own = "me"
 	del := func(attached bool, creating uint64) []events.Effect {
 		b.creating = creating
@@ -34,7 +36,8 @@ func TestAMemberDeletesItsNodeWhenItCan(t *testing.T) {
 
 // The parents of a new node may be missing once more, although they were created for the one before.
 func TestANewMemberMayCreateParents(t *testing.T) {
-	b := &doubleBarrier{parentMaker: newParentMaker("/b")}
+	b := &doubleBarrier{}
+	b.parentMaker = newParentMaker("/b")
 	b.tried = true
 	effects(t, func(out *engine.Outbox) { b.create(events.Event{}, out) })
 	if !b.parentMissing(events.Event{Code: events.NoNode}) {
@@ -44,7 +47,8 @@ func TestANewMemberMayCreateParents(t *testing.T) {
 
 // A member that is waited for is there if a reply shows it, and is not of the next round.
 func TestAMemberIsStillThere(t *testing.T) {
-	b := &doubleBarrier{parentMaker: newParentMaker("/b")}
+	b := &doubleBarrier{}
+	b.parentMaker = newParentMaker("/b")
 	b.others, b.listedZxid = []string{"other"}, 10
 	there := func(path string, stat *events.Stat) bool {
 		return b.stillThere(events.Event{Code: events.OK, Path: path, Stat: stat})
@@ -107,7 +111,8 @@ func TestPermitsThatAreNotWatchedAreChecked(t *testing.T) {
 
 // A member that waits for the others is woken by a ready node, and by the end of its own.
 func TestAMemberThatWaitsWatchesTwoNodes(t *testing.T) {
-	b := &doubleBarrier{parentMaker: newParentMaker("/b")}
+	b := &doubleBarrier{}
+	b.parentMaker = newParentMaker("/b")
 	b.own = "me"
 	all := found[events.Exists](effects(t, func(out *engine.Outbox) { b.askReady(events.Event{}, out) }))
 	if len(all) != 2 || all[0].Path != "/b/me" || all[1].Path != "/b/ready" || !all[0].Watch || !all[1].Watch {

@@ -54,7 +54,8 @@
 //	deletion.go     a node that is deleted, over sessions if need be
 //	barriercall.go  one call at a barrier (barrier.go), which waits until the node is gone, or at a gate
 //	                (gate.go), which waits until it exists
-//	doublebarrier.go  a member of a double barrier; doublebarrier_guards.go, doublebarrier_actions.go
+//	doublebarrier.go  a member of a double barrier; doublebarrier_guards.go, doublebarrier_actions.go what its rows do;
+//	                doublebarrier_member.go its own node, doublebarrier_ready.go the ready node
 //	request.go      one read or write of a user; request_chart.go, request_guards.go; request_conditions.go writes that
 //	                read first
 //	producer.go     puts items into a queue; producer_actions.go what its rows do

@@ -33,43 +33,15 @@ const (
 
 // doubleBarrier is one member of a double barrier, round after round.
 type doubleBarrier struct {
-	paced
-	parentMaker
-	foreignNode // the member that is waited for
-	seed        string
-	quantity    int
-	goal        goal
-
-	owner int64 // ZooKeeper's id of the session
-	member
 	readiness
 	awaitedMembers
+	foreignNode // the member that is waited for
 
+	goal    goal
 	recheck uint64 // the timer of the next question whether a node still exists
 	enters  uint64 // the enter that waits, or was answered last
 	leaves  uint64 // the leave that waits, or was answered last
 	closing []uint64
-}
-
-// member is the own node of this round.
-type member struct {
-	count    uint64   // nodes begun; the names are derived from it and the seed
-	own      string   // its name; "": there is none
-	creating uint64   // the number of the create that is pending; 0: none
-	unknown  bool     // the outcome of the create
-	made     int64    // its czxid; 0: it is not known to exist
-	watched  bool     // it was seen to exist, with a watch
-	oldNodes []string // names of older sessions' nodes, until they are gone
-	lost     bool     // the node was deleted while the member was inside
-	attempts
-}
-
-// readiness is what is known of the ready node.
-type readiness struct {
-	readyOlder bool  // it exists, and is older than the own node: another round's
-	readyNewer bool  // it exists, and is newer
-	version    int32 // of its data
-	mayBeLeft  bool  // this member asked for it, or was inside: it may be the last to leave
 }
 
 // awaitedMembers are the members that are waited for while leaving.
@@ -80,6 +52,14 @@ type awaitedMembers struct {
 	readyUnknown bool     // the ready node was not the one that the member knew
 }
 
+// remaining returns which members of the round a listing of members still shows, without the own node: at first all,
+// later those of them that have not left.
+func (a *awaitedMembers) remaining(listed []string, own string) []string {
+	return slices.DeleteFunc(listed, func(name string) bool {
+		return name == own || a.begun && !slices.Contains(a.others, name)
+	})
+}
+
 // DoubleBarrierRecipe makes members of double barriers: Curator's
 // DistributedDoubleBarrier, on the same names. Options: "quantity", "retry".
 var DoubleBarrierRecipe = &engine.RecipeOf[doubleBarrier]{Named: "doublebarrier", Chart: doubleBarrierChart,
@@ -87,8 +67,9 @@ var DoubleBarrierRecipe = &engine.RecipeOf[doubleBarrier]{Named: "doublebarrier"
 
 func newDoubleBarrier(open events.Event) (*doubleBarrier, error) {
 	o := optionsOf(open)
-	b := &doubleBarrier{paced: newPaced(open, &o), parentMaker: newParentMaker(open.Path), seed: open.Seed,
-		quantity: o.integer(OptionQuantity, 0)}
+	b := &doubleBarrier{}
+	b.member = member{paced: newPaced(open, &o), parentMaker: newParentMaker(open.Path), seed: open.Seed}
+	b.quantity = o.integer(OptionQuantity, 0)
 	if o.err == nil && b.quantity < 1 {
 		o.err = errors.New("option quantity: want at least 1")
 	}
@@ -124,8 +105,10 @@ func doubleBarrierChart() (c engine.Chart[doubleBarrier]) {
 			Doc: "The own node is being deleted: at the end of a leave, or after an enter or leave that was " +
 				"cancelled. If a ready node is left and no member, that is deleted, too."},
 		{Name: suspended, Doc: "There is no connection. The own node may still exist."},
-		{Name: pausing, Doc: "Something failed, or the own node was deleted again and again while entering, and the handle shows it. The next attempt follows after a back-off with jitter."},
-		{Name: deciding, Doc: "Decides immediately what comes next: after a pause or an outage, or when somebody deleted the own node while entering."},
+		{Name: pausing, Doc: "Something failed, or the own node was deleted again and again while entering, and the " +
+			"handle shows it. The next attempt follows after a back-off with jitter."},
+		{Name: deciding, Doc: "Decides immediately what comes next: after a pause or an outage, or when somebody " +
+			"deleted the own node while entering."},
 		{Name: departing, Doc: "Decides immediately what comes next: when the own node has to be deleted, or is."},
 		{Name: closed, Doc: "The machine has ended."},
 	})
@@ -136,57 +119,88 @@ func doubleBarrierChart() (c engine.Chart[doubleBarrier]) {
 		events.ReplyCreate, events.ReplyStat, events.ReplyChildren, events.ReplyMulti, events.ReplyDelete,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
 	}, anyWatch...)
-	c.Rows = slices.Concat(doubleBarrierEnterRows(), doubleBarrierLeaveRows(), doubleBarrierNextRows())
+	c.Rows = slices.Concat(doubleBarrierEnterRows(), doubleBarrierReadyRows(), doubleBarrierLeaveRows(),
+		doubleBarrierNextRows())
 	c.Ignores = doubleBarrierIgnores()
 	return c
 }
 
-// doubleBarrierEnterRows are the rows from the call of Enter to its answer, and while the member is inside.
+// doubleBarrierEnterRows are the rows from the call of Enter until the own node exists.
 func doubleBarrierEnterRows() []engine.Row[doubleBarrier] {
 	return []engine.Row[doubleBarrier]{
-		{From: from{outside}, On: on(events.CommandEnter), When: (*doubleBarrier).attached, To: entering, Do: (*doubleBarrier).noteEnter, Then: (*doubleBarrier).create},
+		{From: from{outside}, On: on(events.CommandEnter), When: (*doubleBarrier).attached,
+			To: entering, Do: (*doubleBarrier).noteEnter, Then: (*doubleBarrier).create},
 		{From: from{outside}, On: on(events.CommandEnter), To: suspended, Do: (*doubleBarrier).noteEnter},
-		{From: from{withdrawing}, On: on(events.CommandEnter), When: (*doubleBarrier).hasNoGoal, To: withdrawing, Do: (*doubleBarrier).noteEnter},
+		{From: from{withdrawing}, On: on(events.CommandEnter), When: (*doubleBarrier).hasNoGoal,
+			To: withdrawing, Do: (*doubleBarrier).noteEnter},
 		{From: engaged, On: on(events.CommandEnter), To: engine.Stay, Do: (*doubleBarrier).refuseEnter},
 
-		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).ofParent, To: entering, Do: (*doubleBarrier).noteParent},
-		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).entered, To: counting, Do: (*doubleBarrier).settle, Then: (*doubleBarrier).recount},
-		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).parentMissing, To: entering, Do: (*doubleBarrier).createWithParents},
-		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).nodeExists, To: entering, Do: (*doubleBarrier).lookUp},
-		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).delayed, To: pausing, Do: (*doubleBarrier).settle, Then: (*doubleBarrier).failByRootCause},
+		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).ofParent,
+			To: entering, Do: (*doubleBarrier).noteParent},
+		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).entered,
+			To: counting, Do: (*doubleBarrier).settle, Then: (*doubleBarrier).recount},
+		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).parentMissing,
+			To: entering, Do: (*doubleBarrier).createWithParents},
+		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).nodeExists,
+			To: entering, Do: (*doubleBarrier).lookUp},
+		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).delayed,
+			To: pausing, Do: (*doubleBarrier).settle, Then: (*doubleBarrier).failByRootCause},
 		{From: from{entering}, On: on(events.ReplyCreate), To: outside, Do: (*doubleBarrier).answerRefused},
 		{From: from{entering, parting}, On: on(events.ReplyMulti), When: (*doubleBarrier).transient, To: pausing,
 			Do: (*doubleBarrier).failAndBackOff},
 		{From: from{entering, parting}, On: on(events.ReplyMulti), To: engine.Stay},
-		{From: from{entering}, On: on(events.ReplyStat), When: (*doubleBarrier).ours, To: counting, Do: (*doubleBarrier).adopt},
-		{From: from{entering}, On: on(events.ReplyStat), When: (*doubleBarrier).answered, To: entering, Do: (*doubleBarrier).create},
+		{From: from{entering}, On: on(events.ReplyStat), When: (*doubleBarrier).ours,
+			To: counting, Do: (*doubleBarrier).adopt},
+		{From: from{entering}, On: on(events.ReplyStat), When: (*doubleBarrier).answered,
+			To: entering, Do: (*doubleBarrier).create},
+	}
+}
 
-		{From: from{counting}, On: on(events.ReplyStat), When: (*doubleBarrier).answered, To: counting, Do: (*doubleBarrier).noteReady},
-		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).ownMissing, To: deciding, Do: (*doubleBarrier).loseOwn},
-		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).refusedForGood, To: withdrawing, Do: (*doubleBarrier).deleteAndRefuse, Then: (*doubleBarrier).deleteOwn},
-		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).refused, To: pausing, Do: (*doubleBarrier).failAndBackOff},
+// doubleBarrierReadyRows are the rows from the first count of the members to the answer of Enter, and while the member
+// is inside.
+func doubleBarrierReadyRows() []engine.Row[doubleBarrier] {
+	return []engine.Row[doubleBarrier]{
+		{From: from{counting}, On: on(events.ReplyStat), When: (*doubleBarrier).answered,
+			To: counting, Do: (*doubleBarrier).noteReady},
+		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).ownMissing,
+			To: deciding, Do: (*doubleBarrier).loseOwn},
+		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).refusedForGood,
+			To: withdrawing, Do: (*doubleBarrier).deleteAndRefuse, Then: (*doubleBarrier).deleteOwn},
+		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).refused,
+			To: pausing, Do: (*doubleBarrier).failAndBackOff},
 		{From: from{counting}, On: on(events.ReplyChildren), When: (*doubleBarrier).readyIsNewer, To: inside,
 			Do: (*doubleBarrier).answerEntered, Then: (*doubleBarrier).askOwnLater},
-		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).quantityReached, To: opening, Do: (*doubleBarrier).open},
+		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).quantityReached,
+			To: opening, Do: (*doubleBarrier).open},
 		{From: from{counting}, On: on(events.ReplyChildren), To: waiting, Do: (*doubleBarrier).wait},
 		{From: from{waiting}, On: on(events.ReplyChildren), To: waiting},
-		{From: from{waiting}, On: on(events.ReplyStat), When: (*doubleBarrier).ownGone, To: deciding, Do: (*doubleBarrier).loseOwn},
-		{From: from{waiting}, On: on(events.ReplyStat), When: (*doubleBarrier).readyFound, To: counting, Do: (*doubleBarrier).recount},
-		{From: from{waiting}, On: on(events.ReplyStat), When: (*doubleBarrier).readyAbsent, To: waiting, Do: (*doubleBarrier).askLater},
+		{From: from{waiting}, On: on(events.ReplyStat), When: (*doubleBarrier).ownGone,
+			To: deciding, Do: (*doubleBarrier).loseOwn},
+		{From: from{waiting}, On: on(events.ReplyStat), When: (*doubleBarrier).readyFound,
+			To: counting, Do: (*doubleBarrier).recount},
+		{From: from{waiting}, On: on(events.ReplyStat), When: (*doubleBarrier).readyAbsent,
+			To: waiting, Do: (*doubleBarrier).askLater},
 		{From: from{waiting}, On: on(events.TimerFired), To: waiting, Do: (*doubleBarrier).askReady},
-		{From: from{waiting}, On: on(events.ReplyStat), When: (*doubleBarrier).answered, To: waiting, Do: (*doubleBarrier).noteOwn},
-		{From: from{entering, counting, waiting}, On: on(events.ReplyStat), To: pausing, Do: (*doubleBarrier).failAndBackOff},
+		{From: from{waiting}, On: on(events.ReplyStat), When: (*doubleBarrier).answered,
+			To: waiting, Do: (*doubleBarrier).noteOwn},
+		{From: from{entering, counting, waiting}, On: on(events.ReplyStat),
+			To: pausing, Do: (*doubleBarrier).failAndBackOff},
 		{From: from{opening}, On: on(events.ReplyMulti), When: (*doubleBarrier).entered, To: inside,
 			Do: (*doubleBarrier).answerEntered, Then: (*doubleBarrier).askOwnLater},
-		{From: from{opening}, On: on(events.ReplyMulti), When: (*doubleBarrier).moved, To: counting, Do: (*doubleBarrier).recount},
-		{From: from{opening}, On: on(events.ReplyMulti), When: (*doubleBarrier).refusedForGood, To: withdrawing, Do: (*doubleBarrier).deleteAndRefuse, Then: (*doubleBarrier).deleteOwn},
+		{From: from{opening}, On: on(events.ReplyMulti), When: (*doubleBarrier).moved,
+			To: counting, Do: (*doubleBarrier).recount},
+		{From: from{opening}, On: on(events.ReplyMulti), When: (*doubleBarrier).refusedForGood,
+			To: withdrawing, Do: (*doubleBarrier).deleteAndRefuse, Then: (*doubleBarrier).deleteOwn},
 		{From: from{opening}, On: on(events.ReplyMulti), To: pausing, Do: (*doubleBarrier).failAndBackOff},
 
 		{From: from{waiting}, On: on(events.WatchCreated), When: (*doubleBarrier).readyAppeared, To: inside,
 			Do: (*doubleBarrier).answerEnteredByWatch, Then: (*doubleBarrier).askOwnLater},
-		{From: from{counting, waiting}, On: on(events.WatchCreated, events.WatchChanged, events.WatchChildren), To: counting, Do: (*doubleBarrier).recount},
-		{From: from{counting, opening, waiting}, On: on(events.WatchDeleted), When: (*doubleBarrier).isOwn, To: deciding, Do: (*doubleBarrier).loseOwn},
-		{From: from{counting, opening, waiting}, On: on(events.WatchDeleted), To: counting, Do: (*doubleBarrier).recount},
+		{From: from{counting, waiting}, On: on(events.WatchCreated, events.WatchChanged, events.WatchChildren),
+			To: counting, Do: (*doubleBarrier).recount},
+		{From: from{counting, opening, waiting}, On: on(events.WatchDeleted), When: (*doubleBarrier).isOwn,
+			To: deciding, Do: (*doubleBarrier).loseOwn},
+		{From: from{counting, opening, waiting}, On: on(events.WatchDeleted),
+			To: counting, Do: (*doubleBarrier).recount},
 		{From: from{inside}, On: on(events.WatchDeleted, events.ReplyStat), When: (*doubleBarrier).ownDeleted,
 			To: inside, Do: (*doubleBarrier).loseNode},
 		{From: from{inside}, On: on(events.TimerFired), To: inside, Do: (*doubleBarrier).askOwn},
@@ -197,41 +211,64 @@ func doubleBarrierEnterRows() []engine.Row[doubleBarrier] {
 // doubleBarrierLeaveRows are the rows from the call of Leave to its answer, and of calls that are given up.
 func doubleBarrierLeaveRows() []engine.Row[doubleBarrier] {
 	return []engine.Row[doubleBarrier]{
-		{From: from{inside}, On: on(events.CommandLeave), To: parting, Do: (*doubleBarrier).noteLeave, Then: (*doubleBarrier).list},
-		{From: from{suspended}, On: on(events.CommandLeave), When: (*doubleBarrier).isInside, To: suspended, Do: (*doubleBarrier).noteLeave},
-		{From: append(from{outside}, but(engaged, inside)...), On: on(events.CommandLeave), To: engine.Stay, Do: (*doubleBarrier).refuseLeave},
+		{From: from{inside}, On: on(events.CommandLeave),
+			To: parting, Do: (*doubleBarrier).noteLeave, Then: (*doubleBarrier).list},
+		{From: from{suspended}, On: on(events.CommandLeave), When: (*doubleBarrier).isInside,
+			To: suspended, Do: (*doubleBarrier).noteLeave},
+		{From: append(from{outside}, but(engaged, inside)...), On: on(events.CommandLeave),
+			To: engine.Stay, Do: (*doubleBarrier).refuseLeave},
 		{From: from{parting}, On: on(events.ReplyStat), To: parting, Do: (*doubleBarrier).noteReady},
-		{From: from{parting}, On: on(events.ReplyChildren), When: (*doubleBarrier).unlisted, To: pausing, Do: (*doubleBarrier).failAndBackOff},
-		{From: from{parting}, On: on(events.ReplyChildren), When: (*doubleBarrier).allLeft, To: outside, Do: (*doubleBarrier).finishLeave},
-		{From: from{parting}, On: on(events.ReplyChildren), When: (*doubleBarrier).alone, To: withdrawing, Do: (*doubleBarrier).deleteWithReady},
+		{From: from{parting}, On: on(events.ReplyChildren), When: (*doubleBarrier).unlisted,
+			To: pausing, Do: (*doubleBarrier).failAndBackOff},
+		{From: from{parting}, On: on(events.ReplyChildren), When: (*doubleBarrier).allLeft,
+			To: outside, Do: (*doubleBarrier).finishLeave},
+		{From: from{parting}, On: on(events.ReplyChildren), When: (*doubleBarrier).alone,
+			To: withdrawing, Do: (*doubleBarrier).deleteWithReady},
 		{From: from{parting}, On: on(events.ReplyChildren), To: emptying, Do: (*doubleBarrier).watchOne},
-		{From: from{emptying}, On: on(events.ReplyStat), When: (*doubleBarrier).stillThere, To: emptying, Do: (*doubleBarrier).reportStuckMember},
-		{From: from{emptying}, On: on(events.ReplyStat), When: (*doubleBarrier).foreignHidden, To: emptying, Do: (*doubleBarrier).watchDirectory},
+		{From: from{emptying}, On: on(events.ReplyStat), When: (*doubleBarrier).stillThere,
+			To: emptying, Do: (*doubleBarrier).reportStuckMember},
+		{From: from{emptying}, On: on(events.ReplyStat), When: (*doubleBarrier).foreignHidden,
+			To: emptying, Do: (*doubleBarrier).watchDirectory},
 		{From: from{emptying}, On: on(events.ReplyChildren), When: (*doubleBarrier).foreignListed, To: emptying},
 		{From: from{emptying}, On: on(events.WatchChildren), To: emptying, Do: (*doubleBarrier).watchDirectory},
-		{From: from{emptying}, On: on(events.ReplyStat, events.ReplyChildren), When: (*doubleBarrier).answered, To: parting, Do: (*doubleBarrier).relist},
-		{From: from{emptying}, On: on(events.ReplyDelete), When: (*doubleBarrier).answered, To: emptying, Do: (*doubleBarrier).noteDeleted},
+		{From: from{emptying}, On: on(events.ReplyStat, events.ReplyChildren), When: (*doubleBarrier).answered,
+			To: parting, Do: (*doubleBarrier).relist},
+		{From: from{emptying}, On: on(events.ReplyDelete), When: (*doubleBarrier).answered,
+			To: emptying, Do: (*doubleBarrier).noteDeleted},
 		{From: from{emptying}, On: on(events.ReplyStat, events.ReplyChildren, events.ReplyDelete), To: pausing,
 			Do: (*doubleBarrier).failAndBackOff},
-		{From: from{emptying}, On: on(events.WatchDeleted), When: (*doubleBarrier).isAwaited, To: parting, Do: (*doubleBarrier).relist},
+		{From: from{emptying}, On: on(events.WatchDeleted), When: (*doubleBarrier).isAwaited,
+			To: parting, Do: (*doubleBarrier).relist},
 		{From: from{inside, emptying}, On: on(events.WatchDeleted), To: engine.Stay},
-		{From: from{emptying}, On: on(events.WatchChanged, events.TimerFired), To: emptying, Do: (*doubleBarrier).rewatch},
+		{From: from{emptying}, On: on(events.WatchChanged, events.TimerFired),
+			To: emptying, Do: (*doubleBarrier).rewatch},
 
-		{From: but(engaged, withdrawing), On: on(events.CommandCancel), When: (*doubleBarrier).cancelsGoal, To: departing, Do: (*doubleBarrier).giveUp},
+		{From: but(engaged, withdrawing), On: on(events.CommandCancel), When: (*doubleBarrier).cancelsGoal,
+			To: departing, Do: (*doubleBarrier).giveUp},
 		{From: but(engaged, withdrawing), On: on(events.CommandCancel), To: engine.Stay},
-		{From: from{withdrawing}, On: on(events.CommandCancel), When: (*doubleBarrier).cancelsGoal, To: withdrawing, Do: (*doubleBarrier).giveUp},
+		{From: from{withdrawing}, On: on(events.CommandCancel), When: (*doubleBarrier).cancelsGoal,
+			To: withdrawing, Do: (*doubleBarrier).giveUp},
 		{From: from{withdrawing}, On: on(events.CommandCancel), To: withdrawing},
-		{From: from{withdrawing}, On: on(events.ReplyCreate), When: (*doubleBarrier).notCreated, To: departing, Do: (*doubleBarrier).finishLeave},
+		{From: from{withdrawing}, On: on(events.ReplyCreate), When: (*doubleBarrier).notCreated,
+			To: departing, Do: (*doubleBarrier).finishLeave},
 		{From: from{withdrawing}, On: on(events.ReplyCreate), To: withdrawing, Do: (*doubleBarrier).settleAndDelete},
-		{From: from{withdrawing}, On: on(events.ReplyMulti), When: (*doubleBarrier).entered, To: departing, Do: (*doubleBarrier).finishLeave},
-		{From: from{withdrawing}, On: on(events.ReplyMulti), When: (*doubleBarrier).replaced, To: parting, Do: (*doubleBarrier).relook},
-		{From: from{withdrawing}, On: on(events.ReplyMulti, events.ReplyStat, events.ReplyChildren), When: (*doubleBarrier).transient, To: withdrawing, Do: (*doubleBarrier).failAndBackOff},
-		{From: from{withdrawing}, On: on(events.ReplyMulti), To: withdrawing, Do: (*doubleBarrier).noteKept, Then: (*doubleBarrier).deleteOwn},
+		{From: from{withdrawing}, On: on(events.ReplyMulti), When: (*doubleBarrier).entered,
+			To: departing, Do: (*doubleBarrier).finishLeave},
+		{From: from{withdrawing}, On: on(events.ReplyMulti), When: (*doubleBarrier).replaced,
+			To: parting, Do: (*doubleBarrier).relook},
+		{From: from{withdrawing}, On: on(events.ReplyMulti, events.ReplyStat, events.ReplyChildren),
+			When: (*doubleBarrier).transient,
+			To:   withdrawing, Do: (*doubleBarrier).failAndBackOff},
+		{From: from{withdrawing}, On: on(events.ReplyMulti),
+			To: withdrawing, Do: (*doubleBarrier).noteKept, Then: (*doubleBarrier).deleteOwn},
 		{From: from{withdrawing}, On: on(events.TimerFired), To: withdrawing, Do: (*doubleBarrier).deleteOwn},
-		{From: from{withdrawing}, On: on(events.ReplyDelete), When: (*doubleBarrier).failed, To: withdrawing, Do: (*doubleBarrier).failAndBackOff},
-		{From: from{withdrawing}, On: on(events.ReplyDelete), When: (*doubleBarrier).readyMayBeLeft, To: withdrawing, Do: (*doubleBarrier).lookForReady},
+		{From: from{withdrawing}, On: on(events.ReplyDelete), When: (*doubleBarrier).failed,
+			To: withdrawing, Do: (*doubleBarrier).failAndBackOff},
+		{From: from{withdrawing}, On: on(events.ReplyDelete), When: (*doubleBarrier).readyMayBeLeft,
+			To: withdrawing, Do: (*doubleBarrier).lookForReady},
 		{From: from{withdrawing}, On: on(events.ReplyStat), To: withdrawing, Do: (*doubleBarrier).noteReady},
-		{From: from{withdrawing}, On: on(events.ReplyChildren), When: (*doubleBarrier).readyIsLeft, To: withdrawing, Do: (*doubleBarrier).deleteReady},
+		{From: from{withdrawing}, On: on(events.ReplyChildren), When: (*doubleBarrier).readyIsLeft,
+			To: withdrawing, Do: (*doubleBarrier).deleteReady},
 		{From: from{withdrawing}, On: on(events.ReplyChildren), To: departing, Do: (*doubleBarrier).finishLeave},
 		{From: from{withdrawing}, On: on(events.ReplyDelete), To: departing, Do: (*doubleBarrier).finishLeave},
 	}
@@ -241,14 +278,17 @@ func doubleBarrierLeaveRows() []engine.Row[doubleBarrier] {
 func doubleBarrierNextRows() []engine.Row[doubleBarrier] {
 	return []engine.Row[doubleBarrier]{
 		{From: but(engaged, withdrawing, suspended, pausing), On: on(events.ConnectionSuspended), To: suspended},
-		{From: from{withdrawing}, On: on(events.ConnectionSuspended), To: withdrawing, Do: (*doubleBarrier).dropPending},
+		{From: from{withdrawing}, On: on(events.ConnectionSuspended),
+			To: withdrawing, Do: (*doubleBarrier).dropPending},
 		{From: from{suspended}, On: on(events.ReplyCreate), To: suspended, Do: (*doubleBarrier).settle},
-		{From: but(engaged, withdrawing, pausing), On: on(events.ConnectionLost), To: suspended, Do: (*doubleBarrier).lose},
+		{From: but(engaged, withdrawing, pausing), On: on(events.ConnectionLost),
+			To: suspended, Do: (*doubleBarrier).lose},
 		{From: from{pausing}, On: on(events.ConnectionLost), To: pausing, Do: (*doubleBarrier).lose},
 		{From: from{withdrawing}, On: on(events.ConnectionLost), To: departing, Do: (*doubleBarrier).departLost},
 		{From: from{suspended}, On: on(events.ConnectionAttached), To: deciding, Do: (*doubleBarrier).attach},
 		{From: from{pausing}, On: on(events.ConnectionAttached), To: pausing, Do: (*doubleBarrier).attach},
-		{From: from{withdrawing}, On: on(events.ConnectionAttached), To: withdrawing, Do: (*doubleBarrier).attach, Then: (*doubleBarrier).deleteOwn},
+		{From: from{withdrawing}, On: on(events.ConnectionAttached),
+			To: withdrawing, Do: (*doubleBarrier).attach, Then: (*doubleBarrier).deleteOwn},
 		{From: from{pausing}, On: on(events.TimerFired), To: deciding},
 		{From: but(engaged, withdrawing), On: on(events.CommandClose), To: departing, Do: (*doubleBarrier).close},
 		{From: from{withdrawing}, On: on(events.CommandClose), To: withdrawing, Do: (*doubleBarrier).close},
@@ -258,16 +298,22 @@ func doubleBarrierNextRows() []engine.Row[doubleBarrier] {
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).detached, To: suspended},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).isInside, To: inside,
 			Do: (*doubleBarrier).askOwn, Then: (*doubleBarrier).askOwnLater},
-		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).leavesNow, To: parting, Do: (*doubleBarrier).list},
-		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).counted, To: counting, Do: (*doubleBarrier).recount},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).leavesNow,
+			To: parting, Do: (*doubleBarrier).list},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).counted,
+			To: counting, Do: (*doubleBarrier).recount},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).inFlight, To: entering},
-		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).createUnknown, To: entering, Do: (*doubleBarrier).lookUp},
-		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).waitsToCreate, To: pausing, Do: (*doubleBarrier).pauseCreate},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).createUnknown,
+			To: entering, Do: (*doubleBarrier).lookUp},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).waitsToCreate,
+			To: pausing, Do: (*doubleBarrier).pauseCreate},
 		{From: from{deciding}, On: on(engine.AtOnce), To: entering, Do: (*doubleBarrier).create},
 
 		// What comes next: when the own node has to be deleted, or is.
-		{From: from{departing}, On: on(engine.AtOnce), When: (*doubleBarrier).mayHaveNode, To: withdrawing, Do: (*doubleBarrier).deleteOwn},
-		{From: from{departing}, On: on(engine.AtOnce), When: (*doubleBarrier).isClosing, To: closed, Do: (*doubleBarrier).departEnd},
+		{From: from{departing}, On: on(engine.AtOnce), When: (*doubleBarrier).mayHaveNode,
+			To: withdrawing, Do: (*doubleBarrier).deleteOwn},
+		{From: from{departing}, On: on(engine.AtOnce), When: (*doubleBarrier).isClosing,
+			To: closed, Do: (*doubleBarrier).departEnd},
 		{From: from{departing}, On: on(engine.AtOnce), When: (*doubleBarrier).hasNoGoal, To: outside},
 		{From: from{departing}, On: on(engine.AtOnce), When: (*doubleBarrier).detached, To: suspended},
 		{From: from{departing}, On: on(engine.AtOnce), To: entering, Do: (*doubleBarrier).create},
@@ -277,13 +323,18 @@ func doubleBarrierNextRows() []engine.Row[doubleBarrier] {
 // doubleBarrierIgnores say which kinds are not needed in which states, and why.
 func doubleBarrierIgnores() []engine.Ignore {
 	return []engine.Ignore{
-		{In: from{outside}, On: append([]events.Kind{events.CommandCancel, events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, anyWatch...),
+		{In: from{outside},
+			On: append([]events.Kind{events.CommandCancel, events.ReplyCreate, events.ConnectionAttached,
+				events.ConnectionSuspended, events.ConnectionLost}, anyWatch...),
 			Why: "there is no node, and the machine waits for nothing"},
-		{In: from{counting, opening, waiting, inside, parting, emptying, pausing}, On: []events.Kind{events.ReplyCreate},
+		{In: from{counting, opening, waiting, inside, parting, emptying, pausing},
+			On:  []events.Kind{events.ReplyCreate},
 			Why: "the create was answered before the machine could enter this state"},
 		{In: from{entering, parting, withdrawing, suspended, pausing}, On: anyWatch, Why: "everything is read again"},
-		{In: from{opening}, On: []events.Kind{events.WatchCreated, events.WatchChanged, events.WatchChildren}, Why: "the answer says whether there were enough members"},
-		{In: from{inside}, On: []events.Kind{events.WatchCreated, events.WatchChildren}, Why: "it matters only while entering"},
+		{In: from{opening}, On: []events.Kind{events.WatchCreated, events.WatchChanged, events.WatchChildren},
+			Why: "the answer says whether there were enough members"},
+		{In: from{inside}, On: []events.Kind{events.WatchCreated, events.WatchChildren},
+			Why: "it matters only while entering"},
 		{In: from{emptying}, On: []events.Kind{events.WatchCreated}, Why: "it matters only while entering"},
 		{In: from{inside}, On: []events.Kind{events.WatchChanged}, Why: "the machine does not use the data"},
 		{In: but(engaged, withdrawing, suspended, pausing), On: []events.Kind{events.ConnectionAttached},
@@ -295,5 +346,6 @@ func doubleBarrierIgnores() []engine.Ignore {
 // Watches reports which nodes matter: the directory, the ready node, the own one and the member that
 // is waited for.
 func (b *doubleBarrier) Watches(path string) bool {
-	return path == b.dir || path == b.readyPath() || b.own != "" && path == b.ownPath() || len(b.others) > 0 && path == join(b.dir, b.others[0])
+	return path == b.dir || path == b.readyPath() || b.own != "" && path == b.ownPath() ||
+		len(b.others) > 0 && path == join(b.dir, b.others[0])
 }

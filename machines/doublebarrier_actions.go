@@ -1,8 +1,6 @@
 package machines
 
 import (
-	"slices"
-
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -23,63 +21,6 @@ func (b *doubleBarrier) refuseLeave(ev events.Event, out *engine.Outbox) {
 	out.Answer(ev.Request, events.Outside, "")
 }
 
-// create creates an own node with a new name. Nodes that older sessions of this machine left are
-// deleted first: one process must not count twice. Names are never used again, so no other member's
-// node can be deleted.
-func (b *doubleBarrier) create(ev events.Event, out *engine.Outbox) {
-	out.DropPending()
-	b.resetParents()
-	for _, name := range b.oldNodes {
-		out.With(engine.Unawaited).Delete(join(b.dir, name))
-	}
-	b.searchOwn(ev, out)
-	b.count++
-	b.own, b.made, b.watched, b.unknown = guid(b.seed, b.count), 0, false, false
-	b.createdAt = ev.At
-	b.sendCreate(out)
-}
-
-// createWithParents creates the missing parents, and the own node behind them, whose name was not used
-// yet.
-func (b *doubleBarrier) createWithParents(ev events.Event, out *engine.Outbox) {
-	b.makeParents(ev, out)
-	b.sendCreate(out)
-}
-
-// sendCreate sends the create of the own node.
-func (b *doubleBarrier) sendCreate(out *engine.Outbox) {
-	b.creating = out.Create(events.Op{Path: b.ownPath(), Mode: events.Ephemeral})
-}
-
-// settle notes the outcome of a create.
-func (b *doubleBarrier) settle(ev events.Event, out *engine.Outbox) {
-	b.creating = 0
-	b.noteCode(ev)
-	switch {
-	case ev.Code == events.OK:
-		b.made = ev.Zxid
-	case b.createMayExist(ev):
-		b.unknown = true
-	default:
-		b.own = ""
-	}
-}
-
-// lookUp reads whether a create with a lost reply was carried out. The check before it goes through
-// the quorum: a deposed leader answers a sync, and does not show the node.
-func (b *doubleBarrier) lookUp(ev events.Event, out *engine.Outbox) {
-	out.DropPending()
-	b.creating, b.unknown = 0, true
-	out.Multi(events.Check(b.ownPath()))
-	out.Exists(b.ownPath())
-}
-
-// adopt notes the node that was looked for.
-func (b *doubleBarrier) adopt(ev events.Event, out *engine.Outbox) {
-	b.made, b.unknown = ev.Stat.Czxid, false
-	b.recount(ev, out)
-}
-
 // answerRefused answers the enter with a refusal that is not transient.
 func (b *doubleBarrier) answerRefused(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
@@ -95,74 +36,6 @@ func (b *doubleBarrier) deleteAndRefuse(ev events.Event, out *engine.Outbox) {
 	b.goal = nothing
 }
 
-// recount reads the ready node, with a watch either way, and then lists the members. So the last
-// member to come sees all others, and creates the ready node after they watch it.
-func (b *doubleBarrier) recount(ev events.Event, out *engine.Outbox) {
-	out.DropPending()
-	b.readyOlder, b.readyNewer, b.watched = false, false, false
-	out.With(engine.Watch).Exists(b.readyPath())
-	out.Children(b.dir)
-}
-
-// noteReady notes whether there is a ready node, and of which round.
-func (b *doubleBarrier) noteReady(ev events.Event, out *engine.Outbox) {
-	if ev.Code == events.OK && ev.Stat != nil {
-		b.readyNewer = ev.Stat.Czxid > b.made
-		b.readyOlder, b.version = !b.readyNewer, ev.Stat.Version
-	}
-}
-
-// noteOwn notes that the own node exists and is watched.
-func (b *doubleBarrier) noteOwn(ev events.Event, out *engine.Outbox) {
-	b.watched = b.watched || ev.Path == b.ownPath()
-}
-
-// forgetGone forgets the older sessions' nodes that a listing does not show any more.
-func (b *doubleBarrier) forgetGone(ev events.Event) {
-	b.oldNodes = slices.DeleteFunc(b.oldNodes, func(name string) bool { return !slices.Contains(ev.Children, name) })
-}
-
-// maxChecks is how many members one multi checks. If the quantity is larger, it checks only the own node.
-const maxChecks = 512
-
-// open creates the ready node, on condition that the quantity of members exists at that moment. An old
-// ready node is replaced in the same multi and not merely deleted: otherwise it would be unknown what
-// another client created in between.
-func (b *doubleBarrier) open(ev events.Event, out *engine.Outbox) {
-	out.DropPending()
-	b.mayBeLeft = true
-	b.forgetGone(ev)
-	checks := []string{b.own}
-	for _, name := range b.members(ev.Children) {
-		if name != b.own && len(checks) < b.quantity && b.quantity <= maxChecks {
-			checks = append(checks, name)
-		}
-	}
-	var ops []events.Op
-	for _, name := range checks {
-		ops = append(ops, events.Check(join(b.dir, name)))
-	}
-	before := b.version
-	if b.version = 0; b.readyOlder {
-		ops = append(ops, events.Op{Verb: "delete", Path: b.readyPath(), Version: before})
-		b.version = nextVersion(before)
-	}
-	ops = append(ops, events.Op{Verb: "create", Path: b.readyPath(), Mode: events.Persistent})
-	for range b.version {
-		ops = append(ops, events.Op{Verb: "set", Path: b.readyPath(), Version: -1})
-	}
-	out.Multi(ops...)
-}
-
-// nextVersion returns the version of a ready node that replaces an old one. It differs, so that a member
-// that leaves the old round cannot delete the new one.
-func nextVersion(before int32) int32 {
-	if before >= 8 { // a set costs an operation
-		return 0
-	}
-	return before + 1
-}
-
 // answerEntered answers the enter.
 func (b *doubleBarrier) answerEntered(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
@@ -175,12 +48,6 @@ func (b *doubleBarrier) answerEntered(ev events.Event, out *engine.Outbox) {
 func (b *doubleBarrier) answerEnteredByWatch(ev events.Event, out *engine.Outbox) {
 	b.version = 0
 	b.answerEntered(ev, out)
-}
-
-// loseOwn notes that somebody deleted the own node while the member was entering.
-func (b *doubleBarrier) loseOwn(ev events.Event, out *engine.Outbox) {
-	b.own, b.made = "", 0
-	b.noteLost(ev)
 }
 
 // loseNode notes that the own node was deleted while the member was inside.
@@ -224,7 +91,7 @@ func (b *doubleBarrier) relist(ev events.Event, out *engine.Outbox) {
 // keeps its node until it is alone, and then deletes the ready node with it. Members that come for the
 // next round meanwhile are not waited for.
 func (b *doubleBarrier) watchOne(ev events.Event, out *engine.Outbox) {
-	others := b.remainingOthers(ev.Children)
+	others := b.remaining(b.members(ev.Children), b.own)
 	b.noteAbsence(ev)
 	if !b.begun {
 		b.begun, b.listedZxid = true, ev.Zxid
@@ -245,9 +112,6 @@ func (b *doubleBarrier) noteAbsence(ev events.Event) {
 	}
 }
 
-// noteDeleted notes that this machine deleted the own node.
-func (b *doubleBarrier) noteDeleted(ev events.Event, out *engine.Outbox) { b.own, b.made = "", 0 }
-
 // reportStuckMember reports a member that will never leave by itself.
 func (b *doubleBarrier) reportStuckMember(ev events.Event, out *engine.Outbox) {
 	if !ev.Stat.Ephemeral() {
@@ -264,7 +128,8 @@ func (b *doubleBarrier) deleteWithReady(ev events.Event, out *engine.Outbox) {
 		b.deleteOwn(ev, out)
 		return
 	}
-	out.Multi(events.Op{Verb: "delete", Path: b.ownPath(), Version: -1}, events.Op{Verb: "delete", Path: b.readyPath(), Version: b.version})
+	out.Multi(events.Op{Verb: "delete", Path: b.ownPath(), Version: -1},
+		events.Op{Verb: "delete", Path: b.readyPath(), Version: b.version})
 }
 
 // relook reads the ready node that has replaced the one that let the member in, because others came
@@ -272,20 +137,6 @@ func (b *doubleBarrier) deleteWithReady(ev events.Event, out *engine.Outbox) {
 func (b *doubleBarrier) relook(ev events.Event, out *engine.Outbox) {
 	b.readyUnknown = true
 	b.list(ev, out)
-}
-
-// deleteOwn deletes the own node, as soon as there is a connection and no create is pending.
-func (b *doubleBarrier) deleteOwn(ev events.Event, out *engine.Outbox) {
-	out.DropPending()
-	if ev.Attached && b.creating == 0 {
-		out.Delete(b.ownPath())
-	}
-}
-
-// settleAndDelete notes that the create was answered, and deletes the own node.
-func (b *doubleBarrier) settleAndDelete(ev events.Event, out *engine.Outbox) {
-	b.creating = 0
-	b.deleteOwn(ev, out)
 }
 
 // finishLeave ends a leave, or an enter that was cancelled.
@@ -307,14 +158,6 @@ func (b *doubleBarrier) finishLeave(ev events.Event, out *engine.Outbox) {
 		return
 	}
 	out.Answer(b.leaves, events.OK, "")
-}
-
-// searchOwn has the server's late create of the own name searched for, which is given up. Nobody else can have the
-// name.
-func (b *doubleBarrier) searchOwn(ev events.Event, out *engine.Outbox) {
-	if b.own != "" {
-		b.search(b.id, b.dir, map[string]string{OptionName: b.own}, out)
-	}
 }
 
 // departLost ends a leave, or a cancelled enter, with the session.
@@ -371,23 +214,25 @@ func (b *doubleBarrier) lose(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// keepAsOld makes the own node one of an older session's.
-func (b *doubleBarrier) keepAsOld() {
+// askOwn asks whether the own node still exists: no watch reports the end of a node that may not be read.
+func (b *doubleBarrier) askOwn(ev events.Event, out *engine.Outbox) {
 	if b.own != "" {
-		b.oldNodes = append(b.oldNodes, b.own)
+		out.Exists(b.ownPath())
 	}
-	b.mayFollow = false
-	b.own, b.made, b.creating, b.unknown = "", 0, 0, false
 }
 
-// attach notes the session of the new connection.
-func (b *doubleBarrier) attach(ev events.Event, out *engine.Outbox) {
-	b.owner = ev.SessionID
-	b.noteTimeout(ev)
+// askOwnLater starts the timer of the next such question.
+func (b *doubleBarrier) askOwnLater(ev events.Event, out *engine.Outbox) {
+	if b.own != "" {
+		out.StopTimer(b.recheck)
+		b.recheck = recheckForeign(b.timeout, &b.jitter, out)
+	}
 }
 
-// failByRootCause reports a failure with the refused parent as the reason, and pauses before the next
-// attempt.
-func (b *doubleBarrier) failByRootCause(ev events.Event, out *engine.Outbox) {
-	b.failAndBackOff(b.rootCause(ev), out)
+// rewatch sets a watch on the member that is waited for.
+func (b *doubleBarrier) rewatch(ev events.Event, out *engine.Outbox) {
+	b.foreignNode = foreignNode{foreign: join(b.dir, b.others[0])}
+	out.With(engine.Watch).Get(b.foreign)
+	out.StopTimer(b.recheck)
+	b.recheck = recheckForeign(b.timeout, &b.jitter, out)
 }
