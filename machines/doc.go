@@ -41,9 +41,10 @@
 //	jobinstance.go  who such an instance is, and what it has read of the job by jobview.go; jobwrites.go its
 //	                pending write; jobrun.go how far a run of its items has come, jobrun_write.go what a run writes;
 //	                jobleftovers.go what it has left in earlier sessions
-//	shards.go       a member that owns shards; shards_guards.go, shards_actions.go, shards_node.go what its rows do,
-//	                shards_assign.go how it writes the assignment, shardplan.go how shards are dealt to members,
-//	                shardnodes.go what the nodes say
+//	shards.go       a member that owns shards; shards_guards.go, shards_actions.go, shards_node.go, shards_end.go what
+//	                its rows do; shards_own.go its own node, shards_planner.go what it knows of the assignment,
+//	                shards_held.go the shards that it has; shardplan.go how shards are dealt to members, shardnodes.go
+//	                what the nodes say
 //	standalone.go   what the recipes without a line share; paced.go what those of them share that create nodes again
 //	leaderwatch.go  who leads a line, from outside
 //	persistent.go   one ephemeral node, created again in every session; persistent_actions.go what its rows do
@@ -54,8 +55,8 @@
 //	deletion.go     a node that is deleted, over sessions if need be
 //	barriercall.go  one call at a barrier (barrier.go), which waits until the node is gone, or at a gate
 //	                (gate.go), which waits until it exists
-//	doublebarrier.go  a member of a double barrier; doublebarrier_guards.go, doublebarrier_actions.go what its rows do;
-//	                doublebarrier_member.go its own node, doublebarrier_ready.go the ready node
+//	doublebarrier.go  a member of a double barrier; doublebarrier_guards.go, doublebarrier_actions.go what its rows
+//	                do; doublebarrier_member.go its own node, doublebarrier_ready.go the ready node
 //	request.go      one read or write of a user; request_chart.go, request_guards.go; request_conditions.go writes that
 //	                read first
 //	producer.go     puts items into a queue; producer_actions.go what its rows do

@@ -279,8 +279,8 @@ func TestPlansThatAreRefused(t *testing.T) {
 
 // After a write that came too late, everything that it depended on is read again.
 func TestAPlanThatCameTooLateIsMadeAgain(t *testing.T) {
-	w := &shards{own: "/s/members/a"}
-	w.path = "/s"
+	w := &shards{}
+	w.path, w.own = "/s", "/s/members/a"
 	other := shardMemberName(someGUID)
 	seen := map[jobLook]viewedNode{
 		{ShardMembers(w.path), jobNames}: {names: []string{other}}, {w.member(other), jobData}: {},

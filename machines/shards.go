@@ -20,57 +20,13 @@ var ShardsRecipe = &engine.RecipeOf[shards]{Named: "shards", Chart: shardsChart,
 
 // shards is one member.
 type shards struct {
-	standalone
-	deletions
-	parentMaker
-	attempts
-	sublatch // in the line of those that may write the assignment
-	health
-	shardPlanner
-	doubtedWrite
-	latchFailed bool // what the handle shows is the latch's failure
-
-	seed         string
-	rideOut      bool
-	heartbeating bool
-	session      int64 // ZooKeeper's id of the session
-	me           ShardMember
-	view         jobView
-
-	enrolled uint64 // own nodes that were begun
-	own      string // the path of the own node; "" while there is none
-	creating uint64 // the create that is pending; 0: none
-	exists   bool   // the own node was created
-	version  int32  // of its data
-	data     string // what it says
-	sent     string // what the last write was to make of it
-	foreign  bool   // somebody else has written it
-	mustWait bool   // the next one has to wait: several were deleted, each soon after it was created
-
+	heldShards
+	rideOut bool
 	write   shardWrite
 	outruns int // writes in a row that came too late
-	late    int // confirmations in a row that came too late
-	held    []heldShard
-	works   int // calls of the user's function that have not returned
 	ending  bool
 	closing []uint64
 }
-
-// heldShard is what a member has of one shard.
-type heldShard struct {
-	token int64 // the zxid of the transaction that claimed it; 0: the own node does not say that it is owned
-	run   shardRun
-}
-
-// shardRun is how far the work on a shard has come.
-type shardRun uint8
-
-const (
-	notBegun shardRun = iota
-	believed          // the work runs, and may
-	ended             // the work has to return
-	returned          // the work has returned by itself, and is not called again before the shard is claimed again
-)
 
 // shardWrite is what was sent last.
 type shardWrite uint8
@@ -88,11 +44,11 @@ func newShards(open events.Event) (*shards, error) {
 	if n < 1 || n > MaxShards {
 		return nil, fmt.Errorf("option shards: want from 1 to %d", MaxShards)
 	}
-	w := &shards{
+	w := &shards{rideOut: o.flag(OptionRideOut)}
+	w.held, w.settle = make([]heldShard, n), o.duration(OptionSettle, 0)
+	w.shardNode = shardNode{
 		standalone: newStandalone(open, &o), parentMaker: newParentMaker(ShardMembers(open.Path)), seed: open.Seed,
-		rideOut: o.flag(OptionRideOut), held: make([]heldShard, n),
-		health:       newHealth(&o),
-		shardPlanner: shardPlanner{settle: o.duration(OptionSettle, 0)},
+		health: newHealth(&o),
 		me: ShardMember{ID: o.text(OptionInstance, guid(open.Seed, 0)), Weight: o.integer(OptionWeight, 1),
 			MaxOwned: o.integer(OptionMaxOwned, n)},
 	}

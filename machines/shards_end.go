@@ -7,19 +7,6 @@ import (
 
 // A member that ends releases each shard when the work on it has returned. The node is deleted after the last one.
 
-// remaining returns what the own node of a member that ends has to say: it gets no shards, and owns those on which its
-// work still runs.
-func (w *shards) remaining() ShardMember {
-	m := w.me
-	m.Unhealthy = true
-	for shard, h := range w.held {
-		if h.token != 0 && (h.run == believed || h.run == ended) {
-			m.Owns = append(m.Owns, shard)
-		}
-	}
-	return m
-}
-
 // mustRelease reports whether a member that ends, and whose work has not returned, has to write its node.
 func (w *shards) mustRelease(ev events.Event) bool {
 	return w.ending && w.works > 0 && !w.foreign && ev.Attached && w.exists && w.write == noShardWrite &&
@@ -42,20 +29,10 @@ func (w *shards) noteReleased(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// followsDoubted reports whether a write came after one whose outcome was unknown, and which was carried out.
-func (w *shards) followsDoubted(ev events.Event) bool { return ev.Code == events.BadVersion && w.doubt }
-
 // noteDoubted notes that the write whose outcome was unknown was carried out.
 func (w *shards) noteDoubted(ev events.Event, out *engine.Outbox) {
 	w.doubt, w.version, w.write = false, versionAfter(w.version), noShardWrite
 }
-
-// isTaken reports whether somebody has written or deleted the own node. The member that ends releases nothing more
-// before it deletes that.
-func (w *shards) isTaken(ev events.Event) bool { return nodesChanged(ev.Code) }
-
-// noteTaken notes that somebody has written or deleted the own node.
-func (w *shards) noteTaken(ev events.Event, out *engine.Outbox) { w.foreign = true }
 
 // failRelease reports that shards cannot be released for now, and pauses. The write is tried again after that.
 func (w *shards) failRelease(ev events.Event, out *engine.Outbox) {

@@ -13,12 +13,16 @@ import (
 
 // shardPlanner is what a member knows of the assignment, and of the other members if it is elected to write that.
 type shardPlanner struct {
-	settle    time.Duration
-	plan      ShardPlan
-	planned   bool   // there is an assignment
-	unread    string // why it cannot be read; "": it was
-	members   string // who may own shards, as read last
-	changedAt int64  // since when
+	shardNode
+	sublatch // in the line of those that may write the assignment
+
+	settle      time.Duration
+	plan        ShardPlan
+	planned     bool   // there is an assignment
+	unread      string // why it cannot be read; "": it was
+	members     string // who may own shards, as read last
+	changedAt   int64  // since when
+	latchFailed bool   // what the handle shows is the latch's failure
 }
 
 // notePlan notes the assignment.
@@ -39,15 +43,25 @@ func (p *shardPlanner) isSettled(ev events.Event) bool {
 
 // beginWriting notes that this member is elected to write the assignment. It does not know how long the members have
 // been the same.
-func (w *shards) beginWriting(ev events.Event, out *engine.Outbox) {
-	w.noteHeld(ev, out)
-	w.latchFailed = false
-	w.members, w.changedAt = "", ev.At
+func (p *shardPlanner) beginWriting(ev events.Event, out *engine.Outbox) {
+	p.noteHeld(ev, out)
+	p.latchFailed = false
+	p.members, p.changedAt = "", ev.At
+}
+
+// takeLatchFailure reports the latch's failure as the own one. If it has no code, it has passed.
+func (p *shardPlanner) takeLatchFailure(ev events.Event, out *engine.Outbox) {
+	p.latchFailed = ev.Code != events.OK
+	if p.latchFailed {
+		p.reportFailure(ev.Code, ev.Text, ev, out)
+	} else if !p.unhealthy() {
+		p.clearFailure(out)
+	}
 }
 
 // listed returns the members' nodes, sorted.
-func (w *shards) listed() []string {
-	names := slices.DeleteFunc(slices.Clone(w.view.at(ShardMembers(w.path), jobNames).names), func(name string) bool {
+func (p *shardPlanner) listed() []string {
+	names := slices.DeleteFunc(slices.Clone(p.view.at(ShardMembers(p.path), jobNames).names), func(name string) bool {
 		return !IsShardMember(name)
 	})
 	slices.Sort(names)
@@ -64,9 +78,9 @@ type seenMember struct {
 }
 
 // seen returns the members that exist. A node without a session is none: nobody would work on its shards.
-func (w *shards) seen() (all []seenMember) {
-	for _, node := range w.listed() {
-		v := w.view.at(w.member(node), jobData)
+func (p *shardPlanner) seen() (all []seenMember) {
+	for _, node := range p.listed() {
+		v := p.view.at(p.member(node), jobData)
 		switch {
 		case v.refused != events.OK:
 			all = append(all, seenMember{node: node, err: errors.New(string(v.refused)), hidden: true})
@@ -79,35 +93,36 @@ func (w *shards) seen() (all []seenMember) {
 }
 
 // unreadable returns what is wrong with the members' nodes; "": nothing, or this member does not read them.
-func (w *shards) unreadable() string {
-	if w.latchNode == "" {
+func (p *shardPlanner) unreadable() string {
+	if p.latchNode == "" {
 		return ""
 	}
-	for _, m := range w.seen() {
+	for _, m := range p.seen() {
 		if m.err != nil {
-			return fmt.Sprintf("%s gets no shards: %s", w.member(m.node), m.err)
+			return fmt.Sprintf("%s gets no shards: %s", p.member(m.node), m.err)
 		}
 	}
 	return ""
 }
 
 // noteMembers notes when the members have changed.
-func (w *shards) noteMembers(ev events.Event) {
-	if w.latchNode == "" {
+func (p *shardPlanner) noteMembers(ev events.Event) {
+	if p.latchNode == "" {
 		return
 	}
 	var now strings.Builder
-	for _, m := range w.seen() {
+	for _, m := range p.seen() {
 		fmt.Fprintf(&now, "%s %q %d %d %t\n", m.node, m.ID, m.Weight, m.MaxOwned, m.Unhealthy)
 	}
-	if now.String() != w.members {
-		w.members, w.changedAt = now.String(), ev.At
+	if now.String() != p.members {
+		p.members, p.changedAt = now.String(), ev.At
 	}
 }
 
-// nextPlan returns the assignment that there should be. Of two members with one id, the newer one gets shards.
-func (w *shards) nextPlan(settled bool) string {
-	all, n := w.seen(), len(w.held)
+// nextPlan returns the assignment of n shards that there should be. Of two members with one id, the newer one gets
+// shards.
+func (p *shardPlanner) nextPlan(n int, settled bool) string {
+	all := p.seen()
 	var able []shardMember
 	var present []string
 	for _, m := range all {
@@ -120,8 +135,8 @@ func (w *shards) nextPlan(settled bool) string {
 			able = append(able, shardMember{m.node, m.ID, m.Weight, m.MaxOwned})
 		}
 	}
-	owners, homes := w.plan.Owners, w.plan.Homes
-	if !w.planned { // somebody has deleted the assignment, or there was none: what is owned stays
+	owners, homes := p.plan.Owners, p.plan.Homes
+	if !p.planned { // somebody has deleted the assignment, or there was none: what is owned stays
 		owners = map[string]ShardSet{}
 		for _, m := range all {
 			owners[m.node] = m.Owns
@@ -145,8 +160,8 @@ func (w *shards) nextPlan(settled bool) string {
 			next.Homes[o.home] = append(next.Homes[o.home], shard)
 		}
 		for _, m := range all {
-			mayOwn := w.plan.Owners[m.node].Has(shard) || m.Owns.Has(shard) ||
-				m.err != nil && w.plan.Leaving[m.node].Has(shard) || m.hidden && !w.planned
+			mayOwn := p.plan.Owners[m.node].Has(shard) || m.Owns.Has(shard) ||
+				m.err != nil && p.plan.Leaving[m.node].Has(shard) || m.hidden && !p.planned
 			if mayOwn && o.node != m.node {
 				next.Leaving[m.node] = append(next.Leaving[m.node], shard)
 			}
@@ -158,25 +173,4 @@ func (w *shards) nextPlan(settled bool) string {
 		}
 	}
 	return next.encode()
-}
-
-// assign writes the assignment, if this member is still elected to. The first one also fails if a member has claimed
-// shards meanwhile. It sets the members' nodes to what they say: so no claim that was sent before it, by an assignment
-// that somebody has deleted, can be carried out after it. The version of that may be the same.
-func (w *shards) assign(ev events.Event, out *engine.Outbox) {
-	w.begins(assigning, ev, out)
-	path, data := ShardAssignment(w.path), []byte(w.nextPlan(w.isSettled(ev)))
-	ops := []events.Op{events.Check(w.latchNode)}
-	if w.planned {
-		ops = append(ops, events.Op{Verb: "set", Path: path, Data: data, Version: w.view.at(path, jobData).version})
-	} else {
-		for _, node := range w.listed() {
-			if v := w.view.at(w.member(node), jobData); v.exists && v.refused == events.OK {
-				same := []byte(v.data)
-				ops = append(ops, events.Op{Verb: "set", Path: w.member(node), Data: same, Version: v.version})
-			}
-		}
-		ops = append(ops, events.Op{Verb: "create", Path: path, Mode: events.Persistent, Data: data})
-	}
-	out.Multi(ops...)
 }
