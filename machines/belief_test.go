@@ -13,7 +13,7 @@ func TestBeliefBySyncEndsBeforeASuccessorCanExpireTheSession(t *testing.T) {
 	for _, tick := range []time.Duration{100 * time.Millisecond, 2 * time.Second, 3 * time.Second} {
 		for _, limit := range []int{1, 2, 5, 10} {
 			for ticks := 2; ticks <= 40; ticks++ {
-				s := session{tick: tick, syncLimit: limit, timeout: time.Duration(ticks) * tick, since: 1}
+				s := timing{tick: tick, syncLimit: limit, timeout: time.Duration(ticks) * tick, since: 1}
 				if !s.bySync() {
 					continue
 				}
@@ -45,7 +45,7 @@ func TestTheDefaultSessionIsConfirmedByWritesAndALongOneBySync(t *testing.T) {
 		DefaultTick: {4 * second: false, 15 * second: false, 44 * second: false, 45 * second: true, 60 * second: true},
 	} {
 		for timeout, want := range timeouts {
-			s := session{tick: tick, syncLimit: 5, timeout: timeout}
+			s := timing{tick: tick, syncLimit: 5, timeout: timeout}
 			if got := s.bySync(); got != want {
 				t.Errorf("%s by sync with a tick of %s: %t, want %t", timeout, tick, got, want)
 			}
@@ -58,7 +58,7 @@ func TestTheDefaultSessionIsConfirmedByWritesAndALongOneBySync(t *testing.T) {
 func TestASessionIsNotSaidToOutliveItsLastContact(t *testing.T) {
 	for _, tick := range []time.Duration{500 * time.Millisecond, 2 * time.Second} {
 		for ticks := 4; ticks <= 40; ticks++ {
-			s := session{tick: tick, syncLimit: 5, timeout: time.Duration(ticks) * tick, since: 1}
+			s := timing{tick: tick, syncLimit: 5, timeout: time.Duration(ticks) * tick, since: 1}
 			for tenths := range int64(10) {
 				sent := int64(3 * s.timeout)
 				contact := sent - int64(s.timeout)*tenths/10
@@ -79,7 +79,7 @@ func TestASessionIsNotSaidToOutliveItsLastContact(t *testing.T) {
 // end half a tick earlier, whatever it depends on.
 func TestBehindObserverMastersAReportTakesAWholeTick(t *testing.T) {
 	for ticks := 3; ticks <= 40; ticks++ {
-		near := session{tick: 2 * time.Second, syncLimit: 5, timeout: time.Duration(ticks) * 2 * time.Second, since: 1}
+		near := timing{tick: 2 * time.Second, syncLimit: 5, timeout: time.Duration(ticks) * 2 * time.Second, since: 1}
 		far := near
 		far.observerMasters = true
 		sent := int64(3 * near.timeout)

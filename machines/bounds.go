@@ -15,7 +15,7 @@ type Bounds struct {
 
 // BoundsOf returns the bounds for a session timeout, a tick, a syncLimit in ticks, and observer masters or none.
 func BoundsOf(timeout, tick time.Duration, syncLimit int, observerMasters bool) Bounds {
-	s := session{timeout: timeout, tick: tick, syncLimit: syncLimit, observerMasters: observerMasters}
+	s := timing{timeout: timeout, tick: tick, syncLimit: syncLimit, observerMasters: observerMasters}
 	b := Bounds{First: s.beliefSpan(0, 0), Heartbeat: s.period(), BySync: s.bySync(), Vacant: timeout + 2*tick}
 	s.since = 1
 	b.Later = s.beliefSpan(s.since+int64(timeout), 0)

@@ -14,8 +14,9 @@ import (
 // client was elected.
 func TestOnlyWritesOfThisConnectionConfirm(t *testing.T) {
 	const now = int64(time.Hour)
-	s := session{tick: 2 * time.Second, syncLimit: 5, timeout: 15 * time.Second, number: 2, attached: true,
-		attachedAt: now, heard: now, heardSent: now}
+	s := session{number: 2, attached: true, attachedAt: now}
+	s.timing = timing{tick: 2 * time.Second, syncLimit: 5, timeout: 15 * time.Second}
+	s.heard, s.heardSent = now, now
 	write := events.Event{Kind: events.ReplyMulti, Session: 2, SentAt: now, At: now + int64(5*time.Second)}
 	for name, c := range map[string]struct {
 		change func(*session, *events.Event)
@@ -121,7 +122,8 @@ func TestASyncWhileIdleConfirmsNothing(t *testing.T) {
 			t.Errorf("a sync is answered: %s", answer)
 		}
 	}
-	s := &session{timeout: 15 * time.Second, tick: 2 * time.Second, syncLimit: 5, idleSync: 3, heard: 1}
+	s := &session{idleSync: 3}
+	s.timing, s.heard = timing{timeout: 15 * time.Second, tick: 2 * time.Second, syncLimit: 5}, 1
 	late := events.Event{Kind: events.ReplySync, Code: events.OK, Request: 3, At: int64(6 * time.Second),
 		SentAt: int64(time.Second)}
 	if !s.idleUncounted(late) {

@@ -4,9 +4,11 @@
 // a socket or a goroutine: time arrives in events, and every random-looking name or delay is derived
 // from the seed in the command that opened the machine.
 //
-//	session.go      the connection: session_chart.go its rows, session_end.go how it ends, heartbeat.go when it asks
-//	                for confirmations, belief.go the deadline of belief, heartbeatset.go the nodes that heartbeats
-//	                check
+//	session.go      the connection: session_chart.go its rows, session_end.go how it ends, session_idle.go what it
+//	                asks while nobody needs it, session_readback.go where own nodes were read back, heartbeat.go when
+//	                it asks for confirmations, heartbeatset.go the nodes that heartbeats check
+//	belief.go       the times by which belief is counted, tick.go, granted.go what they are, bounds.go what follows;
+//	                leadercontact.go when the ensemble's leader was heard
 //	states.go       the states of several recipes; timers.go the names of timers; optionnames.go the options of
 //	                command.open, options.go how they are read
 //	node.go         the own node; naming.go how the nodes of a line are told apart

@@ -24,15 +24,15 @@ func CountedTimeout(resumed bool, before, granted time.Duration) time.Duration {
 // report of a server that granted less (ExpiryQueue.update of ZooKeeper 3.8.0), and a new leader
 // begins with the timeout of the session's creation (SessionTrackerImpl). It reports whether the
 // timeout that counts became shorter.
-func (s *session) grant(granted time.Duration, out *engine.Outbox) (shortened bool) {
-	before, resumed := s.timeout, s.id != 0
-	s.timeout, s.granted = CountedTimeout(resumed, before, granted), granted
+func (t *timing) grant(granted time.Duration, resumed bool, session int64, out *engine.Outbox) (shortened bool) {
+	before := t.timeout
+	t.timeout, t.granted = CountedTimeout(resumed, before, granted), granted
 	if !resumed {
 		return false
 	}
-	if granted != before && !s.timeoutsDiffer {
-		s.timeoutsDiffer = true
-		out.Notify(events.Notify{What: events.Warning, Session: s.number, Text: fmt.Sprintf(
+	if granted != before && !t.timeoutsDiffer {
+		t.timeoutsDiffer = true
+		out.Notify(events.Notify{What: events.Warning, Session: session, Text: fmt.Sprintf(
 			"the servers grant different session timeouts: this one %s, another one %s. The shortest counts. But a "+
 				"shorter one may end a session before the client knows of it: set the same minSessionTimeout, "+
 				"maxSessionTimeout and tickTime on all servers",

@@ -12,7 +12,7 @@ const (
 	offline    engine.State = "offline"    // not asked to connect yet
 	connecting engine.State = "connecting" // no server has confirmed this session yet
 	connected  engine.State = "connected"  // a server has; requests go out
-	lost       engine.State = "lost"       // no server for the whole session timeout: the session is assumed to have expired
+	lost       engine.State = "lost"       // no server for the whole session timeout: it is assumed to have expired
 	resting    engine.State = "resting"    // the session has ended; the next one begins after a pause
 	ending     engine.State = "ending"     // closeSession is pending
 )
@@ -38,36 +38,22 @@ const syncsPerCheck = 3
 // machine leads or is next in line. It alone knows until when anything may be believed (promises 2 to
 // 4).
 type session struct {
-	tick            time.Duration
-	tickAssumed     bool          // tick is not configured
-	tickLearned     bool          // a granted timeout made it larger
-	tickDoubted     bool          // it is configured, and was warned of
-	asked           time.Duration // the session timeout that is asked for; 0 in logs that do not have it
-	syncLimit       int
-	observerMasters bool
-	rideOut         bool
-	idleFor         int // for how many session timeouts a client that nobody needs asks whether the leader runs
-	retry           Policy
-	jitter          jitter
+	leaderContact
+	rideOut bool
+	idleFor int // for how many session timeouts a client that nobody needs asks whether the leader runs
+	retry   Policy
+	jitter  jitter
 
-	number         int64         // of the current ZooKeeper session; 0 between two
-	opened         int64         // numbers that were used
-	id             int64         // ZooKeeper's id of it
-	timeout        time.Duration // the shortest that it was granted
-	granted        time.Duration // what it was granted on this connection
-	attached       bool
-	attachedAt     int64 // when the present connection began
-	everConnected  bool  // some session was connected before
-	failures       int   // sessions lost in a row without a connection
-	timeoutsDiffer bool  // it was warned that servers grant different ones
-	lostTold       bool  // the handle was notified of LOST in the present outage
-	closing        uint64
-	replaced       bool // the session is being ended, and another one follows
-
-	known      int64 // at that answer the leader surely had a report of a contact that was sent then; 0: it touched the session at the attach
-	heard      int64 // when the last answer of the ensemble's leader or quorum came
-	heardSent  int64 // and when its request was sent
-	countsFrom int64 // only answers to later requests confirm, because the leader had stood still
+	number        int64 // of the current ZooKeeper session; 0 between two
+	opened        int64 // numbers that were used
+	id            int64 // ZooKeeper's id of it
+	attached      bool
+	attachedAt    int64 // when the present connection began
+	everConnected bool  // some session was connected before
+	failures      int   // sessions lost in a row without a connection
+	lostTold      bool  // the handle was notified of LOST in the present outage
+	closing       uint64
+	replaced      bool // the session is being ended, and another one follows
 
 	wanted           bool  // a machine that pauses waits for a confirmation that counts
 	quorum           bool  // a committed write was acknowledged on this connection
@@ -83,7 +69,6 @@ type session struct {
 	syncs            int            // heartbeats in a row that checked no node
 	missedHeartbeats int            // heartbeats in a row that confirmed nothing
 	maxMissed        int            // how many nodes there were to check at the first of them
-	since            int64          // when the present uninterrupted heartbeats began; 0: there are none
 	heartbeats       heartbeatSet
 
 	unserved
@@ -96,7 +81,7 @@ type session struct {
 
 	heartbeat, deadline, elapsed uint64 // running timers
 
-	readBack pathSet // in which machines of this client have read back nodes of their own
+	readBacks
 
 	idle      uint64 // the timer of the next sync while nobody needs the client
 	idleSync  uint64 // the one that is pending
@@ -112,16 +97,18 @@ var SessionRecipe = &engine.RecipeOf[session]{Named: "session", Chart: sessionCh
 func newSession(open events.Event) (*session, error) {
 	o := optionsOf(open)
 	s := &session{
+		rideOut:      o.flag(OptionRideOut),
+		noContainers: o.flag(OptionPersistentParents),
+		idleFor:      o.integer(OptionIdleFor, 0),
+		retry:        o.policy(OptionRetry, BoundedExponential(-1, 200*time.Millisecond, 5*time.Second)),
+		jitter:       o.jitter(open.Seed),
+	}
+	s.timing = timing{
 		tick:            o.duration(OptionTick, DefaultTick),
 		tickAssumed:     o.flag(OptionTickAssumed),
 		asked:           o.duration(OptionAskedTimeout, 0),
 		syncLimit:       o.integer(OptionSyncLimit, 5),
 		observerMasters: o.flag(OptionObserverMasters),
-		rideOut:         o.flag(OptionRideOut),
-		noContainers:    o.flag(OptionPersistentParents),
-		idleFor:         o.integer(OptionIdleFor, 0),
-		retry:           o.policy(OptionRetry, BoundedExponential(-1, 200*time.Millisecond, 5*time.Second)),
-		jitter:          o.jitter(open.Seed),
 	}
 	return s, o.check()
 }
@@ -132,7 +119,7 @@ func (s *session) Stamp(ev *events.Event) {
 	if s.quorum || !s.attached {
 		ev.ValidUntil = s.validUntil
 	}
-	if s.unsettled(*ev) {
+	if s.attached && s.unsettled(*ev) {
 		ev.AskAt = s.askAt(ev.At)
 	}
 	ev.NoContainers = s.noContainers && ev.Code == events.NoNode
@@ -140,7 +127,8 @@ func (s *session) Stamp(ev *events.Event) {
 		ev.Session = s.number
 	}
 	switch ev.Kind {
-	case events.CommandStart, events.CommandAwait, events.CommandRequeue, events.CommandEnter: // the first commands of machines that own nodes
+	case events.CommandStart, events.CommandAwait, events.CommandRequeue,
+		events.CommandEnter: // the first commands of machines that own nodes
 		ev.SessionID, ev.Timeout = s.id, int64(s.timeout)
 	}
 }
@@ -157,16 +145,14 @@ func (s *session) Confirms(ev events.Event) bool {
 	case events.ReplyCreate, events.ReplyDelete, events.ReplyMulti:
 		half := int64(s.period()) / 2
 		return s.attached && ev.Code == events.OK && ev.Session == s.number && ev.SentAt >= s.attachedAt &&
-			(ev.At > s.heard+half || ev.SentAt > s.heardSent+half || ev.SentAt >= s.countsFrom && (!s.quorum || ev.At >= s.validUntil))
+			(ev.At > s.heard+half || ev.SentAt > s.heardSent+half ||
+				ev.SentAt >= s.countsFrom && (!s.quorum || ev.At >= s.validUntil))
 	}
 	return false
 }
 
 // noteContainersUnknown notes that parents have to be persistent nodes.
 func (s *session) noteContainersUnknown(ev events.Event, out *engine.Outbox) { s.noContainers = true }
-
-// healthy reports whether the session's timeout is long enough for any belief.
-func (s *session) healthy(events.Event) bool { return s.room() > 0 }
 
 // heartbeatDue reports whether the timer that fired is the heartbeat's.
 func (s *session) heartbeatDue(ev events.Event) bool { return ev.Request == s.heartbeat }
@@ -181,9 +167,6 @@ func (s *session) deadlinePassed(ev events.Event) bool {
 func (s *session) late(ev events.Event) bool {
 	return s.confirming(ev) && s.validUntil != 0 && ev.At >= s.validUntil && !s.heartbeats.empty()
 }
-
-// confirming reports whether a reply is a success.
-func (s *session) confirming(ev events.Event) bool { return ev.Code == events.OK }
 
 // timedOut reports whether the session timeout went by without a server.
 func (s *session) timedOut(ev events.Event) bool { return ev.Request == s.elapsed }
@@ -208,13 +191,14 @@ func (s *session) connect(ev events.Event, out *engine.Outbox) {
 // immediately, and so does the time in which the session was said to be sure: both were too long.
 func (s *session) attach(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
-	resumed, shortened := s.id != 0, s.grant(time.Duration(ev.Timeout), out)
+	resumed := s.id != 0
+	shortened := s.grant(time.Duration(ev.Timeout), resumed, s.number, out)
 	s.id, s.attached, s.failures = ev.SessionID, true, 0
 	s.attachedAt = ev.At
-	s.heard, s.heardSent, s.known, s.countsFrom = ev.At, ev.At, 0, 0 // the leader was asked, and has touched the session
+	s.heard, s.heardSent, s.known, s.countsFrom = ev.At, ev.At, 0, 0 // the leader has touched the session
 	ridden := s.validUntil
 	s.unconfirmed()
-	tooLong := s.learnTick(time.Duration(ev.Timeout), out) || shortened
+	tooLong := s.learnTick(time.Duration(ev.Timeout), s.number, out) || shortened
 	switch {
 	case ridden == 0 || s.heartbeats.empty():
 	case tooLong:
@@ -236,7 +220,8 @@ func (s *session) attach(ev events.Event, out *engine.Outbox) {
 	if !s.healthy(ev) {
 		out.Notify(events.Notify{What: events.Failed, Code: events.TimeoutTooShort, Text: s.tooShort()})
 	}
-	out.Tell(events.All, events.Event{Kind: events.ConnectionAttached, Session: s.number, SessionID: s.id, Timeout: int64(s.timeout), Reattached: ev.Reattached})
+	out.Tell(events.All, events.Event{Kind: events.ConnectionAttached, Session: s.number, SessionID: s.id,
+		Timeout: int64(s.timeout), Reattached: ev.Reattached})
 	if !s.heartbeats.empty() {
 		s.sendHeartbeat(ev, out)
 	}
@@ -245,7 +230,8 @@ func (s *session) attach(ev events.Event, out *engine.Outbox) {
 
 // unconfirmed forgets all confirmations of the previous connection.
 func (s *session) unconfirmed() {
-	s.quorum, s.confirmed, s.validUntil, s.since, s.pendingHeartbeat, s.verifying, s.missedHeartbeats = false, 0, 0, 0, 0, 0, 0
+	s.quorum, s.confirmed, s.validUntil, s.since, s.pendingHeartbeat, s.verifying, s.missedHeartbeats = false, 0, 0, 0,
+		0, 0, 0
 	s.paused, s.written, s.lastUnserved = 0, 0, 0
 }
 
@@ -261,8 +247,10 @@ func (s *session) suspend(ev events.Event, out *engine.Outbox) {
 		out.Deadline(s.number, 0, 0)
 	}
 	s.elapsed = out.Timer(elapsedTimer, s.timeout)
-	out.Notify(events.Notify{What: events.Suspended, Session: s.number, Code: ev.Code, Text: ev.Text, Paused: time.Duration(ev.Paused)})
-	out.Tell(events.All, events.Event{Kind: events.ConnectionSuspended, Session: s.number, Code: ev.Code, Text: ev.Text, Paused: ev.Paused})
+	out.Notify(events.Notify{What: events.Suspended, Session: s.number, Code: ev.Code, Text: ev.Text,
+		Paused: time.Duration(ev.Paused)})
+	out.Tell(events.All, events.Event{Kind: events.ConnectionSuspended, Session: s.number, Code: ev.Code, Text: ev.Text,
+		Paused: ev.Paused})
 }
 
 // giveUp notifies the handle of LOST: the timeout went by, so the session is assumed to have expired.
@@ -287,7 +275,8 @@ func (s *session) lose(ev events.Event, out *engine.Outbox) {
 	out.Deadline(lost, 0, 0)
 	if s.everConnected && !s.lostTold {
 		s.lostTold = true
-		out.Notify(events.Notify{What: events.Lost, Session: lost, Code: ev.Code, Text: ev.Text, Paused: time.Duration(ev.Paused)})
+		out.Notify(events.Notify{What: events.Lost, Session: lost, Code: ev.Code, Text: ev.Text,
+			Paused: time.Duration(ev.Paused)})
 	}
 	out.Tell(events.All, events.Event{Kind: events.ConnectionLost, Code: ev.Code, Text: ev.Text, Paused: ev.Paused})
 	wait, again := s.retry.Next(s.failures, 0, s.jitter.next())
@@ -344,7 +333,8 @@ func (s *session) renew(ev events.Event, out *engine.Outbox) {
 		s.pendingHeartbeat = 0
 	}
 	if ev.Kind != events.ReplySync { // which confirms nothing without a write before it
-		out.Tell(events.SessionMachine, events.Event{Kind: events.ConnectionConfirmed, Session: ev.Session, SentAt: ev.SentAt, Contact: ev.Contact, Zxid: ev.Zxid})
+		out.Tell(events.SessionMachine, events.Event{Kind: events.ConnectionConfirmed, Session: ev.Session,
+			SentAt: ev.SentAt, Contact: ev.Contact, Zxid: ev.Zxid})
 	}
 }
 
@@ -360,6 +350,11 @@ func (s *session) settle(ev events.Event, out *engine.Outbox) {
 	if !s.heartbeats.empty() {
 		s.scheduleHeartbeat(time.Duration(s.askAt(ev.At)-ev.At), out)
 	}
+}
+
+// beginSettling has no answer confirm to a request that is sent before the leader has settled.
+func (s *session) beginSettling(ev events.Event) {
+	s.countsFrom, s.written = ev.At+int64(s.settling()), 0
 }
 
 // watchDeadline keeps one timer at the deadline.

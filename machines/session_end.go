@@ -16,7 +16,8 @@ func (s *session) endSession(ev events.Event, out *engine.Outbox) {
 	s.unconfirmed()
 	out.Deadline(s.number, 0, 0)
 	out.Notify(events.Notify{What: events.Suspended, Session: s.number, Code: ev.Code, Text: ev.Text})
-	out.Tell(events.All, events.Event{Kind: events.ConnectionSuspended, Session: s.number, Code: ev.Code, Text: ev.Text})
+	out.Tell(events.All, events.Event{Kind: events.ConnectionSuspended, Session: s.number, Code: ev.Code,
+		Text: ev.Text})
 	out.Effect(events.CloseSession{Session: s.number})
 }
 

@@ -40,18 +40,21 @@ func (d *pathSet) remove(path string) {
 	}
 }
 
+// readBacks is where machines of a client have read back nodes of their own.
+type readBacks struct{ readBack pathSet }
+
 // StampOpen says, in the command that opens a place, whether a machine of this client has read back a
 // node of its own in the directory. The client's credentials, and the access list of its nodes, are the
 // same for all its life.
-func (s *session) StampOpen(ev *events.Event) {
-	ev.ReadBack = ev.Options[OptionOneFlight] == "true" && s.readBack.known[ev.Path]
+func (r *readBacks) StampOpen(ev *events.Event) {
+	ev.ReadBack = ev.Options[OptionOneFlight] == "true" && r.readBack.known[ev.Path]
 }
 
 // noteReadBack notes such a directory, or that a node in it could not be read.
-func (s *session) noteReadBack(ev events.Event, out *engine.Outbox) {
+func (r *readBacks) noteReadBack(ev events.Event, out *engine.Outbox) {
 	if ev.Code != events.OK {
-		s.readBack.remove(ev.Path)
+		r.readBack.remove(ev.Path)
 		return
 	}
-	s.readBack.add(ev.Path)
+	r.readBack.add(ev.Path)
 }

@@ -49,7 +49,7 @@ func (s *session) noteShortGrant(ev events.Event, out *engine.Outbox) {
 	if ev.Code.Unserved() || s.granted <= s.timeout || s.roomOf(s.granted) <= 0 {
 		return
 	}
-	out.Notify(events.Notify{What: events.ShortGrant, Session: s.number, Code: events.TimeoutTooShort, Text: fmt.Sprintf(
-		"the session was once granted a timeout of %s, which counts as long as it lives and is too short to lead; the server would grant %s now",
-		s.timeout, s.granted)})
+	out.Notify(events.Notify{What: events.ShortGrant, Session: s.number, Code: events.TimeoutTooShort,
+		Text: fmt.Sprintf("the session was once granted a timeout of %s, which counts as long as it lives and is too "+
+			"short to lead; the server would grant %s now", s.timeout, s.granted)})
 }

@@ -40,7 +40,7 @@ func ReportLag(tick time.Duration, observerMasters bool) time.Duration {
 // ShortestTimeout returns the shortest session timeout, in whole milliseconds, that leaves time for
 // belief.
 func ShortestTimeout(tick time.Duration, observerMasters bool) time.Duration {
-	s := session{tick: tick, observerMasters: observerMasters}
+	s := timing{tick: tick, observerMasters: observerMasters}
 	// T − T/3 − T/40 − lag > 0
 	s.timeout = (s.lag() * 120 / 77).Truncate(time.Millisecond)
 	for s.room() <= 0 {
@@ -49,47 +49,47 @@ func ShortestTimeout(tick time.Duration, observerMasters bool) time.Duration {
 	return s.timeout
 }
 
+// FirstBelief returns how long belief lasts at most after the first confirmation of a session with
+// this timeout. If it is not above 0, nobody can lead under the session.
+func FirstBelief(timeout, tick time.Duration, observerMasters bool) time.Duration {
+	s := timing{timeout: timeout, tick: tick, observerMasters: observerMasters}
+	return min(timeout/2, s.room())
+}
+
 // learnTick draws what follows from a granted timeout that is larger than the one asked for. A tick
 // that was assumed grows, and stays so for the client's whole life: another server may grant what was
 // asked, by its own settings. A configured tick stays as it is. It reports whether the tick grew.
-func (s *session) learnTick(timeout time.Duration, out *engine.Outbox) (grew bool) {
-	larger := LargerTick(s.tick, s.asked, timeout)
-	if larger == s.tick || s.tickDoubted {
+func (t *timing) learnTick(timeout time.Duration, session int64, out *engine.Outbox) (grew bool) {
+	larger := LargerTick(t.tick, t.asked, timeout)
+	if larger == t.tick || t.tickDoubted {
 		return false
 	}
 	granted := fmt.Sprintf("the server granted a session timeout of %s, more than the %s that were asked for: its "+
-		"tickTime is %s, unless its minSessionTimeout is set", timeout, s.asked, timeout/2)
-	if !s.tickAssumed {
-		s.tickDoubted = true
-		out.Notify(events.Notify{What: events.Warning, Session: s.number, Text: fmt.Sprintf(
+		"tickTime is %s, unless its minSessionTimeout is set", timeout, t.asked, timeout/2)
+	if !t.tickAssumed {
+		t.tickDoubted = true
+		out.Notify(events.Notify{What: events.Warning, Session: session, Text: fmt.Sprintf(
 			"%s. But Config.Tick is %s, and too small a value there is unsafe: set it to the ensemble's tickTime",
-			granted, s.tick)})
+			granted, t.tick)})
 		return false
 	}
-	out.Notify(events.Notify{What: events.Warning, Session: s.number, Text: fmt.Sprintf(
+	out.Notify(events.Notify{What: events.Warning, Session: session, Text: fmt.Sprintf(
 		"%s. From now on a tick of %s is assumed instead of %s: set Config.Tick to the ensemble's tickTime", granted,
-		larger, s.tick)})
-	s.tick, s.tickLearned = larger, true
+		larger, t.tick)})
+	t.tick, t.tickLearned = larger, true
 	return true
 }
 
 // tooShort returns what is wrong with a granted timeout that leaves no time for belief.
-func (s *session) tooShort() string {
+func (t *timing) tooShort() string {
 	source := "that is configured"
 	switch {
-	case s.tickLearned:
+	case t.tickLearned:
 		source = "that was learned from a granted timeout"
-	case s.tickAssumed:
+	case t.tickAssumed:
 		source = "that is assumed by default"
 	}
 	return fmt.Sprintf("the server granted a session timeout of %s, too short to lead safely with the tick of %s %s: "+
 		"set Config.Tick to the ensemble's tickTime, or ask for a session timeout of %s or more",
-		s.timeout, s.tick, source, ShortestTimeout(s.tick, s.observerMasters))
-}
-
-// FirstBelief returns how long belief lasts at most after the first confirmation of a session with
-// this timeout. If it is not above 0, nobody can lead under the session.
-func FirstBelief(timeout, tick time.Duration, observerMasters bool) time.Duration {
-	s := session{timeout: timeout, tick: tick, observerMasters: observerMasters}
-	return min(timeout/2, s.room())
+		t.timeout, t.tick, source, ShortestTimeout(t.tick, t.observerMasters))
 }

@@ -31,7 +31,7 @@ func TestTheSpanAndThePeriodFollowFromTimeoutAndTick(t *testing.T) {
 		{44300 * ms, 3 * time.Second, 22150 * ms, 5537 * ms}, // by sync
 		{30 * time.Second, 2 * time.Second, 15 * time.Second, 3750 * ms},
 	} {
-		s := session{tick: c.tick, syncLimit: 5, timeout: c.timeout}
+		s := timing{tick: c.tick, syncLimit: 5, timeout: c.timeout}
 		if span, period := s.beliefSpan(0, 0).Truncate(ms), s.period().Truncate(ms); span != c.span ||
 			period != c.period {
 			t.Errorf("T=%s tick=%s: belief lasts %s and is confirmed every %s, want %s and %s", c.timeout, c.tick, span,
@@ -41,29 +41,29 @@ func TestTheSpanAndThePeriodFollowFromTimeoutAndTick(t *testing.T) {
 }
 
 // everySession calls f with sessions of many timeouts and ticks.
-func everySession(f func(session)) {
+func everySession(f func(timing)) {
 	for _, observers := range []bool{false, true} {
 		for _, limit := range []int{1, 5} {
 			for tick := 100 * time.Millisecond; tick <= 12*time.Second; tick += 100 * time.Millisecond {
 				step := func(timeout time.Duration) time.Duration { return timeout/9 + 37*time.Millisecond }
 				for timeout := 100 * time.Millisecond; timeout <= 90*time.Second; timeout += step(timeout) {
-					f(session{tick: tick, syncLimit: limit, timeout: timeout, observerMasters: observers})
+					f(timing{tick: tick, syncLimit: limit, timeout: timeout, observerMasters: observers})
 				}
 			}
 		}
 	}
 }
 
-func (s session) settings() string {
-	return fmt.Sprintf("T=%s tick=%s syncLimit=%d observerMasters=%t", s.timeout, s.tick, s.syncLimit,
-		s.observerMasters)
+func (t timing) settings() string {
+	return fmt.Sprintf("T=%s tick=%s syncLimit=%d observerMasters=%t", t.timeout, t.tick, t.syncLimit,
+		t.observerMasters)
 }
 
 // Two heartbeats fit into the first belief. They are no closer to each other than the slack, and
 // without any belief they do not hurry.
 func TestTwoHeartbeatsFitIntoTheFirstBelief(t *testing.T) {
 	short, hopeless := 0, 0
-	everySession(func(s session) {
+	everySession(func(s timing) {
 		span, period := s.beliefSpan(0, 0), s.period()
 		if (span > 0) != s.healthy(events.Event{}) {
 			t.Errorf("%s: healthy %t, and belief lasts %s", s.settings(), s.healthy(events.Event{}), span)
@@ -88,7 +88,7 @@ func TestTwoHeartbeatsFitIntoTheFirstBelief(t *testing.T) {
 }
 
 func TestTheShortestTimeoutLeavesTimeForBelief(t *testing.T) {
-	everySession(func(s session) {
+	everySession(func(s timing) {
 		s.timeout = ShortestTimeout(s.tick, s.observerMasters)
 		if !s.healthy(events.Event{}) {
 			t.Fatalf("%s is too short", s.settings())
@@ -106,7 +106,7 @@ func TestTheShortestTimeoutLeavesTimeForBelief(t *testing.T) {
 // is its tick, and so belief never lasts longer than it does for a client that knows the tick.
 func TestBeliefWithALearnedTickIsNoLongerThanWithTheTrueOne(t *testing.T) {
 	learned := 0
-	everySession(func(s session) {
+	everySession(func(s timing) {
 		asked, tick := s.timeout, s.tick
 		s.timeout = min(max(asked, 2*tick), 20*tick) // as servers do
 		assumed := s

@@ -26,12 +26,14 @@ func TestModelsOfCheckpointsAreVerified(t *testing.T) {
 		return c
 	}
 	heartbeats := func(change func(o *heartbeatSet)) *session {
-		s := &session{tick: time.Second, timeout: time.Minute}
+		s := &session{}
+		s.timing = timing{tick: time.Second, timeout: time.Minute}
 		s.heartbeats.add(heartbeatEntry{machine: "a"})
 		s.heartbeats.add(heartbeatEntry{machine: "b"})
 		change(&s.heartbeats)
 		return s
 	}
+	counts := func(t timing) *session { return &session{leaderContact: leaderContact{timing: t}} }
 	for name, c := range map[string]struct {
 		model engine.Verifier
 		want  string
@@ -58,9 +60,9 @@ func TestModelsOfCheckpointsAreVerified(t *testing.T) {
 		"a next one":             {heartbeats(func(o *heartbeatSet) { o.nextIndex = 3 }), "the next is 3"},
 		"no index":               {heartbeats(func(o *heartbeatSet) { o.index = nil }), "an index of 0"},
 		"a wrong index":          {heartbeats(func(o *heartbeatSet) { o.index["a"] = 1 }), `"a" is not at its index`},
-		"a long tick":            {&session{tick: 2 * maxTick}, "its tick is"},
-		"a long timeout":         {&session{timeout: 2 * maxTimeout}, "its timeouts are"},
-		"a large sync limit":     {&session{syncLimit: 2 * maxSyncLimit}, "its syncLimit is"},
+		"a long tick":            {counts(timing{tick: 2 * maxTick}), "its tick is"},
+		"a long timeout":         {counts(timing{timeout: 2 * maxTimeout}), "its timeouts are"},
+		"a large sync limit":     {counts(timing{syncLimit: 2 * maxSyncLimit}), "its syncLimit is"},
 		"permits":                {&semaphore{permits: 2, limit: 2}, ""},
 		"no permits":             {&semaphore{limit: 2}, "it wants 0 of 2"},
 		"more than all permits":  {&semaphore{permits: 3, limit: 2}, "it wants 3 of 2"},
