@@ -59,10 +59,10 @@ type Mechanism interface {
 	// once.
 	Name() string
 	// Start begins the login of one connection, and returns its first token, which may be empty. It is called
-	// before the client asks the server for its session: if Start fails, the server does not hear of the client, so that
-	// the session can expire. What needs others, such as a ticket of a KDC, belongs here. ctx ends with the time for
-	// the connection's handshake (5 s, or a third of the session timeout if that is less), or with the session. A call
-	// that goes on after that is given up, and its result dropped. While eight have not returned, none begins.
+	// before the client asks the server for its session: if Start fails, the server does not hear of the client, so
+	// that the session can expire. What needs others, such as a ticket of a KDC, belongs here. ctx ends with the time
+	// for the connection's handshake (5 s, or a third of the session timeout if that is less), or with the session. A
+	// call that goes on after that is given up, and its result dropped. While eight have not returned, none begins.
 	Start(ctx context.Context, server SASLServer) (SASLExchange, []byte, error)
 }
 

@@ -50,7 +50,8 @@ func (e *callError) Unwrap() []error {
 }
 
 // named are the errors without a path of their own: explain adds it.
-var named = []error{ErrClosed, ErrAlreadyStarted, ErrNotStarted, ErrNotLeading, ErrInside, ErrOutside, ErrNotConnected, ErrOutcomeUnknown}
+var named = []error{ErrClosed, ErrAlreadyStarted, ErrNotStarted, ErrNotLeading, ErrInside, ErrOutside, ErrNotConnected,
+	ErrOutcomeUnknown}
 
 // explain returns the error of a call with the operation, a method's name in words, and the
 // path. If the context ended the call, why says what it was waiting for. What the ensemble

@@ -161,10 +161,12 @@ func (c *Client) stopped(ctx, late context.Context) error {
 		return fmt.Errorf("incumbent: the client's loop has not ended: %w", context.Cause(late))
 	}
 	if c.recorder != nil && !calls.IsClosed(ctx, c.recorder.Done) && !calls.IsClosed(late, c.recorder.Done) {
-		return fmt.Errorf("incumbent: the rest of the log could not be written to Config.Record: %w", context.Cause(late))
+		return fmt.Errorf("incumbent: the rest of the log could not be written to Config.Record: %w",
+			context.Cause(late))
 	}
 	if c.ring != nil && !calls.IsClosed(ctx, c.ring.Done) && !calls.IsClosed(late, c.ring.Done) {
-		return fmt.Errorf("incumbent: the last records could not be written into the directory of RecordIn: %w", context.Cause(late))
+		return fmt.Errorf("incumbent: the last records could not be written into the directory of RecordIn: %w",
+			context.Cause(late))
 	}
 	return nil
 }

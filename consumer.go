@@ -72,7 +72,8 @@ type Consumer struct {
 }
 
 // AtLeastOnce does what Queue.AtLeastOnce does.
-func (q *queue[T]) AtLeastOnce(handler func(context.Context, Delivery[T]) error, options ConsumerOptions) (*Consumer, error) {
+func (q *queue[T]) AtLeastOnce(handler func(context.Context, Delivery[T]) error,
+	options ConsumerOptions) (*Consumer, error) {
 	if handler == nil {
 		return nil, errors.New("incumbent: the consumer's handler is nil")
 	}
@@ -99,23 +100,25 @@ func (q *queue[T]) AtMostOnce(handler func(context.Context, Delivery[T]), option
 	}, options, map[string]string{machines.OptionOnce: "true"})
 }
 
-func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o ConsumerOptions, values map[string]string) (*Consumer, error) {
+func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o ConsumerOptions,
+	values map[string]string) (*Consumer, error) {
 	if err := checkOptions(o); err != nil {
 		return nil, err
 	}
 	codec := q.options.Codec
-	c := &Consumer{failed: o.OnFailure, kind: q.kind, handler: func(ctx context.Context, data []byte, name string, try int) error {
-		items, err := unpack(codec, data)
-		if err != nil {
-			return err
-		}
-		for _, item := range items {
-			if err := handler(ctx, Delivery[T]{item, name, try}); err != nil {
+	c := &Consumer{failed: o.OnFailure, kind: q.kind,
+		handler: func(ctx context.Context, data []byte, name string, try int) error {
+			items, err := unpack(codec, data)
+			if err != nil {
 				return err
 			}
-		}
-		return nil
-	}}
+			for _, item := range items {
+				if err := handler(ctx, Delivery[T]{item, name, try}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}}
 	values[machines.OptionKind], values[machines.OptionLocks] = string(q.kind), q.options.LockPath
 	values[machines.OptionDead] = q.options.DeadLetterPath
 	if o.Refresh > 0 {
@@ -142,7 +145,8 @@ func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o 
 
 // closeWithClient closes the consumer when the client's base context ends.
 func (c *Consumer) closeWithClient() {
-	c.handle.client.receive(c.handle.id, func(receiver) { c.handle.client.post(c.handle.id, events.Event{Kind: events.CommandClose}) })
+	c.handle.client.receive(c.handle.id,
+		func(receiver) { c.handle.client.post(c.handle.id, events.Event{Kind: events.CommandClose}) })
 }
 
 // entered is called by the loop.

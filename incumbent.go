@@ -23,7 +23,8 @@
 // # Operations
 //
 //   - [Stats]: what a client has counted, and how it is, from [Client.Stats]: [HandleStats], [PhaseStats], [TermStats],
-//     [RecipeStats], [HeartbeatStats], [RequestStats], [LaneStats], [QueueStats], with a [Histogram] each where times are counted.
+//     [RecipeStats], [HeartbeatStats], [RequestStats], [LaneStats], [QueueStats], with a [Histogram] each where times
+//     are counted.
 //   - [Event]: what Config.Observe gets. Its [Detail] is a [ConnectionChanged], [Queued], [TermBegan], [TermEnded],
 //     [WorkEnded], [WorkOverdue], [Trouble], [Recovered], [Confirmed], [ProcessPaused], [ItemDone], [RecorderFailed] or
 //     [EventsDropped]; a [Place] is the participant that it is about.
@@ -83,8 +84,8 @@
 // # Nodes
 //
 //   - [CreateRequest], [SetRequest], [DeleteRequest], [Request], [Task]: ZooKeeper's operations, from [Client.Create],
-//     [Client.Set], [Client.Delete], [Client.Get], [Client.Exists], [Client.Children], [Client.Multi] and [Client.Sync].
-//     Nothing is sent before Do or Background: go vet with cmd/incumbentvet finds requests without them.
+//     [Client.Set], [Client.Delete], [Client.Get], [Client.Exists], [Client.Children], [Client.Multi] and
+//     [Client.Sync]. Nothing is sent before Do or Background: go vet with cmd/incumbentvet finds requests without them.
 //   - [NodeACL]: a node's access list, from [Client.GetACL]; [Client.SetACL] changes it.
 //   - [Node], [Stat], [Result]: what is read, and the outcome of a request in the background.
 //   - [Op], [OpResult]: one operation of [Client.Multi] or [Leadership.Write], and its outcome.
@@ -131,8 +132,8 @@
 //
 //   - Work must return when [Leadership.Context] ends.
 //   - Every Leadership from Await needs one [Leadership.Release], and every Hold one [Hold.Unlock]: until then no new
-//     term begins and Close waits. [Latch.Run] and [Selector] do it for you. What is forgotten is named in the log, in Err
-//     and in Close's error.
+//     term begins and Close waits. [Latch.Run] and [Selector] do it for you. What is forgotten is named in the log, in
+//     Err and in Close's error.
 //   - Give Close a context with a deadline: work that does not return keeps it waiting. [Client.CloseWith] ends it
 //     after a grace ([CloseOptions]).
 //

@@ -222,7 +222,8 @@ func (j *JobElection) ExecuteInLeader(ctx context.Context, path string, f func(*
 	if f == nil {
 		misuse("needs a function to run while leading")
 	}
-	options := LatchOptions{ID: j.ID(), Retry: j.latch.participant.options.Retry, TokenFloor: j.latch.participant.options.TokenFloor}
+	options := LatchOptions{ID: j.ID(), Retry: j.latch.participant.options.Retry,
+		TokenFloor: j.latch.participant.options.TokenFloor}
 	l, err := j.latch.participant.client.Latch(j.job+"/"+strings.TrimPrefix(path, "/"), options)
 	if err != nil {
 		return err

@@ -125,11 +125,14 @@ func (c *Client) Line(ctx context.Context, path string, prefixes ...string) (Lin
 	if err := CheckPath(path, prefixes...); err != nil {
 		return Line{}, err
 	}
-	return c.line(ctx, path, func(children []string) ([]machines.Place, int) { return machines.Places(children, prefixes...) })
+	return c.line(ctx, path, func(children []string) ([]machines.Place, int) {
+		return machines.Places(children, prefixes...)
+	})
 }
 
 // line reads those children of a directory that pick returns.
-func (c *Client) line(ctx context.Context, path string, pick func(children []string) (places []machines.Place, foreign int)) (Line, error) {
+func (c *Client) line(ctx context.Context, path string,
+	pick func(children []string) (places []machines.Place, foreign int)) (Line, error) {
 	children, err := c.list(ctx, path)
 	if err != nil {
 		if refused := refusal(err); refused != nil {
@@ -203,7 +206,8 @@ func (c *Client) readParticipant(ctx context.Context, path string, place machine
 func (c *Client) lineOf(ctx context.Context, path string, prefixes ...string) (Line, error) {
 	return c.line(ctx, path, func(children []string) ([]machines.Place, int) {
 		all, foreign := machines.Places(children, prefixes...)
-		return slices.DeleteFunc(all, func(p machines.Place) bool { return !slices.Contains(prefixes, p.Label) }), foreign
+		return slices.DeleteFunc(all, func(p machines.Place) bool { return !slices.Contains(prefixes, p.Label) }),
+			foreign
 	})
 }
 

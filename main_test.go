@@ -131,7 +131,8 @@ func (w *world) dial(n *node) (net.Conn, error) {
 	if w.down[n] {
 		return nil, errors.New("no route to host")
 	}
-	w.pipes[n] = link.Dial(0, w.srv.ServeConn) // and no bare pipe: a socket has room for what a slow server has not read
+	// and no bare pipe: a socket has room for what a slow server has not read
+	w.pipes[n] = link.Dial(0, w.srv.ServeConn)
 	return w.pipes[n], nil
 }
 

@@ -37,10 +37,10 @@ type MutexOptions struct {
 	Kazoo bool
 	// Plain puts a mutex in the line of the lock of ZooKeeper's recipes page, as many programs have written it by hand:
 	// the nodes' names are Prefix and a number, without a GUID. The client finds its own node by the session that owns
-	// it, as in Election, so it has one place in such a line at a time: while it has one, a Lock waits without a node in
-	// the line, and a TryLock returns false. Hold.Write is refused with ErrPlainName. A read-write lock cannot be plain.
-	// The program must not create nodes of such names by other requests of this client: after a lost reply, one that
-	// existed before may be taken for the own one.
+	// it, as in Election, so it has one place in such a line at a time: while it has one, a Lock waits without a node
+	// in the line, and a TryLock returns false. Hold.Write is refused with ErrPlainName. A read-write lock cannot be
+	// plain. The program must not create nodes of such names by other requests of this client: after a lost reply, one
+	// that existed before may be taken for the own one.
 	Plain bool
 	// Prefix is what precedes the number in the names of a plain mutex, as in "lock-" or "n_". With an empty one the
 	// names are only a number.
@@ -89,9 +89,11 @@ func (c *Client) Mutex(path string, options MutexOptions) (*Mutex, error) {
 func (o MutexOptions) checkNames(path string, mayBePlain bool) error {
 	switch {
 	case o.Plain && !mayBePlain:
-		return errors.New("incumbent: MutexOptions.Plain is set for a read-write lock: its names say who reads, so it has Curator's or kazoo's")
+		return errors.New("incumbent: MutexOptions.Plain is set for a read-write lock: its names say who reads, so " +
+			"it has Curator's or kazoo's")
 	case o.Plain && o.Kazoo:
-		return errors.New("incumbent: MutexOptions.Plain and Kazoo are both set: a mutex is in one line, so set one of them")
+		return errors.New("incumbent: MutexOptions.Plain and Kazoo are both set: a mutex is in one line, so set one " +
+			"of them")
 	case o.Prefix != "" && !o.Plain:
 		return fmt.Errorf("incumbent: MutexOptions.Prefix is %s without Plain: set Plain too, or no Prefix",
 			fault.Quoted(o.Prefix))

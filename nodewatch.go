@@ -74,7 +74,8 @@ func (c *Client) WatchChildren(ctx context.Context, path string) iter.Seq2[Child
 		if kept.Stat == nil {
 			return ChildrenChange{outage: outages}
 		}
-		return ChildrenChange{Exists: true, Children: slices.Sorted(slices.Values(kept.Children)), Stat: Stat(*kept.Stat), outage: outages}
+		return ChildrenChange{Exists: true, Children: slices.Sorted(slices.Values(kept.Children)),
+			Stat: Stat(*kept.Stat), outage: outages}
 	})
 	return diffFeed(seen, func(last ChildrenChange, now *ChildrenChange) {
 		now.Missed = missed(last.Exists, now.Exists, last.Stat, now.Stat, last.outage != now.outage)
@@ -138,7 +139,8 @@ func diffFeed[T any](seen iter.Seq2[T, error], compare func(last T, now *T)) ite
 
 // nodeFeed returns the feed of a machine that watches one node for the user. Value makes a
 // feed's value of a reply, empty if there is no node, and of the number of outages so far.
-func nodeFeed[T any](ctx context.Context, c *Client, recipe engine.Recipe, path string, value func(kept zkio.Kept, outages int) T) iter.Seq2[T, error] {
+func nodeFeed[T any](ctx context.Context, c *Client, recipe engine.Recipe, path string,
+	value func(kept zkio.Kept, outages int) T) iter.Seq2[T, error] {
 	return stream(ctx, c, func(f *feed[T]) error {
 		if err := arguments.CheckNode(path); err != nil {
 			return err

@@ -57,7 +57,8 @@ var errUnexpectedValue = errors.New("incumbent: the number is another one")
 var errLostRace = errors.New("incumbent: another client wrote first")
 
 // do carries out one operation, which an error calls op. It returns the number with errUnexpectedValue, too.
-func (n *number) do(ctx context.Context, op, task string, options map[string]int64) (value int64, version int32, err error) {
+func (n *number) do(ctx context.Context, op, task string,
+	options map[string]int64) (value int64, version int32, err error) {
 	n.client.check(ctx)
 	if ctx.Err() != nil { // a fast answer could come first
 		return 0, 0, n.client.explain(ctx, op, n.path, context.Cause(ctx), notBegun)

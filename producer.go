@@ -51,7 +51,8 @@ type put struct {
 // openProducer opens the producer's machine.
 func (p *producer) openProducer(c *Client, path string, bound int, values map[string]string) error {
 	p.init(c, path)
-	p.bound, p.slots, p.payloads, p.puts = bound, make(chan struct{}, maxPutsInFlight), map[uint64][]byte{}, map[uint64]*put{}
+	p.bound, p.slots, p.payloads, p.puts = bound, make(chan struct{}, maxPutsInFlight), map[uint64][]byte{},
+		map[uint64]*put{}
 	p.callbacks = async.NewCalls(c.log.LogPanic("a callback", path))
 	p.begins(machines.ProducerRecipe.First())
 	_, err := c.register(machines.ProducerRecipe, func(id events.ID) receiver {
@@ -63,9 +64,11 @@ func (p *producer) openProducer(c *Client, path string, bound int, values map[st
 
 // begin sends a put command. The lock is held until the put is stored: the answer, which
 // may come immediately, needs it.
-func (p *producer) begin(nodes [][]byte, options map[string]string, later bool, done func(error)) (uint64, *put, chan reply, error) {
+func (p *producer) begin(nodes [][]byte, options map[string]string, later bool,
+	done func(error)) (uint64, *put, chan reply, error) {
 	if p.bound > 0 && len(nodes) > p.bound {
-		return 0, nil, nil, fmt.Errorf("%w: %d items in one put, and the bound is %d", ErrQueueFull, len(nodes), p.bound)
+		return 0, nil, nil, fmt.Errorf("%w: %d items in one put, and the bound is %d", ErrQueueFull,
+			len(nodes), p.bound)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -155,7 +155,8 @@ func (q *queue[T]) open(c *Client, path string, kind machines.ItemKind, o QueueO
 // with a context that does not end: Close awaits the handler.
 //
 // The consumer does nothing before Start. The error is ErrClosed.
-func (q *Queue[T]) AtLeastOnce(handler func(context.Context, Delivery[T]) error, options ConsumerOptions) (*Consumer, error) {
+func (q *Queue[T]) AtLeastOnce(handler func(context.Context, Delivery[T]) error,
+	options ConsumerOptions) (*Consumer, error) {
 	return q.queue.AtLeastOnce(handler, options)
 }
 

@@ -71,7 +71,8 @@ type Recording struct {
 	Bytes   uint64 // how many bytes Config.Record has taken, header and notes included
 	Dropped uint64 // how many records are not in the log: for lack of room, too long, lost in a failure, or after Err
 	Gaps    uint64 // how many gaps the log has; one that is still open counts
-	Err     error  // why the recording ended before the client did, or why a directory cannot be written now; nil otherwise
+	// why the recording ended before the client did, or why a directory cannot be written now; nil otherwise
+	Err error
 }
 
 // Recording returns the state of the log of Config.Record. All fields are zero if

@@ -290,7 +290,8 @@ func (c *Client) Multi(ops ...Op) *Request[[]OpResult] {
 		case op.Verb != "create" && op.Verb != "set" && op.Verb != "delete" && op.Verb != "check":
 			r.refuse("verb %s of an operation of a multi: want create, set, delete or check", events.Quote(op.Verb,
 				events.MaxName))
-		case op.Mode == events.Container || op.Mode == events.PersistentTTL || op.Mode == events.PersistentSequentialTTL:
+		case op.Mode == events.Container || op.Mode == events.PersistentTTL ||
+			op.Mode == events.PersistentSequentialTTL:
 			r.refuse("%s: containers and nodes with a TTL cannot be made inside a multi", fault.Path(op.Path))
 		}
 	}

@@ -112,7 +112,8 @@ func (s *Semaphore) acquire(ctx context.Context, permits int, try bool) (*Hold, 
 		return nil, fmt.Errorf("%w: %d of %d", ErrPermits, permits, limit)
 	}
 	if permits > machines.MaxPermits {
-		return nil, fmt.Errorf("%w: %d in one hold: want no more than %d, which one transaction creates", ErrPermits, permits, machines.MaxPermits)
+		return nil, fmt.Errorf("%w: %d in one hold: want no more than %d, which one transaction creates", ErrPermits,
+			permits, machines.MaxPermits)
 	}
 	o, op := s.options, "acquire"
 	if try {
@@ -120,8 +121,8 @@ func (s *Semaphore) acquire(ctx context.Context, permits int, try bool) (*Hold, 
 	}
 	return s.client.acquire(ctx, acquisition{
 		op: op, recipe: machines.SemaphoreRecipe, path: s.path, try: try, limit: limit, permits: permits,
-		options: MutexOptions{ID: o.ID, Retry: o.Retry, WorkGrace: o.WorkGrace, TokenFloor: o.TokenFloor, Kazoo: o.Kazoo,
-			EndsWithContext: o.EndsWithContext},
+		options: MutexOptions{ID: o.ID, Retry: o.Retry, WorkGrace: o.WorkGrace, TokenFloor: o.TokenFloor,
+			Kazoo: o.Kazoo, EndsWithContext: o.EndsWithContext},
 	})
 }
 
@@ -171,9 +172,10 @@ func (s *Semaphore) SetLimit(ctx context.Context, limit int) error {
 // Holders returns those that hold permits, one for each permit, oldest first, and all with
 // First set; see Client.Line. On kazoo's names their order means nothing.
 func (s *Semaphore) Holders(ctx context.Context) ([]Participant, error) {
-	line, err := s.client.line(ctx, machines.SemaphorePool(s.path, s.options.Kazoo), func(children []string) ([]machines.Place, int) {
-		return machines.Permits(children, s.options.Kazoo)
-	})
+	line, err := s.client.line(ctx, machines.SemaphorePool(s.path, s.options.Kazoo),
+		func(children []string) ([]machines.Place, int) {
+			return machines.Permits(children, s.options.Kazoo)
+		})
 	return line.Participants, err
 }
 

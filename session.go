@@ -106,7 +106,8 @@ func (h *sessionHandle) signalChange() {
 func (h *sessionHandle) fail(why error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if before := connectErrorText(h.why); before != "" && len(h.others) < maxConnectErrors && !slices.Contains(h.others, before) {
+	if before := connectErrorText(h.why); before != "" && len(h.others) < maxConnectErrors &&
+		!slices.Contains(h.others, before) {
 		h.others = append(h.others, before)
 	}
 	h.why = why
@@ -222,7 +223,8 @@ func (h *sessionHandle) close(ctx context.Context) error {
 	case errors.Is(err, ErrClosed):
 		return nil
 	case err != nil && ctx.Err() != nil:
-		return fmt.Errorf("incumbent: close: the session was not ended in time, and lives until the ensemble expires it: %w", err)
+		return fmt.Errorf("incumbent: close: the session was not ended in time, and lives until the ensemble expires "+
+			"it: %w", err)
 	}
 	return err
 }
@@ -246,10 +248,9 @@ func (c *Client) Err() error {
 	return c.session.absence()
 }
 
-// OnConnection calls f, in order and one call at a time, for every change from now on, and
-// first with the present state if there was a connection before. It runs on a goroutine of
-// its own and may be slow: if 1,024 changes wait for it, the next one takes the place of the
-// last, and Stats.CallsDropped counts it. The returned function removes f.
+// OnConnection calls f, in order and one call at a time, for every change from now on, and first with the present state
+// if there was a connection before. It runs on a goroutine of its own and may be slow: if 1,024 changes wait for it,
+// the next one takes the place of the last, and Stats.CallsDropped counts it. The returned function removes f.
 func (c *Client) OnConnection(f func(ConnectionState)) (remove func()) {
 	c.opened()
 	if f == nil {
@@ -275,13 +276,13 @@ func newestState(waiting []ConnectionState, s ConnectionState) []ConnectionState
 	return waiting
 }
 
-// WaitConnected returns when a server has confirmed the session. If the context ends first,
-// the error has the reasons why the last attempts failed.
+// WaitConnected returns when a server has confirmed the session. If the context ends first, the error has the reasons
+// why the last attempts failed.
 //
-// If a server refuses the credentials, or did so in the last attempt before the call, it
-// returns ErrAuthFailed without waiting for the context. The client tries again, with the
-// pauses of Config.ConnectRetry, and a later call returns nil once an attempt has succeeded.
-// While a session that was connected may live, a refusal counts as a server that does not answer.
+// If a server refuses the credentials, or did so in the last attempt before the call, it returns ErrAuthFailed without
+// waiting for the context. The client tries again, with the pauses of Config.ConnectRetry, and a later call returns nil
+// once an attempt has succeeded. While a session that was connected may live, a refusal counts as a server that does
+// not answer.
 func (c *Client) WaitConnected(ctx context.Context) error {
 	c.check(ctx)
 	return c.session.wait(ctx)
@@ -339,8 +340,7 @@ func (l *connectionLog) changed(state ConnectionState, n events.Notify) {
 	}
 }
 
-// failed logs why an attempt to connect failed, or that the session timeout that was granted
-// is too short.
+// failed logs why an attempt to connect failed, or that the session timeout that was granted is too short.
 func (l *connectionLog) failed(n events.Notify, err error) {
 	if n.Code == events.TimeoutTooShort {
 		granted := l.client.timeout() // as the notice

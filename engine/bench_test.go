@@ -30,11 +30,13 @@ type term struct {
 const owner = 0x100
 
 func newTerm(record bool, note func([]events.Record)) *term {
-	t := &term{Engine: engine.New(record, machines.Recipes()...), now: int64(time.Second), owed: map[events.Kind]uint64{}, note: note}
+	t := &term{Engine: engine.New(record, machines.Recipes()...), now: int64(time.Second),
+		owed: map[events.Kind]uint64{}, note: note}
 	t.feed(events.SessionMachine, events.Event{Kind: events.CommandOpen, Recipe: "session", Seed: "s"})
 	t.feed("latch", events.Event{Kind: events.CommandOpen, Recipe: "latch", Seed: "l", Path: "/l", Data: []byte("me")})
 	t.feed(events.SessionMachine, events.Event{Kind: events.CommandStart, Request: 1})
-	t.feed(events.SessionMachine, events.Event{Kind: events.ConnectionAttached, Session: 1, SessionID: owner, Timeout: int64(15 * time.Second)})
+	t.feed(events.SessionMachine,
+		events.Event{Kind: events.ConnectionAttached, Session: 1, SessionID: owner, Timeout: int64(15 * time.Second)})
 	t.feed("latch", events.Event{Kind: events.CommandStart, Request: 2})
 	t.takeOffice()
 	return t
@@ -115,7 +117,8 @@ func allocations(t *testing.T, record bool) float64 {
 func TestAllocationsPerEvent(t *testing.T) {
 	const limit = 4
 	got := allocations(t, false)
-	t.Logf("allocations per event: %.1f, with recording %.1f; a round has %d events", got, allocations(t, true), eventsOfRound())
+	t.Logf("allocations per event: %.1f, with recording %.1f; a round has %d events", got, allocations(t, true),
+		eventsOfRound())
 	if got > limit {
 		t.Errorf("%.1f allocations per event, at most %d", got, limit)
 	}

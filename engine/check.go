@@ -131,7 +131,8 @@ func (k *checker) nameOf(s symbol, where any, what string) string {
 	case strings.Contains(s.name, "[...]"):
 		k.complain("%s: %s %s (%s) has a generic receiver: its name cannot be drawn", where, what, s.name, s.place())
 	case strings.Contains(s.name, ".func"), strings.HasSuffix(s.name, "-fm"):
-		k.complain("%s: %s %s (%s) is a closure or bound method: use a method expression such as (*latch).first", where, what, s.name, s.place())
+		k.complain("%s: %s %s (%s) is a closure or bound method: use a method expression such as (*latch).first", where,
+			what, s.name, s.place())
 	}
 	return s.last()
 }
@@ -169,17 +170,20 @@ func (k *checker) groups() {
 		group := k.arrows[key{s, kind}]
 		for i, a := range group {
 			if before := slices.IndexFunc(group, func(b arrow) bool { return b.guard == a.guard }); before < i {
-				k.complain("%s in %s: two rows with guard [%s]: %s, %s", kind, s, a.guard, k.row(group[before].row), k.row(a.row))
+				k.complain("%s in %s: two rows with guard [%s]: %s, %s", kind, s, a.guard, k.row(group[before].row),
+					k.row(a.row))
 			}
 			if a.guard == "" && i < len(group)-1 {
-				k.complain("%s in %s: a row stands after the one without a guard: %s after %s", kind, s, k.row(group[i+1].row), k.row(a.row))
+				k.complain("%s in %s: a row stands after the one without a guard: %s after %s", kind, s,
+					k.row(group[i+1].row), k.row(a.row))
 			}
 		}
 		if len(group) == 0 || group[len(group)-1].guard == "" {
 			return
 		}
 		last := group[len(group)-1]
-		k.complain("%s in %s: no row for when [%s] does not hold either, after %s", kind, s, last.guard, k.row(last.row))
+		k.complain("%s in %s: no row for when [%s] does not hold either, after %s", kind, s, last.guard,
+			k.row(last.row))
 	})
 }
 
@@ -247,7 +251,8 @@ func (k *checker) choices() {
 			continue
 		}
 		if i == 0 {
-			k.complain("%s is a choice and the first state: a machine would begin there, and nothing would lead it on", s.Name)
+			k.complain("%s is a choice and the first state: a machine would begin there, and nothing would lead it on",
+				s.Name)
 		}
 		if s.Name == k.chart.final {
 			k.complain("%s is a choice and the final state: no machine rests there", s.Name)

@@ -61,13 +61,17 @@ var refusals = []struct {
 		"row 1 (reply.multi in ready): kind reply.multi is not declared in Kinds"},
 	{"composite of an unlisted state", func(c *Chart[worker]) { c.Composites = []Composite{{"A", []State{"b"}}} },
 		`composite A names state "b"`},
-	{"happy path through an unlisted state", func(c *Chart[worker]) { c.Happy = []State{"b"} }, `the happy path names state "b"`},
+	{"happy path through an unlisted state", func(c *Chart[worker]) { c.Happy = []State{"b"} },
+		`the happy path names state "b"`},
 	{"unlisted final state", func(c *Chart[worker]) { c.Final = "b" }, `Final names state "b"`},
 	{"ignored though a row decides", func(c *Chart[worker]) { c.Ignores[0].In = []State{ready, asking} },
 		"reply.create in asking is ignored, but a row decides it"},
-	{"ignored twice", func(c *Chart[worker]) { c.Ignores = append(c.Ignores, c.Ignores[0]) }, "reply.create in ready is ignored twice"},
-	{"ignored in an unlisted state", func(c *Chart[worker]) { c.Ignores[0].In = []State{ready, "b"} }, `an Ignore names state "b"`},
-	{"ignored without a reason", func(c *Chart[worker]) { c.Ignores[0].Why = "" }, "an Ignore of [reply.create connection.lost] does not say why"},
+	{"ignored twice", func(c *Chart[worker]) { c.Ignores = append(c.Ignores, c.Ignores[0]) },
+		"reply.create in ready is ignored twice"},
+	{"ignored in an unlisted state", func(c *Chart[worker]) { c.Ignores[0].In = []State{ready, "b"} },
+		`an Ignore names state "b"`},
+	{"ignored without a reason", func(c *Chart[worker]) { c.Ignores[0].Why = "" },
+		"an Ignore of [reply.create connection.lost] does not say why"},
 	{"closure as guard", func(c *Chart[worker]) { c.Rows[1].When = func(*worker, events.Event) bool { return true } },
 		"is a closure or bound method"},
 	{"closure as action", func(c *Chart[worker]) { c.Rows[1].Do = func(*worker, events.Event, *Outbox) {} },
@@ -75,18 +79,21 @@ var refusals = []struct {
 	{"bound method", func(c *Chart[worker]) { c.Rows[1].When = bound.boundGuard }, "is a closure or bound method"},
 	{"generic function", func(c *Chart[worker]) { c.Rows[1].When = genericGuard[int] }, "its name cannot be drawn"},
 	{"no states", func(c *Chart[worker]) { c.States = nil }, "no states"},
-	{"ignored kind that is not declared", func(c *Chart[worker]) { c.Ignores[0].On = append(c.Ignores[0].On, events.HeartbeatUnneeded) },
+	{"ignored kind that is not declared",
+		func(c *Chart[worker]) { c.Ignores[0].On = append(c.Ignores[0].On, events.HeartbeatUnneeded) },
 		"an Ignore names kind heartbeat.unneeded, which Kinds does not declare"},
 	{"a command that nobody answers", func(c *Chart[worker]) {
 		c.Kinds = append(c.Kinds, events.CommandAwait)
 		c.Ignores = append(c.Ignores, Ignore{[]State{ready}, []events.Kind{events.CommandAwait}, "a toy"})
 	}, "command.await in ready is ignored: the caller waits for an answer"},
-	{"kind declared twice", func(c *Chart[worker]) { c.Kinds = append(c.Kinds, c.Kinds[0]) }, "kind command.start is declared twice"},
+	{"kind declared twice", func(c *Chart[worker]) { c.Kinds = append(c.Kinds, c.Kinds[0]) },
+		"kind command.start is declared twice"},
 	{"happy path that cannot be walked", func(c *Chart[worker]) { c.Happy = []State{ready, holding} },
 		"the happy path goes from ready to holding, but no row does"},
 	{"a second action without a first", func(c *Chart[worker]) { c.Rows[0].Do, c.Rows[0].Then = nil, (*worker).ask },
 		"Then follows nothing"},
-	{"unknown kind", func(c *Chart[worker]) { c.Kinds = append(c.Kinds, "watch.eaten") }, "kind watch.eaten is not one of events.Kinds"},
+	{"unknown kind", func(c *Chart[worker]) { c.Kinds = append(c.Kinds, "watch.eaten") },
+		"kind watch.eaten is not one of events.Kinds"},
 }
 
 func TestMustCompileRefuses(t *testing.T) {
@@ -117,7 +124,8 @@ func TestMustCompileRefusesGenericReceivers(t *testing.T) {
 		Name: "generic", States: []StateDoc{{Name: "a"}, {Name: "b"}}, Final: "b",
 		Kinds: []events.Kind{events.CommandClose},
 		Rows: []Row[generic[int]]{
-			{From: []State{"a"}, On: On(events.CommandClose), When: (*generic[int]).fits, To: "b", Do: (*generic[int]).act},
+			{From: []State{"a"}, On: On(events.CommandClose), When: (*generic[int]).fits,
+				To: "b", Do: (*generic[int]).act},
 			{From: []State{"a"}, On: On(events.CommandClose), To: "b"},
 		},
 	}

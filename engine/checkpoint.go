@@ -144,5 +144,6 @@ type ModelChangedError struct {
 }
 
 func (e *ModelChangedError) Error() string {
-	return fmt.Sprintf("the machines of %q have other fields now: the checkpoint has %s, this program has %s; replay it with the version that wrote it", e.Recipe, e.Logged, e.Here)
+	return fmt.Sprintf("the machines of %q have other fields now: the checkpoint has %s, this program has %s; replay "+
+		"it with the version that wrote it", e.Recipe, e.Logged, e.Here)
 }

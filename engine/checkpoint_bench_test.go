@@ -17,7 +17,8 @@ func crowd(tb testing.TB, many int) *term {
 	for i := range many {
 		id := events.ID(fmt.Sprint("latch-", i+1))
 		path := fmt.Sprintf("/services/scheduler/shard-%05d", i)
-		c.feed(id, events.Event{Kind: events.CommandOpen, Recipe: "latch", Seed: fmt.Sprintf("%032x", i), Path: path, Data: []byte("host-17.example.com:8080")})
+		c.feed(id, events.Event{Kind: events.CommandOpen, Recipe: "latch", Seed: fmt.Sprintf("%032x", i), Path: path,
+			Data: []byte("host-17.example.com:8080")})
 		c.feed(id, events.Event{Kind: events.CommandStart, Request: uint64(i + 10)})
 		answer := func(kind events.Kind, ev events.Event) {
 			ev.Kind, ev.Session, ev.Request = kind, 1, c.owed[kind]
@@ -29,7 +30,8 @@ func crowd(tb testing.TB, many int) *term {
 		answer(events.ReplyCreate, events.Event{Path: own, Zxid: c.zxid})
 		answer(events.ReplyStat, events.Event{Path: own, Stat: stat})
 		answer(events.ReplyChildren, events.Event{Path: path, Children: []string{before, own[len(path)+1:]}})
-		answer(events.ReplyStat, events.Event{Path: path + "/" + before, Stat: &events.Stat{Czxid: 1, EphemeralOwner: 7}})
+		answer(events.ReplyStat,
+			events.Event{Path: path + "/" + before, Stat: &events.Stat{Czxid: 1, EphemeralOwner: 7}})
 		if got := c.State(id); got != "waiting" {
 			tb.Fatalf("%s is %s, not waiting", id, got)
 		}
@@ -54,7 +56,8 @@ func TestTheSizeOfACheckpoint(t *testing.T) {
 	written, copied := len(text)/many, int(after.TotalAlloc-before.TotalAlloc)/many
 	t.Logf("bytes for each latch: %d written, %d copied", written, copied)
 	if written > limit || copied > 2*limit {
-		t.Errorf("bytes for each latch: %d written, at most %d; %d copied, at most %d\n%.2000s", written, limit, copied, 2*limit, text)
+		t.Errorf("bytes for each latch: %d written, at most %d; %d copied, at most %d\n%.2000s", written, limit, copied,
+			2*limit, text)
 	}
 	if _, err := engine.ReadCheckpoint([][]byte{text}, machines.Recipes()...); err != nil {
 		t.Error(err)

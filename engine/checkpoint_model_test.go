@@ -47,11 +47,14 @@ type branch struct {
 }
 
 func newEverything() *everything {
-	m := &everything{noRaw: nil, none: nil, noTable: nil, yes: true, small: -8, least: math.MinInt64, most: math.MaxUint64, word: "a\"\\\u2028\u202e\x7f\x00é", bytes: "\xff\x00broken",
-		code: events.NoNode, raw: []byte{0, 255}, empty: []string{}, table: map[string]part{"b": {"b", nil}, "a": {"", []string{"x", ""}}, "\xfe": {}},
+	m := &everything{noRaw: nil, none: nil, noTable: nil, yes: true, small: -8, least: math.MinInt64,
+		most: math.MaxUint64, word: "a\"\\\u2028\u202e\x7f\x00é", bytes: "\xff\x00broken",
+		code: events.NoNode, raw: []byte{0, 255}, empty: []string{},
+		table:      map[string]part{"b": {"b", nil}, "a": {"", []string{"x", ""}}, "\xfe": {}},
 		emptyTable: map[events.Code]bool{}, tables: []map[string]bool{nil, {}, {"a": true}},
 		pair: [2]part{{"first", nil}, {"", []string{}}}, nested: [][]int{nil, {}, {1, -2}},
-		events: []events.Event{{Kind: events.ReplyStat, Stat: &events.Stat{Czxid: 7}, Options: map[string]string{"k": "v"}}}}
+		events: []events.Event{
+			{Kind: events.ReplyStat, Stat: &events.Stat{Czxid: 7}, Options: map[string]string{"k": "v"}}}}
 	m.part.Name = "embedded"
 	m.root = &branch{}
 	for range 3 {
@@ -75,7 +78,8 @@ func readModel(text string) (*everything, error) { return readLike(text, nil) }
 
 func readLike(text string, example any) (*everything, error) {
 	r := &modelReader{}
-	for _, step := range []func() error{func() error { return r.begin([]byte(text)) }, func() error { return r.key("model") }} {
+	for _, step := range []func() error{func() error { return r.begin([]byte(text)) },
+		func() error { return r.key("model") }} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -129,7 +133,8 @@ func TestAModelLikeAnExample(t *testing.T) {
 // mustBeOneTree checks which pointers of newEverything are the same.
 func mustBeOneTree(t *testing.T, m *everything) {
 	t.Helper()
-	for i, same := range []bool{m.same == m.root.kids[1], m.left[0] == m.root.kids[0].kids[0], m.left[2] == m.root, m.left[1].parent == m.root,
+	for i, same := range []bool{m.same == m.root.kids[1], m.left[0] == m.root.kids[0].kids[0], m.left[2] == m.root,
+		m.left[1].parent == m.root,
 		m.root.kids[2].parent == m.root, m.root.kids[0].leaf != m.root.kids[1].leaf, m.left[1] != m.root.kids[2]} {
 		if !same {
 			t.Errorf("the pointers of case %d are not as they were", i)
@@ -231,9 +236,11 @@ func TestAModelsDigest(t *testing.T) {
 	_, _ = a{}.x, a{}.y
 	seen := map[string]string{}
 	for _, typ := range []reflect.Type{
-		reflect.TypeFor[a](), reflect.TypeFor[struct{ x int }](), reflect.TypeFor[struct{ y, x int }](), reflect.TypeFor[struct{ x, y int64 }](),
-		reflect.TypeFor[struct{ x, y []int }](), reflect.TypeFor[struct{ x, y map[string]int }](), reflect.TypeFor[struct{ x, y [3]int }](), reflect.TypeFor[struct{ x, y [4]int }](),
-		reflect.TypeFor[struct{ x, y *a }](), reflect.TypeFor[struct{ x, y a }](), reflect.TypeFor[branch](), reflect.TypeFor[struct{ x, z int }](),
+		reflect.TypeFor[a](), reflect.TypeFor[struct{ x int }](), reflect.TypeFor[struct{ y, x int }](),
+		reflect.TypeFor[struct{ x, y int64 }](), reflect.TypeFor[struct{ x, y []int }](),
+		reflect.TypeFor[struct{ x, y map[string]int }](), reflect.TypeFor[struct{ x, y [3]int }](),
+		reflect.TypeFor[struct{ x, y [4]int }](), reflect.TypeFor[struct{ x, y *a }](),
+		reflect.TypeFor[struct{ x, y a }](), reflect.TypeFor[branch](), reflect.TypeFor[struct{ x, z int }](),
 	} {
 		s, err := shapeOf(typ)
 		if err != nil {
@@ -277,7 +284,8 @@ func TestAModelThatNobodyWroteIsRefused(t *testing.T) {
 		{`{"word":"` + "\xff" + `"},"objects":[]`, "not UTF-8"},
 		{`{"word":"x`, "unexpected EOF"},
 		{`{},"objects":[]}{`, "more follows its end"},
-		{`{"table":[` + strings.TrimSuffix(strings.Repeat(`["",{}],`, 9), ",") + `]},"objects":[]`, "repeated or out of order"},
+		{`{"table":[` + strings.TrimSuffix(strings.Repeat(`["",{}],`, 9), ",") + `]},"objects":[]`,
+			"repeated or out of order"},
 		{`{"nested":[` + strings.Repeat("[", 1000), "want an integer, found ["},
 	} {
 		if m, err := readModel(`{"model":` + c.model + `}`); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -294,7 +302,8 @@ func TestAModelNeedsMemoryInProportion(t *testing.T) {
 		b.WriteString(",{}")
 	}
 	b.WriteString(`]},"objects":[]}`)
-	if _, err := readModel(b.String()); err == nil || !strings.Contains(err.Error(), "more than 64 times the memory of its text") {
+	if _, err := readModel(b.String()); err == nil ||
+		!strings.Contains(err.Error(), "more than 64 times the memory of its text") {
 		t.Errorf("%v", err)
 	}
 }

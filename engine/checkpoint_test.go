@@ -47,7 +47,8 @@ func reread(t *testing.T, c Checkpoint) Checkpoint {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text(t, c))
 	}
-	if !reflect.DeepEqual(c.machines, read.machines) || !reflect.DeepEqual(c.inOrder(), read.inOrder()) || text(t, read) != text(t, c) {
+	if !reflect.DeepEqual(c.machines, read.machines) || !reflect.DeepEqual(c.inOrder(), read.inOrder()) ||
+		text(t, read) != text(t, c) {
 		t.Errorf("the checkpoint\n%s\nis another after it was read\n%s", text(t, c), text(t, read))
 	}
 	return read
@@ -203,7 +204,8 @@ func TestReplayFromRefusesOtherRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	var bad *BadCheckpointError
-	if _, err := ReplayFrom(c, late, 0, toys...); !errors.As(err, &bad) || !strings.Contains(err.Error(), "after the record 8, and is followed by 10") {
+	if _, err := ReplayFrom(c, late, 0, toys...); !errors.As(err, &bad) ||
+		!strings.Contains(err.Error(), "after the record 8, and is followed by 10") {
 		t.Errorf("a record is missing: %v", err)
 	}
 	model(&scene{Engine: s.Engine}, "b").did = nil
@@ -219,8 +221,10 @@ func TestReplayFromRefusesOtherRecords(t *testing.T) {
 func TestReplayFromAStateThatCannotBe(t *testing.T) {
 	c := halfway(t).Checkpoint()
 	for text, r := range map[string]events.Record{
-		"after 0 records, a machine panics: engine: chart worker: row": {Machine: "b", Event: events.Event{Kind: events.CommandResign, Request: 9}},
-		"machines tell each other more than 202 events in one step":    {Machine: "b", Event: events.Event{Kind: events.CommandStart, Request: 9, Text: "endlessly"}},
+		"after 0 records, a machine panics: engine: chart worker: row": {Machine: "b",
+			Event: events.Event{Kind: events.CommandResign, Request: 9}},
+		"machines tell each other more than 202 events in one step": {Machine: "b",
+			Event: events.Event{Kind: events.CommandStart, Request: 9, Text: "endlessly"}},
 	} {
 		r.Seq = c.Seq() + 1
 		var bad *BadCheckpointError
@@ -234,10 +238,13 @@ func TestReplayFromAStateThatCannotBe(t *testing.T) {
 func TestCheckpointsOfOtherVersions(t *testing.T) {
 	c := halfway(t).Checkpoint()
 	other := workerTable()
-	other.Rows = append(other.Rows[:len(other.Rows)-2:len(other.Rows)-2], other.Rows[len(other.Rows)-1], other.Rows[len(other.Rows)-2])
+	other.Rows = append(other.Rows[:len(other.Rows)-2:len(other.Rows)-2], other.Rows[len(other.Rows)-1],
+		other.Rows[len(other.Rows)-2])
 	other.Ignores[2].On = append(other.Ignores[2].On, events.QueueNext)
 	other.Kinds = append(other.Kinds, events.QueueNext)
-	changed := []Recipe{toys[0], NewRecipe(MustCompile(other), func(events.Event) (*worker, error) { return &worker{}, nil })}
+	changed := []Recipe{toys[0], NewRecipe(MustCompile(other), func(events.Event) (*worker, error) {
+		return &worker{}, nil
+	})}
 	var chart *ChartChangedError
 	for name, recipes := range map[string][]Recipe{"another chart": changed, "no chart": toys[:1]} {
 		_, err := ReadCheckpoint([][]byte{[]byte(text(t, c))}, recipes...)
@@ -248,7 +255,8 @@ func TestCheckpointsOfOtherVersions(t *testing.T) {
 	}
 	var fields *ModelChangedError
 	text := strings.Replace(text(t, c), modelTypeOf(reflect.TypeFor[worker]()).digest, "0123456789abcdef", 1)
-	if _, err := ReadCheckpoint([][]byte{[]byte(text)}, toys...); !errors.As(err, &fields) || !strings.Contains(err.Error(), `"worker" have other fields now: the checkpoint has 0123456789abcdef`) {
+	if _, err := ReadCheckpoint([][]byte{[]byte(text)}, toys...); !errors.As(err, &fields) ||
+		!strings.Contains(err.Error(), `"worker" have other fields now: the checkpoint has 0123456789abcdef`) {
 		t.Errorf("%v", err)
 	}
 }
@@ -263,7 +271,8 @@ func TestCheckpointOfAModelThatIsNoData(t *testing.T) {
 	_, writes := json.Marshal(c)
 	_, restores := c.Restore(true, toys...)
 	for _, err := range []error{writes, restores} {
-		if err == nil || !strings.Contains(err.Error(), "is not plain data, so it has no checkpoint: f: func() is a func") {
+		if err == nil ||
+			!strings.Contains(err.Error(), "is not plain data, so it has no checkpoint: f: func() is a func") {
 			t.Errorf("%v", err)
 		}
 	}
@@ -294,7 +303,8 @@ func TestCheckpointsThatNobodyWroteAreRefused(t *testing.T) {
 		{`"kind":"reply.stat"`, `"kind":"work.returned"`, `no request is answered by "work.returned"`},
 		{`reply.stat","cause":5`, `reply.stat","cause":5,"mayCreate":true`, "the request 2 creates nothing"},
 		{`,"name":"patience"`, ``, "a timer has a name"},
-		{`"timers":[{"machine":"b"`, `"timers":[{"machine":"c"`, `the timer 3 of "c" runs twice, or no machine awaits it`},
+		{`"timers":[{"machine":"b"`, `"timers":[{"machine":"c"`,
+			`the timer 3 of "c" runs twice, or no machine awaits it`},
 		{`"timers":[`, `"timers":[{"machine":"b","number":3,"at":6},`, `the timer 3 of "b" runs twice`},
 		{`"model":{`, `"model":{"nothing":1,`, "model: the field nothing is unknown"},
 		{`]}`, `]}}`, "more follows its end"},
@@ -305,7 +315,8 @@ func TestCheckpointsThatNobodyWroteAreRefused(t *testing.T) {
 			bad = good + "}"
 		}
 		var refused error
-		if _, refused = ReadCheckpoint([][]byte{[]byte(bad)}, toys...); refused == nil || bad == good || !strings.Contains(refused.Error(), x.want) {
+		if _, refused = ReadCheckpoint([][]byte{[]byte(bad)}, toys...); refused == nil || bad == good ||
+			!strings.Contains(refused.Error(), x.want) {
 			t.Errorf("%s → %s: %v, want %q", x.old, x.new, refused, x.want)
 		}
 	}

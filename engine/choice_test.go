@@ -30,7 +30,8 @@ func chooserTable() Chart[worker] {
 	c.Rows[7].To, c.Rows[7].Do = choosing, nil             // pausing: timer.fired
 	c.Rows[12] = Row[worker]{From: c.Rows[12].From, On: On(events.WorkReturned), To: choosing, Do: (*worker).note}
 	c.Rows = append(c.Rows,
-		Row[worker]{From: []State{choosing}, On: On(AtOnce), When: (*worker).unlucky, To: pausing, Do: (*worker).dawdle},
+		Row[worker]{From: []State{choosing}, On: On(AtOnce), When: (*worker).unlucky, To: pausing,
+			Do: (*worker).dawdle},
 		Row[worker]{From: []State{choosing}, On: On(AtOnce), When: (*worker).taken, To: asking, Do: (*worker).note},
 		Row[worker]{From: []State{choosing}, On: On(AtOnce), To: ready, Do: (*worker).note})
 	return c
@@ -103,7 +104,8 @@ func TestAChoiceMustHaveRowsForBothHalves(t *testing.T) {
 	chart := MustCompile(c)
 	m := &Machine{Model: &worker{}, steppers: newSteppers(chart.compiled, nil), state: asking}
 	got := refusal(func() { m.deliver(&events.Event{Kind: events.WorkReturned}, &Outbox{}) })
-	if !strings.Contains(got, `chart worker: row "work.returned > else" into ready asks for timer.fired, but that state has no row for it`) {
+	if !strings.Contains(got, `chart worker: row "work.returned > else" into ready asks for timer.fired, but that `+
+		`state has no row for it`) {
 		t.Error(got)
 	}
 }
@@ -153,8 +155,10 @@ func TestMustCompileRefusesChoices(t *testing.T) {
 			"at once in choosing: no row for when [taken] does not hold either"},
 		{"a row after the else", func(c *Chart[worker]) { c.Rows[15], c.Rows[16] = c.Rows[16], c.Rows[15] },
 			"at once in choosing: a row stands after the one without a guard"},
-		{"it stays", func(c *Chart[worker]) { c.Rows[14].To = Stay }, "(at once in choosing [unlucky]): a choice cannot stay: say where it leads"},
-		{"it leads to itself", func(c *Chart[worker]) { c.Rows[16].To = choosing }, "(at once in choosing): a choice cannot stay"},
+		{"it stays", func(c *Chart[worker]) { c.Rows[14].To = Stay },
+			"(at once in choosing [unlucky]): a choice cannot stay: say where it leads"},
+		{"it leads to itself", func(c *Chart[worker]) { c.Rows[16].To = choosing },
+			"(at once in choosing): a choice cannot stay"},
 		{"it leads to another", func(c *Chart[worker]) {
 			c.States = append(c.States, StateDoc{Name: "again", Doc: "Another."})
 			c.Rows[16].To = "again"
@@ -162,7 +166,8 @@ func TestMustCompileRefusesChoices(t *testing.T) {
 		}, "(at once in choosing): leads to another choice, again"},
 		{"it is the first state", func(c *Chart[worker]) { c.States[0], c.States[5] = c.States[5], c.States[0] },
 			"choosing is a choice and the first state"},
-		{"it is the final state", func(c *Chart[worker]) { c.Final = choosing }, "choosing is a choice and the final state"},
+		{"it is the final state", func(c *Chart[worker]) { c.Final = choosing },
+			"choosing is a choice and the final state"},
 		{"an Ignore names it", func(c *Chart[worker]) { c.Ignores[1].In = append(c.Ignores[1].In, choosing) },
 			"watch.deleted in choosing is ignored: no event comes in a choice"},
 		{"Kinds declares AtOnce", func(c *Chart[worker]) { c.Kinds = append(c.Kinds, AtOnce) },
@@ -174,7 +179,8 @@ func TestMustCompileRefusesChoices(t *testing.T) {
 				}
 			}
 		}, "state choosing: no arrow leads to it"},
-		{"a row without On", func(c *Chart[worker]) { c.Rows[0].On = Trigger{} }, "row 1 (in ready): has no On: name the kinds"},
+		{"a row without On", func(c *Chart[worker]) { c.Rows[0].On = Trigger{} },
+			"row 1 (in ready): has no On: name the kinds"},
 	} {
 		t.Run(r.name, func(t *testing.T) {
 			c := chooserTable()
@@ -197,17 +203,20 @@ func TestTheHappyPathMayNameAChoice(t *testing.T) {
 func TestAChoiceIsDrawn(t *testing.T) {
 	c := chooserTable()
 	c.Composites = []Composite{{"BUSY", []State{asking, choosing}}}
-	for what, d := range map[string]Description{"in a composite": Describe(MustCompile(c)), "alone": Describe(chooserChart)} {
+	for what, d := range map[string]Description{"in a composite": Describe(MustCompile(c)),
+		"alone": Describe(chooserChart)} {
 		want(t, "choices", []bool{d.Choice(choosing), d.Choice(asking)}, []bool{true, false})
 		for _, line := range []string{
 			"    state choosing <<choice>>\n",
-			"    choosing --> pausing : [unlucky]\n", "    choosing --> asking : [taken]\n", "    choosing --> ready : else\n",
+			"    choosing --> pausing : [unlucky]\n", "    choosing --> asking : [taken]\n",
+			"    choosing --> ready : else\n",
 		} {
 			if got := d.Mermaid(); !strings.Contains(got, line) {
 				t.Errorf("%s: Mermaid lacks %q:\n%s", what, line, got)
 			}
 		}
-		if got := d.DOT(); !strings.Contains(got, `"choosing" [tooltip="What comes next is decided at once.", shape=diamond, style=filled];`) {
+		if got := d.DOT(); !strings.Contains(got, `"choosing" [tooltip="What comes next is decided at once.", `+
+			`shape=diamond, style=filled];`) {
 			t.Errorf("%s: no diamond in\n%s", what, got)
 		}
 		for _, line := range []string{

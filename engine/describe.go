@@ -117,7 +117,8 @@ func (d Description) ByKind() []RowDoc {
 
 // Choice reports whether a state is a choice, where a machine goes on in the same step.
 func (d Description) Choice(s State) bool {
-	return slices.ContainsFunc(d.Rows, func(r RowDoc) bool { return slices.Contains(r.On, AtOnce) && slices.Contains(r.From, s) })
+	return slices.ContainsFunc(d.Rows,
+		func(r RowDoc) bool { return slices.Contains(r.On, AtOnce) && slices.Contains(r.From, s) })
 }
 
 // Edge is one arrow in looplab's form: one state, one event name, one target.

@@ -59,8 +59,9 @@ func (d Description) DOT() string {
 	p := d.Picture()
 	fmt.Fprintf(&b, "digraph %q {\n", d.Name)
 	b.WriteString("  graph [bgcolor=white, fontname=\"Helvetica\", nodesep=0.5, ranksep=0.6];\n" +
-		"  node [shape=box, style=\"rounded,filled\", fillcolor=\"#f6f8fa\", color=\"#57606a\", fontname=\"Helvetica\"];\n" +
-		"  edge [color=\"#57606a\", fontcolor=\"#24292f\", fontname=\"Helvetica\", fontsize=10];\n")
+		"  node [shape=box, style=\"rounded,filled\", fillcolor=\"#f6f8fa\", color=\"#57606a\", " +
+		"fontname=\"Helvetica\"];\n  edge [color=\"#57606a\", fontcolor=\"#24292f\", fontname=\"Helvetica\", " +
+		"fontsize=10];\n")
 	for _, s := range d.States {
 		extra := ""
 		if d.onPath(s.Name) {

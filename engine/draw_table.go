@@ -10,7 +10,8 @@ import (
 
 // Markdown returns a chart as a page: the picture in Mermaid, then Tables.
 func (d Description) Markdown() string {
-	return fmt.Sprintf("# %s\n\n%s\n\n```mermaid\n%s```\n\n%s\n%s", d.Name, d.Doc, d.Mermaid(), d.SharedList(), d.Tables(nil))
+	return fmt.Sprintf("# %s\n\n%s\n\n```mermaid\n%s```\n\n%s\n%s", d.Name, d.Doc, d.Mermaid(), d.SharedList(),
+		d.Tables(nil))
 }
 
 // SharedList returns a list of the arrows that the picture draws once, and the number
@@ -73,7 +74,8 @@ func (d Description) rowsTable(b *strings.Builder) {
 		if r.To == Stay || len(r.From) == 1 && r.From[0] == r.To {
 			to = "*stays*"
 		}
-		fmt.Fprintf(b, "| %d | %s | `%s` | %s | %s | %s |\n", i+1, joined(r.From, ", "), joined(r.On, "`, `"), cell(r.Guard), to, cell(r.Action()))
+		fmt.Fprintf(b, "| %d | %s | `%s` | %s | %s | %s |\n", i+1, joined(r.From, ", "), joined(r.On, "`, `"),
+			cell(r.Guard), to, cell(r.Action()))
 	}
 }
 

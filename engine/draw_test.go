@@ -38,7 +38,8 @@ func TestMermaid(t *testing.T) {
 
 func TestDOT(t *testing.T) {
 	d := Describe(workerChart)
-	d.Rows = append(d.Rows, RowDoc{From: []State{"one", "two", "three", "four"}, On: []events.Kind{"command.open"}, Guard: `"odd"`, To: pausing})
+	d.Rows = append(d.Rows, RowDoc{From: []State{"one", "two", "three", "four"}, On: []events.Kind{"command.open"},
+		Guard: `"odd"`, To: pausing})
 	d.States = append(d.States, StateDoc{Name: "one", Doc: `So "called".`}, StateDoc{Name: "two"},
 		StateDoc{Name: "three"}, StateDoc{Name: "four"})
 	got := d.DOT()
@@ -80,7 +81,8 @@ func TestPictureDrawsSharedArrowsOnce(t *testing.T) {
 	want(t, "stays", p.Stays, 1)
 	want(t, "shared arrows", len(p.Shared), 1)
 	want(t, "sources", p.Shared[0].From, []State{"a", "b", "c"})
-	want(t, "what most have in common comes first", p.Shared[0].Labels, []string{"connection.lost", "watch.deleted [gone]"})
+	want(t, "what most have in common comes first", p.Shared[0].Labels,
+		[]string{"connection.lost", "watch.deleted [gone]"})
 	for _, s := range []State{"d", "e"} {
 		found := false
 		for _, a := range p.Arrows {
@@ -139,7 +141,8 @@ func TestDraw(t *testing.T) {
 	if got, _ := Draw(d, "markdown"); !strings.Contains(got, "```mermaid\n"+d.Mermaid()+"```\n") {
 		t.Error("the page has no picture")
 	}
-	if _, err := Draw(d, "gif"); err == nil || err.Error() != `engine: no format "gif", want one of markdown, mermaid, dot, xstate` {
+	if _, err := Draw(d, "gif"); err == nil ||
+		err.Error() != `engine: no format "gif", want one of markdown, mermaid, dot, xstate` {
 		t.Error(err)
 	}
 }

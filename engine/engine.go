@@ -227,7 +227,8 @@ func (e *Engine) confirm(q queued) bool {
 		return false
 	}
 	mark := len(e.queue)
-	ev := events.Event{Kind: events.ConnectionConfirmed, At: q.Event.At, Session: q.Event.Session, SentAt: q.Event.SentAt, Contact: q.Event.Contact, Zxid: q.Event.Zxid}
+	ev := events.Event{Kind: events.ConnectionConfirmed, At: q.Event.At, Session: q.Event.Session,
+		SentAt: q.Event.SentAt, Contact: q.Event.Contact, Zxid: q.Event.Zxid}
 	e.step(session, queued{events.Envelope{To: events.SessionMachine, Event: ev}, q.cause, true})
 	first := slices.Clone(e.queue[mark:])
 	e.queue = e.queue[:mark]

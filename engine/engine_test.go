@@ -75,7 +75,8 @@ func TestTellReachesItsMachinesInOrder(t *testing.T) {
 	s.feed("a", events.Event{Kind: events.CommandStart, Request: 3}) // gossips
 	var got []string
 	for _, r := range s.records[mark:] {
-		got = append(got, fmt.Sprintf("%d %s %s told=%v cause=%d", r.Seq-s.records[mark].Seq, r.Machine, r.Event.Text, r.Internal, r.Cause))
+		got = append(got, fmt.Sprintf("%d %s %s told=%v cause=%d", r.Seq-s.records[mark].Seq, r.Machine, r.Event.Text,
+			r.Internal, r.Cause))
 	}
 	seq := s.records[mark].Seq
 	want(t, "records", strings.Join(got, "\n"), strings.Join([]string{
@@ -93,15 +94,19 @@ func TestToldEventsAreNoEffects(t *testing.T) {
 	s.feed("a", events.Event{Kind: events.CommandStart, Request: 2})
 	want(t, "effects", s.feed("a", events.Event{Kind: events.CommandStart, Request: 3}), "a: answer 3 ok")
 	last := s.records[len(s.records)-3]
-	want(t, "recorded effects", last.Effects.Strings(), []string{"tell a work.returned", "tell * work.returned", "answer 3 ok"})
+	want(t, "recorded effects", last.Effects.Strings(),
+		[]string{"tell a work.returned", "tell * work.returned", "answer 3 ok"})
 }
 
 func TestUnknownMachines(t *testing.T) {
 	s := newScene()
-	for _, kind := range []events.Kind{events.CommandStart, events.CommandAwait, events.CommandResign, events.CommandRequeue, events.CommandClose} {
-		want(t, "effect of "+string(kind), s.feed("nobody", events.Event{Kind: kind, Request: 9}), "nobody: answer 9 CLOSED")
+	for _, kind := range []events.Kind{events.CommandStart, events.CommandAwait, events.CommandResign,
+		events.CommandRequeue, events.CommandClose} {
+		want(t, "effect of "+string(kind), s.feed("nobody", events.Event{Kind: kind, Request: 9}),
+			"nobody: answer 9 CLOSED")
 	}
-	for _, kind := range []events.Kind{events.ReplyCreate, events.WatchDeleted, events.TimerFired, events.WorkReturned, events.CommandCancel} {
+	for _, kind := range []events.Kind{events.ReplyCreate, events.WatchDeleted, events.TimerFired, events.WorkReturned,
+		events.CommandCancel} {
 		want(t, "effect of "+string(kind), s.feed("nobody", events.Event{Kind: kind, Request: 9}), "")
 		want(t, "row of "+string(kind), s.records[len(s.records)-1].Row, events.RowUnknown)
 	}
@@ -109,7 +114,8 @@ func TestUnknownMachines(t *testing.T) {
 
 func TestClosedMachinesAreForgotten(t *testing.T) {
 	s := newScene("a", "b")
-	want(t, "effects", s.feed("a", events.Event{Kind: events.CommandClose, Request: 2}), "a: answer 2 ok\na: entered over")
+	want(t, "effects", s.feed("a", events.Event{Kind: events.CommandClose, Request: 2}),
+		"a: answer 2 ok\na: entered over")
 	want(t, "machines", s.Machines(), []events.ID{events.SessionMachine, "b"})
 	want(t, "state", s.State("a"), "")
 	want(t, "a second close", s.feed("a", events.Event{Kind: events.CommandClose, Request: 3}), "a: answer 3 CLOSED")
@@ -125,7 +131,8 @@ func TestOpenIsRefused(t *testing.T) {
 	} {
 		want(t, "effects", s.feed("x", ev), fmt.Sprintf("x: answer 5 NOTOPENED %q", name))
 	}
-	want(t, "effects", s.feed("a", events.Event{Kind: events.CommandOpen, Recipe: "worker", Request: 6}), `a: answer 6 NOTSENT "machine a exists already"`)
+	want(t, "effects", s.feed("a", events.Event{Kind: events.CommandOpen, Recipe: "worker", Request: 6}),
+		`a: answer 6 NOTSENT "machine a exists already"`)
 	want(t, "machines", s.Machines(), []events.ID{events.SessionMachine, "a"})
 }
 

@@ -48,7 +48,8 @@ func (e *Engine) CheckInvariants() {
 func (v *invariants) check(e *Engine, m *Machine, q queued, t Transition) {
 	must := func(broken string) {
 		if broken != "" {
-			panic(fmt.Sprintf("engine: machine %s (%s) in %s, event %s: broken invariant: %s", q.To, m.chartName(), t.To, q.Event.Kind, broken))
+			panic(fmt.Sprintf("engine: machine %s (%s) in %s, event %s: broken invariant: %s", q.To, m.chartName(),
+				t.To, q.Event.Kind, broken))
 		}
 	}
 	if q.To == events.SessionMachine && q.Event.Kind == events.ConnectionAttached && t.Row != events.RowIgnored {
@@ -125,9 +126,11 @@ func bounded(e *Engine, m *Machine) string {
 	case len(awaits) > maxPending:
 		return fmt.Sprintf("it awaits %d replies and timers, of at most %d", len(awaits), maxPending)
 	case len(e.queue) > maxTells*(len(e.machines)+1):
-		return fmt.Sprintf("machines tell each other %d events in one step, of at most %d", len(e.queue), maxTells*(len(e.machines)+1))
+		return fmt.Sprintf("machines tell each other %d events in one step, of at most %d", len(e.queue),
+			maxTells*(len(e.machines)+1))
 	case len(e.box.effects) > maxEffects+len(e.machines):
-		return fmt.Sprintf("it asks for %d effects in one step, of at most %d", len(e.box.effects), maxEffects+len(e.machines))
+		return fmt.Sprintf("it asks for %d effects in one step, of at most %d", len(e.box.effects),
+			maxEffects+len(e.machines))
 	}
 	for i, a := range awaits {
 		same := func(b await) bool { return b.kind == events.TimerFired && b.name == a.name }

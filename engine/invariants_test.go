@@ -52,10 +52,12 @@ var obedientRecipe = engine.NewRecipe(engine.MustCompile(engine.Chart[obedient]{
 	Name:   "obedient",
 	States: []engine.StateDoc{{Name: "open"}, {Name: "over"}},
 	Final:  "over",
-	Kinds:  []events.Kind{events.WorkReturned, events.ConnectionAttached, events.ReplyStat, events.TimerFired, events.CommandClose},
+	Kinds: []events.Kind{events.WorkReturned, events.ConnectionAttached, events.ReplyStat, events.TimerFired,
+		events.CommandClose},
 	Rows: []engine.Row[obedient]{
 		{From: []engine.State{"open"}, On: engine.On(events.WorkReturned), To: engine.Stay, Do: (*obedient).obey},
-		{From: []engine.State{"open"}, On: engine.On(events.ConnectionAttached, events.ReplyStat, events.TimerFired), To: engine.Stay},
+		{From: []engine.State{"open"}, On: engine.On(events.ConnectionAttached, events.ReplyStat, events.TimerFired),
+			To: engine.Stay},
 		{From: []engine.State{"open"}, On: engine.On(events.CommandClose), To: "over"},
 	},
 }), func(events.Event) (*obedient, error) { return &obedient{}, nil })
@@ -82,9 +84,11 @@ func TestBrokenInvariants(t *testing.T) {
 		{"notify 5003", "it asks for 5003 effects in one step, of at most 5002"},
 		{"tell 151", "machines tell each other 152 events in one step, of at most 150"},
 	} {
-		if got := playTexts(c.texts, true); got == "" != (c.broken == "") || !strings.HasSuffix(got, "broken invariant: "+c.broken) && c.broken != "" {
+		if got := playTexts(c.texts, true); got == "" != (c.broken == "") ||
+			!strings.HasSuffix(got, "broken invariant: "+c.broken) && c.broken != "" {
 			t.Errorf("%s: %q, want %q", c.texts, got, c.broken)
-		} else if c.broken != "" && !strings.HasPrefix(got, "engine: machine session (obedient) in open, event work.returned: ") {
+		} else if c.broken != "" &&
+			!strings.HasPrefix(got, "engine: machine session (obedient) in open, event work.returned: ") {
 			t.Errorf("%s: %q does not say where", c.texts, got)
 		}
 		if got := playTexts(c.texts, false); got != "" {

@@ -36,7 +36,8 @@ func liftAction[M, P any](do Action[P], part func(*M) *P) Action[M] {
 	return func(m *M, ev events.Event, out *Outbox) { do(part(m), ev, out) }
 }
 
-// symbol has what the linker knows about a function: its full name, and its address. It is empty if there is no function.
+// symbol has what the linker knows about a function: its full name, and its address. It is empty if there is no
+// function.
 type symbol struct {
 	name string
 	pc   uintptr

@@ -47,7 +47,8 @@ func TestLiftedRows(t *testing.T) {
 		t.Fatal(problems)
 	}
 	d := Describe(c)
-	if r := d.Rows[0]; r.Label() != "command.start [loud]" || !slices.Equal(r.Actions, []string{"ring", "echo"}) || d.Model != "tower" {
+	if r := d.Rows[0]; r.Label() != "command.start [loud]" || !slices.Equal(r.Actions, []string{"ring", "echo"}) ||
+		d.Model != "tower" {
 		t.Errorf("%s: %s / %v", d.Model, r.Label(), r.Actions)
 	}
 	m := Machine{Model: &tower{}, steppers: newSteppers(c.compiled, nil), state: up}
@@ -76,7 +77,9 @@ func TestLiftedRows(t *testing.T) {
 func TestLiftRefusesWhatHasNoName(t *testing.T) {
 	rows := slices.Clone(bellRows)
 	rows[0].Then = func(*bell, events.Event, *Outbox) {}
-	if _, problems := towerChart(liftedTwice(rows)...); !strings.Contains(problems, "row 1 (command.start in up [loud]): action") || !strings.Contains(problems, "is a closure or bound method") {
+	_, problems := towerChart(liftedTwice(rows)...)
+	if !strings.Contains(problems, "row 1 (command.start in up [loud]): action") ||
+		!strings.Contains(problems, "is a closure or bound method") {
 		t.Errorf("a closure in a part: %q", problems)
 	}
 	from := liftedTwice(bellRows)[0].From

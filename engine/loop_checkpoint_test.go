@@ -36,7 +36,8 @@ func TestALoopTakesACheckpointBetweenTwoSteps(t *testing.T) {
 		s.run()
 		synctest.Wait()
 		if len(taken) != 1 || taken[0].Seq() != uint64(len(s.records)-1) {
-			t.Fatalf("%d checkpoints were taken, the first at %d of %d records", len(taken), taken[0].Seq(), len(s.records))
+			t.Fatalf("%d checkpoints were taken, the first at %d of %d records", len(taken), taken[0].Seq(),
+				len(s.records))
 		}
 		records := len(s.records)
 		want(t, "asked of an idle loop", s.Checkpoint(begin, func(c Checkpoint) {

@@ -11,7 +11,8 @@ import (
 // TestAnInboxThatIsTooLong checks that a bound of the inbox is checked if a test asks for
 // it, and not otherwise.
 func TestAnInboxThatIsTooLong(t *testing.T) {
-	for most, broken := range map[int]string{0: "", 5: "", 4: "engine: machine latch-1, event work.returned: broken invariant: more than 4 events wait in the inbox"} {
+	for most, broken := range map[int]string{0: "", 5: "", 4: "engine: machine latch-1, event work.returned: broken " +
+		"invariant: more than 4 events wait in the inbox"} {
 		l := engine.NewLoop(engine.New(false), nil, nil, nil)
 		if most > 0 {
 			l.CheckInvariants(most)

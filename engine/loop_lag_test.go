@@ -52,7 +52,8 @@ func TestTheLoopSaysHowLongTheFirstEventWaited(t *testing.T) {
 			want, wantReads = nil, 0
 		}
 		if !slices.Equal(lags, want) || reads != wantReads {
-			t.Errorf("asked %t: lags %v, want %v; Post read the clock %d times, want %d", asked, lags, want, reads, wantReads)
+			t.Errorf("asked %t: lags %v, want %v; Post read the clock %d times, want %d", asked, lags, want,
+				reads, wantReads)
 		}
 	}
 }

@@ -52,7 +52,8 @@ type stage struct {
 
 func newStage(clock Clock) *stage {
 	s := &stage{hands: &hands{}}
-	s.Loop = NewLoop(New(true, toys...), s.hands, clock, func(r []events.Record) { s.records = append(s.records, slices.Clone(r)...) })
+	s.Loop = NewLoop(New(true, toys...), s.hands, clock,
+		func(r []events.Record) { s.records = append(s.records, slices.Clone(r)...) })
 	s.Post(events.Envelope{To: events.SessionMachine, Event: events.Event{Kind: events.CommandOpen, Recipe: "link"}})
 	s.Post(events.Envelope{To: "w", Event: events.Event{Kind: events.CommandOpen, Recipe: "worker"}})
 	s.Post(events.Envelope{To: events.SessionMachine, Event: events.Event{Kind: events.CommandStart, Request: 1}})
@@ -225,7 +226,8 @@ func TestLoopWithoutRecorder(t *testing.T) {
 		s.run()
 		synctest.Wait()
 		s.end()
-		want(t, "effects", strings.Join(s.did, "\n"), "session: connect session 1\nsession: answer 1 ok\nsession: entered up")
+		want(t, "effects", strings.Join(s.did, "\n"), "session: connect session 1\nsession: answer 1 ok\nsession: "+
+			"entered up")
 	})
 }
 

@@ -14,8 +14,9 @@ import (
 // Transition is the change of one machine by one event.
 type Transition struct {
 	From, To State
-	Row      string   // the arrow that was taken, "kind [guard]", then " > [guard]" or " > else" of a choice; or events.RowIgnored
-	Tried    []string // guards that did not hold; it must not be changed
+	// the arrow that was taken, "kind [guard]", then " > [guard]" or " > else" of a choice; or events.RowIgnored
+	Row   string
+	Tried []string // guards that did not hold; it must not be changed
 }
 
 // stepper has a looplab object of a chart. Machines use it one after the other: SetState,

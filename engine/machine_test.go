@@ -128,13 +128,14 @@ func TestThenFollowsDo(t *testing.T) {
 			want(t, "as drawn", r.Action(), "note, beg")
 		}
 	}
-	mutated := Rewire(NewRecipe(c, func(events.Event) (*worker, error) { return model, nil }), "mutated", func(w *Wiring) {
-		for i := range w.Actions {
-			if w.Actions[i].Name == "beg" {
-				w.Actions[i].Do = func(any, events.Event, *Outbox) {}
+	mutated := Rewire(NewRecipe(c, func(events.Event) (*worker, error) { return model, nil }), "mutated",
+		func(w *Wiring) {
+			for i := range w.Actions {
+				if w.Actions[i].Name == "beg" {
+					w.Actions[i].Do = func(any, events.Event, *Outbox) {}
+				}
 			}
-		}
-	})
+		})
 	s := &scene{Engine: New(true, toys[0], mutated)}
 	s.feed("w", events.Event{Kind: events.CommandOpen, Recipe: "worker"})
 	want(t, "effects without the second", s.feed("w", events.Event{Kind: events.CommandResign}), "")

@@ -25,7 +25,8 @@ func TestTheOrderOfMachinesHasFewGaps(t *testing.T) {
 			s.forget(alive[gone])
 			alive = slices.Delete(alive, gone, gone+1)
 		}
-		if got := slices.DeleteFunc(s.Machines(), func(id events.ID) bool { return id == events.SessionMachine }); !slices.Equal(got, alive) {
+		isSession := func(id events.ID) bool { return id == events.SessionMachine }
+		if got := slices.DeleteFunc(s.Machines(), isSession); !slices.Equal(got, alive) {
 			t.Fatalf("the machines are %v, want %v", got, alive)
 		}
 		if len(s.order) > 2*len(s.machines)+minGaps {

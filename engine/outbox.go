@@ -145,7 +145,8 @@ func (o *Outbox) add(e events.Effect) { o.effects = append(o.effects, e) }
 // expect adds an awaited reply or timer, and returns its number.
 func (o *Outbox) expect(kind events.Kind, name string) uint64 {
 	o.pending.last++
-	o.pending.open = append(o.lists.grow(o.pending.open), await{number: o.pending.last, kind: kind, name: name, cause: o.seq})
+	o.pending.open = append(o.lists.grow(o.pending.open),
+		await{number: o.pending.last, kind: kind, name: name, cause: o.seq})
 	return o.pending.last
 }
 
@@ -154,7 +155,8 @@ func (o *Outbox) expect(kind events.Kind, name string) uint64 {
 // to the create of an ephemeral node, because the node may exist.
 func (o *Outbox) Create(op events.Op) uint64 {
 	c := o.call(events.ReplyCreate, 0)
-	o.pending.open[len(o.pending.open)-1].mayCreate = op.Mode == events.Ephemeral || op.Mode == events.EphemeralSequential
+	o.pending.open[len(o.pending.open)-1].mayCreate = op.Mode == events.Ephemeral ||
+		op.Mode == events.EphemeralSequential
 	o.add(events.Create{Call: c, Path: op.Path, Mode: op.Mode, TTL: op.TTL, Data: op.Data, Payload: op.Payload})
 	return c.Request
 }
@@ -235,7 +237,8 @@ func (o *Outbox) call(kind events.Kind, takes Modifier) events.Call {
 	how := o.how
 	o.how = 0
 	if wrong := how &^ takes; wrong != 0 {
-		panic(fmt.Sprintf("engine: a request that is answered by %s does not take the modifier %s: see Modifier", kind, wrong))
+		panic(fmt.Sprintf("engine: a request that is answered by %s does not take the modifier %s: see Modifier",
+			kind, wrong))
 	}
 	c := events.Call{Session: o.session, Urgent: how&Urgent != 0, Keep: how&ForUser != 0}
 	if how&Unawaited == 0 {

@@ -44,9 +44,11 @@ func (e *ChartChangedError) Error() string {
 		return fmt.Sprintf("the log does not say which chart %q it ran, this program has %s; "+
 			"replay it with the version that wrote it", e.Chart, e.Here)
 	case e.Here == "":
-		return fmt.Sprintf("the log ran a chart %q that this program does not have; replay it with the version that wrote it", e.Chart)
+		return fmt.Sprintf("the log ran a chart %q that this program does not have; replay it with the version that "+
+			"wrote it", e.Chart)
 	}
-	return fmt.Sprintf("the chart %q changed: the log ran %s, this program has %s; replay it with the version that wrote it", e.Chart, e.Logged, e.Here)
+	return fmt.Sprintf("the chart %q changed: the log ran %s, this program has %s; replay it with the version that "+
+		"wrote it", e.Chart, e.Logged, e.Here)
 }
 
 // Replayed sums up a replay.

@@ -10,7 +10,8 @@ import (
 // first that next returns has the seq after Checkpoint.Seq. Replayed.Records counts from
 // there, and until is a seq. The error may also be one of Restore, or a *BadCheckpointError
 // if a machine panics, as none does in a state that it can come to.
-func ReplayFrom(c Checkpoint, next func() (events.Record, error), until uint64, recipes ...Recipe) (sum Replayed, err error) {
+func ReplayFrom(c Checkpoint, next func() (events.Record, error), until uint64,
+	recipes ...Recipe) (sum Replayed, err error) {
 	e, err := c.Restore(true, recipes...)
 	if err != nil {
 		return Replayed{}, err
@@ -21,7 +22,8 @@ func ReplayFrom(c Checkpoint, next func() (events.Record, error), until uint64, 
 		p.next = next
 		r, err := next()
 		if err == nil && r.Seq != c.seq+1 {
-			err = &BadCheckpointError{fmt.Sprintf("it was taken after the record %d, and is followed by %d", c.seq, r.Seq)}
+			err = &BadCheckpointError{
+				fmt.Sprintf("it was taken after the record %d, and is followed by %d", c.seq, r.Seq)}
 		}
 		return r, err
 	}

@@ -161,7 +161,8 @@ func TestReplayOfAnotherChart(t *testing.T) {
 	log := seal.Again(bytes.Replace(conversation().log(t), []byte(workerChart.Digest()), []byte("0123456789abcdef"), 1))
 	_, err := replay(log, 0)
 	var changed *ChartChangedError
-	if !errors.As(err, &changed) || !strings.Contains(err.Error(), `the chart "worker" changed: the log ran 0123456789abcdef`) {
+	if !errors.As(err, &changed) ||
+		!strings.Contains(err.Error(), `the chart "worker" changed: the log ran 0123456789abcdef`) {
 		t.Error(err)
 	}
 	said := []byte(`,"chart":"` + workerChart.Digest() + `"`)

@@ -13,7 +13,8 @@ import (
 func TestMustCompileRefusesToIgnoreWhatOneRowDecides(t *testing.T) {
 	c := workerTable()
 	c.Ignores = append(c.Ignores, Ignore{[]State{ready}, []events.Kind{events.CommandStart}, "a row decides it"})
-	if got, want := refusal(func() { MustCompile(c) }), "command.start in ready is ignored, but a row decides it"; !strings.Contains(got, want) {
+	const want = "command.start in ready is ignored, but a row decides it"
+	if got := refusal(func() { MustCompile(c) }); !strings.Contains(got, want) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -55,7 +55,8 @@ var linkChart = MustCompile(Chart[link]{
 	Name:   "link",
 	States: []StateDoc{{Name: down, Doc: "No session."}, {Name: up, Doc: "A session."}, {Name: over, Doc: "Over."}},
 	Final:  over,
-	Kinds:  []events.Kind{events.CommandStart, events.CommandClose, events.ConnectionConfirmed, events.ConnectionSuspended, events.ConnectionLost},
+	Kinds: []events.Kind{events.CommandStart, events.CommandClose, events.ConnectionConfirmed,
+		events.ConnectionSuspended, events.ConnectionLost},
 	Rows: []Row[link]{
 		{From: []State{down}, On: On(events.CommandStart), To: up, Do: (*link).open},
 		{From: []State{up}, On: On(events.CommandStart), To: Stay},
@@ -64,7 +65,9 @@ var linkChart = MustCompile(Chart[link]{
 		{From: []State{up}, On: On(events.ConnectionLost), To: down, Do: (*link).forget},
 		{From: []State{down, up}, On: On(events.CommandClose), To: over},
 	},
-	Ignores: []Ignore{{[]State{down}, []events.Kind{events.ConnectionConfirmed, events.ConnectionSuspended, events.ConnectionLost}, "there is no session"}},
+	Ignores: []Ignore{
+		{[]State{down}, []events.Kind{events.ConnectionConfirmed, events.ConnectionSuspended, events.ConnectionLost},
+			"there is no session"}},
 })
 
 // worker asks for a node, and holds it.
@@ -140,8 +143,9 @@ func workerTable() Chart[worker] {
 		},
 		Final: over,
 		Happy: []State{ready, asking, holding, over},
-		Kinds: []events.Kind{events.CommandStart, events.CommandCancel, events.CommandClose, events.CommandResign, events.ReplyCreate, events.ReplyStat,
-			events.TimerFired, events.ConnectionLost, events.WatchDeleted, events.WorkReturned},
+		Kinds: []events.Kind{events.CommandStart, events.CommandCancel, events.CommandClose, events.CommandResign,
+			events.ReplyCreate, events.ReplyStat, events.TimerFired, events.ConnectionLost, events.WatchDeleted,
+			events.WorkReturned},
 		Rows: []Row[worker]{
 			{From: []State{ready}, On: On(events.CommandStart), To: asking, Do: (*worker).ask},
 			{From: []State{asking}, On: On(events.ReplyCreate), When: (*worker).made, To: holding, Do: (*worker).note},

@@ -12,7 +12,8 @@ import (
 // every state.
 func mergedTable() Chart[worker] {
 	c := workerTable()
-	c.Rows[9] = Row[worker]{From: []State{holding}, On: On(events.WatchDeleted, events.ReplyStat), To: Stay, Do: (*worker).note}
+	c.Rows[9] = Row[worker]{From: []State{holding}, On: On(events.WatchDeleted, events.ReplyStat), To: Stay,
+		Do: (*worker).note}
 	c.Rows[4].From = []State{asking}
 	return c
 }
@@ -30,11 +31,13 @@ func TestARowOnSeveralKinds(t *testing.T) {
 		got := newStepper(c.compiled).step(model, holding, &events.Event{Kind: kind}, out)
 		want(t, "row", got.Row, string(kind))
 		want(t, "what ran", model.did, []string{"note"})
-		if e := (Edge{holding, string(kind), holding}); !slices.Contains(c.Looplab(), e) || !slices.Contains(d.Edges(), e) {
+		if e := (Edge{holding, string(kind), holding}); !slices.Contains(c.Looplab(), e) ||
+			!slices.Contains(d.Edges(), e) {
 			t.Errorf("looplab or the drawing lacks %s", e)
 		}
 	}
-	if got := d.Tables(nil); !strings.Contains(got, "| 10 | holding | `watch.deleted`, `reply.stat` |  | *stays* | note |\n") {
+	const row = "| 10 | holding | `watch.deleted`, `reply.stat` |  | *stays* | note |\n"
+	if got := d.Tables(nil); !strings.Contains(got, row) {
 		t.Errorf("the tables are\n%s", got)
 	}
 }
@@ -43,7 +46,8 @@ func TestARowOnSeveralKinds(t *testing.T) {
 func TestARowOnSeveralKindsIsDrawnOnce(t *testing.T) {
 	c := workerTable()
 	c.Rows[7].On = On(events.TimerFired, events.ReplyStat)
-	if got := Describe(MustCompile(c)).Mermaid(); !strings.Contains(got, "    pausing --> asking : timer.fired<br/>reply.stat\n") {
+	const arrow = "    pausing --> asking : timer.fired<br/>reply.stat\n"
+	if got := Describe(MustCompile(c)).Mermaid(); !strings.Contains(got, arrow) {
 		t.Error(got)
 	}
 }
@@ -62,10 +66,13 @@ func TestTheDigestIsOfWhatRowsDo(t *testing.T) {
 
 func TestMustCompileRefusesTriggers(t *testing.T) {
 	for says, on := range map[string]Trigger{
-		"row 1 (in ready): has no On: name the kinds":                                                          {},
-		"row 1 (command.start, command.start in ready): names command.start twice":                             On(events.CommandStart, events.CommandStart),
-		"row 1 (command.start, at once in ready): is AtOnce, and about events: a choice gets no event":         On(events.CommandStart, AtOnce),
-		"row 1 (command.start, heartbeat.unneeded in ready): kind heartbeat.unneeded is not declared in Kinds": On(events.CommandStart, events.HeartbeatUnneeded),
+		"row 1 (in ready): has no On: name the kinds": {},
+		"row 1 (command.start, command.start in ready): names command.start twice": On(
+			events.CommandStart, events.CommandStart),
+		"row 1 (command.start, at once in ready): is AtOnce, and about events: a choice gets no event": On(
+			events.CommandStart, AtOnce),
+		"row 1 (command.start, heartbeat.unneeded in ready): kind heartbeat.unneeded is not declared in Kinds": On(
+			events.CommandStart, events.HeartbeatUnneeded),
 	} {
 		c := workerTable()
 		c.Rows[0].On = on

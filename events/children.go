@@ -14,7 +14,8 @@ import (
 // appendChildren appends an event's children.
 func (m *memory) appendChildren(b []byte, e *Event) []byte {
 	if last, ok := m.listings.get(e.Path); ok && len(last.names) > 1 && e.Kind == ReplyChildren {
-		if minus, plus, into, ok := difference(last.names, e.Children); ok && 2*(len(minus)+len(plus)) < len(e.Children) {
+		if minus, plus, into, ok := difference(last.names, e.Children); ok &&
+			2*(len(minus)+len(plus)) < len(e.Children) {
 			b = appendUint(append(b, `,"of":`...), last.seq)
 			b = appendStrings(b, `,"minus":`, minus)
 			b = appendStrings(b, `,"plus":`, plus)
@@ -73,7 +74,8 @@ func difference(was, is []string) (minus, plus []string, into []int, ok bool) {
 func (m *memory) listed(path string, of uint64, minus, plus []string, into []int) ([]string, error) {
 	last, ok := m.listings.get(path)
 	if !ok || last.seq != of {
-		return nil, fmt.Errorf("the list of children differs from that of record %d, which is not the last list of %s", of, path)
+		return nil, fmt.Errorf("the list of children differs from that of record %d, which is not the last list of %s",
+			of, path)
 	}
 	if len(into) > 0 && len(into) != len(plus) {
 		return nil, fmt.Errorf("%d names are put into the list of children at %d places", len(plus), len(into))

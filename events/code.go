@@ -65,24 +65,26 @@ const (
 	Unconfirmed     Code = "UNCONFIRMED"     // the ensemble's confirmation came too late to lead by
 	Unreadable      Code = "UNREADABLE"      // a node of shards says nothing that is understood, or may not be read
 	TooSlow         Code = "TOOSLOW"         // several confirmations in a row came too late to lead by
-	DeletedAgain    Code = "DELETEDAGAIN"    // the own node was deleted several times, each time soon after it was created
-	Unhealthy       Code = "UNHEALTHY"       // the user's health check failed several times in a row
-	ForeignOwner    Code = "FOREIGNOWNER"    // the ensemble says that the own node belongs to another session
-	LeadershipLost  Code = "LEADERSHIPLOST"
-	NodeType        Code = "NODETYPE"       // the ensemble refuses nodes of this type
-	Inside          Code = "INSIDE"         // already in the barrier, entering or leaving
-	Outside         Code = "OUTSIDE"        // not in the barrier
-	MemberGone      Code = "MEMBERGONE"     // a member's node was deleted while it was in the barrier
-	QueueFull       Code = "QUEUEFULL"      // the queue has its maximum of items
-	ItemLost        Code = "ITEMLOST"       // an item was taken at most once, and the reply was lost: nobody may have it
-	TreeTooLarge    Code = "TREETOOLARGE"   // more nodes than the tree cache's maximum
-	LimitDisagrees  Code = "LIMITDISAGREES" // the semaphore's limit in ZooKeeper is another; Text has both
-	JobDisabled     Code = "JOBDISABLED"    // an operator has disabled this server for the job
-	JobConfig       Code = "JOBCONFIG"      // the job's configuration cannot be read
-	JobStrategy     Code = "JOBSTRATEGY"    // the job's items are dealt in a way that this library does not know
-	JobRemoved      Code = "JOBREMOVED"     // somebody has deleted the node of a job's instance, which ends it
-	NotInLine       Code = "NOTINLINE"      // the participant's node is gone, or was changed, or is another's by now
-	ParentGone      Code = "PARENTGONE"     // the directory was there and was deleted before the node could be created in it
+	// the own node was deleted several times, each time soon after it was created
+	DeletedAgain   Code = "DELETEDAGAIN"
+	Unhealthy      Code = "UNHEALTHY"    // the user's health check failed several times in a row
+	ForeignOwner   Code = "FOREIGNOWNER" // the ensemble says that the own node belongs to another session
+	LeadershipLost Code = "LEADERSHIPLOST"
+	NodeType       Code = "NODETYPE"       // the ensemble refuses nodes of this type
+	Inside         Code = "INSIDE"         // already in the barrier, entering or leaving
+	Outside        Code = "OUTSIDE"        // not in the barrier
+	MemberGone     Code = "MEMBERGONE"     // a member's node was deleted while it was in the barrier
+	QueueFull      Code = "QUEUEFULL"      // the queue has its maximum of items
+	ItemLost       Code = "ITEMLOST"       // an item was taken at most once, and the reply was lost: nobody may have it
+	TreeTooLarge   Code = "TREETOOLARGE"   // more nodes than the tree cache's maximum
+	LimitDisagrees Code = "LIMITDISAGREES" // the semaphore's limit in ZooKeeper is another; Text has both
+	JobDisabled    Code = "JOBDISABLED"    // an operator has disabled this server for the job
+	JobConfig      Code = "JOBCONFIG"      // the job's configuration cannot be read
+	JobStrategy    Code = "JOBSTRATEGY"    // the job's items are dealt in a way that this library does not know
+	JobRemoved     Code = "JOBREMOVED"     // somebody has deleted the node of a job's instance, which ends it
+	NotInLine      Code = "NOTINLINE"      // the participant's node is gone, or was changed, or is another's by now
+	// the directory was there and was deleted before the node could be created in it
+	ParentGone Code = "PARENTGONE"
 )
 
 // Outcomes that no server answers.
@@ -94,8 +96,8 @@ const (
 	TooLarge       Code = "TOOLARGE"       // the reply (a list of children, mostly) is larger than the client's buffer
 )
 
-// Unknown reports whether a request with this outcome may have been applied or not. Only the codes of a list prove that it
-// was not: see outcomes.go.
+// Unknown reports whether a request with this outcome may have been applied or not. Only the codes of a list prove that
+// it was not: see outcomes.go.
 func (c Code) Unknown() bool { return !proofs[c] }
 
 // Refusal reports whether the ensemble, or the client library, refuses what this client asks for,
@@ -104,8 +106,8 @@ func (c Code) Unknown() bool { return !proofs[c] }
 // that has no name here.
 func (c Code) Refusal() bool {
 	switch c {
-	case NoAuth, AuthFailed, RequiresSASL, InvalidACL, BadArguments, NoChildrenOfEphemerals, EphemeralOnLocalSession, QuotaExceeded, Unimplemented,
-		NotSent, TooLarge:
+	case NoAuth, AuthFailed, RequiresSASL, InvalidACL, BadArguments, NoChildrenOfEphemerals, EphemeralOnLocalSession,
+		QuotaExceeded, Unimplemented, NotSent, TooLarge:
 		return true
 	}
 	return false

@@ -30,7 +30,8 @@ func TestConfirmation(t *testing.T) {
 		{nil, ""},
 	} {
 		got := Confirmation(Multi{Call: Call{Session: 3}, Ops: test.ops}, 7, 5, 9)
-		if got.Kind != ConnectionConfirmed || got.Session != 3 || got.SentAt != 7 || got.Contact != 5 || got.Zxid != 9 || got.Path != test.path {
+		if got.Kind != ConnectionConfirmed || got.Session != 3 || got.SentAt != 7 || got.Contact != 5 ||
+			got.Zxid != 9 || got.Path != test.path {
 			t.Errorf("%+v: %+v, want path %q", test.ops, got, test.path)
 		}
 	}

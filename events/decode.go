@@ -22,8 +22,8 @@ type fields struct {
 
 // optional are the fields that a line may leave out although they are not zero.
 var optional = map[string]bool{
-	"at": true, "inner": true, "from": true, "kind": true, "to": true, "sent": true, "contact": true, "session": true, "sessionID": true,
-	"timeout": true, "attached": true, "validUntil": true, "askAt": true, "name": true,
+	"at": true, "inner": true, "from": true, "kind": true, "to": true, "sent": true, "contact": true, "session": true,
+	"sessionID": true, "timeout": true, "attached": true, "validUntil": true, "askAt": true, "name": true,
 	"recipe": true, "chart": true, "options": true,
 	"tried": true, "of": true,
 	"seq": true, "id": true, "reply": true, "req": true, "cause": true, "row": true, "children": true,

@@ -21,7 +21,8 @@ func dump(t *testing.T, why string, from, to uint64) string {
 		err = w.WriteNote(events.Note{Checkpoint: &events.Checkpoint{Seq: from - 1, State: []byte("{}")}})
 	}
 	for seq := from; err == nil && seq <= to; seq++ {
-		err = w.Write(events.Record{Seq: seq, Machine: "session", Event: events.Event{Kind: events.TimerFired, At: int64(seq)}, Row: events.RowUnknown})
+		err = w.Write(events.Record{Seq: seq, Machine: "session",
+			Event: events.Event{Kind: events.TimerFired, At: int64(seq)}, Row: events.RowUnknown})
 	}
 	if err == nil {
 		err = w.WriteEnd("asked for")
@@ -66,7 +67,8 @@ func readParts(parts ...string) (read []string, err error) {
 	}
 }
 
-// Dumps of one client are one log: what several have is read once, with the state before it once; what none has is a gap.
+// Dumps of one client are one log: what several have is read once, with the state before it once; what none has is a
+// gap.
 func TestDumpsThatOverlap(t *testing.T) {
 	d := func(from, to uint64) string { return dump(t, "asked for", from, to) }
 	for _, c := range []struct {

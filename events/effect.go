@@ -117,7 +117,8 @@ type Multi struct {
 
 // Op is one operation of a Multi, and the written form of a user's request.
 type Op struct {
-	Verb    string        `json:"verb"` // of a Multi: "check", "create", "delete", "set"; of a user's request also "get", "exists", "children", "sync"
+	// of a Multi: "check", "create", "delete", "set"; of a user's request also "get", "exists", "children", "sync"
+	Verb    string        `json:"verb"`
 	Path    string        `json:"path"`
 	Mode    Mode          `json:"mode,omitempty"`
 	TTL     time.Duration `json:"ttl,string,omitempty"` // not inside a Multi
@@ -186,22 +187,23 @@ type Deadline struct {
 type Notify struct {
 	What    Notice
 	Session int64
-	Path    string        // own node's full path
-	Token   int64         // own node's czxid
-	Owner   int64         // ZooKeeper's id of the session that owns the node (leaderwatch)
-	Guards  []Op          // the operations that a guarded write of the term begins with, if a check of Path does not suffice
-	Work    uint64        // number of the await that is granted, or of the item that is delivered
-	Try     int           // of a delivery: the first is 1
-	Value   int64         // of a number
-	Reason  Reason        // why belief ended
-	Ahead   int           // how many places of the line are ahead of the own one
-	Behind  string        // the path of the last of them, which the own place waits for
-	Paused  time.Duration // for how long this process did not run, if that is why: of Stopped, SUSPENDED and LOST
-	Code    Code
-	Text    string   // a sentence for people, or the data of a leader's node: never compared
-	Silent  bool     // close mode: listeners are not called
-	Names   []string // of members, or of children that were passed over
-	Data    []byte   // of the one that led last, and has to be fenced
+	Path    string // own node's full path
+	Token   int64  // own node's czxid
+	Owner   int64  // ZooKeeper's id of the session that owns the node (leaderwatch)
+	// the operations that a guarded write of the term begins with, if a check of Path does not suffice
+	Guards []Op
+	Work   uint64        // number of the await that is granted, or of the item that is delivered
+	Try    int           // of a delivery: the first is 1
+	Value  int64         // of a number
+	Reason Reason        // why belief ended
+	Ahead  int           // how many places of the line are ahead of the own one
+	Behind string        // the path of the last of them, which the own place waits for
+	Paused time.Duration // for how long this process did not run, if that is why: of Stopped, SUSPENDED and LOST
+	Code   Code
+	Text   string   // a sentence for people, or the data of a leader's node: never compared
+	Silent bool     // close mode: listeners are not called
+	Names  []string // of members, or of children that were passed over
+	Data   []byte   // of the one that led last, and has to be fenced
 }
 
 // Notice says what a Notify is about.
@@ -209,9 +211,10 @@ type Notice string
 
 // Notices of recipes, then of the session.
 const (
-	Elected   Notice = "elected"   // belief begins; Path, Token
-	Stopped   Notice = "stopped"   // belief ended; once for every Elected
-	Waiting   Notice = "waiting"   // others are ahead in the line: Path, Token, Ahead, Behind; Work is the request that reads Behind for the user
+	Elected Notice = "elected" // belief begins; Path, Token
+	Stopped Notice = "stopped" // belief ended; once for every Elected
+	// others are ahead in the line: Path, Token, Ahead, Behind; Work is the request that reads Behind for the user
+	Waiting   Notice = "waiting"
 	Granted   Notice = "granted"   // the await numbered Work holds a piece of work of this term
 	Fencing   Notice = "fencing"   // the last leader is to be fenced: Path, Token, Data; work.returned answers
 	Unfenced  Notice = "unfenced"  // that has to end; Reason, or Code if it took too long
@@ -220,14 +223,17 @@ const (
 	Revoked   Notice = "revoked"   // another participant asks the holder of a lock to release it
 	Recovered Notice = "recovered" // the failure before is over
 
-	// PassedOver: children of a line's directory that are not in the line. Path is the directory, Names one of each kind.
+	// PassedOver: children of a line's directory that are not in the line. Path is the directory, Names one of each
+	// kind.
 	PassedOver Notice = "passedover"
 
 	Leader Notice = "leader" // a leaderwatch read the leader: Path, Token, Owner, Text is its id
 	Vacant Notice = "vacant" // a leaderwatch found nobody in line
 
-	Present Notice = "present" // a persistent node exists: Path, Token, Owner; a tree cache read a node: Path, Work, or Code why it cannot
-	Absent  Notice = "absent"  // it does not, as far as is known: Path; of a node that is watched for a user: Work, the request that found it
+	// a persistent node exists: Path, Token, Owner; a tree cache read a node: Path, Work, or Code why it cannot
+	Present Notice = "present"
+	// it does not, as far as is known: Path; of a node that is watched for a user: Work, the request that found it
+	Absent  Notice = "absent"
 	Members Notice = "members" // the members of a group: Names
 	Value   Notice = "value"   // a number: Text; Work is its version
 

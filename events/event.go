@@ -56,10 +56,11 @@ type Event struct {
 	Data     []byte   `json:"data,omitempty"` // what the recipe itself writes, never a user's payload
 
 	// Of a connection. The server is as configured, also where a connection ended.
-	SessionID  int64         `json:"sessionID,string,omitempty"`
-	Timeout    int64         `json:"timeout,string,omitempty"` // negotiated, nanoseconds
-	Server     string        `json:"server,omitempty"`
-	Address    string        `json:"address,omitempty"`    // of an attached one: the address that Server was resolved to
+	SessionID int64  `json:"sessionID,string,omitempty"`
+	Timeout   int64  `json:"timeout,string,omitempty"` // negotiated, nanoseconds
+	Server    string `json:"server,omitempty"`
+	// of an attached one: the address that Server was resolved to
+	Address    string        `json:"address,omitempty"`
 	Reattached bool          `json:"reattached,omitempty"` // the same ZooKeeper session as before
 	End        ConnectionEnd `json:"end,omitempty"`        // of connection.suspended and connection.refused
 
@@ -75,13 +76,15 @@ type Event struct {
 	Recipe  string            `json:"recipe,omitempty"`
 	Seed    string            `json:"seed,omitempty"` // 32 hex digits; GUIDs and jitter come from it
 	Options map[string]string `json:"options,omitempty"`
-	Ops     []Op              `json:"ops,omitempty"` // of a user's request, with the payloads' numbers; of heartbeat.wanted, what the heartbeat checks
+	// of a user's request, with the payloads' numbers; of heartbeat.wanted, what the heartbeat checks
+	Ops []Op `json:"ops,omitempty"`
 
 	// What the session machine knows at this moment. The engine sets it in every
 	// event before a machine gets it; it is output, not input.
 	Attached   bool  `json:"attached,omitempty"`
 	ValidUntil int64 `json:"validUntil,string,omitempty"` // belief ends then; 0: not confirmed on this connection
-	AskAt      int64 `json:"askAt,string,omitempty"`      // when to ask for a confirmation, while none counts because the ensemble's leader hung; 0: one would count
+	// when to ask for a confirmation, while none counts because the ensemble's leader hung; 0: one would count
+	AskAt int64 `json:"askAt,string,omitempty"`
 	// NoContainers is set in replies that say that a node's parent does not exist: the
 	// servers know no containers, so parents are created as persistent nodes.
 	NoContainers bool `json:"noContainers,omitempty"`
@@ -92,13 +95,15 @@ type Event struct {
 
 // Stat is the part of a node's stat that recipes use.
 type Stat struct {
-	Czxid          int64 `json:"czxid,string"`
-	Mzxid          int64 `json:"mzxid,string"`
-	Mtime          int64 `json:"mtime,string,omitempty"` // milliseconds since 1970, by the clock of the ensemble's leader
+	Czxid int64 `json:"czxid,string"`
+	Mzxid int64 `json:"mzxid,string"`
+	// milliseconds since 1970, by the clock of the ensemble's leader
+	Mtime          int64 `json:"mtime,string,omitempty"`
 	EphemeralOwner int64 `json:"ephemeralOwner,string,omitempty"`
 	Version        int32 `json:"version,omitempty"`
 	NumChildren    int32 `json:"numChildren,omitempty"`
-	Pzxid          int64 `json:"pzxid,string,omitempty"` // of a listing: the transaction that created or deleted a child last
+	// of a listing: the transaction that created or deleted a child last
+	Pzxid int64 `json:"pzxid,string,omitempty"`
 }
 
 // Ephemeral reports whether a session owns the node. The EphemeralOwner of a

@@ -187,7 +187,8 @@ func TestEffectsInWords(t *testing.T) {
 		effect events.Effect
 		words  string
 	}{
-		{events.Create{Call: call, Path: "/l/n-", Mode: events.EphemeralSequential, Data: []byte("a\n")}, `#3 create /l/n- ephemeral_sequential data="a\n"`},
+		{events.Create{Call: call, Path: "/l/n-", Mode: events.EphemeralSequential, Data: []byte("a\n")},
+			`#3 create /l/n- ephemeral_sequential data="a\n"`},
 		{events.Create{Call: call, Path: "/l/n-", Mode: events.Ephemeral, With: events.Op{Verb: "create", Path: "/a/n",
 			Mode: events.Ephemeral, Data: []byte("b")}},
 			`#3 create /l/n- ephemeral with={create /a/n ephemeral data="b"}`},
@@ -196,21 +197,25 @@ func TestEffectsInWords(t *testing.T) {
 		{events.Exists{Call: call, Path: "/l/n", Watch: true}, "#3 exists /l/n watch"},
 		{events.Children{Call: call, Path: "/l"}, "#3 children /l"},
 		{events.Sync{Call: urgent, Path: "/"}, "#3! sync /"},
-		{events.Multi{Call: call, Ops: []events.Op{{Verb: "check", Path: "/a", Version: -1}, {Verb: "create", Path: "/b", Mode: events.Persistent}}}, "#3 multi {check /a; create /b persistent}"},
+		{events.Multi{Call: call, Ops: []events.Op{{Verb: "check", Path: "/a", Version: -1},
+			{Verb: "create", Path: "/b", Mode: events.Persistent}}}, "#3 multi {check /a; create /b persistent}"},
 		{events.Connect{Session: 2}, "connect session 2"},
 		{events.CloseSession{Session: 2}, "close session 2"},
 		{events.Abandon{Session: 2}, "abandon session 2"},
 		{events.Leave{Session: 2, Code: events.SessionMoved}, "leave session 2 SESSIONMOVED"},
 		{events.SetTimer{Request: 4, Name: "back-off", After: 1500 * time.Millisecond}, "#4 timer back-off 1.5s"},
 		{events.StopTimer{Request: 4}, "stop timer #4"},
-		{events.Tell{To: "session", Event: events.Event{Kind: events.HeartbeatWanted, Path: "/l/n"}}, "tell session heartbeat.wanted /l/n"},
+		{events.Tell{To: "session", Event: events.Event{Kind: events.HeartbeatWanted, Path: "/l/n"}},
+			"tell session heartbeat.wanted /l/n"},
 		{events.Deadline{Session: 1}, "valid until: unconfirmed"},
 		{events.Deadline{Session: 1, Until: int64(7 * time.Second)}, "valid until 7s"},
 		{events.Notify{What: events.Elected, Path: "/l/n", Token: 9}, "notify elected /l/n token=9"},
-		{events.Notify{What: events.Failed, Code: events.NoAuth, Text: "no, really"}, `notify failed NOAUTH "no, really"`},
+		{events.Notify{What: events.Failed, Code: events.NoAuth, Text: "no, really"},
+			`notify failed NOAUTH "no, really"`},
 		{events.Notify{What: events.Stopped, Silent: true}, "notify stopped silent"},
 		{events.Notify{What: events.Stopped, Reason: events.ReasonNodeGone}, `notify stopped "the own node is gone"`},
-		{events.Notify{What: events.Stopped, Reason: events.ReasonOwnPause, Paused: 3100 * time.Millisecond}, `notify stopped "this process did not run for too long" paused=3.1s`},
+		{events.Notify{What: events.Stopped, Reason: events.ReasonOwnPause, Paused: 3100 * time.Millisecond},
+			`notify stopped "this process did not run for too long" paused=3.1s`},
 		{events.Notify{What: events.Value, Path: "/c", Value: -7}, "notify value /c value=-7"},
 		{events.Notify{What: events.Value, Path: "/c"}, "notify value /c value=0"},
 		{events.Notify{What: events.Granted, Work: 5}, "notify granted work=5"},
@@ -241,7 +246,8 @@ func TestCodes(t *testing.T) {
 			t.Errorf("%q does not pass by itself", c)
 		}
 	}
-	for _, c := range []events.Code{events.ConnectionLoss, events.SessionExpired, events.SessionMoved, events.Throttled} {
+	for _, c := range []events.Code{events.ConnectionLoss, events.SessionExpired, events.SessionMoved,
+		events.Throttled} {
 		if !c.Transient() {
 			t.Errorf("%q passes by itself", c)
 		}

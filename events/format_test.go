@@ -39,15 +39,19 @@ func TestAnyRecordsAreReadAsTheyWereWritten(t *testing.T) {
 		}
 		for i := range got {
 			if !got[i].Equal(records[i]) {
-				t.Fatalf("seed %d\n got %+v\nwant %+v\nline %s", seed, got[i], records[i], strings.Split(log, "\n")[i+1])
+				t.Fatalf("seed %d\n got %+v\nwant %+v\nline %s", seed, got[i], records[i],
+					strings.Split(log, "\n")[i+1])
 			}
-			if line, _, _ := strings.Cut(strings.Split(log, "\n")[i+1], "\n"); len(line) > events.LineLength(records[i]) {
-				t.Fatalf("seed %d: a line of %d bytes, and at most %d were promised: %s", seed, len(line), events.LineLength(records[i]), line)
+			line, _, _ := strings.Cut(strings.Split(log, "\n")[i+1], "\n")
+			if len(line) > events.LineLength(records[i]) {
+				t.Fatalf("seed %d: a line of %d bytes, and at most %d were promised: %s", seed, len(line),
+					events.LineLength(records[i]), line)
 			}
 		}
 	}
 	if differences < 500 || replies < 500 || causes < 20 {
-		t.Errorf("%d lists were written as differences, %d replies by their requests, %d without: the test shows little",
+		t.Errorf(
+			"%d lists were written as differences, %d replies by their requests, %d without: the test shows little",
 			differences, replies, causes)
 	}
 	for form, many := range short {
@@ -88,11 +92,15 @@ func TestReaderRefuses(t *testing.T) {
 		{"unknown kind", swap(`"row":"command.start"`, `"row":"command.begin"`), 2, `unknown kind "command.begin"`},
 		{"unknown kind of note", swap(`{"seq":1,`, `{"sek":1,`), 2, `unknown kind of note "sek"`},
 		{"two notes", seal2(log, `{"late":{"at":"1","by":"2"},"late":{"at":"1","by":"2"}`), 4, "twice"},
-		{"two kinds of note", seal2(log, `{"late":{"at":"1","by":"2"},"clock":{"at":"1","wall":""}`), 4, "neither a record nor one note"},
+		{"two kinds of note", seal2(log, `{"late":{"at":"1","by":"2"},"clock":{"at":"1","wall":""}`), 4,
+			"neither a record nor one note"},
 		{"no note", seal2(log, `{"late":null`), 4, "expected"},
-		{"end that counts wrong", seal2(log, `{"end":{"why":"closed","records":3}`), 4, "the log ends with record 2, and its last line says 3"},
-		{"checkpoint of another record", seal2(log, `{"checkpoint":{"seq":1,"state":{}}`), 4, "a checkpoint of record 1 stands after record 2"},
-		{"line behind the end", seal2(log, `{"end":{"why":"closed","records":2}`, `{"late":{"at":"1","by":"2"}`), 5, "a line follows the log's end"},
+		{"end that counts wrong", seal2(log, `{"end":{"why":"closed","records":3}`), 4,
+			"the log ends with record 2, and its last line says 3"},
+		{"checkpoint of another record", seal2(log, `{"checkpoint":{"seq":1,"state":{}}`), 4,
+			"a checkpoint of record 1 stands after record 2"},
+		{"line behind the end", seal2(log, `{"end":{"why":"closed","records":2}`, `{"late":{"at":"1","by":"2"}`), 5,
+			"a line follows the log's end"},
 		{"field twice", swap(`"seq":1,`, `"seq":1,"id":"x",`), 2, `the field "id" stands there twice`},
 		{"no machine", swap(`"id":"latch",`, ``), 2, `no field "id"`},
 		{"number out of range", swap(`"seq":1`, `"seq":-1`), 2, "invalid syntax"},
@@ -106,15 +114,25 @@ func TestReaderRefuses(t *testing.T) {
 			`the timer "x" runs until the deadline, but the record has none`},
 		{"timer that is not there", swap(`"seq":1,`, `"seq":1,"do":[{"stop":"x"}],`), 2,
 			`latch has set no timer "x", which is stopped`},
-		{"difference from no list", swap(`"seq":1,`, `"seq":1,"of":9,"plus":["a"],`), 2, "differs from that of record 9"},
-		{"reply to no request", swap(`"seq":1,`, `"seq":1,"reply":7,`), 2, "no record before has the request 7 of latch"},
-		{"part of a checkpoint without the first", seal2(log, `{"checkpoint":{"seq":2,"part":2,"of":2,"state":{}}`), 4, "part 2 of 2 of a checkpoint follows part 0 of 0"},
-		{"part of a checkpoint twice", seal2(log, `{"checkpoint":{"seq":2,"part":1,"of":3,"state":{}}`, `{"checkpoint":{"seq":2,"part":1,"of":2,"state":{}}`, `{"checkpoint":{"seq":2,"part":1,"of":1,"state":{}}`), 6, "part 1 of 1"},
-		{"parts of two checkpoints", seal2(log, `{"checkpoint":{"seq":2,"part":1,"of":3,"state":{}}`, `{"checkpoint":{"seq":2,"part":2,"of":2,"state":{}}`), 5, "part 2 of 2 of a checkpoint follows part 1 of 3"},
+		{"difference from no list", swap(`"seq":1,`, `"seq":1,"of":9,"plus":["a"],`), 2,
+			"differs from that of record 9"},
+		{"reply to no request", swap(`"seq":1,`, `"seq":1,"reply":7,`), 2,
+			"no record before has the request 7 of latch"},
+		{"part of a checkpoint without the first", seal2(log, `{"checkpoint":{"seq":2,"part":2,"of":2,"state":{}}`), 4,
+			"part 2 of 2 of a checkpoint follows part 0 of 0"},
+		{"part of a checkpoint twice",
+			seal2(log, `{"checkpoint":{"seq":2,"part":1,"of":3,"state":{}}`,
+				`{"checkpoint":{"seq":2,"part":1,"of":2,"state":{}}`,
+				`{"checkpoint":{"seq":2,"part":1,"of":1,"state":{}}`), 6, "part 1 of 1"},
+		{"parts of two checkpoints",
+			seal2(log, `{"checkpoint":{"seq":2,"part":1,"of":3,"state":{}}`,
+				`{"checkpoint":{"seq":2,"part":2,"of":2,"state":{}}`), 5,
+			"part 2 of 2 of a checkpoint follows part 1 of 3"},
 		{"own without a session", swap(`"seq":1,`, `"seq":1,"stat":{"own":true},`), 2, "no session is attached"},
 		{"missing line", lines[0] + lines[2], 2, "seq 2 follows 0"},
 		{"line that is no JSON", lines[0] + "{oops}\n", 2, "the line has no checksum"},
-		{"line too long", lines[0] + `{"seq":1,"id":"` + strings.Repeat("x", events.MaxLine) + "\"}\n", 2, "line is longer than 8388608 bytes"},
+		{"line too long", lines[0] + `{"seq":1,"id":"` + strings.Repeat("x", events.MaxLine) + "\"}\n", 2,
+			"line is longer than 8388608 bytes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, _, err := read(strings.NewReader(c.log))
@@ -157,14 +175,19 @@ func TestDamageIsNamed(t *testing.T) {
 		says      string
 	}{
 		{"missing", with(lines[0], lines[1], lines[3], lines[4]), 3, "seq 3 follows 1; lines are missing"},
-		{"doubled", with(lines[0], lines[1], lines[2], lines[2], lines[3]), 4, "the line stands there twice: it is line 3, too"},
+		{"doubled", with(lines[0], lines[1], lines[2], lines[2], lines[3]), 4,
+			"the line stands there twice: it is line 3, too"},
 		{"doubled later", with(lines[0], lines[1], lines[2], lines[3], lines[1], lines[4]), 5, "it is line 2, too"},
 		{"swapped", with(lines[0], lines[1], lines[3], lines[2], lines[4]), 3, "the lines 3 and 4 are swapped"},
 		{"foreign", with(lines[0], lines[1], lines[2], other[4], lines[3], lines[4]), 4, "the line is foreign here"},
 		{"of another log", with(lines[0], lines[1], lines[2], other[3], lines[4]), 4, "is of another log"},
-		{"changed", with(lines[0], lines[1], strings.Replace(lines[2], "timer", "tamer", 1), lines[3]), 3, "the line was changed after it was written"},
-		{"changed at the end", with(lines[0], lines[1], strings.Replace(lines[2], "timer", "tamer", 1)), 3, "the line was changed after it was written"},
-		{"its checksum changed", with(lines[0], lines[1], strings.Replace(lines[2], `"crc":"`+sum(lines[2]), `"crc":"01234567`, 1), lines[3]), 3, "the line's checksum was changed: it is 01234567, want " + sum(lines[2])},
+		{"changed", with(lines[0], lines[1], strings.Replace(lines[2], "timer", "tamer", 1), lines[3]), 3,
+			"the line was changed after it was written"},
+		{"changed at the end", with(lines[0], lines[1], strings.Replace(lines[2], "timer", "tamer", 1)), 3,
+			"the line was changed after it was written"},
+		{"its checksum changed",
+			with(lines[0], lines[1], strings.Replace(lines[2], `"crc":"`+sum(lines[2]), `"crc":"01234567`, 1),
+				lines[3]), 3, "the line's checksum was changed: it is 01234567, want " + sum(lines[2])},
 		{"two logs", with(lines...) + with(lines...), 8, "another log begins here"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -221,7 +244,8 @@ func TestNoFlippedBitIsMissed(t *testing.T) {
 	for cut := 0; cut < len(log); cut += 7 { // no line is as short
 		check(fmt.Sprintf("cut at %d", cut), log[:cut])
 	}
-	if got, lr, err := read(bytes.NewReader(log)); err != nil || len(got) != len(records) || lr.End() == nil || lr.End().Why != events.EndClosed {
+	if got, lr, err := read(bytes.NewReader(log)); err != nil || len(got) != len(records) || lr.End() == nil ||
+		lr.End().Why != events.EndClosed {
 		t.Errorf("the log as it is: %v", err)
 	}
 }
@@ -233,7 +257,8 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 	again := record(2, events.CommandStart)
 	again.Unknown = `,"newer":2`
 	log := written(t, r, again)
-	log = seal2(strings.Replace(log, `"library"`, `"laboratory":"x","library"`, 1), `{"late":{"at":"1","by":"2","why":"y"}`)
+	log = seal2(strings.Replace(log, `"library"`, `"laboratory":"x","library"`, 1),
+		`{"late":{"at":"1","by":"2","why":"y"}`)
 	got, lr, err := read(strings.NewReader(log))
 	if err != nil || len(got) != 2 || got[0].Unknown != r.Unknown || got[1].Unknown != again.Unknown {
 		t.Fatalf("%+v, %v", got, err)
@@ -251,7 +276,8 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, capital := range []string{`"Path":"/x"`, `"validUntIl":5`} {
-		got, lr, err := read(strings.NewReader(string(seal.Again([]byte(strings.Replace(written(t, record(1, events.CommandStart)), `"seq":1,`, `"seq":1,`+capital+`,`, 1))))))
+		log := strings.Replace(written(t, record(1, events.CommandStart)), `"seq":1,`, `"seq":1,`+capital+`,`, 1)
+		got, lr, err := read(strings.NewReader(string(seal.Again([]byte(log)))))
 		if err != nil || len(lr.Unknown()) != 1 || got[0].Event.Path != "" || got[0].Event.ValidUntil != 0 {
 			t.Errorf("%s is taken for a field: %+v, %v", capital, got, err)
 		}

@@ -31,7 +31,8 @@ func (g *Gap) follows(seq uint64) bool {
 // followGap returns the gap, or a *DamagedError if it cannot stand here.
 func (r *Reader) followGap(g *Gap) error {
 	if !g.follows(r.seq) {
-		return &DamagedError{Line: r.line, Why: fmt.Sprintf("a gap of %d records, seq %d to %d, cannot follow seq %d", g.Count, g.From, g.To, r.seq)}
+		return &DamagedError{Line: r.line,
+			Why: fmt.Sprintf("a gap of %d records, seq %d to %d, cannot follow seq %d", g.Count, g.From, g.To, r.seq)}
 	}
 	r.seq = g.To
 	return g

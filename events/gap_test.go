@@ -86,7 +86,8 @@ func TestReaderGoesOnBehindAGap(t *testing.T) {
 		})
 	}
 	const line = `{"gap":{"from":2,"to":3,"count":2,"why":"slow"},"crc":"bf11d3fd"}` + "\n"
-	if log := writtenAll(t, one(1), entry{gap: &events.Gap{From: 2, To: 3, Count: 2, Why: "slow"}}); !strings.HasSuffix(log, line) {
+	log := writtenAll(t, one(1), entry{gap: &events.Gap{From: 2, To: 3, Count: 2, Why: "slow"}})
+	if !strings.HasSuffix(log, line) {
 		t.Errorf("written as\n%swant\n%s", log, line)
 	}
 }

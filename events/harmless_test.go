@@ -10,7 +10,8 @@ import (
 )
 
 func TestHarmlessJSONMeansTheSame(t *testing.T) {
-	for _, s := range []string{"", "plain", "é 漢 👍", "\x1b[31m", "delete \x7f, C1 \u009b31m", "\u202eright to left\u200f", "\u2028 tag \U000E0001", "not UTF-8 \xff"} {
+	for _, s := range []string{"", "plain", "é 漢 👍", "\x1b[31m", "delete \x7f, C1 \u009b31m",
+		"\u202eright to left\u200f", "\u2028 tag \U000E0001", "not UTF-8 \xff"} {
 		b, err := json.Marshal([]string{s})
 		if err != nil {
 			t.Fatal(err)

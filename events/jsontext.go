@@ -259,9 +259,11 @@ func (t *text) string() string {
 // frequent are strings of most lines, so that a reader makes none of them again.
 var frequent = func() map[string]string {
 	all := map[string]string{}
-	for _, s := range []string{"seq", "id", "inner", "cause", "from", "row", "to", "tried", "deadline", "reason", "do", "kind", "at", "req", "code", "text", "zxid", "sent",
-		"contact", "paused", "path", "children", "of", "minus", "plus", "into", "stat", "data", "session", "sessionID", "timeout", "attached", "validUntil", "askAt",
-		"czxid", "mzxid", "mtime", "ephemeralOwner", "own", "version", "numChildren", "pzxid", "connected", "leading", "waiting", "listing", "verifying"} {
+	for _, s := range []string{"seq", "id", "inner", "cause", "from", "row", "to", "tried", "deadline", "reason", "do",
+		"kind", "at", "req", "code", "text", "zxid", "sent", "contact", "paused", "path", "children", "of", "minus",
+		"plus", "into", "stat", "data", "session", "sessionID", "timeout", "attached", "validUntil", "askAt",
+		"czxid", "mzxid", "mtime", "ephemeralOwner", "own", "version", "numChildren", "pzxid", "connected", "leading",
+		"waiting", "listing", "verifying"} {
 		all[s] = s
 	}
 	for _, k := range Kinds() {

@@ -26,8 +26,9 @@ const (
 
 // The user's work, reported by the root package.
 const (
-	WorkReturned Kind = "work.returned" // one piece of work ended; Text is its error, if any; Request is the command of a writer that downgrades
-	WorkDrained  Kind = "work.drained"  // a machine sends it to itself: no work is left
+	// one piece of work ended; Text is its error, if any; Request is the command of a writer that downgrades
+	WorkReturned Kind = "work.returned"
+	WorkDrained  Kind = "work.drained" // a machine sends it to itself: no work is left
 )
 
 // HealthChecked is the result of the user's health check, reported by the root package:
@@ -62,19 +63,22 @@ const WatchReplaced Kind = "watch.replaced"
 // The connection and its session. zkio sends them to the session machine, which sends
 // those that matter on to every recipe.
 const (
-	ConnectionAttached    Kind = "connection.attached"    // a server confirmed the session; requests may be sent
-	ConnectionSuspended   Kind = "connection.suspended"   // the connection is lost, the session may go on
-	ConnectionLost        Kind = "connection.lost"        // the session is over: its ephemeral nodes are deleted, or will be soon
+	ConnectionAttached  Kind = "connection.attached"  // a server confirmed the session; requests may be sent
+	ConnectionSuspended Kind = "connection.suspended" // the connection is lost, the session may go on
+	// the session is over: its ephemeral nodes are deleted, or will be soon
+	ConnectionLost        Kind = "connection.lost"
 	ConnectionRefused     Kind = "connection.refused"     // one attempt to connect failed; Code and Text say why
 	ConnectionClosed      Kind = "connection.closed"      // the reply to CloseSession
 	ConnectionUnconfirmed Kind = "connection.unconfirmed" // ValidUntil passed: every term ends
-	ConnectionConfirmed   Kind = "connection.confirmed"   // a committed write of any machine, or under a leadership, was acknowledged
+	// a committed write of any machine, or under a leadership, was acknowledged
+	ConnectionConfirmed Kind = "connection.confirmed"
 )
 
 // Recipes send these to the session machine: the heartbeat has to run while a
 // participant leads or is next in line.
 const (
-	HeartbeatWanted   Kind = "heartbeat.wanted"   // Path is the own node; SessionID is its owner, if its name has no GUID
+	// Path is the own node; SessionID is its owner, if its name has no GUID
+	HeartbeatWanted   Kind = "heartbeat.wanted"
 	HeartbeatUnneeded Kind = "heartbeat.unneeded" // the sender no longer leads, and is not next in line
 )
 

@@ -60,7 +60,8 @@ func TestLogRoundTrip(t *testing.T) {
 		records = append(records, record(uint64(i+1), kind))
 	}
 	for name, wrap := range map[string]func(io.Reader) io.Reader{
-		"whole": func(r io.Reader) io.Reader { return r }, "byte by byte": iotest.OneByteReader, "with its error": iotest.DataErrReader,
+		"whole": func(r io.Reader) io.Reader { return r }, "byte by byte": iotest.OneByteReader,
+		"with its error": iotest.DataErrReader,
 	} {
 		got, lr, err := read(wrap(strings.NewReader(written(t, records...))))
 		if err != nil || !reflect.DeepEqual(got, records) {
@@ -112,7 +113,8 @@ func TestReaderDropsATornLine(t *testing.T) {
 
 func TestReaderKeepsItsOwnErrors(t *testing.T) {
 	broken := errors.New("the disk broke")
-	_, _, err := read(io.MultiReader(strings.NewReader(written(t, record(1, events.CommandStart))), iotest.ErrReader(broken)))
+	_, _, err := read(io.MultiReader(strings.NewReader(written(t, record(1, events.CommandStart))),
+		iotest.ErrReader(broken)))
 	if !errors.Is(err, broken) {
 		t.Error(err)
 	}

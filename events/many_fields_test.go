@@ -16,8 +16,12 @@ func TestALineOfManyFields(t *testing.T) {
 		fmt.Fprintf(&fields, `,"f%d":0`, i)
 	}
 	many := fields.String()
-	for name, twice := range map[string]string{"known": `,"seq":1`, "the first": `,"f0":0`, "the last": many[strings.LastIndexByte(many, ','):], "none": ""} {
-		for line, place := range map[string]string{"record": `{"seq":1,"at":0,"id":"m-1","row":"command.start","to":"x"%s`, "note": `{"late":{"at":"1","by":"2"%s}`} {
+	for name, twice := range map[string]string{"known": `,"seq":1`, "the first": `,"f0":0`,
+		"the last": many[strings.LastIndexByte(many, ','):], "none": ""} {
+		for line, place := range map[string]string{
+			"record": `{"seq":1,"at":0,"id":"m-1","row":"command.start","to":"x"%s`,
+			"note":   `{"late":{"at":"1","by":"2"%s}`,
+		} {
 			var b bytes.Buffer
 			w, err := NewWriter(&b, Header{})
 			if err != nil {
@@ -33,7 +37,8 @@ func TestALineOfManyFields(t *testing.T) {
 			}
 			_, err = r.Next()
 			fine := twice == "" || name == "known" && line == "note"
-			if fine != (err == nil || errors.Is(err, io.EOF)) || !fine && !strings.Contains(err.Error(), "stands there twice") {
+			if fine != (err == nil || errors.Is(err, io.EOF)) ||
+				!fine && !strings.Contains(err.Error(), "stands there twice") {
 				t.Errorf("%s twice in a %s: %.200v", name, line, err)
 			}
 		}

@@ -27,7 +27,9 @@ const created = "/jobs/nightly/_c_386db4d5-a52e-4396-b63e-99843bb55e5b-latch-"
 const longPath = "/jobs/nightly/_c_386db4d5-a52e-4396-b63e-99843bb55e5b-0000000003"
 
 func (r *random) string() string {
-	return pick(r, "", "a", "@", "@@1", "@1", longPath, "/other"+longPath, "x="+longPath+"; y", "{check "+longPath+"} @2", "\x00\x7f\u202e\"\\\n", "é😀", "=@1 {@2", "//", longPath+"/", "[more]", "+", "++1", created+fmt.Sprint(r.IntN(99)))
+	return pick(r, "", "a", "@", "@@1", "@1", longPath, "/other"+longPath, "x="+longPath+"; y",
+		"{check "+longPath+"} @2", "\x00\x7f\u202e\"\\\n", "é😀", "=@1 {@2", "//", longPath+"/", "[more]", "+",
+		"++1", created+fmt.Sprint(r.IntN(99)))
 }
 
 func (r *random) int() int64 {
@@ -88,8 +90,10 @@ func (r *random) record() (rec events.Record) {
 	r.seq++
 	rec.Seq, rec.Machine = r.seq, pick[events.ID](r, "session", "latch-1", "latch-2", "mutex-1")
 	rec.From, rec.To = pick(r, "", "waiting", "leading"), pick(r, "", "waiting", "leading", "closed")
-	rec.Event.Kind = pick(r, events.CommandOpen, events.CommandStart, events.ConnectionAttached, events.ReplyChildren, events.ReplyChildren, events.ReplyStat, events.TimerFired)
-	rec.Row = pick(r, "", "late", string(rec.Event.Kind), string(rec.Event.Kind)+" [a] > [b]", string(rec.Event.Kind)+" ", r.string())
+	rec.Event.Kind = pick(r, events.CommandOpen, events.CommandStart, events.ConnectionAttached, events.ReplyChildren,
+		events.ReplyChildren, events.ReplyStat, events.TimerFired)
+	rec.Row = pick(r, "", "late", string(rec.Event.Kind), string(rec.Event.Kind)+" [a] > [b]",
+		string(rec.Event.Kind)+" ", r.string())
 	if r.IntN(2) == 0 { // a reply
 		rec.Event.Request, rec.Internal = 1+r.Uint64N(8), false
 		rec.Cause = r.asked[fmt.Sprint(rec.Machine, rec.Event.Request)]
@@ -117,7 +121,8 @@ func (r *random) effects(rec events.Record) (all events.Effects) {
 	for range r.IntN(8) {
 		name := pick(r, "deadline", "deadline", "heartbeat", "heartbeat", "heartbeat", "a", "", "7", "@", "a;b", "a b")
 		last := r.numbers[rec.Machine]
-		call := events.Call{Request: last + pick[uint64](r, 1, 1, 1, 0, 2), Urgent: r.IntN(2) == 0, Keep: r.IntN(2) == 0}
+		call := events.Call{Request: last + pick[uint64](r, 1, 1, 1, 0, 2), Urgent: r.IntN(2) == 0,
+			Keep: r.IntN(2) == 0}
 		ops := make([]events.Op, r.IntN(3))
 		for i := range ops {
 			r.fill(reflect.ValueOf(&ops[i]).Elem())
@@ -140,7 +145,8 @@ func (r *random) effects(rec events.Record) (all events.Effects) {
 			events.Connect{Session: r.int()}, events.CloseSession{Session: r.int()}, events.Abandon{Session: r.int()},
 			events.Leave{Session: r.int(), Code: events.Code(r.string())}, events.Entered{State: r.string()},
 			events.Answer{Command: uint64(r.int()), Code: events.Code(r.string()), Text: r.string()},
-			events.Tell{To: events.ID(r.string()), Event: events.Event{Kind: events.Kind(r.string()), Path: r.string()}})
+			events.Tell{To: events.ID(r.string()),
+				Event: events.Event{Kind: events.Kind(r.string()), Path: r.string()}})
 		switch e := effect.(type) {
 		case events.Request:
 			r.numbers[rec.Machine] = e.Header().Request
@@ -164,7 +170,8 @@ func (r *random) notice() events.Notify {
 // list is a list of children that changes a little.
 func (r *random) list() []string {
 	for len(r.children) < 8 {
-		r.children = append(r.children, pick(r, "n-", "@", "_c_386db4d5-a52e-4396-b63e-99843bb55e5b-")+fmt.Sprint(r.IntN(1000)))
+		r.children = append(r.children,
+			pick(r, "n-", "@", "_c_386db4d5-a52e-4396-b63e-99843bb55e5b-")+fmt.Sprint(r.IntN(1000)))
 	}
 	is := slices.Clone(r.children)
 	for range r.IntN(3) {

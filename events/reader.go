@@ -87,7 +87,8 @@ func (r *Reader) Next() (Record, error) {
 			r.torn = true
 			return Record{}, io.EOF
 		case bytes.HasPrefix(b, []byte(`{"format":`)):
-			return Record{}, &DamagedError{Line: r.line, Why: "another log begins here: two logs were written into one file, so split it before this line"}
+			return Record{}, &DamagedError{Line: r.line, Why: "another log begins here: two logs were written into " +
+				"one file, so split it before this line"}
 		}
 		rec, isRecord, err := r.record(b)
 		if isRecord || err != nil {
@@ -122,7 +123,8 @@ func (r *Reader) follow(rec Record) error {
 		return &DamagedError{Line: r.line, Why: fmt.Sprintf("unknown kind %q", rec.Event.Kind)}
 	}
 	if rec.Seq != r.seq+1 {
-		return &DamagedError{Line: r.line, Why: fmt.Sprintf("seq %d follows %d; lines are missing or out of order", rec.Seq, r.seq)}
+		return &DamagedError{Line: r.line,
+			Why: fmt.Sprintf("seq %d follows %d; lines are missing or out of order", rec.Seq, r.seq)}
 	}
 	r.seq = rec.Seq
 	return nil
@@ -139,7 +141,8 @@ func (r *Reader) note(b []byte) error {
 	case n.Gap != nil:
 		return r.followGap(n.Gap)
 	case n.End != nil && n.End.Records != r.seq:
-		return &DamagedError{Line: r.line, Why: fmt.Sprintf("the log ends with record %d, and its last line says %d", r.seq, n.End.Records)}
+		return &DamagedError{Line: r.line,
+			Why: fmt.Sprintf("the log ends with record %d, and its last line says %d", r.seq, n.End.Records)}
 	case n.End != nil:
 		r.end = n.End
 	case n.Checkpoint != nil:

@@ -6,7 +6,8 @@ type Reason string
 
 // Reasons for the end of belief.
 const (
-	ReasonDeleted     Reason = "deleted"      // the server reported that the own node was deleted: by another client, an eviction say, or with the session
+	// the server reported that the own node was deleted: by another client, an eviction say, or with the session
+	ReasonDeleted     Reason = "deleted"
 	ReasonNodeGone    Reason = "node-gone"    // the own node was not found any longer, or is another session's
 	ReasonUnreadable  Reason = "unreadable"   // the own node could not be read
 	ReasonNodeChanged Reason = "node-changed" // the own node's data was changed
@@ -18,11 +19,12 @@ const (
 	ReasonClosed      Reason = "closed"       // by command
 	ReasonReturned    Reason = "returned"     // the work returned, or the holder of a lock released it
 	ReasonRevoked     Reason = "revoked"      // the holder of a lock released it, after another client had asked for it
-	ReasonLapsed      Reason = "lapsed"       // the work's clock was past the deadline before the loop could end the term
-	ReasonUnhealthy   Reason = "unhealthy"    // the user's health check failed several times in a row
-	ReasonDisabled    Reason = "disabled"     // an operator has disabled the server that the instance of a job is on
-	ReasonMoved       Reason = "moved"        // the shard was assigned to another member
-	ReasonCannotDeal  Reason = "cannot-deal"  // the configuration or strategy of a job is not known
+	// the work's clock was past the deadline before the loop could end the term
+	ReasonLapsed     Reason = "lapsed"
+	ReasonUnhealthy  Reason = "unhealthy"   // the user's health check failed several times in a row
+	ReasonDisabled   Reason = "disabled"    // an operator has disabled the server that the instance of a job is on
+	ReasonMoved      Reason = "moved"       // the shard was assigned to another member
+	ReasonCannotDeal Reason = "cannot-deal" // the configuration or strategy of a job is not known
 )
 
 var reasons = map[Reason]string{

@@ -32,8 +32,9 @@ type Record struct {
 	Chart string `json:"chart,omitempty"`
 
 	// Facts of the effects that programs need as values.
-	Deadline int64  `json:"deadline,string,omitempty"` // of a Deadline: until when belief holds, by the loop's clock; 0 is unconfirmed
-	Reason   Reason `json:"reason,omitempty"`          // of a Notify: why belief ended
+	// of a Deadline: until when belief holds, by the loop's clock; 0 is unconfirmed
+	Deadline int64  `json:"deadline,string,omitempty"`
+	Reason   Reason `json:"reason,omitempty"` // of a Notify: why belief ended
 
 	// Unknown are fields of a newer version that the reader does not know, as they stand in
 	// the line: each with a comma before it. They are no part of the comparison.
@@ -62,8 +63,9 @@ func (e Event) Equal(o Event) bool {
 		e.Code == o.Code && e.Text == o.Text && e.Zxid == o.Zxid && e.SentAt == o.SentAt && e.Contact == o.Contact &&
 		e.Name == o.Name && e.Path == o.Path && slices.Equal(e.Children, o.Children) &&
 		(e.Stat == o.Stat || e.Stat != nil && o.Stat != nil && *e.Stat == *o.Stat) && bytes.Equal(e.Data, o.Data) &&
-		e.SessionID == o.SessionID && e.Timeout == o.Timeout && e.Server == o.Server && e.Address == o.Address && e.Reattached == o.Reattached && e.End == o.End &&
-		e.Paused == o.Paused && e.Work == o.Work && e.Silent == o.Silent && e.Recipe == o.Recipe && e.Seed == o.Seed && maps.Equal(e.Options, o.Options) &&
-		slices.EqualFunc(e.Ops, o.Ops, Op.equal) &&
-		e.Attached == o.Attached && e.ValidUntil == o.ValidUntil && e.AskAt == o.AskAt && e.NoContainers == o.NoContainers && e.ReadBack == o.ReadBack
+		e.SessionID == o.SessionID && e.Timeout == o.Timeout && e.Server == o.Server && e.Address == o.Address &&
+		e.Reattached == o.Reattached && e.End == o.End && e.Paused == o.Paused && e.Work == o.Work &&
+		e.Silent == o.Silent && e.Recipe == o.Recipe && e.Seed == o.Seed && maps.Equal(e.Options, o.Options) &&
+		slices.EqualFunc(e.Ops, o.Ops, Op.equal) && e.Attached == o.Attached && e.ValidUntil == o.ValidUntil &&
+		e.AskAt == o.AskAt && e.NoContainers == o.NoContainers && e.ReadBack == o.ReadBack
 }

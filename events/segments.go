@@ -122,7 +122,8 @@ func (s *Segments) next() error {
 		case h.Segment < number && !dumps:
 			return damaged("segment %d follows segment %d", h.Segment, number-1)
 		case h.Segment == number && before.end != nil && h.After != before.sums.stated():
-			return damaged("the segment follows one with the checksum %s, and the one before has %s", h.After, before.sums.stated())
+			return damaged("the segment follows one with the checksum %s, and the one before has %s", h.After,
+				before.sums.stated())
 		}
 		s.unknown = append(s.unknown, before.Unknown()...)
 	}
@@ -131,11 +132,13 @@ func (s *Segments) next() error {
 	case h.Before < last:
 		return damaged("the segment begins after record %d, and the one before ends with record %d", h.Before, last)
 	case h.Before > last && h.Dump != "":
-		s.gap = &Gap{From: last + 1, To: h.Before, Count: h.Before - last, Why: "only the last records were kept in memory"}
+		s.gap = &Gap{From: last + 1, To: h.Before, Count: h.Before - last,
+			Why: "only the last records were kept in memory"}
 	case h.Before > last && h.Segment <= number:
 		s.gap = &Gap{From: last + 1, To: h.Before, Count: h.Before - last, Why: "the segment before was cut off"}
 	case h.Before > last:
-		s.gap = &Gap{From: last + 1, To: h.Before, Count: h.Before - last, Why: fmt.Sprintf("the segments %d to %d are not there", number, h.Segment-1)}
+		s.gap = &Gap{From: last + 1, To: h.Before, Count: h.Before - last,
+			Why: fmt.Sprintf("the segments %d to %d are not there", number, h.Segment-1)}
 	}
 	s.r, s.name, s.have = r, name, last
 	return nil

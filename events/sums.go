@@ -69,9 +69,11 @@ func (s *sums) explain(r *Reader, body []byte, sum, stated uint32) string {
 	case missing != "":
 		return missing
 	case more && follows(stated, next, nextStated):
-		return fmt.Sprintf("the line was changed after it was written, or a line without a number is missing before it: its checksum is %08x, want %08x", sum, stated)
+		return fmt.Sprintf("the line was changed after it was written, or a line without a number is missing before "+
+			"it: its checksum is %08x, want %08x", sum, stated)
 	}
-	return fmt.Sprintf("the line was changed after it was written, or is of another log: its checksum is %08x, want %08x", sum, stated)
+	return fmt.Sprintf("the line was changed after it was written, or is of another log: its checksum is %08x, want "+
+		"%08x", sum, stated)
 }
 
 // missing says that lines are missing before this one, if its number says so.
