@@ -88,7 +88,8 @@ func TestPartsAreComplete(t *testing.T) {
 				}
 				titles[table.Title] = true
 			}
-			if !slices.Contains(s.Entrants, lock) || !slices.ContainsFunc(s.Entrants, func(e driver.Entrant) bool { return e.Program == incumbent }) {
+			if !slices.Contains(s.Entrants, lock) ||
+				!slices.ContainsFunc(s.Entrants, func(e driver.Entrant) bool { return e.Program == incumbent }) {
 				t.Errorf("%s: %s has no unit, or not this library", p.name, s.Name)
 			}
 			seen := map[driver.Entrant]bool{}
@@ -105,10 +106,12 @@ func TestPartsAreComplete(t *testing.T) {
 func TestTheHeadingSaysWhenAndHow(t *testing.T) {
 	s := &session{
 		options: options{seed: 7, scenario: "line"}, part: part{name: "scale", title: "Many"},
-		programs: &programs{missing: map[string]string{etcd: "etcd (no etcd)"}}, versions: []string{"ZooKeeper 3.8.0", "kazoo 2.8.0"},
+		programs: &programs{missing: map[string]string{etcd: "etcd (no etcd)"}},
+		versions: []string{"ZooKeeper 3.8.0", "kazoo 2.8.0"},
 	}
 	got := s.heading(time.Date(2026, 11, 23, 21, 5, 0, 0, time.UTC))
-	for _, want := range []string{"\n### Many\n", "`make bench-peers PART=scale ARGS=\"-scenario line\"`, 23 November 2026, 21:05 UTC, ", "seed 7. ZooKeeper 3.8.0; kazoo 2.8.0.", "Not run: etcd (no etcd)."} {
+	for _, want := range []string{"\n### Many\n", "`make bench-peers PART=scale ARGS=\"-scenario line\"`, 23 " +
+		"November 2026, 21:05 UTC, ", "seed 7. ZooKeeper 3.8.0; kazoo 2.8.0.", "Not run: etcd (no etcd)."} {
 		if !strings.Contains(got, want) {
 			t.Errorf("want %q in\n%s", want, got)
 		}
@@ -118,9 +121,10 @@ func TestTheHeadingSaysWhenAndHow(t *testing.T) {
 // What is missing has no entrants and no address. A slow network has other addresses than the servers.
 func TestWhatIsMissingIsLeftOut(t *testing.T) {
 	s := &session{
-		part:     parts()[0],
-		programs: &programs{args: map[string][]string{incumbent: {"x"}, zookeeper: {"x"}, kazoo: {"x"}}, missing: map[string]string{etcd: "no", curator: "no"}},
-		zk:       &servers.Group{Addrs: []string{"127.0.0.1:1", "127.0.0.1:2"}},
+		part: parts()[0],
+		programs: &programs{args: map[string][]string{incumbent: {"x"}, zookeeper: {"x"}, kazoo: {"x"}},
+			missing: map[string]string{etcd: "no", curator: "no"}},
+		zk: &servers.Group{Addrs: []string{"127.0.0.1:1", "127.0.0.1:2"}},
 	}
 	for _, scenario := range s.entered() {
 		for _, e := range scenario.Entrants {
@@ -142,7 +146,8 @@ func TestWhatIsMissingIsLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer end()
-	if len(slow) != 3 || len(slow[kazoo]) != 2 || slices.Contains(s.zk.Addrs, slow[kazoo][0]) || slow[kazoo][0] == slow[incumbent][0] {
+	if len(slow) != 3 || len(slow[kazoo]) != 2 || slices.Contains(s.zk.Addrs, slow[kazoo][0]) ||
+		slow[kazoo][0] == slow[incumbent][0] {
 		t.Errorf("the slow addresses are %v", slow)
 	}
 }

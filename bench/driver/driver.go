@@ -1,5 +1,5 @@
-// Package driver has programs play scenarios in rounds: in each round every program has its turn, and the order changes from
-// round to round. It notes for each round which share of the machine other processes took.
+// Package driver has programs play scenarios in rounds: in each round every program has its turn, and the order changes
+// from round to round. It notes for each round which share of the machine other processes took.
 package driver
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/incumbent-go/incumbent/bench/peer"
 )
 
-// A round is quiet if other processes took at most the share Quiet of the machine. A figure is ranked if Enough rounds were quiet,
-// and only those count then.
+// A round is quiet if other processes took at most the share Quiet of the machine. A figure is ranked if Enough rounds
+// were quiet, and only those count then.
 const (
 	Quiet  = 0.15
 	Enough = 8
@@ -38,7 +38,8 @@ type Scenario struct {
 	Name     string // of package peer
 	N        int
 	Entrants []Entrant
-	// Alone starts a new process for each measurement, because the memory that an earlier one left would be counted with it.
+	// Alone starts a new process for each measurement, because the memory that an earlier one left would be counted
+	// with it.
 	Alone bool
 }
 
@@ -80,15 +81,16 @@ func (r *Result) QuietRounds() (quiet []Round) {
 
 // Driver starts programs and measures them. It is used from one goroutine.
 type Driver struct {
-	Commands map[string]func() *exec.Cmd                             // how each program is started
-	Count    map[string]func() (requests, bytes int64)               // of each program, if there is a meter
-	Root     string                                                  // of the paths that it uses, as in "/timed": no other driver on the same servers has it
-	Rounds   int                                                     // at least so many quiet ones are wanted
-	Most     int                                                     // rounds, quiet or not
-	Seed     uint64                                                  // of the order
-	Take     func() (machine.Snapshot, error)                        // machine.Take
-	Usage    func(pid int) (cpu time.Duration, rss int64, err error) // of a process
-	Log      func(format string, args ...any)                        // progress
+	Commands map[string]func() *exec.Cmd               // how each program is started
+	Count    map[string]func() (requests, bytes int64) // of each program, if there is a meter
+	// of the paths that it uses, as in "/timed": no other driver on the same servers has it
+	Root   string
+	Rounds int                                                     // at least so many quiet ones are wanted
+	Most   int                                                     // rounds, quiet or not
+	Seed   uint64                                                  // of the order
+	Take   func() (machine.Snapshot, error)                        // machine.Take
+	Usage  func(pid int) (cpu time.Duration, rss int64, err error) // of a process
+	Log    func(format string, args ...any)                        // progress
 
 	running map[string]*peer.Process
 	paths   int
@@ -157,9 +159,9 @@ func (d *Driver) quit(program string) error {
 	return p.Quit(quitWithin)
 }
 
-// Play plays a scenario: warm rounds, which are not counted, and then rounds until Rounds of them were quiet, or Most were played.
-// If the context ends, Play ends after the present round, and returns the rounds so far. An entrant that fails is left out of all
-// later rounds, and its earlier ones do not count. Result.Failed has its error.
+// Play plays a scenario: warm rounds, which are not counted, and then rounds until Rounds of them were quiet, or Most
+// were played. If the context ends, Play ends after the present round, and returns the rounds so far. An entrant that
+// fails is left out of all later rounds, and its earlier ones do not count. Result.Failed has its error.
 func (d *Driver) Play(ctx context.Context, s Scenario, warm int) (*Result, error) {
 	result := &Result{Scenario: s, Counts: map[Entrant]Count{}, Failed: map[Entrant]error{}}
 	if s.Alone { // each process is new, and cannot be warm
@@ -230,7 +232,8 @@ func (d *Driver) measure(s Scenario, e Entrant) (m Measurement, c Count, err err
 	}
 	d.paths++
 	path := fmt.Sprintf("%s-%d", d.Root, d.paths)
-	if _, err := p.Do(peer.Command{Do: peer.Prepare, Scenario: s.Name, Recipe: e.Recipe, Path: path, N: s.N}, answerWithin); err != nil {
+	prepare := peer.Command{Do: peer.Prepare, Scenario: s.Name, Recipe: e.Recipe, Path: path, N: s.N}
+	if _, err := p.Do(prepare, answerWithin); err != nil {
 		return m, c, err
 	}
 	if m, c, err = d.run(p, e.Program); err != nil {
@@ -260,7 +263,8 @@ func (d *Driver) run(p *peer.Process, program string) (m Measurement, c Count, e
 	if err != nil {
 		return m, c, err
 	}
-	m = Measurement{Samples: map[string][]float64{}, CPU: cpuAfter - cpu, Mallocs: answer.Mallocs, RSS: rssAfter, Grown: rssAfter - rss}
+	m = Measurement{Samples: map[string][]float64{}, CPU: cpuAfter - cpu, Mallocs: answer.Mallocs, RSS: rssAfter,
+		Grown: rssAfter - rss}
 	for what, samples := range answer.Samples {
 		for _, nanos := range samples {
 			m.Samples[what] = append(m.Samples[what], float64(nanos))

@@ -50,7 +50,8 @@ func fake(name string) {
 	}
 }
 
-// newDriver returns a driver of the fakes a and b. Others takes, in each round, the share of the machine that others take.
+// newDriver returns a driver of the fakes a and b. Others takes, in each round, the share of the machine that others
+// take.
 func newDriver(t *testing.T, log *[]string, programs ...string) *Driver {
 	t.Helper()
 	d := &Driver{Commands: map[string]func() *exec.Cmd{}, Root: "/test", Rounds: 3, Most: 5, Seed: 1}
@@ -58,7 +59,8 @@ func newDriver(t *testing.T, log *[]string, programs ...string) *Driver {
 		d.Commands[name] = func() *exec.Cmd {
 			*log = append(*log, "start "+name)
 			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), fakeProgram+"="+name, "GORACE=atexit_sleep_ms=0") // else each ends a second later
+			// else each ends a second later
+			cmd.Env = append(os.Environ(), fakeProgram+"="+name, "GORACE=atexit_sleep_ms=0")
 			return cmd
 		}
 	}
@@ -99,7 +101,8 @@ func TestEveryEntrantHasItsTurnInEveryRound(t *testing.T) {
 		for _, e := range []Entrant{a1, a2} {
 			ofA = append(ofA, r.By[e].Samples[peer.Whole][0])
 		}
-		want := Measurement{CPU: 5 * time.Millisecond, Grown: int64(5 * time.Millisecond), RSS: int64(time.Duration(10*(i+3)) * time.Millisecond)}
+		want := Measurement{CPU: 5 * time.Millisecond, Grown: int64(5 * time.Millisecond),
+			RSS: int64(time.Duration(10*(i+3)) * time.Millisecond)}
 		got := r.By[b1]
 		if s := got.Samples[peer.Whole]; len(s) != 2 || s[0] != float64(i+3) || s[1] != 10 { // two runs were warm
 			t.Errorf("round %d of b has the samples %v", i, s)
@@ -177,7 +180,8 @@ func TestNoisyRoundsAreRepeated(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(result.Rounds) != c.rounds || len(result.QuietRounds()) != c.quiet {
-			t.Errorf("%s: %d rounds, %d of them quiet, want %d and %d", name, len(result.Rounds), len(result.QuietRounds()), c.rounds, c.quiet)
+			t.Errorf("%s: %d rounds, %d of them quiet, want %d and %d", name, len(result.Rounds),
+				len(result.QuietRounds()), c.rounds, c.quiet)
 		}
 	}
 }
@@ -211,7 +215,8 @@ func TestAnEntrantThatFailsIsLeftOut(t *testing.T) {
 func TestAloneMeansAProcessForEachMeasurement(t *testing.T) {
 	var log []string
 	d := newDriver(t, &log, "a")
-	result, err := d.Play(context.Background(), Scenario{Name: peer.Clients, N: 1, Entrants: []Entrant{a1}, Alone: true}, 1)
+	result, err := d.Play(context.Background(),
+		Scenario{Name: peer.Clients, N: 1, Entrants: []Entrant{a1}, Alone: true}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,8 @@ func (e *ensemble) look() Server {
 	return s
 }
 
-// parseMntr reads the lines of the answer to "mntr": a name, a tab and a value. Values that are no whole numbers are left out.
+// parseMntr reads the lines of the answer to "mntr": a name, a tab and a value. Values that are no whole numbers are
+// left out.
 func parseMntr(answer string) map[string]int64 {
 	values := map[string]int64{}
 	for lines := bufio.NewScanner(strings.NewReader(answer)); lines.Scan(); {

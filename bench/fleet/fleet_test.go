@@ -30,7 +30,8 @@ func frame(op int32, body int) []byte {
 
 func TestFramesAreCountedHoweverTheyAreCut(t *testing.T) {
 	var sent []byte
-	for _, f := range [][]byte{frame(0, 32) /* the connect request */, frame(opList, 40), frame(opPing, 0), frame(opMulti, 100), frame(-11, 0), frame(101, 5)} {
+	for _, f := range [][]byte{frame(0, 32) /* the connect request */, frame(opList, 40), frame(opPing, 0),
+		frame(opMulti, 100), frame(-11, 0), frame(101, 5)} {
 		sent = append(sent, f...)
 	}
 	for size := 1; size <= len(sent); size++ {
@@ -45,7 +46,8 @@ func TestFramesAreCountedHoweverTheyAreCut(t *testing.T) {
 			rest = rest[n:]
 		}
 		got := all.read()
-		if got.Requests[opList] != 1 || got.Requests[opPing] != 1 || got.Requests[opMulti] != 1 || got.Requests[0] != 1 || got.Requests[101] != 1 || got.all() != 4 {
+		if got.Requests[opList] != 1 || got.Requests[opPing] != 1 || got.Requests[opMulti] != 1 ||
+			got.Requests[0] != 1 || got.Requests[101] != 1 || got.all() != 4 {
 			t.Fatalf("in pieces of %d: %v", size, got.Requests)
 		}
 	}
@@ -72,7 +74,8 @@ func TestAProcessThatDoesNotAnswerIsKilled(t *testing.T) {
 	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (fleet{p}).look(); err == nil || !strings.Contains(err.Error(), "did not answer within 50ms (-within) and was killed") {
+	if _, err := (fleet{p}).look(); err == nil ||
+		!strings.Contains(err.Error(), "did not answer within 50ms (-within) and was killed") {
 		t.Errorf("got %v", err)
 	}
 	p.kill()
@@ -127,13 +130,16 @@ func TestScenarios(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer group.Close()
-			s := &stage{options: options{servers: 1, sessions: 8, processes: 2, within: 3 * time.Minute}, ensemble: &ensemble{Group: group}, title: name}
+			s := &stage{options: options{servers: 1, sessions: 8, processes: 2, within: 3 * time.Minute},
+				ensemble: &ensemble{Group: group}, title: name}
 			defer func() { s.fleet.kill() }()
 			if err := scenarios[name](t.Context(), s); err != nil {
 				t.Fatal(err)
 			}
 			for _, step := range s.steps {
-				if name, traffic := step.name, step.clients.Traffic; (strings.HasSuffix(name, "start") || name == "all servers restart") && traffic.Requests[opList] == 0 {
+				name, traffic := step.name, step.clients.Traffic
+				lists := strings.HasSuffix(name, "start") || name == "all servers restart"
+				if lists && traffic.Requests[opList] == 0 {
 					t.Errorf("%s: no listing was counted: %v", name, traffic.Requests)
 				}
 			}

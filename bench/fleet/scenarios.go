@@ -39,25 +39,29 @@ func pairs(ctx context.Context, s *stage) error {
 	leaders, standby := s.fleet[:len(s.fleet)/2], s.fleet[len(s.fleet)/2:]
 	join := func(f fleet, first int) func() error {
 		return func() error {
-			_, err := f.do(func(p *process) Command { return Command{Do: "join", Pattern: "/fleet/%05d", First: p.first - first} })
+			_, err := f.do(func(p *process) Command {
+				return Command{Do: "join", Pattern: "/fleet/%05d", First: p.first - first}
+			})
 			return err
 		}
 	}
-	if err := s.measure(ctx, "leaders start", join(leaders, 0), func(l Look) bool { return l.Leading == half }); err != nil {
+	halfLead := func(l Look) bool { return l.Leading == half }
+	if err := s.measure(ctx, "leaders start", join(leaders, 0), halfLead); err != nil {
 		return err
 	}
-	if err := s.measure(ctx, "standbys start", join(standby, half), func(l Look) bool { return l.Leading == half && l.Waiting == half }); err != nil {
+	halfWait := func(l Look) bool { return l.Leading == half && l.Waiting == half }
+	if err := s.measure(ctx, "standbys start", join(standby, half), halfWait); err != nil {
 		return err
 	}
 	if err := s.pause(ctx); err != nil {
 		return err
 	}
 	dead := s.killHalf()
-	return s.measure(ctx, "the leaders' processes are killed", func() error { dead.kill(); return nil }, func(l Look) bool { return l.Leading == half })
+	return s.measure(ctx, "the leaders' processes are killed", func() error { dead.kill(); return nil }, halfLead)
 }
 
-// oneLine has all sessions in one line. Its leader leaves, all servers restart, and half of the processes are killed at once, whose
-// sessions are all over the line.
+// oneLine has all sessions in one line. Its leader leaves, all servers restart, and half of the processes are killed at
+// once, whose sessions are all over the line.
 func oneLine(ctx context.Context, s *stage) error {
 	full := func(n int) func(Look) bool {
 		return func(l Look) bool { return l.Leading == 1 && l.Leading+l.Waiting == n }
@@ -74,7 +78,8 @@ func oneLine(ctx context.Context, s *stage) error {
 	if err := s.measure(ctx, "the leader leaves", s.releaseLeader, full(s.sessions-1)); err != nil {
 		return err
 	}
-	if err := s.measure(ctx, "all servers restart", func() error { return s.restart(ctx) }, full(s.sessions-1)); err != nil {
+	restart := func() error { return s.restart(ctx) }
+	if err := s.measure(ctx, "all servers restart", restart, full(s.sessions-1)); err != nil {
 		return err
 	}
 	dead := s.killHalf()
@@ -83,7 +88,8 @@ func oneLine(ctx context.Context, s *stage) error {
 		return err
 	}
 	n := left.Leading + left.Waiting
-	return s.measure(ctx, "half of the sessions are killed", func() error { dead.kill(); return nil }, func(l Look) bool { return full(n)(l) && s.look().Sessions <= int64(s.sessions/2) })
+	return s.measure(ctx, "half of the sessions are killed", func() error { dead.kill(); return nil },
+		func(l Look) bool { return full(n)(l) && s.look().Sessions <= int64(s.sessions/2) })
 }
 
 // connect opens all sessions.
@@ -100,7 +106,9 @@ func (s *stage) connect(ctx context.Context) error {
 // join starts a latch in every session.
 func (s *stage) join(pattern string, first int) func() error {
 	return func() error {
-		_, err := s.fleet.do(func(p *process) Command { return Command{Do: "join", Pattern: pattern, First: p.first - first} })
+		_, err := s.fleet.do(func(p *process) Command {
+			return Command{Do: "join", Pattern: pattern, First: p.first - first}
+		})
 		return err
 	}
 }

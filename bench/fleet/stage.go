@@ -46,8 +46,8 @@ func (s *stage) open(p *process) Command {
 	return Command{Do: "open", Servers: strings.Join(s.Addrs, ","), Sessions: p.n}
 }
 
-// measure runs a step: it begins, and ends when the clients are as they should be. The step ends with an error if they are not
-// in time.
+// measure runs a step: it begins, and ends when the clients are as they should be. The step ends with an error if they
+// are not in time.
 func (s *stage) measure(ctx context.Context, name string, begin func() error, done func(Look) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, s.within)
 	defer cancel()
@@ -71,7 +71,8 @@ func (s *stage) measure(ctx context.Context, name string, begin func() error, do
 		select {
 		case <-time.After(between):
 		case <-ctx.Done():
-			return fmt.Errorf("%s: %w; %d connected, %d waiting, %d leading", name, ctx.Err(), now.Connected, now.Waiting, now.Leading)
+			return fmt.Errorf("%s: %w; %d connected, %d waiting, %d leading", name, ctx.Err(), now.Connected,
+				now.Waiting, now.Leading)
 		}
 	}
 }
@@ -109,7 +110,8 @@ func (s *stage) releaseLeader() error {
 	return errors.New("nobody leads")
 }
 
-// killHalf kills the first half of the processes. What they had counted is gone with them, so the rest begins from its own.
+// killHalf kills the first half of the processes. What they had counted is gone with them, so the rest begins from its
+// own.
 func (s *stage) killHalf() fleet {
 	half := s.fleet[:len(s.fleet)/2]
 	s.fleet = s.fleet[len(s.fleet)/2:]

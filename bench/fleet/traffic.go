@@ -86,8 +86,8 @@ func (t *traffic) dial(ctx context.Context, network, address string) (net.Conn, 
 	return &counted{Conn: conn, all: t}, nil
 }
 
-// counted is a connection whose requests are counted. A frame is its length, an xid and a code; the first one is the connect
-// request, which has neither.
+// counted is a connection whose requests are counted. A frame is its length, an xid and a code; the first one is the
+// connect request, which has neither.
 type counted struct {
 	net.Conn
 	all     *traffic

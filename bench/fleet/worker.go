@@ -79,7 +79,8 @@ func (w *worker) do(c Command) error {
 func (w *worker) open(c Command) error {
 	for range c.Sessions {
 		client, err := incumbent.Open(context.Background(), incumbent.Config{
-			Servers: c.Servers, SessionTimeout: sessionTimeout, Tick: tick, ACL: incumbent.WorldAll(), Dial: w.traffic.dial,
+			Servers: c.Servers, SessionTimeout: sessionTimeout, Tick: tick, ACL: incumbent.WorldAll(),
+			Dial: w.traffic.dial,
 		})
 		if err != nil {
 			return err

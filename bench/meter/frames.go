@@ -40,9 +40,9 @@ func (f *frames) Feed(data []byte) (requests int) {
 	return requests
 }
 
-// ZooKeeper counts requests of ZooKeeper's protocol, without pings. A frame begins with its length and the request's xid; pings
-// have the xid -2. The first frame of a connection is the connect request, which is not counted: it has 0, the version of the
-// protocol, in place of an xid.
+// ZooKeeper counts requests of ZooKeeper's protocol, without pings. A frame begins with its length and the request's
+// xid; pings have the xid -2. The first frame of a connection is the connect request, which is not counted: it has 0,
+// the version of the protocol, in place of an xid.
 func ZooKeeper() Framing {
 	return &frames{
 		size: 8,

@@ -1,5 +1,5 @@
-// Package meter is a TCP proxy that counts what clients send and receive: requests and bytes. It is slower than no proxy, so
-// nothing is timed through it.
+// Package meter is a TCP proxy that counts what clients send and receive: requests and bytes. It is slower than no
+// proxy, so nothing is timed through it.
 package meter
 
 import (

@@ -21,7 +21,8 @@ func frame(xid int32, body int) []byte {
 
 // A count does not depend on where the network cuts the stream.
 func TestRequestsAreCountedInPiecesOfAnySize(t *testing.T) {
-	zookeeper := bytes.Join([][]byte{frame(0, 41), frame(1, 30), frame(-2, 4), frame(2, 0), frame(-8, 100), frame(3, 7)}, nil)
+	zookeeper := bytes.Join([][]byte{frame(0, 41), frame(1, 30), frame(-2, 4), frame(2, 0), frame(-8, 100),
+		frame(3, 7)}, nil)
 	http2 := []byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" +
 		"\x00\x00\x06\x04\x00\x00\x00\x00\x00settin" + // SETTINGS
 		"\x00\x00\x03\x01\x04\x00\x00\x00\x01hea" + // HEADERS

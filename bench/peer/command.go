@@ -1,5 +1,6 @@
-// Package peer is the protocol between the driver and the programs that it compares: one command on a line of standard input,
-// one answer on a line of standard output. It has both sides of it, and the scenarios, as programs in Go play them.
+// Package peer is the protocol between the driver and the programs that it compares: one command on a line of standard
+// input, one answer on a line of standard output. It has both sides of it, and the scenarios, as programs in Go play
+// them.
 package peer
 
 import (
@@ -40,7 +41,8 @@ func ParseCommand(line string) (Command, error) {
 	case len(words) == 1 && (words[0] == Versions || words[0] == Go || words[0] == Clean):
 		return Command{Do: words[0]}, nil
 	case len(words) != 5 || words[0] != Prepare:
-		return Command{}, fmt.Errorf("peer: the command %q is none of %s, %s, %s, and %s SCENARIO RECIPE PATH N", line, Versions, Go, Clean, Prepare)
+		return Command{}, fmt.Errorf("peer: the command %q is none of %s, %s, %s, and %s SCENARIO RECIPE PATH N", line,
+			Versions, Go, Clean, Prepare)
 	}
 	n, err := strconv.Atoi(words[4])
 	if err != nil || n < 1 {
@@ -49,12 +51,14 @@ func ParseCommand(line string) (Command, error) {
 	return Command{Do: Prepare, Scenario: words[1], Recipe: words[2], Path: words[3], N: n}, nil
 }
 
-// Answer is one line from a program, as JSON. An answer without an Error and without Unsupported says that the command was
-// carried out.
+// Answer is one line from a program, as JSON. An answer without an Error and without Unsupported says that the command
+// was carried out.
 type Answer struct {
-	Error       string             `json:"error,omitempty"`       // what failed
-	Unsupported string             `json:"unsupported,omitempty"` // why the program cannot play this scenario with this recipe
+	Error string `json:"error,omitempty"` // what failed
+	// why the program cannot play this scenario with this recipe
+	Unsupported string             `json:"unsupported,omitempty"`
 	Versions    string             `json:"versions,omitempty"`
 	Samples     map[string][]int64 `json:"samples,omitempty"` // nanoseconds, by what was measured
-	Mallocs     uint64             `json:"mallocs,omitempty"` // objects allocated during Go; 0 if the program does not know
+	// objects allocated during Go; 0 if the program does not know
+	Mallocs uint64 `json:"mallocs,omitempty"`
 }

@@ -57,9 +57,9 @@ func Start(name string, cmd *exec.Cmd) (*Process, error) {
 // PID returns the number of the process.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Do sends a command and returns the answer. If the program reports an error, ends, or does not answer within the bound, that
-// is the error. If it does not support the scenario, the error is an *UnsupportedError. After an error the process is of no
-// use, except after an *UnsupportedError.
+// Do sends a command and returns the answer. If the program reports an error, ends, or does not answer within the
+// bound, that is the error. If it does not support the scenario, the error is an *UnsupportedError. After an error the
+// process is of no use, except after an *UnsupportedError.
 func (p *Process) Do(c Command, within time.Duration) (Answer, error) {
 	if _, err := io.WriteString(p.in, c.String()+"\n"); err != nil {
 		return Answer{}, fmt.Errorf("peer: %s takes no command: %w%s", p.name, err, p.tail.text())
@@ -90,8 +90,8 @@ func (p *Process) read(c Command, line string) (a Answer, err error) {
 	return a, nil
 }
 
-// Quit ends the program: first by the end of its input, and if that is not enough, by a signal. It returns when the program
-// has ended.
+// Quit ends the program: first by the end of its input, and if that is not enough, by a signal. It returns when the
+// program has ended.
 func (p *Process) Quit(within time.Duration) error {
 	p.in.Close()
 	kill := time.AfterFunc(within, func() { p.cmd.Process.Kill() })

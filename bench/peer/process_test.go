@@ -67,7 +67,8 @@ func TestAProgramIsAsked(t *testing.T) {
 		t.Errorf("the versions are %+v, %v", a, err)
 	}
 	var unsupported *UnsupportedError
-	if _, err := do(Command{Prepare, Cycle, "none", "/p", 3}); !errors.As(err, &unsupported) || unsupported.Recipe != "none" {
+	if _, err := do(Command{Prepare, Cycle, "none", "/p", 3}); !errors.As(err, &unsupported) ||
+		unsupported.Recipe != "none" {
 		t.Errorf("what is not supported: %v", err)
 	}
 	if _, err := do(Command{Do: Go}); err == nil || !strings.Contains(err.Error(), "go without prepare") {
@@ -107,7 +108,8 @@ func TestAProgramThatEndsIsAnError(t *testing.T) {
 
 func TestAnAnswerHasToBeOne(t *testing.T) {
 	p := start(t, "babble")
-	if _, err := p.Do(Command{Do: Versions}, long); err == nil || !strings.Contains(err.Error(), `"ready", which is no answer`) {
+	if _, err := p.Do(Command{Do: Versions}, long); err == nil ||
+		!strings.Contains(err.Error(), `"ready", which is no answer`) {
 		t.Errorf("the error is %v", err)
 	}
 	if err := p.Quit(long); err != nil {
@@ -117,7 +119,8 @@ func TestAnAnswerHasToBeOne(t *testing.T) {
 
 func TestAProgramThatHangsIsKilled(t *testing.T) {
 	p := start(t, "hang")
-	if _, err := p.Do(Command{Do: Versions}, time.Millisecond); err == nil || !strings.Contains(err.Error(), "did not answer") {
+	if _, err := p.Do(Command{Do: Versions}, time.Millisecond); err == nil ||
+		!strings.Contains(err.Error(), "did not answer") {
 		t.Errorf("the error is %v", err)
 	}
 	if err := p.Quit(time.Millisecond); err == nil || !strings.Contains(err.Error(), "killed") {

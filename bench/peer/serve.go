@@ -20,8 +20,8 @@ type Run struct {
 	Clean func() error                       // releases what is left
 }
 
-// Main is the main function of a program in Go. Its arguments are the servers' addresses, separated by commas, and the session
-// timeout in milliseconds. It ends when its input ends.
+// Main is the main function of a program in Go. Its arguments are the servers' addresses, separated by commas, and the
+// session timeout in milliseconds. It ends when its input ends.
 func Main(versions string, open func(servers []string, timeout time.Duration) (Session, error)) {
 	err := serveArgs(os.Args[1:], versions, open)
 	if err != nil {
@@ -61,8 +61,8 @@ func Module(path string) string {
 	return info.Main.Version
 }
 
-// Serve answers commands until the input ends. An error of prepare, of a run or of a command is an answer, not an error of
-// Serve.
+// Serve answers commands until the input ends. An error of prepare, of a run or of a command is an answer, not an error
+// of Serve.
 func Serve(in io.Reader, out io.Writer, versions string, prepare func(Command) (*Run, error)) error {
 	lines := bufio.NewScanner(in)
 	answers := json.NewEncoder(out)

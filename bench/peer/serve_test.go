@@ -15,7 +15,9 @@ func TestACommandIsItsLine(t *testing.T) {
 			t.Errorf("%q is read as %+v: %v", c, got, err)
 		}
 	}
-	for _, wrong := range []string{"", "stop", "go now", "prepare", "prepare cycle mutex /p", "prepare cycle mutex /p x", "prepare cycle mutex /p 0", "prepare cycle mutex /p 1 2", "clean cycle mutex /p 1"} {
+	for _, wrong := range []string{"", "stop", "go now", "prepare", "prepare cycle mutex /p",
+		"prepare cycle mutex /p x", "prepare cycle mutex /p 0", "prepare cycle mutex /p 1 2",
+		"clean cycle mutex /p 1"} {
 		if c, err := ParseCommand(wrong); err == nil {
 			t.Errorf("%q is read as %+v", wrong, c)
 		}
@@ -59,15 +61,16 @@ func TestEveryLineHasOneAnswer(t *testing.T) {
 			Clean: func() error { return errors.New("dirt") },
 		}, nil
 	}
-	got := answersTo(t, prepare, "versions", "go", "prepare cycle mutex /p 7", "prepare cycle mutex /p 8", "go", "clean", "clean",
-		"prepare cycle none /p 1", "prepare cycle broken /p 1", "dance")
+	got := answersTo(t, prepare, "versions", "go", "prepare cycle mutex /p 7", "prepare cycle mutex /p 8", "go",
+		"clean", "clean", "prepare cycle none /p 1", "prepare cycle broken /p 1", "dance")
 	if got[0].Versions != "fake 1" {
 		t.Errorf("the versions are %+v", got[0])
 	}
 	if s := got[4].Samples[Whole]; len(s) != 2 || s[0] != 7 || got[4].Mallocs == 0 {
 		t.Errorf("go is answered by %+v", got[4])
 	}
-	for i, want := range map[int]string{1: "go without prepare", 2: "", 3: "clean is missing", 4: "", 5: "dirt", 6: "clean without prepare", 7: "", 8: "it broke", 9: "dance"} {
+	for i, want := range map[int]string{1: "go without prepare", 2: "", 3: "clean is missing", 4: "", 5: "dirt",
+		6: "clean without prepare", 7: "", 8: "it broke", 9: "dance"} {
 		if has := got[i].Error; (want == "") != (has == "") || !strings.Contains(has, want) {
 			t.Errorf("answer %d is the error %q, want %q", i, has, want)
 		}

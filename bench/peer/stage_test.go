@@ -143,9 +143,11 @@ func TestScenariosAreWhatTheySay(t *testing.T) {
 				}
 			}
 			if len(samples) != len(c.samples) || w.leads != c.leads {
-				t.Errorf("samples of %d figures, and %d lead; want %d and %d", len(samples), w.leads, len(c.samples), c.leads)
+				t.Errorf("samples of %d figures, and %d lead; want %d and %d", len(samples), w.leads,
+					len(c.samples), c.leads)
 			}
-			if w.most["/p"] != c.atPath || w.most["/p/0"] != c.below || w.most["/p/4"] != c.below || w.most["/p/5"] != 0 {
+			if w.most["/p"] != c.atPath || w.most["/p/0"] != c.below || w.most["/p/4"] != c.below ||
+				w.most["/p/5"] != 0 {
 				t.Errorf("in line were %v, want %d at the path and %d below it", w.most, c.atPath, c.below)
 			}
 			if err := run.Clean(); err != nil {

@@ -68,11 +68,15 @@ func (t *Table) Markdown() string {
 
 func (t *Table) rows(rounds []driver.Round) (rows []row) {
 	for _, e := range t.Result.Scenario.Entrants {
-		each := perRound(rounds, e, func(m driver.Measurement) float64 { return stats.Median(m.Samples[t.Metric]) / 1e3 })
+		each := perRound(rounds, e,
+			func(m driver.Measurement) float64 { return stats.Median(m.Samples[t.Metric]) / 1e3 })
 		if len(each) == 0 {
 			continue
 		}
-		n, p90 := float64(t.Result.Scenario.N), stats.Median(perRound(rounds, e, func(m driver.Measurement) float64 { return stats.Quantile(m.Samples[t.Metric], 0.9) / 1e3 }))
+		n, p90 := float64(t.Result.Scenario.N),
+			stats.Median(perRound(rounds, e, func(m driver.Measurement) float64 {
+				return stats.Quantile(m.Samples[t.Metric], 0.9) / 1e3
+			}))
 		if t.PerRun { // one sample a round
 			n, p90 = 1, stats.Quantile(each, 0.9)
 		}
@@ -82,10 +86,18 @@ func (t *Table) rows(rounds []driver.Round) (rows []row) {
 			p90:     p90,
 			toLock:  t.ratio(rounds, e, t.Lock),
 			toFloor: t.ratio(rounds, e, t.Floor),
-			cpu:     stats.Median(perRound(rounds, e, func(m driver.Measurement) float64 { return float64(m.CPU.Nanoseconds()) / 1e3 / n })),
-			mallocs: stats.Median(perRound(rounds, e, func(m driver.Measurement) float64 { return float64(m.Mallocs) / n })),
-			rss:     stats.Median(perRound(rounds, e, func(m driver.Measurement) float64 { return float64(m.RSS) / (1 << 20) })),
-			grown:   stats.Median(perRound(rounds, e, func(m driver.Measurement) float64 { return float64(m.Grown) / (1 << 20) })),
+			cpu: stats.Median(perRound(rounds, e, func(m driver.Measurement) float64 {
+				return float64(m.CPU.Nanoseconds()) / 1e3 / n
+			})),
+			mallocs: stats.Median(perRound(rounds, e, func(m driver.Measurement) float64 {
+				return float64(m.Mallocs) / n
+			})),
+			rss: stats.Median(perRound(rounds, e, func(m driver.Measurement) float64 {
+				return float64(m.RSS) / (1 << 20)
+			})),
+			grown: stats.Median(perRound(rounds, e, func(m driver.Measurement) float64 {
+				return float64(m.Grown) / (1 << 20)
+			})),
 		})
 	}
 	return rows
@@ -118,12 +130,15 @@ func (t *Table) ratio(rounds []driver.Round, e, unit driver.Entrant) stats.Inter
 func (t *Table) verdict(rounds []driver.Round, rows []row, ranked bool) string {
 	least, most := shares(t.Result.Rounds)
 	if !ranked {
-		return fmt.Sprintf("**Unranked**: others took %.0f to %.0f %% of the machine, at most %.0f %% in %d of %d rounds, and %d such rounds are needed. The order of the rows means nothing.",
+		return fmt.Sprintf("**Unranked**: others took %.0f to %.0f %% of the machine, at most %.0f %% in %d of %d "+
+			"rounds, and %d such rounds are needed. The order of the rows means nothing.",
 			100*least, 100*most, 100*driver.Quiet, len(t.Result.QuietRounds()), len(t.Result.Rounds), driver.Enough)
 	}
-	said := []string{fmt.Sprintf("%d rounds; others took %.0f to %.0f %% of the machine.", len(rounds), 100*least, 100*driver.Quiet)}
+	said := []string{fmt.Sprintf("%d rounds; others took %.0f to %.0f %% of the machine.", len(rounds), 100*least,
+		100*driver.Quiet)}
 	if most <= driver.Quiet {
-		said[0] = fmt.Sprintf("%d rounds; others took %.0f to %.0f %% of the machine.", len(rounds), 100*least, 100*most)
+		said[0] = fmt.Sprintf("%d rounds; others took %.0f to %.0f %% of the machine.", len(rounds),
+			100*least, 100*most)
 	}
 	for _, r := range rows {
 		if r.Program == t.Ours {

@@ -59,7 +59,8 @@ func etcdArgs(i int, dir string, addrs []string) []string {
 	return []string{
 		"--name", name(i), "--data-dir", dir, "--logger", "zap", "--log-level", "error",
 		"--listen-client-urls", client, "--advertise-client-urls", client,
-		"--listen-peer-urls", member, "--initial-advertise-peer-urls", member, "--initial-cluster", strings.Join(all, ","),
+		"--listen-peer-urls", member, "--initial-advertise-peer-urls", member, "--initial-cluster",
+		strings.Join(all, ","),
 	}
 }
 

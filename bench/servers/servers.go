@@ -1,5 +1,5 @@
-// Package servers starts the servers on which clients are compared: real ZooKeeper servers, alone or as an ensemble, and etcd, if
-// Debian's packages are installed. Their data is in memory if the machine has a file system in memory.
+// Package servers starts the servers on which clients are compared: real ZooKeeper servers, alone or as an ensemble,
+// and etcd, if Debian's packages are installed. Their data is in memory if the machine has a file system in memory.
 package servers
 
 import (
@@ -88,7 +88,8 @@ func await(ctx context.Context, what string, holds func() bool) error {
 	return nil
 }
 
-// keeper runs a command until its input ends: the input is a pipe of the driver's, which ends with the driver however that ends.
+// keeper runs a command until its input ends: the input is a pipe of the driver's, which ends with the driver however
+// that ends.
 const keeper = `"$@" & child=$!
 read -r end
 kill -KILL $child

@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// Interval is a median and the interval that has the true one with at least the confidence that was asked for, if there were
-// enough values: with fewer, it reaches from the least to the greatest.
+// Interval is a median and the interval that has the true one with at least the confidence that was asked for, if there
+// were enough values: with fewer, it reaches from the least to the greatest.
 type Interval struct {
 	Low, Mid, High float64
 	Confidence     float64 // that the interval has
 }
 
-// Quantile returns the value below which a part q of the values lies, from 0 to 1. Between two values it interpolates linearly. It
-// returns NaN if there are no values.
+// Quantile returns the value below which a part q of the values lies, from 0 to 1. Between two values it interpolates
+// linearly. It returns NaN if there are no values.
 func Quantile(values []float64, q float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()
@@ -32,8 +32,8 @@ func Quantile(values []float64, q float64) float64 {
 func Median(values []float64) float64 { return Quantile(values, 0.5) }
 
 // MedianInterval returns the median with its interval, by order statistics: the k-th least and the k-th greatest of n
-// independent values enclose the median, unless fewer than k of them are on one side of it, and how many are is binomial with
-// probability 1/2. The k is the greatest that gives the confidence.
+// independent values enclose the median, unless fewer than k of them are on one side of it, and how many are is
+// binomial with probability 1/2. The k is the greatest that gives the confidence.
 func MedianInterval(values []float64, confidence float64) Interval {
 	n := len(values)
 	if n == 0 {

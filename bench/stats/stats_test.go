@@ -30,7 +30,8 @@ func TestTheIntervalOfAMedianIsThatOfTheTables(t *testing.T) {
 		n, low, high int // which of the sorted values, from 1
 		confidence   float64
 	}{
-		{1, 1, 1, 0}, {5, 1, 5, 0.9375}, {6, 1, 6, 0.96875}, {8, 1, 8, 0.9921875}, {9, 2, 8, 0.9609375}, {10, 2, 9, 0.978515625}, {20, 6, 15, 0.9586105},
+		{1, 1, 1, 0}, {5, 1, 5, 0.9375}, {6, 1, 6, 0.96875}, {8, 1, 8, 0.9921875}, {9, 2, 8, 0.9609375},
+		{10, 2, 9, 0.978515625}, {20, 6, 15, 0.9586105},
 	} {
 		values := make([]float64, c.n)
 		for i := range values {

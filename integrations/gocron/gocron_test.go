@@ -47,8 +47,8 @@ func schedule(t *testing.T, option upstream.SchedulerOption) <-chan bool {
 		case <-end:
 		}
 	}
-	_, err = s.NewJob(upstream.DurationJob(5*time.Millisecond), upstream.NewTask(job), upstream.WithName("report/daily"),
-		upstream.WithSingletonMode(upstream.LimitModeReschedule))
+	_, err = s.NewJob(upstream.DurationJob(5*time.Millisecond), upstream.NewTask(job),
+		upstream.WithName("report/daily"), upstream.WithSingletonMode(upstream.LimitModeReschedule))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -289,7 +289,8 @@ func TestOldCiphers(t *testing.T) {
 
 // A server that has had the same ticket at the same time before refuses only this login.
 func TestAReplay(t *testing.T) {
-	for number, passes := range map[int32]bool{errorcode.KRB_AP_ERR_REPEAT: true, errorcode.KRB_AP_ERR_MODIFIED: false} {
+	for number, passes := range map[int32]bool{errorcode.KRB_AP_ERR_REPEAT: true,
+		errorcode.KRB_AP_ERR_MODIFIED: false} {
 		refusal := messages.NewKRBError(ticketGranting(testRealm), testRealm, number, "")
 		raw, err := refusal.Marshal()
 		if err != nil {

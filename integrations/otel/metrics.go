@@ -57,7 +57,8 @@ func (p *producer) Produce(context.Context) ([]metricdata.ScopeMetrics, error) {
 	}
 	b.histogram("incumbent.belief.margin", "1", s.Margin)
 	for _, r := range s.Requests {
-		b.histogram("db.client.operation.duration", "s", r.Took, attribute.String("db.system.name", "zookeeper"), attribute.String("db.operation.name", r.Operation))
+		b.histogram("db.client.operation.duration", "s", r.Took, attribute.String("db.system.name", "zookeeper"),
+			attribute.String("db.operation.name", r.Operation))
 	}
 	b.counter("incumbent.heartbeats.failed", "{heartbeat}", point{v: float64(s.HeartbeatsFailed)})
 	b.counter("incumbent.process.paused", "s", point{v: s.Paused.Seconds()})
@@ -66,7 +67,8 @@ func (p *producer) Produce(context.Context) ([]metricdata.ScopeMetrics, error) {
 
 // line returns the attributes of a sample with a path and a recipe.
 func line(s metrics.Sample) []attribute.KeyValue {
-	return []attribute.KeyValue{attribute.String("incumbent.path", s.Labels[0]), attribute.String("incumbent.recipe", s.Labels[1])}
+	return []attribute.KeyValue{attribute.String("incumbent.path", s.Labels[0]),
+		attribute.String("incumbent.recipe", s.Labels[1])}
 }
 
 // point is a value with its attributes.
@@ -83,28 +85,31 @@ type batch struct {
 
 func (b *batch) points(points []point) (all []metricdata.DataPoint[float64]) {
 	for _, p := range points {
-		all = append(all, metricdata.DataPoint[float64]{Attributes: attribute.NewSet(p.attributes...), StartTime: b.start, Time: b.now, Value: p.v})
+		all = append(all, metricdata.DataPoint[float64]{Attributes: attribute.NewSet(p.attributes...),
+			StartTime: b.start, Time: b.now, Value: p.v})
 	}
 	return all
 }
 
 func (b *batch) gauge(name, unit string, points ...point) {
 	if len(points) > 0 {
-		b.metrics = append(b.metrics, metricdata.Metrics{Name: name, Unit: unit, Data: metricdata.Gauge[float64]{DataPoints: b.points(points)}})
+		b.metrics = append(b.metrics,
+			metricdata.Metrics{Name: name, Unit: unit, Data: metricdata.Gauge[float64]{DataPoints: b.points(points)}})
 	}
 }
 
 func (b *batch) counter(name, unit string, points ...point) {
 	if len(points) > 0 {
 		b.metrics = append(b.metrics, metricdata.Metrics{Name: name, Unit: unit,
-			Data: metricdata.Sum[float64]{Temporality: metricdata.CumulativeTemporality, IsMonotonic: true, DataPoints: b.points(points)}})
+			Data: metricdata.Sum[float64]{Temporality: metricdata.CumulativeTemporality, IsMonotonic: true,
+				DataPoints: b.points(points)}})
 	}
 }
 
 // histogram adds a point to the metric of this name, which may be there already.
 func (b *batch) histogram(name, unit string, h incumbent.Histogram, attributes ...attribute.KeyValue) {
-	one := metricdata.HistogramDataPoint[float64]{Attributes: attribute.NewSet(attributes...), StartTime: b.start, Time: b.now,
-		Count: h.Count(), Sum: h.Sum, Bounds: h.Bounds, BucketCounts: h.Counts}
+	one := metricdata.HistogramDataPoint[float64]{Attributes: attribute.NewSet(attributes...), StartTime: b.start,
+		Time: b.now, Count: h.Count(), Sum: h.Sum, Bounds: h.Bounds, BucketCounts: h.Counts}
 	if n := len(b.metrics); n > 0 && b.metrics[n-1].Name == name {
 		data := b.metrics[n-1].Data.(metricdata.Histogram[float64])
 		data.DataPoints = append(data.DataPoints, one)
@@ -112,7 +117,8 @@ func (b *batch) histogram(name, unit string, h incumbent.Histogram, attributes .
 		return
 	}
 	b.metrics = append(b.metrics, metricdata.Metrics{Name: name, Unit: unit,
-		Data: metricdata.Histogram[float64]{Temporality: metricdata.CumulativeTemporality, DataPoints: []metricdata.HistogramDataPoint[float64]{one}}})
+		Data: metricdata.Histogram[float64]{Temporality: metricdata.CumulativeTemporality,
+			DataPoints: []metricdata.HistogramDataPoint[float64]{one}}})
 }
 
 func flag(b bool) float64 {

@@ -20,8 +20,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Two terms: the first is lost by an expiry, the second ends when the work returns and Run closes the latch. Each is a span, with a
-// link from the second to the first, and the work's own span is a child of its term's.
+// Two terms: the first is lost by an expiry, the second ends when the work returns and Run closes the latch. Each is a
+// span, with a link from the second to the first, and the work's own span is a child of its term's.
 func TestSpans(t *testing.T) {
 	srv := zkmem.Start(t)
 	exported := tracetest.NewInMemoryExporter()
@@ -31,12 +31,13 @@ func TestSpans(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ended, all = make(chan bool, 8), []string{}
-	c, err := incumbent.Open(context.Background(), incumbent.Config{Servers: srv.Addr(), Observe: func(e incumbent.Event) {
-		spans.Observe(e)
-		if _, is := e.Detail.(incumbent.TermEnded); is {
-			ended <- true
-		}
-	}})
+	c, err := incumbent.Open(context.Background(),
+		incumbent.Config{Servers: srv.Addr(), Observe: func(e incumbent.Event) {
+			spans.Observe(e)
+			if _, is := e.Detail.(incumbent.TermEnded); is {
+				ended <- true
+			}
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,11 +75,14 @@ func TestSpans(t *testing.T) {
 		t.Fatalf("%q", all)
 	}
 	for i := range led {
-		if work[i].Parent.SpanID() != led[i].SpanContext.SpanID() || value(led[i].Attributes, "incumbent.token").AsInt64() == 0 || value(led[i].Attributes, "incumbent.log.seq").AsInt64() == 0 {
+		if work[i].Parent.SpanID() != led[i].SpanContext.SpanID() ||
+			value(led[i].Attributes, "incumbent.token").AsInt64() == 0 ||
+			value(led[i].Attributes, "incumbent.log.seq").AsInt64() == 0 {
 			t.Errorf("term %d: %+v", i, led[i])
 		}
 	}
-	if led[0].Status.Code != codes.Error || led[1].Status.Code != codes.Unset || value(led[1].Attributes, "incumbent.reason").AsString() != "closed" {
+	if led[0].Status.Code != codes.Error || led[1].Status.Code != codes.Unset ||
+		value(led[1].Attributes, "incumbent.reason").AsString() != "closed" {
 		t.Errorf("status %+v and %+v", led[0].Status, led[1].Status)
 	}
 	if len(led[1].Links) != 1 || led[1].Links[0].SpanContext.SpanID() != led[0].SpanContext.SpanID() {

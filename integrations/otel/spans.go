@@ -93,11 +93,13 @@ func (s *Spans) begin(e incumbent.Event, d incumbent.TermBegan) {
 	span.SetAttributes(
 		attribute.String("incumbent.path", d.Place.Path), attribute.String("incumbent.recipe", d.Place.Recipe),
 		attribute.String("incumbent.id", d.Place.ID), attribute.String("incumbent.node", d.Place.Node),
-		attribute.Int64("incumbent.token", d.Place.Token), attribute.String("incumbent.zk_session", fmt.Sprintf("0x%x", uint64(d.Place.SessionID))),
+		attribute.Int64("incumbent.token", d.Place.Token),
+		attribute.String("incumbent.zk_session", fmt.Sprintf("0x%x", uint64(d.Place.SessionID))),
 		attribute.Int64("incumbent.log.seq", int64(e.Seq)), attribute.Int64("incumbent.log.cause", int64(e.Cause)),
 		attribute.Float64("incumbent.waited.seconds", d.Waited.Seconds()))
 	if before, known := s.last[d.Place.Path]; known {
-		span.AddLink(trace.Link{SpanContext: before, Attributes: []attribute.KeyValue{attribute.String("incumbent.link", "the term before")}})
+		span.AddLink(trace.Link{SpanContext: before,
+			Attributes: []attribute.KeyValue{attribute.String("incumbent.link", "the term before")}})
 	}
 	if _, known := s.last[d.Place.Path]; known || len(s.last) < maxLast {
 		s.last[d.Place.Path] = span.SpanContext()
@@ -106,7 +108,8 @@ func (s *Spans) begin(e incumbent.Event, d incumbent.TermBegan) {
 
 // end ends a span at the instant until which leadership was believed. Only a loss is an error.
 func (s *Spans) end(e incumbent.Event, d incumbent.TermEnded, span trace.Span) {
-	span.SetAttributes(attribute.String("incumbent.reason", string(d.Lost.Reason)), attribute.Int64("incumbent.log.end_seq", int64(e.Seq)))
+	span.SetAttributes(attribute.String("incumbent.reason", string(d.Lost.Reason)),
+		attribute.Int64("incumbent.log.end_seq", int64(e.Seq)))
 	if !d.Lost.Reason.Planned() {
 		span.SetStatus(codes.Error, d.Lost.Error())
 	}
@@ -117,7 +120,8 @@ func (s *Spans) end(e incumbent.Event, d incumbent.TermEnded, span trace.Span) {
 // note adds an event to all open spans.
 func (s *Spans) note(e incumbent.Event, name string, a attribute.KeyValue) {
 	for _, span := range s.open {
-		span.AddEvent(name, trace.WithTimestamp(e.At), trace.WithAttributes(a, attribute.Int64("incumbent.log.seq", int64(e.Seq))))
+		span.AddEvent(name, trace.WithTimestamp(e.At),
+			trace.WithAttributes(a, attribute.Int64("incumbent.log.seq", int64(e.Seq))))
 	}
 }
 

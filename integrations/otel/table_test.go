@@ -29,8 +29,10 @@ func instruments(t *testing.T) map[string]string {
 	text, _, _ = strings.Cut(text, "\n### ")
 	rows := map[string]string{}
 	for _, line := range strings.Split(text, "\n") {
-		if cells := strings.Split(strings.Trim(line, "| "), " | "); len(cells) == 4 && strings.HasPrefix(cells[0], "`") {
-			rows[strings.Trim(cells[0], "`")] = cells[1] + " " + strings.Trim(cells[2], "`") + " " + strings.Join(strings.Fields(strings.NewReplacer("`", "", "–", "").Replace(cells[3])), " ")
+		if cells := strings.Split(strings.Trim(line, "| "), " | "); len(cells) == 4 &&
+			strings.HasPrefix(cells[0], "`") {
+			rows[strings.Trim(cells[0], "`")] = cells[1] + " " + strings.Trim(cells[2], "`") + " " +
+				strings.Join(strings.Fields(strings.NewReplacer("`", "", "–", "").Replace(cells[3])), " ")
 		}
 	}
 	return rows

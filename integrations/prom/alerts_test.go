@@ -34,7 +34,8 @@ func TestAlerts(t *testing.T) {
 			t.Errorf("a rule names %s, which is not exported", n)
 		}
 	}
-	for _, args := range [][]string{{"check", "rules", "incumbent.rules.yml"}, {"test", "rules", "incumbent.test.yml"}} {
+	for _, args := range [][]string{{"check", "rules", "incumbent.rules.yml"},
+		{"test", "rules", "incumbent.test.yml"}} {
 		cmd := exec.Command(promtool(t), args...)
 		cmd.Dir = "alerts"
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -35,14 +35,16 @@ func text(t *testing.T, file string) string {
 func TestThePageSaysHowToRegister(t *testing.T) {
 	page := text(t, "../../docs/operations.md")
 	module, _, _ := strings.Cut(strings.TrimPrefix(text(t, "go.mod"), "module "), "\n")
-	if want := "```\nrequire " + module + " v0.0.0\nreplace " + module + " => ../incumbent/integrations/prom\n```\n"; !strings.Contains(page, want) {
+	want := "```\nrequire " + module + " v0.0.0\nreplace " + module + " => ../incumbent/integrations/prom\n```\n"
+	if !strings.Contains(page, want) {
 		t.Errorf("docs/operations.md does not have %q", want)
 	}
 	_, rest, _ := strings.Cut(page, "\n## Metrics\n")
 	_, rest, _ = strings.Cut(rest, "```go\n")
 	code, _, _ := strings.Cut(rest, "```")
 	body := "\t" + strings.ReplaceAll(strings.TrimSuffix(code, "\n"), "\n", "\n\t") + "\n"
-	if strings.TrimSpace(code) == "" || !strings.Contains(text(t, "page_test.go"), "error {\n"+body+"\treturn nil\n}\n") {
+	if strings.TrimSpace(code) == "" ||
+		!strings.Contains(text(t, "page_test.go"), "error {\n"+body+"\treturn nil\n}\n") {
 		t.Errorf("register is not the example of docs/operations.md:\n%s", code)
 	}
 	registry, before := prometheus.NewRegistry(), prometheus.DefaultRegisterer

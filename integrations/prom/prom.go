@@ -45,7 +45,8 @@ func New(c *incumbent.Client, o Options) (*Collector, error) {
 	if o.Client != "" {
 		constant["client"] = o.Client
 	}
-	p := &Collector{client: c, options: o, descs: map[string]*prometheus.Desc{}, kinds: map[string]prometheus.ValueType{}}
+	p := &Collector{client: c, options: o, descs: map[string]*prometheus.Desc{},
+		kinds: map[string]prometheus.ValueType{}}
 	for _, m := range metrics.Families() {
 		p.descs[m.Name] = prometheus.NewDesc(m.Name, m.Help, m.Labels, constant)
 		p.kinds[m.Name] = prometheus.GaugeValue
@@ -67,7 +68,8 @@ func (p *Collector) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect is prometheus.Collector's.
 func (p *Collector) Collect(ch chan<- prometheus.Metric) {
-	for _, s := range metrics.Of(p.client.Stats(), metrics.Options{MaxPaths: p.options.MaxPaths, MasterStatus: p.options.MasterStatus}) {
+	for _, s := range metrics.Of(p.client.Stats(),
+		metrics.Options{MaxPaths: p.options.MaxPaths, MasterStatus: p.options.MasterStatus}) {
 		if s.Histogram != nil {
 			ch <- histogram(p.descs[s.Name], s)
 		} else {

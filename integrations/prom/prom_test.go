@@ -106,7 +106,8 @@ func consume(t *testing.T, c *incumbent.Client) {
 		t.Fatal(err)
 	}
 	done := make(chan struct{})
-	consumer, err := q.AtLeastOnce(func(context.Context, incumbent.Delivery[string]) error { close(done); return nil }, incumbent.ConsumerOptions{})
+	consumer, err := q.AtLeastOnce(func(context.Context, incumbent.Delivery[string]) error { close(done); return nil },
+		incumbent.ConsumerOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +204,8 @@ func TestPathsAreCapped(t *testing.T) {
 	reg := prometheus.NewPedanticRegistry()
 	reg.MustRegister(collector(t, c, prom.Options{MaxPaths: 2}))
 	text := scraped(t, reg)
-	if n := len(regexp.MustCompile(`(?m)^incumbent_leading\{`).FindAllString(text, -1)); n != 3 || !strings.Contains(text, "\nincumbent_paths_capped 1\n") {
+	if n := len(regexp.MustCompile(`(?m)^incumbent_leading\{`).FindAllString(text, -1)); n != 3 ||
+		!strings.Contains(text, "\nincumbent_paths_capped 1\n") {
 		t.Errorf("%d paths:\n%s", n, text)
 	}
 }

@@ -25,7 +25,8 @@ type session struct{ *incumbent.Client }
 
 func open(servers []string, timeout time.Duration) (peer.Session, error) {
 	ctx := context.Background()
-	client, err := incumbent.Open(ctx, incumbent.Config{Servers: strings.Join(servers, ","), SessionTimeout: timeout, ACL: incumbent.WorldAll()})
+	client, err := incumbent.Open(ctx,
+		incumbent.Config{Servers: strings.Join(servers, ","), SessionTimeout: timeout, ACL: incumbent.WorldAll()})
 	if err != nil {
 		return nil, err
 	}

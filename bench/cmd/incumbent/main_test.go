@@ -18,7 +18,8 @@ func TestEveryRecipePlays(t *testing.T) {
 	defer stage.Close()
 	play := func(scenario, recipe string) {
 		t.Helper()
-		run, err := stage.Prepare(peer.Command{Do: peer.Prepare, Scenario: scenario, Recipe: recipe, Path: "/" + scenario + "-" + recipe, N: 3})
+		run, err := stage.Prepare(peer.Command{Do: peer.Prepare, Scenario: scenario, Recipe: recipe,
+			Path: "/" + scenario + "-" + recipe, N: 3})
 		if err != nil {
 			t.Fatalf("%s, %s: %v", scenario, recipe, err)
 		}
@@ -33,12 +34,14 @@ func TestEveryRecipePlays(t *testing.T) {
 	for _, recipe := range []string{"latch", "selector", "mutex", "semaphore", "read", "write", "barrier"} {
 		play(peer.Cycle, recipe)
 	}
-	for _, scenario := range []string{peer.HandOver, peer.Line, peer.LineOwn, peer.Fresh, peer.Existing, peer.Release, peer.Clients} {
+	for _, scenario := range []string{peer.HandOver, peer.Line, peer.LineOwn, peer.Fresh, peer.Existing, peer.Release,
+		peer.Clients} {
 		play(scenario, "latch")
 		play(scenario, "mutex")
 	}
 	var unsupported *peer.UnsupportedError
-	if _, err := stage.Prepare(peer.Command{Do: peer.Prepare, Scenario: peer.Cycle, Recipe: "lock", Path: "/x", N: 1}); !errors.As(err, &unsupported) {
+	c := peer.Command{Do: peer.Prepare, Scenario: peer.Cycle, Recipe: "lock", Path: "/x", N: 1}
+	if _, err := stage.Prepare(c); !errors.As(err, &unsupported) {
 		t.Errorf("a recipe that is not there: %v", err)
 	}
 }

@@ -1,5 +1,5 @@
-// Command zookeeper is go-zookeeper's side of the comparison: its Lock, and the floor, which is the least that ZooKeeper's own
-// requests take. The floor protects nothing against lost replies and looks at nothing twice.
+// Command zookeeper is go-zookeeper's side of the comparison: its Lock, and the floor, which is the least that
+// ZooKeeper's own requests take. The floor protects nothing against lost replies and looks at nothing twice.
 package main
 
 import (

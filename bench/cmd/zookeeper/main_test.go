@@ -19,7 +19,8 @@ func TestTheSecondWaitsForTheFirst(t *testing.T) {
 	defer stage.Close()
 	for _, recipe := range []string{"floor", "lock"} {
 		for i, scenario := range []string{peer.Cycle, peer.HandOver, peer.Line, peer.LineOwn, peer.Fresh} {
-			run, err := stage.Prepare(peer.Command{Do: peer.Prepare, Scenario: scenario, Recipe: recipe, Path: "/" + recipe + string(rune('a'+i)), N: 3})
+			run, err := stage.Prepare(peer.Command{Do: peer.Prepare, Scenario: scenario, Recipe: recipe,
+				Path: "/" + recipe + string(rune('a'+i)), N: 3})
 			if err != nil {
 				t.Fatalf("%s, %s: %v", recipe, scenario, err)
 			}
@@ -33,14 +34,16 @@ func TestTheSecondWaitsForTheFirst(t *testing.T) {
 		}
 	}
 	var unsupported *peer.UnsupportedError
-	if _, err := stage.Prepare(peer.Command{Do: peer.Prepare, Scenario: peer.Cycle, Recipe: "latch", Path: "/x", N: 1}); !errors.As(err, &unsupported) {
+	c := peer.Command{Do: peer.Prepare, Scenario: peer.Cycle, Recipe: "latch", Path: "/x", N: 1}
+	if _, err := stage.Prepare(c); !errors.As(err, &unsupported) {
 		t.Errorf("a recipe that is not there: %v", err)
 	}
 }
 
 func TestThePredecessorIsTheOneBefore(t *testing.T) {
 	line := []string{"n-0000000009", "n-0000000002", "n-0000000010"}
-	for own, want := range map[string]string{"n-0000000002": "", "n-0000000009": "n-0000000002", "n-0000000010": "n-0000000009"} {
+	for own, want := range map[string]string{"n-0000000002": "", "n-0000000009": "n-0000000002",
+		"n-0000000010": "n-0000000009"} {
 		if got, err := predecessor(line, own); err != nil || got != want {
 			t.Errorf("before %s is %q, %v", own, got, err)
 		}

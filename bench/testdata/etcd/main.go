@@ -53,7 +53,8 @@ func (s *session) Close() {
 	s.client.Close()
 }
 
-// Place returns a participant of a recipe. An election's key is the prefix and the lease, so a session has one place in it.
+// Place returns a participant of a recipe. An election's key is the prefix and the lease, so a session has one place in
+// it.
 func (s *session) Place(recipe, path string) (peer.Place, error) {
 	switch recipe {
 	case "election":

@@ -59,7 +59,8 @@ func TestVersionsAndLists(t *testing.T) {
 		}
 		lists := func() {
 			t.Helper()
-			for prefix, want := range map[string]int{"/": 2, "keyspaces/comm": 2, "keyspaces/commerce/K": 1, "none": 0} {
+			for prefix, want := range map[string]int{"/": 2, "keyspaces/comm": 2, "keyspaces/commerce/K": 1,
+				"none": 0} {
 				files, err := s.List(ctx, prefix)
 				if len(files) != want || topo.IsErrType(err, topo.NoNode) != (want == 0) {
 					t.Errorf("%s has %v, %v, want %d files", prefix, files, err, want)
@@ -75,7 +76,8 @@ func TestVersionsAndLists(t *testing.T) {
 			t.Fatal(err)
 		}
 		lists()
-		if _, err := s.client.Create(s.path("keyspaces/commerce", locks), nil).Do(ctx); err != nil { // of one that comes
+		// The directory of the locks is there before the lock of one that comes.
+		if _, err := s.client.Create(s.path("keyspaces/commerce", locks), nil).Do(ctx); err != nil {
 			t.Fatal(err)
 		}
 		lists()

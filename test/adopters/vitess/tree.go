@@ -63,7 +63,8 @@ func (s *Server) list(ctx context.Context, dir, prefix string, files []topo.KVIn
 		case err != nil:
 			return nil, named(err, node)
 		case isFile(node, found.Stat):
-			files = append(files, topo.KVInfo{Key: []byte(node), Value: found.Data, Version: version(found.Stat.Version)})
+			files = append(files,
+				topo.KVInfo{Key: []byte(node), Value: found.Data, Version: version(found.Stat.Version)})
 		}
 		if found.Stat.NumChildren > 0 {
 			if files, err = s.list(ctx, node, prefix, files); err != nil {
