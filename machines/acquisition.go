@@ -9,10 +9,7 @@ import (
 
 // acquisition is a place that one caller asks for once, and that is given up at the end of its one
 // term.
-type acquisition struct {
-	place
-	tries bool // it never waits behind another place
-}
+type acquisition struct{ place }
 
 // holdPromises are in every hold's chart, for those who test it from outside.
 const holdPromises = `
@@ -34,7 +31,8 @@ func newAcquisition(open events.Event, o *options, label string) acquisition {
 	if o.flag(OptionRevocable) {
 		p.read = forData
 	}
-	return acquisition{place: p, tries: o.flag(OptionTry)}
+	p.tries = o.flag(OptionTry)
+	return acquisition{p}
 }
 
 // liveHold are the states of a hold that has not ended. A hold is never blocked: it is refused
@@ -102,7 +100,7 @@ func (p *acquisition) mayProbe(ev events.Event) bool {
 
 // lineOccupied reports whether the line contains a place that this one has to wait for.
 func (p *acquisition) lineOccupied(ev events.Event) bool {
-	for place := range places(ev.Children, p.lineLabels...) {
+	for place := range places(ev.Children, p.lineLabels()...) {
 		if p.waitsFor(place) {
 			return true
 		}
@@ -116,7 +114,7 @@ func (p *acquisition) tryBehind(ev events.Event) bool {
 }
 
 // probe lists the line, and writes nothing.
-func (p *acquisition) probe(ev events.Event, out *engine.Outbox) { out.Children(p.dir) }
+func (p *acquisition) probe(ev events.Event, out *engine.Outbox) { out.Children(p.ownDir) }
 
 // refuseOccupied ends a try that found a place in the line.
 func (p *acquisition) refuseOccupied(ev events.Event, out *engine.Outbox) {

@@ -38,7 +38,7 @@ func TestAMemberDeletesItsNodeWhenItCan(t *testing.T) {
 func TestANewMemberMayCreateParents(t *testing.T) {
 	b := &doubleBarrier{}
 	b.parentMaker = newParentMaker("/b")
-	b.tried = true
+	b.round = &parentRound{tried: true}
 	effects(t, func(out *engine.Outbox) { b.create(events.Event{}, out) })
 	if !b.parentMissing(events.Event{Code: events.NoNode}) {
 		t.Error("a missing parent is not created")
@@ -103,7 +103,7 @@ func TestPermitsThatAreNotWatchedAreChecked(t *testing.T) {
 	if n := timers(); n != 0 {
 		t.Errorf("%d timers for one permit", n)
 	}
-	s.guards = []events.Op{events.Check("/s/a"), events.Check("/s/b")}
+	s.setGuards([]events.Op{events.Check("/s/a"), events.Check("/s/b")})
 	if n := timers(); n != 1 {
 		t.Errorf("%d timers for two permits, want 1", n)
 	}
@@ -125,10 +125,10 @@ func TestAMemberThatWaitsWatchesTwoNodes(t *testing.T) {
 func TestTheLatchEndsItsOwnFailure(t *testing.T) {
 	for latchFailed, want := range map[bool]int32{true: 0, false: 2} {
 		s := &semaphore{}
-		s.failures, s.code, s.latchFailed = 2, events.NoAuth, latchFailed
+		s.failing, s.latchFailed = &failureSeries{failures: 2, code: events.NoAuth}, latchFailed
 		effects(t, func(out *engine.Outbox) { s.readPool(events.Event{Kind: events.LatchHeld}, out) })
-		if s.failures != want {
-			t.Errorf("the latch's failure %t: %d failures count, want %d", latchFailed, s.failures, want)
+		if got := s.series().failures; got != want {
+			t.Errorf("the latch's failure %t: %d failures count, want %d", latchFailed, got, want)
 		}
 	}
 }

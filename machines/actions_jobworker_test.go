@@ -115,13 +115,13 @@ func TestAnOccupiedNameIsNotified(t *testing.T) {
 		all := effects(t, func(out *engine.Outbox) { w.reportOccupied(events.Event{}, out) })
 		return len(found[events.Notify](all))
 	}
-	if first, again := occupied(), occupied(); first != 1 || again != 0 || w.code != events.Occupied {
-		t.Errorf("%d notices, then %d, of %s", first, again, w.code)
+	if first, again := occupied(), occupied(); first != 1 || again != 0 || w.series().code != events.Occupied {
+		t.Errorf("%d notices, then %d, of %s", first, again, w.series().code)
 	}
 	w.items = []int{1}
 	all := found[events.Notify](effects(t, func(out *engine.Outbox) { w.run(events.Event{}, out) }))
 	recovered := slices.ContainsFunc(all, func(n events.Notify) bool { return n.What == events.Recovered })
-	if !recovered || w.code != events.OK {
-		t.Errorf("items run, and the failure is still %s: %v", w.code, all)
+	if !recovered || w.series().code != events.OK {
+		t.Errorf("items run, and the failure is still %s: %v", w.series().code, all)
 	}
 }

@@ -25,7 +25,8 @@ func TestTheEndOfASessionEndsABackOff(t *testing.T) {
 // A refused place is given up only after a pause that lasted: another event says nothing about the last attempt.
 func TestARefusedPlaceIsGivenUpAfterAPause(t *testing.T) {
 	p := &contender{}
-	p.code, p.refusedSince, p.timeout, p.own = events.NoAuth, 1, time.Second, "n"
+	p.failing = &failureSeries{code: events.NoAuth, refusedSince: 1}
+	p.timeout, p.ownPath = time.Second, "/l/n"
 	at := func(kind events.Kind, after time.Duration) bool {
 		return p.unusable(events.Event{Kind: kind, At: 1 + int64(after)})
 	}
@@ -53,12 +54,13 @@ func TestTheLowestNodeIsAdopted(t *testing.T) {
 	p := newPlace(events.Event{Path: "/l", Seed: "x"}, &options{}, LatchLabel)
 	p.guid = guid("x", 1)
 	prefix := ownPrefix(p.guid, LatchLabel)
-	p.own, p.token, p.owned, p.watched = prefix+"0000000009", 9, true, true
+	p.setOwn(prefix + "0000000009")
+	p.token, p.owned, p.watched = 9, true, true
 	all := effects(t, func(out *engine.Outbox) {
 		p.adopt(events.Event{Code: events.OK, Children: []string{prefix + "0000000009", prefix + "0000000004"}}, out)
 	})
-	if p.own != prefix+"0000000004" || p.sequence != 4 || p.token != 0 || p.owned || p.watched {
-		t.Errorf("it has %s, number %d, token %d", p.own, p.sequence, p.token)
+	if p.own() != prefix+"0000000004" || p.sequence != 4 || p.token != 0 || p.owned || p.watched {
+		t.Errorf("it has %s, number %d, token %d", p.own(), p.sequence, p.token)
 	}
 	if deleted := found[events.Delete](all); len(deleted) != 1 || deleted[0].Path != "/l/"+prefix+"0000000009" {
 		t.Errorf("it deletes %v", deleted)
@@ -68,13 +70,13 @@ func TestTheLowestNodeIsAdopted(t *testing.T) {
 // A connection that ends a pause may be another session's.
 func TestAPlaceThatIsWokenKnowsItsSession(t *testing.T) {
 	p := newPlace(events.Event{Path: "/l"}, &options{}, LatchLabel)
-	p.owner, p.tried = 3, true
+	p.owner, p.round = 3, &parentRound{tried: true}
 	effects(t, func(out *engine.Outbox) { p.wake(events.Event{Kind: events.ConfirmationCounts, SessionID: 5}, out) })
-	if p.owner != 3 || !p.tried {
+	if p.owner != 3 || !p.last().tried {
 		t.Error("a confirmation changes the session")
 	}
 	effects(t, func(out *engine.Outbox) { p.wake(events.Event{Kind: events.ConnectionAttached, SessionID: 5}, out) })
-	if p.owner != 5 || p.tried {
+	if p.owner != 5 || p.last().tried {
 		t.Errorf("the session is %d, want 5, and parents may be created once more", p.owner)
 	}
 }
@@ -93,8 +95,8 @@ func TestARequeueBelongsToItsSession(t *testing.T) {
 
 // Only a node that the own session owns may be the own one.
 func TestAnElectionNotesItsOwnNodes(t *testing.T) {
-	p := &election{}
-	p.owner, p.label, p.asked = 3, "n_", 2
+	p := &election{place{label: "n_", ownerSearch: &ownerSearch{}}}
+	p.owner, p.asked = 3, 2
 	note := func(owner int64, path string) {
 		p.noteOwner(events.Event{Code: events.OK, Path: path, Stat: owned(owner, 1)}, nil)
 	}
@@ -108,7 +110,7 @@ func TestAnElectionNotesItsOwnNodes(t *testing.T) {
 // A hold that could not be downgraded ends, and does not queue again.
 func TestAFailedDowngradeEndsTheHold(t *testing.T) {
 	p := &readWrite{}
-	p.nextIntent, p.waiters = keepPlace, []uint64{4}
+	p.addCommand(4, leadership)
 	answers := found[events.Answer](effects(t, func(out *engine.Outbox) {
 		p.giveUpDowngrade(events.Event{Kind: events.ReplyMulti, Code: events.NoNode}, out)
 	}))

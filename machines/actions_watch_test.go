@@ -65,7 +65,7 @@ func TestRefusedDataAreGivenUp(t *testing.T) {
 // A tree cache that is up to date has no failure any more.
 func TestATreeCacheThatIsReadHasRecovered(t *testing.T) {
 	c := &treeCache{}
-	c.code = events.NoAuth
+	c.noted().code = events.NoAuth
 	notices := found[events.Notify](effects(t, func(out *engine.Outbox) { c.settle(events.Event{}, out) }))
 	if len(notices) != 2 || notices[0].What != events.Recovered || notices[1].What != events.Settled {
 		t.Errorf("the notices are %v", notices)
@@ -74,14 +74,14 @@ func TestATreeCacheThatIsReadHasRecovered(t *testing.T) {
 
 // The handle is notified of the end of a failure once.
 func TestTheEndOfAFailureIsNotifiedOnce(t *testing.T) {
-	s := &retryState{code: events.NoAuth, text: "/x", failures: 4}
+	s := &retryState{failing: &failureSeries{code: events.NoAuth, text: "/x", failures: 4}}
 	for n, want := range []int{1, 0} {
 		if got := len(found[events.Notify](effects(t, s.clearFailure))); got != want {
 			t.Errorf("the %d. time, %d notices", n+1, got)
 		}
 	}
-	if s.failures != 0 || s.code != events.OK || s.text != "" {
-		t.Errorf("%s is left of the failure", s.text)
+	if s.failing != nil {
+		t.Errorf("%+v is left of the failure", s.failing)
 	}
 }
 

@@ -181,7 +181,7 @@ func (p *barrierCall) noteNodeSeen(ev events.Event, out *engine.Outbox) {
 
 // remember notes which node was seen: another one at its path was created later.
 func (p *barrierCall) remember(ev events.Event, out *engine.Outbox) {
-	p.failures = 0
+	p.forgetCount()
 	p.noteSeen(ev)
 }
 

@@ -95,7 +95,7 @@ func (c *consumer) deliver(ev events.Event, out *engine.Outbox) {
 
 // reportItemLost reports an item that this consumer may have deleted and has not delivered.
 func (c *consumer) reportItemLost(ev events.Event, out *engine.Outbox) {
-	c.code = events.ItemLost
+	c.noted().code = events.ItemLost
 	out.Notify(events.Notify{What: events.Failed, Session: ev.Session, Path: join(c.path, c.held.Name),
 		Code: events.ItemLost})
 	c.drop(ev, out)

@@ -108,12 +108,12 @@ func (c *consumer) notifyDeferred(ev events.Event, out *engine.Outbox) {
 // clearQueueFailure ends a failure, except for refusals of single items and for a counter that has
 // ended.
 func (c *consumer) clearQueueFailure(ev events.Event, out *engine.Outbox) {
-	c.failures = 0
+	c.forgetCount()
 	switch {
-	case c.deferredCount() > 0 && c.code != c.lastRefusal.code:
+	case c.deferredCount() > 0 && c.series().code != c.lastRefusal.code:
 		c.notifyDeferred(ev, out)
 	case c.deferredCount() > 0:
-	case c.counterEnded && c.code != events.CounterEnd:
+	case c.counterEnded && c.series().code != events.CounterEnd:
 		c.reportFailure(events.CounterEnd, c.path, ev, out)
 	case !c.counterEnded:
 		c.clearFailure(out)

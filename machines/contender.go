@@ -10,9 +10,8 @@ import (
 // contender is the part of a machine that may lead or hold: its own node, its term, its failures and
 // its end. Places in lines, the semaphore and the job election share it.
 type contender struct {
-	id     string    // the machine's own id
-	seed   string    // the seed of its names
-	opener events.ID // the machine that opened this one, which gets its events; "" if a handle did
+	id   string // the machine's own id
+	seed string // the seed of its names
 
 	node
 	term
@@ -35,30 +34,45 @@ const (
 
 // agenda is what commands have asked of a contender, and what it does next.
 type agenda struct {
-	after       intent   // what follows a term: keep the place, queue again, stay out of the line, or close
-	nextIntent  intent   // what follows now
-	silent      bool     // Curator's CloseMode.SILENT
-	outOfLine   bool     // the pause lasts until a health check succeeds
-	workBroke   bool     // work has returned an error, or its grace is over, since the own node was created
-	closing     []uint64 // the commands that close it
-	moveCommand uint64   // the resign or requeue that is answered when the node is gone
-	end         *failure // why the one term of a selector that does not queue again has ended; nil: it has not
+	after      intent       // what follows a term: keep the place, queue again, stay out of the line, or close
+	nextIntent intent       // what follows now
+	silent     bool         // Curator's CloseMode.SILENT
+	outOfLine  bool         // the pause lasts until a health check succeeds
+	workBroke  bool         // work has returned an error, or its grace is over, since the own node was created
+	open       *openCommand // the last of the commands that wait for their answers; nil: none does
+	end        *failure     // why the one term of a selector that does not queue again has ended; nil: it has not
 }
+
+// openCommand is a command that waits for its answer.
+type openCommand struct {
+	number uint64
+	wants  wanted
+	next   *openCommand // an earlier one
+}
+
+// wanted is what an open command waits for.
+type wanted uint8
+
+const (
+	leadership wanted = iota + 1 // an await
+	noOldPlace                   // a resign or requeue, of which there is one at a time: the node is gone
+	theEnd                       // a close
+)
 
 // newContender returns a contender with the options that all of them have.
 func newContender(open events.Event, o *options) contender {
 	return contender{
-		id: open.Name, seed: open.Seed, opener: events.ID(o.text(OptionOpener, "")),
-		node:       node{ownDir: open.Path, data: open.Data, naming: byGUID, tokenFloor: o.number(OptionTokenFloor)},
+		id: open.Name, seed: open.Seed,
+		node:       node{ownDir: open.Path, data: open.Data, naming: byGUID, extras: newExtras(o)},
 		term:       term{rideOut: o.flag(OptionRideOut)},
-		retryState: newRetryState(open, o, defaultRetry),
+		retryState: newRetryState(open, o, nil),
 		health:     newHealth(o),
 	}
 }
 
 // backsOff reports whether the contender pauses for a back-off next. Its node is gone.
 func (p *contender) backsOff(ev events.Event) bool {
-	return p.nextIntent == backOff && p.own == "" || p.nextIntent == letOthersPass && !p.mayHaveNode(ev)
+	return p.nextIntent == backOff && p.ownPath == "" || p.nextIntent == letOthersPass && !p.mayHaveNode(ev)
 }
 
 // nowConfirmed reports whether an answer lets the first in line lead.
@@ -86,14 +100,72 @@ func (p *contender) mustDeleteFirst(ev events.Event) bool {
 	return p.nextIntent != keepPlace && p.mayHaveNode(ev)
 }
 
+// deletedNotClosing reports whether the own node was deleted and the machine does not close.
+func (p *contender) deletedNotClosing(ev events.Event) bool {
+	return p.deleted(ev) && p.nextIntent != closeNext
+}
+
 // gaveUpWithNode reports whether the retry policy gave up while the contender may have a node.
 func (p *contender) gaveUpWithNode(ev events.Event) bool { return p.gaveUp && p.mayHaveNode(ev) }
 
+// addCommand adds a command that waits.
+func (a *agenda) addCommand(command uint64, wants wanted) {
+	a.open = &openCommand{command, wants, a.open}
+}
+
+// takeCommands removes the commands that wait for something, and returns the first of them. Their next is a later one.
+func (a *agenda) takeCommands(wants wanted) (first *openCommand) {
+	for at := &a.open; *at != nil; {
+		c := *at
+		if c.wants != wants {
+			at = &c.next
+			continue
+		}
+		*at, c.next, first = c.next, first, c
+	}
+	return first
+}
+
+// move returns the resign or requeue that waits, 0 if there is none.
+func (a *agenda) move() uint64 {
+	for c := a.open; c != nil; c = c.next {
+		if c.wants == noOldPlace {
+			return c.number
+		}
+	}
+	return 0
+}
+
+// takeMove is move, and that one does not wait any more.
+func (a *agenda) takeMove() uint64 {
+	if c := a.takeCommands(noOldPlace); c != nil {
+		return c.number
+	}
+	return 0
+}
+
+// cancel cancels an await. One that was granted already does not wait any more.
+func (a *agenda) cancel(ev events.Event, out *engine.Outbox) {
+	for at := &a.open; *at != nil; at = &(*at).next {
+		if c := *at; c.number == ev.Work && c.wants == leadership {
+			*at = c.next
+			out.Answer(ev.Work, events.Cancelled, "")
+			return
+		}
+	}
+}
+
+// refuseWaiters answers all awaits with an error.
+func (a *agenda) refuseWaiters(code events.Code, text string, out *engine.Outbox) {
+	for c := a.takeCommands(leadership); c != nil; c = c.next {
+		out.Answer(c.number, code, text)
+	}
+}
+
 // answerMove answers the resign or requeue whose node is gone.
 func (a *agenda) answerMove(out *engine.Outbox) {
-	if a.moveCommand != 0 {
-		out.Answer(a.moveCommand, events.OK, "")
-		a.moveCommand = 0
+	if move := a.takeMove(); move != 0 {
+		out.Answer(move, events.OK, "")
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // forgetOwn ends an enrolment whose node is gone.
 func (p *contender) forgetOwn(out *engine.Outbox) {
 	p.dropHeartbeats(out)
-	p.own, p.token, p.sequence, p.owned, p.watched, p.ownerKnown, p.revoked = "", 0, 0, false, false, false, false
+	p.ownPath, p.token, p.sequence, p.owned, p.watched, p.ownerKnown, p.revoked = "", 0, 0, false, false, false, false
 	p.creating, p.unknown, p.first = 0, false, false
 }
 
@@ -96,22 +96,22 @@ func (p *contender) beginTerm(ev events.Event, out *engine.Outbox) {
 	p.since = ev.At
 	p.wantHeartbeats(out)
 	p.clearFailure(out)
-	out.Notify(events.Notify{What: events.Elected, Session: ev.Session, Path: p.path(), Token: p.token, Guards: p.guards})
+	out.Notify(events.Notify{What: events.Elected, Session: ev.Session, Path: p.path(), Token: p.token,
+		Guards: p.guards()})
 	p.tellOpener(events.Event{Kind: events.LatchHeld, Path: p.path()}, out)
 	if p.callsFunction() {
 		p.works++
 	}
-	for _, waiter := range p.waiters {
-		p.grantTo(waiter, ev, out)
+	for c := p.takeCommands(leadership); c != nil; c = c.next {
+		p.grantTo(c.number, ev, out)
 	}
-	p.waiters = nil
 	p.tellRevoked(out)
 }
 
 // tellOpener sends an event to the opener, if a machine opened this one.
 func (p *contender) tellOpener(ev events.Event, out *engine.Outbox) {
-	if p.opener != "" {
-		out.Tell(p.opener, ev)
+	if p.opener() != "" {
+		out.Tell(p.opener(), ev)
 	}
 }
 
@@ -142,7 +142,7 @@ func (p *contender) endTerm(ev events.Event, out *engine.Outbox) {
 // gone already.
 func (p *contender) drain(out *engine.Outbox) {
 	if p.works == 0 {
-		if p.nextIntent == keepPlace && p.own == "" {
+		if p.nextIntent == keepPlace && p.ownPath == "" {
 			p.answerMove(out)
 		}
 		out.Tell(events.ID(p.id), events.Event{Kind: events.WorkDrained})
@@ -159,7 +159,7 @@ func (p *contender) stepDown(ev events.Event, out *engine.Outbox) {
 
 // stepDownGone ends belief because the own node is gone.
 func (p *contender) stepDownGone(ev events.Event, out *engine.Outbox) {
-	p.advertised.leave(p.path(), p.owner, out)
+	p.advertised().leave(p.path(), p.owner, out)
 	p.endTerm(ev, out)
 	p.forgetOwn(out)
 	p.tellLost(ev, out)
@@ -169,7 +169,7 @@ func (p *contender) stepDownGone(ev events.Event, out *engine.Outbox) {
 
 // loseOwn forgets the own node, which somebody deleted.
 func (p *contender) loseOwn(ev events.Event, out *engine.Outbox) {
-	p.advertised.leave(p.path(), p.owner, out)
+	p.advertised().leave(p.path(), p.owner, out)
 	p.forgetOwn(out)
 	p.pace(ev, out)
 }
@@ -217,13 +217,13 @@ func (p *contender) workDone(ev events.Event, out *engine.Outbox) {
 
 // await queues an await, or answers it with the failure that keeps the machine from leading.
 func (p *contender) await(ev events.Event, out *engine.Outbox) {
-	switch {
+	switch s := p.series(); {
 	case p.nextIntent == closeNext:
 		out.Answer(ev.Request, events.Closed, "")
-	case !p.code.Transient() && p.code != events.OK:
-		out.Answer(ev.Request, p.code, p.text)
+	case !s.code.Transient() && s.code != events.OK:
+		out.Answer(ev.Request, s.code, s.text)
 	default:
-		p.waiters = append(p.waiters, ev.Request)
+		p.addCommand(ev.Request, leadership)
 	}
 }
 
@@ -255,12 +255,11 @@ func (p *contender) retryDelete(ev events.Event, out *engine.Outbox) {
 
 // close notes the command that closes the contender, and refuses all awaits.
 func (p *contender) close(ev events.Event, out *engine.Outbox) {
-	if p.nextIntent == stayOut && p.moveCommand != 0 {
-		out.Answer(p.moveCommand, events.Closed, "") // the requeue that was to follow
-		p.moveCommand = 0
+	if p.nextIntent == stayOut && p.move() != 0 {
+		out.Answer(p.takeMove(), events.Closed, "") // the requeue that was to follow
 	}
 	p.nextIntent, p.silent = closeNext, ev.Silent
-	p.closing = append(p.closing, ev.Request)
+	p.addCommand(ev.Request, theEnd)
 	p.refuseWaiters(events.Closed, "", out)
 	p.answerMove(out)
 }
@@ -278,19 +277,19 @@ func (p *contender) finish(ev events.Event, out *engine.Outbox) {
 	p.searchLeftover(ev, out)
 	p.dropHeartbeats(out)
 	p.answerMove(out)
-	for _, c := range p.closing {
-		out.Answer(c, events.OK, "")
+	for c := p.takeCommands(theEnd); c != nil; c = c.next {
+		out.Answer(c.number, events.OK, "")
 	}
-	p.closing = nil
 	p.tellOpener(events.Event{Kind: events.LatchClosed}, out)
 }
 
 // quit ends the contender because the retry policy gave up, and answers all awaits with the failure.
 func (p *contender) quit(ev events.Event, out *engine.Outbox) {
 	p.nextIntent = closeNext
-	p.refuseWaiters(p.code, p.text, out)
+	s := p.series()
+	p.refuseWaiters(s.code, s.text, out)
 	if p.callsFunction() {
-		p.end = &failure{code: p.code, text: p.text}
+		p.end = &failure{code: s.code, text: s.text}
 		p.tellEnd(out)
 	}
 }
@@ -303,7 +302,8 @@ func (p *contender) lookAgain(ev events.Event, out *engine.Outbox) {
 
 // resign gives up leadership for a new place at the end of the line.
 func (p *contender) resign(ev events.Event, out *engine.Outbox) {
-	p.nextIntent, p.moveCommand = requeue, ev.Request
+	p.nextIntent = requeue
+	p.addCommand(ev.Request, noOldPlace)
 	p.endTerm(ev, out)
 	p.drain(out)
 }
@@ -327,7 +327,7 @@ func (p *contender) tellLost(ev events.Event, out *engine.Outbox) {
 // noteCaller notes the one caller, and the session that exists.
 func (p *contender) noteCaller(ev events.Event, out *engine.Outbox) {
 	p.setOwner(ev)
-	p.waiters = append(p.waiters, ev.Request)
+	p.addCommand(ev.Request, leadership)
 }
 
 // noteRevoke notes that somebody asks the holder to release the lock.
@@ -373,10 +373,10 @@ func (p *contender) endOnce(code events.Code, why string, out *engine.Outbox) {
 }
 
 // tellEnd notifies the handle of that end.
-func (p *contender) tellEnd(out *engine.Outbox) {
+func (a *agenda) tellEnd(out *engine.Outbox) {
 	end := failure{}
-	if p.end != nil {
-		end, p.end = *p.end, nil
+	if a.end != nil {
+		end, a.end = *a.end, nil
 	}
 	out.Notify(events.Notify{What: events.Ended, Code: end.code, Text: end.text})
 }

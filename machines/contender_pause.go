@@ -20,7 +20,7 @@ func (p *contender) failAndBackOff(ev events.Event, out *engine.Outbox) {
 	p.forgetReads(ev, out)
 	code, text := ev.Code, ev.Text
 	switch {
-	case code == events.OK && p.failures < maxLateConfirmations:
+	case code == events.OK && p.series().failures < maxLateConfirmations:
 		code, text = events.Unconfirmed, p.path()
 	case code == events.OK:
 		code, text = p.lateness(ev)
@@ -56,10 +56,10 @@ func (p *contender) backOff(ev events.Event, out *engine.Outbox) {
 		p.awaitHealth(ev, out)
 	case next == letOthersPass:
 		out.Timer(backOffTimer, p.recreatePause(p.jitter.next()))
-	case next == backOff && p.afterShortTerm > 0:
-		out.Timer(backOffTimer, p.afterShortTerm)
-		p.afterShortTerm = 0
-	case next == backOff && p.workFailed > 0:
+	case next == backOff && p.series().afterShortTerm > 0:
+		out.Timer(backOffTimer, p.failing.afterShortTerm)
+		p.failing.afterShortTerm = 0
+	case next == backOff && p.series().workFailed > 0:
 		out.Timer(backOffTimer, p.workBackOff())
 	default:
 		p.retryTimer = out.Timer(backOffTimer, p.shorten(p.wait(ev), ev))
@@ -75,7 +75,7 @@ func (p *contender) shorten(d time.Duration, ev events.Event) time.Duration {
 	switch {
 	case p.mayHaveNode(ev):
 		most = max(p.timeout/4, leastPause)
-	case p.retry != defaultRetry:
+	case p.policy() != defaultRetry:
 		return d
 	}
 	if p.timeout == 0 || d <= most {
@@ -96,7 +96,8 @@ func (p *contender) endPause(ev events.Event, out *engine.Outbox) {
 // wait returns the policy's pause. If the policy gives up, there is no pause, and the contender ends.
 func (p *contender) wait(ev events.Event) time.Duration {
 	d, again := p.attempt(ev)
-	if p.once() && (!p.code.Transient() || p.refusedForLong(ev)) { // the caller got the error, and may call again
+	// The caller of a hold got the error, and may call again.
+	if p.once() && (!p.series().code.Transient() || p.refusedForLong(ev)) {
 		d, again = 0, false
 	}
 	p.gaveUp = !again
@@ -108,7 +109,7 @@ func (p *contender) backOffForever(ev events.Event) time.Duration {
 	d := p.wait(ev)
 	if p.gaveUp {
 		p.gaveUp = false
-		d, _ = defaultRetry.Next(int(p.failures), 0, p.jitter.next())
+		d, _ = defaultRetry.Next(int(p.series().failures), 0, p.jitter.next())
 	}
 	return p.shorten(d, ev)
 }
@@ -122,12 +123,16 @@ func (p *contender) unusable(ev events.Event) bool {
 // refusedForLong reports whether what the participant needs for its place was refused for a session timeout,
 // by whatever code, the last time, too. Those behind it wait.
 func (p *contender) refusedForLong(ev events.Event) bool {
-	return hinders(p.code) && p.mayHaveNode(ev) && p.refusedSince != 0 && time.Duration(ev.At-p.refusedSince) >= p.timeout
+	s := p.series()
+	return hinders(s.code) && p.mayHaveNode(ev) &&
+		s.refusedSince != 0 && time.Duration(ev.At-s.refusedSince) >= p.timeout
 }
 
 // giveUpPlace lets those behind pass: the participant queues again at the tail, after a pause.
 func (p *contender) giveUpPlace(ev events.Event, out *engine.Outbox) {
 	p.countDeletion(ev)
 	p.setIntent(letOthersPass)
-	out.Notify(events.Notify{What: events.Failed, Session: ev.Session, Code: p.code, Text: "the place is given up: " + p.text})
+	last := p.series()
+	out.Notify(events.Notify{What: events.Failed, Session: ev.Session, Code: last.code,
+		Text: "the place is given up: " + last.text})
 }

@@ -141,13 +141,14 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		{"not sent on a connection", s.transient(events.Event{Code: events.NotSent, Attached: true}), false},
 		{"refused, and then no connection", s.transient(events.Event{Code: events.NoAuth}), false},
 	})
-	never := newRetryState(events.Event{Seed: "x"}, &options{}, Once(time.Second))
-	for never.workFailed = range 5 {
+	never := newRetryState(events.Event{Seed: "x"}, &options{}, new(Once(time.Second)))
+	for failed := range int32(5) {
+		never.noteWork(failed, 0)
 		if d := never.workBackOff(); d <= 0 {
-			t.Errorf("no pause after work that failed for the %d. time", never.workFailed+1)
+			t.Errorf("no pause after work that failed for the %d. time", failed+1)
 		}
 	}
-	fixed := newRetryState(events.Event{Seed: "x"}, &options{}, NTimes(9, 7*time.Second))
+	fixed := newRetryState(events.Event{Seed: "x"}, &options{}, new(NTimes(9, 7*time.Second)))
 	if d := fixed.workBackOff(); d != 7*time.Second {
 		t.Errorf("a pause of %s, and the policy says 7s", d)
 	}

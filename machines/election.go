@@ -25,7 +25,7 @@ type election struct{ place }
 func newElection(open events.Event) (*election, error) {
 	o := optionsOf(open)
 	p := &election{newPlace(open, &o, o.text(OptionPrefix, ""))}
-	p.naming = byOwner
+	p.naming, p.ownerSearch = byOwner, &ownerSearch{}
 	return p, o.check()
 }
 

@@ -128,12 +128,12 @@ func (f *fixedNode) markerNotOurs(ev events.Event) bool {
 // lostMarkerAgain reports whether the marker that this machine wrote is gone, and the next one has to
 // wait.
 func (f *fixedNode) lostMarkerAgain(ev events.Event) bool {
-	return f.markerAbsent(ev) && f.own != "" && f.lostAgain(ev)
+	return f.markerAbsent(ev) && f.ownPath != "" && f.lostAgain(ev)
 }
 
 // markerBelowFloor reports whether the marker is ours and its token is below the floor.
 func (f *fixedNode) markerBelowFloor(ev events.Event) bool {
-	return f.markerOurs(ev) && ev.Stat.Czxid < f.tokenFloor
+	return f.markerOurs(ev) && ev.Stat.Czxid < f.tokenFloor()
 }
 
 // unchanged reports whether the marker is still the one that the term depends on.
@@ -148,7 +148,8 @@ func (f *fixedNode) markerConfirmed(ev events.Event) bool {
 
 // noteMarker notes a marker that is ours.
 func (f *fixedNode) noteMarker(ev events.Event, out *engine.Outbox) {
-	f.own, f.unknown = base(f.marker), false
+	f.setOwn(base(f.marker))
+	f.unknown = false
 	f.owned, f.watched, f.ownerKnown = true, true, true
 	f.token, f.version = ev.Stat.Czxid, ev.Stat.Version
 }
@@ -156,7 +157,8 @@ func (f *fixedNode) noteMarker(ev events.Event, out *engine.Outbox) {
 // wantTermHeartbeats asks for heartbeats that check the guards of the term, or the marker's name while
 // there are no guards.
 func (f *fixedNode) wantTermHeartbeats(guards []events.Op, out *engine.Outbox) {
-	f.guards, f.heartbeating = guards, true
+	f.setGuards(guards)
+	f.heartbeating = true
 	ev := events.Event{Kind: events.HeartbeatWanted, Name: f.id, Path: f.marker, Ops: guards}
 	if !f.naming.unique() { // nothing but the owner tells the marker from one of another participant
 		ev.SessionID = f.owner
@@ -166,7 +168,7 @@ func (f *fixedNode) wantTermHeartbeats(guards []events.Op, out *engine.Outbox) {
 
 // noteMarkerLost counts the marker that this machine wrote, if there was one: it is gone.
 func (f *fixedNode) noteMarkerLost(ev events.Event) {
-	if f.own != "" {
+	if f.ownPath != "" {
 		f.countDeletion(ev)
 	}
 }

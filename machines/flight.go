@@ -31,7 +31,7 @@ func newFlight(open events.Event, o *options) flight {
 func (p *place) sendListing(out *engine.Outbox) {
 	p.behindCreate = 0
 	if p.oneFlight && p.naming.unique() && (p.readBack || p.read == notRead) {
-		p.behindCreate = out.Children(p.dir)
+		p.behindCreate = out.Children(p.ownDir)
 	}
 }
 
@@ -41,7 +41,7 @@ func (p *place) lineUp(ev events.Event, out *engine.Outbox) {
 		p.listLine(ev, out)
 		return
 	}
-	p.line, p.first = line{behind: p.behind, purged: p.purged, behindCreate: p.behindCreate}, false
+	p.line, p.first = line{equals: p.equals, purged: p.purged, behindCreate: p.behindCreate}, false
 }
 
 // dropListing drops the listing that was answered before the create in front of it: it may not show
@@ -60,7 +60,7 @@ func (p *place) inFlightOf(ev events.Event) bool {
 // createdAhead reports whether the own node needs no reading before a listing counts: it was read back,
 // or the listing was behind its create, whose answer has its token.
 func (p *place) createdAhead(ev events.Event) bool {
-	return p.ownVerified() || p.inFlightOf(ev) && p.token >= p.tokenFloor
+	return p.ownVerified() || p.inFlightOf(ev) && p.token >= p.tokenFloor()
 }
 
 // readUnread reads the own node back after the listing behind its create.
@@ -99,7 +99,7 @@ func (p *place) confirmFirst(ev events.Event, out *engine.Outbox) {
 func (p *place) noteReadBack(ev events.Event, out *engine.Outbox) {
 	if p.oneFlight && !p.readBack && p.naming.unique() && p.token == ev.Stat.Czxid {
 		p.readBack = true
-		out.Tell(events.SessionMachine, events.Event{Kind: events.NodeReadBack, Path: p.dir})
+		out.Tell(events.SessionMachine, events.Event{Kind: events.NodeReadBack, Path: p.ownDir})
 	}
 }
 
@@ -108,6 +108,6 @@ func (p *place) noteReadBack(ev events.Event, out *engine.Outbox) {
 func (p *place) noteUnreadable(ev events.Event, out *engine.Outbox) {
 	if p.readBack && ev.Kind == events.ReplyStat && p.mine(ev.Path) && ev.Code.Refusal() {
 		p.readBack = false
-		out.Tell(events.SessionMachine, events.Event{Kind: events.NodeReadBack, Path: p.dir, Code: ev.Code})
+		out.Tell(events.SessionMachine, events.Event{Kind: events.NodeReadBack, Path: p.ownDir, Code: ev.Code})
 	}
 }

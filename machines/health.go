@@ -15,10 +15,9 @@ const defaultHealthFailures = 3
 // health is what the user's health checks, or a job's dealer, have said. A participant without such a check is
 // healthy.
 type health struct {
-	mostFailures int32  // checks in a row that have to fail
-	failedChecks int32  // checks in a row that have failed
-	checkText    string // why the last one failed
-	checkCode    events.Code
+	mostFailures int32    // checks in a row that have to fail
+	failedChecks int32    // checks in a row that have failed
+	check        *failure // why the last one failed; nil: it did not, or there was none
 }
 
 // newHealth returns the health of a machine with these options.
@@ -34,6 +33,14 @@ func (h *health) failsCheck(ev events.Event) bool {
 	return ev.Code != events.OK && !h.unhealthy() && h.failedChecks+1 >= h.mostFailures
 }
 
+// checkText returns why the last check failed, "" if it did not.
+func (h *health) checkText() string {
+	if h.check == nil {
+		return ""
+	}
+	return h.check.text
+}
+
 // noteHealth notes the result of a check. A participant that is leaving its place, or whose work has
 // not returned, becomes unhealthy here, too.
 func (p *contender) noteHealth(ev events.Event, out *engine.Outbox) {
@@ -44,9 +51,9 @@ func (p *contender) noteHealth(ev events.Event, out *engine.Outbox) {
 		p.becomeUnhealthy(ev, out)
 	default:
 		p.failedChecks++
-		p.checkText, p.checkCode = ev.Text, ev.Code
+		p.check = &failure{code: ev.Code, text: ev.Text}
 		if p.unhealthy() { // for another reason than before
-			p.announce(ev.Code, p.checkText, ev, out)
+			p.announce(ev.Code, ev.Text, ev, out)
 		}
 	}
 }
@@ -56,12 +63,12 @@ func (p *contender) noteHealth(ev events.Event, out *engine.Outbox) {
 func (p *contender) becomeUnhealthy(ev events.Event, out *engine.Outbox) {
 	p.failedChecks++
 	if !ev.Silent {
-		p.checkText, p.checkCode = ev.Text, ev.Code
+		p.check = &failure{code: ev.Code, text: ev.Text}
 		p.countDeletion(ev)
-		p.announce(ev.Code, p.checkText, ev, out)
+		p.announce(ev.Code, ev.Text, ev, out)
 	}
 	if p.leads {
-		p.endOnce(ev.Code, p.checkText, out)
+		p.endOnce(ev.Code, p.checkText(), out)
 	}
 	if p.nextIntent != stayOut && p.nextIntent != closeNext {
 		p.nextIntent = letOthersPass
@@ -86,19 +93,19 @@ func (p *contender) leaveUnhealthy(ev events.Event, out *engine.Outbox) {
 // although others may have come meanwhile.
 func (p *contender) awaitHealth(ev events.Event, out *engine.Outbox) {
 	p.outOfLine = true
-	if p.code != p.checkCode && p.checkCode != events.OK {
-		p.announce(p.checkCode, p.checkText, ev, out)
+	if p.check != nil && p.check.code != p.series().code {
+		p.announce(p.check.code, p.check.text, ev, out)
 	}
 }
 
 // recoverHealth notes a check that succeeded. A participant that has waited for it queues again after
 // a pause, as after a node that did not last. After the first result there is hardly any.
 func (p *contender) recoverHealth(out *engine.Outbox) {
-	first := p.checkCode == events.OK
-	if !first && p.code == p.checkCode {
+	first := p.check == nil
+	if !first && p.series().code == p.check.code {
 		p.clearFailure(out)
 	}
-	p.failedChecks, p.checkText, p.checkCode = 0, "", events.OK
+	p.failedChecks, p.check = 0, nil
 	switch {
 	case !p.outOfLine:
 	case first:

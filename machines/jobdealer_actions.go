@@ -150,7 +150,7 @@ func (d *jobDealer) forgetTerm(ev events.Event, out *engine.Outbox) {
 
 // lookAgain pauses until what has changed was read. If it is not, that is a failure.
 func (d *jobDealer) lookAgain(ev events.Event, out *engine.Outbox) {
-	if d.failures < maxQuietRaces {
+	if d.series().failures < maxQuietRaces {
 		out.Timer(backOffTimer, d.nextPause())
 		return
 	}
@@ -160,14 +160,14 @@ func (d *jobDealer) lookAgain(ev events.Event, out *engine.Outbox) {
 
 // tellFailure tells the election of a failure, unless it may pass by itself.
 func (d *jobDealer) tellFailure(ev events.Event, out *engine.Outbox) {
-	if !d.code.Transient() {
-		out.Tell(d.opener, events.Event{Kind: events.LatchFailed, Code: d.code, Text: "deal " + d.text})
+	if s := d.series(); !s.code.Transient() {
+		out.Tell(d.opener, events.Event{Kind: events.LatchFailed, Code: s.code, Text: "deal " + s.text})
 	}
 }
 
 // recover ends a failure, and tells the election so.
 func (d *jobDealer) recover(out *engine.Outbox) {
-	if d.code != events.OK && !d.code.Transient() {
+	if code := d.series().code; code != events.OK && !code.Transient() {
 		out.Tell(d.opener, events.Event{Kind: events.LatchFailed})
 	}
 	d.clearFailure(out)

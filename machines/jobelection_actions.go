@@ -161,7 +161,8 @@ func (c *jobElection) loseOwnMarker(ev events.Event, out *engine.Outbox) {
 // what remained of them could pass for another term.
 func (c *jobElection) writeMarker(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
-	c.createdAt, c.refusedSince = ev.At, 0 // earlier refusals were not about this marker
+	c.createdAt = ev.At
+	c.forgetRefusals() // they were not about this marker
 	ops := []events.Op{
 		{Verb: "check", Path: c.latchNode, Version: -1},
 		{Verb: "create", Path: c.marker, Mode: events.Ephemeral, Data: c.data},
@@ -185,7 +186,8 @@ func (c *jobElection) noteMarkerWritten(ev events.Event, out *engine.Outbox) {
 func (c *jobElection) noteResult(ev events.Event, out *engine.Outbox) {
 	c.creating, c.unknown = 0, ev.Code.Unknown()
 	if ev.Code == events.OK {
-		c.own, c.token, c.version, c.sealed = base(c.marker), ev.Zxid, 1, true
+		c.setOwn(base(c.marker))
+		c.token, c.version, c.sealed = ev.Zxid, 1, true
 		c.wantHeartbeats(out)
 	}
 }
@@ -236,7 +238,7 @@ func (c *jobElection) clear(ev events.Event, out *engine.Outbox) {
 	case !c.mayHaveNode(ev):
 		c.tellSelfNodeGone(ev, out)
 	case !ev.Attached:
-	case c.own != "" && c.sealed:
+	case c.ownPath != "" && c.sealed:
 		c.deleteMarker(ev, out)
 	default:
 		c.look(ev, out)
@@ -284,8 +286,10 @@ func (c *jobElection) noteLatchGone(ev events.Event, out *engine.Outbox) {
 func (c *jobElection) rejectMarker(ev events.Event, out *engine.Outbox) {
 	c.noteMarker(ev, out)
 	c.closeLatch(out)
-	c.nextIntent, c.workFailed, c.afterShortTerm = backOff, 0, 0
-	c.announce(events.TokenFloor, fmt.Sprintf("token %d of %s is below the floor %d: the ensemble went back in time", c.token, c.marker, c.tokenFloor), ev, out)
+	c.nextIntent = backOff
+	c.noteWork(0, 0)
+	c.announce(events.TokenFloor, fmt.Sprintf("token %d of %s is below the floor %d: the ensemble went back in time",
+		c.token, c.marker, c.tokenFloor()), ev, out)
 	c.clear(ev, out)
 }
 

@@ -40,7 +40,7 @@ func (c *jobElection) sealPath() string { return join(c.ownDir, c.sealName) }
 // newSeal returns the create of a seal under a new name.
 func (c *jobElection) newSeal() events.Op {
 	c.count++
-	c.sealName, c.sealed = sealPrefix+guid(c.seed, c.count), false
+	c.sealName, c.sealed = sealPrefix+guid(c.seed, uint64(c.count)), false
 	return events.Op{Verb: "create", Path: c.sealPath(), Mode: events.Ephemeral, Data: c.data}
 }
 

@@ -173,11 +173,12 @@ func (w *jobs) mustHoldWhatItBelieves() {
 		return
 	}
 	marker, seal := w.stat(theMarker), c.sealPath()
-	if marker == nil || marker.EphemeralOwner != w.number || marker.Czxid != c.token || marker.Version != c.guards[0].Version {
-		w.wrong("leads with token %d, and the marker is %v (guards %v)", c.token, marker, c.guards)
+	if marker == nil || marker.EphemeralOwner != w.number || marker.Czxid != c.token ||
+		marker.Version != c.guards()[0].Version {
+		w.wrong("leads with token %d, and the marker is %v (guards %v)", c.token, marker, c.guards())
 	}
-	if w.stat(seal) == nil && !w.broken[seal] || seal != c.guards[1].Path {
-		w.wrong("leads with the guards %v, and the seal is %s: %v", c.guards, seal, w.stat(seal))
+	if w.stat(seal) == nil && !w.broken[seal] || seal != c.guards()[1].Path {
+		w.wrong("leads with the guards %v, and the seal is %s: %v", c.guards(), seal, w.stat(seal))
 	}
 }
 

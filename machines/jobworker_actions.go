@@ -61,7 +61,7 @@ func (w *jobWorker) reportOccupied(ev events.Event, out *engine.Outbox) {
 
 // reportOnce reports a failure that goes on until somebody else acts.
 func (w *jobWorker) reportOnce(code events.Code, text string, ev events.Event, out *engine.Outbox) {
-	if w.code != code || w.text != text {
+	if s := w.series(); s.code != code || s.text != text {
 		w.reportFailure(code, text, ev, out)
 	}
 }

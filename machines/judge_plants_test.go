@@ -37,9 +37,9 @@ func placeOf(model any) *place { return model.(interface{ inLine() *place }).inL
 // withoutFloor is a guard of a node whose machine accepts every token.
 func withoutFloor(model any, ev events.Event, holds func(events.Event) bool) bool {
 	p := placeOf(model)
-	floor := p.tokenFloor
-	p.tokenFloor = 0
-	defer func() { p.tokenFloor = floor }()
+	extras := p.extras
+	p.extras = nil
+	defer func() { p.extras = extras }()
 	return holds(ev)
 }
 
@@ -83,7 +83,7 @@ var (
 			doing("queueUp", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 				p := placeOf(model)
 				ahead := slices.Collect(p.placesAhead(ev.Children))
-				ev.Children = []string{slices.MinFunc(ahead, inOrder).Name, p.own}
+				ev.Children = []string{slices.MinFunc(ahead, inOrder).Name, p.own()}
 				do(ev)
 				p.nextInLine = false
 			}), "not its predecessor", 0},
@@ -123,7 +123,7 @@ var (
 				p := placeOf(model)
 				ahead, allowed := uint64(0), p.oneFlight
 				if allowed && p.readBack {
-					ahead = out.Children(p.dir)
+					ahead = out.Children(p.ownDir)
 				}
 				p.oneFlight = false
 				do(ev)

@@ -76,21 +76,21 @@ func (j *judge) watch(id events.ID, r events.Request) {
 // places with the same number either may be ahead.
 func (j *judge) isAhead(id events.ID, p *place, path string) bool {
 	own, nearest := int64(0), Place{Sequence: -1}
-	for other := range places(j.facts[id].listed, p.lineLabels...) {
-		if other.Name == p.own {
+	for other := range places(j.facts[id].listed, p.lineLabels()...) {
+		if other.Name == p.own() {
 			own = other.Sequence
 		}
 	}
-	for other := range places(j.facts[id].listed, p.lineLabels...) {
+	for other := range places(j.facts[id].listed, p.lineLabels()...) {
 		switch {
-		case other.Name == p.own || p.shared && other.Label == p.label:
-		case other.Sequence == own && path == join(p.dir, other.Name):
+		case other.Name == p.own() || p.shared && other.Label == p.label:
+		case other.Sequence == own && path == join(p.ownDir, other.Name):
 			return true
 		case other.Sequence < own && inOrder(other, nearest) > 0:
 			nearest = other
 		}
 	}
-	return path == join(p.dir, nearest.Name)
+	return path == join(p.ownDir, nearest.Name)
 }
 
 // confirmation checks that the deadline moves on by an answer to a request of this connection only.
@@ -107,7 +107,7 @@ func (j *judge) exclusive(gone func(id events.ID) bool) {
 	var writer events.ID
 	readers := 0
 	for id, p := range j.places {
-		if j.engine.State(id) != leading || len(p.lineLabels) < 2 || gone(id) {
+		if j.engine.State(id) != leading || len(p.lineLabels()) < 2 || gone(id) {
 			continue
 		}
 		if p.shared {

@@ -360,7 +360,11 @@ func (j *judge) member(id events.ID) {
 	if p.once() && p.leads && p.works != 1 {
 		j.wrong("%s: held by %d pieces of work", id, p.works)
 	}
-	if p.once() && len(p.waiters) == 0 &&
+	awaited := false
+	for c := p.open; c != nil; c = c.next {
+		awaited = awaited || c.wants == leadership
+	}
+	if p.once() && !awaited &&
 		slices.Contains(from{enrolling, listing, waiting, verifying, suspended, probing}, state) {
 		j.wrong("%s: in %s, and nobody wants it", id, state)
 	}

@@ -52,8 +52,8 @@ func (j *judge) fixedNode(f *fixedNode, state engine.State, owed map[events.Kind
 // has at most as many names as it wants.
 func (j *judge) semaphore(s *semaphore, state engine.State, owed map[events.Kind]bool, attached, awake bool) bool {
 	j.sublatch(s.id, &s.sublatch)
-	if len(s.names) > s.permits || s.own != "" && (len(s.names) == 0 || s.own != s.names[0]) {
-		j.wrong("%s: %q is its own, of %v", s.id, s.own, s.names)
+	if len(s.names) > s.permits || s.ownPath != "" && (len(s.names) == 0 || s.own() != s.names[0]) {
+		j.wrong("%s: %q is its own, of %v", s.id, s.own(), s.names)
 	}
 	switch state {
 	case probing:
@@ -82,7 +82,7 @@ func (j *judge) semaphore(s *semaphore, state engine.State, owed map[events.Kind
 func (j *judge) sublatch(opener string, e *sublatch) {
 	waiting := 0
 	for _, id := range j.engine.Machines() {
-		if m := j.members[id]; m != nil && m.opener == events.ID(opener) && m.nextIntent != closeNext {
+		if m := j.members[id]; m != nil && m.opener() == events.ID(opener) && m.nextIntent != closeNext {
 			waiting++
 		}
 	}

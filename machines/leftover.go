@@ -288,13 +288,13 @@ func (p *place) searchPlain(ev events.Event, out *engine.Outbox) {
 	if ev.Kind == events.ReplyChildren {
 		seen = lookOf(ev, p.label)
 	}
-	p.search(p.id, p.dir, p.withAddress(map[string]string{OptionPrefix: p.label,
+	p.search(p.id, p.ownDir, p.withAddress(map[string]string{OptionPrefix: p.label,
 		OptionAfter: strconv.FormatInt(seen.zxid, 10), OptionAbove: strconv.FormatInt(seen.highest, 10)}), out)
 }
 
 // withAddress adds to the options of a search that the nodes have an address.
 func (n *node) withAddress(options map[string]string) map[string]string {
-	if n.advertised != nil {
+	if n.advertised() != nil {
 		options[OptionAddress] = "true"
 	}
 	return options

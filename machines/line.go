@@ -14,12 +14,25 @@ type line struct {
 	predecessor string
 	// the read that arms the watch for the end of the predecessor, until its answer; 0: it is armed
 	aheadRead  uint64
-	hidden     bool     // the predecessor may not be read, so the directory is watched
-	nextInLine bool     // the predecessor is the only place ahead, and was watched after the own node
-	purged     bool     // further nodes with the own GUID were deleted
-	behind     []string // places with an equal number that were created later
+	hidden     bool    // the predecessor may not be read, so the directory is watched
+	nextInLine bool    // the predecessor is the only place ahead, and was watched after the own node
+	purged     bool    // further nodes with the own GUID were deleted
+	equals     *equals // nil: no place with an equal number was seen
 	// the listing that was sent right behind the own create; 0: there is none, or it does not count
 	behindCreate uint64
+}
+
+// equals are places with the number of the own one.
+type equals struct {
+	behind []string // those that were created later
+}
+
+// behind returns the places with an equal number that were created later.
+func (l *line) behind() []string {
+	if l.equals == nil {
+		return nil
+	}
+	return l.equals.behind
 }
 
 // aheadGone reports whether the predecessor was deleted: a watch or a read says so.
@@ -29,7 +42,7 @@ func (p *place) aheadGone(ev events.Event) bool {
 
 // createdLater reports whether the predecessor has the own number, but was created after the own node.
 func (p *place) createdLater(ev events.Event) bool {
-	place, ok := ParsePlace(p.predecessor, p.lineLabels...)
+	place, ok := ParsePlace(p.predecessor, p.lineLabels()...)
 	return ok && p.present(ev) && place.Sequence == p.sequence && ev.Stat.Czxid > p.token
 }
 
@@ -65,16 +78,17 @@ func (p *place) mayTakeOver(ev events.Event) bool {
 func (p *place) isAhead(ev events.Event) bool { return p.ahead(ev.Path) }
 
 // failed reports whether a listing was refused.
-func (p *place) failed(ev events.Event) bool { return ev.Code != events.OK }
+func (l *line) failed(ev events.Event) bool { return ev.Code != events.OK }
 
 // counterEnds reports whether a number in the line is near the end of the int32 counter, where the
 // order means nothing any more.
 func (p *place) counterEnds(ev events.Event) bool {
+	labels := p.lineLabels()
 	return slices.ContainsFunc(ev.Children, func(name string) bool {
 		if !maybeEnded(name) {
 			return false
 		}
-		place, ok := ParsePlace(name, p.lineLabels...)
+		place, ok := ParsePlace(name, labels...)
 		return ok && place.ended()
 	})
 }
@@ -90,7 +104,7 @@ func (p *place) missing(ev events.Event) bool {
 	if ev.Code != events.OK {
 		return ev.Code == events.NoNode
 	}
-	return !slices.Contains(ev.Children, p.own)
+	return !slices.Contains(ev.Children, p.own())
 }
 
 // isFirst reports whether no place is ahead of the own one.
@@ -109,18 +123,18 @@ func (p *place) mayLead(ev events.Event) bool {
 
 // ahead reports whether path is the predecessor's.
 func (p *place) ahead(path string) bool {
-	return p.predecessor != "" && path == join(p.dir, p.predecessor)
+	return p.predecessor != "" && path == join(p.ownDir, p.predecessor)
 }
 
 // listLine reads the own node back, unless that was done on this connection, and lists the line.
 func (p *place) listLine(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
-	p.line, p.first = line{behind: p.behind, purged: p.purged}, false
+	p.line, p.first = line{equals: p.equals, purged: p.purged}, false
 	if !p.ownVerified() {
 		p.owned, p.watched = false, false
 		p.readOwn(out)
 	}
-	out.Children(p.dir)
+	out.Children(p.ownDir)
 }
 
 // rewatchOwn reads the own node again. From here on the machine has to list the line before it leads.
@@ -131,12 +145,13 @@ func (p *place) rewatchOwn(ev events.Event, out *engine.Outbox) {
 
 // placesAhead returns the places ahead of the own one that it waits for, in the listing's order.
 func (p *place) placesAhead(children []string) iter.Seq[Place] {
+	labels, own := p.lineLabels(), p.own()
 	return func(yield func(Place) bool) {
 		for _, name := range children {
-			if surelyBehind(name, p.own) {
+			if surelyBehind(name, own) {
 				continue // most of a long line are
 			}
-			if place, ok := ParsePlace(name, p.lineLabels...); ok && p.waitsBehind(place) && !yield(place) {
+			if place, ok := ParsePlace(name, labels...); ok && p.waitsBehind(place) && !yield(place) {
 				return
 			}
 		}
@@ -152,7 +167,7 @@ func surelyBehind(name, own string) bool {
 // waitsBehind reports whether the own place waits for this one, which has a lower number, or the same
 // one and was not found to be behind.
 func (p *place) waitsBehind(other Place) bool {
-	if other.Name == p.own || !p.waitsFor(other) {
+	if other.Name == p.own() || !p.waitsFor(other) {
 		return false
 	}
 	return other.Sequence < p.sequence || other.Sequence == p.sequence && !p.isBehind(other.Name)
@@ -164,16 +179,16 @@ func (p *place) waitsFor(other Place) bool { return !p.shared || other.Label != 
 
 // isBehind reports whether a place with the own number was found to be behind.
 func (p *place) isBehind(name string) bool {
-	return slices.Contains(p.behind, name)
+	return slices.Contains(p.behind(), name)
 }
 
 // queueUp waits behind another place: it sets one watch, on the predecessor only.
 func (p *place) queueUp(ev events.Event, out *engine.Outbox) {
 	nearest, ahead, passed := p.nearest(ev.Children)
-	behind := join(p.dir, nearest.Name)
+	behind := join(p.ownDir, nearest.Name)
 	p.predecessor = base(behind) // so that the listing's string is not kept as well
 	second := ahead == 1 && nearest.Sequence != p.sequence
-	p.nextInLine = second && p.createdAhead(ev) && len(p.behind) == 0
+	p.nextInLine = second && p.createdAhead(ev) && len(p.behind()) == 0
 	p.tellOpenerRecovered(out)
 	p.clearFailure(out)
 	p.askedSince = 0
@@ -187,17 +202,18 @@ func (p *place) queueUp(ev events.Event, out *engine.Outbox) {
 	read := p.watchAhead(behind, engine.ForUser, out)
 	out.Notify(events.Notify{What: events.Waiting, Path: p.path(), Token: p.token, Ahead: ahead, Behind: behind,
 		Work: read})
-	passed.notify(p.dir, out)
+	passed.notify(p.ownDir, out)
 	p.checkLater(out)
 }
 
 // nearest returns the last of the places ahead of the own one, how many these are, and what it has passed over.
 func (p *place) nearest(children []string) (last Place, ahead int, passed passedOver) {
+	labels, own := p.lineLabels(), p.own()
 	for _, name := range children {
-		if surelyBehind(name, p.own) {
+		if surelyBehind(name, own) {
 			continue
 		}
-		place, ok := ParsePlace(name, p.lineLabels...)
+		place, ok := ParsePlace(name, labels...)
 		switch {
 		case !ok:
 			passed.add(name)
@@ -221,13 +237,13 @@ func (p *place) checkLater(out *engine.Outbox) {
 // deletion of a node that the client may not read, and the right to read it may have been taken away
 // after the watch was set.
 func (p *place) checkPredecessor(ev events.Event, out *engine.Outbox) {
-	out.Exists(join(p.dir, p.predecessor))
+	out.Exists(join(p.ownDir, p.predecessor))
 	p.checkLater(out)
 }
 
 // watchPredecessor watches the predecessor again, after its data were changed.
 func (p *place) watchPredecessor(ev events.Event, out *engine.Outbox) {
-	p.watchAhead(join(p.dir, p.predecessor), 0, out)
+	p.watchAhead(join(p.ownDir, p.predecessor), 0, out)
 }
 
 // watchAhead sets a data watch on the predecessor's path, which leaves nothing on the server if the node is
@@ -248,14 +264,14 @@ func (p *place) watchUnread(ev events.Event, out *engine.Outbox) {
 		return
 	}
 	p.hidden = true
-	out.With(engine.Watch).Children(p.dir)
-	out.Exists(join(p.dir, p.predecessor))
+	out.With(engine.Watch).Children(p.ownDir)
+	out.Exists(join(p.ownDir, p.predecessor))
 }
 
 // orderBehind notes that a node with the same number is behind the own one, because it was created
 // later, and lists the line again.
 func (p *place) orderBehind(ev events.Event, out *engine.Outbox) {
-	p.behind = append(p.behind, base(ev.Path))
+	p.equals = &equals{append(p.behind(), base(ev.Path))}
 	p.listLine(ev, out)
 }
 
@@ -272,7 +288,7 @@ func (p *place) reconfirm(ev events.Event, out *engine.Outbox) {
 // noteFirst notes, when a term begins, that no place is ahead any more. If the own node was not read
 // back yet, that is done later, and the term depends on the node that was created.
 func (p *place) noteFirst(ev events.Event, out *engine.Outbox) {
-	p.predecessor, p.nextInLine, p.behind = "", false, nil
+	p.predecessor, p.nextInLine, p.equals = "", false, nil
 	if p.inFlightOf(ev) {
 		p.pinned = p.token
 		p.watchOwnLater(out)
@@ -290,7 +306,7 @@ func (p *place) tellOpenerWaiting(out *engine.Outbox) {
 
 // tellOpenerRecovered tells an opener that gets no LatchWaiting that the last failure has passed.
 func (p *place) tellOpenerRecovered(out *engine.Outbox) {
-	if p.read != notRead && p.code != events.OK {
+	if p.read != notRead && p.series().code != events.OK {
 		p.tellOpener(events.Event{Kind: events.LatchFailed}, out)
 	}
 }
@@ -311,6 +327,6 @@ func (p *place) relistLine(ev events.Event, out *engine.Outbox) {
 
 // rejectSequence gives up a place in a line whose counter is about to wrap.
 func (p *place) rejectSequence(ev events.Event, out *engine.Outbox) {
-	p.reject(events.CounterEnd, "the sequence counter of "+p.dir+" is at its end: delete and re-create the directory",
-		ev, out)
+	p.reject(events.CounterEnd,
+		"the sequence counter of "+p.ownDir+" is at its end: delete and re-create the directory", ev, out)
 }

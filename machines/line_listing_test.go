@@ -19,9 +19,9 @@ func BenchmarkListing(b *testing.B) {
 		children = append(children,
 			fmt.Sprintf("%s%s-%s-%s-%s-%s-latch-%010d", GUIDPrefix, h[:8], h[8:12], h[12:16], h[16:20], h[20:], i))
 	}
-	p := &place{}
-	p.lineLabels, p.guid, p.own, p.sequence = []string{"latch-"}, children[999][len(GUIDPrefix):][:guidLength],
-		children[999], 999
+	p := &place{label: LatchLabel}
+	p.setOwn(children[999])
+	p.guid, p.sequence = children[999][len(GUIDPrefix):][:guidLength], 999
 	ev := events.Event{Kind: events.ReplyChildren, Code: events.OK, Children: children}
 	read := func(out *engine.Outbox) {
 		if p.counterEnds(ev) || p.hasDuplicates(ev) || p.missing(ev) || p.mayLead(ev) || p.isFirst(ev) {
@@ -67,8 +67,9 @@ func TestNamesThatAreSurelyBehind(t *testing.T) {
 	for _, label := range []string{"latch-", "n", "0", KazooLabel} {
 		for _, n := range numbers {
 			own := named(label, n)
-			p := &place{}
-			p.lineLabels, p.own, p.sequence = []string{label}, own, n
+			p := &place{label: label}
+			p.setOwn(own)
+			p.sequence = n
 			for _, m := range numbers {
 				name := "x" + named(label, m)
 				if label != KazooLabel {

@@ -29,7 +29,7 @@ func newMutex(open events.Event) (*mutex, error) {
 	}
 	m := &mutex{newAcquisition(open, &o, label)}
 	if plain {
-		m.naming = byOwner
+		m.naming, m.ownerSearch = byOwner, &ownerSearch{}
 	}
 	return m, o.check()
 }

@@ -38,14 +38,14 @@ type ownerSearch struct {
 // nothing about a name that other nodes can have, too.
 func (p *place) askOwner(ev events.Event, out *engine.Outbox) {
 	p.unknown = true
-	p.askOwners([]Place{{Name: p.own}}, out)
+	p.askOwners([]Place{{Name: p.own()}}, out)
 }
 
 // askOwners asks for the owners of nodes. It does not read their data, which access lists may forbid.
 func (p *place) askOwners(places []Place, out *engine.Outbox) {
-	p.ownerSearch = ownerSearch{asked: int32(len(places)), anothers: p.anothers}
+	*p.ownerSearch = ownerSearch{asked: int32(len(places)), anothers: p.anothers}
 	for _, place := range places {
-		out.Exists(join(p.dir, place.Name))
+		out.Exists(join(p.ownDir, place.Name))
 	}
 }
 
@@ -77,7 +77,7 @@ func (p *place) mayBeOurs(ev events.Event) bool { return !p.naming.unique() && p
 // not seen to be another's.
 func (p *place) answered(ev events.Event) bool {
 	return ev.Code == events.OK && ev.Stat != nil || ev.Code == events.NoNode || ev.Code == events.NoAuth &&
-		(!p.mine(ev.Path) || p.anothers) && ev.Path != p.dir
+		(!p.mine(ev.Path) || p.anothers) && ev.Path != p.ownDir
 }
 
 // hidesOwn reports whether the node of the own name may not be read, so that its owner is not known.
@@ -87,7 +87,7 @@ func (p *place) hidesOwn(ev events.Event) bool {
 
 // ofDirectory reports whether a read says when the line's directory was created, or that there is none.
 func (p *place) ofDirectory(ev events.Event) bool {
-	return p.unknown && p.own != "" && ev.Path == p.dir &&
+	return p.unknown && p.ownPath != "" && ev.Path == p.ownDir &&
 		(ev.Code == events.OK && ev.Stat != nil || ev.Code == events.NoNode)
 }
 
@@ -99,7 +99,7 @@ func (p *place) namedOnce(ev events.Event) bool {
 
 // owns reports whether this session owns the node.
 func (p *place) owns(ev events.Event) bool {
-	return ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == p.owner && ev.Path != p.dir
+	return ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == p.owner && ev.Path != p.ownDir
 }
 
 // awaitsMoreOwners reports whether other reads of owners are still pending after this answer.
@@ -142,21 +142,22 @@ func (p *place) takeLowest(ev events.Event, out *engine.Outbox) {
 	p.noteOwner(ev, out)
 	slices.SortFunc(p.ownPlaces, inOrder)
 	for _, further := range p.ownPlaces[1:] {
-		out.With(engine.Unawaited).Delete(join(p.dir, further.Name))
+		out.With(engine.Unawaited).Delete(join(p.ownDir, further.Name))
 	}
 	lowest := p.ownPlaces[0]
-	p.ownerSearch, p.unknown = ownerSearch{}, false
-	p.own, p.token, p.sequence, p.owned, p.watched, p.ownerKnown = lowest.Name, 0, lowest.Sequence, false, false, true
+	*p.ownerSearch, p.unknown = ownerSearch{}, false
+	p.setOwn(lowest.Name)
+	p.token, p.sequence, p.owned, p.watched, p.ownerKnown = 0, lowest.Sequence, false, false, true
 	p.mayFollow = false
 	tellKept(p.path(), out)
 }
 
 // askDirectory asks when the line's directory was created.
-func (p *place) askDirectory(ev events.Event, out *engine.Outbox) { out.Exists(p.dir) }
+func (p *place) askDirectory(ev events.Event, out *engine.Outbox) { out.Exists(p.ownDir) }
 
 // forgetNode forgets a node that is gone, or that another session owns.
 func (p *place) forgetNode(ev events.Event, out *engine.Outbox) {
-	p.own, p.unknown, p.anothers = "", false, false
+	p.ownPath, p.unknown, p.anothers = "", false, false
 	p.searchPlain(ev, out)
 }
 

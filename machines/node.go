@@ -12,19 +12,16 @@ const Revoke = "__REVOKE__"
 
 // node is the own node, or the attempt to create it.
 type node struct {
-	ownDir     string // the directory of the own node
-	data       []byte // what Curator shows as the participant's id
-	tokenFloor int64  // a token below it is refused
-	advertised *advertised
-	owner      int64 // ZooKeeper's id of the session that has to own the node
+	ownDir string      // the directory of the own node
+	data   []byte      // what Curator shows as the participant's id
+	extras *nodeExtras // nil: there are none
+	owner  int64       // ZooKeeper's id of the session that has to own the node
 	deletions
 	attempts
 
-	count     uint64 // enrolments begun; the GUID is derived from it and the seed
 	guid      string
 	creating  uint64 // the number of the create that is pending; 0: none
-	own       string // the node's name; "" while there is none or it is not known
-	joined    string // the path that path returned last, which the machine, the session and the handle share
+	ownPath   string // the node's path, which the machine, the session and the handle share; "": none, or not known
 	token     int64  // its czxid, or inherited
 	sequence  int64
 	inherited int64 // the token of a writer that became a reader, whatever its node's czxid
@@ -32,12 +29,65 @@ type node struct {
 	pinned     int64
 	naming     naming
 	read       readPurpose
-	unknown    bool  // the outcome of the create: it may have created a node
-	owned      bool  // the node was read back on this connection, and this session owns it
-	watched    bool  // a watch on it is armed
-	ownerKnown bool  // on this connection, a create or a read has shown that this session owns the node
-	revoked    bool  // its data were Revoke
-	named      int32 // how many names an attempt at kazoo's permits has
+	unknown    bool   // the outcome of the create: it may have created a node
+	owned      bool   // the node was read back on this connection, and this session owns it
+	watched    bool   // a watch on it is armed
+	ownerKnown bool   // on this connection, a create or a read has shown that this session owns the node
+	revoked    bool   // its data were Revoke
+	named      int32  // how many names an attempt at kazoo's permits has
+	count      uint32 // enrolments begun; the GUID is derived from it and the seed
+}
+
+// nodeExtras are what few nodes are made with.
+type nodeExtras struct {
+	opener     events.ID // the machine that opened this one, which gets its events; "" if a handle did
+	tokenFloor int64     // a token below it is refused
+	advertised *advertised
+}
+
+// newExtras returns those of the options, nil if there are none.
+func newExtras(o *options) *nodeExtras {
+	all := nodeExtras{opener: events.ID(o.text(OptionOpener, "")), tokenFloor: o.number(OptionTokenFloor)}
+	if all == (nodeExtras{}) {
+		return nil
+	}
+	kept := all // only here, so that a machine without them allocates none
+	return &kept
+}
+
+// opener returns the machine that opened this one, "" if a handle did.
+func (n *node) opener() events.ID {
+	if n.extras == nil {
+		return ""
+	}
+	return n.extras.opener
+}
+
+// tokenFloor returns the lowest token that is not refused.
+func (n *node) tokenFloor() int64 {
+	if n.extras == nil {
+		return 0
+	}
+	return n.extras.tokenFloor
+}
+
+// advertised returns the address, nil if there is none.
+func (n *node) advertised() *advertised {
+	if n.extras == nil {
+		return nil
+	}
+	return n.extras.advertised
+}
+
+// advertise sets the address.
+func (n *node) advertise(a *advertised) {
+	if a == nil {
+		return
+	}
+	if n.extras == nil {
+		n.extras = &nodeExtras{}
+	}
+	n.extras.advertised = a
 }
 
 // readPurpose says why the own node is read back.
@@ -70,7 +120,7 @@ func (n *node) ours(ev events.Event) bool {
 
 // unacceptable reports whether another session owns the own node, or its token is below the floor.
 func (n *node) unacceptable(ev events.Event) bool {
-	return n.mine(ev.Path) && ev.Code == events.OK && ev.Stat != nil && (!n.ours(ev) || ev.Stat.Czxid < n.tokenFloor)
+	return n.mine(ev.Path) && ev.Code == events.OK && ev.Stat != nil && (!n.ours(ev) || ev.Stat.Czxid < n.tokenFloor())
 }
 
 // ownGone reports whether the own node does not exist any more.
@@ -82,7 +132,7 @@ func (n *node) ownGone(ev events.Event) bool {
 func (n *node) checkedGone(ev events.Event) bool { return ev.Code == events.NoNode }
 
 // hasNode reports whether the own node is known.
-func (n *node) hasNode(events.Event) bool { return n.own != "" }
+func (n *node) hasNode(events.Event) bool { return n.ownPath != "" }
 
 // inFlight reports whether a create is pending.
 func (n *node) inFlight(events.Event) bool { return n.creating != 0 }
@@ -92,7 +142,7 @@ func (n *node) createUnknown(events.Event) bool { return n.unknown }
 
 // mayHaveNode reports whether the contender has, or may have, a node.
 func (n *node) mayHaveNode(events.Event) bool {
-	return n.own != "" || n.unknown || n.creating != 0
+	return n.ownPath != "" || n.unknown || n.creating != 0
 }
 
 // deleted reports whether the own node is gone, deleted by this machine.
@@ -105,17 +155,27 @@ func (n *node) unlisted(ev events.Event) bool {
 	return ev.Code != events.OK && ev.Code != events.NoNode
 }
 
+// own returns the node's name, "" while there is none or it is not known.
+func (n *node) own() string {
+	if n.ownPath == "" {
+		return ""
+	}
+	return base(n.ownPath)
+}
+
+// setOwn sets the node's name.
+func (n *node) setOwn(name string) { n.ownPath = join(n.ownDir, name) }
+
 // path returns the own node's path.
 func (n *node) path() string {
-	if dir := len(n.ownDir); len(n.joined) != dir+1+len(n.own) || n.joined[dir+1:] != n.own ||
-		n.joined[:dir] != n.ownDir {
-		n.joined = join(n.ownDir, n.own)
+	if n.ownPath == "" {
+		return join(n.ownDir, "")
 	}
-	return n.joined
+	return n.ownPath
 }
 
 // mine reports whether path is the own node's.
-func (n *node) mine(path string) bool { return n.own != "" && path == n.path() }
+func (n *node) mine(path string) bool { return n.ownPath != "" && path == n.ownPath }
 
 // ownVerified reports whether the own node was read back on this connection, is owned by this session
 // and is watched. If only the opener's transaction depends on the node, its czxid has to be known, and
@@ -140,7 +200,7 @@ func (n *node) reread(ev events.Event, out *engine.Outbox) {
 }
 
 // noteGone notes that the own node was deleted by this machine.
-func (n *node) noteGone(ev events.Event, out *engine.Outbox) { n.own = "" }
+func (n *node) noteGone(ev events.Event, out *engine.Outbox) { n.ownPath = "" }
 
 // dropPending drops the requests that were sent on a connection that has ended.
 func (n *node) dropPending(ev events.Event, out *engine.Outbox) { out.DropPending() }
@@ -164,7 +224,7 @@ func (n *node) rejection(ev events.Event) (events.Code, string) {
 			fmt.Sprintf("%s belongs to session 0x%x, and this is 0x%x", base(ev.Path), ev.Stat.EphemeralOwner, n.owner)
 	}
 	return events.TokenFloor, fmt.Sprintf("token %d of %s is below the floor %d: the ensemble went back in time",
-		ev.Stat.Czxid, n.own, n.tokenFloor)
+		ev.Stat.Czxid, n.own(), n.tokenFloor())
 }
 
 // readOwn reads the own node's stat with a watch, and its data if others may ask for the lock there.

@@ -85,7 +85,8 @@ func (e *nodeElection) noteResult(ev events.Event, out *engine.Outbox) {
 	e.creating = 0
 	e.noteAttempt(ev)
 	if ev.Code == events.OK {
-		e.own, e.token, e.version, e.mayFollow = base(e.marker), ev.Zxid, 1, false
+		e.setOwn(base(e.marker))
+		e.token, e.version, e.mayFollow = ev.Zxid, 1, false
 		e.wantHeartbeats(out)
 	}
 }
@@ -214,7 +215,7 @@ func (e *nodeElection) clear(ev events.Event, out *engine.Outbox) {
 	case !e.mayBeMade(ev):
 		e.tellSelfNodeGone(ev, out)
 	case !ev.Attached:
-	case e.own != "" && e.ownerKnown:
+	case e.ownPath != "" && e.ownerKnown:
 		e.deleteMarker(ev, out)
 	default:
 		e.look(ev, out)
@@ -246,8 +247,9 @@ func (e *nodeElection) noteNone(ev events.Event, out *engine.Outbox) {
 // rejectMarker gives up a node whose token is below the floor.
 func (e *nodeElection) rejectMarker(ev events.Event, out *engine.Outbox) {
 	e.take(ev, out)
-	e.nextIntent, e.workFailed, e.afterShortTerm = backOff, 0, 0
+	e.nextIntent = backOff
+	e.noteWork(0, 0)
 	e.announce(events.TokenFloor, fmt.Sprintf("token %d of %s is below the floor %d: the ensemble went back in time",
-		e.token, e.marker, e.tokenFloor), ev, out)
+		e.token, e.marker, e.tokenFloor()), ev, out)
 	e.clear(ev, out)
 }

@@ -113,5 +113,5 @@ func (e *nodeElection) claimOtherwise(ev events.Event) bool {
 // givesUpInOrder reports whether the crumb is to be deleted with the node: the user has asked for the end, and all work
 // has returned without an error.
 func (e *nodeElection) givesUpInOrder() bool {
-	return e.hasCrumb && !e.workBroke && !e.gaveUp && (e.nextIntent == closeNext || e.moveCommand != 0)
+	return e.hasCrumb && !e.workBroke && !e.gaveUp && (e.nextIntent == closeNext || e.move() != 0)
 }

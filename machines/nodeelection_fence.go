@@ -72,7 +72,8 @@ func (e *nodeElection) noteEpoch(ev events.Event, out *engine.Outbox) {
 
 // noteClaim notes what was written.
 func (e *nodeElection) noteClaim(ev events.Event, out *engine.Outbox) {
-	e.claimed, e.newEpoch, e.workFailed = true, false, 0
+	e.claimed, e.newEpoch = true, false
+	e.noteWork(0, e.series().afterShortTerm)
 	if e.crumb != "" {
 		e.crumbVersion, e.hasCrumb = e.crumbVersion+1, true // one that was created has version 0
 	}
@@ -99,7 +100,7 @@ func (e *nodeElection) stopFencing(ev events.Event, out *engine.Outbox) {
 		e.setIntent(backOff)
 	}
 	if ev.Kind == events.WorkReturned || ev.Kind == events.TimerFired {
-		e.workFailed++
+		e.noted().workFailed++
 		text := cmp.Or(ev.Text, fmt.Sprintf("it has not returned within %s", e.fenceTimeout))
 		e.announce(events.FenceFailed, text, ev, out)
 	}

@@ -54,9 +54,12 @@ func newNumber(open events.Event) (*number, error) {
 	n := &number{paced: newPaced(open, &o), parentMaker: newParentMaker(parent(open.Path)), task: o.task(),
 		width: o.integer(OptionWidth, 8), operand: o.number(OptionOperand), expected: o.number(OptionExpected),
 		seed: o.number(OptionSeed), tries: o.integer(OptionTries, 0)}
-	n.retry = o.policy(OptionRetry, BoundedExponential(-1, 20*time.Millisecond, time.Second)) // conflicts are short
+	n.retry = o.retry(&numberRetry)
 	return n, o.check()
 }
+
+// numberRetry is the retry policy of an operation that is opened without one: conflicts are short.
+var numberRetry = BoundedExponential(-1, 20*time.Millisecond, time.Second)
 
 // task reads the option of numbers.
 func (o *options) task() string {
@@ -285,8 +288,8 @@ func (n *number) settle(ev events.Event, out *engine.Outbox) {
 func (n *number) retryLater(ev events.Event, out *engine.Outbox) {
 	n.sent = false
 	n.tries--
-	wait, _ := n.retry.Next(int(n.failures), 0, n.jitter.next())
-	n.failures++
+	wait, _ := n.policy().Next(int(n.series().failures), 0, n.jitter.next())
+	n.noted().failures++
 	out.Timer(backOffTimer, wait)
 }
 

@@ -36,15 +36,16 @@ func (p *place) notifyPassedOver(ev events.Event, out *engine.Outbox) {
 		return
 	}
 	var passed passedOver
+	labels, own := p.lineLabels(), p.own()
 	for _, name := range ev.Children {
-		if surelyBehind(name, p.own) {
+		if surelyBehind(name, own) {
 			continue
 		}
-		if _, ok := ParsePlace(name, p.lineLabels...); !ok {
+		if _, ok := ParsePlace(name, labels...); !ok {
 			passed.add(name)
 		}
 	}
-	passed.notify(p.dir, out)
+	passed.notify(p.ownDir, out)
 }
 
 // notifyPassedOver tells the handle which children of a listing are in no line that is known by its names.

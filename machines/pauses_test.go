@@ -20,7 +20,7 @@ func TestPausesAreBounded(t *testing.T) {
 		}
 	}
 	p := &contender{}
-	p.retryState = newRetryState(events.Event{Seed: "x"}, &options{}, defaultRetry)
+	p.retryState = newRetryState(events.Event{Seed: "x"}, &options{}, &defaultRetry)
 	if d := p.shorten(100*time.Second, events.Event{}); d != 100*time.Second {
 		t.Errorf("no session yet: %s", d)
 	}
@@ -31,7 +31,7 @@ func TestPausesAreBounded(t *testing.T) {
 	if d := p.shorten(100*time.Second, events.Event{}); d < timeout || d > 2*timeout {
 		t.Errorf("a long pause became %s, want between one and two session timeouts", d)
 	}
-	p.retry = Forever(100 * time.Second)
+	p.retry = new(Forever(100 * time.Second))
 	if d := p.shorten(100*time.Second, events.Event{}); d != 100*time.Second {
 		t.Errorf("the user chose 100s, and it is %s", d)
 	}
@@ -55,12 +55,12 @@ func TestTheLatestTimeIsRoundedUp(t *testing.T) {
 // Answers that look alike.
 func TestAnswersAreToldApart(t *testing.T) {
 	parents := parentMaker{}
-	parents.highestCreate, parents.lowestCreate = 3, 5
+	parents.round = &parentRound{highestCreate: 3, lowestCreate: 5}
 	ahead := &place{}
-	ahead.dir, ahead.predecessor = "/l", "x"
+	ahead.ownDir, ahead.predecessor = "/l", "x"
 	elected := func(asked int32) *election {
-		p := &election{}
-		p.dir, p.unknown, p.asked, p.owner = "/l", true, asked, 3
+		p := &election{place{ownerSearch: &ownerSearch{}}}
+		p.ownDir, p.unknown, p.asked, p.owner = "/l", true, asked, 3
 		return p
 	}
 	job := &jobElection{}
@@ -116,8 +116,9 @@ func TestNobodyQueuesAgainWithoutAPause(t *testing.T) {
 		"its node was deleted":  {letOthersPass, 0, 0, time.Millisecond, time.Minute},
 	} {
 		c := &contender{}
-		c.retryState = newRetryState(events.Event{Seed: "x"}, &options{}, defaultRetry)
-		c.nextIntent, c.workFailed, c.afterShortTerm, c.timeout = p.next, p.failed, p.afterShort, 16*time.Second
+		c.retryState = newRetryState(events.Event{Seed: "x"}, &options{}, &defaultRetry)
+		c.noteWork(p.failed, p.afterShort)
+		c.nextIntent, c.timeout = p.next, 16*time.Second
 		timers := found[events.SetTimer](effects(t, func(out *engine.Outbox) { c.backOff(events.Event{}, out) }))
 		if len(timers) != 1 || timers[0].After < p.least || timers[0].After > p.most {
 			t.Errorf("%s: it waits %+v, want %s to %s", name, timers, p.least, p.most)

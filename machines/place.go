@@ -10,39 +10,49 @@ import (
 // place is one place in one line. The recipes whose participants queue by sequential ephemeral nodes
 // share it.
 type place struct {
-	label      string   // what is before the number in the node's name
-	lineLabels []string // the labels of all places in the line, the own one among them
+	label string // what is before the number in the node's name
 
 	contender
-	parentMaker // of the line's directory
-	ownerSearch
+	parentCreates // of the line's directory
+	*ownerSearch  // nil: the names have a GUID
 	flight
 	resumption
 	refused bool // the last create was refused: the next one has the same GUID
+	sides   bool // a read-write lock's: in the line are places with the label of the other side, too
+	tries   bool // an acquisition's: it never waits behind another place
 	shared  bool // places with the own label hold together with this one, which does not wait for them
 	line
 }
 
-// The labels of the lines whose places have one. Machines share them, and do not change them.
-var latchLabels, lockLabels = []string{LatchLabel}, []string{LockLabel}
+// The labels of the lines that most places are in. Nothing changes them.
+var (
+	latchLabels     = []string{LatchLabel}
+	lockLabels      = []string{LockLabel}
+	sideLabels      = []string{WriteLabel, ReadLabel}
+	kazooSideLabels = []string{KazooLabel, KazooReadLabel}
+)
 
-// lineOf returns the labels of a line whose places have one.
-func lineOf(label string) []string {
-	switch label {
-	case LatchLabel:
+// lineLabels returns the labels of all places in the line, the own one among them.
+func (p *place) lineLabels() []string {
+	switch {
+	case p.sides && slices.Contains(kazooSideLabels, p.label):
+		return kazooSideLabels
+	case p.sides:
+		return sideLabels
+	case p.label == LatchLabel:
 		return latchLabels
-	case LockLabel:
+	case p.label == LockLabel:
 		return lockLabels
 	}
-	return []string{label}
+	return []string{p.label}
 }
 
-// newPlace returns a place with the options of LatchRecipe.
+// newPlace returns a place with a label and the options of LatchRecipe.
 func newPlace(open events.Event, o *options, label string) place {
-	p := place{label: label, lineLabels: lineOf(label), contender: newContender(open, o),
-		parentMaker: newParentMaker(open.Path), flight: newFlight(open, o), resumption: newResumption(o)}
-	p.advertised = newAdvertised(o, label)
-	p.createBelow(o.text(OptionRoot, ""))
+	p := place{label: label, contender: newContender(open, o),
+		flight: newFlight(open, o), resumption: newResumption(o)}
+	p.advertise(newAdvertised(o, label))
+	p.createBelow(o.text(OptionRoot, ""), open.Path)
 	return p
 }
 
@@ -216,7 +226,7 @@ func (p *place) inLine() *place { return p }
 // Watches reports which nodes matter: the own one and the predecessor, or the directory in place of
 // the predecessor.
 func (p *place) Watches(path string) bool {
-	return p.mine(path) || p.ahead(path) || p.hidden && path == p.dir
+	return p.mine(path) || p.ahead(path) || p.hidden && path == p.ownDir
 }
 
 // but returns a set of states without some of them.

@@ -12,11 +12,6 @@ func (p *place) closesWithoutNode(events.Event) bool {
 	return p.nextIntent == closeNext && !p.mayHaveNode(events.Event{})
 }
 
-// deletedNotClosing reports whether the own node was deleted and the machine does not close.
-func (p *place) deletedNotClosing(ev events.Event) bool {
-	return p.deleted(ev) && p.nextIntent != closeNext
-}
-
 // recovered reports whether a listing shows the node of a create whose reply was lost.
 func (p *place) recovered(ev events.Event) bool {
 	return p.unknown && ev.Code == events.OK && len(p.duplicates(ev.Children)) > 0
@@ -62,7 +57,7 @@ func (p *place) enrol(ev events.Event, out *engine.Outbox) {
 func (p *place) renew(ev events.Event, out *engine.Outbox) {
 	p.searchLeftover(ev, out)
 	p.count++
-	p.guid = p.naming.fresh(p.seed, p.count)
+	p.guid = p.naming.fresh(p.seed, uint64(p.count))
 }
 
 // create creates the own node under the enrolment's GUID. If a look has shown no node of it, and the server may still
@@ -76,13 +71,17 @@ func (p *place) create(ev events.Event, out *engine.Outbox) {
 	p.sendCreate(ev, out)
 }
 
+// parentMissing reports whether the own create found no parent, and the parent can be created. The
+// root cannot, nor what could not be created a moment ago.
+func (p *place) parentMissing(ev events.Event) bool { return p.missingAbove(p.ownDir, ev) }
+
 // createWithParents creates the missing parents, and the own node behind them.
 func (p *place) createWithParents(ev events.Event, out *engine.Outbox) {
 	out.DropPending() // a listing behind the create that was refused
-	if p.advertised == nil {
-		p.makeParents(ev, out)
+	if p.advertised() == nil {
+		p.makeAbove(p.ownDir, ev, out)
 	} else {
-		p.makeParents(ev, out, addresses(p.dir))
+		p.makeAbove(p.ownDir, ev, out, addresses(p.ownDir))
 	}
 	p.sendCreate(ev, out)
 }
@@ -91,27 +90,30 @@ func (p *place) createWithParents(ev events.Event, out *engine.Outbox) {
 func (p *place) sendCreate(ev events.Event, out *engine.Outbox) {
 	p.createdAt = ev.At
 	p.unknown = false
-	own := events.Op{Path: join(p.dir, ownPrefix(p.guid, p.label)), Mode: events.EphemeralSequential, Data: p.data}
-	if p.advertised == nil {
+	own := events.Op{Path: join(p.ownDir, ownPrefix(p.guid, p.label)), Mode: events.EphemeralSequential, Data: p.data}
+	if p.advertised() == nil {
 		p.creating = out.Create(own)
 	} else {
-		p.advertised.removeLeft(p.owner, out)
-		p.creating = out.CreateWith(p.advertised.with(own.Path, p.owner), own)
+		p.advertised().removeLeft(p.owner, out)
+		p.creating = out.CreateWith(p.advertised().with(own.Path, p.owner), own)
 	}
 	p.sendListing(out)
 }
 
 // noteCreated notes the node that a create made.
 func (p *place) noteCreated(ev events.Event, out *engine.Outbox) {
-	p.creating, p.unknown, p.willDisconnect = 0, false, false
-	p.own, p.token, p.ownerKnown, p.anothers = base(ev.Path), ev.Zxid, true, false
-	p.joined = ev.Path // path returns it, so that no other string has the same name
-	if i := strings.Index(p.own, p.guid); i >= 0 {
-		p.guid = p.own[i:][:len(p.guid)] // the same, without a string of its own
+	p.creating, p.unknown, p.round = 0, false, nil
+	p.ownPath = ev.Path
+	p.token, p.ownerKnown = ev.Zxid, true
+	if p.ownerSearch != nil {
+		p.anothers = false
 	}
-	place, _ := ParsePlace(p.own, p.label)
+	if i := strings.LastIndex(p.ownPath, p.guid); i >= 0 {
+		p.guid = p.ownPath[i:][:len(p.guid)] // the same, without a string of its own
+	}
+	place, _ := ParsePlace(p.own(), p.label)
 	p.sequence = place.Sequence
-	p.advertised.settle()
+	p.advertised().settle()
 }
 
 // adopt keeps the lowest node with the own GUID and deletes the others.
@@ -119,9 +121,10 @@ func (p *place) adopt(ev events.Event, out *engine.Outbox) {
 	found := p.duplicates(ev.Children)
 	p.discard(found[1:], out)
 	p.creating, p.unknown = 0, false
-	if p.own != found[0].Name {
+	if p.own() != found[0].Name {
 		p.dropHeartbeats(out) // the heartbeat must not check a deleted node any more
-		p.own, p.token, p.sequence, p.owned, p.watched = found[0].Name, 0, found[0].Sequence, false, false
+		p.setOwn(found[0].Name)
+		p.token, p.sequence, p.owned, p.watched = 0, found[0].Sequence, false, false
 	}
 	p.listLine(ev, out)
 }
@@ -129,7 +132,7 @@ func (p *place) adopt(ev events.Event, out *engine.Outbox) {
 // discard deletes nodes with the own GUID other than the lowest.
 func (p *place) discard(found []Place, out *engine.Outbox) {
 	for _, t := range found {
-		out.With(engine.Unawaited).Delete(join(p.dir, t.Name))
+		out.With(engine.Unawaited).Delete(join(p.ownDir, t.Name))
 	}
 	p.purged = true
 }
@@ -137,7 +140,7 @@ func (p *place) discard(found []Place, out *engine.Outbox) {
 // duplicates returns the places that have the enrolment's GUID, lowest first. If the own name has no
 // GUID, they are all places without one.
 func (p *place) duplicates(children []string) []Place {
-	return ofGUID(children, p.guid, p.lineLabels...)
+	return ofGUID(children, p.guid, p.lineLabels()...)
 }
 
 // suspend handles the end of a connection: what was read on it does not count any more.
@@ -154,7 +157,7 @@ func (p *place) suspend(ev events.Event, out *engine.Outbox) {
 func (p *place) attach(ev events.Event, out *engine.Outbox) {
 	p.noteSession(ev, out)
 	p.resetParents()
-	p.advertised.doubt()
+	p.advertised().doubt()
 }
 
 // wake ends a pause after a failure early.
@@ -181,10 +184,10 @@ func (p *place) deleteOwn(ev events.Event, out *engine.Outbox) {
 	p.line, p.first = line{}, false
 	switch {
 	case !ev.Attached:
-	case p.own != "" && !p.ownerKnown && !p.naming.unique():
+	case p.ownPath != "" && !p.ownerKnown && !p.naming.unique():
 		p.askOwner(ev, out)
-	case p.own != "":
-		p.advertised.remove(p.path(), p.owner, out)
+	case p.ownPath != "":
+		p.advertised().remove(p.path(), p.owner, out)
 		out.Delete(p.path())
 	case p.unknown:
 		p.lookUp(ev, out)
@@ -201,7 +204,8 @@ func (p *place) adoptDelete(ev events.Event, out *engine.Outbox) {
 		p.lookUp(ev, out)
 		return
 	}
-	p.own, p.unknown = found[0].Name, false
+	p.setOwn(found[0].Name)
+	p.unknown = false
 	p.deleteOwn(ev, out)
 }
 
@@ -210,7 +214,7 @@ func (p *place) giveUp(ev events.Event, out *engine.Outbox) {
 	p.line = line{}
 	p.refused = p.creating != 0 && ev.Request == p.creating && !ev.Code.Unknown() && ev.Code != events.NodeExists
 	p.noteUnreadable(ev, out)
-	p.failAndBackOff(p.rootCause(ev), out)
+	p.failAndBackOff(p.causeAbove(p.ownDir, ev), out)
 }
 
 // rejectOwn gives up a node that another session owns, or whose token is below the floor. A node of
@@ -220,10 +224,12 @@ func (p *place) rejectOwn(ev events.Event, out *engine.Outbox) {
 	code, text := p.rejection(ev)
 	if code == events.ForeignOwner {
 		// Without a GUID, the owner is read again before the node is deleted.
-		p.ownerKnown, p.anothers = false, !p.naming.unique()
-		p.unknown = p.naming.unique()
+		p.ownerKnown, p.unknown = false, p.naming.unique()
+		if !p.naming.unique() {
+			p.anothers = true
+		}
 		if p.unknown && p.once() {
-			p.own = "" // nothing follows the deletion: the listing finds both, and both are deleted
+			p.ownPath = "" // nothing follows the deletion: the listing finds both, and both are deleted
 		}
 	}
 	p.reject(code, text, ev, out)
@@ -232,7 +238,7 @@ func (p *place) rejectOwn(ev events.Event, out *engine.Outbox) {
 // reject gives up a place, reports why, and pauses before the next enrolment.
 func (p *place) reject(code events.Code, text string, ev events.Event, out *engine.Outbox) {
 	p.setIntent(backOff)
-	p.workFailed, p.afterShortTerm = 0, 0
+	p.noteWork(0, 0)
 	p.announce(code, text, ev, out)
 	if p.once() { // the hold ends with this
 		p.refuseWaiters(code, text, out)

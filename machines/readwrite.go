@@ -25,15 +25,15 @@ type readWrite struct{ acquisition }
 
 func newReadWrite(open events.Event) (*readWrite, error) {
 	o := optionsOf(open)
-	write, read := WriteLabel, ReadLabel
+	sides := sideLabels
 	if o.flag(OptionKazoo) {
-		write, read = KazooLabel, KazooReadLabel
+		sides = kazooSideLabels
 	}
-	p := &readWrite{newAcquisition(open, &o, write)}
+	p := &readWrite{newAcquisition(open, &o, sides[0])}
+	p.sides = true
 	if o.flag(OptionReads) {
-		p.label, p.shared = read, true
+		p.label, p.shared = sides[1], true
 	}
-	p.lineLabels = []string{write, read}
 	return p, o.check()
 }
 
@@ -114,20 +114,21 @@ func (p *readWrite) downgrade(ev events.Event, out *engine.Outbox) {
 	p.works--
 	p.nextIntent = keepPlace
 	p.dropHeartbeats(out)
-	p.waiters = append(p.waiters, ev.Request)
+	p.addCommand(ev.Request, leadership)
 	out.Multi(
-		events.Op{Verb: "create", Path: join(p.dir, p.readerName()), Mode: events.Ephemeral, Data: p.data},
+		events.Op{Verb: "create", Path: join(p.ownDir, p.readerName()), Mode: events.Ephemeral, Data: p.data},
 		events.Op{Verb: "delete", Path: p.path(), Version: -1},
 	)
 }
 
 // readerName returns the writer's name with the reader's label.
-func (p *readWrite) readerName() string { return relabel(p.own, p.label, p.lineLabels[1]) }
+func (p *readWrite) readerName() string { return relabel(p.own(), p.label, p.lineLabels()[1]) }
 
 // becomeReader notes that the transaction was committed: the own node is another one now, and is read
 // back.
 func (p *readWrite) becomeReader(ev events.Event, out *engine.Outbox) {
-	p.own, p.label = p.readerName(), p.lineLabels[1]
+	p.setOwn(p.readerName())
+	p.label = p.lineLabels()[1]
 	p.shared, p.inherited = true, p.token
 	p.owned, p.watched, p.revoked = false, false, false
 	p.readOwn(out)
@@ -137,9 +138,9 @@ func (p *readWrite) becomeReader(ev events.Event, out *engine.Outbox) {
 func (p *readWrite) giveUpDowngrade(ev events.Event, out *engine.Outbox) {
 	switch {
 	case ev.Kind == events.ReplyMulti && ev.Code == events.OK:
-		p.own = p.readerName()
+		p.setOwn(p.readerName())
 	case ev.Kind == events.ReplyMulti && ev.Code.Unknown():
-		p.own, p.unknown = "", true
+		p.ownPath, p.unknown = "", true
 	}
 	p.nextIntent = closeNext
 	p.refuseWaiters(events.LeadershipLost, cmp.Or(string(ev.Code), "confirmed too late"), out)

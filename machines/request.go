@@ -162,7 +162,7 @@ func (r *request) createParents(ev events.Event, out *engine.Outbox) {
 // server knows no containers and keeps answering, the parents are created as persistent nodes.
 func (r *request) noteParentPreparing(ev events.Event, out *engine.Outbox) {
 	r.noteParent(ev, out)
-	if ev.Request == r.lowestCreate {
+	if ev.Request == r.last().lowestCreate {
 		ev.NoContainers = true
 		r.makeParents(ev, out)
 	}
@@ -175,7 +175,7 @@ func (r *request) conclude(ev events.Event, out *engine.Outbox) {
 	if ev.Kind == events.ReplyCreate && ev.Code == events.NoNode && r.rounds > maxShortLived {
 		ev.Code, ev.Path = events.ParentGone, r.dir
 	}
-	if ev.Kind == events.ReplyCreate && ev.Code == events.Unimplemented && ev.Request != r.lowestCreate {
+	if ev.Kind == events.ReplyCreate && ev.Code == events.Unimplemented && ev.Request != r.last().lowestCreate {
 		r.answerNodeType(ev, out)
 		return
 	}

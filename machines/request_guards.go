@@ -39,7 +39,7 @@ func (r *request) protectedUnknown(ev events.Event) bool { return r.protected &&
 // existed, none was refused, and they are gone, they are created again immediately, because a request
 // has no back-off: so this has an end.
 func (r *request) wantsParents(ev events.Event) bool {
-	gone := ev.Code == events.NoNode && r.parentExisted && r.parentFailure == nil
+	gone := ev.Code == events.NoNode && r.last().existed && r.last().failure == nil
 	return r.parents && r.rounds <= maxShortLived && (r.parentMissing(ev) || gone)
 }
 
@@ -54,23 +54,23 @@ func (r *request) protectedWantsParents(ev events.Event) bool {
 // parentsUnknown reports whether the answers do not say whether the parents exist. Nothing was created that the
 // caller asked for.
 func (r *request) parentsUnknown(ev events.Event) bool {
-	return (ev.Request == r.lowestCreate || ev.Code == events.NoNode) && r.rootCause(ev).Code.Unknown()
+	return (ev.Request == r.last().lowestCreate || ev.Code == events.NoNode) && r.rootCause(ev).Code.Unknown()
 }
 
 // parentsMade reports whether the lowest parent exists now.
 func (r *request) parentsMade(ev events.Event) bool {
-	return ev.Request == r.lowestCreate && createdOrThere(ev)
+	return ev.Request == r.last().lowestCreate && createdOrThere(ev)
 }
 
 // parentsGone reports whether the lowest parent could not be created because one above it, which was
 // there a moment ago, is gone again, and may be created once more.
 func (r *request) parentsGone(ev events.Event) bool {
-	return ev.Request == r.lowestCreate && r.wantsParents(ev)
+	return ev.Request == r.last().lowestCreate && r.wantsParents(ev)
 }
 
 // parentsRefused reports whether the lowest parent cannot be created, not even as a persistent node.
 func (r *request) parentsRefused(ev events.Event) bool {
-	return ev.Request == r.lowestCreate && !(ev.Code == events.Unimplemented && r.containers)
+	return ev.Request == r.last().lowestCreate && !(ev.Code == events.Unimplemented && r.last().containers)
 }
 
 // nodeListed reports whether a listing shows the protected node.

@@ -25,7 +25,7 @@ func newResumption(o *options) resumption { return resumption{resume: o.flag(Opt
 // to settle: a hidden predecessor, places with the own number, or further nodes with the own GUID,
 // whose deletion may have been lost.
 func (p *place) isFurtherBack(events.Event) bool {
-	return p.resume && p.predecessor != "" && !p.heartbeating && !p.hidden && !p.purged && len(p.behind) == 0
+	return p.resume && p.predecessor != "" && !p.heartbeating && !p.hidden && !p.purged && len(p.behind()) == 0
 }
 
 // suspendWaiting is suspend for a place that is further back. It keeps the predecessor's name, and nothing else that it

@@ -90,11 +90,14 @@ func (p *selector) conclude(ev events.Event, out *engine.Outbox) {
 	case p.after == stayOut:
 		p.concludeOnce(ev, out)
 	case held && ev.Text != "":
-		p.workFailed, p.afterShortTerm, p.nextIntent = p.workFailed+1, 0, backOff
+		p.noteWork(p.series().workFailed+1, 0)
+		p.nextIntent = backOff
 	case held && ev.At-p.since < int64(minTerm):
-		p.workFailed, p.afterShortTerm, p.nextIntent = 0, minTerm-time.Duration(ev.At-p.since), backOff
+		p.noteWork(0, minTerm-time.Duration(ev.At-p.since))
+		p.nextIntent = backOff
 	case held:
-		p.workFailed, p.afterShortTerm, p.nextIntent = 0, 0, requeue
+		p.noteWork(0, 0)
+		p.nextIntent = requeue
 	}
 	p.drain(out)
 }
@@ -117,9 +120,8 @@ func (p *selector) becomeIdle(ev events.Event, out *engine.Outbox) {
 	p.forgetOwn(out)
 	p.line = line{}
 	p.nextIntent = keepPlace
-	if p.moveCommand != 0 {
-		out.Tell(events.ID(p.id), events.Event{Kind: events.CommandRequeue, Request: p.moveCommand})
-		p.moveCommand = 0
+	if move := p.takeMove(); move != 0 {
+		out.Tell(events.ID(p.id), events.Event{Kind: events.CommandRequeue, Request: move})
 	}
 }
 
@@ -140,8 +142,8 @@ func (p *selector) promiseRequeue(ev events.Event, out *engine.Outbox) {
 	switch {
 	case p.nextIntent == closeNext:
 		out.Answer(ev.Request, events.Closed, "")
-	case p.nextIntent == stayOut && p.moveCommand == 0:
-		p.moveCommand = ev.Request
+	case p.nextIntent == stayOut && p.move() == 0:
+		p.addCommand(ev.Request, noOldPlace)
 	default:
 		out.Answer(ev.Request, events.Queued, "")
 	}

@@ -12,7 +12,7 @@ import (
 // Watches reports which nodes matter: the own permit, or the directory of all while the machine surely
 // has none.
 func (s *semaphore) Watches(path string) bool {
-	return s.mine(path) || s.own == "" && !s.unknown && path == s.ownDir
+	return s.mine(path) || s.ownPath == "" && !s.unknown && path == s.ownDir
 }
 
 // disagrees reports whether the directory's data hold another limit, or no limit at all.
@@ -126,7 +126,7 @@ func (s *semaphore) lockLabel() string {
 // rename gives the permits names that no session has used before.
 func (s *semaphore) rename() {
 	s.count++
-	s.guid = guid(s.seed, s.count)
+	s.guid = guid(s.seed, uint64(s.count))
 }
 
 // kazooNames returns the names of the permits in kazoo's layout: 32 digits, without a number.
@@ -227,12 +227,12 @@ func (s *semaphore) adopt(ev events.Event, out *engine.Outbox) {
 // so the latch gets that event and ends. A latch that has enrolled again since, while the reply was
 // lost, has another node, and deletes that.
 func (s *semaphore) notePermits(names []string, out *engine.Outbox) {
-	if !slices.Contains(names[:min(1, len(names))], s.own) {
+	if !slices.Contains(names[:min(1, len(names))], s.own()) {
 		s.dropHeartbeats(out) // the heartbeat must not check a node that is gone
 	}
-	s.names, s.own = names, ""
+	s.names, s.ownPath = names, ""
 	if len(names) > 0 {
-		s.own = names[0]
+		s.setOwn(names[0])
 	}
 	if s.latchNode != "" && s.latchNode == s.spent {
 		out.Tell(s.latch, events.Event{Kind: events.WatchDeleted, Path: s.latchNode})
@@ -265,9 +265,11 @@ func (s *semaphore) readBack(ev events.Event, out *engine.Outbox) {
 // takePermits begins the one term. A guarded write checks every permit.
 func (s *semaphore) takePermits(ev events.Event, out *engine.Outbox) {
 	if len(s.names) > 1 {
+		var guards []events.Op
 		for _, name := range s.names {
-			s.guards = append(s.guards, events.Check(join(s.ownDir, name)))
+			guards = append(guards, events.Check(join(s.ownDir, name)))
 		}
+		s.setGuards(guards)
 	}
 	s.beginTerm(ev, out)
 	s.period = time.Duration(ev.ValidUntil-ev.At) / 2
@@ -277,7 +279,7 @@ func (s *semaphore) takePermits(ev events.Event, out *engine.Outbox) {
 // schedulePermitCheck schedules a check of the permits that are not watched, as often as heartbeats
 // check a node. A watch for each would cost a request for each.
 func (s *semaphore) schedulePermitCheck(ev events.Event, out *engine.Outbox) {
-	if len(s.guards) > 0 {
+	if len(s.guards()) > 0 {
 		out.StopTimer(s.checkTimer)
 		s.checkTimer = out.Timer(checkPermitsTimer, s.period)
 	}
@@ -286,7 +288,7 @@ func (s *semaphore) schedulePermitCheck(ev events.Event, out *engine.Outbox) {
 // checkPermits checks that every permit exists.
 func (s *semaphore) checkPermits(ev events.Event, out *engine.Outbox) {
 	if ev.Attached {
-		out.Multi(s.guards...)
+		out.Multi(s.guards()...)
 	}
 }
 
@@ -354,7 +356,8 @@ func (s *semaphore) rejectPermits(ev events.Event, out *engine.Outbox) {
 
 // quitAndClear ends an acquisition because of a failure.
 func (s *semaphore) quitAndClear(ev events.Event, out *engine.Outbox) {
-	s.refuse(s.code, s.text, ev, out)
+	last := s.series()
+	s.refuse(last.code, last.text, ev, out)
 }
 
 // withdraw closes the acquisition and gives up its place in the line of locks.

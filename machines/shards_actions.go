@@ -60,7 +60,7 @@ func (w *shards) rest(ev events.Event, out *engine.Outbox) {
 	case w.unhealthy() || w.latchFailed:
 	case text == "":
 		w.clearFailure(out)
-	case text != w.text:
+	case text != w.series().text:
 		w.reportFailure(events.Unreadable, text, ev, out)
 	}
 	w.openLatch(ShardWriters(w.path), latchOpener{w.id, w.seed, []byte(w.me.ID)}, map[string]string{}, out)
@@ -81,7 +81,7 @@ func (w *shards) reportNumber(ev events.Event, out *engine.Outbox) {
 		code, text = events.LimitDisagrees, fmt.Sprintf("there are %d shards here, and %d in %s", len(w.held),
 			w.plan.Shards, ShardAssignment(w.path))
 	}
-	if w.code != code {
+	if w.series().code != code {
 		w.reportFailure(code, text, ev, out)
 	}
 	recheckLater(out)

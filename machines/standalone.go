@@ -17,9 +17,11 @@ type standalone struct {
 
 // newStandalone returns the shared part, with the option "retry".
 func newStandalone(open events.Event, o *options) standalone {
-	return standalone{id: open.Name, path: open.Path,
-		retryState: newRetryState(open, o, BoundedExponential(-1, 250*time.Millisecond, 10*time.Second))}
+	return standalone{id: open.Name, path: open.Path, retryState: newRetryState(open, o, &standaloneRetry)}
 }
+
+// standaloneRetry is the retry policy of such a machine that is opened without one. Nothing changes it.
+var standaloneRetry = BoundedExponential(-1, 250*time.Millisecond, 10*time.Second)
 
 func (s *standalone) attached(ev events.Event) bool { return ev.Attached }
 func (s *standalone) detached(ev events.Event) bool { return !ev.Attached }
@@ -66,7 +68,7 @@ func (s *standalone) failureText(ev events.Event) string {
 func (s *standalone) lastAnswer(ev events.Event) string {
 	code := ev.Code
 	if ev.SentAt == 0 || !code.Unknown() {
-		code = s.code
+		code = s.series().code
 	}
 	switch {
 	case code == events.ConnectionLoss && ev.Code == code && ev.Text != "": // the end of the connection, and why

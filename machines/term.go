@@ -3,21 +3,38 @@ package machines
 import (
 	"time"
 
-	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
 
 // term is belief, and the work that runs under it.
 type term struct {
 	leads        bool
-	first        bool        // no place is ahead: only a confirmation is missing
-	rideOut      bool        // a disconnect does not end belief
-	heartbeating bool        // heartbeats for the own node were asked for
-	works        int32       // pieces of work that have not returned yet
-	guards       []events.Op // the first operations of guarded writes, where other nodes may have the own node's name
-	waiters      []uint64
+	first        bool  // no place is ahead: only a confirmation is missing
+	rideOut      bool  // a disconnect does not end belief
+	heartbeating bool  // heartbeats for the own node were asked for
+	works        int32 // pieces of work that have not returned yet
+	guarded      *termGuards
 	since        int64 // when the term began
 	askedSince   int64 // since when confirmations were asked for, and none has counted; 0: none was
+}
+
+// termGuards are the first operations of a term's guarded writes, where other nodes may have the own node's name.
+type termGuards struct{ ops []events.Op }
+
+// guards returns them; nil: the own node's name is enough.
+func (t *term) guards() []events.Op {
+	if t.guarded == nil {
+		return nil
+	}
+	return t.guarded.ops
+}
+
+// setGuards sets them.
+func (t *term) setGuards(ops []events.Op) {
+	t.guarded = nil
+	if ops != nil {
+		t.guarded = &termGuards{ops}
+	}
 }
 
 // suspendedText returns why a selector that does not queue again ends with the connection.
@@ -36,25 +53,6 @@ func (t *term) expired(ev events.Event) bool {
 
 // ridesOut reports whether a disconnect does not end belief, because the user chose so.
 func (t *term) ridesOut(ev events.Event) bool { return t.rideOut && ev.At < ev.ValidUntil }
-
-// cancel cancels an await. One that was granted already is not in the list.
-func (t *term) cancel(ev events.Event, out *engine.Outbox) {
-	for i, w := range t.waiters {
-		if w == ev.Work {
-			t.waiters = append(t.waiters[:i], t.waiters[i+1:]...)
-			out.Answer(w, events.Cancelled, "")
-			return
-		}
-	}
-}
-
-// refuseWaiters answers all awaits with an error.
-func (t *term) refuseWaiters(code events.Code, text string, out *engine.Outbox) {
-	for _, w := range t.waiters {
-		out.Answer(w, code, text)
-	}
-	t.waiters = nil
-}
 
 // confirmed reports whether promise 2 holds at this moment.
 func confirmed(ev events.Event) bool { return ev.Attached && ev.At < ev.ValidUntil }

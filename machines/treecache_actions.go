@@ -104,7 +104,7 @@ func (t *treeCache) keepDue(ev events.Event, out *engine.Outbox) {
 func (t *treeCache) tellStale(why events.Code, out *engine.Outbox) {
 	switch {
 	case t.opener != "":
-		out.Tell(t.opener, events.Event{Kind: events.TreeRead, Path: t.path, Code: why, Text: t.text})
+		out.Tell(t.opener, events.Event{Kind: events.TreeRead, Path: t.path, Code: why, Text: t.series().text})
 	case t.told:
 		out.Notify(events.Notify{What: events.Stale, Path: t.path, Code: why})
 	}

@@ -45,7 +45,7 @@ func (w *world) odd(dice *rand.Rand, id events.ID) events.Event {
 			ahead, label = in.predecessor, in.label
 		}
 		paths = append(paths, p.path(), p.path(), join(p.ownDir, ahead))
-		ev.Children = []string{p.own, ahead, ownPrefix(p.guid, label) + "0000000001"}[:dice.Intn(4)]
+		ev.Children = []string{p.own(), ahead, ownPrefix(p.guid, label) + "0000000001"}[:dice.Intn(4)]
 	}
 	ev.Path = paths[dice.Intn(len(paths))]
 	ev.Code = []events.Code{events.OK, events.OK, events.OK, "WHAT", events.NoNode, events.ConnectionLoss,

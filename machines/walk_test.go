@@ -285,9 +285,9 @@ func (w *world) mustProgress(t *testing.T) {
 	for id, p := range w.places {
 		switch state := w.engine.State(id); state {
 		case leading:
-			leaders[p.lineLabels[0]]++
+			leaders[p.lineLabels()[0]]++
 			if p.shared {
-				leaders[p.lineLabels[0]], reads = 1, reads+1
+				leaders[p.lineLabels()[0]], reads = 1, reads+1
 			}
 			writes = writes || p.label == WriteLabel
 		case waiting, idle:
@@ -304,7 +304,7 @@ func (w *world) mustProgress(t *testing.T) {
 		}
 	}
 	for id, p := range w.places {
-		if w.engine.State(id) == waiting && leaders[p.lineLabels[0]] == 0 {
+		if w.engine.State(id) == waiting && leaders[p.lineLabels()[0]] == 0 {
 			t.Errorf("%s waits, and nobody leads\n%s", id, w.story(20))
 		}
 	}
