@@ -53,7 +53,9 @@ func both(t *testing.T, test func(*testing.T, ensemble)) {
 		test(t, real(t, release))
 	})
 	if notOnKeeper[t.Name()] == "" {
-		on("keeper", func(t testing.TB) ensemble { return inMemory(t, zkmem.Keeper()) })
+		keeper := zkmem.Keeper()
+		keeper.MinSessionTimeout = time.Second // its default keeps a test waiting for the end of a session
+		on("keeper", func(t testing.TB) ensemble { return inMemory(t, keeper) })
 	}
 }
 

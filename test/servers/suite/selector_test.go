@@ -256,6 +256,9 @@ func TestTheNextTermStartsOnlyAfterTheWorkReturned(t *testing.T) {
 	ok(t, s.Close(s.c.ctx))
 }
 
+// short asks for a session that Keeper, where no other connection takes it over, ends a few seconds after a cut.
+func short(c *incumbent.Config) { c.SessionTimeout = 4 * time.Second }
+
 func TestWithoutAutoRequeueALostConnectionEndsRun(t *testing.T) {
 	for _, leading := range []bool{true, false} {
 		t.Run(map[bool]string{true: "leading", false: "waiting"}[leading], func(t *testing.T) {
@@ -269,7 +272,7 @@ func TestWithoutAutoRequeueALostConnectionEndsRun(t *testing.T) {
 					ok(t, other.Start())
 					other.state("leading")
 				}
-				s := connected(t, e).newSelector(e.dir(), turns(terms, 0), incumbent.SelectorOptions{})
+				s := connected(t, e, short).newSelector(e.dir(), turns(terms, 0), incumbent.SelectorOptions{})
 				end := s.run(context.Background())
 				if leading {
 					now := recv(t, terms, "the term")
@@ -311,7 +314,7 @@ func TestTheConnectionHookCancelsLeadership(t *testing.T) {
 		terms := make(chan turn)
 		states := make(chan incumbent.ConnectionState, 10)
 		cancelAt := make(chan incumbent.ConnectionState, 1)
-		c := connected(t, e, func(c *incumbent.Config) { c.RideOut = true })
+		c := connected(t, e, short, func(c *incumbent.Config) { c.RideOut = true })
 		s := c.newSelector(e.dir(), turns(terms, 0), incumbent.SelectorOptions{AutoRequeue: true,
 			OnConnection: func(state incumbent.ConnectionState) error {
 				states <- state
