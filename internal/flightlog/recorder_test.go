@@ -47,7 +47,7 @@ func (l *lines) with(text string) (found []string) {
 // TestEveryRecordIsInTheLogOrInOneGap: whenever the writer blocks, and for how long, a log
 // can be read, and every record is written, or in exactly one gap, with its whole step.
 func TestEveryRecordIsInTheLogOrInOneGap(t *testing.T) {
-	gapped, seeds := 0, selection.Of(t, "writers", 6, 20, 80)
+	gapped, seeds := 0, selection.Of(t, "writers", 6, 20, 40)
 	for seed := range uint64(seeds) {
 		virtual.Test(t, func(t *testing.T) {
 			dice := rand.New(rand.NewPCG(seed, 4))

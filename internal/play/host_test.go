@@ -40,7 +40,7 @@ func amount(t *testing.T) int {
 	if *scripts > 0 {
 		return *scripts
 	}
-	return selection.Of(t, "random scripts", 10, 15, 100)
+	return selection.Of(t, "random scripts", 10, 15, 50)
 }
 
 // TestAStoppedWorldIsItsLink: a world that has too many records stops within a microsecond, and its link stops there,

@@ -13,7 +13,7 @@ import (
 // moments plays a random script of a recipe, and looks at it at a few moments.
 func moments(t *testing.T, recipe string, look func(what string, a *Answer)) {
 	t.Helper()
-	for seed := range int64(selection.Of(t, "random scripts of "+recipe, 5, 12, 50)) {
+	for seed := range int64(selection.Of(t, "random scripts of "+recipe, 5, 12, 25)) {
 		s := Random(seed)
 		s.Recipe, s.Bug = recipe, ""
 		host := new(Host)

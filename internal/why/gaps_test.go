@@ -44,7 +44,7 @@ func (s *simulated) withGap(t *testing.T, client int) []*Log {
 
 // A gap makes what is said less exact, and not wrong: it hides a cause, and never shows another.
 func TestGapsHideAndDoNotMislead(t *testing.T) {
-	n, moves, hidden := selection.Of(t, "worlds", 40, 45, 160), 0, 0
+	n, moves, hidden := selection.Of(t, "worlds", 40, 45, 100), 0, 0
 	for seed := range uint64(n) {
 		s := newSimulated(t, seed, false)
 		if len(s.struck) == 0 {
@@ -77,7 +77,7 @@ func TestGapsHideAndDoNotMislead(t *testing.T) {
 
 // A log whose beginning is missing does not mislead either: what began there is open, and what is behind it is found.
 func TestTailsDoNotMislead(t *testing.T) {
-	n, truncated, never := selection.Of(t, "worlds", 40, 45, 160), 0, 0
+	n, truncated, never := selection.Of(t, "worlds", 40, 45, 100), 0, 0
 	for seed := range uint64(n) {
 		s := newSimulated(t, seed, seed%3 == 0)
 		client := int(seed) % len(s.Clients())

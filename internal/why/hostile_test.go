@@ -141,7 +141,7 @@ func spoil(dice chooser, r *events.Record) {
 
 // Logs with records that no client writes are explained somehow, without a panic, and within the bounds of output.
 func TestSpoiltLogs(t *testing.T) {
-	for seed := range uint64(selection.Of(t, "worlds", 10, 15, 150)) {
+	for seed := range uint64(selection.Of(t, "worlds", 10, 15, 75)) {
 		dice := rand.New(rand.NewPCG(seed, 7))
 		world := sim.Run(int64(seed)+1, sim.Options{Keep: true})
 		var logs []*Log

@@ -136,7 +136,7 @@ func (s *spared) whole(l *Log) bool {
 // not known.
 func TestWhatIsMissingMakesNothingFalse(t *testing.T) {
 	said, missing, ofJobs, skips := map[Verdict]int{}, 0, map[Verdict]int{}, 0
-	for seed := range uint64(selection.Of(t, "worlds", 100, 120, 800)) {
+	for seed := range uint64(selection.Of(t, "worlds", 100, 120, 400)) {
 		s := spare(t, seed)
 		var txns []txnlog.Txn
 		if seed%3 == 0 {

@@ -30,7 +30,7 @@ func explainSim(t *testing.T, r sim.Result) *Report {
 // Clients that do not see the first in their line break the promise: that two lead at once is
 // found out, whatever the clocks of their hosts.
 func TestClientsThatBreakThePromise(t *testing.T) {
-	n, seen := selection.Of(t, "worlds", 10, 15, 100), 0
+	n, seen := selection.Of(t, "worlds", 10, 15, 60), 0
 	for seed := range uint64(n) {
 		s := newSimulated(t, seed, true)
 		if s.twoAtOnce() < time.Second {
@@ -50,7 +50,7 @@ func TestClientsThatBreakThePromise(t *testing.T) {
 // deleted nodes or replaced the data. (Then a leader believes until it hears of that.)
 func TestWorldsFullOfFaults(t *testing.T) {
 	verdicts := map[Verdict]int{}
-	for seed := range int64(selection.Of(t, "worlds", 20, 25, 150)) {
+	for seed := range int64(selection.Of(t, "worlds", 20, 25, 80)) {
 		world := sim.Run(seed+1, sim.Options{Keep: true})
 		r := explainSim(t, world)
 		verdicts[r.Verdict]++

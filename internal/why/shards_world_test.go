@@ -178,7 +178,7 @@ func newStruck(t testing.TB, seed uint64) *sharded {
 // What is said of the owners of shards is never wrong: with the logs of all members, without one, or if one ends early.
 func TestWorldsOfShards(t *testing.T) {
 	verdicts, partly, shorter := map[Verdict]int{}, map[Verdict]int{}, map[Verdict]int{}
-	for seed := range uint64(selection.Of(t, "worlds", 30, 40, 400)) {
+	for seed := range uint64(selection.Of(t, "worlds", 30, 40, 200)) {
 		s := newStruck(t, seed)
 		var txns []txnlog.Txn
 		if seed%2 == 0 {

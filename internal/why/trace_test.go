@@ -152,7 +152,7 @@ func isCount(v any) bool { n, ok := v.(float64); return ok && n >= 1 && n == flo
 // Traces keep to the format's rules, in worlds of all recipes with several terms at once.
 func TestTracesKeepToTheFormat(t *testing.T) {
 	bars, arrows := 0, 0
-	for seed := range int64(selection.Of(t, "worlds", 10, 20, 80)) {
+	for seed := range int64(selection.Of(t, "worlds", 10, 20, 50)) {
 		b, err := explainSim(t, sim.Run(seed+1, sim.Options{Keep: true})).Trace()
 		if err != nil {
 			t.Fatal(err)

@@ -339,7 +339,7 @@ func (y *tally) takeClocks(s *simulated, r *Report) {
 // In worlds whose faults are known, the cause is right, the true offset of the clocks is within
 // the error that is said, and a verdict is never wrong.
 func TestWorldsWhoseFaultsAreKnown(t *testing.T) {
-	n := selection.Of(t, "worlds", 60, 70, 300)
+	n := selection.Of(t, "worlds", 60, 70, 180)
 	if *worlds > 0 {
 		n = *worlds
 	}

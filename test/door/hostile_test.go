@@ -74,7 +74,7 @@ func invent(dice *rand.Rand, xid int32) []byte {
 // TestAServerThatAnswersAtRandom: the client neither crashes nor grows, never leads, and every call
 // ends with its context.
 func TestAServerThatAnswersAtRandom(t *testing.T) {
-	for seed := range uint64(selection.Of(t, "seeds", 3, 4, 12)) {
+	for seed := range uint64(selection.Of(t, "seeds", 3, 4, 8)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 				dice := rand.New(rand.NewPCG(seed, 3))

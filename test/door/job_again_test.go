@@ -61,7 +61,7 @@ func TestJobRunsAgainAfterADelay(t *testing.T) {
 
 // An item ends with the instance, although others of its run returned while it began.
 func TestJobItemsReturnWhileOthersBegin(t *testing.T) {
-	for range selection.Of(t, "jobs", 3, 5, 50) {
+	for range selection.Of(t, "jobs", 3, 5, 25) {
 		jobBubble(t, yamlJob(90), func(t *testing.T, w *jobWorld) {
 			returns := make(chan struct{})
 			done := make(chan struct{})
@@ -106,7 +106,7 @@ func TestJobOnASlowClock(t *testing.T) {
 		mustBe(t, err, nil)
 		i := &worker{node: n, name: "a@-@1", job: j}
 		w.begin(i)
-		hours := selection.Of(t, "hours", 1, 1, 6)
+		hours := selection.Of(t, "hours", 1, 1, 3)
 		pass(time.Duration(hours)*time.Hour + 10*time.Minute)
 		if got := strings.Fields(w.since()); len(got) != hours {
 			t.Errorf("ran %d times in %d hours", len(got), hours)

@@ -108,7 +108,7 @@ func TestTheLogsHaveOneLeaderAtATime(t *testing.T) {
 	seed := repeat.Seed(t, 1)
 	dice := rand.New(rand.NewPCG(seed, 1))
 	reasons := map[string]int{}
-	for i := range selection.Of(t, "walks", 1, 2, 10) {
+	for i := range selection.Of(t, "walks", 1, 2, 6) {
 		bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 			logs := &claims{open: map[string]claim{}, ended: map[string][]claim{}, texts: map[string]int{}}
 			timeout := []time.Duration{4, 6, 10, 15}[i%4] * time.Second

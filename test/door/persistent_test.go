@@ -95,7 +95,7 @@ func TestSetDataKeepsTheNewest(t *testing.T) {
 // A walk of calls, lost connections, lost replies, refusals and ended sessions: the node has
 // the data of a call whenever it exists, and in the end those of the last.
 func TestSetDataInAWalk(t *testing.T) {
-	for seed := range uint64(selection.Of(t, "walks", 5, 15, 120)) {
+	for seed := range uint64(selection.Of(t, "walks", 5, 15, 60)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 				dice := rand.New(rand.NewPCG(seed, 0))

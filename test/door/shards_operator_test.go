@@ -248,7 +248,7 @@ func TestAnOperatorDeletesTheWritersPlace(t *testing.T) {
 // An operator deletes nodes at random while members come, go and lose their connections: no two nodes ever have one
 // shard, and in the end each shard has an owner.
 func TestAnOperatorAtRandomAmongShards(t *testing.T) {
-	for seed := range uint64(selection.Of(t, "seeds", 2, 5, 10)) {
+	for seed := range uint64(selection.Of(t, "seeds", 2, 3, 8)) {
 		shardBubble(t, 12, func(t *testing.T, w *shardWorld) {
 			random := rand.New(rand.NewPCG(repeat.Seed(t, 2)+seed, 45))
 			ids, all := []string{"a", "b", "c"}, map[string]*shardMember{}

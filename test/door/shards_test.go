@@ -242,7 +242,7 @@ func TestAShardMovesAfterItsWork(t *testing.T) {
 // Members come, go, expire, lose their connections and die at random: no shard has two owners, and in the end each has
 // one.
 func TestShardsThroughFaults(t *testing.T) {
-	for seed := range uint64(selection.Of(t, "seeds", 2, 3, 12)) {
+	for seed := range uint64(selection.Of(t, "seeds", 2, 3, 8)) {
 		shardBubble(t, 16, func(t *testing.T, w *shardWorld) {
 			random := rand.New(rand.NewPCG(repeat.Seed(t, 1)+seed, 45))
 			ids := []string{"a", "b", "c", "d"}

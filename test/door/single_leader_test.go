@@ -21,7 +21,7 @@ import (
 func TestNeverTwoBelievers(t *testing.T) {
 	seed := repeat.Seed(t, 1)
 	dice := rand.New(rand.NewPCG(seed, 0))
-	walks, rounds := selection.Of(t, "walks", 2, 4, 8), 150
+	walks, rounds := selection.Of(t, "walks", 2, 3, 6), 150
 	leaders := 0
 	for i := range walks {
 		timeout := []time.Duration{4, 6, 10, 15}[i%4] * time.Second

@@ -70,7 +70,7 @@ func TestAKilledProcessLeavesABeginning(t *testing.T) {
 	dice := rand.New(rand.NewPCG(repeat.Seed(t, 1), 1))
 	many := *kills
 	if many == 0 {
-		many = selection.Of(t, "kills", 2, 20, 100)
+		many = selection.Of(t, "kills", 2, 20, 50)
 	}
 	several, dropped, torn, lost, records := 0, 0, 0, 0, uint64(0)
 	for i := range many {

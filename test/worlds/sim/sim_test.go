@@ -42,7 +42,7 @@ func howMany(t *testing.T, things string, quick, test, all int64) int64 {
 // TestWorlds runs thousands of seeds. Every world keeps every promise, and in a long run
 // every row of every chart and every fault has fired.
 func TestWorlds(t *testing.T) {
-	n := howMany(t, "worlds", 150, 200, 900)
+	n := howMany(t, "worlds", 150, 200, 500)
 	sum := NewSum(*first)
 	Many(t.Context(), sum, n, Options{}, nil)
 	t.Log(sum)

@@ -10,7 +10,7 @@ import (
 // If the product recovers from the fault, every world keeps every promise. If not, one of the
 // first worlds shows that, so that vacancyFaults says what is true.
 func TestVacancyWorlds(t *testing.T) {
-	n := howMany(t, "worlds of every fault behind which a line may stay vacant", 4, 6, 40)
+	n := howMany(t, "worlds of every fault behind which a line may stay vacant", 4, 6, 20)
 	for _, f := range selection.Some(t, "faults", 4, len(vacancyFaults), vacancyFaults) {
 		t.Run(f.name, func(t *testing.T) {
 			p := Plant{Name: "none: " + f.name, Shape: f.shapeWorld}

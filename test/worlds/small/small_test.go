@@ -29,7 +29,6 @@ var everyTime = []Config{
 	{Participants: 2, Faults: 1, Settled: true, Kinds: []string{Refusals[noList]}},
 	{Participants: 2, Faults: 1, Settled: true, Kinds: []string{Refusals[noRead]}},
 	{Participants: 2, Faults: 1, Settled: true, Kinds: []string{Refusals[byCode]}},
-	{Participants: 2, Faults: 1, Settled: true, Plain: true},
 }
 
 // refusing is a world in which an operator forbids one participant to list the line, while the reply to
@@ -40,6 +39,7 @@ var refusing = Config{Participants: 2, Faults: 2, Settled: true, Kinds: []string
 // atLeisure are the worlds of make small.
 var atLeisure = []Config{
 	{Participants: 1, Faults: 2, Settled: true},
+	{Participants: 2, Faults: 1, Settled: true, Plain: true},
 	{Participants: 2, Faults: 1},
 	{Participants: 2, Faults: 1, RideOut: true},
 	{Participants: 2, Faults: 1, Settled: true, Every: true},
@@ -150,10 +150,7 @@ func mustReplay(t *testing.T, log []events.Record) {
 // TestOneDigestOneState: worlds that are taken for one state, though they came
 // about on different ways, go on alike.
 func TestOneDigestOneState(t *testing.T) {
-	states := 0
-	if !selection.Full(t, "1500 states") {
-		states = 1500
-	}
+	states := selection.Of(t, "states", 1500, 1500, 12_000)
 	for _, cfg := range []Config{
 		{Participants: 2, Faults: 1, Settled: true, Prove: 25, States: states},
 		{Participants: 2, Shards: 2, Settled: true, Prove: 10, States: states},

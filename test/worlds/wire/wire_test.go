@@ -31,7 +31,7 @@ func TestWorlds(t *testing.T) {
 	}
 	n := *worlds
 	if n == 0 {
-		n = selection.Of(t, "worlds", int64(8), 12, 100)
+		n = selection.Of(t, "worlds", int64(8), 12, 60)
 	}
 	for seed := *first; seed < *first+n; seed++ {
 		t.Run(strconv.FormatInt(seed, 10), func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestWorlds(t *testing.T) {
 
 // TestWorldsThatLogIn plays the same worlds where the server demands a login, which the storm cuts, delays and refuses.
 func TestWorldsThatLogIn(t *testing.T) {
-	for seed := range selection.Of(t, "worlds", int64(3), 4, 40) {
+	for seed := range selection.Of(t, "worlds", int64(3), 4, 20) {
 		t.Run(strconv.FormatInt(seed+1, 10), func(t *testing.T) {
 			t.Parallel()
 			playPlan(t, newPlan(uint64(seed+1)).loggingIn(), false)
