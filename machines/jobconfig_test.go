@@ -45,7 +45,8 @@ func TestDealsAreJavas(t *testing.T) {
 		slices.SortFunc(instances, func(a, b string) int { // a listing has any order
 			return strings.Compare(a[i%len(a):], b[i%len(b):])
 		})
-		if got := DealItems(JobConfig{Strategy: cells[0], Total: total}, cells[1], instances); !slices.Equal(got, want) {
+		got := DealItems(JobConfig{Strategy: cells[0], Total: total}, cells[1], instances)
+		if !slices.Equal(got, want) {
 			t.Errorf("%s of job %q, %d items, %v:\ngot  %v\nwant %v", cells[0], cells[1], total, instances, got, want)
 		}
 	}

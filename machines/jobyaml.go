@@ -29,8 +29,10 @@ func yamlFields(text string) (fields []yamlField, err error) {
 			fields[len(fields)-1].text += "\n" + line
 		default:
 			key, rest, ok := strings.Cut(line, ":")
-			if !ok || strings.Trim(key, `"'`) == "" || key[0] == ' ' || rest != "" && rest[0] != ' ' && rest[0] != '\t' {
-				return nil, fmt.Errorf("line %d: %q: want a field and its value, as in shardingTotalCount: 3", i+1, line)
+			if !ok || strings.Trim(key, `"'`) == "" || key[0] == ' ' ||
+				rest != "" && rest[0] != ' ' && rest[0] != '\t' {
+				return nil, fmt.Errorf("line %d: %q: want a field and its value, as in shardingTotalCount: 3", i+1,
+					line)
 			}
 			f := yamlField{line: i + 1, key: strings.Trim(key, `"'`), text: strings.TrimLeft(rest, " \t")}
 			fields = append(fields, f)

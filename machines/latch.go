@@ -29,19 +29,25 @@ func newLatch(open events.Event) (*latch, error) {
 // requeueRows are the rows of the recipes that are in a line while they are open, and come back to it
 // after every term: the latch, the selector and the plain election.
 var requeueRows = []engine.Row[place]{
-	{From: from{latent}, On: on(events.CommandStart), When: (*place).attached, To: enrolling, Do: (*place).begin, Then: (*place).enrol},
+	{From: from{latent}, On: on(events.CommandStart), When: (*place).attached,
+		To: enrolling, Do: (*place).begin, Then: (*place).enrol},
 	{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*place).begin},
 	{From: live, On: on(events.CommandStart), To: engine.Stay, Do: (*place).refuseStart},
 
-	{From: from{leading}, On: on(events.HealthChecked), When: (*place).failsCheck, To: draining, Do: (*place).stepDownUnhealthy},
-	{From: but(live, leading, draining, leaving), On: on(events.HealthChecked), When: (*place).failsCheck, To: deciding, Do: (*place).leaveUnhealthy},
+	{From: from{leading}, On: on(events.HealthChecked), When: (*place).failsCheck,
+		To: draining, Do: (*place).stepDownUnhealthy},
+	{From: but(live, leading, draining, leaving), On: on(events.HealthChecked), When: (*place).failsCheck,
+		To: deciding, Do: (*place).leaveUnhealthy},
 	{From: live, On: on(events.HealthChecked), To: engine.Stay, Do: (*place).noteHealth},
 
-	{From: from{waiting}, On: on(events.ReplyStat), When: (*place).persistent, To: blocked, Do: (*place).announcePersistent},
+	{From: from{waiting}, On: on(events.ReplyStat), When: (*place).persistent,
+		To: blocked, Do: (*place).announcePersistent},
 
-	{From: from{leaving}, On: on(events.ReplyDelete), When: (*place).deletedNotClosing, To: deciding, Do: (*place).noteGone},
+	{From: from{leaving}, On: on(events.ReplyDelete), When: (*place).deletedNotClosing,
+		To: deciding, Do: (*place).noteGone},
 	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).backsOff, To: pausing, Do: (*place).pause},
-	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).unusable, To: leaving, Do: (*place).giveUpPlace, Then: (*place).deleteOwn},
+	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).unusable,
+		To: leaving, Do: (*place).giveUpPlace, Then: (*place).deleteOwn},
 }
 
 func latchChart() (c engine.Chart[latch]) {
@@ -57,7 +63,8 @@ func latchChart() (c engine.Chart[latch]) {
 }
 
 // keepKinds are the commands of latchRows.
-var keepKinds = []events.Kind{events.CommandStart, events.CommandAwait, events.CommandCancel, events.CommandResign, events.HealthChecked}
+var keepKinds = []events.Kind{events.CommandStart, events.CommandAwait, events.CommandCancel, events.CommandResign,
+	events.HealthChecked}
 
 // latchRows are the commands of the recipes that keep leadership until they give it up.
 var latchRows = []engine.Row[place]{
@@ -79,7 +86,8 @@ var keepIgnores = append([]engine.Ignore{
 }, lineIgnores...)
 
 // uncheckedLatent is for the recipes with requeueRows.
-var uncheckedLatent = engine.Ignore{In: from{latent}, On: []events.Kind{events.HealthChecked}, Why: "health is checked from the start on"}
+var uncheckedLatent = engine.Ignore{In: from{latent}, On: []events.Kind{events.HealthChecked},
+	Why: "health is checked from the start on"}
 
 // latchComposites are the states of a latch as Curator names them.
 var latchComposites = []engine.Composite{
