@@ -221,8 +221,8 @@ func (h *holdHandle) takePlace(ctx context.Context, a acquisition, open events.E
 }
 
 // errOwnPlace is what a Lock of a plain mutex waits for, before it has a node.
-var errOwnPlace = errors.New("waiting for this client's other place in the line, because names without a GUID allow one for " +
-	"each client: unlock that hold, or open another Client")
+var errOwnPlace = errors.New("waiting for this client's other place in the line, because names without a GUID allow " +
+	"one for each client: unlock that hold, or open another Client")
 
 // freePlace lets the next acquisition of this client into a line of plain names. A second call does nothing.
 func (h *holdHandle) freePlace() {

@@ -57,7 +57,8 @@ func (t *heldTerm) end(lost *LostError) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	why := events.Reason(lost.Reason)
-	t.reason, t.nodeGone, t.released = lost, why.Successible(), why == events.ReasonReturned || why == events.ReasonRevoked
+	t.reason, t.nodeGone = lost, why.Successible()
+	t.released = why == events.ReasonReturned || why == events.ReasonRevoked
 	t.over.Store(true)
 	t.stop(lost)
 	t.expectReturn(lost.why())
