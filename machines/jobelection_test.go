@@ -53,7 +53,8 @@ func TestRandomJobs(t *testing.T) {
 			w.run(800)
 			w.report(t)
 			if state := w.engine.State(theCandidate); state != leading && state != "" {
-				t.Errorf("still %s in a healthy world (awaits %v)\n%s", state, w.engine.Awaits(theCandidate), w.story(40))
+				t.Errorf("still %s in a healthy world (awaits %v)\n%s", state, w.engine.Awaits(theCandidate),
+					w.story(40))
 			}
 			w.do(theCandidate, events.CommandClose, events.Event{})
 			w.run(300)
@@ -67,7 +68,8 @@ func TestRandomJobs(t *testing.T) {
 
 // step is one thing that happens, and what has to be true then.
 func (w *jobs) step() {
-	if w.stat(theMarker) != nil && slices.ContainsFunc(w.pending, func(a asked) bool { return deletesMarker(a.r) }) && w.dice.Intn(6) == 0 {
+	if w.stat(theMarker) != nil && slices.ContainsFunc(w.pending, func(a asked) bool { return deletesMarker(a.r) }) &&
+		w.dice.Intn(6) == 0 {
 		w.usurp(theMarker)
 	}
 	w.move(w.use, w.operate)
@@ -90,7 +92,8 @@ func (w *jobs) mustDeleteItsOwn(r events.Request) {
 // deletesMarker reports whether a request deletes the marker.
 func deletesMarker(r events.Request) bool {
 	multi, _ := r.(events.Multi)
-	return slices.ContainsFunc(multi.Ops, func(op events.Op) bool { return op.Verb == "delete" && op.Path == theMarker })
+	return slices.ContainsFunc(multi.Ops,
+		func(op events.Op) bool { return op.Verb == "delete" && op.Path == theMarker })
 }
 
 // mustSealOnce checks, when the marker was written, that the seal of this term is the only one.
@@ -236,8 +239,9 @@ var ways = map[string][]string{
 	"leads nodeelection": {"command.start", "reply.stat code=NONODE", "reply.multi zxid=20",
 		"reply.stat czxid=20 version=1"},
 	"waits jobelection": {"command.start", "reply.stat czxid=5 owner=7"},
-	"leads jobelection": {"command.start", "reply.stat code=NONODE", "L reply.create seq=0", "L reply.stat", "L reply.children children=own",
-		"reply.stat code=NONODE", "reply.children children=latch", "reply.multi zxid=20", "L reply.delete", "reply.stat czxid=20 version=1"},
+	"leads jobelection": {"command.start", "reply.stat code=NONODE", "L reply.create seq=0", "L reply.stat",
+		"L reply.children children=own", "reply.stat code=NONODE", "reply.children children=latch",
+		"reply.multi zxid=20", "L reply.delete", "reply.stat czxid=20 version=1"},
 	"leads semaphore": {"command.await", "L reply.create seq=0", "L reply.children children=own",
 		"reply.stat data=3 version=1", "reply.multi zxid=20", "reply.stat czxid=20"},
 	"waits jobworker": jobWaits,

@@ -16,7 +16,6 @@ var wide = map[string]int{
 	"machines/contender.go":         1,
 	"machines/contender_actions.go": 2,
 	"machines/contender_pause.go":   3,
-	"machines/jobelection_test.go":  5,
 	"machines/place.go":             43,
 	"machines/place_actions.go":     1,
 }
