@@ -255,8 +255,7 @@ func (r *DeleteRequest) Guaranteed() (*Deletion, error) {
 	}
 	d := &Deletion{command: 1, done: make(chan struct{}), outcome: ErrClosed}
 	d.handle.init(r.client, r.path)
-	d.handle.troubleText = "cannot delete for now"
-	d.handle.words = remainWords{&d.handle, "the node"}
+	d.handle.words = remainWords{&d.handle, "the node", "cannot delete for now"}
 	if _, err := r.client.register(machines.DeletionRecipe, func(id events.ID) receiver {
 		d.handle.id = id
 		return d

@@ -34,7 +34,7 @@ func TestBrokenInvariants(t *testing.T) {
 			term := termOf(p, 7)
 			p.setTerm(term)
 			p.setTerm(nil)
-			term.works = map[*Leadership]uint64{{}: 1}
+			term.under = &termWork{works: []*Leadership{{}}}
 			p.noteTerm(events.Notify{What: events.Elected, Token: 8})
 		},
 		"a term ends that has not begun": func(c *Client, p *participant) {
@@ -89,7 +89,7 @@ func atRest(t *testing.T) *Client {
 }
 
 func termOf(p *participant, token int64) *heldTerm {
-	return &heldTerm{Term: Term{Session: 1, Token: token}, holder: p, watch: &p.client.deadlines}
+	return &heldTerm{Term: Term{Session: 1, Token: token}, holder: p}
 }
 
 // panicOf returns what a function panics with, "" if it does not.

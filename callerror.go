@@ -150,7 +150,10 @@ type handleWords interface {
 // plainWords are those of a handle that is no participant in a line.
 type plainWords struct{ h *handle }
 
-func (w plainWords) logTrouble(err error) { w.h.logFailure(err) }
+// cannotGoOn is the log's text for their failures.
+const cannotGoOn = "cannot go on for now"
+
+func (w plainWords) logTrouble(err error) { w.h.logFailure(cannotGoOn, err) }
 func (w plainWords) remains() string      { return "its node" }
 func (w plainWords) overdue() error       { return nil }
 func (w plainWords) waitsFor() error      { return w.h.phaseInWords() }
@@ -182,7 +185,7 @@ type barrierWords struct {
 	quantity int
 }
 
-func (w barrierWords) logTrouble(err error) { w.h.logFailure(err) }
+func (w barrierWords) logTrouble(err error) { w.h.logFailure(cannotGoOn, err) }
 func (w barrierWords) remains() string      { return "its node" }
 func (w barrierWords) overdue() error       { return nil }
 
@@ -195,11 +198,12 @@ func (w barrierWords) waitsFor() error {
 
 // remainWords are those of a handle whose close leaves something else behind than a node of its own.
 type remainWords struct {
-	h    *handle
-	what string
+	h       *handle
+	what    string
+	trouble string // the log's text for a failure
 }
 
-func (w remainWords) logTrouble(err error) { w.h.logFailure(err) }
+func (w remainWords) logTrouble(err error) { w.h.logFailure(w.trouble, err) }
 func (w remainWords) remains() string      { return w.what }
 func (w remainWords) overdue() error       { return nil }
 func (w remainWords) waitsFor() error      { return w.h.phaseInWords() }
@@ -248,10 +252,8 @@ func (h *handle) recipe() string { return recipeOf(h.id) }
 // observeTrouble reports the failure of a handle that was just noted.
 func (h *handle) observeTrouble() {
 	h.mu.Lock()
-	if h.failedAt == 0 {
-		h.failedAt = h.client.clock.Now()
-	}
-	err := h.trouble
+	h.trouble.Begin(h.client.clock.Now())
+	err := h.trouble.Err()
 	h.mu.Unlock()
 	h.client.observed.emit(Trouble{h.path, h.recipe(), err})
 }
@@ -259,8 +261,7 @@ func (h *handle) observeTrouble() {
 // observeRecovery reports the end of a handle's failures.
 func (h *handle) observeRecovery() {
 	h.mu.Lock()
-	since := h.failedAt
-	h.failedAt = 0
+	since := h.trouble.End()
 	h.mu.Unlock()
 	if since != 0 {
 		h.client.observed.emit(Recovered{h.path, h.recipe(), time.Duration(h.client.clock.Now() - since)})

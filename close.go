@@ -98,10 +98,10 @@ func (p *participant) limitStopped(grace time.Duration) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.stopped == nil {
+	if t.work().stopped == nil {
 		return // stop will give it
 	}
-	for l := range t.works {
+	for _, l := range t.work().works {
 		time.AfterFunc(grace, l.abandon)
 	}
 }
@@ -237,57 +237,49 @@ const leastOverdue = 5 * time.Second
 // expectReturn begins the wait for the work's return: the reason why it has to return is
 // known. The caller holds the lock.
 func (t *heldTerm) expectReturn(why string) {
-	t.why = why
-	if len(t.works) == 0 || t.timer != nil {
+	w := t.changedWork()
+	w.why = why
+	if len(w.works) == 0 || w.timer != nil {
 		return
 	}
-	t.timer = time.AfterFunc(max(t.holder.client.timeout(), leastOverdue), t.warn)
+	w.timer = time.AfterFunc(max(t.holder.client.timeout(), leastOverdue), t.warn)
 }
 
 // allReturned ends the wait for the work's return. The caller holds the lock.
-func (t *heldTerm) allReturned() {
-	if t.timer != nil {
-		t.timer.Stop()
+func (w *termWork) allReturned() {
+	if w.timer != nil {
+		w.timer.Stop()
 	}
-	t.timer, t.overdue = nil, false
+	w.timer, w.overdue = nil, false
 }
 
 // warn logs which work has not returned, once for each term; Err has it from now on.
 func (t *heldTerm) warn() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.works) == 0 { // it returned in the same moment
+	w := t.work()
+	if len(w.works) == 0 { // it returned in the same moment
 		return
 	}
-	t.overdue = true
-	place, err := t.firstWork().place(), t.unreturned()
+	w.overdue = true
+	place, err := w.works[0].place(), t.unreturned()
 	t.holder.client.log.Log(zerolog.WarnLevel, "work goes on long after it had to end", func(e *zerolog.Event) {
 		journal.AddErr(e.Str("path", fault.Path(t.holder.path)).Int64("token", t.Token).Str("place", place), err)
 	})
 	t.holder.client.observed.emitAside(WorkOverdue{t.place(), err})
 }
 
-// firstWork returns the work that has not returned and was given out first, nil if there is
-// none. The caller holds the lock.
-func (t *heldTerm) firstWork() (first *Leadership) {
-	for l, number := range t.works {
-		if first == nil || number < t.works[first] {
-			first = l
-		}
-	}
-	return first
-}
-
 // unreturned returns an error that says which work has not returned, and what to do; nil if
 // there is none. The caller holds the lock.
 func (t *heldTerm) unreturned() error {
-	l := t.firstWork()
-	if l == nil {
+	w := t.work()
+	if len(w.works) == 0 {
 		return nil
 	}
+	l := w.works[0] // given out first
 	ended, since := "", ""
-	if t.why != "" {
-		ended, since = fmt.Sprintf(" has ended (%s) and", t.why), fmt.Sprintf(" since its context ended (%s)", t.why)
+	if why := w.why; why != "" {
+		ended, since = fmt.Sprintf(" has ended (%s) and", why), fmt.Sprintf(" since its context ended (%s)", why)
 	}
 	text, then := "", "this participant does not queue again, and its node is not deleted"
 	switch {
@@ -309,7 +301,7 @@ func (t *heldTerm) unreturned() error {
 		then = "its node is not deleted, and Close waits"
 	}
 	text = fmt.Sprintf("incumbent: %s: %s; until then %s", t.holder.path, text, then)
-	if more := len(t.works) - 1; more > 0 {
+	if more := len(w.works) - 1; more > 0 {
 		text += fmt.Sprintf(" (the same for %d more)", more)
 	}
 	return fault.Because(text, ErrWorkRunning)
@@ -328,7 +320,7 @@ func (p *participant) unreleased() error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.stopped == nil && !p.works.IsSealed() {
+	if t.work().stopped == nil && !p.works.IsSealed() {
 		return nil
 	}
 	if err := t.unreturned(); err != nil {
@@ -359,7 +351,7 @@ func (p *participant) overdueWork() error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.overdue {
+	if !t.work().overdue {
 		return nil
 	}
 	return t.unreturned()

@@ -131,7 +131,7 @@ func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o 
 	c.handle.init(q.client, q.path)
 	c.meter = q.client.meters.Queue(q.path)
 	c.callbacks = q.client.hookCalls("OnFailure", q.path)
-	c.handle.words = remainWords{&c.handle, "its locked item"}
+	c.handle.words = remainWords{&c.handle, "its locked item", cannotGoOn}
 	_, err := q.client.register(machines.ConsumerRecipe, func(id events.ID) receiver {
 		c.handle.id = id
 		c.stopBaseWatch = context.AfterFunc(q.client.base, c.closeWithClient)

@@ -32,24 +32,22 @@ const (
 // embeds a handle has the methods that the loop calls: see receiver.
 type handle struct {
 	bareHandle
-	client      *Client
-	id          events.ID
-	path        string
-	troubleText string // the log's text for a failure
-	words       handleWords
-	works       async.Workload
-	commands    commands
-	started     async.OneEvent                 // the machine has left latent
-	phase       atomic.Pointer[events.Entered] // the machine's state
+	client   *Client
+	id       events.ID
+	path     string
+	words    handleWords
+	works    async.Workload
+	commands commands
+	started  async.OneEvent                 // the machine has left latent
+	phase    atomic.Pointer[events.Entered] // the machine's state
 
-	mu       sync.Mutex
-	trouble  error
-	failedAt int64 // when the present series of failures began, by the loop's clock; 0: there is none
+	mu      sync.Mutex
+	trouble calls.Trouble
 }
 
 func (h *handle) init(c *Client, path string) {
 	c.opened()
-	h.client, h.path, h.troubleText = c, path, "cannot go on for now"
+	h.client, h.path = c, path
 	h.words = plainWords{h}
 	h.commands.Broken = c.invariants.Of(&h.id)
 	h.phase.Store(&machines.NotStarted)
@@ -144,7 +142,7 @@ func (h *handle) Err() error {
 // after it had to; nil if there is neither.
 func (h *handle) failure() error {
 	h.mu.Lock()
-	trouble := h.trouble
+	trouble := h.trouble.Err()
 	h.mu.Unlock()
 	if h.words == nil { // the zero handle: what called this says so
 		return trouble
@@ -161,7 +159,7 @@ func (h *handle) failure() error {
 
 func (h *handle) setTrouble(err error) {
 	h.mu.Lock()
-	h.trouble = err
+	h.trouble.Set(err)
 	h.mu.Unlock()
 	if err != nil {
 		h.words.logTrouble(err)
@@ -169,8 +167,8 @@ func (h *handle) setTrouble(err error) {
 }
 
 // logFailure logs a failure.
-func (h *handle) logFailure(err error) {
-	h.client.log.Log(zerolog.WarnLevel, h.troubleText, func(e *zerolog.Event) {
+func (h *handle) logFailure(text string, err error) {
+	h.client.log.Log(zerolog.WarnLevel, text, func(e *zerolog.Event) {
 		addFailure(e.Str("path",
 			fault.Path(h.path)), err)
 	})

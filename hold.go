@@ -142,10 +142,9 @@ func (c *Client) acquire(ctx context.Context, a acquisition) (*Hold, error) {
 	options := a.options.latch()
 	h := &holdHandle{permits: a.permits, total: a.limit}
 	h.prepare(c, a.path, options)
-	h.what, h.troubleText = whatLock, "cannot take the lock for now"
-	h.sides = a.sides
+	h.what, h.sides = whatLock, a.sides
 	if a.permits > 0 {
-		h.what, h.troubleText = whatPermits, "cannot take the permits for now"
+		h.what = whatPermits
 	}
 	open := options.open(a.path, c.config)
 	a.addOptions(open.Options)

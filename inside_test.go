@@ -36,7 +36,7 @@ func TestRunHasTheCauseWhateverIsNoticedFirst(t *testing.T) {
 			}
 		}
 		select {
-		case <-s.participant.ending.get():
+		case <-s.participant.runs().ending:
 		default:
 		}
 		s.participant.finishRun(ErrWorkFailed)

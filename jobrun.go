@@ -235,6 +235,7 @@ func parseJobConfig(path string, data []byte) (JobConfig, error) {
 // jobWorker is the handle of the machine that registers an instance and runs its items. A run of the items is what a
 // term is elsewhere, and each item is a piece of work under it.
 type jobWorker struct {
+	node string // the instance's
 	participant
 	turn *jobRun                            // the Run that it is for
 	f    func(context.Context, *Item) error // nil: no items run
@@ -242,13 +243,24 @@ type jobWorker struct {
 	delivering bool // under mu: an item gets the present term at this moment
 }
 
+// instanceWords are those of a job's instance, whose node has a name from the beginning.
+type instanceWords struct {
+	p    *participant
+	node string
+}
+
+func (w instanceWords) logTrouble(err error) { w.p.logLineTrouble(err) }
+func (w instanceWords) remains() string      { return fault.Path(w.node) }
+func (w instanceWords) overdue() error       { return w.p.overdueWork() }
+func (w instanceWords) waitsFor() error      { return w.p.placeInWords() }
+
 // newJobWorker opens the machine.
 func newJobWorker(r *jobRun, f func(context.Context, *Item) error) (*jobWorker, error) {
 	j := r.job
 	w := &jobWorker{turn: r, f: f}
 	options := LatchOptions{ID: j.options.ID, Retry: j.options.Retry, WorkGrace: j.options.ItemGrace}
 	w.prepare(j.client, j.path, options)
-	w.what, w.troubleText = whatItems, "cannot run the job's items for now"
+	w.what = whatItems
 	open := options.open(j.path, j.client.config)
 	open.Data = nil
 	delete(open.Options, machines.OptionTokenFloor)
@@ -257,6 +269,7 @@ func newJobWorker(r *jobRun, f func(context.Context, *Item) error) (*jobWorker, 
 	_, err := j.client.register(machines.JobWorkerRecipe, func(id events.ID) receiver {
 		w.id = id
 		w.node = machines.JobInstance(j.path, j.options.ID)
+		w.words = instanceWords{&w.participant, w.node}
 		return w
 	}, open)
 	return w, err

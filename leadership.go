@@ -67,7 +67,7 @@ func (l *Leadership) failureText(late error) string {
 func (t *heldTerm) interrupt(cause error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for l := range t.works {
+	for _, l := range t.work().works {
 		l.cancel(cause)
 	}
 	t.expectReturn(strings.TrimPrefix(cause.Error(), "incumbent: "))
@@ -77,10 +77,40 @@ func (t *heldTerm) interrupt(cause error) {
 func (t *heldTerm) interruptOne(l *Leadership, cause error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if _, runs := t.works[l]; runs && t.stopped == nil {
+	if w := t.work(); w.stopped == nil && slices.Contains(w.works, l) {
 		l.stop(cause)
 		t.expectReturn("the context that bounds it has ended: " + cause.Error())
 	}
+}
+
+// termWork is the work under a term, guarded by the term's lock. Most terms of a process that has very many have none
+// at a time.
+type termWork struct {
+	stopAt  time.Time     // when the work had to end
+	stopped error         // why the work was stopped; nil: it may go on
+	works   []*Leadership // that has not returned, in the order in which it was given out
+	why     string        // why the work has to return, for people; "": it may go on
+	timer   *time.Timer   // runs while the work has to return and has not; nil: it does not
+	overdue bool          // the timer has fired
+}
+
+// noWork is that of a term without any. Nothing changes it.
+var noWork termWork
+
+// work returns the work under the term, to read it. The caller holds the lock.
+func (t *heldTerm) work() *termWork {
+	if t.under == nil {
+		return &noWork
+	}
+	return t.under
+}
+
+// changedWork returns the work under the term, to change it. The caller holds the lock.
+func (t *heldTerm) changedWork() *termWork {
+	if t.under == nil {
+		t.under = &termWork{}
+	}
+	return t.under
 }
 
 // opened and check are Client's.
@@ -308,8 +338,8 @@ func (t *heldTerm) observeReturn(late error) {
 	}
 	ended := WorkEnded{Place: t.place(), Overran: errors.Is(late, ErrWorkRunning)}
 	t.mu.Lock()
-	if t.stopped != nil {
-		ended.Late = clock.Instant().Sub(t.stopAt)
+	if w := t.work(); w.stopped != nil {
+		ended.Late = clock.Instant().Sub(w.stopAt)
 	}
 	t.mu.Unlock()
 	t.holder.client.observed.emitAside(ended)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -108,33 +107,32 @@ type participant struct {
 
 	listeners async.Listeners[change]
 
-	parts  func(func(*participant)) // calls a function with each that has a term of its own; nil: there are none
-	sides  bool                     // a read-write lock's: an error says whether the predecessor reads or writes
-	ending lateChannel[error]       // why Run returns
-	failed lateChannel[struct{}]    // full after the current failure has changed
+	parts func(func(*participant)) // calls a function with each that has a term of its own; nil: there are none
+	sides bool                     // a read-write lock's: an error says whether the predecessor reads or writes
 
 	// Under mu.
-	late   error              // of work that returned because Run's context had ended
+	ends   *runState          // nil: Run was not called, and nothing would end it
 	before *calls.Predecessor // nil: there was none
 	term   *heldTerm          // nil: there is none
 	last   *heldTerm          // the present term, or the one before: its work may go on
-	node   string             // of the last term: Close names it if it is not deleted
+	gone   bool               // the node of the last term: else Close names it if it is not deleted
 }
 
-// lateChannel is a channel with room for one, which is made when it is first used: a process may have very
-// many participants.
-type lateChannel[T any] struct {
-	mu      sync.Mutex
-	channel chan T
+// runState is what Run waits for. It is made when it is first used: a process may have very many participants.
+type runState struct {
+	ending chan error    // why Run returns
+	failed chan struct{} // full after the current failure has changed
+	late   error         // of work that returned because Run's context had ended; under the participant's lock
 }
 
-func (l *lateChannel[T]) get() chan T {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.channel == nil {
-		l.channel = make(chan T, 1)
+// runs returns what Run waits for.
+func (p *participant) runs() *runState {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ends == nil {
+		p.ends = &runState{ending: make(chan error, 1), failed: make(chan struct{}, 1)}
 	}
-	return l.channel
+	return p.ends
 }
 
 // change is one call that listeners will get: a term began, or ended.
@@ -147,7 +145,7 @@ type change struct {
 func (p *participant) prepare(c *Client, path string, options LatchOptions) {
 	p.init(c, path)
 	p.name, p.options = options.ID, options.shared()
-	p.what, p.troubleText, p.words = whatLeadership, "cannot lead for now", lineWords{p}
+	p.what, p.words = whatLeadership, lineWords{p}
 }
 
 // ID is Latch.ID.
@@ -356,7 +354,7 @@ func (p *participant) setTerm(t *heldTerm) {
 	defer p.mu.Unlock()
 	p.term = t
 	if t != nil {
-		p.last, p.node = t, t.Path
+		p.last, p.gone = t, false
 	}
 }
 
@@ -365,8 +363,8 @@ func (p *participant) leftover() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
-	case p.node != "":
-		return fault.Path(p.node)
+	case p.last != nil && !p.gone:
+		return fault.Path(p.last.Path)
 	case p.name != "":
 		return "the node of " + events.Quote(p.name, events.MaxName)
 	}

@@ -72,7 +72,7 @@ func (p *participant) lead(ctx context.Context, work Work) error {
 	defer end(nil)
 	go func() {
 		select {
-		case err := <-p.ending.get():
+		case err := <-p.runs().ending:
 			end(err)
 		case <-ended.Done():
 		}
@@ -129,7 +129,7 @@ func (p *participant) endedWith(ctx context.Context, led bool) error {
 func (p *participant) awaitOtherFailure(ctx context.Context, code events.Code) {
 	for failureCode(p.failure()) == code {
 		select {
-		case <-p.failed.get():
+		case <-p.runs().failed:
 		case <-p.commands.Ended():
 			return
 		case <-p.client.closed:
@@ -195,17 +195,19 @@ func (p *participant) returnedLate(ctx context.Context, err error) error {
 	if saysTheEnd(ctx, err) {
 		return nil
 	}
+	r := p.runs()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.late = err
+	r.late = err
 	return err
 }
 
 // lateError returns what returnedLate kept; nil if there is none.
 func (p *participant) lateError() error {
+	r := p.runs()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.late
+	return r.late
 }
 
 // saysTheEnd reports whether the error of work under ctx is none, or says that ctx or the term has ended.
@@ -285,7 +287,7 @@ func (p *participant) enterLine(now events.Entered) {
 	if now.Class == events.ClassEnrolling || now.Class == events.ClassLooking && p.waits.since == 0 {
 		p.waits = waits{since: p.client.clock.Now()}
 		p.mu.Lock()
-		p.node = ""
+		p.gone = true
 		p.mu.Unlock()
 	}
 	p.enter(now)

@@ -147,7 +147,7 @@ func (s *Selector) Run(ctx context.Context) error {
 // outcome waits for the event that ends Run, and returns Run's error.
 func (s *Selector) outcome(ctx context.Context) error {
 	select {
-	case err := <-s.participant.ending.get():
+	case err := <-s.participant.runs().ending:
 		if ctx.Err() != nil { // the work may have returned because of that
 			if failureCode(err) == events.WorkFailed && s.participant.lateError() != nil { // the same error
 				err = nil
@@ -157,7 +157,7 @@ func (s *Selector) outcome(ctx context.Context) error {
 		return err
 	case <-s.participant.commands.Ended():
 		select {
-		case err := <-s.participant.ending.get(): // the retry policy gave up, and that closed the selector
+		case err := <-s.participant.runs().ending: // the retry policy gave up, and that closed the selector
 			return err
 		default:
 			return s.participant.explain(ctx, "run", ErrClosed)

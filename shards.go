@@ -165,7 +165,7 @@ func (s *Shards) begin(ctx context.Context, f func(*Shard) error) (*shardsRun, e
 	r := &shardsRun{group: s, f: f, shards: map[int]*participant{}}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	r.prepare(s.client, s.path, s.options.latch())
-	r.what, r.troubleText = whatShards, "cannot own shards for now"
+	r.what = whatShards
 	r.parts = func(f func(*participant)) { r.each(func(_ int, one *participant) { f(one) }) }
 	open := s.options.latch().open(s.path, s.client.config)
 	open.Data = nil

@@ -241,8 +241,8 @@ func (s *HandleStats) add(one HandleStats) {
 func (t *heldTerm) draining() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.stopped != nil && len(t.works) > 0 {
-		return clock.Instant().Sub(t.stopAt)
+	if w := t.work(); w.stopped != nil && len(w.works) > 0 {
+		return clock.Instant().Sub(w.stopAt)
 	}
 	return 0
 }

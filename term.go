@@ -3,6 +3,7 @@ package incumbent
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,7 +11,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/internal/belief"
 	"github.com/incumbent-go/incumbent/internal/caller"
 	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/clock"
@@ -35,21 +35,14 @@ type heldTerm struct {
 	zkSession int64        // ZooKeeper's id of the session; 0: not known
 	shard     string       // of Shards
 	fences    bool         // it is none yet: the one that led last is fenced under it
-	reason    error
 	over      atomic.Bool
 
 	nodeGone bool // under mu: ended because its node, or the session, is gone
 	released bool // under mu: ended because the work under it had returned
-	overdue  bool // under mu: the timer has fired
 
-	mu      sync.Mutex
-	stopAt  time.Time                // when the work had to end
-	stopped error                    // why the work was stopped; nil: it may go on
-	works   map[*Leadership]uint64   // that has not returned, numbered in the order in which it was given out
-	given   uint64                   // how often work was given out
-	watch   *belief.Watch[*heldTerm] // the client's; nil before there is work
-	why     string                   // why the work has to return, for people; "": it may go on
-	timer   *time.Timer              // runs while the work has to return and has not; nil: it does not
+	mu     sync.Mutex
+	reason error
+	under  *termWork // nil: no work was given out, and none has to end
 }
 
 // end ends the term. The loop calls it once, on its goroutine.
@@ -75,17 +68,15 @@ func (t *heldTerm) lapse(lost *LostError) {
 // stop cancels the contexts of all work, once; the grace of the work begins. The caller
 // holds the lock.
 func (t *heldTerm) stop(reason error) {
-	if t.stopped != nil {
+	w := t.changedWork()
+	if w.stopped != nil {
 		return
 	}
-	t.stopped = reason
-	t.stopAt = clock.Instant()
-	for l := range t.works {
+	w.stopped, w.stopAt = reason, clock.Instant()
+	for _, l := range w.works {
 		l.stop(reason)
 	}
-	if t.watch != nil {
-		t.watch.Remove(t)
-	}
+	t.holder.client.deadlines.Remove(t)
 }
 
 // gone reports whether the term ended because its node was deleted or its session ended.
@@ -114,10 +105,11 @@ func (t *heldTerm) hold(parent context.Context, c *Client, done func(l *Leadersh
 	l.done = func(late error) {
 		once.Do(func() {
 			t.mu.Lock()
-			delete(t.works, l)
-			if len(t.works) == 0 {
-				t.watch.Remove(t)
-				t.allReturned()
+			w := t.work()
+			w.works = slices.DeleteFunc(w.works, func(other *Leadership) bool { return other == l })
+			if len(w.works) == 0 {
+				c.deadlines.Remove(t)
+				w.allReturned()
 			}
 			t.mu.Unlock()
 			cancel(context.Canceled)
@@ -128,17 +120,14 @@ func (t *heldTerm) hold(parent context.Context, c *Client, done func(l *Leadersh
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.works == nil {
-		t.works, t.watch = map[*Leadership]uint64{}, &c.deadlines
-	}
-	t.works[l] = t.given
-	t.given++
+	w := t.changedWork()
+	w.works = append(w.works, l)
 	switch {
-	case t.stopped != nil:
-		l.stop(t.stopped)
-		t.expectReturn(t.why)
-	case len(t.works) == 1:
-		t.watch.Add(t)
+	case w.stopped != nil:
+		l.stop(w.stopped)
+		t.expectReturn(w.why)
+	case len(w.works) == 1:
+		c.deadlines.Add(t)
 	}
 	return l
 }
@@ -235,7 +224,7 @@ func (p *participant) pairs() func(change) {
 func (t *heldTerm) working() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return len(t.works)
+	return len(t.work().works)
 }
 
 // lost returns the error of a term that ends now, or whose deadline has passed. This process
@@ -325,13 +314,22 @@ func (p *participant) logClosed() {
 
 // logLineTrouble logs why the participant cannot lead for now.
 func (p *participant) logLineTrouble(err error) {
-	p.client.log.Log(p.client.outages.Level(p, zerolog.WarnLevel), p.troubleText, func(e *zerolog.Event) {
+	p.client.log.Log(p.client.outages.Level(p, zerolog.WarnLevel), troubleTexts[p.what], func(e *zerolog.Event) {
 		if errors.Is(err, ErrNoAuth) {
 			e.Str("hint",
 				"an access list of the line, or of a node above it, does not admit this client: see Config.ACL")
 		}
 		addFailure(p.identity(e), err)
 	})
+}
+
+// troubleTexts are the log's texts for failures, by what cannot be led or held.
+var troubleTexts = map[string]string{
+	whatLeadership: "cannot lead for now",
+	whatLock:       "cannot take the lock for now",
+	whatPermits:    "cannot take the permits for now",
+	whatItems:      "cannot run the job's items for now",
+	whatShards:     "cannot own shards for now",
 }
 
 // plannedLevel is the level of lines about what goes as planned.
@@ -378,7 +376,7 @@ type waits struct {
 // finishRun lets Run return; the first reason counts.
 func (p *participant) finishRun(err error) {
 	select {
-	case p.ending.get() <- err:
+	case p.runs().ending <- err:
 	default:
 	}
 }
@@ -387,7 +385,7 @@ func (p *participant) finishRun(err error) {
 func (p *participant) noteFailure(n events.Notify) {
 	p.noteTrouble(n)
 	select {
-	case p.failed.get() <- struct{}{}:
+	case p.runs().failed <- struct{}{}:
 	default:
 	}
 	if n.What == events.Failed && calls.EndsRun(n.Code) {

@@ -1,21 +1,19 @@
 package async
 
-import (
-	"slices"
-	"sync"
-)
+import "sync"
 
 // Listeners passes values to functions, to each at its own pace and in order. A function
 // that is added later gets the present values first.
 type Listeners[T any] struct {
-	mu  sync.Mutex
-	all []*Listener[T]
+	mu    sync.Mutex
+	first *Listener[T] // in the order in which they were added; a process may have very many Listeners without any
 }
 
 // Listener is one of these functions.
 type Listener[T any] struct {
 	Mail  Mailbox[T]
 	Check func(T) // checks the calls; nil: nothing does
+	next  *Listener[T]
 }
 
 // Add calls the listener's function with the present values, and with all later ones. Present is called under the lock
@@ -23,15 +21,26 @@ type Listener[T any] struct {
 func (l *Listeners[T]) Add(one *Listener[T], present func() []T) (remove func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.all = append(l.all, one)
+	*l.at(nil) = one
 	for _, v := range present() {
 		one.put(v)
 	}
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.all = slices.DeleteFunc(l.all, func(other *Listener[T]) bool { return other == one })
+		if at := l.at(one); *at != nil {
+			*at = one.next
+		}
 	}
+}
+
+// at returns what points to a listener, or to the end of the list without it.
+func (l *Listeners[T]) at(one *Listener[T]) **Listener[T] {
+	at := &l.first
+	for *at != nil && *at != one {
+		at = &(*at).next
+	}
+	return at
 }
 
 // Send sets the new present value by calling set, and passes v to all functions.
@@ -39,16 +48,19 @@ func (l *Listeners[T]) Send(v T, set func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	set()
-	for _, one := range l.all {
+	for one := l.first; one != nil; one = one.next {
 		one.put(v)
 	}
 }
 
 // Len returns how many functions there are.
-func (l *Listeners[T]) Len() int {
+func (l *Listeners[T]) Len() (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.all)
+	for one := l.first; one != nil; one = one.next {
+		n++
+	}
+	return n
 }
 
 func (one *Listener[T]) put(v T) {

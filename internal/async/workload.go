@@ -6,9 +6,9 @@ import "sync"
 // Its methods are safe to call from any goroutine.
 type Workload struct {
 	mu     sync.Mutex
-	count  int
-	sealed bool          // no new work may begin
 	none   chan struct{} // closed when the last piece returns; nil while no call waits for that
+	count  int32
+	sealed bool // no new work may begin
 }
 
 // Begin counts one more piece of work. After Seal it returns false, and counts nothing.
@@ -68,7 +68,7 @@ func (w *Workload) Idle() <-chan struct{} {
 	return w.none
 }
 
-var alreadyClosed = func() <-chan struct{} {
+var alreadyClosed = func() chan struct{} {
 	ch := make(chan struct{})
 	close(ch)
 	return ch
@@ -77,29 +77,24 @@ var alreadyClosed = func() <-chan struct{} {
 // OneEvent is something that happens once, and that calls may wait for. It has a channel only while
 // they do. Its methods are safe to call from any goroutine.
 type OneEvent struct {
-	mu       sync.Mutex
-	happened bool
-	waits    chan struct{} // nil: no call waits
+	mu    sync.Mutex
+	waits chan struct{} // alreadyClosed: it has happened; nil: it has not, and no call waits
 }
 
 // Set notes that it has happened.
 func (o *OneEvent) Set() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.happened = true
-	if o.waits != nil {
+	if o.waits != nil && o.waits != alreadyClosed {
 		close(o.waits)
-		o.waits = nil
 	}
+	o.waits = alreadyClosed
 }
 
 // Done returns a channel that is closed when it has happened.
 func (o *OneEvent) Done() <-chan struct{} {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.happened {
-		return alreadyClosed
-	}
 	if o.waits == nil {
 		o.waits = make(chan struct{})
 	}

@@ -23,13 +23,16 @@ type Commands[G any] struct {
 	mu      sync.Mutex
 	last    uint64
 	open    []openCommand[G] // in order of their numbers; few handles have more than one
-	refused error            // why there is no machine; nil: there is one, or was
+	refused *refusal         // why there is no machine; nil: there is one, or was
 	over    bool             // the machine has ended
 	ended   chan struct{}    // closed when the machine has ended; nil while nobody asked for it
 
 	Broken func(at, format string, args ...any) // reports a broken invariant; nil: they are not checked
 	gaveUp map[uint64]bool                      // the commands that nobody waits for; kept for the check only
 }
+
+// refusal is why there is no machine.
+type refusal struct{ err error }
 
 // openCommand is a command that is not answered yet.
 type openCommand[G any] struct {
@@ -104,7 +107,7 @@ func (c *Commands[G]) Reserve(from *Client[G]) (uint64, chan Reply[G]) {
 	ch := from.replies.get()
 	c.open = append(c.open, openCommand[G]{c.last, ch})
 	if c.over {
-		ch <- Reply[G]{none: cmp.Or(c.refused, from.Ended)}
+		ch <- Reply[G]{none: c.end(from)}
 	}
 	return c.last, ch
 }
@@ -201,7 +204,7 @@ func (c *Commands[G]) End(client *Client[G]) {
 		close(c.ended)
 	}
 	for _, o := range c.open {
-		o.reply <- Reply[G]{none: cmp.Or(c.refused, client.Ended)}
+		o.reply <- Reply[G]{none: c.end(client)}
 	}
 }
 
@@ -238,7 +241,7 @@ func (c *Commands[G]) GiveUp(n uint64, why error) {
 func (c *Commands[G]) Refuse(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.refused = err
+	c.refused = &refusal{err}
 	for _, o := range c.open {
 		o.reply <- Reply[G]{Err: err}
 	}
@@ -255,7 +258,15 @@ func (c *Commands[G]) isOver() bool {
 func (c *Commands[G]) why(client *Client[G]) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return cmp.Or(c.refused, client.Ended)
+	return c.end(client)
+}
+
+// end is why while c.mu is held.
+func (c *Commands[G]) end(client *Client[G]) error {
+	if c.refused != nil {
+		return c.refused.err
+	}
+	return client.Ended
 }
 
 // Drop removes a pending command; it returns false if the reply is there already.

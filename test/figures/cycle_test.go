@@ -39,7 +39,7 @@ func TestMallocsOfACycle(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	figure(t, "objects allocated by a latch's start, term and close", int(after.Mallocs-before.Mallocs)/cycles, 76)
 	figure(t, "bytes allocated by a latch's start, term and close",
-		int(after.TotalAlloc-before.TotalAlloc)/cycles, 9<<10)
+		int(after.TotalAlloc-before.TotalAlloc)/cycles, 8<<10)
 }
 
 // How many objects the release of each of many latches allocates in the client's process if all are released at once.
