@@ -94,8 +94,11 @@ type cut struct {
 
 // Intercept calls decide with every handshake and request before it is served, pings included. decide runs on the
 // connection's goroutine and may call the server. If there are several interceptors, the first that does not return
-// Serve decides. The returned function removes the interceptor.
+// Serve decides. The returned function removes the interceptor. A decide that is nil is none.
 func (s *Server) Intercept(decide func(Request) Verdict) (remove func()) {
+	if decide == nil {
+		return func() {}
+	}
 	h := &s.hooks
 	h.mu.Lock()
 	defer h.mu.Unlock()

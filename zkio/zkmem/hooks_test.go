@@ -8,6 +8,26 @@ import (
 	"time"
 )
 
+// A nil interceptor is none: the server goes on, and those that are there still decide.
+func TestANilInterceptorDecidesNothing(t *testing.T) {
+	s := Start(t)
+	s.Intercept(func(r Request) Verdict {
+		if r.Op == OpCreate {
+			return Verdict{Action: Refuse, Code: NoAuth}
+		}
+		return Verdict{}
+	})
+	remove := s.Intercept(nil)
+	c := newSession(t, s, time.Minute)
+	if code, _, err := c.ask(OpCreate, create("/n", Persistent)); err != nil || code != NoAuth {
+		t.Error(code, err)
+	}
+	remove()
+	if code, _, err := c.ask(OpCreate, create("/n", Persistent)); err != nil || code != NoAuth {
+		t.Error(code, err)
+	}
+}
+
 func TestInterceptorsDecideWhatIsDoneAndWhatIsAnswered(t *testing.T) {
 	for _, test := range []struct {
 		name                 string
