@@ -110,7 +110,7 @@ func TestWatchWritesTheLeadersAddress(t *testing.T) {
 	}
 	p.Notes("ran leader <host-c:8080> auth=.: leader host-c:8080 host-c 8080")
 	p.Signal(syscall.SIGTERM)
-	p.Exits(0)
+	programtest.Contains(t, p.Exits(0).Err.String(), "out stays as it is, and nothing follows the leader any more")
 	stat, err := os.Stat(out)
 	if err != nil || stat.Mode().Perm() != 0o600 {
 		t.Errorf("the file: %v %v", stat, err)
@@ -129,7 +129,9 @@ func TestWatchKillsACommandThatHangs(t *testing.T) {
 	advertiser(t, srv, "host-a:1")
 	p.Notes("leads at host-a:1")
 	p.Signal(syscall.SIGTERM)
-	p.Exits(0)
+	if text := p.Exits(0).Err.String(); strings.Contains(text, "stays as it is") {
+		t.Errorf("there is no file: %s", text)
+	}
 }
 
 func TestWrongTemplatesAreRefused(t *testing.T) {

@@ -53,7 +53,8 @@ What COMMAND prints goes to stderr. After --exec-timeout, COMMAND and what it
 has started get SIGTERM, and SIGKILL 5 seconds later. If it fails, it is run
 again after a second, then after twice that, up to a minute, with the newest
 state. States that come while it runs are one state afterwards. At SIGINT or
-SIGTERM a COMMAND that runs has 5 seconds, and 5 more after SIGTERM.
+SIGTERM a COMMAND that runs has 5 seconds, and 5 more after SIGTERM. The file of
+--out stays as it is then, and a line on stderr says so.
 
 With --metrics it also answers Prometheus at /metrics: whether anybody is in
 line, how many are, and for how long nobody was. It exports that when no
@@ -135,6 +136,9 @@ func (a *app) follow(ctx context.Context, conn *connection, looker *onlooker, me
 	run := looker.file.start()
 	err = a.followClient(ctx, conn, looker, run)
 	run.end(err)
+	if err == nil && looker.file.out != "" { // interrupted
+		a.Note("%s stays as it is, and nothing follows the leader any more", looker.file.out)
+	}
 	return err
 }
 
