@@ -13,11 +13,9 @@ type contender struct {
 	id   string // the machine's own id
 	seed string // the seed of its names
 
-	node
+	retriedNode
 	term
-	retryState
 	health
-	agenda
 }
 
 // intent is what a contender does when its node is gone or its work has returned.
@@ -27,7 +25,7 @@ const (
 	keepPlace     intent = iota // keep or win back the place
 	requeue                     // queue again at the tail
 	backOff                     // wait out a back-off, then queue again
-	letOthersPass               // wait as after a node that did not last, or until a health check succeeds, then queue again
+	letOthersPass               // wait as after a node that did not last, or until a check succeeds, then queue again
 	stayOut                     // stay out of the line until asked
 	closeNext                   // close
 )
@@ -63,16 +61,13 @@ const (
 func newContender(open events.Event, o *options) contender {
 	return contender{
 		id: open.Name, seed: open.Seed,
-		node:       node{ownDir: open.Path, data: open.Data, naming: byGUID, extras: newExtras(o)},
-		term:       term{rideOut: o.flag(OptionRideOut)},
-		retryState: newRetryState(open, o, nil),
-		health:     newHealth(o),
+		retriedNode: retriedNode{
+			node:       node{ownDir: open.Path, data: open.Data, naming: byGUID, extras: newExtras(o)},
+			retryState: newRetryState(open, o, nil),
+		},
+		term:   term{rideOut: o.flag(OptionRideOut)},
+		health: newHealth(o),
 	}
-}
-
-// backsOff reports whether the contender pauses for a back-off next. Its node is gone.
-func (p *contender) backsOff(ev events.Event) bool {
-	return p.nextIntent == backOff && p.ownPath == "" || p.nextIntent == letOthersPass && !p.mayHaveNode(ev)
 }
 
 // nowConfirmed reports whether an answer lets the first in line lead.
@@ -94,19 +89,6 @@ func (p *contender) settles(ev events.Event) bool {
 
 // isClosing reports whether the contender is closing.
 func (a *agenda) isClosing(events.Event) bool { return a.nextIntent == closeNext }
-
-// mustDeleteFirst reports whether the contender may have a node that has to be deleted first.
-func (p *contender) mustDeleteFirst(ev events.Event) bool {
-	return p.nextIntent != keepPlace && p.mayHaveNode(ev)
-}
-
-// deletedNotClosing reports whether the own node was deleted and the machine does not close.
-func (p *contender) deletedNotClosing(ev events.Event) bool {
-	return p.deleted(ev) && p.nextIntent != closeNext
-}
-
-// gaveUpWithNode reports whether the retry policy gave up while the contender may have a node.
-func (p *contender) gaveUpWithNode(ev events.Event) bool { return p.gaveUp && p.mayHaveNode(ev) }
 
 // addCommand adds a command that waits.
 func (a *agenda) addCommand(command uint64, wants wanted) {

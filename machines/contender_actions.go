@@ -30,7 +30,8 @@ func (p *contender) wantHeartbeats(out *engine.Outbox) {
 		if p.naming.unique() {
 			owner = 0
 		}
-		out.Tell(events.SessionMachine, events.Event{Kind: events.HeartbeatWanted, Name: p.id, Path: p.path(), SessionID: owner})
+		out.Tell(events.SessionMachine, events.Event{Kind: events.HeartbeatWanted, Name: p.id, Path: p.path(),
+			SessionID: owner})
 	}
 }
 
@@ -131,7 +132,8 @@ func (p *contender) endTerm(ev events.Event, out *engine.Outbox) {
 	if p.leads {
 		p.leads, p.pinned = false, 0
 		p.setIntent(p.nextIntent) // a hold has one term only
-		out.Notify(events.Notify{What: events.Stopped, Session: ev.Session, Path: p.path(), Token: p.token, Silent: p.silent, Code: ev.Code, Reason: reason(ev), Paused: ownPause(ev)})
+		out.Notify(events.Notify{What: events.Stopped, Session: ev.Session, Path: p.path(), Token: p.token,
+			Silent: p.silent, Code: ev.Code, Reason: reason(ev), Paused: ownPause(ev)})
 		if p.nextIntent != closeNext { // the opener asked for that end, and knows
 			p.tellOpener(events.Event{Kind: events.LatchLost}, out)
 		}
