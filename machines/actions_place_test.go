@@ -95,7 +95,7 @@ func TestARequeueBelongsToItsSession(t *testing.T) {
 
 // Only a node that the own session owns may be the own one.
 func TestAnElectionNotesItsOwnNodes(t *testing.T) {
-	p := &election{place{label: "n_", ownerSearch: &ownerSearch{}}}
+	p := &election{place{position: position{label: "n_"}, ownerSearch: &ownerSearch{}}}
 	p.owner, p.asked = 3, 2
 	note := func(owner int64, path string) {
 		p.noteOwner(events.Event{Code: events.OK, Path: path, Stat: owned(owner, 1)}, nil)

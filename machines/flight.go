@@ -28,7 +28,7 @@ func newFlight(open events.Event, o *options) flight {
 }
 
 // sendListing sends the listing behind the create, if the enrolment is to be in one flight.
-func (p *place) sendListing(out *engine.Outbox) {
+func (p *position) sendListing(out *engine.Outbox) {
 	p.behindCreate = 0
 	if p.oneFlight && p.naming.unique() && (p.readBack || p.read == notRead) {
 		p.behindCreate = out.Children(p.ownDir)
@@ -36,7 +36,7 @@ func (p *place) sendListing(out *engine.Outbox) {
 }
 
 // lineUp goes on to the listing behind the create. If none was sent, it sends one.
-func (p *place) lineUp(ev events.Event, out *engine.Outbox) {
+func (p *position) lineUp(ev events.Event, out *engine.Outbox) {
 	if p.behindCreate == 0 {
 		p.listLine(ev, out)
 		return
@@ -46,25 +46,25 @@ func (p *place) lineUp(ev events.Event, out *engine.Outbox) {
 
 // dropListing drops the listing that was answered before the create in front of it: it may not show
 // the own node, or places ahead of it.
-func (p *place) dropListing(ev events.Event, out *engine.Outbox) {
+func (p *position) dropListing(ev events.Event, out *engine.Outbox) {
 	if ev.Request == p.behindCreate {
 		p.behindCreate = 0
 	}
 }
 
 // inFlightOf reports whether an event is the listing behind the own create.
-func (p *place) inFlightOf(ev events.Event) bool {
+func (p *position) inFlightOf(ev events.Event) bool {
 	return p.behindCreate != 0 && ev.Kind == events.ReplyChildren && ev.Request == p.behindCreate
 }
 
 // createdAhead reports whether the own node needs no reading before a listing counts: it was read back,
 // or the listing was behind its create, whose answer has its token.
-func (p *place) createdAhead(ev events.Event) bool {
+func (p *position) createdAhead(ev events.Event) bool {
 	return p.ownVerified() || p.inFlightOf(ev) && p.token >= p.tokenFloor()
 }
 
 // readUnread reads the own node back after the listing behind its create.
-func (p *place) readUnread(ev events.Event, out *engine.Outbox) {
+func (p *position) readUnread(ev events.Event, out *engine.Outbox) {
 	if p.inFlightOf(ev) {
 		p.behindCreate = 0
 		if !p.ownVerified() {
@@ -75,7 +75,7 @@ func (p *place) readUnread(ev events.Event, out *engine.Outbox) {
 
 // watchOwnLater has the own node read back a little later: a term has begun with the listing behind its
 // create. The timer ends with the term.
-func (p *place) watchOwnLater(out *engine.Outbox) {
+func (p *position) watchOwnLater(out *engine.Outbox) {
 	p.behindCreate = 0
 	if !p.ownVerified() {
 		out.Timer(ownWatchTimer, min(ownWatchDelay, slackOf(p.timeout)))
@@ -83,10 +83,10 @@ func (p *place) watchOwnLater(out *engine.Outbox) {
 }
 
 // watchOwn reads the own node back, with a watch, because the term has lasted for ownWatchDelay.
-func (p *place) watchOwn(ev events.Event, out *engine.Outbox) { p.readOwn(out) }
+func (p *position) watchOwn(ev events.Event, out *engine.Outbox) { p.readOwn(out) }
 
 // confirmFirst asks for a confirmation of a place that is first in the line.
-func (p *place) confirmFirst(ev events.Event, out *engine.Outbox) {
+func (p *position) confirmFirst(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	p.readUnread(ev, out)
 	p.askConfirmation(ev, out)
@@ -96,7 +96,7 @@ func (p *place) confirmFirst(ev events.Event, out *engine.Outbox) {
 // noteReadBack notes that this client may read its own nodes in the directory, and tells the session
 // machine, which tells the machines that are opened later. The token has to be the node's czxid: then
 // the answer to a create is enough to know it.
-func (p *place) noteReadBack(ev events.Event, out *engine.Outbox) {
+func (p *position) noteReadBack(ev events.Event, out *engine.Outbox) {
 	if p.oneFlight && !p.readBack && p.naming.unique() && p.token == ev.Stat.Czxid {
 		p.readBack = true
 		out.Tell(events.SessionMachine, events.Event{Kind: events.NodeReadBack, Path: p.ownDir})
@@ -105,7 +105,7 @@ func (p *place) noteReadBack(ev events.Event, out *engine.Outbox) {
 
 // noteUnreadable notes that the own node could not be read, so that no enrolment is in one flight until
 // one can.
-func (p *place) noteUnreadable(ev events.Event, out *engine.Outbox) {
+func (p *position) noteUnreadable(ev events.Event, out *engine.Outbox) {
 	if p.readBack && ev.Kind == events.ReplyStat && p.mine(ev.Path) && ev.Code.Refusal() {
 		p.readBack = false
 		out.Tell(events.SessionMachine, events.Event{Kind: events.NodeReadBack, Path: p.ownDir, Code: ev.Code})

@@ -36,53 +36,53 @@ func (l *line) behind() []string {
 }
 
 // aheadGone reports whether the predecessor was deleted: a watch or a read says so.
-func (p *place) aheadGone(ev events.Event) bool {
+func (p *position) aheadGone(ev events.Event) bool {
 	return p.ahead(ev.Path) && (ev.Kind == events.WatchDeleted || ev.Code == events.NoNode)
 }
 
 // createdLater reports whether the predecessor has the own number, but was created after the own node.
-func (p *place) createdLater(ev events.Event) bool {
+func (p *position) createdLater(ev events.Event) bool {
 	place, ok := ParsePlace(p.predecessor, p.lineLabels()...)
 	return ok && p.present(ev) && place.Sequence == p.sequence && ev.Stat.Czxid > p.token
 }
 
 // persistent reports whether no session owns the predecessor.
-func (p *place) persistent(ev events.Event) bool {
+func (p *position) persistent(ev events.Event) bool {
 	return p.present(ev) && !ev.Stat.Ephemeral() && !p.createdLater(ev)
 }
 
 // present reports whether the predecessor exists and is watched.
-func (p *place) present(ev events.Event) bool {
+func (p *position) present(ev events.Event) bool {
 	return p.ahead(ev.Path) && ev.Code == events.OK && ev.Stat != nil
 }
 
 // unreadable reports whether an access list forbids to read the predecessor's data.
-func (p *place) unreadable(ev events.Event) bool {
+func (p *position) unreadable(ev events.Event) bool {
 	return p.ahead(ev.Path) && ev.Code == events.NoAuth
 }
 
 // aheadExists reports whether the predecessor exists, readable or not. If a watch is armed, a check
 // that was not answered by yes or no changes nothing: the next one comes soon.
-func (p *place) aheadExists(ev events.Event) bool {
+func (p *position) aheadExists(ev events.Event) bool {
 	return p.present(ev) || p.unreadable(ev) || p.aheadRead == 0 && p.ahead(ev.Path) && ev.Code != events.NoNode
 }
 
 // mayTakeOver reports whether promise 5 holds: the only place ahead was deleted, the own node has not
 // changed since it was read back and watched on this connection, and a confirmation counts at this
 // moment.
-func (p *place) mayTakeOver(ev events.Event) bool {
+func (p *position) mayTakeOver(ev events.Event) bool {
 	return p.nextInLine && p.ahead(ev.Path) && p.ownVerified() && confirmed(ev)
 }
 
 // isAhead reports whether an event is about the predecessor.
-func (p *place) isAhead(ev events.Event) bool { return p.ahead(ev.Path) }
+func (p *position) isAhead(ev events.Event) bool { return p.ahead(ev.Path) }
 
 // failed reports whether a listing was refused.
 func (l *line) failed(ev events.Event) bool { return ev.Code != events.OK }
 
 // counterEnds reports whether a number in the line is near the end of the int32 counter, where the
 // order means nothing any more.
-func (p *place) counterEnds(ev events.Event) bool {
+func (p *position) counterEnds(ev events.Event) bool {
 	labels := p.lineLabels()
 	return slices.ContainsFunc(ev.Children, func(name string) bool {
 		if !maybeEnded(name) {
@@ -95,12 +95,12 @@ func (p *place) counterEnds(ev events.Event) bool {
 
 // hasDuplicates reports whether several places have the own GUID. One look on each connection is
 // enough: the lowest of them is ahead of the others.
-func (p *place) hasDuplicates(ev events.Event) bool {
+func (p *position) hasDuplicates(ev events.Event) bool {
 	return p.naming.unique() && !p.purged && len(p.duplicates(ev.Children)) > 1
 }
 
 // missing reports whether the line does not contain the own node, or does not exist.
-func (p *place) missing(ev events.Event) bool {
+func (p *position) missing(ev events.Event) bool {
 	if ev.Code != events.OK {
 		return ev.Code == events.NoNode
 	}
@@ -108,7 +108,7 @@ func (p *place) missing(ev events.Event) bool {
 }
 
 // isFirst reports whether no place is ahead of the own one.
-func (p *place) isFirst(ev events.Event) bool {
+func (p *position) isFirst(ev events.Event) bool {
 	for range p.placesAhead(ev.Children) {
 		return false
 	}
@@ -117,17 +117,17 @@ func (p *place) isFirst(ev events.Event) bool {
 
 // mayLead reports whether the own node is first, and surely existed before the listing, and a
 // confirmation counts.
-func (p *place) mayLead(ev events.Event) bool {
+func (p *position) mayLead(ev events.Event) bool {
 	return p.isFirst(ev) && p.createdAhead(ev) && confirmed(ev)
 }
 
 // ahead reports whether path is the predecessor's.
-func (p *place) ahead(path string) bool {
+func (p *position) ahead(path string) bool {
 	return p.predecessor != "" && path == join(p.ownDir, p.predecessor)
 }
 
 // listLine reads the own node back, unless that was done on this connection, and lists the line.
-func (p *place) listLine(ev events.Event, out *engine.Outbox) {
+func (p *position) listLine(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	p.line, p.first = line{equals: p.equals, purged: p.purged}, false
 	if !p.ownVerified() {
@@ -138,13 +138,13 @@ func (p *place) listLine(ev events.Event, out *engine.Outbox) {
 }
 
 // rewatchOwn reads the own node again. From here on the machine has to list the line before it leads.
-func (p *place) rewatchOwn(ev events.Event, out *engine.Outbox) {
+func (p *position) rewatchOwn(ev events.Event, out *engine.Outbox) {
 	p.nextInLine = false
 	p.reread(ev, out)
 }
 
 // placesAhead returns the places ahead of the own one that it waits for, in the listing's order.
-func (p *place) placesAhead(children []string) iter.Seq[Place] {
+func (p *position) placesAhead(children []string) iter.Seq[Place] {
 	labels, own := p.lineLabels(), p.own()
 	return func(yield func(Place) bool) {
 		for _, name := range children {
@@ -166,7 +166,7 @@ func surelyBehind(name, own string) bool {
 
 // waitsBehind reports whether the own place waits for this one, which has a lower number, or the same
 // one and was not found to be behind.
-func (p *place) waitsBehind(other Place) bool {
+func (p *position) waitsBehind(other Place) bool {
 	if other.Name == p.own() || !p.waitsFor(other) {
 		return false
 	}
@@ -175,15 +175,15 @@ func (p *place) waitsBehind(other Place) bool {
 
 // waitsFor reports whether this place has to wait for another one. A reader does not wait for other
 // readers.
-func (p *place) waitsFor(other Place) bool { return !p.shared || other.Label != p.label }
+func (p *position) waitsFor(other Place) bool { return !p.shared || other.Label != p.label }
 
 // isBehind reports whether a place with the own number was found to be behind.
-func (p *place) isBehind(name string) bool {
+func (p *position) isBehind(name string) bool {
 	return slices.Contains(p.behind(), name)
 }
 
 // queueUp waits behind another place: it sets one watch, on the predecessor only.
-func (p *place) queueUp(ev events.Event, out *engine.Outbox) {
+func (p *position) queueUp(ev events.Event, out *engine.Outbox) {
 	nearest, ahead, passed := p.nearest(ev.Children)
 	behind := join(p.ownDir, nearest.Name)
 	p.predecessor = base(behind) // so that the listing's string is not kept as well
@@ -207,7 +207,7 @@ func (p *place) queueUp(ev events.Event, out *engine.Outbox) {
 }
 
 // nearest returns the last of the places ahead of the own one, how many these are, and what it has passed over.
-func (p *place) nearest(children []string) (last Place, ahead int, passed passedOver) {
+func (p *position) nearest(children []string) (last Place, ahead int, passed passedOver) {
 	labels, own := p.lineLabels(), p.own()
 	for _, name := range children {
 		if surelyBehind(name, own) {
@@ -229,26 +229,26 @@ func (p *place) nearest(children []string) (last Place, ahead int, passed passed
 
 // checkLater starts the timer of the next check of the predecessor, which is at most a session timeout
 // away.
-func (p *place) checkLater(out *engine.Outbox) {
+func (p *position) checkLater(out *engine.Outbox) {
 	out.Timer(checkAheadTimer, p.timeout*3/4+time.Duration(p.jitter.next()*float64(p.timeout/4)))
 }
 
 // checkPredecessor asks whether the predecessor still exists. A server does not notify a client of the
 // deletion of a node that the client may not read, and the right to read it may have been taken away
 // after the watch was set.
-func (p *place) checkPredecessor(ev events.Event, out *engine.Outbox) {
+func (p *position) checkPredecessor(ev events.Event, out *engine.Outbox) {
 	out.Exists(join(p.ownDir, p.predecessor))
 	p.checkLater(out)
 }
 
 // watchPredecessor watches the predecessor again, after its data were changed.
-func (p *place) watchPredecessor(ev events.Event, out *engine.Outbox) {
+func (p *position) watchPredecessor(ev events.Event, out *engine.Outbox) {
 	p.watchAhead(join(p.ownDir, p.predecessor), 0, out)
 }
 
 // watchAhead sets a data watch on the predecessor's path, which leaves nothing on the server if the node is
 // already gone. It returns the number of the read.
-func (p *place) watchAhead(path string, how engine.Modifier, out *engine.Outbox) uint64 {
+func (p *position) watchAhead(path string, how engine.Modifier, out *engine.Outbox) uint64 {
 	p.aheadRead = out.With(engine.Watch | how).Get(path)
 	return p.aheadRead
 }
@@ -256,7 +256,7 @@ func (p *place) watchAhead(path string, how engine.Modifier, out *engine.Outbox)
 // watchUnread watches the directory in place of a predecessor that may not be read: servers since
 // 3.8.4 (and Debian's) drop a watch on such a node without an event. The directory was listed, so it
 // may be read. The request for the predecessor follows: what the listing says does not matter.
-func (p *place) watchUnread(ev events.Event, out *engine.Outbox) {
+func (p *position) watchUnread(ev events.Event, out *engine.Outbox) {
 	if ev.Request == p.aheadRead {
 		p.aheadRead = 0
 	}
@@ -270,14 +270,14 @@ func (p *place) watchUnread(ev events.Event, out *engine.Outbox) {
 
 // orderBehind notes that a node with the same number is behind the own one, because it was created
 // later, and lists the line again.
-func (p *place) orderBehind(ev events.Event, out *engine.Outbox) {
+func (p *position) orderBehind(ev events.Event, out *engine.Outbox) {
 	p.equals = &equals{append(p.behind(), base(ev.Path))}
 	p.listLine(ev, out)
 }
 
 // reconfirm asks for the confirmation once more. If the line may have changed, it lists the line
 // first.
-func (p *place) reconfirm(ev events.Event, out *engine.Outbox) {
+func (p *position) reconfirm(ev events.Event, out *engine.Outbox) {
 	if p.first && p.ownVerified() {
 		p.seekConfirmation(ev, out)
 		return
@@ -287,7 +287,7 @@ func (p *place) reconfirm(ev events.Event, out *engine.Outbox) {
 
 // noteFirst notes, when a term begins, that no place is ahead any more. If the own node was not read
 // back yet, that is done later, and the term depends on the node that was created.
-func (p *place) noteFirst(ev events.Event, out *engine.Outbox) {
+func (p *position) noteFirst(ev events.Event, out *engine.Outbox) {
 	p.predecessor, p.nextInLine, p.equals = "", false, nil
 	if p.inFlightOf(ev) {
 		p.pinned = p.token
@@ -298,14 +298,14 @@ func (p *place) noteFirst(ev events.Event, out *engine.Outbox) {
 
 // tellOpenerWaiting tells an opener that another place is ahead, if the opener does not depend on the
 // latch's node and has other things to do meanwhile.
-func (p *place) tellOpenerWaiting(out *engine.Outbox) {
+func (p *position) tellOpenerWaiting(out *engine.Outbox) {
 	if p.read == notRead {
 		p.tellOpener(events.Event{Kind: events.LatchWaiting}, out)
 	}
 }
 
 // tellOpenerRecovered tells an opener that gets no LatchWaiting that the last failure has passed.
-func (p *place) tellOpenerRecovered(out *engine.Outbox) {
+func (p *position) tellOpenerRecovered(out *engine.Outbox) {
 	if p.read != notRead && p.series().code != events.OK {
 		p.tellOpener(events.Event{Kind: events.LatchFailed}, out)
 	}
@@ -313,14 +313,14 @@ func (p *place) tellOpenerRecovered(out *engine.Outbox) {
 
 // forgetLine forgets what was seen of the line and of the own node: both are read again after a term. In another
 // session, the next enrolment has another GUID.
-func (p *place) forgetLine(ev events.Event, out *engine.Outbox) {
+func (p *position) forgetLine(ev events.Event, out *engine.Outbox) {
 	p.noteUnreadable(ev, out)
-	p.owned, p.watched, p.first, p.refused = false, false, false, false
+	p.owned, p.watched, p.first, p.createRefused = false, false, false, false
 	p.line = line{}
 }
 
 // relistLine lists the line again after the predecessor was deleted.
-func (p *place) relistLine(ev events.Event, out *engine.Outbox) {
+func (p *position) relistLine(ev events.Event, out *engine.Outbox) {
 	p.clearFailure(out)
 	p.listLine(ev, out)
 }

@@ -19,7 +19,7 @@ func BenchmarkListing(b *testing.B) {
 		children = append(children,
 			fmt.Sprintf("%s%s-%s-%s-%s-%s-latch-%010d", GUIDPrefix, h[:8], h[8:12], h[12:16], h[16:20], h[20:], i))
 	}
-	p := &place{label: LatchLabel}
+	p := &position{label: LatchLabel}
 	p.setOwn(children[999])
 	p.guid, p.sequence = children[999][len(GUIDPrefix):][:guidLength], 999
 	ev := events.Event{Kind: events.ReplyChildren, Code: events.OK, Children: children}
@@ -67,7 +67,7 @@ func TestNamesThatAreSurelyBehind(t *testing.T) {
 	for _, label := range []string{"latch-", "n", "0", KazooLabel} {
 		for _, n := range numbers {
 			own := named(label, n)
-			p := &place{label: label}
+			p := &position{label: label}
 			p.setOwn(own)
 			p.sequence = n
 			for _, m := range numbers {

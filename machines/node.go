@@ -26,16 +26,17 @@ type node struct {
 	sequence  int64
 	inherited int64 // the token of a writer that became a reader, whatever its node's czxid
 	// the czxid that the term depends on, where another node may have the same name, or the own one was not read before
-	pinned     int64
-	naming     naming
-	read       readPurpose
-	unknown    bool   // the outcome of the create: it may have created a node
-	owned      bool   // the node was read back on this connection, and this session owns it
-	watched    bool   // a watch on it is armed
-	ownerKnown bool   // on this connection, a create or a read has shown that this session owns the node
-	revoked    bool   // its data were Revoke
-	named      int32  // how many names an attempt at kazoo's permits has
-	count      uint32 // enrolments begun; the GUID is derived from it and the seed
+	pinned        int64
+	naming        naming
+	read          readPurpose
+	unknown       bool   // the outcome of the create: it may have created a node
+	owned         bool   // the node was read back on this connection, and this session owns it
+	watched       bool   // a watch on it is armed
+	ownerKnown    bool   // on this connection, a create or a read has shown that this session owns the node
+	revoked       bool   // its data were Revoke
+	createRefused bool   // the last create was refused: the next one has the same GUID
+	named         int32  // how many names an attempt at kazoo's permits has
+	count         uint32 // enrolments begun; the GUID is derived from it and the seed
 }
 
 // nodeExtras are what few nodes are made with.

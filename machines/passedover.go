@@ -31,7 +31,7 @@ func (p passedOver) notify(dir string, out *engine.Outbox) {
 
 // notifyPassedOver tells the handle which children of a listing the participant has passed over. Those that are surely
 // behind its own node are left out: the next participant tells about them.
-func (p *place) notifyPassedOver(ev events.Event, out *engine.Outbox) {
+func (p *position) notifyPassedOver(ev events.Event, out *engine.Outbox) {
 	if ev.Kind != events.ReplyChildren || ev.Code != events.OK {
 		return
 	}

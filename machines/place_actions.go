@@ -12,25 +12,6 @@ func (p *place) closesWithoutNode(events.Event) bool {
 	return p.nextIntent == closeNext && !p.mayHaveNode(events.Event{})
 }
 
-// recovered reports whether a listing shows the node of a create whose reply was lost.
-func (p *place) recovered(ev events.Event) bool {
-	return p.unknown && ev.Code == events.OK && len(p.duplicates(ev.Children)) > 0
-}
-
-// notMade reports whether a listing behind a sync does not show the node of a create whose reply was
-// lost.
-func (p *place) notMade(ev events.Event) bool {
-	return p.unknown && (ev.Code == events.NoNode || ev.Code == events.OK && len(p.duplicates(ev.Children)) == 0)
-}
-
-// noneMade reports whether the create surely created nothing: it was refused, or notMade holds.
-func (p *place) noneMade(ev events.Event) bool {
-	if ev.Kind == events.ReplyCreate {
-		return ev.Code != events.OK && !ev.Code.Unknown()
-	}
-	return p.notMade(ev)
-}
-
 // noteNoneMade notes that the create created nothing, so there is no node to delete.
 func (p *place) noteNoneMade(ev events.Event, out *engine.Outbox) {
 	p.creating, p.unknown = 0, false
@@ -39,15 +20,15 @@ func (p *place) noteNoneMade(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// enrol begins a new enrolment: a new GUID, and one create under it. After a create that was refused the GUID stays: if the
-// server has carried that one out nevertheless, the listing shows both nodes.
+// enrol begins a new enrolment: a new GUID, and one create under it. After a create that was refused the GUID stays: if
+// the server has carried that one out nevertheless, the listing shows both nodes.
 func (p *place) enrol(ev events.Event, out *engine.Outbox) {
 	p.forgetOwn(out)
 	p.line = line{}
-	if !p.refused {
+	if !p.createRefused {
 		p.renew(ev, out)
 	}
-	p.refused = false
+	p.createRefused = false
 	p.nextIntent = keepPlace
 	p.answerMove(out)
 	p.create(ev, out)
@@ -129,20 +110,6 @@ func (p *place) adopt(ev events.Event, out *engine.Outbox) {
 	p.listLine(ev, out)
 }
 
-// discard deletes nodes with the own GUID other than the lowest.
-func (p *place) discard(found []Place, out *engine.Outbox) {
-	for _, t := range found {
-		out.With(engine.Unawaited).Delete(join(p.ownDir, t.Name))
-	}
-	p.purged = true
-}
-
-// duplicates returns the places that have the enrolment's GUID, lowest first. If the own name has no
-// GUID, they are all places without one.
-func (p *place) duplicates(children []string) []Place {
-	return ofGUID(children, p.guid, p.lineLabels()...)
-}
-
 // suspend handles the end of a connection: what was read on it does not count any more.
 func (p *place) suspend(ev events.Event, out *engine.Outbox) {
 	p.forgetReads(ev, out)
@@ -212,7 +179,7 @@ func (p *place) adoptDelete(ev events.Event, out *engine.Outbox) {
 // giveUp ends an attempt to get a place in line. The next one follows after a pause.
 func (p *place) giveUp(ev events.Event, out *engine.Outbox) {
 	p.line = line{}
-	p.refused = p.creating != 0 && ev.Request == p.creating && !ev.Code.Unknown() && ev.Code != events.NodeExists
+	p.createRefused = p.creating != 0 && ev.Request == p.creating && !ev.Code.Unknown() && ev.Code != events.NodeExists
 	p.noteUnreadable(ev, out)
 	p.failAndBackOff(p.causeAbove(p.ownDir, ev), out)
 }

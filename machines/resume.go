@@ -24,7 +24,7 @@ func newResumption(o *options) resumption { return resumption{resume: o.flag(Opt
 // the one that sends heartbeats. A place also lists the line where its last listing had something
 // to settle: a hidden predecessor, places with the own number, or further nodes with the own GUID,
 // whose deletion may have been lost.
-func (p *place) isFurtherBack(events.Event) bool {
+func (p *position) isFurtherBack(events.Event) bool {
 	return p.resume && p.predecessor != "" && !p.heartbeating && !p.hidden && !p.purged && len(p.behind()) == 0
 }
 
@@ -38,12 +38,12 @@ func (p *place) suspendWaiting(ev events.Event, out *engine.Outbox) {
 
 // wasWaiting reports whether the own node was waiting behind a predecessor when the connection ended.
 // Whatever else happens to a place forgets the predecessor.
-func (p *place) wasWaiting(ev events.Event) bool { return p.hasNode(ev) && p.predecessor != "" }
+func (p *position) wasWaiting(ev events.Event) bool { return p.hasNode(ev) && p.predecessor != "" }
 
 // waitAgain reads the own node and then the predecessor, both with a watch. The answers decide, as they
 // do for every waiting place. The handle gets no new notice: how many places are ahead is what the last
 // listing showed, and can only be fewer, as it is during a wait without an outage.
-func (p *place) waitAgain(ev events.Event, out *engine.Outbox) {
+func (p *position) waitAgain(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	if !p.ownVerified() {
 		p.readOwn(out)
