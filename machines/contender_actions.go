@@ -2,6 +2,7 @@ package machines
 
 import (
 	"cmp"
+	"strconv"
 	"time"
 
 	"github.com/incumbent-go/incumbent/engine"
@@ -374,11 +375,15 @@ func (p *contender) endOnce(code events.Code, why string, out *engine.Outbox) {
 	}
 }
 
-// tellEnd notifies the handle of that end.
-func (a *agenda) tellEnd(out *engine.Outbox) {
-	end := failure{}
-	if a.end != nil {
-		end, a.end = *a.end, nil
+// searchLeftover opens the search for nodes of the attempt that is given up, if the server may create one later. If
+// names have no GUID, that was done when a look had shown none.
+func (p *contender) searchLeftover(ev events.Event, out *engine.Outbox) {
+	if !p.mayFollow || !p.naming.unique() || ev.Kind == events.ConnectionLost {
+		return
 	}
-	out.Notify(events.Notify{What: events.Ended, Code: end.code, Text: end.text})
+	options := map[string]string{OptionGUID: p.guid}
+	if p.named > 0 {
+		options[OptionPermits] = strconv.Itoa(int(p.named))
+	}
+	p.search(p.id, p.ownDir, p.withAddress(options), out)
 }

@@ -16,10 +16,12 @@
 //	retrystate.go   the last failure, the retry policy's progress, and the back-off
 //	deletions.go    how fast own nodes that do not last are created again
 //	health.go       what the user's health checks have said
+//	agenda.go       what commands have asked of a contender, and what comes next
 //	contender.go    all of these, for what may lead or hold: retriednode.go how its node is tried for again,
 //	                contender_actions.go what its rows do, contender_pause.go its pauses
-//	place.go        a contender in a line, and the rows of all of them; place_actions.go what the rows do, position.go,
-//	                line.go where in the line it is
+//	place.go        a contender in a line, and the rows of all of them; place_actions.go what the rows do,
+//	                position.go, line.go where in the line it is, ownersearch.go which nodes without a GUID are
+//	                its own
 //	flight.go       an enrolment in one flight; session_readback.go where a client has read back a node of its own
 //	address.go      the address of a place, in a node of its own
 //	acquisition.go  a place that is held once: the rows of mutexes and read-write locks

@@ -1,6 +1,8 @@
 package machines
 
 import (
+	"slices"
+
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -209,4 +211,16 @@ func (o *leaderWatch) tellVacancy(ev events.Event, out *engine.Outbox) {
 	}
 	o.told, o.token = true, 0
 	out.Notify(events.Notify{What: events.Vacant, Path: o.dir})
+}
+
+// notifyPassedOver tells the handle which children of a listing are in no line that is known by its names.
+func (o *leaderWatch) notifyPassedOver(ev events.Event, out *engine.Outbox) {
+	var passed passedOver
+	kinds := Lines()
+	for _, name := range ev.Children {
+		if !o.kind.has(name) && !slices.ContainsFunc(kinds, func(k LineKind) bool { return k.has(name) }) {
+			passed.add(name)
+		}
+	}
+	passed.notify(o.dir, out)
 }

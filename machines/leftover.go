@@ -260,46 +260,6 @@ func tellKept(path string, out *engine.Outbox) {
 	out.Tell(events.Searches, events.Event{Kind: events.NodeKept, Path: path})
 }
 
-// noteAttempt notes the answer to the create of the own node.
-func (n *node) noteAttempt(ev events.Event) {
-	n.unknown = ev.Code.Unknown()
-	n.noteCode(ev)
-}
-
-// searchLeftover opens the search for nodes of the attempt that is given up, if the server may create one later. If
-// names have no GUID, that was done when a look had shown none.
-func (p *contender) searchLeftover(ev events.Event, out *engine.Outbox) {
-	if !p.mayFollow || !p.naming.unique() || ev.Kind == events.ConnectionLost {
-		return
-	}
-	options := map[string]string{OptionGUID: p.guid}
-	if p.named > 0 {
-		options[OptionPermits] = strconv.Itoa(int(p.named))
-	}
-	p.search(p.id, p.ownDir, p.withAddress(options), out)
-}
-
-// searchPlain opens the search where names have no GUID: a look has shown no node of the attempt.
-func (p *place) searchPlain(ev events.Event, out *engine.Outbox) {
-	if p.naming.unique() {
-		return
-	}
-	seen := p.looked
-	if ev.Kind == events.ReplyChildren {
-		seen = lookOf(ev, p.label)
-	}
-	p.search(p.id, p.ownDir, p.withAddress(map[string]string{OptionPrefix: p.label,
-		OptionAfter: strconv.FormatInt(seen.zxid, 10), OptionAbove: strconv.FormatInt(seen.highest, 10)}), out)
-}
-
-// withAddress adds to the options of a search that the nodes have an address.
-func (n *node) withAddress(options map[string]string) map[string]string {
-	if n.advertised() != nil {
-		options[OptionAddress] = "true"
-	}
-	return options
-}
-
 // lineLook is what a listing showed that a later one is compared with.
 type lineLook struct {
 	zxid    int64

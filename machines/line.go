@@ -325,8 +325,21 @@ func (p *position) relistLine(ev events.Event, out *engine.Outbox) {
 	p.listLine(ev, out)
 }
 
-// rejectSequence gives up a place in a line whose counter is about to wrap.
-func (p *place) rejectSequence(ev events.Event, out *engine.Outbox) {
-	p.reject(events.CounterEnd,
-		"the sequence counter of "+p.ownDir+" is at its end: delete and re-create the directory", ev, out)
+// notifyPassedOver tells the handle which children of a listing the participant has passed over. Those that are surely
+// behind its own node are left out: the next participant tells about them.
+func (p *position) notifyPassedOver(ev events.Event, out *engine.Outbox) {
+	if ev.Kind != events.ReplyChildren || ev.Code != events.OK {
+		return
+	}
+	var passed passedOver
+	labels, own := p.lineLabels(), p.own()
+	for _, name := range ev.Children {
+		if surelyBehind(name, own) {
+			continue
+		}
+		if _, ok := ParsePlace(name, labels...); !ok {
+			passed.add(name)
+		}
+	}
+	passed.notify(p.ownDir, out)
 }

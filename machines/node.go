@@ -236,3 +236,17 @@ func (n *node) readOwn(out *engine.Outbox) {
 	}
 	out.With(engine.Watch).Get(n.path())
 }
+
+// noteAttempt notes the answer to the create of the own node.
+func (n *node) noteAttempt(ev events.Event) {
+	n.unknown = ev.Code.Unknown()
+	n.noteCode(ev)
+}
+
+// withAddress adds to the options of a search that the nodes have an address.
+func (n *node) withAddress(options map[string]string) map[string]string {
+	if n.advertised() != nil {
+		options[OptionAddress] = "true"
+	}
+	return options
+}

@@ -29,37 +29,6 @@ func (p passedOver) notify(dir string, out *engine.Outbox) {
 	}
 }
 
-// notifyPassedOver tells the handle which children of a listing the participant has passed over. Those that are surely
-// behind its own node are left out: the next participant tells about them.
-func (p *position) notifyPassedOver(ev events.Event, out *engine.Outbox) {
-	if ev.Kind != events.ReplyChildren || ev.Code != events.OK {
-		return
-	}
-	var passed passedOver
-	labels, own := p.lineLabels(), p.own()
-	for _, name := range ev.Children {
-		if surelyBehind(name, own) {
-			continue
-		}
-		if _, ok := ParsePlace(name, labels...); !ok {
-			passed.add(name)
-		}
-	}
-	passed.notify(p.ownDir, out)
-}
-
-// notifyPassedOver tells the handle which children of a listing are in no line that is known by its names.
-func (o *leaderWatch) notifyPassedOver(ev events.Event, out *engine.Outbox) {
-	var passed passedOver
-	kinds := Lines()
-	for _, name := range ev.Children {
-		if !o.kind.has(name) && !slices.ContainsFunc(kinds, func(k LineKind) bool { return k.has(name) }) {
-			passed.add(name)
-		}
-	}
-	passed.notify(o.dir, out)
-}
-
 // has reports whether a child is a place of the kind.
 func (k LineKind) has(name string) bool {
 	_, ok := ParsePlace(name, k.labels()...)

@@ -212,3 +212,17 @@ func (p *place) reject(code events.Code, text string, ev events.Event, out *engi
 	}
 	p.deleteOwn(ev, out)
 }
+
+// rejectSequence gives up a place in a line whose counter is about to wrap.
+func (p *place) rejectSequence(ev events.Event, out *engine.Outbox) {
+	p.reject(events.CounterEnd,
+		"the sequence counter of "+p.ownDir+" is at its end: delete and re-create the directory", ev, out)
+}
+
+// suspendWaiting is suspend for a place that is further back. It keeps the predecessor's name, and nothing else that it
+// has seen.
+func (p *place) suspendWaiting(ev events.Event, out *engine.Outbox) {
+	predecessor := p.predecessor
+	p.suspend(ev, out)
+	p.predecessor = predecessor
+}

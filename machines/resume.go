@@ -28,14 +28,6 @@ func (p *position) isFurtherBack(events.Event) bool {
 	return p.resume && p.predecessor != "" && !p.heartbeating && !p.hidden && !p.purged && len(p.behind()) == 0
 }
 
-// suspendWaiting is suspend for a place that is further back. It keeps the predecessor's name, and nothing else that it
-// has seen.
-func (p *place) suspendWaiting(ev events.Event, out *engine.Outbox) {
-	predecessor := p.predecessor
-	p.suspend(ev, out)
-	p.predecessor = predecessor
-}
-
 // wasWaiting reports whether the own node was waiting behind a predecessor when the connection ended.
 // Whatever else happens to a place forgets the predecessor.
 func (p *position) wasWaiting(ev events.Event) bool { return p.hasNode(ev) && p.predecessor != "" }

@@ -21,7 +21,6 @@ var knots = map[string]int{
 	"internal/world":        25,
 	"zkio/zkmem":            24,
 	"engine":                23,
-	"machines":              14,
 }
 
 const knotSlack = 3
