@@ -65,19 +65,19 @@ func holdRows() []engine.Row[acquisition] {
 		{From: from{listing, verifying}, On: on(events.ReplyChildren), When: (*acquisition).tryBehind,
 			To: leaving, Do: (*acquisition).refuseBehind},
 		{From: from{probing}, On: on(events.ConnectionSuspended), To: suspended, Do: (*acquisition).suspend},
-		{From: from{probing}, On: on(events.ConnectionLost), To: suspended, Do: (*acquisition).lose,
-			Then: (*acquisition).forgetLine},
+		{From: from{probing}, On: on(events.ConnectionLost),
+			To: suspended, Do: (*acquisition).lose, Then: (*acquisition).forgetLine},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*acquisition).mayProbe,
 			To: probing, Do: (*acquisition).probe},
-		{From: from{probing}, On: on(events.CommandClose), To: closed, Do: (*acquisition).close,
-			Then: (*acquisition).finish},
+		{From: from{probing}, On: on(events.CommandClose),
+			To: closed, Do: (*acquisition).close, Then: (*acquisition).finish},
 
 		{From: from{waiting}, On: on(events.ReplyStat), When: (*acquisition).persistent,
 			To: leaving, Do: (*acquisition).refusePersistent},
 
 		// After belief.
-		{From: from{leading, draining}, On: on(events.WorkReturned), To: draining, Do: (*acquisition).endTerm,
-			Then: (*acquisition).workDone},
+		{From: from{leading, draining}, On: on(events.WorkReturned),
+			To: draining, Do: (*acquisition).endTerm, Then: (*acquisition).workDone},
 	}
 }
 

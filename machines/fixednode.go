@@ -55,8 +55,8 @@ func fixedNodeRows() []engine.Row[fixedNode] {
 		{From: from{suspended}, On: on(events.ConnectionAttached), To: deciding, Do: (*fixedNode).noteSession},
 		{From: from{leading}, On: on(events.ConnectionAttached), To: leading, Do: (*fixedNode).attachReread},
 		{From: from{draining}, On: on(events.ConnectionAttached), To: draining, Do: (*fixedNode).noteSession},
-		{From: from{pausing}, On: on(events.ConnectionAttached), To: pausing, Do: (*fixedNode).noteSession,
-			Then: (*fixedNode).endPause},
+		{From: from{pausing}, On: on(events.ConnectionAttached),
+			To: pausing, Do: (*fixedNode).noteSession, Then: (*fixedNode).endPause},
 		{From: from{pausing}, On: on(events.ConfirmationCounts), To: pausing, Do: (*fixedNode).endPause},
 
 		// The user's commands, and the work of a term.

@@ -120,42 +120,42 @@ func jobDealerChart() (c engine.Chart[jobDealer]) {
 // jobDealerRows are the rows of a dealer.
 func jobDealerRows() []engine.Row[jobDealer] {
 	return []engine.Row[jobDealer]{
-		{From: from{latent}, On: on(events.CommandStart), To: following,
-			Do: (*jobDealer).openTree, Then: (*jobDealer).tellGate},
+		{From: from{latent}, On: on(events.CommandStart),
+			To: following, Do: (*jobDealer).openTree, Then: (*jobDealer).tellGate},
 		{From: dealerStates, On: on(events.CommandStart), To: engine.Stay, Do: (*jobDealer).refuseStart},
 
 		// What the tree cache and the election tell.
 		{From: dealerStates, On: on(events.TreeNode, events.TreeListed), To: engine.Stay, Do: (*jobDealer).noteNode},
-		{From: from{following, waiting, dealt}, On: on(events.TreeRead, events.TermBegun), To: deciding,
-			Do: (*jobDealer).noteNews, Then: (*jobDealer).tellGate},
-		{From: but(dealerStates, following, waiting, dealt), On: on(events.TreeRead, events.TermBegun), To: engine.Stay,
-			Do: (*jobDealer).noteNews, Then: (*jobDealer).tellGate},
+		{From: from{following, waiting, dealt}, On: on(events.TreeRead, events.TermBegun),
+			To: deciding, Do: (*jobDealer).noteNews, Then: (*jobDealer).tellGate},
+		{From: but(dealerStates, following, waiting, dealt), On: on(events.TreeRead, events.TermBegun),
+			To: engine.Stay, Do: (*jobDealer).noteNews, Then: (*jobDealer).tellGate},
 
 		{From: dealerStates, On: on(events.ConnectionLost), To: engine.Stay, Do: (*jobDealer).forgetTerm},
 
 		// What is written.
-		{From: from{flagging, dealing}, On: on(events.ReplyMulti), When: (*jobDealer).termOver, To: following,
-			Do: (*jobDealer).forgetTerm},
-		{From: from{flagging, dealing}, On: on(events.ReplyMulti), When: (*jobDealer).changedMeanwhile, To: pausing,
-			Do: (*jobDealer).lookAgain},
-		{From: from{flagging, dealing}, On: on(events.ReplyMulti), When: (*jobDealer).refused, To: pausing,
-			Do: (*jobDealer).failAndBackOff, Then: (*jobDealer).tellFailure},
+		{From: from{flagging, dealing}, On: on(events.ReplyMulti), When: (*jobDealer).termOver,
+			To: following, Do: (*jobDealer).forgetTerm},
+		{From: from{flagging, dealing}, On: on(events.ReplyMulti), When: (*jobDealer).changedMeanwhile,
+			To: pausing, Do: (*jobDealer).lookAgain},
+		{From: from{flagging, dealing}, On: on(events.ReplyMulti), When: (*jobDealer).refused,
+			To: pausing, Do: (*jobDealer).failAndBackOff, Then: (*jobDealer).tellFailure},
 		{From: from{flagging, dealing}, On: on(events.ReplyMulti), To: deciding, Do: (*jobDealer).noteWritten},
 		{From: from{gathering}, On: on(events.TimerFired), To: deciding, Do: (*jobDealer).noteGathered},
 		{From: from{pausing}, On: on(events.TimerFired), To: deciding},
 
-		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobDealer).idles, To: following,
-			Do: (*jobDealer).startOver},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobDealer).idles,
+			To: following, Do: (*jobDealer).startOver},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobDealer).mustFlag, To: flagging, Do: (*jobDealer).flag},
-		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobDealer).isDealt, To: dealt,
-			Do: (*jobDealer).startOver},
-		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobDealer).mustGather, To: gathering,
-			Do: (*jobDealer).gather},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobDealer).isDealt,
+			To: dealt, Do: (*jobDealer).startOver},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobDealer).mustGather,
+			To: gathering, Do: (*jobDealer).gather},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobDealer).mustWait, To: waiting},
 		{From: from{deciding}, On: on(engine.AtOnce), To: dealing, Do: (*jobDealer).deal},
 
-		{From: append(from{latent}, dealerStates...), On: on(events.CommandClose), To: closed,
-			Do: (*jobDealer).closeTree},
+		{From: append(from{latent}, dealerStates...), On: on(events.CommandClose),
+			To: closed, Do: (*jobDealer).closeTree},
 	}
 }
 

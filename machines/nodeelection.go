@@ -148,8 +148,8 @@ func nodeElectionRows() []engine.Row[nodeElection] {
 		// During a term, and behind it.
 		{From: from{leading}, On: on(events.WatchDeleted), To: draining, Do: (*nodeElection).stepDownGone},
 		{From: from{leading}, On: on(events.WatchChanged), To: draining, Do: (*nodeElection).stepDown},
-		{From: from{leading}, On: on(events.CommandResign), To: draining, Do: (*nodeElection).resign,
-			Then: (*nodeElection).letOthersCreate},
+		{From: from{leading}, On: on(events.CommandResign),
+			To: draining, Do: (*nodeElection).resign, Then: (*nodeElection).letOthersCreate},
 		{From: append(from{suspended, pausing, fencing}, standingFor...), On: on(events.HealthChecked),
 			When: (*nodeElection).failsCheck, To: deciding, Do: (*nodeElection).withhold},
 	}
@@ -161,12 +161,12 @@ func nodeElectionNextRows() []engine.Row[nodeElection] {
 		// The end of the session.
 		{From: standingFor, On: on(events.ConnectionLost), To: suspended, Do: (*nodeElection).loseMarker},
 		{From: from{leading}, On: on(events.ConnectionLost), To: draining, Do: (*nodeElection).stepDownLost},
-		{From: from{leaving}, On: on(events.ConnectionLost), To: leaving, Do: (*nodeElection).loseMarker,
-			Then: (*nodeElection).tellSelfNodeGone},
+		{From: from{leaving}, On: on(events.ConnectionLost),
+			To: leaving, Do: (*nodeElection).loseMarker, Then: (*nodeElection).tellSelfNodeGone},
 		{From: from{draining, pausing, suspended}, On: on(events.ConnectionLost),
 			To: engine.Stay, Do: (*nodeElection).loseMarker},
-		{From: from{leaving}, On: on(events.ConnectionAttached), To: leaving, Do: (*nodeElection).noteSession,
-			Then: (*nodeElection).clear},
+		{From: from{leaving}, On: on(events.ConnectionAttached),
+			To: leaving, Do: (*nodeElection).noteSession, Then: (*nodeElection).clear},
 
 		// What comes next: after a pause, an outage, a term, or the end of the node.
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*nodeElection).mustClear,
@@ -184,8 +184,8 @@ func nodeElectionNextRows() []engine.Row[nodeElection] {
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*nodeElection).inFlight, To: marking},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*nodeElection).unusable,
 			To: leaving, Do: (*nodeElection).giveUpPlace, Then: (*nodeElection).clear},
-		{From: from{deciding}, On: on(engine.AtOnce), To: looking, Do: (*nodeElection).answerResign,
-			Then: (*nodeElection).look},
+		{From: from{deciding}, On: on(engine.AtOnce),
+			To: looking, Do: (*nodeElection).answerResign, Then: (*nodeElection).look},
 
 		// Close, and the deletion of the node.
 		{From: append(from{suspended, pausing}, standingFor...), On: on(events.CommandClose),
@@ -204,8 +204,8 @@ func nodeElectionNextRows() []engine.Row[nodeElection] {
 			To: leaving, Do: (*nodeElection).release, Then: (*nodeElection).tellSelfNodeGone},
 		{From: from{leaving}, On: on(events.ReplyMulti), When: (*nodeElection).lostRace,
 			To: leaving, Do: (*nodeElection).leaveCrumb, Then: (*nodeElection).look},
-		{From: from{leaving}, On: on(events.ReplyMulti), To: leaving, Do: (*nodeElection).leaveCrumb,
-			Then: (*nodeElection).clearLater},
+		{From: from{leaving}, On: on(events.ReplyMulti),
+			To: leaving, Do: (*nodeElection).leaveCrumb, Then: (*nodeElection).clearLater},
 		{From: from{leaving}, On: on(events.TimerFired), To: leaving, Do: (*nodeElection).clear},
 		{From: from{leaving}, On: on(events.NodeGone), When: (*nodeElection).isFencing, To: draining},
 		{From: from{leaving}, On: on(events.NodeGone), When: (*nodeElection).isClosing,

@@ -124,8 +124,8 @@ func treeCacheRows() []engine.Row[treeCache] {
 		{From: treeStates, On: on(events.CommandStart), To: engine.Stay, Do: (*treeCache).refuseStart},
 	}
 	rows = append(rows, lookRows(events.ReplyStat)...)
-	rows = append(rows, engine.Row[treeCache]{From: from{reading}, On: on(events.ReplyStat), To: reading,
-		Do: (*treeCache).noteData, Then: (*treeCache).proceed})
+	rows = append(rows, engine.Row[treeCache]{From: from{reading}, On: on(events.ReplyStat),
+		To: reading, Do: (*treeCache).noteData, Then: (*treeCache).proceed})
 	rows = append(rows, lookRows(events.ReplyChildren)...)
 	rows = append(rows, treeWatchRows()...)
 	rows = append(rows, sweepRows()...)
@@ -142,8 +142,8 @@ func treeCacheRows() []engine.Row[treeCache] {
 		{From: from{pausing}, On: on(events.WatchChanged, events.WatchChildren, events.WatchDeleted),
 			To: pausing, Do: (*treeCache).noteWatch},
 
-		{From: from{absent}, On: on(events.ReplyStat), When: (*treeCache).noNode, To: absent, Do: (*treeCache).settle,
-			Then: (*treeCache).sweepLater},
+		{From: from{absent}, On: on(events.ReplyStat), When: (*treeCache).noNode,
+			To: absent, Do: (*treeCache).settle, Then: (*treeCache).sweepLater},
 		{From: from{absent}, On: on(events.ReplyStat), When: (*treeCache).refused,
 			To: pausing, Do: (*treeCache).failAndBackOff, Then: (*treeCache).keepDue},
 		{From: from{absent}, On: on(events.ReplyStat, events.WatchCreated), To: reading, Do: (*treeCache).readTop},

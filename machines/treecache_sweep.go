@@ -11,11 +11,11 @@ import (
 // sweepRows are the rows for that.
 func sweepRows() []engine.Row[treeCache] {
 	return []engine.Row[treeCache]{
-		{From: from{watching}, On: on(events.TimerFired), To: watching, Do: (*treeCache).sweep,
-			Then: (*treeCache).sweepLater},
+		{From: from{watching}, On: on(events.TimerFired),
+			To: watching, Do: (*treeCache).sweep, Then: (*treeCache).sweepLater},
 		{From: from{watching}, On: on(events.ReplyStat), When: (*treeCache).unchanged, To: watching},
-		{From: from{watching}, On: on(events.ReplyStat), To: reading, Do: (*treeCache).readSwept,
-			Then: (*treeCache).proceed},
+		{From: from{watching}, On: on(events.ReplyStat),
+			To: reading, Do: (*treeCache).readSwept, Then: (*treeCache).proceed},
 		{From: from{absent}, On: on(events.TimerFired), To: absent, Do: (*treeCache).askTop},
 	}
 }
