@@ -10,7 +10,7 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// machineNames holds how machines name their states and timers.
+// machineNames holds how machines name their states and timers, and lay out their rows.
 var machineNames = []rule{
 	{
 		name: "a state's constant is named like its state",
@@ -35,6 +35,17 @@ var machineNames = []rule{
 		breach: breach{"machines/x.go", `package machines; func f(out *engine.Outbox) { out.Timer("back-off", 1) }`},
 	},
 	{
+		name: "a row of a chart that does not fit into a line breaks before To",
+		why:  "the first line says when a row fires, the second where it leads and what it does",
+		finds: func(f *file) []finding {
+			if f.dir != "machines" || f.test {
+				return nil
+			}
+			return f.each(f.brokenElsewhere)
+		},
+		breach: breach{"machines/x.go", "package machines; var r = row{From: a, On: b, To: c,\n\tDo: d}"},
+	},
+	{
 		name: "outside machines, a state is known by its class",
 		why: "a state that gets another name would compile, and change what others do: its chart gives it a class, " +
 			"events.Entered and machines.ClassOf bring that, and errors have the chart's words",
@@ -46,6 +57,27 @@ var machineNames = []rule{
 		},
 		breach: breach{"x.go", `package incumbent; func f(state string) bool { return state == "leading" }`},
 	},
+}
+
+// brokenElsewhere names a row of several lines whose To stands on the first.
+func (f *file) brokenElsewhere(n ast.Node) string {
+	row, ok := n.(*ast.CompositeLit)
+	if !ok {
+		return ""
+	}
+	lines, last := map[string]int{}, 0
+	for _, e := range row.Elts {
+		if field, ok := e.(*ast.KeyValueExpr); ok {
+			if key, ok := field.Key.(*ast.Ident); ok {
+				last = f.line(field.Pos())
+				lines[key.Name] = last
+			}
+		}
+	}
+	if lines["From"] > 0 && lines["From"] == lines["To"] && lines["To"] != last {
+		return "a row has To on its first line, and goes on in the next"
+	}
+	return ""
 }
 
 // stateNames are the names of the states of all recipes.
