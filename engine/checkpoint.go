@@ -72,7 +72,7 @@ func (t *modelType) copied(model any) any { return t.shape.copied(reflect.ValueO
 func (d pending) copied() pending { return pending{d.last, slices.Clone(d.open)} }
 
 func (m *Machine) save(id events.ID) savedMachine {
-	s := savedMachine{id: id, recipe: m.steppers.Name(), chart: m.steppers.digest, state: m.state,
+	s := savedMachine{id: id, recipe: m.steppers.Name(), chart: m.steppers.digest, state: m.State(),
 		pending: m.pending.copied(), is: m.steppers.modelType}
 	if s.is.err == nil {
 		s.model = s.is.copied(m.Model)

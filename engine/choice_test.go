@@ -102,7 +102,8 @@ func TestAChoiceMustHaveRowsForBothHalves(t *testing.T) {
 	c := chooserTable()
 	c.Rows[12].Do = (*worker).stamp // a timer, which ready does not hear
 	chart := MustCompile(c)
-	m := &Machine{Model: &worker{}, steppers: newSteppers(chart.compiled, nil), state: asking}
+	m := &Machine{Model: &worker{}, steppers: newSteppers(chart.compiled, nil)}
+	m.enter(asking)
 	got := refusal(func() { m.deliver(&events.Event{Kind: events.WorkReturned}, &Outbox{}) })
 	if !strings.Contains(got, `chart worker: row "work.returned > else" into ready asks for timer.fired, but that `+
 		`state has no row for it`) {

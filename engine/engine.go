@@ -103,7 +103,7 @@ func (e *Engine) Seq() uint64 { return e.seq }
 // State returns a machine's state, "" if there is no machine of that name.
 func (e *Engine) State(id events.ID) State {
 	if m := e.machines[id]; m != nil {
-		return m.state
+		return m.State()
 	}
 	return ""
 }
@@ -203,7 +203,7 @@ func (e *Engine) late(m *Machine, q queued) {
 		e.keep(q.To, m)
 		m.settle(q.Event.Request)
 	}
-	e.note(q, Transition{Row: events.RowLate, From: m.state, To: m.state}, nil)
+	e.note(q, Transition{Row: events.RowLate, From: m.State(), To: m.State()}, nil)
 }
 
 func watch(k events.Kind) bool {
@@ -291,7 +291,7 @@ func (e *Engine) open(q queued) {
 		return
 	}
 	e.add(q.To, m)
-	t.To = m.state
+	t.To = m.State()
 	e.note(q, t, nil)
 	if e.record {
 		e.records[len(e.records)-1].Chart = recipe.digest
@@ -301,7 +301,7 @@ func (e *Engine) open(q queued) {
 func (e *Engine) add(id events.ID, m *Machine) {
 	if !m.final() {
 		e.machines[id] = m
-		m.at = len(e.order)
+		m.at = int32(len(e.order))
 		e.order = append(e.order, id)
 		e.noteSearch(id, m)
 	}
@@ -356,7 +356,7 @@ func (e *Engine) forget(id events.ID) {
 	}
 	e.order = e.Machines()
 	for i, id := range e.order {
-		e.machines[id].at = i
+		e.machines[id].at = int32(i)
 	}
 }
 

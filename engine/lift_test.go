@@ -51,7 +51,8 @@ func TestLiftedRows(t *testing.T) {
 		d.Model != "tower" {
 		t.Errorf("%s: %s / %v", d.Model, r.Label(), r.Actions)
 	}
-	m := Machine{Model: &tower{}, steppers: newSteppers(c.compiled, nil), state: up}
+	m := Machine{Model: &tower{}, steppers: newSteppers(c.compiled, nil)}
+	m.enter(up)
 	for _, text := range []string{"loud", "low"} {
 		m.deliver(&events.Event{Kind: events.CommandStart, Request: 1, Text: text}, &Outbox{})
 	}

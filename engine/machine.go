@@ -150,16 +150,18 @@ func (r *stepper) take(a arrow, state State) error {
 type Machine struct {
 	Model    any // a pointer
 	steppers *steppers
-	state    State
 	pending  pending
-	at       int // the place in the engine's order
+	at       int32  // the place in the engine's order
+	state    uint16 // its place in the chart
 }
 
 // State returns the state of the machine.
-func (m *Machine) State() State { return m.state }
+func (m *Machine) State() State { return m.steppers.chart.states[m.state].Name }
+
+func (m *Machine) enter(state State) { m.state = m.steppers.places[state] }
 
 func (m *Machine) chartName() string { return m.steppers.chart.name }
-func (m *Machine) final() bool       { return m.state == m.steppers.chart.final }
+func (m *Machine) final() bool       { return m.State() == m.steppers.chart.final }
 
 // entered returns the effect that says which state the machine has entered.
 func (m *Machine) entered() events.Effect { return m.steppers.news[m.state] }
@@ -197,8 +199,8 @@ func (m *Machine) deliver(ev *events.Event, out *Outbox) Transition {
 		m.pending.done(ev.Request)
 	}
 	before := m.pending.mark()
-	t := m.steppers.step(m.Model, m.state, ev, out)
-	m.state = t.To
+	t := m.steppers.step(m.Model, m.State(), ev, out)
+	m.enter(t.To)
 	if t.To != t.From {
 		m.pending.drop(before, out, func(k events.Kind) bool { return m.steppers.awaits(t.To, k) })
 	}
@@ -215,7 +217,7 @@ func (m *Machine) deliver(ev *events.Event, out *Outbox) Transition {
 // state has no row. Golden traces find such rows.
 func (m *Machine) mustHaveRows(before uint64, t Transition) {
 	for _, a := range m.pending.open {
-		if a.number > before && !m.steppers.awaits(m.state, a.kind) {
+		if a.number > before && !m.steppers.awaits(t.To, a.kind) {
 			panic(fmt.Sprintf("engine: chart %s: row %q into %s asks for %s, but that state has no row for it",
 				m.steppers.chart.name, t.Row, t.To, strings.TrimPrefix(string(a.kind), "reply.")))
 		}

@@ -51,7 +51,8 @@ func TestModifiersNeedARequest(t *testing.T) {
 	r := newSteppers(MustCompile(workerTable()).compiled, nil)
 	hesitate := func(_ any, _ *events.Event, out *Outbox) { out.With(Watch) }
 	r.arrows[key{ready, events.CommandStart}][0].acts = []act{{"hesitate", hesitate}}
-	m := &Machine{Model: &worker{}, steppers: r, state: ready}
+	m := &Machine{Model: &worker{}, steppers: r}
+	m.enter(ready)
 	got := refusal(func() { m.deliver(&events.Event{Kind: events.CommandStart, Request: 1}, &Outbox{}) })
 	want(t, "refusal", got, `engine: chart worker: row "command.start" asks for nothing with the modifier Watch`)
 }

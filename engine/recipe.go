@@ -83,13 +83,15 @@ func (r *recipe) machine(open events.Event) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Machine{Model: model, steppers: r.steppers, state: r.chart.states[0].Name}, nil
+	return &Machine{Model: model, steppers: r.steppers}, nil
 }
 
 // restored returns a machine of a checkpoint.
 func (r *recipe) restored(s savedMachine) *Machine {
 	model := r.modelType.copied(s.model)
-	return &Machine{Model: model, steppers: r.steppers, state: s.state, pending: s.pending.copied()}
+	m := &Machine{Model: model, steppers: r.steppers, pending: s.pending.copied()}
+	m.enter(s.state)
+	return m
 }
 
 // recipes are those that an engine knows.

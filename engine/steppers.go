@@ -12,16 +12,17 @@ import (
 type steppers struct {
 	*compiled
 	modelType *modelType
-	news      map[State]events.Effect // the events.Entered of each state
+	news      []events.Effect  // the events.Entered of each state, in the order of the chart
+	places    map[State]uint16 // of the states in it
 
 	mu   sync.Mutex
 	idle []*stepper
 }
 
 func newSteppers(c *compiled, of *modelType) *steppers {
-	s := &steppers{compiled: c, modelType: of, news: map[State]events.Effect{}}
-	for _, state := range c.chart.states {
-		s.news[state.Name] = state.entered()
+	s := &steppers{compiled: c, modelType: of, places: map[State]uint16{}}
+	for i, state := range c.chart.states {
+		s.news, s.places[state.Name] = append(s.news, state.entered()), uint16(i)
 	}
 	return s
 }
