@@ -27,7 +27,7 @@ func (s *session) sendHeartbeat(ev events.Event, out *engine.Outbox) {
 	}
 	s.syncs, s.checkedAt, s.checkedEntry = 0, ev.At, s.heartbeats.next()
 	s.pendingHeartbeat = out.With(engine.Urgent).Multi(s.checkedEntry.check()...)
-	if s.checkedEntry.owner != 0 { // the check may find another session's node, so the stat is read behind it
+	if s.checkedEntry.owner() != 0 { // the check may find another session's node, so the stat is read behind it
 		s.verifying = out.With(engine.Urgent).Exists(s.checkedEntry.path)
 	}
 }
@@ -110,7 +110,7 @@ func (s *session) noteMissedHeartbeat(ev events.Event, out *engine.Outbox) {
 // addHeartbeat adds a machine that leads or is next in line.
 func (s *session) addHeartbeat(ev events.Event, out *engine.Outbox) {
 	first := s.heartbeats.empty()
-	s.heartbeats.add(heartbeatEntry{ev.Name, ev.Path, ev.Ops, ev.SessionID})
+	s.heartbeats.add(heartbeatOf(ev))
 	if first {
 		s.checkedAt = ev.At // the machine has read its node
 	}

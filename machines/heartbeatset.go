@@ -15,34 +15,64 @@ type heartbeatSet struct {
 // heartbeatEntry is what heartbeats check for one machine.
 type heartbeatEntry struct {
 	machine, path string
-	guards        []events.Op
-	owner         int64 // the session that owns the node, where others may have one of its name; 0: the name is unique
+	shared        *sharedName // nil: no other node can have the name
+}
+
+// sharedName is what heartbeats check where other nodes may have the name.
+type sharedName struct {
+	guards []events.Op
+	owner  int64 // the session that owns the node; 0: the guards say it
+}
+
+// heartbeatOf returns the entry that an event asks for.
+func heartbeatOf(ev events.Event) heartbeatEntry {
+	h := heartbeatEntry{machine: ev.Name, path: ev.Path}
+	if ev.Ops != nil || ev.SessionID != 0 {
+		h.shared = &sharedName{ev.Ops, ev.SessionID}
+	}
+	return h
+}
+
+// guards returns the operations that are checked in place of the name; nil: there are none.
+func (h heartbeatEntry) guards() []events.Op {
+	if h.shared == nil {
+		return nil
+	}
+	return h.shared.guards
+}
+
+// owner returns the session that owns the node; 0: the name is enough.
+func (h heartbeatEntry) owner() int64 {
+	if h.shared == nil {
+		return 0
+	}
+	return h.shared.owner
 }
 
 // check returns the operations that a heartbeat sends.
 func (h heartbeatEntry) check() []events.Op {
-	if h.guards != nil {
-		return h.guards
+	if h.guards() != nil {
+		return h.guards()
 	}
 	return []events.Op{{Verb: "check", Path: h.path, Version: -1}}
 }
 
 // replaced reports whether another session owns the node of this name by now.
 func (h heartbeatEntry) replaced(ev events.Event) bool {
-	return h.owner != 0 && ev.Path == h.path && ev.Code == events.OK && ev.Stat != nil &&
-		ev.Stat.EphemeralOwner != h.owner
+	return h.owner() != 0 && ev.Path == h.path && ev.Code == events.OK && ev.Stat != nil &&
+		ev.Stat.EphemeralOwner != h.owner()
 }
 
 // nodeFound reports whether a check that was refused with this code did find the node. Then the
 // refusal says nothing about it.
 func (h heartbeatEntry) nodeFound(code events.Code) bool {
-	return code != events.NoNode && (code != events.BadVersion || h.guards == nil)
+	return code != events.NoNode && (code != events.BadVersion || h.guards() == nil)
 }
 
 // lossEvent returns the event for the machine whose check found something else.
 func (h heartbeatEntry) lossEvent(session int64) events.Event {
 	ev := events.Event{Kind: events.WatchDeleted, Session: session, Path: h.path}
-	if h.guards != nil { // one of several nodes
+	if h.guards() != nil { // one of several nodes
 		ev.Kind = events.WatchChanged
 	}
 	return ev
@@ -90,7 +120,7 @@ func (o *heartbeatSet) skip(path string) bool {
 	if o.empty() {
 		return false
 	}
-	if next := o.entries[o.nextIndex%len(o.entries)]; next.path != path || next.owner != 0 || next.guards != nil {
+	if next := o.entries[o.nextIndex%len(o.entries)]; next.path != path || next.shared != nil {
 		return false
 	}
 	o.next()
