@@ -46,84 +46,77 @@ const (
 // failures decide nothing but whether there was a failure; and with the timeout
 // of a search a confirmation lasts as long however long heartbeats have run.
 var fields = map[string]how{
-	"place.label": fixed, "place.contender": inside,
-	"place.ownerSearch": fixed /* of plain names, which no search has */, "place.line": inside,
-	"place.lineLabels": printed, "place.shared": value,
+	"place.ownerSearch": fixed, // of plain names, which no search has
+	"position.label":    fixed,
 
-	"contender.id": fixed, "contender.seed": fixed, "contender.opener": value, "contender.node": inside,
-	"contender.term":       inside,
-	"contender.retryState": inside, "contender.health": inside, "contender.agenda": inside,
+	"contender.id": fixed, "contender.seed": fixed, "nodeExtras.opener": value,
 
 	"node.ownDir": fixed, "node.data": fixed, "node.naming": fixed, "node.deletions": inside, "node.read": value,
-	"node.tokenFloor": fixed, "node.owner": zookeeps,
+	"nodeExtras.tokenFloor": fixed, "node.owner": zookeeps,
 	// no search has kazoo's permits
 	"node.count": fixed, "node.guid": uuid, "node.creating": call, "node.unknown": value, "node.attempts": inside,
 	"attempts.mayFollow": value, "attempts.searches": fixed, "node.named": fixed,
 
-	"node.own": name, "node.joined": fixed /* it is made of own */, "node.token": zxid,
-	"node.sequence": fixed /* it stands in own */, "node.inherited": value,
+	"node.ownPath": name, "node.token": zxid,
+	"node.sequence": fixed /* it stands in ownPath */, "node.inherited": value,
 	"node.pinned": zxid, "node.ownerKnown": fixed, // of plain names
 	"node.owned": value, "node.watched": value,
 
-	"parentMaker.dir": fixed, "parentMaker.root": fixed,
-	"parentMaker.highestCreate": call, "parentMaker.lowestCreate": call, "parentMaker.tried": value,
-	"parentMaker.parentExisted": value,
-	"parentMaker.parentFailure": inside, "parentMaker.containers": value, "parentMaker.willDisconnect": value,
+	"parentMaker.dir":           fixed,
+	"parentRound.highestCreate": call, "parentRound.lowestCreate": call,
 	"failure.code": value, "failure.path": fixed, "failure.text": fixed, // they are words
 
 	"line.predecessor": name, "line.hidden": value, "line.aheadRead": call, "line.nextInLine": value,
-	"line.behind": names, "line.purged": value,
+	"equals.behind": names, "line.purged": value,
 
-	"place.flight": inside, "flight.oneFlight": fixed, "flight.readBack": value, "place.resumption": inside,
+	"flight.oneFlight": fixed, "flight.readBack": value,
 	"resumption.resume": fixed, "line.behindCreate": call,
-	"session.readBack": fixed, // it matters only when a latch is opened, which is done once
+	"readBacks.readBack": fixed, // it matters only when a latch is opened, which is done once
 
 	// A latch does not ask when its term began.
-	"term.leads": value, "term.first": value, "term.heartbeating": value, "term.works": value, "term.waiters": several,
+	"term.leads": value, "term.first": value, "term.heartbeating": value, "term.works": value,
 	"term.since": fixed, "term.askedSince": pastTimeout,
 	"term.rideOut": fixed,
 
-	"retryState.retry": fixed, "retryState.jitter": fixed, "retryState.code": value, "retryState.text": fixed,
-	"retryState.failures": some,
-	"retryState.failedAt": fixed, "retryState.quick": some, "retryState.gaveUp": value,
-	"retryState.pauseEnds": fixed, "retryState.retryTimer": call, "retryState.refusedSince": pastTimeout,
+	"retryState.retry": fixed, "retryState.jitter": fixed, "retryState.gaveUp": value, "retryState.retryTimer": call,
+	"failureSeries.code": value, "failureSeries.text": fixed, "failureSeries.failures": some,
+	"failureSeries.failedAt": fixed, "failureSeries.pauseEnds": fixed, "failureSeries.refusedSince": pastTimeout,
 	// no search deletes three nodes of one client
 	"deletions.timeout": fixed, "deletions.createdAt": fixed, "deletions.shortLived": some,
 
 	// no search checks health
-	"health.mostFailures": fixed, "health.failedChecks": value, "health.checkText": fixed, "health.outOfLine": value,
+	"health.mostFailures": fixed, "health.failedChecks": value,
 
-	"agenda.nextIntent": value, "agenda.after": fixed, "agenda.silent": value, "agenda.closing": several,
-	"agenda.moveCommand": some,
-	"agenda.end":         inside,
+	"agenda.nextIntent": value, "agenda.after": fixed, "agenda.silent": value, "openCommand.number": fixed,
+	"agenda.end": inside,
 
-	"session.tick": fixed, "session.tickAssumed": fixed, "session.tickLearned": fixed, "session.tickDoubted": fixed,
-	"session.asked": fixed,
+	"timing.tick": fixed, "timing.tickAssumed": fixed, "timing.tickLearned": fixed, "timing.tickDoubted": fixed,
+	"timing.asked": fixed, "timing.syncLimit": fixed, "timing.observerMasters": fixed, "timing.timeout": value,
+	"timing.timeoutsDiffer": fixed, "timing.since": some,
+	"timing.granted": fixed, // all servers of a search grant the same
 	// no search asks while idle
 	"session.idleFor": fixed, "session.idle": call, "session.idleSync": call, "session.idleSince": recent,
-	"session.syncLimit": fixed, "session.rideOut": fixed, "session.retry": fixed, "session.jitter": fixed,
-	"session.observerMasters": fixed, "session.heard": past, "session.heardSent": past, "session.known": pastTimeout,
-	"session.countsFrom": ahead,
-	"session.number":     session, "session.opened": fixed, "session.id": zookeeps, "session.timeout": value,
-	"session.timeoutsDiffer": fixed,
-	"session.attached":       value, "session.attachedAt": recent, "session.everConnected": value,
+	"session.rideOut": fixed, "session.retry": fixed, "session.jitter": fixed,
+	"leaderContact.heard": past, "leaderContact.heardSent": past, "leaderContact.known": pastTimeout,
+	"leaderContact.countsFrom": ahead,
+	"session.number":           session, "session.opened": fixed, "session.id": zookeeps,
+	"session.attached": value, "session.attachedAt": recent, "session.everConnected": value,
 	"session.failures": fixed,
 	"session.lostTold": value, "session.closing": some, "session.quorum": value, "session.confirmed": recent1,
 	// no search says for how long a process did not run
 	"session.validUntil": ahead, "session.aloneUntil": ahead, "session.paused": fixed,
 	"session.pendingHeartbeat": call, "session.verifying": fixed, // plain names only
-	"session.missedHeartbeats": some, "session.maxMissed": some, "session.since": some, "session.noContainers": value,
+	"session.missedHeartbeats": some, "session.maxMissed": some, "session.noContainers": value,
 	"session.checkedEntry": inside, "heartbeatEntry.machine": value, "heartbeatEntry.path": name,
-	"heartbeatEntry.owner": fixed /* of plain names */, "session.syncs": value, "session.checkedAt": past,
+	"sharedName.owner": fixed /* of plain names */, "session.syncs": value, "session.checkedAt": past,
 	"session.written":  past,
-	"session.granted":  fixed, // all servers of a search grant the same
 	"session.unserved": inside, "unserved.firstUnserved": pastTimeout, "unserved.lastUnserved": some,
 	"unserved.left": some,
 	"standalone.id": fixed, "standalone.path": fixed, "sublatch.latchNode": name,
 	"shardPlanner.settle": fixed, "shardPlanner.plan": printed, "shardPlanner.changedAt": pastTimeout,
-	"shards.seed": fixed, "shards.rideOut": fixed, "shards.session": zookeeps, "shards.me": fixed, "shards.view": looks,
-	"shards.own": name, "shards.creating": call, "shards.version": version, "shards.held": shares,
-	"shards.closing": several,
+	"shardNode.seed": fixed, "shards.rideOut": fixed, "shardNode.session": zookeeps, "shardNode.me": fixed,
+	"shardNode.view": looks, "shardNode.own": name, "shardNode.creating": call, "shardNode.version": version,
+	"heldShards.held": shares, "shards.closing": several,
 
 	"session.heartbeats": holders, "session.heartbeat": call, "session.deadline": call, "session.elapsed": call,
 }

@@ -116,7 +116,7 @@ func (c *client) own() string {
 	if !m.IsValid() {
 		return ""
 	}
-	return dir + "/" + m.FieldByName("own").String()
+	return m.FieldByName("ownPath").String()
 }
 
 // model returns what a client's latch knows; the zero value where there is no latch.
