@@ -136,7 +136,7 @@ var plantedElections = []Plant{
 		Mutations: inOne("election", func() mutate.Mutation {
 			return mutate.Mutation{Actions: map[string]acting{
 				"deleteOwn": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-					*field[bool](model, "ownerKnown") = *field[string](model, "own") != ""
+					*field[bool](model, "ownerKnown") = ownPath(model) != ""
 					do(ev)
 				}}}
 		})},

@@ -299,5 +299,5 @@ var plantedPersistents = []Plant{
 			return e
 		})},
 	{Name: "persistent: closing, it leaves its node", Shape: inDir(persistentDir),
-		Mutations: inOne("persistent", func() mutate.Mutation { return withGuard("mayHaveNode", never) })},
+		Mutations: inOne("persistent", func() mutate.Mutation { return withGuard("mayGetNode", never) })},
 }

@@ -61,8 +61,7 @@ var plantedCurator = []Plant{
 // end of its session. The function gets what the participant had before.
 func afterLoss(then func(model any, own string, sequence, token int64)) map[string]acting {
 	wrapped := func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-		own, sequence, token := *field[string](model, "own"), *field[int64](model, "sequence"),
-			*field[int64](model, "token")
+		own, sequence, token := ownPath(model), *field[int64](model, "sequence"), *field[int64](model, "token")
 		do(ev)
 		then(model, own, sequence, token)
 	}
@@ -97,8 +96,8 @@ func samePath() mutate.Mutation {
 	return mutate.Mutation{
 		Guards: map[string]guarding{"ours": anyOwner, "unacceptable": anyOwner},
 		Actions: afterLoss(func(model any, own string, sequence, token int64) {
-			*field[string](model, "own"), *field[int64](model, "sequence"), *field[int64](model, "token") = own,
-				sequence, token
+			*field[string](model, "ownPath"), *field[int64](model, "sequence") = own, sequence
+			*field[int64](model, "token") = token
 		}),
 	}
 }

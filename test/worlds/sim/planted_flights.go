@@ -18,13 +18,7 @@ var plantedFlights = []Plant{
 	{Name: "the floor does not hold for a listing behind the create", Shape: func(p *Plan) {
 		p.often(1, "token floor")
 	}, Mutations: inLines(func() mutate.Mutation {
-		return withGuard("mayLead", func(model any, ev events.Event, holds func(events.Event) bool) bool {
-			floor := field[int64](model, "tokenFloor")
-			was := *floor
-			*floor = 0
-			defer func() { *floor = was }()
-			return holds(ev)
-		})
+		return withGuard("mayLead", withoutFloor)
 	})},
 	{Name: "the own node is read behind the predecessor", Mutations: inLines(func() mutate.Mutation {
 		return mutate.Mutation{Actions: map[string]acting{

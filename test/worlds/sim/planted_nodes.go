@@ -29,13 +29,7 @@ var plantedNodes = []Plant{
 	})},
 	{Name: "a token below the floor is accepted", Shape: func(p *Plan) { p.often(1, "token floor") },
 		Mutations: inLines(func() mutate.Mutation {
-			return withGuard("unacceptable", func(model any, ev events.Event, holds func(events.Event) bool) bool {
-				floor := field[int64](model, "tokenFloor")
-				was := *floor
-				*floor = 0
-				defer func() { *floor = was }()
-				return holds(ev)
-			})
+			return withGuard("unacceptable", withoutFloor)
 		})},
 	{Name: "a create of the connection before confirms", Posted: holdCreate, Stepped: answerHeld,
 		Mutations: inOne("session", func() mutate.Mutation {
@@ -49,7 +43,7 @@ var plantedNodes = []Plant{
 		return mutate.Mutation{Actions: map[string]acting{
 			"queueUp": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 				before, _ := ahead(model, ev.Children)
-				ev.Children = []string{before[0].Name, *field[string](model, "own")}
+				ev.Children = []string{before[0].Name, ownName(model)}
 				do(ev)
 				*field[bool](model, "nextInLine") = false
 			}}}

@@ -21,7 +21,7 @@ var plantedTerms = []Plant{
 	{Name: "inherits from any deleted node, its own included", Mutations: inLines(func() mutate.Mutation {
 		return withGuard("mayTakeOver", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			if ahead := *field[string](model, "predecessor"); ahead != "" {
-				ev.Path = *field[string](model, "dir") + "/" + ahead
+				ev.Path = *field[string](model, "ownDir") + "/" + ahead
 			}
 			return holds(ev)
 		})

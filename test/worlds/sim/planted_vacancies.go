@@ -76,8 +76,8 @@ var plantedRefusals = []Plant{
 
 // onlyUnhealthy is a guard that holds for nobody but those who fail their health check.
 func onlyUnhealthy(model any, ev events.Event, holds func(events.Event) bool) bool {
-	failed := *field[int](model, "failedChecks")
-	return failed > 0 && failed >= *field[int](model, "mostFailures") && holds(ev)
+	failed := *field[int32](model, "failedChecks")
+	return failed > 0 && failed >= *field[int32](model, "mostFailures") && holds(ev)
 }
 
 // neverChecking has waiters not ask again whether the predecessor exists.

@@ -72,16 +72,31 @@ func withFlags(flags ...string) guarding {
 }
 
 // ownPath returns a participant's node, "" for none.
-func ownPath(model any) string {
-	if own := *field[string](model, "own"); own != "" {
-		return *field[string](model, "dir") + "/" + own
+func ownPath(model any) string { return *field[string](model, "ownPath") }
+
+// ownName returns the name of a participant's node, "" for none.
+func ownName(model any) string { return ownPath(model)[strings.LastIndexByte(ownPath(model), '/')+1:] }
+
+// withoutFloor is a guard that is evaluated as if no token were too low.
+func withoutFloor(model any, ev events.Event, holds func(events.Event) bool) bool {
+	if extras := reflect.ValueOf(model).Elem().FieldByName("extras"); !extras.IsNil() {
+		floor := (*int64)(extras.Elem().FieldByName("tokenFloor").Addr().UnsafePointer())
+		was := *floor
+		*floor = 0
+		defer func() { *floor = was }()
 	}
-	return ""
+	return holds(ev)
+}
+
+// wrongPlant reports whether what a world has panicked with says that a plant does not fit the machines any more.
+func wrongPlant(panicked any) bool {
+	text, is := panicked.(string)
+	return is && (strings.HasPrefix(text, "sim: ") || strings.HasPrefix(text, "mutate: "))
 }
 
 // ahead returns the places before a participant in a listing, ties included.
 func ahead(model any, children []string) (all []machines.Place, tied bool) {
-	own, label := *field[string](model, "own"), *field[string](model, "label")
+	own, label := ownName(model), *field[string](model, "label")
 	self, _ := machines.ParsePlace(own, label)
 	line, _ := machines.Line(children, label)
 	for _, p := range line {
