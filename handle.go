@@ -28,8 +28,8 @@ const (
 	Closed  State = "CLOSED"
 )
 
-// handle is what all handles share: one machine, its state and its current failure. It decides nothing. The type that
-// embeds a handle has the methods that the loop calls: see receiver.
+// handle is what all handles share: one machine, its state and its current failure. It decides nothing about
+// leadership. The type that embeds a handle has the methods that the loop calls: see receiver.
 type handle struct {
 	bareHandle
 	client   *Client

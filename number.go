@@ -15,7 +15,7 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// numberCall is the handle of the machine of one operation on a number. It decides nothing.
+// numberCall is the handle of the machine of one operation on a number. The machine decides what is written.
 type numberCall struct {
 	handle
 	value   int64 // under mu, as the fields below

@@ -63,7 +63,7 @@ type Task struct{ request }
 // Request.Do.
 func (r *Task) Do(ctx context.Context) error { return r.run(ctx).Err }
 
-// request is what all requests share. It decides nothing.
+// request is what all requests share. It refuses mistakes in the input. A machine decides on all that was sent.
 type request struct {
 	client  *Client
 	op      string
