@@ -203,7 +203,7 @@ func TestLogsWithoutATerm(t *testing.T) {
 		{nil, Options{Path: "/a"}, "nobody led and nobody held a lock"},
 		{[]*Log{{}, {gaps: []*hole{{}}}}, Options{}, "a term may be among those"},
 	} {
-		if got := (&Report{logs: c.logs}).nothing(c.o); !strings.HasSuffix(got, c.want) {
+		if got := (&Report{logs: c.logs}).noTerm(c.o); !strings.HasSuffix(got, c.want) {
 			t.Errorf("%+v: %q", c.o, got)
 		}
 	}

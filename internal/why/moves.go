@@ -82,7 +82,7 @@ func (r *Report) judge(o Options) {
 		return
 	}
 	if len(r.Moves) == 0 {
-		r.Verdict, r.Why = CannotTell, r.nothing(o)
+		r.Verdict, r.Why = CannotTell, r.noTerm(o)
 		if unread := r.unreadable(); unread != "" && len(r.lines) == 0 {
 			r.Why = unread // there may have been terms
 		}

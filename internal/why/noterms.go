@@ -11,8 +11,8 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// words are what recipes without terms are, if they are not called so.
-var words = map[string]string{
+// descriptions say what recipes without terms are, where the name of the recipe does not.
+var descriptions = map[string]string{
 	"consumer": "a queue", "producer": "a queue", "doublebarrier": "a double barrier", "membership": "a group",
 	"number": "a shared number", "persistent": "a persistent node", "treecache": "a tree cache",
 	"nodewatch": "a node that is watched", "leaderwatch": "a line that is only watched here",
@@ -24,13 +24,13 @@ var words = map[string]string{
 // there. A member that owns shards has terms, but no state for them. Of a recipe that another version has written, it
 // is not known.
 func outside(recipe string) (what string, without bool) {
-	return cmp.Or(words[recipe], "a "+recipe),
+	return cmp.Or(descriptions[recipe], "a "+recipe),
 		recipe != "session" && recipe != "shards" && machines.IsRecipe(recipe) &&
 			!machines.HasClass(recipe, events.ClassLeading)
 }
 
-// nothing says why there is no move that was asked for.
-func (r *Report) nothing(o Options) string {
+// noTerm says why there is no term with a move that was asked for.
+func (r *Report) noTerm(o Options) string {
 	var at []string // what the logs have at the path
 	taken := map[string]bool{}
 	for _, l := range r.logs {
