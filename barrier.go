@@ -178,7 +178,7 @@ func (c *Client) DoubleBarrier(path string, quantity int, options DoubleBarrierO
 	setRetry(values, options.Retry)
 	b := &DoubleBarrier{}
 	b.handle.init(c, path)
-	b.handle.words = barrierWords{&b.handle, quantity}
+	b.handle.diagnostics = barrierDiagnostics{&b.handle, quantity}
 	b.handle.begins(machines.DoubleBarrierRecipe.First())
 	_, err := c.register(machines.DoubleBarrierRecipe, func(id events.ID) receiver {
 		b.handle.id = id
@@ -255,7 +255,7 @@ func (r *DeleteRequest) Guaranteed() (*Deletion, error) {
 	}
 	d := &Deletion{command: 1, done: make(chan struct{}), outcome: ErrClosed}
 	d.handle.init(r.client, r.path)
-	d.handle.words = remainWords{&d.handle, "the node", "cannot delete for now"}
+	d.handle.diagnostics = remainDiagnostics{&d.handle, "the node", "cannot delete for now"}
 	if _, err := r.client.register(machines.DeletionRecipe, func(id events.ID) receiver {
 		d.handle.id = id
 		return d

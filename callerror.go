@@ -126,17 +126,17 @@ func (c *Client) noReply() error {
 // obstacle returns what prevents the handle from going on at this moment: there is no
 // connection, something failed, or it waits for others.
 func (h *handle) obstacle() error {
-	return cmp.Or(h.client.session.absence(), h.failure(), h.words.waitsFor())
+	return cmp.Or(h.client.session.absence(), h.failure(), h.diagnostics.waitsFor())
 }
 
-// phaseInWords returns what the machine does at this moment.
-func (h *handle) phaseInWords() error {
+// phaseError returns what the machine does at this moment, as an error.
+func (h *handle) phaseError() error {
 	return errors.New(h.phase.Load().Does)
 }
 
-// handleWords has what a kind of handle says of itself. A handle has one value of it, and no
-// function for each: a process may have very many handles.
-type handleWords interface {
+// handleDiagnostics is what a kind of handle logs, and says in errors, of itself. A handle has one value of it, and
+// no function for each: a process may have very many handles.
+type handleDiagnostics interface {
 	// logTrouble logs a failure.
 	logTrouble(error)
 	// remains names what a close leaves behind if it gives up waiting.
@@ -147,66 +147,66 @@ type handleWords interface {
 	waitsFor() error
 }
 
-// plainWords are those of a handle that is no participant in a line.
-type plainWords struct{ h *handle }
+// plainDiagnostics are the diagnostics of a handle that is no participant in a line.
+type plainDiagnostics struct{ h *handle }
 
 // cannotGoOn is the log's text for their failures.
 const cannotGoOn = "cannot go on for now"
 
-func (w plainWords) logTrouble(err error) { w.h.logFailure(cannotGoOn, err) }
-func (w plainWords) remains() string      { return "its node" }
-func (w plainWords) overdue() error       { return nil }
-func (w plainWords) waitsFor() error      { return w.h.phaseInWords() }
+func (d plainDiagnostics) logTrouble(err error) { d.h.logFailure(cannotGoOn, err) }
+func (d plainDiagnostics) remains() string      { return "its node" }
+func (d plainDiagnostics) overdue() error       { return nil }
+func (d plainDiagnostics) waitsFor() error      { return d.h.phaseError() }
 
-// lineWords are those of a participant in a line.
-type lineWords struct{ p *participant }
+// lineDiagnostics are the diagnostics of a participant in a line.
+type lineDiagnostics struct{ p *participant }
 
-func (w lineWords) logTrouble(err error) { w.p.logLineTrouble(err) }
-func (w lineWords) remains() string      { return w.p.leftover() }
-func (w lineWords) overdue() error       { return w.p.overdueWork() }
-func (w lineWords) waitsFor() error      { return w.p.placeInWords() }
+func (d lineDiagnostics) logTrouble(err error) { d.p.logLineTrouble(err) }
+func (d lineDiagnostics) remains() string      { return d.p.leftover() }
+func (d lineDiagnostics) overdue() error       { return d.p.overdueWork() }
+func (d lineDiagnostics) waitsFor() error      { return d.p.placeError() }
 
-// jobWords are those of a Job's election. What is wrong with the job's configuration its instance logs.
-type jobWords struct{ p *participant }
+// jobDiagnostics are the diagnostics of a Job's election. What is wrong with the job's configuration its instance logs.
+type jobDiagnostics struct{ p *participant }
 
-func (w jobWords) logTrouble(err error) {
+func (d jobDiagnostics) logTrouble(err error) {
 	if !errors.Is(err, ErrJobConfig) {
-		w.p.logLineTrouble(err)
+		d.p.logLineTrouble(err)
 	}
 }
 
-func (w jobWords) remains() string { return w.p.leftover() }
-func (w jobWords) overdue() error  { return w.p.overdueWork() }
-func (w jobWords) waitsFor() error { return w.p.placeInWords() }
+func (d jobDiagnostics) remains() string { return d.p.leftover() }
+func (d jobDiagnostics) overdue() error  { return d.p.overdueWork() }
+func (d jobDiagnostics) waitsFor() error { return d.p.placeError() }
 
-// barrierWords are those of a double barrier for so many members.
-type barrierWords struct {
+// barrierDiagnostics are the diagnostics of a double barrier for so many members.
+type barrierDiagnostics struct {
 	h        *handle
 	quantity int
 }
 
-func (w barrierWords) logTrouble(err error) { w.h.logFailure(cannotGoOn, err) }
-func (w barrierWords) remains() string      { return "its node" }
-func (w barrierWords) overdue() error       { return nil }
+func (d barrierDiagnostics) logTrouble(err error) { d.h.logFailure(cannotGoOn, err) }
+func (d barrierDiagnostics) remains() string      { return "its node" }
+func (d barrierDiagnostics) overdue() error       { return nil }
 
-func (w barrierWords) waitsFor() error {
-	if w.h.Class() == events.ClassQueued {
-		return fmt.Errorf("fewer than %d members are there", w.quantity)
+func (d barrierDiagnostics) waitsFor() error {
+	if d.h.Class() == events.ClassQueued {
+		return fmt.Errorf("fewer than %d members are there", d.quantity)
 	}
-	return w.h.phaseInWords()
+	return d.h.phaseError()
 }
 
-// remainWords are those of a handle whose close leaves something else behind than a node of its own.
-type remainWords struct {
+// remainDiagnostics are the diagnostics of a handle whose close leaves something else behind than a node of its own.
+type remainDiagnostics struct {
 	h       *handle
 	what    string
 	trouble string // the log's text for a failure
 }
 
-func (w remainWords) logTrouble(err error) { w.h.logFailure(w.trouble, err) }
-func (w remainWords) remains() string      { return w.what }
-func (w remainWords) overdue() error       { return nil }
-func (w remainWords) waitsFor() error      { return w.h.phaseInWords() }
+func (d remainDiagnostics) logTrouble(err error) { d.h.logFailure(d.trouble, err) }
+func (d remainDiagnostics) remains() string      { return d.what }
+func (d remainDiagnostics) overdue() error       { return nil }
+func (d remainDiagnostics) waitsFor() error      { return d.h.phaseError() }
 
 // noteAhead takes the notice that others are ahead; on the loop's goroutine.
 func (p *participant) noteAhead(n events.Notify) {
@@ -232,8 +232,8 @@ func (p *participant) predecessor() *calls.Predecessor {
 	return p.before
 }
 
-// placeInWords returns what a participant waits for.
-func (p *participant) placeInWords() error {
+// placeError returns what a participant waits for, as an error.
+func (p *participant) placeError() error {
 	if left := p.unreleased(); left != nil {
 		return left
 	}
@@ -241,7 +241,7 @@ func (p *participant) placeInWords() error {
 	before := *p.predecessor()
 	p.mu.Unlock()
 	if p.Class() != events.ClassQueued || before.Path == "" {
-		return p.phaseInWords()
+		return p.phaseError()
 	}
 	return errors.New(before.Words(p.sides))
 }

@@ -248,7 +248,7 @@ func (c *Client) believes(session int64) bool { return c.belief.Holds(session, c
 // Client: nil.
 func (c *Client) opened() {
 	if c == nil || c.closed == nil {
-		misuse("was called on a zero value or without a client: Open makes a Client, and the Client makes handles")
+		panicMisuse("was called on a zero value or without a client: Open makes a Client, and the Client makes handles")
 	}
 }
 

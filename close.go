@@ -266,7 +266,7 @@ func (t *heldTerm) warn() {
 	t.holder.client.log.Log(zerolog.WarnLevel, "work goes on long after it had to end", func(e *zerolog.Event) {
 		journal.AddErr(e.Str("path", fault.Path(t.holder.path)).Int64("token", t.Token).Str("place", place), err)
 	})
-	t.holder.client.observed.emitAside(WorkOverdue{t.place(), err})
+	t.holder.client.observed.emitOutsideStep(WorkOverdue{t.place(), err})
 }
 
 // unreturned returns an error that says which work has not returned, and what to do; nil if

@@ -131,7 +131,7 @@ func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o 
 	c.handle.init(q.client, q.path)
 	c.meter = q.client.meters.Queue(q.path)
 	c.callbacks = q.client.hookCalls("OnFailure", q.path)
-	c.handle.words = remainWords{&c.handle, "its locked item", cannotGoOn}
+	c.handle.diagnostics = remainDiagnostics{&c.handle, "its locked item", cannotGoOn}
 	_, err := q.client.register(machines.ConsumerRecipe, func(id events.ID) receiver {
 		c.handle.id = id
 		c.stopBaseWatch = context.AfterFunc(q.client.base, c.closeWithClient)
@@ -242,7 +242,7 @@ func (c *Consumer) meterItem(ctx context.Context, n events.Notify, err error, to
 		result = meters.ItemFailed
 	}
 	c.meter.Handled(c.node(n), result, took)
-	c.handle.client.observed.emitAside(ItemDone{Path: c.handle.path, Try: n.Try, Took: took, Result: result})
+	c.handle.client.observed.emitOutsideStep(ItemDone{Path: c.handle.path, Try: n.Try, Took: took, Result: result})
 }
 
 // reportFailure logs a failed try and calls OnFailure.
@@ -337,7 +337,7 @@ func (i *Item) Token() int64 {
 
 func (i *Item) opened() {
 	if i == nil || i.held == nil {
-		misuse("was called on an Item that Job.Run has not given out")
+		panicMisuse("was called on an Item that Job.Run has not given out")
 	}
 }
 

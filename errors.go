@@ -379,12 +379,12 @@ const (
 
 func needContext(ctx context.Context) {
 	if ctx == nil {
-		misuse("needs a context: context.Background() will do")
+		panicMisuse("needs a context: context.Background() will do")
 	}
 }
 
-// misuse panics with the name of the exported call that was made in a way that is never right.
-func misuse(text string) { panic("incumbent: " + caller.ExportedCall(ownPackage) + " " + text) }
+// panicMisuse panics with the name of the exported call that was made in a way that is never right.
+func panicMisuse(text string) { panic("incumbent: " + caller.ExportedCall(ownPackage) + " " + text) }
 
 // ownPackage is the path of this package.
 var ownPackage = reflect.TypeFor[Error]().PkgPath()

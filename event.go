@@ -183,8 +183,8 @@ func (o *observed) on() bool { return o.f != nil }
 // emit passes an event about something that the loop has just done; only the loop calls it.
 func (o *observed) emit(d Detail) { o.send(o.step, d) }
 
-// emitAside passes an event that belongs to no step.
-func (o *observed) emitAside(d Detail) { o.send(stepMark{}, d) }
+// emitOutsideStep passes an event that belongs to no step.
+func (o *observed) emitOutsideStep(d Detail) { o.send(stepMark{}, d) }
 
 func (o *observed) send(mark stepMark, d Detail) {
 	if o.f == nil {

@@ -32,14 +32,14 @@ const (
 // leadership. The type that embeds a handle has the methods that the loop calls: see receiver.
 type handle struct {
 	bareHandle
-	client   *Client
-	id       events.ID
-	path     string
-	words    handleWords
-	works    async.Workload
-	commands commands
-	started  async.OneEvent                 // the machine has left latent
-	phase    atomic.Pointer[events.Entered] // the machine's state
+	client      *Client
+	id          events.ID
+	path        string
+	diagnostics handleDiagnostics
+	works       async.Workload
+	commands    commands
+	started     async.OneEvent                 // the machine has left latent
+	phase       atomic.Pointer[events.Entered] // the machine's state
 
 	mu      sync.Mutex
 	trouble calls.Trouble
@@ -48,7 +48,7 @@ type handle struct {
 func (h *handle) init(c *Client, path string) {
 	c.opened()
 	h.client, h.path = c, path
-	h.words = plainWords{h}
+	h.diagnostics = plainDiagnostics{h}
 	h.commands.Broken = c.invariants.Of(&h.id)
 	h.phase.Store(&machines.NotStarted)
 }
@@ -144,10 +144,10 @@ func (h *handle) failure() error {
 	h.mu.Lock()
 	trouble := h.trouble.Err()
 	h.mu.Unlock()
-	if h.words == nil { // the zero handle: what called this says so
+	if h.diagnostics == nil { // the zero handle: what called this says so
 		return trouble
 	}
-	overdue := h.words.overdue()
+	overdue := h.diagnostics.overdue()
 	switch {
 	case overdue == nil:
 		return trouble
@@ -162,7 +162,7 @@ func (h *handle) setTrouble(err error) {
 	h.trouble.Set(err)
 	h.mu.Unlock()
 	if err != nil {
-		h.words.logTrouble(err)
+		h.diagnostics.logTrouble(err)
 	}
 }
 
@@ -342,7 +342,7 @@ func (h *handle) giveUpIdle(ctx context.Context, command uint64) {
 // says what is left, what prevents its deletion, and why the wait ended.
 func (h *handle) unfinished(cause error) error {
 	e := &fault.Worded{
-		Text:   fmt.Sprintf("incumbent: close %s: %s is not deleted yet", h.path, h.words.remains()),
+		Text:   fmt.Sprintf("incumbent: close %s: %s is not deleted yet", h.path, h.diagnostics.remains()),
 		Causes: []error{ErrNotDeleted},
 	}
 	for _, err := range []error{cmp.Or(h.failure(), h.client.session.absence()), cause} {

@@ -149,7 +149,7 @@ func (c *Client) acquire(ctx context.Context, a acquisition) (*Hold, error) {
 	open := options.open(a.path, c.config)
 	a.addOptions(open.Options)
 	if a.permits > 0 {
-		h.words = permitWords{h}
+		h.diagnostics = permitDiagnostics{h}
 	}
 	if err := h.takePlace(ctx, a, open); err != nil {
 		return nil, err

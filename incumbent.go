@@ -250,7 +250,7 @@ func (c *Client) run() error {
 	c.loop.OnLag(c.meters.Lag.NoteTime)
 	if c.recorder != nil {
 		c.loop.OnLate(c.recorder.Late)
-		c.recorder.OnEnd(func(err error) { c.observed.emitAside(RecorderFailed{err}) })
+		c.recorder.OnEnd(func(err error) { c.observed.emitOutsideStep(RecorderFailed{err}) })
 		c.recorder.Start(c.loop)
 	}
 	if most, checked := invariants.Inbox(); checked {
@@ -311,7 +311,7 @@ func (c *Client) follow() {
 // metersUse returns what the client's meters use of it.
 func (c *Client) metersUse() meters.Use {
 	use := meters.Use{Believable: c.budget, Listed: c.listed, Vacated: c.vacated,
-		Paused: func(d time.Duration) { c.observed.emitAside(ProcessPaused{d}) }}
+		Paused: func(d time.Duration) { c.observed.emitOutsideStep(ProcessPaused{d}) }}
 	if o := &c.observed; o.on() {
 		use.Stepped = func(s engine.Observed) { o.mark(s.Seq, s.Cause, s.Effects) }
 		use.Confirmed = func(s engine.Observed, strength string, took, margin, budget time.Duration) {

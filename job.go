@@ -141,7 +141,7 @@ func (j *Job) Run(ctx context.Context, f func(ctx context.Context, item *Item) e
 	case j.options.Mode == JobWatches:
 		return errors.New("incumbent: a Job in the mode JobWatches does not run: use First, Items and Config")
 	case j.options.Mode == JobWorks && f == nil:
-		misuse("needs a function to run for each item")
+		panicMisuse("needs a function to run for each item")
 	case j.options.Mode == JobDeals && f != nil:
 		return errors.New("incumbent: a Job in the mode JobDeals gets no items: give Run no function, or use JobWorks")
 	}
@@ -267,7 +267,7 @@ func (j *Job) Close(ctx context.Context) error {
 // check does what Client.check does.
 func (j *Job) check(ctx context.Context) {
 	if j == nil {
-		misuse("was called on a nil Job: Client.Job makes one")
+		panicMisuse("was called on a nil Job: Client.Job makes one")
 	}
 	j.client.check(ctx)
 }

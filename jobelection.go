@@ -99,7 +99,7 @@ func (c *Client) newJobElection(job string, options LatchOptions, more map[strin
 	j := &JobElection{job: job, reserved: reserved, changed: make(chan struct{})}
 	j.latch.participant.prepare(c, job, options)
 	if !reserved {
-		j.latch.participant.words = jobWords{&j.latch.participant}
+		j.latch.participant.diagnostics = jobDiagnostics{&j.latch.participant}
 	}
 	open := options.open(job, c.config)
 	maps.Copy(open.Options, more)
@@ -220,7 +220,7 @@ func (j *JobElection) Await(ctx context.Context) (*Leadership, error) { return j
 func (j *JobElection) ExecuteInLeader(ctx context.Context, path string, f func(*Leadership) error) error {
 	j.latch.participant.client.check(ctx)
 	if f == nil {
-		misuse("needs a function to run while leading")
+		panicMisuse("needs a function to run while leading")
 	}
 	options := LatchOptions{ID: j.ID(), Retry: j.latch.participant.options.Retry,
 		TokenFloor: j.latch.participant.options.TokenFloor}
@@ -339,7 +339,7 @@ type JobSchedule interface {
 // the same d have the same ticks. It panics if d is not above zero.
 func Every(d time.Duration) JobSchedule {
 	if d <= 0 {
-		misuse("needs a duration above zero")
+		panicMisuse("needs a duration above zero")
 	}
 	return jobs.Every(d)
 }

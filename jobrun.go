@@ -243,16 +243,16 @@ type jobWorker struct {
 	delivering bool // under mu: an item gets the present term at this moment
 }
 
-// instanceWords are those of a job's instance, whose node has a name from the beginning.
-type instanceWords struct {
+// instanceDiagnostics are the diagnostics of a job's instance, whose node has a name from the beginning.
+type instanceDiagnostics struct {
 	p    *participant
 	node string
 }
 
-func (w instanceWords) logTrouble(err error) { w.p.logLineTrouble(err) }
-func (w instanceWords) remains() string      { return fault.Path(w.node) }
-func (w instanceWords) overdue() error       { return w.p.overdueWork() }
-func (w instanceWords) waitsFor() error      { return w.p.placeInWords() }
+func (d instanceDiagnostics) logTrouble(err error) { d.p.logLineTrouble(err) }
+func (d instanceDiagnostics) remains() string      { return fault.Path(d.node) }
+func (d instanceDiagnostics) overdue() error       { return d.p.overdueWork() }
+func (d instanceDiagnostics) waitsFor() error      { return d.p.placeError() }
 
 // newJobWorker opens the machine.
 func newJobWorker(r *jobRun, f func(context.Context, *Item) error) (*jobWorker, error) {
@@ -269,7 +269,7 @@ func newJobWorker(r *jobRun, f func(context.Context, *Item) error) (*jobWorker, 
 	_, err := j.client.register(machines.JobWorkerRecipe, func(id events.ID) receiver {
 		w.id = id
 		w.node = machines.JobInstance(j.path, j.options.ID)
-		w.words = instanceWords{&w.participant, w.node}
+		w.diagnostics = instanceDiagnostics{&w.participant, w.node}
 		return w
 	}, open)
 	return w, err

@@ -342,5 +342,5 @@ func (t *heldTerm) observeReturn(late error) {
 		ended.Late = clock.Instant().Sub(w.stopAt)
 	}
 	t.mu.Unlock()
-	t.holder.client.observed.emitAside(ended)
+	t.holder.client.observed.emitOutsideStep(ended)
 }

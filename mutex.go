@@ -219,7 +219,7 @@ func (m *MultiLock) TryLock(ctx context.Context) (*MultiHold, bool, error) {
 func (m *MultiLock) acquire(ctx context.Context, lock func(context.Context, Lockable) (*Hold, bool, error),
 ) (*MultiHold, bool, error) {
 	if len(m.locks) == 0 {
-		misuse("was called on a zero value: NewMultiLock makes what can be locked")
+		panicMisuse("was called on a zero value: NewMultiLock makes what can be locked")
 	}
 	needContext(ctx)
 	hold := newMultiHold(context.WithoutCancel(ctx))
@@ -304,7 +304,7 @@ func (m *MultiHold) Context() context.Context {
 
 func (m *MultiHold) opened() {
 	if m.cancel == nil {
-		misuse("was called on a zero value: MultiLock.Lock makes one that is held")
+		panicMisuse("was called on a zero value: MultiLock.Lock makes one that is held")
 	}
 }
 

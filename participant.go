@@ -145,7 +145,7 @@ type change struct {
 func (p *participant) prepare(c *Client, path string, options LatchOptions) {
 	p.init(c, path)
 	p.name, p.options = options.ID, options.shared()
-	p.what, p.words = whatLeadership, lineWords{p}
+	p.what, p.diagnostics = whatLeadership, lineDiagnostics{p}
 }
 
 // ID is Latch.ID.

@@ -79,7 +79,7 @@ type request struct {
 // calls of f is not defined. Background returns immediately.
 func (r *request) Background(ctx context.Context, f func(Result)) {
 	if f == nil {
-		misuse("needs a function to call: without it a failure would be lost")
+		panicMisuse("needs a function to call: without it a failure would be lost")
 	}
 	wait := r.begin(ctx)
 	box := async.NewCalls(r.client.log.LogPanic("a callback", r.path))

@@ -61,7 +61,7 @@ func failureCode(err error) events.Code {
 func (p *participant) run(ctx context.Context, work Work) error {
 	p.client.check(ctx)
 	if work == nil {
-		misuse("needs a function to run while leading")
+		panicMisuse("needs a function to run while leading")
 	}
 	return p.whileOpen(ctx, func(ctx context.Context) error { return p.lead(ctx, work) })
 }

@@ -203,16 +203,16 @@ func (p permits) TryLock(ctx context.Context) (*Hold, bool, error) {
 	return p.TryAcquire(ctx, p.n)
 }
 
-// permitWords are those of an acquisition of a semaphore's permits.
-type permitWords struct{ h *holdHandle }
+// permitDiagnostics are the diagnostics of an acquisition of a semaphore's permits.
+type permitDiagnostics struct{ h *holdHandle }
 
-func (w permitWords) logTrouble(err error) { w.h.logLineTrouble(err) }
-func (w permitWords) remains() string      { return w.h.leftover() }
-func (w permitWords) overdue() error       { return w.h.overdueWork() }
-func (w permitWords) waitsFor() error      { return w.h.permitsInWords() }
+func (d permitDiagnostics) logTrouble(err error) { d.h.logLineTrouble(err) }
+func (d permitDiagnostics) remains() string      { return d.h.leftover() }
+func (d permitDiagnostics) overdue() error       { return d.h.overdueWork() }
+func (d permitDiagnostics) waitsFor() error      { return d.h.permitsError() }
 
-// permitsInWords returns what an acquisition of a semaphore's permits waits for.
-func (h *holdHandle) permitsInWords() error {
+// permitsError returns what an acquisition of permits waits for, as an error.
+func (h *holdHandle) permitsError() error {
 	if left := h.unreleased(); left != nil {
 		return left
 	}
@@ -220,5 +220,5 @@ func (h *holdHandle) permitsInWords() error {
 	case events.ClassQueued, events.ClassLooking:
 		return fmt.Errorf("waiting for %d of %d permits", h.permits, h.total)
 	}
-	return h.phaseInWords()
+	return h.phaseError()
 }

@@ -254,7 +254,7 @@ func (c *Client) Err() error {
 func (c *Client) OnConnection(f func(ConnectionState)) (remove func()) {
 	c.opened()
 	if f == nil {
-		misuse("needs a function to call")
+		panicMisuse("needs a function to call")
 	}
 	return c.session.listeners.Add(c.connectionListener(f), c.session.present)
 }

@@ -121,7 +121,7 @@ func (c *Client) Shards(path string, n int, options ShardsOptions) (*Shards, err
 func (s *Shards) Run(ctx context.Context, f func(*Shard) error) error {
 	s.check(ctx)
 	if f == nil {
-		misuse("needs a function to run for each shard")
+		panicMisuse("needs a function to run for each shard")
 	}
 	r, err := s.begin(ctx, f)
 	if err != nil {
@@ -203,7 +203,7 @@ func (s *Shards) running() *shardsRun {
 
 func (s *Shards) check(ctx context.Context) {
 	if s == nil {
-		misuse("was called on nil Shards: Client.Shards makes them")
+		panicMisuse("was called on nil Shards: Client.Shards makes them")
 	}
 	s.client.check(ctx)
 }
