@@ -96,7 +96,8 @@ func isDeletion(_ *writeCall, r events.Request) bool {
 // A read behind a check that was refused does not count.
 func (k *checks) deletionLooked(u *user, r events.Record) {
 	ev := r.Event
-	if u.role.recipe != "deletion" || r.From != "reading" || ev.Kind != events.ReplyStat || ev.Code != events.OK {
+	if u.role.recipe != "deletion" || ev.Kind != events.ReplyStat || ev.Code != events.OK ||
+		u.classOf(r.From) != events.ClassBusy {
 		return
 	}
 	if d := k.writeCallOf(u.c, r.Machine); d != nil {

@@ -31,10 +31,10 @@ func (k *checks) healthNoted(c *client, r events.Record) {
 	if u == nil {
 		return
 	}
-	if r.Event.Kind == events.HealthChecked && r.From != "latent" {
+	if r.Event.Kind == events.HealthChecked && u.classOf(r.From) != events.ClassLatent {
 		u.sick = r.Event.Code != events.OK
 	}
-	u.givesUp = u.sick || u.givesUp && r.To != "enrolling"
+	u.givesUp = u.sick || u.givesUp && u.classOf(r.To) != events.ClassEnrolling
 	if u.sick && slices.Contains(inLineStates, engine.State(r.To)) {
 		k.fail("unhealthy participants let others pass", "%s of client %d is unhealthy, and %s",
 			r.Machine, c.ID(), r.To)

@@ -288,17 +288,15 @@ func (k *checks) deliveredLocked(u *user, i *item) {
 // withdrawalTold checks that a handler is told when the machine knows that its lock is gone.
 func (k *checks) withdrawalTold(c *client, r events.Record) {
 	u := c.user(r.Machine)
-	if u == nil || u.role.recipe != "consumer" || k.w.queue.atMostOnce || r.From != "working" {
+	lost, returned := r.Event.Kind == events.ConnectionLost, r.Event.Kind == events.WorkReturned
+	if u == nil || u.role.recipe != "consumer" || k.w.queue.atMostOnce || !lost && !returned ||
+		u.classOf(r.From) != events.ClassActive {
 		return
 	}
 	one := u.queueHandle.current
-	switch r.Event.Kind {
-	case events.ConnectionLost:
-		one.lost = true
-	case events.WorkReturned:
-		if one.lost && !one.withdrawn {
-			k.fail("a handler is told that its lock is gone", "%s was not told of %s", u.name(), one.path)
-		}
+	one.lost = one.lost || lost
+	if returned && one.lost && !one.withdrawn {
+		k.fail("a handler is told that its lock is gone", "%s was not told of %s", u.name(), one.path)
 	}
 }
 

@@ -147,8 +147,8 @@ func (k *checks) permitsCommitted(p *world.Proposal) {
 
 // tryFinds checks that a try that finds others in the line of locks does not join it.
 func (k *checks) tryFinds(u *user, r events.Record) {
-	if line, _ := machines.Line(r.Event.Children, machines.LockLabel); r.From == "probing" &&
-		r.To == "queueing" && len(line) > 0 {
+	if line, _ := machines.Line(r.Event.Children, machines.LockLabel); len(line) > 0 && u.role.recipe == "semaphore" &&
+		u.classOf(r.From) == events.ClassBusy && u.classOf(r.To) == events.ClassQueued {
 		k.fail("a try that finds others writes nothing", "%s found others in line, and joins it", u.name())
 	}
 }

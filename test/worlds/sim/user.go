@@ -8,6 +8,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/world"
+	"github.com/incumbent-go/incumbent/machines"
 )
 
 // user is the program's side of one handle: it starts the handle, does what its role
@@ -95,6 +96,9 @@ func newSeed(d *rand.Rand) string { return fmt.Sprintf("%016x%016x", d.Uint64(),
 
 // name returns the participant's name, as its nodes have it.
 func (u *user) name() string { return fmt.Sprintf("%d/%s", u.c.ID(), u.id) }
+
+// classOf returns the class of a state of the handle's machine.
+func (u *user) classOf(state string) events.Class { return machines.ClassOf(u.role.recipe, state) }
 
 // queues reports whether the handle's machine queues in a line.
 func (u *user) queues() bool { return u.role.line.label != "" }

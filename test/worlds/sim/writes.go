@@ -58,7 +58,7 @@ func (d *writeCall) undoes() bool {
 
 // writeCallBegun notes the beginning of a call.
 func (k *checks) writeCallBegun(u *user, r events.Record) {
-	if u.role.writes == nil || r.From != "latent" || r.Event.Kind != events.CommandStart {
+	if u.role.writes == nil || r.Event.Kind != events.CommandStart || u.classOf(r.From) != events.ClassLatent {
 		return
 	}
 	d := &writeCall{u: u, id: r.Machine, call: u.call, ops: u.ops, path: u.path, command: r.Event.Request,
