@@ -41,11 +41,11 @@ race: ## every test with the race detector, of the long ones a small part; needs
 loaded: ## the full proof while the machine is busy and test processes are stopped at random (ARGS='-run X'); Linux, needs make deps
 	INCUMBENT_REQUIRE=all $(GO) run ./test/kit/loaded -seed $(SEED) timeout 140m $(MAKE) --no-print-directory prove ARGS='-timeout 120m $(ARGS)'
 OFF ?= all
-plain: ## the door, every recipe and a few worlds of test/worlds/wire on a ZooKeeper in memory, with all of Config.Disable, or OFF=OwnFrames,IdleSyncs
+plain: ## the door, every recipe and a few worlds of test/worlds/wire on a ZooKeeper in memory, with all of Config.Disable, or OFF=IdleSyncs,OneFlight
 	@CGO_ENABLED=0 INCUMBENT_REQUIRE= INCUMBENT_PLAIN=$(OFF) INCUMBENT_LEVEL=quick $(GO) test -count=1 $(ARGS) . ./test/door ./test/servers/suite ./test/worlds/wire
 combinations: ## the same, with each combination of Config.Disable
-	@for off in OwnFrames IdleSyncs OneFlight RecursiveWatches OwnFrames,IdleSyncs OwnFrames,OneFlight IdleSyncs,OneFlight \
-	IdleSyncs,RecursiveWatches OneFlight,RecursiveWatches IdleSyncs,OneFlight,RecursiveWatches all; do \
+	@for off in IdleSyncs OneFlight RecursiveWatches IdleSyncs,OneFlight IdleSyncs,RecursiveWatches \
+	OneFlight,RecursiveWatches all; do \
 	echo "without $$off" && $(MAKE) --no-print-directory plain OFF=$$off || exit 1; done
 
 .PHONY: golden

@@ -252,10 +252,6 @@ func (c Config) logger(standardError io.Writer) zerolog.Logger {
 // Optimizations are ways of working that make the library faster and change nothing else. All are on by default. A true
 // field of Config.Disable turns one off, to find out whether it is the cause of a fault.
 type Optimizations struct {
-	// OwnFrames: this library encodes the requests, and one goroutine for each connection sends all that wait with one
-	// write. Without it go-zookeeper encodes and writes each request, and each client keeps a buffer of MaxRequest
-	// bytes.
-	OwnFrames bool
 	// IdleSyncs: a client in which nothing leads, is next in line or writes sends a sync, two small packets, four times
 	// in each session timeout. It does so for twenty session timeouts after it was needed last. A term that begins in
 	// that time begins immediately. Without IdleSyncs, and later, the term begins a tick later: 3 s, or Config.Tick.
@@ -267,8 +263,7 @@ type Optimizations struct {
 	OneFlight bool
 	// RecursiveWatches: a TreeCache of a whole tree sets one watch that lasts, and that reports what happens to all
 	// nodes. Without it, and where a server knows no such watch (before ZooKeeper 3.6), each node has two watches of
-	// its own. TreeCache says what differs for nodes that the client may not read. OwnFrames turned off turns this off,
-	// too.
+	// its own. TreeCache says what differs for nodes that the client may not read.
 	RecursiveWatches bool
 }
 

@@ -208,7 +208,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 		Servers: servers, Unrooted: config.unrooted(), Chroot: chroot,
 		Timeout: config.SessionTimeout, Lag: c.reportLag,
 		SASL: login, Auth: auth, ACL: acl, TLS: (*zkio.TLS)(config.TLS), Dial: config.Dial,
-		MaxRequest: config.MaxRequest, MaxAnswer: config.MaxAnswer, ThroughConn: config.Disable.OwnFrames,
+		MaxRequest: config.MaxRequest, MaxAnswer: config.MaxAnswer,
 		Now: c.clock.Now, Paused: c.pauses.Since, Post: c.onIOEvent, Keep: c.keep,
 		SignOfLife: func() <-chan struct{} { return c.loop.SignOfLife() },
 		Warn:       func(text string) { c.log.Log(zerolog.WarnLevel, text, nil) },

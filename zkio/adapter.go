@@ -47,9 +47,6 @@ func New(cfg Config) (*Adapter, error) {
 	a := &Adapter{coding: newCoding(cfg), mechanism: mechanism, hosts: newHosts(cfg.Servers, cfg),
 		network: systemNetwork()}
 	a.signs.ask = cfg.SignOfLife
-	if cfg.ThroughConn {
-		a.known.turnOff(trees, "go-zookeeper does not know recursive watches")
-	}
 	a.ReadCertificate()
 	for _, text := range cfg.warnings() {
 		cfg.Warn(text)

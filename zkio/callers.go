@@ -5,8 +5,8 @@ import "github.com/incumbent-go/incumbent/events"
 // callers are the machines that have calls in a session, from submit to the reply.
 type callers map[events.ID]*caller
 
-// caller is one of them. All its calls point to it, so that all of them, in a lane, in the
-// slot or pending, know immediately when the machine has closed.
+// caller is one of them. All its calls point to it, so that all of them, in a lane or
+// pending, know immediately when the machine has closed.
 type caller struct {
 	calls  int
 	closed bool

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/internal/optimizations"
 )
 
 // Config says which ensemble is used and how. Servers, Timeout, Now and Post are required;
@@ -82,9 +81,6 @@ type Config struct {
 	// Backoff is the longest pause between two rounds over the servers.
 	// Default: 1 s.
 	Backoff time.Duration
-	// ThroughConn has zk.Conn encode and write each request, one at a time. Default: a writer
-	// of the connection's own sends all that waits with one write.
-	ThroughConn bool
 	// Window is how many requests of one lane may be pending. Default: 64.
 	Window int
 	// MaxRequest and MaxAnswer bound one message in bytes. Defaults: 1 MiB (a
@@ -139,17 +135,7 @@ func (c Config) complete() (Config, error) {
 	return c, nil
 }
 
-// connBuffer is the size of zk.Conn's buffer for what it writes: requests, or only the
-// connect request, pings and the close.
-func (c Config) connBuffer() int {
-	if c.ThroughConn {
-		return c.MaxRequest + 4096
-	}
-	return 1024
-}
-
 func (c *Config) fill() {
-	c.ThroughConn = c.ThroughConn || optimizations.Off(optimizations.OwnFrames)
 	if c.ACL == nil {
 		c.ACL = WorldAll
 		if c.identified() {

@@ -68,9 +68,6 @@ func (s *session) detach(end events.ConnectionEnd, text string) {
 		}
 		s.answer(c, c.event(events.ConnectionLoss, c.inFlightText(text)), Kept{})
 	}
-	if s.slot != nil { // it stays in the slot until zk.Conn returns from it
-		s.answer(s.slot, s.slot.event(events.NotSent, text), Kept{})
-	}
 	s.failWaiting(text)
 }
 

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/jute"
 )
@@ -68,18 +66,6 @@ func TestTLS12IsTheLeast(t *testing.T) {
 		made, err := (&TLS{Config: &tls.Config{MinVersion: given}}).config("h")
 		if err != nil || made.MinVersion != want {
 			t.Errorf("of %x: %+v, %v, want %x", given, made, err, want)
-		}
-	}
-}
-
-// The reason for which zk.Conn wrote nothing is in the reply.
-func TestReasonsOfRequestsThatWereNotWritten(t *testing.T) {
-	other := errors.New("the buffer is too short")
-	for want, err := range map[string]error{
-		"not written": nil, "not a valid path": zk.ErrInvalidPath, other.Error(): other,
-	} {
-		if got := reason(err); got != want {
-			t.Errorf("%v: %q, want %q", err, got, want)
 		}
 	}
 }

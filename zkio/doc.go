@@ -14,8 +14,7 @@
 // one write. The wire reads everything that a server sends, once, in the order of the
 // socket, and posts it. So the loop gets replies and watch events in exact wire order,
 // every reply has its zxid and a time before the write that sent the request, and
-// nothing depends on which goroutine of zk.Conn runs first. With Config.ThroughConn,
-// zk.Conn encodes and writes the requests as well.
+// nothing depends on which goroutine of zk.Conn runs first.
 //
 // What holds for every request:
 //

@@ -65,13 +65,6 @@ const (
 	maxUnansweredLater = 5
 )
 
-// turnOff keeps a feature from being asked for.
-func (o *optional) turnOff(f feature, why string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.learned[f].off = why
-}
-
 // connected notes that there is another connection, perhaps with a server of another release.
 func (o *optional) connected() {
 	o.mu.Lock()
@@ -83,8 +76,10 @@ func (o *optional) connected() {
 
 // turnOffAll keeps every feature from being asked for.
 func (o *optional) turnOffAll(why string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	for f := trees; f < features; f++ {
-		o.turnOff(f, why)
+		o.learned[f].off = why
 	}
 }
 

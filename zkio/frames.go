@@ -42,19 +42,10 @@ func parseAnswer(header []byte) answer {
 	}
 }
 
-// stub is what zk.Conn gets of an answer: that it came. The zxid is zero (zk.Conn stores it
-// without a lock) and the code is an error, so that it does not decode the body, which it
-// does not get.
+// stub is what zk.Conn gets of the answer to its close: that it came. The zxid is zero, because
+// zk.Conn stores it without a lock.
 func stub(xid int32) []byte {
-	b := make([]byte, 0, jute.LengthSize+headerSize)
-	b = binary.BigEndian.AppendUint32(b, headerSize)
-	b = binary.BigEndian.AppendUint32(b, uint32(xid))
-	b = binary.BigEndian.AppendUint64(b, 0)
-	code := int32(-1)
-	if xid == xidPing {
-		code = 0
-	}
-	return binary.BigEndian.AppendUint32(b, uint32(code))
+	return make(frame, jute.LengthSize).Int32(xid).Int64(0).Int32(0).Finish()
 }
 
 // readStat reads a node's Stat.

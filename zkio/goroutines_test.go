@@ -17,25 +17,18 @@ func callsUnderWay() int {
 	return strings.Count(string(stacks), "created by sync.(*WaitGroup).Go in goroutine")
 }
 
-// One goroutine writes the requests of a connection. With ThroughConn goroutines are for
-// pending requests, never for those that wait. An idle adapter has none.
+// One goroutine writes the requests of a connection. An idle adapter has none.
 func TestGoroutinesDoNotGrowWithRequests(t *testing.T) {
-	t.Run("writer", func(t *testing.T) { countGoroutines(t, zkio.Config{}, 1) })
-	t.Run("through zk.Conn", func(t *testing.T) { countGoroutines(t, zkio.Config{ThroughConn: true}, 64) })
-}
-
-func countGoroutines(t *testing.T, cfg zkio.Config, most int) {
 	const line = 10000
 	srv := zkmem.Start(t)
 	release := hold(srv, zkmem.OpSync)
-	cfg.Servers = []string{srv.Addr()}
-	r := newRig(t, cfg)
+	r := newRig(t, zkio.Config{Servers: []string{srv.Addr()}})
 	r.Execute(events.SessionMachine, events.Connect{Session: 1})
 	r.await(events.ConnectionAttached)
 	for range line {
 		r.Execute(machine, events.Sync{Call: r.call(), Path: "/"})
 	}
-	if n := callsUnderWay(); n > most {
+	if n := callsUnderWay(); n > 1 {
 		t.Errorf("%d goroutines for %d requests", n, line)
 	}
 	release()

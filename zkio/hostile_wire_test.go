@@ -19,30 +19,28 @@ import (
 
 // No answer is taken for that to a close request that was not sent, whatever its number: the session goes on.
 func TestNoAnswerEndsASessionThatIsNotClosed(t *testing.T) {
-	for _, through := range []bool{false, true} {
-		virtual.Test(t, func(t *testing.T) {
-			numbers := []int32{-2000, -1000, -999, -11, -8, -4, -3, 0, 1, 2, 1 << 30, 1<<31 - 1, -1 << 31}
-			r := badServerRig(t, zkio.Config{ThroughConn: through}, func(v badServer) {
-				for _, xid := range numbers {
-					v.send(frame(xid, 5, ""))
-				}
-				for {
-					xid, _, err := v.request()
-					if err != nil || !v.send(frame(xid, 5, "\x00\x00\x00\x00")) {
-						return
-					}
-				}
-			})
-			r.await(events.ConnectionAttached)
-			synctest.Wait()
-			if rest := r.rest(); len(rest) > 0 {
-				t.Errorf("posted: %+v", rest)
+	virtual.Test(t, func(t *testing.T) {
+		numbers := []int32{-2000, -1000, -999, -11, -8, -4, -3, 0, 1, 2, 1 << 30, 1<<31 - 1, -1 << 31}
+		r := badServerRig(t, zkio.Config{}, func(v badServer) {
+			for _, xid := range numbers {
+				v.send(frame(xid, 5, ""))
 			}
-			if got := r.ask(events.Sync{Call: r.call(), Path: "/"}); got.Code != events.OK {
-				t.Errorf("got %+v", got)
+			for {
+				xid, _, err := v.request()
+				if err != nil || !v.send(frame(xid, 5, "\x00\x00\x00\x00")) {
+					return
+				}
 			}
 		})
-	}
+		r.await(events.ConnectionAttached)
+		synctest.Wait()
+		if rest := r.rest(); len(rest) > 0 {
+			t.Errorf("posted: %+v", rest)
+		}
+		if got := r.ask(events.Sync{Call: r.call(), Path: "/"}); got.Code != events.OK {
+			t.Errorf("got %+v", got)
+		}
+	})
 }
 
 // A server that goes on sending is not silent, also if no piece of what it sends ends with a frame.

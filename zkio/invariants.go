@@ -30,9 +30,6 @@ func (g *guard) Unlock() {
 // brokenInvariant returns what is not true of a session while nobody changes it.
 func (s *session) brokenInvariant() string {
 	sent := len(s.pending)
-	if s.slot != nil && !s.slot.answered {
-		sent++
-	}
 	inFlight, waiting := 0, len(s.parked)
 	for lane, n := range s.lanes.inFlight {
 		if n < 0 || n > s.lanes.window {

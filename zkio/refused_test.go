@@ -182,23 +182,19 @@ func (c *brokenPipe) Write([]byte) (int, error) {
 
 // The connect request has the byte that asks for no read-only server: servers warn of clients that leave it out.
 func TestTheConnectRequestHasTheReadOnlyByte(t *testing.T) {
-	for _, through := range []bool{false, true} {
-		t.Run(fmt.Sprint("through zk.Conn: ", through), func(t *testing.T) {
-			frames := make(chan []byte, 1)
-			r := unservedRig(t, zkio.Config{ThroughConn: through}, func(v badServer) {
-				frame := make([]byte, 4+45)
-				n, _ := io.ReadFull(v, frame)
-				frames <- frame[:n]
-				v.send(granted)
-				_, _ = io.Copy(io.Discard, v)
-			})
-			r.Execute(events.SessionMachine, events.Connect{Session: 1})
-			if e := r.await(events.ConnectionAttached, events.ConnectionRefused); e.Kind != events.ConnectionAttached {
-				t.Fatalf("refused: %q", e.Text)
-			}
-			if frame := <-frames; len(frame) != 49 || frame[3] != 45 || frame[48] != 0 {
-				t.Errorf("the connect request is % x", frame)
-			}
-		})
+	frames := make(chan []byte, 1)
+	r := unservedRig(t, zkio.Config{}, func(v badServer) {
+		frame := make([]byte, 4+45)
+		n, _ := io.ReadFull(v, frame)
+		frames <- frame[:n]
+		v.send(granted)
+		_, _ = io.Copy(io.Discard, v)
+	})
+	r.Execute(events.SessionMachine, events.Connect{Session: 1})
+	if e := r.await(events.ConnectionAttached, events.ConnectionRefused); e.Kind != events.ConnectionAttached {
+		t.Fatalf("refused: %q", e.Text)
+	}
+	if frame := <-frames; len(frame) != 49 || frame[3] != 45 || frame[48] != 0 {
+		t.Errorf("the connect request is % x", frame)
 	}
 }

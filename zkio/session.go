@@ -32,7 +32,6 @@ type session struct {
 	dialled  *wire // the newest connection, in its handshake or later
 	wire     *wire // the attached connection; nil while suspended
 
-	slot    *call // with Config.ThroughConn, the one call that was started and has not written its frame yet
 	lanes   lanes
 	parked  []*call         // suspected: they wait behind all others
 	pending map[int32]*call // by xid: written, not answered
@@ -79,8 +78,8 @@ func openSession(a *Adapter, number int64) (*session, error) {
 		zk.WithHostProvider(hostProvider{s}),
 		zk.WithLogger(discardLogger{}),
 		zk.WithLogInfo(false),
-		zk.WithMaxBufferSize(1024), // zk.Conn reads only stubs: see process
-		zk.WithMaxConnBufferSize(a.cfg.connBuffer()),
+		zk.WithMaxBufferSize(1024),     // zk.Conn reads the reply to the connect request, and a stub
+		zk.WithMaxConnBufferSize(1024), // it writes the connect request, pings and the close
 	)
 	if err != nil {
 		s.cancel()
@@ -113,19 +112,15 @@ func (s *session) submit(c *call) {
 	}
 }
 
-// advance sends the calls that may be sent now, or starts the writer, which does. s.mu is held.
+// advance starts the writer if there are calls that may be sent now. s.mu is held.
 func (s *session) advance() {
-	switch {
-	case s.wire == nil || s.closing || !s.lanes.ready():
-	case !s.a.cfg.ThroughConn:
+	if s.wire != nil && !s.closing && s.lanes.ready() {
 		s.startWriter(s.wire) // takeBatch checks whether the loop stands still
-	case s.loopStalled(s.a.cfg.Now()) == nil:
-		s.sendThroughConn()
 	}
 }
 
-// admitFrame reports whether a frame of zk.Conn may be written to the socket.
-func (s *session) admitFrame(w *wire, frame []byte) bool {
+// noteFrame notes that a ping or the close of zk.Conn is written now.
+func (s *session) noteFrame(w *wire, frame []byte) {
 	b := jute.Decoder{Rest: frame[jute.LengthSize:]}
 	xid, op := b.Int32(), b.Int32()
 	s.mu.Lock()
@@ -133,12 +128,9 @@ func (s *session) admitFrame(w *wire, frame []byte) bool {
 	switch op {
 	case opPing:
 		w.contacts.pinged(s.a.cfg.Now())
-		return true
 	case opClose:
 		w.closeXid = xid
-		return true
 	}
-	return s.admitCall(w, xid, frame)
 }
 
 // noteSent notes that a call's frame is written now, with this xid. s.mu is held.
@@ -169,7 +161,7 @@ func (s *session) receive(w *wire, a answer) ([]byte, error) {
 }
 
 // process gives an answer's frame to its call, and posts watch events. It returns the stub
-// that zk.Conn reads in place of an answer that it waits for.
+// that zk.Conn reads in place of the answer to its close, nil for any other frame.
 func (s *session) process(w *wire, a answer) ([]byte, error) {
 	if a.xid != xidWatchEvent {
 		w.noLogin = events.ServerCode(a.code) == events.RequiresSASL
@@ -207,9 +199,6 @@ func (s *session) process(w *wire, a answer) ([]byte, error) {
 	s.noteZxid(a)
 	s.answer(c, e, kept)
 	s.advance()
-	if s.a.cfg.ThroughConn {
-		return stub(a.xid), nil
-	}
 	return nil, nil
 }
 

@@ -283,20 +283,6 @@ func TestALostAnswerDoesNotTurnRecursiveWatchesOff(t *testing.T) {
 	})
 }
 
-// With Config.ThroughConn there is no recursive watch.
-func TestNoRecursiveWatchThroughConn(t *testing.T) {
-	srv := zkmem.Start(t)
-	r := newRig(t, zkio.Config{Servers: []string{srv.Addr()}, ThroughConn: true})
-	r.Execute(events.SessionMachine, events.Connect{Session: 1})
-	r.await(events.ConnectionAttached)
-	if refused := r.watchTree("/t"); refused.Code != events.Unimplemented {
-		t.Errorf("the watch: %+v", refused)
-	}
-	if read := r.ask(events.Exists{Call: r.call(), Path: "/"}); read.Code != "" {
-		t.Errorf("the next request: %+v", read)
-	}
-}
-
 // A real server: what a recursive watch reports, that it is removed, and what becomes of it
 // when a one-shot watch is set on its path: since 3.9 the server keeps both, before it only the newer one.
 func TestRealZooKeeperRecursiveWatch(t *testing.T) {

@@ -18,10 +18,9 @@ import (
 // wire is one connection, between zk.Conn and the socket. It is the net.Conn of zk.Conn.
 //
 // What it relies on in go-zookeeper v1.0.4 (TestPinWhatTheWireReliesOn asserts it): the first
-// Write is the connect request; from then on every Write is exactly one frame;
-// the last byte of a read's frame is its watch flag (Config.ThroughConn); Read is called
-// from one goroutine. Writes come from the goroutine that reads until the handshake is
-// over, later from another one.
+// Write is the connect request; from then on every Write is exactly one frame, a ping or
+// the close; Read is called from one goroutine. Writes come from the goroutine that reads until
+// the handshake is over, later from another one.
 type wire struct {
 	net.Conn
 	s      *session
@@ -103,9 +102,8 @@ func (w *wire) Write(b []byte) (int, error) {
 		w.limitGreeting()
 		w.putConnect(withReadOnlyByte(b))
 		return len(b), nil
-	} else if !w.s.admitFrame(w, b) {
-		return len(b), nil
 	}
+	w.s.noteFrame(w, b)
 	_ = w.put(b)
 	return len(b), nil
 }

@@ -2,6 +2,7 @@ package zkio_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"net"
@@ -10,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/test/kit/virtual"
@@ -134,8 +137,8 @@ func TestSentAtIsBeforeTheWrite(t *testing.T) {
 	})
 }
 
-// The library's own frames are those that go-zookeeper writes, but for their numbers.
-func TestOwnFramesAreThoseOfZkConn(t *testing.T) {
+// The frames are those that go-zookeeper writes, but for their numbers.
+func TestFramesAreThoseOfZkConn(t *testing.T) {
 	data := []byte{0, 1, 0xff}
 	own := []zkio.ACL{{Perms: 1, Scheme: "ip", ID: "10.0.0.1"}, {Perms: 31, Scheme: "world", ID: "anyone"}}
 	requests := []func(events.Call) events.Request{
@@ -177,69 +180,129 @@ func TestOwnFramesAreThoseOfZkConn(t *testing.T) {
 		},
 		func(c events.Call) events.Request { return events.Delete{Call: c, Path: "/p/e"} },
 	}
-	for _, limits := range []zkio.Config{{},
+	for _, limits := range []zkio.Config{{ACL: zkio.WorldAll},
 		{ACL: []zkio.ACL{{Perms: 5, Scheme: "digest", ID: "a:b"}, {Perms: 31, Scheme: "world", ID: "anyone"}}},
-		{Chroot: "/p"}} {
-		var both [2][]string
-		for i := range both {
-			virtual.Test(t, func(t *testing.T) {
-				p := newPipes(t, zkmem.Options{ExtendedTypes: true})
-				p.Create("/p", nil, zkmem.Persistent)
-				cfg := limits
-				cfg.ThroughConn = i == 1
-				r, conn := tappedRig(t, p.Server, cfg, nil)
-				_, before := conn.since(0)
-				for _, request := range requests {
-					r.ask(request(r.call()))
-				}
-				create := events.Create{Call: r.call(), Path: "/p/own", Mode: events.Persistent}
-				r.ExecuteWith(machine, create, [][]zkio.ACL{own})
-				r.await(events.ReplyCreate)
-				ops := []events.Op{{Verb: "create", Path: "/p/2", Mode: events.Persistent},
-					{Verb: "create", Path: "/p/3", Mode: events.Persistent}}
-				_, _, _ = r.Commit(t.Context(), 1, ops, nil, own)
-				_, set := r.SetAccessList(t.Context(), "/p", own, 0)
-				list, stat, err := r.AccessList(t.Context(), "/p")
-				if set != nil || err != nil || !slices.Equal(list, own) || stat.Aversion != 1 {
-					t.Errorf("%v; %v, %v, %v", set, list, stat, err)
-				}
-				both[i] = conn.frames(before)
-			})
-		}
-		if all := len(requests) + 4; len(both[0]) != all || len(both[1]) != all {
-			t.Fatalf("%d frames, %d of zk.Conn, for %d requests", len(both[0]), len(both[1]), len(requests))
-		}
-		for i, want := range both[1] {
-			if both[0][i] != want {
-				t.Errorf("request %d:\n%q, zk.Conn writes\n%q", i, both[0][i], want)
+		{ACL: zkio.WorldAll, Chroot: "/p"}} {
+		virtual.Test(t, func(t *testing.T) {
+			p := newPipes(t, zkmem.Options{ExtendedTypes: true})
+			p.Create("/p", nil, zkmem.Persistent)
+			r, conn := tappedRig(t, p.Server, limits, nil)
+			_, before := conn.since(0)
+			for _, request := range requests {
+				r.ask(request(r.call()))
 			}
-		}
+			create := events.Create{Call: r.call(), Path: "/p/own", Mode: events.Persistent}
+			r.ExecuteWith(machine, create, [][]zkio.ACL{own})
+			r.await(events.ReplyCreate)
+			ops := []events.Op{{Verb: "create", Path: "/p/2", Mode: events.Persistent},
+				{Verb: "create", Path: "/p/3", Mode: events.Persistent}}
+			_, _, _ = r.Commit(t.Context(), 1, ops, nil, own)
+			_, set := r.SetAccessList(t.Context(), "/p", own, 0)
+			list, stat, err := r.AccessList(t.Context(), "/p")
+			if set != nil || err != nil || !slices.Equal(list, own) || stat.Aversion != 1 {
+				t.Errorf("%v; %v, %v, %v", set, list, stat, err)
+			}
+			got, want := conn.frames(before), framesOfZkConn(t, p.Server, limits, data, own)
+			if all := len(requests) + 4; len(got) != all || len(want) != all {
+				t.Fatalf("%d frames, %d of zk.Conn, for %d requests", len(got), len(want), all)
+			}
+			for i := range want {
+				if got[i] != want[i] {
+					t.Errorf("request %d:\n%q, zk.Conn writes\n%q", i, got[i], want[i])
+				}
+			}
+		})
 	}
 }
 
-// A path that go-zookeeper does not send is not sent either.
+// framesOfZkConn returns what zk.Conn writes for the requests of TestFramesAreThoseOfZkConn, in their order.
+func framesOfZkConn(t *testing.T, srv *zkmem.Server, limits zkio.Config, data []byte, own []zkio.ACL) []string {
+	c, conn := tappedZkConn(t, srv)
+	_, before := conn.since(0)
+	p, top, empty := limits.Chroot+"/p", cmp.Or(limits.Chroot, "/"), []byte{}
+	acl, others := zkACL(limits.ACL), zkACL(own)
+	_, _ = c.Create(p, data, zk.FlagPersistent, acl)
+	_, _ = c.Create(p+"/e", empty, zk.FlagEphemeral, acl)
+	_, _ = c.Create(p+"/_c_-lock-", empty, zk.FlagEphemeralSequential, acl)
+	_, _ = c.Create(p+"/", data, zk.FlagSequence, acl)
+	_, _ = c.CreateContainer(p+"/c", empty, zk.FlagContainer, acl)
+	_, _ = c.CreateTTL(p+"/t", empty, zk.FlagTTL, acl, time.Minute)
+	_, _ = c.CreateTTL(p+"/t-", empty, zk.FlagPersistentSequentialWithTTL, acl, time.Hour)
+	_, _, _, _ = c.GetW(p)
+	_, _, _ = c.Get(p + "/ä☃")
+	_, _, _, _ = c.ExistsW(top)
+	_, _, _ = c.Exists(p)
+	_, _, _, _ = c.ChildrenW(p)
+	_, _, _ = c.Children(top)
+	_, _ = c.Sync(p)
+	_, _ = c.Multi(&zk.CheckVersionRequest{Path: p, Version: -1},
+		&zk.SetDataRequest{Path: p, Data: data, Version: 7}, &zk.SetDataRequest{Path: p, Data: empty},
+		&zk.CreateRequest{Path: p + "/m", Data: data, Acl: acl, Flags: zk.FlagEphemeralSequential},
+		&zk.CreateRequest{Path: p + "/o", Data: empty, Acl: acl}, &zk.DeleteRequest{Path: p + "/m", Version: 3})
+	_ = c.Delete(p+"/e", -1)
+	_, _ = c.Create(p+"/own", empty, zk.FlagPersistent, others)
+	_, _ = c.Multi(&zk.CreateRequest{Path: p + "/2", Data: empty, Acl: acl},
+		&zk.CreateRequest{Path: p + "/3", Data: empty, Acl: others})
+	_, _ = c.SetACL(p, others, 0)
+	_, _, _ = c.GetACL(p)
+	return conn.frames(before)
+}
+
+// tappedZkConn is a session of go-zookeeper's own, without this library.
+func tappedZkConn(t *testing.T, srv *zkmem.Server) (*zk.Conn, *tapped) {
+	client, server := net.Pipe()
+	go srv.ServeConn(server)
+	conn := &tapped{Conn: client}
+	c, states, err := zk.Connect([]string{"127.0.0.1:2181"}, 15*time.Second, zk.WithLogInfo(false),
+		zk.WithDialer(func(string, string, time.Duration) (net.Conn, error) { return conn, nil }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c.Close()
+		for range states {
+		}
+	})
+	for e := range states {
+		if e.State == zk.StateHasSession {
+			break
+		}
+	}
+	return c, conn
+}
+
+func zkACL(list []zkio.ACL) (all []zk.ACL) {
+	for _, a := range list {
+		all = append(all, zk.ACL(a))
+	}
+	return all
+}
+
+// A path that go-zookeeper does not send is not sent either. Two others are refused as ZooKeeper refuses them.
 func TestPathsAreCheckedAsZkConnDoes(t *testing.T) {
 	paths := []string{"/", "/a", "/a/", "//", "/a//b", "/./a", "/a/.", "/a/..", "/..a", "/a\x00", "/a\x1f", "/a\x7f",
 		"/a\u0085", "/a\u00a0",
 		"/\ud7ff", "/\ue000", "/\uf8ff", "/\uf900", "/\ufff0", "/\ufffd", "/\uffff", "/\xff", "/\U0001f600",
 		"/zookeeper", "/a b", "/a\tb"}
+	stricter := []string{"/./a", "/\ue000"}
 	srv := zkmem.Start(t)
-	codes := func(cfg zkio.Config) (all []string) {
-		cfg.Servers = []string{srv.Addr()}
-		r := newRig(t, cfg)
-		r.Execute(events.SessionMachine, events.Connect{Session: 1})
-		r.await(events.ConnectionAttached)
-		for _, path := range paths {
-			one := r.ask(events.Exists{Call: r.call(), Path: path})
-			two := r.ask(events.Create{Call: r.call(), Path: path, Mode: events.EphemeralSequential})
-			all = append(all, string(one.Code)+" "+one.Text+", "+two.Text)
-		}
-		return all
-	}
-	own, zks := codes(zkio.Config{}), codes(zkio.Config{ThroughConn: true})
-	for i, path := range paths {
-		if own[i] != zks[i] {
-			t.Errorf("%q: %s; zk.Conn: %s", path, own[i], zks[i])
+	r := newRig(t, zkio.Config{Servers: []string{srv.Addr()}})
+	r.Execute(events.SessionMachine, events.Connect{Session: 1})
+	r.await(events.ConnectionAttached)
+	c, _ := tappedZkConn(t, srv)
+	for _, path := range paths {
+		_, _, read := c.Exists(path)
+		_, create := c.Create(path, nil, zk.FlagEphemeralSequential, zk.WorldACL(zk.PermAll))
+		one := r.ask(events.Exists{Call: r.call(), Path: path})
+		two := r.ask(events.Create{Call: r.call(), Path: path, Mode: events.EphemeralSequential})
+		for _, c := range []struct {
+			got  events.Event
+			want error
+		}{{one, read}, {two, create}} {
+			refused := c.got.Code == events.NotSent
+			if refused != (c.want == zk.ErrInvalidPath || slices.Contains(stricter, path)) {
+				t.Errorf("%q, %s: %s %s; zk.Conn: %v", path, c.got.Kind, c.got.Code, c.got.Text, c.want)
+			}
 		}
 	}
 }

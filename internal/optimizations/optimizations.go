@@ -18,7 +18,6 @@ type Name string
 
 // The optimizations.
 const (
-	OwnFrames Name = "OwnFrames"
 	IdleSyncs Name = "IdleSyncs"
 	OneFlight Name = "OneFlight"
 
@@ -28,7 +27,7 @@ const (
 var off []Name
 
 // All returns all optimizations, in the order of Config.Disable's fields.
-func All() []Name { return []Name{OwnFrames, IdleSyncs, OneFlight, RecursiveWatches} }
+func All() []Name { return []Name{IdleSyncs, OneFlight, RecursiveWatches} }
 
 // Off reports whether an optimization is off.
 func Off(n Name) bool { return slices.Contains(off, n) }

@@ -53,7 +53,7 @@ func addressOf(t *testing.T, n *node, path string, prefixes ...string) string {
 
 // Each participant has one address, whatever happens to its place.
 func TestAnAddressIsThereAsLongAsThePlace(t *testing.T) {
-	for _, disabled := range []incumbent.Optimizations{{}, {OwnFrames: true}, {OneFlight: true}} {
+	for _, disabled := range []incumbent.Optimizations{{}, {OneFlight: true}} {
 		bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 			n := w.open(func(c *incumbent.Config) { c.Disable = disabled })
 			a, b := advertising(t, n, "host-a:1"), advertising(t, n, "https://host-b")
