@@ -80,8 +80,6 @@
 package machines
 
 import (
-	"slices"
-
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -118,10 +116,64 @@ func ClassOf(recipe, state string) events.Class {
 	return ""
 }
 
-// IsRecipe reports whether this version has a recipe of that name.
-func IsRecipe(name string) bool { return statesOf(name) != nil }
+// Grant is what the machines of a recipe give to their users for a time.
+type Grant string
 
-// HasClass reports whether a recipe has states of a class.
-func HasClass(recipe string, class events.Class) bool {
-	return slices.ContainsFunc(statesOf(recipe), func(s engine.StateDoc) bool { return s.Class == class })
+const (
+	GrantsNothing       Grant = "nothing"       // nobody leads or holds anything
+	GrantsEntry         Grant = "entry"         // members are inside together, from command.enter to command.leave
+	GrantsLeadership    Grant = "leadership"    // one machine leads
+	GrantsLock          Grant = "lock"          // one machine holds it
+	GrantsReadWriteLock Grant = "readwritelock" // one machine writes, or several read
+	GrantsPermits       Grant = "permits"       // several machines hold permits, up to the option "limit"
+	GrantsShards        Grant = "shards"        // a member owns several shards, each in terms of its own
+)
+
+// HasTerms reports whether it is granted in terms, each with a token: entry is not.
+func (g Grant) HasTerms() bool { return g != "" && g != GrantsNothing && g != GrantsEntry }
+
+// Traits say what a recipe is, for programs that read logs of any recipe or play any.
+type Traits struct {
+	Grants      Grant
+	Acquisition bool // each call opens a machine, which has one term at most
+	Callback    bool // a term begins with a call of the user's function: no command asks for it
+	FixedName   bool // the nodes of all leaders have one name
+
+	Label       string // of the names of its nodes in a line; "" if it has no line, or the user chooses the names
+	SharedLabel string // of those that hold together; "" if none do
 }
+
+// traits has all recipes of Recipes.
+var traits = map[string]Traits{
+	"session": {Grants: GrantsNothing},
+
+	"latch":        {Grants: GrantsLeadership, Label: LatchLabel},
+	"selector":     {Grants: GrantsLeadership, Label: LockLabel, Callback: true},
+	"election":     {Grants: GrantsLeadership},
+	"jobelection":  {Grants: GrantsLeadership, FixedName: true},
+	"nodeelection": {Grants: GrantsLeadership, FixedName: true},
+	"mutex":        {Grants: GrantsLock, Label: LockLabel, Acquisition: true},
+	"readwrite":    {Grants: GrantsReadWriteLock, Label: WriteLabel, SharedLabel: ReadLabel, Acquisition: true},
+	"semaphore":    {Grants: GrantsPermits, Label: LockLabel, Acquisition: true},
+	"shards":       {Grants: GrantsShards, Callback: true},
+
+	"barrier":       {Grants: GrantsNothing},
+	"consumer":      {Grants: GrantsNothing},
+	"deletion":      {Grants: GrantsNothing},
+	"doublebarrier": {Grants: GrantsEntry},
+	"gate":          {Grants: GrantsNothing},
+	"jobdealer":     {Grants: GrantsNothing},
+	"jobworker":     {Grants: GrantsNothing},
+	"leaderwatch":   {Grants: GrantsNothing},
+	"leftover":      {Grants: GrantsNothing},
+	"membership":    {Grants: GrantsNothing},
+	"nodewatch":     {Grants: GrantsNothing},
+	"number":        {Grants: GrantsNothing},
+	"persistent":    {Grants: GrantsNothing},
+	"producer":      {Grants: GrantsNothing},
+	"request":       {Grants: GrantsNothing},
+	"treecache":     {Grants: GrantsNothing},
+}
+
+// TraitsOf returns the traits of a recipe: zero, with no Grants, if this version has no recipe of that name.
+func TraitsOf(recipe string) Traits { return traits[recipe] }

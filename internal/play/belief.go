@@ -91,7 +91,7 @@ func (p *promises) ahead(b *belief) string {
 // apart checks that nobody else believes who may not.
 func (p *promises) apart(b *belief) {
 	promise := oneLeader
-	if p.run.script.Recipe == "readwrite" {
+	if machines.TraitsOf(p.run.script.Recipe).Grants == machines.GrantsReadWriteLock {
 		promise = lockExcl
 	}
 	if !p.checks(promise) || !b.believes() || b.excused {

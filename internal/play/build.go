@@ -26,14 +26,14 @@ func (s Script) build(until time.Duration) world.Script {
 	for i, name := range s.Participants() {
 		p := world.Program{Recipe: s.Recipe, Path: path, Name: name, Waits: i >= s.Starting, Works: s.Works,
 			Forgets: name == s.Forgets}
-		switch s.Recipe {
-		case "readwrite": // the first and every third writes
+		switch machines.TraitsOf(s.Recipe).Grants {
+		case machines.GrantsReadWriteLock: // the first and every third writes
 			p.Options = map[string]string{machines.OptionReads: fmt.Sprint(i%3 != 0)}
-		case "semaphore":
+		case machines.GrantsPermits:
 			p.Options = map[string]string{machines.OptionLimit: fmt.Sprint(permits), machines.OptionPermits: "1"}
-		case "doublebarrier":
+		case machines.GrantsEntry:
 			p.Options = map[string]string{machines.OptionQuantity: fmt.Sprint(s.quantity())}
-		case "shards":
+		case machines.GrantsShards:
 			p.Options = map[string]string{machines.OptionShards: fmt.Sprint(shards),
 				machines.OptionSettle: settle.String(), machines.OptionInstance: name}
 		}
@@ -68,15 +68,16 @@ func (s Script) action(d Deed) world.Action {
 
 // lineOf returns the directory of the recipe's places, and the labels of their names; none for a recipe without a line.
 func lineOf(recipe string) (dir string, labels []string) {
-	switch recipe {
-	case "latch":
-		return path, []string{machines.LatchLabel}
-	case "selector", "mutex":
-		return path, []string{machines.LockLabel}
-	case "readwrite":
-		return path, []string{machines.ReadLabel, machines.WriteLabel}
-	case "semaphore":
-		return machines.SemaphoreLocks(path, false), []string{machines.LockLabel}
+	t := machines.TraitsOf(recipe)
+	if t.Label == "" {
+		return "", nil
 	}
-	return "", nil
+	labels = []string{t.Label}
+	if t.SharedLabel != "" {
+		labels = append(labels, t.SharedLabel)
+	}
+	if t.Grants == machines.GrantsPermits {
+		return machines.SemaphoreLocks(path, false), labels
+	}
+	return path, labels
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/world"
+	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -45,17 +46,19 @@ var promiseTexts = []Promise{
 	{workFirst, "A shard of a member that is there moves only after the work on it has returned"},
 }
 
+// checkedOf has the promises that are checked, by what a recipe grants.
+var checkedOf = map[machines.Grant][]string{
+	machines.GrantsLeadership:    {oneLeader, withNode, firstInLine, tokensGrow, halfTimeout, onePlace},
+	machines.GrantsLock:          {oneLeader, withNode, firstInLine, tokensGrow, halfTimeout},
+	machines.GrantsReadWriteLock: {lockExcl, withNode, firstInLine, halfTimeout},
+	machines.GrantsPermits:       {fewPermits, withNode, halfTimeout},
+	machines.GrantsEntry:         {together},
+	machines.GrantsShards:        {oneOwner, workFirst, withNode, tokensGrow, halfTimeout},
+}
+
 // promisesOf returns those that are checked for a recipe.
 func promisesOf(recipe string) (all []Promise) {
-	kept := map[string][]string{
-		"latch":         {oneLeader, withNode, firstInLine, tokensGrow, halfTimeout, onePlace},
-		"selector":      {oneLeader, withNode, firstInLine, tokensGrow, halfTimeout, onePlace},
-		"mutex":         {oneLeader, withNode, firstInLine, tokensGrow, halfTimeout},
-		"readwrite":     {lockExcl, withNode, firstInLine, halfTimeout},
-		"semaphore":     {fewPermits, withNode, halfTimeout},
-		"doublebarrier": {together},
-		"shards":        {oneOwner, workFirst, withNode, tokensGrow, halfTimeout},
-	}[recipe]
+	kept := checkedOf[machines.TraitsOf(recipe).Grants]
 	for _, p := range promiseTexts {
 		if slices.Contains(kept, p.Name) {
 			all = append(all, p)

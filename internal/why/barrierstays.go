@@ -1,6 +1,9 @@
 package why
 
-import "github.com/incumbent-go/incumbent/events"
+import (
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
 
 // inside returns the stay that has no end yet, nil for none.
 func (m *machine) inside() *stay {
@@ -12,7 +15,7 @@ func (m *machine) inside() *stay {
 
 // addStay notes that a member has entered, or begins to leave. Without a connection it stays inside.
 func (l *Log) addStay(r events.Record) {
-	if recipeOf(r.Machine) != "doublebarrier" || r.To == "" {
+	if machines.TraitsOf(recipeOf(r.Machine)).Grants != machines.GrantsEntry || r.To == "" {
 		return
 	}
 	m, is := l.machineOf(r.Machine), l.class(r.Machine, r.To)

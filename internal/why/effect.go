@@ -1,6 +1,9 @@
 package why
 
-import "github.com/incumbent-go/incumbent/events"
+import (
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
 
 // addReply notes what a reply says of zxids, nodes and times.
 func (l *Log) addReply(r events.Record) {
@@ -152,6 +155,9 @@ func (l *Log) addNotice(r events.Record, n events.Notify) bool {
 		}
 		path := l.kept(n.Path)
 		l.begin(r, path, n.Token)
+		if machines.TraitsOf(l.machineOf(r.Machine).recipe).Callback { // its function is called without being granted
+			l.workBegan(r)
+		}
 		l.heldLease(r, path, n.Token)
 	case events.Granted:
 		l.workBegan(r)

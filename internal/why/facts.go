@@ -188,7 +188,7 @@ func (r *Report) termFact(t *Term) Fact {
 	if s := t.Log.sessionNumbered(t.Session); s != nil {
 		f.Session = hex(s.id)
 	}
-	if t.Recipe == "semaphore" {
+	if t.hasPermits() {
 		f.Permits, f.Limit = permitsOf(t), t.machine().limit
 	}
 	if t.Stopped != 0 {

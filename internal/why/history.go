@@ -207,7 +207,7 @@ type apart struct {
 }
 
 // fixed reports whether all nodes of a line have one name.
-func (n *line) fixed() bool { return fixedName(n.terms[0].Recipe) }
+func (n *line) fixed() bool { return n.terms[0].traits().FixedName }
 
 // position is where a node of a term is in its line: by its number or, if all have one name, by the transaction that
 // created it.

@@ -25,7 +25,7 @@ func (h *history) addMarkerOf(all []stranger, m marker, by Ref) []stranger {
 
 // sawMarkerLast reports whether the marker of a term was there where a client's log ends.
 func (l *Log) sawMarkerLast(t *Term) bool {
-	return l != t.Log && fixedName(t.Recipe) && l.markerAt(t.Node, l.lastSeq+1) == t.Token &&
+	return l != t.Log && t.traits().FixedName && l.markerAt(t.Node, l.lastSeq+1) == t.Token &&
 		!slices.ContainsFunc(l.gone, func(g sighting) bool { return l.isEndOf(t, g) })
 }
 
@@ -90,7 +90,7 @@ func (h *history) markersIn(n *line) (all []stranger) {
 
 // endWasSeen reports whether a log shows that the node of a term has gone.
 func (h *history) endWasSeen(t *Term) bool {
-	if !fixedName(t.Recipe) {
+	if !t.traits().FixedName {
 		return t.Log.endedNodes()[t.Node] || h.wasSeenGone(t.Node)
 	}
 	return h.endOfTerm(t) != nil || t.Reason == events.ReasonNodeGone || t.Reason == events.ReasonDeleted ||

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
 )
 
 // The nodes of all leaders of a job, or of an election on one node, have one path: markers. A job's is written while
@@ -16,7 +17,7 @@ import (
 func (l *Log) addMarker(r events.Record) {
 	ev := r.Event
 	if ev.Kind != events.ReplyStat || ev.Code != events.OK || ev.Stat == nil || !ev.Stat.Ephemeral() ||
-		!strings.HasSuffix(ev.Path, markerEnd) && l.machineOf(r.Machine).recipe != nodeElection {
+		!strings.HasSuffix(ev.Path, markerEnd) && l.machineOf(r.Machine).recipe != machines.NodeElectionRecipe.Name() {
 		return
 	}
 	i := slices.IndexFunc(l.markers, func(m marker) bool { return m.path == ev.Path && m.czxid == ev.Stat.Czxid })
@@ -59,5 +60,5 @@ func (l *Log) markerAt(path string, seq uint64) (czxid int64) {
 // isEndOf reports whether a sighting of a client shows the end of a term's node: of a marker, if the client had seen
 // that one.
 func (l *Log) isEndOf(t *Term, g sighting) bool {
-	return g.path == t.Node && (!fixedName(t.Recipe) || l.markerAt(g.path, g.seq) == t.Token)
+	return g.path == t.Node && (!t.traits().FixedName || l.markerAt(g.path, g.seq) == t.Token)
 }

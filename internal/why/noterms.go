@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -21,12 +20,10 @@ var descriptions = map[string]string{
 }
 
 // outside returns what a recipe without terms is, in words, and whether it is one: nobody leads or holds anything
-// there. A member that owns shards has terms, but no state for them. Of a recipe that another version has written, it
-// is not known.
+// there. Of a recipe that another version has written, it is not known.
 func outside(recipe string) (what string, without bool) {
-	return cmp.Or(descriptions[recipe], "a "+recipe),
-		recipe != "session" && recipe != "shards" && machines.IsRecipe(recipe) &&
-			!machines.HasClass(recipe, events.ClassLeading)
+	grants := machines.TraitsOf(recipe).Grants
+	return cmp.Or(descriptions[recipe], "a "+recipe), grants != "" && !grants.HasTerms()
 }
 
 // noTerm says why there is no term with a move that was asked for.

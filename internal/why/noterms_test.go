@@ -16,7 +16,7 @@ func TestWhichRecipesHaveNoTerms(t *testing.T) {
 	}
 	slices.Sort(leads)
 	if want := []string{"election", "jobelection", "latch", "mutex", "nodeelection", "readwrite", "selector",
-		"semaphore", "session", "shards"}; !slices.Equal(leads, want) {
+		"semaphore", "shards"}; !slices.Equal(leads, want) {
 		t.Errorf("%v have terms, want %v", leads, want)
 	}
 	if what, _ := outside("barrier"); what != "a barrier" {

@@ -27,24 +27,30 @@ func (t *Term) led() string {
 
 // holds returns what a term does: it leads, or holds a lock.
 func (t *Term) holds() string {
-	switch {
-	case t.Recipe == shardRecipe:
+	switch grants := t.traits().Grants; {
+	case grants == machines.GrantsShards:
 		return "owns it"
-	case t.Recipe == "semaphore":
+	case grants == machines.GrantsPermits:
 		return "holds its permits"
 	case t.shares:
 		return "holds it for reading"
-	case t.Recipe == "readwrite":
+	case grants == machines.GrantsReadWriteLock:
 		return "holds it for writing"
-	case strings.HasPrefix(t.Recipe, "mutex"):
+	case grants == machines.GrantsLock:
 		return "holds it"
 	}
 	return "leads"
 }
 
+// traits returns the traits of its recipe.
+func (t *Term) traits() machines.Traits { return machines.TraitsOf(t.Recipe) }
+
+// hasPermits reports whether it is a term of a semaphore.
+func (t *Term) hasPermits() bool { return t.traits().Grants == machines.GrantsPermits }
+
 // pool returns the directory of a semaphore's permits; "" for another recipe, or if the log does not have the path.
 func (m *machine) pool() string {
-	if m.recipe != "semaphore" || m.path == "" {
+	if machines.TraitsOf(m.recipe).Grants != machines.GrantsPermits || m.path == "" {
 		return ""
 	}
 	return machines.SemaphorePool(m.path, m.kazoo)
@@ -83,7 +89,8 @@ func (l *Log) answerLeases(r events.Record) {
 
 // heldLease notes the first permit of a term, if no answer named it: the reply to its transaction was lost.
 func (l *Log) heldLease(r events.Record, path string, token int64) {
-	if l.machineOf(r.Machine).recipe == "semaphore" && l.leases[path] == nil {
+	grants := machines.TraitsOf(l.machineOf(r.Machine).recipe).Grants
+	if grants == machines.GrantsPermits && l.leases[path] == nil {
 		l.leases[path] = &lease{node: node{path: path, machine: r.Machine, seq: r.Seq, at: r.Event.At, czxid: token,
 			session: l.session.current}}
 	}

@@ -80,7 +80,7 @@ func (r *Report) judgePermits(m *Move, unknown *string) (tooMany string) {
 // several reports whether a move that was asked for is in a line in which more than one may hold.
 func (r *Report) several() bool {
 	return slices.ContainsFunc(r.Moves, func(m Move) bool {
-		return m.Permits != nil || m.From != nil && (m.From.shares || m.From.Recipe == "semaphore") ||
+		return m.Permits != nil || m.From != nil && (m.From.shares || m.From.hasPermits()) ||
 			m.To != nil && m.To.shares
 	})
 }

@@ -51,7 +51,7 @@ func (h *history) findLines() []*line {
 			}
 			k := h.kindOf(baseOf(t.Node))
 			t.shares = k.shares || m.reads
-			if t.Recipe == "semaphore" {
+			if t.hasPermits() {
 				k.kind = "permits" // kazoo's have names without a label
 			}
 			if m.shard != 0 {
@@ -60,8 +60,8 @@ func (h *history) findLines() []*line {
 			key := t.Dir + "\x00" + k.kind
 			n := byKey[key]
 			if n == nil {
-				n = &line{dir: t.Dir, kind: k.kind, path: t.Dir, shard: m.shard, permits: t.Recipe == "semaphore"}
-				if (n.permits || n.shard != 0 || fixedName(t.Recipe)) && m.path != "" {
+				n = &line{dir: t.Dir, kind: k.kind, path: t.Dir, shard: m.shard, permits: t.hasPermits()}
+				if (n.permits || n.shard != 0 || t.traits().FixedName) && m.path != "" {
 					n.path = m.path
 				}
 				byKey[key] = n

@@ -109,7 +109,7 @@ func (h *history) ordered(p *Proof) bool {
 		return true
 	}
 	asked := h.endedItself(a)
-	if asked == 0 || fixedName(a.Recipe) { // whose marker has the same name in every term
+	if asked == 0 || a.traits().FixedName { // whose marker has the same name in every term
 		return false
 	}
 	seen := sawGone(b.Log, a.Node, b.Elected)

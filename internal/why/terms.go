@@ -37,9 +37,6 @@ func (l *Log) begin(r events.Record, path string, token int64) {
 	if s := l.session.current; s != nil && t.Session == 0 {
 		t.Session = s.number
 	}
-	if m.recipe == "selector" { // its function is called without being granted
-		l.workBegan(r)
-	}
 	if m.lastTerm != nil {
 		m.lastTerm.next = t
 	}

@@ -170,7 +170,7 @@ func (h *history) sawTheEnd(a, b *Term, s stint) bool {
 		return false
 	}
 	asked := h.endedItself(a)
-	if asked == 0 || s.seq > asked || fixedName(a.Recipe) {
+	if asked == 0 || s.seq > asked || a.traits().FixedName {
 		return false
 	}
 	return sawGone(b.Log, a.Node, b.Elected) != 0 || b.listed.dir == a.Dir && b.listed.seq > 0 && !inListing(b.listed,

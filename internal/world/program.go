@@ -37,34 +37,36 @@ type usage struct {
 	noTerm  bool // it knows no belief that could be ridden out
 }
 
-var playable = map[string]usage{
-	"latch":    {acquire: events.CommandAwait, release: events.CommandResign},
-	"selector": {more: map[string]string{machines.OptionAutoRequeue: "true"}},
-	"mutex": {calls: true, acquire: events.CommandAwait,
-		more: map[string]string{machines.OptionTry: "false", machines.OptionRevocable: "false"}},
-	"readwrite": {calls: true, acquire: events.CommandAwait,
-		more: map[string]string{machines.OptionTry: "false", machines.OptionRevocable: "false",
-			machines.OptionReads: "false"}},
-	"semaphore": {calls: true, acquire: events.CommandAwait,
-		more: map[string]string{machines.OptionTry: "false", machines.OptionLimit: "1", machines.OptionPermits: "1"}},
-	"doublebarrier": {acquire: events.CommandEnter, release: events.CommandLeave, noTerm: true,
-		more: map[string]string{machines.OptionQuantity: "2"}},
-	"shards": {more: map[string]string{machines.OptionShards: "6", machines.OptionSettle: "2s"}},
+// playable has the options of the recipes that a page offers, as they are without Program.Options.
+var playable = map[string]map[string]string{
+	"latch":    nil,
+	"selector": {machines.OptionAutoRequeue: "true"},
+	"mutex":    {machines.OptionTry: "false", machines.OptionRevocable: "false"},
+	"readwrite": {machines.OptionTry: "false", machines.OptionRevocable: "false",
+		machines.OptionReads: "false"},
+	"semaphore":     {machines.OptionTry: "false", machines.OptionLimit: "1", machines.OptionPermits: "1"},
+	"doublebarrier": {machines.OptionQuantity: "2"},
+	"shards":        {machines.OptionShards: "6", machines.OptionSettle: "2s"},
 }
 
 // unlisted are those of tests: the instance that led a job leads it again, so that there is little to see.
-var unlisted = map[string]usage{
-	"nodeelection": {acquire: events.CommandAwait, release: events.CommandResign},
-	"jobelection":  {acquire: events.CommandAwait, release: events.CommandResign},
-}
+var unlisted = []string{"nodeelection", "jobelection"}
 
 // usage returns how the program's recipe is used, and whether that is known.
 func (p Program) usage() (usage, bool) {
-	if u, known := unlisted[p.Recipe]; known {
-		return u, true
+	more, known := playable[p.Recipe]
+	t := machines.TraitsOf(p.Recipe)
+	u := usage{calls: t.Acquisition, more: more, noTerm: !t.Grants.HasTerms()}
+	switch {
+	case t.Grants == machines.GrantsEntry:
+		u.acquire, u.release = events.CommandEnter, events.CommandLeave
+	case t.Callback:
+	case t.Acquisition:
+		u.acquire = events.CommandAwait
+	default:
+		u.acquire, u.release = events.CommandAwait, events.CommandResign
 	}
-	u, known := playable[p.Recipe]
-	return u, known
+	return u, known || slices.Contains(unlisted, p.Recipe)
 }
 
 // Playable returns the recipes that a Program can have, and that a page offers.
