@@ -91,7 +91,7 @@ worlds: ## take checkpoints in 100,000 simulated worlds, from the seed SEED on (
 	$(GO) test ./test/worlds/sim -count=1 -timeout 6h -v -run 'TestCheckpoints$$' -args -first $(SEED) -worlds $(WORLDS)
 small: ## go through small worlds state by state, all of them; every test run does the smallest
 	$(GO) test ./test/worlds/small -count=1 -timeout 12h -v -run 'TestWorlds|TestANodeWithoutAName' -full $(ARGS)
-mutants: ## plant 1626 bugs in the source, one at a time, and see which tests find them (or ARGS='-only EXPR', or ARGS=-rest after an interruption)
+mutants: ## plant 1666 bugs in the source, one at a time, and see which tests find them (or ARGS='-only EXPR', or ARGS=-rest after an interruption)
 	nice -n 10 $(GO) test ./test/kit/mutants -count=1 -timeout 6h -v -run 'TestMutants$$' -full $(ARGS)
 
 .PHONY: upgrade

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/plaindata"
 )
 
 // Checkpoint is the state of all machines of an engine between two steps. It does not
@@ -53,21 +54,22 @@ func (c Checkpoint) inOrder() (all []savedTimer) {
 
 // modelType is the type of a recipe's models.
 type modelType struct {
-	*shape
+	shape  *plaindata.Shape
 	digest string
 	err    error // why it has no checkpoints
 }
 
 func modelTypeOf(t reflect.Type) *modelType {
-	s, err := shapeOf(t)
+	s, err := plaindata.ShapeOf(t)
 	if err != nil {
+		err = fmt.Errorf("engine: the model %s is not plain data, so it has no checkpoint: %w", t, err)
 		return &modelType{err: err}
 	}
-	return &modelType{shape: s, digest: s.digest()}
+	return &modelType{shape: s, digest: s.Digest()}
 }
 
 // copied returns a copy of a model. Both are pointers.
-func (t *modelType) copied(model any) any { return t.shape.copied(reflect.ValueOf(model)).Interface() }
+func (t *modelType) copied(model any) any { return t.shape.Copy(model) }
 
 func (d pending) copied() pending { return pending{d.last, slices.Clone(d.open)} }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/plaindata"
 )
 
 // checkpointVersion is the version of a checkpoint's written form.
@@ -36,8 +37,8 @@ type machineHead struct {
 }
 
 var (
-	checkpointHeadShape = mustShape[checkpointHead]()
-	machineHeadShape    = mustShape[machineHead]()
+	checkpointHeadShape = plaindata.MustShape[checkpointHead]()
+	machineHeadShape    = plaindata.MustShape[machineHead]()
 )
 
 // MarshalJSON returns the checkpoint's one written form, one line of JSON: the same
@@ -55,42 +56,42 @@ func (c Checkpoint) MarshalJSON() ([]byte, error) {
 // A text ends with the machine that makes it as long as this many bytes, or longer; each
 // has one machine at least.
 func (c Checkpoint) Parts(length int) (parts [][]byte, err error) {
-	return c.parts(modelWriter{}, length)
+	return c.parts(plaindata.Writer{}, length)
 }
 
-func (c Checkpoint) parts(w modelWriter, length int) (parts [][]byte, err error) {
+func (c Checkpoint) parts(w plaindata.Writer, length int) (parts [][]byte, err error) {
 	if c.err != nil {
 		return nil, c.err
 	}
 	head := checkpointHead{checkpointVersion, c.seq, c.recipes(), c.inOrder(), len(c.machines)}
-	w.out = []byte(`{"engine":`)
-	w.value(checkpointHeadShape, reflect.ValueOf(head))
-	w.out = append(w.out, `,"machines":[`...)
+	w.Out = []byte(`{"engine":`)
+	w.Value(checkpointHeadShape, reflect.ValueOf(head))
+	w.Out = append(w.Out, `,"machines":[`...)
 	first := map[string]any{} // the first model of each recipe is the example for the others
 	for i, m := range c.machines {
-		w.machine(m, first[m.recipe])
+		writeMachine(&w, m, first[m.recipe])
 		if first[m.recipe] == nil {
 			first[m.recipe] = m.model
 		}
 		switch {
 		case i == len(c.machines)-1:
-		case len(w.out) < length:
-			w.out = append(w.out, ',')
+		case len(w.Out) < length:
+			w.Out = append(w.Out, ',')
 		default:
-			parts = append(parts, events.EscapeForTerminal(append(w.out, "]}"...)))
-			w.out = []byte(`{"machines":[`)
+			parts = append(parts, events.EscapeForTerminal(append(w.Out, "]}"...)))
+			w.Out = []byte(`{"machines":[`)
 		}
 	}
-	return append(parts, events.EscapeForTerminal(append(w.out, "]}"...))), nil
+	return append(parts, events.EscapeForTerminal(append(w.Out, "]}"...))), nil
 }
 
-// machine appends a machine. Example is a model of the same recipe, or nil.
-func (w *modelWriter) machine(m savedMachine, example any) {
-	w.out = append(w.out, `{"machine":`...)
-	w.value(machineHeadShape, reflect.ValueOf(machineHead{m.id, m.recipe, m.state, m.pending}))
-	w.out = append(w.out, `,"model":`...)
-	w.model(m.is.shape, m.model, example)
-	w.out = append(w.out, '}')
+// writeMachine appends a machine. Example is a model of the same recipe, or nil.
+func writeMachine(w *plaindata.Writer, m savedMachine, example any) {
+	w.Out = append(w.Out, `{"machine":`...)
+	w.Value(machineHeadShape, reflect.ValueOf(machineHead{m.id, m.recipe, m.state, m.pending}))
+	w.Out = append(w.Out, `,"model":`...)
+	w.Model(m.is.shape, m.model, example)
+	w.Out = append(w.Out, '}')
 }
 
 // recipes returns the recipes of the machines, sorted by name.
@@ -132,7 +133,7 @@ func ReadCheckpoint(parts [][]byte, recipes ...Recipe) (Checkpoint, error) {
 // checkpointReader reads a checkpoint.
 type checkpointReader struct {
 	Checkpoint
-	*modelReader
+	*plaindata.Reader
 	engine *Engine // without machines: it knows the recipes
 	used   map[string]*recipe
 	first  map[string]any // the first model of each recipe
@@ -144,25 +145,25 @@ func (k *checkpointReader) read(parts [][]byte) (err error) {
 	if len(parts) == 0 {
 		return errors.New("it has no text")
 	}
-	k.modelReader = &modelReader{}
+	k.Reader = &plaindata.Reader{}
 	var head checkpointHead
 	for i, part := range parts {
 		steps := []func() error{
-			func() error { return k.key("machines") },
-			func() error { return k.want('[') },
+			func() error { return k.Key("machines") },
+			func() error { return k.Want('[') },
 			k.all,
-			func() error { return k.want(']') },
-			func() error { return k.want('}') },
-			k.end,
+			func() error { return k.Want(']') },
+			func() error { return k.Want('}') },
+			k.End,
 		}
 		if i == 0 {
 			steps = append([]func() error{
-				func() error { return k.key("engine") },
-				func() error { return k.value(checkpointHeadShape, reflect.ValueOf(&head).Elem()) },
+				func() error { return k.Key("engine") },
+				func() error { return k.Value(checkpointHeadShape, reflect.ValueOf(&head).Elem()) },
 				func() error { return k.head(head) },
 			}, steps...)
 		}
-		if err := k.begin(part); err != nil {
+		if err := k.Begin(part); err != nil {
 			return err
 		}
 		for _, step := range steps {
@@ -201,7 +202,7 @@ func (k *checkpointReader) head(head checkpointHead) error {
 }
 
 func (k *checkpointReader) all() error {
-	for k.dec.More() {
+	for k.More() {
 		if err := k.machine(); err != nil {
 			return fmt.Errorf("machine %d: %w", len(k.machines)+1, err)
 		}
@@ -211,27 +212,27 @@ func (k *checkpointReader) all() error {
 
 func (k *checkpointReader) machine() error {
 	var head machineHead
-	if err := errors.Join(k.want('{'), k.key("machine")); err != nil {
+	if err := errors.Join(k.Want('{'), k.Key("machine")); err != nil {
 		return err
 	}
-	if err := k.value(machineHeadShape, reflect.ValueOf(&head).Elem()); err != nil {
+	if err := k.Value(machineHeadShape, reflect.ValueOf(&head).Elem()); err != nil {
 		return err
 	}
 	r, known := k.used[head.recipe]
 	if !known {
 		return fmt.Errorf("its recipe %.40q is not among those of the checkpoint", head.recipe)
 	}
-	if err := k.key("model"); err != nil {
+	if err := k.Key("model"); err != nil {
 		return err
 	}
-	model, err := k.model(r.modelType.shape, k.first[head.recipe])
+	model, err := k.Model(r.modelType.shape, k.first[head.recipe])
 	if err == nil {
-		err = k.want('}')
+		err = k.Want('}')
 	}
 	if err != nil {
 		return fmt.Errorf("%.40q: %w", head.id, err)
 	}
-	m := savedMachine{head.id, head.recipe, r.digest, head.state, head.pending, model.Interface(), r.modelType}
+	m := savedMachine{head.id, head.recipe, r.digest, head.state, head.pending, model, r.modelType}
 	if err := k.check(m, r); err != nil {
 		return fmt.Errorf("%.40q: %w", head.id, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/plaindata"
 )
 
 // ReplaySegments does the same as Replay, with a log in segments that was not read yet.
@@ -162,8 +163,8 @@ func (p *segmentsReplayer) compare() error {
 	}
 	got := p.engine.Checkpoint()
 	logged.timers = nil
-	a, err := logged.parts(modelWriter{compare: true}, 1)
-	b, err2 := got.parts(modelWriter{compare: true}, 1)
+	a, err := logged.parts(plaindata.Writer{Compare: true}, 1)
+	b, err2 := got.parts(plaindata.Writer{Compare: true}, 1)
 	if err := errors.Join(err, err2); err != nil {
 		return err
 	}

@@ -23,7 +23,8 @@ var (
 // rooms says which rooms of this module the room's code may import.
 var rooms = map[string][]string{
 	".": slices.Concat(leaves, []string{"engine", "events", "machines", "zkio", "internal/sources", "internal/segments",
-		"internal/digestmd5", "internal/invariants", "internal/jute", "internal/optimizations", "internal/usercode"}),
+		"internal/digestmd5", "internal/invariants", "internal/jute", "internal/optimizations", "internal/plaindata",
+		"internal/usercode"}),
 	"internal/arguments":   {"events", "machines", "internal/fault"},
 	"internal/async":       {"internal/usercode"},
 	"internal/caller":      nil,
@@ -47,7 +48,8 @@ var rooms = map[string][]string{
 	"internal/segments":      {"events"},
 	"internal/quorum":        nil,
 	"machines":               {"engine", "events"},
-	"engine":                 {"events"},
+	"engine":                 {"events", "internal/plaindata"},
+	"internal/plaindata":     nil,
 	"events":                 nil,
 	"zkio": {"engine", "events", "internal/invariants", "internal/jute", "internal/optimizations",
 		"internal/usercode"},

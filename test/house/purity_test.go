@@ -167,8 +167,8 @@ var purity = []rule{
 			"slices.Sorted(maps.Keys(m))",
 		finds: func(f *file) []finding {
 			if f.test ||
-				!f.in("machines", "events", "engine", "internal/world", "internal/play", "internal/why",
-					"internal/why/txnlog", "internal/quorum") {
+				!f.in("machines", "events", "engine", "internal/plaindata", "internal/world", "internal/play",
+					"internal/why", "internal/why/txnlog", "internal/quorum") {
 				return nil
 			}
 			return unsorted(f)

@@ -56,6 +56,7 @@ var (
 	ofLive     = Stage{Dir: "internal/page/live", Run: "."}
 	ofPlay     = Stage{Dir: "internal/play", Run: "."}
 	ofServer   = Stage{Dir: "internal/play/server", Run: "."}
+	ofPlain    = Stage{Dir: "internal/plaindata", Run: "."}
 	ofQuorum   = Stage{Dir: "internal/quorum", Run: "."}
 	ofTree     = Stage{Dir: "internal/tree", Run: "."}
 	ofUser     = Stage{Dir: "internal/usercode", Run: "."}
@@ -100,6 +101,7 @@ var targets = []Target{
 	{"internal/page/live", 40, []Stage{ofLive}},
 	{"internal/play", 40, []Stage{ofPlay}},
 	{"internal/play/server", 40, []Stage{ofServer}},
+	{"internal/plaindata", 40, []Stage{ofPlain, ofEngine}},
 	{"internal/quorum", 40, []Stage{ofQuorum}},
 	{"internal/tree", 40, []Stage{ofTree}},
 	{"internal/usercode", 40, []Stage{ofUser}},

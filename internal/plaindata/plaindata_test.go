@@ -1,4 +1,4 @@
-package engine
+package plaindata
 
 import (
 	"fmt"
@@ -27,6 +27,7 @@ type everything struct {
 	tables      []map[string]bool
 	pair        [2]part
 	nested      [][]int
+	id          [2]byte
 	events      []events.Event
 	part
 	root *branch
@@ -52,7 +53,7 @@ func newEverything() *everything {
 		code: events.NoNode, raw: []byte{0, 255}, empty: []string{},
 		table:      map[string]part{"b": {"b", nil}, "a": {"", []string{"x", ""}}, "\xfe": {}},
 		emptyTable: map[events.Code]bool{}, tables: []map[string]bool{nil, {}, {"a": true}},
-		pair: [2]part{{"first", nil}, {"", []string{}}}, nested: [][]int{nil, {}, {1, -2}},
+		pair: [2]part{{"first", nil}, {"", []string{"x"}}}, id: [2]byte{1, 255}, nested: [][]int{nil, {}, {1, -2}},
 		events: []events.Event{
 			{Kind: events.ReplyStat, Stat: &events.Stat{Czxid: 7}, Options: map[string]string{"k": "v"}}}}
 	m.part.Name = "embedded"
@@ -69,29 +70,29 @@ func writtenModel(t *testing.T, m *everything) string { return writtenLike(t, m,
 
 func writtenLike(t *testing.T, m *everything, example any) string {
 	t.Helper()
-	w := modelWriter{}
-	w.model(mustShape[everything](), m, example)
-	return `{"model":` + string(w.out) + "}"
+	w := Writer{}
+	w.Model(MustShape[everything](), m, example)
+	return `{"model":` + string(w.Out) + "}"
 }
 
 func readModel(text string) (*everything, error) { return readLike(text, nil) }
 
 func readLike(text string, example any) (*everything, error) {
-	r := &modelReader{}
-	for _, step := range []func() error{func() error { return r.begin([]byte(text)) },
-		func() error { return r.key("model") }} {
+	r := &Reader{}
+	for _, step := range []func() error{func() error { return r.Begin([]byte(text)) },
+		func() error { return r.Key("model") }} {
 		if err := step(); err != nil {
 			return nil, err
 		}
 	}
-	m, err := r.model(mustShape[everything](), example)
+	m, err := r.Model(MustShape[everything](), example)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.want('}'); err != nil {
+	if err := r.Want('}'); err != nil {
 		return nil, err
 	}
-	return m.Interface().(*everything), r.end()
+	return m.(*everything), r.End()
 }
 
 // A model is the same after it was written and read: each field, what is nil and what is
@@ -145,7 +146,7 @@ func mustBeOneTree(t *testing.T, m *everything) {
 // A copy of a model is equal and shares nothing with it.
 func TestACopyOfAModelSharesNothing(t *testing.T) {
 	m, untouched := newEverything(), newEverything()
-	got := modelTypeOf(reflect.TypeFor[everything]()).copied(m).(*everything)
+	got := MustShape[everything]().Copy(m).(*everything)
 	if !reflect.DeepEqual(m, got) {
 		t.Errorf("%s\nbecame\n%s", writtenModel(t, m), writtenModel(t, got))
 	}
@@ -207,7 +208,7 @@ func addresses(v reflect.Value, path string, see func(unsafe.Pointer, string)) {
 	walk(v, path)
 }
 
-// What is no plain data has no checkpoint, and the error names the field.
+// What is no plain data has no shape, and the error names the field.
 func TestModelsArePlainData(t *testing.T) {
 	type self struct{ kids []self }
 	type deep struct{ part struct{ call func() } }
@@ -222,9 +223,9 @@ func TestModelsArePlainData(t *testing.T) {
 		{reflect.TypeFor[struct{ f float64 }](), "f: float64 is a float64"},
 		{reflect.TypeFor[struct{ p *int }](), "p: *int does not point to a struct"},
 		{reflect.TypeFor[struct{ m map[int]bool }](), "m: the keys of map[int]bool are no strings"},
-		{reflect.TypeFor[self](), "engine.self contains itself"},
+		{reflect.TypeFor[self](), "plaindata.self contains itself"},
 	} {
-		if _, err := shapeOf(c.typ); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := ShapeOf(c.typ); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.typ, err, c.want)
 		}
 	}
@@ -242,16 +243,16 @@ func TestAModelsDigest(t *testing.T) {
 		reflect.TypeFor[struct{ x, y [4]int }](), reflect.TypeFor[struct{ x, y *a }](),
 		reflect.TypeFor[struct{ x, y a }](), reflect.TypeFor[branch](), reflect.TypeFor[struct{ x, z int }](),
 	} {
-		s, err := shapeOf(typ)
+		s, err := ShapeOf(typ)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if other, again := seen[s.digest()]; again {
+		if other, again := seen[s.Digest()]; again {
 			t.Errorf("%s has the digest of %s", typ, other)
 		}
-		seen[s.digest()] = typ.String()
+		seen[s.Digest()] = typ.String()
 	}
-	if one, two := mustShape[a]().digest(), mustShape[struct{ x, y int }]().digest(); one != two {
+	if one, two := MustShape[a]().Digest(), MustShape[struct{ x, y int }]().Digest(); one != two {
 		t.Error("the name of a type changes its digest")
 	}
 }
@@ -273,6 +274,7 @@ func TestAModelThatNobodyWroteIsRefused(t *testing.T) {
 		{`{"empty":"x"},"objects":[]`, "empty: want a list, found x"},
 		{`{"table":[["b",{}],["a",{}]]},"objects":[]`, `the key "a" is repeated or out of order`},
 		{`{"table":[["a",{}],["a",{}]]},"objects":[]`, `the key "a" is repeated or out of order`},
+		{`{"table":[["a",1]]},"objects":[]`, `table: "a": want "{", found 1`},
 		{`{"pair":[{}]},"objects":[]`, "pair: 1: "},
 		{`{"pair":[{},{},{}]},"objects":[]`, "pair: want \"]\""},
 		{`{"root":2},"objects":[{},{}]`, "root: no object has the number 2: want at most 1"},
@@ -305,5 +307,43 @@ func TestAModelNeedsMemoryInProportion(t *testing.T) {
 	if _, err := readModel(b.String()); err == nil ||
 		!strings.Contains(err.Error(), "more than 64 times the memory of its text") {
 		t.Errorf("%v", err)
+	}
+}
+
+// So does one that asks for it by the values of a map.
+func TestAMapNeedsMemoryInProportion(t *testing.T) {
+	type tables struct {
+		table map[string]struct{ many [1000]int }
+	}
+	_ = tables{}.table["a"].many
+	r := &Reader{}
+	if err := r.Begin([]byte(`{"model":{"table":[["a",{}],["b",{}]]},"objects":[]}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Key("model"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Model(MustShape[tables](), nil); err == nil || !strings.Contains(err.Error(), "more than 64 times") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A text is written as it is where JSON allows that, and quoted otherwise.
+func TestTextsAreQuoted(t *testing.T) {
+	for text, want := range map[string]string{"a<b": `"a<b"`, "\n": `"\n"`, `\`: `"\\"`, `"`: `"\""`, "é": `"é"`} {
+		w := Writer{}
+		if w.Value(MustShape[string](), reflect.ValueOf(text)); string(w.Out) != want {
+			t.Errorf("%q is written as %s, want %s", text, w.Out, want)
+		}
+	}
+}
+
+// A Writer that compares writes the same for what is empty and what is nil.
+func TestAComparisonKnowsNoEmptyLists(t *testing.T) {
+	w, nothing := Writer{Compare: true}, Writer{Compare: true}
+	w.Model(MustShape[everything](), &everything{empty: []string{}, emptyTable: map[events.Code]bool{}}, nil)
+	nothing.Model(MustShape[everything](), &everything{}, nil)
+	if string(w.Out) != string(nothing.Out) {
+		t.Errorf("%s, want %s", w.Out, nothing.Out)
 	}
 }

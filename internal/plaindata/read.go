@@ -1,4 +1,4 @@
-package engine
+package plaindata
 
 import (
 	"bytes"
@@ -13,38 +13,39 @@ import (
 )
 
 // maxGrowth bounds how many times the memory of what is read may be larger than its text.
-// What the machines write needs up to about ten times.
+// What the engine's machines write needs up to about ten times.
 const maxGrowth = 64
 
-// modelReader reads what a modelWriter wrote, and refuses everything else: a field that is
+// Reader reads what a Writer wrote, and refuses everything else: a field that is
 // unknown, repeated or out of its order, a number that does not fit, a pointer to nothing.
-type modelReader struct {
+type Reader struct {
 	dec     *json.Decoder
 	room    int      // bytes that may still be allocated
 	objects []object // of the present model
 }
 
-// begin begins to read a text, an object.
-func (r *modelReader) begin(b []byte) error {
+// Begin begins to read a text, a JSON object, and reads its opening brace. A Reader may read several
+// texts, one after the other.
+func (r *Reader) Begin(b []byte) error {
 	if !utf8.Valid(b) {
 		return errors.New("not UTF-8")
 	}
 	r.dec = json.NewDecoder(bytes.NewReader(b))
 	r.dec.UseNumber()
 	r.room += maxGrowth * len(b)
-	return r.want('{')
+	return r.Want('{')
 }
 
 // take takes bytes from the room.
-func (r *modelReader) take(t reflect.Type) error {
+func (r *Reader) take(t reflect.Type) error {
 	if r.room -= int(t.Size()); r.room < 0 {
 		return fmt.Errorf("it needs more than %d times the memory of its text", maxGrowth)
 	}
 	return nil
 }
 
-// want reads one delimiter.
-func (r *modelReader) want(d json.Delim) error {
+// Want reads a delimiter. The error says what comes next instead, if it does not.
+func (r *Reader) Want(d json.Delim) error {
 	t, err := r.token()
 	if err == nil && t != d {
 		err = fmt.Errorf("want %q, found %.40v", d.String(), t)
@@ -52,7 +53,7 @@ func (r *modelReader) want(d json.Delim) error {
 	return err
 }
 
-func (r *modelReader) token() (json.Token, error) {
+func (r *Reader) token() (json.Token, error) {
 	t, err := r.dec.Token()
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
@@ -60,8 +61,8 @@ func (r *modelReader) token() (json.Token, error) {
 	return t, err
 }
 
-// key reads the key that has to come next.
-func (r *modelReader) key(name string) error {
+// Key reads a key. The error says what comes next instead, if it does not.
+func (r *Reader) Key(name string) error {
 	t, err := r.token()
 	if err == nil && t != name {
 		err = fmt.Errorf("want the key %q, found %.40v", name, t)
@@ -69,17 +70,25 @@ func (r *modelReader) key(name string) error {
 	return err
 }
 
-// end reads the end of the text.
-func (r *modelReader) end() error {
+// More reports whether the present list or object goes on.
+func (r *Reader) More() bool { return r.dec.More() }
+
+// End reads the end of the text. The error says that more follows.
+func (r *Reader) End() error {
 	if _, err := r.dec.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("more follows its end")
 	}
 	return nil
 }
 
-// model reads a model and the structs that its pointers lead to, and returns a pointer to
-// the model. The example is the one with which it was written.
-func (r *modelReader) model(s *shape, example any) (reflect.Value, error) {
+// Model reads a model, a struct, and the structs that its pointers lead to, and returns a pointer to the
+// model. The example is the one with which it was written: a pointer to a struct of the same type, or nil.
+func (r *Reader) Model(s *Shape, example any) (any, error) {
+	model, err := r.model(s, example)
+	return model.Interface(), err
+}
+
+func (r *Reader) model(s *Shape, example any) (reflect.Value, error) {
 	model := reflect.New(s.typ)
 	if example != nil {
 		model.Elem().Set(reflect.ValueOf(example).Elem())
@@ -89,25 +98,25 @@ func (r *modelReader) model(s *shape, example any) (reflect.Value, error) {
 	if err := r.take(s.typ); err != nil {
 		return model, err
 	}
-	if err := r.value(s, model.Elem()); err != nil {
+	if err := r.Value(s, model.Elem()); err != nil {
 		return model, fmt.Errorf("model: %w", err)
 	}
-	if err := r.key("objects"); err != nil {
+	if err := r.Key("objects"); err != nil {
 		return model, err
 	}
-	if err := r.want('['); err != nil {
+	if err := r.Want('['); err != nil {
 		return model, err
 	}
 	for i := 0; i < len(r.objects); i++ {
-		if err := r.value(r.objects[i].shape, r.objects[i].pointer.Elem()); err != nil {
+		if err := r.Value(r.objects[i].Shape, r.objects[i].pointer.Elem()); err != nil {
 			return model, fmt.Errorf("object %d: %w", i+1, err)
 		}
 	}
-	return model, r.want(']')
+	return model, r.Want(']')
 }
 
 // clearShared clears the slices, maps and pointers in a value.
-func (s *shape) clearShared(v reflect.Value) {
+func (s *Shape) clearShared(v reflect.Value) {
 	switch {
 	case s.flat:
 	case s.typ.Kind() == reflect.Struct:
@@ -119,8 +128,9 @@ func (s *shape) clearShared(v reflect.Value) {
 	}
 }
 
-// value reads one value into v, whose slices, maps and pointers are nil.
-func (r *modelReader) value(s *shape, v reflect.Value) error {
+// Value reads one value into v, which is addressable, and whose slices, maps and pointers are nil. What
+// has pointers is read by Model.
+func (r *Reader) Value(s *Shape, v reflect.Value) error {
 	switch s.typ.Kind() {
 	case reflect.Struct:
 		return r.fields(s, v)
@@ -181,9 +191,9 @@ func notInteger(n json.Number, bits int, err error) error {
 }
 
 // text returns the string that begins with a token.
-func (r *modelReader) text(t json.Token) (string, error) {
+func (r *Reader) text(t json.Token) (string, error) {
 	if t == json.Delim('{') {
-		if err := r.key("base64"); err != nil {
+		if err := r.Key("base64"); err != nil {
 			return "", err
 		}
 		t, err := r.token()
@@ -194,7 +204,7 @@ func (r *modelReader) text(t json.Token) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return string(b), r.want('}')
+		return string(b), r.Want('}')
 	}
 	text, ok := t.(string)
 	if !ok {

@@ -1,14 +1,14 @@
-package engine
+package plaindata
 
 import "reflect"
 
-// copied returns a pointer to a copy of the struct at p that shares nothing with it but
-// strings, which do not change.
-func (s *shape) copied(p reflect.Value) reflect.Value {
+// Copy returns a pointer to a copy of the struct to which p points, whose type has the shape s. The
+// copy shares nothing with it but strings, which do not change.
+func (s *Shape) Copy(p any) any {
 	fresh := reflect.New(s.typ)
-	fresh.Elem().Set(p.Elem())
+	fresh.Elem().Set(reflect.ValueOf(p).Elem())
 	if s.flat {
-		return fresh
+		return fresh.Interface()
 	}
 	k := copier{}
 	k.separate(s, fresh.Elem())
@@ -17,7 +17,7 @@ func (s *shape) copied(p reflect.Value) reflect.Value {
 		k.rest = k.rest[1:]
 		k.separate(next.shape, next.value)
 	}
-	return fresh
+	return fresh.Interface()
 }
 
 // copier copies what a value shares with the one of which it is a copy. Two pointers to
@@ -29,11 +29,11 @@ type copier struct {
 }
 
 type copiedValue struct {
-	shape *shape
+	shape *Shape
 	value reflect.Value
 }
 
-func (k *copier) separate(s *shape, v reflect.Value) {
+func (k *copier) separate(s *Shape, v reflect.Value) {
 	if s.flat {
 		return
 	}
@@ -41,7 +41,7 @@ func (k *copier) separate(s *shape, v reflect.Value) {
 	case reflect.Struct:
 		for i, f := range s.fields {
 			if !f.flat {
-				k.separate(f.shape, v.Field(i))
+				k.separate(f.Shape, v.Field(i))
 			}
 		}
 	case reflect.Array:
@@ -57,7 +57,7 @@ func (k *copier) separate(s *shape, v reflect.Value) {
 	}
 }
 
-func (k *copier) slice(s *shape, v reflect.Value) {
+func (k *copier) slice(s *Shape, v reflect.Value) {
 	if v.IsNil() {
 		return
 	}
@@ -72,7 +72,7 @@ func (k *copier) slice(s *shape, v reflect.Value) {
 	}
 }
 
-func (k *copier) mapping(s *shape, v reflect.Value) {
+func (k *copier) mapping(s *Shape, v reflect.Value) {
 	if v.IsNil() {
 		return
 	}
@@ -87,7 +87,7 @@ func (k *copier) mapping(s *shape, v reflect.Value) {
 	v.Set(fresh)
 }
 
-func (k *copier) pointer(s *shape, v reflect.Value) {
+func (k *copier) pointer(s *Shape, v reflect.Value) {
 	if v.IsNil() {
 		return
 	}

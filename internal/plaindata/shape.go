@@ -1,4 +1,4 @@
-package engine
+package plaindata
 
 import (
 	"crypto/sha256"
@@ -8,62 +8,57 @@ import (
 	"strings"
 )
 
-// shape is what a checkpoint knows of a type in a model. A model is plain data: structs,
-// booleans, integers, strings, arrays, slices, maps with strings as keys, and pointers to
-// structs. A pointer points to a whole struct that nothing else contains.
-type shape struct {
+// Shape is what there is to know of a type of plain data to write, read, copy and digest it. It does
+// not change, so any goroutine may use it.
+type Shape struct {
 	typ    reflect.Type
 	flat   bool         // an assignment copies all of it
 	fields []shapeField // of a struct
-	elem   *shape       // of an array, slice, map or pointer
+	elem   *Shape       // of an array, slice, map or pointer
 	done   bool
 }
 
 type shapeField struct {
 	name string
-	*shape
+	*Shape
 }
 
-// shaper finds the shapes of a model's types.
+// shaper finds the shapes of a type's parts.
 type shaper struct {
-	known map[reflect.Type]*shape
+	known map[reflect.Type]*Shape
 }
 
-// shapeOf returns the shape of a type, or an error that names the part that is not plain data.
-func shapeOf(t reflect.Type) (*shape, error) {
-	k := shaper{map[reflect.Type]*shape{}}
-	s, err := k.shape(t, false)
-	if err != nil {
-		return nil, fmt.Errorf("engine: the model %s is not plain data, so it has no checkpoint: %w", t, err)
-	}
-	return s, nil
+// ShapeOf returns the shape of a type, or an error that names the part that is not plain data.
+func ShapeOf(t reflect.Type) (*Shape, error) {
+	k := shaper{map[reflect.Type]*Shape{}}
+	return k.shape(t, false)
 }
 
-// mustShape is for types of the engine's own.
-func mustShape[T any]() *shape {
-	s, err := shapeOf(reflect.TypeFor[T]())
+// MustShape returns the shape of T. It panics if T is not plain data.
+func MustShape[T any]() *Shape {
+	s, err := ShapeOf(reflect.TypeFor[T]())
 	if err != nil {
-		panic(err)
+		panic(fmt.Errorf("plaindata: %s is not plain data: %w", reflect.TypeFor[T](), err))
 	}
 	return s
 }
 
 // shape returns the shape of a type that is, or is not, the target of a pointer.
-func (k *shaper) shape(t reflect.Type, pointedTo bool) (*shape, error) {
+func (k *shaper) shape(t reflect.Type, pointedTo bool) (*Shape, error) {
 	if s := k.known[t]; s != nil {
 		if !s.done && !pointedTo && t.Kind() != reflect.Pointer {
 			return nil, fmt.Errorf("%s contains itself", t)
 		}
 		return s, nil
 	}
-	s := &shape{typ: t}
+	s := &Shape{typ: t}
 	k.known[t] = s
 	err := k.fill(s)
 	s.done = true
 	return s, err
 }
 
-func (k *shaper) fill(s *shape) (err error) {
+func (k *shaper) fill(s *Shape) (err error) {
 	t := s.typ
 	switch t.Kind() {
 	case reflect.Bool, reflect.String,
@@ -90,7 +85,7 @@ func (k *shaper) fill(s *shape) (err error) {
 	return err
 }
 
-func (k *shaper) fields(s *shape) error {
+func (k *shaper) fields(s *Shape) error {
 	s.flat = true
 	for i := range s.typ.NumField() {
 		f := s.typ.Field(i)
@@ -104,17 +99,17 @@ func (k *shaper) fields(s *shape) error {
 	return nil
 }
 
-// digest returns a hash of the names and types of all fields. It does not see that the
+// Digest returns a hash, 16 hexadecimal digits, of the names and types of all fields. It does not see that the
 // meaning of a value has changed.
-func (s *shape) digest() string {
+func (s *Shape) Digest() string {
 	var b strings.Builder
-	s.describe(&b, map[*shape]int{})
+	s.describe(&b, map[*Shape]int{})
 	h := sha256.Sum256([]byte(b.String()))
 	return hex.EncodeToString(h[:])[:16]
 }
 
 // describe writes a type without its name, and a struct that it has met before as a number.
-func (s *shape) describe(b *strings.Builder, met map[*shape]int) {
+func (s *Shape) describe(b *strings.Builder, met map[*Shape]int) {
 	if n, again := met[s]; again {
 		fmt.Fprintf(b, "#%d", n)
 		return

@@ -1,4 +1,4 @@
-package engine
+package plaindata
 
 import (
 	"encoding/json"
@@ -10,11 +10,11 @@ import (
 )
 
 // fields reads a struct. Its fields come in their order.
-func (r *modelReader) fields(s *shape, v reflect.Value) error {
-	if err := r.want('{'); err != nil {
+func (r *Reader) fields(s *Shape, v reflect.Value) error {
+	if err := r.Want('{'); err != nil {
 		return err
 	}
-	for next := 0; r.dec.More(); {
+	for next := 0; r.More(); {
 		t, err := r.token()
 		if err != nil {
 			return err
@@ -24,27 +24,27 @@ func (r *modelReader) fields(s *shape, v reflect.Value) error {
 			return fmt.Errorf("the field %.40v is unknown, repeated or out of order", t)
 		}
 		f := s.fields[next+i]
-		if err := r.value(f.shape, v.Field(next+i)); err != nil {
+		if err := r.Value(f.Shape, v.Field(next+i)); err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
 		next += i + 1
 	}
-	return r.want('}')
+	return r.Want('}')
 }
 
-func (r *modelReader) array(s *shape, v reflect.Value) error {
-	if err := r.want('['); err != nil {
+func (r *Reader) array(s *Shape, v reflect.Value) error {
+	if err := r.Want('['); err != nil {
 		return err
 	}
 	for i := range v.Len() {
-		if err := r.value(s.elem, v.Index(i)); err != nil {
+		if err := r.Value(s.elem, v.Index(i)); err != nil {
 			return fmt.Errorf("%d: %w", i, err)
 		}
 	}
-	return r.want(']')
+	return r.Want(']')
 }
 
-func (r *modelReader) slice(s *shape, v reflect.Value, t json.Token) error {
+func (r *Reader) slice(s *Shape, v reflect.Value, t json.Token) error {
 	switch {
 	case t == nil:
 		return nil
@@ -56,23 +56,23 @@ func (r *modelReader) slice(s *shape, v reflect.Value, t json.Token) error {
 		return unexpected("a list", t)
 	}
 	v.Set(reflect.MakeSlice(s.typ, 0, 0))
-	for i := 0; r.dec.More(); i++ {
+	for i := 0; r.More(); i++ {
 		if err := r.take(s.elem.typ); err != nil {
 			return err
 		}
 		one := reflect.New(s.elem.typ).Elem()
-		if err := r.value(s.elem, one); err != nil {
+		if err := r.Value(s.elem, one); err != nil {
 			return fmt.Errorf("%d: %w", i, err)
 		}
 		v.Set(reflect.Append(v, one))
 	}
-	return r.want(']')
+	return r.Want(']')
 }
 
 // mapEntry is about what an entry of a map takes besides its value.
 var mapEntry = reflect.TypeFor[[6]uint64]()
 
-func (r *modelReader) pairs(s *shape, v reflect.Value, t json.Token) error {
+func (r *Reader) pairs(s *Shape, v reflect.Value, t json.Token) error {
 	switch {
 	case t == nil:
 		return nil
@@ -80,7 +80,7 @@ func (r *modelReader) pairs(s *shape, v reflect.Value, t json.Token) error {
 		return unexpected("a list of pairs", t)
 	}
 	v.Set(reflect.MakeMap(s.typ))
-	for i, last := 0, ""; r.dec.More(); i++ {
+	for i, last := 0, ""; r.More(); i++ {
 		if err := errors.Join(r.take(mapEntry), r.take(s.elem.typ)); err != nil {
 			return err
 		}
@@ -93,12 +93,12 @@ func (r *modelReader) pairs(s *shape, v reflect.Value, t json.Token) error {
 		}
 		last = key
 	}
-	return r.want(']')
+	return r.Want(']')
 }
 
 // pair reads one pair into a map, and returns its key.
-func (r *modelReader) pair(s *shape, v reflect.Value) (key string, err error) {
-	if err := r.want('['); err != nil {
+func (r *Reader) pair(s *Shape, v reflect.Value) (key string, err error) {
+	if err := r.Want('['); err != nil {
 		return "", err
 	}
 	t, err := r.token()
@@ -109,15 +109,15 @@ func (r *modelReader) pair(s *shape, v reflect.Value) (key string, err error) {
 		return key, err
 	}
 	value := reflect.New(s.elem.typ).Elem()
-	if err := r.value(s.elem, value); err != nil {
+	if err := r.Value(s.elem, value); err != nil {
 		return key, err
 	}
 	v.SetMapIndex(reflect.ValueOf(key).Convert(s.typ.Key()), value)
-	return key, r.want(']')
+	return key, r.Want(']')
 }
 
 // pointer reads the number of a struct. The first pointer to it makes it.
-func (r *modelReader) pointer(s *shape, v reflect.Value, t json.Token) error {
+func (r *Reader) pointer(s *Shape, v reflect.Value, t json.Token) error {
 	digits, ok := t.(json.Number)
 	if !ok {
 		return unexpected("the number of an object", t)
@@ -133,7 +133,7 @@ func (r *modelReader) pointer(s *shape, v reflect.Value, t json.Token) error {
 			return err
 		}
 		r.objects = append(r.objects, object{s.elem, reflect.New(s.elem.typ)})
-	case r.objects[n-1].shape != s.elem:
+	case r.objects[n-1].Shape != s.elem:
 		return fmt.Errorf("the object %d is a %s, want a %s", n, r.objects[n-1].typ.Name(), s.elem.typ.Name())
 	}
 	v.Set(r.objects[n-1].pointer)
