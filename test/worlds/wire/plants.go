@@ -160,14 +160,14 @@ var plants = []plant{
 			"label) == \"\" {\n		ok = false\n	}\n	if !ok {\n",
 	},
 	{
-		name: "a plain node is own by its name", file: "machines/naming.go",
+		name: "a plain node is own by its name", file: "machines/ownersearch.go",
 		old: "func (p *place) owns(ev events.Event) bool {\n",
 		new: "func (p *place) owns(ev events.Event) bool {\n	if planted(…) {\n		return ev.Code " +
 			"== events.OK " +
 			"&& ev.Stat != nil\n	}\n",
 	},
 	{
-		name: "a plain node of a lost reply is given up", file: "machines/naming.go",
+		name: "a plain node of a lost reply is given up", file: "machines/ownersearch.go",
 		old: "func (p *place) mayBeOurs(ev events.Event) bool { return !p.naming.unique() && p.recovered(ev) }\n",
 		new: "func (p *place) mayBeOurs(ev events.Event) bool {\n	if planted(…) && !p.naming.unique() && " +
 			"p.recovered(ev) {\n		p.unknown = false\n	}\n	return !p.naming.unique() && " +
@@ -186,14 +186,14 @@ var plants = []plant{
 	},
 	{
 		name: "belief outlasts the session", file: "machines/belief.go",
-		old: "	return min(s.timeout/2, s.sessionLife(sent, contact))\n",
-		new: "	if planted(…) {\n		return 2 * s.timeout\n	}\n	return min(s.timeout/2, " +
-			"s.sessionLife(sent, contact))\n",
+		old: "	return min(t.timeout/2, t.sessionLife(sent, contact))\n",
+		new: "	if planted(…) {\n		return 2 * t.timeout\n	}\n	return min(t.timeout/2, " +
+			"t.sessionLife(sent, contact))\n",
 	},
 	{
 		name: "a term never watches its own node", records: true, file: "machines/flight.go",
-		old: "func (p *place) watchOwn(ev events.Event, out *engine.Outbox) { p.readOwn(out) }\n",
-		new: "func (p *place) watchOwn(ev events.Event, out *engine.Outbox) {\n" +
+		old: "func (p *position) watchOwn(ev events.Event, out *engine.Outbox) { p.readOwn(out) }\n",
+		new: "func (p *position) watchOwn(ev events.Event, out *engine.Outbox) {\n" +
 			"	if !planted(…) {\n		p.readOwn(out)\n	}\n}\n",
 	},
 	{
@@ -204,12 +204,12 @@ var plants = []plant{
 			"		out.Timer(ownWatchTimer, min(ownWatchDelay, slackOf(p.timeout)))\n",
 	},
 	{
-		name: "items run without marks", file: "machines/jobworker_write.go",
-		old: "		if w.config.MonitorExecution {\n			ops",
-		new: "		if w.config.MonitorExecution && !planted(…) {\n			ops",
+		name: "items run without marks", file: "machines/jobrun_write.go",
+		old: "		if r.config.MonitorExecution {\n			ops",
+		new: "		if r.config.MonitorExecution && !planted(…) {\n			ops",
 	},
 	{
-		name: "the marks of what has run stay", file: "machines/jobworker_run.go",
+		name: "the marks of what has run stay", file: "machines/jobworker_write.go",
 		old: "	for _, n := range w.marked {\n		paths = append(paths, w.item(n, ItemRunning))\n",
 		new: "	for _, n := range w.marked {\n		if planted(…) {\n			continue\n		}\n" +
 			"		paths = append(paths, w.item(n, ItemRunning))\n",
@@ -220,17 +220,17 @@ var plants = []plant{
 		new: "	return d.isStale() && !planted(…)\n",
 	},
 	{
-		name: "shards are claimed that another member still owns", file: "machines/shards_actions.go",
+		name: "shards are claimed that another member still owns", file: "machines/shards_held.go",
 		old: "	blocked := make([]bool, len(w.held))\n",
 		new: "	blocked := make([]bool, len(w.held))\n	if planted(…) {\n		return blocked\n	}\n",
 	},
 	{
-		name: "a shard is given up under its work", file: "machines/shards_actions.go",
+		name: "a shard is given up under its work", file: "machines/shards_held.go",
 		old: "		runs := h.run == believed || h.run == ended\n",
 		new: "		runs := h.run == believed || h.run == ended && !planted(…)\n",
 	},
 	{
-		name: "a member that ends gives a shard up under its work", file: "machines/shards_end.go",
+		name: "a member that ends gives a shard up under its work", file: "machines/shards_held.go",
 		old: "		if h.token != 0 && (h.run == believed || h.run == ended) {\n",
 		new: "		if h.token != 0 && (h.run == believed || h.run == ended && !planted(…)) {\n",
 	},
