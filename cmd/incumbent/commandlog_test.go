@@ -109,6 +109,7 @@ func TestWhyKnowsWhenACommandEnded(t *testing.T) {
 		"nobody kills":    {true, 7, "and both worked for "},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			srv, dir := zkmem.Start(t, zkmem.Options{Tick: 300e6}), filepath.Join(t.TempDir(), "logs")+"/"
 			flags := []string{"--timeout", "3s", "--tick", "300ms", "--record", dir}
 			alice := elect(t, srv, "echo up; sleep 1000", append(flags, "--id", "alice")...)

@@ -133,6 +133,7 @@ func hostileLine(t *testing.T, srv *zkmem.Server) {
 
 // Names and data of strangers, and of a server that lies, are shown by no command as they are.
 func TestNoForeignTextIsShownAsItIs(t *testing.T) {
+	t.Parallel()
 	srv := zkmem.Start(t)
 	hostileLine(t, srv)
 	servers := liar(t, srv)

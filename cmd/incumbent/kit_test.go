@@ -5,6 +5,7 @@ package main_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -15,6 +16,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	// Tests wait for processes: several at a time, also on two cores. An argument decides otherwise.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
+	}
 	goleak.VerifyTestMain(m, goleak.Cleanup(programtest.Build("incumbent")))
 }
 

@@ -103,6 +103,7 @@ func TestAnEnsembleThatDemandsSASLEndsEveryCommand(t *testing.T) {
 
 // A server that refuses each request for a while is named as the reason for which --try went by.
 func TestTryEndsWithTheLastRefusal(t *testing.T) {
+	t.Parallel()
 	const overloaded = zkmem.Code(-127)
 	srv := zkmem.Start(t)
 	srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
@@ -176,6 +177,7 @@ func TestWatchGoesOnBehindAHiddenNode(t *testing.T) {
 
 // A refusal that may pass does not end it, and is printed once while it stays the same.
 func TestWatchPrintsAPassingErrorOnce(t *testing.T) {
+	t.Parallel()
 	srv := zkmem.Start(t)
 	refused := make(chan struct{}, 1<<10)
 	remove := srv.Intercept(func(r zkmem.Request) zkmem.Verdict {

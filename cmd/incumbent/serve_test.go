@@ -73,6 +73,7 @@ func asked(t *testing.T, url, host string) (int, string) {
 // elect and watch answer before there is an ensemble, and wait for it without end: elect lives, is not ready, and says
 // why.
 func TestElectAndWatchAnswerBeforeTheEnsemble(t *testing.T) {
+	t.Parallel()
 	addr, err := zkmem.FreeAddr()
 	if err != nil {
 		t.Fatal(err)

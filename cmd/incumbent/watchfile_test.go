@@ -122,6 +122,7 @@ func TestWatchWritesTheLeadersAddress(t *testing.T) {
 
 // A command that hangs is killed, and the newest state follows.
 func TestWatchKillsACommandThatHangs(t *testing.T) {
+	t.Parallel()
 	srv := zkmem.Start(t)
 	p := start(t, srv, "watch", "/jobs/x", "--exec-timeout", "1s", "--",
 		"sh", "-c", `test "$INCUMBENT_STATE" = leader || exec sleep 1000; echo "leads at $INCUMBENT_ADDRESS" >&2`)
@@ -167,6 +168,7 @@ func TestWrongTemplatesAreRefused(t *testing.T) {
 
 // When watch can follow the leader no more, no old one stays in the file.
 func TestWatchLeavesNoOldLeader(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	out := write(t, filepath.Join(dir, "out"), "leader 10.0.0.7:80")
 	args := []string{"watch", "/jobs/x", "--template", write(t, filepath.Join(dir, "t"), "{{.State}}"), "--out", out,

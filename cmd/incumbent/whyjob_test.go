@@ -60,6 +60,7 @@ func recordedRun(t *testing.T, srv *zkmem.Server, name string,
 
 // The logs of a job's instances say which items were dealt to which instance, and who took over what a dead one ran.
 func TestWhyOfAJobNamesItemsAndOwners(t *testing.T) {
+	t.Parallel()
 	srv := newJobServer(t)
 	putInstance(t, srv, "192.0.2.3", "ENABLED")
 	leader := recordedJob(t, srv, "192.0.2.1@-@1")
