@@ -83,6 +83,10 @@ func TestTheEndOfAFailureIsNotifiedOnce(t *testing.T) {
 	if s.failing != nil {
 		t.Errorf("%+v is left of the failure", s.failing)
 	}
+	s.failing = &failureSeries{failures: 1} // one that was not shown on the handle
+	if effects(t, s.clearFailure); s.failing != nil {
+		t.Errorf("%+v is left of a failure that was not shown", s.failing)
+	}
 }
 
 // After its session, a client pauses as the policy says, and goes on when the policy gives up.

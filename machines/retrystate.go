@@ -179,11 +179,9 @@ func (t *retryState) clearFailure(out *engine.Outbox) {
 		return
 	}
 	before := *t.failing
-	*t.failing = failureSeries{workFailed: before.workFailed, afterShortTerm: before.afterShortTerm}
+	t.failing = nil
+	t.noteWork(before.workFailed, before.afterShortTerm)
 	if before.code != events.OK {
 		out.Notify(events.Notify{What: events.Recovered})
-		if *t.failing == (failureSeries{}) {
-			t.failing = nil
-		}
 	}
 }
