@@ -35,6 +35,8 @@ if [ -n "$0" ]; then rm -rf "$0"; fi`
 
 // Launch starts a server of the usual release in a directory, with this zoo.cfg and these Java system properties or
 // options of java, and does not wait until it serves. With scratch the directory is deleted when the process ends.
+// Unless a property says otherwise, it deletes empty containers after an hour and not once a minute: no test, and no
+// peer in it, finds a directory gone by chance, and no zxid is the server's own.
 func Launch(dir, config string, properties []string, scratch bool) (*Process, error) {
 	return Usual.Launch(dir, config, properties, scratch)
 }
@@ -55,7 +57,8 @@ func (r Release) Launch(dir, config string, properties []string, scratch bool) (
 	}
 	args := []string{"-c", keeper, remove, p.logPath(), "java", "-cp", r.ClassPath(),
 		"-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dzookeeper.forceSync=no", "-Dzookeeper.preAllocSize=1024"}
+		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dzookeeper.forceSync=no", "-Dzookeeper.preAllocSize=1024",
+		"-Dznode.container.checkIntervalMs=3600000"}
 	for _, property := range properties {
 		if !strings.HasPrefix(property, "-") {
 			property = "-D" + property

@@ -39,18 +39,11 @@ func TestZkmemAnswersAsTheRealServer(t *testing.T) {
 	seed := repeat.Seed(t, 1)
 	rounds := setting(t, "INCUMBENT_DIFF_ROUNDS", 20)
 	steps := setting(t, "INCUMBENT_DIFF_STEPS", 300)
-	options := realzk.Options{Properties: []string{noReaper}}
-	if os.Getenv("INCUMBENT_ZK") != "" {
-		options = realzk.Options{} // it is used as it is
-	}
 	onReleases(t, func(t *testing.T, r release) {
-		apache, mem := r.start(t, options, zkmem.Options{ContainerInterval: time.Hour})
+		apache, mem := r.start(t, realzk.Options{}, zkmem.Options{ContainerInterval: time.Hour})
 		rehearse(t, apache.Addr(), mem.Addr(), seed, rounds, steps, false)
 	})
 }
-
-// noReaper keeps a real server from deleting containers by itself, which moves its zxid in the middle of a round.
-const noReaper = "znode.container.checkIntervalMs=3600000"
 
 // Nodes with a TTL and the super user exist only on servers that have the settings, and change what everything else
 // answers.
@@ -58,7 +51,7 @@ func TestZkmemWithEverySettingAnswersAsTheRealServer(t *testing.T) {
 	seed := repeat.Seed(t, 1_000_001)
 	rounds := setting(t, "INCUMBENT_DIFF_ROUNDS", 20) / 3
 	onReleases(t, func(t *testing.T, r release) {
-		apache, mem := r.start(t, realzk.Options{Properties: []string{noReaper, "zookeeper.extendedTypesEnabled=true",
+		apache, mem := r.start(t, realzk.Options{Properties: []string{"zookeeper.extendedTypesEnabled=true",
 			"zookeeper.DigestAuthenticationProvider.superDigest=" + superDigest}},
 			zkmem.Options{ExtendedTypes: true, ContainerInterval: time.Hour, SuperDigest: superDigest})
 		rehearse(t, apache.Addr(), mem.Addr(), seed, rounds, setting(t, "INCUMBENT_DIFF_STEPS", 300), true)

@@ -13,7 +13,7 @@ import (
 func TestAServerThatRequiresAnIdentityRefusesAsTheRealServer(t *testing.T) {
 	onReleases(t, func(t *testing.T, r release) {
 		for _, schemes := range []string{"digest", "sasl", "sasl,ip"} {
-			apache, mem := r.start(t, realzk.Options{MaxTimeout: lasting, Properties: []string{noReaper,
+			apache, mem := r.start(t, realzk.Options{MaxTimeout: lasting, Properties: []string{
 				"zookeeper.enforce.auth.enabled=true", "zookeeper.enforce.auth.schemes=" + schemes,
 				"zookeeper.authProvider.sasl=org.apache.zookeeper.server.auth.SASLAuthenticationProvider"}},
 				zkmem.Options{EnforceAuth: strings.Split(schemes, ","), MaxSessionTimeout: lasting})

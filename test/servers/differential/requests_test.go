@@ -29,7 +29,7 @@ const (
 // they do not. All that a client gets is compared: replies, Stats, zxids, events, and whether the connection goes on.
 func TestTheRequestsThatReleasesAnswerInTheirOwnWay(t *testing.T) {
 	onReleases(t, func(t *testing.T, r release) {
-		apache, mem := r.start(t, realzk.Options{Properties: []string{noReaper}, MaxTimeout: lasting},
+		apache, mem := r.start(t, realzk.Options{MaxTimeout: lasting},
 			zkmem.Options{MaxSessionTimeout: lasting})
 		requests, differ := 0, 0
 		for number, group := range groups(r.imitated(t, apache.Addr())) {

@@ -24,7 +24,7 @@ var saslUsers = map[string]string{"bob": "bobsecret", "jörg": "größer", "łuk
 func TestALoginIsAnsweredAsByTheRealServer(t *testing.T) {
 	onReleases(t, func(t *testing.T, r release) {
 		for _, demanded := range []bool{false, true} {
-			o := realzk.Options{MaxTimeout: lasting, Properties: append(realzk.SASL(t, saslUsers), noReaper)}
+			o := realzk.Options{MaxTimeout: lasting, Properties: realzk.SASL(t, saslUsers)}
 			m := zkmem.Options{MaxSessionTimeout: lasting, SASLUsers: saslUsers}
 			if demanded {
 				o.Properties = append(o.Properties, realzk.RequireSASL)
