@@ -200,34 +200,11 @@ func TestTheHappyPathMayNameAChoice(t *testing.T) {
 	want(t, "happy", Describe(MustCompile(c)).Happy, c.Happy)
 }
 
-// A choice is drawn as one, with the guards on the arrows that leave it.
-func TestAChoiceIsDrawn(t *testing.T) {
-	c := chooserTable()
-	c.Composites = []Composite{{"BUSY", []State{asking, choosing}}}
-	for what, d := range map[string]Description{"in a composite": Describe(MustCompile(c)),
-		"alone": Describe(chooserChart)} {
-		want(t, "choices", []bool{d.Choice(choosing), d.Choice(asking)}, []bool{true, false})
-		for _, line := range []string{
-			"    state choosing <<choice>>\n",
-			"    choosing --> pausing : [unlucky]\n", "    choosing --> asking : [taken]\n",
-			"    choosing --> ready : else\n",
-		} {
-			if got := d.Mermaid(); !strings.Contains(got, line) {
-				t.Errorf("%s: Mermaid lacks %q:\n%s", what, line, got)
-			}
-		}
-		if got := d.DOT(); !strings.Contains(got, `"choosing" [tooltip="What comes next is decided at once.", `+
-			`shape=diamond, style=filled];`) {
-			t.Errorf("%s: no diamond in\n%s", what, got)
-		}
-		for _, line := range []string{
-			"| 15 | choosing | `at once` | unlucky | pausing | dawdle |\n",
-			"| 17 | choosing | `at once` |  | ready | note |\n",
-			"| **choosing** | ", "What comes next is decided at once. A choice: no machine rests there. |\n",
-		} {
-			if got := d.Tables(nil); !strings.Contains(got, line) {
-				t.Errorf("%s: the tables lack %q:\n%s", what, line, got)
-			}
-		}
-	}
+// A description says which states are choices.
+func TestAChoiceIsDescribed(t *testing.T) {
+	d := Describe(chooserChart)
+	want(t, "choices", []bool{d.Choice(choosing), d.Choice(asking)}, []bool{true, false})
+	row := d.Rows[14]
+	want(t, "a row of it", []string{row.Label(), row.Action()}, []string{"[unlucky]", "dawdle"})
+	want(t, "its last row", d.Rows[16].Labels(), []string{"else"})
 }

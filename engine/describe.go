@@ -42,7 +42,7 @@ type RowDoc struct {
 func (r RowDoc) Action() string { return strings.Join(r.Actions, ", ") }
 
 // Label returns the row's name, with all of its kinds.
-func (r RowDoc) Label() string { return label(events.Kind(joined(r.On, ", ")), r.Guard) }
+func (r RowDoc) Label() string { return label(events.Kind(joined(r.On)), r.Guard) }
 
 // Labels returns the row's names as the log and the drawings show them: one for each
 // of its kinds.
@@ -64,6 +64,15 @@ func label(on events.Kind, guard string) string {
 		return "[" + guard + "]"
 	}
 	return string(on) + " [" + guard + "]"
+}
+
+// joined returns the names of kinds, with commas.
+func joined(kinds []events.Kind) string {
+	names := make([]string, len(kinds))
+	for i, kind := range kinds {
+		names[i] = string(kind)
+	}
+	return strings.Join(names, ", ")
 }
 
 // IgnoreDoc is one (state, kind) that is ignored, and why.

@@ -31,7 +31,7 @@ func (t Trigger) place() string {
 func (k *checker) row(i int) string {
 	r := k.chart.rows[i]
 	at := cmp.Or(r.on.place(), r.is.when.place(), r.is.do.place())
-	what := joined(r.on.kinds, ", ")
+	what := joined(r.on.kinds)
 	if len(r.from) > 0 {
 		what += " in " + few(r.from, func(s State) string { return string(s) })
 	}

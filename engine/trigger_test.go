@@ -33,22 +33,8 @@ func TestARowOnSeveralKinds(t *testing.T) {
 		want(t, "what ran", model.did, []string{"note"})
 		if e := (Edge{holding, string(kind), holding}); !slices.Contains(c.Looplab(), e) ||
 			!slices.Contains(d.Edges(), e) {
-			t.Errorf("looplab or the drawing lacks %s", e)
+			t.Errorf("looplab or the description lacks %s", e)
 		}
-	}
-	const row = "| 10 | holding | `watch.deleted`, `reply.stat` |  | *stays* | note |\n"
-	if got := d.Tables(nil); !strings.Contains(got, row) {
-		t.Errorf("the tables are\n%s", got)
-	}
-}
-
-// The kinds of one row stand on one arrow.
-func TestARowOnSeveralKindsIsDrawnOnce(t *testing.T) {
-	c := workerTable()
-	c.Rows[7].On = On(events.TimerFired, events.ReplyStat)
-	const arrow = "    pausing --> asking : timer.fired<br/>reply.stat\n"
-	if got := Describe(MustCompile(c)).Mermaid(); !strings.Contains(got, arrow) {
-		t.Error(got)
 	}
 }
 

@@ -3,7 +3,6 @@ package drawing
 import (
 	"fmt"
 	"html"
-	"slices"
 
 	"github.com/incumbent-go/incumbent/engine"
 )
@@ -13,7 +12,7 @@ import (
 func (p *pen) choice(s engine.StateDoc) {
 	b := p.boxes[s.Name]
 	class := "state"
-	if slices.Contains(p.d.Happy, s.Name) {
+	if onPath(p.d, s.Name) {
 		class += " happy"
 	}
 	middle := b.y + b.h/2

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"html"
 	"strings"
-
-	"github.com/incumbent-go/incumbent/engine"
 )
 
 // A page that shows a running machine has to find its state and its last row in the picture. So what belongs to a
@@ -16,12 +14,8 @@ import (
 const RowSeparator = "|"
 
 // arrowData returns the names and values of an arrow's attributes.
-func arrowData(a engine.Arrow) []string {
-	from := make([]string, len(a.From))
-	for i, s := range a.From {
-		from[i] = string(s)
-	}
-	return []string{"from", strings.Join(from, " "), "to", string(a.To), "rows", strings.Join(a.Labels, RowSeparator)}
+func arrowData(a Arrow) []string {
+	return []string{"from", joined(a.From, " "), "to", string(a.To), "rows", strings.Join(a.Labels, RowSeparator)}
 }
 
 // open begins a group with these attributes: names and values in turns.

@@ -285,7 +285,7 @@ func TestDrawKnowsItsFormats(t *testing.T) {
 		}
 	}
 	if _, err := Draw(machines.LatchRecipe.Describe(), "png"); err == nil ||
-		!strings.Contains(err.Error(), `no format "png"`) {
+		err.Error() != `drawing: no format "png", want one of markdown, mermaid, dot, xstate, svg, table` {
 		t.Error(err)
 	}
 }

@@ -42,7 +42,7 @@ type placement struct {
 // place returns each state's spot and the number of rows. It fails if a composite cannot
 // be one box with no other state in it: because composites overlap, or because the happy
 // path leaves one and returns to it.
-func place(d engine.Description, pic engine.Picture) (map[engine.State]spot, int, error) {
+func place(d engine.Description, pic Picture) (map[engine.State]spot, int, error) {
 	p := &placement{d: d, at: map[engine.State]spot{}, taken: map[spot]bool{}}
 	p.weigh(pic)
 	path := d.Happy
@@ -69,12 +69,12 @@ func place(d engine.Description, pic engine.Picture) (map[engine.State]spot, int
 }
 
 // weigh gives arrows that are drawn a larger weight than others.
-func (p *placement) weigh(pic engine.Picture) {
+func (p *placement) weigh(pic Picture) {
 	p.pull = map[engine.State]map[engine.State]int{}
 	for _, s := range p.d.States {
 		p.pull[s.Name] = map[engine.State]int{}
 	}
-	for i, arrows := range [][]engine.Arrow{pic.Arrows, pic.Hidden} {
+	for i, arrows := range [][]Arrow{pic.Arrows, pic.Hidden} {
 		for _, a := range arrows {
 			weight := []int{8, 1}[i]
 			p.pull[a.From[0]][a.To] += weight

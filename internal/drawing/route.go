@@ -18,7 +18,7 @@ type slot struct {
 
 // route is the way of an arrow through one channel, or two if it has to cross the spine.
 type route struct {
-	engine.Arrow
+	Arrow
 	shared   bool
 	straight bool // down the spine to the next row
 	out, in  *slot
@@ -38,7 +38,7 @@ type sheet struct {
 }
 
 func layout(d engine.Description) (*sheet, error) {
-	p := d.Picture()
+	p := PictureOf(d)
 	s := &sheet{d: d}
 	var err error
 	if s.at, s.rows, err = place(d, p); err != nil {

@@ -1,7 +1,9 @@
-// Package drawing draws pictures of charts. A chart has a path that a new reader should
-// see first. It goes straight down the middle; everything else is on its left or right,
-// and arrows go at right angles through the channels in between. Each end of an arrow has
-// its own height, so no label lies on a line or on another label.
+// Package drawing shows charts: as tables, as text that GitHub, Graphviz and XState read, and as pictures of its own.
+//
+// PictureOf chooses the arrows that are drawn, and SVG lays them out. A chart has a path that a new reader should see
+// first. It goes straight down the middle; everything else is on its left or right, and arrows go at right angles
+// through the channels in between. Each end of an arrow has its own height, so no label lies on a line or on another
+// label.
 package drawing
 
 import (
@@ -12,18 +14,26 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 )
 
-// Formats returns the formats that Draw can write.
-func Formats() []string { return append(engine.Formats(), "svg", "table") }
+// Formats returns the formats that Draw can write, in the order for help texts.
+func Formats() []string { return []string{"markdown", "mermaid", "dot", "xstate", "svg", "table"} }
 
 // Draw returns a chart in one of Formats.
 func Draw(d engine.Description, format string) (string, error) {
 	switch format {
+	case "markdown":
+		return Markdown(d), nil
+	case "mermaid":
+		return Mermaid(d), nil
+	case "dot":
+		return DOT(d), nil
+	case "xstate":
+		return XState(d)
 	case "svg":
 		return SVG(d)
 	case "table":
 		return Table(d), nil
 	}
-	return engine.Draw(d, format)
+	return "", fmt.Errorf("drawing: no format %q, want one of %s", format, strings.Join(Formats(), ", "))
 }
 
 // SVG returns a picture of a chart. The same chart always gives the same bytes. A chart whose
@@ -131,10 +141,8 @@ func (p *pen) state(s engine.StateDoc) {
 	}
 	b := p.boxes[s.Name]
 	class := "state"
-	for _, h := range p.d.Happy {
-		if h == s.Name {
-			class = "state happy"
-		}
+	if onPath(p.d, s.Name) {
+		class = "state happy"
 	}
 	fmt.Fprintf(p, `<rect class="%s" x="%d" y="%d" width="%d" height="%d" rx="10"/>`+"\n", class, b.x, b.y, b.w, b.h)
 	if s.Name == p.d.Final {

@@ -20,7 +20,7 @@ var knots = map[string]int{
 	"zkio":                  25,
 	"internal/world":        25,
 	"zkio/zkmem":            24,
-	"engine":                23,
+	"engine":                19,
 }
 
 const knotSlack = 3

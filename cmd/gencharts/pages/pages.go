@@ -56,11 +56,12 @@ rows that only the table has.
 
 func page(d engine.Description, words map[string]string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s# %s\n\n%s\n\n![%s](%s.svg)\n\n%s\n", generated, d.Name, d.Doc, d.Name, d.Name, d.SharedList())
+	fmt.Fprintf(&b, "%s# %s\n\n%s\n\n![%s](%s.svg)\n\n%s\n", generated, d.Name, d.Doc, d.Name, d.Name,
+		drawing.SharedList(d))
 	fmt.Fprintf(&b, "<details><summary>The same picture in Mermaid</summary>\n\n```mermaid\n%s```\n\n</details>\n\n",
-		d.Mermaid())
+		drawing.Mermaid(d))
 	b.WriteString(playground(d.Name))
-	b.WriteString(d.Tables(words))
+	b.WriteString(drawing.MarkdownTables(d, words))
 	fmt.Fprintf(&b, "\n## State by state\n\n%s `incumbent chart %s --format table` prints the same.\n\n",
 		drawing.HowToRead, d.Name)
 	fmt.Fprintf(&b, "<details><summary>What each state does</summary>\n\n```text\n%s```\n\n</details>\n",

@@ -118,7 +118,7 @@ func mustSay(t *testing.T, chart, page, what string) {
 func TestPictureLosesNoArrow(t *testing.T) {
 	for _, r := range machines.Recipes() {
 		d := r.Describe()
-		p := d.Picture()
+		p := drawing.PictureOf(d)
 		drawn := map[engine.Edge]bool{}
 		for _, a := range append(p.Arrows, p.Hidden...) {
 			for _, label := range a.Labels {
@@ -142,7 +142,7 @@ func TestPictureLosesNoArrow(t *testing.T) {
 	}
 }
 
-func shared(p engine.Picture, a engine.Arrow) bool {
+func shared(p drawing.Picture, a drawing.Arrow) bool {
 	for _, s := range p.Shared {
 		for _, from := range s.From {
 			if s.To == a.To && from == a.From[0] {

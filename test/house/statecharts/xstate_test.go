@@ -11,6 +11,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/drawing"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/test/kit/realzk"
 )
@@ -46,7 +47,7 @@ func TestXStateDecidesAsTheEngine(t *testing.T) {
 	charts, steps := map[string]json.RawMessage{}, []step{}
 	for _, r := range machines.Recipes() {
 		d := r.Describe()
-		text, err := engine.Draw(d, "xstate")
+		text, err := drawing.XState(d)
 		if err != nil {
 			t.Fatal(err)
 		}

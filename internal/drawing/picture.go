@@ -1,31 +1,13 @@
-package engine
+package drawing
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
-
-// Formats returns the formats that Draw can write, in the order for help texts. SVG is
-// drawn by drawing.
-func Formats() []string { return []string{"markdown", "mermaid", "dot", "xstate"} }
-
-// Draw returns a description in one of Formats.
-func Draw(d Description, format string) (string, error) {
-	switch format {
-	case "markdown":
-		return d.Markdown(), nil
-	case "mermaid":
-		return d.Mermaid(), nil
-	case "dot":
-		return d.DOT(), nil
-	case "xstate":
-		return d.XState()
-	}
-	return "", fmt.Errorf("engine: no format %q, want one of %s", format, strings.Join(Formats(), ", "))
-}
 
 // Picture has the arrows that a drawing of a chart shows: few enough to follow with the
 // eye. Nothing is lost, because the tables next to it have every row.
@@ -39,8 +21,8 @@ type Picture struct {
 // Arrow joins all rows between the same two states. From has one state, except in
 // Picture.Shared.
 type Arrow struct {
-	From   []State
-	To     State
+	From   []engine.State
+	To     engine.State
 	Labels []string // RowDoc.Labels of each row, in the chart's order
 	Happy  bool     // a step of the chart's happy path
 }
@@ -52,32 +34,32 @@ const maxIncoming = 4
 // common is the number of states that a row may name and still count as each one's own.
 const common = 3
 
-// Picture merges rows into arrows and decides which of them are drawn: the happy path,
-// arrows into a state to which few others lead, each state's main arrow, and all arrows
-// from a choice.
-func (d Description) Picture() Picture {
-	merged, stays := d.merged()
+// PictureOf merges the rows of a chart into arrows and decides which of them are drawn: the
+// happy path, arrows into a state to which few others lead, each state's main arrow, and all
+// arrows from a choice.
+func PictureOf(d engine.Description) Picture {
+	all, stays := merged(d)
 	p := Picture{Stays: stays}
-	sources, drawn := map[State]int{}, map[State]bool{}
-	for _, a := range merged {
+	sources, drawn := map[engine.State]int{}, map[engine.State]bool{}
+	for _, a := range all {
 		if !a.Happy {
 			sources[a.To]++
 		}
 	}
-	for _, a := range merged {
+	for _, a := range all {
 		drawn[a.From[0]] = drawn[a.From[0]] || a.Happy || sources[a.To] < maxIncoming
 	}
-	for _, a := range merged {
+	for _, a := range all {
 		from := a.From[0]
-		switch main, rows := d.mainWay(from, merged); {
+		switch main, rows := mainWay(d, from, all); {
 		case a.Happy, sources[a.To] < maxIncoming, d.Choice(from),
-			a.To == main && !d.onPath(from) && (rows >= common || !drawn[from]):
+			a.To == main && !onPath(d, from) && (rows >= common || !drawn[from]):
 			p.Arrows = append(p.Arrows, a.Arrow)
 		default:
 			p.Hidden = append(p.Hidden, a.Arrow)
 		}
 	}
-	p.Shared = d.shared(p.Hidden)
+	p.Shared = shared(d, p.Hidden)
 	return p
 }
 
@@ -88,19 +70,19 @@ type mergedArrow struct {
 }
 
 // merged joins the rows of each (from, to), in the order of States.
-func (d Description) merged() (all []mergedArrow, stays int) {
-	type pair struct{ from, to State }
+func merged(d engine.Description) (all []mergedArrow, stays int) {
+	type pair struct{ from, to engine.State }
 	ways := map[pair]*mergedArrow{}
 	for _, r := range d.Rows {
 		moves := false
 		for _, from := range r.From {
-			if r.To == Stay || from == r.To {
+			if r.To == engine.Stay || from == r.To {
 				continue
 			}
 			moves = true
 			w := ways[pair{from, r.To}]
 			if w == nil {
-				w = &mergedArrow{Arrow: Arrow{From: []State{from}, To: r.To, Happy: d.happy(from, r.To)}}
+				w = &mergedArrow{Arrow: Arrow{From: []engine.State{from}, To: r.To, Happy: happy(d, from, r.To)}}
 				ways[pair{from, r.To}] = w
 			}
 			w.Labels = append(w.Labels, r.Labels()...)
@@ -132,7 +114,7 @@ func asked(label string) int {
 	return 0
 }
 
-func (d Description) happy(from, to State) bool {
+func happy(d engine.Description, from, to engine.State) bool {
 	i := slices.Index(d.Happy, from)
 	return i >= 0 && i+1 < len(d.Happy) && d.Happy[i+1] == to
 }
@@ -140,8 +122,8 @@ func (d Description) happy(from, to State) bool {
 // mainWay returns the state to which most of a state's own rows lead, and their number.
 // If these are few, it returns the state to which a long list of guards leads when none
 // of them holds.
-func (d Description) mainWay(s State, merged []mergedArrow) (to State, rows int) {
-	for _, w := range merged {
+func mainWay(d engine.Description, s engine.State, all []mergedArrow) (to engine.State, rows int) {
+	for _, w := range all {
 		if w.From[0] == s && w.own > rows {
 			to, rows = w.To, w.own
 		}
@@ -156,7 +138,7 @@ func (d Description) mainWay(s State, merged []mergedArrow) (to State, rows int)
 		}
 		for _, kind := range r.On {
 			guards[kind]++
-			if r.Guard == "" && r.To != Stay && r.To != s && guards[kind] > common {
+			if r.Guard == "" && r.To != engine.Stay && r.To != s && guards[kind] > common {
 				to = r.To
 			}
 		}
@@ -165,7 +147,7 @@ func (d Description) mainWay(s State, merged []mergedArrow) (to State, rows int)
 }
 
 // shared joins the arrows that are not drawn, by the state to which they lead.
-func (d Description) shared(hidden []Arrow) []Arrow {
+func shared(d engine.Description, hidden []Arrow) []Arrow {
 	var all []Arrow
 	for _, to := range d.States {
 		one := Arrow{To: to.Name}
@@ -231,9 +213,9 @@ func (a Arrow) States() string {
 }
 
 // onPath reports whether a state is a step of the happy path.
-func (d Description) onPath(s State) bool { return slices.Contains(d.Happy, s) }
+func onPath(d engine.Description, s engine.State) bool { return slices.Contains(d.Happy, s) }
 
 // enclosed reports whether a state is in a composite.
-func (d Description) enclosed(s State) bool {
-	return slices.ContainsFunc(d.Composites, func(c Composite) bool { return slices.Contains(c.States, s) })
+func enclosed(d engine.Description, s engine.State) bool {
+	return slices.ContainsFunc(d.Composites, func(c engine.Composite) bool { return slices.Contains(c.States, s) })
 }

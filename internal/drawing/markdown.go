@@ -1,24 +1,25 @@
-package engine
+package drawing
 
 import (
 	"fmt"
 	"strings"
 	"unicode"
 
+	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Markdown returns a chart as a page: the picture in Mermaid, then Tables.
-func (d Description) Markdown() string {
-	return fmt.Sprintf("# %s\n\n%s\n\n```mermaid\n%s```\n\n%s\n%s", d.Name, d.Doc, d.Mermaid(), d.SharedList(),
-		d.Tables(nil))
+// Markdown returns a chart as a page: the picture in Mermaid, then MarkdownTables.
+func Markdown(d engine.Description) string {
+	return fmt.Sprintf("# %s\n\n%s\n\n```mermaid\n%s```\n\n%s\n%s", d.Name, d.Doc, Mermaid(d), SharedList(d),
+		MarkdownTables(d, nil))
 }
 
 // SharedList returns a list of the arrows that the picture draws once, and the number
 // of rows that it leaves out.
-func (d Description) SharedList() string {
+func SharedList(d engine.Description) string {
 	var b strings.Builder
-	p := d.Picture()
+	p := PictureOf(d)
 	if len(p.Shared) > 0 {
 		b.WriteString("Arrows that the picture draws once:\n\n")
 	}
@@ -29,21 +30,21 @@ func (d Description) SharedList() string {
 	return b.String()
 }
 
-// Tables returns everything in a chart: its rows in order, what it ignores and why, its
-// states, and a glossary of guards and actions. Words has a sentence for each of their
-// names; a name without one is spelled out.
-func (d Description) Tables(words map[string]string) string {
+// MarkdownTables returns everything in a chart: its rows in order, what it ignores and
+// why, its states, and a glossary of guards and actions. Words has a sentence for each of
+// their names; a name without one is spelled out.
+func MarkdownTables(d engine.Description, words map[string]string) string {
 	var b strings.Builder
 	b.WriteString("## Rows\n\nTried from the top; the first whose guard holds is taken.\n\n")
-	d.rowsTable(&b)
-	d.ignoredTable(&b)
+	rowsTable(&b, d)
+	ignoredTable(&b, d)
 	b.WriteString("\n## States\n\n")
-	d.statesTable(&b)
-	d.glossary(&b, words)
+	statesTable(&b, d)
+	glossary(&b, d, words)
 	return b.String()
 }
 
-func (d Description) statesTable(b *strings.Builder) {
+func statesTable(b *strings.Builder, d engine.Description) {
 	b.WriteString("| state | as users see it | what is true in it |\n|---|---|---|\n")
 	for i, s := range d.States {
 		var in []string
@@ -67,11 +68,11 @@ func (d Description) statesTable(b *strings.Builder) {
 	}
 }
 
-func (d Description) rowsTable(b *strings.Builder) {
+func rowsTable(b *strings.Builder, d engine.Description) {
 	b.WriteString("| # | from | event | guard | to | action |\n|--:|---|---|---|---|---|\n")
 	for i, r := range d.Rows {
 		to := string(r.To)
-		if r.To == Stay || len(r.From) == 1 && r.From[0] == r.To {
+		if r.To == engine.Stay || len(r.From) == 1 && r.From[0] == r.To {
 			to = "*stays*"
 		}
 		fmt.Fprintf(b, "| %d | %s | `%s` | %s | %s | %s |\n", i+1, joined(r.From, ", "), joined(r.On, "`, `"),
@@ -80,7 +81,7 @@ func (d Description) rowsTable(b *strings.Builder) {
 }
 
 // ignoredTable writes one line for all states that ignore a kind for the same reason.
-func (d Description) ignoredTable(b *strings.Builder) {
+func ignoredTable(b *strings.Builder, d engine.Description) {
 	if len(d.Ignored) == 0 {
 		return
 	}
@@ -88,7 +89,7 @@ func (d Description) ignoredTable(b *strings.Builder) {
 	type line struct {
 		kind   events.Kind
 		why    string
-		states []State
+		states []engine.State
 	}
 	var all []*line
 	for _, ig := range d.Ignored {
@@ -110,14 +111,14 @@ func (d Description) ignoredTable(b *strings.Builder) {
 	b.WriteString("\nAn answer or a timer for which the state has no row is late: the machine no longer awaits it.\n")
 }
 
-func (d Description) glossary(b *strings.Builder, words map[string]string) {
+func glossary(b *strings.Builder, d engine.Description, words map[string]string) {
 	b.WriteString("\n## Glossary\n\n| guard | holds if |\n|---|---|\n")
-	d.define(b, words, func(r RowDoc) []string { return []string{r.Guard} })
+	define(b, d, words, func(r engine.RowDoc) []string { return []string{r.Guard} })
 	b.WriteString("\n| action | does |\n|---|---|\n")
-	d.define(b, words, func(r RowDoc) []string { return r.Actions })
+	define(b, d, words, func(r engine.RowDoc) []string { return r.Actions })
 }
 
-func (d Description) define(b *strings.Builder, words map[string]string, names func(RowDoc) []string) {
+func define(b *strings.Builder, d engine.Description, words map[string]string, names func(engine.RowDoc) []string) {
 	seen := map[string]bool{"": true}
 	for _, r := range d.Rows {
 		for _, n := range names(r) {

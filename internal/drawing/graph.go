@@ -1,26 +1,28 @@
-package engine
+package drawing
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/incumbent-go/incumbent/engine"
 )
 
-// Mermaid returns the chart as a stateDiagram-v2, which GitHub draws in a fenced
+// Mermaid returns a chart as a stateDiagram-v2, which GitHub draws in a fenced
 // block. The happy path is coloured.
-func (d Description) Mermaid() string {
+func Mermaid(d engine.Description) string {
 	var b strings.Builder
-	p := d.Picture()
+	p := PictureOf(d)
 	b.WriteString("stateDiagram-v2\n")
 	for i, c := range d.Composites {
 		fmt.Fprintf(&b, "    state %q as composite%d {\n", c.Name, i+1)
 		for _, s := range c.States {
-			fmt.Fprintf(&b, "        %s\n", d.mermaidState(s))
+			fmt.Fprintf(&b, "        %s\n", mermaidState(d, s))
 		}
 		b.WriteString("    }\n")
 	}
 	for _, s := range d.States {
-		if !d.enclosed(s.Name) {
-			fmt.Fprintf(&b, "    %s\n", d.mermaidState(s.Name))
+		if !enclosed(d, s.Name) {
+			fmt.Fprintf(&b, "    %s\n", mermaidState(d, s.Name))
 		}
 	}
 	if len(d.States) > 0 {
@@ -46,17 +48,17 @@ func (d Description) Mermaid() string {
 	return b.String()
 }
 
-func (d Description) mermaidState(s State) string {
+func mermaidState(d engine.Description, s engine.State) string {
 	if d.Choice(s) {
 		return fmt.Sprintf("state %s <<choice>>", s)
 	}
 	return string(s)
 }
 
-// DOT returns the chart for Graphviz.
-func (d Description) DOT() string {
+// DOT returns a chart for Graphviz.
+func DOT(d engine.Description) string {
 	var b strings.Builder
-	p := d.Picture()
+	p := PictureOf(d)
 	fmt.Fprintf(&b, "digraph %q {\n", d.Name)
 	b.WriteString("  graph [bgcolor=white, fontname=\"Helvetica\", nodesep=0.5, ranksep=0.6];\n" +
 		"  node [shape=box, style=\"rounded,filled\", fillcolor=\"#f6f8fa\", color=\"#57606a\", " +
@@ -64,7 +66,7 @@ func (d Description) DOT() string {
 		"fontsize=10];\n")
 	for _, s := range d.States {
 		extra := ""
-		if d.onPath(s.Name) {
+		if onPath(d, s.Name) {
 			extra = ", fillcolor=\"#d3f2dc\", color=\"#1a7f37\", penwidth=2.5, group=happy"
 		}
 		if s.Name == d.Final {

@@ -1,18 +1,19 @@
-package engine
+package drawing
 
 import (
 	"encoding/json"
 	"strings"
 
+	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
 
 // xMachine is a chart in the JSON form of XState v5, a library for statecharts in JavaScript.
 type xMachine struct {
-	ID          string           `json:"id"`
-	Description string           `json:"description"`
-	Initial     State            `json:"initial,omitempty"`
-	States      map[State]xState `json:"states"`
+	ID          string                  `json:"id"`
+	Description string                  `json:"description"`
+	Initial     engine.State            `json:"initial,omitempty"`
+	States      map[engine.State]xState `json:"states"`
 }
 
 type xState struct {
@@ -25,22 +26,22 @@ type xState struct {
 // xTransition without a target leaves the state as it is. One that has only a description is
 // an event that is ignored, and why.
 type xTransition struct {
-	Description string   `json:"description,omitempty"`
-	Target      State    `json:"target,omitempty"`
-	Guard       string   `json:"guard,omitempty"`
-	Actions     []string `json:"actions,omitempty"`
+	Description string       `json:"description,omitempty"`
+	Target      engine.State `json:"target,omitempty"`
+	Guard       string       `json:"guard,omitempty"`
+	Actions     []string     `json:"actions,omitempty"`
 }
 
-// XState returns the chart as JSON for XState v5: createMachine takes it, with functions for
+// XState returns a chart as JSON for XState v5: createMachine takes it, with functions for
 // the names of its guards and actions. A choice is a state with transitions that are always
 // taken.
-func (d Description) XState() (string, error) {
-	m := xMachine{ID: d.Name, Description: d.Doc, States: map[State]xState{}}
+func XState(d engine.Description) (string, error) {
+	m := xMachine{ID: d.Name, Description: d.Doc, States: map[engine.State]xState{}}
 	for i, s := range d.States {
 		if i == 0 {
 			m.Initial = s.Name
 		}
-		m.States[s.Name] = d.xState(s)
+		m.States[s.Name] = stateOf(d, s)
 	}
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -50,17 +51,17 @@ func (d Description) XState() (string, error) {
 	return b.String(), err
 }
 
-func (d Description) xState(s StateDoc) xState {
+func stateOf(d engine.Description, s engine.StateDoc) xState {
 	x := xState{Description: s.Doc, On: map[events.Kind][]xTransition{}}
 	if s.Name == d.Final {
 		x.Type = "final"
 	}
-	for _, r := range d.rowsFrom(s.Name) {
+	for _, r := range rowsFrom(d, s.Name) {
 		t := xTransition{Guard: r.Guard, Actions: r.Actions}
-		if r.To != Stay {
+		if r.To != engine.Stay {
 			t.Target = r.To
 		}
-		if kind := r.On[0]; kind == AtOnce {
+		if kind := r.On[0]; kind == engine.AtOnce {
 			x.Always = append(x.Always, t)
 		} else {
 			x.On[kind] = append(x.On[kind], t)
@@ -76,7 +77,7 @@ func (d Description) xState(s StateDoc) xState {
 
 // rowsFrom returns the rows that leave a state, each with one kind, in the order in which
 // they are tried.
-func (d Description) rowsFrom(s State) (all []RowDoc) {
+func rowsFrom(d engine.Description, s engine.State) (all []engine.RowDoc) {
 	for _, r := range d.ByKind() {
 		for _, from := range r.From {
 			if from == s {
