@@ -74,8 +74,7 @@ func entries(list []zk.ACL) string {
 }
 
 // making has what each recipe creates until it has what it is for. Every directory on the way has data of length 0, as
-// Curator's parents have: programs in Java read them without a look for null. A line that ends with "?" is a container
-// without children, which the server removes once a minute: it may be gone when the tree is read.
+// Curator's parents have: programs in Java read them without a look for null.
 var making = []struct {
 	name string
 	do   func(t *testing.T, c *client, dir string)
@@ -142,7 +141,7 @@ var making = []struct {
 /a/b persistent 0
 /a/b/leases persistent 1
 /a/b/leases/_c_GUID-lease-N ephemeral 0
-/a/b/locks persistent 0?`},
+/a/b/locks persistent 0`},
 	{"job election", func(t *testing.T, c *client, dir string) {
 		j, err := c.JobElection(dir, incumbent.JobElectionOptions{ID: "ab"})
 		ok(t, err)
@@ -153,7 +152,7 @@ var making = []struct {
 /a/b/leader persistent 0
 /a/b/leader/election persistent 0
 /a/b/leader/election/instance ephemeral 2
-/a/b/leader/election/latch persistent 0?
+/a/b/leader/election/latch persistent 0
 /a/b/leader/election/seal-GUID ephemeral 2`},
 	{"barriers", func(t *testing.T, c *client, dir string) {
 		b, err := c.Barrier(dir + "/barrier")
@@ -225,29 +224,6 @@ var making = []struct {
 /a/b/p/_c_GUID-n-N persistent 0`},
 }
 
-// isWanted reports whether a tree has all lines of want in their order and no other. Those that end with "?" may be
-// missing.
-func isWanted(got []string, want string) bool {
-	for line := range strings.SplitSeq(strings.TrimSpace(want), "\n") {
-		line, empty := strings.CutSuffix(line, "?")
-		if len(got) > 0 && got[0] == line {
-			got = got[1:]
-		} else if !empty {
-			return false
-		}
-	}
-	return len(got) == 0
-}
-
-func TestTreesThatAreWanted(t *testing.T) {
-	for got, wanted := range map[string]bool{"a b c": true, "a c": true, "a b": false, "a b c d": false, "b c": false,
-		"": false, "a c b": false} {
-		if isWanted(strings.Fields(got), "\na\nb?\nc") != wanted {
-			t.Errorf("%q: want %v", got, wanted)
-		}
-	}
-}
-
 func TestEveryNodeThatARecipeMakes(t *testing.T) {
 	both(t, func(t *testing.T, e ensemble) {
 		for _, scheme := range []string{"world", "digest"} { // the directory of the suite is open
@@ -260,13 +236,13 @@ func TestEveryNodeThatARecipeMakes(t *testing.T) {
 					at := e.dir() + "-" + scheme + "-" + strings.ReplaceAll(m.name, " ", "-")
 					c := connected(t, e, func(c *incumbent.Config) { c.Auth = auth })
 					m.do(t, c, at+"/a/b")
-					var got []string
+					got, want := "", strings.TrimSpace(m.want)
 					// What is not needed any more goes.
-					for begun := time.Now(); !isWanted(got, m.want) && time.Since(begun) < repeat.Enough; {
-						got = made(t, e, at, scheme)
+					for begun := time.Now(); got != want && time.Since(begun) < repeat.Enough; {
+						got = strings.Join(made(t, e, at, scheme), "\n")
 					}
-					if !isWanted(got, m.want) {
-						t.Errorf("got\n%s\nwant %s", strings.Join(got, "\n"), m.want)
+					if got != want {
+						t.Errorf("got\n%s\nwant %s", got, m.want)
 					}
 				})
 			}
