@@ -105,7 +105,8 @@ func (l *Latch) Start() error { return l.participant.start(context.Background(),
 //   - When a failure that does not pass by itself prevents leadership (ErrNoAuth,
 //     ErrPersistentNode, …), Run returns it. Err has the failures that pass: ErrUnhealthy,
 //     ErrTooSlow, ErrDeletedAgain, a lost connection.
-//   - Run returns ErrClosed after Close, and ErrAlreadyStarted after Start.
+//   - Run returns ErrClosed after Close, and ErrAlreadyStarted after Start. If ctx has ended before the call, a latch
+//     that is not started is closed, and nothing is sent.
 //
 // Run closes the latch before it returns, and does not return while the work runs, unless
 // WorkGrace is over. If work goes on for long after its term has ended, the log has a warning,

@@ -20,13 +20,19 @@ import (
 
 // whileOpen starts the handle, waits until wait returns, and closes the handle when its work
 // has returned, however long that takes. It returns the errors of wait, of work that returned
-// because ctx ended, and of the close.
+// because ctx ended, and of the close. If ctx has ended before the call, a handle that is not started is closed only.
 func (p *participant) whileOpen(ctx context.Context, wait func(context.Context) error) error {
-	err := p.start(ctx, "run")
+	var err error
+	isNew := p.Class() == events.ClassLatent
+	if ctx.Err() != nil && isNew {
+		err = p.client.explain(ctx, "run", p.path, context.Cause(ctx), notBegun)
+	} else {
+		err = p.start(ctx, "run")
+	}
 	switch {
 	case err == nil:
 		err = wait(ctx)
-	case ctx.Err() == nil || errors.Is(err, ErrAlreadyStarted) || errors.Is(err, ErrClosed):
+	case ctx.Err() == nil || !isNew || errors.Is(err, ErrAlreadyStarted) || errors.Is(err, ErrClosed):
 		return err
 	case planned(ctx):
 		err = p.endedWith(ctx, false)

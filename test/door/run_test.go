@@ -197,7 +197,8 @@ func TestRunEndsWithItsDeadline(t *testing.T) {
 			}
 		}
 		mustEnd(<-waiting, fmt.Sprintf("waiting behind %q (token %d): enough", "first", token))
-		mustEnd(must(n.Latch("/line", incumbent.LatchOptions{})).Run(ctx, untilEnd), "nothing was sent yet: enough")
+		mustEnd(must(n.Latch("/line", incumbent.LatchOptions{})).Run(ctx, untilEnd),
+			"its context had ended before the call: enough")
 		pass(14 * time.Second)
 		log.silent(t)
 		pass(2 * time.Second)
@@ -213,6 +214,35 @@ func TestRunEndsWithItsDeadline(t *testing.T) {
 		}
 		if mustEnd(err, "enough; no luck"); len(w.children("/line")) != 0 {
 			t.Errorf("the line has %v", w.children("/line"))
+		}
+	})
+}
+
+// A Run whose context was cancelled before closes the latch and asks the server for nothing. One of a latch that is
+// started leaves it alone.
+func TestRunAfterItsContext(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.open()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		creates := w.creates("/line")
+		ended := must(n.Latch("/line", incumbent.LatchOptions{}))
+		if err := ended.Run(ctx, untilEnd); err != nil || ended.State() != incumbent.Closed {
+			t.Errorf("Run: %v, and the latch is %v", err, ended.State())
+		}
+		if *creates != 0 {
+			t.Errorf("%d creates", *creates)
+		}
+		started := must(n.Latch("/line", incumbent.LatchOptions{}))
+		if err := started.Start(); err != nil {
+			t.Fatal(err)
+		}
+		pass(time.Second)
+		if err := started.Run(ctx, untilEnd); err == nil {
+			t.Error("Run of a latch that is started: no error")
+		}
+		if pass(time.Second); !started.HasLeadership() {
+			t.Errorf("the latch is %v, and does not lead", started.State())
 		}
 	})
 }
