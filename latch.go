@@ -19,7 +19,6 @@ func (o LatchOptions) open(path string, config *Config) events.Event {
 	options := map[string]string{
 		machines.OptionRideOut:    strconv.FormatBool(config.RideOut),
 		machines.OptionOneFlight:  strconv.FormatBool(config.oneFlight()),
-		machines.OptionResume:     "true",
 		machines.OptionTokenFloor: strconv.FormatInt(o.TokenFloor, 10),
 	}
 	if o.Advertise != "" {

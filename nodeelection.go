@@ -162,7 +162,6 @@ func (o NodeElectionOptions) checkNames(path string) error {
 func (o NodeElectionOptions) opening(path string, config *Config) events.Event {
 	open := o.latch().open(path, config)
 	delete(open.Options, machines.OptionOneFlight) // there is no line
-	delete(open.Options, machines.OptionResume)
 	if o.Data != nil {
 		open.Data = slices.Clone(o.Data)
 	}

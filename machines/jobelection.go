@@ -33,7 +33,7 @@ func newJobElection(open events.Event) (*jobElection, error) {
 	open.Path = job + "/" + jobDir
 	o := optionsOf(open)
 	c := &jobElection{fixedNode: newFixedNode(open, &o, JobMarker(job)),
-		sublatch: sublatch{oneFlight: o.flag(OptionOneFlight), resume: o.flag(OptionResume)}}
+		sublatch: sublatch{oneFlight: o.flag(OptionOneFlight)}}
 	server, deals := o.text(OptionServer, ""), o.flag(OptionDeals)
 	if server != "" || deals {
 		c.mostFailures = 1

@@ -28,7 +28,7 @@ func newJobWorker(open events.Event) (*jobWorker, error) {
 	w := &jobWorker{standalone: newStandalone(open, &o), seed: open.Seed, watcher: o.flag(OptionConfig)}
 	w.job, w.instance, w.ip = open.Path, o.text(OptionInstance, ""), o.text(OptionIP, "")
 	w.rideOut = o.flag(OptionRideOut)
-	w.resume, w.oneFlight = o.flag(OptionResume), o.flag(OptionOneFlight)
+	w.oneFlight = o.flag(OptionOneFlight)
 	return w, o.check()
 }
 

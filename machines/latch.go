@@ -8,7 +8,7 @@ import (
 )
 
 // LatchRecipe makes leader latches. A latch keeps its place and its leadership until it is closed, resigns, or loses
-// it. It is Curator's LeaderLatch, on the same names. Options: "rideOut", "tokenFloor", "oneFlight", "resume",
+// it. It is Curator's LeaderLatch, on the same names. Options: "rideOut", "tokenFloor", "oneFlight",
 // "retry", "healthFailures", "address". Options of a latch that another machine opens: "opener"; "label" for what is
 // before the number in the name; "unwatched" for a node that is not read back; "root" for a node above the line,
 // which has to exist, and below which missing parents are created.

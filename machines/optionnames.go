@@ -9,7 +9,6 @@ const (
 	OptionNoJitter = "noJitter" // flag: pauses have no random part, so that a search through all states has few lengths
 	OptionOpener   = "opener"   // the machine that opened this one, and gets its events
 	OptionRideOut  = "rideOut"  // flag: belief outlasts a disconnect, until its deadline (Config.RideOut)
-	OptionResume   = "resume"   // flag: a place may wait again without a listing
 	// OptionOneFlight is a flag: the line may be listed right behind the create of the own node.
 	OptionOneFlight = "oneFlight"
 	// OptionTokenFloor is the lowest token that may lead (LatchOptions.TokenFloor).

@@ -60,7 +60,7 @@ var (
 	pacedOptions     = []string{OptionRetry, OptionNoJitter}
 	contenderOptions = append(slices.Clone(pacedOptions), OptionOpener, OptionTokenFloor, OptionRideOut,
 		OptionHealthFailures)
-	flightOptions = []string{OptionOneFlight, OptionResume}
+	flightOptions = []string{OptionOneFlight}
 	placeOptions  = slices.Concat(contenderOptions, flightOptions, []string{OptionRoot, OptionAddress})
 )
 

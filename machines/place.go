@@ -18,7 +18,7 @@ type place struct {
 // newPlace returns a place with a label and the options of LatchRecipe.
 func newPlace(open events.Event, o *options, label string) place {
 	p := place{position: position{label: label, contender: newContender(open, o),
-		flight: newFlight(open, o), resumption: newResumption(o)}}
+		flight: newFlight(open, o)}}
 	p.advertise(newAdvertised(o, label))
 	p.createBelow(o.text(OptionRoot, ""), open.Path)
 	return p

@@ -15,7 +15,6 @@ type position struct {
 	contender
 	line
 	flight
-	resumption
 	sides  bool // a read-write lock's: in the line are places with the label of the other side, too
 	tries  bool // an acquisition's: it never waits behind another place
 	shared bool // places with the own label hold together with this one, which does not wait for them

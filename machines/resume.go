@@ -5,19 +5,13 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// resumption is how a place waits again after an outage in which its session went on: behind the same
-// predecessor, without a listing. Otherwise n places in one line would read n names each, all at once,
-// whenever the servers are restarted.
+// A place waits again after an outage in which its session went on: behind the same predecessor, without
+// a listing. Otherwise n places in one line would read n names each, all at once, whenever the servers
+// are restarted.
 //
 // It is sound because numbers only grow while the own node exists: no place can come between the two,
 // and the predecessor stays ahead until it is deleted. Nobody leads by it: nextInLine is false, so the
 // place lists the line before it leads.
-type resumption struct {
-	resume bool // it is allowed
-}
-
-// newResumption returns the resumption of a place with these options.
-func newResumption(o *options) resumption { return resumption{resume: o.flag(OptionResume)} }
 
 // isFurtherBack reports whether a waiting place may wait again behind the same predecessor. The next in
 // line lists the line, which is one listing, so that it can later take over without a request: it is
@@ -25,7 +19,7 @@ func newResumption(o *options) resumption { return resumption{resume: o.flag(Opt
 // to settle: a hidden predecessor, places with the own number, or further nodes with the own GUID,
 // whose deletion may have been lost.
 func (p *position) isFurtherBack(events.Event) bool {
-	return p.resume && p.predecessor != "" && !p.heartbeating && !p.hidden && !p.purged && len(p.behind()) == 0
+	return p.predecessor != "" && !p.heartbeating && !p.hidden && !p.purged && len(p.behind()) == 0
 }
 
 // wasWaiting reports whether the own node was waiting behind a predecessor when the connection ended.

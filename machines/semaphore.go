@@ -58,7 +58,7 @@ func newSemaphore(open events.Event) (*semaphore, error) {
 		permits: o.integer(OptionPermits, 1), locks: SemaphoreLocks(open.Path, kazoo)}
 	open.Path = SemaphorePool(open.Path, kazoo)
 	s.contender = newContender(open, &o)
-	s.after, s.oneFlight, s.resume = closeNext, o.flag(OptionOneFlight), o.flag(OptionResume)
+	s.after, s.oneFlight = closeNext, o.flag(OptionOneFlight)
 	s.rename()
 	if kazoo {
 		s.named = int32(s.permits)

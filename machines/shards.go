@@ -52,7 +52,7 @@ func newShards(open events.Event) (*shards, error) {
 		me: ShardMember{ID: o.text(OptionInstance, guid(open.Seed, 0)), Weight: o.integer(OptionWeight, 1),
 			MaxOwned: o.integer(OptionMaxOwned, n)},
 	}
-	w.resume, w.oneFlight = o.flag(OptionResume), o.flag(OptionOneFlight)
+	w.oneFlight = o.flag(OptionOneFlight)
 	if w.me.Weight < 1 || w.me.Weight > MaxShardWeight || w.me.MaxOwned < 0 {
 		return nil, fmt.Errorf("options weight, maxOwned: want a weight from 1 to %d, and a maximum", MaxShardWeight)
 	}

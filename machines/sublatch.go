@@ -15,7 +15,6 @@ type sublatch struct {
 	opened      uint64 // latches opened
 	openLatches int    // those of them that have not ended yet
 	oneFlight   bool   // they may enrol in one flight
-	resume      bool   // they may wait again without a listing
 }
 
 // latchOpener is what a sublatch has of its opener.
@@ -38,9 +37,6 @@ func (e *sublatch) openLatch(dir string, opener latchOpener, options map[string]
 	options[OptionOpener] = opener.id
 	if e.oneFlight {
 		options[OptionOneFlight] = "true"
-	}
-	if e.resume {
-		options[OptionResume] = "true"
 	}
 	out.Open(e.latch, LatchRecipe,
 		events.Event{Path: dir, Data: opener.data, Seed: guid(opener.seed, e.opened), Options: options})

@@ -112,7 +112,7 @@ func (w *world) seek(id events.ID) {
 func (w *world) open(recipe string, id events.ID, path string, options map[string]string) {
 	options = maps.Clone(options)
 	if recipe != "session" {
-		options["oneFlight"], options["resume"] = w.oneFlight, "true"
+		options["oneFlight"] = w.oneFlight
 	}
 	w.feed(events.Envelope{To: id, Event: events.Event{Kind: events.CommandOpen, Recipe: recipe, Path: path,
 		Seed: fmt.Sprint(id, w.generation), Options: options}})

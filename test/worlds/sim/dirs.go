@@ -82,7 +82,7 @@ func (w *harness) handleOptions(recipe string) map[string]string {
 	options := map[string]string{machines.OptionRetry: w.Retry}
 	switch recipe {
 	case "latch", "selector", "election", "mutex", "readwrite", "semaphore", "jobelection", "jobworker", "shards":
-		options[machines.OptionOneFlight], options[machines.OptionResume] = fmt.Sprint(w.OneFlight), "true"
+		options[machines.OptionOneFlight] = fmt.Sprint(w.OneFlight)
 		options[machines.OptionRideOut] = fmt.Sprint(w.RideOut)
 	case nodeElection:
 		options[machines.OptionRideOut] = fmt.Sprint(w.RideOut)

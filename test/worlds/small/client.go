@@ -102,7 +102,7 @@ func (c *client) begin(w *world) {
 	session := map[string]string{"tick": "400ms", "rideOut": fmt.Sprint(w.RideOut), "retry": "forever/-1/1s/0s",
 		"noJitter": "true"}
 	place := map[string]string{"rideOut": fmt.Sprint(w.RideOut), "retry": "forever/-1/1s/0s", "noJitter": "true",
-		"oneFlight": fmt.Sprint(!w.Plain), "resume": "true"}
+		"oneFlight": fmt.Sprint(!w.Plain)}
 	c.feed(w, events.SessionMachine,
 		events.Event{Kind: events.CommandOpen, Recipe: "session", Seed: c.name(), Options: session})
 	if !w.Plain { // as if an earlier latch of the client had read its node back

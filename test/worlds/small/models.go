@@ -70,7 +70,7 @@ var fields = map[string]how{
 	"equals.behind": names, "line.purged": value,
 
 	"flight.oneFlight": fixed, "flight.readBack": value,
-	"resumption.resume": fixed, "line.behindCreate": call,
+	"line.behindCreate":  call,
 	"readBacks.readBack": fixed, // it matters only when a latch is opened, which is done once
 
 	// A latch does not ask when its term began.

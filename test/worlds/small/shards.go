@@ -53,7 +53,7 @@ func (c *client) beginMember(w *world) {
 	options := map[string]string{
 		"shards": strconv.Itoa(w.Shards), "instance": c.name(), "weight": strconv.Itoa(weights[c.id]),
 		"settle": unit.String(), "rideOut": fmt.Sprint(w.RideOut), "retry": "forever/-1/1s/0s", "noJitter": "true",
-		"oneFlight": fmt.Sprint(!w.Plain), "resume": "true",
+		"oneFlight": fmt.Sprint(!w.Plain),
 	}
 	begin := events.Event{Kind: events.CommandOpen, Recipe: member, Path: dir, Seed: c.name(), Options: options}
 	c.feed(w, member, begin)
