@@ -15,6 +15,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/belief"
+	"github.com/incumbent-go/incumbent/internal/caller"
 	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/internal/fault"
@@ -248,14 +249,14 @@ func (c *Client) believes(session int64) bool { return c.belief.Holds(session, c
 // Client: nil.
 func (c *Client) opened() {
 	if c == nil || c.closed == nil {
-		panicMisuse("was called on a zero value or without a client: Open makes a Client, and the Client makes handles")
+		caller.Misuse("was called on a zero value or without a client: Open makes a Client, and the Client makes handles")
 	}
 }
 
 // check calls opened, and panics if the context is nil.
 func (c *Client) check(ctx context.Context) {
 	c.opened()
-	needContext(ctx)
+	caller.NeedContext(ctx)
 }
 
 func (c *Client) newSeed() string {

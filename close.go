@@ -369,7 +369,7 @@ func (l *Leadership) place() string {
 	if l.work != nil {
 		return caller.FunctionPlace(l.called)
 	}
-	return caller.Place(l.from, ownPackage)
+	return caller.Place(l.from)
 }
 
 // errClientClosed is ErrClosed, of a handle that is made too late.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/async"
+	"github.com/incumbent-go/incumbent/internal/caller"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/journal"
 	"github.com/incumbent-go/incumbent/internal/meters"
@@ -337,7 +338,7 @@ func (i *Item) Token() int64 {
 
 func (i *Item) opened() {
 	if i == nil || i.held == nil {
-		panicMisuse("was called on an Item that Job.Run has not given out")
+		caller.Misuse("was called on an Item that Job.Run has not given out")
 	}
 }
 

@@ -1,14 +1,11 @@
 package incumbent
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/internal/caller"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
@@ -376,15 +373,3 @@ const (
 	// ReasonMoved: the shard is assigned to another member, which owns it when the work has returned.
 	ReasonMoved = Reason(events.ReasonMoved)
 )
-
-func needContext(ctx context.Context) {
-	if ctx == nil {
-		panicMisuse("needs a context: context.Background() will do")
-	}
-}
-
-// panicMisuse panics with the name of the exported call that was made in a way that is never right.
-func panicMisuse(text string) { panic("incumbent: " + caller.ExportedCall(ownPackage) + " " + text) }
-
-// ownPackage is the path of this package.
-var ownPackage = reflect.TypeFor[Error]().PkgPath()

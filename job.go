@@ -13,6 +13,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/arguments"
+	"github.com/incumbent-go/incumbent/internal/caller"
 	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/jobs"
@@ -141,7 +142,7 @@ func (j *Job) Run(ctx context.Context, f func(ctx context.Context, item *Item) e
 	case j.options.Mode == JobWatches:
 		return errors.New("incumbent: a Job in the mode JobWatches does not run: use First, Items and Config")
 	case j.options.Mode == JobWorks && f == nil:
-		panicMisuse("needs a function to run for each item")
+		caller.Misuse("needs a function to run for each item")
 	case j.options.Mode == JobDeals && f != nil:
 		return errors.New("incumbent: a Job in the mode JobDeals gets no items: give Run no function, or use JobWorks")
 	}
@@ -267,7 +268,7 @@ func (j *Job) Close(ctx context.Context) error {
 // check does what Client.check does.
 func (j *Job) check(ctx context.Context) {
 	if j == nil {
-		panicMisuse("was called on a nil Job: Client.Job makes one")
+		caller.Misuse("was called on a nil Job: Client.Job makes one")
 	}
 	j.client.check(ctx)
 }

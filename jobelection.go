@@ -12,6 +12,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/arguments"
+	"github.com/incumbent-go/incumbent/internal/caller"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/jobs"
 	"github.com/incumbent-go/incumbent/machines"
@@ -220,7 +221,7 @@ func (j *JobElection) Await(ctx context.Context) (*Leadership, error) { return j
 func (j *JobElection) ExecuteInLeader(ctx context.Context, path string, f func(*Leadership) error) error {
 	j.latch.participant.client.check(ctx)
 	if f == nil {
-		panicMisuse("needs a function to run while leading")
+		caller.Misuse("needs a function to run while leading")
 	}
 	options := LatchOptions{ID: j.ID(), Retry: j.latch.participant.options.Retry,
 		TokenFloor: j.latch.participant.options.TokenFloor}
@@ -339,7 +340,7 @@ type JobSchedule interface {
 // the same d have the same ticks. It panics if d is not above zero.
 func Every(d time.Duration) JobSchedule {
 	if d <= 0 {
-		panicMisuse("needs a duration above zero")
+		caller.Misuse("needs a duration above zero")
 	}
 	return jobs.Every(d)
 }

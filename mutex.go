@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/internal/arguments"
+	"github.com/incumbent-go/incumbent/internal/caller"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 )
@@ -219,9 +220,9 @@ func (m *MultiLock) TryLock(ctx context.Context) (*MultiHold, bool, error) {
 func (m *MultiLock) acquire(ctx context.Context, lock func(context.Context, Lockable) (*Hold, bool, error),
 ) (*MultiHold, bool, error) {
 	if len(m.locks) == 0 {
-		panicMisuse("was called on a zero value: NewMultiLock makes what can be locked")
+		caller.Misuse("was called on a zero value: NewMultiLock makes what can be locked")
 	}
-	needContext(ctx)
+	caller.NeedContext(ctx)
 	hold := newMultiHold(context.WithoutCancel(ctx))
 	wait, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -304,7 +305,7 @@ func (m *MultiHold) Context() context.Context {
 
 func (m *MultiHold) opened() {
 	if m.cancel == nil {
-		panicMisuse("was called on a zero value: MultiLock.Lock makes one that is held")
+		caller.Misuse("was called on a zero value: MultiLock.Lock makes one that is held")
 	}
 }
 
@@ -332,7 +333,7 @@ func (m *MultiHold) Holds() []*Hold { return slices.Clone(m.holds) }
 // with its path. All others are released nevertheless.
 func (m *MultiHold) Unlock(ctx context.Context) error {
 	m.opened()
-	needContext(ctx)
+	caller.NeedContext(ctx)
 	if !m.unlocked.CompareAndSwap(false, true) {
 		return ErrNotHeld
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/internal/async"
+	"github.com/incumbent-go/incumbent/internal/caller"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
@@ -79,7 +80,7 @@ type request struct {
 // calls of f is not defined. Background returns immediately.
 func (r *request) Background(ctx context.Context, f func(Result)) {
 	if f == nil {
-		panicMisuse("needs a function to call: without it a failure would be lost")
+		caller.Misuse("needs a function to call: without it a failure would be lost")
 	}
 	wait := r.begin(ctx)
 	box := async.NewCalls(r.client.log.LogPanic("a callback", r.path))

@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/caller"
 	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/healthcheck"
@@ -67,7 +68,7 @@ func failureCode(err error) events.Code {
 func (p *participant) run(ctx context.Context, work Work) error {
 	p.client.check(ctx)
 	if work == nil {
-		panicMisuse("needs a function to run while leading")
+		caller.Misuse("needs a function to run while leading")
 	}
 	return p.whileOpen(ctx, func(ctx context.Context) error { return p.lead(ctx, work) })
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/async"
+	"github.com/incumbent-go/incumbent/internal/caller"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/journal"
 	"github.com/incumbent-go/incumbent/zkio"
@@ -254,7 +255,7 @@ func (c *Client) Err() error {
 func (c *Client) OnConnection(f func(ConnectionState)) (remove func()) {
 	c.opened()
 	if f == nil {
-		panicMisuse("needs a function to call")
+		caller.Misuse("needs a function to call")
 	}
 	return c.session.listeners.Add(c.connectionListener(f), c.session.present)
 }

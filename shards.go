@@ -17,6 +17,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/internal/async"
+	"github.com/incumbent-go/incumbent/internal/caller"
 	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/usercode"
@@ -121,7 +122,7 @@ func (c *Client) Shards(path string, n int, options ShardsOptions) (*Shards, err
 func (s *Shards) Run(ctx context.Context, f func(*Shard) error) error {
 	s.check(ctx)
 	if f == nil {
-		panicMisuse("needs a function to run for each shard")
+		caller.Misuse("needs a function to run for each shard")
 	}
 	r, err := s.begin(ctx, f)
 	if err != nil {
@@ -203,7 +204,7 @@ func (s *Shards) running() *shardsRun {
 
 func (s *Shards) check(ctx context.Context) {
 	if s == nil {
-		panicMisuse("was called on nil Shards: Client.Shards makes them")
+		caller.Misuse("was called on nil Shards: Client.Shards makes them")
 	}
 	s.client.check(ctx)
 }

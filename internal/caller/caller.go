@@ -3,6 +3,7 @@ package caller
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"reflect"
 	"runtime"
@@ -11,19 +12,42 @@ import (
 	"unicode/utf8"
 )
 
-// ExportedCall returns the function or method of a package that a program called, as
+// door is the path of this module's root package.
+var door = strings.TrimSuffix(reflect.TypeFor[here]().PkgPath(), "/internal/caller")
+
+// here is a type of this package.
+type here struct{}
+
+// Misuse panics with the name of the exported call that a program made in a way that is never right.
+func Misuse(text string) { panic("incumbent: " + exportedCall(door) + " " + text) }
+
+// NeedContext panics as Misuse does if the context is nil.
+func NeedContext(ctx context.Context) {
+	if ctx == nil {
+		Misuse("needs a context: context.Background() will do")
+	}
+}
+
+// inside reports whether a function is the package's, or of a package in its internal folder.
+func inside(function, of string) bool {
+	rest, ours := strings.CutPrefix(function, of)
+	return ours && (strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "/internal/"))
+}
+
+// exportedCall returns the function or method of a package that a program called, as
 // "Mutex.Lock", or only "Background" if the type of the method is not exported.
-func ExportedCall(of string) string {
+func exportedCall(of string) string {
 	pcs := make([]uintptr, 32)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
 	call := "a call"
 	for {
 		frame, more := frames.Next()
-		name, ours := strings.CutPrefix(frame.Function, of+".")
-		if !ours { // the program's
+		if !inside(frame.Function, of) { // the program's
 			return call
 		}
-		call = cmp.Or(exportedIn(name), call)
+		if name, ours := strings.CutPrefix(frame.Function, of+"."); ours {
+			call = cmp.Or(exportedIn(name), call)
+		}
 		if !more {
 			return call
 		}
@@ -75,12 +99,14 @@ func FunctionPlace(f any) string {
 	return fmt.Sprintf("%s (%s:%d)", name, afterSlash(file), line)
 }
 
-// Place returns where a program called a package, as "main.go:34 (main.lead)". The stack is the package's.
-func Place(stack []uintptr, of string) string {
+// Place returns where a program called this module, as "main.go:34 (main.lead)". The stack is the module's.
+func Place(stack []uintptr) string { return placeOf(stack, door) }
+
+func placeOf(stack []uintptr, of string) string {
 	frames := runtime.CallersFrames(stack)
 	for {
 		frame, more := frames.Next()
-		if !strings.HasPrefix(frame.Function, of+".") {
+		if !inside(frame.Function, of) {
 			return fmt.Sprintf("%s:%d (%s)", afterSlash(frame.File), frame.Line, afterSlash(frame.Function))
 		}
 		if !more {

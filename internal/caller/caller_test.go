@@ -1,13 +1,15 @@
 package caller
 
 import (
+	"context"
+	"fmt"
 	"runtime"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-const here = "github.com/incumbent-go/incumbent/internal/caller"
+const path = "github.com/incumbent-go/incumbent/internal/caller"
 
 // The names that the runtime gives to functions, and the call that a reader of the documentation knows.
 func TestExportedIn(t *testing.T) {
@@ -41,13 +43,13 @@ func inner(deep int) string {
 	if deep > 0 {
 		return inner(deep - 1)
 	}
-	return ExportedCall(here)
+	return exportedCall(path)
 }
 
 // Direct asks by itself.
 //
 //go:noinline
-func Direct(call chan<- string) { call <- ExportedCall(here) }
+func Direct(call chan<- string) { call <- exportedCall(path) }
 
 // The call is the outermost exported one, of the nearest 32 frames. Of another package nothing is known.
 func TestExportedCall(t *testing.T) {
@@ -65,7 +67,7 @@ func TestExportedCall(t *testing.T) {
 	if got := inner(1); got != "TestExportedCall" {
 		t.Errorf("%q", got)
 	}
-	if got := ExportedCall("other"); got != "a call" {
+	if got := exportedCall("other"); got != "a call" {
 		t.Errorf("%q", got)
 	}
 }
@@ -87,14 +89,45 @@ func TestFunctionPlace(t *testing.T) {
 func TestPlace(t *testing.T) {
 	stack := Stack()
 	_, _, line, _ := runtime.Caller(0)
-	if got, want := Place(stack, "other"), "caller_test.go:"+strconv.Itoa(line-1)+" (caller.TestPlace)"; got != want {
+	if got, want := placeOf(stack, "other"), "caller_test.go:"+strconv.Itoa(line-1)+" (caller.TestPlace)"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if got := Place(stack, here); !strings.HasPrefix(got, "testing.go:") ||
+	if got := placeOf(stack, path); !strings.HasPrefix(got, "testing.go:") ||
 		!strings.HasSuffix(got, " (testing.tRunner)") {
 		t.Error(got)
 	}
-	if got := Place(stack[:1], here); got != "an unknown place" {
+	if got := placeOf(stack[:1], path); got != "an unknown place" {
 		t.Error(got)
+	}
+}
+
+// What lies in the internal folder of a package is its own, and no program's.
+func TestInside(t *testing.T) {
+	for function, want := range map[string]bool{
+		"x/y.Open": true, "x/y.(*Mutex).Lock": true, "x/y/internal/a.Stack": true, "x/y/internal/a/b.(*C).d": true,
+		"x/y/z.Open": false, "x/yz.Open": false, "x/y/internals.Open": false, "x.Open": false, "main.main": false,
+	} {
+		if got := inside(function, "x/y"); got != want {
+			t.Errorf("%s: %t, want %t", function, got, want)
+		}
+	}
+}
+
+// A misuse panics with what is missing. Nothing of the root package is on the stack here, so no call has a name.
+func TestMisuse(t *testing.T) {
+	var none context.Context
+	for call, misuse := range map[string]func(){
+		"incumbent: a call needs more":                                    func() { Misuse("needs more") },
+		"incumbent: a call needs a context: context.Background() will do": func() { NeedContext(none) },
+		"<nil>": func() { NeedContext(t.Context()) },
+	} {
+		func() {
+			defer func() {
+				if got := fmt.Sprint(recover()); got != call {
+					t.Errorf("%s, want %s", got, call)
+				}
+			}()
+			misuse()
+		}()
 	}
 }
