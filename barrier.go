@@ -10,6 +10,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/arguments"
+	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -69,7 +70,7 @@ func (x *barrierCall) Close(ctx context.Context) error { return x.end(ctx, false
 func (p *barrierHandle) call(ctx context.Context, op string, kind events.Kind) error {
 	p.client.check(ctx)
 	if ctx.Err() != nil {
-		return p.client.explain(ctx, op, p.path, context.Cause(ctx), notBegun)
+		return p.client.explain(ctx, op, p.path, context.Cause(ctx), calls.NotBegun)
 	}
 	x := &barrierCall{}
 	x.init(p.client, p.path)
@@ -77,7 +78,7 @@ func (p *barrierHandle) call(ctx context.Context, op string, kind events.Kind) e
 		x.id = id
 		return x
 	}, events.Event{Path: p.path}); err != nil {
-		return asCallError(op, p.path, err)
+		return calls.AsError(op, p.path, err)
 	}
 	err := x.ask(ctx, op, events.Event{Kind: kind})
 	if err != nil && ctx.Err() != nil {
@@ -200,7 +201,7 @@ func (c *Client) DoubleBarrier(path string, quantity int, options DoubleBarrierO
 func (b *DoubleBarrier) Enter(ctx context.Context) error {
 	b.handle.client.check(ctx)
 	if ctx.Err() != nil {
-		return b.handle.client.explain(ctx, "enter", b.handle.path, context.Cause(ctx), notBegun)
+		return b.handle.client.explain(ctx, "enter", b.handle.path, context.Cause(ctx), calls.NotBegun)
 	}
 	return b.handle.askOrCancel(ctx, "enter", events.Event{Kind: events.CommandEnter})
 }
@@ -260,10 +261,10 @@ func (r *DeleteRequest) Guaranteed() (*Deletion, error) {
 		d.handle.id = id
 		return d
 	}, events.Event{Path: r.path, Ops: slices.Clone(r.ops)}); err != nil {
-		return nil, asCallError("delete", r.path, err)
+		return nil, calls.AsError("delete", r.path, err)
 	}
 	if !r.client.post(d.handle.id, events.Event{Kind: events.CommandStart, Request: d.command}) {
-		return nil, asCallError("delete", r.path, ErrClosed)
+		return nil, calls.AsError("delete", r.path, ErrClosed)
 	}
 	return d, nil
 }

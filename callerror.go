@@ -5,117 +5,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/internal/async"
 	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// callError is the error of a call that did not succeed: what was called, on which path, why
-// it had no result yet, and what ended it.
-type callError struct {
-	op, path string  // either may be empty
-	reasons  []error // they stand in the text, in this order
-	ended    error   // the Err of the context that ended the call; nil if none did. It is not in the text.
-}
-
-func (e *callError) Error() string {
-	text := "incumbent: " + e.op
-	if e.op != "" && e.path != "" {
-		text += " "
-	}
-	path := fault.Path(e.path)
-	parts := []string{text + path}
-	for _, reason := range e.reasons {
-		text := fault.WithoutPackage(reason)
-		if path != "" {
-			text = strings.TrimSuffix(strings.TrimPrefix(text, path+": "), ": "+path) // it is said already
-		}
-		parts = append(parts, text)
-	}
-	return events.Foreign(strings.Join(parts, ": "), fault.MaxText)
-}
-
-// Unwrap returns the reasons, for errors.Is and errors.As.
-func (e *callError) Unwrap() []error {
-	if e.ended == nil {
-		return e.reasons
-	}
-	return append(slices.Clone(e.reasons), e.ended)
-}
-
-// named are the errors without a path of their own: explain adds it.
-var named = []error{ErrClosed, ErrAlreadyStarted, ErrNotStarted, ErrNotLeading, ErrInside, ErrOutside, ErrNotConnected,
-	ErrOutcomeUnknown}
-
-// explain returns the error of a call with the operation, a method's name in words, and the
-// path. If the context ended the call, why says what it was waiting for. What the ensemble
-// refuses, and what is wrong with an argument, is returned as it is: that has its path.
+// explain does what calls.Explain does.
 func (c *Client) explain(ctx context.Context, op, path string, err error, why func() error) error {
-	if err == nil {
-		return nil
-	}
-	if _, explained := err.(*callError); explained {
-		return asCallError(op, path, err)
-	}
-	e := &callError{op: op, path: path, reasons: []error{err}}
-	cause, unknown := context.Cause(ctx), errors.Is(err, ErrOutcomeUnknown)
-	with := func(reasons ...error) []error {
-		return slices.DeleteFunc(reasons, func(r error) bool { return r == nil })
-	}
-	switch ended := cause != nil && errors.Is(err, cause); {
-	case ended && !unknown:
-		e.reasons, e.ended = with(why(), err), ctx.Err()
-	case ended:
-		e.reasons, e.ended = with(ErrOutcomeUnknown, why(), cause), ctx.Err()
-	case cause != nil && unknown:
-		e.reasons, e.ended = with(err, why(), cause), ctx.Err()
-	case !unknown && errors.Is(err, ErrNotConnected):
-		e.reasons[0] = cmp.Or(c.session.absence(), err)
-	case !slices.ContainsFunc(named, func(known error) bool { return errors.Is(err, known) }):
-		return err
-	}
-	return e
+	return calls.Explain(ctx, op, path, err, why, c.session.absence)
 }
 
 // explain does what Client.explain does, for a call of this handle.
 func (h *handle) explain(ctx context.Context, op string, err error) error {
 	return h.client.explain(ctx, op, h.path, err, h.obstacle)
-}
-
-// asCallError returns err as the error of this operation, with the path.
-func asCallError(op, path string, err error) error {
-	if e, explained := err.(*callError); explained {
-		return &callError{op, path, e.reasons, e.ended}
-	}
-	return &callError{op: op, path: path, reasons: []error{err}}
-}
-
-// renamed returns the error of a call that this one made as the error of this operation;
-// every other error as it is.
-func renamed(op, path string, err error) error {
-	if _, explained := err.(*callError); explained {
-		return asCallError(op, path, err)
-	}
-	return err
-}
-
-// notBegun is why a call whose context had ended before has done nothing.
-func notBegun() error { return errors.New("its context had ended before the call") }
-
-// notAsked returns why a holder's call has not asked for its lock yet.
-func notAsked(guard async.ContextMutex) func() error {
-	return func() error {
-		if guard.Held() {
-			return errors.New("another call of the same holder has not returned")
-		}
-		return notBegun()
-	}
 }
 
 // noReply is why a request that no machine sends has no result.

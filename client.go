@@ -224,7 +224,7 @@ func (c *Client) register(recipe engine.Recipe, r func(events.ID) receiver, open
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closing {
-		return "", asCallError(name, open.Path, errClientClosed)
+		return "", calls.AsError(name, open.Path, errClientClosed)
 	}
 	c.handleCounts[name]++
 	id := events.ID(name + "-" + strconv.Itoa(c.handleCounts[name]))
@@ -249,7 +249,8 @@ func (c *Client) believes(session int64) bool { return c.belief.Holds(session, c
 // Client: nil.
 func (c *Client) opened() {
 	if c == nil || c.closed == nil {
-		caller.Misuse("was called on a zero value or without a client: Open makes a Client, and the Client makes handles")
+		caller.Misuse("was called on a zero value or without a client: Open makes a Client, and the Client makes " +
+			"handles")
 	}
 }
 
@@ -286,8 +287,7 @@ type attachment struct {
 	counted time.Duration // the shortest that was granted to the session
 }
 
-// attachment returns the last connection of a session; the zero value if the last was another
-// session's.
+// attachment returns the last connection of a session; the zero value if the last was another session's.
 func (c *Client) attachment(session int64) attachment {
 	if a := c.attached.Load(); a != nil && a.session == session {
 		return *a

@@ -8,6 +8,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/arguments"
+	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
@@ -174,7 +175,7 @@ func (c *Client) list(ctx context.Context, path string) (children []string, err 
 func (c *Client) send(ctx context.Context, op, path string, try func() error, again func(error) bool) error {
 	c.check(ctx)
 	if ctx.Err() != nil {
-		return c.explain(ctx, op, path, context.Cause(ctx), notBegun)
+		return c.explain(ctx, op, path, context.Cause(ctx), calls.NotBegun)
 	}
 	for {
 		changed := c.session.nextChange() // before the try: a change in between counts

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
@@ -17,13 +18,13 @@ import (
 // ErrNotConnected or ErrNoAuth. Where a comment lists errors, "the context's" is such an error.
 var (
 	// ErrClosed: the handle or the client was closed, or is closing.
-	ErrClosed = errors.New("incumbent: closed")
+	ErrClosed = fault.ErrClosed
 	// ErrAlreadyStarted: Start or Run was called before; a handle starts once.
-	ErrAlreadyStarted = errors.New("incumbent: already started")
+	ErrAlreadyStarted = fault.ErrAlreadyStarted
 	// ErrNotStarted: the call needs Start first.
-	ErrNotStarted = errors.New("incumbent: not started")
+	ErrNotStarted = fault.ErrNotStarted
 	// ErrNotLeading: the call needs leadership, and it is not held.
-	ErrNotLeading = errors.New("incumbent: not leading")
+	ErrNotLeading = fault.ErrNotLeading
 	// ErrNotInLine: the participant is not in the line, or no longer.
 	ErrNotInLine = errors.New("incumbent: not in the line")
 	// ErrJobTaken: this client has a Job or a JobElection for the job already.
@@ -68,7 +69,7 @@ var (
 	ErrWorkRunning = errors.New("incumbent: work is still running, or its Leadership or Hold was not released")
 	// ErrNotDeleted: Close returned before the handle's node was deleted. The deletion goes on in the background, at
 	// the next connection; an ephemeral node is deleted with the session at the latest.
-	ErrNotDeleted = errors.New("incumbent: not deleted yet")
+	ErrNotDeleted = fault.ErrNotDeleted
 	// ErrInterrupted: Selector.Interrupt ended the work's context.
 	ErrInterrupted = errors.New("incumbent: interrupted")
 	// ErrCancelLeadership: what a selector's connection hook returns to have the work's context cancelled.
@@ -125,9 +126,9 @@ var (
 	// ErrOccupied: another session's node is at the path of a persistent node. The handle waits until it is gone.
 	ErrOccupied = errors.New("incumbent: another session's node is at the path")
 	// ErrInside: the member is in the double barrier already, or is entering or leaving it.
-	ErrInside = errors.New("incumbent: already in the barrier, or entering or leaving it")
+	ErrInside = fault.ErrInside
 	// ErrOutside: the member is not inside the double barrier, or is leaving already.
-	ErrOutside = errors.New("incumbent: not inside the barrier")
+	ErrOutside = fault.ErrOutside
 	// ErrQueueFull: the queue holds as many items as its bound allows.
 	ErrQueueFull = errors.New("incumbent: the queue is full")
 	// ErrItemLost: an item that is delivered at most once may have been deleted without being handed over: its deletion

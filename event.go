@@ -333,6 +333,15 @@ func addFailure(e *zerolog.Event, err error) {
 	journal.AddErr(e, err)
 }
 
+// addCause adds a notice's code, if it has one, and its sentence.
+func addCause(e *zerolog.Event, n events.Notify) {
+	if n.Code != "" {
+		e.Str("code", string(n.Code))
+	}
+	e.Str("why", fault.Path(n.Text))
+	journal.AddPause(e, n.Paused)
+}
+
 // RecordSync says when the flight log is forced to the disk. It is for the loss of power:
 // what was written survives the end of the process in any case.
 type RecordSync int

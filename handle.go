@@ -133,7 +133,7 @@ func (h *handle) Err() error {
 		return nil
 	}
 	if absence := h.client.session.absence(); absence != nil {
-		return &callError{path: h.path, reasons: []error{absence}}
+		return &calls.Error{Path: h.path, Reasons: []error{absence}}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/async"
+	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/machines"
 )
@@ -137,7 +138,7 @@ type holdHandle struct {
 func (c *Client) acquire(ctx context.Context, a acquisition) (*Hold, error) {
 	c.check(ctx)
 	if ctx.Err() != nil {
-		return nil, c.explain(ctx, a.op, a.path, context.Cause(ctx), notBegun)
+		return nil, c.explain(ctx, a.op, a.path, context.Cause(ctx), calls.NotBegun)
 	}
 	options := a.options.latch()
 	h := &holdHandle{permits: a.permits, total: a.limit}
@@ -159,7 +160,7 @@ func (c *Client) acquire(ctx context.Context, a acquisition) (*Hold, error) {
 		return h
 	}, open); err != nil {
 		h.freePlace()
-		return nil, asCallError(a.op, a.path, err)
+		return nil, calls.AsError(a.op, a.path, err)
 	}
 	if a.options.EndsWithContext {
 		h.bound = boundOf(ctx)
@@ -337,7 +338,7 @@ func (h *Holder) check(ctx context.Context) {
 func (h *Holder) enter(ctx context.Context, op string, acquire func() (*Hold, bool, error)) (*Hold, bool, error) {
 	h.check(ctx)
 	if err := h.guard.Lock(ctx); err != nil {
-		return nil, false, h.mutex.client.explain(ctx, op, h.mutex.path, err, notAsked(h.guard))
+		return nil, false, h.mutex.client.explain(ctx, op, h.mutex.path, err, calls.NotAsked(h.guard))
 	}
 	defer h.guard.Unlock()
 	if h.depth > 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/internal/caller"
+	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/jobs"
@@ -89,7 +90,7 @@ func (c *Client) Job(path string, options JobOptions) (*Job, error) {
 	options.ID = cmp.Or(options.ID, JobInstanceID())
 	options.Server = cmp.Or(options.Server, jobs.ServerOf(options.ID))
 	if c.isClosing() {
-		return nil, asCallError("job", path, errClientClosed)
+		return nil, calls.AsError("job", path, errClientClosed)
 	}
 	if options.Mode != JobWatches && !c.reserve("job "+path) {
 		return nil, fmt.Errorf("%w: %s", ErrJobTaken, fault.Path(path))
@@ -162,9 +163,9 @@ func (j *Job) begin(ctx context.Context, f func(context.Context, *Item) error) (
 	defer j.mu.Unlock()
 	switch {
 	case j.closed:
-		return nil, asCallError("run", j.path, ErrClosed)
+		return nil, calls.AsError("run", j.path, ErrClosed)
 	case j.present != nil:
-		return nil, asCallError("run", j.path, ErrAlreadyStarted)
+		return nil, calls.AsError("run", j.path, ErrAlreadyStarted)
 	}
 	r, err := newJobRun(ctx, j, f)
 	if err == nil {
@@ -235,7 +236,7 @@ func (j *Job) Trigger(ctx context.Context) error {
 	j.check(ctx)
 	r := j.running()
 	if r == nil || j.options.Mode != JobWorks {
-		return asCallError("trigger", j.path, ErrNotStarted)
+		return calls.AsError("trigger", j.path, ErrNotStarted)
 	}
 	return r.worker.trigger(ctx)
 }

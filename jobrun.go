@@ -110,7 +110,7 @@ func (r *jobRun) ending() error {
 	if failureCode(why) != "" {
 		return why
 	}
-	return asCallError("run", r.job.path, why)
+	return calls.AsError("run", r.job.path, why)
 }
 
 // closeWorker ends the items, and deletes the instance's nodes when they have returned.
@@ -389,8 +389,7 @@ func (w *jobWorker) withdraw(n events.Notify) {
 
 // logItem logs an item that failed. That its context has ended is no failure, and a panic was logged.
 func (w *jobWorker) logItem(ctx context.Context, n events.Notify, err error) {
-	var panicked *usercode.Error
-	if saysTheEnd(ctx, err) || errors.As(err, &panicked) {
+	if saysTheEnd(ctx, err) || usercode.Ended(err) {
 		return
 	}
 	w.client.log.Log(zerolog.WarnLevel, "the item failed", func(e *zerolog.Event) {

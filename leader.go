@@ -12,6 +12,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/internal/async"
+	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
@@ -353,7 +354,7 @@ func (f *feed[T]) open(o *watchHandle, recipe engine.Recipe, open events.Event, 
 		return o
 	}, open)
 	if err != nil {
-		return asCallError("watch", open.Path, err)
+		return calls.AsError("watch", open.Path, err)
 	}
 	f.onClose = append(f.onClose, func() { f.client.post(o.id, events.Event{Kind: events.CommandClose}) })
 	f.client.post(o.id, events.Event{Kind: events.CommandStart})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/internal/caller"
+	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 )
@@ -286,13 +287,13 @@ func (m *MultiHold) add(h *Hold) {
 
 // withLockPath adds the lock's path to an error, unless the error has it.
 func withLockPath(path string, err error) error {
-	if e, explained := err.(*callError); explained {
-		return &callError{op: "multi-lock", reasons: []error{e}}
+	if e, explained := err.(*calls.Error); explained {
+		return &calls.Error{Op: "multi-lock", Reasons: []error{e}}
 	}
 	if lost, ok := err.(*LostError); ok && lost.Path == path {
-		return &callError{op: "multi-lock", reasons: []error{lost}}
+		return &calls.Error{Op: "multi-lock", Reasons: []error{lost}}
 	}
-	return &callError{op: "multi-lock", path: path, reasons: []error{err}}
+	return &calls.Error{Op: "multi-lock", Path: path, Reasons: []error{err}}
 }
 
 // Context returns a context that ends when one of the locks is lost, with a cause that is

@@ -11,6 +11,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/arguments"
+	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 )
@@ -61,7 +62,7 @@ func (n *number) do(ctx context.Context, op, task string,
 	options map[string]int64) (value int64, version int32, err error) {
 	n.client.check(ctx)
 	if ctx.Err() != nil { // a fast answer could come first
-		return 0, 0, n.client.explain(ctx, op, n.path, context.Cause(ctx), notBegun)
+		return 0, 0, n.client.explain(ctx, op, n.path, context.Cause(ctx), calls.NotBegun)
 	}
 	x := &numberCall{}
 	x.init(n.client, n.path)
@@ -74,11 +75,11 @@ func (n *number) do(ctx context.Context, op, task string,
 		x.id = id
 		return x
 	}, open); err != nil {
-		return 0, 0, asCallError(op, n.path, err)
+		return 0, 0, calls.AsError(op, n.path, err)
 	}
 	command, replied, err := x.commands.Begin(&n.client.commands, x.id, events.Event{Kind: events.CommandStart})
 	if err != nil {
-		return 0, 0, asCallError(op, n.path, err)
+		return 0, 0, calls.AsError(op, n.path, err)
 	}
 	err = x.awaitOutcome(ctx, oneCommand{op: op, number: command, replied: replied})
 	x.mu.Lock()

@@ -87,7 +87,7 @@ func (p *producer) begin(nodes [][]byte, options map[string]string, later bool,
 
 func (p *producer) put(ctx context.Context, op string, nodes [][]byte, options map[string]string) error {
 	if ctx.Err() != nil {
-		return p.client.explain(ctx, op, p.path, context.Cause(ctx), notBegun)
+		return p.client.explain(ctx, op, p.path, context.Cause(ctx), calls.NotBegun)
 	}
 	n, _, ch, err := p.begin(nodes, options, false, nil)
 	if err != nil {
@@ -98,7 +98,7 @@ func (p *producer) put(ctx context.Context, op string, nodes [][]byte, options m
 	case err == nil:
 		return p.explain(ctx, op, r.Err)
 	case ctx.Err() == nil:
-		return asCallError(op, p.path, fault.Joined(err, ErrOutcomeUnknown))
+		return calls.AsError(op, p.path, fault.Joined(err, ErrOutcomeUnknown))
 	}
 	why := p.obstacle() // before the put is taken back
 	return p.client.explain(ctx, op, p.path, p.latePut(ctx, n, ch), func() error { return why })
@@ -133,12 +133,12 @@ func (p *producer) takeBack(ctx context.Context, n uint64) {
 func (p *producer) putLater(ctx context.Context, nodes [][]byte, options map[string]string, done func(error)) error {
 	const op = "put later"
 	if ctx.Err() != nil {
-		return p.client.explain(ctx, op, p.path, context.Cause(ctx), notBegun)
+		return p.client.explain(ctx, op, p.path, context.Cause(ctx), calls.NotBegun)
 	}
 	select {
 	case p.slots <- struct{}{}:
 	case <-p.commands.Ended():
-		return asCallError(op, p.path, ErrClosed)
+		return calls.AsError(op, p.path, ErrClosed)
 	case <-ctx.Done():
 		return p.explain(ctx, op, context.Cause(ctx))
 	}
@@ -218,7 +218,7 @@ func (p *producer) Flush(ctx context.Context) error {
 		select {
 		case <-one.done:
 		case <-p.client.closed:
-			return asCallError("flush", p.path, ErrClosed)
+			return calls.AsError("flush", p.path, ErrClosed)
 		case <-ctx.Done():
 			return p.explain(ctx, "flush", context.Cause(ctx))
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/arguments"
+	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -184,7 +185,7 @@ func (q *IDQueue[T]) Remove(ctx context.Context, id string) (removed int, err er
 		case err == nil:
 			removed++
 		case !refusedWith(err, events.Locked):
-			return removed, asCallError("remove", path, err)
+			return removed, calls.AsError("remove", path, err)
 		}
 	}
 	return removed, nil

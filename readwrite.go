@@ -8,6 +8,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/internal/async"
+	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -196,7 +197,7 @@ func (h *ReadWriteHolder) TryRLock(ctx context.Context) (*Hold, bool, error) {
 func (h *ReadWriteHolder) enter(ctx context.Context, reads, try bool) (*Hold, bool, error) {
 	h.check(ctx)
 	if err := h.guard.Lock(ctx); err != nil {
-		return nil, false, h.lock.client.explain(ctx, lockOp(reads, try), h.lock.path, err, notAsked(h.guard))
+		return nil, false, h.lock.client.explain(ctx, lockOp(reads, try), h.lock.path, err, calls.NotAsked(h.guard))
 	}
 	defer h.guard.Unlock()
 	count := &h.writes
@@ -312,7 +313,7 @@ func (h *WriteHold) Downgrade(ctx context.Context) (*Hold, error) {
 	if err == nil {
 		return read, nil
 	}
-	return nil, asCallError("downgrade", m.path, h.downgradeErr(err))
+	return nil, calls.AsError("downgrade", m.path, h.downgradeErr(err))
 }
 
 // downgradeErr returns why a downgrade failed, for the machine's answer.

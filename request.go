@@ -12,6 +12,7 @@ import (
 	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/internal/async"
 	"github.com/incumbent-go/incumbent/internal/caller"
+	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
@@ -119,7 +120,7 @@ func (r *request) begin(ctx context.Context) (wait func() Result) {
 	case r.op == "create" && arguments.CheckNamed(r.ops[0].Path, r.ops[0].Mode) != nil:
 		return failed(arguments.CheckNamed(r.ops[0].Path, r.ops[0].Mode))
 	case ctx.Err() != nil:
-		return failed(r.client.explain(ctx, r.op, r.path, context.Cause(ctx), notBegun))
+		return failed(r.client.explain(ctx, r.op, r.path, context.Cause(ctx), calls.NotBegun))
 	}
 	a := &requestCall{op: r.op, ops: r.ops, lists: r.lists, payloads: make([][]byte, len(r.ops))}
 	a.init(r.client, r.path)
@@ -135,11 +136,11 @@ func (r *request) begin(ctx context.Context) (wait func() Result) {
 		a.id = id
 		return a
 	}, open); err != nil {
-		return failed(asCallError(r.op, r.path, err))
+		return failed(calls.AsError(r.op, r.path, err))
 	}
 	n, replied, err := a.commands.Begin(&r.client.commands, a.id, events.Event{Kind: events.CommandStart})
 	if err != nil {
-		return failed(asCallError(r.op, r.path, err))
+		return failed(calls.AsError(r.op, r.path, err))
 	}
 	return func() Result { return a.await(ctx, n, replied) }
 }

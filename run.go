@@ -26,7 +26,7 @@ func (p *participant) whileOpen(ctx context.Context, wait func(context.Context) 
 	var err error
 	isNew := p.Class() == events.ClassLatent
 	if ctx.Err() != nil && isNew {
-		err = p.client.explain(ctx, "run", p.path, context.Cause(ctx), notBegun)
+		err = p.client.explain(ctx, "run", p.path, context.Cause(ctx), calls.NotBegun)
 	} else {
 		err = p.start(ctx, "run")
 	}
@@ -95,7 +95,7 @@ func (p *participant) lead(ctx context.Context, work Work) error {
 		case failureCode(err) != "" && !calls.EndsRun(failureCode(err)):
 			p.awaitOtherFailure(ended, failureCode(err))
 		case errors.Is(err, ErrClosed) && p.failure() != nil: // the retry policy gave up
-			return &callError{op: "run", path: p.path, reasons: []error{ErrClosed, p.failure()}}
+			return &calls.Error{Op: "run", Path: p.path, Reasons: []error{ErrClosed, p.failure()}}
 		case err != nil:
 			return err
 		default:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/arguments"
+	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/machines"
 )
@@ -144,7 +145,7 @@ func (s *Semaphore) Agreed(ctx context.Context) (int, error) {
 		err = fmt.Errorf("%w: the data of %s are %s", ErrLimitDiffers, fault.Path(pool), events.Quote(string(data),
 			events.MaxName))
 	}
-	return limit, renamed("agreed", s.path, err)
+	return limit, calls.Renamed("agreed", s.path, err)
 }
 
 // SetLimit stores another limit, for all handles: it writes the limit to ZooKeeper, and
@@ -166,7 +167,7 @@ func (s *Semaphore) SetLimit(ctx context.Context, limit int) error {
 	if err == nil {
 		s.limit.Store(int64(limit))
 	}
-	return renamed("set limit", s.path, err)
+	return calls.Renamed("set limit", s.path, err)
 }
 
 // Holders returns those that hold permits, one for each permit, oldest first, and all with

@@ -14,6 +14,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/async"
 	"github.com/incumbent-go/incumbent/internal/caller"
+	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/journal"
 	"github.com/incumbent-go/incumbent/zkio"
@@ -157,7 +158,7 @@ func (h *sessionHandle) wait(ctx context.Context) error {
 		state, why, changed := h.state, h.why, h.changed
 		h.mu.Unlock()
 		if h.client.isClosed() {
-			return asCallError("wait connected", "", ErrClosed)
+			return calls.AsError("wait connected", "", ErrClosed)
 		}
 		if state == Connected || state == Reconnected {
 			return nil
@@ -168,7 +169,7 @@ func (h *sessionHandle) wait(ctx context.Context) error {
 		select {
 		case <-changed:
 		case <-h.client.closed:
-			return asCallError("wait connected", "", ErrClosed)
+			return calls.AsError("wait connected", "", ErrClosed)
 		case <-ctx.Done():
 			return h.notConnected(ctx, why)
 		}
@@ -370,15 +371,6 @@ func (h *sessionHandle) warnUnreached() {
 		e.Int64("after_ms", unreachedAfter.Milliseconds())
 		e.Str("why", events.Foreign(fault.OfEach(servers, failures), events.MaxText))
 	})
-}
-
-// addCause adds a notice's code, if it has one, and its sentence.
-func addCause(e *zerolog.Event, n events.Notify) {
-	if n.Code != "" {
-		e.Str("code", string(n.Code))
-	}
-	e.Str("why", fault.Path(n.Text))
-	journal.AddPause(e, n.Paused)
 }
 
 // observe reports a new state of the connection.

@@ -3,7 +3,6 @@ package incumbent
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"runtime/pprof"
 	"strconv"
@@ -101,7 +100,7 @@ func (c *Client) Shards(path string, n int, options ShardsOptions) (*Shards, err
 		return nil, fmt.Errorf("incumbent: ShardsOptions.ID is %.40q: want up to %d bytes of UTF-8", options.ID,
 			maxShardID)
 	case c.isClosing():
-		return nil, asCallError("shards", path, errClientClosed)
+		return nil, calls.AsError("shards", path, errClientClosed)
 	}
 	if id := c.idOr(options.latch()); id != options.ID { // none was given
 		options.ID = fmt.Sprintf("%s/%d", id, shardsMade.Add(1))
@@ -147,7 +146,7 @@ func (s *Shards) Run(ctx context.Context, f func(*Shard) error) error {
 	case <-s.client.closed:
 	}
 	if ctx.Err() == nil {
-		err = asCallError("run", s.path, context.Cause(r.ctx))
+		err = calls.AsError("run", s.path, context.Cause(r.ctx))
 	} else {
 		err = r.endedWith(ctx, r.hasOwned())
 	}
@@ -161,7 +160,7 @@ func (s *Shards) begin(ctx context.Context, f func(*Shard) error) (*shardsRun, e
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.present != nil {
-		return nil, asCallError("run", s.path, ErrAlreadyStarted)
+		return nil, calls.AsError("run", s.path, ErrAlreadyStarted)
 	}
 	r := &shardsRun{group: s, f: f, shards: map[int]*participant{}}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
@@ -190,7 +189,7 @@ func (s *Shards) begin(ctx context.Context, f func(*Shard) error) (*shardsRun, e
 	}, open)
 	if err != nil {
 		r.cancel(err)
-		return nil, asCallError("run", s.path, err)
+		return nil, calls.AsError("run", s.path, err)
 	}
 	s.present = r
 	return r, nil
@@ -389,8 +388,7 @@ func (r *shardsRun) disown(n int, notice events.Notify) {
 
 // logFailedShard logs that a shard's function has failed. A panic was logged.
 func (r *shardsRun) logFailedShard(n int, failed bool, err error) {
-	var panicked *usercode.Error
-	if !failed || errors.As(err, &panicked) {
+	if !failed || usercode.Ended(err) {
 		return
 	}
 	r.client.log.Log(zerolog.WarnLevel, "the work on a shard failed", func(e *zerolog.Event) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/internal/meters"
 	"github.com/incumbent-go/incumbent/zkio"
@@ -259,7 +260,7 @@ func (c *Client) Probe(ctx context.Context) error {
 	case <-c.loop.SignOfLife():
 	case <-c.ended:
 	case <-ctx.Done():
-		return asCallError("probe", "", context.Cause(ctx))
+		return calls.AsError("probe", "", context.Cause(ctx))
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/internal/async"
+	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/tree"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
@@ -342,9 +343,9 @@ func (t *TreeCache) addReader(f *feed[TreeChange]) error {
 	defer t.lock.Unlock()
 	select {
 	case <-t.machine.commands.Ended():
-		return asCallError("changes", t.machine.path, ErrClosed)
+		return calls.AsError("changes", t.machine.path, ErrClosed)
 	case <-t.machine.client.closed:
-		return asCallError("changes", t.machine.path, ErrClosed)
+		return calls.AsError("changes", t.machine.path, ErrClosed)
 	default:
 	}
 	f.Ended, f.Merge = t.machine.commands.Ended(), merge

@@ -3,6 +3,7 @@
 package usercode
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 )
@@ -26,6 +27,12 @@ func (e *Error) By(name string) string {
 		return name + " ended its goroutine and did not return"
 	}
 	return fmt.Sprintf("%s panicked: %v", name, e.Panic)
+}
+
+// Ended reports whether an error says that a function did not return.
+func Ended(err error) bool {
+	var failed *Error
+	return errors.As(err, &failed)
 }
 
 // Run calls f, and then calls then with its error, on the same goroutine: also if f panics or ends the goroutine,

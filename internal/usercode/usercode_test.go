@@ -44,7 +44,7 @@ func TestBy(t *testing.T) {
 		"OnFailure ended its goroutine and did not return": func() error { runtime.Goexit(); return nil },
 	} {
 		var failed *usercode.Error
-		if err := usercode.Call(f); !errors.As(err, &failed) || failed.By("OnFailure") != want {
+		if err := usercode.Call(f); !usercode.Ended(err) || !errors.As(err, &failed) || failed.By("OnFailure") != want {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

@@ -32,7 +32,7 @@ var rooms = map[string][]string{
 	"internal/healthcheck": {"events"},
 	"internal/jobs":        nil,
 	"internal/belief":      {"events"},
-	"internal/calls":       {"events", "machines", "internal/fault"},
+	"internal/calls":       {"events", "machines", "zkio", "internal/async", "internal/fault"},
 	"internal/clock":       {"engine"},
 	"internal/digestmd5":   nil,
 	"internal/jute":        nil,

@@ -170,7 +170,7 @@ func sentinels(f *file) []finding {
 // signs returns what a sentinel's message begins with: a user of the library
 // knows the rooms behind the door by its name only.
 func signs(f *file) string {
-	if f.dir == "zkio" {
+	if f.dir == "zkio" || f.dir == "internal/fault" {
 		return "incumbent: "
 	}
 	return f.tree.Name.Name + ": "
