@@ -185,7 +185,7 @@ func (k *checkpointReader) head(head checkpointHead) error {
 	}
 	k.seq, k.machines = head.seq, []savedMachine{}
 	for i, t := range head.timers {
-		k.timers = append(k.timers, timer{t.machine, t.number, t.since, t.at, uint64(i) + 1})
+		k.timers = append(k.timers, timer{t.machine, t.number, uint64(i) + 1, t.since, t.at})
 	}
 	k.used, k.first, k.ids, k.timed = map[string]*recipe{}, map[string]any{}, map[events.ID]bool{}, map[timerKey]bool{}
 	for i, r := range head.recipes {

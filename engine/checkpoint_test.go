@@ -281,7 +281,7 @@ func TestCheckpointOfAModelThatIsNoData(t *testing.T) {
 func TestCheckpointsThatNobodyWroteAreRefused(t *testing.T) {
 	s := halfway(t)
 	c := s.Checkpoint()
-	c.timers = []timer{{"b", 3, 5, 7, 1}, {"a", 3, 5, 9, 2}}
+	c.timers = []timer{{"b", 3, 1, 5, 7}, {"a", 3, 2, 5, 9}}
 	s.feed("a", events.Event{Kind: events.CommandClose})
 	good := text(t, c)
 	if _, err := ReadCheckpoint([][]byte{[]byte(good)}, toys...); err == nil {

@@ -128,6 +128,14 @@ func (e *Engine) Awaits(id events.ID) []Awaited {
 	return all
 }
 
+// timer returns the cause of a timer that a machine awaits, 0 if it awaits none of that number.
+func (e *Engine) timer(id events.ID, number uint64) (cause uint64) {
+	if m := e.machines[id]; m != nil {
+		cause = m.timer(number)
+	}
+	return cause
+}
+
 // Machines returns the machines that are not closed, in order of creation.
 func (e *Engine) Machines() []events.ID {
 	return slices.DeleteFunc(slices.Clone(e.order), func(id events.ID) bool { return id == "" })

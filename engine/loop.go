@@ -59,7 +59,8 @@ type Loop struct {
 
 // NewLoop returns a loop of an engine, its executor and its clock. Record may be nil.
 func NewLoop(e *Engine, x Executor, c Clock, record Recorder) *Loop {
-	return &Loop{engine: e, execute: x, clock: c, record: record, wake: make(chan struct{}, 1)}
+	return &Loop{engine: e, execute: x, clock: c, record: record, wake: make(chan struct{}, 1),
+		timers: timers{cause: e.timer}}
 }
 
 // CountPauses has the events of timers say for how long the process did not run while the
@@ -337,7 +338,7 @@ func (l *Loop) step(env events.Envelope) {
 			now := l.clock.Now()
 			l.timers.set(a.From, e.Request, now, now+int64(e.After))
 		case events.StopTimer:
-			l.timers.stop(a.From, e.Request)
+			l.timers.stop()
 		default:
 			l.execute.Execute(a.From, a.Effect)
 		}

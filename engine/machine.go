@@ -175,6 +175,15 @@ func (m *Machine) hears(k events.Kind) bool {
 func (m *Machine) awaited(number uint64) (await, bool) {
 	return m.pending.find(number)
 }
+
+// timer returns the cause of a timer that is awaited, 0 if none of that number is.
+func (m *Machine) timer(number uint64) uint64 {
+	if a, open := m.awaited(number); open && a.kind == events.TimerFired {
+		return a.cause
+	}
+	return 0
+}
+
 func (m *Machine) settle(number uint64) { m.pending.done(number) }
 func (m *Machine) stamper() (Stamper, bool) {
 	s, ok := m.Model.(Stamper)

@@ -5,8 +5,10 @@ import (
 	"math/rand"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/kit/virtual"
 )
 
 // Machines that close leave gaps in the order of creation. All others keep their order, and the
@@ -35,30 +37,61 @@ func TestTheOrderOfMachinesHasFewGaps(t *testing.T) {
 	}
 }
 
-// Timers that are set and stopped at random fire in the order of their instants.
+// Timers that are set and stopped at random fire in the order of their instants, and those that are stopped are
+// removed before they are more than the others.
 func TestTimersAtRandom(t *testing.T) {
 	dice := rand.New(rand.NewSource(1))
-	var all timers
 	running := map[uint64]int64{}
+	all := timers{cause: func(_ events.ID, number uint64) uint64 {
+		if _, runs := running[number]; runs {
+			return number + 1
+		}
+		return 0
+	}}
 	for number := range uint64(5000) {
 		at := int64(dice.Intn(1000))
-		all.set("m", number, 0, at)
 		running[number] = at
-		if dice.Intn(2) == 0 {
-			stopped := uint64(dice.Intn(int(number) + 1))
-			all.stop("m", stopped)
+		all.set("m", number, 0, at)
+		if stopped := uint64(dice.Intn(int(number) + 1)); dice.Intn(4) > 0 && all.cause("m", stopped) != 0 {
 			delete(running, stopped)
+			all.stop()
 		}
+		if len(all.heap) > 2*len(running)+minStopped {
+			t.Fatalf("%d places for %d timers", len(all.heap), len(running))
+		}
+	}
+	if saved := all.saved(); len(saved) != len(running) || slices.ContainsFunc(saved, all.stands) {
+		t.Errorf("%d timers are saved, of %d", len(saved), len(running))
 	}
 	last := timer{at: -1}
 	for range len(running) {
+		if at, more := all.next(); !more || at != all.heap[0].at {
+			t.Fatalf("the next is due at %d; there is one: %t", at, more)
+		}
 		one := all.take()
 		if at, runs := running[one.number]; !runs || at != one.at || earlier(last, one) > 0 {
 			t.Fatalf("timer %+v fired after %+v; it runs: %t", one, last, runs)
 		}
 		last = one
 	}
-	if _, more := all.next(); more || len(all.heap.where) > 0 {
-		t.Errorf("%d timers are left", len(all.heap.where))
+	if _, more := all.next(); more || len(all.heap) > 0 {
+		t.Errorf("%d timers are left", len(all.heap))
 	}
+}
+
+// A machine that has closed leaves no timer to one of the same id, whose timers have the same numbers.
+func TestAMachineThatIsOpenedAgainHasItsOwnTimers(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		s := newStage(bubble{time.Now()})
+		s.run()
+		s.post("w", events.Event{Kind: events.CommandStart, Request: 2})
+		virtual.Sleep(time.Second / 2)
+		s.post("w", events.Event{Kind: events.CommandClose, Request: 3})
+		s.post("w", events.Event{Kind: events.CommandOpen, Recipe: "worker"})
+		s.post("w", events.Event{Kind: events.CommandStart, Request: 4})
+		virtual.Sleep(time.Minute)
+		s.end()
+		want(t, "rows", s.rows("w"), "0s command.open\n0s command.start\n500ms command.close\n500ms command.open\n"+
+			"500ms command.start\n1.5s timer.fired")
+	})
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// timer is one SetTimer that is running.
+// timer is one SetTimer.
 type timer struct {
 	machine events.ID
 	number  uint64
-	since   int64 // when it was set
+	cause   uint64 // seq of the record that set it: a machine that is opened again has the same numbers
+	since   int64  // when it was set
 	at      int64
-	order   uint64 // timers due at the same moment fire in the order in which they were set
 }
 
 type timerKey struct {
@@ -21,108 +21,90 @@ type timerKey struct {
 	number  uint64
 }
 
-// timers has the running timers, the earliest first. Ten thousand machines set and stop
-// theirs at a reconnect, so a timer is found without a search.
+// timers has the running timers in a binary heap, the earliest first, without an index: a client may have very many.
+// One that was stopped stays in it until it is first, or until half of them are stopped.
 type timers struct {
-	heap timerHeap
-	last uint64 // the last order in use
+	cause   func(events.ID, uint64) uint64 // of the timer of this number that a machine awaits; 0: it awaits none
+	heap    []timer
+	stopped int // how many were stopped since the last sweep, and are not known to be gone
 }
 
-func (t *timers) set(machine events.ID, number uint64, since, at int64) {
-	t.last++
-	t.heap.push(timer{machine, number, since, at, t.last})
-}
-
-func (t *timers) stop(machine events.ID, number uint64) {
-	if i, running := t.heap.where[timerKey{machine, number}]; running {
-		t.heap.remove(i)
-	}
-}
-
-// next returns when the earliest timer is due; ok is false if none is running.
-func (t *timers) next() (at int64, ok bool) {
-	if len(t.heap.list) == 0 {
-		return 0, false
-	}
-	return t.heap.list[0].at, true
-}
-
-// saved returns all timers, in any order.
-func (t *timers) saved() []timer { return slices.Clone(t.heap.list) }
-
-func (t *timers) take() timer { return t.heap.remove(0) }
-
-// timerHeap is a binary heap with the index of each timer. It is no heap.Interface, which
-// would allocate each timer once more.
-type timerHeap struct {
-	list  []timer
-	where map[timerKey]int
-}
-
-// earlier compares timers by when they fire.
+// earlier compares timers by when they fire: those that are due at the same moment in the order in which they were set.
 func earlier(a, b timer) int {
 	if a.at != b.at {
 		return cmp.Compare(a.at, b.at)
 	}
-	return cmp.Compare(a.order, b.order)
+	return cmp.Or(cmp.Compare(a.cause, b.cause), cmp.Compare(a.number, b.number))
 }
 
-func (h *timerHeap) push(t timer) {
-	if h.where == nil {
-		h.where = map[timerKey]int{}
+// set sets a timer, unless its machine has stopped it in the same step.
+func (t *timers) set(machine events.ID, number uint64, since, at int64) {
+	if cause := t.cause(machine, number); cause != 0 {
+		t.heap = append(t.heap, timer{machine, number, cause, since, at})
+		t.up(len(t.heap) - 1)
 	}
-	h.list = append(h.list, t)
-	h.up(len(h.list) - 1)
 }
 
-// remove removes the timer with an index.
-func (h *timerHeap) remove(i int) timer {
-	gone, end := h.list[i], len(h.list)-1
-	last := h.list[end]
-	h.list[end] = timer{}
-	h.list = h.list[:end]
-	delete(h.where, gone.key())
-	if i < end {
-		h.list[i] = last
-		h.up(h.down(i))
+// minStopped is how many timers are stopped at least before they are removed.
+const minStopped = 16
+
+// stop notes that a timer was stopped: it does not run any more.
+func (t *timers) stop() {
+	if t.stopped++; 2*t.stopped < len(t.heap)+minStopped {
+		return
 	}
-	return gone
+	t.heap, t.stopped = slices.DeleteFunc(t.heap, t.stands), 0
+	for i := len(t.heap)/2 - 1; i >= 0; i-- {
+		t.down(i)
+	}
+}
+
+// stands reports whether a timer was stopped.
+func (t *timers) stands(one timer) bool { return t.cause(one.machine, one.number) != one.cause }
+
+// next returns when the earliest timer is due; ok is false if none is running.
+func (t *timers) next() (at int64, ok bool) {
+	for len(t.heap) > 0 && t.stands(t.heap[0]) {
+		t.take()
+		t.stopped--
+	}
+	if len(t.heap) == 0 {
+		return 0, false
+	}
+	return t.heap[0].at, true
+}
+
+// saved returns all timers that run, in any order.
+func (t *timers) saved() []timer { return slices.DeleteFunc(slices.Clone(t.heap), t.stands) }
+
+// take removes the first timer.
+func (t *timers) take() timer {
+	first, last := t.heap[0], len(t.heap)-1
+	t.heap[0] = t.heap[last]
+	t.heap[last] = timer{}
+	t.heap = t.heap[:last]
+	t.down(0)
+	return first
 }
 
 // up moves a timer in front of those that fire later.
-func (h *timerHeap) up(i int) {
-	t := h.list[i]
-	for i > 0 {
-		parent := (i - 1) / 2
-		if earlier(t, h.list[parent]) > 0 {
-			break
-		}
-		h.place(i, h.list[parent])
+func (t *timers) up(i int) {
+	for parent := (i - 1) / 2; i > 0 && earlier(t.heap[i], t.heap[parent]) < 0; parent = (i - 1) / 2 {
+		t.heap[i], t.heap[parent] = t.heap[parent], t.heap[i]
 		i = parent
 	}
-	h.place(i, t)
 }
 
-// down moves a timer behind those that fire earlier, and returns its index.
-func (h *timerHeap) down(i int) int {
-	t := h.list[i]
-	for child := 2*i + 1; child < len(h.list); child = 2*i + 1 {
-		if right := child + 1; right < len(h.list) && earlier(h.list[right], h.list[child]) < 0 {
+// down moves a timer behind those that fire earlier.
+func (t *timers) down(i int) {
+	for child := 2*i + 1; child < len(t.heap); child = 2*i + 1 {
+		if right := child + 1; right < len(t.heap) && earlier(t.heap[right], t.heap[child]) < 0 {
 			child = right
 		}
-		if earlier(t, h.list[child]) < 0 {
-			break
+		if earlier(t.heap[i], t.heap[child]) < 0 {
+			return
 		}
-		h.place(i, h.list[child])
+		t.heap[i], t.heap[child] = t.heap[child], t.heap[i]
 		i = child
 	}
-	h.place(i, t)
-	return i
 }
-
-func (h *timerHeap) place(i int, t timer) {
-	h.list[i] = t
-	h.where[t.key()] = i
-}
-
-func (t timer) key() timerKey { return timerKey{t.machine, t.number} }
