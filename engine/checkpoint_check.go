@@ -45,16 +45,16 @@ func (d pending) check() error {
 	}
 	numbers := map[uint64]bool{}
 	for _, a := range d.open {
-		creates := a.kind == events.ReplyCreate
+		kind, creates := a.kind(), a.kind() == events.ReplyCreate
 		switch {
 		case a.number == 0 || a.number > d.last:
 			return fmt.Errorf("the request %d is pending, and the last is %d", a.number, d.last)
 		case numbers[a.number]:
 			return fmt.Errorf("the request %d is pending twice", a.number)
-		case !answers(a.kind) && !creates:
-			return fmt.Errorf("no request is answered by %.40q", string(a.kind))
-		case (a.name != "") != (a.kind == events.TimerFired):
-			return fmt.Errorf("the request %d: a timer has a name, and nothing else has", a.number)
+		case !answers(kind) && !creates || !a.timer && kind == events.TimerFired:
+			return fmt.Errorf("no request is answered by %.40q", a.what)
+		case a.what == "":
+			return fmt.Errorf("the timer %d has no name", a.number)
 		case a.mayCreate && !creates:
 			return fmt.Errorf("the request %d creates nothing", a.number)
 		}

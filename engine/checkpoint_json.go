@@ -13,7 +13,7 @@ import (
 )
 
 // checkpointVersion is the version of a checkpoint's written form.
-const checkpointVersion = 1
+const checkpointVersion = 2
 
 // checkpointHead is the first value of a checkpoint's written form. Its fields' names, and
 // those of its parts, are the keys.
@@ -241,7 +241,7 @@ func (k *checkpointReader) machine() error {
 	}
 	k.ids[m.id] = true
 	for _, a := range m.pending.open {
-		if a.kind == events.TimerFired {
+		if a.timer {
 			k.timed[timerKey{m.id, a.number}] = true
 		}
 	}

@@ -172,7 +172,7 @@ func TestTheEmptyCheckpoint(t *testing.T) {
 	if err != nil || sum.Records != uint64(len(s.records)) {
 		t.Errorf("%d records, %v", sum.Records, err)
 	}
-	want(t, "the written form", text(t, c), `{"engine":{"version":1},"machines":[]}`)
+	want(t, "the written form", text(t, c), `{"engine":{"version":2},"machines":[]}`)
 }
 
 func TestReplayFromStopsAtASeq(t *testing.T) {
@@ -290,7 +290,7 @@ func TestCheckpointsThatNobodyWroteAreRefused(t *testing.T) {
 	c.timers = c.timers[:1]
 	good = text(t, reread(t, c))
 	for _, x := range []struct{ old, new, want string }{
-		{`"version":1`, `"version":2`, "its version is 2, and this program knows 1"},
+		{`"version":2`, `"version":1`, "its version is 1, and this program knows 2"},
 		{`"machines":3`, `"machines":4`, "it has 3 machines, of 4"},
 		{`{"name":"link"`, `{"name":"worker"`, "worker"},
 		{`"state":"holding"`, `"state":"nowhere"`, `"a": no worker stays in the state "nowhere"`},
@@ -299,10 +299,11 @@ func TestCheckpointsThatNobodyWroteAreRefused(t *testing.T) {
 		{`"id":"b"`, `"id":"*"`, `"*": this is no machine's id`},
 		{`"recipe":"link"`, `"recipe":"other"`, `its recipe "other" is not among those of the checkpoint`},
 		{`"last":3`, `"last":1`, "the request 2 is pending, and the last is 1"},
-		{`{"number":3,"kind"`, `{"number":2,"kind"`, "the request 2 is pending twice"},
-		{`"kind":"reply.stat"`, `"kind":"work.returned"`, `no request is answered by "work.returned"`},
+		{`{"number":3,"what"`, `{"number":2,"what"`, "the request 2 is pending twice"},
+		{`"what":"reply.stat"`, `"what":"work.returned"`, `no request is answered by "work.returned"`},
+		{`"what":"reply.stat"`, `"what":"timer.fired"`, `no request is answered by "timer.fired"`},
 		{`reply.stat","cause":5`, `reply.stat","cause":5,"mayCreate":true`, "the request 2 creates nothing"},
-		{`,"name":"patience"`, ``, "a timer has a name"},
+		{`,"what":"patience"`, ``, "the timer 3 has no name"},
 		{`"timers":[{"machine":"b"`, `"timers":[{"machine":"c"`,
 			`the timer 3 of "c" runs twice, or no machine awaits it`},
 		{`"timers":[`, `"timers":[{"machine":"b","number":3,"at":6},`, `the timer 3 of "b" runs twice`},

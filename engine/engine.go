@@ -123,7 +123,7 @@ func (e *Engine) Awaits(id events.ID) []Awaited {
 	}
 	var all []Awaited
 	for _, a := range m.pending.open {
-		all = append(all, Awaited{a.number, a.kind, a.name})
+		all = append(all, Awaited{a.number, a.kind(), a.name()})
 	}
 	return all
 }
@@ -179,10 +179,10 @@ func (e *Engine) deliver(q queued) {
 	if answers(q.Event.Kind) || q.Event.Kind == events.ReplyCreate {
 		var a await
 		a, wanted = m.awaited(q.Event.Request)
-		wanted = wanted && a.kind == q.Event.Kind
+		wanted = wanted && a.kind() == q.Event.Kind
 		q.cause = a.cause
 		if q.Event.Kind == events.TimerFired {
-			q.Event.Name = a.name
+			q.Event.Name = a.name()
 		}
 	}
 	if !wanted || e.outdated(q.Event) {
@@ -207,7 +207,7 @@ func (e *Engine) deliver(q queued) {
 // request, that is no longer pending. A reply of another kind than the request's
 // changes nothing.
 func (e *Engine) late(m *Machine, q queued) {
-	if a, open := m.awaited(q.Event.Request); open && a.kind == q.Event.Kind {
+	if a, open := m.awaited(q.Event.Request); open && a.kind() == q.Event.Kind {
 		e.keep(q.To, m)
 		m.settle(q.Event.Request)
 	}

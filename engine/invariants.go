@@ -133,9 +133,9 @@ func bounded(e *Engine, m *Machine) string {
 			maxEffects+len(e.machines))
 	}
 	for i, a := range awaits {
-		same := func(b await) bool { return b.kind == events.TimerFired && b.name == a.name }
-		if a.kind == events.TimerFired && slices.ContainsFunc(awaits[i+1:], same) {
-			return fmt.Sprintf("two timers %q run", a.name)
+		same := func(b await) bool { return b.timer && b.what == a.what }
+		if a.timer && slices.ContainsFunc(awaits[i+1:], same) {
+			return fmt.Sprintf("two timers %q run", a.what)
 		}
 	}
 	return ""

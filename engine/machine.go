@@ -178,7 +178,7 @@ func (m *Machine) awaited(number uint64) (await, bool) {
 
 // timer returns the cause of a timer that is awaited, 0 if none of that number is.
 func (m *Machine) timer(number uint64) uint64 {
-	if a, open := m.awaited(number); open && a.kind == events.TimerFired {
+	if a, open := m.awaited(number); open && a.timer {
 		return a.cause
 	}
 	return 0
@@ -226,9 +226,9 @@ func (m *Machine) deliver(ev *events.Event, out *Outbox) Transition {
 // state has no row. Golden traces find such rows.
 func (m *Machine) mustHaveRows(before uint64, t Transition) {
 	for _, a := range m.pending.open {
-		if a.number > before && !m.steppers.awaits(t.To, a.kind) {
+		if a.number > before && !m.steppers.awaits(t.To, a.kind()) {
 			panic(fmt.Sprintf("engine: chart %s: row %q into %s asks for %s, but that state has no row for it",
-				m.steppers.chart.name, t.Row, t.To, strings.TrimPrefix(string(a.kind), "reply.")))
+				m.steppers.chart.name, t.Row, t.To, strings.TrimPrefix(string(a.kind()), "reply.")))
 		}
 	}
 }

@@ -11,10 +11,26 @@ import (
 // await is one reply or timer that a machine awaits.
 type await struct {
 	number    uint64
-	kind      events.Kind
-	name      string // a timer's name
+	what      string // the kind of the reply, or the timer's name: many machines await one timer each
 	cause     uint64 // seq of the record with the request
-	mayCreate bool   // a create that may create an own node: awaited in every state until the reply
+	timer     bool
+	mayCreate bool // a create that may create an own node: awaited in every state until the reply
+}
+
+// kind returns the kind of the event that is awaited.
+func (a await) kind() events.Kind {
+	if a.timer {
+		return events.TimerFired
+	}
+	return events.Kind(a.what)
+}
+
+// name returns a timer's name.
+func (a await) name() string {
+	if a.timer {
+		return a.what
+	}
+	return ""
 }
 
 // pending has the requests and timers of one machine that are not yet answered.
@@ -112,11 +128,11 @@ func (d *pending) done(number uint64) {
 func (d *pending) drop(upTo uint64, out *Outbox, keep func(events.Kind) bool) {
 	kept := d.open[:0]
 	for _, a := range d.open {
-		if a.number > upTo || a.mayCreate || a.kind != events.ReplyCreate && keep(a.kind) {
+		if a.number > upTo || a.mayCreate || a.kind() != events.ReplyCreate && keep(a.kind()) {
 			kept = append(kept, a)
 			continue
 		}
-		if a.kind == events.TimerFired {
+		if a.timer {
 			out.add(events.StopTimer{Request: a.number})
 		}
 	}
@@ -142,11 +158,11 @@ type named interface{ Name() string }
 
 func (o *Outbox) add(e events.Effect) { o.effects = append(o.effects, e) }
 
-// expect adds an awaited reply or timer, and returns its number.
-func (o *Outbox) expect(kind events.Kind, name string) uint64 {
+// expect adds what is awaited, and returns its number.
+func (o *Outbox) expect(what string, timer bool) uint64 {
 	o.pending.last++
 	o.pending.open = append(o.lists.grow(o.pending.open),
-		await{number: o.pending.last, kind: kind, name: name, cause: o.seq})
+		await{number: o.pending.last, what: what, timer: timer, cause: o.seq})
 	return o.pending.last
 }
 
@@ -242,7 +258,7 @@ func (o *Outbox) call(kind events.Kind, takes Modifier) events.Call {
 	}
 	c := events.Call{Session: o.session, Urgent: how&Urgent != 0, Keep: how&ForUser != 0}
 	if how&Unawaited == 0 {
-		c.Request = o.expect(kind, "")
+		c.Request = o.expect(string(kind), false)
 	} else {
 		o.pending.last++
 		c.Request = o.pending.last
@@ -252,7 +268,7 @@ func (o *Outbox) call(kind events.Kind, takes Modifier) events.Call {
 
 // Timer sets a timer, which sends one timer.fired, and returns its number.
 func (o *Outbox) Timer(name string, after time.Duration) uint64 {
-	n := o.expect(events.TimerFired, name)
+	n := o.expect(name, true)
 	o.add(events.SetTimer{Request: n, Name: name, After: after})
 	return n
 }
