@@ -192,7 +192,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	if c.clock == nil {
 		c.clock = clock.System()
 	}
-	c.outages.Log, c.outages.Now, c.outages.Timeout = c.log, c.clock.Now, c.timeout
+	c.outages.Log, c.outages.Now, c.outages.Timeout, c.outages.Members = c.log, c.clock.Now, c.timeout, c.members
 	c.commands.Post, c.commands.Closed, c.commands.Ended = c.post, c.closed, ErrClosed
 	c.observed.init(config.Name, c.log, config.Observe)
 	c.meters.Init(c.metersUse())

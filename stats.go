@@ -10,6 +10,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/clock"
+	"github.com/incumbent-go/incumbent/internal/journal"
 	"github.com/incumbent-go/incumbent/internal/meters"
 	"github.com/incumbent-go/incumbent/zkio"
 )
@@ -205,6 +206,26 @@ func (c *Client) readHandles(s *Stats) {
 	slices.SortFunc(s.Handles, func(a, b HandleStats) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Recipe, b.Recipe), cmp.Compare(a.ID, b.ID))
 	})
+}
+
+// members calls f with all participants, and with the shards of each, until it returns false.
+func (c *Client) members(f func(journal.Member) bool) {
+	c.mu.Lock()
+	handles := slices.Collect(maps.Values(c.handles))
+	c.mu.Unlock()
+	more := true
+	for _, r := range handles {
+		p := r.asParticipant()
+		if p == nil {
+			continue
+		}
+		if more = more && f(p); p.parts != nil {
+			p.parts(func(one *participant) { more = more && f(one) })
+		}
+		if !more {
+			return
+		}
+	}
 }
 
 // stats returns the state of a participant.

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -31,10 +32,10 @@ type Outages struct {
 	Log     *Logger
 	Now     func() int64         // the loop's clock
 	Timeout func() time.Duration // of the session
+	Members iter.Seq[Member]     // all of the client, whatever their states are
 
 	mu      sync.Mutex
-	members map[Member]bool // all that have started and not closed
-	present *outageNow      // nil: there is no outage
+	present *outageNow // nil: there is no outage
 }
 
 // outageNow is one outage.
@@ -60,15 +61,6 @@ var settled = map[events.Class]events.Class{
 func (o *Outages) Entered(p Member, is events.Class) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	switch {
-	case is == events.ClassClosed:
-		delete(o.members, p)
-	case is != events.ClassLatent && !o.members[p]:
-		if o.members == nil {
-			o.members = map[Member]bool{}
-		}
-		o.members[p] = true
-	}
 	if now := o.present; now != nil {
 		if before, affected := now.affected[p]; affected {
 			now.set(p, before, is)
@@ -87,7 +79,7 @@ func (o *Outages) Disconnected() bool {
 	}
 	o.present.stop()
 	o.present.away = true
-	for p := range o.members {
+	for p := range o.started() {
 		o.present.add(p)
 	}
 	return o.present.led
@@ -113,7 +105,7 @@ func (o *Outages) Ended(why func(*zerolog.Event)) {
 	defer o.mu.Unlock()
 	if o.present == nil {
 		o.begin()
-		for p := range o.members {
+		for p := range o.started() {
 			if p.Leads() {
 				o.present.add(p)
 			}
@@ -170,9 +162,28 @@ func (o *Outages) wait() {
 // endIfSettled ends the outage if it affects nobody any longer. Without a connection, that is when
 // all have closed.
 func (o *Outages) endIfSettled() {
-	if o.present.unsettled == 0 && (!o.present.away || len(o.members) == 0) {
+	if o.present.unsettled == 0 && (!o.present.away || !o.anyStarted()) {
 		o.end()
 	}
+}
+
+// started returns the participants that have started and not closed.
+func (o *Outages) started() iter.Seq[Member] {
+	return func(yield func(Member) bool) {
+		for p := range o.Members {
+			is := p.Class()
+			if is != events.ClassLatent && is != events.ClassClosed && !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+func (o *Outages) anyStarted() bool {
+	for range o.started() {
+		return true
+	}
+	return false
 }
 
 func (o *Outages) end() {

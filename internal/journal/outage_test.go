@@ -28,10 +28,12 @@ func TestNothingIsLoggedAfterClose(t *testing.T) {
 				var log bytes.Buffer
 				o := &Outages{Log: New(zerolog.New(&log), ""), Now: func() int64 { return 0 },
 					Timeout: func() time.Duration { return 10 * time.Second }}
-				var last *member
-				for range maxOutageLines + 1 {
-					last = &member{events.ClassBlocked}
-					o.Entered(last, last.is)
+				last := &member{events.ClassBlocked}
+				o.Members = func(yield func(Member) bool) {
+					for range maxOutageLines {
+						yield(&member{events.ClassBlocked})
+					}
+					yield(last)
 				}
 				if o.Disconnected() {
 					t.Error("nobody led")
