@@ -189,7 +189,7 @@ func (c *Client) GetACL(ctx context.Context, path string) (acl NodeACL, err erro
 		return NodeACL{}, err
 	}
 	err = c.send(ctx, "get acl", path, func() error {
-		list, stat, err := c.io.AccessList(ctx, path)
+		list, stat, err := c.core.IO.AccessList(ctx, path)
 		if err == nil {
 			acl = NodeACL{aclOf(list), Stat(*stat)}
 		}
@@ -211,7 +211,7 @@ func (c *Client) SetACL(ctx context.Context, path string, list []ACL, version in
 		return Stat{}, err
 	}
 	err = c.send(ctx, "set acl", path, func() error {
-		now, err := c.io.SetAccessList(ctx, path, accessOf(list), version)
+		now, err := c.core.IO.SetAccessList(ctx, path, accessOf(list), version)
 		if err == nil {
 			stat = Stat(*now)
 		}

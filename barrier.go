@@ -70,7 +70,7 @@ func (x *barrierCall) Close(ctx context.Context) error { return x.end(ctx, false
 func (p *barrierHandle) call(ctx context.Context, op string, kind events.Kind) error {
 	p.client.check(ctx)
 	if ctx.Err() != nil {
-		return p.client.explain(ctx, op, p.path, context.Cause(ctx), calls.NotBegun)
+		return p.client.core.Explain(ctx, op, p.path, context.Cause(ctx), calls.NotBegun)
 	}
 	x := &barrierCall{}
 	x.init(p.client, p.path)
@@ -82,7 +82,7 @@ func (p *barrierHandle) call(ctx context.Context, op string, kind events.Kind) e
 	}
 	err := x.ask(ctx, op, events.Event{Kind: kind})
 	if err != nil && ctx.Err() != nil {
-		p.client.post(x.id, events.Event{Kind: events.CommandClose})
+		p.client.core.Post(x.id, events.Event{Kind: events.CommandClose})
 	}
 	return err
 }
@@ -201,7 +201,7 @@ func (c *Client) DoubleBarrier(path string, quantity int, options DoubleBarrierO
 func (b *DoubleBarrier) Enter(ctx context.Context) error {
 	b.handle.client.check(ctx)
 	if ctx.Err() != nil {
-		return b.handle.client.explain(ctx, "enter", b.handle.path, context.Cause(ctx), calls.NotBegun)
+		return b.handle.client.core.Explain(ctx, "enter", b.handle.path, context.Cause(ctx), calls.NotBegun)
 	}
 	return b.handle.askOrCancel(ctx, "enter", events.Event{Kind: events.CommandEnter})
 }
@@ -263,7 +263,7 @@ func (r *DeleteRequest) Guaranteed() (*Deletion, error) {
 	}, events.Event{Path: r.path, Ops: slices.Clone(r.ops)}); err != nil {
 		return nil, calls.AsError("delete", r.path, err)
 	}
-	if !r.client.post(d.handle.id, events.Event{Kind: events.CommandStart, Request: d.command}) {
+	if !r.client.core.Post(d.handle.id, events.Event{Kind: events.CommandStart, Request: d.command}) {
 		return nil, calls.AsError("delete", r.path, ErrClosed)
 	}
 	return d, nil
@@ -272,10 +272,8 @@ func (r *DeleteRequest) Guaranteed() (*Deletion, error) {
 // Deletions returns the deletions of this client that have not ended yet, in the order in which they began.
 func (c *Client) Deletions() []*Deletion {
 	c.opened()
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	var all []*Deletion
-	for _, r := range c.handles {
+	for _, r := range c.handles.All() {
 		if d := r.asDeletion(); d != nil {
 			all = append(all, d)
 		}
@@ -300,7 +298,7 @@ func (d *Deletion) Wait(ctx context.Context) error {
 	d.handle.client.check(ctx)
 	select {
 	case <-d.done:
-	case <-d.handle.client.closed:
+	case <-d.handle.client.core.Closed:
 	case <-ctx.Done():
 		return d.handle.explain(ctx, "wait", context.Cause(ctx))
 	}
@@ -316,7 +314,7 @@ func (d *Deletion) Wait(ctx context.Context) error {
 // CANCELLED if it surely was not deleted here, and ErrOutcomeUnknown if a delete is pending or got no reply.
 func (d *Deletion) Cancel() error {
 	d.handle.client.opened()
-	d.handle.client.post(d.handle.id, events.Event{Kind: events.CommandClose})
+	d.handle.client.core.Post(d.handle.id, events.Event{Kind: events.CommandClose})
 	return d.Wait(context.Background())
 }
 
@@ -324,7 +322,7 @@ func (d *Deletion) Cancel() error {
 // goes on. Closing the client calls Close, and gives up the deletion if it has not ended then.
 func (d *Deletion) Close(ctx context.Context) error {
 	d.handle.client.check(ctx)
-	limited, cancel := context.WithTimeoutCause(ctx, d.handle.client.closingTime(), ErrNotDeleted)
+	limited, cancel := context.WithTimeoutCause(ctx, d.handle.client.core.ClosingTime(), ErrNotDeleted)
 	defer cancel()
 	_ = d.Wait(limited)
 	if d.isOver() {

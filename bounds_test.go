@@ -68,7 +68,7 @@ func TestBrokenInvariants(t *testing.T) {
 				!strings.HasPrefix(said, `incumbent.Client(127.0.0.1:1) ("a name"): handle of machine `) {
 				t.Errorf("%q", said)
 			}
-			c.invariants, p.commands.Broken = nil, nil
+			c.core.Invariants, p.commands.Broken = nil, nil
 		})
 	}
 }
@@ -80,10 +80,9 @@ func atRest(t *testing.T) *Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Client{config: &config, closed: make(chan struct{}), log: journal.New(config.Logger, config.Name),
-		clock: clock.Of(func() int64 { return 1 })}
-	c.outages.Log, c.outages.Now, c.outages.Timeout = c.log, c.clock.Now, c.timeout
-	c.invariants = &belief.Checks{Client: fmt.Sprintf("%s (%q)", c, config.Name), Deadline: &c.belief}
+	c := &Client{config: &config}
+	c.prepare(journal.New(config.Logger, config.Name), clock.Of(func() int64 { return 1 }))
+	c.core.Invariants = &belief.Checks{Client: fmt.Sprintf("%s (%q)", c, config.Name), Deadline: &c.core.Belief}
 	c.watchDeadlines()
 	return c
 }
@@ -205,7 +204,7 @@ func TestStatsHaveWhatWasDropped(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.open()
 		n.callsDropped.Add(3)
-		n.log.Dropped.Add(2)
+		n.core.Log.Dropped.Add(2)
 		if s := n.Stats(); s.CallsDropped != 3 || s.LinesDropped != 2 {
 			t.Errorf("Stats has %d and %d, want 3 and 2", s.CallsDropped, s.LinesDropped)
 		}
@@ -234,7 +233,7 @@ func TestCloseWritesTheLastLines(t *testing.T) {
 					}))
 				})
 				pass(time.Second)
-				n.log.Log(zerolog.InfoLevel, "the last line", nil)
+				n.core.Log.Log(zerolog.InfoLevel, "the last line", nil)
 				begun := time.Now()
 				fine(t, n.Close(t.Context()))
 				if took := time.Since(begun); took > journal.LastLines+time.Second/2 || slow &&
@@ -246,7 +245,7 @@ func TestCloseWritesTheLastLines(t *testing.T) {
 				}
 				close(goes)
 				pass(time.Second)
-				n.log.Log(zerolog.InfoLevel, "behind the end", nil)
+				n.core.Log.Log(zerolog.InfoLevel, "behind the end", nil)
 				fine(t, n.Close(t.Context()))
 				if !strings.Contains(log.String(), "behind the end") {
 					t.Error("a second Close does not write the last lines")
@@ -264,8 +263,8 @@ func TestObserverMastersAreTold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.reportLag() != lag || c.config.options()["observerMasters"] != strconv.FormatBool(observers) {
-			t.Errorf("observer masters %t: lag %s, options %v", observers, c.reportLag(), c.config.options())
+		if c.core.ReportLag() != lag || c.config.options()["observerMasters"] != strconv.FormatBool(observers) {
+			t.Errorf("observer masters %t: lag %s, options %v", observers, c.core.ReportLag(), c.config.options())
 		}
 		_ = c.Close(t.Context()) // there is no server
 	}
@@ -328,22 +327,23 @@ func TestSetDataKeepsNoOldData(t *testing.T) {
 func TestCallsToARefusedMachineSayWhy(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		c := atRest(t)
-		c.io, c.handles, c.phases = &zkio.Adapter{}, map[events.ID]receiver{}, map[events.Entered]*events.Entered{}
-		c.commands.Post = func(events.ID, events.Event) bool { return true }
-		c.commands.Closed, c.commands.Ended = c.closed, ErrClosed
+		c.core.IO = &zkio.Adapter{}
+		c.core.Commands.Post = func(events.ID, events.Event) bool { return true }
 		latch, puts, deletion := &Latch{}, &producer{}, &Deletion{done: make(chan struct{}), command: 1}
 		latch.participant.prepare(c, "/line", LatchOptions{})
 		puts.init(c, "/queue")
 		puts.payloads, puts.puts = map[uint64][]byte{}, map[uint64]*put{}
 		deletion.handle.init(c, "/node")
 		latch.participant.id, puts.id, deletion.handle.id = "latch-1", "producer-1", "deletion-1"
-		c.handles["latch-1"], c.handles["producer-1"], c.handles["deletion-1"] = latch, puts, deletion
+		for id, r := range map[events.ID]receiver{"latch-1": latch, "producer-1": puts, "deletion-1": deletion} {
+			c.handles.Set(id, r)
+		}
 
 		refused := events.Answer{Code: events.NotOpened, Text: `a latch has no option "rideout"`}
 		if said := panicOf(func() { executor{c}.answer("latch-1", refused) }); !strings.Contains(said, refused.Text) {
 			t.Errorf("tests pass over it: %q", said)
 		}
-		c.invariants = nil
+		c.core.Invariants = nil
 		_, _, replied, err := puts.begin([][]byte{[]byte("x")}, nil, false, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -351,7 +351,7 @@ func TestCallsToARefusedMachineSayWhy(t *testing.T) {
 		waits := make(chan error, 1)
 		go func() { waits <- latch.Start() }()
 		synctest.Wait()
-		for id := range c.handles {
+		for id := range c.handles.All() {
 			executor{c}.answer(id, refused)
 		}
 		for i, err := range []error{<-waits, latch.Start(), (<-replied).Err, deletion.outcome} {
@@ -359,8 +359,8 @@ func TestCallsToARefusedMachineSayWhy(t *testing.T) {
 				t.Errorf("call %d: %v", i, err)
 			}
 		}
-		if err := latch.Close(t.Context()); err != nil || latch.State() != Closed || len(c.handles) > 0 {
-			t.Errorf("close: %v; the latch is %s, and there are %d handles", err, latch.State(), len(c.handles))
+		if err := latch.Close(t.Context()); err != nil || latch.State() != Closed || len(c.handles.All()) > 0 {
+			t.Errorf("close: %v; the latch is %s, and there are %d handles", err, latch.State(), len(c.handles.All()))
 		}
 		if <-deletion.done; len(puts.puts) > 0 || len(puts.payloads) > 0 {
 			t.Errorf("%d puts and %d payloads are left", len(puts.puts), len(puts.payloads))

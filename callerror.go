@@ -13,19 +13,9 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// explain does what calls.Explain does.
-func (c *Client) explain(ctx context.Context, op, path string, err error, why func() error) error {
-	return calls.Explain(ctx, op, path, err, why, c.session.absence)
-}
-
-// explain does what Client.explain does, for a call of this handle.
+// explain does what calls.Explain does, for a call of this handle.
 func (h *handle) explain(ctx context.Context, op string, err error) error {
-	return h.client.explain(ctx, op, h.path, err, h.obstacle)
-}
-
-// noReply is why a request that no machine sends has no result.
-func (c *Client) noReply() error {
-	return cmp.Or(c.session.absence(), errors.New("no reply has come"))
+	return h.client.core.Explain(ctx, op, h.path, err, h.obstacle)
 }
 
 // obstacle returns what prevents the handle from going on at this moment: there is no
@@ -157,7 +147,7 @@ func (h *handle) recipe() string { return recipeOf(h.id) }
 // observeTrouble reports the failure of a handle that was just noted.
 func (h *handle) observeTrouble() {
 	h.mu.Lock()
-	h.trouble.Begin(h.client.clock.Now())
+	h.trouble.Begin(h.client.core.Clock.Now())
 	err := h.trouble.Err()
 	h.mu.Unlock()
 	h.client.observed.emit(Trouble{h.path, h.recipe(), err})
@@ -169,7 +159,7 @@ func (h *handle) observeRecovery() {
 	since := h.trouble.End()
 	h.mu.Unlock()
 	if since != 0 {
-		h.client.observed.emit(Recovered{h.path, h.recipe(), time.Duration(h.client.clock.Now() - since)})
+		h.client.observed.emit(Recovered{h.path, h.recipe(), time.Duration(h.client.core.Clock.Now() - since)})
 	}
 }
 
@@ -178,7 +168,7 @@ func (h *handle) observeRecovery() {
 // Op is the operation that an error names.
 func (p *participant) await(ctx, work context.Context, op string, undo func(n uint64)) (*Leadership, error) {
 	p.client.check(ctx)
-	n, ch, err := p.commands.Begin(&p.client.commands, p.id, events.Event{Kind: events.CommandAwait})
+	n, ch, err := p.commands.Begin(&p.client.core.Commands, p.id, events.Event{Kind: events.CommandAwait})
 	if err != nil {
 		return nil, p.explain(ctx, op, err)
 	}
@@ -188,12 +178,12 @@ func (p *participant) await(ctx, work context.Context, op string, undo func(n ui
 // receive waits for what is granted to the n-th command.
 func (p *participant) receive(ctx, work context.Context, op string, n uint64, ch chan reply, undo func(n uint64),
 ) (*Leadership, error) {
-	r, err := p.commands.Wait(ctx, &p.client.commands, n, ch)
+	r, err := p.commands.Wait(ctx, &p.client.core.Commands, n, ch)
 	if err == nil {
-		p.client.commands.PutBack(ch)
+		p.client.core.Commands.PutBack(ch)
 	}
 	if err == nil && r.Grant != nil {
-		return r.Grant(work), nil
+		return r.Grant(work).(*Leadership), nil
 	}
 	answered := err == nil
 	err = p.explain(ctx, op, cmp.Or(err, r.Err)) // before undo
@@ -218,10 +208,10 @@ func (p *participant) granted(n events.Notify) {
 	p.mu.Unlock()
 	if !p.works.Begin() {
 		p.commands.Deliver(n.Work, reply{Err: ErrClosed})
-		p.client.post(p.id, events.Event{Kind: events.WorkReturned, Work: n.Work})
+		p.client.core.Post(p.id, events.Event{Kind: events.WorkReturned, Work: n.Work})
 		return
 	}
-	grant := func(ctx context.Context) *Leadership {
+	grant := func(ctx context.Context) calls.Granted {
 		return t.hold(ctx, p.client, func(l *Leadership, late error) {
 			p.returned(events.Event{Work: n.Work, Text: l.failureText(late)}, late)
 		})
@@ -238,8 +228,8 @@ func (p *participant) awaitTerm(ctx context.Context) (*Leadership, error) {
 
 // cancelAwait withdraws the n-th command, an await, or cancels it if the loop has taken it.
 func (p *participant) cancelAwait(n uint64) {
-	if !p.client.loop.Withdraw(p.id, events.CommandAwait, n) {
-		p.client.post(p.id, events.Event{Kind: events.CommandCancel, Work: n})
+	if !p.client.core.Loop.Withdraw(p.id, events.CommandAwait, n) {
+		p.client.core.Post(p.id, events.Event{Kind: events.CommandCancel, Work: n})
 	}
 }
 
@@ -259,7 +249,7 @@ func (p *participant) withList(ctx context.Context, err error) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxListRead)
 	defer cancel()
-	path, entries, unread := p.client.io.NearestList(ctx, p.path)
+	path, entries, unread := p.client.core.IO.NearestList(ctx, p.path)
 	var list []fault.Entry
 	for _, entry := range entries {
 		list = append(list, fault.Entry(entry))
@@ -274,8 +264,8 @@ func (c executor) answer(id events.ID, a events.Answer) {
 		c.receive(id, func(r receiver) { r.answer(a) })
 		return
 	}
-	if c.invariants != nil {
-		c.invariants.Broken(id, string(events.CommandOpen), "%s", a.Text)
+	if c.core.Invariants != nil {
+		c.core.Invariants.Broken(id, string(events.CommandOpen), "%s", a.Text)
 	}
 	c.receive(id, func(r receiver) {
 		r.answer(a)

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,15 +13,14 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/belief"
-	"github.com/incumbent-go/incumbent/internal/caller"
 	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/flightlog"
+	"github.com/incumbent-go/incumbent/internal/handles"
 	"github.com/incumbent-go/incumbent/internal/journal"
 	"github.com/incumbent-go/incumbent/internal/meters"
 	"github.com/incumbent-go/incumbent/internal/sources"
-	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
@@ -32,10 +29,8 @@ import (
 type Client struct {
 	base    context.Context // what the work of selectors started without a context derives from
 	config  *Config         // behind a pointer: fmt shows no secret of it, whatever handle is printed
-	log     *journal.Logger
-	loop    *engine.Loop
-	io      *zkio.Adapter
-	clock   engine.Clock
+	core    handles.Core
+	handles handles.Registry[receiver]
 	sources sources.Sources // of simulations and tests; zero in programs
 	session *sessionHandle
 	stop    func()        // ends the loop, and then the recorder
@@ -44,35 +39,19 @@ type Client struct {
 	recorder *flightlog.Recorder // nil if nothing is written all the time
 	ring     *flightlog.Ring     // nil unless the last records are kept in memory
 
-	// The loop publishes both together: until when leadership may be believed, and in which
-	// session.
-	belief      belief.Deadline
 	believed    atomic.Pointer[events.Deadline] // the last that was not "nothing"
-	tick        atomic.Int64                    // the ensemble's, as the session machine knows it, nanoseconds
 	deadlines   belief.Watch[*heldTerm]
 	certificate certificateWatch
 	pauses      clock.Pauses
-	attached    atomic.Pointer[attachment] // the last
 	outages     journal.Outages
 	observed    observed      // what Config.Observe gets
 	meters      meters.Meters // what Stats reports
 
 	callsDropped atomic.Uint64 // of listeners and hooks
 
-	invariants *belief.Checks // nil: they are not checked
-
-	phases     map[events.Entered]*events.Entered // the states of machines, for the handles; used by the loop
-	passedOver journal.PassedOver                 // what was logged of children that lines pass over; used by the loop
-	commands   calls.Client[*Leadership]
-
-	mu           sync.Mutex
-	handles      map[events.ID]receiver
-	handleCounts map[string]int
-	reserved     map[string]chan struct{} // what a client can have only once: see reserve
-	closing      bool
-	workGrace    atomic.Int64  // CloseOptions.WorkGrace, nanoseconds; 0: none
-	ending       chan struct{} // full while a Close ends the session
-	closed       chan struct{}
+	passedOver journal.PassedOver // what was logged of children that lines pass over; used by the loop
+	workGrace  atomic.Int64       // CloseOptions.WorkGrace, nanoseconds; 0: none
+	ending     chan struct{}      // full while a Close ends the session
 }
 
 // receiver is a handle as the client sees it: all that the loop, zkio and Close ask of any kind of handle. What only
@@ -139,11 +118,11 @@ func (c executor) Execute(id events.ID, effect events.Effect) {
 		if e.Until != 0 || e.Alone != 0 {
 			c.believed.Store(&e)
 		}
-		before := c.belief.Present()
-		if c.belief.Publish(e, c.clock.Now()) {
-			c.loop.PostFirst(events.Envelope{To: events.SessionMachine, Event: c.lapseEvent(e.Session)})
+		before := c.core.Belief.Present()
+		if c.core.Belief.Publish(e, c.core.Clock.Now()) {
+			c.core.Loop.PostFirst(events.Envelope{To: events.SessionMachine, Event: c.lapseEvent(e.Session)})
 		}
-		c.invariants.Published(before)
+		c.core.Invariants.Published(before)
 	case events.Notify:
 		c.observed.delivering()
 		if !c.receive(id, func(r receiver) { r.notice(e) }) {
@@ -153,7 +132,7 @@ func (c executor) Execute(id events.ID, effect events.Effect) {
 		c.answer(id, e)
 	case events.Entered:
 		if !c.receive(id, func(r receiver) { r.entered(e) }) && e.Class == events.ClassClosed {
-			c.io.Forget(id) // a machine that another opened: it has no handle that forgets it
+			c.core.IO.Forget(id) // a machine that another opened: it has no handle that forgets it
 		}
 	case events.Create:
 		if e.Payload != 0 {
@@ -173,7 +152,7 @@ func (c executor) Execute(id events.ID, effect events.Effect) {
 		}
 		c.sendCreating(id, effect.(events.Request))
 	default:
-		c.io.Execute(id, effect)
+		c.core.IO.Execute(id, effect)
 	}
 }
 
@@ -181,7 +160,7 @@ func hasPayload(op events.Op) bool { return op.Payload != 0 }
 
 // sendCreating sends a request that may create nodes.
 func (c executor) sendCreating(id events.ID, r events.Request) {
-	c.io.ExecuteWith(id, r, c.accessLists(id, r))
+	c.core.IO.ExecuteWith(id, r, c.accessLists(id, r))
 }
 
 // payload returns what a user gave to a handle: machines know only its number.
@@ -198,17 +177,11 @@ func (c *Client) accessLists(id events.ID, r events.Request) (lists [][]zkio.ACL
 
 // receive calls f with the machine's handle. It returns false if the machine has none.
 func (c *Client) receive(id events.ID, f func(receiver)) bool {
-	c.mu.Lock()
-	r := c.handles[id]
-	c.mu.Unlock()
-	if r != nil {
+	r, has := c.handles.Of(id)
+	if has {
 		f(r)
 	}
-	return r != nil
-}
-
-func (c *Client) post(id events.ID, ev events.Event) bool {
-	return c.loop.Post(events.Envelope{To: id, Event: ev})
+	return has
 }
 
 // keep gives data of a reply to the handle that sent the request, for the user: no machine and no log has them.
@@ -219,45 +192,31 @@ func (c *Client) keep(id events.ID, request uint64, kept zkio.Kept) {
 // register opens a machine of a recipe and gives it a name.
 func (c *Client) register(recipe engine.Recipe, r func(events.ID) receiver, open events.Event) (events.ID, error) {
 	c.opened()
-	c.loop.Learn(recipe)
-	name := recipe.Name()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closing {
-		return "", calls.AsError(name, open.Path, errClientClosed)
+	c.core.Loop.Learn(recipe)
+	open.Kind, open.Recipe = events.CommandOpen, recipe.Name()
+	id, opened := c.handles.Open(open.Recipe, r, func(id events.ID) {
+		open.Seed = c.newSeed()
+		c.core.Post(id, open)
+	})
+	if !opened {
+		return "", calls.AsError(open.Recipe, open.Path, errClientClosed)
 	}
-	c.handleCounts[name]++
-	id := events.ID(name + "-" + strconv.Itoa(c.handleCounts[name]))
-	c.handles[id] = r(id)
-	open.Kind, open.Recipe, open.Seed = events.CommandOpen, name, c.newSeed()
-	c.post(id, open)
 	return id, nil
 }
 
-// removeHandle removes the handle of a closed machine.
-func (c *Client) removeHandle(id events.ID) {
-	c.mu.Lock()
-	delete(c.handles, id)
-	c.mu.Unlock()
-	c.io.Forget(id)
-}
-
-// believes reports whether the deadline of this session is in the future.
-func (c *Client) believes(session int64) bool { return c.belief.Holds(session, c.clock.Now) }
-
 // opened panics if Open did not return the Client. A handle that no client made has such a
 // Client: nil.
-func (c *Client) opened() {
-	if c == nil || c.closed == nil {
-		caller.Misuse("was called on a zero value or without a client: Open makes a Client, and the Client makes " +
-			"handles")
-	}
-}
+func (c *Client) opened() { c.asCore().Opened() }
 
 // check calls opened, and panics if the context is nil.
-func (c *Client) check(ctx context.Context) {
-	c.opened()
-	caller.NeedContext(ctx)
+func (c *Client) check(ctx context.Context) { c.asCore().Check(ctx) }
+
+// asCore returns the client's core; nil for a nil Client.
+func (c *Client) asCore() *handles.Core {
+	if c == nil {
+		return nil
+	}
+	return &c.core
 }
 
 func (c *Client) newSeed() string {
@@ -270,89 +229,34 @@ func (c *Client) newSeed() string {
 // onIOEvent takes an event of zkio and posts it to the loop.
 func (c *Client) onIOEvent(env events.Envelope) {
 	if env.Event.Kind == events.ConnectionAttached {
-		granted := time.Duration(env.Event.Timeout)
-		before := c.attachment(env.Event.Session)
-		counted := machines.CountedTimeout(before.id != 0, before.counted, granted)
-		c.attached.Store(&attachment{env.Event.Session, env.Event.SessionID, granted, counted})
-		c.learnTick(granted)
+		c.core.Attach(env.Event)
 	}
-	c.loop.Post(env)
-}
-
-// attachment is a connection that a server confirmed.
-type attachment struct {
-	session int64 // the session's number
-	id      int64 // ZooKeeper's id of it
-	granted time.Duration
-	counted time.Duration // the shortest that was granted to the session
-}
-
-// attachment returns the last connection of a session; the zero value if the last was another session's.
-func (c *Client) attachment(session int64) attachment {
-	if a := c.attached.Load(); a != nil && a.session == session {
-		return *a
-	}
-	return attachment{session: session}
-}
-
-// learnTick does what the session machine does with a granted timeout, but before the
-// connection's first request.
-func (c *Client) learnTick(granted time.Duration) {
-	if tick := c.tick.Load(); c.config.tickAssumed {
-		c.tick.Store(int64(machines.LargerTick(time.Duration(tick), c.config.SessionTimeout, granted)))
-	}
-}
-
-// reportLag returns how long a server may take to report a session, after the client's
-// request, to the ensemble's leader.
-func (c *Client) reportLag() time.Duration {
-	return machines.ReportLag(time.Duration(c.tick.Load()), c.config.ObserverMasters)
+	c.core.Loop.Post(env)
 }
 
 // SessionTimeout returns the timeout that the ensemble granted, 0 before the first
 // connection. It may differ from Config.SessionTimeout. If servers grant different ones, it is
 // the last, and belief and all waits count with the shortest of the session.
 func (c *Client) SessionTimeout() time.Duration {
-	if a := c.attached.Load(); a != nil {
-		return a.granted
-	}
-	return 0
+	return c.core.Attached().Granted
 }
 
 // SessionID returns ZooKeeper's id of the session, 0 before the first connection: the Owner of
 // the client's own places in a line. The ensemble's log and incumbent status show it in
 // hexadecimal. A client that lost its session keeps the old id until it has another.
 func (c *Client) SessionID() int64 {
-	if a := c.attached.Load(); a != nil {
-		return a.id
-	}
-	return 0
-}
-
-// timeout returns the session timeout that all waits and paces of handles count with: the one
-// that the session machine counts with, the shortest that was granted to the session. Before
-// the first connection it is the one that Config asks for.
-func (c *Client) timeout() time.Duration {
-	if a := c.attached.Load(); a != nil && a.counted != 0 {
-		return a.counted
-	}
-	return c.config.SessionTimeout
-}
-
-// budget returns how long belief lasts after a confirmation, as far as the granted timeout allows.
-func (c *Client) budget() time.Duration {
-	return machines.FirstBelief(c.timeout(), time.Duration(c.tick.Load()), c.config.ObserverMasters)
+	return c.core.Attached().ID
 }
 
 // warnOfGrant logs that the first server grants a shorter session timeout than Config asks for. A line of its own says
 // so if it is too short to lead.
 func (c *Client) warnOfGrant(granted time.Duration) {
-	asked, belief := c.config.SessionTimeout, c.budget()
+	asked, belief := c.config.SessionTimeout, c.core.Budget()
 	if granted >= asked.Truncate(time.Millisecond) || belief <= 0 {
 		return
 	}
-	c.log.Log(zerolog.WarnLevel, fmt.Sprintf("the server grants a session timeout of %s, not the %s that are asked "+
-		"for: a leader believes for %s after a heartbeat at first. Raise maxSessionTimeout on the servers, or "+
+	c.core.Log.Log(zerolog.WarnLevel, fmt.Sprintf("the server grants a session timeout of %s, not the %s that are "+
+		"asked for: a leader believes for %s after a heartbeat at first. Raise maxSessionTimeout on the servers, or "+
 		"ask for less; incumbent doctor shows what follows", granted, asked, belief), nil)
 }
 
@@ -363,28 +267,28 @@ const serverAskedAfter = 2 * time.Second
 // askServer asks a server for its release and role, by the word srvr, which servers answer unless that was taken off
 // their whitelist. A release that is not supported is warned of. Nothing waits for the answer.
 func (c *Client) askServer(server string) {
-	if c.isClosed() || !c.sources.AskServer {
+	if c.core.IsClosed() || !c.sources.AskServer {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go func() {
 		select {
-		case <-c.closed:
+		case <-c.core.Closed:
 			cancel()
 		case <-ctx.Done():
 		}
 	}()
-	is, err := c.io.AskServer(ctx, server)
-	if err != nil || c.isClosed() {
+	is, err := c.core.IO.AskServer(ctx, server)
+	if err != nil || c.core.IsClosed() {
 		return
 	}
-	c.log.Log(zerolog.DebugLevel, "server", func(e *zerolog.Event) {
+	c.core.Log.Log(zerolog.DebugLevel, "server", func(e *zerolog.Event) {
 		e.Str("server", fault.Path(server)).Str("release", is.Release.String()).Str("mode", is.Mode)
 	})
 	if is.Release.Before(zkio.OldestRelease) {
-		c.log.Log(zerolog.WarnLevel, fmt.Sprintf("the server is ZooKeeper %s: releases before %s are supported only "+
-			"as far as they were tried; incumbent doctor shows what follows", is.Release, zkio.OldestRelease), nil)
+		c.core.Log.Log(zerolog.WarnLevel, fmt.Sprintf("the server is ZooKeeper %s: releases before %s are supported "+
+			"only as far as they were tried; incumbent doctor shows what follows", is.Release, zkio.OldestRelease), nil)
 	}
 }
 
@@ -393,8 +297,8 @@ func (c *Client) askServer(server string) {
 func (c *Client) logOpened(n events.Notify) {
 	switch n.What {
 	case events.Warning:
-		c.log.Log(zerolog.WarnLevel, n.Text, func(e *zerolog.Event) { e.Str("path", fault.Path(n.Path)) })
+		c.core.Log.Log(zerolog.WarnLevel, n.Text, func(e *zerolog.Event) { e.Str("path", fault.Path(n.Path)) })
 	case events.PassedOver:
-		c.passedOver.Log(c.log, n)
+		c.passedOver.Log(c.core.Log, n)
 	}
 }

@@ -50,12 +50,9 @@ func (c *Client) CloseWith(ctx context.Context, options CloseOptions) error {
 	if err := checkOptions(options); err != nil {
 		return err
 	}
-	c.mu.Lock()
-	c.closing = true
-	handles := slices.Collect(maps.Values(c.handles))
-	c.mu.Unlock()
-	defer c.log.Flush()
-	if c.isClosed() {
+	handles := slices.Collect(maps.Values(c.handles.Close()))
+	defer c.core.Log.Flush()
+	if c.core.IsClosed() {
 		return nil
 	}
 	c.limitWork(options.WorkGrace, handles)
@@ -130,26 +127,26 @@ func unfinishedDeletions(handles []receiver) error {
 // that is longer.
 func (c *Client) closeContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	late, release := calls.Outlive(ctx)
-	late, cancel := context.WithTimeout(late, max(c.timeout()/3, calls.LastMoment))
+	late, cancel := context.WithTimeout(late, max(c.core.Timeout()/3, calls.LastMoment))
 	return late, func() { cancel(); release() }
 }
 
 // end closes the session, and then zkio, the loop and what records. It runs once at a time:
 // the context of a second call could end the first call's wait.
 func (c *Client) end(ctx context.Context) error {
-	if c.isClosed() {
+	if c.core.IsClosed() {
 		return nil
 	}
 	err := c.session.close(ctx)
-	ioErr := c.io.Close(ctx)
+	ioErr := c.core.IO.Close(ctx)
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), calls.LastMoment/2)
 	defer cancel()
 	if ioErr != nil {
-		ioErr = c.io.Close(late) // zk.Conn can take a second to end, as long as ctx may last
+		ioErr = c.core.IO.Close(late) // zk.Conn can take a second to end, as long as ctx may last
 	}
 	stopErr := c.stopped(ctx, late) // a server that is slow to close the session leaves time for the log
 	c.pauses.Stop()
-	c.markClosed()
+	close(c.core.Closed)
 	return fault.Together(err, ioErr, stopErr)
 }
 
@@ -169,14 +166,6 @@ func (c *Client) stopped(ctx, late context.Context) error {
 			context.Cause(late))
 	}
 	return nil
-}
-
-func (c *Client) markClosed() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.isClosed() {
-		close(c.closed)
-	}
 }
 
 // noHandle is the part of a receiver that no user has. Client.Close ends what it is for.
@@ -206,22 +195,19 @@ func closeAll(ctx context.Context, handles []receiver) error {
 // It does nothing while the session is needed: the machine tries again, and each refusal
 // calls endSession. On the loop's goroutine.
 func (c *Client) endSession(path string, refused events.Notify) {
-	c.mu.Lock()
-	needed := c.closing
-	others := slices.Collect(maps.Values(c.handles))
-	c.mu.Unlock()
-	if needed || slices.ContainsFunc(others, receiver.needsSession) {
+	others := slices.Collect(maps.Values(c.handles.All()))
+	if c.handles.Closing.Load() || slices.ContainsFunc(others, receiver.needsSession) {
 		return
 	}
 	if refused.What == events.ShortGrant {
-		c.log.Log(zerolog.WarnLevel,
+		c.core.Log.Log(zerolog.WarnLevel,
 			"the session is ended: its timeout is too short to lead, and a new one's would not be",
 			func(e *zerolog.Event) { addCause(e, refused) })
 	} else {
-		c.log.Log(zerolog.WarnLevel, "the session is ended: only that deletes a node that holds up its line",
+		c.core.Log.Log(zerolog.WarnLevel, "the session is ended: only that deletes a node that holds up its line",
 			func(e *zerolog.Event) { addCause(e.Str("path", fault.Path(path)), refused) })
 	}
-	c.loop.PostFirst(events.Envelope{To: events.SessionMachine, Event: events.Event{
+	c.core.Loop.PostFirst(events.Envelope{To: events.SessionMachine, Event: events.Event{
 		Kind: events.CommandEndSession, Session: refused.Session, Code: refused.Code, Text: refused.Text,
 	}})
 }
@@ -242,7 +228,7 @@ func (t *heldTerm) expectReturn(why string) {
 	if len(w.works) == 0 || w.timer != nil {
 		return
 	}
-	w.timer = time.AfterFunc(max(t.holder.client.timeout(), leastOverdue), t.warn)
+	w.timer = time.AfterFunc(max(t.holder.client.core.Timeout(), leastOverdue), t.warn)
 }
 
 // allReturned ends the wait for the work's return. The caller holds the lock.
@@ -263,7 +249,7 @@ func (t *heldTerm) warn() {
 	}
 	w.overdue = true
 	place, err := w.works[0].place(), t.unreturned()
-	t.holder.client.log.Log(zerolog.WarnLevel, "work goes on long after it had to end", func(e *zerolog.Event) {
+	t.holder.client.core.Log.Log(zerolog.WarnLevel, "work goes on long after it had to end", func(e *zerolog.Event) {
 		journal.AddErr(e.Str("path", fault.Path(t.holder.path)).Int64("token", t.Token).Str("place", place), err)
 	})
 	t.holder.client.observed.emitOutsideStep(WorkOverdue{t.place(), err})

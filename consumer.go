@@ -147,7 +147,7 @@ func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o 
 // closeWithClient closes the consumer when the client's base context ends.
 func (c *Consumer) closeWithClient() {
 	c.handle.client.receive(c.handle.id,
-		func(receiver) { c.handle.client.post(c.handle.id, events.Event{Kind: events.CommandClose}) })
+		func(receiver) { c.handle.client.core.Post(c.handle.id, events.Event{Kind: events.CommandClose}) })
 }
 
 // entered is called by the loop.
@@ -213,9 +213,9 @@ func (c *Consumer) notice(n events.Notify) {
 
 // work calls the handler with one item, and posts the outcome to the machine.
 func (c *Consumer) work(ctx context.Context, n events.Notify, data []byte) {
-	began := c.handle.client.clock.Now()
+	began := c.handle.client.core.Clock.Now()
 	c.call(ctx, data, n, func(err error) {
-		c.meterItem(ctx, n, err, time.Duration(c.handle.client.clock.Now()-began))
+		c.meterItem(ctx, n, err, time.Duration(c.handle.client.core.Clock.Now()-began))
 		returned := events.Event{Kind: events.WorkReturned, Work: n.Work}
 		if err != nil {
 			returned.Text = "failed" // the text may hold some of the item: it stays out of the log
@@ -229,7 +229,7 @@ func (c *Consumer) work(ctx context.Context, n events.Notify, data []byte) {
 		c.cancel = nil
 		c.handle.mu.Unlock()
 		c.handle.works.End()
-		c.handle.client.post(c.handle.id, returned)
+		c.handle.client.core.Post(c.handle.id, returned)
 	})
 }
 
@@ -248,7 +248,7 @@ func (c *Consumer) meterItem(ctx context.Context, n events.Notify, err error, to
 
 // reportFailure logs a failed try and calls OnFailure.
 func (c *Consumer) reportFailure(n events.Notify, err error) {
-	c.handle.client.log.Log(zerolog.WarnLevel, "the handler failed", func(e *zerolog.Event) {
+	c.handle.client.core.Log.Log(zerolog.WarnLevel, "the handler failed", func(e *zerolog.Event) {
 		journal.AddErr(e.Str("path", fault.Path(n.Path)).Int("try", n.Try), err)
 	})
 	if c.failed != nil {
@@ -258,8 +258,8 @@ func (c *Consumer) reportFailure(n events.Notify, err error) {
 
 // call calls the user's function, and then the other one with its error.
 func (c *Consumer) call(ctx context.Context, data []byte, n events.Notify, then func(error)) {
-	c.handle.client.log.Guard("the handler", n.Path, func() error { return c.handler(ctx, data, c.node(n), n.Try) },
-		then)
+	c.handle.client.core.Log.Guard("the handler", n.Path,
+		func() error { return c.handler(ctx, data, c.node(n), n.Try) }, then)
 }
 
 // node returns the name of a delivery's node.
@@ -300,7 +300,7 @@ func (c *Consumer) Err() error { return c.handle.Err() }
 
 // hookCalls returns what calls a hook. Calls are dropped and counted if it is too slow.
 func (c *Client) hookCalls(what, path string) *async.Calls {
-	box := async.NewCalls(c.log.LogPanic(what, path))
+	box := async.NewCalls(c.core.Log.LogPanic(what, path))
 	box.Max, box.Dropped = async.MaxUncalled, &c.callsDropped
 	return box
 }

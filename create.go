@@ -155,7 +155,7 @@ func (r *CreateRequest) settle() *CreateRequest {
 // read returns a node's data and stat.
 func (c *Client) read(ctx context.Context, path string) (data []byte, stat events.Stat, err error) {
 	err = c.send(ctx, "read", path, func() error {
-		data, stat, err = c.io.Read(ctx, path)
+		data, stat, err = c.core.IO.Read(ctx, path)
 		return err
 	}, unansweredRead)
 	return data, stat, err
@@ -164,7 +164,7 @@ func (c *Client) read(ctx context.Context, path string) (data []byte, stat event
 // list returns the names of a node's children in no order.
 func (c *Client) list(ctx context.Context, path string) (children []string, err error) {
 	err = c.send(ctx, "list", path, func() error {
-		children, err = c.io.List(ctx, path)
+		children, err = c.core.IO.List(ctx, path)
 		return err
 	}, unansweredRead)
 	return children, err
@@ -175,20 +175,20 @@ func (c *Client) list(ctx context.Context, path string) (children []string, err 
 func (c *Client) send(ctx context.Context, op, path string, try func() error, again func(error) bool) error {
 	c.check(ctx)
 	if ctx.Err() != nil {
-		return c.explain(ctx, op, path, context.Cause(ctx), calls.NotBegun)
+		return c.core.Explain(ctx, op, path, context.Cause(ctx), calls.NotBegun)
 	}
 	for {
 		changed := c.session.nextChange() // before the try: a change in between counts
 		err := try()
 		if !again(err) {
-			return c.explain(ctx, op, path, err, c.noReply)
+			return c.core.Explain(ctx, op, path, err, c.core.NoReply)
 		}
 		select {
 		case <-changed:
-		case <-c.closed:
-			return c.explain(ctx, op, path, ErrClosed, c.noReply)
+		case <-c.core.Closed:
+			return c.core.Explain(ctx, op, path, ErrClosed, c.core.NoReply)
 		case <-ctx.Done():
-			return c.explain(ctx, op, path, context.Cause(ctx), c.noReply)
+			return c.core.Explain(ctx, op, path, context.Cause(ctx), c.core.NoReply)
 		}
 	}
 }
@@ -204,48 +204,10 @@ func unansweredRead(err error) bool {
 }
 
 // reserve reserves what a client can have only once, because the session is all that
-// identifies it there. It returns false if it is reserved already. unreserve undoes it.
+// identifies it there. It returns false if it is reserved already.
 func (c *Client) reserve(place string) bool {
-	_, ok := c.tryReserve(place)
-	return ok
-}
-
-// tryReserve reserves a place, or returns what is closed when it is free.
-func (c *Client) tryReserve(place string) (freed <-chan struct{}, ok bool) {
 	c.opened()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if freed, taken := c.reserved[place]; taken {
-		return freed, false
-	}
-	c.reserved[place] = make(chan struct{})
-	return nil, true
-}
-
-// reserveWhenFree waits until the place is free. It returns the context's cause, or ErrClosed.
-func (c *Client) reserveWhenFree(ctx context.Context, place string) error {
-	for {
-		freed, ok := c.tryReserve(place)
-		if ok {
-			return nil
-		}
-		select {
-		case <-freed:
-		case <-c.closed:
-			return ErrClosed
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-func (c *Client) unreserve(place string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if freed, taken := c.reserved[place]; taken {
-		close(freed)
-		delete(c.reserved, place)
-	}
+	return c.core.Places.Reserve(place)
 }
 
 // Stat is what ZooKeeper has about a node, apart from its data.

@@ -28,11 +28,6 @@ import (
 func TestAFeedThatOpensHalfWayLeavesNothing(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.open()
-		closing := func(on bool) {
-			n.mu.Lock()
-			defer n.mu.Unlock()
-			n.closing = on
-		}
 		look := func(f *feed[string]) error {
 			return f.watch(machines.MembershipRecipe, events.Event{Path: "/group"},
 				func(events.Notify, zkio.Kept) {})
@@ -42,29 +37,25 @@ func TestAFeedThatOpensHalfWayLeavesNothing(t *testing.T) {
 			if err := look(f); err != nil {
 				t.Error(err)
 			}
-			closing(true)
+			n.handles.Closing.Store(true)
 			return look(f)
 		}) {
 			errs = append(errs, err)
 		}
-		closing(false)
+		n.handles.Closing.Store(false)
 		if len(errs) != 1 || !errors.Is(errs[0], ErrClosed) {
 			t.Errorf("got %v, want ErrClosed, once", errs)
 		}
 		synctest.Wait()
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		if len(n.handles) != 1 {
-			t.Errorf("half-way there are left: %v", n.handles)
+		if left := n.handles.All(); len(left) != 1 {
+			t.Errorf("half-way there are left: %v", left)
 		}
 	})
 }
 
 // kept returns how many answers the client's watch handles hold.
 func (n *node) kept() (count int) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, r := range n.handles {
+	for _, r := range n.handles.All() {
 		if o, ok := r.(*watchHandle); ok {
 			o.mu.Lock()
 			count += len(o.kept)
@@ -148,7 +139,9 @@ type cacheWithoutMachine struct {
 func newCacheWithoutMachine() *cacheWithoutMachine {
 	t := &TreeCache{data: true, tree: tree.New[TreeNode]("/t"), ready: make(chan struct{}), stale: true,
 		readers: map[*feed[TreeChange]]bool{}}
-	t.machine.init(&Client{closed: make(chan struct{}), log: journal.New(zerolog.Nop(), "")}, "/t")
+	c := &Client{config: &Config{}}
+	c.prepare(journal.New(zerolog.Nop(), ""), nil)
+	t.machine.init(c, "/t")
 	t.machine.onNotice = t.onNotice
 	return &cacheWithoutMachine{TreeCache: t}
 }

@@ -49,7 +49,7 @@ func (h *handle) init(c *Client, path string) {
 	c.opened()
 	h.client, h.path = c, path
 	h.diagnostics = plainDiagnostics{h}
-	h.commands.Broken = c.invariants.Of(&h.id)
+	h.commands.Broken = c.core.Invariants.Of(&h.id)
 	h.phase.Store(&machines.NotStarted)
 }
 
@@ -58,28 +58,17 @@ func (h *handle) begins(in events.Entered) { h.phase.Store(&in) }
 
 // commands are a handle's commands to its machine, and reply is the answer to one.
 type (
-	commands = calls.Commands[*Leadership]
-	reply    = calls.Reply[*Leadership]
+	commands = calls.Commands
+	reply    = calls.Reply
 )
 
 func replyOf(a events.Answer) reply { return reply{Err: asError(a.Code, a.Text)} }
-
-// phase returns a state, the same for all handles. On the loop's goroutine.
-func (c *Client) phase(now events.Entered) *events.Entered {
-	phase := c.phases[now]
-	if phase == nil {
-		kept := now // only here, so that a phase that is known allocates nothing
-		phase = &kept
-		c.phases[now] = phase
-	}
-	return phase
-}
 
 // ask sends a command and waits for its answer, or for the end of the context. Op is the
 // operation that the error names.
 func (h *handle) ask(ctx context.Context, op string, ev events.Event) error {
 	h.client.check(ctx)
-	_, err := h.commands.Ask(ctx, &h.client.commands, h.id, ev)
+	_, err := h.commands.Ask(ctx, &h.client.core.Commands, h.id, ev)
 	return h.explain(ctx, op, err)
 }
 
@@ -87,10 +76,10 @@ func (h *handle) ask(ctx context.Context, op string, ev events.Event) error {
 // the command.
 func (h *handle) askOrCancel(ctx context.Context, op string, ev events.Event) error {
 	h.client.check(ctx)
-	n, err := h.commands.Ask(ctx, &h.client.commands, h.id, ev)
+	n, err := h.commands.Ask(ctx, &h.client.core.Commands, h.id, ev)
 	err = h.explain(ctx, op, err)
 	if err != nil && ctx.Err() != nil {
-		h.client.post(h.id, events.Event{Kind: events.CommandCancel, Work: n})
+		h.client.core.Post(h.id, events.Event{Kind: events.CommandCancel, Work: n})
 	}
 	return err
 }
@@ -129,7 +118,7 @@ func (h *handle) Err() error {
 	if err := h.failure(); err != nil {
 		return err
 	}
-	if h.State() != Started || h.client.isClosed() {
+	if h.State() != Started || h.client.core.IsClosed() {
 		return nil
 	}
 	if absence := h.client.session.absence(); absence != nil {
@@ -168,7 +157,7 @@ func (h *handle) setTrouble(err error) {
 
 // logFailure logs a failure.
 func (h *handle) logFailure(text string, err error) {
-	h.client.log.Log(zerolog.WarnLevel, text, func(e *zerolog.Event) {
+	h.client.core.Log.Log(zerolog.WarnLevel, text, func(e *zerolog.Event) {
 		addFailure(e.Str("path",
 			fault.Path(h.path)), err)
 	})
@@ -180,7 +169,7 @@ func (h *handle) start(ctx context.Context, op string) error {
 	if err == nil {
 		select { // State says Started when Start has returned
 		case <-h.started.Done():
-		case <-h.client.closed:
+		case <-h.client.core.Closed:
 		case <-ctx.Done():
 		}
 	}
@@ -204,13 +193,13 @@ func (h *handle) deliver(a events.Answer) { deliverTo(&h.commands, a) }
 
 // enter takes the machine's new state; on the loop's goroutine.
 func (h *handle) enter(now events.Entered) {
-	before := h.phase.Swap(h.client.phase(now))
+	before := h.phase.Swap(h.client.core.State(now))
 	if before.Class == events.ClassLatent && now.Class != events.ClassLatent {
 		h.started.Set()
 	}
 	if now.Class == events.ClassClosed {
-		h.client.removeHandle(h.id)
-		h.commands.End(&h.client.commands)
+		h.client.core.Forget(h.id)
+		h.commands.End(&h.client.core.Commands)
 	}
 }
 
@@ -227,7 +216,7 @@ type oneCommand struct {
 // wait for a loop that does not answer: a command that the loop has not taken yet is
 // withdrawn; otherwise the outcome is unknown.
 func (h *handle) awaitOutcome(ctx context.Context, o oneCommand) error {
-	r, err := h.commands.Wait(ctx, &h.client.commands, o.number, o.replied)
+	r, err := h.commands.Wait(ctx, &h.client.core.Commands, o.number, o.replied)
 	if err == nil {
 		return h.explain(ctx, o.op, r.Err)
 	}
@@ -235,13 +224,13 @@ func (h *handle) awaitOutcome(ctx context.Context, o oneCommand) error {
 	if err = h.lateOutcome(ctx, o, err); errors.Is(err, ErrOutcomeUnknown) && o.reads {
 		err = cmp.Or(context.Cause(ctx), ErrClosed)
 	}
-	return h.client.explain(ctx, o.op, h.path, err, func() error { return why })
+	return h.client.core.Explain(ctx, o.op, h.path, err, func() error { return why })
 }
 
 // lateOutcome returns what can have been done by a command whose wait ended with err: the
 // context's cause or ErrClosed if nothing was.
 func (h *handle) lateOutcome(ctx context.Context, o oneCommand, err error) error {
-	withdrawn := h.client.loop.Withdraw(h.id, events.CommandStart, o.number)
+	withdrawn := h.client.core.Loop.Withdraw(h.id, events.CommandStart, o.number)
 	if ctx.Err() == nil { // the client was closed, and the machine has not answered
 		switch {
 		case withdrawn:
@@ -251,14 +240,14 @@ func (h *handle) lateOutcome(ctx context.Context, o oneCommand, err error) error
 		}
 		return (<-o.replied).Err // it came in the same moment
 	}
-	h.client.post(h.id, events.Event{Kind: events.CommandClose})
+	h.client.core.Post(h.id, events.Event{Kind: events.CommandClose})
 	if withdrawn {
 		h.commands.Drop(o.number)
 		return context.Cause(ctx)
 	}
 	late, cancel := calls.Outlive(ctx)
 	defer cancel()
-	r, err := h.commands.Wait(late, &h.client.commands, o.number, o.replied)
+	r, err := h.commands.Wait(late, &h.client.core.Commands, o.number, o.replied)
 	switch {
 	case err == nil:
 		err = r.Err
@@ -274,14 +263,14 @@ func (h *handle) lateOutcome(ctx context.Context, o oneCommand, err error) error
 }
 
 // end sends the close command, and waits until the machine has closed, or until ctx ends.
-// Once no work runs under the handle, it waits for Client.closingTime at most.
+// Once no work runs under the handle, it waits for Core.ClosingTime at most.
 func (h *handle) end(ctx context.Context, silent bool) error {
 	h.client.check(ctx)
 	ev := events.Event{Kind: events.CommandClose, Silent: silent}
-	n, ch, err := h.commands.Begin(&h.client.commands, h.id, ev)
+	n, ch, err := h.commands.Begin(&h.client.core.Commands, h.id, ev)
 	if err == nil {
 		stop := h.limit(ctx, n)
-		err = h.commands.WaitEnd(ctx, &h.client.commands, n, ch) // State says Closed when Close has returned
+		err = h.commands.WaitEnd(ctx, &h.client.core.Commands, n, ch) // State says Closed when Close has returned
 		stop()
 	}
 	switch {
@@ -296,14 +285,15 @@ func (h *handle) end(ctx context.Context, silent bool) error {
 }
 
 // limit gives the close command up, for the reason ErrNotDeleted, when no work has run under the handle for
-// Client.closingTime.
+// Core.ClosingTime.
 func (h *handle) limit(ctx context.Context, command uint64) (stop func()) {
 	if h.works.Running() {
 		awaiting, cancel := context.WithCancel(ctx)
 		go h.giveUpIdle(awaiting, command)
 		return cancel
 	}
-	timer := time.AfterFunc(h.client.closingTime(), func() { // no goroutine for each of ten thousand handles that close
+	// no goroutine for each of ten thousand handles that close
+	timer := time.AfterFunc(h.client.core.ClosingTime(), func() {
 		if h.works.Running() {
 			h.giveUpIdle(ctx, command)
 		} else {
@@ -313,7 +303,7 @@ func (h *handle) limit(ctx context.Context, command uint64) (stop func()) {
 	return func() { timer.Stop() }
 }
 
-// giveUpIdle gives the close command up when no work has run for Client.closingTime, unless the machine, the client or
+// giveUpIdle gives the close command up when no work has run for Core.ClosingTime, unless the machine, the client or
 // ctx ends first.
 func (h *handle) giveUpIdle(ctx context.Context, command uint64) {
 	ended := h.commands.Ended()
@@ -323,14 +313,14 @@ func (h *handle) giveUpIdle(ctx context.Context, command uint64) {
 		case <-after:
 		case <-ended:
 			return true
-		case <-h.client.closed:
+		case <-h.client.core.Closed:
 			return true
 		case <-ctx.Done():
 			return true
 		}
 		return false
 	}
-	for !over(h.works.Idle(), nil) && !over(nil, time.After(h.client.closingTime())) {
+	for !over(h.works.Idle(), nil) && !over(nil, time.After(h.client.core.ClosingTime())) {
 		if !h.works.Running() {
 			h.commands.GiveUp(command, ErrNotDeleted)
 			return
@@ -351,36 +341,10 @@ func (h *handle) unfinished(cause error) error {
 			e.Causes = append(e.Causes, err)
 		}
 	}
-	if h.client.isClosing() {
+	if h.client.core.Closing() {
 		e.Text += " (the client is closed: it is not tried again)"
 	} else {
 		e.Text += " (it is tried again by itself)"
 	}
 	return e
-}
-
-// closingTime returns how long a close waits for the deletion of a node once no work
-// runs: a session timeout. Client.Close keeps half of that for the session itself.
-func (c *Client) closingTime() time.Duration {
-	if c.isClosing() {
-		return c.timeout() / 2
-	}
-	return c.timeout()
-}
-
-// isClosed reports whether the client has been closed.
-func (c *Client) isClosed() bool {
-	select {
-	case <-c.closed:
-		return true
-	default:
-		return false
-	}
-}
-
-// isClosing reports whether Close was called.
-func (c *Client) isClosing() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.closing
 }

@@ -54,7 +54,7 @@ func (h *Hold) Unlock(ctx context.Context) error {
 	}
 	select {
 	case <-h.machine.commands.Ended():
-	case <-h.machine.client.closed:
+	case <-h.machine.client.core.Closed:
 	case <-ctx.Done():
 		select {
 		case <-h.machine.commands.Ended():
@@ -138,7 +138,7 @@ type holdHandle struct {
 func (c *Client) acquire(ctx context.Context, a acquisition) (*Hold, error) {
 	c.check(ctx)
 	if ctx.Err() != nil {
-		return nil, c.explain(ctx, a.op, a.path, context.Cause(ctx), calls.NotBegun)
+		return nil, c.core.Explain(ctx, a.op, a.path, context.Cause(ctx), calls.NotBegun)
 	}
 	options := a.options.latch()
 	h := &holdHandle{permits: a.permits, total: a.limit}
@@ -214,8 +214,8 @@ func (h *holdHandle) takePlace(ctx context.Context, a acquisition, open events.E
 		}
 		return nil
 	}
-	if err := h.client.reserveWhenFree(ctx, place); err != nil {
-		return h.client.explain(ctx, a.op, a.path, err, func() error { return errOwnPlace })
+	if err := h.client.core.Places.ReserveWhenFree(ctx, h.client.core.Closed, place); err != nil {
+		return h.client.core.Explain(ctx, a.op, a.path, err, func() error { return errOwnPlace })
 	}
 	return nil
 }
@@ -228,7 +228,7 @@ var errOwnPlace = errors.New("waiting for this client's other place in the line,
 func (h *holdHandle) freePlace() {
 	if h.plain && !h.free {
 		h.free = true
-		h.client.unreserve(plainPlace(h.path, h.prefix))
+		h.client.core.Places.Free(plainPlace(h.path, h.prefix))
 	}
 }
 
@@ -256,7 +256,7 @@ func tryResult(h *Hold, err error) (*Hold, bool, error) {
 // the handle is sealed, and the hold is released.
 func (h *holdHandle) abandon(uint64) {
 	h.seal()
-	_, _, _ = h.commands.Begin(&h.client.commands, h.id, events.Event{Kind: events.CommandClose})
+	_, _, _ = h.commands.Begin(&h.client.core.Commands, h.id, events.Event{Kind: events.CommandClose})
 }
 
 // notice takes the machine's notices; on the loop's goroutine.
@@ -338,7 +338,7 @@ func (h *Holder) check(ctx context.Context) {
 func (h *Holder) enter(ctx context.Context, op string, acquire func() (*Hold, bool, error)) (*Hold, bool, error) {
 	h.check(ctx)
 	if err := h.guard.Lock(ctx); err != nil {
-		return nil, false, h.mutex.client.explain(ctx, op, h.mutex.path, err, calls.NotAsked(h.guard))
+		return nil, false, h.mutex.client.core.Explain(ctx, op, h.mutex.path, err, calls.NotAsked(h.guard))
 	}
 	defer h.guard.Unlock()
 	if h.depth > 0 {

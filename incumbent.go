@@ -144,7 +144,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -181,46 +180,37 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 		return nil, fmt.Errorf("incumbent: Config.Servers: %w", err)
 	}
 	replaced, found := sources.From(ctx)
-	c := &Client{
-		base: ctx, config: &config, log: journal.New(config.logger(replaced.StandardError), config.Name),
-		phases: map[events.Entered]*events.Entered{}, handles: map[events.ID]receiver{}, handleCounts: map[string]int{},
-		reserved: map[string]chan struct{}{},
-		ending:   make(chan struct{}, 1), closed: make(chan struct{}),
-	}
+	c := &Client{base: ctx, config: &config, ending: make(chan struct{}, 1)}
 	replaced.AskServer = replaced.AskServer || !found
-	c.sources, c.clock = replaced, replaced.Clock
-	if c.clock == nil {
-		c.clock = clock.System()
-	}
-	c.outages.Log, c.outages.Now, c.outages.Timeout, c.outages.Members = c.log, c.clock.Now, c.timeout, c.members
-	c.commands.Post, c.commands.Closed, c.commands.Ended = c.post, c.closed, ErrClosed
-	c.observed.init(config.Name, c.log, config.Observe)
+	c.sources = replaced
+	c.prepare(journal.New(config.logger(replaced.StandardError), config.Name), replaced.Clock)
+	c.observed.init(config.Name, c.core.Log, config.Observe)
 	c.meters.Init(c.metersUse())
 	if _, checked := invariants.Inbox(); checked {
-		c.invariants = &belief.Checks{Client: fmt.Sprintf("%s (%q)", c, config.Name), Deadline: &c.belief}
+		c.core.Invariants = &belief.Checks{Client: fmt.Sprintf("%s (%q)", c, config.Name), Deadline: &c.core.Belief}
 	}
 	c.watchDeadlines()
-	c.pauses.Clock, c.pauses.Timeout = c.clock, c.timeout
+	c.pauses.Clock, c.pauses.Timeout = c.core.Clock, c.core.Timeout
 	c.pauses.Noticed = c.meters.PausedFor
-	c.tick.Store(int64(config.Tick))
 	login, auth, acl := config.access()
-	c.io, err = zkio.New(zkio.Config{
+	c.core.IO, err = zkio.New(zkio.Config{
 		Servers: servers, Unrooted: config.unrooted(), Chroot: chroot,
-		Timeout: config.SessionTimeout, Lag: c.reportLag,
+		Timeout: config.SessionTimeout, Lag: c.core.ReportLag,
 		SASL: login, Auth: auth, ACL: acl, TLS: (*zkio.TLS)(config.TLS), Dial: config.Dial,
 		MaxRequest: config.MaxRequest, MaxAnswer: config.MaxAnswer,
-		Now: c.clock.Now, Paused: c.pauses.Since, Post: c.onIOEvent, Keep: c.keep,
-		SignOfLife: func() <-chan struct{} { return c.loop.SignOfLife() },
-		Warn:       func(text string) { c.log.Log(zerolog.WarnLevel, text, nil) },
+		Now: c.core.Clock.Now, Paused: c.pauses.Since, Post: c.onIOEvent, Keep: c.keep,
+		SignOfLife: func() <-chan struct{} { return c.core.Loop.SignOfLife() },
+		Warn:       func(text string) { c.core.Log.Log(zerolog.WarnLevel, text, nil) },
 	})
 	if err != nil {
 		return nil, fmt.Errorf("incumbent: %w", err)
 	}
-	c.certificate.io, c.certificate.log, c.certificate.closed = c.io, c.log, c.closed // which the loop uses
+	c.certificate.io, c.certificate.log = c.core.IO, c.core.Log // which the loop uses
+	c.certificate.closed = c.core.Closed
 	if err := c.run(); err != nil {
 		return nil, err
 	}
-	config.warnOfSASL(c.log)
+	config.warnOfSASL(c.core.Log)
 	if config.TLS != nil {
 		go c.certificate.watch()
 	}
@@ -234,6 +224,22 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	return c, nil
 }
 
+// prepare makes the core of a client that has no connection yet, and no loop.
+func (c *Client) prepare(log *journal.Logger, now engine.Clock) {
+	if now == nil {
+		now = clock.System()
+	}
+	core := &c.core
+	core.Log, core.Clock, core.Closed = log, now, make(chan struct{})
+	core.Asked, core.TickAssumed, core.ObserverMasters = c.config.SessionTimeout, c.config.tickAssumed,
+		c.config.ObserverMasters
+	core.SetTick(c.config.Tick)
+	core.Commands.Post, core.Commands.Closed, core.Commands.Ended = core.Post, core.Closed, ErrClosed
+	core.Absence = func() error { return c.session.absence() }
+	core.Closing, core.Remove = c.handles.Closing.Load, c.handles.Remove
+	c.outages.Log, c.outages.Now, c.outages.Timeout, c.outages.Members = log, now.Now, core.Timeout, c.members
+}
+
 // run starts the loop, the recorder and the session.
 func (c *Client) run() error {
 	var record engine.Recorder
@@ -245,23 +251,23 @@ func (c *Client) run() error {
 	}
 	e := engine.New(record != nil)
 	e.Observe(c.meters.Stepped)
-	c.loop = engine.NewLoop(e, executor{c}, clock.ForLoop(c.clock), record)
-	c.loop.CountPauses(c.pauses.Since)
-	c.loop.OnLag(c.meters.Lag.NoteTime)
+	c.core.Loop = engine.NewLoop(e, executor{c}, clock.ForLoop(c.core.Clock), record)
+	c.core.Loop.CountPauses(c.pauses.Since)
+	c.core.Loop.OnLag(c.meters.Lag.NoteTime)
 	if c.recorder != nil {
-		c.loop.OnLate(c.recorder.Late)
+		c.core.Loop.OnLate(c.recorder.Late)
 		c.recorder.OnEnd(func(err error) { c.observed.emitOutsideStep(RecorderFailed{err}) })
-		c.recorder.Start(c.loop)
+		c.recorder.Start(c.core.Loop)
 	}
 	if most, checked := invariants.Inbox(); checked {
-		c.loop.CheckInvariants(most)
+		c.core.Loop.CheckInvariants(most)
 	}
 	c.pauses.Start()
 	ctx, cancel := context.WithCancel(context.Background())
 	c.stop, c.ended = cancel, make(chan struct{})
 	go func() {
 		defer close(c.ended)
-		c.loop.Run(ctx)
+		c.core.Loop.Run(ctx)
 		c.outages.Close()
 		if c.recorder != nil {
 			c.recorder.Close()
@@ -271,12 +277,12 @@ func (c *Client) run() error {
 		}
 	}()
 	c.session = newSessionHandle(c)
-	c.handles[events.SessionMachine] = c.session
-	c.loop.Learn(machines.SessionRecipe)
-	c.post(events.SessionMachine, events.Event{
+	c.handles.Set(events.SessionMachine, c.session)
+	c.core.Loop.Learn(machines.SessionRecipe)
+	c.core.Post(events.SessionMachine, events.Event{
 		Kind: events.CommandOpen, Recipe: machines.SessionRecipe.Name(), Seed: c.newSeed(), Options: c.config.options(),
 	})
-	c.post(events.SessionMachine, events.Event{Kind: events.CommandStart})
+	c.core.Post(events.SessionMachine, events.Event{Kind: events.CommandStart})
 	return nil
 }
 
@@ -291,18 +297,18 @@ func (c *Client) follow() {
 		var list []string
 		switch {
 		case err == nil && change.Exists:
-			list, err = c.io.Follow(change.Data)
+			list, err = c.core.IO.Follow(change.Data)
 		case err == nil:
 			err = errors.New("there is no " + machines.EnsembleConfig)
 		}
 		if text := strings.Join(list, ","); err == nil && text != said {
 			said = text
-			c.log.Log(zerolog.InfoLevel, "the servers are those of the ensemble's configuration",
+			c.core.Log.Log(zerolog.InfoLevel, "the servers are those of the ensemble's configuration",
 				func(e *zerolog.Event) { e.Str("servers", text) })
 		}
 		if err != nil && err.Error() != said {
 			said = err.Error()
-			c.log.Log(zerolog.WarnLevel, "the ensemble's configuration does not change the list of servers",
+			c.core.Log.Log(zerolog.WarnLevel, "the ensemble's configuration does not change the list of servers",
 				func(e *zerolog.Event) { e.Str("error", err.Error()) })
 		}
 	}
@@ -310,7 +316,7 @@ func (c *Client) follow() {
 
 // metersUse returns what the client's meters use of it.
 func (c *Client) metersUse() meters.Use {
-	use := meters.Use{Believable: c.budget, Listed: c.listed, Vacated: c.vacated,
+	use := meters.Use{Believable: c.core.Budget, Listed: c.listed, Vacated: c.vacated,
 		Paused: func(d time.Duration) { c.observed.emitOutsideStep(ProcessPaused{d}) }}
 	if o := &c.observed; o.on() {
 		use.Stepped = func(s engine.Observed) { o.mark(s.Seq, s.Cause, s.Effects) }
@@ -341,15 +347,13 @@ func (c *Client) vacated(s engine.Observed) {
 // step has the loop call f in a step of its own, which answers a command to a machine that was never opened. It returns
 // false if the loop has ended.
 func (c *Client) step(f func()) bool {
-	c.mu.Lock()
-	c.handleCounts["step"]++
-	id := events.ID("step-" + strconv.Itoa(c.handleCounts["step"]))
-	c.handles[id] = stepped{f: func() {
-		f()
-		c.removeHandle(id)
-	}}
-	c.mu.Unlock()
-	return c.post(id, events.Event{Kind: events.CommandClose, Request: 1})
+	id := c.handles.Add("step", func(id events.ID) receiver {
+		return stepped{f: func() {
+			f()
+			c.core.Forget(id)
+		}}
+	})
+	return c.core.Post(id, events.Event{Kind: events.CommandClose, Request: 1})
 }
 
 // stepped is a handle without a machine, whose one command the loop answers by calling it.

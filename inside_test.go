@@ -138,7 +138,7 @@ func TestNoAwaitIsGrantedOnceClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, ch := l.participant.commands.Reserve(&c.commands)
+	n, ch := l.participant.commands.Reserve(&c.core.Commands)
 	l.participant.seal()
 	l.notice(events.Notify{What: events.Granted, Work: n})
 	if r := <-ch; r.Grant != nil || !errors.Is(r.Err, ErrClosed) {
@@ -152,10 +152,8 @@ func TestNoDataAreLostWithoutAWord(t *testing.T) {
 	const id = "number-0"
 	x := &numberCall{}
 	x.init(c, "/number")
-	c.mu.Lock()
-	c.handles[id] = x
-	c.mu.Unlock()
-	defer c.removeHandle(id)
+	c.handles.Set(id, x)
+	defer c.core.Forget(id)
 	for name, lose := range map[string]func(){
 		"sent": func() { c.payload(id, 1, true) }, "read": func() { c.keep(id, 1, zkio.Kept{}) },
 	} {
@@ -225,7 +223,7 @@ func TestWorkGraceOfAGrantTakenLate(t *testing.T) {
 		if err := l.Start(); err != nil {
 			t.Fatal(err)
 		}
-		_, granted, err := l.participant.commands.Begin(&n.Client.commands, l.participant.id,
+		_, granted, err := l.participant.commands.Begin(&n.Client.core.Commands, l.participant.id,
 			events.Event{Kind: events.CommandAwait})
 		if err != nil {
 			t.Fatal(err)
@@ -369,7 +367,7 @@ func TestTheTimeThatIsLeftForTheWork(t *testing.T) {
 		if time.Until(held.AloneUntil()) <= 0 {
 			t.Error("the end of belief ends the time that is left for the work")
 		}
-		executor{n.Client}.Execute(events.SessionMachine, events.Deadline{Session: session, Alone: n.clock.Now()})
+		executor{n.Client}.Execute(events.SessionMachine, events.Deadline{Session: session, Alone: n.core.Clock.Now()})
 		if left := time.Until(held.AloneUntil()); left > 0 {
 			t.Errorf("%s are left although the tick grew", left)
 		}

@@ -89,7 +89,7 @@ func (c *Client) Job(path string, options JobOptions) (*Job, error) {
 	}
 	options.ID = cmp.Or(options.ID, JobInstanceID())
 	options.Server = cmp.Or(options.Server, jobs.ServerOf(options.ID))
-	if c.isClosing() {
+	if c.core.Closing() {
 		return nil, calls.AsError("job", path, errClientClosed)
 	}
 	if options.Mode != JobWatches && !c.reserve("job "+path) {
@@ -215,7 +215,7 @@ func (j *Job) release() {
 		return
 	}
 	j.held = false
-	free := func() { j.client.unreserve("job " + j.path) }
+	free := func() { j.client.core.Places.Free("job " + j.path) }
 	if last := j.last; last != nil {
 		select {
 		case <-last.ended:
@@ -260,7 +260,7 @@ func (j *Job) Close(ctx context.Context) error {
 		select {
 		case <-r.done:
 		case <-ctx.Done():
-			return j.client.explain(ctx, "close", j.path, context.Cause(ctx), r.worker.obstacle)
+			return j.client.core.Explain(ctx, "close", j.path, context.Cause(ctx), r.worker.obstacle)
 		}
 	}
 	return nil

@@ -88,7 +88,7 @@ func (c *Client) JobElection(job string, options JobElectionOptions) (*JobElecti
 	}
 	j, err := c.newJobElection(job, options.latch(), nil, true)
 	if err != nil {
-		c.unreserve("job " + job)
+		c.core.Places.Free("job " + job)
 	}
 	return j, err
 }
@@ -162,7 +162,7 @@ func (j *JobElection) waitForLeader(ctx context.Context, op string) (bool, error
 		}
 		select {
 		case <-more:
-		case <-j.latch.participant.client.closed:
+		case <-j.latch.participant.client.core.Closed:
 			return failed(ErrClosed)
 		case <-ctx.Done():
 			return failed(context.Cause(ctx))
@@ -300,7 +300,7 @@ func (j *JobElection) answer(a events.Answer) { j.latch.answer(a) }
 
 func (j *JobElection) entered(now events.Entered) {
 	if now.Class == events.ClassClosed && j.reserved {
-		j.latch.participant.client.unreserve("job " + j.job)
+		j.latch.participant.client.core.Places.Free("job " + j.job)
 	}
 	j.latch.entered(now)
 	j.change()

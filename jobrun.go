@@ -66,7 +66,7 @@ func (r *jobRun) wait(ctx context.Context) error {
 	all.Go(func() { r.stand(dealing) })
 	select {
 	case <-r.ctx.Done():
-	case <-r.job.client.closed:
+	case <-r.job.client.core.Closed:
 		r.cancel(ErrClosed)
 	}
 	closing := r.closeWorker(ctx)
@@ -88,7 +88,7 @@ func (r *jobRun) end() {
 		for _, ended := range closed {
 			select {
 			case <-ended:
-			case <-r.job.client.closed:
+			case <-r.job.client.core.Closed:
 			}
 		}
 		close(r.ended)
@@ -118,7 +118,7 @@ func (r *jobRun) closeWorker(ctx context.Context) error {
 	r.worker.askClose()
 	select {
 	case <-r.worker.works.Idle():
-	case <-r.job.client.closed:
+	case <-r.job.client.core.Closed:
 	}
 	late, cancel := calls.Outlive(ctx)
 	defer cancel()
@@ -172,13 +172,13 @@ func (r *jobRun) keepSchedule() {
 // scheduleOf returns the user's schedule for a configuration, nil if there is none.
 func (r *jobRun) scheduleOf(config JobConfig) (schedule JobSchedule) {
 	var err error
-	r.job.client.log.Guard("JobOptions.Schedule", r.job.path, func() (err error) {
+	r.job.client.core.Log.Guard("JobOptions.Schedule", r.job.path, func() (err error) {
 		schedule, err = r.job.options.Schedule(config)
 		return err
 	}, func(failed error) { err = failed })
 	if err != nil {
 		err, schedule = fmt.Errorf("incumbent: the schedule of %s: %w", fault.Path(r.job.path), err), nil
-		r.job.client.log.Log(zerolog.WarnLevel, "the job has no schedule", func(e *zerolog.Event) {
+		r.job.client.core.Log.Log(zerolog.WarnLevel, "the job has no schedule", func(e *zerolog.Event) {
 			journal.AddErr(e.Str("path", fault.Path(r.job.path)), err)
 		})
 	}
@@ -195,7 +195,7 @@ func (r *jobRun) setSchedule(err error) {
 // nextTick returns the next tick, the zero time if there is none.
 func (r *jobRun) nextTick(schedule JobSchedule) (next time.Time) {
 	if schedule != nil {
-		r.job.client.log.Guard("JobSchedule.Next", r.job.path, func() error {
+		r.job.client.core.Log.Guard("JobSchedule.Next", r.job.path, func() error {
 			next = schedule.Next(r.job.wall())
 			return nil
 		}, func(err error) { r.setSchedule(err) })
@@ -314,7 +314,7 @@ func (w *jobWorker) deliverItem(n events.Notify) {
 	t := w.presentTerm(n)
 	if !w.works.Begin() {
 		w.setDelivering(false)
-		w.client.post(w.id, events.Event{Kind: events.WorkReturned, Work: n.Work})
+		w.client.core.Post(w.id, events.Event{Kind: events.WorkReturned, Work: n.Work})
 		return
 	}
 	held := t.hold(w.turn.ctx, w.client, func(_ *Leadership, late error) { w.itemReturned(n.Work, late) })
@@ -328,7 +328,7 @@ func (w *jobWorker) deliverItem(n events.Notify) {
 		defer held.done(nil)
 		labels := pprof.Labels("incumbent", "jobworker", "path", w.path, "item", strconv.Itoa(number))
 		pprof.Do(held.ctx, labels, func(context.Context) {
-			w.client.log.Guard("the item's function", n.Path, func() error { return held.work(held) },
+			w.client.core.Log.Guard("the item's function", n.Path, func() error { return held.work(held) },
 				func(err error) { w.logItem(held.ctx, n, err) })
 		})
 	}()
@@ -344,7 +344,7 @@ func (w *jobWorker) presentTerm(n events.Notify) *heldTerm {
 	if t == nil {
 		t = &heldTerm{
 			Term: Term{w.node, n.Token, n.Session}, holder: &w.participant,
-			began: w.client.clock.Now(), zkSession: w.client.attachment(n.Session).id,
+			began: w.client.core.Clock.Now(), zkSession: w.client.core.Attachment(n.Session).ID,
 		}
 		w.setTerm(t)
 	}
@@ -381,7 +381,7 @@ func (w *jobWorker) withdraw(n events.Notify) {
 	if lost.Reason.Planned() {
 		level = zerolog.InfoLevel
 	}
-	w.client.log.Log(w.client.outages.Level(&w.participant, level), "the job's items have to end",
+	w.client.core.Log.Log(w.client.outages.Level(&w.participant, level), "the job's items have to end",
 		func(e *zerolog.Event) {
 			journal.AddSession(w.identity(e).Str("why", lost.why()), t.Session, t.zkSession)
 		})
@@ -392,7 +392,7 @@ func (w *jobWorker) logItem(ctx context.Context, n events.Notify, err error) {
 	if saysTheEnd(ctx, err) || usercode.Ended(err) {
 		return
 	}
-	w.client.log.Log(zerolog.WarnLevel, "the item failed", func(e *zerolog.Event) {
+	w.client.core.Log.Log(zerolog.WarnLevel, "the item failed", func(e *zerolog.Event) {
 		journal.AddErr(e.Str("path", fault.Path(w.path)).Int("item", int(n.Work)-1), err)
 	})
 }

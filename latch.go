@@ -258,7 +258,7 @@ func (c *Client) Election(path, prefix string, options LatchOptions) (*Election,
 		return e
 	}, open)
 	if err != nil {
-		c.unreserve(plainPlace(path, prefix))
+		c.core.Places.Free(plainPlace(path, prefix))
 		return nil, err
 	}
 	return e, nil
@@ -272,7 +272,7 @@ func (e *Election) Prefix() string { return e.participant.prefix }
 
 func (e *Election) entered(now events.Entered) {
 	if now.Class == events.ClassClosed {
-		e.participant.client.unreserve(plainPlace(e.participant.path, e.participant.prefix))
+		e.participant.client.core.Places.Free(plainPlace(e.participant.path, e.participant.prefix))
 	}
 	e.participant.enterLine(now)
 }

@@ -128,7 +128,7 @@ func (l *leaderFeed) begin(f *feed[leaderNews]) error {
 		case events.Failed:
 			news.failure = asError(n.Code, n.Text)
 		case events.PassedOver:
-			l.client.passedOver.Log(l.client.log, n, l.prefixes...)
+			l.client.passedOver.Log(l.client.core.Log, n, l.prefixes...)
 			return
 		}
 		f.Put(feedItem[leaderNews]{Key: kind.Recipe + " " + kind.Label, Value: news})
@@ -165,7 +165,7 @@ func (l *leaderFeed) suspect(why error) {
 	if l.since.IsZero() {
 		since := clock.Wall(0)
 		l.since = since
-		l.timer = time.AfterFunc(l.client.timeout(), func() {
+		l.timer = time.AfterFunc(l.client.core.Timeout(), func() {
 			l.feed.Put(feedItem[leaderNews]{Key: "time", Value: leaderNews{overdue: since}})
 		})
 	}
@@ -213,9 +213,9 @@ func (l *leaderFeed) confirmed() (Leader, bool) {
 	}
 	unanswered := false
 	read := func(path string) ([]byte, events.Stat, error) {
-		data, stat, err := l.client.io.Read(l.ctx, path)
+		data, stat, err := l.client.core.IO.Read(l.ctx, path)
 		unanswered = unansweredRead(err)
-		return data, stat, l.client.explain(l.ctx, "read", path, err, l.client.noReply)
+		return data, stat, l.client.core.Explain(l.ctx, "read", path, err, l.client.core.NoReply)
 	}
 	if next.First.First {
 		next.Address, next.Err = l.client.addressOf(next.First, read)
@@ -302,7 +302,7 @@ const errorKey = "error"
 
 func newFeed[T any](c *Client) *feed[T] {
 	f := &feed[T]{Newest: async.NewNewest[T](), client: c}
-	f.Closed, f.Check = c.closed, c.invariants.Feeds
+	f.Closed, f.Check = c.core.Closed, c.core.Invariants.Feeds
 	return f
 }
 
@@ -356,8 +356,8 @@ func (f *feed[T]) open(o *watchHandle, recipe engine.Recipe, open events.Event, 
 	if err != nil {
 		return calls.AsError("watch", open.Path, err)
 	}
-	f.onClose = append(f.onClose, func() { f.client.post(o.id, events.Event{Kind: events.CommandClose}) })
-	f.client.post(o.id, events.Event{Kind: events.CommandStart})
+	f.onClose = append(f.onClose, func() { f.client.core.Post(o.id, events.Event{Kind: events.CommandClose}) })
+	f.client.core.Post(o.id, events.Event{Kind: events.CommandStart})
 	return nil
 }
 

@@ -159,10 +159,10 @@ func (l *Leadership) Term() Term {
 func (l *Leadership) ValidUntil() time.Time {
 	l.opened()
 	l.term.checkRead()
-	until := l.client.belief.Until(l.term.Session)
+	until := l.client.core.Belief.Until(l.term.Session)
 	now, left := time.Now(), -time.Nanosecond
 	if until != 0 && !l.term.over.Load() {
-		left = time.Duration(until - l.client.clock.Now())
+		left = time.Duration(until - l.client.core.Clock.Now())
 	}
 	return now.Add(left)
 }
@@ -176,7 +176,7 @@ func (l *Leadership) AloneUntil() time.Time {
 	d := l.client.believed.Load()
 	now, left := time.Now(), -time.Nanosecond
 	if d != nil && d.Session == l.term.Session && !l.term.gone() {
-		left = time.Duration(d.Alone - l.client.clock.Now())
+		left = time.Duration(d.Alone - l.client.core.Clock.Now())
 	}
 	return now.Add(left)
 }
@@ -192,7 +192,7 @@ func (l *Leadership) Check() error {
 	switch {
 	case l.term.over.Load():
 		return l.lost()
-	case !l.client.believes(l.term.Session):
+	case !l.client.core.Believes(l.term.Session):
 		return l.client.lostByClock(l.term)
 	}
 	return nil
@@ -237,9 +237,9 @@ func (l *Leadership) Write(ctx context.Context, ops ...Op) ([]OpResult, error) {
 	if guards == nil {
 		guards = []events.Op{CheckVersion(l.term.Path, AnyVersion).event()}
 	}
-	sent := l.client.clock.Now()
+	sent := l.client.core.Clock.Now()
 	lists := slices.Concat(make([][]zkio.ACL, len(guards)), accessLists(ops))
-	results, zxid, err := l.client.io.Commit(ctx, l.term.Session, slices.Concat(guards, opEvents(ops)), lists...)
+	results, zxid, err := l.client.core.IO.Commit(ctx, l.term.Session, slices.Concat(guards, opEvents(ops)), lists...)
 	l.recordWrite(sent, zxid, err)
 	if len(results) >= len(guards) {
 		for _, r := range results[:len(guards)] {
@@ -252,13 +252,13 @@ func (l *Leadership) Write(ctx context.Context, ops ...Op) ([]OpResult, error) {
 	var refused *zkio.Error
 	switch {
 	case errors.Is(err, ErrOutcomeUnknown): // it has a *zkio.Error in it, but is no refusal
-		return nil, l.client.explain(ctx, "write", l.term.Path, err, l.client.noReply)
+		return nil, l.client.core.Explain(ctx, "write", l.term.Path, err, l.client.core.NoReply)
 	case errors.Is(err, zkio.ErrOtherSession):
 		return nil, l.client.lost(l.term, ReasonSessionOver, 0)
 	case errors.As(err, &refused):
 		return opResults(results), &Error{refused.Code, refused.Path}
 	}
-	return opResults(results), l.client.explain(ctx, "write", l.term.Path, err, l.client.noReply)
+	return opResults(results), l.client.core.Explain(ctx, "write", l.term.Path, err, l.client.core.NoReply)
 }
 
 // recordWrite notes a guarded write in the log, if it was sent.
@@ -268,7 +268,7 @@ func (l *Leadership) recordWrite(sent, zxid int64, err error) {
 	if l.client.recorder == nil || err != nil && !unknown && !errors.As(err, &refused) {
 		return
 	}
-	w := events.Write{At: l.client.clock.Now(), Sent: sent, Path: l.term.Path, Token: l.term.Token}
+	w := events.Write{At: l.client.core.Clock.Now(), Sent: sent, Path: l.term.Path, Token: l.term.Token}
 	switch {
 	case err == nil:
 		w.Zxid = zxid
@@ -301,7 +301,7 @@ var (
 
 // enterShard notes that a shard is owned, or is not: an outage that ends the terms of many takes two lines of the log.
 func (p *participant) enterShard(now events.Entered) {
-	p.phase.Store(p.client.phase(now))
+	p.phase.Store(p.client.core.State(now))
 	p.client.outages.Entered(p, now.Class)
 }
 

@@ -310,7 +310,7 @@ func (m *changeMerger) notice(line machines.LineKind, n events.Notify) {
 	case events.Vacant:
 		m.noteVacant(line)
 	case events.PassedOver:
-		m.client.passedOver.Log(m.client.log, n, m.prefixes...)
+		m.client.passedOver.Log(m.client.core.Log, n, m.prefixes...)
 	}
 }
 

@@ -123,7 +123,7 @@ func (c *Client) NodeElection(path string, options NodeElectionOptions) (*NodeEl
 		return e
 	}, open)
 	if err != nil {
-		c.unreserve("node " + path)
+		c.core.Places.Free("node " + path)
 		return nil, err
 	}
 	return e, nil
@@ -267,11 +267,11 @@ func (e *NodeElection) beginFencing(n events.Notify) {
 	p := &e.participant
 	e.fencing = p.newTerm(n)
 	e.fencing.fences = true
-	p.client.log.Log(zerolog.InfoLevel, "fencing the last leader", func(l *zerolog.Event) {
+	p.client.core.Log.Log(zerolog.InfoLevel, "fencing the last leader", func(l *zerolog.Event) {
 		p.identity(l).Int64("token", n.Token)
 	})
 	if !p.works.Begin() {
-		p.client.post(p.id, events.Event{Kind: events.WorkReturned, Text: "the handle is being closed"})
+		p.client.core.Post(p.id, events.Event{Kind: events.WorkReturned, Text: "the handle is being closed"})
 		return
 	}
 	held := e.fencing.hold(p.client.base, p.client, func(l *Leadership, late error) {
@@ -279,7 +279,7 @@ func (e *NodeElection) beginFencing(n events.Notify) {
 	})
 	go func() {
 		defer held.done(nil)
-		p.client.log.Guard("Fence", p.path, func() error { return e.fence(held.ctx, n.Data) },
+		p.client.core.Log.Guard("Fence", p.path, func() error { return e.fence(held.ctx, n.Data) },
 			func(err error) { held.failed = errorText(cmp.Or(err, context.Cause(held.ctx))) })
 	}()
 }
@@ -288,7 +288,7 @@ func (e *NodeElection) answer(a events.Answer) { e.participant.deliver(a) }
 
 func (e *NodeElection) entered(now events.Entered) {
 	if now.Class == events.ClassClosed {
-		e.participant.client.unreserve("node " + e.participant.path)
+		e.participant.client.core.Places.Free("node " + e.participant.path)
 	}
 	e.participant.enterLine(now)
 }

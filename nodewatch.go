@@ -208,7 +208,7 @@ func (d *nodeData) set(ctx context.Context, s *persistentHandle, data []byte) er
 	case <-p.answered:
 		return p.err
 	case <-s.commands.Ended():
-	case <-s.client.closed:
+	case <-s.client.core.Closed:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -230,7 +230,7 @@ func (d *nodeData) replace(s *persistentHandle, data []byte) (*payload, error) {
 	}
 	p := &payload{number: last.number + 1, data: bytes.Clone(data), answered: make(chan struct{})}
 	var err error
-	if p.command, _, err = s.commands.Begin(&s.client.commands, s.id, events.Event{
+	if p.command, _, err = s.commands.Begin(&s.client.core.Commands, s.id, events.Event{
 		Kind: events.CommandSet, Work: p.number,
 	}); err != nil {
 		return nil, err

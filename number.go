@@ -62,7 +62,7 @@ func (n *number) do(ctx context.Context, op, task string,
 	options map[string]int64) (value int64, version int32, err error) {
 	n.client.check(ctx)
 	if ctx.Err() != nil { // a fast answer could come first
-		return 0, 0, n.client.explain(ctx, op, n.path, context.Cause(ctx), calls.NotBegun)
+		return 0, 0, n.client.core.Explain(ctx, op, n.path, context.Cause(ctx), calls.NotBegun)
 	}
 	x := &numberCall{}
 	x.init(n.client, n.path)
@@ -77,7 +77,7 @@ func (n *number) do(ctx context.Context, op, task string,
 	}, open); err != nil {
 		return 0, 0, calls.AsError(op, n.path, err)
 	}
-	command, replied, err := x.commands.Begin(&n.client.commands, x.id, events.Event{Kind: events.CommandStart})
+	command, replied, err := x.commands.Begin(&n.client.core.Commands, x.id, events.Event{Kind: events.CommandStart})
 	if err != nil {
 		return 0, 0, calls.AsError(op, n.path, err)
 	}

@@ -155,7 +155,7 @@ func (p *participant) ID() string { return p.name }
 func (p *participant) HasLeadership() bool {
 	p.client.opened()
 	t := p.currentTerm()
-	return t != nil && !t.over.Load() && p.client.believes(t.Session)
+	return t != nil && !t.over.Load() && p.client.core.Believes(t.Session)
 }
 
 // AddListener is Latch.AddListener.
@@ -186,7 +186,7 @@ func (p *participant) listener(l Listener) *async.Listener[change] {
 // listener returns what calls f with changes, in pairs of the same shard.
 func (c *Client) listener(path string, f func(change)) *async.Listener[change] {
 	return &async.Listener[change]{Mail: async.Mailbox[change]{
-		Func: f, Panicked: c.log.LogPanic("a listener", path),
+		Func: f, Panicked: c.core.Log.LogPanic("a listener", path),
 		Max: async.MaxUncalled, Dropped: &c.callsDropped, Squeeze: withoutPair,
 	}}
 }
@@ -220,7 +220,7 @@ func (p *participant) CloseWith(ctx context.Context, mode CloseMode) error {
 	case ctx.Err() == nil:
 		return left
 	}
-	return p.client.explain(ctx, "close", p.path, context.Cause(ctx), func() error { return left })
+	return p.client.core.Explain(ctx, "close", p.path, context.Cause(ctx), func() error { return left })
 }
 
 // holdsOnce reports whether the participant leaves the line when its one hold ends, as that
@@ -244,14 +244,14 @@ func (p *participant) needsSession() bool {
 func (p *participant) returned(ev events.Event, late error) {
 	p.works.End()
 	if errors.Is(late, ErrWorkRunning) {
-		p.client.log.Log(zerolog.ErrorLevel, "work is still running after its grace; going on without it",
+		p.client.core.Log.Log(zerolog.ErrorLevel, "work is still running after its grace; going on without it",
 			func(e *zerolog.Event) {
 				e.Str("path", fault.Path(p.path)).Int64("grace_ms", p.workGrace().Milliseconds())
 			})
 		ev.Text = cmp.Or(ev.Text, events.WorkStillRuns)
 	}
 	ev.Kind, ev.Request = events.WorkReturned, p.byReturn.Swap(0)
-	p.client.post(p.id, ev)
+	p.client.core.Post(p.id, ev)
 }
 
 // noteTerm takes the machine's notices about terms and failures; on the loop's goroutine.
@@ -271,7 +271,7 @@ func (p *participant) noteTerm(n events.Notify) {
 	case events.Granted:
 		p.granted(n)
 	case events.PassedOver:
-		p.client.passedOver.Log(p.client.log, n)
+		p.client.passedOver.Log(p.client.core.Log, n)
 	default:
 		p.noteFailure(n)
 		if n.What == events.Failed && (n.Code.Refusal() || n.Code.Unserved()) && p.Class() == events.ClassLeaving {
@@ -284,7 +284,7 @@ func (p *participant) noteTerm(n events.Notify) {
 func (p *participant) newTerm(n events.Notify) *heldTerm {
 	return &heldTerm{
 		Term: Term{n.Path, n.Token, n.Session}, holder: p, guards: n.Guards,
-		began: p.client.clock.Now(), zkSession: p.client.attachment(n.Session).id,
+		began: p.client.core.Clock.Now(), zkSession: p.client.core.Attachment(n.Session).ID,
 	}
 }
 
@@ -292,12 +292,12 @@ func (p *participant) newTerm(n events.Notify) *heldTerm {
 // the participant ends with it, and after a session timeout if it goes on and its place is
 // only in others' way, or if a server is at fault. On the loop's goroutine.
 func (p *participant) deletionRefused(n events.Notify) {
-	now := p.client.clock.Now()
+	now := p.client.core.Clock.Now()
 	if p.refusedAt == 0 {
 		p.refusedAt = now
 	}
 	ends := n.Code.Refusal() && (p.holdsOnce() || p.works.IsSealed())
-	if ends || time.Duration(now-p.refusedAt) >= p.client.timeout() {
+	if ends || time.Duration(now-p.refusedAt) >= p.client.core.Timeout() {
 		p.client.endSession(p.path, n)
 	}
 }
@@ -328,7 +328,7 @@ func (p *participant) countEnd(t *heldTerm, lost *LostError) {
 // finishTerm ends the present term, and returns it and why it ended. It is the participant's until setTerm.
 func (p *participant) finishTerm(n events.Notify) (*heldTerm, *LostError) {
 	t := p.currentTerm()
-	p.client.invariants.Ends(t, p.id, t != nil)
+	p.client.core.Invariants.Ends(t, p.id, t != nil)
 	lost := p.client.lost(t, Reason(n.Reason), n.Paused)
 	if n.Reason == events.ReasonUnreadable {
 		lost.detail = string(n.Code)

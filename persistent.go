@@ -71,14 +71,14 @@ func (s *persistentHandle) prepare(c *Client, path string, data []byte, options 
 		return fmt.Errorf("%w: %s", ErrNodeTaken, fault.Path(path))
 	}
 	s.init(c, path)
-	s.data.broken = c.invariants.Of(&s.id)
+	s.data.broken = c.core.Invariants.Of(&s.id)
 	first := s.data.first(data)
 	_, err := c.register(machines.PersistentRecipe, func(id events.ID) receiver {
 		s.id = id
 		return s
 	}, events.Event{Path: path, Work: first, Options: options.open()})
 	if err != nil {
-		c.unreserve("node " + path)
+		c.core.Places.Free("node " + path)
 	}
 	return err
 }
@@ -86,7 +86,7 @@ func (s *persistentHandle) prepare(c *Client, path string, data []byte, options 
 // entered is called by the loop.
 func (s *persistentHandle) entered(now events.Entered) {
 	if now.Class == events.ClassClosed {
-		s.client.unreserve("node " + s.path) // before Close returns
+		s.client.core.Places.Free("node " + s.path) // before Close returns
 	}
 	s.enter(now)
 }

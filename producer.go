@@ -53,7 +53,7 @@ func (p *producer) openProducer(c *Client, path string, bound int, values map[st
 	p.init(c, path)
 	p.bound, p.slots, p.payloads, p.puts = bound, make(chan struct{}, maxPutsInFlight), map[uint64][]byte{},
 		map[uint64]*put{}
-	p.callbacks = async.NewCalls(c.log.LogPanic("a callback", path))
+	p.callbacks = async.NewCalls(c.core.Log.LogPanic("a callback", path))
 	p.begins(machines.ProducerRecipe.First())
 	_, err := c.register(machines.ProducerRecipe, func(id events.ID) receiver {
 		p.id = id
@@ -73,7 +73,7 @@ func (p *producer) begin(nodes [][]byte, options map[string]string, later bool,
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	one := &put{first: p.last + 1, nodes: len(nodes), later: later, callback: done, done: make(chan struct{})}
-	n, ch, err := p.commands.Begin(&p.client.commands, p.id, putCommand(one.first, nodes, options))
+	n, ch, err := p.commands.Begin(&p.client.core.Commands, p.id, putCommand(one.first, nodes, options))
 	if err != nil {
 		return 0, nil, nil, err
 	}
@@ -87,13 +87,13 @@ func (p *producer) begin(nodes [][]byte, options map[string]string, later bool,
 
 func (p *producer) put(ctx context.Context, op string, nodes [][]byte, options map[string]string) error {
 	if ctx.Err() != nil {
-		return p.client.explain(ctx, op, p.path, context.Cause(ctx), calls.NotBegun)
+		return p.client.core.Explain(ctx, op, p.path, context.Cause(ctx), calls.NotBegun)
 	}
 	n, _, ch, err := p.begin(nodes, options, false, nil)
 	if err != nil {
 		return p.explain(ctx, op, err)
 	}
-	r, err := p.commands.Wait(ctx, &p.client.commands, n, ch)
+	r, err := p.commands.Wait(ctx, &p.client.core.Commands, n, ch)
 	switch {
 	case err == nil:
 		return p.explain(ctx, op, r.Err)
@@ -101,7 +101,7 @@ func (p *producer) put(ctx context.Context, op string, nodes [][]byte, options m
 		return calls.AsError(op, p.path, fault.Joined(err, ErrOutcomeUnknown))
 	}
 	why := p.obstacle() // before the put is taken back
-	return p.client.explain(ctx, op, p.path, p.latePut(ctx, n, ch), func() error { return why })
+	return p.client.core.Explain(ctx, op, p.path, p.latePut(ctx, n, ch), func() error { return why })
 }
 
 // latePut returns the outcome of a put whose context has ended.
@@ -121,7 +121,7 @@ func (p *producer) latePut(ctx context.Context, n uint64, ch chan reply) error {
 // takeBack cancels a put whose caller has given up. It does not wait for a loop that does
 // not answer: a command that the loop has not taken yet ends here.
 func (p *producer) takeBack(ctx context.Context, n uint64) {
-	if p.client.loop.Withdraw(p.id, events.CommandPut, n) {
+	if p.client.core.Loop.Withdraw(p.id, events.CommandPut, n) {
 		p.answer(events.Answer{Command: n, Code: events.Cancelled})
 		return
 	}
@@ -133,7 +133,7 @@ func (p *producer) takeBack(ctx context.Context, n uint64) {
 func (p *producer) putLater(ctx context.Context, nodes [][]byte, options map[string]string, done func(error)) error {
 	const op = "put later"
 	if ctx.Err() != nil {
-		return p.client.explain(ctx, op, p.path, context.Cause(ctx), calls.NotBegun)
+		return p.client.core.Explain(ctx, op, p.path, context.Cause(ctx), calls.NotBegun)
 	}
 	select {
 	case p.slots <- struct{}{}:
@@ -198,7 +198,7 @@ func (p *producer) finish(one *put, err error) {
 		} else {
 			p.moreErrors++
 		}
-		p.client.log.Log(zerolog.ErrorLevel, "an item was not put", func(e *zerolog.Event) {
+		p.client.core.Log.Log(zerolog.ErrorLevel, "an item was not put", func(e *zerolog.Event) {
 			addFailure(e.Str("path",
 				fault.Path(p.path)), err)
 		})
@@ -217,7 +217,7 @@ func (p *producer) Flush(ctx context.Context) error {
 	for _, one := range open {
 		select {
 		case <-one.done:
-		case <-p.client.closed:
+		case <-p.client.core.Closed:
 			return calls.AsError("flush", p.path, ErrClosed)
 		case <-ctx.Done():
 			return p.explain(ctx, "flush", context.Cause(ctx))

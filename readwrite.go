@@ -197,7 +197,8 @@ func (h *ReadWriteHolder) TryRLock(ctx context.Context) (*Hold, bool, error) {
 func (h *ReadWriteHolder) enter(ctx context.Context, reads, try bool) (*Hold, bool, error) {
 	h.check(ctx)
 	if err := h.guard.Lock(ctx); err != nil {
-		return nil, false, h.lock.client.explain(ctx, lockOp(reads, try), h.lock.path, err, calls.NotAsked(h.guard))
+		why := calls.NotAsked(h.guard)
+		return nil, false, h.lock.client.core.Explain(ctx, lockOp(reads, try), h.lock.path, err, why)
 	}
 	defer h.guard.Unlock()
 	count := &h.writes
@@ -306,7 +307,7 @@ func (h *WriteHold) Downgrade(ctx context.Context) (*Hold, error) {
 		return nil, ErrNotHeld
 	}
 	m := h.Hold.machine
-	n, ch := m.commands.Reserve(&m.client.commands)
+	n, ch := m.commands.Reserve(&m.client.core.Commands)
 	m.byReturn.Store(n)
 	h.Hold.Leadership.Release()
 	read, err := m.held(m.receive(ctx, m.workContext(ctx), "downgrade", n, ch, m.abandon))
@@ -319,7 +320,7 @@ func (h *WriteHold) Downgrade(ctx context.Context) (*Hold, error) {
 // downgradeErr returns why a downgrade failed, for the machine's answer.
 func (h *WriteHold) downgradeErr(err error) error {
 	l, reason := h.Hold.Leadership, ReasonUnconfirmed
-	if l.client.io.Current() != l.term.Session {
+	if l.client.core.IO.Current() != l.term.Session {
 		reason = ReasonSessionOver
 	}
 	var answered *Error

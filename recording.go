@@ -133,8 +133,8 @@ func (c *Client) startRecording() (engine.Recorder, error) {
 
 // recordTo starts what RecordTo asks for.
 func (c *Client) recordTo() (engine.Recorder, error) {
-	out := flightlog.NewWriterOutput(c.config.Record.writer, c.header(), c.clock.Now)
-	r, err := flightlog.New(out, c.log, c.clock.Now, c.recordRoom())
+	out := flightlog.NewWriterOutput(c.config.Record.writer, c.header(), c.core.Clock.Now)
+	r, err := flightlog.New(out, c.core.Log, c.core.Clock.Now, c.recordRoom())
 	if err != nil {
 		return nil, err
 	}
@@ -151,34 +151,27 @@ func (c *Client) recordInto(path string, o RecordOptions) (engine.Recorder, erro
 	if err != nil {
 		return nil, err
 	}
+	granted := func() time.Duration { return c.core.Attached().Granted }
 	if o.Ring > 0 {
 		if c.ring, err = flightlog.NewRing(path, o.ofDir(), flightlog.RingUse{
-			Header: c.header(), Log: c.log, Granted: c.granted,
+			Header: c.header(), Log: c.core.Log, Granted: granted,
 			Checkpoint: func(begin func(uint64), take func(engine.Checkpoint)) bool {
-				return c.loop.Checkpoint(begin, take) // there is no loop yet
+				return c.core.Loop.Checkpoint(begin, take) // there is no loop yet
 			},
 		}); err != nil {
 			return nil, err
 		}
 		return c.ring.Record, nil
 	}
-	out, err := flightlog.NewDirOutput(path, o.ofDir(), c.header(), c.clock.Now, c.granted)
+	out, err := flightlog.NewDirOutput(path, o.ofDir(), c.header(), c.core.Clock.Now, granted)
 	if err != nil {
 		return nil, err
 	}
-	if c.recorder, err = flightlog.New(out, c.log, c.clock.Now, c.recordRoom()); err != nil {
+	if c.recorder, err = flightlog.New(out, c.core.Log, c.core.Clock.Now, c.recordRoom()); err != nil {
 		return nil, err
 	}
 	c.recorder.Delay = orDefault(c.sources.RecordDelay, flightlog.Delay)
 	return c.recorder.Record, nil
-}
-
-// granted returns the session timeout that a server granted, 0 before.
-func (c *Client) granted() time.Duration {
-	if a := c.attached.Load(); a != nil {
-		return a.granted
-	}
-	return 0
 }
 
 // DumpRecord writes the last records to w, as a flight log that "incumbent replay" and
@@ -227,7 +220,7 @@ func (c *Client) header() events.Header {
 		Go:      runtime.Version(),
 		Options: c.config.options(),
 		Start:   time.Now().UTC().Format(time.RFC3339Nano),
-		StartAt: c.clock.Now(),
+		StartAt: c.core.Clock.Now(),
 
 		Run: newSeed(), Name: c.config.Name, Host: host(), Boot: bootID(), PID: os.Getpid(), Clock: clock.Name(),
 		Servers: serversOf(c.config.Servers), AskedTimeout: int64(c.config.SessionTimeout),

@@ -84,7 +84,7 @@ func (r *request) Background(ctx context.Context, f func(Result)) {
 		caller.Misuse("needs a function to call: without it a failure would be lost")
 	}
 	wait := r.begin(ctx)
-	box := async.NewCalls(r.client.log.LogPanic("a callback", r.path))
+	box := async.NewCalls(r.client.core.Log.LogPanic("a callback", r.path))
 	go func() {
 		result := wait()
 		box.Call(func() { f(result) }, func() {})
@@ -120,7 +120,7 @@ func (r *request) begin(ctx context.Context) (wait func() Result) {
 	case r.op == "create" && arguments.CheckNamed(r.ops[0].Path, r.ops[0].Mode) != nil:
 		return failed(arguments.CheckNamed(r.ops[0].Path, r.ops[0].Mode))
 	case ctx.Err() != nil:
-		return failed(r.client.explain(ctx, r.op, r.path, context.Cause(ctx), calls.NotBegun))
+		return failed(r.client.core.Explain(ctx, r.op, r.path, context.Cause(ctx), calls.NotBegun))
 	}
 	a := &requestCall{op: r.op, ops: r.ops, lists: r.lists, payloads: make([][]byte, len(r.ops))}
 	a.init(r.client, r.path)
@@ -138,7 +138,7 @@ func (r *request) begin(ctx context.Context) (wait func() Result) {
 	}, open); err != nil {
 		return failed(calls.AsError(r.op, r.path, err))
 	}
-	n, replied, err := a.commands.Begin(&r.client.commands, a.id, events.Event{Kind: events.CommandStart})
+	n, replied, err := a.commands.Begin(&r.client.core.Commands, a.id, events.Event{Kind: events.CommandStart})
 	if err != nil {
 		return failed(calls.AsError(r.op, r.path, err))
 	}

@@ -26,7 +26,7 @@ func (p *participant) whileOpen(ctx context.Context, wait func(context.Context) 
 	var err error
 	isNew := p.Class() == events.ClassLatent
 	if ctx.Err() != nil && isNew {
-		err = p.client.explain(ctx, "run", p.path, context.Cause(ctx), calls.NotBegun)
+		err = p.client.core.Explain(ctx, "run", p.path, context.Cause(ctx), calls.NotBegun)
 	} else {
 		err = p.start(ctx, "run")
 	}
@@ -52,7 +52,7 @@ func planned(ctx context.Context) bool { return ctx.Err() == context.Canceled }
 // askClose begins to close the handle: the contexts of its work end.
 func (p *participant) askClose() {
 	p.seal()
-	p.client.post(p.id, events.Event{Kind: events.CommandClose, Silent: p.options.CloseMode == Silent})
+	p.client.core.Post(p.id, events.Event{Kind: events.CommandClose, Silent: p.options.CloseMode == Silent})
 }
 
 // failureCode returns the code of a machine's failure in err; "" if there is none.
@@ -117,13 +117,12 @@ func (p *participant) lead(ctx context.Context, work Work) error {
 func (p *participant) endedWith(ctx context.Context, led bool) error {
 	if planned(ctx) {
 		if why := cmp.Or(p.client.session.absence(), p.failure()); why != nil {
-			p.client.log.Log(zerolog.WarnLevel, "Run was cancelled while it could not lead", func(e *zerolog.Event) {
-				journal.AddErr(e.Str("path", fault.Path(p.path)), why)
-			})
+			p.client.core.Log.Log(zerolog.WarnLevel, "Run was cancelled while it could not lead",
+				func(e *zerolog.Event) { journal.AddErr(e.Str("path", fault.Path(p.path)), why) })
 		}
 		return nil
 	}
-	return p.client.explain(ctx, "run", p.path, context.Cause(ctx), func() error {
+	return p.client.core.Explain(ctx, "run", p.path, context.Cause(ctx), func() error {
 		if led {
 			return cmp.Or(p.client.session.absence(), p.failure())
 		}
@@ -139,7 +138,7 @@ func (p *participant) awaitOtherFailure(ctx context.Context, code events.Code) {
 		case <-p.runs().failed:
 		case <-p.commands.Ended():
 			return
-		case <-p.client.closed:
+		case <-p.client.core.Closed:
 			return
 		case <-ctx.Done():
 			return
@@ -233,9 +232,10 @@ func (p *participant) logDropped(l *Leadership, err error) {
 	if saysTheEnd(l.ctx, err) {
 		return
 	}
-	p.client.log.Log(zerolog.WarnLevel, "the work returned an error that Run does not return", func(e *zerolog.Event) {
-		journal.AddErr(e.Str("path", fault.Path(p.path)).Int64("token", l.term.Token), err)
-	})
+	p.client.core.Log.Log(zerolog.WarnLevel, "the work returned an error that Run does not return",
+		func(e *zerolog.Event) {
+			journal.AddErr(e.Str("path", fault.Path(p.path)).Int64("token", l.term.Token), err)
+		})
 }
 
 // call calls the user's function, and then the other one with its error; a panic becomes an
@@ -244,7 +244,7 @@ func (p *participant) call(l *Leadership, then func(error)) {
 	recipe, _, _ := strings.Cut(string(p.id), "-")
 	labels := pprof.Labels("incumbent", recipe, "path", p.path, "token", strconv.FormatInt(l.term.Token, 10))
 	pprof.Do(l.ctx, labels, func(context.Context) {
-		p.client.log.Guard("the work", p.path, func() error { return l.work(l) }, then)
+		p.client.core.Log.Guard("the work", p.path, func() error { return l.work(l) }, then)
 	})
 }
 
@@ -270,10 +270,10 @@ func (p *participant) checkHealth() {
 	o := p.options
 	checks := healthcheck.Checks{
 		Check: o.Healthy, Timeout: o.HealthTimeout, Failures: o.healthFailures(),
-		Interval: func() time.Duration { return cmp.Or(o.HealthInterval, p.client.timeout()/3) },
-		Ended:    p.commands.Ended(), Closed: p.client.closed,
-		Post:  func(ev events.Event) { p.client.post(p.id, ev) },
-		Guard: func(f func() error, then func(error)) { p.client.log.Guard("the health check", p.path, f, then) },
+		Interval: func() time.Duration { return cmp.Or(o.HealthInterval, p.client.core.Timeout()/3) },
+		Ended:    p.commands.Ended(), Closed: p.client.core.Closed,
+		Post:  func(ev events.Event) { p.client.core.Post(p.id, ev) },
+		Guard: func(f func() error, then func(error)) { p.client.core.Log.Guard("the health check", p.path, f, then) },
 	}
 	checks.Run(p.client.base)
 }
@@ -292,7 +292,7 @@ func (p *participant) enterLine(now events.Entered) {
 		p.logClosed()
 	}
 	if now.Class == events.ClassEnrolling || now.Class == events.ClassLooking && p.waits.since == 0 {
-		p.waits = waits{since: p.client.clock.Now()}
+		p.waits = waits{since: p.client.core.Clock.Now()}
 		p.mu.Lock()
 		p.gone = true
 		p.mu.Unlock()

@@ -234,7 +234,7 @@ func (s *Selector) begin() {
 	work, base := s.runs, s.base
 	s.workMu.Unlock()
 	if !s.participant.works.Begin() {
-		s.participant.client.post(s.participant.id, events.Event{Kind: events.WorkReturned, Work: work})
+		s.participant.client.core.Post(s.participant.id, events.Event{Kind: events.WorkReturned, Work: work})
 		return
 	}
 	var err error
@@ -259,7 +259,7 @@ func (s *Selector) begin() {
 		go run()
 		return
 	}
-	go s.participant.client.log.Guard("the executor", s.participant.path,
+	go s.participant.client.core.Log.Guard("the executor", s.participant.path,
 		func() error { s.executor(run); return nil }, func(failed error) {
 			if failed != nil && begun.CompareAndSwap(false, true) { // it will not call run any more
 				err = fault.Because("incumbent: SelectorOptions.Executor: "+failed.Error(), failed)

@@ -38,7 +38,7 @@ type sessionHandle struct {
 func newSessionHandle(c *Client) *sessionHandle {
 	h := &sessionHandle{client: c, state: Connecting, changed: make(chan struct{}), logs: connectionLog{client: c}}
 	id := events.SessionMachine
-	h.commands.Broken = c.invariants.Of(&id)
+	h.commands.Broken = c.core.Invariants.Of(&id)
 	return h
 }
 
@@ -58,7 +58,7 @@ func (h *sessionHandle) notice(n events.Notify) {
 	case events.ShortGrant:
 		h.client.endSession("", n)
 	case events.Warning:
-		h.client.log.Log(zerolog.WarnLevel, n.Text, nil)
+		h.client.core.Log.Log(zerolog.WarnLevel, n.Text, nil)
 	}
 }
 
@@ -157,7 +157,7 @@ func (h *sessionHandle) wait(ctx context.Context) error {
 		h.mu.Lock()
 		state, why, changed := h.state, h.why, h.changed
 		h.mu.Unlock()
-		if h.client.isClosed() {
+		if h.client.core.IsClosed() {
 			return calls.AsError("wait connected", "", ErrClosed)
 		}
 		if state == Connected || state == Reconnected {
@@ -168,7 +168,7 @@ func (h *sessionHandle) wait(ctx context.Context) error {
 		}
 		select {
 		case <-changed:
-		case <-h.client.closed:
+		case <-h.client.core.Closed:
 			return calls.AsError("wait connected", "", ErrClosed)
 		case <-ctx.Done():
 			return h.notConnected(ctx, why)
@@ -220,7 +220,8 @@ func (h *sessionHandle) notConnectedText(reason string) string {
 
 // close closes the session at the ensemble, if there is time for it.
 func (h *sessionHandle) close(ctx context.Context) error {
-	_, err := h.commands.Ask(ctx, &h.client.commands, events.SessionMachine, events.Event{Kind: events.CommandClose})
+	end := events.Event{Kind: events.CommandClose}
+	_, err := h.commands.Ask(ctx, &h.client.core.Commands, events.SessionMachine, end)
 	switch {
 	case errors.Is(err, ErrClosed):
 		return nil
@@ -234,7 +235,7 @@ func (h *sessionHandle) close(ctx context.Context) error {
 // Connection returns the state at this moment; Lost once the client is closed.
 func (c *Client) Connection() ConnectionState {
 	c.opened()
-	if c.isClosed() {
+	if c.core.IsClosed() {
 		return Lost
 	}
 	return c.session.current()
@@ -244,7 +245,7 @@ func (c *Client) Connection() ConnectionState {
 // if there is one, and once the client is closed.
 func (c *Client) Err() error {
 	c.opened()
-	if c.isClosed() {
+	if c.core.IsClosed() {
 		return nil
 	}
 	return c.session.absence()
@@ -263,7 +264,7 @@ func (c *Client) OnConnection(f func(ConnectionState)) (remove func()) {
 
 func (c *Client) connectionListener(f func(ConnectionState)) *async.Listener[ConnectionState] {
 	return &async.Listener[ConnectionState]{Mail: async.Mailbox[ConnectionState]{
-		Func: f, Panicked: c.log.LogPanic("a connection listener", ""),
+		Func: f, Panicked: c.core.Log.LogPanic("a connection listener", ""),
 		Max: async.MaxUncalled, Dropped: &c.callsDropped, Squeeze: newestState,
 	}}
 }
@@ -304,7 +305,7 @@ type connectionLog struct {
 
 // changed logs a new state of the connection, and lets the outage begin or end.
 func (l *connectionLog) changed(state ConnectionState, n events.Notify) {
-	now, up := l.client.clock.Now(), state == Connected || state == Reconnected
+	now, up := l.client.core.Clock.Now(), state == Connected || state == Reconnected
 	if !up {
 		if !l.away {
 			l.away, l.since, l.led = true, now, false
@@ -319,14 +320,14 @@ func (l *connectionLog) changed(state ConnectionState, n events.Notify) {
 	case !up:
 		level = zerolog.WarnLevel
 	}
-	wasAway, since, a := l.away, l.since, l.client.attachment(n.Session)
-	l.client.log.Log(level, "connection", func(e *zerolog.Event) {
-		journal.AddSession(e.Str("state", string(state)), n.Session, a.id)
+	wasAway, since, a := l.away, l.since, l.client.core.Attachment(n.Session)
+	l.client.core.Log.Log(level, "connection", func(e *zerolog.Event) {
+		journal.AddSession(e.Str("state", string(state)), n.Session, a.ID)
 		if !up {
 			addCause(e, n)
 			return
 		}
-		e.Str("server", fault.Path(n.Text)).Int64("granted_ms", a.granted.Milliseconds())
+		e.Str("server", fault.Path(n.Text)).Int64("granted_ms", a.Granted.Milliseconds())
 		if wasAway {
 			e.Int64("away_ms", time.Duration(now-since).Milliseconds())
 		}
@@ -334,7 +335,7 @@ func (l *connectionLog) changed(state ConnectionState, n events.Notify) {
 	if up {
 		l.client.certificate.check(certificatePause)
 		if state == Connected {
-			l.client.warnOfGrant(a.granted)
+			l.client.warnOfGrant(a.Granted)
 			l.asked.Do(func() { time.AfterFunc(serverAskedAfter, func() { l.client.askServer(n.Text) }) })
 		}
 		l.away = false
@@ -345,13 +346,13 @@ func (l *connectionLog) changed(state ConnectionState, n events.Notify) {
 // failed logs why an attempt to connect failed, or that the session timeout that was granted is too short.
 func (l *connectionLog) failed(n events.Notify, err error) {
 	if n.Code == events.TimeoutTooShort {
-		granted := l.client.timeout() // as the notice
-		l.client.log.Log(zerolog.WarnLevel, "not safe to lead", func(e *zerolog.Event) {
+		granted := l.client.core.Timeout() // as the notice
+		l.client.core.Log.Log(zerolog.WarnLevel, "not safe to lead", func(e *zerolog.Event) {
 			addFailure(e.Int64("granted_ms", granted.Milliseconds()), err)
 		})
 		return
 	}
-	l.client.log.Log(zerolog.WarnLevel, "not connected", func(e *zerolog.Event) { addCause(e, n) })
+	l.client.core.Log.Log(zerolog.WarnLevel, "not connected", func(e *zerolog.Event) { addCause(e, n) })
 }
 
 // unreachedAfter is how long a client may have reached no server before the log says so.
@@ -363,11 +364,11 @@ func (h *sessionHandle) warnUnreached() {
 	h.mu.Lock()
 	reached, failures := h.state != Connecting, append(slices.Clone(h.others), connectErrorText(h.why))
 	h.mu.Unlock()
-	if reached || h.client.isClosed() {
+	if reached || h.client.core.IsClosed() {
 		return
 	}
 	servers, _, _ := zkio.ParseServers(h.client.config.Servers) // Open has parsed them
-	h.client.log.Log(zerolog.WarnLevel, "no server is reached yet", func(e *zerolog.Event) {
+	h.client.core.Log.Log(zerolog.WarnLevel, "no server is reached yet", func(e *zerolog.Event) {
 		e.Int64("after_ms", unreachedAfter.Milliseconds())
 		e.Str("why", events.Foreign(fault.OfEach(servers, failures), events.MaxText))
 	})
@@ -375,8 +376,8 @@ func (h *sessionHandle) warnUnreached() {
 
 // observe reports a new state of the connection.
 func (l *connectionLog) observe(state ConnectionState, n events.Notify, now int64) {
-	a, up := l.client.attachment(n.Session), state == Connected || state == Reconnected
-	changed := ConnectionChanged{From: l.before, To: state, Session: n.Session, SessionID: a.id, Paused: n.Paused}
+	a, up := l.client.core.Attachment(n.Session), state == Connected || state == Reconnected
+	changed := ConnectionChanged{From: l.before, To: state, Session: n.Session, SessionID: a.ID, Paused: n.Paused}
 	if l.before == "" {
 		changed.From = Connecting
 	}
@@ -384,7 +385,7 @@ func (l *connectionLog) observe(state ConnectionState, n events.Notify, now int6
 		changed.For = time.Duration(now - l.at)
 	}
 	if up {
-		changed.Server, changed.Granted = n.Text, a.granted
+		changed.Server, changed.Granted = n.Text, a.Granted
 	} else {
 		changed.Err = asError(n.Code, n.Text)
 	}

@@ -99,7 +99,7 @@ func (c *Client) Shards(path string, n int, options ShardsOptions) (*Shards, err
 	case len(options.ID) > maxShardID || !utf8.ValidString(options.ID):
 		return nil, fmt.Errorf("incumbent: ShardsOptions.ID is %.40q: want up to %d bytes of UTF-8", options.ID,
 			maxShardID)
-	case c.isClosing():
+	case c.core.Closing():
 		return nil, calls.AsError("shards", path, errClientClosed)
 	}
 	if id := c.idOr(options.latch()); id != options.ID { // none was given
@@ -137,13 +137,13 @@ func (s *Shards) Run(ctx context.Context, f func(*Shard) error) error {
 	}
 	select {
 	case <-r.ctx.Done():
-	case <-s.client.closed:
+	case <-s.client.core.Closed:
 		r.cancel(ErrClosed)
 	}
-	_, _, _ = r.commands.Begin(&s.client.commands, r.id, events.Event{Kind: events.CommandClose})
+	_, _, _ = r.commands.Begin(&s.client.core.Commands, r.id, events.Event{Kind: events.CommandClose})
 	select {
 	case <-r.works.Idle():
-	case <-s.client.closed:
+	case <-s.client.core.Closed:
 	}
 	if ctx.Err() == nil {
 		err = calls.AsError("run", s.path, context.Cause(r.ctx))
@@ -180,7 +180,7 @@ func (s *Shards) begin(ctx context.Context, f func(*Shard) error) (*shardsRun, e
 	}
 	settle := s.options.Settle
 	if settle == 0 {
-		settle = s.client.timeout()
+		settle = s.client.core.Timeout()
 	}
 	open.Options[machines.OptionSettle] = settle.String()
 	_, err := s.client.register(machines.ShardsRecipe, func(id events.ID) receiver {
@@ -349,7 +349,7 @@ func (r *shardsRun) own(n int, notice events.Notify) {
 	one.observeBegin(t)
 	done := events.Event{Work: uint64(n) + 1}
 	if !r.works.Begin() {
-		r.client.post(r.id, events.Event{Kind: events.WorkReturned, Work: done.Work})
+		r.client.core.Post(r.id, events.Event{Kind: events.WorkReturned, Work: done.Work})
 		return
 	}
 	held := t.hold(r.ctx, r.client, func(_ *Leadership, late error) { r.returned(done, late) })
@@ -368,7 +368,7 @@ const minShardPause, maxShardPause = 250 * time.Millisecond, 30 * time.Second
 func (r *shardsRun) work(n int, held *Leadership) {
 	for pause := minShardPause; held.ctx.Err() == nil; pause = min(2*pause, maxShardPause) {
 		failed := false
-		r.client.log.Guard("the shard's function", held.term.Path, func() error { return held.work(held) },
+		r.client.core.Log.Guard("the shard's function", held.term.Path, func() error { return held.work(held) },
 			func(err error) { failed = !saysTheEnd(held.ctx, err); r.logFailedShard(n, failed, err) })
 		if !failed || !calls.Sleep(held.ctx, pause) {
 			return
@@ -391,7 +391,7 @@ func (r *shardsRun) logFailedShard(n int, failed bool, err error) {
 	if !failed || usercode.Ended(err) {
 		return
 	}
-	r.client.log.Log(zerolog.WarnLevel, "the work on a shard failed", func(e *zerolog.Event) {
+	r.client.core.Log.Log(zerolog.WarnLevel, "the work on a shard failed", func(e *zerolog.Event) {
 		addFailure(r.identity(e).Int("shard", n), err)
 	})
 }

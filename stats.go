@@ -3,7 +3,6 @@ package incumbent
 import (
 	"cmp"
 	"context"
-	"maps"
 	"runtime"
 	"slices"
 	"time"
@@ -141,14 +140,14 @@ func (c *Client) Stats() Stats {
 		Connection: c.Connection(), SessionID: c.SessionID(), Granted: c.SessionTimeout(),
 		Attached: m.Connection[0].Load(), Suspended: m.Connection[1].Load(), Lost: m.Connection[2].Load(),
 		Refused: m.Connection[3].Load(), HeartbeatsFailed: m.Unconfirmed.Load(), Margin: Histogram(m.Margin.Read()),
-		Inbox: c.loop.Waiting(), LoopLag: Histogram(m.Lag.Read()), Recording: c.Recording(),
+		Inbox: c.core.Loop.Waiting(), LoopLag: Histogram(m.Lag.Read()), Recording: c.Recording(),
 		EventsDropped: c.observed.dropped.Load(), CallsDropped: c.callsDropped.Load(),
-		LinesDropped: c.log.Dropped.Load(),
+		LinesDropped: c.core.Log.Dropped.Load(),
 		Version:      version(), Go: runtime.Version(),
 	}
-	_, s.CertificateEnd = c.io.Certificate()
-	if a := c.attached.Load(); a != nil {
-		s.Session, s.Budget = a.session, c.budget()
+	_, s.CertificateEnd = c.core.IO.Certificate()
+	if s.Session = c.core.Attached().Session; s.Session != 0 {
+		s.Budget = c.core.Budget()
 	}
 	for i, h := range m.Heartbeats {
 		s.Heartbeats = append(s.Heartbeats, HeartbeatStats{meters.Strengths[i], Histogram(h.Read())})
@@ -158,11 +157,11 @@ func (c *Client) Stats() Stats {
 		s.Requests = append(s.Requests, RequestStats{meters.Operations[i], r.OK.Load(), r.Refused.Load(), r.Lost.Load(),
 			Histogram(r.Took.Read())})
 	}
-	for i, lane := range c.io.Lanes() {
+	for i, lane := range c.core.IO.Lanes() {
 		s.Lanes = append(s.Lanes, LaneStats{zkio.LaneNames[i], lane.Waiting, lane.Pending})
 	}
-	s.OtherHistories = c.io.OtherHistories()
-	s.addRare(m.Rare(c.clock.Now()))
+	s.OtherHistories = c.core.IO.OtherHistories()
+	s.addRare(m.Rare(c.core.Clock.Now()))
 	c.readHandles(&s)
 	return s
 }
@@ -184,11 +183,8 @@ func (s *Stats) addRare(rare meters.Rare) {
 
 // readHandles reads the state of all handles.
 func (c *Client) readHandles(s *Stats) {
-	c.mu.Lock()
-	handles := maps.Clone(c.handles)
-	c.mu.Unlock()
 	phases := map[PhaseStats]int{}
-	for id, r := range handles {
+	for id, r := range c.handles.All() {
 		if phase := r.Phase(); phase != "" {
 			phases[PhaseStats{Recipe: recipeOf(id), Phase: phase}]++
 		}
@@ -210,11 +206,8 @@ func (c *Client) readHandles(s *Stats) {
 
 // members calls f with all participants, and with the shards of each, until it returns false.
 func (c *Client) members(f func(journal.Member) bool) {
-	c.mu.Lock()
-	handles := slices.Collect(maps.Values(c.handles))
-	c.mu.Unlock()
 	more := true
-	for _, r := range handles {
+	for _, r := range c.handles.All() {
 		p := r.asParticipant()
 		if p == nil {
 			continue
@@ -232,14 +225,14 @@ func (c *Client) members(f func(journal.Member) bool) {
 func (p *participant) stats() HandleStats {
 	s := HandleStats{Path: p.path, Recipe: p.recipe(), ID: p.name, Phase: p.Phase(), Holds: p.holdsOnce(),
 		Leads: p.HasLeadership(), Err: p.Err()}
-	now := p.client.clock.Now()
+	now := p.client.core.Clock.Now()
 	p.mu.Lock()
 	t, last := p.term, p.last
 	p.mu.Unlock()
 	if t != nil {
 		s.Token, s.Began = t.Token, clock.Wall(t.began-now)
 		if s.Leads {
-			s.ValidFor = time.Duration(max(p.client.belief.Until(t.Session)-now, 0))
+			s.ValidFor = time.Duration(max(p.client.core.Belief.Until(t.Session)-now, 0))
 		}
 	}
 	if last != nil {
@@ -274,11 +267,11 @@ func (t *heldTerm) draining() time.Duration {
 // Its error is the context's.
 func (c *Client) Probe(ctx context.Context) error {
 	c.check(ctx)
-	if c.isClosed() {
+	if c.core.IsClosed() {
 		return nil
 	}
 	select {
-	case <-c.loop.SignOfLife():
+	case <-c.core.Loop.SignOfLife():
 	case <-c.ended:
 	case <-ctx.Done():
 		return calls.AsError("probe", "", context.Cause(ctx))
@@ -289,7 +282,7 @@ func (c *Client) Probe(ctx context.Context) error {
 // Closed reports whether Close was called. A client that is being closed is closed, too.
 func (c *Client) Closed() bool {
 	c.opened()
-	return c.isClosing() || c.isClosed()
+	return c.core.Closing() || c.core.IsClosed()
 }
 
 // Histogram is a distribution of values: durations in seconds, or shares from 0 to 1.

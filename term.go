@@ -136,7 +136,7 @@ func (t *heldTerm) hold(parent context.Context, c *Client, done func(l *Leadersh
 // deadline had passed.
 func (c *Client) lapseEvent(session int64) events.Event {
 	ev := events.Event{Kind: events.BeliefLapsed, Session: session}
-	if last := c.belief.Published(session); last != nil {
+	if last := c.core.Belief.Published(session); last != nil {
 		ev.Paused = int64(c.pauses.Since(last.At))
 	}
 	return ev
@@ -145,9 +145,9 @@ func (c *Client) lapseEvent(session int64) events.Event {
 // lapsed returns why work is stopped at the deadline of a session: the pause of this process
 // that explains it, if one does. The machine ends the term later, for the same reason.
 func (c *Client) lapsed(session int64) (why Reason, paused time.Duration) {
-	if last := c.belief.Published(session); last != nil {
+	if last := c.core.Belief.Published(session); last != nil {
 		paused = c.pauses.Since(last.At)
-		if events.PauseExplains(paused, time.Duration(c.clock.Now()-last.At), time.Duration(last.Until-last.At)) {
+		if events.PauseExplains(paused, time.Duration(c.core.Clock.Now()-last.At), time.Duration(last.Until-last.At)) {
 			return ReasonOwnPause, paused
 		}
 	}
@@ -163,18 +163,18 @@ func (t *heldTerm) place() Place {
 // watchDeadlines prepares the watch that stops work at its deadline.
 func (c *Client) watchDeadlines() {
 	w := &c.deadlines
-	w.Deadline, w.Now, w.Timeout = &c.belief, c.clock.Now, c.timeout
-	w.Wake = func() { c.loop.Wake() }
+	w.Deadline, w.Now, w.Timeout = &c.core.Belief, c.core.Clock.Now, c.core.Timeout
+	w.Wake = func() { c.core.Loop.Wake() }
 	w.Session = func(t *heldTerm) int64 { return t.Session }
 	w.Lapse = func(t *heldTerm) (stop func()) {
 		why := c.lostByClock(t)
 		return func() { t.lapse(why) }
 	}
-	if c.invariants != nil {
+	if c.core.Invariants != nil {
 		w.Check = func(other, added *heldTerm) {
 			if other.holder == added.holder {
-				c.invariants.Broken(added.holder.id, "a grant", "there is work under the terms with tokens %d and %d",
-					other.Token, added.Token)
+				c.core.Invariants.Broken(added.holder.id, "a grant",
+					"there is work under the terms with tokens %d and %d", other.Token, added.Token)
 			}
 		}
 	}
@@ -182,7 +182,7 @@ func (c *Client) watchDeadlines() {
 
 // checkBegin checks that the participant has no other term, and no work of an earlier one.
 func (p *participant) checkBegin(t *heldTerm) {
-	if p.client.invariants == nil {
+	if p.client.core.Invariants == nil {
 		return
 	}
 	p.mu.Lock()
@@ -195,20 +195,20 @@ func (p *participant) checkBegin(t *heldTerm) {
 	if last != nil {
 		working = last.working()
 	}
-	p.client.invariants.Begins(t, p.id, token, working)
+	p.client.core.Invariants.Begins(t, p.id, token, working)
 }
 
 // checkRead checks what a reader of the term's deadline finds.
 func (t *heldTerm) checkRead() {
 	if !t.over.Load() {
-		t.holder.client.invariants.Read(t, t.holder.id, t.Session, t.Token)
+		t.holder.client.core.Invariants.Read(t, t.holder.id, t.Session, t.Token)
 	}
 }
 
 // pairs returns what checks that the calls of one listener come in pairs; nil if nothing is
 // checked.
 func (p *participant) pairs() func(change) {
-	broken, leads := p.client.invariants.Of(&p.id), false
+	broken, leads := p.client.core.Invariants.Of(&p.id), false
 	if broken == nil {
 		return nil
 	}
@@ -230,8 +230,8 @@ func (t *heldTerm) working() int {
 // lost returns the error of a term that ends now, or whose deadline has passed. This process
 // did not run for as long as paused says, if that is why.
 func (c *Client) lost(t *heldTerm, reason Reason, paused time.Duration) *LostError {
-	now := c.clock.Now()
-	until := c.belief.End(t.Session, now)
+	now := c.core.Clock.Now()
+	until := c.core.Belief.End(t.Session, now)
 	return &LostError{
 		Reason: reason, What: t.holder.what, Path: t.holder.path,
 		Node: t.Path, Token: t.Token, Session: t.Session, Paused: paused,
@@ -254,10 +254,10 @@ func (c *Client) lostByClock(t *heldTerm) *LostError {
 // logTerm logs that a term began, or why it ended.
 func (p *participant) logTerm(t *heldTerm, lost *LostError) {
 	text, level := p.termLine(lost)
-	if level = p.client.outages.Level(p, level); !p.client.log.Takes(level) {
+	if level = p.client.outages.Level(p, level); !p.client.core.Log.Takes(level) {
 		return
 	}
-	p.client.log.Log(level, text, func(e *zerolog.Event) {
+	p.client.core.Log.Log(level, text, func(e *zerolog.Event) {
 		p.identity(e).Str("node", fault.Path(t.Path)).Int64("token", t.Token)
 		if t.shard != "" {
 			e.Str("shard", t.shard)
@@ -296,7 +296,7 @@ func (p *participant) logQueued(n events.Notify) {
 	}
 	p.queued = n.Path
 	p.client.observed.emit(Queued{p.place(n.Path, n.Token, n.Session), n.Ahead, n.Behind})
-	p.client.log.Log(p.client.outages.Level(p, p.plannedLevel()), "queued", func(e *zerolog.Event) {
+	p.client.core.Log.Log(p.client.outages.Level(p, p.plannedLevel()), "queued", func(e *zerolog.Event) {
 		p.identity(e).Str("node", fault.Path(n.Path)).Int("ahead", n.Ahead).Str("behind", fault.Path(n.Behind))
 	})
 }
@@ -304,17 +304,17 @@ func (p *participant) logQueued(n events.Notify) {
 // logClosed logs that a participant that was started has closed.
 func (p *participant) logClosed() {
 	level := p.client.outages.Level(p, p.plannedLevel())
-	if !p.client.log.Takes(level) {
+	if !p.client.core.Log.Takes(level) {
 		return
 	}
 	err := p.Err()
-	p.client.log.Log(level, "closed",
+	p.client.core.Log.Log(level, "closed",
 		func(e *zerolog.Event) { addFailure(p.identity(e), err) })
 }
 
 // logLineTrouble logs why the participant cannot lead for now.
 func (p *participant) logLineTrouble(err error) {
-	p.client.log.Log(p.client.outages.Level(p, zerolog.WarnLevel), troubleTexts[p.what], func(e *zerolog.Event) {
+	p.client.core.Log.Log(p.client.outages.Level(p, zerolog.WarnLevel), troubleTexts[p.what], func(e *zerolog.Event) {
 		if errors.Is(err, ErrNoAuth) {
 			e.Str("hint",
 				"an access list of the line, or of a node above it, does not admit this client: see Config.ACL")
@@ -348,7 +348,7 @@ func (p *participant) identity(e *zerolog.Event) *zerolog.Event {
 // place returns what events say of the participant.
 func (p *participant) place(node string, token, session int64) Place {
 	return Place{Path: p.path, Recipe: p.recipe(), ID: p.name, Node: node, Token: token,
-		Session: session, SessionID: p.client.attachment(session).id}
+		Session: session, SessionID: p.client.core.Attachment(session).ID}
 }
 
 // observeBegin reports that a term began.

@@ -131,7 +131,7 @@ func (t *TreeCache) WaitReady(ctx context.Context) error {
 	case <-t.ready:
 	case <-t.machine.commands.Ended():
 		err = ErrClosed
-	case <-t.machine.client.closed:
+	case <-t.machine.client.core.Closed:
 		err = ErrClosed
 	case <-ctx.Done():
 		err = context.Cause(ctx)
@@ -167,7 +167,7 @@ func (t *TreeCache) complete() bool {
 func (t *TreeCache) Stale() bool {
 	t.machine.client.opened()
 	select {
-	case <-t.machine.client.closed:
+	case <-t.machine.client.core.Closed:
 		return true
 	default:
 	}
@@ -344,7 +344,7 @@ func (t *TreeCache) addReader(f *feed[TreeChange]) error {
 	select {
 	case <-t.machine.commands.Ended():
 		return calls.AsError("changes", t.machine.path, ErrClosed)
-	case <-t.machine.client.closed:
+	case <-t.machine.client.core.Closed:
 		return calls.AsError("changes", t.machine.path, ErrClosed)
 	default:
 	}

@@ -13,9 +13,9 @@ import (
 var errEnded = errors.New("ended")
 
 // newClient returns a client whose loop takes every command, and the numbers of those that it took.
-func newClient() (c *Client[int], posted *[]uint64) {
+func newClient() (c *Client, posted *[]uint64) {
 	posted = new([]uint64)
-	return &Client[int]{Closed: make(chan struct{}), Ended: errEnded, Post: func(_ events.ID, ev events.Event) bool {
+	return &Client{Closed: make(chan struct{}), Ended: errEnded, Post: func(_ events.ID, ev events.Event) bool {
 		*posted = append(*posted, ev.Request)
 		return true
 	}}, posted
@@ -24,7 +24,7 @@ func newClient() (c *Client[int], posted *[]uint64) {
 // A call that is given up leaves nothing, and the reply that comes later is nobody's.
 func TestCommandsGivenUpLeaveNothing(t *testing.T) {
 	client, posted := newClient()
-	var c Commands[int]
+	var c Commands
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("the caller has gone")
 	cancel(cause)
@@ -36,7 +36,7 @@ func TestCommandsGivenUpLeaveNothing(t *testing.T) {
 	if len(c.open) != 0 || !slices.Equal(*posted, []uint64{1, 2, 3}) {
 		t.Errorf("%d commands are open, and %d were posted", len(c.open), *posted)
 	}
-	if c.Deliver(2, Reply[int]{}) {
+	if c.Deliver(2, Reply{}) {
 		t.Error("somebody got the reply")
 	}
 }
@@ -44,13 +44,13 @@ func TestCommandsGivenUpLeaveNothing(t *testing.T) {
 // The last answer comes just before the machine closes: it is the result of the call. A closed machine gets no command.
 func TestTheLastAnswerCounts(t *testing.T) {
 	client, posted := newClient()
-	var c Commands[int]
+	var c Commands
 	n, ch, err := c.Begin(client, "latch-1", events.Event{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	refused := errors.New("refused")
-	c.Deliver(n, Reply[int]{Err: refused})
+	c.Deliver(n, Reply{Err: refused})
 	c.End(client)
 	if r, err := c.Wait(t.Context(), client, n, ch); err != nil || r.Err != refused {
 		t.Errorf("%v, %v", r.Err, err)
@@ -64,12 +64,12 @@ func TestTheLastAnswerCounts(t *testing.T) {
 func TestAnAnswerThatComesTwiceIsReported(t *testing.T) {
 	client, _ := newClient()
 	broken := 0
-	c := Commands[int]{Broken: func(string, string, ...any) { broken++ }}
+	c := Commands{Broken: func(string, string, ...any) { broken++ }}
 	first, _ := c.Reserve(client)
 	second, _ := c.Reserve(client)
 	c.Drop(second)
 	for i, n := range []uint64{first, second, first, second} {
-		c.Deliver(n, Reply[int]{})
+		c.Deliver(n, Reply{})
 		if want := max(0, i-1); broken != want {
 			t.Errorf("answer %d: %d are broken, want %d", i+1, broken, want)
 		}
@@ -80,11 +80,11 @@ func TestAnAnswerThatComesTwiceIsReported(t *testing.T) {
 // may still get one: its channel is not used again.
 func TestReplyChannelsAreUsedAgain(t *testing.T) {
 	client, _ := newClient()
-	var c Commands[int]
-	used := map[chan Reply[int]]bool{}
+	var c Commands
+	used := map[chan Reply]bool{}
 	for range 3 {
 		n, ch, err := c.Begin(client, "latch-1", events.Event{})
-		if err != nil || !c.Deliver(n, Reply[int]{}) {
+		if err != nil || !c.Deliver(n, Reply{}) {
 			t.Fatal(err)
 		}
 		<-ch
@@ -94,7 +94,7 @@ func TestReplyChannelsAreUsedAgain(t *testing.T) {
 	if len(used) != 1 || used[nil] {
 		t.Errorf("three calls, one after the other, had %d channels", len(used))
 	}
-	var open []chan Reply[int]
+	var open []chan Reply
 	for range 20 {
 		_, ch := c.Reserve(client)
 		open = append(open, ch)
@@ -115,7 +115,7 @@ func TestReplyChannelsAreUsedAgain(t *testing.T) {
 func TestCommandsKeepRoomForOne(t *testing.T) {
 	client, _ := newClient()
 	for open := 1; open < 5; open++ {
-		var c Commands[int]
+		var c Commands
 		for range open {
 			c.Reserve(client)
 		}
@@ -133,7 +133,7 @@ func TestCommandsKeepRoomForOne(t *testing.T) {
 // A machine that refused to open answers nothing: the commands that wait, and every later one, get the reason.
 func TestARefusalEndsAllCommands(t *testing.T) {
 	client, posted := newClient()
-	var c Commands[int]
+	var c Commands
 	n, ch, err := c.Begin(client, "latch-1", events.Event{})
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +156,7 @@ func TestARefusalEndsAllCommands(t *testing.T) {
 	}
 	last, lastCh := c.Reserve(client)
 	_, err = c.Wait(t.Context(), client, last, lastCh)
-	if err != refused || !c.Drop(last) || c.Deliver(last, Reply[int]{}) {
+	if err != refused || !c.Drop(last) || c.Deliver(last, Reply{}) {
 		t.Errorf("a command after the end: %v", err)
 	}
 }
@@ -166,13 +166,13 @@ func TestARefusalEndsAllCommands(t *testing.T) {
 func TestTheLastCommandWaitsForTheEnd(t *testing.T) {
 	for _, ends := range []string{"end", "give up", "context", "before"} {
 		client, _ := newClient()
-		var c Commands[int]
+		var c Commands
 		ctx, cancel := context.WithCancel(t.Context())
 		n, ch, err := c.Begin(client, "latch-1", events.Event{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Deliver(n, Reply[int]{})
+		c.Deliver(n, Reply{})
 		if ends == "before" {
 			c.End(client)
 		}
@@ -185,7 +185,7 @@ func TestTheLastCommandWaitsForTheEnd(t *testing.T) {
 				c.mu.Unlock()
 				runtime.Gosched()
 			}
-			if c.Deliver(n, Reply[int]{}) {
+			if c.Deliver(n, Reply{}) {
 				t.Error("the command is answered twice")
 			}
 		}
@@ -214,14 +214,14 @@ func TestTheLastCommandWaitsForTheEnd(t *testing.T) {
 func TestACommandIsGivenUp(t *testing.T) {
 	client, _ := newClient()
 	broken := 0
-	c := Commands[int]{Broken: func(string, string, ...any) { broken++ }}
+	c := Commands{Broken: func(string, string, ...any) { broken++ }}
 	n, ch, err := c.Begin(client, "latch-1", events.Event{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	late := errors.New("it takes too long")
 	c.GiveUp(n, late)
-	if err := c.WaitEnd(t.Context(), client, n, ch); err != late || c.Deliver(n, Reply[int]{}) || broken != 0 {
+	if err := c.WaitEnd(t.Context(), client, n, ch); err != late || c.Deliver(n, Reply{}) || broken != 0 {
 		t.Errorf("%v, and %d are broken", err, broken)
 	}
 	ended := c.Ended()

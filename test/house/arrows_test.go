@@ -12,8 +12,8 @@ var (
 		"discovery", "health", "metrics", "internal/segments"}
 	// leaves are the rooms behind the door that only the door imports.
 	leaves = []string{"internal/arguments", "internal/async", "internal/belief", "internal/caller", "internal/calls",
-		"internal/clock", "internal/fault", "internal/flightlog", "internal/healthcheck", "internal/jobs",
-		"internal/journal", "internal/meters", "internal/tree"}
+		"internal/clock", "internal/fault", "internal/flightlog", "internal/handles", "internal/healthcheck",
+		"internal/jobs", "internal/journal", "internal/meters", "internal/tree"}
 	// tools are the rooms behind the programs: no other program can import them.
 	tools = []string{"internal/doctor", "internal/world", "internal/why", "internal/why/txnlog",
 		"internal/drawing", "internal/page", "internal/page/live",
@@ -37,6 +37,8 @@ var rooms = map[string][]string{
 	"internal/digestmd5":   nil,
 	"internal/jute":        nil,
 	"internal/fault":       {"events"},
+	"internal/handles": {"engine", "events", "machines", "zkio", "internal/belief", "internal/caller", "internal/calls",
+		"internal/fault", "internal/journal"},
 	"internal/flightlog": {"engine", "events", "internal/fault", "internal/journal", "internal/segments",
 		"internal/usercode"},
 	"internal/journal":       {"events", "machines", "internal/async", "internal/fault", "internal/usercode"},

@@ -25,7 +25,7 @@ func past(n ast.Node) string {
 	of, direct := method.X.(*ast.SelectorExpr)
 	name := method.Sel.Name
 	if slices.Contains([]string{"read", "list", "commit"}, name) ||
-		direct && of.Sel.Name == "io" && slices.Contains([]string{"Read", "List", "Commit"}, name) {
+		direct && strings.EqualFold(of.Sel.Name, "io") && slices.Contains([]string{"Read", "List", "Commit"}, name) {
 		return "calls " + name
 	}
 	return ""
@@ -45,7 +45,8 @@ func TestCallsPastTheMachinesBecomeFewer(t *testing.T) {
 		t.Errorf("%d calls, and maxPast is %d: ask a machine instead, or lower it\n%s", len(all), maxPast,
 			strings.Join(all, "\n"))
 	}
-	f, err := parse("x.go", `package incumbent; func f(c *Client) { c.io.Commit(nil); c.list(nil); c.io.Execute(nil) }`)
+	f, err := parse("x.go", `package incumbent
+func f(c *Client) { c.core.IO.Commit(nil); c.list(nil); c.core.IO.Execute(nil) }`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,6 +47,7 @@ var (
 	ofArgument = Stage{Dir: "internal/arguments", Run: "."}
 	ofCaller   = Stage{Dir: "internal/caller", Run: "."}
 	ofFault    = Stage{Dir: "internal/fault", Run: "."}
+	ofHandles  = Stage{Dir: "internal/handles", Run: "."}
 	ofChecks   = Stage{Dir: "internal/healthcheck", Run: "."}
 	ofAsync    = Stage{Dir: "internal/async", Run: "."}
 	ofCalls    = Stage{Dir: "internal/calls", Run: "."}
@@ -96,6 +97,7 @@ var targets = []Target{
 	{"internal/clock", 40, []Stage{ofClock}},
 	{"internal/digestmd5", 40, []Stage{ofMD5}},
 	{"internal/fault", 40, []Stage{ofFault}},
+	{"internal/handles", 40, []Stage{ofHandles, ofRoot, ofDoor}},
 	{"internal/healthcheck", 40, []Stage{ofChecks}},
 	{"internal/jobs", 40, []Stage{ofJobs}},
 	{"internal/page/live", 40, []Stage{ofLive}},

@@ -113,15 +113,15 @@ var plants = []plant{
 	},
 	{
 		name: "AloneUntil counts a whole timeout from now", file: "leadership.go",
-		old: "		left = time.Duration(d.Alone - l.client.clock.Now())\n",
-		new: "		left = time.Duration(d.Alone - l.client.clock.Now())\n" +
-			"		if planted(…) {\n			left = l.client.timeout()\n		}\n",
+		old: "		left = time.Duration(d.Alone - l.client.core.Clock.Now())\n",
+		new: "		left = time.Duration(d.Alone - l.client.core.Clock.Now())\n" +
+			"		if planted(…) {\n			left = l.client.core.Timeout()\n		}\n",
 	},
 	{
 		name: "an ended context does not end the wait", file: "internal/calls/commands.go",
-		old: "	case <-ctx.Done():\n		return Reply[G]{}, context.Cause(ctx)\n	}\n",
+		old: "	case <-ctx.Done():\n		return Reply{}, context.Cause(ctx)\n	}\n",
 		new: "	case <-ctx.Done():\n		if !planted(…) {\n" +
-			"			return Reply[G]{}, context.Cause(ctx)\n		}\n" +
+			"			return Reply{}, context.Cause(ctx)\n		}\n" +
 			"		select {\n		case r := <-ch:\n			return r, r.none\n" +
 			"		case <-client.Closed:\n		}\n	}\n",
 	},
@@ -129,7 +129,7 @@ var plants = []plant{
 		name: "a command is carried out twice", file: "client.go",
 		old: "		c.sendCreating(id, effect.(events.Request))\n	case events.Multi:\n",
 		new: "		c.sendCreating(id, effect.(events.Request))\n		if planted(…) {\n" +
-			"			c.io.Execute(id, effect)\n		}\n	case events.Multi:\n",
+			"			c.core.IO.Execute(id, effect)\n		}\n	case events.Multi:\n",
 	},
 	{
 		name: "a notice to a listener overtakes another", file: "internal/async/mailbox.go",
