@@ -7,9 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/arguments"
-	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -171,32 +169,17 @@ func (q *IDQueue[T]) ID(id string) QueueWriter[T] {
 // Without a connection it waits for one. Errors: ErrClosed, the context's, ErrOutcomeUnknown (one more may have been
 // removed), or an *Error. No delete is sent twice: call it again.
 func (q *IDQueue[T]) Remove(ctx context.Context, id string) (removed int, err error) {
-	names, err := q.queue.client.list(ctx, q.queue.path)
-	if err != nil {
-		return 0, q.queue.explain(ctx, "remove", ignoreNoNode(err))
+	if arguments.CheckLine(q.queue.path+"/"+machines.NamePrefixOf(id)) != nil {
+		return 0, nil // no item can have it
 	}
-	items, _ := q.queue.kind.Backlog(names)
-	for _, item := range items {
-		if item.ID != machines.FixID(id) {
-			continue
-		}
-		path := q.queue.path + "/" + item.Name
-		switch err := q.remove(ctx, path); {
-		case err == nil:
-			removed++
-		case !refusedWith(err, events.Locked):
-			return removed, calls.AsError("remove", path, err)
-		}
-	}
-	return removed, nil
-}
-
-// remove deletes one item under its lock, in one transaction. If another client has the lock, or has taken the item,
-// the error has the code events.Locked.
-func (q *IDQueue[T]) remove(ctx context.Context, path string) error {
-	r := newRequest(q.queue.client, "remove", path, DeleteNode(path, AnyVersion).event())
-	r.options[machines.OptionLocks], r.options[machines.OptionParents] = q.queue.options.LockPath, "true"
-	return r.run(ctx).Err
+	r := newRequest(q.queue.client, "remove", q.queue.path, DeleteNode(q.queue.path, AnyVersion).event())
+	r.options[machines.OptionID], r.options[machines.OptionParents] = id, "true"
+	r.options[machines.OptionLocks] = q.queue.options.LockPath
+	call, wait := r.beginCall(ctx)
+	err = wait().Err
+	call.mu.Lock()
+	defer call.mu.Unlock()
+	return call.removed, err
 }
 
 // AtLeastOnce returns a consumer whose items are deleted after the handler has returned

@@ -110,9 +110,17 @@ func (r *request) refuseAnyVersion(version int32) {
 
 // begin asks, and returns what waits for the answer.
 func (r *request) begin(ctx context.Context) (wait func() Result) {
+	_, wait = r.beginCall(ctx)
+	return wait
+}
+
+// beginCall is begin. It returns the handle of the request's machine, too, which has asked for nothing if the input is
+// wrong.
+func (r *request) beginCall(ctx context.Context) (a *requestCall, wait func() Result) {
 	r.client.check(ctx)
-	failed := func(err error) func() Result {
-		return func() Result { return Result{Op: r.op, Path: r.path, Err: err} }
+	a = &requestCall{op: r.op, ops: r.ops, lists: r.lists, payloads: make([][]byte, len(r.ops))}
+	failed := func(err error) (*requestCall, func() Result) {
+		return a, func() Result { return Result{Op: r.op, Path: r.path, Err: err} }
 	}
 	switch {
 	case r.err != nil:
@@ -122,7 +130,6 @@ func (r *request) begin(ctx context.Context) (wait func() Result) {
 	case ctx.Err() != nil:
 		return failed(r.client.core.Explain(ctx, r.op, r.path, context.Cause(ctx), calls.NotBegun))
 	}
-	a := &requestCall{op: r.op, ops: r.ops, lists: r.lists, payloads: make([][]byte, len(r.ops))}
 	a.init(r.client, r.path)
 	ops := slices.Clone(r.ops)
 	for i := range ops { // machines and the log have only the numbers of payloads
@@ -142,7 +149,7 @@ func (r *request) begin(ctx context.Context) (wait func() Result) {
 	if err != nil {
 		return failed(calls.AsError(r.op, r.path, err))
 	}
-	return func() Result { return a.await(ctx, n, replied) }
+	return a, func() Result { return a.await(ctx, n, replied) }
 }
 
 // requestCall is the handle of the machine of one request.
@@ -156,6 +163,7 @@ type requestCall struct {
 	// Set before the answer comes, read after it.
 	kept    zkio.Kept
 	created string
+	removed int // of a removal: how many items it has deleted
 }
 
 // await waits for the answer, or for the end of the context. If that ends first, the
@@ -369,6 +377,14 @@ func (r *DeleteRequest) Version(version int32) *DeleteRequest {
 	return r
 }
 
-func (a *requestCall) notice(n events.Notify) { a.noteTrouble(n) }
+func (a *requestCall) notice(n events.Notify) {
+	if n.What != events.Value {
+		a.noteTrouble(n)
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.removed = int(n.Value)
+}
 
 func (a *requestCall) entered(now events.Entered) { a.enter(now) }

@@ -63,7 +63,7 @@
 //	doublebarrier.go  a member of a double barrier; doublebarrier_guards.go, doublebarrier_actions.go what its rows
 //	                do; doublebarrier_member.go its own node, doublebarrier_ready.go the ready node
 //	request.go      one read or write of a user; request_chart.go, request_guards.go; request_conditions.go writes
-//	                that read first
+//	                that read first; request_items.go removals of a queue's items
 //	producer.go     puts items into a queue; producer_actions.go what its rows do
 //	consumer.go     takes items out of one; consumer_guards.go, consumer_actions.go, consumer_defer.go (what cannot be
 //	                read or written), consumer_locks.go (after a lost reply), consumer_end.go what its rows do;

@@ -1,6 +1,8 @@
 package machines
 
 import (
+	"maps"
+
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -18,10 +20,6 @@ var (
 		writtenOnce: {"a lost reply says that nothing was sent": guarded(always, "unsent")},
 		writeProven: {
 			"a lost reply is taken for a refusal": guarded(never, "unknown"),
-			"an item that was taken was removed": doing("answerTaken",
-				func(model any, _ events.Event, out *engine.Outbox, _ func(events.Event)) {
-					model.(*request).answer(events.OK, "", out)
-				}),
 			"what was not in line was written": doing("answerNotInLine",
 				func(model any, _ events.Event, out *engine.Outbox, _ func(events.Event)) {
 					model.(*request).answer(events.OK, "", out)
@@ -61,6 +59,7 @@ var (
 
 func init() {
 	hasRules("number", newWriteChecker, numberRules)
+	maps.Copy(requestRules, removalRules)
 	hasRules("request", newWriteChecker, requestRules)
 	hasRules("deletion", newWriteChecker, deletionRules)
 }
@@ -94,6 +93,9 @@ func (w *callWrite) done() bool    { return w.answered && w.code == events.OK }
 func (w *callWrite) refused() bool { return w.answered && w.code != events.OK && !w.code.Unknown() }
 
 func newWriteChecker(open events.Event) checker {
+	if open.Recipe == "request" && open.Options[OptionLocks] != "" {
+		return newRemovalChecker(open)
+	}
 	return &writeChecker{recipe: open.Recipe, path: open.Path, protected: open.Options["protected"] == "true",
 		participant: optionNumber(open.Options, OptionToken), writes: map[uint64]*callWrite{}}
 }

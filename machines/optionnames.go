@@ -65,10 +65,10 @@ const (
 	OptionDead      = "dead"      // the directory of dead letters
 	OptionDelay     = "delay"     // of a put, duration: until its items are due
 	OptionDue       = "due"       // of a put: when its items are due, in Unix milliseconds
-	OptionID        = "id"        // of a put: that of its items
+	OptionID        = "id"        // of a put: that of its items. Of a request: that of the items that it deletes
 	OptionItems     = "items"     // of a put: how many nodes it has
 	OptionKind      = "kind"      // ItemKind: the order of the queue's items
-	OptionLocks     = "locks"     // the directory of the locks. Of a request: those of the item that it deletes
+	OptionLocks     = "locks"     // the directory of the locks. Of a request: those of the items that it deletes
 	OptionOnce      = "once"      // flag: items are deleted before they are delivered
 	OptionPriority  = "priority"  // of a put: that of its items
 	OptionProducers = "producers" // the directory of the producers' markers

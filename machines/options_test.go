@@ -88,7 +88,7 @@ var optionsByRecipe = map[string][]string{
 	"doublebarrier": append(slices.Clone(pacedOptions), OptionQuantity),
 	"request": append(slices.Clone(pacedOptions), OptionMulti, OptionParents, OptionPersistentParents,
 		OptionProtected, OptionOrCreate, OptionToken,
-		OptionLocks),
+		OptionLocks, OptionID),
 	"producer": append(slices.Clone(pacedOptions), OptionKind, OptionBound, OptionWaits, OptionProducers),
 	"consumer": append(slices.Clone(pacedOptions), OptionKind, OptionProducers, OptionOnce, OptionLocks, OptionDead,
 		OptionTries, OptionRefresh, OptionBackoff),

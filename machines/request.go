@@ -15,6 +15,7 @@ type request struct {
 	standalone
 	parentMaker
 	attempts
+	removal
 	ops       []events.Op
 	isMulti   bool     // it is a multi, even of one operation
 	parents   bool     // missing parents are created
@@ -24,7 +25,6 @@ type request struct {
 	orCreate  bool     // a set creates the node if there is none
 	creates   bool     // the next write of orCreate is the create
 	turns     int      // how often that create has begun
-	locks     string   // of a queue's item: it is deleted under its lock in this directory; "": it is no item
 	guid      string   // of a protected node
 	command   uint64   // the call; 0 once it is answered
 	closing   []uint64 // commands to answer at the end
@@ -37,7 +37,7 @@ type request struct {
 // RequestRecipe makes a user's requests. Path is the node's. Ops of command.open are the operations:
 // one read, one create, or those of a multi. Options:
 // "multi", "parents", "persistentParents", "protected", "retry"; for a write that belongs to no session: "orCreate" (of
-// a set), "token" (of a set or a delete), "locks" (of a delete).
+// a set), "token" (of a set or a delete), "locks" and "id" (of a delete: of the items in a queue that have the id).
 var RequestRecipe = &engine.RecipeOf[request]{Named: "request", Chart: requestChart, Open: newRequest}
 
 func newRequest(open events.Event) (*request, error) {
@@ -45,7 +45,7 @@ func newRequest(open events.Event) (*request, error) {
 	r := &request{standalone: newStandalone(open, &o), parentMaker: newParentMaker(parent(open.Path)), ops: open.Ops,
 		isMulti: o.flag(OptionMulti), parents: o.flag(OptionParents), lasting: o.flag(OptionPersistentParents),
 		protected: o.flag(OptionProtected), token: o.number(OptionToken), orCreate: o.flag(OptionOrCreate),
-		locks: o.text(OptionLocks, "")}
+		removal: newRemoval(open.Path, &o)}
 	if r.locks != "" {
 		r.parentMaker = newParentMaker(r.locks)
 	}
@@ -94,6 +94,14 @@ func (r *request) send(ev events.Event, out *engine.Outbox) {
 	default:
 		out.With(engine.ForUser).Multi(r.ops...)
 	}
+}
+
+// subject returns the path of the node that is being asked for.
+func (r *request) subject() string {
+	if len(r.items) > 0 {
+		return r.item()
+	}
+	return r.path
 }
 
 // name returns the path that a create asks for.
@@ -179,7 +187,7 @@ func (r *request) conclude(ev events.Event, out *engine.Outbox) {
 		r.answerNodeType(ev, out)
 		return
 	}
-	code, text := ev.Code, strings.TrimSpace(cmp.Or(ev.Path, r.path)+" "+ev.Text)
+	code, text := ev.Code, strings.TrimSpace(cmp.Or(ev.Path, r.subject())+" "+ev.Text)
 	if code == events.NoNode && r.ops[0].Verb == "exists" {
 		code = events.OK
 	}
@@ -203,7 +211,7 @@ func (r *request) answerNodeType(ev events.Event, out *engine.Outbox) {
 
 // answerUnknown answers that the outcome is not known.
 func (r *request) answerUnknown(ev events.Event, out *engine.Outbox) {
-	r.answer(events.OutcomeUnknown, r.path+r.lastAnswer(ev), out)
+	r.answer(events.OutcomeUnknown, r.subject()+r.lastAnswer(ev), out)
 	r.end(ev, out)
 }
 
@@ -234,6 +242,7 @@ func (r *request) abandon(ev events.Event, out *engine.Outbox) {
 // answer ends the call, once.
 func (r *request) answer(code events.Code, text string, out *engine.Outbox) {
 	if r.command != 0 {
+		r.reportRemoved(out)
 		out.Answer(r.command, code, text)
 		r.command = 0
 	}

@@ -16,17 +16,20 @@ const (
 )
 
 var (
-	requestNotAsking = from{reading, preparing, tracing, suspended, pausing, discarding}
+	requestNotAsking = from{reading, listing, preparing, tracing, suspended, pausing, discarding}
 	requestStates    = append(from{asking}, requestNotAsking...)
 )
 
 func requestChart() (c engine.Chart[request]) {
 	c.Doc = "One read or write of a user. A write is sent at most once. A protected create finds its node by a GUID. " +
-		"A write to a participant's node reads it first."
+		"A write to a participant's node reads it first.\n" +
+		"A removal lists a queue, and deletes its items of an id."
 	c.States = described([]engine.StateDoc{
 		{Name: latent, Doc: "There was no call yet."},
 		{Name: reading, Doc: "The node of a participant is being read, behind a check through the quorum. It is " +
 			"written if it is still that participant's, in the version that was read."},
+		{Name: listing, Class: events.ClassBusy, Does: "no reply has come",
+			Doc: "The queue whose items are to be deleted is being listed. They are deleted one after the other."},
 		{Name: asking, Class: events.ClassBusy, Does: "no reply has come",
 			Doc: "The request is pending; if the parents of a protected node did not exist, their creates are " +
 				"pending before it. The end of the connection does not end this state: the answer says whether the " +
@@ -52,7 +55,7 @@ func requestChart() (c engine.Chart[request]) {
 		events.ReplySync,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
 	}
-	c.Rows = slices.Concat(requestConditionRows(), requestRows(), requestEndRows())
+	c.Rows = slices.Concat(requestConditionRows(), requestItemRows(), requestRows(), requestEndRows())
 	c.Ignores = requestIgnores()
 	return c
 }
@@ -92,7 +95,7 @@ func requestRows() []engine.Row[request] {
 		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).wantsParents,
 			To: preparing, Do: (*request).createParents},
 		{From: from{asking}, On: on(events.ReplyCreate), To: closed, Do: (*request).conclude},
-		{From: from{reading, tracing, suspended, pausing, discarding}, On: on(events.ReplyCreate),
+		{From: from{reading, listing, tracing, suspended, pausing, discarding}, On: on(events.ReplyCreate),
 			To: engine.Stay, Do: (*request).noteAttempt},
 		{From: from{preparing}, On: on(events.ReplyCreate), When: (*request).parentsMade,
 			To: asking, Do: (*request).ask},
@@ -125,7 +128,7 @@ func requestRows() []engine.Row[request] {
 // requestEndRows are the rows of a request when a connection, a session or the call ends, and of its next attempt.
 func requestEndRows() []engine.Row[request] {
 	return []engine.Row[request]{
-		{From: from{reading, preparing, tracing, discarding, pausing}, On: on(events.ConnectionSuspended),
+		{From: from{reading, listing, preparing, tracing, discarding, pausing}, On: on(events.ConnectionSuspended),
 			To: suspended},
 		{From: from{asking}, On: on(events.ConnectionLost), When: (*request).reads, To: suspended},
 		{From: from{asking}, On: on(events.ConnectionLost), When: (*request).outlivesSession,
@@ -156,7 +159,7 @@ func requestEndRows() []engine.Row[request] {
 			To: discarding, Do: (*request).abandon, Then: (*request).listParent},
 		{From: from{suspended, pausing}, On: on(events.CommandClose), When: (*request).mustTrace,
 			To: engine.Stay, Do: (*request).abandon},
-		{From: from{latent, reading, preparing, suspended, pausing}, On: on(events.CommandClose),
+		{From: from{latent, reading, listing, preparing, suspended, pausing}, On: on(events.CommandClose),
 			To: closed, Do: (*request).noteClose, Then: (*request).withdraw},
 		{From: from{discarding}, On: on(events.CommandClose), To: discarding, Do: (*request).noteClose},
 	}
@@ -170,7 +173,8 @@ func requestIgnores() []engine.Ignore {
 			Why: "there was no call yet"},
 		{In: from{asking}, On: []events.Kind{events.ConnectionSuspended, events.ConnectionAttached},
 			Why: "the answer, which always comes, says whether the request was sent"},
-		{In: from{reading, preparing, tracing, discarding, pausing}, On: []events.Kind{events.ConnectionAttached},
+		{In: from{reading, listing, preparing, tracing, discarding, pausing},
+			On:  []events.Kind{events.ConnectionAttached},
 			Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Requests whose write depends on what is there: the write to a participant's node, the set that creates its node, and
-// the delete of a queue's item. They belong to no session.
+// Requests whose write depends on what is there: the write to a participant's node, and the set that creates its node.
+// They belong to no session, as those of request_items.go do not.
 
 // requestConditionRows are the rows of such requests.
 func requestConditionRows() []engine.Row[request] {
@@ -31,10 +31,6 @@ func requestConditionRows() []engine.Row[request] {
 			To: asking, Do: (*request).createInstead},
 		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).setsInstead,
 			To: asking, Do: (*request).setInstead},
-		{From: from{asking}, On: on(events.ReplyMulti), When: (*request).lockDirMissing,
-			To: preparing, Do: (*request).createParents},
-		{From: from{asking}, On: on(events.ReplyMulti), When: (*request).itemTaken,
-			To: closed, Do: (*request).answerTaken},
 
 		{From: from{suspended}, On: on(events.ConnectionAttached), When: (*request).looksFirst,
 			To: reading, Do: (*request).look},
@@ -106,33 +102,4 @@ func (r *request) setsInstead(ev events.Event) bool { return r.creates && ev.Cod
 func (r *request) setInstead(ev events.Event, out *engine.Outbox) {
 	r.creates = false
 	r.ask(ev, out)
-}
-
-// underLock returns the operations that delete a queue's item, and create and delete its lock around that: no consumer
-// may have it.
-func (r *request) underLock() []events.Op {
-	return []events.Op{
-		{Verb: "create", Path: r.lock(), Mode: events.Ephemeral},
-		r.ops[0],
-		{Verb: "delete", Path: r.lock(), Version: anyVersion},
-	}
-}
-
-// lock returns the path of the item's lock.
-func (r *request) lock() string { return join(r.locks, base(r.path)) }
-
-// lockDirMissing reports whether the directory of the locks does not exist, and is to be created: no item was ever
-// locked.
-func (r *request) lockDirMissing(ev events.Event) bool {
-	return r.locks != "" && ev.Path == r.lock() && r.wantsParents(ev)
-}
-
-// itemTaken reports whether a consumer has locked the item, or it is gone.
-func (r *request) itemTaken(ev events.Event) bool {
-	return r.locks != "" && (ev.Code == events.NodeExists || ev.Code == events.NoNode && ev.Path == r.path)
-}
-
-// answerTaken answers that another client has the item, or has taken it.
-func (r *request) answerTaken(ev events.Event, out *engine.Outbox) {
-	r.answer(events.Locked, r.path, out)
 }

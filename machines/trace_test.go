@@ -179,7 +179,7 @@ func (c *conversation) create(recipe, name string, d *datadriven.TestData) strin
 			name = a.Vals[0]
 		case a.Key == "path":
 			ev.Path = a.Vals[0]
-		case a.Key == "id":
+		case a.Key == "id" && recipe != "request": // a request has an option of that name
 			ev.Data = []byte(a.Vals[0])
 		case a.Key == "do":
 			ev.Ops = append(ev.Ops, events.Op{Verb: a.Vals[0]})

@@ -59,3 +59,36 @@ func TestRemoveCountsOnlyWhatItRemoved(t *testing.T) {
 		}
 	})
 }
+
+// A removal that fails returns how many items it has deleted before. One of which no reply says so does not count.
+func TestARemovalThatFailsReturnsItsCount(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.open()
+		ids := must(incumbent.NewIDQueue(n.Client, "/ids",
+			incumbent.QueueOptions[string]{Codec: incumbent.Text(), LockPath: "/locks"}))
+		for range 4 {
+			fine(t, ids.ID("a").Put(t.Context(), "x"))
+		}
+		multis := 0
+		stop := w.srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
+			if r.Op == zkmem.OpMulti {
+				if multis++; multis == 4 { // the first finds no directory of locks
+					return zkmem.Verdict{Action: zkmem.CutAfter}
+				}
+			}
+			return zkmem.Verdict{}
+		})
+		defer stop()
+		if removed, err := ids.Remove(t.Context(), "a"); removed != 2 || !errors.Is(err, incumbent.ErrOutcomeUnknown) {
+			t.Errorf("%d, %v", removed, err)
+		}
+		if removed, err := ids.Remove(t.Context(), "a"); removed != 1 || err != nil {
+			t.Errorf("again: %d, %v", removed, err)
+		}
+		for _, id := range []string{"\x00", "\xff", "\n"} {
+			if removed, err := ids.Remove(t.Context(), id); removed != 0 || err != nil {
+				t.Errorf("%q: %d, %v", id, removed, err)
+			}
+		}
+	})
+}

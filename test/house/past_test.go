@@ -10,7 +10,7 @@ import (
 
 // maxPast is how many calls of the door go past every machine: they are neither drawn nor in the log. All are reads for
 // a caller but one, the guarded write of a term. It only falls.
-const maxPast = 15
+const maxPast = 14
 
 // past names a call of the door that goes past every machine.
 func past(n ast.Node) string {

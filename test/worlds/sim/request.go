@@ -5,10 +5,12 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/world"
+	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/test/kit/mutate"
 )
 
@@ -25,12 +27,13 @@ var requestRole = &role{
 	handles:  handleTraits{most: 3},
 	program:  requestProgram{},
 	writes: &writeChecks{isWrite: isRequestWrite, committed: requestCommitted, answered: requestAnswered,
-		undoes: func(d *writeCall) bool { return d.call.options["protected"] == "true" }},
+		undoes:  func(d *writeCall) bool { return d.call.options["protected"] == "true" },
+		several: isRemoval},
 	states: stateTraits{
 		final: []engine.State{""},
 		wakes: map[engine.State]waking{
-			"reading": answered, "asking": answered, "preparing": answered, "tracing": answered, "discarding": answered,
-			"pausing": timed,
+			"reading": answered, "listing": answered, "asking": answered, "preparing": answered, "tracing": answered,
+			"discarding": answered, "pausing": timed,
 		},
 		faults: map[engine.State][]string{"reading": {"end the session"}, "asking": {"end the session"},
 			"discarding": {"close"}},
@@ -70,8 +73,11 @@ func (requestProgram) act(u *user, n int) {
 	}
 }
 
-// noticed gives some calls up that have met a failure.
+// noticed takes how many items a removal has deleted, and gives some calls up that have met a failure.
 func (requestProgram) noticed(u *user, n events.Notify) {
+	if d := u.c.w.checks.writeCallOf(u.c, u.id); d != nil && n.What == events.Value {
+		d.value = &numberValue{value: n.Value}
+	}
 	if n.What == events.Failed && world.OneIn(u.dice(), 3) {
 		u.c.RunAfter(shortly(u.dice()), func() { u.giveUp() })
 	}
@@ -104,9 +110,7 @@ func (u *user) operateRequest(d *rand.Rand) {
 	case n == 6:
 		op.Verb = "delete"
 	case n == 7:
-		u.path = requestDir + "/a"
-		op.Path, op.Verb, op.Version = u.path, "delete", -1
-		options["locks"], options["parents"] = requestDir+"/deep/er", "true"
+		op = u.operateItems(d, options)
 	case n < 16:
 		modes := []events.Mode{events.Persistent, events.PersistentSequential, events.Ephemeral,
 			events.EphemeralSequential, events.Container}
@@ -134,6 +138,33 @@ func (u *user) operateRequest(d *rand.Rand) {
 	u.beginCall(events.CommandStart, options)
 }
 
+// operateItems returns the create of an item with an id, or what deletes the items of an id.
+func (u *user) operateItems(d *rand.Rand, options map[string]string) events.Op {
+	options["parents"] = "true"
+	id := string("ab"[d.IntN(2)])
+	if world.OneIn(d, 2) {
+		u.path = requestDir + "/" + machines.NamePrefixOf(id)
+		return events.Op{Path: u.path, Verb: "create", Payload: 1, Mode: events.PersistentSequential}
+	}
+	u.path = requestDir
+	if world.OneIn(d, 2) {
+		u.c.w.After(world.Between(d, 0, 100*time.Millisecond), func() { u.c.w.takeItem(id) })
+	}
+	options["locks"], options["id"] = requestDir+"/deep/er", id
+	return events.Op{Path: u.path, Verb: "delete", Version: -1}
+}
+
+// takeItem deletes the last item of an id, as a consumer does.
+func (w *harness) takeItem(id string) {
+	items, _ := machines.ByID.Backlog(w.ens.Children(requestDir))
+	for _, i := range slices.Backward(items) {
+		if i.ID == id && !w.healed {
+			w.deleteTree(requestDir + "/" + i.Name)
+			return
+		}
+	}
+}
+
 // multiOf returns some operations on one node.
 func multiOf(d *rand.Rand, op events.Op) (ops []events.Op) {
 	verbs := [][]string{{"check", "set"}, {"set", "create"}, {"create"}, {"delete", "create"}, {"set", "delete"}}
@@ -159,7 +190,7 @@ func isRequestWrite(d *writeCall, r events.Request) bool {
 	case events.Create:
 		dir, _ := split(r.Path)
 		home, _ := split(d.path)
-		return dir == home && d.call.options["locks"] == "" // of an item, they are parents of its lock
+		return dir == home && !isRemoval(d) // of items, they are parents of the locks
 	case events.Multi:
 		return d.is("multi") || d.ops[0].Verb != "create" && r.Ops[len(r.Ops)-1].Verb != "check"
 	}
@@ -167,9 +198,13 @@ func isRequestWrite(d *writeCall, r events.Request) bool {
 }
 
 // requestCommitted checks that a write is carried out in the session in which it was asked for. A set that creates its
-// node belongs to no session, nor does the delete of an item, nor a write to a participant's node: that was the
+// node belongs to no session, nor do the deletes of items, nor a write to a participant's node: that was the
 // participant's, in this version, at some time since the process knew it last.
 func requestCommitted(k *checks, d *writeCall, p *world.Proposal) {
+	if isRemoval(d) {
+		k.removed(d, p)
+		return
+	}
 	token := d.call.options["token"]
 	if token != "" {
 		c, version := k.historyOf(d.path), p.Origin.Request.(events.Multi).Ops[0].Version
@@ -180,7 +215,7 @@ func requestCommitted(k *checks, d *writeCall, p *world.Proposal) {
 				version, token)
 		}
 	}
-	bound := d.session != 0 && token == "" && !d.is("orCreate") && d.call.options["locks"] == ""
+	bound := d.session != 0 && token == "" && !d.is("orCreate")
 	if bound && p.Txn.Session != d.session {
 		k.fail("a write belongs to its session", "%s was asked for in session %x, and carried out in %x", d,
 			d.session, p.Txn.Session)
@@ -190,6 +225,8 @@ func requestCommitted(k *checks, d *writeCall, p *world.Proposal) {
 func requestAnswered(k *checks, d *writeCall, a events.Answer) {
 	verb := d.ops[0].Verb
 	switch {
+	case isRemoval(d):
+		k.removalAnswered(d, a)
 	case !d.is("multi") && slices.Contains([]string{"get", "exists", "children", "sync"}, verb):
 		k.readBy(d, a)
 	case a.Code != events.OK:
@@ -204,6 +241,33 @@ func requestAnswered(k *checks, d *writeCall, a events.Answer) {
 	case verb == "set" && d.u.reply.stat != nil && len(d.ops) == 1 && d.u.reply.stat.Mzxid != d.committed[0].Txn.Zxid:
 		k.fail("a write tells the stat that it left", "%s was carried out as %x, and is told of %x", d,
 			d.committed[0].Txn.Zxid, d.u.reply.stat.Mzxid)
+	}
+}
+
+// isRemoval reports whether a call deletes the items of an id.
+func isRemoval(d *writeCall) bool { return d.call.options["locks"] != "" }
+
+// removed checks one delete of a removal.
+func (k *checks) removed(d *writeCall, p *world.Proposal) {
+	item := p.Origin.Request.(events.Multi).Ops[1].Path
+	if !strings.HasPrefix(item, requestDir+"/"+machines.NamePrefixOf(d.call.options["id"])) {
+		k.fail("a removal deletes items of its id", "%s, of %q, deleted %s", d, d.call.options["id"], item)
+	}
+	if d.answered && d.code != events.OutcomeUnknown {
+		k.fail("a removal that was answered has ended", "%s was answered %q, and then deleted %s", d, d.code, item)
+	}
+}
+
+// removalAnswered checks that the caller gets the number of items that were deleted.
+func (k *checks) removalAnswered(d *writeCall, a events.Answer) {
+	switch count, done := d.value, int64(len(d.committed)); {
+	case count == nil:
+		k.fail("a removal counts the items that it deleted", "%s was answered %q, without a number", d, a.Code)
+	case a.Code == events.OutcomeUnknown && (count.value == done || count.value == done-1):
+	case count.value != done:
+		k.fail("a removal counts the items that it deleted", "%s deleted %d, and counts %d", d, done, count.value)
+	case d.sent && a.Code != events.OK:
+		k.checkRefusal(d, a.Code)
 	}
 }
 
@@ -234,6 +298,23 @@ func inRequest(name string, m func() mutate.Mutation) Plant {
 }
 
 var plantedRequests = []Plant{
+	inRequest("a removal counts what others have taken", func() mutate.Mutation {
+		return mutate.Mutation{Actions: map[string]acting{
+			"noteRemoved": func(_ any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+				ev.Code = events.OK
+				do(ev)
+			}}}
+	}),
+	inRequest("a removal deletes items of every id", func() mutate.Mutation {
+		return mutate.Mutation{Actions: map[string]acting{
+			"noteItems": func(model any, ev events.Event, _ *engine.Outbox, _ func(events.Event)) {
+				items, _ := machines.ByID.Backlog(ev.Children)
+				for _, i := range items {
+					names := field[[]string](model, "items")
+					*names = append(*names, i.Name)
+				}
+			}}}
+	}),
 	inRequest("a write whose answer was lost is sent again", func() mutate.Mutation {
 		return withGuard("unsent", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) || ev.Code.Unknown()

@@ -16,6 +16,7 @@ type writeChecks struct {
 	committed func(k *checks, d *writeCall, p *world.Proposal) // may be nil
 	answered  func(k *checks, d *writeCall, a events.Answer)
 	undoes    func(d *writeCall) bool // it deletes what it created if nobody wants it; may be nil
+	several   func(d *writeCall) bool // it writes more than once; may be nil
 }
 
 // machineKey is a machine of one process.
@@ -46,7 +47,7 @@ type writeCall struct {
 
 	target   int64        // of a deletion: the czxid of the node that it saw first
 	lastLook int64        // and the zxid of its last read
-	value    *numberValue // of a number: what it told
+	value    *numberValue // of a number: what it told; of a removal: its count
 }
 
 func (d *writeCall) String() string { return fmt.Sprintf("%d/%s on %s", d.u.c.ID(), d.id, d.path) }
@@ -54,6 +55,11 @@ func (d *writeCall) String() string { return fmt.Sprintf("%d/%s on %s", d.u.c.ID
 func (d *writeCall) undoes() bool {
 	checks := d.u.role.writes
 	return checks.undoes != nil && checks.undoes(d)
+}
+
+func (d *writeCall) several() bool {
+	checks := d.u.role.writes
+	return checks.several != nil && checks.several(d)
 }
 
 // writeCallBegun notes the beginning of a call.
@@ -103,7 +109,7 @@ func (k *checks) writeCommitted(p *world.Proposal) {
 		return
 	}
 	d.committed = append(d.committed, p)
-	if len(d.committed) > 1 && !(d.undoes() && k.goneSince(d.committed[0], p)) {
+	if len(d.committed) > 1 && !d.several() && !(d.undoes() && k.goneSince(d.committed[0], p)) {
 		k.fail("carried out at most once", "%s was carried out as %x, and again as %x", d,
 			d.committed[0].Txn.Zxid, p.Txn.Zxid)
 	}
@@ -122,7 +128,7 @@ func (k *checks) goneSince(one, other *world.Proposal) bool {
 
 // checkNotDone checks that a call that was answered as not done is never done.
 func (k *checks) checkNotDone(d *writeCall) {
-	if d.code != events.OK && d.code != events.OutcomeUnknown && len(d.committed) > 0 && !d.undoes() {
+	if d.code != events.OK && d.code != events.OutcomeUnknown && len(d.committed) > 0 && !d.undoes() && !d.several() {
 		k.fail("a call answered as not done is not done", "%s was answered %q, and was carried out as %x", d, d.code,
 			d.committed[0].Txn.Zxid)
 	}
