@@ -339,8 +339,8 @@ func belowZero(t *testing.T, typ reflect.Type, try func(field string, options re
 		case !field.IsExported() || field.Tag.Get("negative") != "":
 		case field.Type == reflect.TypeFor[incumbent.RetryPolicy]():
 			wrong = []any{incumbent.RetryNTimes(-1, 0), incumbent.RetryForever(-1),
-				incumbent.RetryUntilElapsed(-time.Second, 0), incumbent.RetryBoundedExponential(1, -1,
-					0), incumbent.RetryBoundedExponential(1, 1, -1)}
+				incumbent.RetryUntilElapsed(-time.Second, 0), incumbent.RetryExponential(1, -1),
+				incumbent.RetryBoundedExponential(1, -1, 0), incumbent.RetryBoundedExponential(1, 1, -1)}
 		case kind >= reflect.Int && kind <= reflect.Int64:
 			wrong = []any{reflect.ValueOf(int64(-1)).Convert(field.Type).Interface()}
 		}
