@@ -33,15 +33,10 @@ kill -KILL $child 2>/dev/null
 wait $child
 if [ -n "$0" ]; then rm -rf "$0"; fi`
 
-// Launch starts a server of the usual release in a directory, with this zoo.cfg and these Java system properties or
-// options of java, and does not wait until it serves. With scratch the directory is deleted when the process ends.
-// Unless a property says otherwise, it deletes empty containers after an hour and not once a minute: no test, and no
-// peer in it, finds a directory gone by chance, and no zxid is the server's own.
-func Launch(dir, config string, properties []string, scratch bool) (*Process, error) {
-	return Usual.Launch(dir, config, properties, scratch)
-}
-
-// Launch starts a server as the function Launch does, of this release.
+// Launch starts a server of this release in a directory, with this zoo.cfg and these Java system properties or options
+// of java, and does not wait until it serves. With scratch the directory is deleted when the process ends. Unless a
+// property says otherwise, the server deletes empty containers after an hour and not once a minute: no test, and no
+// peer in it, finds a directory gone by chance, and each zxid is a client's.
 func (r Release) Launch(dir, config string, properties []string, scratch bool) (*Process, error) {
 	file := filepath.Join(dir, "zoo.cfg")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
