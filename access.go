@@ -6,14 +6,11 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"sync"
-	"time"
 
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/arguments"
-	"github.com/incumbent-go/incumbent/internal/clock"
 	"github.com/incumbent-go/incumbent/internal/digestmd5"
 	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/journal"
@@ -293,63 +290,4 @@ func (c Config) access() (login zkio.Mechanism, auth []zkio.Auth, acl []zkio.ACL
 		acl = []zkio.ACL{} // an empty list is not a missing one
 	}
 	return login, auth, append(acl, accessOf(c.ACL)...)
-}
-
-// The log says that the client's own certificate ends from certificateWarning on: at a new connection, but not more
-// than once in certificatePause, and once a day.
-const (
-	certificateWarning = 14 * 24 * time.Hour
-	certificateDay     = 24 * time.Hour
-	certificatePause   = time.Hour // and how often the files are read again
-)
-
-// certificateWatch says that the client's own certificate ends.
-type certificateWatch struct {
-	io     *zkio.Adapter
-	log    *journal.Logger
-	closed <-chan struct{} // when the client is closed
-
-	mu    sync.Mutex
-	said  time.Time
-	ended bool // the last line said that it has ended
-}
-
-// watch reads the certificate's files again and again until the client is closed, and says when it ends.
-func (w *certificateWatch) watch() {
-	tick := time.NewTicker(certificatePause)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			w.io.ReadCertificate()
-			w.check(certificateDay)
-		case <-w.closed:
-			return
-		}
-	}
-}
-
-// check logs that the certificate ends soon, unless that was said within this time.
-func (w *certificateWatch) check(pause time.Duration) {
-	name, end := w.io.Certificate()
-	now := clock.Wall(0)
-	left := end.Sub(now)
-	if end.IsZero() || left > certificateWarning {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if ended := left <= 0; !w.said.IsZero() && now.Sub(w.said) < pause && ended == w.ended {
-		return
-	}
-	w.said, w.ended = now, left <= 0
-	fields := func(e *zerolog.Event) {
-		e.Str("certificate", name).Str("not_after", end.UTC().Format(time.RFC3339)).Float64("days",
-			float64(left/time.Hour)/24)
-	}
-	if left <= 0 {
-		w.log.Log(zerolog.ErrorLevel, "the client's certificate has ended", fields)
-		return
-	}
-	w.log.Log(zerolog.WarnLevel, "the client's certificate ends soon", fields)
 }

@@ -41,7 +41,7 @@ type Client struct {
 
 	believed    atomic.Pointer[events.Deadline] // the last that was not "nothing"
 	deadlines   belief.Watch[*heldTerm]
-	certificate certificateWatch
+	certificate journal.Certificate
 	pauses      clock.Pauses
 	outages     journal.Outages
 	observed    observed      // what Config.Observe gets

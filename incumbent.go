@@ -205,14 +205,14 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("incumbent: %w", err)
 	}
-	c.certificate.io, c.certificate.log = c.core.IO, c.core.Log // which the loop uses
-	c.certificate.closed = c.core.Closed
+	c.certificate.IO, c.certificate.Log = c.core.IO, c.core.Log // which the loop uses
+	c.certificate.Closed = c.core.Closed
 	if err := c.run(); err != nil {
 		return nil, err
 	}
 	config.warnOfSASL(c.core.Log)
 	if config.TLS != nil {
-		go c.certificate.watch()
+		go c.certificate.Watch()
 	}
 	if config.FollowEnsemble {
 		go c.follow()

@@ -333,7 +333,7 @@ func (l *connectionLog) changed(state ConnectionState, n events.Notify) {
 		}
 	})
 	if up {
-		l.client.certificate.check(certificatePause)
+		l.client.certificate.Connected()
 		if state == Connected {
 			l.client.warnOfGrant(a.Granted)
 			l.asked.Do(func() { time.AfterFunc(serverAskedAfter, func() { l.client.askServer(n.Text) }) })
