@@ -45,4 +45,7 @@ func (a callers) forget(id events.ID) {
 // unwanted reports whether a call is a read of a machine that has closed. It is not sent
 // any longer, and its reply is not posted. A write is: a machine may send a deletion as its
 // last request, and the log has its outcome.
-func (c *call) unwanted() bool { return c.reads && c.caller != nil && c.caller.closed }
+func (c *call) unwanted() bool { return c.reads && c.over() }
+
+// over reports whether the machine that sent a call has closed.
+func (c *call) over() bool { return c.caller != nil && c.caller.closed }

@@ -30,14 +30,14 @@ type call struct {
 	onReply func(events.Event, Kept) // gets the reply to a call of no machine
 
 	// Guarded by session.mu.
-	caller     *caller // nil for a call of no machine
-	nextArming *call   // the next of the calls that arm the same watch
-	unparks    int     // how often it looked whether it may be sent alone
-	order      uint64  // the place among the calls of its session
-	started    bool
-	answered   bool
-	sentAt     int64
-	contact    int64 // when the last frame was sent of which the ensemble's leader surely knew by then
+	caller   *caller // nil for a call of no machine
+	waiter   uint32  // the order of the one that waits for the watch that the call sets
+	unparks  int     // how often it looked whether it may be sent alone
+	order    uint64  // the place among the calls of its session
+	started  bool
+	answered bool
+	sentAt   int64
+	contact  int64 // when the last frame was sent of which the ensemble's leader surely knew by then
 }
 
 // newCall turns a request of a machine into a call. The access lists are those of the nodes that it creates, by the

@@ -80,11 +80,11 @@ func (w *watches) broken(path string, mostArming int) string {
 	}
 	seen := map[kind]bool{}
 	for one := range w.waiters[path].all() {
-		k, requests := kind{one.id, one.child}, one.requests()
+		k, requests := kind{one.id, one.child}, int(one.pending)
 		switch {
 		case seen[k]:
 			return fmt.Sprintf("machine %q waits twice for one kind of watch on %s", one.id, path)
-		case !one.armed && requests == 0:
+		case one.armed == notArmed && requests == 0:
 			return fmt.Sprintf("machine %q waits on %s for a watch that no request sets", one.id, path)
 		case requests > mostArming:
 			return fmt.Sprintf("%d requests of machine %q set one watch on %s", requests, one.id, path)
@@ -94,14 +94,6 @@ func (w *watches) broken(path string, mostArming int) string {
 		seen[k] = true
 	}
 	return ""
-}
-
-// requests returns how many pending requests set a waiter's watch.
-func (w *waiter) requests() (n int) {
-	for c := w.arming; c != nil; c = c.nextArming {
-		n++
-	}
-	return n
 }
 
 // listed reports whether a waiter's neighbours in its machine's list, or the list's

@@ -17,24 +17,32 @@ import (
 type watches struct {
 	waiters  map[string]*waiter    // by path, the first of its list: they are in order of subscription
 	machines map[events.ID]*waiter // by machine, the first of its list
-	count    uint64
+	count    uint32                // the last order in use
 	trees    treeWatches
 }
 
 // waiter is one machine that watches one path. There may be very many: so the waiters of a
-// path, those of a machine and their calls are linked, in no lists with memory of their own.
+// path and those of a machine are linked, in no lists with memory of their own, and a waiter has 64 bytes.
 type waiter struct {
 	id      events.ID
 	path    string
-	order   uint64
-	arming  *call // the requests that are pending: the first, see call.nextArming
+	order   uint32 // of subscription. It begins again after four billion, which only mixes up one order of arming.
+	pending uint16 // requests that set the watch, and are not answered
 	child   bool
-	armed   bool // a reply confirmed the watch
-	missing bool // it was armed on a missing node
+	armed   armed
 
 	nextOfPath       *waiter
 	before, nextOfID *waiter // of the machine, in no order
 }
+
+// armed says whether a reply confirmed a watch.
+type armed uint8
+
+const (
+	notArmed armed = iota
+	onNode
+	onMissingNode
+)
 
 // subscribe notes that a call that wants a watch is sent now.
 func (w *watches) subscribe(c *call) {
@@ -44,7 +52,8 @@ func (w *watches) subscribe(c *call) {
 		w.trees.subscribe(c)
 	default:
 		waiter := w.waiter(c)
-		c.nextArming, waiter.arming = waiter.arming, c
+		c.waiter = waiter.order
+		waiter.pending++
 	}
 	if len(w.trees) > 0 && c.kind == events.ReplyStat {
 		w.trees.reading(c.id, c.path)
@@ -53,32 +62,25 @@ func (w *watches) subscribe(c *call) {
 
 // settle notes the outcome of a call that wanted a watch.
 func (w *watches) settle(c *call, code events.Code) {
-	switch c.watch {
-	case noWatch:
-		return
-	case treeWatch:
+	switch {
+	case c.watch == treeWatch:
 		w.trees.settle(c, code)
 		return
+	case c.watch == noWatch || c.over():
+		return
 	}
-	missing := c.watch == existWatch && code == events.NoNode
-	if code == events.OK || missing {
-		waiter := w.waiter(c) // a new one, if it fired meanwhile
-		waiter.armed, waiter.missing = true, missing
+	switch {
+	case code == events.OK:
+		w.waiter(c).armed = onNode // a new one, if it fired meanwhile
+	case code == events.NoNode && c.watch == existWatch:
+		w.waiter(c).armed = onMissingNode
 	}
 	w.keep(c.path, func(waiter *waiter) bool {
-		waiter.answered(c)
-		return waiter.armed || waiter.arming != nil
-	})
-}
-
-// answered removes a call from those that are pending.
-func (w *waiter) answered(c *call) {
-	for at := &w.arming; *at != nil; at = &(*at).nextArming {
-		if *at == c {
-			*at, c.nextArming = c.nextArming, nil
-			return
+		if waiter.order == c.waiter {
+			waiter.pending--
 		}
-	}
+		return waiter.armed != notArmed || waiter.pending > 0
+	})
 }
 
 func (w *watches) waiter(c *call) *waiter {
@@ -172,17 +174,11 @@ func (w *watches) unlist(gone *waiter) {
 }
 
 // forget removes every waiter of a machine that has closed. The server's watch for it fires
-// at some time and concerns no machine; it is not armed again.
+// at some time and concerns no machine; it is not armed again, also not by a request that is pending.
 func (w *watches) forget(id events.ID) {
 	for known := w.machines[id]; known != nil; known = w.machines[id] {
 		w.keep(known.path, func(waiter *waiter) bool {
-			if waiter.id != id {
-				return true
-			}
-			for c := waiter.arming; c != nil; c = c.nextArming {
-				c.watch = noWatch // it has been sent; its reply arms nothing
-			}
-			return false
+			return waiter.id != id
 		})
 	}
 }
@@ -205,7 +201,7 @@ func (w *watches) batches(chroot func(string) string) []setWatchesBatch {
 	var batches []setWatchesBatch
 	size := limit
 	for _, e := range all {
-		if !e.armed || seen[watched{e.path, e.child}] {
+		if e.armed == notArmed || seen[watched{e.path, e.child}] {
 			continue
 		}
 		seen[watched{e.path, e.child}] = true
@@ -218,7 +214,7 @@ func (w *watches) batches(chroot func(string) string) []setWatchesBatch {
 		switch {
 		case e.child:
 			last.child = append(last.child, path)
-		case e.missing:
+		case e.armed == onMissingNode:
 			last.exist = append(last.exist, path)
 		default:
 			last.data = append(last.data, path)

@@ -65,8 +65,8 @@ var plants = []plant{
 	},
 	{
 		name: "a reply arms the watch of a closed machine", file: "zkio/watches.go",
-		old: "				c.watch = noWatch // it has been sent; its reply arms nothing\n",
-		new: "				if !planted(…) {\n					c.watch = noWatch\n				}\n",
+		old: "	case c.watch == noWatch || c.over():\n",
+		new: "	case c.watch == noWatch || c.over() && !planted(…):\n",
 	},
 	{
 		name: "lost replies come in any order", records: true, file: "zkio/connectionends.go",
