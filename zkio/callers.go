@@ -3,7 +3,13 @@ package zkio
 import "github.com/incumbent-go/incumbent/events"
 
 // callers are the machines that have calls in a session, from submit to the reply.
-type callers map[events.ID]*caller
+type callers struct {
+	known map[events.ID]*caller
+	most  int // how many were known at once, since the map was made
+}
+
+// fewCallers is for how many machines the room is kept while none has a call.
+const fewCallers = 64
 
 // caller is one of them. All its calls point to it, so that all of them, in a lane or
 // pending, know immediately when the machine has closed.
@@ -13,32 +19,42 @@ type caller struct {
 }
 
 // add notes that a machine has one more call.
-func (a callers) add(c *call) {
+func (a *callers) add(c *call) {
 	if c.id == "" {
 		return
 	}
-	if a[c.id] == nil {
-		a[c.id] = &caller{}
+	if a.known == nil {
+		a.known = map[events.ID]*caller{}
 	}
-	c.caller = a[c.id]
+	if c.caller = a.known[c.id]; c.caller == nil {
+		c.caller = &caller{}
+		a.known[c.id], a.most = c.caller, max(a.most, len(a.known)+1)
+	}
 	c.caller.calls++
 }
 
 // done notes that a call has its reply.
-func (a callers) done(c *call) {
+func (a *callers) done(c *call) {
 	if c.caller == nil {
 		return
 	}
 	if c.caller.calls--; c.caller.calls == 0 && !c.caller.closed {
-		delete(a, c.id)
+		a.remove(c.id)
 	}
 }
 
 // forget notes that a machine has closed.
-func (a callers) forget(id events.ID) {
-	if known := a[id]; known != nil {
+func (a *callers) forget(id events.ID) {
+	if known := a.known[id]; known != nil {
 		known.closed = true
-		delete(a, id)
+		a.remove(id)
+	}
+}
+
+// remove removes a machine. The map goes with the last of many: a map never gets smaller.
+func (a *callers) remove(id events.ID) {
+	if delete(a.known, id); len(a.known) == 0 && a.most > fewCallers {
+		a.known, a.most = nil, 0
 	}
 }
 

@@ -46,9 +46,9 @@ func (s *session) brokenInvariant() string {
 		return fmt.Sprintf("after %s, %d requests are pending without a connection", s.last, len(s.pending))
 	case s.wire == nil && waiting > 0:
 		return fmt.Sprintf("after %s, %d requests wait without a connection", s.last, waiting)
-	case len(s.callers) > sent+waiting:
+	case len(s.callers.known) > sent+waiting:
 		return fmt.Sprintf("after %s, %d machines have requests, and there are %d", s.last,
-			len(s.callers), sent+waiting)
+			len(s.callers.known), sent+waiting)
 	case s.wire != nil && len(s.wire.contacts.pings) > maxOpenPings:
 		return fmt.Sprintf("after %s, %d pings have no answer, of at most %d", s.last,
 			len(s.wire.contacts.pings), maxOpenPings)

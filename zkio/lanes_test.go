@@ -1,6 +1,7 @@
 package zkio
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -84,17 +85,28 @@ func TestCallersAreForgotten(t *testing.T) {
 	all.add(one)
 	all.add(other)
 	all.done(one)
-	if len(all) != 1 {
+	if len(all.known) != 1 {
 		t.Error("a has a call, and is not known")
 	}
 	all.forget("a")
 	all.add(late) // of another machine of this name
 	all.done(other)
-	if len(all) != 1 || late.caller.closed || !other.caller.closed {
+	if len(all.known) != 1 || late.caller.closed || !other.caller.closed {
 		t.Errorf("%+v", all)
 	}
-	if all.done(late); len(all) != 0 {
-		t.Errorf("%+v is still known", all)
+	if all.done(late); len(all.known) != 0 || all.known == nil {
+		t.Errorf("%+v is known, or the map of few is not kept", all)
+	}
+	var many []*call
+	for i := range fewCallers + 1 {
+		many = append(many, &call{id: events.ID(fmt.Sprint("m", i))})
+		all.add(many[i])
+	}
+	for _, c := range many {
+		all.done(c)
+	}
+	if all.known != nil {
+		t.Error("the map of many is kept")
 	}
 }
 
