@@ -74,8 +74,8 @@ func TestTimersAtRandom(t *testing.T) {
 		}
 		last = one
 	}
-	if _, more := all.next(); more || len(all.heap) > 0 {
-		t.Errorf("%d timers are left", len(all.heap))
+	if _, more := all.next(); more || len(all.heap) > 0 || cap(all.heap) > minRoom {
+		t.Errorf("%d timers are left, in room for %d", len(all.heap), cap(all.heap))
 	}
 }
 

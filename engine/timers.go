@@ -84,8 +84,14 @@ func (t *timers) take() timer {
 	t.heap[last] = timer{}
 	t.heap = t.heap[:last]
 	t.down(0)
+	if cap(t.heap) > minRoom && len(t.heap) < cap(t.heap)/4 {
+		t.heap = append(make([]timer, 0, cap(t.heap)/2), t.heap...)
+	}
 	return first
 }
+
+// minRoom is for how many timers the room is kept, however few there are.
+const minRoom = 64
 
 // up moves a timer in front of those that fire later.
 func (t *timers) up(i int) {
