@@ -1,7 +1,6 @@
 package machines
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/incumbent-go/incumbent/engine"
@@ -122,7 +121,7 @@ func (p *place) takeLowest(ev events.Event, out *engine.Outbox) {
 		return
 	}
 	p.noteOwner(ev, out)
-	slices.SortFunc(p.ownPlaces, inOrder)
+	sortPlaces(p.ownPlaces)
 	for _, further := range p.ownPlaces[1:] {
 		out.With(engine.Unawaited).Delete(join(p.ownDir, further.Name))
 	}

@@ -335,13 +335,14 @@ func ofGUID(children []string, guid string, labels ...string) []Place {
 			own = append(own, place)
 		}
 	}
-	slices.SortFunc(own, inOrder)
+	sortPlaces(own)
 	return own
 }
 
 // Line returns the places of a listing in queue order, and how many children are none of the recipe's.
 func Line(children []string, labels ...string) (line []Place, foreign int) {
-	line = slices.SortedFunc(places(children, labels...), inOrder)
+	line = slices.Collect(places(children, labels...))
+	sortPlaces(line)
 	return line, len(children) - len(line)
 }
 

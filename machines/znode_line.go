@@ -2,6 +2,7 @@ package machines
 
 import (
 	"slices"
+	"sort"
 	"strconv"
 )
 
@@ -97,4 +98,11 @@ func AddressPath(place, prefix string, owner int64) string {
 		}
 	}
 	return join(dir, "0x"+strconv.FormatUint(uint64(owner), 16)+"-"+prefix)
+}
+
+// sortPlaces sorts places in queue order. A sort of package slices would take 20 KB of every program with a latch.
+func sortPlaces(all []Place) {
+	if len(all) > 1 {
+		sort.Slice(all, func(i, j int) bool { return inOrder(all[i], all[j]) < 0 })
+	}
 }
