@@ -190,8 +190,8 @@ func (c *Commands) awaitEnd(n uint64, ch chan Reply) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.over {
-		c.open = append(c.open, openCommand{n | answered, ch}) // behind those without an answer
-		slices.SortFunc(c.open, func(a, b openCommand) int { return cmp.Compare(a.number, b.number) })
+		at, _ := c.find(n | answered) // behind those without an answer
+		c.open = slices.Insert(c.open, at, openCommand{n | answered, ch})
 	}
 	return !c.over
 }
