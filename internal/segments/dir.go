@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -334,8 +335,9 @@ func listBy(readDir func(string) ([]fs.DirEntry, error), path string) (all []seg
 			break
 		}
 	}
-	slices.SortFunc(all, func(a, b segment) int {
-		return cmp.Or(cmp.Compare(a.stem, b.stem), cmp.Compare(a.number, b.number), cmp.Compare(a.name, b.name))
+	sort.Slice(all, func(i, j int) bool { // which takes less of a program than a sort for the type
+		a, b := all[i], all[j]
+		return cmp.Or(cmp.Compare(a.stem, b.stem), cmp.Compare(a.number, b.number), cmp.Compare(a.name, b.name)) < 0
 	})
 	return all, nil
 }
