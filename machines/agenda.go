@@ -23,6 +23,7 @@ type agenda struct {
 	nextIntent intent       // what follows now
 	silent     bool         // Curator's CloseMode.SILENT
 	outOfLine  bool         // the pause lasts until a health check succeeds
+	gaveUp     bool         // the retry policy gave up
 	workBroke  bool         // work has returned an error, or its grace is over, since the own node was created
 	open       *openCommand // the last of the commands that wait for their answers; nil: none does
 	end        *failure     // why the one term of a selector that does not queue again has ended; nil: it has not

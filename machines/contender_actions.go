@@ -19,7 +19,7 @@ func (p *contender) forgetOwn(out *engine.Outbox) {
 // noteOwn notes the own node's stat. The guard has checked the owner.
 func (p *contender) noteOwn(ev events.Event, out *engine.Outbox) {
 	p.owned, p.watched, p.ownerKnown = true, true, true
-	p.token = cmp.Or(p.inherited, ev.Stat.Czxid)
+	p.token = cmp.Or(p.inherited(), ev.Stat.Czxid)
 	p.noteRevoke(ev, out)
 }
 

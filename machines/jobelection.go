@@ -36,7 +36,7 @@ func newJobElection(open events.Event) (*jobElection, error) {
 		sublatch: sublatch{oneFlight: o.flag(OptionOneFlight)}}
 	server, deals := o.text(OptionServer, ""), o.flag(OptionDeals)
 	if server != "" || deals {
-		c.mostFailures = 1
+		c.noteChecks().mostFailures = 1
 		c.dealing = map[string]string{OptionOpener: c.id, OptionServer: server, OptionInstance: string(open.Data),
 			OptionDeals: strconv.FormatBool(deals)}
 	}

@@ -19,12 +19,11 @@ type node struct {
 	deletions
 	attempts
 
-	guid      string
-	creating  uint64 // the number of the create that is pending; 0: none
-	ownPath   string // the node's path, which the machine, the session and the handle share; "": none, or not known
-	token     int64  // its czxid, or inherited
-	sequence  int64
-	inherited int64 // the token of a writer that became a reader, whatever its node's czxid
+	guid     string
+	creating uint64 // the number of the create that is pending; 0: none
+	ownPath  string // the node's path, which the machine, the session and the handle share; "": none, or not known
+	token    int64  // its czxid, or that of a writer that became a reader
+	sequence int64
 	// the czxid that the term depends on, where another node may have the same name, or the own one was not read before
 	pinned        int64
 	naming        naming
@@ -39,12 +38,17 @@ type node struct {
 	count         uint32 // enrolments begun; the GUID is derived from it and the seed
 }
 
-// nodeExtras are what few nodes are made with.
+// nodeExtras are what few nodes have.
 type nodeExtras struct {
 	opener     events.ID // the machine that opened this one, which gets its events; "" if a handle did
 	tokenFloor int64     // a token below it is refused
 	advertised *advertised
+	inherited  int64       // the token of a writer that became a reader, whatever its node's czxid
+	guarded    *termGuards // nil: the own node's name is enough
 }
+
+// termGuards are the first operations of a term's guarded writes, where other nodes may have the own node's name.
+type termGuards struct{ ops []events.Op }
 
 // newExtras returns those of the options, nil if there are none.
 func newExtras(o *options) *nodeExtras {
@@ -82,13 +86,43 @@ func (n *node) advertised() *advertised {
 
 // advertise sets the address.
 func (n *node) advertise(a *advertised) {
-	if a == nil {
-		return
+	if a != nil {
+		n.noteExtras().advertised = a
 	}
+}
+
+// noteExtras returns the extras, to change them.
+func (n *node) noteExtras() *nodeExtras {
 	if n.extras == nil {
 		n.extras = &nodeExtras{}
 	}
-	n.extras.advertised = a
+	return n.extras
+}
+
+// inherited returns the token of a writer that became a reader; 0: the node's czxid is its token.
+func (n *node) inherited() int64 {
+	if n.extras == nil {
+		return 0
+	}
+	return n.extras.inherited
+}
+
+// guards returns the guards of the term; nil: the own node's name is enough.
+func (n *node) guards() []events.Op {
+	if n.extras == nil || n.extras.guarded == nil {
+		return nil
+	}
+	return n.extras.guarded.ops
+}
+
+// setGuards sets them.
+func (n *node) setGuards(ops []events.Op) {
+	switch {
+	case ops != nil:
+		n.noteExtras().guarded = &termGuards{ops}
+	case n.extras != nil:
+		n.extras.guarded = nil
+	}
 }
 
 // readPurpose says why the own node is read back.

@@ -129,7 +129,7 @@ func (p *readWrite) readerName() string { return relabel(p.own(), p.label, p.lin
 func (p *readWrite) becomeReader(ev events.Event, out *engine.Outbox) {
 	p.setOwn(p.readerName())
 	p.label = p.lineLabels()[1]
-	p.shared, p.inherited = true, p.token
+	p.shared, p.noteExtras().inherited = true, p.token
 	p.owned, p.watched, p.revoked = false, false, false
 	p.readOwn(out)
 }

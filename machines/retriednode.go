@@ -31,6 +31,9 @@ func (r *retriedNode) deletedNotClosing(ev events.Event) bool {
 	return r.deleted(ev) && r.nextIntent != closeNext
 }
 
+// exhausted reports whether the retry policy gave up.
+func (r *retriedNode) exhausted(events.Event) bool { return r.gaveUp }
+
 // gaveUpWithNode reports whether the retry policy gave up while the contender may have a node.
 func (r *retriedNode) gaveUpWithNode(ev events.Event) bool { return r.gaveUp && r.mayHaveNode(ev) }
 

@@ -18,7 +18,6 @@ type retryState struct {
 	jitter     jitter
 	failing    *failureSeries // nil: nothing has failed since the last success
 	retryTimer uint64         // the timer of a pause that may be ended early; 0: the pause has to last
-	gaveUp     bool           // the retry policy gave up
 }
 
 // failureSeries is the last failure, and how far the retry policy has come.
@@ -91,9 +90,6 @@ func (t *retryState) forgetRefusals() {
 		t.failing.refusedSince = 0
 	}
 }
-
-// exhausted reports whether the retry policy gave up.
-func (t *retryState) exhausted(events.Event) bool { return t.gaveUp }
 
 // reportFailure shows an error on the handle.
 func (t *retryState) reportFailure(code events.Code, text string, ev events.Event, out *engine.Outbox) {

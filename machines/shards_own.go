@@ -151,10 +151,10 @@ func (n *shardNode) dropHeartbeats(out *engine.Outbox) {
 // noteCheck notes the result of a health check. An unhealthy member says so in its node, and gets no shards.
 func (n *shardNode) noteCheck(ev events.Event, out *engine.Outbox) {
 	if ev.Code == events.OK {
-		n.failedChecks = 0
+		n.noteChecks().failedChecks = 0
 		return
 	}
-	if n.failedChecks++; n.unhealthy() {
+	if n.noteChecks().failedChecks++; n.unhealthy() {
 		n.reportFailure(ev.Code, ev.Text, ev, out)
 	}
 }

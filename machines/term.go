@@ -13,28 +13,8 @@ type term struct {
 	rideOut      bool  // a disconnect does not end belief
 	heartbeating bool  // heartbeats for the own node were asked for
 	works        int32 // pieces of work that have not returned yet
-	guarded      *termGuards
 	since        int64 // when the term began
 	askedSince   int64 // since when confirmations were asked for, and none has counted; 0: none was
-}
-
-// termGuards are the first operations of a term's guarded writes, where other nodes may have the own node's name.
-type termGuards struct{ ops []events.Op }
-
-// guards returns them; nil: the own node's name is enough.
-func (t *term) guards() []events.Op {
-	if t.guarded == nil {
-		return nil
-	}
-	return t.guarded.ops
-}
-
-// setGuards sets them.
-func (t *term) setGuards(ops []events.Op) {
-	t.guarded = nil
-	if ops != nil {
-		t.guarded = &termGuards{ops}
-	}
 }
 
 // suspendedText returns why a selector that does not queue again ends with the connection.

@@ -58,7 +58,7 @@ var fields = map[string]how{
 	"attempts.mayFollow": value, "attempts.searches": fixed, "node.named": fixed,
 
 	"node.ownPath": name, "node.token": zxid,
-	"node.sequence": fixed /* it stands in ownPath */, "node.inherited": value,
+	"node.sequence": fixed /* it stands in ownPath */, "nodeExtras.inherited": value,
 	"node.pinned": zxid, "node.ownerKnown": fixed, // of plain names
 	"node.owned": value, "node.watched": value,
 
@@ -78,14 +78,14 @@ var fields = map[string]how{
 	"term.since": fixed, "term.askedSince": pastTimeout,
 	"term.rideOut": fixed,
 
-	"retryState.retry": fixed, "retryState.jitter": fixed, "retryState.gaveUp": value, "retryState.retryTimer": call,
+	"retryState.retry": fixed, "retryState.jitter": fixed, "agenda.gaveUp": value, "retryState.retryTimer": call,
 	"failureSeries.code": value, "failureSeries.text": fixed, "failureSeries.failures": some,
 	"failureSeries.failedAt": fixed, "failureSeries.pauseEnds": fixed, "failureSeries.refusedSince": pastTimeout,
 	// no search deletes three nodes of one client
 	"deletions.timeout": fixed, "deletions.createdAt": fixed, "deletions.shortLived": some,
 
 	// no search checks health
-	"health.mostFailures": fixed, "health.failedChecks": value,
+	"healthChecks.mostFailures": fixed, "healthChecks.failedChecks": value,
 
 	"agenda.nextIntent": value, "agenda.after": fixed, "agenda.silent": value, "openCommand.number": fixed,
 	"agenda.end": inside,
