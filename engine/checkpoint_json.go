@@ -13,7 +13,7 @@ import (
 )
 
 // checkpointVersion is the version of a checkpoint's written form.
-const checkpointVersion = 2
+const checkpointVersion = 1
 
 // checkpointHead is the first value of a checkpoint's written form. Its fields' names, and
 // those of its parts, are the keys.

@@ -172,7 +172,7 @@ func TestTheEmptyCheckpoint(t *testing.T) {
 	if err != nil || sum.Records != uint64(len(s.records)) {
 		t.Errorf("%d records, %v", sum.Records, err)
 	}
-	want(t, "the written form", text(t, c), `{"engine":{"version":2},"machines":[]}`)
+	want(t, "the written form", text(t, c), `{"engine":{"version":1},"machines":[]}`)
 }
 
 func TestReplayFromStopsAtASeq(t *testing.T) {
@@ -290,7 +290,7 @@ func TestCheckpointsThatNobodyWroteAreRefused(t *testing.T) {
 	c.timers = c.timers[:1]
 	good = text(t, reread(t, c))
 	for _, x := range []struct{ old, new, want string }{
-		{`"version":2`, `"version":1`, "its version is 1, and this program knows 2"},
+		{`"version":1`, `"version":2`, "its version is 2, and this program knows 1"},
 		{`"machines":3`, `"machines":4`, "it has 3 machines, of 4"},
 		{`{"name":"link"`, `{"name":"worker"`, "worker"},
 		{`"state":"holding"`, `"state":"nowhere"`, `"a": no worker stays in the state "nowhere"`},
