@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/incumbent-go/incumbent/engine"
@@ -76,8 +78,15 @@ var plantedRefusals = []Plant{
 
 // onlyUnhealthy is a guard that holds for nobody but those who fail their health check.
 func onlyUnhealthy(model any, ev events.Event, holds func(events.Event) bool) bool {
-	failed := *field[int32](model, "failedChecks")
-	return failed > 0 && failed >= *field[int32](model, "mostFailures") && holds(ev)
+	checks := reflect.ValueOf(model).Elem().FieldByName("checks")
+	if !checks.IsValid() {
+		panic(fmt.Sprintf("sim: %T has no checks to tamper with", model))
+	}
+	if checks.IsNil() {
+		return false
+	}
+	failed, most := checks.Elem().FieldByName("failedChecks").Int(), checks.Elem().FieldByName("mostFailures").Int()
+	return failed > 0 && failed >= most && holds(ev)
 }
 
 // neverChecking has waiters not ask again whether the predecessor exists.
