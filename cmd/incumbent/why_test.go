@@ -27,6 +27,12 @@ func handOver(t *testing.T) string {
 	first.Prints("first")
 	second := elect(t, srv, "exit 0", "--record", filepath.Join(dir, "two.log"), "--id", "two")
 	inLine(t, srv, line, 2)
+	node, _ := owner(t, srv, line)
+	// Both watch it: the second has seen who is ahead.
+	err := srv.WaitFor(within(t), func(v *zkmem.View) bool { return v.Watches(zkmem.DataWatch, node) == 2 })
+	if err != nil {
+		t.Fatal(err)
+	}
 	first.In.Close()
 	first.Exits(1)
 	second.Exits(0)
