@@ -60,7 +60,7 @@ func TestTimersAtRandom(t *testing.T) {
 			t.Fatalf("%d places for %d timers", len(all.heap), len(running))
 		}
 	}
-	if saved := all.saved(); len(saved) != len(running) || slices.ContainsFunc(saved, all.stands) {
+	if saved := all.saved(); len(saved) != len(running) || slices.ContainsFunc(saved, all.isStopped) {
 		t.Errorf("%d timers are saved, of %d", len(saved), len(running))
 	}
 	last := timer{at: -1}

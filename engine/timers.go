@@ -53,18 +53,18 @@ func (t *timers) stop() {
 	if t.stopped++; 2*t.stopped < len(t.heap)+minStopped {
 		return
 	}
-	t.heap, t.stopped = slices.DeleteFunc(t.heap, t.stands), 0
+	t.heap, t.stopped = slices.DeleteFunc(t.heap, t.isStopped), 0
 	for i := len(t.heap)/2 - 1; i >= 0; i-- {
 		t.down(i)
 	}
 }
 
-// stands reports whether a timer was stopped.
-func (t *timers) stands(one timer) bool { return t.cause(one.machine, one.number) != one.cause }
+// isStopped reports whether a timer was stopped.
+func (t *timers) isStopped(one timer) bool { return t.cause(one.machine, one.number) != one.cause }
 
 // next returns when the earliest timer is due; ok is false if none is running.
 func (t *timers) next() (at int64, ok bool) {
-	for len(t.heap) > 0 && t.stands(t.heap[0]) {
+	for len(t.heap) > 0 && t.isStopped(t.heap[0]) {
 		t.take()
 		t.stopped--
 	}
@@ -75,7 +75,7 @@ func (t *timers) next() (at int64, ok bool) {
 }
 
 // saved returns all timers that run, in any order.
-func (t *timers) saved() []timer { return slices.DeleteFunc(slices.Clone(t.heap), t.stands) }
+func (t *timers) saved() []timer { return slices.DeleteFunc(slices.Clone(t.heap), t.isStopped) }
 
 // take removes the first timer.
 func (t *timers) take() timer {
