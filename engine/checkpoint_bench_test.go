@@ -42,7 +42,7 @@ func crowd(tb testing.TB, many int) *term {
 // A log writes a checkpoint into one line, and a segment has to be several times as long. So
 // a checkpoint of ten thousand latches may take eleven megabytes at most, written down or not.
 func TestTheSizeOfACheckpoint(t *testing.T) {
-	const many, limit = 1000, 1100 // bytes for each latch
+	const many, limit = 1000, 970 // bytes for each latch
 	c := crowd(t, many)
 	var before, after runtime.MemStats
 	runtime.GC()

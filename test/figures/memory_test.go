@@ -41,9 +41,9 @@ func memoryOfALatch(t *testing.T) {
 		watches int // of each latch
 		most    int // bytes
 	}{
-		{"leads", 1, 2000},
-		{"is next in line", 2, 2288},
-		{"waits behind it", 2, 2176},
+		{"leads", 1, 1830},
+		{"is next in line", 2, 2000},
+		{"waits behind it", 2, 1910},
 	} {
 		c, err := incumbent.Open(context.Background(), incumbent.Config{Servers: srv.addr})
 		ok(t, err)
