@@ -55,13 +55,8 @@ func statesTable(b *strings.Builder, d engine.Description) {
 				}
 			}
 		}
-		doc := s.Doc
-		switch {
-		case i == 0:
-			doc += " Where a machine begins."
-		case s.Name == d.Final:
-			doc += " Where a machine ends."
-		case d.Choice(s.Name):
+		doc := withEnds(d, i)
+		if d.Choice(s.Name) {
 			doc += " A choice: no machine rests there."
 		}
 		fmt.Fprintf(b, "| **%s** | %s | %s |\n", s.Name, strings.Join(in, ", "), cell(doc))

@@ -38,20 +38,25 @@ func StateByState(d engine.Description) string {
 	grid.write(&b, heading)
 	for i, s := range d.States {
 		fmt.Fprintf(&b, "\n%s%s\n", s.Name, enclosing(d, s.Name))
-		doc := s.Doc
-		switch {
-		case i == 0:
-			doc += " Where a machine begins."
-		case s.Name == d.Final:
-			doc += " Where a machine ends."
-		}
-		fill(&b, "  ", "  ", strings.TrimSpace(doc))
+		fill(&b, "  ", "  ", strings.TrimSpace(withEnds(d, i)))
 		for _, l := range rowsOf(d, s.Name) {
 			grid.write(&b, l)
 		}
 		ignored(&b, d, s.Name)
 	}
 	return b.String()
+}
+
+// withEnds returns what is true in the i-th state, and whether a machine begins or ends there.
+func withEnds(d engine.Description, i int) string {
+	doc := d.States[i].Doc
+	switch {
+	case i == 0:
+		doc += " Where a machine begins."
+	case d.States[i].Name == d.Final:
+		doc += " Where a machine ends."
+	}
+	return doc
 }
 
 // line is one row in one state.
