@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"fmt"
-	"reflect"
 	"time"
 
 	"github.com/incumbent-go/incumbent/engine"
@@ -78,14 +76,11 @@ var plantedRefusals = []Plant{
 
 // onlyUnhealthy is a guard that holds for nobody but those who fail their health check.
 func onlyUnhealthy(model any, ev events.Event, holds func(events.Event) bool) bool {
-	checks := reflect.ValueOf(model).Elem().FieldByName("checks")
-	if !checks.IsValid() {
-		panic(fmt.Sprintf("sim: %T has no checks to tamper with", model))
-	}
-	if checks.IsNil() {
+	checks := behind(model, "checks")
+	if checks == nil { // none has failed
 		return false
 	}
-	failed, most := checks.Elem().FieldByName("failedChecks").Int(), checks.Elem().FieldByName("mostFailures").Int()
+	failed, most := *field[int32](checks, "failedChecks"), *field[int32](checks, "mostFailures")
 	return failed > 0 && failed >= most && holds(ev)
 }
 

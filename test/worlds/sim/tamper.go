@@ -25,6 +25,18 @@ func field[T any](model any, name string) *T {
 	return (*T)(unsafe.Pointer(v.UnsafeAddr()))
 }
 
+// behind returns the pointer in a model's field; nil if that is nil.
+func behind(model any, name string) any {
+	v := reflect.ValueOf(model).Elem().FieldByName(name)
+	if !v.IsValid() || v.Kind() != reflect.Pointer {
+		panic(fmt.Sprintf("sim: %T has no pointer %s to tamper with", model, name))
+	}
+	if v.IsNil() {
+		return nil
+	}
+	return reflect.NewAt(v.Type().Elem(), v.UnsafePointer()).Interface()
+}
+
 // embedded saves a part of a model, and returns a function that restores it.
 func embedded(model any, name string) (restore func()) {
 	v := reflect.ValueOf(model).Elem().FieldByName(name)
@@ -79,8 +91,8 @@ func ownName(model any) string { return ownPath(model)[strings.LastIndexByte(own
 
 // withoutFloor is a guard that is evaluated as if no token were too low.
 func withoutFloor(model any, ev events.Event, holds func(events.Event) bool) bool {
-	if extras := reflect.ValueOf(model).Elem().FieldByName("extras"); !extras.IsNil() {
-		floor := (*int64)(extras.Elem().FieldByName("tokenFloor").Addr().UnsafePointer())
+	if extras := behind(model, "extras"); extras != nil {
+		floor := field[int64](extras, "tokenFloor")
 		was := *floor
 		*floor = 0
 		defer func() { *floor = was }()
