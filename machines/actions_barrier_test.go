@@ -34,6 +34,24 @@ func TestAMemberDeletesItsNodeWhenItCan(t *testing.T) {
 	mustSend(t, "a create is pending", del(true, 4))
 }
 
+// An own node is this session's if an answer about it says so.
+func TestWhoseTheNodeOfAMemberIs(t *testing.T) {
+	b := &doubleBarrier{}
+	b.parentMaker = newParentMaker("/b")
+	b.own, b.owner = "me", 7
+	mine := &events.Stat{EphemeralOwner: 7}
+	ours := func(path string, code events.Code, stat *events.Stat) bool {
+		return b.ours(events.Event{Path: path, Code: code, Stat: stat})
+	}
+	decide(t, []decision{
+		{"this session's", ours("/b/me", events.OK, mine), true},
+		{"another session's", ours("/b/me", events.OK, &events.Stat{EphemeralOwner: 8}), false},
+		{"nothing is said of it", ours("/b/me", events.OK, nil), false},
+		{"no answer", ours("/b/me", events.ConnectionLoss, mine), false},
+		{"another node", ours("/b/ready", events.OK, mine), false},
+	})
+}
+
 // The parents of a new node may be missing once more, although they were created for the one before.
 func TestANewMemberMayCreateParents(t *testing.T) {
 	b := &doubleBarrier{}
