@@ -2,6 +2,7 @@
 package link
 
 import (
+	"bytes"
 	"io"
 	"net"
 	"time"
@@ -29,13 +30,13 @@ func delayed(to, from net.Conn, by time.Duration) {
 	packets := make(chan packet, 1000)
 	go func() {
 		defer close(packets)
+		buffer := make([]byte, 4096)
 		for {
-			data := make([]byte, 4096)
-			n, err := from.Read(data)
+			n, err := from.Read(buffer)
 			if err != nil {
 				return
 			}
-			packets <- packet{data[:n], time.Now().Add(by)}
+			packets <- packet{bytes.Clone(buffer[:n]), time.Now().Add(by)}
 		}
 	}()
 	go func() {
