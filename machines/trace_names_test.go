@@ -3,6 +3,7 @@ package machines
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -156,20 +157,33 @@ func (c *conversation) real(s string) string { return c.swap(s, false) }
 func (c *conversation) readable(s string) string { return c.swap(s, true) }
 
 func (c *conversation) swap(s string, short bool) string {
-	var pairs []string
-	for id, seed := range c.next {
+	if !maps.Equal(c.swaps.of, c.next) {
+		c.swaps = newSwaps(c.next)
+	}
+	if short {
+		return c.swaps.readable.Replace(s)
+	}
+	return c.swaps.real.Replace(s)
+}
+
+// swaps puts GUIDs and their short names in each other's place. It is for these machines.
+type swaps struct {
+	of             map[events.ID]string
+	real, readable *strings.Replacer
+}
+
+func newSwaps(seeds map[events.ID]string) swaps {
+	var names, guids []string
+	for id, seed := range seeds {
 		for n := uint64(1); n < 13; n++ {
-			name := fmt.Sprintf("<%s.%d>", id, n)
+			name, real := fmt.Sprintf("<%s.%d>", id, n), guid(seed, n)
 			// as kazoo writes it
-			digits, plain := strings.ReplaceAll(guid(seed, n), "-", ""), strings.ReplaceAll(name, ">", "#>")
-			if short {
-				pairs = append(pairs, guid(seed, n), name, digits, plain)
-			} else {
-				pairs = append(pairs, name, guid(seed, n), plain, digits)
-			}
+			digits, plain := strings.ReplaceAll(real, "-", ""), strings.ReplaceAll(name, ">", "#>")
+			guids = append(guids, real, name, digits, plain)
+			names = append(names, name, real, plain, digits)
 		}
 	}
-	return strings.NewReplacer(pairs...).Replace(s)
+	return swaps{maps.Clone(seeds), strings.NewReplacer(names...), strings.NewReplacer(guids...)}
 }
 
 // replays feeds the conversation's own log to fresh machines.

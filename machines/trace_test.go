@@ -68,6 +68,7 @@ type conversation struct {
 	mirrors string // the recipe that plays a latch's conversation: selectors queue again by themselves
 	reads   []int  // and the session's requests that a latch's conversation has not
 	fired   *coverage
+	swaps   swaps
 	turn    int    // the number of the present directive
 	met     *owed  // what it answers
 	fresh   []owed // what it made machines ask
