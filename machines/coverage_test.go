@@ -18,7 +18,14 @@ type coverage struct {
 }
 
 func newCoverage() *coverage {
-	v := &coverage{rows: map[string]bool{}, choices: map[string]string{}, heard: map[string]bool{}}
+	return &coverage{rows: map[string]bool{}, choices: charted.choices, heard: charted.heard}
+}
+
+// charted is what the charts have, for every coverage.
+var charted = charts()
+
+func charts() coverage {
+	v := coverage{choices: map[string]string{}, heard: map[string]bool{}}
 	for _, r := range Recipes() {
 		d := r.Describe()
 		for _, row := range d.ByKind() {
