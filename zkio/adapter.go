@@ -2,7 +2,6 @@ package zkio
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -141,20 +140,17 @@ func (a *Adapter) connect(n int64) {
 	if a.live != nil {
 		a.live.abandon("session " + itoa(n) + " replaces it")
 	}
-	err := errors.New("the adapter is closed")
 	if !a.closed {
-		a.live, err = openSession(a, n)
+		a.live = openSession(a, n)
+		return
 	}
-	if err != nil {
-		a.post(events.SessionMachine, events.Event{
-			Kind: events.ConnectionRefused, Session: n, Code: events.NotSent,
-			Text: events.Foreign(err.Error(), events.MaxText),
-		})
-		a.post(events.SessionMachine, events.Event{
-			Kind: events.ConnectionLost, Session: n, Code: events.NotSent,
-			Text: events.Foreign(err.Error(), events.MaxText),
-		})
-	}
+	const text = "the adapter is closed"
+	a.post(events.SessionMachine, events.Event{
+		Kind: events.ConnectionRefused, Session: n, Code: events.NotSent, Text: text,
+	})
+	a.post(events.SessionMachine, events.Event{
+		Kind: events.ConnectionLost, Session: n, Code: events.NotSent, Text: text,
+	})
 }
 
 // submit passes a call to its session. A call of any other session is answered immediately

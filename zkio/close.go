@@ -101,7 +101,7 @@ func (s *session) lost(code events.Code, why string, paused time.Duration) {
 	s.shut()
 }
 
-// shut ends everything: first the context of dial, then the socket, then zk.Conn.
+// shut ends everything: first the context of dial, then the socket, then the keeper.
 func (s *session) shut() {
 	s.over = true
 	s.cancel()
@@ -112,8 +112,8 @@ func (s *session) shut() {
 	s.quit()
 }
 
-// quit closes zk.Conn and waits until its goroutines have ended. It does so in a goroutine
-// of its own, because that takes up to two seconds.
+// quit closes the keeper and waits until its goroutines have ended. It does so in a goroutine
+// of its own, because a dial or a write may go on for a while.
 func (s *session) quit() {
 	if s.quitting {
 		return
@@ -121,19 +121,18 @@ func (s *session) quit() {
 	s.quitting = true
 	go func() {
 		defer s.a.work.Done()
-		s.conn.Close()
-		for range s.gone {
-		}
+		s.keeper.close()
+		<-s.keeper.gone
 	}()
 }
 
-// watchdogTimeout is how long zk.Conn may take from one step to the next: from the end
+// watchdogTimeout is how long the keeper may take from one step to the next: from the end
 // of a connection to the dial, and from the dial to the end of the handshake.
 func (s *session) watchdogTimeout() time.Duration {
 	return s.a.cfg.Backoff + 2*s.a.cfg.Handshake + 5*time.Second
 }
 
-// watchdogFired is called when the watchdog fires: zk.Conn has stopped somewhere and will
+// watchdogFired is called when the watchdog fires: the keeper has stopped somewhere and will
 // not dial again.
 func (s *session) watchdogFired() {
 	s.mu.Lock()
@@ -200,17 +199,6 @@ func (r refusals) shouldReport(server, text string, now int64) bool {
 	}
 	r[server] = lastReport{text, now}
 	return true
-}
-
-// hostProvider is the zk.HostProvider: dial chooses the server. After the end of the
-// session's context it makes zk.Conn wait for its end instead of dialling in a loop.
-type hostProvider struct{ s *session }
-
-func (g hostProvider) Init([]string) error { return nil }
-func (g hostProvider) Len() int            { return 1 }
-func (g hostProvider) Connected()          {}
-func (g hostProvider) Next() (server string, retryStart bool) {
-	return "ensemble", g.s.ctx.Err() != nil
 }
 
 // sleep waits for d; it returns false if ctx ended first.

@@ -3,8 +3,7 @@ package zkio
 import "time"
 
 // A socket's deadlines are times of the system's clock, not of the loop's. limitRead and limitWrite bound every
-// read and write after the handshake; what zk.Conn sets is not used. Both are what zk.Conn
-// would take: two thirds of the session timeout.
+// read and write after the handshake: to two thirds of the session timeout, as zk.Conn of go-zookeeper does.
 
 func (w *wire) limitRead() { _ = w.Conn.SetReadDeadline(time.Now().Add(w.patience)) }
 
@@ -19,9 +18,3 @@ func (w *wire) limitGreeting() {
 	}
 	_ = w.Conn.SetReadDeadline(limit)
 }
-
-// SetReadDeadline does nothing: see limitRead.
-func (w *wire) SetReadDeadline(time.Time) error { return nil }
-
-// SetWriteDeadline does nothing: see limitWrite.
-func (w *wire) SetWriteDeadline(time.Time) error { return nil }

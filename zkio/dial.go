@@ -9,10 +9,9 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// dial is zk.Conn's dialer. It chooses the server itself: zk.Conn would resolve names once
-// and pass on addresses instead of names. The connection that it returns is in its
+// dial is the keeper's dialer. It chooses the server, and pauses before. The connection that it returns is in its
 // handshake. The attempt as a whole has one deadline from here on, and each of its steps the bound of hosts.
-func (s *session) dial(_, _ string, _ time.Duration) (net.Conn, error) {
+func (s *session) dial() (net.Conn, error) {
 	target, pause := s.a.hosts.next(s.a.cfg.Now())
 	s.a.signs.request(s.a.cfg.Now())
 	if !s.progress() || !sleep(s.ctx, pause) || s.awaitLoop() && s.ctx.Err() != nil {
@@ -57,7 +56,7 @@ func (s *session) dial(_, _ string, _ time.Duration) (net.Conn, error) {
 	return w, nil
 }
 
-// progress resets the watchdog, because zk.Conn is alive, and reports whether the session
+// progress resets the watchdog, because the keeper is alive, and reports whether the session
 // is.
 func (s *session) progress() bool {
 	s.mu.Lock()

@@ -5,16 +5,17 @@
 // The types:
 //
 //	Adapter   takes effects from the loop, posts events to it
-//	session   one ZooKeeper session = one zk.Conn; it is never used for a second one
-//	wire      one TCP connection, between zk.Conn and the socket
+//	session   one ZooKeeper session = one keeper; it is never used for a second one
+//	keeper    dials, and sends what keeps a session: the connect request, pings and the close
+//	wire      one TCP connection, between the keeper and the socket
 //	writer    writes the requests of a connection, on one goroutine while there are any
 //
-// zk.Conn keeps the session: it redials, pings and closes. Requests are encoded and
+// Requests are encoded and
 // numbered here: the loop puts them into lanes, and the writer sends all that wait with
 // one write. The wire reads everything that a server sends, once, in the order of the
 // socket, and posts it. So the loop gets replies and watch events in exact wire order,
 // every reply has its zxid and a time before the write that sent the request, and
-// nothing depends on which goroutine of zk.Conn runs first.
+// nothing depends on which goroutine runs first.
 //
 // What holds for every request:
 //

@@ -28,7 +28,7 @@ func hold(srv *zkmem.Server, op zkmem.OpCode) (release func()) {
 	return func() { close(gate) }
 }
 
-// Requests of many goroutines inside zk.Conn are sent in the order they were issued in.
+// Requests are sent in the order they were issued in.
 func TestFact02_IssueOrderIsWireOrder(t *testing.T) {
 	const n = 5000
 	srv := zkmem.Start(t)

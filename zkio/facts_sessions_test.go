@@ -138,7 +138,7 @@ func TestFact07_NewIDOnReattachMeansLost(t *testing.T) {
 	}
 }
 
-// A thousand events that come together all arrive: zk.Conn's own channel has room for 6.
+// A thousand events that come together all arrive: zk.Conn of go-zookeeper has room for 6.
 func TestFact08_NoEventIsDropped(t *testing.T) {
 	const n = 1000
 	srv := zkmem.Start(t)
@@ -251,7 +251,7 @@ func TestFact10_CallsInFlightAtTheEnd(t *testing.T) {
 	}
 }
 
-// A dial that does not return blocks zk.Conn: the watchdog abandons it.
+// A dial that does not return blocks the keeper: the watchdog abandons it.
 func TestFact12_WatchdogAbandonsAWedgedConn(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{})

@@ -42,8 +42,7 @@ func parseAnswer(header []byte) answer {
 	}
 }
 
-// stub is what zk.Conn gets of the answer to its close: that it came. The zxid is zero, because
-// zk.Conn stores it without a lock.
+// stub is what the keeper gets of the answer to its close: that it came.
 func stub(xid int32) []byte {
 	return make(frame, jute.LengthSize).Int32(xid).Int64(0).Int32(0).Finish()
 }

@@ -38,9 +38,9 @@ type connectResponse struct {
 }
 
 // handshake does everything that comes before the first request: it reads the answer to the connect request, logs in,
-// authenticates, and arms the session's watches again. Only after that is connection.attached posted, and zk.Conn gets
-// the server's answer, so that nothing can be sent earlier. One deadline, set when the dial began, covers it all; the
-// first answer has to come earlier: see limitGreeting.
+// authenticates, and arms the session's watches again. Only after that is connection.attached posted, and the keeper
+// gets the server's answer, so that nothing can be sent earlier. One deadline, set when the dial began, covers it all;
+// the first answer has to come earlier: see limitGreeting.
 func (w *wire) handshake() error {
 	g, err := w.readGreeting()
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *session) paced(w *wire, g connectResponse) time.Duration {
 	return min(s.timeout, g.timeout)
 }
 
-// withTimeout returns the response as zk.Conn gets it, which paces its pings by the timeout in it.
+// withTimeout returns the response as the keeper gets it, which paces its pings by the timeout in it.
 func (g connectResponse) withTimeout(timeout time.Duration) []byte {
 	raw := slices.Clone(g.raw)
 	binary.BigEndian.PutUint32(raw[jute.LengthSize+4:], uint32(timeout.Milliseconds()))

@@ -48,8 +48,3 @@ func (s *session) noteZxid(a answer) {
 
 // OtherHistories returns how many sessions began in another history of transactions than the session before.
 func (a *Adapter) OtherHistories() uint64 { return a.history.other.Load() }
-
-// discardLogger is a zk.Logger: all that is worth reporting is an event.
-type discardLogger struct{}
-
-func (discardLogger) Printf(string, ...any) {}

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// maxOpenPings bounds the pings of one connection without an answer. zk.Conn sends three in
+// maxOpenPings bounds the pings of one connection without an answer. The keeper sends three in
 // a session timeout, and overdue ends a connection that leaves one unanswered for that long.
 const maxOpenPings = 8
 

@@ -83,7 +83,7 @@ func (s *session) attemptPaused(why error, w *wire) time.Duration {
 	return 0
 }
 
-// restartWatchdog gives zk.Conn the whole time for its next step. s.mu is held.
+// restartWatchdog gives the keeper the whole time for its next step. s.mu is held.
 func (s *session) restartWatchdog() {
 	s.watchedSince = s.a.cfg.Now()
 	s.watchdog.Reset(s.watchdogTimeout())

@@ -231,7 +231,7 @@ func TestAPauseIsNamedInPlaceOfASlowServer(t *testing.T) {
 	}
 }
 
-// The watchdog fires after zk.Conn did nothing for 16 s, because its process did not run.
+// The watchdog fires after the keeper did nothing for 16 s, because its process did not run.
 func TestThePauseOfAProcessIsNoStuckConnection(t *testing.T) {
 	pauseTest(t, func(p *pausing) {
 		held := make(chan struct{})

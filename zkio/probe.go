@@ -47,7 +47,7 @@ func (s *session) zxid(server string) (last int64, probe bool) {
 // the ensemble went back in time and the session with it: no server would ever accept it, and
 // only the probes would keep it and its nodes alive. So endProbe closes it.
 func (w *wire) endProbe() error {
-	const xid = 1 // zk.Conn sends nothing on this connection
+	const xid = 1 // the keeper sends nothing on this connection
 	_, a, err := w.exchange(newFrame(xid, opSync).Bytes([]byte("/")).Finish(), xid)
 	switch {
 	case err != nil:

@@ -118,7 +118,7 @@ func (w *wire) logIn() error {
 	}
 	ctx, cancel := context.WithDeadline(w.s.ctx, w.deadline)
 	defer cancel()
-	for xid := int32(1); xid <= maxTokens; xid++ { // zk.Conn sends nothing yet: all numbers are free
+	for xid := int32(1); xid <= maxTokens; xid++ { // the keeper sends nothing yet: all numbers are free
 		reply, err := w.sendToken(xid)
 		if err != nil {
 			return err

@@ -6,29 +6,26 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/invariants"
 	"github.com/incumbent-go/incumbent/internal/jute"
 )
 
-// session is one ZooKeeper session: one zk.Conn, at most one wire at a time.
+// session is one ZooKeeper session: one keeper, at most one wire at a time.
 //
 // mu orders everything: all events are posted under it, so that the inbox has them in the
 // order in which they happened here.
 type session struct {
 	a      *Adapter
 	number int64
-	conn   *zk.Conn
-	gone   <-chan zk.Event    // closed when the last goroutine of conn has ended
+	keeper *keeper
 	ctx    context.Context    // ends with the session: dial stops then
 	cancel context.CancelFunc // ends ctx
 
 	mu       guard
 	over     bool  // nothing is dialled, sent or posted any longer
 	closing  bool  // the close request was sent
-	quitting bool  // conn is being closed
+	quitting bool  // the keeper is being closed
 	dialled  *wire // the newest connection, in its handshake or later
 	wire     *wire // the attached connection; nil while suspended
 
@@ -56,7 +53,7 @@ type session struct {
 }
 
 // openSession starts a session. It dials the first connection immediately.
-func openSession(a *Adapter, number int64) (*session, error) {
+func openSession(a *Adapter, number int64) *session {
 	s := &session{
 		a: a, number: number, past: past{seen: a.history.seen.Load()},
 		lanes:   lanes{window: a.cfg.Window},
@@ -72,24 +69,12 @@ func openSession(a *Adapter, number int64) (*session, error) {
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.mu.Lock() // dial waits for it
 	defer s.mu.Unlock()
-	var err error
-	s.conn, s.gone, err = zk.Connect([]string{"ensemble"}, a.cfg.Timeout,
-		zk.WithDialer(s.dial),
-		zk.WithHostProvider(hostProvider{s}),
-		zk.WithLogger(discardLogger{}),
-		zk.WithLogInfo(false),
-		zk.WithMaxBufferSize(1024),     // zk.Conn reads the reply to the connect request, and a stub
-		zk.WithMaxConnBufferSize(1024), // it writes the connect request, pings and the close
-	)
-	if err != nil {
-		s.cancel()
-		return nil, err
-	}
+	s.keeper = keep(s.ctx, a.cfg.Timeout, s.dial)
 	a.work.Add(1) // quit calls Done
 	s.watchedSince = a.cfg.Now()
 	a.hosts.opened(s.watchedSince, a.cfg.Timeout)
 	s.watchdog = time.AfterFunc(s.watchdogTimeout(), s.watchdogFired)
-	return s, nil
+	return s
 }
 
 // submit takes a call. If the call cannot be sent on the present connection, it is answered
@@ -119,7 +104,7 @@ func (s *session) advance() {
 	}
 }
 
-// noteFrame notes that a ping or the close of zk.Conn is written now.
+// noteFrame notes that a ping or the close is written now.
 func (s *session) noteFrame(w *wire, frame []byte) {
 	b := jute.Decoder{Rest: frame[jute.LengthSize:]}
 	xid, op := b.Int32(), b.Int32()
@@ -144,7 +129,7 @@ func (s *session) noteSent(w *wire, c *call, xid int32, now int64) {
 	c.sentAt, c.contact = now, w.contacts.before(now-int64(s.a.cfg.Lag()))
 }
 
-// receive processes one frame from the server and returns what zk.Conn is to read of it, nil
+// receive processes one frame from the server and returns what the keeper is to read of it, nil
 // for nothing. An error ends the connection.
 func (s *session) receive(w *wire, a answer) ([]byte, error) {
 	s.mu.Lock()
@@ -161,7 +146,7 @@ func (s *session) receive(w *wire, a answer) ([]byte, error) {
 }
 
 // process gives an answer's frame to its call, and posts watch events. It returns the stub
-// that zk.Conn reads in place of the answer to its close, nil for any other frame.
+// that the keeper reads in place of the answer to its close, nil for any other frame.
 func (s *session) process(w *wire, a answer) ([]byte, error) {
 	if a.xid != xidWatchEvent {
 		w.noLogin = events.ServerCode(a.code) == events.RequiresSASL

@@ -7,7 +7,7 @@ import (
 )
 
 // A loop that stands still must not keep its session: its nodes would hold places for which
-// nothing acts. zk.Conn pings and redials by itself, so everything that would keep the
+// nothing acts. The keeper pings and redials by itself, so everything that would keep the
 // session alive waits here until the loop runs again.
 //
 // The session asks for a sign of life with each ping, dial and attached connection, so at
@@ -75,7 +75,7 @@ func (s *session) loopStalled(now int64) <-chan struct{} {
 }
 
 // resume waits until the loop runs again, or the session has ended, and then releases what
-// waits for it. The watchdog begins again: zk.Conn was not at fault.
+// waits for it. The watchdog begins again: the keeper was not at fault.
 func (s *session) resume(sign <-chan struct{}, since int64) {
 	s.a.cfg.Warn(fmt.Sprintf("the event loop has not answered for %s: nothing is sent until it does", s.a.since(since)))
 	answered := false

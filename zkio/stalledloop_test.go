@@ -128,7 +128,7 @@ func TestDirectRequestsWaitForTheLoop(t *testing.T) {
 
 // The server cannot be reached while the loop stands still: nothing is dialled until it
 // runs, however long that takes, and then the ensemble reports the session's end. The
-// watchdog counts from the loop's step on: zk.Conn was not at fault.
+// watchdog counts from the loop's step on: the keeper was not at fault.
 func TestNothingIsDialledForALoopThatStands(t *testing.T) {
 	for late := range 18 {
 		stalledLoopTest(t, func(t *testing.T, s *stage) {
@@ -220,7 +220,7 @@ func TestTheFirstPingOfAConnectionWaitsForTheLoop(t *testing.T) {
 	})
 }
 
-// A ping may wait for longer than zk.Conn's deadline for a write, if the server sends
+// A ping may wait for longer than the deadline of a write, if the server sends
 // something.
 func TestAPingThatWaitedForLongIsSent(t *testing.T) {
 	stalledLoopTest(t, func(t *testing.T, s *stage) {

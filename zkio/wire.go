@@ -15,10 +15,9 @@ import (
 	"github.com/incumbent-go/incumbent/internal/jute"
 )
 
-// wire is one connection, between zk.Conn and the socket. It is the net.Conn of zk.Conn.
+// wire is one connection, between the keeper and the socket. It is the net.Conn of the keeper.
 //
-// What it relies on in go-zookeeper v1.0.4 (TestPinWhatTheWireReliesOn asserts it): the first
-// Write is the connect request; from then on every Write is exactly one frame, a ping or
+// The first Write is the connect request; from then on every Write is exactly one frame, a ping or
 // the close; Read is called from one goroutine. Writes come from the goroutine that reads until
 // the handshake is over, later from another one.
 type wire struct {
@@ -28,7 +27,7 @@ type wire struct {
 	in     *bufio.Reader
 	head   [jute.LengthSize + headerSize]byte // of the answer that is being read,
 	buf    []byte                             // and its body
-	out    []byte                             // what zk.Conn has not read yet of its frame
+	out    []byte                             // what the keeper has not read yet of its frame
 
 	target      *target       // the server
 	address     string        // of the server, "" if it is not known
@@ -49,7 +48,7 @@ type wire struct {
 	noLogin   bool    // the last answer said that the server demands a login: it then closes the connection
 	// the answer to the connect request had no flag for read-only servers, as ClickHouse Keeper's
 	unflagged  bool
-	handshaken bool          // the handshake has ended; from here on zk.Conn sets the deadlines
+	handshaken bool          // the handshake has ended; limitRead and limitWrite set the deadlines
 	closeXid   int32         // of the close request, once seen, xidNone before; guarded by session.mu
 	patience   time.Duration // the longest read or write once the handshake is over
 	writer     writer
@@ -79,9 +78,8 @@ func newWire(conn net.Conn, s *session, server string) *wire {
 		writer: newWriter()}
 }
 
-// Write writes one frame of zk.Conn to the socket. While the loop stands still, it waits. It
-// never returns an error: after one, zk.Conn can answer a request more often than the request's
-// channel has room for, and hang. Only Read reports the end of the connection.
+// Write writes one frame of the keeper to the socket. While the loop stands still, it waits. It
+// never returns an error: only Read reports the end of the connection.
 func (w *wire) Write(b []byte) (int, error) {
 	if w.connectSent && isPing(b) {
 		w.s.a.signs.request(w.s.a.cfg.Now())
@@ -172,7 +170,7 @@ func patchConnect(b []byte, claimed int64) (asked int64) {
 	return int64(binary.BigEndian.Uint64(b[at+8+4:]))
 }
 
-// withReadOnlyByte returns a connect request with the byte that zk.Conn leaves out: this client takes
+// withReadOnlyByte returns a connect request with the byte that the keeper leaves out: this client takes
 // no server that is read-only. Servers since 3.4 warn of a client that does not send it.
 func withReadOnlyByte(frame []byte) []byte {
 	longer := append(slices.Clone(frame), 0)
@@ -180,7 +178,7 @@ func withReadOnlyByte(frame []byte) []byte {
 	return longer
 }
 
-// Read gives zk.Conn the bytes of the next frame that is for zk.Conn. Before the first of them
+// Read gives the keeper the bytes of the next frame that is for it. Before the first of them
 // it has read the whole frame and posted its events. After an error it has closed the socket.
 func (w *wire) Read(b []byte) (int, error) {
 	if len(w.out) == 0 {
@@ -195,7 +193,7 @@ func (w *wire) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// next reads frames until one is for zk.Conn.
+// next reads frames until one is for the keeper.
 func (w *wire) next() error {
 	if !w.handshaken {
 		return w.handshake()

@@ -194,8 +194,8 @@ func (c stallConn) Close() error {
 	return c.Conn.Close()
 }
 
-// A request that is in zk.Conn's queue when the connection ends was answered then, and is
-// not sent on the next one.
+// A request that waits when the connection ends was answered then, and is not sent on the next one. zk.Conn of
+// go-zookeeper keeps or drops its queue at random.
 func TestFact03_AQueuedFrameIsSwallowed(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{})
@@ -208,7 +208,7 @@ func TestFact03_AQueuedFrameIsSwallowed(t *testing.T) {
 		r := newRig(t, cfg)
 		r.Execute(events.SessionMachine, events.Connect{Session: 1})
 		attached := r.await(events.ConnectionAttached)
-		for range 50 { // zk.Conn keeps or drops its queue at random
+		for range 50 {
 			stall.Store(true)
 			for i := range 3 { // one in Write, one in the queue, one behind it
 				r.Execute(machine, events.Create{Call: r.call(), Path: fmt.Sprintf("/%d", i), Mode: events.Ephemeral})

@@ -10,15 +10,15 @@ import (
 // them with one write. Calls that come meanwhile are in the next write. A call stays in its lane
 // until a write takes it, so a heartbeat never waits for more than one batch.
 type writer struct {
-	turn chan struct{} // holds one element while nothing is written: zk.Conn writes its pings and the close itself
+	turn chan struct{} // holds one element while nothing is written: the keeper writes its pings and the close itself
 	kept frame         // the goroutine's buffer
 	runs bool          // the goroutine; guarded by session.mu
 	xid  int32         // of the last request; guarded by session.mu
 }
 
 const (
-	// firstXid keeps the numbers of requests apart from those of zk.Conn, which begins with 1
-	// and numbers only its close.
+	// firstXid keeps the numbers of requests apart from those of the keeper, which numbers
+	// only its close, with 1.
 	firstXid int32 = 1 << 30
 	// maxBatch is after how many bytes a write takes no further request.
 	maxBatch = 64 << 10
