@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -98,7 +99,18 @@ func newSeed(d *rand.Rand) string { return fmt.Sprintf("%016x%016x", d.Uint64(),
 func (u *user) name() string { return fmt.Sprintf("%d/%s", u.c.ID(), u.id) }
 
 // classOf returns the class of a state of the handle's machine.
-func (u *user) classOf(state string) events.Class { return machines.ClassOf(u.role.recipe, state) }
+func (u *user) classOf(state string) events.Class {
+	of := [2]string{u.role.recipe, state}
+	class, known := classes.Load(of)
+	if !known {
+		class = machines.ClassOf(u.role.recipe, state)
+		classes.Store(of, class)
+	}
+	return class.(events.Class)
+}
+
+// classes are those that worlds have asked for, by recipe and state. They are the same in all worlds.
+var classes sync.Map
 
 // queues reports whether the handle's machine queues in a line.
 func (u *user) queues() bool { return u.role.line.label != "" }
