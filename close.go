@@ -142,7 +142,7 @@ func (c *Client) end(ctx context.Context) error {
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), calls.LastMoment/2)
 	defer cancel()
 	if ioErr != nil {
-		ioErr = c.core.IO.Close(late) // zk.Conn can take a second to end, as long as ctx may last
+		ioErr = c.core.IO.Close(late) // a write or a dial can take as long to end as ctx may last
 	}
 	stopErr := c.stopped(ctx, late) // a server that is slow to close the session leaves time for the log
 	c.pauses.Stop()
