@@ -129,7 +129,8 @@ type loss struct {
 	seq    uint64
 	at     int64
 	code   events.Code
-	end    events.ConnectionEnd // of a connection; "" in logs of older versions
+	end    events.ConnectionEnd // of a connection
+	server string               // of a connection, as configured
 	text   string
 	paused time.Duration
 }
